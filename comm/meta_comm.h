@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file meta_comm.h
+ *  libmeta between processes: messages and halo exchange of device buffers over MPI, whatever kind of
+ *  device is at either end. The rules of meta.h hold here as well.
+ *
+ *  These functions are called from the thread that called meta_comm_init() or meta_comm_attach(),
+ *  unless MPI granted MPI_THREAD_SERIALIZED or more; from another one they return META_ERR_STATE. */
+#ifndef META_COMM_H
+#define META_COMM_H
+
+#include <mpi.h>
+
+#include "meta.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ------------------------------------------------------------------ life */
+
+/** Collective over MPI_COMM_WORLD. Initialises MPI (MPI_THREAD_FUNNELED) where nobody has, starts
+ *  libmeta where nobody has, tells it which rank of the job this is and chooses the rank's device.
+ *  @p argc and @p argv are main()'s or NULL.
+ *  @return the same error on every rank, with the failing rank's message, if any rank failed;
+ *          META_ERR_MPI too if the program was started by another MPI's launcher */
+META_API meta_err meta_comm_init(int *argc, char ***argv);
+/** The same over @p comm, of which the library keeps a duplicate; ranks are then @p comm's.
+ *  MPI must be initialised. Collective, once. */
+META_API meta_err meta_comm_attach(MPI_Comm comm);
+/** Complete or end with an error all messages, free the duplicate, finalise libmeta and MPI where
+ *  meta_comm_init() started them. Collective. */
+META_API meta_err meta_comm_finalize(void);
+/** This process's rank and the number of ranks; either pointer may be NULL, not both. */
+META_API meta_err meta_comm_rank(int *rank, int *size);
+
+/* ------------------------------------------------------------------ messages */
+
+/** Send @p count elements of device buffer @p packed to rank @p dst. Complete when @p packed may be
+ *  used again. @p tag is 0 … 32767. MPI_PROC_NULL as a rank makes any of these a no-op. */
+META_API meta_err meta_packed_send(int dst, const void *packed, int64_t count, meta_type type,
+                                   int tag, meta_event *done);
+/** Receive exactly @p count elements of @p type from rank @p src into device buffer @p packed.
+ *  @return, or as the event's error, META_ERR_MISMATCH if the sender's count or type differ: the
+ *          message is consumed, nothing is written, and both ends' values are named */
+META_API meta_err meta_packed_recv(int src, void *packed, int64_t count, meta_type type, int tag,
+                                   meta_event *done);
+/** meta_pack_face() into @p packed, then meta_packed_send() of it. */
+META_API meta_err meta_pack_send(int dst, const meta_face *face, const void *buf, void *packed,
+                                 meta_type type, int tag, meta_event *done);
+/** meta_packed_recv() into @p packed, then meta_unpack_face() of it. */
+META_API meta_err meta_recv_unpack(int src, const meta_face *face, void *buf, void *packed,
+                                   meta_type type, int tag, meta_event *done);
+/** Combine @p count elements over all ranks; every rank gets the result. @p send and @p recv are host
+ *  addresses or device buffers, and may be the same. Integers wrap, a NaN wins. Collective:
+ *  every rank calls with the same count, operation and type. */
+META_API meta_err meta_allreduce(void *recv, const void *send, int64_t count, meta_op op,
+                                 meta_type type, meta_event *done);
+
+/* ------------------------------------------------------------------ halo plans */
+
+/** A plan for exchanging the ghost cells of some arrays of one shape; a handle, not a pointer. */
+typedef struct meta_halo {
+    uint32_t slot, generation;
+} meta_halo;
+#define META_HALO_NULL {0, 0}
+
+typedef enum meta_halo_kind {
+    META_HALO_FACES, /**< the neighbours along the axes: what 2D5P and 3D7P need */
+    META_HALO_ALL    /**< edges and corners as well: what 2D9P and 3D27P need */
+} meta_halo_kind;
+
+/** What a plan exchanges. Set it to META_HALO_DESC_INIT first. */
+typedef struct meta_halo_desc {
+    size_t size;
+    MPI_Comm cart;       /**< Cartesian; its dimension d is the box's dimension d (0 is x) */
+    meta_box box;        /**< this rank's own cells in the array, ghosts outside; 1 … 3 dimensions,
+                              as many as @p cart has. Extents may differ from rank to rank. */
+    int low[META_MAX_DIM];  /**< ghost cells at the low side of each dimension, 0 … n */
+    int high[META_MAX_DIM]; /**< and at the high side; the same on every rank */
+    meta_halo_kind kind;
+    int fields;          /**< how many arrays travel together, in one message per neighbour */
+    meta_type type;
+} meta_halo_desc;
+#define META_HALO_DESC_INIT                                                              \
+    {sizeof(meta_halo_desc), MPI_COMM_NULL, {0, {0}, {0}, {0}}, {0}, {0}, META_HALO_FACES, 1, META_F64}
+
+/** Build a plan for arrays on this thread's device. Collective over the communicator; neighbours
+ *  compare what they will send with what is expected, and if any two disagree every rank gets
+ *  META_ERR_MISMATCH naming them and both values. Periodicity is the communicator's. */
+META_API meta_err meta_halo_create(meta_halo *plan, const meta_halo_desc *desc);
+/** Begin an exchange of the plan's number of arrays: their own cells are sent as all work queued so
+ *  far leaves them. Until the exchange is finished the arrays' own cells may be read, not written.
+ *  Ghosts towards no neighbour stay as they are.
+ *  @return META_ERR_STATE if the plan's last exchange is not finished */
+META_API meta_err meta_halo_start(meta_halo plan, void *const *fields);
+/** Finish it: when complete, and for all work queued afterwards, the ghosts hold the neighbours'
+ *  cells. @return META_ERR_STATE without a start */
+META_API meta_err meta_halo_finish(meta_halo plan, meta_event *done);
+/** Start and finish. */
+META_API meta_err meta_halo_exchange(meta_halo plan, void *const *fields, meta_event *done);
+/** Free the plan and set it to META_HALO_NULL. Collective.
+ *  @return META_ERR_STATE while an exchange is not finished */
+META_API meta_err meta_halo_free(meta_halo *plan);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

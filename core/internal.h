@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file internal.h
+ *  What libmeta_comm needs of the core beyond meta.h. Not installed; both libraries come from one
+ *  build, and libmeta_comm checks the version before it uses the table. */
+#ifndef META_INTERNAL_H
+#define META_INTERNAL_H
+
+#include "meta_backend.h"
+
+#define META_CORE_VERSION 1
+
+typedef struct meta_device meta_device; /* an open device, the core's own */
+
+/** A checked operand: live memory of one device. */
+typedef struct meta_span {
+    meta_device *device;
+    void *object;    /**< native memory object */
+    uint64_t offset; /**< bytes from its beginning */
+    uint64_t room;   /**< bytes from there to the end of the buffer */
+    char *address;   /**< what the application sees; the data itself where the device is a host one */
+} meta_span;
+
+/** Device work in flight; .ticket NULL: complete. */
+typedef struct meta_pending {
+    meta_device *device;
+    meta_ticket ticket;
+} meta_pending;
+
+/** Called by the core, from an application's thread. */
+typedef struct meta_hooks {
+    /** Advance messages without waiting; *moved is set to 1 if any made progress. May be called on
+     *  any thread; does nothing where MPI must not be called. */
+    void (*progress)(int *moved);
+    /** Whether this thread may complete messages; META_ERR_STATE with the reason if not. */
+    meta_err (*allowed)(void);
+    /** Complete all messages; the error of the first untracked one that failed. */
+    meta_err (*flush)(void);
+    /** The core is about to finalise: drop everything that uses it. */
+    void (*finalize)(void);
+} meta_hooks;
+
+#define META_MAX_CPUS 4096
+/** CPU cores as bits, by their number on the node. */
+typedef struct meta_cores {
+    uint64_t bits[META_MAX_CPUS / 64];
+} meta_cores;
+
+typedef struct meta_core {
+    uint32_t version; /**< META_CORE_VERSION */
+    size_t size;
+
+    /* errors and log */
+    /** Begin a public call: remember its name for messages. @return META_ERR_INIT if not started. */
+    meta_err (*enter)(const char *call);
+    meta_err (*fail)(meta_err code, const char *format, ...) __attribute__((format(printf, 2, 3)));
+    /** Make @p message, worded completely elsewhere, this thread's last error. */
+    meta_err (*fail_as)(meta_err code, const char *message);
+    void (*log)(meta_log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
+    const char *(*variable)(const char *name);
+
+    /* the job */
+    int (*started)(void); /**< whether meta_init() is in force */
+    void (*cores)(meta_cores *mine); /**< those this process may run on */
+    void (*set_threads)(int threads); /**< share of them; META_THREADS and OMP_NUM_THREADS win */
+    void (*set_hooks)(const meta_hooks *hooks); /**< NULL takes them away */
+
+    /* checked operands; @p name is the argument's, for messages */
+    meta_err (*check_type)(meta_type type, size_t *bytes);
+    meta_err (*check_box)(const meta_box *box, const char *name);
+    /** A device buffer of at least @p count elements at @p ptr. */
+    meta_err (*resolve)(const void *ptr, int64_t count, meta_type type, const char *name,
+                        meta_span *span);
+    /** A device buffer at @p ptr that holds every element of @p face. */
+    meta_err (*resolve_face)(const void *ptr, const meta_face *face, meta_type type,
+                             const char *name, meta_span *span);
+    /** Host memory, or a device buffer: then *is_device is 1 and the span is filled in. */
+    meta_err (*resolve_any)(const void *ptr, int64_t count, meta_type type, const char *name,
+                            int *is_device, meta_span *span);
+    meta_err (*same_device)(const meta_span *a, const char *name_a, const meta_span *b,
+                            const char *name_b);
+    meta_err (*no_overlap)(const meta_span *packed, int64_t count, const meta_span *buf,
+                           const meta_face *face, meta_type type);
+    /** While held, meta_free and meta_unwrap of the buffer behind @p ptr return META_ERR_STATE. */
+    void (*hold)(const void *ptr);
+    void (*release)(const void *ptr);
+
+    /* devices */
+    meta_err (*current_device)(meta_device **device);
+    meta_err (*device_info)(const meta_device *device, meta_device_desc *desc);
+    int (*is_host)(const meta_device *device);
+
+    /* memory: device scratch is a plain buffer of the registry; staging is pooled host memory */
+    meta_err (*scratch)(meta_device *device, size_t bytes, void **ptr);
+    void (*scratch_free)(void *ptr);
+    meta_err (*staging)(meta_device *device, size_t bytes, void **host);
+    void (*staging_free)(meta_device *device, void *host);
+
+    /* work: build calls, queue them, follow them. A NULL pending means untracked. */
+    /** META_KERNEL_PACK (packed ← buf) or META_KERNEL_UNPACK (buf ← packed); *empty is 1 if the face
+     *  has no elements and there is nothing to launch. */
+    meta_err (*face_call)(meta_call *call, meta_kernel_id kernel, const meta_span *packed,
+                          const meta_span *buf, const meta_face *face, meta_type type, int *empty);
+    /** META_KERNEL_COPY of a face to another one of equal sizes. */
+    meta_err (*copy_call)(meta_call *call, const meta_span *dst, const meta_face *dst_face,
+                          const meta_span *src, const meta_face *src_face, meta_type type,
+                          int *empty);
+    meta_err (*launch)(meta_device *device, meta_queue_kind queue, const meta_call *calls,
+                       size_t count, meta_pending *pending);
+    meta_err (*copy)(meta_device *device, meta_queue_kind queue, meta_copy_kind kind, void *host,
+                     const meta_span *span, size_t bytes, meta_pending *pending);
+    meta_err (*queue_after)(meta_device *device, meta_queue_kind queue, meta_queue_kind earlier);
+    meta_err (*pending_test)(const meta_pending *pending, int *complete);
+    meta_err (*pending_wait)(const meta_pending *pending);
+    void (*pending_release)(meta_pending *pending);
+
+    /* events that comm completes */
+    meta_err (*event_new)(meta_event *event);
+    /** Complete it; @p message (may be NULL) becomes the last error of whoever waits. No-op for
+     *  META_EVENT_NULL and for an event that was freed. */
+    void (*event_complete)(meta_event event, meta_err status, const char *message);
+} meta_core;
+
+#ifdef __cplusplus
+extern "C" META_API const meta_core meta_core_table;
+#else
+META_API extern const meta_core meta_core_table;
+#endif
+
+#endif

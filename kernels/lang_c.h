@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file lang_c.h
+ *  The kernel language on a CPU: rows and columns are loops over the share of one thread. */
+#ifndef META_LANG_C_H
+#define META_LANG_C_H
+
+#include <stdint.h>
+#include <string.h>
+
+typedef int64_t meta_i64;
+typedef uint64_t meta_u64;
+typedef int32_t meta_i32;
+typedef uint32_t meta_u32;
+typedef uint16_t meta_u16;
+typedef uint8_t meta_u8;
+typedef double meta_f64;
+typedef float meta_f32;
+
+#include "meta_types.h"
+#include "meta_space.h"
+
+/** What one thread does of a kernel: rows [row[0], row[1]) and columns [column[0], column[1]). */
+typedef struct meta_work {
+    void *object[META_MAX_OPERANDS];
+    const void *scalar; /**< one element of the kernel's type */
+    const meta_space *space;
+    meta_i64 row[2], column[2];
+    void *partial; /**< where a reduction leaves this thread's accumulator */
+} meta_work;
+
+typedef void meta_kernel_function(const meta_work *work);
+
+/** A row: its coordinates in dimensions 1.., and for each operand the index of its column 0. */
+typedef struct meta_row {
+    meta_i64 number;
+    meta_i64 at[META_MAX_OPERANDS];
+    meta_i64 coordinate[META_MAX_DIM];
+} meta_row;
+
+static inline meta_row meta_row_first(const meta_space *s, meta_i64 number)
+{
+    meta_row r;
+    meta_i64 rest = number;
+    r.number = number;
+    for (int k = 0; k < META_MAX_OPERANDS; ++k) r.at[k] = s->base[k];
+    for (meta_i64 d = 1; d < s->ndim; ++d) {
+        r.coordinate[d] = rest % s->extent[d];
+        rest /= s->extent[d];
+        for (int k = 0; k < META_MAX_OPERANDS; ++k) r.at[k] += r.coordinate[d] * s->stride[k][d];
+    }
+    return r;
+}
+
+static inline void meta_row_next(const meta_space *s, meta_row *r)
+{
+    ++r->number;
+    for (meta_i64 d = 1; d < s->ndim; ++d) {
+        for (int k = 0; k < META_MAX_OPERANDS; ++k) r->at[k] += s->stride[k][d];
+        if (++r->coordinate[d] < s->extent[d]) return;
+        r->coordinate[d] = 0;
+        for (int k = 0; k < META_MAX_OPERANDS; ++k) r->at[k] -= s->extent[d] * s->stride[k][d];
+    }
+}
+
+#define META_GLOBAL
+#define META_JOIN_(a, b) a##_##b
+#define META_JOIN(a, b) META_JOIN_(a, b)
+#define META_KERNEL(name) \
+    static void META_JOIN(name, META_SUFFIX)(const meta_work *w)
+#define META_SPACE const meta_space *s = w->space
+#define META_OUT(T, name, k) T *name = (T *)w->object[k]
+#define META_IN(T, name, k) const T *name = (const T *)w->object[k]
+#define META_SCALAR(T, name) \
+    T name;                  \
+    memcpy(&name, w->scalar, sizeof name)
+#define META_ROWS(r) \
+    for (meta_row r = meta_row_first(s, w->row[0]); r.number < w->row[1]; meta_row_next(s, &r))
+#define META_COLUMNS(i) for (meta_i64 i = w->column[0]; i < w->column[1]; ++i)
+#define META_AT(r, k) r.at[k]
+#define META_STRIDE(k, d) s->stride[k][d]
+#define META_SIMD _Pragma("omp simd")
+#define META_SIMD_SUM(x) _Pragma(META_TEXT(omp simd reduction(+ : x)))
+#define META_TEXT(x) #x
+#define META_REDUCE(A, accumulator, COMBINE) *(A *)w->partial = accumulator
+/* The combining kernels: one thread, the partial results in operand 0, the result in operand 1. */
+#define META_PARTIALS s->extent[0]
+
+#endif
