@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file plugin.c
+ *  The OpenMP back end: one device, the CPU cores of this process, whose memory is the host's. Work
+ *  runs to its end in the call that queues it, so every ticket is complete. */
+#include "openmp.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+const meta_host *openmp_host;
+
+static meta_err init(const meta_host *host)
+{
+    openmp_host = host;
+    return META_OK;
+}
+
+static void fini(void)
+{
+}
+
+/* ------------------------------------------------------------------ the device */
+
+static int device_count(char *reason, size_t room)
+{
+    (void)reason, (void)room;
+    return 1;
+}
+
+static void processor_name(char *name, size_t room)
+{
+    char line[256];
+    FILE *info = fopen("/proc/cpuinfo", "r");
+    snprintf(name, room, "CPU");
+    while (info && fgets(line, sizeof line, info)) {
+        const char *value = strchr(line, ':');
+        if (strncmp(line, "model name", 10) != 0 || !value) continue;
+        value += strspn(value, ": \t");
+        snprintf(name, room, "%.*s", (int)strcspn(value, "\n"), value);
+        break;
+    }
+    if (info) fclose(info);
+}
+
+static meta_err device_info(int index, meta_device_desc *desc)
+{
+    const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+    (void)index;
+    processor_name(desc->name, sizeof desc->name);
+    snprintf(desc->driver, sizeof desc->driver, "OpenMP %d, compiled by %s", _OPENMP, __VERSION__);
+    desc->memory = pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page : 0;
+    desc->compute_units = openmp_host->threads();
+    desc->has_f64 = 1;
+    desc->is_host = 1;
+    desc->is_gpu = 0;
+    return META_OK;
+}
+
+/* There is one device and it has no state: the device and its queues are all this object. */
+static char only;
+
+static meta_err open_device(int index, const meta_state *state, meta_plugin_device **device)
+{
+    (void)index;
+    if (state && (state->platform || state->device || state->context || state->queue))
+        return openmp_host->fail(META_ERR_ARGUMENT, "argument 'state': the OpenMP back end has no "
+                                 "native objects, its members must be NULL");
+    *device = (meta_plugin_device *)(void *)&only;
+    return META_OK;
+}
+
+static void close_device(meta_plugin_device *device)
+{
+    (void)device;
+}
+
+static meta_err state_of(meta_plugin_device *device, meta_plugin_queue *queue, meta_state *state)
+{
+    (void)device, (void)queue, (void)state;
+    return META_OK;
+}
+
+/* ------------------------------------------------------------------ memory */
+
+enum { SMALL_ALIGNMENT = 64 };
+
+static meta_err allocate(meta_plugin_device *device, size_t bytes, meta_memory *memory)
+{
+    void *address;
+    (void)device;
+    if (bytes > PTRDIFF_MAX - SMALL_ALIGNMENT ||
+        posix_memalign(&address, SMALL_ALIGNMENT, bytes) != 0)
+        return openmp_host->fail(META_ERR_NO_MEMORY, "the host has no %zu bytes", bytes);
+    *memory = (meta_memory){address, address, bytes};
+    return META_OK;
+}
+
+static void release(meta_plugin_device *device, const meta_memory *memory)
+{
+    (void)device;
+    free(memory->object);
+}
+
+static meta_err wrap(meta_plugin_device *device, void *native, size_t bytes, meta_native_kind kind,
+                     meta_memory *memory)
+{
+    (void)device, (void)kind; /* a host array is this device's own kind of memory */
+    *memory = (meta_memory){native, native, bytes};
+    return META_OK;
+}
+
+static void unwrap(meta_plugin_device *device, const meta_memory *memory)
+{
+    (void)device, (void)memory;
+}
+
+/* ------------------------------------------------------------------ the queues */
+
+static meta_err queue_create(meta_plugin_device *device, meta_queue_kind kind,
+                             meta_plugin_queue **queue)
+{
+    (void)kind;
+    *queue = (meta_plugin_queue *)(void *)device;
+    return META_OK;
+}
+
+static void queue_destroy(meta_plugin_queue *queue)
+{
+    (void)queue;
+}
+
+static meta_err queue_finish(meta_plugin_queue *queue)
+{
+    (void)queue;
+    return META_OK;
+}
+
+static meta_err queue_after(meta_plugin_queue *queue, meta_plugin_queue *earlier)
+{
+    (void)queue, (void)earlier;
+    return META_OK;
+}
+
+static meta_err copy(meta_plugin_queue *queue, meta_copy_kind kind, void *host, void *object,
+                     uint64_t offset, size_t bytes, meta_ticket *ticket)
+{
+    char *mine = (char *)object + offset;
+    (void)queue;
+    /* A wrapped array may be given as its own host side. */
+    if (kind == META_COPY_H2D)
+        memmove(mine, host, bytes);
+    else
+        memmove(host, mine, bytes);
+    if (ticket) *ticket = NULL;
+    return META_OK;
+}
+
+static meta_err ticket_test(meta_ticket ticket, int *complete)
+{
+    (void)ticket;
+    *complete = 1;
+    return META_OK;
+}
+
+static meta_err ticket_wait(meta_ticket ticket)
+{
+    (void)ticket;
+    return META_OK;
+}
+
+static void ticket_release(meta_ticket ticket)
+{
+    (void)ticket;
+}
+
+static const meta_ops ops = {
+    .size = sizeof ops,
+    .device_count = device_count,
+    .device_info = device_info,
+    .open = open_device,
+    .close = close_device,
+    .state = state_of,
+    .alloc = allocate,
+    .free = release,
+    .wrap = wrap,
+    .unwrap = unwrap,
+    .host_alloc = NULL, /* the core's aligned memory is as good as any */
+    .host_free = NULL,
+    .queue_create = queue_create,
+    .queue_destroy = queue_destroy,
+    .queue_finish = queue_finish,
+    .queue_after = queue_after,
+    .copy = copy,
+    .launch = openmp_launch,
+    .ticket_test = ticket_test,
+    .ticket_wait = ticket_wait,
+    .ticket_release = ticket_release,
+};
+
+META_API const meta_plugin meta_plugin_v1 = {
+    .magic = META_PLUGIN_MAGIC,
+    .abi_major = META_PLUGIN_ABI_MAJOR,
+    .abi_minor = META_PLUGIN_ABI_MINOR,
+    .size = sizeof(meta_plugin),
+    .name = "openmp",
+    .description = "CPU cores of this process, by OpenMP",
+    .init = init,
+    .fini = fini,
+    .ops = &ops,
+};

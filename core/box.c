@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file box.c
+ *  From the types, boxes and faces of a call to checked operands: everything is refused here, by the
+ *  argument's name, before anything runs. */
+#include "core.h"
+
+#include <inttypes.h>
+
+static const unsigned char type_bytes[META_TYPE_COUNT] = {
+    [META_F64] = 8, [META_F32] = 4, [META_I64] = 8, [META_U64] = 8, [META_I32] = 4,
+    [META_U32] = 4, [META_I16] = 2, [META_U16] = 2, [META_I8] = 1,  [META_U8] = 1,
+};
+
+meta_err meta_type_check(meta_type type, size_t *bytes)
+{
+    if ((int)type < 0 || type >= META_TYPE_COUNT)
+        return meta_fail(META_ERR_TYPE, "argument 'type' is %d, which is no element type", (int)type);
+    *bytes = type_bytes[type];
+    return META_OK;
+}
+
+meta_err meta_type_arithmetic(meta_type type, size_t *bytes)
+{
+    META_TRY(meta_type_check(type, bytes));
+    if (type >= META_I16)
+        return meta_fail(META_ERR_TYPE, "argument 'type' is one of META_I16, U16, I8, U8, which are "
+                         "moved but not computed with");
+    return META_OK;
+}
+
+meta_err meta_type_size(meta_type type, size_t *bytes)
+{
+    size_t found = 0;
+    meta_call_name(__func__);
+    META_NEED(bytes);
+    META_TRY(meta_type_check(type, &found));
+    *bytes = found;
+    return META_OK;
+}
+
+/* ------------------------------------------------------------------ boxes */
+
+meta_err meta_box_check(const meta_box *box, const char *name)
+{
+    int64_t cells = 1;
+    if (!box) return meta_fail(META_ERR_ARGUMENT, "argument '%s' is NULL", name);
+    if (box->ndim < 1 || box->ndim > META_MAX_DIM)
+        return meta_fail(META_ERR_ARGUMENT, "argument '%s' has %d dimensions: give 1 to %d", name,
+                         box->ndim, META_MAX_DIM);
+    for (int d = 0; d < box->ndim; ++d) {
+        if (box->size[d] < 0 || box->start[d] < 0 || box->start[d] > box->end[d] ||
+            box->end[d] > box->size[d])
+            return meta_fail(META_ERR_BOUNDS, "argument '%s', dimension %d: [%" PRId64 ", %" PRId64
+                             ") is no range in an extent of %" PRId64, name, d, box->start[d],
+                             box->end[d], box->size[d]);
+        if (__builtin_mul_overflow(cells, box->size[d] > 0 ? box->size[d] : 1, &cells) ||
+            cells > INT64_MAX / 8)
+            return meta_fail(META_ERR_OVERFLOW, "argument '%s': the extents multiply to more than "
+                             "2^60 elements", name);
+    }
+    return META_OK;
+}
+
+bool meta_box_empty(const meta_box *box)
+{
+    for (int d = 0; d < box->ndim; ++d)
+        if (box->start[d] >= box->end[d]) return true;
+    return false;
+}
+
+void meta_face_of_box(meta_face *face, const meta_box *box)
+{
+    int64_t stride = 1;
+    face->start = 0;
+    face->count = box->ndim;
+    for (int d = 0; d < box->ndim; ++d) {
+        face->start += box->start[d] * stride;
+        face->size[d] = box->end[d] - box->start[d];
+        face->stride[d] = stride;
+        stride *= box->size[d];
+    }
+}
+
+/* ------------------------------------------------------------------ faces */
+
+meta_err meta_face_count(const meta_face *face, const char *name, int64_t *count)
+{
+    int64_t product = 1;
+    if (!face) return meta_fail(META_ERR_ARGUMENT, "argument '%s' is NULL", name);
+    if (face->count < 1 || face->count > META_MAX_DIM)
+        return meta_fail(META_ERR_ARGUMENT, "argument '%s' has %d levels: give 1 to %d", name,
+                         face->count, META_MAX_DIM);
+    for (int k = 0; k < face->count; ++k) {
+        if (face->size[k] < 0)
+            return meta_fail(META_ERR_ARGUMENT, "argument '%s': size[%d] is %" PRId64, name, k,
+                             face->size[k]);
+        if (face->size[k] == 0) return *count = 0, META_OK;
+    }
+    for (int k = 0; k < face->count; ++k)
+        if (__builtin_mul_overflow(product, face->size[k], &product) || product > INT64_MAX / 8)
+            return meta_fail(META_ERR_OVERFLOW, "argument '%s': the sizes multiply to more than 2^60 "
+                             "elements", name);
+    *count = product;
+    return META_OK;
+}
+
+meta_err meta_face_check(const meta_face *face, const char *name)
+{
+    int64_t count;
+    META_TRY(meta_face_count(face, name, &count));
+    for (int k = 0; k < face->count; ++k)
+        if (face->size[k] < 0)
+            return meta_fail(META_ERR_ARGUMENT, "argument '%s': size[%d] is %" PRId64, name, k,
+                             face->size[k]);
+    return META_OK;
+}
+
+meta_err meta_face_reach(const meta_face *face, const char *name, int64_t *low, int64_t *high)
+{
+    int64_t first = face->start, last = face->start;
+    for (int k = 0; k < face->count; ++k) {
+        int64_t way;
+        if (__builtin_mul_overflow(face->size[k] - 1, face->stride[k], &way) ||
+            __builtin_add_overflow(way < 0 ? first : last, way, way < 0 ? &first : &last))
+            return meta_fail(META_ERR_OVERFLOW, "argument '%s': level %d reaches further than an "
+                             "int64_t can count", name, k);
+    }
+    *low = first;
+    *high = last;
+    return META_OK;
+}
+
+/* ------------------------------------------------------------------ operands */
+
+/* Live memory at @p ptr, aligned, with the elements @p low … @p high of @p bytes each. */
+static meta_err resolve_reach(const void *ptr, int64_t low, int64_t high, size_t bytes,
+                              const char *name, meta_span *span)
+{
+    META_TRY(meta_span_at(ptr, name, span));
+    if ((uintptr_t)ptr % bytes != 0)
+        return meta_fail(META_ERR_ALIGNMENT, "argument '%s' (%p) is not a multiple of the element "
+                         "size, %zu bytes", name, ptr, bytes);
+    if (low < 0 && (uint64_t)-low > span->offset / bytes)
+        return meta_fail(META_ERR_BOUNDS, "argument '%s': element %" PRId64 " lies before the "
+                         "buffer, which begins %" PRIu64 " bytes earlier", name, low, span->offset);
+    if (high >= 0 && (uint64_t)high >= span->room / bytes)
+        return meta_fail(META_ERR_BOUNDS, "argument '%s': element %" PRId64 " lies behind the buffer, "
+                         "which has room for %" PRIu64 " from this address", name, high,
+                         span->room / bytes);
+    return META_OK;
+}
+
+meta_err meta_resolve(const void *ptr, int64_t count, meta_type type, const char *name,
+                      meta_span *span)
+{
+    size_t bytes = 1;
+    META_TRY(meta_type_check(type, &bytes));
+    if (count < 0)
+        return meta_fail(META_ERR_ARGUMENT, "argument '%s': a count of %" PRId64, name, count);
+    return resolve_reach(ptr, 0, count - 1, bytes, name, span);
+}
+
+meta_err meta_resolve_face(const void *ptr, const meta_face *face, meta_type type,
+                           const char *name, meta_span *span)
+{
+    size_t bytes = 1;
+    int64_t count, low, high;
+    META_TRY(meta_type_check(type, &bytes));
+    META_TRY(meta_face_count(face, "face", &count));
+    if (count == 0) return meta_span_at(ptr, name, span);
+    META_TRY(meta_face_reach(face, "face", &low, &high));
+    return resolve_reach(ptr, low, high, bytes, name, span);
+}
+
+meta_err meta_resolve_box(const void *ptr, const meta_box *box, meta_type type, const char *name,
+                          meta_span *span)
+{
+    meta_face face;
+    META_TRY(meta_box_check(box, "box"));
+    meta_face_of_box(&face, box);
+    return meta_resolve_face(ptr, &face, type, name, span);
+}
+
+meta_err meta_resolve_any(const void *ptr, int64_t count, meta_type type, const char *name,
+                          int *is_device, meta_span *span)
+{
+    meta_allocation a;
+    size_t bytes = 1;
+    META_TRY(meta_type_check(type, &bytes));
+    *is_device = ptr && meta_registry_find(ptr, &a) && a.kind != META_MEMORY_HOST;
+    if (*is_device) return meta_resolve(ptr, count, type, name, span);
+    META_TRY(meta_host_range(ptr, (uint64_t)count * bytes, name));
+    if ((uintptr_t)ptr % bytes != 0)
+        return meta_fail(META_ERR_ALIGNMENT, "argument '%s' (%p) is not a multiple of the element "
+                         "size, %zu bytes", name, ptr, bytes);
+    return META_OK;
+}
+
+meta_err meta_same_device(const meta_span *a, const char *name_a, const meta_span *b,
+                          const char *name_b)
+{
+    if (a->device == b->device) return META_OK;
+    return meta_fail(META_ERR_WRONG_DEVICE, "argument '%s' is on %s:%d and '%s' on %s:%d: copy one "
+                     "through the host first", name_a, a->device->backend->name, a->device->index,
+                     name_b, b->device->backend->name, b->device->index);
+}
+
+meta_err meta_no_overlap(const meta_span *a, int64_t low_a, int64_t high_a, const char *name_a,
+                         const meta_span *b, int64_t low_b, int64_t high_b, const char *name_b,
+                         size_t bytes)
+{
+    const char *first_a = a->address + low_a * (int64_t)bytes;
+    const char *last_a = a->address + high_a * (int64_t)bytes;
+    const char *first_b = b->address + low_b * (int64_t)bytes;
+    const char *last_b = b->address + high_b * (int64_t)bytes;
+    if (last_a < first_b || last_b < first_a) return META_OK;
+    return meta_fail(META_ERR_OVERLAP, "arguments '%s' and '%s' overlap", name_a, name_b);
+}
+
+meta_err meta_no_overlap_face(const meta_span *packed, int64_t count, const meta_span *buf,
+                              const meta_face *face, meta_type type)
+{
+    int64_t low, high;
+    META_TRY(meta_face_reach(face, "face", &low, &high));
+    return meta_no_overlap(packed, 0, count - 1, "packed", buf, low, high, "buf", type_bytes[type]);
+}

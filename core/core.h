@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file core.h
+ *  What the files of libmeta share among themselves. */
+#ifndef META_CORE_H
+#define META_CORE_H
+
+#include "config.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "internal.h"
+
+/** Return early with an error. */
+#define META_TRY(expression)                           \
+    do {                                               \
+        const meta_err error_ = (expression);          \
+        if (error_ != META_OK) return error_;          \
+    } while (0)
+/** Begin a public function: the library must have been started. */
+#define META_ENTER() META_TRY(meta_enter(__func__))
+/** An output argument must be given. */
+#define META_NEED(argument)                                                             \
+    do {                                                                                \
+        if ((argument) == NULL)                                                         \
+            return meta_fail(META_ERR_ARGUMENT, "argument '%s' is NULL", #argument);    \
+    } while (0)
+/** A descriptor that grows: the caller's size must hold what the first version had. */
+#define META_NEED_DESC(desc, INIT)                                                              \
+    do {                                                                                        \
+        META_NEED(desc);                                                                        \
+        if ((desc)->size < sizeof *(desc))                                                      \
+            return meta_fail(META_ERR_ARGUMENT, "argument '%s' has size %zu: set it to " #INIT, \
+                             #desc, (desc)->size);                                              \
+    } while (0)
+
+/* error.c */
+meta_err meta_fail(meta_err code, const char *format, ...) __attribute__((format(printf, 2, 3)));
+meta_err meta_fail_as(meta_err code, const char *message);
+void meta_call_name(const char *call);
+/** A copy of this thread's message for an operation that outlives the call; NULL where none fits. */
+char *meta_error_copy(void);
+
+/* log.c */
+void meta_log(meta_log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void meta_log_set(meta_log_level level);
+void meta_log_rank(int rank);
+
+/* env.c */
+const char *meta_variable(const char *name);
+meta_err meta_env_read(void);
+
+/* life.c */
+meta_err meta_enter(const char *call);
+int meta_started(void);
+/** How often the library has been started: thread-local state of an earlier life is stale. */
+unsigned meta_life(void);
+
+/* topology.c */
+void meta_cores_mine(meta_cores *cores);
+int meta_threads(void);
+void meta_threads_set(int share);
+/** The threads a process would get that shares a node with @p node_size − 1 others. */
+int meta_threads_of(int node_size);
+meta_err meta_threads_read(void);
+
+/* plugin.c */
+typedef struct meta_backend {
+    char name[32];
+    meta_mode mode;
+    bool looked_for;            /**< the members below are settled */
+    bool usable;
+    const meta_plugin *plugin;  /**< NULL where it could not be loaded */
+    meta_ops ops;               /**< the plugin's, zero where it has none */
+    char path[1024], reason[256];
+    int devices;
+    meta_device **device;       /**< `devices` of them */
+} meta_backend;
+/** The back end called @p name, looked for; NULL where no plugin has that name and it is none of the
+ *  known ones. */
+meta_backend *meta_backend_named(const char *name);
+meta_backend *meta_backend_of(meta_mode mode);
+meta_backend *meta_backend_at(int index);
+int meta_backends(void);
+void meta_backends_close(void);
+
+/* device.c */
+struct meta_device {
+    meta_backend *backend;
+    int index;
+    pthread_mutex_t lock; /**< opening, queues, staging */
+    _Atomic bool open;
+    meta_plugin_device *plugin;
+    meta_plugin_queue *queue[META_QUEUE_COUNT];
+    meta_device_desc desc;
+    _Atomic uint64_t allocated, peak, buffers;
+    struct meta_staging *staging; /**< free blocks */
+    uint64_t staging_kept;        /**< bytes in them */
+};
+meta_err meta_device_find(int index, meta_mode mode, meta_device **device);
+meta_err meta_device_open(meta_device *device, const meta_state *state);
+meta_err meta_device_current(meta_device **device);
+meta_err meta_device_queue(meta_device *device, meta_queue_kind kind, meta_plugin_queue **queue);
+meta_err meta_device_finish(meta_device *device);
+int meta_device_is_host(const meta_device *device);
+meta_err meta_device_desc_of(const meta_device *device, meta_device_desc *desc);
+bool meta_any_device_open(void);
+void meta_devices_forget(void);
+/** Call @p function on every open device; the first error. */
+meta_err meta_devices_each(meta_err (*function)(meta_device *));
+meta_device *meta_device_new(meta_backend *backend, int index);
+void meta_device_free(meta_device *device);
+
+/* job.c */
+meta_err meta_job_read(void);
+meta_err meta_job_choose(int rank, int size, int node_rank, int node_size, meta_mode *mode,
+                         int *index);
+meta_err meta_job_device(meta_device **device);
+int meta_job_node_size(void);
+void meta_job_forget(void);
+
+/* registry.c */
+typedef struct meta_allocation {
+    meta_memory memory;
+    meta_memory_kind kind;
+    meta_device *device;
+    int holds;
+} meta_allocation;
+meta_err meta_registry_add(const meta_allocation *allocation);
+/** Take the buffer that begins at @p ptr and is of @p kind out; META_ERR_STATE while it is held. */
+meta_err meta_registry_take(void *ptr, meta_memory_kind kind, const char *name,
+                            meta_allocation *taken);
+/** Put back what could not be given up. */
+bool meta_registry_find(const void *ptr, meta_allocation *found);
+void meta_registry_hold(const void *ptr, int change);
+/** Take any buffer out, for the end of the library's life; false when there is none left. */
+bool meta_registry_drain(meta_allocation *taken);
+void meta_registry_forget(void);
+/** Live device memory at @p ptr: META_ERR_POINTER says what is there instead. */
+meta_err meta_span_at(const void *ptr, const char *name, meta_span *span);
+/** @p ptr may be used as host memory of @p bytes. */
+meta_err meta_host_range(const void *ptr, uint64_t bytes, const char *name);
+
+/* box.c: from boxes and faces to checked operands and iteration spaces */
+meta_err meta_type_check(meta_type type, size_t *bytes);
+meta_err meta_type_arithmetic(meta_type type, size_t *bytes);
+meta_err meta_box_check(const meta_box *box, const char *name);
+bool meta_box_empty(const meta_box *box);
+meta_err meta_face_check(const meta_face *face, const char *name);
+/** The lowest and highest element index a face touches (of a face with elements). */
+meta_err meta_face_reach(const meta_face *face, const char *name, int64_t *low, int64_t *high);
+meta_err meta_face_count(const meta_face *face, const char *name, int64_t *count);
+void meta_face_of_box(meta_face *face, const meta_box *box);
+/** A span of `count` elements, or of a face's, at @p ptr. */
+meta_err meta_resolve(const void *ptr, int64_t count, meta_type type, const char *name,
+                      meta_span *span);
+meta_err meta_resolve_face(const void *ptr, const meta_face *face, meta_type type,
+                           const char *name, meta_span *span);
+meta_err meta_resolve_box(const void *ptr, const meta_box *box, meta_type type, const char *name,
+                          meta_span *span);
+meta_err meta_resolve_any(const void *ptr, int64_t count, meta_type type, const char *name,
+                          int *is_device, meta_span *span);
+meta_err meta_same_device(const meta_span *a, const char *name_a, const meta_span *b,
+                          const char *name_b);
+/** The elements @p low_a…@p high_a from span a and those from b share no byte. */
+meta_err meta_no_overlap(const meta_span *a, int64_t low_a, int64_t high_a, const char *name_a,
+                         const meta_span *b, int64_t low_b, int64_t high_b, const char *name_b,
+                         size_t bytes);
+meta_err meta_no_overlap_face(const meta_span *packed, int64_t count, const meta_span *buf,
+                              const meta_face *face, meta_type type);
+
+/* submit.c: calls as data, queued and followed */
+/** A call over the elements of @p face in operand 0; further operands by meta_call_operand(). */
+void meta_call_begin(meta_call *call, meta_kernel_id kernel, meta_type type, const meta_face *face);
+/** Operand @p k is @p span with the strides of @p face, or packed where @p face is NULL. */
+void meta_call_operand(meta_call *call, int k, const meta_span *span, const meta_face *face);
+/** Merge dimensions that are contiguous in all @p operands and drop those of extent 1. */
+void meta_call_compact(meta_call *call, int operands);
+meta_err meta_submit(meta_device *device, const meta_call *calls, size_t count, meta_event *done);
+meta_err meta_submit_copy(meta_device *device, meta_copy_kind kind, void *host,
+                          const meta_span *span, size_t bytes, meta_event *done);
+/** A successful operation without anything to do. */
+meta_err meta_submit_nothing(meta_event *done);
+meta_err meta_launch(meta_device *device, meta_queue_kind queue, const meta_call *calls,
+                     size_t count, meta_pending *pending);
+meta_err meta_copy_on(meta_device *device, meta_queue_kind queue, meta_copy_kind kind, void *host,
+                      const meta_span *span, size_t bytes, meta_pending *pending);
+meta_err meta_queue_after(meta_device *device, meta_queue_kind queue, meta_queue_kind earlier);
+meta_err meta_pending_test(const meta_pending *pending, int *complete);
+meta_err meta_pending_wait(const meta_pending *pending);
+void meta_pending_release(meta_pending *pending);
+
+/* move.c */
+meta_err meta_face_call(meta_call *call, meta_kernel_id kernel, const meta_span *packed,
+                        const meta_span *buf, const meta_face *face, meta_type type, int *empty);
+meta_err meta_copy_call(meta_call *call, const meta_span *dst, const meta_face *dst_face,
+                        const meta_span *src, const meta_face *src_face, meta_type type,
+                        int *empty);
+
+/* memory.c */
+meta_err meta_scratch(meta_device *device, size_t bytes, void **ptr);
+void meta_scratch_free(void *ptr);
+void meta_release_allocation(const meta_allocation *allocation);
+
+/* staging.c */
+meta_err meta_staging_get(meta_device *device, size_t bytes, void **host);
+void meta_staging_put(meta_device *device, void *host);
+void meta_staging_drain(meta_device *device);
+/** Host memory as meta_host_alloc gives it. */
+meta_err meta_host_memory(meta_device *device, size_t bytes, void **host);
+void meta_host_memory_free(meta_device *device, void *host, size_t bytes);
+
+/* event.c */
+meta_err meta_event_new(meta_event *event);
+/** The event follows @p pending, which it takes over. */
+void meta_event_follow(meta_event event, const meta_pending *pending);
+void meta_event_complete(meta_event event, meta_err status, const char *message);
+/** Forget an event that was never given out. */
+void meta_event_drop(meta_event event);
+/** Advance messages and call due callbacks. */
+void meta_progress(void);
+void meta_events_forget(void);
+void meta_hooks_set(const meta_hooks *hooks);
+const meta_hooks *meta_hooks_get(void);
+
+#endif

@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file event.c
+ *  Events: one kind of completion for device work and for messages, with callbacks that run on the
+ *  application's threads.
+ *
+ *  An event is a slot and the generation in which the slot was given out, so that a stale handle is
+ *  recognised. A slot is given back when nobody needs it: its handle was freed, nobody is waiting
+ *  inside the library, and no callback is left to call. */
+#include "core.h"
+
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct callback {
+    void (*function)(void *user, meta_err status);
+    void *user;
+    struct callback *next;
+} callback;
+
+typedef struct slot {
+    uint32_t generation; /* odd while in use */
+    bool complete, external, detached;
+    int users; /* threads inside the library that look at it */
+    meta_pending pending;
+    meta_err status;
+    char *message;
+    callback *first, **last;
+} slot;
+
+enum { CHUNK = 256, CHUNKS = 1 << 14 };
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static slot *chunks[CHUNKS]; /* slots never move, so a waiting thread can keep its own */
+static uint32_t slots;       /* made so far */
+static uint32_t *unused, unused_count, unused_room;
+static uint32_t watched;     /* slots with callbacks */
+static meta_hooks hooks;
+static _Atomic bool hooked;
+
+static slot *at(uint32_t number)
+{
+    return &chunks[number / CHUNK][number % CHUNK];
+}
+
+void meta_hooks_set(const meta_hooks *with)
+{
+    hooked = false;
+    if (!with) return;
+    hooks = *with;
+    hooked = true;
+}
+
+const meta_hooks *meta_hooks_get(void)
+{
+    return hooked ? &hooks : NULL;
+}
+
+/* ------------------------------------------------------------------ slots; with the lock held */
+
+static meta_err make_slot(uint32_t *number)
+{
+    if (unused_count > 0) return *number = unused[--unused_count], META_OK;
+    if (slots == (uint32_t)CHUNK * CHUNKS)
+        return meta_fail(META_ERR_NO_MEMORY, "%u events exist: free those that are complete", slots);
+    if (slots == unused_room) { /* room for every slot to be unused at once */
+        const uint32_t more = unused_room + CHUNK;
+        uint32_t *larger = realloc(unused, more * sizeof *unused);
+        slot *chunk = calloc(CHUNK, sizeof *chunk);
+        if (larger) unused = larger;
+        if (!larger || !chunk) {
+            free(chunk);
+            return meta_fail(META_ERR_NO_MEMORY, "the host has no memory for another event");
+        }
+        chunks[slots / CHUNK] = chunk;
+        unused_room = more;
+    }
+    *number = slots++;
+    return META_OK;
+}
+
+static void reclaim(uint32_t number)
+{
+    slot *s = at(number);
+    if (!s->detached || s->users > 0 || s->first) return;
+    meta_pending_release(&s->pending);
+    free(s->message);
+    s->message = NULL;
+    ++s->generation;
+    unused[unused_count++] = number;
+}
+
+static meta_err find(meta_event event, slot **found)
+{
+    slot *s = event.slot < slots ? at(event.slot) : NULL;
+    if (!s || s->generation != event.generation || !(event.generation & 1) || s->detached)
+        return meta_fail(META_ERR_HANDLE, "argument 'event' {%u, %u} was freed or never was an event",
+                         event.slot, event.generation);
+    *found = s;
+    return META_OK;
+}
+
+static void settle(slot *s, meta_err status, char *message)
+{
+    /* The ticket stays until the slot is reclaimed: another thread may be waiting for it. */
+    s->complete = true;
+    s->status = status;
+    s->message = message;
+}
+
+/* Ask the device, where it is a device's. */
+static void poll(slot *s)
+{
+    int complete = 0;
+    meta_err status;
+    if (s->complete || s->external) return;
+    status = meta_pending_test(&s->pending, &complete);
+    if (complete || status != META_OK) settle(s, status, status ? meta_error_copy() : NULL);
+}
+
+static meta_err status_of(const slot *s)
+{
+    if (s->status == META_OK) return META_OK;
+    return meta_fail_as(s->status, s->message ? s->message : meta_strerror(s->status));
+}
+
+/* ------------------------------------------------------------------ for the core and comm */
+
+meta_err meta_event_new(meta_event *event)
+{
+    meta_err error;
+    uint32_t number = 0;
+    pthread_mutex_lock(&lock);
+    error = make_slot(&number);
+    if (error == META_OK) {
+        slot *s = at(number);
+        const uint32_t generation = s->generation + 1;
+        *s = (slot){.generation = generation, .external = true};
+        s->last = &s->first;
+        event->slot = number;
+        event->generation = generation;
+    }
+    pthread_mutex_unlock(&lock);
+    return error;
+}
+
+void meta_event_follow(meta_event event, const meta_pending *pending)
+{
+    pthread_mutex_lock(&lock);
+    slot *s = at(event.slot);
+    s->external = false;
+    s->pending = *pending;
+    if (!pending->ticket) s->complete = true;
+    pthread_mutex_unlock(&lock);
+}
+
+void meta_event_complete(meta_event event, meta_err status, const char *message)
+{
+    if (event.generation == 0) return;
+    pthread_mutex_lock(&lock);
+    slot *s = event.slot < slots ? at(event.slot) : NULL;
+    if (s && s->generation == event.generation && !s->complete) {
+        settle(s, status, status && message ? strdup(message) : NULL);
+        reclaim(event.slot);
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+void meta_event_drop(meta_event event)
+{
+    pthread_mutex_lock(&lock);
+    at(event.slot)->detached = true;
+    reclaim(event.slot);
+    pthread_mutex_unlock(&lock);
+}
+
+void meta_events_forget(void)
+{
+    pthread_mutex_lock(&lock);
+    for (uint32_t k = 0; k < slots; ++k) {
+        slot *s = at(k);
+        if (!(s->generation & 1)) continue;
+        while (s->first) {
+            callback *c = s->first;
+            s->first = c->next;
+            free(c);
+        }
+        s->detached = true;
+        s->users = 0;
+        reclaim(k);
+    }
+    watched = 0;
+    pthread_mutex_unlock(&lock);
+}
+
+/* ------------------------------------------------------------------ progress */
+
+/* Take one callback whose event is complete. */
+static callback *due(meta_err *status)
+{
+    callback *taken = NULL;
+    pthread_mutex_lock(&lock);
+    for (uint32_t k = 0; k < slots && watched > 0 && !taken; ++k) {
+        slot *s = at(k);
+        if (!s->first) continue;
+        poll(s);
+        if (!s->complete) continue;
+        taken = s->first;
+        s->first = taken->next;
+        if (!s->first) s->last = &s->first, --watched;
+        *status = status_of(s);
+        reclaim(k);
+    }
+    pthread_mutex_unlock(&lock);
+    return taken;
+}
+
+void meta_progress(void)
+{
+    callback *c;
+    meta_err status;
+    int moved;
+    if (hooked) hooks.progress(&moved);
+    while (watched > 0 && (c = due(&status)) != NULL) {
+        c->function(c->user, status);
+        free(c);
+    }
+}
+
+/* Wait outside the lock; the slot stays because this thread is counted as its user. */
+static meta_err wait_for(meta_event event)
+{
+    slot *s;
+    meta_err error = META_OK;
+    pthread_mutex_lock(&lock);
+    error = find(event, &s);
+    if (error != META_OK) return pthread_mutex_unlock(&lock), error;
+    ++s->users;
+    while (!s->complete) {
+        const bool external = s->external;
+        const meta_pending pending = s->pending;
+        pthread_mutex_unlock(&lock);
+        if (external) {
+            int moved = 0;
+            if (!hooked || (error = hooks.allowed()) != META_OK) {
+                pthread_mutex_lock(&lock);
+                break;
+            }
+            hooks.progress(&moved);
+            if (!moved) sched_yield();
+        } else {
+            error = meta_pending_wait(&pending);
+        }
+        pthread_mutex_lock(&lock);
+        if (!external && !s->complete) settle(s, error, error ? meta_error_copy() : NULL);
+    }
+    if (s->complete) error = status_of(s);
+    --s->users;
+    reclaim(event.slot);
+    pthread_mutex_unlock(&lock);
+    return error;
+}
+
+static bool is_null(meta_event event)
+{
+    return event.generation == 0 && event.slot == 0;
+}
+
+/* ------------------------------------------------------------------ public */
+
+meta_err meta_event_test(meta_event event, int *complete)
+{
+    slot *s;
+    meta_err error;
+    META_ENTER();
+    META_NEED(complete);
+    meta_progress();
+    if (is_null(event)) return *complete = 1, META_OK;
+    pthread_mutex_lock(&lock);
+    error = find(event, &s);
+    if (error == META_OK) {
+        poll(s);
+        *complete = s->complete;
+        if (s->complete) error = status_of(s);
+    }
+    pthread_mutex_unlock(&lock);
+    return error;
+}
+
+meta_err meta_event_wait(meta_event event)
+{
+    return meta_event_waitall(1, &event);
+}
+
+meta_err meta_event_waitall(size_t count, const meta_event *events)
+{
+    meta_err first = META_OK;
+    char *message = NULL;
+    META_ENTER();
+    if (count > 0) META_NEED(events);
+    for (size_t k = 0; k < count; ++k) {
+        const meta_err error = is_null(events[k]) ? META_OK : wait_for(events[k]);
+        if (first != META_OK || error == META_OK) continue;
+        first = error;
+        message = meta_error_copy();
+    }
+    meta_progress();
+    if (first != META_OK) meta_fail_as(first, message ? message : meta_strerror(first));
+    free(message);
+    return first;
+}
+
+meta_err meta_event_then(meta_event event, void (*function)(void *user, meta_err status), void *user)
+{
+    callback *c;
+    slot *s;
+    meta_err error;
+    META_ENTER();
+    META_NEED(function);
+    c = malloc(sizeof *c);
+    if (!c) return meta_fail(META_ERR_NO_MEMORY, "the host has no memory for a callback");
+    *c = (callback){function, user, NULL};
+    /* A null event is complete: a new one, given to nobody, carries the callback. */
+    const bool carrier = is_null(event);
+    error = carrier ? meta_event_new(&event) : META_OK;
+    pthread_mutex_lock(&lock);
+    if (error == META_OK) error = find(event, &s);
+    if (error == META_OK) {
+        if (!s->first) ++watched;
+        *s->last = c;
+        s->last = &c->next;
+        if (carrier) s->complete = s->detached = true;
+    }
+    pthread_mutex_unlock(&lock);
+    if (error != META_OK) free(c);
+    return error;
+}
+
+meta_err meta_event_free(meta_event *event)
+{
+    slot *s;
+    meta_err error;
+    META_ENTER();
+    if (!event || event == META_ASYNC)
+        return meta_fail(META_ERR_ARGUMENT, "argument 'event' is %s", event ? "META_ASYNC" : "NULL");
+    if (is_null(*event)) return META_OK;
+    pthread_mutex_lock(&lock);
+    error = find(*event, &s);
+    if (error == META_OK) {
+        s->detached = true;
+        reclaim(event->slot);
+        *event = (meta_event)META_EVENT_NULL;
+    }
+    pthread_mutex_unlock(&lock);
+    return error;
+}
+
+meta_err meta_flush(void)
+{
+    meta_err first, error = META_OK;
+    char *message = NULL;
+    META_ENTER();
+    first = meta_devices_each(meta_device_finish);
+    if (first != META_OK) message = meta_error_copy();
+    if (hooked) error = hooks.flush();
+    if (first == META_OK) first = error;
+    meta_progress();
+    if (message) meta_fail_as(first, message);
+    free(message);
+    return first;
+}

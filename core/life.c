@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file life.c
+ *  The library's start and end, and the check that every call stands between the two. */
+#include "core.h"
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static _Atomic bool started;
+static _Atomic unsigned lives;
+
+int meta_started(void)
+{
+    return started;
+}
+
+unsigned meta_life(void)
+{
+    return lives;
+}
+
+meta_err meta_enter(const char *call)
+{
+    meta_call_name(call);
+    if (!started)
+        return meta_fail(META_ERR_INIT, "the library is not started: call meta_init() or "
+                                        "meta_comm_init() first%s",
+                         lives > 0 ? " (it was finalised)" : "");
+    return META_OK;
+}
+
+static meta_err start(void)
+{
+    if (started) return meta_fail(META_ERR_STATE, "the library is started already");
+    META_TRY(meta_env_read());
+    META_TRY(meta_threads_read());
+    META_TRY(meta_job_read());
+    ++lives;
+    started = true;
+    return META_OK;
+}
+
+meta_err meta_init(void)
+{
+    meta_err error;
+    meta_call_name(__func__);
+    pthread_mutex_lock(&lock);
+    error = start();
+    pthread_mutex_unlock(&lock);
+    return error;
+}
+
+/* Name what was never freed, the first few one by one, and give it back. */
+static void release_leaks(void)
+{
+    enum { NAMED = 8 };
+    meta_allocation left;
+    uint64_t count = 0, bytes = 0;
+    while (meta_registry_drain(&left)) {
+        static const char *const kinds[] = {"meta_free", "meta_unwrap", "meta_host_free"};
+        if (++count <= NAMED)
+            meta_log(META_LOG_WARN, "meta_finalize: a buffer of %llu bytes at %p on %s:%d was never "
+                     "given to %s()", (unsigned long long)left.memory.bytes, left.memory.address,
+                     left.device->backend->name, left.device->index, kinds[left.kind]);
+        bytes += left.memory.bytes;
+        meta_release_allocation(&left);
+    }
+    if (count > NAMED)
+        meta_log(META_LOG_WARN, "meta_finalize: %llu buffers of %llu bytes together were never freed",
+                 (unsigned long long)count, (unsigned long long)bytes);
+}
+
+meta_err meta_finalize(void)
+{
+    meta_err error;
+    META_ENTER();
+    pthread_mutex_lock(&lock);
+    if (meta_hooks_get()) meta_hooks_get()->finalize();
+    meta_hooks_set(NULL);
+    error = meta_devices_each(meta_device_finish);
+    meta_progress();
+    meta_events_forget();
+    release_leaks();
+    meta_devices_forget();
+    meta_backends_close();
+    meta_registry_forget();
+    meta_job_forget();
+    started = false;
+    pthread_mutex_unlock(&lock);
+    return error;
+}
+
+meta_err meta_version(int *major, int *minor, int *patch)
+{
+    if (major) *major = META_VERSION_MAJOR;
+    if (minor) *minor = META_VERSION_MINOR;
+    if (patch) *patch = META_VERSION_PATCH;
+    return META_OK;
+}

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file memory.c
+ *  Buffers: allocating, freeing and wrapping them, and copying between them and the host. */
+#include "core.h"
+
+#include <inttypes.h>
+
+/* ------------------------------------------------------------------ accounts */
+
+static void count_in(meta_device *device, uint64_t bytes)
+{
+    const uint64_t now = (device->allocated += bytes);
+    uint64_t peak = device->peak;
+    while (now > peak && !atomic_compare_exchange_weak(&device->peak, &peak, now)) {}
+}
+
+static meta_err register_memory(meta_device *device, const meta_memory *memory,
+                                meta_memory_kind kind)
+{
+    const meta_allocation allocation = {*memory, kind, device, 0};
+    META_TRY(meta_registry_add(&allocation));
+    if (kind == META_MEMORY_DEVICE) count_in(device, memory->bytes);
+    if (kind != META_MEMORY_HOST) ++device->buffers;
+    return META_OK;
+}
+
+/* Give memory that has left the registry back to its device. */
+void meta_release_allocation(const meta_allocation *a)
+{
+    const meta_ops *ops = &a->device->backend->ops;
+    switch (a->kind) {
+    case META_MEMORY_DEVICE:
+        a->device->allocated -= a->memory.bytes;
+        --a->device->buffers;
+        ops->free(a->device->plugin, &a->memory);
+        break;
+    case META_MEMORY_WRAPPED:
+        --a->device->buffers;
+        ops->unwrap(a->device->plugin, &a->memory);
+        break;
+    case META_MEMORY_HOST:
+        meta_host_memory_free(a->device, a->memory.address, a->memory.bytes);
+        break;
+    }
+}
+
+static meta_err give_back(void *ptr, meta_memory_kind kind, const char *name)
+{
+    meta_allocation taken;
+    meta_err error;
+    META_TRY(meta_registry_take(ptr, kind, name, &taken));
+    error = meta_device_finish(taken.device);
+    meta_release_allocation(&taken);
+    return error;
+}
+
+/* ------------------------------------------------------------------ for comm and for plans */
+
+meta_err meta_scratch(meta_device *device, size_t bytes, void **ptr)
+{
+    const meta_ops *ops = &device->backend->ops;
+    meta_memory memory = {0};
+    meta_err error;
+    if (bytes > PTRDIFF_MAX)
+        return meta_fail(META_ERR_OVERFLOW, "%zu bytes are more than any buffer can have", bytes);
+    META_TRY(ops->alloc(device->plugin, bytes, &memory));
+    error = register_memory(device, &memory, META_MEMORY_DEVICE);
+    if (error != META_OK) return ops->free(device->plugin, &memory), error;
+    *ptr = memory.address;
+    return META_OK;
+}
+
+void meta_scratch_free(void *ptr)
+{
+    if (ptr) give_back(ptr, META_MEMORY_DEVICE, "ptr");
+}
+
+/* ------------------------------------------------------------------ public */
+
+meta_err meta_alloc(void **ptr, size_t bytes)
+{
+    meta_device *device;
+    META_ENTER();
+    META_NEED(ptr);
+    if (bytes == 0) return meta_fail(META_ERR_ARGUMENT, "argument 'bytes' is 0: give at least 1");
+    META_TRY(meta_device_current(&device));
+    return meta_scratch(device, bytes, ptr);
+}
+
+meta_err meta_free(void *ptr)
+{
+    META_ENTER();
+    return give_back(ptr, META_MEMORY_DEVICE, "ptr");
+}
+
+meta_err meta_host_alloc(void **ptr, size_t bytes)
+{
+    meta_device *device;
+    meta_memory memory = {0};
+    meta_err error;
+    META_ENTER();
+    META_NEED(ptr);
+    if (bytes == 0) return meta_fail(META_ERR_ARGUMENT, "argument 'bytes' is 0: give at least 1");
+    META_TRY(meta_device_current(&device));
+    META_TRY(meta_host_memory(device, bytes, &memory.address));
+    memory.bytes = bytes;
+    error = register_memory(device, &memory, META_MEMORY_HOST);
+    if (error != META_OK) return meta_host_memory_free(device, memory.address, bytes), error;
+    *ptr = memory.address;
+    return META_OK;
+}
+
+meta_err meta_host_free(void *ptr)
+{
+    META_ENTER();
+    return give_back(ptr, META_MEMORY_HOST, "ptr");
+}
+
+meta_err meta_wrap(void **ptr, void *native, size_t bytes, meta_native_kind kind)
+{
+    meta_device *device;
+    meta_memory memory = {0};
+    meta_err error;
+    META_ENTER();
+    META_NEED(ptr);
+    META_NEED(native);
+    if (bytes == 0) return meta_fail(META_ERR_ARGUMENT, "argument 'bytes' is 0: give at least 1");
+    if (bytes > PTRDIFF_MAX)
+        return meta_fail(META_ERR_OVERFLOW, "argument 'bytes' is %zu, more than any array has", bytes);
+    if (kind != META_NATIVE_HOST && kind != META_NATIVE_OBJECT)
+        return meta_fail(META_ERR_ARGUMENT, "argument 'kind' is %d: give META_NATIVE_HOST or "
+                         "META_NATIVE_OBJECT", (int)kind);
+    META_TRY(meta_device_current(&device));
+    META_TRY(device->backend->ops.wrap(device->plugin, native, bytes, kind, &memory));
+    error = register_memory(device, &memory, META_MEMORY_WRAPPED);
+    if (error != META_OK) return device->backend->ops.unwrap(device->plugin, &memory), error;
+    *ptr = memory.address;
+    return META_OK;
+}
+
+meta_err meta_unwrap(void *ptr)
+{
+    META_ENTER();
+    return give_back(ptr, META_MEMORY_WRAPPED, "ptr");
+}
+
+meta_err meta_copy_h2d(void *dst, const void *src, size_t bytes, meta_event *done)
+{
+    meta_span to;
+    META_ENTER();
+    if (bytes == 0) return meta_submit_nothing(done);
+    if (bytes > PTRDIFF_MAX) return meta_fail(META_ERR_OVERFLOW, "argument 'bytes' is %zu", bytes);
+    META_TRY(meta_resolve(dst, (int64_t)bytes, META_U8, "dst", &to));
+    META_TRY(meta_host_range(src, bytes, "src"));
+    return meta_submit_copy(to.device, META_COPY_H2D, (void *)(uintptr_t)src, &to, bytes, done);
+}
+
+meta_err meta_copy_d2h(void *dst, const void *src, size_t bytes, meta_event *done)
+{
+    meta_span from;
+    META_ENTER();
+    if (bytes == 0) return meta_submit_nothing(done);
+    if (bytes > PTRDIFF_MAX) return meta_fail(META_ERR_OVERFLOW, "argument 'bytes' is %zu", bytes);
+    META_TRY(meta_host_range(dst, bytes, "dst"));
+    META_TRY(meta_resolve(src, (int64_t)bytes, META_U8, "src", &from));
+    return meta_submit_copy(from.device, META_COPY_D2H, dst, &from, bytes, done);
+}

@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file plugin.c
+ *  The back ends: where their modules are, whether they can be trusted to be opened, and for each
+ *  the reason why it is or is not usable. */
+#include "core.h"
+
+#include <dirent.h>
+#include <dlfcn.h>
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { KNOWN = 4, MOST = 32 };
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static meta_backend backends[MOST];
+static int count;     /* of backends, 0 before the known ones are listed */
+static bool all_found; /* every folder has been listed */
+
+static const meta_host host = {
+    .size = sizeof host,
+    .fail = meta_fail,
+    .log = meta_log,
+    .threads = meta_threads,
+    .variable = meta_variable,
+};
+
+/* ------------------------------------------------------------------ folders */
+
+/* The folder of libmeta.so itself, without a slash at the end. */
+static const char *library_folder(char *folder, size_t room)
+{
+    Dl_info info;
+    char real[PATH_MAX], *slash;
+    if (!dladdr((void *)(uintptr_t)&meta_backend_named, &info) || !info.dli_fname ||
+        !realpath(info.dli_fname, real) || !(slash = strrchr(real, '/')))
+        return NULL;
+    *slash = '\0';
+    snprintf(folder, room, "%s", real);
+    return folder;
+}
+
+/* Call @p visit for each folder to search, in order, until it returns true. */
+static bool each_folder(bool (*visit)(const char *folder, void *context), void *context)
+{
+    const char *path = meta_variable("META_BACKEND_PATH");
+    char folder[PATH_MAX], beside[PATH_MAX + 16];
+    while (path && *path) {
+        const size_t length = strcspn(path, ":");
+        snprintf(folder, sizeof folder, "%.*s", (int)length, path);
+        if (length > 0 && visit(folder, context)) return true;
+        path += length + (path[length] == ':');
+    }
+    if (library_folder(folder, sizeof folder)) {
+        snprintf(beside, sizeof beside, "%s/libmeta", folder);
+        if (visit(beside, context)) return true;
+    }
+    return visit(META_PLUGIN_DIR, context);
+}
+
+/* ------------------------------------------------------------------ is it a whole module? */
+
+/* Mapping a truncated object ends in SIGBUS, so its tables and segments must lie inside the file. */
+static bool whole_elf(const char *path, char *reason, size_t room)
+{
+    Elf64_Ehdr head;
+    Elf64_Phdr segment;
+    struct stat status;
+    bool whole = false;
+    const int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0 || fstat(file, &status) != 0) {
+        snprintf(reason, room, "the file cannot be read: %s", strerror(errno));
+    } else if (read(file, &head, sizeof head) != (ssize_t)sizeof head ||
+               memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 ||
+               head.e_ident[EI_CLASS] != ELFCLASS64 || head.e_type != ET_DYN ||
+               head.e_phentsize != sizeof segment) {
+        snprintf(reason, room, "the file is not a 64-bit shared object");
+    } else {
+        const uint64_t size = (uint64_t)status.st_size;
+        whole = head.e_shoff <= size &&
+                (uint64_t)head.e_shnum * head.e_shentsize <= size - head.e_shoff;
+        for (unsigned k = 0; k < head.e_phnum && whole; ++k) {
+            const off_t at = (off_t)(head.e_phoff + (uint64_t)k * sizeof segment);
+            whole = pread(file, &segment, sizeof segment, at) == (ssize_t)sizeof segment &&
+                    segment.p_offset <= size && segment.p_filesz <= size - segment.p_offset;
+        }
+        if (!whole) snprintf(reason, room, "the file is truncated or damaged");
+    }
+    if (file >= 0) close(file);
+    return whole;
+}
+
+/* ------------------------------------------------------------------ opening one */
+
+static bool in_folder(const char *folder, void *context)
+{
+    meta_backend *backend = context;
+    const int length =
+        snprintf(backend->path, sizeof backend->path, "%s/%s.so", folder, backend->name);
+    if (length > 0 && (size_t)length < sizeof backend->path && access(backend->path, F_OK) == 0)
+        return true;
+    backend->path[0] = '\0';
+    return false;
+}
+
+static bool abi_fits(const meta_plugin *plugin, meta_backend *backend)
+{
+    char *reason = backend->reason;
+    const size_t room = sizeof backend->reason;
+    if (plugin->magic != META_PLUGIN_MAGIC)
+        snprintf(reason, room, "its meta_plugin_v1 is not a libmeta plugin");
+    else if (plugin->abi_major != META_PLUGIN_ABI_MAJOR)
+        snprintf(reason, room, "it was built for plugin ABI %u, this libmeta has ABI %u: rebuild it",
+                 plugin->abi_major, META_PLUGIN_ABI_MAJOR);
+    else if (plugin->size < sizeof *plugin || !plugin->ops ||
+             plugin->ops->size < offsetof(meta_ops, ticket_release) + sizeof plugin->ops->ticket_release)
+        snprintf(reason, room, "its tables are smaller than ABI %u.0 asks for: rebuild it",
+                 META_PLUGIN_ABI_MAJOR);
+    else if (!plugin->name || strcmp(plugin->name, backend->name) != 0)
+        snprintf(reason, room, "the module calls itself '%.31s'",
+                 plugin->name ? plugin->name : "nothing");
+    else if (!plugin->init)
+        snprintf(reason, room, "it has no init function");
+    else
+        return true;
+    return false;
+}
+
+static void open_module(meta_backend *backend)
+{
+    void *module;
+    const meta_plugin *plugin;
+    if (!whole_elf(backend->path, backend->reason, sizeof backend->reason)) return;
+    module = dlopen(backend->path, RTLD_NOW | RTLD_LOCAL);
+    if (!module) {
+        snprintf(backend->reason, sizeof backend->reason, "%s", dlerror());
+        return;
+    }
+    /* It stays open whatever is found: its runtime may have threads of its own by now. */
+    plugin = dlsym(module, "meta_plugin_v1");
+    if (!plugin)
+        snprintf(backend->reason, sizeof backend->reason, "it has no symbol meta_plugin_v1");
+    else if (abi_fits(plugin, backend))
+        backend->plugin = plugin;
+}
+
+static bool make_devices(meta_backend *backend)
+{
+    backend->device = calloc((size_t)backend->devices, sizeof *backend->device);
+    for (int k = 0; backend->device && k < backend->devices; ++k)
+        if (!(backend->device[k] = meta_device_new(backend, k))) return false;
+    return backend->device != NULL;
+}
+
+static void count_devices(meta_backend *backend)
+{
+    const size_t known = backend->plugin->ops->size;
+    memcpy(&backend->ops, backend->plugin->ops, known < sizeof backend->ops ? known : sizeof backend->ops);
+    if (backend->plugin->init(&host) != META_OK) {
+        snprintf(backend->reason, sizeof backend->reason, "%s", meta_last_error());
+        return;
+    }
+    backend->devices = backend->ops.device_count(backend->reason, sizeof backend->reason);
+    if (backend->devices > 0 && !make_devices(backend)) {
+        backend->devices = 0;
+        snprintf(backend->reason, sizeof backend->reason, "the host is out of memory");
+    }
+    backend->usable = backend->devices > 0;
+    if (backend->usable) backend->reason[0] = '\0';
+}
+
+/* Settle what is to be known of a back end. With the lock held. */
+static void look_for(meta_backend *backend)
+{
+    if (backend->looked_for) return;
+    backend->looked_for = true;
+    backend->reason[0] = '\0';
+    if (!backend->plugin) {
+        if (!each_folder(in_folder, backend)) {
+            snprintf(backend->reason, sizeof backend->reason,
+                     "no module %s.so was found (not built or not installed)", backend->name);
+            return;
+        }
+        open_module(backend);
+    }
+    if (backend->plugin) count_devices(backend);
+    meta_log(META_LOG_INFO, "back end %s: %s%s", backend->name,
+             backend->usable ? backend->path : "not usable: ", backend->reason);
+}
+
+/* ------------------------------------------------------------------ the list of them */
+
+static meta_backend *add(const char *name, meta_mode mode)
+{
+    meta_backend *backend;
+    if (count == MOST || strlen(name) >= sizeof backend->name) return NULL;
+    backend = &backends[count++];
+    snprintf(backend->name, sizeof backend->name, "%s", name);
+    backend->mode = mode;
+    return backend;
+}
+
+static meta_backend *listed(const char *name)
+{
+    if (count == 0) {
+        add("openmp", META_OPENMP);
+        add("opencl", META_OPENCL);
+        add("cuda", META_CUDA);
+        add("hip", META_HIP);
+    }
+    for (int k = 0; k < count; ++k)
+        if (strcmp(backends[k].name, name) == 0) return &backends[k];
+    return NULL;
+}
+
+static meta_backend *listed_or_new(const char *name)
+{
+    meta_backend *backend = listed(name);
+    return backend ? backend : add(name, META_FIRST_PLUGIN + count - KNOWN);
+}
+
+static bool list_folder(const char *folder, void *context)
+{
+    DIR *entries = opendir(folder);
+    struct dirent *entry;
+    (void)context;
+    while (entries && (entry = readdir(entries)) != NULL) {
+        char name[32];
+        const size_t length = strlen(entry->d_name);
+        if (length <= 3 || length - 3 >= sizeof name ||
+            strcmp(entry->d_name + length - 3, ".so") != 0)
+            continue;
+        snprintf(name, sizeof name, "%.*s", (int)(length - 3), entry->d_name);
+        listed_or_new(name);
+    }
+    if (entries) closedir(entries);
+    return false;
+}
+
+meta_backend *meta_backend_named(const char *name)
+{
+    meta_backend *backend;
+    pthread_mutex_lock(&lock);
+    backend = listed(name);
+    if (!backend) {
+        /* A plugin of this name may lie in one of the folders. */
+        meta_backend probe = {0};
+        if (strlen(name) < sizeof probe.name && *name && !strchr(name, '/')) {
+            snprintf(probe.name, sizeof probe.name, "%s", name);
+            if (each_folder(in_folder, &probe)) backend = listed_or_new(name);
+        }
+    }
+    if (backend) look_for(backend);
+    pthread_mutex_unlock(&lock);
+    return backend;
+}
+
+meta_backend *meta_backend_of(meta_mode mode)
+{
+    meta_backend *found = NULL;
+    pthread_mutex_lock(&lock);
+    listed("");
+    for (int k = 0; k < count && !found; ++k)
+        if (backends[k].mode == mode) found = &backends[k];
+    if (found) look_for(found);
+    pthread_mutex_unlock(&lock);
+    return found;
+}
+
+int meta_backends(void)
+{
+    pthread_mutex_lock(&lock);
+    listed("");
+    if (!all_found) each_folder(list_folder, NULL);
+    all_found = true;
+    for (int k = 0; k < count; ++k) look_for(&backends[k]);
+    pthread_mutex_unlock(&lock);
+    return count;
+}
+
+meta_backend *meta_backend_at(int index)
+{
+    return index >= 0 && index < meta_backends() ? &backends[index] : NULL;
+}
+
+void meta_backends_close(void)
+{
+    pthread_mutex_lock(&lock);
+    for (int k = 0; k < count; ++k) {
+        meta_backend *backend = &backends[k];
+        for (int d = 0; d < backend->devices; ++d) meta_device_free(backend->device[d]);
+        free(backend->device);
+        backend->device = NULL;
+        backend->devices = 0;
+        if (backend->looked_for && backend->plugin && backend->plugin->fini) backend->plugin->fini();
+        backend->looked_for = backend->usable = false;
+    }
+    all_found = false;
+    pthread_mutex_unlock(&lock);
+}
+
+/* ------------------------------------------------------------------ public */
+
+meta_err meta_backend_count(int *number)
+{
+    META_ENTER();
+    if (!number) return meta_fail(META_ERR_ARGUMENT, "argument 'count' is NULL");
+    *number = meta_backends();
+    return META_OK;
+}
+
+meta_err meta_backend_info(int index, meta_backend_desc *desc)
+{
+    const meta_backend *backend;
+    META_ENTER();
+    META_NEED_DESC(desc, META_BACKEND_DESC_INIT);
+    backend = meta_backend_at(index);
+    if (!backend)
+        return meta_fail(META_ERR_ARGUMENT, "argument 'index' is %d, there are %d back ends", index,
+                         meta_backends());
+    desc->mode = backend->mode;
+    desc->usable = backend->usable;
+    desc->devices = backend->devices;
+    snprintf(desc->name, sizeof desc->name, "%s", backend->name);
+    snprintf(desc->description, sizeof desc->description, "%s",
+             backend->plugin && backend->plugin->description ? backend->plugin->description : "");
+    snprintf(desc->reason, sizeof desc->reason, "%s", backend->reason);
+    snprintf(desc->path, sizeof desc->path, "%s", backend->path);
+    return META_OK;
+}
+
+meta_err meta_mode_find(const char *name, meta_mode *mode)
+{
+    static const struct {
+        const char *name;
+        meta_mode mode;
+    } words[] = {{"spread", META_SPREAD}, {"openmp", META_OPENMP}, {"opencl", META_OPENCL},
+                 {"cuda", META_CUDA},     {"hip", META_HIP},       {"auto", META_AUTO}};
+    const meta_backend *backend;
+    META_ENTER();
+    META_NEED(name);
+    META_NEED(mode);
+    for (size_t k = 0; k < sizeof words / sizeof *words; ++k)
+        if (strcmp(name, words[k].name) == 0) return *mode = words[k].mode, META_OK;
+    backend = meta_backend_named(name);
+    if (!backend)
+        return meta_fail(META_ERR_NO_DEVICE, "argument 'name' is \"%s\": no back end of that name "
+                         "was found (meta-info lists them)", name);
+    *mode = backend->mode;
+    return META_OK;
+}

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file registry.c
+ *  Buffers are addresses: which buffer, device and offset an address belongs to.
+ *
+ *  A table sorted by address, searched by halving; ranges in it never overlap. */
+#include "core.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
+static meta_allocation *table;
+static size_t count, room;
+
+/* Ranges freed lately, to tell a freed address from a foreign one. */
+enum { FREED = 1024 };
+static struct {
+    const char *base;
+    uint64_t bytes;
+} freed[FREED];
+static size_t freed_next;
+
+static const char *base_of(const meta_allocation *a)
+{
+    return a->memory.address;
+}
+
+/* The number of buffers that begin at or before @p address. */
+static size_t rank_of(const char *address)
+{
+    size_t low = 0, high = count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (base_of(&table[middle]) <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* The buffer that holds @p address; NULL where none does. With the lock held. */
+static meta_allocation *holding(const void *address)
+{
+    const size_t k = rank_of(address);
+    if (k == 0) return NULL;
+    meta_allocation *a = &table[k - 1];
+    return (uint64_t)((const char *)address - base_of(a)) < a->memory.bytes ? a : NULL;
+}
+
+/* A buffer that shares a byte with @p bytes at @p address. With the lock held. */
+static meta_allocation *touching(const void *address, uint64_t bytes)
+{
+    const size_t k = rank_of(address);
+    if (k > 0 && (uint64_t)((const char *)address - base_of(&table[k - 1])) < table[k - 1].memory.bytes)
+        return &table[k - 1];
+    if (k < count && (uint64_t)(base_of(&table[k]) - (const char *)address) < bytes) return &table[k];
+    return NULL;
+}
+
+static meta_err grow(void)
+{
+    const size_t more = room ? 2 * room : 64;
+    meta_allocation *larger;
+    if (count < room) return META_OK;
+    larger = realloc(table, more * sizeof *table);
+    if (!larger) return meta_fail(META_ERR_NO_MEMORY, "the host has no memory for %zu buffers", more);
+    table = larger;
+    room = more;
+    return META_OK;
+}
+
+meta_err meta_registry_add(const meta_allocation *allocation)
+{
+    meta_err error;
+    pthread_rwlock_wrlock(&lock);
+    const meta_allocation *other = touching(allocation->memory.address, allocation->memory.bytes);
+    if (other) {
+        error = meta_fail(META_ERR_OVERLAP, "%llu bytes at %p overlap the buffer of %llu bytes at %p",
+                          (unsigned long long)allocation->memory.bytes, allocation->memory.address,
+                          (unsigned long long)other->memory.bytes, other->memory.address);
+    } else if ((error = grow()) == META_OK) {
+        const size_t k = rank_of(allocation->memory.address);
+        memmove(&table[k + 1], &table[k], (count - k) * sizeof *table);
+        table[k] = *allocation;
+        ++count;
+    }
+    pthread_rwlock_unlock(&lock);
+    return error;
+}
+
+static void remove_at(size_t k)
+{
+    freed[freed_next].base = base_of(&table[k]);
+    freed[freed_next].bytes = table[k].memory.bytes;
+    freed_next = (freed_next + 1) % FREED;
+    memmove(&table[k], &table[k + 1], (count - k - 1) * sizeof *table);
+    --count;
+}
+
+/* Word why @p ptr is not the address of live device memory. With the lock held. */
+static meta_err no_buffer(const void *ptr, const char *name)
+{
+    if (!ptr) return meta_fail(META_ERR_ARGUMENT, "argument '%s' is NULL", name);
+    for (size_t k = 0; k < FREED; ++k)
+        if (freed[k].base && (uint64_t)((const char *)ptr - freed[k].base) < freed[k].bytes)
+            return meta_fail(META_ERR_POINTER, "argument '%s' (%p) points into a buffer of %llu bytes "
+                             "that was freed", name, ptr, (unsigned long long)freed[k].bytes);
+    return meta_fail(META_ERR_POINTER, "argument '%s' (%p) is not in any buffer of meta_alloc() or "
+                     "meta_wrap()", name, ptr);
+}
+
+/* Why the buffer of kind @p kind at @p ptr cannot be given up; NULL-safe. With the lock held. */
+static meta_err check_take(const meta_allocation *a, const void *ptr, meta_memory_kind kind,
+                           const char *name)
+{
+    static const char *const made_by[] = {"meta_alloc", "meta_wrap", "meta_host_alloc"};
+    static const char *const ended_by[] = {"meta_free", "meta_unwrap", "meta_host_free"};
+    if (!a) return no_buffer(ptr, name);
+    if (a->kind != kind)
+        return meta_fail(META_ERR_POINTER, "argument '%s' (%p) comes from %s(): give it to %s()", name,
+                         ptr, made_by[a->kind], ended_by[a->kind]);
+    if (base_of(a) != ptr)
+        return meta_fail(META_ERR_POINTER, "argument '%s' (%p) lies inside the buffer that begins "
+                         "at %p: give the beginning", name, ptr, a->memory.address);
+    if (a->holds > 0)
+        return meta_fail(META_ERR_STATE, "argument '%s' (%p) is used by a message or a plan: wait for "
+                         "its event first", name, ptr);
+    return META_OK;
+}
+
+meta_err meta_registry_take(void *ptr, meta_memory_kind kind, const char *name,
+                            meta_allocation *taken)
+{
+    meta_err error;
+    pthread_rwlock_wrlock(&lock);
+    const meta_allocation *a = ptr ? holding(ptr) : NULL;
+    error = check_take(a, ptr, kind, name);
+    if (error == META_OK) {
+        *taken = *a;
+        remove_at((size_t)(a - table));
+    }
+    pthread_rwlock_unlock(&lock);
+    return error;
+}
+
+bool meta_registry_find(const void *ptr, meta_allocation *found)
+{
+    pthread_rwlock_rdlock(&lock);
+    const meta_allocation *a = holding(ptr);
+    if (a) *found = *a;
+    pthread_rwlock_unlock(&lock);
+    return a != NULL;
+}
+
+void meta_registry_hold(const void *ptr, int change)
+{
+    pthread_rwlock_wrlock(&lock);
+    meta_allocation *a = holding(ptr);
+    if (a) a->holds += change;
+    pthread_rwlock_unlock(&lock);
+}
+
+bool meta_registry_drain(meta_allocation *taken)
+{
+    bool any;
+    pthread_rwlock_wrlock(&lock);
+    any = count > 0;
+    if (any) {
+        *taken = table[count - 1];
+        remove_at(count - 1);
+    }
+    pthread_rwlock_unlock(&lock);
+    return any;
+}
+
+void meta_registry_forget(void)
+{
+    pthread_rwlock_wrlock(&lock);
+    free(table);
+    table = NULL;
+    count = room = 0;
+    memset(freed, 0, sizeof freed);
+    pthread_rwlock_unlock(&lock);
+}
+
+meta_err meta_span_at(const void *ptr, const char *name, meta_span *span)
+{
+    meta_err error = META_OK;
+    pthread_rwlock_rdlock(&lock);
+    const meta_allocation *a = ptr ? holding(ptr) : NULL;
+    if (!a) {
+        error = no_buffer(ptr, name);
+    } else if (a->kind == META_MEMORY_HOST) {
+        error = meta_fail(META_ERR_POINTER, "argument '%s' (%p) is host memory of meta_host_alloc(): a "
+                          "device buffer is needed", name, ptr);
+    } else {
+        span->device = a->device;
+        span->object = a->memory.object;
+        span->offset = (uint64_t)((const char *)ptr - base_of(a));
+        span->room = a->memory.bytes - span->offset;
+        span->address = (char *)(uintptr_t)ptr;
+    }
+    pthread_rwlock_unlock(&lock);
+    return error;
+}
+
+meta_err meta_host_range(const void *ptr, uint64_t bytes, const char *name)
+{
+    meta_err error = META_OK;
+    if (!ptr) return meta_fail(META_ERR_ARGUMENT, "argument '%s' is NULL", name);
+    if (bytes > UINTPTR_MAX - (uintptr_t)ptr)
+        return meta_fail(META_ERR_OVERFLOW, "argument '%s' (%p): %llu bytes reach past the end of the "
+                         "address space", name, ptr, (unsigned long long)bytes);
+    pthread_rwlock_rdlock(&lock);
+    const meta_allocation *a = touching(ptr, bytes);
+    const bool wrapped_host = a && a->kind == META_MEMORY_WRAPPED && meta_device_is_host(a->device);
+    if (a && a->kind != META_MEMORY_HOST && !wrapped_host)
+        error = meta_fail(META_ERR_POINTER, "argument '%s' (%p) must be host memory, but lies in a "
+                          "device buffer of %llu bytes at %p", name, ptr,
+                          (unsigned long long)a->memory.bytes, a->memory.address);
+    pthread_rwlock_unlock(&lock);
+    return error;
+}
+
+/* ------------------------------------------------------------------ public */
+
+meta_err meta_pointer_info(const void *ptr, meta_pointer_desc *desc)
+{
+    meta_allocation a;
+    META_ENTER();
+    META_NEED_DESC(desc, META_POINTER_DESC_INIT);
+    if (!ptr || !meta_registry_find(ptr, &a)) {
+        meta_err error;
+        pthread_rwlock_rdlock(&lock);
+        error = no_buffer(ptr, "ptr");
+        pthread_rwlock_unlock(&lock);
+        return error;
+    }
+    desc->kind = a.kind;
+    desc->mode = a.device->backend->mode;
+    desc->index = a.device->index;
+    desc->base = a.memory.address;
+    desc->bytes = a.memory.bytes;
+    desc->offset = (size_t)((const char *)ptr - base_of(&a));
+    return META_OK;
+}

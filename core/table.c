@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file table.c
+ *  What the core offers libmeta_comm, as one table. */
+#include "core.h"
+
+static void hold(const void *ptr)
+{
+    meta_registry_hold(ptr, +1);
+}
+
+static void release(const void *ptr)
+{
+    meta_registry_hold(ptr, -1);
+}
+
+const meta_core meta_core_table = {
+    .version = META_CORE_VERSION,
+    .size = sizeof(meta_core),
+    .enter = meta_enter,
+    .fail = meta_fail,
+    .fail_as = meta_fail_as,
+    .log = meta_log,
+    .variable = meta_variable,
+    .started = meta_started,
+    .cores = meta_cores_mine,
+    .set_threads = meta_threads_set,
+    .set_hooks = meta_hooks_set,
+    .check_type = meta_type_check,
+    .check_box = meta_box_check,
+    .resolve = meta_resolve,
+    .resolve_face = meta_resolve_face,
+    .resolve_any = meta_resolve_any,
+    .same_device = meta_same_device,
+    .no_overlap = meta_no_overlap_face,
+    .hold = hold,
+    .release = release,
+    .current_device = meta_device_current,
+    .device_info = meta_device_desc_of,
+    .is_host = meta_device_is_host,
+    .scratch = meta_scratch,
+    .scratch_free = meta_scratch_free,
+    .staging = meta_staging_get,
+    .staging_free = meta_staging_put,
+    .face_call = meta_face_call,
+    .copy_call = meta_copy_call,
+    .launch = meta_launch,
+    .copy = meta_copy_on,
+    .queue_after = meta_queue_after,
+    .pending_test = meta_pending_test,
+    .pending_wait = meta_pending_wait,
+    .pending_release = meta_pending_release,
+    .event_new = meta_event_new,
+    .event_complete = meta_event_complete,
+};

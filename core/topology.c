@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file topology.c
+ *  The CPU cores this process may run on, and how many threads it should compute with. */
+#include "core.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+#ifdef HAVE_HWLOC
+#include <hwloc.h>
+#endif
+
+static pthread_once_t looked = PTHREAD_ONCE_INIT;
+static meta_cores mine;
+static int cores_mine;
+static _Atomic int share;     /* of comm, 0: not told */
+static _Atomic int requested; /* by META_THREADS or OMP_NUM_THREADS, 0: not */
+
+static void add_core(unsigned number)
+{
+    const uint64_t bit = (uint64_t)1 << (number % 64);
+    if (number >= META_MAX_CPUS || (mine.bits[number / 64] & bit)) return;
+    mine.bits[number / 64] |= bit;
+    ++cores_mine;
+}
+
+/* Without hwloc, or where it does not know the machine, hardware threads stand for cores. */
+static void look_at_scheduler(void)
+{
+    cpu_set_t allowed;
+    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return;
+    for (unsigned k = 0; k < CPU_SETSIZE; ++k)
+        if (CPU_ISSET(k, &allowed)) add_core(k);
+}
+
+#ifdef HAVE_HWLOC
+static void look_at_cores(void)
+{
+    hwloc_topology_t topology;
+    hwloc_bitmap_t allowed = hwloc_bitmap_alloc();
+    if (hwloc_topology_init(&topology) == 0) {
+        if (hwloc_topology_load(topology) == 0 && allowed &&
+            hwloc_get_cpubind(topology, allowed, HWLOC_CPUBIND_PROCESS) == 0) {
+            hwloc_obj_t core = NULL;
+            while ((core = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_CORE, core)) != NULL)
+                if (hwloc_bitmap_intersects(core->cpuset, allowed)) add_core(core->logical_index);
+        }
+        hwloc_topology_destroy(topology);
+    }
+    hwloc_bitmap_free(allowed);
+}
+#endif
+
+static void look(void)
+{
+#ifdef HAVE_HWLOC
+    look_at_cores();
+#endif
+    if (cores_mine == 0) look_at_scheduler();
+    if (cores_mine == 0) add_core(0);
+}
+
+void meta_cores_mine(meta_cores *cores)
+{
+    pthread_once(&looked, look);
+    *cores = mine;
+}
+
+static meta_err read_count(const char *name, bool strict)
+{
+    const char *text = meta_variable(name);
+    char *end;
+    long count;
+    if (!text || requested) return META_OK;
+    errno = 0;
+    count = strtol(text, &end, 10);
+    /* OMP_NUM_THREADS may be a list, one number for each level of nesting. */
+    if (errno || end == text || count < 1 || count > 1 << 20 || (*end && (strict || *end != ','))) {
+        if (!strict) return META_OK;
+        return meta_fail(META_ERR_ENVIRONMENT, "%s=%s: give a whole number from 1", name, text);
+    }
+    requested = (int)count;
+    return META_OK;
+}
+
+meta_err meta_threads_read(void)
+{
+    requested = 0;
+    share = 0;
+    META_TRY(read_count("META_THREADS", true));
+    return read_count("OMP_NUM_THREADS", false);
+}
+
+void meta_threads_set(int threads)
+{
+    share = threads;
+}
+
+int meta_threads_of(int node_size)
+{
+    if (requested) return requested;
+    pthread_once(&looked, look);
+    return cores_mine > node_size ? cores_mine / (node_size > 0 ? node_size : 1) : 1;
+}
+
+int meta_threads(void)
+{
+    if (requested) return requested;
+    return share ? share : meta_threads_of(meta_job_node_size());
+}
