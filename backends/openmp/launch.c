@@ -69,7 +69,7 @@ static void finish(const openmp_kernel *kernel, const meta_call *call, partial *
     const size_t width = extreme ? element_bytes[call->type] : bytes;
     const meta_space space = {.ndim = 1, .rows = 1, .extent = {count}};
     const meta_work work = {.object = {results, result}, .space = &space};
-    unsigned char *dense = results[0].bytes;
+    unsigned char *dense = (unsigned char *)results;
     for (int k = 1; k < count; ++k) memmove(dense + (size_t)k * width, results[k].bytes, width);
     kernel->finish(&work);
 }
