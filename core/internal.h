@@ -35,6 +35,9 @@ typedef struct meta_hooks {
     meta_err (*allowed)(void);
     /** Complete all messages; the error of the first untracked one that failed. */
     meta_err (*flush)(void);
+    /** A public call is about to queue work on @p device's compute queue: queue before it what
+     *  exchanges whose finish was called still owe, waiting for the messages where it must. */
+    void (*settle)(meta_device *device);
     /** The core is about to finalise: drop everything that uses it. */
     void (*finalize)(void);
 } meta_hooks;

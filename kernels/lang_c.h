@@ -30,38 +30,6 @@ typedef struct meta_work {
 
 typedef void meta_kernel_function(const meta_work *work);
 
-/** A row: its coordinates in dimensions 1.., and for each operand the index of its column 0. */
-typedef struct meta_row {
-    meta_i64 number;
-    meta_i64 at[META_MAX_OPERANDS];
-    meta_i64 coordinate[META_MAX_DIM];
-} meta_row;
-
-static inline meta_row meta_row_first(const meta_space *s, meta_i64 number)
-{
-    meta_row r;
-    meta_i64 rest = number;
-    r.number = number;
-    for (int k = 0; k < META_MAX_OPERANDS; ++k) r.at[k] = s->base[k];
-    for (meta_i64 d = 1; d < s->ndim; ++d) {
-        r.coordinate[d] = rest % s->extent[d];
-        rest /= s->extent[d];
-        for (int k = 0; k < META_MAX_OPERANDS; ++k) r.at[k] += r.coordinate[d] * s->stride[k][d];
-    }
-    return r;
-}
-
-static inline void meta_row_next(const meta_space *s, meta_row *r)
-{
-    ++r->number;
-    for (meta_i64 d = 1; d < s->ndim; ++d) {
-        for (int k = 0; k < META_MAX_OPERANDS; ++k) r->at[k] += s->stride[k][d];
-        if (++r->coordinate[d] < s->extent[d]) return;
-        r->coordinate[d] = 0;
-        for (int k = 0; k < META_MAX_OPERANDS; ++k) r->at[k] -= s->extent[d] * s->stride[k][d];
-    }
-}
-
 #define META_GLOBAL
 #define META_JOIN_(a, b) a##_##b
 #define META_JOIN(a, b) META_JOIN_(a, b)

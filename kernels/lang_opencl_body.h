@@ -1,63 +1,93 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file lang_opencl_body.h
- *  The second half of the kernel language in OpenCL C: what needs meta_space. */
-typedef struct meta_row {
-    meta_i64 number;
-    meta_i64 at[META_MAX_OPERANDS];
-} meta_row;
-
-static inline meta_row meta_row_of(const meta_space *s, meta_i64 number)
-{
-    meta_row r;
-    meta_i64 rest = number;
-    r.number = number;
-    for (int k = 0; k < META_MAX_OPERANDS; ++k) r.at[k] = s->base[k];
-    for (meta_i64 d = 1; d < s->ndim; ++d) {
-        const meta_i64 c = rest % s->extent[d];
-        rest /= s->extent[d];
-        for (int k = 0; k < META_MAX_OPERANDS; ++k) r.at[k] += c * s->stride[k][d];
-    }
-    return r;
-}
-
+ *  The second half of the kernel language in OpenCL C: what needs meta_space.
+ *
+ *  On a GPU neighbouring work items take neighbouring elements. With META_CPU defined each work item
+ *  takes a contiguous share of rows and columns, as a thread does in lang_c.h, and a work group is
+ *  one work item: a CPU's compiler makes vectors of the columns' loop. */
 #define META_GLOBAL __global
-#define META_JOIN_(a, b) a##_##b
+#define META_TEXT(x) #x
+#define META_JOIN_(a, b) a##b
 #define META_JOIN(a, b) META_JOIN_(a, b)
-#define META_KERNEL(name)                                                                       \
-    __kernel void META_JOIN(name, META_SUFFIX)(__global void *operand0, __global void *operand1, \
-                                               const meta_u64 scalar, const meta_space space,    \
-                                               __global void *partials, __local void *scratch)
 #define META_SPACE const meta_space *s = &space
 #define META_OUT(T, name, k) __global T *name = (__global T *)operand##k
 #define META_IN(T, name, k) __global const T *name = (__global const T *)operand##k
-#define META_SCALAR(T, name)                  \
-    union {                                   \
-        meta_u64 bits;                        \
-        T value;                              \
-    } name##_of;                              \
-    name##_of.bits = scalar;                  \
+#define META_SCALAR(T, name)  \
+    union {                   \
+        meta_u64 bits;        \
+        T value;              \
+    } name##_of;              \
+    name##_of.bits = scalar;  \
     const T name = name##_of.value
-#define META_ROWS(r)                                                                  \
-    for (meta_i64 row_ = get_global_id(1); row_ < s->rows; row_ += get_global_size(1)) \
-        for (meta_row r = meta_row_of(s, row_), *once_ = &r; once_; once_ = 0)
-#define META_COLUMNS(i) \
-    for (meta_i64 i = get_global_id(0); i < s->extent[0]; i += get_global_size(0))
 #define META_AT(r, k) r.at[k]
 #define META_STRIDE(k, d) s->stride[k][d]
+/* The combining kernels: one work item, partial results in operand 0, the result in operand 1. */
+#define META_PARTIALS s->extent[0]
+/* Where this work group's partial result goes. */
+#define META_PARTIAL(A) \
+    ((__global A *)partials)[get_group_id(1) * get_num_groups(0) + get_group_id(0)]
+
+/* META_KERNEL pastes the name before it is expanded: compilers make macros of built-in functions,
+ * of which dot is one. */
+#ifdef META_CPU
+
+/* Where the share of work item k of n begins, which is where that of k - 1 ends. */
+static inline meta_i64 meta_share(meta_i64 total, meta_i64 k, meta_i64 n)
+{
+    const meta_i64 rest = total % n;
+    return total / n * k + (k < rest ? k : rest);
+}
+
+#define META_KERNEL(name)                                                                        \
+    __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void META_JOIN(name##_, META_SUFFIX)( \
+        __global void *operand0, __global void *operand1, const meta_u64 scalar,                 \
+        const meta_space space, __global void *partials, __local void *scratch)
+#define META_SHARE(total, d, of) \
+    meta_share(total, (meta_i64)get_global_id(d) + (of), (meta_i64)get_global_size(d))
+#define META_ROWS(r)                                                     \
+    const meta_i64 rows_end_ = META_SHARE(s->rows, 1, 1),                \
+                   columns_from_ = META_SHARE(s->extent[0], 0, 0),       \
+                   columns_end_ = META_SHARE(s->extent[0], 0, 1);        \
+    for (meta_row r = meta_row_first(s, META_SHARE(s->rows, 1, 0)); r.number < rows_end_; \
+         meta_row_next(s, &r))
+#define META_COLUMNS(i) for (meta_i64 i = columns_from_; i < columns_end_; ++i)
+#ifdef __clang__
+#define META_SIMD _Pragma("clang loop vectorize(assume_safety)")
+#define META_SIMD_SUM(x) _Pragma("clang loop vectorize(enable)")
+#else
 #define META_SIMD
 #define META_SIMD_SUM(x)
+#endif
+#define META_REDUCE(A, accumulator, COMBINE) META_PARTIAL(A) = accumulator
+
+#else
+
+#define META_KERNEL(name)                                                                       \
+    __kernel void META_JOIN(name##_, META_SUFFIX)(                                              \
+        __global void *operand0, __global void *operand1, const meta_u64 scalar,                \
+        const meta_space space, __global void *partials, __local void *scratch)
+#define META_ROWS(r)                                                                             \
+    for (meta_i64 row_ = (meta_i64)get_global_id(1); row_ < s->rows;                             \
+         row_ += (meta_i64)get_global_size(1))                                                   \
+        for (meta_row r = meta_row_first(s, row_), *once_ = &r; once_; once_ = 0)
+#define META_COLUMNS(i)                                                    \
+    for (meta_i64 i = (meta_i64)get_global_id(0); i < s->extent[0];        \
+         i += (meta_i64)get_global_size(0))
+#define META_SIMD
+#define META_SIMD_SUM(x)
+/* Work groups have a power of two of work items. */
 #define META_REDUCE(A, accumulator, COMBINE)                                                    \
     do {                                                                                        \
         __local A *tree_ = (__local A *)scratch;                                                \
-        const uint me_ = get_local_id(0);                                                       \
+        const uint me_ = (uint)(get_local_id(1) * get_local_size(0) + get_local_id(0));         \
         tree_[me_] = accumulator;                                                               \
         barrier(CLK_LOCAL_MEM_FENCE);                                                           \
-        for (uint half_ = get_local_size(0) / 2; half_ > 0; half_ /= 2) {                       \
+        for (uint half_ = (uint)(get_local_size(0) * get_local_size(1)) / 2; half_ > 0;         \
+             half_ /= 2) {                                                                      \
             if (me_ < half_) tree_[me_] = COMBINE(tree_[me_], tree_[me_ + half_]);              \
             barrier(CLK_LOCAL_MEM_FENCE);                                                       \
         }                                                                                       \
-        if (me_ == 0)                                                                           \
-            ((__global A *)partials)[get_group_id(1) * get_num_groups(0) + get_group_id(0)] =   \
-                tree_[0];                                                                       \
+        if (me_ == 0) META_PARTIAL(A) = tree_[0];                                               \
     } while (0)
-#define META_PARTIALS s->extent[0]
+
+#endif

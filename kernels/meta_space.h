@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file meta_space.h
- *  The iteration space of a kernel: what a box, a face or two of them look like to a kernel.
+ *  The iteration space of a kernel: what a box, a face or two of them look like to a kernel, and the
+ *  walk over its rows.
  *
  *  This text is compiled as C, C++ and OpenCL C; the language header that comes before it defines
  *  meta_i64. The layout is the same in all of them, so a space is passed to a device by value. */
@@ -21,5 +22,37 @@ typedef struct meta_space {
     meta_i64 base[META_MAX_OPERANDS];
     meta_i64 stride[META_MAX_OPERANDS][META_MAX_DIM];
 } meta_space;
+
+/** A row: its coordinates in dimensions 1.., and for each operand the index of its column 0. */
+typedef struct meta_row {
+    meta_i64 number;
+    meta_i64 at[META_MAX_OPERANDS];
+    meta_i64 coordinate[META_MAX_DIM];
+} meta_row;
+
+static inline meta_row meta_row_first(const meta_space *s, meta_i64 number)
+{
+    meta_row r;
+    meta_i64 rest = number;
+    r.number = number;
+    for (int k = 0; k < META_MAX_OPERANDS; ++k) r.at[k] = s->base[k];
+    for (meta_i64 d = 1; d < s->ndim; ++d) {
+        r.coordinate[d] = rest % s->extent[d];
+        rest /= s->extent[d];
+        for (int k = 0; k < META_MAX_OPERANDS; ++k) r.at[k] += r.coordinate[d] * s->stride[k][d];
+    }
+    return r;
+}
+
+static inline void meta_row_next(const meta_space *s, meta_row *r)
+{
+    ++r->number;
+    for (meta_i64 d = 1; d < s->ndim; ++d) {
+        for (int k = 0; k < META_MAX_OPERANDS; ++k) r->at[k] += s->stride[k][d];
+        if (++r->coordinate[d] < s->extent[d]) return;
+        r->coordinate[d] = 0;
+        for (int k = 0; k < META_MAX_OPERANDS; ++k) r->at[k] -= s->extent[d] * s->stride[k][d];
+    }
+}
 
 #endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file dot3d.h
+ *  The 3D dot product on one block. There are two: dot3d.c with libmeta, for every device, and
+ *  dot3d_mpi.c in plain MPI. Failures are noted, see failure.h. */
+#ifndef DOT3D_H
+#define DOT3D_H
+
+#include "block.h"
+
+typedef struct dot3d dot3d;
+
+/** Collective. Before and after everything else but MPI_Init() and MPI_Finalize(). */
+void dot3d_begin(void);
+void dot3d_end(void);
+
+/** Room for the fields a and b, which follow one another at @p fields; NULL where there is none. */
+dot3d *dot3d_create(const block *k, const void *fields);
+void dot3d_free(dot3d *d);
+
+/** Collective. The ghost plane of a from the left neighbour, the dot product of the block's own
+ *  cells, and in @p result, an element of the block's type, the sum over all blocks. */
+void dot3d_iterate(dot3d *d, void *result);
+/** The dot product of the ghost plane. */
+void dot3d_ghost(dot3d *d, void *result);
+
+#endif

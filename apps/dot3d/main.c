@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file main.c
+ *  The 3D dot product, the proxy application (Algorithm 1 of the MetaMorph paper): start, iterate,
+ *  compare with the closed form, end. */
+#include "config.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "block.h"
+#include "dot3d.h"
+#include "failure.h"
+#include "options.h"
+#include "ranks.h"
+
+/* The largest value of an element type, aligned for it. */
+typedef union value {
+    double f64;
+    uint64_t bits;
+} value;
+
+typedef struct outcome {
+    value result;
+    double seconds, error, ghost_error;
+} outcome;
+
+static void print_header(const block *k, const options *o, int rank)
+{
+    if (rank == 0)
+        printf("3D dot product: %s %s\n  grid        %" PRId64 " x %" PRId64 " x %" PRId64
+               " cells, %s\n  iterations  %" PRId64 "\n",
+               failure_program_name(), PACKAGE_VERSION, o->n[0], o->n[1], o->n[2],
+               number_name(o->type), o->iters);
+    ranks_print(k->comm);
+}
+
+static dot3d *create(const block *k)
+{
+    const double cells = 2 * (double)k->cells;
+    dot3d *d = NULL;
+    void *fields = calloc(2 * (size_t)k->cells, number_size(k->type));
+    if (k->plane > INT_MAX)
+        failure_note("a plane of %" PRId64 " cells is more than MPI can count", k->plane);
+    if (fields == NULL) failure_note_memory(cells * (double)number_size(k->type));
+    if (!failure_agree(k->comm)) {
+        block_fill(k, fields);
+        d = dot3d_create(k, fields);
+    }
+    free(fields);
+    return d;
+}
+
+/* The first iteration finds out whether the devices can compute in this type at all. */
+static void iterate(dot3d *d, const block *k, int64_t iterations, outcome *out)
+{
+    for (int64_t i = 0; i < iterations; ++i) {
+        const double start = MPI_Wtime();
+        dot3d_iterate(d, &out->result);
+        out->seconds += MPI_Wtime() - start;
+        if (i == 0 && failure_agree(k->comm)) return;
+    }
+    value ghost = {0};
+    double error;
+    dot3d_ghost(d, &ghost);
+    error = block_error(k, &ghost, block_ghost_dot(k));
+    MPI_Allreduce(&error, &out->ghost_error, 1, MPI_DOUBLE, MPI_MAX, k->comm);
+    out->error = block_error(k, &out->result, block_dot(k));
+}
+
+static int judge(const block *k, const options *o, const outcome *out, int rank)
+{
+    char result[64], closed[64];
+    const double limit = k->type == NUMBER_F64 ? 1e-12 : k->type == NUMBER_F32 ? 1e-5 : 0;
+    const bool right = out->error <= limit && out->ghost_error <= limit;
+    block_print(k, result, sizeof result, &out->result);
+    block_print_exact(k, closed, sizeof closed, block_dot(k));
+    if (rank == 0) {
+        printf("result       %s\nclosed form  %s\n", result, closed);
+        printf("error        %.3e, of the ghost planes %.3e (limit %.0e)\n", out->error,
+               out->ghost_error, limit);
+        printf("time         %.6f ms per iteration\n%s\n", 1e3 * out->seconds / (double)o->iters,
+               right ? "PASS" : "FAIL");
+        fflush(stdout);
+    }
+    return right ? STATUS_RIGHT : STATUS_WRONG;
+}
+
+static int run_options(const options *o, int rank)
+{
+    block k;
+    outcome out = {0};
+    block_create(&k, o);
+    if (failure_agree(MPI_COMM_WORLD)) return STATUS_UNUSABLE;
+    dot3d *d = create(&k);
+    if (!failure_agree(k.comm)) {
+        print_header(&k, o, rank);
+        if (!failure_agree(k.comm)) iterate(d, &k, o->iters, &out);
+    }
+    if (d != NULL) dot3d_free(d);
+    return failure_agree(k.comm) ? STATUS_UNUSABLE : judge(&k, o, &out, rank);
+}
+
+static int run_program(int argc, char **argv, int rank)
+{
+    options o;
+    switch (options_parse(&o, argc, argv)) {
+    case OPTIONS_HELP:
+        if (rank == 0) options_help();
+        return STATUS_RIGHT;
+    case OPTIONS_VERSION:
+        if (rank == 0) printf("%s %s\n", failure_program_name(), PACKAGE_VERSION);
+        return STATUS_RIGHT;
+    case OPTIONS_WRONG:
+        failure_agree(MPI_COMM_WORLD);
+        return STATUS_UNUSABLE;
+    case OPTIONS_RUN:
+        break;
+    }
+    dot3d_begin();
+    if (failure_agree(MPI_COMM_WORLD)) return STATUS_UNUSABLE;
+    const int status = run_options(&o, rank);
+    dot3d_end();
+    return failure_agree(MPI_COMM_WORLD) ? STATUS_UNUSABLE : status;
+}
+
+int main(int argc, char **argv)
+{
+    int rank, provided;
+    failure_program(argv[0]);
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    const int status = run_program(argc, argv, rank);
+    MPI_Finalize();
+    return status;
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file failure.c
+ *  A failure on any rank becomes one line on the terminal and the same exit status on all ranks. */
+#include "config.h"
+
+#include "failure.h"
+
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *program = "?";
+static char message[1024];
+static bool printed;
+
+void failure_program(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    program = slash != NULL ? slash + 1 : path;
+    /* libtool runs programs of the build tree under this name. */
+    if (strncmp(program, "lt-", 3) == 0) program += 3;
+}
+
+const char *failure_program_name(void)
+{
+    return program;
+}
+
+void failure_note(const char *format, ...)
+{
+    if (failure_seen()) return;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    if (message[0] == '\0') strcpy(message, "a failure without a message");
+}
+
+void failure_note_memory(double bytes)
+{
+    failure_note("no room in host memory for %.0f bytes; use a smaller grid or more ranks", bytes);
+}
+
+bool failure_seen(void)
+{
+    return message[0] != '\0';
+}
+
+bool failure_agree(MPI_Comm comm)
+{
+    int rank, first;
+    MPI_Comm_rank(comm, &rank);
+    const int mine = failure_seen() ? rank : INT_MAX;
+    MPI_Allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, comm);
+    if (first == INT_MAX) return false;
+    MPI_Bcast(message, (int)sizeof message, MPI_CHAR, first, comm);
+    if (rank == 0 && !printed) {
+        fflush(stdout);
+        if (first == 0) fprintf(stderr, "%s: %s\n", program, message);
+        else fprintf(stderr, "%s: rank %d: %s\n", program, first, message);
+    }
+    printed = true;
+    return true;
+}

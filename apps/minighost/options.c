@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file options.c
+ *  The command line of MiniGhost: its option names, codes and defaults. */
+#include "config.h"
+
+#include "options.h"
+
+#include <getopt.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "failure.h"
+
+#define AT(member) offsetof(options, member)
+#define NOT_GIVEN  INT64_MIN
+
+/* Options whose value is a whole number: where it goes, how often in a row, and its range. */
+static const struct {
+    const char *name, *meaning;
+    size_t at;
+    int repeat;
+    int64_t least, most;
+} numbers[] = {
+    {"scaling", "1: nx, ny, nz are the global grid, 2: each rank's (2)", AT(scaling), 1, 1, 2},
+    {"nx", "cells along x (100)", AT(n[0]), 1, 1, INT_MAX},
+    {"ny", "cells along y (100)", AT(n[1]), 1, 1, INT_MAX},
+    {"nz", "cells along z (100)", AT(n[2]), 1, 1, INT_MAX},
+    {"ndim", "cells along each of x, y and z", AT(n[0]), 3, 1, INT_MAX},
+    {"npx", "ranks along x (all)", AT(np[0]), 1, 1, INT_MAX},
+    {"npy", "ranks along y (1)", AT(np[1]), 1, 1, INT_MAX},
+    {"npz", "ranks along z (1)", AT(np[2]), 1, 1, INT_MAX},
+    {"npdim", "ranks along each of x, y and z", AT(np[0]), 3, 1, INT_MAX},
+    {"num_vars", "variables (5)", AT(num_vars), 1, 1, 1000000},
+    {"num_spikes", "heat sources, one for each round of time steps (1; with --grid-in 0)",
+     AT(num_spikes), 1, 0, INT_MAX},
+    {"num_tsteps", "time steps in a round (100)", AT(num_tsteps), 1, 1, INT_MAX},
+    {"stencil", "20 none, 21 2D 5-point, 22 2D 9-point, 23 3D 7-point, 24 3D 27-point (21)",
+     AT(stencil), 1, STENCIL_NONE, STENCIL_3D27P},
+    {"comm_method", "10 BSPMA: one message for all variables, 11 SVAF: one for each (10)",
+     AT(comm_method), 1, METHOD_BSPMA, METHOD_SVAF},
+    {"bc", "boundary condition: 31 Dirichlet (31)", AT(bc), 1, BC_DIRICHLET, BC_DIRICHLET},
+    {"percent_sum", "share of the variables checked in each time step (100)", AT(percent_sum), 1, 0,
+     100},
+    {"report_diffusion", "report every so many time steps, 0: the last one only (20)",
+     AT(report_diffusion), 1, 0, INT_MAX},
+    {"error_tol", "largest relative error is 10 to the minus this (8; f32: 4)", AT(error_tol), 1, 0,
+     300},
+    {"debug_grid", "1: the grid is zero but for the spikes (0)", AT(debug_grid), 1, 0, 1},
+};
+
+/* Options whose value is a file's name. */
+static const struct {
+    const char *name, *meaning;
+    size_t at;
+} files[] = {
+    {"grid-in", "start from this file", AT(grid_in)},
+    {"grid-out", "write the final grid to this file", AT(grid_out)},
+    {"expect", "compare the final grid with this file", AT(expect)},
+};
+
+enum { NUMBERS = sizeof numbers / sizeof *numbers, FILES = sizeof files / sizeof *files };
+enum { FIRST_NUMBER = 1000, FIRST_FILE = 2000, TYPE = 3000, HELP, VERSION };
+
+static void set_defaults(options *o, int ranks)
+{
+    *o = (options){
+        .scaling = SCALING_WEAK,
+        .n = {100, 100, 100},
+        .np = {ranks, 1, 1},
+        .num_vars = 5,
+        .num_spikes = NOT_GIVEN,
+        .num_tsteps = 100,
+        .stencil = STENCIL_2D5P,
+        .comm_method = METHOD_BSPMA,
+        .bc = BC_DIRICHLET,
+        .percent_sum = 100,
+        .report_diffusion = 20,
+        .error_tol = NOT_GIVEN,
+        .type = NUMBER_F64,
+    };
+}
+
+static void list_options(struct option *list)
+{
+    for (int i = 0; i < NUMBERS; ++i)
+        *list++ = (struct option){numbers[i].name, required_argument, NULL, FIRST_NUMBER + i};
+    for (int i = 0; i < FILES; ++i)
+        *list++ = (struct option){files[i].name, required_argument, NULL, FIRST_FILE + i};
+    *list++ = (struct option){"type", required_argument, NULL, TYPE};
+    *list++ = (struct option){"help", no_argument, NULL, HELP};
+    *list++ = (struct option){"version", no_argument, NULL, VERSION};
+    *list = (struct option){NULL, 0, NULL, 0};
+}
+
+static bool set_number(options *o, int i, const char *text)
+{
+    int64_t value;
+    if (!number_parse(text, &value)) {
+        failure_note("--%s %s: not a whole number that can be counted with", numbers[i].name, text);
+        return false;
+    }
+    if (value < numbers[i].least || value > numbers[i].most) {
+        failure_note("--%s %s: must be from %" PRId64 " to %" PRId64, numbers[i].name, text,
+                     numbers[i].least, numbers[i].most);
+        return false;
+    }
+    for (int k = 0; k < numbers[i].repeat; ++k)
+        memcpy((char *)o + numbers[i].at + (size_t)k * sizeof value, &value, sizeof value);
+    return true;
+}
+
+static bool set_file(options *o, int i, const char *path)
+{
+    if (*path == '\0') failure_note("--%s: the file's name is empty", files[i].name);
+    memcpy((char *)o + files[i].at, &path, sizeof path);
+    return *path != '\0';
+}
+
+static bool set_type(options *o, const char *name)
+{
+    if (number_find(name, NUMBER_F32 + 1, &o->type)) return true;
+    failure_note("--type %s: must be f64 or f32", name);
+    return false;
+}
+
+static options_result complete(options *o)
+{
+    if (o->num_spikes == NOT_GIVEN) o->num_spikes = o->grid_in != NULL ? 0 : 1;
+    if (o->error_tol == NOT_GIVEN) o->error_tol = o->type == NUMBER_F32 ? 4 : 8;
+    if (o->report_diffusion == 0) o->report_diffusion = o->num_tsteps;
+    if (o->debug_grid) o->percent_sum = 100;
+    if (o->debug_grid && o->grid_in != NULL) {
+        failure_note("--debug_grid 1 starts from zero and --grid-in from a file; give one of them");
+        return OPTIONS_WRONG;
+    }
+    return OPTIONS_RUN;
+}
+
+/* getopt_long() takes unique beginnings of a name for the name; MiniGhost does not. */
+static bool is_abbreviated(const char *argument, const char *name)
+{
+    return strncmp(argument, "--", 2) == 0 && strcspn(argument + 2, "=") != strlen(name);
+}
+
+options_result options_parse(options *o, int argc, char **argv, int ranks)
+{
+    struct option list[NUMBERS + FILES + 4];
+    list_options(list);
+    set_defaults(o, ranks);
+    opterr = 0;
+    for (;;) {
+        int which = 0;
+        const int first = optind;
+        const int code = getopt_long(argc, argv, "+:", list, &which);
+        if (code == -1) break;
+        if (code == '?' ||
+            (code >= FIRST_NUMBER && is_abbreviated(argv[first], list[which].name))) {
+            failure_note("unknown option or needless value: %s (--help lists the options)",
+                         argv[first]);
+            return OPTIONS_WRONG;
+        }
+        if (code == ':') {
+            failure_note("%s: its value is missing", argv[first]);
+            return OPTIONS_WRONG;
+        }
+        if (code == HELP) return OPTIONS_HELP;
+        if (code == VERSION) return OPTIONS_VERSION;
+        const bool right = code == TYPE         ? set_type(o, optarg)
+                           : code >= FIRST_FILE ? set_file(o, code - FIRST_FILE, optarg)
+                                                : set_number(o, code - FIRST_NUMBER, optarg);
+        if (!right) return OPTIONS_WRONG;
+    }
+    if (optind < argc) {
+        failure_note("%s is not an option (--help lists the options)", argv[optind]);
+        return OPTIONS_WRONG;
+    }
+    return complete(o);
+}
+
+void options_help(void)
+{
+    printf("usage: %s [option value] ...\n\n"
+           "MiniGhost: finite difference stencils on a block-decomposed grid, with a check that\n"
+           "the sum over the grid and what left it through its boundary stay the same.\n\n",
+           failure_program_name());
+    for (int i = 0; i < NUMBERS; ++i)
+        printf("  --%-16s N     %s\n", numbers[i].name, numbers[i].meaning);
+    for (int i = 0; i < FILES; ++i) printf("  --%-16s FILE  %s\n", files[i].name, files[i].meaning);
+    printf("  --%-16s TYPE  %s\n", "type", "f64 or f32: what the grid is computed in (f64)");
+    printf("  --%-16s       %s\n", "help", "print this");
+    printf("  --%-16s       %s\n\n", "version", "print the version");
+    printf("Files hold the global grid, without ghost cells, as raw little-endian float64, x "
+           "fastest,\n"
+           "one variable after another.\n"
+           "Exit status: 0 right, 1 wrong result, 2 wrong use or environment.\n");
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file run.h
+ *  A run of MiniGhost: rounds of a spike and its time steps, with the check of every step. */
+#ifndef RUN_H
+#define RUN_H
+
+#include "problem.h"
+
+/** Collective. Everything after the solver began; prints the verdict.
+ *  @return the program's exit status, the same on every rank */
+int run_problem(const problem *p);
+
+#endif

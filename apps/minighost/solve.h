@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file solve.h
+ *  The solver: the grid of one block and the time step. There are two: solve.c with libmeta, for
+ *  every device, and solve_mpi.c in plain MPI. Failures are noted, see failure.h. */
+#ifndef SOLVE_H
+#define SOLVE_H
+
+#include "problem.h"
+
+typedef struct solver solver;
+
+/** Collective. Before and after everything else but MPI_Init() and MPI_Finalize(). */
+void solver_begin(void);
+void solver_end(void);
+
+/** Collective. Room for the problem's block; NULL where there is none. */
+solver *solver_create(const problem *p);
+void solver_free(solver *s);
+
+/** Set a variable to the block's array @p cells, of the problem's type; and the reverse. */
+void solver_put(solver *s, int variable, const void *cells);
+void solver_get(solver *s, int variable, void *cells);
+
+/** Collective. A time step of all variables: exchange ghost cells, sum the cells of each flux term,
+ *  apply the stencil. @p sums, of the problem's type, receives for each variable the flux terms'
+ *  sums and then the sum of the new values. That one only where @p summed[variable]. */
+void solver_step(solver *s, const bool *summed, void *sums);
+
+#endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file plugin.c
+ *  The OpenCL back end's one symbol: the table of what it can do. */
+#include "config.h"
+
+#include "opencl.h"
+
+const meta_host *ocl_host;
+
+static meta_err start(const meta_host *host)
+{
+    ocl_host = host;
+    return META_OK;
+}
+
+/* host_alloc and host_free are absent: on a CPU device the driver copies host memory as it is, and
+ * OpenCL 1.2 does not promise that memory of CL_MEM_ALLOC_HOST_PTR is page-locked elsewhere. */
+static const meta_ops operations = {
+    .size = sizeof(meta_ops),
+    .device_count = ocl_device_count,
+    .device_info = ocl_device_info,
+    .open = ocl_open,
+    .close = ocl_close,
+    .state = ocl_state,
+    .alloc = ocl_alloc,
+    .free = ocl_release,
+    .wrap = ocl_wrap,
+    .unwrap = ocl_release,
+    .queue_create = ocl_queue_create,
+    .queue_destroy = ocl_queue_destroy,
+    .queue_finish = ocl_queue_finish,
+    .queue_after = ocl_queue_after,
+    .copy = ocl_copy,
+    .launch = ocl_launch,
+    .ticket_test = ocl_ticket_test,
+    .ticket_wait = ocl_ticket_wait,
+    .ticket_release = ocl_ticket_release,
+};
+
+META_API const meta_plugin meta_plugin_v1 = {
+    .magic = META_PLUGIN_MAGIC,
+    .abi_major = META_PLUGIN_ABI_MAJOR,
+    .abi_minor = META_PLUGIN_ABI_MINOR,
+    .size = sizeof(meta_plugin),
+    .name = "opencl",
+    .description = "any OpenCL 1.2 device, through the system's OpenCL loader",
+    .init = start,
+    /* No call of OpenCL here: a driver may be half gone when the process ends. */
+    .fini = ocl_platform_forget,
+    .ops = &operations,
+};

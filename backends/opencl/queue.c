@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file queue.c
+ *  In-order queues, copies on them, and tickets, which are events of OpenCL as they are.
+ *
+ *  A queue keeps the events of commands that nobody has a ticket for, since clFinish() does not
+ *  tell whether one failed. */
+#include "config.h"
+
+#include <stdlib.h>
+
+#include "opencl.h"
+
+static meta_err make_queue(meta_plugin_queue *queue, cl_command_queue adopted)
+{
+    const meta_plugin_device *device = queue->device;
+    cl_int status = CL_SUCCESS;
+    if (adopted) {
+        OCL_TRY(clRetainCommandQueue(adopted), "clRetainCommandQueue");
+        queue->cl = adopted;
+    } else {
+        queue->cl = clCreateCommandQueue(device->context, device->about.device, 0, &status);
+        OCL_TRY(status, "clCreateCommandQueue");
+    }
+    queue->scratch = clCreateBuffer(device->context, CL_MEM_READ_WRITE,
+                                    (OCL_MAX_PARTIALS + 1) * OCL_PARTIAL_BYTES, NULL, &status);
+    OCL_TRY(status, "clCreateBuffer(partial results)");
+    return META_OK;
+}
+
+meta_err ocl_queue_create(meta_plugin_device *device, meta_queue_kind kind,
+                          meta_plugin_queue **queue)
+{
+    meta_plugin_queue *made = calloc(1, sizeof *made);
+    meta_err err;
+    if (!made) return ocl_host->fail(META_ERR_NO_MEMORY, "the host has no memory left");
+    made->device = device;
+    pthread_mutex_init(&made->lock, NULL);
+    err = make_queue(made, kind == META_QUEUE_COMPUTE ? device->adopted : NULL);
+    if (err) {
+        ocl_queue_destroy(made);
+        return err;
+    }
+    *queue = made;
+    return META_OK;
+}
+
+void ocl_queue_destroy(meta_plugin_queue *queue)
+{
+    for (size_t k = 0; k < queue->count; ++k) clReleaseEvent(queue->untracked[k]);
+    free(queue->untracked);
+    if (queue->scratch) clReleaseMemObject(queue->scratch);
+    if (queue->cl) clReleaseCommandQueue(queue->cl);
+    pthread_mutex_destroy(&queue->lock);
+    free(queue);
+}
+
+static meta_err fail_of_command(cl_command_type command, cl_int status)
+{
+    return ocl_host->fail(META_ERR_DEVICE, "%s failed on the OpenCL device: %s (%d)",
+                          ocl_command_name(command), ocl_error_name(status), (int)status);
+}
+
+/* The status of a command: CL_COMPLETE, more while it is under way, less where it failed. */
+static cl_int event_status(cl_event event)
+{
+    cl_int status = CL_COMPLETE;
+    const cl_int asked =
+        clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL);
+    return asked == CL_SUCCESS ? status : asked;
+}
+
+static cl_command_type event_command(cl_event event)
+{
+    cl_command_type command = 0;
+    clGetEventInfo(event, CL_EVENT_COMMAND_TYPE, sizeof command, &command, NULL);
+    return command;
+}
+
+/* Forget the commands that are complete; keep the first failure. */
+static void sweep(meta_plugin_queue *queue)
+{
+    size_t kept = 0;
+    for (size_t k = 0; k < queue->count; ++k) {
+        cl_event event = queue->untracked[k];
+        const cl_int status = event_status(event);
+        if (status > CL_COMPLETE) {
+            queue->untracked[kept++] = event;
+            continue;
+        }
+        if (status < CL_COMPLETE && queue->failure == CL_SUCCESS) {
+            queue->failure = status;
+            queue->failed = event_command(event);
+        }
+        clReleaseEvent(event);
+    }
+    queue->count = kept;
+}
+
+/* Make room for one more event where there is none. */
+static void make_room(meta_plugin_queue *queue)
+{
+    cl_event *more;
+    const size_t room = queue->room ? 2 * queue->room : 64;
+    if (queue->count < queue->room) return;
+    sweep(queue);
+    if (queue->count <= queue->room / 2 && queue->room) return;
+    more = realloc(queue->untracked, room * sizeof *more);
+    if (more) {
+        queue->untracked = more;
+        queue->room = room;
+    } else {
+        clFinish(queue->cl);
+        sweep(queue);
+    }
+}
+
+static void keep_event(meta_plugin_queue *queue, cl_event event)
+{
+    pthread_mutex_lock(&queue->lock);
+    make_room(queue);
+    if (queue->count < queue->room)
+        queue->untracked[queue->count++] = event;
+    else
+        clReleaseEvent(event);
+    pthread_mutex_unlock(&queue->lock);
+}
+
+meta_err ocl_submit(meta_plugin_queue *queue, cl_event last, meta_ticket *ticket)
+{
+    const cl_int status = clFlush(queue->cl);
+    if (status != CL_SUCCESS) {
+        clFinish(queue->cl);
+        clReleaseEvent(last);
+        return ocl_fail(status, "clFlush");
+    }
+    if (ticket)
+        *ticket = last;
+    else
+        keep_event(queue, last);
+    return META_OK;
+}
+
+meta_err ocl_queue_finish(meta_plugin_queue *queue)
+{
+    cl_int failure;
+    cl_command_type failed;
+    OCL_TRY(clFinish(queue->cl), "clFinish");
+    pthread_mutex_lock(&queue->lock);
+    sweep(queue);
+    failure = queue->failure;
+    failed = queue->failed;
+    queue->failure = CL_SUCCESS;
+    pthread_mutex_unlock(&queue->lock);
+    return failure == CL_SUCCESS ? META_OK : fail_of_command(failed, failure);
+}
+
+meta_err ocl_queue_after(meta_plugin_queue *queue, meta_plugin_queue *earlier)
+{
+    cl_event marker = NULL;
+    cl_int status;
+    OCL_TRY(clEnqueueMarkerWithWaitList(earlier->cl, 0, NULL, &marker),
+            "clEnqueueMarkerWithWaitList");
+    /* A queue may wait for ever for commands of another that were never flushed. */
+    status = clFlush(earlier->cl);
+    if (status == CL_SUCCESS)
+        status = clEnqueueBarrierWithWaitList(queue->cl, 1, &marker, NULL);
+    clReleaseEvent(marker);
+    OCL_TRY(status, "clEnqueueBarrierWithWaitList");
+    return META_OK;
+}
+
+meta_err ocl_copy(meta_plugin_queue *queue, meta_copy_kind kind, void *host, void *object,
+                  uint64_t offset, size_t bytes, meta_ticket *ticket)
+{
+    cl_event event = NULL;
+    if (kind == META_COPY_H2D)
+        OCL_TRY(clEnqueueWriteBuffer(queue->cl, object, CL_FALSE, offset, bytes, host, 0, NULL,
+                                     &event),
+                "clEnqueueWriteBuffer");
+    else
+        OCL_TRY(clEnqueueReadBuffer(queue->cl, object, CL_FALSE, offset, bytes, host, 0, NULL,
+                                    &event),
+                "clEnqueueReadBuffer");
+    return ocl_submit(queue, event, ticket);
+}
+
+meta_err ocl_ticket_test(meta_ticket ticket, int *complete)
+{
+    const cl_int status = ticket ? event_status(ticket) : CL_COMPLETE;
+    *complete = status <= CL_COMPLETE;
+    return status < CL_COMPLETE ? fail_of_command(event_command(ticket), status) : META_OK;
+}
+
+meta_err ocl_ticket_wait(meta_ticket ticket)
+{
+    cl_event event = ticket;
+    cl_int status, state;
+    if (!ticket) return META_OK;
+    status = clWaitForEvents(1, &event);
+    state = event_status(event);
+    if (state < CL_COMPLETE) return fail_of_command(event_command(event), state);
+    OCL_TRY(status, "clWaitForEvents");
+    return META_OK;
+}
+
+void ocl_ticket_release(meta_ticket ticket)
+{
+    if (ticket) clReleaseEvent(ticket);
+}

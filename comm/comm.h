@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file comm.h
+ *  What the files of libmeta_comm share among themselves. */
+#ifndef META_COMM_PRIVATE_H
+#define META_COMM_PRIVATE_H
+
+#include "config.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+
+#include "internal.h"
+#include "meta_comm.h"
+
+/** Return early with an error. */
+#define COMM_TRY(expression)                           \
+    do {                                               \
+        const meta_err error_ = (expression);          \
+        if (error_ != META_OK) return error_;          \
+    } while (0)
+/** Return early if an MPI function fails: COMM_MPI(MPI_Isend, (buf, …)). */
+#define COMM_MPI(function, arguments) COMM_TRY(comm_mpi(function arguments, #function))
+
+static const meta_core *const core = &meta_core_table;
+
+enum { COMM_TEXT = 1024, COMM_MAX_TAG = 32767 };
+
+/** This process in its job. */
+typedef struct comm_job {
+    bool attached;
+    bool own_core;        /**< meta_init() was ours */
+    MPI_Comm messages;    /**< the duplicate for point-to-point messages */
+    MPI_Comm collectives; /**< and the one for collective operations */
+    int rank, size, node_rank, node_size;
+    int thread_level;
+    pthread_t thread;     /**< the one that attached */
+    size_t chunk;         /**< most payload bytes of one MPI message; the same on every rank */
+    double timeout;       /**< seconds that meta_comm_finalize() waits */
+} comm_job;
+extern comm_job job;
+
+/* init.c */
+/** Begin a public function: attached, on a thread that may call MPI, and with the lock taken. */
+meta_err comm_enter(const char *call);
+/** End it: give the lock back. */
+meta_err comm_leave(meta_err error);
+
+/* thread.c: who may call MPI, and the lock around everything that does */
+meta_err comm_thread_allowed(void);
+bool comm_thread_may_call(void);
+void comm_lock(void);
+bool comm_trylock(void);
+void comm_unlock(void);
+
+/* mpi_error.c */
+meta_err comm_mpi(int code, const char *function);
+/** The same for a function that completes several requests and left their codes in @p statuses. */
+meta_err comm_mpi_statuses(int code, const char *function, int count, const MPI_Status *statuses);
+
+/* agree.c */
+/** Whether every rank of @p among succeeded; otherwise all return the lowest failing rank's error.
+ *  Collective. Frees nothing. */
+meta_err comm_agree(MPI_Comm among, meta_err mine);
+
+/* launcher.c */
+/** META_ERR_MPI if another MPI's launcher started this program. */
+meta_err comm_launcher_check(void);
+
+/* node.c */
+/** This rank's place on its node, and its share of the node's cores. Collective over @p among. */
+meta_err comm_node_find(MPI_Comm among, int *node_rank, int *node_size, int *threads);
+
+/* settings.c */
+/** META_CHUNK and META_TIMEOUT. */
+meta_err comm_settings_read(size_t *chunk, double *timeout);
+
+/* type.c */
+const char *comm_type_name(uint32_t type);
+
+/* allreduce.c: MPI operations of our own */
+meta_err comm_operations_create(void);
+void comm_operations_free(void);
+
+/* ------------------------------------------------------------------ messages */
+
+typedef enum comm_kind { COMM_SEND, COMM_RECV, COMM_REDUCE } comm_kind;
+
+/** Stands before the payload of every point-to-point message, so that its receiver can check it. */
+typedef struct comm_header {
+    uint32_t magic;
+    uint16_t version;
+    uint16_t type;
+    uint64_t count; /**< elements */
+    uint64_t bytes; /**< of payload in all; what the first message does not hold follows in others */
+    uint64_t chunk; /**< payload bytes of those */
+} comm_header;
+_Static_assert(sizeof(comm_header) == 32, "the header's layout is part of the wire format");
+
+/** Where a message's bytes are while MPI has them. */
+typedef enum comm_wire { COMM_WIRE_NONE, COMM_WIRE_HEADER, COMM_WIRE_STAGING, COMM_WIRE_HEAP } comm_wire;
+
+/** Somebody who waits for a message in a blocking call. */
+typedef struct comm_waiter {
+    bool complete;
+    meta_err status;
+    char text[COMM_TEXT];
+} comm_waiter;
+
+typedef struct comm_message comm_message;
+
+/** An operation under way: a state machine whose state is the function that does its next step. */
+struct comm_message {
+    comm_message *next, *previous;
+    /** Try the next step: true if it was done, and `step` is the one after it or NULL at the end. */
+    bool (*step)(comm_message *m);
+    comm_kind kind;
+    int peer, tag;
+    /* Messages of one kind, peer and tag take their turn in the order of their posting. */
+    bool turn, passed;
+    comm_message *successor;
+
+    meta_type type;
+    int64_t count;
+    size_t bytes;       /**< of payload as the caller has it */
+    size_t total;       /**< of payload as the sender has it, known from the header */
+    size_t moved;       /**< of it arrived so far */
+    bool headed;        /**< the header has arrived */
+    comm_header header;
+
+    meta_span packed;   /**< where payload comes from or goes to */
+    meta_call unpack;   /**< what follows, if unpacks */
+    bool unpacks;
+    meta_pending pending[2];
+    const void *held[2];
+
+    comm_wire wire;
+    char *wire_data;
+    size_t wire_bytes;
+    meta_device *wire_device; /**< of which staging was taken */
+
+    MPI_Request request; /**< requests points here where one is enough */
+    MPI_Request *requests;
+    int request_count, request_retired;
+
+    /* allreduce */
+    meta_op op;
+    const void *source; /**< what MPI reads and writes: host memory, or staging of the two devices */
+    void *target;
+    bool from_device, to_device, in_place;
+    meta_span sink;
+
+    meta_event event; /**< of the caller, where tracked */
+    bool tracked;
+    comm_waiter *waiter;
+    bool told; /**< the caller knows how it ended */
+    meta_err status;
+    char text[COMM_TEXT];
+};
+
+/* message.c */
+/** A new message, with an event where @p done asks for one. */
+meta_err comm_message_new(comm_message **made, comm_kind kind, int peer, int tag, meta_event *done);
+/** Room for @p count requests. */
+meta_err comm_message_requests(comm_message *m, size_t count);
+/** Staging of @p bytes as the message's wire. */
+meta_err comm_message_staging(comm_message *m, meta_device *device, size_t bytes);
+void comm_message_wire_free(comm_message *m);
+/** Keep meta_free() away from the buffer behind @p ptr until the caller has been told. */
+void comm_message_hold(comm_message *m, const void *ptr);
+/** Give up a message that was never posted; returns @p error. */
+meta_err comm_message_drop(comm_message *m, meta_err error);
+/** Put it into the engine's hands, its first step in m->step; block where @p done is NULL. */
+meta_err comm_message_post(comm_message *m, meta_event *done);
+/** Let the next message of its kind, peer and tag begin. */
+void comm_message_pass(comm_message *m);
+/** Tell the caller that the operation is complete, with m->status. */
+void comm_message_tell(comm_message *m);
+/** Remember that it failed with @p error and this thread's last message; the first one counts. */
+void comm_message_fail(comm_message *m, meta_err error);
+/** Complete: pass, tell, give everything back. Returns true, as a step does. */
+bool comm_message_end(comm_message *m);
+/** Whether its device work is complete; an error of it fails the message. */
+bool comm_message_settled(comm_message *m);
+/** Whether MPI is through with its requests; an error of one fails the message. */
+bool comm_message_retired(comm_message *m);
+/** A message for this rank itself, with this tag, that waits to be received; NULL if none. */
+comm_message *comm_message_to_self(int tag);
+
+/** How many messages of @p kind are under way; sends to this rank itself do not count. */
+size_t comm_messages_count(comm_kind kind);
+/** End all messages of @p kind with an error. */
+void comm_messages_abandon(comm_kind kind);
+bool comm_messages_advance(void);
+/** Give back the memory of messages that ended. */
+void comm_messages_forget(void);
+
+/* engine.c */
+/** Advance everything once; true if anything moved. */
+bool comm_progress(void);
+/** Advance until *complete, letting others have the lock between two attempts. */
+void comm_wait(const bool *complete);
+/** Advance while @p busy says so, and until @p deadline of MPI_Wtime() where it is not 0. */
+void comm_wait_while(bool (*busy)(const void *), const void *what, double deadline);
+/** Let others compute, more of them the longer nothing moved: @p idle attempts so far. */
+void comm_back_off(unsigned idle);
+/** Remember the error of an operation that nobody tracks, for meta_flush(). */
+void comm_background_error(meta_err error, const char *text);
+meta_err comm_background_take(void);
+void comm_hooks_set(void);
+
+/* send.c and recv.c: first steps */
+meta_err comm_send_load(comm_message *m);
+bool comm_send_step(comm_message *m);
+bool comm_recv_step(comm_message *m);
+
+/* halo_exchange.c */
+bool comm_plans_advance(void);
+/** Whether an exchange whose finish was called is under way. */
+bool comm_plans_finishing(void);
+/** Whether one of those has not queued all its work yet. Without the lock. */
+bool comm_plans_owing(void);
+/** Queue what exchanges that were finished still owe @p device, before new work is queued there. */
+void comm_plans_settle(meta_device *device);
+
+/* halo.c */
+/** Free every plan that is left; @p collective: with its communicator. */
+void comm_plans_drop(bool collective);
+
+#endif

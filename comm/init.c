@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file init.c
+ *  Entering and leaving a job: communicators, the rank's place on its node, its device. */
+#include "comm.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+comm_job job = {.messages = MPI_COMM_NULL, .collectives = MPI_COMM_NULL};
+
+static bool own_mpi; /* MPI_Init_thread() was ours, and MPI_Finalize() is */
+
+/* ------------------------------------------------------------------ every call */
+
+meta_err comm_enter(const char *call)
+{
+    COMM_TRY(core->enter(call));
+    if (!job.attached)
+        return core->fail(META_ERR_INIT, "this process is not part of a job: call meta_comm_init() or "
+                                         "meta_comm_attach() first");
+    COMM_TRY(comm_thread_allowed());
+    comm_lock();
+    return META_OK;
+}
+
+meta_err comm_leave(meta_err error)
+{
+    comm_unlock();
+    return error;
+}
+
+/* ------------------------------------------------------------------ entering */
+
+/* Two libraries of one build: libmeta_comm found another libmeta where the versions differ. */
+static bool core_fits(void)
+{
+    return core->version == META_CORE_VERSION && core->size >= sizeof *core;
+}
+
+static meta_err check_thread(void)
+{
+    int level, is_main = 0;
+    COMM_MPI(MPI_Query_thread, (&level));
+    COMM_MPI(MPI_Is_thread_main, (&is_main));
+    if (level < MPI_THREAD_SERIALIZED && !is_main)
+        return core->fail(META_ERR_STATE, "MPI was initialised with less than MPI_THREAD_SERIALIZED, and "
+                                          "this is not the thread that initialised it: call from that one");
+    job.thread_level = level;
+    job.thread = pthread_self();
+    return META_OK;
+}
+
+static meta_err duplicate(MPI_Comm parent, MPI_Comm *copy)
+{
+    COMM_MPI(MPI_Comm_dup, (parent, copy));
+    return comm_mpi(MPI_Comm_set_errhandler(*copy, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+}
+
+static meta_err start_core(const char *call)
+{
+    if (!core->started()) {
+        COMM_TRY(meta_init());
+        job.own_core = true;
+        core->enter(call);
+    }
+    return comm_settings_read(&job.chunk, &job.timeout);
+}
+
+/* This rank's device, chosen and opened. */
+static meta_err choose_device(int threads)
+{
+    meta_mode mode;
+    int index;
+    COMM_TRY(meta_set_job(job.rank, job.size, job.node_rank, job.node_size));
+    core->set_threads(threads);
+    return meta_get_acc(&index, &mode);
+}
+
+static void report(int threads)
+{
+    meta_device_desc desc = META_DEVICE_DESC_INIT;
+    char host[MPI_MAX_PROCESSOR_NAME] = "";
+    meta_device *device;
+    int length;
+    MPI_Get_processor_name(host, &length);
+    if (core->current_device(&device) != META_OK || core->device_info(device, &desc) != META_OK) return;
+    core->log(META_LOG_INFO, "rank %d of %d, %d of %d on %s: %s:%d, %s; %d thread%s of its node's cores",
+              job.rank, job.size, job.node_rank, job.node_size, host, desc.backend, desc.index,
+              desc.name, threads, threads == 1 ? "" : "s");
+}
+
+/* The smallest chunk of all ranks: collective operations must be cut alike. */
+static meta_err agree_on_chunk(void)
+{
+    uint64_t mine = job.chunk, least = mine;
+    COMM_MPI(MPI_Allreduce, (&mine, &least, 1, MPI_UINT64_T, MPI_MIN, job.messages));
+    job.chunk = (size_t)least;
+    return META_OK;
+}
+
+static meta_err join(const char *call)
+{
+    int threads = 1;
+    COMM_MPI(MPI_Comm_rank, (job.messages, &job.rank));
+    COMM_MPI(MPI_Comm_size, (job.messages, &job.size));
+    COMM_TRY(comm_agree(job.messages, start_core(call)));
+    COMM_TRY(agree_on_chunk());
+    COMM_TRY(comm_node_find(job.messages, &job.node_rank, &job.node_size, &threads));
+    COMM_TRY(comm_agree(job.messages, choose_device(threads)));
+    core->enter(call);
+    COMM_TRY(comm_agree(job.messages, comm_operations_create()));
+    report(threads);
+    return META_OK;
+}
+
+static void leave(void)
+{
+    comm_operations_free();
+    if (job.collectives != MPI_COMM_NULL) MPI_Comm_free(&job.collectives);
+    if (job.messages != MPI_COMM_NULL) MPI_Comm_free(&job.messages);
+    job.attached = job.own_core = false;
+}
+
+static meta_err attach(MPI_Comm parent, const char *call)
+{
+    meta_err error;
+    char text[COMM_TEXT];
+    memset(&job, 0, sizeof job);
+    job.messages = job.collectives = MPI_COMM_NULL;
+    COMM_TRY(check_thread());
+    COMM_TRY(comm_launcher_check());
+    error = duplicate(parent, &job.messages);
+    if (error == META_OK) error = duplicate(job.messages, &job.collectives);
+    if (error == META_OK) error = join(call);
+    if (error == META_OK) {
+        comm_hooks_set();
+        job.attached = true;
+        return META_OK;
+    }
+    snprintf(text, sizeof text, "%s", meta_last_error());
+    if (job.own_core) meta_finalize();
+    leave();
+    core->enter(call);
+    return core->fail_as(error, text);
+}
+
+/* Whether this process may join a job now. */
+static meta_err check_outside(const char *call)
+{
+    int finalized = 0;
+    if (!core_fits()) return META_ERR_UNSUPPORTED;
+    core->enter(call);
+    if (job.attached || job.messages != MPI_COMM_NULL)
+        return core->fail(META_ERR_STATE, "this process is part of a job already: call "
+                                          "meta_comm_finalize() first");
+    COMM_MPI(MPI_Finalized, (&finalized));
+    if (finalized)
+        return core->fail(META_ERR_MPI, "MPI has been finalised, and cannot be started twice in a process");
+    return META_OK;
+}
+
+static meta_err init(int *argc, char ***argv, const char *call)
+{
+    int initialized = 0, level;
+    COMM_TRY(check_outside(call));
+    COMM_MPI(MPI_Initialized, (&initialized));
+    if (!initialized) {
+        COMM_MPI(MPI_Init_thread, (argc, argv, MPI_THREAD_FUNNELED, &level));
+        own_mpi = true;
+    }
+    return attach(MPI_COMM_WORLD, call);
+}
+
+meta_err meta_comm_init(int *argc, char ***argv)
+{
+    comm_lock();
+    return comm_leave(init(argc, argv, __func__));
+}
+
+static meta_err attach_checked(MPI_Comm parent, const char *call)
+{
+    int initialized = 0, inter = 0;
+    COMM_TRY(check_outside(call));
+    COMM_MPI(MPI_Initialized, (&initialized));
+    if (!initialized)
+        return core->fail(META_ERR_MPI, "MPI is not initialised: call MPI_Init_thread() or "
+                                        "meta_comm_init() first");
+    if (parent == MPI_COMM_NULL)
+        return core->fail(META_ERR_ARGUMENT, "argument 'comm' is MPI_COMM_NULL");
+    COMM_MPI(MPI_Comm_test_inter, (parent, &inter));
+    if (inter)
+        return core->fail(META_ERR_ARGUMENT, "argument 'comm' is an intercommunicator: merge it first");
+    return attach(parent, call);
+}
+
+meta_err meta_comm_attach(MPI_Comm comm)
+{
+    comm_lock();
+    return comm_leave(attach_checked(comm, __func__));
+}
+
+meta_err meta_comm_rank(int *rank, int *size)
+{
+    COMM_TRY(core->enter(__func__));
+    if (!job.attached)
+        return core->fail(META_ERR_INIT, "this process is not part of a job: call meta_comm_init() or "
+                                         "meta_comm_attach() first");
+    if (!rank && !size)
+        return core->fail(META_ERR_ARGUMENT, "arguments 'rank' and 'size' are both NULL");
+    if (rank) *rank = job.rank;
+    if (size) *size = job.size;
+    return META_OK;
+}
+
+/* ------------------------------------------------------------------ leaving */
+
+static bool still_receiving(const void *unused)
+{
+    (void)unused;
+    return comm_messages_count(COMM_RECV) + comm_messages_count(COMM_REDUCE) > 0 ||
+           comm_plans_finishing();
+}
+
+/* Take in a message that nobody will receive; true if there was one. */
+static bool discard(int *discarded)
+{
+    MPI_Message message;
+    MPI_Status status;
+    int found = 0, bytes = 0;
+    if (MPI_Improbe(MPI_ANY_SOURCE, MPI_ANY_TAG, job.messages, &found, &message, &status) != MPI_SUCCESS ||
+        !found)
+        return false;
+    MPI_Get_count(&status, MPI_BYTE, &bytes);
+    char *data = malloc((size_t)bytes + 1);
+    /* Without room for it, MPI's error for a message that is too long consumes it as well. */
+    MPI_Mrecv(data, data ? bytes : 0, MPI_BYTE, &message, MPI_STATUS_IGNORE);
+    free(data);
+    if (++*discarded == 1)
+        core->log(META_LOG_WARN, "meta_comm_finalize: a message from rank %d, tag %d, was never received",
+                  status.MPI_SOURCE, status.MPI_TAG);
+    return true;
+}
+
+/* Until every rank's sends are complete, each takes in what is sent to it: so none waits for ever
+ * for a receive that was never posted. */
+static void drain(void)
+{
+    MPI_Request barrier = MPI_REQUEST_NULL;
+    int all = 0, discarded = 0;
+    unsigned idle = 0;
+    bool entered = false;
+    while (!all) {
+        bool moved = comm_progress();
+        moved |= discard(&discarded);
+        if (!entered && comm_messages_count(COMM_SEND) == 0) {
+            if (MPI_Ibarrier(job.messages, &barrier) != MPI_SUCCESS) break;
+            entered = true;
+        } else if (entered && MPI_Test(&barrier, &all, MPI_STATUS_IGNORE) != MPI_SUCCESS) {
+            break;
+        } else if (!moved && !all) {
+            comm_back_off(idle++);
+        }
+    }
+    if (discarded > 1)
+        core->log(META_LOG_WARN, "meta_comm_finalize: %d messages to this rank were never received",
+                  discarded);
+}
+
+static meta_err finalize(void)
+{
+    meta_err error;
+    if (job.attached) {
+        COMM_TRY(comm_thread_allowed());
+        comm_wait_while(still_receiving, NULL, MPI_Wtime() + job.timeout);
+        comm_messages_abandon(COMM_RECV);
+        comm_messages_abandon(COMM_REDUCE);
+        comm_plans_drop(true);
+        drain();
+        comm_messages_abandon(COMM_SEND);
+        comm_messages_forget();
+        core->set_hooks(NULL);
+    }
+    error = comm_background_take();
+    const bool own_core = job.own_core;
+    if (job.messages != MPI_COMM_NULL) leave();
+    job.attached = false;
+    if (own_core && core->started()) {
+        char text[COMM_TEXT];
+        snprintf(text, sizeof text, "%s", meta_last_error());
+        const meta_err second = meta_finalize();
+        error = error == META_OK ? second : core->fail_as(error, text);
+    }
+    return error;
+}
+
+static meta_err finalize_all(const char *call)
+{
+    meta_err error;
+    int finalized = 0;
+    if (!core_fits()) return META_ERR_UNSUPPORTED;
+    core->enter(call);
+    COMM_MPI(MPI_Finalized, (&finalized));
+    if (finalized || (job.messages == MPI_COMM_NULL && !own_mpi))
+        return core->fail(META_ERR_INIT, "this process is not part of a job");
+    error = finalize();
+    if (own_mpi) {
+        own_mpi = false;
+        const meta_err last = comm_mpi(MPI_Finalize(), "MPI_Finalize");
+        if (error == META_OK) error = last;
+    }
+    return error;
+}
+
+meta_err meta_comm_finalize(void)
+{
+    comm_lock();
+    return comm_leave(finalize_all(__func__));
+}

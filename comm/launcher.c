@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file launcher.c
+ *  Whether the launcher that started this program belongs to the MPI it is linked to. Where not,
+ *  every process would silently be rank 0 of 1. */
+#include "comm.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int number_in(const char *variable)
+{
+    const char *text = getenv(variable);
+    return text ? atoi(text) : 0;
+}
+
+meta_err comm_launcher_check(void)
+{
+    char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+    int length = 0, size = 0, processes;
+    COMM_MPI(MPI_Comm_size, (MPI_COMM_WORLD, &size));
+    if (size != 1) return META_OK;
+    COMM_MPI(MPI_Get_library_version, (version, &length));
+    const bool open_mpi = strstr(version, "Open MPI") != NULL;
+    version[strcspn(version, ",\n")] = '\0';
+    for (char *c = version; *c; ++c)
+        if (*c == '\t') *c = ' ';
+    if (!open_mpi && (processes = number_in("OMPI_COMM_WORLD_SIZE")) > 1)
+        return core->fail(META_ERR_MPI, "this program is linked to %s, but Open MPI's launcher started "
+                          "its %d processes, so that each is rank 0 of 1: start it with the mpiexec of "
+                          "MPICH (mpiexec.mpich on Debian)", version, processes);
+    if (open_mpi && !getenv("OMPI_COMM_WORLD_SIZE") && (processes = number_in("PMI_SIZE")) > 1)
+        return core->fail(META_ERR_MPI, "this program is linked to %s, but the launcher of MPICH or "
+                          "another MPI started its %d processes, so that each is rank 0 of 1: start it "
+                          "with the mpiexec of Open MPI (mpiexec.openmpi on Debian)", version,
+                          processes);
+    return META_OK;
+}

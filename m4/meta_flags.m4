@@ -1,0 +1,81 @@
+dnl SPDX-License-Identifier: BSD-3-Clause
+dnl Compiler and linker flags of libmeta's own objects.
+
+dnl META_ADD_FLAG(VARIABLE, FLAG): append FLAG to VARIABLE if the compiler takes it.
+AC_DEFUN([META_ADD_FLAG], [
+  AS_VAR_PUSHDEF([known], [meta_cv_flag_$2])
+  AC_CACHE_CHECK([whether $CC takes $2], [known], [
+    meta_saved=$CFLAGS
+    CFLAGS="$CFLAGS -Werror $2"
+    AC_COMPILE_IFELSE([AC_LANG_PROGRAM()], [AS_VAR_SET([known], [yes])], [AS_VAR_SET([known], [no])])
+    CFLAGS=$meta_saved
+  ])
+  AS_VAR_IF([known], [yes], [AS_VAR_APPEND([$1], [" $2"])])
+  AS_VAR_POPDEF([known])
+])
+
+AC_DEFUN([META_COMPILER_FLAGS], [
+  AC_ARG_ENABLE([werror],
+    [AS_HELP_STRING([--enable-werror], [treat warnings in libmeta's own code as errors])],
+    [], [enable_werror=no])
+  AC_ARG_ENABLE([sanitize],
+    [AS_HELP_STRING([--enable-sanitize],
+      [build everything with AddressSanitizer and UndefinedBehaviorSanitizer, for tests])],
+    [], [enable_sanitize=no])
+
+  META_WARNINGS=
+  META_ADD_FLAG([META_WARNINGS], [-Wall])
+  META_ADD_FLAG([META_WARNINGS], [-Wextra])
+  META_ADD_FLAG([META_WARNINGS], [-Wshadow])
+  META_ADD_FLAG([META_WARNINGS], [-Wconversion])
+  META_ADD_FLAG([META_WARNINGS], [-Wvla])
+  META_ADD_FLAG([META_WARNINGS], [-Wstrict-prototypes])
+  AS_IF([test "x$enable_werror" = xyes], [AS_VAR_APPEND([META_WARNINGS], [" -Werror"])])
+  AC_SUBST([META_WARNINGS])
+
+  META_CODE=
+  META_ADD_FLAG([META_CODE], [-fvisibility=hidden])
+  META_SANITIZE=
+  AS_IF([test "x$enable_sanitize" = xyes], [
+    META_OPTIMIZE=-O1
+    META_OPTIMIZE_KERNELS=-O1
+    META_SANITIZE="-fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer"
+    AC_MSG_CHECKING([whether $CC can link with sanitizers])
+    meta_saved=$CFLAGS
+    CFLAGS="$CFLAGS $META_SANITIZE"
+    AC_LINK_IFELSE([AC_LANG_PROGRAM()], [AC_MSG_RESULT([yes])], [
+      AC_MSG_RESULT([no])
+      AC_MSG_ERROR([--enable-sanitize: $CC cannot link with AddressSanitizer and UndefinedBehaviorSanitizer; install its sanitizer libraries])])
+    CFLAGS=$meta_saved
+  ])
+  AC_SUBST([META_CODE])
+  AC_SUBST([enable_sanitize])
+  AC_SUBST([META_SANITIZE])
+  AM_CONDITIONAL([SANITIZE], [test "x$enable_sanitize" = xyes])
+])
+
+AC_DEFUN([META_CHECK_LINKER], [
+  AC_CACHE_CHECK([whether the linker takes version scripts], [meta_cv_version_script], [
+    meta_saved=$LDFLAGS
+    echo 'TEST { global: *; };' > conftest.map
+    LDFLAGS="$LDFLAGS -Wl,--version-script=conftest.map"
+    AC_LINK_IFELSE([AC_LANG_PROGRAM()], [meta_cv_version_script=yes], [meta_cv_version_script=no])
+    LDFLAGS=$meta_saved
+    rm -f conftest.map
+  ])
+  AM_CONDITIONAL([VERSION_SCRIPT], [test "x$meta_cv_version_script" = xyes])
+
+  dnl A module with an undefined symbol would fail only when it is loaded. Clang's sanitizers keep
+  dnl their symbols in the program, so there it cannot be asked for.
+  META_NO_UNDEFINED=
+  AS_IF([test "x$enable_sanitize" != xyes], [
+    AC_CACHE_CHECK([whether the linker takes -z defs], [meta_cv_z_defs], [
+      meta_saved=$LDFLAGS
+      LDFLAGS="$LDFLAGS -Wl,-z,defs"
+      AC_LINK_IFELSE([AC_LANG_PROGRAM()], [meta_cv_z_defs=yes], [meta_cv_z_defs=no])
+      LDFLAGS=$meta_saved
+    ])
+    AS_IF([test "x$meta_cv_z_defs" = xyes], [META_NO_UNDEFINED=-Wl,-z,defs])
+  ])
+  AC_SUBST([META_NO_UNDEFINED])
+])

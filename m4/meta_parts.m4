@@ -1,0 +1,110 @@
+dnl SPDX-License-Identifier: BSD-3-Clause
+dnl The optional parts of libmeta, each yes, no or auto, and the summary of them all.
+
+dnl META_PART_ARG(NAME, WHAT): the option --with-NAME=yes|no|auto.
+AC_DEFUN([META_PART_ARG], [
+  AC_ARG_WITH([$1], [AS_HELP_STRING([--with-$1=yes|no|auto], [$2 @<:@auto@:>@])], [], [with_$1=auto])
+  AS_CASE([$with_$1], [yes | no | auto], [],
+    [AC_MSG_ERROR([--with-$1=$with_$1: the value is yes, no or auto])])
+])
+
+dnl META_PART_DECIDE(NAME): after meta_NAME=yes|no and meta_NAME_reason were set, stop where the
+dnl user asked for what cannot be had.
+AC_DEFUN([META_PART_DECIDE], [
+  AS_IF([test "x$with_$1" = xyes && test "x$meta_$1" = xno],
+    [AC_MSG_ERROR([--with-$1=yes: $meta_$1_reason])])
+])
+
+dnl META_LATER(with|enable, NAME, WHAT): an option of a part that this release does not have.
+AC_DEFUN([META_LATER], [
+  m4_if([$1], [with],
+    [AC_ARG_WITH([$2], [AS_HELP_STRING([--with-$2=yes|no|auto], [$3; comes with a later release @<:@auto@:>@])],
+      [meta_choice=$withval], [meta_choice=auto])],
+    [AC_ARG_ENABLE([$2], [AS_HELP_STRING([--enable-$2=yes|no|auto], [$3; comes with a later release @<:@auto@:>@])],
+      [meta_choice=$enableval], [meta_choice=auto])])
+  AS_CASE([$meta_choice],
+    [yes], [AC_MSG_ERROR([--$1-$2=yes: $3 comes with a later release])],
+    [no], [meta_$2_reason="--$1-$2=no"],
+    [auto], [meta_$2_reason="comes with a later release"],
+    [AC_MSG_ERROR([--$1-$2=$meta_choice: the value is yes, no or auto])])
+  meta_$2=no
+])
+
+AC_DEFUN([META_CHECK_HWLOC], [
+  META_PART_ARG([hwloc], [learn from hwloc which cores a process may use])
+  meta_hwloc=no meta_hwloc_reason="--with-hwloc=no"
+  AS_IF([test "x$with_hwloc" != xno], [
+    PKG_CHECK_MODULES([HWLOC], [hwloc >= 2.0], [meta_hwloc=yes],
+      [meta_hwloc_reason="hwloc 2 not found (Debian: libhwloc-dev)"])])
+  META_PART_DECIDE([hwloc])
+  AS_IF([test $meta_hwloc = yes], [AC_DEFINE([HAVE_HWLOC], [1], [hwloc 2 is there])])
+])
+
+AC_DEFUN([META_CHECK_OPENMP], [
+  META_PART_ARG([openmp], [the OpenMP back end])
+  meta_openmp=no meta_openmp_reason="--with-openmp=no"
+  AS_IF([test "x$with_openmp" != xno], [
+    AC_OPENMP
+    AS_IF([test "x$ac_cv_prog_c_openmp" = xunsupported || test "x$enable_openmp" = xno],
+      [meta_openmp_reason="$CC has no OpenMP"], [meta_openmp=yes])])
+  META_PART_DECIDE([openmp])
+  META_CONTRACT=
+  META_ADD_FLAG([META_CONTRACT], [-ffp-contract=off])
+  AC_SUBST([META_CONTRACT])
+  AM_CONDITIONAL([HAVE_OPENMP], [test $meta_openmp = yes])
+])
+
+AC_DEFUN([META_CHECK_OPENCL], [
+  META_PART_ARG([opencl], [the OpenCL back end])
+  meta_opencl=no meta_opencl_reason="--with-opencl=no" OPENCL_LIBS=
+  AS_IF([test "x$with_opencl" != xno], [
+    AC_CHECK_HEADER([CL/cl.h], [
+      AC_CHECK_LIB([OpenCL], [clEnqueueNDRangeKernel], [meta_opencl=yes OPENCL_LIBS=-lOpenCL],
+        [meta_opencl_reason="no OpenCL loader found (Debian: ocl-icd-opencl-dev)"])],
+      [meta_opencl_reason="CL/cl.h not found (Debian: opencl-headers ocl-icd-opencl-dev)"],
+      [#define CL_TARGET_OPENCL_VERSION 120])])
+  META_PART_DECIDE([opencl])
+  AC_SUBST([OPENCL_LIBS])
+  AM_CONDITIONAL([HAVE_OPENCL], [test $meta_opencl = yes])
+])
+
+AC_DEFUN([META_CHECK_TESTING], [
+  AC_ARG_VAR([CTEST], [the ctest program that make check runs])
+  AC_CHECK_PROG([CTEST], [ctest], [ctest])
+  AC_ARG_VAR([CTEST_ARGS], [further arguments that make check gives ctest, as -L smoke])
+  meta_check=yes
+  AS_IF([test -z "$CTEST"], [meta_check=no meta_check_reason="no ctest found (Debian: cmake)"])
+  AC_CHECK_PROG([OCLGRIND], [oclgrind], [oclgrind])
+  META_PART_ARG([jansson], [tests that read JSON])
+  meta_jansson=no meta_jansson_reason="--with-jansson=no"
+  AS_IF([test "x$with_jansson" != xno], [
+    PKG_CHECK_MODULES([JANSSON], [jansson], [meta_jansson=yes],
+      [meta_jansson_reason="jansson not found (Debian: libjansson-dev)"])])
+  META_PART_DECIDE([jansson])
+  AM_CONDITIONAL([HAVE_JANSSON], [test $meta_jansson = yes])
+])
+
+dnl META_LINE(TITLE, NAME, DETAIL): one line of the summary.
+AC_DEFUN([META_LINE], [
+  AS_IF([test "x$meta_$2" = xyes],
+    [printf '  %-28s yes  %s\n' "$1" "$3"],
+    [printf '  %-28s no   %s\n' "$1" "$meta_$2_reason"])])
+
+AC_DEFUN([META_SUMMARY], [
+  meta_always=yes
+  meta_sanitize=$enable_sanitize meta_sanitize_reason="--enable-sanitize not given"
+  echo
+  echo "libmeta $PACKAGE_VERSION, to be installed in $prefix"
+  META_LINE([libmeta, meta-info], [always], [$CC $META_OPTIMIZE $CFLAGS])
+  META_LINE([cores from hwloc], [hwloc], [])
+  META_LINE([libmeta_comm, applications], [mpi], [$MPI_KIND, $MPICC])
+  META_LINE([OpenMP back end], [openmp], [$OPENMP_CFLAGS])
+  META_LINE([OpenCL back end], [opencl], [$OPENCL_LIBS])
+  META_LINE([CUDA back end], [cuda], [])
+  META_LINE([HIP back end], [hip], [])
+  META_LINE([Fortran module], [fortran], [])
+  META_LINE([make check], [check], [${MPIEXEC:+ranks under $MPIEXEC}])
+  META_LINE([tests of JSON], [jansson], [])
+  META_LINE([sanitizers], [sanitize], [address, undefined])
+  echo
+])

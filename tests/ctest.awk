@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Makes CTestTestfile.cmake of the TEST lines of the tests' sources and scripts given as arguments.
+#
+#   /* TEST: backends=openmp,opencl np=1,2 timeout=120 labels=core,kernel smoke=yes */
+#
+#   backends=  names, or `all`, or `any` (initially): one entry each with META_MODE set, but one
+#              without it for `any`
+#   np=        numbers of ranks: one entry each, under the MPI's launcher; none without an MPI
+#   mixed=yes  with np= above 1: one more entry each, half the ranks on OpenMP, half on OpenCL
+#   mpi=yes    left out without an MPI even where np= is not given
+#   timeout=   seconds (initially 120); more with sanitizers and in a long run
+#   labels=    for ctest -L
+#   smoke=yes  also run by make distcheck
+#   long=yes   only run by ./check --long
+#
+# Entries are called FILE.BACKEND.npN, without the parts that are not given. Several lines may stand
+# in one file. A # begins the line of a script. Exit status 77 of a test means it was skipped.
+#
+# Variables: builddir, srcdir, mpiexec, mpi (its kind, or none), sanitize (yes or no).
+
+function fail(text)
+{
+    printf "%s:%d: %s\n", FILENAME, FNR, text > "/dev/stderr"
+    failed = 1
+    exit 1
+}
+
+function quoted(text) { return "[==[" text "]==]" }
+
+function entry(backend, map, np,    name, environment, labels, processors)
+{
+    name = file (backend == "any" ? "" : "." backend) (np ? ".np" np : "")
+    if (name in seen) fail("there are two tests called " name)
+    seen[name] = 1
+    environment = common
+    if (map != "") environment = environment ";META_RANK_MAP=" map
+    else if (backend != "any") environment = environment ";META_MODE=" backend
+    labels = field["labels"]
+    gsub(/,/, ";", labels)
+    if (backend != "any") labels = labels ";" backend
+    if (field["smoke"] == "yes") labels = labels ";smoke"
+    if (field["long"] == "yes") labels = labels ";long"
+    sub(/^;/, "", labels)
+    processors = np ? np : 1
+    printf "add_test(%s", quoted(name)
+    if (np) printf " %s -n %d", quoted(mpiexec), np
+    printf " %s)\n", quoted(command)
+    printf "math(EXPR timeout \"%d * ${scale}\")\n", field["timeout"] * (sanitize == "yes" ? 4 : 1)
+    printf "set_tests_properties(%s PROPERTIES\n", quoted(name)
+    printf "  TIMEOUT ${timeout} PROCESSORS %d SKIP_RETURN_CODE 77\n", processors
+    if (labels != "") printf "  LABELS %s\n", quoted(labels)
+    printf "  ENVIRONMENT %s)\n", quoted(environment)
+}
+
+function entries(np,    count, name, k)
+{
+    if (field["backends"] == "all") field["backends"] = "openmp,opencl"
+    count = split(field["backends"], name, ",")
+    for (k = 1; k <= count; ++k) entry(name[k], "", np)
+    if (field["mixed"] == "yes" && np > 1)
+        entry("mixed", (np > 2 ? "0-" int(np / 2) - 1 : "0") ":openmp,*:opencl", np)
+}
+
+BEGIN {
+    print "# Made by tests/ctest.awk from the TEST lines of the tests."
+    print "set(scale 1)"
+    print "if(\"$ENV{META_TEST_LONG}\" STREQUAL \"1\")\n  set(scale 30)\nendif()"
+    common = "META_TEST_SRCDIR=" srcdir ";META_TEST_BUILDDIR=" builddir ";META_TEST_MPI=" mpi \
+        ";META_TEST_MPIEXEC=" mpiexec ";META_TEST_SANITIZE=" sanitize \
+        ";META_CACHE_DIR=" builddir "/tests/cache/libmeta;XDG_CACHE_HOME=" builddir "/tests/cache" \
+        ";POCL_CACHE_DIR=" builddir "/tests/cache/pocl"
+    # The tests put more ranks on a machine than it has cores, and run as root in containers.
+    if (mpi == "openmpi")
+        common = common ";OMPI_ALLOW_RUN_AS_ROOT=1;OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1" \
+            ";OMPI_MCA_rmaps_base_oversubscribe=1;PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe"
+    if (sanitize == "yes")
+        common = common ";ASAN_OPTIONS=detect_leaks=1:detect_stack_use_after_return=1" \
+            ";LSAN_OPTIONS=print_suppressions=0:suppressions=" srcdir "/tests/lsan.supp" \
+            ";UBSAN_OPTIONS=print_stacktrace=1"
+}
+
+FNR == 1 {
+    file = FILENAME
+    sub(/.*\//, "", file)
+    if (sub(/\.c$/, "", file)) command = builddir "/tests/" file
+    else command = substr(FILENAME, 1, 1) == "/" ? FILENAME : builddir "/" FILENAME
+    sub(/\.[a-z]+$/, "", file)
+    sub(/^test_/, "", file)
+}
+
+/^(#|\/\*) TEST:/ {
+    delete field
+    field["backends"] = "any"
+    field["timeout"] = 120
+    field["np"] = field["labels"] = field["mixed"] = field["mpi"] = field["smoke"] = field["long"] = ""
+    sub(/^.*TEST:/, "")
+    sub(/\*\/ *$/, "")
+    for (k = 1; k <= NF; ++k) {
+        at = index($k, "=")
+        if (!at || !(substr($k, 1, at - 1) in field)) fail("unknown word in the TEST line: " $k)
+        field[substr($k, 1, at - 1)] = substr($k, at + 1)
+    }
+    tested[FILENAME] = 1
+    if (mpi == "none" && (field["np"] != "" || field["mpi"] == "yes")) next
+    if (field["np"] == "") entries(0)
+    count = split(field["np"], number, ",")
+    for (n = 1; n <= count; ++n) entries(number[n] + 0)
+}
+
+END {
+    if (failed) exit 1
+    for (k = 1; k < ARGC; ++k)
+        if (ARGV[k] !~ /^[a-z]+=/ && !(ARGV[k] in tested)) {
+            printf "%s: there is no TEST line\n", ARGV[k] > "/dev/stderr"
+            exit 1
+        }
+}

@@ -1,0 +1,33 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Runs ctest in the current folder with the arguments given, then counts what passed, failed and was
+# skipped. Tests labelled long take part where META_TEST_LONG is 1. Exit status 0: none failed.
+ctest=${CTEST:-ctest}
+log=tests/ctest.log
+status=tests/ctest.status
+
+test "${META_TEST_LONG-}" = 1 || set -- -LE '^long$' "$@"
+: "${CTEST_PARALLEL_LEVEL:=$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)}"
+export CTEST_PARALLEL_LEVEL
+
+{ "$ctest" --output-on-failure --no-tests=error "$@" 2>&1; echo $? >$status; } | tee $log
+
+awk '
+    /^ *[0-9]+\/[0-9]+ +Test +#[0-9]+: / {
+        line = $0
+        sub(/^ *[0-9]+\/[0-9]+ +Test +#[0-9]+: /, "", line)
+        split(line, word, " ")
+        name = word[1]
+        if (line ~ /\*\*\*Skipped/) skips[++skipped] = name
+        else if (line ~ / Passed +[0-9.]+ sec/) ++passed
+        else fails[++failed] = name
+    }
+    END {
+        if (skipped) print "skipped (no such device here):"
+        for (k = 1; k <= skipped; ++k) print "  " skips[k]
+        if (failed) print "failed:"
+        for (k = 1; k <= failed; ++k) print "  " fails[k]
+        printf "%d passed, %d failed, %d skipped\n", passed, failed, skipped
+    }' $log
+
+test "$(cat $status)" = 0

@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file test.c
+ *  The harness of the tests: checks, random numbers, and the run of a list of promises. */
+#include "config.h"
+
+#include "test.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { KEPT = 0, BROKEN = 1, USAGE = 2, SKIPPED = 77, MOST_PRINTED = 10 };
+
+int test_rank = 0, test_size = 1;
+
+static const uint64_t default_seed = 20151013;
+static uint64_t seed, state;
+static const char *promise;
+static const test_setting *setting;
+static char case_text[512];
+static long failures; /* of the promise at hand */
+
+/* ------------------------------------------------------------------ failures */
+
+/* In one piece, so that the lines of several processes do not mix. */
+bool test_fail(const char *file, int line, const char *format, ...)
+{
+    char text[4096], rank[64] = "";
+    va_list arguments;
+    if (++failures > MOST_PRINTED) return false;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    if (test_size > 1) snprintf(rank, sizeof rank, ", rank %d of %d", test_rank, test_size);
+    printf("%s:%d: %s\n    in %s, META_TEST_SEED=%" PRIu64 "%s\n%s%s%s", file, line, text,
+           promise ? promise : "no promise", seed, rank, *case_text ? "    case: " : "", case_text,
+           *case_text ? "\n" : "");
+    fflush(stdout);
+    return false;
+}
+
+long test_failures(void)
+{
+    return failures;
+}
+
+void test_case(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(case_text, sizeof case_text, format, arguments);
+    va_end(arguments);
+}
+
+bool test_check(bool holds, const char *file, int line, const char *text)
+{
+    return holds || test_fail(file, line, "%s does not hold", text);
+}
+
+bool test_check_int(int64_t found, int64_t expected, const char *file, int line, const char *text)
+{
+    return found == expected || test_fail(file, line, "%s is %" PRId64 ", expected %" PRId64, text,
+                                          found, expected);
+}
+
+bool test_check_u64(uint64_t found, uint64_t expected, const char *file, int line, const char *text)
+{
+    return found == expected || test_fail(file, line, "%s is %" PRIu64 ", expected %" PRIu64, text,
+                                          found, expected);
+}
+
+bool test_check_near(double found, double expected, double tolerance, const char *file, int line,
+                     const char *text)
+{
+    const double scale = fabs(expected) > 0 ? fabs(expected) : 1;
+    if (fabs(found - expected) <= tolerance * scale) return true;
+    return test_fail(file, line, "%s is %.17g, expected %.17g within %g", text, found, expected,
+                     tolerance);
+}
+
+bool test_check_string(const char *found, const char *expected, const char *file, int line,
+                       const char *text)
+{
+    if (found && strcmp(found, expected) == 0) return true;
+    return test_fail(file, line, "%s is \"%s\", expected \"%s\"", text, found ? found : "(NULL)",
+                     expected);
+}
+
+bool test_check_contains(const char *found, const char *part, const char *file, int line,
+                         const char *text)
+{
+    if (found && strstr(found, part)) return true;
+    return test_fail(file, line, "%s is \"%s\", expected \"%s\" in it", text,
+                     found ? found : "(NULL)", part);
+}
+
+bool test_check_err(meta_err found, meta_err expected, const char *file, int line, const char *text)
+{
+    if (found == expected) return true;
+    return test_fail(file, line, "%s\n    is %s\n    expected %s\n    message: %s", text,
+                     meta_strerror(found), meta_strerror(expected), meta_last_error());
+}
+
+bool test_check_err_names(meta_err found, meta_err expected, const char *part, const char *file,
+                          int line, const char *text)
+{
+    return test_check_err(found, expected, file, line, text) &&
+           test_check_contains(meta_last_error(), part, file, line, text);
+}
+
+/* ------------------------------------------------------------------ arrays */
+
+static size_t size_of(meta_type type)
+{
+    static const unsigned char bytes[META_TYPE_COUNT] = {
+        [META_F64] = 8, [META_F32] = 4, [META_I64] = 8, [META_U64] = 8, [META_I32] = 4,
+        [META_U32] = 4, [META_I16] = 2, [META_U16] = 2, [META_I8] = 1,  [META_U8] = 1};
+    return bytes[type];
+}
+
+static void print_element(char *text, size_t room, const void *element, meta_type type)
+{
+    uint64_t bits = 0;
+    double f64;
+    float f32;
+    memcpy(&bits, element, size_of(type)); /* little-endian, as every platform of ours */
+    memcpy(&f64, element, type == META_F64 ? sizeof f64 : 0);
+    memcpy(&f32, element, type == META_F32 ? sizeof f32 : 0);
+    if (type == META_F64)
+        snprintf(text, room, "%.17g (0x%016" PRIx64 ")", f64, bits);
+    else if (type == META_F32)
+        snprintf(text, room, "%.9g (0x%08" PRIx64 ")", (double)f32, bits);
+    else
+        snprintf(text, room, "%" PRIu64 " (0x%" PRIx64 ")", bits, bits);
+}
+
+bool test_check_array(const void *found, const void *expected, size_t count, meta_type type,
+                      const char *file, int line, const char *text)
+{
+    const size_t bytes = size_of(type);
+    const unsigned char *f = found, *e = expected;
+    size_t wrong = 0, first = 0;
+    char found_text[64], expected_text[64];
+    if (count == 0 || memcmp(f, e, count * bytes) == 0) return true;
+    for (size_t k = count; k-- > 0;)
+        if (memcmp(f + k * bytes, e + k * bytes, bytes) != 0) ++wrong, first = k;
+    print_element(found_text, sizeof found_text, f + first * bytes, type);
+    print_element(expected_text, sizeof expected_text, e + first * bytes, type);
+    return test_fail(file, line,
+                     "%s: %zu of %zu elements are wrong, the first is [%zu] = %s, expected %s", text,
+                     wrong, count, first, found_text, expected_text);
+}
+
+/* ------------------------------------------------------------------ random cases */
+
+/* splitmix64: every seed is a good one, and the whole state is one number. */
+uint64_t test_random(void)
+{
+    uint64_t z = state += UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return z ^ (z >> 31);
+}
+
+int64_t test_random_in(int64_t low, int64_t high)
+{
+    const uint64_t width = (uint64_t)high - (uint64_t)low + 1;
+    return (int64_t)((uint64_t)low + (width ? test_random() % width : test_random()));
+}
+
+double test_random_real(void)
+{
+    return (double)(test_random() >> 11) * 0x1p-53;
+}
+
+void test_random_fill(void *array, size_t count, meta_type type)
+{
+    const size_t bytes = size_of(type);
+    unsigned char *element = array;
+    for (size_t k = 0; k < count; ++k, element += bytes) {
+        const double f64 = test_random_real() * 200 - 100;
+        const float f32 = (float)f64;
+        const uint64_t bits = test_random();
+        memcpy(element, &bits, bytes);
+        if (type == META_F64) memcpy(element, &f64, bytes);
+        if (type == META_F32) memcpy(element, &f32, bytes);
+    }
+}
+
+static void start_random(const char *name)
+{
+    state = seed;
+    for (; *name; ++name) state = (state ^ (unsigned char)*name) * UINT64_C(0x100000001b3);
+}
+
+/* ------------------------------------------------------------------ what a test may need */
+
+/* The exit status of all processes from that of this one. */
+static int ended(int status)
+{
+    if (setting && setting->worst) status = setting->worst(status);
+    if (setting && setting->end) status = setting->end(status);
+    fflush(stdout);
+    return status;
+}
+
+static bool is_word_of(const char *text, const char *word, size_t length)
+{
+    static const char between[] = ":, ";
+    for (text += strspn(text, between); *text; text += strspn(text, between)) {
+        const size_t found = strcspn(text, between);
+        if (found == length && strncmp(text, word, length) == 0) return true;
+        text += found;
+    }
+    return false;
+}
+
+/* Whether META_REQUIRE_BACKENDS lists a back end that META_MODE or META_RANK_MAP ask for. */
+static bool device_is_required(void)
+{
+    const char *list = getenv("META_REQUIRE_BACKENDS");
+    const char *mode = getenv("META_MODE"), *map = getenv("META_RANK_MAP");
+    while (list && *list) {
+        const size_t length = strcspn(list, ", ");
+        if (length > 0 && ((mode && is_word_of(mode, list, length)) ||
+                           (map && is_word_of(map, list, length))))
+            return true;
+        list += length + (list[length] != '\0');
+    }
+    return false;
+}
+
+void test_require(meta_err err)
+{
+    if (err == META_OK) return;
+    printf("%s: %s\n", err == META_ERR_NO_DEVICE ? "no device" : "the device cannot be opened",
+           meta_last_error());
+    if (err == META_ERR_NO_DEVICE && device_is_required())
+        printf("META_REQUIRE_BACKENDS lists it, so this is a failure\n");
+    exit(ended(err == META_ERR_NO_DEVICE && !device_is_required() ? SKIPPED : BROKEN));
+}
+
+void test_require_device(void)
+{
+    int index;
+    meta_err err = meta_init();
+    if (err == META_OK) err = meta_get_acc(&index, NULL);
+    test_require(err);
+}
+
+static void start_device(int *argc, char ***argv)
+{
+    (void)argc, (void)argv;
+    test_require_device();
+}
+
+static int end_device(int status)
+{
+    if (status == SKIPPED) return status;
+    return CHECK_OK(meta_finalize()) ? status : BROKEN;
+}
+
+const test_setting test_device = {.start = start_device, .end = end_device};
+
+bool test_long(void)
+{
+    const char *value = getenv("META_TEST_LONG");
+    return value && strcmp(value, "1") == 0;
+}
+
+int64_t test_count(int64_t few, int64_t many)
+{
+    const char *brief = getenv("META_TEST_BRIEF");
+    if (brief && strcmp(brief, "1") == 0) return few < 50 ? 1 : few / 50;
+    return test_long() ? many : few;
+}
+
+const char *test_source(const char *name)
+{
+    static char path[4096];
+    const char *folder = getenv("META_TEST_SRCDIR");
+    snprintf(path, sizeof path, "%s/%s", folder ? folder : ".", name);
+    return path;
+}
+
+const char *test_built(const char *name)
+{
+    static char path[4096];
+    const char *folder = getenv("META_TEST_BUILDDIR");
+    snprintf(path, sizeof path, "%s/%s", folder ? folder : ".", name);
+    return path;
+}
+
+/* ------------------------------------------------------------------ the run */
+
+static bool chosen(int argc, char **argv, const char *name)
+{
+    for (int k = 1; k < argc; ++k)
+        if (strcmp(argv[k], name) == 0) return true;
+    return argc <= 1;
+}
+
+static bool known(const test_promise *promises, size_t count, const char *name)
+{
+    for (size_t k = 0; k < count; ++k)
+        if (strcmp(promises[k].name, name) == 0) return true;
+    return false;
+}
+
+static int list(const test_promise *promises, size_t count)
+{
+    for (size_t k = 0; k < count; ++k) printf("%s\n", promises[k].name);
+    return KEPT;
+}
+
+static int keep(const test_promise *p)
+{
+    int status;
+    promise = p->name;
+    *case_text = '\0';
+    failures = 0;
+    start_random(p->name);
+    p->body();
+    if (failures > MOST_PRINTED)
+        printf("    … and %ld more failures\n", failures - MOST_PRINTED);
+    status = failures ? BROKEN : KEPT;
+    if (setting && setting->worst) status = setting->worst(status);
+    if (test_rank == 0) printf("%s %s\n", status ? "BROKEN" : "kept  ", p->name);
+    fflush(stdout);
+    promise = NULL;
+    return status;
+}
+
+int test_run(int argc, char **argv, const test_setting *around, const test_promise *promises,
+             size_t count)
+{
+    const char *given = getenv("META_TEST_SEED");
+    int status = KEPT;
+    seed = given && *given ? strtoull(given, NULL, 0) : default_seed;
+    setting = around;
+    if (argc == 2 && strcmp(argv[1], "--list") == 0) return list(promises, count);
+    for (int k = 1; k < argc; ++k)
+        if (!known(promises, count, argv[k])) {
+            fprintf(stderr, "%s: no promise %s here; --list prints them\n", argv[0], argv[k]);
+            return USAGE;
+        }
+    if (setting && setting->start) setting->start(&argc, &argv);
+    for (size_t k = 0; k < count; ++k)
+        if (chosen(argc, argv, promises[k].name) && keep(&promises[k]) != KEPT) status = BROKEN;
+    return ended(status);
+}

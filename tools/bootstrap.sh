@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# What ./demo, ./check and .ci/run share: find what this machine lacks, install it, configure, make.
+# To be sourced by bash from the top of the source tree.
+
+missing_what=() missing_packages=()
+
+die() { printf '%s\n' "$@" >&2; exit 2; }
+step() { printf '== %s\n' "$*"; }
+
+# need WHAT PACKAGES TEST…: PACKAGES (of Debian) are wanted unless the command TEST succeeds.
+needs=()
+need() { needs+=("$1|$2|${*:3}"); }
+
+has_program() { command -v "$1" >/dev/null 2>&1; }
+has_header() { echo "#include <$1>" | ${CC:-gcc} -E -o /dev/null - >/dev/null 2>&1; }
+has_library() { echo 'int main(void) { return 0; }' | ${CC:-gcc} -x c -o /dev/null - "-l$1" >/dev/null 2>&1; }
+has_opencl() { has_header CL/cl.h && has_library OpenCL; }
+# Some OpenCL device: any driver that the loader will find.
+has_opencl_driver() { [ -n "${OCL_ICD_VENDORS-}" ] || compgen -G '/etc/OpenCL/vendors/*.icd' >/dev/null; }
+# has_mpi KIND: a compiler wrapper of that MPI, and its launcher.
+has_mpi()
+{
+    if has_program "mpicc.$1"; then has_program "mpiexec.$1"; return; fi
+    has_program mpicc && has_program mpiexec &&
+        printf '#include <mpi.h>\nMPICH_VERSION OPEN_MPI\n' | mpicc -E - 2>/dev/null | tail -n 1 |
+        case $1 in mpich) grep -qv '^MPICH_VERSION' ;; *) grep -qv 'OPEN_MPI$' ;; esac
+}
+
+need_to_build()
+{
+    need 'a C compiler' 'gcc libc6-dev' has_header stdlib.h
+    need 'make' 'make' has_program make
+    need 'autoconf' 'autoconf' has_program autoreconf
+    need 'automake' 'automake' has_program automake
+    need 'libtool' 'libtool' has_program libtoolize
+    need 'pkg-config' 'pkg-config' has_program pkg-config
+    need 'an OpenCL loader and its headers' 'ocl-icd-opencl-dev opencl-headers' has_opencl
+    need 'an OpenCL driver (PoCL)' 'pocl-opencl-icd' has_opencl_driver
+    need 'hwloc' 'libhwloc-dev' has_header hwloc.h
+    case $1 in
+        mpich) need 'MPICH' 'mpich libmpich-dev' has_mpi mpich ;;
+        openmpi) need 'Open MPI' 'openmpi-bin libopenmpi-dev' has_mpi openmpi ;;
+    esac
+}
+need_to_check()
+{
+    need_to_build "$1"
+    need 'ctest' 'cmake' has_program ctest
+    need 'jansson' 'libjansson-dev' has_header jansson.h
+}
+
+# Fill missing_what and missing_packages.
+look()
+{
+    local entry what packages test
+    missing_what=() missing_packages=()
+    for entry in "${needs[@]}"; do
+        IFS='|' read -r what packages test <<<"$entry"
+        # shellcheck disable=SC2086 # words of a command
+        $test && continue
+        missing_what+=("$what (Debian: $packages)")
+        read -ra packages <<<"$packages"
+        missing_packages+=("${packages[@]}")
+    done
+}
+
+as_root()
+{
+    if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi
+}
+
+say_missing()
+{
+    printf 'This is missing here:\n' >&2
+    printf '  %s\n' "${missing_what[@]}" >&2
+    printf '%s\n' "$@" >&2
+    exit 2
+}
+
+# Install what is missing of what was needed, or say what it is and end.
+install_missing()
+{
+    look
+    [ ${#missing_what[@]} = 0 ] && return
+    has_program apt-get ||
+        say_missing 'There is no apt-get: install these with the means of this system, then start again.'
+    [ "$(id -u)" = 0 ] || has_program sudo ||
+        say_missing "Neither root nor sudo: let the administrator run  apt-get install ${missing_packages[*]}"
+    step "installing ${missing_packages[*]}"
+    as_root apt-get update -q >/dev/null || echo 'apt-get update failed; trying with the lists at hand' >&2
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends \
+        "${missing_packages[@]}" </dev/null >/dev/null ||
+        say_missing "apt-get install ${missing_packages[*]}  failed; its messages are above."
+    local asked=${missing_packages[*]}
+    hash -r
+    look
+    [ ${#missing_what[@]} = 0 ] || say_missing "though apt-get installed $asked: is another one in the way?"
+}
+
+# quietly LOG COMMAND…: its output only where it fails.
+quietly()
+{
+    local log=$1
+    shift
+    "$@" >"$log" 2>&1 </dev/null && return
+    tail -n 60 "$log" >&2
+    printf '%s failed; all of its output is in %s\n' "$1" "$log" >&2
+    return 1
+}
+
+# The configure script, made anew where it is older than what it is made from.
+generate()
+{
+    local newer=
+    [ -f configure ] && [ -f Makefile.in ] &&
+        newer=$(find configure.ac Makefile.am m4/meta_*.m4 ./*/*.am ./*/*/*.am -newer configure)
+    if [ ! -f configure ] || [ ! -f Makefile.in ] || [ -n "$newer" ]; then
+        step 'generating configure'
+        mkdir -p build-aux
+        quietly build-aux/autoreconf.log autoreconf -i
+    fi
+}
+
+# configure_in DIR ARGUMENTS…: unless that was done with these arguments before.
+configure_in()
+{
+    local dir=$1 given
+    shift
+    given="$*"
+    generate || return
+    mkdir -p "$dir"
+    if [ -f "$dir/Makefile" ] && [ "$(cat "$dir/configured-with" 2>/dev/null)" = "$given" ]; then return; fi
+    step "configuring $dir with $given"
+    rm -f "$dir/configured-with"
+    if [ -f "$dir/Makefile" ]; then make -C "$dir" clean >/dev/null 2>&1; fi
+    (cd "$dir" && quietly configure.log ../configure "$@") || return
+    sed -n '/^libmeta .*to be installed/,$p' "$dir/configure.log"
+    echo "$given" >"$dir/configured-with"
+}
+
+make_in()
+{
+    local dir=$1
+    shift
+    step "building in $dir"
+    make -s -C "$dir" -j"$(getconf _NPROCESSORS_ONLN)" "$@" </dev/null
+}
+
+# The launcher that belongs to the MPI of a build folder.
+launcher_of() { sed -n 's/^MPIEXEC = //p' "$1/Makefile"; }
