@@ -140,7 +140,7 @@ static meta_err resolve_reach(const void *ptr, int64_t low, int64_t high, size_t
     if ((uintptr_t)ptr % bytes != 0)
         return meta_fail(META_ERR_ALIGNMENT, "argument '%s' (%p) is not a multiple of the element "
                          "size, %zu bytes", name, ptr, bytes);
-    if (low < 0 && (uint64_t)-low > span->offset / bytes)
+    if (low < 0 && 0 - (uint64_t)low > span->offset / bytes)
         return meta_fail(META_ERR_BOUNDS, "argument '%s': element %" PRId64 " lies before the "
                          "buffer, which begins %" PRIu64 " bytes earlier", name, low, span->offset);
     if (high >= 0 && (uint64_t)high >= span->room / bytes)

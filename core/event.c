@@ -34,7 +34,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static slot *chunks[CHUNKS]; /* slots never move, so a waiting thread can keep its own */
 static uint32_t slots;       /* made so far */
 static uint32_t *unused, unused_count, unused_room;
-static uint32_t watched;     /* slots with callbacks */
+static _Atomic uint32_t watched; /* slots with callbacks */
 static meta_hooks hooks;
 static _Atomic bool hooked;
 
@@ -90,11 +90,11 @@ static void reclaim(uint32_t number)
     unused[unused_count++] = number;
 }
 
-static meta_err find(meta_event event, slot **found)
+static meta_err find(meta_event event, const char *name, slot **found)
 {
     slot *s = event.slot < slots ? at(event.slot) : NULL;
     if (!s || s->generation != event.generation || !(event.generation & 1) || s->detached)
-        return meta_fail(META_ERR_HANDLE, "argument 'event' {%u, %u} was freed or never was an event",
+        return meta_fail(META_ERR_HANDLE, "argument '%s' {%u, %u} was freed or never was an event", name,
                          event.slot, event.generation);
     *found = s;
     return META_OK;
@@ -228,12 +228,12 @@ void meta_progress(void)
 }
 
 /* Wait outside the lock; the slot stays because this thread is counted as its user. */
-static meta_err wait_for(meta_event event)
+static meta_err wait_for(meta_event event, const char *name)
 {
     slot *s;
     meta_err error = META_OK;
     pthread_mutex_lock(&lock);
-    error = find(event, &s);
+    error = find(event, name, &s);
     if (error != META_OK) return pthread_mutex_unlock(&lock), error;
     ++s->users;
     while (!s->complete) {
@@ -277,7 +277,7 @@ meta_err meta_event_test(meta_event event, int *complete)
     meta_progress();
     if (is_null(event)) return *complete = 1, META_OK;
     pthread_mutex_lock(&lock);
-    error = find(event, &s);
+    error = find(event, "event", &s);
     if (error == META_OK) {
         poll(s);
         *complete = s->complete;
@@ -287,19 +287,12 @@ meta_err meta_event_test(meta_event event, int *complete)
     return error;
 }
 
-meta_err meta_event_wait(meta_event event)
-{
-    return meta_event_waitall(1, &event);
-}
-
-meta_err meta_event_waitall(size_t count, const meta_event *events)
+static meta_err wait_for_all(size_t count, const meta_event *events, const char *name)
 {
     meta_err first = META_OK;
     char *message = NULL;
-    META_ENTER();
-    if (count > 0) META_NEED(events);
     for (size_t k = 0; k < count; ++k) {
-        const meta_err error = is_null(events[k]) ? META_OK : wait_for(events[k]);
+        const meta_err error = is_null(events[k]) ? META_OK : wait_for(events[k], name);
         if (first != META_OK || error == META_OK) continue;
         first = error;
         message = meta_error_copy();
@@ -308,6 +301,19 @@ meta_err meta_event_waitall(size_t count, const meta_event *events)
     if (first != META_OK) meta_fail_as(first, message ? message : meta_strerror(first));
     free(message);
     return first;
+}
+
+meta_err meta_event_wait(meta_event event)
+{
+    META_ENTER();
+    return wait_for_all(1, &event, "event");
+}
+
+meta_err meta_event_waitall(size_t count, const meta_event *events)
+{
+    META_ENTER();
+    if (count > 0) META_NEED(events);
+    return wait_for_all(count, events, "events");
 }
 
 meta_err meta_event_then(meta_event event, void (*function)(void *user, meta_err status), void *user)
@@ -324,7 +330,7 @@ meta_err meta_event_then(meta_event event, void (*function)(void *user, meta_err
     const bool carrier = is_null(event);
     error = carrier ? meta_event_new(&event) : META_OK;
     pthread_mutex_lock(&lock);
-    if (error == META_OK) error = find(event, &s);
+    if (error == META_OK) error = find(event, "event", &s);
     if (error == META_OK) {
         if (!s->first) ++watched;
         *s->last = c;
@@ -345,7 +351,7 @@ meta_err meta_event_free(meta_event *event)
         return meta_fail(META_ERR_ARGUMENT, "argument 'event' is %s", event ? "META_ASYNC" : "NULL");
     if (is_null(*event)) return META_OK;
     pthread_mutex_lock(&lock);
-    error = find(*event, &s);
+    error = find(*event, "event", &s);
     if (error == META_OK) {
         s->detached = true;
         reclaim(event->slot);

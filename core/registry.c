@@ -76,7 +76,8 @@ meta_err meta_registry_add(const meta_allocation *allocation)
     pthread_rwlock_wrlock(&lock);
     const meta_allocation *other = touching(allocation->memory.address, allocation->memory.bytes);
     if (other) {
-        error = meta_fail(META_ERR_OVERLAP, "%llu bytes at %p overlap the buffer of %llu bytes at %p",
+        error = meta_fail(META_ERR_OVERLAP, "%s%llu bytes at %p overlap the buffer of %llu bytes at %p",
+                          allocation->kind == META_MEMORY_WRAPPED ? "argument 'native': " : "",
                           (unsigned long long)allocation->memory.bytes, allocation->memory.address,
                           (unsigned long long)other->memory.bytes, other->memory.address);
     } else if ((error = grow()) == META_OK) {

@@ -137,6 +137,8 @@ static meta_err submit(meta_device *device, const work *w, meta_event *done)
     meta_pending pending = {device, NULL};
     meta_event event;
     meta_err error;
+    const meta_hooks *comm = meta_hooks_get();
+    if (comm) comm->settle(device);
     if (done == META_ASYNC) return queue_work(device, w, NULL);
     if (!done) {
         META_TRY(queue_work(device, w, &pending));

@@ -10,7 +10,7 @@ test "${META_TEST_LONG-}" = 1 || set -- -LE '^long$' "$@"
 : "${CTEST_PARALLEL_LEVEL:=$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)}"
 export CTEST_PARALLEL_LEVEL
 
-{ "$ctest" --output-on-failure --no-tests=error "$@" 2>&1; echo $? >$status; } | tee $log
+{ "$ctest" --output-on-failure --no-label-summary --no-tests=error "$@" 2>&1; echo $? >$status; } | tee $log
 
 awk '
     /^ *[0-9]+\/[0-9]+ +Test +#[0-9]+: / {

@@ -13,10 +13,17 @@ need() { needs+=("$1|$2|${*:3}"); }
 
 has_program() { command -v "$1" >/dev/null 2>&1; }
 has_header() { echo "#include <$1>" | ${CC:-gcc} -E -o /dev/null - >/dev/null 2>&1; }
-has_library() { echo 'int main(void) { return 0; }' | ${CC:-gcc} -x c -o /dev/null - "-l$1" >/dev/null 2>&1; }
+has_library()
+{
+    echo 'int main(void) { return 0; }' |
+        ${CC:-gcc} -x c -o /dev/null - "-l$1" >/dev/null 2>&1
+}
 has_opencl() { has_header CL/cl.h && has_library OpenCL; }
 # Some OpenCL device: any driver that the loader will find.
-has_opencl_driver() { [ -n "${OCL_ICD_VENDORS-}" ] || compgen -G '/etc/OpenCL/vendors/*.icd' >/dev/null; }
+has_opencl_driver()
+{
+    [ -n "${OCL_ICD_VENDORS-}" ] || compgen -G '/etc/OpenCL/vendors/*.icd' >/dev/null
+}
 # has_mpi KIND: a compiler wrapper of that MPI, and its launcher.
 has_mpi()
 {
@@ -83,18 +90,21 @@ install_missing()
     look
     [ ${#missing_what[@]} = 0 ] && return
     has_program apt-get ||
-        say_missing 'There is no apt-get: install these with the means of this system, then start again.'
+        say_missing 'There is no apt-get here: install these as this system does, then start again.'
     [ "$(id -u)" = 0 ] || has_program sudo ||
-        say_missing "Neither root nor sudo: let the administrator run  apt-get install ${missing_packages[*]}"
+        say_missing 'You are not root and there is no sudo: let the administrator run' \
+            "  apt-get install ${missing_packages[*]}"
     step "installing ${missing_packages[*]}"
-    as_root apt-get update -q >/dev/null || echo 'apt-get update failed; trying with the lists at hand' >&2
+    as_root apt-get update -q >/dev/null ||
+        echo 'apt-get update failed; trying with the lists at hand' >&2
     as_root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends \
         "${missing_packages[@]}" </dev/null >/dev/null ||
         say_missing "apt-get install ${missing_packages[*]}  failed; its messages are above."
     local asked=${missing_packages[*]}
     hash -r
     look
-    [ ${#missing_what[@]} = 0 ] || say_missing "though apt-get installed $asked: is another one in the way?"
+    [ ${#missing_what[@]} = 0 ] ||
+        say_missing "though apt-get installed $asked: is another one in the way?"
 }
 
 # quietly LOG COMMAND…: its output only where it fails.
@@ -129,7 +139,7 @@ configure_in()
     given="$*"
     generate || return
     mkdir -p "$dir"
-    if [ -f "$dir/Makefile" ] && [ "$(cat "$dir/configured-with" 2>/dev/null)" = "$given" ]; then return; fi
+    [ -f "$dir/Makefile" ] && [ "$(cat "$dir/configured-with" 2>/dev/null)" = "$given" ] && return
     step "configuring $dir with $given"
     rm -f "$dir/configured-with"
     if [ -f "$dir/Makefile" ]; then make -C "$dir" clean >/dev/null 2>&1; fi
@@ -138,12 +148,15 @@ configure_in()
     echo "$given" >"$dir/configured-with"
 }
 
+# make_in DIR TARGET…: one after the other.
 make_in()
 {
-    local dir=$1
+    local dir=$1 target
     shift
     step "building in $dir"
-    make -s -C "$dir" -j"$(getconf _NPROCESSORS_ONLN)" "$@" </dev/null
+    for target in "$@"; do
+        make -s -C "$dir" -j"$(getconf _NPROCESSORS_ONLN)" "$target" </dev/null || return
+    done
 }
 
 # The launcher that belongs to the MPI of a build folder.

@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file test_registry.c
+ *  Buffers are addresses: arithmetic on them, what the library knows of them, freeing and reusing
+ *  them, and the accounts of a device's memory. */
+/* TEST: backends=openmp,opencl timeout=120 labels=core smoke=yes */
+#include "test.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "child.h"
+
+static meta_mode mode;
+static int device_index;
+
+static void start(int *argc, char ***argv)
+{
+    test_device.start(argc, argv);
+    CHECK_OK(meta_get_acc(&device_index, &mode));
+}
+
+static int end(int status)
+{
+    return test_device.end(status);
+}
+
+static const test_setting setting = {.start = start, .end = end};
+
+/* ------------------------------------------------------------------ addresses */
+
+static void any_byte_of_a_buffer_can_be_addressed(void)
+{
+    enum { BYTES = 5003 };
+    unsigned char expected[BYTES], found[BYTES];
+    char *p;
+    if (!CHECK_OK(meta_alloc((void **)&p, BYTES))) return;
+    test_random_fill(expected, BYTES, META_U8);
+    CHECK_OK(meta_copy_h2d(p, expected, BYTES, NULL));
+    for (int k = 0; k < 300; ++k) {
+        const size_t at = (size_t)test_random_in(0, BYTES - 1);
+        const size_t count = (size_t)test_random_in(0, (int64_t)(BYTES - at));
+        unsigned char part[BYTES];
+        test_case("%zu bytes from byte %zu", count, at);
+        if (k % 2 == 0) {
+            CHECK_OK(meta_copy_d2h(part, p + at, count, NULL));
+            CHECK_ARRAY(part, expected + at, count, META_U8);
+        } else {
+            test_random_fill(expected + at, count, META_U8);
+            CHECK_OK(meta_copy_h2d(p + at, expected + at, count, NULL));
+        }
+    }
+    CHECK_OK(meta_copy_d2h(found, p, BYTES, NULL));
+    CHECK_ARRAY(found, expected, BYTES, META_U8);
+    CHECK_OK(meta_free(p));
+}
+
+static void buffers_are_aligned_for_every_type_and_to_64_bytes(void)
+{
+    for (size_t bytes = 1; bytes < 5000; bytes = bytes * 2 + 1) {
+        void *p;
+        if (!CHECK_OK(meta_alloc(&p, bytes))) return;
+        test_case("%zu bytes", bytes);
+        CHECK_INT((uintptr_t)p % 64, 0);
+        CHECK_OK(meta_free(p));
+    }
+}
+
+static void an_address_gives_its_buffer_and_offset(void)
+{
+    enum { BYTES = 1000 };
+    meta_pointer_desc desc = META_POINTER_DESC_INIT;
+    void *object = NULL, *other = NULL;
+    size_t offset = 0;
+    char *p, *host;
+    CHECK_OK(meta_alloc((void **)&p, BYTES));
+    CHECK_OK(meta_host_alloc((void **)&host, BYTES));
+    for (size_t at = 0; at < BYTES; at += 111) {
+        test_case("byte %zu", at);
+        CHECK_OK(meta_pointer_info(p + at, &desc));
+        CHECK(desc.base == p && desc.kind == META_MEMORY_DEVICE);
+        CHECK(desc.mode == mode && desc.index == device_index);
+        CHECK_U64(desc.bytes, BYTES);
+        CHECK_U64(desc.offset, at);
+        CHECK_OK(meta_native(p + at, &object, &offset));
+        CHECK_U64(offset, at);
+        CHECK(object && (!other || object == other));
+        other = object;
+    }
+    if (mode == META_OPENMP) CHECK(object == p);
+    CHECK_OK(meta_native(p + 8, NULL, &offset));
+    CHECK_OK(meta_native(p + 8, &object, NULL));
+    CHECK_OK(meta_pointer_info(host + 10, &desc));
+    CHECK(desc.base == host && desc.kind == META_MEMORY_HOST && desc.offset == 10);
+    CHECK_ERR_NAMES(meta_pointer_info(p + BYTES, &desc), META_ERR_POINTER, "ptr");
+    CHECK_OK(meta_host_free(host));
+    CHECK_OK(meta_free(p));
+}
+
+/* ------------------------------------------------------------------ very many of them */
+
+typedef struct buffer {
+    char *p;
+    size_t bytes;
+    unsigned char mark;
+} buffer;
+enum { MOST = 4000 };
+static buffer live[MOST];
+
+static void make(buffer *b)
+{
+    b->bytes = (size_t)test_random_in(1, 600);
+    b->mark = (unsigned char)test_random();
+    if (CHECK_OK(meta_alloc((void **)&b->p, b->bytes)))
+        CHECK_OK(meta_fill(b->p, (int64_t)b->bytes, &b->mark, META_U8, META_ASYNC));
+}
+
+static void check_and_free(buffer *b)
+{
+    unsigned char last = 0, first = 0;
+    meta_pointer_desc desc = META_POINTER_DESC_INIT;
+    CHECK_OK(meta_copy_d2h(&first, b->p, 1, NULL));
+    CHECK_OK(meta_copy_d2h(&last, b->p + b->bytes - 1, 1, NULL));
+    CHECK_INT(first, b->mark);
+    CHECK_INT(last, b->mark);
+    CHECK_OK(meta_pointer_info(b->p + b->bytes / 2, &desc));
+    CHECK(desc.base == b->p && desc.bytes == b->bytes);
+    CHECK_OK(meta_free(b->p));
+    CHECK_ERR_NAMES(meta_free(b->p), META_ERR_POINTER, "freed");
+    b->p = NULL;
+}
+
+static int by_address(const void *a, const void *b)
+{
+    const char *p = ((const buffer *)a)->p, *q = ((const buffer *)b)->p;
+    return p < q ? -1 : p > q;
+}
+
+static void thousands_of_live_buffers_never_overlap(void)
+{
+    static buffer sorted[MOST];
+    const int most = (int)test_count(2500, MOST);
+    meta_mem_desc before = META_MEM_DESC_INIT, after = META_MEM_DESC_INIT;
+    CHECK_OK(meta_mem_info(device_index, mode, &before));
+    for (int k = 0; k < most; ++k) make(&live[k]);
+    for (int step = 0; step < 3 * most; ++step) {
+        buffer *b = &live[test_random_in(0, most - 1)];
+        if (b->p)
+            check_and_free(b);
+        else
+            make(b);
+    }
+    for (int k = 0; k < most; ++k)
+        if (!live[k].p) make(&live[k]);
+    memcpy(sorted, live, sizeof live);
+    qsort(sorted, (size_t)most, sizeof *sorted, by_address);
+    for (int k = 1; k < most; ++k) {
+        test_case("buffer %d", k);
+        CHECK(sorted[k - 1].p + sorted[k - 1].bytes <= sorted[k].p);
+    }
+    for (int k = 0; k < most; ++k) check_and_free(&live[k]);
+    CHECK_OK(meta_mem_info(device_index, mode, &after));
+    CHECK_U64(after.buffers, before.buffers);
+    CHECK_U64(after.allocated, before.allocated);
+}
+
+static void a_freed_address_is_recognised_until_it_is_issued_again(void)
+{
+    enum { BYTES = 4096 };
+    char *first, *p = NULL;
+    const double value = 1;
+    CHECK_OK(meta_alloc((void **)&first, BYTES));
+    CHECK_OK(meta_free(first));
+    CHECK_ERR_NAMES(meta_fill(first + 8, 1, &value, META_F64, NULL), META_ERR_POINTER, "freed");
+    CHECK_ERR_NAMES(meta_free(first), META_ERR_POINTER, "freed");
+    /* Sooner or later the address comes again, and then it is a buffer like any other. */
+    for (int k = 0; k < 100 && p != first; ++k) {
+        CHECK_OK(meta_alloc((void **)&p, BYTES));
+        if (p == first) CHECK_OK(meta_fill(first + 8, 1, &value, META_F64, NULL));
+        CHECK_OK(meta_free(p));
+    }
+}
+
+/* ------------------------------------------------------------------ accounts */
+
+static void memory_in_use_and_its_peak_are_counted(void)
+{
+    meta_mem_desc start = META_MEM_DESC_INIT, now = META_MEM_DESC_INIT;
+    void *p, *q, *host;
+    CHECK_OK(meta_mem_info(device_index, mode, &start));
+    CHECK(start.total > 0);
+    CHECK_OK(meta_alloc(&p, 3000000));
+    CHECK_OK(meta_alloc(&q, 5000000));
+    CHECK_OK(meta_host_alloc(&host, 1000));
+    CHECK_OK(meta_mem_info(device_index, mode, &now));
+    CHECK_U64(now.allocated, start.allocated + 8000000);
+    CHECK_U64(now.buffers, start.buffers + 2);
+    CHECK(now.peak >= now.allocated);
+    CHECK_OK(meta_free(q));
+    CHECK_OK(meta_mem_info(device_index, mode, &now));
+    CHECK_U64(now.allocated, start.allocated + 3000000);
+    CHECK(now.peak >= start.allocated + 8000000);
+    CHECK_OK(meta_free(p));
+    CHECK_OK(meta_host_free(host));
+    CHECK_OK(meta_mem_info(device_index, mode, &now));
+    CHECK_U64(now.allocated, start.allocated);
+    CHECK_U64(now.buffers, start.buffers);
+}
+
+static void a_refused_allocation_is_not_counted(void)
+{
+    meta_mem_desc start = META_MEM_DESC_INIT, now = META_MEM_DESC_INIT;
+    void *p = &p;
+    CHECK_OK(meta_mem_info(device_index, mode, &start));
+    CHECK_ERR(meta_alloc(&p, (size_t)1 << 56), META_ERR_NO_MEMORY);
+    CHECK(p == &p);
+    CHECK_OK(meta_mem_info(device_index, mode, &now));
+    CHECK_U64(now.allocated, start.allocated);
+    CHECK_U64(now.buffers, start.buffers);
+    CHECK_U64(now.peak, start.peak);
+}
+
+/* ------------------------------------------------------------------ where the host may look */
+
+static void read_a_byte(void *address)
+{
+    const volatile unsigned char *byte = address;
+    (void)*byte;
+}
+
+static void the_host_faults_where_it_cannot_look(void)
+{
+    char *p;
+    meta_device_desc desc = META_DEVICE_DESC_INIT;
+    CHECK_OK(meta_device_info(device_index, mode, &desc));
+    CHECK_OK(meta_alloc((void **)&p, 100000));
+    if (!desc.is_host) {
+        CHECK_INT(test_child(read_a_byte, p, NULL, 0).signal, SIGSEGV);
+        CHECK_INT(test_child(read_a_byte, p + 99999, NULL, 0).signal, SIGSEGV);
+    }
+    CHECK_OK(meta_free(p));
+}
+
+static void host_memory_of_the_library_serves_as_any_other(void)
+{
+    enum { COUNT = 1000 };
+    double *host, *p, found[COUNT];
+    CHECK_OK(meta_host_alloc((void **)&host, sizeof found));
+    CHECK_OK(meta_alloc((void **)&p, sizeof found));
+    for (int k = 0; k < COUNT; ++k) host[k] = k;
+    CHECK_OK(meta_copy_h2d(p, host, sizeof found, NULL));
+    memset(host, 0, sizeof found);
+    CHECK_OK(meta_copy_d2h(host, p, sizeof found, NULL));
+    for (int k = 0; k < COUNT; ++k) found[k] = k;
+    CHECK_ARRAY(host, found, COUNT, META_F64);
+    CHECK_ERR_NAMES(meta_copy_d2d(p, host, 8, NULL), META_ERR_POINTER, "meta_host_alloc");
+    CHECK_OK(meta_free(p));
+    CHECK_OK(meta_host_free(host));
+}
+
+/* ------------------------------------------------------------------ wrapped arrays of the host */
+
+static void a_wrapped_array_is_the_buffer_itself(void)
+{
+    enum { COUNT = 5000 };
+    static double array[COUNT], expected[COUNT];
+    const meta_box middle = {1, {COUNT}, {100}, {4000}};
+    const double seven = 7;
+    void *p = NULL;
+    double sum = 0;
+    meta_pointer_desc desc = META_POINTER_DESC_INIT;
+    if (mode != META_OPENMP) return;
+    for (int k = 0; k < COUNT; ++k) array[k] = k;
+    CHECK_OK(meta_wrap(&p, array, sizeof array, META_NATIVE_HOST));
+    CHECK(p == array);
+    CHECK_OK(meta_pointer_info(array + 3, &desc));
+    CHECK(desc.kind == META_MEMORY_WRAPPED && desc.offset == 24);
+    CHECK_OK(meta_reduce(&sum, array, &middle, META_MAX, META_F64, NULL));
+    CHECK_NEAR(sum, 3999, 0);
+    CHECK_OK(meta_fill_box(array, &middle, &seven, META_F64, NULL));
+    for (int k = 0; k < COUNT; ++k) expected[k] = k >= 100 && k < 4000 ? 7 : k;
+    CHECK_ARRAY(array, expected, COUNT, META_F64);
+    CHECK_OK(meta_copy_d2h(expected, array, sizeof array, NULL));
+    CHECK_ARRAY(array, expected, COUNT, META_F64);
+    CHECK_OK(meta_unwrap(array));
+    CHECK_ARRAY(array, expected, COUNT, META_F64);
+    CHECK_ERR_NAMES(meta_fill_box(array, &middle, &seven, META_F64, NULL), META_ERR_POINTER, "buf");
+    CHECK_ERR_NAMES(meta_unwrap(array), META_ERR_POINTER, "ptr");
+}
+
+static void parts_of_an_array_can_be_wrapped_but_never_overlap(void)
+{
+    static double array[300];
+    void *p = NULL, *q = NULL, *none = &p;
+    if (mode != META_OPENMP) return;
+    CHECK_OK(meta_wrap(&p, array, 100 * sizeof *array, META_NATIVE_HOST));
+    CHECK_OK(meta_wrap(&q, array + 100, 100 * sizeof *array, META_NATIVE_OBJECT));
+    CHECK(p == array && q == array + 100);
+    for (int at = 0; at < 200; at += 50)
+        CHECK_ERR(meta_wrap(&none, array + at, 8, META_NATIVE_HOST), META_ERR_OVERLAP);
+    CHECK_ERR(meta_wrap(&none, array + 150, 100 * sizeof *array, META_NATIVE_HOST), META_ERR_OVERLAP);
+    CHECK_ERR(meta_wrap(&none, array, sizeof array, META_NATIVE_HOST), META_ERR_OVERLAP);
+    CHECK(none == &p);
+    CHECK_ERR_NAMES(meta_copy_d2d(p, q, 101 * sizeof *array, NULL), META_ERR_BOUNDS, "dst");
+    CHECK_OK(meta_copy_d2d(p, q, 100 * sizeof *array, NULL));
+    CHECK_OK(meta_unwrap(p));
+    CHECK_OK(meta_wrap(&p, array, 50 * sizeof *array, META_NATIVE_HOST));
+    CHECK_OK(meta_unwrap(p));
+    CHECK_OK(meta_unwrap(q));
+}
+
+static void a_host_array_wraps_on_a_host_device_alone(void)
+{
+    static double array[10];
+    void *p = NULL;
+    meta_device_desc desc = META_DEVICE_DESC_INIT;
+    CHECK_OK(meta_device_info(device_index, mode, &desc));
+    if (desc.is_host) return;
+    CHECK_ERR_NAMES(meta_wrap(&p, array, sizeof array, META_NATIVE_HOST), META_ERR_POINTER, "native");
+    CHECK(p == NULL);
+}
+
+TEST_MAIN_WITH(&setting, PROMISE(any_byte_of_a_buffer_can_be_addressed),
+               PROMISE(buffers_are_aligned_for_every_type_and_to_64_bytes),
+               PROMISE(an_address_gives_its_buffer_and_offset),
+               PROMISE(thousands_of_live_buffers_never_overlap),
+               PROMISE(a_freed_address_is_recognised_until_it_is_issued_again),
+               PROMISE(memory_in_use_and_its_peak_are_counted),
+               PROMISE(a_refused_allocation_is_not_counted),
+               PROMISE(the_host_faults_where_it_cannot_look),
+               PROMISE(host_memory_of_the_library_serves_as_any_other),
+               PROMISE(a_wrapped_array_is_the_buffer_itself),
+               PROMISE(parts_of_an_array_can_be_wrapped_but_never_overlap),
+               PROMISE(a_host_array_wraps_on_a_host_device_alone))

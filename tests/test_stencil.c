@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file test_stencil.c
+ *  The four stencils against MiniGhost's formula, bit for bit, and the sums fused with them. */
+/* TEST: backends=openmp,opencl timeout=120 labels=kernel smoke=yes */
+#include "mirror.h"
+
+#include <float.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SMALL_BYTES = 1 << 15, LARGE_BYTES = 1 << 21 };
+
+static const char *const stencil_names[] = {"2D5P", "2D9P", "3D7P", "3D27P"};
+
+static int dimensions_of(meta_stencil_kind kind)
+{
+    return kind == META_2D5P || kind == META_2D9P ? 2 : 3;
+}
+
+/* ------------------------------------------------------------------ the oracle */
+
+/* Points in the order in which MiniGhost adds them, one after the other. */
+typedef struct point {
+    int x, y, z;
+} point;
+
+static const point cross_2d[] = {{-1, 0, 0}, {0, -1, 0}, {0, 0, 0}, {0, 1, 0}, {1, 0, 0}};
+static const point cross_3d[] = {{0, 0, -1}, {-1, 0, 0}, {0, -1, 0}, {0, 0, 0},
+                                 {0, 1, 0},  {1, 0, 0},  {0, 0, 1}};
+static const point plane[] = {{-1, -1, 0}, {-1, 0, 0}, {-1, 1, 0}, {0, -1, 0}, {0, 0, 0},
+                              {0, 1, 0},   {1, -1, 0}, {1, 0, 0},  {1, 1, 0}};
+
+/* Integers are added as unsigned ones; a conversion back keeps the bits. There is nothing here that
+ * a compiler could contract. */
+#define ORACLE(NAME, name, T, W)                                                              \
+    static W chain_##name(const T *cell, const point *points, int count, int64_t sy, int64_t sz) \
+    {                                                                                         \
+        W sum = (W)cell[points[0].x + points[0].y * sy + points[0].z * sz];                   \
+        for (int k = 1; k < count; ++k)                                                       \
+            sum = sum + (W)cell[points[k].x + points[k].y * sy + points[k].z * sz];           \
+        return sum;                                                                           \
+    }                                                                                         \
+    static T average_##name(const T *cell, meta_stencil_kind kind, int64_t sy, int64_t sz)    \
+    {                                                                                         \
+        W sum;                                                                                \
+        switch (kind) {                                                                       \
+        case META_2D5P: return (T)chain_##name(cell, cross_2d, 5, sy, sz) / (T)5;             \
+        case META_2D9P: return (T)chain_##name(cell, plane, 9, sy, sz) / (T)9;                \
+        case META_3D7P: return (T)chain_##name(cell, cross_3d, 7, sy, sz) / (T)7;             \
+        default:                                                                              \
+            sum = chain_##name(cell - sz, plane, 9, sy, sz);                                  \
+            sum = sum + chain_##name(cell, plane, 9, sy, sz);                                 \
+            sum = sum + chain_##name(cell + sz, plane, 9, sy, sz);                            \
+            return (T)sum / (T)27;                                                            \
+        }                                                                                     \
+    }                                                                                         \
+    static void oracle_##name(void *out, const void *in, const meta_box *box,                 \
+                              meta_stencil_kind kind)                                         \
+    {                                                                                         \
+        const int64_t sy = box->size[0], sz = box->size[0] * box->size[1];                    \
+        for (int64_t n = 0; n < case_box_cells(box); ++n) {                                   \
+            const int64_t at = case_box_index(box, n);                                        \
+            ((T *)out)[at] = average_##name((const T *)in + at, kind, sy, sz);                \
+        }                                                                                     \
+    }
+CASE_ARITHMETIC_TYPES(ORACLE)
+
+static void (*const oracle[])(void *, const void *, const meta_box *, meta_stencil_kind) = {
+#define ROW(NAME, name, T, W) [META_##NAME] = oracle_##name,
+    CASE_ARITHMETIC_TYPES(ROW)
+#undef ROW
+};
+
+/* ------------------------------------------------------------------ sums */
+
+/* The sum over a box: as a real number with what it may be wrong by, or modulo 2^64. */
+typedef struct total {
+    long double real, magnitude;
+    uint64_t whole;
+    int64_t count;
+} total;
+
+static total total_of(const void *array, const meta_box *box, meta_type type)
+{
+    total t = {.count = case_box_cells(box)};
+    for (int64_t n = 0; n < t.count; ++n) {
+        const int64_t at = case_box_index(box, n);
+        long double real = 0;
+        switch (type) {
+#define ADD(NAME, name, T, W)                       \
+    case META_##NAME:                               \
+        real = (long double)((const T *)array)[at]; \
+        if (!case_is_float(type)) t.whole += (W)((const T *)array)[at]; \
+        break;
+            CASE_ARITHMETIC_TYPES(ADD)
+#undef ADD
+        default: break;
+        }
+        t.real += real;
+        t.magnitude += fabsl(real);
+    }
+    return t;
+}
+
+/* Integers agree exactly. A float's error is that of its accumulator over all terms, in any order,
+ * and of its own last rounding. */
+static void check_total(const void *found, const total *expected, meta_type type, const char *where)
+{
+    const long double step = type == META_F64 || case_has_f64() ? DBL_EPSILON : FLT_EPSILON;
+    long double bound = (long double)expected->count * step * expected->magnitude, real = 0;
+    uint64_t whole = 0;
+    double f64 = 0;
+    float f32 = 0;
+    if (type == META_F64) memcpy(&f64, found, sizeof f64), real = f64;
+    if (type == META_F32) memcpy(&f32, found, sizeof f32), real = f32;
+    if (type == META_F32) bound += FLT_EPSILON * fabsl(expected->real) + FLT_TRUE_MIN;
+    if (case_is_float(type)) {
+        if (!(fabsl(real - expected->real) <= bound))
+            FAIL("%s: the sum is %.17Lg, expected %.17Lg within %Lg", where, real, expected->real,
+                 bound);
+        return;
+    }
+    const size_t bytes = type == META_I32 || type == META_U32 ? 4 : 8;
+    memcpy(&whole, found, bytes);
+    if (memcmp(found, &expected->whole, bytes) != 0)
+        FAIL("%s: the sum is 0x%" PRIx64 ", expected 0x%" PRIx64, where, whole, expected->whole);
+}
+
+/* ------------------------------------------------------------------ random cases */
+
+typedef struct stencil_case {
+    meta_type type;
+    meta_stencil_kind kind;
+    case_flavour flavour;
+    meta_box box;
+    size_t in, out; /* where the arrays begin, in bytes */
+} stencil_case;
+
+static stencil_case random_case(size_t room, int most_dimensions)
+{
+    stencil_case c = {.type = case_arithmetic_type()};
+    size_t bytes = 1;
+    CHECK_OK(meta_type_size(c.type, &bytes));
+    c.kind = (meta_stencil_kind)test_random_in(0, META_STENCIL_COUNT - 1);
+    c.flavour = (case_flavour)test_random_in(0, CASE_FLAVOURS - 1);
+    const int least_dimensions = dimensions_of(c.kind);
+    const int64_t cells = (int64_t)(room / bytes);
+    c.box = case_box((int)test_random_in(least_dimensions, most_dimensions), least_dimensions, cells);
+    c.in = (size_t)test_random_in(0, cells - case_box_array(&c.box)) * bytes;
+    c.out = (size_t)test_random_in(0, cells - case_box_array(&c.box)) * bytes;
+    test_case("%s of %s, contents %d, in + %zu bytes, out + %zu bytes, %s", stencil_names[c.kind],
+              case_type_name(c.type), (int)c.flavour, c.in, c.out, case_box_text(&c.box));
+    return c;
+}
+
+static void run_without_sum(mirror *out, mirror *in, int most_dimensions)
+{
+    const stencil_case c = random_case(in->bytes, most_dimensions);
+    case_ending ending;
+    mirror_refill(in, c.type, c.flavour);
+    oracle[c.type](out->expected + c.out, in->expected + c.in, &c.box, c.kind);
+    case_ending_pick(&ending);
+    CHECK_OK(meta_stencil(out->device + c.out, in->device + c.in, &c.box, c.kind, c.type, NULL,
+                          ending.done));
+    CHECK_OK(case_ending_settle(&ending));
+    mirror_holds(out, c.type, "the grid");
+}
+
+/* The grid must be the oracle's as well, so it is that of the stencil without a sum. */
+static void run_with_sum(mirror *out, mirror *in, int most_dimensions)
+{
+    const stencil_case c = random_case(in->bytes, most_dimensions);
+    uint64_t on_host = 0;
+    void *on_device = NULL;
+    case_ending ending;
+    mirror_refill(in, c.type, c.flavour);
+    oracle[c.type](out->expected + c.out, in->expected + c.in, &c.box, c.kind);
+    const total expected = total_of(out->expected + c.out, &c.box, c.type);
+    if (test_random_in(0, 1) && !CHECK_OK(meta_alloc(&on_device, 24))) return;
+    case_ending_pick(&ending);
+    CHECK_OK(meta_stencil(out->device + c.out, in->device + c.in, &c.box, c.kind, c.type,
+                          on_device ? (char *)on_device + 8 : (void *)&on_host, ending.done));
+    CHECK_OK(case_ending_settle(&ending));
+    mirror_holds(out, c.type, "the grid");
+    if (on_device) CHECK_OK(meta_copy_d2h(&on_host, (char *)on_device + 8, 8, NULL));
+    /* Infinities and NaN have promises of their own. */
+    if (!case_is_float(c.type) || c.flavour != CASE_WILD)
+        check_total(&on_host, &expected, c.type, on_device ? "on the device" : "on the host");
+    if (on_device) CHECK_OK(meta_free(on_device));
+}
+
+static void many(void (*one)(mirror *, mirror *, int), size_t room, int most_dimensions, int64_t cases)
+{
+    mirror out = {0}, in = {0};
+    if (mirror_new(&out, room) && mirror_new(&in, room))
+        for (int64_t k = 0; k < cases; ++k) one(&out, &in, most_dimensions);
+    mirror_free(&out);
+    mirror_free(&in);
+}
+
+static void stencils_have_the_bits_of_the_formula_and_touch_no_other_cell(void)
+{
+    many(run_without_sum, SMALL_BYTES, 4, test_count(1200, 120000));
+}
+
+static void stencils_have_the_bits_of_the_formula_in_every_batch(void)
+{
+    many(run_without_sum, SMALL_BYTES, META_MAX_DIM, test_count(300, 30000));
+}
+
+static void stencils_have_the_bits_of_the_formula_on_large_grids(void)
+{
+    many(run_without_sum, LARGE_BYTES, 4, test_count(24, 2400));
+}
+
+static void stencils_with_a_sum_make_the_same_grid_and_the_right_sum(void)
+{
+    many(run_with_sum, SMALL_BYTES, 4, test_count(1200, 120000));
+}
+
+static void stencils_with_a_sum_are_right_on_large_grids(void)
+{
+    many(run_with_sum, LARGE_BYTES, 4, test_count(24, 2400));
+}
+
+/* ------------------------------------------------------------------ chosen cases */
+
+/* A grid of 5 x 5 x 5 cells of `type` on the device, all @p value, its interior, and another. */
+typedef struct grid {
+    void *in, *out;
+    meta_box box;
+} grid;
+
+static bool grid_new(grid *g, const void *value, meta_type type)
+{
+    *g = (grid){.box = {3, {5, 5, 5}, {1, 1, 1}, {4, 4, 4}}};
+    return CHECK_OK(meta_alloc(&g->in, 125 * 8)) && CHECK_OK(meta_alloc(&g->out, 125 * 8)) &&
+           CHECK_OK(meta_fill(g->in, 125, value, type, NULL)) &&
+           CHECK_OK(meta_fill(g->out, 125, value, type, NULL));
+}
+
+static void grid_free(grid *g)
+{
+    if (g->in) CHECK_OK(meta_free(g->in));
+    if (g->out) CHECK_OK(meta_free(g->out));
+}
+
+static void integers_are_divided_towards_zero(void)
+{
+    static const int points[] = {5, 9, 7, 27};
+    for (int kind = 0; kind < META_STENCIL_COUNT; ++kind)
+        for (int32_t value = -3; value <= 3; ++value) {
+            const int32_t one_less = value - 1;
+            const meta_box centre = {3, {5, 5, 5}, {2, 2, 2}, {3, 3, 3}};
+            grid g;
+            int32_t found = 99;
+            test_case("%s, all %d but one %d", stencil_names[kind], value, one_less);
+            if (grid_new(&g, &value, META_I32)) {
+                CHECK_OK(meta_fill_box(g.in, &centre, &one_less, META_I32, NULL));
+                CHECK_OK(meta_stencil(g.out, g.in, &centre, (meta_stencil_kind)kind, META_I32, &found,
+                                      NULL));
+                CHECK_INT(found, (value * points[kind] - 1) / points[kind]);
+            }
+            grid_free(&g);
+        }
+}
+
+static void integers_wrap_around(void)
+{
+    const int32_t most_i32 = INT32_MAX;
+    const uint64_t most_u64 = UINT64_MAX;
+    grid g;
+    int32_t i32 = 0;
+    uint64_t u64 = 0;
+    /* 5 (2^31 - 1) is 2^31 - 5 modulo 2^32, which is -2^31 - 5 + 2^32 = -(2^31) + … as a signed
+     * number: 2147483643. The sum over 27 equal cells wraps again. */
+    if (grid_new(&g, &most_i32, META_I32)) {
+        CHECK_OK(meta_stencil(g.out, g.in, &g.box, META_2D5P, META_I32, &i32, NULL));
+        const int32_t average = INT32_C(2147483643) / 5;
+        CHECK_INT(i32, (int32_t)(27u * (uint32_t)average));
+    }
+    grid_free(&g);
+    /* 7 (2^64 - 1) is 2^64 - 7. */
+    if (grid_new(&g, &most_u64, META_U64)) {
+        CHECK_OK(meta_stencil(g.out, g.in, &g.box, META_3D7P, META_U64, &u64, NULL));
+        CHECK_U64(u64, 27u * (UINT64_C(0xfffffffffffffff9) / 7));
+    }
+    grid_free(&g);
+}
+
+static void a_nan_comes_through_stencil_and_sum(void)
+{
+    const float one = 1, nan = NAN;
+    for (int kind = 0; kind < META_STENCIL_COUNT; ++kind) {
+        const meta_box centre = {3, {5, 5, 5}, {2, 2, 2}, {3, 3, 3}};
+        grid g;
+        float sum = 0, cell = 0;
+        test_case("%s", stencil_names[kind]);
+        if (grid_new(&g, &one, META_F32)) {
+            CHECK_OK(meta_fill_box(g.in, &centre, &nan, META_F32, NULL));
+            CHECK_OK(meta_stencil(g.out, g.in, &g.box, (meta_stencil_kind)kind, META_F32, &sum, NULL));
+            CHECK(isnan(sum));
+            CHECK_OK(meta_copy_d2h(&cell, (float *)g.out + 1 + 5 * 2 + 25 * 2, sizeof cell, NULL));
+            CHECK(isnan(cell));
+        }
+        grid_free(&g);
+    }
+}
+
+static void an_infinity_comes_through_stencil_and_sum(void)
+{
+    const float one = 1, infinite = -INFINITY;
+    for (int kind = 0; kind < META_STENCIL_COUNT; ++kind) {
+        const meta_box centre = {3, {5, 5, 5}, {2, 2, 2}, {3, 3, 3}};
+        grid g;
+        float sum = 0;
+        test_case("%s", stencil_names[kind]);
+        if (grid_new(&g, &one, META_F32)) {
+            CHECK_OK(meta_fill_box(g.in, &centre, &infinite, META_F32, NULL));
+            CHECK_OK(meta_stencil(g.out, g.in, &g.box, (meta_stencil_kind)kind, META_F32, &sum, NULL));
+            CHECK(sum == infinite);
+        }
+        grid_free(&g);
+    }
+}
+
+static void denormals_are_kept(void)
+{
+    const float tiny = FLT_TRUE_MIN * 27;
+    for (int kind = 0; kind < META_STENCIL_COUNT; ++kind) {
+        grid g;
+        float sum = 0;
+        test_case("%s", stencil_names[kind]);
+        if (grid_new(&g, &tiny, META_F32)) {
+            CHECK_OK(meta_stencil(g.out, g.in, &g.box, (meta_stencil_kind)kind, META_F32, &sum, NULL));
+            CHECK(sum == 27 * tiny);
+        }
+        grid_free(&g);
+    }
+}
+
+static void an_empty_box_has_the_sum_0_and_changes_nothing(void)
+{
+    mirror out = {0}, in = {0};
+    if (mirror_new(&out, 4096) && mirror_new(&in, 4096))
+        for (int type = 0; type < CASE_FIRST_SMALL; ++type) {
+            const meta_box empty = {2, {8, 8}, {3, 1}, {3, 7}};
+            uint64_t sum = UINT64_MAX;
+            const uint64_t zero = 0;
+            size_t bytes = 1;
+            if (type == META_F64 && !case_has_f64()) continue;
+            test_case("%s", case_type_name((meta_type)type));
+            CHECK_OK(meta_type_size((meta_type)type, &bytes));
+            CHECK_OK(meta_stencil(out.device, in.device, &empty, META_2D5P, (meta_type)type, &sum,
+                                  NULL));
+            CHECK(memcmp(&sum, &zero, bytes) == 0);
+            mirror_holds(&out, META_U8, "the grid");
+        }
+    mirror_free(&out);
+    mirror_free(&in);
+}
+
+TEST_DEVICE_MAIN(PROMISE(stencils_have_the_bits_of_the_formula_and_touch_no_other_cell),
+                 PROMISE(stencils_have_the_bits_of_the_formula_in_every_batch),
+                 PROMISE(stencils_have_the_bits_of_the_formula_on_large_grids),
+                 PROMISE(stencils_with_a_sum_make_the_same_grid_and_the_right_sum),
+                 PROMISE(stencils_with_a_sum_are_right_on_large_grids),
+                 PROMISE(integers_are_divided_towards_zero), PROMISE(integers_wrap_around),
+                 PROMISE(a_nan_comes_through_stencil_and_sum),
+                 PROMISE(an_infinity_comes_through_stencil_and_sum), PROMISE(denormals_are_kept),
+                 PROMISE(an_empty_box_has_the_sum_0_and_changes_nothing))

@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file meta-info.c
+ *  meta-info: what this machine offers to libmeta, why not more, and which device each rank of a
+ * job would get. */
+#include "config.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "json.h"
+#include "meta.h"
+
+enum { STATUS_LOOKED = 0, STATUS_UNUSABLE = 2 };
+
+typedef struct request {
+    bool env, json;
+    int ranks, ranks_per_node; /* 0 where not given */
+} request;
+
+/* A rank's device, or the reason why it has none. */
+typedef struct mapping {
+    bool found;
+    int rank, node_rank, index, threads;
+    meta_device_desc device;
+    char reason[512];
+} mapping;
+
+/* ------------------------------------------------------------------ the command line */
+
+static void print_help(void)
+{
+    printf(
+        "usage: meta-info [--ranks N] [--ranks-per-node N] [--env] [--json]\n\n"
+        "Prints the back ends libmeta looked for, usable or not and why, their devices, and the\n"
+        "device each rank of a job would get under META_MODE and META_RANK_MAP as they are set.\n\n"
+        "  --ranks N           of the job (1, or as many as the launcher started)\n"
+        "  --ranks-per-node N  (all)\n"
+        "  --env               print the META_* variables instead\n"
+        "  --json              print everything as one JSON document\n"
+        "  --help              print this\n"
+        "  --version           print the version\n\n"
+        "Exit status: 0 if it could look, whatever it found; 2 if not.\n");
+}
+
+static bool read_count(const char *text, int *count)
+{
+    char *end;
+    if (text == NULL || *text < '0' || *text > '9') return false;
+    errno = 0;
+    const long value = strtol(text, &end, 10);
+    if (errno != 0 || *end != '\0' || value < 1 || value > INT_MAX) return false;
+    *count = (int)value;
+    return true;
+}
+
+static bool wrong(const char *argument, const char *why)
+{
+    fprintf(stderr, "meta-info: %s: %s\n", argument, why);
+    return false;
+}
+
+/* False: the program ends here, with @p status. */
+static bool read_command_line(request *r, int argc, char **argv, int *status)
+{
+    static const struct option list[] = {
+        {"ranks", required_argument, NULL, 'n'},
+        {"ranks-per-node", required_argument, NULL, 'm'},
+        {"env", no_argument, NULL, 'e'},
+        {"json", no_argument, NULL, 'j'},
+        {"help", no_argument, NULL, 'h'},
+        {"version", no_argument, NULL, 'v'},
+        {NULL, 0, NULL, 0},
+    };
+    *r = (request){false, false, 0, 0};
+    *status = STATUS_UNUSABLE;
+    opterr = 0;
+    for (;;) {
+        const int first = optind;
+        const int code = getopt_long(argc, argv, "+:", list, NULL);
+        if (code == -1) break;
+        switch (code) {
+        case 'e':
+            r->env = true;
+            break;
+        case 'j':
+            r->json = true;
+            break;
+        case 'n':
+        case 'm':
+            if (!read_count(optarg, code == 'n' ? &r->ranks : &r->ranks_per_node))
+                return wrong(optarg, "must be a whole number from 1");
+            break;
+        case 'h':
+            print_help();
+            *status = STATUS_LOOKED;
+            return false;
+        case 'v':
+            printf("meta-info %s\n", PACKAGE_VERSION);
+            *status = STATUS_LOOKED;
+            return false;
+        case ':':
+            return wrong(argv[first], "its value is missing");
+        default:
+            return wrong(argv[first], "unknown option (--help lists the options)");
+        }
+    }
+    return optind == argc || wrong(argv[optind], "is not an option (--help lists the options)");
+}
+
+/* ------------------------------------------------------------------ the launcher */
+
+static const char *first_set(const char *const *names)
+{
+    for (; *names != NULL; ++names)
+        if (getenv(*names) != NULL) return getenv(*names);
+    return NULL;
+}
+
+/* Under mpiexec or srun one process speaks for all. */
+static bool is_first_process(void)
+{
+    static const char *const names[] = {"PMI_RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID", NULL};
+    const char *rank = first_set(names);
+    return rank == NULL || strcmp(rank, "0") == 0;
+}
+
+static void complete(request *r)
+{
+    static const char *const sizes[] = {"PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "SLURM_NTASKS", NULL};
+    static const char *const local[] = {"MPI_LOCALNRANKS", "OMPI_COMM_WORLD_LOCAL_SIZE",
+                                        "SLURM_NTASKS_PER_NODE", NULL};
+    const bool launched = r->ranks == 0 && read_count(first_set(sizes), &r->ranks);
+    if (r->ranks == 0) r->ranks = 1;
+    if (r->ranks_per_node == 0 && launched) read_count(first_set(local), &r->ranks_per_node);
+    if (r->ranks_per_node == 0 || r->ranks_per_node > r->ranks) r->ranks_per_node = r->ranks;
+}
+
+/* ------------------------------------------------------------------ what there is */
+
+static bool get_backend(int i, meta_backend_desc *desc)
+{
+    *desc = (meta_backend_desc)META_BACKEND_DESC_INIT;
+    return meta_backend_info(i, desc) == META_OK;
+}
+
+static bool get_device(int i, meta_mode mode, meta_device_desc *desc)
+{
+    *desc = (meta_device_desc)META_DEVICE_DESC_INIT;
+    return meta_device_info(i, mode, desc) == META_OK;
+}
+
+static bool get_variable(int i, meta_variable_desc *desc)
+{
+    *desc = (meta_variable_desc)META_VARIABLE_DESC_INIT;
+    return meta_variable_info(i, desc) == META_OK;
+}
+
+static void map_rank(const request *r, int rank, mapping *m)
+{
+    const int node = rank / r->ranks_per_node, first = node * r->ranks_per_node;
+    const int left = r->ranks - first;
+    const int node_size = left < r->ranks_per_node ? left : r->ranks_per_node;
+    meta_mode mode;
+    *m = (mapping){.rank = rank, .node_rank = rank - first};
+    if (meta_rank_device(rank, r->ranks, rank - first, node_size, &mode, &m->index, &m->threads) ==
+            META_OK &&
+        get_device(m->index, mode, &m->device)) {
+        m->found = true;
+        return;
+    }
+    snprintf(m->reason, sizeof m->reason, "%s", meta_last_error());
+}
+
+/* ------------------------------------------------------------------ as text */
+
+static void print_backends(int count)
+{
+    printf("back ends\n");
+    for (int i = 0; i < count; ++i) {
+        meta_backend_desc b;
+        if (!get_backend(i, &b)) continue;
+        if (b.usable)
+            printf("  %-10s usable, %d %s: %s\n", b.name, b.devices,
+                   b.devices == 1 ? "device" : "devices", b.description);
+        else printf("  %-10s not usable: %s\n", b.name, b.reason);
+        if (b.path[0] != '\0') printf("  %-10s   %s\n", "", b.path);
+    }
+}
+
+static void print_device(const meta_device_desc *d)
+{
+    printf("  %s:%d  %s\n", d->backend, d->index, d->name);
+    printf("    %.1f GiB, %d compute %s, %s double precision, %s\n", (double)d->memory / 0x1p30,
+           d->compute_units, d->compute_units == 1 ? "unit" : "units", d->has_f64 ? "with" : "no",
+           d->is_gpu    ? "GPU"
+           : d->is_host ? "host memory"
+                        : "own memory");
+    printf("    %s\n", d->driver);
+}
+
+static void print_devices(int count)
+{
+    printf("\ndevices\n");
+    for (int i = 0; i < count; ++i) {
+        meta_backend_desc b;
+        meta_device_desc d;
+        if (!get_backend(i, &b)) continue;
+        for (int k = 0; k < b.devices; ++k)
+            if (get_device(k, b.mode, &d)) print_device(&d);
+    }
+}
+
+static void print_ranks(const request *r)
+{
+    printf("\nranks: %d, %d on a node\n", r->ranks, r->ranks_per_node);
+    for (int rank = 0; rank < r->ranks; ++rank) {
+        mapping m;
+        map_rank(r, rank, &m);
+        if (!m.found) printf("  %5d  none: %s\n", rank, m.reason);
+        else
+            printf("  %5d  %s:%d, %d CPU %s, %s\n", rank, m.device.backend, m.index, m.threads,
+                   m.threads == 1 ? "thread" : "threads", m.device.name);
+    }
+}
+
+static void print_variables(void)
+{
+    int count = 0;
+    meta_variable_count(&count);
+    for (int i = 0; i < count; ++i) {
+        meta_variable_desc v;
+        if (!get_variable(i, &v)) continue;
+        if (v.value != NULL) printf("%s=%s\n", v.name, v.value);
+        else printf("%s is not set\n", v.name);
+        printf("    %s\n    values: %s\n    default: %s\n", v.description, v.values, v.initial);
+    }
+}
+
+/* ------------------------------------------------------------------ as JSON */
+
+static void write_backends(json *j, int count)
+{
+    json_open(j, "backends", '[');
+    for (int i = 0; i < count; ++i) {
+        meta_backend_desc b;
+        if (!get_backend(i, &b)) continue;
+        json_open(j, NULL, '{');
+        json_string(j, "name", b.name);
+        json_bool(j, "usable", b.usable);
+        json_string(j, "reason", b.reason);
+        json_string(j, "description", b.description);
+        json_string(j, "path", b.path);
+        json_number(j, "devices", b.devices);
+        json_close(j, '}');
+    }
+    json_close(j, ']');
+}
+
+static void write_device(json *j, const meta_device_desc *d)
+{
+    json_open(j, NULL, '{');
+    json_string(j, "backend", d->backend);
+    json_number(j, "index", d->index);
+    json_string(j, "name", d->name);
+    json_string(j, "driver", d->driver);
+    json_size(j, "memory", d->memory);
+    json_number(j, "compute_units", d->compute_units);
+    json_bool(j, "f64", d->has_f64);
+    json_bool(j, "host", d->is_host);
+    json_bool(j, "gpu", d->is_gpu);
+    json_close(j, '}');
+}
+
+static void write_devices(json *j, int count)
+{
+    json_open(j, "devices", '[');
+    for (int i = 0; i < count; ++i) {
+        meta_backend_desc b;
+        meta_device_desc d;
+        if (!get_backend(i, &b)) continue;
+        for (int k = 0; k < b.devices; ++k)
+            if (get_device(k, b.mode, &d)) write_device(j, &d);
+    }
+    json_close(j, ']');
+}
+
+static void write_ranks(json *j, const request *r)
+{
+    json_open(j, "ranks", '[');
+    for (int rank = 0; rank < r->ranks; ++rank) {
+        mapping m;
+        map_rank(r, rank, &m);
+        json_open(j, NULL, '{');
+        json_number(j, "rank", rank);
+        json_number(j, "node_rank", m.node_rank);
+        json_string(j, "backend", m.found ? m.device.backend : NULL);
+        if (m.found) {
+            json_number(j, "index", m.index);
+            json_number(j, "threads", m.threads);
+        } else {
+            json_string(j, "reason", m.reason);
+        }
+        json_close(j, '}');
+    }
+    json_close(j, ']');
+}
+
+static void write_variables(json *j)
+{
+    int count = 0;
+    meta_variable_count(&count);
+    json_open(j, "variables", '[');
+    for (int i = 0; i < count; ++i) {
+        meta_variable_desc v;
+        if (!get_variable(i, &v)) continue;
+        json_open(j, NULL, '{');
+        json_string(j, "name", v.name);
+        json_string(j, "value", v.value);
+        json_string(j, "default", v.initial);
+        json_string(j, "values", v.values);
+        json_string(j, "description", v.description);
+        json_close(j, '}');
+    }
+    json_close(j, ']');
+}
+
+static void write_all(const request *r, int backends)
+{
+    json j = {stdout, false, 0};
+    json_open(&j, NULL, '{');
+    json_string(&j, "version", PACKAGE_VERSION);
+    write_backends(&j, backends);
+    write_devices(&j, backends);
+    write_ranks(&j, r);
+    write_variables(&j);
+    json_close(&j, '}');
+}
+
+/* ------------------------------------------------------------------ the program */
+
+static int fail(const char *message)
+{
+    fprintf(stderr, "meta-info: %s\n", message);
+    return STATUS_UNUSABLE;
+}
+
+static int look(const request *r)
+{
+    int backends = 0;
+    if (meta_init() != META_OK) return fail(meta_last_error());
+    if (meta_backend_count(&backends) != META_OK) return fail(meta_last_error());
+    if (r->json) {
+        write_all(r, backends);
+    } else {
+        print_backends(backends);
+        print_devices(backends);
+        print_ranks(r);
+    }
+    return meta_finalize() == META_OK ? STATUS_LOOKED : fail(meta_last_error());
+}
+
+int main(int argc, char **argv)
+{
+    request r;
+    int status;
+    if (!read_command_line(&r, argc, argv, &status)) return status;
+    if (!is_first_process()) return STATUS_LOOKED;
+    complete(&r);
+    if (r.env && !r.json) print_variables();
+    else if (look(&r) != STATUS_LOOKED) return STATUS_UNUSABLE;
+    if (fflush(stdout) != 0 || ferror(stdout)) return fail("standard output cannot be written");
+    return STATUS_LOOKED;
+}
