@@ -85,9 +85,9 @@ static void report(int threads)
     int length;
     MPI_Get_processor_name(host, &length);
     if (core->current_device(&device) != META_OK || core->device_info(device, &desc) != META_OK) return;
-    core->log(META_LOG_INFO, "rank %d of %d, %d of %d on %s: %s:%d, %s; %d thread%s of its node's cores",
+    core->log(META_LOG_INFO, "rank %d of %d, %d of %d on %s: %s:%d, %s; its share of the cores is %d",
               job.rank, job.size, job.node_rank, job.node_size, host, desc.backend, desc.index,
-              desc.name, threads, threads == 1 ? "" : "s");
+              desc.name, threads);
 }
 
 /* The smallest chunk of all ranks: collective operations must be cut alike. */

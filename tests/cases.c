@@ -56,15 +56,16 @@ static int64_t least(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* Extents of at least @p low[d] and together at most @p cells; some long, most short. */
+/* Extents of at least @p low[d] and together at most @p cells; a few as long as can be. */
 static void random_extents(int ndim, const int64_t *low, int64_t cells, int64_t *extent)
 {
     const int first = (int)test_random_in(0, ndim - 1);
+    const int64_t twice_even = (int64_t)(2 * pow((double)cells, 1.0 / ndim));
     int64_t rest = cells;
     for (int d = 0; d < ndim; ++d) rest /= low[d];
     for (int k = 0; k < ndim; ++k) {
         const int d = (first + k) % ndim;
-        const int64_t most = rest * low[d], usual = test_random_in(1, ndim < 4 ? 40 : 6);
+        const int64_t most = rest * low[d], usual = test_random_in(1, twice_even);
         const int64_t high = test_random_in(0, 7) == 0 ? most : least(most, usual);
         extent[d] = high > low[d] ? test_random_in(low[d], high) : low[d];
         rest = most / extent[d];
@@ -80,7 +81,7 @@ meta_box case_box(int ndim, int reach, int64_t cells)
     random_extents(ndim, low, cells, box.size);
     for (int d = 0; d < ndim; ++d) {
         const int64_t first = d < reach, last = box.size[d] - first;
-        const bool whole = test_random_in(0, 3) == 0;
+        const bool whole = test_random_in(0, 1);
         box.start[d] = whole ? first : test_random_in(first, last - 1);
         box.end[d] = whole ? last : test_random_in(box.start[d] + 1, last);
     }

@@ -49,7 +49,8 @@ function entry(backend, map, np,    name, environment, labels, processors)
     printf "set_tests_properties(%s PROPERTIES\n", quoted(name)
     printf "  TIMEOUT ${timeout} PROCESSORS %d SKIP_RETURN_CODE 77\n", processors
     if (labels != "") printf "  LABELS %s\n", quoted(labels)
-    printf "  ENVIRONMENT %s)\n", quoted(environment)
+    gsub(/[\\"$]/, "\\\\&", environment)
+    printf "  ENVIRONMENT \"%s;POCL_CACHE_DIR=${pocl}\")\n", environment
 }
 
 function entries(np,    count, name, k)
@@ -65,16 +66,19 @@ BEGIN {
     print "# Made by tests/ctest.awk from the TEST lines of the tests."
     print "set(scale 1)"
     print "if(\"$ENV{META_TEST_LONG}\" STREQUAL \"1\")\n  set(scale 30)\nendif()"
+    print "set(pocl \"$ENV{META_TEST_POCL_CACHE}\")"
+    print "if(NOT pocl)\n  set(pocl " quoted(builddir "/tests/cache/pocl") ")\nendif()"
     common = "META_TEST_SRCDIR=" srcdir ";META_TEST_BUILDDIR=" builddir ";META_TEST_MPI=" mpi \
         ";META_TEST_MPIEXEC=" mpiexec ";META_TEST_SANITIZE=" sanitize \
-        ";META_CACHE_DIR=" builddir "/tests/cache/libmeta;XDG_CACHE_HOME=" builddir "/tests/cache" \
-        ";POCL_CACHE_DIR=" builddir "/tests/cache/pocl"
+        ";META_CACHE_DIR=" builddir "/tests/cache/libmeta;XDG_CACHE_HOME=" builddir "/tests/cache"
     # The tests put more ranks on a machine than it has cores, and run as root in containers.
     if (mpi == "openmpi")
         common = common ";OMPI_ALLOW_RUN_AS_ROOT=1;OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1" \
             ";OMPI_MCA_rmaps_base_oversubscribe=1;PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe"
+    # An error ends the process; leaks are written down, and tests/run.sh picks those that are ours.
     if (sanitize == "yes")
-        common = common ";ASAN_OPTIONS=detect_leaks=1:detect_stack_use_after_return=1" \
+        common = common ";ASAN_OPTIONS=abort_on_error=1:exitcode=0:detect_stack_use_after_return=1" \
+            ":log_path=" builddir "/tests/sanitizer/report" \
             ";LSAN_OPTIONS=print_suppressions=0:suppressions=" srcdir "/tests/lsan.supp" \
             ";UBSAN_OPTIONS=print_stacktrace=1"
 }

@@ -35,20 +35,20 @@ bool mirror_refill(mirror *m, meta_type type, case_flavour flavour)
     return CHECK_OK(meta_copy_h2d(m->device, m->expected, m->bytes, NULL));
 }
 
-/* Where both sides have a NaN, let them have the same. */
+/* Where both sides have a NaN, expect the device's from now on. */
 static void equal_nans(mirror *m, meta_type type)
 {
     for (size_t at = 0; type == META_F64 && at + 8 <= m->bytes; at += 8) {
         double found, expected;
         memcpy(&found, m->found + at, 8);
         memcpy(&expected, m->expected + at, 8);
-        if (isnan(found) && isnan(expected)) memcpy(m->found + at, m->expected + at, 8);
+        if (isnan(found) && isnan(expected)) memcpy(m->expected + at, m->found + at, 8);
     }
     for (size_t at = 0; type == META_F32 && at + 4 <= m->bytes; at += 4) {
         float found, expected;
         memcpy(&found, m->found + at, 4);
         memcpy(&expected, m->expected + at, 4);
-        if (isnan(found) && isnan(expected)) memcpy(m->found + at, m->expected + at, 4);
+        if (isnan(found) && isnan(expected)) memcpy(m->expected + at, m->found + at, 4);
     }
 }
 

@@ -265,6 +265,14 @@ static int end_device(int status)
 
 const test_setting test_device = {.start = start_device, .end = end_device};
 
+void test_find_own_plugins(void)
+{
+    const char *mode = getenv("META_MODE");
+    setenv("META_BACKEND_PATH", test_built("tests/plugins/.libs"), 1);
+    if (mode && (strcmp(mode, "late") == 0 || strcmp(mode, "plain") == 0))
+        setenv("META_REQUIRE_BACKENDS", mode, 1);
+}
+
 bool test_long(void)
 {
     const char *value = getenv("META_TEST_LONG");

@@ -118,6 +118,9 @@ void test_random_fill(void *array, size_t count, meta_type type);
 void test_require_device(void);
 /** The same after a call that did it in another way, as meta_comm_init(): judge its error. */
 void test_require(meta_err err);
+/** Let the back ends of tests/plugins be found. Those of META_MODE must be: their absence is a
+ *  failure. Before the library is started. */
+void test_find_own_plugins(void);
 /** Whether ./check --long asked for everything. */
 bool test_long(void);
 /** How many random cases: few, or many in a long run, or a fiftieth of few (at least one) where each

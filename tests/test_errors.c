@@ -651,7 +651,9 @@ static void wraps_are_refused_by_name(void)
     REFUSED(META_ERR_OVERFLOW, "bytes", meta_wrap, &out_pointer, foreign, SIZE_MAX, META_NATIVE_HOST);
     WRONG_ENUM(meta_native_kind, META_NATIVE_OBJECT + 1, "kind", meta_wrap, &out_pointer, foreign,
                bytes, wrong);
-    if (mode == META_OPENMP) {
+    meta_device_desc desc = META_DEVICE_DESC_INIT;
+    CHECK_OK(meta_device_info(0, mode, &desc));
+    if (desc.is_host) {
         REFUSED(META_ERR_OVERLAP, "native", meta_wrap, &out_pointer, a, bytes, META_NATIVE_HOST);
         REFUSED(META_ERR_OVERLAP, "native", meta_wrap, &out_pointer, (char *)a + bytes / 2, bytes,
                 META_NATIVE_OBJECT);

@@ -13,11 +13,13 @@
 
 static meta_mode mode;
 static int device_index;
+static meta_device_desc device = META_DEVICE_DESC_INIT;
 
 static void start(int *argc, char ***argv)
 {
     test_device.start(argc, argv);
     CHECK_OK(meta_get_acc(&device_index, &mode));
+    CHECK_OK(meta_device_info(device_index, mode, &device));
 }
 
 static int end(int status)
@@ -87,7 +89,7 @@ static void an_address_gives_its_buffer_and_offset(void)
         CHECK(object && (!other || object == other));
         other = object;
     }
-    if (mode == META_OPENMP) CHECK(object == p);
+    if (device.is_host) CHECK(object == p);
     CHECK_OK(meta_native(p + 8, NULL, &offset));
     CHECK_OK(meta_native(p + 8, &object, NULL));
     CHECK_OK(meta_pointer_info(host + 10, &desc));
@@ -231,10 +233,8 @@ static void read_a_byte(void *address)
 static void the_host_faults_where_it_cannot_look(void)
 {
     char *p;
-    meta_device_desc desc = META_DEVICE_DESC_INIT;
-    CHECK_OK(meta_device_info(device_index, mode, &desc));
     CHECK_OK(meta_alloc((void **)&p, 100000));
-    if (!desc.is_host) {
+    if (!device.is_host) {
         CHECK_INT(test_child(read_a_byte, p, NULL, 0).signal, SIGSEGV);
         CHECK_INT(test_child(read_a_byte, p + 99999, NULL, 0).signal, SIGSEGV);
     }
@@ -269,7 +269,7 @@ static void a_wrapped_array_is_the_buffer_itself(void)
     void *p = NULL;
     double sum = 0;
     meta_pointer_desc desc = META_POINTER_DESC_INIT;
-    if (mode != META_OPENMP) return;
+    if (!device.is_host) return;
     for (int k = 0; k < COUNT; ++k) array[k] = k;
     CHECK_OK(meta_wrap(&p, array, sizeof array, META_NATIVE_HOST));
     CHECK(p == array);
@@ -292,7 +292,7 @@ static void parts_of_an_array_can_be_wrapped_but_never_overlap(void)
 {
     static double array[300];
     void *p = NULL, *q = NULL, *none = &p;
-    if (mode != META_OPENMP) return;
+    if (!device.is_host) return;
     CHECK_OK(meta_wrap(&p, array, 100 * sizeof *array, META_NATIVE_HOST));
     CHECK_OK(meta_wrap(&q, array + 100, 100 * sizeof *array, META_NATIVE_OBJECT));
     CHECK(p == array && q == array + 100);
@@ -313,9 +313,7 @@ static void a_host_array_wraps_on_a_host_device_alone(void)
 {
     static double array[10];
     void *p = NULL;
-    meta_device_desc desc = META_DEVICE_DESC_INIT;
-    CHECK_OK(meta_device_info(device_index, mode, &desc));
-    if (desc.is_host) return;
+    if (device.is_host) return;
     CHECK_ERR_NAMES(meta_wrap(&p, array, sizeof array, META_NATIVE_HOST), META_ERR_POINTER, "native");
     CHECK(p == NULL);
 }

@@ -3,11 +3,10 @@
  *  The four stencils against MiniGhost's formula, bit for bit, and the sums fused with them. */
 /* TEST: backends=openmp,opencl timeout=120 labels=kernel smoke=yes */
 #include "mirror.h"
+#include "sums.h"
 
 #include <float.h>
-#include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { SMALL_BYTES = 1 << 15, LARGE_BYTES = 1 << 21 };
@@ -75,57 +74,14 @@ static void (*const oracle[])(void *, const void *, const meta_box *, meta_stenc
 
 /* ------------------------------------------------------------------ sums */
 
-/* The sum over a box: as a real number with what it may be wrong by, or modulo 2^64. */
-typedef struct total {
-    long double real, magnitude;
-    uint64_t whole;
-    int64_t count;
-} total;
-
-static total total_of(const void *array, const meta_box *box, meta_type type)
+static sum_expected sum_of(const void *array, const meta_box *box, meta_type type)
 {
-    total t = {.count = case_box_cells(box)};
-    for (int64_t n = 0; n < t.count; ++n) {
+    sum_expected sum = {0};
+    for (int64_t n = 0; n < case_box_cells(box); ++n) {
         const int64_t at = case_box_index(box, n);
-        long double real = 0;
-        switch (type) {
-#define ADD(NAME, name, T, W)                       \
-    case META_##NAME:                               \
-        real = (long double)((const T *)array)[at]; \
-        if (!case_is_float(type)) t.whole += (W)((const T *)array)[at]; \
-        break;
-            CASE_ARITHMETIC_TYPES(ADD)
-#undef ADD
-        default: break;
-        }
-        t.real += real;
-        t.magnitude += fabsl(real);
+        sum_add(&sum, sum_real(array, at, type), sum_whole(array, at, type));
     }
-    return t;
-}
-
-/* Integers agree exactly. A float's error is that of its accumulator over all terms, in any order,
- * and of its own last rounding. */
-static void check_total(const void *found, const total *expected, meta_type type, const char *where)
-{
-    const long double step = type == META_F64 || case_has_f64() ? DBL_EPSILON : FLT_EPSILON;
-    long double bound = (long double)expected->count * step * expected->magnitude, real = 0;
-    uint64_t whole = 0;
-    double f64 = 0;
-    float f32 = 0;
-    if (type == META_F64) memcpy(&f64, found, sizeof f64), real = f64;
-    if (type == META_F32) memcpy(&f32, found, sizeof f32), real = f32;
-    if (type == META_F32) bound += FLT_EPSILON * fabsl(expected->real) + FLT_TRUE_MIN;
-    if (case_is_float(type)) {
-        if (!(fabsl(real - expected->real) <= bound))
-            FAIL("%s: the sum is %.17Lg, expected %.17Lg within %Lg", where, real, expected->real,
-                 bound);
-        return;
-    }
-    const size_t bytes = type == META_I32 || type == META_U32 ? 4 : 8;
-    memcpy(&whole, found, bytes);
-    if (memcmp(found, &expected->whole, bytes) != 0)
-        FAIL("%s: the sum is 0x%" PRIx64 ", expected 0x%" PRIx64, where, whole, expected->whole);
+    return sum;
 }
 
 /* ------------------------------------------------------------------ random cases */
@@ -177,7 +133,7 @@ static void run_with_sum(mirror *out, mirror *in, int most_dimensions)
     case_ending ending;
     mirror_refill(in, c.type, c.flavour);
     oracle[c.type](out->expected + c.out, in->expected + c.in, &c.box, c.kind);
-    const total expected = total_of(out->expected + c.out, &c.box, c.type);
+    const sum_expected expected = sum_of(out->expected + c.out, &c.box, c.type);
     if (test_random_in(0, 1) && !CHECK_OK(meta_alloc(&on_device, 24))) return;
     case_ending_pick(&ending);
     CHECK_OK(meta_stencil(out->device + c.out, in->device + c.in, &c.box, c.kind, c.type,
@@ -187,7 +143,7 @@ static void run_with_sum(mirror *out, mirror *in, int most_dimensions)
     if (on_device) CHECK_OK(meta_copy_d2h(&on_host, (char *)on_device + 8, 8, NULL));
     /* Infinities and NaN have promises of their own. */
     if (!case_is_float(c.type) || c.flavour != CASE_WILD)
-        check_total(&on_host, &expected, c.type, on_device ? "on the device" : "on the host");
+        sum_check(&on_host, &expected, c.type, on_device ? "on the device" : "on the host");
     if (on_device) CHECK_OK(meta_free(on_device));
 }
 
@@ -274,8 +230,7 @@ static void integers_wrap_around(void)
     grid g;
     int32_t i32 = 0;
     uint64_t u64 = 0;
-    /* 5 (2^31 - 1) is 2^31 - 5 modulo 2^32, which is -2^31 - 5 + 2^32 = -(2^31) + … as a signed
-     * number: 2147483643. The sum over 27 equal cells wraps again. */
+    /* 5 (2^31 - 1) is 2^31 - 5 modulo 2^32. The sum over 27 equal cells wraps again. */
     if (grid_new(&g, &most_i32, META_I32)) {
         CHECK_OK(meta_stencil(g.out, g.in, &g.box, META_2D5P, META_I32, &i32, NULL));
         const int32_t average = INT32_C(2147483643) / 5;

@@ -121,14 +121,13 @@ quietly()
 # The configure script, made anew where it is older than what it is made from.
 generate()
 {
-    local newer=
-    [ -f configure ] && [ -f Makefile.in ] &&
-        newer=$(find configure.ac Makefile.am m4/meta_*.m4 ./*/*.am ./*/*/*.am -newer configure)
-    if [ ! -f configure ] || [ ! -f Makefile.in ] || [ -n "$newer" ]; then
-        step 'generating configure'
-        mkdir -p build-aux
-        quietly build-aux/autoreconf.log autoreconf -i
-    fi
+    local stamp=build-aux/generated
+    if [ -f $stamp ] && [ -f configure ] && [ -f Makefile.in ] &&
+        [ -z "$(find configure.ac Makefile.am m4/meta_*.m4 ./*/*.am ./*/*/*.am -newer $stamp)" ]
+    then return; fi
+    step 'generating configure'
+    mkdir -p build-aux
+    quietly build-aux/autoreconf.log autoreconf -i && touch $stamp
 }
 
 # configure_in DIR ARGUMENTS…: unless that was done with these arguments before.

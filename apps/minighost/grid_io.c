@@ -28,10 +28,18 @@ static bool is_first(const problem *p)
     return rank == 0;
 }
 
+/* ROMIO takes what stands before a colon for the name of a file system. */
+static bool has_colon(const char *option, const char *path)
+{
+    if (strchr(path, ':') == NULL) return false;
+    failure_note("%s %s: MPI cannot open files with a colon in their name or folder", option, path);
+    return true;
+}
+
 void grid_check_input(const problem *p, const char *option, const char *path)
 {
     struct stat status;
-    if (!is_first(p)) return;
+    if (!is_first(p) || has_colon(option, path)) return;
     if (stat(path, &status) != 0 || access(path, R_OK) != 0) {
         failure_note("%s %s: cannot be read: %s", option, path, strerror(errno));
         return;
@@ -78,7 +86,7 @@ static bool create_file(const char *path, const char *name)
 
 void grid_check_output(const problem *p, const char *path)
 {
-    if (!is_first(p)) return;
+    if (!is_first(p) || has_colon("--grid-out", path)) return;
     char *name = temporary_name(path, (long)getpid());
     if (name != NULL && create_file(path, name)) unlink(name);
     free(name);

@@ -103,8 +103,11 @@ static bool set_number(options *o, int i, const char *text)
         return false;
     }
     if (value < numbers[i].least || value > numbers[i].most) {
-        failure_note("--%s %s: must be from %" PRId64 " to %" PRId64, numbers[i].name, text,
-                     numbers[i].least, numbers[i].most);
+        if (numbers[i].least == numbers[i].most)
+            failure_note("--%s %s: must be %" PRId64, numbers[i].name, text, numbers[i].least);
+        else
+            failure_note("--%s %s: must be from %" PRId64 " to %" PRId64, numbers[i].name, text,
+                         numbers[i].least, numbers[i].most);
         return false;
     }
     for (int k = 0; k < numbers[i].repeat; ++k)

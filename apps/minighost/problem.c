@@ -18,9 +18,11 @@ static const char axis_name[] = "xyz";
 static bool grid_fits(problem *p, const options *o, int ranks)
 {
     int64_t product, bytes;
-    if (!number_product(o->np, 3, &product) || product != ranks) {
-        failure_note("npx*npy*npz = %" PRId64 "*%" PRId64 "*%" PRId64 ", but the job has %d %s",
-                     o->np[0], o->np[1], o->np[2], ranks, ranks == 1 ? "rank" : "ranks");
+    if (!number_product(o->np, 3, &product)) product = INT64_MAX;
+    if (product != ranks) {
+        failure_note("npx*npy*npz = %" PRId64 "*%" PRId64 "*%" PRId64 " = %" PRId64
+                     ", but the job has %d %s",
+                     o->np[0], o->np[1], o->np[2], product, ranks, ranks == 1 ? "rank" : "ranks");
         return false;
     }
     for (int d = 0; d < 3; ++d) {

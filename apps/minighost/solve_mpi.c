@@ -45,6 +45,7 @@ solver *solver_create(const problem *p)
     void **grid = calloc((size_t)arrays, sizeof *grid);
     const int64_t message = largest_plane(p) * p->grouped;
     if (s == NULL || grid == NULL) failure_note_memory(sizeof *s + (double)arrays * sizeof *grid);
+    if (p->type != NUMBER_F64) failure_note("--type: this version computes in f64 only");
     if (message > INT_MAX) failure_note("a message of more than %d cells; use more ranks", INT_MAX);
     if (failure_agree(p->cart)) {
         free(grid);

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file fake.c
+ *  Back ends that cannot be used, one for each fault, chosen by -DFAKE_…; the core must find the
+ *  fault before it calls what is not to be called, and say it. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "meta_backend.h"
+
+#ifndef FAKE_NAME
+#define FAKE_NAME "fake"
+#endif
+#ifndef FAKE_MAGIC
+#define FAKE_MAGIC META_PLUGIN_MAGIC
+#endif
+#ifndef FAKE_ABI
+#define FAKE_ABI META_PLUGIN_ABI_MAJOR
+#endif
+#ifndef FAKE_SIZE
+#define FAKE_SIZE sizeof(meta_plugin)
+#endif
+#ifndef FAKE_OPS_SIZE
+#define FAKE_OPS_SIZE sizeof(meta_ops)
+#endif
+
+#ifdef FAKE_NO_SYMBOL
+META_API extern const int not_a_plugin;
+const int not_a_plugin = 1;
+#else
+
+static meta_err init(const meta_host *host)
+{
+#if defined FAKE_INIT_FAILS
+    return host->fail(META_ERR_DEVICE, "the fake driver is %d years too old", 12);
+#elif defined FAKE_NO_DEVICE
+    (void)host;
+    return META_OK;
+#else
+    (void)host;
+    abort(); /* must not be called */
+#endif
+}
+
+static int device_count(char *reason, size_t room)
+{
+    snprintf(reason, room, "the fake driver knows no device");
+    return 0;
+}
+
+static const meta_ops ops = {.size = FAKE_OPS_SIZE, .device_count = device_count};
+
+META_API const meta_plugin meta_plugin_v1 = {
+    .magic = FAKE_MAGIC,
+    .abi_major = FAKE_ABI,
+    .size = FAKE_SIZE,
+    .name = FAKE_NAME,
+    .description = "a fake",
+#ifndef FAKE_NO_INIT
+    .init = init,
+#endif
+    .ops = &ops,
+};
+#ifdef FAKE_NO_INIT
+/* Otherwise nobody would use it. */
+META_API meta_err (*const fake_init)(const meta_host *) = init;
+#endif
+
+#endif

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file host_type.h
+ *  The computing kernels for one type, then the type's macros undefined for the next. */
+#include "arithmetic.h"
+#undef META_SUFFIX
+#undef META_T
+#undef META_W
+#undef META_A
+#undef META_LOWEST
+#undef META_HIGHEST

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file test_comm_life.c
+ *  Joining and leaving a job: ranks, the same outcome everywhere, and an end that comes whatever
+ *  messages and plans were left behind. */
+/* TEST: backends=openmp,opencl np=1,2,3 timeout=120 labels=comm smoke=yes */
+#include "test_mpi.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void calls_outside_a_job_are_refused(void)
+{
+    int rank;
+    double x = 0;
+    CHECK_ERR(meta_comm_rank(&rank, NULL), META_ERR_INIT);
+    CHECK_ERR(meta_comm_finalize(), META_ERR_INIT);
+    CHECK_ERR(meta_comm_attach(MPI_COMM_NULL), META_ERR_ARGUMENT);
+    CHECK_OK(meta_init());
+    CHECK_ERR_NAMES(meta_comm_rank(&rank, NULL), META_ERR_INIT, "meta_comm_init()");
+    CHECK_ERR(meta_allreduce(&x, &x, 1, META_SUM, META_F64, NULL), META_ERR_INIT);
+    CHECK_OK(meta_finalize());
+}
+
+/* A communicator whose ranks run the other way. */
+static void ranks_are_those_of_the_communicator(void)
+{
+    MPI_Comm backwards;
+    MPI_Comm_split(MPI_COMM_WORLD, 0, test_size - test_rank, &backwards);
+    for (int round = 0; round < 3; ++round) {
+        int rank = -1, size = -1;
+        double mine = test_rank, sum = 0;
+        test_require(meta_comm_attach(backwards));
+        CHECK_ERR(meta_comm_attach(backwards), META_ERR_STATE);
+        CHECK_ERR(meta_comm_init(NULL, NULL), META_ERR_STATE);
+        CHECK_OK(meta_comm_rank(&rank, &size));
+        CHECK_INT(rank, test_size - 1 - test_rank);
+        CHECK_INT(size, test_size);
+        CHECK_OK(meta_allreduce(&sum, &mine, 1, META_SUM, META_F64, NULL));
+        CHECK_NEAR(sum, test_size * (test_size - 1) / 2, 0);
+        CHECK_OK(meta_comm_finalize());
+    }
+    MPI_Comm_free(&backwards);
+}
+
+static void one_rank_that_fails_is_an_error_on_all(void)
+{
+    static const struct {
+        const char *variable, *value;
+        meta_err error;
+    } bad[] = {{"META_LOG", "loud", META_ERR_ENVIRONMENT},
+               {"META_CHUNK", "12", META_ERR_ENVIRONMENT},
+               {"META_RANK_MAP", "*:nosuch", META_ERR_NO_DEVICE}};
+    char who[32];
+    snprintf(who, sizeof who, "rank %d: ", test_size - 1);
+    for (size_t k = 0; k < sizeof bad / sizeof *bad; ++k) {
+        const char *had = getenv(bad[k].variable);
+        char *before = had ? strdup(had) : NULL;
+        test_case("%s=%s", bad[k].variable, bad[k].value);
+        if (test_rank == test_size - 1) setenv(bad[k].variable, bad[k].value, 1);
+        CHECK_ERR_NAMES(meta_comm_init(NULL, NULL), bad[k].error, who);
+        unsetenv(bad[k].variable);
+        if (before) setenv(bad[k].variable, before, 1);
+        free(before);
+        CHECK_ERR(meta_comm_rank(&test_rank, NULL), META_ERR_INIT);
+        test_require(meta_comm_init(NULL, NULL));
+        CHECK_OK(meta_comm_finalize());
+    }
+}
+
+/* ------------------------------------------------------------------ what was left behind */
+
+static void messages_nobody_receives_do_not_keep_a_rank(void)
+{
+    enum { BYTES = 5 << 20 };
+    void *a;
+    test_require(meta_comm_attach(MPI_COMM_WORLD));
+    CHECK_OK(meta_alloc(&a, BYTES));
+    for (int k = 0; k < 3 && test_size > 1; ++k)
+        CHECK_OK(meta_packed_send((test_rank + 1) % test_size, a, BYTES, META_U8, k,
+                                  k ? META_ASYNC : NULL));
+    CHECK_OK(meta_free(a));
+    CHECK_OK(meta_comm_finalize());
+}
+
+static void receives_without_a_sender_end_with_an_error(void)
+{
+    meta_event event;
+    void *a;
+    setenv("META_TIMEOUT", "0.2", 1);
+    CHECK_OK(meta_init());
+    test_require(meta_comm_attach(MPI_COMM_WORLD));
+    unsetenv("META_TIMEOUT");
+    CHECK_OK(meta_alloc(&a, 8));
+    CHECK_OK(meta_packed_recv((test_rank + 1) % test_size, a, 1, META_F64, 3, &event));
+    CHECK_OK(meta_comm_finalize());
+    CHECK_ERR_NAMES(meta_event_wait(event), META_ERR_STATE, "tag 3");
+    CHECK_OK(meta_event_free(&event));
+    CHECK_OK(meta_free(a));
+    CHECK_OK(meta_finalize());
+}
+
+static void plans_left_behind_are_ended(void)
+{
+    for (int started = 0; started < 2; ++started) {
+        const int periodic = 1;
+        meta_halo_desc desc = META_HALO_DESC_INIT;
+        meta_halo plan;
+        void *u;
+        test_require(meta_comm_attach(MPI_COMM_WORLD));
+        MPI_Cart_create(MPI_COMM_WORLD, 1, &test_size, &periodic, 0, &desc.cart);
+        desc.box = (meta_box){1, {12}, {1}, {11}};
+        desc.low[0] = desc.high[0] = 1;
+        CHECK_OK(meta_halo_create(&plan, &desc));
+        CHECK_OK(meta_alloc(&u, 12 * sizeof(double)));
+        if (started) CHECK_OK(meta_halo_start(plan, &u));
+        MPI_Comm_free(&desc.cart);
+        CHECK_ERR(meta_comm_finalize(), started ? META_ERR_STATE : META_OK);
+        test_require(meta_comm_attach(MPI_COMM_WORLD));
+        CHECK_ERR(meta_halo_finish(plan, NULL), META_ERR_HANDLE);
+        CHECK_OK(meta_comm_finalize());
+    }
+}
+
+static void the_core_may_be_finalised_first(void)
+{
+    int rank;
+    CHECK_OK(meta_init());
+    test_require(meta_comm_attach(MPI_COMM_WORLD));
+    CHECK_OK(meta_finalize());
+    CHECK_ERR(meta_comm_rank(&rank, NULL), META_ERR_INIT);
+    CHECK_OK(meta_init());
+    CHECK_ERR(meta_comm_rank(&rank, NULL), META_ERR_INIT);
+    CHECK_OK(meta_finalize());
+    CHECK_OK(meta_comm_finalize());
+    test_require(meta_comm_attach(MPI_COMM_WORLD));
+    CHECK_OK(meta_comm_finalize());
+}
+
+TEST_MPI_MAIN(PROMISE(calls_outside_a_job_are_refused), PROMISE(ranks_are_those_of_the_communicator),
+              PROMISE(one_rank_that_fails_is_an_error_on_all),
+              PROMISE(messages_nobody_receives_do_not_keep_a_rank),
+              PROMISE(receives_without_a_sender_end_with_an_error), PROMISE(plans_left_behind_are_ended),
+              PROMISE(the_core_may_be_finalised_first))

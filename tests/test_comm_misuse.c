@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file test_comm_misuse.c
+ *  Wrong arguments, wrong times and neighbours that disagree: the right code on every rank that it
+ *  concerns, a message that names the argument or both values, and communication that goes on. */
+/* TEST: backends=openmp,opencl np=1,2,3 mixed=yes timeout=120 labels=comm */
+#include "test_mpi.h"
+
+#include <pthread.h>
+#include <stdio.h>
+
+enum { CELLS = 10 };
+
+static void *device_array(size_t elements)
+{
+    void *ptr = NULL;
+    CHECK_OK(meta_alloc(&ptr, elements * sizeof(double)));
+    return ptr;
+}
+
+/* Rank 0 and its last neighbour still understand each other. */
+static void communication_goes_on(void)
+{
+    double one = 1, sum = 0;
+    CHECK_OK(meta_allreduce(&sum, &one, 1, META_SUM, META_F64, NULL));
+    CHECK_NEAR(sum, test_size, 0);
+}
+
+/* ------------------------------------------------------------------ messages */
+
+static void arguments_of_messages_are_checked(void)
+{
+    static double host[CELLS];
+    void *a = device_array(CELLS), *b = device_array(CELLS);
+    meta_event untouched = {123, 457};
+    CHECK_ERR_NAMES(meta_packed_send(test_size, a, 1, META_F64, 0, NULL), META_ERR_ARGUMENT, "'dst'");
+    CHECK_ERR_NAMES(meta_packed_send(-7, a, 1, META_F64, 0, NULL), META_ERR_ARGUMENT, "'dst'");
+    CHECK_ERR_NAMES(meta_packed_recv(MPI_ANY_SOURCE, a, 1, META_F64, 0, NULL), META_ERR_ARGUMENT,
+                    "MPI_ANY_SOURCE");
+    CHECK_ERR_NAMES(meta_packed_send(0, a, 1, META_F64, -1, NULL), META_ERR_ARGUMENT, "'tag'");
+    CHECK_ERR_NAMES(meta_packed_send(0, a, 1, META_F64, 32768, NULL), META_ERR_ARGUMENT, "'tag'");
+    CHECK_ERR_NAMES(meta_packed_send(0, a, -1, META_F64, 0, NULL), META_ERR_ARGUMENT, "'count'");
+    CHECK_ERR_NAMES(meta_packed_send(0, NULL, 1, META_F64, 0, &untouched), META_ERR_ARGUMENT, "'packed'");
+    CHECK_ERR_NAMES(meta_packed_send(0, host, 1, META_F64, 0, &untouched), META_ERR_POINTER, "'packed'");
+    CHECK_ERR_NAMES(meta_packed_recv(0, a, CELLS + 1, META_F64, 0, &untouched), META_ERR_BOUNDS, "'packed'");
+    CHECK_ERR_NAMES(meta_packed_recv(0, a, INT64_MAX, META_F64, 0, &untouched), META_ERR_BOUNDS, "'packed'");
+    CHECK_ERR_NAMES(meta_packed_recv(0, a, 1, (meta_type)99, 0, &untouched), META_ERR_TYPE, "'type'");
+    CHECK_ERR_NAMES(meta_packed_recv(0, (char *)a + 1, 1, META_F64, 0, &untouched), META_ERR_ALIGNMENT,
+                    "'packed'");
+    CHECK(untouched.slot == 123 && untouched.generation == 457);
+    meta_face face = {.start = 0, .count = 1, .size = {4}, .stride = {2}};
+    CHECK_ERR_NAMES(meta_pack_send(0, NULL, a, b, META_F64, 0, NULL), META_ERR_ARGUMENT, "'face'");
+    CHECK_ERR_NAMES(meta_pack_send(0, &face, a, a, META_F64, 0, NULL), META_ERR_OVERLAP, "'packed'");
+    face.size[0] = CELLS;
+    CHECK_ERR_NAMES(meta_recv_unpack(0, &face, a, b, META_F64, 0, NULL), META_ERR_BOUNDS, "'buf'");
+    face.stride[0] = 0;
+    CHECK_ERR_NAMES(meta_recv_unpack(0, &face, a, b, META_F64, 0, NULL), META_ERR_ARGUMENT, "stride");
+    CHECK_OK(meta_free(a));
+    CHECK_ERR_NAMES(meta_packed_send(0, a, 1, META_F64, 0, NULL), META_ERR_POINTER, "freed");
+    CHECK_OK(meta_free(b));
+    communication_goes_on();
+}
+
+static void arguments_of_reductions_are_checked(void)
+{
+    double x[4] = {0}, y[4];
+    int16_t small = 0;
+    CHECK_ERR_NAMES(meta_allreduce(NULL, x, 1, META_SUM, META_F64, NULL), META_ERR_ARGUMENT, "'recv'");
+    CHECK_ERR_NAMES(meta_allreduce(y, NULL, 1, META_SUM, META_F64, NULL), META_ERR_ARGUMENT, "'send'");
+    CHECK_ERR_NAMES(meta_allreduce(y, x, -1, META_SUM, META_F64, NULL), META_ERR_ARGUMENT, "'count'");
+    CHECK_ERR_NAMES(meta_allreduce(y, x, 1, META_OP_COUNT, META_F64, NULL), META_ERR_ARGUMENT, "'op'");
+    CHECK_ERR_NAMES(meta_allreduce(&small, &small, 1, META_SUM, META_I16, NULL), META_ERR_TYPE, "i16");
+    CHECK_ERR(meta_allreduce(x + 1, x, 3, META_SUM, META_F64, NULL), META_ERR_OVERLAP);
+    CHECK_OK(meta_allreduce(y, x, 0, META_SUM, META_F64, NULL));
+    CHECK_ERR_NAMES(meta_comm_rank(NULL, NULL), META_ERR_ARGUMENT, "'rank'");
+    communication_goes_on();
+}
+
+/* ------------------------------------------------------------------ plans */
+
+static meta_halo_desc line(MPI_Comm *cart)
+{
+    meta_halo_desc desc = META_HALO_DESC_INIT;
+    const int periodic = 1;
+    MPI_Cart_create(MPI_COMM_WORLD, 1, &test_size, &periodic, 0, cart);
+    desc.cart = *cart;
+    desc.box = (meta_box){1, {CELLS + 2}, {1}, {CELLS + 1}};
+    desc.low[0] = desc.high[0] = 1;
+    return desc;
+}
+
+/* One rank differs from all others: everybody is told. */
+static void refused(const meta_halo_desc *good, const meta_halo_desc *bad, meta_err error,
+                    const char *words)
+{
+    meta_halo plan = {77, 78};
+    CHECK_ERR_NAMES(meta_halo_create(&plan, test_rank == test_size - 1 ? bad : good), error, words);
+    CHECK(plan.slot == 77 && plan.generation == 78);
+}
+
+static void what_is_wrong_on_one_rank_is_an_error_on_all(void)
+{
+    MPI_Comm cart;
+    const meta_halo_desc good = line(&cart);
+    char who[32];
+    snprintf(who, sizeof who, "rank %d: ", test_size - 1);
+    meta_halo_desc bad = good;
+    bad.low[0] = 2;
+    refused(&good, &bad, META_ERR_BOUNDS, who);
+    bad = good, bad.high[0] = -1;
+    refused(&good, &bad, META_ERR_ARGUMENT, "desc->high[0]");
+    bad = good, bad.fields = 0;
+    refused(&good, &bad, META_ERR_ARGUMENT, "desc->fields");
+    bad = good, bad.type = (meta_type)55;
+    refused(&good, &bad, META_ERR_TYPE, who);
+    bad = good, bad.kind = (meta_halo_kind)9;
+    refused(&good, &bad, META_ERR_ARGUMENT, "desc->kind");
+    bad = good, bad.box.ndim = 2, bad.box.size[1] = bad.box.end[1] = 1;
+    refused(&good, &bad, META_ERR_ARGUMENT, "desc->box");
+    bad = good, bad.box.end[0] = CELLS + 9;
+    refused(&good, &bad, META_ERR_BOUNDS, "desc->box");
+    bad = good, bad.box.end[0] = 1; /* no cell to send */
+    refused(&good, &bad, META_ERR_BOUNDS, "thick");
+    bad = good, bad.fields = 2147483647, bad.box.size[0] = INT64_MAX / 16,
+    bad.box.end[0] = INT64_MAX / 16 - (1 << 30), bad.high[0] = 1 << 30;
+    refused(&good, &bad, META_ERR_OVERFLOW, who);
+    MPI_Comm_free(&cart);
+    communication_goes_on();
+}
+
+static void neighbours_that_disagree_are_named_with_both_values(void)
+{
+    MPI_Comm cart;
+    const meta_halo_desc good = line(&cart);
+    meta_halo_desc bad = good;
+    if (test_size > 1) {
+        bad.type = META_I64;
+        refused(&good, &bad, META_ERR_MISMATCH, "i64 on rank");
+        refused(&good, &bad, META_ERR_MISMATCH, "f64 on rank");
+        bad = good, bad.fields = 3;
+        refused(&good, &bad, META_ERR_MISMATCH, "number of fields");
+        bad = good, bad.kind = META_HALO_ALL;
+        refused(&good, &bad, META_ERR_MISMATCH, "META_HALO_ALL on rank");
+        bad = good, bad.low[0] = 0;
+        refused(&good, &bad, META_ERR_MISMATCH, "low side of x");
+    }
+    MPI_Comm_free(&cart);
+    communication_goes_on();
+}
+
+static void blocks_that_do_not_fit_together_are_refused(void)
+{
+    const int periodic[2] = {0, 0}, extent[2] = {test_size, 1};
+    meta_halo_desc good = META_HALO_DESC_INIT, bad;
+    if (test_size == 1) return;
+    MPI_Cart_create(MPI_COMM_WORLD, 2, extent, periodic, 0, &good.cart);
+    good.box = (meta_box){2, {CELLS + 2, CELLS + 2}, {1, 1}, {CELLS + 1, CELLS + 1}};
+    good.low[0] = good.high[0] = good.low[1] = good.high[1] = 1;
+    bad = good, bad.box.end[1] = CELLS;
+    refused(&good, &bad, META_ERR_MISMATCH, "1x9 on rank");
+    refused(&good, &bad, META_ERR_MISMATCH, "1x10 on rank");
+    bad = good, bad.box.end[0] = CELLS; /* along the axis itself extents may differ */
+    meta_halo plan;
+    if (CHECK_OK(meta_halo_create(&plan, test_rank == 0 ? &bad : &good)))
+        CHECK_OK(meta_halo_free(&plan));
+    MPI_Comm_free(&good.cart);
+}
+
+static void a_description_without_a_topology_is_refused(void)
+{
+    meta_halo_desc desc = META_HALO_DESC_INIT;
+    meta_halo plan;
+    CHECK_ERR_NAMES(meta_halo_create(&plan, NULL), META_ERR_ARGUMENT, "'desc'");
+    CHECK_ERR_NAMES(meta_halo_create(NULL, &desc), META_ERR_ARGUMENT, "'plan'");
+    CHECK_ERR_NAMES(meta_halo_create(&plan, &desc), META_ERR_ARGUMENT, "MPI_COMM_NULL");
+    desc.cart = MPI_COMM_WORLD;
+    CHECK_ERR_NAMES(meta_halo_create(&plan, &desc), META_ERR_ARGUMENT, "Cartesian");
+    desc.size = 8;
+    CHECK_ERR_NAMES(meta_halo_create(&plan, &desc), META_ERR_ARGUMENT, "META_HALO_DESC_INIT");
+}
+
+/* All on every rank alike, so that no neighbour is left in the middle of an exchange. */
+static void a_plan_is_used_in_its_order(void)
+{
+    MPI_Comm cart;
+    meta_halo_desc desc = line(&cart);
+    meta_halo plan, copy, none = META_HALO_NULL;
+    void *u[2] = {device_array(CELLS + 2), device_array(CELLS + 2)}, *wrong[2] = {u[0], u[0]};
+    double host[CELLS + 2];
+    desc.fields = 2;
+    if (!CHECK_OK(meta_halo_create(&plan, &desc))) return;
+    copy = plan;
+    CHECK_ERR(meta_halo_start(none, u), META_ERR_HANDLE);
+    CHECK_ERR(meta_halo_start((meta_halo){12345, 3}, u), META_ERR_HANDLE);
+    CHECK_ERR_NAMES(meta_halo_finish(plan, NULL), META_ERR_STATE, "start");
+    CHECK_ERR_NAMES(meta_halo_start(plan, NULL), META_ERR_ARGUMENT, "'fields'");
+    CHECK_ERR_NAMES(meta_halo_start(plan, wrong), META_ERR_OVERLAP, "fields[1]");
+    wrong[1] = NULL;
+    CHECK_ERR_NAMES(meta_halo_start(plan, wrong), META_ERR_ARGUMENT, "fields[1]");
+    wrong[1] = host;
+    CHECK_ERR_NAMES(meta_halo_start(plan, wrong), META_ERR_POINTER, "fields[1]");
+    wrong[1] = (double *)u[1] + 1;
+    CHECK_ERR_NAMES(meta_halo_start(plan, wrong), META_ERR_BOUNDS, "fields[1]");
+    CHECK_OK(meta_halo_start(plan, u));
+    CHECK_ERR_NAMES(meta_halo_start(plan, u), META_ERR_STATE, "meta_halo_finish");
+    CHECK_ERR_NAMES(meta_halo_free(&plan), META_ERR_STATE, "meta_halo_finish");
+    CHECK_ERR(meta_free(u[0]), META_ERR_STATE);
+    CHECK_OK(meta_halo_finish(plan, NULL));
+    CHECK_ERR(meta_halo_finish(plan, NULL), META_ERR_STATE);
+    CHECK_OK(meta_halo_free(&plan));
+    CHECK(plan.slot == 0 && plan.generation == 0);
+    CHECK_ERR_NAMES(meta_halo_start(copy, u), META_ERR_HANDLE, "freed");
+    CHECK_ERR(meta_halo_free(&copy), META_ERR_HANDLE);
+    CHECK_ERR(meta_halo_free(&plan), META_ERR_HANDLE);
+    CHECK_OK(meta_free(u[0]));
+    CHECK_OK(meta_free(u[1]));
+    MPI_Comm_free(&cart);
+}
+
+/* ------------------------------------------------------------------ threads */
+
+static meta_event pending_receive;
+
+static void *another_thread(void *buffer)
+{
+    int complete;
+    CHECK_ERR_NAMES(meta_packed_send(test_rank, buffer, 1, META_F64, 0, NULL), META_ERR_STATE,
+                    "MPI_THREAD_FUNNELED");
+    CHECK_ERR(meta_event_wait(pending_receive), META_ERR_STATE);
+    CHECK_OK(meta_event_test(pending_receive, &complete));
+    CHECK(!complete);
+    CHECK_OK(meta_comm_rank(&complete, NULL));
+    return NULL;
+}
+
+static void other_threads_are_told_that_mpi_was_not_made_for_them(void)
+{
+    pthread_t thread;
+    void *buffer = device_array(1);
+    int level;
+    MPI_Query_thread(&level);
+    if (level >= MPI_THREAD_SERIALIZED) return;
+    CHECK_OK(meta_packed_recv(test_rank, buffer, 1, META_F64, 0, &pending_receive));
+    pthread_create(&thread, NULL, another_thread, buffer);
+    pthread_join(thread, NULL);
+    CHECK_OK(meta_packed_send(test_rank, buffer, 1, META_F64, 0, NULL));
+    CHECK_OK(meta_event_wait(pending_receive));
+    CHECK_OK(meta_event_free(&pending_receive));
+    CHECK_OK(meta_free(buffer));
+}
+
+TEST_COMM_MAIN(PROMISE(arguments_of_messages_are_checked), PROMISE(arguments_of_reductions_are_checked),
+               PROMISE(what_is_wrong_on_one_rank_is_an_error_on_all),
+               PROMISE(neighbours_that_disagree_are_named_with_both_values),
+               PROMISE(blocks_that_do_not_fit_together_are_refused),
+               PROMISE(a_description_without_a_topology_is_refused), PROMISE(a_plan_is_used_in_its_order),
+               PROMISE(other_threads_are_told_that_mpi_was_not_made_for_them))
