@@ -28,7 +28,7 @@ bool number_find(const char *name, int count, number *type);
 /** Element @p index of the array of @p type at @p base. */
 static inline void *number_at(const void *base, int64_t index, number type)
 {
-    return (char *)(uintptr_t)base + index * (int64_t)number_size(type);
+    return (void *)((uintptr_t)base + (uintptr_t)index * number_size(type));
 }
 
 /** Read @p text as a decimal whole number. False, and nothing written, if there is anything else in

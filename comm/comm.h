@@ -217,7 +217,9 @@ bool comm_recv_step(comm_message *m);
 bool comm_plans_advance(void);
 /** Whether an exchange whose finish was called is under way. */
 bool comm_plans_finishing(void);
-/** Whether one of those has not queued all its work yet. Without the lock. */
+/** Whether any exchange, finished or not, still has messages under way. */
+bool comm_plans_busy(void);
+/** Whether an exchange that was finished has not queued all its work yet. Without the lock. */
 bool comm_plans_owing(void);
 /** Queue what exchanges that were finished still owe @p device, before new work is queued there. */
 void comm_plans_settle(meta_device *device);

@@ -200,6 +200,13 @@ bool comm_plans_finishing(void)
     return false;
 }
 
+bool comm_plans_busy(void)
+{
+    for (const halo_plan *p = active; p; p = p->next)
+        if (p->state == HALO_FINISHING || p->packing || p->sending || p->expected > 0) return true;
+    return false;
+}
+
 bool comm_plans_owing(void)
 {
     return owing > 0;

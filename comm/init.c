@@ -32,6 +32,16 @@ meta_err comm_leave(meta_err error)
 
 /* ------------------------------------------------------------------ entering */
 
+/* Name the public call for messages, before libmeta is started as well. That alone is no failure: the
+ * thread's last message stays. */
+static void name_call(const char *call)
+{
+    char before[COMM_TEXT];
+    snprintf(before, sizeof before, "%s", meta_last_error());
+    core->enter(call);
+    core->fail_as(META_OK, before);
+}
+
 /* Two libraries of one build: libmeta_comm found another libmeta where the versions differ. */
 static bool core_fits(void)
 {
@@ -62,7 +72,7 @@ static meta_err start_core(const char *call)
     if (!core->started()) {
         COMM_TRY(meta_init());
         job.own_core = true;
-        core->enter(call);
+        name_call(call);
     }
     return comm_settings_read(&job.chunk, &job.timeout);
 }
@@ -108,7 +118,7 @@ static meta_err join(const char *call)
     COMM_TRY(agree_on_chunk());
     COMM_TRY(comm_node_find(job.messages, &job.node_rank, &job.node_size, &threads));
     COMM_TRY(comm_agree(job.messages, choose_device(threads)));
-    core->enter(call);
+    name_call(call);
     COMM_TRY(comm_agree(job.messages, comm_operations_create()));
     report(threads);
     return META_OK;
@@ -141,7 +151,7 @@ static meta_err attach(MPI_Comm parent, const char *call)
     snprintf(text, sizeof text, "%s", meta_last_error());
     if (job.own_core) meta_finalize();
     leave();
-    core->enter(call);
+    name_call(call);
     return core->fail_as(error, text);
 }
 
@@ -150,7 +160,7 @@ static meta_err check_outside(const char *call)
 {
     int finalized = 0;
     if (!core_fits()) return META_ERR_UNSUPPORTED;
-    core->enter(call);
+    name_call(call);
     if (job.attached || job.messages != MPI_COMM_NULL)
         return core->fail(META_ERR_STATE, "this process is part of a job already: call "
                                           "meta_comm_finalize() first");
@@ -218,8 +228,7 @@ meta_err meta_comm_rank(int *rank, int *size)
 static bool still_receiving(const void *unused)
 {
     (void)unused;
-    return comm_messages_count(COMM_RECV) + comm_messages_count(COMM_REDUCE) > 0 ||
-           comm_plans_finishing();
+    return comm_messages_count(COMM_RECV) + comm_messages_count(COMM_REDUCE) > 0 || comm_plans_busy();
 }
 
 /* Take in a message that nobody will receive; true if there was one. */
@@ -299,7 +308,7 @@ static meta_err finalize_all(const char *call)
     meta_err error;
     int finalized = 0;
     if (!core_fits()) return META_ERR_UNSUPPORTED;
-    core->enter(call);
+    name_call(call);
     COMM_MPI(MPI_Finalized, (&finalized));
     if (finalized || (job.messages == MPI_COMM_NULL && !own_mpi))
         return core->fail(META_ERR_INIT, "this process is not part of a job");

@@ -18,7 +18,7 @@
     X(U32, u32, uint32_t, uint32_t)
 
 /** Arithmetic types are those before this one. */
-enum { CASE_FIRST_SMALL = META_I16 };
+#define CASE_FIRST_SMALL META_I16
 
 const char *case_type_name(meta_type type);
 bool case_is_float(meta_type type);

@@ -76,9 +76,12 @@ static void messages_nobody_receives_do_not_keep_a_rank(void)
     void *a;
     test_require(meta_comm_attach(MPI_COMM_WORLD));
     CHECK_OK(meta_alloc(&a, BYTES));
-    for (int k = 0; k < 3 && test_size > 1; ++k)
-        CHECK_OK(meta_packed_send((test_rank + 1) % test_size, a, BYTES, META_U8, k,
-                                  k ? META_ASYNC : NULL));
+    for (int k = 0; k < 3 && test_size > 1; ++k) {
+        meta_event event = META_EVENT_NULL;
+        CHECK_OK(meta_packed_send((test_rank + 1) % test_size, a, BYTES, META_U8, k, k ? &event : NULL));
+        CHECK_OK(meta_event_wait(event)); /* complete when the buffer may be used again, not later */
+        CHECK_OK(meta_event_free(&event));
+    }
     CHECK_OK(meta_free(a));
     CHECK_OK(meta_comm_finalize());
 }

@@ -8,7 +8,6 @@
 #include <float.h>
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { SMALL_BYTES = 1 << 15, LARGE_BYTES = 1 << 21, IN_FLIGHT = 300 };
@@ -368,13 +367,13 @@ static void zeros_of_both_signs_are_equal(void)
 static void f32_sums_are_accumulated_in_double(void)
 {
     enum { COUNT = 60000 };
-    float *numbers = malloc(COUNT * sizeof *numbers);
+    static float numbers[COUNT];
     void *device = NULL;
     const meta_box line = {1, {COUNT}, {0}, {COUNT}};
     long double expected = 0;
     float found = 0;
     if (!case_has_f64()) return;
-    if (!CHECK(numbers) || !CHECK_OK(meta_alloc(&device, COUNT * sizeof *numbers))) return;
+    if (!CHECK_OK(meta_alloc(&device, sizeof numbers))) return;
     for (int k = 0; k < COUNT; ++k) {
         numbers[k] = k % 2 ? (float)(1 + test_random_real()) : k % 4 ? 0x1p24f : -0x1p24f;
         if (k % 2) expected += (long double)numbers[k];
@@ -384,11 +383,10 @@ static void f32_sums_are_accumulated_in_double(void)
         const float number = numbers[k];
         numbers[k] = numbers[other], numbers[other] = number;
     }
-    CHECK_OK(meta_copy_h2d(device, numbers, COUNT * sizeof *numbers, NULL));
+    CHECK_OK(meta_copy_h2d(device, numbers, sizeof numbers, NULL));
     CHECK_OK(meta_reduce(&found, device, &line, META_SUM, META_F32, NULL));
     CHECK_NEAR((double)found, (double)expected, 1e-7);
     CHECK_OK(meta_free(device));
-    free(numbers);
 }
 
 /* The squares of 2^12 + 1 need 26 bits, more than a float has. */

@@ -238,7 +238,8 @@ static void print_variables(void)
         if (!get_variable(i, &v)) continue;
         if (v.value != NULL) printf("%s=%s\n", v.name, v.value);
         else printf("%s is not set\n", v.name);
-        printf("    %s\n    values: %s\n    default: %s\n", v.description, v.values, v.initial);
+        printf("    %s\n    values: %s\n    default: %s\n", v.description, v.values,
+               *v.initial != '\0' ? v.initial : "none");
     }
 }
 

@@ -40,11 +40,13 @@ void block_create(block *k, const options *o)
     k->size[0] = share + (rank < rest) + 1;
     k->size[1] = o->n[1];
     k->size[2] = o->n[2];
-    const int64_t bytes[] = {share + 2, o->n[1], o->n[2], 2 * (int64_t)number_size(o->type)};
-    if (!number_product(bytes, 4, &k->cells))
+    const int64_t bytes[] = {share + 4, o->n[1], o->n[2], 2 * (int64_t)number_size(o->type)};
+    if (!number_product(bytes, 4, &k->cells)) {
         failure_note("a grid of %" PRId64 " x %" PRId64 " x %" PRId64
                      " cells is larger than any memory",
                      o->n[0], o->n[1], o->n[2]);
+        return;
+    }
     k->cells = k->size[0] * k->plane;
 }
 

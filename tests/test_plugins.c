@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file test_plugins.c
+ *  Back ends in other files: one of one's own works, one that cannot be used says why, and a damaged
+ *  file never ends the process. Each case is a child process, since a module once opened stays. */
+/* TEST: backends=any timeout=120 labels=core smoke=yes */
+#include "test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "child.h"
+
+static void start_with(const char *path, const char *mode)
+{
+    unsetenv("META_RANK_MAP");
+    setenv("META_BACKEND_PATH", path, 1);
+    setenv("META_MODE", mode, 1);
+    CHECK_OK(meta_init());
+}
+
+/* ------------------------------------------------------------------ a back end of one's own */
+
+static void compute_on_plain(void *unused)
+{
+    enum { N = 10, CELLS = N * N * N };
+    const meta_box box = {3, {N, N, N}, {1, 1, 1}, {N - 1, N - 1, N - 1}};
+    static double in[CELLS], out[CELLS];
+    double sum = 0, *p, *q;
+    meta_mode mode = -1;
+    meta_device_desc desc = META_DEVICE_DESC_INIT;
+    (void)unused;
+    start_with(test_built("tests/plugins/.libs"), "plain");
+    if (!CHECK_OK(meta_get_acc(NULL, &mode))) return;
+    CHECK(mode >= META_FIRST_PLUGIN);
+    CHECK_OK(meta_device_info(0, mode, &desc));
+    CHECK_STRING(desc.backend, "plain");
+    CHECK_INT(desc.mode, mode);
+    for (int k = 0; k < CELLS; ++k) in[k] = k;
+    CHECK_OK(meta_alloc((void **)&p, sizeof in));
+    CHECK_OK(meta_alloc((void **)&q, sizeof in));
+    CHECK_OK(meta_copy_h2d(p, in, sizeof in, NULL));
+    CHECK_OK(meta_stencil(q, p, &box, META_3D7P, META_F64, &sum, NULL));
+    CHECK_OK(meta_copy_d2h(out, q, sizeof out, NULL));
+    /* The average of a linear function around a cell is its value there. */
+    CHECK_NEAR(out[3 + N * 4 + N * N * 5], 543, 1e-14);
+    CHECK_NEAR(sum, 8.0 * 8 * 8 * (CELLS - 1) / 2, 1e-14);
+    CHECK_OK(meta_free(p));
+    CHECK_OK(meta_free(q));
+    CHECK_OK(meta_finalize());
+}
+
+static void a_back_end_of_ones_own_works_by_its_name(void)
+{
+    CHECK_CHILD(compute_on_plain, NULL);
+}
+
+/* ------------------------------------------------------------------ those that cannot be used */
+
+static const struct {
+    const char *name, *reason;
+    bool loaded; /* its description is known */
+} unusable[] = {
+    {"other_abi", "ABI 7", false},
+    {"wrong_magic", "not a libmeta plugin", false},
+    {"no_symbol", "meta_plugin_v1", false},
+    {"failing_init", "the fake driver is 12 years too old", true},
+    {"no_device", "the fake driver knows no device", true},
+    {"other_name", "somebody_else", false},
+    {"small_table", "smaller", false},
+    {"small_ops", "smaller", false},
+    {"no_init", "init", false},
+    {"cuda", "cuda.so", false},
+};
+
+static void look_at_all(void *unused)
+{
+    int count = 0, seen = 0;
+    (void)unused;
+    start_with(test_built("tests/plugins/.libs"), "plain");
+    CHECK_OK(meta_backend_count(&count));
+    for (int k = 0; k < count; ++k) {
+        meta_backend_desc desc = META_BACKEND_DESC_INIT;
+        int devices = -1;
+        CHECK_OK(meta_backend_info(k, &desc));
+        test_case("%s: %s", desc.name, desc.reason);
+        CHECK(desc.usable == (desc.devices > 0) && desc.usable == (*desc.reason == '\0'));
+        CHECK(!strchr(desc.reason, '\n'));
+        for (size_t u = 0; u < sizeof unusable / sizeof *unusable; ++u) {
+            if (strcmp(desc.name, unusable[u].name) != 0 || desc.usable) continue;
+            ++seen;
+            CHECK_CONTAINS(desc.reason, unusable[u].reason);
+            CHECK_INT(*desc.description != '\0', unusable[u].loaded);
+            CHECK_OK(meta_device_count(desc.mode, &devices));
+            CHECK_INT(devices, 0);
+        }
+    }
+    test_case("all");
+    CHECK(seen >= (int)(sizeof unusable / sizeof *unusable) - 1); /* cuda may be there */
+    CHECK_OK(meta_finalize());
+}
+
+static void every_back_end_found_has_a_reason_or_a_device(void)
+{
+    CHECK_CHILD(look_at_all, NULL);
+}
+
+static void ask_for(void *number)
+{
+    const size_t u = *(size_t *)number;
+    meta_mode mode;
+    void *p;
+    start_with(test_built("tests/plugins/.libs"), unusable[u].name);
+    for (int life = 0; life < 2; ++life) {
+        CHECK_ERR_NAMES(meta_get_acc(NULL, &mode), META_ERR_NO_DEVICE, unusable[u].reason);
+        CHECK_ERR_NAMES(meta_alloc(&p, 8), META_ERR_NO_DEVICE, unusable[u].reason);
+        CHECK_OK(meta_mode_find(unusable[u].name, &mode));
+        CHECK_ERR_NAMES(meta_set_acc(0, mode), META_ERR_NO_DEVICE, unusable[u].reason);
+        CHECK_OK(meta_finalize());
+        if (life == 0) CHECK_OK(meta_init());
+    }
+}
+
+static void asking_for_one_that_cannot_be_used_gives_the_reason(void)
+{
+    for (size_t u = 0; u + 1 < sizeof unusable / sizeof *unusable; ++u) {
+        test_case("%s", unusable[u].name);
+        CHECK_CHILD(ask_for, &u);
+    }
+}
+
+/* ------------------------------------------------------------------ damaged files */
+
+static char folder[256], file[300], *whole;
+static size_t whole_bytes;
+
+static void remove_folder(void)
+{
+    unlink(file);
+    rmdir(file);
+    rmdir(folder);
+}
+
+/* A folder for a plain.so that is not what it should be, and the bytes of the good one. */
+static bool prepare(void)
+{
+    struct stat status;
+    const char *good = test_built("tests/plugins/.libs/plain.so");
+    FILE *in = fopen(good, "rb");
+    if (!CHECK(in && stat(good, &status) == 0)) return false;
+    whole_bytes = (size_t)status.st_size;
+    whole = malloc(whole_bytes);
+    CHECK(whole && fread(whole, 1, whole_bytes, in) == whole_bytes);
+    fclose(in);
+    snprintf(folder, sizeof folder, "%s", test_built("tests/damaged-XXXXXX"));
+    if (!CHECK(mkdtemp(folder) != NULL)) return false;
+    snprintf(file, sizeof file, "%s/plain.so", folder);
+    return true;
+}
+
+static void write_file(const void *bytes, size_t count)
+{
+    FILE *out = fopen(file, "wb");
+    CHECK(out && fwrite(bytes, 1, count, out) == count && fclose(out) == 0);
+}
+
+static void fail_with_a_reason(void *reason)
+{
+    meta_mode mode;
+    start_with(folder, "plain");
+    CHECK_ERR_NAMES(meta_get_acc(NULL, &mode), META_ERR_NO_DEVICE, (const char *)reason);
+    CHECK_CONTAINS(meta_last_error(), "plain, which is not usable: ");
+    CHECK(strlen(meta_last_error()) > strlen("meta_get_acc: META_MODE asks for plain, which is not usable: "));
+    CHECK_OK(meta_set_acc(0, META_OPENMP));
+    CHECK_OK(meta_finalize());
+}
+
+/* Damage that the loader does not mind leaves a back end that works. */
+static void work_or_fail_with_a_reason(void *unused)
+{
+    meta_mode mode;
+    void *p;
+    (void)unused;
+    start_with(folder, "plain");
+    if (meta_get_acc(NULL, &mode) == META_OK) {
+        CHECK_OK(meta_alloc(&p, 100));
+        CHECK_OK(meta_free(p));
+    } else {
+        CHECK_CONTAINS(meta_last_error(), "plain, which is not usable: ");
+    }
+    CHECK_OK(meta_finalize());
+}
+
+static void what_is_no_module_is_refused(void)
+{
+    static char text[] = "this is a text, and not a module\n", zeros[100000];
+    if (!prepare()) return;
+    test_case("an empty file");
+    write_file("", 0);
+    CHECK_CHILD(fail_with_a_reason, (void *)(uintptr_t)"not a 64-bit shared object");
+    test_case("a text");
+    write_file(text, sizeof text - 1);
+    CHECK_CHILD(fail_with_a_reason, (void *)(uintptr_t)"not a 64-bit shared object");
+    test_case("zeros");
+    write_file(zeros, sizeof zeros);
+    CHECK_CHILD(fail_with_a_reason, (void *)(uintptr_t)"not a 64-bit shared object");
+    test_case("a folder");
+    unlink(file);
+    CHECK(mkdir(file, 0777) == 0);
+    CHECK_CHILD(fail_with_a_reason, (void *)(uintptr_t)"");
+    test_case("the whole file");
+    rmdir(file);
+    write_file(whole, whole_bytes);
+    CHECK_CHILD(work_or_fail_with_a_reason, NULL);
+    remove_folder();
+    free(whole);
+}
+
+static void a_truncated_module_is_refused_at_any_length(void)
+{
+    static const size_t corners[] = {1, 3, 4, 5, 15, 16, 17, 63, 64, 65, 119, 120, 176, 4095, 4096, 4097};
+    if (!prepare()) return;
+    for (size_t k = 0; k < sizeof corners / sizeof *corners; ++k) {
+        test_case("%zu of %zu bytes", corners[k], whole_bytes);
+        write_file(whole, corners[k]);
+        CHECK_CHILD(fail_with_a_reason, (void *)(uintptr_t)"");
+    }
+    for (int64_t k = 1; k <= test_count(64, 1000); ++k) {
+        const size_t length = k <= 16   ? whole_bytes / 16 * (size_t)k - (k == 16)
+                              : k <= 24 ? whole_bytes - (size_t)(k - 16)
+                                        : (size_t)test_random_in(0, (int64_t)whole_bytes - 1);
+        test_case("%zu of %zu bytes", length, whole_bytes);
+        write_file(whole, length);
+        CHECK_CHILD(fail_with_a_reason, (void *)(uintptr_t)"");
+    }
+    remove_folder();
+    free(whole);
+}
+
+/* The 64 bytes of the file's header, and the 56 of each segment's behind it. */
+static void a_bit_flipped_in_a_header_never_ends_the_process(void)
+{
+    enum { HEADER = 64 * 8, ALL = (64 + 8 * 56) * 8 };
+    const int step = (int)test_count(7, 1);
+    if (!prepare()) return;
+    for (int bit = 0; bit < ALL; bit += bit < HEADER ? 1 : step) {
+        test_case("bit %d of byte %d", bit % 8, bit / 8);
+        whole[bit / 8] = (char)(whole[bit / 8] ^ 1 << bit % 8);
+        write_file(whole, whole_bytes);
+        CHECK_CHILD(work_or_fail_with_a_reason, NULL);
+        whole[bit / 8] = (char)(whole[bit / 8] ^ 1 << bit % 8);
+    }
+    remove_folder();
+    free(whole);
+}
+
+/* ------------------------------------------------------------------ where they are looked for */
+
+static void find_in_order(void *path)
+{
+    meta_backend_desc desc = META_BACKEND_DESC_INIT;
+    int count = 0;
+    start_with(path, "openmp");
+    CHECK_OK(meta_backend_count(&count));
+    for (int k = 0; k < count; ++k) {
+        CHECK_OK(meta_backend_info(k, &desc));
+        if (strcmp(desc.name, "plain") == 0) break;
+    }
+    CHECK_STRING(desc.name, "plain");
+    CHECK_INT(desc.usable, strncmp(desc.path, folder, strlen(folder)) != 0);
+    CHECK(strncmp(path, desc.path, strcspn(path, ":")) == 0 || *(char *)path == ':' ||
+          strncmp(path, "/nowhere", 8) == 0);
+    CHECK_OK(meta_finalize());
+}
+
+static void the_first_folder_that_has_a_module_wins(void)
+{
+    char good[4096], path[8192];
+    if (!prepare()) return;
+    snprintf(good, sizeof good, "%s", test_built("tests/plugins/.libs"));
+    write_file("nothing", 7);
+    snprintf(path, sizeof path, "%s:%s", folder, good);
+    CHECK_CHILD(find_in_order, path);
+    snprintf(path, sizeof path, "%s:%s", good, folder);
+    CHECK_CHILD(find_in_order, path);
+    snprintf(path, sizeof path, "/nowhere:%s::", good);
+    CHECK_CHILD(find_in_order, path);
+    snprintf(path, sizeof path, "::%s", good);
+    CHECK_CHILD(find_in_order, path);
+    remove_folder();
+    free(whole);
+}
+
+TEST_MAIN(PROMISE(a_back_end_of_ones_own_works_by_its_name),
+          PROMISE(every_back_end_found_has_a_reason_or_a_device),
+          PROMISE(asking_for_one_that_cannot_be_used_gives_the_reason),
+          PROMISE(what_is_no_module_is_refused), PROMISE(a_truncated_module_is_refused_at_any_length),
+          PROMISE(a_bit_flipped_in_a_header_never_ends_the_process),
+          PROMISE(the_first_folder_that_has_a_module_wins))
