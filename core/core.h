@@ -85,6 +85,10 @@ meta_backend *meta_backend_at(int index);
 int meta_backends(void);
 void meta_backends_close(void);
 
+/* module.c */
+/** Whether the file can be given to the loader; a truncated or damaged one would end the process. */
+bool meta_module_whole(const char *path, char *reason, size_t room);
+
 /* device.c */
 struct meta_device {
     meta_backend *backend;

@@ -6,14 +6,10 @@
 
 #include <dirent.h>
 #include <dlfcn.h>
-#include <elf.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 enum { KNOWN = 4, MOST = 32 };
@@ -64,38 +60,6 @@ static bool each_folder(bool (*visit)(const char *folder, void *context), void *
     return visit(META_PLUGIN_DIR, context);
 }
 
-/* ------------------------------------------------------------------ is it a whole module? */
-
-/* Mapping a truncated object ends in SIGBUS, so its tables and segments must lie inside the file. */
-static bool whole_elf(const char *path, char *reason, size_t room)
-{
-    Elf64_Ehdr head;
-    Elf64_Phdr segment;
-    struct stat status;
-    bool whole = false;
-    const int file = open(path, O_RDONLY | O_CLOEXEC);
-    if (file < 0 || fstat(file, &status) != 0) {
-        snprintf(reason, room, "the file cannot be read: %s", strerror(errno));
-    } else if (read(file, &head, sizeof head) != (ssize_t)sizeof head ||
-               memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 ||
-               head.e_ident[EI_CLASS] != ELFCLASS64 || head.e_type != ET_DYN ||
-               head.e_phentsize != sizeof segment) {
-        snprintf(reason, room, "the file is not a 64-bit shared object");
-    } else {
-        const uint64_t size = (uint64_t)status.st_size;
-        whole = head.e_shoff <= size &&
-                (uint64_t)head.e_shnum * head.e_shentsize <= size - head.e_shoff;
-        for (unsigned k = 0; k < head.e_phnum && whole; ++k) {
-            const off_t at = (off_t)(head.e_phoff + (uint64_t)k * sizeof segment);
-            whole = pread(file, &segment, sizeof segment, at) == (ssize_t)sizeof segment &&
-                    segment.p_offset <= size && segment.p_filesz <= size - segment.p_offset;
-        }
-        if (!whole) snprintf(reason, room, "the file is truncated or damaged");
-    }
-    if (file >= 0) close(file);
-    return whole;
-}
-
 /* ------------------------------------------------------------------ opening one */
 
 static bool in_folder(const char *folder, void *context)
@@ -136,7 +100,7 @@ static void open_module(meta_backend *backend)
 {
     void *module;
     const meta_plugin *plugin;
-    if (!whole_elf(backend->path, backend->reason, sizeof backend->reason)) return;
+    if (!meta_module_whole(backend->path, backend->reason, sizeof backend->reason)) return;
     module = dlopen(backend->path, RTLD_NOW | RTLD_LOCAL);
     if (!module) {
         snprintf(backend->reason, sizeof backend->reason, "%s", dlerror());

@@ -66,7 +66,7 @@ static void cut(problem *p, const int *coordinate, const int *dims)
 static void choose_stencil(problem *p, const options *o)
 {
     static const int points[] = {0, 5, 9, 7, 27};
-    p->stencil = (int)o->stencil - STENCIL_2D5P;
+    p->stencil = (unsigned)(o->stencil - STENCIL_2D5P);
     p->points = points[o->stencil - STENCIL_NONE];
     p->corners = o->stencil == STENCIL_2D9P || o->stencil == STENCIL_3D27P;
 }

@@ -32,12 +32,12 @@ typedef struct problem {
     region own;        /**< the block's own cells */
     number type;
     int variables;
-    int grouped; /**< variables in one message */
-    int stencil; /**< 0 2D 5-point, 1 2D 9-point, 2 3D 7-point, 3 3D 27-point, -1 none; the order of
-                      meta_stencil_kind too */
-    int points;  /**< of the stencil; 0 where there is none */
-    bool corners; /**< the stencil needs the edges' and corners' ghost cells */
-    int terms;    /**< at the domain's sides this block has */
+    int grouped;      /**< variables in one message */
+    unsigned stencil; /**< 0 2D 5-point, 1 2D 9-point, 2 3D 7-point, 3 3D 27-point, as
+                           meta_stencil_kind counts them; means nothing where points is 0 */
+    int points;       /**< of the stencil; 0 where there is none */
+    bool corners;     /**< the stencil needs the edges' and corners' ghost cells */
+    int terms;        /**< at the domain's sides this block has */
     flux_term term[26];
 } problem;
 

@@ -1,0 +1,67 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# What the README says, done as a newcomer does it: installed in a folder of its own, no environment
+# variable of ours set, the programs in the documents compiled with pkg-config and run.
+# TEST: backends=any mpi=yes timeout=300 labels=documents
+set -eu
+top=$META_TEST_SRCDIR build=$META_TEST_BUILDDIR
+here=$(mktemp -d)
+trap 'rm -rf "$here"' EXIT
+cd "$here"
+
+sanitize=
+nm -D "$build/.libs/libmeta.so" | grep -q __asan_init && sanitize='-fsanitize=address,undefined'
+MAKEFLAGS='' make -s -C "$build" install prefix="$here/installed" >install.log 2>&1 || {
+    cat install.log
+    exit 1
+}
+unset META_BACKEND_PATH META_MODE META_RANK_MAP META_THREADS LD_LIBRARY_PATH
+
+# block FILE WORD: the code block that begins with ```c WORD
+block()
+{
+    awk -v first="^\`\`\`c *$2\$" '$0 ~ first { on = 1; next } /^```/ { on = 0 } on' "$1"
+}
+
+# compile NAME PACKAGE FLAG…
+compile()
+{
+    name=$1 package=$2
+    shift 2
+    test -s "$name.c" || { echo "$name.c is empty: the document has no such block"; exit 1; }
+    PKG_CONFIG_PATH=installed/lib/pkgconfig
+    export PKG_CONFIG_PATH
+    # shellcheck disable=SC2046
+    ${CC:-cc} -std=c11 -Wall -Wextra -Werror $sanitize "$name.c" -o "$name" \
+        $(pkg-config --define-variable=prefix="$here/installed" --cflags --libs "$package") \
+        -Wl,-rpath,"$here/installed/lib" "$@"
+}
+
+expect()
+{
+    echo "$1"
+    case $1 in "$2") ;; *) echo "expected: $2"; exit 1 ;; esac
+}
+
+block "$top/README.md" '' >first.c
+compile first libmeta_comm
+expect "$($META_TEST_MPIEXEC -n 4 ./first)" '4 ranks: sum 1048576.0 of 1048576.0'
+expect "$(META_RANK_MAP='0-1:openmp,*:opencl' $META_TEST_MPIEXEC -n 4 ./first)" \
+    '4 ranks: sum 1048576.0 of 1048576.0'
+
+block "$top/doc/own-kernels.md" openmp >own_openmp.c
+compile own_openmp libmeta -fopenmp
+expect "$(./own_openmp)" 55
+block "$top/doc/own-kernels.md" opencl >own_opencl.c
+compile own_opencl libmeta -lOpenCL
+expect "$(./own_opencl)" 55
+
+# The installed programs find everything by themselves.
+expect "$(installed/bin/meta-info | grep -c '^  open[mc][pl].* usable')" 2
+installed/bin/meta-info --env >/dev/null
+installed/bin/meta-info --ranks 4 >/dev/null
+$META_TEST_MPIEXEC -n 2 installed/bin/meta-dot3d --nx 16 --ny 8 --nz 4 --iters 2 >dot3d.out ||
+    { cat dot3d.out; exit 1; }
+expect "$(tail -n 1 dot3d.out)" PASS
+expect "$(MAKEFLAGS='' make -s -C "$build" uninstall prefix="$here/installed" >/dev/null 2>&1
+    find installed -type f -o -type l)" ''
