@@ -5,15 +5,15 @@
 
 #include <inttypes.h>
 
-/* MPI's minimum and maximum say nothing of NaN; with these one wins, whichever side it stands on. */
-#define FLOATING_OPERATION(name, T, better)                                     \
-    static void name(void *in, void *inout, int *length, MPI_Datatype *type)    \
-    {                                                                           \
-        const T *a = in;                                                        \
-        T *b = inout;                                                           \
-        (void)type;                                                             \
-        for (int k = 0; k < *length; ++k)                                       \
-            if (a[k] != a[k] || a[k] better b[k]) b[k] = a[k];                  \
+/* MPI's minimum and maximum say nothing of NaN; with these one wins, whichever side it is on. */
+#define FLOATING_OPERATION(name, T, better)                                                        \
+    static void name(void *in, void *inout, int *length, MPI_Datatype *type)                       \
+    {                                                                                              \
+        const T *a = in;                                                                           \
+        T *b = inout;                                                                              \
+        (void)type;                                                                                \
+        for (int k = 0; k < *length; ++k)                                                          \
+            if (a[k] != a[k] || a[k] better b[k]) b[k] = a[k];                                     \
     }
 FLOATING_OPERATION(min_f64, double, <)
 FLOATING_OPERATION(max_f64, double, >)
@@ -48,13 +48,19 @@ static MPI_Op operation_of(meta_op op, meta_type type)
 static MPI_Datatype datatype_of(meta_op op, meta_type type)
 {
     switch (type) {
-    case META_F64: return MPI_DOUBLE;
-    case META_F32: return MPI_FLOAT;
+    case META_F64:
+        return MPI_DOUBLE;
+    case META_F32:
+        return MPI_FLOAT;
     /* Signed sums wrap: the same bits as unsigned ones, whose overflow C defines. */
-    case META_I64: return op == META_SUM ? MPI_UINT64_T : MPI_INT64_T;
-    case META_I32: return op == META_SUM ? MPI_UINT32_T : MPI_INT32_T;
-    case META_U64: return MPI_UINT64_T;
-    default: return MPI_UINT32_T;
+    case META_I64:
+        return op == META_SUM ? MPI_UINT64_T : MPI_INT64_T;
+    case META_I32:
+        return op == META_SUM ? MPI_UINT32_T : MPI_INT32_T;
+    case META_U64:
+        return MPI_UINT64_T;
+    default:
+        return MPI_UINT32_T;
     }
 }
 
@@ -69,8 +75,8 @@ static bool reducing(comm_message *m)
 {
     if (!comm_message_retired(m)) return false;
     if (m->status == META_OK && m->to_device) {
-        const meta_err error = core->copy(m->sink.device, META_QUEUE_COMPUTE, META_COPY_H2D, m->target,
-                                          &m->sink, m->bytes, &m->pending[0]);
+        const meta_err error = core->copy(m->sink.device, META_QUEUE_COMPUTE, META_COPY_H2D,
+                                          m->target, &m->sink, m->bytes, &m->pending[0]);
         if (error != META_OK) comm_message_fail(m, error);
     }
     m->step = uploading;
@@ -92,14 +98,12 @@ static bool issue(comm_message *m)
     for (int64_t at = 0; at < m->count && m->status == META_OK; at += part) {
         const int64_t count = m->count - at < part ? m->count - at : part;
         const size_t offset = (size_t)at * element;
-        const int code = MPI_Iallreduce(
-            m->in_place ? MPI_IN_PLACE : (const char *)m->source + offset, (char *)m->target + offset,
-            (int)count, datatype_of(m->op, m->type), operation_of(m->op, m->type), job.collectives,
-            &m->requests[requests]);
-        if (code == MPI_SUCCESS)
-            m->request_count = ++requests;
-        else
-            comm_message_fail(m, comm_mpi(code, "MPI_Iallreduce"));
+        const int code =
+            MPI_Iallreduce(m->in_place ? MPI_IN_PLACE : (const char *)m->source + offset,
+                           (char *)m->target + offset, (int)count, datatype_of(m->op, m->type),
+                           operation_of(m->op, m->type), job.collectives, &m->requests[requests]);
+        if (code == MPI_SUCCESS) m->request_count = ++requests;
+        else comm_message_fail(m, comm_mpi(code, "MPI_Iallreduce"));
     }
     comm_message_pass(m);
     m->step = reducing;
@@ -120,20 +124,23 @@ static meta_err check(int64_t count, meta_op op, meta_type type, size_t *element
 {
     COMM_TRY(core->check_type(type, element));
     if (type >= META_I16)
-        return core->fail(META_ERR_TYPE, "argument 'type' is %s, which is moved but not computed with",
+        return core->fail(META_ERR_TYPE,
+                          "argument 'type' is %s, which is moved but not computed with",
                           comm_type_name((uint32_t)type));
     if ((int)op < 0 || op >= META_OP_COUNT)
         return core->fail(META_ERR_ARGUMENT, "argument 'op' is %d, which is no operation", (int)op);
     if (count < 0) return core->fail(META_ERR_ARGUMENT, "argument 'count' is %" PRId64, count);
     if (count > INT64_MAX / 8)
-        return core->fail(META_ERR_OVERFLOW, "argument 'count' is %" PRId64 ", more than 2^60", count);
+        return core->fail(META_ERR_OVERFLOW, "argument 'count' is %" PRId64 ", more than 2^60",
+                          count);
     return META_OK;
 }
 
 static meta_err check_apart(const char *recv, const char *send, size_t bytes)
 {
     if (recv == send || recv + bytes <= send || send + bytes <= recv) return META_OK;
-    return core->fail(META_ERR_OVERLAP, "arguments 'recv' and 'send' overlap: give the same address "
+    return core->fail(META_ERR_OVERLAP,
+                      "arguments 'recv' and 'send' overlap: give the same address "
                       "or memory that is apart");
 }
 

@@ -13,10 +13,10 @@
 #include "meta_comm.h"
 
 /** Return early with an error. */
-#define COMM_TRY(expression)                           \
-    do {                                               \
-        const meta_err error_ = (expression);          \
-        if (error_ != META_OK) return error_;          \
+#define COMM_TRY(expression)                                                                       \
+    do {                                                                                           \
+        const meta_err error_ = (expression);                                                      \
+        if (error_ != META_OK) return error_;                                                      \
     } while (0)
 /** Return early if an MPI function fails: COMM_MPI(MPI_Isend, (buf, …)). */
 #define COMM_MPI(function, arguments) COMM_TRY(comm_mpi(function arguments, #function))
@@ -33,9 +33,9 @@ typedef struct comm_job {
     MPI_Comm collectives; /**< and the one for collective operations */
     int rank, size, node_rank, node_size;
     int thread_level;
-    pthread_t thread;     /**< the one that attached */
-    size_t chunk;         /**< most payload bytes of one MPI message; the same on every rank */
-    double timeout;       /**< seconds that meta_comm_finalize() waits */
+    pthread_t thread; /**< the one that attached */
+    size_t chunk;     /**< most payload bytes of one MPI message; the same on every rank */
+    double timeout;   /**< seconds that meta_comm_finalize() waits */
 } comm_job;
 extern comm_job job;
 
@@ -91,13 +91,19 @@ typedef struct comm_header {
     uint16_t version;
     uint16_t type;
     uint64_t count; /**< elements */
-    uint64_t bytes; /**< of payload in all; what the first message does not hold follows in others */
+    uint64_t
+        bytes; /**< of payload in all; what the first message does not hold follows in others */
     uint64_t chunk; /**< payload bytes of those */
 } comm_header;
 _Static_assert(sizeof(comm_header) == 32, "the header's layout is part of the wire format");
 
 /** Where a message's bytes are while MPI has them. */
-typedef enum comm_wire { COMM_WIRE_NONE, COMM_WIRE_HEADER, COMM_WIRE_STAGING, COMM_WIRE_HEAP } comm_wire;
+typedef enum comm_wire {
+    COMM_WIRE_NONE,
+    COMM_WIRE_HEADER,
+    COMM_WIRE_STAGING,
+    COMM_WIRE_HEAP
+} comm_wire;
 
 /** Somebody who waits for a message in a blocking call. */
 typedef struct comm_waiter {
@@ -111,7 +117,8 @@ typedef struct comm_message comm_message;
 /** An operation under way: a state machine whose state is the function that does its next step. */
 struct comm_message {
     comm_message *next, *previous;
-    /** Try the next step: true if it was done, and `step` is the one after it or NULL at the end. */
+    /** Try the next step: true if it was done, and `step` is the one after it or NULL at the end.
+     */
     bool (*step)(comm_message *m);
     comm_kind kind;
     int peer, tag;
@@ -121,14 +128,14 @@ struct comm_message {
 
     meta_type type;
     int64_t count;
-    size_t bytes;       /**< of payload as the caller has it */
-    size_t total;       /**< of payload as the sender has it, known from the header */
-    size_t moved;       /**< of it arrived so far */
-    bool headed;        /**< the header has arrived */
+    size_t bytes; /**< of payload as the caller has it */
+    size_t total; /**< of payload as the sender has it, known from the header */
+    size_t moved; /**< of it arrived so far */
+    bool headed;  /**< the header has arrived */
     comm_header header;
 
-    meta_span packed;   /**< where payload comes from or goes to */
-    meta_call unpack;   /**< what follows, if unpacks */
+    meta_span packed; /**< where payload comes from or goes to */
+    meta_call unpack; /**< what follows, if unpacks */
     bool unpacks;
     meta_pending pending[2];
     const void *held[2];
@@ -144,7 +151,8 @@ struct comm_message {
 
     /* allreduce */
     meta_op op;
-    const void *source; /**< what MPI reads and writes: host memory, or staging of the two devices */
+    const void
+        *source; /**< what MPI reads and writes: host memory, or staging of the two devices */
     void *target;
     bool from_device, to_device, in_place;
     meta_span sink;

@@ -35,10 +35,8 @@ void comm_back_off(unsigned idle)
 {
     enum { YIELDS = 2000 };
     const struct timespec nap = {.tv_nsec = 50000};
-    if (idle < YIELDS)
-        sched_yield();
-    else
-        nanosleep(&nap, NULL);
+    if (idle < YIELDS) sched_yield();
+    else nanosleep(&nap, NULL);
 }
 
 void comm_wait_while(bool (*busy)(const void *), const void *what, double deadline)
@@ -84,7 +82,9 @@ static bool anything_left(const void *unused)
 {
     (void)unused;
     return comm_messages_count(COMM_SEND) + comm_messages_count(COMM_RECV) +
-                   comm_messages_count(COMM_REDUCE) > 0 || comm_plans_finishing();
+                   comm_messages_count(COMM_REDUCE) >
+               0 ||
+           comm_plans_finishing();
 }
 
 static meta_err flush(void)

@@ -20,7 +20,8 @@ static meta_err plan_of(meta_halo handle, halo_plan **plan)
     if (handle.slot >= slot_count || handle.generation > slots[handle.slot].generation)
         return core->fail(META_ERR_HANDLE, "argument 'plan' is no plan's handle");
     if (handle.generation != slots[handle.slot].generation || !slots[handle.slot].plan)
-        return core->fail(META_ERR_HANDLE, "argument 'plan' is the handle of a plan that was freed");
+        return core->fail(META_ERR_HANDLE,
+                          "argument 'plan' is the handle of a plan that was freed");
     *plan = slots[handle.slot].plan;
     return META_OK;
 }
@@ -33,18 +34,23 @@ static meta_err check_desc(const meta_halo *plan, const meta_halo_desc *desc, in
     if (!plan) return core->fail(META_ERR_ARGUMENT, "argument 'plan' is NULL");
     if (!desc) return core->fail(META_ERR_ARGUMENT, "argument 'desc' is NULL");
     if (desc->size < sizeof *desc)
-        return core->fail(META_ERR_ARGUMENT, "argument 'desc' has size %zu: set it to "
-                          "META_HALO_DESC_INIT", desc->size);
+        return core->fail(META_ERR_ARGUMENT,
+                          "argument 'desc' has size %zu: set it to "
+                          "META_HALO_DESC_INIT",
+                          desc->size);
     if (desc->cart == MPI_COMM_NULL)
         return core->fail(META_ERR_ARGUMENT, "argument 'desc->cart' is MPI_COMM_NULL");
     COMM_MPI(MPI_Topo_test, (desc->cart, &topology));
     if (topology != MPI_CART)
-        return core->fail(META_ERR_ARGUMENT, "argument 'desc->cart' has no Cartesian topology: make it "
-                                             "with MPI_Cart_create()");
+        return core->fail(META_ERR_ARGUMENT,
+                          "argument 'desc->cart' has no Cartesian topology: make it "
+                          "with MPI_Cart_create()");
     COMM_MPI(MPI_Cartdim_get, (desc->cart, dims));
     if (*dims < 1 || *dims > HALO_DIMS)
-        return core->fail(META_ERR_ARGUMENT, "argument 'desc->cart' has %d dimensions: plans have 1 to "
-                          "%d", *dims, HALO_DIMS);
+        return core->fail(META_ERR_ARGUMENT,
+                          "argument 'desc->cart' has %d dimensions: plans have 1 to "
+                          "%d",
+                          *dims, HALO_DIMS);
     return META_OK;
 }
 
@@ -94,7 +100,8 @@ static meta_err create(meta_halo *plan, const meta_halo_desc *desc)
     int dims;
     COMM_TRY(check_desc(plan, desc, &dims));
     COMM_MPI(MPI_Comm_dup, (desc->cart, &cart));
-    meta_err error = comm_mpi(MPI_Comm_set_errhandler(cart, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+    meta_err error =
+        comm_mpi(MPI_Comm_set_errhandler(cart, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
     halo_plan *p = calloc(1, sizeof *p);
     if (p) p->cart = cart;
     if (error == META_OK) error = build(p, desc, dims, cart);
@@ -118,8 +125,9 @@ static meta_err free_plan(meta_halo *plan)
     if (!plan) return core->fail(META_ERR_ARGUMENT, "argument 'plan' is NULL");
     COMM_TRY(plan_of(*plan, &p));
     if (p->state == HALO_STARTED)
-        return core->fail(META_ERR_STATE, "the plan's exchange is not finished: call meta_halo_finish() "
-                                          "first");
+        return core->fail(META_ERR_STATE,
+                          "the plan's exchange is not finished: call meta_halo_finish() "
+                          "first");
     halo_wait_idle(p);
     slots[p->slot].plan = NULL;
     destroy(p, true);
@@ -139,8 +147,8 @@ void comm_plans_drop(bool collective)
         destroy(p, collective);
     }
     if (left > 0)
-        core->log(META_LOG_WARN, "%u halo plan%s never freed: call meta_halo_free()", (unsigned)left,
-                  left == 1 ? " was" : "s were");
+        core->log(META_LOG_WARN, "%u halo plan%s never freed: call meta_halo_free()",
+                  (unsigned)left, left == 1 ? " was" : "s were");
 }
 
 /* ------------------------------------------------------------------ public */

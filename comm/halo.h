@@ -12,14 +12,15 @@ enum { HALO_DIMS = 3, HALO_WAYS = 27, HALO_TEXT = 16 };
  *  number sum (way[d] + 1) * 3^d; the opposite one is that many from the other end. */
 typedef struct halo_link {
     int way[HALO_DIMS];
-    int peer; /**< the rank that way in the plan's communicator; MPI_PROC_NULL where there is none */
+    int peer; /**< the rank that way in the plan's communicator; MPI_PROC_NULL where there is none
+               */
     /** Of one field: own cells that the peer needs, and ghosts that the peer fills; of no elements
      *  where nothing goes that way. */
     meta_face send, recv;
     int64_t send_count, recv_count; /**< elements of them */
     size_t send_at, recv_at;        /**< where the fields' cells lie in the buffers, in bytes */
     size_t send_bytes, recv_bytes;
-    size_t first_unpack;            /**< in the plan's list of calls, one for each field */
+    size_t first_unpack; /**< in the plan's list of calls, one for each field */
     meta_pending upload, unpack;
 } halo_link;
 

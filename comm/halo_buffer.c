@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file halo_buffer.c
  *  The memory and the persistent MPI requests of a halo plan: made once, so that an exchange
- *  allocates nothing. A host device's buffers are given to MPI themselves, others through staging. */
+ *  allocates nothing. A host device's buffers are given to MPI themselves, others through staging.
+ */
 #include "halo.h"
 
 #include <limits.h>
@@ -45,28 +46,32 @@ static meta_err large_type(size_t bytes, MPI_Datatype *type)
     MPI_Datatype block;
     const size_t blocks = bytes / BLOCK;
     if (blocks > INT_MAX)
-        return core->fail(META_ERR_OVERFLOW, "a message of %zu bytes is larger than MPI can send", bytes);
+        return core->fail(META_ERR_OVERFLOW, "a message of %zu bytes is larger than MPI can send",
+                          bytes);
     int lengths[2] = {(int)blocks, (int)(bytes % BLOCK)};
     MPI_Aint at[2] = {0, (MPI_Aint)(blocks * BLOCK)};
     COMM_MPI(MPI_Type_contiguous, (BLOCK, MPI_BYTE, &block));
     MPI_Datatype types[2] = {block, MPI_BYTE};
-    meta_err error = comm_mpi(MPI_Type_create_struct(2, lengths, at, types, type), "MPI_Type_create_struct");
+    meta_err error =
+        comm_mpi(MPI_Type_create_struct(2, lengths, at, types, type), "MPI_Type_create_struct");
     MPI_Type_free(&block);
     if (error == META_OK) error = comm_mpi(MPI_Type_commit(type), "MPI_Type_commit");
     return error;
 }
 
 /* MPI_Send_init() or MPI_Recv_init() of @p bytes at @p data. */
-static meta_err make_request(const halo_plan *p, bool send, char *data, size_t bytes, int peer, int tag,
-                             MPI_Request *request)
+static meta_err make_request(const halo_plan *p, bool send, char *data, size_t bytes, int peer,
+                             int tag, MPI_Request *request)
 {
     MPI_Datatype type = MPI_BYTE;
     const bool large = bytes > INT_MAX;
     const int count = large ? 1 : (int)bytes;
     if (large) COMM_TRY(large_type(bytes, &type));
     const meta_err error =
-        send ? comm_mpi(MPI_Send_init(data, count, type, peer, tag, p->cart, request), "MPI_Send_init")
-             : comm_mpi(MPI_Recv_init(data, count, type, peer, tag, p->cart, request), "MPI_Recv_init");
+        send ? comm_mpi(MPI_Send_init(data, count, type, peer, tag, p->cart, request),
+                        "MPI_Send_init")
+             : comm_mpi(MPI_Recv_init(data, count, type, peer, tag, p->cart, request),
+                        "MPI_Recv_init");
     if (large) MPI_Type_free(&type);
     return error;
 }
@@ -100,7 +105,8 @@ static meta_err make_lists(halo_plan *p)
     p->calls = calloc(calls, sizeof *p->calls);
     p->unpacks = calloc(calls, sizeof *p->unpacks);
     if (p->field && p->held && p->calls && p->unpacks) return META_OK;
-    return core->fail(META_ERR_NO_MEMORY, "the host has no memory for a plan of %d fields", p->fields);
+    return core->fail(META_ERR_NO_MEMORY, "the host has no memory for a plan of %d fields",
+                      p->fields);
 }
 
 meta_err halo_plan_allocate(halo_plan *p)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file halo_exchange.c
- *  One exchange of a halo plan: everything is packed in one launch on the halo queue and goes to MPI
- *  when it is on the host; what arrives goes to the device and is unpacked at once; when the last
- *  message is queued there, the compute queue is told to wait for it. Nothing here waits, and
+ *  One exchange of a halo plan: everything is packed in one launch on the halo queue and goes to
+ * MPI when it is on the host; what arrives goes to the device and is unpacked at once; when the
+ * last message is queued there, the compute queue is told to wait for it. Nothing here waits, and
  *  nothing allocates. */
 #include "halo.h"
 
@@ -23,10 +23,8 @@ static void tell(halo_plan *p)
         if (p->held[k]) core->release(p->held[k]);
         p->held[k] = NULL;
     }
-    if (p->tracked)
-        core->event_complete(p->event, p->status, p->text);
-    else if (!p->waited)
-        comm_background_error(p->status, p->text);
+    if (p->tracked) core->event_complete(p->event, p->status, p->text);
+    else if (!p->waited) comm_background_error(p->status, p->text);
 }
 
 static void set_ordered(halo_plan *p)
@@ -121,10 +119,11 @@ static meta_err unpack(halo_plan *p, halo_link *link)
     if (p->recv_staging) {
         const meta_span to = halo_part(&p->recv_span, link->recv_at);
         COMM_TRY(core->copy(p->device, META_QUEUE_HALO, META_COPY_H2D,
-                            halo_recv_memory(p, link->recv_at), &to, link->recv_bytes, &link->upload));
+                            halo_recv_memory(p, link->recv_at), &to, link->recv_bytes,
+                            &link->upload));
     }
-    return core->launch(p->device, META_QUEUE_HALO, p->unpacks + link->first_unpack, (size_t)p->fields,
-                        &link->unpack);
+    return core->launch(p->device, META_QUEUE_HALO, p->unpacks + link->first_unpack,
+                        (size_t)p->fields, &link->unpack);
 }
 
 static bool receive(halo_plan *p)
@@ -226,8 +225,9 @@ void comm_plans_settle(meta_device *device)
 
 void halo_end(halo_plan *p)
 {
-    abandon(p, core->fail(META_ERR_STATE, "an exchange of a halo plan was not complete when communication "
-                                          "was ended"));
+    abandon(p, core->fail(META_ERR_STATE,
+                          "an exchange of a halo plan was not complete when communication "
+                          "was ended"));
     tell(p);
     if (p->sending) {
         /* MPI may still read what nobody received: that memory is left to it. */
@@ -263,8 +263,9 @@ meta_err halo_start(halo_plan *p, void *const *fields)
                                           "meta_halo_finish() first");
     halo_wait_idle(p);
     if (p->broken)
-        return core->fail(META_ERR_STATE, "an exchange of this plan failed, and its neighbours may be in "
-                                          "the middle of theirs: free the plan and make a new one");
+        return core->fail(META_ERR_STATE,
+                          "an exchange of this plan failed, and its neighbours may be in "
+                          "the middle of theirs: free the plan and make a new one");
     COMM_TRY(halo_fields_resolve(p, fields));
     COMM_TRY(halo_fields_calls(p));
     comm_plans_settle(p->device);
@@ -293,8 +294,9 @@ meta_err halo_start(halo_plan *p, void *const *fields)
 meta_err halo_finish(halo_plan *p, meta_event *done)
 {
     if (p->state != HALO_STARTED)
-        return core->fail(META_ERR_STATE, "the plan has no exchange to finish: call meta_halo_start() "
-                                          "first");
+        return core->fail(META_ERR_STATE,
+                          "the plan has no exchange to finish: call meta_halo_start() "
+                          "first");
     p->tracked = done && done != META_ASYNC;
     if (p->tracked) {
         const meta_err error = core->event_new(&p->event);

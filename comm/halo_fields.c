@@ -11,8 +11,9 @@ static meta_err wrong_device(const halo_plan *p, const char *name, const meta_sp
     meta_device_desc mine = META_DEVICE_DESC_INIT, other = META_DEVICE_DESC_INIT;
     core->device_info(p->device, &mine);
     core->device_info(span->device, &other);
-    return core->fail(META_ERR_WRONG_DEVICE, "argument '%s' is on %s:%d, but the plan was made for %s:%d",
-                      name, other.backend, other.index, mine.backend, mine.index);
+    return core->fail(META_ERR_WRONG_DEVICE,
+                      "argument '%s' is on %s:%d, but the plan was made for %s:%d", name,
+                      other.backend, other.index, mine.backend, mine.index);
 }
 
 static meta_err check_apart(const halo_plan *p, int field)
@@ -22,7 +23,8 @@ static meta_err check_apart(const halo_plan *p, int field)
     for (int k = 0; k < field; ++k) {
         const char *other = p->field[k].address;
         if (mine < other + bytes && other < mine + bytes)
-            return core->fail(META_ERR_OVERLAP, "arguments 'fields[%d]' and 'fields[%d]' overlap", k, field);
+            return core->fail(META_ERR_OVERLAP, "arguments 'fields[%d]' and 'fields[%d]' overlap",
+                              k, field);
     }
     return META_OK;
 }

@@ -32,10 +32,12 @@ static meta_err check_widths(const meta_halo_desc *desc)
             return core->fail(META_ERR_ARGUMENT, "argument 'desc->%s[%d]' is negative",
                               desc->low[d] < 0 ? "low" : "high", d);
         if (desc->low[d] > before || desc->high[d] > behind)
-            return core->fail(META_ERR_BOUNDS, "argument 'desc->box', dimension %d: %d and %d ghost cells "
-                              "are asked for at the low and the high side, but the array has %" PRId64
-                              " and %" PRId64 " outside the box", d, desc->low[d], desc->high[d], before,
-                              behind);
+            return core->fail(
+                META_ERR_BOUNDS,
+                "argument 'desc->box', dimension %d: %d and %d ghost cells "
+                "are asked for at the low and the high side, but the array has %" PRId64
+                " and %" PRId64 " outside the box",
+                d, desc->low[d], desc->high[d], before, behind);
     }
     return META_OK;
 }
@@ -45,11 +47,15 @@ static meta_err check(halo_plan *p, const meta_halo_desc *desc)
     COMM_TRY(core->check_type(desc->type, &p->element));
     COMM_TRY(core->check_box(&desc->box, "desc->box"));
     if (desc->box.ndim != p->dims)
-        return core->fail(META_ERR_ARGUMENT, "argument 'desc->box' has %d dimensions, the Cartesian "
-                          "communicator %d", desc->box.ndim, p->dims);
+        return core->fail(META_ERR_ARGUMENT,
+                          "argument 'desc->box' has %d dimensions, the Cartesian "
+                          "communicator %d",
+                          desc->box.ndim, p->dims);
     if (desc->kind != META_HALO_FACES && desc->kind != META_HALO_ALL)
-        return core->fail(META_ERR_ARGUMENT, "argument 'desc->kind' is %d: give META_HALO_FACES or "
-                          "META_HALO_ALL", (int)desc->kind);
+        return core->fail(META_ERR_ARGUMENT,
+                          "argument 'desc->kind' is %d: give META_HALO_FACES or "
+                          "META_HALO_ALL",
+                          (int)desc->kind);
     if (desc->fields < 1)
         return core->fail(META_ERR_ARGUMENT, "argument 'desc->fields' is %d", desc->fields);
     return check_widths(desc);
@@ -97,8 +103,10 @@ static meta_err too_thin(const halo_plan *p, int way, int d, int64_t own, int wi
 {
     char name[HALO_TEXT];
     halo_way_name(p, way, name);
-    return core->fail(META_ERR_BOUNDS, "argument 'desc->box', dimension %d: the box is %" PRId64
-                      " cells thick, but %d are to be sent towards %s", d, own, width, name);
+    return core->fail(META_ERR_BOUNDS,
+                      "argument 'desc->box', dimension %d: the box is %" PRId64
+                      " cells thick, but %d are to be sent towards %s",
+                      d, own, width, name);
 }
 
 /* The cells that are sent and received in one direction. */
@@ -133,8 +141,10 @@ static meta_err place(size_t *total, int64_t count, const halo_plan *p, size_t *
     if (__builtin_mul_overflow((size_t)count, p->element, bytes) ||
         __builtin_mul_overflow(*bytes, (size_t)p->fields, bytes) || *bytes > SIZE_MAX / 64 ||
         *total > SIZE_MAX / 2)
-        return core->fail(META_ERR_OVERFLOW, "argument 'desc': %d fields with %" PRId64 " cells for one "
-                          "neighbour are more bytes than can be counted", p->fields, count);
+        return core->fail(META_ERR_OVERFLOW,
+                          "argument 'desc': %d fields with %" PRId64 " cells for one "
+                          "neighbour are more bytes than can be counted",
+                          p->fields, count);
     *at = *total;
     *total += (*bytes + LINE - 1) / LINE * LINE;
     return META_OK;

@@ -43,9 +43,11 @@ static meta_err disagree(const halo_plan *p, int way, const char *what, const ch
 {
     char name[HALO_TEXT];
     halo_way_name(p, way, name);
-    return core->fail(META_ERR_MISMATCH, "ranks %d and %d of the Cartesian communicator, neighbours "
-                      "towards %s, disagree on the %s: %s on rank %d, %s on rank %d", p->rank,
-                      p->link[way].peer, name, what, here, p->rank, there, p->link[way].peer);
+    return core->fail(META_ERR_MISMATCH,
+                      "ranks %d and %d of the Cartesian communicator, neighbours "
+                      "towards %s, disagree on the %s: %s on rank %d, %s on rank %d",
+                      p->rank, p->link[way].peer, name, what, here, p->rank, there,
+                      p->link[way].peer);
 }
 
 static meta_err compare_numbers(const halo_plan *p, int way, const char *what, int here, int there)
@@ -116,8 +118,8 @@ static meta_err exchange(const halo_plan *p, const offer *mine, offer *theirs)
         COMM_MPI(MPI_Irecv, (&theirs[way], (int)sizeof *theirs, MPI_BYTE, peer, opposite, p->cart,
                              &request[count]));
         ++count;
-        COMM_MPI(MPI_Isend, (&mine[way], (int)sizeof *mine, MPI_BYTE, peer, way, p->cart,
-                             &request[count]));
+        COMM_MPI(MPI_Isend,
+                 (&mine[way], (int)sizeof *mine, MPI_BYTE, peer, way, p->cart, &request[count]));
         ++count;
     }
     return comm_mpi_statuses(MPI_Waitall(count, request, status), "MPI_Waitall", count, status);

@@ -17,8 +17,9 @@ meta_err comm_enter(const char *call)
 {
     COMM_TRY(core->enter(call));
     if (!job.attached)
-        return core->fail(META_ERR_INIT, "this process is not part of a job: call meta_comm_init() or "
-                                         "meta_comm_attach() first");
+        return core->fail(META_ERR_INIT,
+                          "this process is not part of a job: call meta_comm_init() or "
+                          "meta_comm_attach() first");
     COMM_TRY(comm_thread_allowed());
     comm_lock();
     return META_OK;
@@ -32,8 +33,8 @@ meta_err comm_leave(meta_err error)
 
 /* ------------------------------------------------------------------ entering */
 
-/* Name the public call for messages, before libmeta is started as well. That alone is no failure: the
- * thread's last message stays. */
+/* Name the public call for messages, before libmeta is started as well. That alone is no failure:
+ * the thread's last message stays. */
 static void name_call(const char *call)
 {
     char before[COMM_TEXT];
@@ -54,8 +55,9 @@ static meta_err check_thread(void)
     COMM_MPI(MPI_Query_thread, (&level));
     COMM_MPI(MPI_Is_thread_main, (&is_main));
     if (level < MPI_THREAD_SERIALIZED && !is_main)
-        return core->fail(META_ERR_STATE, "MPI was initialised with less than MPI_THREAD_SERIALIZED, and "
-                                          "this is not the thread that initialised it: call from that one");
+        return core->fail(META_ERR_STATE,
+                          "MPI was initialised with less than MPI_THREAD_SERIALIZED, and "
+                          "this is not the thread that initialised it: call from that one");
     job.thread_level = level;
     job.thread = pthread_self();
     return META_OK;
@@ -94,10 +96,12 @@ static void report(int threads)
     meta_device *device;
     int length;
     MPI_Get_processor_name(host, &length);
-    if (core->current_device(&device) != META_OK || core->device_info(device, &desc) != META_OK) return;
-    core->log(META_LOG_INFO, "rank %d of %d, %d of %d on %s: %s:%d, %s; its share of the cores is %d",
-              job.rank, job.size, job.node_rank, job.node_size, host, desc.backend, desc.index,
-              desc.name, threads);
+    if (core->current_device(&device) != META_OK || core->device_info(device, &desc) != META_OK)
+        return;
+    core->log(META_LOG_INFO,
+              "rank %d of %d, %d of %d on %s: %s:%d, %s; its share of the cores is %d", job.rank,
+              job.size, job.node_rank, job.node_size, host, desc.backend, desc.index, desc.name,
+              threads);
 }
 
 /* The smallest chunk of all ranks: collective operations must be cut alike. */
@@ -166,7 +170,8 @@ static meta_err check_outside(const char *call)
                                           "meta_comm_finalize() first");
     COMM_MPI(MPI_Finalized, (&finalized));
     if (finalized)
-        return core->fail(META_ERR_MPI, "MPI has been finalised, and cannot be started twice in a process");
+        return core->fail(META_ERR_MPI,
+                          "MPI has been finalised, and cannot be started twice in a process");
     return META_OK;
 }
 
@@ -200,7 +205,8 @@ static meta_err attach_checked(MPI_Comm parent, const char *call)
         return core->fail(META_ERR_ARGUMENT, "argument 'comm' is MPI_COMM_NULL");
     COMM_MPI(MPI_Comm_test_inter, (parent, &inter));
     if (inter)
-        return core->fail(META_ERR_ARGUMENT, "argument 'comm' is an intercommunicator: merge it first");
+        return core->fail(META_ERR_ARGUMENT,
+                          "argument 'comm' is an intercommunicator: merge it first");
     return attach(parent, call);
 }
 
@@ -214,8 +220,9 @@ meta_err meta_comm_rank(int *rank, int *size)
 {
     COMM_TRY(core->enter(__func__));
     if (!job.attached)
-        return core->fail(META_ERR_INIT, "this process is not part of a job: call meta_comm_init() or "
-                                         "meta_comm_attach() first");
+        return core->fail(META_ERR_INIT,
+                          "this process is not part of a job: call meta_comm_init() or "
+                          "meta_comm_attach() first");
     if (!rank && !size)
         return core->fail(META_ERR_ARGUMENT, "arguments 'rank' and 'size' are both NULL");
     if (rank) *rank = job.rank;
@@ -228,7 +235,8 @@ meta_err meta_comm_rank(int *rank, int *size)
 static bool still_receiving(const void *unused)
 {
     (void)unused;
-    return comm_messages_count(COMM_RECV) + comm_messages_count(COMM_REDUCE) > 0 || comm_plans_busy();
+    return comm_messages_count(COMM_RECV) + comm_messages_count(COMM_REDUCE) > 0 ||
+           comm_plans_busy();
 }
 
 /* Take in a message that nobody will receive; true if there was one. */
@@ -237,7 +245,8 @@ static bool discard(int *discarded)
     MPI_Message message;
     MPI_Status status;
     int found = 0, bytes = 0;
-    if (MPI_Improbe(MPI_ANY_SOURCE, MPI_ANY_TAG, job.messages, &found, &message, &status) != MPI_SUCCESS ||
+    if (MPI_Improbe(MPI_ANY_SOURCE, MPI_ANY_TAG, job.messages, &found, &message, &status) !=
+            MPI_SUCCESS ||
         !found)
         return false;
     MPI_Get_count(&status, MPI_BYTE, &bytes);
@@ -246,7 +255,8 @@ static bool discard(int *discarded)
     MPI_Mrecv(data, data ? bytes : 0, MPI_BYTE, &message, MPI_STATUS_IGNORE);
     free(data);
     if (++*discarded == 1)
-        core->log(META_LOG_WARN, "meta_comm_finalize: a message from rank %d, tag %d, was never received",
+        core->log(META_LOG_WARN,
+                  "meta_comm_finalize: a message from rank %d, tag %d, was never received",
                   status.MPI_SOURCE, status.MPI_TAG);
     return true;
 }

@@ -25,13 +25,18 @@ meta_err comm_launcher_check(void)
     for (char *c = version; *c; ++c)
         if (*c == '\t') *c = ' ';
     if (!open_mpi && (processes = number_in("OMPI_COMM_WORLD_SIZE")) > 1)
-        return core->fail(META_ERR_MPI, "this program is linked to %s, but Open MPI's launcher started "
-                          "its %d processes, so that each is rank 0 of 1: start it with the mpiexec of "
-                          "MPICH (mpiexec.mpich on Debian)", version, processes);
+        return core->fail(
+            META_ERR_MPI,
+            "this program is linked to %s, but Open MPI's launcher started "
+            "its %d processes, so that each is rank 0 of 1: start it with the mpiexec of "
+            "MPICH (mpiexec.mpich on Debian)",
+            version, processes);
     if (open_mpi && !getenv("OMPI_COMM_WORLD_SIZE") && (processes = number_in("PMI_SIZE")) > 1)
-        return core->fail(META_ERR_MPI, "this program is linked to %s, but the launcher of MPICH or "
-                          "another MPI started its %d processes, so that each is rank 0 of 1: start it "
-                          "with the mpiexec of Open MPI (mpiexec.openmpi on Debian)", version,
-                          processes);
+        return core->fail(
+            META_ERR_MPI,
+            "this program is linked to %s, but the launcher of MPICH or "
+            "another MPI started its %d processes, so that each is rank 0 of 1: start it "
+            "with the mpiexec of Open MPI (mpiexec.openmpi on Debian)",
+            version, processes);
     return META_OK;
 }

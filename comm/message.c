@@ -15,8 +15,7 @@ static size_t under_way, posted_since;
 meta_err comm_message_new(comm_message **made, comm_kind kind, int peer, int tag, meta_event *done)
 {
     comm_message *m = spare;
-    if (m)
-        spare = m->next;
+    if (m) spare = m->next;
     else if (!(m = malloc(sizeof *m)))
         return core->fail(META_ERR_NO_MEMORY, "the host has no memory for another message");
     memset(m, 0, offsetof(comm_message, text));
@@ -44,8 +43,10 @@ meta_err comm_message_requests(comm_message *m, size_t count)
     if (count <= 1) return META_OK;
     MPI_Request *requests = count <= INT32_MAX ? malloc(count * sizeof *requests) : NULL;
     if (!requests)
-        return core->fail(META_ERR_NO_MEMORY, "the host has no memory for the %zu parts of a message "
-                          "(a larger META_CHUNK makes fewer)", count);
+        return core->fail(META_ERR_NO_MEMORY,
+                          "the host has no memory for the %zu parts of a message "
+                          "(a larger META_CHUNK makes fewer)",
+                          count);
     for (size_t k = 0; k < count; ++k) requests[k] = MPI_REQUEST_NULL;
     m->requests = requests;
     return META_OK;
@@ -165,10 +166,8 @@ bool comm_message_retired(comm_message *m)
     while (m->request_retired < m->request_count) {
         int complete = 0;
         const int code = MPI_Test(&m->requests[m->request_retired], &complete, MPI_STATUS_IGNORE);
-        if (code != MPI_SUCCESS)
-            comm_message_fail(m, comm_mpi(code, "MPI_Test"));
-        else if (!complete)
-            return false;
+        if (code != MPI_SUCCESS) comm_message_fail(m, comm_mpi(code, "MPI_Test"));
+        else if (!complete) return false;
         ++m->request_retired;
     }
     m->request_count = m->request_retired = 0;
@@ -278,8 +277,10 @@ void comm_messages_abandon(comm_kind kind)
             if (m->pending[k].ticket) core->pending_wait(&m->pending[k]);
         /* MPI may still touch the memory of what it has: that is left to it. */
         if (m->request_count > 0) m->wire = COMM_WIRE_NONE, m->requests = &m->request;
-        comm_message_fail(m, core->fail(META_ERR_STATE, "%s rank %d, tag %d, was not complete when "
-                                        "communication was ended", words[kind], m->peer, m->tag));
+        comm_message_fail(m, core->fail(META_ERR_STATE,
+                                        "%s rank %d, tag %d, was not complete when "
+                                        "communication was ended",
+                                        words[kind], m->peer, m->tag));
         comm_message_end(m);
     }
     comm_messages_advance();

@@ -22,13 +22,15 @@ extern "C" {
  *  libmeta where nobody has, tells it which rank of the job this is and chooses the rank's device.
  *  @p argc and @p argv are main()'s or NULL.
  *  @return the same error on every rank, with the failing rank's message, if any rank failed;
- *          META_ERR_MPI too if the program was started by another MPI's launcher */
+ *          META_ERR_MPI too if the program was started by another MPI's launcher. MPI then stays
+ *          initialised, for another attempt or for meta_comm_finalize(). */
 META_API meta_err meta_comm_init(int *argc, char ***argv);
 /** The same over @p comm, of which the library keeps a duplicate; ranks are then @p comm's.
  *  MPI must be initialised. Collective, once. */
 META_API meta_err meta_comm_attach(MPI_Comm comm);
-/** Complete or end with an error all messages, free the duplicate, finalise libmeta and MPI where
- *  meta_comm_init() started them. Collective. */
+/** Complete all messages, or after META_TIMEOUT seconds end them with META_ERR_STATE; free what is
+ *  left of plans and the duplicate; finalise libmeta and MPI where meta_comm_init() started them.
+ *  Collective. @return the first error that untracked messages met */
 META_API meta_err meta_comm_finalize(void);
 /** This process's rank and the number of ranks; either pointer may be NULL, not both. */
 META_API meta_err meta_comm_rank(int *rank, int *size);
@@ -36,7 +38,8 @@ META_API meta_err meta_comm_rank(int *rank, int *size);
 /* ------------------------------------------------------------------ messages */
 
 /** Send @p count elements of device buffer @p packed to rank @p dst. Complete when @p packed may be
- *  used again. @p tag is 0 … 32767. MPI_PROC_NULL as a rank makes any of these a no-op. */
+ *  used again, whether or not the receiver is ready: later calls and meta_flush() see to the rest.
+ *  @p tag is 0 … 32767. MPI_PROC_NULL as a rank makes any of these a no-op. */
 META_API meta_err meta_packed_send(int dst, const void *packed, int64_t count, meta_type type,
                                    int tag, meta_event *done);
 /** Receive exactly @p count elements of @p type from rank @p src into device buffer @p packed.
@@ -89,12 +92,14 @@ typedef struct meta_halo_desc {
  *  META_ERR_MISMATCH naming them and both values. Periodicity is the communicator's. */
 META_API meta_err meta_halo_create(meta_halo *plan, const meta_halo_desc *desc);
 /** Begin an exchange of the plan's number of arrays: their own cells are sent as all work queued so
- *  far leaves them. Until the exchange is finished the arrays' own cells may be read, not written.
- *  Ghosts towards no neighbour stay as they are.
+ *  far leaves them. Until the exchange is finished the arrays' own cells may be read, not written,
+ *  and their ghosts hold anything. Ghosts towards no neighbour stay as they are. Waits for what the
+ *  plan's last exchange still has under way after its finish.
  *  @return META_ERR_STATE if the plan's last exchange is not finished */
 META_API meta_err meta_halo_start(meta_halo plan, void *const *fields);
 /** Finish it: when complete, and for all work queued afterwards, the ghosts hold the neighbours'
- *  cells. @return META_ERR_STATE without a start */
+ *  cells. With an event or META_ASYNC it does not wait for the neighbours; the next call that
+ *  queues work on the plan's device does where it must. @return META_ERR_STATE without a start */
 META_API meta_err meta_halo_finish(meta_halo plan, meta_event *done);
 /** Start and finish. */
 META_API meta_err meta_halo_exchange(meta_halo plan, void *const *fields, meta_event *done);

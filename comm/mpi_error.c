@@ -11,7 +11,8 @@ meta_err comm_mpi(int code, const char *function)
     if (MPI_Error_string(code, text, &length) != MPI_SUCCESS) length = 0;
     for (int k = 0; k < length; ++k)
         if (text[k] == '\n') text[k] = ' ';
-    if (length == 0) return core->fail(META_ERR_MPI, "%s failed with MPI's code %d", function, code);
+    if (length == 0)
+        return core->fail(META_ERR_MPI, "%s failed with MPI's code %d", function, code);
     return core->fail(META_ERR_MPI, "%s: %.*s", function, length, text);
 }
 

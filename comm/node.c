@@ -30,9 +30,9 @@ static meta_err share_cores(MPI_Comm node, int ranks, int *threads)
 {
     enum { BYTES = sizeof(meta_cores) };
     meta_cores mine, *all = malloc((size_t)ranks * sizeof *all);
-    meta_err error = all ? META_OK
-                         : core->fail(META_ERR_NO_MEMORY, "no memory to compare the cores of %d ranks",
-                                      ranks);
+    meta_err error =
+        all ? META_OK
+            : core->fail(META_ERR_NO_MEMORY, "no memory to compare the cores of %d ranks", ranks);
     error = comm_agree(node, error);
     core->cores(&mine);
     if (error == META_OK)

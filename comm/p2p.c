@@ -8,20 +8,24 @@
 #include "wire.h"
 
 /* The arguments that every message has; *nobody: the rank is MPI_PROC_NULL. */
-static meta_err check(int peer, const char *name, int64_t count, meta_type type, int tag, bool *nobody)
+static meta_err check(int peer, const char *name, int64_t count, meta_type type, int tag,
+                      bool *nobody)
 {
     size_t bytes;
     *nobody = peer == MPI_PROC_NULL;
     COMM_TRY(core->check_type(type, &bytes));
     if (tag < 0 || tag > COMM_MAX_TAG)
-        return core->fail(META_ERR_ARGUMENT, "argument 'tag' is %d: give 0 to %d", tag, COMM_MAX_TAG);
+        return core->fail(META_ERR_ARGUMENT, "argument 'tag' is %d: give 0 to %d", tag,
+                          COMM_MAX_TAG);
     if (count < 0) return core->fail(META_ERR_ARGUMENT, "argument 'count' is %" PRId64, count);
     if (*nobody) return META_OK;
     if (peer == MPI_ANY_SOURCE)
-        return core->fail(META_ERR_ARGUMENT, "argument '%s' is MPI_ANY_SOURCE: name the rank", name);
+        return core->fail(META_ERR_ARGUMENT, "argument '%s' is MPI_ANY_SOURCE: name the rank",
+                          name);
     if (peer < 0 || peer >= job.size)
-        return core->fail(META_ERR_ARGUMENT, "argument '%s' is %d: ranks are 0 to %d, or MPI_PROC_NULL",
-                          name, peer, job.size - 1);
+        return core->fail(META_ERR_ARGUMENT,
+                          "argument '%s' is %d: ranks are 0 to %d, or MPI_PROC_NULL", name, peer,
+                          job.size - 1);
     return META_OK;
 }
 
@@ -32,8 +36,8 @@ static meta_err nothing(meta_event *done)
 }
 
 /* A message about @p count elements at @p packed. */
-static meta_err begin(comm_message **made, comm_kind kind, int peer, int tag, const meta_span *packed,
-                      int64_t count, meta_type type, meta_event *done)
+static meta_err begin(comm_message **made, comm_kind kind, int peer, int tag,
+                      const meta_span *packed, int64_t count, meta_type type, meta_event *done)
 {
     comm_message *m;
     size_t bytes;
@@ -56,8 +60,10 @@ static meta_err check_strides(const meta_face *face)
 {
     for (int k = 0; k < face->count; ++k)
         if (face->stride[k] == 0 && face->size[k] > 1)
-            return core->fail(META_ERR_ARGUMENT, "argument 'face': stride[%d] is 0, so that %" PRId64
-                              " elements would be written to one place", k, face->size[k]);
+            return core->fail(META_ERR_ARGUMENT,
+                              "argument 'face': stride[%d] is 0, so that %" PRId64
+                              " elements would be written to one place",
+                              k, face->size[k]);
     return META_OK;
 }
 
@@ -70,7 +76,8 @@ static meta_err face_call(meta_call *call, meta_kernel_id kernel, const meta_fac
     int64_t elements = 1;
     COMM_TRY(core->resolve_face(buf, face, type, "buf", &to_buf));
     if (kernel == META_KERNEL_UNPACK) COMM_TRY(check_strides(face));
-    for (int k = 0; k < face->count; ++k) elements = face->size[k] > 0 ? elements * face->size[k] : 0;
+    for (int k = 0; k < face->count; ++k)
+        elements = face->size[k] > 0 ? elements * face->size[k] : 0;
     COMM_TRY(core->resolve(packed, elements, type, "packed", to_packed));
     COMM_TRY(core->same_device(&to_buf, "buf", to_packed, "packed"));
     if (elements > 0) COMM_TRY(core->no_overlap(to_packed, elements, &to_buf, face, type));
@@ -88,8 +95,7 @@ static meta_err post_send(int dst, const meta_span *packed, int64_t count, meta_
     meta_err error = META_OK;
     comm_plans_settle(packed->device);
     COMM_TRY(begin(&m, COMM_SEND, dst, tag, packed, count, type, done));
-    if (pack)
-        error = core->launch(packed->device, META_QUEUE_COMPUTE, pack, 1, &m->pending[1]);
+    if (pack) error = core->launch(packed->device, META_QUEUE_COMPUTE, pack, 1, &m->pending[1]);
     if (error == META_OK) error = comm_send_load(m);
     return error == META_OK ? comm_message_post(m, done) : comm_message_drop(m, error);
 }

@@ -38,8 +38,8 @@ static meta_err upload(comm_message *m, const char *data, size_t bytes)
     to.address += m->moved;
     to.room -= m->moved;
     if (bytes > 0)
-        COMM_TRY(core->copy(to.device, META_QUEUE_COMPUTE, META_COPY_H2D, (void *)(uintptr_t)data, &to,
-                            bytes, &m->pending[0]));
+        COMM_TRY(core->copy(to.device, META_QUEUE_COMPUTE, META_COPY_H2D, (void *)(uintptr_t)data,
+                            &to, bytes, &m->pending[0]));
     if (!m->unpacks || m->moved + bytes < m->total) return META_OK;
     return core->launch(to.device, META_QUEUE_COMPUTE, &m->unpack, 1, &m->pending[1]);
 }
@@ -57,9 +57,11 @@ static meta_err check_header(comm_message *m, const char *data, size_t bytes)
         return core->fail(META_ERR_MISMATCH, "%s: not sent by this version of libmeta", what);
     m->total = (size_t)h.bytes;
     if (h.type != (uint16_t)m->type || h.count != (uint64_t)m->count || h.bytes != m->bytes)
-        return core->fail(META_ERR_MISMATCH, "%s: the sender has %" PRIu64 " elements of %s, the "
-                          "receiver expects %" PRId64 " of %s", what, h.count, comm_type_name(h.type),
-                          m->count, comm_type_name((uint32_t)m->type));
+        return core->fail(META_ERR_MISMATCH,
+                          "%s: the sender has %" PRIu64 " elements of %s, the "
+                          "receiver expects %" PRId64 " of %s",
+                          what, h.count, comm_type_name(h.type), m->count,
+                          comm_type_name((uint32_t)m->type));
     return META_OK;
 }
 
@@ -73,9 +75,10 @@ static bool arrived(comm_message *m, const char *data, size_t bytes)
     }
     const size_t payload = bytes > head ? bytes - head : 0;
     if (m->status == META_OK && m->moved + payload > m->total)
-        comm_message_fail(m, core->fail(META_ERR_MISMATCH, "message from rank %d, tag %d: %zu bytes "
-                                        "arrived of %zu", m->peer, m->tag, m->moved + payload,
-                                        m->total));
+        comm_message_fail(m, core->fail(META_ERR_MISMATCH,
+                                        "message from rank %d, tag %d: %zu bytes "
+                                        "arrived of %zu",
+                                        m->peer, m->tag, m->moved + payload, m->total));
     if (m->status == META_OK) {
         const meta_err error = upload(m, data + head, payload);
         if (error != META_OK) comm_message_fail(m, error);
@@ -109,8 +112,10 @@ static meta_err make_room(comm_message *m, size_t bytes)
     m->wire_bytes = bytes;
     m->wire_data = malloc(bytes > 0 ? bytes : 1);
     if (!m->wire_data)
-        return core->fail(META_ERR_NO_MEMORY, "the host has no memory to take a message of %zu bytes "
-                          "from rank %d, tag %d", bytes, m->peer, m->tag);
+        return core->fail(META_ERR_NO_MEMORY,
+                          "the host has no memory to take a message of %zu bytes "
+                          "from rank %d, tag %d",
+                          bytes, m->peer, m->tag);
     return META_OK;
 }
 

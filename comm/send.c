@@ -44,10 +44,8 @@ static bool issue(comm_message *m)
         const char *data = m->wire_data + (k == 0 ? 0 : HEADER + sent);
         const int code = MPI_Isend(data, (int)(head + payload), MPI_BYTE, m->peer, m->tag,
                                    job.messages, &m->requests[k]);
-        if (code == MPI_SUCCESS)
-            m->request_count = (int)k + 1;
-        else
-            comm_message_fail(m, comm_mpi(code, "MPI_Isend"));
+        if (code == MPI_SUCCESS) m->request_count = (int)k + 1;
+        else comm_message_fail(m, comm_mpi(code, "MPI_Isend"));
         sent += payload;
     }
     comm_message_pass(m);

@@ -20,8 +20,10 @@ meta_err comm_settings_read(size_t *chunk, double *timeout)
         errno = 0;
         const long long value = strtoll(text, &end, 10);
         if (errno || *end || value < LEAST_CHUNK || value > MOST_CHUNK)
-            return core->fail(META_ERR_ENVIRONMENT, "META_CHUNK=%s: give a number of bytes from %d to "
-                              "%d", text, LEAST_CHUNK, MOST_CHUNK);
+            return core->fail(META_ERR_ENVIRONMENT,
+                              "META_CHUNK=%s: give a number of bytes from %d to "
+                              "%d",
+                              text, LEAST_CHUNK, MOST_CHUNK);
         *chunk = (size_t)value;
     }
     text = core->variable("META_TIMEOUT");
@@ -29,7 +31,8 @@ meta_err comm_settings_read(size_t *chunk, double *timeout)
         errno = 0;
         *timeout = strtod(text, &end);
         if (errno || *end || !isfinite(*timeout) || *timeout < 0)
-            return core->fail(META_ERR_ENVIRONMENT, "META_TIMEOUT=%s: give a number of seconds", text);
+            return core->fail(META_ERR_ENVIRONMENT, "META_TIMEOUT=%s: give a number of seconds",
+                              text);
     }
     return META_OK;
 }

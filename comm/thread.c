@@ -13,11 +13,12 @@ bool comm_thread_may_call(void)
 meta_err comm_thread_allowed(void)
 {
     if (comm_thread_may_call()) return META_OK;
-    return core->fail(META_ERR_STATE, "MPI was initialised with %s, so messages are for the thread that "
-                      "called meta_comm_init() or meta_comm_attach() alone: call from that thread, or "
-                      "initialise MPI with MPI_THREAD_SERIALIZED or MPI_THREAD_MULTIPLE",
-                      job.thread_level == MPI_THREAD_SINGLE ? "MPI_THREAD_SINGLE"
-                                                            : "MPI_THREAD_FUNNELED");
+    return core->fail(
+        META_ERR_STATE,
+        "MPI was initialised with %s, so messages are for the thread that "
+        "called meta_comm_init() or meta_comm_attach() alone: call from that thread, or "
+        "initialise MPI with MPI_THREAD_SERIALIZED or MPI_THREAD_MULTIPLE",
+        job.thread_level == MPI_THREAD_SINGLE ? "MPI_THREAD_SINGLE" : "MPI_THREAD_FUNNELED");
 }
 
 void comm_lock(void)

@@ -58,6 +58,18 @@ static meta_allocation *touching(const void *address, uint64_t bytes)
     return NULL;
 }
 
+/* A buffer that wraps or is the native object that @p wrapped is to wrap: where addresses are not the
+ * device's own, they do not show it. With the lock held. */
+static meta_allocation *sharing(const meta_allocation *wrapped)
+{
+    if (wrapped->kind != META_MEMORY_WRAPPED) return NULL;
+    for (size_t k = 0; k < count; ++k)
+        if (table[k].kind != META_MEMORY_HOST && table[k].device == wrapped->device &&
+            table[k].memory.object == wrapped->memory.object)
+            return &table[k];
+    return NULL;
+}
+
 static meta_err grow(void)
 {
     const size_t more = room ? 2 * room : 64;
@@ -75,6 +87,7 @@ meta_err meta_registry_add(const meta_allocation *allocation)
     meta_err error;
     pthread_rwlock_wrlock(&lock);
     const meta_allocation *other = touching(allocation->memory.address, allocation->memory.bytes);
+    if (!other) other = sharing(allocation);
     if (other) {
         error = meta_fail(META_ERR_OVERLAP, "%s%llu bytes at %p overlap the buffer of %llu bytes at %p",
                           allocation->kind == META_MEMORY_WRAPPED ? "argument 'native': " : "",

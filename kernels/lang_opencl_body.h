@@ -2,9 +2,9 @@
 /** @file lang_opencl_body.h
  *  The second half of the kernel language in OpenCL C: what needs meta_space.
  *
- *  On a GPU neighbouring work items take neighbouring elements. With META_CPU defined each work item
- *  takes a contiguous share of rows and columns, as a thread does in lang_c.h, and a work group is
- *  one work item: a CPU's compiler makes vectors of the columns' loop. */
+ *  On a GPU neighbouring work items take neighbouring elements. With META_CPU defined each work
+ *  item takes a contiguous share of rows and columns, as a thread does in lang_c.h, and a work
+ *  group is one work item: a CPU's compiler makes vectors of the columns' loop. */
 #define META_GLOBAL __global
 #define META_TEXT(x) #x
 #define META_JOIN_(a, b) a##b

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file meta_space.h
- *  The iteration space of a kernel: what a box, a face or two of them look like to a kernel, and the
- *  walk over its rows.
+ *  The iteration space of a kernel: what a box, a face or two of them look like to a kernel, and
+ *  the walk over its rows.
  *
  *  This text is compiled as C, C++ and OpenCL C; the language header that comes before it defines
  *  meta_i64. The layout is the same in all of them, so a space is passed to a device by value. */

@@ -74,10 +74,12 @@ BEGIN {
     # The tests put more ranks on a machine than it has cores, and run as root in containers.
     if (mpi == "openmpi")
         common = common ";OMPI_ALLOW_RUN_AS_ROOT=1;OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1" \
-            ";OMPI_MCA_rmaps_base_oversubscribe=1;PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe"
+            ";OMPI_MCA_rmaps_base_oversubscribe=1" \
+            ";PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe"
     # An error ends the process; leaks are written down, and tests/run.sh picks those that are ours.
     if (sanitize == "yes")
-        common = common ";ASAN_OPTIONS=abort_on_error=1:exitcode=0:detect_stack_use_after_return=1" \
+        common = common ";ASAN_OPTIONS=abort_on_error=1:exitcode=0" \
+            ":detect_stack_use_after_return=1" \
             ":log_path=" builddir "/tests/sanitizer/report" \
             ";LSAN_OPTIONS=print_suppressions=0:suppressions=" srcdir "/tests/lsan.supp" \
             ";UBSAN_OPTIONS=print_stacktrace=1"
@@ -96,7 +98,8 @@ FNR == 1 {
     delete field
     field["backends"] = "any"
     field["timeout"] = 120
-    field["np"] = field["labels"] = field["mixed"] = field["mpi"] = field["smoke"] = field["long"] = ""
+    field["np"] = field["mixed"] = field["mpi"] = ""
+    field["labels"] = field["smoke"] = field["long"] = ""
     sub(/^.*TEST:/, "")
     sub(/\*\/ *$/, "")
     for (k = 1; k <= NF; ++k) {

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # Runs ctest in the current folder with the arguments given, then counts what passed, failed and was
-# skipped. Tests labelled long take part where META_TEST_LONG is 1. Exit status 0: none failed, and no
-# sanitizer found anything in our code.
+# skipped. Tests labelled long take part where META_TEST_LONG is 1. Exit status 0: none failed, and
+# no sanitizer found anything in our code.
 ctest=${CTEST:-ctest}
 log=tests/ctest.log
 status=tests/ctest.status

@@ -20,8 +20,8 @@ typedef struct grid {
     size_t element;
     int64_t count; /* elements of one array */
     meta_halo plan;
-    void *buffer;               /* all fields */
-    void *field[MOST_FIELDS];   /* on the device */
+    void *buffer;                    /* all fields */
+    void *field[MOST_FIELDS];        /* on the device */
     unsigned char *found, *expected; /* one array on the host */
 } grid;
 
@@ -80,12 +80,13 @@ static void make_case(grid *g, int number)
     g->count = 1;
     for (int d = 0; d < g->dims; ++d) g->count *= g->desc.box.size[d];
     meta_type_size(g->desc.type, &g->element);
-    test_case("%d: %d dimensions, ranks %dx%dx%d, periodic %d%d%d, cells %lldx%lldx%lld, low %d,%d,%d, "
-              "high %d,%d,%d, kind %d, %d fields, type %d", number, g->dims, g->extent[0],
-              g->extent[1], g->extent[2], g->periodic[0], g->periodic[1], g->periodic[2],
-              (long long)g->cells[0], (long long)g->cells[1], (long long)g->cells[2],
-              g->desc.low[0], g->desc.low[1], g->desc.low[2], g->desc.high[0], g->desc.high[1],
-              g->desc.high[2], (int)g->desc.kind, g->desc.fields, (int)g->desc.type);
+    test_case(
+        "%d: %d dimensions, ranks %dx%dx%d, periodic %d%d%d, cells %lldx%lldx%lld, low %d,%d,%d, "
+        "high %d,%d,%d, kind %d, %d fields, type %d",
+        number, g->dims, g->extent[0], g->extent[1], g->extent[2], g->periodic[0], g->periodic[1],
+        g->periodic[2], (long long)g->cells[0], (long long)g->cells[1], (long long)g->cells[2],
+        g->desc.low[0], g->desc.low[1], g->desc.low[2], g->desc.high[0], g->desc.high[1],
+        g->desc.high[2], (int)g->desc.kind, g->desc.fields, (int)g->desc.type);
 }
 
 /* ------------------------------------------------------------------ the oracle */
@@ -93,15 +94,16 @@ static void make_case(grid *g, int number)
 static const unsigned char untouched = 0xd7;
 
 /* The cell's element: its global index, its field and the step, in as many bytes as there are. */
-static void put(const grid *g, unsigned char *array, int64_t at, const int64_t global[DIMS], int field,
-                int step)
+static void put(const grid *g, unsigned char *array, int64_t at, const int64_t global[DIMS],
+                int field, int step)
 {
     uint64_t value = (uint64_t)field * 37 + (uint64_t)step * 101 + 1;
     for (int d = g->dims - 1; d >= 0; --d) value = value * 1009 + (uint64_t)global[d];
     memcpy(array + (size_t)at * g->element, &value, g->element);
 }
 
-/* Whether the cell at @p c of the array holds something: @p own cells always, ghosts if @p ghosts. */
+/* Whether the cell at @p c of the array holds something: @p own cells always, ghosts if @p ghosts.
+ */
 static bool holds(const grid *g, const int64_t c[DIMS], bool ghosts, int64_t global[DIMS])
 {
     const meta_box *box = &g->desc.box;
@@ -110,7 +112,8 @@ static bool holds(const grid *g, const int64_t c[DIMS], bool ghosts, int64_t glo
         global[d] = g->first[d] + c[d] - box->start[d];
         if (c[d] >= box->start[d] && c[d] < box->end[d]) continue;
         ++axes;
-        if (c[d] < box->start[d] - g->desc.low[d] || c[d] >= box->end[d] + g->desc.high[d]) return false;
+        if (c[d] < box->start[d] - g->desc.low[d] || c[d] >= box->end[d] + g->desc.high[d])
+            return false;
         if (global[d] >= 0 && global[d] < g->cells[d]) continue;
         if (!g->periodic[d]) return false;
         global[d] = (global[d] + g->cells[d]) % g->cells[d];
@@ -220,7 +223,8 @@ static meta_halo line_plan(MPI_Comm *cart, int periodic, int64_t cells)
 static void work_queued_around_an_exchange_is_ordered_with_it(void)
 {
     enum { CELLS = 1000 };
-    const int64_t left = (test_rank + test_size - 1) % test_size, right = (test_rank + 1) % test_size;
+    const int64_t left = (test_rank + test_size - 1) % test_size,
+                  right = (test_rank + 1) % test_size;
     meta_box all = {1, {CELLS + 2}, {0}, {CELLS + 2}}, ghosts = all;
     int64_t low = 0, high = 0;
     MPI_Comm cart;

@@ -78,8 +78,10 @@ static void messages_nobody_receives_do_not_keep_a_rank(void)
     CHECK_OK(meta_alloc(&a, BYTES));
     for (int k = 0; k < 3 && test_size > 1; ++k) {
         meta_event event = META_EVENT_NULL;
-        CHECK_OK(meta_packed_send((test_rank + 1) % test_size, a, BYTES, META_U8, k, k ? &event : NULL));
-        CHECK_OK(meta_event_wait(event)); /* complete when the buffer may be used again, not later */
+        CHECK_OK(
+            meta_packed_send((test_rank + 1) % test_size, a, BYTES, META_U8, k, k ? &event : NULL));
+        CHECK_OK(
+            meta_event_wait(event)); /* complete when the buffer may be used again, not later */
         CHECK_OK(meta_event_free(&event));
     }
     CHECK_OK(meta_free(a));
@@ -140,8 +142,9 @@ static void the_core_may_be_finalised_first(void)
     CHECK_OK(meta_comm_finalize());
 }
 
-TEST_MPI_MAIN(PROMISE(calls_outside_a_job_are_refused), PROMISE(ranks_are_those_of_the_communicator),
+TEST_MPI_MAIN(PROMISE(calls_outside_a_job_are_refused),
+              PROMISE(ranks_are_those_of_the_communicator),
               PROMISE(one_rank_that_fails_is_an_error_on_all),
               PROMISE(messages_nobody_receives_do_not_keep_a_rank),
-              PROMISE(receives_without_a_sender_end_with_an_error), PROMISE(plans_left_behind_are_ended),
-              PROMISE(the_core_may_be_finalised_first))
+              PROMISE(receives_without_a_sender_end_with_an_error),
+              PROMISE(plans_left_behind_are_ended), PROMISE(the_core_may_be_finalised_first))

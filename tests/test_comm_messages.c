@@ -82,8 +82,8 @@ static void a_message_arrives_as_it_was_sent(void)
         const int64_t count = k < 4 ? k : test_random_in(1, most);
         const meta_type type = (meta_type)test_random_in(0, META_TYPE_COUNT - 1);
         const int way = (int)test_random_in(0, 2);
-        test_case("%lld: %lld elements of type %d, way %d", (long long)k, (long long)count, (int)type,
-                  way);
+        test_case("%lld: %lld elements of type %d, way %d", (long long)k, (long long)count,
+                  (int)type, way);
         pass_on(k, count, type, way);
     }
 }
@@ -120,7 +120,8 @@ static void a_face_is_packed_sent_received_and_unpacked(void)
     enum { NX = 9, NY = 7, NZ = 5, CELLS = NX * NY * NZ };
     const meta_box box = {3, {NX, NY, NZ}, {1, 1, 1}, {NX - 1, NY - 1, NZ - 1}};
     float host[CELLS], got[CELLS];
-    void *u = device_array(sizeof host), *out = device_array(sizeof host), *in = device_array(sizeof host);
+    void *u = device_array(sizeof host), *out = device_array(sizeof host),
+         *in = device_array(sizeof host);
     find_neighbours();
     for (int axis = 0; axis < 3; ++axis) {
         meta_face mine, ghosts;
@@ -194,8 +195,10 @@ static void a_mismatch_is_the_receivers_error_and_writes_nothing(void)
     meta_event event = META_EVENT_NULL;
     char text[100];
     find_neighbours();
-    snprintf(text, sizeof text, "rank %d, tag 7: the sender has %d elements of f32, the receiver "
-             "expects %d of f64", left, COUNT, COUNT);
+    snprintf(text, sizeof text,
+             "rank %d, tag 7: the sender has %d elements of f32, the receiver "
+             "expects %d of f64",
+             left, COUNT, COUNT);
     CHECK_OK(meta_fill(out, COUNT, &mark, META_F64, NULL));
     CHECK_OK(meta_fill(in, COUNT, &mark, META_F64, NULL));
     CHECK_OK(meta_packed_send(right, out, COUNT, META_F32, 7, META_ASYNC));
@@ -262,7 +265,8 @@ static void allreduce_combines_all_ranks(void)
                 }
             }
             CHECK_OK(meta_copy_h2d(device, mine, sizeof mine, META_ASYNC));
-            CHECK_OK(meta_allreduce(recv, send, COUNT, (meta_op)op, META_I32, way % 2 ? NULL : &event));
+            CHECK_OK(
+                meta_allreduce(recv, send, COUNT, (meta_op)op, META_I32, way % 2 ? NULL : &event));
             CHECK_OK(meta_event_wait(event));
             CHECK_OK(meta_event_free(&event));
             if (recv == other || recv == device)
@@ -308,9 +312,11 @@ static void several_reductions_are_under_way_at_once(void)
     }
 }
 
-TEST_COMM_MAIN(PROMISE(a_message_arrives_as_it_was_sent), PROMISE(messages_of_one_tag_keep_their_order),
-               PROMISE(a_face_is_packed_sent_received_and_unpacked), PROMISE(a_rank_sends_to_itself),
-               PROMISE(nobody_is_a_partner_that_takes_no_time),
+TEST_COMM_MAIN(PROMISE(a_message_arrives_as_it_was_sent),
+               PROMISE(messages_of_one_tag_keep_their_order),
+               PROMISE(a_face_is_packed_sent_received_and_unpacked),
+               PROMISE(a_rank_sends_to_itself), PROMISE(nobody_is_a_partner_that_takes_no_time),
                PROMISE(a_mismatch_is_the_receivers_error_and_writes_nothing),
                PROMISE(a_buffer_in_a_message_is_not_freed), PROMISE(allreduce_combines_all_ranks),
-               PROMISE(integers_wrap_and_a_nan_wins), PROMISE(several_reductions_are_under_way_at_once))
+               PROMISE(integers_wrap_and_a_nan_wins),
+               PROMISE(several_reductions_are_under_way_at_once))

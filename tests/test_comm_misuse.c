@@ -32,28 +32,36 @@ static void arguments_of_messages_are_checked(void)
     static double host[CELLS];
     void *a = device_array(CELLS), *b = device_array(CELLS);
     meta_event untouched = {123, 457};
-    CHECK_ERR_NAMES(meta_packed_send(test_size, a, 1, META_F64, 0, NULL), META_ERR_ARGUMENT, "'dst'");
+    CHECK_ERR_NAMES(meta_packed_send(test_size, a, 1, META_F64, 0, NULL), META_ERR_ARGUMENT,
+                    "'dst'");
     CHECK_ERR_NAMES(meta_packed_send(-7, a, 1, META_F64, 0, NULL), META_ERR_ARGUMENT, "'dst'");
     CHECK_ERR_NAMES(meta_packed_recv(MPI_ANY_SOURCE, a, 1, META_F64, 0, NULL), META_ERR_ARGUMENT,
                     "MPI_ANY_SOURCE");
     CHECK_ERR_NAMES(meta_packed_send(0, a, 1, META_F64, -1, NULL), META_ERR_ARGUMENT, "'tag'");
     CHECK_ERR_NAMES(meta_packed_send(0, a, 1, META_F64, 32768, NULL), META_ERR_ARGUMENT, "'tag'");
     CHECK_ERR_NAMES(meta_packed_send(0, a, -1, META_F64, 0, NULL), META_ERR_ARGUMENT, "'count'");
-    CHECK_ERR_NAMES(meta_packed_send(0, NULL, 1, META_F64, 0, &untouched), META_ERR_ARGUMENT, "'packed'");
-    CHECK_ERR_NAMES(meta_packed_send(0, host, 1, META_F64, 0, &untouched), META_ERR_POINTER, "'packed'");
-    CHECK_ERR_NAMES(meta_packed_recv(0, a, CELLS + 1, META_F64, 0, &untouched), META_ERR_BOUNDS, "'packed'");
-    CHECK_ERR_NAMES(meta_packed_recv(0, a, INT64_MAX, META_F64, 0, &untouched), META_ERR_BOUNDS, "'packed'");
-    CHECK_ERR_NAMES(meta_packed_recv(0, a, 1, (meta_type)99, 0, &untouched), META_ERR_TYPE, "'type'");
-    CHECK_ERR_NAMES(meta_packed_recv(0, (char *)a + 1, 1, META_F64, 0, &untouched), META_ERR_ALIGNMENT,
+    CHECK_ERR_NAMES(meta_packed_send(0, NULL, 1, META_F64, 0, &untouched), META_ERR_ARGUMENT,
                     "'packed'");
+    CHECK_ERR_NAMES(meta_packed_send(0, host, 1, META_F64, 0, &untouched), META_ERR_POINTER,
+                    "'packed'");
+    CHECK_ERR_NAMES(meta_packed_recv(0, a, CELLS + 1, META_F64, 0, &untouched), META_ERR_BOUNDS,
+                    "'packed'");
+    CHECK_ERR_NAMES(meta_packed_recv(0, a, INT64_MAX, META_F64, 0, &untouched), META_ERR_BOUNDS,
+                    "'packed'");
+    CHECK_ERR_NAMES(meta_packed_recv(0, a, 1, (meta_type)99, 0, &untouched), META_ERR_TYPE,
+                    "'type'");
+    CHECK_ERR_NAMES(meta_packed_recv(0, (char *)a + 1, 1, META_F64, 0, &untouched),
+                    META_ERR_ALIGNMENT, "'packed'");
     CHECK(untouched.slot == 123 && untouched.generation == 457);
     meta_face face = {.start = 0, .count = 1, .size = {4}, .stride = {2}};
     CHECK_ERR_NAMES(meta_pack_send(0, NULL, a, b, META_F64, 0, NULL), META_ERR_ARGUMENT, "'face'");
-    CHECK_ERR_NAMES(meta_pack_send(0, &face, a, a, META_F64, 0, NULL), META_ERR_OVERLAP, "'packed'");
+    CHECK_ERR_NAMES(meta_pack_send(0, &face, a, a, META_F64, 0, NULL), META_ERR_OVERLAP,
+                    "'packed'");
     face.size[0] = CELLS;
     CHECK_ERR_NAMES(meta_recv_unpack(0, &face, a, b, META_F64, 0, NULL), META_ERR_BOUNDS, "'buf'");
     face.stride[0] = 0;
-    CHECK_ERR_NAMES(meta_recv_unpack(0, &face, a, b, META_F64, 0, NULL), META_ERR_ARGUMENT, "stride");
+    CHECK_ERR_NAMES(meta_recv_unpack(0, &face, a, b, META_F64, 0, NULL), META_ERR_ARGUMENT,
+                    "stride");
     CHECK_OK(meta_free(a));
     CHECK_ERR_NAMES(meta_packed_send(0, a, 1, META_F64, 0, NULL), META_ERR_POINTER, "freed");
     CHECK_OK(meta_free(b));
@@ -64,11 +72,16 @@ static void arguments_of_reductions_are_checked(void)
 {
     double x[4] = {0}, y[4];
     int16_t small = 0;
-    CHECK_ERR_NAMES(meta_allreduce(NULL, x, 1, META_SUM, META_F64, NULL), META_ERR_ARGUMENT, "'recv'");
-    CHECK_ERR_NAMES(meta_allreduce(y, NULL, 1, META_SUM, META_F64, NULL), META_ERR_ARGUMENT, "'send'");
-    CHECK_ERR_NAMES(meta_allreduce(y, x, -1, META_SUM, META_F64, NULL), META_ERR_ARGUMENT, "'count'");
-    CHECK_ERR_NAMES(meta_allreduce(y, x, 1, META_OP_COUNT, META_F64, NULL), META_ERR_ARGUMENT, "'op'");
-    CHECK_ERR_NAMES(meta_allreduce(&small, &small, 1, META_SUM, META_I16, NULL), META_ERR_TYPE, "i16");
+    CHECK_ERR_NAMES(meta_allreduce(NULL, x, 1, META_SUM, META_F64, NULL), META_ERR_ARGUMENT,
+                    "'recv'");
+    CHECK_ERR_NAMES(meta_allreduce(y, NULL, 1, META_SUM, META_F64, NULL), META_ERR_ARGUMENT,
+                    "'send'");
+    CHECK_ERR_NAMES(meta_allreduce(y, x, -1, META_SUM, META_F64, NULL), META_ERR_ARGUMENT,
+                    "'count'");
+    CHECK_ERR_NAMES(meta_allreduce(y, x, 1, META_OP_COUNT, META_F64, NULL), META_ERR_ARGUMENT,
+                    "'op'");
+    CHECK_ERR_NAMES(meta_allreduce(&small, &small, 1, META_SUM, META_I16, NULL), META_ERR_TYPE,
+                    "i16");
     CHECK_ERR(meta_allreduce(x + 1, x, 3, META_SUM, META_F64, NULL), META_ERR_OVERLAP);
     CHECK_OK(meta_allreduce(y, x, 0, META_SUM, META_F64, NULL));
     CHECK_ERR_NAMES(meta_comm_rank(NULL, NULL), META_ERR_ARGUMENT, "'rank'");
@@ -249,9 +262,11 @@ static void other_threads_are_told_that_mpi_was_not_made_for_them(void)
     CHECK_OK(meta_free(buffer));
 }
 
-TEST_COMM_MAIN(PROMISE(arguments_of_messages_are_checked), PROMISE(arguments_of_reductions_are_checked),
+TEST_COMM_MAIN(PROMISE(arguments_of_messages_are_checked),
+               PROMISE(arguments_of_reductions_are_checked),
                PROMISE(what_is_wrong_on_one_rank_is_an_error_on_all),
                PROMISE(neighbours_that_disagree_are_named_with_both_values),
                PROMISE(blocks_that_do_not_fit_together_are_refused),
-               PROMISE(a_description_without_a_topology_is_refused), PROMISE(a_plan_is_used_in_its_order),
+               PROMISE(a_description_without_a_topology_is_refused),
+               PROMISE(a_plan_is_used_in_its_order),
                PROMISE(other_threads_are_told_that_mpi_was_not_made_for_them))

@@ -246,7 +246,7 @@ static void many(void (*one)(mirror *, mirror *), size_t room, int64_t cases)
 
 static void reductions_take_every_cell_of_the_box_and_no_other(void)
 {
-    many(reduce_and_compare, SMALL_BYTES, test_count(2000, 200000));
+    many(reduce_and_compare, SMALL_BYTES, test_count(4000, 400000));
 }
 
 static void reductions_of_large_boxes_are_right(void)
@@ -256,13 +256,13 @@ static void reductions_of_large_boxes_are_right(void)
 
 static void dot_takes_every_pair_of_cells_of_the_box(void)
 {
-    many(dot_and_compare, SMALL_BYTES, test_count(800, 80000));
+    many(dot_and_compare, SMALL_BYTES, test_count(1500, 150000));
     many(dot_and_compare, LARGE_BYTES, test_count(15, 1500));
 }
 
 static void axpy_has_the_bits_of_the_formula_and_touches_no_other_cell(void)
 {
-    many(axpy_and_compare, SMALL_BYTES, test_count(800, 80000));
+    many(axpy_and_compare, SMALL_BYTES, test_count(1500, 150000));
     many(axpy_and_compare, LARGE_BYTES, test_count(15, 1500));
 }
 

@@ -158,7 +158,7 @@ static void many(void (*one)(mirror *, mirror *, int), size_t room, int most_dim
 
 static void stencils_have_the_bits_of_the_formula_and_touch_no_other_cell(void)
 {
-    many(run_without_sum, SMALL_BYTES, 4, test_count(1200, 120000));
+    many(run_without_sum, SMALL_BYTES, 4, test_count(4000, 400000));
 }
 
 static void stencils_have_the_bits_of_the_formula_in_every_batch(void)
@@ -168,17 +168,17 @@ static void stencils_have_the_bits_of_the_formula_in_every_batch(void)
 
 static void stencils_have_the_bits_of_the_formula_on_large_grids(void)
 {
-    many(run_without_sum, LARGE_BYTES, 4, test_count(24, 2400));
+    many(run_without_sum, LARGE_BYTES, 4, test_count(60, 6000));
 }
 
 static void stencils_with_a_sum_make_the_same_grid_and_the_right_sum(void)
 {
-    many(run_with_sum, SMALL_BYTES, 4, test_count(1200, 120000));
+    many(run_with_sum, SMALL_BYTES, 4, test_count(4000, 400000));
 }
 
 static void stencils_with_a_sum_are_right_on_large_grids(void)
 {
-    many(run_with_sum, LARGE_BYTES, 4, test_count(24, 2400));
+    many(run_with_sum, LARGE_BYTES, 4, test_count(60, 6000));
 }
 
 /* ------------------------------------------------------------------ chosen cases */

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +21,7 @@
 
 #include "opencl.h"
 
-#define FILE_VERSION 1
+#define FILE_VERSION     1
 #define LOCK_PATIENCE_MS 120000 /* then build without the lock: its holder may be stopped */
 
 /* What a file begins with. */
@@ -107,12 +108,16 @@ static void make_folders(const char *path)
     }
 }
 
-static void say_unwritable(const char *path, int error)
+/* Said once in a process: it is the same for every program. */
+static void say_unwritable(int error)
 {
+    static atomic_flag said = ATOMIC_FLAG_INIT;
+    char folder[PATH_MAX];
+    if (atomic_flag_test_and_set(&said) || !folder_of_cache(folder, sizeof folder)) return;
     ocl_host->log(META_LOG_INFO,
-                  "compiled OpenCL programs are not kept: %s cannot be written: %s; set "
-                  "META_CACHE_DIR to a folder that can",
-                  path, strerror(error));
+                  "compiled OpenCL programs are not kept: folder %s cannot be written: %s; set "
+                  "META_CACHE_DIR to one that can",
+                  folder, strerror(error));
 }
 
 /* ------------------------------------------------------------------ files */
@@ -195,7 +200,7 @@ void ocl_cache_write(const ocl_key *key, const void *binary, size_t bytes)
     make_folders(path);
     file = mkostemp(temporary, O_CLOEXEC);
     if (file < 0) {
-        say_unwritable(path, errno);
+        say_unwritable(errno);
         return;
     }
     memcpy(head.magic, file_magic, sizeof head.magic);
@@ -204,7 +209,7 @@ void ocl_cache_write(const ocl_key *key, const void *binary, size_t bytes)
     whole = write_all(file, &head, sizeof head) && write_all(file, binary, bytes);
     whole = close(file) == 0 && whole;
     if (whole && rename(temporary, path) == 0) return;
-    say_unwritable(path, errno);
+    say_unwritable(errno);
     unlink(temporary);
 }
 

@@ -90,11 +90,10 @@ static meta_err adopt(meta_plugin_device *device, const meta_state *state)
 
 static meta_err own_context(meta_plugin_device *device)
 {
-    const cl_context_properties properties[] = {
-        CL_CONTEXT_PLATFORM, (cl_context_properties)device->about.platform, 0};
+    const cl_context_properties properties[] = {CL_CONTEXT_PLATFORM,
+                                                (cl_context_properties)device->about.platform, 0};
     cl_int status = CL_SUCCESS;
-    device->context =
-        clCreateContext(properties, 1, &device->about.device, NULL, NULL, &status);
+    device->context = clCreateContext(properties, 1, &device->about.device, NULL, NULL, &status);
     OCL_TRY(status, "clCreateContext");
     return META_OK;
 }

@@ -5,8 +5,9 @@
 
 #include "opencl.h"
 
-#define NAME(code) \
-    case code: return #code
+#define NAME(code)                                                                                 \
+    case code:                                                                                     \
+        return #code
 
 static const char *runtime_error_name(cl_int status)
 {
@@ -31,8 +32,10 @@ static const char *runtime_error_name(cl_int status)
         NAME(CL_LINK_PROGRAM_FAILURE);
         NAME(CL_DEVICE_PARTITION_FAILED);
         NAME(CL_KERNEL_ARG_INFO_NOT_AVAILABLE);
-        case -1001: return "CL_PLATFORM_NOT_FOUND_KHR";
-        default: return NULL;
+    case -1001:
+        return "CL_PLATFORM_NOT_FOUND_KHR";
+    default:
+        return NULL;
     }
 }
 
@@ -78,7 +81,8 @@ static const char *argument_error_name(cl_int status)
         NAME(CL_INVALID_COMPILER_OPTIONS);
         NAME(CL_INVALID_LINKER_OPTIONS);
         NAME(CL_INVALID_DEVICE_PARTITION_COUNT);
-        default: return NULL;
+    default:
+        return NULL;
     }
 }
 
@@ -92,10 +96,14 @@ const char *ocl_error_name(cl_int status)
 const char *ocl_command_name(cl_command_type command)
 {
     switch (command) {
-    case CL_COMMAND_NDRANGE_KERNEL: return "a kernel";
-    case CL_COMMAND_READ_BUFFER: return "a copy from the device";
-    case CL_COMMAND_WRITE_BUFFER: return "a copy to the device";
-    default: return "a command";
+    case CL_COMMAND_NDRANGE_KERNEL:
+        return "a kernel";
+    case CL_COMMAND_READ_BUFFER:
+        return "a copy from the device";
+    case CL_COMMAND_WRITE_BUFFER:
+        return "a copy to the device";
+    default:
+        return "a command";
     }
 }
 

@@ -11,9 +11,9 @@
 /* On a CPU a work group is one share of the work: enough of them that no core is left without,
  * none so small that handing it out costs more than doing it. */
 #define CPU_GROUPS_PER_UNIT 8
-#define CPU_LEAST_ELEMENTS 4096
+#define CPU_LEAST_ELEMENTS  4096
 /* On a GPU a work item is about one element, up to this many groups to a compute unit. */
-#define GPU_GROUP 256
+#define GPU_GROUP           256
 #define GPU_GROUPS_PER_UNIT 64
 
 /* The work items of a launch: columns and rows. */
@@ -81,8 +81,7 @@ static cl_int set_buffer(cl_kernel kernel, cl_uint index, void *object)
 }
 
 /* Set all arguments anew, as a buffer of an earlier launch may be gone. */
-static cl_int set_arguments(cl_kernel kernel, const meta_call *call, cl_mem partials,
-                            size_t items)
+static cl_int set_arguments(cl_kernel kernel, const meta_call *call, cl_mem partials, size_t items)
 {
     cl_ulong scalar;
     cl_int status;
@@ -106,11 +105,10 @@ static meta_err fail_of_kernel(const char *function, const ocl_kernel *kernel, c
 static meta_err enqueue(meta_plugin_queue *queue, const ocl_kernel *kernel, const meta_call *call,
                         const shape *s, cl_event *event)
 {
-    cl_int status =
-        set_arguments(kernel->cl, call, queue->scratch, s->local[0] * s->local[1]);
+    cl_int status = set_arguments(kernel->cl, call, queue->scratch, s->local[0] * s->local[1]);
     if (status != CL_SUCCESS) return fail_of_kernel("clSetKernelArg", kernel, status);
-    status = clEnqueueNDRangeKernel(queue->cl, kernel->cl, 2, NULL, s->global, s->local, 0, NULL,
-                                    event);
+    status =
+        clEnqueueNDRangeKernel(queue->cl, kernel->cl, 2, NULL, s->global, s->local, 0, NULL, event);
     if (status != CL_SUCCESS) return fail_of_kernel("clEnqueueNDRangeKernel", kernel, status);
     return META_OK;
 }

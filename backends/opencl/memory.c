@@ -10,8 +10,7 @@
 
 static meta_err reserve(size_t bytes, void **address)
 {
-    void *at =
-        mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *at = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (at == MAP_FAILED)
         return ocl_host->fail(META_ERR_NO_MEMORY,
                               "the process has no room for %zu more bytes of addresses", bytes);
@@ -26,13 +25,12 @@ meta_err ocl_alloc(meta_plugin_device *device, size_t bytes, meta_memory *memory
     void *address = NULL;
     cl_mem object;
     if (bytes > about->largest || bytes > about->memory)
-        return ocl_host->fail(META_ERR_NO_MEMORY,
-                              "%zu bytes asked for, but a buffer of OpenCL device %s has at most "
-                              "%llu bytes; ask for several smaller ones",
-                              bytes, about->name,
-                              (unsigned long long)(about->largest < about->memory
-                                                       ? about->largest
-                                                       : about->memory));
+        return ocl_host->fail(
+            META_ERR_NO_MEMORY,
+            "%zu bytes asked for, but a buffer of OpenCL device %s has at most "
+            "%llu bytes; ask for several smaller ones",
+            bytes, about->name,
+            (unsigned long long)(about->largest < about->memory ? about->largest : about->memory));
     OCL_TRY_META(reserve(bytes, &address));
     object = clCreateBuffer(device->context, CL_MEM_READ_WRITE, bytes, NULL, &status);
     if (status != CL_SUCCESS) {

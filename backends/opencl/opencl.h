@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file opencl.h
- *  What the files of the OpenCL back end share: its device, queue and program, and error wording. */
+ *  What the files of the OpenCL back end share: its device, queue and program, and error wording.
+ */
 #ifndef META_OPENCL_H
 #define META_OPENCL_H
 
@@ -56,19 +57,17 @@ typedef struct ocl_program {
 
 /** Programs by number: one for each element size that is moved, then one for each meta_type of
  *  arithmetic. */
-#define OCL_ENUM_SIZE(bytes, name) OCL_PROGRAM_MOVE_##name,
+#define OCL_ENUM_SIZE(bytes, name)           OCL_PROGRAM_MOVE_##name,
 #define OCL_ENUM_TYPE(NAME, name, wide, sum) OCL_PROGRAM_##NAME,
-enum {
-    META_MOVE_TYPES(OCL_ENUM_SIZE) META_ARITHMETIC_TYPES(OCL_ENUM_TYPE) OCL_PROGRAM_COUNT
-};
+enum { META_MOVE_TYPES(OCL_ENUM_SIZE) META_ARITHMETIC_TYPES(OCL_ENUM_TYPE) OCL_PROGRAM_COUNT };
 #undef OCL_ENUM_SIZE
 #undef OCL_ENUM_TYPE
 
 struct meta_plugin_device {
     ocl_about about;
     cl_context context;
-    cl_command_queue adopted;   /**< the application's, NULL where there is none */
-    pthread_mutex_t build_lock; /**< of the programs and their kernels */
+    cl_command_queue adopted;    /**< the application's, NULL where there is none */
+    pthread_mutex_t build_lock;  /**< of the programs and their kernels */
     pthread_mutex_t launch_lock; /**< from a kernel's first argument to its launch; taken first */
     ocl_program programs[OCL_PROGRAM_COUNT];
 };
@@ -93,15 +92,15 @@ const char *ocl_command_name(cl_command_type command);
 /** Word the failure of a call of OpenCL. */
 meta_err ocl_fail(cl_int status, const char *call);
 /** Return from the function with an error where @p expression is not CL_SUCCESS. */
-#define OCL_TRY(expression, call)                                 \
-    do {                                                          \
-        const cl_int try_ = (expression);                         \
-        if (try_ != CL_SUCCESS) return ocl_fail(try_, call);      \
+#define OCL_TRY(expression, call)                                                                  \
+    do {                                                                                           \
+        const cl_int try_ = (expression);                                                          \
+        if (try_ != CL_SUCCESS) return ocl_fail(try_, call);                                       \
     } while (0)
-#define OCL_TRY_META(expression)                  \
-    do {                                          \
-        const meta_err try_ = (expression);       \
-        if (try_ != META_OK) return try_;         \
+#define OCL_TRY_META(expression)                                                                   \
+    do {                                                                                           \
+        const meta_err try_ = (expression);                                                        \
+        if (try_ != META_OK) return try_;                                                          \
     } while (0)
 
 /* platform.c */
@@ -151,7 +150,12 @@ void ocl_programs_release(meta_plugin_device *device);
 typedef struct ocl_key {
     uint64_t part[2];
 } ocl_key;
-#define OCL_KEY_INIT {{UINT64_C(0xcbf29ce484222325), UINT64_C(0x6a09e667f3bcc908)}}
+#define OCL_KEY_INIT                                                                               \
+    {                                                                                              \
+        {                                                                                          \
+            UINT64_C(0xcbf29ce484222325), UINT64_C(0x6a09e667f3bcc908)                             \
+        }                                                                                          \
+    }
 /** Add @p text, its end included, to @p key. */
 void ocl_key_add(ocl_key *key, const char *text);
 /** The binary kept under @p key, to be given to free(); NULL where there is none that is whole. */

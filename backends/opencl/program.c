@@ -24,18 +24,17 @@ typedef struct recipe {
 #define LIMITS_U64 "0", "ULONG_MAX"
 #define LIMITS_I32 "INT_MIN", "INT_MAX"
 #define LIMITS_U32 "0", "UINT_MAX"
-#define ARITHMETIC_TEXT(T, W, A, LOWEST, HIGHEST)                                   \
-    "#define META_T meta_" T "\n#define META_W meta_" W "\n#define META_A meta_" A \
+#define ARITHMETIC_TEXT(T, W, A, LOWEST, HIGHEST)                                                  \
+    "#define META_T meta_" T "\n#define META_W meta_" W "\n#define META_A meta_" A                 \
     "\n#define META_LOWEST " LOWEST "\n#define META_HIGHEST " HIGHEST "\n"
-#define EXPAND(MACRO, ...) MACRO(__VA_ARGS__)
+#define EXPAND(MACRO, ...)       MACRO(__VA_ARGS__)
 #define MOVE_RECIPE(bytes, name) {#name, ocl_text_move_h, "#define META_M meta_" #name "\n"},
-#define ARITHMETIC_RECIPE(NAME, name, wide, sum) \
-    {#name, ocl_text_arithmetic_h,               \
-     EXPAND(ARITHMETIC_TEXT, #name, #wide, #sum, LIMITS_##NAME)},
-static const recipe recipes[OCL_PROGRAM_COUNT] = {
-    META_MOVE_TYPES(MOVE_RECIPE) META_ARITHMETIC_TYPES(ARITHMETIC_RECIPE)};
+#define ARITHMETIC_RECIPE(NAME, name, wide, sum)                                                   \
+    {#name, ocl_text_arithmetic_h, EXPAND(ARITHMETIC_TEXT, #name, #wide, #sum, LIMITS_##NAME)},
+static const recipe recipes[OCL_PROGRAM_COUNT] = {META_MOVE_TYPES(MOVE_RECIPE)
+                                                      META_ARITHMETIC_TYPES(ARITHMETIC_RECIPE)};
 
-#define KERNEL_NAME3(NAME, name, operands) #name,
+#define KERNEL_NAME3(NAME, name, operands)         #name,
 #define KERNEL_NAME4(NAME, name, operands, finish) #name,
 static const char *const kernel_names[OCL_KERNEL_COUNT] = {
     META_MOVE_KERNELS(KERNEL_NAME3) META_MAP_KERNELS(KERNEL_NAME3)
@@ -79,8 +78,8 @@ static void make_key(const ocl_about *about, plan *p)
 static void make_plan(const ocl_about *about, int number, plan *p)
 {
     const recipe *r = &recipes[number];
-    snprintf(p->first, sizeof p->first, "#define META_SUFFIX %s\n%s%s%s", r->suffix,
-             r->definitions, about->has_f64 ? "#define META_HAS_F64\n" : "",
+    snprintf(p->first, sizeof p->first, "#define META_SUFFIX %s\n%s%s%s", r->suffix, r->definitions,
+             about->has_f64 ? "#define META_HAS_F64\n" : "",
              about->is_cpu ? "#define META_CPU\n" : "");
     p->suffix = r->suffix;
     p->text[0] = p->first;
@@ -126,8 +125,8 @@ static meta_err build_source(const meta_plugin_device *device, const plan *p, cl
 {
     cl_int status = CL_SUCCESS;
     meta_err err;
-    cl_program made = clCreateProgramWithSource(device->context, PARTS, (const char **)p->text,
-                                                NULL, &status);
+    cl_program made =
+        clCreateProgramWithSource(device->context, PARTS, (const char **)p->text, NULL, &status);
     OCL_TRY(status, "clCreateProgramWithSource");
     status = clBuildProgram(made, 1, &device->about.device, p->options, NULL, NULL);
     if (status != CL_SUCCESS) {
@@ -253,13 +252,17 @@ static int move_program(uint32_t type)
     switch (type) {
     case META_F64:
     case META_I64:
-    case META_U64: return OCL_PROGRAM_MOVE_u64;
+    case META_U64:
+        return OCL_PROGRAM_MOVE_u64;
     case META_F32:
     case META_I32:
-    case META_U32: return OCL_PROGRAM_MOVE_u32;
+    case META_U32:
+        return OCL_PROGRAM_MOVE_u32;
     case META_I16:
-    case META_U16: return OCL_PROGRAM_MOVE_u16;
-    default: return OCL_PROGRAM_MOVE_u8;
+    case META_U16:
+        return OCL_PROGRAM_MOVE_u16;
+    default:
+        return OCL_PROGRAM_MOVE_u8;
     }
 }
 
@@ -302,8 +305,7 @@ meta_err ocl_kernel_get(meta_plugin_device *device, uint32_t id, uint32_t type,
                               device->about.name);
     pthread_mutex_lock(&device->build_lock);
     if (!program->cl) err = build(device, number, &program->cl);
-    if (!err && !found->cl)
-        err = create_kernel(device, program, recipes[number].suffix, id, found);
+    if (!err && !found->cl) err = create_kernel(device, program, recipes[number].suffix, id, found);
     pthread_mutex_unlock(&device->build_lock);
     *kernel = found;
     return err;

@@ -118,10 +118,8 @@ static void keep_event(meta_plugin_queue *queue, cl_event event)
 {
     pthread_mutex_lock(&queue->lock);
     make_room(queue);
-    if (queue->count < queue->room)
-        queue->untracked[queue->count++] = event;
-    else
-        clReleaseEvent(event);
+    if (queue->count < queue->room) queue->untracked[queue->count++] = event;
+    else clReleaseEvent(event);
     pthread_mutex_unlock(&queue->lock);
 }
 
@@ -133,10 +131,8 @@ meta_err ocl_submit(meta_plugin_queue *queue, cl_event last, meta_ticket *ticket
         clReleaseEvent(last);
         return ocl_fail(status, "clFlush");
     }
-    if (ticket)
-        *ticket = last;
-    else
-        keep_event(queue, last);
+    if (ticket) *ticket = last;
+    else keep_event(queue, last);
     return META_OK;
 }
 
@@ -162,8 +158,7 @@ meta_err ocl_queue_after(meta_plugin_queue *queue, meta_plugin_queue *earlier)
             "clEnqueueMarkerWithWaitList");
     /* A queue may wait for ever for commands of another that were never flushed. */
     status = clFlush(earlier->cl);
-    if (status == CL_SUCCESS)
-        status = clEnqueueBarrierWithWaitList(queue->cl, 1, &marker, NULL);
+    if (status == CL_SUCCESS) status = clEnqueueBarrierWithWaitList(queue->cl, 1, &marker, NULL);
     clReleaseEvent(marker);
     OCL_TRY(status, "clEnqueueBarrierWithWaitList");
     return META_OK;
@@ -174,13 +169,13 @@ meta_err ocl_copy(meta_plugin_queue *queue, meta_copy_kind kind, void *host, voi
 {
     cl_event event = NULL;
     if (kind == META_COPY_H2D)
-        OCL_TRY(clEnqueueWriteBuffer(queue->cl, object, CL_FALSE, offset, bytes, host, 0, NULL,
-                                     &event),
-                "clEnqueueWriteBuffer");
+        OCL_TRY(
+            clEnqueueWriteBuffer(queue->cl, object, CL_FALSE, offset, bytes, host, 0, NULL, &event),
+            "clEnqueueWriteBuffer");
     else
-        OCL_TRY(clEnqueueReadBuffer(queue->cl, object, CL_FALSE, offset, bytes, host, 0, NULL,
-                                    &event),
-                "clEnqueueReadBuffer");
+        OCL_TRY(
+            clEnqueueReadBuffer(queue->cl, object, CL_FALSE, offset, bytes, host, 0, NULL, &event),
+            "clEnqueueReadBuffer");
     return ocl_submit(queue, event, ticket);
 }
 

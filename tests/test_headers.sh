@@ -1,0 +1,43 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# The public headers stand alone, in strict C11 and in C++11, without a warning.
+# TEST: timeout=60 labels=core,build
+src=${META_TEST_SRCDIR:-.}
+build=${META_TEST_BUILDDIR:-.}
+status=0
+
+# The value of a variable of the built Makefile.
+made_with() { sed -n "s/^$1 = //p" "$build/Makefile" 2>/dev/null | head -n 1; }
+
+cc=$(made_with CC)
+: "${cc:=cc}"
+cxx=${CXX:-c++}
+strict="-pedantic -Wall -Wextra -Wshadow -Wconversion -Werror -fsyntax-only"
+include="-I$src/core -I$src/kernels -I$src/backends -I$src/comm"
+# MPI's own headers are not ours to judge.
+mpi=$(made_with MPI_CPPFLAGS | sed 's/-I *\//-isystem \//g')
+
+# compiles LANGUAGE COMPILER HEADER: twice included, and alone.
+compiles() {
+    if ! printf '#include "%s"\n#include "%s"\n' "$3" "$3" |
+        $2 $strict $include $mpi -DOMPI_SKIP_MPICXX -DMPICH_SKIP_MPICXX -x "$1" -; then
+        echo "BROKEN: $3 as $1 by $2"
+        status=1
+    fi
+}
+
+headers=meta.h
+case ${META_TEST_MPI:-none} in
+none) ;;
+*) headers="$headers meta_comm.h" ;;
+esac
+for header in $headers; do
+    compiles c "$cc -std=c11" $header
+    if command -v "$cxx" >/dev/null; then compiles c++ "$cxx -std=c++11" $header; fi
+done
+# Authors of back ends write in C, or in C++ where a GPU's compiler is one.
+compiles c "$cc -std=c11 -Wno-unused-function" meta_backend.h
+if command -v "$cxx" >/dev/null; then compiles c++ "$cxx -std=c++11 -Wno-unused-function" meta_backend.h; fi
+
+test $status = 0 && echo "kept   the headers stand alone"
+exit $status

@@ -1,0 +1,34 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# What doc/plugins.md says, done as it says: the example's files copied elsewhere, compiled against the
+# installed headers, found and used.
+# TEST: timeout=120 labels=documents
+set -eu
+top=$META_TEST_SRCDIR build=$META_TEST_BUILDDIR
+here=$(mktemp -d)
+trap 'rm -rf "$here"' EXIT
+cd "$here"
+
+if nm -D "$build/.libs/libmeta.so" | grep -q __asan_init; then
+    echo "with sanitizers, the module would need theirs"
+    exit 77
+fi
+MAKEFLAGS='' make -s -C "$build" install-pkgincludeHEADERS install-nodist_pkgconfigDATA \
+    prefix="$here/installed" >install.log 2>&1 || { cat install.log; exit 1; }
+unset META_BACKEND_PATH META_MODE META_RANK_MAP
+
+# pkg-config knows the place that libmeta was configured for; here it is another.
+mkdir bin
+real=$(command -v pkg-config)
+printf '#!/bin/sh\nexec "%s" --define-variable=prefix="%s" "$@"\n' "$real" "$here/installed" \
+    >bin/pkg-config
+chmod +x bin/pkg-config
+PATH=$here/bin:$build:$PATH PKG_CONFIG_PATH=$here/installed/lib/pkgconfig
+export PATH PKG_CONFIG_PATH
+
+cp "$top/tests/plugins/plain.c" "$top/tests/plugins/host_kernels.h" "$top/tests/plugins/host_type.h" .
+awk '/^```sh$/ { on = 1; next } /^```/ { on = 0 } on' "$top/doc/plugins.md" >commands
+test -s commands || { echo "doc/plugins.md has no commands"; exit 1; }
+. ./commands
+grep -q '"plain"' plain.json || { echo "meta-info --json does not name plain"; cat plain.json; exit 1; }
+echo "kept   the example of doc/plugins.md works"

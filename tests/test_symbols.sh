@@ -1,0 +1,64 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# What the built libraries show the world: libmeta the functions of its header, a back end one symbol,
+# and none of them a library that it must not need.
+# TEST: timeout=30 labels=core,build smoke=yes
+src=${META_TEST_SRCDIR:-.}
+build=${META_TEST_BUILDDIR:-.}
+status=0
+
+for tool in nm readelf; do
+    command -v $tool >/dev/null || { echo "there is no $tool here"; exit 77; }
+done
+
+broken() { echo "BROKEN: $*"; status=1; }
+
+# The defined symbols of a library, without their versions and what sanitizers add.
+exported() {
+    nm -D --defined-only "$1" | awk '$2 ~ /[A-Z]/ && $2 != "A" { sub(/@.*/, "", $3); print $3 }' |
+        grep -v '^__odr_asan' | sort -u
+}
+
+# The functions that a header declares.
+declared() {
+    sed -n 's/^META_API .*[ *]\(meta_[a-z0-9_]*\)(.*/\1/p' "$1" | sort -u
+}
+
+# compare LIBRARY HEADER FURTHER…: exports are the header's functions and the further symbols.
+compare() {
+    library=$1 header=$2
+    shift 2
+    exported "$library" >exported.$$
+    { declared "$header"; for symbol in "$@"; do echo "$symbol"; done; } | sort -u >declared.$$
+    test -s exported.$$ || broken "$library shows no symbol"
+    for symbol in $(comm -23 exported.$$ declared.$$); do
+        broken "$library shows $symbol, which $header does not declare"
+    done
+    for symbol in $(comm -13 exported.$$ declared.$$); do
+        broken "$header declares $symbol, which $library does not show"
+    done
+    rm -f exported.$$ declared.$$
+}
+
+# needs_none LIBRARY PATTERN: it is linked with no library whose name matches.
+needs_none() {
+    for name in $(readelf -d "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | grep -Ei "$2"); do
+        broken "$1 is linked with $name"
+    done
+}
+
+compare "$build/.libs/libmeta.so" "$src/core/meta.h" meta_core_table
+needs_none "$build/.libs/libmeta.so" 'mpi|opencl|cuda|amdhip|hsa|gomp|libomp'
+if test -e "$build/.libs/libmeta_comm.so"; then
+    compare "$build/.libs/libmeta_comm.so" "$src/comm/meta_comm.h"
+    needs_none "$build/.libs/libmeta_comm.so" 'opencl|cuda|amdhip|hsa|gomp|libomp'
+fi
+for module in "$build"/.libs/libmeta/*.so; do
+    test -e "$module" || continue
+    symbols=$(exported "$module")
+    test "$symbols" = meta_plugin_v1 || broken "$module shows $symbols"
+    needs_none "$module" 'mpi|libmeta'
+done
+
+test $status = 0 && echo "kept   the symbols are those of the headers"
+exit $status
