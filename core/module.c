@@ -79,13 +79,15 @@ static bool sound_segments(const object *o)
     int dynamic = 0;
     for (unsigned k = 0; k < o->head.e_phnum; ++k) {
         const Elf64_Phdr *s = &o->segment[k], *around;
-        if (s->p_vaddr > UINT64_MAX / 2 || !inside(s->p_offset, s->p_filesz, 0, o->bytes)) return false;
+        if (s->p_vaddr > UINT64_MAX / 2 || !inside(s->p_offset, s->p_filesz, 0, o->bytes))
+            return false;
         if (s->p_type == PT_LOAD) {
             if (!sound_mapping(s, before)) return false;
             before = s;
         } else if (s->p_type != PT_NULL && s->p_filesz > 0) {
             around = mapped_at(o, s->p_vaddr, s->p_filesz);
-            if (!around || s->p_offset - around->p_offset != s->p_vaddr - around->p_vaddr) return false;
+            if (!around || s->p_offset - around->p_offset != s->p_vaddr - around->p_vaddr)
+                return false;
             dynamic += s->p_type == PT_DYNAMIC;
         }
     }
@@ -107,12 +109,13 @@ static bool agrees(const object *o, const Elf64_Shdr *s)
                         inside(s->sh_offset, s->sh_size, around->p_offset, around->p_filesz));
 }
 
-/* The segment that the loader takes the table of everything else from is the section of that kind. */
+/* The segment from which the loader takes everything else is the section of that kind. */
 static bool agrees_on_dynamic(const object *o, const Elf64_Shdr *section)
 {
     for (unsigned k = 0; k < o->head.e_phnum; ++k)
         if (o->segment[k].p_type == PT_DYNAMIC)
-            return o->segment[k].p_vaddr == section->sh_addr && o->segment[k].p_memsz >= section->sh_size;
+            return o->segment[k].p_vaddr == section->sh_addr &&
+                   o->segment[k].p_memsz >= section->sh_size;
     return false;
 }
 
@@ -133,7 +136,8 @@ bool meta_module_whole(const char *path, char *reason, size_t room)
     if (o.file < 0 || fstat(o.file, &status) != 0) {
         snprintf(reason, room, "the file cannot be read: %s", strerror(errno));
     } else if (o.bytes = (uint64_t)status.st_size, !S_ISREG(status.st_mode) ||
-               !read_at(&o, &o.head, sizeof o.head, 0) || !is_shared_object(&o)) {
+                                                       !read_at(&o, &o.head, sizeof o.head, 0) ||
+                                                       !is_shared_object(&o)) {
         snprintf(reason, room, "the file is not a 64-bit shared object");
     } else {
         whole = read_tables(&o) && sound_segments(&o) && sound_sections(&o);

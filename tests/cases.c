@@ -72,18 +72,31 @@ static void random_extents(int ndim, const int64_t *low, int64_t cells, int64_t 
     }
 }
 
+/* Whether a box of @p low cells or more along each dimension fits. */
+static bool fits(int ndim, const int64_t *low, int64_t cells)
+{
+    int64_t rest = cells;
+    for (int d = 0; d < ndim; ++d) rest /= low[d];
+    return rest > 0;
+}
+
 meta_box case_box(int ndim, int reach, int64_t cells)
 {
     meta_box box = {.ndim = ndim};
     int64_t low[META_MAX_DIM] = {0};
     const bool empty = test_random_in(0, 49) == 0;
-    for (int d = 0; d < ndim; ++d) low[d] = d < reach ? 3 : 1;
+    /* No dimension of one cell, and none filled, so that no two can be taken as one. */
+    bool apart = test_random_in(0, 2) == 0;
+    for (int d = 0; d < ndim; ++d) low[d] = d < reach ? 4 : 3;
+    apart = apart && fits(ndim, low, cells);
+    for (int d = 0; d < ndim && !apart; ++d) low[d] = d < reach ? 3 : 1;
     random_extents(ndim, low, cells, box.size);
     for (int d = 0; d < ndim; ++d) {
         const int64_t first = d < reach, last = box.size[d] - first;
-        const bool whole = test_random_in(0, 1);
-        box.start[d] = whole ? first : test_random_in(first, last - 1);
-        box.end[d] = whole ? last : test_random_in(box.start[d] + 1, last);
+        const bool whole = !apart && test_random_in(0, 1);
+        box.start[d] = whole ? first : test_random_in(first, last - 1 - apart);
+        box.end[d] = whole ? last : test_random_in(box.start[d] + 1 + apart, last);
+        if (apart && box.end[d] - box.start[d] == box.size[d]) --box.end[d];
     }
     if (empty) {
         const int d = (int)test_random_in(0, ndim - 1);
@@ -166,11 +179,15 @@ static int64_t span_of(const meta_face *face)
 /* Strides in a random order of the levels, each beyond the reach of those before it. */
 static void strides_apart(meta_face *face, int64_t room)
 {
-    const int first = (int)test_random_in(0, face->count - 1);
+    int order[META_MAX_DIM] = {0};
     int64_t next = 1, later = 1;
-    for (int k = 0; k < face->count; ++k) later *= face->size[k], face->stride[k] = 0;
     for (int k = 0; k < face->count; ++k) {
-        const int level = (first + k) % face->count;
+        const int64_t other = test_random_in(0, k);
+        order[k] = order[other], order[other] = k;
+        later *= face->size[k];
+    }
+    for (int k = 0; k < face->count; ++k) {
+        const int level = order[k];
         /* The levels to come need `later` times what this one leaves. */
         const int64_t most = (room - 1) / later;
         const int64_t gap = test_random_in(0, 1) ? 0 : test_random_in(0, 3);
@@ -192,7 +209,8 @@ meta_face case_face(int levels, int64_t elements, int64_t room, case_kind kind, 
 {
     meta_face face = {.count = levels};
     int64_t low[META_MAX_DIM], lowest = 0;
-    for (int k = 0; k < levels; ++k) low[k] = 1;
+    const bool full = test_random_in(0, 2) == 0 && elements >> levels > 0;
+    for (int k = 0; k < levels; ++k) low[k] = full ? 2 : 1;
     random_extents(levels, low, elements, face.size);
     if (kind == CASE_APART || test_random_in(0, 1))
         strides_apart(&face, room);

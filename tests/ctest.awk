@@ -78,7 +78,7 @@ BEGIN {
             ";PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe"
     # An error ends the process; leaks are written down, and tests/run.sh picks those that are ours.
     if (sanitize == "yes")
-        common = common ";ASAN_OPTIONS=abort_on_error=1:exitcode=0" \
+        common = common ";ASAN_OPTIONS=abort_on_error=1:exitcode=0:allocator_may_return_null=1" \
             ":detect_stack_use_after_return=1" \
             ":log_path=" builddir "/tests/sanitizer/report" \
             ";LSAN_OPTIONS=print_suppressions=0:suppressions=" srcdir "/tests/lsan.supp" \

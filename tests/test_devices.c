@@ -12,7 +12,8 @@
 
 #include "child.h"
 
-/* ------------------------------------------------------------------ one life with an environment */
+/* ------------------------------------------------------------------ one life with an environment
+ */
 
 static const char *const read_variables[] = {"META_MODE",    "METAMORPH_MODE",  "META_RANK_MAP",
                                              "META_THREADS", "OMP_NUM_THREADS", "META_LOG"};
@@ -65,8 +66,10 @@ static void check_rank(int rank, const char *backend, int index)
 
 static void meta_mode_names_the_back_end_of_every_rank(void)
 {
-    static const char *const values[][2] = {{"openmp", "openmp"}, {"openmp:0", "openmp"},
-                                            {"plain", "plain"},   {"plain:0", "plain"},
+    static const char *const values[][2] = {{"openmp", "openmp"},
+                                            {"openmp:0", "openmp"},
+                                            {"plain", "plain"},
+                                            {"plain:0", "plain"},
                                             {"late", "late"}};
     for (size_t k = 0; k < sizeof values / sizeof *values; ++k) {
         meta_mode mode = -1;
@@ -91,10 +94,10 @@ static void metamorph_mode_is_read_where_meta_mode_is_not_set(void)
 
 static void an_explicit_request_never_falls_back(void)
 {
-    static const char *const values[][2] = {{"cuda", "cuda"},          {"hip", "hip"},
-                                            {"cuda:3", "cuda"},        {"nonsense", "nonsense"},
-                                            {"plain:1", "plain:1"},    {"openmp:2000", "openmp:2000"},
-                                            {"no_device", "no device"}};
+    static const char *const values[][2] = {
+        {"cuda", "cuda"},          {"hip", "hip"},         {"cuda:3", "cuda"},
+        {"nonsense", "nonsense"},  {"plain:1", "plain:1"}, {"openmp:2000", "openmp:2000"},
+        {"no_device", "no device"}};
     for (size_t k = 0; k < sizeof values / sizeof *values; ++k) {
         void *p = &p;
         int devices = 0;
@@ -106,7 +109,8 @@ static void an_explicit_request_never_falls_back(void)
         }
         CHECK_ERR_NAMES(meta_alloc(&p, 8), META_ERR_NO_DEVICE, values[k][1]);
         CHECK_ERR_NAMES(meta_get_acc(NULL, &(meta_mode){0}), META_ERR_NO_DEVICE, "META_MODE");
-        CHECK_ERR_NAMES(meta_rank_device(0, 1, 0, 1, NULL, NULL, NULL), META_ERR_NO_DEVICE, "META_MODE");
+        CHECK_ERR_NAMES(meta_rank_device(0, 1, 0, 1, NULL, NULL, NULL), META_ERR_NO_DEVICE,
+                        "META_MODE");
         CHECK_ERR(meta_set_acc(0, META_SPREAD), META_ERR_NO_DEVICE);
         CHECK(p == &p);
         /* What the program itself asks for is another request. */
@@ -119,12 +123,22 @@ static void an_explicit_request_never_falls_back(void)
 
 static void a_mode_that_cannot_be_read_ends_the_start(void)
 {
-    static const char *const values[] = {":",        ":0",         "openmp:",   "openmp:x", "openmp:-1",
-                                         "openmp:1x", "spread:0",  "auto",      "auto:1",   "../openmp",
-                                         "openmp:99999999999999999999", "a_name_that_is_much_longer_than_any"};
+    static const char *const values[] = {":",
+                                         ":0",
+                                         "openmp:",
+                                         "openmp:x",
+                                         "openmp:-1",
+                                         "openmp:1x",
+                                         "spread:0",
+                                         "auto",
+                                         "auto:1",
+                                         "../openmp",
+                                         "openmp:99999999999999999999",
+                                         "a_name_that_is_much_longer_than_any"};
     for (size_t k = 0; k < sizeof values / sizeof *values; ++k) {
         int count = -5;
-        if (!CHECK_ERR_NAMES(life_with("META_MODE", values[k], NULL), META_ERR_ENVIRONMENT, "META_MODE"))
+        if (!CHECK_ERR_NAMES(life_with("META_MODE", values[k], NULL), META_ERR_ENVIRONMENT,
+                             "META_MODE"))
             continue;
         CHECK_ERR(meta_device_count(META_OPENMP, &count), META_ERR_INIT);
         CHECK_ERR_NAMES(life_with("METAMORPH_MODE", values[k], NULL), META_ERR_ENVIRONMENT,
@@ -198,15 +212,17 @@ static void the_map_beats_meta_mode_for_the_ranks_it_names(void)
     end_life();
     CHECK_OK(life_with("META_RANK_MAP", "2:cuda:900", "META_MODE", "plain", NULL));
     check_rank(0, "plain", 0);
-    CHECK_ERR_NAMES(meta_rank_device(2, 8, 2, 8, NULL, NULL, NULL), META_ERR_NO_DEVICE, "META_RANK_MAP");
+    CHECK_ERR_NAMES(meta_rank_device(2, 8, 2, 8, NULL, NULL, NULL), META_ERR_NO_DEVICE,
+                    "META_RANK_MAP");
     end_life();
 }
 
 static void a_piece_of_the_map_that_cannot_be_read_is_named(void)
 {
-    static const char *const wrong[] = {"x",        "1",         "1:",     ":openmp",  "-1:openmp",
-                                        "3-1:openmp", "1-:openmp", "1-x:openmp", "**:openmp", "1:openmp:",
-                                        "1:openmp:x", "1:auto:1", "1 :openmp", "1:a/b"};
+    static const char *const wrong[] = {"x",         "1",          "1:",         ":openmp",
+                                        "-1:openmp", "3-1:openmp", "1-:openmp",  "1-x:openmp",
+                                        "**:openmp", "1:openmp:",  "1:openmp:x", "1:auto:1",
+                                        "1 :openmp", "1:a/b"};
     for (size_t k = 0; k < sizeof wrong / sizeof *wrong; ++k) {
         char map[200], named[100];
         snprintf(named, sizeof named, "'%s'", wrong[k]);
@@ -214,7 +230,8 @@ static void a_piece_of_the_map_that_cannot_be_read_is_named(void)
         CHECK_ERR_NAMES(life_with("META_RANK_MAP", map, NULL), META_ERR_ENVIRONMENT, named);
         CHECK_ERR_NAMES(life_with("META_RANK_MAP", wrong[k], NULL), META_ERR_ENVIRONMENT, named);
     }
-    CHECK_ERR_NAMES(life_with("META_RANK_MAP", "0:openmp,", NULL), META_ERR_ENVIRONMENT, "META_RANK_MAP");
+    CHECK_ERR_NAMES(life_with("META_RANK_MAP", "0:openmp,", NULL), META_ERR_ENVIRONMENT,
+                    "META_RANK_MAP");
     CHECK_ERR_NAMES(life_with("META_RANK_MAP", ",", NULL), META_ERR_ENVIRONMENT, "META_RANK_MAP");
 }
 
@@ -275,7 +292,8 @@ static void a_number_of_threads_that_is_none_ends_the_start(void)
 {
     static const char *const wrong[] = {"0", "-1", "x", "2x", "1.5", "99999999999999999999", "3,2"};
     for (size_t k = 0; k < sizeof wrong / sizeof *wrong; ++k)
-        CHECK_ERR_NAMES(life_with("META_THREADS", wrong[k], NULL), META_ERR_ENVIRONMENT, "META_THREADS");
+        CHECK_ERR_NAMES(life_with("META_THREADS", wrong[k], NULL), META_ERR_ENVIRONMENT,
+                        "META_THREADS");
     clear_environment();
 }
 
@@ -330,7 +348,7 @@ static void an_unknown_variable_is_warned_of_once_with_the_nearest_name(void)
 static void the_log_can_be_switched_off(void)
 {
     char text[4096] = "";
-    CHECK_CHILD_SAYS(start_and_end_twice, (void *)(uintptr_t)"off", text);
+    CHECK_CHILD_SAYS(start_and_end_twice, (void *)(uintptr_t) "off", text);
     CHECK_STRING(text, "");
     CHECK_ERR_NAMES(life_with("META_LOG", "loud", NULL), META_ERR_ENVIRONMENT, "META_LOG");
     clear_environment();
@@ -412,8 +430,7 @@ TEST_MAIN(PROMISE(an_unknown_variable_is_warned_of_once_with_the_nearest_name),
           PROMISE(the_first_entry_that_names_a_rank_wins),
           PROMISE(the_map_beats_meta_mode_for_the_ranks_it_names),
           PROMISE(a_piece_of_the_map_that_cannot_be_read_is_named),
-          PROMISE(a_process_takes_the_device_of_its_rank),
-          PROMISE(ranks_of_a_node_share_its_cores),
+          PROMISE(a_process_takes_the_device_of_its_rank), PROMISE(ranks_of_a_node_share_its_cores),
           PROMISE(meta_threads_beats_omp_num_threads_beats_the_share),
           PROMISE(a_number_of_threads_that_is_none_ends_the_start),
           PROMISE(every_variable_is_described), PROMISE(the_library_lives_as_often_as_wanted),

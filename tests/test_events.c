@@ -466,5 +466,4 @@ TEST_MAIN_WITH(&setting, PROMISE(without_an_event_a_call_is_complete_on_return),
                PROMISE(waitall_waits_for_all_and_returns_the_first_error),
                PROMISE(an_operations_error_is_its_events),
                PROMISE(the_first_of_several_errors_is_returned),
-               PROMISE(untracked_works_error_is_flushs),
-               PROMISE(events_do_not_outlive_the_library))
+               PROMISE(untracked_works_error_is_flushs), PROMISE(events_do_not_outlive_the_library))

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file test_plugins.c
- *  Back ends in other files: one of one's own works, one that cannot be used says why, and a damaged
- *  file never ends the process. Each case is a child process, since a module once opened stays. */
+ *  Back ends in other files: one of one's own works, one that cannot be used says why, and a
+ * damaged file never ends the process. Each case is a child process, since a module once opened
+ * stays. */
 /* TEST: backends=any timeout=120 labels=core smoke=yes */
 #include "test.h"
 
@@ -172,7 +173,8 @@ static void fail_with_a_reason(void *reason)
     start_with(folder, "plain");
     CHECK_ERR_NAMES(meta_get_acc(NULL, &mode), META_ERR_NO_DEVICE, (const char *)reason);
     CHECK_CONTAINS(meta_last_error(), "plain, which is not usable: ");
-    CHECK(strlen(meta_last_error()) > strlen("meta_get_acc: META_MODE asks for plain, which is not usable: "));
+    CHECK(strlen(meta_last_error()) >
+          strlen("meta_get_acc: META_MODE asks for plain, which is not usable: "));
     CHECK_OK(meta_set_acc(0, META_OPENMP));
     CHECK_OK(meta_finalize());
 }
@@ -199,17 +201,17 @@ static void what_is_no_module_is_refused(void)
     if (!prepare()) return;
     test_case("an empty file");
     write_file("", 0);
-    CHECK_CHILD(fail_with_a_reason, (void *)(uintptr_t)"not a 64-bit shared object");
+    CHECK_CHILD(fail_with_a_reason, (void *)(uintptr_t) "not a 64-bit shared object");
     test_case("a text");
     write_file(text, sizeof text - 1);
-    CHECK_CHILD(fail_with_a_reason, (void *)(uintptr_t)"not a 64-bit shared object");
+    CHECK_CHILD(fail_with_a_reason, (void *)(uintptr_t) "not a 64-bit shared object");
     test_case("zeros");
     write_file(zeros, sizeof zeros);
-    CHECK_CHILD(fail_with_a_reason, (void *)(uintptr_t)"not a 64-bit shared object");
+    CHECK_CHILD(fail_with_a_reason, (void *)(uintptr_t) "not a 64-bit shared object");
     test_case("a folder");
     unlink(file);
     CHECK(mkdir(file, 0777) == 0);
-    CHECK_CHILD(fail_with_a_reason, (void *)(uintptr_t)"");
+    CHECK_CHILD(fail_with_a_reason, (void *)(uintptr_t) "");
     test_case("the whole file");
     rmdir(file);
     write_file(whole, whole_bytes);
@@ -220,12 +222,13 @@ static void what_is_no_module_is_refused(void)
 
 static void a_truncated_module_is_refused_at_any_length(void)
 {
-    static const size_t corners[] = {1, 3, 4, 5, 15, 16, 17, 63, 64, 65, 119, 120, 176, 4095, 4096, 4097};
+    static const size_t corners[] = {1,  3,  4,   5,   15,  16,   17,   63,
+                                     64, 65, 119, 120, 176, 4095, 4096, 4097};
     if (!prepare()) return;
     for (size_t k = 0; k < sizeof corners / sizeof *corners; ++k) {
         test_case("%zu of %zu bytes", corners[k], whole_bytes);
         write_file(whole, corners[k]);
-        CHECK_CHILD(fail_with_a_reason, (void *)(uintptr_t)"");
+        CHECK_CHILD(fail_with_a_reason, (void *)(uintptr_t) "");
     }
     for (int64_t k = 1; k <= test_count(64, 1000); ++k) {
         const size_t length = k <= 16   ? whole_bytes / 16 * (size_t)k - (k == 16)
@@ -233,7 +236,7 @@ static void a_truncated_module_is_refused_at_any_length(void)
                                         : (size_t)test_random_in(0, (int64_t)whole_bytes - 1);
         test_case("%zu of %zu bytes", length, whole_bytes);
         write_file(whole, length);
-        CHECK_CHILD(fail_with_a_reason, (void *)(uintptr_t)"");
+        CHECK_CHILD(fail_with_a_reason, (void *)(uintptr_t) "");
     }
     remove_folder();
     free(whole);
@@ -296,6 +299,7 @@ static void the_first_folder_that_has_a_module_wins(void)
 TEST_MAIN(PROMISE(a_back_end_of_ones_own_works_by_its_name),
           PROMISE(every_back_end_found_has_a_reason_or_a_device),
           PROMISE(asking_for_one_that_cannot_be_used_gives_the_reason),
-          PROMISE(what_is_no_module_is_refused), PROMISE(a_truncated_module_is_refused_at_any_length),
+          PROMISE(what_is_no_module_is_refused),
+          PROMISE(a_truncated_module_is_refused_at_any_length),
           PROMISE(a_bit_flipped_in_a_header_never_ends_the_process),
           PROMISE(the_first_folder_that_has_a_module_wins))

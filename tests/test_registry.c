@@ -147,10 +147,8 @@ static void thousands_of_live_buffers_never_overlap(void)
     for (int k = 0; k < most; ++k) make(&live[k]);
     for (int step = 0; step < 3 * most; ++step) {
         buffer *b = &live[test_random_in(0, most - 1)];
-        if (b->p)
-            check_and_free(b);
-        else
-            make(b);
+        if (b->p) check_and_free(b);
+        else make(b);
     }
     for (int k = 0; k < most; ++k)
         if (!live[k].p) make(&live[k]);
@@ -298,7 +296,8 @@ static void parts_of_an_array_can_be_wrapped_but_never_overlap(void)
     CHECK(p == array && q == array + 100);
     for (int at = 0; at < 200; at += 50)
         CHECK_ERR(meta_wrap(&none, array + at, 8, META_NATIVE_HOST), META_ERR_OVERLAP);
-    CHECK_ERR(meta_wrap(&none, array + 150, 100 * sizeof *array, META_NATIVE_HOST), META_ERR_OVERLAP);
+    CHECK_ERR(meta_wrap(&none, array + 150, 100 * sizeof *array, META_NATIVE_HOST),
+              META_ERR_OVERLAP);
     CHECK_ERR(meta_wrap(&none, array, sizeof array, META_NATIVE_HOST), META_ERR_OVERLAP);
     CHECK(none == &p);
     CHECK_ERR_NAMES(meta_copy_d2d(p, q, 101 * sizeof *array, NULL), META_ERR_BOUNDS, "dst");
@@ -314,7 +313,8 @@ static void a_host_array_wraps_on_a_host_device_alone(void)
     static double array[10];
     void *p = NULL;
     if (device.is_host) return;
-    CHECK_ERR_NAMES(meta_wrap(&p, array, sizeof array, META_NATIVE_HOST), META_ERR_POINTER, "native");
+    CHECK_ERR_NAMES(meta_wrap(&p, array, sizeof array, META_NATIVE_HOST), META_ERR_POINTER,
+                    "native");
     CHECK(p == NULL);
 }
 

@@ -60,7 +60,8 @@ static bool make_own(void)
 static void release_own(void)
 {
     cl_uint count = 0;
-    CHECK_INT(clGetCommandQueueInfo(own_queue, CL_QUEUE_REFERENCE_COUNT, sizeof count, &count, NULL), 0);
+    CHECK_INT(
+        clGetCommandQueueInfo(own_queue, CL_QUEUE_REFERENCE_COUNT, sizeof count, &count, NULL), 0);
     CHECK_INT(count, 1);
     CHECK_INT(clReleaseCommandQueue(own_queue), CL_SUCCESS);
     CHECK_INT(clReleaseContext(own_context), CL_SUCCESS);
@@ -79,7 +80,8 @@ static cl_kernel make_kernel(cl_context context)
 {
     cl_int status = CL_SUCCESS;
     cl_kernel kernel = NULL;
-    cl_program program = clCreateProgramWithSource(context, 1, (const char **)(uintptr_t)&source, NULL, &status);
+    cl_program program =
+        clCreateProgramWithSource(context, 1, (const char **)(uintptr_t)&source, NULL, &status);
     if (!CHECK_INT(status, CL_SUCCESS)) return NULL;
     if (CHECK_INT(clBuildProgram(program, 1, &device, "", NULL, NULL), CL_SUCCESS))
         kernel = clCreateKernel(program, "own", &status);
@@ -98,7 +100,8 @@ static void queue_own(cl_command_queue queue, cl_kernel kernel, const double *p,
     const cl_ulong first = offset / sizeof(double);
     CHECK_INT(clSetKernelArg(kernel, 0, sizeof memory, &memory), CL_SUCCESS);
     CHECK_INT(clSetKernelArg(kernel, 1, sizeof first, &first), CL_SUCCESS);
-    CHECK_INT(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &count, NULL, 0, NULL, NULL), CL_SUCCESS);
+    CHECK_INT(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &count, NULL, 0, NULL, NULL),
+              CL_SUCCESS);
 }
 
 /* Calls of the library and own kernels, none of them waited for; what they leave is checked. */
@@ -202,7 +205,8 @@ static void objects_that_do_not_belong_together_are_refused(void)
     for (size_t k = 0; k < sizeof wrong / sizeof *wrong; ++k) {
         test_case("%s", wrong[k].what);
         if (k == 1 && !wrong[k].state.queue) continue; /* the device has no such queues */
-        CHECK_ERR_NAMES(meta_set_state(0, META_OPENCL, &wrong[k].state), META_ERR_ARGUMENT, "state");
+        CHECK_ERR_NAMES(meta_set_state(0, META_OPENCL, &wrong[k].state), META_ERR_ARGUMENT,
+                        "state");
     }
     test_case("afterwards");
     meta_state right = nothing;
@@ -219,7 +223,8 @@ static void objects_that_do_not_belong_together_are_refused(void)
 
 static void read_own(cl_mem memory, double *found)
 {
-    CHECK_INT(clEnqueueReadBuffer(own_queue, memory, CL_TRUE, 0, bytes, found, 0, NULL, NULL), CL_SUCCESS);
+    CHECK_INT(clEnqueueReadBuffer(own_queue, memory, CL_TRUE, 0, bytes, found, 0, NULL, NULL),
+              CL_SUCCESS);
 }
 
 static void a_buffer_of_the_application_can_be_wrapped(void)
@@ -249,7 +254,8 @@ static void a_buffer_of_the_application_can_be_wrapped(void)
     for (int k = 10; k < 30; ++k) expected[k] = 7;
     read_own(memory, found); /* on the queue that both share */
     CHECK_ARRAY(found, expected, COUNT, META_F64);
-    CHECK_ERR_NAMES(meta_wrap((void **)&again, memory, bytes, META_NATIVE_OBJECT), META_ERR_OVERLAP, "native");
+    CHECK_ERR_NAMES(meta_wrap((void **)&again, memory, bytes, META_NATIVE_OBJECT), META_ERR_OVERLAP,
+                    "native");
     CHECK(again == NULL);
     CHECK_ERR_NAMES(meta_free(p), META_ERR_POINTER, "meta_unwrap");
     CHECK_OK(meta_unwrap(p));
@@ -273,10 +279,12 @@ static void a_buffer_that_cannot_be_wrapped_is_refused(void)
     cl_mem foreign = clCreateBuffer(own_context, CL_MEM_READ_WRITE, bytes, NULL, &status);
     CHECK_OK(meta_alloc(&ours, bytes));
     CHECK_OK(meta_native(ours, &object, NULL));
-    CHECK_ERR_NAMES(meta_wrap(&p, foreign, bytes, META_NATIVE_OBJECT), META_ERR_WRONG_DEVICE, "native");
+    CHECK_ERR_NAMES(meta_wrap(&p, foreign, bytes, META_NATIVE_OBJECT), META_ERR_WRONG_DEVICE,
+                    "native");
     CHECK_ERR_NAMES(meta_wrap(&p, object, 2 * bytes, META_NATIVE_OBJECT), META_ERR_BOUNDS, "bytes");
     CHECK_ERR_NAMES(meta_wrap(&p, object, bytes, META_NATIVE_OBJECT), META_ERR_OVERLAP, "native");
-    CHECK_ERR_NAMES(meta_wrap(&p, array, sizeof array, META_NATIVE_HOST), META_ERR_POINTER, "native");
+    CHECK_ERR_NAMES(meta_wrap(&p, array, sizeof array, META_NATIVE_HOST), META_ERR_POINTER,
+                    "native");
     CHECK(p == NULL);
     CHECK_OK(meta_free(ours));
     clReleaseMemObject(foreign);

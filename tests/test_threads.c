@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file test_threads.c
- *  Many application threads at once, each on its own buffers and events, on one device and on two. */
+ *  Many application threads at once, each on its own buffers and events, on one device and on two.
+ */
 /* TEST: backends=openmp,opencl,late timeout=120 labels=core */
 #include "test.h"
 
@@ -58,7 +59,7 @@ static bool holds(worker *w, bool condition, int line, const char *what)
     return condition;
 }
 #define HOLDS(w, condition) holds((w), (condition), __LINE__, #condition)
-#define WORKS(w, call) holds((w), (call) == META_OK, __LINE__, #call)
+#define WORKS(w, call)      holds((w), (call) == META_OK, __LINE__, #call)
 
 static void run_workers(void *(*body)(void *), int rounds, bool mixed)
 {
@@ -101,7 +102,8 @@ static double expect(worker *w, const meta_box *b)
         for (int64_t y = b->start[1]; y < b->end[1]; ++y)
             for (int64_t x = b->start[0]; x < b->end[0]; ++x) {
                 const double *c = &w->in[x + nx * y + nxy * z];
-                const double v = (((((((c[-nxy] + c[-1]) + c[-nx]) + c[0]) + c[nx]) + c[1]) + c[nxy])) / 7;
+                const double v =
+                    (((((((c[-nxy] + c[-1]) + c[-nx]) + c[0]) + c[nx]) + c[1]) + c[nxy])) / 7;
                 w->expected[x + nx * y + nxy * z] = v;
                 sum += v;
             }

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
+# shellcheck shell=bash
 # What ./demo, ./check and .ci/run share: find what this machine lacks, install it, configure, make.
 # To be sourced by bash from the top of the source tree.
 

@@ -13,68 +13,68 @@
 /* ------------------------------------------------------------------ moving, by element size */
 
 #define META_SUFFIX u64
-#define META_M meta_u64
+#define META_M      meta_u64
 #include "move.h"
 #undef META_SUFFIX
 #undef META_M
 #define META_SUFFIX u32
-#define META_M meta_u32
+#define META_M      meta_u32
 #include "move.h"
 #undef META_SUFFIX
 #undef META_M
 #define META_SUFFIX u16
-#define META_M meta_u16
+#define META_M      meta_u16
 #include "move.h"
 #undef META_SUFFIX
 #undef META_M
 #define META_SUFFIX u8
-#define META_M meta_u8
+#define META_M      meta_u8
 #include "move.h"
 #undef META_SUFFIX
 #undef META_M
 
 /* ------------------------------------------------------------------ arithmetic, by type */
 
-#define META_SUFFIX f64
-#define META_T meta_f64
-#define META_W meta_f64
-#define META_A meta_f64
-#define META_LOWEST (-(meta_f64)INFINITY)
+#define META_SUFFIX  f64
+#define META_T       meta_f64
+#define META_W       meta_f64
+#define META_A       meta_f64
+#define META_LOWEST  (-(meta_f64)INFINITY)
 #define META_HIGHEST ((meta_f64)INFINITY)
 #include "host_type.h"
-#define META_SUFFIX f32
-#define META_T meta_f32
-#define META_W meta_f32
-#define META_A meta_f64
-#define META_LOWEST (-(meta_f32)INFINITY)
+#define META_SUFFIX  f32
+#define META_T       meta_f32
+#define META_W       meta_f32
+#define META_A       meta_f64
+#define META_LOWEST  (-(meta_f32)INFINITY)
 #define META_HIGHEST ((meta_f32)INFINITY)
 #include "host_type.h"
-#define META_SUFFIX i64
-#define META_T meta_i64
-#define META_W meta_u64
-#define META_A meta_u64
-#define META_LOWEST INT64_MIN
+#define META_SUFFIX  i64
+#define META_T       meta_i64
+#define META_W       meta_u64
+#define META_A       meta_u64
+#define META_LOWEST  INT64_MIN
 #define META_HIGHEST INT64_MAX
 #include "host_type.h"
-#define META_SUFFIX u64
-#define META_T meta_u64
-#define META_W meta_u64
-#define META_A meta_u64
-#define META_LOWEST 0
+#define META_SUFFIX  u64
+#define META_T       meta_u64
+#define META_W       meta_u64
+#define META_A       meta_u64
+#define META_LOWEST  0
 #define META_HIGHEST UINT64_MAX
 #include "host_type.h"
-#define META_SUFFIX i32
-#define META_T meta_i32
-#define META_W meta_u32
-#define META_A meta_u32
-#define META_LOWEST INT32_MIN
+#define META_SUFFIX  i32
+#define META_T       meta_i32
+#define META_W       meta_u32
+#define META_A       meta_u32
+#define META_LOWEST  INT32_MIN
 #define META_HIGHEST INT32_MAX
 #include "host_type.h"
-#define META_SUFFIX u32
-#define META_T meta_u32
-#define META_W meta_u32
-#define META_A meta_u32
-#define META_LOWEST 0
+#define META_SUFFIX  u32
+#define META_T       meta_u32
+#define META_W       meta_u32
+#define META_A       meta_u32
+#define META_LOWEST  0
 #define META_HIGHEST UINT32_MAX
 #include "host_type.h"
 
@@ -93,35 +93,37 @@ static const unsigned char host_bytes[META_TYPE_COUNT] = {
 static host_kernel host_kernel_of(uint32_t kernel, uint32_t type)
 {
     switch (kernel) {
-#define CASE(NAME, name, operands)                                                             \
-    case META_KERNEL_##NAME:                                                                   \
-        return (host_kernel){host_bytes[type] == 8   ? name##_u64                              \
-                             : host_bytes[type] == 4 ? name##_u32                              \
-                             : host_bytes[type] == 2 ? name##_u16                              \
-                                                     : name##_u8, NULL};
+#define CASE(NAME, name, operands)                                                                 \
+    case META_KERNEL_##NAME:                                                                       \
+        return (host_kernel){host_bytes[type] == 8   ? name##_u64                                  \
+                             : host_bytes[type] == 4 ? name##_u32                                  \
+                             : host_bytes[type] == 2 ? name##_u16                                  \
+                                                     : name##_u8,                                  \
+                             NULL};
         META_MOVE_KERNELS(CASE)
 #undef CASE
-#define CASE(NAME, name, operands)                                                            \
-    case META_KERNEL_##NAME: {                                                                \
-        static const host_kernel of_type[META_TYPE_COUNT] = {                                 \
-            [META_F64] = {name##_f64, NULL}, [META_F32] = {name##_f32, NULL},                 \
-            [META_I64] = {name##_i64, NULL}, [META_U64] = {name##_u64, NULL},                 \
-            [META_I32] = {name##_i32, NULL}, [META_U32] = {name##_u32, NULL}};                \
-        return of_type[type];                                                                 \
+#define CASE(NAME, name, operands)                                                                 \
+    case META_KERNEL_##NAME: {                                                                     \
+        static const host_kernel of_type[META_TYPE_COUNT] = {                                      \
+            [META_F64] = {name##_f64, NULL}, [META_F32] = {name##_f32, NULL},                      \
+            [META_I64] = {name##_i64, NULL}, [META_U64] = {name##_u64, NULL},                      \
+            [META_I32] = {name##_i32, NULL}, [META_U32] = {name##_u32, NULL}};                     \
+        return of_type[type];                                                                      \
     }
         META_MAP_KERNELS(CASE)
 #undef CASE
-#define CASE(NAME, name, operands, finish)                                                    \
-    case META_KERNEL_##NAME: {                                                                \
-        static const host_kernel of_type[META_TYPE_COUNT] = {                                 \
-            [META_F64] = {name##_f64, finish##_f64}, [META_F32] = {name##_f32, finish##_f32}, \
-            [META_I64] = {name##_i64, finish##_i64}, [META_U64] = {name##_u64, finish##_u64}, \
-            [META_I32] = {name##_i32, finish##_i32}, [META_U32] = {name##_u32, finish##_u32}}; \
-        return of_type[type];                                                                 \
+#define CASE(NAME, name, operands, finish)                                                         \
+    case META_KERNEL_##NAME: {                                                                     \
+        static const host_kernel of_type[META_TYPE_COUNT] = {                                      \
+            [META_F64] = {name##_f64, finish##_f64}, [META_F32] = {name##_f32, finish##_f32},      \
+            [META_I64] = {name##_i64, finish##_i64}, [META_U64] = {name##_u64, finish##_u64},      \
+            [META_I32] = {name##_i32, finish##_i32}, [META_U32] = {name##_u32, finish##_u32}};     \
+        return of_type[type];                                                                      \
     }
         META_REDUCTION_KERNELS(CASE)
 #undef CASE
-    default: return (host_kernel){NULL, NULL};
+    default:
+        return (host_kernel){NULL, NULL};
     }
 }
 
@@ -131,11 +133,12 @@ static meta_err host_run(const meta_host *host, const meta_call *call)
     const meta_space one = {.ndim = 1, .rows = 1, .extent = {1}};
     uint64_t partial = 0;
     void *result = call->result_host;
-    const host_kernel kernel = call->type < META_TYPE_COUNT ? host_kernel_of(call->kernel, call->type)
-                                                            : (host_kernel){NULL, NULL};
+    const host_kernel kernel = call->type < META_TYPE_COUNT
+                                   ? host_kernel_of(call->kernel, call->type)
+                                   : (host_kernel){NULL, NULL};
     if (!kernel.run)
-        return host->fail(META_ERR_UNSUPPORTED, "there is no kernel %u for type %u here", call->kernel,
-                          call->type);
+        return host->fail(META_ERR_UNSUPPORTED, "there is no kernel %u for type %u here",
+                          call->kernel, call->type);
     kernel.run(&(meta_work){.object = {call->object[0], call->object[1]},
                             .scalar = call->scalar,
                             .space = &call->space,

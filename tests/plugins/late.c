@@ -97,7 +97,8 @@ static void unwrap(meta_plugin_device *device, const meta_memory *memory)
     (void)device, (void)memory;
 }
 
-/* ------------------------------------------------------------------ the queue; with the lock held */
+/* ------------------------------------------------------------------ the queue; with the lock held
+ */
 
 static meta_err fault(void)
 {
@@ -108,10 +109,10 @@ static void run(item *work)
 {
     for (size_t k = 0; k < work->count && work->error == META_OK; ++k) {
         const meta_call *call = &work->calls[k];
-        if (call->kernel == META_KERNEL_FILL && call->type == META_U8 && call->scalar[0] == LATE_FAULT)
+        if (call->kernel == META_KERNEL_FILL && call->type == META_U8 &&
+            call->scalar[0] == LATE_FAULT)
             work->error = fault();
-        else
-            work->error = host_run(host, call);
+        else work->error = host_run(host, call);
     }
     if (work->bytes > 0) memmove(work->to, work->from, work->bytes);
     work->done = 1;
@@ -181,7 +182,8 @@ static meta_err copy(meta_plugin_queue *queue, meta_copy_kind kind, void *memory
     (void)queue;
     return append(&(item){.to = kind == META_COPY_H2D ? mine : memory,
                           .from = kind == META_COPY_H2D ? memory : mine,
-                          .bytes = bytes}, ticket);
+                          .bytes = bytes},
+                  ticket);
 }
 
 static meta_err launch(meta_plugin_queue *queue, const meta_call *calls, size_t count,

@@ -122,10 +122,8 @@ static meta_err copy(meta_plugin_queue *queue, meta_copy_kind kind, void *memory
 {
     char *mine = (char *)object + offset;
     (void)queue;
-    if (kind == META_COPY_H2D)
-        memmove(mine, memory, bytes);
-    else
-        memmove(memory, mine, bytes);
+    if (kind == META_COPY_H2D) memmove(mine, memory, bytes);
+    else memmove(memory, mine, bytes);
     if (ticket) *ticket = NULL; /* complete */
     return META_OK;
 }
