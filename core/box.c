@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file box.c
- *  From the types, boxes and faces of a call to checked operands: everything is refused here, by the
- *  argument's name, before anything runs. */
+ *  From the types, boxes and faces of a call to checked operands: everything is refused here, by
+ * the argument's name, before anything runs. */
 #include "core.h"
 
 #include <inttypes.h>
@@ -14,7 +14,8 @@ static const unsigned char type_bytes[META_TYPE_COUNT] = {
 meta_err meta_type_check(meta_type type, size_t *bytes)
 {
     if ((int)type < 0 || type >= META_TYPE_COUNT)
-        return meta_fail(META_ERR_TYPE, "argument 'type' is %d, which is no element type", (int)type);
+        return meta_fail(META_ERR_TYPE, "argument 'type' is %d, which is no element type",
+                         (int)type);
     *bytes = type_bytes[type];
     return META_OK;
 }
@@ -23,7 +24,8 @@ meta_err meta_type_arithmetic(meta_type type, size_t *bytes)
 {
     META_TRY(meta_type_check(type, bytes));
     if (type >= META_I16)
-        return meta_fail(META_ERR_TYPE, "argument 'type' is one of META_I16, U16, I8, U8, which are "
+        return meta_fail(META_ERR_TYPE,
+                         "argument 'type' is one of META_I16, U16, I8, U8, which are "
                          "moved but not computed with");
     return META_OK;
 }
@@ -50,13 +52,16 @@ meta_err meta_box_check(const meta_box *box, const char *name)
     for (int d = 0; d < box->ndim; ++d) {
         if (box->size[d] < 0 || box->start[d] < 0 || box->start[d] > box->end[d] ||
             box->end[d] > box->size[d])
-            return meta_fail(META_ERR_BOUNDS, "argument '%s', dimension %d: [%" PRId64 ", %" PRId64
-                             ") is no range in an extent of %" PRId64, name, d, box->start[d],
-                             box->end[d], box->size[d]);
+            return meta_fail(META_ERR_BOUNDS,
+                             "argument '%s', dimension %d: [%" PRId64 ", %" PRId64
+                             ") is no range in an extent of %" PRId64,
+                             name, d, box->start[d], box->end[d], box->size[d]);
         if (__builtin_mul_overflow(cells, box->size[d] > 0 ? box->size[d] : 1, &cells) ||
             cells > INT64_MAX / 8)
-            return meta_fail(META_ERR_OVERFLOW, "argument '%s': the extents multiply to more than "
-                             "2^60 elements", name);
+            return meta_fail(META_ERR_OVERFLOW,
+                             "argument '%s': the extents multiply to more than "
+                             "2^60 elements",
+                             name);
     }
     return META_OK;
 }
@@ -98,8 +103,10 @@ meta_err meta_face_count(const meta_face *face, const char *name, int64_t *count
     }
     for (int k = 0; k < face->count; ++k)
         if (__builtin_mul_overflow(product, face->size[k], &product) || product > INT64_MAX / 8)
-            return meta_fail(META_ERR_OVERFLOW, "argument '%s': the sizes multiply to more than 2^60 "
-                             "elements", name);
+            return meta_fail(META_ERR_OVERFLOW,
+                             "argument '%s': the sizes multiply to more than 2^60 "
+                             "elements",
+                             name);
     *count = product;
     return META_OK;
 }
@@ -122,8 +129,10 @@ meta_err meta_face_reach(const meta_face *face, const char *name, int64_t *low, 
         int64_t way;
         if (__builtin_mul_overflow(face->size[k] - 1, face->stride[k], &way) ||
             __builtin_add_overflow(way < 0 ? first : last, way, way < 0 ? &first : &last))
-            return meta_fail(META_ERR_OVERFLOW, "argument '%s': level %d reaches further than an "
-                             "int64_t can count", name, k);
+            return meta_fail(META_ERR_OVERFLOW,
+                             "argument '%s': level %d reaches further than an "
+                             "int64_t can count",
+                             name, k);
     }
     *low = first;
     *high = last;
@@ -138,15 +147,20 @@ static meta_err resolve_reach(const void *ptr, int64_t low, int64_t high, size_t
 {
     META_TRY(meta_span_at(ptr, name, span));
     if ((uintptr_t)ptr % bytes != 0)
-        return meta_fail(META_ERR_ALIGNMENT, "argument '%s' (%p) is not a multiple of the element "
-                         "size, %zu bytes", name, ptr, bytes);
+        return meta_fail(META_ERR_ALIGNMENT,
+                         "argument '%s' (%p) is not a multiple of the element "
+                         "size, %zu bytes",
+                         name, ptr, bytes);
     if (low < 0 && 0 - (uint64_t)low > span->offset / bytes)
-        return meta_fail(META_ERR_BOUNDS, "argument '%s': element %" PRId64 " lies before the "
-                         "buffer, which begins %" PRIu64 " bytes earlier", name, low, span->offset);
+        return meta_fail(META_ERR_BOUNDS,
+                         "argument '%s': element %" PRId64 " lies before the "
+                         "buffer, which begins %" PRIu64 " bytes earlier",
+                         name, low, span->offset);
     if (high >= 0 && (uint64_t)high >= span->room / bytes)
-        return meta_fail(META_ERR_BOUNDS, "argument '%s': element %" PRId64 " lies behind the buffer, "
-                         "which has room for %" PRIu64 " from this address", name, high,
-                         span->room / bytes);
+        return meta_fail(META_ERR_BOUNDS,
+                         "argument '%s': element %" PRId64 " lies behind the buffer, "
+                         "which has room for %" PRIu64 " from this address",
+                         name, high, span->room / bytes);
     return META_OK;
 }
 
@@ -160,8 +174,8 @@ meta_err meta_resolve(const void *ptr, int64_t count, meta_type type, const char
     return resolve_reach(ptr, 0, count - 1, bytes, name, span);
 }
 
-meta_err meta_resolve_face(const void *ptr, const meta_face *face, meta_type type,
-                           const char *name, meta_span *span)
+meta_err meta_resolve_face(const void *ptr, const meta_face *face, meta_type type, const char *name,
+                           meta_span *span)
 {
     size_t bytes = 1;
     int64_t count, low, high;
@@ -191,8 +205,10 @@ meta_err meta_resolve_any(const void *ptr, int64_t count, meta_type type, const 
     if (*is_device) return meta_resolve(ptr, count, type, name, span);
     META_TRY(meta_host_range(ptr, (uint64_t)count * bytes, name));
     if ((uintptr_t)ptr % bytes != 0)
-        return meta_fail(META_ERR_ALIGNMENT, "argument '%s' (%p) is not a multiple of the element "
-                         "size, %zu bytes", name, ptr, bytes);
+        return meta_fail(META_ERR_ALIGNMENT,
+                         "argument '%s' (%p) is not a multiple of the element "
+                         "size, %zu bytes",
+                         name, ptr, bytes);
     return META_OK;
 }
 
@@ -200,9 +216,11 @@ meta_err meta_same_device(const meta_span *a, const char *name_a, const meta_spa
                           const char *name_b)
 {
     if (a->device == b->device) return META_OK;
-    return meta_fail(META_ERR_WRONG_DEVICE, "argument '%s' is on %s:%d and '%s' on %s:%d: copy one "
-                     "through the host first", name_a, a->device->backend->name, a->device->index,
-                     name_b, b->device->backend->name, b->device->index);
+    return meta_fail(META_ERR_WRONG_DEVICE,
+                     "argument '%s' is on %s:%d and '%s' on %s:%d: copy one "
+                     "through the host first",
+                     name_a, a->device->backend->name, a->device->index, name_b,
+                     b->device->backend->name, b->device->index);
 }
 
 meta_err meta_no_overlap(const meta_span *a, int64_t low_a, int64_t high_a, const char *name_a,

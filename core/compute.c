@@ -10,7 +10,8 @@
 
 /* ------------------------------------------------------------------ where a result goes */
 
-/* Let @p call leave its result at @p ptr, the argument @p name: host memory or the operands' device. */
+/* Let @p call leave its result at @p ptr, the argument @p name: host memory or the operands'
+ * device. */
 static meta_err result_at(meta_call *call, void *ptr, const char *name, meta_type type,
                           const meta_span *operand, const char *operand_name)
 {
@@ -37,11 +38,14 @@ static void identity(meta_op op, meta_type type, void *value)
     const meta_i32 i32[] = {0, INT32_MAX, INT32_MIN};
     const meta_u32 u32[] = {0, UINT32_MAX, 0};
     switch (type) {
-#define META_COPY_IDENTITY(NAME, name, wide, sum) \
-    case META_##NAME: memcpy(value, &name[op], sizeof *name); break;
+#define META_COPY_IDENTITY(NAME, name, wide, sum)                                                  \
+    case META_##NAME:                                                                              \
+        memcpy(value, &name[op], sizeof *name);                                                    \
+        break;
         META_ARITHMETIC_TYPES(META_COPY_IDENTITY)
 #undef META_COPY_IDENTITY
-    default: break;
+    default:
+        break;
     }
 }
 
@@ -84,14 +88,16 @@ static const stencil stencils[META_STENCIL_COUNT] = {
 static meta_err box_read(const meta_box *box, const stencil *kind, meta_box *read)
 {
     if (box->ndim < kind->ndim)
-        return meta_fail(META_ERR_ARGUMENT, "argument 'box' has %d dimensions, the stencil needs %d",
-                         box->ndim, kind->ndim);
+        return meta_fail(META_ERR_ARGUMENT,
+                         "argument 'box' has %d dimensions, the stencil needs %d", box->ndim,
+                         kind->ndim);
     *read = *box;
     for (int d = 0; d < kind->ndim; ++d) {
         if (box->start[d] < 1 || box->end[d] >= box->size[d])
-            return meta_fail(META_ERR_BOUNDS, "argument 'box', dimension %d: [%" PRId64 ", %" PRId64
-                             ") of %" PRId64 " leaves no cell for the stencil to reach over", d,
-                             box->start[d], box->end[d], box->size[d]);
+            return meta_fail(META_ERR_BOUNDS,
+                             "argument 'box', dimension %d: [%" PRId64 ", %" PRId64 ") of %" PRId64
+                             " leaves no cell for the stencil to reach over",
+                             d, box->start[d], box->end[d], box->size[d]);
         --read->start[d];
         ++read->end[d];
     }
@@ -111,7 +117,8 @@ meta_err meta_stencil(void *out, const void *in, const meta_box *box, meta_stenc
     META_TRY(meta_type_arithmetic(type, &bytes));
     META_TRY(meta_box_check(box, "box"));
     if ((int)kind < 0 || kind >= META_STENCIL_COUNT)
-        return meta_fail(META_ERR_ARGUMENT, "argument 'kind' is %d, which is no stencil", (int)kind);
+        return meta_fail(META_ERR_ARGUMENT, "argument 'kind' is %d, which is no stencil",
+                         (int)kind);
     if (meta_box_empty(box)) {
         if (sum) return result_of_nothing(sum, "sum", META_SUM, type, bytes, done);
         return meta_submit_nothing(done);
@@ -168,7 +175,8 @@ meta_err meta_dot(void *result, const void *a, const void *b, const meta_box *bo
     META_ENTER();
     META_TRY(meta_type_arithmetic(type, &bytes));
     META_TRY(meta_box_check(box, "box"));
-    if (meta_box_empty(box)) return result_of_nothing(result, "result", META_SUM, type, bytes, done);
+    if (meta_box_empty(box))
+        return result_of_nothing(result, "result", META_SUM, type, bytes, done);
     META_TRY(meta_resolve_box(a, box, type, "a", &x));
     META_TRY(meta_resolve_box(b, box, type, "b", &y));
     META_TRY(meta_same_device(&x, "a", &y, "b"));

@@ -44,8 +44,7 @@ static meta_err list_open(meta_device *device)
 {
     meta_err error = META_OK;
     pthread_mutex_lock(&opening);
-    if (open_devices < MOST_OPEN)
-        opened[open_devices] = device, ++open_devices;
+    if (open_devices < MOST_OPEN) opened[open_devices] = device, ++open_devices;
     else
         error = meta_fail(META_ERR_UNSUPPORTED, "%d devices are open, the most there can be",
                           MOST_OPEN);
@@ -80,11 +79,12 @@ meta_err meta_device_open(meta_device *device, const meta_state *state)
     meta_err error = META_OK;
     if (device->open && !state) return META_OK;
     pthread_mutex_lock(&device->lock);
-    if (!device->open)
-        error = open_now(device, state);
+    if (!device->open) error = open_now(device, state);
     else if (state)
-        error = meta_fail(META_ERR_STATE, "%s:%d is in use already: set its state before the first "
-                          "call that uses the device", device->backend->name, device->index);
+        error = meta_fail(META_ERR_STATE,
+                          "%s:%d is in use already: set its state before the first "
+                          "call that uses the device",
+                          device->backend->name, device->index);
     pthread_mutex_unlock(&device->lock);
     return error;
 }
@@ -156,7 +156,7 @@ meta_err meta_device_find(int index, meta_mode mode, meta_device **device)
     const meta_backend *backend;
     if (mode == META_AUTO)
         return meta_fail(META_ERR_UNSUPPORTED, "argument 'mode' is META_AUTO, which is kept for "
-                         "scheduling by the library: choose a back end");
+                                               "scheduling by the library: choose a back end");
     backend = meta_backend_of(mode);
     if (!backend)
         return meta_fail(META_ERR_ARGUMENT, "argument 'mode' is %d, which is no back end's", mode);
@@ -164,8 +164,8 @@ meta_err meta_device_find(int index, meta_mode mode, meta_device **device)
         return meta_fail(META_ERR_NO_DEVICE, "the back end %s is not usable: %s", backend->name,
                          backend->reason);
     if (index < 0 || index >= backend->devices)
-        return meta_fail(META_ERR_NO_DEVICE, "argument 'index' is %d, but %s has %d device%s", index,
-                         backend->name, backend->devices, backend->devices == 1 ? "" : "s");
+        return meta_fail(META_ERR_NO_DEVICE, "argument 'index' is %d, but %s has %d device%s",
+                         index, backend->name, backend->devices, backend->devices == 1 ? "" : "s");
     *device = backend->device[index];
     return META_OK;
 }
@@ -190,7 +190,8 @@ meta_err meta_device_count(meta_mode mode, int *count)
     } else {
         const meta_backend *backend = meta_backend_of(mode);
         if (!backend)
-            return meta_fail(META_ERR_ARGUMENT, "argument 'mode' is %d, which is no back end's", mode);
+            return meta_fail(META_ERR_ARGUMENT, "argument 'mode' is %d, which is no back end's",
+                             mode);
         *count = backend->devices;
     }
     return META_OK;
@@ -215,8 +216,10 @@ meta_err meta_set_acc(int index, meta_mode mode)
     META_ENTER();
     if (mode == META_SPREAD) {
         if (index != 0)
-            return meta_fail(META_ERR_ARGUMENT, "argument 'index' is %d: with META_SPREAD it is 0, "
-                             "the library chooses", index);
+            return meta_fail(META_ERR_ARGUMENT,
+                             "argument 'index' is %d: with META_SPREAD it is 0, "
+                             "the library chooses",
+                             index);
         META_TRY(meta_job_device(&device));
     } else {
         META_TRY(meta_device_find(index, mode, &device));

@@ -81,8 +81,10 @@ static void warn_if_unknown(const char *entry)
         if (d < least) least = d, nearest = v;
     }
     if (least > 0)
-        meta_log(META_LOG_WARN, "the environment variable %.*s is not one of libmeta's; the nearest is %s"
-                 " (meta-info --env lists them)", (int)length, entry, nearest->name);
+        meta_log(META_LOG_WARN,
+                 "the environment variable %.*s is not one of libmeta's; the nearest is %s"
+                 " (meta-info --env lists them)",
+                 (int)length, entry, nearest->name);
 }
 
 static meta_err read_log_level(void)

@@ -62,7 +62,8 @@ static meta_err make_slot(uint32_t *number)
 {
     if (unused_count > 0) return *number = unused[--unused_count], META_OK;
     if (slots == (uint32_t)CHUNK * CHUNKS)
-        return meta_fail(META_ERR_NO_MEMORY, "%u events exist: free those that are complete", slots);
+        return meta_fail(META_ERR_NO_MEMORY, "%u events exist: free those that are complete",
+                         slots);
     if (slots == unused_room) { /* room for every slot to be unused at once */
         const uint32_t more = unused_room + CHUNK;
         uint32_t *larger = realloc(unused, more * sizeof *unused);
@@ -94,8 +95,8 @@ static meta_err find(meta_event event, const char *name, slot **found)
 {
     slot *s = event.slot < slots ? at(event.slot) : NULL;
     if (!s || s->generation != event.generation || !(event.generation & 1) || s->detached)
-        return meta_fail(META_ERR_HANDLE, "argument '%s' {%u, %u} was freed or never was an event", name,
-                         event.slot, event.generation);
+        return meta_fail(META_ERR_HANDLE, "argument '%s' {%u, %u} was freed or never was an event",
+                         name, event.slot, event.generation);
     *found = s;
     return META_OK;
 }
@@ -316,7 +317,8 @@ meta_err meta_event_waitall(size_t count, const meta_event *events)
     return wait_for_all(count, events, "events");
 }
 
-meta_err meta_event_then(meta_event event, void (*function)(void *user, meta_err status), void *user)
+meta_err meta_event_then(meta_event event, void (*function)(void *user, meta_err status),
+                         void *user)
 {
     callback *c;
     slot *s;
@@ -348,7 +350,8 @@ meta_err meta_event_free(meta_event *event)
     meta_err error;
     META_ENTER();
     if (!event || event == META_ASYNC)
-        return meta_fail(META_ERR_ARGUMENT, "argument 'event' is %s", event ? "META_ASYNC" : "NULL");
+        return meta_fail(META_ERR_ARGUMENT, "argument 'event' is %s",
+                         event ? "META_ASYNC" : "NULL");
     if (is_null(*event)) return META_OK;
     pthread_mutex_lock(&lock);
     error = find(*event, "event", &s);

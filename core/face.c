@@ -44,9 +44,10 @@ meta_err meta_face_slab(meta_face *face, const meta_box *box, int axis, meta_sla
                               : slab == META_SLAB_HIGH_GHOST ? box->size[axis] - high
                                                              : high - low;
     if (width > available)
-        return meta_fail(META_ERR_BOUNDS, "argument 'width' is %" PRId64 ", but there are %" PRId64
-                         " cells %s along axis %d", width, available,
-                         slab <= META_SLAB_HIGH ? "in the box" : "outside the box", axis);
+        return meta_fail(
+            META_ERR_BOUNDS,
+            "argument 'width' is %" PRId64 ", but there are %" PRId64 " cells %s along axis %d",
+            width, available, slab <= META_SLAB_HIGH ? "in the box" : "outside the box", axis);
     part = *box;
     part.start[axis] = slab == META_SLAB_LOW         ? low
                        : slab == META_SLAB_HIGH      ? high - width

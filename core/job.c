@@ -43,8 +43,8 @@ static bool parse_mode(const char *text, size_t length, request *wanted)
     snprintf(wanted->name, sizeof wanted->name, "%.*s", (int)name, text);
     if (!colon) return true;
     wanted->index = number(colon + 1, &end);
-    return wanted->index >= 0 && end == text + length &&
-           strcmp(wanted->name, "spread") != 0 && strcmp(wanted->name, "auto") != 0;
+    return wanted->index >= 0 && end == text + length && strcmp(wanted->name, "spread") != 0 &&
+           strcmp(wanted->name, "auto") != 0;
 }
 
 /* RANKS:MODE[:N] in the first @p length characters; whether it names @p of_rank. */
@@ -74,8 +74,10 @@ static meta_err parse_map(const char *map, int of_rank, request *wanted, bool *f
         request entry;
         bool names;
         if (!parse_entry(at, length, of_rank, &entry, &names))
-            return meta_fail(META_ERR_ENVIRONMENT, "META_RANK_MAP: '%.*s' is not RANKS:MODE or "
-                             "RANKS:MODE:N, where RANKS is N, N-M or *", (int)length, at);
+            return meta_fail(META_ERR_ENVIRONMENT,
+                             "META_RANK_MAP: '%.*s' is not RANKS:MODE or "
+                             "RANKS:MODE:N, where RANKS is N, N-M or *",
+                             (int)length, at);
         if (names && !*found) *wanted = entry, *found = true;
         at += length;
         if (!*at) break;
@@ -93,15 +95,19 @@ static meta_err read_request(int of_rank, request *wanted)
     if (!mode && (mode = meta_variable("METAMORPH_MODE"))) name = "METAMORPH_MODE";
     if (mode && !found) {
         if (!parse_mode(mode, strlen(mode), wanted))
-            return meta_fail(META_ERR_ENVIRONMENT, "%s=%s: give spread, openmp, opencl, cuda, hip or "
-                             "a plugin's name, and :N for a device of it", name, mode);
+            return meta_fail(META_ERR_ENVIRONMENT,
+                             "%s=%s: give spread, openmp, opencl, cuda, hip or "
+                             "a plugin's name, and :N for a device of it",
+                             name, mode);
         wanted->variable = name;
     } else if (!found) {
         *wanted = (request){.name = "spread", .index = -1, .variable = "META_MODE"};
     }
     if (strcmp(wanted->name, "auto") == 0)
-        return meta_fail(META_ERR_ENVIRONMENT, "%s asks for auto, which is kept for scheduling by "
-                         "the library: choose a back end or spread", wanted->variable);
+        return meta_fail(META_ERR_ENVIRONMENT,
+                         "%s asks for auto, which is kept for scheduling by "
+                         "the library: choose a back end or spread",
+                         wanted->variable);
     return META_OK;
 }
 
@@ -134,13 +140,14 @@ static meta_err spread(int of_node_rank, meta_mode *mode, int *index)
         const meta_backend *backend = meta_backend_of(order[k]);
         bool gpus = false;
         const int count = backend && backend->usable ? alike(backend, &gpus) : 0;
-        if (count > 0 && gpus)
-            return *mode = order[k], *index = of_node_rank % count, META_OK;
+        if (count > 0 && gpus) return *mode = order[k], *index = of_node_rank % count, META_OK;
     }
     openmp = meta_backend_of(META_OPENMP);
     if (!openmp->usable)
-        return meta_fail(META_ERR_NO_DEVICE, "this node has no GPU that a back end can use, and the "
-                         "back end openmp is not usable: %s", openmp->reason);
+        return meta_fail(META_ERR_NO_DEVICE,
+                         "this node has no GPU that a back end can use, and the "
+                         "back end openmp is not usable: %s",
+                         openmp->reason);
     *mode = META_OPENMP;
     *index = 0;
     return META_OK;
@@ -157,14 +164,18 @@ meta_err meta_job_choose(int of_rank, int of_size, int of_node_rank, int of_node
     if (strcmp(wanted.name, "spread") == 0) return spread(of_node_rank, mode, index);
     backend = meta_backend_named(wanted.name);
     if (!backend)
-        return meta_fail(META_ERR_NO_DEVICE, "%s asks for '%s': no back end of that name was found "
-                         "(meta-info lists them)", wanted.variable, wanted.name);
+        return meta_fail(META_ERR_NO_DEVICE,
+                         "%s asks for '%s': no back end of that name was found "
+                         "(meta-info lists them)",
+                         wanted.variable, wanted.name);
     if (!backend->usable)
         return meta_fail(META_ERR_NO_DEVICE, "%s asks for %s, which is not usable: %s",
                          wanted.variable, wanted.name, backend->reason);
     if (wanted.index >= backend->devices)
-        return meta_fail(META_ERR_NO_DEVICE, "%s asks for %s:%d, but there %s %d device%s, counted "
-                         "from 0", wanted.variable, wanted.name, wanted.index,
+        return meta_fail(META_ERR_NO_DEVICE,
+                         "%s asks for %s:%d, but there %s %d device%s, counted "
+                         "from 0",
+                         wanted.variable, wanted.name, wanted.index,
                          backend->devices == 1 ? "is" : "are", backend->devices,
                          backend->devices == 1 ? "" : "s");
     *mode = backend->mode;
@@ -221,7 +232,8 @@ meta_err meta_set_job(int of_rank, int of_size, int of_node_rank, int of_node_si
     META_ENTER();
     META_TRY(check_job(of_rank, of_size, of_node_rank, of_node_size));
     if (meta_any_device_open())
-        return meta_fail(META_ERR_STATE, "a device is open already: say which process this is before "
+        return meta_fail(META_ERR_STATE,
+                         "a device is open already: say which process this is before "
                          "the first one is used");
     pthread_mutex_lock(&lock);
     rank = of_rank, size = of_size, node_rank = of_node_rank, node_size = of_node_size;
@@ -238,7 +250,8 @@ meta_err meta_rank_device(int of_rank, int of_size, int of_node_rank, int of_nod
     int found_index;
     META_ENTER();
     META_TRY(check_job(of_rank, of_size, of_node_rank, of_node_size));
-    META_TRY(meta_job_choose(of_rank, of_size, of_node_rank, of_node_size, &found_mode, &found_index));
+    META_TRY(
+        meta_job_choose(of_rank, of_size, of_node_rank, of_node_size, &found_mode, &found_index));
     if (mode) *mode = found_mode;
     if (index) *index = found_index;
     if (threads) *threads = meta_threads_of(of_node_size);

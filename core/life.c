@@ -21,8 +21,9 @@ meta_err meta_enter(const char *call)
 {
     meta_call_name(call);
     if (!started)
-        return meta_fail(META_ERR_INIT, "the library is not started: call meta_init() or "
-                                        "meta_comm_init() first%s",
+        return meta_fail(META_ERR_INIT,
+                         "the library is not started: call meta_init() or "
+                         "meta_comm_init() first%s",
                          lives > 0 ? " (it was finalised)" : "");
     return META_OK;
 }
@@ -57,14 +58,17 @@ static void release_leaks(void)
     while (meta_registry_drain(&left)) {
         static const char *const kinds[] = {"meta_free", "meta_unwrap", "meta_host_free"};
         if (++count <= NAMED)
-            meta_log(META_LOG_WARN, "meta_finalize: a buffer of %llu bytes at %p on %s:%d was never "
-                     "given to %s()", (unsigned long long)left.memory.bytes, left.memory.address,
+            meta_log(META_LOG_WARN,
+                     "meta_finalize: a buffer of %llu bytes at %p on %s:%d was never "
+                     "given to %s()",
+                     (unsigned long long)left.memory.bytes, left.memory.address,
                      left.device->backend->name, left.device->index, kinds[left.kind]);
         bytes += left.memory.bytes;
         meta_release_allocation(&left);
     }
     if (count > NAMED)
-        meta_log(META_LOG_WARN, "meta_finalize: %llu buffers of %llu bytes together were never freed",
+        meta_log(META_LOG_WARN,
+                 "meta_finalize: %llu buffers of %llu bytes together were never freed",
                  (unsigned long long)count, (unsigned long long)bytes);
 }
 

@@ -11,7 +11,8 @@ static void count_in(meta_device *device, uint64_t bytes)
 {
     const uint64_t now = (device->allocated += bytes);
     uint64_t peak = device->peak;
-    while (now > peak && !atomic_compare_exchange_weak(&device->peak, &peak, now)) {}
+    while (now > peak && !atomic_compare_exchange_weak(&device->peak, &peak, now)) {
+    }
 }
 
 static meta_err register_memory(meta_device *device, const meta_memory *memory,
@@ -126,10 +127,13 @@ meta_err meta_wrap(void **ptr, void *native, size_t bytes, meta_native_kind kind
     META_NEED(native);
     if (bytes == 0) return meta_fail(META_ERR_ARGUMENT, "argument 'bytes' is 0: give at least 1");
     if (bytes > PTRDIFF_MAX)
-        return meta_fail(META_ERR_OVERFLOW, "argument 'bytes' is %zu, more than any array has", bytes);
+        return meta_fail(META_ERR_OVERFLOW, "argument 'bytes' is %zu, more than any array has",
+                         bytes);
     if (kind != META_NATIVE_HOST && kind != META_NATIVE_OBJECT)
-        return meta_fail(META_ERR_ARGUMENT, "argument 'kind' is %d: give META_NATIVE_HOST or "
-                         "META_NATIVE_OBJECT", (int)kind);
+        return meta_fail(META_ERR_ARGUMENT,
+                         "argument 'kind' is %d: give META_NATIVE_HOST or "
+                         "META_NATIVE_OBJECT",
+                         (int)kind);
     META_TRY(meta_device_current(&device));
     META_TRY(device->backend->ops.wrap(device->plugin, native, bytes, kind, &memory));
     error = register_memory(device, &memory, META_MEMORY_WRAPPED);

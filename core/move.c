@@ -87,8 +87,10 @@ meta_err meta_unpack_face(void *buf, const void *packed, const meta_face *face, 
     if (count == 0) return meta_submit_nothing(done);
     for (int k = 0; k < face->count; ++k)
         if (face->stride[k] == 0 && face->size[k] > 1)
-            return meta_fail(META_ERR_ARGUMENT, "argument 'face': stride[%d] is 0, so that %" PRId64
-                             " elements would be written to one place", k, face->size[k]);
+            return meta_fail(META_ERR_ARGUMENT,
+                             "argument 'face': stride[%d] is 0, so that %" PRId64
+                             " elements would be written to one place",
+                             k, face->size[k]);
     META_TRY(meta_resolve_face(buf, face, type, "buf", &to));
     META_TRY(meta_resolve(packed, count, type, "packed", &from));
     META_TRY(meta_same_device(&from, "packed", &to, "buf"));
@@ -143,16 +145,18 @@ meta_err meta_copy_box(void *dst, const meta_box *dst_box, const void *src, cons
     meta_face_of_box(&src_face, src_box);
     for (int d = 0; d < dst_face.count; ++d)
         if (dst_face.size[d] != src_face.size[d])
-            return meta_fail(META_ERR_ARGUMENT, "argument 'src_box' covers %" PRId64 " cells along "
-                             "dimension %d, 'dst_box' %" PRId64, src_face.size[d], d,
-                             dst_face.size[d]);
+            return meta_fail(META_ERR_ARGUMENT,
+                             "argument 'src_box' covers %" PRId64 " cells along "
+                             "dimension %d, 'dst_box' %" PRId64,
+                             src_face.size[d], d, dst_face.size[d]);
     if (meta_box_empty(dst_box)) return meta_submit_nothing(done);
     META_TRY(meta_resolve_face(dst, &dst_face, type, "dst", &to));
     META_TRY(meta_resolve_face(src, &src_face, type, "src", &from));
     META_TRY(meta_same_device(&to, "dst", &from, "src"));
     META_TRY(meta_face_reach(&dst_face, "dst_box", &dst_low, &dst_high));
     META_TRY(meta_face_reach(&src_face, "src_box", &src_low, &src_high));
-    META_TRY(meta_no_overlap(&to, dst_low, dst_high, "dst", &from, src_low, src_high, "src", bytes));
+    META_TRY(
+        meta_no_overlap(&to, dst_low, dst_high, "dst", &from, src_low, src_high, "src", bytes));
     META_TRY(meta_copy_call(&call, &to, &dst_face, &from, &src_face, type, &empty));
     return meta_submit(to.device, &call, 1, done);
 }
@@ -164,16 +168,18 @@ meta_err meta_copy_d2d(void *dst, const void *src, size_t bytes, meta_event *don
     int empty;
     META_ENTER();
     if (bytes == 0) return meta_submit_nothing(done);
-    if (bytes > INT64_MAX)
-        return meta_fail(META_ERR_OVERFLOW, "argument 'bytes' is %zu", bytes);
+    if (bytes > INT64_MAX) return meta_fail(META_ERR_OVERFLOW, "argument 'bytes' is %zu", bytes);
     META_TRY(meta_resolve(dst, (int64_t)bytes, META_U8, "dst", &to));
     META_TRY(meta_resolve(src, (int64_t)bytes, META_U8, "src", &from));
     META_TRY(meta_same_device(&to, "dst", &from, "src"));
-    META_TRY(meta_no_overlap(&to, 0, (int64_t)bytes - 1, "dst", &from, 0, (int64_t)bytes - 1, "src", 1));
+    META_TRY(
+        meta_no_overlap(&to, 0, (int64_t)bytes - 1, "dst", &from, 0, (int64_t)bytes - 1, "src", 1));
     /* Moved as the widest element that both ends and the length are multiples of. */
     const uint64_t all = to.offset | from.offset | bytes;
-    const meta_type type = all % 8 == 0 ? META_U64 : all % 4 == 0 ? META_U32
-                         : all % 2 == 0 ? META_U16 : META_U8;
+    const meta_type type = all % 8 == 0   ? META_U64
+                           : all % 4 == 0 ? META_U32
+                           : all % 2 == 0 ? META_U16
+                                          : META_U8;
     size_t width;
     META_TRY(meta_type_check(type, &width));
     const meta_face line = {.count = 1, .size = {(int64_t)(bytes / width)}, .stride = {1}};

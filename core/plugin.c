@@ -16,7 +16,7 @@ enum { KNOWN = 4, MOST = 32 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static meta_backend backends[MOST];
-static int count;     /* of backends, 0 before the known ones are listed */
+static int count;      /* of backends, 0 before the known ones are listed */
 static bool all_found; /* every folder has been listed */
 
 static const meta_host host = {
@@ -80,19 +80,19 @@ static bool abi_fits(const meta_plugin *plugin, meta_backend *backend)
     if (plugin->magic != META_PLUGIN_MAGIC)
         snprintf(reason, room, "its meta_plugin_v1 is not a libmeta plugin");
     else if (plugin->abi_major != META_PLUGIN_ABI_MAJOR)
-        snprintf(reason, room, "it was built for plugin ABI %u, this libmeta has ABI %u: rebuild it",
+        snprintf(reason, room,
+                 "it was built for plugin ABI %u, this libmeta has ABI %u: rebuild it",
                  plugin->abi_major, META_PLUGIN_ABI_MAJOR);
     else if (plugin->size < sizeof *plugin || !plugin->ops ||
-             plugin->ops->size < offsetof(meta_ops, ticket_release) + sizeof plugin->ops->ticket_release)
+             plugin->ops->size <
+                 offsetof(meta_ops, ticket_release) + sizeof plugin->ops->ticket_release)
         snprintf(reason, room, "its tables are smaller than ABI %u.0 asks for: rebuild it",
                  META_PLUGIN_ABI_MAJOR);
     else if (!plugin->name || strcmp(plugin->name, backend->name) != 0)
         snprintf(reason, room, "the module calls itself '%.31s'",
                  plugin->name ? plugin->name : "nothing");
-    else if (!plugin->init)
-        snprintf(reason, room, "it has no init function");
-    else
-        return true;
+    else if (!plugin->init) snprintf(reason, room, "it has no init function");
+    else return true;
     return false;
 }
 
@@ -110,8 +110,7 @@ static void open_module(meta_backend *backend)
     plugin = dlsym(module, "meta_plugin_v1");
     if (!plugin)
         snprintf(backend->reason, sizeof backend->reason, "it has no symbol meta_plugin_v1");
-    else if (abi_fits(plugin, backend))
-        backend->plugin = plugin;
+    else if (abi_fits(plugin, backend)) backend->plugin = plugin;
 }
 
 static bool make_devices(meta_backend *backend)
@@ -125,7 +124,8 @@ static bool make_devices(meta_backend *backend)
 static void count_devices(meta_backend *backend)
 {
     const size_t known = backend->plugin->ops->size;
-    memcpy(&backend->ops, backend->plugin->ops, known < sizeof backend->ops ? known : sizeof backend->ops);
+    memcpy(&backend->ops, backend->plugin->ops,
+           known < sizeof backend->ops ? known : sizeof backend->ops);
     if (backend->plugin->init(&host) != META_OK) {
         snprintf(backend->reason, sizeof backend->reason, "%s", meta_last_error());
         return;
@@ -262,7 +262,8 @@ void meta_backends_close(void)
         free(backend->device);
         backend->device = NULL;
         backend->devices = 0;
-        if (backend->looked_for && backend->plugin && backend->plugin->fini) backend->plugin->fini();
+        if (backend->looked_for && backend->plugin && backend->plugin->fini)
+            backend->plugin->fini();
         backend->looked_for = backend->usable = false;
     }
     all_found = false;
@@ -314,8 +315,10 @@ meta_err meta_mode_find(const char *name, meta_mode *mode)
         if (strcmp(name, words[k].name) == 0) return *mode = words[k].mode, META_OK;
     backend = meta_backend_named(name);
     if (!backend)
-        return meta_fail(META_ERR_NO_DEVICE, "argument 'name' is \"%s\": no back end of that name "
-                         "was found (meta-info lists them)", name);
+        return meta_fail(META_ERR_NO_DEVICE,
+                         "argument 'name' is \"%s\": no back end of that name "
+                         "was found (meta-info lists them)",
+                         name);
     *mode = backend->mode;
     return META_OK;
 }

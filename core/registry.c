@@ -31,10 +31,8 @@ static size_t rank_of(const char *address)
     size_t low = 0, high = count;
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
-        if (base_of(&table[middle]) <= address)
-            low = middle + 1;
-        else
-            high = middle;
+        if (base_of(&table[middle]) <= address) low = middle + 1;
+        else high = middle;
     }
     return low;
 }
@@ -52,14 +50,16 @@ static meta_allocation *holding(const void *address)
 static meta_allocation *touching(const void *address, uint64_t bytes)
 {
     const size_t k = rank_of(address);
-    if (k > 0 && (uint64_t)((const char *)address - base_of(&table[k - 1])) < table[k - 1].memory.bytes)
+    if (k > 0 &&
+        (uint64_t)((const char *)address - base_of(&table[k - 1])) < table[k - 1].memory.bytes)
         return &table[k - 1];
-    if (k < count && (uint64_t)(base_of(&table[k]) - (const char *)address) < bytes) return &table[k];
+    if (k < count && (uint64_t)(base_of(&table[k]) - (const char *)address) < bytes)
+        return &table[k];
     return NULL;
 }
 
-/* A buffer that wraps or is the native object that @p wrapped is to wrap: where addresses are not the
- * device's own, they do not show it. With the lock held. */
+/* A buffer that wraps or is the native object that @p wrapped is to wrap: where addresses are not
+ * the device's own, they do not show it. With the lock held. */
 static meta_allocation *sharing(const meta_allocation *wrapped)
 {
     if (wrapped->kind != META_MEMORY_WRAPPED) return NULL;
@@ -76,7 +76,8 @@ static meta_err grow(void)
     meta_allocation *larger;
     if (count < room) return META_OK;
     larger = realloc(table, more * sizeof *table);
-    if (!larger) return meta_fail(META_ERR_NO_MEMORY, "the host has no memory for %zu buffers", more);
+    if (!larger)
+        return meta_fail(META_ERR_NO_MEMORY, "the host has no memory for %zu buffers", more);
     table = larger;
     room = more;
     return META_OK;
@@ -89,10 +90,11 @@ meta_err meta_registry_add(const meta_allocation *allocation)
     const meta_allocation *other = touching(allocation->memory.address, allocation->memory.bytes);
     if (!other) other = sharing(allocation);
     if (other) {
-        error = meta_fail(META_ERR_OVERLAP, "%s%llu bytes at %p overlap the buffer of %llu bytes at %p",
-                          allocation->kind == META_MEMORY_WRAPPED ? "argument 'native': " : "",
-                          (unsigned long long)allocation->memory.bytes, allocation->memory.address,
-                          (unsigned long long)other->memory.bytes, other->memory.address);
+        error =
+            meta_fail(META_ERR_OVERLAP, "%s%llu bytes at %p overlap the buffer of %llu bytes at %p",
+                      allocation->kind == META_MEMORY_WRAPPED ? "argument 'native': " : "",
+                      (unsigned long long)allocation->memory.bytes, allocation->memory.address,
+                      (unsigned long long)other->memory.bytes, other->memory.address);
     } else if ((error = grow()) == META_OK) {
         const size_t k = rank_of(allocation->memory.address);
         memmove(&table[k + 1], &table[k], (count - k) * sizeof *table);
@@ -118,10 +120,14 @@ static meta_err no_buffer(const void *ptr, const char *name)
     if (!ptr) return meta_fail(META_ERR_ARGUMENT, "argument '%s' is NULL", name);
     for (size_t k = 0; k < FREED; ++k)
         if (freed[k].base && (uint64_t)((const char *)ptr - freed[k].base) < freed[k].bytes)
-            return meta_fail(META_ERR_POINTER, "argument '%s' (%p) points into a buffer of %llu bytes "
-                             "that was freed", name, ptr, (unsigned long long)freed[k].bytes);
-    return meta_fail(META_ERR_POINTER, "argument '%s' (%p) is not in any buffer of meta_alloc() or "
-                     "meta_wrap()", name, ptr);
+            return meta_fail(META_ERR_POINTER,
+                             "argument '%s' (%p) points into a buffer of %llu bytes "
+                             "that was freed",
+                             name, ptr, (unsigned long long)freed[k].bytes);
+    return meta_fail(META_ERR_POINTER,
+                     "argument '%s' (%p) is not in any buffer of meta_alloc() or "
+                     "meta_wrap()",
+                     name, ptr);
 }
 
 /* Why the buffer of kind @p kind at @p ptr cannot be given up; NULL-safe. With the lock held. */
@@ -132,14 +138,18 @@ static meta_err check_take(const meta_allocation *a, const void *ptr, meta_memor
     static const char *const ended_by[] = {"meta_free", "meta_unwrap", "meta_host_free"};
     if (!a) return no_buffer(ptr, name);
     if (a->kind != kind)
-        return meta_fail(META_ERR_POINTER, "argument '%s' (%p) comes from %s(): give it to %s()", name,
-                         ptr, made_by[a->kind], ended_by[a->kind]);
+        return meta_fail(META_ERR_POINTER, "argument '%s' (%p) comes from %s(): give it to %s()",
+                         name, ptr, made_by[a->kind], ended_by[a->kind]);
     if (base_of(a) != ptr)
-        return meta_fail(META_ERR_POINTER, "argument '%s' (%p) lies inside the buffer that begins "
-                         "at %p: give the beginning", name, ptr, a->memory.address);
+        return meta_fail(META_ERR_POINTER,
+                         "argument '%s' (%p) lies inside the buffer that begins "
+                         "at %p: give the beginning",
+                         name, ptr, a->memory.address);
     if (a->holds > 0)
-        return meta_fail(META_ERR_STATE, "argument '%s' (%p) is used by a message or a plan: wait for "
-                         "its event first", name, ptr);
+        return meta_fail(META_ERR_STATE,
+                         "argument '%s' (%p) is used by a message or a plan: wait for "
+                         "its event first",
+                         name, ptr);
     return META_OK;
 }
 
@@ -206,8 +216,10 @@ meta_err meta_span_at(const void *ptr, const char *name, meta_span *span)
     if (!a) {
         error = no_buffer(ptr, name);
     } else if (a->kind == META_MEMORY_HOST) {
-        error = meta_fail(META_ERR_POINTER, "argument '%s' (%p) is host memory of meta_host_alloc(): a "
-                          "device buffer is needed", name, ptr);
+        error = meta_fail(META_ERR_POINTER,
+                          "argument '%s' (%p) is host memory of meta_host_alloc(): a "
+                          "device buffer is needed",
+                          name, ptr);
     } else {
         span->device = a->device;
         span->object = a->memory.object;
@@ -224,15 +236,18 @@ meta_err meta_host_range(const void *ptr, uint64_t bytes, const char *name)
     meta_err error = META_OK;
     if (!ptr) return meta_fail(META_ERR_ARGUMENT, "argument '%s' is NULL", name);
     if (bytes > UINTPTR_MAX - (uintptr_t)ptr)
-        return meta_fail(META_ERR_OVERFLOW, "argument '%s' (%p): %llu bytes reach past the end of the "
-                         "address space", name, ptr, (unsigned long long)bytes);
+        return meta_fail(META_ERR_OVERFLOW,
+                         "argument '%s' (%p): %llu bytes reach past the end of the "
+                         "address space",
+                         name, ptr, (unsigned long long)bytes);
     pthread_rwlock_rdlock(&lock);
     const meta_allocation *a = touching(ptr, bytes);
     const bool wrapped_host = a && a->kind == META_MEMORY_WRAPPED && meta_device_is_host(a->device);
     if (a && a->kind != META_MEMORY_HOST && !wrapped_host)
-        error = meta_fail(META_ERR_POINTER, "argument '%s' (%p) must be host memory, but lies in a "
-                          "device buffer of %llu bytes at %p", name, ptr,
-                          (unsigned long long)a->memory.bytes, a->memory.address);
+        error = meta_fail(META_ERR_POINTER,
+                          "argument '%s' (%p) must be host memory, but lies in a "
+                          "device buffer of %llu bytes at %p",
+                          name, ptr, (unsigned long long)a->memory.bytes, a->memory.address);
     pthread_rwlock_unlock(&lock);
     return error;
 }

@@ -31,8 +31,7 @@ void meta_host_memory_free(meta_device *device, void *host, size_t bytes)
 {
     if (device->backend->ops.host_alloc)
         device->backend->ops.host_free(device->plugin, host, bytes);
-    else
-        free(host);
+    else free(host);
 }
 
 static size_t rounded(size_t bytes)
@@ -58,7 +57,8 @@ meta_err meta_staging_get(meta_device *device, size_t bytes, void **host)
     pthread_mutex_unlock(&device->lock);
     if (!block) {
         if (size > PTRDIFF_MAX - 2 * ALIGNMENT)
-            return meta_fail(META_ERR_OVERFLOW, "a message of %zu bytes does not fit the host", bytes);
+            return meta_fail(META_ERR_OVERFLOW, "a message of %zu bytes does not fit the host",
+                             bytes);
         META_TRY(meta_host_memory(device, size + ALIGNMENT, &memory));
         block = memory;
         block->bytes = size;

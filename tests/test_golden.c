@@ -63,10 +63,19 @@ static bool describe(const golden_case *c, options *o)
     char text[5][12];
     const int values[] = {c->stencil, c->method, c->np[0], c->np[1], c->np[2]};
     for (int k = 0; k < 5; ++k) snprintf(text[k], sizeof text[k], "%d", values[k]);
-    char *argv[] = {"test_golden", "--scaling", "1", "--nx", "20", "--ny", "16", "--nz", "12",
-                    "--num_vars", "1", "--num_tsteps", "10", "--num_spikes", "0", "--stencil",
-                    text[0], "--comm_method", text[1], "--npx", text[2], "--npy", text[3],
-                    "--npz", text[4], NULL};
+    char *argv[] = {"test_golden", "--scaling",
+                    "1",           "--nx",
+                    "20",          "--ny",
+                    "16",          "--nz",
+                    "12",          "--num_vars",
+                    "1",           "--num_tsteps",
+                    "10",          "--num_spikes",
+                    "0",           "--stencil",
+                    text[0],       "--comm_method",
+                    text[1],       "--npx",
+                    text[2],       "--npy",
+                    text[3],       "--npz",
+                    text[4],       NULL};
     optind = 0;
     test_case("stencil %d, method %d, process grid %d x %d x %d, OpenCL ranks %#x", c->stencil,
               c->method, c->np[0], c->np[1], c->np[2], c->on_opencl);
@@ -74,7 +83,8 @@ static bool describe(const golden_case *c, options *o)
                  OPTIONS_RUN);
 }
 
-/* Call @p cell for each cell of the block: its place in the block's array and in the global grid. */
+/* Call @p cell for each cell of the block: its place in the block's array and in the global grid.
+ */
 static void each_cell(const problem *p, double *cells, void (*cell)(double *mine, int64_t global))
 {
     const int64_t *from = p->own.start, *to = p->own.end;
@@ -178,7 +188,8 @@ static void every_case_agrees_with_the_reference(void)
     int grids[64][3];
     const int count = process_grids(grids);
     const unsigned mixes = 1u << test_size;
-    /* A sample: for each stencil and method some process grids and mixes, and no failure forgiven. */
+    /* A sample: for each stencil and method some process grids and mixes, and no failure forgiven.
+     */
     const int64_t sample = test_count(3, 0);
     if (!load_all()) return;
     for (int k = 0; k < STENCILS * METHODS; ++k) {

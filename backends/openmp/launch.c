@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file launch.c
- *  Running a kernel on the threads of this process: each gets a share of the rows, or of the columns
- *  where there are too few rows. */
+ *  Running a kernel on the threads of this process: each gets a share of the rows, or of the
+ * columns where there are too few rows. */
 #include "openmp.h"
 
 #include <stdlib.h>
@@ -40,10 +40,8 @@ static void share_of(meta_i64 length, int k, int n, meta_i64 part[2])
 static void run_share(meta_kernel_function *run, const meta_work *whole, int k, int n, void *result)
 {
     meta_work mine = *whole;
-    if (whole->space->rows >= n)
-        share_of(whole->space->rows, k, n, mine.row);
-    else
-        share_of(whole->space->extent[0], k, n, mine.column);
+    if (whole->space->rows >= n) share_of(whole->space->rows, k, n, mine.row);
+    else share_of(whole->space->extent[0], k, n, mine.column);
     mine.partial = result;
     run(&mine);
 }
@@ -65,7 +63,8 @@ static void finish(const openmp_kernel *kernel, const meta_call *call, partial *
                    void *result)
 {
     const size_t bytes = accumulator_bytes[call->type];
-    const int extreme = call->kernel == META_KERNEL_REDUCE_MIN || call->kernel == META_KERNEL_REDUCE_MAX;
+    const int extreme =
+        call->kernel == META_KERNEL_REDUCE_MIN || call->kernel == META_KERNEL_REDUCE_MAX;
     const size_t width = extreme ? element_bytes[call->type] : bytes;
     const meta_space space = {.ndim = 1, .rows = 1, .extent = {count}};
     const meta_work work = {.object = {results, result}, .space = &space};
@@ -90,8 +89,8 @@ static meta_err run_call(const meta_call *call)
                                  call->kernel, call->type);
     if (kernel.finish && threads > (int)(sizeof few / sizeof *few) &&
         !(results = aligned_alloc(LINE, (size_t)threads * sizeof *results)))
-        return openmp_host->fail(META_ERR_NO_MEMORY, "the host has no memory for %d partial results",
-                                 threads);
+        return openmp_host->fail(META_ERR_NO_MEMORY,
+                                 "the host has no memory for %d partial results", threads);
     run_on(threads, kernel.run, &whole, results);
     if (kernel.finish) {
         if (!result) result = (char *)call->result_object + call->result_offset;

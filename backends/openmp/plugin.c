@@ -18,9 +18,7 @@ static meta_err init(const meta_host *host)
     return META_OK;
 }
 
-static void fini(void)
-{
-}
+static void fini(void) {}
 
 /* ------------------------------------------------------------------ the device */
 
@@ -67,7 +65,7 @@ static meta_err open_device(int index, const meta_state *state, meta_plugin_devi
     (void)index;
     if (state && (state->platform || state->device || state->context || state->queue))
         return openmp_host->fail(META_ERR_ARGUMENT, "argument 'state': the OpenMP back end has no "
-                                 "native objects, its members must be NULL");
+                                                    "native objects, its members must be NULL");
     *device = (meta_plugin_device *)(void *)&only;
     return META_OK;
 }
@@ -150,10 +148,8 @@ static meta_err copy(meta_plugin_queue *queue, meta_copy_kind kind, void *host, 
     char *mine = (char *)object + offset;
     (void)queue;
     /* A wrapped array may be given as its own host side. */
-    if (kind == META_COPY_H2D)
-        memmove(mine, host, bytes);
-    else
-        memmove(host, mine, bytes);
+    if (kind == META_COPY_H2D) memmove(mine, host, bytes);
+    else memmove(host, mine, bytes);
     if (ticket) *ticket = NULL;
     return META_OK;
 }
