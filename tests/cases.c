@@ -37,8 +37,8 @@ bool case_has_f64(void)
     meta_device_desc desc = META_DEVICE_DESC_INIT;
     meta_mode mode;
     int index;
-    return CHECK_OK(meta_get_acc(&index, &mode)) && CHECK_OK(meta_device_info(index, mode, &desc)) &&
-           desc.has_f64;
+    return CHECK_OK(meta_get_acc(&index, &mode)) &&
+           CHECK_OK(meta_device_info(index, mode, &desc)) && desc.has_f64;
 }
 
 meta_type case_arithmetic_type(void)
@@ -200,7 +200,8 @@ static void strides_apart(meta_face *face, int64_t room)
 static void strides_of_any_kind(meta_face *face, int64_t room)
 {
     for (int k = 0; k < face->count; ++k) {
-        const int64_t most = face->size[k] > 1 ? (room - 1) / face->count / (face->size[k] - 1) : room;
+        const int64_t most =
+            face->size[k] > 1 ? (room - 1) / face->count / (face->size[k] - 1) : room;
         face->stride[k] = test_random_in(0, least(most, test_random_in(1, 50)));
     }
 }
@@ -212,10 +213,8 @@ meta_face case_face(int levels, int64_t elements, int64_t room, case_kind kind, 
     const bool full = test_random_in(0, 2) == 0 && elements >> levels > 0;
     for (int k = 0; k < levels; ++k) low[k] = full ? 2 : 1;
     random_extents(levels, low, elements, face.size);
-    if (kind == CASE_APART || test_random_in(0, 1))
-        strides_apart(&face, room);
-    else
-        strides_of_any_kind(&face, room);
+    if (kind == CASE_APART || test_random_in(0, 1)) strides_apart(&face, room);
+    else strides_of_any_kind(&face, room);
     const int64_t position = test_random_in(0, room - 1 - span_of(&face));
     for (int k = 0; k < levels; ++k) {
         if (test_random_in(0, 2) == 0) face.stride[k] = -face.stride[k];
@@ -286,15 +285,17 @@ static float tiny_f32(uint64_t bits)
 static double wild_f64(uint64_t bits)
 {
     const double kinds[] = {0.0, -0.0, INFINITY, -INFINITY, NAN, DBL_MAX, -DBL_MAX, DBL_MIN};
-    return bits % 16 == 0 ? kinds[bits >> 4 & 7] : bits % 16 < 4 ? tiny_f64(bits)
-                                                                 : (double)(int64_t)bits / 0x1p40;
+    return bits % 16 == 0  ? kinds[bits >> 4 & 7]
+           : bits % 16 < 4 ? tiny_f64(bits)
+                           : (double)(int64_t)bits / 0x1p40;
 }
 
 static float wild_f32(uint64_t bits)
 {
     const float kinds[] = {0.0f, -0.0f, INFINITY, -INFINITY, NAN, FLT_MAX, -FLT_MAX, FLT_MIN};
-    return bits % 16 == 0 ? kinds[bits >> 4 & 7] : bits % 16 < 4 ? tiny_f32(bits)
-                                                                 : (float)(int32_t)(bits >> 32) / 0x1p10f;
+    return bits % 16 == 0  ? kinds[bits >> 4 & 7]
+           : bits % 16 < 4 ? tiny_f32(bits)
+                           : (float)(int32_t)(bits >> 32) / 0x1p10f;
 }
 
 void case_fill(void *array, size_t count, meta_type type, case_flavour flavour)
@@ -311,12 +312,9 @@ void case_fill(void *array, size_t count, meta_type type, case_flavour flavour)
         const double f64 = flavour == CASE_TINY ? tiny_f64(bits) : wild_f64(bits);
         const float f32 = flavour == CASE_TINY ? tiny_f32(bits) : wild_f32(bits);
         const int64_t whole = (int64_t)(bits % 81) - 40;
-        if (type == META_F64)
-            memcpy(element, &f64, sizeof f64);
-        else if (type == META_F32)
-            memcpy(element, &f32, sizeof f32);
-        else
-            memcpy(element, &whole, bytes);
+        if (type == META_F64) memcpy(element, &f64, sizeof f64);
+        else if (type == META_F32) memcpy(element, &f32, sizeof f32);
+        else memcpy(element, &whole, bytes);
     }
 }
 

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file cases.h
  *  Random cases for the tests of operations: shapes, contents and ways to ask for completion. Where
- *  an element of a shape lies is worked out here by itself, so that an oracle takes nothing from the
- *  library. */
+ *  an element of a shape lies is worked out here by itself, so that an oracle takes nothing from
+ * the library. */
 #ifndef META_TEST_CASES_H
 #define META_TEST_CASES_H
 
 #include "test.h"
 
 /** Element types as C knows them: X(NAME, name, type, type its sums are made in). */
-#define CASE_ARITHMETIC_TYPES(X)   \
-    X(F64, f64, double, double)    \
-    X(F32, f32, float, float)      \
-    X(I64, i64, int64_t, uint64_t) \
-    X(U64, u64, uint64_t, uint64_t) \
-    X(I32, i32, int32_t, uint32_t) \
+#define CASE_ARITHMETIC_TYPES(X)                                                                   \
+    X(F64, f64, double, double)                                                                    \
+    X(F32, f32, float, float)                                                                      \
+    X(I64, i64, int64_t, uint64_t)                                                                 \
+    X(U64, u64, uint64_t, uint64_t)                                                                \
+    X(I32, i32, int32_t, uint32_t)                                                                 \
     X(U32, u32, uint32_t, uint32_t)
 
 /** Arithmetic types are those before this one. */

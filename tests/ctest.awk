@@ -8,7 +8,7 @@
 #   np=        numbers of ranks: one entry each, under the MPI's launcher; none without an MPI
 #   mixed=yes  with np= above 1: one more entry each, half the ranks on OpenMP, half on OpenCL
 #   mpi=yes    left out without an MPI even where np= is not given
-#   timeout=   seconds (initially 120); more with sanitizers and in a long run
+#   timeout=   seconds (initially 120); more with sanitizers, in a long run, under oclgrind
 #   labels=    for ctest -L
 #   smoke=yes  also run by make distcheck
 #   long=yes   only run by ./check --long
@@ -65,7 +65,8 @@ function entries(np,    count, name, k)
 BEGIN {
     print "# Made by tests/ctest.awk from the TEST lines of the tests."
     print "set(scale 1)"
-    print "if(\"$ENV{META_TEST_LONG}\" STREQUAL \"1\")\n  set(scale 30)\nendif()"
+    print "if(\"$ENV{META_TEST_LONG}\" STREQUAL \"1\")\n  set(scale 30)"
+    print "elseif(\"$ENV{META_TEST_BRIEF}\" STREQUAL \"1\")\n  set(scale 5)\nendif()"
     print "set(pocl \"$ENV{META_TEST_POCL_CACHE}\")"
     print "if(NOT pocl)\n  set(pocl " quoted(builddir "/tests/cache/pocl") ")\nendif()"
     common = "META_TEST_SRCDIR=" srcdir ";META_TEST_BUILDDIR=" builddir ";META_TEST_MPI=" mpi \

@@ -13,11 +13,13 @@
 long double sum_real(const void *array, int64_t at, meta_type type)
 {
     switch (type) {
-#define REAL(NAME, name, T, W) \
-    case META_##NAME: return (long double)((const T *)array)[at];
+#define REAL(NAME, name, T, W)                                                                     \
+    case META_##NAME:                                                                              \
+        return (long double)((const T *)array)[at];
         CASE_ARITHMETIC_TYPES(REAL)
 #undef REAL
-    default: return 0;
+    default:
+        return 0;
     }
 }
 
@@ -25,10 +27,14 @@ uint64_t sum_whole(const void *array, int64_t at, meta_type type)
 {
     switch (type) {
     case META_I64:
-    case META_U64: return ((const uint64_t *)array)[at];
-    case META_I32: return (uint64_t)((const int32_t *)array)[at];
-    case META_U32: return ((const uint32_t *)array)[at];
-    default: return 0;
+    case META_U64:
+        return ((const uint64_t *)array)[at];
+    case META_I32:
+        return (uint64_t)((const int32_t *)array)[at];
+    case META_U32:
+        return ((const uint32_t *)array)[at];
+    default:
+        return 0;
     }
 }
 
@@ -47,7 +53,8 @@ static void check_real(long double found, const sum_expected *expected, meta_typ
     long double bound = (long double)expected->count * step * expected->magnitude;
     bound += type == META_F32 ? FLT_EPSILON * fabsl(expected->real) + FLT_TRUE_MIN : DBL_TRUE_MIN;
     if (!(fabsl(found - expected->real) <= bound))
-        FAIL("%s: the sum is %.17Lg, expected %.17Lg within %Lg", where, found, expected->real, bound);
+        FAIL("%s: the sum is %.17Lg, expected %.17Lg within %Lg", where, found, expected->real,
+             bound);
 }
 
 void sum_check(const void *found, const sum_expected *expected, meta_type type, const char *where)

@@ -56,7 +56,8 @@ static void d2h_reads_the_bytes_named_and_writes_no_others(void)
             CHECK_OK(meta_copy_d2h(host + skip, m.device + from, bytes, done));
             if (done) CHECK_OK(meta_event_wait(event));
             if (done) CHECK_OK(meta_event_free(&event));
-            if (!CHECK_ARRAY(host, expected, sizeof host, META_U8)) memcpy(host, expected, sizeof host);
+            if (!CHECK_ARRAY(host, expected, sizeof host, META_U8))
+                memcpy(host, expected, sizeof host);
         }
     mirror_free(&m);
 }
@@ -163,8 +164,8 @@ static void copy_box_and_compare(mirror *dst, mirror *src)
         memcpy(dst->expected + to + case_box_index(&to_box, n) * (int64_t)bytes,
                src->expected + from + case_box_index(&from_box, n) * (int64_t)bytes, bytes);
     case_ending_pick(&ending);
-    CHECK_OK(meta_copy_box(dst->device + to, &to_box, src->device + from, &from_box, type,
-                           ending.done));
+    CHECK_OK(
+        meta_copy_box(dst->device + to, &to_box, src->device + from, &from_box, type, ending.done));
     CHECK_OK(case_ending_settle(&ending));
     mirror_holds(dst, type, "the buffer");
 }
@@ -204,7 +205,8 @@ static void fill_and_compare(mirror *m, mirror *unused)
     const size_t from = (size_t)test_random_in(0, room - count) * bytes;
     test_case("%s, from byte %zu, %lld elements", case_type_name(type), from, (long long)count);
     case_fill(value, 1, type, CASE_PLAIN);
-    for (int64_t n = 0; n < count; ++n) memcpy(m->expected + from + n * (int64_t)bytes, value, bytes);
+    for (int64_t n = 0; n < count; ++n)
+        memcpy(m->expected + from + n * (int64_t)bytes, value, bytes);
     case_ending_pick(&ending);
     CHECK_OK(meta_fill(m->device + from, count, value, type, ending.done));
     memset(value, 0, sizeof value); /* it has been read */

@@ -123,8 +123,8 @@ static void boxes_reach_beyond_2_to_the_31(void)
 
 static void faces_reach_beyond_2_to_the_31(void)
 {
-    const meta_face reversed = {.start = row * (rows - 1), .count = 2, .size = {row, rows},
-                                .stride = {1, -row}};
+    const meta_face reversed = {
+        .start = row * (rows - 1), .count = 2, .size = {row, rows}, .stride = {1, -row}};
     unsigned char *buffer[2] = {NULL, NULL};
     const unsigned char zero = 0;
     if (two_buffers(buffer)) {
@@ -165,4 +165,5 @@ static void fills_reach_beyond_2_to_the_31(void)
 
 TEST_MAIN_WITH(&large_device, PROMISE(copies_reach_beyond_2_to_the_31),
                PROMISE(boxes_reach_beyond_2_to_the_31), PROMISE(faces_reach_beyond_2_to_the_31),
-               PROMISE(transposes_reach_beyond_2_to_the_31), PROMISE(fills_reach_beyond_2_to_the_31))
+               PROMISE(transposes_reach_beyond_2_to_the_31),
+               PROMISE(fills_reach_beyond_2_to_the_31))

@@ -51,10 +51,10 @@ static void f64_arithmetic_is_refused_and_nothing_written(void)
         for (int op = 0; op < META_OP_COUNT; ++op)
             CHECK_ERR_NAMES(meta_reduce(&result, a.device, &inside, (meta_op)op, META_F64, NULL),
                             META_ERR_TYPE, "double");
-        CHECK_ERR_NAMES(meta_dot(&result, a.device, b.device, &inside, META_F64, NULL), META_ERR_TYPE,
-                        "double");
-        CHECK_ERR_NAMES(meta_axpy(a.device, &alpha, b.device, &inside, META_F64, NULL), META_ERR_TYPE,
-                        "double");
+        CHECK_ERR_NAMES(meta_dot(&result, a.device, b.device, &inside, META_F64, NULL),
+                        META_ERR_TYPE, "double");
+        CHECK_ERR_NAMES(meta_axpy(a.device, &alpha, b.device, &inside, META_F64, NULL),
+                        META_ERR_TYPE, "double");
         CHECK(result == 42);
         mirror_holds(&a, META_U8, "the array");
     }
@@ -68,7 +68,8 @@ static void an_event_of_a_refused_call_is_left_alone(void)
     meta_event event = {12345, 67890};
     mirror a = {0};
     if (mirror_new(&a, CELLS * sizeof(double))) {
-        CHECK_ERR(meta_reduce(&result, a.device, &inside, META_SUM, META_F64, &event), META_ERR_TYPE);
+        CHECK_ERR(meta_reduce(&result, a.device, &inside, META_SUM, META_F64, &event),
+                  META_ERR_TYPE);
         CHECK_INT(event.slot, 12345);
         CHECK_INT(event.generation, 67890);
         CHECK_ERR(meta_reduce(&result, a.device, &inside, META_SUM, META_F64, META_ASYNC),
@@ -139,8 +140,8 @@ static void every_other_type_is_computed_with(void)
             for (int kind = 0; kind < META_STENCIL_COUNT; ++kind)
                 CHECK_OK(meta_stencil(b.device, a.device, &inside, (meta_stencil_kind)kind, type,
                                       &found, NULL));
-            CHECK_OK(meta_axpy(b.device, type == META_F32 ? (const void *)&alpha_f32 : &alpha, a.device,
-                               &inside, type, NULL));
+            CHECK_OK(meta_axpy(b.device, type == META_F32 ? (const void *)&alpha_f32 : &alpha,
+                               a.device, &inside, type, NULL));
         }
     mirror_free(&a);
     mirror_free(&b);

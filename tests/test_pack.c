@@ -52,7 +52,8 @@ static void pack_and_compare(mirror *packed, mirror *buf)
     case_ending ending;
     case_ending_pick(&ending);
     oracle_pack(packed->expected + c.to, buf->expected + c.from, &c.face, c.bytes);
-    CHECK_OK(meta_pack_face(packed->device + c.to, buf->device + c.from, &c.face, c.type, ending.done));
+    CHECK_OK(
+        meta_pack_face(packed->device + c.to, buf->device + c.from, &c.face, c.type, ending.done));
     CHECK_OK(case_ending_settle(&ending));
     mirror_holds(packed, c.type, "the packed buffer");
 }
@@ -63,8 +64,8 @@ static void unpack_and_compare(mirror *packed, mirror *buf)
     case_ending ending;
     case_ending_pick(&ending);
     oracle_unpack(buf->expected + c.from, packed->expected + c.to, &c.face, c.bytes);
-    CHECK_OK(
-        meta_unpack_face(buf->device + c.from, packed->device + c.to, &c.face, c.type, ending.done));
+    CHECK_OK(meta_unpack_face(buf->device + c.from, packed->device + c.to, &c.face, c.type,
+                              ending.done));
     CHECK_OK(case_ending_settle(&ending));
     mirror_holds(buf, c.type, "the unpacked buffer");
 }
@@ -113,7 +114,8 @@ static void unpack_undoes_pack(void)
             const unsigned char zero[8] = {0};
             CHECK_OK(meta_pack_face(packed.device + c.to, buf.device + c.from, &c.face, c.type,
                                     META_ASYNC));
-            CHECK_OK(meta_fill(buf.device, (int64_t)(SMALL_BYTES / c.bytes), zero, c.type, META_ASYNC));
+            CHECK_OK(
+                meta_fill(buf.device, (int64_t)(SMALL_BYTES / c.bytes), zero, c.type, META_ASYNC));
             CHECK_OK(meta_unpack_face(buf.device + c.from, packed.device + c.to, &c.face, c.type,
                                       META_ASYNC));
             oracle_pack(packed.expected + c.to, buf.expected + c.from, &c.face, c.bytes);
@@ -181,9 +183,10 @@ static bool in_slab(const meta_box *box, const int64_t *cell, int axis, int slab
     return true;
 }
 
-/* The face holds those cells of the box's array that are in the slab (the whole box for axis -1), in
- * the order of memory. */
-static void check_face(const meta_face *face, const meta_box *box, int axis, int slab, int64_t width)
+/* The face holds those cells of the box's array that are in the slab (the whole box for axis -1),
+ * in the order of memory. */
+static void check_face(const meta_face *face, const meta_box *box, int axis, int slab,
+                       int64_t width)
 {
     const int64_t elements = case_face_elements(face);
     int64_t n = 0;
@@ -203,9 +206,10 @@ static void slab_of_every_axis_side_and_width_is_right(void)
         const meta_box box = case_box((int)test_random_in(1, META_MAX_DIM), 0, 500);
         const int axis = (int)test_random_in(0, box.ndim - 1);
         for (int slab = META_SLAB_LOW; slab <= META_SLAB_HIGH_GHOST; ++slab) {
-            const int64_t available = slab == META_SLAB_LOW_GHOST    ? box.start[axis]
-                                      : slab == META_SLAB_HIGH_GHOST ? box.size[axis] - box.end[axis]
-                                                                     : box.end[axis] - box.start[axis];
+            const int64_t available = slab == META_SLAB_LOW_GHOST ? box.start[axis]
+                                      : slab == META_SLAB_HIGH_GHOST
+                                          ? box.size[axis] - box.end[axis]
+                                          : box.end[axis] - box.start[axis];
             for (int64_t width = 0; width <= available; ++width) {
                 meta_face face;
                 test_case("axis %d, slab %d, width %" PRId64 ", %s", axis, slab, width,
@@ -270,7 +274,8 @@ static void elements_of_a_face_are_counted(void)
         const meta_face face =
             case_face((int)test_random_in(1, META_MAX_DIM), 1000, 10000, CASE_ANY, &from);
         test_case("%s", case_face_text(&face));
-        if (CHECK_OK(meta_face_elements(&face, &found))) CHECK_INT(found, case_face_elements(&face));
+        if (CHECK_OK(meta_face_elements(&face, &found)))
+            CHECK_INT(found, case_face_elements(&face));
     }
 }
 

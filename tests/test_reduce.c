@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { SMALL_BYTES = 1 << 15, LARGE_BYTES = 1 << 21, IN_FLIGHT = 300 };
+enum { SMALL_BYTES = 1 << 15, LARGE_BYTES = 1 << 21, MOST_IN_FLIGHT = 300 };
 
 static const char *const op_names[] = {"sum", "min", "max"};
 
@@ -38,25 +38,25 @@ static sum_expected dot_of(const void *a, const void *b, const meta_box *box, me
 }
 
 /* The extreme element, a NaN before all others; of no elements the identity. */
-#define EXTREME(NAME, name, T, W)                                                             \
-    static T extreme_##name(const T *array, const meta_box *box, meta_op op, T identity)      \
-    {                                                                                         \
-        T best = identity;                                                                    \
-        for (int64_t n = 0; n < case_box_cells(box); ++n) {                                   \
-            const T x = array[case_box_index(box, n)];                                        \
-            if (x != x) return x;                                                             \
-            if (op == META_MIN ? x < best : x > best) best = x;                               \
-        }                                                                                     \
-        return best;                                                                          \
-    }                                                                                         \
-    static bool is_extreme_##name(const void *found, const void *array, const meta_box *box,  \
-                                  meta_op op, const void *identity)                           \
-    {                                                                                         \
-        T value;                                                                              \
-        memcpy(&value, found, sizeof value);                                                  \
-        const T best = extreme_##name((const T *)array, box, op, *(const T *)identity);       \
-        /* Of equal zeros either may win; a NaN is as good as another. */                     \
-        return best != best ? value != value : value == best;                                 \
+#define EXTREME(NAME, name, T, W)                                                                  \
+    static T extreme_##name(const T *array, const meta_box *box, meta_op op, T identity)           \
+    {                                                                                              \
+        T best = identity;                                                                         \
+        for (int64_t n = 0; n < case_box_cells(box); ++n) {                                        \
+            const T x = array[case_box_index(box, n)];                                             \
+            if (x != x) return x;                                                                  \
+            if (op == META_MIN ? x < best : x > best) best = x;                                    \
+        }                                                                                          \
+        return best;                                                                               \
+    }                                                                                              \
+    static bool is_extreme_##name(const void *found, const void *array, const meta_box *box,       \
+                                  meta_op op, const void *identity)                                \
+    {                                                                                              \
+        T value;                                                                                   \
+        memcpy(&value, found, sizeof value);                                                       \
+        const T best = extreme_##name((const T *)array, box, op, *(const T *)identity);            \
+        /* Of equal zeros either may win; a NaN is as good as another. */                          \
+        return best != best ? value != value : value == best;                                      \
     }
 CASE_ARITHMETIC_TYPES(EXTREME)
 
@@ -76,24 +76,30 @@ static const void *identity_of(meta_op op, meta_type type)
     static const int32_t i32[] = {0, INT32_MAX, INT32_MIN};
     static const uint32_t u32[] = {0, UINT32_MAX, 0};
     switch (type) {
-    case META_F64: return &f64[op];
-    case META_F32: return &f32[op];
-    case META_I64: return &i64[op];
-    case META_U64: return &u64[op];
-    case META_I32: return &i32[op];
-    default: return &u32[op];
+    case META_F64:
+        return &f64[op];
+    case META_F32:
+        return &f32[op];
+    case META_I64:
+        return &i64[op];
+    case META_U64:
+        return &u64[op];
+    case META_I32:
+        return &i32[op];
+    default:
+        return &u32[op];
     }
 }
 
 /* Product and sum are rounded apart: the volatile product cannot be contracted into the sum. */
-#define AXPY(NAME, name, T, W)                                                                \
-    static void axpy_##name(void *y, const void *alpha, const void *x, const meta_box *box)   \
-    {                                                                                         \
-        for (int64_t n = 0; n < case_box_cells(box); ++n) {                                   \
-            const int64_t at = case_box_index(box, n);                                        \
-            volatile W product = (W) * (const T *)alpha * (W)((const T *)x)[at];              \
-            ((T *)y)[at] = (T)((W)((T *)y)[at] + product);                                    \
-        }                                                                                     \
+#define AXPY(NAME, name, T, W)                                                                     \
+    static void axpy_##name(void *y, const void *alpha, const void *x, const meta_box *box)        \
+    {                                                                                              \
+        for (int64_t n = 0; n < case_box_cells(box); ++n) {                                        \
+            const int64_t at = case_box_index(box, n);                                             \
+            volatile W product = (W) * (const T *)alpha * (W)((const T *)x)[at];                   \
+            ((T *)y)[at] = (T)((W)((T *)y)[at] + product);                                         \
+        }                                                                                          \
     }
 CASE_ARITHMETIC_TYPES(AXPY)
 
@@ -223,10 +229,8 @@ static void axpy_and_compare(mirror *y, mirror *x)
     mirror_refill(y, c.type, c.flavour);
     mirror_refill(x, c.type, c.flavour);
     case_fill(&alpha, 1, c.type, test_random_in(0, 3) ? CASE_PLAIN : c.flavour);
-    if (same)
-        oracle_axpy[c.type](y->expected + c.a, &alpha, y->expected + c.a, &c.box);
-    else
-        oracle_axpy[c.type](y->expected + c.a, &alpha, x->expected + c.b, &c.box);
+    if (same) oracle_axpy[c.type](y->expected + c.a, &alpha, y->expected + c.a, &c.box);
+    else oracle_axpy[c.type](y->expected + c.a, &alpha, x->expected + c.b, &c.box);
     case_ending_pick(&ending);
     CHECK_OK(meta_axpy(y->device + c.a, &alpha, same ? y->device + c.a : x->device + c.b, &c.box,
                        c.type, ending.done));
@@ -286,7 +290,8 @@ static double reduced(const void *device, int64_t count, meta_op op, meta_type t
     const meta_box line = {1, {count}, {0}, {count}};
     double f64 = 0;
     float f32 = 0;
-    CHECK_OK(meta_reduce(type == META_F64 ? (void *)&f64 : (void *)&f32, device, &line, op, type, NULL));
+    CHECK_OK(
+        meta_reduce(type == META_F64 ? (void *)&f64 : (void *)&f32, device, &line, op, type, NULL));
     return type == META_F64 ? f64 : (double)f32;
 }
 
@@ -298,7 +303,7 @@ static void special_anywhere(void (*check)(const void *device, int64_t count, me
     if (!CHECK_OK(meta_alloc(&device, 40000 * 8))) return;
     for (size_t k = 0; k < sizeof counts / sizeof *counts; ++k)
         for (int type = META_F64; type <= META_F32; ++type)
-            for (int64_t n = 0; n < 12; ++n) {
+            for (int64_t n = 0; n < test_count(12, 100); ++n) {
                 const int64_t at = n == 0   ? 0
                                    : n == 1 ? counts[k] - 1
                                             : test_random_in(0, counts[k] - 1);
@@ -313,7 +318,8 @@ static void special_anywhere(void (*check)(const void *device, int64_t count, me
 
 static void nan_wins(const void *device, int64_t count, meta_type type)
 {
-    for (int op = 0; op < META_OP_COUNT; ++op) CHECK(isnan(reduced(device, count, (meta_op)op, type)));
+    for (int op = 0; op < META_OP_COUNT; ++op)
+        CHECK(isnan(reduced(device, count, (meta_op)op, type)));
 }
 
 static void a_nan_anywhere_wins_every_reduction(void)
@@ -423,36 +429,35 @@ static void an_empty_box_gives_the_identity_on_host_and_device(void)
         test_case("%s of %s, result on the %s", which < META_OP_COUNT ? op_names[op] : "dot",
                   case_type_name(type), n % 2 ? "device" : "host");
         CHECK_OK(meta_type_size(type, &bytes));
-        if (which < META_OP_COUNT)
-            CHECK_OK(meta_reduce(result, device, &empty, op, type, NULL));
-        else
-            CHECK_OK(meta_dot(result, device, device, &empty, type, NULL));
+        if (which < META_OP_COUNT) CHECK_OK(meta_reduce(result, device, &empty, op, type, NULL));
+        else CHECK_OK(meta_dot(result, device, device, &empty, type, NULL));
         if (n % 2) CHECK_OK(meta_copy_d2h(&found, result, bytes, NULL));
         CHECK_ARRAY(&found, identity_of(op, type), 1, type);
     }
     CHECK_OK(meta_free(device));
 }
 
-/* Reductions and the fills between them, all queued before one is waited for: each sees the array as
- * it was at its turn. */
+/* Reductions and the fills between them, all queued before one is waited for: each sees the array
+ * as it was at its turn. */
 static void many_reductions_are_in_flight_and_each_in_its_turn(void)
 {
     enum { COUNT = 5000 };
-    static int64_t on_host[IN_FLIGHT], read_back[IN_FLIGHT];
-    static meta_event events[IN_FLIGHT];
+    static int64_t on_host[MOST_IN_FLIGHT], read_back[MOST_IN_FLIGHT];
+    static meta_event events[MOST_IN_FLIGHT];
+    const int64_t in_flight = test_count(MOST_IN_FLIGHT, MOST_IN_FLIGHT);
     const meta_box line = {1, {COUNT}, {0}, {COUNT}};
     void *array = NULL, *results = NULL;
     if (!CHECK_OK(meta_alloc(&array, COUNT * sizeof(int64_t))) ||
         !CHECK_OK(meta_alloc(&results, sizeof read_back)))
         return;
-    for (int64_t k = 0; k < IN_FLIGHT; ++k) {
+    for (int64_t k = 0; k < in_flight; ++k) {
         void *result = k % 2 ? (int64_t *)results + k : (void *)&on_host[k];
         CHECK_OK(meta_fill(array, COUNT, &k, META_I64, META_ASYNC));
         CHECK_OK(meta_reduce(result, array, &line, META_SUM, META_I64, &events[k]));
     }
-    CHECK_OK(meta_event_waitall(IN_FLIGHT, events));
+    CHECK_OK(meta_event_waitall((size_t)in_flight, events));
     CHECK_OK(meta_copy_d2h(read_back, results, sizeof read_back, NULL));
-    for (int64_t k = 0; k < IN_FLIGHT; ++k) {
+    for (int64_t k = 0; k < in_flight; ++k) {
         test_case("number %" PRId64, k);
         CHECK_INT(k % 2 ? read_back[k] : on_host[k], k * COUNT);
         CHECK_OK(meta_event_free(&events[k]));
@@ -464,16 +469,17 @@ static void many_reductions_are_in_flight_and_each_in_its_turn(void)
 static void untracked_reductions_are_complete_after_flush(void)
 {
     enum { COUNT = 1000 };
-    static uint32_t sums[IN_FLIGHT];
+    static uint32_t sums[MOST_IN_FLIGHT];
+    const uint32_t in_flight = (uint32_t)test_count(MOST_IN_FLIGHT, MOST_IN_FLIGHT);
     const meta_box line = {1, {COUNT}, {0}, {COUNT}};
     void *array = NULL;
     if (!CHECK_OK(meta_alloc(&array, COUNT * sizeof(uint32_t)))) return;
-    for (uint32_t k = 0; k < IN_FLIGHT; ++k) {
+    for (uint32_t k = 0; k < in_flight; ++k) {
         CHECK_OK(meta_fill(array, COUNT, &k, META_U32, META_ASYNC));
         CHECK_OK(meta_reduce(&sums[k], array, &line, META_SUM, META_U32, META_ASYNC));
     }
     CHECK_OK(meta_flush());
-    for (uint32_t k = 0; k < IN_FLIGHT; ++k) CHECK_U64(sums[k], k * COUNT);
+    for (uint32_t k = 0; k < in_flight; ++k) CHECK_U64(sums[k], k * COUNT);
     CHECK_OK(meta_free(array));
 }
 

@@ -32,8 +32,8 @@ static void list_devices(const meta_backend_desc *backend)
     }
 }
 
-/* With fewer than two back ends there is nothing to compare: skipped, unless OpenCL, which makes two
- * wherever it is, is required. */
+/* With fewer than two back ends there is nothing to compare: skipped, unless OpenCL, which makes
+ * two wherever it is, is required. */
 static void start(int *argc, char ***argv)
 {
     int count = 0, usable = 0, index;
@@ -107,8 +107,8 @@ typedef struct step {
 
 /* The four stencils come first. */
 enum { AXPY = META_STENCIL_COUNT, COPY_BOX, FILL_BOX, PACK, UNPACK, TRANSPOSE, KINDS };
-static const char *const what_names[KINDS] = {"2D5P",     "2D9P",     "3D7P", "3D27P",  "axpy",
-                                              "copy_box", "fill_box", "pack", "unpack", "transpose"};
+static const char *const what_names[KINDS] = {
+    "2D5P", "2D9P", "3D7P", "3D27P", "axpy", "copy_box", "fill_box", "pack", "unpack", "transpose"};
 
 static step random_step(meta_type type, int to)
 {
@@ -123,8 +123,9 @@ static step random_step(meta_type type, int to)
     s.face = case_face((int)test_random_in(1, META_MAX_DIM), room / 2, room, CASE_APART, &s.from);
     s.from *= (int64_t)bytes;
     case_fill(s.value, 1, type, CASE_PLAIN);
-    test_case("%s of %s, %s, from %s, %s + %" PRId64 " bytes", what_names[s.what], case_type_name(type),
-              case_box_text(&s.box), case_box_text(&s.from_box), case_face_text(&s.face), s.from);
+    test_case("%s of %s, %s, from %s, %s + %" PRId64 " bytes", what_names[s.what],
+              case_type_name(type), case_box_text(&s.box), case_box_text(&s.from_box),
+              case_face_text(&s.face), s.from);
     return s;
 }
 
@@ -135,14 +136,21 @@ static meta_err run_step(const step *s, const device *d)
     const int64_t columns = s->box.end[0] - s->box.start[0];
     const int64_t size[2] = {columns, columns > 0 ? BYTES / 8 / columns : 0};
     switch (s->what) {
-    case AXPY: return meta_axpy(out, s->value, in, &s->box, s->type, META_ASYNC);
-    case COPY_BOX: return meta_copy_box(out, &s->box, in, &s->from_box, s->type, META_ASYNC);
-    case FILL_BOX: return meta_fill_box(out, &s->box, s->value, s->type, META_ASYNC);
-    case PACK: return meta_pack_face(out, in + s->from, &s->face, s->type, META_ASYNC);
-    case UNPACK: return meta_unpack_face(out + s->from, in, &s->face, s->type, META_ASYNC);
-    case TRANSPOSE: return meta_transpose_face(out, in, size, s->type, META_ASYNC);
+    case AXPY:
+        return meta_axpy(out, s->value, in, &s->box, s->type, META_ASYNC);
+    case COPY_BOX:
+        return meta_copy_box(out, &s->box, in, &s->from_box, s->type, META_ASYNC);
+    case FILL_BOX:
+        return meta_fill_box(out, &s->box, s->value, s->type, META_ASYNC);
+    case PACK:
+        return meta_pack_face(out, in + s->from, &s->face, s->type, META_ASYNC);
+    case UNPACK:
+        return meta_unpack_face(out + s->from, in, &s->face, s->type, META_ASYNC);
+    case TRANSPOSE:
+        return meta_transpose_face(out, in, size, s->type, META_ASYNC);
     default:
-        return meta_stencil(out, in, &s->box, (meta_stencil_kind)s->what, s->type, NULL, META_ASYNC);
+        return meta_stencil(out, in, &s->box, (meta_stencil_kind)s->what, s->type, NULL,
+                            META_ASYNC);
     }
 }
 
@@ -160,7 +168,8 @@ static void equal_nans(void *found, const void *expected, size_t count, meta_typ
         if (isnan(f32[k]) && isnan(expected_f32[k])) f32[k] = expected_f32[k];
 }
 
-/* Array @p which of every device holds the bits of the first device's; one NaN is as good as another. */
+/* Array @p which of every device holds the bits of the first device's; one NaN is as good as
+ * another. */
 static bool all_equal(int which, meta_type type)
 {
     static _Alignas(8) unsigned char first[BYTES], found[BYTES];
@@ -187,7 +196,8 @@ static bool refill(meta_type type)
         const case_flavour flavour = (case_flavour)test_random_in(0, CASE_FLAVOURS - 1);
         case_fill(contents, BYTES / bytes, type, flavour);
         for (int k = 0; k < device_count; ++k)
-            if (!CHECK_OK(meta_copy_h2d(devices[k].array[which], contents, BYTES, NULL))) return false;
+            if (!CHECK_OK(meta_copy_h2d(devices[k].array[which], contents, BYTES, NULL)))
+                return false;
     }
     return true;
 }
@@ -232,8 +242,7 @@ static uint64_t reduced_on(const device *d, const step *s, int op)
     CHECK_OK(meta_type_size(s->type, &bytes));
     if (op == META_OP_COUNT)
         CHECK_OK(meta_dot(d->value, d->array[0], d->array[1], &s->box, s->type, NULL));
-    else
-        CHECK_OK(meta_reduce(d->value, d->array[0], &s->box, (meta_op)op, s->type, NULL));
+    else CHECK_OK(meta_reduce(d->value, d->array[0], &s->box, (meta_op)op, s->type, NULL));
     CHECK_OK(meta_copy_d2h(&found, d->value, bytes, NULL));
     return found;
 }
@@ -248,7 +257,8 @@ static void reductions_of_integers_give_the_same_bits_on_every_device(void)
             if (!refill(type)) break;
             test_case("operation %d of %s, %s", op, case_type_name(type), case_box_text(&s.box));
             const uint64_t first = reduced_on(&devices[0], &s, op);
-            for (int k = 1; k < device_count; ++k) CHECK_U64(reduced_on(&devices[k], &s, op), first);
+            for (int k = 1; k < device_count; ++k)
+                CHECK_U64(reduced_on(&devices[k], &s, op), first);
         }
     close_arrays();
 }

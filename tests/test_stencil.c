@@ -33,36 +33,39 @@ static const point plane[] = {{-1, -1, 0}, {-1, 0, 0}, {-1, 1, 0}, {0, -1, 0}, {
 
 /* Integers are added as unsigned ones; a conversion back keeps the bits. There is nothing here that
  * a compiler could contract. */
-#define ORACLE(NAME, name, T, W)                                                              \
-    static W chain_##name(const T *cell, const point *points, int count, int64_t sy, int64_t sz) \
-    {                                                                                         \
-        W sum = (W)cell[points[0].x + points[0].y * sy + points[0].z * sz];                   \
-        for (int k = 1; k < count; ++k)                                                       \
-            sum = sum + (W)cell[points[k].x + points[k].y * sy + points[k].z * sz];           \
-        return sum;                                                                           \
-    }                                                                                         \
-    static T average_##name(const T *cell, meta_stencil_kind kind, int64_t sy, int64_t sz)    \
-    {                                                                                         \
-        W sum;                                                                                \
-        switch (kind) {                                                                       \
-        case META_2D5P: return (T)chain_##name(cell, cross_2d, 5, sy, sz) / (T)5;             \
-        case META_2D9P: return (T)chain_##name(cell, plane, 9, sy, sz) / (T)9;                \
-        case META_3D7P: return (T)chain_##name(cell, cross_3d, 7, sy, sz) / (T)7;             \
-        default:                                                                              \
-            sum = chain_##name(cell - sz, plane, 9, sy, sz);                                  \
-            sum = sum + chain_##name(cell, plane, 9, sy, sz);                                 \
-            sum = sum + chain_##name(cell + sz, plane, 9, sy, sz);                            \
-            return (T)sum / (T)27;                                                            \
-        }                                                                                     \
-    }                                                                                         \
-    static void oracle_##name(void *out, const void *in, const meta_box *box,                 \
-                              meta_stencil_kind kind)                                         \
-    {                                                                                         \
-        const int64_t sy = box->size[0], sz = box->size[0] * box->size[1];                    \
-        for (int64_t n = 0; n < case_box_cells(box); ++n) {                                   \
-            const int64_t at = case_box_index(box, n);                                        \
-            ((T *)out)[at] = average_##name((const T *)in + at, kind, sy, sz);                \
-        }                                                                                     \
+#define ORACLE(NAME, name, T, W)                                                                   \
+    static W chain_##name(const T *cell, const point *points, int count, int64_t sy, int64_t sz)   \
+    {                                                                                              \
+        W sum = (W)cell[points[0].x + points[0].y * sy + points[0].z * sz];                        \
+        for (int k = 1; k < count; ++k)                                                            \
+            sum = sum + (W)cell[points[k].x + points[k].y * sy + points[k].z * sz];                \
+        return sum;                                                                                \
+    }                                                                                              \
+    static T average_##name(const T *cell, meta_stencil_kind kind, int64_t sy, int64_t sz)         \
+    {                                                                                              \
+        W sum;                                                                                     \
+        switch (kind) {                                                                            \
+        case META_2D5P:                                                                            \
+            return (T)chain_##name(cell, cross_2d, 5, sy, sz) / (T)5;                              \
+        case META_2D9P:                                                                            \
+            return (T)chain_##name(cell, plane, 9, sy, sz) / (T)9;                                 \
+        case META_3D7P:                                                                            \
+            return (T)chain_##name(cell, cross_3d, 7, sy, sz) / (T)7;                              \
+        default:                                                                                   \
+            sum = chain_##name(cell - sz, plane, 9, sy, sz);                                       \
+            sum = sum + chain_##name(cell, plane, 9, sy, sz);                                      \
+            sum = sum + chain_##name(cell + sz, plane, 9, sy, sz);                                 \
+            return (T)sum / (T)27;                                                                 \
+        }                                                                                          \
+    }                                                                                              \
+    static void oracle_##name(void *out, const void *in, const meta_box *box,                      \
+                              meta_stencil_kind kind)                                              \
+    {                                                                                              \
+        const int64_t sy = box->size[0], sz = box->size[0] * box->size[1];                         \
+        for (int64_t n = 0; n < case_box_cells(box); ++n) {                                        \
+            const int64_t at = case_box_index(box, n);                                             \
+            ((T *)out)[at] = average_##name((const T *)in + at, kind, sy, sz);                     \
+        }                                                                                          \
     }
 CASE_ARITHMETIC_TYPES(ORACLE)
 
@@ -103,7 +106,8 @@ static stencil_case random_case(size_t room, int most_dimensions)
     c.flavour = (case_flavour)test_random_in(0, CASE_FLAVOURS - 1);
     const int least_dimensions = dimensions_of(c.kind);
     const int64_t cells = (int64_t)(room / bytes);
-    c.box = case_box((int)test_random_in(least_dimensions, most_dimensions), least_dimensions, cells);
+    c.box =
+        case_box((int)test_random_in(least_dimensions, most_dimensions), least_dimensions, cells);
     c.in = (size_t)test_random_in(0, cells - case_box_array(&c.box)) * bytes;
     c.out = (size_t)test_random_in(0, cells - case_box_array(&c.box)) * bytes;
     test_case("%s of %s, contents %d, in + %zu bytes, out + %zu bytes, %s", stencil_names[c.kind],
@@ -147,7 +151,8 @@ static void run_with_sum(mirror *out, mirror *in, int most_dimensions)
     if (on_device) CHECK_OK(meta_free(on_device));
 }
 
-static void many(void (*one)(mirror *, mirror *, int), size_t room, int most_dimensions, int64_t cases)
+static void many(void (*one)(mirror *, mirror *, int), size_t room, int most_dimensions,
+                 int64_t cases)
 {
     mirror out = {0}, in = {0};
     if (mirror_new(&out, room) && mirror_new(&in, room))
@@ -215,8 +220,8 @@ static void integers_are_divided_towards_zero(void)
             test_case("%s, all %d but one %d", stencil_names[kind], value, one_less);
             if (grid_new(&g, &value, META_I32)) {
                 CHECK_OK(meta_fill_box(g.in, &centre, &one_less, META_I32, NULL));
-                CHECK_OK(meta_stencil(g.out, g.in, &centre, (meta_stencil_kind)kind, META_I32, &found,
-                                      NULL));
+                CHECK_OK(meta_stencil(g.out, g.in, &centre, (meta_stencil_kind)kind, META_I32,
+                                      &found, NULL));
                 CHECK_INT(found, (value * points[kind] - 1) / points[kind]);
             }
             grid_free(&g);
@@ -255,7 +260,8 @@ static void a_nan_comes_through_stencil_and_sum(void)
         test_case("%s", stencil_names[kind]);
         if (grid_new(&g, &one, META_F32)) {
             CHECK_OK(meta_fill_box(g.in, &centre, &nan, META_F32, NULL));
-            CHECK_OK(meta_stencil(g.out, g.in, &g.box, (meta_stencil_kind)kind, META_F32, &sum, NULL));
+            CHECK_OK(
+                meta_stencil(g.out, g.in, &g.box, (meta_stencil_kind)kind, META_F32, &sum, NULL));
             CHECK(isnan(sum));
             CHECK_OK(meta_copy_d2h(&cell, (float *)g.out + 1 + 5 * 2 + 25 * 2, sizeof cell, NULL));
             CHECK(isnan(cell));
@@ -274,7 +280,8 @@ static void an_infinity_comes_through_stencil_and_sum(void)
         test_case("%s", stencil_names[kind]);
         if (grid_new(&g, &one, META_F32)) {
             CHECK_OK(meta_fill_box(g.in, &centre, &infinite, META_F32, NULL));
-            CHECK_OK(meta_stencil(g.out, g.in, &g.box, (meta_stencil_kind)kind, META_F32, &sum, NULL));
+            CHECK_OK(
+                meta_stencil(g.out, g.in, &g.box, (meta_stencil_kind)kind, META_F32, &sum, NULL));
             CHECK(sum == infinite);
         }
         grid_free(&g);
@@ -289,7 +296,8 @@ static void denormals_are_kept(void)
         float sum = 0;
         test_case("%s", stencil_names[kind]);
         if (grid_new(&g, &tiny, META_F32)) {
-            CHECK_OK(meta_stencil(g.out, g.in, &g.box, (meta_stencil_kind)kind, META_F32, &sum, NULL));
+            CHECK_OK(
+                meta_stencil(g.out, g.in, &g.box, (meta_stencil_kind)kind, META_F32, &sum, NULL));
             CHECK(sum == 27 * tiny);
         }
         grid_free(&g);
