@@ -4,6 +4,7 @@
 #include "comm.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 /* MPI's minimum and maximum say nothing of NaN; with these one wins, whichever side it is on. */
 #define FLOATING_OPERATION(name, T, better)                                                        \
@@ -95,13 +96,15 @@ static bool issue(comm_message *m)
     const size_t element = m->bytes / (size_t)m->count;
     int requests = 0;
     if (!m->turn) return false;
+    /* MPI takes MPI_IN_PLACE from all ranks or from none, and some ranks have one memory only. */
+    if (m->source != m->target) memcpy(m->target, m->source, m->bytes);
     for (int64_t at = 0; at < m->count && m->status == META_OK; at += part) {
         const int64_t count = m->count - at < part ? m->count - at : part;
         const size_t offset = (size_t)at * element;
         const int code =
-            MPI_Iallreduce(m->in_place ? MPI_IN_PLACE : (const char *)m->source + offset,
-                           (char *)m->target + offset, (int)count, datatype_of(m->op, m->type),
-                           operation_of(m->op, m->type), job.collectives, &m->requests[requests]);
+            MPI_Iallreduce(MPI_IN_PLACE, (char *)m->target + offset, (int)count,
+                           datatype_of(m->op, m->type), operation_of(m->op, m->type),
+                           job.collectives, &m->requests[requests]);
         if (code == MPI_SUCCESS) m->request_count = ++requests;
         else comm_message_fail(m, comm_mpi(code, "MPI_Iallreduce"));
     }
@@ -153,7 +156,6 @@ static meta_err load(comm_message *m, void *recv, const void *send, const meta_s
         COMM_TRY(comm_message_staging(m, m->from_device ? from->device : m->sink.device, m->bytes));
     m->source = m->from_device ? m->wire_data : send;
     m->target = m->to_device ? m->wire_data : recv;
-    m->in_place = m->source == m->target;
     if (!m->from_device) return META_OK;
     comm_plans_settle(from->device);
     return core->copy(from->device, META_QUEUE_COMPUTE, META_COPY_D2H, m->wire_data, from, m->bytes,

@@ -154,7 +154,7 @@ struct comm_message {
     const void
         *source; /**< what MPI reads and writes: host memory, or staging of the two devices */
     void *target;
-    bool from_device, to_device, in_place;
+    bool from_device, to_device;
     meta_span sink;
 
     meta_event event; /**< of the caller, where tracked */
@@ -209,6 +209,9 @@ bool comm_progress(void);
 void comm_wait(const bool *complete);
 /** Advance while @p busy says so, and until @p deadline of MPI_Wtime() where it is not 0. */
 void comm_wait_while(bool (*busy)(const void *), const void *what, double deadline);
+/** Advance until every rank of @p among is here: after it, blocking collective calls of MPI keep no
+ *  rank waiting for a message that another one has posted but not given to MPI yet. Collective. */
+meta_err comm_meet(MPI_Comm among);
 /** Let others compute, more of them the longer nothing moved: @p idle attempts so far. */
 void comm_back_off(unsigned idle);
 /** Remember the error of an operation that nobody tracks, for meta_flush(). */

@@ -63,6 +63,24 @@ void comm_wait(const bool *complete)
     comm_wait_while(not_yet, complete, 0);
 }
 
+meta_err comm_meet(MPI_Comm among)
+{
+    MPI_Request barrier;
+    COMM_MPI(MPI_Ibarrier, (among, &barrier));
+    for (unsigned idle = 0;;) {
+        int met = 0;
+        COMM_MPI(MPI_Test, (&barrier, &met, MPI_STATUS_IGNORE));
+        if (met) return META_OK;
+        if (comm_progress()) {
+            idle = 0;
+            continue;
+        }
+        comm_unlock();
+        comm_back_off(idle++);
+        comm_lock();
+    }
+}
+
 /* ------------------------------------------------------------------ the core's hooks */
 
 static void progress(int *moved)

@@ -99,6 +99,7 @@ static meta_err create(meta_halo *plan, const meta_halo_desc *desc)
     MPI_Comm cart;
     int dims;
     COMM_TRY(check_desc(plan, desc, &dims));
+    COMM_TRY(comm_meet(desc->cart));
     COMM_MPI(MPI_Comm_dup, (desc->cart, &cart));
     meta_err error =
         comm_mpi(MPI_Comm_set_errhandler(cart, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");

@@ -244,6 +244,32 @@ void halo_wait_idle(halo_plan *p)
 
 /* ------------------------------------------------------------------ start and finish */
 
+static bool share_cells(const halo_plan *a, const halo_plan *b)
+{
+    const size_t a_bytes = (size_t)a->field_count * a->element,
+                 b_bytes = (size_t)b->field_count * b->element;
+    for (int i = 0; i < a->fields; ++i)
+        for (int k = 0; k < b->fields; ++k)
+            if (a->field[i].address < b->field[k].address + b_bytes &&
+                b->field[k].address < a->field[i].address + a_bytes)
+                return true;
+    return false;
+}
+
+/* What earlier exchanges of the same arrays still have to queue comes first. Those of other arrays
+ * are not waited for, so that the order of plans may differ from rank to rank. */
+static void settle_before(const halo_plan *p)
+{
+    for (halo_plan *other = owing > 0 ? active : NULL; other;) {
+        if (other->state == HALO_FINISHING && !other->ordered && share_cells(other, p)) {
+            comm_wait(&other->ordered);
+            other = active; /* the list may have changed */
+        } else {
+            other = other->next;
+        }
+    }
+}
+
 static meta_err begin(halo_plan *p)
 {
     p->expected = p->recvs;
@@ -268,7 +294,7 @@ meta_err halo_start(halo_plan *p, void *const *fields)
                           "the middle of theirs: free the plan and make a new one");
     COMM_TRY(halo_fields_resolve(p, fields));
     COMM_TRY(halo_fields_calls(p));
-    comm_plans_settle(p->device);
+    settle_before(p);
     for (int k = 0; k < p->fields; ++k) {
         p->held[k] = fields[k];
         core->hold(fields[k]);

@@ -290,7 +290,6 @@ static meta_err finalize(void)
 {
     meta_err error;
     if (job.attached) {
-        COMM_TRY(comm_thread_allowed());
         comm_wait_while(still_receiving, NULL, MPI_Wtime() + job.timeout);
         comm_messages_abandon(COMM_RECV);
         comm_messages_abandon(COMM_REDUCE);
@@ -322,6 +321,7 @@ static meta_err finalize_all(const char *call)
     COMM_MPI(MPI_Finalized, (&finalized));
     if (finalized || (job.messages == MPI_COMM_NULL && !own_mpi))
         return core->fail(META_ERR_INIT, "this process is not part of a job");
+    if (job.attached) COMM_TRY(comm_thread_allowed());
     error = finalize();
     if (own_mpi) {
         own_mpi = false;

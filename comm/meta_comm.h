@@ -4,7 +4,10 @@
  *  device is at either end. The rules of meta.h hold here as well.
  *
  *  These functions are called from the thread that called meta_comm_init() or meta_comm_attach(),
- *  unless MPI granted MPI_THREAD_SERIALIZED or more; from another one they return META_ERR_STATE. */
+ *  unless MPI granted MPI_THREAD_SERIALIZED or more; from another one they return META_ERR_STATE.
+ *
+ *  What was queued moves on inside calls of this header, of meta_event_test/wait/waitall and of
+ *  meta_flush() alone: flush before a call of your own to MPI that waits for another rank. */
 #ifndef META_COMM_H
 #define META_COMM_H
 

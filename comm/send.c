@@ -49,6 +49,7 @@ static bool issue(comm_message *m)
         sent += payload;
     }
     comm_message_pass(m);
+    comm_message_tell(m);
     m->step = on_wire;
     return true;
 }
@@ -64,7 +65,7 @@ bool comm_send_step(comm_message *m)
 {
     if (!comm_message_settled(m)) return false;
     if (m->status != META_OK) return comm_message_end(m);
-    comm_message_tell(m);
+    if (m->peer == job.rank) comm_message_tell(m);
     m->step = m->peer == job.rank ? wait_for_self : issue;
     return true;
 }

@@ -95,12 +95,14 @@ meta_err meta_face_count(const meta_face *face, const char *name, int64_t *count
     if (face->count < 1 || face->count > META_MAX_DIM)
         return meta_fail(META_ERR_ARGUMENT, "argument '%s' has %d levels: give 1 to %d", name,
                          face->count, META_MAX_DIM);
+    bool empty = false;
     for (int k = 0; k < face->count; ++k) {
         if (face->size[k] < 0)
             return meta_fail(META_ERR_ARGUMENT, "argument '%s': size[%d] is %" PRId64, name, k,
                              face->size[k]);
-        if (face->size[k] == 0) return *count = 0, META_OK;
+        empty |= face->size[k] == 0;
     }
+    if (empty) return *count = 0, META_OK;
     for (int k = 0; k < face->count; ++k)
         if (__builtin_mul_overflow(product, face->size[k], &product) || product > INT64_MAX / 8)
             return meta_fail(META_ERR_OVERFLOW,
@@ -108,17 +110,6 @@ meta_err meta_face_count(const meta_face *face, const char *name, int64_t *count
                              "elements",
                              name);
     *count = product;
-    return META_OK;
-}
-
-meta_err meta_face_check(const meta_face *face, const char *name)
-{
-    int64_t count;
-    META_TRY(meta_face_count(face, name, &count));
-    for (int k = 0; k < face->count; ++k)
-        if (face->size[k] < 0)
-            return meta_fail(META_ERR_ARGUMENT, "argument '%s': size[%d] is %" PRId64, name, k,
-                             face->size[k]);
     return META_OK;
 }
 
@@ -151,6 +142,15 @@ static meta_err resolve_reach(const void *ptr, int64_t low, int64_t high, size_t
                          "argument '%s' (%p) is not a multiple of the element "
                          "size, %zu bytes",
                          name, ptr, bytes);
+    /* Back ends count elements from the buffer's beginning, where a wrapped array may begin
+     * anywhere. */
+    if (span->offset % bytes != 0)
+        return meta_fail(
+            META_ERR_ALIGNMENT,
+            "argument '%s' (%p) lies %" PRIu64 " bytes from the "
+            "beginning of its buffer, which is not a multiple of the element size, %zu "
+            "bytes",
+            name, ptr, span->offset, bytes);
     if (low < 0 && 0 - (uint64_t)low > span->offset / bytes)
         return meta_fail(META_ERR_BOUNDS,
                          "argument '%s': element %" PRId64 " lies before the "

@@ -71,6 +71,7 @@ typedef struct meta_backend {
     meta_mode mode;
     bool looked_for;            /**< the members below are settled */
     bool usable;
+    bool started;               /**< its init succeeded */
     const meta_plugin *plugin;  /**< NULL where it could not be loaded */
     meta_ops ops;               /**< the plugin's, zero where it has none */
     char path[1024], reason[256];
@@ -96,7 +97,7 @@ struct meta_device {
     pthread_mutex_t lock; /**< opening, queues, staging */
     _Atomic bool open;
     meta_plugin_device *plugin;
-    meta_plugin_queue *queue[META_QUEUE_COUNT];
+    meta_plugin_queue *_Atomic queue[META_QUEUE_COUNT]; /**< made when first used */
     meta_device_desc desc;
     _Atomic uint64_t allocated, peak, buffers;
     struct meta_staging *staging; /**< free blocks */
@@ -118,8 +119,7 @@ void meta_device_free(meta_device *device);
 
 /* job.c */
 meta_err meta_job_read(void);
-meta_err meta_job_choose(int rank, int size, int node_rank, int node_size, meta_mode *mode,
-                         int *index);
+meta_err meta_job_choose(int rank, int node_rank, meta_mode *mode, int *index);
 meta_err meta_job_device(meta_device **device);
 int meta_job_node_size(void);
 void meta_job_forget(void);
@@ -135,7 +135,7 @@ meta_err meta_registry_add(const meta_allocation *allocation);
 /** Take the buffer that begins at @p ptr and is of @p kind out; META_ERR_STATE while it is held. */
 meta_err meta_registry_take(void *ptr, meta_memory_kind kind, const char *name,
                             meta_allocation *taken);
-/** Put back what could not be given up. */
+/** The buffer that holds @p ptr; false where none does. */
 bool meta_registry_find(const void *ptr, meta_allocation *found);
 void meta_registry_hold(const void *ptr, int change);
 /** Take any buffer out, for the end of the library's life; false when there is none left. */
@@ -151,7 +151,6 @@ meta_err meta_type_check(meta_type type, size_t *bytes);
 meta_err meta_type_arithmetic(meta_type type, size_t *bytes);
 meta_err meta_box_check(const meta_box *box, const char *name);
 bool meta_box_empty(const meta_box *box);
-meta_err meta_face_check(const meta_face *face, const char *name);
 /** The lowest and highest element index a face touches (of a face with elements). */
 meta_err meta_face_reach(const meta_face *face, const char *name, int64_t *low, int64_t *high);
 meta_err meta_face_count(const meta_face *face, const char *name, int64_t *count);

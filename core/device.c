@@ -59,12 +59,14 @@ static meta_err open_now(meta_device *device, const meta_state *state)
     device->desc = (meta_device_desc)META_DEVICE_DESC_INIT;
     META_TRY(ops->device_info(device->index, &device->desc));
     META_TRY(ops->open(device->index, state, &device->plugin));
-    meta_err error =
-        ops->queue_create(device->plugin, META_QUEUE_COMPUTE, &device->queue[META_QUEUE_COMPUTE]);
-    if (error == META_OK && (error = list_open(device)) != META_OK)
-        ops->queue_destroy(device->queue[META_QUEUE_COMPUTE]);
+    meta_plugin_queue *queue = NULL;
+    meta_err error = ops->queue_create(device->plugin, META_QUEUE_COMPUTE, &queue);
+    if (error != META_OK) return ops->close(device->plugin), error;
+    device->queue[META_QUEUE_COMPUTE] = queue;
+    error = list_open(device);
     if (error != META_OK) {
         device->queue[META_QUEUE_COMPUTE] = NULL;
+        ops->queue_destroy(queue);
         ops->close(device->plugin);
         return error;
     }
@@ -93,9 +95,11 @@ meta_err meta_device_queue(meta_device *device, meta_queue_kind kind, meta_plugi
 {
     meta_err error = META_OK;
     pthread_mutex_lock(&device->lock);
-    if (!device->queue[kind])
-        error = device->backend->ops.queue_create(device->plugin, kind, &device->queue[kind]);
     *queue = device->queue[kind];
+    if (!*queue) {
+        error = device->backend->ops.queue_create(device->plugin, kind, queue);
+        if (error == META_OK) device->queue[kind] = *queue;
+    }
     pthread_mutex_unlock(&device->lock);
     return error;
 }
@@ -104,8 +108,9 @@ meta_err meta_device_finish(meta_device *device)
 {
     meta_err first = META_OK;
     for (int k = 0; k < META_QUEUE_COUNT; ++k) {
-        if (!device->queue[k]) continue;
-        const meta_err error = device->backend->ops.queue_finish(device->queue[k]);
+        meta_plugin_queue *queue = device->queue[k];
+        if (!queue) continue;
+        const meta_err error = device->backend->ops.queue_finish(queue);
         if (first == META_OK) first = error;
     }
     return first;

@@ -26,15 +26,25 @@ typedef struct slot {
     meta_err status;
     char *message;
     callback *first, **last;
+    uint32_t next; /* of the list that this slot is in while it has callbacks */
 } slot;
 
+/* Slots by number, each in one list at most. */
+typedef struct list {
+    uint32_t first, last;
+} list;
+
 enum { CHUNK = 256, CHUNKS = 1 << 14 };
+#define NONE UINT32_MAX
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static slot *chunks[CHUNKS]; /* slots never move, so a waiting thread can keep its own */
 static uint32_t slots;       /* made so far */
 static uint32_t *unused, unused_count, unused_room;
-static _Atomic uint32_t watched; /* slots with callbacks */
+/* Slots with callbacks: those whose event was pending when looked at last, and those whose turn has
+ * come. */
+static list waiting = {NONE, NONE}, due = {NONE, NONE};
+static _Atomic uint32_t in_lists;
 static meta_hooks hooks;
 static _Atomic bool hooked;
 
@@ -99,6 +109,14 @@ static meta_err find(meta_event event, const char *name, slot **found)
                          name, event.slot, event.generation);
     *found = s;
     return META_OK;
+}
+
+static void append(list *to, uint32_t number)
+{
+    at(number)->next = NONE;
+    if (to->first == NONE) to->first = number;
+    else at(to->last)->next = number;
+    to->last = number;
 }
 
 static void settle(slot *s, meta_err status, char *message)
@@ -190,27 +208,47 @@ void meta_events_forget(void)
         s->users = 0;
         reclaim(k);
     }
-    watched = 0;
+    waiting = due = (list){NONE, NONE};
+    in_lists = 0;
     pthread_mutex_unlock(&lock);
 }
 
 /* ------------------------------------------------------------------ progress */
 
-/* Take one callback whose event is complete. */
-static callback *due(meta_err *status)
+/* Look once at every event with callbacks; those complete are due. */
+static void find_due(void)
+{
+    pthread_mutex_lock(&lock);
+    uint32_t number = waiting.first;
+    waiting = (list){NONE, NONE};
+    while (number != NONE) {
+        slot *s = at(number);
+        const uint32_t next = s->next;
+        poll(s);
+        append(s->complete ? &due : &waiting, number);
+        number = next;
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+/* Take one callback that is due. It stays in its list until then, so that a call of the library
+ * from another callback, or another thread, finds it too. */
+static callback *take_due(meta_err *status)
 {
     callback *taken = NULL;
     pthread_mutex_lock(&lock);
-    for (uint32_t k = 0; k < slots && watched > 0 && !taken; ++k) {
-        slot *s = at(k);
-        if (!s->first) continue;
-        poll(s);
-        if (!s->complete) continue;
+    const uint32_t number = due.first;
+    if (number != NONE) {
+        slot *s = at(number);
         taken = s->first;
         s->first = taken->next;
-        if (!s->first) s->last = &s->first, --watched;
         *status = status_of(s);
-        reclaim(k);
+        if (!s->first) {
+            s->last = &s->first;
+            due.first = s->next;
+            --in_lists;
+            reclaim(number);
+        }
     }
     pthread_mutex_unlock(&lock);
     return taken;
@@ -222,7 +260,9 @@ void meta_progress(void)
     meta_err status;
     int moved;
     if (hooked) hooks.progress(&moved);
-    while (watched > 0 && (c = due(&status)) != NULL) {
+    if (in_lists == 0) return;
+    find_due();
+    while ((c = take_due(&status)) != NULL) {
         c->function(c->user, status);
         free(c);
     }
@@ -276,6 +316,7 @@ meta_err meta_event_test(meta_event event, int *complete)
     META_ENTER();
     META_NEED(complete);
     meta_progress();
+    meta_call_name(__func__); /* callbacks may have made other calls */
     if (is_null(event)) return *complete = 1, META_OK;
     pthread_mutex_lock(&lock);
     error = find(event, "event", &s);
@@ -334,7 +375,7 @@ meta_err meta_event_then(meta_event event, void (*function)(void *user, meta_err
     pthread_mutex_lock(&lock);
     if (error == META_OK) error = find(event, "event", &s);
     if (error == META_OK) {
-        if (!s->first) ++watched;
+        if (!s->first) append(&waiting, event.slot), ++in_lists;
         *s->last = c;
         s->last = &c->next;
         if (carrier) s->complete = s->detached = true;
@@ -372,7 +413,10 @@ meta_err meta_flush(void)
     first = meta_devices_each(meta_device_finish);
     if (first != META_OK) message = meta_error_copy();
     if (hooked) error = hooks.flush();
-    if (first == META_OK) first = error;
+    if (first == META_OK && error != META_OK) {
+        first = error;
+        message = meta_error_copy();
+    }
     meta_progress();
     if (message) meta_fail_as(first, message);
     free(message);

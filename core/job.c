@@ -10,8 +10,9 @@
 #include <string.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static int rank, size = 1, node_rank, node_size = 1;
-static meta_device *own; /* the process's device, NULL before it is chosen */
+static int rank, size = 1, node_rank;
+static _Atomic int node_size = 1; /* read without the lock, while devices are looked for under it */
+static meta_device *own;          /* the process's device, NULL before it is chosen */
 
 /* What a user asked for: a back end's name and perhaps a device of it. */
 typedef struct request {
@@ -153,13 +154,11 @@ static meta_err spread(int of_node_rank, meta_mode *mode, int *index)
     return META_OK;
 }
 
-meta_err meta_job_choose(int of_rank, int of_size, int of_node_rank, int of_node_size,
-                         meta_mode *mode, int *index)
+meta_err meta_job_choose(int of_rank, int of_node_rank, meta_mode *mode, int *index)
 {
     request wanted;
     const meta_backend *backend;
     bool gpus = false;
-    (void)of_size, (void)of_node_size;
     META_TRY(read_request(of_rank, &wanted));
     if (strcmp(wanted.name, "spread") == 0) return spread(of_node_rank, mode, index);
     backend = meta_backend_named(wanted.name);
@@ -178,8 +177,12 @@ meta_err meta_job_choose(int of_rank, int of_size, int of_node_rank, int of_node
                          wanted.variable, wanted.name, wanted.index,
                          backend->devices == 1 ? "is" : "are", backend->devices,
                          backend->devices == 1 ? "" : "s");
+    *index = wanted.index;
+    if (wanted.index < 0) {
+        const int count = alike(backend, &gpus);
+        *index = count > 0 ? of_node_rank % count : 0;
+    }
     *mode = backend->mode;
-    *index = wanted.index >= 0 ? wanted.index : of_node_rank % alike(backend, &gpus);
     return META_OK;
 }
 
@@ -190,7 +193,7 @@ meta_err meta_job_device(meta_device **device)
     if (!own) {
         meta_mode mode;
         int index;
-        error = meta_job_choose(rank, size, node_rank, node_size, &mode, &index);
+        error = meta_job_choose(rank, node_rank, &mode, &index);
         if (error == META_OK) error = meta_device_find(index, mode, &own);
     }
     *device = own;
@@ -250,8 +253,7 @@ meta_err meta_rank_device(int of_rank, int of_size, int of_node_rank, int of_nod
     int found_index;
     META_ENTER();
     META_TRY(check_job(of_rank, of_size, of_node_rank, of_node_size));
-    META_TRY(
-        meta_job_choose(of_rank, of_size, of_node_rank, of_node_size, &found_mode, &found_index));
+    META_TRY(meta_job_choose(of_rank, of_node_rank, &found_mode, &found_index));
     if (mode) *mode = found_mode;
     if (index) *index = found_index;
     if (threads) *threads = meta_threads_of(of_node_size);

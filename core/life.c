@@ -75,8 +75,9 @@ static void release_leaks(void)
 meta_err meta_finalize(void)
 {
     meta_err error;
-    META_ENTER();
     pthread_mutex_lock(&lock);
+    error = meta_enter(__func__);
+    if (error != META_OK) return pthread_mutex_unlock(&lock), error;
     if (meta_hooks_get()) meta_hooks_get()->finalize();
     meta_hooks_set(NULL);
     error = meta_devices_each(meta_device_finish);

@@ -130,7 +130,8 @@ static bool sound_sections(const object *o)
 
 bool meta_module_whole(const char *path, char *reason, size_t room)
 {
-    object o = {.file = open(path, O_RDONLY | O_CLOEXEC)};
+    /* Not to wait for ever where the file is a pipe. */
+    object o = {.file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
     struct stat status;
     bool whole = false;
     if (o.file < 0 || fstat(o.file, &status) != 0) {

@@ -73,6 +73,34 @@ static bool in_folder(const char *folder, void *context)
     return false;
 }
 
+/* The first function that a table should have and has not; NULL where it is complete. */
+static const char *missing(const meta_ops *ops)
+{
+#define NEED(member)                                                                               \
+    if (!ops->member) return #member
+    NEED(device_count);
+    NEED(device_info);
+    NEED(open);
+    NEED(close);
+    NEED(state);
+    NEED(alloc);
+    NEED(free);
+    NEED(wrap);
+    NEED(unwrap);
+    if (ops->host_alloc) NEED(host_free);
+    NEED(queue_create);
+    NEED(queue_destroy);
+    NEED(queue_finish);
+    NEED(queue_after);
+    NEED(copy);
+    NEED(launch);
+    NEED(ticket_test);
+    NEED(ticket_wait);
+    NEED(ticket_release);
+#undef NEED
+    return NULL;
+}
+
 static bool abi_fits(const meta_plugin *plugin, meta_backend *backend)
 {
     char *reason = backend->reason;
@@ -92,6 +120,8 @@ static bool abi_fits(const meta_plugin *plugin, meta_backend *backend)
         snprintf(reason, room, "the module calls itself '%.31s'",
                  plugin->name ? plugin->name : "nothing");
     else if (!plugin->init) snprintf(reason, room, "it has no init function");
+    else if (missing(plugin->ops))
+        snprintf(reason, room, "its table lacks the function %s", missing(plugin->ops));
     else return true;
     return false;
 }
@@ -130,7 +160,10 @@ static void count_devices(meta_backend *backend)
         snprintf(backend->reason, sizeof backend->reason, "%s", meta_last_error());
         return;
     }
+    backend->started = true;
+    snprintf(backend->reason, sizeof backend->reason, "it has no device");
     backend->devices = backend->ops.device_count(backend->reason, sizeof backend->reason);
+    if (backend->devices < 0) backend->devices = 0;
     if (backend->devices > 0 && !make_devices(backend)) {
         backend->devices = 0;
         snprintf(backend->reason, sizeof backend->reason, "the host is out of memory");
@@ -163,7 +196,10 @@ static void look_for(meta_backend *backend)
 static meta_backend *add(const char *name, meta_mode mode)
 {
     meta_backend *backend;
-    if (count == MOST || strlen(name) >= sizeof backend->name) return NULL;
+    if (count == MOST) {
+        meta_log(META_LOG_WARN, "there are more than %d back ends: some are left out", MOST);
+        return NULL;
+    }
     backend = &backends[count++];
     snprintf(backend->name, sizeof backend->name, "%s", name);
     backend->mode = mode;
@@ -195,11 +231,15 @@ static bool list_folder(const char *folder, void *context)
     struct dirent *entry;
     (void)context;
     while (entries && (entry = readdir(entries)) != NULL) {
-        char name[32];
+        char name[sizeof backends->name];
         const size_t length = strlen(entry->d_name);
-        if (length <= 3 || length - 3 >= sizeof name ||
-            strcmp(entry->d_name + length - 3, ".so") != 0)
+        if (length <= 3 || strcmp(entry->d_name + length - 3, ".so") != 0) continue;
+        if (length - 3 >= sizeof name) {
+            meta_log(META_LOG_WARN,
+                     "%s/%s is left out: a back end's name has at most %zu characters", folder,
+                     entry->d_name, sizeof name - 1);
             continue;
+        }
         snprintf(name, sizeof name, "%.*s", (int)(length - 3), entry->d_name);
         listed_or_new(name);
     }
@@ -239,13 +279,15 @@ meta_backend *meta_backend_of(meta_mode mode)
 
 int meta_backends(void)
 {
+    int found;
     pthread_mutex_lock(&lock);
     listed("");
     if (!all_found) each_folder(list_folder, NULL);
     all_found = true;
     for (int k = 0; k < count; ++k) look_for(&backends[k]);
+    found = count;
     pthread_mutex_unlock(&lock);
-    return count;
+    return found;
 }
 
 meta_backend *meta_backend_at(int index)
@@ -262,9 +304,8 @@ void meta_backends_close(void)
         free(backend->device);
         backend->device = NULL;
         backend->devices = 0;
-        if (backend->looked_for && backend->plugin && backend->plugin->fini)
-            backend->plugin->fini();
-        backend->looked_for = backend->usable = false;
+        if (backend->started && backend->plugin->fini) backend->plugin->fini();
+        backend->looked_for = backend->usable = backend->started = false;
     }
     all_found = false;
     pthread_mutex_unlock(&lock);

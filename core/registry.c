@@ -46,13 +46,12 @@ static meta_allocation *holding(const void *address)
     return (uint64_t)((const char *)address - base_of(a)) < a->memory.bytes ? a : NULL;
 }
 
-/* A buffer that shares a byte with @p bytes at @p address. With the lock held. */
+/* The first buffer that shares a byte with @p bytes at @p address. With the lock held. */
 static meta_allocation *touching(const void *address, uint64_t bytes)
 {
+    meta_allocation *a = holding(address);
+    if (a) return a;
     const size_t k = rank_of(address);
-    if (k > 0 &&
-        (uint64_t)((const char *)address - base_of(&table[k - 1])) < table[k - 1].memory.bytes)
-        return &table[k - 1];
     if (k < count && (uint64_t)(base_of(&table[k]) - (const char *)address) < bytes)
         return &table[k];
     return NULL;
@@ -231,6 +230,27 @@ meta_err meta_span_at(const void *ptr, const char *name, meta_span *span)
     return error;
 }
 
+/* Whether host memory from @p ptr to @p end may touch the buffer @p a. With the lock held. */
+static meta_err check_host_side(const meta_allocation *a, const void *ptr, const char *end,
+                                const char *name)
+{
+    const bool within = base_of(a) <= (const char *)ptr && end <= base_of(a) + a->memory.bytes;
+    if (a->kind == META_MEMORY_HOST && !within)
+        return meta_fail(META_ERR_BOUNDS,
+                         "argument '%s' (%p): %llu bytes leave the host memory of "
+                         "%llu bytes at %p",
+                         name, ptr, (unsigned long long)(end - (const char *)ptr),
+                         (unsigned long long)a->memory.bytes, a->memory.address);
+    /* A wrapped array is still the application's, and part of it may be wrapped. */
+    if (a->kind == META_MEMORY_HOST ||
+        (a->kind == META_MEMORY_WRAPPED && meta_device_is_host(a->device)))
+        return META_OK;
+    return meta_fail(META_ERR_POINTER,
+                     "argument '%s' (%p) must be host memory, but lies in a "
+                     "device buffer of %llu bytes at %p",
+                     name, ptr, (unsigned long long)a->memory.bytes, a->memory.address);
+}
+
 meta_err meta_host_range(const void *ptr, uint64_t bytes, const char *name)
 {
     meta_err error = META_OK;
@@ -241,13 +261,10 @@ meta_err meta_host_range(const void *ptr, uint64_t bytes, const char *name)
                          "address space",
                          name, ptr, (unsigned long long)bytes);
     pthread_rwlock_rdlock(&lock);
-    const meta_allocation *a = touching(ptr, bytes);
-    const bool wrapped_host = a && a->kind == META_MEMORY_WRAPPED && meta_device_is_host(a->device);
-    if (a && a->kind != META_MEMORY_HOST && !wrapped_host)
-        error = meta_fail(META_ERR_POINTER,
-                          "argument '%s' (%p) must be host memory, but lies in a "
-                          "device buffer of %llu bytes at %p",
-                          name, ptr, (unsigned long long)a->memory.bytes, a->memory.address);
+    const char *end = (const char *)ptr + bytes;
+    for (const meta_allocation *a = touching(ptr, bytes);
+         a && error == META_OK && a < table + count && base_of(a) < end; ++a)
+        error = check_host_side(a, ptr, end, name);
     pthread_rwlock_unlock(&lock);
     return error;
 }

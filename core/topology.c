@@ -36,6 +36,13 @@ static void look_at_scheduler(void)
 }
 
 #ifdef HAVE_HWLOC
+/* The same in every process of the node, even where each sees only a part of it and numbers that.
+ */
+static unsigned number_of(hwloc_obj_t core)
+{
+    return (unsigned)hwloc_bitmap_first(core->complete_cpuset);
+}
+
 static void look_at_cores(void)
 {
     hwloc_topology_t topology;
@@ -45,7 +52,7 @@ static void look_at_cores(void)
             hwloc_get_cpubind(topology, allowed, HWLOC_CPUBIND_PROCESS) == 0) {
             hwloc_obj_t core = NULL;
             while ((core = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_CORE, core)) != NULL)
-                if (hwloc_bitmap_intersects(core->cpuset, allowed)) add_core(core->logical_index);
+                if (hwloc_bitmap_intersects(core->cpuset, allowed)) add_core(number_of(core));
         }
         hwloc_topology_destroy(topology);
     }

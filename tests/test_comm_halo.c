@@ -298,7 +298,57 @@ static void several_plans_are_under_way_at_once(void)
     }
 }
 
+/* Each rank begins with another one of two plans, and neither is waited for before the other. */
+static void the_order_of_plans_may_differ_from_rank_to_rank(void)
+{
+    enum { CELLS = 20 };
+    meta_halo plan[2];
+    MPI_Comm cart[2];
+    void *u[2];
+    for (int k = 0; k < 2; ++k) {
+        const int64_t mine = 10 * test_rank + k;
+        plan[k] = line_plan(&cart[k], 1, CELLS);
+        CHECK_OK(meta_alloc(&u[k], (CELLS + 2) * sizeof(int64_t)));
+        CHECK_OK(meta_fill(u[k], CELLS + 2, &mine, META_I64, META_ASYNC));
+    }
+    for (int k = 0; k < 2; ++k) {
+        const int which = (test_rank + k) % 2;
+        CHECK_OK(meta_halo_exchange(plan[which], &u[which], META_ASYNC));
+    }
+    for (int k = 0; k < 2; ++k) {
+        int64_t low = -1;
+        CHECK_OK(meta_copy_d2h(&low, u[k], sizeof low, NULL));
+        CHECK_INT(low, 10 * ((test_rank + test_size - 1) % test_size) + k);
+        CHECK_OK(meta_halo_free(&plan[k]));
+        CHECK_OK(meta_free(u[k]));
+        MPI_Comm_free(&cart[k]);
+    }
+}
+
+/* A message of rank 0 that its device has not loaded yet must still reach rank 1, which makes the
+ * plan only afterwards. */
+static void making_a_plan_keeps_messages_moving(void)
+{
+    enum { CELLS = 4 << 20 };
+    const double one = 1;
+    MPI_Comm cart;
+    void *u;
+    if (!CHECK_OK(meta_alloc(&u, CELLS * sizeof(double)))) return;
+    if (test_rank == 0 && test_size > 1) {
+        for (int k = 0; k < 5; ++k) CHECK_OK(meta_fill(u, CELLS, &one, META_F64, META_ASYNC));
+        CHECK_OK(meta_packed_send(1, u, 10, META_F64, 0, META_ASYNC));
+    } else if (test_rank == 1) {
+        CHECK_OK(meta_packed_recv(0, u, 10, META_F64, 0, NULL));
+    }
+    meta_halo plan = line_plan(&cart, 1, 10);
+    CHECK_OK(meta_halo_free(&plan));
+    CHECK_OK(meta_free(u));
+    MPI_Comm_free(&cart);
+}
+
 TEST_COMM_MAIN(PROMISE(every_ghost_cell_holds_its_neighbours_value),
                PROMISE(work_queued_around_an_exchange_is_ordered_with_it),
                PROMISE(a_finish_with_an_event_does_not_wait_for_neighbours),
-               PROMISE(several_plans_are_under_way_at_once))
+               PROMISE(several_plans_are_under_way_at_once),
+               PROMISE(the_order_of_plans_may_differ_from_rank_to_rank),
+               PROMISE(making_a_plan_keeps_messages_moving))

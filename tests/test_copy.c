@@ -255,6 +255,27 @@ static void copy_box_copies_within_an_array(void)
     mirror_free(&m);
 }
 
+static void copy_box_copies_between_sides_that_interleave(void)
+{
+    mirror m = {0};
+    const int64_t n = 12;
+    if (mirror_new(&m, (size_t)(n * n * n) * 4))
+        for (int axis = 0; axis < 3; ++axis) {
+            meta_box low = {3, {n, n, n}, {0, 0, 0}, {n, n, n}}, high = low;
+            low.end[axis] = 2, high.start[axis] = n - 2;
+            test_case("to %s", case_box_text(&high));
+            for (int64_t k = 0; k < case_box_cells(&low); ++k)
+                memcpy(m.expected + 4 * case_box_index(&high, k),
+                       m.expected + 4 * case_box_index(&low, k), 4);
+            CHECK_OK(meta_copy_box(m.device, &high, m.device, &low, META_F32, NULL));
+            mirror_holds(&m, META_F32, "the array");
+            low.end[axis] = n - 1, high.start[axis] = 1;
+            CHECK_ERR(meta_copy_box(m.device, &high, m.device, &low, META_F32, NULL),
+                      META_ERR_OVERLAP);
+        }
+    mirror_free(&m);
+}
+
 static void fill_box_writes_the_cells_of_the_box_and_no_others(void)
 {
     many(fill_box_and_compare, SMALL_BYTES, test_count(2000, 200000));
@@ -313,6 +334,7 @@ TEST_DEVICE_MAIN(PROMISE(h2d_writes_the_bytes_named_and_no_others),
                  PROMISE(d2d_copies_within_a_buffer), PROMISE(large_copies_are_like_small_ones),
                  PROMISE(copy_box_writes_the_cells_of_the_box_and_no_others),
                  PROMISE(copy_box_copies_within_an_array),
+                 PROMISE(copy_box_copies_between_sides_that_interleave),
                  PROMISE(fill_box_writes_the_cells_of_the_box_and_no_others),
                  PROMISE(fill_writes_the_elements_counted_and_no_others),
                  PROMISE(any_byte_of_a_buffer_has_an_address),

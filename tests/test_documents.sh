@@ -29,6 +29,8 @@ sanitize=
 [ "${META_TEST_SANITIZE-no}" = no ] || sanitize='-fsanitize=address,undefined'
 unset META_BACKEND_PATH META_MODE META_RANK_MAP META_THREADS
 
+"$prefix/bin/meta-info" | grep -q '^  opencl  *usable' || { echo 'no device: opencl'; exit 77; }
+
 # block FILE WORD: the code block that begins with ```c WORD
 block()
 {
@@ -69,7 +71,7 @@ compile own_opencl libmeta -lOpenCL
 expect "$(./own_opencl)" 55
 
 # The installed programs find everything by themselves.
-expect "$("$prefix/bin/meta-info" | grep -c '^  open[mc][pl].* usable')" 2
+expect "$("$prefix/bin/meta-info" | grep -c '^  open[mc][pl]  *usable')" 2
 "$prefix/bin/meta-info" --env >/dev/null
 "$prefix/bin/meta-info" --ranks 4 >/dev/null
 $META_TEST_MPIEXEC -n 2 "$prefix/bin/meta-dot3d" --nx 16 --ny 8 --nz 4 --iters 2 >dot3d.out ||

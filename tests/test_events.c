@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "plugins/late.h"
 
@@ -234,6 +235,26 @@ static void note_second(void *user, meta_err status)
     c->order[c->count++] = 2;
 }
 
+/* Where each looked through all others, this would take a minute. */
+static void a_hundred_thousand_callbacks_take_no_time(void)
+{
+    enum { MANY = 100000 };
+    calls pending = {0}, c = {0};
+    meta_event event;
+    struct timespec begin, end;
+    queue_fill(1, &event);
+    CHECK_OK(meta_event_then(event, count_call, &pending));
+    clock_gettime(CLOCK_MONOTONIC, &begin);
+    for (int k = 0; k < MANY; ++k)
+        if (!CHECK_OK(meta_event_then((meta_event)META_EVENT_NULL, count_call, &c))) return;
+    CHECK_OK(meta_flush());
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    CHECK_INT(c.count, MANY);
+    CHECK_INT(pending.count, 1);
+    CHECK(end.tv_sec - begin.tv_sec < 5);
+    CHECK_OK(meta_event_free(&event));
+}
+
 static void callbacks_of_an_event_are_called_in_their_order(void)
 {
     calls c = {0};
@@ -458,6 +479,7 @@ TEST_MAIN_WITH(&setting, PROMISE(without_an_event_a_call_is_complete_on_return),
                PROMISE(freeing_a_buffer_completes_its_work_first),
                PROMISE(a_callback_is_called_once_on_the_applications_thread),
                PROMISE(a_callback_on_a_complete_event_waits_for_the_next_call),
+               PROMISE(a_hundred_thousand_callbacks_take_no_time),
                PROMISE(callbacks_of_an_event_are_called_in_their_order),
                PROMISE(a_callback_may_call_the_library),
                PROMISE(a_freed_pending_event_still_completes_and_calls),

@@ -73,6 +73,7 @@ static const struct {
     {"small_table", "smaller", false},
     {"small_ops", "smaller", false},
     {"no_init", "init", false},
+    {"no_launch", "lacks the function launch", false},
     {"cuda", "cuda.so", false},
 };
 
@@ -212,8 +213,12 @@ static void what_is_no_module_is_refused(void)
     unlink(file);
     CHECK(mkdir(file, 0777) == 0);
     CHECK_CHILD(fail_with_a_reason, (void *)(uintptr_t) "");
-    test_case("the whole file");
+    test_case("a pipe");
     rmdir(file);
+    CHECK(mkfifo(file, 0666) == 0);
+    CHECK_CHILD(fail_with_a_reason, (void *)(uintptr_t) "not a 64-bit shared object");
+    test_case("the whole file");
+    unlink(file);
     write_file(whole, whole_bytes);
     CHECK_CHILD(work_or_fail_with_a_reason, NULL);
     remove_folder();
@@ -296,10 +301,43 @@ static void the_first_folder_that_has_a_module_wins(void)
     free(whole);
 }
 
+static void count_all(void *unused)
+{
+    int count;
+    (void)unused;
+    start_with(folder, "openmp");
+    CHECK_OK(meta_backend_count(&count));
+    CHECK_INT(count, 32);
+    CHECK_OK(meta_finalize());
+}
+
+/* Module @p k of a folder of too many, of which one has too long a name. */
+static const char *one_of_many(int k)
+{
+    static char path[sizeof folder + 64];
+    if (k == 0) snprintf(path, sizeof path, "%s/a_name_that_is_longer_than_any_can_be.so", folder);
+    else snprintf(path, sizeof path, "%s/back_end_%d.so", folder, k);
+    return path;
+}
+
+static void what_is_left_out_is_named(void)
+{
+    enum { MODULES = 40 };
+    char text[4096] = "";
+    if (!prepare()) return;
+    for (int k = 0; k < MODULES; ++k) CHECK(symlink("/dev/null", one_of_many(k)) == 0);
+    CHECK_CHILD_SAYS(count_all, NULL, text);
+    CHECK_CONTAINS(text, "more than 32 back ends");
+    CHECK_CONTAINS(text, "a_name_that_is_longer_than_any_can_be.so is left out");
+    for (int k = 0; k < MODULES; ++k) unlink(one_of_many(k));
+    remove_folder();
+    free(whole);
+}
+
 TEST_MAIN(PROMISE(a_back_end_of_ones_own_works_by_its_name),
           PROMISE(every_back_end_found_has_a_reason_or_a_device),
           PROMISE(asking_for_one_that_cannot_be_used_gives_the_reason),
           PROMISE(what_is_no_module_is_refused),
           PROMISE(a_truncated_module_is_refused_at_any_length),
           PROMISE(a_bit_flipped_in_a_header_never_ends_the_process),
-          PROMISE(the_first_folder_that_has_a_module_wins))
+          PROMISE(the_first_folder_that_has_a_module_wins), PROMISE(what_is_left_out_is_named))

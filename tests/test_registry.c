@@ -308,6 +308,35 @@ static void parts_of_an_array_can_be_wrapped_but_never_overlap(void)
     CHECK_OK(meta_unwrap(q));
 }
 
+/* Back ends count elements from the beginning of a buffer. */
+static void elements_lie_whole_from_the_beginning_of_a_wrapped_array(void)
+{
+    static _Alignas(8) unsigned char array[88];
+    static const unsigned char untouched[sizeof array];
+    const double one = 1;
+    void *p;
+    if (!device.is_host) return;
+    CHECK_OK(meta_wrap(&p, array + 4, 80, META_NATIVE_HOST));
+    CHECK_ERR_NAMES(meta_fill(array + 8, 1, &one, META_F64, NULL), META_ERR_ALIGNMENT, "buf");
+    CHECK_ERR_NAMES(meta_fill(array + 4, 1, &one, META_F64, NULL), META_ERR_ALIGNMENT, "buf");
+    CHECK_ARRAY(array, untouched, sizeof array, META_U8);
+    CHECK_OK(meta_copy_d2d(array + 4, array + 12, 8, NULL)); /* bytes may lie anywhere */
+    CHECK_OK(meta_unwrap(p));
+}
+
+static void host_memory_ends_where_it_was_asked_to_end(void)
+{
+    char *host, *p;
+    CHECK_OK(meta_host_alloc((void **)&host, 64));
+    CHECK_OK(meta_alloc((void **)&p, 128));
+    CHECK_OK(meta_copy_h2d(p, host, 64, NULL));
+    CHECK_ERR_NAMES(meta_copy_h2d(p, host, 65, NULL), META_ERR_BOUNDS, "src");
+    CHECK_ERR_NAMES(meta_copy_d2h(host + 60, p, 5, NULL), META_ERR_BOUNDS, "dst");
+    CHECK_ERR_NAMES(meta_copy_d2h(host - 1, p, 2, NULL), META_ERR_BOUNDS, "dst");
+    CHECK_OK(meta_free(p));
+    CHECK_OK(meta_host_free(host));
+}
+
 static void a_host_array_wraps_on_a_host_device_alone(void)
 {
     static double array[10];
@@ -329,4 +358,6 @@ TEST_MAIN_WITH(&setting, PROMISE(any_byte_of_a_buffer_can_be_addressed),
                PROMISE(host_memory_of_the_library_serves_as_any_other),
                PROMISE(a_wrapped_array_is_the_buffer_itself),
                PROMISE(parts_of_an_array_can_be_wrapped_but_never_overlap),
+               PROMISE(elements_lie_whole_from_the_beginning_of_a_wrapped_array),
+               PROMISE(host_memory_ends_where_it_was_asked_to_end),
                PROMISE(a_host_array_wraps_on_a_host_device_alone))

@@ -94,7 +94,7 @@ static bool read_command_line(request *r, int argc, char **argv, int *status)
         case 'n':
         case 'm':
             if (!read_count(optarg, code == 'n' ? &r->ranks : &r->ranks_per_node))
-                return wrong(optarg, "must be a whole number from 1");
+                return wrong(argv[first], "its value must be a whole number from 1");
             break;
         case 'h':
             print_help();

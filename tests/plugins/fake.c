@@ -47,7 +47,36 @@ static int device_count(char *reason, size_t room)
     return 0;
 }
 
-static const meta_ops ops = {.size = FAKE_OPS_SIZE, .device_count = device_count};
+/* Never called, of whatever type. */
+static void must_not_be_called(void)
+{
+    abort();
+}
+#define FAKE(member) .member = (__typeof__(((meta_ops *)NULL)->member))must_not_be_called
+
+static const meta_ops ops = {
+    .size = FAKE_OPS_SIZE,
+    .device_count = device_count,
+    FAKE(device_info),
+    FAKE(open),
+    FAKE(close),
+    FAKE(state),
+    FAKE(alloc),
+    FAKE(free),
+    FAKE(wrap),
+    FAKE(unwrap),
+    FAKE(queue_create),
+    FAKE(queue_destroy),
+    FAKE(queue_finish),
+    FAKE(queue_after),
+    FAKE(copy),
+#ifndef FAKE_NO_LAUNCH
+    FAKE(launch),
+#endif
+    FAKE(ticket_test),
+    FAKE(ticket_wait),
+    FAKE(ticket_release),
+};
 
 META_API const meta_plugin meta_plugin_v1 = {
     .magic = FAKE_MAGIC,
