@@ -374,14 +374,14 @@ typedef enum meta_op { META_SUM, META_MIN, META_MAX, META_OP_COUNT } meta_op;
  *  (Barrett, Vaughan and Heroux, MiniGhost 1.0, 2012). @p out and @p in have the box's shape, are on
  *  one device and do not overlap; the box leaves one cell free on every side the stencil reaches
  *  over. Dimensions beyond the stencil's are a batch. Integers are added modulo 2^n and divided
- *  towards zero. The bits are the same on every back end.
+ *  towards zero. The bits are the same on every back end; of a NaN only that it is one.
  *  @param sum  NULL, or the host or device address of one element of @p type that receives the sum
  *              over the box's new values; it must stay until the operation is complete */
 META_API meta_err meta_stencil(void *out, const void *in, const meta_box *box,
                                meta_stencil_kind kind, meta_type type, void *sum, meta_event *done);
 /** Reduce the cells of @p box to one element of @p type at host or device address @p result.
  *  F32 sums are accumulated in double where the device has it; integers wrap; a NaN wins in every
- *  operation. Of an empty box the sum is 0, the minimum the type's highest value (+∞) and the
+ *  operation; which of two zeros of unlike sign is the extreme is left open. Of an empty box the sum is 0, the minimum the type's highest value (+∞) and the
  *  maximum its lowest. */
 META_API meta_err meta_reduce(void *result, const void *buf, const meta_box *box, meta_op op,
                               meta_type type, meta_event *done);
