@@ -101,10 +101,9 @@ static bool issue(comm_message *m)
     for (int64_t at = 0; at < m->count && m->status == META_OK; at += part) {
         const int64_t count = m->count - at < part ? m->count - at : part;
         const size_t offset = (size_t)at * element;
-        const int code =
-            MPI_Iallreduce(MPI_IN_PLACE, (char *)m->target + offset, (int)count,
-                           datatype_of(m->op, m->type), operation_of(m->op, m->type),
-                           job.collectives, &m->requests[requests]);
+        const int code = MPI_Iallreduce(MPI_IN_PLACE, (char *)m->target + offset, (int)count,
+                                        datatype_of(m->op, m->type), operation_of(m->op, m->type),
+                                        job.collectives, &m->requests[requests]);
         if (code == MPI_SUCCESS) m->request_count = ++requests;
         else comm_message_fail(m, comm_mpi(code, "MPI_Iallreduce"));
     }

@@ -206,18 +206,24 @@ static void every_ghost_cell_holds_its_neighbours_value(void)
 
 /* ------------------------------------------------------------------ order */
 
-/* A line of ranks, one ghost cell at each side, as i64. */
-static meta_halo line_plan(MPI_Comm *cart, int periodic, int64_t cells)
+/* One ghost cell at each side, as i64. */
+static meta_halo plan_over(MPI_Comm line, int64_t cells)
 {
     meta_halo_desc desc = META_HALO_DESC_INIT;
     meta_halo plan = META_HALO_NULL;
-    MPI_Cart_create(MPI_COMM_WORLD, 1, &test_size, &periodic, 0, cart);
-    desc.cart = *cart;
+    desc.cart = line;
     desc.box = (meta_box){1, {cells + 2}, {1}, {cells + 1}};
     desc.low[0] = desc.high[0] = 1;
     desc.type = META_I64;
     CHECK_OK(meta_halo_create(&plan, &desc));
     return plan;
+}
+
+/* The same over a line of ranks. */
+static meta_halo line_plan(MPI_Comm *cart, int periodic, int64_t cells)
+{
+    MPI_Cart_create(MPI_COMM_WORLD, 1, &test_size, &periodic, 0, cart);
+    return plan_over(*cart, cells);
 }
 
 static void work_queued_around_an_exchange_is_ordered_with_it(void)
@@ -330,17 +336,19 @@ static void the_order_of_plans_may_differ_from_rank_to_rank(void)
 static void making_a_plan_keeps_messages_moving(void)
 {
     enum { CELLS = 4 << 20 };
+    const int periodic = 1;
     const double one = 1;
     MPI_Comm cart;
     void *u;
     if (!CHECK_OK(meta_alloc(&u, CELLS * sizeof(double)))) return;
+    MPI_Cart_create(MPI_COMM_WORLD, 1, &test_size, &periodic, 0, &cart);
     if (test_rank == 0 && test_size > 1) {
         for (int k = 0; k < 5; ++k) CHECK_OK(meta_fill(u, CELLS, &one, META_F64, META_ASYNC));
         CHECK_OK(meta_packed_send(1, u, 10, META_F64, 0, META_ASYNC));
     } else if (test_rank == 1) {
         CHECK_OK(meta_packed_recv(0, u, 10, META_F64, 0, NULL));
     }
-    meta_halo plan = line_plan(&cart, 1, 10);
+    meta_halo plan = plan_over(cart, 10);
     CHECK_OK(meta_halo_free(&plan));
     CHECK_OK(meta_free(u));
     MPI_Comm_free(&cart);

@@ -147,7 +147,21 @@ static void every_other_type_is_computed_with(void)
     mirror_free(&b);
 }
 
+/* The last promise: it starts the library anew. */
+static void another_value_than_auto_and_off_is_refused(void)
+{
+    int index;
+    CHECK_OK(meta_finalize());
+    setenv("META_OPENCL_DOUBLE", "perhaps", 1);
+    if (!CHECK_OK(meta_init())) return;
+    CHECK_ERR_NAMES(meta_get_acc(&index, NULL), META_ERR_NO_DEVICE, "META_OPENCL_DOUBLE=perhaps");
+    CHECK_OK(meta_finalize());
+    setenv("META_OPENCL_DOUBLE", "off", 1);
+    CHECK_OK(meta_init());
+}
+
 TEST_MAIN_WITH(&without_double, PROMISE(device_says_that_it_has_no_double),
                PROMISE(f64_arithmetic_is_refused_and_nothing_written),
                PROMISE(an_event_of_a_refused_call_is_left_alone),
-               PROMISE(f64_is_moved_like_every_type), PROMISE(every_other_type_is_computed_with))
+               PROMISE(f64_is_moved_like_every_type), PROMISE(every_other_type_is_computed_with),
+               PROMISE(another_value_than_auto_and_off_is_refused))

@@ -36,6 +36,7 @@ typedef struct ocl_about {
 
 /** A kernel of one program. */
 typedef struct ocl_kernel {
+    _Atomic int ready; /**< the rest is settled and never changes */
     cl_kernel cl;
     size_t group; /**< the largest work group it runs with on its device */
     char name[48];

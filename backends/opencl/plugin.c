@@ -3,13 +3,18 @@
  *  The OpenCL back end's one symbol: the table of what it can do. */
 #include "config.h"
 
+#include <string.h>
+
 #include "opencl.h"
 
 const meta_host *ocl_host;
 
 static meta_err start(const meta_host *host)
 {
+    const char *wanted = host->variable("META_OPENCL_DOUBLE");
     ocl_host = host;
+    if (wanted && strcmp(wanted, "auto") != 0 && strcmp(wanted, "off") != 0)
+        return host->fail(META_ERR_ENVIRONMENT, "META_OPENCL_DOUBLE=%s: give auto or off", wanted);
     return META_OK;
 }
 

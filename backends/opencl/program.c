@@ -303,11 +303,13 @@ meta_err ocl_kernel_get(meta_plugin_device *device, uint32_t id, uint32_t type,
                               "type is META_F64, but OpenCL device %s computes without double "
                               "precision; use META_F32 or another device",
                               device->about.name);
+    *kernel = found;
+    if (found->ready) return META_OK; /* another type's build does not hold up its launches */
     pthread_mutex_lock(&device->build_lock);
     if (!program->cl) err = build(device, number, &program->cl);
     if (!err && !found->cl) err = create_kernel(device, program, recipes[number].suffix, id, found);
+    if (!err) found->ready = 1;
     pthread_mutex_unlock(&device->build_lock);
-    *kernel = found;
     return err;
 }
 
