@@ -148,6 +148,7 @@ struct comm_message {
     MPI_Request request; /**< requests points here where one is enough */
     MPI_Request *requests;
     int request_count, request_retired;
+    bool left_to_mpi; /**< ended while MPI may still write to it: it is never used again */
 
     /* allreduce */
     meta_op op;

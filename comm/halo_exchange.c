@@ -231,6 +231,8 @@ void halo_end(halo_plan *p)
     tell(p);
     if (p->sending) {
         /* MPI may still read what nobody received: that memory is left to it. */
+        if (p->send_staging) core->scratch_free(p->send_buffer);
+        else core->scratch_leave(p->send_buffer);
         p->send_staging = p->send_buffer = NULL;
         p->sending = false;
     }

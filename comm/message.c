@@ -217,6 +217,7 @@ static void take_out(comm_message *m)
     *(m->previous ? &m->previous->next : &first) = m->next;
     *(m->next ? &m->next->previous : &last) = m->previous;
     --under_way;
+    if (m->left_to_mpi) return;
     m->next = spare;
     spare = m;
 }
@@ -276,7 +277,11 @@ void comm_messages_abandon(comm_kind kind)
         for (int k = 0; k < 2; ++k)
             if (m->pending[k].ticket) core->pending_wait(&m->pending[k]);
         /* MPI may still touch the memory of what it has: that is left to it. */
-        if (m->request_count > 0) m->wire = COMM_WIRE_NONE, m->requests = &m->request;
+        if (m->request_count > 0) {
+            m->wire = COMM_WIRE_NONE;
+            m->requests = &m->request;
+            m->left_to_mpi = true;
+        }
         comm_message_fail(m, core->fail(META_ERR_STATE,
                                         "%s rank %d, tag %d, was not complete when "
                                         "communication was ended",

@@ -5,6 +5,8 @@
  *
  *  These functions are called from the thread that called meta_comm_init() or meta_comm_attach(),
  *  unless MPI granted MPI_THREAD_SERIALIZED or more; from another one they return META_ERR_STATE.
+ *  Likewise only such a thread's work is ordered behind an exchange whose meta_halo_finish() did not
+ *  block; other threads wait for its event first.
  *
  *  What was queued moves on inside calls of this header, of meta_event_test/wait/waitall and of
  *  meta_flush() alone: flush before a call of your own to MPI that waits for another rank. */

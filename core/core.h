@@ -204,6 +204,7 @@ meta_err meta_copy_call(meta_call *call, const meta_span *dst, const meta_face *
 /* memory.c */
 meta_err meta_scratch(meta_device *device, size_t bytes, void **ptr);
 void meta_scratch_free(void *ptr);
+void meta_scratch_leave(void *ptr);
 void meta_release_allocation(const meta_allocation *allocation);
 
 /* staging.c */

@@ -95,6 +95,8 @@ typedef struct meta_core {
     /* memory: device scratch is a plain buffer of the registry; staging is pooled host memory */
     meta_err (*scratch)(meta_device *device, size_t bytes, void **ptr);
     void (*scratch_free)(void *ptr);
+    /** Forget it without giving the memory back, because MPI may still read it. */
+    void (*scratch_leave)(void *ptr);
     meta_err (*staging)(meta_device *device, size_t bytes, void **host);
     void (*staging_free)(meta_device *device, void *host);
 

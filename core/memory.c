@@ -76,6 +76,15 @@ void meta_scratch_free(void *ptr)
     if (ptr) give_back(ptr, META_MEMORY_DEVICE, "ptr");
 }
 
+/* Somebody else may still use the memory: it is not given back, and no longer the library's. */
+void meta_scratch_leave(void *ptr)
+{
+    meta_allocation taken;
+    if (meta_registry_take(ptr, META_MEMORY_DEVICE, "ptr", &taken) != META_OK) return;
+    taken.device->allocated -= taken.memory.bytes;
+    --taken.device->buffers;
+}
+
 /* ------------------------------------------------------------------ public */
 
 meta_err meta_alloc(void **ptr, size_t bytes)

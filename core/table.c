@@ -39,6 +39,7 @@ const meta_core meta_core_table = {
     .is_host = meta_device_is_host,
     .scratch = meta_scratch,
     .scratch_free = meta_scratch_free,
+    .scratch_leave = meta_scratch_leave,
     .staging = meta_staging_get,
     .staging_free = meta_staging_put,
     .face_call = meta_face_call,

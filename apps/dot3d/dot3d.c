@@ -60,11 +60,10 @@ void dot3d_iterate(dot3d *d, void *result)
     const block *k = d->k;
     void *last = number_at(d->a, k->size[0] - 1, k->type);
     const meta_face plane = {0, 1, {k->plane}, {k->size[0]}};
-    check(meta_pack_send(k->next, &plane, last, d->send, type_of(k->type), 0, META_ASYNC));
+    check(meta_pack_send(k->next, &plane, last, d->send, type_of(k->type), 0, NULL));
     check(meta_recv_unpack(k->previous, &plane, d->a, d->recv, type_of(k->type), 0, NULL));
     dot(d, 1, k->size[0], result);
     check(meta_allreduce(result, result, 1, META_SUM, type_of(k->type), NULL));
-    check(meta_flush());
 }
 
 void dot3d_ghost(dot3d *d, void *result)
