@@ -49,52 +49,55 @@ static meta_err fill(const meta_span *span, const meta_face *face, const void *v
     return meta_submit(span->device, &call, 1, done);
 }
 
-/* ------------------------------------------------------------------ public */
-
-meta_err meta_pack_face(void *packed, const void *buf, const meta_face *face, meta_type type,
-                        meta_event *done)
+/* An element may be read twice, not written twice. */
+static meta_err writable(const meta_face *face)
 {
-    meta_span to, from;
-    meta_call call;
-    size_t bytes;
     int64_t count;
-    int empty;
-    META_ENTER();
-    META_TRY(meta_type_check(type, &bytes));
     META_TRY(meta_face_count(face, "face", &count));
-    if (count == 0) return meta_submit_nothing(done);
-    META_TRY(meta_resolve(packed, count, type, "packed", &to));
-    META_TRY(meta_resolve_face(buf, face, type, "buf", &from));
-    META_TRY(meta_same_device(&to, "packed", &from, "buf"));
-    META_TRY(meta_no_overlap_face(&to, count, &from, face, type));
-    META_TRY(meta_face_call(&call, META_KERNEL_PACK, &to, &from, face, type, &empty));
-    return meta_submit(to.device, &call, 1, done);
-}
-
-meta_err meta_unpack_face(void *buf, const void *packed, const meta_face *face, meta_type type,
-                          meta_event *done)
-{
-    meta_span to, from;
-    meta_call call;
-    size_t bytes;
-    int64_t count;
-    int empty;
-    META_ENTER();
-    META_TRY(meta_type_check(type, &bytes));
-    META_TRY(meta_face_count(face, "face", &count));
-    if (count == 0) return meta_submit_nothing(done);
-    for (int k = 0; k < face->count; ++k)
+    for (int k = 0; k < face->count && count > 0; ++k)
         if (face->stride[k] == 0 && face->size[k] > 1)
             return meta_fail(META_ERR_ARGUMENT,
                              "argument 'face': stride[%d] is 0, so that %" PRId64
                              " elements would be written to one place",
                              k, face->size[k]);
-    META_TRY(meta_resolve_face(buf, face, type, "buf", &to));
-    META_TRY(meta_resolve(packed, count, type, "packed", &from));
-    META_TRY(meta_same_device(&from, "packed", &to, "buf"));
-    META_TRY(meta_no_overlap_face(&from, count, &to, face, type));
-    META_TRY(meta_face_call(&call, META_KERNEL_UNPACK, &from, &to, face, type, &empty));
-    return meta_submit(to.device, &call, 1, done);
+    return META_OK;
+}
+
+/* Pack or unpack: the same operands, the data goes the one or the other way. */
+static meta_err marshal(meta_kernel_id kernel, const void *packed, const void *buf,
+                        const meta_face *face, meta_type type, meta_event *done)
+{
+    meta_span dense, grid;
+    meta_call call;
+    size_t bytes;
+    int64_t count;
+    int empty;
+    META_TRY(meta_type_check(type, &bytes));
+    META_TRY(meta_face_count(face, "face", &count));
+    if (count == 0) return meta_submit_nothing(done);
+    META_TRY(meta_resolve(packed, count, type, "packed", &dense));
+    META_TRY(meta_resolve_face(buf, face, type, "buf", &grid));
+    META_TRY(meta_same_device(&dense, "packed", &grid, "buf"));
+    META_TRY(meta_no_overlap_face(&dense, count, &grid, face, type));
+    META_TRY(meta_face_call(&call, kernel, &dense, &grid, face, type, &empty));
+    return meta_submit(dense.device, &call, 1, done);
+}
+
+/* ------------------------------------------------------------------ public */
+
+meta_err meta_pack_face(void *packed, const void *buf, const meta_face *face, meta_type type,
+                        meta_event *done)
+{
+    META_ENTER();
+    return marshal(META_KERNEL_PACK, packed, buf, face, type, done);
+}
+
+meta_err meta_unpack_face(void *buf, const void *packed, const meta_face *face, meta_type type,
+                          meta_event *done)
+{
+    META_ENTER();
+    META_TRY(writable(face));
+    return marshal(META_KERNEL_UNPACK, packed, buf, face, type, done);
 }
 
 meta_err meta_transpose_face(void *out, const void *in, const int64_t size[2], meta_type type,

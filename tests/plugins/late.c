@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host_kernels.h"
+#include "meta_host_kernels.h"
 #include "late.h"
 
 /* A piece of queued work, in the queue until it is done, and anyway as long as its ticket lives. */
@@ -112,7 +112,7 @@ static void run(item *work)
         if (call->kernel == META_KERNEL_FILL && call->type == META_U8 &&
             call->scalar[0] == LATE_FAULT)
             work->error = fault();
-        else work->error = host_run(host, call);
+        else work->error = meta_host_run(host, call);
     }
     if (work->bytes > 0) memmove(work->to, work->from, work->bytes);
     work->done = 1;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host_kernels.h"
+#include "meta_host_kernels.h"
 
 static const meta_host *host;
 
@@ -134,7 +134,7 @@ static meta_err launch(meta_plugin_queue *queue, const meta_call *calls, size_t 
     (void)queue;
     if (ticket) *ticket = NULL;
     for (size_t k = 0; k < count; ++k) {
-        const meta_err error = host_run(host, &calls[k]);
+        const meta_err error = meta_host_run(host, &calls[k]);
         if (error != META_OK) return error;
     }
     return META_OK;
