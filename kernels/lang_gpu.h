@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file lang_gpu.h
- *  The kernel language in CUDA and HIP: dimension x of the grid strides over the columns, dimension
- *  y over the rows, dimension z numbers the calls that are launched as one.
+ *  The kernel language in CUDA and HIP. Blocks have META_GPU_BLOCK threads in one dimension; the
+ *  arguments say how many of them lie side by side across the columns, the others taking further
+ *  rows, and how the blocks lie. Dimension y of the grid numbers the calls that are launched as one.
  *
  *  Include it after the vendor's runtime header and before any other header of libmeta. Every kernel
  *  has the same parameters, so that a launch is data and a table of kernels has one type:
@@ -12,14 +13,17 @@
 #define META_INLINE static __host__ __device__ inline
 #include "lang_c.h"
 
-/** The most threads of a block; a block has a power of two of them. */
+/** The threads of a block; a power of two. */
 #define META_GPU_BLOCK 256
 
-/** The arguments of one call: the operands' addresses, the scalar's bits, the space. */
+/** The arguments of one call: the operands' addresses, the scalar's bits, the space and how it is
+ *  dealt out: 2^columns_log2 threads of a block lie across the columns, and so do `wide` blocks;
+ *  `high` blocks lie across the rows. */
 typedef struct meta_gpu_call {
     void *operand[META_MAX_OPERANDS];
     meta_u64 scalar;
     meta_space space;
+    meta_u32 columns_log2, wide, high;
 } meta_gpu_call;
 
 /** The arguments of a launch, passed by value. */
@@ -86,7 +90,7 @@ META_INLINE meta_gpu_row meta_gpu_row_of(const meta_space *s, meta_i64 number)
     template <int N> static __global__ void META_JOIN(name##_, META_SUFFIX)(           \
         META_GPU_ARGUMENTS(N) calls, void *partials)                                   \
     {                                                                                  \
-        META_JOIN(name##_body_, META_SUFFIX)(&calls.call[blockIdx.z], partials);       \
+        META_JOIN(name##_body_, META_SUFFIX)(&calls.call[blockIdx.y], partials);       \
     }                                                                                  \
     static __device__ inline void META_JOIN(name##_body_, META_SUFFIX)(                \
         const meta_gpu_call *w, void *partials)
@@ -99,28 +103,34 @@ META_INLINE meta_gpu_row meta_gpu_row_of(const meta_space *s, meta_i64 number)
     T name;                  \
     memcpy(&name, &w->scalar, sizeof name)
 #define META_ROWS(r)                                                                             \
-    const meta_i64 rows_step_ = (meta_i64)gridDim.y * blockDim.y,                                \
-                   columns_from_ = (meta_i64)blockIdx.x * blockDim.x + threadIdx.x,              \
-                   columns_step_ = (meta_i64)gridDim.x * blockDim.x;                             \
-    for (meta_i64 row_ = (meta_i64)blockIdx.y * blockDim.y + threadIdx.y; row_ < s->rows;        \
-         row_ += rows_step_)                                                                     \
+    const meta_u32 across_ = 1u << w->columns_log2, along_ = META_GPU_BLOCK >> w->columns_log2,  \
+                   thread_ = threadIdx.x, high_ = blockIdx.x / w->wide,                          \
+                   wide_ = blockIdx.x - high_ * w->wide;                                         \
+    const meta_i64 columns_from_ = (meta_i64)wide_ * across_ + (thread_ & (across_ - 1)),        \
+                   columns_step_ = (meta_i64)w->wide * across_,                                  \
+                   rows_step_ = (meta_i64)w->high * along_;                                      \
+    /* A launch has as many blocks as its largest call needs. */                                 \
+    for (meta_i64 row_ = high_ < w->high                                                         \
+                             ? (meta_i64)high_ * along_ + (thread_ >> w->columns_log2)           \
+                             : s->rows;                                                          \
+         row_ < s->rows; row_ += rows_step_)                                                     \
         for (meta_gpu_row r = meta_gpu_row_of(s, row_), *once_ = &r; once_; once_ = 0)
 #define META_COLUMNS(i) \
     for (meta_i64 i = columns_from_; i < s->extent[0]; i += columns_step_)
 #define META_SIMD
 #define META_SIMD_SUM(x)
 /* A tree over the block's threads: the same order of combining at every run. */
-#define META_REDUCE(A, accumulator, COMBINE)                                                     \
-    do {                                                                                         \
-        __shared__ A tree_[META_GPU_BLOCK];                                                      \
-        const unsigned me_ = threadIdx.y * blockDim.x + threadIdx.x;                             \
-        tree_[me_] = accumulator;                                                                \
-        __syncthreads();                                                                         \
-        for (unsigned half_ = blockDim.x * blockDim.y / 2; half_ > 0; half_ /= 2) {              \
-            if (me_ < half_) tree_[me_] = COMBINE(tree_[me_], tree_[me_ + half_]);               \
-            __syncthreads();                                                                     \
-        }                                                                                        \
-        if (me_ == 0) ((A *)partials)[blockIdx.y * gridDim.x + blockIdx.x] = tree_[0];           \
+#define META_REDUCE(A, accumulator, COMBINE)                                       \
+    do {                                                                           \
+        __shared__ A tree_[META_GPU_BLOCK];                                        \
+        const meta_u32 me_ = threadIdx.x;                                          \
+        tree_[me_] = accumulator;                                                  \
+        __syncthreads();                                                           \
+        for (meta_u32 half_ = META_GPU_BLOCK / 2; half_ > 0; half_ /= 2) {         \
+            if (me_ < half_) tree_[me_] = COMBINE(tree_[me_], tree_[me_ + half_]); \
+            __syncthreads();                                                       \
+        }                                                                          \
+        if (me_ == 0) ((A *)partials)[blockIdx.x] = tree_[0];                      \
     } while (0)
 
 #endif

@@ -2,7 +2,7 @@
 /** @file test_registry.c
  *  Buffers are addresses: arithmetic on them, what the library knows of them, freeing and reusing
  *  them, and the accounts of a device's memory. */
-/* TEST: backends=openmp,opencl timeout=120 labels=core smoke=yes */
+/* TEST: backends=all timeout=120 labels=core smoke=yes */
 #include "test.h"
 
 #include <signal.h>

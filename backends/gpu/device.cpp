@@ -39,14 +39,18 @@ static void say_why_none(gpu_status status, char *reason, size_t room)
     versions(driver, runtime, sizeof driver);
     if (status == GPU(ErrorInsufficientDriver) &&
         (GPU(DriverGetVersion)(&version) != GPU(Success) || version == 0))
-        snprintf(reason, room, "no %s driver is installed, or it is older than any that runtime %s "
-                 "knows", GPU_TITLE, runtime);
+        snprintf(reason, room,
+                 "no %s driver is installed, or it is older than any that runtime %s "
+                 "knows",
+                 GPU_TITLE, runtime);
     else if (status == GPU(ErrorInsufficientDriver))
-        snprintf(reason, room, "the driver serves %s %s, but this plugin was built with %s; install "
-                 "a newer driver or build with an older toolkit", GPU_TITLE, driver, runtime);
+        snprintf(reason, room,
+                 "the driver serves %s %s, but this plugin was built with %s; install "
+                 "a newer driver or build with an older toolkit",
+                 GPU_TITLE, driver, runtime);
     else
-        snprintf(reason, room, "%sGetDeviceCount: %s (%s)", GPU_PREFIX,
-                 GPU(GetErrorString)(status), GPU(GetErrorName)(status));
+        snprintf(reason, room, "%sGetDeviceCount: %s (%s)", GPU_PREFIX, GPU(GetErrorString)(status),
+                 GPU(GetErrorName)(status));
 }
 
 int gpu_device_count(char *reason, size_t room)

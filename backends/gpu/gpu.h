@@ -45,11 +45,11 @@ struct meta_plugin_device {
 struct meta_plugin_queue {
     meta_plugin_device *device;
     gpu_stream stream;
-    int owned;            /**< the stream is the library's */
-    void *partials;       /**< device memory: the partial results of one reduction */
-    uint64_t *slots;      /**< page-locked host memory: one for each result */
-    pthread_mutex_t lock; /**< of the order of launches, and of what follows */
-    uint64_t sequence;    /**< of the latest launch */
+    int owned;                       /**< the stream is the library's */
+    void *partials;                  /**< device memory: the partial results of one reduction */
+    uint64_t *slots;                 /**< page-locked host memory: one for each result */
+    pthread_mutex_t lock;            /**< of the order of launches, and of what follows */
+    uint64_t sequence;               /**< of the latest launch */
     gpu_result results[GPU_RESULTS]; /**< a ring, oldest first, each in the slot of its number */
     size_t first, count;
 };
@@ -69,27 +69,27 @@ void gpu_warn(gpu_status status, const char *call);
 
 /** Return from the function with an error where a call of the runtime fails:
  *  GPU_TRY(SetDevice, (0)). */
-#define GPU_TRY(name, arguments)                                               \
-    do {                                                                       \
-        const gpu_status try_ = GPU(name) arguments;                           \
-        if (try_ != GPU(Success)) return gpu_fail(try_, GPU_PREFIX #name);     \
+#define GPU_TRY(name, arguments)                                                                   \
+    do {                                                                                           \
+        const gpu_status try_ = GPU(name) arguments;                                               \
+        if (try_ != GPU(Success)) return gpu_fail(try_, GPU_PREFIX #name);                         \
     } while (0)
 /** The same for a function of gpurt.h, with the name of the call that it makes. */
-#define GPU_TRY_AS(call, expression)                                           \
-    do {                                                                       \
-        const gpu_status try_ = (expression);                                  \
-        if (try_ != GPU(Success)) return gpu_fail(try_, call);                 \
+#define GPU_TRY_AS(call, expression)                                                               \
+    do {                                                                                           \
+        const gpu_status try_ = (expression);                                                      \
+        if (try_ != GPU(Success)) return gpu_fail(try_, call);                                     \
     } while (0)
-#define GPU_TRY_META(expression)                                               \
-    do {                                                                       \
-        const meta_err try_ = (expression);                                    \
-        if (try_ != META_OK) return try_;                                      \
+#define GPU_TRY_META(expression)                                                                   \
+    do {                                                                                           \
+        const meta_err try_ = (expression);                                                        \
+        if (try_ != META_OK) return try_;                                                          \
     } while (0)
 /** Go on where a call fails, and log it. */
-#define GPU_NOTE(name, arguments)                                              \
-    do {                                                                       \
-        const gpu_status note_ = GPU(name) arguments;                          \
-        if (note_ != GPU(Success)) gpu_warn(note_, GPU_PREFIX #name);          \
+#define GPU_NOTE(name, arguments)                                                                  \
+    do {                                                                                           \
+        const gpu_status note_ = GPU(name) arguments;                                              \
+        if (note_ != GPU(Success)) gpu_warn(note_, GPU_PREFIX #name);                              \
     } while (0)
 
 /* device.cpp */
@@ -107,5 +107,7 @@ void gpu_event_keep(meta_plugin_device *device, gpu_event event);
 meta_err gpu_ticket_put(meta_plugin_queue *queue, meta_ticket *ticket);
 /** A slot for a result of the next launch; with the queue's lock held. */
 meta_err gpu_result_slot(meta_plugin_queue *queue, void *host, size_t bytes, void **slot);
+/** Forget the results of the latest launch; with the queue's lock held. */
+void gpu_results_drop(meta_plugin_queue *queue);
 
 #endif

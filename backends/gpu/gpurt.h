@@ -8,14 +8,14 @@
 #if defined(META_GPU_CUDA)
 
 #include <cuda_runtime.h>
-#define GPU(name)        cuda##name
-#define GPU_PREFIX       "cuda"
-#define GPU_TITLE        "CUDA"
-#define GPU_VISIBLE      "CUDA_VISIBLE_DEVICES"
-#define GPU_HOST_MALLOC  "cudaHostAlloc"
-#define GPU_IS_GPU       1
-#define GPU_HAS_POOLS    1
-#define GPU_CODE_MISSING cudaErrorNoKernelImageForDevice
+#define GPU(name)       cuda##name
+#define GPU_PREFIX      "cuda"
+#define GPU_TITLE       "CUDA"
+#define GPU_VISIBLE     "CUDA_VISIBLE_DEVICES"
+#define GPU_HOST_MALLOC "cudaHostAlloc"
+#define GPU_IS_GPU      1
+#define GPU_HAS_POOLS   1
+#define GPU_POOLS_KNOWN cudaDevAttrMemoryPoolsSupported
 typedef cudaDeviceProp gpu_properties;
 typedef cudaPointerAttributes gpu_pointer;
 
@@ -32,18 +32,11 @@ static inline cudaError_t gpu_host_free(void *ptr)
 #elif defined(META_GPU_HIP)
 
 #include <hip/hip_runtime.h>
-#define GPU(name)        hip##name
-#define GPU_PREFIX       "hip"
-#define GPU_VISIBLE      "HIP_VISIBLE_DEVICES or ROCR_VISIBLE_DEVICES"
-#define GPU_HOST_MALLOC  "hipHostMalloc"
+#define GPU(name)       hip##name
+#define GPU_PREFIX      "hip"
+#define GPU_VISIBLE     "HIP_VISIBLE_DEVICES or ROCR_VISIBLE_DEVICES"
+#define GPU_HOST_MALLOC "hipHostMalloc"
 typedef hipDeviceProp_t gpu_properties;
-
-static inline hipError_t gpu_host_malloc(void **ptr, size_t bytes)
-{
-    *ptr = NULL;
-    const hipError_t status = hipHostMalloc(ptr, bytes, hipHostMallocPortable);
-    return status == hipSuccess && !*ptr ? hipErrorOutOfMemory : status;
-}
 
 static inline hipError_t gpu_host_free(void *ptr)
 {
@@ -58,11 +51,15 @@ static inline hipError_t gpu_host_free(void *ptr)
 #define GPU_HAS_POOLS 0
 /* Vector versions of whole kernels, which HIP-CPU asks GCC for, are never called. */
 #undef __global__
+#undef __device__
 #define __global__
+#define __device__
 #else
-#define GPU_TITLE     "HIP"
-#define GPU_IS_GPU    1
-#define GPU_HAS_POOLS (HIP_VERSION_MAJOR >= 6)
+#define GPU_TITLE       "HIP"
+typedef hipPointerAttribute_t gpu_pointer;
+#define GPU_IS_GPU      1
+#define GPU_HAS_POOLS   (HIP_VERSION_MAJOR >= 6)
+#define GPU_POOLS_KNOWN hipDeviceAttributeMemoryPoolsSupported
 #endif
 
 #else
@@ -79,6 +76,11 @@ static inline gpu_status gpu_malloc(void **ptr, size_t bytes)
 {
     /* HIP-CPU's own is aligned to 16 bytes only, and does not notice when there is no memory. */
     return posix_memalign(ptr, 256, bytes) == 0 ? hipSuccess : hipErrorOutOfMemory;
+}
+
+static inline gpu_status gpu_host_malloc(void **ptr, size_t bytes)
+{
+    return gpu_malloc(ptr, bytes);
 }
 
 static inline gpu_status gpu_stream_create(gpu_stream *stream, int urgent)
@@ -114,6 +116,13 @@ static inline gpu_status gpu_malloc(void **ptr, size_t bytes)
 {
     return GPU(Malloc)(ptr, bytes);
 }
+
+#if defined(META_GPU_HIP)
+static inline gpu_status gpu_host_malloc(void **ptr, size_t bytes)
+{
+    return hipHostMalloc(ptr, bytes, hipHostMallocPortable);
+}
+#endif
 
 static inline gpu_status gpu_stream_create(gpu_stream *stream, int urgent)
 {

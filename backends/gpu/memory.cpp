@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file memory.cpp
- *  Device memory, whose addresses are the device's own, from a pool that keeps what is freed for the
- *  next allocation; and page-locked host memory. */
+ *  Device memory, whose addresses are the device's own, from a pool that keeps what is freed for
+ * the next allocation; and page-locked host memory. */
 #include "gpu.h"
 
 #include <cerrno>
@@ -36,8 +36,7 @@ meta_err gpu_pool_open(meta_plugin_device *device)
     uint64_t bytes;
     int supported = 0, pooled;
     GPU_TRY_META(kept_bytes(&bytes, &pooled));
-    GPU_TRY(DeviceGetAttribute,
-            (&supported, GPU_HAS_POOLS_ATTRIBUTE, device->ordinal));
+    GPU_TRY(DeviceGetAttribute, (&supported, GPU_POOLS_KNOWN, device->ordinal));
     if (!pooled || !supported) return META_OK;
     memset(&wanted, 0, sizeof wanted);
     wanted.allocType = GPU(MemAllocationTypePinned);
@@ -80,9 +79,8 @@ static void give_back(meta_plugin_device *device, void *ptr)
 static uint64_t held(const meta_plugin_device *device)
 {
     uint64_t bytes = 0;
-    if (device->pool &&
-        GPU(MemPoolGetAttribute)(device->pool, GPU(MemPoolAttrReservedMemCurrent), &bytes) !=
-            GPU(Success))
+    if (device->pool && GPU(MemPoolGetAttribute)(device->pool, GPU(MemPoolAttrReservedMemCurrent),
+                                                 &bytes) != GPU(Success))
         bytes = 0;
     return bytes;
 }
@@ -138,11 +136,11 @@ static meta_err fail_of_memory(const meta_plugin_device *device, size_t bytes)
     size_t unused = 0, all = 0;
     (void)GPU(GetLastError)();
     if (GPU(MemGetInfo)(&unused, &all) != GPU(Success)) unused = all = 0;
-    return gpu_host->fail(META_ERR_NO_MEMORY,
-                          "%zu bytes asked for, but %s device %d has %zu of %zu bytes free, and %llu "
-                          "in this process's pool; free buffers or ask for less",
-                          bytes, GPU_TITLE, device->ordinal, unused, all,
-                          (unsigned long long)held(device));
+    return gpu_host->fail(
+        META_ERR_NO_MEMORY,
+        "%zu bytes asked for, but %s device %d has %zu of %zu bytes free, and %llu "
+        "in this process's pool; free buffers or ask for less",
+        bytes, GPU_TITLE, device->ordinal, unused, all, (unsigned long long)held(device));
 }
 
 meta_err gpu_alloc(meta_plugin_device *device, size_t bytes, meta_memory *memory)
