@@ -1,18 +1,14 @@
 dnl SPDX-License-Identifier: BSD-3-Clause
 dnl The CUDA and HIP back ends: their compilers, and the devices that code is made for.
 
-dnl META_GPU_TRY(COMMAND): whether COMMAND compiles a file with one kernel, conftest.cu.
+dnl META_GPU_TRY(COMMAND, HEADER): whether COMMAND compiles conftest.cu, a kernel after HEADER.
 AC_DEFUN([META_GPU_TRY], [
-  cat > conftest.cu <<'META_EOF'
-#ifdef META_INCLUDE
-#include META_INCLUDE
-#endif
-__global__ void kernel(int *a) { a@<:@0@:>@ = 1; }
+  cat > conftest.cu <<META_EOF
+m4_ifval([$2], [@%:@include <$2>])
+__global__ void kernel(int *a) { *a = 1; }
 META_EOF
-  meta_command="$1"
-  _AS_ECHO_LOG([$meta_command])
-  meta_gpu_try=no
-  AS_IF([eval $meta_command >&AS_MESSAGE_LOG_FD 2>&1], [meta_gpu_try=yes])
+  AS_IF([$1 -c conftest.cu -o conftest.o >&AS_MESSAGE_LOG_FD 2>&1],
+    [meta_gpu_try=yes], [meta_gpu_try=no])
   rm -f conftest.cu conftest.o
 ])
 
@@ -27,9 +23,9 @@ AC_DEFUN([META_CHECK_CUDA], [
   meta_cuda=no meta_cuda_reason="--with-cuda=no" CUDA_CODE= CUDA_LIBS=
   AS_IF([test "x$with_cuda" != xno], [META_FIND_CUDA])
   META_PART_DECIDE([cuda])
-  CUDA_WARNINGS="-Xcompiler -Wall,-Wextra" HIP_WARNINGS="-Wall -Wextra -Wshadow -Wconversion"
+  CUDA_WARNINGS="-Wall -Wextra" HIP_WARNINGS="-Wall -Wextra -Wshadow -Wconversion"
   AS_IF([test "x$enable_werror" = xyes],
-    [CUDA_WARNINGS="$CUDA_WARNINGS,-Werror -Werror all-warnings" HIP_WARNINGS="$HIP_WARNINGS -Werror"])
+    [CUDA_WARNINGS="$CUDA_WARNINGS -Werror --Werror=all-warnings" HIP_WARNINGS="$HIP_WARNINGS -Werror"])
   AC_SUBST([CUDA_WARNINGS])
   AC_SUBST([HIP_WARNINGS])
   AC_SUBST([CUDA_CODE])
@@ -42,7 +38,7 @@ AC_DEFUN([META_FIND_CUDA], [
   AS_IF([test -z "$NVCC"], [meta_cuda_reason="no nvcc found; set CUDA_HOME"], [
     META_CUDA_ARCH
     AC_MSG_CHECKING([whether $NVCC compiles for ${meta_cuda_arch:-no known device}])
-    META_GPU_TRY(['"$NVCC" -std=c++17 $CUDA_CODE -c conftest.cu -o conftest.o'])
+    META_GPU_TRY([$NVCC -std=c++17 $CUDA_CODE])
     AS_IF([test -z "$CUDA_CODE"], [meta_gpu_try=no])
     AC_MSG_RESULT([$meta_gpu_try])
     AS_IF([test $meta_gpu_try = no],
@@ -124,7 +120,7 @@ AC_DEFUN([META_FIND_HIP], [
       [meta_wanted=`echo "$with_hip_arch" | sed 's/@<:@,;@:>@/ /g'`])
     for meta_a in $meta_wanted; do
       AC_MSG_CHECKING([whether $HIPCC compiles for $meta_a])
-      META_GPU_TRY(['"$HIPCC" -x hip -DMETA_INCLUDE="\"<hip/hip_runtime.h>\"" --offload-arch=$meta_a -c conftest.cu -o conftest.o'])
+      META_GPU_TRY([$HIPCC -x hip --offload-arch=$meta_a], [hip/hip_runtime.h])
       AC_MSG_RESULT([$meta_gpu_try])
       AS_IF([test $meta_gpu_try = yes],
         [HIP_CODE="$HIP_CODE --offload-arch=$meta_a" meta_hip_with="$meta_hip_with${meta_hip_with:+ }$meta_a"],
@@ -159,7 +155,7 @@ AC_DEFUN([META_FIND_HIP_CPU], [
   HIP_CODE="-x c++ -isystem $with_hip_cpu/include"
   HIP_LIBS="-ltbb -lstdc++ -lpthread -ldl"
   AC_MSG_CHECKING([whether ${HIPCC:-a C++ compiler} compiles with HIP-CPU])
-  META_GPU_TRY(['"$HIPCC" -std=c++17 -DMETA_INCLUDE="\"<hip/hip_runtime.h>\"" $HIP_CODE -c conftest.cu -o conftest.o'])
+  META_GPU_TRY([$HIPCC -std=c++17 $HIP_CODE], [hip/hip_runtime.h])
   AC_MSG_RESULT([$meta_gpu_try])
   AS_IF([test $meta_gpu_try = no],
     [meta_hip_reason="HIP-CPU in $with_hip_cpu does not compile (Debian: libtbb-dev); see config.log"],

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# nvcc.sh NVCC ARGUMENT…: run NVCC as libtool would run a C compiler, whose flags nvcc only passes on.
+# nvcc.sh NVCC ARGUMENT…: run NVCC with the flags of a C++ compiler, -f… and -W…, passed on to the
+# one that it uses. libtool adds such, and swallows -Xcompiler; nvcc's own are given with two dashes.
 set -eu
 
 nvcc=$1
@@ -8,7 +9,7 @@ shift
 count=$#
 while [ "$count" -gt 0 ]; do
     case $1 in
-        -fPIC | -fpic) set -- "$@" -Xcompiler "$1" ;;
+        -f* | -W*) set -- "$@" -Xcompiler "$1" ;;
         *) set -- "$@" "$1" ;;
     esac
     shift
