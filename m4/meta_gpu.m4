@@ -152,7 +152,7 @@ AC_DEFUN([META_HIP_LIBS], [
 
 AC_DEFUN([META_FIND_HIP_CPU], [
   AC_CHECK_PROGS([HIPCC], [g++ clang++])
-  HIP_CODE="-x c++ -isystem $with_hip_cpu/include"
+  HIP_CODE="-x c++ -DMETA_GPU_HIP_CPU -isystem $with_hip_cpu/include"
   HIP_LIBS="-ltbb -lstdc++ -lpthread -ldl"
   AC_MSG_CHECKING([whether ${HIPCC:-a C++ compiler} compiles with HIP-CPU])
   META_GPU_TRY([$HIPCC -std=c++17 $HIP_CODE], [hip/hip_runtime.h])

@@ -17,7 +17,7 @@
 # in one file. A # begins the line of a script. Exit status 77 of a test means it was skipped.
 #
 # Variables: builddir, srcdir, mpiexec, mpi (its kind, or none), sanitize (yes or no), gpu (the GPU
-# back ends that are built, with commas).
+# back ends that are built, with commas), hipcpu (HIP-CPU's folder, whose ranks take long, or no).
 
 function fail(text)
 {
@@ -46,7 +46,8 @@ function entry(backend, map, np,    name, environment, labels, processors)
     printf "add_test(%s", quoted(name)
     if (np) printf " %s -n %d", quoted(mpiexec), np
     printf " %s)\n", quoted(command)
-    printf "math(EXPR timeout \"%d * ${scale}\")\n", field["timeout"] * (sanitize == "yes" ? 4 : 1)
+    printf "math(EXPR timeout \"%d * ${scale}\")\n", field["timeout"] * (sanitize == "yes" ? 4 : 1) \
+        * (backend == "hip" && hipcpu != "no" ? 5 : 1)
     printf "set_tests_properties(%s PROPERTIES\n", quoted(name)
     printf "  TIMEOUT ${timeout} PROCESSORS %d SKIP_RETURN_CODE 77\n", processors
     if (labels != "") printf "  LABELS %s\n", quoted(labels)

@@ -40,9 +40,8 @@ static void say_why_none(gpu_status status, char *reason, size_t room)
     if (status == GPU(ErrorInsufficientDriver) &&
         (GPU(DriverGetVersion)(&version) != GPU(Success) || version == 0))
         snprintf(reason, room,
-                 "no %s driver is installed, or it is older than any that runtime %s "
-                 "knows",
-                 GPU_TITLE, runtime);
+                 "no driver for %s devices is installed, or none that runtime %s can use", GPU_TITLE,
+                 runtime);
     else if (status == GPU(ErrorInsufficientDriver))
         snprintf(reason, room,
                  "the driver serves %s %s, but this plugin was built with %s; install "

@@ -31,6 +31,11 @@ static inline cudaError_t gpu_host_free(void *ptr)
 
 #elif defined(META_GPU_HIP)
 
+#if defined(META_GPU_HIP_CPU)
+#include <thread>
+/* HIP-CPU's idle thread spins with this; the ranks of a test have not a core each to spin on. */
+#define YieldProcessor() std::this_thread::yield()
+#endif
 #include <hip/hip_runtime.h>
 #define GPU(name)       hip##name
 #define GPU_PREFIX      "hip"
