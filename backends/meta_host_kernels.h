@@ -42,42 +42,42 @@
 #define META_A       meta_f64
 #define META_LOWEST  (-(meta_f64)INFINITY)
 #define META_HIGHEST ((meta_f64)INFINITY)
-#include "meta_host_type.h"
+#include "arithmetic_type.h"
 #define META_SUFFIX  f32
 #define META_T       meta_f32
 #define META_W       meta_f32
 #define META_A       meta_f64
 #define META_LOWEST  (-(meta_f32)INFINITY)
 #define META_HIGHEST ((meta_f32)INFINITY)
-#include "meta_host_type.h"
+#include "arithmetic_type.h"
 #define META_SUFFIX  i64
 #define META_T       meta_i64
 #define META_W       meta_u64
 #define META_A       meta_u64
 #define META_LOWEST  INT64_MIN
 #define META_HIGHEST INT64_MAX
-#include "meta_host_type.h"
+#include "arithmetic_type.h"
 #define META_SUFFIX  u64
 #define META_T       meta_u64
 #define META_W       meta_u64
 #define META_A       meta_u64
 #define META_LOWEST  0
 #define META_HIGHEST UINT64_MAX
-#include "meta_host_type.h"
+#include "arithmetic_type.h"
 #define META_SUFFIX  i32
 #define META_T       meta_i32
 #define META_W       meta_u32
 #define META_A       meta_u32
 #define META_LOWEST  INT32_MIN
 #define META_HIGHEST INT32_MAX
-#include "meta_host_type.h"
+#include "arithmetic_type.h"
 #define META_SUFFIX  u32
 #define META_T       meta_u32
 #define META_W       meta_u32
 #define META_A       meta_u32
 #define META_LOWEST  0
 #define META_HIGHEST UINT32_MAX
-#include "meta_host_type.h"
+#include "arithmetic_type.h"
 
 /* ------------------------------------------------------------------ tables */
 

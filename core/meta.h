@@ -296,7 +296,8 @@ META_API meta_err meta_event_free(meta_event *event);
 /* ------------------------------------------------------------------ sharing */
 
 /** The native objects of a device: for OpenCL cl_platform_id, cl_device_id, cl_context and
- *  cl_command_queue; NULL where a back end has none. Set it to META_STATE_INIT first. */
+ *  cl_command_queue; for CUDA and HIP the stream, as queue; NULL where a back end has none. Set it to
+ *  META_STATE_INIT first. */
 typedef struct meta_state {
     size_t size;
     void *platform, *device, *context, *queue;
@@ -309,7 +310,7 @@ META_API meta_err meta_get_state(int index, meta_mode mode, meta_state *state);
  *  outlive the library's use of them. Before that device is first used.
  *  @return META_ERR_STATE after that, META_ERR_ARGUMENT where the objects do not belong together. */
 META_API meta_err meta_set_state(int index, meta_mode mode, const meta_state *state);
-/** The native memory object behind @p ptr (a cl_mem; on OpenMP the buffer's base address) and the
+/** The native memory object behind @p ptr (a cl_mem; else the buffer's base address) and the
  *  byte offset of @p ptr in it. Either may be NULL, not both. */
 META_API meta_err meta_native(const void *ptr, void **object, size_t *offset);
 

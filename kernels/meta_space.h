@@ -3,10 +3,15 @@
  *  The iteration space of a kernel: what a box, a face or two of them look like to a kernel, and
  *  the walk over its rows.
  *
- *  This text is compiled as C, C++ and OpenCL C; the language header that comes before it defines
- *  meta_i64. The layout is the same in all of them, so a space is passed to a device by value. */
+ *  This text is compiled as C, C++, CUDA, HIP and OpenCL C; the language header that comes before it
+ *  defines meta_i64, and META_INLINE where the functions are to be more than static inline. The
+ *  layout is the same in all of them, so a space is passed to a device by value. */
 #ifndef META_SPACE_H
 #define META_SPACE_H
+
+#ifndef META_INLINE
+#define META_INLINE static inline
+#endif
 
 /** The most buffers one kernel touches. */
 #define META_MAX_OPERANDS 2
@@ -30,7 +35,7 @@ typedef struct meta_row {
     meta_i64 coordinate[META_MAX_DIM];
 } meta_row;
 
-static inline meta_row meta_row_first(const meta_space *s, meta_i64 number)
+META_INLINE meta_row meta_row_first(const meta_space *s, meta_i64 number)
 {
     meta_row r;
     meta_i64 rest = number;
@@ -44,7 +49,7 @@ static inline meta_row meta_row_first(const meta_space *s, meta_i64 number)
     return r;
 }
 
-static inline void meta_row_next(const meta_space *s, meta_row *r)
+META_INLINE void meta_row_next(const meta_space *s, meta_row *r)
 {
     ++r->number;
     for (meta_i64 d = 1; d < s->ndim; ++d) {

@@ -3,8 +3,8 @@
 #
 #   /* TEST: backends=openmp,opencl np=1,2 timeout=120 labels=core,kernel smoke=yes */
 #
-#   backends=  names, or `all`, or `any` (initially): one entry each with META_MODE set, but one
-#              without it for `any`
+#   backends=  names, `all` for openmp, opencl and the GPU back ends that are built, or `any`
+#              (initially): one entry each with META_MODE set, but one without it for `any`
 #   np=        numbers of ranks: one entry each, under the MPI's launcher; none without an MPI
 #   mixed=yes  with np= above 1: one more entry each, half the ranks on OpenMP, half on OpenCL
 #   mpi=yes    left out without an MPI even where np= is not given
@@ -16,7 +16,8 @@
 # Entries are called FILE.BACKEND.npN, without the parts that are not given. Several lines may stand
 # in one file. A # begins the line of a script. Exit status 77 of a test means it was skipped.
 #
-# Variables: builddir, srcdir, mpiexec, mpi (its kind, or none), sanitize (yes or no).
+# Variables: builddir, srcdir, mpiexec, mpi (its kind, or none), sanitize (yes or no), gpu (the GPU
+# back ends that are built, with commas), hipcpu (HIP-CPU's folder, whose ranks take long, or no).
 
 function fail(text)
 {
@@ -45,7 +46,8 @@ function entry(backend, map, np,    name, environment, labels, processors)
     printf "add_test(%s", quoted(name)
     if (np) printf " %s -n %d", quoted(mpiexec), np
     printf " %s)\n", quoted(command)
-    printf "math(EXPR timeout \"%d * ${scale}\")\n", field["timeout"] * (sanitize == "yes" ? 4 : 1)
+    printf "math(EXPR timeout \"%d * ${scale}\")\n", field["timeout"] * (sanitize == "yes" ? 4 : 1) \
+        * (backend == "hip" && hipcpu != "no" ? 5 : 1)
     printf "set_tests_properties(%s PROPERTIES\n", quoted(name)
     printf "  TIMEOUT ${timeout} PROCESSORS %d SKIP_RETURN_CODE 77\n", processors
     if (labels != "") printf "  LABELS %s\n", quoted(labels)
@@ -55,7 +57,7 @@ function entry(backend, map, np,    name, environment, labels, processors)
 
 function entries(np,    count, name, k)
 {
-    if (field["backends"] == "all") field["backends"] = "openmp,opencl"
+    sub(/^all/, "openmp,opencl" (gpu == "" ? "" : "," gpu), field["backends"])
     count = split(field["backends"], name, ",")
     for (k = 1; k <= count; ++k) entry(name[k], "", np)
     if (field["mixed"] == "yes" && np > 1)

@@ -2,7 +2,7 @@
 /** @file test_comm_halo.c
  *  Halo exchange: on random process grids, extents, widths, paddings, periodicities, types and
  *  numbers of fields, every cell of every array is compared with its global index. */
-/* TEST: backends=openmp,opencl np=1,2,3,4 mixed=yes timeout=180 labels=comm */
+/* TEST: backends=all np=1,2,3,4 mixed=yes timeout=180 labels=comm */
 #include "test_mpi.h"
 
 #include <stdlib.h>

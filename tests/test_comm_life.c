@@ -2,7 +2,7 @@
 /** @file test_comm_life.c
  *  Joining and leaving a job: ranks, the same outcome everywhere, and an end that comes whatever
  *  messages and plans were left behind. */
-/* TEST: backends=openmp,opencl np=1,2,3 timeout=120 labels=comm smoke=yes */
+/* TEST: backends=all np=1,2,3 timeout=120 labels=comm smoke=yes */
 #include "test_mpi.h"
 
 #include <stdio.h>

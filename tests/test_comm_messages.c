@@ -2,7 +2,7 @@
 /** @file test_comm_messages.c
  *  Point-to-point messages and reductions between ranks on whatever devices: contents, order,
  *  blocking and not, to the rank itself, and what happens when the two ends disagree. */
-/* TEST: backends=openmp,opencl np=1,2,3 mixed=yes timeout=180 labels=comm */
+/* TEST: backends=all np=1,2,3 mixed=yes timeout=180 labels=comm */
 #include "test_mpi.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
 /** @file test_comm_misuse.c
  *  Wrong arguments, wrong times and neighbours that disagree: the right code on every rank that it
  *  concerns, a message that names the argument or both values, and communication that goes on. */
-/* TEST: backends=openmp,opencl np=1,2,3 mixed=yes timeout=120 labels=comm */
+/* TEST: backends=all np=1,2,3 mixed=yes timeout=120 labels=comm */
 #include "test_mpi.h"
 
 #include <pthread.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file test_copy.c
  *  Copies to, from and on a device, copies of boxes, and fills. */
-/* TEST: backends=openmp,opencl timeout=120 labels=kernel smoke=yes */
+/* TEST: backends=all timeout=120 labels=kernel smoke=yes */
 #include "mirror.h"
 
 #include <stdlib.h>

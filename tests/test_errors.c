@@ -2,7 +2,7 @@
 /** @file test_errors.c
  *  Misuse of every public function of meta.h: the right code, a message that names the function and
  *  the argument, nothing written, and a library that works as before. */
-/* TEST: backends=openmp,opencl timeout=120 labels=core smoke=yes */
+/* TEST: backends=all timeout=120 labels=core smoke=yes */
 #include "test.h"
 
 #include <inttypes.h>

@@ -2,7 +2,7 @@
 /** @file test_events.c
  *  Order and completion: what blocks, what does not, in which order work runs, events and their
  *  callbacks. The back end "late" (tests/plugins/late.c) delays its work as long as it may. */
-/* TEST: backends=openmp,opencl,late timeout=120 labels=core smoke=yes */
+/* TEST: backends=all,late timeout=120 labels=core smoke=yes */
 #include "test.h"
 
 #include <pthread.h>

@@ -92,6 +92,8 @@ static void look_at_all(void *unused)
         CHECK(!strchr(desc.reason, '\n'));
         for (size_t u = 0; u < sizeof unusable / sizeof *unusable; ++u) {
             if (strcmp(desc.name, unusable[u].name) != 0 || desc.usable) continue;
+            /* Built, but without a device. */
+            if (strcmp(desc.name, "cuda") == 0 && *desc.path) continue;
             ++seen;
             CHECK_CONTAINS(desc.reason, unusable[u].reason);
             CHECK_INT(*desc.description != '\0', unusable[u].loaded);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/** @file meta_host_type.h
+/** @file arithmetic_type.h
  *  The computing kernels for one type, then the type's macros undefined for the next. */
 #include "arithmetic.h"
 #undef META_SUFFIX

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file error.cpp
+ *  The runtime's status codes in words. */
+#include "gpu.h"
+
+meta_err gpu_fail(gpu_status status, const char *call)
+{
+    /* Else a later call would be told of it as well. */
+    (void)GPU(GetLastError)();
+    if (status == GPU(ErrorMemoryAllocation))
+        return gpu_host->fail(META_ERR_NO_MEMORY, "%s: %s (%s); free buffers", call,
+                              GPU(GetErrorString)(status), GPU(GetErrorName)(status));
+    return gpu_host->fail(META_ERR_DEVICE, "%s: %s (%s)", call, GPU(GetErrorString)(status),
+                          GPU(GetErrorName)(status));
+}
+
+void gpu_warn(gpu_status status, const char *call)
+{
+    (void)GPU(GetLastError)();
+    gpu_host->log(META_LOG_WARN, "%s: %s (%s)", call, GPU(GetErrorString)(status),
+                  GPU(GetErrorName)(status));
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file gpu_type.h
+ *  The computing kernels for one type, those that combine their partial results, then the type's
+ *  macros undefined for the next. */
+#include "arithmetic.h"
+
+FINISH(META_T, META_A, META_LOWEST, META_HIGHEST)
+
+#undef META_SUFFIX
+#undef META_T
+#undef META_W
+#undef META_A
+#undef META_LOWEST
+#undef META_HIGHEST

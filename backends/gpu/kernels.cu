@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file kernels.cu
+ *  The shared kernels, compiled for the GPU once for each type, the kernels that combine partial
+ *  results, and the table of them all. */
+#include "gpurt.h"
+
+#include "lang_gpu.h"
+
+#include "kernels.h"
+
+#include <cmath>
+
+/* ------------------------------------------------------------------ moving, by element size */
+
+#define META_SUFFIX u64
+#define META_M      meta_u64
+#include "move.h"
+#undef META_SUFFIX
+#undef META_M
+#define META_SUFFIX u32
+#define META_M      meta_u32
+#include "move.h"
+#undef META_SUFFIX
+#undef META_M
+#define META_SUFFIX u16
+#define META_M      meta_u16
+#include "move.h"
+#undef META_SUFFIX
+#undef META_M
+#define META_SUFFIX u8
+#define META_M      meta_u8
+#include "move.h"
+#undef META_SUFFIX
+#undef META_M
+
+/* ------------------------------------------------------------------ combining partial results */
+
+struct sum {
+    template <class A> static __device__ A of(A x, A y)
+    {
+        return x + y;
+    }
+};
+struct least {
+    template <class A> static __device__ A of(A x, A y)
+    {
+        return x != x || x < y ? x : y;
+    }
+};
+struct greatest {
+    template <class A> static __device__ A of(A x, A y)
+    {
+        return x != x || x > y ? x : y;
+    }
+};
+
+#define COMBINE(x, y) Combine::of(x, y)
+
+/* One block. The shared kernels' own way, one thread for all, would take longer than many a
+ * reduction. Operand 0 has the partial results, base[1] of operand 1 is the result's place. */
+template <class T, class A, class Combine>
+static __device__ inline void finish(const meta_gpu_call *w, A value)
+{
+    const A *partial = (const A *)w->operand[0];
+    A whole;
+    void *partials = &whole;
+    for (meta_i64 k = threadIdx.x; k < w->space.extent[0]; k += META_GPU_BLOCK)
+        value = Combine::of(value, partial[k]);
+    META_REDUCE(A, value, COMBINE);
+    if (threadIdx.x == 0) ((T *)w->operand[1])[w->space.base[1]] = (T)whole;
+}
+
+/* In place of the shared kernels of these names, which are left unused. */
+#define FINISH(T, A, LOWEST, HIGHEST)                                                              \
+    template <int N>                                                                               \
+    static __global__ void META_JOIN(gpu_sum_, META_SUFFIX)(META_GPU_ARGUMENTS(N) calls, void *)   \
+    {                                                                                              \
+        finish<T, A, sum>(&calls.call[0], (A)0);                                                   \
+    }                                                                                              \
+    template <int N>                                                                               \
+    static __global__ void META_JOIN(gpu_least_, META_SUFFIX)(META_GPU_ARGUMENTS(N) calls, void *) \
+    {                                                                                              \
+        finish<T, T, least>(&calls.call[0], HIGHEST);                                              \
+    }                                                                                              \
+    template <int N>                                                                               \
+    static __global__ void META_JOIN(gpu_greatest_, META_SUFFIX)(META_GPU_ARGUMENTS(N) calls,      \
+                                                                 void *)                           \
+    {                                                                                              \
+        finish<T, T, greatest>(&calls.call[0], LOWEST);                                            \
+    }
+
+/* ------------------------------------------------------------------ arithmetic, by type */
+
+#define META_SUFFIX  f64
+#define META_T       meta_f64
+#define META_W       meta_f64
+#define META_A       meta_f64
+#define META_LOWEST  (-(meta_f64)INFINITY)
+#define META_HIGHEST ((meta_f64)INFINITY)
+#include "gpu_type.h"
+#define META_SUFFIX  f32
+#define META_T       meta_f32
+#define META_W       meta_f32
+#define META_A       meta_f64
+#define META_LOWEST  (-(meta_f32)INFINITY)
+#define META_HIGHEST ((meta_f32)INFINITY)
+#include "gpu_type.h"
+#define META_SUFFIX  i64
+#define META_T       meta_i64
+#define META_W       meta_u64
+#define META_A       meta_u64
+#define META_LOWEST  INT64_MIN
+#define META_HIGHEST INT64_MAX
+#include "gpu_type.h"
+#define META_SUFFIX  u64
+#define META_T       meta_u64
+#define META_W       meta_u64
+#define META_A       meta_u64
+#define META_LOWEST  0
+#define META_HIGHEST UINT64_MAX
+#include "gpu_type.h"
+#define META_SUFFIX  i32
+#define META_T       meta_i32
+#define META_W       meta_u32
+#define META_A       meta_u32
+#define META_LOWEST  INT32_MIN
+#define META_HIGHEST INT32_MAX
+#include "gpu_type.h"
+#define META_SUFFIX  u32
+#define META_T       meta_u32
+#define META_W       meta_u32
+#define META_A       meta_u32
+#define META_LOWEST  0
+#define META_HIGHEST UINT32_MAX
+#include "gpu_type.h"
+
+/* ------------------------------------------------------------------ tables */
+
+/* By element size: 8, 4, 2, 1 bytes. */
+#define ONE_MOVE(kernel)                                                                           \
+    {                                                                                              \
+        kernel<1>, kernel<GPU_MAX_CALLS>, nullptr                                                  \
+    }
+#define ROW(NAME, name, operands)                                                                  \
+    {ONE_MOVE(name##_u64), ONE_MOVE(name##_u32), ONE_MOVE(name##_u16), ONE_MOVE(name##_u8)},
+static const gpu_kernel moving[][4] = {META_MOVE_KERNELS(ROW)};
+#undef ROW
+
+static int size_class(uint32_t type)
+{
+    switch (type) {
+    case META_F64:
+    case META_I64:
+    case META_U64:
+        return 0;
+    case META_F32:
+    case META_I32:
+    case META_U32:
+        return 1;
+    case META_I16:
+    case META_U16:
+        return 2;
+    default:
+        return 3;
+    }
+}
+
+enum { FIRST_COMPUTING = META_KERNEL_AXPY, ARITHMETIC_TYPES = META_I16 };
+
+#define MAP(name, type)                                                                            \
+    {                                                                                              \
+        name##_##type<1>, nullptr, nullptr                                                         \
+    }
+#define ROW(NAME, name, operands)                                                                  \
+    {MAP(name, f64), MAP(name, f32), MAP(name, i64),                                               \
+     MAP(name, u64), MAP(name, i32), MAP(name, u32)},
+#define gpu_finish_sum(type) gpu_sum_##type<1>
+#define gpu_finish_min(type) gpu_least_##type<1>
+#define gpu_finish_max(type) gpu_greatest_##type<1>
+#define REDUCTION(name, finish, type)                                                              \
+    {                                                                                              \
+        name##_##type<1>, nullptr, gpu_##finish(type)                                              \
+    }
+#define REDUCTION_ROW(NAME, name, operands, finish)                                                \
+    {REDUCTION(name, finish, f64), REDUCTION(name, finish, f32), REDUCTION(name, finish, i64),     \
+     REDUCTION(name, finish, u64), REDUCTION(name, finish, i32), REDUCTION(name, finish, u32)},
+static const gpu_kernel computing[][ARITHMETIC_TYPES] = {META_MAP_KERNELS(ROW)
+                                                             META_REDUCTION_KERNELS(REDUCTION_ROW)};
+
+/* The columns of `computing` are written in the order of the types, its rows in that of kernels. */
+static_assert(META_F64 == 0 && META_F32 == 1 && META_I64 == 2 && META_U64 == 3 && META_I32 == 4 &&
+                  META_U32 == 5 && ARITHMETIC_TYPES == 6,
+              "the order of the arithmetic types");
+static_assert(sizeof computing / sizeof *computing == META_KERNEL_COUNT - FIRST_COMPUTING &&
+                  sizeof moving / sizeof *moving == FIRST_COMPUTING,
+              "a row for each kernel");
+static_assert(sizeof(meta_gpu_calls<GPU_MAX_CALLS>) + sizeof(void *) <= 4096,
+              "the arguments fit in what every device takes");
+
+gpu_kernel gpu_kernel_of(uint32_t kernel, uint32_t type)
+{
+    const gpu_kernel none = {nullptr, nullptr, nullptr};
+    if (type >= META_TYPE_COUNT || kernel >= META_KERNEL_COUNT) return none;
+    if (kernel < FIRST_COMPUTING) return moving[kernel][size_class(type)];
+    return type < ARITHMETIC_TYPES ? computing[kernel - FIRST_COMPUTING][type] : none;
+}

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file memory.cpp
+ *  Device memory, whose addresses are the device's own, from a pool that keeps what is freed for
+ * the next allocation; and page-locked host memory. */
+#include "gpu.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+/* ------------------------------------------------------------------ the pool */
+
+#if GPU_HAS_POOLS
+
+/* What META_GPU_POOL asks to be kept. @return 0 where there is to be no pool. */
+static meta_err kept_bytes(uint64_t *bytes, int *wanted)
+{
+    const char *value = gpu_host->variable("META_GPU_POOL");
+    char *end = NULL;
+    *bytes = UINT64_C(1) << 30;
+    *wanted = 1;
+    if (!value) return META_OK;
+    if (strcmp(value, "off") == 0) return *wanted = 0, META_OK;
+    errno = 0;
+    *bytes = strtoull(value, &end, 10);
+    if (errno || *end || *value < '0' || *value > '9')
+        return gpu_host->fail(META_ERR_ENVIRONMENT,
+                              "META_GPU_POOL=%s: give off or a number of bytes", value);
+    return META_OK;
+}
+
+meta_err gpu_pool_open(meta_plugin_device *device)
+{
+    GPU(MemPoolProps) wanted;
+    uint64_t bytes;
+    int supported = 0, pooled;
+    GPU_TRY_META(kept_bytes(&bytes, &pooled));
+    GPU_TRY(DeviceGetAttribute, (&supported, GPU_POOLS_KNOWN, device->ordinal));
+    if (!pooled || !supported) return META_OK;
+    memset(&wanted, 0, sizeof wanted);
+    wanted.allocType = GPU(MemAllocationTypePinned);
+    wanted.location.type = GPU(MemLocationTypeDevice);
+    wanted.location.id = device->ordinal;
+    GPU_TRY(MemPoolCreate, (&device->pool, &wanted));
+    GPU_TRY(MemPoolSetAttribute, (device->pool, GPU(MemPoolAttrReleaseThreshold), &bytes));
+    return META_OK;
+}
+
+void gpu_pool_close(meta_plugin_device *device)
+{
+    if (device->pool) GPU_NOTE(MemPoolDestroy, (device->pool));
+}
+
+/* Memory is there for all streams when this returns; nothing else is ever on the memory stream, so
+ * nothing is waited for. */
+static gpu_status take(meta_plugin_device *device, size_t bytes, void **ptr)
+{
+    if (!device->pool) return gpu_malloc(ptr, bytes);
+    gpu_status status = GPU(MallocFromPoolAsync)(ptr, bytes, device->pool, device->memory);
+    if (status == GPU(ErrorMemoryAllocation)) {
+        (void)GPU(GetLastError)();
+        /* What is kept in pieces too small for this one goes back first. */
+        status = GPU(StreamSynchronize)(device->memory);
+        if (status == GPU(Success)) status = GPU(MemPoolTrimTo)(device->pool, 0);
+        if (status == GPU(Success))
+            status = GPU(MallocFromPoolAsync)(ptr, bytes, device->pool, device->memory);
+    }
+    if (status == GPU(Success)) status = GPU(StreamSynchronize)(device->memory);
+    return status;
+}
+
+static void give_back(meta_plugin_device *device, void *ptr)
+{
+    if (device->pool) GPU_NOTE(FreeAsync, (ptr, device->memory));
+    else GPU_NOTE(Free, (ptr));
+}
+
+static uint64_t held(const meta_plugin_device *device)
+{
+    uint64_t bytes = 0;
+    if (device->pool && GPU(MemPoolGetAttribute)(device->pool, GPU(MemPoolAttrReservedMemCurrent),
+                                                 &bytes) != GPU(Success))
+        bytes = 0;
+    return bytes;
+}
+
+static const char *name_of_take(const meta_plugin_device *device)
+{
+    return device->pool ? GPU_PREFIX "MallocFromPoolAsync" : GPU_PREFIX "Malloc";
+}
+
+#else
+
+meta_err gpu_pool_open(meta_plugin_device *device)
+{
+    (void)device;
+    return META_OK;
+}
+
+void gpu_pool_close(meta_plugin_device *device)
+{
+    (void)device;
+}
+
+static gpu_status take(meta_plugin_device *device, size_t bytes, void **ptr)
+{
+    (void)device;
+    return gpu_malloc(ptr, bytes);
+}
+
+static void give_back(meta_plugin_device *device, void *ptr)
+{
+    (void)device;
+    GPU_NOTE(Free, (ptr));
+}
+
+static uint64_t held(const meta_plugin_device *device)
+{
+    (void)device;
+    return 0;
+}
+
+static const char *name_of_take(const meta_plugin_device *device)
+{
+    (void)device;
+    return GPU_PREFIX "Malloc";
+}
+
+#endif
+
+/* ------------------------------------------------------------------ device memory */
+
+static meta_err fail_of_memory(const meta_plugin_device *device, size_t bytes)
+{
+    size_t unused = 0, all = 0;
+    (void)GPU(GetLastError)();
+    if (GPU(MemGetInfo)(&unused, &all) != GPU(Success)) unused = all = 0;
+    return gpu_host->fail(
+        META_ERR_NO_MEMORY,
+        "%zu bytes asked for, but %s device %d has %zu of %zu bytes free, and %llu "
+        "in this process's pool; free buffers or ask for less",
+        bytes, GPU_TITLE, device->ordinal, unused, all, (unsigned long long)held(device));
+}
+
+meta_err gpu_alloc(meta_plugin_device *device, size_t bytes, meta_memory *memory)
+{
+    void *ptr = NULL;
+    GPU_TRY_META(gpu_use(device));
+    const gpu_status status = take(device, bytes, &ptr);
+    if (status == GPU(ErrorMemoryAllocation)) return fail_of_memory(device, bytes);
+    GPU_TRY_AS(name_of_take(device), status);
+    memory->address = memory->object = ptr;
+    memory->bytes = bytes;
+    return META_OK;
+}
+
+void gpu_free(meta_plugin_device *device, const meta_memory *memory)
+{
+    GPU_NOTE(SetDevice, (device->ordinal));
+    give_back(device, memory->object);
+}
+
+meta_err gpu_wrap(meta_plugin_device *device, void *native, size_t bytes, meta_native_kind kind,
+                  meta_memory *memory)
+{
+    int owner = -1;
+    if (kind == META_NATIVE_HOST)
+        return gpu_host->fail(META_ERR_POINTER,
+                              "native is a host array, but the buffers of a %s device are device "
+                              "memory; wrap a pointer of %sMalloc() with META_NATIVE_OBJECT, or "
+                              "copy the array with meta_copy_h2d()",
+                              GPU_TITLE, GPU_PREFIX);
+    GPU_TRY_META(gpu_use(device));
+    GPU_TRY_AS(GPU_PREFIX "PointerGetAttributes", gpu_device_of(native, &owner));
+    if (owner < 0)
+        return gpu_host->fail(META_ERR_POINTER, "native is no memory of a %s device", GPU_TITLE);
+    if (owner != device->ordinal)
+        return gpu_host->fail(META_ERR_WRONG_DEVICE,
+                              "native belongs to %s device %d, not to %d, which this thread uses",
+                              GPU_TITLE, owner, device->ordinal);
+    memory->address = memory->object = native;
+    memory->bytes = bytes;
+    return META_OK;
+}
+
+void gpu_unwrap(meta_plugin_device *device, const meta_memory *memory)
+{
+    (void)device, (void)memory;
+}
+
+/* ------------------------------------------------------------------ host memory */
+
+meta_err gpu_host_memory(meta_plugin_device *device, size_t bytes, void **ptr)
+{
+    void *found = NULL;
+    GPU_TRY_META(gpu_use(device));
+    const gpu_status status = gpu_host_malloc(&found, bytes);
+    if (status == GPU(ErrorMemoryAllocation)) {
+        (void)GPU(GetLastError)();
+        return gpu_host->fail(META_ERR_NO_MEMORY,
+                              "%s: the host has no %zu bytes that can be page-locked",
+                              GPU_HOST_MALLOC, bytes);
+    }
+    GPU_TRY_AS(GPU_HOST_MALLOC, status);
+    *ptr = found;
+    return META_OK;
+}
+
+void gpu_host_memory_free(meta_plugin_device *device, void *ptr, size_t bytes)
+{
+    (void)bytes;
+    GPU_NOTE(SetDevice, (device->ordinal));
+    const gpu_status status = gpu_host_free(ptr);
+    if (status != GPU(Success)) gpu_warn(status, "freeing page-locked host memory");
+}

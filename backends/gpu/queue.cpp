@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file queue.cpp
+ *  In-order queues, which are streams, copies on them, and tickets, which are events; and the last
+ *  step of results on their way to host memory. */
+#include "gpu.h"
+
+#include "kernels.h"
+
+#include <cstdlib>
+#include <cstring>
+
+/* ------------------------------------------------------------------ events */
+
+meta_err gpu_event_take(meta_plugin_device *device, gpu_event *event)
+{
+    gpu_events *unused = &device->events;
+    int found = 0;
+    pthread_mutex_lock(&device->lock);
+    if (unused->count > 0) {
+        *event = unused->event[--unused->count];
+        found = 1;
+    }
+    pthread_mutex_unlock(&device->lock);
+    if (!found) GPU_TRY(EventCreateWithFlags, (event, GPU(EventDisableTiming)));
+    return META_OK;
+}
+
+/* An event may still be pending: the next record on it starts it anew. */
+void gpu_event_keep(meta_plugin_device *device, gpu_event event)
+{
+    gpu_events *unused = &device->events;
+    int kept = 1;
+    pthread_mutex_lock(&device->lock);
+    if (unused->count == unused->room) {
+        const size_t room = unused->room ? 2 * unused->room : 64;
+        gpu_event *more = (gpu_event *)realloc(unused->event, room * sizeof *more);
+        if (more) {
+            unused->event = more;
+            unused->room = room;
+        }
+        kept = more != NULL;
+    }
+    if (kept) unused->event[unused->count++] = event;
+    pthread_mutex_unlock(&device->lock);
+    if (!kept) GPU_NOTE(EventDestroy, (event));
+}
+
+/* ------------------------------------------------------------------ results; with the lock held */
+
+/* Deliver the results of launch @p sequence, which is complete, and of those before it. */
+static void deliver(meta_plugin_queue *queue, uint64_t sequence)
+{
+    while (queue->count > 0 && queue->results[queue->first].sequence <= sequence) {
+        const gpu_result *r = &queue->results[queue->first];
+        memcpy(r->host, &queue->slots[queue->first], r->bytes);
+        queue->first = (queue->first + 1) % GPU_RESULTS;
+        --queue->count;
+    }
+}
+
+static meta_err deliver_all(meta_plugin_queue *queue)
+{
+    if (queue->count == 0) return META_OK;
+    GPU_TRY(StreamSynchronize, (queue->stream));
+    deliver(queue, UINT64_MAX);
+    return META_OK;
+}
+
+meta_err gpu_result_slot(meta_plugin_queue *queue, void *host, size_t bytes, void **slot)
+{
+    if (queue->count == GPU_RESULTS) GPU_TRY_META(deliver_all(queue));
+    const size_t number = (queue->first + queue->count++) % GPU_RESULTS;
+    queue->results[number].sequence = queue->sequence;
+    queue->results[number].host = host;
+    queue->results[number].bytes = bytes;
+    *slot = &queue->slots[number];
+    return META_OK;
+}
+
+void gpu_results_drop(meta_plugin_queue *queue)
+{
+    while (queue->count > 0) {
+        const size_t last = (queue->first + queue->count - 1) % GPU_RESULTS;
+        if (queue->results[last].sequence != queue->sequence) return;
+        --queue->count;
+    }
+}
+
+static int meets_result(const meta_plugin_queue *queue, const void *host, size_t bytes)
+{
+    const uintptr_t from = (uintptr_t)host, to = from + bytes;
+    for (size_t k = 0; k < queue->count; ++k) {
+        const gpu_result *r = &queue->results[(queue->first + k) % GPU_RESULTS];
+        const uintptr_t at = (uintptr_t)r->host;
+        if (at < to && from < at + r->bytes) return 1;
+    }
+    return 0;
+}
+
+/* ------------------------------------------------------------------ queues */
+
+static meta_err make_queue(meta_plugin_queue *queue, gpu_stream adopted, int urgent)
+{
+    void *slots = NULL;
+    GPU_TRY_META(gpu_use(queue->device));
+    queue->stream = adopted;
+    if (!adopted) {
+        GPU_TRY_AS(GPU_PREFIX "StreamCreateWithPriority",
+                   gpu_stream_create(&queue->stream, urgent));
+        queue->owned = 1;
+    }
+    GPU_TRY_AS(GPU_PREFIX "Malloc",
+               gpu_malloc(&queue->partials, GPU_MAX_PARTIALS * sizeof(uint64_t)));
+    GPU_TRY_AS(GPU_HOST_MALLOC, gpu_host_malloc(&slots, GPU_RESULTS * sizeof(uint64_t)));
+    queue->slots = (uint64_t *)slots;
+    return META_OK;
+}
+
+meta_err gpu_queue_create(meta_plugin_device *device, meta_queue_kind kind,
+                          meta_plugin_queue **queue)
+{
+    meta_plugin_queue *made = (meta_plugin_queue *)calloc(1, sizeof *made);
+    if (!made) return gpu_host->fail(META_ERR_NO_MEMORY, "the host has no memory left");
+    made->device = device;
+    pthread_mutex_init(&made->lock, NULL);
+    const meta_err error = make_queue(made, kind == META_QUEUE_COMPUTE ? device->adopted : NULL,
+                                      kind == META_QUEUE_HALO);
+    if (error != META_OK) return gpu_queue_destroy(made), error;
+    *queue = made;
+    return META_OK;
+}
+
+void gpu_queue_destroy(meta_plugin_queue *queue)
+{
+    GPU_NOTE(SetDevice, (queue->device->ordinal));
+    if (queue->stream) GPU_NOTE(StreamSynchronize, (queue->stream));
+    if (queue->partials) GPU_NOTE(Free, (queue->partials));
+    if (queue->slots) {
+        const gpu_status status = gpu_host_free(queue->slots);
+        if (status != GPU(Success)) gpu_warn(status, "freeing page-locked host memory");
+    }
+    if (queue->owned) GPU_NOTE(StreamDestroy, (queue->stream));
+    pthread_mutex_destroy(&queue->lock);
+    free(queue);
+}
+
+meta_err gpu_queue_finish(meta_plugin_queue *queue)
+{
+    GPU_TRY_META(gpu_use(queue->device));
+    pthread_mutex_lock(&queue->lock);
+    const uint64_t sequence = queue->sequence;
+    pthread_mutex_unlock(&queue->lock);
+    const gpu_status status = GPU(StreamSynchronize)(queue->stream);
+    pthread_mutex_lock(&queue->lock);
+    if (status == GPU(Success)) deliver(queue, sequence);
+    else queue->count = 0; /* what a failed device left is nobody's result */
+    pthread_mutex_unlock(&queue->lock);
+    GPU_TRY_AS(GPU_PREFIX "StreamSynchronize", status);
+    return META_OK;
+}
+
+meta_err gpu_queue_after(meta_plugin_queue *queue, meta_plugin_queue *earlier)
+{
+    gpu_event event;
+    GPU_TRY_META(gpu_use(queue->device));
+    GPU_TRY_META(gpu_event_take(queue->device, &event));
+    gpu_status status = GPU(EventRecord)(event, earlier->stream);
+    const char *call = GPU_PREFIX "EventRecord";
+    if (status == GPU(Success)) {
+        status = gpu_stream_wait(queue->stream, event);
+        call = GPU_PREFIX "StreamWaitEvent";
+    }
+    gpu_event_keep(queue->device, event);
+    GPU_TRY_AS(call, status);
+    return META_OK;
+}
+
+/* ------------------------------------------------------------------ copies and tickets */
+
+meta_err gpu_ticket_put(meta_plugin_queue *queue, meta_ticket *ticket)
+{
+    gpu_ticket *made = (gpu_ticket *)malloc(sizeof *made);
+    if (!made) return gpu_host->fail(META_ERR_NO_MEMORY, "the host has no memory left");
+    meta_err error = gpu_event_take(queue->device, &made->event);
+    if (error != META_OK) return free(made), error;
+    const gpu_status status = GPU(EventRecord)(made->event, queue->stream);
+    if (status != GPU(Success)) {
+        error = gpu_fail(status, GPU_PREFIX "EventRecord");
+        gpu_event_keep(queue->device, made->event);
+        return free(made), error;
+    }
+    made->queue = queue;
+    made->sequence = queue->sequence;
+    *ticket = made;
+    return META_OK;
+}
+
+static meta_err copy_now(meta_plugin_queue *queue, meta_copy_kind kind, void *host, void *mine,
+                         size_t bytes, meta_ticket *ticket)
+{
+    /* A copy of what a reduction queued before leaves in host memory. */
+    if (meets_result(queue, host, bytes)) GPU_TRY_META(deliver_all(queue));
+    if (kind == META_COPY_H2D)
+        GPU_TRY(MemcpyAsync, (mine, host, bytes, GPU(MemcpyHostToDevice), queue->stream));
+    else GPU_TRY(MemcpyAsync, (host, mine, bytes, GPU(MemcpyDeviceToHost), queue->stream));
+    ++queue->sequence;
+    if (!ticket) return META_OK;
+    const meta_err error = gpu_ticket_put(queue, ticket);
+    if (error != META_OK) (void)GPU(StreamSynchronize)(queue->stream);
+    return error;
+}
+
+meta_err gpu_copy(meta_plugin_queue *queue, meta_copy_kind kind, void *host, void *object,
+                  uint64_t offset, size_t bytes, meta_ticket *ticket)
+{
+    GPU_TRY_META(gpu_use(queue->device));
+    pthread_mutex_lock(&queue->lock);
+    const meta_err error = copy_now(queue, kind, host, (char *)object + offset, bytes, ticket);
+    pthread_mutex_unlock(&queue->lock);
+    return error;
+}
+
+static void settle(const gpu_ticket *ticket)
+{
+    meta_plugin_queue *queue = ticket->queue;
+    pthread_mutex_lock(&queue->lock);
+    deliver(queue, ticket->sequence);
+    pthread_mutex_unlock(&queue->lock);
+}
+
+meta_err gpu_ticket_test(meta_ticket ticket, int *complete)
+{
+    const gpu_ticket *asked = (const gpu_ticket *)ticket;
+    *complete = 1;
+    if (!asked) return META_OK;
+    GPU_TRY_META(gpu_use(asked->queue->device));
+    const gpu_status status = GPU(EventQuery)(asked->event);
+    if (status == GPU(ErrorNotReady)) {
+        (void)GPU(GetLastError)();
+        *complete = 0;
+        return META_OK;
+    }
+    GPU_TRY_AS(GPU_PREFIX "EventQuery", status);
+    settle(asked);
+    return META_OK;
+}
+
+meta_err gpu_ticket_wait(meta_ticket ticket)
+{
+    const gpu_ticket *asked = (const gpu_ticket *)ticket;
+    if (!asked) return META_OK;
+    GPU_TRY_META(gpu_use(asked->queue->device));
+    GPU_TRY(EventSynchronize, (asked->event));
+    settle(asked);
+    return META_OK;
+}
+
+void gpu_ticket_release(meta_ticket ticket)
+{
+    gpu_ticket *given = (gpu_ticket *)ticket;
+    if (!given) return;
+    gpu_event_keep(given->queue->device, given->event);
+    free(given);
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file table.h
+ *  The functions of the plugin's table, for the C file that makes it. */
+#ifndef META_GPU_TABLE_H
+#define META_GPU_TABLE_H
+
+#include "meta_backend.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** What the core offers; set before anything else is called. */
+extern const meta_host *gpu_host;
+
+/* device.cpp */
+int gpu_device_count(char *reason, size_t room);
+meta_err gpu_device_info(int index, meta_device_desc *desc);
+meta_err gpu_open(int index, const meta_state *state, meta_plugin_device **device);
+void gpu_close(meta_plugin_device *device);
+meta_err gpu_state(meta_plugin_device *device, meta_plugin_queue *queue, meta_state *state);
+
+/* memory.cpp */
+meta_err gpu_alloc(meta_plugin_device *device, size_t bytes, meta_memory *memory);
+void gpu_free(meta_plugin_device *device, const meta_memory *memory);
+meta_err gpu_wrap(meta_plugin_device *device, void *native, size_t bytes, meta_native_kind kind,
+                  meta_memory *memory);
+void gpu_unwrap(meta_plugin_device *device, const meta_memory *memory);
+meta_err gpu_host_memory(meta_plugin_device *device, size_t bytes, void **ptr);
+void gpu_host_memory_free(meta_plugin_device *device, void *ptr, size_t bytes);
+
+/* queue.cpp */
+meta_err gpu_queue_create(meta_plugin_device *device, meta_queue_kind kind,
+                          meta_plugin_queue **queue);
+void gpu_queue_destroy(meta_plugin_queue *queue);
+meta_err gpu_queue_finish(meta_plugin_queue *queue);
+meta_err gpu_queue_after(meta_plugin_queue *queue, meta_plugin_queue *earlier);
+meta_err gpu_copy(meta_plugin_queue *queue, meta_copy_kind kind, void *host, void *object,
+                  uint64_t offset, size_t bytes, meta_ticket *ticket);
+meta_err gpu_ticket_test(meta_ticket ticket, int *complete);
+meta_err gpu_ticket_wait(meta_ticket ticket);
+void gpu_ticket_release(meta_ticket ticket);
+
+/* launch.cpp */
+meta_err gpu_launch(meta_plugin_queue *queue, const meta_call *calls, size_t count,
+                    meta_ticket *ticket);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

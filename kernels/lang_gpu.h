@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file lang_gpu.h
+ *  The kernel language in CUDA and HIP. Blocks have META_GPU_BLOCK threads in one dimension; the
+ *  arguments say how many of them lie side by side across the columns, the others taking further
+ *  rows, and how the blocks lie. Dimension y of the grid numbers the calls that are launched as one.
+ *
+ *  Include it after the vendor's runtime header and before any other header of libmeta. Every kernel
+ *  has the same parameters, so that a launch is data and a table of kernels has one type:
+ *  META_KERNEL(copy) with META_SUFFIX u64 makes the template copy_u64<N>, for N calls at most. */
+#ifndef META_LANG_GPU_H
+#define META_LANG_GPU_H
+
+#define META_INLINE static __host__ __device__ inline
+#include "lang_c.h"
+
+/** The threads of a block; a power of two. */
+#define META_GPU_BLOCK 256
+
+/** The arguments of one call: the operands' addresses, the scalar's bits, the space and how it is
+ *  dealt out: 2^columns_log2 threads of a block lie across the columns, and so do `wide` blocks;
+ *  `high` blocks lie across the rows. */
+typedef struct meta_gpu_call {
+    void *operand[META_MAX_OPERANDS];
+    meta_u64 scalar;
+    meta_space space;
+    meta_u32 columns_log2, wide, high;
+} meta_gpu_call;
+
+/** The arguments of a launch, passed by value. */
+template <int N> struct meta_gpu_calls {
+    meta_gpu_call call[N];
+};
+
+/* How a kernel takes its arguments where they are indexed: without a copy of its own. */
+#if defined(__CUDACC__)
+#define META_GPU_ARGUMENTS(N) const __grid_constant__ meta_gpu_calls<N>
+#define META_GPU_POINTED(N)   const meta_gpu_calls<N>
+#elif defined(__HIP_CPU_RT__) /* a thread's stack has no room for one */
+#define META_GPU_ARGUMENTS(N) const meta_gpu_calls<N> &
+#define META_GPU_POINTED(N)   const meta_gpu_calls<N> &
+#else
+#define META_GPU_ARGUMENTS(N) const meta_gpu_calls<N>
+#define META_GPU_POINTED(N)   const meta_gpu_calls<N>
+#endif
+/** A kernel for N calls; a reduction leaves a partial result of each block at @p partials. */
+template <int N> struct meta_gpu_kernel {
+    typedef void type(META_GPU_POINTED(N), void *partials);
+};
+
+/** Where a row begins for each operand. A thread asks for single rows, so it keeps no coordinates. */
+typedef struct meta_gpu_row {
+    meta_i64 at[META_MAX_OPERANDS];
+} meta_gpu_row;
+
+META_INLINE meta_gpu_row meta_gpu_row_of(const meta_space *s, meta_i64 number)
+{
+    meta_gpu_row r;
+    for (int k = 0; k < META_MAX_OPERANDS; ++k) r.at[k] = s->base[k];
+    for (meta_i64 d = 1; d < s->ndim; ++d) {
+        const meta_i64 extent = s->extent[d];
+        /* A division of 32 bits takes a fraction of the time of one of 64. */
+        const meta_i64 whole = (number | extent) >> 32 ? number / extent
+                                                       : (meta_u32)number / (meta_u32)extent;
+        for (int k = 0; k < META_MAX_OPERANDS; ++k)
+            r.at[k] += (number - whole * extent) * s->stride[k][d];
+        number = whole;
+    }
+    return r;
+}
+
+#undef META_JOIN_
+#undef META_JOIN
+#undef META_KERNEL
+#undef META_SPACE
+#undef META_OUT
+#undef META_IN
+#undef META_SCALAR
+#undef META_ROWS
+#undef META_COLUMNS
+#undef META_SIMD
+#undef META_SIMD_SUM
+#undef META_REDUCE
+
+#define META_JOIN_(a, b) a##b
+#define META_JOIN(a, b)  META_JOIN_(a, b)
+/* The name is pasted before it is expanded, as in lang_opencl_body.h. */
+#define META_KERNEL(name)                                                              \
+    static __device__ inline void META_JOIN(name##_body_, META_SUFFIX)(                \
+        const meta_gpu_call *w, void *partials);                                       \
+    template <int N> static __global__ void META_JOIN(name##_, META_SUFFIX)(           \
+        META_GPU_ARGUMENTS(N) calls, void *partials)                                   \
+    {                                                                                  \
+        META_JOIN(name##_body_, META_SUFFIX)(&calls.call[blockIdx.y], partials);       \
+    }                                                                                  \
+    static __device__ inline void META_JOIN(name##_body_, META_SUFFIX)(                \
+        const meta_gpu_call *w, void *partials)
+#define META_SPACE                     \
+    const meta_space *s = &w->space;   \
+    (void)partials
+#define META_OUT(T, name, k) T *name = (T *)w->operand[k]
+#define META_IN(T, name, k)  const T *name = (const T *)w->operand[k]
+#define META_SCALAR(T, name) \
+    T name;                  \
+    memcpy(&name, &w->scalar, sizeof name)
+#define META_ROWS(r)                                                                             \
+    const meta_u32 across_ = 1u << w->columns_log2, along_ = META_GPU_BLOCK >> w->columns_log2,  \
+                   thread_ = threadIdx.x, high_ = blockIdx.x / w->wide,                          \
+                   wide_ = blockIdx.x - high_ * w->wide;                                         \
+    const meta_i64 columns_from_ = (meta_i64)wide_ * across_ + (thread_ & (across_ - 1)),        \
+                   columns_step_ = (meta_i64)w->wide * across_,                                  \
+                   rows_step_ = (meta_i64)w->high * along_;                                      \
+    /* A launch has as many blocks as its largest call needs. */                                 \
+    for (meta_i64 row_ = high_ < w->high                                                         \
+                             ? (meta_i64)high_ * along_ + (thread_ >> w->columns_log2)           \
+                             : s->rows;                                                          \
+         row_ < s->rows; row_ += rows_step_)                                                     \
+        for (meta_gpu_row r = meta_gpu_row_of(s, row_), *once_ = &r; once_; once_ = 0)
+#define META_COLUMNS(i) \
+    for (meta_i64 i = columns_from_; i < s->extent[0]; i += columns_step_)
+#define META_SIMD
+#define META_SIMD_SUM(x)
+/* A tree over the block's threads: the same order of combining at every run. */
+#define META_REDUCE(A, accumulator, COMBINE)                                       \
+    do {                                                                           \
+        __shared__ A tree_[META_GPU_BLOCK];                                        \
+        const meta_u32 me_ = threadIdx.x;                                          \
+        tree_[me_] = accumulator;                                                  \
+        __syncthreads();                                                           \
+        for (meta_u32 half_ = META_GPU_BLOCK / 2; half_ > 0; half_ /= 2) {         \
+            if (me_ < half_) tree_[me_] = COMBINE(tree_[me_], tree_[me_ + half_]); \
+            __syncthreads();                                                       \
+        }                                                                          \
+        if (me_ == 0) ((A *)partials)[blockIdx.x] = tree_[0];                      \
+    } while (0)
+
+#endif
