@@ -38,6 +38,7 @@ static meta_err share_cores(MPI_Comm node, int ranks, int *threads)
     if (error == META_OK)
         error = comm_mpi(MPI_Allgather(&mine, BYTES, MPI_BYTE, all, BYTES, MPI_BYTE, node),
                          "MPI_Allgather");
+    if (error == META_OK) error = core->set_node_cores(all, ranks);
     if (error == META_OK) *threads = share_of(&mine, all, ranks);
     free(all);
     return error;

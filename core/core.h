@@ -65,6 +65,9 @@ void meta_threads_set(int share);
 int meta_threads_of(int node_size);
 meta_err meta_threads_read(void);
 
+/** The cores near the device with this PCI address. @return false where that is not known. */
+bool meta_cores_near(const char *pci, meta_cores *cores);
+
 /* plugin.c */
 typedef struct meta_backend {
     char name[32];
@@ -119,10 +122,17 @@ void meta_device_free(meta_device *device);
 
 /* job.c */
 meta_err meta_job_read(void);
-meta_err meta_job_choose(int rank, int node_rank, meta_mode *mode, int *index);
+meta_err meta_job_choose(int rank, int node_rank, int node_size, meta_mode *mode, int *index);
 meta_err meta_job_device(meta_device **device);
 int meta_job_node_size(void);
 void meta_job_forget(void);
+
+/* deal.c */
+/** The cores of each rank of this node; all ranks say the same. */
+meta_err meta_deal_cores(const meta_cores *cores, int ranks);
+/** Which of the first @p devices of @p backend a rank of the node takes. */
+int meta_deal(const meta_backend *backend, int devices, int node_rank, int node_size);
+void meta_deal_forget(void);
 
 /* registry.c */
 typedef struct meta_allocation {

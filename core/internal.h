@@ -64,6 +64,8 @@ typedef struct meta_core {
     /* the job */
     int (*started)(void); /**< whether meta_init() is in force */
     void (*cores)(meta_cores *mine); /**< those this process may run on */
+    /** Those of each rank of this node; before the first device is opened. */
+    meta_err (*set_node_cores)(const meta_cores *cores, int ranks);
     void (*set_threads)(int threads); /**< share of them; META_THREADS and OMP_NUM_THREADS win */
     void (*set_hooks)(const meta_hooks *hooks); /**< NULL takes them away */
 

@@ -132,8 +132,8 @@ static int alike(const meta_backend *backend, bool *gpus)
     return count;
 }
 
-/* The node's GPUs, dealt by node-local rank; without any, OpenMP. */
-static meta_err spread(int of_node_rank, meta_mode *mode, int *index)
+/* The node's GPUs, dealt over its ranks; without any, OpenMP. */
+static meta_err spread(int of_node_rank, int of_node_size, meta_mode *mode, int *index)
 {
     static const meta_mode order[] = {META_CUDA, META_HIP, META_OPENCL};
     const meta_backend *openmp;
@@ -141,7 +141,10 @@ static meta_err spread(int of_node_rank, meta_mode *mode, int *index)
         const meta_backend *backend = meta_backend_of(order[k]);
         bool gpus = false;
         const int count = backend && backend->usable ? alike(backend, &gpus) : 0;
-        if (count > 0 && gpus) return *mode = order[k], *index = of_node_rank % count, META_OK;
+        if (count == 0 || !gpus) continue;
+        *mode = order[k];
+        *index = meta_deal(backend, count, of_node_rank, of_node_size);
+        return META_OK;
     }
     openmp = meta_backend_of(META_OPENMP);
     if (!openmp->usable)
@@ -154,13 +157,14 @@ static meta_err spread(int of_node_rank, meta_mode *mode, int *index)
     return META_OK;
 }
 
-meta_err meta_job_choose(int of_rank, int of_node_rank, meta_mode *mode, int *index)
+meta_err meta_job_choose(int of_rank, int of_node_rank, int of_node_size, meta_mode *mode,
+                         int *index)
 {
     request wanted;
     const meta_backend *backend;
     bool gpus = false;
     META_TRY(read_request(of_rank, &wanted));
-    if (strcmp(wanted.name, "spread") == 0) return spread(of_node_rank, mode, index);
+    if (strcmp(wanted.name, "spread") == 0) return spread(of_node_rank, of_node_size, mode, index);
     backend = meta_backend_named(wanted.name);
     if (!backend)
         return meta_fail(META_ERR_NO_DEVICE,
@@ -180,7 +184,7 @@ meta_err meta_job_choose(int of_rank, int of_node_rank, meta_mode *mode, int *in
     *index = wanted.index;
     if (wanted.index < 0) {
         const int count = alike(backend, &gpus);
-        *index = count > 0 ? of_node_rank % count : 0;
+        *index = count > 0 ? meta_deal(backend, count, of_node_rank, of_node_size) : 0;
     }
     *mode = backend->mode;
     return META_OK;
@@ -193,7 +197,7 @@ meta_err meta_job_device(meta_device **device)
     if (!own) {
         meta_mode mode;
         int index;
-        error = meta_job_choose(rank, node_rank, &mode, &index);
+        error = meta_job_choose(rank, node_rank, node_size, &mode, &index);
         if (error == META_OK) error = meta_device_find(index, mode, &own);
     }
     *device = own;
@@ -211,6 +215,7 @@ void meta_job_forget(void)
     own = NULL;
     rank = node_rank = 0;
     size = node_size = 1;
+    meta_deal_forget();
     meta_log_rank(-1);
 }
 
@@ -253,7 +258,7 @@ meta_err meta_rank_device(int of_rank, int of_size, int of_node_rank, int of_nod
     int found_index;
     META_ENTER();
     META_TRY(check_job(of_rank, of_size, of_node_rank, of_node_size));
-    META_TRY(meta_job_choose(of_rank, of_node_rank, &found_mode, &found_index));
+    META_TRY(meta_job_choose(of_rank, of_node_rank, of_node_size, &found_mode, &found_index));
     if (mode) *mode = found_mode;
     if (index) *index = found_index;
     if (threads) *threads = meta_threads_of(of_node_size);

@@ -110,8 +110,9 @@ typedef struct meta_device_desc {
     int has_f64;       /**< 1 if META_F64 arithmetic runs here; moving F64 always does */
     int is_host;       /**< 1 if the host can address its memory */
     int is_gpu;        /**< 1 for a GPU */
+    char pci[16];      /**< where it sits, as 0000:3b:00.0; empty where that is not known */
 } meta_device_desc;
-#define META_DEVICE_DESC_INIT {sizeof(meta_device_desc), 0, 0, {0}, {0}, {0}, 0, 0, 0, 0, 0}
+#define META_DEVICE_DESC_INIT {sizeof(meta_device_desc), 0, 0, {0}, {0}, {0}, 0, 0, 0, 0, 0, {0}}
 
 /** What a back end is, found or not. Set it to META_BACKEND_DESC_INIT before passing it in. */
 typedef struct meta_backend_desc {

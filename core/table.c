@@ -23,6 +23,7 @@ const meta_core meta_core_table = {
     .variable = meta_variable,
     .started = meta_started,
     .cores = meta_cores_mine,
+    .set_node_cores = meta_deal_cores,
     .set_threads = meta_threads_set,
     .set_hooks = meta_hooks_set,
     .check_type = meta_type_check,

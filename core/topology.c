@@ -18,12 +18,18 @@ static int cores_mine;
 static _Atomic int share;     /* of comm, 0: not told */
 static _Atomic int requested; /* by META_THREADS or OMP_NUM_THREADS, 0: not */
 
-static void add_core(unsigned number)
+/* @return whether it is a new one. */
+static bool set_core(meta_cores *cores, unsigned number)
 {
     const uint64_t bit = (uint64_t)1 << (number % 64);
-    if (number >= META_MAX_CPUS || (mine.bits[number / 64] & bit)) return;
-    mine.bits[number / 64] |= bit;
-    ++cores_mine;
+    if (number >= META_MAX_CPUS || (cores->bits[number / 64] & bit)) return false;
+    cores->bits[number / 64] |= bit;
+    return true;
+}
+
+static void add_core(unsigned number)
+{
+    cores_mine += set_core(&mine, number);
 }
 
 /* Without hwloc, or where it does not know the machine, hardware threads stand for cores. */
@@ -57,6 +63,32 @@ static void look_at_cores(void)
         hwloc_topology_destroy(topology);
     }
     hwloc_bitmap_free(allowed);
+}
+
+/* Devices are left out of a topology that nobody needs them of: looking for them takes time. */
+bool meta_cores_near(const char *pci, meta_cores *cores)
+{
+    hwloc_topology_t topology;
+    hwloc_obj_t device = NULL, core = NULL;
+    if (!*pci || hwloc_topology_init(&topology) != 0) return false;
+    if (hwloc_topology_set_io_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_IMPORTANT) == 0 &&
+        hwloc_topology_load(topology) == 0)
+        device = hwloc_get_pcidev_by_busidstring(topology, pci);
+    if (device) {
+        const hwloc_obj_t around = hwloc_get_non_io_ancestor_obj(topology, device);
+        memset(cores, 0, sizeof *cores);
+        while ((core = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_CORE, core)) != NULL)
+            if (hwloc_bitmap_intersects(core->cpuset, around->cpuset))
+                set_core(cores, number_of(core));
+    }
+    hwloc_topology_destroy(topology);
+    return device != NULL;
+}
+#else
+bool meta_cores_near(const char *pci, meta_cores *cores)
+{
+    (void)pci, (void)cores;
+    return false;
 }
 #endif
 

@@ -201,7 +201,7 @@ static void print_device(const meta_device_desc *d)
            d->is_gpu    ? "GPU"
            : d->is_host ? "host memory"
                         : "own memory");
-    printf("    %s\n", d->driver);
+    printf("    %s%s%s\n", d->driver, d->pci[0] ? ", at " : "", d->pci);
 }
 
 static void print_devices(int count)
@@ -275,6 +275,7 @@ static void write_device(json *j, const meta_device_desc *d)
     json_bool(j, "f64", d->has_f64);
     json_bool(j, "host", d->is_host);
     json_bool(j, "gpu", d->is_gpu);
+    json_string(j, "pci", d->pci);
     json_close(j, '}');
 }
 

@@ -40,8 +40,8 @@ static void say_why_none(gpu_status status, char *reason, size_t room)
     if (status == GPU(ErrorInsufficientDriver) &&
         (GPU(DriverGetVersion)(&version) != GPU(Success) || version == 0))
         snprintf(reason, room,
-                 "no driver for %s devices is installed, or none that runtime %s can use", GPU_TITLE,
-                 runtime);
+                 "no driver for %s devices is installed, or none that runtime %s can use",
+                 GPU_TITLE, runtime);
     else if (status == GPU(ErrorInsufficientDriver))
         snprintf(reason, room,
                  "the driver serves %s %s, but this plugin was built with %s; install "
@@ -76,6 +76,9 @@ meta_err gpu_device_info(int index, meta_device_desc *desc)
     desc->has_f64 = 1;
     desc->is_host = 0;
     desc->is_gpu = GPU_IS_GPU;
+    if (GPU_IS_GPU)
+        snprintf(desc->pci, sizeof desc->pci, "%04x:%02x:%02x.0", found.pciDomainID & 0xffff,
+                 found.pciBusID & 0xff, found.pciDeviceID & 0xff);
     return META_OK;
 }
 

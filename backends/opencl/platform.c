@@ -198,6 +198,20 @@ meta_err ocl_device_find(int index, ocl_about *about)
     return META_OK;
 }
 
+/* Of cl_khr_pci_bus_info, which older headers do not have. */
+#define DEVICE_PCI_BUS_INFO 0x410F
+typedef struct pci_bus_info {
+    cl_uint domain, bus, device, function;
+} pci_bus_info;
+
+static void describe_place(cl_device_id device, char *text, size_t room)
+{
+    pci_bus_info at;
+    if (clGetDeviceInfo(device, DEVICE_PCI_BUS_INFO, sizeof at, &at, NULL) == CL_SUCCESS)
+        snprintf(text, room, "%04x:%02x:%02x.%x", at.domain & 0xffff, at.bus & 0xff,
+                 at.device & 0xff, at.function & 0xf);
+}
+
 meta_err ocl_device_info(int index, meta_device_desc *desc)
 {
     ocl_about about;
@@ -210,6 +224,7 @@ meta_err ocl_device_info(int index, meta_device_desc *desc)
     desc->has_f64 = about.has_f64;
     desc->is_host = 0;
     desc->is_gpu = (about.type & CL_DEVICE_TYPE_GPU) != 0;
+    describe_place(about.device, desc->pci, sizeof desc->pci);
     return META_OK;
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file fake.c
  *  Back ends that cannot be used, one for each fault, chosen by -DFAKE_…; the core must find the
- *  fault before it calls what is not to be called, and say it. */
+ *  fault before it calls what is not to be called, and say it. With -DFAKE_CARDS=N, one of N devices
+ *  that can be described but not opened. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -32,7 +33,7 @@ static meta_err init(const meta_host *host)
 {
 #if defined FAKE_INIT_FAILS
     return host->fail(META_ERR_DEVICE, "the fake driver is %d years too old", 12);
-#elif defined FAKE_NO_DEVICE
+#elif defined FAKE_NO_DEVICE || defined FAKE_CARDS
     (void)host;
     return META_OK;
 #else
@@ -41,11 +42,27 @@ static meta_err init(const meta_host *host)
 #endif
 }
 
+#ifdef FAKE_CARDS
+static int device_count(char *reason, size_t room)
+{
+    (void)reason, (void)room;
+    return FAKE_CARDS;
+}
+
+/* A GPU each in slots 10, 20, … */
+static meta_err device_info(int index, meta_device_desc *desc)
+{
+    desc->is_gpu = 1;
+    snprintf(desc->pci, sizeof desc->pci, "0000:%d0:00.0", (index + 1) % 10);
+    return META_OK;
+}
+#else
 static int device_count(char *reason, size_t room)
 {
     snprintf(reason, room, "the fake driver knows no device");
     return 0;
 }
+#endif
 
 /* Never called, of whatever type. */
 static void must_not_be_called(void)
@@ -57,7 +74,11 @@ static void must_not_be_called(void)
 static const meta_ops ops = {
     .size = FAKE_OPS_SIZE,
     .device_count = device_count,
+#ifdef FAKE_CARDS
+    .device_info = device_info,
+#else
     FAKE(device_info),
+#endif
     FAKE(open),
     FAKE(close),
     FAKE(state),

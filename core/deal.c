@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file deal.c
+ *  Which of a node's devices each of its ranks takes: evenly, and near its cores where it was given
+ *  some of its own. Every rank works out the same deal for itself. */
+#include "core.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The cores of each rank of this node, by node-local rank; set before the first device is opened.
+ */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static meta_cores *known;
+static int ranks_known;
+
+meta_err meta_deal_cores(const meta_cores *cores, int ranks)
+{
+    const size_t bytes = (size_t)ranks * sizeof *cores;
+    meta_cores *copy = malloc(bytes);
+    if (!copy) return meta_fail(META_ERR_NO_MEMORY, "no memory for the cores of %d ranks", ranks);
+    memcpy(copy, cores, bytes);
+    pthread_mutex_lock(&lock);
+    free(known);
+    known = copy;
+    ranks_known = ranks;
+    pthread_mutex_unlock(&lock);
+    return META_OK;
+}
+
+void meta_deal_forget(void)
+{
+    free(known);
+    known = NULL;
+    ranks_known = 0;
+}
+
+static int in_common(const meta_cores *a, const meta_cores *b)
+{
+    int count = 0;
+    for (int k = 0; k < META_MAX_CPUS / 64; ++k)
+        count += __builtin_popcountll(a->bits[k] & b->bits[k]);
+    return count;
+}
+
+/* Where all ranks may run everywhere, none is nearer to a device than another. */
+static bool alike(const meta_cores *cores, int ranks)
+{
+    for (int r = 1; r < ranks; ++r)
+        if (memcmp(&cores[0], &cores[r], sizeof *cores) != 0) return false;
+    return true;
+}
+
+/* Whether a device that @p load ranks have may take another: each has the same number of ranks, or
+ * one more where they do not come out even, as @p larger devices already have. */
+static bool may_take(int load, int larger, int devices, int ranks)
+{
+    const int each = ranks / devices;
+    return load < each || (load == each && larger < ranks % devices);
+}
+
+/* Ranks choose in turn: the nearest device that may take one more, of those the one with the
+ * fewest, of those the first. */
+static int deal(const meta_cores *near, int devices, const meta_cores *cores, int ranks, int of,
+                int *load)
+{
+    int larger = 0, chosen = 0;
+    for (int r = 0; r <= of; ++r) {
+        int common = -1;
+        for (int d = 0; d < devices; ++d) {
+            const int here = in_common(&near[d], &cores[r]);
+            if (!may_take(load[d], larger, devices, ranks)) continue;
+            if (here > common || (here == common && load[d] < load[chosen]))
+                common = here, chosen = d;
+        }
+        larger += load[chosen]++ == ranks / devices;
+    }
+    return chosen;
+}
+
+static bool find_near(const meta_backend *backend, int devices, meta_cores *near)
+{
+    for (int d = 0; d < devices; ++d) {
+        meta_device_desc desc = META_DEVICE_DESC_INIT;
+        if (backend->ops.device_info(d, &desc) != META_OK) return false;
+        if (!meta_cores_near(desc.pci, &near[d])) return false;
+    }
+    return true;
+}
+
+int meta_deal(const meta_backend *backend, int devices, int node_rank, int node_size)
+{
+    int chosen = node_rank % devices;
+    if (devices == 1) return 0;
+    pthread_mutex_lock(&lock);
+    if (ranks_known == node_size && !alike(known, node_size)) {
+        meta_cores *near = calloc((size_t)devices, sizeof *near);
+        int *load = calloc((size_t)devices, sizeof *load);
+        if (near && load && find_near(backend, devices, near))
+            chosen = deal(near, devices, known, node_size, node_rank, load);
+        free(near);
+        free(load);
+    }
+    pthread_mutex_unlock(&lock);
+    return chosen;
+}
