@@ -10,6 +10,8 @@
 #   mpi=yes    left out without an MPI even where np= is not given
 #   timeout=   seconds (initially 120); more with sanitizers, in a long run, under oclgrind
 #   labels=    for ctest -L
+#   alone=yes  not beside another: it installs, for which libtool links the libraries that tests run
+#              with anew, in their place
 #   smoke=yes  also run by make distcheck
 #   long=yes   only run by ./check --long
 #
@@ -50,6 +52,7 @@ function entry(backend, map, np,    name, environment, labels, processors)
         * (backend == "hip" && hipcpu != "no" ? 5 : 1)
     printf "set_tests_properties(%s PROPERTIES\n", quoted(name)
     printf "  TIMEOUT ${timeout} PROCESSORS %d SKIP_RETURN_CODE 77\n", processors
+    if (field["alone"] == "yes") print "  RUN_SERIAL TRUE"
     if (labels != "") printf "  LABELS %s\n", quoted(labels)
     gsub(/[\\"$]/, "\\\\&", environment)
     printf "  ENVIRONMENT \"%s;POCL_CACHE_DIR=${pocl}\")\n", environment
@@ -102,7 +105,7 @@ FNR == 1 {
     field["backends"] = "any"
     field["timeout"] = 120
     field["np"] = field["mixed"] = field["mpi"] = ""
-    field["labels"] = field["smoke"] = field["long"] = ""
+    field["labels"] = field["alone"] = field["smoke"] = field["long"] = ""
     sub(/^.*TEST:/, "")
     sub(/\*\/ *$/, "")
     for (k = 1; k <= NF; ++k) {

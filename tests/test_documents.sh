@@ -7,7 +7,7 @@
 #
 # Without PREFIX the build is installed in a temporary folder, where its programs need to be told
 # where the libraries are. `make installcheck` gives the PREFIX it was configured for, where they do not.
-# TEST: backends=any mpi=yes timeout=300 labels=documents
+# TEST: backends=any mpi=yes timeout=300 labels=documents alone=yes
 set -eu
 top=$META_TEST_SRCDIR build=$META_TEST_BUILDDIR
 here=$(mktemp -d)

@@ -13,13 +13,34 @@ failed=0
 "$build/meta-info" | grep -q '^  opencl  *usable' || { echo 'no device: opencl'; exit 77; }
 small='--scaling 1 --nx 20 --ny 16 --nz 12 --num_vars 1 --num_tsteps 10 --stencil 23 --comm_method 11'
 
+# A run that does not end: where its processes are, then an end.
+limit=120
+[ "${META_TEST_SANITIZE-no}" = no ] || limit=400
+end_of()
+{
+    echo "BROKEN $what: still running after $limit s"
+    ps -A -o pid,ppid,stat,wchan:20,args | grep -e "[ /]$program" -e '[h]ydra' -e '[o]rted'
+    for pid in $(pgrep "$(printf '%.15s' "$program")"); do
+        gdb -p "$pid" -batch -ex 'thread apply all backtrace 20' 2>/dev/null
+    done
+    kill "$1"
+    sleep 2
+    kill -KILL "$1" 2>/dev/null
+}
 # run STATUS RANKS PROGRAM ARGUMENT…: its output is then in out and err.
 run()
 {
     want=$1 ranks=$2 program=$3
     shift 3
     what="$program $* on $ranks ranks"
-    $META_TEST_MPIEXEC -n "$ranks" "$build/$program" "$@" >out 2>err </dev/null
+    $META_TEST_MPIEXEC -n "$ranks" "$build/$program" "$@" >out 2>err </dev/null &
+    job=$! tenths=0
+    while kill -0 $job 2>/dev/null; do
+        tenths=$((tenths + 1))
+        [ $tenths != $((10 * limit)) ] || end_of $job
+        sleep 0.1
+    done
+    wait $job
     got=$?
     [ "$got" = "$want" ] || broken "exit status $got, expected $want"
 }
