@@ -21,9 +21,7 @@ AC_DEFUN([META_CHECK_CUDA], [
   AC_ARG_VAR([NVCC], [CUDA compiler])
   AC_ARG_VAR([CUDA_HOME], [folder of the CUDA toolkit, where nvcc is not on the PATH])
   meta_cuda=no meta_cuda_reason="--with-cuda=no" CUDA_CODE= CUDA_LIBS=
-  AS_CASE([$with_cuda],
-    [yes], [META_FIND_CUDA],
-    [auto], [meta_cuda_reason="only with --with-cuda=yes: it has not run on a GPU yet"])
+  AS_IF([test "x$with_cuda" != xno], [META_FIND_CUDA])
   META_PART_DECIDE([cuda])
   CUDA_WARNINGS="-Wall -Wextra" HIP_WARNINGS="-Wall -Wextra -Wshadow -Wconversion"
   AS_IF([test "x$enable_werror" = xyes],
@@ -62,9 +60,15 @@ AC_DEFUN([META_CUDA_ARCH], [
         meta_cuda_arch="$meta_cuda_arch${meta_cuda_arch:+ }sm_$meta_a"
         meta_last=$meta_a])
   done
+  # Devices before 80 that the compiler can still make code for, where it no longer can for 70.
+  AS_CASE(["$with_cuda_arch: $meta_known"],
+    [auto:*sm_70\ *], [],
+    [auto:*sm_75\ *], [
+      CUDA_CODE="$CUDA_CODE -gencode arch=compute_75,code=compute_75"
+      meta_cuda_arch="$meta_cuda_arch PTX-75"])
   AS_IF([test -n "$meta_last"],
     [CUDA_CODE="$CUDA_CODE -gencode arch=compute_$meta_last,code=compute_$meta_last"
-     meta_cuda_arch="$meta_cuda_arch PTX"])
+     meta_cuda_arch="$meta_cuda_arch PTX-$meta_last"])
 ])
 
 dnl The runtime is linked in, so that the plugin needs nothing but the driver, and loads without one.
@@ -100,9 +104,7 @@ AC_DEFUN([META_CHECK_HIP], [
   meta_hip=no meta_hip_reason="--with-hip=no" HIP_CODE= HIP_LIBS= meta_hip_with=
   AS_CASE([$with_hip_cpu],
     [yes], [AC_MSG_ERROR([--with-hip-cpu=DIR: give the folder of HIP-CPU])],
-    [no], [AS_CASE([$with_hip],
-      [yes], [META_FIND_HIP],
-      [auto], [meta_hip_reason="only with --with-hip=yes: it has not run on a GPU yet"])],
+    [no], [AS_IF([test "x$with_hip" != xno], [META_FIND_HIP])],
     [AS_IF([test "x$with_hip" = xno], [AC_MSG_ERROR([--with-hip=no and --with-hip-cpu contradict each other])])
      with_hip=yes
      META_FIND_HIP_CPU])

@@ -71,6 +71,7 @@ static void every_device_is_described_as_the_library_does(void)
         CHECK_OK(meta_device_info((int)json_integer_value(json_object_get(item, "index")), mode, &desc));
         CHECK_STRING(json_string_value(json_object_get(item, "name")), desc.name);
         CHECK_STRING(json_string_value(json_object_get(item, "driver")), desc.driver);
+        CHECK_STRING(json_string_value(json_object_get(item, "pci")), desc.pci);
         CHECK_INT(json_integer_value(json_object_get(item, "compute_units")), desc.compute_units);
         CHECK_INT(json_is_true(json_object_get(item, "f64")), desc.has_f64);
     }

@@ -111,6 +111,31 @@ static void every_back_end_found_has_a_reason_or_a_device(void)
     CHECK_CHILD(look_at_all, NULL);
 }
 
+/* The library's own that were built, on a machine without their drivers, too. */
+static void look_at_own(void *unused)
+{
+    int count = 0, found = 0;
+    (void)unused;
+    unsetenv("META_BACKEND_PATH");
+    unsetenv("META_MODE");
+    CHECK_OK(meta_init());
+    CHECK_OK(meta_backend_count(&count));
+    for (int k = 0; k < count; ++k) {
+        meta_backend_desc desc = META_BACKEND_DESC_INIT;
+        CHECK_OK(meta_backend_info(k, &desc));
+        test_case("%s: %s", desc.name, desc.reason);
+        if (*desc.path) CHECK(*desc.description != '\0');
+        found += *desc.path != '\0';
+    }
+    CHECK(found > 0);
+    CHECK_OK(meta_finalize());
+}
+
+static void every_back_end_that_was_built_loads(void)
+{
+    CHECK_CHILD(look_at_own, NULL);
+}
+
 static void ask_for(void *number)
 {
     const size_t u = *(size_t *)number;
@@ -338,6 +363,7 @@ static void what_is_left_out_is_named(void)
 
 TEST_MAIN(PROMISE(a_back_end_of_ones_own_works_by_its_name),
           PROMISE(every_back_end_found_has_a_reason_or_a_device),
+          PROMISE(every_back_end_that_was_built_loads),
           PROMISE(asking_for_one_that_cannot_be_used_gives_the_reason),
           PROMISE(what_is_no_module_is_refused),
           PROMISE(a_truncated_module_is_refused_at_any_length),

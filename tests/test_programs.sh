@@ -122,7 +122,7 @@ refused 2 'grid-out' meta-minighost $small --grid-out no/such/folder/grid.f64
 refused 2 'expect' meta-minighost $small --expect nowhere.f64
 refused 3 'nx' meta-dot3d --nx 2
 refused 2 'type' meta-dot3d --type i8
-META_MODE=cuda
+META_MODE=cuda:900
 export META_MODE
 refused 2 'cuda' meta-minighost $small
 unset META_MODE

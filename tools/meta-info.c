@@ -334,7 +334,7 @@ static void write_variables(json *j)
 
 static void write_all(const request *r, int backends)
 {
-    json j = {stdout, false, 0};
+    json j = {.to = stdout};
     json_open(&j, NULL, '{');
     json_string(&j, "version", PACKAGE_VERSION);
     write_backends(&j, backends);
