@@ -214,7 +214,8 @@ void meta_job_forget(void)
 {
     own = NULL;
     rank = node_rank = 0;
-    size = node_size = 1;
+    size = 1;
+    node_size = 1;
     meta_deal_forget();
     meta_log_rank(-1);
 }

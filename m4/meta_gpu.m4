@@ -117,6 +117,7 @@ AC_DEFUN([META_CHECK_HIP], [
   AC_SUBST([HIP_CODE])
   AC_SUBST([HIP_LIBS])
   AM_CONDITIONAL([HAVE_HIP], [test $meta_hip = yes])
+  AM_CONDITIONAL([HAVE_HIP_CPU], [test "x$with_hip_cpu" != xno])
 ])
 
 AC_DEFUN([META_FIND_HIP], [
@@ -157,8 +158,11 @@ AC_DEFUN([META_HIP_LIBS], [
 ])
 
 AC_DEFUN([META_FIND_HIP_CPU], [
+  AS_IF([grep "define __HIP_CPU_RT__" "$with_hip_cpu/include/hip/hip_runtime.h" >/dev/null 2>&1],
+    [with_hip_cpu=`cd "$with_hip_cpu" && pwd`],
+    [AC_MSG_ERROR([--with-hip-cpu=$with_hip_cpu: no include/hip/hip_runtime.h of HIP-CPU is there; get it with git clone https://github.com/ROCm/HIP-CPU])])
   AC_CHECK_PROGS([HIPCC], [g++ clang++])
-  HIP_CODE="-x c++ -DMETA_GPU_HIP_CPU -isystem $with_hip_cpu/include"
+  HIP_CODE="-x c++ -DMETA_GPU_HIP_CPU -isystem $with_hip_cpu/include $META_SANITIZE"
   HIP_LIBS="-ltbb -lstdc++ -lpthread -ldl"
   AC_MSG_CHECKING([whether ${HIPCC:-a C++ compiler} compiles with HIP-CPU])
   META_GPU_TRY([$HIPCC -std=c++17 $HIP_CODE], [hip/hip_runtime.h])

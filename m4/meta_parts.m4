@@ -51,6 +51,15 @@ AC_DEFUN([META_CHECK_OPENMP], [
   META_CONTRACT=
   META_ADD_FLAG([META_CONTRACT], [-ffp-contract=off])
   AC_SUBST([META_CONTRACT])
+  AC_CACHE_CHECK([whether $CC makes AVX2 and AVX-512 code and asks the processor for them], [meta_cv_x86_variants], [
+    meta_saved=$CFLAGS
+    CFLAGS="$CFLAGS -mavx2 -mavx512f -mavx512vl -mavx512bw -mavx512dq"
+    AC_LINK_IFELSE([AC_LANG_PROGRAM([], [[__builtin_cpu_init(); return __builtin_cpu_supports("avx512f");]])],
+      [meta_cv_x86_variants=yes], [meta_cv_x86_variants=no])
+    CFLAGS=$meta_saved])
+  AS_IF([test $meta_cv_x86_variants = yes],
+    [AC_DEFINE([HAVE_X86_VARIANTS], [1], [the kernels are there for AVX2 and AVX-512 as well])])
+  AM_CONDITIONAL([X86_VARIANTS], [test $meta_cv_x86_variants = yes])
   AM_CONDITIONAL([HAVE_OPENMP], [test $meta_openmp = yes])
 ])
 
@@ -100,8 +109,14 @@ AC_DEFUN([META_SUMMARY], [
   META_LINE([libmeta_comm, applications], [mpi], [$MPI_KIND, $MPICC])
   META_LINE([OpenMP back end], [openmp], [$OPENMP_CFLAGS])
   META_LINE([OpenCL back end], [opencl], [$OPENCL_LIBS])
+  META_LINE([OpenBLAS to compare with], [blas], [$BLAS_LIBS])
+  META_LINE([CLBlast to compare with], [clblast], [$CLBLAST_LIBS])
   META_LINE([CUDA back end], [cuda], [$meta_cuda_arch])
+  AS_IF([test $meta_cuda = yes], [META_LINE([cuBLAS to compare with], [cublas], [$CUBLAS_LIBS])])
   META_LINE([HIP back end], [hip], [$meta_hip_with])
+  AS_IF([test $meta_hip = yes], [META_LINE([hipBLAS to compare with], [hipblas], [$HIPBLAS_LIBS])])
+  META_LINE([pictures by libpng], [png], [$PNG_LIBS])
+  META_LINE([compression by zlib], [zlib], [$ZLIB_LIBS])
   META_LINE([Fortran module], [fortran], [])
   META_LINE([make check], [check], [${MPIEXEC:+ranks under $MPIEXEC}])
   META_LINE([tests of JSON], [jansson], [])

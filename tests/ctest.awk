@@ -6,7 +6,8 @@
 #   backends=  names, `all` for openmp, opencl and the GPU back ends that are built, or `any`
 #              (initially): one entry each with META_MODE set, but one without it for `any`
 #   np=        numbers of ranks: one entry each, under the MPI's launcher; none without an MPI
-#   mixed=yes  with np= above 1: one more entry each, half the ranks on OpenMP, half on OpenCL
+#   mixed=yes  with np= above 1: one more entry each, half the ranks on OpenMP, half on OpenCL; and
+#              so with each GPU back end that is built, called mixed-cuda …
 #   mpi=yes    left out without an MPI even where np= is not given
 #   timeout=   seconds (initially 120); more with sanitizers, in a long run, under oclgrind
 #   labels=    for ctest -L
@@ -19,7 +20,7 @@
 # in one file. A # begins the line of a script. Exit status 77 of a test means it was skipped.
 #
 # Variables: builddir, srcdir, mpiexec, mpi (its kind, or none), sanitize (yes or no), gpu (the GPU
-# back ends that are built, with commas), hipcpu (HIP-CPU's folder, whose ranks take long, or no).
+# back ends that are built, with commas).
 
 function fail(text)
 {
@@ -48,8 +49,7 @@ function entry(backend, map, np,    name, environment, labels, processors)
     printf "add_test(%s", quoted(name)
     if (np) printf " %s -n %d", quoted(mpiexec), np
     printf " %s)\n", quoted(command)
-    printf "math(EXPR timeout \"%d * ${scale}\")\n", field["timeout"] * (sanitize == "yes" ? 4 : 1) \
-        * (backend == "hip" && hipcpu != "no" ? 5 : 1)
+    printf "math(EXPR timeout \"%d * ${scale}\")\n", field["timeout"] * (sanitize == "yes" ? 4 : 1)
     printf "set_tests_properties(%s PROPERTIES\n", quoted(name)
     printf "  TIMEOUT ${timeout} PROCESSORS %d SKIP_RETURN_CODE 77\n", processors
     if (field["alone"] == "yes") print "  RUN_SERIAL TRUE"
@@ -58,13 +58,16 @@ function entry(backend, map, np,    name, environment, labels, processors)
     printf "  ENVIRONMENT \"%s;POCL_CACHE_DIR=${pocl}\")\n", environment
 }
 
-function entries(np,    count, name, k)
+function entries(np,    count, name, openmp, k)
 {
     sub(/^all/, "openmp,opencl" (gpu == "" ? "" : "," gpu), field["backends"])
     count = split(field["backends"], name, ",")
     for (k = 1; k <= count; ++k) entry(name[k], "", np)
-    if (field["mixed"] == "yes" && np > 1)
-        entry("mixed", (np > 2 ? "0-" int(np / 2) - 1 : "0") ":openmp,*:opencl", np)
+    if (field["mixed"] != "yes" || np < 2) return
+    openmp = (np > 2 ? "0-" int(np / 2) - 1 : "0") ":openmp"
+    entry("mixed", openmp ",*:opencl", np)
+    count = split(gpu, name, ",")
+    for (k = 1; k <= count; ++k) entry("mixed-" name[k], openmp ",*:" name[k], np)
 }
 
 BEGIN {

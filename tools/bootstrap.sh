@@ -55,6 +55,19 @@ need_to_check()
     need_to_build "$1"
     need 'ctest' 'cmake' has_program ctest
     need 'jansson' 'libjansson-dev' has_header jansson.h
+    need 'libpng' 'libpng-dev' has_header png.h
+    need 'zlib' 'zlib1g-dev' has_header zlib.h
+    need 'OpenBLAS' 'libopenblas-dev' has_library openblas
+    need 'CLBlast' 'libclblast-dev' has_header clblast_c.h
+}
+
+# Whether the folder is HIP-CPU, and not HIP for GPUs, whose headers have the same names.
+is_hip_cpu() { grep -qs "define __HIP_CPU_RT__" "$1/include/hip/hip_runtime.h"; }
+# It is headers alone; they need a C++ compiler with TBB.
+need_hip_cpu()
+{
+    need 'a C++ compiler' 'g++' has_program g++
+    need 'TBB' 'libtbb-dev' has_library tbb
 }
 
 # Fill missing_what and missing_packages.
