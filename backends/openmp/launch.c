@@ -29,19 +29,11 @@ static int threads_for(const meta_space *s)
     return threads > MOST_THREADS ? MOST_THREADS : threads;
 }
 
-/* The part of [0, length) that is share number k of n. */
-static void share_of(meta_i64 length, int k, int n, meta_i64 part[2])
-{
-    const meta_i64 each = length / n, over = length % n;
-    part[0] = k * each + (k < over ? k : over);
-    part[1] = part[0] + each + (k < over);
-}
-
 static void run_share(meta_kernel_function *run, const meta_work *whole, int k, int n, void *result)
 {
     meta_work mine = *whole;
-    if (whole->space->rows >= n) share_of(whole->space->rows, k, n, mine.row);
-    else share_of(whole->space->extent[0], k, n, mine.column);
+    if (whole->space->rows >= n) openmp_share(whole->space->rows, k, n, mine.row);
+    else openmp_share(whole->space->extent[0], k, n, mine.column);
     mine.partial = result;
     run(&mine);
 }

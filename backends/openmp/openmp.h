@@ -18,6 +18,31 @@ typedef struct openmp_kernel {
 
 /** NULL functions where the kernel does not know the type. */
 openmp_kernel openmp_kernel_of(uint32_t kernel, uint32_t type);
+/* The same of one instruction set; those that the compiler could make. */
+openmp_kernel openmp_kernel_baseline(uint32_t kernel, uint32_t type);
+openmp_kernel openmp_kernel_avx2(uint32_t kernel, uint32_t type);
+openmp_kernel openmp_kernel_avx512(uint32_t kernel, uint32_t type);
+
+/** Before any kernel is asked for. */
+meta_err openmp_variant_choose(void);
+const char *openmp_variant_name(void);
+
+/* memory.c: operations of the plugin's table */
+meta_err openmp_alloc(meta_plugin_device *device, size_t bytes, meta_memory *memory);
+void openmp_free(meta_plugin_device *device, const meta_memory *memory);
+meta_err openmp_wrap(meta_plugin_device *device, void *native, size_t bytes, meta_native_kind kind,
+                     meta_memory *memory);
+void openmp_unwrap(meta_plugin_device *device, const meta_memory *memory);
+meta_err openmp_copy(meta_plugin_queue *queue, meta_copy_kind kind, void *host, void *object,
+                     uint64_t offset, size_t bytes, meta_ticket *ticket);
+
+/** The part of [0, length) that is share number k of n: what a thread computes, and first touches. */
+static inline void openmp_share(meta_i64 length, int k, int n, meta_i64 part[2])
+{
+    const meta_i64 each = length / n, over = length % n;
+    part[0] = k * each + (k < over ? k : over);
+    part[1] = part[0] + each + (k < over);
+}
 
 /** Run the calls, one after the other, to their end. */
 meta_err openmp_launch(meta_plugin_queue *queue, const meta_call *calls, size_t count,

@@ -15,7 +15,7 @@ const meta_host *openmp_host;
 static meta_err init(const meta_host *host)
 {
     openmp_host = host;
-    return META_OK;
+    return openmp_variant_choose();
 }
 
 static void fini(void) {}
@@ -48,7 +48,8 @@ static meta_err device_info(int index, meta_device_desc *desc)
     const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
     (void)index;
     processor_name(desc->name, sizeof desc->name);
-    snprintf(desc->driver, sizeof desc->driver, "OpenMP %d, compiled by %s", _OPENMP, __VERSION__);
+    snprintf(desc->driver, sizeof desc->driver, "OpenMP %d, compiled by %s, %s kernels", _OPENMP,
+             __VERSION__, openmp_variant_name());
     desc->memory = pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page : 0;
     desc->compute_units = openmp_host->threads();
     desc->has_f64 = 1;
@@ -81,40 +82,6 @@ static meta_err state_of(meta_plugin_device *device, meta_plugin_queue *queue, m
     return META_OK;
 }
 
-/* ------------------------------------------------------------------ memory */
-
-enum { SMALL_ALIGNMENT = 64 };
-
-static meta_err allocate(meta_plugin_device *device, size_t bytes, meta_memory *memory)
-{
-    void *address;
-    (void)device;
-    if (bytes > PTRDIFF_MAX - SMALL_ALIGNMENT ||
-        posix_memalign(&address, SMALL_ALIGNMENT, bytes) != 0)
-        return openmp_host->fail(META_ERR_NO_MEMORY, "the host has no %zu bytes", bytes);
-    *memory = (meta_memory){address, address, bytes};
-    return META_OK;
-}
-
-static void release(meta_plugin_device *device, const meta_memory *memory)
-{
-    (void)device;
-    free(memory->object);
-}
-
-static meta_err wrap(meta_plugin_device *device, void *native, size_t bytes, meta_native_kind kind,
-                     meta_memory *memory)
-{
-    (void)device, (void)kind; /* a host array is this device's own kind of memory */
-    *memory = (meta_memory){native, native, bytes};
-    return META_OK;
-}
-
-static void unwrap(meta_plugin_device *device, const meta_memory *memory)
-{
-    (void)device, (void)memory;
-}
-
 /* ------------------------------------------------------------------ the queues */
 
 static meta_err queue_create(meta_plugin_device *device, meta_queue_kind kind,
@@ -139,18 +106,6 @@ static meta_err queue_finish(meta_plugin_queue *queue)
 static meta_err queue_after(meta_plugin_queue *queue, meta_plugin_queue *earlier)
 {
     (void)queue, (void)earlier;
-    return META_OK;
-}
-
-static meta_err copy(meta_plugin_queue *queue, meta_copy_kind kind, void *host, void *object,
-                     uint64_t offset, size_t bytes, meta_ticket *ticket)
-{
-    char *mine = (char *)object + offset;
-    (void)queue;
-    /* A wrapped array may be given as its own host side. */
-    if (kind == META_COPY_H2D) memmove(mine, host, bytes);
-    else memmove(host, mine, bytes);
-    if (ticket) *ticket = NULL;
     return META_OK;
 }
 
@@ -179,17 +134,17 @@ static const meta_ops ops = {
     .open = open_device,
     .close = close_device,
     .state = state_of,
-    .alloc = allocate,
-    .free = release,
-    .wrap = wrap,
-    .unwrap = unwrap,
+    .alloc = openmp_alloc,
+    .free = openmp_free,
+    .wrap = openmp_wrap,
+    .unwrap = openmp_unwrap,
     .host_alloc = NULL, /* the core's aligned memory is as good as any */
     .host_free = NULL,
     .queue_create = queue_create,
     .queue_destroy = queue_destroy,
     .queue_finish = queue_finish,
     .queue_after = queue_after,
-    .copy = copy,
+    .copy = openmp_copy,
     .launch = openmp_launch,
     .ticket_test = ticket_test,
     .ticket_wait = ticket_wait,

@@ -1,0 +1,34 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# The OpenMP kernels of every instruction set that this processor has keep the promises of the kernels.
+# TEST: timeout=400 labels=core
+build=${META_TEST_BUILDDIR:-.}
+out=$(mktemp)
+trap 'rm -f "$out"' EXIT
+status=0 ran=0
+META_MODE=openmp META_TEST_BRIEF=1 # each program runs whole elsewhere
+export META_MODE META_TEST_BRIEF META_CPU
+for META_CPU in baseline avx2 avx512; do
+    "$build/meta-info" >"$out" 2>&1
+    if ! grep -q " $META_CPU kernels" "$out"; then
+        if grep -q -e 'does not have these instructions' -e 'as far as they were built' "$out"; then
+            echo "not here: $META_CPU"
+            continue
+        fi
+        cat "$out"
+        exit 1
+    fi
+    for test in copy pack reduce stencil same_bits; do
+        "$build/tests/test_$test" >"$out" 2>&1
+        case $? in
+            0) ran=$((ran + 1)) ;;
+            77) [ $test = same_bits ] || status=1 ;; # with OpenMP alone there is nothing to compare
+            *) echo "BROKEN: test_$test with META_CPU=$META_CPU"; cat "$out"; status=1 ;;
+        esac
+    done
+done
+META_CPU=abacus
+"$build/meta-info" | grep -q 'META_CPU=abacus: give' || { echo 'BROKEN: META_CPU=abacus is taken'; status=1; }
+[ $ran -ge 4 ] || { echo "BROKEN: only $ran programs ran"; status=1; }
+[ $status = 0 ] && echo "kept   $ran programs with every instruction set there is"
+exit $status
