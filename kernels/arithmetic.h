@@ -46,6 +46,7 @@ META_KERNEL(axpy)
        META_C(0, 1, 0)) + META_C(1, 0, 0)) + META_C(0, 0, 1))
 #define META_3D27P ((META_PLANE(-1) + META_PLANE(0)) + META_PLANE(1))
 
+#ifndef META_OWN_STENCILS /* a back end has its own kernels of these names */
 /* The average over a stencil's points. Strides and the box are those of a grid: columns are
  * contiguous, dimension 1 is y and dimension 2 is z (unused by the 2D stencils). */
 #define META_STENCIL(name, POINTS, n)                                              \
@@ -91,6 +92,7 @@ META_STENCIL(stencil_2d5p, META_2D5P, 5)
 META_STENCIL(stencil_2d9p, META_2D9P, 9)
 META_STENCIL(stencil_3d7p, META_3D7P, 7)
 META_STENCIL(stencil_3d27p, META_3D27P, 27)
+#endif
 
 META_KERNEL(reduce_sum)
 {

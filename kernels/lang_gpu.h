@@ -15,15 +15,21 @@
 
 /** The threads of a block; a power of two. */
 #define META_GPU_BLOCK 256
+/** A kernel that leaves room for three blocks on a multiprocessor. */
+#if defined(__HIP_CPU_RT__)
+#define META_GPU_GLOBAL static __global__
+#else
+#define META_GPU_GLOBAL static __global__ __launch_bounds__(META_GPU_BLOCK, 3)
+#endif
 
 /** The arguments of one call: the operands' addresses, the scalar's bits, the space and how it is
  *  dealt out: 2^columns_log2 threads of a block lie across the columns, and so do `wide` blocks;
- *  `high` blocks lie across the rows. */
+ *  `high` blocks lie across the rows, of which a thread takes `depth` in a row. */
 typedef struct meta_gpu_call {
     void *operand[META_MAX_OPERANDS];
     meta_u64 scalar;
     meta_space space;
-    meta_u32 columns_log2, wide, high;
+    meta_u32 columns_log2, wide, high, depth, pieces; /* pieces: of stencils, see stencil.h */
 } meta_gpu_call;
 
 /** The arguments of a launch, passed by value. */
@@ -47,14 +53,19 @@ template <int N> struct meta_gpu_kernel {
     typedef void type(META_GPU_POINTED(N), void *partials);
 };
 
-/** Where a row begins for each operand. A thread asks for single rows, so it keeps no coordinates. */
+/** Where a row begins for each operand, and its number; how many the thread has left to do, this one
+ *  included, and the row's coordinate in dimension 1. */
 typedef struct meta_gpu_row {
-    meta_i64 at[META_MAX_OPERANDS];
+    meta_i64 at[META_MAX_OPERANDS], number, y;
+    meta_u32 left;
 } meta_gpu_row;
 
-META_INLINE meta_gpu_row meta_gpu_row_of(const meta_space *s, meta_i64 number)
+META_INLINE meta_gpu_row meta_gpu_row_of(const meta_space *s, meta_i64 number, meta_u32 left)
 {
     meta_gpu_row r;
+    r.number = number;
+    r.y = 0;
+    r.left = number < s->rows ? left : 0;
     for (int k = 0; k < META_MAX_OPERANDS; ++k) r.at[k] = s->base[k];
     for (meta_i64 d = 1; d < s->ndim; ++d) {
         const meta_i64 extent = s->extent[d];
@@ -63,9 +74,22 @@ META_INLINE meta_gpu_row meta_gpu_row_of(const meta_space *s, meta_i64 number)
                                                        : (meta_u32)number / (meta_u32)extent;
         for (int k = 0; k < META_MAX_OPERANDS; ++k)
             r.at[k] += (number - whole * extent) * s->stride[k][d];
+        if (d == 1) r.y = number - whole * extent;
         number = whole;
     }
     return r;
+}
+
+/* Divisions only where dimension 1 comes to its end. */
+META_INLINE void meta_gpu_row_next(const meta_space *s, meta_gpu_row *r)
+{
+    if (--r->left == 0) return;
+    if (++r->y < s->extent[1] && s->ndim > 1) {
+        ++r->number;
+        for (int k = 0; k < META_MAX_OPERANDS; ++k) r->at[k] += s->stride[k][1];
+    } else {
+        *r = meta_gpu_row_of(s, r->number + 1, r->left);
+    }
 }
 
 #undef META_JOIN_
@@ -87,7 +111,7 @@ META_INLINE meta_gpu_row meta_gpu_row_of(const meta_space *s, meta_i64 number)
 #define META_KERNEL(name)                                                              \
     static __device__ inline void META_JOIN(name##_body_, META_SUFFIX)(                \
         const meta_gpu_call *w, void *partials);                                       \
-    template <int N> static __global__ void META_JOIN(name##_, META_SUFFIX)(           \
+    template <int N> META_GPU_GLOBAL void META_JOIN(name##_, META_SUFFIX)(            \
         META_GPU_ARGUMENTS(N) calls, void *partials)                                   \
     {                                                                                  \
         META_JOIN(name##_body_, META_SUFFIX)(&calls.call[blockIdx.y], partials);       \
@@ -108,17 +132,23 @@ META_INLINE meta_gpu_row meta_gpu_row_of(const meta_space *s, meta_i64 number)
                    wide_ = blockIdx.x - high_ * w->wide;                                         \
     const meta_i64 columns_from_ = (meta_i64)wide_ * across_ + (thread_ & (across_ - 1)),        \
                    columns_step_ = (meta_i64)w->wide * across_,                                  \
-                   rows_step_ = (meta_i64)w->high * along_;                                      \
+                   rows_step_ = (meta_i64)w->high * along_ * w->depth;                           \
     /* A launch has as many blocks as its largest call needs. */                                 \
     for (meta_i64 row_ = high_ < w->high                                                         \
-                             ? (meta_i64)high_ * along_ + (thread_ >> w->columns_log2)           \
+                             ? ((meta_i64)high_ * along_ + (thread_ >> w->columns_log2)) * w->depth \
                              : s->rows;                                                          \
          row_ < s->rows; row_ += rows_step_)                                                     \
-        for (meta_gpu_row r = meta_gpu_row_of(s, row_), *once_ = &r; once_; once_ = 0)
+        for (meta_gpu_row r = meta_gpu_row_of(s, row_, w->depth); r.left > 0;                    \
+             meta_gpu_row_next(s, &r))
 #define META_COLUMNS(i) \
     for (meta_i64 i = columns_from_; i < s->extent[0]; i += columns_step_)
 #define META_SIMD
+/* Several loads of a thread are then under way at once. */
+#if defined(__HIP_CPU_RT__)
 #define META_SIMD_SUM(x)
+#else
+#define META_SIMD_SUM(x) _Pragma("unroll 4")
+#endif
 /* A tree over the block's threads: the same order of combining at every run. */
 #define META_REDUCE(A, accumulator, COMBINE)                                       \
     do {                                                                           \

@@ -101,11 +101,29 @@ static meta_err adopt(meta_plugin_device *device, const meta_state *state)
     return META_OK;
 }
 
+/* An event can only be put on a stream of its own device. */
+static meta_err check_adopted(meta_plugin_device *device)
+{
+    gpu_event event;
+    GPU_TRY_META(gpu_event_take(device, &event));
+    const gpu_status status = GPU(EventRecord)(event, device->adopted);
+    gpu_event_keep(device, event);
+    if (status == GPU_NOT_ITS_OWN) {
+        (void)GPU(GetLastError)();
+        return gpu_host->fail(META_ERR_ARGUMENT,
+                              "argument 'state': its queue is no stream of %s device %d", GPU_TITLE,
+                              device->ordinal);
+    }
+    GPU_TRY_AS(GPU_PREFIX "EventRecord", status);
+    return META_OK;
+}
+
 static meta_err open_device(meta_plugin_device *device, const meta_state *state)
 {
     gpu_properties found;
     if (state) GPU_TRY_META(adopt(device, state));
     GPU_TRY_META(gpu_use(device));
+    if (device->adopted) GPU_TRY_META(check_adopted(device));
     GPU_TRY(GetDeviceProperties, (&found, device->ordinal));
     device->units = found.multiProcessorCount > 0 ? found.multiProcessorCount : 1;
     GPU_TRY_AS(GPU_PREFIX "StreamCreateWithPriority", gpu_stream_create(&device->memory, 0));

@@ -10,6 +10,11 @@ meta_err gpu_fail(gpu_status status, const char *call)
     if (status == GPU(ErrorMemoryAllocation))
         return gpu_host->fail(META_ERR_NO_MEMORY, "%s: %s (%s); free buffers", call,
                               GPU(GetErrorString)(status), GPU(GetErrorName)(status));
+    if (status == GPU_NO_KERNEL)
+        return gpu_host->fail(
+            META_ERR_DEVICE,
+            "%s: %s (%s); build libmeta for this device too, with configure's " GPU_ARCH_OPTION,
+            call, GPU(GetErrorString)(status), GPU(GetErrorName)(status));
     return gpu_host->fail(META_ERR_DEVICE, "%s: %s (%s)", call, GPU(GetErrorString)(status),
                           GPU(GetErrorName)(status));
 }

@@ -4,6 +4,10 @@
  *  macros undefined for the next. */
 #include "arithmetic.h"
 
+STENCIL(META_T, META_W, META_A, 2d5p)
+STENCIL(META_T, META_W, META_A, 2d9p)
+STENCIL(META_T, META_W, META_A, 3d7p)
+STENCIL(META_T, META_W, META_A, 3d27p)
 FINISH(META_T, META_A, META_LOWEST, META_HIGHEST)
 
 #undef META_SUFFIX

@@ -8,6 +8,8 @@
 
 #include "kernels.h"
 
+#include "stencil.h"
+
 #include <cmath>
 
 /* ------------------------------------------------------------------ moving, by element size */
@@ -73,21 +75,59 @@ static __device__ inline void finish(const meta_gpu_call *w, A value)
 /* In place of the shared kernels of these names, which are left unused. */
 #define FINISH(T, A, LOWEST, HIGHEST)                                                              \
     template <int N>                                                                               \
-    static __global__ void META_JOIN(gpu_sum_, META_SUFFIX)(META_GPU_ARGUMENTS(N) calls, void *)   \
+    META_GPU_GLOBAL void META_JOIN(gpu_sum_, META_SUFFIX)(META_GPU_ARGUMENTS(N) calls, void *)     \
     {                                                                                              \
         finish<T, A, sum>(&calls.call[0], (A)0);                                                   \
     }                                                                                              \
     template <int N>                                                                               \
-    static __global__ void META_JOIN(gpu_least_, META_SUFFIX)(META_GPU_ARGUMENTS(N) calls, void *) \
+    META_GPU_GLOBAL void META_JOIN(gpu_least_, META_SUFFIX)(META_GPU_ARGUMENTS(N) calls, void *)   \
     {                                                                                              \
         finish<T, T, least>(&calls.call[0], HIGHEST);                                              \
     }                                                                                              \
     template <int N>                                                                               \
-    static __global__ void META_JOIN(gpu_greatest_, META_SUFFIX)(META_GPU_ARGUMENTS(N) calls,      \
-                                                                 void *)                           \
+    META_GPU_GLOBAL void META_JOIN(gpu_greatest_, META_SUFFIX)(META_GPU_ARGUMENTS(N) calls,        \
+                                                               void *)                             \
     {                                                                                              \
         finish<T, T, greatest>(&calls.call[0], LOWEST);                                            \
     }
+
+/* ------------------------------------------------------------------ stencils */
+
+/* In place of the shared kernels. */
+#define META_OWN_STENCILS
+#define PLUS(x, y) ((x) + (y))
+#define STENCIL(T, W, A, points)                                                                   \
+    template <int N>                                                                               \
+    META_GPU_GLOBAL void META_JOIN(stencil_##points##_, META_SUFFIX)(META_GPU_ARGUMENTS(N) calls,  \
+                                                                     void *)                       \
+    {                                                                                              \
+        gpu_stencil<gpu_##points<T, W>, T, A>(&calls.call[0]);                                     \
+    }                                                                                              \
+    template <int N>                                                                               \
+    META_GPU_GLOBAL void META_JOIN(stencil_##points##_sum_,                                        \
+                                   META_SUFFIX)(META_GPU_ARGUMENTS(N) calls, void *partials)       \
+    {                                                                                              \
+        const A sum = gpu_stencil<gpu_##points<T, W>, T, A>(&calls.call[0]);                       \
+        META_REDUCE(A, sum, PLUS);                                                                 \
+    }
+
+static int along_of(uint32_t kernel)
+{
+    switch (kernel) {
+    case META_KERNEL_STENCIL_2D5P:
+    case META_KERNEL_STENCIL_2D5P_SUM:
+    case META_KERNEL_STENCIL_2D9P:
+    case META_KERNEL_STENCIL_2D9P_SUM:
+        return 1;
+    case META_KERNEL_STENCIL_3D7P:
+    case META_KERNEL_STENCIL_3D7P_SUM:
+    case META_KERNEL_STENCIL_3D27P:
+    case META_KERNEL_STENCIL_3D27P_SUM:
+        return 2;
+    default:
+        return 0;
+    }
+}
 
 /* ------------------------------------------------------------------ arithmetic, by type */
 
@@ -139,7 +179,7 @@ static __device__ inline void finish(const meta_gpu_call *w, A value)
 /* By element size: 8, 4, 2, 1 bytes. */
 #define ONE_MOVE(kernel)                                                                           \
     {                                                                                              \
-        kernel<1>, kernel<GPU_MAX_CALLS>, nullptr                                                  \
+        kernel<1>, kernel<GPU_MAX_CALLS>, nullptr, 0                                               \
     }
 #define ROW(NAME, name, operands)                                                                  \
     {ONE_MOVE(name##_u64), ONE_MOVE(name##_u32), ONE_MOVE(name##_u16), ONE_MOVE(name##_u8)},
@@ -169,7 +209,7 @@ enum { FIRST_COMPUTING = META_KERNEL_AXPY, ARITHMETIC_TYPES = META_I16 };
 
 #define MAP(name, type)                                                                            \
     {                                                                                              \
-        name##_##type<1>, nullptr, nullptr                                                         \
+        name##_##type<1>, nullptr, nullptr, 0                                                      \
     }
 #define ROW(NAME, name, operands)                                                                  \
     {MAP(name, f64), MAP(name, f32), MAP(name, i64),                                               \
@@ -179,7 +219,7 @@ enum { FIRST_COMPUTING = META_KERNEL_AXPY, ARITHMETIC_TYPES = META_I16 };
 #define gpu_finish_max(type) gpu_greatest_##type<1>
 #define REDUCTION(name, finish, type)                                                              \
     {                                                                                              \
-        name##_##type<1>, nullptr, gpu_##finish(type)                                              \
+        name##_##type<1>, nullptr, gpu_##finish(type), 0                                           \
     }
 #define REDUCTION_ROW(NAME, name, operands, finish)                                                \
     {REDUCTION(name, finish, f64), REDUCTION(name, finish, f32), REDUCTION(name, finish, i64),     \
@@ -199,8 +239,10 @@ static_assert(sizeof(meta_gpu_calls<GPU_MAX_CALLS>) + sizeof(void *) <= 4096,
 
 gpu_kernel gpu_kernel_of(uint32_t kernel, uint32_t type)
 {
-    const gpu_kernel none = {nullptr, nullptr, nullptr};
-    if (type >= META_TYPE_COUNT || kernel >= META_KERNEL_COUNT) return none;
+    gpu_kernel found = {nullptr, nullptr, nullptr, 0};
+    if (type >= META_TYPE_COUNT || kernel >= META_KERNEL_COUNT) return found;
     if (kernel < FIRST_COMPUTING) return moving[kernel][size_class(type)];
-    return type < ARITHMETIC_TYPES ? computing[kernel - FIRST_COMPUTING][type] : none;
+    if (type < ARITHMETIC_TYPES) found = computing[kernel - FIRST_COMPUTING][type];
+    found.along = along_of(kernel);
+    return found;
 }

@@ -8,10 +8,18 @@
 
 #include <cstring>
 
-/* A thread is about one element, up to this many blocks to a multiprocessor; of a reduction, whose
- * threads should take many elements each, to as many as run at once. */
-#define BLOCKS_PER_UNIT           64
-#define REDUCTION_BLOCKS_PER_UNIT 8
+/* Of a reduction over what is only read, twice as many blocks as run at once, since each thread should
+ * take many elements; of everything else up to GPU_BLOCKS_PER_UNIT to a multiprocessor. */
+#define REDUCTION_BLOCKS_PER_UNIT 6
+/* Threads that a multiprocessor should find to do: twice what it runs at once. */
+#define THREADS_PER_UNIT 4096
+/* Rows that a thread takes one after the other where there are enough for all. */
+#define MOST_ROWS 16
+/* Cells of a stencil's march, of which two more planes are read; and log2 of the threads that lie
+ * across its columns: with eight rows of them, most neighbours are read by the same block. */
+#define LONGEST_MARCH     64
+#define STENCIL_COLUMNS   5
+#define COALESCED_COLUMNS 5
 
 static uint64_t at_most(uint64_t value, uint64_t limit)
 {
@@ -23,17 +31,47 @@ static uint64_t parts(uint64_t total, uint64_t size)
     return total / size + (total % size != 0);
 }
 
-/* Deal the space out. @return how many blocks it needs. */
-static unsigned deal(const meta_plugin_device *device, int reduces, meta_gpu_call *call)
+/* How many of @p length steps each thread takes, where @p others threads would be there for each.
+ */
+static uint64_t steps_of(const meta_plugin_device *device, uint64_t length, uint64_t others,
+                         uint64_t most)
+{
+    const uint64_t enough = parts((uint64_t)device->units * THREADS_PER_UNIT, others);
+    const uint64_t steps = enough < length ? length / enough : 1;
+    return at_most(steps, most);
+}
+
+/* What a thread does: of a stencil a march along one dimension, else some rows. @return how many of
+ * these there are. */
+static uint64_t set_depth(const meta_plugin_device *device, const gpu_kernel *kernel,
+                          meta_gpu_call *call)
 {
     const uint64_t columns = (uint64_t)call->space.extent[0], rows = (uint64_t)call->space.rows;
+    const uint64_t length = kernel->along ? (uint64_t)call->space.extent[kernel->along] : rows;
+    const uint64_t lines = rows / length;
+    uint64_t depth = 1;
+    if (kernel->along) depth = steps_of(device, length, columns * lines, LONGEST_MARCH);
+    else if (columns >> COALESCED_COLUMNS) depth = steps_of(device, length, columns, MOST_ROWS);
+    call->depth = (uint32_t)depth;
+    call->pieces = (uint32_t)parts(length, depth);
+    return lines * parts(length, depth);
+}
+
+/* Deal the space out. @return how many blocks it needs. */
+static unsigned deal(const meta_plugin_device *device, const gpu_kernel *kernel,
+                     meta_gpu_call *call)
+{
+    const uint64_t columns = (uint64_t)call->space.extent[0];
     const uint64_t units = (uint64_t)device->units;
-    const uint64_t most = reduces ? at_most(units * REDUCTION_BLOCKS_PER_UNIT, GPU_MAX_PARTIALS)
-                                  : units * BLOCKS_PER_UNIT;
+    const uint64_t lines = set_depth(device, kernel, call);
+    const int only_reads = kernel->finish && !kernel->along;
+    const uint64_t wanted = units * (only_reads ? REDUCTION_BLOCKS_PER_UNIT : GPU_BLOCKS_PER_UNIT);
+    const uint64_t most = kernel->finish ? at_most(wanted, GPU_MAX_PARTIALS) : wanted;
+    const uint32_t most_log2 = kernel->along ? STENCIL_COLUMNS : 31;
     uint32_t log2 = 0;
-    while ((uint64_t)1 << log2 < columns && 1 << log2 < META_GPU_BLOCK) ++log2;
+    while ((uint64_t)1 << log2 < columns && 1 << log2 < META_GPU_BLOCK && log2 < most_log2) ++log2;
     const uint64_t wide = at_most(parts(columns, (uint64_t)1 << log2), most);
-    const uint64_t high = at_most(parts(rows, META_GPU_BLOCK >> log2), most / wide);
+    const uint64_t high = at_most(parts(lines, META_GPU_BLOCK >> log2), most / wide);
     call->columns_log2 = log2;
     call->wide = (uint32_t)wide;
     call->high = (uint32_t)high;
@@ -84,7 +122,7 @@ static meta_err launch_one(meta_plugin_queue *queue, const gpu_kernel *kernel,
 {
     meta_gpu_calls<1> calls;
     set_arguments(call, &calls.call[0]);
-    const unsigned blocks = deal(queue->device, kernel->finish != NULL, &calls.call[0]);
+    const unsigned blocks = deal(queue->device, kernel, &calls.call[0]);
     GPU_TRY_META(run_one(queue, kernel->one, calls, blocks));
     return kernel->finish ? finish(queue, kernel->finish, call, blocks) : META_OK;
 }
@@ -96,7 +134,7 @@ static meta_err launch_many(meta_plugin_queue *queue, const gpu_kernel *kernel,
     unsigned blocks = 0;
     for (size_t k = 0; k < count; ++k) {
         set_arguments(&call[k], &calls.call[k]);
-        const unsigned needed = deal(queue->device, 0, &calls.call[k]);
+        const unsigned needed = deal(queue->device, kernel, &calls.call[k]);
         if (needed > blocks) blocks = needed;
     }
     GPU_TRY_AS(GPU_PREFIX "LaunchKernel",

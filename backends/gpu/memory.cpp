@@ -52,21 +52,40 @@ void gpu_pool_close(meta_plugin_device *device)
     if (device->pool) GPU_NOTE(MemPoolDestroy, (device->pool));
 }
 
-/* Memory is there for all streams when this returns; nothing else is ever on the memory stream, so
- * nothing is waited for. */
-static gpu_status take(meta_plugin_device *device, size_t bytes, void **ptr)
+/* What is kept in pieces too small for an allocation goes back. */
+static gpu_status trim(meta_plugin_device *device, const char **call)
 {
-    if (!device->pool) return gpu_malloc(ptr, bytes);
+    (void)GPU(GetLastError)();
+    *call = GPU_PREFIX "StreamSynchronize";
+    const gpu_status status = GPU(StreamSynchronize)(device->memory);
+    if (status != GPU(Success)) return status;
+    *call = GPU_PREFIX "MemPoolTrimTo";
+    return GPU(MemPoolTrimTo)(device->pool, 0);
+}
+
+static gpu_status take_from_pool(meta_plugin_device *device, size_t bytes, void **ptr,
+                                 const char **call)
+{
+    *call = GPU_PREFIX "MallocFromPoolAsync";
     gpu_status status = GPU(MallocFromPoolAsync)(ptr, bytes, device->pool, device->memory);
-    if (status == GPU(ErrorMemoryAllocation)) {
-        (void)GPU(GetLastError)();
-        /* What is kept in pieces too small for this one goes back first. */
-        status = GPU(StreamSynchronize)(device->memory);
-        if (status == GPU(Success)) status = GPU(MemPoolTrimTo)(device->pool, 0);
-        if (status == GPU(Success))
-            status = GPU(MallocFromPoolAsync)(ptr, bytes, device->pool, device->memory);
-    }
-    if (status == GPU(Success)) status = GPU(StreamSynchronize)(device->memory);
+    if (status != GPU(ErrorMemoryAllocation)) return status;
+    status = trim(device, call);
+    if (status != GPU(Success)) return status;
+    *call = GPU_PREFIX "MallocFromPoolAsync";
+    return GPU(MallocFromPoolAsync)(ptr, bytes, device->pool, device->memory);
+}
+
+/* Memory is there for all streams when this returns; nothing else is ever on the memory stream, so
+ * nothing is waited for. @p call is set to the one that failed. */
+static gpu_status take(meta_plugin_device *device, size_t bytes, void **ptr, const char **call)
+{
+    *call = GPU_PREFIX "Malloc";
+    if (!device->pool) return gpu_malloc(ptr, bytes);
+    gpu_status status = take_from_pool(device, bytes, ptr, call);
+    if (status != GPU(Success)) return status;
+    *call = GPU_PREFIX "StreamSynchronize";
+    status = GPU(StreamSynchronize)(device->memory);
+    if (status != GPU(Success)) GPU_NOTE(FreeAsync, (*ptr, device->memory));
     return status;
 }
 
@@ -85,11 +104,6 @@ static uint64_t held(const meta_plugin_device *device)
     return bytes;
 }
 
-static const char *name_of_take(const meta_plugin_device *device)
-{
-    return device->pool ? GPU_PREFIX "MallocFromPoolAsync" : GPU_PREFIX "Malloc";
-}
-
 #else
 
 meta_err gpu_pool_open(meta_plugin_device *device)
@@ -103,9 +117,10 @@ void gpu_pool_close(meta_plugin_device *device)
     (void)device;
 }
 
-static gpu_status take(meta_plugin_device *device, size_t bytes, void **ptr)
+static gpu_status take(meta_plugin_device *device, size_t bytes, void **ptr, const char **call)
 {
     (void)device;
+    *call = GPU_PREFIX "Malloc";
     return gpu_malloc(ptr, bytes);
 }
 
@@ -119,12 +134,6 @@ static uint64_t held(const meta_plugin_device *device)
 {
     (void)device;
     return 0;
-}
-
-static const char *name_of_take(const meta_plugin_device *device)
-{
-    (void)device;
-    return GPU_PREFIX "Malloc";
 }
 
 #endif
@@ -147,9 +156,10 @@ meta_err gpu_alloc(meta_plugin_device *device, size_t bytes, meta_memory *memory
 {
     void *ptr = NULL;
     GPU_TRY_META(gpu_use(device));
-    const gpu_status status = take(device, bytes, &ptr);
+    const char *call;
+    const gpu_status status = take(device, bytes, &ptr, &call);
     if (status == GPU(ErrorMemoryAllocation)) return fail_of_memory(device, bytes);
-    GPU_TRY_AS(name_of_take(device), status);
+    GPU_TRY_AS(call, status);
     memory->address = memory->object = ptr;
     memory->bytes = bytes;
     return META_OK;
@@ -179,6 +189,13 @@ meta_err gpu_wrap(meta_plugin_device *device, void *native, size_t bytes, meta_n
         return gpu_host->fail(META_ERR_WRONG_DEVICE,
                               "native belongs to %s device %d, not to %d, which this thread uses",
                               GPU_TITLE, owner, device->ordinal);
+    /* Where it ends is not to be learnt from the runtime, but that it ends far earlier is. */
+    GPU_TRY_AS(GPU_PREFIX "PointerGetAttributes",
+               gpu_device_of((const char *)native + bytes - 1, &owner));
+    if (owner != device->ordinal)
+        return gpu_host->fail(META_ERR_BOUNDS,
+                              "argument 'bytes' is %zu, but native has fewer bytes of %s device %d",
+                              bytes, GPU_TITLE, device->ordinal);
     memory->address = memory->object = native;
     memory->bytes = bytes;
     return META_OK;

@@ -144,9 +144,11 @@ void gpu_queue_destroy(meta_plugin_queue *queue)
     free(queue);
 }
 
+/* What waits does so even where the device cannot be made the thread's, which it need not be: the
+ * caller gives memory back whatever the answer is. */
 meta_err gpu_queue_finish(meta_plugin_queue *queue)
 {
-    GPU_TRY_META(gpu_use(queue->device));
+    GPU_NOTE(SetDevice, (queue->device->ordinal));
     pthread_mutex_lock(&queue->lock);
     const uint64_t sequence = queue->sequence;
     pthread_mutex_unlock(&queue->lock);
@@ -233,7 +235,7 @@ meta_err gpu_ticket_test(meta_ticket ticket, int *complete)
     const gpu_ticket *asked = (const gpu_ticket *)ticket;
     *complete = 1;
     if (!asked) return META_OK;
-    GPU_TRY_META(gpu_use(asked->queue->device));
+    GPU_NOTE(SetDevice, (asked->queue->device->ordinal));
     const gpu_status status = GPU(EventQuery)(asked->event);
     if (status == GPU(ErrorNotReady)) {
         (void)GPU(GetLastError)();
@@ -249,7 +251,7 @@ meta_err gpu_ticket_wait(meta_ticket ticket)
 {
     const gpu_ticket *asked = (const gpu_ticket *)ticket;
     if (!asked) return META_OK;
-    GPU_TRY_META(gpu_use(asked->queue->device));
+    GPU_NOTE(SetDevice, (asked->queue->device->ordinal));
     GPU_TRY(EventSynchronize, (asked->event));
     settle(asked);
     return META_OK;

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file stencil.h
+ *  The stencils on a GPU, in place of the shared kernels of these names: a thread marches along the
+ *  last of the stencil's dimensions and keeps what the next cell needs again. Of the 27 points nine
+ *  are read anew for each cell, and the sums over a plane serve three cells. The order of additions
+ *  is that of arithmetic.h, so the bits are the same. (Register marching: P. Micikevicius, 3D
+ * finite difference computation on GPUs using CUDA, 2009.) */
+#ifndef META_GPU_STENCIL_H
+#define META_GPU_STENCIL_H
+
+#include "lang_gpu.h"
+
+/* Each has: start(c), with c at the first cell, and step(c), the sum of the points around c, which
+ * then moves on by `along`. W is the type of additions. */
+template <class T, class W> struct gpu_2d5p {
+    enum { POINTS = 5, ALONG = 1 };
+    W before, here;
+    __device__ void start(const T *c, meta_i64 sy, meta_i64)
+    {
+        before = (W)c[-sy];
+        here = (W)c[0];
+    }
+    __device__ W step(const T *c, meta_i64 sy, meta_i64)
+    {
+        const W after = (W)c[sy];
+        const W sum = ((((W)c[-1] + before) + here) + after) + (W)c[1];
+        before = here;
+        here = after;
+        return sum;
+    }
+};
+
+template <class T, class W> struct gpu_2d9p {
+    enum { POINTS = 9, ALONG = 1 };
+    W before[3], here[3];
+    __device__ void start(const T *c, meta_i64 sy, meta_i64)
+    {
+        for (int x = 0; x < 3; ++x) {
+            before[x] = (W)c[x - 1 - sy];
+            here[x] = (W)c[x - 1];
+        }
+    }
+    __device__ W step(const T *c, meta_i64 sy, meta_i64)
+    {
+        W after[3], sum = before[0];
+        for (int x = 0; x < 3; ++x) {
+            after[x] = (W)c[x - 1 + sy];
+            if (x > 0) sum = sum + before[x];
+            sum = (sum + here[x]) + after[x];
+            before[x] = here[x];
+            here[x] = after[x];
+        }
+        return sum;
+    }
+};
+
+template <class T, class W> struct gpu_3d7p {
+    enum { POINTS = 7, ALONG = 2 };
+    W before, here;
+    __device__ void start(const T *c, meta_i64, meta_i64 sz)
+    {
+        before = (W)c[-sz];
+        here = (W)c[0];
+    }
+    __device__ W step(const T *c, meta_i64 sy, meta_i64 sz)
+    {
+        const W after = (W)c[sz];
+        const W sum = (((((before + (W)c[-1]) + (W)c[-sy]) + here) + (W)c[sy]) + (W)c[1]) + after;
+        before = here;
+        here = after;
+        return sum;
+    }
+};
+
+template <class T, class W> struct gpu_3d27p {
+    enum { POINTS = 27, ALONG = 2 };
+    W before, here;
+    static __device__ W plane(const T *c, meta_i64 sy)
+    {
+        W sum = (W)c[-1 - sy];
+        sum = (sum + (W)c[-1]) + (W)c[-1 + sy];
+        sum = ((sum + (W)c[-sy]) + (W)c[0]) + (W)c[sy];
+        return ((sum + (W)c[1 - sy]) + (W)c[1]) + (W)c[1 + sy];
+    }
+    __device__ void start(const T *c, meta_i64 sy, meta_i64 sz)
+    {
+        before = plane(c - sz, sy);
+        here = plane(c, sy);
+    }
+    __device__ W step(const T *c, meta_i64 sy, meta_i64 sz)
+    {
+        const W after = plane(c + sz, sy);
+        const W sum = (before + here) + after;
+        before = here;
+        here = after;
+        return sum;
+    }
+};
+
+/* One march: from cell `first` of the marching dimension up to `end`. @return the sum of the new
+ * values where it is wanted. */
+template <class S, class T, class A>
+static __device__ inline A gpu_march(const meta_space *s, T *o, const T *c, meta_i64 cells)
+{
+    const meta_i64 sy = s->stride[1][1], sz = s->stride[1][2];
+    const meta_i64 step = s->stride[1][S::ALONG], out_step = s->stride[0][S::ALONG];
+    S points;
+    A sum = 0;
+    points.start(c, sy, sz);
+    for (meta_i64 k = 0; k < cells; ++k, c += step, o += out_step) {
+        const T average = (T)((T)points.step(c, sy, sz) / (T)S::POINTS);
+        *o = average;
+        sum += (A)average;
+    }
+    return sum;
+}
+
+/* All marches of a thread. The lines of columns are numbered by the coordinates of the other
+ * dimensions, the first fastest, then by the piece of the marching dimension. */
+template <class S, class T, class A> static __device__ inline A gpu_stencil(const meta_gpu_call *w)
+{
+    const meta_space *s = &w->space;
+    const meta_u32 across = 1u << w->columns_log2, along = META_GPU_BLOCK >> w->columns_log2;
+    const meta_u32 high = blockIdx.x / w->wide, wide = blockIdx.x - high * w->wide;
+    const meta_i64 column = (meta_i64)wide * across + (threadIdx.x & (across - 1));
+    const meta_i64 lines = s->rows / s->extent[S::ALONG] * w->pieces;
+    A sum = 0;
+    if (high >= w->high) return sum;
+    for (meta_i64 line = (meta_i64)high * along + (threadIdx.x >> w->columns_log2); line < lines;
+         line += (meta_i64)w->high * along) {
+        meta_i64 rest = line, out = s->base[0], in = s->base[1];
+        for (int d = 1; d < s->ndim; ++d) {
+            if (d == S::ALONG) continue;
+            const meta_i64 coordinate = rest % s->extent[d];
+            rest /= s->extent[d];
+            out += coordinate * s->stride[0][d];
+            in += coordinate * s->stride[1][d];
+        }
+        const meta_i64 first = rest * w->depth, left = s->extent[S::ALONG] - first;
+        out += first * s->stride[0][S::ALONG];
+        in += first * s->stride[1][S::ALONG];
+        for (meta_i64 i = column; i < s->extent[0]; i += (meta_i64)w->wide * across)
+            sum += gpu_march<S, T, A>(s, (T *)w->operand[0] + out + i,
+                                      (const T *)w->operand[1] + in + i,
+                                      left < w->depth ? left : w->depth);
+    }
+    return sum;
+}
+
+#endif

@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file gpu_fault.cpp
+ *  The layer between the HIP back end and HIP-CPU that tests use: failures, devices, and an account
+ *  of the objects that are alive. */
+#define META_TEST_GPU_FAULT_INSIDE
+#include "gpu_fault_calls.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <mutex>
+
+namespace
+{
+struct object {
+    gpu_fault_kind kind;
+    int device;
+    size_t bytes;
+};
+std::mutex lock;
+std::map<uintptr_t, object> alive;
+thread_local int current;
+
+void *make_stream(int device);
+void free_stream(void *stream);
+void *make_memory(int device, size_t bytes);
+void free_memory(void *memory);
+
+int devices_at_start()
+{
+    const char *given = getenv("META_TEST_GPUS");
+    return given ? atoi(given) : 2;
+}
+} // namespace
+
+extern "C" __attribute__((visibility("default"))) gpu_fault gpu_fault_control;
+gpu_fault gpu_fault_control = {
+    devices_at_start(), 0,           50631000,    0,          0, 0, 0, nullptr, {0}, {0},
+    make_stream,        free_stream, make_memory, free_memory};
+#define control gpu_fault_control
+
+namespace fault
+{
+
+/* ------------------------------------------------------------------ failures and accounts */
+
+hipError_t next(const char *call)
+{
+    const std::lock_guard<std::mutex> locked(lock);
+    const long number = ++control.calls;
+    const bool fails = control.fail_at > 0 &&
+                       (number == control.fail_at || (control.sticky && number > control.fail_at));
+    if (!fails) return hipSuccess;
+    if (!control.failed) control.failed = call;
+    return (hipError_t)control.status;
+}
+
+void wrong(const char *call, const char *what)
+{
+    const std::lock_guard<std::mutex> locked(lock);
+    if (!control.misuse[0])
+        snprintf(control.misuse, sizeof control.misuse, "call %ld, %s: %s", control.calls, call,
+                 what);
+}
+
+void born(void *object, gpu_fault_kind kind, size_t bytes)
+{
+    const std::lock_guard<std::mutex> locked(lock);
+    alive[(uintptr_t)object] = {kind, current, bytes};
+    ++control.live[kind];
+}
+
+bool dies(const void *object, gpu_fault_kind kind, const char *call)
+{
+    {
+        const std::lock_guard<std::mutex> locked(lock);
+        const auto found = alive.find((uintptr_t)object);
+        if (found != alive.end() && found->second.kind == kind) {
+            alive.erase(found);
+            --control.live[kind];
+            return true;
+        }
+    }
+    wrong(call, "there is no such object");
+    return false;
+}
+
+int device_of(const void *object, gpu_fault_kind kind)
+{
+    const std::lock_guard<std::mutex> locked(lock);
+    const uintptr_t address = (uintptr_t)object;
+    auto after = alive.upper_bound(address);
+    while (after != alive.begin()) {
+        --after;
+        if (after->second.kind != kind) continue;
+        if (after->first == address || address - after->first < after->second.bytes)
+            return after->second.device;
+        return -1;
+    }
+    return -1;
+}
+
+int current_device()
+{
+    return current;
+}
+
+uint64_t bytes_alive()
+{
+    uint64_t bytes = 0;
+    const std::lock_guard<std::mutex> locked(lock);
+    for (const auto &one : alive)
+        if (one.second.kind == GPU_FAULT_MEMORY) bytes += one.second.bytes;
+    return bytes;
+}
+
+/* ------------------------------------------------------------------ devices */
+
+hipError_t count_devices(int *count)
+{
+    const hipError_t status = next("hipGetDeviceCount");
+    if (status != hipSuccess) return status;
+    *count = control.devices;
+    return (hipError_t)control.count_status;
+}
+
+hipError_t driver_version(int *version)
+{
+    const hipError_t status = next("hipDriverGetVersion");
+    if (status == hipSuccess) *version = control.driver_version;
+    return status;
+}
+
+hipError_t set_device(int device)
+{
+    const hipError_t status = next("hipSetDevice");
+    if (status != hipSuccess) return status;
+    if (device < 0 || device >= control.devices) return hipErrorInvalidDevice;
+    current = device;
+    return hipSuccess;
+}
+
+hipError_t describe(gpu_properties *found, int device)
+{
+    const hipError_t status = next("hipGetDeviceProperties");
+    if (status != hipSuccess) return status;
+    if (device < 0 || device >= control.devices) return hipErrorInvalidDevice;
+    const hipError_t real = hipGetDeviceProperties(found, 0);
+    snprintf(found->name, sizeof found->name, "pretended GPU %d", device);
+    return real;
+}
+
+/* ------------------------------------------------------------------ streams and events */
+
+static bool is_stream(hipStream_t stream, const char *call)
+{
+    if (device_of(stream, GPU_FAULT_STREAM) >= 0) return true;
+    wrong(call, "there is no such stream");
+    return false;
+}
+
+static bool is_event(hipEvent_t event, const char *call)
+{
+    if (device_of(event, GPU_FAULT_EVENT) >= 0) return true;
+    wrong(call, "there is no such event");
+    return false;
+}
+
+hipError_t create_stream(hipStream_t *stream, int urgent)
+{
+    hipError_t status = next("hipStreamCreateWithPriority");
+    if (status == hipSuccess) status = gpu_stream_create(stream, urgent);
+    if (status == hipSuccess) born(*stream, GPU_FAULT_STREAM, 0);
+    return status;
+}
+
+hipError_t destroy_stream(hipStream_t stream)
+{
+    const hipError_t status = next("hipStreamDestroy");
+    if (!dies(stream, GPU_FAULT_STREAM, "hipStreamDestroy")) return hipErrorInvalidHandle;
+    const hipError_t real = hipStreamDestroy(stream);
+    return status == hipSuccess ? real : status;
+}
+
+hipError_t finish(hipStream_t stream)
+{
+    const hipError_t status = next("hipStreamSynchronize");
+    if (!is_stream(stream, "hipStreamSynchronize")) return hipErrorInvalidHandle;
+    const hipError_t real = hipStreamSynchronize(stream);
+    return status == hipSuccess ? real : status;
+}
+
+hipError_t wait_on(hipStream_t stream, hipEvent_t event)
+{
+    const hipError_t status = next("hipStreamWaitEvent");
+    if (!is_stream(stream, "hipStreamWaitEvent") || !is_event(event, "hipStreamWaitEvent"))
+        return hipErrorInvalidHandle;
+    return status == hipSuccess ? gpu_stream_wait(stream, event) : status;
+}
+
+hipError_t create_event(hipEvent_t *event)
+{
+    hipError_t status = next("hipEventCreateWithFlags");
+    if (status == hipSuccess) status = hipEventCreateWithFlags(event, hipEventDisableTiming);
+    if (status == hipSuccess) born(*event, GPU_FAULT_EVENT, 0);
+    return status;
+}
+
+hipError_t destroy_event(hipEvent_t event)
+{
+    const hipError_t status = next("hipEventDestroy");
+    if (!dies(event, GPU_FAULT_EVENT, "hipEventDestroy")) return hipErrorInvalidHandle;
+    const hipError_t real = hipEventDestroy(event);
+    return status == hipSuccess ? real : status;
+}
+
+hipError_t record(hipEvent_t event, hipStream_t stream)
+{
+    const hipError_t status = next("hipEventRecord");
+    if (!is_stream(stream, "hipEventRecord") || !is_event(event, "hipEventRecord"))
+        return hipErrorInvalidHandle;
+    if (device_of(event, GPU_FAULT_EVENT) != device_of(stream, GPU_FAULT_STREAM)) {
+        wrong("hipEventRecord", "the event and the stream belong to two devices");
+        return hipErrorInvalidHandle;
+    }
+    return status == hipSuccess ? hipEventRecord(event, stream) : status;
+}
+
+hipError_t query(hipEvent_t event)
+{
+    const hipError_t status = next("hipEventQuery");
+    if (!is_event(event, "hipEventQuery")) return hipErrorInvalidHandle;
+    if (status == hipSuccess) return hipEventQuery(event);
+    (void)hipEventSynchronize(event);
+    return status;
+}
+
+hipError_t wait_for(hipEvent_t event)
+{
+    const hipError_t status = next("hipEventSynchronize");
+    if (!is_event(event, "hipEventSynchronize")) return hipErrorInvalidHandle;
+    const hipError_t real = hipEventSynchronize(event);
+    return status == hipSuccess ? real : status;
+}
+
+hipError_t copy(void *dst, const void *src, size_t bytes, hipStream_t stream)
+{
+    const hipError_t status = next("hipMemcpyAsync");
+    if (!is_stream(stream, "hipMemcpyAsync")) return hipErrorInvalidHandle;
+    return status == hipSuccess ? hipMemcpyAsync(dst, src, bytes, hipMemcpyDefault, stream)
+                                : status;
+}
+
+hipError_t launches(hipStream_t stream)
+{
+    const hipError_t status = next("hipLaunchKernel");
+    if (status != hipSuccess) return status;
+    if (!is_stream(stream, "hipLaunchKernel")) return hipErrorInvalidHandle;
+    if (device_of(stream, GPU_FAULT_STREAM) == current) return hipSuccess;
+    wrong("hipLaunchKernel", "the stream is not of the thread's current device");
+    return hipErrorInvalidHandle;
+}
+
+/* ------------------------------------------------------------------ memory */
+
+hipError_t allocate(void **ptr, size_t bytes)
+{
+    hipError_t status = next("hipMalloc");
+    if (status == hipSuccess) status = gpu_malloc(ptr, bytes);
+    if (status == hipSuccess) born(*ptr, GPU_FAULT_MEMORY, bytes);
+    return status;
+}
+
+hipError_t deallocate(void *ptr, const char *call)
+{
+    const hipError_t status = next(call);
+    if (!dies(ptr, GPU_FAULT_MEMORY, call)) return hipErrorInvalidValue;
+    free(ptr);
+    return status;
+}
+
+hipError_t allocate_host(void **ptr, size_t bytes)
+{
+    hipError_t status = next("hipHostMalloc");
+    if (status == hipSuccess) status = gpu_host_malloc(ptr, bytes);
+    if (status == hipSuccess) born(*ptr, GPU_FAULT_HOST_MEMORY, bytes);
+    return status;
+}
+
+hipError_t deallocate_host(void *ptr)
+{
+    const hipError_t status = next("hipHostFree");
+    if (!dies(ptr, GPU_FAULT_HOST_MEMORY, "hipHostFree")) return hipErrorInvalidValue;
+    free(ptr);
+    return status;
+}
+
+hipError_t owner(const void *ptr, int *device)
+{
+    const hipError_t status = next("hipPointerGetAttributes");
+    if (status == hipSuccess) *device = device_of(ptr, GPU_FAULT_MEMORY);
+    return status;
+}
+
+hipError_t memory(size_t *unused, size_t *all)
+{
+    const hipError_t status = next("hipMemGetInfo");
+    return status == hipSuccess ? hipMemGetInfo(unused, all) : status;
+}
+
+hipError_t create_pool(hipMemPool_t *pool, const hipMemPoolProps *wanted)
+{
+    const hipError_t status = next("hipMemPoolCreate");
+    if (status != hipSuccess) return status;
+    if (wanted->location.id != current) wrong("hipMemPoolCreate", "it is for another device");
+    *pool = (hipMemPool_t)malloc(1);
+    born(*pool, GPU_FAULT_POOL, 0);
+    return hipSuccess;
+}
+
+hipError_t destroy_pool(hipMemPool_t pool)
+{
+    const hipError_t status = next("hipMemPoolDestroy");
+    if (!dies(pool, GPU_FAULT_POOL, "hipMemPoolDestroy")) return hipErrorInvalidValue;
+    free(pool);
+    return status;
+}
+
+hipError_t take(void **ptr, size_t bytes, hipMemPool_t pool, hipStream_t stream)
+{
+    const hipError_t status = next("hipMallocFromPoolAsync");
+    if (status != hipSuccess) return status;
+    if (device_of(pool, GPU_FAULT_POOL) != device_of(stream, GPU_FAULT_STREAM))
+        wrong("hipMallocFromPoolAsync", "the pool and the stream belong to two devices");
+    const hipError_t real = gpu_malloc(ptr, bytes);
+    if (real == hipSuccess) born(*ptr, GPU_FAULT_MEMORY, bytes);
+    return real;
+}
+
+hipError_t ask_pool(hipMemPool_t, hipMemPoolAttr attribute, void *value)
+{
+    const hipError_t status = next("hipMemPoolGetAttribute");
+    if (status != hipSuccess) return status;
+    if (attribute != hipMemPoolAttrReservedMemCurrent) return hipErrorInvalidValue;
+    *(uint64_t *)value = bytes_alive();
+    return hipSuccess;
+}
+} // namespace fault
+
+/* ------------------------------------------------------------------ the application's own */
+
+namespace
+{
+void *make_stream(int device)
+{
+    hipStream_t stream;
+    const int before = current;
+    if (gpu_stream_create(&stream, 0) != hipSuccess) return nullptr;
+    current = device;
+    fault::born(stream, GPU_FAULT_STREAM, 0);
+    current = before;
+    return stream;
+}
+
+void free_stream(void *stream)
+{
+    if (fault::dies(stream, GPU_FAULT_STREAM, "the test")) hipStreamDestroy((hipStream_t)stream);
+}
+
+void *make_memory(int device, size_t bytes)
+{
+    void *memory;
+    const int before = current;
+    if (gpu_malloc(&memory, bytes) != hipSuccess) return nullptr;
+    current = device;
+    fault::born(memory, GPU_FAULT_MEMORY, bytes);
+    current = before;
+    return memory;
+}
+
+void free_memory(void *memory)
+{
+    if (fault::dies(memory, GPU_FAULT_MEMORY, "the test")) free(memory);
+}
+} // namespace

@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file test_gpu_devices.c
+ *  Several GPUs in one process, none, and the application's own objects on one of them. On HIP-CPU,
+ *  behind the layer of tests/plugins/gpu_fault.h, which pretends that there are two; each case is a
+ *  child process. */
+/* TEST: backends=any timeout=120 labels=core smoke=yes */
+#include "test.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "child.h"
+#include "fault.h"
+
+enum { CELLS = 5000 };
+static const size_t bytes = CELLS * sizeof(double);
+static const meta_box all = {1, {CELLS}, {0}, {CELLS}};
+
+static bool start(const char *mode)
+{
+    if (!fault_find()) return false;
+    setenv("META_MODE", mode, 1);
+    unsetenv("META_RANK_MAP");
+    return CHECK_OK(meta_init());
+}
+
+static void end(void)
+{
+    CHECK_OK(meta_finalize());
+    fault_check_nothing_left();
+}
+
+/* ------------------------------------------------------------------ none */
+
+typedef struct absence {
+    int status, driver;
+    const char *reason;
+} absence;
+
+static void look_in_vain(void *argument)
+{
+    const absence *a = argument;
+    int count = -1;
+    void *p;
+    if (!fault_find()) return;
+    fault->devices = 0;
+    fault->count_status = a->status;
+    fault->driver_version = a->driver;
+    if (!start("hip")) return;
+    CHECK_OK(meta_device_count(META_HIP, &count));
+    CHECK_INT(count, 0);
+    CHECK_ERR_NAMES(meta_alloc(&p, bytes), META_ERR_NO_DEVICE, a->reason);
+    CHECK_OK(meta_set_acc(0, META_OPENMP));
+    CHECK_OK(meta_alloc(&p, bytes));
+    CHECK_OK(meta_free(p));
+    end();
+}
+
+static void where_there_is_none_the_reason_is_said(void)
+{
+    static absence reasons[] = {
+        {0, 50631000, "no HIP-CPU device is visible"},
+        {GPU_FAULT_NO_DEVICE, 50631000, "HIP_VISIBLE_DEVICES"},
+        {GPU_FAULT_OLD_DRIVER, 0, "no driver for HIP-CPU devices is installed"},
+        {GPU_FAULT_OLD_DRIVER, 40231000, "the driver serves HIP-CPU 4.2, but"},
+        {GPU_FAULT_UNKNOWN, 50631000, "hipGetDeviceCount: "},
+    };
+    for (size_t k = 0; k < sizeof reasons / sizeof *reasons; ++k) {
+        test_case("%s", reasons[k].reason);
+        CHECK_CHILD(look_in_vain, &reasons[k]);
+    }
+}
+
+/* ------------------------------------------------------------------ one of another kind */
+
+static void launch_in_vain(void *unused)
+{
+    const double zero = 0;
+    double *p = NULL;
+    (void)unused;
+    if (!start("hip") || !CHECK_OK(meta_alloc((void **)&p, bytes))) return;
+    CHECK_OK(meta_fill(p, CELLS, &zero, META_F64, NULL));
+    fault->status = GPU_FAULT_NO_KERNEL;
+    fault->fail_at = fault->calls + 2; /* the first makes the device the thread's */
+    CHECK_ERR_NAMES(meta_fill(p, CELLS, &zero, META_F64, NULL), META_ERR_DEVICE, "--with-hip-arch");
+    CHECK_STRING(fault->failed, "hipLaunchKernel");
+    CHECK_OK(meta_free(p));
+    end();
+}
+
+static void one_that_the_kernels_are_not_for_is_said(void)
+{
+    CHECK_CHILD(launch_in_vain, NULL);
+}
+
+/* ------------------------------------------------------------------ two */
+
+/* A buffer on @p device that is full of @p value. */
+static double *buffer_of(int device, double value)
+{
+    double *buffer = NULL;
+    CHECK_OK(meta_set_acc(device, META_HIP));
+    if (CHECK_OK(meta_alloc((void **)&buffer, bytes)))
+        CHECK_OK(meta_fill(buffer, CELLS, &value, META_F64, META_ASYNC));
+    return buffer;
+}
+
+static void check_sum(const double *buffer, double expected)
+{
+    double sum = 0;
+    CHECK_OK(meta_reduce(&sum, buffer, &all, META_SUM, META_F64, NULL));
+    CHECK(sum == expected);
+}
+
+static void use_two(void *unused)
+{
+    const double two = 2;
+    static double host[CELLS];
+    meta_device_desc desc = META_DEVICE_DESC_INIT;
+    meta_pointer_desc where = META_POINTER_DESC_INIT;
+    double *buffer[2], sum;
+    meta_event event;
+    int index = -1;
+    (void)unused;
+    if (!start("hip")) return;
+    for (int k = 0; k < 2; ++k) buffer[k] = buffer_of(k, k + 1);
+    CHECK_OK(meta_get_acc(&index, NULL));
+    CHECK_INT(index, 1);
+    /* A call runs where its operands are, whatever the thread's device is. */
+    for (int k = 0; k < 2; ++k) {
+        CHECK_OK(meta_pointer_info(buffer[k], &where));
+        CHECK_INT(where.index, k);
+        CHECK_OK(meta_device_info(k, META_HIP, &desc));
+        CHECK_CONTAINS(desc.name, k == 0 ? "GPU 0" : "GPU 1");
+        check_sum(buffer[k], (k + 1.0) * CELLS);
+    }
+    CHECK_ERR(meta_axpy(buffer[0], &two, buffer[1], &all, META_F64, NULL), META_ERR_WRONG_DEVICE);
+    CHECK_ERR(meta_copy_d2d(buffer[0], buffer[1], bytes, NULL), META_ERR_WRONG_DEVICE);
+    CHECK_ERR(meta_reduce(buffer[0], buffer[1], &all, META_SUM, META_F64, NULL),
+              META_ERR_WRONG_DEVICE);
+    CHECK_OK(meta_copy_d2h(host, buffer[1], bytes, NULL));
+    CHECK_OK(meta_copy_h2d(buffer[0], host, bytes, META_ASYNC));
+    check_sum(buffer[0], 2.0 * CELLS);
+    /* An event of one, waited for while the thread's device is the other. */
+    CHECK_OK(meta_reduce(&sum, buffer[1], &all, META_SUM, META_F64, &event));
+    CHECK_OK(meta_set_acc(0, META_HIP));
+    CHECK_OK(meta_event_wait(event));
+    CHECK(sum == 2.0 * CELLS);
+    CHECK_OK(meta_event_free(&event));
+    for (int k = 0; k < 2; ++k) CHECK_OK(meta_free(buffer[k]));
+    end();
+}
+
+static void two_in_one_process_keep_apart(void)
+{
+    CHECK_CHILD(use_two, NULL);
+}
+
+static void *work_on_one(void *number)
+{
+    const int device = *(const int *)number, rounds = (int)test_count(50, 1000);
+    for (int k = 0; k < rounds; ++k) {
+        double *buffer = buffer_of(device, device + 1);
+        check_sum(buffer, (device + 1.0) * CELLS);
+        CHECK_OK(meta_free(buffer));
+    }
+    return NULL;
+}
+
+static void use_threads(void *unused)
+{
+    pthread_t thread[4];
+    int device[4];
+    (void)unused;
+    if (!start("hip")) return;
+    for (int k = 0; k < 4; ++k) {
+        device[k] = k % 2;
+        CHECK(pthread_create(&thread[k], NULL, work_on_one, &device[k]) == 0);
+    }
+    for (int k = 0; k < 4; ++k) pthread_join(thread[k], NULL);
+    end();
+}
+
+static void threads_may_each_use_one(void)
+{
+    CHECK_CHILD(use_threads, NULL);
+}
+
+/* ------------------------------------------------------------------ the application's own */
+
+static void wrap_own(void *unused)
+{
+    static double host[CELLS];
+    const double three = 3;
+    double *own = NULL, *buffer = NULL;
+    void *object = NULL;
+    (void)unused;
+    if (!start("hip")) return;
+    own = fault->make_memory(1, bytes);
+    if (!CHECK(own)) return;
+    CHECK_OK(meta_set_acc(0, META_HIP));
+    CHECK_ERR_NAMES(meta_wrap((void **)&buffer, own, bytes, META_NATIVE_OBJECT),
+                    META_ERR_WRONG_DEVICE, "device 1, not to 0");
+    CHECK_ERR(meta_wrap((void **)&buffer, own, bytes, META_NATIVE_HOST), META_ERR_POINTER);
+    CHECK_ERR_NAMES(meta_wrap((void **)&buffer, host, bytes, META_NATIVE_OBJECT), META_ERR_POINTER,
+                    "native is no memory of");
+    CHECK_OK(meta_set_acc(1, META_HIP));
+    CHECK_ERR(meta_wrap((void **)&buffer, own, bytes + 1, META_NATIVE_OBJECT), META_ERR_BOUNDS);
+    if (CHECK_OK(meta_wrap((void **)&buffer, own, bytes, META_NATIVE_OBJECT))) {
+        CHECK(buffer == own);
+        CHECK_OK(meta_native(buffer + 2, &object, NULL));
+        CHECK(object == own);
+        CHECK_OK(meta_fill(buffer, CELLS, &three, META_F64, META_ASYNC));
+        check_sum(buffer, 3.0 * CELLS);
+        CHECK_OK(meta_unwrap(buffer));
+        CHECK(own[CELLS - 1] == 3);
+    }
+    fault->free_memory(own);
+    end();
+}
+
+static void a_device_pointer_is_wrapped_where_it_belongs(void)
+{
+    CHECK_CHILD(wrap_own, NULL);
+}
+
+static void use_own_stream(void *unused)
+{
+    meta_state given = META_STATE_INIT, found = META_STATE_INIT;
+    double *buffer;
+    (void)unused;
+    if (!start("hip")) return;
+    given.queue = fault->make_stream(1);
+    given.context = given.queue;
+    CHECK_ERR_NAMES(meta_set_state(1, META_HIP, &given), META_ERR_ARGUMENT, "'state'");
+    given.context = NULL;
+    CHECK_ERR_NAMES(meta_set_state(0, META_HIP, &given), META_ERR_ARGUMENT, "no stream of");
+    *fault->misuse = '\0'; /* that is how it was found out */
+    CHECK_OK(meta_set_state(1, META_HIP, &given));
+    CHECK_ERR(meta_set_state(1, META_HIP, &given), META_ERR_STATE);
+    CHECK_OK(meta_get_state(1, META_HIP, &found));
+    CHECK(found.queue == given.queue);
+    CHECK_OK(meta_get_state(0, META_HIP, &found));
+    CHECK(found.queue && found.queue != given.queue);
+    buffer = buffer_of(1, 4);
+    check_sum(buffer, 4.0 * CELLS);
+    CHECK_OK(meta_free(buffer));
+    CHECK_OK(meta_finalize());
+    CHECK_INT(fault->live[GPU_FAULT_STREAM], 1); /* it is still there */
+    fault->free_stream(given.queue);
+    fault_check_nothing_left();
+}
+
+static void the_applications_stream_is_used_and_left(void)
+{
+    CHECK_CHILD(use_own_stream, NULL);
+}
+
+/* ------------------------------------------------------------------ ranks */
+
+static void deal(void *number)
+{
+    const int devices = *(const int *)number;
+    char text[16];
+    snprintf(text, sizeof text, "%d", devices);
+    setenv("META_TEST_GPUS", text, 1);
+    if (!start("hip")) return;
+    for (int r = 0; r < 4; ++r) {
+        int index = -1;
+        meta_mode mode = -1;
+        CHECK_OK(meta_rank_device(r, 4, r, 4, &mode, &index, NULL));
+        CHECK_INT(mode, META_HIP);
+        CHECK_INT(index, r % devices);
+    }
+    CHECK_OK(meta_set_job(3, 4, 3, 4));
+    int index = -1;
+    double *buffer = NULL;
+    CHECK_OK(meta_get_acc(&index, NULL));
+    CHECK_INT(index, 3 % devices);
+    CHECK_OK(meta_alloc((void **)&buffer, bytes));
+    CHECK_OK(meta_free(buffer));
+    end();
+}
+
+static void the_ranks_of_a_node_take_turns(void)
+{
+    for (int devices = 1; devices <= 4; ++devices) {
+        test_case("%d devices", devices);
+        CHECK_CHILD(deal, &devices);
+    }
+}
+
+static void ask_for_a_third(void *unused)
+{
+    void *p;
+    (void)unused;
+    if (!start("hip:2")) return;
+    CHECK_ERR_NAMES(meta_alloc(&p, bytes), META_ERR_NO_DEVICE, "2");
+    CHECK_ERR_NAMES(meta_set_acc(2, META_HIP), META_ERR_NO_DEVICE, "hip has 2 devices");
+    end();
+}
+
+static void one_that_is_not_there_is_an_error(void)
+{
+    CHECK_CHILD(ask_for_a_third, NULL);
+}
+
+TEST_MAIN(PROMISE(where_there_is_none_the_reason_is_said),
+          PROMISE(one_that_the_kernels_are_not_for_is_said), PROMISE(two_in_one_process_keep_apart),
+          PROMISE(threads_may_each_use_one), PROMISE(a_device_pointer_is_wrapped_where_it_belongs),
+          PROMISE(the_applications_stream_is_used_and_left),
+          PROMISE(the_ranks_of_a_node_take_turns), PROMISE(one_that_is_not_there_is_an_error))

@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file test_gpu_faults.c
+ *  Every call that the GPU back end makes to its runtime fails in turn, once or from then on: what
+ *  follows is an error that names the call or the right result, the rest of the library works, and
+ *  everything is given back. On HIP-CPU, behind the layer of tests/plugins/gpu_fault.h; each case
+ * is a child process. */
+/* TEST: backends=any timeout=300 labels=core smoke=yes */
+#include "test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "child.h"
+#include "fault.h"
+#include "internal.h"
+
+enum { N = 10, CELLS = N * N * N, INNER = (N - 2) * (N - 2) * (N - 2), FACE = (N - 2) * (N - 2) };
+static const size_t bytes = CELLS * sizeof(double);
+static const meta_box box = {3, {N, N, N}, {1, 1, 1}, {N - 1, N - 1, N - 1}};
+static const meta_box all = {1, {CELLS}, {0}, {CELLS}};
+
+/* What one child is to do. */
+typedef struct fault_case {
+    bool adopt;       /* the application's stream, and no pool */
+    bool many;        /* more results than can be under way at once */
+    long fail_at;     /* number of the call that fails */
+    int status;       /* with which */
+    bool sticky;      /* and so does every later one */
+    long *calls_made; /* shared with the parent: by all of it, without a failure */
+} fault_case;
+
+/* ------------------------------------------------------------------ calls that may fail */
+
+static bool failed; /* some call returned an error */
+
+/* @return whether it succeeded; an error must be one of the injected failure, and name it. */
+static bool went(meta_err err, const char *call, int line)
+{
+    char text[512];
+    if (err == META_OK) return true;
+    snprintf(text, sizeof text, "%s", meta_last_error());
+    if (!fault->failed ||
+        (err != META_ERR_DEVICE && err != META_ERR_NO_MEMORY && err != META_ERR_NO_DEVICE))
+        return test_fail(__FILE__, line, "%s: %s (%s), failed: %s", call, meta_strerror(err), text,
+                         fault->failed ? fault->failed : "nothing");
+    /* The first that failed need not matter; of memory it says how much was wanted. */
+    if (!failed && !strstr(text, fault->sticky ? "hip" : fault->failed) &&
+        !strstr(text, "bytes asked for"))
+        test_fail(__FILE__, line, "%s: \"%s\" does not name %s", call, text, fault->failed);
+    failed = true;
+    return false;
+}
+#define TRY(call) went((call), #call, __LINE__)
+
+/* A result is right unless an error was returned before. */
+static void check_value(double found, double expected, const char *what, int line)
+{
+    if (!failed && found != expected)
+        test_fail(__FILE__, line, "%s is %g, expected %g, and no error was returned", what, found,
+                  expected);
+}
+#define CHECK_VALUE(found, expected) check_value((found), (expected), #found, __LINE__)
+
+/* ------------------------------------------------------------------ what is done */
+
+/* A linear function, whose average around a cell is its value there. */
+static double in[CELLS], out[CELLS];
+static double sum_of_in, sum_inside;
+
+static void prepare_input(void)
+{
+    for (int k = 0; k < CELLS; ++k) {
+        in[k] = k;
+        sum_of_in += k;
+    }
+    sum_inside = INNER * (CELLS - 1) / 2.0;
+}
+
+typedef struct buffers {
+    double *a, *b, *packed, *result, *pinned;
+} buffers;
+
+static bool make_buffers(buffers *m)
+{
+    *m = (buffers){0};
+    return TRY(meta_alloc((void **)&m->a, bytes)) & TRY(meta_alloc((void **)&m->b, bytes)) &
+           TRY(meta_alloc((void **)&m->packed, bytes)) &
+           TRY(meta_alloc((void **)&m->result, sizeof(double))) &
+           TRY(meta_host_alloc((void **)&m->pinned, bytes));
+}
+
+/* Freeing may report what the device's queue met, but frees all the same. */
+static void free_buffers(const buffers *m)
+{
+    double *const device[] = {m->a, m->b, m->packed, m->result};
+    for (size_t k = 0; k < sizeof device / sizeof *device; ++k)
+        if (device[k]) TRY(meta_free(device[k]));
+    if (m->pinned) TRY(meta_host_free(m->pinned));
+}
+
+static void move(const buffers *m)
+{
+    const double seven = 7;
+    meta_face face;
+    meta_event events[3] = {META_EVENT_NULL, META_EVENT_NULL, META_EVENT_NULL};
+    TRY(meta_copy_h2d(m->a, in, bytes, NULL));
+    memcpy(m->pinned, in, bytes);
+    TRY(meta_copy_h2d(m->b, m->pinned, bytes, META_ASYNC));
+    TRY(meta_copy_d2d(m->packed, m->b, bytes, &events[0]));
+    TRY(meta_copy_d2h(out, m->packed, bytes, &events[1]));
+    TRY(meta_event_waitall(2, events));
+    CHECK_VALUE(out[CELLS - 1], CELLS - 1);
+    TRY(meta_fill(m->packed, CELLS, &seven, META_F64, &events[2]));
+    TRY(meta_copy_box(m->b, &box, m->packed, &box, META_F64, META_ASYNC));
+    CHECK_OK(meta_face_slab(&face, &box, 0, META_SLAB_LOW, 1));
+    TRY(meta_pack_face(m->packed, m->a, &face, META_F64, META_ASYNC));
+    TRY(meta_transpose_face(m->packed + FACE, m->packed, (int64_t[]){N - 2, N - 2}, META_F64,
+                            NULL));
+    TRY(meta_unpack_face(m->b, m->packed, &face, META_F64, META_ASYNC));
+    TRY(meta_copy_d2h(out, m->b, bytes, NULL));
+    CHECK_VALUE(out[1 + N + N * N], 1 + N + N * N);
+    CHECK_VALUE(out[2 + N + N * N], 7);
+    for (int k = 0; k < 3; ++k) CHECK_OK(meta_event_free(&events[k]));
+}
+
+static void count_call(void *calls, meta_err status)
+{
+    (void)status;
+    ++*(int *)calls;
+}
+
+static void compute(const buffers *m)
+{
+    const double two = 2;
+    double sum = 0, dot = 0, most = 0;
+    int complete = 0, calls = 0;
+    meta_event event = META_EVENT_NULL, other = META_EVENT_NULL;
+    TRY(meta_stencil(m->b, m->a, &box, META_3D7P, META_F64, &sum, NULL));
+    CHECK_VALUE(sum, sum_inside);
+    TRY(meta_stencil(m->b, m->a, &box, META_3D27P, META_F64, m->result, META_ASYNC));
+    TRY(meta_copy_d2h(&sum, m->result, sizeof sum, NULL));
+    CHECK_VALUE(sum, sum_inside);
+    TRY(meta_reduce(&sum, m->a, &all, META_SUM, META_F64, &event));
+    TRY(meta_reduce(&most, m->a, &all, META_MAX, META_F64, &other));
+    if (TRY(meta_event_then(other, count_call, &calls))) TRY(meta_event_test(event, &complete));
+    TRY(meta_event_wait(event));
+    CHECK_VALUE(sum, sum_of_in);
+    TRY(meta_event_wait(other));
+    CHECK_VALUE(most, CELLS - 1);
+    CHECK_INT(calls, 1);
+    TRY(meta_axpy(m->a, &two, m->a, &all, META_F64, META_ASYNC));
+    TRY(meta_dot(&dot, m->a, m->b, &box, META_F64, META_ASYNC));
+    TRY(meta_copy_h2d(m->b, &sum, sizeof sum, META_ASYNC)); /* what a result is on its way to */
+    TRY(meta_flush());
+    for (int k = 0; k < INNER && !failed; ++k) {
+        const int cell = 1 + k % (N - 2) + N * (1 + k / (N - 2) % (N - 2)) + N * N * (1 + k / FACE);
+        dot -= 3.0 * cell * cell;
+    }
+    CHECK_VALUE(dot, 0);
+    CHECK_OK(meta_event_free(&event));
+    CHECK_OK(meta_event_free(&other));
+}
+
+/* What halo exchange does: its own queue, staging, and the order of the two queues. */
+static void use_both_queues(const buffers *m)
+{
+    const meta_core *core = &meta_core_table;
+    meta_pending packed = {0}, copied = {0};
+    meta_device *device = NULL;
+    meta_span from, to;
+    meta_face face;
+    meta_call call[2];
+    int empty;
+    void *staging = NULL, *scratch = NULL;
+    double *host;
+    CHECK_OK(core->enter("both queues"));
+    if (!TRY(core->current_device(&device))) return;
+    CHECK_OK(meta_face_slab(&face, &box, 0, META_SLAB_LOW, 1));
+    if (TRY(core->staging(device, bytes, &staging)) &&
+        TRY(core->scratch(device, bytes, &scratch)) &&
+        CHECK_OK(core->resolve_face(m->a, &face, META_F64, "buf", &from)) &&
+        CHECK_OK(core->resolve(scratch, FACE, META_F64, "packed", &to)) &&
+        CHECK_OK(
+            core->face_call(&call[0], META_KERNEL_PACK, &to, &from, &face, META_F64, &empty))) {
+        host = staging;
+        call[1] = call[0];
+        TRY(meta_copy_h2d(m->a, in, bytes, META_ASYNC));
+        if (TRY(core->queue_after(device, META_QUEUE_HALO, META_QUEUE_COMPUTE)) &&
+            TRY(core->launch(device, META_QUEUE_HALO, call, 2, &packed)) &&
+            TRY(core->copy(device, META_QUEUE_HALO, META_COPY_D2H, host, &to, FACE * sizeof *host,
+                           &copied))) {
+            TRY(core->queue_after(device, META_QUEUE_COMPUTE, META_QUEUE_HALO));
+            TRY(core->pending_wait(&copied));
+            CHECK_VALUE(host[0], 1 + N + N * N);
+            TRY(core->pending_test(&packed, &empty));
+        }
+        core->pending_release(&packed);
+        core->pending_release(&copied);
+        TRY(meta_flush()); /* before what it reads is given back */
+    }
+    core->scratch_free(scratch);
+    core->staging_free(device, staging);
+}
+
+static void share(const buffers *m)
+{
+    meta_state state = META_STATE_INIT;
+    meta_device_desc desc = META_DEVICE_DESC_INIT;
+    meta_mem_desc use = META_MEM_DESC_INIT;
+    double *own = fault->make_memory(0, bytes), *wrapped = NULL;
+    void *object = NULL;
+    TRY(meta_device_info(0, META_HIP, &desc));
+    TRY(meta_mem_info(0, META_HIP, &use));
+    if (TRY(meta_get_state(0, META_HIP, &state))) CHECK(state.queue);
+    CHECK_OK(meta_native(m->a + 3, &object, NULL));
+    CHECK(object == m->a);
+    if (CHECK(own) && TRY(meta_wrap((void **)&wrapped, own, bytes, META_NATIVE_OBJECT))) {
+        TRY(meta_copy_h2d(wrapped, in, bytes, META_ASYNC));
+        TRY(meta_unwrap(wrapped));
+        CHECK_VALUE(own[5], 5);
+    }
+    fault->free_memory(own);
+}
+
+/* More results under way than there are places for. */
+static void reduce_often(const buffers *m)
+{
+    enum { MANY = 300 };
+    static double sums[MANY];
+    for (int k = 0; k < MANY; ++k)
+        TRY(meta_reduce(&sums[k], m->a, &all, META_SUM, META_F64, META_ASYNC));
+    TRY(meta_flush());
+    for (int k = 0; k < MANY; ++k) CHECK_VALUE(sums[k], sum_of_in);
+}
+
+/* The rest of the library does not notice. */
+static void compute_on_openmp(void)
+{
+    double *p = NULL, sum = 0;
+    CHECK_OK(meta_set_acc(0, META_OPENMP));
+    if (!CHECK_OK(meta_alloc((void **)&p, bytes))) return;
+    CHECK_OK(meta_copy_h2d(p, in, bytes, NULL));
+    CHECK_OK(meta_reduce(&sum, p, &all, META_SUM, META_F64, NULL));
+    CHECK(sum == sum_of_in);
+    CHECK_OK(meta_free(p));
+}
+
+static void use_gpu(const fault_case *c)
+{
+    buffers m;
+    if (make_buffers(&m)) {
+        move(&m);
+        compute(&m);
+        use_both_queues(&m);
+        share(&m);
+        if (c->many) reduce_often(&m);
+    }
+    free_buffers(&m);
+}
+
+/* Twice: a failure that passes is one of a single try. */
+static bool open_gpu(void *stream)
+{
+    meta_state state = META_STATE_INIT;
+    state.queue = stream;
+    for (int tries = 0; tries < 2; ++tries) {
+        if (stream && !TRY(meta_set_state(0, META_HIP, &state))) continue;
+        if (TRY(meta_set_acc(0, META_HIP))) return true;
+    }
+    return false;
+}
+
+/* One life of the library. */
+static void live(const fault_case *c)
+{
+    void *stream = c->adopt ? fault->make_stream(0) : NULL;
+    CHECK_OK(meta_init());
+    if (open_gpu(stream)) use_gpu(c);
+    compute_on_openmp();
+    TRY(meta_finalize());
+    if (stream) fault->free_stream(stream);
+    fault_check_nothing_left();
+}
+
+/* ------------------------------------------------------------------ children */
+
+/* Of what the back end itself took from the host, where a sanitizer keeps account. */
+__attribute__((weak)) int __lsan_do_recoverable_leak_check(void);
+
+static void run_case(void *argument)
+{
+    const fault_case *c = argument;
+    alarm(120); /* a hang is a failure */
+    if (!fault_find()) return;
+    setenv("META_LOG", "off", 1);
+    setenv("META_MODE", "hip", 1);
+    unsetenv("META_RANK_MAP");
+    setenv("META_GPU_POOL", c->adopt ? "off" : "1048576", 1);
+    prepare_input();
+    fault->fail_at = c->fail_at;
+    fault->status = c->status;
+    fault->sticky = c->sticky;
+    live(c);
+    if (c->calls_made) *c->calls_made = fault->calls;
+    /* The device works again in the next life. */
+    fault->fail_at = 0;
+    fault->failed = NULL;
+    failed = false;
+    live(&(fault_case){.adopt = c->adopt});
+    if (__lsan_do_recoverable_leak_check) CHECK_INT(__lsan_do_recoverable_leak_check(), 0);
+}
+
+/* How many calls a life makes in which nothing fails. */
+static long calls_made(fault_case c)
+{
+    long *shared =
+        mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    long calls;
+    if (!CHECK(shared != MAP_FAILED)) return 0;
+    c.calls_made = shared;
+    CHECK_CHILD(run_case, &c);
+    calls = *shared;
+    CHECK(calls > 100);
+    munmap(shared, sizeof *shared);
+    return calls;
+}
+
+/* Each call, or every @p step-th from @p from on, with each status or one after the other. */
+static void fail_each(fault_case c, long from, long step)
+{
+    static const int statuses[] = {GPU_FAULT_OUT_OF_MEMORY, GPU_FAULT_LAUNCH_FAILURE,
+                                   GPU_FAULT_NOT_SUPPORTED};
+    enum { STATUSES = sizeof statuses / sizeof *statuses };
+    const long calls = calls_made(c);
+    for (long k = from; k <= calls; k += step)
+        for (int s = 0; s < (test_long() ? STATUSES : 1); ++s) {
+            c.fail_at = k;
+            c.status = statuses[(k + s) % STATUSES];
+            test_case("call %ld of %ld fails with status %d%s", k, calls, c.status,
+                      c.sticky ? ", as do all later ones" : "");
+            CHECK_CHILD(run_case, &c);
+        }
+}
+
+static void a_call_that_fails_once_is_an_error_or_made_good(void)
+{
+    fail_each((fault_case){0}, 1, 1);
+}
+
+static void so_it_is_with_the_applications_stream_and_no_pool(void)
+{
+    fail_each((fault_case){.adopt = true}, 1, test_count(3, 1));
+}
+
+static void a_device_that_is_lost_leaves_the_others(void)
+{
+    fail_each((fault_case){.sticky = true}, 1, test_count(2, 1));
+    fail_each((fault_case){.adopt = true, .sticky = true}, 1, test_count(7, 1));
+}
+
+static void so_it_is_with_more_results_than_places(void)
+{
+    const long before = calls_made((fault_case){0});
+    fail_each((fault_case){.many = true}, before - 50, test_count(61, 5));
+    fail_each((fault_case){.many = true, .sticky = true}, before - 50, test_count(97, 7));
+}
+
+TEST_MAIN(PROMISE(a_call_that_fails_once_is_an_error_or_made_good),
+          PROMISE(so_it_is_with_the_applications_stream_and_no_pool),
+          PROMISE(a_device_that_is_lost_leaves_the_others),
+          PROMISE(so_it_is_with_more_results_than_places))
