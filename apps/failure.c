@@ -12,7 +12,7 @@
 
 static const char *program = "?";
 static char message[1024];
-static bool printed;
+static bool printed, lenient;
 
 void failure_program(const char *path)
 {
@@ -57,9 +57,23 @@ bool failure_agree(MPI_Comm comm)
     MPI_Bcast(message, (int)sizeof message, MPI_CHAR, first, comm);
     if (rank == 0 && !printed) {
         fflush(stdout);
-        if (first == 0) fprintf(stderr, "%s: %s\n", program, message);
-        else fprintf(stderr, "%s: rank %d: %s\n", program, first, message);
+        const char *kind = lenient ? "warning: " : "";
+        if (first == 0) fprintf(stderr, "%s: %s%s\n", program, kind, message);
+        else fprintf(stderr, "%s: %srank %d: %s\n", program, kind, first, message);
     }
     printed = true;
     return true;
+}
+
+void failure_lenient(void)
+{
+    lenient = true;
+}
+
+bool failure_forgive(MPI_Comm comm)
+{
+    const bool seen = failure_agree(comm);
+    message[0] = '\0';
+    printed = lenient = false;
+    return seen;
 }

@@ -28,4 +28,9 @@ bool failure_seen(void);
  *  From then on every rank has seen it. */
 bool failure_agree(MPI_Comm comm);
 
+/** From here to failure_forgive() failures are warnings: printed as such, and then forgotten. */
+void failure_lenient(void);
+/** Collective. Whether any rank has noted one since failure_lenient(). */
+bool failure_forgive(MPI_Comm comm);
+
 #endif

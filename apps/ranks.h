@@ -5,17 +5,30 @@
 #define RANKS_H
 
 #include <mpi.h>
+#include <stdbool.h>
 
 /** What a rank computes on. */
 typedef struct where {
     char backend[32], device[128];
-    int threads; /**< of the CPU; 0 where that says nothing */
+    int threads;          /**< of the CPU; 0 where that says nothing */
+    double device_memory; /**< bytes of a memory of its own; 0 where it has the host's */
 } where;
 
 /** Describe this rank. Each version of a proxy has its own: where.c and where_mpi.c. */
 void where_am_i(MPI_Comm comm, where *here);
 
+/** A line of the table of ranks. */
+typedef struct rank_row {
+    char host[64], blas[32];
+    where here;
+} rank_row;
+
+/** Collective. The table of all ranks on rank 0, to be freed, and NULL on the others; NULL on all,
+ *  and a failure noted, where there is no room. @p blas: the BLAS library of this rank, or NULL on
+ *  every rank where there is no such column. */
+rank_row *ranks_gather(MPI_Comm comm, const char *blas);
+void ranks_print_table(const rank_row *all, int size, bool with_blas);
 /** Collective. Rank 0 prints the table. */
-void ranks_print(MPI_Comm comm);
+void ranks_print(MPI_Comm comm, const char *blas);
 
 #endif

@@ -27,4 +27,5 @@ void where_am_i(MPI_Comm comm, where *here)
     snprintf(here->backend, sizeof here->backend, "%s", device.backend);
     snprintf(here->device, sizeof here->device, "%s", device.name);
     here->threads = device.is_gpu ? 0 : threads;
+    here->device_memory = device.is_gpu ? (double)device.memory : 0;
 }

@@ -13,4 +13,5 @@ void where_am_i(MPI_Comm comm, where *here)
     snprintf(here->backend, sizeof here->backend, "none");
     snprintf(here->device, sizeof here->device, "CPU, serial loops");
     here->threads = 1;
+    here->device_memory = 0;
 }

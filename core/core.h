@@ -11,6 +11,7 @@
 #include <stdbool.h>
 
 #include "internal.h"
+#include "module.h"
 
 /** Return early with an error. */
 #define META_TRY(expression)                           \
@@ -88,10 +89,6 @@ meta_backend *meta_backend_of(meta_mode mode);
 meta_backend *meta_backend_at(int index);
 int meta_backends(void);
 void meta_backends_close(void);
-
-/* module.c */
-/** Whether the file can be given to the loader; a truncated or damaged one would end the process. */
-bool meta_module_whole(const char *path, char *reason, size_t room);
 
 /* device.c */
 struct meta_device {

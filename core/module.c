@@ -5,7 +5,9 @@
  *
  *  Segments say what is mapped where, sections say it once more; where both are there, they must
  *  agree. Damage in code and data cannot be seen here. */
-#include "core.h"
+#include "config.h"
+
+#include "module.h"
 
 #include <elf.h>
 #include <errno.h>

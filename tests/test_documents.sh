@@ -70,6 +70,16 @@ block "$top/doc/own-kernels.md" opencl >own_opencl.c
 compile own_opencl libmeta -lOpenCL
 expect "$(./own_opencl)" 55
 
+# What is for CUDA is compiled wherever the compiler is, and run where there is a device.
+nvcc=$(sed -n 's/^NVCC = //p' "$build/Makefile")
+if [ -e "$prefix/lib/libmeta/cuda.so" ] && [ -z "$sanitize" ]; then
+    block "$top/doc/own-kernels.md" cuda >own_cuda.cu
+    test -s own_cuda.cu
+    "$nvcc" -Werror all-warnings own_cuda.cu -o own_cuda -I"$prefix/include/libmeta" -L"$prefix/lib" \
+        -lmeta -Xlinker -rpath,"$prefix/lib"
+    ! "$prefix/bin/meta-info" | grep -q '^  cuda  *usable' || expect "$(./own_cuda)" 55
+fi
+
 # The installed programs find everything by themselves.
 expect "$("$prefix/bin/meta-info" | grep -c '^  open[mc][pl]  *usable')" 2
 "$prefix/bin/meta-info" --env >/dev/null

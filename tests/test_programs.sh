@@ -115,7 +115,7 @@ refused 2 'nx' meta-minighost --nx 12x
 refused 2 'nx' meta-minighost --nx 99999999999999999999
 refused 2 'stencil' meta-minighost --stencil 25
 refused 2 'value' meta-minighost --nx
-refused 2 'report_perf' meta-minighost --report_perf 1
+refused 2 'report_perf' meta-minighost --report_perf 3
 refused 2 'grid-in' meta-minighost $small --grid-in nowhere.f64
 refused 2 'grid-in' meta-minighost $small --nx 21 --grid-in "$golden/initial.f64"
 refused 2 'grid-out' meta-minighost $small --grid-out no/such/folder/grid.f64

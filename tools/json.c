@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file json.c
- *  Writing one JSON document to a stream. */
+ *  Writing JSON documents to a stream. */
 #include "config.h"
 
 #include "json.h"
 
 #include <inttypes.h>
+#include <math.h>
 
 /* The length of the UTF-8 sequence at @p s, 0 where there is none: no overlong forms, no
  * surrogates, nothing above U+10FFFF. */
@@ -38,13 +39,18 @@ static void put_text(FILE *to, const char *text)
     fputc('"', to);
 }
 
+static void start_line(const json *j)
+{
+    if (!j->line) fprintf(j->to, "\n%*s", 2 * j->depth, "");
+}
+
 static void start_value(json *j, const char *key)
 {
     if (j->comma) fputc(',', j->to);
-    if (j->depth > 0) fprintf(j->to, "\n%*s", 2 * j->depth, "");
+    if (j->depth > 0) start_line(j);
     if (key != NULL) {
         put_text(j->to, key);
-        fputs(": ", j->to);
+        fputs(j->line ? ":" : ": ", j->to);
     }
     j->comma = true;
 }
@@ -60,7 +66,7 @@ void json_open(json *j, const char *key, char bracket)
 void json_close(json *j, char bracket)
 {
     --j->depth;
-    if (j->comma) fprintf(j->to, "\n%*s", 2 * j->depth, "");
+    if (j->comma) start_line(j);
     fputc(bracket, j->to);
     if (j->depth == 0) fputc('\n', j->to);
     j->comma = true;
@@ -89,4 +95,21 @@ void json_bool(json *j, const char *key, bool value)
 {
     start_value(j, key);
     fputs(value ? "true" : "false", j->to);
+}
+
+static void put_number(json *j, const char *key, int digits, double value)
+{
+    start_value(j, key);
+    if (isfinite(value)) fprintf(j->to, "%.*g", digits, value);
+    else fputs("null", j->to);
+}
+
+void json_real(json *j, const char *key, double value)
+{
+    put_number(j, key, 6, value);
+}
+
+void json_exact(json *j, const char *key, double value)
+{
+    put_number(j, key, 17, value);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file json.h
- *  Writing one JSON document to a stream. */
+ *  Writing JSON documents to a stream. */
 #ifndef JSON_H
 #define JSON_H
 
@@ -12,6 +12,7 @@ typedef struct json {
     FILE *to;
     bool comma; /**< the next value is not the first one of its object or array */
     int depth;
+    bool line; /**< everything on one line */
 } json;
 
 /** Start an object or an array; @p key is NULL in an array and for the document itself. */
@@ -23,5 +24,9 @@ void json_string(json *j, const char *key, const char *value);
 void json_number(json *j, const char *key, int64_t value);
 void json_size(json *j, const char *key, uint64_t value);
 void json_bool(json *j, const char *key, bool value);
+/** What is no number is null. */
+void json_real(json *j, const char *key, double value);
+/** The same with all digits that tell it from its neighbours. */
+void json_exact(json *j, const char *key, double value);
 
 #endif

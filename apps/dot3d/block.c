@@ -28,6 +28,7 @@ void block_create(block *k, const options *o)
                  .next = (rank + 1) % ranks,
                  .global = {o->n[0], o->n[1], o->n[2]},
                  .plane = o->n[1] * o->n[2],
+                 .planes = o->blas,
                  .type = o->type,
                  .mpi_type = types[o->type]};
     if (o->n[0] < ranks) {
@@ -72,10 +73,11 @@ static void set(const block *k, void *fields, int64_t index, uint64_t value)
 
 void block_fill(const block *k, void *fields)
 {
-    int64_t index = 0;
+    int64_t row = 0;
     for (int64_t z = 0; z < k->size[2]; ++z)
-        for (int64_t y = 0; y < k->size[1]; ++y)
-            for (int64_t x = 0; x < k->size[0]; ++x, ++index) {
+        for (int64_t y = 0; y < k->size[1]; ++y, ++row)
+            for (int64_t x = 0; x < k->size[0]; ++x) {
+                const int64_t index = k->planes ? x * k->plane + row : row * k->size[0] + x;
                 set(k, fields, index, x == 0 ? 0 : (uint64_t)(k->first + x));
                 set(k, fields, k->cells + index, (uint64_t)(y + z + 1));
             }

@@ -17,6 +17,7 @@ typedef struct block {
     int64_t size[3];    /**< of the block's array, whose plane at x = 0 is the ghost plane */
     int64_t cells;      /**< in that array */
     int64_t plane;      /**< cells in a plane of constant x */
+    bool planes;        /**< in memory these follow one another; else x runs fastest */
     number type;
     MPI_Datatype mpi_type;
 } block;

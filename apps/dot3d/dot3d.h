@@ -23,4 +23,16 @@ void dot3d_iterate(dot3d *d, void *result);
 /** The dot product of the ghost plane. */
 void dot3d_ghost(dot3d *d, void *result);
 
+/** A way to do the above, for a block whose order in memory it can use. */
+typedef struct dot3d_way {
+    dot3d *(*create)(const block *k, const void *fields);
+    void (*free)(dot3d *d);
+    void (*iterate)(dot3d *d, void *result);
+    void (*ghost)(dot3d *d, void *result);
+    const char *(*library)(const dot3d *d); /**< that multiplies; NULL where none does */
+} dot3d_way;
+/** With a BLAS library, for a block of planes: blas.c, and blas_mpi.c where there is none, which
+ *  notes a failure and returns NULL. */
+const dot3d_way *dot3d_blas(void);
+
 #endif

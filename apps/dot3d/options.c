@@ -13,7 +13,7 @@
 
 #include "failure.h"
 
-enum { NX, NY, NZ, ITERS, NUMBERS, TYPE = NUMBERS, HELP, VERSION };
+enum { NX, NY, NZ, ITERS, NUMBERS, TYPE = NUMBERS, BLAS, HELP, VERSION };
 
 static const struct option list[] = {
     [NX] = {"nx", required_argument, NULL, NX},
@@ -21,6 +21,7 @@ static const struct option list[] = {
     [NZ] = {"nz", required_argument, NULL, NZ},
     [ITERS] = {"iters", required_argument, NULL, ITERS},
     [TYPE] = {"type", required_argument, NULL, TYPE},
+    [BLAS] = {"blas", no_argument, NULL, BLAS},
     [HELP] = {"help", no_argument, NULL, HELP},
     [VERSION] = {"version", no_argument, NULL, VERSION},
     {NULL, 0, NULL, 0},
@@ -54,9 +55,18 @@ static bool is_abbreviated(const char *argument, const char *name)
     return strncmp(argument, "--", 2) == 0 && strcspn(argument + 2, "=") != strlen(name);
 }
 
+static bool is_possible(const options *o)
+{
+    if (!o->blas || o->type == NUMBER_F64 || o->type == NUMBER_F32) return true;
+    failure_note("--blas with --type %s: BLAS multiplies f64 and f32 only; leave out --blas, or "
+                 "give one of these types",
+                 number_name(o->type));
+    return false;
+}
+
 options_result options_parse(options *o, int argc, char **argv)
 {
-    *o = (options){{100, 100, 100}, 100, NUMBER_F64};
+    *o = (options){{100, 100, 100}, 100, NUMBER_F64, false};
     int64_t *const values[NUMBERS] = {&o->n[0], &o->n[1], &o->n[2], &o->iters};
     opterr = 0;
     for (;;) {
@@ -74,29 +84,37 @@ options_result options_parse(options *o, int argc, char **argv)
         }
         if (code == HELP) return OPTIONS_HELP;
         if (code == VERSION) return OPTIONS_VERSION;
-        if (code == TYPE ? !set_type(&o->type, optarg)
-                         : !set_number(values[code], list[code].name, optarg))
+        if (code == BLAS) o->blas = true;
+        else if (code == TYPE ? !set_type(&o->type, optarg)
+                              : !set_number(values[code], list[code].name, optarg))
             return OPTIONS_WRONG;
     }
-    if (optind == argc) return OPTIONS_RUN;
+    if (optind == argc) return is_possible(o) ? OPTIONS_RUN : OPTIONS_WRONG;
     failure_note("%s is not an option (--help lists the options)", argv[optind]);
     return OPTIONS_WRONG;
 }
 
 void options_help(void)
 {
-    printf("usage: %s [option value] ...\n\n"
-           "3D dot product: a grid cut along x into a ring of ranks; in every iteration each rank\n"
-           "gets a ghost plane from its left neighbour, forms the dot product of its block, and\n"
-           "all blocks are added up. The result is checked against its closed form.\n\n"
-           "  --nx N       cells of the whole grid along x (100)\n"
-           "  --ny N       along y (100)\n"
-           "  --nz N       along z (100)\n"
-           "  --iters N    iterations (100)\n"
-           "  --type TYPE  f64, f32, i64, u64, i32 or u32 (f64)\n"
-           "  --help       print this\n"
-           "  --version    print the version\n\n"
-           "Integer types must be exact (they wrap), f64 right to 1e-12 and f32 to 1e-5.\n"
-           "Exit status: 0 right, 1 wrong result, 2 wrong use or environment.\n",
-           failure_program_name());
+    printf(
+        "usage: %s [option value] ...\n\n"
+        "3D dot product: a grid cut along x into a ring of ranks; in every iteration each rank\n"
+        "gets a ghost plane from its left neighbour, forms the dot product of its block, and\n"
+        "all blocks are added up. The result is checked against its closed form.\n\n"
+        "  --nx N       cells of the whole grid along x (100)\n"
+        "  --ny N       along y (100)\n"
+        "  --nz N       along z (100)\n"
+        "  --iters N    iterations (100)\n"
+        "  --type TYPE  f64, f32, i64, u64, i32 or u32 (f64)\n"
+        "  --blas       multiply by the BLAS library of each rank's device: OpenBLAS, CLBlast,\n"
+        "               cuBLAS or hipBLAS, on the memory that meta_native() gives; the exchange\n"
+        "               stays libmeta's. BLAS knows no boxes: the planes of constant x follow\n"
+        "               one another in memory then, so that a block's own cells are one vector.\n"
+        "               f64 and f32 only; not in the plain MPI version\n"
+        "  --help       print this\n"
+        "  --version    print the version\n\n"
+        "Integer types must be exact (they wrap), f64 right to 1e-12 and f32 to 1e-5,\n"
+        "or with --blas to 1e-4, since BLAS adds up floats in float.\n"
+        "Exit status: 0 right, 1 wrong result, 2 wrong use or environment.\n",
+        failure_program_name());
 }

@@ -9,6 +9,7 @@
 typedef struct options {
     int64_t n[3], iters;
     number type;
+    bool blas;
 } options;
 
 typedef enum options_result {

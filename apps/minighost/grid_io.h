@@ -5,14 +5,11 @@
 #ifndef GRID_IO_H
 #define GRID_IO_H
 
-#include "problem.h"
+#include "blocks.h"
 
 typedef struct grid_file {
-    const problem *p;
-    const char *path; /**< as the user gave it */
-    char *temporary;  /**< what is written until it is complete; NULL where the file is read */
-    MPI_File file;
-    MPI_Datatype in_file, in_memory;
+    blocks b;
+    char *temporary; /**< what is written until it is complete; NULL where the file is read */
 } grid_file;
 
 /** On rank 0: note a failure if @p path, given with @p option, is not a file of the grid's size. */

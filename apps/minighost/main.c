@@ -5,30 +5,52 @@
 
 #include <stdio.h>
 
+#include "checkpoint.h"
 #include "failure.h"
 #include "grid_io.h"
 #include "options.h"
+#include "output.h"
+#include "perf.h"
 #include "problem.h"
+#include "room.h"
 #include "run.h"
 #include "solve.h"
 
 static void check_files(const problem *p)
 {
+    int rank;
+    MPI_Comm_rank(p->cart, &rank);
+    if (rank == 0 && p->o.json != NULL) output_check("--json", p->o.json);
+    if (rank == 0 && p->o.report_perf > 0) perf_check_files();
     if (p->o.grid_in != NULL) grid_check_input(p, "--grid-in", p->o.grid_in);
     if (p->o.expect != NULL) grid_check_input(p, "--expect", p->o.expect);
     if (p->o.grid_out != NULL) grid_check_output(p, p->o.grid_out);
 }
 
-static int run_options(const options *o)
+/* From a checkpoint where @p from is not NULL. */
+static int run_options(const options *o, const checkpoint *from)
 {
     problem p;
     int status = STATUS_UNUSABLE;
     problem_create(&p, o);
     if (!failure_agree(MPI_COMM_WORLD)) {
+        if (from != NULL) checkpoint_compare(from, &p);
         check_files(&p);
-        if (!failure_agree(MPI_COMM_WORLD)) status = run_problem(&p);
+        room_check(&p);
+        if (!failure_agree(MPI_COMM_WORLD)) status = run_problem(&p, from);
     }
     problem_free(&p);
+    return status;
+}
+
+static int run_from_checkpoint(options *o)
+{
+    checkpoint from;
+    int status = STATUS_UNUSABLE;
+    if (!checkpoint_load(&from, o)) return STATUS_UNUSABLE;
+    checkpoint_options(&from, o);
+    if (!failure_agree(MPI_COMM_WORLD)) status = run_options(o, &from);
+    checkpoint_free(&from);
     return status;
 }
 
@@ -50,7 +72,7 @@ static int run_program(int argc, char **argv, int rank, int size)
     }
     solver_begin();
     if (failure_agree(MPI_COMM_WORLD)) return STATUS_UNUSABLE;
-    const int status = run_options(&o);
+    const int status = o.restart_cp_num >= -1 ? run_from_checkpoint(&o) : run_options(&o, NULL);
     solver_end();
     return failure_agree(MPI_COMM_WORLD) ? STATUS_UNUSABLE : status;
 }

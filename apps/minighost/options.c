@@ -33,7 +33,7 @@ static const struct {
     {"npy", "ranks along y (1)", AT(np[1]), 1, 1, INT_MAX},
     {"npz", "ranks along z (1)", AT(np[2]), 1, 1, INT_MAX},
     {"npdim", "ranks along each of x, y and z", AT(np[0]), 3, 1, INT_MAX},
-    {"num_vars", "variables (5)", AT(num_vars), 1, 1, 1000000},
+    {"num_vars", "variables (5)", AT(num_vars), 1, 1, MAX_VARIABLES},
     {"num_spikes", "heat sources, one for each round of time steps (1; with --grid-in 0)",
      AT(num_spikes), 1, 0, INT_MAX},
     {"num_tsteps", "time steps in a round (100)", AT(num_tsteps), 1, 1, INT_MAX},
@@ -48,6 +48,23 @@ static const struct {
      AT(report_diffusion), 1, 0, INT_MAX},
     {"error_tol", "largest relative error is 10 to the minus this (8; f32: 4)", AT(error_tol), 1, 0,
      300},
+    {"report_perf", "1: report the times of each part, messages and GFLOPS, 2: each rank's too (0)",
+     AT(report_perf), 1, 0, 2},
+    {"checkpoint_method", "how checkpoints are written: 1 MPI-IO (1)", AT(checkpoint_method), 1, 1,
+     1},
+    {"checkpoint_interval", "write one every so many time steps of a round, 0: never (0)",
+     AT(checkpoint_interval), 1, 0, INT_MAX},
+    {"checkpoint_keep", "keep so many of the newest, 0: all (0)", AT(checkpoint_keep), 1, 0,
+     INT_MAX},
+    {"restart_cp_num",
+     "go on from this checkpoint, -1: the last, -2: none (-2; with --restart_file -1)",
+     AT(restart_cp_num), 1, -2, INT_MAX},
+    {"every", "take snapshots every so many time steps, 0: at the end only (0)", AT(every), 1, 0,
+     INT_MAX},
+    {"png-variable", "which variable --png shows (1)", AT(png_variable), 1, 1, MAX_VARIABLES},
+    {"png-plane", "and its cells of which z, from 0 on (the middle)", AT(png_plane), 1, 0, INT_MAX},
+    {"progress", "a line that says how far the run is, 0: no, 1: on a terminal, 2: yes (1)",
+     AT(progress), 1, 0, 2},
     {"debug_grid", "1: the grid is zero but for the spikes (0)", AT(debug_grid), 1, 0, 1},
 };
 
@@ -59,8 +76,14 @@ static const struct {
     {"grid-in", "start from this file", AT(grid_in)},
     {"grid-out", "write the final grid to this file", AT(grid_out)},
     {"expect", "compare the final grid with this file", AT(expect)},
+    {"checkpoint_file", "write checkpoints as FILE.0, FILE.1 ...", AT(checkpoint_file)},
+    {"restart_file", "go on from checkpoint FILE.0, FILE.1 ...", AT(restart_file)},
+    {"vti", "take snapshots for ParaView and VTK: FILE_STEP.pvti", AT(vti)},
+    {"png", "take snapshots as pictures: FILE_STEP.png", AT(png)},
+    {"json", "write all that is reported to this file as JSON", AT(json)},
 };
 
+enum { GIVEN_TYPE = 63 }; /* in the set of those given; the others are numbers' */
 enum { NUMBERS = sizeof numbers / sizeof *numbers, FILES = sizeof files / sizeof *files };
 enum { FIRST_NUMBER = 1000, FIRST_FILE = 2000, TYPE = 3000, HELP, VERSION };
 
@@ -79,6 +102,10 @@ static void set_defaults(options *o, int ranks)
         .percent_sum = 100,
         .report_diffusion = 20,
         .error_tol = NOT_GIVEN,
+        .checkpoint_method = 1,
+        .png_variable = 1,
+        .progress = 1,
+        .restart_cp_num = NOT_GIVEN,
         .type = NUMBER_F64,
     };
 }
@@ -110,6 +137,7 @@ static bool set_number(options *o, int i, const char *text)
                          numbers[i].least, numbers[i].most);
         return false;
     }
+    o->given |= UINT64_C(1) << i;
     for (int k = 0; k < numbers[i].repeat; ++k)
         memcpy((char *)o + numbers[i].at + (size_t)k * sizeof value, &value, sizeof value);
     return true;
@@ -124,16 +152,40 @@ static bool set_file(options *o, int i, const char *path)
 
 static bool set_type(options *o, const char *name)
 {
+    o->given |= UINT64_C(1) << GIVEN_TYPE;
     if (number_find(name, NUMBER_F32 + 1, &o->type)) return true;
     failure_note("--type %s: must be f64 or f32", name);
     return false;
+}
+
+bool options_given(const options *o, const char *name)
+{
+    int i = 0;
+    while (i < NUMBERS && strcmp(numbers[i].name, name) != 0) ++i;
+    return o->given >> (i < NUMBERS ? i : GIVEN_TYPE) & 1;
+}
+
+static bool check_checkpoints(const options *o)
+{
+    if (o->checkpoint_interval > 0 && o->checkpoint_file == NULL)
+        failure_note("--checkpoint_interval %" PRId64 ": give --checkpoint_file as well",
+                     o->checkpoint_interval);
+    if (o->restart_cp_num >= -1 && o->restart_file == NULL)
+        failure_note("--restart_cp_num %" PRId64 ": give --restart_file as well",
+                     o->restart_cp_num);
+    if (o->restart_cp_num >= -1 && o->grid_in != NULL)
+        failure_note("--grid-in and --restart_file both say where to start; give one of them");
+    return !failure_seen();
 }
 
 static options_result complete(options *o)
 {
     if (o->num_spikes == NOT_GIVEN) o->num_spikes = o->grid_in != NULL ? 0 : 1;
     if (o->error_tol == NOT_GIVEN) o->error_tol = o->type == NUMBER_F32 ? 4 : 8;
-    if (o->report_diffusion == 0) o->report_diffusion = o->num_tsteps;
+    if (o->restart_cp_num == NOT_GIVEN) o->restart_cp_num = o->restart_file != NULL ? -1 : -2;
+    if (options_given(o, "every") && o->vti == NULL && o->png == NULL)
+        failure_note("--every %" PRId64 ": give --vti or --png as well", o->every);
+    if (!check_checkpoints(o)) return OPTIONS_WRONG;
     if (o->debug_grid) o->percent_sum = 100;
     if (o->debug_grid && o->grid_in != NULL) {
         failure_note("--debug_grid 1 starts from zero and --grid-in from a file; give one of them");
@@ -190,13 +242,17 @@ void options_help(void)
            "the sum over the grid and what left it through its boundary stay the same.\n\n",
            failure_program_name());
     for (int i = 0; i < NUMBERS; ++i)
-        printf("  --%-16s N     %s\n", numbers[i].name, numbers[i].meaning);
-    for (int i = 0; i < FILES; ++i) printf("  --%-16s FILE  %s\n", files[i].name, files[i].meaning);
-    printf("  --%-16s TYPE  %s\n", "type", "f64 or f32: what the grid is computed in (f64)");
-    printf("  --%-16s       %s\n", "help", "print this");
-    printf("  --%-16s       %s\n\n", "version", "print the version");
-    printf("Files hold the global grid, without ghost cells, as raw little-endian float64, x "
-           "fastest,\n"
-           "one variable after another.\n"
+        printf("  --%-19s N     %s\n", numbers[i].name, numbers[i].meaning);
+    for (int i = 0; i < FILES; ++i) printf("  --%-19s FILE  %s\n", files[i].name, files[i].meaning);
+    printf("  --%-19s TYPE  %s\n", "type", "f64 or f32: what the grid is computed in (f64)");
+    printf("  --%-19s       %s\n", "help", "print this");
+    printf("  --%-19s       %s\n\n", "version", "print the version");
+    printf("Files hold the global grid, without ghost cells, as raw little-endian float64,\n"
+           "x fastest, one variable after another.\n"
+           "What a checkpoint holds need not be given to go on from it. One that cannot be\n"
+           "written is a warning, and the run goes on; the older ones stay as they are. So is a\n"
+           "snapshot. Launchers give programs pipes: --progress 2 shows the line under them.\n"
+           "--report_perf 1 or 2 also writes results.txt and results.yaml in the current folder.\n"
+           "For its times the program waits for the device after each part of a time step.\n"
            "Exit status: 0 right, 1 wrong result, 2 wrong use or environment.\n");
 }

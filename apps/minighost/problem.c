@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "failure.h"
+#include "scramble.h"
 
 static const char axis_name[] = "xyz";
 
@@ -49,16 +50,30 @@ static bool grid_fits(problem *p, const options *o, int ranks)
 }
 
 /* The first ranks along an axis have one cell more where the cells do not divide. */
-static void cut(problem *p, const int *coordinate, const int *dims)
+static void cut_axis(int64_t cells, int64_t parts, int64_t part, int64_t *first, int64_t *mine)
 {
+    const int64_t share = cells / parts, rest = cells % parts;
+    *first = part * share + (part < rest ? part : rest);
+    *mine = share + (part < rest);
+}
+
+void problem_block(const problem *p, int rank, int64_t *first, int64_t *cells)
+{
+    int coordinate[3];
+    MPI_Cart_coords(p->cart, rank, 3, coordinate);
+    for (int d = 0; d < 3; ++d)
+        cut_axis(p->global[d], p->o.np[d], coordinate[d], &first[d], &cells[d]);
+}
+
+static void cut(problem *p, int rank)
+{
+    int64_t mine[3];
+    problem_block(p, rank, p->first, mine);
     p->cells = 1;
     for (int d = 0; d < 3; ++d) {
-        const int64_t share = p->global[d] / dims[d], rest = p->global[d] % dims[d];
-        const int64_t mine = share + (coordinate[d] < rest);
-        p->first[d] = coordinate[d] * share + (coordinate[d] < rest ? coordinate[d] : rest);
-        p->size[d] = mine + 2;
+        p->size[d] = mine[d] + 2;
         p->own.start[d] = 1;
-        p->own.end[d] = mine + 1;
+        p->own.end[d] = mine[d] + 1;
         p->cells *= p->size[d];
     }
 }
@@ -106,7 +121,7 @@ static void list_flux_terms(problem *p)
 
 void problem_create(problem *p, const options *o)
 {
-    int ranks, rank, coordinate[3];
+    int ranks, rank;
     const int dims[3] = {(int)o->np[0], (int)o->np[1], (int)o->np[2]}, periods[3] = {0, 0, 0};
     memset(p, 0, sizeof *p);
     p->o = *o;
@@ -118,8 +133,7 @@ void problem_create(problem *p, const options *o)
     if (!grid_fits(p, o, ranks)) return;
     MPI_Cart_create(MPI_COMM_WORLD, 3, dims, periods, 0, &p->cart);
     MPI_Comm_rank(p->cart, &rank);
-    MPI_Cart_coords(p->cart, rank, 3, coordinate);
-    cut(p, coordinate, dims);
+    cut(p, rank);
     choose_stencil(p, o);
     list_flux_terms(p);
 }
@@ -127,15 +141,6 @@ void problem_create(problem *p, const options *o)
 void problem_free(problem *p)
 {
     if (p->cart != MPI_COMM_NULL) MPI_Comm_free(&p->cart);
-}
-
-/* Sebastiano Vigna's splitmix64: a bijection whose values pass for independent. */
-static uint64_t scramble(uint64_t x)
-{
-    x += UINT64_C(0x9e3779b97f4a7c15);
-    x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return x ^ (x >> 31);
 }
 
 enum { STREAM_CELLS = 1, STREAM_SPIKE_VALUES, STREAM_SPIKE_PLACES };

@@ -45,6 +45,9 @@ typedef struct problem {
 void problem_create(problem *p, const options *o);
 void problem_free(problem *p);
 
+/** The block of @p rank: its first cell's global index and its extent. */
+void problem_block(const problem *p, int rank, int64_t *first, int64_t *cells);
+
 /** Fill the block's array for @p variable, of p->type, with initial values, zero in the ghost
  * cells. */
 void problem_fill(const problem *p, int variable, double *cells);

@@ -1,13 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file report.h
- *  What a run prints, on rank 0. */
+ *  What a run reports: printed by rank 0, and all of it in the file of --json as well. */
 #ifndef REPORT_H
 #define REPORT_H
 
+#include "checkpoint.h"
+#include "json.h"
+#include "perf.h"
 #include "problem.h"
+#include "snapshots.h"
 
-/** Collective. What is computed, and the table of ranks. */
-void report_header(const problem *p);
+typedef struct report {
+    const problem *p;
+    bool first; /**< this is rank 0, which prints */
+    json j;     /**< its stream is NULL where there is no --json */
+    char *text; /**< that stream's memory */
+    size_t size;
+    bool listing; /**< in its array of time steps */
+} report;
 
 /** The check of one variable: what should be there, and what is. */
 typedef struct balance {
@@ -18,15 +28,27 @@ typedef struct balance {
  */
 void report_balance(balance *b, double source, double sum, double flux);
 
-void report_columns(const problem *p);
+/** Collective. Begin with what is computed, from a checkpoint where @p from is not NULL, and the
+ *  table of ranks. Failures are noted. */
+void report_begin(report *r, const problem *p, const checkpoint *from);
+/** Write the file of --json where @p complete, and free everything. Failures are noted. */
+void report_end(report *r, bool complete);
+
+void report_columns(report *r);
 /** After time step @p step (1 …) of round @p round (1 …). */
-void report_step(const problem *p, int round, int64_t step, int variable, const balance *b);
-void report_above_tolerance(const problem *p, int round, int64_t step, int variable,
-                            const balance *b, double tolerance);
-void report_time(const problem *p, double seconds, int64_t steps);
-void report_final(const problem *p, int variable, const balance *b);
-void report_difference(const problem *p, const char *path, double difference, double limit);
-/** The last line. */
-void report_verdict(const problem *p, bool right);
+void report_step(report *r, int round, int64_t step, int variable, const balance *b);
+void report_above_tolerance(report *r, int round, int64_t step, int variable, const balance *b,
+                            double tolerance);
+void report_time(report *r, double seconds, int64_t steps);
+/** Where any was written or could not be. */
+void report_checkpoints(report *r, const checkpoints *w);
+void report_snapshots(report *r, const snapshots *s);
+void report_perf(report *r, const perf *f);
+void report_final(report *r, int variable, const balance *b);
+void report_difference(report *r, const char *path, double difference, double limit);
+/** How it ended: in the file … */
+void report_result(report *r, bool right);
+/** … and as the last line. */
+void report_verdict(const report *r, bool right);
 
 #endif

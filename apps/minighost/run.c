@@ -11,20 +11,27 @@
 
 #include "failure.h"
 #include "grid_io.h"
+#include "laps.h"
+#include "progress.h"
 #include "report.h"
 #include "solve.h"
 
 typedef struct run {
     const problem *p;
+    const checkpoint *from; /* NULL where the run begins at the beginning */
     solver *s;
     double *cells;          /* one variable's array, on its way to or from the solver or a file */
     double *wanted;         /* the same of the expected grid */
     double *source;         /* of each variable: what should be there in all */
-    double *flux;           /* what left the domain through this block's sides */
+    double *flux;           /* and what has left the domain */
     double *local, *global; /* sums, fluxes and a failure's mark, before and after the reduction */
     void *sums;             /* of a time step, see solver_step() */
     bool *checked;          /* of each variable: in every time step */
     double tolerance, seconds;
+    int64_t steps; /* that these are for */
+    report report;
+    checkpoints written;
+    snapshots seen;
 } run;
 
 static void *allocate(double count, size_t size)
@@ -34,10 +41,10 @@ static void *allocate(double count, size_t size)
     return memory;
 }
 
-static void create(run *r, const problem *p)
+static void create(run *r, const problem *p, const checkpoint *from)
 {
     const double variables = p->variables;
-    *r = (run){.p = p, .tolerance = pow(10, -(double)p->o.error_tol)};
+    *r = (run){.p = p, .from = from, .tolerance = pow(10, -(double)p->o.error_tol)};
     r->cells = allocate((double)p->cells, sizeof(double));
     if (p->o.expect != NULL) r->wanted = allocate((double)p->cells, sizeof(double));
     r->source = allocate(variables, sizeof(double));
@@ -62,6 +69,7 @@ static void destroy(run *r)
     free(r->global);
     free(r->sums);
     free(r->checked);
+    checkpoints_end(&r->written);
 }
 
 static double add_all(const problem *p, double value)
@@ -69,6 +77,28 @@ static double add_all(const problem *p, double value)
     double sum;
     MPI_Allreduce(&value, &sum, 1, MPI_DOUBLE, MPI_SUM, p->cart);
     return sum;
+}
+
+static void put_variable(void *context, int variable, const void *cells)
+{
+    const run *r = context;
+    solver_put(r->s, variable, cells);
+}
+
+static void get_variable(void *context, int variable, void *cells)
+{
+    const run *r = context;
+    solver_get(r->s, variable, cells);
+}
+
+static bool set_saved_grid(run *r)
+{
+    const checkpoint_word *words = r->from->words;
+    for (int v = 0; v < r->p->variables; ++v, words += checkpoint_words(&r->from->h)) {
+        r->source[v] = words[WORD_SOURCE].value;
+        r->flux[v] = words[WORD_FLUX].value;
+    }
+    return checkpoint_read(r->from, r->p, r->cells, put_variable, r);
 }
 
 static bool set_initial_grid(run *r)
@@ -115,56 +145,103 @@ static void collect(run *r)
     const problem *p = r->p;
     for (int v = 0; v < p->variables; ++v) {
         const int64_t first = (int64_t)v * (p->terms + 1);
+        double flux = 0;
         for (int t = 0; t < p->terms; ++t)
-            r->flux[v] += value_of(r, first + t) * p->term[t].points / p->points;
+            flux += value_of(r, first + t) * p->term[t].points / p->points;
         r->local[v] = r->checked[v] ? value_of(r, first + p->terms) : 0;
-        r->local[p->variables + v] = r->flux[v];
+        r->local[p->variables + v] = flux;
     }
     r->local[2 * p->variables] = failure_seen();
     MPI_Allreduce(r->local, r->global, 2 * p->variables + 1, MPI_DOUBLE, MPI_SUM, p->cart);
+    for (int v = 0; v < p->variables; ++v) r->flux[v] += r->global[p->variables + v];
 }
 
-static bool check_step(const run *r, int round, int64_t step)
+static bool check_step(run *r, int round, int64_t step)
 {
     const options *o = &r->p->o;
-    const bool reported = step % o->report_diffusion == 0 || step == o->num_tsteps;
+    const bool reported =
+        step == o->num_tsteps || (o->report_diffusion > 0 && step % o->report_diffusion == 0);
     for (int v = 0; v < r->p->variables; ++v) {
         balance b;
         if (!r->checked[v]) continue;
-        report_balance(&b, r->source[v], r->global[v], r->global[r->p->variables + v]);
-        if (reported) report_step(r->p, round, step, v, &b);
+        report_balance(&b, r->source[v], r->global[v], r->flux[v]);
+        if (reported) report_step(&r->report, round, step, v, &b);
         if (b.error <= r->tolerance) continue;
-        report_above_tolerance(r->p, round, step, v, &b, r->tolerance);
+        report_above_tolerance(&r->report, round, step, v, &b, r->tolerance);
         return false;
     }
     return true;
 }
 
-static int advance(run *r, int round)
+static void save(run *r, int round, int64_t step)
+{
+    const int64_t interval = r->p->o.checkpoint_interval;
+    if (interval == 0 || step % interval != 0) return;
+    progress_clear();
+    checkpoints_write(&r->written, round, step, r->source, r->flux,
+                      &(grid_source){r->cells, get_variable, r});
+}
+
+static void look(run *r, int round, int64_t step)
+{
+    snapshots_take(&r->seen, round, step, &(grid_source){r->cells, get_variable, r});
+}
+
+static int advance(run *r, int round, int64_t first)
 {
     const problem *p = r->p;
-    for (int64_t step = 1; step <= p->o.num_tsteps; ++step) {
+    for (int64_t step = first; step <= p->o.num_tsteps; ++step) {
         const double start = MPI_Wtime();
+        laps_resume();
         solver_step(r->s, r->checked, r->sums);
         collect(r);
+        lap(LAP_SUM);
         r->seconds += MPI_Wtime() - start;
+        ++r->steps;
         if (r->global[2 * p->variables] != 0) return STATUS_UNUSABLE;
         if (p->points != 0 && !check_step(r, round, step)) return STATUS_WRONG;
+        progress_step(r->steps, round, step);
+        save(r, round, step);
+        look(r, round, step);
     }
     return STATUS_RIGHT;
 }
 
+/* A round is a spike, if there is one, and its time steps. */
+static int run_round(run *r, int round)
+{
+    const bool resumed = r->from != NULL && round == r->from->h.round;
+    if (resumed) return advance(r, round, r->from->h.step + 1);
+    if (round <= r->p->o.num_spikes) insert_spike(r, round - 1);
+    look(r, round, 0);
+    return advance(r, round, 1);
+}
+
 static int run_rounds(run *r)
 {
-    const int rounds = r->p->o.num_spikes > 0 ? (int)r->p->o.num_spikes : 1;
+    const options *o = &r->p->o;
+    const int rounds = o->num_spikes > 0 ? (int)o->num_spikes : 1;
+    const int first = r->from != NULL ? (int)r->from->h.round : 1;
     int status = STATUS_RIGHT;
-    report_columns(r->p);
-    for (int round = 0; round < rounds && status == STATUS_RIGHT; ++round) {
-        if (round < r->p->o.num_spikes) insert_spike(r, round);
-        status = advance(r, round + 1);
-    }
-    if (status == STATUS_RIGHT) report_time(r->p, r->seconds, rounds * r->p->o.num_tsteps);
+    report_columns(&r->report);
+    laps_begin(o->report_perf > 0, solver_wait);
+    progress_begin(r->p,
+                   (rounds - first + 1) * o->num_tsteps - (r->from != NULL ? r->from->h.step : 0));
+    for (int round = first; round <= rounds && status == STATUS_RIGHT; ++round)
+        status = run_round(r, round);
+    progress_end();
+    laps_stop();
+    if (status == STATUS_RIGHT) report_time(&r->report, r->seconds, r->steps);
     return status;
+}
+
+static void report_performance(run *r)
+{
+    perf f;
+    if (r->p->o.report_perf == 0 || r->steps == 0) return;
+    if (!perf_gather(&f, r->p, r->seconds, r->steps)) return;
+    report_perf(&r->report, &f);
+    perf_free(&f);
 }
 
 static void get_cells(run *r, int variable)
@@ -181,8 +258,8 @@ static bool check_final_sums(run *r)
         balance b;
         get_cells(r, v);
         const double sum = add_all(r->p, problem_sum(r->p, r->cells));
-        report_balance(&b, r->source[v], sum, add_all(r->p, r->flux[v]));
-        report_final(r->p, v, &b);
+        report_balance(&b, r->source[v], sum, r->flux[v]);
+        report_final(&r->report, v, &b);
         right = right && b.error <= r->tolerance;
     }
     return right;
@@ -229,30 +306,52 @@ static int compare_grid(run *r)
     }
     if (!grid_close(&file)) return STATUS_UNUSABLE;
     MPI_Allreduce(&mine, &largest, 1, MPI_DOUBLE, MPI_MAX, p->cart);
-    report_difference(p, p->o.expect, largest, limit);
+    report_difference(&r->report, p->o.expect, largest, limit);
     return largest <= limit ? STATUS_RIGHT : STATUS_WRONG;
 }
 
 static int finish(run *r)
 {
+    report_performance(r);
     if (!check_final_sums(r)) return STATUS_WRONG;
     if (failure_agree(r->p->cart)) return STATUS_UNUSABLE;
     if (r->p->o.grid_out != NULL && !write_grid(r)) return STATUS_UNUSABLE;
     return r->p->o.expect != NULL ? compare_grid(r) : STATUS_RIGHT;
 }
 
-int run_problem(const problem *p)
+/* The file of --json is complete before the last line is printed. */
+static int conclude(run *r, int status)
+{
+    if (status != STATUS_UNUSABLE) report_result(&r->report, status == STATUS_RIGHT);
+    report_end(&r->report, status != STATUS_UNUSABLE);
+    if (failure_agree(r->p->cart)) status = STATUS_UNUSABLE;
+    if (status != STATUS_UNUSABLE) report_verdict(&r->report, status == STATUS_RIGHT);
+    return status;
+}
+
+static int start_and_run(run *r)
+{
+    const problem *p = r->p;
+    checkpoints_begin(&r->written, p);
+    snapshots_begin(&r->seen, p);
+    if (failure_agree(p->cart)) return STATUS_UNUSABLE;
+    report_begin(&r->report, p, r->from);
+    if (failure_agree(p->cart)) return STATUS_UNUSABLE;
+    if (!(r->from != NULL ? set_saved_grid(r) : set_initial_grid(r))) return STATUS_UNUSABLE;
+    int status = run_rounds(r);
+    report_checkpoints(&r->report, &r->written);
+    report_snapshots(&r->report, &r->seen);
+    if (status == STATUS_RIGHT) status = finish(r);
+    return status;
+}
+
+int run_problem(const problem *p, const checkpoint *from)
 {
     run r;
     int status = STATUS_UNUSABLE;
-    create(&r, p);
-    if (!failure_agree(p->cart)) {
-        report_header(p);
-        if (!failure_agree(p->cart) && set_initial_grid(&r)) status = run_rounds(&r);
-        if (status == STATUS_RIGHT) status = finish(&r);
-    }
+    create(&r, p, from);
+    if (!failure_agree(p->cart)) status = start_and_run(&r);
     destroy(&r);
     if (failure_agree(p->cart)) status = STATUS_UNUSABLE;
-    if (status != STATUS_UNUSABLE) report_verdict(p, status == STATUS_RIGHT);
-    return status;
+    return conclude(&r, status);
 }

@@ -4,10 +4,12 @@
 #ifndef RUN_H
 #define RUN_H
 
+#include "checkpoint.h"
 #include "problem.h"
 
-/** Collective. Everything after the solver began; prints the verdict.
+/** Collective. Everything after the solver began; prints the verdict. The run begins where the
+ *  checkpoint @p from was written; at the beginning where that is NULL.
  *  @return the program's exit status, the same on every rank */
-int run_problem(const problem *p);
+int run_problem(const problem *p, const checkpoint *from);
 
 #endif

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 
 #include "check.h"
+#include "halo_laps.h"
+#include "laps.h"
 #include "solve.h"
 
 struct solver {
@@ -22,6 +24,11 @@ void solver_begin(void)
 void solver_end(void)
 {
     check(meta_comm_finalize());
+}
+
+void solver_wait(void)
+{
+    check(meta_flush());
 }
 
 static meta_box box_of(const int64_t *n, const int64_t *from, const int64_t *to)
@@ -76,7 +83,7 @@ void solver_get(solver *s, int variable, void *cells)
 
 static void exchange(solver *s, void **grid)
 {
-    check(meta_halo_exchange(s->halo, grid, META_ASYNC));
+    check(exchange_in_laps(s->halo, grid));
 }
 
 static void sum_region(const problem *p, const void *from, const region *r, void *result)
@@ -98,13 +105,16 @@ void solver_step(solver *s, const bool *summed, void *sums)
     for (int v = 0; v < p->variables; ++v) {
         const int64_t first = (int64_t)v * (p->terms + 1);
         if (v % p->grouped == 0) exchange(s, s->grid + v);
+        lap(LAP_FINISH);
         if (p->points == 0) continue;
         for (int t = 0; t < p->terms; ++t)
             sum_region(p, s->grid[v], &p->term[t].cells, number_at(sums, first + t, p->type));
+        lap(LAP_BOUNDARY);
         stencil(p, s->next[v], s->grid[v],
                 summed[v] ? number_at(sums, first + p->terms, p->type) : NULL);
+        lap(LAP_STENCIL);
     }
-    check(meta_flush());
+    solver_wait();
     if (p->points == 0) return;
     void **old = s->grid;
     s->grid = s->next;

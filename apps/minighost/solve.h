@@ -21,9 +21,13 @@ void solver_free(solver *s);
 void solver_put(solver *s, int variable, const void *cells);
 void solver_get(solver *s, int variable, void *cells);
 
+/** Wait for the device. */
+void solver_wait(void);
+
 /** Collective. A time step of all variables: exchange ghost cells, sum the cells of each flux term,
  *  apply the stencil. @p sums, of the problem's type, receives for each variable the flux terms'
- *  sums and then the sum of the new values. That one only where @p summed[variable]. */
+ *  sums and then the sum of the new values. That one only where @p summed[variable]. Complete on
+ * return; its parts are laps, see laps.h. */
 void solver_step(solver *s, const bool *summed, void *sums);
 
 #endif

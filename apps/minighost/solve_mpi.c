@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "failure.h"
+#include "laps.h"
 #include "solve.h"
 
 struct solver {
@@ -19,6 +20,8 @@ struct solver {
 void solver_begin(void) {}
 
 void solver_end(void) {}
+
+void solver_wait(void) {}
 
 /* The plane of cells at a side of the block, its own or its ghost cells, with the ghost cells of
  * the other axes: exchanged axis after axis, they bring the edges and corners along. */
@@ -117,19 +120,24 @@ static void exchange(solver *s, void **grid)
         for (int side = 0; side < 2; ++side)
             MPI_Irecv(s->buffer[2 + side], count, MPI_DOUBLE, neighbour[side], 1 - side, p->cart,
                       &request[2 + side]);
+        lap(LAP_OF(axis, AXIS_RECV));
         for (int side = 0; side < 2; ++side) {
             double *packed = s->buffer[side];
             for (int v = 0; v < p->grouped && neighbour[side] != MPI_PROC_NULL; ++v)
                 packed += pack(p, packed, grid[v], plane(p, axis, side, false));
+            lap(LAP_OF(axis, AXIS_PACK));
             MPI_Isend(s->buffer[side], count, MPI_DOUBLE, neighbour[side], side, p->cart,
                       &request[side]);
+            lap(LAP_OF(axis, AXIS_SEND));
         }
         MPI_Waitall(4, request, status);
+        lap(LAP_OF(axis, AXIS_WAIT));
         for (int side = 0; side < 2; ++side) {
             const double *packed = s->buffer[2 + side];
             for (int v = 0; v < p->grouped && neighbour[side] != MPI_PROC_NULL; ++v)
                 packed += unpack(p, grid[v], packed, plane(p, axis, side, true));
         }
+        lap(LAP_OF(axis, AXIS_UNPACK));
     }
 }
 
@@ -213,12 +221,16 @@ void solver_step(solver *s, const bool *summed, void *sums)
     for (int v = 0; v < p->variables; ++v) {
         const int64_t first = (int64_t)v * (p->terms + 1);
         if (v % p->grouped == 0) exchange(s, s->grid + v);
+        lap(LAP_FINISH);
         if (p->points == 0) continue;
         for (int t = 0; t < p->terms; ++t)
             sum_region(p, s->grid[v], &p->term[t].cells, number_at(sums, first + t, p->type));
+        lap(LAP_BOUNDARY);
         stencil(p, s->next[v], s->grid[v],
                 summed[v] ? number_at(sums, first + p->terms, p->type) : NULL);
+        lap(LAP_STENCIL);
     }
+    solver_wait();
     if (p->points == 0) return;
     void **old = s->grid;
     s->grid = s->next;

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file blocks.h
+ *  The part of a file that holds the global grid, one variable after another, x fastest, without
+ *  ghost cells: each rank moves its own block, all ranks together. */
+#ifndef BLOCKS_H
+#define BLOCKS_H
+
+#include "problem.h"
+
+typedef struct blocks {
+    const problem *p;
+    const char *kind,
+        *path;     /**< for messages: what it is, "checkpoint " or nothing, and its name */
+    number type;   /**< of the cells in the file and in memory */
+    int64_t start; /**< where the grid begins in the file, in bytes */
+    MPI_File file;
+    MPI_Datatype in_file, in_memory;
+} blocks;
+
+/** Whether MPI cannot open @p path, given with @p option; notes a failure. */
+bool blocks_has_colon(const char *option, const char *path);
+/** Bytes of a variable. */
+int64_t blocks_variable_bytes(const problem *p, number type);
+
+/** Collective, as all below. Open the file called @p name; @p b has its members before that. False,
+ *  and the failure printed, where it cannot be opened. */
+bool blocks_open(blocks *b, const char *name, int mode);
+/** Move @p variable's own cells between the file and the block's array of the type. Failures are
+ *  noted. */
+void blocks_read(blocks *b, int variable, void *cells);
+void blocks_write(blocks *b, int variable, const void *cells);
+/** Close it; what was written is on the disk. Failures are noted. */
+void blocks_close(blocks *b, bool written);
+
+#endif

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file progress.h
+ *  A line on the error stream that says how far a run is, how fast, and how long it will take; it
+ *  gives way to everything else that is printed. */
+#ifndef PROGRESS_H
+#define PROGRESS_H
+
+#include "problem.h"
+
+/** Begin it on this rank, where the options and the terminal say so, for @p steps time steps. */
+void progress_begin(const problem *p, int64_t steps);
+/** After @p done of them. Prints at most a few times a second. */
+void progress_step(int64_t done, int round, int64_t step);
+/** Take the line away; it comes back with the next step. Does nothing where there is none. */
+void progress_clear(void);
+void progress_end(void);
+
+#endif

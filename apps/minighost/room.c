@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file room.c
+ *  Whether the problem fits in memory, before any of it is touched: memory that the system promised
+ *  but does not have ends a program without a word. */
+#include "config.h"
+
+#include "room.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "failure.h"
+#include "ranks.h"
+
+/* The number behind @p label in a line of the file, or at its beginning; -1 where there is none. */
+static double read_number(const char *path, const char *label)
+{
+    char line[256];
+    double value = -1;
+    FILE *from = fopen(path, "r");
+    if (from == NULL) return -1;
+    while (value < 0 && fgets(line, sizeof line, from) != NULL)
+        if (strncmp(line, label, strlen(label)) != 0 ||
+            sscanf(line + strlen(label), "%lf", &value) != 1)
+            value = -1;
+    fclose(from);
+    return value;
+}
+
+/* What this node can still give to all its processes together. */
+static double node_memory(void)
+{
+    static const char *const limits[] = {"/sys/fs/cgroup/memory.max",
+                                         "/sys/fs/cgroup/memory/memory.limit_in_bytes"};
+    double bytes = 1024 * read_number("/proc/meminfo", "MemAvailable:");
+    if (bytes < 0) bytes = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+    else bytes += 1024 * fmax(0, read_number("/proc/meminfo", "SwapFree:"));
+    for (int k = 0; k < 2; ++k) {
+        const double limit = read_number(limits[k], "");
+        if (limit >= 0) bytes = fmin(bytes, limit);
+    }
+    return bytes;
+}
+
+/* Both arrays of each variable, and what an exchange packs. */
+static double grid_bytes(const problem *p)
+{
+    const double cells = (double)p->cells, size = (double)number_size(p->type);
+    double planes = 0;
+    for (int d = 0; d < 3; ++d) planes += 2 * cells / (double)p->size[d];
+    return (2 * cells * p->variables + 2 * planes * p->grouped) * size;
+}
+
+static void check_node(const problem *p, double mine)
+{
+    double all;
+    MPI_Comm node;
+    MPI_Comm_split_type(p->cart, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+    MPI_Allreduce(&mine, &all, 1, MPI_DOUBLE, MPI_SUM, node);
+    MPI_Comm_free(&node);
+    const double there = node_memory();
+    if (all > there)
+        failure_note("%" PRId64 " x %" PRId64 " x %" PRId64
+                     " cells of %d %s need %.0f bytes of this "
+                     "node's memory, which has %.0f left; use a smaller grid, fewer variables, "
+                     "--type f32 or more nodes",
+                     p->global[0], p->global[1], p->global[2], p->variables,
+                     p->variables == 1 ? "variable" : "variables", all, there);
+}
+
+void room_check(const problem *p)
+{
+    where here;
+    memset(&here, 0, sizeof here);
+    where_am_i(p->cart, &here);
+    const double grid = grid_bytes(p), arrays = p->o.expect != NULL ? 2 : 1;
+    const double host = arrays * (double)p->cells * sizeof(double);
+    check_node(p, here.device_memory > 0 ? host : host + grid);
+    if (here.device_memory > 0 && grid > here.device_memory)
+        failure_note("%d %s of this rank's %" PRId64 " cells need %.0f bytes of memory on the "
+                     "device %s, which has %.0f; use a smaller grid, fewer variables, --type f32 "
+                     "or more ranks",
+                     p->variables, p->variables == 1 ? "variable" : "variables", p->cells, grid,
+                     here.device, here.device_memory);
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file room.h
+ *  Whether the problem fits in memory, before any of it is touched. */
+#ifndef ROOM_H
+#define ROOM_H
+
+#include "problem.h"
+
+/** Collective. Note a failure, with the bytes needed and those there are, where it does not fit. */
+void room_check(const problem *p);
+
+#endif

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file snapshots.h
+ *  When a run is to be looked at: the files of --vti and --png, at every so many time steps. */
+#ifndef SNAPSHOTS_H
+#define SNAPSHOTS_H
+
+#include "problem.h"
+#include "source.h"
+
+typedef struct snapshots {
+    const problem *p;
+    int64_t written, failed, last; /**< the time step of the one written last */
+} snapshots;
+
+/** Note a failure where none can be written. */
+void snapshots_begin(snapshots *s, const problem *p);
+/** Collective. Write one after @p step time steps of @p round, where it is time for it. A failure
+ * is printed as a warning, and forgotten. */
+void snapshots_take(snapshots *s, int round, int64_t step, const grid_source *from);
+
+/** The name PREFIX_STEPend; to be freed. NULL and a failure noted where there is no room. */
+char *snapshot_name(const char *prefix, int64_t step, const char *end);
+
+#endif

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file app.c
+ *  The group app: what a time step of meta-minighost asks of libmeta for one variable and the 3D
+ *  7-point stencil, with the sum in every step, beside the stencil and the bare messages of the
+ *  same grid. */
+#include "config.h"
+
+#include "exchange.h"
+#include "group.h"
+#include "meta_comm.h"
+
+typedef struct work {
+    buffer grid, next;
+    meta_halo plan;
+    meta_box own;
+    meta_type type;
+    int sides; /* of the domain, that this rank's block has */
+    meta_box side[6];
+    uint64_t side_sum[6], sum;
+    exchange *messages;
+} work;
+
+/* As apps/minighost/solve.c does. */
+static bool step(work *w)
+{
+    bool right = note_meta(meta_halo_exchange(w->plan, &w->grid.at, META_ASYNC));
+    for (int k = 0; k < w->sides && right; ++k)
+        right = note_meta(
+            meta_reduce(&w->side_sum[k], w->grid.at, &w->side[k], META_SUM, w->type, META_ASYNC));
+    right = right && note_meta(meta_stencil(w->next.at, w->grid.at, &w->own, META_3D7P, w->type,
+                                            &w->sum, META_ASYNC));
+    right = right && note_meta(meta_flush());
+    const buffer old = w->grid;
+    w->grid = w->next;
+    w->next = old;
+    return right;
+}
+
+static void run(void *with, int64_t times)
+{
+    for (int64_t k = 0; k < times; ++k)
+        if (!step(with)) return;
+}
+
+static void run_limit(void *with, int64_t times)
+{
+    work *w = with;
+    for (int64_t k = 0; k < times; ++k) {
+        exchange_send_only(w->messages, 1);
+        if (!note_meta(
+                meta_stencil(w->next.at, w->grid.at, &w->own, META_3D7P, w->type, &w->sum, NULL)))
+            return;
+    }
+}
+
+/* The sides where the grid of ranks ends. */
+static void find_sides(work *w, MPI_Comm cart, const cube *c)
+{
+    int dims[3], periods[3], mine[3];
+    MPI_Cart_get(cart, 3, dims, periods, mine);
+    for (int k = 0; k < 27; ++k) {
+        const direction d = direction_of(k);
+        const region border = cube_border(c, d);
+        if (direction_axes(d) != 1) continue;
+        for (int axis = 0; axis < 3; ++axis)
+            if ((d.along[axis] < 0 && mine[axis] == 0) ||
+                (d.along[axis] > 0 && mine[axis] == dims[axis] - 1))
+                w->side[w->sides++] = region_box(c, &border);
+    }
+}
+
+static void plan_create(work *w, MPI_Comm cart)
+{
+    const meta_halo_desc d = {.size = sizeof d,
+                              .cart = cart,
+                              .box = w->own,
+                              .low = {1, 1, 1},
+                              .high = {1, 1, 1},
+                              .kind = META_HALO_FACES,
+                              .fields = 1,
+                              .type = w->type};
+    note_meta(meta_halo_create(&w->plan, &d));
+}
+
+static void measure(bench *b, MPI_Comm cart, const cube *c)
+{
+    const double bytes = 2 * (double)number_size(b->o->type) * (double)(c->n * c->n * c->n);
+    const region own = cube_own(c);
+    exchange messages;
+    work w = {.own = region_box(c, &own), .type = type_of(b->o->type), .messages = &messages};
+    row r;
+    exchange_create(&messages, cart, c, 1, b->o->type, false);
+    buffer_create(&w.grid, cube_cells(c), b->o->type);
+    buffer_create(&w.next, cube_cells(c), b->o->type);
+    find_sides(&w, cart, c);
+    if (!rows_impossible("app", c->n)) {
+        plan_create(&w, cart);
+        if (!rows_impossible("app", c->n)) {
+            row_begin(&r, "app", "minighost", b->o->type, c->n);
+            row_add(&r, "minighost", SUBJECT, run, &w, bytes);
+            row_add(&r, "3d7p_sum+send", LIMIT, run_limit, &w, bytes);
+            row_end(b, &r);
+        }
+        if (w.plan.generation != 0) note_meta(meta_halo_free(&w.plan));
+    }
+    buffer_free(&w.grid);
+    buffer_free(&w.next);
+    exchange_free(&messages);
+}
+
+void app_run(bench *b, int64_t size)
+{
+    const cube c = {size, 1};
+    const double on_device = 2 * (double)cube_cells(&c) * (double)number_size(b->o->type);
+    int dims[3] = {0, 0, 0}, periods[3] = {0, 0, 0}, ranks;
+    MPI_Comm cart;
+    place_need(b->here, on_device, exchange_need(&c, 1, b->o->type));
+    if (rows_impossible("app", size)) return;
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    MPI_Dims_create(ranks, 3, dims);
+    MPI_Cart_create(MPI_COMM_WORLD, 3, dims, periods, 0, &cart);
+    measure(b, cart, &c);
+    MPI_Comm_free(&cart);
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file group.c
+ *  The groups of measurements, and what their rows have in common. */
+#include "config.h"
+
+#include "group.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "print.h"
+
+#ifdef BENCH_WITH_MPI
+#define WITH_MPI(run) run
+#else
+#define WITH_MPI(run) NULL
+#endif
+
+const group groups[] = {
+    {
+        .name = "memory",
+        .meaning = "copy, copy past the cache, triad and read-sum by plain means: the limits",
+        .sizes = {32, 128, 256, 512},
+        .run = memory_run,
+    },
+    {
+        .name = "stencil",
+        .meaning = "the four stencils, alone and with the sum",
+        .sizes = {128, 256, 512},
+        .run = stencil_run,
+    },
+    {
+        .name = "reduce",
+        .meaning = "sum, minimum, maximum and dot product",
+        .sizes = {128, 256, 512},
+        .run = reduce_run,
+        .peers = {"vendor"},
+    },
+    {
+        .name = "pack",
+        .meaning = "packing and unpacking six faces, twelve edges, and all six faces at once",
+        .sizes = {64, 128, 256},
+        .run = pack_run,
+        .peers = {"mpi_pack", "manual"},
+        .extra = "sectors",
+    },
+    {
+        .name = "halo",
+        .meaning = "exchanges of ghost cells, N^3 cells a rank",
+        .sizes = {32, 64, 128, 256},
+        .least_ranks = 2,
+        .run = WITH_MPI(halo_run),
+        .peers = {"derived", "mpi_pack", "manual", "send_only", "singles"},
+    },
+    {
+        .name = "dispatch",
+        .meaning = "the smallest call: blocking, with an event, and queued",
+        .sizes = {1},
+        .run = dispatch_run,
+        .peers = {"raw"},
+        .extra = "over raw",
+    },
+    {
+        .name = "app",
+        .meaning = "a time step of meta-minighost, one variable, N^3 cells a rank",
+        .sizes = {64, 128, 256},
+        .run = WITH_MPI(app_run),
+    },
+};
+const int group_count = sizeof groups / sizeof *groups;
+
+void row_begin(row *r, const char *name, const char *what, number type, int64_t size)
+{
+    *r = (row){.count = 0};
+    snprintf(r->name, sizeof r->name, "%s.%s.%s.%" PRId64, name, what, number_name(type), size);
+}
+
+void row_end(bench *b, row *r)
+{
+    if (sample(r, b->o->rounds)) {
+        print_row(b->o, b->here, r);
+        ++b->rows;
+    }
+    sample_free(r);
+}
+
+bool rows_impossible(const char *name, int64_t size)
+{
+    char why[NOTE_ROOM];
+    if (!note_agree(why)) return false;
+    note_print("%s of size %" PRId64 ": left out: %s", name, size, why);
+    return true;
+}

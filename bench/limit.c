@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file limit.c
+ *  The limits that kernels are measured against. */
+#include "config.h"
+
+#include "limit.h"
+
+#include <string.h>
+
+enum { ONE_THREAD = 1 << 17 };
+
+static meta_peer_memory native_of(const buffer *b)
+{
+    return b != NULL ? buffer_native(b, 0) : (meta_peer_memory){NULL, 0};
+}
+
+void plain_work_run(void *with, int64_t times)
+{
+    const plain_work *w = with;
+    const place *p = w->here;
+    const meta_peer_memory out = native_of(w->out), a = native_of(w->a), b = native_of(w->b);
+    double result = 0;
+    for (int64_t k = 0; k < times; ++k)
+        if (p->table->memory(p->peer, w->work, w->count, out, a, b, &result) != 0) {
+            note("%s", p->table->reason(p->peer));
+            return;
+        }
+}
+
+static void run_memcpy(void *with, int64_t times)
+{
+    const plain_work *w = with;
+    for (int64_t k = 0; k < times; ++k) {
+        memcpy(w->out->at, w->a->at, (size_t)w->count * 8);
+        /* The compiler must believe that somebody looks at each copy. */
+        __asm__ volatile("" ::"r"(w->out->at) : "memory");
+    }
+}
+
+static void run_meta_copy(void *with, int64_t times)
+{
+    const plain_work *w = with;
+    for (int64_t k = 0; k < times; ++k)
+        if (!note_meta(meta_copy_d2d(w->out->at, w->a->at, (size_t)w->count * 8, NULL))) return;
+}
+
+static int64_t doubles(double bytes)
+{
+    return bytes < 8 ? 1 : (int64_t)(bytes / 8);
+}
+
+void copy_limit_add(row *r, copy_limit *limit, const place *here, const buffer *to,
+                    const buffer *from, double bytes)
+{
+    const int64_t count = doubles(bytes);
+    const double moved = 16.0 * (double)count;
+    limit->copy = limit->one = (plain_work){here, META_PEER_COPY, count, to, from, NULL};
+    limit->copy_nt = (plain_work){here, META_PEER_COPY_NT, count, to, from, NULL};
+    if (here->has_peer) {
+        row_add(r, "copy", LIMIT, plain_work_run, &limit->copy, moved);
+        row_add(r, "copy_nt", LIMIT, plain_work_run, &limit->copy_nt, moved);
+    } else {
+        row_add(r, "meta_copy", LIMIT, run_meta_copy, &limit->copy, moved);
+    }
+    /* So little that waking a second thread takes longer. */
+    if (here->all_host && count < ONE_THREAD)
+        row_add(r, "memcpy", LIMIT, run_memcpy, &limit->one, moved);
+}
+
+void read_limit_add(row *r, plain_work *work, const place *here, const buffer *from, double bytes)
+{
+    const int64_t count = doubles(bytes);
+    *work = (plain_work){here, META_PEER_READ, count, NULL, from, NULL};
+    if (here->has_peer) row_add(r, "read", LIMIT, plain_work_run, work, 8.0 * (double)count);
+}

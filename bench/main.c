@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file main.c
+ *  meta-bench: libmeta measured against limits and peers of the same run. */
+#include "config.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "group.h"
+#include "job.h"
+#include "print.h"
+
+enum { STATUS_MEASURED = 0, STATUS_UNUSABLE = 2, MOST_GROUPS = 16 };
+
+/* Collective. Whether a rank has noted a failure that the program cannot go on after. */
+static bool failed(void)
+{
+    char why[NOTE_ROOM];
+    if (!note_agree(why)) return false;
+    note_print("%s", why);
+    return true;
+}
+
+/* Why the group cannot be run here; NULL where it can. */
+static const char *obstacle(const group *g)
+{
+    if (g->run == NULL)
+        return "this meta-bench was built without MPI; configure libmeta with --with-mpi";
+    if (job_here()->size < g->least_ranks)
+        return "needs 2 or more ranks; start meta-bench with mpiexec -n 2";
+    return NULL;
+}
+
+static void check_groups(const options *o)
+{
+    for (int k = 0; k < group_count; ++k)
+        if (o->wanted[k] && obstacle(&groups[k]) != NULL)
+            note("%s: %s", groups[k].name, obstacle(&groups[k]));
+}
+
+static void run_group(bench *b, const group *g)
+{
+    print_columns(b->o, g);
+    /* A single call has no size to choose. */
+    if (b->o->size_count == 0 || g->sizes[0] == 1)
+        for (int k = 0; g->sizes[k] != 0; ++k) g->run(b, g->sizes[k]);
+    else
+        for (int k = 0; k < b->o->size_count; ++k) g->run(b, b->o->sizes[k]);
+}
+
+static void run_groups(bench *b)
+{
+    bool all = true;
+    for (int k = 0; k < group_count; ++k) all = all && !b->o->wanted[k];
+    for (int k = 0; k < group_count; ++k) {
+        if (!all && !b->o->wanted[k]) continue;
+        if (obstacle(&groups[k]) != NULL)
+            note_print("%s: left out: %s", groups[k].name, obstacle(&groups[k]));
+        else run_group(b, &groups[k]);
+    }
+}
+
+static int measure(const options *o)
+{
+    place here;
+    bench b = {.o = o, .here = &here};
+    bool right = false;
+    place_open(&here, o->backend);
+    if (!failed()) {
+        print_place(o, &here);
+        run_groups(&b);
+        if (b.rows == 0) note("nothing could be measured");
+        if (job_here()->rank == 0 && (fflush(stdout) != 0 || ferror(stdout)))
+            note("standard output cannot be written");
+        right = !failed();
+    }
+    place_close(&here);
+    return right ? STATUS_MEASURED : STATUS_UNUSABLE;
+}
+
+static int run_program(int argc, char **argv)
+{
+    bool wanted[MOST_GROUPS] = {false};
+    options o;
+    const bool first = job_here()->rank == 0;
+    switch (options_parse(&o, wanted, argc, argv)) {
+    case OPTIONS_HELP:
+        if (first) options_help();
+        return STATUS_MEASURED;
+    case OPTIONS_VERSION:
+        if (first) printf("meta-bench %s\n", PACKAGE_VERSION);
+        return STATUS_MEASURED;
+    case OPTIONS_WRONG:
+        failed();
+        return STATUS_UNUSABLE;
+    case OPTIONS_RUN:
+        break;
+    }
+    check_groups(&o);
+    if (failed()) return STATUS_UNUSABLE;
+    note_meta(job_begin_meta());
+    if (failed()) return STATUS_UNUSABLE;
+    const int status = measure(&o);
+    note_meta(job_end_meta());
+    return failed() ? STATUS_UNUSABLE : status;
+}
+
+int main(int argc, char **argv)
+{
+    job_begin(&argc, &argv);
+    const int status = run_program(argc, argv);
+    job_end();
+    return status;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file note.h
+ *  What went wrong on some rank, until all ranks agree on it: a rank notes it and goes on to the
+ *  next agreed point, so that none waits for another for ever. There a row or a peer is left out
+ *  with the reason, or the program ends. */
+#ifndef BENCH_NOTE_H
+#define BENCH_NOTE_H
+
+#include <stdbool.h>
+
+#include "meta.h"
+
+enum { NOTE_ROOM = 1024 };
+
+/** Note a reason, as a sentence without a line end. Only the first one is kept. */
+void note(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/** Note a failed call of libmeta. @return whether it did not fail */
+bool note_meta(meta_err err);
+/** Whether this rank has noted one. */
+bool note_seen(void);
+/** Collective. Whether any rank has noted a reason; then @p text, NOTE_ROOM characters, is that of
+ *  the lowest rank, on all of them. Nothing is noted afterwards. */
+bool note_agree(char *text);
+
+/** On rank 0: print "meta-bench: " and the message, one line, to the error stream. */
+void note_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/** The same, but each message once. */
+void note_print_once(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+#endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file place.h
+ *  What the ranks measure on: their devices, buffers there, and others' ways to use the same
+ * memory. */
+#ifndef BENCH_PLACE_H
+#define BENCH_PLACE_H
+
+#include <stdbool.h>
+
+#include "numbers.h"
+#include "peer.h"
+
+typedef struct place {
+    meta_mode mode; /**< with index: this rank's device */
+    int index;
+    meta_device_desc device;
+    int threads;        /**< of the CPU; 0 on a GPU */
+    char backends[256]; /**< of all ranks, each once, with + between them */
+    bool all_host;      /**< every rank's device computes in host memory */
+    bool any_gpu;       /**< among the ranks' devices */
+    /* of the peers: what every rank has */
+    bool has_peer, has_blas, has_sum;
+    const meta_peer_table *table; /**< this rank's; NULL without one */
+    meta_peer *peer;
+} place;
+
+/** Collective. Choose this rank's device: that of @p backend, NAME or NAME:N, or where it is NULL
+ * the one libmeta chooses; open its peer. Notes why it cannot be used. */
+void place_open(place *p, const char *backend);
+void place_close(place *p);
+
+/** A buffer on this rank's device, with its native memory for the peers. */
+typedef struct buffer {
+    void *at; /**< NULL where there is none */
+    meta_peer_memory native;
+    bool on_host; /**< it is host memory, for the plain loops */
+} buffer;
+
+/** The type for libmeta. */
+meta_type type_of(number type);
+/** Note it if this rank's device or host have no room for its share of so many bytes. What the
+ * system would promise and then not have is the end of the process. */
+void place_need(const place *p, double device_bytes, double host_bytes);
+/** Allocate @p count elements, first touched and set to 1 by libmeta. Notes a failure. */
+void buffer_create(buffer *b, int64_t count, number type);
+/** The same in host memory for peers that compute with plain loops. */
+void buffer_create_host(buffer *b, int64_t count, number type);
+void buffer_free(buffer *b);
+/** The peers' view of @p b from byte @p offset on. */
+meta_peer_memory buffer_native(const buffer *b, int64_t offset);
+
+#endif

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file common.h
+ *  What the peers share: how they word a failure, and the largest part of a long vector that is
+ *  given to a library whose counts are of type int. */
+#ifndef META_PEER_COMMON_H
+#define META_PEER_COMMON_H
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/** Write the sentence to @p reason. @return -1 */
+static inline int __attribute__((format(printf, 3, 4)))
+peer_fail(char *reason, size_t room, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(reason, room, format, arguments);
+    va_end(arguments);
+    return -1;
+}
+
+/** How many of @p left elements to give to the library at once. */
+static inline int peer_part(int64_t left)
+{
+    return left < ((int64_t)1 << 30) ? (int)left : 1 << 30;
+}
+
+#endif

@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file opencl.c
+ *  The peer of the OpenCL back end: CLBlast, and kernels of its own, on the library's own queue,
+ * which runs in order. */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define CL_TARGET_OPENCL_VERSION 120
+#include <CL/cl.h>
+
+#include "common.h"
+#include "peer.h"
+
+#ifdef META_CLBLAST
+#include <clblast_c.h>
+#endif
+
+enum { MOST_GROUP = 256, MOST_PARTIALS = 8192, WORKS = META_PEER_READ + 1 };
+
+struct meta_peer {
+    cl_device_id device;
+    cl_context context;
+    cl_command_queue queue;
+    cl_program program;
+    cl_kernel nothing, work[WORKS]; /**< work: NULL where the device computes without double */
+    cl_mem partials;                /**< of a sum; the result of either kind of sum comes first */
+    size_t group, groups;           /**< of a sum: items in a group, groups */
+    int width;                      /**< doubles that an item moves at once */
+    int is_cpu;
+    char reason[512];
+};
+
+/* Return -1 from the function where a call fails. */
+#define TRY(status, call)                                                                          \
+    do {                                                                                           \
+        const cl_int try_ = (status);                                                              \
+        if (try_ != CL_SUCCESS) return failed(peer, call, try_);                                   \
+    } while (0)
+
+static int failed(meta_peer *peer, const char *call, cl_int status)
+{
+    return peer_fail(peer->reason, sizeof peer->reason, "%s failed with OpenCL status %d", call,
+                     (int)status);
+}
+
+/* ------------------------------------------------------------------ the kernels */
+
+/* WIDTH is set when it is compiled. Offsets count doubles. A sum's items stride through memory side
+ * by side on a GPU (chunk is 0); on a CPU each reads a stretch of `chunk` vectors of its own. */
+static const char source_f64[] =
+    "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"
+    "#define JOIN_(a, b) a##b\n"
+    "#define JOIN(a, b) JOIN_(a, b)\n"
+    "#define V JOIN(double, WIDTH)\n"
+    "#define LOAD(i, a) JOIN(vload, WIDTH)(i, a)\n"
+    "#define STORE(v, i, a) JOIN(vstore, WIDTH)(v, i, a)\n"
+    "#define ARGUMENTS __global double *out, ulong out0, __global const double *a, ulong a0, \\\n"
+    "                  __global const double *b, ulong b0, ulong count\n"
+    "#define BEGIN ulong i = get_global_id(0), vectors = count / WIDTH; \\\n"
+    "              out += out0; a += a0; b += b0;\n"
+    "__kernel void copy(ARGUMENTS)\n"
+    "{\n"
+    "    BEGIN\n"
+    "    if (i < vectors) STORE(LOAD(i, a), i, out);\n"
+    "    i += vectors * WIDTH;\n"
+    "    if (i < count) out[i] = a[i];\n"
+    "}\n"
+    "__kernel void triad(ARGUMENTS)\n"
+    "{\n"
+    "    BEGIN\n"
+    "    if (i < vectors) STORE(LOAD(i, a) + 3 * LOAD(i, b), i, out);\n"
+    "    i += vectors * WIDTH;\n"
+    "    if (i < count) out[i] = a[i] + 3 * b[i];\n"
+    "}\n"
+    "__kernel void read(ARGUMENTS, ulong chunk, __local double *tree)\n"
+    "{\n"
+    "    BEGIN\n"
+    "    double lanes[WIDTH], sum = 0;\n"
+    "    V sum0 = 0, sum1 = 0, sum2 = 0, sum3 = 0;\n"
+    "    const ulong step = chunk ? 1 : get_global_size(0);\n"
+    "    const ulong end = chunk ? min((i + 1) * chunk, vectors) : vectors;\n"
+    "    const uint me = get_local_id(0);\n"
+    "    for (ulong k = vectors * WIDTH; i == 0 && k < count; ++k) sum += a[k];\n"
+    "    if (chunk) i *= chunk;\n"
+    "    for (; i + 3 * step < end; i += 4 * step) {\n"
+    "        sum0 += LOAD(i, a);\n"
+    "        sum1 += LOAD(i + step, a);\n"
+    "        sum2 += LOAD(i + 2 * step, a);\n"
+    "        sum3 += LOAD(i + 3 * step, a);\n"
+    "    }\n"
+    "    for (; i < end; i += step) sum0 += LOAD(i, a);\n"
+    "    STORE(sum0 + sum1 + (sum2 + sum3), 0, lanes);\n"
+    "    for (int k = 0; k < WIDTH; ++k) sum += lanes[k];\n"
+    "    tree[me] = sum;\n"
+    "    for (uint left = get_local_size(0) / 2; left > 0; left /= 2) {\n"
+    "        barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "        if (me < left) tree[me] += tree[me + left];\n"
+    "    }\n"
+    "    if (me == 0) out[get_group_id(0)] = tree[0];\n"
+    "}\n";
+
+static const char source_nothing[] = "__kernel void nothing(void) {}\n";
+
+static int has_double(const meta_peer *peer)
+{
+    cl_device_fp_config config = 0;
+    clGetDeviceInfo(peer->device, CL_DEVICE_DOUBLE_FP_CONFIG, sizeof config, &config, NULL);
+    return config != 0;
+}
+
+static int make_kernel(meta_peer *peer, const char *name, cl_kernel *kernel)
+{
+    cl_int status;
+    *kernel = clCreateKernel(peer->program, name, &status);
+    TRY(status, "clCreateKernel");
+    return 0;
+}
+
+static int make_kernels(meta_peer *peer)
+{
+    const int f64 = has_double(peer);
+    const char *text[] = {source_nothing, source_f64};
+    char options[32];
+    cl_int status;
+    snprintf(options, sizeof options, "-DWIDTH=%d", peer->width);
+    peer->program = clCreateProgramWithSource(peer->context, f64 ? 2 : 1, text, NULL, &status);
+    TRY(status, "clCreateProgramWithSource");
+    TRY(clBuildProgram(peer->program, 1, &peer->device, options, NULL, NULL), "clBuildProgram");
+    if (make_kernel(peer, "nothing", &peer->nothing) != 0) return -1;
+    if (!f64) return 0;
+    if (make_kernel(peer, "copy", &peer->work[META_PEER_COPY]) != 0) return -1;
+    if (make_kernel(peer, "triad", &peer->work[META_PEER_TRIAD]) != 0) return -1;
+    return make_kernel(peer, "read", &peer->work[META_PEER_READ]);
+}
+
+/* ------------------------------------------------------------------ opening */
+
+/* How many items it takes to keep the device's memory busy, and what each of them moves. */
+static int choose_shape(meta_peer *peer)
+{
+    cl_device_type type = 0;
+    cl_uint units = 1;
+    size_t most = 1;
+    TRY(clGetDeviceInfo(peer->device, CL_DEVICE_TYPE, sizeof type, &type, NULL), "clGetDeviceInfo");
+    TRY(clGetDeviceInfo(peer->device, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof units, &units, NULL),
+        "clGetDeviceInfo");
+    TRY(clGetDeviceInfo(peer->device, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof most, &most, NULL),
+        "clGetDeviceInfo");
+    peer->is_cpu = (type & CL_DEVICE_TYPE_CPU) != 0;
+    peer->width = peer->is_cpu ? 8 : 2;
+    for (peer->group = 1; !peer->is_cpu && peer->group < MOST_GROUP && 2 * peer->group <= most;)
+        peer->group *= 2;
+    peer->groups = (peer->is_cpu ? 4 : 8) * (size_t)units;
+    if (peer->groups > MOST_PARTIALS) peer->groups = MOST_PARTIALS;
+    return 0;
+}
+
+static int make(meta_peer *peer)
+{
+    cl_int status;
+    if (choose_shape(peer) != 0 || make_kernels(peer) != 0) return -1;
+    peer->partials = clCreateBuffer(peer->context, CL_MEM_READ_WRITE,
+                                    (MOST_PARTIALS + 1) * sizeof(double), NULL, &status);
+    TRY(status, "clCreateBuffer");
+    return 0;
+}
+
+static void close_peer(meta_peer *peer)
+{
+    if (peer->partials) clReleaseMemObject(peer->partials);
+    for (int k = 0; k < WORKS; ++k)
+        if (peer->work[k]) clReleaseKernel(peer->work[k]);
+    if (peer->nothing) clReleaseKernel(peer->nothing);
+    if (peer->program) clReleaseProgram(peer->program);
+    free(peer);
+}
+
+static int open_peer(const meta_state *state, int index, int threads, meta_peer **peer,
+                     char *reason, size_t room)
+{
+    (void)index, (void)threads; /* the queue belongs to the device */
+    meta_peer *made = calloc(1, sizeof *made);
+    if (!made) return peer_fail(reason, room, "the host has no memory left");
+    made->device = state->device;
+    made->context = state->context;
+    made->queue = state->queue;
+    if (make(made) != 0) {
+        peer_fail(reason, room, "%s", made->reason);
+        close_peer(made);
+        return -1;
+    }
+    *peer = made;
+    return 0;
+}
+
+static const char *reason_of(const meta_peer *peer)
+{
+    return peer->reason;
+}
+
+/* ------------------------------------------------------------------ the dot product */
+
+static int read_result(meta_peer *peer, size_t bytes, void *result)
+{
+    TRY(clEnqueueReadBuffer(peer->queue, peer->partials, CL_TRUE, 0, bytes, result, 0, NULL, NULL),
+        "clEnqueueReadBuffer");
+    return 0;
+}
+
+#ifdef META_CLBLAST
+
+#define NO_BLAS NULL
+
+static int dot(meta_peer *peer, meta_type type, int64_t count, meta_peer_memory a,
+               meta_peer_memory b, void *result)
+{
+    const size_t bytes = type == META_F64 ? sizeof(double) : sizeof(float);
+    const size_t n = (size_t)count, a0 = a.offset / bytes, b0 = b.offset / bytes;
+    CLBlastStatusCode status;
+    if (type != META_F64 && type != META_F32)
+        return peer_fail(peer->reason, sizeof peer->reason, "CLBlast computes in f64 and f32 only");
+    memset(result, 0, bytes);
+    if (count == 0) return 0;
+    if (type == META_F64)
+        status =
+            CLBlastDdot(n, peer->partials, 0, a.object, a0, 1, b.object, b0, 1, &peer->queue, NULL);
+    else
+        status =
+            CLBlastSdot(n, peer->partials, 0, a.object, a0, 1, b.object, b0, 1, &peer->queue, NULL);
+    if (status == CLBlastNoDoublePrecision)
+        return peer_fail(peer->reason, sizeof peer->reason,
+                         "this OpenCL device computes without double precision; use f32");
+    if (status != CLBlastSuccess)
+        return peer_fail(peer->reason, sizeof peer->reason,
+                         "CLBlast%cdot failed with status %d (CLBlastStatusCode in clblast_c.h)",
+                         type == META_F64 ? 'D' : 'S', (int)status);
+    return read_result(peer, bytes, result);
+}
+
+#else
+
+#define META_CLBLAST NULL
+#define NO_BLAS                                                                                    \
+    "this libmeta was built without CLBlast: install it (Debian: libclblast-dev), then configure " \
+    "and build libmeta anew"
+
+static int dot(meta_peer *peer, meta_type type, int64_t count, meta_peer_memory a,
+               meta_peer_memory b, void *result)
+{
+    (void)type, (void)count, (void)a, (void)b, (void)result;
+    return peer_fail(peer->reason, sizeof peer->reason, "%s", NO_BLAS);
+}
+
+#endif
+
+/* ------------------------------------------------------------------ memory and launches */
+
+static int set_operand(meta_peer *peer, cl_kernel kernel, cl_uint number, meta_peer_memory m)
+{
+    cl_mem object = m.object;
+    const cl_ulong offset = m.offset / sizeof(double);
+    TRY(clSetKernelArg(kernel, number, sizeof object, &object), "clSetKernelArg");
+    TRY(clSetKernelArg(kernel, number + 1, sizeof offset, &offset), "clSetKernelArg");
+    return 0;
+}
+
+static int set_operands(meta_peer *peer, cl_kernel kernel, meta_peer_memory out, meta_peer_memory a,
+                        meta_peer_memory b, int64_t count)
+{
+    const cl_ulong elements = (cl_ulong)count;
+    if (set_operand(peer, kernel, 0, out) != 0 || set_operand(peer, kernel, 2, a) != 0 ||
+        set_operand(peer, kernel, 4, b) != 0)
+        return -1;
+    TRY(clSetKernelArg(kernel, 6, sizeof elements, &elements), "clSetKernelArg");
+    return 0;
+}
+
+static int enqueue(meta_peer *peer, cl_kernel kernel, size_t items, size_t group)
+{
+    TRY(clEnqueueNDRangeKernel(peer->queue, kernel, 1, NULL, &items, group ? &group : NULL, 0, NULL,
+                               NULL),
+        "clEnqueueNDRangeKernel");
+    return 0;
+}
+
+/* The sum of a by `groups` groups, each of which leaves its own in out. */
+static int add_up(meta_peer *peer, meta_peer_memory out, meta_peer_memory a, int64_t count,
+                  size_t groups)
+{
+    cl_kernel kernel = peer->work[META_PEER_READ];
+    const cl_ulong vectors = (cl_ulong)(count / peer->width);
+    const cl_ulong chunk = peer->is_cpu ? vectors / groups + 1 : 0;
+    if (set_operands(peer, kernel, out, a, a, count) != 0) return -1;
+    TRY(clSetKernelArg(kernel, 7, sizeof chunk, &chunk), "clSetKernelArg");
+    TRY(clSetKernelArg(kernel, 8, peer->group * sizeof(double), NULL), "clSetKernelArg");
+    return enqueue(peer, kernel, groups * peer->group, peer->group);
+}
+
+static int read_all(meta_peer *peer, meta_peer_memory a, int64_t count, double *result)
+{
+    const meta_peer_memory whole = {peer->partials, 0}, partials = {peer->partials, sizeof(double)};
+    if (add_up(peer, partials, a, count, peer->groups) != 0) return -1;
+    if (add_up(peer, whole, partials, (int64_t)peer->groups, 1) != 0) return -1;
+    return read_result(peer, sizeof(double), result);
+}
+
+static int copy_buffer(meta_peer *peer, meta_peer_memory out, meta_peer_memory a, int64_t count)
+{
+    const size_t bytes = (size_t)count * sizeof(double);
+    if (bytes > 0)
+        TRY(clEnqueueCopyBuffer(peer->queue, a.object, out.object, a.offset, out.offset, bytes, 0,
+                                NULL, NULL),
+            "clEnqueueCopyBuffer");
+    return 0;
+}
+
+static int memory(meta_peer *peer, meta_peer_work work, int64_t count, meta_peer_memory out,
+                  meta_peer_memory a, meta_peer_memory b, double *result)
+{
+    cl_kernel kernel = peer->work[work];
+    const size_t items = (size_t)(count / peer->width + peer->width);
+    if (work != META_PEER_COPY_NT && !kernel)
+        return peer_fail(peer->reason, sizeof peer->reason,
+                         "this OpenCL device computes without double precision");
+    if (work == META_PEER_READ) return read_all(peer, a, count, result);
+    if (work == META_PEER_COPY_NT) {
+        if (copy_buffer(peer, out, a, count) != 0) return -1;
+    } else if (set_operands(peer, kernel, out, a, work == META_PEER_TRIAD ? b : a, count) != 0 ||
+               enqueue(peer, kernel, (items + MOST_GROUP - 1) / MOST_GROUP * MOST_GROUP, 0) != 0)
+        return -1;
+    TRY(clFinish(peer->queue), "clFinish");
+    return 0;
+}
+
+static int empty(meta_peer *peer, int count)
+{
+    for (int k = 0; k < count; ++k)
+        if (enqueue(peer, peer->nothing, 1, 0) != 0) return -1;
+    TRY(clFinish(peer->queue), "clFinish");
+    return 0;
+}
+
+META_API const meta_peer_table meta_peer_v1 = {
+    .size = sizeof meta_peer_v1,
+    .blas = META_CLBLAST,
+    .no_blas = NO_BLAS,
+    .launch = "an empty kernel, enqueued and finished",
+    .open = open_peer,
+    .close = close_peer,
+    .reason = reason_of,
+    .dot = dot,
+    .sum = NULL,
+    .memory = memory,
+    .empty = empty,
+};

@@ -1,0 +1,152 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# meta-bench as a user and a script meet it: every group gives rows with unique names and numbers in
+# them, wrong use one line of error and status 2. How fast anything is, is not looked at.
+# TEST: backends=all timeout=300 labels=programs
+set -u
+bench=$META_TEST_BUILDDIR/meta-bench
+here=$(mktemp -d)
+trap 'rm -rf "$here"' EXIT
+cd "$here" || exit 1
+failed=0
+# LeakSanitizer itself crashes over the threads of the OpenCL peer's libraries; leaks show on OpenMP.
+if [ "${META_TEST_SANITIZE-no}" = yes ] && [ "${META_MODE-}" = opencl ]; then
+    export ASAN_OPTIONS="${ASAN_OPTIONS-}:detect_leaks=0"
+fi
+# Threads that wait for each other on a machine that runs other tests as well take for ever.
+META_THREADS=1
+export META_THREADS
+"$META_TEST_BUILDDIR/meta-info" | grep -q "^  ${META_MODE:-openmp}  *usable" ||
+    { echo "no device: $META_MODE"; exit 77; }
+
+broken()
+{
+    echo "BROKEN $what: $*"
+    head -n 40 out err
+    failed=1
+}
+# run STATUS RANKS ARGUMENT…: its output is then in out and err. 0 ranks: without a launcher.
+run()
+{
+    want=$1 ranks=$2
+    shift 2
+    what="meta-bench $* on $ranks ranks"
+    if [ "$ranks" = 0 ]; then "$bench" "$@" >out 2>err </dev/null
+    else $META_TEST_MPIEXEC -n "$ranks" "$bench" "$@" >out 2>err </dev/null
+    fi
+    got=$?
+    [ "$got" = "$want" ] || broken "exit status $got, expected $want"
+}
+# refused TEXT ARGUMENT…: one line with TEXT, status 2.
+refused()
+{
+    text=$1
+    shift
+    run 2 0 "$@"
+    [ "$(grep -c '^meta-bench: ' err)" = 1 ] || broken 'not one line of error'
+    grep -q -e "$text" err || broken "does not say: $text"
+}
+
+if command -v python3 >/dev/null; then
+    check_lines()
+    {
+        python3 - <<'END'
+import json, re, sys
+names = set()
+for line in open("out"):
+    row = json.loads(line)
+    name = row["name"]
+    assert re.fullmatch(r"[a-z]+\.[a-z0-9_]+\.[a-z0-9]+\.[0-9]+", name), name
+    assert name not in names, "twice: " + name
+    names.add(name)
+    assert isinstance(row["backend"], str) and row["threads"] >= 0, line
+    assert 0 < row["seconds_min"] <= row["seconds"] <= row["seconds_max"], line
+    limit = row["limit"]
+    for key in row:
+        if key == "fraction" or key == "limit_gbps":
+            assert (row[key] is None) == (limit is None), line
+        if key.endswith("ratio") or key.endswith("fraction") or key.endswith("gbps"):
+            assert row[key] is None or row[key] > 0, line
+    if name.split(".")[0] in ("stencil", "reduce", "pack", "halo", "app"):
+        assert limit is not None, line
+END
+    }
+else
+    check_lines()
+    {
+        LC_ALL=C awk '
+            !/^\{"name":"[a-z]+\.[a-z0-9_]+\.[a-z0-9]+\.[0-9]+","backend":"[^"]+",.*\}$/ { bad = 1 }
+            !/,"seconds":[0-9.e+-]+,"seconds_min":[0-9.e+-]+,"seconds_max":[0-9.e+-]+,/ { bad = 1 }
+            !/"fraction":([0-9.e+-]+|null)[,}]/ { bad = 1 }
+            seen[substr($0, 1, index($0, ",") - 1)]++ { bad = 1 }
+            bad { print "wrong: " $0; exit 1 }' out
+    }
+fi
+
+# rows COUNT RANKS ARGUMENT…: so many JSON objects and nothing on the error stream but left-out peers.
+rows()
+{
+    count=$1 ranks=$2
+    shift 2
+    run 0 "$ranks" "$@" --rounds 1 --json
+    check_lines >check 2>&1 || { cat check; broken 'the lines are not right'; }
+    [ "$(wc -l <out)" = "$count" ] || broken "$(wc -l <out) rows, expected $count"
+    if grep 'left out' err; then broken 'rows are left out'; fi
+}
+has() { grep -q "^{\"name\":\"$1\"," out || broken "has no row $1"; }
+
+rows 5 0 memory --size 8
+has memory.copy_nt.f64.8
+rows 16 0 stencil --size 6,9
+has stencil.3d7p_sum.f64.9
+rows 6 0 reduce --size 7 --type f32
+has reduce.dot_box.f32.7
+rows 76 0 pack --size 5
+has pack.xface.f64.5
+has pack.zedge_lh_2_unpack.f64.5
+has pack.6faces.f64.5
+grep -q '"sector_fraction":[0-9]' out || broken 'has no sector_fraction'
+rows 3 0 dispatch
+grep -q '"raw_ratio":[0-9]' out || broken 'has no raw_ratio'
+rows 11 0 reduce memory --size 4 --type u32
+has memory.copy.f64.4
+if [ "$META_TEST_MPI" = none ]; then
+    refused 'without MPI' halo
+else
+    rows 1 1 app --size 6
+    rows 3 2 halo --size 6
+    has halo.6faces.f64.6
+    has halo.6faces_5f.f64.6
+    for peer in derived mpi_pack manual send_only singles; do
+        grep -q "\"${peer}_ratio\":[0-9]" out || broken "has no ${peer}_ratio"
+    done
+    rows 4 2 halo app --size 5 --type i32
+    refused 'mpiexec' halo
+fi
+
+run 0 0 stencil --size 6 --rounds 2
+grep -q '^stencil.2d5p.f64.6  ' out || broken 'has no table'
+run 0 0 --help
+grep -q '^usage: meta-bench' out || broken 'no usage'
+run 0 0 --version
+grep -q '^meta-bench [0-9]' out || broken 'no version'
+META_THREADS=2 run 0 0 memory stencil --size 6 --rounds 1
+# As much as no machine has is left out, and the rest is measured.
+run 0 0 reduce --size 4,4096 --rounds 1 --json
+grep -q 'size 4096: left out: .* MiB' err || broken 'does not say what there is no room for'
+
+refused 'speed: is no group.*memory' speed
+refused 'no-such-option' --no-such-option
+refused '--siz' --siz 4
+refused 'missing' --size
+refused '--size 4,,5' --size 4,,5
+refused '--size 0' --size 0
+refused 'twice' --size 4,4
+refused '--rounds 0' --rounds 0
+refused '--type i8' --type i8
+refused '--backend nowhere' memory --backend nowhere
+refused '--backend openmp:x' memory --backend openmp:x
+refused '--backend openmp:7' memory --backend openmp:7
+
+[ $failed = 0 ] && echo 'meta-bench measures what it is asked for'
+exit $failed

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file test_peers.c
+ *  The peers compute what they are compared by: dot products, sums, copies and triads of any length
+ *  at any offset, on the memory that meta_native() gives; and what cannot be opened is said. */
+/* TEST: backends=all timeout=120 labels=peers */
+#include "config.h"
+
+#include "test.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "load.h"
+
+enum { MOST = 200003, LEAD = 3 };
+static const int64_t counts[] = {0, 1, 2, 7, 1000, 4096, MOST};
+static const size_t cases = sizeof counts / sizeof *counts;
+
+static const meta_peer_table *table;
+static meta_peer *peer;
+static bool has_f64;
+
+static bool open_it(void)
+{
+    int index = 0;
+    meta_mode mode = META_SPREAD;
+    char reason[1024] = "";
+    meta_device_desc device = META_DEVICE_DESC_INIT;
+    if (!CHECK_OK(meta_get_acc(&index, &mode))) return false;
+    if (!CHECK_OK(meta_device_info(index, mode, &device))) return false;
+    has_f64 = device.has_f64;
+    table = peer_open(mode, index, &peer, reason, sizeof reason);
+    return table || FAIL("no peer of %s: %s", device.backend, reason);
+}
+
+static meta_peer_memory behind(const void *ptr)
+{
+    meta_peer_memory m = {NULL, 0};
+    CHECK_OK(meta_native(ptr, &m.object, &m.offset));
+    return m;
+}
+
+/* Whole numbers, so that sums are right in any order. */
+static void put(void *buffer, int64_t count, meta_type type, int64_t factor)
+{
+    const size_t bytes = type == META_F64 ? 8 : 4;
+    char *host = malloc((size_t)(count + LEAD) * bytes);
+    for (int64_t k = 0; k < count + LEAD; ++k) {
+        const int64_t value = k * factor % 7 - 2;
+        if (type == META_F64) ((double *)(void *)host)[k] = (double)value;
+        else ((float *)(void *)host)[k] = (float)value;
+    }
+    CHECK_OK(meta_copy_h2d(buffer, host, (size_t)(count + LEAD) * bytes, NULL));
+    free(host);
+}
+
+static int64_t value_at(int64_t k, int64_t factor)
+{
+    return (k + LEAD) * factor % 7 - 2;
+}
+
+/* ------------------------------------------------------------------ promises */
+
+static void dot_of(meta_type type, int64_t count)
+{
+    const size_t bytes = type == META_F64 ? 8 : 4;
+    void *a, *b;
+    double found = -1, right = 0;
+    float single = -1;
+    if (!CHECK_OK(meta_alloc(&a, (size_t)(count + LEAD + 1) * bytes))) return;
+    if (!CHECK_OK(meta_alloc(&b, (size_t)(count + LEAD + 1) * bytes))) return;
+    put(a, count, type, 3);
+    put(b, count, type, 5);
+    for (int64_t k = 0; k < count; ++k) right += (double)(value_at(k, 3) * value_at(k, 5));
+    const meta_peer_memory at = behind((char *)a + LEAD * bytes);
+    void *result = type == META_F64 ? (void *)&found : &single;
+    if (table->dot(peer, type, count, at, behind((char *)b + LEAD * bytes), result) != 0)
+        FAIL("dot of %lld: %s", (long long)count, table->reason(peer));
+    CHECK_NEAR(type == META_F64 ? found : (double)single, right, 0);
+    right = 0;
+    for (int64_t k = 0; k < count; ++k) right += (double)value_at(k, 3);
+    if (table->sum) {
+        CHECK_INT(table->sum(peer, type, count, at, result), 0);
+        CHECK_NEAR(type == META_F64 ? found : (double)single, right, 0);
+    }
+    CHECK_OK(meta_free(a));
+    CHECK_OK(meta_free(b));
+}
+
+static void dot_products_are_right(void)
+{
+    if (!open_it()) return;
+    if (!table->blas) CHECK_CONTAINS(table->no_blas, "BLAS");
+    for (size_t k = 0; table->blas && k < cases; ++k) {
+        if (has_f64) dot_of(META_F64, counts[k]);
+        dot_of(META_F32, counts[k]);
+    }
+    table->close(peer);
+}
+
+static void what_blas_does_not_compute_is_refused(void)
+{
+    int64_t result;
+    void *a;
+    if (!open_it()) return;
+    CHECK_OK(meta_alloc(&a, 64));
+    CHECK_INT(table->dot(peer, META_I64, 1, behind(a), behind(a), &result), -1);
+    CHECK_CONTAINS(table->reason(peer), table->blas ? "f64 and f32" : table->no_blas);
+    CHECK_OK(meta_free(a));
+    table->close(peer);
+}
+
+static double expected(meta_peer_work work, int64_t k)
+{
+    const int64_t a = value_at(k, 3), b = value_at(k, 5);
+    return (double)(work == META_PEER_TRIAD ? a + 3 * b : a);
+}
+
+/* The cells before and behind stay as they are. */
+static void memory_of(meta_peer_work work, int64_t count, double *host, double *buffer[3])
+{
+    double result = -1, sum = 0;
+    const meta_peer_memory out = behind(buffer[0] + LEAD), a = behind(buffer[1] + LEAD),
+                           b = behind(buffer[2] + LEAD);
+    const double untouched = -77;
+    test_case("work %d on %lld doubles", (int)work, (long long)count);
+    CHECK_OK(meta_fill(buffer[0], MOST + 2 * LEAD, &untouched, META_F64, NULL));
+    if (table->memory(peer, work, count, out, a, b, &result) != 0) FAIL("%s", table->reason(peer));
+    for (int64_t k = 0; k < count; ++k) sum += expected(work, k);
+    if (work == META_PEER_READ) {
+        CHECK_NEAR(result, sum, 0);
+        return;
+    }
+    CHECK_OK(meta_copy_d2h(host, buffer[0], (MOST + 2 * LEAD) * sizeof *host, NULL));
+    for (int64_t k = -LEAD; k < MOST + LEAD; ++k) {
+        const double right = k < 0 || k >= count ? untouched : expected(work, k);
+        if (host[k + LEAD] != right && !CHECK_NEAR(host[k + LEAD], right, 0)) return;
+    }
+}
+
+static void loops_of_doubles(void)
+{
+    static double host[MOST + 2 * LEAD];
+    double *buffer[3];
+    for (int k = 0; k < 3; ++k)
+        if (!CHECK_OK(meta_alloc((void **)&buffer[k], sizeof host))) return;
+    put(buffer[1], MOST, META_F64, 3);
+    put(buffer[2], MOST, META_F64, 5);
+    for (size_t k = 0; k < cases; ++k)
+        for (int work = META_PEER_COPY; work <= META_PEER_READ; ++work)
+            memory_of((meta_peer_work)work, counts[k], host, buffer);
+    for (int k = 0; k < 3; ++k) CHECK_OK(meta_free(buffer[k]));
+}
+
+static void loops_over_memory_are_right(void)
+{
+    if (!open_it()) return;
+    if (has_f64) loops_of_doubles();
+    table->close(peer);
+}
+
+static void nothing_can_be_launched_many_times(void)
+{
+    if (!open_it()) return;
+    CHECK(table->launch != NULL);
+    CHECK_INT(table->empty(peer, 0), 0);
+    CHECK_INT(table->empty(peer, 100), 0);
+    table->close(peer);
+}
+
+static void a_back_end_that_is_not_there_has_no_peer(void)
+{
+    char reason[1024] = "";
+    CHECK(!peer_open(META_SPREAD, 0, &peer, reason, sizeof reason));
+    CHECK_CONTAINS(reason, "no back end");
+    CHECK(!peer_open(META_OPENMP, 9, &peer, reason, sizeof reason));
+    CHECK_CONTAINS(reason, "9");
+}
+
+TEST_DEVICE_MAIN(PROMISE(dot_products_are_right), PROMISE(what_blas_does_not_compute_is_refused),
+                 PROMISE(loops_over_memory_are_right), PROMISE(nothing_can_be_launched_many_times),
+                 PROMISE(a_back_end_that_is_not_there_has_no_peer))
