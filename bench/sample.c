@@ -14,7 +14,7 @@
 
 /* A sample is long beside the clock's resolution and an interrupt, unless one call is longer. */
 static const double SAMPLE_SECONDS = 5e-3;
-enum { MOST_GROWTH = 16, WORTH_WARMING = 8, TRIES = 3, CHUNKS = 16 };
+enum { MOST_GROWTH = 16, TRIES = 4, CHUNKS = 16 };
 static const int64_t MOST_TIMES = INT64_C(1) << 24;
 
 void row_add(row *r, const char *name, unsigned role, void (*run)(void *, int64_t), void *with,
@@ -31,16 +31,17 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Seconds of one time. A long sample begins warm, whoever was there before: with its threads awake
- * and its data near. On a machine that is taken away in the middle a sample can take thousands of
- * times what it should; a process that is alone then stops, ranks have to do the same number. */
+/* Seconds of one time. Unless a call takes long, a sample begins warm, whoever was there before:
+ * with its threads awake and its data near. On a machine that is taken away in the middle a sample
+ * can take thousands of times what it should; a process that is alone then stops, ranks have to do
+ * the same number. */
 static double time_once(const contender *c)
 {
     const int64_t chunk = (c->times + CHUNKS - 1) / CHUNKS;
     const double most = job_here()->size > 1 ? INFINITY : 4 * SAMPLE_SECONDS;
     int64_t done = 0;
     double elapsed = 0;
-    if (c->times >= WORTH_WARMING) c->run(c->with, 1);
+    if (c->expected < 4 * SAMPLE_SECONDS) c->run(c->with, 1);
     job_barrier();
     const double start = now();
     while (done < c->times && elapsed < most) {
@@ -63,7 +64,7 @@ static void drop(row *r, contender *c, const char *why)
 
 /* Seconds of one time, again where it is far more than expected: a sample that was held up would
  * pass for long enough. Negative where the contender failed. */
-static double undisturbed(row *r, contender *c, double expected)
+static double undisturbed(row *r, contender *c)
 {
     char why[NOTE_ROOM];
     const double enough = SAMPLE_SECONDS / (double)c->times;
@@ -76,16 +77,27 @@ static double undisturbed(row *r, contender *c, double expected)
             return -1;
         }
         least = fmin(least, seconds);
-        if (least < fmax(enough, 2 * expected) || least > 20 * enough) break;
+        if (least < fmax(enough, 2 * c->expected) || least > 20 * enough) break;
     }
     return least;
+}
+
+/* One time is now known to take @p seconds. A sample shorter than @p least is made longer, and true
+ * returned. */
+static bool grow(contender *c, double seconds, double least)
+{
+    const double sample = (double)c->times * seconds + 1e-9;
+    c->expected = seconds;
+    if (sample >= least || c->times >= MOST_TIMES) return false;
+    c->times = (int64_t)ceil((double)c->times * fmin(1.1 * SAMPLE_SECONDS / sample, MOST_GROWTH));
+    return true;
 }
 
 /* The first call of all is the warm-up: it builds kernels, opens connections and touches pages. */
 static void calibrate(row *r, contender *c, int rounds)
 {
     char why[NOTE_ROOM];
-    double expected = 0;
+    double seconds;
     c->times = 1;
     c->seconds = calloc((size_t)rounds, sizeof *c->seconds);
     if (c->seconds == NULL) note("no room in host memory for %d rounds; ask for fewer", rounds);
@@ -94,13 +106,8 @@ static void calibrate(row *r, contender *c, int rounds)
         drop(r, c, why);
         return;
     }
-    for (;;) {
-        const double seconds = undisturbed(r, c, expected);
-        const double growth = SAMPLE_SECONDS / ((double)c->times * seconds + 1e-9);
-        if (c->dropped || growth <= 1 || c->times >= MOST_TIMES) return;
-        c->times = (int64_t)(ceil((double)c->times * fmin(1.1 * growth, MOST_GROWTH)));
-        expected = seconds;
-    }
+    do seconds = undisturbed(r, c);
+    while (!c->dropped && grow(c, seconds, SAMPLE_SECONDS));
 }
 
 static void run_round(row *r, int round)
@@ -110,8 +117,10 @@ static void run_round(row *r, int round)
         if (!r->list[k].dropped) seconds[k] = time_once(&r->list[k]);
     job_most(seconds, r->count);
     for (int k = 0; k < r->count; ++k) {
-        const contender *c = &r->list[k];
-        if (!c->dropped) c->seconds[round] = seconds[k] / c->each;
+        contender *c = &r->list[k];
+        if (c->dropped) continue;
+        c->seconds[round] = seconds[k] / c->each;
+        grow(c, seconds[k], SAMPLE_SECONDS / 4);
     }
 }
 

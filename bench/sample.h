@@ -25,6 +25,7 @@ typedef struct contender {
     /* set by sample() */
     bool dropped;    /**< it failed */
     int64_t times;   /**< in one sample */
+    double expected; /**< seconds of one time, as far as is known */
     double *seconds; /**< of one operation, in each round, of the slowest rank */
 } contender;
 

@@ -2,43 +2,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # MiniGhost's performance report, results files and JSON say what was run: the parts sum to the whole,
 # operations and messages are what can be counted by hand, and nothing is written unasked.
-# TEST: backends=any mpi=yes timeout=120 labels=programs
-set -u
-build=$META_TEST_BUILDDIR
-here=$(mktemp -d)
-trap 'rm -rf "$here"' EXIT
-cd "$here" || exit 1
-unset META_MODE META_RANK_MAP
-failed=0
-"$build/meta-info" | grep -q '^  opencl  *usable' || { echo 'no device: opencl'; exit 77; }
+# TEST: backends=any mpi=yes timeout=300 labels=programs
+. "$META_TEST_SRCDIR/tests/programs.sh"
+need_opencl
 
-# run STATUS RANKS PROGRAM ARGUMENT…: its output is then in out and err.
-run()
-{
-    want=$1 ranks=$2 program=$3
-    shift 3
-    what="$program $* on $ranks ranks"
-    $META_TEST_MPIEXEC -n "$ranks" "$build/$program" "$@" >out 2>err </dev/null
-    got=$?
-    [ "$got" = "$want" ] || broken "exit status $got, expected $want"
-}
-broken()
-{
-    echo "BROKEN $what: $*"
-    cat out err
-    failed=1
-}
-# refused RANKS TEXT PROGRAM ARGUMENT…: one line with TEXT, status 2.
-refused()
-{
-    text=$2
-    ranks=$1
-    shift 2
-    run 2 "$ranks" "$@"
-    lines=$(grep -c '^meta-' err)
-    [ "$lines" = 1 ] || broken "$lines lines of error, expected one"
-    grep -q -e "$text" err || broken "does not say: $text"
-}
 # of FILE KEY: the value of a key in one of the files.
 of()
 {

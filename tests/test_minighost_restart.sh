@@ -2,51 +2,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # A run of MiniGhost that goes on from a checkpoint ends with the same bits, on whatever ranks and
 # back ends; a crash at any moment, a full disk and a folder that vanishes leave the older checkpoints.
-# TEST: backends=any mpi=yes timeout=300 labels=programs
-set -u
-build=$META_TEST_BUILDDIR
-here=$(mktemp -d)
-trap 'rm -rf "$here"' EXIT
-cd "$here" || exit 1
-unset META_MODE META_RANK_MAP
-failed=0
-"$build/meta-info" | grep -q '^  opencl  *usable' || { echo 'no device: opencl'; exit 77; }
+# TEST: backends=any mpi=yes timeout=600 labels=programs
+. "$META_TEST_SRCDIR/tests/programs.sh"
+need_opencl
 
-# run STATUS RANKS ARGUMENT…: its output is then in out and err. A status may be `any`.
-run()
-{
-    want=$1 ranks=$2
-    shift 2
-    what="meta-minighost $* on $ranks ranks, ${META_RANK_MAP-}"
-    $META_TEST_MPIEXEC -n "$ranks" "$build/meta-minighost" "$@" >out 2>err </dev/null
-    got=$?
-    [ "$want" = any ] || [ "$got" = "$want" ] || broken "exit status $got, expected $want"
-}
-broken()
-{
-    echo "BROKEN $what: $*"
-    cat out err
-    failed=1
-}
 same() { cmp -s "$1" "$2" || broken "$1 is not $2"; }
-# refused RANKS TEXT ARGUMENT…: one line with TEXT, status 2.
-refused()
-{
-    ranks=$1 text=$2
-    shift 2
-    run 2 "$ranks" "$@"
-    lines=$(grep -c '^meta-' err)
-    [ "$lines" = 1 ] || broken "$lines lines of error, expected one"
-    grep -q -e "$text" err || broken "does not say: $text"
-    grep -q '^ *[0-9].*e[-+]' out && broken 'computed something'
-}
-
 # The spikes of several variables are where they are on any process grid.
 spikes='--scaling 1 --nx 11 --ny 9 --nz 8 --num_vars 4 --num_spikes 5 --num_tsteps 2 --debug_grid 1'
-run 0 1 $spikes --npx 1 --error_tol 5 --grid-out one.f64
+run 0 1 meta-minighost $spikes --npx 1 --error_tol 5 --grid-out one.f64
 for cut in '1 3 1' '2 1 2' '1 2 3'; do
     set -- $cut
-    run 0 $(($1 * $2 * $3)) $spikes --npx $1 --npy $2 --npz $3 --error_tol 5 --grid-out many.f64
+    run 0 $(($1 * $2 * $3)) meta-minighost $spikes --npx $1 --npy $2 --npz $3 --error_tol 5 --grid-out many.f64
     same many.f64 one.f64
 done
 
@@ -54,7 +20,7 @@ done
 for type in f64 f32; do
     rm -f cp.*
     problem="--scaling 1 --nx 13 --ny 11 --nz 9 --num_vars 3 --num_spikes 3 --num_tsteps 6 --type $type"
-    run 0 2 $problem --npx 2 --stencil 24 --checkpoint_interval 2 --checkpoint_file cp \
+    run 0 2 meta-minighost $problem --npx 2 --stencil 24 --checkpoint_interval 2 --checkpoint_file cp \
         --grid-out whole.f64 --json whole.json
     [ "$(ls cp.*)" = "$(printf 'cp.%d\n' 0 1 2 3 4 5 6 7 8)" ] || broken 'not the checkpoints 0 to 8'
     for map in '*:openmp' '*:opencl' '0:opencl,*:openmp' '0:openmp,*:opencl'; do
@@ -62,50 +28,50 @@ for type in f64 f32; do
         export META_RANK_MAP
         for cut in '0 1 1 1' '2 1 3 1' '5 2 1 2' '8 1 1 2'; do
             set -- $cut
-            run 0 $(($2 * $3 * $4)) --restart_file cp --restart_cp_num $1 --npx $2 --npy $3 --npz $4 \
+            run 0 $(($2 * $3 * $4)) meta-minighost --restart_file cp --restart_cp_num $1 --npx $2 --npy $3 --npz $4 \
                 --grid-out again.f64
             same again.f64 whole.f64
         done
     done
     unset META_RANK_MAP
     # On the same process grid what is reported is the same, to the last digit.
-    run 0 2 --restart_file cp --restart_cp_num 3 --npx 2 --json again.json
+    run 0 2 meta-minighost --restart_file cp --restart_cp_num 3 --npx 2 --json again.json
     sed -n '/"final"/,/]/p' whole.json >final
     sed -n '/"final"/,/]/p' again.json | cmp -s - final || broken 'the final sums are others'
 done
 # A run may go on further than was planned, and add its checkpoints.
-run 0 2 --restart_file cp --restart_cp_num -1 --npx 2 --num_tsteps 8 --checkpoint_file cp \
+run 0 2 meta-minighost --restart_file cp --restart_cp_num -1 --npx 2 --num_tsteps 8 --checkpoint_file cp \
     --checkpoint_interval 1 --checkpoint_keep 3
 [ "$(ls cp.*)" = "$(printf 'cp.%d\n' 0 1 10 2 3 4 5 8 9)" ] || broken 'not 9 and 10 for 6 and 7'
-run 0 2 --restart_file cp --restart_cp_num 10 --npx 2
+run 0 2 meta-minighost --restart_file cp --restart_cp_num 10 --npx 2
 grep -q 'no time step was left' out || broken 'does not say that nothing was left to do'
 rm -f cp.*
-run 0 2 $problem --npx 2 --num_spikes 1 --checkpoint_file cp --checkpoint_interval 1 --checkpoint_keep 2
+run 0 2 meta-minighost $problem --npx 2 --num_spikes 1 --checkpoint_file cp --checkpoint_interval 1 --checkpoint_keep 2
 [ "$(ls cp.*)" = "$(printf 'cp.%d\n' 4 5)" ] || broken 'not two checkpoints kept'
 
 # What is not ours, or of another problem.
-refused 2 'checkpoint cp.5 already' $problem --npx 2 --checkpoint_file cp --checkpoint_interval 1
-refused 2 'not 14 x 11 x 9' --restart_file cp --npx 2 --scaling 1 --nx 14 --ny 11 --nz 9
-refused 2 'stencil 23' --restart_file cp --npx 2 --stencil 23
-refused 2 'type f64' --restart_file cp --npx 2 --type f64
-refused 2 'num_vars 2' --restart_file cp --npx 2 --num_vars 2
-refused 2 'num_tsteps 2' --restart_file cp --npx 2 --num_tsteps 2
-refused 2 'cp.7 cannot be read' --restart_file cp --restart_cp_num 7
-refused 2 'no checkpoint none.0' --restart_file none
-refused 2 'restart_file' --restart_cp_num 0
-refused 2 'checkpoint_file' --checkpoint_interval 5
-refused 2 'grid-in' --restart_file cp --grid-in whole.f64
-refused 2 'checkpoint_method' --checkpoint_method 2
-refused 2 'folder cannot be read' $problem --npx 2 --checkpoint_file no/such/cp --checkpoint_interval 1
+refused 2 'checkpoint cp.5 already' meta-minighost $problem --npx 2 --checkpoint_file cp --checkpoint_interval 1
+refused 2 'not 14 x 11 x 9' meta-minighost --restart_file cp --npx 2 --scaling 1 --nx 14 --ny 11 --nz 9
+refused 2 'stencil 23' meta-minighost --restart_file cp --npx 2 --stencil 23
+refused 2 'type f64' meta-minighost --restart_file cp --npx 2 --type f64
+refused 2 'num_vars 2' meta-minighost --restart_file cp --npx 2 --num_vars 2
+refused 2 'num_tsteps 2' meta-minighost --restart_file cp --npx 2 --num_tsteps 2
+refused 2 'cp.7 cannot be read' meta-minighost --restart_file cp --restart_cp_num 7
+refused 2 'no checkpoint none.0' meta-minighost --restart_file none
+refused 2 'restart_file' meta-minighost --restart_cp_num 0
+refused 2 'checkpoint_file' meta-minighost --checkpoint_interval 5
+refused 2 'grid-in' meta-minighost --restart_file cp --grid-in whole.f64
+refused 2 'checkpoint_method' meta-minighost --checkpoint_method 2
+refused 2 'folder cannot be read' meta-minighost $problem --npx 2 --checkpoint_file no/such/cp --checkpoint_interval 1
 cp cp.5 cp.6
 printf x | dd of=cp.6 bs=1 seek=2000 conv=notrunc 2>dd
-refused 2 'cp.6 is damaged: variable' --restart_file cp --npx 2
+refused 2 'cp.6 is damaged: variable' meta-minighost --restart_file cp --npx 2
 truncate -s -1 cp.6
-refused 2 'cp.6 is cut off' --restart_file cp --npx 2
+refused 2 'cp.6 is cut off' meta-minighost --restart_file cp --npx 2
 cp whole.json cp.6
-refused 2 'no checkpoint of MiniGhost' --restart_file cp --npx 2
+refused 2 'no checkpoint of MiniGhost' meta-minighost --restart_file cp --npx 2
 mkdir cp.7
-refused 2 'not a regular file' --restart_file cp --npx 2
+refused 2 'not a regular file' meta-minighost --restart_file cp --npx 2
 rm -r cp.*
 
 # A folder that vanishes while the run goes on, and comes back.
@@ -125,13 +91,13 @@ grep -q "\"failed\": $warned" gone.json || broken 'the report counts others'
 [ "$(tail -n 1 out)" = PASS ] || broken 'did not end'
 mv hidden away
 rm -f away/*.partial
-run 0 2 --restart_file away/cp --npx 2 --grid-out again.f64
+run 0 2 meta-minighost --restart_file away/cp --npx 2 --grid-out again.f64
 same again.f64 gone.f64
 
 # The disk is full from each call on that writes the second checkpoint or a later one, and the program
 # killed at each. The sanitizers must be loaded first, so that nothing can be before them.
 tiny='--scaling 1 --nx 5 --ny 4 --nz 3 --num_vars 2 --num_tsteps 2 --npx 1'
-run 0 1 $tiny --grid-out whole.f64
+run 0 1 meta-minighost $tiny --grid-out whole.f64
 crash=$build/tests/plugins/.libs/crash.so
 for fault in FULL_AT CRASH_AT; do
     at=1 most=100
@@ -152,11 +118,11 @@ for fault in FULL_AT CRASH_AT; do
             [ $got != 0 ] || break
         fi
         if [ -e cp.0 ]; then
-            run 0 1 --restart_file cp --checkpoint_file cp --checkpoint_interval 1 \
+            run 0 1 meta-minighost --restart_file cp --checkpoint_file cp --checkpoint_interval 1 \
                 --grid-out again.f64
             same again.f64 whole.f64
         else
-            refused 1 'no checkpoint cp.0' --restart_file cp
+            refused 1 'no checkpoint cp.0' meta-minighost --restart_file cp
         fi
         at=$((at + 1))
     done
@@ -168,7 +134,7 @@ done
 seed=${META_TEST_SEED-$(date +%s)}
 echo "seed $seed"
 size='--scaling 1 --nx 24 --ny 20 --nz 20 --num_vars 3 --num_tsteps 40 --npx 2'
-run 0 2 $size --grid-out whole.f64
+run 0 2 meta-minighost $size --grid-out whole.f64
 rm -f cp.*
 printf '#!/bin/sh\necho $$ >"$1.$PPID.$$"\nshift\nexec "$@"\n' >noted
 chmod +x noted
@@ -185,7 +151,7 @@ for round in 1 2 3 4 5 6; do
     wait $job
     what="killed in round $round"
     ls cp.[0-9]* >/dev/null 2>&1 || continue
-    run 0 3 --restart_file cp --npx 1 --npy 3 --grid-out again.f64
+    run 0 3 meta-minighost --restart_file cp --npx 1 --npy 3 --grid-out again.f64
     same again.f64 whole.f64
 done
 

@@ -2,41 +2,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # What MiniGhost gives to look at is its grid: the files for VTK hold it bit by bit, whoever computed
 # it, a picture shows where it is warm, and the progress line is on terminals only.
-# TEST: backends=any mpi=yes timeout=180 labels=programs
-set -u
-build=$META_TEST_BUILDDIR
-here=$(mktemp -d)
-trap 'rm -rf "$here"' EXIT
-cd "$here" || exit 1
-unset META_MODE META_RANK_MAP
-failed=0
-"$build/meta-info" | grep -q '^  opencl  *usable' || { echo 'no device: opencl'; exit 77; }
+# TEST: backends=any mpi=yes timeout=300 labels=programs
+. "$META_TEST_SRCDIR/tests/programs.sh"
+need_opencl
 
-# run STATUS RANKS ARGUMENT…: its output is then in out and err.
-run()
-{
-    want=$1 ranks=$2
-    shift 2
-    what="meta-minighost $* on $ranks ranks, ${META_RANK_MAP-}"
-    $META_TEST_MPIEXEC -n "$ranks" "$build/meta-minighost" "$@" >out 2>err </dev/null
-    got=$?
-    [ "$got" = "$want" ] || broken "exit status $got, expected $want"
-}
-broken()
-{
-    echo "BROKEN $what: $*"
-    cat out err
-    failed=1
-}
-# refused TEXT ARGUMENT…: one line with TEXT, status 2, nothing written.
-refused()
-{
-    text=$1
-    shift
-    run 2 1 "$@"
-    [ "$(grep -c '^meta-' err)" = 1 ] || broken 'not one line of error'
-    grep -q -e "$text" err || broken "does not say: $text"
-}
 vtk=
 for python in ${META_TEST_PYTHON-} python3; do
     [ -n "$vtk" ] || ! "$python" -c 'import vtk' 2>/dev/null || vtk=$python
@@ -60,7 +29,7 @@ for type in f64 f32; do
         for cut in '1 1 1' '3 1 1' '1 2 2'; do
             set -- $cut
             rm -f snap*
-            run 0 $(($1 * $2 * $3)) $problem --type $type --npx $1 --npy $2 --npz $3 --vti 'snap&shot' \
+            run 0 $(($1 * $2 * $3)) meta-minighost $problem --type $type --npx $1 --npy $2 --npz $3 --vti 'snap&shot' \
                 --every 5 --grid-out last.f64 --json report.json
             [ "$(ls snap*.pvti)" = "$(printf 'snap&shot_0000%s.pvti\n' 00 05 10 12)" ] ||
                 broken 'not the snapshots 0, 5, 10 and 12'
@@ -73,10 +42,10 @@ unset META_RANK_MAP
 grep -q '"last_step": 12' report.json || broken 'the report does not say so'
 # In between it is the grid of a shorter run; and one that goes on from a checkpoint takes the same.
 shorter=$(echo "$problem" | sed 's/spikes 2/spikes 1/; s/tsteps 6/tsteps 5/')
-run 0 2 $problem --npx 2 --vti whole --every 5 --checkpoint_file cp --checkpoint_interval 4
-run 0 2 $shorter --npx 1 --npy 2 --grid-out five.f64
+run 0 2 meta-minighost $problem --npx 2 --vti whole --every 5 --checkpoint_file cp --checkpoint_interval 4
+run 0 2 meta-minighost $shorter --npx 1 --npy 2 --grid-out five.f64
 holds whole_000005.pvti five.f64
-run 0 3 --restart_file cp --restart_cp_num 0 --npx 3 --vti again --every 5
+run 0 3 meta-minighost --restart_file cp --restart_cp_num 0 --npx 3 --vti again --every 5
 [ "$(ls again*.pvti)" = "$(printf 'again_0000%s.pvti\n' 05 10 12)" ] || broken 'not 5, 10 and 12'
 for step in 05 10 12; do
     "$build/tests/read_vti" whole_0000$step.pvti read.f64
@@ -84,7 +53,7 @@ for step in 05 10 12; do
     holds again_0000$step.pvti whole.f64
 done
 # More than one chunk is compressed together; the arrays are longer than one.
-run 0 2 --nx 70 --ny 60 --nz 50 --num_vars 2 --num_tsteps 2 --vti large --grid-out large.f64
+run 0 2 meta-minighost --nx 70 --ny 60 --nz 50 --num_vars 2 --num_tsteps 2 --vti large --grid-out large.f64
 holds large_000002.pvti large.f64
 
 # A folder that vanishes is a warning, and what has an index is whole.
@@ -105,35 +74,35 @@ done
 # A picture: 5 pixels a cell, the spike in the middle the warmest of all, black around it all.
 "$build/tests/read_png" none 2>err
 if [ $? = 3 ]; then
-    refused 'without libpng' --ndim 20 --png picture
+    refused 1 'without libpng' meta-minighost --ndim 20 --png picture
 else
-    run 0 4 --scaling 1 --nx 128 --ny 64 --nz 32 --npx 2 --npy 1 --npz 2 --stencil 23 --num_tsteps 8 \
+    run 0 4 meta-minighost --scaling 1 --nx 128 --ny 64 --nz 32 --npx 2 --npy 1 --npz 2 --stencil 23 --num_tsteps 8 \
         --debug_grid 1 --error_tol 5 --num_vars 2 --png picture --every 4 --json report.json
     [ "$(ls picture*)" = "$(printf 'picture_00000%s.png\n' 0 4 8)" ] || broken 'not three pictures'
     "$build/tests/read_png" picture_000000.png 405 217 100 100 87 55 >out 2>err || broken 'no PNG'
     [ "$(sed -n 2p out)" = '18 22 72' ] || broken 'the spike is where it was not set'
-    run 0 1 --scaling 1 --nx 128 --ny 64 --nz 31 --stencil 23 --num_tsteps 8 --debug_grid 1 \
+    run 0 1 meta-minighost --scaling 1 --nx 128 --ny 64 --nz 31 --stencil 23 --num_tsteps 8 --debug_grid 1 \
         --error_tol 5 --num_vars 2 --png one --png-variable 2 --png-plane 15
     "$build/tests/read_png" one_000008.png 405 218 100 100 87 55 >out 2>err || broken 'no PNG'
     printf '%s\n' '926 432' '250 232 92' '18 22 72' '0 0 0' | cmp -s - out ||
         broken 'not the picture expected'
-    run 0 4 --scaling 1 --nx 128 --ny 64 --nz 31 --npx 2 --npy 2 --stencil 23 --num_tsteps 8 \
+    run 0 4 meta-minighost --scaling 1 --nx 128 --ny 64 --nz 31 --npx 2 --npy 2 --stencil 23 --num_tsteps 8 \
         --debug_grid 1 --error_tol 5 --num_vars 2 --png four --png-variable 2 --png-plane 15
     cmp -s one_000008.png four_000008.png || broken 'the picture depends on the process grid'
-    run 0 2 --scaling 1 --nx 1 --ny 3000 --nz 1 --npx 1 --npy 2 --num_tsteps 1 --png thin
+    run 0 2 meta-minighost --scaling 1 --nx 1 --ny 3000 --nz 1 --npx 1 --npy 2 --num_tsteps 1 --png thin
     "$build/tests/read_png" thin_000001.png >out 2>err || broken 'no PNG'
-    refused 'png-variable' --ndim 20 --num_vars 2 --png picture --png-variable 3
-    refused 'png-plane' --ndim 20 --png picture --png-plane 20
-    refused 'png no/such' --ndim 20 --png no/such/picture
+    refused 1 'png-variable' meta-minighost --ndim 20 --num_vars 2 --png picture --png-variable 3
+    refused 1 'png-plane' meta-minighost --ndim 20 --png picture --png-plane 20
+    refused 1 'png no/such' meta-minighost --ndim 20 --png no/such/picture
 fi
-refused 'vti no/such' --ndim 20 --vti no/such/snap
-refused 'every' --ndim 20 --every 5
+refused 1 'vti no/such' meta-minighost --ndim 20 --vti no/such/snap
+refused 1 'every' meta-minighost --ndim 20 --every 5
 
 # Where it is no terminal there is no progress line, and where it is one, it goes before the end.
-run 0 2 --ndim 60 --num_tsteps 30
+run 0 2 meta-minighost --ndim 60 --num_tsteps 30
 grep -q left err && broken 'a progress line in a pipe'
 [ -s err ] && broken 'something on the error stream'
-run 0 2 --ndim 60 --num_tsteps 30 --progress 2
+run 0 2 meta-minighost --ndim 60 --num_tsteps 30 --progress 2
 tr '\r' '\n' <err | grep -q 'time step [0-9]*  [0-9.]* million cells per second  [0-9:]* left' ||
     broken 'no progress line where it was asked for'
 what='a run on a terminal'
