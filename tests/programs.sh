@@ -52,6 +52,12 @@ broken()
     cat out err
     failed=1
 }
+# few WORD…: all of them; only the last where a sanitizer makes every run slow.
+few()
+{
+    [ "${META_TEST_SANITIZE-no}" = no ] || shift $(($# - 1))
+    echo "$@"
+}
 last_line() { [ "$(tail -n 1 out)" = "$1" ] || broken "the last line is not $1"; }
 # refused RANKS TEXT PROGRAM ARGUMENT…: one line with TEXT, status 2.
 refused()

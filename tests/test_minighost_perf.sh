@@ -28,7 +28,7 @@ grep -q GFLOPS out && broken 'a report unasked'
 
 # Four ranks, two along x and two along y: 8 messages of a field's face, and with a full stencil 4 of
 # its edges; each of half the cells along the other axis. 12 time steps, 960 cells, 3 variables.
-for method in 10 11; do
+for method in $(few 10 11); do
     run 0 4 meta-minighost $small --npx 2 --npy 2 --npz 1 --stencil 24 --comm_method $method \
         --report_perf 2 --json report.json
     number=$((method == 10 ? 4 : 12)) edges=$((method == 10 ? 4 : 12))
@@ -92,7 +92,7 @@ export META_RANK_MAP
 run 0 3 meta-minighost $forty --npx 1 --npy 3 --report_perf 1 --expect svaf.f64
 unset META_RANK_MAP
 # One cell; a grid thinner than the stencil.
-for stencil in 21 22 23 24; do
+for stencil in $(few 21 22 23 24); do
     run 0 1 meta-minighost --ndim 1 --num_tsteps 3 --stencil $stencil
     run 0 2 meta-minighost --nx 1 --ny 2 --nz 1 --num_tsteps 3 --stencil $stencil
 done

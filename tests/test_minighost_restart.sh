@@ -10,24 +10,24 @@ same() { cmp -s "$1" "$2" || broken "$1 is not $2"; }
 # The spikes of several variables are where they are on any process grid.
 spikes='--scaling 1 --nx 11 --ny 9 --nz 8 --num_vars 4 --num_spikes 5 --num_tsteps 2 --debug_grid 1'
 run 0 1 meta-minighost $spikes --npx 1 --error_tol 5 --grid-out one.f64
-for cut in '1 3 1' '2 1 2' '1 2 3'; do
-    set -- $cut
+for cut in $(few 1:3:1 2:1:2 1:2:3); do
+    set -- $(echo $cut | tr : ' ')
     run 0 $(($1 * $2 * $3)) meta-minighost $spikes --npx $1 --npy $2 --npz $3 --error_tol 5 --grid-out many.f64
     same many.f64 one.f64
 done
 
 # Written by two ranks, gone on from by others; three rounds, so before, in and after one of spikes.
-for type in f64 f32; do
+for type in $(few f64 f32); do
     rm -f cp.*
     problem="--scaling 1 --nx 13 --ny 11 --nz 9 --num_vars 3 --num_spikes 3 --num_tsteps 6 --type $type"
     run 0 2 meta-minighost $problem --npx 2 --stencil 24 --checkpoint_interval 2 --checkpoint_file cp \
         --grid-out whole.f64 --json whole.json
     [ "$(ls cp.*)" = "$(printf 'cp.%d\n' 0 1 2 3 4 5 6 7 8)" ] || broken 'not the checkpoints 0 to 8'
-    for map in '*:openmp' '*:opencl' '0:opencl,*:openmp' '0:openmp,*:opencl'; do
-        META_RANK_MAP=$map
+    for map in $(few '?:openmp' '?:opencl' '0:opencl,?:openmp' '0:openmp,?:opencl'); do
+        META_RANK_MAP=$(echo "$map" | tr '?' '*')
         export META_RANK_MAP
-        for cut in '0 1 1 1' '2 1 3 1' '5 2 1 2' '8 1 1 2'; do
-            set -- $cut
+        for cut in $(few 0:1:1:1 2:1:3:1 8:1:1:2 5:2:1:2); do
+            set -- $(echo $cut | tr : ' ')
             run 0 $(($2 * $3 * $4)) meta-minighost --restart_file cp --restart_cp_num $1 --npx $2 --npy $3 --npz $4 \
                 --grid-out again.f64
             same again.f64 whole.f64
@@ -138,7 +138,7 @@ run 0 2 meta-minighost $size --grid-out whole.f64
 rm -f cp.*
 printf '#!/bin/sh\necho $$ >"$1.$PPID.$$"\nshift\nexec "$@"\n' >noted
 chmod +x noted
-for round in 1 2 3 4 5 6; do
+for round in $(few 1 2 3 4 5 6); do
     seed=$(((seed * 1103515245 + 12345) % 2147483648))
     rm -f pid.*
     from=

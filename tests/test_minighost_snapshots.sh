@@ -22,12 +22,12 @@ holds()
 }
 
 problem='--scaling 1 --nx 19 --ny 14 --nz 11 --num_vars 3 --num_spikes 2 --num_tsteps 6 --stencil 24'
-for type in f64 f32; do
-    for map in '*:openmp' '0:opencl,*:openmp'; do
-        META_RANK_MAP=$map
+for type in $(few f64 f32); do
+    for map in $(few '?:openmp' '0:opencl,?:openmp'); do
+        META_RANK_MAP=$(echo "$map" | tr '?' '*')
         export META_RANK_MAP
-        for cut in '1 1 1' '3 1 1' '1 2 2'; do
-            set -- $cut
+        for cut in $(few 1:1:1 3:1:1 1:2:2); do
+            set -- $(echo $cut | tr : ' ')
             rm -f snap*
             run 0 $(($1 * $2 * $3)) meta-minighost $problem --type $type --npx $1 --npy $2 --npz $3 --vti 'snap&shot' \
                 --every 5 --grid-out last.f64 --json report.json
