@@ -26,7 +26,7 @@ for type in $(few f64 f32); do
     for map in $(few '?:openmp' '0:opencl,?:openmp'); do
         META_RANK_MAP=$(echo "$map" | tr '?' '*')
         export META_RANK_MAP
-        for cut in $(few 1:1:1 3:1:1 1:2:2); do
+        for cut in $(few 1:1:1 3:1:1 1:2:2 2:1:1); do
             set -- $(echo $cut | tr : ' ')
             rm -f snap*
             run 0 $(($1 * $2 * $3)) meta-minighost $problem --type $type --npx $1 --npy $2 --npz $3 --vti 'snap&shot' \
