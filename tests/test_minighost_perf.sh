@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # MiniGhost's performance report, results files and JSON say what was run: the parts sum to the whole,
 # operations and messages are what can be counted by hand, and nothing is written unasked.
-# TEST: backends=any mpi=yes timeout=300 labels=programs
+# TEST: backends=any mpi=yes timeout=600 labels=programs
 . "$META_TEST_SRCDIR/tests/programs.sh"
 need_opencl
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # What MiniGhost gives to look at is its grid: the files for VTK hold it bit by bit, whoever computed
 # it, a picture shows where it is warm, and the progress line is on terminals only.
-# TEST: backends=any mpi=yes timeout=300 labels=programs
+# TEST: backends=any mpi=yes timeout=600 labels=programs
 . "$META_TEST_SRCDIR/tests/programs.sh"
 need_opencl
 
