@@ -115,9 +115,40 @@ static stencil_case random_case(size_t room, int most_dimensions)
     return c;
 }
 
+/* A grid as meta_grid_alloc() makes them, of rows that begin with a line of 64 bytes; rows of up to
+ * some thousand cells, of which a cache holds few. */
+static stencil_case padded_case(size_t room)
+{
+    enum { LINE = 64 };
+    stencil_case c = {.type = case_arithmetic_type()};
+    size_t bytes = 1;
+    CHECK_OK(meta_type_size(c.type, &bytes));
+    c.kind = (meta_stencil_kind)test_random_in(0, META_STENCIL_COUNT - 1);
+    c.flavour = (case_flavour)test_random_in(0, CASE_FLAVOURS - 1);
+    const int64_t line = (int64_t)(LINE / bytes), cells = (int64_t)(room / bytes);
+    const int64_t columns = test_random_in(1, test_random_in(0, 1) ? 100 : 5000);
+    c.box = (meta_box){.ndim = 3, .start = {line, 1, 1}};
+    c.box.size[0] = (line + columns + 1 + line - 1) / line * line;
+    int64_t left = cells / c.box.size[0];
+    c.box.size[2] = test_random_in(3, left / 3 < 14 ? left / 3 : 14);
+    left /= c.box.size[2];
+    c.box.size[1] = test_random_in(3, left);
+    c.box.end[0] = line + columns;
+    for (int d = 1; d < 3; ++d) c.box.end[d] = c.box.size[d] - 1;
+    test_case("padded, %s of %s, contents %d, %s", stencil_names[c.kind], case_type_name(c.type),
+              (int)c.flavour, case_box_text(&c.box));
+    return c;
+}
+
+/* The cases of a promise: 0 dimensions ask for padded ones. */
+static stencil_case some_case(size_t room, int most_dimensions)
+{
+    return most_dimensions > 0 ? random_case(room, most_dimensions) : padded_case(room);
+}
+
 static void run_without_sum(mirror *out, mirror *in, int most_dimensions)
 {
-    const stencil_case c = random_case(in->bytes, most_dimensions);
+    const stencil_case c = some_case(in->bytes, most_dimensions);
     case_ending ending;
     mirror_refill(in, c.type, c.flavour);
     oracle[c.type](out->expected + c.out, in->expected + c.in, &c.box, c.kind);
@@ -131,7 +162,7 @@ static void run_without_sum(mirror *out, mirror *in, int most_dimensions)
 /* The grid must be the oracle's as well, so it is that of the stencil without a sum. */
 static void run_with_sum(mirror *out, mirror *in, int most_dimensions)
 {
-    const stencil_case c = random_case(in->bytes, most_dimensions);
+    const stencil_case c = some_case(in->bytes, most_dimensions);
     uint64_t on_host = 0;
     void *on_device = NULL;
     case_ending ending;
@@ -174,6 +205,12 @@ static void stencils_have_the_bits_of_the_formula_in_every_batch(void)
 static void stencils_have_the_bits_of_the_formula_on_large_grids(void)
 {
     many(run_without_sum, LARGE_BYTES, 4, test_count(60, 6000));
+}
+
+static void stencils_have_the_bits_of_the_formula_on_padded_grids(void)
+{
+    many(run_without_sum, LARGE_BYTES, 0, test_count(60, 6000));
+    many(run_with_sum, LARGE_BYTES, 0, test_count(60, 6000));
 }
 
 static void stencils_with_a_sum_make_the_same_grid_and_the_right_sum(void)
@@ -328,6 +365,7 @@ static void an_empty_box_has_the_sum_0_and_changes_nothing(void)
 TEST_DEVICE_MAIN(PROMISE(stencils_have_the_bits_of_the_formula_and_touch_no_other_cell),
                  PROMISE(stencils_have_the_bits_of_the_formula_in_every_batch),
                  PROMISE(stencils_have_the_bits_of_the_formula_on_large_grids),
+                 PROMISE(stencils_have_the_bits_of_the_formula_on_padded_grids),
                  PROMISE(stencils_with_a_sum_make_the_same_grid_and_the_right_sum),
                  PROMISE(stencils_with_a_sum_are_right_on_large_grids),
                  PROMISE(integers_are_divided_towards_zero), PROMISE(integers_wrap_around),

@@ -1,13 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# The OpenMP kernels of every instruction set that this processor has keep the promises of the kernels.
+# The OpenMP kernels of every instruction set that this processor has keep the promises of the kernels,
+# storing through the caches and past them.
 # TEST: timeout=400 labels=core
 build=${META_TEST_BUILDDIR:-.}
 out=$(mktemp)
 trap 'rm -f "$out"' EXIT
 status=0 ran=0
 META_MODE=openmp META_TEST_BRIEF=1 # each program runs whole elsewhere
-export META_MODE META_TEST_BRIEF META_CPU
+export META_MODE META_TEST_BRIEF META_CPU META_STREAM_BYTES
 for META_CPU in baseline avx2 avx512; do
     "$build/meta-info" >"$out" 2>&1
     if ! grep -q " $META_CPU kernels" "$out"; then
@@ -18,17 +19,26 @@ for META_CPU in baseline avx2 avx512; do
         cat "$out"
         exit 1
     fi
-    for test in copy pack reduce stencil same_bits; do
+    for run in off:copy off:pack off:reduce off:stencil 0:copy 0:stencil 0:same_bits; do
+        META_STREAM_BYTES=${run%:*}
+        test=${run#*:}
         "$build/tests/test_$test" >"$out" 2>&1
         case $? in
             0) ran=$((ran + 1)) ;;
             77) [ $test = same_bits ] || status=1 ;; # with OpenMP alone there is nothing to compare
-            *) echo "BROKEN: test_$test with META_CPU=$META_CPU"; cat "$out"; status=1 ;;
+            *) echo "BROKEN: test_$test with META_CPU=$META_CPU META_STREAM_BYTES=$META_STREAM_BYTES"
+               cat "$out"; status=1 ;;
         esac
     done
 done
+unset META_CPU
+META_STREAM_BYTES=lots
+"$build/meta-info" | grep -q 'META_STREAM_BYTES=lots: give' ||
+    { echo 'BROKEN: META_STREAM_BYTES=lots is taken'; status=1; }
+unset META_STREAM_BYTES
 META_CPU=abacus
+export META_CPU
 "$build/meta-info" | grep -q 'META_CPU=abacus: give' || { echo 'BROKEN: META_CPU=abacus is taken'; status=1; }
-[ $ran -ge 4 ] || { echo "BROKEN: only $ran programs ran"; status=1; }
+[ $ran -ge 6 ] || { echo "BROKEN: only $ran programs ran"; status=1; }
 [ $status = 0 ] && echo "kept   $ran programs with every instruction set there is"
 exit $status

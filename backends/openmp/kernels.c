@@ -1,16 +1,119 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file kernels.c
- *  The shared kernels, compiled for the CPU: once for each instruction set that openmp.am names,
- * under the name -DOPENMP_VARIANT= gives. */
+ *  The kernels for the CPU, the shared ones and this back end's own: once for each instruction set
+ *  that openmp.am names, under the name -DOPENMP_VARIANT= gives. */
 #include "openmp.h"
 
 #include "meta_host_kernels.h"
+#include "stream.h"
+#include "sweep.h"
+#include "vector.h"
+
+/* ------------------------------------------------------------------ stencils */
+
+/* Sums in double: one for each lane of each row of a piece, and one of cells by themselves. */
+typedef struct lanes_sum {
+    vector_f64 of[SWEEP_ROWS];
+    double rest;
+} lanes_sum;
+
+static inline void lanes_add_f64(lanes_sum *sums, int row, vector_f64 v)
+{
+    sums->of[row] += v;
+}
+
+static inline void lanes_add_f32(lanes_sum *sums, int row, vector_f32 v)
+{
+    half_f32 half[2];
+    memcpy(half, &v, sizeof v);
+    sums->of[row] += __builtin_convertvector(half[0], vector_f64) +
+                     __builtin_convertvector(half[1], vector_f64);
+}
+
+static double lanes_total(const lanes_sum *sums)
+{
+    const vector_f64 all = (sums->of[0] + sums->of[1]) + (sums->of[2] + sums->of[3]);
+    double total = sums->rest;
+    for (size_t k = 0; k < sizeof all / sizeof total; ++k) total += all[k];
+    return total;
+}
+
+#define META_SUFFIX f64
+#define META_T      meta_f64
+#define VECTOR      vector_f64
+#include "stencil.h"
+#define META_SUFFIX f32
+#define META_T      meta_f32
+#define VECTOR      vector_f32
+#include "stencil.h"
+
+static meta_kernel_function *stencil_of(uint32_t kernel, uint32_t type)
+{
+#define CASE(NAME, name) \
+    case META_KERNEL_STENCIL_##NAME: return type == META_F64 ? cpu_##name##_f64 : cpu_##name##_f32; \
+    case META_KERNEL_STENCIL_##NAME##_SUM: \
+        return type == META_F64 ? cpu_##name##_sum_f64 : cpu_##name##_sum_f32;
+    if (type == META_F64 || type == META_F32)
+        switch (kernel) {
+            CASE(2D5P, 2d5p)
+            CASE(2D9P, 2d9p)
+            CASE(3D7P, 3d7p)
+            CASE(3D27P, 3d27p)
+        default: break;
+        }
+#undef CASE
+    return NULL;
+}
+
+/* ------------------------------------------------------------------ copies */
+
+/* Whole rows, past the caches where that pays. */
+static void copy_rows(const meta_work *w, meta_i64 bytes)
+{
+    const meta_space *s = w->space;
+    const meta_i64 first = w->column[0] * bytes;
+    const size_t length = (size_t)((w->column[1] - w->column[0]) * bytes);
+    const int stream = stream_pays(s->rows * s->extent[0] * bytes);
+    META_ROWS(r)
+    {
+        char *to = (char *)w->object[0] + r.at[0] * bytes + first;
+        const char *from = (const char *)w->object[1] + r.at[1] * bytes + first;
+        if (stream) vector_stream_copy(to, from, length);
+        else memcpy(to, from, length);
+    }
+    if (stream) vector_stream_end();
+}
+
+#define COPY(bytes, name)                                                              \
+    static void cpu_copy_##name(const meta_work *w)                                    \
+    {                                                                                  \
+        if (w->space->stride[0][0] == 1 && w->space->stride[1][0] == 1) copy_rows(w, bytes); \
+        else copy_##name(w);                                                           \
+    }
+META_MOVE_TYPES(COPY)
+#undef COPY
+
+static meta_kernel_function *copy_of(uint32_t kernel, uint32_t type)
+{
+    if (kernel != META_KERNEL_COPY || type >= META_TYPE_COUNT) return NULL;
+    switch (meta_host_bytes[type]) {
+#define CASE(bytes, name) \
+    case bytes: return cpu_copy_##name;
+        META_MOVE_TYPES(CASE)
+#undef CASE
+    default: return NULL;
+    }
+}
+
+/* ------------------------------------------------------------------ the table */
 
 #define JOIN_(a, b) a##b
 #define JOIN(a, b)  JOIN_(a, b)
 
 openmp_kernel JOIN(openmp_kernel_, OPENMP_VARIANT)(uint32_t kernel, uint32_t type)
 {
-    const meta_host_kernel found = meta_host_kernel_of(kernel, type);
-    return (openmp_kernel){found.run, found.finish};
+    const meta_host_kernel shared = meta_host_kernel_of(kernel, type);
+    meta_kernel_function *own = stencil_of(kernel, type);
+    if (!own) own = copy_of(kernel, type);
+    return (openmp_kernel){own ? own : shared.run, shared.finish};
 }

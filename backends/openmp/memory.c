@@ -5,6 +5,8 @@
  *  shared among the threads as kernels are. */
 #include "openmp.h"
 
+#include "stream.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -50,21 +52,36 @@ static int overlap(const char *a, const char *b, size_t bytes)
     return (uintptr_t)a < (uintptr_t)b + bytes && (uintptr_t)b < (uintptr_t)a + bytes;
 }
 
+static void copy_part(char *to, const char *from, size_t bytes, int stream)
+{
+    if (!stream) {
+        memcpy(to, from, bytes);
+        return;
+    }
+    stream_copy(to, from, bytes);
+    stream_end();
+}
+
 static void copy_bytes(char *to, const char *from, size_t bytes)
 {
+    const int stream = stream_pays((meta_i64)bytes);
     const size_t worth = bytes / WORTH_A_THREAD;
     int threads = worth > 1 ? openmp_host->threads() : 1;
     if ((size_t)threads > worth) threads = worth > 1 ? (int)worth : 1;
     /* A wrapped array may be given as its own host side. */
-    if (threads == 1 || overlap(to, from, bytes)) {
+    if (overlap(to, from, bytes)) {
         memmove(to, from, bytes);
+        return;
+    }
+    if (threads == 1) {
+        copy_part(to, from, bytes, stream);
         return;
     }
 #pragma omp parallel for num_threads(threads) schedule(static, 1)
     for (int k = 0; k < threads; ++k) {
         meta_i64 part[2];
         openmp_share((meta_i64)bytes, k, threads, part);
-        memcpy(to + part[0], from + part[0], (size_t)(part[1] - part[0]));
+        copy_part(to + part[0], from + part[0], (size_t)(part[1] - part[0]), stream);
     }
 }
 

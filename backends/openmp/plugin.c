@@ -4,6 +4,8 @@
  *  runs to its end in the call that queues it, so every ticket is complete. */
 #include "openmp.h"
 
+#include "stream.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +17,8 @@ const meta_host *openmp_host;
 static meta_err init(const meta_host *host)
 {
     openmp_host = host;
-    return openmp_variant_choose();
+    const meta_err error = openmp_variant_choose();
+    return error != META_OK ? error : stream_begin();
 }
 
 static void fini(void) {}

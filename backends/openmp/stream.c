@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file stream.c
+ *  Whether results go through the caches or past them. A store through a cache reads the line
+ * first, half as much traffic again, but leaves it where the next reader is quick to find it; which
+ * of the two is faster beyond a core's own cache differs between machines, so this one is asked. */
+#include "openmp.h"
+
+#include "stream.h"
+#include "vector.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { USUAL_CACHE = 1 << 20, HUGE_PAGE = 1 << 21 };
+
+static meta_i64 asked = -1; /* what META_STREAM_BYTES says; -1: nothing */
+static meta_i64 own_cache = USUAL_CACHE;
+
+/* What the system says of a cache, or what is usual. */
+static meta_i64 cache_bytes(int name, meta_i64 usual)
+{
+    const long bytes = sysconf(name);
+    return bytes > 0 ? bytes : usual;
+}
+
+meta_err stream_begin(void)
+{
+    const char *value = openmp_host->variable("META_STREAM_BYTES");
+    char *end = NULL;
+    asked = -1;
+#ifdef _SC_LEVEL2_CACHE_SIZE
+    own_cache = cache_bytes(_SC_LEVEL2_CACHE_SIZE, USUAL_CACHE);
+#endif
+    if (!value || strcmp(value, "auto") == 0) return META_OK;
+    errno = 0;
+    asked = strcmp(value, "off") == 0 ? INT64_MAX : strtoll(value, &end, 10);
+    if (errno || asked < 0 || (end && (*end || end == value)))
+        return openmp_host->fail(META_ERR_ENVIRONMENT,
+                                 "META_STREAM_BYTES=%s: give auto, off or a number of bytes",
+                                 value);
+    return META_OK;
+}
+
+meta_i64 stream_cache(void)
+{
+    return own_cache;
+}
+
+void stream_copy(void *to, const void *from, size_t bytes)
+{
+    vector_stream_copy(to, from, bytes);
+}
+
+void stream_end(void)
+{
+    vector_stream_end();
+}
+
+/* ------------------------------------------------------------------ asking the machine */
+
+/* Footprints of one thread, read and written, that copies are measured with. */
+enum { SIZES = 4, FIRST_SIZE = 2 << 20 };
+
+typedef void copy_function(void *to, const void *from, size_t bytes);
+
+static pthread_mutex_t asking = PTHREAD_MUTEX_INITIALIZER;
+static _Atomic int asked_machine;     /* how many sizes were measured */
+static _Atomic int pays_from = SIZES; /* the first size that streaming is faster with */
+
+static void swap(double *a, double *b)
+{
+    const double was = *a;
+    *a = *b;
+    *b = was;
+}
+
+static double seconds_of(copy_function *copy, char *memory, size_t bytes)
+{
+    struct timespec begin, end;
+    clock_gettime(CLOCK_MONOTONIC, &begin);
+    copy(memory + bytes, memory, bytes);
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    return (double)(end.tv_sec - begin.tv_sec) + 1e-9 * (double)(end.tv_nsec - begin.tv_nsec);
+}
+
+static void cached_copy(void *to, const void *from, size_t bytes)
+{
+    char *d = to;
+    const char *a = from;
+    for (size_t k = 0; k < bytes; k += VECTOR_BYTES) memcpy(d + k, a + k, VECTOR_BYTES);
+}
+
+static void streamed_copy(void *to, const void *from, size_t bytes)
+{
+    stream_copy(to, from, bytes);
+    stream_end();
+}
+
+/* The medians of a few copies, taken in turn. @return 1 where streaming is faster. */
+static int streaming_wins(size_t bytes)
+{
+    enum { TRIALS = 5 };
+    double cached[TRIALS], streamed[TRIALS];
+    char *memory = NULL;
+    if (posix_memalign((void **)&memory, HUGE_PAGE, 2 * bytes) != 0) return 0;
+#ifdef MADV_HUGEPAGE
+    (void)madvise(memory, 2 * bytes, MADV_HUGEPAGE);
+#endif
+    memset(memory, 1, 2 * bytes);
+    for (int k = 0; k < TRIALS; ++k) {
+        cached[k] = seconds_of(cached_copy, memory, bytes);
+        streamed[k] = seconds_of(streamed_copy, memory, bytes);
+        for (int n = k; n > 0 && cached[n] < cached[n - 1]; --n) swap(&cached[n], &cached[n - 1]);
+        for (int n = k; n > 0 && streamed[n] < streamed[n - 1]; --n)
+            swap(&streamed[n], &streamed[n - 1]);
+    }
+    free(memory);
+    openmp_host->log(META_LOG_INFO,
+                     "OpenMP: copies of %zu KiB take %.3f ms through the caches, %.3f ms past them",
+                     bytes >> 10, 1e3 * cached[TRIALS / 2], 1e3 * streamed[TRIALS / 2]);
+    return streamed[TRIALS / 2] < cached[TRIALS / 2];
+}
+
+/* Whether it is known for @p size, that is, measured up to it or found for a smaller one. */
+static int known(int size)
+{
+    return size >= pays_from || size < asked_machine;
+}
+
+static int pays_at(int size)
+{
+    if (!known(size)) {
+        pthread_mutex_lock(&asking);
+        while (!known(size)) {
+            if (streaming_wins((size_t)FIRST_SIZE / 2 << 2 * asked_machine))
+                pays_from = asked_machine;
+            ++asked_machine;
+        }
+        pthread_mutex_unlock(&asking);
+    }
+    return size >= pays_from;
+}
+
+int stream_pays(meta_i64 bytes)
+{
+#ifdef __SSE2__
+    const meta_i64 mine = 2 * bytes / openmp_host->threads();
+    int size = -1;
+    if (asked >= 0) return bytes >= asked;
+    if (mine <= own_cache) return 0;
+    while (size + 1 < SIZES && mine >= (meta_i64)FIRST_SIZE << 2 * (size + 1)) ++size;
+    return size >= 0 && pays_at(size);
+#else
+    (void)bytes, (void)pays_at;
+    return 0;
+#endif
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file vector.h
+ *  Vectors as wide as the instruction set a file is compiled for has them, and stores that go past
+ *  the caches. A compiler that knows no vectors of GCC's kind cannot compile this back end. */
+#ifndef META_OPENMP_VECTOR_H
+#define META_OPENMP_VECTOR_H
+
+#include <stdint.h>
+#include <string.h>
+
+#if defined(__AVX512F__)
+#include <immintrin.h>
+enum { VECTOR_BYTES = 64 };
+#elif defined(__AVX__)
+#include <immintrin.h>
+enum { VECTOR_BYTES = 32 };
+#elif defined(__SSE2__)
+#include <emmintrin.h>
+enum { VECTOR_BYTES = 16 };
+#else
+enum { VECTOR_BYTES = 16 };
+#endif
+
+/* At any address of their elements; half_f64 has the lanes of half a vector of f32, widened. */
+typedef double vector_f64 __attribute__((vector_size(VECTOR_BYTES), aligned(8), may_alias));
+typedef float vector_f32 __attribute__((vector_size(VECTOR_BYTES), aligned(4), may_alias));
+typedef float half_f32 __attribute__((vector_size(VECTOR_BYTES / 2), aligned(4), may_alias));
+
+/** Store @p bytes = VECTOR_BYTES of @p from at @p to, which is aligned to them, past the caches. */
+static inline void vector_stream(void *to, const void *from)
+{
+#if defined(__AVX512F__)
+    __m512i v;
+    memcpy(&v, from, sizeof v);
+    _mm512_stream_si512((__m512i *)to, v);
+#elif defined(__AVX__)
+    __m256i v;
+    memcpy(&v, from, sizeof v);
+    _mm256_stream_si256((__m256i *)to, v);
+#elif defined(__SSE2__)
+    __m128i v;
+    memcpy(&v, from, sizeof v);
+    _mm_stream_si128((__m128i *)to, v);
+#else
+    memcpy(to, from, VECTOR_BYTES);
+#endif
+}
+
+/** Make what vector_stream() stored visible to other threads before what follows. */
+static inline void vector_stream_end(void)
+{
+#if defined(__SSE2__)
+    _mm_sfence();
+#endif
+}
+
+/** Copy @p bytes to @p to, which need not be aligned, past the caches. */
+static inline void vector_stream_copy(void *to, const void *from, size_t bytes)
+{
+    char *d = to;
+    const char *a = from;
+    size_t head = -(uintptr_t)d % VECTOR_BYTES;
+    if (head > bytes) head = bytes;
+    memcpy(d, a, head);
+    size_t k = head;
+    for (; k + VECTOR_BYTES <= bytes; k += VECTOR_BYTES) vector_stream(d + k, a + k);
+    memcpy(d + k, a + k, bytes - k);
+}
+
+#endif
