@@ -11,31 +11,26 @@
 #define POINTS(a, V) NAME_(NAME_(a, V), META_SUFFIX)
 #define AT(V, p)     (*(const V *)(p))
 
-/* Each: the sums of the points round the cells that `c` and count - 1 rows on begin with. V is one
- * value or a vector of values side by side. */
+/* Each: the sums of the points round the cells that rows c, c + apart … begin with. V is one value or
+ * a vector of values side by side. The rows of a solid stencil are neighbours in dimension 2. */
 #define STENCIL_POINTS(V)                                                                        \
-    static inline void POINTS(points_2d5p, V)(V *sum, const META_T *c, meta_i64 sy, meta_i64 across, \
+    static inline void POINTS(points_2d5p, V)(V *sum, const META_T *c, meta_i64 apart, meta_i64 sy, \
                                               int count)                                         \
     {                                                                                            \
-        V row[SWEEP_ROWS + 2];                                                                   \
-        (void)across;                                                                            \
-        for (int k = 0; k < count + 2; ++k) row[k] = AT(V, c + (k - 1) * sy);                    \
-        for (int k = 0; k < count; ++k)                                                          \
-            sum[k] = (((AT(V, c + k * sy - 1) + row[k]) + row[k + 1]) + row[k + 2]) +            \
-                     AT(V, c + k * sy + 1);                                                      \
+        for (int k = 0; k < count; ++k, c += apart)                                              \
+            sum[k] = (((AT(V, c - 1) + AT(V, c - sy)) + AT(V, c)) + AT(V, c + sy)) + AT(V, c + 1); \
     }                                                                                            \
-    static inline void POINTS(points_2d9p, V)(V *sum, const META_T *c, meta_i64 sy, meta_i64 across, \
+    static inline V POINTS(plane, V)(const META_T *c, meta_i64 sy)                               \
+    {                                                                                            \
+        V sum = (AT(V, c - 1 - sy) + AT(V, c - 1)) + AT(V, c - 1 + sy);                          \
+        for (int x = 0; x < 2; ++x)                                                              \
+            sum = ((sum + AT(V, c + x - sy)) + AT(V, c + x)) + AT(V, c + x + sy);                \
+        return sum;                                                                              \
+    }                                                                                            \
+    static inline void POINTS(points_2d9p, V)(V *sum, const META_T *c, meta_i64 apart, meta_i64 sy, \
                                               int count)                                         \
     {                                                                                            \
-        V row[3][SWEEP_ROWS + 2];                                                                \
-        (void)across;                                                                            \
-        for (int k = 0; k < count + 2; ++k)                                                      \
-            for (int x = 0; x < 3; ++x) row[x][k] = AT(V, c + (k - 1) * sy + x - 1);             \
-        for (int k = 0; k < count; ++k) {                                                        \
-            sum[k] = (row[0][k] + row[0][k + 1]) + row[0][k + 2];                                \
-            for (int x = 1; x < 3; ++x)                                                          \
-                sum[k] = ((sum[k] + row[x][k]) + row[x][k + 1]) + row[x][k + 2];                 \
-        }                                                                                        \
+        for (int k = 0; k < count; ++k) sum[k] = POINTS(plane, V)(c + k * apart, sy);            \
     }                                                                                            \
     static inline void POINTS(points_3d7p, V)(V *sum, const META_T *c, meta_i64 sz, meta_i64 sy, \
                                               int count)                                         \
@@ -51,12 +46,7 @@
                                                int count)                                        \
     {                                                                                            \
         V plane[SWEEP_ROWS + 2];                                                                 \
-        for (int k = 0; k < count + 2; ++k) {                                                    \
-            const META_T *p = c + (k - 1) * sz - 1;                                              \
-            plane[k] = (AT(V, p - sy) + AT(V, p)) + AT(V, p + sy);                               \
-            for (int x = 1; x < 3; ++x)                                                          \
-                plane[k] = ((plane[k] + AT(V, p + x - sy)) + AT(V, p + x)) + AT(V, p + x + sy);  \
-        }                                                                                        \
+        for (int k = 0; k < count + 2; ++k) plane[k] = POINTS(plane, V)(c + (k - 1) * sz, sy);   \
         for (int k = 0; k < count; ++k) sum[k] = (plane[k] + plane[k + 1]) + plane[k + 2];       \
     }
 
@@ -66,9 +56,9 @@ STENCIL_POINTS(VECTOR)
 /* `count` rows: the cells before the first whole vector of results that is to be streamed, the
  * vectors, and the rest. Constants but for the strides and the cells, so that each use of it is code of
  * its own. */
-#define STENCIL_ROWS(name, n, along, shares)                                                                \
+#define STENCIL_ROWS(name, n, flat, shares)                                                                 \
     static inline __attribute__((always_inline)) void NAME(rows_##name)(                         \
-        META_T *out, meta_i64 out_along, const META_T *in, meta_i64 in_along, meta_i64 across,   \
+        META_T *out, meta_i64 out_apart, const META_T *in, meta_i64 in_apart, meta_i64 across,   \
         meta_i64 cells, int count, int stream, lanes_sum *result)                                \
     {                                                                                            \
         enum { LANES = VECTOR_BYTES / sizeof(META_T) };                                          \
@@ -80,20 +70,20 @@ STENCIL_POINTS(VECTOR)
         if (end > cells) end = cells;                                                            \
         for (;;) {                                                                               \
             for (; i < end; ++i) {                                                               \
-                POINTS(points_##name, META_T)(one, in + i, in_along, across, count);             \
+                POINTS(points_##name, META_T)(one, in + i, in_apart, across, count);             \
                 for (int k = 0; k < count; ++k) {                                                \
-                    out[i + k * out_along] = one[k] /= (META_T)(n);                              \
+                    out[i + k * out_apart] = one[k] /= (META_T)(n);                              \
                     if (result) sums.rest += (double)one[k];                                     \
                 }                                                                                \
             }                                                                                    \
             if (end == cells) break;                                                             \
             for (; i + LANES <= cells; i += LANES) {                                             \
                 VECTOR many[SWEEP_ROWS];                                                         \
-                POINTS(points_##name, VECTOR)(many, in + i, in_along, across, count);             \
+                POINTS(points_##name, VECTOR)(many, in + i, in_apart, across, count);             \
                 for (int k = 0; k < count; ++k) {                                                \
                     many[k] /= (META_T)(n);                                                      \
-                    if (stream) vector_stream(out + i + k * out_along, &many[k]);                \
-                    else *(VECTOR *)(out + i + k * out_along) = many[k];                         \
+                    if (stream) vector_stream(out + i + k * out_apart, &many[k]);                \
+                    else *(VECTOR *)(out + i + k * out_apart) = many[k];                         \
                     if (result) NAME(lanes_add)(&sums, k, many[k]);                              \
                 }                                                                                \
             }                                                                                    \
@@ -113,7 +103,7 @@ STENCIL_POINTS(VECTOR)
         else ROWS(name, 1, 0, NULL);                                                             \
     }                                                                                            \
                                                                                                  \
-    static const sweep_stencil NAME(sweep_##name) = {NAME(piece_##name), along, shares,          \
+    static const sweep_stencil NAME(sweep_##name) = {NAME(piece_##name), flat, shares,           \
                                                      sizeof(META_T)};                            \
     static void NAME(cpu_##name)(const meta_work *w)                                             \
     {                                                                                            \
@@ -126,12 +116,12 @@ STENCIL_POINTS(VECTOR)
         *(double *)w->partial = lanes_total(&sum);                                               \
     }
 #define ROWS(name, count, stream, sum)                                                           \
-    NAME(rows_##name)(p->out, p->out_along, p->in, p->in_along, p->across, p->cells, count, stream, sum)
+    NAME(rows_##name)(p->out, p->out_apart, p->in, p->in_apart, p->across, p->cells, count, stream, sum)
 
 STENCIL_ROWS(2d5p, 5, 1, 0)
 STENCIL_ROWS(2d9p, 9, 1, 0)
-STENCIL_ROWS(3d7p, 7, 2, 0)
-STENCIL_ROWS(3d27p, 27, 2, 1)
+STENCIL_ROWS(3d7p, 7, 0, 0)
+STENCIL_ROWS(3d27p, 27, 0, 1)
 
 #undef NAME_
 #undef NAME

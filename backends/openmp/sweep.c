@@ -11,11 +11,12 @@ enum { LINE = 64 };
 
 typedef struct block {
     sweep_piece piece;
+    const sweep_stencil *stencil;
     char *out;
     const char *in;
-    meta_i64 bytes, out_across;
-    int rows;                      /* of a piece, where there are that many */
-    meta_i64 cells, across, along; /* its extents */
+    meta_i64 out_across, out_along, in_along; /* strides */
+    meta_i64 cells, across, along;            /* extents: columns, rows of a plane, planes */
+    int rows;                                 /* of a piece, where there are that many */
 } block;
 
 static meta_i64 least(meta_i64 a, meta_i64 b)
@@ -23,69 +24,81 @@ static meta_i64 least(meta_i64 a, meta_i64 b)
     return a < b ? a : b;
 }
 
-/* The rows of one block from @p x on, four planes after four planes. */
-static void sweep_columns(block *b, meta_i64 x, meta_i64 y, meta_i64 rows, sweep_function *run)
+static void run_piece(block *b, meta_i64 x, meta_i64 y, meta_i64 z, int rows)
 {
-    for (meta_i64 z = 0; z < b->along; z += b->piece.rows) {
-        b->piece.rows = b->along - z >= b->rows ? b->rows : 1;
-        for (meta_i64 k = y; k < y + rows; ++k) {
-            const meta_i64 to = x + k * b->out_across + z * b->piece.out_along;
-            const meta_i64 from = x + k * b->piece.across + z * b->piece.in_along;
-            b->piece.out = b->out + to * b->bytes;
-            b->piece.in = b->in + from * b->bytes;
-            run(&b->piece);
-        }
+    const meta_i64 bytes = (meta_i64)b->stencil->bytes;
+    b->piece.rows = rows;
+    b->piece.out = b->out + (x + y * b->out_across + z * b->out_along) * bytes;
+    b->piece.in = b->in + (x + y * b->piece.across + z * b->in_along) * bytes;
+    b->stencil->run(&b->piece);
+}
+
+/* Rows [y, y + rows) of one plane; of a flat stencil four quarters of them side by side. */
+static void sweep_plane(block *b, meta_i64 x, meta_i64 y, meta_i64 rows, meta_i64 z)
+{
+    const meta_i64 quarter = b->stencil->flat && b->rows == SWEEP_ROWS ? rows / SWEEP_ROWS : 0;
+    b->piece.out_apart = quarter * b->out_across;
+    b->piece.in_apart = b->stencil->flat ? quarter * b->piece.across : b->in_along;
+    for (meta_i64 k = 0; k < quarter; ++k) run_piece(b, x, y + k, z, SWEEP_ROWS);
+    for (meta_i64 k = SWEEP_ROWS * quarter; k < rows; ++k) run_piece(b, x, y + k, z, 1);
+}
+
+/* The same rows of all planes, four planes at a time. */
+static void sweep_planes(block *b, meta_i64 x, meta_i64 y, meta_i64 rows)
+{
+    meta_i64 z = 0;
+    for (; b->rows == SWEEP_ROWS && z + SWEEP_ROWS <= b->along; z += SWEEP_ROWS) {
+        b->piece.out_apart = b->out_along;
+        b->piece.in_apart = b->in_along;
+        for (meta_i64 k = 0; k < rows; ++k) run_piece(b, x, y + k, z, SWEEP_ROWS);
     }
+    for (; z < b->along; ++z) sweep_plane(b, x, y, rows, z);
 }
 
 /* Half a cache for what a block reads before it comes to the same rows again: those of the results'
  * planes, the two beside them, and as many that are on their way. */
-static void sweep_block(block *b, sweep_function *run)
+static void sweep_block(block *b)
 {
     enum { PLANES = 2 * SWEEP_ROWS + 2, FEW_ROWS = 8 };
-    const meta_i64 room = stream_cache() / 2 / PLANES / b->bytes;
-    const meta_i64 columns = b->across > 1 ? room / FEW_ROWS : room;
+    const meta_i64 room = stream_cache() / 2 / PLANES / (meta_i64)b->stencil->bytes;
+    const meta_i64 columns = room / FEW_ROWS;
     for (meta_i64 x = 0; x < b->cells; x += columns) {
         b->piece.cells = least(columns, b->cells - x);
-        const meta_i64 rows = room / b->piece.cells;
+        const meta_i64 rows = b->along > 1 ? room / b->piece.cells : b->across;
         for (meta_i64 y = 0; y < b->across; y += rows)
-            sweep_columns(b, x, y, least(rows, b->across - y), run);
+            sweep_planes(b, x, y, least(rows, b->across - y));
     }
 }
 
-/* Rows of results that are not aligned alike are not streamed: what lies in one line of memory
- * would go there by two ways, at twice the cost. In a core's cache one row after the other is as
- * fast as it gets, where rows share no sums. */
+/* Rows of results that are not aligned alike are not streamed: what lies in one line of memory would
+ * go there by two ways, at twice the cost. In a core's cache one row after the other is as fast as it
+ * gets, where rows share no sums. */
 void sweep(const meta_work *work, const sweep_stencil *stencil, void *sum)
 {
     const meta_space *s = work->space;
-    const int along = stencil->along;
-    const meta_i64 width = along == 2 ? s->extent[1] : 1;
+    const int solid = s->ndim > 2;
     const meta_i64 bytes = (meta_i64)stencil->bytes;
     const int large = stream_pays(s->rows * s->extent[0] * bytes);
-    const int stream =
-        large && s->stride[0][1] * bytes % LINE == 0 && s->stride[0][along] * bytes % LINE == 0;
-    block b = {.bytes = bytes,
+    const int aligned = s->stride[0][1] * bytes % LINE == 0 &&
+                        (!solid || s->stride[0][2] * bytes % LINE == 0);
+    block b = {.stencil = stencil,
                .rows = large || stencil->shares ? SWEEP_ROWS : 1,
                .cells = work->column[1] - work->column[0],
                .out_across = s->stride[0][1],
-               .piece = {.out_along = s->stride[0][along],
-                         .in_along = s->stride[1][along],
-                         .across = s->stride[1][1],
-                         .rows = 1,
-                         .stream = stream,
-                         .sum = sum}};
+               .out_along = solid ? s->stride[0][2] : 0,
+               .in_along = solid ? s->stride[1][2] : 0,
+               .piece = {.across = s->stride[1][1], .stream = large && aligned, .sum = sum}};
     /* Whole planes together; what a share has of a plane before and after them by itself. */
     for (meta_i64 number = work->row[0]; number < work->row[1];) {
         const meta_row row = meta_row_first(s, number);
-        const meta_i64 left = work->row[1] - number, y = along == 2 ? row.coordinate[1] : 0;
-        const int whole = y == 0 && left >= width;
-        b.across = whole ? width : least(width - y, left);
-        b.along = whole ? least(left / width, s->extent[along] - row.coordinate[along]) : 1;
-        b.out = (char *)work->object[0] + (row.at[0] + work->column[0]) * b.bytes;
-        b.in = (const char *)work->object[1] + (row.at[1] + work->column[0]) * b.bytes;
-        sweep_block(&b, stencil->run);
+        const meta_i64 left = work->row[1] - number, y = row.coordinate[1];
+        const int whole = solid && y == 0 && left >= s->extent[1];
+        b.across = whole ? s->extent[1] : least(s->extent[1] - y, left);
+        b.along = whole ? least(left / s->extent[1], s->extent[2] - row.coordinate[2]) : 1;
+        b.out = (char *)work->object[0] + (row.at[0] + work->column[0]) * bytes;
+        b.in = (const char *)work->object[1] + (row.at[1] + work->column[0]) * bytes;
+        sweep_block(&b);
         number += b.across * b.along;
     }
-    if (stream) stream_end();
+    if (b.piece.stream) stream_end();
 }

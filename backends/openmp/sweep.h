@@ -16,11 +16,11 @@ enum { SWEEP_ROWS = 4 };
 
 /** A piece of `rows` rows, one or SWEEP_ROWS, for a stencil to compute. Strides are in elements. */
 typedef struct sweep_piece {
-    void *out;                    /**< the first row's first cell */
-    const void *in;               /**< where the same cell is read */
-    meta_i64 cells;               /**< of each row */
-    meta_i64 out_along, in_along; /**< from one row to the next */
-    meta_i64 across;              /**< of in, from a row to its neighbour in the other dimension */
+    void *out;      /**< the first row's first cell */
+    const void *in; /**< where the same cell is read */
+    meta_i64 cells; /**< of each row */
+    meta_i64 out_apart, in_apart; /**< from one of the rows to the next; of a solid stencil planes */
+    meta_i64 across;              /**< of in, from a row to its neighbour in dimension 1 */
     int rows;
     int stream; /**< 1: results go past the caches; rows of results are then aligned alike */
     void *sum;  /**< NULL, or the accumulator that new values are added to */
@@ -31,7 +31,7 @@ typedef void sweep_function(const sweep_piece *piece);
 /** What a stencil is to this file. */
 typedef struct sweep_stencil {
     sweep_function *run; /**< computes a piece */
-    int along;           /**< its last dimension, 1 or 2: rows of a piece are neighbours in it */
+    int flat;            /**< 1: of two dimensions; rows of a piece need not be neighbours */
     int shares;          /**< 1: rows of a piece share sums, not only loads */
     size_t bytes;        /**< of an element */
 } sweep_stencil;

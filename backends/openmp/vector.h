@@ -21,12 +21,43 @@ enum { VECTOR_BYTES = 16 };
 enum { VECTOR_BYTES = 16 };
 #endif
 
-/* At any address of their elements; half_f64 has the lanes of half a vector of f32, widened. */
+/* Of elements at any address; comparisons give the vectors of integers. */
 typedef double vector_f64 __attribute__((vector_size(VECTOR_BYTES), aligned(8), may_alias));
 typedef float vector_f32 __attribute__((vector_size(VECTOR_BYTES), aligned(4), may_alias));
+typedef int64_t vector_i64 __attribute__((vector_size(VECTOR_BYTES)));
+typedef int32_t vector_i32 __attribute__((vector_size(VECTOR_BYTES)));
 typedef float half_f32 __attribute__((vector_size(VECTOR_BYTES / 2), aligned(4), may_alias));
 
-/** Store @p bytes = VECTOR_BYTES of @p from at @p to, which is aligned to them, past the caches. */
+/* a < b ? a : b and a > b ? a : b, lane by lane. */
+#if defined(__AVX512F__)
+#define VECTOR_OF_TWO(f, a, b) _mm512_##f(a, b)
+#elif defined(__AVX__)
+#define VECTOR_OF_TWO(f, a, b) _mm256_##f(a, b)
+#elif defined(__SSE2__)
+#define VECTOR_OF_TWO(f, a, b) _mm_##f(a, b)
+#endif
+#ifdef VECTOR_OF_TWO
+#define VECTOR_EXTREME(name, type, f, is)                                        \
+    static inline vector_##type vector_##name##_##type(vector_##type a, vector_##type b) \
+    {                                                                            \
+        return (vector_##type)VECTOR_OF_TWO(f, a, b);                            \
+    }
+#else
+#define VECTOR_EXTREME(name, type, f, is)                                        \
+    static inline vector_##type vector_##name##_##type(vector_##type a, vector_##type b) \
+    {                                                                            \
+        for (size_t k = 0; k < sizeof a / sizeof a[0]; ++k) a[k] = a[k] is b[k] ? a[k] : b[k]; \
+        return a;                                                                \
+    }
+#endif
+VECTOR_EXTREME(min, f64, min_pd, <)
+VECTOR_EXTREME(max, f64, max_pd, >)
+VECTOR_EXTREME(min, f32, min_ps, <)
+VECTOR_EXTREME(max, f32, max_ps, >)
+#undef VECTOR_EXTREME
+#undef VECTOR_OF_TWO
+
+/** Store VECTOR_BYTES of @p from at @p to, which is aligned to them, past the caches. */
 static inline void vector_stream(void *to, const void *from)
 {
 #if defined(__AVX512F__)
