@@ -23,13 +23,18 @@ VECTOR_TARGET static double NAMED(copy)(const share *s)
     return 0;
 }
 
+/* From four places at once, which more of the memory answers than one. */
 VECTOR_TARGET static double NAMED(copy_nt)(const share *s)
 {
+    enum { PLACES = 4, AT_ONCE = STEP / PLACES };
     int64_t i = s->begin;
-    for (; i < s->end && (uintptr_t)(s->out + i) % VECTOR_BYTES != 0; ++i) s->out[i] = s->a[i];
-    for (; i + STEP <= s->end; i += STEP)
-        for (int k = 0; k < STEP; k += WIDTH) VECTOR_STREAM(s->out + i + k, LOAD(s->a + i + k));
-    for (; i < s->end; ++i) s->out[i] = s->a[i];
+    for (; i < s->end && (uintptr_t)(s->out + i) % 64 != 0; ++i) s->out[i] = s->a[i];
+    const int64_t each = (s->end - i) / STEP * AT_ONCE;
+    for (const int64_t end = i + each; i < end; i += AT_ONCE)
+        for (int p = 0; p < PLACES; ++p)
+            for (int k = 0; k < AT_ONCE; k += WIDTH)
+                VECTOR_STREAM(s->out + i + p * each + k, LOAD(s->a + i + p * each + k));
+    for (i += (PLACES - 1) * each; i < s->end; ++i) s->out[i] = s->a[i];
     STREAM_END();
     return 0;
 }
@@ -44,8 +49,7 @@ VECTOR_TARGET static double NAMED(triad)(const share *s)
     return 0;
 }
 
-/* Four places at once, which more of the memory answers than one, and several sums, since an
- * addition takes longer than a load. */
+/* From four places at once too, and to several sums, since an addition takes longer than a load. */
 VECTOR_TARGET static double NAMED(read)(const share *s)
 {
     enum { PLACES = 4, AT_ONCE = STEP / PLACES };

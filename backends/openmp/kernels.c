@@ -9,9 +9,9 @@
 #include "sweep.h"
 #include "vector.h"
 
-/* ------------------------------------------------------------------ stencils */
+/* ------------------------------------------------------------------ sums */
 
-/* Sums in double: one for each lane of each row of a piece, and one of cells by themselves. */
+/* In double: one for each lane of each of four rows, and one of cells by themselves. */
 typedef struct lanes_sum {
     vector_f64 of[SWEEP_ROWS];
     double rest;
@@ -30,6 +30,21 @@ static inline void lanes_add_f32(lanes_sum *sums, int row, vector_f32 v)
                      __builtin_convertvector(half[1], vector_f64);
 }
 
+static inline void lanes_multiply_f64(lanes_sum *sums, int run, vector_f64 v, vector_f64 w)
+{
+    sums->of[run] += v * w;
+}
+
+static inline void lanes_multiply_f32(lanes_sum *sums, int run, vector_f32 v, vector_f32 w)
+{
+    half_f32 a[2], b[2];
+    memcpy(a, &v, sizeof v);
+    memcpy(b, &w, sizeof w);
+    for (int k = 0; k < 2; ++k)
+        sums->of[run] += __builtin_convertvector(a[k], vector_f64) *
+                         __builtin_convertvector(b[k], vector_f64);
+}
+
 static double lanes_total(const lanes_sum *sums)
 {
     const vector_f64 all = (sums->of[0] + sums->of[1]) + (sums->of[2] + sums->of[3]);
@@ -37,6 +52,8 @@ static double lanes_total(const lanes_sum *sums)
     for (size_t k = 0; k < sizeof all / sizeof total; ++k) total += all[k];
     return total;
 }
+
+/* ------------------------------------------------------------------ stencils */
 
 #define META_SUFFIX f64
 #define META_T      meta_f64
@@ -59,6 +76,39 @@ static meta_kernel_function *stencil_of(uint32_t kernel, uint32_t type)
             CASE(2D9P, 2d9p)
             CASE(3D7P, 3d7p)
             CASE(3D27P, 3d27p)
+        default: break;
+        }
+#undef CASE
+    return NULL;
+}
+
+/* ------------------------------------------------------------------ reductions */
+
+enum { RUNS = SWEEP_ROWS, LINE_CELLS = 16 };
+
+#define META_SUFFIX  f64
+#define META_T       meta_f64
+#define VECTOR       vector_f64
+#define MASKS        vector_i64
+#define META_LOWEST  (-(meta_f64)INFINITY)
+#define META_HIGHEST ((meta_f64)INFINITY)
+#include "reduction.h"
+#define META_SUFFIX f32
+#define META_T      meta_f32
+#define VECTOR      vector_f32
+#define MASKS       vector_i32
+#include "reduction.h"
+
+static meta_kernel_function *reduction_of(uint32_t kernel, uint32_t type)
+{
+#define CASE(NAME, name) \
+    case META_KERNEL_##NAME: return type == META_F64 ? cpu_##name##_f64 : cpu_##name##_f32;
+    if (type == META_F64 || type == META_F32)
+        switch (kernel) {
+            CASE(REDUCE_SUM, reduce_sum)
+            CASE(REDUCE_MIN, reduce_min)
+            CASE(REDUCE_MAX, reduce_max)
+            CASE(DOT, dot)
         default: break;
         }
 #undef CASE
@@ -114,6 +164,7 @@ openmp_kernel JOIN(openmp_kernel_, OPENMP_VARIANT)(uint32_t kernel, uint32_t typ
 {
     const meta_host_kernel shared = meta_host_kernel_of(kernel, type);
     meta_kernel_function *own = stencil_of(kernel, type);
+    if (!own) own = reduction_of(kernel, type);
     if (!own) own = copy_of(kernel, type);
     return (openmp_kernel){own ? own : shared.run, shared.finish};
 }

@@ -70,17 +70,17 @@ static void sweep_block(block *b)
     }
 }
 
-/* Rows of results that are not aligned alike are not streamed: what lies in one line of memory would
- * go there by two ways, at twice the cost. In a core's cache one row after the other is as fast as it
- * gets, where rows share no sums. */
+/* Rows of results that are not aligned alike are not streamed: what lies in one line of memory
+ * would go there by two ways, at twice the cost. In a core's cache one row after the other is as
+ * fast as it gets, where rows share no sums. */
 void sweep(const meta_work *work, const sweep_stencil *stencil, void *sum)
 {
     const meta_space *s = work->space;
     const int solid = s->ndim > 2;
     const meta_i64 bytes = (meta_i64)stencil->bytes;
     const int large = stream_pays(s->rows * s->extent[0] * bytes);
-    const int aligned = s->stride[0][1] * bytes % LINE == 0 &&
-                        (!solid || s->stride[0][2] * bytes % LINE == 0);
+    const int aligned =
+        s->stride[0][1] * bytes % LINE == 0 && (!solid || s->stride[0][2] * bytes % LINE == 0);
     block b = {.stencil = stencil,
                .rows = large || stencil->shares ? SWEEP_ROWS : 1,
                .cells = work->column[1] - work->column[0],

@@ -19,8 +19,9 @@ typedef struct sweep_piece {
     void *out;      /**< the first row's first cell */
     const void *in; /**< where the same cell is read */
     meta_i64 cells; /**< of each row */
-    meta_i64 out_apart, in_apart; /**< from one of the rows to the next; of a solid stencil planes */
-    meta_i64 across;              /**< of in, from a row to its neighbour in dimension 1 */
+    meta_i64 out_apart,
+        in_apart;    /**< from one of the rows to the next; of a solid stencil planes */
+    meta_i64 across; /**< of in, from a row to its neighbour in dimension 1 */
     int rows;
     int stream; /**< 1: results go past the caches; rows of results are then aligned alike */
     void *sum;  /**< NULL, or the accumulator that new values are added to */
