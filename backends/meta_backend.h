@@ -30,7 +30,8 @@ typedef enum meta_kernel_id {
 #define META_KERNEL_ENUM3(NAME, name, operands) META_KERNEL_##NAME,
 #define META_KERNEL_ENUM4(NAME, name, operands, finish) META_KERNEL_##NAME,
     META_MOVE_KERNELS(META_KERNEL_ENUM3) META_MAP_KERNELS(META_KERNEL_ENUM3)
-        META_REDUCTION_KERNELS(META_KERNEL_ENUM4) META_KERNEL_COUNT
+        META_REDUCTION_KERNELS(META_KERNEL_ENUM4)
+            META_EXACT_KERNELS(META_KERNEL_ENUM4) META_KERNEL_COUNT
 #undef META_KERNEL_ENUM3
 #undef META_KERNEL_ENUM4
 } meta_kernel_id;
@@ -43,7 +44,8 @@ typedef struct meta_call {
     void *object[META_MAX_OPERANDS]; /**< native memory objects; bases in space count from them */
     unsigned char scalar[8];         /**< fill value or alpha, in the element's representation */
     /** Where a reduction's one element of `type` goes: to host memory, complete with the launch's
-     *  ticket, or, where result_host is NULL, to byte result_offset of result_object. */
+     *  ticket, or, where result_host is NULL, to byte result_offset of result_object. An exact sum's
+     *  META_EXACT_RESULT words always go to the latter, at a multiple of 8. */
     void *result_host;
     void *result_object;
     uint64_t result_offset;

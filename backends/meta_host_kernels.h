@@ -79,6 +79,23 @@
 #define META_HIGHEST UINT32_MAX
 #include "arithmetic_type.h"
 
+/* ------------------------------------------------------------------ exact sums */
+
+#include "exact.h"
+
+#include "exact_rows.h"
+
+#define META_SUFFIX f64
+#define META_T      meta_f64
+#include "exact_sum.h"
+#undef META_SUFFIX
+#undef META_T
+#define META_SUFFIX f32
+#define META_T      meta_f32
+#include "exact_sum.h"
+#undef META_SUFFIX
+#undef META_T
+
 /* ------------------------------------------------------------------ tables */
 
 typedef struct meta_host_kernel {
@@ -124,6 +141,14 @@ static inline meta_host_kernel meta_host_kernel_of(uint32_t kernel, uint32_t typ
     }
         META_REDUCTION_KERNELS(CASE)
 #undef CASE
+#define CASE(NAME, name, operands, finish)                                                         \
+    case META_KERNEL_##NAME: {                                                                     \
+        static const meta_host_kernel of_type[META_TYPE_COUNT] = {                                      \
+            [META_F64] = {name##_f64, finish##_f64}, [META_F32] = {name##_f32, finish##_f32}};     \
+        return of_type[type];                                                                      \
+    }
+        META_EXACT_KERNELS(CASE)
+#undef CASE
     default:
         return (meta_host_kernel){NULL, NULL};
     }
@@ -133,7 +158,7 @@ static inline meta_host_kernel meta_host_kernel_of(uint32_t kernel, uint32_t typ
 static inline meta_err meta_host_run(const meta_host *host, const meta_call *call)
 {
     const meta_space one = {.ndim = 1, .rows = 1, .extent = {1}};
-    uint64_t partial = 0;
+    uint64_t partial[META_EXACT_WORDS] = {0};
     void *result = call->result_host;
     const meta_host_kernel kernel = meta_host_kernel_of(call->kernel, call->type);
     if (!kernel.run)
@@ -144,10 +169,10 @@ static inline meta_err meta_host_run(const meta_host *host, const meta_call *cal
                             .space = &call->space,
                             .row = {0, call->space.rows},
                             .column = {0, call->space.extent[0]},
-                            .partial = &partial});
+                            .partial = partial});
     if (!kernel.finish) return META_OK;
     if (!result) result = (char *)call->result_object + call->result_offset;
-    kernel.finish(&(meta_work){.object = {&partial, result}, .space = &one});
+    kernel.finish(&(meta_work){.object = {partial, result}, .space = &one});
     return META_OK;
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file reduce.c
  *  The group reduce: sum, minimum, maximum and dot product of N³ cells, the whole of an array or
- *  the box inside its ghost cells. */
+ *  the box inside its ghost cells; sums and products reproducible as well, beside the plain ones.
+ */
 #include "config.h"
 
 #include "cube.h"
@@ -35,6 +36,23 @@ static void run_dot(void *with, int64_t times)
         if (!note_meta(meta_dot(&result, w->both->at, w->second, &w->box, w->type, NULL))) return;
 }
 
+static void run_exactly(void (*run)(void *, int64_t), void *with, int64_t times)
+{
+    if (!note_meta(meta_set_reproducible(1))) return;
+    run(with, times);
+    note_meta(meta_set_reproducible(0));
+}
+
+static void run_exact_reduce(void *with, int64_t times)
+{
+    run_exactly(run_reduce, with, times);
+}
+
+static void run_exact_dot(void *with, int64_t times)
+{
+    run_exactly(run_dot, with, times);
+}
+
 static void run_vendor_sum(void *with, int64_t times)
 {
     const work *w = with;
@@ -59,17 +77,35 @@ static void run_vendor_dot(void *with, int64_t times)
         }
 }
 
+static bool is_floating(const bench *b)
+{
+    return b->o->type == NUMBER_F64 || b->o->type == NUMBER_F32;
+}
+
+/* Reproducible, against the plain one in the same rounds. */
+static void measure_exact(bench *b, const char *what, work *w, bool dot, int64_t size)
+{
+    const double bytes = (double)number_size(b->o->type) * (double)w->count * (dot ? 2 : 1);
+    plain_work read;
+    row r;
+    if (!is_floating(b)) return;
+    row_begin(&r, "reduce", what, b->o->type, size);
+    row_add(&r, what, SUBJECT, dot ? run_exact_dot : run_exact_reduce, w, bytes);
+    read_limit_add(&r, &read, b->here, w->both, bytes);
+    row_add(&r, "plain", PEER, dot ? run_dot : run_reduce, w, bytes);
+    row_end(b, &r);
+}
+
 static void measure(bench *b, const char *what, work *w, bool dot, int64_t size)
 {
     const place *p = b->here;
     const double bytes = (double)number_size(b->o->type) * (double)w->count * (dot ? 2 : 1);
-    const bool floating = b->o->type == NUMBER_F64 || b->o->type == NUMBER_F32;
     plain_work read;
     row r;
     row_begin(&r, "reduce", what, b->o->type, size);
     row_add(&r, what, SUBJECT, dot ? run_dot : run_reduce, w, bytes);
     read_limit_add(&r, &read, p, w->both, bytes);
-    if (dot && p->has_blas && floating) row_add(&r, "vendor", PEER, run_vendor_dot, w, bytes);
+    if (dot && p->has_blas && is_floating(b)) row_add(&r, "vendor", PEER, run_vendor_dot, w, bytes);
     if (!dot && p->has_sum && w->op == META_SUM)
         row_add(&r, "vendor", PEER, run_vendor_sum, w, bytes);
     row_end(b, &r);
@@ -86,11 +122,15 @@ static void measure_all(bench *b, work *w, int64_t size)
         measure(b, names[k], w, false, size);
     }
     measure(b, "dot", w, true, size);
+    w->op = META_SUM;
+    measure_exact(b, "exact_sum", w, false, size);
+    measure_exact(b, "exact_dot", w, true, size);
     own = cube_own(&part);
     w->box = region_box(&part, &own);
-    w->op = META_SUM;
     measure(b, "sum_box", w, false, size);
     measure(b, "dot_box", w, true, size);
+    measure_exact(b, "exact_sum_box", w, false, size);
+    measure_exact(b, "exact_dot_box", w, true, size);
 }
 
 void reduce_run(bench *b, int64_t size)

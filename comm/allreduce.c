@@ -4,6 +4,7 @@
 #include "comm.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 /* MPI's minimum and maximum say nothing of NaN; with these one wins, whichever side it is on. */
@@ -65,6 +66,18 @@ static MPI_Datatype datatype_of(meta_op op, meta_type type)
     }
 }
 
+/* Which of two zeros and which NaN won is a matter of the ranks' order: there is one of each. */
+#define CANONICAL(name, T)                                                                         \
+    static void canonical_##name(T *x, int64_t count)                                              \
+    {                                                                                              \
+        for (int64_t k = 0; k < count; ++k) {                                                      \
+            if (x[k] == 0) x[k] = 0;                                                               \
+            if (x[k] != x[k]) x[k] = (T)NAN;                                                       \
+        }                                                                                          \
+    }
+CANONICAL(f64, double)
+CANONICAL(f32, float)
+
 /* ------------------------------------------------------------------ steps */
 
 static bool uploading(comm_message *m)
@@ -72,9 +85,8 @@ static bool uploading(comm_message *m)
     return comm_message_settled(m) && comm_message_end(m);
 }
 
-static bool reducing(comm_message *m)
+bool comm_reduce_upload(comm_message *m)
 {
-    if (!comm_message_retired(m)) return false;
     if (m->status == META_OK && m->to_device) {
         const meta_err error = core->copy(m->sink.device, META_QUEUE_COMPUTE, META_COPY_H2D,
                                           m->target, &m->sink, m->bytes, &m->pending[0]);
@@ -84,18 +96,25 @@ static bool reducing(comm_message *m)
     return true;
 }
 
+static bool reducing(comm_message *m)
+{
+    if (!comm_message_retired(m)) return false;
+    if (m->op != META_SUM && m->type == META_F64) canonical_f64(m->target, m->count);
+    if (m->op != META_SUM && m->type == META_F32) canonical_f32(m->target, m->count);
+    return comm_reduce_upload(m);
+}
+
 /* How many elements go into one MPI call. */
 static int64_t part_of(const comm_message *m)
 {
     return (int64_t)(job.chunk / (m->bytes / (size_t)m->count));
 }
 
-static bool issue(comm_message *m)
+void comm_reduce_parts(comm_message *m, int first)
 {
     const int64_t part = part_of(m);
     const size_t element = m->bytes / (size_t)m->count;
-    int requests = 0;
-    if (!m->turn) return false;
+    int requests = first;
     /* MPI takes MPI_IN_PLACE from all ranks or from none, and some ranks have one memory only. */
     if (m->source != m->target) memcpy(m->target, m->source, m->bytes);
     for (int64_t at = 0; at < m->count && m->status == META_OK; at += part) {
@@ -107,6 +126,12 @@ static bool issue(comm_message *m)
         if (code == MPI_SUCCESS) m->request_count = ++requests;
         else comm_message_fail(m, comm_mpi(code, "MPI_Iallreduce"));
     }
+}
+
+static bool issue(comm_message *m)
+{
+    if (!m->turn) return false;
+    comm_reduce_parts(m, 0);
     comm_message_pass(m);
     m->step = reducing;
     return true;
@@ -116,7 +141,7 @@ static bool downloading(comm_message *m)
 {
     if (!comm_message_settled(m)) return false;
     if (m->status != META_OK) return comm_message_end(m);
-    m->step = issue;
+    m->step = m->voted ? comm_exact_step : issue;
     return true;
 }
 
@@ -150,15 +175,22 @@ static meta_err check_apart(const char *recv, const char *send, size_t bytes)
 static meta_err load(comm_message *m, void *recv, const void *send, const meta_span *from)
 {
     const int64_t part = part_of(m);
-    COMM_TRY(comm_message_requests(m, (size_t)((m->count + part - 1) / part)));
-    if (m->from_device || m->to_device)
-        COMM_TRY(comm_message_staging(m, m->from_device ? from->device : m->sink.device, m->bytes));
-    m->source = m->from_device ? m->wire_data : send;
-    m->target = m->to_device ? m->wire_data : recv;
+    const bool staged = m->from_device || m->to_device;
+    meta_device *device = m->from_device ? from->device : m->sink.device;
+    size_t exact = 0;
+    int64_t requests = (m->count + part - 1) / part;
+    COMM_TRY(comm_exact_needs(m, &exact, &requests));
+    COMM_TRY(comm_message_requests(m, (size_t)requests));
+    if (!staged && exact > 0) COMM_TRY(core->current_device(&device));
+    if (staged || exact > 0)
+        COMM_TRY(comm_message_staging(m, device, exact + (staged ? m->bytes : 0)));
+    comm_exact_pin(m, send, recv);
+    m->source = m->from_device ? m->wire_data + exact : send;
+    m->target = m->to_device ? m->wire_data + exact : recv;
     if (!m->from_device) return META_OK;
     comm_plans_settle(from->device);
-    return core->copy(from->device, META_QUEUE_COMPUTE, META_COPY_D2H, m->wire_data, from, m->bytes,
-                      &m->pending[0]);
+    return core->copy(from->device, META_QUEUE_COMPUTE, META_COPY_D2H, m->wire_data + exact, from,
+                      m->bytes, &m->pending[0]);
 }
 
 static meta_err allreduce(void *recv, const void *send, int64_t count, meta_op op, meta_type type,

@@ -157,6 +157,12 @@ struct comm_message {
     void *target;
     bool from_device, to_device;
     meta_span sink;
+    bool voted; /**< a sum of floating numbers: ranks compare whether they want it exact */
+    bool exact; /**< this one does */
+    bool small; /**< the vote travels with the numbers, in `carried` */
+    int vote, votes;
+    int64_t *limbs; /**< exact sums; until they are filled in, a pinned one in each first word */
+    bool pinned;
 
     meta_event event; /**< of the caller, where tracked */
     bool tracked;
@@ -164,6 +170,7 @@ struct comm_message {
     bool told; /**< the caller knows how it ended */
     meta_err status;
     char text[COMM_TEXT];
+    _Alignas(8) unsigned char carried[512]; /**< see `small` */
 };
 
 /* message.c */
@@ -224,6 +231,22 @@ void comm_hooks_set(void);
 meta_err comm_send_load(comm_message *m);
 bool comm_send_step(comm_message *m);
 bool comm_recv_step(comm_message *m);
+
+/* exact.c: reproducible sums over ranks */
+/** Whether the sum of @p m is one that ranks vote on; then how many bytes of staging it needs before
+ *  those of the numbers, and how many requests where they are @p requests without it. */
+meta_err comm_exact_needs(comm_message *m, size_t *bytes, int64_t *requests);
+/** Keep the exact sums behind the numbers at @p send; those at @p recv will not be theirs. */
+void comm_exact_pin(comm_message *m, const void *send, const void *recv);
+void comm_exact_unpin(comm_message *m);
+/** The first step of such a sum, at its turn; false where it is not its turn. */
+bool comm_exact_step(comm_message *m);
+
+/* allreduce.c again: parts of a reduction, and its end, for exact.c */
+/** Give MPI the elements of the target, behind `first` requests; a failure fails the message. */
+void comm_reduce_parts(comm_message *m, int first);
+/** The step after the last one of MPI's. */
+bool comm_reduce_upload(comm_message *m);
 
 /* halo_exchange.c */
 bool comm_plans_advance(void);

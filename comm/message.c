@@ -91,6 +91,7 @@ static void give_back(comm_message *m)
 {
     for (int k = 0; k < 2; ++k)
         if (m->pending[k].ticket) core->pending_release(&m->pending[k]);
+    comm_exact_unpin(m);
     comm_message_wire_free(m);
     if (m->requests != &m->request) free(m->requests);
     m->requests = &m->request;

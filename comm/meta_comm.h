@@ -60,7 +60,11 @@ META_API meta_err meta_recv_unpack(int src, const meta_face *face, void *buf, vo
                                    meta_type type, int tag, meta_event *done);
 /** Combine @p count elements over all ranks; every rank gets the result. @p send and @p recv are host
  *  addresses or device buffers, and may be the same. Integers wrap, a NaN wins. Collective:
- *  every rank calls with the same count, operation and type. */
+ *  every rank calls with the same count, operation and type. Sums of floating numbers that are
+ *  reproducible (meta_set_reproducible()) go on with the exact sums behind the results of meta_reduce()
+ *  and the like that still lie at @p send, and are rounded once.
+ *  @return, or as the event's error, META_ERR_MISMATCH on every rank where some want them reproducible
+ *          and others do not; @p recv then holds anything */
 META_API meta_err meta_allreduce(void *recv, const void *send, int64_t count, meta_op op,
                                  meta_type type, meta_event *done);
 

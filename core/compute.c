@@ -57,6 +57,7 @@ static meta_err result_of_nothing(void *result, const char *name, meta_op op, me
     meta_span span;
     int is_device;
     META_TRY(meta_resolve_any(result, 1, type, name, &is_device, &span));
+    meta_exact_forget(result, 1);
     identity(op, type, value);
     if (!is_device) {
         memcpy(result, value, bytes);
@@ -104,6 +105,22 @@ static meta_err box_read(const meta_box *box, const stencil *kind, meta_box *rea
     return META_OK;
 }
 
+/* In place of the stencil with a sum: the plain one, then the exact sum of what it wrote. */
+static meta_err stencil_then_sum(const meta_call *fused, meta_kernel_id plain, const meta_span *to,
+                                 const meta_face *cells, const void *address, meta_event *done)
+{
+    meta_call calls[2] = {*fused};
+    calls[0].kernel = (uint32_t)plain;
+    calls[0].result_host = calls[0].result_object = NULL;
+    meta_call_begin(&calls[1], META_KERNEL_EXACT_SUM, (meta_type)fused->type, cells);
+    meta_call_operand(&calls[1], 0, to, cells);
+    meta_call_compact(&calls[1], 1);
+    calls[1].result_host = fused->result_host;
+    calls[1].result_object = fused->result_object;
+    calls[1].result_offset = fused->result_offset;
+    return meta_submit_exact(to->device, calls, 2, address, done);
+}
+
 meta_err meta_stencil(void *out, const void *in, const meta_box *box, meta_stencil_kind kind,
                       meta_type type, void *sum, meta_event *done)
 {
@@ -113,6 +130,7 @@ meta_err meta_stencil(void *out, const void *in, const meta_box *box, meta_stenc
     int64_t to_low, to_high, from_low, from_high;
     meta_call call;
     size_t bytes;
+    bool exact;
     META_ENTER();
     META_TRY(meta_type_arithmetic(type, &bytes));
     META_TRY(meta_box_check(box, "box"));
@@ -135,11 +153,25 @@ meta_err meta_stencil(void *out, const void *in, const meta_box *box, meta_stenc
     meta_call_begin(&call, sum ? stencils[kind].with_sum : stencils[kind].plain, type, &cells);
     meta_call_operand(&call, 0, &to, &cells);
     meta_call_operand(&call, 1, &from, &cells);
-    if (sum) META_TRY(result_at(&call, sum, "sum", type, &to, "out"));
-    return meta_submit(to.device, &call, 1, done);
+    if (!sum) return meta_submit(to.device, &call, 1, done);
+    META_TRY(result_at(&call, sum, "sum", type, &to, "out"));
+    META_TRY(meta_exact_wanted(to.device, type, &exact));
+    if (!exact) return meta_submit(to.device, &call, 1, done);
+    return stencil_then_sum(&call, stencils[kind].plain, &to, &cells, sum, done);
 }
 
 /* ------------------------------------------------------------------ reductions */
+
+/* As it is, or as kernel @p exact where reproducible sums are on. */
+static meta_err submit_sum(meta_device *device, meta_call *call, meta_kernel_id exact,
+                           const void *address, meta_event *done)
+{
+    bool is_exact;
+    META_TRY(meta_exact_wanted(device, (meta_type)call->type, &is_exact));
+    if (!is_exact) return meta_submit(device, call, 1, done);
+    call->kernel = (uint32_t)exact;
+    return meta_submit_exact(device, call, 1, address, done);
+}
 
 meta_err meta_reduce(void *result, const void *buf, const meta_box *box, meta_op op, meta_type type,
                      meta_event *done)
@@ -162,7 +194,8 @@ meta_err meta_reduce(void *result, const void *buf, const meta_box *box, meta_op
     meta_call_operand(&call, 0, &from, &cells);
     meta_call_compact(&call, 1);
     META_TRY(result_at(&call, result, "result", type, &from, "buf"));
-    return meta_submit(from.device, &call, 1, done);
+    if (op != META_SUM) return meta_submit(from.device, &call, 1, done);
+    return submit_sum(from.device, &call, META_KERNEL_EXACT_SUM, result, done);
 }
 
 meta_err meta_dot(void *result, const void *a, const void *b, const meta_box *box, meta_type type,
@@ -186,7 +219,7 @@ meta_err meta_dot(void *result, const void *a, const void *b, const meta_box *bo
     meta_call_operand(&call, 1, &y, &cells);
     meta_call_compact(&call, 2);
     META_TRY(result_at(&call, result, "result", type, &x, "a"));
-    return meta_submit(x.device, &call, 1, done);
+    return submit_sum(x.device, &call, META_KERNEL_EXACT_DOT, result, done);
 }
 
 meta_err meta_axpy(void *y, const void *alpha, const void *x, const meta_box *box, meta_type type,

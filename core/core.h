@@ -102,6 +102,7 @@ struct meta_device {
     _Atomic uint64_t allocated, peak, buffers;
     struct meta_staging *staging; /**< free blocks */
     uint64_t staging_kept;        /**< bytes in them */
+    struct meta_exact_store *exact; /**< of reproducible sums; NULL until there was one */
 };
 meta_err meta_device_find(int index, meta_mode mode, meta_device **device);
 meta_err meta_device_open(meta_device *device, const meta_state *state);
@@ -180,6 +181,24 @@ meta_err meta_no_overlap(const meta_span *a, int64_t low_a, int64_t high_a, cons
 meta_err meta_no_overlap_face(const meta_span *packed, int64_t count, const meta_span *buf,
                               const meta_face *face, meta_type type);
 
+/* exact.c: reproducible sums */
+meta_err meta_reproducible_read(void);
+int meta_is_reproducible(void);
+/** Whether a sum of @p type on @p device is to be exact; META_ERR_UNSUPPORTED where it cannot. */
+meta_err meta_exact_wanted(const meta_device *device, meta_type type, bool *exact);
+/** Queue @p calls, one after the other; the last one is an exact sum, which goes rounded to its
+ *  result and is remembered for the element at @p address. */
+meta_err meta_exact_queue(meta_device *device, const meta_call *calls, size_t count,
+                          const void *address, meta_pending *pending);
+/** Forget the sums behind the elements in a range of addresses. */
+void meta_exact_forget(const void *address, uint64_t bytes);
+/** See internal.h. */
+void *meta_exact_pin(const void *address);
+void meta_exact_unpin(void *pinned);
+void meta_exact_limbs(const void *pinned, const void *value, meta_type type, int64_t *limbs);
+void meta_exact_element(int64_t *limbs, meta_type type, void *value);
+void meta_exact_close(meta_device *device);
+
 /* submit.c: calls as data, queued and followed */
 /** A call over the elements of @p face in operand 0; further operands by meta_call_operand(). */
 void meta_call_begin(meta_call *call, meta_kernel_id kernel, meta_type type, const meta_face *face);
@@ -188,6 +207,9 @@ void meta_call_operand(meta_call *call, int k, const meta_span *span, const meta
 /** Merge dimensions that are contiguous in all @p operands and drop those of extent 1. */
 void meta_call_compact(meta_call *call, int operands);
 meta_err meta_submit(meta_device *device, const meta_call *calls, size_t count, meta_event *done);
+/** The same of calls that end in an exact sum for the element at @p address. */
+meta_err meta_submit_exact(meta_device *device, const meta_call *calls, size_t count,
+                           const void *address, meta_event *done);
 meta_err meta_submit_copy(meta_device *device, meta_copy_kind kind, void *host,
                           const meta_span *span, size_t bytes, meta_event *done);
 /** A successful operation without anything to do. */

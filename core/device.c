@@ -32,6 +32,7 @@ void meta_device_free(meta_device *device)
     if (!device) return;
     if (device->open) {
         meta_staging_drain(device);
+        meta_exact_close(device);
         for (int k = META_QUEUE_COUNT - 1; k >= 0; --k)
             if (device->queue[k]) device->backend->ops.queue_destroy(device->queue[k]);
         device->backend->ops.close(device->plugin);

@@ -7,7 +7,7 @@
 
 #include "meta_backend.h"
 
-#define META_CORE_VERSION 1
+#define META_CORE_VERSION 2
 
 typedef struct meta_device meta_device; /* an open device, the core's own */
 
@@ -119,6 +119,20 @@ typedef struct meta_core {
     meta_err (*pending_test)(const meta_pending *pending, int *complete);
     meta_err (*pending_wait)(const meta_pending *pending);
     void (*pending_release)(meta_pending *pending);
+
+    /* reproducible sums: an exact sum is META_EXACT_WORDS words, to be added word by word */
+    int (*reproducible)(void); /**< whether they are asked for */
+    /** Keep the exact sum that meta_reduce() and the like left behind the element at @p address, which
+     *  may still be queued; NULL where there is none. Unpin it in the end. */
+    void *(*exact_pin)(const void *address);
+    void (*exact_unpin)(void *pinned);
+    /** The exact sum of @p pinned, which is complete, where it rounds to the element at @p value;
+     *  otherwise, and where @p pinned is NULL, that element itself. */
+    void (*exact_limbs)(const void *pinned, const void *value, meta_type type, int64_t *limbs);
+    /** Round the sum of exact sums to the element at @p value. */
+    void (*exact_element)(int64_t *limbs, meta_type type, void *value);
+    /** What lies at these addresses is no longer what was summed. */
+    void (*exact_forget)(const void *address, uint64_t bytes);
 
     /* events that comm completes */
     meta_err (*event_new)(meta_event *event);

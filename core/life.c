@@ -34,6 +34,7 @@ static meta_err start(void)
     META_TRY(meta_env_read());
     META_TRY(meta_threads_read());
     META_TRY(meta_job_read());
+    META_TRY(meta_reproducible_read());
     ++lives;
     started = true;
     return META_OK;

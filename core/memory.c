@@ -50,6 +50,7 @@ static meta_err give_back(void *ptr, meta_memory_kind kind, const char *name)
     meta_allocation taken;
     meta_err error;
     META_TRY(meta_registry_take(ptr, kind, name, &taken));
+    meta_exact_forget(taken.memory.address, taken.memory.bytes);
     error = meta_device_finish(taken.device);
     meta_release_allocation(&taken);
     return error;

@@ -209,6 +209,17 @@ META_API meta_err meta_alloc(void **ptr, size_t bytes);
 /** Free a buffer of meta_alloc(). Queued work on it is completed first. Its address is recognised as
  *  freed until it is issued again. @return META_ERR_STATE while a message still uses it. */
 META_API meta_err meta_free(void *ptr);
+/** Allocate a grid of @p cells own cells with @p low and @p high ghost cells at the sides of each of its
+ *  @p ndim dimensions (each array has that many elements, 0 or more) on this thread's device, and set
+ *  *box to its shape: start and end are the own cells, size the allocated extents. Use the box as it
+ *  comes: rows are padded so that the first own cell of each lies at a multiple of 64 bytes (start[0]
+ *  is low[0] rounded up), and neither rows nor planes at a multiple of 4096 bytes from each other,
+ *  where they would crowd in one set of a cache. So size[d] may be more than the cells and ghosts.
+ *  The buffer is of meta_alloc(): contents undefined, free it with meta_free(). A grid without cells
+ *  is a buffer too. Grids of equal arguments have equal boxes, on every device.
+ *  @return META_ERR_NO_MEMORY with the size in bytes, META_ERR_OVERFLOW, META_ERR_ARGUMENT */
+META_API meta_err meta_grid_alloc(void **ptr, meta_box *box, int ndim, const int64_t *cells,
+                                  const int *low, const int *high, meta_type type);
 /** Allocate host memory that copies to and from this thread's device run fastest with. It may be
  *  given wherever a host address is asked for. Free it with meta_host_free(). */
 META_API meta_err meta_host_alloc(void **ptr, size_t bytes);
@@ -382,14 +393,31 @@ typedef enum meta_op { META_SUM, META_MIN, META_MAX, META_OP_COUNT } meta_op;
 META_API meta_err meta_stencil(void *out, const void *in, const meta_box *box,
                                meta_stencil_kind kind, meta_type type, void *sum, meta_event *done);
 /** Reduce the cells of @p box to one element of @p type at host or device address @p result.
- *  F32 sums are accumulated in double where the device has it; integers wrap; a NaN wins in every
- *  operation; which of two zeros of unlike sign is the extreme is left open. Of an empty box the sum is 0, the minimum the type's highest value (+∞) and the
- *  maximum its lowest. */
+ *  F32 sums are accumulated in double where the device has it, and any sum of floating numbers exactly
+ *  where meta_set_reproducible() says so; integers wrap; a NaN wins in every operation; an extreme
+ *  that is zero is +0, and one that is NaN always the same one. Of an empty box the sum is 0, the
+ *  minimum the type's highest value (+∞) and the maximum its lowest. */
 META_API meta_err meta_reduce(void *result, const void *buf, const meta_box *box, meta_op op,
                               meta_type type, meta_event *done);
 /** The sum over the cells of @p box of a·b; both buffers have the box's shape. As meta_reduce(). */
 META_API meta_err meta_dot(void *result, const void *a, const void *b, const meta_box *box,
                            meta_type type, meta_event *done);
+/** Make sums reproducible (@p on 1) or not (0), for all calls of this process that follow; the start
+ *  is META_REPRODUCIBLE's. A reproducible sum of META_F64 or META_F32 by meta_reduce(), meta_dot(),
+ *  meta_stencil() or meta_allreduce() is exact until it is rounded once, to nearest, ties to even: its
+ *  bits do not depend on threads, ranks, process grid or back ends (Kulisch's long accumulator, fed
+ *  as Rump, Ogita and Oishi split doubles; see doc/reproducible.md). Of meta_dot() on META_F64 the
+ *  exact sum is that of the rounded products; those of META_F32 are exact. A sum of zero is +0. With
+ *  a NaN or infinities of both signs the sum is NaN, always the same one; with infinities of one sign
+ *  it is that infinity. An intermediate sum does not overflow.
+ *
+ *  meta_allreduce() goes on with the exact sum where it is given the address that received the sum,
+ *  still with that value in it; it remembers 4096 addresses of each device. Other values are added
+ *  as they are. Every rank has the same setting. Integers wrap and are reproducible anyway.
+ *  A device without double precision refuses with META_ERR_UNSUPPORTED. */
+META_API meta_err meta_set_reproducible(int on);
+/** Whether they are; *on is 0 or 1. */
+META_API meta_err meta_get_reproducible(int *on);
 /** y += alpha·x on the cells of @p box; @p alpha is a host address, read before the call returns.
  *  @p x may be @p y itself, else they do not overlap. */
 META_API meta_err meta_axpy(void *y, const void *alpha, const void *x, const meta_box *box,

@@ -116,10 +116,11 @@ meta_err meta_queue_after(meta_device *device, meta_queue_kind queue, meta_queue
 
 /* ------------------------------------------------------------------ submitting for a caller */
 
-/* One of the two kinds of work. */
+/* One of the three kinds of work. */
 typedef struct work {
     const meta_call *calls;
     size_t count;
+    const void *exact;     /* of an exact sum: the result's address */
     const meta_span *span; /* of a copy, NULL for a launch */
     meta_copy_kind kind;
     void *host;
@@ -128,6 +129,7 @@ typedef struct work {
 
 static meta_err queue_work(meta_device *device, const work *w, meta_pending *pending)
 {
+    if (w->exact) return meta_exact_queue(device, w->calls, w->count, w->exact, pending);
     if (!w->span) return meta_launch(device, META_QUEUE_COMPUTE, w->calls, w->count, pending);
     return meta_copy_on(device, META_QUEUE_COMPUTE, w->kind, w->host, w->span, w->bytes, pending);
 }
@@ -157,6 +159,13 @@ static meta_err submit(meta_device *device, const work *w, meta_event *done)
 meta_err meta_submit(meta_device *device, const meta_call *calls, size_t count, meta_event *done)
 {
     const work w = {.calls = calls, .count = count};
+    return submit(device, &w, done);
+}
+
+meta_err meta_submit_exact(meta_device *device, const meta_call *calls, size_t count,
+                           const void *address, meta_event *done)
+{
+    const work w = {.calls = calls, .count = count, .exact = address};
     return submit(device, &w, done);
 }
 

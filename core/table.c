@@ -51,6 +51,12 @@ const meta_core meta_core_table = {
     .pending_test = meta_pending_test,
     .pending_wait = meta_pending_wait,
     .pending_release = meta_pending_release,
+    .reproducible = meta_is_reproducible,
+    .exact_pin = meta_exact_pin,
+    .exact_unpin = meta_exact_unpin,
+    .exact_limbs = meta_exact_limbs,
+    .exact_element = meta_exact_element,
+    .exact_forget = meta_exact_forget,
     .event_new = meta_event_new,
     .event_complete = meta_event_complete,
 };

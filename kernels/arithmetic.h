@@ -136,6 +136,18 @@ META_KERNEL(dot)
     META_REDUCE(META_A, sum, META_ADD);
 }
 
+/* One of two zeros, and one of all NaN, so that the order of combining does not show. */
+#define META_CANONICAL(x)                                                             \
+    do {                                                                              \
+        union {                                                                       \
+            meta_u64 bits;                                                            \
+            META_T value;                                                             \
+        } nan_;                                                                       \
+        nan_.bits = sizeof(META_T) == 8 ? (meta_u64)0x7ff8 << 48 : (meta_u64)0x7fc00000; \
+        if ((x) == 0) (x) = 0;                                                        \
+        if ((x) != (x)) (x) = nan_.value;                                             \
+    } while (0)
+
 #define META_EXTREME(name, COMBINE, IDENTITY)                                   \
     META_KERNEL(reduce_##name)                                                  \
     {                                                                           \
@@ -157,6 +169,7 @@ META_KERNEL(dot)
         META_OUT(META_T, result, 1);                                            \
         META_T best = IDENTITY;                                                 \
         for (meta_i64 k = 0; k < META_PARTIALS; ++k) best = COMBINE(best, partial[k]); \
+        META_CANONICAL(best);                                                   \
         result[s->base[1]] = best;                                              \
     }
 
@@ -183,4 +196,5 @@ META_KERNEL(finish_sum)
 #undef META_3D7P
 #undef META_3D27P
 #undef META_STENCIL
+#undef META_CANONICAL
 #undef META_EXTREME

@@ -19,6 +19,21 @@ typedef float meta_f32;
 #include "meta_types.h"
 #include "meta_space.h"
 
+/* A double's bits, and back. */
+META_INLINE meta_u64 meta_f64_bits(meta_f64 x)
+{
+    meta_u64 bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+META_INLINE meta_f64 meta_f64_of(meta_u64 bits)
+{
+    meta_f64 x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
 /** What one thread does of a kernel: rows [row[0], row[1]) and columns [column[0], column[1]). */
 typedef struct meta_work {
     void *object[META_MAX_OPERANDS];
@@ -44,12 +59,19 @@ typedef void meta_kernel_function(const meta_work *work);
 #define META_ROWS(r) \
     for (meta_row r = meta_row_first(s, w->row[0]); r.number < w->row[1]; meta_row_next(s, &r))
 #define META_COLUMNS(i) for (meta_i64 i = w->column[0]; i < w->column[1]; ++i)
+#define META_COLUMNS_FROM w->column[0]
+#define META_COLUMNS_END w->column[1]
 #define META_AT(r, k) r.at[k]
 #define META_STRIDE(k, d) s->stride[k][d]
 #define META_SIMD _Pragma("omp simd")
 #define META_SIMD_SUM(x) _Pragma(META_TEXT(omp simd reduction(+ : x)))
+#define META_SIMD_EXACT(high, low, below, left) \
+    _Pragma(META_TEXT(omp simd reduction(+ : high, low) reduction(& : below) reduction(| : left)))
 #define META_TEXT(x) #x
+#define META_PREFETCH(p) __builtin_prefetch(p)
 #define META_REDUCE(A, accumulator, COMBINE) *(A *)w->partial = accumulator
+/* Where an exact sum leaves its accumulator. */
+#define META_EXACT_PARTIAL ((meta_i64 *)w->partial)
 /* The combining kernels: one thread, the partial results in operand 0, the result in operand 1. */
 #define META_PARTIALS s->extent[0]
 

@@ -163,4 +163,14 @@ META_INLINE void meta_gpu_row_next(const meta_space *s, meta_gpu_row *r)
         if (me_ == 0) ((A *)partials)[blockIdx.x] = tree_[0];                      \
     } while (0)
 
+#undef META_EXACT_PARTIAL
+#define META_EXACT_PARTIAL      ((meta_i64 *)partials + META_EXACT_WORDS * (size_t)blockIdx.x)
+#define META_EXACT_FUNCTION     static __device__ inline
+#define META_LOCAL
+#define META_EXACT_MEMORY(name) __shared__ meta_u32 name[META_EXACT_SHARED]
+#define META_ATOMIC_ADD(p, x)   atomicAdd(p, x)
+#define META_BARRIER            __syncthreads()
+#define META_THREAD             threadIdx.x
+#define META_THREADS            META_GPU_BLOCK
+
 #endif

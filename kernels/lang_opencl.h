@@ -14,6 +14,14 @@ typedef float meta_f32;
 #ifdef META_HAS_F64
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 typedef double meta_f64;
+static inline meta_u64 meta_f64_bits(meta_f64 x)
+{
+    return as_ulong(x);
+}
+static inline meta_f64 meta_f64_of(meta_u64 bits)
+{
+    return as_double(bits);
+}
 #else
 typedef float meta_f64; /* a device without double: f32 sums are accumulated in float */
 #endif

@@ -27,6 +27,11 @@
 #define META_PARTIAL(A) \
     ((__global A *)partials)[get_group_id(1) * get_num_groups(0) + get_group_id(0)]
 
+/* Where a work group leaves its exact sum. */
+#define META_EXACT_PARTIAL \
+    ((__global meta_i64 *)partials + \
+     META_EXACT_WORDS * (get_group_id(1) * get_num_groups(0) + get_group_id(0)))
+
 /* META_KERNEL pastes the name before it is expanded: compilers make macros of built-in functions,
  * of which dot is one. */
 #ifdef META_CPU
@@ -51,12 +56,21 @@ static inline meta_i64 meta_share(meta_i64 total, meta_i64 k, meta_i64 n)
     for (meta_row r = meta_row_first(s, META_SHARE(s->rows, 1, 0)); r.number < rows_end_; \
          meta_row_next(s, &r))
 #define META_COLUMNS(i) for (meta_i64 i = columns_from_; i < columns_end_; ++i)
+#define META_COLUMNS_FROM columns_from_
+#define META_COLUMNS_END  columns_end_
 #ifdef __clang__
 #define META_SIMD _Pragma("clang loop vectorize(assume_safety)")
 #define META_SIMD_SUM(x) _Pragma("clang loop vectorize(enable)")
 #else
 #define META_SIMD
 #define META_SIMD_SUM(x)
+#endif
+#define META_SIMD_EXACT(high, low, below, left) META_SIMD_SUM(high)
+/* A CPU has one address space, but the language several. */
+#ifdef __clang__
+#define META_PREFETCH(p) __builtin_prefetch((const void *)(size_t)(p))
+#else
+#define META_PREFETCH(p)
 #endif
 #define META_REDUCE(A, accumulator, COMBINE) META_PARTIAL(A) = accumulator
 
@@ -89,5 +103,12 @@ static inline meta_i64 meta_share(meta_i64 total, meta_i64 k, meta_i64 n)
         }                                                                                       \
         if (me_ == 0) META_PARTIAL(A) = tree_[0];                                               \
     } while (0)
+#define META_EXACT_FUNCTION static inline
+#define META_LOCAL          __local
+#define META_EXACT_MEMORY(name) __local meta_u32 *name = (__local meta_u32 *)scratch
+#define META_ATOMIC_ADD(p, x)   atomic_add(p, x)
+#define META_BARRIER            barrier(CLK_LOCAL_MEM_FENCE)
+#define META_THREAD  ((meta_u32)(get_local_id(1) * get_local_size(0) + get_local_id(0)))
+#define META_THREADS ((meta_u32)(get_local_size(0) * get_local_size(1)))
 
 #endif

@@ -58,4 +58,14 @@
     X(STENCIL_3D7P_SUM, stencil_3d7p_sum, 2, finish_sum) \
     X(STENCIL_3D27P_SUM, stencil_3d27p_sum, 2, finish_sum)
 
+/** Sums that no order of additions changes, of F64 and F32 alone: X(NAME, name, operands, finish).
+ *  Their result is META_EXACT_RESULT 64-bit words, always in device memory: an accumulator of
+ *  META_EXACT_WORDS, as exact.h describes it, and the element that it rounds to. */
+#define META_EXACT_KERNELS(X)                \
+    X(EXACT_SUM, exact_sum, 1, finish_exact) \
+    X(EXACT_DOT, exact_dot, 2, finish_exact)
+#define META_EXACT_LIMBS  67
+#define META_EXACT_WORDS  70
+#define META_EXACT_RESULT 71
+
 #endif

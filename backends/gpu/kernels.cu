@@ -37,19 +37,30 @@
 
 /* ------------------------------------------------------------------ combining partial results */
 
+/* As META_CANONICAL of arithmetic.h. */
+template <class T> static __device__ inline void make_canonical(T *x)
+{
+    const meta_u64 nan = sizeof(T) == 8 ? (meta_u64)0x7ff8 << 48 : (meta_u64)0x7fc00000;
+    if (*x == 0) *x = 0;
+    if (*x != *x) memcpy(x, &nan, sizeof *x);
+}
+
 struct sum {
+    static constexpr bool adds = true;
     template <class A> static __device__ A of(A x, A y)
     {
         return x + y;
     }
 };
 struct least {
+    static constexpr bool adds = false;
     template <class A> static __device__ A of(A x, A y)
     {
         return x != x || x < y ? x : y;
     }
 };
 struct greatest {
+    static constexpr bool adds = false;
     template <class A> static __device__ A of(A x, A y)
     {
         return x != x || x > y ? x : y;
@@ -69,7 +80,10 @@ static __device__ inline void finish(const meta_gpu_call *w, A value)
     for (meta_i64 k = threadIdx.x; k < w->space.extent[0]; k += META_GPU_BLOCK)
         value = Combine::of(value, partial[k]);
     META_REDUCE(A, value, COMBINE);
-    if (threadIdx.x == 0) ((T *)w->operand[1])[w->space.base[1]] = (T)whole;
+    if (threadIdx.x != 0) return;
+    T result = (T)whole;
+    if (!Combine::adds) make_canonical(&result);
+    ((T *)w->operand[1])[w->space.base[1]] = result;
 }
 
 /* In place of the shared kernels of these names, which are left unused. */
@@ -174,12 +188,59 @@ static int along_of(uint32_t kernel)
 #define META_HIGHEST UINT32_MAX
 #include "gpu_type.h"
 
+/* ------------------------------------------------------------------ exact sums */
+
+#include "exact.h"
+
+#include "exact_threads.h"
+
+/* One block, in place of the shared kernel: threads add up a word each, GROUPS of them the same
+ * one, then one thread makes the carries. */
+static __device__ inline void finish_exact(const meta_gpu_call *w, int bytes)
+{
+    enum { GROUPS = META_GPU_BLOCK / META_EXACT_WORDS };
+    __shared__ meta_i64 part[GROUPS][META_EXACT_WORDS];
+    const meta_i64 *partial = (const meta_i64 *)w->operand[0];
+    meta_i64 *result = (meta_i64 *)w->operand[1] + w->space.base[1];
+    const int group = (int)threadIdx.x / META_EXACT_WORDS, k = (int)threadIdx.x % META_EXACT_WORDS;
+    meta_i64 word = 0;
+    for (meta_i64 n = group; n < w->space.extent[0] && group < GROUPS; n += GROUPS)
+        word += partial[n * META_EXACT_WORDS + k];
+    if (group < GROUPS) part[group][k] = word;
+    __syncthreads();
+    if (threadIdx.x != 0) return;
+    for (int g = 1; g < GROUPS; ++g)
+        for (int j = 0; j < META_EXACT_WORDS; ++j) part[0][j] += part[g][j];
+    meta_exact_carry(part[0]);
+    for (int j = 0; j < META_EXACT_WORDS; ++j) result[j] = part[0][j];
+    result[META_EXACT_WORDS] = (meta_i64)meta_exact_round(part[0], bytes);
+}
+
+#define FINISH_EXACT(type)                                                                         \
+    template <int N> META_GPU_GLOBAL void gpu_exact_##type(META_GPU_ARGUMENTS(N) calls, void *)    \
+    {                                                                                              \
+        finish_exact(&calls.call[0], (int)sizeof(meta_##type));                                    \
+    }
+FINISH_EXACT(f64)
+FINISH_EXACT(f32)
+
+#define META_SUFFIX f64
+#define META_T      meta_f64
+#include "exact_sum.h"
+#undef META_SUFFIX
+#undef META_T
+#define META_SUFFIX f32
+#define META_T      meta_f32
+#include "exact_sum.h"
+#undef META_SUFFIX
+#undef META_T
+
 /* ------------------------------------------------------------------ tables */
 
 /* By element size: 8, 4, 2, 1 bytes. */
 #define ONE_MOVE(kernel)                                                                           \
     {                                                                                              \
-        kernel<1>, kernel<GPU_MAX_CALLS>, nullptr, 0                                               \
+        kernel<1>, kernel<GPU_MAX_CALLS>, nullptr, 0, 0                                            \
     }
 #define ROW(NAME, name, operands)                                                                  \
     {ONE_MOVE(name##_u64), ONE_MOVE(name##_u32), ONE_MOVE(name##_u16), ONE_MOVE(name##_u8)},
@@ -209,7 +270,7 @@ enum { FIRST_COMPUTING = META_KERNEL_AXPY, ARITHMETIC_TYPES = META_I16 };
 
 #define MAP(name, type)                                                                            \
     {                                                                                              \
-        name##_##type<1>, nullptr, nullptr, 0                                                      \
+        name##_##type<1>, nullptr, nullptr, 0, 0                                                   \
     }
 #define ROW(NAME, name, operands)                                                                  \
     {MAP(name, f64), MAP(name, f32), MAP(name, i64),                                               \
@@ -219,13 +280,16 @@ enum { FIRST_COMPUTING = META_KERNEL_AXPY, ARITHMETIC_TYPES = META_I16 };
 #define gpu_finish_max(type) gpu_greatest_##type<1>
 #define REDUCTION(name, finish, type)                                                              \
     {                                                                                              \
-        name##_##type<1>, nullptr, gpu_##finish(type), 0                                           \
+        name##_##type<1>, nullptr, gpu_##finish(type), 0, 0                                        \
     }
 #define REDUCTION_ROW(NAME, name, operands, finish)                                                \
     {REDUCTION(name, finish, f64), REDUCTION(name, finish, f32), REDUCTION(name, finish, i64),     \
      REDUCTION(name, finish, u64), REDUCTION(name, finish, i32), REDUCTION(name, finish, u32)},
-static const gpu_kernel computing[][ARITHMETIC_TYPES] = {META_MAP_KERNELS(ROW)
-                                                             META_REDUCTION_KERNELS(REDUCTION_ROW)};
+#define gpu_finish_exact(type) gpu_exact_##type<1>
+#define EXACT_ROW(NAME, name, operands, finish)                                                    \
+    {REDUCTION(name, finish, f64), REDUCTION(name, finish, f32)},
+static const gpu_kernel computing[][ARITHMETIC_TYPES] = {
+    META_MAP_KERNELS(ROW) META_REDUCTION_KERNELS(REDUCTION_ROW) META_EXACT_KERNELS(EXACT_ROW)};
 
 /* The columns of `computing` are written in the order of the types, its rows in that of kernels. */
 static_assert(META_F64 == 0 && META_F32 == 1 && META_I64 == 2 && META_U64 == 3 && META_I32 == 4 &&
@@ -239,10 +303,11 @@ static_assert(sizeof(meta_gpu_calls<GPU_MAX_CALLS>) + sizeof(void *) <= 4096,
 
 gpu_kernel gpu_kernel_of(uint32_t kernel, uint32_t type)
 {
-    gpu_kernel found = {nullptr, nullptr, nullptr, 0};
+    gpu_kernel found = {nullptr, nullptr, nullptr, 0, 0};
     if (type >= META_TYPE_COUNT || kernel >= META_KERNEL_COUNT) return found;
     if (kernel < FIRST_COMPUTING) return moving[kernel][size_class(type)];
     if (type < ARITHMETIC_TYPES) found = computing[kernel - FIRST_COMPUTING][type];
     found.along = along_of(kernel);
+    found.exact = kernel == META_KERNEL_EXACT_SUM || kernel == META_KERNEL_EXACT_DOT;
     return found;
 }

@@ -66,7 +66,8 @@ static unsigned deal(const meta_plugin_device *device, const gpu_kernel *kernel,
     const uint64_t lines = set_depth(device, kernel, call);
     const int only_reads = kernel->finish && !kernel->along;
     const uint64_t wanted = units * (only_reads ? REDUCTION_BLOCKS_PER_UNIT : GPU_BLOCKS_PER_UNIT);
-    const uint64_t most = kernel->finish ? at_most(wanted, GPU_MAX_PARTIALS) : wanted;
+    const uint64_t room = kernel->exact ? GPU_MAX_EXACT : GPU_MAX_PARTIALS;
+    const uint64_t most = kernel->finish ? at_most(wanted, room) : wanted;
     const uint32_t most_log2 = kernel->along ? STENCIL_COLUMNS : 31;
     uint32_t log2 = 0;
     while ((uint64_t)1 << log2 < columns && 1 << log2 < META_GPU_BLOCK && log2 < most_log2) ++log2;
@@ -100,10 +101,10 @@ static size_t element_bytes(uint32_t type)
 
 /* Combine the partial results, into the result's place on the device or a slot that the device
  * writes through; the queue is in order, so the next reduction cannot overwrite them too early. */
-static meta_err finish(meta_plugin_queue *queue, meta_gpu_kernel<1>::type *kernel,
-                       const meta_call *call, unsigned partials)
+static meta_err finish(meta_plugin_queue *queue, const gpu_kernel *kernel, const meta_call *call,
+                       unsigned partials)
 {
-    const size_t bytes = element_bytes(call->type);
+    const size_t bytes = kernel->exact ? 8 : element_bytes(call->type);
     meta_gpu_calls<1> calls = {};
     meta_gpu_call *combine = &calls.call[0];
     combine->operand[0] = queue->partials;
@@ -114,7 +115,7 @@ static meta_err finish(meta_plugin_queue *queue, meta_gpu_kernel<1>::type *kerne
         combine->operand[1] = call->result_object;
         combine->space.base[1] = (meta_i64)(call->result_offset / bytes);
     }
-    return run_one(queue, kernel, calls, 1);
+    return run_one(queue, kernel->finish, calls, 1);
 }
 
 static meta_err launch_one(meta_plugin_queue *queue, const gpu_kernel *kernel,
@@ -124,7 +125,7 @@ static meta_err launch_one(meta_plugin_queue *queue, const gpu_kernel *kernel,
     set_arguments(call, &calls.call[0]);
     const unsigned blocks = deal(queue->device, kernel, &calls.call[0]);
     GPU_TRY_META(run_one(queue, kernel->one, calls, blocks));
-    return kernel->finish ? finish(queue, kernel->finish, call, blocks) : META_OK;
+    return kernel->finish ? finish(queue, kernel, call, blocks) : META_OK;
 }
 
 static meta_err launch_many(meta_plugin_queue *queue, const gpu_kernel *kernel,

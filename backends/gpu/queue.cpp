@@ -101,6 +101,7 @@ static int meets_result(const meta_plugin_queue *queue, const void *host, size_t
 
 static meta_err make_queue(meta_plugin_queue *queue, gpu_stream adopted, int urgent)
 {
+    const size_t words[] = {GPU_MAX_PARTIALS, GPU_MAX_EXACT * META_EXACT_WORDS};
     void *slots = NULL;
     GPU_TRY_META(gpu_use(queue->device));
     queue->stream = adopted;
@@ -110,7 +111,7 @@ static meta_err make_queue(meta_plugin_queue *queue, gpu_stream adopted, int urg
         queue->owned = 1;
     }
     GPU_TRY_AS(GPU_PREFIX "Malloc",
-               gpu_malloc(&queue->partials, GPU_MAX_PARTIALS * sizeof(uint64_t)));
+               gpu_malloc(&queue->partials, words[words[1] > words[0]] * sizeof(uint64_t)));
     GPU_TRY_AS(GPU_HOST_MALLOC, gpu_host_malloc(&slots, GPU_RESULTS * sizeof(uint64_t)));
     queue->slots = (uint64_t *)slots;
     return META_OK;

@@ -74,6 +74,18 @@ static size_t groups_of(const shape *s)
     return s->global[0] / s->local[0] * (s->global[1] / s->local[1]);
 }
 
+static int is_exact(uint32_t id)
+{
+    return id == META_KERNEL_EXACT_SUM || id == META_KERNEL_EXACT_DOT;
+}
+
+/* The local memory that a kernel needs: an accumulator of each work item, or the one that exact
+ * sums share, which has digits for either sign. */
+static size_t local_bytes(uint32_t id, size_t items)
+{
+    return is_exact(id) ? 2 * OCL_EXACT_BYTES : items * OCL_PARTIAL_BYTES;
+}
+
 static cl_int set_buffer(cl_kernel kernel, cl_uint index, void *object)
 {
     cl_mem buffer = object;
@@ -91,7 +103,8 @@ static cl_int set_arguments(cl_kernel kernel, const meta_call *call, cl_mem part
     if (status == CL_SUCCESS) status = clSetKernelArg(kernel, 2, sizeof scalar, &scalar);
     if (status == CL_SUCCESS) status = clSetKernelArg(kernel, 3, sizeof call->space, &call->space);
     if (status == CL_SUCCESS) status = set_buffer(kernel, 4, partials);
-    if (status == CL_SUCCESS) status = clSetKernelArg(kernel, 5, items * OCL_PARTIAL_BYTES, NULL);
+    if (status == CL_SUCCESS)
+        status = clSetKernelArg(kernel, 5, local_bytes(call->kernel, items), NULL);
     return status;
 }
 
@@ -116,6 +129,7 @@ static meta_err enqueue(meta_plugin_queue *queue, const ocl_kernel *kernel, cons
 /* The kernel that combines the partial results of kernel @p id; 0 where it is no reduction. */
 static uint32_t finish_of(uint32_t id)
 {
+    if (is_exact(id)) return OCL_KERNEL_FINISH_EXACT;
     if (id < META_KERNEL_REDUCE_SUM) return 0;
     if (id == META_KERNEL_REDUCE_MIN) return OCL_KERNEL_FINISH_MIN;
     if (id == META_KERNEL_REDUCE_MAX) return OCL_KERNEL_FINISH_MAX;
@@ -128,8 +142,8 @@ static meta_err finish(meta_plugin_queue *queue, const ocl_kernel *kernel, const
                        size_t partials, cl_event *event)
 {
     static const shape one = {{1, 1}, {1, 1}};
-    const size_t bytes = call->type <= META_U64 && call->type != META_F32 ? 8 : 4;
-    const size_t slot = OCL_MAX_PARTIALS * OCL_PARTIAL_BYTES;
+    const int wide = call->type <= META_U64 && call->type != META_F32;
+    const size_t bytes = wide || is_exact(call->kernel) ? 8 : 4;
     const int to_host = call->result_host != NULL;
     meta_call combine = {.type = call->type};
     combine.object[0] = queue->scratch;
@@ -137,10 +151,10 @@ static meta_err finish(meta_plugin_queue *queue, const ocl_kernel *kernel, const
     combine.space.ndim = 1;
     combine.space.rows = 1;
     combine.space.extent[0] = (int64_t)partials;
-    combine.space.base[1] = (int64_t)((to_host ? slot : call->result_offset) / bytes);
+    combine.space.base[1] = (int64_t)((to_host ? OCL_ELEMENT_AT : call->result_offset) / bytes);
     OCL_TRY_META(enqueue(queue, kernel, &combine, &one, to_host ? NULL : event));
     if (to_host)
-        OCL_TRY(clEnqueueReadBuffer(queue->cl, queue->scratch, CL_FALSE, slot, bytes,
+        OCL_TRY(clEnqueueReadBuffer(queue->cl, queue->scratch, CL_FALSE, OCL_ELEMENT_AT, bytes,
                                     call->result_host, 0, NULL, event),
                 "clEnqueueReadBuffer(result)");
     return META_OK;

@@ -13,8 +13,11 @@
 
 /** The most work groups a reduction is spread over, and so the most partial results it has. */
 #define OCL_MAX_PARTIALS 256
-/** The bytes kept for one partial result: the widest accumulator. */
+/** The bytes kept for one partial result: the widest accumulator, and that of an exact sum. */
 #define OCL_PARTIAL_BYTES 8
+#define OCL_EXACT_BYTES   (META_EXACT_WORDS * 8)
+/** Where the scratch memory of a queue has the element for a result that goes to the host. */
+#define OCL_ELEMENT_AT    (OCL_MAX_PARTIALS * OCL_EXACT_BYTES)
 
 /** What is known of an OpenCL device without opening it. */
 typedef struct ocl_about {
@@ -47,6 +50,7 @@ enum {
     OCL_KERNEL_FINISH_SUM = META_KERNEL_COUNT,
     OCL_KERNEL_FINISH_MIN,
     OCL_KERNEL_FINISH_MAX,
+    OCL_KERNEL_FINISH_EXACT,
     OCL_KERNEL_COUNT
 };
 
@@ -176,7 +180,12 @@ extern const unsigned char ocl_text_meta_types_h[];
 extern const unsigned char ocl_text_lang_opencl_h[];
 extern const unsigned char ocl_text_meta_space_h[];
 extern const unsigned char ocl_text_lang_opencl_body_h[];
+extern const unsigned char ocl_text_cpu_stencil_h[];
 extern const unsigned char ocl_text_move_h[];
 extern const unsigned char ocl_text_arithmetic_h[];
+extern const unsigned char ocl_text_exact_h[];
+extern const unsigned char ocl_text_exact_rows_h[];
+extern const unsigned char ocl_text_exact_threads_h[];
+extern const unsigned char ocl_text_exact_sum_h[];
 
 #endif

@@ -6,16 +6,18 @@
 #include <string.h>
 
 #include "opencl.h"
+#include "variable.h"
 
 const meta_host *ocl_host;
 
 static meta_err start(const meta_host *host)
 {
     const char *wanted = host->variable("META_OPENCL_DOUBLE");
+    int64_t bytes;
     ocl_host = host;
     if (wanted && strcmp(wanted, "auto") != 0 && strcmp(wanted, "off") != 0)
         return host->fail(META_ERR_ENVIRONMENT, "META_OPENCL_DOUBLE=%s: give auto or off", wanted);
-    return META_OK;
+    return meta_stream_bytes(host, 0, &bytes);
 }
 
 /* host_alloc and host_free are absent: on a CPU device the driver copies host memory as it is, and

@@ -4,12 +4,14 @@
  *  cache of binaries. */
 #include "config.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "opencl.h"
+#include "variable.h"
 
 /* How a program differs from the others. */
 typedef struct recipe {
@@ -38,12 +40,13 @@ static const recipe recipes[OCL_PROGRAM_COUNT] = {META_MOVE_TYPES(MOVE_RECIPE)
 #define KERNEL_NAME4(NAME, name, operands, finish) #name,
 static const char *const kernel_names[OCL_KERNEL_COUNT] = {
     META_MOVE_KERNELS(KERNEL_NAME3) META_MAP_KERNELS(KERNEL_NAME3)
-        META_REDUCTION_KERNELS(KERNEL_NAME4) "finish_sum",
-    "finish_min", "finish_max"};
+        META_REDUCTION_KERNELS(KERNEL_NAME4) META_EXACT_KERNELS(KERNEL_NAME4) "finish_sum",
+    "finish_min", "finish_max", "finish_exact"};
 
 /* ------------------------------------------------------------------ what is built */
 
-enum { PARTS = 6 };
+/* Results of so many bytes no cache can be expected to hold until somebody reads them. */
+enum { PARTS = 10, STREAM_BYTES = 1 << 26 };
 
 /* A program's text and options. */
 typedef struct plan {
@@ -78,16 +81,29 @@ static void make_key(const ocl_about *about, plan *p)
 static void make_plan(const ocl_about *about, int number, plan *p)
 {
     const recipe *r = &recipes[number];
-    snprintf(p->first, sizeof p->first, "#define META_SUFFIX %s\n%s%s%s", r->suffix, r->definitions,
-             about->has_f64 ? "#define META_HAS_F64\n" : "",
-             about->is_cpu ? "#define META_CPU\n" : "");
+    const int floating = number == OCL_PROGRAM_F64 || number == OCL_PROGRAM_F32;
+    int64_t stream = STREAM_BYTES;
+    (void)meta_stream_bytes(ocl_host, STREAM_BYTES, &stream); /* the plugin's start has seen to errors */
+    snprintf(p->first, sizeof p->first,
+             "#define META_SUFFIX %s\n%s%s%s#define META_ELEMENT %d\n#define META_STREAM %" PRId64
+             "\n",
+             r->suffix, r->definitions, about->has_f64 ? "#define META_HAS_F64\n" : "",
+             about->is_cpu ? "#define META_CPU\n" : "", number == OCL_PROGRAM_F64 ? 8 : 4, stream);
     p->suffix = r->suffix;
     p->text[0] = p->first;
     p->text[1] = (const char *)ocl_text_meta_types_h;
     p->text[2] = (const char *)ocl_text_lang_opencl_h;
     p->text[3] = (const char *)ocl_text_meta_space_h;
     p->text[4] = (const char *)ocl_text_lang_opencl_body_h;
-    p->text[5] = (const char *)r->body;
+    p->text[5] = floating && about->is_cpu ? (const char *)ocl_text_cpu_stencil_h : "";
+    p->text[6] = (const char *)r->body;
+    p->text[7] = p->text[8] = p->text[9] = "";
+    if (about->has_f64 && floating) {
+        p->text[7] = (const char *)ocl_text_exact_h;
+        p->text[8] =
+            (const char *)(about->is_cpu ? ocl_text_exact_rows_h : ocl_text_exact_threads_h);
+        p->text[9] = (const char *)ocl_text_exact_sum_h;
+    }
     p->options = number == OCL_PROGRAM_F32 && about->exact_f32
                      ? "-cl-std=CL1.2 -cl-fp32-correctly-rounded-divide-sqrt"
                      : "-cl-std=CL1.2";

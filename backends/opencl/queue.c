@@ -22,7 +22,7 @@ static meta_err make_queue(meta_plugin_queue *queue, cl_command_queue adopted)
         OCL_TRY(status, "clCreateCommandQueue");
     }
     queue->scratch = clCreateBuffer(device->context, CL_MEM_READ_WRITE,
-                                    (OCL_MAX_PARTIALS + 1) * OCL_PARTIAL_BYTES, NULL, &status);
+                                    OCL_ELEMENT_AT + OCL_PARTIAL_BYTES, NULL, &status);
     OCL_TRY(status, "clCreateBuffer(partial results)");
     return META_OK;
 }

@@ -6,9 +6,9 @@
 #include "openmp.h"
 
 #include "stream.h"
+#include "variable.h"
 #include "vector.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,20 +30,10 @@ static meta_i64 cache_bytes(int name, meta_i64 usual)
 
 meta_err stream_begin(void)
 {
-    const char *value = openmp_host->variable("META_STREAM_BYTES");
-    char *end = NULL;
-    asked = -1;
 #ifdef _SC_LEVEL2_CACHE_SIZE
     own_cache = cache_bytes(_SC_LEVEL2_CACHE_SIZE, USUAL_CACHE);
 #endif
-    if (!value || strcmp(value, "auto") == 0) return META_OK;
-    errno = 0;
-    asked = strcmp(value, "off") == 0 ? INT64_MAX : strtoll(value, &end, 10);
-    if (errno || asked < 0 || (end && (*end || end == value)))
-        return openmp_host->fail(META_ERR_ENVIRONMENT,
-                                 "META_STREAM_BYTES=%s: give auto, off or a number of bytes",
-                                 value);
-    return META_OK;
+    return meta_stream_bytes(openmp_host, -1, &asked);
 }
 
 meta_i64 stream_cache(void)
