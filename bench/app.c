@@ -65,7 +65,7 @@ static void find_sides(work *w, MPI_Comm cart, const cube *c)
         for (int axis = 0; axis < 3; ++axis)
             if ((d.along[axis] < 0 && mine[axis] == 0) ||
                 (d.along[axis] > 0 && mine[axis] == dims[axis] - 1))
-                w->side[w->sides++] = region_box(c, &border);
+                w->side[w->sides++] = region_in_grid(c, &border, &w->own);
     }
 }
 
@@ -85,13 +85,12 @@ static void plan_create(work *w, MPI_Comm cart)
 static void measure(bench *b, MPI_Comm cart, const cube *c)
 {
     const double bytes = 2 * (double)number_size(b->o->type) * (double)(c->n * c->n * c->n);
-    const region own = cube_own(c);
     exchange messages;
-    work w = {.own = region_box(c, &own), .type = type_of(b->o->type), .messages = &messages};
+    work w = {.type = type_of(b->o->type), .messages = &messages};
     row r;
     exchange_create(&messages, cart, c, 1, b->o->type, false);
-    buffer_create(&w.grid, cube_cells(c), b->o->type);
-    buffer_create(&w.next, cube_cells(c), b->o->type);
+    buffer_create_grid(&w.grid, &w.own, c->n, c->ghosts, b->o->type);
+    buffer_create_grid(&w.next, &w.own, c->n, c->ghosts, b->o->type);
     find_sides(&w, cart, c);
     if (!rows_impossible("app", c->n)) {
         plan_create(&w, cart);
@@ -111,7 +110,7 @@ static void measure(bench *b, MPI_Comm cart, const cube *c)
 void app_run(bench *b, int64_t size)
 {
     const cube c = {size, 1};
-    const double on_device = 2 * (double)cube_cells(&c) * (double)number_size(b->o->type);
+    const double on_device = 2 * cube_grid_bytes(&c, number_size(b->o->type));
     int dims[3] = {0, 0, 0}, periods[3] = {0, 0, 0}, ranks;
     MPI_Comm cart;
     place_need(b->here, on_device, exchange_need(&c, 1, b->o->type));

@@ -25,6 +25,13 @@ int64_t cube_cells(const cube *c)
     return edge(c) * edge(c) * edge(c);
 }
 
+/* Rows have up to three lines of 64 bytes of padding, and planes a row. */
+double cube_grid_bytes(const cube *c, size_t bytes)
+{
+    const double e = (double)edge(c);
+    return (e * (double)bytes + 3 * 64) * (e + 1) * e;
+}
+
 region cube_own(const cube *c)
 {
     region r;
@@ -65,6 +72,16 @@ meta_box region_box(const cube *c, const region *r)
     const int64_t e = edge(c);
     return (meta_box){
         3, {e, e, e}, {r->start[0], r->start[1], r->start[2]}, {r->end[0], r->end[1], r->end[2]}};
+}
+
+meta_box region_in_grid(const cube *c, const region *r, const meta_box *own)
+{
+    meta_box box = *own;
+    for (int d = 0; d < 3; ++d) {
+        box.start[d] = own->start[d] + r->start[d] - c->ghosts;
+        box.end[d] = own->start[d] + r->end[d] - c->ghosts;
+    }
+    return box;
 }
 
 int64_t region_sectors(const cube *c, const region *r, size_t bytes, int64_t sector)

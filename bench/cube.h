@@ -29,8 +29,10 @@ direction direction_of(int k);
 /** Along how many axes it points: 1 a face, 2 an edge, 3 a corner. */
 int direction_axes(direction d);
 
-/** All cells of the array, ghosts included. */
+/** All cells of the dense array, ghosts included. */
 int64_t cube_cells(const cube *c);
+/** No less than the bytes of a grid of meta_grid_alloc(), of elements of @p bytes. */
+double cube_grid_bytes(const cube *c, size_t bytes);
 region cube_own(const cube *c);
 /** What is sent in a direction, as thick as the ghosts: the own cells next to them; and the ghost
  *  cells there. */
@@ -38,7 +40,9 @@ region cube_border(const cube *c, direction d);
 region cube_ghost(const cube *c, direction d);
 
 int64_t region_cells(const region *r);
+/** The region in the dense array, and in a grid whose own cells are @p own. */
 meta_box region_box(const cube *c, const region *r);
+meta_box region_in_grid(const cube *c, const region *r, const meta_box *own);
 /** The number of memory sectors of @p sector bytes that the region of elements of @p bytes touches,
  *  in an array that begins with one. */
 int64_t region_sectors(const cube *c, const region *r, size_t bytes, int64_t sector);

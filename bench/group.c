@@ -31,10 +31,10 @@ const group groups[] = {
     },
     {
         .name = "reduce",
-        .meaning = "sum, minimum, maximum and dot product",
+        .meaning = "sum, minimum, maximum and dot product; reproducible ones against plain ones",
         .sizes = {128, 256, 512},
         .run = reduce_run,
-        .peers = {"vendor"},
+        .peers = {"vendor", "plain"},
     },
     {
         .name = "pack",

@@ -43,6 +43,9 @@ meta_type type_of(number type);
 void place_need(const place *p, double device_bytes, double host_bytes);
 /** Allocate @p count elements, first touched and set to 1 by libmeta. Notes a failure. */
 void buffer_create(buffer *b, int64_t count, number type);
+/** A grid of meta_grid_alloc() of a cube of @p n cells with @p ghosts on every side, touched and
+ * set in the same way; *own is set to its own cells. */
+void buffer_create_grid(buffer *b, meta_box *own, int64_t n, int64_t ghosts, number type);
 /** The same in host memory for peers that compute with plain loops. */
 void buffer_create_host(buffer *b, int64_t count, number type);
 void buffer_free(buffer *b);

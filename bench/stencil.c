@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file stencil.c
  *  The group stencil: the four stencils, alone and with the fused sum, over the N³ cells of a cube
- * with a ghost cell on every side. */
+ * with a ghost cell on every side, in grids of meta_grid_alloc(). */
 #include "config.h"
 
 #include <stdio.h>
@@ -45,12 +45,11 @@ static void measure(bench *b, work *w, int64_t size)
 void stencil_run(bench *b, int64_t size)
 {
     const cube c = {size, 1};
-    const region own = cube_own(&c);
     buffer to = {.at = NULL}, from = {.at = NULL};
-    work w = {.to = &to, .from = &from, .box = region_box(&c, &own), .type = type_of(b->o->type)};
-    place_need(b->here, 2 * (double)cube_cells(&c) * (double)number_size(b->o->type), 0);
-    buffer_create(&to, cube_cells(&c), b->o->type);
-    buffer_create(&from, cube_cells(&c), b->o->type);
+    work w = {.to = &to, .from = &from, .type = type_of(b->o->type)};
+    place_need(b->here, 2 * cube_grid_bytes(&c, number_size(b->o->type)), 0);
+    buffer_create_grid(&to, &w.box, c.n, c.ghosts, b->o->type);
+    buffer_create_grid(&from, &w.box, c.n, c.ghosts, b->o->type);
     if (!rows_impossible("stencil", size))
         for (int k = 0; k < 2 * META_STENCIL_COUNT; ++k) {
             w.kind = (meta_stencil_kind)(k / 2);

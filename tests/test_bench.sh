@@ -99,7 +99,8 @@ rows 5 0 memory --size 8
 has memory.copy_nt.f64.8
 rows 16 0 stencil --size 6,9
 has stencil.3d7p_sum.f64.9
-rows 6 0 reduce --size 7 --type f32
+rows 10 0 reduce --size 7 --type f32
+has reduce.exact_dot_box.f32.7
 has reduce.dot_box.f32.7
 rows 76 0 pack --size 5
 has pack.xface.f64.5

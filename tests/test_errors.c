@@ -26,6 +26,7 @@ static void *elsewhere;       /* a buffer on another device, NULL where there is
 static double pattern[CELLS]; /* what a and b hold */
 static double stack[CELLS];
 static const double one = 1;
+static const int no_ghosts[META_MAX_DIM] = {0};
 
 /* Outputs: after a refused call they are what they were. */
 static const meta_event untouched_event = {0x5eed, 0xfeed};
@@ -37,6 +38,7 @@ static int64_t out_int64;
 static size_t out_size;
 static meta_mode out_mode, mode;
 static meta_face out_face;
+static meta_box out_box;
 
 static void set_outputs(void)
 {
@@ -47,6 +49,7 @@ static void set_outputs(void)
     out_int64 = -77;
     out_size = 77;
     out_face = (meta_face){.start = -77, .count = -7};
+    out_box = (meta_box){.ndim = -7, .size = {-77}};
 }
 
 static void check_outputs(void)
@@ -56,6 +59,7 @@ static void check_outputs(void)
     CHECK(out_pointer == &out_pointer);
     CHECK(out_int == -77 && out_mode == -77 && out_int64 == -77 && out_size == 77);
     CHECK(out_face.start == -77 && out_face.count == -7);
+    CHECK(out_box.ndim == -7 && out_box.size[0] == -77 && out_box.end[0] == 0);
 }
 
 /* A call was refused as it should be. */
@@ -375,6 +379,7 @@ static void refuse_everything(void)
     UNSTARTED(meta_set_job, 0, 1, 0, 1);
     UNSTARTED(meta_rank_device, 0, 1, 0, 1, &out_mode, &out_int, NULL);
     UNSTARTED(meta_alloc, &out_pointer, 8);
+    UNSTARTED(meta_grid_alloc, &out_pointer, &out_box, 2, size, no_ghosts, no_ghosts, META_F64);
     UNSTARTED(meta_free, p);
     UNSTARTED(meta_host_alloc, &out_pointer, 8);
     UNSTARTED(meta_host_free, p);
@@ -407,6 +412,8 @@ static void refuse_everything(void)
     UNSTARTED(meta_reduce, &result, p, &good_box, META_SUM, META_F64, &done);
     UNSTARTED(meta_dot, &result, p, q, &good_box, META_F64, &done);
     UNSTARTED(meta_axpy, p, &one, q, &good_box, META_F64, &done);
+    UNSTARTED(meta_set_reproducible, 1);
+    UNSTARTED(meta_get_reproducible, &out_int);
     CHECK(memcmp(stack, (const double[CELLS]){0}, sizeof stack) == 0);
     CHECK(event.slot == 0 && event.generation == 1);
 }
@@ -549,6 +556,38 @@ static void allocations_are_refused_by_name(void)
     REFUSED(META_ERR_NO_MEMORY, "bytes", meta_alloc, &out_pointer, PTRDIFF_MAX - 4096);
     REFUSED(META_ERR_NO_MEMORY, "bytes", meta_alloc, &out_pointer, (size_t)1 << 55);
     REFUSED(META_ERR_NO_MEMORY, "bytes", meta_host_alloc, &out_pointer, (size_t)1 << 55);
+    end();
+}
+
+static void grids_are_refused_by_name(void)
+{
+    static const int64_t n[META_MAX_DIM] = {4, 4, 4}, negative[] = {4, -1, 4};
+    static const int64_t far[] = {INT64_MAX - 70, 2, 2}, vast[] = {1 << 19, 1 << 19, 1 << 18};
+    static const int ghosts[META_MAX_DIM] = {1, 1, 1}, wrong[] = {1, 1, -1};
+    void **p = &out_pointer;
+    meta_box *box = &out_box;
+    begin();
+    REFUSED(META_ERR_ARGUMENT, "ptr", meta_grid_alloc, NULL, box, 3, n, ghosts, ghosts, META_F64);
+    REFUSED(META_ERR_ARGUMENT, "box", meta_grid_alloc, p, NULL, 3, n, ghosts, ghosts, META_F64);
+    REFUSED(META_ERR_ARGUMENT, "ndim", meta_grid_alloc, p, box, 0, n, ghosts, ghosts, META_F64);
+    REFUSED(META_ERR_ARGUMENT, "ndim", meta_grid_alloc, p, box, -1, n, ghosts, ghosts, META_F64);
+    REFUSED(META_ERR_ARGUMENT, "ndim", meta_grid_alloc, p, box, META_MAX_DIM + 1, n, ghosts, ghosts,
+            META_F64);
+    REFUSED(META_ERR_ARGUMENT, "cells", meta_grid_alloc, p, box, 3, NULL, ghosts, ghosts, META_F64);
+    REFUSED(META_ERR_ARGUMENT, "low", meta_grid_alloc, p, box, 3, n, NULL, ghosts, META_F64);
+    REFUSED(META_ERR_ARGUMENT, "high", meta_grid_alloc, p, box, 3, n, ghosts, NULL, META_F64);
+    REFUSED(META_ERR_ARGUMENT, "cells[1] is -1", meta_grid_alloc, p, box, 3, negative, ghosts,
+            ghosts, META_F64);
+    REFUSED(META_ERR_ARGUMENT, "low[2] is -1", meta_grid_alloc, p, box, 3, n, wrong, ghosts,
+            META_F64);
+    REFUSED(META_ERR_ARGUMENT, "high[2] is -1", meta_grid_alloc, p, box, 3, n, ghosts, wrong,
+            META_F64);
+    REFUSED(META_ERR_TYPE, "type", meta_grid_alloc, p, box, 3, n, ghosts, ghosts, META_TYPE_COUNT);
+    REFUSED(META_ERR_TYPE, "type", meta_grid_alloc, p, box, 3, n, ghosts, ghosts, (meta_type)-1);
+    for (int d = 1; d <= 3; ++d)
+        REFUSED(META_ERR_OVERFLOW, "cells", meta_grid_alloc, p, box, d, far, ghosts, ghosts,
+                META_F64);
+    REFUSED(META_ERR_NO_MEMORY, "bytes", meta_grid_alloc, p, box, 3, vast, ghosts, ghosts, META_U8);
     end();
 }
 
@@ -927,6 +966,8 @@ static void reductions_are_refused_by_name(void)
     if (elsewhere)
         REFUSED(META_ERR_WRONG_DEVICE, "result", meta_reduce, elsewhere, a, &good_box, META_SUM,
                 META_F64, &done);
+    REFUSED(META_ERR_ARGUMENT, "on", meta_set_reproducible, 2);
+    REFUSED(META_ERR_ARGUMENT, "on", meta_get_reproducible, NULL);
     end();
 }
 
@@ -1024,12 +1065,13 @@ TEST_MAIN(PROMISE(calls_before_the_start_are_refused), PROMISE(calls_after_the_e
           PROMISE(variables_and_types_are_refused_by_name), PROMISE(back_ends_are_refused_by_name),
           PROMISE(devices_are_refused_by_name), PROMISE(a_refused_choice_leaves_the_threads_device),
           PROMISE(a_process_of_no_job_is_refused), PROMISE(allocations_are_refused_by_name),
-          PROMISE(what_cannot_be_freed_is_refused_by_name), PROMISE(copies_are_refused_by_name),
-          PROMISE(box_copies_are_refused_by_name), PROMISE(fills_are_refused_by_name),
-          PROMISE(wraps_are_refused_by_name), PROMISE(addresses_are_refused_by_name),
-          PROMISE(no_events_are_refused_by_name), PROMISE(states_are_refused_by_name),
-          PROMISE(faces_are_refused_by_name), PROMISE(slabs_are_refused_by_name),
-          PROMISE(packing_is_refused_by_name), PROMISE(unpacking_is_refused_by_name),
-          PROMISE(transposing_is_refused_by_name), PROMISE(stencils_are_refused_by_name),
-          PROMISE(reductions_are_refused_by_name), PROMISE(dot_products_are_refused_by_name),
-          PROMISE(axpy_is_refused_by_name), PROMISE(every_public_function_has_its_cases_here))
+          PROMISE(grids_are_refused_by_name), PROMISE(what_cannot_be_freed_is_refused_by_name),
+          PROMISE(copies_are_refused_by_name), PROMISE(box_copies_are_refused_by_name),
+          PROMISE(fills_are_refused_by_name), PROMISE(wraps_are_refused_by_name),
+          PROMISE(addresses_are_refused_by_name), PROMISE(no_events_are_refused_by_name),
+          PROMISE(states_are_refused_by_name), PROMISE(faces_are_refused_by_name),
+          PROMISE(slabs_are_refused_by_name), PROMISE(packing_is_refused_by_name),
+          PROMISE(unpacking_is_refused_by_name), PROMISE(transposing_is_refused_by_name),
+          PROMISE(stencils_are_refused_by_name), PROMISE(reductions_are_refused_by_name),
+          PROMISE(dot_products_are_refused_by_name), PROMISE(axpy_is_refused_by_name),
+          PROMISE(every_public_function_has_its_cases_here))

@@ -160,8 +160,32 @@ static void another_value_than_auto_and_off_is_refused(void)
     CHECK_OK(meta_init());
 }
 
+/* An accumulator of doubles is not to be had, and no other sum would be the right one. */
+static void reproducible_f32_sums_are_refused(void)
+{
+    float result = 42;
+    mirror a = {0}, b = {0};
+    CHECK_OK(meta_set_reproducible(1));
+    if (mirror_new(&a, CELLS * sizeof(float)) && mirror_new(&b, CELLS * sizeof(float))) {
+        CHECK_ERR_NAMES(meta_reduce(&result, a.device, &inside, META_SUM, META_F32, NULL),
+                        META_ERR_UNSUPPORTED, "META_REPRODUCIBLE");
+        CHECK_ERR_NAMES(meta_dot(&result, a.device, b.device, &inside, META_F32, NULL),
+                        META_ERR_UNSUPPORTED, "double");
+        CHECK_ERR_NAMES(
+            meta_stencil(a.device, b.device, &inside, META_3D7P, META_F32, &result, NULL),
+            META_ERR_UNSUPPORTED, "double");
+        CHECK(result == 42);
+        mirror_holds(&a, META_U8, "the array");
+        CHECK_OK(meta_reduce(&result, a.device, &inside, META_MAX, META_F32, NULL));
+    }
+    CHECK_OK(meta_set_reproducible(0));
+    mirror_free(&a);
+    mirror_free(&b);
+}
+
 TEST_MAIN_WITH(&without_double, PROMISE(device_says_that_it_has_no_double),
                PROMISE(f64_arithmetic_is_refused_and_nothing_written),
+               PROMISE(reproducible_f32_sums_are_refused),
                PROMISE(an_event_of_a_refused_call_is_left_alone),
                PROMISE(f64_is_moved_like_every_type), PROMISE(every_other_type_is_computed_with),
                PROMISE(another_value_than_auto_and_off_is_refused))

@@ -42,7 +42,20 @@ META_RANK_MAP='0:opencl,*:openmp'
 export META_RANK_MAP
 run 0 2 meta-minighost $several --npx 2 --expect one.f64
 last_line PASS
+# The published algorithm leaves the same bits, on every device, in either type, and goes on from the
+# other's checkpoint.
+run 0 2 meta-minighost $several --npx 2 --kernel reference --grid-out reference.f64
+last_line PASS
+cmp -s reference.f64 one.f64 || broken 'the grid depends on the kernel'
+for kernel in fast reference; do
+    run 0 2 meta-minighost $several --npx 2 --type f32 --kernel $kernel --grid-out $kernel.f64 \
+        --checkpoint_interval 3 --checkpoint_file $kernel
+done
+cmp -s reference.f64 fast.f64 || broken 'the grid depends on the kernel'
 unset META_RANK_MAP
+run 0 1 meta-minighost --restart_file fast --restart_cp_num 0 --kernel reference --grid-out on.f64
+cmp -s on.f64 fast.f64 || broken 'going on with the other kernel gives another grid'
+rm -f fast.[0-9] reference.[0-9]
 run 0 2 meta-minighost $several --npx 2 --stencil 20
 last_line PASS
 run 0 2 meta-minighost $several --npx 2 --debug_grid 1 --percent_sum 0 --report_diffusion 0
@@ -58,6 +71,12 @@ run 0 3 meta-dot3d --nx 300 --ny 70 --nz 90 --iters 2 --type i32
 last_line PASS
 unset META_RANK_MAP
 
+run 0 2 meta-dot3d --nx 11 --ny 6 --nz 5 --iters 2 --type u64 --json report.json
+for line in '"result": "10890",' '"closed_form": "10890",' '"iterations": 2,' '"pass": true'; do
+    grep -q "^ *$line\$" report.json || broken "the file does not say $line"
+done
+rm -f report.json
+
 refused_whole 2 'npx\*npy\*npz = 3' meta-minighost --npx 3
 refused_whole 2 '' meta-minighost $small --npx 2 --nx 1
 refused_whole 2 'nx' meta-minighost --nx 0
@@ -66,12 +85,16 @@ refused_whole 2 'nx' meta-minighost --nx 99999999999999999999
 refused_whole 2 'stencil' meta-minighost --stencil 25
 refused_whole 2 'value' meta-minighost --nx
 refused_whole 2 'report_perf' meta-minighost --report_perf 3
+refused_whole 2 'fast or reference' meta-minighost --kernel slow
+refused_whole 2 'kernel' meta-minighost-mpi $small --npx 2 --kernel reference
 refused_whole 2 'grid-in' meta-minighost $small --grid-in nowhere.f64
 refused_whole 2 'grid-in' meta-minighost $small --nx 21 --grid-in "$golden/initial.f64"
 refused_whole 2 'grid-out' meta-minighost $small --grid-out no/such/folder/grid.f64
 refused_whole 2 'expect' meta-minighost $small --expect nowhere.f64
 refused_whole 3 'nx' meta-dot3d --nx 2
 refused_whole 2 'type' meta-dot3d --type i8
+refused_whole 2 'json' meta-dot3d --json no/such/folder/report.json
+refused_whole 2 'json' meta-dot3d --json .
 META_MODE=cuda:900
 export META_MODE
 refused_whole 2 'cuda' meta-minighost $small

@@ -25,6 +25,10 @@ has_opencl_driver()
 {
     [ -n "${OCL_ICD_VENDORS-}" ] || compgen -G '/etc/OpenCL/vendors/*.icd' >/dev/null
 }
+has_matplotlib()
+{
+    python3 -c 'import matplotlib' 2>/dev/null || /usr/bin/python3 -c 'import matplotlib' 2>/dev/null
+}
 # has_mpi KIND: a compiler wrapper of that MPI, and its launcher.
 has_mpi()
 {
@@ -55,6 +59,7 @@ need_to_check()
     need_to_build "$1"
     need 'ctest' 'cmake' has_program ctest
     need 'jansson' 'libjansson-dev' has_header jansson.h
+    need 'matplotlib' 'python3-matplotlib' has_matplotlib
     need 'libpng' 'libpng-dev' has_header png.h
     need 'zlib' 'zlib1g-dev' has_header zlib.h
     need 'OpenBLAS' 'libopenblas-dev' has_library openblas

@@ -13,7 +13,9 @@
 #include "dot3d.h"
 #include "failure.h"
 #include "options.h"
+#include "output.h"
 #include "ranks.h"
+#include "results.h"
 
 /* The largest value of an element type, aligned for it. */
 typedef union value {
@@ -79,12 +81,22 @@ static void iterate(const dot3d_way *way, dot3d *d, const block *k, int64_t iter
     out->error = block_error(k, &out->result, block_dot(k));
 }
 
-static int judge(const block *k, const options *o, const outcome *out, int rank)
+static double limit_of(const block *k, const options *o)
+{
+    if (k->type == NUMBER_F64) return 1e-12;
+    if (k->type != NUMBER_F32) return 0;
+    return o->blas ? 1e-4 : 1e-5;
+}
+
+/* The file of --json is complete before anything is printed. */
+static int judge(const block *k, const options *o, const char *blas, const outcome *out, int rank)
 {
     char result[64], closed[64];
-    const double single = o->blas ? 1e-4 : 1e-5;
-    const double limit = k->type == NUMBER_F64 ? 1e-12 : k->type == NUMBER_F32 ? single : 0;
+    const double limit = limit_of(k, o);
     const bool right = out->error <= limit && out->ghost_error <= limit;
+    results_write(
+        &(results){o, k, blas, &out->result, out->seconds, out->error, out->ghost_error, right});
+    if (failure_agree(k->comm)) return STATUS_UNUSABLE;
     block_print(k, result, sizeof result, &out->result);
     block_print_exact(k, closed, sizeof closed, block_dot(k));
     if (rank == 0) {
@@ -104,14 +116,17 @@ static int run_options(const options *o, int rank)
     outcome out = {0};
     const dot3d_way *way = o->blas ? dot3d_blas() : &own;
     block_create(&k, o);
+    if (rank == 0 && o->json != NULL) output_check("--json", o->json);
     if (failure_agree(MPI_COMM_WORLD)) return STATUS_UNUSABLE;
     dot3d *d = create(&k, way);
+    const char *blas = NULL;
     if (!failure_agree(k.comm)) {
-        print_header(&k, o, way->library(d), rank);
+        blas = way->library(d);
+        print_header(&k, o, blas, rank);
         if (!failure_agree(k.comm)) iterate(way, d, &k, o->iters, &out);
     }
     if (d != NULL) way->free(d);
-    return failure_agree(k.comm) ? STATUS_UNUSABLE : judge(&k, o, &out, rank);
+    return failure_agree(k.comm) ? STATUS_UNUSABLE : judge(&k, o, blas, &out, rank);
 }
 
 static int run_program(int argc, char **argv, int rank)

@@ -13,7 +13,7 @@
 
 #include "failure.h"
 
-enum { NX, NY, NZ, ITERS, NUMBERS, TYPE = NUMBERS, BLAS, HELP, VERSION };
+enum { NX, NY, NZ, ITERS, NUMBERS, TYPE = NUMBERS, BLAS, JSON, HELP, VERSION };
 
 static const struct option list[] = {
     [NX] = {"nx", required_argument, NULL, NX},
@@ -22,6 +22,7 @@ static const struct option list[] = {
     [ITERS] = {"iters", required_argument, NULL, ITERS},
     [TYPE] = {"type", required_argument, NULL, TYPE},
     [BLAS] = {"blas", no_argument, NULL, BLAS},
+    [JSON] = {"json", required_argument, NULL, JSON},
     [HELP] = {"help", no_argument, NULL, HELP},
     [VERSION] = {"version", no_argument, NULL, VERSION},
     {NULL, 0, NULL, 0},
@@ -40,6 +41,13 @@ static bool set_number(int64_t *value, const char *name, const char *text)
     }
     *value = parsed;
     return true;
+}
+
+static bool set_json(options *o, const char *path)
+{
+    o->json = path;
+    if (*path == '\0') failure_note("--json: the file's name is empty");
+    return *path != '\0';
 }
 
 static bool set_type(number *type, const char *name)
@@ -66,7 +74,7 @@ static bool is_possible(const options *o)
 
 options_result options_parse(options *o, int argc, char **argv)
 {
-    *o = (options){{100, 100, 100}, 100, NUMBER_F64, false};
+    *o = (options){.n = {100, 100, 100}, .iters = 100, .type = NUMBER_F64};
     int64_t *const values[NUMBERS] = {&o->n[0], &o->n[1], &o->n[2], &o->iters};
     opterr = 0;
     for (;;) {
@@ -84,9 +92,13 @@ options_result options_parse(options *o, int argc, char **argv)
         }
         if (code == HELP) return OPTIONS_HELP;
         if (code == VERSION) return OPTIONS_VERSION;
-        if (code == BLAS) o->blas = true;
-        else if (code == TYPE ? !set_type(&o->type, optarg)
-                              : !set_number(values[code], list[code].name, optarg))
+        if (code == BLAS) {
+            o->blas = true;
+            continue;
+        }
+        if (code == JSON   ? !set_json(o, optarg)
+            : code == TYPE ? !set_type(&o->type, optarg)
+                           : !set_number(values[code], list[code].name, optarg))
             return OPTIONS_WRONG;
     }
     if (optind == argc) return is_possible(o) ? OPTIONS_RUN : OPTIONS_WRONG;
@@ -111,6 +123,7 @@ void options_help(void)
         "               stays libmeta's. BLAS knows no boxes: the planes of constant x follow\n"
         "               one another in memory then, so that a block's own cells are one vector.\n"
         "               f64 and f32 only; not in the plain MPI version\n"
+        "  --json FILE  write all that is reported to this file as JSON\n"
         "  --help       print this\n"
         "  --version    print the version\n\n"
         "Integer types must be exact (they wrap), f64 right to 1e-12 and f32 to 1e-5,\n"

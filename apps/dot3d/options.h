@@ -10,6 +10,7 @@ typedef struct options {
     int64_t n[3], iters;
     number type;
     bool blas;
+    const char *json; /**< NULL where not given */
 } options;
 
 typedef enum options_result {

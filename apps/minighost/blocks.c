@@ -133,8 +133,19 @@ void blocks_write(blocks *b, int variable, const void *cells)
     if (error == MPI_SUCCESS) note_short(b, "written", &status);
 }
 
+/* MPICH's collective reading does not say how much there was. What was cut off before it was read
+ * is still not there afterwards. */
+static void note_shorter(const blocks *b)
+{
+    const int64_t end = b->start + blocks_variable_bytes(b->p, b->type) * b->p->variables;
+    MPI_Offset size = 0;
+    note_mpi(b, "looked at", MPI_File_get_size(b->file, &size));
+    if (size < end) failure_note("%s%s became shorter while it was read", b->kind, b->path);
+}
+
 void blocks_close(blocks *b, bool written)
 {
+    if (!written) note_shorter(b);
     if (written) note_mpi(b, "written", MPI_File_sync(b->file));
     note_mpi(b, "closed", MPI_File_close(&b->file));
     free_types(b);

@@ -33,14 +33,14 @@ int64_t checkpoint_grid_start(const checkpoint_header *h)
 /* The size that the header's numbers make; false where they are no grid. */
 static bool count_bytes(const checkpoint_header *h, int64_t *bytes)
 {
-    const int64_t size = h->type == NUMBER_F64 ? 8 : 4;
-    const int64_t cells[] = {h->global[0], h->global[1], h->global[2], h->variables, size};
-    const int64_t words[] = {h->variables, WORD_PLANES + h->global[2], sizeof(checkpoint_word)};
-    int64_t grid, table;
     if (h->type != NUMBER_F64 && h->type != NUMBER_F32) return false;
     if (h->variables < 1 || h->variables > MAX_VARIABLES) return false;
     for (int d = 0; d < 3; ++d)
         if (h->global[d] < 1 || h->global[d] > INT_MAX - 2) return false;
+    const int64_t size = h->type == NUMBER_F64 ? 8 : 4;
+    const int64_t cells[] = {h->global[0], h->global[1], h->global[2], h->variables, size};
+    const int64_t words[] = {h->variables, checkpoint_words(h), sizeof(checkpoint_word)};
+    int64_t grid, table;
     if (!number_product(cells, 5, &grid) || !number_product(words, 3, &table)) return false;
     if (__builtin_add_overflow(grid, table, bytes)) return false;
     return !__builtin_add_overflow(*bytes, (int64_t)sizeof *h, bytes);

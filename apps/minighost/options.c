@@ -85,7 +85,7 @@ static const struct {
 
 enum { GIVEN_TYPE = 63 }; /* in the set of those given; the others are numbers' */
 enum { NUMBERS = sizeof numbers / sizeof *numbers, FILES = sizeof files / sizeof *files };
-enum { FIRST_NUMBER = 1000, FIRST_FILE = 2000, TYPE = 3000, HELP, VERSION };
+enum { FIRST_NUMBER = 1000, FIRST_FILE = 2000, TYPE = 3000, KERNEL, HELP, VERSION };
 
 static void set_defaults(options *o, int ranks)
 {
@@ -117,6 +117,7 @@ static void list_options(struct option *list)
     for (int i = 0; i < FILES; ++i)
         *list++ = (struct option){files[i].name, required_argument, NULL, FIRST_FILE + i};
     *list++ = (struct option){"type", required_argument, NULL, TYPE};
+    *list++ = (struct option){"kernel", required_argument, NULL, KERNEL};
     *list++ = (struct option){"help", no_argument, NULL, HELP};
     *list++ = (struct option){"version", no_argument, NULL, VERSION};
     *list = (struct option){NULL, 0, NULL, 0};
@@ -155,6 +156,14 @@ static bool set_type(options *o, const char *name)
     o->given |= UINT64_C(1) << GIVEN_TYPE;
     if (number_find(name, NUMBER_F32 + 1, &o->type)) return true;
     failure_note("--type %s: must be f64 or f32", name);
+    return false;
+}
+
+static bool set_kernel(options *o, const char *name)
+{
+    o->reference = strcmp(name, "reference") == 0;
+    if (o->reference || strcmp(name, "fast") == 0) return true;
+    failure_note("--kernel %s: must be fast or reference", name);
     return false;
 }
 
@@ -202,7 +211,7 @@ static bool is_abbreviated(const char *argument, const char *name)
 
 options_result options_parse(options *o, int argc, char **argv, int ranks)
 {
-    struct option list[NUMBERS + FILES + 4];
+    struct option list[NUMBERS + FILES + 5];
     list_options(list);
     set_defaults(o, ranks);
     opterr = 0;
@@ -224,6 +233,7 @@ options_result options_parse(options *o, int argc, char **argv, int ranks)
         if (code == HELP) return OPTIONS_HELP;
         if (code == VERSION) return OPTIONS_VERSION;
         const bool right = code == TYPE         ? set_type(o, optarg)
+                           : code == KERNEL     ? set_kernel(o, optarg)
                            : code >= FIRST_FILE ? set_file(o, code - FIRST_FILE, optarg)
                                                 : set_number(o, code - FIRST_NUMBER, optarg);
         if (!right) return OPTIONS_WRONG;
@@ -245,6 +255,8 @@ void options_help(void)
         printf("  --%-19s N     %s\n", numbers[i].name, numbers[i].meaning);
     for (int i = 0; i < FILES; ++i) printf("  --%-19s FILE  %s\n", files[i].name, files[i].meaning);
     printf("  --%-19s TYPE  %s\n", "type", "f64 or f32: what the grid is computed in (f64)");
+    printf("  --%-19s NAME  %s\n", "kernel",
+           "fast: libmeta's stencil with its sum; reference: MiniGhost 1.0's (fast)");
     printf("  --%-19s       %s\n", "help", "print this");
     printf("  --%-19s       %s\n\n", "version", "print the version");
     printf("Files hold the global grid, without ghost cells, as raw little-endian float64,\n"
@@ -253,6 +265,9 @@ void options_help(void)
            "written is a warning, and the run goes on; the older ones stay as they are. So is a\n"
            "snapshot. Launchers give programs pipes: --progress 2 shows the line under them.\n"
            "--report_perf 1 or 2 also writes results.txt and results.yaml in the current folder.\n"
+           "--kernel reference is the published algorithm, for comparison: stencil into another\n"
+           "array, copy back, sum, each a pass over memory, on CPUs in plain OpenMP loops. The\n"
+           "cells have the same bits.\n"
            "For its times the program waits for the device after each part of a time step.\n"
            "Exit status: 0 right, 1 wrong result, 2 wrong use or environment.\n");
 }

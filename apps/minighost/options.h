@@ -22,6 +22,7 @@ typedef struct options {
     int64_t every, png_variable, png_plane, progress;
     uint64_t given; /**< see options_given() */
     number type;
+    bool reference; /**< --kernel: MiniGhost 1.0's own three passes */
     const char *grid_in, *grid_out, *expect, *json, *checkpoint_file, *restart_file, *vti,
         *png; /**< NULL where not given */
 } options;

@@ -115,7 +115,8 @@ static void list_flux_terms(problem *p)
                 here = here && p->first[d] + p->own.end[d] - 1 == p->global[d];
             }
         }
-        if (here && (p->corners || sides == 1)) p->term[p->terms++] = t;
+        if (!here) t.cells.end[0] = t.cells.start[0];
+        if (p->corners || sides == 1) p->term[p->terms++] = t;
     }
 }
 

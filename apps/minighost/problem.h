@@ -37,7 +37,8 @@ typedef struct problem {
                            meta_stencil_kind counts them; means nothing where points is 0 */
     int points;       /**< of the stencil; 0 where there is none */
     bool corners;     /**< the stencil needs the edges' and corners' ghost cells */
-    int terms;        /**< at the domain's sides this block has */
+    int terms;        /**< at the domain's sides, the same on every rank; those at sides that this
+                           block does not have are without cells */
     flux_term term[26];
 } problem;
 

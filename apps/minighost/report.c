@@ -28,6 +28,11 @@ static const char *stencil_name(const options *o)
     return stencil_names[o->stencil - STENCIL_NONE];
 }
 
+static const char *kernel_name(const options *o)
+{
+    return o->reference ? "reference" : "fast";
+}
+
 static const char *method_name(const options *o)
 {
     return o->comm_method == METHOD_BSPMA ? "BSPMA" : "SVAF";
@@ -49,6 +54,7 @@ static void print_problem(const problem *p, const checkpoint *from)
     printf("  process grid  %" PRId64 " x %" PRId64 " x %" PRId64 "\n", o->np[0], o->np[1],
            o->np[2]);
     printf("  stencil       %" PRId64 ", %s\n", o->stencil, stencil_name(o));
+    printf("  kernel        %s\n", kernel_name(o));
     printf("  exchange      %" PRId64 ", %s\n", o->comm_method, method_name(o));
     printf("  initial grid  %s\n", initial_grid(o, from));
     if (from != NULL)
@@ -78,6 +84,7 @@ static void put_problem(json *j, const problem *p, const checkpoint *from)
     json_string(j, "type", number_name(p->type));
     json_number(j, "stencil", o->stencil);
     json_string(j, "stencil_name", stencil_name(o));
+    json_string(j, "kernel", kernel_name(o));
     json_number(j, "exchange", o->comm_method);
     json_string(j, "exchange_name", method_name(o));
     json_string(j, "initial_grid", initial_grid(o, from));

@@ -45,13 +45,16 @@ static double node_memory(void)
     return bytes;
 }
 
-/* Both arrays of each variable, and what an exchange packs. */
+/* Both arrays of each variable, or as the reference has it one and a work array, rows having up to
+ * three lines of 64 bytes of padding; and what an exchange packs. */
 static double grid_bytes(const problem *p)
 {
     const double cells = (double)p->cells, size = (double)number_size(p->type);
+    const double padding = p->o.reference ? 0 : 3 * 64 / size * cells / (double)p->size[0];
+    const double arrays = p->o.reference ? p->variables + 1 : 2 * p->variables;
     double planes = 0;
     for (int d = 0; d < 3; ++d) planes += 2 * cells / (double)p->size[d];
-    return (2 * cells * p->variables + 2 * planes * p->grouped) * size;
+    return (arrays * (cells + padding) + 2 * planes * p->grouped) * size;
 }
 
 static void check_node(const problem *p, double mine)

@@ -25,7 +25,8 @@ typedef struct run {
     double *source;         /* of each variable: what should be there in all */
     double *flux;           /* and what has left the domain */
     double *local, *global; /* sums, fluxes and a failure's mark, before and after the reduction */
-    void *sums;             /* of a time step, see solver_step() */
+    void *sums, *totals;    /* of a time step, see solver_step(); of all ranks, if reproducible */
+    bool reproducible;      /* see solver_reproducible() */
     bool *checked;          /* of each variable: in every time step */
     double tolerance, seconds;
     int64_t steps; /* that these are for */
@@ -52,6 +53,8 @@ static void create(run *r, const problem *p, const checkpoint *from)
     r->local = allocate(2 * variables + 1, sizeof(double));
     r->global = allocate(2 * variables + 1, sizeof(double));
     r->sums = allocate(variables * (p->terms + 1), sizeof(double));
+    r->reproducible = solver_reproducible();
+    if (r->reproducible) r->totals = allocate(variables * (p->terms + 1), sizeof(double));
     r->checked = allocate(variables, sizeof(bool));
     if (failure_agree(p->cart)) return;
     for (int v = 0; v < p->variables; ++v) r->checked[v] = problem_checks(p, v);
@@ -68,6 +71,7 @@ static void destroy(run *r)
     free(r->local);
     free(r->global);
     free(r->sums);
+    free(r->totals);
     free(r->checked);
     checkpoints_end(&r->written);
 }
@@ -77,6 +81,23 @@ static double add_all(const problem *p, double value)
     double sum;
     MPI_Allreduce(&value, &sum, 1, MPI_DOUBLE, MPI_SUM, p->cart);
     return sum;
+}
+
+static double value_of(const run *r, const void *sums, int64_t index)
+{
+    const void *value = number_at((void *)(uintptr_t)sums, index, r->p->type);
+    if (r->p->type == NUMBER_F64) return *(const double *)value;
+    return *(const float *)value;
+}
+
+/* What is in a variable's grid, in all ranks. */
+static double total_of(run *r, int variable)
+{
+    const problem *p = r->p;
+    if (!r->reproducible) return add_all(p, problem_sum(p, r->cells));
+    solver_sum(r->s, variable, r->sums);
+    solver_add_ranks(r->totals, r->sums, 1, p->type);
+    return value_of(r, r->totals, 0);
 }
 
 static void put_variable(void *context, int variable, const void *cells)
@@ -109,9 +130,10 @@ static bool set_initial_grid(run *r)
     for (int v = 0; v < p->variables; ++v) {
         if (p->o.grid_in != NULL) grid_read(&file, v, r->cells);
         else problem_fill(p, v, r->cells);
-        r->source[v] = add_all(p, problem_sum(p, r->cells));
+        if (!r->reproducible) r->source[v] = total_of(r, v);
         problem_narrow(p, r->cells);
         solver_put(r->s, v, r->cells);
+        if (r->reproducible) r->source[v] = total_of(r, v);
     }
     return p->o.grid_in != NULL ? grid_close(&file) : !failure_agree(p->cart);
 }
@@ -132,27 +154,34 @@ static void insert_spike(run *r, int spike)
     }
 }
 
-static double value_of(const run *r, int64_t index)
-{
-    const void *value = number_at(r->sums, index, r->p->type);
-    if (r->p->type == NUMBER_F64) return *(const double *)value;
-    return *(const float *)value;
-}
-
-/* The step's sums of all ranks, and whether one of them failed. */
-static void collect(run *r)
+/* The sums, and the fluxes made of them, in the order of the variables. */
+static void take_sums(const run *r, const void *sums, double *taken)
 {
     const problem *p = r->p;
     for (int v = 0; v < p->variables; ++v) {
         const int64_t first = (int64_t)v * (p->terms + 1);
         double flux = 0;
         for (int t = 0; t < p->terms; ++t)
-            flux += value_of(r, first + t) * p->term[t].points / p->points;
-        r->local[v] = r->checked[v] ? value_of(r, first + p->terms) : 0;
-        r->local[p->variables + v] = flux;
+            flux += value_of(r, sums, first + t) * p->term[t].points / p->points;
+        taken[v] = r->checked[v] ? value_of(r, sums, first + p->terms) : 0;
+        taken[p->variables + v] = flux;
     }
-    r->local[2 * p->variables] = failure_seen();
-    MPI_Allreduce(r->local, r->global, 2 * p->variables + 1, MPI_DOUBLE, MPI_SUM, p->cart);
+}
+
+/* The step's sums of all ranks, and whether one of them failed. */
+static void collect(run *r)
+{
+    const problem *p = r->p;
+    const int failure = 2 * p->variables;
+    r->local[failure] = failure_seen();
+    if (r->reproducible) {
+        solver_add_ranks(r->totals, r->sums, (int64_t)p->variables * (p->terms + 1), p->type);
+        take_sums(r, r->totals, r->global);
+        r->global[failure] = add_all(p, r->local[failure]);
+    } else {
+        take_sums(r, r->sums, r->local);
+        MPI_Allreduce(r->local, r->global, failure + 1, MPI_DOUBLE, MPI_SUM, p->cart);
+    }
     for (int v = 0; v < p->variables; ++v) r->flux[v] += r->global[p->variables + v];
 }
 
@@ -250,14 +279,14 @@ static void get_cells(run *r, int variable)
     problem_widen(r->p, r->cells);
 }
 
-/* On the host and in double, whatever the time steps did; all variables. */
+/* All variables; on the host and in double, whatever the time steps did, unless reproducible. */
 static bool check_final_sums(run *r)
 {
     bool right = true;
     for (int v = 0; v < r->p->variables; ++v) {
         balance b;
         get_cells(r, v);
-        const double sum = add_all(r->p, problem_sum(r->p, r->cells));
+        const double sum = total_of(r, v);
         report_balance(&b, r->source[v], sum, r->flux[v]);
         report_final(&r->report, v, &b);
         right = right && b.error <= r->tolerance;

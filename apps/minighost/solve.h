@@ -21,6 +21,14 @@ void solver_free(solver *s);
 void solver_put(solver *s, int variable, const void *cells);
 void solver_get(solver *s, int variable, void *cells);
 
+/** Whether sums are to have the same bits on any ranks: then none is rounded before it is one of all
+ *  ranks, by solver_add_ranks(). */
+bool solver_reproducible(void);
+/** Collective. Add up @p count sums of @p type that solver_step() or solver_sum() left at @p sums. */
+void solver_add_ranks(void *totals, const void *sums, int64_t count, number type);
+/** The sum of the block's own cells of a variable, of the problem's type, to @p sum. */
+void solver_sum(solver *s, int variable, void *sum);
+
 /** Wait for the device. */
 void solver_wait(void);
 

@@ -49,6 +49,7 @@ solver *solver_create(const problem *p)
     const int64_t message = largest_plane(p) * p->grouped;
     if (s == NULL || grid == NULL) failure_note_memory(sizeof *s + (double)arrays * sizeof *grid);
     if (p->type != NUMBER_F64) failure_note("--type: this version computes in f64 only");
+    if (p->o.reference) failure_note("--kernel: this version has its own loops only");
     if (message > INT_MAX) failure_note("a message of more than %d cells; use more ranks", INT_MAX);
     if (failure_agree(p->cart)) {
         free(grid);
@@ -156,6 +157,22 @@ static inline double average_2d5p(const double *c, int64_t sy, int64_t sz)
 {
     (void)sz;
     return (c[-1] + c[-sy] + c[0] + c[sy] + c[1]) / 5;
+}
+
+void solver_sum(solver *s, int variable, void *sum)
+{
+    sum_region(s->p, s->grid[variable], &s->p->own, sum);
+}
+
+bool solver_reproducible(void)
+{
+    return false;
+}
+
+void solver_add_ranks(void *totals, const void *sums, int64_t count, number type)
+{
+    (void)type; /* is NUMBER_F64 */
+    MPI_Allreduce(sums, totals, (int)count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
 }
 
 static inline double add_plane(const double *c, int64_t sy)

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file results.c
+ *  The file of --json: what a run of the 3D dot product reports. */
+#include "config.h"
+
+#include "results.h"
+
+#include <stdlib.h>
+
+#include "failure.h"
+#include "json.h"
+#include "output.h"
+#include "ranks.h"
+
+static void put_problem(json *j, const results *r)
+{
+    json_string(j, "program", failure_program_name());
+    json_string(j, "version", PACKAGE_VERSION);
+    json_open(j, "grid", '[');
+    for (int d = 0; d < 3; ++d) json_number(j, NULL, r->o->n[d]);
+    json_close(j, ']');
+    json_string(j, "type", number_name(r->o->type));
+    json_number(j, "iterations", r->o->iters);
+    json_bool(j, "blas", r->o->blas);
+}
+
+static void put_ranks(json *j, const rank_row *row, int ranks, bool with_blas)
+{
+    json_open(j, "ranks", '[');
+    for (int k = 0; k < ranks; ++k) {
+        json_open(j, NULL, '{');
+        json_number(j, "rank", k);
+        json_string(j, "host", row[k].host);
+        json_string(j, "backend", row[k].here.backend);
+        json_number(j, "threads", row[k].here.threads);
+        json_string(j, "device", row[k].here.device);
+        if (with_blas) json_string(j, "blas", row[k].blas);
+        json_close(j, '}');
+    }
+    json_close(j, ']');
+}
+
+/* Numbers of the block's type as text: not every reader keeps 64 bits of one. */
+static void put_outcome(json *j, const results *r)
+{
+    char text[64];
+    block_print(r->k, text, sizeof text, r->result);
+    json_string(j, "result", text);
+    block_print_exact(r->k, text, sizeof text, block_dot(r->k));
+    json_string(j, "closed_form", text);
+    json_exact(j, "error", r->error);
+    json_exact(j, "ghost_error", r->ghost_error);
+    json_exact(j, "seconds", r->seconds);
+    json_exact(j, "seconds_of_an_iteration", r->seconds / (double)r->o->iters);
+    json_bool(j, "pass", r->right);
+}
+
+static void write_file(const results *r, const rank_row *row, int ranks)
+{
+    char *text = NULL;
+    size_t size = 0;
+    json j = {.to = open_memstream(&text, &size)};
+    if (j.to == NULL) {
+        failure_note_memory(1024);
+        return;
+    }
+    json_open(&j, NULL, '{');
+    put_problem(&j, r);
+    put_ranks(&j, row, ranks, r->blas != NULL);
+    put_outcome(&j, r);
+    json_close(&j, '}');
+    const bool whole = !ferror(j.to);
+    if (fclose(j.to) != 0 || !whole) failure_note_memory((double)size);
+    else output_whole("--json", r->o->json, text, size);
+    free(text);
+}
+
+void results_write(const results *r)
+{
+    int ranks;
+    if (r->o->json == NULL) return;
+    MPI_Comm_size(r->k->comm, &ranks);
+    rank_row *row = ranks_gather(r->k->comm, r->blas);
+    if (row != NULL) write_file(r, row, ranks);
+    free(row);
+}

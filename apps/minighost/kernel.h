@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file kernel.h
+ *  What a time step does to a variable once its ghost cells are there, in the way of --kernel:
+ *  libmeta's stencil with its sum in one pass over memory, or MiniGhost 1.0's three passes; and the
+ *  arrays this is done on. */
+#ifndef KERNEL_H
+#define KERNEL_H
+
+#include "meta.h"
+#include "problem.h"
+
+typedef struct kernel {
+    const problem *p;
+    meta_box own; /**< the own cells in a grid on the device */
+    int threads;  /**< of plain loops over memory that is the host's; 0 where libmeta computes */
+} kernel;
+
+/** Allocate on this rank's device, in the way the kernel works, an array of the problem's block for
+ * each variable at @p grid, and behind them for each the one that its new values are left in;
+ * MiniGhost 1.0 has a single one that all pass through, and no padding. Notes a failure. */
+void kernel_create(kernel *k, const problem *p, void **grid);
+void kernel_free(const kernel *k, void *const *grid);
+
+/** Cells of the block's array as they lie in one on the device. */
+meta_box kernel_box(const kernel *k, const region *r);
+/** Copy the block's array @p cells, with its ghost cells, to one on the device; and back. */
+void kernel_put(const kernel *k, void *grid, const void *cells);
+void kernel_get(const kernel *k, void *cells, const void *grid);
+
+/** Queue it: the average of each own cell's points in @p grid, into @p next or by way of it back to
+ *  @p grid, and their sum to @p sum where that is not NULL. Failures are noted. */
+void kernel_apply(const kernel *k, void *next, void *grid, void *sum);
+
+#endif
