@@ -9,6 +9,7 @@
 enum {
     LINE = 64,         /* bytes: of a cache line, and of the longest vector */
     SET_STRIDE = 4096, /* addresses so far apart fall into the same set of a first-level cache */
+    WORTH_PADDING = 24 << 20 /* bytes: in a smaller grid the room in caches is worth more */
 };
 
 /* Up to whole lines of @p line elements; false where that is more than an int64_t. */
@@ -42,6 +43,14 @@ static bool lay_out(meta_box *box, int d, int64_t cells, int low, int high, int6
     if (__builtin_add_overflow(box->start[d], cells, &box->end[d])) return false;
     if (__builtin_add_overflow(box->end[d], high, &box->size[d])) return false;
     return d != 0 || round_up(&box->size[d], line);
+}
+
+static bool lay_out_all(meta_box *box, const int64_t *cells, const int *low, const int *high,
+                        int64_t line)
+{
+    for (int d = 0; d < box->ndim; ++d)
+        if (!lay_out(box, d, cells[d], low[d], high[d], line)) return false;
+    return true;
 }
 
 /* Rows, and planes of rows, that lie a multiple of SET_STRIDE apart crowd in one set, and a store
@@ -83,12 +92,14 @@ meta_err meta_grid_alloc(void **ptr, meta_box *box, int ndim, const int64_t *cel
                          META_MAX_DIM);
     META_TRY(meta_type_check(type, &element));
     META_TRY(check_counts(ndim, cells, low, high));
-    const int64_t line = LINE / (int64_t)element;
-    bool fits = true;
-    for (int d = 0; d < ndim && fits; ++d)
-        fits = lay_out(&made, d, cells[d], low[d], high[d], line);
-    if (fits) spread(&made, line);
-    if (!fits || !count_bytes(&made, element, &bytes))
+    bool fits = lay_out_all(&made, cells, low, high, 1) && count_bytes(&made, element, &bytes);
+    if (fits && bytes >= WORTH_PADDING) {
+        const int64_t line = LINE / (int64_t)element;
+        fits = lay_out_all(&made, cells, low, high, line);
+        if (fits) spread(&made, line);
+        fits = fits && count_bytes(&made, element, &bytes);
+    }
+    if (!fits)
         return meta_fail(META_ERR_OVERFLOW, "argument 'cells': with its ghosts the grid has more "
                                             "bytes than any buffer can have");
     META_TRY(meta_device_current(&device));

@@ -212,9 +212,10 @@ META_API meta_err meta_free(void *ptr);
 /** Allocate a grid of @p cells own cells with @p low and @p high ghost cells at the sides of each of its
  *  @p ndim dimensions (each array has that many elements, 0 or more) on this thread's device, and set
  *  *box to its shape: start and end are the own cells, size the allocated extents. Use the box as it
- *  comes: rows are padded so that the first own cell of each lies at a multiple of 64 bytes (start[0]
- *  is low[0] rounded up), and neither rows nor planes at a multiple of 4096 bytes from each other,
- *  where they would crowd in one set of a cache. So size[d] may be more than the cells and ghosts.
+ *  comes: in a grid of 24 MiB and more rows are padded so that the first own cell of each lies at a
+ *  multiple of 64 bytes (start[0] is low[0] rounded up), and neither rows nor planes at a multiple of
+ *  4096 bytes from each other, where they would crowd in one set of a cache. So size[d] may be more
+ *  than the cells and ghosts. A smaller grid, which caches may hold, has nothing but these.
  *  The buffer is of meta_alloc(): contents undefined, free it with meta_free(). A grid without cells
  *  is a buffer too. Grids of equal arguments have equal boxes, on every device.
  *  @return META_ERR_NO_MEMORY with the size in bytes, META_ERR_OVERFLOW, META_ERR_ARGUMENT */

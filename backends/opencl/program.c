@@ -83,7 +83,8 @@ static void make_plan(const ocl_about *about, int number, plan *p)
     const recipe *r = &recipes[number];
     const int floating = number == OCL_PROGRAM_F64 || number == OCL_PROGRAM_F32;
     int64_t stream = STREAM_BYTES;
-    (void)meta_stream_bytes(ocl_host, STREAM_BYTES, &stream); /* the plugin's start has seen to errors */
+    (void)meta_stream_bytes(ocl_host, STREAM_BYTES,
+                            &stream); /* the plugin's start has seen to errors */
     snprintf(p->first, sizeof p->first,
              "#define META_SUFFIX %s\n%s%s%s#define META_ELEMENT %d\n#define META_STREAM %" PRId64
              "\n",

@@ -26,8 +26,8 @@ static inline void lanes_add_f32(lanes_sum *sums, int row, vector_f32 v)
 {
     half_f32 half[2];
     memcpy(half, &v, sizeof v);
-    sums->of[row] += __builtin_convertvector(half[0], vector_f64) +
-                     __builtin_convertvector(half[1], vector_f64);
+    sums->of[row] +=
+        __builtin_convertvector(half[0], vector_f64) + __builtin_convertvector(half[1], vector_f64);
 }
 
 static inline void lanes_multiply_f64(lanes_sum *sums, int run, vector_f64 v, vector_f64 w)
@@ -41,8 +41,8 @@ static inline void lanes_multiply_f32(lanes_sum *sums, int run, vector_f32 v, ve
     memcpy(a, &v, sizeof v);
     memcpy(b, &w, sizeof w);
     for (int k = 0; k < 2; ++k)
-        sums->of[run] += __builtin_convertvector(a[k], vector_f64) *
-                         __builtin_convertvector(b[k], vector_f64);
+        sums->of[run] +=
+            __builtin_convertvector(a[k], vector_f64) * __builtin_convertvector(b[k], vector_f64);
 }
 
 static double lanes_total(const lanes_sum *sums)
@@ -66,17 +66,18 @@ static double lanes_total(const lanes_sum *sums)
 
 static meta_kernel_function *stencil_of(uint32_t kernel, uint32_t type)
 {
-#define CASE(NAME, name) \
-    case META_KERNEL_STENCIL_##NAME: return type == META_F64 ? cpu_##name##_f64 : cpu_##name##_f32; \
-    case META_KERNEL_STENCIL_##NAME##_SUM: \
+#define CASE(NAME, name)                                                                           \
+    case META_KERNEL_STENCIL_##NAME:                                                               \
+        return type == META_F64 ? cpu_##name##_f64 : cpu_##name##_f32;                             \
+    case META_KERNEL_STENCIL_##NAME##_SUM:                                                         \
         return type == META_F64 ? cpu_##name##_sum_f64 : cpu_##name##_sum_f32;
-    if (type == META_F64 || type == META_F32)
-        switch (kernel) {
+    if (type == META_F64 || type == META_F32) switch (kernel) {
             CASE(2D5P, 2d5p)
             CASE(2D9P, 2d9p)
             CASE(3D7P, 3d7p)
             CASE(3D27P, 3d27p)
-        default: break;
+        default:
+            break;
         }
 #undef CASE
     return NULL;
@@ -101,15 +102,16 @@ enum { RUNS = SWEEP_ROWS, LINE_CELLS = 16 };
 
 static meta_kernel_function *reduction_of(uint32_t kernel, uint32_t type)
 {
-#define CASE(NAME, name) \
-    case META_KERNEL_##NAME: return type == META_F64 ? cpu_##name##_f64 : cpu_##name##_f32;
-    if (type == META_F64 || type == META_F32)
-        switch (kernel) {
+#define CASE(NAME, name)                                                                           \
+    case META_KERNEL_##NAME:                                                                       \
+        return type == META_F64 ? cpu_##name##_f64 : cpu_##name##_f32;
+    if (type == META_F64 || type == META_F32) switch (kernel) {
             CASE(REDUCE_SUM, reduce_sum)
             CASE(REDUCE_MIN, reduce_min)
             CASE(REDUCE_MAX, reduce_max)
             CASE(DOT, dot)
-        default: break;
+        default:
+            break;
         }
 #undef CASE
     return NULL;
@@ -134,11 +136,11 @@ static void copy_rows(const meta_work *w, meta_i64 bytes)
     if (stream) vector_stream_end();
 }
 
-#define COPY(bytes, name)                                                              \
-    static void cpu_copy_##name(const meta_work *w)                                    \
-    {                                                                                  \
-        if (w->space->stride[0][0] == 1 && w->space->stride[1][0] == 1) copy_rows(w, bytes); \
-        else copy_##name(w);                                                           \
+#define COPY(bytes, name)                                                                          \
+    static void cpu_copy_##name(const meta_work *w)                                                \
+    {                                                                                              \
+        if (w->space->stride[0][0] == 1 && w->space->stride[1][0] == 1) copy_rows(w, bytes);       \
+        else copy_##name(w);                                                                       \
     }
 META_MOVE_TYPES(COPY)
 #undef COPY
@@ -147,11 +149,13 @@ static meta_kernel_function *copy_of(uint32_t kernel, uint32_t type)
 {
     if (kernel != META_KERNEL_COPY || type >= META_TYPE_COUNT) return NULL;
     switch (meta_host_bytes[type]) {
-#define CASE(bytes, name) \
-    case bytes: return cpu_copy_##name;
+#define CASE(bytes, name)                                                                          \
+    case bytes:                                                                                    \
+        return cpu_copy_##name;
         META_MOVE_TYPES(CASE)
 #undef CASE
-    default: return NULL;
+    default:
+        return NULL;
     }
 }
 
