@@ -11,10 +11,10 @@
 
 /* ------------------------------------------------------------------ sums */
 
-/* In double: one for each lane of each of four rows, and one of cells by themselves. */
+/* In double, for each of four rows: one for each lane, and one of cells by themselves. */
 typedef struct lanes_sum {
     vector_f64 of[SWEEP_ROWS];
-    double rest;
+    double rest[SWEEP_ROWS];
 } lanes_sum;
 
 static inline void lanes_add_f64(lanes_sum *sums, int row, vector_f64 v)
@@ -48,7 +48,7 @@ static inline void lanes_multiply_f32(lanes_sum *sums, int run, vector_f32 v, ve
 static double lanes_total(const lanes_sum *sums)
 {
     const vector_f64 all = (sums->of[0] + sums->of[1]) + (sums->of[2] + sums->of[3]);
-    double total = sums->rest;
+    double total = (sums->rest[0] + sums->rest[1]) + (sums->rest[2] + sums->rest[3]);
     for (size_t k = 0; k < sizeof all / sizeof total; ++k) total += all[k];
     return total;
 }

@@ -27,7 +27,7 @@ static inline __attribute__((always_inline)) void NAME(add_runs)(const META_T *c
         }
     for (; i < cells; ++i)
         for (int k = 0; k < runs; ++k)
-            sums.rest += b ? (double)a[k][i] * (double)b[k][i] : (double)a[k][i];
+            sums.rest[k] += b ? (double)a[k][i] * (double)b[k][i] : (double)a[k][i];
     *result = sums;
 }
 
@@ -141,7 +141,7 @@ static void NAME(walk)(const meta_work *w, NAME(runs) *run, int operands, void *
 
 static void NAME(cpu_reduce_sum)(const meta_work *w)
 {
-    lanes_sum sum = {.rest = 0};
+    lanes_sum sum = {.rest = {0}};
     if (w->space->stride[0][0] != 1) {
         NAME(reduce_sum)(w);
         return;
@@ -152,7 +152,7 @@ static void NAME(cpu_reduce_sum)(const meta_work *w)
 
 static void NAME(cpu_dot)(const meta_work *w)
 {
-    lanes_sum sum = {.rest = 0};
+    lanes_sum sum = {.rest = {0}};
     if (w->space->stride[0][0] != 1 || w->space->stride[1][0] != 1) {
         NAME(dot)(w);
         return;

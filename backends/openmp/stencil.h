@@ -53,33 +53,38 @@
 STENCIL_POINTS(META_T)
 STENCIL_POINTS(VECTOR)
 
-/* `count` rows: the cells before the first whole vector of results that is to be streamed, the
- * vectors, and the rest. Constants but for the strides and the cells, so that each use of it is code of
- * its own. */
-#define STENCIL_ROWS(name, n, flat, shares)                                                                 \
+/* `count` rows: the cells before the first vector of results that is aligned, the vectors, and the
+ * rest. `count`, `stream` and whether there is a result are constants, so that each use of it is code
+ * of its own. */
+#define STENCIL_ROWS(name, n, flat, shares)                                                      \
     static inline __attribute__((always_inline)) void NAME(rows_##name)(                         \
-        META_T *out, meta_i64 out_apart, const META_T *in, meta_i64 in_apart, meta_i64 across,   \
-        meta_i64 cells, int count, int stream, lanes_sum *result)                                \
+        const sweep_piece *p, int count, int stream, lanes_sum *result)                          \
     {                                                                                            \
         enum { LANES = VECTOR_BYTES / sizeof(META_T) };                                          \
-        lanes_sum sums = {0};                                                                    \
+        const meta_i64 out_apart = p->out_apart, in_apart = p->in_apart, across = p->across,     \
+                       cells = p->cells;                                                         \
+        META_T *out = p->out;                                                                    \
+        const META_T *in = p->in;                                                                \
+        const size_t head = p->aligned ? -(uintptr_t)out % VECTOR_BYTES / sizeof(META_T) : 0;    \
+        lanes_sum sums = {.rest = {0}};                                                          \
         META_T one[SWEEP_ROWS];                                                                  \
-        meta_i64 i = 0;                                                                          \
-        if (result) sums = *result;                                                              \
-        meta_i64 end = stream ? (meta_i64)(-(uintptr_t)out % VECTOR_BYTES / sizeof(META_T)) : 0; \
-        if (end > cells) end = cells;                                                            \
+        meta_i64 i = 0, end = (meta_i64)head < cells ? (meta_i64)head : cells;                   \
+        for (int k = 0; result && k < count; ++k) {                                              \
+            sums.of[k] = result->of[p->first + k];                                               \
+            sums.rest[k] = result->rest[p->first + k];                                           \
+        }                                                                                        \
         for (;;) {                                                                               \
             for (; i < end; ++i) {                                                               \
                 POINTS(points_##name, META_T)(one, in + i, in_apart, across, count);             \
                 for (int k = 0; k < count; ++k) {                                                \
                     out[i + k * out_apart] = one[k] /= (META_T)(n);                              \
-                    if (result) sums.rest += (double)one[k];                                     \
+                    if (result) sums.rest[k] += (double)one[k];                                  \
                 }                                                                                \
             }                                                                                    \
             if (end == cells) break;                                                             \
             for (; i + LANES <= cells; i += LANES) {                                             \
                 VECTOR many[SWEEP_ROWS];                                                         \
-                POINTS(points_##name, VECTOR)(many, in + i, in_apart, across, count);             \
+                POINTS(points_##name, VECTOR)(many, in + i, in_apart, across, count);            \
                 for (int k = 0; k < count; ++k) {                                                \
                     many[k] /= (META_T)(n);                                                      \
                     if (stream) vector_stream(out + i + k * out_apart, &many[k]);                \
@@ -89,7 +94,10 @@ STENCIL_POINTS(VECTOR)
             }                                                                                    \
             end = cells;                                                                         \
         }                                                                                        \
-        if (result) *result = sums;                                                              \
+        for (int k = 0; result && k < count; ++k) {                                              \
+            result->of[p->first + k] = sums.of[k];                                               \
+            result->rest[p->first + k] = sums.rest[k];                                           \
+        }                                                                                        \
     }                                                                                            \
                                                                                                  \
     static void NAME(piece_##name)(const sweep_piece *p)                                         \
@@ -111,12 +119,11 @@ STENCIL_POINTS(VECTOR)
     }                                                                                            \
     static void NAME(cpu_##name##_sum)(const meta_work *w)                                       \
     {                                                                                            \
-        lanes_sum sum = {.rest = 0};                                                             \
+        lanes_sum sum = {.rest = {0}};                                                             \
         sweep(w, &NAME(sweep_##name), &sum);                                                     \
         *(double *)w->partial = lanes_total(&sum);                                               \
     }
-#define ROWS(name, count, stream, sum)                                                           \
-    NAME(rows_##name)(p->out, p->out_apart, p->in, p->in_apart, p->across, p->cells, count, stream, sum)
+#define ROWS(name, count, stream, sum) NAME(rows_##name)(p, count, stream, sum)
 
 STENCIL_ROWS(2d5p, 5, 1, 0)
 STENCIL_ROWS(2d9p, 9, 1, 0)

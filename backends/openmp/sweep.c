@@ -24,10 +24,11 @@ static meta_i64 least(meta_i64 a, meta_i64 b)
     return a < b ? a : b;
 }
 
-static void run_piece(block *b, meta_i64 x, meta_i64 y, meta_i64 z, int rows)
+static void run_piece(block *b, meta_i64 x, meta_i64 y, meta_i64 z, int rows, int first)
 {
     const meta_i64 bytes = (meta_i64)b->stencil->bytes;
     b->piece.rows = rows;
+    b->piece.first = first;
     b->piece.out = b->out + (x + y * b->out_across + z * b->out_along) * bytes;
     b->piece.in = b->in + (x + y * b->piece.across + z * b->in_along) * bytes;
     b->stencil->run(&b->piece);
@@ -36,23 +37,27 @@ static void run_piece(block *b, meta_i64 x, meta_i64 y, meta_i64 z, int rows)
 /* Rows [y, y + rows) of one plane; of a flat stencil four quarters of them side by side. */
 static void sweep_plane(block *b, meta_i64 x, meta_i64 y, meta_i64 rows, meta_i64 z)
 {
-    const meta_i64 quarter = b->stencil->flat && b->rows == SWEEP_ROWS ? rows / SWEEP_ROWS : 0;
+    const meta_i64 quarter = b->stencil->flat ? rows / SWEEP_ROWS : 0;
     b->piece.out_apart = quarter * b->out_across;
     b->piece.in_apart = b->stencil->flat ? quarter * b->piece.across : b->in_along;
-    for (meta_i64 k = 0; k < quarter; ++k) run_piece(b, x, y + k, z, SWEEP_ROWS);
-    for (meta_i64 k = SWEEP_ROWS * quarter; k < rows; ++k) run_piece(b, x, y + k, z, 1);
+    if (b->rows == SWEEP_ROWS)
+        for (meta_i64 k = 0; k < quarter; ++k) run_piece(b, x, y + k, z, SWEEP_ROWS, 0);
+    else
+        for (int q = 0; q < SWEEP_ROWS; ++q)
+            for (meta_i64 k = 0; k < quarter; ++k) run_piece(b, x, y + q * quarter + k, z, 1, q);
+    for (meta_i64 k = SWEEP_ROWS * quarter; k < rows; ++k) run_piece(b, x, y + k, z, 1, 0);
 }
 
 /* The same rows of all planes, four planes at a time. */
 static void sweep_planes(block *b, meta_i64 x, meta_i64 y, meta_i64 rows)
 {
-    meta_i64 z = 0;
-    for (; b->rows == SWEEP_ROWS && z + SWEEP_ROWS <= b->along; z += SWEEP_ROWS) {
-        b->piece.out_apart = b->out_along;
-        b->piece.in_apart = b->in_along;
-        for (meta_i64 k = 0; k < rows; ++k) run_piece(b, x, y + k, z, SWEEP_ROWS);
-    }
-    for (; z < b->along; ++z) sweep_plane(b, x, y, rows, z);
+    const meta_i64 fours = b->along - b->along % SWEEP_ROWS;
+    b->piece.out_apart = b->out_along;
+    b->piece.in_apart = b->in_along;
+    for (meta_i64 z = 0; z < fours; z += b->rows)
+        for (meta_i64 k = 0; k < rows; ++k)
+            run_piece(b, x, y + k, z, b->rows, (int)(z % SWEEP_ROWS));
+    for (meta_i64 z = fours; z < b->along; ++z) sweep_plane(b, x, y, rows, z);
 }
 
 /* Half a cache for what a block reads before it comes to the same rows again: those of the results'
@@ -81,13 +86,15 @@ void sweep(const meta_work *work, const sweep_stencil *stencil, void *sum)
     const int large = stream_pays(s->rows * s->extent[0] * bytes);
     const int aligned =
         s->stride[0][1] * bytes % LINE == 0 && (!solid || s->stride[0][2] * bytes % LINE == 0);
-    block b = {.stencil = stencil,
-               .rows = large || stencil->shares ? SWEEP_ROWS : 1,
-               .cells = work->column[1] - work->column[0],
-               .out_across = s->stride[0][1],
-               .out_along = solid ? s->stride[0][2] : 0,
-               .in_along = solid ? s->stride[1][2] : 0,
-               .piece = {.across = s->stride[1][1], .stream = large && aligned, .sum = sum}};
+    block b = {
+        .stencil = stencil,
+        .rows = large || stencil->shares ? SWEEP_ROWS : 1,
+        .cells = work->column[1] - work->column[0],
+        .out_across = s->stride[0][1],
+        .out_along = solid ? s->stride[0][2] : 0,
+        .in_along = solid ? s->stride[1][2] : 0,
+        .piece = {
+            .across = s->stride[1][1], .aligned = aligned, .stream = large && aligned, .sum = sum}};
     /* Whole planes together; what a share has of a plane before and after them by itself. */
     for (meta_i64 number = work->row[0]; number < work->row[1];) {
         const meta_row row = meta_row_first(s, number);

@@ -6,7 +6,9 @@
  * next four need it, in the cache. (Blocking: G. Rivera and C.-W. Tseng, Tiling optimizations for
  * 3D scientific computations, 2000; unrolling several planes and jamming them: S. Carr and K.
  * Kennedy, Improving the ratio of memory operations to floating-point operations in loops, 1994.)
- */
+ *
+ *  Rows go to the same accumulators in the same order whether they are taken one by one or by four,
+ * so that a sum does not depend on what stream_pays() found. */
 #ifndef META_OPENMP_SWEEP_H
 #define META_OPENMP_SWEEP_H
 
@@ -23,8 +25,10 @@ typedef struct sweep_piece {
         in_apart;    /**< from one of the rows to the next; of a solid stencil planes */
     meta_i64 across; /**< of in, from a row to its neighbour in dimension 1 */
     int rows;
-    int stream; /**< 1: results go past the caches; rows of results are then aligned alike */
-    void *sum;  /**< NULL, or the accumulator that new values are added to */
+    int aligned; /**< 1: rows of results are aligned alike, and whole lines of them are stored */
+    int stream;  /**< 1: results go past the caches; they are then aligned as well */
+    void *sum;   /**< NULL, or SWEEP_ROWS accumulators that new values are added to … */
+    int first;   /**< … the first row's to this one, the next row's to the next */
 } sweep_piece;
 
 typedef void sweep_function(const sweep_piece *piece);
