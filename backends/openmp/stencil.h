@@ -69,9 +69,10 @@ STENCIL_POINTS(VECTOR)
         lanes_sum sums = {.rest = {0}};                                                          \
         META_T one[SWEEP_ROWS];                                                                  \
         meta_i64 i = 0, end = (meta_i64)head < cells ? (meta_i64)head : cells;                   \
-        for (int k = 0; result && k < count; ++k) {                                              \
-            sums.of[k] = result->of[p->first + k];                                               \
-            sums.rest[k] = result->rest[p->first + k];                                           \
+        if (result && count == SWEEP_ROWS) sums = *result;                                       \
+        else if (result) {                                                                       \
+            sums.of[0] = result->of[p->first];                                                   \
+            sums.rest[0] = result->rest[p->first];                                               \
         }                                                                                        \
         for (;;) {                                                                               \
             for (; i < end; ++i) {                                                               \
@@ -94,9 +95,10 @@ STENCIL_POINTS(VECTOR)
             }                                                                                    \
             end = cells;                                                                         \
         }                                                                                        \
-        for (int k = 0; result && k < count; ++k) {                                              \
-            result->of[p->first + k] = sums.of[k];                                               \
-            result->rest[p->first + k] = sums.rest[k];                                           \
+        if (result && count == SWEEP_ROWS) *result = sums;                                       \
+        else if (result) {                                                                       \
+            result->of[p->first] = sums.of[0];                                                   \
+            result->rest[p->first] = sums.rest[0];                                               \
         }                                                                                        \
     }                                                                                            \
                                                                                                  \
@@ -115,11 +117,16 @@ STENCIL_POINTS(VECTOR)
                                                      sizeof(META_T)};                            \
     static void NAME(cpu_##name)(const meta_work *w)                                             \
     {                                                                                            \
-        sweep(w, &NAME(sweep_##name), NULL);                                                     \
+        if (sweep_is_plain(w, &NAME(sweep_##name))) NAME(stencil_##name)(w);                     \
+        else sweep(w, &NAME(sweep_##name), NULL);                                                \
     }                                                                                            \
     static void NAME(cpu_##name##_sum)(const meta_work *w)                                       \
     {                                                                                            \
         lanes_sum sum = {.rest = {0}};                                                             \
+        if (sweep_is_plain(w, &NAME(sweep_##name))) {                                            \
+            NAME(stencil_##name##_sum)(w);                                                       \
+            return;                                                                              \
+        }                                                                                        \
         sweep(w, &NAME(sweep_##name), &sum);                                                     \
         *(double *)w->partial = lanes_total(&sum);                                               \
     }

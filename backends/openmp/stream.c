@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { USUAL_CACHE = 1 << 20, HUGE_PAGE = 1 << 21 };
+enum { USUAL_CACHE = 1 << 20, HUGE_PAGE = 1 << 21, FAR = 1 << 26 };
 
 static meta_i64 asked = -1; /* what META_STREAM_BYTES says; -1: nothing */
 static meta_i64 own_cache = USUAL_CACHE;
@@ -164,4 +164,10 @@ int stream_pays(meta_i64 bytes)
     (void)bytes, (void)pays_at;
     return 0;
 #endif
+}
+
+int stream_is_far(meta_i64 bytes)
+{
+    if (asked >= 0) return bytes >= asked;
+    return 2 * bytes / openmp_host->threads() >= FAR;
 }

@@ -12,6 +12,8 @@ meta_err stream_begin(void);
  * bytes, is better stored past the caches. The first time that depends on this machine it is
  * measured. */
 int stream_pays(meta_i64 bytes);
+/** Whether it is so large that no cache holds much of it, wherever it is stored. */
+int stream_is_far(meta_i64 bytes);
 /** The bytes of the cache that one core has to itself. */
 meta_i64 stream_cache(void);
 /** Copy past the caches; stream_end() when all of a thread's copies are done. */

@@ -75,26 +75,42 @@ static void sweep_block(block *b)
     }
 }
 
+static int aligned_alike(const meta_space *s, meta_i64 bytes)
+{
+    return s->stride[0][1] * bytes % LINE == 0 &&
+           (s->ndim <= 2 || s->stride[0][2] * bytes % LINE == 0);
+}
+
+static meta_i64 bytes_of_result(const meta_space *s, const sweep_stencil *stencil)
+{
+    return s->rows * s->extent[0] * (meta_i64)stencil->bytes;
+}
+
+int sweep_is_plain(const meta_work *work, const sweep_stencil *stencil)
+{
+    return !stencil->shares && !aligned_alike(work->space, (meta_i64)stencil->bytes) &&
+           !stream_is_far(bytes_of_result(work->space, stencil));
+}
+
 /* Rows of results that are not aligned alike are not streamed: what lies in one line of memory
- * would go there by two ways, at twice the cost. In a core's cache one row after the other is as
- * fast as it gets, where rows share no sums. */
+ * would go there by two ways, at twice the cost. Four at a time pay where they are streamed, share
+ * sums or come from far away; else one row after the other is as fast as it gets. */
 void sweep(const meta_work *work, const sweep_stencil *stencil, void *sum)
 {
     const meta_space *s = work->space;
     const int solid = s->ndim > 2;
     const meta_i64 bytes = (meta_i64)stencil->bytes;
-    const int large = stream_pays(s->rows * s->extent[0] * bytes);
-    const int aligned =
-        s->stride[0][1] * bytes % LINE == 0 && (!solid || s->stride[0][2] * bytes % LINE == 0);
+    const meta_i64 result = bytes_of_result(s, stencil);
+    const int aligned = aligned_alike(s, bytes);
+    const int stream = aligned && stream_pays(result);
     block b = {
         .stencil = stencil,
-        .rows = large || stencil->shares ? SWEEP_ROWS : 1,
+        .rows = stream || stencil->shares || stream_is_far(result) ? SWEEP_ROWS : 1,
         .cells = work->column[1] - work->column[0],
         .out_across = s->stride[0][1],
         .out_along = solid ? s->stride[0][2] : 0,
         .in_along = solid ? s->stride[1][2] : 0,
-        .piece = {
-            .across = s->stride[1][1], .aligned = aligned, .stream = large && aligned, .sum = sum}};
+        .piece = {.across = s->stride[1][1], .aligned = aligned, .stream = stream, .sum = sum}};
     /* Whole planes together; what a share has of a plane before and after them by itself. */
     for (meta_i64 number = work->row[0]; number < work->row[1];) {
         const meta_row row = meta_row_first(s, number);

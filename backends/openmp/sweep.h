@@ -41,6 +41,9 @@ typedef struct sweep_stencil {
     size_t bytes;        /**< of an element */
 } sweep_stencil;
 
+/** Whether the shared kernel, a plain loop, is the better one for @p work: where rows are not
+ * aligned alike, short vectors cross fewer lines than long ones. */
+int sweep_is_plain(const meta_work *work, const sweep_stencil *stencil);
 /** Run @p stencil on a thread's share of the space in @p work; @p sum goes into the pieces. */
 void sweep(const meta_work *work, const sweep_stencil *stencil, void *sum);
 
