@@ -7,6 +7,8 @@
 #include <mpi.h>
 #include <stdbool.h>
 
+#include "json.h"
+
 /** What a rank computes on. */
 typedef struct where {
     char backend[32], device[128];
@@ -28,6 +30,8 @@ typedef struct rank_row {
  *  every rank where there is no such column. */
 rank_row *ranks_gather(MPI_Comm comm, const char *blas);
 void ranks_print_table(const rank_row *all, int size, bool with_blas);
+/** The table as the member "ranks" of a JSON object. */
+void ranks_json(json *j, const rank_row *all, int size, bool with_blas);
 /** Collective. Rank 0 prints the table. */
 void ranks_print(MPI_Comm comm, const char *blas);
 

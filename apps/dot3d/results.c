@@ -24,22 +24,6 @@ static void put_problem(json *j, const results *r)
     json_bool(j, "blas", r->o->blas);
 }
 
-static void put_ranks(json *j, const rank_row *row, int ranks, bool with_blas)
-{
-    json_open(j, "ranks", '[');
-    for (int k = 0; k < ranks; ++k) {
-        json_open(j, NULL, '{');
-        json_number(j, "rank", k);
-        json_string(j, "host", row[k].host);
-        json_string(j, "backend", row[k].here.backend);
-        json_number(j, "threads", row[k].here.threads);
-        json_string(j, "device", row[k].here.device);
-        if (with_blas) json_string(j, "blas", row[k].blas);
-        json_close(j, '}');
-    }
-    json_close(j, ']');
-}
-
 /* Numbers of the block's type as text: not every reader keeps 64 bits of one. */
 static void put_outcome(json *j, const results *r)
 {
@@ -66,7 +50,7 @@ static void write_file(const results *r, const rank_row *row, int ranks)
     }
     json_open(&j, NULL, '{');
     put_problem(&j, r);
-    put_ranks(&j, row, ranks, r->blas != NULL);
+    ranks_json(&j, row, ranks, r->blas != NULL);
     put_outcome(&j, r);
     json_close(&j, '}');
     const bool whole = !ferror(j.to);

@@ -22,11 +22,12 @@ static int count_threads(const problem *p)
     int index = 0;
     meta_mode mode = META_SPREAD;
     meta_device_desc device = META_DEVICE_DESC_INIT;
+    if (!p->o.reference) return 0;
     memset(&here, 0, sizeof here);
     where_am_i(p->cart, &here);
     check(meta_get_acc(&index, &mode));
     check(meta_device_info(index, mode, &device));
-    return p->o.reference && device.is_host ? here.threads : 0;
+    return device.is_host ? here.threads : 0;
 }
 
 static meta_box dense_block(const problem *p)

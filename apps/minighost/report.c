@@ -100,21 +100,6 @@ static void put_problem(json *j, const problem *p, const checkpoint *from)
     json_number(j, "error_tol", o->error_tol);
 }
 
-static void put_ranks(json *j, const rank_row *row, int ranks)
-{
-    json_open(j, "ranks", '[');
-    for (int k = 0; k < ranks; ++k) {
-        json_open(j, NULL, '{');
-        json_number(j, "rank", k);
-        json_string(j, "host", row[k].host);
-        json_string(j, "backend", row[k].here.backend);
-        json_number(j, "threads", row[k].here.threads);
-        json_string(j, "device", row[k].here.device);
-        json_close(j, '}');
-    }
-    json_close(j, ']');
-}
-
 static void open_file(report *r)
 {
     if (!r->first || r->p->o.json == NULL) return;
@@ -135,7 +120,7 @@ void report_begin(report *r, const problem *p, const checkpoint *from)
     if (in_file(r)) put_problem(&r->j, p, from);
     rank_row *row = ranks_gather(p->cart, NULL);
     if (row != NULL) ranks_print_table(row, ranks, false);
-    if (row != NULL && in_file(r)) put_ranks(&r->j, row, ranks);
+    if (row != NULL && in_file(r)) ranks_json(&r->j, row, ranks, false);
     free(row);
 }
 
