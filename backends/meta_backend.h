@@ -36,6 +36,12 @@ typedef enum meta_kernel_id {
 #undef META_KERNEL_ENUM4
 } meta_kernel_id;
 
+/** Whether kernel @p id is one of META_EXACT_KERNELS. */
+static inline int meta_kernel_is_exact(uint32_t id)
+{
+    return id == META_KERNEL_EXACT_SUM || id == META_KERNEL_EXACT_DOT;
+}
+
 /** One kernel launch as data. */
 typedef struct meta_call {
     uint32_t kernel; /**< meta_kernel_id */

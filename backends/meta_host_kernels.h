@@ -88,13 +88,9 @@
 #define META_SUFFIX f64
 #define META_T      meta_f64
 #include "exact_sum.h"
-#undef META_SUFFIX
-#undef META_T
 #define META_SUFFIX f32
 #define META_T      meta_f32
 #include "exact_sum.h"
-#undef META_SUFFIX
-#undef META_T
 
 /* ------------------------------------------------------------------ tables */
 

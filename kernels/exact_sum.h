@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file exact_sum.h
  *  Kernels that add up and multiply the elements of a floating type without rounding, see exact.h.
- *  Include with META_SUFFIX and META_T defined. Products of doubles are rounded, each by itself;
+ *  Include with META_SUFFIX and META_T defined, which it undefines. Products of doubles are rounded, each by itself;
  *  those of floats need no rounding.
  *
  *  A share, or a work group, leaves an accumulator of META_EXACT_WORDS as its partial result. The
@@ -88,3 +88,5 @@ META_KERNEL(finish_exact)
 #undef META_EXACT_SWEEP_PRODUCTS
 #undef META_EXACT_SWEEP_DOUBLES
 #undef META_EXACT_SWEEP_ONES
+#undef META_SUFFIX
+#undef META_T

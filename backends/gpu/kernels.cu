@@ -227,13 +227,9 @@ FINISH_EXACT(f32)
 #define META_SUFFIX f64
 #define META_T      meta_f64
 #include "exact_sum.h"
-#undef META_SUFFIX
-#undef META_T
 #define META_SUFFIX f32
 #define META_T      meta_f32
 #include "exact_sum.h"
-#undef META_SUFFIX
-#undef META_T
 
 /* ------------------------------------------------------------------ tables */
 
@@ -308,6 +304,6 @@ gpu_kernel gpu_kernel_of(uint32_t kernel, uint32_t type)
     if (kernel < FIRST_COMPUTING) return moving[kernel][size_class(type)];
     if (type < ARITHMETIC_TYPES) found = computing[kernel - FIRST_COMPUTING][type];
     found.along = along_of(kernel);
-    found.exact = kernel == META_KERNEL_EXACT_SUM || kernel == META_KERNEL_EXACT_DOT;
+    found.exact = meta_kernel_is_exact(kernel);
     return found;
 }

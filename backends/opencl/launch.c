@@ -74,16 +74,11 @@ static size_t groups_of(const shape *s)
     return s->global[0] / s->local[0] * (s->global[1] / s->local[1]);
 }
 
-static int is_exact(uint32_t id)
-{
-    return id == META_KERNEL_EXACT_SUM || id == META_KERNEL_EXACT_DOT;
-}
-
 /* The local memory that a kernel needs: an accumulator of each work item, or the one that exact
  * sums share, which has digits for either sign. */
 static size_t local_bytes(uint32_t id, size_t items)
 {
-    return is_exact(id) ? 2 * OCL_EXACT_BYTES : items * OCL_PARTIAL_BYTES;
+    return meta_kernel_is_exact(id) ? 2 * OCL_EXACT_BYTES : items * OCL_PARTIAL_BYTES;
 }
 
 static cl_int set_buffer(cl_kernel kernel, cl_uint index, void *object)
@@ -129,7 +124,7 @@ static meta_err enqueue(meta_plugin_queue *queue, const ocl_kernel *kernel, cons
 /* The kernel that combines the partial results of kernel @p id; 0 where it is no reduction. */
 static uint32_t finish_of(uint32_t id)
 {
-    if (is_exact(id)) return OCL_KERNEL_FINISH_EXACT;
+    if (meta_kernel_is_exact(id)) return OCL_KERNEL_FINISH_EXACT;
     if (id < META_KERNEL_REDUCE_SUM) return 0;
     if (id == META_KERNEL_REDUCE_MIN) return OCL_KERNEL_FINISH_MIN;
     if (id == META_KERNEL_REDUCE_MAX) return OCL_KERNEL_FINISH_MAX;
@@ -143,7 +138,7 @@ static meta_err finish(meta_plugin_queue *queue, const ocl_kernel *kernel, const
 {
     static const shape one = {{1, 1}, {1, 1}};
     const int wide = call->type <= META_U64 && call->type != META_F32;
-    const size_t bytes = wide || is_exact(call->kernel) ? 8 : 4;
+    const size_t bytes = wide || meta_kernel_is_exact(call->kernel) ? 8 : 4;
     const int to_host = call->result_host != NULL;
     meta_call combine = {.type = call->type};
     combine.object[0] = queue->scratch;
