@@ -34,7 +34,7 @@ enum { BLOCK = 1 << 19 };
 enum { POINTS_2D5P, POINTS_2D9P, POINTS_3D7P, POINTS_3D27P };
 
 /* The sums of the points round the cells that `count` rows begin with. `kind` and `count` are constants
- * wherever it is used. */
+ * wherever it is used, as `stream` is of cpu_rows(). */
 #define CPU_POINTS(name, V, AT)                                                                  \
     static inline V name##_plane(__global const META_T *c, meta_i64 sy)                          \
     {                                                                                            \
@@ -80,15 +80,14 @@ typedef struct cpu_sweep {
 
 /* `count` rows of cells, `out_apart` and `apart` from each other. @return the new values' sum */
 static inline META_A cpu_rows(int kind, const cpu_sweep *w, meta_i64 to, meta_i64 from,
-                              meta_i64 out_apart, meta_i64 apart, meta_i64 cells, int count,
-                              int stream)
+                              meta_i64 out_apart, meta_i64 apart, int count, int stream)
 {
     __global META_T *out = w->out + to;
     __global const META_T *in = w->in + from;
     CPU_SUMS sums[SWEEP_ROWS] = {0, 0, 0, 0};
     META_A rest = 0;
     meta_i64 i = 0;
-    for (; i + LANES <= cells; i += LANES) {
+    for (; i + LANES <= w->cells; i += LANES) {
         CPU_VECTOR many[SWEEP_ROWS];
         cpu_vector(kind, many, in + i, apart, w->across, count);
         for (int k = 0; k < count; ++k) {
@@ -99,7 +98,7 @@ static inline META_A cpu_rows(int kind, const cpu_sweep *w, meta_i64 to, meta_i6
             sums[k] += CPU_WIDEN(many[k]);
         }
     }
-    for (; i < cells; ++i) {
+    for (; i < w->cells; ++i) {
         META_T one[SWEEP_ROWS];
         cpu_cell(kind, one, in + i, apart, w->across, count);
         for (int k = 0; k < count; ++k) {
@@ -125,10 +124,10 @@ static inline META_A cpu_plane(int kind, const cpu_sweep *w, meta_i64 to, meta_i
     META_A sum = 0;
     for (meta_i64 k = 0; k < quarter; ++k)
         sum += cpu_rows(kind, w, to + k * w->out_across, from + k * w->across,
-                        quarter * w->out_across, quarter * w->across, w->cells, SWEEP_ROWS, 1);
+                        quarter * w->out_across, quarter * w->across, SWEEP_ROWS, 1);
     for (meta_i64 k = SWEEP_ROWS * quarter; k < rows; ++k)
         sum += cpu_rows(kind, w, to + k * w->out_across, from + k * w->across, w->out_along,
-                        w->along, w->cells, 1, 0);
+                        w->along, 1, 0);
     return sum;
 }
 
@@ -139,14 +138,11 @@ static inline META_A cpu_planes(int kind, const cpu_sweep *w, meta_i64 to, meta_
     meta_i64 z = 0;
     for (; z + SWEEP_ROWS <= planes; z += SWEEP_ROWS) {
         const meta_i64 first = to + z * w->out_along, at = from + z * w->along;
-        if (w->stream)
-            for (meta_i64 k = 0; k < rows; ++k)
-                sum += cpu_rows(kind, w, first + k * w->out_across, at + k * w->across,
-                                w->out_along, w->along, w->cells, SWEEP_ROWS, 1);
-        else
-            for (meta_i64 k = 0; k < rows; ++k)
-                sum += cpu_rows(kind, w, first + k * w->out_across, at + k * w->across,
-                                w->out_along, w->along, w->cells, SWEEP_ROWS, 0);
+        for (meta_i64 k = 0; k < rows; ++k) {
+            const meta_i64 row = first + k * w->out_across, from_row = at + k * w->across;
+            sum += w->stream ? cpu_rows(kind, w, row, from_row, w->out_along, w->along, SWEEP_ROWS, 1)
+                             : cpu_rows(kind, w, row, from_row, w->out_along, w->along, SWEEP_ROWS, 0);
+        }
     }
     for (; z < planes; ++z)
         sum += cpu_plane(kind, w, to + z * w->out_along, from + z * w->along, rows);

@@ -17,7 +17,7 @@
 #define OCL_PARTIAL_BYTES 8
 #define OCL_EXACT_BYTES   (META_EXACT_WORDS * 8)
 /** Where the scratch memory of a queue has the element for a result that goes to the host. */
-#define OCL_ELEMENT_AT    (OCL_MAX_PARTIALS * OCL_EXACT_BYTES)
+#define OCL_ELEMENT_AT (OCL_MAX_PARTIALS * OCL_EXACT_BYTES)
 
 /** What is known of an OpenCL device without opening it. */
 typedef struct ocl_about {
@@ -90,6 +90,8 @@ struct meta_plugin_queue {
 
 /** What the core offers; set before anything else is called. */
 extern const meta_host *ocl_host;
+/** From how many bytes on results on a CPU go past the caches. */
+extern int64_t ocl_stream_bytes;
 
 /* error.c */
 const char *ocl_error_name(cl_int status);

@@ -8,16 +8,19 @@
 #include "opencl.h"
 #include "variable.h"
 
+/* Results of so many bytes no cache can be expected to hold until somebody reads them. */
+enum { STREAM_BYTES = 1 << 26 };
+
 const meta_host *ocl_host;
+int64_t ocl_stream_bytes;
 
 static meta_err start(const meta_host *host)
 {
     const char *wanted = host->variable("META_OPENCL_DOUBLE");
-    int64_t bytes;
     ocl_host = host;
     if (wanted && strcmp(wanted, "auto") != 0 && strcmp(wanted, "off") != 0)
         return host->fail(META_ERR_ENVIRONMENT, "META_OPENCL_DOUBLE=%s: give auto or off", wanted);
-    return meta_stream_bytes(host, 0, &bytes);
+    return meta_stream_bytes(host, STREAM_BYTES, &ocl_stream_bytes);
 }
 
 /* host_alloc and host_free are absent: on a CPU device the driver copies host memory as it is, and

@@ -11,7 +11,6 @@
 #include <time.h>
 
 #include "opencl.h"
-#include "variable.h"
 
 /* How a program differs from the others. */
 typedef struct recipe {
@@ -45,8 +44,7 @@ static const char *const kernel_names[OCL_KERNEL_COUNT] = {
 
 /* ------------------------------------------------------------------ what is built */
 
-/* Results of so many bytes no cache can be expected to hold until somebody reads them. */
-enum { PARTS = 10, STREAM_BYTES = 1 << 26 };
+enum { PARTS = 10 };
 
 /* A program's text and options. */
 typedef struct plan {
@@ -82,14 +80,12 @@ static void make_plan(const ocl_about *about, int number, plan *p)
 {
     const recipe *r = &recipes[number];
     const int floating = number == OCL_PROGRAM_F64 || number == OCL_PROGRAM_F32;
-    int64_t stream = STREAM_BYTES;
-    (void)meta_stream_bytes(ocl_host, STREAM_BYTES,
-                            &stream); /* the plugin's start has seen to errors */
     snprintf(p->first, sizeof p->first,
              "#define META_SUFFIX %s\n%s%s%s#define META_ELEMENT %d\n#define META_STREAM %" PRId64
              "\n",
              r->suffix, r->definitions, about->has_f64 ? "#define META_HAS_F64\n" : "",
-             about->is_cpu ? "#define META_CPU\n" : "", number == OCL_PROGRAM_F64 ? 8 : 4, stream);
+             about->is_cpu ? "#define META_CPU\n" : "", number == OCL_PROGRAM_F64 ? 8 : 4,
+             ocl_stream_bytes);
     p->suffix = r->suffix;
     p->text[0] = p->first;
     p->text[1] = (const char *)ocl_text_meta_types_h;
