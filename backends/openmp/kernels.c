@@ -64,25 +64,6 @@ static double lanes_total(const lanes_sum *sums)
 #define VECTOR      vector_f32
 #include "stencil.h"
 
-static meta_kernel_function *stencil_of(uint32_t kernel, uint32_t type)
-{
-#define CASE(NAME, name)                                                                           \
-    case META_KERNEL_STENCIL_##NAME:                                                               \
-        return type == META_F64 ? cpu_##name##_f64 : cpu_##name##_f32;                             \
-    case META_KERNEL_STENCIL_##NAME##_SUM:                                                         \
-        return type == META_F64 ? cpu_##name##_sum_f64 : cpu_##name##_sum_f32;
-    if (type == META_F64 || type == META_F32) switch (kernel) {
-            CASE(2D5P, 2d5p)
-            CASE(2D9P, 2d9p)
-            CASE(3D7P, 3d7p)
-            CASE(3D27P, 3d27p)
-        default:
-            break;
-        }
-#undef CASE
-    return NULL;
-}
-
 /* ------------------------------------------------------------------ reductions */
 
 enum { RUNS = SWEEP_ROWS, LINE_CELLS = 16 };
@@ -100,12 +81,17 @@ enum { RUNS = SWEEP_ROWS, LINE_CELLS = 16 };
 #define MASKS       vector_i32
 #include "reduction.h"
 
-static meta_kernel_function *reduction_of(uint32_t kernel, uint32_t type)
+static meta_kernel_function *floating_of(uint32_t kernel, uint32_t type)
 {
 #define CASE(NAME, name)                                                                           \
     case META_KERNEL_##NAME:                                                                       \
         return type == META_F64 ? cpu_##name##_f64 : cpu_##name##_f32;
+#define STENCIL(NAME, name) CASE(STENCIL_##NAME, name) CASE(STENCIL_##NAME##_SUM, name##_sum)
     if (type == META_F64 || type == META_F32) switch (kernel) {
+            STENCIL(2D5P, 2d5p)
+            STENCIL(2D9P, 2d9p)
+            STENCIL(3D7P, 3d7p)
+            STENCIL(3D27P, 3d27p)
             CASE(REDUCE_SUM, reduce_sum)
             CASE(REDUCE_MIN, reduce_min)
             CASE(REDUCE_MAX, reduce_max)
@@ -114,6 +100,7 @@ static meta_kernel_function *reduction_of(uint32_t kernel, uint32_t type)
             break;
         }
 #undef CASE
+#undef STENCIL
     return NULL;
 }
 
@@ -167,8 +154,7 @@ static meta_kernel_function *copy_of(uint32_t kernel, uint32_t type)
 openmp_kernel JOIN(openmp_kernel_, OPENMP_VARIANT)(uint32_t kernel, uint32_t type)
 {
     const meta_host_kernel shared = meta_host_kernel_of(kernel, type);
-    meta_kernel_function *own = stencil_of(kernel, type);
-    if (!own) own = reduction_of(kernel, type);
+    meta_kernel_function *own = floating_of(kernel, type);
     if (!own) own = copy_of(kernel, type);
     return (openmp_kernel){own ? own : shared.run, shared.finish};
 }

@@ -154,9 +154,10 @@ static int pays_at(int size)
 int stream_pays(meta_i64 bytes)
 {
 #ifdef __SSE2__
-    const meta_i64 mine = 2 * bytes / openmp_host->threads();
     int size = -1;
     if (asked >= 0) return bytes >= asked;
+    if (2 * bytes <= own_cache) return 0; /* at once: it is asked before the smallest copy */
+    const meta_i64 mine = 2 * bytes / openmp_host->threads();
     if (mine <= own_cache) return 0;
     while (size + 1 < SIZES && mine >= (meta_i64)FIRST_SIZE << 2 * (size + 1)) ++size;
     return size >= 0 && pays_at(size);
