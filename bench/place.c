@@ -168,13 +168,12 @@ static void one_of(number type, void *one)
     memcpy(one, ones[type], number_size(type));
 }
 
-void buffer_create(buffer *b, int64_t count, number type)
+/* Touch and set the elements of what was allocated, or not. */
+static void buffer_begin(buffer *b, bool allocated, int64_t count, number type)
 {
     uint64_t one;
-    *b = (buffer){.at = NULL};
-    if (note_seen()) return;
     one_of(type, &one);
-    if (!note_meta(meta_alloc(&b->at, (size_t)count * number_size(type)))) {
+    if (!allocated) {
         b->at = NULL;
         return;
     }
@@ -182,21 +181,23 @@ void buffer_create(buffer *b, int64_t count, number type)
     note_meta(meta_native(b->at, &b->native.object, &b->native.offset));
 }
 
+void buffer_create(buffer *b, int64_t count, number type)
+{
+    *b = (buffer){.at = NULL};
+    if (note_seen()) return;
+    const bool allocated = note_meta(meta_alloc(&b->at, (size_t)count * number_size(type)));
+    buffer_begin(b, allocated, count, type);
+}
+
 void buffer_create_grid(buffer *b, meta_box *own, int64_t n, int64_t ghosts, number type)
 {
     const int64_t cells[3] = {n, n, n};
     const int wide = (int)ghosts, around[3] = {wide, wide, wide};
-    uint64_t one;
     *b = (buffer){.at = NULL};
     if (note_seen()) return;
-    one_of(type, &one);
-    if (!note_meta(meta_grid_alloc(&b->at, own, 3, cells, around, around, type_of(type)))) {
-        b->at = NULL;
-        return;
-    }
-    const int64_t count = own->size[0] * own->size[1] * own->size[2];
-    note_meta(meta_fill(b->at, count, &one, type_of(type), NULL));
-    note_meta(meta_native(b->at, &b->native.object, &b->native.offset));
+    const bool allocated =
+        note_meta(meta_grid_alloc(&b->at, own, 3, cells, around, around, type_of(type)));
+    buffer_begin(b, allocated, allocated ? own->size[0] * own->size[1] * own->size[2] : 0, type);
 }
 
 void buffer_create_host(buffer *b, int64_t count, number type)
