@@ -33,9 +33,16 @@ typedef struct comm_job {
     MPI_Comm collectives; /**< and the one for collective operations */
     int rank, size, node_rank, node_size;
     int thread_level;
-    pthread_t thread; /**< the one that attached */
-    size_t chunk;     /**< most payload bytes of one MPI message; the same on every rank */
-    double timeout;   /**< seconds that meta_comm_finalize() waits */
+    pthread_t thread;  /**< the one that attached */
+    size_t chunk;      /**< most payload bytes of one MPI message; the same on every rank */
+    double timeout;    /**< seconds that meta_comm_finalize() waits for messages */
+    double patience;   /**< seconds without any answer after which a peer is given up; 0: never */
+    bool lost;         /**< one was: what needs all ranks is left undone */
+    size_t pipeline;   /**< bytes of the pieces of a staged message; 0: measured */
+    bool shared;       /**< ranks of a node exchange through shared memory */
+    bool direct;       /**< MPI takes this rank's device memory */
+    bool wants_thread; /**< META_PROGRESS: a thread of the library's own advances messages */
+    bool crowded;      /**< there are more ranks on the node than cores */
 } comm_job;
 extern comm_job job;
 
@@ -51,6 +58,16 @@ bool comm_thread_may_call(void);
 void comm_lock(void);
 bool comm_trylock(void);
 void comm_unlock(void);
+/** Give the lock back until comm_wake() is called, and take it again. */
+void comm_sleep(void);
+void comm_wake(void);
+
+/* progress_thread.c: META_PROGRESS=thread */
+/** The level of MPI_Init_thread() that the settings ask for. */
+int comm_thread_level_wanted(void);
+meta_err comm_progress_thread_start(void);
+/** Without the lock. */
+void comm_progress_thread_stop(void);
 
 /* mpi_error.c */
 meta_err comm_mpi(int code, const char *function);
@@ -71,8 +88,8 @@ meta_err comm_launcher_check(void);
 meta_err comm_node_find(MPI_Comm among, int *node_rank, int *node_size, int *threads);
 
 /* settings.c */
-/** META_CHUNK and META_TIMEOUT. */
-meta_err comm_settings_read(size_t *chunk, double *timeout);
+/** The META_* variables, into `job`. */
+meta_err comm_settings_read(void);
 
 /* type.c */
 const char *comm_type_name(uint32_t type);
@@ -202,6 +219,10 @@ bool comm_message_retired(comm_message *m);
 /** A message for this rank itself, with this tag, that waits to be received; NULL if none. */
 comm_message *comm_message_to_self(int tag);
 
+/** In words, one that a peer keeps waiting; false where there is none. */
+bool comm_messages_describe(char *text, size_t room);
+/** End all messages that wait for other ranks, with META_ERR_PEER. */
+void comm_messages_give_up(double waited);
 /** How many messages of @p kind are under way; sends to this rank itself do not count. */
 size_t comm_messages_count(comm_kind kind);
 /** End all messages of @p kind with an error. */
@@ -217,9 +238,20 @@ bool comm_progress(void);
 void comm_wait(const bool *complete);
 /** Advance while @p busy says so, and until @p deadline of MPI_Wtime() where it is not 0. */
 void comm_wait_while(bool (*busy)(const void *), const void *what, double deadline);
+/** Advance until @p request of MPI is complete. @p phase says for whom and what it is waited, as
+ * "while a halo plan is made"; @p peer is a rank, or MPI_ANY_SOURCE where all of them take part.
+ *  @return META_ERR_PEER after META_TIMEOUT seconds: the request is still MPI's then */
+meta_err comm_request_wait(MPI_Request *request, const char *phase, int peer, int tag);
 /** Advance until every rank of @p among is here: after it, blocking collective calls of MPI keep no
  *  rank waiting for a message that another one has posted but not given to MPI yet. Collective. */
 meta_err comm_meet(MPI_Comm among);
+/* watch.c: peers that do not answer */
+/** Something moved, or nothing did although the caller waits: warn after a while, or, with
+ *  META_TIMEOUT, give up what is waited for. */
+void comm_watch(bool moved);
+/** Seconds waited since @p began without an answer: META_ERR_PEER where that is too long. */
+meta_err comm_watch_since(double began, bool *warned, const char *phase, int peer, int tag);
+
 /** Let others compute, more of them the longer nothing moved: @p idle attempts so far. */
 void comm_back_off(unsigned idle);
 /** Remember the error of an operation that nobody tracks, for meta_flush(). */
@@ -233,8 +265,8 @@ bool comm_send_step(comm_message *m);
 bool comm_recv_step(comm_message *m);
 
 /* exact.c: reproducible sums over ranks */
-/** Whether the sum of @p m is one that ranks vote on; then how many bytes of staging it needs before
- *  those of the numbers, and how many requests where they are @p requests without it. */
+/** Whether the sum of @p m is one that ranks vote on; then how many bytes of staging it needs
+ * before those of the numbers, and how many requests where they are @p requests without it. */
 meta_err comm_exact_needs(comm_message *m, size_t *bytes, int64_t *requests);
 /** Keep the exact sums behind the numbers at @p send; those at @p recv will not be theirs. */
 void comm_exact_pin(comm_message *m, const void *send, const void *recv);
@@ -258,6 +290,11 @@ bool comm_plans_busy(void);
 bool comm_plans_owing(void);
 /** Queue what exchanges that were finished still owe @p device, before new work is queued there. */
 void comm_plans_settle(meta_device *device);
+
+/** In words, what an exchange waits for; false where none waits for another rank. */
+bool comm_plans_describe(char *text, size_t room);
+/** End those exchanges with META_ERR_PEER. */
+void comm_plans_give_up(double waited);
 
 /* halo.c */
 /** Free every plan that is left; @p collective: with its communicator. */

@@ -28,13 +28,17 @@ bool comm_progress(void)
 {
     const bool messages = comm_messages_advance();
     const bool plans = comm_plans_advance();
-    return messages || plans;
+    const bool moved = messages || plans;
+    comm_watch(moved);
+    return moved;
 }
 
 void comm_back_off(unsigned idle)
 {
-    enum { YIELDS = 2000 };
+    enum { SPINS = 200, YIELDS = 2000 };
     const struct timespec nap = {.tv_nsec = 50000};
+    /* With a core for each rank the neighbour is not kept from computing. */
+    if (idle < SPINS && !job.crowded) return;
     if (idle < YIELDS) sched_yield();
     else nanosleep(&nap, NULL);
 }
@@ -63,22 +67,30 @@ void comm_wait(const bool *complete)
     comm_wait_while(not_yet, complete, 0);
 }
 
-meta_err comm_meet(MPI_Comm among)
+meta_err comm_request_wait(MPI_Request *request, const char *phase, int peer, int tag)
 {
-    MPI_Request barrier;
-    COMM_MPI(MPI_Ibarrier, (among, &barrier));
+    const double began = MPI_Wtime();
+    bool warned = false;
     for (unsigned idle = 0;;) {
         int met = 0;
-        COMM_MPI(MPI_Test, (&barrier, &met, MPI_STATUS_IGNORE));
+        COMM_MPI(MPI_Test, (request, &met, MPI_STATUS_IGNORE));
         if (met) return META_OK;
         if (comm_progress()) {
             idle = 0;
             continue;
         }
+        if (idle % 64 == 63) COMM_TRY(comm_watch_since(began, &warned, phase, peer, tag));
         comm_unlock();
         comm_back_off(idle++);
         comm_lock();
     }
+}
+
+meta_err comm_meet(MPI_Comm among)
+{
+    MPI_Request barrier;
+    COMM_MPI(MPI_Ibarrier, (among, &barrier));
+    return comm_request_wait(&barrier, "while all ranks meet", MPI_ANY_SOURCE, 0);
 }
 
 /* ------------------------------------------------------------------ the core's hooks */
@@ -126,6 +138,7 @@ static void settle(meta_device *device)
 
 static void finalize(void)
 {
+    comm_progress_thread_stop();
     comm_lock();
     if (job.attached) {
         comm_messages_abandon(COMM_RECV);

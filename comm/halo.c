@@ -3,6 +3,7 @@
  *  Halo plans as the application sees them: handles, their making and their end. */
 #include "halo.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 /* A handle names a slot and how often it had been used; the table only grows. */
@@ -54,10 +55,12 @@ static meta_err check_desc(const meta_halo *plan, const meta_halo_desc *desc, in
     return META_OK;
 }
 
-/* Frees the plan; its communicator only where all ranks do. */
+/* Frees the plan; what all ranks must give back only where they do. */
 static void destroy(halo_plan *p, bool collective)
 {
+    if (!collective) p->lost = true;
     halo_plan_release(p);
+    if (collective && p->node != MPI_COMM_NULL) MPI_Comm_free(&p->node);
     if (collective && p->cart != MPI_COMM_NULL) MPI_Comm_free(&p->cart);
     free(p);
 }
@@ -77,6 +80,7 @@ static meta_err make_slot(uint32_t *found)
 /* What needs no other rank and can fail: done before the ranks agree for the first time. */
 static meta_err prepare(halo_plan *p, const meta_halo_desc *desc, int dims)
 {
+    meta_device_desc device = META_DEVICE_DESC_INIT;
     if (!p) return core->fail(META_ERR_NO_MEMORY, "the host has no memory for a plan");
     p->dims = dims;
     p->ways = dims == 1 ? 3 : dims == 2 ? 9 : 27;
@@ -84,14 +88,48 @@ static meta_err prepare(halo_plan *p, const meta_halo_desc *desc, int dims)
     for (int way = 0; way < HALO_WAYS; ++way) p->link[way].peer = MPI_PROC_NULL;
     COMM_TRY(make_slot(&p->slot));
     COMM_MPI(MPI_Comm_rank, (p->cart, &p->rank));
-    return halo_plan_fill(p, desc);
+    COMM_TRY(halo_plan_fill(p, desc));
+    COMM_TRY(core->device_info(p->device, &device));
+    p->shares = !device.is_gpu;
+    p->direct = device.is_gpu && job.direct;
+    return META_OK;
+}
+
+/* The ways of messages, which neighbours tell each other. */
+static meta_err settle(halo_plan *p, bool shared)
+{
+    halo_paths_choose(p, shared);
+    halo_paths_place(p);
+    COMM_TRY(comm_agree(p->cart, halo_plan_verify(p)));
+    halo_paths_place(p);
+    return META_OK;
+}
+
+/* Through shared memory where there is room for it, and where MPI does make a window. */
+static meta_err connect(halo_plan *p)
+{
+    bool shared = false;
+    COMM_TRY(comm_agree(p->cart, halo_node_find(p)));
+    halo_paths_choose(p, job.shared);
+    COMM_TRY(comm_agree(p->cart, halo_window_fits(p, &shared)));
+    COMM_TRY(settle(p, shared && job.shared));
+    const meta_err error = comm_agree(p->cart, shared ? halo_window_create(p) : META_OK);
+    if (error == META_ERR_PEER) return error;
+    if (error == META_OK && shared) return META_OK;
+    if (error == META_OK) return comm_mpi(MPI_Comm_free(&p->node), "MPI_Comm_free");
+    core->log(META_LOG_WARN, "no shared memory for a halo plan, its messages go through MPI: %s",
+              meta_last_error());
+    halo_window_free(p);
+    return settle(p, false);
 }
 
 static meta_err build(halo_plan *p, const meta_halo_desc *desc, int dims, MPI_Comm cart)
 {
     COMM_TRY(comm_agree(cart, prepare(p, desc, dims)));
-    COMM_TRY(comm_agree(cart, halo_plan_verify(p)));
-    return comm_agree(cart, halo_plan_allocate(p));
+    COMM_TRY(connect(p));
+    COMM_TRY(comm_agree(cart, halo_plan_allocate(p)));
+    halo_paths_report(p);
+    return META_OK;
 }
 
 static meta_err create(meta_halo *plan, const meta_halo_desc *desc)
@@ -104,13 +142,14 @@ static meta_err create(meta_halo *plan, const meta_halo_desc *desc)
     meta_err error =
         comm_mpi(MPI_Comm_set_errhandler(cart, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
     halo_plan *p = calloc(1, sizeof *p);
-    if (p) p->cart = cart;
+    if (p) p->cart = cart, p->node = MPI_COMM_NULL;
     if (error == META_OK) error = build(p, desc, dims, cart);
     if (error != META_OK) {
-        if (p) halo_plan_release(p);
-        free(p);
-        MPI_Comm_free(&cart);
-        return error;
+        char text[COMM_TEXT];
+        snprintf(text, sizeof text, "%s", meta_last_error());
+        if (p) destroy(p, error != META_ERR_PEER);
+        else MPI_Comm_free(&cart);
+        return core->fail_as(error, text);
     }
     slots[p->slot].plan = p;
     ++slots[p->slot].generation;
@@ -130,10 +169,13 @@ static meta_err free_plan(meta_halo *plan)
                           "the plan's exchange is not finished: call meta_halo_finish() "
                           "first");
     halo_wait_idle(p);
+    const bool lost = p->lost || job.lost;
+    /* A window is given back by all ranks of the node together. */
+    const meta_err error = p->window && !lost ? comm_meet(p->node) : META_OK;
     slots[p->slot].plan = NULL;
-    destroy(p, true);
+    destroy(p, !lost && error == META_OK);
     *plan = (meta_halo)META_HALO_NULL;
-    return META_OK;
+    return error;
 }
 
 void comm_plans_drop(bool collective)
@@ -143,7 +185,10 @@ void comm_plans_drop(bool collective)
         halo_plan *p = slots[k].plan;
         if (!p) continue;
         ++left;
-        if (!p->idle) halo_end(p);
+        if (!p->idle)
+            halo_end(p, core->fail(META_ERR_STATE,
+                                   "an exchange of a halo plan was not complete when communication "
+                                   "was ended"));
         slots[k].plan = NULL;
         destroy(p, collective);
     }
@@ -164,7 +209,9 @@ static meta_err start(meta_halo plan, void *const *fields)
 {
     halo_plan *p;
     COMM_TRY(plan_of(plan, &p));
-    return halo_start(p, fields);
+    COMM_TRY(halo_start(p, fields));
+    comm_wake();
+    return META_OK;
 }
 
 static meta_err finish(meta_halo plan, meta_event *done)
@@ -196,6 +243,51 @@ meta_err meta_halo_exchange(meta_halo plan, void *const *fields, meta_event *don
 {
     COMM_TRY(comm_enter(__func__));
     return comm_leave(exchange(plan, fields, done));
+}
+
+static meta_err overlap_boxes(meta_halo plan, meta_box *interior, meta_box *boundary, int *count)
+{
+    halo_plan *p;
+    COMM_TRY(plan_of(plan, &p));
+    *count = halo_overlap_boxes(p, interior, boundary);
+    return META_OK;
+}
+
+static bool is_empty(const meta_box *box)
+{
+    for (int d = 0; d < box->ndim; ++d)
+        if (box->start[d] >= box->end[d]) return true;
+    return false;
+}
+
+/* The works are the application's and queue what they like: without the lock. */
+static meta_err overlap(meta_halo plan, void *const *fields, meta_halo_work *interior,
+                        meta_halo_work *boundary, void *with, meta_event *done)
+{
+    meta_box inside, border[2 * HALO_DIMS];
+    int borders = 0;
+    COMM_TRY(comm_enter("meta_halo_overlap"));
+    meta_err error = overlap_boxes(plan, &inside, border, &borders);
+    if (error == META_OK) error = start(plan, fields);
+    COMM_TRY(comm_leave(error));
+    if (!is_empty(&inside)) error = interior(&inside, with);
+    char text[COMM_TEXT];
+    snprintf(text, sizeof text, "%s", meta_last_error());
+    COMM_TRY(comm_enter("meta_halo_overlap"));
+    const meta_err second = comm_leave(finish(plan, done));
+    if (error != META_OK) return core->fail_as(error, text);
+    COMM_TRY(second);
+    for (int k = 0; k < borders; ++k) COMM_TRY(boundary(&border[k], with));
+    return META_OK;
+}
+
+meta_err meta_halo_overlap(meta_halo plan, void *const *fields, meta_halo_work *interior,
+                           meta_halo_work *boundary, void *with, meta_event *done)
+{
+    COMM_TRY(core->enter(__func__));
+    if (!interior) return core->fail(META_ERR_ARGUMENT, "argument 'interior' is NULL");
+    if (!boundary) return core->fail(META_ERR_ARGUMENT, "argument 'boundary' is NULL");
+    return overlap(plan, fields, interior, boundary, with, done);
 }
 
 meta_err meta_halo_free(meta_halo *plan)

@@ -6,29 +6,93 @@
 
 #include "comm.h"
 
-enum { HALO_DIMS = 3, HALO_WAYS = 27, HALO_TEXT = 16 };
+enum {
+    HALO_DIMS = 3,
+    HALO_WAYS = 27,
+    HALO_TEXT = 16,
+    HALO_SLOTS = 2, /**< exchanges whose cells a window holds */
+    HALO_ALIGN = 64 /**< bytes: where each message begins in its buffer */
+};
+
+/** One array of a plan. */
+typedef struct halo_field {
+    meta_type type;
+    size_t element; /**< bytes */
+    meta_box box;
+    int stagger[HALO_DIMS]; /**< 1: one more own element along this dimension */
+    int64_t count;          /**< elements of the array */
+    meta_span span;         /**< of the exchange under way */
+    const void *held;
+} halo_field;
+
+/** How far what comes from one direction has come. */
+typedef enum halo_arrival {
+    HALO_NONE,     /**< nothing comes from there */
+    HALO_EXPECTED, /**< not here yet, or not all of it */
+    HALO_ARRIVED,  /**< here, or queued to be: it can be unpacked */
+    HALO_UNPACKING,
+    HALO_UNPACKED
+} halo_arrival;
 
 /** What a plan does in one direction. A direction has one of -1, 0, 1 for each dimension, and the
  *  number sum (way[d] + 1) * 3^d; the opposite one is that many from the other end. */
 typedef struct halo_link {
     int way[HALO_DIMS];
-    int peer; /**< the rank that way in the plan's communicator; MPI_PROC_NULL where there is none
-               */
-    /** Of one field: own cells that the peer needs, and ghosts that the peer fills; of no elements
-     *  where nothing goes that way. */
-    meta_face send, recv;
-    int64_t send_count, recv_count; /**< elements of them */
-    size_t send_at, recv_at;        /**< where the fields' cells lie in the buffers, in bytes */
-    size_t send_bytes, recv_bytes;
-    size_t first_unpack; /**< in the plan's list of calls, one for each field */
-    meta_pending upload, unpack;
+    int peer;  /**< the rank that way in the plan's communicator; MPI_PROC_NULL where there is none
+                */
+    bool used; /**< the plan exchanges something in this direction */
+    int node;  /**< the peer's rank in the plan's node; MPI_UNDEFINED where it is on another one */
+    meta_path out, in;             /**< of what is sent and of what is received */
+    size_t send_bytes, recv_bytes; /**< of all fields, 0 where nothing goes that way */
+    size_t send_at, recv_at; /**< where they lie: in the buffers, or in a slot of the window */
+    size_t send_chunk, recv_chunk; /**< bytes of one MPI message */
+    int first_call, calls;         /**< of what is done with what is received */
+    int segment;                   /**< the last one with bytes for this direction */
+    size_t peer_at, peer_slot; /**< of the peer's window: where its message lies, a slot's bytes */
+
+    /* the exchange under way */
+    halo_arrival arrival;
+    int parts_left; /**< MPI messages that have not come */
+    meta_pending upload;
 } halo_link;
+
+/** What every exchange completes in a kernel call: operand k is array field[k], from its element
+ *  base[k] on, or, for HALO_SLOT, lies in the exchange's slot of the window. */
+typedef struct halo_patch {
+    int field[2];
+    int64_t base[2];
+    size_t element;
+    int way; /**< of the slot's message */
+    bool sent;
+} halo_patch;
+enum { HALO_FIXED = -1, HALO_SLOT = -2 };
+
+/** A part of the send buffer that goes from the device to the host in one copy. */
+typedef struct halo_segment {
+    size_t at, bytes;
+    int first_part, parts; /**< MPI messages that lie in it */
+    meta_pending copy;
+} halo_segment;
+
+/** An MPI message. */
+typedef struct halo_part {
+    int way;
+    size_t at, bytes; /**< in the buffer */
+} halo_part;
+
+/** Kernels that were launched together, and the directions they serve. */
+typedef struct halo_batch {
+    meta_pending done;
+    int first, last;
+} halo_batch;
 
 typedef enum halo_state {
     HALO_IDLE,
     HALO_STARTED,  /**< meta_halo_finish() has not been called */
     HALO_FINISHING /**< it has, but not everything is complete */
 } halo_state;
+
+typedef struct halo_window halo_window; /* halo_window.c */
 
 typedef struct halo_plan halo_plan;
 struct halo_plan {
@@ -39,39 +103,57 @@ struct halo_plan {
     MPI_Comm cart; /**< a duplicate of its own */
     int rank;      /**< in cart */
     meta_device *device;
+    bool host;   /**< the device's memory is the host's */
+    bool shares; /**< what it sends may lie in plain host memory: no copy of its device needs it
+                    pinned */
+    bool direct; /**< MPI takes the device's memory */
     int dims, ways, fields;
     meta_box box;
     int low[HALO_DIMS], high[HALO_DIMS];
     meta_halo_kind kind;
-    meta_type type;
-    size_t element;      /**< bytes */
-    int64_t field_count; /**< elements of one array */
+    meta_halo_op op;
+    halo_field *field;
     halo_link link[HALO_WAYS];
 
-    /* what it has; halo_buffer.c */
-    size_t send_bytes, recv_bytes;
+    /* where messages lie: halo_path.c, halo_window.c, halo_buffer.c */
+    size_t send_bytes, recv_bytes; /**< of the buffers on the device */
+    size_t mpi_bytes;  /**< of the former, from the beginning, for MPI; the rest is shared */
+    size_t slot_bytes; /**< of the window's slots */
+    MPI_Comm node;     /**< the plan's ranks on this node; MPI_COMM_NULL where unused */
+    halo_window *window;
     void *send_buffer, *recv_buffer; /**< on the device */
     meta_span send_span, recv_span;
-    void *send_staging, *recv_staging; /**< on the host, where the device is not */
-    MPI_Request send[HALO_WAYS], recv[HALO_WAYS];
-    int recv_way[HALO_WAYS]; /**< the direction of each */
+    void *send_staging, *recv_staging; /**< on the host, where MPI does not take the device's */
+    halo_part *send_part, *recv_part;
+    MPI_Request *send, *recv;
     int sends, recvs;
-    meta_span *field;
-    const void **held; /**< the fields of the exchange under way */
-    meta_call *calls;  /**< of the start: packing, and copies within this rank */
-    meta_call *unpacks;
-    size_t call_count;
+    halo_segment *segment;
+    int segments;
+    int *index; /**< as long as the longer list of requests, as are the statuses */
+    MPI_Status *statuses;
+
+    /* what is launched: halo_calls.c */
+    meta_call *calls; /**< those of the start, then those of each direction */
+    halo_patch *patch;
+    int start_calls, call_count;
 
     /* the exchange; halo_exchange.c */
+    uint64_t number; /**< of exchanges begun; the slot of this one is its remainder */
     halo_state state;
-    meta_pending pack, download;
-    bool packing; /**< the send buffer is being filled */
-    bool sending; /**< MPI has it */
-    int expected; /**< messages still to come */
+    bool waiting; /**< for the window's slot, before anything can be packed */
+    bool packing; /**< what is to be sent is on its way to where MPI or the peer takes it */
+    meta_pending pack;
+    int fetched;  /**< segments that have come to the host */
+    bool sending; /**< MPI has some of it */
+    int expected; /**< directions of which something is still to be unpacked */
+    int turn;     /**< META_HALO_ADD: the direction that is added next */
+    halo_batch batch[HALO_WAYS];
+    int batches;
     bool ordered; /**< everything is queued, and in front of whatever is queued next */
     bool done;    /**< the caller knows how it ended */
     bool idle;    /**< nothing is under way: the next exchange can begin */
     bool broken;  /**< an exchange failed, and the neighbours may be in the middle of theirs */
+    bool lost;    /**< a peer does not answer: what needs all ranks is left undone */
     meta_event event;
     bool tracked, waited;
     meta_err status;
@@ -84,10 +166,60 @@ void halo_way_name(const halo_plan *p, int way, char name[HALO_TEXT]);
 /* halo_plan.c */
 /** Everything about the plan that this rank can tell alone. */
 meta_err halo_plan_fill(halo_plan *p, const meta_halo_desc *desc);
+/** The elements of field @p k that are sent in direction @p way, or with @p ghosts those that what
+ *  comes from there is for; their number. */
+int64_t halo_face(const halo_plan *p, int way, int k, bool sent, meta_face *face);
+/** Bytes of a message, with each field at a multiple of eight; @p at (may be NULL): of field @p k.
+ */
+size_t halo_message_bytes(const halo_plan *p, int way, bool sent, int k, size_t *at);
+
+/* halo_path.c */
+/** Which ranks are on this node. Collective over the plan's communicator. */
+meta_err halo_node_find(halo_plan *p);
+/** Choose the way of every message this rank sends; @p shared: through shared memory where it can
+ * be. */
+void halo_paths_choose(halo_plan *p, bool shared);
+/** Lay the messages out in the buffers and in the window. */
+meta_err halo_paths_place(halo_plan *p);
+/** Say which way messages take, on the log. */
+void halo_paths_report(const halo_plan *p);
+
+/* halo_chunk.c */
+/** The size of the pieces that a message of @p bytes is best cut into on this plan's device; 0:
+ * whole. */
+size_t halo_chunk_wish(const halo_plan *p, size_t bytes);
+/** Forget what was measured: the devices are about to be closed. */
+void halo_speeds_forget(void);
+
+/* traffic.c */
+/** Count messages and their bytes. */
+void halo_traffic_sent(meta_path path, uint64_t messages, uint64_t bytes);
+void halo_traffic_received(meta_path path, uint64_t messages, uint64_t bytes);
+/** Write them to the log, and begin anew. */
+void halo_traffic_report(void);
 
 /* halo_verify.c */
-/** Compare with every neighbour. */
-meta_err halo_plan_verify(const halo_plan *p);
+/** Compare with every neighbour, and learn what each sends by which way. */
+meta_err halo_plan_verify(halo_plan *p);
+
+/* halo_window.c */
+/** Whether this node has room for the windows that its ranks want. Collective over p->node. */
+meta_err halo_window_fits(const halo_plan *p, bool *fits);
+/** Make the window. Collective over p->node. */
+meta_err halo_window_create(halo_plan *p);
+/** Collective, unless the plan is lost. */
+void halo_window_free(halo_plan *p);
+/** Slot @p slot of this rank, from @p at on, or where @p link's peer leaves what it sends. */
+char *halo_window_mine(const halo_plan *p, int slot, size_t at);
+char *halo_window_theirs(const halo_plan *p, const halo_link *link, int slot);
+/** Whether the peer has taken what lay in the slot of exchange p->number in direction @p way. */
+bool halo_window_free_to_fill(const halo_plan *p, int way);
+/** It is full now. */
+void halo_window_fill(const halo_plan *p, int way);
+/** Whether the peer has filled its slot of this exchange for what comes from direction @p way. */
+bool halo_window_filled(const halo_plan *p, int way);
+/** This rank needs it no more. */
+void halo_window_take(const halo_plan *p, int way);
 
 /* halo_buffer.c */
 meta_err halo_plan_allocate(halo_plan *p);
@@ -97,7 +229,15 @@ void halo_plan_release(halo_plan *p);
 char *halo_send_memory(const halo_plan *p, size_t at);
 char *halo_recv_memory(const halo_plan *p, size_t at);
 /** The part of @p span that begins @p at bytes further. */
-meta_span halo_part(const meta_span *span, size_t at);
+meta_span halo_part_of(const meta_span *span, size_t at);
+
+/* halo_calls.c */
+/** The arrays of one exchange: live, on the plan's device, large enough, and apart. */
+meta_err halo_fields_resolve(halo_plan *p, void *const *fields);
+/** The kernel calls of all exchanges. */
+meta_err halo_calls_make(halo_plan *p);
+/** Complete them for the exchange that begins. */
+void halo_calls_patch(halo_plan *p);
 
 /* halo_exchange.c */
 meta_err halo_start(halo_plan *p, void *const *fields);
@@ -105,12 +245,11 @@ meta_err halo_finish(halo_plan *p, meta_event *done);
 /** Wait until the plan's last exchange is over. */
 void halo_wait_idle(halo_plan *p);
 /** End an exchange that is under way, without its neighbours. */
-void halo_end(halo_plan *p);
+void halo_end(halo_plan *p, meta_err error);
 
-/* halo_fields.c */
-/** The arrays of one exchange: live, on the plan's device, large enough, and apart. */
-meta_err halo_fields_resolve(halo_plan *p, void *const *fields);
-/** The kernel calls of an exchange of them. */
-meta_err halo_fields_calls(halo_plan *p);
+/* halo_overlap.c */
+/** The own cells that nothing which comes from a neighbour touches, and up to six boxes of the
+ * rest; returns how many of those there are. */
+int halo_overlap_boxes(const halo_plan *p, meta_box *interior, meta_box boundary[2 * HALO_DIMS]);
 
 #endif

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file halo_buffer.c
  *  The memory and the persistent MPI requests of a halo plan: made once, so that an exchange
- *  allocates nothing. A host device's buffers are given to MPI themselves, others through staging.
- */
+ *  allocates nothing. MPI is given a host device's buffers themselves, and those of other devices
+ *  where it takes device memory; else their images in staging, which they are copied to and from in
+ *  segments. */
 #include "halo.h"
 
-#include <limits.h>
 #include <stdlib.h>
 
-meta_span halo_part(const meta_span *span, size_t at)
+/* Messages of fewer bytes share a segment up to this size. */
+enum { SEGMENT = 256 << 10 };
+
+meta_span halo_part_of(const meta_span *span, size_t at)
 {
     meta_span part = *span;
     part.offset += at;
@@ -27,106 +30,176 @@ char *halo_recv_memory(const halo_plan *p, size_t at)
     return (p->recv_staging ? (char *)p->recv_staging : p->recv_span.address) + at;
 }
 
-/* One buffer for all directions, and its image on the host where the device is not one. */
-static meta_err make_buffer(const halo_plan *p, size_t bytes, void **buffer, meta_span *span,
-                            void **staging)
+/* One buffer for all directions, and of its first @p mpi_bytes an image on the host where MPI does
+ * not take the device's memory. */
+static meta_err make_buffer(const halo_plan *p, size_t bytes, size_t mpi_bytes, void **buffer,
+                            meta_span *span, void **staging)
 {
     if (bytes == 0) return META_OK;
     COMM_TRY(core->scratch(p->device, bytes, buffer));
     COMM_TRY(core->resolve(*buffer, (int64_t)bytes, META_U8, "buffer", span));
-    return core->is_host(p->device) ? META_OK : core->staging(p->device, bytes, staging);
+    if (p->host || p->direct || mpi_bytes == 0) return META_OK;
+    return core->staging(p->device, mpi_bytes, staging);
 }
 
-/* ------------------------------------------------------------------ requests */
+/* ------------------------------------------------------------------ parts and requests */
 
-/* @p bytes as one element of a datatype of its own, for more than an int can count. */
-static meta_err large_type(size_t bytes, MPI_Datatype *type)
+static bool by_mpi(const halo_plan *p, const halo_link *link, meta_path path)
 {
-    enum { BLOCK = 1 << 20 };
-    MPI_Datatype block;
-    const size_t blocks = bytes / BLOCK;
-    if (blocks > INT_MAX)
-        return core->fail(META_ERR_OVERFLOW, "a message of %zu bytes is larger than MPI can send",
-                          bytes);
-    int lengths[2] = {(int)blocks, (int)(bytes % BLOCK)};
-    MPI_Aint at[2] = {0, (MPI_Aint)(blocks * BLOCK)};
-    COMM_MPI(MPI_Type_contiguous, (BLOCK, MPI_BYTE, &block));
-    MPI_Datatype types[2] = {block, MPI_BYTE};
-    meta_err error =
-        comm_mpi(MPI_Type_create_struct(2, lengths, at, types, type), "MPI_Type_create_struct");
-    MPI_Type_free(&block);
-    if (error == META_OK) error = comm_mpi(MPI_Type_commit(type), "MPI_Type_commit");
-    return error;
+    return link->used && link->peer != p->rank && path != META_PATH_SHARED;
 }
 
-/* MPI_Send_init() or MPI_Recv_init() of @p bytes at @p data. */
-static meta_err make_request(const halo_plan *p, bool send, char *data, size_t bytes, int peer,
-                             int tag, MPI_Request *request)
+/* The bytes of one MPI message, of which there are at most about a thousand. */
+static size_t chunk_of(size_t bytes, size_t wish)
 {
-    MPI_Datatype type = MPI_BYTE;
-    const bool large = bytes > INT_MAX;
-    const int count = large ? 1 : (int)bytes;
-    if (large) COMM_TRY(large_type(bytes, &type));
-    const meta_err error =
-        send ? comm_mpi(MPI_Send_init(data, count, type, peer, tag, p->cart, request),
-                        "MPI_Send_init")
-             : comm_mpi(MPI_Recv_init(data, count, type, peer, tag, p->cart, request),
-                        "MPI_Recv_init");
-    if (large) MPI_Type_free(&type);
-    return error;
+    const size_t least = bytes / 1000 + 1;
+    size_t chunk = wish > 0 && wish < bytes ? wish : bytes;
+    if (chunk < least) chunk = least;
+    return chunk < job.chunk ? chunk : job.chunk;
 }
 
-/* A message's tag is its direction as the sender sees it. */
-static meta_err make_requests(halo_plan *p)
+static int parts_of(size_t bytes, size_t wish)
 {
+    return bytes == 0 ? 0 : (int)((bytes - 1) / chunk_of(bytes, wish) + 1);
+}
+
+static int count_parts(const halo_plan *p, bool sent)
+{
+    int parts = 0;
     for (int way = 0; way < p->ways; ++way) {
-        halo_link *link = &p->link[way];
-        if (link->send_bytes > 0) {
-            COMM_TRY(make_request(p, true, halo_send_memory(p, link->send_at), link->send_bytes,
-                                  link->peer, way, &p->send[p->sends]));
-            ++p->sends;
-        }
-        if (link->recv_bytes > 0) {
-            COMM_TRY(make_request(p, false, halo_recv_memory(p, link->recv_at), link->recv_bytes,
-                                  link->peer, p->ways - 1 - way, &p->recv[p->recvs]));
-            p->recv_way[p->recvs++] = way;
-        }
+        const halo_link *link = &p->link[way];
+        if (!by_mpi(p, link, sent ? link->out : link->in)) continue;
+        parts += sent ? parts_of(link->send_bytes, link->send_chunk)
+                      : parts_of(link->recv_bytes, link->recv_chunk);
+    }
+    return parts;
+}
+
+/* The parts of one direction's message. */
+static void cut(int way, size_t at, size_t bytes, size_t wish, halo_part *part, int *parts)
+{
+    for (size_t done = 0; done < bytes;) {
+        const size_t chunk = chunk_of(bytes, wish), left = bytes - done;
+        part[*parts] = (halo_part){way, at + done, left < chunk ? left : chunk};
+        done += part[(*parts)++].bytes;
+    }
+}
+
+/* A message's tag is its direction as the sender sees it; its parts come in their order. */
+static meta_err make_requests(halo_plan *p, bool sent, const halo_part *part, int parts,
+                              MPI_Request *request, int *made)
+{
+    for (*made = 0; *made < parts; ++*made) {
+        const halo_part *m = &part[*made];
+        const halo_link *link = &p->link[m->way];
+        if (sent)
+            COMM_MPI(MPI_Send_init, (halo_send_memory(p, m->at), (int)m->bytes, MPI_BYTE,
+                                     link->peer, m->way, p->cart, &request[*made]));
+        else
+            COMM_MPI(MPI_Recv_init, (halo_recv_memory(p, m->at), (int)m->bytes, MPI_BYTE,
+                                     link->peer, p->ways - 1 - m->way, p->cart, &request[*made]));
     }
     return META_OK;
 }
 
+static meta_err make_messages(halo_plan *p)
+{
+    int sends = 0, recvs = 0;
+    for (int way = 0; way < p->ways; ++way) {
+        const halo_link *link = &p->link[way];
+        if (by_mpi(p, link, link->out))
+            cut(way, link->send_at, link->send_bytes, link->send_chunk, p->send_part, &sends);
+        if (by_mpi(p, link, link->in))
+            cut(way, link->recv_at, link->recv_bytes, link->recv_chunk, p->recv_part, &recvs);
+    }
+    COMM_TRY(make_requests(p, true, p->send_part, sends, p->send, &p->sends));
+    return make_requests(p, false, p->recv_part, recvs, p->recv, &p->recvs);
+}
+
+/* ------------------------------------------------------------------ segments */
+
+static halo_segment *add_segment(halo_plan *p, size_t at, int part)
+{
+    p->segment[p->segments] = (halo_segment){.at = at, .first_part = part};
+    return &p->segment[p->segments++];
+}
+
+/* Each part of a message of several is a segment, and so are small messages together. What is
+ * shared is one more. */
+static void make_segments(halo_plan *p)
+{
+    halo_segment *open = NULL;
+    for (int way = 0; way < p->ways; ++way) p->link[way].segment = -1;
+    if (p->host) return;
+    for (int k = 0; k < p->sends && !p->direct; ++k) {
+        const halo_part *m = &p->send_part[k];
+        const size_t end = m->at + m->bytes;
+        if (!open || end - open->at > SEGMENT) open = add_segment(p, m->at, k);
+        open->bytes = end - open->at;
+        ++open->parts;
+        p->link[m->way].segment = p->segments - 1;
+    }
+    if (p->slot_bytes == 0) return;
+    open = add_segment(p, p->mpi_bytes, p->sends);
+    open->bytes = p->slot_bytes;
+    for (int way = 0; way < p->ways; ++way)
+        if (p->link[way].used && p->link[way].out == META_PATH_SHARED)
+            p->link[way].segment = p->segments - 1;
+}
+
 /* ------------------------------------------------------------------ all of it */
+
+static void *room_for(int count, size_t size)
+{
+    return calloc(count > 0 ? (size_t)count : 1, size);
+}
 
 static meta_err make_lists(halo_plan *p)
 {
-    const size_t calls = (size_t)p->fields * (size_t)p->ways;
-    p->field = calloc((size_t)p->fields, sizeof *p->field);
-    p->held = calloc((size_t)p->fields, sizeof *p->held);
-    p->calls = calloc(calls, sizeof *p->calls);
-    p->unpacks = calloc(calls, sizeof *p->unpacks);
-    if (p->field && p->held && p->calls && p->unpacks) return META_OK;
-    return core->fail(META_ERR_NO_MEMORY, "the host has no memory for a plan of %d fields",
-                      p->fields);
+    const int sends = count_parts(p, true), recvs = count_parts(p, false);
+    const int longer = sends > recvs ? sends : recvs;
+    p->send_part = room_for(sends, sizeof *p->send_part);
+    p->recv_part = room_for(recvs, sizeof *p->recv_part);
+    p->send = room_for(sends, sizeof *p->send);
+    p->recv = room_for(recvs, sizeof *p->recv);
+    p->segment = room_for(sends + 1, sizeof *p->segment);
+    p->index = room_for(longer, sizeof *p->index);
+    p->statuses = room_for(longer, sizeof *p->statuses);
+    if (p->send_part && p->recv_part && p->send && p->recv && p->segment && p->index && p->statuses)
+        return META_OK;
+    return core->fail(META_ERR_NO_MEMORY, "the host has no memory for a plan of %d and %d messages",
+                      sends, recvs);
 }
 
 meta_err halo_plan_allocate(halo_plan *p)
 {
     COMM_TRY(make_lists(p));
-    COMM_TRY(make_buffer(p, p->send_bytes, &p->send_buffer, &p->send_span, &p->send_staging));
-    COMM_TRY(make_buffer(p, p->recv_bytes, &p->recv_buffer, &p->recv_span, &p->recv_staging));
-    return make_requests(p);
+    COMM_TRY(make_buffer(p, p->send_bytes, p->mpi_bytes, &p->send_buffer, &p->send_span,
+                         &p->send_staging));
+    COMM_TRY(make_buffer(p, p->recv_bytes, p->recv_bytes, &p->recv_buffer, &p->recv_span,
+                         &p->recv_staging));
+    COMM_TRY(make_messages(p));
+    make_segments(p);
+    return halo_calls_make(p);
 }
 
 void halo_plan_release(halo_plan *p)
 {
     while (p->sends > 0) MPI_Request_free(&p->send[--p->sends]);
     while (p->recvs > 0) MPI_Request_free(&p->recv[--p->recvs]);
+    halo_window_free(p);
     if (p->send_staging) core->staging_free(p->device, p->send_staging);
     if (p->recv_staging) core->staging_free(p->device, p->recv_staging);
     if (p->send_buffer) core->scratch_free(p->send_buffer);
     if (p->recv_buffer) core->scratch_free(p->recv_buffer);
-    free(p->field);
-    free(p->held);
+    free(p->send_part);
+    free(p->recv_part);
+    free(p->send);
+    free(p->recv);
+    free(p->segment);
+    free(p->index);
+    free(p->statuses);
     free(p->calls);
-    free(p->unpacks);
+    free(p->patch);
+    free(p->field);
 }

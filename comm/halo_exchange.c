@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file halo_exchange.c
- *  One exchange of a halo plan: everything is packed in one launch on the halo queue and goes to
- * MPI when it is on the host; what arrives goes to the device and is unpacked at once; when the
- * last message is queued there, the compute queue is told to wait for it. Nothing here waits, and
- *  nothing allocates. */
+ *  One exchange of a halo plan, as a state machine that the progress engine advances: everything is
+ *  packed in one launch on the halo queue; what other ranks take goes to the host segment by
+ * segment, and to MPI or its place in shared memory as soon as it is there; what arrives goes to
+ * the device and is unpacked at once; when the last message is queued there, the compute queue is
+ * told to wait for it. Nothing here waits, and nothing allocates. */
 #include "halo.h"
 
 #include <stdatomic.h>
@@ -20,8 +21,8 @@ static void tell(halo_plan *p)
     if (p->done) return;
     p->done = true;
     for (int k = 0; k < p->fields; ++k) {
-        if (p->held[k]) core->release(p->held[k]);
-        p->held[k] = NULL;
+        if (p->field[k].held) core->release(p->field[k].held);
+        p->field[k].held = NULL;
     }
     if (p->tracked) core->event_complete(p->event, p->status, p->text);
     else if (!p->waited) comm_background_error(p->status, p->text);
@@ -37,6 +38,7 @@ static void set_ordered(halo_plan *p)
 static void fail(halo_plan *p, meta_err error)
 {
     p->broken = true;
+    if (error == META_ERR_PEER) p->lost = job.lost = true;
     if (p->status != META_OK) return;
     p->status = error;
     snprintf(p->text, sizeof p->text, "%s", meta_last_error());
@@ -61,87 +63,283 @@ static void drop(meta_pending *pending)
     core->pending_release(pending);
 }
 
+static void cancel_receives(halo_plan *p)
+{
+    for (int k = 0; k < p->recvs; ++k) {
+        int complete = 0;
+        if (MPI_Test(&p->recv[k], &complete, MPI_STATUS_IGNORE) != MPI_SUCCESS || complete)
+            continue;
+        MPI_Cancel(&p->recv[k]);
+        MPI_Wait(&p->recv[k], MPI_STATUS_IGNORE);
+    }
+}
+
 /* Give the exchange up: nothing of it is under way afterwards but sends that MPI has. */
 static void abandon(halo_plan *p, meta_err error)
 {
     fail(p, error);
-    for (int k = 0; k < p->recvs && p->expected > 0; ++k) {
-        int complete = 0;
-        if (MPI_Test(&p->recv[k], &complete, MPI_STATUS_IGNORE) == MPI_SUCCESS && !complete) {
-            MPI_Cancel(&p->recv[k]);
-            MPI_Wait(&p->recv[k], MPI_STATUS_IGNORE);
-        }
-    }
+    cancel_receives(p);
     p->expected = 0;
+    p->waiting = p->packing = false;
     drop(&p->pack);
-    drop(&p->download);
-    p->packing = false;
+    for (int s = 0; s < p->segments; ++s) drop(&p->segment[s].copy);
+    for (int b = 0; b < p->batches; ++b) drop(&p->batch[b].done);
+    p->batches = 0;
     for (int way = 0; way < p->ways; ++way) {
         drop(&p->link[way].upload);
-        drop(&p->link[way].unpack);
+        p->link[way].arrival = HALO_NONE;
     }
     set_ordered(p);
 }
 
-/* ------------------------------------------------------------------ steps */
+/* ------------------------------------------------------------------ what is sent */
 
-static bool send_packed(halo_plan *p)
+/* Launch the packing, and behind it the copies to the host. */
+static meta_err pack(halo_plan *p)
 {
-    const bool packed = over(p, &p->pack), fetched = over(p, &p->download);
-    if (!packed || !fetched) return false;
-    p->packing = false;
-    if (p->status != META_OK) {
-        abandon(p, p->status);
-    } else if (p->sends > 0) {
-        const meta_err error = comm_mpi(MPI_Startall(p->sends, p->send), "MPI_Startall");
-        p->sending = error == META_OK;
-        if (error != META_OK) abandon(p, error);
+    const int slot = (int)(p->number % HALO_SLOTS);
+    p->waiting = false;
+    p->packing = true;
+    COMM_TRY(core->queue_after(p->device, META_QUEUE_HALO, META_QUEUE_COMPUTE));
+    if (p->start_calls > 0)
+        COMM_TRY(
+            core->launch(p->device, META_QUEUE_HALO, p->calls, (size_t)p->start_calls, &p->pack));
+    for (int s = 0; s < p->segments; ++s) {
+        halo_segment *g = &p->segment[s];
+        const meta_span from = halo_part_of(&p->send_span, g->at);
+        void *to = g->at < p->mpi_bytes ? halo_send_memory(p, g->at)
+                                        : halo_window_mine(p, slot, g->at - p->mpi_bytes);
+        COMM_TRY(
+            core->copy(p->device, META_QUEUE_HALO, META_COPY_D2H, to, &from, g->bytes, &g->copy));
+    }
+    return META_OK;
+}
+
+static bool slot_is_free(const halo_plan *p)
+{
+    for (int way = 0; way < p->ways; ++way) {
+        const halo_link *link = &p->link[way];
+        if (link->used && link->out == META_PATH_SHARED && link->send_bytes > 0 &&
+            !halo_window_free_to_fill(p, way))
+            return false;
     }
     return true;
 }
 
+/* What the neighbours have not read must not be overwritten. */
+static bool pack_when_free(halo_plan *p)
+{
+    if (!slot_is_free(p)) return false;
+    const meta_err error = pack(p);
+    if (error != META_OK) abandon(p, error);
+    return true;
+}
+
+/* The messages of segment @p s, or without segments all, are on the host. */
+static meta_err issue(halo_plan *p, int s)
+{
+    const int first = s < 0 ? 0 : p->segment[s].first_part;
+    const int parts = s < 0 ? p->sends : p->segment[s].parts;
+    for (int way = 0; way < p->ways; ++way) {
+        const halo_link *link = &p->link[way];
+        if (link->used && link->out == META_PATH_SHARED && link->segment == s &&
+            link->send_bytes > 0)
+            halo_window_fill(p, way);
+    }
+    if (parts == 0) return META_OK;
+    COMM_TRY(comm_mpi(MPI_Startall(parts, p->send + first), "MPI_Startall"));
+    p->sending = true;
+    return META_OK;
+}
+
+static meta_err issue_ready(halo_plan *p, bool *moved)
+{
+    if (p->segments == 0) {
+        *moved = true;
+        p->packing = false;
+        return issue(p, -1);
+    }
+    while (p->fetched < p->segments && over(p, &p->segment[p->fetched].copy)) {
+        *moved = true;
+        if (p->status != META_OK) return p->status;
+        COMM_TRY(issue(p, p->fetched));
+        if (++p->fetched == p->segments) p->packing = false;
+    }
+    return META_OK;
+}
+
+static bool send_packed(halo_plan *p)
+{
+    bool moved = false;
+    if (!over(p, &p->pack)) return false;
+    meta_err error = p->status;
+    /* MPI takes a device's memory only when the kernels are done; copies wait for them by
+     * themselves. */
+    if (error == META_OK) error = issue_ready(p, &moved);
+    if (error != META_OK) {
+        abandon(p, error);
+        return true;
+    }
+    return moved;
+}
+
 static bool retire_sends(halo_plan *p)
 {
-    MPI_Status status[HALO_WAYS];
     int complete = 0;
-    const int code = MPI_Testall(p->sends, p->send, &complete, status);
+    const int code = MPI_Testall(p->sends, p->send, &complete, p->statuses);
     if (code != MPI_SUCCESS) {
-        fail(p, comm_mpi_statuses(code, "MPI_Testall", p->sends, status));
+        fail(p, comm_mpi_statuses(code, "MPI_Testall", p->sends, p->statuses));
         complete = 1;
     }
-    if (complete) p->sending = false;
-    return complete;
+    if (complete && !p->packing) p->sending = false;
+    return complete && !p->packing;
 }
 
-/* The message in one direction lies in the host's memory. */
-static meta_err unpack(halo_plan *p, halo_link *link)
+/* ------------------------------------------------------------------ what arrives */
+
+/* Copy what lies at @p host to the receive buffer's part at @p at. */
+static meta_err upload(halo_plan *p, void *host, size_t at, size_t bytes, meta_pending *pending)
 {
-    if (p->recv_staging) {
-        const meta_span to = halo_part(&p->recv_span, link->recv_at);
-        COMM_TRY(core->copy(p->device, META_QUEUE_HALO, META_COPY_H2D,
-                            halo_recv_memory(p, link->recv_at), &to, link->recv_bytes,
-                            &link->upload));
-    }
-    return core->launch(p->device, META_QUEUE_HALO, p->unpacks + link->first_unpack,
-                        (size_t)p->fields, &link->unpack);
+    const meta_span to = halo_part_of(&p->recv_span, at);
+    if (pending->ticket) core->pending_release(pending); /* on a queue the last one tells of all */
+    return core->copy(p->device, META_QUEUE_HALO, META_COPY_H2D, host, &to, bytes, pending);
 }
 
-static bool receive(halo_plan *p)
+static meta_err check_length(const halo_plan *p, const halo_part *part, const MPI_Status *status)
 {
-    MPI_Status status[HALO_WAYS];
-    int index[HALO_WAYS], count = 0;
-    const int code = MPI_Testsome(p->recvs, p->recv, &count, index, status);
+    char name[HALO_TEXT];
+    int bytes = 0;
+    COMM_MPI(MPI_Get_count, (status, MPI_BYTE, &bytes));
+    if ((size_t)bytes == part->bytes) return META_OK;
+    halo_way_name(p, part->way, name);
+    return core->fail(META_ERR_MISMATCH,
+                      "a message of %d bytes came from %s, rank %d of the Cartesian communicator, "
+                      "tag %d, where %zu were agreed on",
+                      bytes, name, p->link[part->way].peer, status->MPI_TAG, part->bytes);
+}
+
+static meta_err take_part(halo_plan *p, int k, const MPI_Status *status)
+{
+    const halo_part *part = &p->recv_part[k];
+    halo_link *link = &p->link[part->way];
+    COMM_TRY(check_length(p, part, status));
+    if (p->recv_staging)
+        COMM_TRY(upload(p, halo_recv_memory(p, part->at), part->at, part->bytes, &link->upload));
+    if (--link->parts_left == 0) link->arrival = HALO_ARRIVED;
+    return META_OK;
+}
+
+static bool receive_messages(halo_plan *p)
+{
+    int count = 0;
+    const int code = MPI_Testsome(p->recvs, p->recv, &count, p->index, p->statuses);
     if (code != MPI_SUCCESS) {
-        abandon(p, comm_mpi_statuses(code, "MPI_Testsome", count > 0 ? count : 0, status));
+        abandon(p, comm_mpi_statuses(code, "MPI_Testsome", count > 0 ? count : 0, p->statuses));
         return true;
     }
     if (count == MPI_UNDEFINED) count = 0;
     for (int k = 0; k < count && p->expected > 0; ++k) {
-        const meta_err error = unpack(p, &p->link[p->recv_way[index[k]]]);
-        --p->expected;
+        const meta_err error = take_part(p, p->index[k], &p->statuses[k]);
         if (error != META_OK) abandon(p, error);
     }
     return count > 0;
+}
+
+static bool look_at_window(halo_plan *p)
+{
+    const int slot = (int)(p->number % HALO_SLOTS);
+    bool moved = false;
+    for (int way = 0; way < p->ways; ++way) {
+        halo_link *link = &p->link[way];
+        if (link->arrival != HALO_EXPECTED || link->in != META_PATH_SHARED) continue;
+        if (!halo_window_filled(p, way)) continue;
+        moved = true;
+        link->arrival = HALO_ARRIVED;
+        if (p->host) continue;
+        const meta_err error = upload(p, halo_window_theirs(p, link, slot), link->recv_at,
+                                      link->recv_bytes, &link->upload);
+        if (error != META_OK) return abandon(p, error), true;
+    }
+    return moved;
+}
+
+/* Launch what is done with everything from direction @p first to @p last. */
+static void launch(halo_plan *p, int first, int last)
+{
+    const halo_link *from = &p->link[first], *to = &p->link[last];
+    const int calls = to->first_call + to->calls - from->first_call;
+    halo_batch *batch = &p->batch[p->batches];
+    *batch = (halo_batch){.first = first, .last = last};
+    for (int way = first; way <= last; ++way) {
+        if (p->link[way].arrival != HALO_ARRIVED) continue;
+        p->link[way].arrival = HALO_UNPACKING;
+        --p->expected;
+    }
+    const meta_err error = core->launch(p->device, META_QUEUE_HALO, p->calls + from->first_call,
+                                        (size_t)calls, &batch->done);
+    ++p->batches;
+    if (error != META_OK) abandon(p, error);
+}
+
+/* All that has arrived, neighbouring directions in one launch. */
+static bool unpack_arrived(halo_plan *p)
+{
+    bool moved = false;
+    for (int way = 0; way < p->ways; ++way) {
+        int last = way;
+        if (p->link[way].arrival != HALO_ARRIVED) continue;
+        for (int next = way + 1; next < p->ways; ++next) {
+            if (p->link[next].arrival == HALO_ARRIVED) last = next;
+            else if (p->link[next].calls > 0) break;
+        }
+        launch(p, way, last);
+        way = last;
+        moved = true;
+    }
+    return moved;
+}
+
+/* Sums one after the other, in the order of directions. */
+static bool add_in_turn(halo_plan *p)
+{
+    bool moved = false;
+    for (; p->turn < p->ways && p->expected > 0; ++p->turn) {
+        if (p->link[p->turn].arrival == HALO_NONE) continue;
+        if (p->link[p->turn].arrival != HALO_ARRIVED) break;
+        launch(p, p->turn, p->turn);
+        moved = true;
+    }
+    return moved;
+}
+
+static bool receive(halo_plan *p)
+{
+    bool moved = p->recvs > 0 && receive_messages(p);
+    if (p->window && p->expected > 0) moved |= look_at_window(p);
+    /* Sums change cells that are still to be packed. */
+    if (p->op == META_HALO_ADD && p->waiting) return moved;
+    if (p->expected > 0) moved |= p->op == META_HALO_ADD ? add_in_turn(p) : unpack_arrived(p);
+    return moved;
+}
+
+/* What was unpacked may be overwritten by its sender. */
+static bool retire_batches(halo_plan *p)
+{
+    bool all = true;
+    for (int b = 0; b < p->batches; ++b) {
+        const halo_batch *batch = &p->batch[b];
+        if (!over(p, &p->batch[b].done)) {
+            all = false;
+            continue;
+        }
+        for (int way = batch->first; way <= batch->last; ++way) {
+            halo_link *link = &p->link[way];
+            if (link->arrival != HALO_UNPACKING) continue;
+            link->arrival = HALO_UNPACKED;
+            if (link->in == META_PATH_SHARED) halo_window_take(p, way);
+        }
+    }
+    return all;
 }
 
 /* Everything is queued: what the compute queue gets from now on comes after it. */
@@ -153,11 +351,24 @@ static bool order(halo_plan *p)
     return true;
 }
 
+/* ------------------------------------------------------------------ progress */
+
+static void count_traffic(const halo_plan *p)
+{
+    for (int way = 0; way < p->ways; ++way) {
+        const halo_link *link = &p->link[way];
+        if (!link->used) continue;
+        if (link->send_bytes > 0) halo_traffic_sent(link->out, 1, link->send_bytes);
+        if (link->recv_bytes > 0) halo_traffic_received(link->in, 1, link->recv_bytes);
+    }
+}
+
 static bool complete(halo_plan *p)
 {
-    if (p->packing) return false;
+    if (p->packing || !retire_batches(p)) return false;
     for (int way = 0; way < p->ways; ++way)
-        if (!over(p, &p->link[way].upload) || !over(p, &p->link[way].unpack)) return false;
+        if (!over(p, &p->link[way].upload)) return false;
+    if (p->status == META_OK) count_traffic(p);
     tell(p);
     return true;
 }
@@ -165,11 +376,13 @@ static bool complete(halo_plan *p)
 static bool advance(halo_plan *p)
 {
     bool moved = false;
+    if (p->waiting) moved |= pack_when_free(p);
     if (p->packing) moved |= send_packed(p);
     if (p->expected > 0) moved |= receive(p);
     if (p->sending) moved |= retire_sends(p);
+    if (p->batches > 0 && !p->done) retire_batches(p);
     if (p->state != HALO_FINISHING) return moved;
-    if (!p->ordered && p->expected == 0) moved |= order(p);
+    if (!p->ordered && p->expected == 0 && !p->waiting) moved |= order(p);
     if (p->ordered && !p->done) moved |= complete(p);
     return moved;
 }
@@ -202,7 +415,8 @@ bool comm_plans_finishing(void)
 bool comm_plans_busy(void)
 {
     for (const halo_plan *p = active; p; p = p->next)
-        if (p->state == HALO_FINISHING || p->packing || p->sending || p->expected > 0) return true;
+        if (p->state == HALO_FINISHING || p->waiting || p->packing || p->sending || p->expected > 0)
+            return true;
     return false;
 }
 
@@ -223,20 +437,86 @@ void comm_plans_settle(meta_device *device)
     }
 }
 
-void halo_end(halo_plan *p)
+/* ------------------------------------------------------------------ without the neighbours */
+
+/* What @p p waits for: a direction from which nothing has come, or in which nothing was taken. */
+static int missing(const halo_plan *p, const char **what)
 {
-    abandon(p, core->fail(META_ERR_STATE,
-                          "an exchange of a halo plan was not complete when communication "
-                          "was ended"));
-    tell(p);
-    if (p->sending) {
-        /* MPI may still read what nobody received: that memory is left to it. */
-        if (p->send_staging) core->scratch_free(p->send_buffer);
-        else core->scratch_leave(p->send_buffer);
-        p->send_staging = p->send_buffer = NULL;
-        p->sending = false;
+    *what = "has not sent";
+    for (int way = 0; way < p->ways; ++way)
+        if (p->link[way].arrival == HALO_EXPECTED) return way;
+    *what = "has not taken";
+    for (int way = 0; way < p->ways && p->waiting; ++way)
+        if (p->link[way].used && p->link[way].out == META_PATH_SHARED &&
+            !halo_window_free_to_fill(p, way))
+            return way;
+    for (int k = 0; k < p->sends && p->sending; ++k) {
+        int sent = 0;
+        if (MPI_Request_get_status(p->send[k], &sent, MPI_STATUS_IGNORE) == MPI_SUCCESS && !sent)
+            return p->send_part[k].way;
     }
+    return -1;
+}
+
+static bool describe(const halo_plan *p, char *text, size_t room)
+{
+    char name[HALO_TEXT];
+    const char *what;
+    const int way = missing(p, &what);
+    if (way < 0) return false;
+    const bool taking = strcmp(what, "has not taken") == 0;
+    halo_way_name(p, way, name);
+    snprintf(text, room,
+             "halo exchange %llu: rank %d of the Cartesian communicator, the neighbour towards %s, "
+             "%s its message of tag %d",
+             (unsigned long long)p->number, p->link[way].peer, name, what,
+             taking ? way : p->ways - 1 - way);
+    return true;
+}
+
+bool comm_plans_describe(char *text, size_t room)
+{
+    for (const halo_plan *p = active; p; p = p->next)
+        if ((p->state == HALO_FINISHING || p->waiting) && describe(p, text, room)) return true;
+    return false;
+}
+
+/* MPI may still read what nobody received: that memory is left to it. */
+static void leave_sends(halo_plan *p)
+{
+    if (!p->sending) return;
+    for (int k = 0; k < p->sends; ++k) {
+        int sent = 0;
+        if (MPI_Test(&p->send[k], &sent, MPI_STATUS_IGNORE) != MPI_SUCCESS || sent) continue;
+        MPI_Cancel(&p->send[k]);
+        MPI_Request_free(&p->send[k]);
+    }
+    if (p->send_staging) core->scratch_free(p->send_buffer);
+    else if (p->send_buffer) core->scratch_leave(p->send_buffer);
+    p->send_staging = p->send_buffer = NULL;
+    p->sends = 0;
+    p->sending = false;
+}
+
+void halo_end(halo_plan *p, meta_err error)
+{
+    abandon(p, error);
+    tell(p);
+    leave_sends(p);
     comm_plans_advance();
+}
+
+void comm_plans_give_up(double waited)
+{
+    char text[COMM_TEXT / 2];
+    for (halo_plan *p = active; p;) {
+        if (p->state != HALO_FINISHING || !describe(p, text, sizeof text)) {
+            p = p->next;
+            continue;
+        }
+        halo_end(p, core->fail(META_ERR_PEER, "%s for %.3g s (META_TIMEOUT)", text, waited));
+        p = active; /* the list has changed */
+    }
 }
 
 void halo_wait_idle(halo_plan *p)
@@ -248,13 +528,13 @@ void halo_wait_idle(halo_plan *p)
 
 static bool share_cells(const halo_plan *a, const halo_plan *b)
 {
-    const size_t a_bytes = (size_t)a->field_count * a->element,
-                 b_bytes = (size_t)b->field_count * b->element;
     for (int i = 0; i < a->fields; ++i)
-        for (int k = 0; k < b->fields; ++k)
-            if (a->field[i].address < b->field[k].address + b_bytes &&
-                b->field[k].address < a->field[i].address + a_bytes)
+        for (int k = 0; k < b->fields; ++k) {
+            const halo_field *f = &a->field[i], *g = &b->field[k];
+            if (f->span.address < g->span.address + (size_t)g->count * g->element &&
+                g->span.address < f->span.address + (size_t)f->count * f->element)
                 return true;
+        }
     return false;
 }
 
@@ -272,16 +552,33 @@ static void settle_before(const halo_plan *p)
     }
 }
 
+static void reset(halo_plan *p)
+{
+    p->state = HALO_STARTED;
+    p->idle = p->done = p->ordered = p->tracked = p->waited = false;
+    p->status = META_OK;
+    p->fetched = p->batches = p->turn = 0;
+    p->expected = 0;
+    for (int way = 0; way < p->ways; ++way) {
+        halo_link *link = &p->link[way];
+        link->arrival = link->calls == 0 ? HALO_NONE : HALO_EXPECTED;
+        link->parts_left = 0;
+        p->expected += link->calls > 0;
+        /* What is packed here is unpacked behind it, on the same queue. */
+        if (link->calls > 0 && link->peer == p->rank) link->arrival = HALO_ARRIVED;
+    }
+    for (int k = 0; k < p->recvs; ++k) ++p->link[p->recv_part[k].way].parts_left;
+}
+
 static meta_err begin(halo_plan *p)
 {
-    p->expected = p->recvs;
+    ++p->number;
+    halo_calls_patch(p);
+    reset(p);
     if (p->recvs > 0) COMM_TRY(comm_mpi(MPI_Startall(p->recvs, p->recv), "MPI_Startall"));
-    COMM_TRY(core->queue_after(p->device, META_QUEUE_HALO, META_QUEUE_COMPUTE));
-    if (p->call_count > 0)
-        COMM_TRY(core->launch(p->device, META_QUEUE_HALO, p->calls, p->call_count, &p->pack));
-    if (!p->send_staging) return META_OK;
-    return core->copy(p->device, META_QUEUE_HALO, META_COPY_D2H, p->send_staging, &p->send_span,
-                      p->send_bytes, &p->download);
+    if (slot_is_free(p)) return pack(p);
+    p->waiting = true;
+    return META_OK;
 }
 
 meta_err halo_start(halo_plan *p, void *const *fields)
@@ -290,21 +587,17 @@ meta_err halo_start(halo_plan *p, void *const *fields)
         return core->fail(META_ERR_STATE, "the plan's last exchange is not finished: call "
                                           "meta_halo_finish() first");
     halo_wait_idle(p);
+    if (p->lost) return core->fail_as(META_ERR_PEER, p->text);
     if (p->broken)
         return core->fail(META_ERR_STATE,
                           "an exchange of this plan failed, and its neighbours may be in "
                           "the middle of theirs: free the plan and make a new one");
     COMM_TRY(halo_fields_resolve(p, fields));
-    COMM_TRY(halo_fields_calls(p));
     settle_before(p);
     for (int k = 0; k < p->fields; ++k) {
-        p->held[k] = fields[k];
+        p->field[k].held = fields[k];
         core->hold(fields[k]);
     }
-    p->state = HALO_STARTED;
-    p->idle = p->done = p->ordered = p->tracked = p->waited = false;
-    p->status = META_OK;
-    p->packing = true;
     p->next = active;
     active = p;
     const meta_err error = begin(p);

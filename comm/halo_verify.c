@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file halo_verify.c
  *  Neighbours compare their plans: what one will send must be what the other expects. Both see a
- *  disagreement, whatever it is, since every rank asks in every direction that has a neighbour. */
+ *  disagreement, whatever it is, since every rank asks in every direction that has a neighbour. On
+ *  the same occasion each says which way its messages take and where they will lie. */
 #include "halo.h"
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "wire.h"
@@ -13,26 +15,49 @@
 /** What a rank says of its plan to the neighbour in one direction. */
 typedef struct offer {
     uint32_t magic, version;
-    int32_t type, fields, kind;
+    int32_t fields, kind, op, path;
     int32_t low[HALO_DIMS], high[HALO_DIMS];
     int64_t send[HALO_DIMS], recv[HALO_DIMS]; /**< extents of what goes and of what is expected */
+    uint64_t send_chunk, recv_chunk;          /**< wishes: halo_chunk_wish() */
+    uint64_t slot_bytes, slot_at; /**< of the window, and where in a slot the message lies */
 } offer;
+
+/** What it says of each array. */
+typedef struct array_offer {
+    int32_t type, stagger[HALO_DIMS];
+} array_offer;
+
+static void extents_of(const halo_plan *p, const halo_link *link, bool sent,
+                       int64_t size[HALO_DIMS])
+{
+    for (int d = 0; d < p->dims && link->used; ++d) {
+        const int w = link->way[d];
+        const int low_side = sent == (p->op == META_HALO_COPY) ? w > 0 : w < 0;
+        size[d] = w == 0 ? p->box.end[d] - p->box.start[d] : low_side ? p->low[d] : p->high[d];
+    }
+}
 
 static offer offer_of(const halo_plan *p, int way)
 {
+    const halo_link *link = &p->link[way];
     offer o;
     memset(&o, 0, sizeof o);
     o.magic = COMM_MAGIC;
     o.version = COMM_WIRE_VERSION;
-    o.type = (int32_t)p->type;
     o.fields = p->fields;
     o.kind = (int32_t)p->kind;
+    o.op = (int32_t)p->op;
+    o.path = (int32_t)link->out;
+    o.slot_bytes = p->slot_bytes;
+    o.slot_at = link->send_at;
+    o.send_chunk = halo_chunk_wish(p, link->send_bytes);
+    o.recv_chunk = halo_chunk_wish(p, link->recv_bytes);
     for (int d = 0; d < p->dims; ++d) {
         o.low[d] = p->low[d];
         o.high[d] = p->high[d];
-        o.send[d] = p->link[way].send.size[d];
-        o.recv[d] = p->link[way].recv.size[d];
     }
+    extents_of(p, link, true, o.send);
+    extents_of(p, link, false, o.recv);
     return o;
 }
 
@@ -88,17 +113,39 @@ static meta_err compare_widths(const halo_plan *p, int way, const offer *mine, c
     return META_OK;
 }
 
+static meta_err compare_arrays(const halo_plan *p, int way, const array_offer *mine,
+                               const array_offer *theirs)
+{
+    char what[64];
+    for (int k = 0; k < p->fields; ++k) {
+        snprintf(what, sizeof what, "element type of field %d", k);
+        if (mine[k].type != theirs[k].type)
+            return disagree(p, way, what, comm_type_name((uint32_t)mine[k].type),
+                            comm_type_name((uint32_t)theirs[k].type));
+        for (int d = 0; d < p->dims; ++d) {
+            snprintf(what, sizeof what, "staggering of field %d along %c", k, "xyz"[d]);
+            COMM_TRY(compare_numbers(p, way, what, mine[k].stagger[d], theirs[k].stagger[d]));
+        }
+    }
+    return META_OK;
+}
+
+static bool same_version(const offer *mine, const offer *theirs)
+{
+    return mine->magic == theirs->magic && mine->version == theirs->version;
+}
+
 static meta_err compare(const halo_plan *p, int way, const offer *mine, const offer *theirs)
 {
     static const char *const kinds[] = {"META_HALO_FACES", "META_HALO_ALL"};
-    if (theirs->magic != mine->magic || theirs->version != mine->version)
+    static const char *const ops[] = {"META_HALO_COPY", "META_HALO_ADD"};
+    if (!same_version(mine, theirs))
         return disagree(p, way, "version of libmeta", "this one", "another one");
-    if (mine->type != theirs->type)
-        return disagree(p, way, "element type", comm_type_name((uint32_t)mine->type),
-                        comm_type_name((uint32_t)theirs->type));
     COMM_TRY(compare_numbers(p, way, "number of fields", mine->fields, theirs->fields));
     if (mine->kind != theirs->kind)
         return disagree(p, way, "kind of exchange", kinds[mine->kind], kinds[mine->kind == 0]);
+    if (mine->op != theirs->op)
+        return disagree(p, way, "operation", ops[mine->op], ops[mine->op == 0]);
     COMM_TRY(compare_widths(p, way, mine, theirs));
     COMM_TRY(compare_cells(p, way, "cells sent and expected", mine->send, theirs->recv));
     return compare_cells(p, way, "cells expected and sent", mine->recv, theirs->send);
@@ -106,35 +153,125 @@ static meta_err compare(const halo_plan *p, int way, const offer *mine, const of
 
 /* ------------------------------------------------------------------ exchange */
 
-/* A message's tag is its direction as the sender sees it. */
-static meta_err exchange(const halo_plan *p, const offer *mine, offer *theirs)
+static bool asked(const halo_plan *p, int way)
 {
-    MPI_Request request[2 * HALO_WAYS];
-    MPI_Status status[2 * HALO_WAYS];
-    int count = 0;
-    for (int way = 0; way < p->ways; ++way) {
-        const int peer = p->link[way].peer, opposite = p->ways - 1 - way;
-        if (peer == MPI_PROC_NULL || peer == p->rank) continue;
-        COMM_MPI(MPI_Irecv, (&theirs[way], (int)sizeof *theirs, MPI_BYTE, peer, opposite, p->cart,
-                             &request[count]));
-        ++count;
-        COMM_MPI(MPI_Isend,
-                 (&mine[way], (int)sizeof *mine, MPI_BYTE, peer, way, p->cart, &request[count]));
-        ++count;
-    }
-    return comm_mpi_statuses(MPI_Waitall(count, request, status), "MPI_Waitall", count, status);
+    const int peer = p->link[way].peer;
+    return peer != MPI_PROC_NULL && peer != p->rank;
 }
 
-meta_err halo_plan_verify(const halo_plan *p)
+typedef struct requests {
+    MPI_Request all[2 * HALO_WAYS];
+    int peer[2 * HALO_WAYS], tag[2 * HALO_WAYS], count;
+} requests;
+
+/* A message's tag is its direction as the sender sees it, behind @p tags. */
+static meta_err swap(const halo_plan *p, int way, int tags, const void *mine, void *theirs,
+                     size_t bytes, requests *r)
+{
+    const int peer = p->link[way].peer, opposite = tags + p->ways - 1 - way;
+    COMM_MPI(MPI_Irecv, (theirs, (int)bytes, MPI_BYTE, peer, opposite, p->cart, &r->all[r->count]));
+    r->peer[r->count] = peer;
+    r->tag[r->count++] = opposite;
+    COMM_MPI(MPI_Isend, (mine, (int)bytes, MPI_BYTE, peer, tags + way, p->cart, &r->all[r->count]));
+    r->peer[r->count] = peer;
+    r->tag[r->count++] = tags + way;
+    return META_OK;
+}
+
+/* Take back what MPI still has, of which every other one is a receive. */
+static void take_back(requests *r)
+{
+    for (int k = 0; k < r->count; ++k) {
+        if (r->all[k] == MPI_REQUEST_NULL) continue;
+        MPI_Cancel(&r->all[k]);
+        if (k % 2 == 0) MPI_Wait(&r->all[k], MPI_STATUS_IGNORE);
+        else MPI_Request_free(&r->all[k]);
+    }
+}
+
+static meta_err finish(requests *r, meta_err error)
+{
+    for (int k = 0; k < r->count && error == META_OK; ++k)
+        error = comm_request_wait(&r->all[k], "while neighbours compare halo plans", r->peer[k],
+                                  r->tag[k]);
+    if (error != META_OK) take_back(r);
+    return error;
+}
+
+static meta_err swap_offers(const halo_plan *p, const offer *mine, offer *theirs)
+{
+    requests r = {.count = 0};
+    meta_err error = META_OK;
+    for (int way = 0; way < p->ways && error == META_OK; ++way)
+        if (asked(p, way)) error = swap(p, way, 0, &mine[way], &theirs[way], sizeof *mine, &r);
+    return finish(&r, error);
+}
+
+/* Only with those that have as many. */
+static meta_err swap_arrays(const halo_plan *p, const offer *mine, const offer *theirs,
+                            const array_offer *arrays, array_offer *others)
+{
+    const size_t count = (size_t)p->fields;
+    requests r = {.count = 0};
+    meta_err error = META_OK;
+    for (int way = 0; way < p->ways && error == META_OK; ++way)
+        if (asked(p, way) && same_version(&mine[way], &theirs[way]) &&
+            mine[way].fields == theirs[way].fields)
+            error = swap(p, way, HALO_WAYS, arrays, others + (size_t)way * count,
+                         count * sizeof *arrays, &r);
+    return finish(&r, error);
+}
+
+static size_t larger(uint64_t a, uint64_t b)
+{
+    return (size_t)(a > b ? a : b);
+}
+
+/* What the neighbour said beyond what must agree. */
+static void learn(halo_plan *p, int way, const offer *mine, const offer *theirs)
+{
+    halo_link *link = &p->link[way];
+    if (theirs->path == META_PATH_SHARED) link->in = META_PATH_SHARED;
+    link->send_chunk = larger(mine->send_chunk, theirs->recv_chunk);
+    link->recv_chunk = larger(mine->recv_chunk, theirs->send_chunk);
+    link->peer_at = (size_t)theirs->slot_at;
+    link->peer_slot = (size_t)theirs->slot_bytes;
+}
+
+static meta_err compare_all(halo_plan *p, array_offer *arrays, array_offer *others)
 {
     offer mine[HALO_WAYS], theirs[HALO_WAYS];
     memset(theirs, 0, sizeof theirs);
     for (int way = 0; way < p->ways; ++way) mine[way] = offer_of(p, way);
-    COMM_TRY(exchange(p, mine, theirs));
+    COMM_TRY(swap_offers(p, mine, theirs));
+    COMM_TRY(swap_arrays(p, mine, theirs, arrays, others));
     for (int way = 0; way < p->ways; ++way) {
-        const int peer = p->link[way].peer;
-        if (peer != MPI_PROC_NULL && peer != p->rank)
-            COMM_TRY(compare(p, way, &mine[way], &theirs[way]));
+        if (!asked(p, way)) continue;
+        COMM_TRY(compare(p, way, &mine[way], &theirs[way]));
+        COMM_TRY(compare_arrays(p, way, arrays, others + (size_t)way * (size_t)p->fields));
+        learn(p, way, &mine[way], &theirs[way]);
     }
     return META_OK;
+}
+
+meta_err halo_plan_verify(halo_plan *p)
+{
+    const size_t count = (size_t)p->fields;
+    array_offer *arrays = calloc(count * (HALO_WAYS + 1), sizeof *arrays);
+    meta_err error = arrays ? META_OK
+                            : core->fail(META_ERR_NO_MEMORY,
+                                         "the host has no memory to compare %d fields", p->fields);
+    /* Nobody may be left waiting for what a rank cannot say. */
+    error = comm_agree(p->cart, error);
+    if (error != META_OK) {
+        free(arrays);
+        return error;
+    }
+    for (size_t k = 0; k < count; ++k) {
+        arrays[k].type = (int32_t)p->field[k].type;
+        for (int d = 0; d < p->dims; ++d) arrays[k].stagger[d] = p->field[k].stagger[d];
+    }
+    error = compare_all(p, arrays, arrays + count);
+    free(arrays);
+    return error;
 }

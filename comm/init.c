@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file init.c
  *  Entering and leaving a job: communicators, the rank's place on its node, its device. */
-#include "comm.h"
+#include "halo.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -76,7 +76,7 @@ static meta_err start_core(const char *call)
         job.own_core = true;
         name_call(call);
     }
-    return comm_settings_read(&job.chunk, &job.timeout);
+    return comm_settings_read();
 }
 
 /* This rank's device, chosen and opened. */
@@ -125,7 +125,15 @@ static meta_err join(const char *call)
     name_call(call);
     COMM_TRY(comm_agree(job.messages, comm_operations_create()));
     report(threads);
-    return META_OK;
+    return comm_agree(job.messages, comm_progress_thread_start());
+}
+
+/* The thread may be about to take the lock. */
+static void stop_thread(void)
+{
+    comm_unlock();
+    comm_progress_thread_stop();
+    comm_lock();
 }
 
 static void leave(void)
@@ -153,6 +161,7 @@ static meta_err attach(MPI_Comm parent, const char *call)
         return META_OK;
     }
     snprintf(text, sizeof text, "%s", meta_last_error());
+    stop_thread();
     if (job.own_core) meta_finalize();
     leave();
     name_call(call);
@@ -181,7 +190,7 @@ static meta_err init(int *argc, char ***argv, const char *call)
     COMM_TRY(check_outside(call));
     COMM_MPI(MPI_Initialized, (&initialized));
     if (!initialized) {
-        COMM_MPI(MPI_Init_thread, (argc, argv, MPI_THREAD_FUNNELED, &level));
+        COMM_MPI(MPI_Init_thread, (argc, argv, comm_thread_level_wanted(), &level));
         own_mpi = true;
     }
     return attach(MPI_COMM_WORLD, call);
@@ -263,13 +272,18 @@ static bool discard(int *discarded)
 
 /* Until every rank's sends are complete, each takes in what is sent to it: so none waits for ever
  * for a receive that was never posted. */
-static void drain(void)
+static meta_err drain(void)
 {
+    const double began = MPI_Wtime();
     MPI_Request barrier = MPI_REQUEST_NULL;
     int all = 0, discarded = 0;
     unsigned idle = 0;
-    bool entered = false;
-    while (!all) {
+    bool entered = false, warned = false;
+    meta_err error = META_OK;
+    while (!all && error == META_OK) {
+        if (idle % 64 == 63)
+            error = comm_watch_since(began, &warned, "meta_comm_finalize: while all ranks meet",
+                                     MPI_ANY_SOURCE, 0);
         bool moved = comm_progress();
         moved |= discard(&discarded);
         if (!entered && comm_messages_count(COMM_SEND) == 0) {
@@ -284,31 +298,48 @@ static void drain(void)
     if (discarded > 1)
         core->log(META_LOG_WARN, "meta_comm_finalize: %d messages to this rank were never received",
                   discarded);
+    return error;
+}
+
+/* End what is under way. A rank that was lost is not waited for again. */
+static meta_err end_messages(void)
+{
+    meta_err error = META_OK;
+    /* What nobody sends is an error of this rank's, no lost peer. */
+    const double patience = job.patience;
+    job.patience = 0;
+    comm_wait_while(still_receiving, NULL, MPI_Wtime() + job.timeout);
+    job.patience = patience;
+    comm_messages_abandon(COMM_RECV);
+    comm_messages_abandon(COMM_REDUCE);
+    stop_thread();
+    if (!job.lost) error = comm_meet(job.messages); /* plans are freed together */
+    comm_plans_drop(!job.lost);
+    if (!job.lost) error = drain();
+    comm_messages_abandon(COMM_SEND);
+    comm_messages_forget();
+    halo_traffic_report();
+    halo_speeds_forget();
+    core->set_hooks(NULL);
+    return error;
+}
+
+static meta_err first_of(meta_err error, meta_err second, const char *text)
+{
+    return error == META_OK ? second : core->fail_as(error, text);
 }
 
 static meta_err finalize(void)
 {
-    meta_err error;
-    if (job.attached) {
-        comm_wait_while(still_receiving, NULL, MPI_Wtime() + job.timeout);
-        comm_messages_abandon(COMM_RECV);
-        comm_messages_abandon(COMM_REDUCE);
-        comm_plans_drop(true);
-        drain();
-        comm_messages_abandon(COMM_SEND);
-        comm_messages_forget();
-        core->set_hooks(NULL);
-    }
-    error = comm_background_take();
+    char text[COMM_TEXT];
+    meta_err error = job.attached ? end_messages() : META_OK;
+    snprintf(text, sizeof text, "%s", meta_last_error());
+    error = first_of(error, comm_background_take(), text);
     const bool own_core = job.own_core;
     if (job.messages != MPI_COMM_NULL) leave();
     job.attached = false;
-    if (own_core && core->started()) {
-        char text[COMM_TEXT];
-        snprintf(text, sizeof text, "%s", meta_last_error());
-        const meta_err second = meta_finalize();
-        error = error == META_OK ? second : core->fail_as(error, text);
-    }
+    snprintf(text, sizeof text, "%s", meta_last_error());
+    if (own_core && core->started()) error = first_of(error, meta_finalize(), text);
     return error;
 }
 
@@ -323,6 +354,13 @@ static meta_err finalize_all(const char *call)
         return core->fail(META_ERR_INIT, "this process is not part of a job");
     if (job.attached) COMM_TRY(comm_thread_allowed());
     error = finalize();
+    if (job.lost) {
+        /* MPI_Finalize() would wait for the rank that does not answer. */
+        if (error == META_OK)
+            error = core->fail(META_ERR_PEER, "a rank was lost: MPI is left initialised, end this "
+                                              "process with MPI_Abort()");
+        own_mpi = false;
+    }
     if (own_mpi) {
         own_mpi = false;
         const meta_err last = comm_mpi(MPI_Finalize(), "MPI_Finalize");

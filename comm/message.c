@@ -248,6 +248,7 @@ meta_err comm_message_post(comm_message *m, meta_event *done)
     const meta_event event = m->event;
     if (!done) m->waiter = &waiter;
     append(m);
+    comm_wake();
     advance(m);
     /* Who only ever posts must recycle as well, at a constant cost for each message. */
     if (++posted_since > under_way / 2) comm_progress();
@@ -270,26 +271,64 @@ size_t comm_messages_count(comm_kind kind)
     return count;
 }
 
+/* MPI may still touch the memory of what it has: that is left to it. */
+static void abandon(comm_message *m, meta_err error)
+{
+    comm_message_fail(m, error);
+    for (int k = 0; k < 2; ++k)
+        if (m->pending[k].ticket) core->pending_wait(&m->pending[k]);
+    if (m->request_count > 0) {
+        m->wire = COMM_WIRE_NONE;
+        m->requests = &m->request;
+        m->left_to_mpi = true;
+    }
+    comm_message_end(m);
+}
+
 void comm_messages_abandon(comm_kind kind)
 {
     static const char *const words[] = {"a message to", "a message from", "a reduction begun by"};
-    for (comm_message *m = first; m; m = m->next) {
-        if (!m->step || m->kind != kind) continue;
-        for (int k = 0; k < 2; ++k)
-            if (m->pending[k].ticket) core->pending_wait(&m->pending[k]);
-        /* MPI may still touch the memory of what it has: that is left to it. */
-        if (m->request_count > 0) {
-            m->wire = COMM_WIRE_NONE;
-            m->requests = &m->request;
-            m->left_to_mpi = true;
-        }
-        comm_message_fail(m, core->fail(META_ERR_STATE,
-                                        "%s rank %d, tag %d, was not complete when "
-                                        "communication was ended",
-                                        words[kind], m->peer, m->tag));
-        comm_message_end(m);
-    }
+    for (comm_message *m = first; m; m = m->next)
+        if (m->step && m->kind == kind)
+            abandon(m, core->fail(META_ERR_STATE,
+                                  "%s rank %d, tag %d, was not complete when "
+                                  "communication was ended",
+                                  words[kind], m->peer, m->tag));
     comm_messages_advance();
+}
+
+static bool waits_for_others(const comm_message *m)
+{
+    return m->step && !(m->kind == COMM_SEND && m->peer == job.rank);
+}
+
+static void describe(const comm_message *m, char *text, size_t room)
+{
+    if (m->kind == COMM_SEND)
+        snprintf(text, room, "a message sent: rank %d has not received it, tag %d", m->peer,
+                 m->tag);
+    else if (m->kind == COMM_RECV)
+        snprintf(text, room, "a message received: rank %d has not sent it, tag %d", m->peer,
+                 m->tag);
+    else snprintf(text, room, "a reduction: not every rank has called meta_allreduce()");
+}
+
+bool comm_messages_describe(char *text, size_t room)
+{
+    for (const comm_message *m = first; m; m = m->next)
+        if (waits_for_others(m)) return describe(m, text, room), true;
+    return false;
+}
+
+void comm_messages_give_up(double waited)
+{
+    char text[COMM_TEXT / 2];
+    for (comm_message *m = first; m; m = m->next) {
+        if (!waits_for_others(m)) continue;
+        job.lost = true;
+        describe(m, text, sizeof text);
+        abandon(m, core->fail(META_ERR_PEER, "%s, for %.3g s (META_TIMEOUT)", text, waited));
+    }
 }
 
 void comm_messages_forget(void)

@@ -81,6 +81,23 @@ typedef enum meta_halo_kind {
     META_HALO_ALL    /**< edges and corners as well: what 2D9P and 3D27P need */
 } meta_halo_kind;
 
+typedef enum meta_halo_op {
+    META_HALO_COPY, /**< ghosts become what the neighbours' own cells hold */
+    META_HALO_ADD   /**< what ghosts hold is added to the neighbours' own cells: deposition. The ghosts
+                         stay as they are. Directions are added one after the other in a fixed order,
+                         so floating sums do not depend on which message comes first. */
+} meta_halo_op;
+
+/** One of several arrays that differ. */
+typedef struct meta_halo_field {
+    meta_type type;
+    meta_box box; /**< as meta_halo_desc.box, in this array. In each dimension its own cells are as many
+                       as that one's, or one more: a staggered array, whose last own element is the
+                       high neighbour's first one (both own it), and whose ghosts lie beyond it.
+                       META_HALO_COPY leaves such a shared element as it is; META_HALO_ADD gives both
+                       ranks the sum of what they had. */
+} meta_halo_field;
+
 /** What a plan exchanges. Set it to META_HALO_DESC_INIT first. */
 typedef struct meta_halo_desc {
     size_t size;
@@ -92,9 +109,14 @@ typedef struct meta_halo_desc {
     meta_halo_kind kind;
     int fields;          /**< how many arrays travel together, in one message per neighbour */
     meta_type type;
+    meta_halo_op op;
+    const meta_halo_field *field; /**< NULL: all arrays have @p box and @p type. Else what each of them
+                              is, @p fields elements, read before the call returns; @p type then means
+                              nothing, and of @p box the own extents alone do. */
 } meta_halo_desc;
 #define META_HALO_DESC_INIT                                                              \
-    {sizeof(meta_halo_desc), MPI_COMM_NULL, {0, {0}, {0}, {0}}, {0}, {0}, META_HALO_FACES, 1, META_F64}
+    {sizeof(meta_halo_desc), MPI_COMM_NULL, {0, {0}, {0}, {0}}, {0}, {0}, META_HALO_FACES, 1, META_F64, \
+     META_HALO_COPY, NULL}
 
 /** Build a plan for arrays on this thread's device. Collective over the communicator; neighbours
  *  compare what they will send with what is expected, and if any two disagree every rank gets
@@ -112,9 +134,47 @@ META_API meta_err meta_halo_start(meta_halo plan, void *const *fields);
 META_API meta_err meta_halo_finish(meta_halo plan, meta_event *done);
 /** Start and finish. */
 META_API meta_err meta_halo_exchange(meta_halo plan, void *const *fields, meta_event *done);
+/** Work that meta_halo_overlap() has done on @p box, a part of the plan's own cells. */
+typedef meta_err meta_halo_work(const meta_box *box, void *with);
+/** An exchange beside computation, by one call: meta_halo_start(), @p interior on the own cells that lie
+ *  no nearer to a neighbour than its ghosts are wide (once, and not at all where there are none),
+ *  meta_halo_finish(), and @p boundary on the rest of the own cells, in up to six boxes that do not
+ *  overlap. The two may be the same function, and queue work (META_ASYNC) that writes other arrays.
+ *  Boxes are parts of meta_halo_desc.box. A stencil that reaches no further than the ghosts are wide
+ *  is so applied to every own cell once.
+ *  @param done  of the exchange, as in meta_halo_finish(); META_ASYNC is the natural choice
+ *  @return the first error, of the exchange or of a work; the exchange is finished in any case */
+META_API meta_err meta_halo_overlap(meta_halo plan, void *const *fields, meta_halo_work *interior,
+                                    meta_halo_work *boundary, void *with, meta_event *done);
 /** Free the plan and set it to META_HALO_NULL. Collective.
  *  @return META_ERR_STATE while an exchange is not finished */
 META_API meta_err meta_halo_free(meta_halo *plan);
+
+/* ------------------------------------------------------------------ what went which way */
+
+/** The ways of a message between two ranks' arrays. */
+typedef enum meta_path {
+    META_PATH_SELF,   /**< within this rank: a copy on its device, without MPI */
+    META_PATH_SHARED, /**< to a rank of this node, unpacked where the sender packed it, in a window of
+                           shared memory */
+    META_PATH_HOST,   /**< packed in host memory, which MPI is given */
+    META_PATH_STAGED, /**< from and to a device's memory by way of pinned host memory, in chunks */
+    META_PATH_DIRECT, /**< device memory given to MPI */
+    META_PATH_COUNT
+} meta_path;
+
+/** What halo plans have moved since meta_comm_init(). Set it to META_TRAFFIC_INIT first. */
+typedef struct meta_traffic {
+    size_t size;
+    uint64_t messages_sent[META_PATH_COUNT], bytes_sent[META_PATH_COUNT];
+    uint64_t messages_received[META_PATH_COUNT], bytes_received[META_PATH_COUNT];
+} meta_traffic;
+#define META_TRAFFIC_INIT {sizeof(meta_traffic), {0}, {0}, {0}, {0}}
+
+/** This rank's traffic. The path is this rank's end of the message: the other one's may differ. */
+META_API meta_err meta_comm_traffic(meta_traffic *traffic);
+/** The name of @p path, as "shared"; a constant string, never NULL. */
+META_API const char *meta_path_name(meta_path path);
 
 #ifdef __cplusplus
 }

@@ -6,33 +6,58 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <strings.h>
 
 /* One MPI message counts its bytes in an int, the header's among them. */
 enum { LEAST_CHUNK = 4096, MOST_CHUNK = 2147483647 - 4096 };
 
-meta_err comm_settings_read(size_t *chunk, double *timeout)
+static meta_err read_bytes(const char *name, const char *text, size_t *bytes)
 {
-    const char *text = core->variable("META_CHUNK");
     char *end;
-    *chunk = (size_t)1 << 30;
-    *timeout = 10;
-    if (text) {
-        errno = 0;
-        const long long value = strtoll(text, &end, 10);
-        if (errno || *end || value < LEAST_CHUNK || value > MOST_CHUNK)
-            return core->fail(META_ERR_ENVIRONMENT,
-                              "META_CHUNK=%s: give a number of bytes from %d to "
-                              "%d",
-                              text, LEAST_CHUNK, MOST_CHUNK);
-        *chunk = (size_t)value;
-    }
-    text = core->variable("META_TIMEOUT");
-    if (text) {
-        errno = 0;
-        *timeout = strtod(text, &end);
-        if (errno || *end || !isfinite(*timeout) || *timeout < 0)
-            return core->fail(META_ERR_ENVIRONMENT, "META_TIMEOUT=%s: give a number of seconds",
-                              text);
-    }
+    errno = 0;
+    const long long value = strtoll(text, &end, 10);
+    if (errno || *end || value < LEAST_CHUNK || value > MOST_CHUNK)
+        return core->fail(META_ERR_ENVIRONMENT, "%s=%s: give a number of bytes from %d to %d", name,
+                          text, LEAST_CHUNK, MOST_CHUNK);
+    *bytes = (size_t)value;
     return META_OK;
+}
+
+static meta_err read_seconds(const char *text)
+{
+    char *end;
+    errno = 0;
+    job.timeout = strtod(text, &end);
+    if (errno || *end || !isfinite(job.timeout) || job.timeout < 0)
+        return core->fail(META_ERR_ENVIRONMENT, "META_TIMEOUT=%s: give a number of seconds", text);
+    job.patience = job.timeout;
+    return META_OK;
+}
+
+/* Which of two words @p name is set to; the first where it is not. */
+static meta_err read_word(const char *name, const char *first, const char *second, bool *is_second)
+{
+    const char *text = core->variable(name);
+    *is_second = text && strcasecmp(text, second) == 0;
+    if (!text || *is_second || strcasecmp(text, first) == 0) return META_OK;
+    return core->fail(META_ERR_ENVIRONMENT, "%s=%s: give %s or %s", name, text, first, second);
+}
+
+meta_err comm_settings_read(void)
+{
+    const char *chunk = core->variable("META_CHUNK"), *pipeline = core->variable("META_PIPELINE"),
+               *timeout = core->variable("META_TIMEOUT");
+    bool apart;
+    job.chunk = (size_t)1 << 30;
+    job.pipeline = 0;
+    job.timeout = 10;
+    job.patience = 0;
+    job.lost = false;
+    if (chunk) COMM_TRY(read_bytes("META_CHUNK", chunk, &job.chunk));
+    if (pipeline && strcasecmp(pipeline, "auto") != 0)
+        COMM_TRY(read_bytes("META_PIPELINE", pipeline, &job.pipeline));
+    if (timeout) COMM_TRY(read_seconds(timeout));
+    COMM_TRY(read_word("META_SHARED", "auto", "off", &apart));
+    job.shared = !apart;
+    return read_word("META_PROGRESS", "calls", "thread", &job.wants_thread);
 }

@@ -4,6 +4,7 @@
 #include "comm.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t awake = PTHREAD_COND_INITIALIZER;
 
 bool comm_thread_may_call(void)
 {
@@ -34,4 +35,14 @@ bool comm_trylock(void)
 void comm_unlock(void)
 {
     pthread_mutex_unlock(&lock);
+}
+
+void comm_sleep(void)
+{
+    pthread_cond_wait(&awake, &lock);
+}
+
+void comm_wake(void)
+{
+    pthread_cond_broadcast(&awake);
 }

@@ -222,6 +222,38 @@ meta_err meta_dot(void *result, const void *a, const void *b, const meta_box *bo
     return submit_sum(x.device, &call, META_KERNEL_EXACT_DOT, result, done);
 }
 
+/* The number 1. */
+static void one(meta_type type, void *value)
+{
+    switch (type) {
+#define META_ONE(NAME, name, wide, sum)                                                            \
+    case META_##NAME:                                                                              \
+        memcpy(value, &(const meta_##name){1}, sizeof(meta_##name));                               \
+        break;
+        META_ARITHMETIC_TYPES(META_ONE)
+#undef META_ONE
+    default:
+        break;
+    }
+}
+
+meta_err meta_add_call(meta_call *call, const meta_span *dst, const meta_face *dst_face,
+                       const meta_span *src, const meta_face *src_face, meta_type type, int *empty)
+{
+    int64_t count;
+    size_t bytes;
+    META_TRY(meta_type_arithmetic(type, &bytes));
+    META_TRY(meta_face_count(dst_face, "face", &count));
+    *empty = count == 0;
+    if (*empty) return META_OK;
+    meta_call_begin(call, META_KERNEL_AXPY, type, dst_face);
+    meta_call_operand(call, 0, dst, dst_face);
+    meta_call_operand(call, 1, src, src_face);
+    meta_call_compact(call, 2);
+    one(type, call->scalar);
+    return META_OK;
+}
+
 meta_err meta_axpy(void *y, const void *alpha, const void *x, const meta_box *box, meta_type type,
                    meta_event *done)
 {

@@ -229,6 +229,8 @@ meta_err meta_face_call(meta_call *call, meta_kernel_id kernel, const meta_span 
 meta_err meta_copy_call(meta_call *call, const meta_span *dst, const meta_face *dst_face,
                         const meta_span *src, const meta_face *src_face, meta_type type,
                         int *empty);
+meta_err meta_add_call(meta_call *call, const meta_span *dst, const meta_face *dst_face,
+                       const meta_span *src, const meta_face *src_face, meta_type type, int *empty);
 
 /* memory.c */
 meta_err meta_scratch(meta_device *device, size_t bytes, void **ptr);

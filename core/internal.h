@@ -7,7 +7,7 @@
 
 #include "meta_backend.h"
 
-#define META_CORE_VERSION 2
+#define META_CORE_VERSION 3
 
 typedef struct meta_device meta_device; /* an open device, the core's own */
 
@@ -111,6 +111,11 @@ typedef struct meta_core {
     meta_err (*copy_call)(meta_call *call, const meta_span *dst, const meta_face *dst_face,
                           const meta_span *src, const meta_face *src_face, meta_type type,
                           int *empty);
+    /** META_KERNEL_AXPY with alpha 1: the elements of @p dst_face become their sum with those of
+     *  @p src_face, or where that is NULL with as many that lie one behind the other. */
+    meta_err (*add_call)(meta_call *call, const meta_span *dst, const meta_face *dst_face,
+                         const meta_span *src, const meta_face *src_face, meta_type type,
+                         int *empty);
     meta_err (*launch)(meta_device *device, meta_queue_kind queue, const meta_call *calls,
                        size_t count, meta_pending *pending);
     meta_err (*copy)(meta_device *device, meta_queue_kind queue, meta_copy_kind kind, void *host,

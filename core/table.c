@@ -45,6 +45,7 @@ const meta_core meta_core_table = {
     .staging_free = meta_staging_put,
     .face_call = meta_face_call,
     .copy_call = meta_copy_call,
+    .add_call = meta_add_call,
     .launch = meta_launch,
     .copy = meta_copy_on,
     .queue_after = meta_queue_after,

@@ -49,7 +49,14 @@ solver *solver_create(const problem *p)
     const meta_box own = s->kernel.own;
     const meta_halo_kind kind = p->corners ? META_HALO_ALL : META_HALO_FACES;
     const meta_type type = type_of(p->type);
-    const meta_halo_desc d = {sizeof d, p->cart, own, {1, 1, 1}, {1, 1, 1}, kind, p->grouped, type};
+    const meta_halo_desc d = {.size = sizeof d,
+                              .cart = p->cart,
+                              .box = own,
+                              .low = {1, 1, 1},
+                              .high = {1, 1, 1},
+                              .kind = kind,
+                              .fields = p->grouped,
+                              .type = type};
     check(meta_halo_create(&s->halo, &d));
     return s;
 }

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file halo_chunk.c
+ *  How large the pieces of a message are best that a device copies to staging, MPI carries and
+ * another device copies from there, all at once: chosen from what a copy on this device was
+ * measured to cost. */
+#include "halo.h"
+
+#include <math.h>
+
+/* What a copy from a device to the host costs: seconds each, and seconds a byte. */
+typedef struct speed {
+    const meta_device *device;
+    double latency, per_byte;
+} speed;
+
+enum { DEVICES = 16, SMALL = 4096, LARGE = 4 << 20, ROUNDS = 5, WORTH = 256 << 10 };
+static speed measured[DEVICES];
+static int devices;
+
+void halo_speeds_forget(void)
+{
+    devices = 0;
+}
+
+static meta_err time_copy(meta_device *device, const meta_span *span, void *host, size_t bytes,
+                          double *least)
+{
+    *least = INFINITY;
+    for (int round = 0; round < ROUNDS; ++round) {
+        meta_pending pending;
+        const double began = MPI_Wtime();
+        COMM_TRY(core->copy(device, META_QUEUE_HALO, META_COPY_D2H, host, span, bytes, &pending));
+        const meta_err error = core->pending_wait(&pending);
+        const double seconds = MPI_Wtime() - began;
+        core->pending_release(&pending);
+        if (error != META_OK) return error;
+        if (seconds < *least) *least = seconds;
+    }
+    return META_OK;
+}
+
+static meta_err time_copies(meta_device *device, const meta_span *span, void *host, speed *s)
+{
+    double small, large;
+    COMM_TRY(time_copy(device, span, host, SMALL, &small));
+    COMM_TRY(time_copy(device, span, host, LARGE, &large));
+    s->latency = small;
+    s->per_byte = large > small ? (large - small) / (LARGE - SMALL) : 1e-12;
+    return META_OK;
+}
+
+/* Measured once on each device. */
+static meta_err measure(meta_device *device, speed *s)
+{
+    void *buffer, *host = NULL;
+    meta_span span;
+    for (int k = 0; k < devices; ++k)
+        if (measured[k].device == device) return *s = measured[k], META_OK;
+    COMM_TRY(core->scratch(device, LARGE, &buffer));
+    meta_err error = core->resolve(buffer, LARGE, META_U8, "buffer", &span);
+    if (error == META_OK) error = core->staging(device, LARGE, &host);
+    *s = (speed){.device = device};
+    if (error == META_OK) error = time_copies(device, &span, host, s);
+    if (host) core->staging_free(device, host);
+    core->scratch_free(buffer);
+    if (error != META_OK) return error;
+    core->log(META_LOG_INFO,
+              "a copy from the device to the host takes %.1f us and %.1f us more for each MiB",
+              s->latency * 1e6, s->per_byte * 0x1p20 * 1e6);
+    if (devices < DEVICES) measured[devices++] = *s;
+    return META_OK;
+}
+
+/* In a pipeline of three stages that all cost a + b·n, k pieces of n bytes take
+ * (k + 2)(a + b·n/k): least for k = sqrt(2·b·n / a). */
+size_t halo_chunk_wish(const halo_plan *p, size_t bytes)
+{
+    speed s;
+    if (p->host || p->direct || bytes < WORTH) return 0;
+    if (job.pipeline > 0) return job.pipeline;
+    if (measure(p->device, &s) != META_OK) return 0;
+    const double pieces = floor(sqrt(2 * s.per_byte * (double)bytes / s.latency));
+    if (!(pieces >= 2)) return 0;
+    const size_t chunk = (size_t)((double)bytes / fmin(pieces, 64));
+    return (chunk + 4095) / 4096 * 4096;
+}
