@@ -118,6 +118,7 @@ struct halo_plan {
     /* where messages lie: halo_path.c, halo_window.c, halo_buffer.c */
     size_t send_bytes, recv_bytes; /**< of the buffers on the device */
     size_t mpi_bytes;  /**< of the former, from the beginning, for MPI; the rest is shared */
+    size_t own_at;     /**< where in it what is added within this rank begins */
     size_t slot_bytes; /**< of the window's slots */
     MPI_Comm node;     /**< the plan's ranks on this node; MPI_COMM_NULL where unused */
     halo_window *window;
@@ -180,7 +181,7 @@ meta_err halo_node_find(halo_plan *p);
  * be. */
 void halo_paths_choose(halo_plan *p, bool shared);
 /** Lay the messages out in the buffers and in the window. */
-meta_err halo_paths_place(halo_plan *p);
+void halo_paths_place(halo_plan *p);
 /** Say which way messages take, on the log. */
 void halo_paths_report(const halo_plan *p);
 

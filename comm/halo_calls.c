@@ -97,6 +97,7 @@ static meta_span packed_span(const halo_plan *p, int way, bool sent, int k, bool
     *slot = shared && p->host;
     if (*slot) return (meta_span){.device = p->device, .offset = at};
     if (!sent) return halo_part_of(&p->recv_span, link->recv_at + at);
+    if (link->peer == p->rank) return halo_part_of(&p->send_span, p->own_at + link->send_at + at);
     return halo_part_of(&p->send_span, link->send_at + (shared ? p->mpi_bytes : 0) + at);
 }
 
@@ -119,9 +120,12 @@ static meta_err add_pack(list *l, int way, int k)
     return META_OK;
 }
 
+/* What comes from direction @p way, in the opposite one within this rank, becomes part of array k.
+ */
 static meta_err add_unpack(list *l, int way, int k)
 {
     halo_plan *p = l->p;
+    const bool own = p->link[way].peer == p->rank;
     const meta_type type = p->field[k].type;
     const meta_span array = {.device = p->device};
     meta_call *call = &p->calls[l->count];
@@ -129,7 +133,7 @@ static meta_err add_unpack(list *l, int way, int k)
     bool slot;
     int empty;
     halo_face(p, way, k, false, &face);
-    const meta_span packed = packed_span(p, way, false, k, &slot);
+    const meta_span packed = packed_span(p, own ? p->ways - 1 - way : way, own, k, &slot);
     begin_patch(l);
     COMM_TRY(p->op == META_HALO_ADD
                  ? core->add_call(call, &array, &face, &packed, NULL, type, &empty)
@@ -142,20 +146,17 @@ static meta_err add_unpack(list *l, int way, int k)
 }
 
 /* What comes from direction @p way is what this rank itself sends in the opposite one. */
-static meta_err add_own(list *l, int way, int k)
+static meta_err add_copy(list *l, int way, int k)
 {
     halo_plan *p = l->p;
-    const meta_type type = p->field[k].type;
     const meta_span array = {.device = p->device};
-    meta_call *call = &p->calls[l->count];
     meta_face to, from;
     int empty;
     halo_face(p, way, k, false, &to);
     halo_face(p, p->ways - 1 - way, k, true, &from);
     begin_patch(l);
-    COMM_TRY(p->op == META_HALO_ADD
-                 ? core->add_call(call, &array, &to, &array, &from, type, &empty)
-                 : core->copy_call(call, &array, &to, &array, &from, type, &empty));
+    COMM_TRY(
+        core->copy_call(&p->calls[l->count], &array, &to, &array, &from, p->field[k].type, &empty));
     if (empty) return META_OK;
     patch_field(l, 0, k);
     patch_field(l, 1, k);
@@ -171,16 +172,14 @@ static meta_err add_fields(list *l, int way, add_function *add)
     return META_OK;
 }
 
-/* Copies within this rank touch nothing that is packed, and go with it. Sums change what others add
- * to as well, and wait for their turn. */
+/* Copies within this rank touch nothing that is packed, and go with it. */
 static meta_err add_start(list *l)
 {
     halo_plan *p = l->p;
     for (int way = 0; way < p->ways; ++way) {
         const halo_link *link = &p->link[way];
-        if (!link->used) continue;
-        if (link->peer != p->rank) COMM_TRY(add_fields(l, way, add_pack));
-        else if (p->op == META_HALO_COPY) COMM_TRY(add_fields(l, way, add_own));
+        const bool copied = link->peer == p->rank && p->op == META_HALO_COPY;
+        if (link->used) COMM_TRY(add_fields(l, way, copied ? add_copy : add_pack));
     }
     p->start_calls = l->count;
     return META_OK;
@@ -200,8 +199,8 @@ meta_err halo_calls_make(halo_plan *p)
         halo_link *link = &p->link[way];
         link->first_call = l.count;
         if (!link->used) continue;
-        if (link->peer != p->rank) COMM_TRY(add_fields(&l, way, add_unpack));
-        else if (p->op == META_HALO_ADD) COMM_TRY(add_fields(&l, way, add_own));
+        if (link->peer != p->rank || p->op == META_HALO_ADD)
+            COMM_TRY(add_fields(&l, way, add_unpack));
         link->calls = l.count - link->first_call;
     }
     p->call_count = l.count;

@@ -59,13 +59,19 @@ static size_t placed(size_t *end, size_t bytes)
 }
 
 /* What MPI is given lies at the beginning of the send buffer. What is shared lies in the window,
- * and in the buffer's rest only where the device's memory is not the host's. */
-meta_err halo_paths_place(halo_plan *p)
+ * and in the buffer only where the device's memory is not the host's. At the end lies what is added
+ * within this rank: as it was when the exchange began, whatever is added before. */
+void halo_paths_place(halo_plan *p)
 {
+    size_t own = 0;
     p->send_bytes = p->recv_bytes = p->slot_bytes = 0;
     for (int way = 0; way < p->ways; ++way) {
         halo_link *link = &p->link[way];
-        if (!link->used || link->peer == p->rank) continue;
+        if (!link->used) continue;
+        if (link->peer == p->rank) {
+            if (p->op == META_HALO_ADD) link->send_at = placed(&own, link->send_bytes);
+            continue;
+        }
         if (link->out == META_PATH_SHARED) link->send_at = placed(&p->slot_bytes, link->send_bytes);
         else link->send_at = placed(&p->send_bytes, link->send_bytes);
         /* A host device unpacks where the sender packed. */
@@ -74,7 +80,8 @@ meta_err halo_paths_place(halo_plan *p)
     }
     p->mpi_bytes = p->send_bytes;
     if (!p->host) p->send_bytes += p->slot_bytes;
-    return META_OK;
+    p->own_at = p->send_bytes;
+    p->send_bytes += own;
 }
 
 /* ------------------------------------------------------------------ on the log */
