@@ -76,11 +76,14 @@ static void release_leaks(void)
 meta_err meta_finalize(void)
 {
     meta_err error;
+    const meta_hooks *comm;
+    META_ENTER();
+    /* Without the lock: libmeta_comm takes its own first when it starts or ends libmeta. */
+    if ((comm = meta_hooks_get())) comm->finalize();
+    meta_hooks_set(NULL);
     pthread_mutex_lock(&lock);
     error = meta_enter(__func__);
     if (error != META_OK) return pthread_mutex_unlock(&lock), error;
-    if (meta_hooks_get()) meta_hooks_get()->finalize();
-    meta_hooks_set(NULL);
     error = meta_devices_each(meta_device_finish);
     meta_progress();
     meta_events_forget();

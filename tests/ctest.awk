@@ -15,6 +15,7 @@
 #              with anew, in their place
 #   smoke=yes  also run by make distcheck
 #   long=yes   only run by ./check --long
+#   with=      NAME=VALUE,…: META_NAME of the environment, in entries that are also named after the value
 #
 # Entries are called FILE.BACKEND.npN, without the parts that are not given. Several lines may stand
 # in one file. A # begins the line of a script. Exit status 77 of a test means it was skipped.
@@ -31,12 +32,18 @@ function fail(text)
 
 function quoted(text) { return "[==[" text "]==]" }
 
-function entry(backend, map, np,    name, environment, labels, processors)
+function entry(backend, map, np,    name, environment, labels, processors, settings, setting, k)
 {
-    name = file (backend == "any" ? "" : "." backend) (np ? ".np" np : "")
+    name = file (backend == "any" ? "" : "." backend)
+    environment = common
+    settings = split(field["with"], setting, ",")
+    for (k = 1; k <= settings; ++k) {
+        environment = environment ";META_" setting[k]
+        name = name "." substr(setting[k], index(setting[k], "=") + 1)
+    }
+    name = name (np ? ".np" np : "")
     if (name in seen) fail("there are two tests called " name)
     seen[name] = 1
-    environment = common
     if (map != "") environment = environment ";META_RANK_MAP=" map
     else if (backend != "any") environment = environment ";META_MODE=" backend
     labels = field["labels"]
@@ -110,7 +117,7 @@ FNR == 1 {
     field["backends"] = "any"
     field["timeout"] = 120
     field["np"] = field["mixed"] = field["mpi"] = ""
-    field["labels"] = field["alone"] = field["smoke"] = field["long"] = ""
+    field["labels"] = field["alone"] = field["smoke"] = field["long"] = field["with"] = ""
     sub(/^.*TEST:/, "")
     sub(/\*\/ *$/, "")
     for (k = 1; k <= NF; ++k) {

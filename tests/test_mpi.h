@@ -6,6 +6,8 @@
 #define META_TEST_MPI_H
 
 #include <mpi.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "meta_comm.h"
 #include "test.h"
@@ -16,10 +18,13 @@
  *  first promise, and finalised after the last. */
 #define TEST_COMM_MAIN(...) TEST_MAIN_WITH(&test_comm, __VA_ARGS__)
 
+/* A thread of the library's own needs more than the tests themselves. */
 static inline void test_mpi_start(int *argc, char ***argv)
 {
+    const char *progress = getenv("META_PROGRESS");
+    const bool thread = progress != NULL && strcmp(progress, "thread") == 0;
     int granted;
-    MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &granted);
+    MPI_Init_thread(argc, argv, thread ? MPI_THREAD_MULTIPLE : MPI_THREAD_FUNNELED, &granted);
     MPI_Comm_rank(MPI_COMM_WORLD, &test_rank);
     MPI_Comm_size(MPI_COMM_WORLD, &test_size);
 }
