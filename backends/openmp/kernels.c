@@ -4,6 +4,7 @@
  *  that openmp.am names, under the name -DOPENMP_VARIANT= gives. */
 #include "openmp.h"
 
+#include "faces_loops.h"
 #include "meta_host_kernels.h"
 #include "stream.h"
 #include "sweep.h"
@@ -104,41 +105,54 @@ static meta_kernel_function *floating_of(uint32_t kernel, uint32_t type)
     return NULL;
 }
 
-/* ------------------------------------------------------------------ copies */
+/* ------------------------------------------------------------------ moves */
 
-/* Whole rows, past the caches where that pays. */
-static void copy_rows(const meta_work *w, meta_i64 bytes)
+/* Whole rows past the caches. */
+static void stream_rows(const meta_work *w, meta_i64 bytes)
 {
     const meta_space *s = w->space;
     const meta_i64 first = w->column[0] * bytes;
     const size_t length = (size_t)((w->column[1] - w->column[0]) * bytes);
-    const int stream = stream_pays(s->rows * s->extent[0] * bytes);
     META_ROWS(r)
     {
         char *to = (char *)w->object[0] + r.at[0] * bytes + first;
         const char *from = (const char *)w->object[1] + r.at[1] * bytes + first;
-        if (stream) vector_stream_copy(to, from, length);
-        else memcpy(to, from, length);
+        vector_stream_copy(to, from, length);
     }
-    if (stream) vector_stream_end();
+    vector_stream_end();
 }
 
-#define COPY(bytes, name)                                                                          \
+/* What is packed is sent next and what was unpacked is computed with, so those stay in the caches.
+ */
+static void copy(const meta_work *w, meta_i64 bytes)
+{
+    const meta_space *s = w->space;
+    const int whole_rows = s->stride[0][0] == 1 && s->stride[1][0] == 1;
+    if (whole_rows && stream_pays(s->rows * s->extent[0] * bytes)) stream_rows(w, bytes);
+    else faces_move(w, bytes, faces_loop_of);
+}
+
+#define MOVES(bytes, name)                                                                         \
     static void cpu_copy_##name(const meta_work *w)                                                \
     {                                                                                              \
-        if (w->space->stride[0][0] == 1 && w->space->stride[1][0] == 1) copy_rows(w, bytes);       \
-        else copy_##name(w);                                                                       \
+        copy(w, bytes);                                                                            \
+    }                                                                                              \
+    static void cpu_face_##name(const meta_work *w)                                                \
+    {                                                                                              \
+        faces_move(w, bytes, faces_loop_of);                                                       \
     }
-META_MOVE_TYPES(COPY)
-#undef COPY
+META_MOVE_TYPES(MOVES)
+#undef MOVES
 
-static meta_kernel_function *copy_of(uint32_t kernel, uint32_t type)
+static meta_kernel_function *move_of(uint32_t kernel, uint32_t type)
 {
-    if (kernel != META_KERNEL_COPY || type >= META_TYPE_COUNT) return NULL;
+    const int is_copy = kernel == META_KERNEL_COPY;
+    if (!is_copy && kernel != META_KERNEL_PACK && kernel != META_KERNEL_UNPACK) return NULL;
+    if (type >= META_TYPE_COUNT) return NULL;
     switch (meta_host_bytes[type]) {
 #define CASE(bytes, name)                                                                          \
     case bytes:                                                                                    \
-        return cpu_copy_##name;
+        return is_copy ? cpu_copy_##name : cpu_face_##name;
         META_MOVE_TYPES(CASE)
 #undef CASE
     default:
@@ -155,6 +169,6 @@ openmp_kernel JOIN(openmp_kernel_, OPENMP_VARIANT)(uint32_t kernel, uint32_t typ
 {
     const meta_host_kernel shared = meta_host_kernel_of(kernel, type);
     meta_kernel_function *own = floating_of(kernel, type);
-    if (!own) own = copy_of(kernel, type);
+    if (!own) own = move_of(kernel, type);
     return (openmp_kernel){own ? own : shared.run, shared.finish};
 }
