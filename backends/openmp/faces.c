@@ -3,13 +3,15 @@
  *  The order in which a thread moves its share of a strided space. */
 #include "faces.h"
 
+#include <stdlib.h>
+
 /* The dimensions that are looped over, at least two, and the place where the next run lies. */
 typedef struct nest {
     meta_i64 levels;
     meta_i64 count[META_MAX_DIM + 1], to_step[META_MAX_DIM + 1], from_step[META_MAX_DIM + 1];
     meta_i64 at[META_MAX_DIM + 1];
-    char *to;
-    const char *from;
+    char *to, *also_to;
+    const char *from, *also_from;
     meta_i64 bytes; /* of a run */
     meta_i64 left;  /* runs */
 } nest;
@@ -22,39 +24,58 @@ static void add_level(nest *n, meta_i64 count, meta_i64 to_step, meta_i64 from_s
     n->at[n->levels++] = 0;
 }
 
+/* To the place that is `places` further on a level; negative: back. */
+static void move_place(nest *n, meta_i64 level, meta_i64 places)
+{
+    const meta_i64 to = places * n->to_step[level], from = places * n->from_step[level];
+    n->to += to;
+    n->from += from;
+    if (!n->also_to) return;
+    n->also_to += to;
+    n->also_from += from;
+}
+
 /* Go on by `by` on a level, at most to its end, where the next level goes on by one. */
 static void go_on(nest *n, meta_i64 level, meta_i64 by)
 {
     for (; level < n->levels; ++level, by = 1) {
-        n->to += by * n->to_step[level];
-        n->from += by * n->from_step[level];
+        move_place(n, level, by);
         if ((n->at[level] += by) < n->count[level]) return;
-        n->to -= n->count[level] * n->to_step[level];
-        n->from -= n->count[level] * n->from_step[level];
+        move_place(n, level, -n->count[level]);
         n->at[level] = 0;
     }
 }
 
-/* Levels from @p level on begin where so many of their places have been. */
-static void skip(nest *n, meta_i64 level, meta_i64 places)
+/* Levels from @p level on begin where so many of their places have been. Not inlined: only shares
+ * of several threads come here, and gcc 12 takes the levels for uninitialised. */
+static __attribute__((noinline)) void skip(nest *n, meta_i64 level, meta_i64 places)
 {
-    for (; places > 0 && level < n->levels; ++level) {
+    for (; places > 0; ++level) {
         n->at[level] = places % n->count[level];
-        n->to += n->at[level] * n->to_step[level];
-        n->from += n->at[level] * n->from_step[level];
+        move_place(n, level, n->at[level]);
         places /= n->count[level];
     }
 }
 
+/* Where the share of an operand begins. */
+static void *begin_of(const meta_work *w, int operand, meta_i64 bytes)
+{
+    const meta_space *s = w->space;
+    return (char *)w->object[operand] +
+           (s->base[operand] + w->column[0] * s->stride[operand][0]) * bytes;
+}
+
 /* The columns are a run, or else the innermost loop. */
-static void nest_make(nest *n, const meta_work *w, meta_i64 bytes)
+static void nest_make(nest *n, const meta_work *w, const meta_work *also, meta_i64 bytes)
 {
     const meta_space *s = w->space;
     const meta_i64 columns = w->column[1] - w->column[0];
     const int together = columns == 1 || (s->stride[0][0] == 1 && s->stride[1][0] == 1);
     n->levels = 0;
-    n->to = (char *)w->object[0] + (s->base[0] + w->column[0] * s->stride[0][0]) * bytes;
-    n->from = (const char *)w->object[1] + (s->base[1] + w->column[0] * s->stride[1][0]) * bytes;
+    n->to = begin_of(w, 0, bytes);
+    n->from = begin_of(w, 1, bytes);
+    n->also_to = also ? begin_of(also, 0, bytes) : NULL;
+    n->also_from = also ? begin_of(also, 1, bytes) : NULL;
     n->bytes = together ? columns * bytes : bytes;
     n->left = w->row[1] - w->row[0];
     if (!together) {
@@ -64,7 +85,7 @@ static void nest_make(nest *n, const meta_work *w, meta_i64 bytes)
     for (meta_i64 d = 1; d < s->ndim; ++d)
         add_level(n, s->extent[d], s->stride[0][d] * bytes, s->stride[1][d] * bytes);
     while (n->levels < 2) add_level(n, 1, 0, 0);
-    skip(n, !together, w->row[0]);
+    if (w->row[0] > 0) skip(n, !together, w->row[0]);
 }
 
 /* The longer loop is the inner one, unless both are long: then it is the one in order of memory. */
@@ -73,7 +94,9 @@ static void move_block(const nest *n, meta_i64 runs, meta_i64 lines, faces_loop 
     enum { SHORT = 8 };
     const int inner = runs < SHORT && runs < lines, outer = 1 - inner;
     const faces_block block = {.to = n->to,
+                               .also_to = n->also_to,
                                .from = n->from,
+                               .also_from = n->also_from,
                                .bytes = n->bytes,
                                .count = {inner ? lines : runs, inner ? runs : lines},
                                .to_step = {n->to_step[inner], n->to_step[outer]},
@@ -81,10 +104,11 @@ static void move_block(const nest *n, meta_i64 runs, meta_i64 lines, faces_loop 
     loop(&block);
 }
 
-void faces_move(const meta_work *work, meta_i64 bytes, faces_loop_for *loop_for)
+void faces_move(const meta_work *work, const meta_work *also, meta_i64 bytes,
+                faces_loop_for *loop_for)
 {
     nest n;
-    nest_make(&n, work, bytes);
+    nest_make(&n, work, also, bytes);
     if (n.left <= 0 || n.bytes <= 0) return;
     faces_loop *loop = loop_for(n.bytes);
     while (n.left > 0) {
@@ -103,4 +127,44 @@ void faces_move(const meta_work *work, meta_i64 bytes, faces_loop_for *loop_for)
             if (n.left > 0) go_on(&n, 0, runs);
         }
     }
+}
+
+/* ------------------------------------------------------------------ two faces at once */
+
+/* Calls that differ in their bases alone. */
+static int alike(const meta_call *a, const meta_call *b)
+{
+    const meta_space *s = &a->space, *t = &b->space;
+    if (a->kernel != b->kernel || a->type != b->type || s->ndim != t->ndim) return 0;
+    for (meta_i64 d = 0; d < s->ndim; ++d)
+        if (s->extent[d] != t->extent[d] || s->stride[0][d] != t->stride[0][d] ||
+            s->stride[1][d] != t->stride[1][d])
+            return 0;
+    return 1;
+}
+
+/* Whether what two alike calls touch of operand @p k lies in the same lines of memory: one row of
+ * the one, and that row or the next of the other. */
+static int share_lines(const meta_call *a, const meta_call *b, int k)
+{
+    enum { NEAR = 8 }; /* elements */
+    const meta_space *s = &a->space;
+    const int by_rows = s->stride[0][0] == 1 && s->stride[1][0] == 1;
+    const meta_i64 apart = llabs(b->space.base[k] - s->base[k]);
+    const meta_i64 step = s->ndim > by_rows ? llabs(s->stride[k][by_rows]) : 0;
+    return a->object[k] == b->object[k] && step > NEAR &&
+           (apart < NEAR || llabs(step - apart) < NEAR);
+}
+
+size_t faces_beside(const meta_call *calls, size_t count, size_t n)
+{
+    enum { LEAST = 1 << 10, NEAR = 8 };
+    const meta_space *s = &calls[n].space;
+    const int by_rows = s->stride[0][0] == 1 && s->stride[1][0] == 1;
+    if (s->rows * s->extent[0] < LEAST || (by_rows && s->extent[0] > NEAR)) return n;
+    for (size_t k = 0; k < count; ++k)
+        if (k != n && alike(&calls[n], &calls[k]) &&
+            (share_lines(&calls[n], &calls[k], 0) || share_lines(&calls[n], &calls[k], 1)))
+            return k;
+    return n;
 }

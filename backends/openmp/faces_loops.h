@@ -14,27 +14,20 @@
 /** One, two and three elements of each size: X(bytes). */
 #define FACES_RUNS(X) X(1) X(2) X(3) X(4) X(6) X(8) X(12) X(16) X(24)
 
-/* MOVE moves the run at `from` to `to`. */
-#define FACES_LOOP(name, MOVE)                                                                     \
-    static void faces_##name(const faces_block *b)                                                 \
+/* ------------------------------------------------------------------ a run */
+
+#define RUN_OF(size)                                                                               \
+    static inline void run_of_##size(char *to, const char *from, meta_i64 bytes)                   \
     {                                                                                              \
-        const meta_i64 bytes = b->bytes, count = b->count[0], to_step = b->to_step[0],             \
-                       from_step = b->from_step[0];                                                \
         (void)bytes;                                                                               \
-        for (meta_i64 line = 0; line < b->count[1]; ++line) {                                      \
-            char *to = b->to + line * b->to_step[1];                                               \
-            const char *from = b->from + line * b->from_step[1];                                   \
-            for (meta_i64 k = 0; k < count; ++k, to += to_step, from += from_step) MOVE;           \
-        }                                                                                          \
+        memcpy(to, from, size);                                                                    \
     }
+FACES_RUNS(RUN_OF)
+#undef RUN_OF
 
-#define FACES_FIXED(size) FACES_LOOP(of_##size, memcpy(to, from, size))
-FACES_RUNS(FACES_FIXED)
-#undef FACES_FIXED
-
-/* A run of n to 2 n bytes. */
-#define FACES_PAIR(n)                                                                              \
-    static inline void faces_pair_##n(char *to, const char *from, meta_i64 bytes)                  \
+/* Of n to 2 n bytes. */
+#define RUN_FROM(n)                                                                                \
+    static inline void run_from_##n(char *to, const char *from, meta_i64 bytes)                    \
     {                                                                                              \
         char first[n], last[n];                                                                    \
         memcpy(first, from, n);                                                                    \
@@ -42,27 +35,71 @@ FACES_RUNS(FACES_FIXED)
         memcpy(to, first, n);                                                                      \
         memcpy(to + bytes - n, last, n);                                                           \
     }
-FACES_PAIR(4)
-FACES_PAIR(8)
-FACES_PAIR(16)
-FACES_PAIR(32)
-#undef FACES_PAIR
+RUN_FROM(4)
+RUN_FROM(8)
+RUN_FROM(16)
+RUN_FROM(32)
+#undef RUN_FROM
 
 /* Of at least a vector. */
-static inline void faces_vectors(char *to, const char *from, meta_i64 bytes)
+static inline void run_of_vectors(char *to, const char *from, meta_i64 bytes)
 {
     for (meta_i64 k = 0; k < bytes - VECTOR_BYTES; k += VECTOR_BYTES)
         memcpy(to + k, from + k, VECTOR_BYTES);
     memcpy(to + bytes - VECTOR_BYTES, from + bytes - VECTOR_BYTES, VECTOR_BYTES);
 }
 
-FACES_LOOP(up_to_8, faces_pair_4(to, from, bytes))
-FACES_LOOP(up_to_16, faces_pair_8(to, from, bytes))
-FACES_LOOP(up_to_32, faces_pair_16(to, from, bytes))
-FACES_LOOP(up_to_64, faces_pair_32(to, from, bytes))
-FACES_LOOP(longer, faces_vectors(to, from, bytes))
-FACES_LOOP(long, memcpy(to, from, (size_t)bytes))
-#undef FACES_LOOP
+static inline void run_long(char *to, const char *from, meta_i64 bytes)
+{
+    memcpy(to, from, (size_t)bytes);
+}
+
+/* ------------------------------------------------------------------ the loops */
+
+/* The inner loop with its steps in registers, and the one over two spaces. */
+#define LOOP(run)                                                                                  \
+    static inline void line_##run(char *to, const char *from, const faces_block *b)                \
+    {                                                                                              \
+        const meta_i64 bytes = b->bytes, to_step = b->to_step[0], from_step = b->from_step[0];     \
+        for (meta_i64 left = b->count[0]; left > 0; --left) {                                      \
+            run(to, from, bytes);                                                                  \
+            to += to_step;                                                                         \
+            from += from_step;                                                                     \
+        }                                                                                          \
+    }                                                                                              \
+    static inline void pair_##run(char *to, const char *from, char *also_to,                       \
+                                  const char *also_from, const faces_block *b)                     \
+    {                                                                                              \
+        const meta_i64 bytes = b->bytes, to_step = b->to_step[0], from_step = b->from_step[0];     \
+        for (meta_i64 left = b->count[0]; left > 0; --left) {                                      \
+            run(to, from, bytes);                                                                  \
+            run(also_to, also_from, bytes);                                                        \
+            to += to_step;                                                                         \
+            from += from_step;                                                                     \
+            also_to += to_step;                                                                    \
+            also_from += from_step;                                                                \
+        }                                                                                          \
+    }                                                                                              \
+    static void faces_##run(const faces_block *b)                                                  \
+    {                                                                                              \
+        for (meta_i64 line = 0; line < b->count[1]; ++line) {                                      \
+            const meta_i64 to = line * b->to_step[1], from = line * b->from_step[1];               \
+            if (b->also_to)                                                                        \
+                pair_##run(b->to + to, b->from + from, b->also_to + to, b->also_from + from, b);   \
+            else line_##run(b->to + to, b->from + from, b);                                        \
+        }                                                                                          \
+    }
+
+#define LOOP_OF(size) LOOP(run_of_##size)
+FACES_RUNS(LOOP_OF)
+#undef LOOP_OF
+LOOP(run_from_4)
+LOOP(run_from_8)
+LOOP(run_from_16)
+LOOP(run_from_32)
+LOOP(run_of_vectors)
+LOOP(run_long)
+#undef LOOP
 
 static faces_loop *faces_loop_of(meta_i64 bytes)
 {
@@ -70,15 +107,15 @@ static faces_loop *faces_loop_of(meta_i64 bytes)
     switch (bytes) {
 #define CASE(size)                                                                                 \
     case size:                                                                                     \
-        return faces_of_##size;
+        return faces_run_of_##size;
         FACES_RUNS(CASE)
 #undef CASE
     default:
-        if (bytes > LONG) return faces_long;
-        if (bytes > 64) return faces_longer;
-        if (bytes > 32) return faces_up_to_64;
-        if (bytes > 16) return faces_up_to_32;
-        return bytes > 8 ? faces_up_to_16 : faces_up_to_8;
+        if (bytes > LONG) return faces_run_long;
+        if (bytes > 64) return faces_run_of_vectors;
+        if (bytes > 32) return faces_run_from_32;
+        if (bytes > 16) return faces_run_from_16;
+        return bytes > 8 ? faces_run_from_8 : faces_run_from_4;
     }
 }
 

@@ -122,16 +122,15 @@ static void stream_rows(const meta_work *w, meta_i64 bytes)
     vector_stream_end();
 }
 
-/* What is packed is sent next and what was unpacked is computed with, so those stay in the caches.
- */
 static void copy(const meta_work *w, meta_i64 bytes)
 {
     const meta_space *s = w->space;
     const int whole_rows = s->stride[0][0] == 1 && s->stride[1][0] == 1;
     if (whole_rows && stream_pays(s->rows * s->extent[0] * bytes)) stream_rows(w, bytes);
-    else faces_move(w, bytes, faces_loop_of);
+    else faces_move(w, NULL, bytes, faces_loop_of);
 }
 
+/* What is packed is sent next, and what is unpacked computed with: both stay in the caches. */
 #define MOVES(bytes, name)                                                                         \
     static void cpu_copy_##name(const meta_work *w)                                                \
     {                                                                                              \
@@ -139,24 +138,31 @@ static void copy(const meta_work *w, meta_i64 bytes)
     }                                                                                              \
     static void cpu_face_##name(const meta_work *w)                                                \
     {                                                                                              \
-        faces_move(w, bytes, faces_loop_of);                                                       \
+        faces_move(w, NULL, bytes, faces_loop_of);                                                 \
+    }                                                                                              \
+    static void cpu_faces_##name(const meta_work *w, const meta_work *also)                        \
+    {                                                                                              \
+        faces_move(w, also, bytes, faces_loop_of);                                                 \
     }
 META_MOVE_TYPES(MOVES)
 #undef MOVES
 
-static meta_kernel_function *move_of(uint32_t kernel, uint32_t type)
+/* NULL functions where the kernel is not one of the three. */
+static openmp_kernel move_of(uint32_t kernel, uint32_t type)
 {
     const int is_copy = kernel == META_KERNEL_COPY;
-    if (!is_copy && kernel != META_KERNEL_PACK && kernel != META_KERNEL_UNPACK) return NULL;
-    if (type >= META_TYPE_COUNT) return NULL;
+    if (!is_copy && kernel != META_KERNEL_PACK && kernel != META_KERNEL_UNPACK)
+        return (openmp_kernel){.run = NULL};
+    if (type >= META_TYPE_COUNT) return (openmp_kernel){.run = NULL};
     switch (meta_host_bytes[type]) {
 #define CASE(bytes, name)                                                                          \
     case bytes:                                                                                    \
-        return is_copy ? cpu_copy_##name : cpu_face_##name;
+        return (openmp_kernel){.run = is_copy ? cpu_copy_##name : cpu_face_##name,                 \
+                               .run_two = cpu_faces_##name};
         META_MOVE_TYPES(CASE)
 #undef CASE
     default:
-        return NULL;
+        return (openmp_kernel){.run = NULL};
     }
 }
 
@@ -168,7 +174,8 @@ static meta_kernel_function *move_of(uint32_t kernel, uint32_t type)
 openmp_kernel JOIN(openmp_kernel_, OPENMP_VARIANT)(uint32_t kernel, uint32_t type)
 {
     const meta_host_kernel shared = meta_host_kernel_of(kernel, type);
+    const openmp_kernel move = move_of(kernel, type);
     meta_kernel_function *own = floating_of(kernel, type);
-    if (!own) own = move_of(kernel, type);
-    return (openmp_kernel){own ? own : shared.run, shared.finish};
+    if (move.run) return move;
+    return (openmp_kernel){.run = own ? own : shared.run, .finish = shared.finish};
 }

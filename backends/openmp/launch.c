@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file launch.c
- *  Running a kernel on the threads of this process: each gets a share of the rows, or of the
- * columns where there are too few rows. */
+ *  Running kernels on the threads of this process: each gets a share of the rows, or of the
+ * columns where there are too few rows. Kernels of one launch do not depend on each other, so all
+ * of them are one parallel region, and none at all where together they are small. */
 #include "openmp.h"
+
+#include "faces.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -34,35 +37,72 @@ static size_t partial_bytes(const meta_call *call)
     }
 }
 
-static int threads_for(const meta_space *s)
+/* How much work a call is, in elements that lie side by side: those that are picked one by one, or
+ * in short rows, take a line of memory each. */
+static meta_i64 work_of(const meta_call *call)
 {
-    const meta_i64 worth = s->rows * s->extent[0] / WORTH_A_THREAD;
+    enum { PICKED = 4 };
+    const meta_space *s = &call->space;
+    const int picked =
+        s->extent[0] < PICKED || s->stride[0][0] != 1 || (call->object[1] && s->stride[1][0] != 1);
+    return picked ? s->rows * s->extent[0] * PICKED : s->rows * s->extent[0];
+}
+
+static int threads_for(meta_i64 work)
+{
+    const meta_i64 worth = work / WORTH_A_THREAD;
     int threads = worth > 1 ? openmp_host->threads() : 1;
     if (threads > worth) threads = worth > 1 ? (int)worth : 1;
     return threads > MOST_THREADS ? MOST_THREADS : threads;
 }
 
-static void run_share(meta_kernel_function *run, const meta_work *whole, int k, int n, void *result)
+static meta_work whole_of(const meta_call *call)
+{
+    return (meta_work){.object = {call->object[0], call->object[1]},
+                       .scalar = call->scalar,
+                       .space = &call->space,
+                       .row = {0, call->space.rows},
+                       .column = {0, call->space.extent[0]}};
+}
+
+/* Share number k of n. */
+static meta_work share_of(const meta_work *whole, int k, int n)
 {
     meta_work mine = *whole;
+    if (n == 1) return mine;
     if (whole->space->rows >= n) openmp_share(whole->space->rows, k, n, mine.row);
     else openmp_share(whole->space->extent[0], k, n, mine.column);
+    return mine;
+}
+
+static meta_err no_kernel(const meta_call *call)
+{
+    return openmp_host->fail(META_ERR_TYPE, "the OpenMP back end has no kernel %u for type %u",
+                             call->kernel, call->type);
+}
+
+/* ------------------------------------------------------------------ reductions */
+
+static void reduce_share(meta_kernel_function *run, const meta_work *whole, int k, int n,
+                         char *result)
+{
+    meta_work mine = share_of(whole, k, n);
     mine.partial = result;
     run(&mine);
 }
 
-/* The threads leave their partial results @p apart bytes from each other. */
-static void run_on(int threads, meta_kernel_function *run, const meta_work *whole, char *results,
-                   size_t apart)
+/* The threads leave their partial results @p apart bytes from each other. A share for each of
+ * `threads`, however many of them the runtime gives. */
+static void reduce_on(int threads, meta_kernel_function *run, const meta_work *whole, char *results,
+                      size_t apart)
 {
     if (threads == 1) {
-        run_share(run, whole, 0, 1, results);
+        reduce_share(run, whole, 0, 1, results);
         return;
     }
-    /* A share for each of `threads`, however many of them the runtime gives. */
 #pragma omp parallel for num_threads(threads) schedule(static, 1)
     for (int k = 0; k < threads; ++k)
-        run_share(run, whole, k, threads, results ? results + (size_t)k * apart : NULL);
+        reduce_share(run, whole, k, threads, results + (size_t)k * apart);
 }
 
 /* Combine the partial results, in the order of the shares, to what goes to @p result. */
@@ -76,10 +116,11 @@ static void finish(const openmp_kernel *kernel, char *results, size_t apart, siz
     kernel->finish(&work);
 }
 
-static meta_err run_reduction(const openmp_kernel *kernel, const meta_call *call,
-                              const meta_work *whole, int threads)
+static meta_err run_reduction(const openmp_kernel *kernel, const meta_call *call)
 {
     _Alignas(LINE) char few[16 * LINES(EXACT_BYTES)];
+    const meta_work whole = whole_of(call);
+    const int threads = threads_for(call->space.rows * call->space.extent[0]);
     const size_t width = partial_bytes(call), apart = LINES(width);
     char *results = few;
     void *result = call->result_host;
@@ -87,38 +128,72 @@ static meta_err run_reduction(const openmp_kernel *kernel, const meta_call *call
         !(results = aligned_alloc(LINE, (size_t)threads * apart)))
         return openmp_host->fail(META_ERR_NO_MEMORY,
                                  "the host has no memory for %d partial results", threads);
-    run_on(threads, kernel->run, whole, results, apart);
+    reduce_on(threads, kernel->run, &whole, results, apart);
     if (!result) result = (char *)call->result_object + call->result_offset;
     finish(kernel, results, apart, width, threads, result);
     if (results != few) free(results);
     return META_OK;
 }
 
-static meta_err run_call(const meta_call *call)
+/* ------------------------------------------------------------------ several calls at once */
+
+static void run_one(const meta_call *calls, size_t count, size_t n, int share, int shares)
 {
-    const openmp_kernel kernel = openmp_kernel_of(call->kernel, call->type);
-    const int threads = threads_for(&call->space);
-    const meta_work whole = {.object = {call->object[0], call->object[1]},
-                             .scalar = call->scalar,
-                             .space = &call->space,
-                             .row = {0, call->space.rows},
-                             .column = {0, call->space.extent[0]}};
-    if (!kernel.run)
-        return openmp_host->fail(META_ERR_TYPE, "the OpenMP back end has no kernel %u for type %u",
-                                 call->kernel, call->type);
-    if (kernel.finish) return run_reduction(&kernel, call, &whole, threads);
-    run_on(threads, kernel.run, &whole, NULL, 0);
-    return META_OK;
+    const openmp_kernel kernel = openmp_kernel_of(calls[n].kernel, calls[n].type);
+    const meta_work whole = whole_of(&calls[n]), mine = share_of(&whole, share, shares);
+    if (count > 1 && kernel.run_two) {
+        const size_t other = faces_beside(calls, count, n);
+        if (other != n && faces_beside(calls, count, other) == n) {
+            if (other < n) return; /* it was moved with that one */
+            const meta_work also = whole_of(&calls[other]),
+                            also_mine = share_of(&also, share, shares);
+            kernel.run_two(&mine, &also_mine);
+            return;
+        }
+    }
+    kernel.run(&mine);
+}
+
+/* A share of each call, or of small ones the whole of some. */
+static void run_shares(const meta_call *calls, size_t count, int share, int shares)
+{
+    for (size_t n = 0; n < count; ++n) {
+        if (work_of(&calls[n]) >= WORTH_A_THREAD / 4 || count == 1)
+            run_one(calls, count, n, share, shares);
+        else if (n % (size_t)shares == (size_t)share) run_one(calls, count, n, 0, 1);
+    }
+}
+
+static void run_calls(const meta_call *calls, size_t count)
+{
+    meta_i64 work = 0;
+    for (size_t n = 0; n < count; ++n) work += work_of(&calls[n]);
+    const int threads = threads_for(work);
+    if (threads == 1) {
+        run_shares(calls, count, 0, 1);
+        return;
+    }
+    /* A share for each of `threads`, however many of them the runtime gives. */
+#pragma omp parallel for num_threads(threads) schedule(static, 1)
+    for (int k = 0; k < threads; ++k) run_shares(calls, count, k, threads);
 }
 
 meta_err openmp_launch(meta_plugin_queue *queue, const meta_call *calls, size_t count,
                        meta_ticket *ticket)
 {
+    size_t first = 0; /* of the calls that are to run together */
     (void)queue;
     if (ticket) *ticket = NULL;
-    for (size_t k = 0; k < count; ++k) {
-        const meta_err error = run_call(&calls[k]);
+    for (size_t n = 0; n < count; ++n)
+        if (!openmp_kernel_of(calls[n].kernel, calls[n].type).run) return no_kernel(&calls[n]);
+    for (size_t n = 0; n < count; ++n) {
+        const openmp_kernel kernel = openmp_kernel_of(calls[n].kernel, calls[n].type);
+        if (!kernel.finish) continue;
+        run_calls(calls + first, n - first);
+        first = n + 1;
+        const meta_err error = run_reduction(&kernel, &calls[n]);
         if (error != META_OK) return error;
     }
+    run_calls(calls + first, count - first);
     return META_OK;
 }

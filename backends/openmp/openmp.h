@@ -14,6 +14,8 @@ extern const meta_host *openmp_host;
 /** A kernel for a type: its function and, for a reduction, what combines the threads' partial results. */
 typedef struct openmp_kernel {
     meta_kernel_function *run, *finish;
+    /** Two calls that differ in nothing but their bases, side by side; NULL where there is no such. */
+    void (*run_two)(const meta_work *work, const meta_work *also);
 } openmp_kernel;
 
 /** NULL functions where the kernel does not know the type. */
