@@ -19,7 +19,7 @@ for META_CPU in baseline avx2 avx512; do
         cat "$out"
         exit 1
     fi
-    for run in off:copy off:pack off:reduce off:stencil 0:copy 0:stencil 0:same_bits; do
+    for run in off:copy off:launch off:pack off:reduce off:stencil 0:copy 0:stencil 0:same_bits; do
         META_STREAM_BYTES=${run%:*}
         test=${run#*:}
         "$build/tests/test_$test" >"$out" 2>&1
