@@ -7,7 +7,7 @@
 
 #include "exchange.h"
 #include "group.h"
-#include "meta_comm.h"
+#include "plan.h"
 
 typedef struct work {
     buffer grid, next;
@@ -69,19 +69,6 @@ static void find_sides(work *w, MPI_Comm cart, const cube *c)
     }
 }
 
-static void plan_create(work *w, MPI_Comm cart)
-{
-    const meta_halo_desc d = {.size = sizeof d,
-                              .cart = cart,
-                              .box = w->own,
-                              .low = {1, 1, 1},
-                              .high = {1, 1, 1},
-                              .kind = META_HALO_FACES,
-                              .fields = 1,
-                              .type = w->type};
-    note_meta(meta_halo_create(&w->plan, &d));
-}
-
 static void measure(bench *b, MPI_Comm cart, const cube *c)
 {
     const double bytes = 2 * (double)number_size(b->o->type) * (double)(c->n * c->n * c->n);
@@ -93,14 +80,14 @@ static void measure(bench *b, MPI_Comm cart, const cube *c)
     buffer_create_grid(&w.next, &w.own, c->n, c->ghosts, b->o->type);
     find_sides(&w, cart, c);
     if (!rows_impossible("app", c->n)) {
-        plan_create(&w, cart);
+        plan_create(&w.plan, cart, &w.own, 1, 1, w.type, false);
         if (!rows_impossible("app", c->n)) {
             row_begin(&r, "app", "minighost", b->o->type, c->n);
             row_add(&r, "minighost", SUBJECT, run, &w, bytes);
             row_add(&r, "3d7p_sum+send", LIMIT, run_limit, &w, bytes);
             row_end(b, &r);
         }
-        if (w.plan.generation != 0) note_meta(meta_halo_free(&w.plan));
+        plan_free(&w.plan);
     }
     buffer_free(&w.grid);
     buffer_free(&w.next);

@@ -62,7 +62,6 @@ static void measure(bench *b, const char *what, work *w, void (*run)(void *, int
 {
     row r;
     row_begin(&r, "dispatch", what, b->o->type, size);
-    r.over_peer = true;
     row_add(&r, what, SUBJECT, run, w, 0);
     if (b->here->has_peer) row_add(&r, "raw", PEER, run_raw, w, 0);
     for (int k = 0; k < r.count; ++k) r.list[k].each = w->launches;

@@ -11,6 +11,7 @@
 
 #include "mpi_pack.h"
 #include "note.h"
+#include "strided.h"
 
 /* The rank in a direction, MPI_PROC_NULL beyond the end of the grid of ranks. */
 static int rank_towards(MPI_Comm cart, direction d)
@@ -139,14 +140,14 @@ static void pack_fields(const exchange *e, const neighbour *n)
 {
     const size_t one = (size_t)n->bytes / (size_t)e->fields;
     for (int f = 0; f < e->fields; ++f)
-        loop_pack((char *)n->out + (size_t)f * one, e->field[f], &e->c, &n->border, e->element);
+        strided_pack((char *)n->out + (size_t)f * one, e->field[f], &e->c, &n->border, e->element);
 }
 
 static void unpack_fields(const exchange *e, const neighbour *n)
 {
     const size_t one = (size_t)n->bytes / (size_t)e->fields;
     for (int f = 0; f < e->fields; ++f)
-        loop_unpack(e->field[f], (char *)n->in + (size_t)f * one, &e->c, &n->ghost, e->element);
+        strided_unpack(e->field[f], (char *)n->in + (size_t)f * one, &e->c, &n->ghost, e->element);
 }
 
 static void pack_by_mpi(const exchange *e, const neighbour *n)

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* A limit for work that moves nothing is one of time alone. */
 static double bytes_of(const contender *c)
@@ -63,18 +64,38 @@ static void compare_with_limit(figures *f, const row *r, const contender *limit,
     if (r->sector_bytes > 0) f->sector_fraction = share * r->sector_bytes;
 }
 
+/* The share of the first one's time that is not seen when both are done at once. */
+static double hidden_of(const row *r, int rounds)
+{
+    const contender *both = &r->list[0], *one = &r->list[1], *other = &r->list[2];
+    double *each = malloc((size_t)rounds * sizeof *each);
+    if (each == NULL || one->dropped || other->dropped) {
+        free(each);
+        return NAN;
+    }
+    for (int k = 0; k < rounds; ++k)
+        each[k] = (one->seconds[k] + other->seconds[k] - both->seconds[k]) / one->seconds[k];
+    const double value = spread_of(each, rounds).median;
+    free(each);
+    return value;
+}
+
 figures figures_of(const row *r, int rounds)
 {
     const contender *subject = &r->list[0], *limit = fastest_limit(r, rounds);
-    figures f = {
-        .limit_gbps = NAN, .fraction = NAN, .sector_fraction = NAN, .over_raw_seconds = NAN};
+    figures f = {.limit_gbps = NAN,
+                 .fraction = NAN,
+                 .sector_fraction = NAN,
+                 .over_raw_seconds = NAN,
+                 .hidden = NAN};
     f.seconds = spread_of(subject->seconds, rounds);
     f.gbps = gbps(subject, rounds);
     if (limit != NULL) compare_with_limit(&f, r, limit, rounds);
+    if (r->hides) f.hidden = hidden_of(r, rounds);
     for (int k = 1; k < r->count; ++k) {
         const contender *c = &r->list[k];
         if (c->dropped || !(c->role & PEER)) continue;
-        if (r->over_peer) f.over_raw_seconds = compare(subject, c, rounds, true);
+        if (strcmp(c->name, "raw") == 0) f.over_raw_seconds = compare(subject, c, rounds, true);
         f.peer[f.peers].name = c->name;
         f.peer[f.peers++].ratio = compare(c, subject, rounds, false);
     }

@@ -46,11 +46,12 @@ const group groups[] = {
     },
     {
         .name = "halo",
-        .meaning = "exchanges of ghost cells, N^3 cells a rank",
-        .sizes = {32, 64, 128, 256},
+        .meaning = "exchanges of ghost cells, N^3 cells a rank; none; beside a stencil",
+        .sizes = {8, 32, 64, 128, 256},
         .least_ranks = 2,
         .run = WITH_MPI(halo_run),
-        .peers = {"derived", "mpi_pack", "manual", "send_only", "singles"},
+        .peers = {"derived", "mpi_pack", "manual", "send_only", "singles", "raw"},
+        .extra = "over raw",
     },
     {
         .name = "dispatch",

@@ -81,7 +81,13 @@ static void open_peer(place *p)
     p->has_peer = !note_agree(text);
     if (!p->has_peer) note_print("without peers and their limits: %s", text);
     p->has_blas = everywhere(p->table != NULL && p->table->blas != NULL) && p->has_peer;
+    p->any_stages = !everywhere(!place_stages(p)) && p->has_peer;
     p->has_sum = everywhere(p->table != NULL && p->table->sum != NULL) && p->has_peer;
+}
+
+bool place_stages(const place *p)
+{
+    return p->table != NULL && p->table->stage != NULL;
 }
 
 void place_open(place *p, const char *backend)

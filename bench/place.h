@@ -20,6 +20,7 @@ typedef struct place {
     bool any_gpu;       /**< among the ranks' devices */
     /* of the peers: what every rank has */
     bool has_peer, has_blas, has_sum;
+    bool any_stages;              /**< some rank's peer goes through the host's memory */
     const meta_peer_table *table; /**< this rank's; NULL without one */
     meta_peer *peer;
 } place;
@@ -28,6 +29,8 @@ typedef struct place {
  * the one libmeta chooses; open its peer. Notes why it cannot be used. */
 void place_open(place *p, const char *backend);
 void place_close(place *p);
+/** Whether this rank's does: its device has memory of its own, and a peer that can. */
+bool place_stages(const place *p);
 
 /** A buffer on this rank's device, with its native memory for the peers. */
 typedef struct buffer {

@@ -34,7 +34,9 @@ typedef struct row {
     contender list[MOST_CONTENDERS]; /**< the subject first */
     int count;
     double sector_bytes; /**< 0, or what the subject moves in whole memory sectors */
-    bool over_peer;      /**< the time beyond the first peer's says something */
+    int64_t messages;    /**< 0, or those of one time */
+    bool hides;          /**< the subject is the two next contenders' work at once: hidden is of the
+                              first of them */
 } row;
 
 typedef struct spread {

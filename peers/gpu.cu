@@ -422,5 +422,6 @@ META_API meta_peer_table meta_peer_v1 = {
     SUM,
     memory,
     empty,
+    nullptr,
 };
 }

@@ -334,10 +334,35 @@ static int memory(meta_peer *peer, meta_peer_work work, int64_t count, meta_peer
     return 0;
 }
 
-static int empty(meta_peer *peer, int count)
+static int launch_nothing(meta_peer *peer, int count)
 {
     for (int k = 0; k < count; ++k)
         if (enqueue(peer, peer->nothing, 1, 0) != 0) return -1;
+    return 0;
+}
+
+static int empty(meta_peer *peer, int count)
+{
+    if (launch_nothing(peer, count) != 0) return -1;
+    TRY(clFinish(peer->queue), "clFinish");
+    return 0;
+}
+
+static int stage(meta_peer *peer, const meta_peer_stage *s)
+{
+    size_t at = 0;
+    if (launch_nothing(peer, s->before) != 0) return -1;
+    for (int k = 0; k < s->count; at += s->bytes[k++])
+        TRY(clEnqueueReadBuffer(peer->queue, s->device.object, CL_FALSE, s->device.offset + at,
+                                s->bytes[k], (char *)s->host + at, 0, NULL, NULL),
+            "clEnqueueReadBuffer");
+    TRY(clFinish(peer->queue), "clFinish");
+    at = 0;
+    for (int k = 0; k < s->count; at += s->bytes[k++])
+        TRY(clEnqueueWriteBuffer(peer->queue, s->device.object, CL_FALSE, s->device.offset + at,
+                                 s->bytes[k], (char *)s->host + at, 0, NULL, NULL),
+            "clEnqueueWriteBuffer");
+    if (launch_nothing(peer, s->after) != 0) return -1;
     TRY(clFinish(peer->queue), "clFinish");
     return 0;
 }
@@ -354,4 +379,5 @@ META_API const meta_peer_table meta_peer_v1 = {
     .sum = NULL,
     .memory = memory,
     .empty = empty,
+    .stage = stage,
 };

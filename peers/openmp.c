@@ -193,4 +193,5 @@ META_API const meta_peer_table meta_peer_v1 = {
     .sum = NULL,
     .memory = memory,
     .empty = empty,
+    .stage = NULL,
 };

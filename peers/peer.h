@@ -30,6 +30,15 @@ typedef enum meta_peer_work {
     META_PEER_READ     /**< the sum of a, in result */
 } meta_peer_work;
 
+/** Pieces of a device's memory, one behind the other, and of the host's. */
+typedef struct meta_peer_stage {
+    int before, after; /**< launches */
+    int count;
+    const size_t *bytes; /**< of each piece */
+    meta_peer_memory device;
+    void *host;
+} meta_peer_stage;
+
 typedef struct meta_peer_table {
     size_t size; /**< of this structure */
     /** The vendor's library of dot products and its version; NULL where the module has none, and
@@ -56,6 +65,10 @@ typedef struct meta_peer_table {
                   meta_peer_memory a, meta_peer_memory b, double *result);
     /** @p count launches of nothing at all, one after the other, then one wait. */
     int (*empty)(meta_peer *peer, int count);
+    /** What a halo exchange asks of the device, without the messages: to @p stage->before launches,
+     *  pieces of its memory are read to the host's and waited for, then written back, and so many
+     *  launches follow; NULL where the device's memory is the host's, or nobody wrote it. */
+    int (*stage)(meta_peer *peer, const meta_peer_stage *stage);
 } meta_peer_table;
 
 #define META_PEER_SYMBOL "meta_peer_v1"

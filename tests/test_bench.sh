@@ -67,7 +67,7 @@ for line in open("out"):
             assert (row[key] is None) == (limit is None), line
         if key.endswith("ratio") or key.endswith("fraction") or key.endswith("gbps"):
             assert row[key] is None or row[key] > 0, line
-    if name.split(".")[0] in ("stencil", "reduce", "pack", "halo", "app"):
+    if not name.startswith("halo.empty.") and name.split(".")[0] in ("stencil", "reduce", "pack", "halo", "app"):
         assert limit is not None, line
 END
     }
@@ -115,13 +115,23 @@ if [ "$META_TEST_MPI" = none ]; then
     refused 'without MPI' halo
 else
     rows 1 1 app --size 6
-    rows 3 2 halo --size 6
+    rows 6 2 halo --size 6
+    has halo.empty.f64.0
+    has halo.least.f64.1
     has halo.6faces.f64.6
     has halo.6faces_5f.f64.6
+    has halo.overlap.f64.6
+    for figure in hidden messages over_raw_seconds raw_ratio; do
+        grep -q "\"$figure\":-*[0-9]" out || broken "has no $figure"
+    done
+    [ "$(grep -c '"messages":6,' out)" = 3 ] || broken 'five fields are not six messages'
+    if [ "${META_MODE-}" = opencl ]; then
+        grep '^{"name":"halo.6faces.f64.6"' out | grep -q '"raw_ratio":[0-9]' || broken 'has no raw_ratio'
+    fi
     for peer in derived mpi_pack manual send_only singles; do
         grep -q "\"${peer}_ratio\":[0-9]" out || broken "has no ${peer}_ratio"
     done
-    rows 4 2 halo app --size 5 --type i32
+    rows 7 2 halo app --size 5 --type i32
     refused 'mpiexec' halo
 fi
 

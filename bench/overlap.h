@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file overlap.h
+ *  The row halo.overlap: how much of an exchange a stencil hides that is computed beside it. */
+#ifndef BENCH_OVERLAP_H
+#define BENCH_OVERLAP_H
+
+#include <mpi.h>
+
+#include "group.h"
+
+/** Collective. Print the row, for N³ cells on every rank of @p cart. */
+void overlap_run(bench *b, MPI_Comm cart, int64_t size);
+
+#endif
