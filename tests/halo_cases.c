@@ -102,7 +102,7 @@ static void cut_ranks(halo_case *c)
 /* One width on all sides, or any up to it. */
 static void choose_widths(halo_case *c)
 {
-    const bool equal = test_random() % 2;
+    const bool equal = test_random() % 2 || c->wish.sided;
     for (int d = 0; d < c->wish.dims; ++d) {
         c->low[d] = equal ? c->wish.width : (int)test_random_in(0, c->wish.width);
         c->high[d] = equal ? c->wish.width : (int)test_random_in(0, c->wish.width);
@@ -128,6 +128,7 @@ static void shape(halo_case *c, halo_array *a, const halo_array *like)
 {
     const int types = c->wish.op == META_HALO_ADD ? META_I16 : META_TYPE_COUNT;
     a->type = like ? like->type : (meta_type)test_random_in(0, types - 1);
+    if (c->wish.typed) a->type = c->wish.type;
     meta_type_size(a->type, &a->element);
     a->count = 1;
     a->box.ndim = c->wish.dims;

@@ -19,6 +19,9 @@ typedef struct halo_wish {
     int fields;   /**< 1 … 5 */
     meta_halo_kind kind;
     meta_halo_op op;
+    bool typed; /**< all of `type`, else random */
+    meta_type type;
+    bool sided;    /**< the same width on every side, else up to it */
     bool differ;   /**< arrays of different types, paddings and staggering, through desc.field */
     int64_t thick; /**< a block has its ghosts' width and up to so many cells more */
     meta_mode mode[2]; /**< devices of even and of odd ranks; META_SPREAD: the process's own */
