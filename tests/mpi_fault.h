@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file mpi_fault.h
+ *  MPI between a test and the real one (by the profiling interface): it counts calls of each
+ * function and the objects that live, and makes a chosen call fail. A program that is linked with
+ * mpi_fault.c has it; the calls of libmeta_comm and of the test both come by. */
+#ifndef META_TEST_MPI_FAULT_H
+#define META_TEST_MPI_FAULT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/** What must be given back. */
+typedef enum mpi_object {
+    MPI_OBJECT_COMM,
+    MPI_OBJECT_REQUEST,
+    MPI_OBJECT_GROUP,
+    MPI_OBJECT_WIN,
+    MPI_OBJECT_DATATYPE,
+    MPI_OBJECT_OP,
+    MPI_OBJECT_INFO,
+    MPI_OBJECT_COUNT
+} mpi_object;
+
+/** How many were made and not freed. A request counts until MPI or its owner sets it to null. */
+int64_t mpi_objects(mpi_object kind);
+const char *mpi_object_name(mpi_object kind);
+
+/** The functions that are watched, by number; MPI_Init, MPI_Finalize and those that cannot fail or
+ *  whose failure nobody could tell are not. */
+int mpi_functions(void);
+const char *mpi_function_name(int function);
+/** How often it was called since mpi_calls_forget(). */
+int64_t mpi_calls(int function);
+void mpi_calls_forget(void);
+
+/** Let the @p n th call (1: the next) of @p function from now on fail with MPI_ERR_OTHER, and no
+ * other. It then does nothing and writes nothing; one that frees something frees it all the same.
+ */
+void mpi_fault_arm(int function, int64_t n);
+/** Let nothing fail; whether the call that was to fail has come. */
+bool mpi_fault_disarm(void);
+
+#endif

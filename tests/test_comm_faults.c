@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file test_comm_faults.c
+ *  MPI fails, one call at a time: each call of each function that the library makes while it joins
+ * a job, makes, uses and frees a plan, sends, receives and reduces, on all ranks alike or on one
+ * alone. Every time there is an error that names the function, nothing is left behind, and the
+ * library goes on; after META_ERR_PEER once it has left the job and joined it again. */
+/* TEST: backends=openmp np=2 timeout=200 labels=comm */
+/* TEST: backends=openmp np=1,3 timeout=200 labels=comm long=yes */
+/* TEST: backends=opencl np=2 mixed=yes timeout=200 labels=comm long=yes */
+#include "test_mpi.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mpi_fault.h"
+
+enum { CELLS = 600 };
+static const size_t bytes = (CELLS + 2) * sizeof(int64_t);
+
+/* ------------------------------------------------------------------ what is done */
+
+typedef struct scene {
+    MPI_Comm ring;
+    meta_halo plan;
+    void *u, *packed;
+    bool joined;
+} scene;
+
+/* A part of a program's life; `act` is where MPI fails, and returns its first error. */
+typedef struct phase {
+    const char *name;
+    void (*prepare)(scene *s);
+    meta_err (*act)(scene *s);
+    void (*clean)(scene *s);
+} phase;
+
+static int left(void)
+{
+    return (test_rank + test_size - 1) % test_size;
+}
+
+static int right(void)
+{
+    return (test_rank + 1) % test_size;
+}
+
+static meta_err first_of(meta_err first, meta_err second)
+{
+    return first != META_OK ? first : second;
+}
+
+static meta_err make_plan(scene *s)
+{
+    meta_halo_desc desc = META_HALO_DESC_INIT;
+    desc.cart = s->ring;
+    desc.box = (meta_box){1, {CELLS + 2}, {1}, {CELLS + 1}};
+    desc.low[0] = desc.high[0] = 1;
+    desc.type = META_I64;
+    return meta_halo_create(&s->plan, &desc);
+}
+
+static void have_plan(scene *s)
+{
+    CHECK_OK(make_plan(s));
+}
+
+static void have_no_plan(scene *s)
+{
+    const meta_halo none = META_HALO_NULL;
+    if (memcmp(&s->plan, &none, sizeof none) != 0) CHECK_OK(meta_halo_free(&s->plan));
+    s->plan = none;
+}
+
+static void fill(scene *s, int64_t value)
+{
+    CHECK_OK(meta_fill(s->u, CELLS + 2, &value, META_I64, NULL));
+}
+
+static void check_ghosts(scene *s, int64_t step)
+{
+    int64_t found[CELLS + 2];
+    CHECK_OK(meta_copy_d2h(found, s->u, bytes, NULL));
+    CHECK_INT(found[0], 10 * step + left());
+    CHECK_INT(found[1], 10 * step + test_rank);
+    CHECK_INT(found[CELLS + 1], 10 * step + right());
+}
+
+/* A blocking exchange and one with an event; ghosts are right whenever it says so. */
+static meta_err exchange_twice(scene *s)
+{
+    meta_event done = META_EVENT_NULL;
+    meta_err error;
+    fill(s, 10 + test_rank);
+    error = meta_halo_exchange(s->plan, &s->u, NULL);
+    if (error != META_OK) return error;
+    check_ghosts(s, 1);
+    fill(s, 20 + test_rank);
+    error = meta_halo_exchange(s->plan, &s->u, &done);
+    if (error != META_OK) return error;
+    error = meta_event_wait(done);
+    if (error == META_OK) check_ghosts(s, 2);
+    CHECK_OK(meta_event_free(&done));
+    return error;
+}
+
+static meta_err free_plan(scene *s)
+{
+    return meta_halo_free(&s->plan);
+}
+
+/* Around the ring, so that each rank sends and receives. */
+static meta_err pass_messages(scene *s)
+{
+    const int64_t mine = 7 + test_rank;
+    int64_t found = 0;
+    meta_event sent = META_EVENT_NULL;
+    meta_err error;
+    CHECK_OK(meta_fill(s->packed, CELLS, &mine, META_I64, NULL));
+    error = meta_packed_send(right(), s->packed, CELLS, META_I64, 3, &sent);
+    if (error == META_OK) error = meta_event_wait(sent);
+    CHECK_OK(meta_event_free(&sent));
+    const meta_err received = meta_packed_recv(left(), s->u, CELLS, META_I64, 3, NULL);
+    if (received == META_OK) {
+        CHECK_OK(meta_copy_d2h(&found, s->u, sizeof found, NULL));
+        CHECK_INT(found, 7 + left());
+    }
+    error = first_of(error, received);
+    return first_of(error, meta_flush());
+}
+
+static meta_err reduce(scene *s)
+{
+    double x[2] = {test_rank, 1}, sum[2] = {-1, -1};
+    int64_t n = test_rank, most = -1;
+    meta_err error = meta_allreduce(sum, x, 2, META_SUM, META_F64, NULL);
+    (void)s;
+    if (error != META_OK) return error;
+    CHECK_NEAR(sum[1], test_size, 0);
+    error = meta_allreduce(&most, &n, 1, META_MAX, META_I64, NULL);
+    if (error == META_OK) CHECK_INT(most, test_size - 1);
+    return error;
+}
+
+/* The test's own buffers are of the library's life, and go with it. */
+static meta_err leave(scene *s)
+{
+    meta_err error = META_OK;
+    if (s->u) CHECK_OK(meta_free(s->u));
+    if (s->packed) CHECK_OK(meta_free(s->packed));
+    s->u = s->packed = NULL;
+    if (s->joined) error = meta_comm_finalize();
+    s->joined = false;
+    return error;
+}
+
+static meta_err join(scene *s)
+{
+    const meta_err error = meta_comm_init(NULL, NULL);
+    s->joined = error == META_OK;
+    if (!s->joined) return error;
+    CHECK_OK(meta_alloc(&s->u, bytes));
+    CHECK_OK(meta_alloc(&s->packed, bytes));
+    return META_OK;
+}
+
+/* Leave, then join, and again where that failed. */
+static meta_err live_again(scene *s)
+{
+    const meta_err error = leave(s);
+    return first_of(error, join(s));
+}
+
+static void be_joined(scene *s)
+{
+    if (!s->joined) CHECK_OK(join(s));
+}
+
+static void nothing(scene *s)
+{
+    (void)s;
+}
+
+static const phase phases[] = {
+    {"making a plan", nothing, make_plan, have_no_plan},
+    {"exchanging", have_plan, exchange_twice, have_no_plan},
+    {"freeing a plan", have_plan, free_plan, have_no_plan},
+    {"passing messages", nothing, pass_messages, nothing},
+    {"reducing", nothing, reduce, nothing},
+    {"leaving and joining", nothing, live_again, be_joined},
+    {"leaving with a plan left and joining", have_plan, live_again, be_joined},
+};
+enum { PHASES = sizeof phases / sizeof *phases };
+
+/* ------------------------------------------------------------------ one failure */
+
+typedef struct failure {
+    const phase *during;
+    int function;
+    int64_t n;
+    int rank; /* or -1: on all */
+} failure;
+
+static int64_t most_of_all(int64_t mine)
+{
+    int64_t most = 0;
+    MPI_Allreduce(&mine, &most, 1, MPI_INT64_T, MPI_MAX, MPI_COMM_WORLD);
+    return most;
+}
+
+static void count_objects(int64_t objects[MPI_OBJECT_COUNT])
+{
+    for (int k = 0; k < MPI_OBJECT_COUNT; ++k) objects[k] = mpi_objects((mpi_object)k);
+}
+
+static void check_objects(const int64_t before[MPI_OBJECT_COUNT])
+{
+    for (int k = 0; k < MPI_OBJECT_COUNT; ++k) {
+        const int64_t now = mpi_objects((mpi_object)k);
+        if (now != before[k])
+            FAIL("there are %" PRId64 " %s, and were %" PRId64, now, mpi_object_name((mpi_object)k),
+                 before[k]);
+    }
+}
+
+/* The library as a program meets it that knows of no failure. */
+static void check_usable(scene *s)
+{
+    have_plan(s);
+    CHECK_OK(exchange_twice(s));
+    have_no_plan(s);
+    CHECK_OK(pass_messages(s));
+    CHECK_OK(reduce(s));
+}
+
+/* What frees has freed even so, and a name or a number that is only written to the log may be
+ * missing: those need not be the caller's business. */
+static bool may_be_overlooked(int function)
+{
+    const char *name = mpi_function_name(function);
+    return strstr(name, "_free") || strcmp(name, "MPI_Cancel") == 0 ||
+           strcmp(name, "MPI_Win_unlock_all") == 0;
+}
+
+/* The error of this rank, the worst of all, and whether the failure came anywhere. */
+static void check_error(const failure *f, meta_err mine, int64_t worst, bool came)
+{
+    if (mine != META_OK && mine != META_ERR_PEER && mine != META_ERR_MPI)
+        FAIL("%s, for a failure of MPI; message: %s", meta_strerror(mine), meta_last_error());
+    if (mine == META_ERR_MPI) CHECK_CONTAINS(meta_last_error(), mpi_function_name(f->function));
+    if (came && worst == META_OK && !may_be_overlooked(f->function))
+        FAIL("MPI failed, and no rank was told");
+    if (!came && mine != META_OK)
+        FAIL("%s, and MPI had not failed; message: %s", meta_strerror(mine), meta_last_error());
+}
+
+static void fail_once(scene *s, const failure *f)
+{
+    int64_t before[MPI_OBJECT_COUNT];
+    test_case("%s fails at call %" PRId64 " while %s, on %s", mpi_function_name(f->function), f->n,
+              f->during->name, f->rank < 0 ? "all ranks" : "the last rank");
+    count_objects(before);
+    f->during->prepare(s);
+    if (f->rank < 0 || f->rank == test_rank) mpi_fault_arm(f->function, f->n);
+    const meta_err mine = f->during->act(s);
+    const bool came = most_of_all(mpi_fault_disarm());
+    const int64_t worst = most_of_all(mine);
+    const bool lost = most_of_all(mine == META_ERR_PEER);
+    check_error(f, mine, worst, came);
+    if (lost) {
+        s->plan = (meta_halo)META_HALO_NULL;
+        leave(s); /* as well as it can */
+        be_joined(s);
+    } else {
+        f->during->clean(s);
+        check_objects(before);
+    }
+    check_usable(s);
+}
+
+/* ------------------------------------------------------------------ all failures */
+
+/* How often the phase calls a function, on the rank that does so most often. */
+static void count_calls(scene *s, const phase *p, int64_t *calls)
+{
+    p->prepare(s);
+    mpi_calls_forget();
+    CHECK_OK(p->act(s));
+    for (int k = 0; k < mpi_functions(); ++k) calls[k] = mpi_calls(k);
+    p->clean(s);
+    for (int k = 0; k < mpi_functions(); ++k) calls[k] = most_of_all(calls[k]);
+}
+
+/* How often what polls is called says nothing. */
+static bool polls(int function)
+{
+    const char *name = mpi_function_name(function);
+    return strncmp(name, "MPI_Test", 8) == 0 || strcmp(name, "MPI_Improbe") == 0 ||
+           strcmp(name, "MPI_Iprobe") == 0 || strcmp(name, "MPI_Request_get_status") == 0;
+}
+
+static bool broken_anywhere(void)
+{
+    return most_of_all(test_failures() > 0);
+}
+
+static int64_t fail_at_each_call(scene *s, const phase *p, int64_t *tried)
+{
+    int64_t calls[256], failed_before = test_failures();
+    if (!CHECK(mpi_functions() <= 256)) return 0;
+    count_calls(s, p, calls);
+    for (int k = 0; k < mpi_functions(); ++k) {
+        const int64_t most = test_count(4, 30), few = polls(k) ? 2 : most;
+        for (int64_t n = 1; n <= calls[k] && n <= few && !broken_anywhere(); ++n, ++*tried)
+            fail_once(s, &(failure){p, k, n, -1});
+    }
+    return test_failures() - failed_before;
+}
+
+/* With shared memory between the ranks, and with messages. */
+static void begin(scene *s, const char *shared)
+{
+    const int periodic = 1;
+    *s = (scene){.plan = META_HALO_NULL};
+    setenv("META_SHARED", shared, 1);
+    setenv("META_TIMEOUT", "2", 1);
+    MPI_Cart_create(MPI_COMM_WORLD, 1, &test_size, &periodic, 0, &s->ring);
+    test_require(join(s));
+}
+
+static void end(scene *s)
+{
+    CHECK_OK(leave(s));
+    MPI_Comm_free(&s->ring);
+    unsetenv("META_TIMEOUT");
+    unsetenv("META_SHARED");
+}
+
+static void a_failure_of_mpi_on_all_ranks_is_an_error_and_no_more(void)
+{
+    static const char *const shared[] = {"auto", "off"};
+    for (int k = 0; k < 2 && !broken_anywhere(); ++k) {
+        scene s;
+        int64_t tried = 0;
+        begin(&s, shared[k]);
+        for (int p = 0; p < PHASES; ++p) fail_at_each_call(&s, &phases[p], &tried);
+        CHECK(tried > 20);
+        end(&s);
+    }
+}
+
+/* The others get the same error where ranks agree on it, or wait in vain. */
+static void a_failure_of_mpi_on_one_rank_keeps_nobody(void)
+{
+    static const char *const shared[] = {"off", "auto"};
+    const int64_t cases = test_count(6, 150);
+    for (int k = 0; k < 2 && test_size > 1 && !broken_anywhere(); ++k) {
+        int64_t calls[PHASES][256];
+        scene s;
+        begin(&s, shared[k]);
+        for (int p = 0; p < PHASES; ++p) count_calls(&s, &phases[p], calls[p]);
+        for (int64_t done = 0; done < cases && !broken_anywhere();) {
+            const int p = (int)test_random_in(0, PHASES - 1);
+            const int function = (int)test_random_in(0, mpi_functions() - 1);
+            if (calls[p][function] == 0) continue;
+            const int64_t most = polls(function) ? 1 : calls[p][function];
+            fail_once(&s, &(failure){&phases[p], function, test_random_in(1, most), test_size - 1});
+            ++done;
+        }
+        end(&s);
+    }
+}
+
+TEST_MPI_MAIN(PROMISE(a_failure_of_mpi_on_all_ranks_is_an_error_and_no_more),
+              PROMISE(a_failure_of_mpi_on_one_rank_keeps_nobody))

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file test_halo_flat.c
+ *  Random exchanges for a time, ten minutes in a long run, with a new plan and new arrays for each
+ * few of them: what the process holds of memory, address space, files, threads, shared memory,
+ * MPI's objects and the devices' memory does not grow. */
+/* TEST: np=3 timeout=120 labels=comm */
+#include "test_mpi.h"
+
+#include <dirent.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "halo_cases.h"
+#include "mpi_fault.h"
+
+/* ------------------------------------------------------------------ what a process holds */
+
+enum { MODES = 5 }; /* those of our back ends are 0 to 4 */
+
+typedef struct usage {
+    int64_t address_space, resident; /* bytes */
+    int64_t shared;                  /* bytes mapped from files in /dev/shm */
+    int64_t files, threads;
+    int64_t objects[MPI_OBJECT_COUNT];
+    int64_t allocated[MODES], buffers[MODES];
+} usage;
+
+static int64_t entries_of(const char *folder)
+{
+    int64_t count = 0;
+    DIR *d = opendir(folder);
+    if (!CHECK(d != NULL)) return 0;
+    while (readdir(d)) ++count;
+    closedir(d);
+    return count;
+}
+
+static int64_t shared_memory(void)
+{
+    char line[4352];
+    int64_t bytes = 0;
+    FILE *maps = fopen("/proc/self/maps", "r");
+    if (!CHECK(maps != NULL)) return 0;
+    while (fgets(line, sizeof line, maps)) {
+        uint64_t from, to;
+        if (strstr(line, " /dev/shm/") && sscanf(line, "%" SCNx64 "-%" SCNx64, &from, &to) == 2)
+            bytes += (int64_t)(to - from);
+    }
+    fclose(maps);
+    return bytes;
+}
+
+static usage look(void)
+{
+    usage u = {0};
+    FILE *statm = fopen("/proc/self/statm", "r");
+    if (CHECK(statm != NULL)) {
+        CHECK_INT(fscanf(statm, "%" SCNd64 " %" SCNd64, &u.address_space, &u.resident), 2);
+        fclose(statm);
+    }
+    u.address_space *= sysconf(_SC_PAGESIZE);
+    u.resident *= sysconf(_SC_PAGESIZE);
+    u.shared = shared_memory();
+    u.files = entries_of("/proc/self/fd");
+    u.threads = entries_of("/proc/self/task");
+    for (int k = 0; k < MPI_OBJECT_COUNT; ++k) u.objects[k] = mpi_objects((mpi_object)k);
+    for (int mode = META_OPENMP; mode < MODES; ++mode) {
+        meta_mem_desc memory = META_MEM_DESC_INIT;
+        int devices = 0;
+        CHECK_OK(meta_device_count(mode, &devices));
+        if (devices == 0 || !CHECK_OK(meta_mem_info(0, mode, &memory))) continue;
+        u.allocated[mode] = (int64_t)memory.allocated;
+        u.buffers[mode] = (int64_t)memory.buffers;
+    }
+    return u;
+}
+
+/* ------------------------------------------------------------------ exchanges */
+
+static void exchange(halo_case *c, meta_halo plan, int step)
+{
+    meta_event done = META_EVENT_NULL;
+    halo_case_initial(c, step);
+    halo_case_expected(c, step);
+    halo_case_upload(c);
+    switch (test_random_in(0, 2)) {
+    case 0:
+        CHECK_OK(meta_halo_exchange(plan, c->fields, NULL));
+        break;
+    case 1:
+        CHECK_OK(meta_halo_exchange(plan, c->fields, META_ASYNC));
+        break;
+    default:
+        CHECK_OK(meta_halo_exchange(plan, c->fields, &done));
+        CHECK_OK(meta_event_free(&done));
+    }
+    halo_case_check(c);
+}
+
+/* A disagreement is found when the plan is made, and that gives back what it had as well. */
+static void refuse(const halo_case *c)
+{
+    meta_halo_desc desc = c->desc;
+    meta_halo plan;
+    if (test_rank == test_size - 1) desc.fields = -1;
+    CHECK_ERR(meta_halo_create(&plan, &desc), META_ERR_ARGUMENT);
+}
+
+static void one_life(int64_t number)
+{
+    const halo_wish wish = halo_wish_random();
+    const int steps = (int)test_random_in(0, 3);
+    halo_case c;
+    meta_halo plan;
+    if (halo_case_make(&c, &wish, "life", number) && CHECK_OK(meta_halo_create(&plan, &c.desc))) {
+        for (int step = 0; step < steps; ++step) exchange(&c, plan, step);
+        if (test_random() % 4 == 0) refuse(&c);
+        CHECK_OK(meta_halo_free(&plan));
+    }
+    halo_case_free(&c);
+    CHECK_OK(meta_flush());
+}
+
+/* The same on every rank: whether rank 0 has time left and nothing is broken. */
+static bool goes_on(double end)
+{
+    int time_left = MPI_Wtime() < end;
+    MPI_Bcast(&time_left, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    return !halo_broken_anywhere() && time_left;
+}
+
+static int64_t live_until(double end, int64_t number, usage *peak)
+{
+    while (goes_on(end)) {
+        one_life(number++);
+        if (number % 16 != 0) continue;
+        const usage now = look();
+        if (now.resident > peak->resident) peak->resident = now.resident;
+        if (now.address_space > peak->address_space) peak->address_space = now.address_space;
+        if (now.shared > peak->shared) peak->shared = now.shared;
+    }
+    return number;
+}
+
+/* ------------------------------------------------------------------ promises */
+
+static void check_exact(const usage *before, const usage *now)
+{
+    CHECK_INT(now->files, before->files);
+    CHECK_INT(now->threads, before->threads);
+    for (int k = 0; k < MPI_OBJECT_COUNT; ++k)
+        if (now->objects[k] != before->objects[k])
+            FAIL("there are %" PRId64 " %s, and were %" PRId64, now->objects[k],
+                 mpi_object_name((mpi_object)k), before->objects[k]);
+    for (int mode = 0; mode < MODES; ++mode) {
+        CHECK_INT(now->allocated[mode], before->allocated[mode]);
+        CHECK_INT(now->buffers[mode], before->buffers[mode]);
+    }
+}
+
+/* Peaks of two stretches of time; heaps breathe. */
+static void check_growth(const char *what, int64_t before, int64_t after, int64_t allowed)
+{
+    if (after > before + allowed)
+        FAIL("%s grew from %" PRId64 " to %" PRId64 " bytes", what, before, after);
+}
+
+static void exchanges_with_ever_new_plans_leave_nothing_behind(void)
+{
+    const double seconds = (double)test_count(16, 600), start = MPI_Wtime();
+    usage warm = {0}, early = {0}, late = {0};
+    int64_t number = live_until(start + 0.3 * seconds, 0, &warm);
+    const usage before = look();
+    number = live_until(start + 0.6 * seconds, number, &early);
+    const int64_t middle = number;
+    number = live_until(start + seconds, number, &late);
+    const usage after = look();
+    test_case("after %" PRId64 " plans, of them %" PRId64 " in the second half", number,
+              number - middle);
+    check_exact(&before, &after);
+    check_growth("shared memory", early.shared, late.shared, 0);
+    check_growth("resident memory", early.resident, late.resident, 1 << 20);
+    check_growth("address space", early.address_space, late.address_space, 1 << 20);
+    if (getenv("FLAT_SHOW"))
+        printf("%d: %lld plans; rss %lld %lld %lld; vm %lld %lld %lld; shm %lld %lld %lld\n",
+               test_rank, (long long)number, (long long)warm.resident, (long long)early.resident,
+               (long long)late.resident, (long long)warm.address_space,
+               (long long)early.address_space, (long long)late.address_space,
+               (long long)warm.shared, (long long)early.shared, (long long)late.shared);
+}
+
+TEST_COMM_MAIN(PROMISE(exchanges_with_ever_new_plans_leave_nothing_behind))
