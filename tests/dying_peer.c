@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file dying_peer.c
+ *  A program of three ranks or more for test_comm_peers.sh: rank 1 is killed, exits or stops in a
+ *  phase of the program's life, and the others write down what they were told.
+ *
+ *  dying_peer PHASE kill|exit|stop FOLDER: FOLDER/told.R then holds a line for each call of rank R
+ * that failed, the code's name in front. Exit status 1 if there is one. */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "meta_comm.h"
+
+enum { CELLS = 5000, VICTIM = 1, TAG = 5 };
+
+typedef struct life {
+    int rank, size;
+    MPI_Comm ring;
+    meta_halo plan;
+    void *u;
+    FILE *told;
+    int failed;
+} life;
+
+/* ------------------------------------------------------------------ the end of a rank */
+
+static void end_as(const char *manner)
+{
+    fflush(NULL);
+    if (strcmp(manner, "kill") == 0) raise(SIGKILL);
+    if (strcmp(manner, "stop") == 0) raise(SIGSTOP);
+    _exit(0);
+}
+
+/* ------------------------------------------------------------------ phases */
+
+static void told(life *l, const char *call, meta_err error)
+{
+    if (error == META_OK) return;
+    l->failed = 1;
+    fprintf(l->told, "%s: %s: %s\n", meta_strerror(error), call, meta_last_error());
+    fflush(l->told);
+}
+
+static meta_err create(life *l)
+{
+    meta_halo_desc desc = META_HALO_DESC_INIT;
+    desc.cart = l->ring;
+    desc.box = (meta_box){1, {CELLS + 2}, {1}, {CELLS + 1}};
+    desc.low[0] = desc.high[0] = 1;
+    return meta_halo_create(&l->plan, &desc);
+}
+
+static meta_err start(life *l)
+{
+    return meta_halo_start(l->plan, &l->u);
+}
+
+static meta_err finish(life *l)
+{
+    return meta_halo_finish(l->plan, NULL);
+}
+
+static meta_err exchange(life *l)
+{
+    return meta_halo_exchange(l->plan, &l->u, NULL);
+}
+
+static meta_err free_plan(life *l)
+{
+    return meta_halo_free(&l->plan);
+}
+
+static meta_err receive(life *l)
+{
+    return meta_packed_recv(VICTIM, l->u, CELLS, META_F64, TAG, NULL);
+}
+
+static meta_err reduce(life *l)
+{
+    double sum = 0, mine = l->rank;
+    return meta_allreduce(&sum, &mine, 1, META_SUM, META_F64, NULL);
+}
+
+static meta_err leave(life *l)
+{
+    (void)l;
+    return META_OK; /* the end of every phase */
+}
+
+/* What everybody does before, and what rank 1 does not do. */
+typedef struct phase {
+    const char *name;
+    meta_err (*before[3])(life *l);
+    meta_err (*act)(life *l);
+} phase;
+
+static const phase phases[] = {
+    {"create", {NULL}, create},
+    {"exchange", {create, exchange, NULL}, exchange},
+    {"finish", {create, start, NULL}, finish},
+    {"free", {create, exchange, NULL}, free_plan},
+    {"message", {NULL}, receive},
+    {"reduce", {reduce, NULL}, reduce},
+    {"finalize", {create, exchange, free_plan}, leave},
+};
+
+static void live(life *l, const phase *p, const char *manner)
+{
+    for (int k = 0; k < 3 && p->before[k]; ++k) told(l, "before", p->before[k](l));
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (l->rank == VICTIM) end_as(manner);
+    told(l, p->name, p->act(l));
+    told(l, "the end", meta_comm_finalize());
+}
+
+/* ------------------------------------------------------------------ the program */
+
+static int usage(void)
+{
+    fprintf(stderr, "usage: dying_peer PHASE kill|exit|stop FOLDER\n");
+    return 2;
+}
+
+static int open_life(life *l, const char *folder)
+{
+    const int periodic = 1;
+    char name[4096];
+    meta_err error = meta_comm_init(NULL, NULL);
+    if (error == META_OK) error = meta_comm_rank(&l->rank, &l->size);
+    if (error == META_OK) error = meta_alloc(&l->u, (CELLS + 2) * sizeof(double));
+    if (error != META_OK || l->size <= VICTIM) {
+        fprintf(stderr, "dying_peer: %s\n", meta_last_error());
+        return 2;
+    }
+    snprintf(name, sizeof name, "%s/told.%d", folder, l->rank);
+    l->told = fopen(name, "w");
+    if (!l->told) {
+        perror(name);
+        return 2;
+    }
+    MPI_Cart_create(MPI_COMM_WORLD, 1, &l->size, &periodic, 0, &l->ring);
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    life l = {.plan = META_HALO_NULL};
+    const phase *p = NULL;
+    for (size_t k = 0; argc == 4 && k < sizeof phases / sizeof *phases; ++k)
+        if (strcmp(phases[k].name, argv[1]) == 0) p = &phases[k];
+    if (!p) return usage();
+    const int status = open_life(&l, argv[3]);
+    if (status != 0) return status;
+    live(&l, p, argv[2]);
+    fclose(l.told);
+    return l.failed;
+}

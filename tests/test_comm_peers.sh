@@ -1,0 +1,127 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Ranks that are killed, exit early or stop, in each phase of a program's life: with META_TIMEOUT set no
+# survivor hangs, each is told META_ERR_PEER with the peer, the phase and the tag, and ends with a
+# status that is not 0.
+# TEST: backends=any mpi=yes timeout=600 labels=comm,programs
+. "$META_TEST_SRCDIR/tests/programs.sh"
+META_TIMEOUT=3
+META_MODE=openmp
+export META_TIMEOUT META_MODE
+long=${META_TEST_LONG-0}
+
+# Launchers end a job when a rank does, in ways that cannot all be turned off, so each rank stands
+# behind a shell that outlives it until the survivors have ended as well.
+cat >rank.sh <<'END'
+folder=$1
+shift
+rank=${PMI_RANK-${OMPI_COMM_WORLD_RANK-none}}
+"$@" &
+echo $! >"$folder/pid.$rank.new"
+mv "$folder/pid.$rank.new" "$folder/pid.$rank"
+wait $!
+echo $? >"$folder/ended.$rank.new"
+mv "$folder/ended.$rank.new" "$folder/ended.$rank"
+while [ -d "$folder" ] && [ ! -e "$folder/over" ]; do sleep 0.1; done
+END
+case $META_TEST_MPI in
+    openmpi) options='--enable-recovery' ;;
+    *) options='-disable-auto-cleanup' ;;
+esac
+
+# launch RANKS PROGRAM ARGUMENT…: in the background, in the folder `run`.
+launch()
+{
+    ranks=$1
+    shift
+    what="$*, $manner"
+    rm -rf run
+    mkdir run
+    $META_TEST_MPIEXEC $options -n "$ranks" sh rank.sh "$here/run" "$@" >out 2>err </dev/null &
+    job=$!
+}
+# await SECONDS FILE…: until all are there.
+await()
+{
+    tenths=$((10 * $1))
+    shift
+    for file in "$@"; do
+        while [ ! -e "$file" ]; do
+            [ $tenths -gt 0 ] || return 1
+            tenths=$((tenths - 1))
+            sleep 0.1
+        done
+    done
+}
+# end_all: whoever is left, rank 1 above all, which may be stopped.
+end_all()
+{
+    for file in run/pid.*; do
+        rank=${file##*.}
+        [ "$rank" != 1 ] && [ -e "run/ended.$rank" ] || kill -KILL "$(cat "$file")" 2>/dev/null
+    done
+    : >run/over
+    wait $job
+}
+# ended WHO…: the survivors have, in time, and not as if all were well.
+ended()
+{
+    for rank in "$@"; do
+        if [ ! -e "run/ended.$rank" ]; then
+            broken "rank $rank has not ended"
+        elif [ "$(cat "run/ended.$rank")" = 0 ]; then
+            broken "rank $rank ended with status 0"
+        elif [ "$(cat "run/ended.$rank")" -gt 128 ]; then
+            broken "rank $rank was ended by signal $(($(cat "run/ended.$rank") - 128))"
+        fi
+    done
+}
+# said RANK TEXT: its first error is META_ERR_PEER and has the text.
+said()
+{
+    line=$(head -n 1 "run/told.$1" 2>/dev/null)
+    case $line in
+        "META_ERR_PEER: "*) ;;
+        *) broken "rank $1 was told: $line" ;;
+    esac
+    echo "$line" | grep -q -e "$2" || broken "rank $1 was told, without '$2': $line"
+}
+
+limit=30
+[ "${META_TEST_SANITIZE-no}" = no ] || limit=120
+# try PHASE TEXT: the text is what survivors must be told.
+try()
+{
+    launch 3 "$build/tests/dying_peer" "$1" "$manner" "$here/run"
+    await $limit run/ended.0 run/ended.2
+    end_all
+    ended 0 2
+    said 0 "$2"
+    said 2 "$2"
+}
+
+for manner in kill exit stop; do
+    try create 'plan'
+    try exchange 'rank 1.*tag'
+    try message 'rank 1.*tag 5'
+    [ "$manner" = kill ] || [ "$long" = 1 ] || continue
+    try finish 'rank 1.*tag'
+    try free 'plan'
+    try reduce 'allreduce'
+    try finalize 'finalize'
+done
+
+# A program of ours.
+for manner in KILL STOP; do
+    launch 3 "$build/meta-minighost" --scaling 1 --nx 24 --ny 24 --nz 24 --num_vars 1 \
+        --num_tsteps 1000000 --report_diffusion 0
+    await $limit run/pid.1 && sleep 3
+    kill -$manner "$(cat run/pid.1)"
+    await $limit run/ended.0 run/ended.2
+    end_all
+    ended 0 2
+    grep -q 'META_ERR_PEER\|another process' err || broken 'does not say why'
+done
+
+[ $failed = 0 ] && echo 'nobody waited for the dead'
+exit $failed
