@@ -103,6 +103,18 @@ static void check_interior(const halo_case *c, const record *r)
     }
 }
 
+/* No interior cell is one that a neighbour adds to, in any of the arrays. */
+static void check_untouched(const halo_case *c, const record *r)
+{
+    for (int d = 0; d < r->own.ndim && r->interiors > 0; ++d) {
+        int shared = 0;
+        for (int f = 0; f < c->wish.fields; ++f) shared |= c->array[f].stagger[d];
+        if (has_neighbour(c, d, -1))
+            CHECK(r->inner.start[d] >= r->own.start[d] + c->high[d] + shared);
+        if (has_neighbour(c, d, 1)) CHECK(r->inner.end[d] <= r->own.end[d] - c->low[d]);
+    }
+}
+
 /* How a call ends: at once, in the background, or with an event. */
 static meta_err overlap(halo_case *c, meta_halo plan, meta_halo_work *interior,
                         meta_halo_work *boundary, void *with, int way)
@@ -132,6 +144,7 @@ static void run_boxes(halo_case *c)
         halo_case_check(c);
         check_cover(&r);
         if (c->wish.op == META_HALO_COPY) check_interior(c, &r);
+        else check_untouched(c, &r);
         free(r.visits);
     }
     CHECK_OK(meta_halo_free(&plan));
