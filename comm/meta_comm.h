@@ -150,6 +150,93 @@ META_API meta_err meta_halo_overlap(meta_halo plan, void *const *fields, meta_ha
  *  @return META_ERR_STATE while an exchange is not finished */
 META_API meta_err meta_halo_free(meta_halo *plan);
 
+/* ------------------------------------------------------------------ uneven devices */
+
+/** Where a global grid is cut into blocks: the ranks whose coordinate along dimension d of a Cartesian
+ *  communicator is k hold its planes at[d][k] … at[d][k + 1] - 1. So at[d][0] is 0, and the last
+ *  element the grid's extent. The arrays are the caller's: one for each dimension of the communicator,
+ *  of an element more than there are ranks along it. Further pointers mean nothing. */
+typedef struct meta_cuts {
+    int64_t *at[META_MAX_DIM];
+} meta_cuts;
+
+/** The block of @p rank of @p cart: the global index of its first cell and its extents, each an array
+ *  of an element a dimension; either may be NULL, not both. Asks no other rank. */
+META_API meta_err meta_cuts_block(const meta_cuts *cuts, MPI_Comm cart, int rank, int64_t *first,
+                                  int64_t *cells);
+
+/** A caller's own kernel: queue it (META_ASYNC) or do it, once. */
+typedef meta_err meta_speed_work(void *with);
+/** How fast this rank computes, in cells a second: @p work is called with @p with, a flush before and
+ *  behind, as often as takes a millisecond or more; the median of @p times such samples counts. @p cells
+ *  is what one call computes. All ranks compute until the last one has its samples, because ranks of a
+ *  node share its cores and its memory. Warms up first; @p work is so called any number of times.
+ *  Collective over @p comm.
+ *  @return the first error of a work, on every rank */
+META_API meta_err meta_measure_speed(MPI_Comm comm, meta_speed_work *work, void *with, int64_t cells,
+                                     int times, double *speed);
+
+/** What is to be cut. Set it to META_DECOMPOSE_DESC_INIT first. */
+typedef struct meta_decompose_desc {
+    size_t size;
+    MPI_Comm cart;               /**< Cartesian, 1 … 3 dimensions; dimension d is the grid's (0 is x) */
+    int64_t cells[META_MAX_DIM]; /**< extents of the global grid */
+    int64_t least[META_MAX_DIM]; /**< planes that every rank gets at least along each dimension, such as
+                                      the ghosts' width; 0 is 1 */
+    double speed;                /**< of this rank, in cells a second: meta_measure_speed()'s or your own;
+                                      only the ratios matter */
+    int64_t most;                /**< cells that this rank can hold; 0: any number */
+} meta_decompose_desc;
+#define META_DECOMPOSE_DESC_INIT                                                         \
+    {sizeof(meta_decompose_desc), MPI_COMM_NULL, {0}, {0}, 1.0, 0}
+
+/** Cut the grid so that the rank which needs longest, its cells over its speed, needs as little time as
+ *  possible, and none gets more cells than it can hold. Cuts go through the whole grid: planes are never
+ *  split. Where only one dimension has several ranks the cuts are the best there are (bisection over
+ *  the time). Otherwise finding those is NP-hard (Beaumont, Boudet, Rastello and Robert, IEEE Trans.
+ *  Computers 50, 2001): from even cuts, and from those by the sums of the speeds, one dimension after the
+ *  other is cut as well as the others allow until nothing improves (as Nicol, J. Parallel Distrib.
+ *  Comput. 23, 1994, does for uneven cells), and the best outcome counts. Collective, the same cuts on
+ *  every rank; a rank needs memory by the extents of the process grid, not by the number of ranks.
+ *  @param cuts     its arrays receive them
+ *  @param seconds  NULL, or receives the time of the rank that needs longest
+ *  @return META_ERR_ARGUMENT where there are fewer planes than ranks need, or a speed is not positive and
+ *          finite; META_ERR_NO_MEMORY where the ranks cannot hold the grid, both with the numbers;
+ *          META_ERR_MISMATCH where ranks disagree on the grid. The same on every rank */
+META_API meta_err meta_decompose(const meta_cuts *cuts, const meta_decompose_desc *desc,
+                                 double *seconds);
+
+/** Propose cuts to follow those at @p now, from what this rank needed for a step on its block:
+ *  @p seconds, computing alone, without waiting for others. desc->speed means nothing here. The proposal
+ *  is @p now itself where nothing better is found. Move only where the steps that are left gain more
+ *  than the move costs; measured times have noise, so a few per cent are none. Collective.
+ *  @param next    its arrays receive the proposal; they are not those of @p now
+ *  @param before  NULL, or receives the time of the rank that needed longest
+ *  @param after   NULL, or receives what the one that will need longest will need, at equal speeds
+ *  @return as meta_decompose() */
+META_API meta_err meta_rebalance(const meta_cuts *next, const meta_cuts *now,
+                                 const meta_decompose_desc *desc, double seconds, double *before,
+                                 double *after);
+
+/** An array of the global grid's cells, a block on each rank. */
+typedef struct meta_redistribute_field {
+    meta_type type;
+    const void *from;  /**< a device buffer, any device: this rank's part before */
+    meta_box from_box; /**< its own cells in the array: as many as the block's, or in any dimension one
+                            more, as meta_halo_field.box describes it, the same on every rank */
+    void *to;          /**< and after; another buffer, of the same device or another one */
+    meta_box to_box;
+} meta_redistribute_field;
+/** Move the own cells of @p fields arrays from blocks cut at @p before to blocks cut at @p after. Cells
+ *  outside the boxes stay as they are: exchange ghosts afterwards. Work that is queued is done before;
+ *  complete on return. One array after the other, for which host and device have room for what this rank
+ *  sends and receives of it meanwhile. Collective.
+ *  @return META_ERR_MISMATCH where ranks disagree on cuts, number or types of the fields, META_ERR_BOUNDS
+ *          where a box is not its block's; the same on every rank, and nothing was written. After
+ *          META_ERR_NO_MEMORY, _DEVICE or _MPI the new arrays hold anything */
+META_API meta_err meta_redistribute(MPI_Comm cart, const meta_cuts *before, const meta_cuts *after,
+                                    int fields, const meta_redistribute_field *field);
+
 /* ------------------------------------------------------------------ what went which way */
 
 /** The ways of a message between two ranks' arrays. */

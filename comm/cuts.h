@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file cuts.h
+ *  What the files that cut a grid and move its blocks share: the process grid, and arguments on
+ * which all ranks must agree. */
+#ifndef META_CUTS_H
+#define META_CUTS_H
+
+#include "comm.h"
+
+enum { CUTS_DIMS = 3 };
+
+/** A rank in its process grid. */
+typedef struct cuts_ranks {
+    MPI_Comm cart; /**< a duplicate, which returns errors */
+    int rank, dims;
+    int extent[CUTS_DIMS], at[CUTS_DIMS]; /**< 1 and 0 in dimensions that are not there */
+} cuts_ranks;
+
+/** Collective, and both wait for all ranks first. Duplicate @p comm; @p g needs cart alone then. */
+meta_err cuts_duplicate(MPI_Comm comm, const char *name, MPI_Comm *copy);
+/** Duplicate Cartesian @p cart, called @p name, and find this rank's place in it. Local errors of
+ * the argument are returned before any rank is asked. */
+meta_err cuts_open(cuts_ranks *g, MPI_Comm cart, const char *name);
+void cuts_close(cuts_ranks *g);
+
+/** Compare @p mine with rank 0's; @p index is printed behind the name where it is not negative.
+ *  Collective: an error of this rank alone, for comm_agree(). */
+meta_err cuts_compare(const cuts_ranks *g, const char *name, int64_t count, const int64_t *mine);
+/** Whether @p cuts are ones of the process grid, and the same on every rank. Collective, the same
+ * error everywhere, as the next ones. */
+meta_err cuts_check(const cuts_ranks *g, const char *name, const meta_cuts *cuts);
+/** Whether there are arrays for results. */
+meta_err cuts_check_output(const cuts_ranks *g, const char *name, const meta_cuts *cuts);
+
+/** Whether every rank's @p value, called @p name, is positive and finite. */
+meta_err cuts_check_positive(const cuts_ranks *g, const char *name, double value);
+/** Whether there is a description of the size this library knows; local. */
+meta_err cuts_check_size(const meta_decompose_desc *desc);
+/** Whether it says the same on every rank, and can be met. Collective, the same error everywhere.
+ */
+meta_err cuts_check_desc(const cuts_ranks *g, const meta_decompose_desc *desc);
+
+/** The best cuts from a few beginnings, one of them @p now where it is not NULL. @p speed is this
+ * rank's, in cells a second, checked. Collective, with its errors the same everywhere. @p next's
+ * arrays and @p seconds, of the slowest rank, are written on success. */
+meta_err cuts_find(const cuts_ranks *g, const meta_decompose_desc *desc, double speed,
+                   const meta_cuts *now, const meta_cuts *next, double *seconds);
+
+#endif
