@@ -133,15 +133,23 @@ static meta_err check_axes(const cuts_ranks *g, const char *name, const meta_cut
     return META_OK;
 }
 
-meta_err cuts_check(const cuts_ranks *g, const char *name, const meta_cuts *cuts)
+/* Every dimension is compared, whatever was found: other ranks wait for this one. */
+static meta_err compare_axes(const cuts_ranks *g, const char *name, const meta_cuts *cuts)
 {
+    meta_err error = META_OK;
     char text[64];
-    COMM_TRY(comm_agree(g->cart, check_axes(g, name, cuts)));
     for (int d = 0; d < g->dims; ++d) {
         name_axis(text, name, d);
-        COMM_TRY(comm_agree(g->cart, cuts_compare(g, text, g->extent[d] + 1, cuts->at[d])));
+        const meta_err one = cuts_compare(g, text, g->extent[d] + 1, cuts->at[d]);
+        if (error == META_OK) error = one;
     }
-    return META_OK;
+    return error;
+}
+
+meta_err cuts_check(const cuts_ranks *g, const char *name, const meta_cuts *cuts)
+{
+    COMM_TRY(comm_agree(g->cart, check_axes(g, name, cuts)));
+    return comm_agree(g->cart, compare_axes(g, name, cuts));
 }
 
 static meta_err check_arrays(const cuts_ranks *g, const char *name, const meta_cuts *cuts)
@@ -151,11 +159,6 @@ static meta_err check_arrays(const cuts_ranks *g, const char *name, const meta_c
         if (!cuts->at[d])
             return core->fail(META_ERR_ARGUMENT, "argument '%s->at[%d]' is NULL", name, d);
     return META_OK;
-}
-
-meta_err cuts_check_output(const cuts_ranks *g, const char *name, const meta_cuts *cuts)
-{
-    return comm_agree(g->cart, check_arrays(g, name, cuts));
 }
 
 meta_err cuts_check_size(const meta_decompose_desc *desc)
@@ -198,20 +201,38 @@ static meta_err check_numbers(const cuts_ranks *g, const meta_decompose_desc *de
     return META_OK;
 }
 
-meta_err cuts_check_desc(const cuts_ranks *g, const meta_decompose_desc *desc)
+static meta_err check_positive(const char *name, double value)
 {
-    COMM_TRY(comm_agree(g->cart, cuts_compare(g, "desc->cells", g->dims, desc->cells)));
-    COMM_TRY(comm_agree(g->cart, cuts_compare(g, "desc->least", g->dims, desc->least)));
-    return comm_agree(g->cart, check_numbers(g, desc));
+    if (isfinite(value) && value > 0) return META_OK;
+    return core->fail(META_ERR_ARGUMENT, "argument '%s' is %g: it must be positive and finite",
+                      name, value);
 }
 
-meta_err cuts_check_positive(const cuts_ranks *g, const char *name, double value)
+static meta_err check_desc(const cuts_ranks *g, const meta_decompose_desc *desc,
+                           const char *out_name, const meta_cuts *out, const char *name,
+                           double value)
 {
-    meta_err error = META_OK;
-    if (!isfinite(value) || value <= 0)
-        error = core->fail(META_ERR_ARGUMENT, "argument '%s' is %g: it must be positive and finite",
-                           name, value);
-    return comm_agree(g->cart, error);
+    int64_t mine[2 * CUTS_DIMS], first[2 * CUTS_DIMS];
+    char text[32];
+    for (int d = 0; d < g->dims; ++d) {
+        mine[d] = desc->cells[d];
+        mine[g->dims + d] = desc->least[d];
+    }
+    memcpy(first, mine, sizeof first);
+    COMM_MPI(MPI_Bcast, (first, 2 * g->dims, MPI_INT64_T, 0, g->cart));
+    for (int k = 0; k < 2 * g->dims; ++k) {
+        snprintf(text, sizeof text, "desc->%s[%d]", k < g->dims ? "cells" : "least", k % g->dims);
+        if (mine[k] != first[k]) return differs(text, mine[k], first[k]);
+    }
+    COMM_TRY(check_arrays(g, out_name, out));
+    COMM_TRY(check_numbers(g, desc));
+    return check_positive(name, value);
+}
+
+meta_err cuts_check_desc(const cuts_ranks *g, const meta_decompose_desc *desc, const char *out_name,
+                         const meta_cuts *out, const char *name, double value)
+{
+    return comm_agree(g->cart, check_desc(g, desc, out_name, out, name, value));
 }
 
 /* ------------------------------------------------------------------ a rank's block */

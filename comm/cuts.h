@@ -29,16 +29,12 @@ meta_err cuts_compare(const cuts_ranks *g, const char *name, int64_t count, cons
 /** Whether @p cuts are ones of the process grid, and the same on every rank. Collective, the same
  * error everywhere, as the next ones. */
 meta_err cuts_check(const cuts_ranks *g, const char *name, const meta_cuts *cuts);
-/** Whether there are arrays for results. */
-meta_err cuts_check_output(const cuts_ranks *g, const char *name, const meta_cuts *cuts);
-
-/** Whether every rank's @p value, called @p name, is positive and finite. */
-meta_err cuts_check_positive(const cuts_ranks *g, const char *name, double value);
 /** Whether there is a description of the size this library knows; local. */
 meta_err cuts_check_size(const meta_decompose_desc *desc);
-/** Whether it says the same on every rank, and can be met. Collective, the same error everywhere.
- */
-meta_err cuts_check_desc(const cuts_ranks *g, const meta_decompose_desc *desc);
+/** Whether it says the same on every rank and can be met; whether @p out, called @p out_name, has
+ * arrays for results; and whether @p value, called @p name, is positive and finite. */
+meta_err cuts_check_desc(const cuts_ranks *g, const meta_decompose_desc *desc, const char *out_name,
+                         const meta_cuts *out, const char *name, double value);
 
 /** The best cuts from a few beginnings, one of them @p now where it is not NULL. @p speed is this
  * rank's, in cells a second, checked. Collective, with its errors the same everywhere. @p next's

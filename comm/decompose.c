@@ -22,8 +22,9 @@ typedef struct cutting {
     int64_t most;              /* cells that it can hold */
     int64_t *part[CUTS_DIMS];  /* planes of each part, as they are now */
     int64_t *found[CUTS_DIMS]; /* of the best cuts so far */
-    double *price;             /* of the parts of a dimension */
-    int64_t *room;             /* planes that they can hold */
+    int axis;                  /* a dimension with several ranks, where there is one */
+    double *price; /* of the parts of a dimension, and room for their rooms behind them */
+    int64_t *room; /* planes that they can hold */
 } cutting;
 
 /* ------------------------------------------------------------------ one dimension */
@@ -89,54 +90,56 @@ static int64_t cells_across(const cutting *c, int d)
     return product;
 }
 
-/* The prices of dimension @p d at @p cost a cell, and where @p limited its rooms. */
+/* A number of planes as one that is no larger, for numbers that a double cannot tell apart. */
+static double no_more_than(int64_t planes)
+{
+    const double near = (double)planes;
+    return near > 0x1p53 ? nextafter(near, 0) : near;
+}
+
+/* The prices of dimension @p d at @p cost a cell, and where @p limited its rooms; together in one
+ * reduction, of the prices and the rooms' negatives. */
 static meta_err find_prices(cutting *c, int d, double cost, bool limited)
 {
     const int parts = c->g->extent[d], mine = c->g->at[d];
-    const int64_t across = cells_across(c, d), room = c->most / across;
-    for (int k = 0; k < parts; ++k) c->price[k] = 0, c->room[k] = c->cells[d];
-    c->price[mine] = (double)across * cost;
-    if (limited && room < c->cells[d]) c->room[mine] = room;
-    COMM_MPI(MPI_Allreduce, (MPI_IN_PLACE, c->price, parts, MPI_DOUBLE, MPI_MAX, c->g->cart));
-    return comm_mpi(MPI_Allreduce(MPI_IN_PLACE, c->room, parts, MPI_INT64_T, MPI_MIN, c->g->cart),
-                    "MPI_Allreduce");
-}
-
-/* The largest of all ranks' costs. */
-static meta_err find_worst(const cutting *c, double cost, double *worst)
-{
-    const double mine = (double)cells_across(c, -1) * cost;
-    COMM_MPI(MPI_Allreduce, (&mine, worst, 1, MPI_DOUBLE, MPI_MAX, c->g->cart));
+    const int64_t across = cells_across(c, d), room = c->most / across, cells = c->cells[d];
+    double *price = c->price, *rooms = c->price + parts;
+    for (int k = 0; k < parts; ++k) price[k] = 0, rooms[k] = -INFINITY;
+    price[mine] = (double)across * cost;
+    if (limited && room < cells) rooms[mine] = -no_more_than(room);
+    COMM_MPI(MPI_Allreduce, (MPI_IN_PLACE, c->price, 2 * parts, MPI_DOUBLE, MPI_MAX, c->g->cart));
+    for (int k = 0; k < parts; ++k)
+        c->room[k] = -rooms[k] < (double)cells ? (int64_t)-rooms[k] : cells;
     return META_OK;
 }
 
-static meta_err all_hold(const cutting *c, bool *hold)
+/* The largest of all ranks' costs, at the prices of dimension @p d. */
+static double worst_of(const cutting *c, int d)
 {
-    const int mine = cells_across(c, -1) <= c->most;
-    int all;
-    COMM_MPI(MPI_Allreduce, (&mine, &all, 1, MPI_INT, MPI_MIN, c->g->cart));
-    *hold = all;
-    return META_OK;
+    double worst = 0;
+    for (int k = 0; k < c->g->extent[d]; ++k)
+        worst = fmax(worst, (double)c->part[d][k] * c->price[k]);
+    return worst;
 }
 
 /* Cut one dimension after the other, from the last on if @p backward, until the worst of all ranks'
  * costs falls no more. Each cut is the best for what the others are, so it never rises. */
-static meta_err take_turns(cutting *c, double cost, bool limited, bool backward)
+static meta_err take_turns(cutting *c, double cost, bool limited, bool backward, double *worst)
 {
     enum { MOST_ROUNDS = 50 };
-    double before, worst;
-    COMM_TRY(find_worst(c, cost, &worst));
+    double before = INFINITY, now = INFINITY;
     for (int round = 0; round < MOST_ROUNDS; ++round) {
-        before = worst;
         for (int k = 0; k < c->g->dims; ++k) {
             const int d = backward ? c->g->dims - 1 - k : k;
             if (c->g->extent[d] == 1) continue;
             COMM_TRY(find_prices(c, d, cost, limited));
             cut_by_price(c, d);
+            now = worst_of(c, d);
         }
-        COMM_TRY(find_worst(c, cost, &worst));
-        if (worst >= before) break;
+        if (now >= before) break;
+        before = now;
     }
+    *worst = now;
     return META_OK;
 }
 
@@ -171,19 +174,37 @@ static meta_err begin(cutting *c, beginning from, const meta_cuts *now)
     return META_OK;
 }
 
-/* Cuts that every rank can hold, by way of making the fullest less full. */
-static meta_err make_hold(cutting *c, bool backward, bool *hold)
+/* Whether every rank can hold the cuts as they are, and the worst of all ranks' costs. */
+static meta_err look(cutting *c, bool *hold, double *worst)
 {
-    COMM_TRY(all_hold(c, hold));
+    COMM_TRY(find_prices(c, c->axis, c->cost, true));
+    *hold = true;
+    for (int k = 0; k < c->g->extent[c->axis]; ++k)
+        *hold = *hold && c->part[c->axis][k] <= c->room[k];
+    *worst = worst_of(c, c->axis);
+    return META_OK;
+}
+
+/* Cuts that every rank can hold, by way of making the fullest less full. */
+static meta_err make_hold(cutting *c, bool backward, bool *hold, double *worst)
+{
+    COMM_TRY(look(c, hold, worst));
     if (*hold) return META_OK;
-    COMM_TRY(take_turns(c, c->filling, false, backward));
-    return all_hold(c, hold);
+    COMM_TRY(take_turns(c, c->filling, false, backward, worst));
+    return look(c, hold, worst);
 }
 
 static void keep(cutting *c)
 {
     for (int d = 0; d < c->g->dims; ++d)
         memcpy(c->found[d], c->part[d], (size_t)c->g->extent[d] * sizeof *c->found[d]);
+}
+
+static void keep_better(cutting *c, double worst, double *best)
+{
+    if (worst >= *best) return;
+    *best = worst;
+    keep(c);
 }
 
 /* The best outcome of all beginnings; *any is false where none can be held. */
@@ -194,18 +215,12 @@ static meta_err try_all(cutting *c, const meta_cuts *now, bool *any)
         for (int backward = 0; backward < 2; ++backward) {
             bool hold;
             COMM_TRY(begin(c, (beginning)from, now));
-            COMM_TRY(make_hold(c, backward, &hold));
+            COMM_TRY(make_hold(c, backward, &hold, &worst));
             if (!hold) continue;
             *any = true;
-            if (from == FROM_NOW && backward == 0) { /* as they are */
-                COMM_TRY(find_worst(c, c->cost, &best));
-                keep(c);
-            }
-            COMM_TRY(take_turns(c, c->cost, true, backward));
-            COMM_TRY(find_worst(c, c->cost, &worst));
-            if (worst >= best) continue;
-            best = worst;
-            keep(c);
+            if (from == FROM_NOW) keep_better(c, worst, &best);
+            COMM_TRY(take_turns(c, c->cost, true, backward, &worst));
+            keep_better(c, worst, &best);
         }
     return META_OK;
 }
@@ -226,12 +241,9 @@ static meta_err no_room_together(const cutting *c)
                       all, together);
 }
 
-/* Where one dimension alone is cut, whether its parts have room for its planes. */
-static meta_err no_room_for_planes(cutting *c, int d)
+/* One dimension alone is cut, and its parts have room for no more than @p together planes. */
+static meta_err no_room_for_planes(const cutting *c, int d, int64_t together)
 {
-    int64_t together;
-    COMM_TRY(find_prices(c, d, c->cost, true));
-    if (holds(c, d, &together)) return META_OK;
     for (int k = 0; k < c->g->extent[d]; ++k)
         if (c->room[k] < c->least[d])
             return core->fail(META_ERR_NO_MEMORY,
@@ -258,28 +270,35 @@ static meta_err no_room_found(const cutting *c)
 }
 
 /* How many dimensions have several ranks, and the last of them. */
-static int cut_dimensions(const cuts_ranks *g, int *last)
+static int cut_dimensions(cutting *c)
 {
     int count = 0;
-    for (int d = 0; d < g->dims; ++d)
-        if (g->extent[d] > 1) ++count, *last = d;
+    for (int d = 0; d < c->g->dims; ++d)
+        if (c->g->extent[d] > 1) ++count, c->axis = d;
     return count;
 }
 
-static meta_err search(cutting *c, const meta_cuts *now)
+static meta_err cut_one(cutting *c)
 {
-    int axis = 0;
-    bool any = false;
-    COMM_TRY(no_room_together(c));
-    if (cut_dimensions(c->g, &axis) == 1) {
-        COMM_TRY(begin(c, FROM_EVEN, NULL));
-        COMM_TRY(no_room_for_planes(c, axis));
-        cut_by_price(c, axis);
-        keep(c);
-        return META_OK;
+    int64_t together;
+    COMM_TRY(begin(c, FROM_EVEN, NULL));
+    COMM_TRY(find_prices(c, c->axis, c->cost, true));
+    if (!holds(c, c->axis, &together)) {
+        COMM_TRY(no_room_together(c));
+        return no_room_for_planes(c, c->axis, together);
     }
+    cut_by_price(c, c->axis);
+    keep(c);
+    return META_OK;
+}
+
+static meta_err cut_several(cutting *c, const meta_cuts *now)
+{
+    bool any = false;
     COMM_TRY(try_all(c, now, &any));
-    return any ? META_OK : comm_agree(c->g->cart, no_room_found(c));
+    if (any) return META_OK;
+    COMM_TRY(no_room_together(c));
+    return comm_agree(c->g->cart, no_room_found(c));
 }
 
 /* ------------------------------------------------------------------ memory and results */
@@ -295,7 +314,7 @@ static meta_err allocate(cutting *c)
         there = there && c->part[d] && c->found[d];
         if (parts > most) most = parts;
     }
-    c->price = calloc((size_t)most, sizeof *c->price);
+    c->price = calloc(2 * (size_t)most, sizeof *c->price);
     c->room = calloc((size_t)most, sizeof *c->room);
     if (there && c->price && c->room) return META_OK;
     return core->fail(META_ERR_NO_MEMORY, "the host has no memory for the cuts of a process grid");
@@ -351,7 +370,7 @@ meta_err cuts_find(const cuts_ranks *g, const meta_decompose_desc *desc, double 
     COMM_MPI(MPI_Allreduce, (&speed, &fastest, 1, MPI_DOUBLE, MPI_MAX, g->cart));
     describe(&c, desc, speed, fastest);
     meta_err error = comm_agree(g->cart, allocate(&c));
-    if (error == META_OK) error = search(&c, now);
+    if (error == META_OK) error = cut_dimensions(&c) > 1 ? cut_several(&c, now) : cut_one(&c);
     if (error == META_OK) error = find_seconds(&c, speed, seconds);
     if (error == META_OK) write_cuts(&c, next);
     release(&c);
@@ -364,9 +383,7 @@ static meta_err decompose(const cuts_ranks *g, const meta_cuts *cuts,
                           const meta_decompose_desc *desc, double *seconds)
 {
     double longest;
-    COMM_TRY(cuts_check_output(g, "cuts", cuts));
-    COMM_TRY(cuts_check_desc(g, desc));
-    COMM_TRY(cuts_check_positive(g, "desc->speed", desc->speed));
+    COMM_TRY(cuts_check_desc(g, desc, "cuts", cuts, "desc->speed", desc->speed));
     COMM_TRY(cuts_find(g, desc, desc->speed, NULL, cuts, &longest));
     if (seconds) *seconds = longest;
     return META_OK;

@@ -67,19 +67,19 @@ static meta_err check_apart(const cuts_ranks *g, const meta_cuts *next, const me
 static meta_err check_arguments(const cuts_ranks *g, const meta_cuts *next, const meta_cuts *now,
                                 const meta_decompose_desc *desc, double seconds, int64_t *cells)
 {
-    COMM_TRY(cuts_check_output(g, "next", next));
+    COMM_TRY(cuts_check_desc(g, desc, "next", next, "seconds", seconds));
     COMM_TRY(cuts_check(g, "now", now));
-    COMM_TRY(comm_agree(g->cart, check_apart(g, next, now)));
-    COMM_TRY(cuts_check_desc(g, desc));
-    COMM_TRY(comm_agree(g->cart, check_now(g, desc, now, cells)));
-    return cuts_check_positive(g, "seconds", seconds);
+    meta_err error = check_apart(g, next, now);
+    if (error == META_OK) error = check_now(g, desc, now, cells);
+    return comm_agree(g->cart, error);
 }
 
 static meta_err rebalance(const cuts_ranks *g, const meta_cuts *next, const meta_cuts *now,
                           const meta_decompose_desc *desc, double seconds, double *before,
                           double *after)
 {
-    int64_t cells;
+    const double rounding = 1e-9; /* of times turned into speeds and back */
+    int64_t cells = 0;
     double worst, expected;
     bool full;
     COMM_TRY(check_arguments(g, next, now, desc, seconds, &cells));
@@ -87,7 +87,7 @@ static meta_err rebalance(const cuts_ranks *g, const meta_cuts *next, const meta
     COMM_TRY(overfull(g, desc, cells, &full));
     const bool may_stay = allowed(g, desc, now);
     COMM_TRY(cuts_find(g, desc, (double)cells / seconds, may_stay ? now : NULL, next, &expected));
-    if (may_stay && !full && expected >= worst) {
+    if (may_stay && !full && expected >= worst * (1 - rounding)) {
         copy_cuts(g, next, now);
         expected = worst;
     }
