@@ -239,13 +239,15 @@ static void messages_under_way_are_not_taken_for_a_block(void)
     CHECK_OK(meta_copy_h2d(out, &sent, sizeof sent, NULL));
     CHECK_OK(meta_packed_recv(last, in, 1, META_I64, 0, &done));
     make_case(&g, 0, 9);
-    move(&g, META_SPREAD);
+    if (!make_arrays(&g, META_SPREAD)) return;
+    CHECK_OK(meta_redistribute(g.cart, &g.cuts[0], &g.cuts[1], g.fields, g.field));
     CHECK_OK(meta_packed_send(next, out, 1, META_I64, 0, NULL));
     CHECK_OK(meta_event_wait(done));
     CHECK_OK(meta_event_free(&done));
     CHECK_OK(meta_copy_d2h(&got, in, sizeof got, NULL));
     CHECK_INT(got, 4711 + last);
-    CHECK_OK(meta_flush());
+    check_arrays(&g, true);
+    free_arrays(&g);
     CHECK_OK(meta_free(out));
     CHECK_OK(meta_free(in));
 }
@@ -301,7 +303,7 @@ static void what_cannot_be_moved_is_refused_on_every_rank_and_nothing_written(vo
     refused(&g, 1, &f, META_ERR_ARGUMENT, "'field[0].to_box' has 2 dimensions");
     f = g.field[0];
     if (last) f.to = NULL;
-    refused(&g, 1, &f, META_ERR_POINTER, "'field[0].to'");
+    refused(&g, 1, &f, META_ERR_ARGUMENT, "'field[0].to' is NULL");
     f = g.field[0];
     if (last) f.to = g.array[0][0].device, f.to_box = f.from_box;
     if (test_size == 1) refused(&g, 1, &f, META_ERR_OVERLAP, "one array");
