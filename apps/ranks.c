@@ -5,6 +5,7 @@
 
 #include "ranks.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,7 @@ static void print_row(int rank, const rank_row *r, bool with_blas)
     if (r->here.threads > 0) snprintf(threads, sizeof threads, "%d", r->here.threads);
     printf("%5d  %-20s  %-10s  %7s  ", rank, r->host, r->here.backend, threads);
     if (with_blas) printf("%-16s  ", r->blas);
+    if (r->cells > 0) printf("%12" PRId64 "  %6.1f %%  ", r->cells, 100 * r->share);
     printf("%s\n", r->here.device);
 }
 
@@ -24,6 +26,7 @@ void ranks_print_table(const rank_row *all, int size, bool with_blas)
 {
     printf("\n%5s  %-20s  %-10s  %7s  ", "rank", "host", "back end", "threads");
     if (with_blas) printf("%-16s  ", "BLAS");
+    if (all[0].cells > 0) printf("%12s  %8s  ", "cells", "share");
     printf("device\n");
     for (int r = 0; r < size; ++r) print_row(r, &all[r], with_blas);
     printf("\n");

@@ -15,6 +15,10 @@ void ranks_json(json *j, const rank_row *all, int size, bool with_blas)
         json_number(j, "threads", all[k].here.threads);
         json_string(j, "device", all[k].here.device);
         if (with_blas) json_string(j, "blas", all[k].blas);
+        if (all[k].cells > 0) {
+            json_number(j, "cells", all[k].cells);
+            json_exact(j, "share", all[k].share);
+        }
         json_close(j, '}');
     }
     json_close(j, ']');

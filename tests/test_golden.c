@@ -34,6 +34,7 @@ static double initial[CELLS], expected[STENCILS][CELLS];
 typedef struct golden_case {
     int stencil, method, np[3];
     bool reference;     /* --kernel */
+    bool moves;         /* blocks change between time steps, as with --balance dynamic */
     unsigned on_opencl; /* rank k computes with OpenCL where bit k is set */
 } golden_case;
 
@@ -80,8 +81,9 @@ static bool describe(const golden_case *c, options *o)
                     text[1],       "--npx",        text[2], "--npy",      text[3], "--npz",
                     text[4],       "--kernel",     kernel,  NULL};
     optind = 0;
-    test_case("stencil %d, method %d, %s kernel, process grid %d x %d x %d, OpenCL ranks %#x",
-              c->stencil, c->method, kernel, c->np[0], c->np[1], c->np[2], c->on_opencl);
+    test_case("stencil %d, method %d, %s kernel, process grid %d x %d x %d, OpenCL ranks %#x%s",
+              c->stencil, c->method, kernel, c->np[0], c->np[1], c->np[2], c->on_opencl,
+              c->moves ? ", blocks that move" : "");
     return CHECK(options_parse(o, (int)(sizeof argv / sizeof *argv) - 1, argv, test_size) ==
                  OPTIONS_RUN);
 }
@@ -133,7 +135,22 @@ static void check_result(const problem *p, const golden_case *c, double *cells, 
     CHECK_NEAR(all[0] + all[1], source, 1e-10);
 }
 
-static void solve(const problem *p, const golden_case *c)
+/* Any cuts that leave every part a plane. */
+static void move_blocks(solver *s, problem *p)
+{
+    int64_t *cut[3];
+    if (!CHECK(problem_new_cuts(&p->o, cut))) return;
+    for (int d = 0; d < 3; ++d) {
+        const int64_t parts = p->o.np[d];
+        cut[d][parts] = p->global[d];
+        for (int64_t k = 1; k < parts; ++k)
+            cut[d][k] = test_random_in(cut[d][k - 1] + 1, p->global[d] - parts + k);
+    }
+    solver_move(s, p, cut);
+    problem_free_cuts(cut);
+}
+
+static void solve(problem *p, const golden_case *c)
 {
     static const bool summed[] = {true};
     double *cells = calloc((size_t)p->cells, sizeof *cells), sums[27], flux = 0;
@@ -142,9 +159,12 @@ static void solve(const problem *p, const golden_case *c)
         each_cell(p, cells, take_initial);
         solver_put(s, 0, cells);
         for (int step = 0; step < STEPS; ++step) {
+            if (c->moves && step % 3 == 1) move_blocks(s, p);
             solver_step(s, summed, sums);
             for (int t = 0; t < p->terms; ++t) flux += sums[t] * p->term[t].points / p->points;
         }
+        free(cells);
+        cells = calloc((size_t)p->cells, sizeof *cells);
         solver_get(s, 0, cells);
         check_result(p, c, cells, flux, sums[p->terms]);
         solver_free(s);
@@ -207,19 +227,32 @@ static void make_case(int64_t n, int kind, int (*grids)[3], int count, golden_ca
     for (int d = 0; d < 3; ++d) c->np[d] = grids[grid][d];
 }
 
-static void every_case_agrees_with_the_reference(void)
+static void run_cases(bool moves)
 {
     int grids[64][3];
     const int count = process_grids(grids);
-    const int64_t all = count_cases(count), sample = test_count(2, 0);
+    /* Ranks that share cores take turns at every message of a move: a sample of the kinds. */
+    const int stride = moves && test_size > 2 && !test_long() ? 5 : 1;
+    const int64_t all = count_cases(count), sample = test_count(moves ? 1 : 2, 0);
     if (!load_all()) return;
-    for (int kind = 0; kind < STENCILS * METHODS * KERNELS; ++kind)
+    for (int kind = 0; kind < STENCILS * METHODS * KERNELS; kind += stride)
         for (int64_t n = 0; n < (test_long() ? all : sample); ++n) {
             golden_case c;
             make_case(test_long() ? n : test_random_in(0, all - 1), kind, grids, count, &c);
+            c.moves = moves;
             run_case(&c);
             if (test_failures() > 0) return;
         }
+}
+
+static void every_case_agrees_with_the_reference(void)
+{
+    run_cases(false);
+}
+
+static void cells_that_are_moved_between_time_steps_agree_as_well(void)
+{
+    run_cases(true);
 }
 
 static void start(int *argc, char ***argv)
@@ -235,4 +268,5 @@ static void start(int *argc, char ***argv)
 }
 
 static const test_setting golden = {start, test_mpi_worst, test_mpi_end};
-TEST_MAIN_WITH(&golden, PROMISE(every_case_agrees_with_the_reference))
+TEST_MAIN_WITH(&golden, PROMISE(every_case_agrees_with_the_reference),
+               PROMISE(cells_that_are_moved_between_time_steps_agree_as_well))

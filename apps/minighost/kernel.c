@@ -41,29 +41,45 @@ static meta_box dense_block(const problem *p)
     return own;
 }
 
-/* How many arrays are not another's. */
-static int count_arrays(const problem *p)
+/* How many are not another's. */
+int kernel_arrays(const problem *p)
 {
     return p->variables + (p->o.reference ? 1 : p->variables);
 }
 
+void kernel_begin(kernel *k, const problem *p)
+{
+    *k = (kernel){.p = p, .own = dense_block(p), .threads = count_threads(p)};
+}
+
+void kernel_allocate(kernel *k, void **grid)
+{
+    const problem *p = k->p;
+    int64_t own[3];
+    for (int d = 0; d < 3; ++d) own[d] = p->own.end[d] - p->own.start[d];
+    check(p->o.reference ? meta_alloc(grid, (size_t)p->cells * number_size(p->type))
+                         : meta_grid_alloc(grid, &k->own, 3, own, one, one, type_of(p->type)));
+}
+
 void kernel_create(kernel *k, const problem *p, void **grid)
 {
-    const int arrays = count_arrays(p);
-    const size_t bytes = (size_t)p->cells * number_size(p->type);
-    int64_t own[3];
-    *k = (kernel){.p = p, .own = dense_block(p), .threads = count_threads(p)};
-    for (int d = 0; d < 3; ++d) own[d] = p->own.end[d] - p->own.start[d];
-    for (int i = 0; i < arrays; ++i)
-        check(p->o.reference
-                  ? meta_alloc(&grid[i], bytes)
-                  : meta_grid_alloc(&grid[i], &k->own, 3, own, one, one, type_of(p->type)));
+    const int arrays = kernel_arrays(p);
+    kernel_begin(k, p);
+    for (int i = 0; i < arrays; ++i) kernel_allocate(k, &grid[i]);
     for (int i = arrays; i < 2 * p->variables; ++i) grid[i] = grid[arrays - 1];
+}
+
+void kernel_clear(const kernel *k, void *grid)
+{
+    static const char zero[8];
+    meta_box all = k->own;
+    for (int d = 0; d < all.ndim; ++d) all.start[d] = 0, all.end[d] = all.size[d];
+    check(meta_fill_box(grid, &all, zero, type_of(k->p->type), META_ASYNC));
 }
 
 void kernel_free(const kernel *k, void *const *grid)
 {
-    for (int i = 0; i < count_arrays(k->p); ++i) check(meta_free(grid[i]));
+    for (int i = 0; i < kernel_arrays(k->p); ++i) check(meta_free(grid[i]));
 }
 
 meta_box kernel_box(const kernel *k, const region *r)

@@ -19,6 +19,12 @@ typedef struct kernel {
  * each variable at @p grid, and behind them for each the one that its new values are left in;
  * MiniGhost 1.0 has a single one that all pass through, and no padding. Notes a failure. */
 void kernel_create(kernel *k, const problem *p, void **grid);
+/** The same by parts: without arrays yet; and one array, of which kernel_arrays() are asked for. */
+void kernel_begin(kernel *k, const problem *p);
+void kernel_allocate(kernel *k, void **grid);
+int kernel_arrays(const problem *p);
+/** Set all cells of an array to zero, ghost cells too. */
+void kernel_clear(const kernel *k, void *grid);
 void kernel_free(const kernel *k, void *const *grid);
 
 /** Cells of the block's array as they lie in one on the device. */

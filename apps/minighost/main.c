@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 
+#include "balance.h"
 #include "checkpoint.h"
 #include "failure.h"
 #include "grid_io.h"
@@ -27,6 +28,15 @@ static void check_files(const problem *p)
     if (p->o.grid_out != NULL) grid_check_output(p, p->o.grid_out);
 }
 
+/* Blocks that are cut by speed may be larger than even ones. */
+static bool cut(problem *p)
+{
+    balance_cut(p);
+    if (failure_agree(MPI_COMM_WORLD)) return false;
+    if (p->o.balance != BALANCE_OFF) room_check(p);
+    return !failure_agree(MPI_COMM_WORLD);
+}
+
 /* From a checkpoint where @p from is not NULL. */
 static int run_options(const options *o, const checkpoint *from)
 {
@@ -36,8 +46,9 @@ static int run_options(const options *o, const checkpoint *from)
     if (!failure_agree(MPI_COMM_WORLD)) {
         if (from != NULL) checkpoint_compare(from, &p);
         check_files(&p);
+        balance_check(&p);
         room_check(&p);
-        if (!failure_agree(MPI_COMM_WORLD)) status = run_problem(&p, from);
+        if (!failure_agree(MPI_COMM_WORLD) && cut(&p)) status = run_problem(&p, from);
     }
     problem_free(&p);
     return status;

@@ -85,7 +85,7 @@ static const struct {
 
 enum { GIVEN_TYPE = 63 }; /* in the set of those given; the others are numbers' */
 enum { NUMBERS = sizeof numbers / sizeof *numbers, FILES = sizeof files / sizeof *files };
-enum { FIRST_NUMBER = 1000, FIRST_FILE = 2000, TYPE = 3000, KERNEL, HELP, VERSION };
+enum { FIRST_NUMBER = 1000, FIRST_FILE = 2000, TYPE = 3000, KERNEL, BALANCE, HELP, VERSION };
 
 static void set_defaults(options *o, int ranks)
 {
@@ -118,6 +118,7 @@ static void list_options(struct option *list)
         *list++ = (struct option){files[i].name, required_argument, NULL, FIRST_FILE + i};
     *list++ = (struct option){"type", required_argument, NULL, TYPE};
     *list++ = (struct option){"kernel", required_argument, NULL, KERNEL};
+    *list++ = (struct option){"balance", required_argument, NULL, BALANCE};
     *list++ = (struct option){"help", no_argument, NULL, HELP};
     *list++ = (struct option){"version", no_argument, NULL, VERSION};
     *list = (struct option){NULL, 0, NULL, 0};
@@ -167,6 +168,21 @@ static bool set_kernel(options *o, const char *name)
     return false;
 }
 
+static const char *const balance_names[] = {"off", "measured", "dynamic"};
+
+const char *options_balance_name(int balance)
+{
+    return balance_names[balance];
+}
+
+static bool set_balance(options *o, const char *name)
+{
+    for (o->balance = BALANCE_OFF; o->balance <= BALANCE_DYNAMIC; ++o->balance)
+        if (strcmp(name, balance_names[o->balance]) == 0) return true;
+    failure_note("--balance %s: must be off, measured or dynamic", name);
+    return false;
+}
+
 bool options_given(const options *o, const char *name)
 {
     int i = 0;
@@ -195,6 +211,12 @@ static options_result complete(options *o)
     if (options_given(o, "every") && o->vti == NULL && o->png == NULL)
         failure_note("--every %" PRId64 ": give --vti or --png as well", o->every);
     if (!check_checkpoints(o)) return OPTIONS_WRONG;
+    if (o->balance != BALANCE_OFF && o->stencil == STENCIL_NONE) {
+        failure_note(
+            "--balance %s: with --stencil %d there is no work whose speed could be measured",
+            balance_names[o->balance], STENCIL_NONE);
+        return OPTIONS_WRONG;
+    }
     if (o->debug_grid) o->percent_sum = 100;
     if (o->debug_grid && o->grid_in != NULL) {
         failure_note("--debug_grid 1 starts from zero and --grid-in from a file; give one of them");
@@ -211,7 +233,7 @@ static bool is_abbreviated(const char *argument, const char *name)
 
 options_result options_parse(options *o, int argc, char **argv, int ranks)
 {
-    struct option list[NUMBERS + FILES + 5];
+    struct option list[NUMBERS + FILES + 6];
     list_options(list);
     set_defaults(o, ranks);
     opterr = 0;
@@ -234,6 +256,7 @@ options_result options_parse(options *o, int argc, char **argv, int ranks)
         if (code == VERSION) return OPTIONS_VERSION;
         const bool right = code == TYPE         ? set_type(o, optarg)
                            : code == KERNEL     ? set_kernel(o, optarg)
+                           : code == BALANCE    ? set_balance(o, optarg)
                            : code >= FIRST_FILE ? set_file(o, code - FIRST_FILE, optarg)
                                                 : set_number(o, code - FIRST_NUMBER, optarg);
         if (!right) return OPTIONS_WRONG;
@@ -257,6 +280,8 @@ void options_help(void)
     printf("  --%-19s TYPE  %s\n", "type", "f64 or f32: what the grid is computed in (f64)");
     printf("  --%-19s NAME  %s\n", "kernel",
            "fast: libmeta's stencil with its sum; reference: MiniGhost 1.0's (fast)");
+    printf("  --%-19s NAME  %s\n", "balance",
+           "blocks: off even, measured by each rank's speed, dynamic also anew (off)");
     printf("  --%-19s       %s\n", "help", "print this");
     printf("  --%-19s       %s\n\n", "version", "print the version");
     printf("Files hold the global grid, without ghost cells, as raw little-endian float64,\n"
@@ -268,6 +293,9 @@ void options_help(void)
            "--kernel reference is the published algorithm, for comparison: stencil into another\n"
            "array, copy back, sum, each a pass over memory, on CPUs in plain OpenMP loops. The\n"
            "cells have the same bits.\n"
+           "--balance measured lets every rank compute on its even block for a moment, all at\n"
+           "once, and cuts the grid so that they need the same time; dynamic looks at the time\n"
+           "steps now and then as well, and moves cells where the steps left gain more than that.\n"
            "For its times the program waits for the device after each part of a time step.\n"
            "Exit status: 0 right, 1 wrong result, 2 wrong use or environment.\n");
 }

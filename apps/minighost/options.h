@@ -13,6 +13,7 @@ enum { SCALING_STRONG = 1, SCALING_WEAK = 2 };
 enum { METHOD_BSPMA = 10, METHOD_SVAF = 11 };
 enum { STENCIL_NONE = 20, STENCIL_2D5P = 21, STENCIL_2D9P, STENCIL_3D7P, STENCIL_3D27P };
 enum { BC_DIRICHLET = 31 };
+enum { BALANCE_OFF, BALANCE_MEASURED, BALANCE_DYNAMIC };
 enum { MAX_VARIABLES = 1000000 };
 
 typedef struct options {
@@ -23,6 +24,7 @@ typedef struct options {
     uint64_t given; /**< see options_given() */
     number type;
     bool reference; /**< --kernel: MiniGhost 1.0's own three passes */
+    int balance;    /**< how the grid is cut into blocks */
     const char *grid_in, *grid_out, *expect, *json, *checkpoint_file, *restart_file, *vti,
         *png; /**< NULL where not given */
 } options;
@@ -38,6 +40,8 @@ typedef enum options_result {
 options_result options_parse(options *o, int argc, char **argv, int ranks);
 /** Whether the command line has the option --@p name, of a number or --type. */
 bool options_given(const options *o, const char *name);
+/** The name of a BALANCE_… value. */
+const char *options_balance_name(int balance);
 /** Print what there is, to standard output. */
 void options_help(void);
 

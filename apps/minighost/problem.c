@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "failure.h"
@@ -49,25 +50,61 @@ static bool grid_fits(problem *p, const options *o, int ranks)
     return true;
 }
 
-/* The first ranks along an axis have one cell more where the cells do not divide. */
-static void cut_axis(int64_t cells, int64_t parts, int64_t part, int64_t *first, int64_t *mine)
+/* ------------------------------------------------------------------ cuts */
+
+bool problem_new_cuts(const options *o, int64_t *cut[3])
 {
-    const int64_t share = cells / parts, rest = cells % parts;
-    *first = part * share + (part < rest ? part : rest);
-    *mine = share + (part < rest);
+    bool there = true;
+    for (int d = 0; d < 3; ++d) {
+        cut[d] = calloc((size_t)o->np[d] + 1, sizeof *cut[d]);
+        if (cut[d] == NULL) failure_note_memory((double)(o->np[d] + 1) * sizeof *cut[d]);
+        there = there && cut[d] != NULL;
+    }
+    return there;
+}
+
+void problem_free_cuts(int64_t *cut[3])
+{
+    for (int d = 0; d < 3; ++d) {
+        free(cut[d]);
+        cut[d] = NULL;
+    }
+}
+
+/* The first parts of an axis have one cell more where the cells do not divide. */
+static void cut_evenly(problem *p)
+{
+    for (int d = 0; d < 3; ++d) {
+        const int64_t parts = p->o.np[d], share = p->global[d] / parts, rest = p->global[d] % parts;
+        for (int64_t k = 0; k <= parts; ++k) p->cut[d][k] = k * share + (k < rest ? k : rest);
+    }
 }
 
 void problem_block(const problem *p, int rank, int64_t *first, int64_t *cells)
 {
-    int coordinate[3];
-    MPI_Cart_coords(p->cart, rank, 3, coordinate);
-    for (int d = 0; d < 3; ++d)
-        cut_axis(p->global[d], p->o.np[d], coordinate[d], &first[d], &cells[d]);
+    int at[3];
+    MPI_Cart_coords(p->cart, rank, 3, at);
+    for (int d = 0; d < 3; ++d) {
+        first[d] = p->cut[d][at[d]];
+        cells[d] = p->cut[d][at[d] + 1] - first[d];
+    }
 }
 
-static void cut(problem *p, int rank)
+int64_t problem_thickest(const problem *p, int axis)
 {
+    int64_t most = 0;
+    for (int64_t k = 0; k < p->o.np[axis]; ++k) {
+        const int64_t planes = p->cut[axis][k + 1] - p->cut[axis][k];
+        if (planes > most) most = planes;
+    }
+    return most;
+}
+
+static void find_block(problem *p)
+{
+    int rank;
     int64_t mine[3];
+    MPI_Comm_rank(p->cart, &rank);
     problem_block(p, rank, p->first, mine);
     p->cells = 1;
     for (int d = 0; d < 3; ++d) {
@@ -77,6 +114,8 @@ static void cut(problem *p, int rank)
         p->cells *= p->size[d];
     }
 }
+
+/* ------------------------------------------------------------------ the stencil */
 
 static void choose_stencil(problem *p, const options *o)
 {
@@ -122,7 +161,7 @@ static void list_flux_terms(problem *p)
 
 void problem_create(problem *p, const options *o)
 {
-    int ranks, rank;
+    int ranks;
     const int dims[3] = {(int)o->np[0], (int)o->np[1], (int)o->np[2]}, periods[3] = {0, 0, 0};
     memset(p, 0, sizeof *p);
     p->o = *o;
@@ -133,15 +172,28 @@ void problem_create(problem *p, const options *o)
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     if (!grid_fits(p, o, ranks)) return;
     MPI_Cart_create(MPI_COMM_WORLD, 3, dims, periods, 0, &p->cart);
-    MPI_Comm_rank(p->cart, &rank);
-    cut(p, rank);
+    if (!problem_new_cuts(o, p->cut)) return;
+    cut_evenly(p);
+    find_block(p);
     choose_stencil(p, o);
+    list_flux_terms(p);
+}
+
+void problem_exchange_cuts(problem *p, int64_t *cut[3])
+{
+    for (int d = 0; d < 3; ++d) {
+        int64_t *before = p->cut[d];
+        p->cut[d] = cut[d];
+        cut[d] = before;
+    }
+    find_block(p);
     list_flux_terms(p);
 }
 
 void problem_free(problem *p)
 {
     if (p->cart != MPI_COMM_NULL) MPI_Comm_free(&p->cart);
+    problem_free_cuts(p->cut);
 }
 
 enum { STREAM_CELLS = 1, STREAM_SPIKE_VALUES, STREAM_SPIKE_PLACES };

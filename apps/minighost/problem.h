@@ -26,6 +26,8 @@ typedef struct problem {
     options o;
     MPI_Comm cart;     /**< Cartesian, not periodic; dimension 0 is x */
     int64_t global[3]; /**< cells of the grid */
+    int64_t *cut[3];   /**< along each axis the global index of every part's first cell, np + 1 of
+                            them, the same on every rank; the last one is the grid's extent */
     int64_t first[3];  /**< global index of this block's first cell */
     int64_t size[3];   /**< of the block's array, with its ghost cells */
     int64_t cells;     /**< in that array */
@@ -45,6 +47,15 @@ typedef struct problem {
 /** Collective over MPI_COMM_WORLD. Notes a failure where the options do not fit the job. */
 void problem_create(problem *p, const options *o);
 void problem_free(problem *p);
+
+/** Cut the grid where @p cut says, which gets the cuts there were in exchange. */
+void problem_exchange_cuts(problem *p, int64_t *cut[3]);
+/** Room for cuts as p->cut; false, and a failure noted, where there is none. To be freed in any
+ * case. */
+bool problem_new_cuts(const options *o, int64_t *cut[3]);
+void problem_free_cuts(int64_t *cut[3]);
+/** The most planes along an axis that a block has. */
+int64_t problem_thickest(const problem *p, int axis);
 
 /** The block of @p rank: its first cell's global index and its extent. */
 void problem_block(const problem *p, int rank, int64_t *first, int64_t *cells);

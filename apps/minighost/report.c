@@ -38,6 +38,13 @@ static const char *method_name(const options *o)
     return o->comm_method == METHOD_BSPMA ? "BSPMA" : "SVAF";
 }
 
+static const char *blocks_name(const options *o)
+{
+    static const char *const names[] = {"even", "by measured speed",
+                                        "by measured speed, cut anew where that pays"};
+    return names[o->balance];
+}
+
 static const char *initial_grid(const options *o, const checkpoint *from)
 {
     if (from != NULL) return from->path;
@@ -56,6 +63,7 @@ static void print_problem(const problem *p, const checkpoint *from)
     printf("  stencil       %" PRId64 ", %s\n", o->stencil, stencil_name(o));
     printf("  kernel        %s\n", kernel_name(o));
     printf("  exchange      %" PRId64 ", %s\n", o->comm_method, method_name(o));
+    printf("  blocks        %s\n", blocks_name(o));
     printf("  initial grid  %s\n", initial_grid(o, from));
     if (from != NULL)
         printf("                after spike %" PRId64 ", time step %" PRId64 "\n", from->h.round,
@@ -87,6 +95,7 @@ static void put_problem(json *j, const problem *p, const checkpoint *from)
     json_string(j, "kernel", kernel_name(o));
     json_number(j, "exchange", o->comm_method);
     json_string(j, "exchange_name", method_name(o));
+    json_string(j, "balance", options_balance_name(o->balance));
     json_string(j, "initial_grid", initial_grid(o, from));
     if (from != NULL) {
         json_open(j, "restarted_after", '{');
@@ -108,6 +117,26 @@ static void open_file(report *r)
     else failure_note_memory(1024);
 }
 
+static int64_t cells_of(const problem *p, int rank)
+{
+    int64_t first[3], cells[3];
+    problem_block(p, rank, first, cells);
+    return cells[0] * cells[1] * cells[2];
+}
+
+static double share_of(const problem *p, int64_t cells)
+{
+    return (double)cells / ((double)p->global[0] * (double)p->global[1] * (double)p->global[2]);
+}
+
+static void fill_cells(const problem *p, rank_row *row, int ranks)
+{
+    for (int k = 0; k < ranks; ++k) {
+        row[k].cells = cells_of(p, k);
+        row[k].share = share_of(p, row[k].cells);
+    }
+}
+
 void report_begin(report *r, const problem *p, const checkpoint *from)
 {
     int rank, ranks;
@@ -119,6 +148,7 @@ void report_begin(report *r, const problem *p, const checkpoint *from)
     if (r->first) print_problem(p, from);
     if (in_file(r)) put_problem(&r->j, p, from);
     rank_row *row = ranks_gather(p->cart, NULL);
+    if (row != NULL) fill_cells(p, row, ranks);
     if (row != NULL) ranks_print_table(row, ranks, false);
     if (row != NULL && in_file(r)) ranks_json(&r->j, row, ranks, false);
     free(row);
@@ -223,6 +253,36 @@ void report_time(report *r, double seconds, int64_t steps)
     json_exact(&r->j, "seconds_of_a_step", seconds / (double)steps);
     json_exact(&r->j, "cells_per_second", rate);
     json_close(&r->j, '}');
+}
+
+static void put_moves(json *j, const balancing *b)
+{
+    static const char *const axes[] = {"x", "y", "z"};
+    const problem *p = b->p;
+    json_open(j, "balance_moves", '{');
+    json_number(j, "moves", b->moves);
+    json_exact(j, "seconds", b->seconds);
+    for (int d = 0; d < 3; ++d) {
+        json_open(j, axes[d], '[');
+        for (int64_t k = 0; k <= p->o.np[d]; ++k) json_number(j, NULL, p->cut[d][k]);
+        json_close(j, ']');
+    }
+    json_close(j, '}');
+}
+
+void report_moves(report *r, const balancing *b)
+{
+    int ranks;
+    if (!r->first || r->p->o.balance != BALANCE_DYNAMIC) return;
+    MPI_Comm_size(r->p->cart, &ranks);
+    printf("cells were moved %" PRId64 " %s, in %.6f s besides\n", b->moves,
+           b->moves == 1 ? "time" : "times", b->seconds);
+    for (int k = 0; k < ranks && b->moves > 0; ++k) {
+        const int64_t cells = cells_of(r->p, k);
+        printf("  rank %d: %" PRId64 " cells, %.1f %%\n", k, cells, 100 * share_of(r->p, cells));
+    }
+    printf("\n");
+    if (in_file(r)) put_moves(&r->j, b);
 }
 
 void report_checkpoints(report *r, const checkpoints *w)

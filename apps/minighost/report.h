@@ -4,6 +4,7 @@
 #ifndef REPORT_H
 #define REPORT_H
 
+#include "balance.h"
 #include "checkpoint.h"
 #include "json.h"
 #include "perf.h"
@@ -40,6 +41,8 @@ void report_step(report *r, int round, int64_t step, int variable, const balance
 void report_above_tolerance(report *r, int round, int64_t step, int variable, const balance *b,
                             double tolerance);
 void report_time(report *r, double seconds, int64_t steps);
+/** With --balance dynamic: how often cells were moved, and the blocks where they were. */
+void report_moves(report *r, const balancing *b);
 /** Where any was written or could not be. */
 void report_checkpoints(report *r, const checkpoints *w);
 void report_snapshots(report *r, const snapshots *s);

@@ -74,6 +74,21 @@ static void check_node(const problem *p, double mine)
                      p->variables == 1 ? "variable" : "variables", all, there);
 }
 
+int64_t room_cells(const problem *p)
+{
+    where here;
+    double own = 1;
+    memset(&here, 0, sizeof here);
+    where_am_i(p->cart, &here);
+    for (int d = 0; d < 3; ++d) own *= (double)(p->own.end[d] - p->own.start[d]);
+    const double host = (double)p->cells * sizeof(double), grid = grid_bytes(p);
+    /* While cells are moved there is an array more. */
+    const double moved = grid * (p->o.balance == BALANCE_DYNAMIC ? 1 + 0.5 / p->variables : 1);
+    const double cells = here.device_memory > 0 ? own * here.device_memory / moved
+                                                : own * node_memory() / (host + moved);
+    return cells < 1 ? 1 : cells < 0x1p60 ? (int64_t)cells : INT64_C(1) << 60;
+}
+
 void room_check(const problem *p)
 {
     where here;

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "balance.h"
 #include "failure.h"
 #include "grid_io.h"
 #include "laps.h"
@@ -33,6 +34,7 @@ typedef struct run {
     report report;
     checkpoints written;
     snapshots seen;
+    balancing balancing;
 } run;
 
 static void *allocate(double count, size_t size)
@@ -42,12 +44,23 @@ static void *allocate(double count, size_t size)
     return memory;
 }
 
-static void create(run *r, const problem *p, const checkpoint *from)
+/* What is as large as the block. */
+static void create_cells(run *r)
+{
+    const problem *p = r->p;
+    free(r->cells);
+    free(r->wanted);
+    r->wanted = NULL;
+    r->cells = allocate((double)p->cells, sizeof(double));
+    if (p->o.expect != NULL) r->wanted = allocate((double)p->cells, sizeof(double));
+}
+
+static void create(run *r, problem *p, const checkpoint *from)
 {
     const double variables = p->variables;
     *r = (run){.p = p, .from = from, .tolerance = pow(10, -(double)p->o.error_tol)};
-    r->cells = allocate((double)p->cells, sizeof(double));
-    if (p->o.expect != NULL) r->wanted = allocate((double)p->cells, sizeof(double));
+    create_cells(r);
+    balance_begin(&r->balancing, p);
     r->source = allocate(variables, sizeof(double));
     r->flux = allocate(variables, sizeof(double));
     r->local = allocate(2 * variables + 1, sizeof(double));
@@ -73,6 +86,7 @@ static void destroy(run *r)
     free(r->sums);
     free(r->totals);
     free(r->checked);
+    balance_end(&r->balancing);
     checkpoints_end(&r->written);
 }
 
@@ -216,12 +230,29 @@ static void look(run *r, int round, int64_t step)
     snapshots_take(&r->seen, round, step, &(grid_source){r->cells, get_variable, r});
 }
 
+/* Time steps of the run that follow this one. */
+static int64_t steps_left(const run *r, int round, int64_t step)
+{
+    const options *o = &r->p->o;
+    const int64_t rounds = o->num_spikes > round ? o->num_spikes - round : 0;
+    return o->num_tsteps - step + rounds * o->num_tsteps;
+}
+
+/* Cells to where they are computed fastest. */
+static bool rebalance(run *r, int round, int64_t step)
+{
+    if (!balance_after(&r->balancing, r->s, steps_left(r, round, step))) return true;
+    create_cells(r);
+    return !failure_agree(r->p->cart);
+}
+
 static int advance(run *r, int round, int64_t first)
 {
     const problem *p = r->p;
     for (int64_t step = first; step <= p->o.num_tsteps; ++step) {
         const double start = MPI_Wtime();
         laps_resume();
+        balance_before(&r->balancing);
         solver_step(r->s, r->checked, r->sums);
         collect(r);
         lap(LAP_SUM);
@@ -229,6 +260,7 @@ static int advance(run *r, int round, int64_t first)
         ++r->steps;
         if (r->global[2 * p->variables] != 0) return STATUS_UNUSABLE;
         if (p->points != 0 && !check_step(r, round, step)) return STATUS_WRONG;
+        if (!rebalance(r, round, step)) return STATUS_UNUSABLE;
         progress_step(r->steps, round, step);
         save(r, round, step);
         look(r, round, step);
@@ -261,6 +293,7 @@ static int run_rounds(run *r)
     progress_end();
     laps_stop();
     if (status == STATUS_RIGHT) report_time(&r->report, r->seconds, r->steps);
+    if (status == STATUS_RIGHT) report_moves(&r->report, &r->balancing);
     return status;
 }
 
@@ -374,7 +407,7 @@ static int start_and_run(run *r)
     return status;
 }
 
-int run_problem(const problem *p, const checkpoint *from)
+int run_problem(problem *p, const checkpoint *from)
 {
     run r;
     int status = STATUS_UNUSABLE;

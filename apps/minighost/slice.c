@@ -95,9 +95,7 @@ static void collect(const problem *p, double *plane, double *part, double *mine)
 /* The largest part must be one message. */
 static int64_t largest_part(const problem *p)
 {
-    int64_t product = 1;
-    for (int d = 0; d < 2; ++d) product *= (p->global[d] + p->o.np[d] - 1) / p->o.np[d];
-    return product;
+    return problem_thickest(p, 0) * problem_thickest(p, 1);
 }
 
 /* ------------------------------------------------------------------ the colours */

@@ -33,6 +33,20 @@ void solver_wait(void)
     check(meta_flush());
 }
 
+static void create_halo(solver *s)
+{
+    const problem *p = s->p;
+    const meta_halo_kind kind = p->corners ? META_HALO_ALL : META_HALO_FACES;
+    meta_halo_desc d = META_HALO_DESC_INIT;
+    d.cart = p->cart;
+    d.box = s->kernel.own;
+    for (int k = 0; k < 3; ++k) d.low[k] = d.high[k] = 1;
+    d.kind = kind;
+    d.fields = p->grouped;
+    d.type = type_of(p->type);
+    check(meta_halo_create(&s->halo, &d));
+}
+
 solver *solver_create(const problem *p)
 {
     const int arrays = 2 * p->variables;
@@ -46,18 +60,7 @@ solver *solver_create(const problem *p)
     }
     *s = (solver){.p = p, .grid = grid, .next = grid + p->variables};
     kernel_create(&s->kernel, p, grid);
-    const meta_box own = s->kernel.own;
-    const meta_halo_kind kind = p->corners ? META_HALO_ALL : META_HALO_FACES;
-    const meta_type type = type_of(p->type);
-    const meta_halo_desc d = {.size = sizeof d,
-                              .cart = p->cart,
-                              .box = own,
-                              .low = {1, 1, 1},
-                              .high = {1, 1, 1},
-                              .kind = kind,
-                              .fields = p->grouped,
-                              .type = type};
-    check(meta_halo_create(&s->halo, &d));
+    create_halo(s);
     return s;
 }
 
@@ -111,24 +114,108 @@ void solver_sum(solver *s, int variable, void *sum)
     solver_wait();
 }
 
+/* What a time step does to a variable once its ghost cells are there. */
+static void compute(const solver *s, int v, bool summed, void *sums)
+{
+    const problem *p = s->p;
+    const int64_t first = (int64_t)v * (p->terms + 1);
+    for (int t = 0; t < p->terms; ++t)
+        sum_region(s, s->grid[v], &p->term[t].cells, number_at(sums, first + t, p->type));
+    lap(LAP_BOUNDARY);
+    kernel_apply(&s->kernel, s->next[v], s->grid[v],
+                 summed ? number_at(sums, first + p->terms, p->type) : NULL);
+    lap(LAP_STENCIL);
+}
+
+static void swap_grids(solver *s)
+{
+    void **old = s->grid;
+    if (s->p->points == 0 || s->p->o.reference) return;
+    s->grid = s->next;
+    s->next = old;
+}
+
 void solver_step(solver *s, const bool *summed, void *sums)
 {
     const problem *p = s->p;
     for (int v = 0; v < p->variables; ++v) {
-        const int64_t first = (int64_t)v * (p->terms + 1);
         if (v % p->grouped == 0) exchange(s, s->grid + v);
         lap(LAP_FINISH);
-        if (p->points == 0) continue;
-        for (int t = 0; t < p->terms; ++t)
-            sum_region(s, s->grid[v], &p->term[t].cells, number_at(sums, first + t, p->type));
-        lap(LAP_BOUNDARY);
-        kernel_apply(&s->kernel, s->next[v], s->grid[v],
-                     summed[v] ? number_at(sums, first + p->terms, p->type) : NULL);
-        lap(LAP_STENCIL);
+        if (p->points != 0) compute(s, v, summed[v], sums);
     }
     solver_wait();
-    if (p->points == 0 || p->o.reference) return;
-    void **old = s->grid;
-    s->grid = s->next;
-    s->next = old;
+    swap_grids(s);
+}
+
+/* ------------------------------------------------------------------ uneven blocks */
+
+typedef struct measured {
+    solver *s;
+    void *sums;
+} measured;
+
+static meta_err compute_all(void *with)
+{
+    const measured *m = with;
+    const problem *p = m->s->p;
+    for (int v = 0; v < p->variables; ++v) compute(m->s, v, problem_checks(p, v), m->sums);
+    swap_grids(m->s);
+    return failure_seen() ? META_ERR_STATE : META_OK;
+}
+
+double solver_speed(const problem *p)
+{
+    enum { TIMES = 7 };
+    int64_t cells = 1;
+    double speed = 0;
+    const size_t sums = (size_t)p->variables * (size_t)(p->terms + 1);
+    measured m = {solver_create(p), calloc(sums, sizeof(double))};
+    if (m.sums == NULL) failure_note_memory((double)sums * sizeof(double));
+    for (int d = 0; d < 3; ++d) cells *= p->own.end[d] - p->own.start[d];
+    for (int v = 0; v < p->variables && m.s != NULL; ++v) {
+        kernel_clear(&m.s->kernel, m.s->grid[v]);
+        kernel_clear(&m.s->kernel, m.s->next[v]);
+    }
+    if (!failure_agree(p->cart))
+        check(meta_measure_speed(p->cart, compute_all, &m, cells, TIMES, &speed));
+    if (m.s != NULL) solver_free(m.s);
+    free(m.sums);
+    return speed;
+}
+
+/* A variable's cells from its old array to a new one. */
+static void move_variable(solver *s, int v, const kernel *before, const meta_cuts *from,
+                          const meta_cuts *to)
+{
+    const problem *p = s->p;
+    void *moved = NULL;
+    kernel_allocate(&s->kernel, &moved);
+    kernel_clear(&s->kernel, moved);
+    const meta_redistribute_field field = {type_of(p->type), s->grid[v], before->own, moved,
+                                           s->kernel.own};
+    check(meta_redistribute(p->cart, from, to, 1, &field));
+    check(meta_free(s->grid[v]));
+    s->grid[v] = moved;
+}
+
+/* Work arrays are made anew: there is never more than one array beyond those that the blocks need.
+ */
+void solver_move(solver *s, problem *p, int64_t *cut[3])
+{
+    const kernel before = s->kernel;
+    const int others = kernel_arrays(p) - p->variables;
+    check(meta_halo_free(&s->halo));
+    for (int k = 0; k < others; ++k) check(meta_free(s->next[k]));
+    problem_exchange_cuts(p, cut);
+    kernel_begin(&s->kernel, p);
+    const meta_cuts from = {{cut[0], cut[1], cut[2]}}, to = {{p->cut[0], p->cut[1], p->cut[2]}};
+    for (int v = 0; v < p->variables; ++v) move_variable(s, v, &before, &from, &to);
+    for (int k = 0; k < p->variables; ++k) {
+        s->next[k] = k < others ? NULL : s->next[others - 1];
+        if (k >= others) continue;
+        kernel_allocate(&s->kernel, &s->next[k]);
+        kernel_clear(&s->kernel, s->next[k]);
+    }
+    create_halo(s);
+    solver_wait();
 }

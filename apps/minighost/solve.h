@@ -21,10 +21,11 @@ void solver_free(solver *s);
 void solver_put(solver *s, int variable, const void *cells);
 void solver_get(solver *s, int variable, void *cells);
 
-/** Whether sums are to have the same bits on any ranks: then none is rounded before it is one of all
- *  ranks, by solver_add_ranks(). */
+/** Whether sums are to have the same bits on any ranks: then none is rounded before it is one of
+ * all ranks, by solver_add_ranks(). */
 bool solver_reproducible(void);
-/** Collective. Add up @p count sums of @p type that solver_step() or solver_sum() left at @p sums. */
+/** Collective. Add up @p count sums of @p type that solver_step() or solver_sum() left at @p sums.
+ */
 void solver_add_ranks(void *totals, const void *sums, int64_t count, number type);
 /** The sum of the block's own cells of a variable, of the problem's type, to @p sum. */
 void solver_sum(solver *s, int variable, void *sum);
@@ -37,5 +38,12 @@ void solver_wait(void);
  *  sums and then the sum of the new values. That one only where @p summed[variable]. Complete on
  * return; its parts are laps, see laps.h. */
 void solver_step(solver *s, const bool *summed, void *sums);
+
+/** With libmeta only. Collective. How many cells a second this rank computes of all variables,
+ * exchange left out, in a block as large as the problem's; a solver of its own is made for it. */
+double solver_speed(const problem *p);
+/** With libmeta only. Collective. Cut the solver's own problem, @p p, at @p cut, which gets the
+ * cuts there were in exchange, and move the cells. */
+void solver_move(solver *s, problem *p, int64_t *cut[3]);
 
 #endif

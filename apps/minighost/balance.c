@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file balance.c
+ *  --balance with libmeta: cutting the grid by the ranks' speeds, and anew where time steps show
+ * that it pays to move cells. */
+#include "config.h"
+
+#include "balance.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "check.h"
+#include "laps.h"
+#include "room.h"
+
+/* Time steps between two proposals: few at first, more where nothing is to be gained. */
+enum { EVERY = 20, SELDOM = 640 };
+/* A gain that is more than the times' noise. */
+static const double worthwhile = 0.95;
+
+void balance_check(const problem *p)
+{
+    (void)p;
+}
+
+static meta_decompose_desc describe(const problem *p)
+{
+    meta_decompose_desc desc = META_DECOMPOSE_DESC_INIT;
+    desc.cart = p->cart;
+    for (int d = 0; d < 3; ++d) desc.cells[d] = p->global[d];
+    desc.most = room_cells(p);
+    return desc;
+}
+
+void balance_cut(problem *p)
+{
+    int64_t *cut[3] = {NULL, NULL, NULL};
+    if (p->o.balance == BALANCE_OFF) return;
+    problem_new_cuts(&p->o, cut);
+    if (!failure_agree(p->cart)) {
+        meta_decompose_desc desc = describe(p);
+        const meta_cuts cuts = {{cut[0], cut[1], cut[2]}};
+        desc.speed = solver_speed(p);
+        if (!failure_agree(p->cart)) {
+            check(meta_decompose(&cuts, &desc, NULL));
+            if (!failure_agree(p->cart)) problem_exchange_cuts(p, cut);
+        }
+    }
+    problem_free_cuts(cut);
+}
+
+/* ------------------------------------------------------------------ during the run */
+
+void balance_begin(balancing *b, problem *p)
+{
+    *b = (balancing){.p = p, .next = 1, .every = EVERY};
+    if (p->o.balance == BALANCE_DYNAMIC) problem_new_cuts(&p->o, b->cut);
+}
+
+void balance_end(balancing *b)
+{
+    problem_free_cuts(b->cut);
+}
+
+/* What this rank has computed for, as long as laps are counted. */
+static double own_seconds(void)
+{
+    return laps_read()[LAP_BOUNDARY] + laps_read()[LAP_STENCIL];
+}
+
+/* A few steps in a row are samples. The first step of a run, and the first with new blocks, is not:
+ * everything is cold. */
+static bool is_sample(const balancing *b)
+{
+    return b->p->o.balance == BALANCE_DYNAMIC && b->next <= 0;
+}
+
+void balance_before(balancing *b)
+{
+    if (!is_sample(b)) return;
+    if (b->p->o.report_perf == 0) laps_begin(true, solver_wait);
+    b->before = own_seconds();
+}
+
+static int ascending(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median(double *sample)
+{
+    qsort(sample, BALANCE_SAMPLES, sizeof *sample, ascending);
+    return sample[BALANCE_SAMPLES / 2];
+}
+
+static double largest_of(const problem *p, double mine)
+{
+    double largest;
+    MPI_Allreduce(&mine, &largest, 1, MPI_DOUBLE, MPI_MAX, p->cart);
+    return largest;
+}
+
+static void move(balancing *b, solver *s)
+{
+    const double start = MPI_Wtime();
+    solver_move(s, b->p, b->cut);
+    b->cost = largest_of(b->p, MPI_Wtime() - start);
+    b->seconds += b->cost;
+    ++b->moves;
+}
+
+/* Whether @p left steps gain more than a move costs: as much as the last one, at first some steps.
+ */
+static bool pays(const balancing *b, double before, double after, int64_t left)
+{
+    const double cost = b->moves > 0 ? b->cost : 4 * before;
+    return after < worthwhile * before && (before - after) * (double)left > cost;
+}
+
+static bool propose(balancing *b, solver *s, int64_t left)
+{
+    const problem *p = b->p;
+    const meta_decompose_desc desc = describe(p);
+    const meta_cuts next = {{b->cut[0], b->cut[1], b->cut[2]}};
+    const meta_cuts now = {{p->cut[0], p->cut[1], p->cut[2]}};
+    double before = 0, after = 0;
+    const double mine = fmax(median(b->sample), 1e-9);
+    check(meta_rebalance(&next, &now, &desc, mine, &before, &after));
+    const bool moves = pays(b, before, after, left);
+    if (moves) move(b, s);
+    b->every = moves ? EVERY : b->every < SELDOM ? 2 * b->every : SELDOM;
+    b->next = moves ? 1 : b->every;
+    b->taken = 0;
+    return moves;
+}
+
+bool balance_after(balancing *b, solver *s, int64_t left)
+{
+    if (b->p->o.balance != BALANCE_DYNAMIC) return false;
+    if (!is_sample(b)) {
+        --b->next;
+        return false;
+    }
+    b->sample[b->taken++] = own_seconds() - b->before;
+    if (b->p->o.report_perf == 0) laps_stop();
+    return b->taken == BALANCE_SAMPLES && propose(b, s, left);
+}
