@@ -80,6 +80,13 @@ for map in '0:openmp,*:opencl' '*:openmp'; do
         last_line PASS
         rm -f uneven.[0-9] balance.json
     done
+    # Long enough to look at the time steps, and to move cells where that pays.
+    longer='--scaling 1 --nx 19 --ny 17 --nz 40 --num_vars 2 --num_tsteps 120 --stencil 24'
+    run 0 2 meta-minighost $longer --npx 1 --npz 2 --balance dynamic --grid-out dynamic.f64
+    last_line PASS
+    grep -q '^cells were moved [0-9]* time' out || broken 'does not say how often cells were moved'
+    run 0 1 meta-minighost $longer --npx 1 --expect dynamic.f64
+    last_line PASS
 done
 unset META_RANK_MAP
 run 0 2 meta-minighost $several --npx 2 --vti uneven --every 4 --balance measured

@@ -13,10 +13,13 @@
 #include "laps.h"
 #include "room.h"
 
-/* Time steps between two proposals: few at first, more where nothing is to be gained. */
-enum { EVERY = 20, SELDOM = 640 };
-/* A gain that is more than the times' noise. */
-static const double worthwhile = 0.95;
+/* Time steps between two proposals, and between two samples for one: what happens to other programs
+ * on the machine should not look like a slow rank. Every proposal doubles the time to the next one,
+ * so that a machine whose speeds change all the time is not followed in vain. */
+enum { EVERY = 20, SELDOM = 640, APART = 3 };
+/* A gain that is more than the times' noise, and how often over it must bring in what the move
+ * costs. */
+static const double worthwhile = 0.95, often = 2;
 
 void balance_check(const problem *p)
 {
@@ -68,8 +71,7 @@ static double own_seconds(void)
     return laps_read()[LAP_BOUNDARY] + laps_read()[LAP_STENCIL];
 }
 
-/* A few steps in a row are samples. The first step of a run, and the first with new blocks, is not:
- * everything is cold. */
+/* The first step of a run, and the first with new blocks, is none: everything is cold. */
 static bool is_sample(const balancing *b)
 {
     return b->p->o.balance == BALANCE_DYNAMIC && b->next <= 0;
@@ -115,7 +117,7 @@ static void move(balancing *b, solver *s)
 static bool pays(const balancing *b, double before, double after, int64_t left)
 {
     const double cost = b->moves > 0 ? b->cost : 4 * before;
-    return after < worthwhile * before && (before - after) * (double)left > cost;
+    return after < worthwhile * before && (before - after) * (double)left > often * cost;
 }
 
 static bool propose(balancing *b, solver *s, int64_t left)
@@ -129,8 +131,8 @@ static bool propose(balancing *b, solver *s, int64_t left)
     check(meta_rebalance(&next, &now, &desc, mine, &before, &after));
     const bool moves = pays(b, before, after, left);
     if (moves) move(b, s);
-    b->every = moves ? EVERY : b->every < SELDOM ? 2 * b->every : SELDOM;
-    b->next = moves ? 1 : b->every;
+    b->next = b->every;
+    b->every = b->every < SELDOM ? 2 * b->every : SELDOM;
     b->taken = 0;
     return moves;
 }
@@ -143,6 +145,7 @@ bool balance_after(balancing *b, solver *s, int64_t left)
         return false;
     }
     b->sample[b->taken++] = own_seconds() - b->before;
+    b->next = APART - 1;
     if (b->p->o.report_perf == 0) laps_stop();
     return b->taken == BALANCE_SAMPLES && propose(b, s, left);
 }

@@ -8,12 +8,12 @@
 #include "problem.h"
 #include "solve.h"
 
-enum { BALANCE_SAMPLES = 3 };
+enum { BALANCE_SAMPLES = 5 };
 
 /** What a run with --balance dynamic knows of itself. */
 typedef struct balancing {
     problem *p;
-    int64_t next, every; /**< the step that the next sample is taken in; steps between proposals */
+    int64_t next, every; /**< time steps to the next sample; between the next two proposals */
     int taken;
     double sample[BALANCE_SAMPLES], before; /**< this rank's own seconds of a step */
     double cost;     /**< seconds that a move takes, the same on every rank */
