@@ -9,10 +9,12 @@
 #include "meta_comm.h"
 #include "numbers.h"
 
-/** Note a failed call; the program goes on to the next point where the ranks agree. */
+/** Note a failed call; the program goes on to the next point where the ranks agree, unless one of them
+ *  was lost. */
 static inline void check(meta_err err)
 {
     if (err == META_OK) return;
+    if (err == META_ERR_PEER) failure_abort(meta_last_error());
     failure_note("%s", *meta_last_error() != '\0' ? meta_last_error() : meta_strerror(err));
 }
 

@@ -8,6 +8,7 @@
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char *program = "?";
@@ -63,6 +64,16 @@ bool failure_agree(MPI_Comm comm)
     }
     printed = true;
     return true;
+}
+
+void failure_abort(const char *why)
+{
+    int rank = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    fflush(stdout);
+    fprintf(stderr, "%s: rank %d: %s\n", program, rank, why);
+    MPI_Abort(MPI_COMM_WORLD, STATUS_UNUSABLE);
+    _Exit(STATUS_UNUSABLE);
 }
 
 void failure_lenient(void)

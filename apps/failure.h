@@ -28,6 +28,10 @@ bool failure_seen(void);
  *  From then on every rank has seen it. */
 bool failure_agree(MPI_Comm comm);
 
+/** Another rank does not answer: print @p why, this rank's reason, and end the job. What is collective
+ *  would wait for that rank for ever. */
+_Noreturn void failure_abort(const char *why);
+
 /** From here to failure_forgive() failures are warnings: printed as such, and then forgotten. */
 void failure_lenient(void);
 /** Collective. Whether any rank has noted one since failure_lenient(). */

@@ -123,10 +123,16 @@ static void apply_passes(const kernel *k, void *work, void *grid, void *sum)
     if (sum != NULL) check(meta_reduce(sum, grid, own, META_SUM, type, META_ASYNC));
 }
 
+void kernel_apply_box(const kernel *k, void *next, const void *grid, const meta_box *box, void *sum)
+{
+    const problem *p = k->p;
+    check(meta_stencil(next, grid, box, p->stencil, type_of(p->type), sum, META_ASYNC));
+}
+
 void kernel_apply(const kernel *k, void *next, void *grid, void *sum)
 {
     const problem *p = k->p;
     if (k->threads > 0) apply_loops(k, next, grid, sum);
     else if (p->o.reference) apply_passes(k, next, grid, sum);
-    else check(meta_stencil(next, grid, &k->own, p->stencil, type_of(p->type), sum, META_ASYNC));
+    else kernel_apply_box(k, next, grid, &k->own, sum);
 }

@@ -85,7 +85,16 @@ static const struct {
 
 enum { GIVEN_TYPE = 63 }; /* in the set of those given; the others are numbers' */
 enum { NUMBERS = sizeof numbers / sizeof *numbers, FILES = sizeof files / sizeof *files };
-enum { FIRST_NUMBER = 1000, FIRST_FILE = 2000, TYPE = 3000, KERNEL, BALANCE, HELP, VERSION };
+enum {
+    FIRST_NUMBER = 1000,
+    FIRST_FILE = 2000,
+    TYPE = 3000,
+    KERNEL,
+    BALANCE,
+    OVERLAP,
+    HELP,
+    VERSION
+};
 
 static void set_defaults(options *o, int ranks)
 {
@@ -119,6 +128,7 @@ static void list_options(struct option *list)
     *list++ = (struct option){"type", required_argument, NULL, TYPE};
     *list++ = (struct option){"kernel", required_argument, NULL, KERNEL};
     *list++ = (struct option){"balance", required_argument, NULL, BALANCE};
+    *list++ = (struct option){"overlap", required_argument, NULL, OVERLAP};
     *list++ = (struct option){"help", no_argument, NULL, HELP};
     *list++ = (struct option){"version", no_argument, NULL, VERSION};
     *list = (struct option){NULL, 0, NULL, 0};
@@ -169,17 +179,19 @@ static bool set_kernel(options *o, const char *name)
 }
 
 static const char *const balance_names[] = {"off", "measured", "dynamic"};
+static const char *const overlap_names[] = {"auto", "on", "off"};
 
 const char *options_balance_name(int balance)
 {
     return balance_names[balance];
 }
 
-static bool set_balance(options *o, const char *name)
+/* One of three words, as its number. */
+static bool set_word(int *value, const char *option, const char *const names[3], const char *name)
 {
-    for (o->balance = BALANCE_OFF; o->balance <= BALANCE_DYNAMIC; ++o->balance)
-        if (strcmp(name, balance_names[o->balance]) == 0) return true;
-    failure_note("--balance %s: must be off, measured or dynamic", name);
+    for (*value = 0; *value < 3; ++*value)
+        if (strcmp(name, names[*value]) == 0) return true;
+    failure_note("--%s %s: must be %s, %s or %s", option, name, names[0], names[1], names[2]);
     return false;
 }
 
@@ -217,6 +229,11 @@ static options_result complete(options *o)
             balance_names[o->balance], STENCIL_NONE);
         return OPTIONS_WRONG;
     }
+    if (o->overlap == OVERLAP_ON && (o->reference || o->stencil == STENCIL_NONE)) {
+        failure_note("--overlap on: %s", o->reference ? "--kernel reference computes whole blocks"
+                                                      : "--stencil 20 computes nothing");
+        return OPTIONS_WRONG;
+    }
     if (o->debug_grid) o->percent_sum = 100;
     if (o->debug_grid && o->grid_in != NULL) {
         failure_note("--debug_grid 1 starts from zero and --grid-in from a file; give one of them");
@@ -233,7 +250,7 @@ static bool is_abbreviated(const char *argument, const char *name)
 
 options_result options_parse(options *o, int argc, char **argv, int ranks)
 {
-    struct option list[NUMBERS + FILES + 6];
+    struct option list[NUMBERS + FILES + 7];
     list_options(list);
     set_defaults(o, ranks);
     opterr = 0;
@@ -254,11 +271,13 @@ options_result options_parse(options *o, int argc, char **argv, int ranks)
         }
         if (code == HELP) return OPTIONS_HELP;
         if (code == VERSION) return OPTIONS_VERSION;
-        const bool right = code == TYPE         ? set_type(o, optarg)
-                           : code == KERNEL     ? set_kernel(o, optarg)
-                           : code == BALANCE    ? set_balance(o, optarg)
-                           : code >= FIRST_FILE ? set_file(o, code - FIRST_FILE, optarg)
-                                                : set_number(o, code - FIRST_NUMBER, optarg);
+        const bool right =
+            code == TYPE         ? set_type(o, optarg)
+            : code == KERNEL     ? set_kernel(o, optarg)
+            : code == BALANCE    ? set_word(&o->balance, "balance", balance_names, optarg)
+            : code == OVERLAP    ? set_word(&o->overlap, "overlap", overlap_names, optarg)
+            : code >= FIRST_FILE ? set_file(o, code - FIRST_FILE, optarg)
+                                 : set_number(o, code - FIRST_NUMBER, optarg);
         if (!right) return OPTIONS_WRONG;
     }
     if (optind < argc) {
@@ -282,6 +301,8 @@ void options_help(void)
            "fast: libmeta's stencil with its sum; reference: MiniGhost 1.0's (fast)");
     printf("  --%-19s NAME  %s\n", "balance",
            "blocks: off even, measured by each rank's speed, dynamic also anew (off)");
+    printf("  --%-19s NAME  %s\n", "overlap",
+           "on: compute a block's inner part beside the exchange; off; auto: on GPUs (auto)");
     printf("  --%-19s       %s\n", "help", "print this");
     printf("  --%-19s       %s\n\n", "version", "print the version");
     printf("Files hold the global grid, without ghost cells, as raw little-endian float64,\n"

@@ -14,6 +14,7 @@ enum { METHOD_BSPMA = 10, METHOD_SVAF = 11 };
 enum { STENCIL_NONE = 20, STENCIL_2D5P = 21, STENCIL_2D9P, STENCIL_3D7P, STENCIL_3D27P };
 enum { BC_DIRICHLET = 31 };
 enum { BALANCE_OFF, BALANCE_MEASURED, BALANCE_DYNAMIC };
+enum { OVERLAP_AUTO, OVERLAP_ON, OVERLAP_OFF };
 enum { MAX_VARIABLES = 1000000 };
 
 typedef struct options {
@@ -25,6 +26,7 @@ typedef struct options {
     number type;
     bool reference; /**< --kernel: MiniGhost 1.0's own three passes */
     int balance;    /**< how the grid is cut into blocks */
+    int overlap;    /**< whether a block's inner part is computed while ghost cells travel */
     const char *grid_in, *grid_out, *expect, *json, *checkpoint_file, *restart_file, *vti,
         *png; /**< NULL where not given */
 } options;

@@ -6,17 +6,7 @@
 #include <stdlib.h>
 
 #include "check.h"
-#include "halo_laps.h"
-#include "kernel.h"
-#include "laps.h"
-#include "solve.h"
-
-struct solver {
-    const problem *p;
-    kernel kernel;
-    meta_halo halo;
-    void **grid, **next;
-};
+#include "solver.h"
 
 void solver_begin(void)
 {
@@ -52,15 +42,19 @@ solver *solver_create(const problem *p)
     const int arrays = 2 * p->variables;
     solver *s = calloc(1, sizeof *s);
     void **grid = calloc((size_t)arrays, sizeof *grid);
-    if (s == NULL || grid == NULL) failure_note_memory(sizeof *s + (double)arrays * sizeof *grid);
+    void *pieces = calloc((size_t)p->variables * STEP_PIECES, number_size(p->type));
+    if (s == NULL || grid == NULL || pieces == NULL)
+        failure_note_memory(sizeof *s + (double)arrays * sizeof *grid);
     if (failure_agree(p->cart)) {
+        free(pieces);
         free(grid);
         free(s);
         return NULL;
     }
-    *s = (solver){.p = p, .grid = grid, .next = grid + p->variables};
+    *s = (solver){.p = p, .grid = grid, .next = grid + p->variables, .pieces = pieces};
     kernel_create(&s->kernel, p, grid);
     create_halo(s);
+    s->split = step_is_split(p);
     return s;
 }
 
@@ -70,6 +64,7 @@ void solver_free(solver *s)
     check(meta_halo_free(&s->halo));
     kernel_free(&s->kernel, arrays);
     free(arrays);
+    free(s->pieces);
     free(s);
 }
 
@@ -97,54 +92,10 @@ void solver_add_ranks(void *totals, const void *sums, int64_t count, number type
     check(meta_allreduce(totals, sums, count, META_SUM, type_of(type), NULL));
 }
 
-static void exchange(solver *s, void **grid)
-{
-    check(exchange_in_laps(s->halo, grid));
-}
-
-static void sum_region(const solver *s, const void *from, const region *r, void *result)
-{
-    const meta_box box = kernel_box(&s->kernel, r);
-    check(meta_reduce(result, from, &box, META_SUM, type_of(s->p->type), META_ASYNC));
-}
-
 void solver_sum(solver *s, int variable, void *sum)
 {
-    sum_region(s, s->grid[variable], &s->p->own, sum);
+    step_sum_region(s, s->grid[variable], &s->p->own, sum);
     solver_wait();
-}
-
-/* What a time step does to a variable once its ghost cells are there. */
-static void compute(const solver *s, int v, bool summed, void *sums)
-{
-    const problem *p = s->p;
-    const int64_t first = (int64_t)v * (p->terms + 1);
-    for (int t = 0; t < p->terms; ++t)
-        sum_region(s, s->grid[v], &p->term[t].cells, number_at(sums, first + t, p->type));
-    lap(LAP_BOUNDARY);
-    kernel_apply(&s->kernel, s->next[v], s->grid[v],
-                 summed ? number_at(sums, first + p->terms, p->type) : NULL);
-    lap(LAP_STENCIL);
-}
-
-static void swap_grids(solver *s)
-{
-    void **old = s->grid;
-    if (s->p->points == 0 || s->p->o.reference) return;
-    s->grid = s->next;
-    s->next = old;
-}
-
-void solver_step(solver *s, const bool *summed, void *sums)
-{
-    const problem *p = s->p;
-    for (int v = 0; v < p->variables; ++v) {
-        if (v % p->grouped == 0) exchange(s, s->grid + v);
-        lap(LAP_FINISH);
-        if (p->points != 0) compute(s, v, summed[v], sums);
-    }
-    solver_wait();
-    swap_grids(s);
 }
 
 /* ------------------------------------------------------------------ uneven blocks */
@@ -158,8 +109,8 @@ static meta_err compute_all(void *with)
 {
     const measured *m = with;
     const problem *p = m->s->p;
-    for (int v = 0; v < p->variables; ++v) compute(m->s, v, problem_checks(p, v), m->sums);
-    swap_grids(m->s);
+    for (int v = 0; v < p->variables; ++v) step_compute(m->s, v, problem_checks(p, v), m->sums);
+    step_swap_grids(m->s);
     return failure_seen() ? META_ERR_STATE : META_OK;
 }
 

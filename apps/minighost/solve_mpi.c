@@ -43,6 +43,8 @@ static int64_t largest_plane(const problem *p)
 
 solver *solver_create(const problem *p)
 {
+    if (p->o.overlap == OVERLAP_ON)
+        failure_note("--overlap on: this version exchanges, and then computes");
     const int arrays = 2 * p->variables;
     solver *s = calloc(1, sizeof *s);
     void **grid = calloc((size_t)arrays, sizeof *grid);

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file step.c
+ *  A time step with libmeta. While ghost cells travel, the cells at the domain's sides are summed,
+ * which needs none; and where that pays, the stencil is applied to the cells that need none. */
+#include "config.h"
+
+#include <string.h>
+
+#include "check.h"
+#include "laps.h"
+#include "solver.h"
+
+/* A GPU computes while the host sees to messages. On a CPU who computes is who packs and unpacks,
+ * and parts of a block cost more than the whole. A reproducible sum is one of the whole block, and
+ * so are the three passes of MiniGhost 1.0. */
+bool step_is_split(const problem *p)
+{
+    int index = 0;
+    meta_mode mode = META_SPREAD;
+    meta_device_desc device = META_DEVICE_DESC_INIT;
+    const bool reproducible = solver_reproducible();
+    if (reproducible && p->o.overlap == OVERLAP_ON)
+        failure_note(
+            "--overlap on: a reproducible sum (META_REPRODUCIBLE=1) is one of a whole block");
+    if (p->points == 0 || p->o.reference || reproducible) return false;
+    if (p->o.overlap != OVERLAP_AUTO) return p->o.overlap == OVERLAP_ON;
+    check(meta_get_acc(&index, &mode));
+    check(meta_device_info(index, mode, &device));
+    return device.is_gpu;
+}
+
+void step_sum_region(const solver *s, const void *from, const region *r, void *result)
+{
+    const meta_box box = kernel_box(&s->kernel, r);
+    check(meta_reduce(result, from, &box, META_SUM, type_of(s->p->type), META_ASYNC));
+}
+
+static int64_t first_sum(const problem *p, int v)
+{
+    return (int64_t)v * (p->terms + 1);
+}
+
+/* The cells at the domain's sides, each set to its place among the variable's sums. */
+static void sum_sides(const solver *s, int v, void *sums)
+{
+    const problem *p = s->p;
+    for (int t = 0; t < p->terms; ++t)
+        step_sum_region(s, s->grid[v], &p->term[t].cells,
+                        number_at(sums, first_sum(p, v) + t, p->type));
+}
+
+static void apply(const solver *s, int v, bool summed, void *sums)
+{
+    const problem *p = s->p;
+    kernel_apply(&s->kernel, s->next[v], s->grid[v],
+                 summed ? number_at(sums, first_sum(p, v) + p->terms, p->type) : NULL);
+}
+
+void step_compute(const solver *s, int v, bool summed, void *sums)
+{
+    sum_sides(s, v, sums);
+    lap(LAP_BOUNDARY);
+    apply(s, v, summed, sums);
+    lap(LAP_STENCIL);
+}
+
+void step_swap_grids(solver *s)
+{
+    void **old = s->grid;
+    if (s->p->points == 0 || s->p->o.reference) return;
+    s->grid = s->next;
+    s->next = old;
+}
+
+/* ------------------------------------------------------------------ beside the exchange */
+
+/* Variables that travel together, and what is done with them. */
+typedef struct group {
+    const solver *s;
+    int first, end;
+    const bool *summed;
+    void *sums;
+    int pieces; /* computed so far */
+} group;
+
+/* Each part of a block leaves its sum in a place of its own. */
+static void apply_piece(group *g, const meta_box *box)
+{
+    const solver *s = g->s;
+    for (int v = g->first; v < g->end; ++v)
+        kernel_apply_box(
+            &s->kernel, s->next[v], s->grid[v], box,
+            g->summed[v] ? number_at(s->pieces, (int64_t)v * STEP_PIECES + g->pieces, s->p->type)
+                         : NULL);
+    ++g->pieces;
+}
+
+static meta_err inner(const meta_box *box, void *with)
+{
+    lap(LAP_START);
+    apply_piece(with, box);
+    lap(LAP_STENCIL);
+    return META_OK;
+}
+
+static meta_err outer(const meta_box *box, void *with)
+{
+    lap(LAP_FINISH);
+    apply_piece(with, box);
+    lap(LAP_STENCIL);
+    return META_OK;
+}
+
+/* Sums of parts become the block's. */
+static void add_pieces(const group *g)
+{
+    const problem *p = g->s->p;
+    for (int v = g->first; v < g->end; ++v) {
+        double sum = 0;
+        if (!g->summed[v]) continue;
+        for (int k = 0; k < g->pieces; ++k) {
+            const void *piece = number_at(g->s->pieces, (int64_t)v * STEP_PIECES + k, p->type);
+            sum += p->type == NUMBER_F64 ? *(const double *)piece : *(const float *)piece;
+        }
+        void *to = number_at(g->sums, first_sum(p, v) + p->terms, p->type);
+        const float narrow = (float)sum;
+        memcpy(to, p->type == NUMBER_F64 ? (const void *)&sum : &narrow, number_size(p->type));
+    }
+}
+
+static void step_in_parts(solver *s, group *g)
+{
+    check(meta_halo_overlap(s->halo, s->grid + g->first, inner, outer, g, META_ASYNC));
+    lap(LAP_FINISH);
+    for (int v = g->first; v < g->end; ++v) sum_sides(s, v, g->sums);
+    lap(LAP_BOUNDARY);
+    solver_wait();
+    add_pieces(g);
+}
+
+static void step_at_once(solver *s, const group *g)
+{
+    check(meta_halo_start(s->halo, s->grid + g->first));
+    lap(LAP_START);
+    for (int v = g->first; v < g->end; ++v) sum_sides(s, v, g->sums);
+    lap(LAP_BOUNDARY);
+    check(meta_halo_finish(s->halo, META_ASYNC));
+    lap(LAP_FINISH);
+    for (int v = g->first; v < g->end && s->p->points != 0; ++v) apply(s, v, g->summed[v], g->sums);
+    lap(LAP_STENCIL);
+}
+
+void solver_step(solver *s, const bool *summed, void *sums)
+{
+    const problem *p = s->p;
+    for (int v = 0; v < p->variables; v += p->grouped) {
+        group g = {s, v, v + p->grouped, summed, sums, 0};
+        if (s->split) step_in_parts(s, &g);
+        else step_at_once(s, &g);
+    }
+    solver_wait();
+    step_swap_grids(s);
+}
