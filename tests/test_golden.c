@@ -34,6 +34,7 @@ static double initial[CELLS], expected[STENCILS][CELLS];
 typedef struct golden_case {
     int stencil, method, np[3];
     bool reference;     /* --kernel */
+    bool overlap;       /* --overlap on */
     bool moves;         /* blocks change between time steps, as with --balance dynamic */
     unsigned on_opencl; /* rank k computes with OpenCL where bit k is set */
 } golden_case;
@@ -75,11 +76,36 @@ static bool describe(const golden_case *c, options *o)
     const int values[] = {c->stencil, c->method, c->np[0], c->np[1], c->np[2]};
     for (int k = 0; k < 5; ++k) snprintf(text[k], sizeof text[k], "%d", values[k]);
     snprintf(kernel, sizeof kernel, "%s", c->reference ? "reference" : "fast");
-    char *argv[] = {"test_golden", "--scaling",    "1",     "--nx",       "20",    "--ny",
-                    "16",          "--nz",         "12",    "--num_vars", "1",     "--num_tsteps",
-                    "10",          "--num_spikes", "0",     "--stencil",  text[0], "--comm_method",
-                    text[1],       "--npx",        text[2], "--npy",      text[3], "--npz",
-                    text[4],       "--kernel",     kernel,  NULL};
+    char *argv[] = {"test_golden",
+                    "--scaling",
+                    "1",
+                    "--nx",
+                    "20",
+                    "--ny",
+                    "16",
+                    "--nz",
+                    "12",
+                    "--num_vars",
+                    "1",
+                    "--num_tsteps",
+                    "10",
+                    "--num_spikes",
+                    "0",
+                    "--stencil",
+                    text[0],
+                    "--comm_method",
+                    text[1],
+                    "--npx",
+                    text[2],
+                    "--npy",
+                    text[3],
+                    "--npz",
+                    text[4],
+                    "--kernel",
+                    kernel,
+                    "--overlap",
+                    c->overlap ? "on" : "off",
+                    NULL};
     optind = 0;
     test_case("stencil %d, method %d, %s kernel, process grid %d x %d x %d, OpenCL ranks %#x%s",
               c->stencil, c->method, kernel, c->np[0], c->np[1], c->np[2], c->on_opencl,
@@ -223,6 +249,7 @@ static void make_case(int64_t n, int kind, int (*grids)[3], int count, golden_ca
     c->stencil = 21 + kind / METHODS / KERNELS;
     c->method = 10 + kind / KERNELS % METHODS;
     c->reference = kind % KERNELS == 1;
+    c->overlap = !c->reference && (n + kind) % 2 == 0;
     c->on_opencl = (unsigned)(n % mixes);
     for (int d = 0; d < 3; ++d) c->np[d] = grids[grid][d];
 }

@@ -42,6 +42,9 @@ META_RANK_MAP='0:opencl,*:openmp'
 export META_RANK_MAP
 run 0 2 meta-minighost $several --npx 2 --expect one.f64
 last_line PASS
+run 0 2 meta-minighost $several --npx 2 --overlap on --grid-out overlap.f64
+last_line PASS
+cmp -s overlap.f64 one.f64 || broken 'the grid depends on when its parts are computed'
 # The published algorithm leaves the same bits, on every device, in either type, and goes on from the
 # other's checkpoint.
 run 0 2 meta-minighost $several --npx 2 --kernel reference --grid-out reference.f64
@@ -120,6 +123,9 @@ refused_whole 2 'value' meta-minighost --nx
 refused_whole 2 'report_perf' meta-minighost --report_perf 3
 refused_whole 2 'fast or reference' meta-minighost --kernel slow
 refused_whole 2 'kernel' meta-minighost-mpi $small --npx 2 --kernel reference
+refused_whole 2 'auto, on or off' meta-minighost --overlap maybe
+refused_whole 2 'whole blocks' meta-minighost $small --overlap on --kernel reference
+refused_whole 2 'overlap on: this version' meta-minighost-mpi $small --npx 2 --overlap on
 refused_whole 2 'off, measured or dynamic' meta-minighost --balance on
 refused_whole 2 'stencil 20' meta-minighost $small --stencil 20 --balance measured
 refused_whole 2 'balance measured: this version' meta-minighost-mpi $small --npx 2 --balance measured
