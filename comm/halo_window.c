@@ -114,9 +114,7 @@ static meta_err prepare(const halo_plan *p, halo_window *w)
     COMM_MPI(MPI_Win_set_errhandler, (w->win, MPI_ERRORS_RETURN));
     if (part_bytes(p) > 0) memset(w->mine, 0, FLAGS);
     COMM_MPI(MPI_Win_lock_all, (MPI_MODE_NOCHECK, w->win));
-    COMM_TRY(find_parts(p, w));
-    atomic_thread_fence(memory_order_seq_cst);
-    return META_OK;
+    return find_parts(p, w);
 }
 
 meta_err halo_window_create(halo_plan *p)

@@ -20,7 +20,8 @@ AC_DEFUN([META_COMPILER_FLAGS], [
     [], [enable_werror=no])
   AC_ARG_ENABLE([sanitize],
     [AS_HELP_STRING([--enable-sanitize],
-      [build everything with AddressSanitizer and UndefinedBehaviorSanitizer, for tests])],
+      [build everything with AddressSanitizer and UndefinedBehaviorSanitizer, for tests;
+       --enable-sanitize=thread: with ThreadSanitizer])],
     [], [enable_sanitize=no])
 
   META_WARNINGS=
@@ -36,16 +37,21 @@ AC_DEFUN([META_COMPILER_FLAGS], [
   META_CODE=
   META_ADD_FLAG([META_CODE], [-fvisibility=hidden])
   META_SANITIZE=
-  AS_IF([test "x$enable_sanitize" = xyes], [
+  AS_CASE([$enable_sanitize],
+    [yes], [meta_sanitizers='address, undefined'
+      META_SANITIZE="-fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer"],
+    [thread], [meta_sanitizers=thread META_SANITIZE="-fsanitize=thread -fno-omit-frame-pointer"],
+    [no], [meta_sanitizers=none],
+    [AC_MSG_ERROR([--enable-sanitize=$enable_sanitize: give yes, thread or no])])
+  AS_IF([test "x$enable_sanitize" != xno], [
     META_OPTIMIZE=-O1
     META_OPTIMIZE_KERNELS=-O1
-    META_SANITIZE="-fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer"
-    AC_MSG_CHECKING([whether $CC can link with sanitizers])
+    AC_MSG_CHECKING([whether $CC can link with sanitizers ($meta_sanitizers)])
     meta_saved=$CFLAGS
     CFLAGS="$CFLAGS $META_SANITIZE"
     AC_LINK_IFELSE([AC_LANG_PROGRAM()], [AC_MSG_RESULT([yes])], [
       AC_MSG_RESULT([no])
-      AC_MSG_ERROR([--enable-sanitize: $CC cannot link with AddressSanitizer and UndefinedBehaviorSanitizer; install its sanitizer libraries])])
+      AC_MSG_ERROR([--enable-sanitize: $CC cannot link with its sanitizers ($meta_sanitizers); install its sanitizer libraries])])
     CFLAGS=$meta_saved
   ])
   AC_SUBST([META_CODE])
@@ -68,7 +74,7 @@ AC_DEFUN([META_CHECK_LINKER], [
   dnl A module with an undefined symbol would fail only when it is loaded. Clang's sanitizers keep
   dnl their symbols in the program, so there it cannot be asked for.
   META_NO_UNDEFINED=
-  AS_IF([test "x$enable_sanitize" != xyes], [
+  AS_IF([test "x$enable_sanitize" = xno], [
     AC_CACHE_CHECK([whether the linker takes -z defs], [meta_cv_z_defs], [
       meta_saved=$LDFLAGS
       LDFLAGS="$LDFLAGS -Wl,-z,defs"

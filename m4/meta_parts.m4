@@ -101,7 +101,8 @@ AC_DEFUN([META_LINE], [
 
 AC_DEFUN([META_SUMMARY], [
   meta_always=yes
-  meta_sanitize=$enable_sanitize meta_sanitize_reason="--enable-sanitize not given"
+  meta_sanitize=yes meta_sanitize_reason="--enable-sanitize not given"
+  AS_IF([test "x$enable_sanitize" = xno], [meta_sanitize=no])
   echo
   echo "libmeta $PACKAGE_VERSION, to be installed in $prefix"
   META_LINE([libmeta, meta-info], [always], [$CC $META_OPTIMIZE $CFLAGS])
@@ -120,6 +121,6 @@ AC_DEFUN([META_SUMMARY], [
   META_LINE([Fortran module], [fortran], [])
   META_LINE([make check], [check], [${MPIEXEC:+ranks under $MPIEXEC}])
   META_LINE([tests of JSON], [jansson], [])
-  META_LINE([sanitizers], [sanitize], [address, undefined])
+  META_LINE([sanitizers], [sanitize], [$meta_sanitizers])
   echo
 ])
