@@ -59,8 +59,7 @@
     F(Win_lock_all, (int a, MPI_Win b), (a, b)) \
     F(Win_set_errhandler, (MPI_Win a, MPI_Errhandler b), (a, b)) \
     F(Win_shared_query, (MPI_Win a, int b, MPI_Aint *c, int *d, void *e), (a, b, c, d, e)) \
-    F(Win_sync, (MPI_Win a), (a)) \
-    F(Win_unlock_all, (MPI_Win a), (a))
+    F(Win_sync, (MPI_Win a), (a))
 
 /* Those that make an object, which their parameter `made` receives. */
 #define MAKING_FUNCTIONS(F) \
@@ -109,7 +108,11 @@
     F(Win_create, WIN, (void *a, MPI_Aint b, int c, MPI_Info d, MPI_Comm e, MPI_Win *made), (a, \
       b, c, d, e, made))
 
-/* Those that free one. */
+/* Those that end something, which they do even if they fail. */
+#define ENDING_FUNCTIONS(F) \
+    F(Win_unlock_all, (MPI_Win a), (a))
+
+/* Those that free an object, and do so even if they fail. */
 #define FREEING_FUNCTIONS(F) \
     F(Comm_free, COMM, MPI_Comm) \
     F(Group_free, GROUP, MPI_Group) \
@@ -140,15 +143,15 @@
 #define NUMBER_KIND(name, kind, ...)                 NUMBER_##name,
 #define NUMBER_4(name, parameters, arguments, count) NUMBER_##name,
 enum {
-    PLAIN_FUNCTIONS(NUMBER_3) MAKING_FUNCTIONS(NUMBER_KIND) FREEING_FUNCTIONS(NUMBER_KIND)
-        COMPLETING_FUNCTIONS(NUMBER_4) FUNCTIONS
+    PLAIN_FUNCTIONS(NUMBER_3) ENDING_FUNCTIONS(NUMBER_3) MAKING_FUNCTIONS(NUMBER_KIND)
+        FREEING_FUNCTIONS(NUMBER_KIND) COMPLETING_FUNCTIONS(NUMBER_4) FUNCTIONS
 };
 
 #define NAME_3(name, parameters, arguments)        "MPI_" #name,
 #define NAME_KIND(name, kind, ...)                 "MPI_" #name,
 #define NAME_4(name, parameters, arguments, count) "MPI_" #name,
-static const char *const names[] = {PLAIN_FUNCTIONS(NAME_3) MAKING_FUNCTIONS(NAME_KIND)
-                                        FREEING_FUNCTIONS(NAME_KIND) COMPLETING_FUNCTIONS(NAME_4)};
+static const char *const names[] = {PLAIN_FUNCTIONS(NAME_3) ENDING_FUNCTIONS(
+    NAME_3) MAKING_FUNCTIONS(NAME_KIND) FREEING_FUNCTIONS(NAME_KIND) COMPLETING_FUNCTIONS(NAME_4)};
 
 /* ------------------------------------------------------------------ counting and failing */
 
@@ -234,6 +237,15 @@ bool mpi_fault_disarm(void)
         return fails(NUMBER_##name) ? MPI_ERR_OTHER : PMPI_##name arguments;                       \
     }
 PLAIN_FUNCTIONS(PLAIN)
+
+#define ENDING(name, parameters, arguments)                                                        \
+    int MPI_##name parameters                                                                      \
+    {                                                                                              \
+        const bool fail = fails(NUMBER_##name);                                                    \
+        const int code = PMPI_##name arguments;                                                    \
+        return fail ? MPI_ERR_OTHER : code;                                                        \
+    }
+ENDING_FUNCTIONS(ENDING)
 
 #define MAKING(name, kind, parameters, arguments)                                                  \
     int MPI_##name parameters                                                                      \

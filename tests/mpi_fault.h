@@ -34,7 +34,8 @@ int64_t mpi_calls(int function);
 void mpi_calls_forget(void);
 
 /** Let the @p n th call (1: the next) of @p function from now on fail with MPI_ERR_OTHER, and no
- * other. It then does nothing and writes nothing; one that frees something frees it all the same.
+ * other. It then does nothing and writes nothing; one that frees or ends something does so all the
+ * same.
  */
 void mpi_fault_arm(int function, int64_t n);
 /** Let nothing fail; whether the call that was to fail has come. */

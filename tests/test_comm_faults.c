@@ -50,6 +50,12 @@ static meta_err first_of(meta_err first, meta_err second)
     return first != META_OK ? first : second;
 }
 
+static void make_ring(scene *s)
+{
+    const int periodic = 1;
+    MPI_Cart_create(MPI_COMM_WORLD, 1, &test_size, &periodic, 0, &s->ring);
+}
+
 static meta_err make_plan(scene *s)
 {
     meta_halo_desc desc = META_HALO_DESC_INIT;
@@ -225,10 +231,14 @@ static void count_objects(int64_t objects[MPI_OBJECT_COUNT])
     for (int k = 0; k < MPI_OBJECT_COUNT; ++k) objects[k] = mpi_objects((mpi_object)k);
 }
 
-static void check_objects(const int64_t before[MPI_OBJECT_COUNT])
+/* A request that cannot be tested any more, a collective one above all, cannot be given back. */
+static void check_objects(const int64_t before[MPI_OBJECT_COUNT], int function)
 {
+    const char *name = mpi_function_name(function);
+    const bool completes = strncmp(name, "MPI_Test", 8) == 0 || strncmp(name, "MPI_Wait", 8) == 0;
     for (int k = 0; k < MPI_OBJECT_COUNT; ++k) {
         const int64_t now = mpi_objects((mpi_object)k);
+        if (completes && k == MPI_OBJECT_REQUEST) continue;
         if (now != before[k])
             FAIL("there are %" PRId64 " %s, and were %" PRId64, now, mpi_object_name((mpi_object)k),
                  before[k]);
@@ -281,11 +291,12 @@ static void fail_once(scene *s, const failure *f)
     check_error(f, mine, worst, came);
     if (lost) {
         s->plan = (meta_halo)META_HALO_NULL;
-        leave(s); /* as well as it can */
+        leave(s);     /* as well as it can */
+        make_ring(s); /* in the old one ranks may have called MPI unequally often */
         be_joined(s);
     } else {
         f->during->clean(s);
-        check_objects(before);
+        check_objects(before, f->function);
     }
     check_usable(s);
 }
@@ -332,11 +343,10 @@ static int64_t fail_at_each_call(scene *s, const phase *p, int64_t *tried)
 /* With shared memory between the ranks, and with messages. */
 static void begin(scene *s, const char *shared)
 {
-    const int periodic = 1;
     *s = (scene){.plan = META_HALO_NULL};
     setenv("META_SHARED", shared, 1);
     setenv("META_TIMEOUT", "2", 1);
-    MPI_Cart_create(MPI_COMM_WORLD, 1, &test_size, &periodic, 0, &s->ring);
+    make_ring(s);
     test_require(join(s));
 }
 
@@ -361,11 +371,24 @@ static void a_failure_of_mpi_on_all_ranks_is_an_error_and_no_more(void)
     }
 }
 
+/* Those in which MPI itself keeps the other ranks. */
+static bool blocks_in_mpi(int function)
+{
+    static const char *const names[] = {"MPI_Allgather", "MPI_Allreduce", "MPI_Alltoall",
+                                        "MPI_Barrier",   "MPI_Bcast",     "MPI_Cart_create",
+                                        "MPI_Comm_dup",  "MPI_Gather",    "MPI_Reduce"};
+    const char *name = mpi_function_name(function);
+    for (size_t k = 0; k < sizeof names / sizeof *names; ++k)
+        if (strcmp(name, names[k]) == 0) return true;
+    return strncmp(name, "MPI_Comm_split", 14) == 0 || strncmp(name, "MPI_Comm_create", 15) == 0 ||
+           strncmp(name, "MPI_Win_allocate", 16) == 0 || strcmp(name, "MPI_Win_create") == 0;
+}
+
 /* The others get the same error where ranks agree on it, or wait in vain. */
 static void a_failure_of_mpi_on_one_rank_keeps_nobody(void)
 {
     static const char *const shared[] = {"off", "auto"};
-    const int64_t cases = test_count(6, 150);
+    const int64_t cases = test_count(3, 150);
     for (int k = 0; k < 2 && test_size > 1 && !broken_anywhere(); ++k) {
         int64_t calls[PHASES][256];
         scene s;
@@ -374,7 +397,7 @@ static void a_failure_of_mpi_on_one_rank_keeps_nobody(void)
         for (int64_t done = 0; done < cases && !broken_anywhere();) {
             const int p = (int)test_random_in(0, PHASES - 1);
             const int function = (int)test_random_in(0, mpi_functions() - 1);
-            if (calls[p][function] == 0) continue;
+            if (calls[p][function] == 0 || blocks_in_mpi(function)) continue;
             const int64_t most = polls(function) ? 1 : calls[p][function];
             fail_once(&s, &(failure){&phases[p], function, test_random_in(1, most), test_size - 1});
             ++done;
