@@ -7,6 +7,7 @@
 
 #include <pthread.h>
 #include <stdio.h>
+#include <string.h>
 
 enum { CELLS = 10 };
 
@@ -161,6 +162,107 @@ static void neighbours_that_disagree_are_named_with_both_values(void)
     communication_goes_on();
 }
 
+/* Two arrays, the second of them the one that differs. */
+static void arrays_that_differ_are_compared_one_by_one(void)
+{
+    MPI_Comm cart;
+    meta_halo_desc good = line(&cart);
+    const meta_halo_field like = {META_F64, good.box};
+    meta_halo_field mine[2] = {like, like}, theirs[2] = {like, like};
+    meta_halo_desc bad = good;
+    good.fields = bad.fields = 2;
+    good.field = mine, bad.field = theirs;
+    if (test_size > 1) {
+        theirs[1].type = META_U64;
+        refused(&good, &bad, META_ERR_MISMATCH, "field 1");
+        refused(&good, &bad, META_ERR_MISMATCH, "u64 on rank");
+        refused(&good, &bad, META_ERR_MISMATCH, "f64 on rank");
+        theirs[1] = like;
+        mine[0].box.size[0] = theirs[0].box.size[0] = CELLS + 3;
+        theirs[0].box.end[0] = CELLS + 2;
+        refused(&good, &bad, META_ERR_MISMATCH, "staggering of field 0");
+        theirs[0] = mine[0];
+        bad.op = META_HALO_ADD;
+        refused(&good, &bad, META_ERR_MISMATCH, "META_HALO_ADD on rank");
+        refused(&good, &bad, META_ERR_MISMATCH, "META_HALO_COPY on rank");
+        bad.op = META_HALO_COPY;
+        bad.fields = 1;
+        refused(&good, &bad, META_ERR_MISMATCH, "number of fields");
+        bad.fields = 2;
+    }
+    MPI_Comm_free(&cart);
+    communication_goes_on();
+}
+
+static void wrong_arrays_of_a_plan_are_named(void)
+{
+    MPI_Comm cart;
+    meta_halo_desc good = line(&cart);
+    const meta_halo_field like = {META_F64, good.box};
+    meta_halo_field mine[2] = {like, like}, theirs[2] = {like, like};
+    meta_halo_desc bad = good;
+    good.fields = bad.fields = 2;
+    good.field = mine, bad.field = theirs;
+    theirs[1].type = (meta_type)-1;
+    refused(&good, &bad, META_ERR_TYPE, "");
+    theirs[1] = like, theirs[1].box.ndim = 2, theirs[1].box.size[1] = theirs[1].box.end[1] = 1;
+    refused(&good, &bad, META_ERR_ARGUMENT, "desc->field[1].box");
+    theirs[1] = like, theirs[1].box.end[0] = CELLS - 1;
+    refused(&good, &bad, META_ERR_BOUNDS, "desc->field[1].box");
+    theirs[1] = like, theirs[1].box.size[0] = CELLS + 9, theirs[1].box.end[0] = CELLS + 3;
+    refused(&good, &bad, META_ERR_BOUNDS, "desc->field[1].box");
+    theirs[1] = like, theirs[1].box.start[0] = 0, theirs[1].box.end[0] = CELLS;
+    refused(&good, &bad, META_ERR_BOUNDS, "desc->field[1].box");
+    theirs[1] = like;
+    bad.op = (meta_halo_op)2;
+    refused(&good, &bad, META_ERR_ARGUMENT, "desc->op");
+    good.op = bad.op = META_HALO_ADD;
+    theirs[1].type = META_I16;
+    refused(&good, &bad, META_ERR_TYPE, "i16");
+    MPI_Comm_free(&cart);
+    communication_goes_on();
+}
+
+/* What this rank sends is changed on its way: it speaks for another version. */
+static bool another_version;
+
+#pragma GCC visibility push(default)
+int MPI_Isend(const void *data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
+              MPI_Request *request)
+{
+    enum { SLOTS = 64, ROOM = 512 };
+    static _Alignas(8) char changed[SLOTS][ROOM];
+    static int slot;
+    if (another_version && count >= 8 && count <= ROOM && memcmp(data, "memc", 4) == 0) {
+        slot = (slot + 1) % SLOTS;
+        memcpy(changed[slot], data, (size_t)count);
+        ++changed[slot][4];
+        data = changed[slot];
+    }
+    return PMPI_Isend(data, count, type, to, tag, comm, request);
+}
+#pragma GCC visibility pop
+
+static void another_version_of_the_library_is_recognised(void)
+{
+    MPI_Comm cart;
+    const meta_halo_desc good = line(&cart);
+    void *a = device_array(CELLS);
+    const int from = test_size - 1, to = 0;
+    another_version = test_rank == from;
+    if (test_size > 1) {
+        refused(&good, &good, META_ERR_MISMATCH, "version");
+        if (test_rank == from) CHECK_OK(meta_packed_send(to, a, CELLS, META_F64, 1, NULL));
+        if (test_rank == to)
+            CHECK_ERR_NAMES(meta_packed_recv(from, a, CELLS, META_F64, 1, NULL), META_ERR_MISMATCH,
+                            "version");
+    }
+    another_version = false;
+    CHECK_OK(meta_free(a));
+    MPI_Comm_free(&cart);
+    communication_goes_on();
+}
+
 static void blocks_that_do_not_fit_together_are_refused(void)
 {
     const int periodic[2] = {0, 0}, extent[2] = {test_size, 1};
@@ -230,6 +332,42 @@ static void a_plan_is_used_in_its_order(void)
     MPI_Comm_free(&cart);
 }
 
+/* Whether there is a device of another kind than this thread's; it is chosen then. */
+static bool choose_another_device(meta_mode mine)
+{
+    for (meta_mode mode = META_OPENMP; mode <= META_HIP; ++mode) {
+        int count = 0;
+        CHECK_OK(meta_device_count(mode, &count));
+        if (mode != mine && count > 0) return CHECK_OK(meta_set_acc(0, mode));
+    }
+    return false;
+}
+
+static void arrays_of_another_device_are_refused(void)
+{
+    MPI_Comm cart;
+    meta_halo_desc desc = line(&cart);
+    meta_halo plan;
+    meta_mode mine;
+    int index;
+    void *u[2] = {device_array(CELLS + 2), NULL};
+    desc.fields = 2;
+    CHECK_OK(meta_get_acc(&index, &mine));
+    if (!CHECK_OK(meta_halo_create(&plan, &desc))) return;
+    if (choose_another_device(mine)) {
+        u[1] = device_array(CELLS + 2);
+        CHECK_ERR_NAMES(meta_halo_start(plan, u), META_ERR_WRONG_DEVICE, "fields[1]");
+        CHECK_OK(meta_free(u[1]));
+        CHECK_OK(meta_set_acc(index, mine));
+    }
+    u[1] = device_array(CELLS + 2);
+    CHECK_OK(meta_halo_exchange(plan, u, NULL));
+    CHECK_OK(meta_halo_free(&plan));
+    CHECK_OK(meta_free(u[0]));
+    CHECK_OK(meta_free(u[1]));
+    MPI_Comm_free(&cart);
+}
+
 /* ------------------------------------------------------------------ threads */
 
 static meta_event pending_receive;
@@ -266,7 +404,10 @@ TEST_COMM_MAIN(PROMISE(arguments_of_messages_are_checked),
                PROMISE(arguments_of_reductions_are_checked),
                PROMISE(what_is_wrong_on_one_rank_is_an_error_on_all),
                PROMISE(neighbours_that_disagree_are_named_with_both_values),
+               PROMISE(arrays_that_differ_are_compared_one_by_one),
+               PROMISE(wrong_arrays_of_a_plan_are_named),
+               PROMISE(another_version_of_the_library_is_recognised),
                PROMISE(blocks_that_do_not_fit_together_are_refused),
                PROMISE(a_description_without_a_topology_is_refused),
-               PROMISE(a_plan_is_used_in_its_order),
+               PROMISE(a_plan_is_used_in_its_order), PROMISE(arrays_of_another_device_are_refused),
                PROMISE(other_threads_are_told_that_mpi_was_not_made_for_them))
