@@ -12,7 +12,18 @@ typedef struct variant {
     int usable;
 } variant;
 
-static variant chosen = {"baseline", openmp_kernel_baseline, 1};
+static const char *chosen = "baseline";
+/* Of the chosen one: a call of a few dozen cells takes hardly longer than looking for its kernel.
+ */
+static openmp_kernel kernels[META_KERNEL_COUNT][META_TYPE_COUNT];
+
+static void choose(const variant *v)
+{
+    chosen = v->name;
+    for (uint32_t kernel = 0; kernel < META_KERNEL_COUNT; ++kernel)
+        for (uint32_t type = 0; type < META_TYPE_COUNT; ++type)
+            kernels[kernel][type] = v->kernel_of(kernel, type);
+}
 
 meta_err openmp_variant_choose(void)
 {
@@ -34,7 +45,7 @@ meta_err openmp_variant_choose(void)
             return openmp_host->fail(META_ERR_ENVIRONMENT,
                                      "META_CPU=%s: this processor does not have these instructions",
                                      wanted);
-        chosen = known[k];
+        choose(&known[k]);
         return META_OK;
     }
     return openmp_host->fail(META_ERR_ENVIRONMENT,
@@ -45,10 +56,11 @@ meta_err openmp_variant_choose(void)
 
 const char *openmp_variant_name(void)
 {
-    return chosen.name;
+    return chosen;
 }
 
 openmp_kernel openmp_kernel_of(uint32_t kernel, uint32_t type)
 {
-    return chosen.kernel_of(kernel, type);
+    if (kernel >= META_KERNEL_COUNT || type >= META_TYPE_COUNT) return (openmp_kernel){.run = NULL};
+    return kernels[kernel][type];
 }
