@@ -234,24 +234,33 @@ static void stencil(const problem *p, void *next, const void *grid, void *result
     if (result != NULL) *(double *)result = sum;
 }
 
+static void solver_compute(const solver *s, int v, bool summed, void *sums)
+{
+    const problem *p = s->p;
+    const int64_t first = (int64_t)v * (p->terms + 1);
+    for (int t = 0; t < p->terms; ++t)
+        sum_region(p, s->grid[v], &p->term[t].cells, number_at(sums, first + t, p->type));
+    lap(LAP_BOUNDARY);
+    stencil(p, s->next[v], s->grid[v], summed ? number_at(sums, first + p->terms, p->type) : NULL);
+    lap(LAP_STENCIL);
+}
+
+static void solver_swap(solver *s)
+{
+    void **old = s->grid;
+    if (s->p->points == 0) return;
+    s->grid = s->next;
+    s->next = old;
+}
+
 void solver_step(solver *s, const bool *summed, void *sums)
 {
     const problem *p = s->p;
     for (int v = 0; v < p->variables; ++v) {
-        const int64_t first = (int64_t)v * (p->terms + 1);
         if (v % p->grouped == 0) exchange(s, s->grid + v);
         lap(LAP_FINISH);
-        if (p->points == 0) continue;
-        for (int t = 0; t < p->terms; ++t)
-            sum_region(p, s->grid[v], &p->term[t].cells, number_at(sums, first + t, p->type));
-        lap(LAP_BOUNDARY);
-        stencil(p, s->next[v], s->grid[v],
-                summed[v] ? number_at(sums, first + p->terms, p->type) : NULL);
-        lap(LAP_STENCIL);
+        if (p->points != 0) solver_compute(s, v, summed[v], sums);
     }
     solver_wait();
-    if (p->points == 0) return;
-    void **old = s->grid;
-    s->grid = s->next;
-    s->next = old;
+    solver_swap(s);
 }

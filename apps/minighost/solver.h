@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file solver.h
- *  The solver with libmeta, as its two files share it: solve.c, its making and its data, and
- * step.c, a time step. */
+ *  The solver with libmeta from within: solve.c, its making and its data, step.c, a time step, and
+ *  solve_move.c, for blocks of any size. */
 #ifndef SOLVER_H
 #define SOLVER_H
 
@@ -21,6 +21,8 @@ struct solver {
     void *pieces; /**< then: the sums of the parts, STEP_PIECES for each variable */
 };
 
+/** Collective. The plan of the block's exchange. */
+void solver_create_halo(solver *s);
 /** Whether a step is better done in parts, on this rank. */
 bool step_is_split(const problem *p);
 /** Queue the sum of a region's cells. */
