@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file decompose.c
  *  Cutting a global grid by the ranks' speeds and memory. One dimension is cut exactly; where
- * several have more than one rank they take turns, each cut exactly for what the others are.
+ *  several have more than one rank they take turns, each cut exactly for what the others are.
  *
  *  With the other dimensions fixed, a plane of part k of a dimension takes as long as the slowest
- * rank in that part needs for its piece of it (its price), and no more planes fit than the rank
- * with the least room can hold. So a dimension is a row of parts with a price and a room each,
- * which two reductions over vectors of the dimension's parts find. */
+ *  rank in that part needs for its piece of it (its price), and no more planes fit than the rank
+ *  with the least room can hold. So a dimension is a row of parts with a price and a room each,
+ *  which one reduction over a vector of the dimension's parts finds. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -51,7 +51,8 @@ static void cut_by_price(cutting *c, int d)
     const int parts = c->g->extent[d];
     double low = 0, high = 0;
     int64_t rest = c->cells[d];
-    for (int k = 0; k < parts; ++k) high = fmax(high, (double)c->cells[d] * c->price[k]);
+    /* Twice what one part alone would need: a product that is divided again may come out below. */
+    for (int k = 0; k < parts; ++k) high = fmax(high, 2 * (double)c->cells[d] * c->price[k]);
     if (enough(c, d, 0)) high = 0;
     for (;;) {
         const double middle = low + (high - low) / 2;

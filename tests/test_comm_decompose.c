@@ -183,7 +183,7 @@ static bool broken_anywhere(void)
 /* More ranks than cores take turns at every message. */
 static int64_t few(void)
 {
-    return test_size > 2 ? 25 : 400;
+    return test_size > 2 ? 40 : 400;
 }
 
 static void one_dimension_is_cut_as_well_as_can_be(void)
