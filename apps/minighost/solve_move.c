@@ -17,9 +17,15 @@ typedef struct measured {
 static meta_err compute_all(void *with)
 {
     const measured *m = with;
-    const problem *p = m->s->p;
-    for (int v = 0; v < p->variables; ++v) step_compute(m->s, v, problem_checks(p, v), m->sums);
-    step_swap_grids(m->s);
+    const solver *s = m->s;
+    const problem *p = s->p;
+    for (int v = 0; v < p->variables; ++v) {
+        const int64_t last = (int64_t)v * (p->terms + 1) + p->terms;
+        solver_sum_sides(s, v, m->sums);
+        kernel_apply(&s->kernel, s->next[v], s->grid[v],
+                     problem_checks(p, v) ? number_at(m->sums, last, p->type) : NULL);
+    }
+    solver_swap(m->s);
     return failure_seen() ? META_ERR_STATE : META_OK;
 }
 
