@@ -31,7 +31,7 @@ static meta_err compute_all(void *with)
 
 double solver_speed(const problem *p)
 {
-    enum { TIMES = 7 };
+    enum { TIMES = 11 };
     int64_t cells = 1;
     double speed = 0;
     const size_t sums = (size_t)p->variables * (size_t)(p->terms + 1);
