@@ -2,7 +2,7 @@
 /** @file test_comm_decompose.c
  *  Cutting a grid by the ranks' speeds and memory: against all cuts there are, on random small
  * grids, speeds and limits; and what is refused. */
-/* TEST: backends=openmp np=1,2,3,4 timeout=180 labels=comm */
+/* TEST: backends=openmp np=1,2,3,4 timeout=300 labels=comm */
 #include "test_mpi.h"
 
 #include <inttypes.h>

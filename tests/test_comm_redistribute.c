@@ -3,7 +3,7 @@
  *  Moving arrays from blocks to other blocks: on random process grids, cuts, paddings, types and
  * numbers of fields, staggered ones among them, every cell of every array is compared with its
  * global index. */
-/* TEST: backends=all np=1,2,3,4 mixed=yes timeout=180 labels=comm */
+/* TEST: backends=all np=1,2,3,4 mixed=yes timeout=300 labels=comm */
 #include "test_mpi.h"
 
 #include <stdlib.h>
