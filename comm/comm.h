@@ -40,7 +40,7 @@ typedef struct comm_job {
     bool lost;         /**< one was: what needs all ranks is left undone */
     size_t pipeline;   /**< bytes of the pieces of a staged message; 0: measured */
     bool shared;       /**< ranks of a node exchange through shared memory */
-    bool direct;       /**< MPI takes this rank's device memory */
+    bool direct;       /**< MPI takes GPU memory, of whatever rank has any: comm_gpu_mpi_takes() */
     bool wants_thread; /**< META_PROGRESS: a thread of the library's own advances messages */
     bool crowded;      /**< there are more ranks on the node than cores */
 } comm_job;
@@ -90,6 +90,14 @@ meta_err comm_node_find(MPI_Comm among, int *node_rank, int *node_size, int *thr
 /* settings.c */
 /** The META_* variables, into `job`. */
 meta_err comm_settings_read(void);
+
+/* gpu_mpi.c: META_GPU_MPI */
+meta_err comm_gpu_mpi_read(void);
+/** Find out whether MPI takes this rank's device memory, and decide with all ranks, into
+ *  `job.direct`. After the device was chosen; collective over job.messages. */
+meta_err comm_gpu_mpi_settle(void);
+/** Whether MPI is given memory of @p device: it is the one that was tried. */
+bool comm_gpu_mpi_takes(const meta_device *device);
 
 /* type.c */
 const char *comm_type_name(uint32_t type);

@@ -90,8 +90,8 @@ static meta_err prepare(halo_plan *p, const meta_halo_desc *desc, int dims)
     COMM_MPI(MPI_Comm_rank, (p->cart, &p->rank));
     COMM_TRY(halo_plan_fill(p, desc));
     COMM_TRY(core->device_info(p->device, &device));
-    p->shares = !device.is_gpu;
-    p->direct = device.is_gpu && job.direct;
+    p->direct = comm_gpu_mpi_takes(p->device);
+    p->shares = !device.is_gpu && !p->direct;
     return META_OK;
 }
 

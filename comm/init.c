@@ -76,7 +76,8 @@ static meta_err start_core(const char *call)
         job.own_core = true;
         name_call(call);
     }
-    return comm_settings_read();
+    COMM_TRY(comm_settings_read());
+    return comm_gpu_mpi_read();
 }
 
 /* This rank's device, chosen and opened. */
@@ -125,6 +126,7 @@ static meta_err join(const char *call)
     name_call(call);
     COMM_TRY(comm_agree(job.messages, comm_operations_create()));
     report(threads);
+    COMM_TRY(comm_gpu_mpi_settle());
     return comm_agree(job.messages, comm_progress_thread_start());
 }
 
