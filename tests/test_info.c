@@ -30,12 +30,13 @@ static json_t *read_document(const char *arguments)
     return read;
 }
 
-static void prints_one_document_with_its_four_parts(void)
+static void prints_one_document_with_its_parts(void)
 {
     document = read_document("--json --ranks 3");
     CHECK(json_is_array(json_object_get(document, "backends")));
     CHECK(json_is_array(json_object_get(document, "devices")));
     CHECK(json_is_array(json_object_get(document, "variables")));
+    CHECK(json_is_object(json_object_get(document, "mpi")));
     CHECK_INT(json_array_size(json_object_get(document, "ranks")), 3);
 }
 
@@ -78,6 +79,35 @@ static void every_device_is_described_as_the_library_does(void)
     CHECK_OK(meta_finalize());
 }
 
+static const char *text_of(const json_t *object, const char *key)
+{
+    const char *text = json_string_value(json_object_get(object, key));
+    return text ? text : "";
+}
+
+static void mpi_is_described_by_itself_or_has_a_reason(void)
+{
+    const json_t *mpi = json_object_get(document, "mpi");
+    const char *kind = getenv("META_TEST_MPI");
+    const bool none = !kind || strcmp(kind, "none") == 0;
+    CHECK_INT(json_is_true(json_object_get(mpi, "known")), !none);
+    CHECK(json_is_integer(json_object_get(mpi, "shared_memory_free")));
+    if (none) {
+        CHECK_CONTAINS(text_of(mpi, "reason"), "built without MPI");
+        return;
+    }
+    CHECK_STRING(text_of(mpi, "reason"), "");
+    CHECK_CONTAINS(text_of(mpi, "threads"), "MPI_THREAD_");
+    CHECK(atof(text_of(mpi, "standard")) >= 3);
+    if (strcmp(kind, "mpich") == 0) CHECK_CONTAINS(text_of(mpi, "library"), "MPICH");
+    if (strcmp(kind, "openmpi") == 0) CHECK_CONTAINS(text_of(mpi, "library"), "Open MPI");
+    for (int k = 0; k < 2; ++k) {
+        const json_t *answer = json_object_get(mpi, k ? "hip" : "cuda");
+        CHECK(json_is_boolean(json_object_get(answer, "says_yes")));
+        CHECK(*text_of(answer, "source") != '\0');
+    }
+}
+
 static void every_variable_is_listed(void)
 {
     const json_t *variables = json_object_get(document, "variables");
@@ -105,7 +135,8 @@ static void any_text_is_escaped(void)
     json_decref(document);
 }
 
-TEST_MAIN(PROMISE(prints_one_document_with_its_four_parts),
+TEST_MAIN(PROMISE(prints_one_document_with_its_parts),
           PROMISE(every_back_end_is_usable_or_has_a_reason),
-          PROMISE(every_device_is_described_as_the_library_does), PROMISE(every_variable_is_listed),
+          PROMISE(every_device_is_described_as_the_library_does),
+          PROMISE(mpi_is_described_by_itself_or_has_a_reason), PROMISE(every_variable_is_listed),
           PROMISE(any_text_is_escaped))

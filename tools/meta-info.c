@@ -12,7 +12,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/statvfs.h>
 
+#include "helper.h"
 #include "json.h"
 #include "meta.h"
 
@@ -31,21 +33,32 @@ typedef struct mapping {
     char reason[512];
 } mapping;
 
+/** What MPI says of itself. */
+typedef struct mpi_desc {
+    bool known;
+    char library[256], standard[16], threads[32];
+    char cuda[128], hip[128]; /* "yes" or "no", a comma and who says so */
+    uint64_t shared;          /* bytes free where ranks of a node exchange ghost cells */
+    char reason[512];         /* why it is not known */
+} mpi_desc;
+
 /* ------------------------------------------------------------------ the command line */
 
 static void print_help(void)
 {
-    printf(
-        "usage: meta-info [--ranks N] [--ranks-per-node N] [--env] [--json]\n\n"
-        "Prints the back ends libmeta looked for, usable or not and why, their devices, and the\n"
-        "device each rank of a job would get under META_MODE and META_RANK_MAP as they are set.\n\n"
-        "  --ranks N           of the job (1, or as many as the launcher started)\n"
-        "  --ranks-per-node N  (all)\n"
-        "  --env               print the META_* variables instead\n"
-        "  --json              print everything as one JSON document\n"
-        "  --help              print this\n"
-        "  --version           print the version\n\n"
-        "Exit status: 0 if it could look, whatever it found; 2 if not.\n");
+    printf("usage: meta-info [--ranks N] [--ranks-per-node N] [--env] [--json]\n\n"
+           "Prints the back ends libmeta looked for, usable or not and why, their devices, the MPI "
+           "that\n"
+           "libmeta_comm is linked to and whether it says that it takes GPU memory, and the device "
+           "each\n"
+           "rank of a job would get under META_MODE and META_RANK_MAP as they are set.\n\n"
+           "  --ranks N           of the job (1, or as many as the launcher started)\n"
+           "  --ranks-per-node N  (all)\n"
+           "  --env               print the META_* variables instead\n"
+           "  --json              print everything as one JSON document\n"
+           "  --help              print this\n"
+           "  --version           print the version\n\n"
+           "Exit status: 0 if it could look, whatever it found; 2 if not.\n");
 }
 
 static bool read_count(const char *text, int *count)
@@ -177,6 +190,48 @@ static void map_rank(const request *r, int rank, mapping *m)
     snprintf(m->reason, sizeof m->reason, "%s", meta_last_error());
 }
 
+/* ------------------------------------------------------------------ MPI */
+
+/* The rest of the helper's line that begins with @p key. */
+static void copy_line(const helper_end *end, const char *key, char *text, size_t room)
+{
+    char beginning[64];
+    snprintf(beginning, sizeof beginning, HELPER_SAYS "%s ", key);
+    const char *line = strstr(end->text, beginning);
+    if (line != NULL) line += strlen(beginning);
+    snprintf(text, room, "%.*s", line != NULL ? (int)strcspn(line, "\n") : 0,
+             line != NULL ? line : "");
+}
+
+static uint64_t shared_room(void)
+{
+    struct statvfs shm;
+    if (statvfs("/dev/shm", &shm) != 0) return 0;
+    return (uint64_t)shm.f_bavail * shm.f_frsize;
+}
+
+/* This program does without MPI, which may be missing, or end the process where it is asked. */
+static void ask_mpi(mpi_desc *m)
+{
+    helper_end end;
+    *m = (mpi_desc){.shared = shared_room()};
+    helper_run("--describe", NULL, &end);
+    m->known = end.success;
+    copy_line(&end, "library", m->library, sizeof m->library);
+    copy_line(&end, "standard", m->standard, sizeof m->standard);
+    copy_line(&end, "threads", m->threads, sizeof m->threads);
+    copy_line(&end, "cuda", m->cuda, sizeof m->cuda);
+    copy_line(&end, "hip", m->hip, sizeof m->hip);
+    if (end.missing) {
+        snprintf(m->reason, sizeof m->reason, "built without MPI: %s", end.how);
+    } else if (!m->known) {
+        char line[128];
+        helper_last_line(&end, line, sizeof line);
+        snprintf(m->reason, sizeof m->reason, "meta-mpi-probe failed, %s%s%s", end.how,
+                 *line != '\0' ? ": " : "", line);
+    }
+}
+
 /* ------------------------------------------------------------------ as text */
 
 static void print_backends(int count)
@@ -214,6 +269,18 @@ static void print_devices(int count)
         for (int k = 0; k < b.devices; ++k)
             if (get_device(k, b.mode, &d)) print_device(&d);
     }
+}
+
+static void print_mpi(void)
+{
+    mpi_desc m;
+    ask_mpi(&m);
+    printf("\nMPI\n");
+    if (m.known)
+        printf("  %s, MPI %s, %s\n  takes CUDA memory: %s\n  takes HIP memory:  %s\n", m.library,
+               m.standard, m.threads, m.cuda, m.hip);
+    else printf("  none: %s\n", m.reason);
+    printf("  /dev/shm has room for %.1f MiB\n", (double)m.shared / 0x1p20);
 }
 
 static void print_ranks(const request *r)
@@ -292,6 +359,32 @@ static void write_devices(json *j, int count)
     json_close(j, ']');
 }
 
+/* Whether an answer is yes, and who gave it. */
+static void write_answer(json *j, const char *key, const char *answer)
+{
+    const char *comma = strchr(answer, ',');
+    json_open(j, key, '{');
+    json_bool(j, "says_yes", strncmp(answer, "yes", 3) == 0);
+    json_string(j, "source", comma != NULL ? comma + 2 : NULL);
+    json_close(j, '}');
+}
+
+static void write_mpi(json *j)
+{
+    mpi_desc m;
+    ask_mpi(&m);
+    json_open(j, "mpi", '{');
+    json_bool(j, "known", m.known);
+    json_string(j, "reason", m.reason);
+    json_string(j, "library", m.known ? m.library : NULL);
+    json_string(j, "standard", m.known ? m.standard : NULL);
+    json_string(j, "threads", m.known ? m.threads : NULL);
+    write_answer(j, "cuda", m.cuda);
+    write_answer(j, "hip", m.hip);
+    json_size(j, "shared_memory_free", m.shared);
+    json_close(j, '}');
+}
+
 static void write_ranks(json *j, const request *r)
 {
     json_open(j, "ranks", '[');
@@ -339,6 +432,7 @@ static void write_all(const request *r, int backends)
     json_string(&j, "version", PACKAGE_VERSION);
     write_backends(&j, backends);
     write_devices(&j, backends);
+    write_mpi(&j);
     write_ranks(&j, r);
     write_variables(&j);
     json_close(&j, '}');
@@ -362,6 +456,7 @@ static int look(const request *r)
     } else {
         print_backends(backends);
         print_devices(backends);
+        print_mpi();
         print_ranks(r);
     }
     return meta_finalize() == META_OK ? STATUS_LOOKED : fail(meta_last_error());
