@@ -47,11 +47,10 @@ typedef struct mpi_desc {
 static void print_help(void)
 {
     printf("usage: meta-info [--ranks N] [--ranks-per-node N] [--env] [--json]\n\n"
-           "Prints the back ends libmeta looked for, usable or not and why, their devices, the MPI "
-           "that\n"
-           "libmeta_comm is linked to and whether it says that it takes GPU memory, and the device "
-           "each\n"
-           "rank of a job would get under META_MODE and META_RANK_MAP as they are set.\n\n"
+           "Prints the back ends libmeta looked for, usable or not and why, their devices, what\n"
+           "libmeta_comm's MPI is like and whether it says that it takes GPU memory, and the\n"
+           "device each rank of a job would get under META_MODE and META_RANK_MAP as they are\n"
+           "set.\n\n"
            "  --ranks N           of the job (1, or as many as the launcher started)\n"
            "  --ranks-per-node N  (all)\n"
            "  --env               print the META_* variables instead\n"
