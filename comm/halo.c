@@ -126,6 +126,7 @@ static meta_err connect(halo_plan *p)
 static meta_err build(halo_plan *p, const meta_halo_desc *desc, int dims, MPI_Comm cart)
 {
     COMM_TRY(comm_agree(cart, prepare(p, desc, dims)));
+    p->met = true;
     COMM_TRY(connect(p));
     COMM_TRY(comm_agree(cart, halo_plan_allocate(p)));
     halo_paths_report(p);
@@ -147,7 +148,8 @@ static meta_err create(meta_halo *plan, const meta_halo_desc *desc)
     if (error != META_OK) {
         char text[COMM_TEXT];
         snprintf(text, sizeof text, "%s", meta_last_error());
-        if (p) destroy(p, error != META_ERR_PEER);
+        const bool lost = error == META_ERR_PEER || (p && p->met && halo_drain(p) == META_ERR_PEER);
+        if (p) destroy(p, !lost);
         else MPI_Comm_free(&cart);
         return core->fail_as(error, text);
     }
@@ -170,10 +172,12 @@ static meta_err free_plan(meta_halo *plan)
                           "first");
     halo_wait_idle(p);
     const bool lost = p->lost || job.lost;
-    /* A window is given back by all ranks of the node together. */
-    const meta_err error = p->window && !lost ? comm_meet(p->node) : META_OK;
+    /* All ranks are here: nobody waits long for what they free together. */
+    meta_err error = META_OK;
+    if (!lost) error = comm_agree(p->cart, p->broken ? META_ERR_STATE : META_OK);
+    if (error == META_ERR_STATE) error = halo_drain(p);
     slots[p->slot].plan = NULL;
-    destroy(p, !lost && error == META_OK);
+    destroy(p, !lost && error != META_ERR_PEER);
     *plan = (meta_halo)META_HALO_NULL;
     return error;
 }

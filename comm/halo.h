@@ -153,6 +153,7 @@ struct halo_plan {
     bool ordered; /**< everything is queued, and in front of whatever is queued next */
     bool done;    /**< the caller knows how it ended */
     bool idle;    /**< nothing is under way: the next exchange can begin */
+    bool met;     /**< all ranks know their neighbours */
     bool broken;  /**< an exchange failed, and the neighbours may be in the middle of theirs */
     bool lost;    /**< a peer does not answer: what needs all ranks is left undone */
     meta_event event;
@@ -221,6 +222,12 @@ void halo_window_fill(const halo_plan *p, int way);
 bool halo_window_filled(const halo_plan *p, int way);
 /** This rank needs it no more. */
 void halo_window_take(const halo_plan *p, int way);
+
+/* halo_drain.c */
+/** After a failure: take in what neighbours sent and this rank has not received, so that no later plan
+ *  whose communicator has the same context in MPI meets it. Every neighbour does the same.
+ *  @return META_ERR_PEER if one does not in time */
+meta_err halo_drain(const halo_plan *p);
 
 /* halo_buffer.c */
 meta_err halo_plan_allocate(halo_plan *p);

@@ -100,6 +100,7 @@ static meta_err pack(halo_plan *p)
     const int slot = (int)(p->number % HALO_SLOTS);
     p->waiting = false;
     p->packing = true;
+    if (p->call_count == 0) return META_OK; /* the device has no part in it */
     COMM_TRY(core->queue_after(p->device, META_QUEUE_HALO, META_QUEUE_COMPUTE));
     if (p->start_calls > 0)
         COMM_TRY(
@@ -345,7 +346,9 @@ static bool retire_batches(halo_plan *p)
 /* Everything is queued: what the compute queue gets from now on comes after it. */
 static bool order(halo_plan *p)
 {
-    const meta_err error = core->queue_after(p->device, META_QUEUE_COMPUTE, META_QUEUE_HALO);
+    meta_err error = META_OK;
+    if (p->call_count > 0)
+        error = core->queue_after(p->device, META_QUEUE_COMPUTE, META_QUEUE_HALO);
     if (error != META_OK) fail(p, error);
     set_ordered(p);
     return true;

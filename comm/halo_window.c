@@ -24,7 +24,9 @@ _Static_assert(HALO_WAYS * sizeof(marks) <= FLAGS,
                "the marks of all directions fit before the slots");
 
 struct halo_window {
+    MPI_Info info;
     MPI_Win win;
+    bool locked;
     char *mine, *theirs[HALO_WAYS]; /* parts of the window */
 };
 
@@ -95,38 +97,33 @@ static meta_err find_parts(const halo_plan *p, halo_window *w)
     return META_OK;
 }
 
-static meta_err allocate(const halo_plan *p, halo_window *w)
+/* What may fail on one rank alone comes before what waits for all of them. */
+static meta_err make_info(halo_window *w)
 {
-    MPI_Info info;
-    COMM_MPI(MPI_Info_create, (&info));
-    meta_err error = comm_mpi(MPI_Info_set(info, "alloc_shared_noncontig", "true"), "MPI_Info_set");
-    if (error == META_OK)
-        error = comm_mpi(
-            MPI_Win_allocate_shared((MPI_Aint)part_bytes(p), 1, info, p->node, &w->mine, &w->win),
-            "MPI_Win_allocate_shared");
-    MPI_Info_free(&info);
-    return error;
+    if (!w) return core->fail(META_ERR_NO_MEMORY, "the host has no memory for a plan's window");
+    w->win = MPI_WIN_NULL;
+    w->info = MPI_INFO_NULL;
+    COMM_MPI(MPI_Info_create, (&w->info));
+    return comm_mpi(MPI_Info_set(w->info, "alloc_shared_noncontig", "true"), "MPI_Info_set");
 }
 
 static meta_err prepare(const halo_plan *p, halo_window *w)
 {
-    COMM_TRY(allocate(p, w));
+    COMM_MPI(MPI_Win_allocate_shared,
+             ((MPI_Aint)part_bytes(p), 1, w->info, p->node, &w->mine, &w->win));
     COMM_MPI(MPI_Win_set_errhandler, (w->win, MPI_ERRORS_RETURN));
     if (part_bytes(p) > 0) memset(w->mine, 0, FLAGS);
     COMM_MPI(MPI_Win_lock_all, (MPI_MODE_NOCHECK, w->win));
+    w->locked = true;
     return find_parts(p, w);
 }
 
 meta_err halo_window_create(halo_plan *p)
 {
-    halo_window *w = calloc(1, sizeof *w);
-    p->window = w;
-    if (w) w->win = MPI_WIN_NULL;
-    COMM_TRY(comm_agree(
-        p->node, w ? META_OK
-                   : core->fail(META_ERR_NO_MEMORY, "the host has no memory for a plan's window")));
+    p->window = calloc(1, sizeof *p->window);
+    COMM_TRY(comm_agree(p->node, make_info(p->window)));
     /* Nobody looks at marks that are not zero yet. */
-    return comm_agree(p->node, prepare(p, w));
+    return comm_agree(p->node, prepare(p, p->window));
 }
 
 void halo_window_free(halo_plan *p)
@@ -134,9 +131,10 @@ void halo_window_free(halo_plan *p)
     halo_window *w = p->window;
     if (!w) return;
     if (w->win != MPI_WIN_NULL && !p->lost) {
-        MPI_Win_unlock_all(w->win);
+        if (w->locked) MPI_Win_unlock_all(w->win);
         MPI_Win_free(&w->win);
     }
+    if (w->info != MPI_INFO_NULL) MPI_Info_free(&w->info);
     free(w);
     p->window = NULL;
 }

@@ -288,19 +288,23 @@ static meta_err drain(void)
                                      MPI_ANY_SOURCE, 0);
         bool moved = comm_progress();
         moved |= discard(&discarded);
-        if (!entered && comm_messages_count(COMM_SEND) == 0) {
-            if (MPI_Ibarrier(job.messages, &barrier) != MPI_SUCCESS) break;
+        if (error == META_OK && !entered && comm_messages_count(COMM_SEND) == 0) {
+            error = comm_mpi(MPI_Ibarrier(job.messages, &barrier), "MPI_Ibarrier");
             entered = true;
-        } else if (entered && MPI_Test(&barrier, &all, MPI_STATUS_IGNORE) != MPI_SUCCESS) {
-            break;
-        } else if (!moved && !all) {
-            comm_back_off(idle++);
+        } else if (error == META_OK && entered) {
+            error = comm_mpi(MPI_Test(&barrier, &all, MPI_STATUS_IGNORE), "MPI_Test");
         }
+        if (!moved && !all) comm_back_off(idle++);
     }
     if (discarded > 1)
         core->log(META_LOG_WARN, "meta_comm_finalize: %d messages to this rank were never received",
                   discarded);
     return error;
+}
+
+static meta_err first_of(meta_err error, meta_err second, const char *text)
+{
+    return error == META_OK ? second : core->fail_as(error, text);
 }
 
 /* End what is under way. A rank that was lost is not waited for again. */
@@ -315,20 +319,17 @@ static meta_err end_messages(void)
     comm_messages_abandon(COMM_RECV);
     comm_messages_abandon(COMM_REDUCE);
     stop_thread();
+    char text[COMM_TEXT];
     if (!job.lost) error = comm_meet(job.messages); /* plans are freed together */
+    snprintf(text, sizeof text, "%s", meta_last_error());
     comm_plans_drop(!job.lost);
-    if (!job.lost) error = drain();
+    if (!job.lost) error = first_of(error, drain(), text);
     comm_messages_abandon(COMM_SEND);
     comm_messages_forget();
     halo_traffic_report();
     halo_speeds_forget();
     core->set_hooks(NULL);
     return error;
-}
-
-static meta_err first_of(meta_err error, meta_err second, const char *text)
-{
-    return error == META_OK ? second : core->fail_as(error, text);
 }
 
 static meta_err finalize(void)

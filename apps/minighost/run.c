@@ -194,7 +194,7 @@ static void collect(run *r)
         r->global[failure] = add_all(p, r->local[failure]);
     } else {
         take_sums(r, r->sums, r->local);
-        MPI_Allreduce(r->local, r->global, failure + 1, MPI_DOUBLE, MPI_SUM, p->cart);
+        solver_add_ranks(r->global, r->local, failure + 1, NUMBER_F64);
     }
     for (int v = 0; v < p->variables; ++v) r->flux[v] += r->global[p->variables + v];
 }
