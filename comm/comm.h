@@ -110,25 +110,40 @@ void comm_operations_free(void);
 
 typedef enum comm_kind { COMM_SEND, COMM_RECV, COMM_REDUCE } comm_kind;
 
-/** Stands before the payload of every point-to-point message, so that its receiver can check it. */
+/** Comes first in every point-to-point message, so that its receiver can check it: in front of the
+ *  payload where that is no longer than a chunk, else as an MPI message of its own, and the payload
+ *  follows in parts of a chunk each. */
 typedef struct comm_header {
     uint32_t magic;
     uint16_t version;
     uint16_t type;
     uint64_t count; /**< elements */
-    uint64_t
-        bytes; /**< of payload in all; what the first message does not hold follows in others */
-    uint64_t chunk; /**< payload bytes of those */
+    uint64_t bytes; /**< of payload in all */
+    uint64_t chunk; /**< payload bytes of a part; the last one may be shorter */
 } comm_header;
 _Static_assert(sizeof(comm_header) == 32, "the header's layout is part of the wire format");
 
 /** Where a message's bytes are while MPI has them. */
 typedef enum comm_wire {
     COMM_WIRE_NONE,
-    COMM_WIRE_HEADER,
+    COMM_WIRE_HEADER, /**< in the message's own header */
     COMM_WIRE_STAGING,
-    COMM_WIRE_HEAP
+    COMM_WIRE_HEAP,
+    COMM_WIRE_TARGET /**< where they belong: the memory of a host device */
 } comm_wire;
+
+/** A part of a point-to-point message, on its way between a device and MPI. */
+typedef struct comm_part {
+    comm_wire wire;
+    char *data;
+    size_t bytes;        /**< that MPI carries */
+    meta_device *device; /**< of which staging was taken */
+    meta_pending copy;
+    MPI_Request request;
+    bool doubtful; /**< MPI has failed once to say whether the request is complete */
+} comm_part;
+
+enum { COMM_WINDOW = 4 /**< parts of a message that are under way at once */ };
 
 /** Somebody who waits for a message in a blocking call. */
 typedef struct comm_waiter {
@@ -147,17 +162,32 @@ struct comm_message {
     bool (*step)(comm_message *m);
     comm_kind kind;
     int peer, tag;
-    /* Messages of one kind, peer and tag take their turn in the order of their posting. */
+    /* Messages of one kind, peer and tag take their turn in the order of their posting: order.c. */
     bool turn, passed;
-    comm_message *successor;
+    comm_message *successor, *predecessor;
+    comm_message *newest; /**< of the one whose turn it is: the last one */
+    comm_message *in_bucket;
 
     meta_type type;
     int64_t count;
     size_t bytes; /**< of payload as the caller has it */
-    size_t total; /**< of payload as the sender has it, known from the header */
-    size_t moved; /**< of it arrived so far */
-    bool headed;  /**< the header has arrived */
+    bool headed;  /**< the header has arrived, or MPI has it to send */
     comm_header header;
+
+    /* The parts of a point-to-point message. Of those that are sent, `retired` ≤ `issued` ≤
+     * `fetched` ≤ `loaded`, as long as nothing fails; of those that are received, `retired` ≤
+     * `fetched` ≤ `issued`. */
+    size_t chunk, parts;
+    size_t loaded;   /**< copies queued from the device to the host */
+    size_t issued;   /**< given to MPI, or by a message from this rank itself taken over */
+    size_t fetched;  /**< on the host, and if received queued to the device */
+    size_t retired;  /**< nothing of them is under way, and their memory is given back */
+    comm_part *part; /**< number k is element k % room */
+    size_t room;
+    comm_part few[COMM_WINDOW];
+    bool hasty;         /**< all copies are queued at once */
+    comm_message *from; /**< received from this rank itself: the other end */
+    bool attached;      /**< the other end of one that is sent to this rank has begun with it */
 
     meta_span packed; /**< where payload comes from or goes to */
     meta_call unpack; /**< what follows, if unpacks */
@@ -165,10 +195,8 @@ struct comm_message {
     meta_pending pending[2];
     const void *held[2];
 
-    comm_wire wire;
-    char *wire_data;
-    size_t wire_bytes;
-    meta_device *wire_device; /**< of which staging was taken */
+    char *wire_data;          /**< staging of a reduction */
+    meta_device *wire_device; /**< of which it was taken */
 
     MPI_Request request; /**< requests points here where one is enough */
     MPI_Request *requests;
@@ -203,9 +231,8 @@ struct comm_message {
 meta_err comm_message_new(comm_message **made, comm_kind kind, int peer, int tag, meta_event *done);
 /** Room for @p count requests. */
 meta_err comm_message_requests(comm_message *m, size_t count);
-/** Staging of @p bytes as the message's wire. */
+/** Staging of @p bytes for a reduction. */
 meta_err comm_message_staging(comm_message *m, meta_device *device, size_t bytes);
-void comm_message_wire_free(comm_message *m);
 /** Keep meta_free() away from the buffer behind @p ptr until the caller has been told. */
 void comm_message_hold(comm_message *m, const void *ptr);
 /** Give up a message that was never posted; returns @p error. */
@@ -224,9 +251,6 @@ bool comm_message_end(comm_message *m);
 bool comm_message_settled(comm_message *m);
 /** Whether MPI is through with its requests; an error of one fails the message. */
 bool comm_message_retired(comm_message *m);
-/** A message for this rank itself, with this tag, that waits to be received; NULL if none. */
-comm_message *comm_message_to_self(int tag);
-
 /** In words, one that a peer keeps waiting; false where there is none. */
 bool comm_messages_describe(char *text, size_t room);
 /** End all messages that wait for other ranks, with META_ERR_PEER. */
@@ -238,6 +262,48 @@ void comm_messages_abandon(comm_kind kind);
 bool comm_messages_advance(void);
 /** Give back the memory of messages that ended. */
 void comm_messages_forget(void);
+
+/* order.c: messages of one kind, peer and tag begin in the order of their posting */
+/** Queue @p m behind the others; m->turn says whether there are none. */
+void comm_order_join(comm_message *m);
+/** Take it out, and if it had its turn let the next one begin. */
+void comm_order_leave(comm_message *m);
+/** The one that has its turn; NULL if there is none. */
+comm_message *comm_order_first(comm_kind kind, int peer, int tag);
+
+/* part.c */
+/** The part of @p span that begins @p at bytes further. */
+meta_span comm_span_part(const meta_span *span, size_t at);
+/** Part number @p k, and the payload bytes it holds. */
+comm_part *comm_part_at(comm_message *m, size_t k);
+size_t comm_part_payload(const comm_message *m, size_t k);
+/** Cut the message into parts of @p chunk payload bytes, of which @p room may be under way. */
+meta_err comm_parts_cut(comm_message *m, size_t chunk, size_t room);
+/** Make it a new one without memory. */
+comm_part *comm_part_begin(comm_message *m, size_t k);
+/** Memory of @p bytes for it. */
+meta_err comm_part_staging(comm_part *p, meta_device *device, size_t bytes);
+meta_err comm_part_heap(comm_part *p, size_t bytes);
+void comm_part_free(comm_part *p);
+/** Whether its copy is complete; an error of it fails the message. */
+bool comm_part_copied(comm_message *m, comm_part *p);
+/** Whether MPI is through with it; @p bytes (may be NULL): how many it received. An error of MPI
+ * fails the message. */
+bool comm_part_carried(comm_message *m, comm_part *p, size_t *bytes);
+/** Wait for the copies of all parts. */
+void comm_parts_settle(comm_message *m);
+/** Give back all parts; memory that MPI may still touch is left to it, and then m->left_to_mpi. */
+void comm_parts_free(comm_message *m);
+
+/* chunk.c */
+/** The size of the pieces that a message of @p bytes is best cut into between this device and MPI;
+ *  0: whole. */
+size_t comm_chunk_for(meta_device *device, size_t bytes);
+/** The payload of one MPI message where pieces of @p wish bytes are wanted (0: whole): what
+ * META_CHUNK allows, and not so little that there are thousands. */
+size_t comm_chunk_fit(size_t bytes, size_t wish);
+/** Forget what was measured: the devices are about to be closed. */
+void comm_speeds_forget(void);
 
 /* engine.c */
 /** Advance everything once; true if anything moved. */

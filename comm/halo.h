@@ -186,13 +186,6 @@ void halo_paths_place(halo_plan *p);
 /** Say which way messages take, on the log. */
 void halo_paths_report(const halo_plan *p);
 
-/* halo_chunk.c */
-/** The size of the pieces that a message of @p bytes is best cut into on this plan's device; 0:
- * whole. */
-size_t halo_chunk_wish(const halo_plan *p, size_t bytes);
-/** Forget what was measured: the devices are about to be closed. */
-void halo_speeds_forget(void);
-
 /* traffic.c */
 /** Count messages and their bytes. */
 void halo_traffic_sent(meta_path path, uint64_t messages, uint64_t bytes);
@@ -236,8 +229,6 @@ void halo_plan_release(halo_plan *p);
 /** Memory that MPI may read or write for the span's part at @p at. */
 char *halo_send_memory(const halo_plan *p, size_t at);
 char *halo_recv_memory(const halo_plan *p, size_t at);
-/** The part of @p span that begins @p at bytes further. */
-meta_span halo_part_of(const meta_span *span, size_t at);
 
 /* halo_calls.c */
 /** The arrays of one exchange: live, on the plan's device, large enough, and apart. */

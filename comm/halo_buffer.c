@@ -11,15 +11,6 @@
 /* Messages of fewer bytes share a segment up to this size. */
 enum { SEGMENT = 256 << 10 };
 
-meta_span halo_part_of(const meta_span *span, size_t at)
-{
-    meta_span part = *span;
-    part.offset += at;
-    part.address += at;
-    part.room -= at;
-    return part;
-}
-
 char *halo_send_memory(const halo_plan *p, size_t at)
 {
     return (p->send_staging ? (char *)p->send_staging : p->send_span.address) + at;
@@ -49,18 +40,9 @@ static bool by_mpi(const halo_plan *p, const halo_link *link, meta_path path)
     return link->used && link->peer != p->rank && path != META_PATH_SHARED;
 }
 
-/* The bytes of one MPI message, of which there are at most about a thousand. */
-static size_t chunk_of(size_t bytes, size_t wish)
-{
-    const size_t least = bytes / 1000 + 1;
-    size_t chunk = wish > 0 && wish < bytes ? wish : bytes;
-    if (chunk < least) chunk = least;
-    return chunk < job.chunk ? chunk : job.chunk;
-}
-
 static int parts_of(size_t bytes, size_t wish)
 {
-    return bytes == 0 ? 0 : (int)((bytes - 1) / chunk_of(bytes, wish) + 1);
+    return bytes == 0 ? 0 : (int)((bytes - 1) / comm_chunk_fit(bytes, wish) + 1);
 }
 
 static int count_parts(const halo_plan *p, bool sent)
@@ -79,7 +61,7 @@ static int count_parts(const halo_plan *p, bool sent)
 static void cut(int way, size_t at, size_t bytes, size_t wish, halo_part *part, int *parts)
 {
     for (size_t done = 0; done < bytes;) {
-        const size_t chunk = chunk_of(bytes, wish), left = bytes - done;
+        const size_t chunk = comm_chunk_fit(bytes, wish), left = bytes - done;
         part[*parts] = (halo_part){way, at + done, left < chunk ? left : chunk};
         done += part[(*parts)++].bytes;
     }

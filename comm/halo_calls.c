@@ -96,9 +96,9 @@ static meta_span packed_span(const halo_plan *p, int way, bool sent, int k, bool
     halo_message_bytes(p, way, sent, k, &at);
     *slot = shared && p->host;
     if (*slot) return (meta_span){.device = p->device, .offset = at};
-    if (!sent) return halo_part_of(&p->recv_span, link->recv_at + at);
-    if (link->peer == p->rank) return halo_part_of(&p->send_span, p->own_at + link->send_at + at);
-    return halo_part_of(&p->send_span, link->send_at + (shared ? p->mpi_bytes : 0) + at);
+    if (!sent) return comm_span_part(&p->recv_span, link->recv_at + at);
+    if (link->peer == p->rank) return comm_span_part(&p->send_span, p->own_at + link->send_at + at);
+    return comm_span_part(&p->send_span, link->send_at + (shared ? p->mpi_bytes : 0) + at);
 }
 
 static meta_err add_pack(list *l, int way, int k)

@@ -107,7 +107,7 @@ static meta_err pack(halo_plan *p)
             core->launch(p->device, META_QUEUE_HALO, p->calls, (size_t)p->start_calls, &p->pack));
     for (int s = 0; s < p->segments; ++s) {
         halo_segment *g = &p->segment[s];
-        const meta_span from = halo_part_of(&p->send_span, g->at);
+        const meta_span from = comm_span_part(&p->send_span, g->at);
         void *to = g->at < p->mpi_bytes ? halo_send_memory(p, g->at)
                                         : halo_window_mine(p, slot, g->at - p->mpi_bytes);
         COMM_TRY(
@@ -201,7 +201,7 @@ static bool retire_sends(halo_plan *p)
 /* Copy what lies at @p host to the receive buffer's part at @p at. */
 static meta_err upload(halo_plan *p, void *host, size_t at, size_t bytes, meta_pending *pending)
 {
-    const meta_span to = halo_part_of(&p->recv_span, at);
+    const meta_span to = comm_span_part(&p->recv_span, at);
     if (pending->ticket) core->pending_release(pending); /* on a queue the last one tells of all */
     return core->copy(p->device, META_QUEUE_HALO, META_COPY_H2D, host, &to, bytes, pending);
 }

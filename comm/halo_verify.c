@@ -18,7 +18,7 @@ typedef struct offer {
     int32_t fields, kind, op, path;
     int32_t low[HALO_DIMS], high[HALO_DIMS];
     int64_t send[HALO_DIMS], recv[HALO_DIMS]; /**< extents of what goes and of what is expected */
-    uint64_t send_chunk, recv_chunk;          /**< wishes: halo_chunk_wish() */
+    uint64_t send_chunk, recv_chunk;          /**< wishes */
     uint64_t slot_bytes, slot_at; /**< of the window, and where in a slot the message lies */
 } offer;
 
@@ -37,6 +37,12 @@ static void extents_of(const halo_plan *p, const halo_link *link, bool sent,
     }
 }
 
+/* The pieces that a message is best cut into on this plan's device; 0: MPI takes it whole. */
+static uint64_t chunk_wish(const halo_plan *p, size_t bytes)
+{
+    return p->host || p->direct ? 0 : comm_chunk_for(p->device, bytes);
+}
+
 static offer offer_of(const halo_plan *p, int way)
 {
     const halo_link *link = &p->link[way];
@@ -50,8 +56,8 @@ static offer offer_of(const halo_plan *p, int way)
     o.path = (int32_t)link->out;
     o.slot_bytes = p->slot_bytes;
     o.slot_at = link->send_at;
-    o.send_chunk = halo_chunk_wish(p, link->send_bytes);
-    o.recv_chunk = halo_chunk_wish(p, link->recv_bytes);
+    o.send_chunk = chunk_wish(p, link->send_bytes);
+    o.recv_chunk = chunk_wish(p, link->recv_bytes);
     for (int d = 0; d < p->dims; ++d) {
         o.low[d] = p->low[d];
         o.high[d] = p->high[d];

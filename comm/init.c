@@ -327,7 +327,7 @@ static meta_err end_messages(void)
     comm_messages_abandon(COMM_SEND);
     comm_messages_forget();
     halo_traffic_report();
-    halo_speeds_forget();
+    comm_speeds_forget();
     core->set_hooks(NULL);
     return error;
 }

@@ -56,19 +56,9 @@ meta_err comm_message_staging(comm_message *m, meta_device *device, size_t bytes
 {
     void *data;
     COMM_TRY(core->staging(device, bytes, &data));
-    m->wire = COMM_WIRE_STAGING;
     m->wire_data = data;
-    m->wire_bytes = bytes;
     m->wire_device = device;
     return META_OK;
-}
-
-void comm_message_wire_free(comm_message *m)
-{
-    if (m->wire == COMM_WIRE_STAGING) core->staging_free(m->wire_device, m->wire_data);
-    if (m->wire == COMM_WIRE_HEAP) free(m->wire_data);
-    m->wire = COMM_WIRE_NONE;
-    m->wire_data = NULL;
 }
 
 void comm_message_hold(comm_message *m, const void *ptr)
@@ -92,7 +82,9 @@ static void give_back(comm_message *m)
     for (int k = 0; k < 2; ++k)
         if (m->pending[k].ticket) core->pending_release(&m->pending[k]);
     comm_exact_unpin(m);
-    comm_message_wire_free(m);
+    if (m->wire_data) core->staging_free(m->wire_device, m->wire_data);
+    m->wire_data = NULL;
+    comm_parts_free(m);
     if (m->requests != &m->request) free(m->requests);
     m->requests = &m->request;
 }
@@ -102,6 +94,7 @@ meta_err comm_message_drop(comm_message *m, meta_err error)
     /* Work that reads or writes the staging may be queued already. */
     for (int k = 0; k < 2; ++k)
         if (m->pending[k].ticket) core->pending_wait(&m->pending[k]);
+    comm_parts_settle(m);
     snprintf(m->text, sizeof m->text, "%s", meta_last_error());
     let_go(m);
     give_back(m);
@@ -175,37 +168,18 @@ bool comm_message_retired(comm_message *m)
     return true;
 }
 
-/* ------------------------------------------------------------------ order */
+/* ------------------------------------------------------------------ under way */
 
 void comm_message_pass(comm_message *m)
 {
     if (m->passed) return;
     m->passed = true;
-    if (m->successor) m->successor->turn = true;
-    m->successor = NULL;
-}
-
-/* The last one posted that @p m must not overtake. */
-static comm_message *predecessor(const comm_message *m)
-{
-    for (comm_message *p = last; p; p = p->previous)
-        if (!p->passed && p->kind == m->kind && p->peer == m->peer && p->tag == m->tag) return p;
-    return NULL;
-}
-
-comm_message *comm_message_to_self(int tag)
-{
-    for (comm_message *m = first; m; m = m->next)
-        if (m->step && m->kind == COMM_SEND && m->peer == job.rank && m->tag == tag)
-            return m->told ? m : NULL;
-    return NULL;
+    comm_order_leave(m);
 }
 
 static void append(comm_message *m)
 {
-    comm_message *before = predecessor(m);
-    m->turn = !before;
-    if (before) before->successor = m;
+    comm_order_join(m);
     m->next = NULL;
     m->previous = last;
     *(last ? &last->next : &first) = m;
@@ -223,10 +197,16 @@ static void take_out(comm_message *m)
     spare = m;
 }
 
+/* Further while its state changes; one that goes on in parts lets others have their step between
+ * them. */
 static bool advance(comm_message *m)
 {
     bool moved = false;
-    while (m->step && m->step(m)) moved = true;
+    for (bool (*step)(comm_message *) = NULL; m->step && m->step != step;) {
+        step = m->step;
+        if (!step(m)) break;
+        moved = true;
+    }
     return moved;
 }
 
@@ -277,11 +257,15 @@ static void abandon(comm_message *m, meta_err error)
     comm_message_fail(m, error);
     for (int k = 0; k < 2; ++k)
         if (m->pending[k].ticket) core->pending_wait(&m->pending[k]);
+    comm_parts_settle(m);
+    comm_parts_free(m);
     if (m->request_count > 0) {
-        m->wire = COMM_WIRE_NONE;
+        m->wire_data = NULL;
         m->requests = &m->request;
         m->left_to_mpi = true;
     }
+    if (m->from) abandon(m->from, error);
+    m->from = NULL;
     comm_message_end(m);
 }
 

@@ -49,7 +49,7 @@ static meta_err begin(comm_message **made, comm_kind kind, int peer, int tag,
     m->bytes = (size_t)count * bytes;
     if (kind == COMM_SEND)
         m->header = (comm_header){COMM_MAGIC,      COMM_WIRE_VERSION, (uint16_t)type,
-                                  (uint64_t)count, m->bytes,          job.chunk};
+                                  (uint64_t)count, m->bytes,          0};
     m->step = kind == COMM_SEND ? comm_send_step : comm_recv_step;
     comm_message_hold(m, packed->address);
     *made = m;
@@ -96,6 +96,8 @@ static meta_err post_send(int dst, const meta_span *packed, int64_t count, meta_
     comm_plans_settle(packed->device);
     COMM_TRY(begin(&m, COMM_SEND, dst, tag, packed, count, type, done));
     if (pack) error = core->launch(packed->device, META_QUEUE_COMPUTE, pack, 1, &m->pending[1]);
+    /* What is queued after a call that does not wait may write to `packed`. */
+    m->hasty = done;
     if (error == META_OK) error = comm_send_load(m);
     return error == META_OK ? comm_message_post(m, done) : comm_message_drop(m, error);
 }

@@ -1,61 +1,33 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file recv.c
- *  The steps of a message that is received: found when it is its turn, taken into staging part by
- *  part, its header compared with what is expected, copied to the device and unpacked there. A
- *  message that does not fit is consumed to its end and written nowhere. */
+ *  The steps of a message that is received: found when it is its turn, its header compared with
+ * what is expected; then part after part is taken into staging and copied to the device, several at
+ * once, and unpacked there behind the last. A host device's memory takes them itself. A message
+ * that does not fit is consumed to its end and written nowhere. */
 #include "comm.h"
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "wire.h"
 
 enum { HEADER = sizeof(comm_header) };
 
-static bool match(comm_message *m);
+/* ------------------------------------------------------------------ the header */
 
-/* All payload has arrived and been dealt with, or more is to come. */
-static bool next_part(comm_message *m)
-{
-    comm_message_wire_free(m);
-    if (m->moved >= m->total) return comm_message_end(m);
-    m->step = match;
-    return true;
-}
-
-static bool uploading(comm_message *m)
-{
-    return comm_message_settled(m) && next_part(m);
-}
-
-/* Copy @p bytes that have just arrived to their place on the device, and unpack after the last. */
-static meta_err upload(comm_message *m, const char *data, size_t bytes)
-{
-    meta_span to = m->packed;
-    to.offset += m->moved;
-    to.address += m->moved;
-    to.room -= m->moved;
-    if (bytes > 0)
-        COMM_TRY(core->copy(to.device, META_QUEUE_COMPUTE, META_COPY_H2D, (void *)(uintptr_t)data,
-                            &to, bytes, &m->pending[0]));
-    if (!m->unpacks || m->moved + bytes < m->total) return META_OK;
-    return core->launch(to.device, META_QUEUE_COMPUTE, &m->unpack, 1, &m->pending[1]);
-}
-
-/* The header in front of @p bytes against what the caller expects. */
 static meta_err check_header(comm_message *m, const char *data, size_t bytes)
 {
     char what[64];
     comm_header h = {0};
     m->headed = true;
-    m->total = 0;
     snprintf(what, sizeof what, "message from rank %d, tag %d", m->peer, m->tag);
     if (bytes >= HEADER) memcpy(&h, data, HEADER);
-    if (h.magic != COMM_MAGIC || h.version != COMM_WIRE_VERSION)
+    m->header = (comm_header){0};
+    if (h.magic != COMM_MAGIC || h.version != COMM_WIRE_VERSION || h.chunk == 0 ||
+        h.chunk > INT32_MAX)
         return core->fail(META_ERR_MISMATCH, "%s: not sent by this version of libmeta", what);
-    m->total = (size_t)h.bytes;
+    m->header = h;
     if (h.type != (uint16_t)m->type || h.count != (uint64_t)m->count || h.bytes != m->bytes)
         return core->fail(META_ERR_MISMATCH,
                           "%s: the sender has %" PRIu64 " elements of %s, the "
@@ -65,103 +37,279 @@ static meta_err check_header(comm_message *m, const char *data, size_t bytes)
     return META_OK;
 }
 
-/* A part lies at @p data. */
-static bool arrived(comm_message *m, const char *data, size_t bytes)
+/* ------------------------------------------------------------------ to the device */
+
+/* Behind the last part. */
+static void unpack(comm_message *m)
 {
-    const size_t head = m->headed ? 0 : HEADER;
-    if (!m->headed) {
-        const meta_err error = check_header(m, data, bytes);
-        if (error != META_OK) comm_message_fail(m, error);
-    }
-    const size_t payload = bytes > head ? bytes - head : 0;
-    if (m->status == META_OK && m->moved + payload > m->total)
-        comm_message_fail(m, core->fail(META_ERR_MISMATCH,
-                                        "message from rank %d, tag %d: %zu bytes "
-                                        "arrived of %zu",
-                                        m->peer, m->tag, m->moved + payload, m->total));
+    if (!m->unpacks || m->status != META_OK) return;
+    const meta_err error =
+        core->launch(m->packed.device, META_QUEUE_COMPUTE, &m->unpack, 1, &m->pending[1]);
+    if (error != META_OK) comm_message_fail(m, error);
+}
+
+/* @p bytes of the next part's payload lie at @p data. */
+static meta_err upload(comm_message *m, comm_part *p, char *data, size_t bytes)
+{
+    const size_t expected = comm_part_payload(m, m->fetched);
+    const meta_span to = comm_span_part(&m->packed, m->fetched * m->chunk);
+    if (bytes != expected)
+        return core->fail(
+            META_ERR_PEER,
+            "message from rank %d, tag %d: part %zu of %zu came with %zu bytes instead "
+            "of %zu: its sender failed in the middle of it",
+            m->peer, m->tag, m->fetched + 1, m->parts, bytes, expected);
+    if (bytes == 0 || p->wire == COMM_WIRE_TARGET) return META_OK;
+    return core->copy(to.device, META_QUEUE_COMPUTE, META_COPY_H2D, data, &to, bytes, &p->copy);
+}
+
+static void arrived(comm_message *m, char *data, size_t bytes)
+{
     if (m->status == META_OK) {
-        const meta_err error = upload(m, data + head, payload);
+        const meta_err error = upload(m, comm_part_at(m, m->fetched), data, bytes);
         if (error != META_OK) comm_message_fail(m, error);
     }
-    m->moved += payload;
-    if (m->moved >= m->total) comm_message_pass(m);
-    m->step = uploading;
+    if (++m->fetched == m->parts) unpack(m);
+}
+
+static bool retire(comm_message *m)
+{
+    const size_t before = m->retired;
+    while (m->retired < m->fetched) {
+        comm_part *p = comm_part_at(m, m->retired);
+        if (!comm_part_copied(m, p)) break;
+        comm_part_free(p);
+        ++m->retired;
+    }
+    return m->retired > before;
+}
+
+static bool conclude(comm_message *m)
+{
+    if (m->issued == m->parts) comm_message_pass(m);
+    if (m->retired < m->parts || !comm_message_settled(m)) return false;
+    return comm_message_end(m);
+}
+
+/* ------------------------------------------------------------------ from MPI */
+
+/* Memory for a part, for what is to be written any; false where it must wait for that of another.
+ */
+static bool make_room(comm_message *m, comm_part *p, size_t bytes)
+{
+    const bool others = m->issued > m->retired;
+    if (m->status == META_OK && comm_part_staging(p, m->packed.device, bytes) == META_OK)
+        return true;
+    const meta_err error = comm_part_heap(p, bytes);
+    if (error == META_OK) return true;
+    if (others) return false;
+    /* MPI's error for a message that is too long consumes it as well. */
+    comm_message_fail(m, error);
+    p->wire = COMM_WIRE_HEADER;
+    p->data = (char *)&m->header;
+    p->bytes = 0;
     return true;
 }
 
-static bool on_wire(comm_message *m)
+/* A host device's memory takes what comes once all earlier work is done with it. */
+static bool take_in_place(comm_message *m, comm_part *p, size_t bytes)
+{
+    if (m->status != META_OK || !core->is_host(m->packed.device)) return false;
+    p->wire = COMM_WIRE_TARGET;
+    p->data = m->packed.address + m->issued * m->chunk;
+    p->bytes = bytes;
+    return true;
+}
+
+static bool issue(comm_message *m)
+{
+    const size_t before = m->issued;
+    while (m->issued < m->parts && m->issued - m->retired < COMM_WINDOW) {
+        const size_t bytes = comm_part_payload(m, m->issued);
+        comm_part *p = comm_part_begin(m, m->issued);
+        if (!take_in_place(m, p, bytes) && !make_room(m, p, bytes)) break;
+        const bool failed = m->status != META_OK;
+        const int code =
+            MPI_Irecv(p->data, (int)p->bytes, MPI_BYTE, m->peer, m->tag, job.messages, &p->request);
+        if (code == MPI_SUCCESS || failed) ++m->issued;
+        if (code == MPI_SUCCESS) continue;
+        p->request = MPI_REQUEST_NULL;
+        comm_part_free(p);
+        comm_message_fail(m, comm_mpi(code, "MPI_Irecv"));
+    }
+    return m->issued > before;
+}
+
+static bool fetch(comm_message *m)
+{
+    const size_t before = m->fetched;
+    while (m->fetched < m->issued) {
+        comm_part *p = comm_part_at(m, m->fetched);
+        size_t bytes;
+        if (!comm_part_carried(m, p, &bytes)) break;
+        arrived(m, p->data, bytes);
+    }
+    return m->fetched > before;
+}
+
+/* Several parts, once round per call, so that many messages advance together. */
+static bool receive(comm_message *m)
+{
+    bool moved = retire(m);
+    moved |= fetch(m);
+    moved |= issue(m);
+    return conclude(m) || moved;
+}
+
+/* Until work that was queued before has done with a host device's memory. */
+static bool wait_for_memory(comm_message *m)
+{
+    if (!comm_message_settled(m)) return false;
+    m->step = receive;
+    return true;
+}
+
+/* The header has come alone. */
+static void begin_parts(comm_message *m)
+{
+    comm_part_free(comm_part_at(m, 0));
+    m->issued = 0;
+    comm_parts_cut(m, (size_t)m->header.chunk, COMM_WINDOW);
+    m->step = wait_for_memory;
+    if (m->status != META_OK || !core->is_host(m->packed.device)) return;
+    const meta_err error = core->copy(m->packed.device, META_QUEUE_COMPUTE, META_COPY_D2H,
+                                      m->carried, &m->packed, 1, &m->pending[0]);
+    if (error != META_OK) comm_message_fail(m, error);
+}
+
+/* The header, and behind it all payload if that is no longer than a part. */
+static bool first_on_wire(comm_message *m)
 {
     const meta_err before = m->status;
-    if (!comm_message_retired(m)) return false;
-    if (m->status != before) return comm_message_end(m);
-    return arrived(m, m->wire_data, m->wire_bytes);
-}
-
-/* Room for a part of @p bytes: staging for what may go to the device, anything for the rest. */
-static meta_err make_room(comm_message *m, size_t bytes)
-{
-    const bool wanted = m->status == META_OK && (m->headed || bytes <= HEADER + m->bytes);
-    if (bytes <= HEADER && !m->headed) {
-        m->wire = COMM_WIRE_HEADER;
-        m->wire_data = (char *)&m->header;
-        m->wire_bytes = bytes;
-        return META_OK;
+    comm_part *p = comm_part_at(m, 0);
+    const size_t bytes = p->bytes;
+    if (!comm_part_carried(m, p, NULL)) return false;
+    if (m->status != META_OK && (before == META_OK || bytes == 0)) return comm_message_end(m);
+    const meta_err error = check_header(m, p->data, bytes);
+    if (error != META_OK) comm_message_fail(m, error);
+    if (m->header.bytes > m->header.chunk) {
+        begin_parts(m);
+        return true;
     }
-    if (wanted) return comm_message_staging(m, m->packed.device, bytes);
-    m->wire = COMM_WIRE_HEAP;
-    m->wire_bytes = bytes;
-    m->wire_data = malloc(bytes > 0 ? bytes : 1);
-    if (!m->wire_data)
-        return core->fail(META_ERR_NO_MEMORY,
-                          "the host has no memory to take a message of %zu bytes "
-                          "from rank %d, tag %d",
-                          bytes, m->peer, m->tag);
-    return META_OK;
+    if (bytes < HEADER) return comm_message_end(m);
+    comm_parts_cut(m, SIZE_MAX, 1);
+    arrived(m, p->data + HEADER, bytes - HEADER);
+    m->step = receive;
+    return true;
 }
 
-static meta_err take_part(comm_message *m, int *found)
+/* What was matched must be taken, or its parts would be mistaken for the next message: where a call
+ * fails the message does, and it is called once more. */
+enum { ATTEMPTS = 2 };
+
+static bool find_length(comm_message *m, const MPI_Status *status, int *bytes)
 {
-    MPI_Message part;
+    for (int k = 0; k < ATTEMPTS; ++k) {
+        const int code = MPI_Get_count(status, MPI_BYTE, bytes);
+        if (code == MPI_SUCCESS) return true;
+        comm_message_fail(m, comm_mpi(code, "MPI_Get_count"));
+    }
+    return false;
+}
+
+static bool take_first(comm_message *m, MPI_Message *message, size_t bytes)
+{
+    comm_parts_cut(m, SIZE_MAX, 1);
+    comm_part *p = comm_part_begin(m, 0);
+    p->wire = COMM_WIRE_HEADER;
+    p->data = (char *)&m->header;
+    p->bytes = bytes;
+    if (bytes > HEADER) make_room(m, p, bytes);
+    m->issued = 1;
+    for (int k = 0; k < ATTEMPTS; ++k) {
+        const int code = MPI_Imrecv(p->data, (int)p->bytes, MPI_BYTE, message, &p->request);
+        if (code == MPI_SUCCESS) return true;
+        p->request = MPI_REQUEST_NULL;
+        comm_message_fail(m, comm_mpi(code, "MPI_Imrecv"));
+    }
+    return false;
+}
+
+static bool find(comm_message *m)
+{
+    MPI_Message message;
     MPI_Status status;
-    int bytes;
-    COMM_MPI(MPI_Improbe, (m->peer, m->tag, job.messages, found, &part, &status));
-    if (!*found) return META_OK;
-    COMM_MPI(MPI_Get_count, (&status, MPI_BYTE, &bytes));
-    COMM_TRY(make_room(m, (size_t)bytes));
-    COMM_MPI(MPI_Imrecv, (m->wire_data, bytes, MPI_BYTE, &part, &m->request));
-    m->request_count = 1;
-    return META_OK;
-}
-
-/* Take over the staging of a message from this rank to itself. */
-static bool take_from_self(comm_message *m)
-{
-    comm_message *from = comm_message_to_self(m->tag);
-    if (!from) return false;
-    m->wire = from->wire;
-    m->wire_data = from->wire_data;
-    m->wire_bytes = from->wire_bytes;
-    m->wire_device = from->wire_device;
-    from->wire = COMM_WIRE_NONE;
-    comm_message_end(from);
-    return arrived(m, m->wire_data, m->wire_bytes);
-}
-
-static bool match(comm_message *m)
-{
-    int found = 0;
-    if (!m->turn) return false;
-    if (m->peer == job.rank) return take_from_self(m);
-    const meta_err error = take_part(m, &found);
-    if (error != META_OK) {
-        comm_message_fail(m, error);
+    int found = 0, bytes;
+    const int code = MPI_Improbe(m->peer, m->tag, job.messages, &found, &message, &status);
+    if (code != MPI_SUCCESS) {
+        comm_message_fail(m, comm_mpi(code, "MPI_Improbe"));
         return comm_message_end(m);
     }
-    if (found) m->step = on_wire;
-    return found;
+    if (!found) return false;
+    m->step = first_on_wire;
+    if (!find_length(m, &status, &bytes) || !take_first(m, &message, (size_t)bytes))
+        return comm_message_end(m);
+    return true;
 }
+
+/* ------------------------------------------------------------------ from this rank itself */
+
+/* Take over parts that the other end has on the host. */
+static bool take_over(comm_message *m)
+{
+    comm_message *from = m->from;
+    const size_t before = m->issued;
+    while (m->issued < from->fetched && m->issued - m->retired < COMM_WINDOW) {
+        comm_part *theirs = comm_part_at(from, m->issued), *p = comm_part_begin(m, m->issued);
+        const size_t head = m->parts == 1 ? HEADER : 0;
+        ++m->issued;
+        p->wire = theirs->wire;
+        p->data = theirs->data;
+        p->device = theirs->device;
+        theirs->wire = COMM_WIRE_NONE;
+        arrived(m, p->data + head, theirs->bytes - head);
+    }
+    return m->issued > before;
+}
+
+/* The other end has given all it has, or failed. */
+static bool part_from_self(comm_message *m)
+{
+    comm_message *from = m->from;
+    const bool failed = from->status != META_OK;
+    if (failed && from->fetched < from->loaded) return false;
+    if (!failed && m->issued < m->parts) return false;
+    if (failed) comm_message_fail(m, core->fail_as(from->status, from->text));
+    m->parts = m->issued;
+    m->from = NULL;
+    return comm_message_end(from);
+}
+
+static bool receive_from_self(comm_message *m)
+{
+    bool moved = retire(m);
+    if (m->from) moved |= take_over(m);
+    if (m->from) moved |= part_from_self(m);
+    return conclude(m) || moved;
+}
+
+static bool begin_from_self(comm_message *m)
+{
+    comm_message *from = comm_order_first(COMM_SEND, m->peer, m->tag);
+    if (!from || !from->step || from->status != META_OK || from->fetched == 0) return false;
+    const meta_err error = check_header(m, (const char *)&from->header, HEADER);
+    if (error != META_OK) comm_message_fail(m, error);
+    from->attached = true;
+    m->from = from;
+    comm_parts_cut(m, from->chunk, COMM_WINDOW);
+    m->step = receive_from_self;
+    return true;
+}
+
+/* ------------------------------------------------------------------ */
 
 bool comm_recv_step(comm_message *m)
 {
-    return match(m);
+    if (!m->turn) return false;
+    return m->peer == job.rank ? begin_from_self(m) : find(m);
 }

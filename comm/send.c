@@ -1,71 +1,157 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file send.c
- *  The steps of a message that is sent: from the device to staging, at its turn to MPI or to the
- *  receiver within this rank, until MPI needs the staging no more. */
+ *  The steps of a message that is sent: part after part goes from the device to staging, and from
+ *  there, at the message's turn, to MPI or to the receiver within this rank. Staging does not wait
+ *  for the receiver, so that the sender's buffer is free soon; it is given back as MPI lets it go.
+ */
 #include "comm.h"
 
 #include <string.h>
 
-enum { HEADER = sizeof(comm_header) };
+enum { HEADER = sizeof(comm_header), LEAST_FROM_HOST = 512 << 10 };
 
-static size_t least(size_t a, size_t b)
+/* Queue the next part's copy to the host. */
+static meta_err load_part(comm_message *m)
 {
-    return a < b ? a : b;
+    const size_t k = m->loaded, head = m->parts == 1 ? HEADER : 0,
+                 payload = comm_part_payload(m, k);
+    const meta_span from = comm_span_part(&m->packed, k * m->chunk);
+    comm_part *p = comm_part_begin(m, k);
+    COMM_TRY(comm_part_staging(p, from.device, head + payload));
+    ++m->loaded;
+    if (head > 0) memcpy(p->data, &m->header, HEADER);
+    if (payload == 0) return META_OK;
+    return core->copy(from.device, META_QUEUE_COMPUTE, META_COPY_D2H, p->data + head, &from,
+                      payload, &p->copy);
 }
 
-/* The first part holds the header and up to a chunk, the others a chunk each. */
-static size_t parts_of(size_t bytes)
+/* A copy within the host costs little at first: what a part costs MPI and the receiver counts more.
+ */
+static size_t chunk_of(const comm_message *m)
 {
-    return bytes <= job.chunk ? 1 : (bytes - 1) / job.chunk + 1;
+    size_t wish = comm_chunk_for(m->packed.device, m->bytes);
+    if (wish > 0 && wish < LEAST_FROM_HOST && job.pipeline == 0 && core->is_host(m->packed.device))
+        wish = LEAST_FROM_HOST;
+    return comm_chunk_fit(m->bytes, wish);
 }
 
 meta_err comm_send_load(comm_message *m)
 {
-    if (m->peer != job.rank) COMM_TRY(comm_message_requests(m, parts_of(m->bytes)));
-    COMM_TRY(comm_message_staging(m, m->packed.device, HEADER + m->bytes));
-    memcpy(m->wire_data, &m->header, HEADER);
-    if (m->bytes == 0) return META_OK;
-    return core->copy(m->packed.device, META_QUEUE_COMPUTE, META_COPY_D2H, m->wire_data + HEADER,
-                      &m->packed, m->bytes, &m->pending[0]);
+    const size_t chunk = chunk_of(m);
+    COMM_TRY(comm_parts_cut(m, chunk, SIZE_MAX));
+    m->header.chunk = m->parts == 1 ? job.chunk : chunk;
+    return load_part(m);
 }
 
-static bool on_wire(comm_message *m)
+static bool load(comm_message *m)
 {
-    return comm_message_retired(m) && comm_message_end(m);
+    if (m->status != META_OK || m->loaded == m->parts) return false;
+    if (!m->hasty && m->loaded - m->fetched >= COMM_WINDOW) return false;
+    const meta_err error = load_part(m);
+    if (error != META_OK) comm_message_fail(m, error);
+    return true;
+}
+
+static bool fetch(comm_message *m)
+{
+    const size_t before = m->fetched;
+    while (m->fetched < m->loaded && comm_part_copied(m, comm_part_at(m, m->fetched))) ++m->fetched;
+    return m->fetched > before;
+}
+
+/* ------------------------------------------------------------------ to another rank */
+
+static void give(comm_message *m, const void *data, size_t bytes, MPI_Request *request)
+{
+    const int code = MPI_Isend(data, (int)bytes, MPI_BYTE, m->peer, m->tag, job.messages, request);
+    if (code == MPI_SUCCESS) return;
+    *request = MPI_REQUEST_NULL;
+    comm_message_fail(m, comm_mpi(code, "MPI_Isend"));
+}
+
+static bool give_header(comm_message *m)
+{
+    if (m->parts > 1) {
+        give(m, &m->header, HEADER, &m->request);
+        if (m->status != META_OK) return false;
+        m->request_count = 1;
+    }
+    m->headed = true;
+    return true;
+}
+
+static void give_part(comm_message *m)
+{
+    comm_part *p = comm_part_at(m, m->issued);
+    give(m, p->data, p->bytes, &p->request);
+    if (m->status == META_OK || m->parts == 1) ++m->issued;
+}
+
+/* The receiver of a message that fails half-way gets the rest of its parts empty. */
+static void give_nothing(comm_message *m)
+{
+    const size_t k = m->issued++;
+    comm_part *p = k < m->loaded ? comm_part_at(m, k) : comm_part_begin(m, k);
+    give(m, &m->header, 0, &p->request);
 }
 
 static bool issue(comm_message *m)
 {
-    const size_t parts = parts_of(m->bytes);
-    size_t sent = 0;
-    if (!m->turn) return false;
-    for (size_t k = 0; k < parts && m->status == META_OK; ++k) {
-        const size_t head = k == 0 ? HEADER : 0, payload = least(m->bytes - sent, job.chunk);
-        const char *data = m->wire_data + (k == 0 ? 0 : HEADER + sent);
-        const int code = MPI_Isend(data, (int)(head + payload), MPI_BYTE, m->peer, m->tag,
-                                   job.messages, &m->requests[k]);
-        if (code == MPI_SUCCESS) m->request_count = (int)k + 1;
-        else comm_message_fail(m, comm_mpi(code, "MPI_Isend"));
-        sent += payload;
-    }
-    comm_message_pass(m);
-    comm_message_tell(m);
-    m->step = on_wire;
-    return true;
+    const size_t before = m->issued;
+    if (!m->turn || m->issued == m->parts) return false;
+    if (!m->headed && (m->status != META_OK || !give_header(m))) return false;
+    while (m->status == META_OK && m->issued < m->fetched) give_part(m);
+    while (m->status != META_OK && m->issued < m->parts) give_nothing(m);
+    return m->issued > before;
 }
 
-/* The receiver within this rank ends the message. */
-static bool wait_for_self(comm_message *m)
+static bool retire(comm_message *m)
 {
-    (void)m;
+    const size_t before = m->retired;
+    while (m->retired < m->issued && (m->retired < m->fetched || m->retired >= m->loaded)) {
+        comm_part *p = comm_part_at(m, m->retired);
+        if (!comm_part_carried(m, p, NULL)) break;
+        comm_part_free(p);
+        ++m->retired;
+    }
+    return m->retired > before;
+}
+
+static bool conclude(comm_message *m)
+{
+    if (m->fetched < m->loaded) return false;
+    if (m->status != META_OK && !m->headed) return comm_message_end(m);
+    if (m->issued < m->parts) return false;
+    comm_message_pass(m);
+    comm_message_tell(m);
+    if (m->retired < m->parts || !comm_message_retired(m)) return false;
+    return comm_message_end(m);
+}
+
+/* ------------------------------------------------------------------ to this rank itself */
+
+/* The receiver ends the message, once it has begun with it. */
+static bool conclude_self(comm_message *m)
+{
+    if (m->fetched < m->loaded) return false;
+    if (m->status != META_OK && !m->attached) return comm_message_end(m);
+    if (m->fetched == m->parts && !m->told) return comm_message_tell(m), true;
     return false;
 }
 
+/* Once round per call, so that many messages advance together. */
 bool comm_send_step(comm_message *m)
 {
-    if (!comm_message_settled(m)) return false;
-    if (m->status != META_OK) return comm_message_end(m);
-    if (m->peer == job.rank) comm_message_tell(m);
-    m->step = m->peer == job.rank ? wait_for_self : issue;
-    return true;
+    const bool self = m->peer == job.rank;
+    bool moved = false, more;
+    do {
+        moved |= fetch(m);
+        if (!self) {
+            moved |= issue(m);
+            moved |= retire(m);
+        }
+        more = load(m);
+        moved |= more;
+    } while (more && m->hasty);
+    return (self ? conclude_self(m) : conclude(m)) || moved;
 }

@@ -5,6 +5,6 @@
 #define META_COMM_WIRE_H
 
 #define COMM_MAGIC        0x636d656du /* "memc" */
-#define COMM_WIRE_VERSION 2           /* grows when the header or a plan's offer changes */
+#define COMM_WIRE_VERSION 3           /* grows when the header or a plan's offer changes */
 
 #endif

@@ -3,6 +3,12 @@
  *  Point-to-point messages and reductions between ranks on whatever devices: contents, order,
  *  blocking and not, to the rank itself, and what happens when the two ends disagree. */
 /* TEST: backends=all np=1,2,3 mixed=yes timeout=180 labels=comm */
+/* TEST: backends=all np=1,2,3 mixed=yes with=PIPELINE=4096 timeout=180 labels=comm */
+/* TEST: backends=openmp,opencl np=2 mixed=yes with=CHUNK=5000 timeout=180 labels=comm */
+/* TEST: backends=openmp,opencl np=3 mixed=yes with=PIPELINE=65536 timeout=180 labels=comm long=yes
+ */
+/* TEST: backends=openmp np=2 mixed=yes with=PROGRESS=thread,PIPELINE=4096 timeout=180 labels=comm
+ */
 #include "test_mpi.h"
 
 #include <math.h>
@@ -184,7 +190,241 @@ static void nobody_is_a_partner_that_takes_no_time(void)
     CHECK_OK(meta_recv_unpack(MPI_PROC_NULL, NULL, NULL, NULL, META_F64, 0, NULL));
 }
 
+/* ------------------------------------------------------------------ in parts */
+
+enum {
+    LONG = 256 << 10, /* from here on a message may be cut */
+    CHUNK = 4096      /* what META_PIPELINE is in some of this test's entries */
+};
+
+/* Bytes near a multiple of the chunk. */
+static int64_t long_bytes(int64_t most_chunks)
+{
+    return LONG + CHUNK * test_random_in(0, most_chunks) + test_random_in(-2, 2);
+}
+
+static void a_long_message_arrives_as_it_was_sent(void)
+{
+    const int64_t cases = test_count(12, 400);
+    find_neighbours();
+    for (int64_t k = 0; k < cases; ++k) {
+        const int64_t count = k == cases - 1 ? 5 << 20 : long_bytes(64);
+        const int way = (int)(k % 3);
+        test_case("%lld: %lld bytes, way %d", (long long)k, (long long)count, way);
+        pass_on(k, count, META_U8, way);
+    }
+}
+
+/* What is sent to both neighbours and received from them. */
+typedef struct traffic {
+    int64_t bytes;
+    void *in[2], *out[2];
+    meta_event received[2], sent[2];
+} traffic;
+
+enum { TAGS = 3 };
+
+/* Message @p k to one side; on two ranks both sides are one neighbour, so tags tell them apart. */
+static void send_one(traffic *t, int k, int way)
+{
+    const size_t bytes = (size_t)t->bytes;
+    unsigned char *host = malloc(bytes);
+    t->out[way] = device_array(bytes);
+    make_payload(host, bytes, test_rank, 100 * k + way);
+    CHECK_OK(meta_copy_h2d(t->out[way], host, bytes, NULL));
+    CHECK_OK(meta_packed_send(way ? right : left, t->out[way], t->bytes, META_U8,
+                              way * TAGS + k % TAGS, &t->sent[way]));
+    free(host);
+}
+
+static void receive_one(traffic *t, int k, int way)
+{
+    t->in[way] = device_array((size_t)t->bytes);
+    CHECK_OK(meta_packed_recv(way ? left : right, t->in[way], t->bytes, META_U8,
+                              way * TAGS + k % TAGS, &t->received[way]));
+}
+
+static void check_one(traffic *t, int k, int way)
+{
+    const size_t bytes = (size_t)t->bytes;
+    unsigned char *host = malloc(bytes), *expected = malloc(bytes);
+    test_case("way %d, message %d of %lld bytes", way, k, (long long)t->bytes);
+    make_payload(expected, bytes, way ? left : right, 100 * k + way);
+    CHECK_OK(meta_copy_d2h(host, t->in[way], bytes, NULL));
+    CHECK_ARRAY(host, expected, t->bytes, META_U8);
+    CHECK_OK(meta_event_free(&t->received[way]));
+    CHECK_OK(meta_event_free(&t->sent[way]));
+    CHECK_OK(meta_free(t->in[way]));
+    CHECK_OK(meta_free(t->out[way]));
+    free(host);
+    free(expected);
+}
+
+/* Long and short ones of few tags, sends and receives posted in any mixture. */
+static void many_messages_are_under_way_both_ways(void)
+{
+    enum { MANY = 14 };
+    const int64_t rounds = test_count(2, 40);
+    traffic t[MANY];
+    find_neighbours();
+    for (int64_t round = 0; round < rounds; ++round) {
+        for (int k = 0; k < MANY; ++k)
+            t[k].bytes = k % 3 == 2 ? test_random_in(1, CHUNK + 2) : long_bytes(32);
+        for (int sends = 0, receives = 0; sends + receives < 2 * MANY;) {
+            const bool receive = sends == MANY || (receives < MANY && test_random_in(0, 1) != 0);
+            const int k = receive ? receives++ : sends++;
+            for (int way = 0; way < 2; ++way) (receive ? receive_one : send_one)(&t[k], k, way);
+        }
+        for (int k = 0; k < MANY; ++k) {
+            CHECK_OK(meta_event_waitall(2, t[k].received));
+            CHECK_OK(meta_event_waitall(2, t[k].sent));
+            for (int way = 0; way < 2; ++way) check_one(&t[k], k, way);
+        }
+        CHECK_OK(meta_flush());
+    }
+}
+
+static void work_queued_behind_a_long_send_or_receive_comes_after_it(void)
+{
+    enum { COUNT = LONG, MESSAGES = 5 };
+    int64_t *host = malloc(COUNT * sizeof *host), *expected = malloc(COUNT * sizeof *host);
+    void *out = device_array(COUNT * sizeof *host), *in[MESSAGES];
+    find_neighbours();
+    for (int64_t k = 0; k < MESSAGES; ++k) {
+        const int64_t value = 1000 * test_rank + k;
+        in[k] = device_array(COUNT * sizeof *host);
+        CHECK_OK(meta_fill(out, COUNT, &value, META_I64, META_ASYNC));
+        CHECK_OK(meta_packed_send(right, out, COUNT, META_I64, 1, META_ASYNC));
+    }
+    const int64_t nothing = -1;
+    CHECK_OK(meta_fill(out, COUNT, &nothing, META_I64, META_ASYNC));
+    for (int64_t k = 0; k < MESSAGES; ++k) {
+        /* What was queued before the receive does not undo it. */
+        CHECK_OK(meta_fill(in[k], COUNT, &nothing, META_I64, META_ASYNC));
+        CHECK_OK(meta_packed_recv(left, in[k], COUNT, META_I64, 1, k % 2 ? NULL : META_ASYNC));
+    }
+    CHECK_OK(meta_flush());
+    for (int64_t k = 0; k < MESSAGES; ++k) {
+        test_case("message %d", (int)k);
+        for (int64_t i = 0; i < COUNT; ++i) expected[i] = 1000 * left + k;
+        CHECK_OK(meta_copy_d2h(host, in[k], COUNT * sizeof *host, NULL));
+        CHECK_ARRAY(host, expected, COUNT, META_I64);
+        CHECK_OK(meta_free(in[k]));
+    }
+    CHECK_OK(meta_free(out));
+    free(host);
+    free(expected);
+}
+
+static void a_long_face_is_unpacked_behind_its_last_part(void)
+{
+    enum { NX = 7, NY = 300, NZ = 301, CELLS = NX * NY * NZ };
+    const meta_box box = {3, {NX, NY, NZ}, {1, 0, 0}, {NX - 1, NY, NZ}};
+    float *host = malloc(CELLS * sizeof *host), *got = malloc(CELLS * sizeof *got);
+    void *u = device_array(CELLS * sizeof *host), *out = device_array(CELLS * sizeof *host),
+         *in = device_array(CELLS * sizeof *host);
+    meta_face mine, ghosts;
+    meta_event event = META_EVENT_NULL;
+    find_neighbours();
+    for (int k = 0; k < CELLS; ++k) host[k] = (float)(test_rank * 1000 + k % 977);
+    CHECK_OK(meta_copy_h2d(u, host, CELLS * sizeof *host, META_ASYNC));
+    CHECK_OK(meta_face_slab(&mine, &box, 0, META_SLAB_HIGH, 1));
+    CHECK_OK(meta_face_slab(&ghosts, &box, 0, META_SLAB_LOW_GHOST, 1));
+    CHECK_OK(meta_recv_unpack(left, &ghosts, u, in, META_F32, 3, &event));
+    CHECK_OK(meta_pack_send(right, &mine, u, out, META_F32, 3, NULL));
+    CHECK_OK(meta_event_wait(event));
+    CHECK_OK(meta_event_free(&event));
+    CHECK_OK(meta_copy_d2h(got, u, CELLS * sizeof *got, NULL));
+    for (int row = 0; row < NY * NZ; ++row)
+        host[row * NX] = (float)(left * 1000 + (row * NX + NX - 2) % 977);
+    CHECK_ARRAY(got, host, CELLS, META_F32);
+    CHECK_OK(meta_flush());
+    CHECK_OK(meta_free(u));
+    CHECK_OK(meta_free(out));
+    CHECK_OK(meta_free(in));
+    free(host);
+    free(got);
+}
+
+static void long_messages_to_this_rank_itself_keep_their_order(void)
+{
+    enum { MESSAGES = 6 };
+    unsigned char *host = malloc(2 * LONG), *expected = malloc(2 * LONG);
+    void *out = device_array(2 * LONG), *in = device_array(2 * LONG);
+    meta_event early = META_EVENT_NULL;
+    int64_t bytes[MESSAGES];
+    for (int k = 0; k < MESSAGES; ++k) bytes[k] = k == 3 ? 100 : long_bytes(32);
+    /* The first one is expected before it is sent, all others are sent first. */
+    CHECK_OK(meta_packed_recv(test_rank, in, bytes[0], META_U8, 4, &early));
+    for (int k = 0; k < MESSAGES; ++k) {
+        make_payload(host, (size_t)bytes[k], test_rank, k);
+        CHECK_OK(meta_copy_h2d(out, host, (size_t)bytes[k], NULL));
+        CHECK_OK(meta_packed_send(test_rank, out, bytes[k], META_U8, 4, k % 2 ? NULL : META_ASYNC));
+    }
+    for (int k = 0; k < MESSAGES; ++k) {
+        test_case("message %d of %lld bytes", k, (long long)bytes[k]);
+        make_payload(expected, (size_t)bytes[k], test_rank, k);
+        if (k == 0) CHECK_OK(meta_event_wait(early));
+        else if (k == 2) {
+            CHECK_ERR(meta_packed_recv(test_rank, in, bytes[k] - 1, META_U8, 4, NULL),
+                      META_ERR_MISMATCH);
+            continue;
+        } else CHECK_OK(meta_packed_recv(test_rank, in, bytes[k], META_U8, 4, NULL));
+        CHECK_OK(meta_copy_d2h(host, in, (size_t)bytes[k], NULL));
+        CHECK_ARRAY(host, expected, bytes[k], META_U8);
+    }
+    CHECK_OK(meta_event_free(&early));
+    CHECK_OK(meta_flush());
+    CHECK_OK(meta_free(out));
+    CHECK_OK(meta_free(in));
+    free(host);
+    free(expected);
+}
+
 /* ------------------------------------------------------------------ disagreement */
+
+static void a_long_mismatch_is_consumed_and_its_neighbours_arrive(void)
+{
+    enum { MESSAGES = 7 };
+    const unsigned char mark = 42;
+    unsigned char *host = malloc(2 * LONG), *expected = malloc(2 * LONG);
+    void *out = device_array(2 * LONG), *in[MESSAGES];
+    meta_event event[MESSAGES];
+    int64_t bytes[MESSAGES];
+    find_neighbours();
+    for (int k = 0; k < MESSAGES; ++k) {
+        bytes[k] = long_bytes(32);
+        in[k] = device_array(2 * LONG);
+        CHECK_OK(meta_fill(in[k], 2 * LONG, &mark, META_U8, META_ASYNC));
+    }
+    /* The third is longer than expected, the fifth shorter, the sixth of another type. */
+    for (int k = 0; k < MESSAGES; ++k) {
+        const int64_t expects = k == 2 ? 10 : k == 4 ? 2 * LONG : bytes[k] / 4 * 4;
+        CHECK_OK(meta_packed_recv(left, in[k], k == 5 ? expects / 4 : expects,
+                                  k == 5 ? META_I32 : META_U8, 11, &event[k]));
+    }
+    for (int k = 0; k < MESSAGES; ++k) {
+        make_payload(host, (size_t)bytes[k], test_rank, k);
+        CHECK_OK(meta_copy_h2d(out, host, (size_t)bytes[k], NULL));
+        CHECK_OK(meta_packed_send(right, out, bytes[k] / 4 * 4, META_U8, 11, META_ASYNC));
+    }
+    for (int k = 0; k < MESSAGES; ++k) {
+        const bool wrong = k == 2 || k == 4 || k == 5;
+        test_case("message %d of %lld bytes", k, (long long)bytes[k]);
+        if (wrong) CHECK_ERR(meta_event_wait(event[k]), META_ERR_MISMATCH);
+        else CHECK_OK(meta_event_wait(event[k]));
+        memset(expected, mark, 2 * LONG);
+        if (!wrong) make_payload(expected, (size_t)(bytes[k] / 4 * 4), left, k);
+        CHECK_OK(meta_copy_d2h(host, in[k], 2 * LONG, NULL));
+        CHECK_ARRAY(host, expected, 2 * LONG, META_U8);
+        CHECK_OK(meta_event_free(&event[k]));
+    }
+    CHECK_OK(meta_flush());
+    for (int k = 0; k < MESSAGES; ++k) CHECK_OK(meta_free(in[k]));
+    CHECK_OK(meta_free(out));
+    free(host);
+    free(expected);
+}
 
 static void a_mismatch_is_the_receivers_error_and_writes_nothing(void)
 {
@@ -315,8 +555,14 @@ static void several_reductions_are_under_way_at_once(void)
 TEST_COMM_MAIN(PROMISE(a_message_arrives_as_it_was_sent),
                PROMISE(messages_of_one_tag_keep_their_order),
                PROMISE(a_face_is_packed_sent_received_and_unpacked),
+               PROMISE(a_long_message_arrives_as_it_was_sent),
+               PROMISE(many_messages_are_under_way_both_ways),
+               PROMISE(work_queued_behind_a_long_send_or_receive_comes_after_it),
+               PROMISE(a_long_face_is_unpacked_behind_its_last_part),
+               PROMISE(long_messages_to_this_rank_itself_keep_their_order),
                PROMISE(a_rank_sends_to_itself), PROMISE(nobody_is_a_partner_that_takes_no_time),
                PROMISE(a_mismatch_is_the_receivers_error_and_writes_nothing),
+               PROMISE(a_long_mismatch_is_consumed_and_its_neighbours_arrive),
                PROMISE(a_buffer_in_a_message_is_not_freed), PROMISE(allreduce_combines_all_ranks),
                PROMISE(integers_wrap_and_a_nan_wins),
                PROMISE(several_reductions_are_under_way_at_once))

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/** @file halo_chunk.c
+/** @file chunk.c
  *  How large the pieces of a message are best that a device copies to staging, MPI carries and
  * another device copies from there, all at once: chosen from what a copy on this device was
  * measured to cost. */
-#include "halo.h"
+#include "comm.h"
 
 #include <math.h>
 
@@ -13,11 +13,18 @@ typedef struct speed {
     double latency, per_byte;
 } speed;
 
-enum { DEVICES = 16, SMALL = 4096, LARGE = 4 << 20, ROUNDS = 5, WORTH = 256 << 10 };
+enum {
+    DEVICES = 16,
+    SMALL = 4096,
+    LARGE = 4 << 20,
+    ROUNDS = 5,
+    WORTH = 256 << 10, /* shorter messages are not cut */
+    PARTS = 1000       /* of a message, about: their requests take memory as well */
+};
 static speed measured[DEVICES];
 static int devices;
 
-void halo_speeds_forget(void)
+void comm_speeds_forget(void)
 {
     devices = 0;
 }
@@ -73,14 +80,22 @@ static meta_err measure(meta_device *device, speed *s)
 
 /* In a pipeline of three stages that all cost a + b·n, k pieces of n bytes take
  * (k + 2)(a + b·n/k): least for k = sqrt(2·b·n / a). */
-size_t halo_chunk_wish(const halo_plan *p, size_t bytes)
+size_t comm_chunk_for(meta_device *device, size_t bytes)
 {
     speed s;
-    if (p->host || p->direct || bytes < WORTH) return 0;
+    if (bytes < WORTH) return 0;
     if (job.pipeline > 0) return job.pipeline;
-    if (measure(p->device, &s) != META_OK) return 0;
+    if (measure(device, &s) != META_OK) return 0;
     const double pieces = floor(sqrt(2 * s.per_byte * (double)bytes / s.latency));
     if (!(pieces >= 2)) return 0;
     const size_t chunk = (size_t)((double)bytes / fmin(pieces, 64));
     return (chunk + 4095) / 4096 * 4096;
+}
+
+size_t comm_chunk_fit(size_t bytes, size_t wish)
+{
+    const size_t least = bytes / PARTS + 1;
+    size_t chunk = wish > 0 && wish < bytes ? wish : bytes;
+    if (chunk < least) chunk = least;
+    return chunk < job.chunk ? chunk : job.chunk;
 }
