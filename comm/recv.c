@@ -93,21 +93,35 @@ static bool conclude(comm_message *m)
 
 /* ------------------------------------------------------------------ from MPI */
 
-/* Memory for a part, for what is to be written any; false where it must wait for that of another.
- */
+/* Memory for a part, any for what is not to be written; false where it must wait for that of
+ * another, or there is none and the message fails. */
 static bool make_room(comm_message *m, comm_part *p, size_t bytes)
 {
-    const bool others = m->issued > m->retired;
     if (m->status == META_OK && comm_part_staging(p, m->packed.device, bytes) == META_OK)
         return true;
     const meta_err error = comm_part_heap(p, bytes);
     if (error == META_OK) return true;
-    if (others) return false;
-    /* MPI's error for a message that is too long consumes it as well. */
-    comm_message_fail(m, error);
-    p->wire = COMM_WIRE_HEADER;
-    p->data = (char *)&m->header;
-    p->bytes = 0;
+    if (m->issued == m->retired) comm_message_fail(m, error);
+    return false;
+}
+
+/* Without room for it, MPI's error for a message that is too long consumes it as well. Only calls
+ * that name the communicator return it (MPICH 4.0 ends the process from MPI_Test and MPI_Mrecv): so
+ * this one, which does not wait, since the message has come. */
+static void consume(comm_message *m)
+{
+    MPI_Recv(m->carried, 0, MPI_BYTE, m->peer, m->tag, job.messages, MPI_STATUS_IGNORE);
+}
+
+/* Nothing of the message is under way, and there is no memory for its next part. */
+static bool consume_next(comm_message *m)
+{
+    int found = 0;
+    if (m->issued > m->retired) return false;
+    const int code = MPI_Iprobe(m->peer, m->tag, job.messages, &found, MPI_STATUS_IGNORE);
+    if (code == MPI_SUCCESS && !found) return false;
+    if (found) consume(m);
+    ++m->issued;
     return true;
 }
 
@@ -127,7 +141,8 @@ static bool issue(comm_message *m)
     while (m->issued < m->parts && m->issued - m->retired < COMM_WINDOW) {
         const size_t bytes = comm_part_payload(m, m->issued);
         comm_part *p = comm_part_begin(m, m->issued);
-        if (!take_in_place(m, p, bytes) && !make_room(m, p, bytes)) break;
+        if (!take_in_place(m, p, bytes) && !make_room(m, p, bytes))
+            return consume_next(m) || m->issued > before;
         const bool failed = m->status != META_OK;
         const int code =
             MPI_Irecv(p->data, (int)p->bytes, MPI_BYTE, m->peer, m->tag, job.messages, &p->request);
@@ -189,7 +204,7 @@ static bool first_on_wire(comm_message *m)
     comm_part *p = comm_part_at(m, 0);
     const size_t bytes = p->bytes;
     if (!comm_part_carried(m, p, NULL)) return false;
-    if (m->status != META_OK && (before == META_OK || bytes == 0)) return comm_message_end(m);
+    if (m->status != META_OK && before == META_OK) return comm_message_end(m);
     const meta_err error = check_header(m, p->data, bytes);
     if (error != META_OK) comm_message_fail(m, error);
     if (m->header.bytes > m->header.chunk) {
@@ -203,7 +218,7 @@ static bool first_on_wire(comm_message *m)
     return true;
 }
 
-/* What was matched must be taken, or its parts would be mistaken for the next message: where a call
+/* What has come must be taken, or its parts would be mistaken for the next message: where a call
  * fails the message does, and it is called once more. */
 enum { ATTEMPTS = 2 };
 
@@ -217,37 +232,37 @@ static bool find_length(comm_message *m, const MPI_Status *status, int *bytes)
     return false;
 }
 
-static bool take_first(comm_message *m, MPI_Message *message, size_t bytes)
+static bool take_first(comm_message *m, size_t bytes)
 {
     comm_parts_cut(m, SIZE_MAX, 1);
     comm_part *p = comm_part_begin(m, 0);
     p->wire = COMM_WIRE_HEADER;
     p->data = (char *)&m->header;
     p->bytes = bytes;
-    if (bytes > HEADER) make_room(m, p, bytes);
+    if (bytes > HEADER && !make_room(m, p, bytes)) return consume(m), false;
     m->issued = 1;
     for (int k = 0; k < ATTEMPTS; ++k) {
-        const int code = MPI_Imrecv(p->data, (int)p->bytes, MPI_BYTE, message, &p->request);
+        const int code =
+            MPI_Irecv(p->data, (int)p->bytes, MPI_BYTE, m->peer, m->tag, job.messages, &p->request);
         if (code == MPI_SUCCESS) return true;
         p->request = MPI_REQUEST_NULL;
-        comm_message_fail(m, comm_mpi(code, "MPI_Imrecv"));
+        comm_message_fail(m, comm_mpi(code, "MPI_Irecv"));
     }
     return false;
 }
 
 static bool find(comm_message *m)
 {
-    MPI_Message message;
     MPI_Status status;
     int found = 0, bytes;
-    const int code = MPI_Improbe(m->peer, m->tag, job.messages, &found, &message, &status);
+    const int code = MPI_Iprobe(m->peer, m->tag, job.messages, &found, &status);
     if (code != MPI_SUCCESS) {
-        comm_message_fail(m, comm_mpi(code, "MPI_Improbe"));
+        comm_message_fail(m, comm_mpi(code, "MPI_Iprobe"));
         return comm_message_end(m);
     }
     if (!found) return false;
     m->step = first_on_wire;
-    if (!find_length(m, &status, &bytes) || !take_first(m, &message, (size_t)bytes))
+    if (!find_length(m, &status, &bytes) || !take_first(m, (size_t)bytes))
         return comm_message_end(m);
     return true;
 }
