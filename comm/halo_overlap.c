@@ -14,12 +14,15 @@ static bool receives(const halo_plan *p, int d, int way)
 }
 
 /* How far what comes from there concerns own cells: as far as a stencil reaches that needs the
- * ghosts, or as what is added there is thick. */
+ * ghosts, or as what is added there is thick, of which a staggered array has one element more at
+ * its low side. */
 static int64_t depth(const halo_plan *p, int d, int way)
 {
+    int shared = 0;
     if (!receives(p, d, way)) return 0;
-    const bool copied = p->op == META_HALO_COPY;
-    return (way < 0) == copied ? p->low[d] : p->high[d];
+    if (p->op == META_HALO_COPY) return way < 0 ? p->low[d] : p->high[d];
+    for (int k = 0; k < p->fields; ++k) shared |= p->field[k].stagger[d];
+    return way < 0 ? p->high[d] + shared : p->low[d];
 }
 
 static int64_t least(int64_t a, int64_t b)
