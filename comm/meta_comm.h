@@ -9,7 +9,13 @@
  *  block; other threads wait for its event first.
  *
  *  What was queued moves on inside calls of this header, of meta_event_test/wait/waitall and of
- *  meta_flush() alone: flush before a call of your own to MPI that waits for another rank. */
+ *  meta_flush() alone: flush before a call of your own to MPI that waits for another rank. With
+ *  META_PROGRESS=thread a thread of the library's own moves it as well.
+ *
+ *  With META_TIMEOUT set, any of these calls that waits for another rank returns META_ERR_PEER, or its
+ *  event has that error, after that many seconds without an answer; it names the rank, what was waited
+ *  for and the tag. What else waits for that rank fails likewise; end the program with MPI_Abort().
+ *  Without it a warning says the same after a minute, and the call goes on waiting. */
 #ifndef META_COMM_H
 #define META_COMM_H
 
@@ -35,7 +41,8 @@ META_API meta_err meta_comm_init(int *argc, char ***argv);
 META_API meta_err meta_comm_attach(MPI_Comm comm);
 /** Complete all messages, or after META_TIMEOUT seconds end them with META_ERR_STATE; free what is
  *  left of plans and the duplicate; finalise libmeta and MPI where meta_comm_init() started them.
- *  Collective. @return the first error that untracked messages met */
+ *  Collective. @return the first error that untracked messages met; META_ERR_PEER where a rank was
+ *          given up: MPI then stays initialised, since MPI_Finalize() would wait for that rank */
 META_API meta_err meta_comm_finalize(void);
 /** This process's rank and the number of ranks; either pointer may be NULL, not both. */
 META_API meta_err meta_comm_rank(int *rank, int *size);
@@ -120,7 +127,9 @@ typedef struct meta_halo_desc {
 
 /** Build a plan for arrays on this thread's device. Collective over the communicator; neighbours
  *  compare what they will send with what is expected, and if any two disagree every rank gets
- *  META_ERR_MISMATCH naming them and both values. Periodicity is the communicator's. */
+ *  META_ERR_MISMATCH naming them and both values. Periodicity is the communicator's.
+ *  @return META_ERR_BOUNDS for ghosts outside the array, a box thinner than what it sends or arrays of
+ *          other extents; META_ERR_TYPE for sums of a type that the device cannot add */
 META_API meta_err meta_halo_create(meta_halo *plan, const meta_halo_desc *desc);
 /** Begin an exchange of the plan's number of arrays: their own cells are sent as all work queued so
  *  far leaves them. Until the exchange is finished the arrays' own cells may be read, not written,
@@ -147,7 +156,8 @@ typedef meta_err meta_halo_work(const meta_box *box, void *with);
 META_API meta_err meta_halo_overlap(meta_halo plan, void *const *fields, meta_halo_work *interior,
                                     meta_halo_work *boundary, void *with, meta_event *done);
 /** Free the plan and set it to META_HALO_NULL. Collective.
- *  @return META_ERR_STATE while an exchange is not finished */
+ *  @return META_ERR_STATE while an exchange is not finished; META_ERR_PEER where not all ranks come:
+ *          the plan is freed all the same */
 META_API meta_err meta_halo_free(meta_halo *plan);
 
 /* ------------------------------------------------------------------ uneven devices */
