@@ -145,8 +145,9 @@ static meta_err compare(const halo_plan *p, int way, const offer *mine, const of
 {
     static const char *const kinds[] = {"META_HALO_FACES", "META_HALO_ALL"};
     static const char *const ops[] = {"META_HALO_COPY", "META_HALO_ADD"};
-    if (!same_version(mine, theirs))
-        return disagree(p, way, "version of libmeta", "this one", "another one");
+    if (mine->magic != theirs->magic) return disagree(p, way, "library", "libmeta", "another one");
+    COMM_TRY(compare_numbers(p, way, "version of libmeta's messages", (int)mine->version,
+                             (int)theirs->version));
     COMM_TRY(compare_numbers(p, way, "number of fields", mine->fields, theirs->fields));
     if (mine->kind != theirs->kind)
         return disagree(p, way, "kind of exchange", kinds[mine->kind], kinds[mine->kind == 0]);

@@ -292,8 +292,10 @@ static meta_err post(moving *m, const side *s)
 /* Until all are complete, with other messages going on. */
 static meta_err complete(moving *m)
 {
+    const double began = MPI_Wtime();
     int all = 0;
     unsigned idle = 0;
+    bool warned = false;
     while (!all) {
         COMM_MPI(MPI_Testall, (m->posted, m->requests, &all, MPI_STATUSES_IGNORE));
         if (all) break;
@@ -301,6 +303,8 @@ static meta_err complete(moving *m)
             idle = 0;
             continue;
         }
+        if (idle % 64 == 63)
+            COMM_TRY(comm_watch_since(began, &warned, "while cells move", MPI_ANY_SOURCE, 0));
         comm_unlock();
         comm_back_off(idle++);
         comm_lock();

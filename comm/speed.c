@@ -56,10 +56,13 @@ static meta_err take(const measuring *m, MPI_Comm among, int times, double *seco
     unsigned idle = 0;
     COMM_TRY(comm_meet(among));
     for (int k = 0; k < times && error == META_OK; ++k) error = sample(m, &seconds[k]);
+    const double began = MPI_Wtime();
+    bool warned = false;
     COMM_MPI(MPI_Ibarrier, (among, &barrier));
     while (!all) {
         COMM_MPI(MPI_Test, (&barrier, &all, MPI_STATUS_IGNORE));
         if (all) break;
+        COMM_TRY(comm_watch_since(began, &warned, "while speeds are measured", MPI_ANY_SOURCE, 0));
         if (error == META_OK) {
             error = sample(m, &unused);
         } else if (!comm_progress()) {

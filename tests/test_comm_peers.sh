@@ -125,7 +125,14 @@ await_end()
 for manner in KILL STOP; do
     launch 3 "$build/meta-minighost" --scaling 1 --nx 24 --ny 24 --nz 24 --num_vars 1 \
         --num_tsteps 1000000 --report_diffusion 0
-    await $limit run/pid.0 run/pid.1 run/pid.2 && sleep 1
+    # What comes before the time steps is the program's own MPI, which nothing ends.
+    await $limit run/pid.0 run/pid.1 run/pid.2
+    tenths=$((10 * limit))
+    until grep -q '^spike ' out || [ $tenths = 0 ]; do
+        tenths=$((tenths - 1))
+        sleep 0.1
+    done
+    sleep 1
     kill -$manner "$(cat run/pid.1)"
     await_end
     alive=no

@@ -50,6 +50,16 @@ static gate close_gate(void)
     return g;
 }
 
+/* Whether any rank has a device that can be held up. */
+static bool gates_anywhere(void)
+{
+    meta_state state = META_STATE_INIT;
+    const int mine = librarys_queue(&state);
+    int any = 0;
+    MPI_Allreduce(&mine, &any, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    return any != 0;
+}
+
 static void open_gate(gate *g)
 {
     if (!g->event) return;
@@ -139,6 +149,7 @@ enum { ROUNDS = 5, TESTS = 2000 };
 static void an_exchange_waits_for_the_work_in_front_of_it_and_the_host_does_not(void)
 {
     static int64_t found[CELLS + 2];
+    const bool held = gates_anywhere();
     ring r;
     if (!make_ring(&r)) return;
     for (int64_t round = 0; round < ROUNDS; ++round) {
@@ -151,7 +162,7 @@ static void an_exchange_waits_for_the_work_in_front_of_it_and_the_host_does_not(
         CHECK_OK(meta_halo_start(r.plan, &r.u));
         CHECK_OK(meta_halo_finish(r.plan, &done));
         for (int k = 0; k < TESTS && !complete; ++k) CHECK_OK(meta_event_test(done, &complete));
-        CHECK(!complete);
+        CHECK(!complete || !held);
         MPI_Barrier(MPI_COMM_WORLD); /* every rank has seen that */
         open_gate(&g);
         CHECK_OK(meta_event_wait(done));
