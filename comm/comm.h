@@ -308,6 +308,8 @@ void comm_speeds_forget(void);
 /* engine.c */
 /** Advance everything once; true if anything moved. */
 bool comm_progress(void);
+/** The same for one who does not wait: it is not counted for META_TIMEOUT. */
+bool comm_advance(void);
 /** Advance until *complete, letting others have the lock between two attempts. */
 void comm_wait(const bool *complete);
 /** Advance while @p busy says so, and until @p deadline of MPI_Wtime() where it is not 0. */

@@ -24,12 +24,18 @@ meta_err comm_background_take(void)
     return error == META_OK ? META_OK : core->fail_as(error, background_text);
 }
 
-bool comm_progress(void)
+bool comm_advance(void)
 {
     const bool messages = comm_messages_advance();
     const bool plans = comm_plans_advance();
-    const bool moved = messages || plans;
-    comm_watch(moved);
+    if (messages || plans) comm_watch(true);
+    return messages || plans;
+}
+
+bool comm_progress(void)
+{
+    const bool moved = comm_advance();
+    if (!moved) comm_watch(false);
     return moved;
 }
 

@@ -222,6 +222,7 @@ static meta_err finish(meta_halo plan, meta_event *done)
 {
     halo_plan *p;
     COMM_TRY(plan_of(plan, &p));
+    comm_wake(); /* a thread that sleeps looks when the lock is given back */
     return halo_finish(p, done);
 }
 

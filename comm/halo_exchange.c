@@ -184,6 +184,23 @@ static bool send_packed(halo_plan *p)
     return moved;
 }
 
+/* MPI may still read what nobody received: that memory is left to it. */
+static void leave_sends(halo_plan *p)
+{
+    if (!p->sending) return;
+    for (int k = 0; k < p->sends; ++k) {
+        int sent = 0;
+        if (MPI_Test(&p->send[k], &sent, MPI_STATUS_IGNORE) != MPI_SUCCESS || sent) continue;
+        MPI_Cancel(&p->send[k]);
+        MPI_Request_free(&p->send[k]);
+    }
+    if (p->send_staging) core->scratch_free(p->send_buffer);
+    else if (p->send_buffer) core->scratch_leave(p->send_buffer);
+    p->send_staging = p->send_buffer = NULL;
+    p->sends = 0;
+    p->sending = false;
+}
+
 static bool retire_sends(halo_plan *p)
 {
     int complete = 0;
@@ -317,8 +334,9 @@ static bool receive(halo_plan *p)
 {
     bool moved = p->recvs > 0 && receive_messages(p);
     if (p->window && p->expected > 0) moved |= look_at_window(p);
-    /* Sums change cells that are still to be packed. */
-    if (p->op == META_HALO_ADD && p->waiting) return moved;
+    /* Sums change cells that are still to be packed; and only behind the packing is the halo queue
+     * behind the work that reads the ghosts as they were. */
+    if (p->waiting) return moved;
     if (p->expected > 0) moved |= p->op == META_HALO_ADD ? add_in_turn(p) : unpack_arrived(p);
     return moved;
 }
@@ -484,23 +502,6 @@ bool comm_plans_describe(char *text, size_t room)
     return false;
 }
 
-/* MPI may still read what nobody received: that memory is left to it. */
-static void leave_sends(halo_plan *p)
-{
-    if (!p->sending) return;
-    for (int k = 0; k < p->sends; ++k) {
-        int sent = 0;
-        if (MPI_Test(&p->send[k], &sent, MPI_STATUS_IGNORE) != MPI_SUCCESS || sent) continue;
-        MPI_Cancel(&p->send[k]);
-        MPI_Request_free(&p->send[k]);
-    }
-    if (p->send_staging) core->scratch_free(p->send_buffer);
-    else if (p->send_buffer) core->scratch_leave(p->send_buffer);
-    p->send_staging = p->send_buffer = NULL;
-    p->sends = 0;
-    p->sending = false;
-}
-
 void halo_end(halo_plan *p, meta_err error)
 {
     abandon(p, error);
@@ -615,6 +616,15 @@ meta_err halo_start(halo_plan *p, void *const *fields)
     return META_OK;
 }
 
+/* The caller gets no event, but is not left in the middle of an exchange. */
+static meta_err finish_without(halo_plan *p, meta_err error)
+{
+    char text[COMM_TEXT];
+    snprintf(text, sizeof text, "%s", meta_last_error());
+    halo_finish(p, NULL);
+    return core->fail_as(error, text);
+}
+
 meta_err halo_finish(halo_plan *p, meta_event *done)
 {
     if (p->state != HALO_STARTED)
@@ -624,7 +634,8 @@ meta_err halo_finish(halo_plan *p, meta_event *done)
     p->tracked = done && done != META_ASYNC;
     if (p->tracked) {
         const meta_err error = core->event_new(&p->event);
-        if (error != META_OK) return p->tracked = false, error;
+        p->tracked = error == META_OK;
+        if (error != META_OK) return finish_without(p, error);
     }
     p->waited = !done;
     p->state = HALO_FINISHING;

@@ -112,7 +112,8 @@ static meta_err prepare(const halo_plan *p, halo_window *w)
     COMM_MPI(MPI_Win_allocate_shared,
              ((MPI_Aint)part_bytes(p), 1, w->info, p->node, &w->mine, &w->win));
     COMM_MPI(MPI_Win_set_errhandler, (w->win, MPI_ERRORS_RETURN));
-    if (part_bytes(p) > 0) memset(w->mine, 0, FLAGS);
+    /* All of it, so that the next plan's look for room sees what this one takes. */
+    if (part_bytes(p) > 0) memset(w->mine, 0, part_bytes(p));
     COMM_MPI(MPI_Win_lock_all, (MPI_MODE_NOCHECK, w->win));
     w->locked = true;
     return find_parts(p, w);

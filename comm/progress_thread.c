@@ -33,7 +33,7 @@ static void *advance(void *unused)
             comm_sleep();
             continue;
         }
-        const bool moved = comm_progress();
+        const bool moved = comm_advance();
         comm_unlock();
         if (moved) idle = 0;
         else comm_back_off(idle++);

@@ -254,12 +254,12 @@ static bool take_first(comm_message *m, size_t bytes)
 static bool find(comm_message *m)
 {
     MPI_Status status;
-    int found = 0, bytes;
-    const int code = MPI_Iprobe(m->peer, m->tag, job.messages, &found, &status);
-    if (code != MPI_SUCCESS) {
-        comm_message_fail(m, comm_mpi(code, "MPI_Iprobe"));
-        return comm_message_end(m);
+    int found = 0, bytes, code = MPI_ERR_OTHER;
+    for (int k = 0; k < ATTEMPTS && code != MPI_SUCCESS; ++k) {
+        code = MPI_Iprobe(m->peer, m->tag, job.messages, &found, &status);
+        if (code != MPI_SUCCESS) comm_message_fail(m, comm_mpi(code, "MPI_Iprobe"));
     }
+    if (code != MPI_SUCCESS) return comm_message_end(m);
     if (!found) return false;
     m->step = first_on_wire;
     if (!find_length(m, &status, &bytes) || !take_first(m, (size_t)bytes))

@@ -143,8 +143,10 @@ static meta_err pass_messages(scene *s)
         CHECK_OK(meta_copy_d2h(&found, s->u, sizeof found, NULL));
         CHECK_INT(found, 7 + left());
     }
-    error = first_of(error, received);
-    return first_of(error, meta_flush());
+    /* A rank that was lost counts more than what went before. */
+    const meta_err flushed = meta_flush();
+    if (received == META_ERR_PEER || flushed == META_ERR_PEER) return META_ERR_PEER;
+    return first_of(first_of(error, received), flushed);
 }
 
 static meta_err reduce(scene *s)

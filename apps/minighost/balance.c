@@ -26,12 +26,12 @@ void balance_check(const problem *p)
     (void)p;
 }
 
-static meta_decompose_desc describe(const problem *p)
+static meta_decompose_desc describe(const problem *p, bool held)
 {
     meta_decompose_desc desc = META_DECOMPOSE_DESC_INIT;
     desc.cart = p->cart;
     for (int d = 0; d < 3; ++d) desc.cells[d] = p->global[d];
-    desc.most = room_cells(p);
+    desc.most = room_cells(p, held);
     return desc;
 }
 
@@ -41,7 +41,7 @@ void balance_cut(problem *p)
     if (p->o.balance == BALANCE_OFF) return;
     problem_new_cuts(&p->o, cut);
     if (!failure_agree(p->cart)) {
-        meta_decompose_desc desc = describe(p);
+        meta_decompose_desc desc = describe(p, false);
         const meta_cuts cuts = {{cut[0], cut[1], cut[2]}};
         desc.speed = solver_speed(p);
         if (!failure_agree(p->cart)) {
@@ -123,7 +123,7 @@ static bool pays(const balancing *b, double before, double after, int64_t left)
 static bool propose(balancing *b, solver *s, int64_t left)
 {
     const problem *p = b->p;
-    const meta_decompose_desc desc = describe(p);
+    const meta_decompose_desc desc = describe(p, true);
     const meta_cuts next = {{b->cut[0], b->cut[1], b->cut[2]}};
     const meta_cuts now = {{p->cut[0], p->cut[1], p->cut[2]}};
     double before = 0, after = 0;

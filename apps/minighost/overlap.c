@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/** @file step.c
- *  A time step with libmeta. While ghost cells travel, the cells at the domain's sides are summed,
- * which needs none; and where that pays, the stencil is applied to the cells that need none. */
+/** @file overlap.c
+ *  --overlap: while ghost cells travel, the stencil is applied to the cells that need none. */
 #include "config.h"
 
 #include <string.h>

@@ -74,7 +74,7 @@ static void check_node(const problem *p, double mine)
                      p->variables == 1 ? "variable" : "variables", all, there);
 }
 
-int64_t room_cells(const problem *p)
+int64_t room_cells(const problem *p, bool held)
 {
     where here;
     double own = 1;
@@ -84,8 +84,9 @@ int64_t room_cells(const problem *p)
     const double host = (double)p->cells * sizeof(double), grid = grid_bytes(p);
     /* While cells are moved there is an array more. */
     const double moved = grid * (p->o.balance == BALANCE_DYNAMIC ? 1 + 0.5 / p->variables : 1);
-    const double cells = here.device_memory > 0 ? own * here.device_memory / moved
-                                                : own * node_memory() / (host + moved);
+    const double cells = here.device_memory > 0
+                             ? own * here.device_memory / moved
+                             : own * (node_memory() + (held ? host + grid : 0)) / (host + moved);
     return cells < 1 ? 1 : cells < 0x1p60 ? (int64_t)cells : INT64_C(1) << 60;
 }
 

@@ -9,7 +9,7 @@
 /** Collective. Note a failure, with the bytes needed and those there are, where it does not fit. */
 void room_check(const problem *p);
 /** Collective. How many cells of a block, all their variables, this rank has room for; about, by
- * what the cells of its present one need. */
-int64_t room_cells(const problem *p);
+ * what the cells of its present one need, which are in memory already where @p held. */
+int64_t room_cells(const problem *p, bool held);
 
 #endif
