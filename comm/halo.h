@@ -164,6 +164,8 @@ struct halo_plan {
 
 /** The name of a direction, as "+x-y". */
 void halo_way_name(const halo_plan *p, int way, char name[HALO_TEXT]);
+/** Whether another rank lies that way, whether or not anything is exchanged with it. */
+bool halo_has_neighbour(const halo_plan *p, int way);
 
 /* halo_plan.c */
 /** Everything about the plan that this rank can tell alone. */
@@ -217,8 +219,8 @@ bool halo_window_filled(const halo_plan *p, int way);
 void halo_window_take(const halo_plan *p, int way);
 
 /* halo_drain.c */
-/** After a failure: take in what neighbours sent and this rank has not received, so that no later plan
- *  whose communicator has the same context in MPI meets it. Every neighbour does the same.
+/** After a failure: take in what neighbours sent and this rank has not received, so that no later
+ * plan whose communicator has the same context in MPI meets it. Every neighbour does the same.
  *  @return META_ERR_PEER if one does not in time */
 meta_err halo_drain(const halo_plan *p);
 
@@ -233,6 +235,8 @@ char *halo_recv_memory(const halo_plan *p, size_t at);
 /* halo_calls.c */
 /** The arrays of one exchange: live, on the plan's device, large enough, and apart. */
 meta_err halo_fields_resolve(halo_plan *p, void *const *fields);
+/** Whether two arrays of exchanges under way have a byte in common. */
+bool halo_fields_overlap(const halo_field *a, const halo_field *b);
 /** The kernel calls of all exchanges. */
 meta_err halo_calls_make(halo_plan *p);
 /** Complete them for the exchange that begins. */

@@ -20,21 +20,18 @@ static meta_err wrong_device(const halo_plan *p, const char *name, const meta_sp
                       other.backend, other.index, mine.backend, mine.index);
 }
 
-static size_t bytes_of(const halo_field *f)
+bool halo_fields_overlap(const halo_field *a, const halo_field *b)
 {
-    return (size_t)f->count * f->element;
+    return a->span.address < b->span.address + (size_t)b->count * b->element &&
+           b->span.address < a->span.address + (size_t)a->count * a->element;
 }
 
 static meta_err check_apart(const halo_plan *p, int field)
 {
-    const halo_field *mine = &p->field[field];
-    for (int k = 0; k < field; ++k) {
-        const halo_field *other = &p->field[k];
-        if (mine->span.address < other->span.address + bytes_of(other) &&
-            other->span.address < mine->span.address + bytes_of(mine))
+    for (int k = 0; k < field; ++k)
+        if (halo_fields_overlap(&p->field[field], &p->field[k]))
             return core->fail(META_ERR_OVERLAP, "arguments 'fields[%d]' and 'fields[%d]' overlap",
                               k, field);
-    }
     return META_OK;
 }
 

@@ -8,12 +8,6 @@
 
 enum { END = 3 * HALO_WAYS, PATIENCE = 10 };
 
-static bool is_neighbour(const halo_plan *p, int way)
-{
-    const int peer = p->link[way].peer;
-    return peer != MPI_PROC_NULL && peer != p->rank;
-}
-
 /* Without room for it, MPI's error for a message that is too long consumes it as well. */
 static meta_err discard(MPI_Message *message, const MPI_Status *status)
 {
@@ -55,11 +49,11 @@ meta_err halo_drain(const halo_plan *p)
     int count = 0;
     meta_err error = META_OK;
     for (int way = 0; way < p->ways; ++way)
-        if (is_neighbour(p, way) && MPI_Isend(NULL, 0, MPI_BYTE, p->link[way].peer, END, p->cart,
-                                              &ends[count]) == MPI_SUCCESS)
+        if (halo_has_neighbour(p, way) && MPI_Isend(NULL, 0, MPI_BYTE, p->link[way].peer, END,
+                                                    p->cart, &ends[count]) == MPI_SUCCESS)
             ++count;
     for (int way = 0; way < p->ways && error == META_OK; ++way)
-        if (is_neighbour(p, way)) error = take_in(p, p->link[way].peer);
+        if (halo_has_neighbour(p, way)) error = take_in(p, p->link[way].peer);
     for (int k = 0; k < count; ++k)
         if (error == META_OK) MPI_Wait(&ends[k], MPI_STATUS_IGNORE);
         else MPI_Request_free(&ends[k]);

@@ -533,12 +533,8 @@ void halo_wait_idle(halo_plan *p)
 static bool share_cells(const halo_plan *a, const halo_plan *b)
 {
     for (int i = 0; i < a->fields; ++i)
-        for (int k = 0; k < b->fields; ++k) {
-            const halo_field *f = &a->field[i], *g = &b->field[k];
-            if (f->span.address < g->span.address + (size_t)g->count * g->element &&
-                g->span.address < f->span.address + (size_t)f->count * f->element)
-                return true;
-        }
+        for (int k = 0; k < b->fields; ++k)
+            if (halo_fields_overlap(&a->field[i], &b->field[k])) return true;
     return false;
 }
 

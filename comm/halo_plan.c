@@ -24,6 +24,12 @@ void halo_way_name(const halo_plan *p, int way, char name[HALO_TEXT])
     name[at] = '\0';
 }
 
+bool halo_has_neighbour(const halo_plan *p, int way)
+{
+    const int peer = p->link[way].peer;
+    return peer != MPI_PROC_NULL && peer != p->rank;
+}
+
 /* ------------------------------------------------------------------ the description */
 
 static meta_err check_widths(const meta_halo_desc *desc, const meta_box *box, const char *name)

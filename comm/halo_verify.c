@@ -160,12 +160,6 @@ static meta_err compare(const halo_plan *p, int way, const offer *mine, const of
 
 /* ------------------------------------------------------------------ exchange */
 
-static bool asked(const halo_plan *p, int way)
-{
-    const int peer = p->link[way].peer;
-    return peer != MPI_PROC_NULL && peer != p->rank;
-}
-
 typedef struct requests {
     MPI_Request all[2 * HALO_WAYS];
     int peer[2 * HALO_WAYS], tag[2 * HALO_WAYS], count;
@@ -210,7 +204,8 @@ static meta_err swap_offers(const halo_plan *p, const offer *mine, offer *theirs
     requests r = {.count = 0};
     meta_err error = META_OK;
     for (int way = 0; way < p->ways && error == META_OK; ++way)
-        if (asked(p, way)) error = swap(p, way, 0, &mine[way], &theirs[way], sizeof *mine, &r);
+        if (halo_has_neighbour(p, way))
+            error = swap(p, way, 0, &mine[way], &theirs[way], sizeof *mine, &r);
     return finish(&r, error);
 }
 
@@ -222,7 +217,7 @@ static meta_err swap_arrays(const halo_plan *p, const offer *mine, const offer *
     requests r = {.count = 0};
     meta_err error = META_OK;
     for (int way = 0; way < p->ways && error == META_OK; ++way)
-        if (asked(p, way) && same_version(&mine[way], &theirs[way]) &&
+        if (halo_has_neighbour(p, way) && same_version(&mine[way], &theirs[way]) &&
             mine[way].fields == theirs[way].fields)
             error = swap(p, way, HALO_WAYS, arrays, others + (size_t)way * count,
                          count * sizeof *arrays, &r);
@@ -253,7 +248,7 @@ static meta_err compare_all(halo_plan *p, array_offer *arrays, array_offer *othe
     COMM_TRY(swap_offers(p, mine, theirs));
     COMM_TRY(swap_arrays(p, mine, theirs, arrays, others));
     for (int way = 0; way < p->ways; ++way) {
-        if (!asked(p, way)) continue;
+        if (!halo_has_neighbour(p, way)) continue;
         COMM_TRY(compare(p, way, &mine[way], &theirs[way]));
         COMM_TRY(compare_arrays(p, way, arrays, others + (size_t)way * (size_t)p->fields));
         learn(p, way, &mine[way], &theirs[way]);

@@ -191,15 +191,6 @@ static void close_side(side *s, bool left_to_mpi)
 
 /* ------------------------------------------------------------------ work on the devices */
 
-static meta_span part_of_span(const meta_span *span, size_t at)
-{
-    meta_span part = *span;
-    part.offset += at;
-    part.address += at;
-    part.room -= at;
-    return part;
-}
-
 static meta_err wait_for(meta_pending *pending, meta_err error)
 {
     const meta_err waited = core->pending_wait(pending);
@@ -218,7 +209,7 @@ static meta_err marshal(const moving *m, const side *s)
         return core->fail(META_ERR_NO_MEMORY, "the host has no memory for %d messages", s->count);
     for (int k = 0; k < s->count && error == META_OK; ++k) {
         const piece *p = &s->pieces[k];
-        const meta_span packed = part_of_span(&s->packed_span, p->at);
+        const meta_span packed = comm_span_part(&s->packed_span, p->at);
         int empty;
         if (stays(m, p)) continue;
         error = core->face_call(&call[calls++], s->sends ? META_KERNEL_PACK : META_KERNEL_UNPACK,
@@ -292,23 +283,8 @@ static meta_err post(moving *m, const side *s)
 /* Until all are complete, with other messages going on. */
 static meta_err complete(moving *m)
 {
-    const double began = MPI_Wtime();
-    int all = 0;
-    unsigned idle = 0;
-    bool warned = false;
-    while (!all) {
-        COMM_MPI(MPI_Testall, (m->posted, m->requests, &all, MPI_STATUSES_IGNORE));
-        if (all) break;
-        if (comm_progress()) {
-            idle = 0;
-            continue;
-        }
-        if (idle % 64 == 63)
-            COMM_TRY(comm_watch_since(began, &warned, "while cells move", MPI_ANY_SOURCE, 0));
-        comm_unlock();
-        comm_back_off(idle++);
-        comm_lock();
-    }
+    for (int k = 0; k < m->posted; ++k)
+        COMM_TRY(comm_request_wait(&m->requests[k], "while cells move", MPI_ANY_SOURCE, 0));
     m->posted = 0;
     return META_OK;
 }

@@ -240,17 +240,11 @@ static void one(meta_type type, void *value)
 meta_err meta_add_call(meta_call *call, const meta_span *dst, const meta_face *dst_face,
                        const meta_span *src, const meta_face *src_face, meta_type type, int *empty)
 {
-    int64_t count;
     size_t bytes;
     META_TRY(meta_type_arithmetic(type, &bytes));
-    META_TRY(meta_face_count(dst_face, "face", &count));
-    *empty = count == 0;
-    if (*empty) return META_OK;
-    meta_call_begin(call, META_KERNEL_AXPY, type, dst_face);
-    meta_call_operand(call, 0, dst, dst_face);
-    meta_call_operand(call, 1, src, src_face);
-    meta_call_compact(call, 2);
-    one(type, call->scalar);
+    META_TRY(meta_pair_call(call, META_KERNEL_AXPY, dst_face, "face", dst, dst_face, src, src_face,
+                            type, empty));
+    if (!*empty) one(type, call->scalar);
     return META_OK;
 }
 

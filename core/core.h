@@ -224,6 +224,11 @@ meta_err meta_pending_wait(const meta_pending *pending);
 void meta_pending_release(meta_pending *pending);
 
 /* move.c */
+/** A call of @p kernel on the elements of @p shape, from one operand to another; a face that is NULL
+ *  is packed. *empty is 1 where there are no elements, and then nothing to launch. */
+meta_err meta_pair_call(meta_call *call, meta_kernel_id kernel, const meta_face *shape,
+                        const char *name, const meta_span *dst, const meta_face *dst_face,
+                        const meta_span *src, const meta_face *src_face, meta_type type, int *empty);
 meta_err meta_face_call(meta_call *call, meta_kernel_id kernel, const meta_span *packed,
                         const meta_span *buf, const meta_face *face, meta_type type, int *empty);
 meta_err meta_copy_call(meta_call *call, const meta_span *dst, const meta_face *dst_face,

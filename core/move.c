@@ -8,33 +8,34 @@
 
 /* ------------------------------------------------------------------ calls */
 
+meta_err meta_pair_call(meta_call *call, meta_kernel_id kernel, const meta_face *shape,
+                        const char *name, const meta_span *dst, const meta_face *dst_face,
+                        const meta_span *src, const meta_face *src_face, meta_type type, int *empty)
+{
+    int64_t count;
+    META_TRY(meta_face_count(shape, name, &count));
+    *empty = count == 0;
+    if (*empty) return META_OK;
+    meta_call_begin(call, kernel, type, shape);
+    meta_call_operand(call, 0, dst, dst_face);
+    meta_call_operand(call, 1, src, src_face);
+    meta_call_compact(call, 2);
+    return META_OK;
+}
+
 meta_err meta_face_call(meta_call *call, meta_kernel_id kernel, const meta_span *packed,
                         const meta_span *buf, const meta_face *face, meta_type type, int *empty)
 {
-    const int of_packed = kernel == META_KERNEL_PACK ? 0 : 1;
-    int64_t count;
-    META_TRY(meta_face_count(face, "face", &count));
-    *empty = count == 0;
-    if (*empty) return META_OK;
-    meta_call_begin(call, kernel, type, face);
-    meta_call_operand(call, of_packed, packed, NULL);
-    meta_call_operand(call, 1 - of_packed, buf, face);
-    meta_call_compact(call, 2);
-    return META_OK;
+    return kernel == META_KERNEL_PACK
+               ? meta_pair_call(call, kernel, face, "face", packed, NULL, buf, face, type, empty)
+               : meta_pair_call(call, kernel, face, "face", buf, face, packed, NULL, type, empty);
 }
 
 meta_err meta_copy_call(meta_call *call, const meta_span *dst, const meta_face *dst_face,
                         const meta_span *src, const meta_face *src_face, meta_type type, int *empty)
 {
-    int64_t count;
-    META_TRY(meta_face_count(dst_face, "dst_box", &count));
-    *empty = count == 0;
-    if (*empty) return META_OK;
-    meta_call_begin(call, META_KERNEL_COPY, type, dst_face);
-    meta_call_operand(call, 0, dst, dst_face);
-    meta_call_operand(call, 1, src, src_face);
-    meta_call_compact(call, 2);
-    return META_OK;
+    return meta_pair_call(call, META_KERNEL_COPY, dst_face, "dst_box", dst, dst_face, src, src_face,
+                          type, empty);
 }
 
 /* Fill the elements of @p face at @p span. */
