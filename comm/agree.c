@@ -14,33 +14,77 @@ typedef struct verdict {
     char text[COMM_TEXT];
 } verdict;
 
+/** A failure of MPI that is this rank's alone. */
+typedef struct failure {
+    meta_err code;
+    char text[COMM_TEXT];
+} failure;
+
 static const char phase[] = "while all ranks agree on the outcome of a call";
 
-static meta_err decide(MPI_Comm among, meta_err mine, verdict *v)
+/* A failure of MPI here is this rank's verdict, where it has none yet. What failed is then tried
+ * once more: the others wait for it. */
+static bool failed(verdict *v, int code, const char *call)
+{
+    if (code == MPI_SUCCESS) return false;
+    const meta_err error = comm_mpi(code, call);
+    if (v->code != META_OK) return true;
+    v->code = (int)error;
+    snprintf(v->text, sizeof v->text, "%s", meta_last_error());
+    return true;
+}
+
+/* MPI may fail to say that a request is complete, which it is all the same. */
+static meta_err wait_for(MPI_Request *request, failure *own)
+{
+    const meta_err error = comm_request_wait(request, phase, MPI_ANY_SOURCE, 0);
+    if (error == META_OK || error == META_ERR_PEER || *request != MPI_REQUEST_NULL) return error;
+    own->code = error;
+    snprintf(own->text, sizeof own->text, "%s", meta_last_error());
+    return META_OK;
+}
+
+static meta_err decide(MPI_Comm among, verdict *v, failure *own)
 {
     char text[COMM_TEXT];
     MPI_Request request;
-    COMM_MPI(MPI_Comm_rank, (among, &v->rank));
-    if (mine == META_OK) v->rank = INT_MAX;
-    COMM_MPI(MPI_Iallreduce, (&v->rank, &v->lowest, 1, MPI_INT, MPI_MIN, among, &request));
-    COMM_TRY(comm_request_wait(&request, phase, MPI_ANY_SOURCE, 0));
+    int rank;
+    if (failed(v, MPI_Comm_rank(among, &rank), "MPI_Comm_rank"))
+        COMM_MPI(MPI_Comm_rank, (among, &rank));
+    v->rank = v->code == META_OK ? INT_MAX : rank;
+    if (failed(v, MPI_Iallreduce(&v->rank, &v->lowest, 1, MPI_INT, MPI_MIN, among, &request),
+               "MPI_Iallreduce")) {
+        v->rank = rank;
+        COMM_MPI(MPI_Iallreduce, (&v->rank, &v->lowest, 1, MPI_INT, MPI_MIN, among, &request));
+    }
+    COMM_TRY(wait_for(&request, own));
     if (v->lowest == INT_MAX) return META_OK;
-    COMM_MPI(MPI_Ibcast, (&v->code, (int)(sizeof *v - offsetof(verdict, code)), MPI_BYTE, v->lowest,
-                          among, &request));
-    COMM_TRY(comm_request_wait(&request, phase, MPI_ANY_SOURCE, 0));
+    const int bytes = (int)(sizeof *v - offsetof(verdict, code));
+    if (failed(v, MPI_Ibcast(&v->code, bytes, MPI_BYTE, v->lowest, among, &request), "MPI_Ibcast"))
+        COMM_MPI(MPI_Ibcast, (&v->code, bytes, MPI_BYTE, v->lowest, among, &request));
+    COMM_TRY(wait_for(&request, own));
     snprintf(text, sizeof text, "rank %d: %.*s", v->lowest, (int)(sizeof text - 24), v->text);
     return core->fail_as((meta_err)v->code, text);
 }
 
-meta_err comm_agree(MPI_Comm among, meta_err mine)
+meta_err comm_agree_on(MPI_Comm among, meta_err mine, meta_err *agreed)
 {
     char before[COMM_TEXT];
+    failure own = {.code = META_OK};
     snprintf(before, sizeof before, "%s", meta_last_error());
     verdict *v = malloc(sizeof *v);
-    if (!v) return core->fail(META_ERR_NO_MEMORY, "no memory to agree on the outcome of a call");
+    if (!v)
+        return *agreed =
+                   core->fail(META_ERR_NO_MEMORY, "no memory to agree on the outcome of a call");
     v->code = (int)mine;
     snprintf(v->text, sizeof v->text, "%s", before);
-    const meta_err error = decide(among, mine, v);
-    if (error != META_ERR_PEER) free(v); /* else MPI may still write to it */
-    return error;
+    *agreed = decide(among, v, &own);
+    if (*agreed != META_ERR_PEER) free(v); /* else MPI may still write to it */
+    return *agreed == META_OK && own.code != META_OK ? core->fail_as(own.code, own.text) : *agreed;
+}
+
+meta_err comm_agree(MPI_Comm among, meta_err mine)
+{
+    meta_err agreed;
+    return comm_agree_on(among, mine, &agreed);
 }

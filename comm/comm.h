@@ -78,6 +78,9 @@ meta_err comm_mpi_statuses(int code, const char *function, int count, const MPI_
 /** Whether every rank of @p among succeeded; otherwise all return the lowest failing rank's error.
  *  Collective. Frees nothing. */
 meta_err comm_agree(MPI_Comm among, meta_err mine);
+/** The same; *agreed is what all ranks go by, where MPI failed on this one after it had its part in
+ *  the decision and it returns that error. */
+meta_err comm_agree_on(MPI_Comm among, meta_err mine, meta_err *agreed);
 
 /* launcher.c */
 /** META_ERR_MPI if another MPI's launcher started this program. */
@@ -314,13 +317,25 @@ bool comm_advance(void);
 void comm_wait(const bool *complete);
 /** Advance while @p busy says so, and until @p deadline of MPI_Wtime() where it is not 0. */
 void comm_wait_while(bool (*busy)(const void *), const void *what, double deadline);
+/* request.c */
 /** Advance until @p request of MPI is complete. @p phase says for whom and what it is waited, as
  * "while a halo plan is made"; @p peer is a rank, or MPI_ANY_SOURCE where all of them take part.
  *  @return META_ERR_PEER after META_TIMEOUT seconds: the request is still MPI's then */
 meta_err comm_request_wait(MPI_Request *request, const char *phase, int peer, int tag);
+/** Begin a barrier. Where MPI fails it is tried once more, because the others wait for it: the error
+ *  of the first time is returned, and *request is MPI_REQUEST_NULL only if the second failed too. */
+meta_err comm_barrier(MPI_Comm among, MPI_Request *request);
 /** Advance until every rank of @p among is here: after it, blocking collective calls of MPI keep no
- *  rank waiting for a message that another one has posted but not given to MPI yet. Collective. */
+ *  rank waiting for a message that another one has posted but not given to MPI yet. Collective.
+ *  @return META_ERR_PEER where they do not come; after another error they have met all the same */
 meta_err comm_meet(MPI_Comm among);
+/** End @p request without waiting for the peer longer than a moment; @p cancel: a receive, which is
+ * cancelled. false: MPI has it still, the handle was freed, and so its memory must be left to MPI. */
+bool comm_request_give_up(MPI_Request *request, bool cancel);
+/** Take in a message from @p source, or MPI_ANY_SOURCE, that nobody will receive; @p found: there was
+ *  one, of which *status tells. @return META_ERR_PEER where it does not come whole in time */
+meta_err comm_take_in(MPI_Comm among, int source, bool *found, MPI_Status *status);
+
 /* watch.c: peers that do not answer */
 /** Something moved, or nothing did although the caller waits: warn after a while, or, with
  *  META_TIMEOUT, give up what is waited for. */

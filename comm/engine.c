@@ -73,45 +73,6 @@ void comm_wait(const bool *complete)
     comm_wait_while(not_yet, complete, 0);
 }
 
-/* MPI failed to say whether @p request is complete: it may be soon, and nothing is left of it then.
- */
-static void settle_request(MPI_Request *request)
-{
-    enum { ATTEMPTS = 2000 };
-    int met = 0;
-    for (int k = 0; k < ATTEMPTS && !met; ++k) {
-        if (MPI_Test(request, &met, MPI_STATUS_IGNORE) != MPI_SUCCESS) return;
-        if (!met) comm_back_off((unsigned)k);
-    }
-}
-
-meta_err comm_request_wait(MPI_Request *request, const char *phase, int peer, int tag)
-{
-    const double began = MPI_Wtime();
-    bool warned = false;
-    for (unsigned idle = 0;;) {
-        int met = 0;
-        const meta_err error = comm_mpi(MPI_Test(request, &met, MPI_STATUS_IGNORE), "MPI_Test");
-        if (error != META_OK) return settle_request(request), error;
-        if (met) return META_OK;
-        if (comm_progress()) {
-            idle = 0;
-            continue;
-        }
-        if (idle % 64 == 63) COMM_TRY(comm_watch_since(began, &warned, phase, peer, tag));
-        comm_unlock();
-        comm_back_off(idle++);
-        comm_lock();
-    }
-}
-
-meta_err comm_meet(MPI_Comm among)
-{
-    MPI_Request barrier;
-    COMM_MPI(MPI_Ibarrier, (among, &barrier));
-    return comm_request_wait(&barrier, "while all ranks meet", MPI_ANY_SOURCE, 0);
-}
-
 /* ------------------------------------------------------------------ the core's hooks */
 
 static void progress(int *moved)

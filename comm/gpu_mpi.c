@@ -83,20 +83,25 @@ static verdict judge(char *text, size_t room)
 /* ------------------------------------------------------------------ all ranks */
 
 /* The least of all ranks' @p mine and of what they are short of @p most. A rank may take as long as
- * its trial may. */
-static meta_err compare(int mine, int most, int *least, int *greatest)
+ * its trial may. Where MPI fails on this rank it has its part all the same, because the others wait
+ * for it: *own is that error, and what is returned is whether the outcome is known. */
+static meta_err compare(int mine, int most, int *least, int *greatest, meta_err *own)
 {
     static int given[2], taken[2]; /* MPI may write to them after a call that failed */
     MPI_Request request;
     const double patience = job.patience;
     given[0] = mine;
     given[1] = most - mine;
-    COMM_MPI(MPI_Iallreduce, (given, taken, 2, MPI_INT, MPI_MIN, job.messages, &request));
+    *own = comm_mpi(MPI_Iallreduce(given, taken, 2, MPI_INT, MPI_MIN, job.messages, &request),
+                    "MPI_Iallreduce");
+    if (*own != META_OK)
+        COMM_MPI(MPI_Iallreduce, (given, taken, 2, MPI_INT, MPI_MIN, job.messages, &request));
     if (patience > 0) job.patience += HELPER_SECONDS;
     const meta_err error = comm_request_wait(
         &request, "while ranks try whether MPI takes GPU memory", MPI_ANY_SOURCE, 0);
     job.patience = patience;
-    COMM_TRY(error);
+    if (error == META_ERR_PEER || request != MPI_REQUEST_NULL) return error;
+    if (error != META_OK) *own = error;
     *least = taken[0];
     *greatest = most - taken[1];
     return META_OK;
@@ -119,33 +124,36 @@ static meta_err decide(void)
 {
     char text[COMM_TEXT - 64];
     int worst, best;
+    meta_err own;
     const verdict mine = judge(text, sizeof text);
-    COMM_TRY(compare((int)mine, ABSTAINED, &worst, &best));
+    COMM_TRY(compare((int)mine, ABSTAINED, &worst, &best, &own));
     job.direct = worst == TAKEN;
     report(mine, (verdict)worst, text);
     /* An explicit request never falls back. */
-    if (asked != ALWAYS || worst != REFUSED) return META_OK;
-    return comm_agree(job.messages,
-                      mine == REFUSED ? core->fail(META_ERR_MPI,
-                                                   "META_GPU_MPI=on: MPI does not take the memory "
-                                                   "of %s:%d: %s",
-                                                   tried.backend, tried.index, text)
-                                      : META_OK);
+    if (asked != ALWAYS || worst != REFUSED || mine != REFUSED) return own;
+    return core->fail(META_ERR_MPI, "META_GPU_MPI=on: MPI does not take the memory of %s:%d: %s",
+                      tried.backend, tried.index, text);
 }
 
 meta_err comm_gpu_mpi_settle(void)
 {
     int lowest, highest;
+    meta_err own;
     job.direct = false;
-    COMM_TRY(compare((int)asked, ALWAYS, &lowest, &highest));
+    COMM_TRY(compare((int)asked, ALWAYS, &lowest, &highest, &own));
     if (lowest != highest)
         return core->fail(META_ERR_MISMATCH,
                           "META_GPU_MPI is %s on one rank and %s on another: set it alike on all",
                           words[lowest], words[highest]);
-    if (asked != NEVER) return decide();
+    if (asked != NEVER) {
+        char text[COMM_TEXT];
+        snprintf(text, sizeof text, "%s", meta_last_error());
+        const meta_err error = decide();
+        return own == META_OK ? error : core->fail_as(own, text);
+    }
     core->log(META_LOG_INFO, "GPU memory and MPI on rank %d, META_GPU_MPI=off: not tried",
               job.rank);
-    return META_OK;
+    return own;
 }
 
 bool comm_gpu_mpi_takes(const meta_device *device)

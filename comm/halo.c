@@ -13,6 +13,7 @@ typedef struct slot {
 } slot;
 static slot *slots;
 static uint32_t slot_count;
+static uint64_t made; /* plans ever */
 
 static meta_err plan_of(meta_halo handle, halo_plan **plan)
 {
@@ -123,9 +124,14 @@ static meta_err connect(halo_plan *p)
     return settle(p, false);
 }
 
-static meta_err build(halo_plan *p, const meta_halo_desc *desc, int dims, MPI_Comm cart)
+static meta_err build(halo_plan *p, const meta_halo_desc *desc, int dims, MPI_Comm cart,
+                      meta_err error)
 {
-    COMM_TRY(comm_agree(cart, prepare(p, desc, dims)));
+    if (error == META_OK)
+        error =
+            comm_mpi(MPI_Comm_set_errhandler(cart, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+    if (error == META_OK) error = prepare(p, desc, dims);
+    COMM_TRY(comm_agree(cart, error));
     p->met = true;
     COMM_TRY(connect(p));
     COMM_TRY(comm_agree(cart, halo_plan_allocate(p)));
@@ -138,13 +144,13 @@ static meta_err create(meta_halo *plan, const meta_halo_desc *desc)
     MPI_Comm cart;
     int dims;
     COMM_TRY(check_desc(plan, desc, &dims));
-    COMM_TRY(comm_meet(desc->cart));
+    /* Where MPI fails on this rank alone, the others have met and go on to the next call. */
+    const meta_err met = comm_meet(desc->cart);
+    if (met == META_ERR_PEER) return met;
     COMM_MPI(MPI_Comm_dup, (desc->cart, &cart));
-    meta_err error =
-        comm_mpi(MPI_Comm_set_errhandler(cart, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
     halo_plan *p = calloc(1, sizeof *p);
     if (p) p->cart = cart, p->node = MPI_COMM_NULL;
-    if (error == META_OK) error = build(p, desc, dims, cart);
+    const meta_err error = build(p, desc, dims, cart, met);
     if (error != META_OK) {
         char text[COMM_TEXT];
         snprintf(text, sizeof text, "%s", meta_last_error());
@@ -153,6 +159,7 @@ static meta_err create(meta_halo *plan, const meta_halo_desc *desc)
         else MPI_Comm_free(&cart);
         return core->fail_as(error, text);
     }
+    p->made = ++made;
     slots[p->slot].plan = p;
     ++slots[p->slot].generation;
     *plan = (meta_halo){p->slot, slots[p->slot].generation};
@@ -173,27 +180,40 @@ static meta_err free_plan(meta_halo *plan)
     halo_wait_idle(p);
     const bool lost = p->lost || job.lost;
     /* All ranks are here: nobody waits long for what they free together. */
-    meta_err error = META_OK;
-    if (!lost) error = comm_agree(p->cart, p->broken ? META_ERR_STATE : META_OK);
-    if (error == META_ERR_STATE) error = halo_drain(p);
+    meta_err error = META_OK, agreed = META_ERR_PEER;
+    if (!lost) error = comm_agree_on(p->cart, p->broken ? META_ERR_STATE : META_OK, &agreed);
+    if (agreed != META_OK && agreed != META_ERR_PEER) {
+        /* All ranks drain then, whether or not an exchange failed on this one. */
+        char text[COMM_TEXT];
+        snprintf(text, sizeof text, "%s", meta_last_error());
+        agreed = halo_drain(p);
+        if (error == META_ERR_STATE) error = agreed;
+        else core->fail_as(error, text);
+    }
     slots[p->slot].plan = NULL;
-    destroy(p, !lost && error != META_ERR_PEER);
+    destroy(p, agreed == META_OK);
     *plan = (meta_halo)META_HALO_NULL;
     return error;
+}
+
+/* Slots are filled in another order where ranks are in different plans. */
+static halo_plan *oldest(void)
+{
+    halo_plan *found = NULL;
+    for (uint32_t k = 0; k < slot_count; ++k)
+        if (slots[k].plan && (!found || slots[k].plan->made < found->made)) found = slots[k].plan;
+    return found;
 }
 
 void comm_plans_drop(bool collective)
 {
     uint32_t left = 0;
-    for (uint32_t k = 0; k < slot_count; ++k) {
-        halo_plan *p = slots[k].plan;
-        if (!p) continue;
-        ++left;
+    for (halo_plan *p; (p = oldest()); ++left) {
         if (!p->idle)
             halo_end(p, core->fail(META_ERR_STATE,
                                    "an exchange of a halo plan was not complete when communication "
                                    "was ended"));
-        slots[k].plan = NULL;
+        slots[p->slot].plan = NULL;
         destroy(p, collective);
     }
     if (left > 0)

@@ -98,6 +98,7 @@ typedef struct halo_plan halo_plan;
 struct halo_plan {
     halo_plan *next; /**< in the list of those that are not idle */
     uint32_t slot;
+    uint64_t made; /**< grows from plan to plan: ranks share the order of those that they share */
 
     /* what it is; settled by halo_plan.c */
     MPI_Comm cart; /**< a duplicate of its own */
@@ -228,6 +229,8 @@ meta_err halo_drain(const halo_plan *p);
 meta_err halo_plan_allocate(halo_plan *p);
 /** Give back what halo_plan_allocate() took, as far as it came. */
 void halo_plan_release(halo_plan *p);
+/** Free @p count requests, those that are left; @p count is 0 then. */
+void halo_requests_free(MPI_Request *request, int *count);
 /** Memory that MPI may read or write for the span's part at @p at. */
 char *halo_send_memory(const halo_plan *p, size_t at);
 char *halo_recv_memory(const halo_plan *p, size_t at);

@@ -165,10 +165,16 @@ meta_err halo_plan_allocate(halo_plan *p)
     return halo_calls_make(p);
 }
 
+void halo_requests_free(MPI_Request *request, int *count)
+{
+    for (; *count > 0; --*count)
+        if (request[*count - 1] != MPI_REQUEST_NULL) MPI_Request_free(&request[*count - 1]);
+}
+
 void halo_plan_release(halo_plan *p)
 {
-    while (p->sends > 0) MPI_Request_free(&p->send[--p->sends]);
-    while (p->recvs > 0) MPI_Request_free(&p->recv[--p->recvs]);
+    halo_requests_free(p->send, &p->sends);
+    halo_requests_free(p->recv, &p->recvs);
     halo_window_free(p);
     if (p->send_staging) core->staging_free(p->device, p->send_staging);
     if (p->recv_staging) core->staging_free(p->device, p->recv_staging);

@@ -4,32 +4,17 @@
  * empty message, and takes in all that comes before its neighbours'. */
 #include "halo.h"
 
-#include <stdlib.h>
-
 enum { END = 3 * HALO_WAYS, PATIENCE = 10 };
-
-/* Without room for it, MPI's error for a message that is too long consumes it as well. */
-static meta_err discard(MPI_Message *message, const MPI_Status *status)
-{
-    int bytes = 0;
-    COMM_MPI(MPI_Get_count, (status, MPI_BYTE, &bytes));
-    char *data = malloc((size_t)bytes + 1);
-    MPI_Mrecv(data, data ? bytes : 0, MPI_BYTE, message, MPI_STATUS_IGNORE);
-    free(data);
-    return META_OK;
-}
 
 /* All up to the end of what one neighbour sent in one direction. */
 static meta_err take_in(const halo_plan *p, int peer)
 {
     const double patience = job.patience > 0 ? job.patience : PATIENCE, began = MPI_Wtime();
     for (unsigned idle = 0;;) {
-        MPI_Message message;
         MPI_Status status;
-        int found = 0;
-        COMM_MPI(MPI_Improbe, (peer, MPI_ANY_TAG, p->cart, &found, &message, &status));
+        bool found;
+        COMM_TRY(comm_take_in(p->cart, peer, &found, &status));
         if (found) {
-            COMM_TRY(discard(&message, &status));
             if (status.MPI_TAG == END) return META_OK;
             idle = 0;
         } else if (MPI_Wtime() - began > patience) {
@@ -37,7 +22,7 @@ static meta_err take_in(const halo_plan *p, int peer)
                               "rank %d of the Cartesian communicator does not end a halo plan in "
                               "which MPI failed",
                               peer);
-        } else if (!comm_progress()) {
+        } else if (!comm_advance()) {
             comm_back_off(idle++);
         }
     }
@@ -54,8 +39,7 @@ meta_err halo_drain(const halo_plan *p)
             ++count;
     for (int way = 0; way < p->ways && error == META_OK; ++way)
         if (halo_has_neighbour(p, way)) error = take_in(p, p->link[way].peer);
-    for (int k = 0; k < count; ++k)
-        if (error == META_OK) MPI_Wait(&ends[k], MPI_STATUS_IGNORE);
-        else MPI_Request_free(&ends[k]);
+    /* Empty, so MPI needs nothing of ours for them. */
+    for (int k = 0; k < count; ++k) comm_request_give_up(&ends[k], false);
     return error;
 }

@@ -37,9 +37,11 @@ static void set_ordered(halo_plan *p)
 
 static void fail(halo_plan *p, meta_err error)
 {
+    const bool lost = error == META_ERR_PEER;
     p->broken = true;
-    if (error == META_ERR_PEER) p->lost = job.lost = true;
-    if (p->status != META_OK) return;
+    if (lost) p->lost = job.lost = true;
+    /* A rank that was lost counts more than what went before: more than this plan ends with it. */
+    if (p->status != META_OK && (!lost || p->status == META_ERR_PEER)) return;
     p->status = error;
     snprintf(p->text, sizeof p->text, "%s", meta_last_error());
 }
@@ -63,22 +65,27 @@ static void drop(meta_pending *pending)
     core->pending_release(pending);
 }
 
-static void cancel_receives(halo_plan *p)
+/* Give a buffer and its image to MPI, which may still use the one that it was given. */
+static void leave_buffer(void **buffer, void **staging)
 {
-    for (int k = 0; k < p->recvs; ++k) {
-        int complete = 0;
-        if (MPI_Test(&p->recv[k], &complete, MPI_STATUS_IGNORE) != MPI_SUCCESS || complete)
-            continue;
-        MPI_Cancel(&p->recv[k]);
-        MPI_Wait(&p->recv[k], MPI_STATUS_IGNORE);
-    }
+    if (*staging) core->scratch_free(*buffer);
+    else if (*buffer) core->scratch_leave(*buffer);
+    *buffer = *staging = NULL;
+}
+
+/* Cancel what has not come. false: some of it is coming, and MPI keeps the memory. */
+static bool cancel_receives(halo_plan *p)
+{
+    bool over = true;
+    for (int k = 0; k < p->recvs; ++k) over &= comm_request_give_up(&p->recv[k], true);
+    return over;
 }
 
 /* Give the exchange up: nothing of it is under way afterwards but sends that MPI has. */
 static void abandon(halo_plan *p, meta_err error)
 {
     fail(p, error);
-    cancel_receives(p);
+    const bool received = cancel_receives(p);
     p->expected = 0;
     p->waiting = p->packing = false;
     drop(&p->pack);
@@ -88,6 +95,10 @@ static void abandon(halo_plan *p, meta_err error)
     for (int way = 0; way < p->ways; ++way) {
         drop(&p->link[way].upload);
         p->link[way].arrival = HALO_NONE;
+    }
+    if (!received) {
+        halo_requests_free(p->recv, &p->recvs);
+        leave_buffer(&p->recv_buffer, &p->recv_staging);
     }
     set_ordered(p);
 }
@@ -187,27 +198,30 @@ static bool send_packed(halo_plan *p)
 /* MPI may still read what nobody received: that memory is left to it. */
 static void leave_sends(halo_plan *p)
 {
+    bool over = true;
     if (!p->sending) return;
+    p->sending = false;
     for (int k = 0; k < p->sends; ++k) {
         int sent = 0;
-        if (MPI_Test(&p->send[k], &sent, MPI_STATUS_IGNORE) != MPI_SUCCESS || sent) continue;
-        MPI_Cancel(&p->send[k]);
-        MPI_Request_free(&p->send[k]);
+        const int code = MPI_Test(&p->send[k], &sent, MPI_STATUS_IGNORE);
+        over &= sent;
+        if (code == MPI_SUCCESS && !sent) MPI_Cancel(&p->send[k]);
     }
-    if (p->send_staging) core->scratch_free(p->send_buffer);
-    else if (p->send_buffer) core->scratch_leave(p->send_buffer);
-    p->send_staging = p->send_buffer = NULL;
-    p->sends = 0;
-    p->sending = false;
+    if (over) return;
+    halo_requests_free(p->send, &p->sends);
+    leave_buffer(&p->send_buffer, &p->send_staging);
 }
 
+/* What cannot be asked about any more is left to MPI, and the neighbours are not waited for: they
+ * may have given up in another exchange. */
 static bool retire_sends(halo_plan *p)
 {
     int complete = 0;
     const int code = MPI_Testall(p->sends, p->send, &complete, p->statuses);
     if (code != MPI_SUCCESS) {
-        fail(p, comm_mpi_statuses(code, "MPI_Testall", p->sends, p->statuses));
-        complete = 1;
+        abandon(p, comm_mpi_statuses(code, "MPI_Testall", p->sends, p->statuses));
+        leave_sends(p);
+        return true;
     }
     if (complete && !p->packing) p->sending = false;
     return complete && !p->packing;
@@ -600,6 +614,7 @@ meta_err halo_start(halo_plan *p, void *const *fields)
     }
     p->next = active;
     active = p;
+    comm_watch(true);
     const meta_err error = begin(p);
     if (error != META_OK) {
         abandon(p, error);

@@ -165,6 +165,14 @@ typedef struct requests {
     int peer[2 * HALO_WAYS], tag[2 * HALO_WAYS], count;
 } requests;
 
+/* What two neighbours tell each other, in memory that can be left to MPI. */
+typedef struct comparison {
+    offer mine[HALO_WAYS], theirs[HALO_WAYS];
+    requests requests;
+    bool left_to_mpi;
+    array_offer arrays[]; /* this rank's, and behind them each neighbour's, of as many fields */
+} comparison;
+
 /* A message's tag is its direction as the sender sees it, behind @p tags. */
 static meta_err swap(const halo_plan *p, int way, int tags, const void *mine, void *theirs,
                      size_t bytes, requests *r)
@@ -179,49 +187,44 @@ static meta_err swap(const halo_plan *p, int way, int tags, const void *mine, vo
     return META_OK;
 }
 
-/* Take back what MPI still has, of which every other one is a receive. */
-static void take_back(requests *r)
+/* All of them complete, or taken back; every other one is a receive. */
+static meta_err finish(comparison *c, meta_err error)
 {
-    for (int k = 0; k < r->count; ++k) {
-        if (r->all[k] == MPI_REQUEST_NULL) continue;
-        MPI_Cancel(&r->all[k]);
-        if (k % 2 == 0) MPI_Wait(&r->all[k], MPI_STATUS_IGNORE);
-        else MPI_Request_free(&r->all[k]);
-    }
-}
-
-static meta_err finish(requests *r, meta_err error)
-{
+    requests *r = &c->requests;
     for (int k = 0; k < r->count && error == META_OK; ++k)
         error = comm_request_wait(&r->all[k], "while neighbours compare halo plans", r->peer[k],
                                   r->tag[k]);
-    if (error != META_OK) take_back(r);
+    for (int k = 0; k < r->count && error != META_OK; ++k)
+        if (!comm_request_give_up(&r->all[k], k % 2 == 0)) c->left_to_mpi = true;
+    r->count = 0;
     return error;
 }
 
-static meta_err swap_offers(const halo_plan *p, const offer *mine, offer *theirs)
+static meta_err swap_offers(const halo_plan *p, comparison *c)
 {
-    requests r = {.count = 0};
     meta_err error = META_OK;
     for (int way = 0; way < p->ways && error == META_OK; ++way)
         if (halo_has_neighbour(p, way))
-            error = swap(p, way, 0, &mine[way], &theirs[way], sizeof *mine, &r);
-    return finish(&r, error);
+            error = swap(p, way, 0, &c->mine[way], &c->theirs[way], sizeof *c->mine, &c->requests);
+    return finish(c, error);
+}
+
+static array_offer *others_arrays(const halo_plan *p, comparison *c, int way)
+{
+    return c->arrays + (size_t)(way + 1) * (size_t)p->fields;
 }
 
 /* Only with those that have as many. */
-static meta_err swap_arrays(const halo_plan *p, const offer *mine, const offer *theirs,
-                            const array_offer *arrays, array_offer *others)
+static meta_err swap_arrays(const halo_plan *p, comparison *c)
 {
-    const size_t count = (size_t)p->fields;
-    requests r = {.count = 0};
+    const size_t bytes = (size_t)p->fields * sizeof *c->arrays;
     meta_err error = META_OK;
     for (int way = 0; way < p->ways && error == META_OK; ++way)
-        if (halo_has_neighbour(p, way) && same_version(&mine[way], &theirs[way]) &&
-            mine[way].fields == theirs[way].fields)
-            error = swap(p, way, HALO_WAYS, arrays, others + (size_t)way * count,
-                         count * sizeof *arrays, &r);
-    return finish(&r, error);
+        if (halo_has_neighbour(p, way) && same_version(&c->mine[way], &c->theirs[way]) &&
+            c->mine[way].fields == c->theirs[way].fields)
+            error =
+                swap(p, way, HALO_WAYS, c->arrays, others_arrays(p, c, way), bytes, &c->requests);
+    return finish(c, error);
 }
 
 static size_t larger(uint64_t a, uint64_t b)
@@ -240,40 +243,41 @@ static void learn(halo_plan *p, int way, const offer *mine, const offer *theirs)
     link->peer_slot = (size_t)theirs->slot_bytes;
 }
 
-static meta_err compare_all(halo_plan *p, array_offer *arrays, array_offer *others)
+static void fill(const halo_plan *p, comparison *c)
 {
-    offer mine[HALO_WAYS], theirs[HALO_WAYS];
-    memset(theirs, 0, sizeof theirs);
-    for (int way = 0; way < p->ways; ++way) mine[way] = offer_of(p, way);
-    COMM_TRY(swap_offers(p, mine, theirs));
-    COMM_TRY(swap_arrays(p, mine, theirs, arrays, others));
+    for (int way = 0; way < p->ways; ++way) c->mine[way] = offer_of(p, way);
+    for (int k = 0; k < p->fields; ++k) {
+        c->arrays[k].type = (int32_t)p->field[k].type;
+        for (int d = 0; d < p->dims; ++d) c->arrays[k].stagger[d] = p->field[k].stagger[d];
+    }
+}
+
+static meta_err compare_all(halo_plan *p, comparison *c)
+{
+    COMM_TRY(swap_offers(p, c));
+    COMM_TRY(swap_arrays(p, c));
     for (int way = 0; way < p->ways; ++way) {
         if (!halo_has_neighbour(p, way)) continue;
-        COMM_TRY(compare(p, way, &mine[way], &theirs[way]));
-        COMM_TRY(compare_arrays(p, way, arrays, others + (size_t)way * (size_t)p->fields));
-        learn(p, way, &mine[way], &theirs[way]);
+        COMM_TRY(compare(p, way, &c->mine[way], &c->theirs[way]));
+        COMM_TRY(compare_arrays(p, way, c->arrays, others_arrays(p, c, way)));
+        learn(p, way, &c->mine[way], &c->theirs[way]);
     }
     return META_OK;
 }
 
 meta_err halo_plan_verify(halo_plan *p)
 {
-    const size_t count = (size_t)p->fields;
-    array_offer *arrays = calloc(count * (HALO_WAYS + 1), sizeof *arrays);
-    meta_err error = arrays ? META_OK
-                            : core->fail(META_ERR_NO_MEMORY,
-                                         "the host has no memory to compare %d fields", p->fields);
+    const size_t arrays = (size_t)p->fields * (HALO_WAYS + 1);
+    comparison *c = calloc(1, sizeof *c + arrays * sizeof *c->arrays);
+    meta_err error = c ? META_OK
+                       : core->fail(META_ERR_NO_MEMORY,
+                                    "the host has no memory to compare %d fields", p->fields);
     /* Nobody may be left waiting for what a rank cannot say. */
     error = comm_agree(p->cart, error);
-    if (error != META_OK) {
-        free(arrays);
-        return error;
+    if (error == META_OK) {
+        fill(p, c);
+        error = compare_all(p, c);
     }
-    for (size_t k = 0; k < count; ++k) {
-        arrays[k].type = (int32_t)p->field[k].type;
-        for (int d = 0; d < p->dims; ++d) arrays[k].stagger[d] = p->field[k].stagger[d];
-    }
-    error = compare_all(p, arrays, arrays + count);
-    free(arrays);
+    if (!c || !c->left_to_mpi) free(c);
     return error;
 }

@@ -63,10 +63,19 @@ static meta_err check_thread(void)
     return META_OK;
 }
 
-static meta_err duplicate(MPI_Comm parent, MPI_Comm *copy)
+/* Both before anything that one rank alone may fail in: it would leave the others waiting. */
+static meta_err duplicate(MPI_Comm parent)
 {
-    COMM_MPI(MPI_Comm_dup, (parent, copy));
-    return comm_mpi(MPI_Comm_set_errhandler(*copy, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+    COMM_MPI(MPI_Comm_dup, (parent, &job.messages));
+    return comm_mpi(MPI_Comm_dup(job.messages, &job.collectives), "MPI_Comm_dup");
+}
+
+static meta_err know_ranks(void)
+{
+    COMM_MPI(MPI_Comm_set_errhandler, (job.messages, MPI_ERRORS_RETURN));
+    COMM_MPI(MPI_Comm_set_errhandler, (job.collectives, MPI_ERRORS_RETURN));
+    COMM_MPI(MPI_Comm_rank, (job.messages, &job.rank));
+    return comm_mpi(MPI_Comm_size(job.messages, &job.size), "MPI_Comm_size");
 }
 
 static meta_err start_core(const char *call)
@@ -114,20 +123,22 @@ static meta_err agree_on_chunk(void)
     return META_OK;
 }
 
-static meta_err join(const char *call)
+/* @p error: of this rank, which the others do not know of. */
+static meta_err join(const char *call, meta_err error)
 {
     int threads = 1;
-    COMM_MPI(MPI_Comm_rank, (job.messages, &job.rank));
-    COMM_MPI(MPI_Comm_size, (job.messages, &job.size));
-    COMM_TRY(comm_agree(job.messages, start_core(call)));
+    if (error == META_OK) error = know_ranks();
+    if (error == META_OK) error = start_core(call);
+    COMM_TRY(comm_agree(job.messages, error));
     COMM_TRY(agree_on_chunk());
     COMM_TRY(comm_node_find(job.messages, &job.node_rank, &job.node_size, &threads));
     COMM_TRY(comm_agree(job.messages, choose_device(threads)));
     name_call(call);
     COMM_TRY(comm_agree(job.messages, comm_operations_create()));
     report(threads);
-    COMM_TRY(comm_gpu_mpi_settle());
-    return comm_agree(job.messages, comm_progress_thread_start());
+    error = comm_gpu_mpi_settle();
+    if (error == META_OK) error = comm_progress_thread_start();
+    return comm_agree(job.messages, error);
 }
 
 /* The thread may be about to take the lock. */
@@ -152,11 +163,13 @@ static meta_err attach(MPI_Comm parent, const char *call)
     char text[COMM_TEXT];
     memset(&job, 0, sizeof job);
     job.messages = job.collectives = MPI_COMM_NULL;
-    COMM_TRY(check_thread());
-    COMM_TRY(comm_launcher_check());
-    error = duplicate(parent, &job.messages);
-    if (error == META_OK) error = duplicate(job.messages, &job.collectives);
-    if (error == META_OK) error = join(call);
+    error = check_thread();
+    if (error == META_ERR_STATE) return error; /* MPI must not be called from here */
+    if (error == META_OK) error = comm_launcher_check();
+    snprintf(text, sizeof text, "%s", meta_last_error());
+    const meta_err duplicated = duplicate(parent);
+    if (error != META_OK) core->fail_as(error, text);
+    error = duplicated == META_OK ? join(call, error) : duplicated;
     if (error == META_OK) {
         comm_hooks_set();
         job.attached = true;
@@ -253,18 +266,10 @@ static bool still_receiving(const void *unused)
 /* Take in a message that nobody will receive; true if there was one. */
 static bool discard(int *discarded)
 {
-    MPI_Message message;
     MPI_Status status;
-    int found = 0, bytes = 0;
-    if (MPI_Improbe(MPI_ANY_SOURCE, MPI_ANY_TAG, job.messages, &found, &message, &status) !=
-            MPI_SUCCESS ||
-        !found)
+    bool found;
+    if (comm_take_in(job.messages, MPI_ANY_SOURCE, &found, &status) != META_OK || !found)
         return false;
-    MPI_Get_count(&status, MPI_BYTE, &bytes);
-    char *data = malloc((size_t)bytes + 1);
-    /* Without room for it, MPI's error for a message that is too long consumes it as well. */
-    MPI_Mrecv(data, data ? bytes : 0, MPI_BYTE, &message, MPI_STATUS_IGNORE);
-    free(data);
     if (++*discarded == 1)
         core->log(META_LOG_WARN,
                   "meta_comm_finalize: a message from rank %d, tag %d, was never received",
@@ -281,15 +286,17 @@ static meta_err drain(void)
     int all = 0, discarded = 0;
     unsigned idle = 0;
     bool entered = false, warned = false;
-    meta_err error = META_OK;
+    meta_err error = META_OK, failure = META_OK;
+    char text[COMM_TEXT];
     while (!all && error == META_OK) {
         if (idle % 64 == 63)
             error = comm_watch_since(began, &warned, "meta_comm_finalize: while all ranks meet",
                                      MPI_ANY_SOURCE, 0);
-        bool moved = comm_progress();
+        bool moved = comm_advance();
         moved |= discard(&discarded);
         if (error == META_OK && !entered && comm_messages_count(COMM_SEND) == 0) {
-            error = comm_mpi(MPI_Ibarrier(job.messages, &barrier), "MPI_Ibarrier");
+            failure = comm_barrier(job.messages, &barrier);
+            snprintf(text, sizeof text, "%s", meta_last_error());
             entered = true;
         } else if (error == META_OK && entered) {
             error = comm_mpi(MPI_Test(&barrier, &all, MPI_STATUS_IGNORE), "MPI_Test");
@@ -299,7 +306,7 @@ static meta_err drain(void)
     if (discarded > 1)
         core->log(META_LOG_WARN, "meta_comm_finalize: %d messages to this rank were never received",
                   discarded);
-    return error;
+    return failure == META_OK ? error : core->fail_as(failure, text);
 }
 
 static meta_err first_of(meta_err error, meta_err second, const char *text)

@@ -228,6 +228,7 @@ meta_err comm_message_post(comm_message *m, meta_event *done)
     const meta_event event = m->event;
     if (!done) m->waiter = &waiter;
     append(m);
+    comm_watch(true);
     comm_wake();
     advance(m);
     /* Who only ever posts must recycle as well, at a constant cost for each message. */

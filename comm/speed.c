@@ -65,7 +65,7 @@ static meta_err take(const measuring *m, MPI_Comm among, int times, double *seco
         COMM_TRY(comm_watch_since(began, &warned, "while speeds are measured", MPI_ANY_SOURCE, 0));
         if (error == META_OK) {
             error = sample(m, &unused);
-        } else if (!comm_progress()) {
+        } else if (!comm_advance()) {
             comm_unlock();
             comm_back_off(idle++);
             comm_lock();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file watch.c
- *  Peers that do not answer. Only time spent waiting counts: who computes for a minute between two
- * calls has not waited. */
+ *  Peers that do not answer. Only time spent waiting for them counts: who computes for a minute
+ *  between two calls has not waited, and what begins now has not waited yet. */
 #include "comm.h"
 
 #include <math.h>
@@ -20,11 +20,14 @@ static bool describe(char *text, size_t room)
 static void look(void)
 {
     char text[COMM_TEXT / 2];
-    if (job.patience > 0 && waited > job.patience && describe(text, sizeof text)) {
+    if (waited == 0) return;
+    if (!describe(text, sizeof text)) {
+        waited = 0;
+    } else if (job.patience > 0 && waited > job.patience) {
         comm_plans_give_up(waited);
         comm_messages_give_up(waited);
         waited = last = 0;
-    } else if (job.patience == 0 && waited > WARN_AFTER && !warned && describe(text, sizeof text)) {
+    } else if (job.patience == 0 && waited > WARN_AFTER && !warned) {
         warned = true;
         core->log(META_LOG_WARN,
                   "rank %d waits for %d s: %s (with META_TIMEOUT set, this is an error)", job.rank,
