@@ -62,7 +62,7 @@ function entry(backend, map, np,    name, environment, labels, processors, setti
     if (field["alone"] == "yes") print "  RUN_SERIAL TRUE"
     if (labels != "") printf "  LABELS %s\n", quoted(labels)
     gsub(/[\\"$]/, "\\\\&", environment)
-    printf "  ENVIRONMENT \"%s;POCL_CACHE_DIR=${pocl}\")\n", environment
+    printf "  ENVIRONMENT \"%s;POCL_CACHE_DIR=${pocl}${preload}\")\n", environment
 }
 
 function entries(np,    count, name, openmp, k)
@@ -84,20 +84,30 @@ BEGIN {
     print "elseif(\"$ENV{META_TEST_BRIEF}\" STREQUAL \"1\")\n  set(scale 5)\nendif()"
     print "set(pocl \"$ENV{META_TEST_POCL_CACHE}\")"
     print "if(NOT pocl)\n  set(pocl " quoted(builddir "/tests/cache/pocl") ")\nendif()"
-    common = "META_TEST_SRCDIR=" srcdir ";META_TEST_BUILDDIR=" builddir ";META_TEST_MPI=" mpi \
-        ";META_TEST_MPIEXEC=" mpiexec ";META_TEST_SANITIZE=" sanitize \
+    # Tests beside each other have more threads than there are cores: those that wait should sleep.
+    common = "OMP_WAIT_POLICY=passive;META_TEST_SRCDIR=" srcdir ";META_TEST_BUILDDIR=" builddir \
+        ";META_TEST_MPI=" mpi ";META_TEST_MPIEXEC=" mpiexec ";META_TEST_SANITIZE=" sanitize \
         ";META_CACHE_DIR=" builddir "/tests/cache/libmeta;XDG_CACHE_HOME=" builddir "/tests/cache"
-    # The tests put more ranks on a machine than it has cores, and run as root in containers.
+    # The tests put more ranks on a machine than it has cores, and run as root in containers. After a
+    # rank that failed the launcher would sleep a second, twice, for others to die of SIGTERM.
     if (mpi == "openmpi")
         common = common ";OMPI_ALLOW_RUN_AS_ROOT=1;OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1" \
             ";OMPI_MCA_rmaps_base_oversubscribe=1" \
-            ";PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe"
+            ";PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe" \
+            ";OMPI_MCA_odls_base_sigkill_timeout=0;PRTE_MCA_odls_base_sigkill_timeout=0"
+    # MPICH's waits never yield; with the tests' layer, where it is built, they do. AddressSanitizer
+    # wants to be the first library, lest another stand before its functions; this one does not.
+    yield = builddir "/tests/plugins/.libs/yield.so"
+    print "set(preload \"\")"
+    if (mpi == "mpich")
+        printf "if(EXISTS %s)\n  set(preload %s)\nendif()\n", quoted(yield),
+            quoted(";LD_PRELOAD=" yield)
     # An error ends the process; leaks are written down, and tests/run.sh picks those that are ours.
     # What hwloc's component for PCI leaves behind, each block seen from an unloaded library, costs
     # LeakSanitizer ten seconds at the end of a program that uses MPI.
     if (sanitize == "yes")
         common = common ";ASAN_OPTIONS=abort_on_error=1:exitcode=0:allocator_may_return_null=1" \
-            ":detect_stack_use_after_return=1" \
+            ":detect_stack_use_after_return=1:verify_asan_link_order=0" \
             ":log_path=" builddir "/tests/sanitizer/report" \
             ";LSAN_OPTIONS=print_suppressions=0:suppressions=" srcdir "/tests/lsan.supp" \
             ";UBSAN_OPTIONS=print_stacktrace=1;HWLOC_COMPONENTS=-pci"
