@@ -32,6 +32,25 @@ function fail(text)
 
 function quoted(text) { return "[==[" text "]==]" }
 
+# What goes before the launcher: nothing, or where there is no such GPU a shell that says so at once
+# and leaves the rest alone; launchers take a second each.
+function unless_missing(backend)
+{
+    sub(/^mixed-/, "", backend)
+    return index("," gpu ",", "," backend ",") ? " ${no_" backend "}" : ""
+}
+
+# Asks a test that needs a device. META_REQUIRE_BACKENDS makes it fail, and then all tests are run.
+function look_for(backend)
+{
+    printf "set(no_%s)\n", backend
+    printf "execute_process(COMMAND env META_MODE=%s %s the_null_event_is_complete\n", backend,
+        quoted(builddir "/tests/test_events")
+    print "  RESULT_VARIABLE status OUTPUT_QUIET ERROR_QUIET TIMEOUT 60)"
+    printf "if(\"${status}\" STREQUAL \"77\")\n  set(no_%s sh -c \"echo no device: %s && exit 77\")\nendif()\n",
+        backend, backend
+}
+
 function entry(backend, map, np,    name, environment, labels, processors, settings, setting, k)
 {
     name = file (backend == "any" ? "" : "." backend)
@@ -54,7 +73,7 @@ function entry(backend, map, np,    name, environment, labels, processors, setti
     sub(/^;/, "", labels)
     processors = np ? np : 1
     printf "add_test(%s", quoted(name)
-    if (np) printf " %s -n %d", quoted(mpiexec), np
+    if (np) printf "%s %s -n %d", unless_missing(backend), quoted(mpiexec), np
     printf " %s)\n", quoted(command)
     printf "math(EXPR timeout \"%d * ${scale}\")\n", field["timeout"] * (sanitize == "no" ? 1 : 4)
     printf "set_tests_properties(%s PROPERTIES\n", quoted(name)
@@ -95,6 +114,8 @@ BEGIN {
             ";OMPI_MCA_rmaps_base_oversubscribe=1" \
             ";PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe" \
             ";OMPI_MCA_odls_base_sigkill_timeout=0;PRTE_MCA_odls_base_sigkill_timeout=0"
+    count = split(gpu, name, ",")
+    for (k = 1; k <= count; ++k) look_for(name[k])
     # MPICH's waits never yield; with the tests' layer, where it is built, they do. AddressSanitizer
     # wants to be the first library, lest another stand before its functions; this one does not.
     yield = builddir "/tests/plugins/.libs/yield.so"
