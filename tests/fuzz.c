@@ -433,10 +433,17 @@ static void send_errors_aside(void)
     if (said >= 0) dup2(said, 2);
 }
 
+/* Most of what can be found shows under sanitizers alone. */
+#ifdef __SANITIZE_ADDRESS__
+enum { USUAL_SECONDS = 20 };
+#else
+enum { USUAL_SECONDS = 8 };
+#endif
+
 int main(int argc, char **argv)
 {
     const double longer = asked("META_TEST_LONG", 0) == 1 ? 15 : 1;
-    const double seconds = asked("META_TEST_FUZZ_SECONDS", 20 * longer);
+    const double seconds = asked("META_TEST_FUZZ_SECONDS", USUAL_SECONDS * longer);
     LLVMFuzzerInitialize(&argc, &argv);
     snprintf(failed_name, sizeof failed_name, "fuzz-%s.input", fuzz_here.name);
     catch_signals();

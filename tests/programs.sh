@@ -36,11 +36,11 @@ run()
     shift 3
     what="$program $* on $ranks ranks, META_RANK_MAP=${META_RANK_MAP-}"
     $META_TEST_MPIEXEC -n "$ranks" "$build/$program" "$@" >out 2>err </dev/null &
-    job=$! tenths=0
+    job=$! naps=0
     while kill -0 $job 2>/dev/null; do
-        tenths=$((tenths + 1))
-        [ $tenths != $((10 * limit)) ] || end_of $job
-        sleep 0.1
+        naps=$((naps + 1))
+        [ $naps != $((50 * limit)) ] || end_of $job
+        sleep 0.02
     done
     wait $job
     got=$?
