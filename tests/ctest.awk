@@ -10,7 +10,7 @@
 #              so with each GPU back end that is built, called mixed-cuda …
 #   mpi=yes    left out without an MPI even where np= is not given
 #   timeout=   seconds (initially 120); more with sanitizers, in a long run, under oclgrind
-#   labels=    for ctest -L
+#   labels=    for ctest -L; those with np= or mpi=yes are labelled mpi as well
 #   alone=yes  not beside another: it installs, for which libtool links the libraries that tests run
 #              with anew, in their place
 #   smoke=yes  also run by make distcheck
@@ -68,6 +68,7 @@ function entry(backend, map, np,    name, environment, labels, processors, setti
     labels = field["labels"]
     gsub(/,/, ";", labels)
     if (backend != "any") labels = labels ";" backend
+    if (np || field["mpi"] == "yes") labels = labels ";mpi"
     if (field["smoke"] == "yes") labels = labels ";smoke"
     if (field["long"] == "yes") labels = labels ";long"
     sub(/^;/, "", labels)

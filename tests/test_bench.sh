@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # meta-bench as a user and a script meet it: every group gives rows with unique names and numbers in
 # them, wrong use one line of error and status 2. How fast anything is, is not looked at.
-# TEST: backends=all timeout=600 labels=programs
+# TEST: backends=all timeout=600 labels=programs,mpi
 set -u
 bench=$META_TEST_BUILDDIR/meta-bench
 here=$(mktemp -d)
