@@ -14,12 +14,6 @@ typedef struct verdict {
     char text[COMM_TEXT];
 } verdict;
 
-/** A failure of MPI that is this rank's alone. */
-typedef struct failure {
-    meta_err code;
-    char text[COMM_TEXT];
-} failure;
-
 static const char phase[] = "while all ranks agree on the outcome of a call";
 
 /* A failure of MPI here is this rank's verdict, where it has none yet. What failed is then tried
@@ -34,17 +28,7 @@ static bool failed(verdict *v, int code, const char *call)
     return true;
 }
 
-/* MPI may fail to say that a request is complete, which it is all the same. */
-static meta_err wait_for(MPI_Request *request, failure *own)
-{
-    const meta_err error = comm_request_wait(request, phase, MPI_ANY_SOURCE, 0);
-    if (error == META_OK || error == META_ERR_PEER || *request != MPI_REQUEST_NULL) return error;
-    own->code = error;
-    snprintf(own->text, sizeof own->text, "%s", meta_last_error());
-    return META_OK;
-}
-
-static meta_err decide(MPI_Comm among, verdict *v, failure *own)
+static meta_err decide(MPI_Comm among, verdict *v, meta_err *own)
 {
     char text[COMM_TEXT];
     MPI_Request request;
@@ -57,12 +41,12 @@ static meta_err decide(MPI_Comm among, verdict *v, failure *own)
         v->rank = rank;
         COMM_MPI(MPI_Iallreduce, (&v->rank, &v->lowest, 1, MPI_INT, MPI_MIN, among, &request));
     }
-    COMM_TRY(wait_for(&request, own));
+    COMM_TRY(comm_collective_wait(&request, phase, own));
     if (v->lowest == INT_MAX) return META_OK;
     const int bytes = (int)(sizeof *v - offsetof(verdict, code));
     if (failed(v, MPI_Ibcast(&v->code, bytes, MPI_BYTE, v->lowest, among, &request), "MPI_Ibcast"))
         COMM_MPI(MPI_Ibcast, (&v->code, bytes, MPI_BYTE, v->lowest, among, &request));
-    COMM_TRY(wait_for(&request, own));
+    COMM_TRY(comm_collective_wait(&request, phase, own));
     snprintf(text, sizeof text, "rank %d: %.*s", v->lowest, (int)(sizeof text - 24), v->text);
     return core->fail_as((meta_err)v->code, text);
 }
@@ -70,7 +54,7 @@ static meta_err decide(MPI_Comm among, verdict *v, failure *own)
 meta_err comm_agree_on(MPI_Comm among, meta_err mine, meta_err *agreed)
 {
     char before[COMM_TEXT];
-    failure own = {.code = META_OK};
+    meta_err own = META_OK;
     snprintf(before, sizeof before, "%s", meta_last_error());
     verdict *v = malloc(sizeof *v);
     if (!v)
@@ -80,11 +64,26 @@ meta_err comm_agree_on(MPI_Comm among, meta_err mine, meta_err *agreed)
     snprintf(v->text, sizeof v->text, "%s", before);
     *agreed = decide(among, v, &own);
     if (*agreed != META_ERR_PEER) free(v); /* else MPI may still write to it */
-    return *agreed == META_OK && own.code != META_OK ? core->fail_as(own.code, own.text) : *agreed;
+    return *agreed == META_OK ? own : *agreed;
 }
 
 meta_err comm_agree(MPI_Comm among, meta_err mine)
 {
     meta_err agreed;
     return comm_agree_on(among, mine, &agreed);
+}
+
+meta_err comm_duplicate(MPI_Comm comm, MPI_Comm *copy)
+{
+    MPI_Comm made;
+    meta_err error = comm_meet(comm);
+    if (error == META_ERR_PEER) return error;
+    /* After another error the others have met, and go on to this call. */
+    COMM_MPI(MPI_Comm_dup, (comm, &made));
+    const meta_err set =
+        comm_mpi(MPI_Comm_set_errhandler(made, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+    error = comm_agree(made, error == META_OK ? set : error);
+    if (error == META_OK) *copy = made;
+    else if (error != META_ERR_PEER) MPI_Comm_free(&made);
+    return error;
 }

@@ -81,6 +81,9 @@ meta_err comm_agree(MPI_Comm among, meta_err mine);
 /** The same; *agreed is what all ranks go by, where MPI failed on this one after it had its part in
  *  the decision and it returns that error. */
 meta_err comm_agree_on(MPI_Comm among, meta_err mine, meta_err *agreed);
+/** Where all ranks of @p comm have met: a communicator of the same ranks whose errors are returned.
+ *  Collective, one outcome for all; written on success. */
+meta_err comm_duplicate(MPI_Comm comm, MPI_Comm *copy);
 
 /* launcher.c */
 /** META_ERR_MPI if another MPI's launcher started this program. */
@@ -317,11 +320,15 @@ bool comm_advance(void);
 void comm_wait(const bool *complete);
 /** Advance while @p busy says so, and until @p deadline of MPI_Wtime() where it is not 0. */
 void comm_wait_while(bool (*busy)(const void *), const void *what, double deadline);
+
 /* request.c */
 /** Advance until @p request of MPI is complete. @p phase says for whom and what it is waited, as
  * "while a halo plan is made"; @p peer is a rank, or MPI_ANY_SOURCE where all of them take part.
  *  @return META_ERR_PEER after META_TIMEOUT seconds: the request is still MPI's then */
 meta_err comm_request_wait(MPI_Request *request, const char *phase, int peer, int tag);
+/** The same for a collective operation, of which it is enough that it is complete: where MPI failed to
+ *  say so, *own is that error, and META_OK is returned. */
+meta_err comm_collective_wait(MPI_Request *request, const char *phase, meta_err *own);
 /** Begin a barrier. Where MPI fails it is tried once more, because the others wait for it: the error
  *  of the first time is returned, and *request is MPI_REQUEST_NULL only if the second failed too. */
 meta_err comm_barrier(MPI_Comm among, MPI_Request *request);
@@ -332,6 +339,8 @@ meta_err comm_meet(MPI_Comm among);
 /** End @p request without waiting for the peer longer than a moment; @p cancel: a receive, which is
  * cancelled. false: MPI has it still, the handle was freed, and so its memory must be left to MPI. */
 bool comm_request_give_up(MPI_Request *request, bool cancel);
+/** Take a message that has come, for which there is no memory. */
+void comm_consume(MPI_Comm among, int source, int tag);
 /** Take in a message from @p source, or MPI_ANY_SOURCE, that nobody will receive; @p found: there was
  *  one, of which *status tells. @return META_ERR_PEER where it does not come whole in time */
 meta_err comm_take_in(MPI_Comm among, int source, bool *found, MPI_Status *status);

@@ -14,16 +14,9 @@
 
 meta_err cuts_duplicate(MPI_Comm comm, const char *name, MPI_Comm *copy)
 {
-    MPI_Comm made;
     if (comm == MPI_COMM_NULL)
         return core->fail(META_ERR_ARGUMENT, "argument '%s' is MPI_COMM_NULL", name);
-    COMM_TRY(comm_meet(comm));
-    COMM_MPI(MPI_Comm_dup, (comm, &made));
-    const meta_err error =
-        comm_mpi(MPI_Comm_set_errhandler(made, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
-    if (error == META_OK) *copy = made;
-    else MPI_Comm_free(&made);
-    return error;
+    return comm_duplicate(comm, copy);
 }
 
 static meta_err check_cart(MPI_Comm cart, const char *name, int *dims)

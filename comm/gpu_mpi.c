@@ -97,11 +97,10 @@ static meta_err compare(int mine, int most, int *least, int *greatest, meta_err 
     if (*own != META_OK)
         COMM_MPI(MPI_Iallreduce, (given, taken, 2, MPI_INT, MPI_MIN, job.messages, &request));
     if (patience > 0) job.patience += HELPER_SECONDS;
-    const meta_err error = comm_request_wait(
-        &request, "while ranks try whether MPI takes GPU memory", MPI_ANY_SOURCE, 0);
+    const meta_err error =
+        comm_collective_wait(&request, "while ranks try whether MPI takes GPU memory", own);
     job.patience = patience;
-    if (error == META_ERR_PEER || request != MPI_REQUEST_NULL) return error;
-    if (error != META_OK) *own = error;
+    COMM_TRY(error);
     *least = taken[0];
     *greatest = most - taken[1];
     return META_OK;

@@ -124,14 +124,9 @@ static meta_err connect(halo_plan *p)
     return settle(p, false);
 }
 
-static meta_err build(halo_plan *p, const meta_halo_desc *desc, int dims, MPI_Comm cart,
-                      meta_err error)
+static meta_err build(halo_plan *p, const meta_halo_desc *desc, int dims, MPI_Comm cart)
 {
-    if (error == META_OK)
-        error =
-            comm_mpi(MPI_Comm_set_errhandler(cart, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
-    if (error == META_OK) error = prepare(p, desc, dims);
-    COMM_TRY(comm_agree(cart, error));
+    COMM_TRY(comm_agree(cart, prepare(p, desc, dims)));
     p->met = true;
     COMM_TRY(connect(p));
     COMM_TRY(comm_agree(cart, halo_plan_allocate(p)));
@@ -144,13 +139,10 @@ static meta_err create(meta_halo *plan, const meta_halo_desc *desc)
     MPI_Comm cart;
     int dims;
     COMM_TRY(check_desc(plan, desc, &dims));
-    /* Where MPI fails on this rank alone, the others have met and go on to the next call. */
-    const meta_err met = comm_meet(desc->cart);
-    if (met == META_ERR_PEER) return met;
-    COMM_MPI(MPI_Comm_dup, (desc->cart, &cart));
+    COMM_TRY(comm_duplicate(desc->cart, &cart));
     halo_plan *p = calloc(1, sizeof *p);
     if (p) p->cart = cart, p->node = MPI_COMM_NULL;
-    const meta_err error = build(p, desc, dims, cart, met);
+    const meta_err error = build(p, desc, dims, cart);
     if (error != META_OK) {
         char text[COMM_TEXT];
         snprintf(text, sizeof text, "%s", meta_last_error());

@@ -105,14 +105,6 @@ static bool make_room(comm_message *m, comm_part *p, size_t bytes)
     return false;
 }
 
-/* Without room for it, MPI's error for a message that is too long consumes it as well. Only calls
- * that name the communicator return it (MPICH 4.0 ends the process from MPI_Test and MPI_Mrecv): so
- * this one, which does not wait, since the message has come. */
-static void consume(comm_message *m)
-{
-    MPI_Recv(m->carried, 0, MPI_BYTE, m->peer, m->tag, job.messages, MPI_STATUS_IGNORE);
-}
-
 /* Nothing of the message is under way, and there is no memory for its next part. */
 static bool consume_next(comm_message *m)
 {
@@ -120,7 +112,7 @@ static bool consume_next(comm_message *m)
     if (m->issued > m->retired) return false;
     const int code = MPI_Iprobe(m->peer, m->tag, job.messages, &found, MPI_STATUS_IGNORE);
     if (code == MPI_SUCCESS && !found) return false;
-    if (found) consume(m);
+    if (found) comm_consume(job.messages, m->peer, m->tag);
     ++m->issued;
     return true;
 }
@@ -239,7 +231,8 @@ static bool take_first(comm_message *m, size_t bytes)
     p->wire = COMM_WIRE_HEADER;
     p->data = (char *)&m->header;
     p->bytes = bytes;
-    if (bytes > HEADER && !make_room(m, p, bytes)) return consume(m), false;
+    if (bytes > HEADER && !make_room(m, p, bytes))
+        return comm_consume(job.messages, m->peer, m->tag), false;
     m->issued = 1;
     for (int k = 0; k < ATTEMPTS; ++k) {
         const int code =

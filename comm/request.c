@@ -7,16 +7,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* MPI failed to say whether @p request is complete: it may be soon, and nothing is left of it then.
- */
-static void settle_request(MPI_Request *request)
+/* Whether @p request is complete within a moment: a tenth of a second of naps, behind attempts that
+ * only yield. */
+static bool complete_soon(MPI_Request *request)
 {
-    enum { ATTEMPTS = 2000 };
-    int met = 0;
-    for (int k = 0; k < ATTEMPTS && !met; ++k) {
-        if (MPI_Test(request, &met, MPI_STATUS_IGNORE) != MPI_SUCCESS) return;
-        if (!met) comm_back_off((unsigned)k);
+    enum { ATTEMPTS = 4000 };
+    int over = 0;
+    for (unsigned k = 0; k < ATTEMPTS && !over; ++k) {
+        if (MPI_Test(request, &over, MPI_STATUS_IGNORE) != MPI_SUCCESS) return false;
+        if (!over) comm_back_off(k);
     }
+    return over;
 }
 
 meta_err comm_request_wait(MPI_Request *request, const char *phase, int peer, int tag)
@@ -26,7 +27,9 @@ meta_err comm_request_wait(MPI_Request *request, const char *phase, int peer, in
     for (unsigned idle = 0;;) {
         int met = 0;
         const meta_err error = comm_mpi(MPI_Test(request, &met, MPI_STATUS_IGNORE), "MPI_Test");
-        if (error != META_OK) return settle_request(request), error;
+        /* MPI failed to say whether it is complete: it may be soon, and nothing is left of it then.
+         */
+        if (error != META_OK) return complete_soon(request), error;
         if (met) return META_OK;
         if (comm_advance()) {
             idle = 0;
@@ -37,6 +40,14 @@ meta_err comm_request_wait(MPI_Request *request, const char *phase, int peer, in
         comm_back_off(idle++);
         comm_lock();
     }
+}
+
+meta_err comm_collective_wait(MPI_Request *request, const char *phase, meta_err *own)
+{
+    const meta_err error = comm_request_wait(request, phase, MPI_ANY_SOURCE, 0);
+    if (error == META_OK || error == META_ERR_PEER || *request != MPI_REQUEST_NULL) return error;
+    *own = error;
+    return META_OK;
 }
 
 meta_err comm_barrier(MPI_Comm among, MPI_Request *request)
@@ -60,14 +71,12 @@ meta_err comm_meet(MPI_Comm among)
 
 bool comm_request_give_up(MPI_Request *request, bool cancel)
 {
-    enum { ATTEMPTS = 4000 }; /* a tenth of a second of naps behind those that only yield */
     int over = 0;
     if (*request == MPI_REQUEST_NULL) return true;
-    for (unsigned k = 0; k < ATTEMPTS && !over; ++k) {
-        if (MPI_Test(request, &over, MPI_STATUS_IGNORE) != MPI_SUCCESS) break;
-        /* Only what is active, as one that persists may not be. */
-        if (!over && k == 0 && cancel) MPI_Cancel(request);
-        if (!over) comm_back_off(k);
+    /* Only what is active is cancelled, as one that persists may not be. */
+    if (MPI_Test(request, &over, MPI_STATUS_IGNORE) == MPI_SUCCESS && !over) {
+        if (cancel) MPI_Cancel(request);
+        over = complete_soon(request);
     }
     if (!over) MPI_Request_free(request);
     return over;
@@ -75,9 +84,14 @@ bool comm_request_give_up(MPI_Request *request, bool cancel)
 
 /* ------------------------------------------------------------------ messages for nobody */
 
-/* Without room for it, MPI's error for a message that is too long consumes it as well. Only calls
- * that name the communicator return that error (MPICH 4.0 ends the process from MPI_Test and
- * MPI_Mrecv). */
+/* MPI's error for a message that is too long consumes it as well. Only calls that name the
+ * communicator return that error (MPICH 4.0 ends the process from MPI_Test and MPI_Mrecv): so this
+ * one, which does not wait, since the message has come. */
+void comm_consume(MPI_Comm among, int source, int tag)
+{
+    MPI_Recv(NULL, 0, MPI_BYTE, source, tag, among, MPI_STATUS_IGNORE);
+}
+
 static meta_err discard(MPI_Comm among, const MPI_Status *status)
 {
     const int from = status->MPI_SOURCE, tag = status->MPI_TAG;
@@ -85,10 +99,7 @@ static meta_err discard(MPI_Comm among, const MPI_Status *status)
     int bytes = 0;
     COMM_MPI(MPI_Get_count, (status, MPI_BYTE, &bytes));
     char *data = malloc((size_t)bytes + 1);
-    if (!data) {
-        MPI_Recv(NULL, 0, MPI_BYTE, from, tag, among, MPI_STATUS_IGNORE);
-        return META_OK;
-    }
+    if (!data) return comm_consume(among, from, tag), META_OK;
     meta_err error =
         comm_mpi(MPI_Irecv(data, bytes, MPI_BYTE, from, tag, among, &request), "MPI_Irecv");
     if (error == META_OK) {

@@ -383,6 +383,30 @@ static void a_failure_of_mpi_on_all_ranks_is_an_error_and_no_more(void)
     }
 }
 
+static meta_err no_work(void *with)
+{
+    (void)with;
+    return META_OK;
+}
+
+/* The barrier in front of a call of MPI's that would keep the others for ever. */
+static void a_failure_before_a_communicator_is_duplicated_is_everybodys(void)
+{
+    int barrier = 0;
+    double speed = -1;
+    scene s;
+    begin(&s, "off");
+    while (strcmp(mpi_function_name(barrier), "MPI_Ibarrier") != 0) ++barrier;
+    if (test_rank == test_size - 1) mpi_fault_arm(barrier, 1);
+    CHECK_ERR(meta_measure_speed(s.ring, no_work, NULL, 1, 1, &speed), META_ERR_MPI);
+    CHECK_CONTAINS(meta_last_error(), "MPI_Ibarrier");
+    CHECK(speed == -1);
+    if (test_rank == test_size - 1) CHECK(mpi_fault_disarm());
+    CHECK_OK(meta_measure_speed(s.ring, no_work, NULL, 1, 1, &speed));
+    CHECK(speed > 0);
+    end(&s);
+}
+
 /* The last rank comes late twice, each time within the time that the others have for it. */
 static void what_begins_now_has_not_waited_yet(void)
 {
@@ -436,4 +460,5 @@ static void a_failure_of_mpi_on_one_rank_keeps_nobody(void)
 
 TEST_MPI_MAIN(PROMISE(a_failure_of_mpi_on_all_ranks_is_an_error_and_no_more),
               PROMISE(a_failure_of_mpi_on_one_rank_keeps_nobody),
+              PROMISE(a_failure_before_a_communicator_is_duplicated_is_everybodys),
               PROMISE(what_begins_now_has_not_waited_yet))
