@@ -23,7 +23,7 @@
 
 #define META_PLUGIN_MAGIC 0x6174656du /* "meta" */
 #define META_PLUGIN_ABI_MAJOR 1       /* a plugin of another major number is refused */
-#define META_PLUGIN_ABI_MINOR 0       /* grows when members are added at the end */
+#define META_PLUGIN_ABI_MINOR 1       /* grows when members are added at the end */
 
 /** Kernels by number: META_KERNEL_COPY … */
 typedef enum meta_kernel_id {
@@ -77,6 +77,12 @@ typedef enum meta_copy_kind { META_COPY_H2D, META_COPY_D2H } meta_copy_kind;
 typedef enum meta_queue_kind { META_QUEUE_COMPUTE, META_QUEUE_HALO, META_QUEUE_COUNT } meta_queue_kind;
 typedef enum meta_log_level { META_LOG_OFF, META_LOG_WARN, META_LOG_INFO, META_LOG_DEBUG } meta_log_level;
 
+/** When a launch or a copy ran, in nanoseconds. */
+typedef struct meta_stamp {
+    void *work;          /**< what stamp_read() is asked with; NULL: the rest is filled in */
+    uint64_t begin, end; /**< on CLOCK_MONOTONIC; both 0 where it cannot be told */
+} meta_stamp;
+
 /** What the core offers a plugin. Valid for ever after init. */
 typedef struct meta_host {
     size_t size;
@@ -89,6 +95,10 @@ typedef struct meta_host {
     int (*threads)(void);
     /** The value of a META_* variable of the core's table, NULL where it is not set. */
     const char *(*variable)(const char *name);
+
+    /* since ABI 1.1 */
+    /** Whether work is timed from now on: a queue that is made now may have to be prepared for it. */
+    int (*timing)(void);
 } meta_host;
 
 /** What a back end can do. Members may be missing at the end (see size) or NULL where it says
@@ -138,6 +148,19 @@ typedef struct meta_ops {
     meta_err (*ticket_test)(meta_ticket ticket, int *complete);
     meta_err (*ticket_wait)(meta_ticket ticket);
     void (*ticket_release)(meta_ticket ticket);
+
+    /* since ABI 1.1, optional: when work ran, by the device's own clock */
+    /** As copy and launch; what is queued leaves *stamp, which is zero before. Both or none. */
+    meta_err (*copy_timed)(meta_plugin_queue *queue, meta_copy_kind kind, void *host, void *object,
+                           uint64_t offset, size_t bytes, meta_ticket *ticket, meta_stamp *stamp);
+    meta_err (*launch_timed)(meta_plugin_queue *queue, const meta_call *calls, size_t count,
+                             meta_ticket *ticket, meta_stamp *stamp);
+    /** Whether the work of a stamp has ended; then when it began and ended, on a clock of the device
+     *  that counts nanoseconds from anywhere, or 0 and 0 where it cannot be told. May be absent, as
+     *  may stamp_release, where a stamp never has work. */
+    int (*stamp_read)(void *work, uint64_t *begin, uint64_t *end);
+    /** Give it back, read or not; before its queue is destroyed. */
+    void (*stamp_release)(void *work);
 } meta_ops;
 
 typedef struct meta_plugin {

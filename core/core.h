@@ -12,6 +12,7 @@
 
 #include "internal.h"
 #include "module.h"
+#include "profile.h"
 
 /** Return early with an error. */
 #define META_TRY(expression)                           \
@@ -91,6 +92,12 @@ int meta_backends(void);
 void meta_backends_close(void);
 
 /* device.c */
+/** Added to a time of the device's clock it is one of the host's; settled by profile.c. */
+typedef struct meta_device_clock {
+    bool known;
+    int64_t offset;
+    uint64_t end[META_QUEUE_COUNT]; /**< of the latest work of each queue */
+} meta_device_clock;
 struct meta_device {
     meta_backend *backend;
     int index;
@@ -103,6 +110,8 @@ struct meta_device {
     struct meta_staging *staging; /**< free blocks */
     uint64_t staging_kept;        /**< bytes in them */
     struct meta_exact_store *exact; /**< of reproducible sums; NULL until there was one */
+    meta_device_clock clock;        /**< how its clock and the host's go together */
+    double copy_limit;              /**< see profile_limit.c; 0: not measured, less: not to be had */
 };
 meta_err meta_device_find(int index, meta_mode mode, meta_device **device);
 meta_err meta_device_open(meta_device *device, const meta_state *state);
@@ -218,6 +227,11 @@ meta_err meta_launch(meta_device *device, meta_queue_kind queue, const meta_call
                      size_t count, meta_pending *pending);
 meta_err meta_copy_on(meta_device *device, meta_queue_kind queue, meta_copy_kind kind, void *host,
                       const meta_span *span, size_t bytes, meta_pending *pending);
+/** The same; @p comm: for libmeta_comm, not for a call of the application's own. */
+meta_err meta_launch_of(bool comm, meta_device *device, meta_queue_kind queue,
+                        const meta_call *calls, size_t count, meta_pending *pending);
+meta_err meta_copy_of(bool comm, meta_device *device, meta_queue_kind queue, meta_copy_kind kind,
+                      void *host, const meta_span *span, size_t bytes, meta_pending *pending);
 meta_err meta_queue_after(meta_device *device, meta_queue_kind queue, meta_queue_kind earlier);
 meta_err meta_pending_test(const meta_pending *pending, int *complete);
 meta_err meta_pending_wait(const meta_pending *pending);

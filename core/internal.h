@@ -7,7 +7,7 @@
 
 #include "meta_backend.h"
 
-#define META_CORE_VERSION 3
+#define META_CORE_VERSION 4
 
 typedef struct meta_device meta_device; /* an open device, the core's own */
 
@@ -41,6 +41,38 @@ typedef struct meta_hooks {
     /** The core is about to finalise: drop everything that uses it. */
     void (*finalize)(void);
 } meta_hooks;
+
+/** Where recorded time went. */
+typedef enum meta_profile_where {
+    META_WHERE_WORK,    /**< kernels and copies that the application asked for */
+    META_WHERE_HALO,    /**< those of halo exchanges */
+    META_WHERE_MESSAGE, /**< those of messages and reductions */
+    META_WHERE_WIRE,    /**< messages between ranks, from one end to the other */
+    META_WHERE_RANGE,   /**< ranges of meta_range_push() */
+    META_WHERE_COUNT
+} meta_profile_where;
+
+/** One line of a process's summary. */
+typedef struct meta_profile_row {
+    int where;
+    char backend[32]; /**< that ran it; empty where none did */
+    char name[64];
+    uint64_t calls, bytes;
+    uint64_t timed;       /**< calls of which it is known how long they took, */
+    uint64_t timed_bytes; /**< their bytes, */
+    double seconds;       /**< their time */
+    double could;         /**< bytes that a copy moves in that time; 0 where that is not known */
+} meta_profile_row;
+
+/** What a process adds to the summary of all. */
+typedef struct meta_profile_share {
+    int rank;
+    double seconds; /**< since recording began */
+    double comm;    /**< in which messages or exchanges were under way, */
+    double hidden;  /**< and in which the application's kernels ran meanwhile */
+    const meta_profile_row *rows;
+    size_t count;
+} meta_profile_share;
 
 #define META_MAX_CPUS 4096
 /** CPU cores as bits, by their number on the node. */
@@ -144,6 +176,10 @@ typedef struct meta_core {
     /** Complete it; @p message (may be NULL) becomes the last error of whoever waits. No-op for
      *  META_EVENT_NULL and for an event that was freed. */
     void (*event_complete)(meta_event event, meta_err status, const char *message);
+
+    /* what is recorded of a run */
+    /** Wait for all devices, then this process's lines, to be given to free(). */
+    meta_err (*profile_rows)(meta_profile_row **rows, size_t *count);
 } meta_core;
 
 #ifdef __cplusplus

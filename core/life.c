@@ -35,6 +35,7 @@ static meta_err start(void)
     META_TRY(meta_threads_read());
     META_TRY(meta_job_read());
     META_TRY(meta_reproducible_read());
+    META_TRY(meta_profile_read());
     ++lives;
     started = true;
     return META_OK;
@@ -86,6 +87,7 @@ meta_err meta_finalize(void)
     if (error != META_OK) return pthread_mutex_unlock(&lock), error;
     error = meta_devices_each(meta_device_finish);
     meta_progress();
+    meta_profile_end();
     meta_events_forget();
     release_leaks();
     meta_devices_forget();

@@ -424,6 +424,54 @@ META_API meta_err meta_get_reproducible(int *on);
 META_API meta_err meta_axpy(void *y, const void *alpha, const void *x, const meta_box *box,
                             meta_type type, meta_event *done);
 
+/* ------------------------------------------------------------------ profiling */
+
+/** Begin to count, from zero, what kernels, copies, messages and ranges do from now on, as
+ *  META_PROFILE=summary does from the start; doc/profiling.md shows the outcome. May be called before
+ *  meta_init() and meta_comm_init() as well: an OpenCL queue that is made earlier keeps no times, and
+ *  what runs on it is counted without them. @return META_ERR_STATE if it was called already. */
+META_API meta_err meta_timers_init(void);
+/** Wait for the work of all devices, then print what was counted on the standard error stream; counting
+ *  goes on. In a job of several ranks, one table of all of them, printed by rank 0: then every rank
+ *  calls this. @return META_ERR_STATE if nothing is counted. */
+META_API meta_err meta_timers_print(void);
+/** Count no longer and forget what was counted. Nothing is printed. @return META_ERR_STATE without
+ *  meta_timers_init(). With META_PROFILE=summary counting goes on from zero. */
+META_API meta_err meta_timers_finalize(void);
+
+/** Open a range of this thread's time under @p name, and close the one opened last. Ranges nest, up to
+ *  64 deep; they are counted with the kernels. The text is copied, once for each name.
+ *  @return META_ERR_STATE where 64 are open, or for meta_range_pop() none is. */
+META_API meta_err meta_range_push(const char *name);
+META_API meta_err meta_range_pop(void);
+
+typedef enum meta_activity {
+    META_ACTIVITY_KERNEL,  /**< a launch of one or more kernels that run as one */
+    META_ACTIVITY_COPY,    /**< between the host and a device */
+    META_ACTIVITY_MESSAGE, /**< to or from another rank */
+    META_ACTIVITY_RANGE,   /**< of meta_range_push() */
+    META_ACTIVITY_COUNT
+} meta_activity;
+
+/** What another tool wants to hear of; functions that are NULL are not called. They are called by the
+ *  application's threads, several at once, or by the one of META_PROGRESS=thread, and call no
+ *  function of this library. Set it to META_TOOL_INIT first. */
+typedef struct meta_tool {
+    size_t size;
+    void *user; /**< given to each */
+    /** Work is about to be queued, a message or a range begins. @p id is its number, never 0 and
+     *  used once in a process; @p name is valid for ever. @p bytes: what is read and written, or 0. */
+    void (*begin)(void *user, meta_activity activity, const char *name, uint64_t bytes, uint64_t id);
+    /** It has ended; known at a later call of the library, for work that was queued. It took from
+     *  @p begin to @p end nanoseconds of CLOCK_MONOTONIC, by the device's clock if it ran on one; both
+     *  are 0 where that is not known or it failed. */
+    void (*end)(void *user, meta_activity activity, uint64_t id, uint64_t begin, uint64_t end);
+} meta_tool;
+#define META_TOOL_INIT {sizeof(meta_tool), NULL, NULL, NULL}
+/** Tell @p tool of everything that begins from now on; NULL: nobody any more. It is copied. Of what has
+ *  begun the end is still told to the one that is there then. While no other thread calls the library. */
+META_API meta_err meta_set_tool(const meta_tool *tool);
+
 #ifdef __cplusplus
 }
 #endif

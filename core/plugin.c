@@ -25,6 +25,7 @@ static const meta_host host = {
     .log = meta_log,
     .threads = meta_threads,
     .variable = meta_variable,
+    .timing = meta_profile_timing,
 };
 
 /* ------------------------------------------------------------------ folders */
@@ -97,6 +98,10 @@ static const char *missing(const meta_ops *ops)
     NEED(ticket_test);
     NEED(ticket_wait);
     NEED(ticket_release);
+    if (ops->size < offsetof(meta_ops, stamp_release) + sizeof ops->stamp_release) return NULL;
+    if (ops->launch_timed) NEED(copy_timed);
+    if (ops->copy_timed) NEED(launch_timed);
+    if (ops->stamp_read) NEED(stamp_release);
 #undef NEED
     return NULL;
 }

@@ -83,13 +83,36 @@ void meta_pending_release(meta_pending *pending)
     pending->ticket = NULL;
 }
 
+meta_err meta_launch_of(bool comm, meta_device *device, meta_queue_kind queue,
+                        const meta_call *calls, size_t count, meta_pending *pending)
+{
+    meta_plugin_queue *to = device->queue[queue];
+    meta_ticket ticket = NULL, *wanted = pending ? &ticket : META_NO_TICKET;
+    if (!to) META_TRY(meta_device_queue(device, queue, &to));
+    if (meta_profiled())
+        META_TRY(meta_profile_launch(device, queue, to, calls, count, wanted, comm));
+    else META_TRY(device->backend->ops.launch(to, calls, count, wanted));
+    if (pending) *pending = (meta_pending){device, ticket};
+    return META_OK;
+}
+
 meta_err meta_launch(meta_device *device, meta_queue_kind queue, const meta_call *calls,
                      size_t count, meta_pending *pending)
 {
+    return meta_launch_of(false, device, queue, calls, count, pending);
+}
+
+meta_err meta_copy_of(bool comm, meta_device *device, meta_queue_kind queue, meta_copy_kind kind,
+                      void *host, const meta_span *span, size_t bytes, meta_pending *pending)
+{
     meta_plugin_queue *to = device->queue[queue];
-    meta_ticket ticket = NULL;
+    meta_ticket ticket = NULL, *wanted = pending ? &ticket : META_NO_TICKET;
     if (!to) META_TRY(meta_device_queue(device, queue, &to));
-    META_TRY(device->backend->ops.launch(to, calls, count, pending ? &ticket : META_NO_TICKET));
+    if (meta_profiled())
+        META_TRY(meta_profile_copy(device, queue, to, kind, host, span, bytes, wanted, comm));
+    else
+        META_TRY(
+            device->backend->ops.copy(to, kind, host, span->object, span->offset, bytes, wanted));
     if (pending) *pending = (meta_pending){device, ticket};
     return META_OK;
 }
@@ -97,13 +120,7 @@ meta_err meta_launch(meta_device *device, meta_queue_kind queue, const meta_call
 meta_err meta_copy_on(meta_device *device, meta_queue_kind queue, meta_copy_kind kind, void *host,
                       const meta_span *span, size_t bytes, meta_pending *pending)
 {
-    meta_plugin_queue *to = device->queue[queue];
-    meta_ticket ticket = NULL;
-    if (!to) META_TRY(meta_device_queue(device, queue, &to));
-    META_TRY(device->backend->ops.copy(to, kind, host, span->object, span->offset, bytes,
-                                       pending ? &ticket : META_NO_TICKET));
-    if (pending) *pending = (meta_pending){device, ticket};
-    return META_OK;
+    return meta_copy_of(false, device, queue, kind, host, span, bytes, pending);
 }
 
 meta_err meta_queue_after(meta_device *device, meta_queue_kind queue, meta_queue_kind earlier)

@@ -13,6 +13,18 @@ static void release(const void *ptr)
     meta_registry_hold(ptr, -1);
 }
 
+static meta_err launch(meta_device *device, meta_queue_kind queue, const meta_call *calls,
+                       size_t count, meta_pending *pending)
+{
+    return meta_launch_of(true, device, queue, calls, count, pending);
+}
+
+static meta_err copy(meta_device *device, meta_queue_kind queue, meta_copy_kind kind, void *host,
+                     const meta_span *span, size_t bytes, meta_pending *pending)
+{
+    return meta_copy_of(true, device, queue, kind, host, span, bytes, pending);
+}
+
 const meta_core meta_core_table = {
     .version = META_CORE_VERSION,
     .size = sizeof(meta_core),
@@ -46,8 +58,8 @@ const meta_core meta_core_table = {
     .face_call = meta_face_call,
     .copy_call = meta_copy_call,
     .add_call = meta_add_call,
-    .launch = meta_launch,
-    .copy = meta_copy_on,
+    .launch = launch,
+    .copy = copy,
     .queue_after = meta_queue_after,
     .pending_test = meta_pending_test,
     .pending_wait = meta_pending_wait,
@@ -60,4 +72,5 @@ const meta_core meta_core_table = {
     .exact_forget = meta_exact_forget,
     .event_new = meta_event_new,
     .event_complete = meta_event_complete,
+    .profile_rows = meta_profile_rows,
 };

@@ -414,6 +414,7 @@ static void refuse_everything(void)
     UNSTARTED(meta_axpy, p, &one, q, &good_box, META_F64, &done);
     UNSTARTED(meta_set_reproducible, 1);
     UNSTARTED(meta_get_reproducible, &out_int);
+    UNSTARTED(meta_range_push, "range");
     CHECK(memcmp(stack, (const double[CELLS]){0}, sizeof stack) == 0);
     CHECK(event.slot == 0 && event.generation == 1);
 }
@@ -1010,6 +1011,17 @@ static void axpy_is_refused_by_name(void)
     end();
 }
 
+/* ------------------------------------------------------------------ profiling */
+
+static void ranges_and_tools_are_refused_by_name(void)
+{
+    begin();
+    REFUSED(META_ERR_ARGUMENT, "name", meta_range_push, NULL);
+    REFUSED(META_ERR_ARGUMENT, "tool", meta_set_tool, &(meta_tool){0});
+    REFUSED(META_ERR_ARGUMENT, "tool", meta_set_tool, &(meta_tool){.size = sizeof(size_t)});
+    end();
+}
+
 /* ------------------------------------------------------------------ is any function forgotten? */
 
 static char *read_text(const char *path)
@@ -1032,10 +1044,12 @@ static bool has_case(const char *text, const char *before, const char *name)
 static void every_public_function_has_its_cases_here(void)
 {
     /* These cannot be misused, or are looked at by a promise of their own. */
-    static const char *const others[] = {"meta_strerror", "meta_last_error", "meta_version",
-                                         "meta_init",     "meta_finalize",   "meta_flush"};
+    static const char *const others[] = {
+        "meta_strerror",        "meta_last_error", "meta_version",     "meta_init",
+        "meta_finalize",        "meta_flush",      "meta_timers_init", "meta_timers_print",
+        "meta_timers_finalize", "meta_range_pop"};
     static const char *const startless[] = {"meta_variable_count", "meta_variable_info",
-                                            "meta_type_size"};
+                                            "meta_type_size", "meta_set_tool"};
     char *header = read_text(test_source("core/meta.h"));
     char *tests = read_text(test_source("tests/test_errors.c"));
     int functions = 0;
@@ -1074,4 +1088,5 @@ TEST_MAIN(PROMISE(calls_before_the_start_are_refused), PROMISE(calls_after_the_e
           PROMISE(unpacking_is_refused_by_name), PROMISE(transposing_is_refused_by_name),
           PROMISE(stencils_are_refused_by_name), PROMISE(reductions_are_refused_by_name),
           PROMISE(dot_products_are_refused_by_name), PROMISE(axpy_is_refused_by_name),
+          PROMISE(ranges_and_tools_are_refused_by_name),
           PROMISE(every_public_function_has_its_cases_here))

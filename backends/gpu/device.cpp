@@ -147,7 +147,11 @@ void gpu_close(meta_plugin_device *device)
     GPU_NOTE(SetDevice, (device->ordinal));
     for (size_t k = 0; k < device->events.count; ++k)
         GPU_NOTE(EventDestroy, (device->events.event[k]));
+    for (size_t k = 0; k < device->timed.count; ++k)
+        GPU_NOTE(EventDestroy, (device->timed.event[k]));
+    if (device->clock.base) GPU_NOTE(EventDestroy, (device->clock.base));
     free(device->events.event);
+    free(device->timed.event);
     if (device->memory) GPU_NOTE(StreamSynchronize, (device->memory));
     gpu_pool_close(device);
     if (device->memory) GPU_NOTE(StreamDestroy, (device->memory));

@@ -30,6 +30,12 @@ struct gpu_events {
     size_t count, room;
 };
 
+/** What times of events are counted from, in nanoseconds. */
+struct gpu_clock {
+    gpu_event base; /**< NULL before the first time was read */
+    double at;
+};
+
 struct meta_plugin_device {
     int ordinal;
     int units;          /**< multiprocessors */
@@ -38,8 +44,10 @@ struct meta_plugin_device {
 #if GPU_HAS_POOLS
     GPU(MemPool_t) pool; /**< NULL where memory is not pooled */
 #endif
-    pthread_mutex_t lock; /**< of the events */
+    pthread_mutex_t lock; /**< of the events and the clock */
     gpu_events events;
+    gpu_events timed; /**< those that keep the time */
+    gpu_clock clock;
 };
 
 struct meta_plugin_queue {
@@ -105,6 +113,10 @@ meta_err gpu_event_take(meta_plugin_device *device, gpu_event *event);
 void gpu_event_keep(meta_plugin_device *device, gpu_event event);
 /** Put a ticket behind what was queued last; with the queue's lock held. */
 meta_err gpu_ticket_put(meta_plugin_queue *queue, meta_ticket *ticket);
+/** Keep the time before and after what is queued between the two calls, unless @p stamp is NULL; with
+ *  the queue's lock held. */
+void gpu_stamp_begin(meta_plugin_queue *queue, meta_stamp *stamp);
+void gpu_stamp_end(meta_plugin_queue *queue, meta_stamp *stamp, int failed);
 /** A slot for a result of the next launch; with the queue's lock held. */
 meta_err gpu_result_slot(meta_plugin_queue *queue, void *host, size_t bytes, void **slot);
 /** Forget the results of the latest launch; with the queue's lock held. */

@@ -8,8 +8,8 @@
 
 #include <cstring>
 
-/* Of a reduction over what is only read, twice as many blocks as run at once, since each thread should
- * take many elements; of everything else up to GPU_BLOCKS_PER_UNIT to a multiprocessor. */
+/* Of a reduction over what is only read, twice as many blocks as run at once, since each thread
+ * should take many elements; of everything else up to GPU_BLOCKS_PER_UNIT to a multiprocessor. */
 #define REDUCTION_BLOCKS_PER_UNIT 6
 /* Threads that a multiprocessor should find to do: twice what it runs at once. */
 #define THREADS_PER_UNIT 4096
@@ -176,17 +176,25 @@ static void abandon(meta_plugin_queue *queue)
     gpu_results_drop(queue);
 }
 
-meta_err gpu_launch(meta_plugin_queue *queue, const meta_call *calls, size_t count,
-                    meta_ticket *ticket)
+meta_err gpu_launch_timed(meta_plugin_queue *queue, const meta_call *calls, size_t count,
+                          meta_ticket *ticket, meta_stamp *stamp)
 {
     if (ticket) *ticket = NULL;
     if (count == 0) return META_OK;
     GPU_TRY_META(gpu_use(queue->device));
     pthread_mutex_lock(&queue->lock);
     ++queue->sequence;
+    gpu_stamp_begin(queue, stamp);
     meta_err error = launch_all(queue, calls, count);
     if (error == META_OK && ticket) error = gpu_ticket_put(queue, ticket);
+    gpu_stamp_end(queue, stamp, error != META_OK);
     if (error != META_OK) abandon(queue);
     pthread_mutex_unlock(&queue->lock);
     return error;
+}
+
+meta_err gpu_launch(meta_plugin_queue *queue, const meta_call *calls, size_t count,
+                    meta_ticket *ticket)
+{
+    return gpu_launch_timed(queue, calls, count, ticket, NULL);
 }

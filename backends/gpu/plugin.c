@@ -38,6 +38,10 @@ static const meta_ops operations = {
     .ticket_test = gpu_ticket_test,
     .ticket_wait = gpu_ticket_wait,
     .ticket_release = gpu_ticket_release,
+    .copy_timed = gpu_copy_timed,
+    .launch_timed = gpu_launch_timed,
+    .stamp_read = gpu_stamp_read,
+    .stamp_release = gpu_stamp_release,
 };
 
 META_API const meta_plugin meta_plugin_v1 = {

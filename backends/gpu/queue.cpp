@@ -11,9 +11,8 @@
 
 /* ------------------------------------------------------------------ events */
 
-meta_err gpu_event_take(meta_plugin_device *device, gpu_event *event)
+static int take(meta_plugin_device *device, gpu_events *unused, gpu_event *event)
 {
-    gpu_events *unused = &device->events;
     int found = 0;
     pthread_mutex_lock(&device->lock);
     if (unused->count > 0) {
@@ -21,14 +20,12 @@ meta_err gpu_event_take(meta_plugin_device *device, gpu_event *event)
         found = 1;
     }
     pthread_mutex_unlock(&device->lock);
-    if (!found) GPU_TRY(EventCreateWithFlags, (event, GPU(EventDisableTiming)));
-    return META_OK;
+    return found;
 }
 
 /* An event may still be pending: the next record on it starts it anew. */
-void gpu_event_keep(meta_plugin_device *device, gpu_event event)
+static void keep(meta_plugin_device *device, gpu_events *unused, gpu_event event)
 {
-    gpu_events *unused = &device->events;
     int kept = 1;
     pthread_mutex_lock(&device->lock);
     if (unused->count == unused->room) {
@@ -43,6 +40,123 @@ void gpu_event_keep(meta_plugin_device *device, gpu_event event)
     if (kept) unused->event[unused->count++] = event;
     pthread_mutex_unlock(&device->lock);
     if (!kept) GPU_NOTE(EventDestroy, (event));
+}
+
+meta_err gpu_event_take(meta_plugin_device *device, gpu_event *event)
+{
+    if (!take(device, &device->events, event))
+        GPU_TRY(EventCreateWithFlags, (event, GPU(EventDisableTiming)));
+    return META_OK;
+}
+
+void gpu_event_keep(meta_plugin_device *device, gpu_event event)
+{
+    keep(device, &device->events, event);
+}
+
+/* ------------------------------------------------------------------ when work ran */
+
+/* Events around a launch or a copy, which keep the time. */
+struct gpu_stamp {
+    meta_plugin_queue *queue;
+    gpu_event begin, end;
+};
+
+static int record_timed(meta_plugin_queue *queue, gpu_event *event)
+{
+    if (!take(queue->device, &queue->device->timed, event) &&
+        GPU(EventCreate)(event) != GPU(Success))
+        return 0;
+    if (GPU(EventRecord)(*event, queue->stream) == GPU(Success)) return 1;
+    keep(queue->device, &queue->device->timed, *event);
+    return 0;
+}
+
+/* Work is none the worse where its time cannot be kept. */
+void gpu_stamp_begin(meta_plugin_queue *queue, meta_stamp *stamp)
+{
+    gpu_stamp *made = stamp ? (gpu_stamp *)calloc(1, sizeof *made) : NULL;
+    if (!made) return;
+    made->queue = queue;
+    if (record_timed(queue, &made->begin)) {
+        stamp->work = made;
+        return;
+    }
+    (void)GPU(GetLastError)();
+    free(made);
+}
+
+void gpu_stamp_end(meta_plugin_queue *queue, meta_stamp *stamp, int failed)
+{
+    gpu_stamp *made = stamp ? (gpu_stamp *)stamp->work : NULL;
+    if (!made || (!failed && record_timed(queue, &made->end))) return;
+    (void)GPU(GetLastError)();
+    keep(queue->device, &queue->device->timed, made->begin);
+    free(made);
+    stamp->work = NULL;
+}
+
+/* Nanoseconds from the device's base to @p event. */
+static int since_base(const gpu_clock *clock, gpu_event event, double *nanoseconds)
+{
+    float milliseconds = 0;
+    if (GPU(EventElapsedTime)(&milliseconds, clock->base, event) != GPU(Success)) {
+        (void)GPU(GetLastError)();
+        return 0;
+    }
+    *nanoseconds = 1e6 * (double)milliseconds;
+    return 1;
+}
+
+/* The runtime tells times between events alone, as a float: so the base is moved along with them.
+ */
+static int read_clock(gpu_clock *clock, gpu_stamp *asked, uint64_t *begin, uint64_t *end)
+{
+    const double far = 1e9;
+    double from, to;
+    if (!clock->base) {
+        clock->base = asked->begin;
+        asked->begin = NULL;
+        clock->at = 1e12;
+        from = 0;
+    } else if (!since_base(clock, asked->begin, &from)) {
+        return 0;
+    }
+    if (!since_base(clock, asked->end, &to)) return 0;
+    *begin = (uint64_t)(clock->at + from);
+    *end = (uint64_t)(clock->at + (to > from ? to : from));
+    if (to > far && asked->begin) {
+        const gpu_event old = clock->base;
+        clock->base = asked->end;
+        clock->at += to;
+        asked->end = old;
+    }
+    return 1;
+}
+
+int gpu_stamp_read(void *work, uint64_t *begin, uint64_t *end)
+{
+    gpu_stamp *asked = (gpu_stamp *)work;
+    meta_plugin_device *device = asked->queue->device;
+    *begin = *end = 0;
+    GPU_NOTE(SetDevice, (device->ordinal));
+    const gpu_status status = GPU(EventQuery)(asked->end);
+    if (status != GPU(Success)) (void)GPU(GetLastError)();
+    if (status == GPU(ErrorNotReady)) return 0;
+    if (status != GPU(Success)) return 1;
+    pthread_mutex_lock(&device->lock);
+    (void)read_clock(&device->clock, asked, begin, end);
+    pthread_mutex_unlock(&device->lock);
+    return 1;
+}
+
+void gpu_stamp_release(void *work)
+{
+    gpu_stamp *given = (gpu_stamp *)work;
+    meta_plugin_device *device = given->queue->device;
+    if (given->begin) keep(device, &device->timed, given->begin);
+    if (given->end) keep(device, &device->timed, given->end);
+    free(given);
 }
 
 /* ------------------------------------------------------------------ results; with the lock held */
@@ -213,14 +327,22 @@ static meta_err copy_now(meta_plugin_queue *queue, meta_copy_kind kind, void *ho
     return error;
 }
 
-meta_err gpu_copy(meta_plugin_queue *queue, meta_copy_kind kind, void *host, void *object,
-                  uint64_t offset, size_t bytes, meta_ticket *ticket)
+meta_err gpu_copy_timed(meta_plugin_queue *queue, meta_copy_kind kind, void *host, void *object,
+                        uint64_t offset, size_t bytes, meta_ticket *ticket, meta_stamp *stamp)
 {
     GPU_TRY_META(gpu_use(queue->device));
     pthread_mutex_lock(&queue->lock);
+    gpu_stamp_begin(queue, stamp);
     const meta_err error = copy_now(queue, kind, host, (char *)object + offset, bytes, ticket);
+    gpu_stamp_end(queue, stamp, error != META_OK);
     pthread_mutex_unlock(&queue->lock);
     return error;
+}
+
+meta_err gpu_copy(meta_plugin_queue *queue, meta_copy_kind kind, void *host, void *object,
+                  uint64_t offset, size_t bytes, meta_ticket *ticket)
+{
+    return gpu_copy_timed(queue, kind, host, object, offset, bytes, ticket, NULL);
 }
 
 static void settle(const gpu_ticket *ticket)

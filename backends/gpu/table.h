@@ -37,6 +37,10 @@ meta_err gpu_queue_finish(meta_plugin_queue *queue);
 meta_err gpu_queue_after(meta_plugin_queue *queue, meta_plugin_queue *earlier);
 meta_err gpu_copy(meta_plugin_queue *queue, meta_copy_kind kind, void *host, void *object,
                   uint64_t offset, size_t bytes, meta_ticket *ticket);
+meta_err gpu_copy_timed(meta_plugin_queue *queue, meta_copy_kind kind, void *host, void *object,
+                        uint64_t offset, size_t bytes, meta_ticket *ticket, meta_stamp *stamp);
+int gpu_stamp_read(void *work, uint64_t *begin, uint64_t *end);
+void gpu_stamp_release(void *work);
 meta_err gpu_ticket_test(meta_ticket ticket, int *complete);
 meta_err gpu_ticket_wait(meta_ticket ticket);
 void gpu_ticket_release(meta_ticket ticket);
@@ -44,6 +48,8 @@ void gpu_ticket_release(meta_ticket ticket);
 /* launch.cpp */
 meta_err gpu_launch(meta_plugin_queue *queue, const meta_call *calls, size_t count,
                     meta_ticket *ticket);
+meta_err gpu_launch_timed(meta_plugin_queue *queue, const meta_call *calls, size_t count,
+                          meta_ticket *ticket, meta_stamp *stamp);
 
 #ifdef __cplusplus
 }

@@ -155,8 +155,10 @@ static meta_err finish(meta_plugin_queue *queue, const ocl_kernel *kernel, const
     return META_OK;
 }
 
-/* @p event, if it is not NULL, becomes that of the last command queued. */
-static meta_err launch_one(meta_plugin_queue *queue, const meta_call *call, cl_event *event)
+/* @p event, if it is not NULL, becomes that of the last command queued, and @p first that of the
+ * first one. */
+static meta_err launch_one(meta_plugin_queue *queue, const meta_call *call, cl_event *first,
+                           cl_event *event)
 {
     meta_plugin_device *device = queue->device;
     const uint32_t last = finish_of(call->kernel);
@@ -164,9 +166,14 @@ static meta_err launch_one(meta_plugin_queue *queue, const meta_call *call, cl_e
     shape s;
     OCL_TRY_META(ocl_kernel_get(device, call->kernel, call->type, &kernel));
     s = shape_of(device, kernel, &call->space, last ? OCL_MAX_PARTIALS : UINT32_MAX);
-    if (!last) return enqueue(queue, kernel, call, &s, event);
+    if (!last) {
+        cl_event *only = event ? event : first;
+        OCL_TRY_META(enqueue(queue, kernel, call, &s, only));
+        if (first && only != first) OCL_TRY(clRetainEvent(*first = *only), "clRetainEvent");
+        return META_OK;
+    }
     OCL_TRY_META(ocl_kernel_get(device, last, call->type, &combine));
-    OCL_TRY_META(enqueue(queue, kernel, call, &s, NULL));
+    OCL_TRY_META(enqueue(queue, kernel, call, &s, first));
     return finish(queue, combine, call, groups_of(&s), event);
 }
 
@@ -179,10 +186,10 @@ static meta_err prepare(meta_plugin_device *device, const meta_call *calls, size
     return META_OK;
 }
 
-meta_err ocl_launch(meta_plugin_queue *queue, const meta_call *calls, size_t count,
-                    meta_ticket *ticket)
+meta_err ocl_launch_timed(meta_plugin_queue *queue, const meta_call *calls, size_t count,
+                          meta_ticket *ticket, meta_stamp *stamp)
 {
-    cl_event event = NULL;
+    cl_event event = NULL, first = NULL;
     meta_err err = META_OK;
     if (count == 0) {
         if (ticket) *ticket = NULL;
@@ -191,12 +198,24 @@ meta_err ocl_launch(meta_plugin_queue *queue, const meta_call *calls, size_t cou
     OCL_TRY_META(prepare(queue->device, calls, count));
     pthread_mutex_lock(&queue->device->launch_lock);
     for (size_t k = 0; !err && k < count; ++k)
-        err = launch_one(queue, &calls[k], k + 1 == count ? &event : NULL);
+        err = launch_one(queue, &calls[k], stamp && k == 0 ? &first : NULL,
+                         k + 1 == count ? &event : NULL);
     pthread_mutex_unlock(&queue->device->launch_lock);
     if (err) {
         /* The caller may free what was queued of the unit. */
         clFinish(queue->cl);
+        if (first) clReleaseEvent(first);
         return err;
     }
+    if (first) {
+        ocl_stamp_make(first, event, stamp);
+        clReleaseEvent(first);
+    }
     return ocl_submit(queue, event, ticket);
+}
+
+meta_err ocl_launch(meta_plugin_queue *queue, const meta_call *calls, size_t count,
+                    meta_ticket *ticket)
+{
+    return ocl_launch_timed(queue, calls, count, ticket, NULL);
 }

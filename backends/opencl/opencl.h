@@ -142,6 +142,13 @@ meta_err ocl_copy(meta_plugin_queue *queue, meta_copy_kind kind, void *host, voi
                   uint64_t offset, size_t bytes, meta_ticket *ticket);
 /** Start the commands queued so far; @p last is the event of the latest and becomes the ticket. */
 meta_err ocl_submit(meta_plugin_queue *queue, cl_event last, meta_ticket *ticket);
+/** The same, with what tells when the copy ran, where @p made is not NULL. */
+meta_err ocl_copy_timed(meta_plugin_queue *queue, meta_copy_kind kind, void *host, void *object,
+                        uint64_t offset, size_t bytes, meta_ticket *ticket, meta_stamp *made);
+/** What tells when the commands from @p first to @p last ran; both stay the caller's. */
+void ocl_stamp_make(cl_event first, cl_event last, meta_stamp *made);
+int ocl_stamp_read(void *work, uint64_t *begin, uint64_t *end);
+void ocl_stamp_release(void *work);
 meta_err ocl_ticket_test(meta_ticket ticket, int *complete);
 meta_err ocl_ticket_wait(meta_ticket ticket);
 void ocl_ticket_release(meta_ticket ticket);
@@ -176,6 +183,9 @@ void ocl_cache_unlock(int lock);
 /* launch.c */
 meta_err ocl_launch(meta_plugin_queue *queue, const meta_call *calls, size_t count,
                     meta_ticket *ticket);
+
+meta_err ocl_launch_timed(meta_plugin_queue *queue, const meta_call *calls, size_t count,
+                          meta_ticket *ticket, meta_stamp *stamp);
 
 /* Made by embed.sh from the files of kernels/. */
 extern const unsigned char ocl_text_meta_types_h[];

@@ -45,6 +45,10 @@ static const meta_ops operations = {
     .ticket_test = ocl_ticket_test,
     .ticket_wait = ocl_ticket_wait,
     .ticket_release = ocl_ticket_release,
+    .copy_timed = ocl_copy_timed,
+    .launch_timed = ocl_launch_timed,
+    .stamp_read = ocl_stamp_read,
+    .stamp_release = ocl_stamp_release,
 };
 
 META_API const meta_plugin meta_plugin_v1 = {

@@ -18,7 +18,9 @@ static meta_err make_queue(meta_plugin_queue *queue, cl_command_queue adopted)
         OCL_TRY(clRetainCommandQueue(adopted), "clRetainCommandQueue");
         queue->cl = adopted;
     } else {
-        queue->cl = clCreateCommandQueue(device->context, device->about.device, 0, &status);
+        const cl_command_queue_properties timed =
+            ocl_host->timing() ? CL_QUEUE_PROFILING_ENABLE : 0;
+        queue->cl = clCreateCommandQueue(device->context, device->about.device, timed, &status);
         OCL_TRY(status, "clCreateCommandQueue");
     }
     queue->scratch = clCreateBuffer(device->context, CL_MEM_READ_WRITE,
@@ -164,8 +166,55 @@ meta_err ocl_queue_after(meta_plugin_queue *queue, meta_plugin_queue *earlier)
     return META_OK;
 }
 
-meta_err ocl_copy(meta_plugin_queue *queue, meta_copy_kind kind, void *host, void *object,
-                  uint64_t offset, size_t bytes, meta_ticket *ticket)
+/* ------------------------------------------------------------------ when work ran */
+
+/* The first and the last command of a launch. */
+typedef struct stamp {
+    cl_event first, last;
+} stamp;
+
+void ocl_stamp_make(cl_event first, cl_event last, meta_stamp *made)
+{
+    stamp *s = malloc(sizeof *s);
+    if (!s) return; /* the work is none the worse for it */
+    *s = (stamp){first, last};
+    clRetainEvent(first);
+    clRetainEvent(last);
+    made->work = s;
+}
+
+/* The application's own queue may not keep times, nor one made before they were wanted. */
+int ocl_stamp_read(void *work, uint64_t *begin, uint64_t *end)
+{
+    const stamp *s = work;
+    cl_ulong start = 0, stop = 0;
+    *begin = *end = 0;
+    const cl_int status = event_status(s->last);
+    if (status > CL_COMPLETE) return 0;
+    if (status == CL_COMPLETE &&
+        clGetEventProfilingInfo(s->first, CL_PROFILING_COMMAND_START, sizeof start, &start, NULL) ==
+            CL_SUCCESS &&
+        clGetEventProfilingInfo(s->last, CL_PROFILING_COMMAND_END, sizeof stop, &stop, NULL) ==
+            CL_SUCCESS &&
+        stop >= start) {
+        *begin = start;
+        *end = stop;
+    }
+    return 1;
+}
+
+void ocl_stamp_release(void *work)
+{
+    stamp *s = work;
+    clReleaseEvent(s->first);
+    clReleaseEvent(s->last);
+    free(s);
+}
+
+/* ------------------------------------------------------------------ copies and tickets */
+
+meta_err ocl_copy_timed(meta_plugin_queue *queue, meta_copy_kind kind, void *host, void *object,
+                        uint64_t offset, size_t bytes, meta_ticket *ticket, meta_stamp *made)
 {
     cl_event event = NULL;
     if (kind == META_COPY_H2D)
@@ -176,7 +225,14 @@ meta_err ocl_copy(meta_plugin_queue *queue, meta_copy_kind kind, void *host, voi
         OCL_TRY(
             clEnqueueReadBuffer(queue->cl, object, CL_FALSE, offset, bytes, host, 0, NULL, &event),
             "clEnqueueReadBuffer");
+    if (made) ocl_stamp_make(event, event, made);
     return ocl_submit(queue, event, ticket);
+}
+
+meta_err ocl_copy(meta_plugin_queue *queue, meta_copy_kind kind, void *host, void *object,
+                  uint64_t offset, size_t bytes, meta_ticket *ticket)
+{
+    return ocl_copy_timed(queue, kind, host, object, offset, bytes, ticket, NULL);
 }
 
 meta_err ocl_ticket_test(meta_ticket ticket, int *complete)

@@ -6,6 +6,8 @@
 
 #include "config.h"
 
+#include <time.h>
+
 #include "meta_backend.h"
 
 /** What the core offers. */
@@ -44,6 +46,14 @@ static inline void openmp_share(meta_i64 length, int k, int n, meta_i64 part[2])
     const meta_i64 each = length / n, over = length % n;
     part[0] = k * each + (k < over ? k : over);
     part[1] = part[0] + each + (k < over);
+}
+
+/** What a clock says around work: the back end's work has ended when the call that queues it returns. */
+static inline uint64_t openmp_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
 /** Run the calls, one after the other, to their end. */

@@ -130,6 +130,26 @@ static void ticket_release(meta_ticket ticket)
     (void)ticket;
 }
 
+/* ------------------------------------------------------------------ when work ran */
+
+static meta_err copy_timed(meta_plugin_queue *queue, meta_copy_kind kind, void *host, void *object,
+                           uint64_t offset, size_t bytes, meta_ticket *ticket, meta_stamp *stamp)
+{
+    stamp->begin = openmp_now();
+    const meta_err error = openmp_copy(queue, kind, host, object, offset, bytes, ticket);
+    stamp->end = openmp_now();
+    return error;
+}
+
+static meta_err launch_timed(meta_plugin_queue *queue, const meta_call *calls, size_t count,
+                             meta_ticket *ticket, meta_stamp *stamp)
+{
+    stamp->begin = openmp_now();
+    const meta_err error = openmp_launch(queue, calls, count, ticket);
+    stamp->end = openmp_now();
+    return error;
+}
+
 static const meta_ops ops = {
     .size = sizeof ops,
     .device_count = device_count,
@@ -152,6 +172,8 @@ static const meta_ops ops = {
     .ticket_test = ticket_test,
     .ticket_wait = ticket_wait,
     .ticket_release = ticket_release,
+    .copy_timed = copy_timed,
+    .launch_timed = launch_timed,
 };
 
 META_API const meta_plugin meta_plugin_v1 = {

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file profile.h
+ *  What is recorded of a run, as the files share it that record it, add it up and write it down.
+ *
+ *  A record is made where work is queued (submit.c), where a message is given to MPI or a range is
+ *  opened. Each thread keeps its own records, so that threads do not wait for each other: its lock is
+ *  contended only while results are gathered. When the work ran is asked of the back end later, when
+ *  the thread queues further work or at the end. */
+#ifndef META_PROFILE_H
+#define META_PROFILE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "internal.h"
+
+/** What is wanted; several at once. */
+enum {
+    META_PROFILE_SUMMARY = 1, /**< META_PROFILE=summary: printed at the end */
+    META_PROFILE_TIMERS = 2,  /**< meta_timers_init(): printed when asked for */
+    META_PROFILE_TOOL = 4     /**< meta_set_tool() */
+};
+extern _Atomic int meta_profile_flags;
+
+/** Whether anything is recorded: all that it costs while nothing is. */
+static inline bool meta_profiled(void)
+{
+    return __builtin_expect(
+        atomic_load_explicit(&meta_profile_flags, memory_order_relaxed) != 0, 0);
+}
+
+/* profile.c */
+/** Read META_PROFILE, and begin what it asks for. */
+meta_err meta_profile_read(void);
+/** The library ends: print and write what was asked for, and forget it. */
+void meta_profile_end(void);
+int meta_profile_timing(void);
+uint64_t meta_profile_now(void);
+/** Queue the work and record it; the same results as without. @p comm: it is a message's. */
+meta_err meta_profile_launch(meta_device *device, meta_queue_kind queue, meta_plugin_queue *to,
+                             const meta_call *calls, size_t count, meta_ticket *ticket, bool comm);
+meta_err meta_profile_copy(meta_device *device, meta_queue_kind queue, meta_plugin_queue *to,
+                           meta_copy_kind kind, void *host, const meta_span *span, size_t bytes,
+                           meta_ticket *ticket, bool comm);
+
+/** Wait for all devices, then this process's lines, to be given to free(). */
+meta_err meta_profile_rows(meta_profile_row **rows, size_t *used);
+
+/* profile_text.c */
+/** Print the table of @p count processes. */
+void meta_profile_print(const meta_profile_share *share, int count);
+
+/* profile_limit.c */
+/** Bytes a second that a copy on the device reads and writes together; 0 where it cannot be told. */
+double meta_profile_limit(meta_device *device);
+
+#endif

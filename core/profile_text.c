@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file profile_text.c
+ *  The table of a run: each process's lines put together, the longest first. */
+#include "core.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A line of all processes that have it. */
+typedef struct line {
+    meta_profile_row sum;
+    int ranks, least_rank, most_rank;
+    double least, most; /* seconds of a rank */
+} line;
+
+static const char *const titles[META_WHERE_COUNT] = {
+    [META_WHERE_WORK] = "kernels and copies",
+    [META_WHERE_HALO] = "for halo exchanges",
+    [META_WHERE_MESSAGE] = "for messages and reductions",
+    [META_WHERE_WIRE] = "messages from end to end",
+    [META_WHERE_RANGE] = "ranges",
+};
+
+static line *line_of(line *lines, size_t *count, const meta_profile_row *row)
+{
+    line *l = lines;
+    while (l < lines + *count &&
+           (l->sum.where != row->where || strcmp(l->sum.backend, row->backend) != 0 ||
+            strcmp(l->sum.name, row->name) != 0))
+        ++l;
+    if (l == lines + *count) {
+        ++*count;
+        *l = (line){.sum = {.where = row->where}};
+        memcpy(l->sum.backend, row->backend, sizeof l->sum.backend);
+        memcpy(l->sum.name, row->name, sizeof l->sum.name);
+    }
+    return l;
+}
+
+static void add(line *l, const meta_profile_row *row, int rank)
+{
+    if (l->ranks == 0 || row->seconds < l->least) l->least = row->seconds, l->least_rank = rank;
+    if (l->ranks == 0 || row->seconds > l->most) l->most = row->seconds, l->most_rank = rank;
+    ++l->ranks;
+    l->sum.calls += row->calls;
+    l->sum.bytes += row->bytes;
+    l->sum.timed += row->timed;
+    l->sum.timed_bytes += row->timed_bytes;
+    l->sum.seconds += row->seconds;
+    l->sum.could += row->could;
+}
+
+/* By place and back end, and there the one that took longest first. */
+static int order(const void *a, const void *b)
+{
+    const line *x = a, *y = b;
+    if (x->sum.where != y->sum.where) return x->sum.where < y->sum.where ? -1 : 1;
+    const int backend = strcmp(x->sum.backend, y->sum.backend);
+    if (backend != 0) return backend;
+    if (x->sum.seconds != y->sum.seconds) return x->sum.seconds > y->sum.seconds ? -1 : 1;
+    return strcmp(x->sum.name, y->sum.name);
+}
+
+/* A number of bytes in at most nine characters. */
+static const char *bytes_text(uint64_t bytes, char text[16])
+{
+    static const char *const units[] = {"kB", "MB", "GB", "TB", "PB"};
+    double value = (double)bytes / 1000;
+    int k = 0;
+    if (bytes < 10000) return snprintf(text, 16, "%d B", (int)bytes), text;
+    while (value >= 10000 && k < 4) value /= 1000, ++k;
+    snprintf(text, 16, "%.1f %s", value, units[k]);
+    return text;
+}
+
+static void print_line(const line *l, int shares)
+{
+    char bytes[16], least[40], most[40], speed[16] = "", share[16] = "";
+    const meta_profile_row *s = &l->sum;
+    fprintf(stderr, "  %-26s %9llu %10s", s->name, (unsigned long long)s->calls,
+            s->bytes > 0 ? bytes_text(s->bytes, bytes) : "");
+    if (s->timed == 0) {
+        fprintf(stderr, "  this back end tells no times\n");
+        return;
+    }
+    if (s->timed_bytes > 0 && s->seconds > 0)
+        snprintf(speed, sizeof speed, "%.2f", 1e-9 * (double)s->timed_bytes / s->seconds);
+    if (s->could > 0)
+        snprintf(share, sizeof share, "%.0f %%", 100 * (double)s->timed_bytes / s->could);
+    snprintf(least, sizeof least, "%.3f", 1e3 * l->least);
+    snprintf(most, sizeof most, "%.3f", 1e3 * l->most);
+    if (shares > 1) {
+        snprintf(least, sizeof least, "%.3f (%d)", 1e3 * l->least, l->least_rank);
+        snprintf(most, sizeof most, "%.3f (%d)", 1e3 * l->most, l->most_rank);
+    }
+    fprintf(stderr, " %10.2f %14s %10.3f %14s %8s %7s%s\n", 1e6 * s->seconds / (double)s->timed,
+            least, 1e3 * s->seconds / l->ranks, most, speed, share,
+            s->timed < s->calls ? "  some without a time" : "");
+}
+
+static void print_lines(const line *lines, size_t count, int shares)
+{
+    for (size_t k = 0; k < count; ++k) {
+        const meta_profile_row *s = &lines[k].sum, *before = k > 0 ? &lines[k - 1].sum : NULL;
+        if (!before || before->where != s->where || strcmp(before->backend, s->backend) != 0)
+            fprintf(stderr, "%s%s%s\n", titles[s->where], *s->backend ? " on " : "", s->backend);
+        print_line(&lines[k], shares);
+    }
+}
+
+/* Seconds of each share: least, mean, most. */
+static void print_seconds(const char *title, const meta_profile_share *share, int count,
+                          double (*of)(const meta_profile_share *))
+{
+    int least = 0, most = 0;
+    double sum = 0;
+    for (int k = 0; k < count; ++k) {
+        sum += of(&share[k]);
+        if (of(&share[k]) < of(&share[least])) least = k;
+        if (of(&share[k]) > of(&share[most])) most = k;
+    }
+    fprintf(stderr, "  %-26s %10.3f (%d) %10.3f %10.3f (%d) ms\n", title, 1e3 * of(&share[least]),
+            share[least].rank, 1e3 * sum / count, 1e3 * of(&share[most]), share[most].rank);
+}
+
+static double under_way(const meta_profile_share *s)
+{
+    return s->comm;
+}
+
+static double hidden(const meta_profile_share *s)
+{
+    return s->hidden;
+}
+
+static double exposed(const meta_profile_share *s)
+{
+    return s->comm - s->hidden;
+}
+
+static void print_overlap(const meta_profile_share *share, int count)
+{
+    double all = 0;
+    for (int k = 0; k < count; ++k) all += share[k].comm;
+    if (all == 0) return;
+    fprintf(stderr, "communication, of a rank: least, mean and most\n");
+    print_seconds("under way", share, count, under_way);
+    print_seconds("hidden behind kernels", share, count, hidden);
+    print_seconds("exposed", share, count, exposed);
+}
+
+void meta_profile_print(const meta_profile_share *share, int count)
+{
+    size_t room = 1, used = 0;
+    double seconds = 0;
+    for (int k = 0; k < count; ++k) {
+        room += share[k].count;
+        if (share[k].seconds > seconds) seconds = share[k].seconds;
+    }
+    line *lines = calloc(room, sizeof *lines);
+    if (!lines) {
+        meta_log(META_LOG_WARN, "the host has no memory for the summary of a run");
+        return;
+    }
+    for (int k = 0; k < count; ++k)
+        for (size_t n = 0; n < share[k].count; ++n)
+            add(line_of(lines, &used, &share[k].rows[n]), &share[k].rows[n], share[k].rank);
+    qsort(lines, used, sizeof *lines, order);
+    fprintf(stderr, "libmeta: %d process%s, %.3f s counted\n", count, count == 1 ? "" : "es",
+            seconds);
+    fprintf(stderr, "  %-26s %9s %10s %10s %14s %10s %14s %8s %7s\n", "", "calls", "bytes",
+            "us a call", "least ms", "mean ms", "most ms", "GB/s", "of copy");
+    print_lines(lines, used, count);
+    print_overlap(share, count);
+    free(lines);
+}
