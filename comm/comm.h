@@ -7,6 +7,7 @@
 #include "config.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 
 #include "internal.h"
@@ -43,6 +44,7 @@ typedef struct comm_job {
     bool direct;       /**< MPI takes GPU memory, of whatever rank has any: comm_gpu_mpi_takes() */
     bool wants_thread; /**< META_PROGRESS: a thread of the library's own advances messages */
     bool crowded;      /**< there are more ranks on the node than cores */
+    int profiled;      /**< META_PROFILE: what all ranks record, META_PROFILE_SUMMARY */
 } comm_job;
 extern comm_job job;
 
@@ -223,6 +225,8 @@ struct comm_message {
     int64_t *limbs; /**< exact sums; until they are filled in, a pinned one in each first word */
     bool pinned;
 
+    uint64_t posted; /**< when, where it is recorded; else 0 */
+
     meta_event event; /**< of the caller, where tracked */
     bool tracked;
     comm_waiter *waiter;
@@ -358,6 +362,21 @@ void comm_back_off(unsigned idle);
 void comm_background_error(meta_err error, const char *text);
 meta_err comm_background_take(void);
 void comm_hooks_set(void);
+
+/* profile.c */
+/** Settle with all ranks what is recorded. Collective over job.collectives. */
+meta_err comm_profile_begin(void);
+/** Print the summary that META_PROFILE asks for. Collective. */
+meta_err comm_profile_end(void);
+/** The core's hook. Collective. */
+meta_err comm_profile_print(void);
+static inline bool comm_profiled(void)
+{
+    return __builtin_expect(atomic_load_explicit(core->profiling, memory_order_relaxed) != 0, 0);
+}
+/** The message is posted, and its caller told. */
+void comm_record_post(comm_message *m);
+void comm_record_told(comm_message *m);
 
 /* send.c and recv.c: first steps */
 meta_err comm_send_load(comm_message *m);

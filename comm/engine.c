@@ -138,6 +138,7 @@ void comm_hooks_set(void)
                                      .allowed = allowed,
                                      .flush = flush,
                                      .settle = settle,
+                                     .print = comm_profile_print,
                                      .finalize = finalize};
     core->set_hooks(&hooks);
 }

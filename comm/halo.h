@@ -141,6 +141,7 @@ struct halo_plan {
 
     /* the exchange; halo_exchange.c */
     uint64_t number; /**< of exchanges begun; the slot of this one is its remainder */
+    uint64_t began;  /**< when, where it is recorded; else 0 */
     halo_state state;
     bool waiting; /**< for the window's slot, before anything can be packed */
     bool packing; /**< what is to be sent is on its way to where MPI or the peer takes it */
@@ -195,6 +196,13 @@ void halo_traffic_sent(meta_path path, uint64_t messages, uint64_t bytes);
 void halo_traffic_received(meta_path path, uint64_t messages, uint64_t bytes);
 /** Write them to the log, and begin anew. */
 void halo_traffic_report(void);
+
+/* profile.c: an exchange begins, the messages of a segment (-1: all) are about to be given away, one
+ * has come, and the caller is told */
+void halo_record_begin(halo_plan *p);
+void halo_record_sent(const halo_plan *p, int segment);
+void halo_record_arrived(const halo_plan *p, int way);
+void halo_record_end(halo_plan *p);
 
 /* halo_verify.c */
 /** Compare with every neighbour, and learn what each sends by which way. */

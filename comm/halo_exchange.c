@@ -20,6 +20,7 @@ static void tell(halo_plan *p)
 {
     if (p->done) return;
     p->done = true;
+    if (p->began) halo_record_end(p);
     for (int k = 0; k < p->fields; ++k) {
         if (p->field[k].held) core->release(p->field[k].held);
         p->field[k].held = NULL;
@@ -152,6 +153,7 @@ static meta_err issue(halo_plan *p, int s)
 {
     const int first = s < 0 ? 0 : p->segment[s].first_part;
     const int parts = s < 0 ? p->sends : p->segment[s].parts;
+    if (p->began) halo_record_sent(p, s);
     for (int way = 0; way < p->ways; ++way) {
         const halo_link *link = &p->link[way];
         if (link->used && link->out == META_PATH_SHARED && link->segment == s &&
@@ -257,7 +259,9 @@ static meta_err take_part(halo_plan *p, int k, const MPI_Status *status)
     COMM_TRY(check_length(p, part, status));
     if (p->recv_staging)
         COMM_TRY(upload(p, halo_recv_memory(p, part->at), part->at, part->bytes, &link->upload));
-    if (--link->parts_left == 0) link->arrival = HALO_ARRIVED;
+    if (--link->parts_left > 0) return META_OK;
+    link->arrival = HALO_ARRIVED;
+    if (p->began) halo_record_arrived(p, part->way);
     return META_OK;
 }
 
@@ -287,6 +291,7 @@ static bool look_at_window(halo_plan *p)
         if (!halo_window_filled(p, way)) continue;
         moved = true;
         link->arrival = HALO_ARRIVED;
+        if (p->began) halo_record_arrived(p, way);
         if (p->host) continue;
         const meta_err error = upload(p, halo_window_theirs(p, link, slot), link->recv_at,
                                       link->recv_bytes, &link->upload);
@@ -587,6 +592,7 @@ static void reset(halo_plan *p)
 static meta_err begin(halo_plan *p)
 {
     ++p->number;
+    if (comm_profiled()) halo_record_begin(p);
     halo_calls_patch(p);
     reset(p);
     if (p->recvs > 0) COMM_TRY(comm_mpi(MPI_Startall(p->recvs, p->recv), "MPI_Startall"));

@@ -135,6 +135,7 @@ static meta_err join(const char *call, meta_err error)
     COMM_TRY(comm_agree(job.messages, choose_device(threads)));
     name_call(call);
     COMM_TRY(comm_agree(job.messages, comm_operations_create()));
+    COMM_TRY(comm_profile_begin());
     report(threads);
     error = comm_gpu_mpi_settle();
     if (error == META_OK) error = comm_progress_thread_start();
@@ -331,6 +332,8 @@ static meta_err end_messages(void)
     snprintf(text, sizeof text, "%s", meta_last_error());
     comm_plans_drop(!job.lost);
     if (!job.lost) error = first_of(error, drain(), text);
+    snprintf(text, sizeof text, "%s", meta_last_error());
+    error = first_of(error, comm_profile_end(), text);
     comm_messages_abandon(COMM_SEND);
     comm_messages_forget();
     halo_traffic_report();

@@ -112,6 +112,7 @@ void comm_message_tell(comm_message *m)
 {
     if (m->told) return;
     m->told = true;
+    if (m->posted) comm_record_told(m);
     let_go(m);
     if (m->waiter) {
         m->waiter->complete = true;
@@ -227,6 +228,7 @@ meta_err comm_message_post(comm_message *m, meta_event *done)
     comm_waiter waiter = {.complete = false};
     const meta_event event = m->event;
     if (!done) m->waiter = &waiter;
+    if (comm_profiled()) comm_record_post(m);
     append(m);
     comm_watch(true);
     comm_wake();

@@ -132,6 +132,8 @@ meta_err meta_job_read(void);
 meta_err meta_job_choose(int rank, int node_rank, int node_size, meta_mode *mode, int *index);
 meta_err meta_job_device(meta_device **device);
 int meta_job_node_size(void);
+int meta_job_rank(void);
+int meta_job_size(void);
 void meta_job_forget(void);
 
 /* deal.c */

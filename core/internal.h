@@ -38,9 +38,18 @@ typedef struct meta_hooks {
     /** A public call is about to queue work on @p device's compute queue: queue before it what
      *  exchanges whose finish was called still owe, waiting for the messages where it must. */
     void (*settle)(meta_device *device);
+    /** Print the summary of all ranks. */
+    meta_err (*print)(void);
     /** The core is about to finalise: drop everything that uses it. */
     void (*finalize)(void);
 } meta_hooks;
+
+/** What is recorded; several at once. */
+enum {
+    META_PROFILE_SUMMARY = 1, /**< META_PROFILE=summary: printed at the end */
+    META_PROFILE_TIMERS = 2,  /**< meta_timers_init(): printed when asked for */
+    META_PROFILE_TOOL = 4     /**< meta_set_tool() */
+};
 
 /** Where recorded time went. */
 typedef enum meta_profile_where {
@@ -70,9 +79,16 @@ typedef struct meta_profile_share {
     double seconds; /**< since recording began */
     double comm;    /**< in which messages or exchanges were under way, */
     double hidden;  /**< and in which the application's kernels ran meanwhile */
-    const meta_profile_row *rows;
+    meta_profile_row *rows;
     size_t count;
 } meta_profile_share;
+
+/** A message between ranks, as one end sees it. */
+typedef struct meta_profile_passage {
+    const char *name; /**< valid for ever, one address for one text */
+    uint64_t bytes;
+    uint64_t begin, end; /**< from its posting, by meta_core's profile_now() */
+} meta_profile_passage;
 
 #define META_MAX_CPUS 4096
 /** CPU cores as bits, by their number on the node. */
@@ -178,8 +194,16 @@ typedef struct meta_core {
     void (*event_complete)(meta_event event, meta_err status, const char *message);
 
     /* what is recorded of a run */
-    /** Wait for all devices, then this process's lines, to be given to free(). */
-    meta_err (*profile_rows)(meta_profile_row **rows, size_t *count);
+    const _Atomic int *profiling; /**< the flags META_PROFILE_* that are on */
+    void (*profile_want)(int flags);
+    uint64_t (*profile_now)(void); /**< nanoseconds */
+    /** A message or an exchange of several begins to be under way (+1), or it has ended (-1). */
+    void (*profile_comm)(int change);
+    void (*profile_message)(const meta_profile_passage *passage);
+    /** Wait for all devices, then what this process has counted; its rows are to be given to free(). */
+    meta_err (*profile_share)(meta_profile_share *share);
+    void (*profile_print)(const meta_profile_share *share, int count);
+    void (*profile_forget)(void); /**< count from zero */
 } meta_core;
 
 #ifdef __cplusplus

@@ -210,6 +210,16 @@ int meta_job_node_size(void)
     return node_size;
 }
 
+int meta_job_rank(void)
+{
+    return rank;
+}
+
+int meta_job_size(void)
+{
+    return size;
+}
+
 void meta_job_forget(void)
 {
     own = NULL;

@@ -61,6 +61,7 @@ static _Thread_local int depth;
 static _Thread_local unsigned depth_in_life;
 
 static pthread_mutex_t clock_lock = PTHREAD_MUTEX_INITIALIZER; /* of all devices' clocks */
+static _Atomic bool overlaps_full;
 static _Atomic uint64_t last_id;
 static _Atomic uint64_t began; /* when counting did */
 static meta_tool listener;
@@ -269,8 +270,25 @@ static void tell_end(meta_activity activity, uint64_t id, uint64_t begin, uint64
 /* It is known when it ran, or that it never will be. With the recorder's lock. */
 static void settle(recorder *r, record *done)
 {
+    if (done->where == META_WHERE_WORK && done->activity == META_ACTIVITY_KERNEL &&
+        meta_hooks_get() && meta_overlap_work(done->stamp.begin, done->stamp.end))
+        overlaps_full = true;
     tally(r, done->name, done->device, done->where, done->bytes, done->stamp.begin,
           done->stamp.end);
+}
+
+/* Add up the time before which all work has been settled. */
+static void fold_overlaps(void)
+{
+    uint64_t until = meta_profile_now();
+    overlaps_full = false;
+    for (recorder *r = recorders; r; r = r->next) {
+        pthread_mutex_lock(&r->lock);
+        if (r->count > 0 && r->pending[r->first].queued < until)
+            until = r->pending[r->first].queued;
+        pthread_mutex_unlock(&r->lock);
+    }
+    meta_overlap_fold(until);
 }
 
 /* Ask the back end whether it has ended. */
@@ -353,6 +371,7 @@ static void keep(record *queued)
     }
     if (settled) tell_end(queued->activity, queued->id, queued->stamp.begin, queued->stamp.end);
     if (waiting) read_stamps(r, READS, false);
+    if (overlaps_full) fold_overlaps();
 }
 
 static record new_record(meta_device *device, meta_queue_kind queue, bool comm)
@@ -415,6 +434,21 @@ meta_err meta_profile_copy(meta_device *device, meta_queue_kind queue, meta_plug
             ops->copy_timed(to, kind, host, span->object, span->offset, bytes, ticket, &r.stamp);
     else error = ops->copy(to, kind, host, span->object, span->offset, bytes, ticket);
     return finish(&r, ticket, error);
+}
+
+/* ------------------------------------------------------------------ messages */
+
+void meta_profile_message(const meta_profile_passage *p)
+{
+    uint64_t id = 0;
+    recorder *r = own();
+    if (r) {
+        pthread_mutex_lock(&r->lock);
+        tally(r, p->name, NULL, META_WHERE_WIRE, p->bytes, p->begin, p->end);
+        pthread_mutex_unlock(&r->lock);
+    }
+    tell_begin(META_ACTIVITY_MESSAGE, p->name, p->bytes, &id);
+    tell_end(META_ACTIVITY_MESSAGE, id, p->begin, p->end);
 }
 
 /* ------------------------------------------------------------------ ranges */
@@ -487,7 +521,7 @@ static meta_err complete_all(void)
     return error;
 }
 
-static void forget(void)
+void meta_profile_forget(void)
 {
     for (recorder *r = recorders; r; r = r->next) {
         pthread_mutex_lock(&r->lock);
@@ -496,6 +530,7 @@ static void forget(void)
         r->used = r->room = 0;
         pthread_mutex_unlock(&r->lock);
     }
+    meta_overlap_forget();
     began = meta_profile_now();
 }
 
@@ -535,7 +570,7 @@ static void add_up(meta_profile_row *rows, size_t *used, const row *from)
     if (is_kernel(from)) line->could += seconds * meta_profile_limit((meta_device *)from->device);
 }
 
-meta_err meta_profile_rows(meta_profile_row **rows, size_t *used)
+static meta_err rows_of(meta_profile_row **rows, size_t *used)
 {
     size_t room = 0;
     META_TRY(complete_all());
@@ -554,10 +589,10 @@ meta_err meta_profile_rows(meta_profile_row **rows, size_t *used)
 
 /* ------------------------------------------------------------------ beginning and end */
 
-static void want(int flags)
+void meta_profile_want(int flags)
 {
     pthread_once(&once, make_key);
-    if (!meta_profiled()) forget();
+    if (!meta_profiled()) meta_profile_forget();
     meta_profile_flags |= flags;
 }
 
@@ -574,18 +609,26 @@ meta_err meta_profile_read(void)
     if (!value) return META_OK;
     if (strcmp(value, "summary") != 0)
         return meta_fail(META_ERR_ENVIRONMENT, "META_PROFILE=%s: give summary", value);
-    want(META_PROFILE_SUMMARY);
+    meta_profile_want(META_PROFILE_SUMMARY);
+    return META_OK;
+}
+
+meta_err meta_profile_share_of(meta_profile_share *share)
+{
+    meta_profile_share made = {.rank = meta_job_rank(),
+                               .seconds = 1e-9 * (double)(meta_profile_now() - began)};
+    META_TRY(rows_of(&made.rows, &made.count));
+    meta_overlap_sums(&made.comm, &made.hidden);
+    *share = made;
     return META_OK;
 }
 
 static meta_err print(void)
 {
-    meta_profile_share share = {.seconds = 1e-9 * (double)(meta_profile_now() - began)};
-    meta_profile_row *rows;
-    META_TRY(meta_profile_rows(&rows, &share.count));
-    share.rows = rows;
-    meta_profile_print(&share, 1);
-    free(rows);
+    meta_profile_share share;
+    META_TRY(meta_profile_share_of(&share));
+    if (share.count > 0) meta_profile_print(&share, 1);
+    free(share.rows);
     return META_OK;
 }
 
@@ -596,7 +639,7 @@ void meta_profile_end(void)
     if (meta_profile_flags & META_PROFILE_SUMMARY && print() != META_OK)
         meta_log(META_LOG_WARN, "there is no summary of the run: %s", meta_last_error());
     meta_profile_flags &= ~(META_PROFILE_SUMMARY | META_PROFILE_TIMERS);
-    forget(); /* lines name devices, which are about to be closed */
+    meta_profile_forget(); /* lines name devices, which are about to be closed */
 }
 
 /* ------------------------------------------------------------------ public */
@@ -607,8 +650,8 @@ meta_err meta_timers_init(void)
     if (meta_profile_flags & META_PROFILE_TIMERS)
         return meta_fail(META_ERR_STATE, "timers are started already");
     const meta_err error = meta_profiled() ? complete_all() : META_OK;
-    want(META_PROFILE_TIMERS);
-    forget();
+    meta_profile_want(META_PROFILE_TIMERS);
+    meta_profile_forget();
     return error;
 }
 
@@ -619,7 +662,8 @@ meta_err meta_timers_print(void)
         return meta_fail(META_ERR_STATE,
                          "nothing is counted: call meta_timers_init() first, or set "
                          "META_PROFILE=summary");
-    return print();
+    const meta_hooks *comm = meta_hooks_get();
+    return comm ? comm->print() : print();
 }
 
 meta_err meta_timers_finalize(void)
@@ -628,7 +672,7 @@ meta_err meta_timers_finalize(void)
     if (!(meta_profile_flags & META_PROFILE_TIMERS))
         return meta_fail(META_ERR_STATE, "timers are not started: call meta_timers_init() first");
     const meta_err error = want_no_more(META_PROFILE_TIMERS);
-    forget();
+    meta_profile_forget();
     return error;
 }
 
@@ -639,6 +683,6 @@ meta_err meta_set_tool(const meta_tool *tool)
     META_TRY(want_no_more(META_PROFILE_TOOL));
     if (!tool) return META_OK;
     listener = *tool;
-    want(META_PROFILE_TOOL);
+    meta_profile_want(META_PROFILE_TOOL);
     return META_OK;
 }

@@ -14,13 +14,7 @@
 
 #include "internal.h"
 
-/** What is wanted; several at once. */
-enum {
-    META_PROFILE_SUMMARY = 1, /**< META_PROFILE=summary: printed at the end */
-    META_PROFILE_TIMERS = 2,  /**< meta_timers_init(): printed when asked for */
-    META_PROFILE_TOOL = 4     /**< meta_set_tool() */
-};
-extern _Atomic int meta_profile_flags;
+extern _Atomic int meta_profile_flags; /* of META_PROFILE_* in internal.h */
 
 /** Whether anything is recorded: all that it costs while nothing is. */
 static inline bool meta_profiled(void)
@@ -43,8 +37,22 @@ meta_err meta_profile_copy(meta_device *device, meta_queue_kind queue, meta_plug
                            meta_copy_kind kind, void *host, const meta_span *span, size_t bytes,
                            meta_ticket *ticket, bool comm);
 
-/** Wait for all devices, then this process's lines, to be given to free(). */
-meta_err meta_profile_rows(meta_profile_row **rows, size_t *used);
+/** See internal.h. */
+meta_err meta_profile_share_of(meta_profile_share *share);
+void meta_profile_message(const meta_profile_passage *p);
+void meta_profile_want(int flags);
+void meta_profile_forget(void);
+
+/* profile_overlap.c */
+/** The application's kernels ran then. @return whether it is time for meta_overlap_fold(). */
+bool meta_overlap_work(uint64_t begin, uint64_t end);
+/** One more message or exchange is under way now, or one less. */
+void meta_overlap_comm(int change);
+/** Add up what lies before @p until, of which everything is known. */
+void meta_overlap_fold(uint64_t until);
+/** Seconds in which messages were under way, and those of them in which kernels ran. */
+void meta_overlap_sums(double *seconds, double *hidden);
+void meta_overlap_forget(void);
 
 /* profile_text.c */
 /** Print the table of @p count processes. */

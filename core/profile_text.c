@@ -18,7 +18,7 @@ static const char *const titles[META_WHERE_COUNT] = {
     [META_WHERE_WORK] = "kernels and copies",
     [META_WHERE_HALO] = "for halo exchanges",
     [META_WHERE_MESSAGE] = "for messages and reductions",
-    [META_WHERE_WIRE] = "messages from end to end",
+    [META_WHERE_WIRE] = "messages, from their posting",
     [META_WHERE_RANGE] = "ranges",
 };
 
@@ -167,8 +167,11 @@ void meta_profile_print(const meta_profile_share *share, int count)
         for (size_t n = 0; n < share[k].count; ++n)
             add(line_of(lines, &used, &share[k].rows[n]), &share[k].rows[n], share[k].rank);
     qsort(lines, used, sizeof *lines, order);
-    fprintf(stderr, "libmeta: %d process%s, %.3f s counted\n", count, count == 1 ? "" : "es",
-            seconds);
+    if (count == 1 && meta_job_size() > 1)
+        fprintf(stderr, "libmeta: rank %d alone, %.3f s counted\n", share->rank, seconds);
+    else
+        fprintf(stderr, "libmeta: %d process%s, %.3f s counted\n", count, count == 1 ? "" : "es",
+                seconds);
     fprintf(stderr, "  %-26s %9s %10s %10s %14s %10s %14s %8s %7s\n", "", "calls", "bytes",
             "us a call", "least ms", "mean ms", "most ms", "GB/s", "of copy");
     print_lines(lines, used, count);

@@ -72,5 +72,12 @@ const meta_core meta_core_table = {
     .exact_forget = meta_exact_forget,
     .event_new = meta_event_new,
     .event_complete = meta_event_complete,
-    .profile_rows = meta_profile_rows,
+    .profiling = &meta_profile_flags,
+    .profile_want = meta_profile_want,
+    .profile_now = meta_profile_now,
+    .profile_comm = meta_overlap_comm,
+    .profile_message = meta_profile_message,
+    .profile_share = meta_profile_share_of,
+    .profile_print = meta_profile_print,
+    .profile_forget = meta_profile_forget,
 };

@@ -164,8 +164,7 @@ static void check_rows(const meta_profile_row *rows, size_t count, const uint64_
 static void every_call_and_byte_is_counted_and_no_time_twice(void)
 {
     uint64_t calls[KINDS] = {0};
-    meta_profile_row *rows;
-    size_t count;
+    meta_profile_share share;
     buffers w;
     CHECK_OK(meta_timers_init());
     CHECK_OK(meta_init());
@@ -174,9 +173,9 @@ static void every_call_and_byte_is_counted_and_no_time_twice(void)
     work_at_random(&w, test_count(200, 5000), calls);
     CHECK_OK(meta_flush());
     const double wall = 1e-9 * (double)(now() - began);
-    if (CHECK_OK(core->profile_rows(&rows, &count))) {
-        check_rows(rows, count, calls, wall);
-        free(rows);
+    if (CHECK_OK(core->profile_share(&share))) {
+        check_rows(share.rows, share.count, calls, wall);
+        free(share.rows);
     }
     free_buffers(&w);
     CHECK_OK(meta_timers_finalize());
@@ -205,8 +204,7 @@ static void threads_that_come_and_go_are_all_counted(void)
 {
     enum { TIMES = 4 * KINDS, ROUNDS = 3 };
     worker workers[THREADS] = {0};
-    meta_profile_row *rows;
-    size_t count;
+    meta_profile_share share;
     CHECK_OK(meta_init());
     CHECK_OK(meta_timers_init());
     for (int round = 0; round < ROUNDS; ++round) {
@@ -219,11 +217,11 @@ static void threads_that_come_and_go_are_all_counted(void)
             CHECK_INT(workers[k].error, META_OK);
         }
     }
-    if (CHECK_OK(core->profile_rows(&rows, &count))) {
-        CHECK_U64(count, KINDS);
-        for (size_t k = 0; k < count; ++k)
-            CHECK_U64(rows[k].calls, TIMES / KINDS * THREADS * ROUNDS);
-        free(rows);
+    if (CHECK_OK(core->profile_share(&share))) {
+        CHECK_U64(share.count, KINDS);
+        for (size_t k = 0; k < share.count; ++k)
+            CHECK_U64(share.rows[k].calls, TIMES / KINDS * THREADS * ROUNDS);
+        free(share.rows);
     }
     CHECK_OK(meta_finalize());
     CHECK_ERR(meta_timers_finalize(), META_ERR_STATE); /* that ended it */
@@ -231,8 +229,7 @@ static void threads_that_come_and_go_are_all_counted(void)
 
 static void a_new_beginning_counts_from_zero(void)
 {
-    meta_profile_row *rows;
-    size_t count;
+    meta_profile_share share;
     buffers w;
     CHECK_OK(meta_init());
     make_buffers(&w);
@@ -245,9 +242,9 @@ static void a_new_beginning_counts_from_zero(void)
     for (int k = 0; k < 5; ++k) CHECK_OK(work(&w, 0, META_ASYNC));
     CHECK_OK(meta_timers_init());
     for (int k = 0; k < 2; ++k) CHECK_OK(work(&w, 0, NULL));
-    if (CHECK_OK(core->profile_rows(&rows, &count))) {
-        if (CHECK_U64(count, 1)) CHECK_U64(rows[0].calls, 2);
-        free(rows);
+    if (CHECK_OK(core->profile_share(&share))) {
+        if (CHECK_U64(share.count, 1)) CHECK_U64(share.rows[0].calls, 2);
+        free(share.rows);
     }
     free_buffers(&w);
     CHECK_OK(meta_finalize());
@@ -333,8 +330,7 @@ static void a_wrong_value_is_named(void)
 
 static void ranges_nest_and_close(void)
 {
-    meta_profile_row *rows;
-    size_t count;
+    meta_profile_share share;
     char name[] = "outer";
     CHECK_ERR(meta_range_push("early"), META_ERR_INIT);
     CHECK_OK(meta_init());
@@ -355,11 +351,11 @@ static void ranges_nest_and_close(void)
             CHECK_OK(meta_range_pop());
         }
     }
-    if (CHECK_OK(core->profile_rows(&rows, &count))) {
-        const meta_profile_row *outer = row_of(rows, count, "outer"),
-                               *inner = row_of(rows, count, "inner"),
-                               *deep = row_of(rows, count, "deep");
-        CHECK_U64(count, 3);
+    if (CHECK_OK(core->profile_share(&share))) {
+        const meta_profile_row *outer = row_of(share.rows, share.count, "outer"),
+                               *inner = row_of(share.rows, share.count, "inner"),
+                               *deep = row_of(share.rows, share.count, "deep");
+        CHECK_U64(share.count, 3);
         if (CHECK(outer && inner && deep)) {
             CHECK_U64(outer->calls, 3);
             CHECK_U64(inner->calls, 3);
@@ -367,7 +363,7 @@ static void ranges_nest_and_close(void)
             CHECK_INT(outer->where, META_WHERE_RANGE);
             CHECK(outer->seconds >= inner->seconds);
         }
-        free(rows);
+        free(share.rows);
     }
     CHECK_OK(meta_range_push("left open"));
     CHECK_OK(meta_finalize());
