@@ -44,7 +44,7 @@ typedef struct comm_job {
     bool direct;       /**< MPI takes GPU memory, of whatever rank has any: comm_gpu_mpi_takes() */
     bool wants_thread; /**< META_PROGRESS: a thread of the library's own advances messages */
     bool crowded;      /**< there are more ranks on the node than cores */
-    int profiled;      /**< META_PROFILE: what all ranks record, META_PROFILE_SUMMARY */
+    int profiled;      /**< META_PROFILE: what all ranks record, META_PROFILE_SUMMARY or _TRACE */
 } comm_job;
 extern comm_job job;
 
@@ -226,6 +226,8 @@ struct comm_message {
     bool pinned;
 
     uint64_t posted; /**< when, where it is recorded; else 0 */
+    uint64_t given;  /**< when MPI was given its first bytes, or had them */
+    uint64_t number; /**< of all to this peer with this tag, or from it; 0 where it has none */
 
     meta_event event; /**< of the caller, where tracked */
     bool tracked;
@@ -374,9 +376,18 @@ static inline bool comm_profiled(void)
 {
     return __builtin_expect(atomic_load_explicit(core->profiling, memory_order_relaxed) != 0, 0);
 }
-/** The message is posted, and its caller told. */
+/** The message is posted, its first bytes are about to be given to MPI or have come, its caller is
+ * told. */
 void comm_record_post(comm_message *m);
+void comm_record_given(comm_message *m);
 void comm_record_told(comm_message *m);
+
+/* profile_trace.c */
+bool comm_traced(void);
+uint64_t comm_trace_number(const comm_message *m);
+/** Compare the ranks' clocks, and in the end write the trace. Collective over job.collectives. */
+meta_err comm_trace_begin(void);
+meta_err comm_trace_end(void);
 
 /* send.c and recv.c: first steps */
 meta_err comm_send_load(comm_message *m);

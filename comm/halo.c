@@ -130,6 +130,7 @@ static meta_err build(halo_plan *p, const meta_halo_desc *desc, int dims, MPI_Co
     p->met = true;
     COMM_TRY(connect(p));
     COMM_TRY(comm_agree(cart, halo_plan_allocate(p)));
+    comm_trace_plan(p);
     halo_paths_report(p);
     return META_OK;
 }

@@ -48,6 +48,8 @@ typedef struct halo_link {
     size_t send_chunk, recv_chunk; /**< bytes of one MPI message */
     int first_call, calls;         /**< of what is done with what is received */
     int segment;                   /**< the last one with bytes for this direction */
+    int world;         /**< in a trace: the peer's rank in the job, negative where it has none, */
+    uint64_t together; /**< and which of the plans it is that the two ranks share */
     size_t peer_at, peer_slot; /**< of the peer's window: where its message lies, a slot's bytes */
 
     /* the exchange under way */
@@ -203,6 +205,8 @@ void halo_record_begin(halo_plan *p);
 void halo_record_sent(const halo_plan *p, int segment);
 void halo_record_arrived(const halo_plan *p, int way);
 void halo_record_end(halo_plan *p);
+/* profile_trace.c: a plan has been made */
+void comm_trace_plan(halo_plan *p);
 
 /* halo_verify.c */
 /** Compare with every neighbour, and learn what each sends by which way. */

@@ -30,13 +30,27 @@ void comm_record_post(comm_message *m)
     open_at(&m->posted);
 }
 
+void comm_record_given(comm_message *m)
+{
+    m->given = core->profile_now();
+    if (comm_traced()) m->number = comm_trace_number(m);
+}
+
 void comm_record_told(comm_message *m)
 {
     static const char *const names[] = {
         [COMM_SEND] = "message out", [COMM_RECV] = "message in", [COMM_REDUCE] = "allreduce"};
     if (m->posted == 0) return;
-    const meta_profile_passage p = {
-        .name = names[m->kind], .bytes = m->bytes, .begin = m->posted, .end = core->profile_now()};
+    const meta_profile_passage p = {.name = names[m->kind],
+                                    .bytes = m->bytes,
+                                    .begin = m->posted,
+                                    .end = core->profile_now(),
+                                    .out = m->kind != COMM_RECV,
+                                    .peer = m->kind == COMM_REDUCE ? -1 : m->peer,
+                                    .flows = m->number != 0,
+                                    .channel = (uint64_t)m->tag,
+                                    .number = m->number,
+                                    .given = m->given};
     if (m->status == META_OK) core->profile_message(&p);
     close_at(&m->posted);
 }
@@ -63,10 +77,18 @@ static void record_way(const halo_plan *p, int way, bool sent)
          [META_PATH_STAGED] = "ghosts out, staged",
          [META_PATH_DIRECT] = "ghosts out, direct"}};
     const halo_link *link = &p->link[way];
+    const uint64_t now = core->profile_now(), seen = (uint64_t)(sent ? way : p->ways - 1 - way);
+    const bool traced = comm_traced() && link->together > 0;
     const meta_profile_passage passage = {.name = names[sent][sent ? link->out : link->in],
                                           .bytes = sent ? link->send_bytes : link->recv_bytes,
                                           .begin = p->began,
-                                          .end = core->profile_now()};
+                                          .end = now,
+                                          .out = sent,
+                                          .peer = traced ? link->world : -1,
+                                          .flows = traced,
+                                          .channel = UINT64_C(1) << 63 | link->together << 8 | seen,
+                                          .number = p->number,
+                                          .given = now};
     if (p->began != 0 && link->peer != p->rank) core->profile_message(&passage);
 }
 
@@ -200,18 +222,19 @@ meta_err comm_profile_print(void)
 
 meta_err comm_profile_begin(void)
 {
-    int mine = *core->profiling & META_PROFILE_SUMMARY, all = 0;
+    int mine = *core->profiling & (META_PROFILE_SUMMARY | META_PROFILE_TRACE), all = 0;
     COMM_MPI(MPI_Allreduce, (&mine, &all, 1, MPI_INT, MPI_BOR, job.collectives));
     job.profiled = all;
     if (all & ~mine) core->profile_want(all);
-    return META_OK;
+    return comm_trace_begin();
 }
 
 meta_err comm_profile_end(void)
 {
     meta_err error = META_OK;
-    if (!job.profiled || job.lost) return META_OK;
-    if (job.profiled & META_PROFILE_SUMMARY) error = summary();
-    core->profile_forget();
-    return error;
+    if (job.profiled & META_PROFILE_SUMMARY && !job.lost) {
+        error = summary();
+        core->profile_forget();
+    }
+    return error != META_OK ? error : comm_trace_end();
 }

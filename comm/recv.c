@@ -197,6 +197,7 @@ static bool first_on_wire(comm_message *m)
     const size_t bytes = p->bytes;
     if (!comm_part_carried(m, p, NULL)) return false;
     if (m->status != META_OK && before == META_OK) return comm_message_end(m);
+    if (m->posted) comm_record_given(m);
     const meta_err error = check_header(m, p->data, bytes);
     if (error != META_OK) comm_message_fail(m, error);
     if (m->header.bytes > m->header.chunk) {

@@ -71,6 +71,7 @@ static void give(comm_message *m, const void *data, size_t bytes, MPI_Request *r
 
 static bool give_header(comm_message *m)
 {
+    if (m->posted) comm_record_given(m);
     if (m->parts > 1) {
         give(m, &m->header, HEADER, &m->request);
         if (m->status != META_OK) return false;

@@ -5,6 +5,8 @@
 #ifndef META_INTERNAL_H
 #define META_INTERNAL_H
 
+#include <stdbool.h>
+
 #include "meta_backend.h"
 
 #define META_CORE_VERSION 4
@@ -48,7 +50,8 @@ typedef struct meta_hooks {
 enum {
     META_PROFILE_SUMMARY = 1, /**< META_PROFILE=summary: printed at the end */
     META_PROFILE_TIMERS = 2,  /**< meta_timers_init(): printed when asked for */
-    META_PROFILE_TOOL = 4     /**< meta_set_tool() */
+    META_PROFILE_TOOL = 4,    /**< meta_set_tool() */
+    META_PROFILE_TRACE = 8    /**< META_PROFILE=trace:FILE */
 };
 
 /** Where recorded time went. */
@@ -88,7 +91,25 @@ typedef struct meta_profile_passage {
     const char *name; /**< valid for ever, one address for one text */
     uint64_t bytes;
     uint64_t begin, end; /**< from its posting, by meta_core's profile_now() */
+    bool out;            /**< from this rank; else to it */
+    int peer;            /**< the other rank; negative where there is not one */
+    /* Which message it is, for both ends the same; none where flows is false. */
+    bool flows;
+    uint64_t channel, number;
+    uint64_t given; /**< when the sender gave it away, or the receiver had it */
 } meta_profile_passage;
+
+/** How this process's clock and that of all ranks go together: what is added to a time is known at
+ *  two times, and between them on a line. */
+typedef struct meta_trace_clock {
+    uint64_t time[2];
+    double offset[2];
+    uint64_t base; /**< of all ranks: when the trace begins */
+} meta_trace_clock;
+
+/** Takes whole lines of a trace, at most META_TRACE_PIECE bytes of them. */
+typedef void meta_trace_sink(void *with, const char *text, size_t bytes);
+#define META_TRACE_PIECE (256 << 10)
 
 #define META_MAX_CPUS 4096
 /** CPU cores as bits, by their number on the node. */
@@ -204,6 +225,15 @@ typedef struct meta_core {
     meta_err (*profile_share)(meta_profile_share *share);
     void (*profile_print)(const meta_profile_share *share, int count);
     void (*profile_forget)(void); /**< count from zero */
+    uint64_t (*profile_began)(void); /**< when it began to count */
+    /** This process's part of the trace. */
+    meta_err (*trace_text)(const meta_trace_clock *clock, meta_trace_sink *sink, void *with);
+    /** The file of META_PROFILE, which one process writes; false where it cannot be, of which people
+     *  have been told. */
+    bool (*trace_open)(void);
+    meta_trace_sink *trace_put;
+    void (*trace_close)(void);
+    void (*trace_done)(void); /**< nothing is traced any more */
 } meta_core;
 
 #ifdef __cplusplus

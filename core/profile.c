@@ -20,6 +20,7 @@ typedef struct record {
     meta_activity activity;
     uint64_t id, bytes;
     uint64_t queued; /* before it was */
+    const char *label[2];
     meta_stamp stamp;
 } record;
 
@@ -40,6 +41,8 @@ typedef struct recorder {
     size_t used, room;
     record *pending; /* a ring of `ring` places */
     size_t first, count, ring;
+    int number;
+    meta_trace_chunk *trace;
 } recorder;
 
 typedef struct range {
@@ -162,6 +165,7 @@ static recorder *take_unused(void)
     while (r && r->taken) r = r->next;
     if (!r && (r = calloc(1, sizeof *r))) {
         pthread_mutex_init(&r->lock, NULL);
+        r->number = recorders ? recorders->number + 1 : 0;
         r->next = recorders;
         recorders = r;
     }
@@ -267,12 +271,31 @@ static void tell_end(meta_activity activity, uint64_t id, uint64_t begin, uint64
     listener.end(listener.user, activity, id, begin, end);
 }
 
+static bool traced(void)
+{
+    return meta_profile_flags & META_PROFILE_TRACE;
+}
+
+static void trace(recorder *r, const record *done)
+{
+    const meta_trace_event event = {.name = done->name,
+                                    .activity = done->activity,
+                                    .device = done->device,
+                                    .queue = done->queue,
+                                    .begin = done->stamp.begin,
+                                    .end = done->stamp.end,
+                                    .bytes = done->bytes,
+                                    .label = {done->label[0], done->label[1]}};
+    if (traced() && (event.begin != 0 || event.end != 0)) meta_trace_add(&r->trace, &event);
+}
+
 /* It is known when it ran, or that it never will be. With the recorder's lock. */
 static void settle(recorder *r, record *done)
 {
     if (done->where == META_WHERE_WORK && done->activity == META_ACTIVITY_KERNEL &&
         meta_hooks_get() && meta_overlap_work(done->stamp.begin, done->stamp.end))
         overlaps_full = true;
+    trace(r, done);
     tally(r, done->name, done->device, done->where, done->bytes, done->stamp.begin,
           done->stamp.end);
 }
@@ -374,6 +397,14 @@ static void keep(record *queued)
     if (overlaps_full) fold_overlaps();
 }
 
+/* What the application calls the buffer of an operand, for the trace; NULL where it has no label,
+ * and where a launch has several operands of a kind. Labels are not part of the registry yet. */
+static const char *label_of(const meta_device *device, const void *object, size_t calls)
+{
+    (void)device, (void)object, (void)calls;
+    return NULL;
+}
+
 static record new_record(meta_device *device, meta_queue_kind queue, bool comm)
 {
     return (record){.device = device,
@@ -409,6 +440,8 @@ meta_err meta_profile_launch(meta_device *device, meta_queue_kind queue, meta_pl
     r.activity = META_ACTIVITY_KERNEL;
     r.name = kernel_names[calls[0].kernel][calls[0].type];
     for (size_t k = 0; k < count; ++k) r.bytes += bytes_of(&calls[k]);
+    for (int k = 0; k < META_MAX_OPERANDS; ++k)
+        r.label[k] = label_of(device, calls[0].object[k], count);
     tell_begin(r.activity, r.name, r.bytes, &r.id);
     r.queued = meta_profile_now();
     if (ops->launch_timed) error = ops->launch_timed(to, calls, count, ticket, &r.stamp);
@@ -445,6 +478,13 @@ void meta_profile_message(const meta_profile_passage *p)
     if (r) {
         pthread_mutex_lock(&r->lock);
         tally(r, p->name, NULL, META_WHERE_WIRE, p->bytes, p->begin, p->end);
+        const meta_trace_event event = {.name = p->name,
+                                        .activity = META_ACTIVITY_MESSAGE,
+                                        .begin = p->begin,
+                                        .end = p->end,
+                                        .bytes = p->bytes,
+                                        .passage = *p};
+        if (traced()) meta_trace_add(&r->trace, &event);
         pthread_mutex_unlock(&r->lock);
     }
     tell_begin(META_ACTIVITY_MESSAGE, p->name, p->bytes, &id);
@@ -499,6 +539,12 @@ meta_err meta_range_pop(void)
     if (to) {
         pthread_mutex_lock(&to->lock);
         tally(to, r->name, NULL, META_WHERE_RANGE, 0, r->begin, end);
+        const meta_trace_event event = {.name = r->name,
+                                        .activity = META_ACTIVITY_RANGE,
+                                        .thread = to->number,
+                                        .begin = r->begin,
+                                        .end = end};
+        if (traced()) meta_trace_add(&to->trace, &event);
         pthread_mutex_unlock(&to->lock);
     }
     tell_end(META_ACTIVITY_RANGE, r->id, r->begin, end);
@@ -528,6 +574,7 @@ void meta_profile_forget(void)
         free(r->rows);
         r->rows = NULL;
         r->used = r->room = 0;
+        if (!traced()) meta_trace_free(&r->trace);
         pthread_mutex_unlock(&r->lock);
     }
     meta_overlap_forget();
@@ -596,20 +643,43 @@ void meta_profile_want(int flags)
     meta_profile_flags |= flags;
 }
 
+/* What was queued before is settled; if nothing is recorded any more, so is all there is. */
 static meta_err want_no_more(int flags)
 {
-    const meta_err error = meta_profiled() ? complete_all() : META_OK;
+    if (!(meta_profile_flags & flags)) return META_OK;
+    const meta_err error = complete_all();
     meta_profile_flags &= ~flags;
     return error;
+}
+
+/* One of the things that META_PROFILE names. */
+static meta_err read_one(const char *value, size_t length, int *flags)
+{
+    static const char trace_to[] = "trace:";
+    const size_t before = sizeof trace_to - 1;
+    if (length == 7 && strncmp(value, "summary", 7) == 0) {
+        *flags |= META_PROFILE_SUMMARY;
+        return META_OK;
+    }
+    if (length > before && strncmp(value, trace_to, before) == 0) {
+        *flags |= META_PROFILE_TRACE;
+        return meta_trace_path(value + before, length - before);
+    }
+    return meta_fail(META_ERR_ENVIRONMENT,
+                     "META_PROFILE=%.*s: give summary or trace:FILE, or both with a comma",
+                     (int)length, value);
 }
 
 meta_err meta_profile_read(void)
 {
     const char *value = meta_variable("META_PROFILE");
-    if (!value) return META_OK;
-    if (strcmp(value, "summary") != 0)
-        return meta_fail(META_ERR_ENVIRONMENT, "META_PROFILE=%s: give summary", value);
-    meta_profile_want(META_PROFILE_SUMMARY);
+    int flags = 0;
+    while (value) {
+        const size_t length = strcspn(value, ",");
+        META_TRY(read_one(value, length, &flags));
+        value = value[length] ? value + length + 1 : NULL;
+    }
+    if (flags) meta_profile_want(flags);
     return META_OK;
 }
 
@@ -632,14 +702,56 @@ static meta_err print(void)
     return META_OK;
 }
 
+uint64_t meta_profile_began(void)
+{
+    return began;
+}
+
+meta_err meta_profile_trace(const meta_trace_clock *clock, meta_trace_sink *sink, void *with)
+{
+    size_t count = 0;
+    META_TRY(complete_all());
+    for (recorder *r = recorders; r; r = r->next) ++count;
+    meta_trace_chunk **lists = calloc(count + 1, sizeof *lists);
+    if (!lists) return meta_fail(META_ERR_NO_MEMORY, "the host has no memory to write a trace");
+    count = 0;
+    for (recorder *r = recorders; r; r = r->next) lists[count++] = r->trace;
+    const meta_err error = meta_trace_text(lists, count, clock, sink, with);
+    free(lists);
+    return error;
+}
+
+void meta_profile_trace_done(void)
+{
+    if (want_no_more(META_PROFILE_TRACE) != META_OK)
+        meta_log(META_LOG_WARN, "while a trace ended: %s", meta_last_error());
+    for (recorder *r = recorders; r; r = r->next) {
+        pthread_mutex_lock(&r->lock);
+        meta_trace_free(&r->trace);
+        pthread_mutex_unlock(&r->lock);
+    }
+}
+
+/* This process alone. */
+static void write_trace(void)
+{
+    const meta_trace_clock clock = {.base = began};
+    if (meta_job_rank() == 0 && meta_trace_open()) {
+        if (meta_profile_trace(&clock, meta_trace_put, NULL) != META_OK)
+            meta_log(META_LOG_WARN, "the trace is not complete: %s", meta_last_error());
+        meta_trace_close();
+    }
+    meta_profile_trace_done();
+}
+
 void meta_profile_end(void)
 {
-    if (!meta_profiled()) return;
     read_all();
+    if (traced()) write_trace();
     if (meta_profile_flags & META_PROFILE_SUMMARY && print() != META_OK)
         meta_log(META_LOG_WARN, "there is no summary of the run: %s", meta_last_error());
     meta_profile_flags &= ~(META_PROFILE_SUMMARY | META_PROFILE_TIMERS);
-    meta_profile_forget(); /* lines name devices, which are about to be closed */
+    meta_profile_forget(); /* what is left names devices, which are about to be closed */
 }
 
 /* ------------------------------------------------------------------ public */

@@ -43,6 +43,37 @@ void meta_profile_message(const meta_profile_passage *p);
 void meta_profile_want(int flags);
 void meta_profile_forget(void);
 
+uint64_t meta_profile_began(void);
+meta_err meta_profile_trace(const meta_trace_clock *clock, meta_trace_sink *sink, void *with);
+void meta_profile_trace_done(void);
+
+/* profile_trace.c */
+/** Something that is in a trace. */
+typedef struct meta_trace_event {
+    const char *name;
+    meta_activity activity;
+    int thread;                  /**< of a range: its number */
+    const meta_device *device;   /**< NULL for a range or a message */
+    meta_queue_kind queue;
+    uint64_t begin, end, bytes;
+    const char *label[2];        /**< of the operands, NULL where there is none */
+    meta_profile_passage passage; /**< of a message */
+} meta_trace_event;
+typedef struct meta_trace_chunk meta_trace_chunk;
+/** Add it to a thread's list, which is NULL at first. */
+void meta_trace_add(meta_trace_chunk **chunks, const meta_trace_event *event);
+void meta_trace_free(meta_trace_chunk **chunks);
+/** Write what is in these lists. */
+meta_err meta_trace_text(meta_trace_chunk *const *lists, size_t list_count,
+                         const meta_trace_clock *clock, meta_trace_sink *sink, void *with);
+
+/* profile_file.c */
+/** The file's name, of @p length characters at @p name. */
+meta_err meta_trace_path(const char *name, size_t length);
+bool meta_trace_open(void);
+void meta_trace_put(void *unused, const char *text, size_t bytes);
+void meta_trace_close(void);
+
 /* profile_overlap.c */
 /** The application's kernels ran then. @return whether it is time for meta_overlap_fold(). */
 bool meta_overlap_work(uint64_t begin, uint64_t end);

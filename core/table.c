@@ -80,4 +80,10 @@ const meta_core meta_core_table = {
     .profile_share = meta_profile_share_of,
     .profile_print = meta_profile_print,
     .profile_forget = meta_profile_forget,
+    .profile_began = meta_profile_began,
+    .trace_text = meta_profile_trace,
+    .trace_open = meta_trace_open,
+    .trace_put = meta_trace_put,
+    .trace_close = meta_trace_close,
+    .trace_done = meta_profile_trace_done,
 };

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file profile_file.c
+ *  The file of a trace: an array of JSON that one process writes, event by event, and that opens
+ *  without its end as well. A file that cannot be written is a warning, and nothing else. */
+#include "core.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static char path[PATH_MAX];
+static int file = -1;
+static off_t whole; /* bytes of the events that are written completely */
+
+/* A name counts from the folder that the program was started in, wherever it is at the end. */
+meta_err meta_trace_path(const char *name, size_t length)
+{
+    char folder[PATH_MAX] = "";
+    if (name[0] != '/' && !getcwd(folder, sizeof folder))
+        return meta_fail(META_ERR_ENVIRONMENT, "META_PROFILE=trace:%.*s: there is no folder: %s",
+                         (int)length, name, strerror(errno));
+    const int used =
+        snprintf(path, sizeof path, "%s%s%.*s", folder, *folder ? "/" : "", (int)length, name);
+    if (length == 0 || used < 0 || (size_t)used >= sizeof path)
+        return meta_fail(META_ERR_ENVIRONMENT, "META_PROFILE=trace:%.*s: give a file's name",
+                         (int)length, name);
+    return META_OK;
+}
+
+static void give_up(int error)
+{
+    meta_log(META_LOG_WARN, "the trace %s could not be written%s: %s", path,
+             whole > 0 ? " to its end" : "", strerror(error));
+    if (file < 0) return;
+    /* What is there ends with an event. */
+    if (ftruncate(file, whole) != 0) errno = 0;
+    close(file);
+    file = -1;
+}
+
+/* How much of it could be written. */
+static size_t write_all(const char *text, size_t bytes)
+{
+    size_t done = 0;
+    while (done < bytes) {
+        const ssize_t more = write(file, text + done, bytes - done);
+        if (more < 0 && errno == EINTR) continue;
+        if (more == 0) errno = ENOSPC;
+        if (more <= 0) break;
+        done += (size_t)more;
+    }
+    return done;
+}
+
+void meta_trace_put(void *unused, const char *text, size_t bytes)
+{
+    (void)unused;
+    if (file < 0) return;
+    size_t done = write_all(text, bytes);
+    const int error = errno;
+    const bool all = done == bytes;
+    while (done > 0 && text[done - 1] != '\n') --done;
+    whole += (off_t)done;
+    if (!all) give_up(error);
+}
+
+bool meta_trace_open(void)
+{
+    whole = 0;
+    do file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    while (file < 0 && errno == EINTR);
+    if (file < 0) give_up(errno);
+    meta_trace_put(NULL, "[\n", 2);
+    return file >= 0;
+}
+
+void meta_trace_close(void)
+{
+    static const char end[] =
+        "{\"ph\":\"M\",\"pid\":0,\"name\":\"process_sort_index\",\"args\":{\"sort_index\":0}}\n]\n";
+    meta_trace_put(NULL, end, sizeof end - 1);
+    if (file < 0) return;
+    /* A disk that is full may say so as late as this. */
+    if (close(file) != 0) file = -1, give_up(errno);
+    else meta_log(META_LOG_INFO, "the trace of this run is in %s", path);
+    file = -1;
+}

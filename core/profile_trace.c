@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file profile_trace.c
+ *  A process's part of a trace: what ran when, as events of the JSON array that chrome://tracing
+ * and Perfetto read, one to a line. The process is its rank; a thread of it is a queue of a device,
+ * the messages in one direction, or a thread of the application with its ranges. What overlaps on
+ * one of them, since queues of a host device run in several threads and messages side by side, goes
+ * to further lanes of the same name. */
+#include "core.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CHUNK = 1024, LANES = 1000, LINE = 2048, TEXT = META_TRACE_PIECE };
+#define MOST_EVENTS (UINT64_C(1) << 20) /* of a process, 128 MiB */
+
+typedef struct meta_trace_chunk {
+    struct meta_trace_chunk *next;
+    size_t count;
+    meta_trace_event event[CHUNK];
+} meta_trace_chunk;
+
+static _Atomic uint64_t events, dropped;
+
+void meta_trace_add(meta_trace_chunk **chunks, const meta_trace_event *event)
+{
+    if (events >= MOST_EVENTS) {
+        if (dropped++ == 0)
+            meta_log(META_LOG_WARN,
+                     "a trace has the first %llu events of a process: what comes after is left out",
+                     (unsigned long long)MOST_EVENTS);
+        return;
+    }
+    if (!*chunks || (*chunks)->count == CHUNK) {
+        meta_trace_chunk *more = malloc(sizeof *more);
+        if (!more) return;
+        more->next = *chunks;
+        more->count = 0;
+        *chunks = more;
+    }
+    (*chunks)->event[(*chunks)->count++] = *event;
+    ++events;
+}
+
+void meta_trace_free(meta_trace_chunk **chunks)
+{
+    while (*chunks) {
+        meta_trace_chunk *c = *chunks;
+        *chunks = c->next;
+        events -= c->count;
+        free(c);
+    }
+    dropped = 0;
+}
+
+/* ------------------------------------------------------------------ text */
+
+/* What is written: whole lines, given away piece by piece. */
+typedef struct writer {
+    meta_trace_sink *put;
+    void *with;
+    const meta_trace_clock *clock;
+    int pid;
+    size_t used;
+    char text[TEXT];
+} writer;
+
+static void flush(writer *w)
+{
+    if (w->used > 0) w->put(w->with, w->text, w->used);
+    w->used = 0;
+}
+
+static void put(writer *w, const char *line, int length)
+{
+    if (length <= 0 || length >= LINE) return;
+    if (w->used + (size_t)length > sizeof w->text) flush(w);
+    memcpy(w->text + w->used, line, (size_t)length);
+    w->used += (size_t)length;
+}
+
+/* The length of the character of UTF-8 at @p s; 0 where it is none. */
+static size_t character(const unsigned char *s)
+{
+    const size_t length = s[0] < 0x80                    ? 1
+                          : s[0] >= 0xc2 && s[0] <= 0xdf ? 2
+                          : s[0] >= 0xe0 && s[0] <= 0xef ? 3
+                          : s[0] >= 0xf0 && s[0] <= 0xf4 ? 4
+                                                         : 0;
+    for (size_t k = 1; k < length; ++k)
+        if ((s[k] & 0xc0) != 0x80) return 0;
+    if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f)) return 0;
+    if ((s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f)) return 0;
+    return length;
+}
+
+/* A text as it may stand in a string of JSON, cut off where it is longer than @p room. */
+static const char *quoted(const char *from, char *to, size_t room)
+{
+    size_t at = 0;
+    for (const unsigned char *s = (const unsigned char *)from; *s && at + 7 < room;) {
+        const size_t length = character(s);
+        if (length == 0 || *s < 0x20 || *s == 0x7f) {
+            at += (size_t)snprintf(to + at, room - at, "\\u%04x", length == 0 ? 0xfffdu : *s);
+            ++s;
+            continue;
+        }
+        if (*s == '"' || *s == '\\') to[at++] = '\\';
+        memcpy(to + at, s, length);
+        at += length;
+        s += length;
+    }
+    to[at] = '\0';
+    return to;
+}
+
+/* Nanoseconds on the clock of all ranks, since the trace began. A function that never falls, so
+ * that what lay inside something else still does. */
+static uint64_t aligned(const meta_trace_clock *c, uint64_t time)
+{
+    double offset = c->offset[0];
+    if (c->time[1] > c->time[0])
+        offset += (c->offset[1] - c->offset[0]) * (double)(int64_t)(time - c->time[0]) /
+                  (double)(int64_t)(c->time[1] - c->time[0]);
+    const int64_t since = (int64_t)(time - c->base) + (int64_t)offset;
+    return since > 0 ? (uint64_t)since : 0;
+}
+
+/* ------------------------------------------------------------------ lines */
+
+static const char *title_of(const meta_trace_event *e, char *text, size_t room)
+{
+    static const char *const queues[] = {
+        [META_QUEUE_COMPUTE] = "compute", [META_QUEUE_HALO] = "halo"};
+    if (e->device)
+        snprintf(text, room, "%s:%d %s", e->device->backend->name, e->device->index,
+                 queues[e->queue]);
+    else if (e->activity == META_ACTIVITY_MESSAGE)
+        snprintf(text, room, "messages %s", e->passage.out ? "out" : "in");
+    else snprintf(text, room, "ranges of thread %d", e->thread);
+    return text;
+}
+
+static void put_title(writer *w, const meta_trace_event *e, int tid, int lane)
+{
+    char title[96], quote[256], line[LINE], number[16] = "";
+    title_of(e, title, sizeof title);
+    if (lane > 0) snprintf(number, sizeof number, " (%d)", lane + 1);
+    put(w, line,
+        snprintf(line, sizeof line,
+                 "{\"ph\":\"M\",\"pid\":%d,\"tid\":%d,\"name\":\"thread_name\","
+                 "\"args\":{\"name\":\"%s%s\"}},\n"
+                 "{\"ph\":\"M\",\"pid\":%d,\"tid\":%d,\"name\":\"thread_sort_index\","
+                 "\"args\":{\"sort_index\":%d}},\n",
+                 w->pid, tid, quoted(title, quote, sizeof quote), number, w->pid, tid, tid));
+}
+
+/* Which message it was, the same at both ends. */
+static void put_flow(writer *w, const meta_trace_event *e, int tid, uint64_t begin, uint64_t end)
+{
+    const meta_profile_passage *p = &e->passage;
+    uint64_t at = aligned(w->clock, p->given);
+    char line[LINE];
+    if (!p->flows) return;
+    /* An arrow holds on to the slice that is open then. */
+    if (at >= end && end > begin) at = end - 1;
+    if (at < begin) at = begin;
+    put(w, line,
+        snprintf(line, sizeof line,
+                 "{\"ph\":\"%s\"%s,\"pid\":%d,\"tid\":%d,\"ts\":%llu.%03u,\"cat\":\"message\","
+                 "\"name\":\"message\",\"id\":\"%d>%d.%llx.%llu\"},\n",
+                 p->out ? "s" : "f", p->out ? "" : ",\"bp\":\"e\"", w->pid, tid,
+                 (unsigned long long)(at / 1000), (unsigned)(at % 1000), p->out ? w->pid : p->peer,
+                 p->out ? p->peer : w->pid, (unsigned long long)p->channel,
+                 (unsigned long long)p->number));
+}
+
+static void put_event(writer *w, const meta_trace_event *e, int tid)
+{
+    static const char *const kinds[META_ACTIVITY_COUNT] = {"kernel", "copy", "message", "range"};
+    const uint64_t begin = aligned(w->clock, e->begin), end = aligned(w->clock, e->end);
+    char name[512], label[512], line[LINE], args[768] = "", peer[32] = "";
+    size_t at = 0;
+    if (e->activity == META_ACTIVITY_MESSAGE && e->passage.peer >= 0)
+        snprintf(peer, sizeof peer, " %s %d", e->passage.out ? "to" : "from", e->passage.peer);
+    if (e->bytes > 0)
+        at = (size_t)snprintf(args, sizeof args, "\"bytes\":%llu", (unsigned long long)e->bytes);
+    for (int k = 0; k < 2; ++k)
+        if (e->label[k] && at < sizeof args)
+            at += (size_t)snprintf(args + at, sizeof args - at, "%s\"%s\":\"%s\"", at ? "," : "",
+                                   k == 0 ? "written" : "read",
+                                   quoted(e->label[k], label, sizeof label / 2));
+    put(w, line,
+        snprintf(line, sizeof line,
+                 "{\"ph\":\"X\",\"pid\":%d,\"tid\":%d,\"ts\":%llu.%03u,\"dur\":%llu.%03u,"
+                 "\"cat\":\"%s\",\"name\":\"%s%s\",\"args\":{%s}},\n",
+                 w->pid, tid, (unsigned long long)(begin / 1000), (unsigned)(begin % 1000),
+                 (unsigned long long)((end - begin) / 1000), (unsigned)((end - begin) % 1000),
+                 kinds[e->activity], quoted(e->name, name, sizeof name), peer, args));
+    if (e->activity == META_ACTIVITY_MESSAGE) put_flow(w, e, tid, begin, end);
+}
+
+/* ------------------------------------------------------------------ tracks */
+
+/* The order of tracks: ranges, queues, messages. */
+static int kind_of(const meta_trace_event *e)
+{
+    return e->activity == META_ACTIVITY_RANGE ? 0 : e->device ? 1 : 2;
+}
+
+static int compare_tracks(const meta_trace_event *a, const meta_trace_event *b)
+{
+    if (kind_of(a) != kind_of(b)) return kind_of(a) - kind_of(b);
+    switch (kind_of(a)) {
+    case 0:
+        return a->thread - b->thread;
+    case 1:
+        if (a->device != b->device) return (uintptr_t)a->device < (uintptr_t)b->device ? -1 : 1;
+        return (int)a->queue - (int)b->queue;
+    default:
+        return (int)b->passage.out - (int)a->passage.out;
+    }
+}
+
+/* By track, and there by beginning; of two that begin together the longer one first. */
+static int order(const void *a, const void *b)
+{
+    const meta_trace_event *x = *(const meta_trace_event *const *)a,
+                           *y = *(const meta_trace_event *const *)b;
+    const int track = compare_tracks(x, y);
+    if (track != 0) return track;
+    if (x->begin != y->begin) return x->begin < y->begin ? -1 : 1;
+    return (x->end < y->end) - (x->end > y->end);
+}
+
+/* The first lane whose last event is over. */
+static int lane_of(uint64_t *ends, int *lanes, const meta_trace_event *e)
+{
+    int lane = 0;
+    if (e->activity == META_ACTIVITY_RANGE) { /* they nest */
+        if (*lanes == 0) *lanes = 1;
+        return 0;
+    }
+    while (lane < *lanes && ends[lane] > e->begin) ++lane;
+    if (lane == LANES) return -1;
+    if (lane == *lanes) ++*lanes;
+    ends[lane] = e->end;
+    return lane;
+}
+
+static void put_tracks(writer *w, meta_trace_event *const *sorted, size_t count)
+{
+    static uint64_t ends[LANES];
+    int track = 0, lanes = 0;
+    for (size_t k = 0; k < count; ++k) {
+        const meta_trace_event *e = sorted[k];
+        if (k == 0 || compare_tracks(sorted[k - 1], e) != 0) ++track, lanes = 0;
+        const int before = lanes, lane = lane_of(ends, &lanes, e);
+        if (lane < 0) continue;
+        if (lanes > before) put_title(w, e, track * LANES + lane, lane);
+        put_event(w, e, track * LANES + lane);
+    }
+}
+
+meta_err meta_trace_text(meta_trace_chunk *const *lists, size_t list_count,
+                         const meta_trace_clock *clock, meta_trace_sink *sink, void *with)
+{
+    size_t count = 0;
+    for (size_t k = 0; k < list_count; ++k)
+        for (const meta_trace_chunk *c = lists[k]; c; c = c->next) count += c->count;
+    meta_trace_event **sorted = malloc((count + 1) * sizeof(meta_trace_event *));
+    writer *w = malloc(sizeof *w);
+    if (!sorted || !w) {
+        free(sorted);
+        free(w);
+        return meta_fail(META_ERR_NO_MEMORY,
+                         "the host has no memory to write a trace of %zu events", count);
+    }
+    char line[LINE];
+    w->put = sink, w->with = with, w->clock = clock, w->pid = meta_job_rank(), w->used = 0;
+    count = 0;
+    for (size_t k = 0; k < list_count; ++k)
+        for (meta_trace_chunk *c = lists[k]; c; c = c->next)
+            for (size_t n = 0; n < c->count; ++n) sorted[count++] = &c->event[n];
+    qsort(sorted, count, sizeof *sorted, order);
+    put(w, line,
+        snprintf(line, sizeof line,
+                 "{\"ph\":\"M\",\"pid\":%d,\"name\":\"process_name\",\"args\":{\"name\":\"rank "
+                 "%d\"}},\n",
+                 w->pid, w->pid));
+    put_tracks(w, sorted, count);
+    flush(w);
+    free(sorted);
+    free(w);
+    return META_OK;
+}
