@@ -86,6 +86,39 @@ void halo_paths_place(halo_plan *p)
 
 /* ------------------------------------------------------------------ on the log */
 
+/* Why what is sent that way takes its path. */
+static const char *why(const halo_plan *p, const halo_link *link)
+{
+    switch (link->out) {
+    case META_PATH_SELF:
+        return "the neighbour is this rank";
+    case META_PATH_SHARED:
+        return "the neighbour is on this node";
+    case META_PATH_DIRECT:
+        return "MPI takes this device's memory";
+    default:
+        if (link->node == MPI_UNDEFINED) return "the neighbour is on another node";
+        if (!job.shared) return "META_SHARED=off";
+        return p->shares ? "there is no room for shared memory"
+                         : "a GPU copies to page-locked memory only";
+    }
+}
+
+static void explain(const halo_plan *p)
+{
+    for (int way = 0; way < p->ways; ++way) {
+        const halo_link *link = &p->link[way];
+        char name[HALO_TEXT];
+        if (!link->used || link->send_bytes == 0) continue;
+        halo_way_name(p, way, name);
+        core->log(
+            META_LOG_DEBUG,
+            "halo plan of rank %d: %zu bytes towards %s, to rank %d, %s: %s; in pieces of %zu",
+            p->rank, link->send_bytes, name, link->peer, meta_path_name(link->out), why(p, link),
+            comm_chunk_fit(link->send_bytes, link->send_chunk));
+    }
+}
+
 void halo_paths_report(const halo_plan *p)
 {
     char text[512] = "";
@@ -106,4 +139,5 @@ void halo_paths_report(const halo_plan *p)
     }
     core->log(META_LOG_INFO, "halo plan of rank %d, messages of one exchange by path:%s", p->rank,
               at > 0 ? text : " none");
+    explain(p);
 }

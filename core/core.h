@@ -48,6 +48,10 @@ char *meta_error_copy(void);
 void meta_log(meta_log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void meta_log_set(meta_log_level level);
 void meta_log_rank(int rank);
+/** Write to the file @p name, or where it is NULL to the standard error stream. */
+void meta_log_file(const char *name);
+/** It is settled which rank this is. */
+void meta_log_settle(void);
 
 /* env.c */
 const char *meta_variable(const char *name);

@@ -101,6 +101,7 @@ static meta_err read_log_level(void)
 
 meta_err meta_env_read(void)
 {
+    meta_log_file(meta_variable("META_LOG_FILE"));
     META_TRY(read_log_level());
     for (char **entry = environ; entry && *entry; ++entry) warn_if_unknown(*entry);
     return META_OK;

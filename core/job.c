@@ -190,6 +190,24 @@ meta_err meta_job_choose(int of_rank, int of_node_rank, int of_node_size, meta_m
     return META_OK;
 }
 
+/* Say why it is this device. */
+static void report(meta_mode mode, int index)
+{
+    request wanted;
+    const meta_backend *backend = meta_backend_of(mode);
+    if (!backend || read_request(rank, &wanted) != META_OK) return;
+    if (strcmp(wanted.name, "spread") != 0)
+        meta_log(META_LOG_INFO, "this process computes on %s:%d: %s asks for %s%s", backend->name,
+                 index, wanted.variable, wanted.name,
+                 wanted.index < 0 && backend->devices > 1
+                     ? ", of whose devices the ranks of a node take turns"
+                     : "");
+    else
+        meta_log(META_LOG_INFO, "this process computes on %s:%d: %s", backend->name, index,
+                 mode == META_OPENMP ? "no GPU of this node can be used, so spread takes the CPU"
+                                     : "spread deals the GPUs of a node to its ranks");
+}
+
 meta_err meta_job_device(meta_device **device)
 {
     meta_err error = META_OK;
@@ -199,6 +217,7 @@ meta_err meta_job_device(meta_device **device)
         int index;
         error = meta_job_choose(rank, node_rank, node_size, &mode, &index);
         if (error == META_OK) error = meta_device_find(index, mode, &own);
+        if (error == META_OK) report(mode, index);
     }
     *device = own;
     pthread_mutex_unlock(&lock);
@@ -259,6 +278,7 @@ meta_err meta_set_job(int of_rank, int of_size, int of_node_rank, int of_node_si
     own = NULL;
     pthread_mutex_unlock(&lock);
     if (size > 1) meta_log_rank(rank);
+    meta_log_settle();
     return META_OK;
 }
 

@@ -95,6 +95,7 @@ meta_err meta_finalize(void)
     meta_registry_forget();
     meta_job_forget();
     started = false;
+    meta_log_settle();
     pthread_mutex_unlock(&lock);
     return error;
 }

@@ -85,6 +85,21 @@ void meta_overlap_fold(uint64_t until);
 void meta_overlap_sums(double *seconds, double *hidden);
 void meta_overlap_forget(void);
 
+/* profile_name.c */
+/** Before the first kernel's name is asked for. */
+void meta_profile_names(void);
+const char *meta_profile_kernel(const meta_call *call);
+uint64_t meta_profile_bytes(const meta_call *call);
+/** The one address of that text; NULL where there is no memory for it. */
+const char *meta_profile_name(const char *text);
+
+/* profile_forward.c: ranges for NVTX and ROCTX */
+/** Look for their libraries, which the application or a tool may have loaded. */
+void meta_forward_find(void);
+/** @return whether there is one, and meta_forward_pop() is to be called. */
+bool meta_forward_push(const char *name);
+void meta_forward_pop(void);
+
 /* profile_text.c */
 /** Print the table of @p count processes. */
 void meta_profile_print(const meta_profile_share *share, int count);

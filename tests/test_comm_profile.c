@@ -264,6 +264,42 @@ static void rank_0_prints_one_table_of_all(void)
     }
 }
 
+/* ------------------------------------------------------------------ the log */
+
+static void the_log_of_a_rank_says_what_was_chosen_and_why(void)
+{
+    static char text[1 << 15];
+    char pattern[64], name[64], own[64];
+    long number = (long)getpid();
+    ring r;
+    MPI_Bcast(&number, 1, MPI_LONG, 0, MPI_COMM_WORLD);
+    snprintf(pattern, sizeof pattern, "tests/log.%ld.%%r", number);
+    snprintf(name, sizeof name, "tests/log.%ld.%d", number, test_rank);
+    setenv("META_LOG", "debug", 1);
+    setenv("META_LOG_FILE", pattern, 1);
+    catch_errors();
+    begin();
+    make_ring(&r);
+    free_ring(&r);
+    CHECK_OK(meta_comm_finalize());
+    take_caught(text, sizeof text);
+    unsetenv("META_LOG");
+    unsetenv("META_LOG_FILE");
+    CHECK_STRING(text, ""); /* all of it is in the file */
+    FILE *f = fopen(name, "r");
+    if (!CHECK(f != NULL)) return;
+    text[fread(text, 1, sizeof text - 1, f)] = '\0';
+    fclose(f);
+    remove(name);
+    snprintf(own, sizeof own, "rank %d of %d", test_rank, test_size);
+    CHECK_CONTAINS(text, own);
+    CHECK_CONTAINS(text, "back end "); /* said before the rank was known */
+    CHECK_CONTAINS(text, "this process computes on ");
+    CHECK_CONTAINS(text, "halo plan of rank ");
+    CHECK_CONTAINS(text, test_size > 1 ? "towards +x, to rank " : "the neighbour is this rank");
+}
+
 TEST_MPI_MAIN(PROMISE(messages_and_exchanges_are_counted),
               PROMISE(what_is_hidden_is_time_of_kernels_within_exchanges),
-              PROMISE(rank_0_prints_one_table_of_all))
+              PROMISE(rank_0_prints_one_table_of_all),
+              PROMISE(the_log_of_a_rank_says_what_was_chosen_and_why))

@@ -74,6 +74,7 @@ static const struct {
     {"small_ops", "smaller", false},
     {"no_init", "init", false},
     {"no_launch", "lacks the function launch", false},
+    {"half_timed", "lacks the function copy_timed", false},
     {"cuda", "cuda.so", false},
 };
 

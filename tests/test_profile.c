@@ -372,6 +372,45 @@ static void ranges_nest_and_close(void)
     CHECK_OK(meta_finalize());
 }
 
+/* ------------------------------------------------------------------ NVTX */
+
+/* This program has the functions of NVIDIA's library, as if that had been loaded. */
+static char forwarded[256];
+
+META_API int nvtxRangePushA(const char *name);
+META_API int nvtxRangePop(void);
+
+int nvtxRangePushA(const char *name)
+{
+    if (strlen(forwarded) + strlen(name) + 3 < sizeof forwarded)
+        strcat(strcat(forwarded, name), "(");
+    return 0;
+}
+
+int nvtxRangePop(void)
+{
+    if (strlen(forwarded) + 2 < sizeof forwarded) strcat(forwarded, ")");
+    return 0;
+}
+
+static void ranges_are_passed_on_whether_or_not_they_are_counted(void)
+{
+    for (int on = 0; on < 2; ++on) {
+        *forwarded = '\0';
+        if (on) CHECK_OK(meta_timers_init());
+        CHECK_OK(meta_init());
+        CHECK_OK(meta_range_push("a"));
+        CHECK_OK(meta_range_push("b"));
+        CHECK_OK(meta_range_pop());
+        CHECK_OK(meta_range_push("c"));
+        CHECK_OK(meta_range_pop());
+        CHECK_OK(meta_range_pop());
+        CHECK_ERR(meta_range_pop(), META_ERR_STATE);
+        CHECK_STRING(forwarded, "a(b()c())");
+        CHECK_OK(meta_finalize());
+    }
+}
+
 /* ------------------------------------------------------------------ another tool */
 
 enum { HEARD = 4096 };
@@ -481,5 +520,7 @@ TEST_MAIN_WITH(&setting, PROMISE(every_call_and_byte_is_counted_and_no_time_twic
                PROMISE(threads_that_come_and_go_are_all_counted),
                PROMISE(a_new_beginning_counts_from_zero),
                PROMISE(meta_profile_prints_a_table_at_the_end), PROMISE(a_wrong_value_is_named),
-               PROMISE(ranges_nest_and_close), PROMISE(a_tool_hears_of_each_beginning_and_end_once),
+               PROMISE(ranges_nest_and_close),
+               PROMISE(ranges_are_passed_on_whether_or_not_they_are_counted),
+               PROMISE(a_tool_hears_of_each_beginning_and_end_once),
                PROMISE(a_tool_may_listen_to_nothing))

@@ -97,6 +97,9 @@ static const meta_ops ops = {
     FAKE(ticket_test),
     FAKE(ticket_wait),
     FAKE(ticket_release),
+#ifdef FAKE_HALF_TIMED
+    FAKE(launch_timed),
+#endif
 };
 
 META_API const meta_plugin meta_plugin_v1 = {
