@@ -15,21 +15,6 @@ AC_DEFUN([META_PART_DECIDE], [
     [AC_MSG_ERROR([--with-$1=yes: $meta_$1_reason])])
 ])
 
-dnl META_LATER(with|enable, NAME, WHAT): an option of a part that this release does not have.
-AC_DEFUN([META_LATER], [
-  m4_if([$1], [with],
-    [AC_ARG_WITH([$2], [AS_HELP_STRING([--with-$2=yes|no|auto], [$3; comes with a later release @<:@auto@:>@])],
-      [meta_choice=$withval], [meta_choice=auto])],
-    [AC_ARG_ENABLE([$2], [AS_HELP_STRING([--enable-$2=yes|no|auto], [$3; comes with a later release @<:@auto@:>@])],
-      [meta_choice=$enableval], [meta_choice=auto])])
-  AS_CASE([$meta_choice],
-    [yes], [AC_MSG_ERROR([--$1-$2=yes: $3 comes with a later release])],
-    [no], [meta_$2_reason="--$1-$2=no"],
-    [auto], [meta_$2_reason="comes with a later release"],
-    [AC_MSG_ERROR([--$1-$2=$meta_choice: the value is yes, no or auto])])
-  meta_$2=no
-])
-
 AC_DEFUN([META_CHECK_HWLOC], [
   META_PART_ARG([hwloc], [learn from hwloc which cores a process may use])
   meta_hwloc=no meta_hwloc_reason="--with-hwloc=no"
@@ -118,7 +103,8 @@ AC_DEFUN([META_SUMMARY], [
   AS_IF([test $meta_hip = yes], [META_LINE([hipBLAS to compare with], [hipblas], [$HIPBLAS_LIBS])])
   META_LINE([pictures by libpng], [png], [$PNG_LIBS])
   META_LINE([compression by zlib], [zlib], [$ZLIB_LIBS])
-  META_LINE([Fortran module], [fortran], [])
+  META_LINE([Fortran module], [fortran], [$FC $FCFLAGS])
+  META_LINE([Fortran module meta_any], [fortran_any], [])
   META_LINE([make check], [check], [${MPIEXEC:+ranks under $MPIEXEC}])
   META_LINE([tests of JSON], [jansson], [])
   META_LINE([sanitizers], [sanitize], [$meta_sanitizers])

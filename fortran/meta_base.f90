@@ -1,0 +1,555 @@
+! SPDX-License-Identifier: BSD-3-Clause
+! What every part of module `meta` needs: device buffers with counted references, ranges of indices,
+! events, and how an error reaches the caller.
+!
+! A buffer's memory is counted in C (support.c). A type(meta_buffer) holds its reference in an
+! allocatable component that has the finaliser: compilers that do not finalise function results
+! (gfortran before 13) deallocate their components all the same, and so finalise the reference. A
+! copy that the compiler made bit by bit, unasked, is told by its `self`, which is the
+! address of another one; it takes part in no count.
+module meta_base
+    use, intrinsic :: iso_fortran_env, only: error_unit
+    use meta_c, meta_event => meta_c_event
+    implicit none
+    private
+    public :: meta_buffer, meta_box, meta_event, META_ASYNC
+    public :: meta_range, meta_bounds, meta_is_allocated, meta_element_type, meta_address
+    ! For the other modules of `meta` alone.
+    public :: buffer_body, host_array, OURS, WRAPPED, BORROWED
+    public :: fail, finish, passed_on, event_at, body_of, adopt, release, buffers_forget
+    public :: whole, box_of, is_contiguous, extents_of, type_name, type_bytes, type_matches
+    public :: need_host, digits_of, text_of, c_text, need_free, message_text, address_plus, ndim_of
+
+    ! A range of the program's own indices, both ends included; none where upper < lower.
+    type :: meta_box
+        integer :: ndim = 0
+        integer(c_int64_t) :: lower(META_MAX_DIM) = 1, upper(META_MAX_DIM) = 0
+    end type
+
+    ! metaf_body of support.h.
+    type, bind(c) :: buffer_body
+        integer(c_int64_t) :: generation = 0
+        type(c_ptr) :: address = c_null_ptr
+        integer(c_int) :: type = META_TYPE_COUNT, ndim = 1, owner = 0
+        integer(c_int64_t) :: size(META_MAX_DIM), origin(META_MAX_DIM)
+        integer(c_int64_t) :: lower(META_MAX_DIM), upper(META_MAX_DIM)
+    end type
+    enum, bind(c)
+        enumerator :: OURS = 0, WRAPPED, BORROWED
+    end enum
+
+    type :: reference
+        type(c_ptr) :: body = c_null_ptr
+        integer(c_int64_t) :: generation = 0
+        integer(c_int64_t) :: self = 0
+    contains
+        final :: reference_final
+    end type
+
+    ! Device memory with its element type and bounds. Assignment makes another reference to the same
+    ! memory, which is freed when the last one goes, or by meta_free().
+    type :: meta_buffer
+        private
+        type(reference), allocatable :: ref
+    contains
+        procedure, private :: assign
+        generic :: assignment(=) => assign
+    end type
+
+    ! In place of an event: queue the operation and do not track it.
+    type(meta_event), target, save :: META_ASYNC
+
+    ! An array of the program: metaf_array of support.h.
+    type, bind(c) :: host_array
+        type(c_ptr) :: address
+        integer(c_int) :: type = 0, ndim = 0
+        integer(c_int64_t) :: extent(META_MAX_DIM) = 1
+        integer(c_int) :: contiguous = 1
+    end type
+
+    ! meta_range(upper): 1 to upper; meta_range(lower, upper).
+    interface meta_range
+        module procedure range_from_1, range_from_1_int64, range_both, range_both_int64
+    end interface
+
+    ! Errors found here have this added to their code on their way to finish().
+    integer(c_int), parameter :: FOUND_HERE = 1000
+
+    interface
+        function metaf_body_new(address, type, owner) bind(c) result(res)
+            import
+            type(c_ptr), value :: address
+            integer(c_int), value :: type, owner
+            type(c_ptr) :: res
+        end function
+        ! Pure for the sake of elemental assignment: nothing that Fortran can see changes.
+        pure function metaf_body_keep(body, generation) bind(c) result(res)
+            import
+            type(c_ptr), intent(in), value :: body
+            integer(c_int64_t), intent(in), value :: generation
+            integer(c_int) :: res
+        end function
+        pure subroutine metaf_body_drop(body, generation) bind(c)
+            import
+            type(c_ptr), intent(in), value :: body
+            integer(c_int64_t), intent(in), value :: generation
+        end subroutine
+        pure function metaf_body_ndim(body, generation) bind(c) result(res)
+            import
+            type(c_ptr), intent(in), value :: body
+            integer(c_int64_t), intent(in), value :: generation
+            integer(c_int) :: res
+        end function
+        function metaf_body_free(body, generation) bind(c) result(res)
+            import
+            type(c_ptr), value :: body
+            integer(c_int64_t), value :: generation
+            integer(c_int) :: res
+        end function
+        subroutine metaf_bodies_forget() bind(c)
+        end subroutine
+        pure function metaf_self(self) bind(c) result(res)
+            import
+            integer(c_int64_t), intent(in) :: self
+            integer(c_int64_t) :: res
+        end function
+        function metaf_fail(code, text) bind(c) result(res)
+            import
+            integer(c_int), value :: code
+            character(kind=c_char), intent(in) :: text(*)
+            integer(c_int) :: res
+        end function
+        function metaf_message() bind(c) result(res)
+            import
+            type(c_ptr) :: res
+        end function
+        subroutine metaf_failed_in_c() bind(c)
+        end subroutine
+    end interface
+
+contains
+
+    ! ---------------------------------------------------------------- errors and texts
+
+    ! The error `code` of function `call`.
+    function fail(code, call, text) result(err)
+        integer(c_int), intent(in) :: code
+        character(len=*), intent(in) :: call, text
+        integer(c_int) :: err
+        err = metaf_fail(code, c_text(call // ': ' // text))
+        if (err < FOUND_HERE) err = err + FOUND_HERE
+    end function
+
+    ! An error of the program's own procedure: the message is whatever that left.
+    function passed_on(code) result(err)
+        integer(c_int), intent(in) :: code
+        integer(c_int) :: err
+        err = code
+        if (err /= META_OK) err = err + FOUND_HERE
+    end function
+
+    ! Give `err` to who asked for it; without stat an error ends the program.
+    subroutine finish(err, stat)
+        integer(c_int), intent(in) :: err
+        integer, intent(out), optional :: stat
+        if (err > 0 .and. err < FOUND_HERE) call metaf_failed_in_c()
+        if (present(stat)) then
+            stat = mod(err, FOUND_HERE)
+        else if (err /= META_OK) then
+            write (error_unit, '(a)') message_text()
+            stop 1
+        end if
+    end subroutine
+
+    function message_text() result(text)
+        character(len=:), allocatable :: text
+        text = text_of(metaf_message())
+    end function
+
+    pure function c_text(text) result(c)
+        character(len=*), intent(in) :: text
+        character(kind=c_char) :: c(len_trim(text) + 1)
+        integer :: k
+        do k = 1, len_trim(text)
+            c(k) = text(k:k)
+        end do
+        c(len_trim(text) + 1) = c_null_char
+    end function
+
+    ! What a C string says; nothing of a null pointer.
+    function text_of(c) result(text)
+        type(c_ptr), intent(in) :: c
+        character(len=:), allocatable :: text
+        character(kind=c_char), pointer :: char(:)
+        integer :: k, n
+        text = ''
+        if (.not. c_associated(c)) return
+        call c_f_pointer(c, char, [huge(n)])
+        n = 0
+        do while (char(n + 1) /= c_null_char)
+            n = n + 1
+        end do
+        deallocate (text)
+        allocate (character(len=n) :: text)
+        do k = 1, n
+            text(k:k) = char(k)
+        end do
+    end function
+
+    function digits_of(number) result(text)
+        integer(c_int64_t), intent(in) :: number
+        character(len=:), allocatable :: text
+        character(len=24) :: wide
+        write (wide, '(i0)') number
+        text = trim(wide)
+    end function
+
+    ! ---------------------------------------------------------------- events
+
+    logical function is_async(done)
+        type(meta_event), intent(in), target :: done
+        type(c_ptr) :: given, async
+        given = c_loc(done)
+        async = c_loc(META_ASYNC)
+        is_async = c_associated(given, async)
+    end function
+
+    ! The C argument `done`.
+    function event_at(done) result(at)
+        type(meta_event), intent(in), target, optional :: done
+        type(c_ptr) :: at
+        at = c_null_ptr
+        if (.not. present(done)) return
+        at = c_loc(done)
+        if (is_async(done)) at = transfer(-1_c_intptr_t, at)
+    end function
+
+    ! ---------------------------------------------------------------- element types
+
+    function type_name(type) result(name)
+        integer(c_int), intent(in) :: type
+        character(len=:), allocatable :: name
+        character(len=8), parameter :: names(0:META_TYPE_COUNT - 1) = ['META_F64', 'META_F32', &
+            'META_I64', 'META_U64', 'META_I32', 'META_U32', 'META_I16', 'META_U16', 'META_I8 ', &
+            'META_U8 ']
+        name = 'unknown'
+        if (type >= 0 .and. type < META_TYPE_COUNT) name = trim(names(type))
+    end function
+
+    function type_bytes(type) result(bytes)
+        integer(c_int), intent(in) :: type
+        integer(c_int64_t) :: bytes
+        integer, parameter :: of(0:META_TYPE_COUNT - 1) = [8, 4, 8, 8, 4, 4, 2, 2, 1, 1]
+        bytes = 0
+        if (type >= 0 .and. type < META_TYPE_COUNT) bytes = of(type)
+    end function
+
+    ! Fortran's integers hold the unsigned types' bits.
+    logical function type_matches(a, b)
+        integer(c_int), intent(in) :: a, b
+        type_matches = a == b .or. (a >= META_I64 .and. a / 2 == b / 2 .and. b >= META_I64)
+    end function
+
+    ! ---------------------------------------------------------------- ranges of indices
+
+    function range_both_int64(lower, upper) result(box)
+        integer(c_int64_t), intent(in) :: lower(:), upper(:)
+        type(meta_box) :: box
+        integer :: n
+        ! A shape that cannot be is refused where the range is used.
+        if (size(lower) /= size(upper) .or. size(lower) > META_MAX_DIM) return
+        n = size(lower)
+        box%ndim = n
+        box%lower(1:n) = lower
+        box%upper(1:n) = upper
+    end function
+
+    function range_both(lower, upper) result(box)
+        integer, intent(in) :: lower(:), upper(:)
+        type(meta_box) :: box
+        box = range_both_int64(int(lower, c_int64_t), int(upper, c_int64_t))
+    end function
+
+    function range_from_1(upper) result(box)
+        integer, intent(in) :: upper(:)
+        type(meta_box) :: box
+        box = range_from_1_int64(int(upper, c_int64_t))
+    end function
+
+    function range_from_1_int64(upper) result(box)
+        integer(c_int64_t), intent(in) :: upper(:)
+        type(meta_box) :: box
+        integer(c_int64_t) :: lower(size(upper))
+        lower = 1
+        box = range_both_int64(lower, upper)
+    end function
+
+    ! The extents of a range, 0 where it is empty.
+    pure function extents_of(box) result(extent)
+        type(meta_box), intent(in) :: box
+        integer(c_int64_t) :: extent(META_MAX_DIM)
+        extent = 1
+        extent(1:box%ndim) = max(box%upper(1:box%ndim) - box%lower(1:box%ndim) + 1, 0_c_int64_t)
+    end function
+
+    ! All elements of a buffer, without padding.
+    function whole(body) result(box)
+        type(buffer_body), intent(in) :: body
+        type(meta_box) :: box
+        box%ndim = body%ndim
+        box%lower(1:body%ndim) = body%lower(1:body%ndim)
+        box%upper(1:body%ndim) = body%upper(1:body%ndim)
+    end function
+
+    ! `box` of a buffer as C has it. It must lie in the buffer's bounds.
+    function box_of(body, box, call, name, c) result(err)
+        type(buffer_body), intent(in) :: body
+        type(meta_box), intent(in) :: box
+        character(len=*), intent(in) :: call, name
+        type(meta_c_box), intent(out) :: c
+        integer(c_int) :: err
+        integer :: d
+        err = META_OK
+        if (box%ndim /= body%ndim) then
+            err = fail(META_ERR_ARGUMENT, call, "argument '" // name // "' has rank " // &
+                digits_of(int(box%ndim, c_int64_t)) // ', the buffer ' // &
+                digits_of(int(body%ndim, c_int64_t)))
+            return
+        end if
+        c%ndim = body%ndim
+        do d = 1, body%ndim
+            c%size(d) = body%size(d)
+            if (box%upper(d) < box%lower(d)) cycle
+            if (box%lower(d) < body%lower(d) .or. box%upper(d) > body%upper(d)) then
+                err = fail(META_ERR_BOUNDS, call, "argument '" // name // "', dimension " // &
+                    digits_of(int(d, c_int64_t)) // ': ' // digits_of(box%lower(d)) // ':' // &
+                    digits_of(box%upper(d)) // " leaves the buffer's bounds " // &
+                    digits_of(body%lower(d)) // ':' // digits_of(body%upper(d)))
+                return
+            end if
+            c%start(d) = box%lower(d) - body%origin(d)
+            c%end(d) = box%upper(d) - body%origin(d) + 1
+        end do
+    end function
+
+    ! Whether the cells of a box follow each other in memory, and from which element on.
+    logical function is_contiguous(c, first)
+        type(meta_c_box), intent(in) :: c
+        integer(c_int64_t), intent(out) :: first
+        integer(c_int64_t) :: pitch
+        logical :: all_so_far
+        integer :: d
+        is_contiguous = .true.
+        all_so_far = .true.
+        first = 0
+        pitch = 1
+        do d = 1, c%ndim
+            if (.not. all_so_far .and. c%end(d) - c%start(d) /= 1) is_contiguous = .false.
+            if (c%end(d) - c%start(d) /= c%size(d)) all_so_far = .false.
+            first = first + c%start(d) * pitch
+            pitch = pitch * c%size(d)
+        end do
+    end function
+
+    ! An array of the program as an argument: allocated, and without gaps.
+    function need_host(host, call, name) result(err)
+        type(host_array), intent(in) :: host
+        character(len=*), intent(in) :: call, name
+        integer(c_int) :: err
+        err = META_OK
+        if (.not. c_associated(host%address)) then
+            err = fail(META_ERR_POINTER, call, "argument '" // name // "' is not allocated")
+        else if (host%contiguous == 0) then
+            err = fail(META_ERR_ARGUMENT, call, "argument '" // name // "' is not contiguous: " // &
+                'copy the section to an array of its own, or give the whole array')
+        end if
+    end function
+
+    function address_plus(address, bytes) result(sum)
+        type(c_ptr), intent(in) :: address
+        integer(c_int64_t), intent(in) :: bytes
+        type(c_ptr) :: sum
+        sum = transfer(transfer(address, 0_c_intptr_t) + int(bytes, c_intptr_t), sum)
+    end function
+
+    ! ---------------------------------------------------------------- buffers
+
+    pure logical function is_registered(ref)
+        type(reference), intent(in) :: ref
+        is_registered = ref%self /= 0
+        if (is_registered) is_registered = ref%self == metaf_self(ref%self)
+    end function
+
+    pure subroutine release_reference(body, generation)
+        type(c_ptr), intent(in) :: body
+        integer(c_int64_t), intent(in) :: generation
+        call metaf_body_drop(body, generation)
+    end subroutine
+
+    subroutine reference_final(ref)
+        type(reference), intent(inout) :: ref
+        if (is_registered(ref)) call release_reference(ref%body, ref%generation)
+        ref%self = 0
+    end subroutine
+
+    ! The component stays where it is: a compiler may still look at it, as gfortran does in a = (a).
+    elemental subroutine assign(lhs, rhs)
+        class(meta_buffer), intent(inout) :: lhs
+        type(meta_buffer), intent(in) :: rhs
+        type(c_ptr) :: body
+        integer(c_int64_t) :: generation
+        integer(c_int) :: kept
+        if (.not. allocated(lhs%ref) .and. .not. allocated(rhs%ref)) return
+        if (.not. allocated(lhs%ref)) allocate (lhs%ref)
+        body = c_null_ptr
+        generation = 0
+        if (allocated(rhs%ref)) then
+            body = rhs%ref%body
+            generation = rhs%ref%generation
+        end if
+        ! Where rhs is to nothing any more, so will lhs be.
+        kept = metaf_body_keep(body, generation)
+        if (is_registered(lhs%ref)) call release_reference(lhs%ref%body, lhs%ref%generation)
+        lhs%ref%body = body
+        lhs%ref%generation = generation
+        lhs%ref%self = 0
+        if (kept /= 0) lhs%ref%self = metaf_self(lhs%ref%self)
+    end subroutine
+
+    ! The memory behind `buffer`, argument `name` of `call`.
+    function body_of(buffer, call, name, body) result(err)
+        type(meta_buffer), intent(in) :: buffer
+        character(len=*), intent(in) :: call, name
+        type(buffer_body), intent(out) :: body
+        integer(c_int) :: err
+        type(buffer_body), pointer :: found
+        err = META_OK
+        if (allocated(buffer%ref)) then
+            if (c_associated(buffer%ref%body)) then
+                call c_f_pointer(buffer%ref%body, found)
+                body = found
+                if (body%generation == buffer%ref%generation) return
+                err = fail(META_ERR_POINTER, call, "argument '" // name // "' was freed")
+                return
+            end if
+        end if
+        err = fail(META_ERR_POINTER, call, "argument '" // name // "' is not allocated")
+    end function
+
+    ! The rank of a buffer, 1 where it is not allocated; for specification expressions.
+    pure integer function ndim_of(buffer)
+        type(meta_buffer), intent(in) :: buffer
+        ndim_of = 1
+        if (allocated(buffer%ref)) ndim_of = metaf_body_ndim(buffer%ref%body, buffer%ref%generation)
+    end function
+
+    ! As Fortran's ALLOCATE: it must not be allocated yet.
+    function need_free(buffer, call) result(err)
+        type(meta_buffer), intent(in) :: buffer
+        character(len=*), intent(in) :: call
+        integer(c_int) :: err
+        err = META_OK
+        if (meta_is_allocated(buffer)) err = fail(META_ERR_STATE, call, &
+            "argument 'buffer' is allocated already: free it first")
+    end function
+
+    ! Make `buffer` the first reference to memory of the given shape.
+    function adopt(buffer, shape, owner, call) result(err)
+        type(meta_buffer), intent(inout) :: buffer
+        type(buffer_body), intent(in) :: shape
+        integer(c_int), intent(in) :: owner
+        character(len=*), intent(in) :: call
+        integer(c_int) :: err
+        type(buffer_body), pointer :: body
+        type(c_ptr) :: new
+        err = META_OK
+        new = metaf_body_new(shape%address, shape%type, owner)
+        if (.not. c_associated(new)) then
+            err = fail(META_ERR_NO_MEMORY, call, 'no memory for the description of a buffer')
+            return
+        end if
+        call c_f_pointer(new, body)
+        body%ndim = shape%ndim
+        body%size = shape%size
+        body%origin = shape%origin
+        body%lower = shape%lower
+        body%upper = shape%upper
+        if (.not. allocated(buffer%ref)) allocate (buffer%ref)
+        if (is_registered(buffer%ref)) &
+            call release_reference(buffer%ref%body, buffer%ref%generation)
+        buffer%ref%body = new
+        buffer%ref%generation = body%generation
+        buffer%ref%self = metaf_self(buffer%ref%self)
+    end function
+
+    ! Free the memory that every copy of `buffer` refers to.
+    function release(buffer) result(err)
+        type(meta_buffer), intent(inout) :: buffer
+        integer(c_int) :: err
+        err = metaf_body_free(buffer%ref%body, buffer%ref%generation)
+    end function
+
+    ! After what may have been the library's end, with error `err`: all memory went with it. To ask
+    ! whether it was must not cost the message.
+    subroutine buffers_forget(err)
+        integer(c_int), intent(inout) :: err
+        character(len=:), allocatable :: text
+        integer(c_int) :: on
+        text = ''
+        if (err /= META_OK) then
+            call metaf_failed_in_c()
+            text = message_text()
+        end if
+        if (c_get_reproducible(on) == META_ERR_INIT) call metaf_bodies_forget()
+        if (err /= META_OK) err = metaf_fail(err, c_text(text)) + FOUND_HERE
+    end subroutine
+
+    ! Whether `buffer` is to memory that has not been freed.
+    logical function meta_is_allocated(buffer)
+        type(meta_buffer), intent(in) :: buffer
+        type(buffer_body), pointer :: body
+        meta_is_allocated = .false.
+        if (.not. allocated(buffer%ref)) return
+        if (.not. c_associated(buffer%ref%body)) return
+        call c_f_pointer(buffer%ref%body, body)
+        meta_is_allocated = body%generation == buffer%ref%generation
+    end function
+
+    ! All elements of `buffer`, by its own bounds.
+    function meta_bounds(buffer, stat) result(box)
+        type(meta_buffer), intent(in) :: buffer
+        integer, intent(out), optional :: stat
+        type(meta_box) :: box
+        type(buffer_body) :: body
+        integer(c_int) :: err
+        err = body_of(buffer, 'meta_bounds', 'buffer', body)
+        if (err == META_OK) box = whole(body)
+        call finish(err, stat)
+    end function
+
+    ! META_F64 and so on.
+    function meta_element_type(buffer, stat) result(type)
+        type(meta_buffer), intent(in) :: buffer
+        integer, intent(out), optional :: stat
+        integer(c_int) :: type
+        type(buffer_body) :: body
+        integer(c_int) :: err
+        type = META_TYPE_COUNT
+        err = body_of(buffer, 'meta_element_type', 'buffer', body)
+        if (err == META_OK) type = body%type
+        call finish(err, stat)
+    end function
+
+    ! The address of the first element allocated, for C; it is valid as long as the buffer.
+    function meta_address(buffer, stat) result(address)
+        type(meta_buffer), intent(in) :: buffer
+        integer, intent(out), optional :: stat
+        type(c_ptr) :: address
+        type(buffer_body) :: body
+        integer(c_int) :: err
+        address = c_null_ptr
+        err = body_of(buffer, 'meta_address', 'buffer', body)
+        if (err == META_OK) address = body%address
+        call finish(err, stat)
+    end function
+end module meta_base
