@@ -18,7 +18,8 @@
 #   with=      NAME=VALUE,…: META_NAME of the environment, in entries that are also named after the value
 #
 # Entries are called FILE.BACKEND.npN, without the parts that are not given. Several lines may stand
-# in one file. A # begins the line of a script. Exit status 77 of a test means it was skipped.
+# in one file. A # begins the line of a script, a ! that of a Fortran program. Exit status 77 of a test
+# means it was skipped.
 #
 # Variables: builddir, srcdir, mpiexec, mpi (its kind, or none), sanitize (yes, thread or no), gpu (the GPU
 # back ends that are built, with commas).
@@ -143,12 +144,13 @@ FNR == 1 {
     file = FILENAME
     sub(/.*\//, "", file)
     if (sub(/\.c$/, "", file)) command = builddir "/tests/" file
+    else if (sub(/\.f90(\.in)?$/, "", file)) command = builddir "/tests/fortran/" file
     else command = substr(FILENAME, 1, 1) == "/" ? FILENAME : builddir "/" FILENAME
     sub(/\.[a-z]+$/, "", file)
     sub(/^test_/, "", file)
 }
 
-/^(#|\/\*) TEST:/ {
+/^(#|!|\/\*) TEST:/ {
     delete field
     field["backends"] = "any"
     field["timeout"] = 120

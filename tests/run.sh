@@ -17,7 +17,7 @@ mkdir -p tests/sanitizer
     tee $log
 
 # Libraries below us leak, some after they were unloaded, so that no suppression can name them.
-ours='#[0-9]+ 0x[0-9a-f]+ in .*/(core|comm|backends|kernels|peers|apps|tools|tests)/'
+ours='#[0-9]+ 0x[0-9a-f]+ in .*/(core|comm|fortran|backends|kernels|peers|apps|tools|tests)/'
 reports=$(grep -lE "$ours|runtime error" tests/sanitizer/* 2>/dev/null)
 for report in $reports; do
     echo "sanitizer report $report:"

@@ -58,6 +58,7 @@ need_to_check()
 {
     need_to_build "$1"
     need 'ctest' 'cmake' has_program ctest
+    need 'a Fortran compiler' 'gfortran' has_program "${FC:-gfortran}"
     need 'jansson' 'libjansson-dev' has_header jansson.h
     need 'matplotlib' 'python3-matplotlib' has_matplotlib
     need 'libpng' 'libpng-dev' has_header png.h
