@@ -37,6 +37,17 @@ block()
     awk -v first="^\`\`\`c *$2\$" '$0 ~ first { on = 1; next } /^```/ { on = 0 } on' "$1"
 }
 
+# in_fortran NAME: NAME.f90 by the compiler wrapper of this MPI, whose libraries are then found first.
+in_fortran()
+{
+    mpifort=$(sed -n 's/^MPIFORT = //p' "$build/Makefile")
+    test -s "$1.f90" || { echo "$1.f90 is empty: the document has no such block"; exit 1; }
+    # shellcheck disable=SC2046
+    "$mpifort" -Wall -Werror $sanitize "$1.f90" -o "$1" \
+        $(PKG_CONFIG_PATH=$prefix/lib/pkgconfig pkg-config --define-variable=prefix="$prefix" \
+            --cflags --libs libmeta_fortran) -Wl,-rpath,"$prefix/lib"
+}
+
 # compile NAME PACKAGE FLAG…
 compile()
 {
@@ -62,6 +73,19 @@ compile first libmeta_comm
 expect "$($META_TEST_MPIEXEC -n 4 ./first)" '4 ranks: sum 1048576.0 of 1048576.0'
 expect "$(META_RANK_MAP='0-1:openmp,*:opencl' $META_TEST_MPIEXEC -n 4 ./first)" \
     '4 ranks: sum 1048576.0 of 1048576.0'
+
+# The same in Fortran, and with the communicator of mpi_f08, where there is a compiler for it.
+if [ -n "$(sed -n 's/^MPIFORT = //p' "$build/Makefile")" ]; then
+    awk '/^```fortran$/ { on = 1; next } /^```/ { on = 0 } on' "$top/README.md" >first_f.f90
+    in_fortran first_f
+    expect "$($META_TEST_MPIEXEC -n 4 ./first_f)" '4 ranks: sum 1048576.0 of 1048576.0'
+    expect "$(META_RANK_MAP='0-1:openmp,*:opencl' $META_TEST_MPIEXEC -n 4 ./first_f)" \
+        '4 ranks: sum 1048576.0 of 1048576.0'
+    sed -e 's/use mpi$/use mpi_f08/' -e 's/integer :: cart$/type(MPI_Comm) :: cart/' \
+        -e 's/halo, cart,/halo, cart%MPI_VAL,/' first_f.f90 >first_f08.f90
+    in_fortran first_f08
+    expect "$($META_TEST_MPIEXEC -n 2 ./first_f08)" '2 ranks: sum 524288.0 of 524288.0'
+fi
 
 block "$top/doc/own-kernels.md" openmp >own_openmp.c
 compile own_openmp libmeta -fopenmp
