@@ -132,6 +132,9 @@ meta_err meta_face_reach(const meta_face *face, const char *name, int64_t *low, 
 
 /* ------------------------------------------------------------------ operands */
 
+/* What the buffer behind an address is called, to stand behind the mention of it. */
+#define WORDS(address) meta_registry_words(address, (char[META_NOTE_ROOM]){0})
+
 /* Live memory at @p ptr, aligned, with the elements @p low … @p high of @p bytes each. */
 static meta_err resolve_reach(const void *ptr, int64_t low, int64_t high, size_t bytes,
                               const char *name, meta_span *span)
@@ -139,28 +142,28 @@ static meta_err resolve_reach(const void *ptr, int64_t low, int64_t high, size_t
     META_TRY(meta_span_at(ptr, name, span));
     if ((uintptr_t)ptr % bytes != 0)
         return meta_fail(META_ERR_ALIGNMENT,
-                         "argument '%s' (%p) is not a multiple of the element "
+                         "argument '%s' (%p)%s is not a multiple of the element "
                          "size, %zu bytes",
-                         name, ptr, bytes);
+                         name, ptr, WORDS(ptr), bytes);
     /* Back ends count elements from the buffer's beginning, where a wrapped array may begin
      * anywhere. */
     if (span->offset % bytes != 0)
         return meta_fail(
             META_ERR_ALIGNMENT,
             "argument '%s' (%p) lies %" PRIu64 " bytes from the "
-            "beginning of its buffer, which is not a multiple of the element size, %zu "
+            "beginning of its buffer%s, which is not a multiple of the element size, %zu "
             "bytes",
-            name, ptr, span->offset, bytes);
+            name, ptr, span->offset, WORDS(ptr), bytes);
     if (low < 0 && 0 - (uint64_t)low > span->offset / bytes)
         return meta_fail(META_ERR_BOUNDS,
                          "argument '%s': element %" PRId64 " lies before the "
-                         "buffer, which begins %" PRIu64 " bytes earlier",
-                         name, low, span->offset);
+                         "buffer%s, which begins %" PRIu64 " bytes earlier",
+                         name, low, WORDS(ptr), span->offset);
     if (high >= 0 && (uint64_t)high >= span->room / bytes)
         return meta_fail(META_ERR_BOUNDS,
-                         "argument '%s': element %" PRId64 " lies behind the buffer, "
+                         "argument '%s': element %" PRId64 " lies behind the buffer%s, "
                          "which has room for %" PRIu64 " from this address",
-                         name, high, span->room / bytes);
+                         name, high, WORDS(ptr), span->room / bytes);
     return META_OK;
 }
 
@@ -217,10 +220,10 @@ meta_err meta_same_device(const meta_span *a, const char *name_a, const meta_spa
 {
     if (a->device == b->device) return META_OK;
     return meta_fail(META_ERR_WRONG_DEVICE,
-                     "argument '%s' is on %s:%d and '%s' on %s:%d: copy one "
+                     "argument '%s'%s is on %s:%d and '%s'%s on %s:%d: copy one "
                      "through the host first",
-                     name_a, a->device->backend->name, a->device->index, name_b,
-                     b->device->backend->name, b->device->index);
+                     name_a, WORDS(a->address), a->device->backend->name, a->device->index, name_b,
+                     WORDS(b->address), b->device->backend->name, b->device->index);
 }
 
 meta_err meta_no_overlap(const meta_span *a, int64_t low_a, int64_t high_a, const char *name_a,
@@ -232,7 +235,8 @@ meta_err meta_no_overlap(const meta_span *a, int64_t low_a, int64_t high_a, cons
     const char *first_b = b->address + low_b * (int64_t)bytes;
     const char *last_b = b->address + high_b * (int64_t)bytes;
     if (last_a < first_b || last_b < first_a) return META_OK;
-    return meta_fail(META_ERR_OVERLAP, "arguments '%s' and '%s' overlap", name_a, name_b);
+    return meta_fail(META_ERR_OVERLAP, "arguments '%s'%s and '%s'%s overlap", name_a,
+                     WORDS(a->address), name_b, WORDS(b->address));
 }
 
 meta_err meta_no_overlap_face(const meta_span *packed, int64_t count, const meta_span *buf,

@@ -10,6 +10,8 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
+/* Here the functions are defined that meta.h makes macros of. */
+#define META_NO_PLACES
 #include "internal.h"
 #include "module.h"
 #include "profile.h"
@@ -147,22 +149,50 @@ meta_err meta_deal_cores(const meta_cores *cores, int ranks);
 int meta_deal(const meta_backend *backend, int devices, int node_rank, int node_size);
 void meta_deal_forget(void);
 
+/* note.c: what people call a buffer, and where it came and went */
+/** Where in a program a call stands. */
+typedef struct meta_site {
+    char file[48]; /**< the end of its path; empty where only the caller is known */
+    int line;
+    const void *caller; /**< the address that the call returns to */
+} meta_site;
+typedef struct meta_note {
+    char label[META_LABEL_BYTES];
+    bool wrapped;
+    meta_site made, gone;
+    struct meta_note *next; /**< of those that are not in use */
+} meta_note;
+/** What meta_here() said for the call at hand, and where that returns to. */
+void meta_site_take(meta_site *site, const void *caller);
+#define META_SITE_TAKE(site) meta_site_take(site, __builtin_return_address(0))
+/** NULL: none. */
+void meta_label_copy(char to[META_LABEL_BYTES], const char *label);
+enum { META_NOTE_ROOM = 352 };
+/** ` ("density", allocated at solver.c:41)`, to stand behind the mention of a buffer, or nothing; with
+ *  where it was @p freed. @return words */
+const char *meta_note_text(const meta_note *note, bool freed, char words[META_NOTE_ROOM]);
+
 /* registry.c */
 typedef struct meta_allocation {
     meta_memory memory;
     meta_memory_kind kind;
     meta_device *device;
     int holds;
+    meta_note *note; /**< the registry's own, NULL where there is none */
 } meta_allocation;
-meta_err meta_registry_add(const meta_allocation *allocation);
+/** @p made: where the program asked for it; NULL where it did not. */
+meta_err meta_registry_add(const meta_allocation *allocation, const meta_site *made);
 /** Take the buffer that begins at @p ptr and is of @p kind out; META_ERR_STATE while it is held. */
 meta_err meta_registry_take(void *ptr, meta_memory_kind kind, const char *name,
-                            meta_allocation *taken);
+                            const meta_site *gone, meta_allocation *taken);
+/** The note of the live buffer behind @p ptr in words, as meta_note_text(). */
+const char *meta_registry_words(const void *ptr, char words[META_NOTE_ROOM]);
 /** The buffer that holds @p ptr; false where none does. */
 bool meta_registry_find(const void *ptr, meta_allocation *found);
 void meta_registry_hold(const void *ptr, int change);
-/** Take any buffer out, for the end of the library's life; false when there is none left. */
-bool meta_registry_drain(meta_allocation *taken);
+/** Take any buffer out, for the end of the library's life, with its note in words; false when there is
+ *  none left. */
+bool meta_registry_drain(meta_allocation *taken, char words[META_NOTE_ROOM]);
 void meta_registry_forget(void);
 /** Live device memory at @p ptr: META_ERR_POINTER says what is there instead. */
 meta_err meta_span_at(const void *ptr, const char *name, meta_span *span);
@@ -259,9 +289,15 @@ meta_err meta_add_call(meta_call *call, const meta_span *dst, const meta_face *d
 
 /* memory.c */
 meta_err meta_scratch(meta_device *device, size_t bytes, void **ptr);
+/** The same for the program, which asked for it at @p made. */
+meta_err meta_buffer(meta_device *device, size_t bytes, const meta_site *made, void **ptr);
 void meta_scratch_free(void *ptr);
 void meta_scratch_leave(void *ptr);
 void meta_release_allocation(const meta_allocation *allocation);
+
+/* leak.c */
+/** Name what was never freed, and give it back. */
+void meta_leaks_release(void);
 
 /* staging.c */
 meta_err meta_staging_get(meta_device *device, size_t bytes, void **host);

@@ -81,6 +81,8 @@ meta_err meta_grid_alloc(void **ptr, meta_box *box, int ndim, const int64_t *cel
     meta_device *device;
     meta_box made = {.ndim = ndim};
     size_t element, bytes = 0;
+    meta_site made_at;
+    META_SITE_TAKE(&made_at);
     META_ENTER();
     META_NEED(ptr);
     META_NEED(box);
@@ -103,7 +105,7 @@ meta_err meta_grid_alloc(void **ptr, meta_box *box, int ndim, const int64_t *cel
         return meta_fail(META_ERR_OVERFLOW, "argument 'cells': with its ghosts the grid has more "
                                             "bytes than any buffer can have");
     META_TRY(meta_device_current(&device));
-    META_TRY(meta_scratch(device, bytes, ptr));
+    META_TRY(meta_buffer(device, bytes, &made_at, ptr));
     *box = made;
     return META_OK;
 }

@@ -51,29 +51,6 @@ meta_err meta_init(void)
     return error;
 }
 
-/* Name what was never freed, the first few one by one, and give it back. */
-static void release_leaks(void)
-{
-    enum { NAMED = 8 };
-    meta_allocation left;
-    uint64_t count = 0, bytes = 0;
-    while (meta_registry_drain(&left)) {
-        static const char *const kinds[] = {"meta_free", "meta_unwrap", "meta_host_free"};
-        if (++count <= NAMED)
-            meta_log(META_LOG_WARN,
-                     "meta_finalize: a buffer of %llu bytes at %p on %s:%d was never "
-                     "given to %s()",
-                     (unsigned long long)left.memory.bytes, left.memory.address,
-                     left.device->backend->name, left.device->index, kinds[left.kind]);
-        bytes += left.memory.bytes;
-        meta_release_allocation(&left);
-    }
-    if (count > NAMED)
-        meta_log(META_LOG_WARN,
-                 "meta_finalize: %llu buffers of %llu bytes together were never freed",
-                 (unsigned long long)count, (unsigned long long)bytes);
-}
-
 meta_err meta_finalize(void)
 {
     meta_err error;
@@ -89,7 +66,7 @@ meta_err meta_finalize(void)
     meta_progress();
     meta_profile_end();
     meta_events_forget();
-    release_leaks();
+    meta_leaks_release();
     meta_devices_forget();
     meta_backends_close();
     meta_registry_forget();

@@ -16,10 +16,10 @@ static void count_in(meta_device *device, uint64_t bytes)
 }
 
 static meta_err register_memory(meta_device *device, const meta_memory *memory,
-                                meta_memory_kind kind)
+                                meta_memory_kind kind, const meta_site *made)
 {
-    const meta_allocation allocation = {*memory, kind, device, 0};
-    META_TRY(meta_registry_add(&allocation));
+    const meta_allocation allocation = {*memory, kind, device, 0, NULL};
+    META_TRY(meta_registry_add(&allocation, made));
     if (kind == META_MEMORY_DEVICE) count_in(device, memory->bytes);
     if (kind != META_MEMORY_HOST) ++device->buffers;
     return META_OK;
@@ -45,20 +45,20 @@ void meta_release_allocation(const meta_allocation *a)
     }
 }
 
-static meta_err give_back(void *ptr, meta_memory_kind kind, const char *name)
+static meta_err give_back(void *ptr, meta_memory_kind kind, const meta_site *gone)
 {
     meta_allocation taken;
     meta_err error;
-    META_TRY(meta_registry_take(ptr, kind, name, &taken));
+    META_TRY(meta_registry_take(ptr, kind, "ptr", gone, &taken));
     meta_exact_forget(taken.memory.address, taken.memory.bytes);
     error = meta_device_finish(taken.device);
     meta_release_allocation(&taken);
     return error;
 }
 
-/* ------------------------------------------------------------------ for comm and for plans */
+/* ------------------------------------------------------------------ for the files around */
 
-meta_err meta_scratch(meta_device *device, size_t bytes, void **ptr)
+meta_err meta_buffer(meta_device *device, size_t bytes, const meta_site *made, void **ptr)
 {
     const meta_ops *ops = &device->backend->ops;
     meta_memory memory = {0};
@@ -66,22 +66,27 @@ meta_err meta_scratch(meta_device *device, size_t bytes, void **ptr)
     if (bytes > PTRDIFF_MAX)
         return meta_fail(META_ERR_OVERFLOW, "%zu bytes are more than any buffer can have", bytes);
     META_TRY(ops->alloc(device->plugin, bytes, &memory));
-    error = register_memory(device, &memory, META_MEMORY_DEVICE);
+    error = register_memory(device, &memory, META_MEMORY_DEVICE, made);
     if (error != META_OK) return ops->free(device->plugin, &memory), error;
     *ptr = memory.address;
     return META_OK;
 }
 
+meta_err meta_scratch(meta_device *device, size_t bytes, void **ptr)
+{
+    return meta_buffer(device, bytes, NULL, ptr);
+}
+
 void meta_scratch_free(void *ptr)
 {
-    if (ptr) give_back(ptr, META_MEMORY_DEVICE, "ptr");
+    if (ptr) give_back(ptr, META_MEMORY_DEVICE, NULL);
 }
 
 /* Somebody else may still use the memory: it is not given back, and no longer the library's. */
 void meta_scratch_leave(void *ptr)
 {
     meta_allocation taken;
-    if (meta_registry_take(ptr, META_MEMORY_DEVICE, "ptr", &taken) != META_OK) return;
+    if (meta_registry_take(ptr, META_MEMORY_DEVICE, "ptr", NULL, &taken) != META_OK) return;
     taken.device->allocated -= taken.memory.bytes;
     --taken.device->buffers;
 }
@@ -91,31 +96,37 @@ void meta_scratch_leave(void *ptr)
 meta_err meta_alloc(void **ptr, size_t bytes)
 {
     meta_device *device;
+    meta_site made;
+    META_SITE_TAKE(&made);
     META_ENTER();
     META_NEED(ptr);
     if (bytes == 0) return meta_fail(META_ERR_ARGUMENT, "argument 'bytes' is 0: give at least 1");
     META_TRY(meta_device_current(&device));
-    return meta_scratch(device, bytes, ptr);
+    return meta_buffer(device, bytes, &made, ptr);
 }
 
 meta_err meta_free(void *ptr)
 {
+    meta_site gone;
+    META_SITE_TAKE(&gone);
     META_ENTER();
-    return give_back(ptr, META_MEMORY_DEVICE, "ptr");
+    return give_back(ptr, META_MEMORY_DEVICE, &gone);
 }
 
 meta_err meta_host_alloc(void **ptr, size_t bytes)
 {
     meta_device *device;
     meta_memory memory = {0};
+    meta_site made;
     meta_err error;
+    META_SITE_TAKE(&made);
     META_ENTER();
     META_NEED(ptr);
     if (bytes == 0) return meta_fail(META_ERR_ARGUMENT, "argument 'bytes' is 0: give at least 1");
     META_TRY(meta_device_current(&device));
     META_TRY(meta_host_memory(device, bytes, &memory.address));
     memory.bytes = bytes;
-    error = register_memory(device, &memory, META_MEMORY_HOST);
+    error = register_memory(device, &memory, META_MEMORY_HOST, &made);
     if (error != META_OK) return meta_host_memory_free(device, memory.address, bytes), error;
     *ptr = memory.address;
     return META_OK;
@@ -123,15 +134,19 @@ meta_err meta_host_alloc(void **ptr, size_t bytes)
 
 meta_err meta_host_free(void *ptr)
 {
+    meta_site gone;
+    META_SITE_TAKE(&gone);
     META_ENTER();
-    return give_back(ptr, META_MEMORY_HOST, "ptr");
+    return give_back(ptr, META_MEMORY_HOST, &gone);
 }
 
 meta_err meta_wrap(void **ptr, void *native, size_t bytes, meta_native_kind kind)
 {
     meta_device *device;
     meta_memory memory = {0};
+    meta_site made;
     meta_err error;
+    META_SITE_TAKE(&made);
     META_ENTER();
     META_NEED(ptr);
     META_NEED(native);
@@ -146,7 +161,7 @@ meta_err meta_wrap(void **ptr, void *native, size_t bytes, meta_native_kind kind
                          (int)kind);
     META_TRY(meta_device_current(&device));
     META_TRY(device->backend->ops.wrap(device->plugin, native, bytes, kind, &memory));
-    error = register_memory(device, &memory, META_MEMORY_WRAPPED);
+    error = register_memory(device, &memory, META_MEMORY_WRAPPED, &made);
     if (error != META_OK) return device->backend->ops.unwrap(device->plugin, &memory), error;
     *ptr = memory.address;
     return META_OK;
@@ -154,8 +169,10 @@ meta_err meta_wrap(void **ptr, void *native, size_t bytes, meta_native_kind kind
 
 meta_err meta_unwrap(void *ptr)
 {
+    meta_site gone;
+    META_SITE_TAKE(&gone);
     META_ENTER();
-    return give_back(ptr, META_MEMORY_WRAPPED, "ptr");
+    return give_back(ptr, META_MEMORY_WRAPPED, &gone);
 }
 
 meta_err meta_copy_h2d(void *dst, const void *src, size_t bytes, meta_event *done)

@@ -203,6 +203,9 @@ typedef struct meta_box {
     int64_t size[META_MAX_DIM], start[META_MAX_DIM], end[META_MAX_DIM];
 } meta_box;
 
+/** The bytes of a label, its end included. */
+#define META_LABEL_BYTES 64
+
 /** Allocate @p bytes (at least 1) on this thread's device, aligned for every type and to 64 bytes;
  *  contents undefined. Free it with meta_free(). @return META_ERR_NO_MEMORY with the size. */
 META_API meta_err meta_alloc(void **ptr, size_t bytes);
@@ -271,10 +274,25 @@ typedef struct meta_pointer_desc {
     void *base;    /**< of the buffer the address lies in */
     size_t bytes;  /**< of that buffer */
     size_t offset; /**< of the address in it */
+    char label[META_LABEL_BYTES]; /**< of meta_label(); empty where it has none */
 } meta_pointer_desc;
-#define META_POINTER_DESC_INIT {sizeof(meta_pointer_desc), META_MEMORY_DEVICE, 0, 0, NULL, 0, 0}
+#define META_POINTER_DESC_INIT {sizeof(meta_pointer_desc), META_MEMORY_DEVICE, 0, 0, NULL, 0, 0, {0}}
 /** Describe the buffer behind @p ptr. @return META_ERR_POINTER where there is none. */
 META_API meta_err meta_pointer_info(const void *ptr, meta_pointer_desc *desc);
+
+/** Name the buffer behind @p ptr, which may be any address in a buffer of meta_alloc(), meta_wrap() or
+ *  meta_host_alloc(): errors about it, what meta_finalize() says was never freed, profiles and traces
+ *  then say @p label. The text is copied and cut at META_LABEL_BYTES − 1 bytes, between characters of
+ *  UTF-8; control characters become '?'. NULL or "" takes the name away. A buffer that was freed keeps
+ *  its name in errors about its address. @return META_ERR_POINTER where there is no buffer */
+META_API meta_err meta_label(const void *ptr, const char *label);
+/** Say where in the program this thread's next call stands that allocates, wraps, frees or unwraps:
+ *  errors and the report of meta_finalize() then name it as @p file and @p line; NULL takes it back.
+ *  C programs need not: there those functions are macros too, which say it by themselves (unless
+ *  META_NO_PLACES is defined before this header). A call without it is named by the function that it
+ *  returns to, as far as the dynamic symbols have it, and by a module and offset for addr2line.
+ *  @p file is read in that call, of which it keeps the last 47 bytes. Never fails; works at any time. */
+META_API meta_err meta_here(const char *file, int line);
 
 /** A device's memory. Set it to META_MEM_DESC_INIT before passing it in. */
 typedef struct meta_mem_desc {
@@ -471,6 +489,18 @@ typedef struct meta_tool {
 /** Tell @p tool of everything that begins from now on; NULL: nobody any more. It is copied. Of what has
  *  begun the end is still told to the one that is there then. While no other thread calls the library. */
 META_API meta_err meta_set_tool(const meta_tool *tool);
+
+/* Where they are called. The functions are there as well, for pointers to them. */
+#if !defined __cplusplus && !defined META_NO_PLACES
+#define META_SAY_PLACE(call)       ((void)meta_here(__FILE__, __LINE__), call)
+#define meta_alloc(...)      META_SAY_PLACE(meta_alloc(__VA_ARGS__))
+#define meta_free(...)       META_SAY_PLACE(meta_free(__VA_ARGS__))
+#define meta_grid_alloc(...) META_SAY_PLACE(meta_grid_alloc(__VA_ARGS__))
+#define meta_host_alloc(...) META_SAY_PLACE(meta_host_alloc(__VA_ARGS__))
+#define meta_host_free(...)  META_SAY_PLACE(meta_host_free(__VA_ARGS__))
+#define meta_wrap(...)       META_SAY_PLACE(meta_wrap(__VA_ARGS__))
+#define meta_unwrap(...)     META_SAY_PLACE(meta_unwrap(__VA_ARGS__))
+#endif
 
 #ifdef __cplusplus
 }

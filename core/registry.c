@@ -12,13 +12,18 @@ static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
 static meta_allocation *table;
 static size_t count, room;
 
-/* Ranges freed lately, to tell a freed address from a foreign one. */
+/* Ranges freed lately, to tell a freed address from a foreign one; the last one stands before
+ * freed_next. */
 enum { FREED = 1024 };
 static struct {
     const char *base;
     uint64_t bytes;
+    meta_note *note;
 } freed[FREED];
 static size_t freed_next;
+
+/* A note lives as long as its buffer, and on in `freed`; then another buffer has it. */
+static meta_note *spare;
 
 static const char *base_of(const meta_allocation *a)
 {
@@ -69,6 +74,34 @@ static meta_allocation *sharing(const meta_allocation *wrapped)
     return NULL;
 }
 
+static meta_note *new_note(void)
+{
+    meta_note *note = spare;
+    if (note) spare = note->next;
+    else note = malloc(sizeof *note);
+    if (note) note->label[0] = note->made.file[0] = note->gone.file[0] = '\0';
+    if (note) note->made.caller = note->gone.caller = NULL;
+    return note;
+}
+
+static void drop_note(meta_note *note)
+{
+    if (!note) return;
+    note->next = spare;
+    spare = note;
+}
+
+/* A buffer whose note the host has no memory for is one without a name. */
+static meta_note *note_of(meta_allocation *a)
+{
+    if (!a->note) a->note = new_note();
+    if (a->note) a->note->wrapped = a->kind == META_MEMORY_WRAPPED;
+    return a->note;
+}
+
+/* To stand behind the mention of a buffer. With the lock held. */
+#define WORDS(a) meta_note_text((a)->note, false, (char[META_NOTE_ROOM]){0})
+
 static meta_err grow(void)
 {
     const size_t more = room ? 2 * room : 64;
@@ -82,32 +115,36 @@ static meta_err grow(void)
     return META_OK;
 }
 
-meta_err meta_registry_add(const meta_allocation *allocation)
+meta_err meta_registry_add(const meta_allocation *allocation, const meta_site *made)
 {
     meta_err error;
     pthread_rwlock_wrlock(&lock);
     const meta_allocation *other = touching(allocation->memory.address, allocation->memory.bytes);
     if (!other) other = sharing(allocation);
     if (other) {
-        error =
-            meta_fail(META_ERR_OVERLAP, "%s%llu bytes at %p overlap the buffer of %llu bytes at %p",
-                      allocation->kind == META_MEMORY_WRAPPED ? "argument 'native': " : "",
-                      (unsigned long long)allocation->memory.bytes, allocation->memory.address,
-                      (unsigned long long)other->memory.bytes, other->memory.address);
+        error = meta_fail(
+            META_ERR_OVERLAP, "%s%llu bytes at %p overlap the buffer of %llu bytes at %p%s",
+            allocation->kind == META_MEMORY_WRAPPED ? "argument 'native': " : "",
+            (unsigned long long)allocation->memory.bytes, allocation->memory.address,
+            (unsigned long long)other->memory.bytes, other->memory.address, WORDS(other));
     } else if ((error = grow()) == META_OK) {
         const size_t k = rank_of(allocation->memory.address);
         memmove(&table[k + 1], &table[k], (count - k) * sizeof *table);
         table[k] = *allocation;
+        if (made && note_of(&table[k])) table[k].note->made = *made;
         ++count;
     }
     pthread_rwlock_unlock(&lock);
     return error;
 }
 
-static void remove_at(size_t k)
+static void remove_at(size_t k, const meta_site *gone)
 {
+    if (gone && note_of(&table[k])) table[k].note->gone = *gone;
+    drop_note(freed[freed_next].note);
     freed[freed_next].base = base_of(&table[k]);
     freed[freed_next].bytes = table[k].memory.bytes;
+    freed[freed_next].note = table[k].note;
     freed_next = (freed_next + 1) % FREED;
     memmove(&table[k], &table[k + 1], (count - k - 1) * sizeof *table);
     --count;
@@ -117,12 +154,15 @@ static void remove_at(size_t k)
 static meta_err no_buffer(const void *ptr, const char *name)
 {
     if (!ptr) return meta_fail(META_ERR_ARGUMENT, "argument '%s' is NULL", name);
-    for (size_t k = 0; k < FREED; ++k)
+    for (size_t step = 1; step <= FREED; ++step) { /* the last to have been there first */
+        const size_t k = (freed_next + FREED - step) % FREED;
         if (freed[k].base && (uint64_t)((const char *)ptr - freed[k].base) < freed[k].bytes)
             return meta_fail(META_ERR_POINTER,
                              "argument '%s' (%p) points into a buffer of %llu bytes "
-                             "that was freed",
-                             name, ptr, (unsigned long long)freed[k].bytes);
+                             "that was freed%s",
+                             name, ptr, (unsigned long long)freed[k].bytes,
+                             meta_note_text(freed[k].note, true, (char[META_NOTE_ROOM]){0}));
+    }
     return meta_fail(META_ERR_POINTER,
                      "argument '%s' (%p) is not in any buffer of meta_alloc() or "
                      "meta_wrap()",
@@ -137,23 +177,23 @@ static meta_err check_take(const meta_allocation *a, const void *ptr, meta_memor
     static const char *const ended_by[] = {"meta_free", "meta_unwrap", "meta_host_free"};
     if (!a) return no_buffer(ptr, name);
     if (a->kind != kind)
-        return meta_fail(META_ERR_POINTER, "argument '%s' (%p) comes from %s(): give it to %s()",
-                         name, ptr, made_by[a->kind], ended_by[a->kind]);
+        return meta_fail(META_ERR_POINTER, "argument '%s' (%p)%s comes from %s(): give it to %s()",
+                         name, ptr, WORDS(a), made_by[a->kind], ended_by[a->kind]);
     if (base_of(a) != ptr)
         return meta_fail(META_ERR_POINTER,
                          "argument '%s' (%p) lies inside the buffer that begins "
-                         "at %p: give the beginning",
-                         name, ptr, a->memory.address);
+                         "at %p%s: give the beginning",
+                         name, ptr, a->memory.address, WORDS(a));
     if (a->holds > 0)
         return meta_fail(META_ERR_STATE,
-                         "argument '%s' (%p) is used by a message or a plan: wait for "
+                         "argument '%s' (%p)%s is used by a message or a plan: wait for "
                          "its event first",
-                         name, ptr);
+                         name, ptr, WORDS(a));
     return META_OK;
 }
 
 meta_err meta_registry_take(void *ptr, meta_memory_kind kind, const char *name,
-                            meta_allocation *taken)
+                            const meta_site *gone, meta_allocation *taken)
 {
     meta_err error;
     pthread_rwlock_wrlock(&lock);
@@ -161,7 +201,7 @@ meta_err meta_registry_take(void *ptr, meta_memory_kind kind, const char *name,
     error = check_take(a, ptr, kind, name);
     if (error == META_OK) {
         *taken = *a;
-        remove_at((size_t)(a - table));
+        remove_at((size_t)(a - table), gone);
     }
     pthread_rwlock_unlock(&lock);
     return error;
@@ -184,14 +224,24 @@ void meta_registry_hold(const void *ptr, int change)
     pthread_rwlock_unlock(&lock);
 }
 
-bool meta_registry_drain(meta_allocation *taken)
+const char *meta_registry_words(const void *ptr, char words[META_NOTE_ROOM])
+{
+    pthread_rwlock_rdlock(&lock);
+    const meta_allocation *a = holding(ptr);
+    meta_note_text(a ? a->note : NULL, false, words);
+    pthread_rwlock_unlock(&lock);
+    return words;
+}
+
+bool meta_registry_drain(meta_allocation *taken, char words[META_NOTE_ROOM])
 {
     bool any;
     pthread_rwlock_wrlock(&lock);
     any = count > 0;
     if (any) {
         *taken = table[count - 1];
-        remove_at(count - 1);
+        meta_note_text(taken->note, false, words);
+        remove_at(count - 1, NULL);
     }
     pthread_rwlock_unlock(&lock);
     return any;
@@ -200,6 +250,12 @@ bool meta_registry_drain(meta_allocation *taken)
 void meta_registry_forget(void)
 {
     pthread_rwlock_wrlock(&lock);
+    for (size_t k = 0; k < FREED; ++k) free(freed[k].note);
+    while (spare) {
+        meta_note *note = spare;
+        spare = note->next;
+        free(note);
+    }
     free(table);
     table = NULL;
     count = room = 0;
@@ -216,9 +272,9 @@ meta_err meta_span_at(const void *ptr, const char *name, meta_span *span)
         error = no_buffer(ptr, name);
     } else if (a->kind == META_MEMORY_HOST) {
         error = meta_fail(META_ERR_POINTER,
-                          "argument '%s' (%p) is host memory of meta_host_alloc(): a "
+                          "argument '%s' (%p)%s is host memory of meta_host_alloc(): a "
                           "device buffer is needed",
-                          name, ptr);
+                          name, ptr, WORDS(a));
     } else {
         span->device = a->device;
         span->object = a->memory.object;
@@ -238,17 +294,17 @@ static meta_err check_host_side(const meta_allocation *a, const void *ptr, const
     if (a->kind == META_MEMORY_HOST && !within)
         return meta_fail(META_ERR_BOUNDS,
                          "argument '%s' (%p): %llu bytes leave the host memory of "
-                         "%llu bytes at %p",
+                         "%llu bytes at %p%s",
                          name, ptr, (unsigned long long)(end - (const char *)ptr),
-                         (unsigned long long)a->memory.bytes, a->memory.address);
+                         (unsigned long long)a->memory.bytes, a->memory.address, WORDS(a));
     /* A wrapped array is still the application's, and part of it may be wrapped. */
     if (a->kind == META_MEMORY_HOST ||
         (a->kind == META_MEMORY_WRAPPED && meta_device_is_host(a->device)))
         return META_OK;
     return meta_fail(META_ERR_POINTER,
                      "argument '%s' (%p) must be host memory, but lies in a "
-                     "device buffer of %llu bytes at %p",
-                     name, ptr, (unsigned long long)a->memory.bytes, a->memory.address);
+                     "device buffer of %llu bytes at %p%s",
+                     name, ptr, (unsigned long long)a->memory.bytes, a->memory.address, WORDS(a));
 }
 
 meta_err meta_host_range(const void *ptr, uint64_t bytes, const char *name)
@@ -271,23 +327,39 @@ meta_err meta_host_range(const void *ptr, uint64_t bytes, const char *name)
 
 /* ------------------------------------------------------------------ public */
 
+static void describe(const meta_allocation *a, const void *ptr, meta_pointer_desc *desc)
+{
+    desc->kind = a->kind;
+    desc->mode = a->device->backend->mode;
+    desc->index = a->device->index;
+    desc->base = a->memory.address;
+    desc->bytes = a->memory.bytes;
+    desc->offset = (size_t)((const char *)ptr - base_of(a));
+    meta_label_copy(desc->label, a->note ? a->note->label : NULL);
+}
+
 meta_err meta_pointer_info(const void *ptr, meta_pointer_desc *desc)
 {
-    meta_allocation a;
+    meta_err error = META_OK;
     META_ENTER();
     META_NEED_DESC(desc, META_POINTER_DESC_INIT);
-    if (!ptr || !meta_registry_find(ptr, &a)) {
-        meta_err error;
-        pthread_rwlock_rdlock(&lock);
-        error = no_buffer(ptr, "ptr");
-        pthread_rwlock_unlock(&lock);
-        return error;
-    }
-    desc->kind = a.kind;
-    desc->mode = a.device->backend->mode;
-    desc->index = a.device->index;
-    desc->base = a.memory.address;
-    desc->bytes = a.memory.bytes;
-    desc->offset = (size_t)((const char *)ptr - base_of(&a));
-    return META_OK;
+    pthread_rwlock_rdlock(&lock);
+    const meta_allocation *a = ptr ? holding(ptr) : NULL;
+    if (a) describe(a, ptr, desc);
+    else error = no_buffer(ptr, "ptr");
+    pthread_rwlock_unlock(&lock);
+    return error;
+}
+
+meta_err meta_label(const void *ptr, const char *label)
+{
+    meta_err error = META_OK;
+    META_ENTER();
+    pthread_rwlock_wrlock(&lock);
+    meta_allocation *a = ptr ? holding(ptr) : NULL;
+    if (!a) error = no_buffer(ptr, "ptr");
+    else if (note_of(a)) meta_label_copy(a->note->label, label);
+    else error = meta_fail(META_ERR_NO_MEMORY, "the host has no memory for a label");
+    pthread_rwlock_unlock(&lock);
+    return error;
 }

@@ -392,6 +392,7 @@ static void refuse_everything(void)
     UNSTARTED(meta_wrap, &out_pointer, p, 8, META_NATIVE_HOST);
     UNSTARTED(meta_unwrap, p);
     UNSTARTED(meta_pointer_info, p, &pointer);
+    UNSTARTED(meta_label, p, "name");
     UNSTARTED(meta_mem_info, 0, META_OPENMP, &memory);
     UNSTARTED(meta_event_test, none, &out_int);
     UNSTARTED(meta_event_wait, none);
@@ -720,6 +721,7 @@ static void addresses_are_refused_by_name(void)
         if (wrong_buffers[k].code == META_ERR_BOUNDS) continue;
         test_case("'ptr' is %s", wrong_buffers[k].what);
         if (wrong != page_locked) REFUSED(code, "ptr", meta_pointer_info, wrong, &desc);
+        if (wrong != page_locked) REFUSED(code, "ptr", meta_label, wrong, "name");
         REFUSED(code, "ptr", meta_native, wrong, &out_pointer, &out_size);
     }
     CHECK(desc.base == NULL && desc.bytes == 0 && desc.offset == 0);
@@ -1047,7 +1049,7 @@ static void every_public_function_has_its_cases_here(void)
     static const char *const others[] = {
         "meta_strerror",        "meta_last_error", "meta_version",     "meta_init",
         "meta_finalize",        "meta_flush",      "meta_timers_init", "meta_timers_print",
-        "meta_timers_finalize", "meta_range_pop"};
+        "meta_timers_finalize", "meta_range_pop",  "meta_here"};
     static const char *const startless[] = {"meta_variable_count", "meta_variable_info",
                                             "meta_type_size", "meta_set_tool"};
     char *header = read_text(test_source("core/meta.h"));
