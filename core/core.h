@@ -97,6 +97,30 @@ meta_backend *meta_backend_at(int index);
 int meta_backends(void);
 void meta_backends_close(void);
 
+/* pool.c: device memory, kept when it is freed for what is allocated next */
+typedef struct meta_block meta_block;
+typedef struct meta_pool {
+    pthread_mutex_t lock;
+    uint64_t limit, kept, blocks, held, held_peak, reused, made, returned; /**< see meta_pool_desc */
+    meta_block *youngest, *oldest;
+    meta_block *class[64 * 8];
+} meta_pool;
+meta_err meta_pool_read(void);
+void meta_pool_open(meta_device *device);
+/** Nothing of it may be in use. */
+void meta_pool_close(meta_device *device);
+/** At least @p bytes. */
+meta_err meta_pool_get(meta_device *device, uint64_t bytes, meta_block **block);
+const meta_memory *meta_block_memory(const meta_block *block);
+/** Work on it is complete. */
+void meta_pool_put(meta_device *device, meta_block *block);
+/** It is no longer the library's, and not given back. */
+void meta_pool_leave(meta_device *device, meta_block *block);
+/** Memory that is not pooled; what pools and staging keep goes back before it is refused. */
+meta_err meta_device_memory(meta_device *device, uint64_t bytes, meta_memory *memory);
+/** Give back what pools and staging keep on all devices. @return whether there was any */
+bool meta_kept_release(void);
+
 /* device.c */
 /** Added to a time of the device's clock it is one of the host's; settled by profile.c. */
 typedef struct meta_device_clock {
@@ -113,6 +137,7 @@ struct meta_device {
     meta_plugin_queue *_Atomic queue[META_QUEUE_COUNT]; /**< made when first used */
     meta_device_desc desc;
     _Atomic uint64_t allocated, peak, buffers;
+    meta_pool pool;
     struct meta_staging *staging; /**< free blocks */
     uint64_t staging_kept;        /**< bytes in them */
     struct meta_exact_store *exact; /**< of reproducible sums; NULL until there was one */
@@ -178,7 +203,8 @@ typedef struct meta_allocation {
     meta_memory_kind kind;
     meta_device *device;
     int holds;
-    meta_note *note; /**< the registry's own, NULL where there is none */
+    meta_block *block; /**< of META_MEMORY_DEVICE: where the buffer lies */
+    meta_note *note;   /**< the registry's own, NULL where there is none */
 } meta_allocation;
 /** @p made: where the program asked for it; NULL where it did not. */
 meta_err meta_registry_add(const meta_allocation *allocation, const meta_site *made);
@@ -302,7 +328,8 @@ void meta_leaks_release(void);
 /* staging.c */
 meta_err meta_staging_get(meta_device *device, size_t bytes, void **host);
 void meta_staging_put(meta_device *device, void *host);
-void meta_staging_drain(meta_device *device);
+/** Give the free blocks back. @return whether there were any */
+bool meta_staging_trim(meta_device *device);
 /** Host memory as meta_host_alloc gives it. */
 meta_err meta_host_memory(meta_device *device, size_t bytes, void **host);
 void meta_host_memory_free(meta_device *device, void *host, size_t bytes);

@@ -31,7 +31,8 @@ void meta_device_free(meta_device *device)
 {
     if (!device) return;
     if (device->open) {
-        meta_staging_drain(device);
+        meta_staging_trim(device);
+        meta_pool_close(device);
         meta_exact_close(device);
         for (int k = META_QUEUE_COUNT - 1; k >= 0; --k)
             if (device->queue[k]) device->backend->ops.queue_destroy(device->queue[k]);
@@ -64,8 +65,10 @@ static meta_err open_now(meta_device *device, const meta_state *state)
     meta_err error = ops->queue_create(device->plugin, META_QUEUE_COMPUTE, &queue);
     if (error != META_OK) return ops->close(device->plugin), error;
     device->queue[META_QUEUE_COMPUTE] = queue;
+    meta_pool_open(device);
     error = list_open(device);
     if (error != META_OK) {
+        meta_pool_close(device);
         device->queue[META_QUEUE_COMPUTE] = NULL;
         ops->queue_destroy(queue);
         ops->close(device->plugin);

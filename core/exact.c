@@ -241,8 +241,7 @@ static meta_err make_store(meta_device *device, meta_exact_store **made)
 {
     meta_exact_store *store = calloc(1, sizeof *store);
     if (!store) return meta_fail(META_ERR_NO_MEMORY, "the host has no memory for sums");
-    const meta_err error =
-        device->backend->ops.alloc(device->plugin, SLOTS * SLOT_BYTES, &store->slots);
+    const meta_err error = meta_device_memory(device, SLOTS * SLOT_BYTES, &store->slots);
     if (error != META_OK) return free(store), error;
     for (int k = 0; k < BUCKETS; ++k) store->bucket[k] = NONE;
     *made = store;

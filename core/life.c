@@ -33,6 +33,7 @@ static meta_err start(void)
     if (started) return meta_fail(META_ERR_STATE, "the library is started already");
     META_TRY(meta_env_read());
     META_TRY(meta_threads_read());
+    META_TRY(meta_pool_read());
     META_TRY(meta_job_read());
     META_TRY(meta_reproducible_read());
     META_TRY(meta_profile_read());

@@ -16,9 +16,10 @@ static void count_in(meta_device *device, uint64_t bytes)
 }
 
 static meta_err register_memory(meta_device *device, const meta_memory *memory,
-                                meta_memory_kind kind, const meta_site *made)
+                                meta_memory_kind kind, meta_block *block, const meta_site *made)
 {
-    const meta_allocation allocation = {*memory, kind, device, 0, NULL};
+    const meta_allocation allocation = {
+        .memory = *memory, .kind = kind, .device = device, .block = block};
     META_TRY(meta_registry_add(&allocation, made));
     if (kind == META_MEMORY_DEVICE) count_in(device, memory->bytes);
     if (kind != META_MEMORY_HOST) ++device->buffers;
@@ -33,7 +34,7 @@ void meta_release_allocation(const meta_allocation *a)
     case META_MEMORY_DEVICE:
         a->device->allocated -= a->memory.bytes;
         --a->device->buffers;
-        ops->free(a->device->plugin, &a->memory);
+        meta_pool_put(a->device, a->block);
         break;
     case META_MEMORY_WRAPPED:
         --a->device->buffers;
@@ -60,14 +61,16 @@ static meta_err give_back(void *ptr, meta_memory_kind kind, const meta_site *gon
 
 meta_err meta_buffer(meta_device *device, size_t bytes, const meta_site *made, void **ptr)
 {
-    const meta_ops *ops = &device->backend->ops;
-    meta_memory memory = {0};
+    meta_block *block;
+    meta_memory memory;
     meta_err error;
     if (bytes > PTRDIFF_MAX)
         return meta_fail(META_ERR_OVERFLOW, "%zu bytes are more than any buffer can have", bytes);
-    META_TRY(ops->alloc(device->plugin, bytes, &memory));
-    error = register_memory(device, &memory, META_MEMORY_DEVICE, made);
-    if (error != META_OK) return ops->free(device->plugin, &memory), error;
+    META_TRY(meta_pool_get(device, bytes, &block));
+    memory = *meta_block_memory(block);
+    memory.bytes = bytes;
+    error = register_memory(device, &memory, META_MEMORY_DEVICE, block, made);
+    if (error != META_OK) return meta_pool_put(device, block), error;
     *ptr = memory.address;
     return META_OK;
 }
@@ -89,6 +92,7 @@ void meta_scratch_leave(void *ptr)
     if (meta_registry_take(ptr, META_MEMORY_DEVICE, "ptr", NULL, &taken) != META_OK) return;
     taken.device->allocated -= taken.memory.bytes;
     --taken.device->buffers;
+    meta_pool_leave(taken.device, taken.block);
 }
 
 /* ------------------------------------------------------------------ public */
@@ -126,7 +130,7 @@ meta_err meta_host_alloc(void **ptr, size_t bytes)
     META_TRY(meta_device_current(&device));
     META_TRY(meta_host_memory(device, bytes, &memory.address));
     memory.bytes = bytes;
-    error = register_memory(device, &memory, META_MEMORY_HOST, &made);
+    error = register_memory(device, &memory, META_MEMORY_HOST, NULL, &made);
     if (error != META_OK) return meta_host_memory_free(device, memory.address, bytes), error;
     *ptr = memory.address;
     return META_OK;
@@ -161,7 +165,7 @@ meta_err meta_wrap(void **ptr, void *native, size_t bytes, meta_native_kind kind
                          (int)kind);
     META_TRY(meta_device_current(&device));
     META_TRY(device->backend->ops.wrap(device->plugin, native, bytes, kind, &memory));
-    error = register_memory(device, &memory, META_MEMORY_WRAPPED, &made);
+    error = register_memory(device, &memory, META_MEMORY_WRAPPED, NULL, &made);
     if (error != META_OK) return device->backend->ops.unwrap(device->plugin, &memory), error;
     *ptr = memory.address;
     return META_OK;

@@ -210,7 +210,8 @@ typedef struct meta_box {
  *  contents undefined. Free it with meta_free(). @return META_ERR_NO_MEMORY with the size. */
 META_API meta_err meta_alloc(void **ptr, size_t bytes);
 /** Free a buffer of meta_alloc(). Queued work on it is completed first. Its address is recognised as
- *  freed until it is issued again. @return META_ERR_STATE while a message still uses it. */
+ *  freed until it is issued again. The memory stays in the device's pool for the next buffers, see
+ *  meta_pool_info(). @return META_ERR_STATE while a message still uses it. */
 META_API meta_err meta_free(void *ptr);
 /** Allocate a grid of @p cells own cells with @p low and @p high ghost cells at the sides of each of its
  *  @p ndim dimensions (each array has that many elements, 0 or more) on this thread's device, and set
@@ -298,12 +299,35 @@ META_API meta_err meta_here(const char *file, int line);
 typedef struct meta_mem_desc {
     size_t size;
     uint64_t total;     /**< bytes the device has */
-    uint64_t allocated; /**< bytes in buffers of meta_alloc() now */
+    uint64_t allocated; /**< bytes in buffers of meta_alloc() now, as they were asked for */
     uint64_t peak;      /**< the most that ever was */
     uint64_t buffers;   /**< how many there are now, wrapped ones included */
 } meta_mem_desc;
 #define META_MEM_DESC_INIT {sizeof(meta_mem_desc), 0, 0, 0, 0}
 META_API meta_err meta_mem_info(int index, meta_mode mode, meta_mem_desc *desc);
+
+/** A device's pool: the memory of freed buffers that is kept for the next ones of the same size, or of
+ *  up to an eighth less. Set it to META_POOL_DESC_INIT before passing it in. */
+typedef struct meta_pool_desc {
+    size_t size;
+    uint64_t limit;     /**< the most bytes that are kept: META_POOL or meta_pool_limit() */
+    uint64_t kept;      /**< bytes kept now */
+    uint64_t blocks;    /**< in so many pieces */
+    uint64_t held;      /**< bytes of buffers and kept ones: had of the driver or system for them */
+    uint64_t held_peak; /**< the most that ever were */
+    uint64_t reused;    /**< buffers that a kept piece served */
+    uint64_t made;      /**< those that the driver or system was asked for */
+    uint64_t returned;  /**< pieces given back to it */
+} meta_pool_desc;
+#define META_POOL_DESC_INIT {sizeof(meta_pool_desc), 0, 0, 0, 0, 0, 0, 0, 0}
+/** Describe the pool of device @p index of @p mode. Opens it. What is kept goes back before any memory
+ *  of a device or the host is refused with META_ERR_NO_MEMORY, and at meta_finalize(). */
+META_API meta_err meta_pool_info(int index, meta_mode mode, meta_pool_desc *desc);
+/** Give back what was kept longest until at most @p bytes are kept, for other users of the memory. */
+META_API meta_err meta_pool_trim(int index, meta_mode mode, size_t bytes);
+/** From now on keep at most @p bytes (0: nothing) until meta_finalize(). Where META_POOL is off nothing
+ *  is kept ever. */
+META_API meta_err meta_pool_limit(int index, meta_mode mode, size_t bytes);
 
 /* ------------------------------------------------------------------ order */
 

@@ -117,12 +117,14 @@ static meta_block *take(meta_pool *pool, meta_block *block)
 }
 
 /* A kept piece of at least @p bytes, and of little more. */
-static meta_block *fitting(const meta_pool *pool, uint64_t bytes)
+static meta_block *fitting(const meta_pool *pool, uint64_t asked)
 {
-    const int first = class_of(bytes), last = bytes <= SMALL ? first : first + 1;
-    for (int k = first; k <= last; ++k)
+    const uint64_t bytes = rounded(asked);
+    const uint64_t most = bytes <= SMALL ? bytes : bytes + bytes / STEPS;
+    const int last = class_of(most);
+    for (int k = class_of(bytes); k <= last; ++k)
         for (meta_block *b = pool->class[k]; b; b = b->next)
-            if (b->memory.bytes >= bytes && b->memory.bytes - bytes <= bytes / STEPS) return b;
+            if (b->memory.bytes >= bytes && b->memory.bytes <= most) return b;
     return NULL;
 }
 
@@ -157,7 +159,8 @@ static bool trim(meta_device *device, uint64_t most)
     return list != NULL;
 }
 
-static _Atomic bool some_went;
+/* By this thread, just now. */
+static _Thread_local bool some_went;
 
 static meta_err release_all(meta_device *device)
 {

@@ -16,7 +16,7 @@ typedef struct meta_staging {
     struct meta_staging *next;
 } meta_staging;
 
-meta_err meta_host_memory(meta_device *device, size_t bytes, void **host)
+static meta_err host_memory(meta_device *device, size_t bytes, void **host)
 {
     if (bytes > PTRDIFF_MAX - ALIGNMENT)
         return meta_fail(META_ERR_OVERFLOW, "%zu bytes are more than the host can have", bytes);
@@ -25,6 +25,14 @@ meta_err meta_host_memory(meta_device *device, size_t bytes, void **host)
     *host = aligned_alloc(ALIGNMENT, (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
     if (!*host) return meta_fail(META_ERR_NO_MEMORY, "the host has no %zu bytes", bytes);
     return META_OK;
+}
+
+meta_err meta_host_memory(meta_device *device, size_t bytes, void **host)
+{
+    meta_err error = host_memory(device, bytes, host);
+    if (error == META_ERR_NO_MEMORY && meta_kept_release())
+        error = host_memory(device, bytes, host);
+    return error;
 }
 
 void meta_host_memory_free(meta_device *device, void *host, size_t bytes)
@@ -83,12 +91,18 @@ void meta_staging_put(meta_device *device, void *host)
     if (block) meta_host_memory_free(device, block, block->bytes + ALIGNMENT);
 }
 
-void meta_staging_drain(meta_device *device)
+bool meta_staging_trim(meta_device *device)
 {
-    while (device->staging) {
-        meta_staging *block = device->staging;
-        device->staging = block->next;
+    pthread_mutex_lock(&device->lock);
+    meta_staging *list = device->staging;
+    device->staging = NULL;
+    device->staging_kept = 0;
+    pthread_mutex_unlock(&device->lock);
+    const bool any = list != NULL;
+    while (list) {
+        meta_staging *block = list;
+        list = block->next;
         meta_host_memory_free(device, block, block->bytes + ALIGNMENT);
     }
-    device->staging_kept = 0;
+    return any;
 }

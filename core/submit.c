@@ -83,15 +83,32 @@ void meta_pending_release(meta_pending *pending)
     pending->ticket = NULL;
 }
 
+/* Some drivers find memory for a buffer only when it is first used. */
+static bool worth_another_try(meta_err error)
+{
+    return error == META_ERR_NO_MEMORY && meta_kept_release();
+}
+
+static meta_err launch(bool comm, meta_device *device, meta_queue_kind queue,
+                       const meta_call *calls, size_t count, meta_ticket *wanted)
+{
+    meta_plugin_queue *to = device->queue[queue];
+    if (meta_profiled())
+        return meta_profile_launch(device, queue, to, calls, count, wanted, comm);
+    return device->backend->ops.launch(to, calls, count, wanted);
+}
+
 meta_err meta_launch_of(bool comm, meta_device *device, meta_queue_kind queue,
                         const meta_call *calls, size_t count, meta_pending *pending)
 {
     meta_plugin_queue *to = device->queue[queue];
-    meta_ticket ticket = NULL, *wanted = pending ? &ticket : META_NO_TICKET;
+    meta_ticket ticket = NULL, *const wanted = pending ? &ticket : META_NO_TICKET;
     if (!to) META_TRY(meta_device_queue(device, queue, &to));
-    if (meta_profiled())
-        META_TRY(meta_profile_launch(device, queue, to, calls, count, wanted, comm));
-    else META_TRY(device->backend->ops.launch(to, calls, count, wanted));
+    meta_err error = launch(comm, device, queue, calls, count, wanted);
+    /* Of several, some may be queued. */
+    if (count == 1 && worth_another_try(error))
+        error = launch(comm, device, queue, calls, count, wanted);
+    META_TRY(error);
     if (pending) *pending = (meta_pending){device, ticket};
     return META_OK;
 }
@@ -102,17 +119,25 @@ meta_err meta_launch(meta_device *device, meta_queue_kind queue, const meta_call
     return meta_launch_of(false, device, queue, calls, count, pending);
 }
 
+static meta_err copy(bool comm, meta_device *device, meta_queue_kind queue, meta_copy_kind kind,
+                     void *host, const meta_span *span, size_t bytes, meta_ticket *wanted)
+{
+    meta_plugin_queue *to = device->queue[queue];
+    if (meta_profiled())
+        return meta_profile_copy(device, queue, to, kind, host, span, bytes, wanted, comm);
+    return device->backend->ops.copy(to, kind, host, span->object, span->offset, bytes, wanted);
+}
+
 meta_err meta_copy_of(bool comm, meta_device *device, meta_queue_kind queue, meta_copy_kind kind,
                       void *host, const meta_span *span, size_t bytes, meta_pending *pending)
 {
     meta_plugin_queue *to = device->queue[queue];
-    meta_ticket ticket = NULL, *wanted = pending ? &ticket : META_NO_TICKET;
+    meta_ticket ticket = NULL, *const wanted = pending ? &ticket : META_NO_TICKET;
     if (!to) META_TRY(meta_device_queue(device, queue, &to));
-    if (meta_profiled())
-        META_TRY(meta_profile_copy(device, queue, to, kind, host, span, bytes, wanted, comm));
-    else
-        META_TRY(
-            device->backend->ops.copy(to, kind, host, span->object, span->offset, bytes, wanted));
+    meta_err error = copy(comm, device, queue, kind, host, span, bytes, wanted);
+    if (worth_another_try(error))
+        error = copy(comm, device, queue, kind, host, span, bytes, wanted);
+    META_TRY(error);
     if (pending) *pending = (meta_pending){device, ticket};
     return META_OK;
 }

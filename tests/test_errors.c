@@ -361,6 +361,7 @@ static void refuse_everything(void)
     meta_backend_desc backend = META_BACKEND_DESC_INIT;
     meta_pointer_desc pointer = META_POINTER_DESC_INIT;
     meta_mem_desc memory = META_MEM_DESC_INIT;
+    meta_pool_desc pool = META_POOL_DESC_INIT;
     meta_state state = META_STATE_INIT;
     meta_event event = {0, 1};
     const meta_event none = META_EVENT_NULL;
@@ -394,6 +395,9 @@ static void refuse_everything(void)
     UNSTARTED(meta_pointer_info, p, &pointer);
     UNSTARTED(meta_label, p, "name");
     UNSTARTED(meta_mem_info, 0, META_OPENMP, &memory);
+    UNSTARTED(meta_pool_info, 0, META_OPENMP, &pool);
+    UNSTARTED(meta_pool_trim, 0, META_OPENMP, 0);
+    UNSTARTED(meta_pool_limit, 0, META_OPENMP, 0);
     UNSTARTED(meta_event_test, none, &out_int);
     UNSTARTED(meta_event_wait, none);
     UNSTARTED(meta_event_waitall, 1, &none);
@@ -499,6 +503,13 @@ static void devices_are_refused_by_name(void)
     WRONG_DESCS(meta_mem_desc, "desc", meta_mem_info, 0, mode, desc);
     meta_mem_desc memory = META_MEM_DESC_INIT;
     WRONG_DEVICES(meta_mem_info, &memory);
+    meta_pool_desc pool = META_POOL_DESC_INIT;
+    WRONG_DESCS(meta_pool_desc, "desc", meta_pool_info, 0, mode, desc);
+    WRONG_DEVICES(meta_pool_info, &pool);
+    WRONG_DEVICES(meta_pool_trim, 0);
+    WRONG_DEVICES(meta_pool_limit, 0);
+    REFUSED(META_ERR_NO_DEVICE, "index", meta_pool_trim, -1, mode, 0);
+    REFUSED(META_ERR_NO_DEVICE, "index", meta_pool_limit, 1000, mode, 0);
     CHECK(memory.total == 0);
     end();
 }

@@ -298,6 +298,7 @@ static void run_case(void *argument)
     setenv("META_LOG", "off", 1);
     setenv("META_MODE", "hip", 1);
     unsetenv("META_RANK_MAP");
+    setenv("META_POOL", "off", 1); /* each buffer is to be the driver's */
     setenv("META_GPU_POOL", c->adopt ? "off" : "1048576", 1);
     prepare_input();
     fault->fail_at = c->fail_at;
