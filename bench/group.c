@@ -62,6 +62,13 @@ const group groups[] = {
         .extra = "over raw",
     },
     {
+        .name = "alloc",
+        .meaning = "meta_alloc() and meta_free() of N^3 elements; on CPUs the driver is malloc()",
+        .sizes = {8, 32, 64, 128, 162, 256, 512},
+        .run = alloc_run,
+        .peers = {"driver"},
+    },
+    {
         .name = "app",
         .meaning = "a time step of meta-minighost, one variable, N^3 cells a rank",
         .sizes = {64, 128, 256},

@@ -408,6 +408,17 @@ static int empty(meta_peer *peer, int count)
     return 0;
 }
 
+static int pairs(meta_peer *peer, size_t bytes, int64_t count)
+{
+    TRY(SetDevice, (peer->index));
+    for (int64_t k = 0; k < count; ++k) {
+        void *memory;
+        TRY(Malloc, (&memory, bytes));
+        TRY(Free, (memory));
+    }
+    return 0;
+}
+
 /* Not const: hipcc would want the functions on the device as well. */
 extern "C" {
 META_API meta_peer_table meta_peer_v1 = {
@@ -423,5 +434,6 @@ META_API meta_peer_table meta_peer_v1 = {
     memory,
     empty,
     nullptr,
+    pairs,
 };
 }

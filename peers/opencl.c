@@ -367,6 +367,22 @@ static int stage(meta_peer *peer, const meta_peer_stage *s)
     return 0;
 }
 
+static int pairs(meta_peer *peer, size_t bytes, int64_t count)
+{
+    for (int64_t k = 0; k < count; ++k) {
+        cl_int status;
+        const cl_mem memory =
+            clCreateBuffer(peer->context, CL_MEM_READ_WRITE, bytes, NULL, &status);
+        TRY(status, "clCreateBuffer");
+        status = clEnqueueMigrateMemObjects(peer->queue, 1, &memory,
+                                            CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED, 0, NULL, NULL);
+        if (status == CL_SUCCESS) status = clFinish(peer->queue);
+        clReleaseMemObject(memory);
+        TRY(status, "clEnqueueMigrateMemObjects");
+    }
+    return 0;
+}
+
 META_API const meta_peer_table meta_peer_v1 = {
     .size = sizeof meta_peer_v1,
     .blas = META_CLBLAST,
@@ -380,4 +396,5 @@ META_API const meta_peer_table meta_peer_v1 = {
     .memory = memory,
     .empty = empty,
     .stage = stage,
+    .pairs = pairs,
 };

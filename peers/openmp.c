@@ -181,6 +181,19 @@ static int empty(meta_peer *peer, int count)
     return 0;
 }
 
+/* A page of it is touched, so that it cannot be left out. */
+static int pairs(meta_peer *peer, size_t bytes, int64_t count)
+{
+    for (int64_t k = 0; k < count; ++k) {
+        volatile char *p = malloc(bytes);
+        if (!p)
+            return peer_fail(peer->reason, sizeof peer->reason, "the host has no %zu bytes", bytes);
+        *p = 1;
+        free((void *)(uintptr_t)p);
+    }
+    return 0;
+}
+
 META_API const meta_peer_table meta_peer_v1 = {
     .size = sizeof meta_peer_v1,
     .blas = META_BLAS,
@@ -194,4 +207,5 @@ META_API const meta_peer_table meta_peer_v1 = {
     .memory = memory,
     .empty = empty,
     .stage = NULL,
+    .pairs = pairs,
 };

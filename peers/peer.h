@@ -69,6 +69,10 @@ typedef struct meta_peer_table {
      *  pieces of its memory are read to the host's and waited for, then written back, and so many
      *  launches follow; NULL where the device's memory is the host's, or nobody wrote it. */
     int (*stage)(meta_peer *peer, const meta_peer_stage *stage);
+    /** @p count times one after the other: memory of @p bytes as the driver or system gives it, there
+     *  before it goes back. Where that may put it off until the memory is used, a first use is asked
+     *  for. */
+    int (*pairs)(meta_peer *peer, size_t bytes, int64_t count);
 } meta_peer_table;
 
 #define META_PEER_SYMBOL "meta_peer_v1"

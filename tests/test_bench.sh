@@ -109,6 +109,9 @@ has pack.6faces.f64.5
 grep -q '"sector_fraction":[0-9]' out || broken 'has no sector_fraction'
 rows 3 0 dispatch
 grep -q '"raw_ratio":[0-9]' out || broken 'has no raw_ratio'
+rows 1 0 alloc --size 5
+has alloc.pair.f64.5
+grep -q '"driver_ratio":[0-9]' out || broken 'has no driver_ratio'
 rows 11 0 reduce memory --size 4 --type u32
 has memory.copy.f64.4
 if [ "$META_TEST_MPI" = none ]; then

@@ -20,7 +20,8 @@ static const meta_peer_table *table;
 static meta_peer *peer;
 static bool has_f64;
 
-/* LeakSanitizer asks this at the end; over the threads of the OpenCL peer's libraries it crashes. */
+/* LeakSanitizer asks this at the end; over the threads of the OpenCL peer's libraries it crashes.
+ */
 int __lsan_is_turned_off(void);
 int __lsan_is_turned_off(void)
 {
@@ -176,6 +177,20 @@ static void nothing_can_be_launched_many_times(void)
     table->close(peer);
 }
 
+static void memory_is_given_many_times(void)
+{
+    static const size_t bytes[] = {1, 4096, 1000001};
+    if (!open_it()) return;
+    for (size_t k = 0; k < sizeof bytes / sizeof *bytes; ++k) {
+        test_case("%zu bytes", bytes[k]);
+        CHECK_INT(table->pairs(peer, bytes[k], 0), 0);
+        CHECK_INT(table->pairs(peer, bytes[k], 30), 0);
+    }
+    CHECK_INT(table->pairs(peer, (size_t)1 << 56, 1), -1);
+    CHECK(strlen(table->reason(peer)) > 0);
+    table->close(peer);
+}
+
 static void a_back_end_that_is_not_there_has_no_peer(void)
 {
     char reason[1024] = "";
@@ -187,4 +202,5 @@ static void a_back_end_that_is_not_there_has_no_peer(void)
 
 TEST_DEVICE_MAIN(PROMISE(dot_products_are_right), PROMISE(what_blas_does_not_compute_is_refused),
                  PROMISE(loops_over_memory_are_right), PROMISE(nothing_can_be_launched_many_times),
+                 PROMISE(memory_is_given_many_times),
                  PROMISE(a_back_end_that_is_not_there_has_no_peer))
