@@ -128,8 +128,10 @@ typedef struct comm_header {
     uint64_t count; /**< elements */
     uint64_t bytes; /**< of payload in all */
     uint64_t chunk; /**< payload bytes of a part; the last one may be shorter */
+    uint32_t sum;   /**< comm_checksum() of the payload with META_CHECK=1, else 0 */
+    uint32_t seal;  /**< comm_checksum() of all that stands before it */
 } comm_header;
-_Static_assert(sizeof(comm_header) == 32, "the header's layout is part of the wire format");
+_Static_assert(sizeof(comm_header) == 40, "the header's layout is part of the wire format");
 
 /** Where a message's bytes are while MPI has them. */
 typedef enum comm_wire {
@@ -181,6 +183,7 @@ struct comm_message {
     size_t bytes; /**< of payload as the caller has it */
     bool headed;  /**< the header has arrived, or MPI has it to send */
     comm_header header;
+    uint32_t sum; /**< of the payload that has arrived, where the header has one */
 
     /* The parts of a point-to-point message. Of those that are sent, `retired` ≤ `issued` ≤
      * `fetched` ≤ `loaded`, as long as nothing fails; of those that are received, `retired` ≤

@@ -48,8 +48,8 @@ static meta_err begin(comm_message **made, comm_kind kind, int peer, int tag,
     m->count = count;
     m->bytes = (size_t)count * bytes;
     if (kind == COMM_SEND)
-        m->header = (comm_header){COMM_MAGIC,      COMM_WIRE_VERSION, (uint16_t)type,
-                                  (uint64_t)count, m->bytes,          0};
+        m->header = (comm_header){
+            COMM_MAGIC, COMM_WIRE_VERSION, (uint16_t)type, (uint64_t)count, m->bytes, 0, 0, 0};
     m->step = kind == COMM_SEND ? comm_send_step : comm_recv_step;
     comm_message_hold(m, packed->address);
     *made = m;

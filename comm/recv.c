@@ -7,6 +7,7 @@
 #include "comm.h"
 
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -27,7 +28,10 @@ static meta_err check_header(comm_message *m, const char *data, size_t bytes)
     if (h.magic != COMM_MAGIC || h.version != COMM_WIRE_VERSION || h.chunk == 0 ||
         h.chunk > INT32_MAX)
         return core->fail(META_ERR_MISMATCH, "%s: not sent by this version of libmeta", what);
+    if (h.seal != comm_checksum(COMM_CHECKSUM_START, &h, offsetof(comm_header, seal)))
+        return core->fail(META_ERR_MISMATCH, "%s: its header was damaged on its way", what);
     m->header = h;
+    m->sum = COMM_CHECKSUM_START;
     if (h.type != (uint16_t)m->type || h.count != (uint64_t)m->count || h.bytes != m->bytes)
         return core->fail(META_ERR_MISMATCH,
                           "%s: the sender has %" PRIu64 " elements of %s, the "
@@ -63,10 +67,23 @@ static meta_err upload(comm_message *m, comm_part *p, char *data, size_t bytes)
     return core->copy(to.device, META_QUEUE_COMPUTE, META_COPY_H2D, data, &to, bytes, &p->copy);
 }
 
+/* Where the sender made a checksum of the payload, it must be that of what came. */
+static meta_err check_payload(comm_message *m, const char *data, size_t bytes)
+{
+    if (m->header.sum == 0) return META_OK;
+    m->sum = comm_checksum(m->sum, data, bytes);
+    if (m->fetched + 1 < m->parts || m->header.sum == (m->sum ? m->sum : 1)) return META_OK;
+    return core->fail(META_ERR_MISMATCH,
+                      "META_CHECK: message from rank %d, tag %d: its %" PRIu64 " bytes are not "
+                      "those that were sent: they were changed on the way or in MPI's hands",
+                      m->peer, m->tag, m->header.bytes);
+}
+
 static void arrived(comm_message *m, char *data, size_t bytes)
 {
     if (m->status == META_OK) {
-        const meta_err error = upload(m, comm_part_at(m, m->fetched), data, bytes);
+        meta_err error = upload(m, comm_part_at(m, m->fetched), data, bytes);
+        if (error == META_OK) error = check_payload(m, data, bytes);
         if (error != META_OK) comm_message_fail(m, error);
     }
     if (++m->fetched == m->parts) unpack(m);

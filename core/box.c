@@ -147,18 +147,18 @@ static meta_err resolve_reach(const void *ptr, int64_t low, int64_t high, size_t
                          name, ptr, WORDS(ptr), bytes);
     /* Back ends count elements from the buffer's beginning, where a wrapped array may begin
      * anywhere. */
-    if (span->offset % bytes != 0)
+    if (span->before % bytes != 0)
         return meta_fail(
             META_ERR_ALIGNMENT,
             "argument '%s' (%p) lies %" PRIu64 " bytes from the "
             "beginning of its buffer%s, which is not a multiple of the element size, %zu "
             "bytes",
-            name, ptr, span->offset, WORDS(ptr), bytes);
-    if (low < 0 && 0 - (uint64_t)low > span->offset / bytes)
+            name, ptr, span->before, WORDS(ptr), bytes);
+    if (low < 0 && 0 - (uint64_t)low > span->before / bytes)
         return meta_fail(META_ERR_BOUNDS,
                          "argument '%s': element %" PRId64 " lies before the "
                          "buffer%s, which begins %" PRIu64 " bytes earlier",
-                         name, low, WORDS(ptr), span->offset);
+                         name, low, WORDS(ptr), span->before);
     if (high >= 0 && (uint64_t)high >= span->room / bytes)
         return meta_fail(META_ERR_BOUNDS,
                          "argument '%s': element %" PRId64 " lies behind the buffer%s, "

@@ -203,6 +203,8 @@ typedef struct meta_allocation {
     meta_memory_kind kind;
     meta_device *device;
     int holds;
+    uint64_t front;    /**< bytes of the object before the buffer */
+    uint64_t guard;    /**< bytes of guard on both sides */
     meta_block *block; /**< of META_MEMORY_DEVICE: where the buffer lies */
     meta_note *note;   /**< the registry's own, NULL where there is none */
 } meta_allocation;
@@ -216,6 +218,11 @@ const char *meta_registry_words(const void *ptr, char words[META_NOTE_ROOM]);
 /** The buffer that holds @p ptr; false where none does. */
 bool meta_registry_find(const void *ptr, meta_allocation *found);
 void meta_registry_hold(const void *ptr, int change);
+/** The buffer with byte @p at of a device's memory object; false where none has. */
+bool meta_registry_object(const meta_device *device, const void *object, uint64_t at,
+                          meta_allocation *found);
+/** Call @p function for every buffer; it must not come back to the registry. */
+void meta_registry_each(void (*function)(const meta_allocation *, void *), void *with);
 /** Take any buffer out, for the end of the library's life, with its note in words; false when there is
  *  none left. */
 bool meta_registry_drain(meta_allocation *taken, char words[META_NOTE_ROOM]);
@@ -320,6 +327,27 @@ meta_err meta_buffer(meta_device *device, size_t bytes, const meta_site *made, v
 void meta_scratch_free(void *ptr);
 void meta_scratch_leave(void *ptr);
 void meta_release_allocation(const meta_allocation *allocation);
+
+/* check.c and compare.c: META_CHECK=1 */
+meta_err meta_check_read(void);
+int meta_checked(void);
+/** Bytes of guard on each side of a new buffer; 0 where nothing is checked. */
+uint64_t meta_check_guard(uint64_t bytes);
+/** Set the guards of a new buffer, and all of it to no value. */
+meta_err meta_check_made(const meta_allocation *a);
+/** Look at the guards of a live buffer. META_ERR_BOUNDS tells what was written beside it. */
+meta_err meta_check_guards(const meta_allocation *a);
+/** The same of one that has left the registry; device memory goes into quarantine, whatever is
+ *  returned. */
+meta_err meta_check_gone(const meta_allocation *a);
+/** Look at all guards, and at all memory in quarantine; the first error. */
+meta_err meta_check_all(void);
+meta_err meta_quarantine_release(void);
+/** The same for want of memory; what is found is a warning. @return whether there was any */
+bool meta_quarantine_some(void);
+/** A launch, complete, between two looks at its buffers. */
+meta_err meta_launch_compared(meta_device *device, meta_plugin_queue *queue, const meta_call *calls,
+                              size_t count, meta_ticket *ticket);
 
 /* leak.c */
 /** Name what was never freed, and give it back. */

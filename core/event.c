@@ -411,6 +411,7 @@ meta_err meta_flush(void)
     char *message = NULL;
     META_ENTER();
     first = meta_devices_each(meta_device_finish);
+    if (first == META_OK) first = meta_check_all();
     if (first != META_OK) message = meta_error_copy();
     if (hooked) error = hooks.flush();
     if (first == META_OK && error != META_OK) {

@@ -20,6 +20,7 @@ typedef struct meta_span {
     uint64_t offset; /**< bytes from its beginning */
     uint64_t room;   /**< bytes from there to the end of the buffer */
     char *address;   /**< what the application sees; the data itself where the device is a host one */
+    uint64_t before; /**< bytes from the beginning of the buffer, which may lie inside the object */
 } meta_span;
 
 /** Device work in flight; .ticket NULL: complete. */
@@ -129,6 +130,8 @@ typedef struct meta_core {
     meta_err (*fail_as)(meta_err code, const char *message);
     void (*log)(meta_log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
     const char *(*variable)(const char *name);
+
+    int (*checked)(void); /**< META_CHECK=1 */
 
     /* the job */
     int (*started)(void); /**< whether meta_init() is in force */

@@ -33,6 +33,7 @@ static meta_err start(void)
     if (started) return meta_fail(META_ERR_STATE, "the library is started already");
     META_TRY(meta_env_read());
     META_TRY(meta_threads_read());
+    META_TRY(meta_check_read());
     META_TRY(meta_pool_read());
     META_TRY(meta_job_read());
     META_TRY(meta_reproducible_read());
@@ -64,10 +65,12 @@ meta_err meta_finalize(void)
     error = meta_enter(__func__);
     if (error != META_OK) return pthread_mutex_unlock(&lock), error;
     error = meta_devices_each(meta_device_finish);
+    if (error == META_OK) error = meta_check_all();
     meta_progress();
     meta_profile_end();
     meta_events_forget();
     meta_leaks_release();
+    meta_quarantine_release();
     meta_devices_forget();
     meta_backends_close();
     meta_registry_forget();

@@ -47,7 +47,7 @@ meta_err meta_pool_read(void)
     const char *value = meta_variable("META_POOL");
     char *end = NULL;
     limit_at_start = usual_limit;
-    without = watched();
+    without = watched() || meta_checked();
     if (!value) return META_OK;
     if (strcmp(value, "off") == 0) return without = true, META_OK;
     errno = 0;
@@ -171,7 +171,7 @@ static meta_err release_all(meta_device *device)
 
 bool meta_kept_release(void)
 {
-    some_went = false;
+    some_went = meta_quarantine_some();
     meta_devices_each(release_all);
     return some_went;
 }

@@ -233,6 +233,28 @@ const char *meta_registry_words(const void *ptr, char words[META_NOTE_ROOM])
     return words;
 }
 
+bool meta_registry_object(const meta_device *device, const void *object, uint64_t at,
+                          meta_allocation *found)
+{
+    bool any = false;
+    pthread_rwlock_rdlock(&lock);
+    for (size_t k = 0; k < count && !any; ++k) {
+        const meta_allocation *a = &table[k];
+        any = a->kind != META_MEMORY_HOST && a->device == device && a->memory.object == object &&
+              at >= a->front && at - a->front < a->memory.bytes;
+        if (any) *found = *a;
+    }
+    pthread_rwlock_unlock(&lock);
+    return any;
+}
+
+void meta_registry_each(void (*function)(const meta_allocation *, void *), void *with)
+{
+    pthread_rwlock_rdlock(&lock);
+    for (size_t k = 0; k < count; ++k) function(&table[k], with);
+    pthread_rwlock_unlock(&lock);
+}
+
 bool meta_registry_drain(meta_allocation *taken, char words[META_NOTE_ROOM])
 {
     bool any;
@@ -278,8 +300,9 @@ meta_err meta_span_at(const void *ptr, const char *name, meta_span *span)
     } else {
         span->device = a->device;
         span->object = a->memory.object;
-        span->offset = (uint64_t)((const char *)ptr - base_of(a));
-        span->room = a->memory.bytes - span->offset;
+        span->before = (uint64_t)((const char *)ptr - base_of(a));
+        span->offset = a->front + span->before;
+        span->room = a->memory.bytes - span->before;
         span->address = (char *)(uintptr_t)ptr;
     }
     pthread_rwlock_unlock(&lock);

@@ -93,6 +93,7 @@ static meta_err launch(bool comm, meta_device *device, meta_queue_kind queue,
                        const meta_call *calls, size_t count, meta_ticket *wanted)
 {
     meta_plugin_queue *to = device->queue[queue];
+    if (meta_checked()) return meta_launch_compared(device, to, calls, count, wanted);
     if (meta_profiled())
         return meta_profile_launch(device, queue, to, calls, count, wanted, comm);
     return device->backend->ops.launch(to, calls, count, wanted);

@@ -33,6 +33,7 @@ const meta_core meta_core_table = {
     .fail_as = meta_fail_as,
     .log = meta_log,
     .variable = meta_variable,
+    .checked = meta_checked,
     .started = meta_started,
     .cores = meta_cores_mine,
     .set_node_cores = meta_deal_cores,

@@ -143,7 +143,10 @@ BEGIN {
 FNR == 1 {
     file = FILENAME
     sub(/.*\//, "", file)
-    if (sub(/\.c$/, "", file)) command = builddir "/tests/" file
+    program = FILENAME
+    sub(/^.*\/tests\//, "", program)
+    sub(/\.c$/, "", program)
+    if (sub(/\.c$/, "", file)) command = builddir "/tests/" program
     else if (sub(/\.f90(\.in)?$/, "", file)) command = builddir "/tests/fortran/" file
     else command = substr(FILENAME, 1, 1) == "/" ? FILENAME : builddir "/" FILENAME
     sub(/\.[a-z]+$/, "", file)
