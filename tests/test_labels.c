@@ -299,7 +299,7 @@ static void what_was_never_freed_is_named_at_the_end(void)
 static void more_leaks_than_can_be_named_are_counted(void)
 {
     static char text[1 << 16];
-    char label[16];
+    char label[24];
     int at;
     for (int k = 0; k < 45; ++k) {
         snprintf(label, sizeof label, "leak %d", k);
