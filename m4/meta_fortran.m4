@@ -98,6 +98,11 @@ AC_DEFUN([META_FORTRAN_FLAGS], [
   META_FC_STRICT=
   META_ADD_FC_FLAG([META_FC_STRICT], [-std=f2003])
   META_ADD_FC_FLAG([META_FC_STRICT], [-pedantic])
+  dnl An array that is not allocated is to reach us, with the null pointer that is its address.
+  AS_IF([test "x$enable_sanitize" != xno], [
+    META_FCFLAGS=$META_SANITIZE
+    META_ADD_FC_FLAG([META_FCFLAGS], [-fno-sanitize=null])
+  ])
   META_ADD_FC_FLAG([META_FCFLAGS], [-Wall])
   META_ADD_FC_FLAG([META_FCFLAGS], [-Wextra])
   AS_IF([test "x$enable_werror" = xyes], [META_ADD_FC_FLAG([META_FCFLAGS], [-Werror])])
