@@ -63,6 +63,7 @@ function entry(backend, map, np,    name, environment, labels, processors, setti
     }
     name = name (np ? ".np" np : "")
     if (name in seen) fail("there are two tests called " name)
+    sub(/\/tests\/sanitizer\/report/, "/tests/sanitizer/" name, environment)
     seen[name] = 1
     if (map != "") environment = environment ";META_RANK_MAP=" map
     else if (backend != "any") environment = environment ";META_MODE=" backend
