@@ -32,16 +32,17 @@ contains
             "' is of a kind that libmeta does not move, or of a rank above 10")
     end function
 
-    subroutine meta_any_alloc(buffer, mold, bounds, stat)
+    subroutine meta_any_alloc(buffer, mold, bounds, stat, label)
         type(meta_buffer), intent(inout) :: buffer
         type(*), intent(in), target :: mold(..)
         type(meta_box), intent(in), optional :: bounds
         integer, intent(out), optional :: stat
+        character(len=*), intent(in), optional :: label
         type(host_array) :: array
         integer(c_int) :: err
         err = described(metaf_describe(mold, array), 'meta_any_alloc', 'mold')
         if (err == 0) then
-            call alloc_like(buffer, array, bounds, stat)
+            call alloc_like(buffer, array, bounds, stat, label)
         else
             call finish(err, stat)
         end if
@@ -79,16 +80,17 @@ contains
         end if
     end subroutine
 
-    subroutine meta_any_wrap(buffer, array, bounds, stat)
+    subroutine meta_any_wrap(buffer, array, bounds, stat, label)
         type(meta_buffer), intent(inout) :: buffer
         type(*), intent(inout), target :: array(..)
         type(meta_box), intent(in), optional :: bounds
         integer, intent(out), optional :: stat
+        character(len=*), intent(in), optional :: label
         type(host_array) :: it
         integer(c_int) :: err
         err = described(metaf_describe(array, it), 'meta_any_wrap', 'array')
         if (err == 0) then
-            call wrap_array(buffer, it, bounds, stat)
+            call wrap_array(buffer, it, bounds, stat, label)
         else
             call finish(err, stat)
         end if

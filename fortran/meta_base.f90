@@ -19,6 +19,7 @@ module meta_base
     public :: fail, finish, passed_on, event_at, body_of, adopt, release, buffers_forget
     public :: whole, box_of, is_contiguous, extents_of, type_name, type_bytes, type_matches
     public :: need_host, digits_of, text_of, c_text, need_free, message_text, address_plus, ndim_of
+    public :: joined, descriptor_size, called, words_of, renamed
 
     ! A range of the program's own indices, both ends included; none where upper < lower.
     type :: meta_box
@@ -196,6 +197,34 @@ contains
         end do
     end function
 
+    ! The text in an array of C's characters.
+    pure function joined(c) result(text)
+        character(kind=c_char), intent(in) :: c(:)
+        character(len=size(c)) :: text
+        integer :: k
+        text = ''
+        do k = 1, size(c)
+            if (c(k) == c_null_char) return
+            text(k:k) = c(k)
+        end do
+    end function
+
+    ! An error of C's, in words that name an argument as Fortran does.
+    function renamed(err, from, to) result(res)
+        integer(c_int), intent(in) :: err
+        character(len=*), intent(in) :: from, to
+        integer(c_int) :: res
+        character(len=:), allocatable :: text
+        integer :: k
+        res = err
+        if (err <= META_OK .or. err >= FOUND_HERE) return
+        text = text_of(c_last_error())
+        k = index(text, "argument '" // from // "'")
+        if (k == 0) return
+        k = k + len("argument '")
+        res = metaf_fail(err, c_text(text(:k-1) // to // text(k+len(from):))) + FOUND_HERE
+    end function
+
     function digits_of(number) result(text)
         integer(c_int64_t), intent(in) :: number
         character(len=:), allocatable :: text
@@ -313,7 +342,7 @@ contains
         if (box%ndim /= body%ndim) then
             err = fail(META_ERR_ARGUMENT, call, "argument '" // name // "' has rank " // &
                 digits_of(int(box%ndim, c_int64_t)) // ', the buffer ' // &
-                digits_of(int(body%ndim, c_int64_t)))
+                digits_of(int(body%ndim, c_int64_t)) // words_of(body))
             return
         end if
         c%ndim = body%ndim
@@ -324,7 +353,7 @@ contains
                 err = fail(META_ERR_BOUNDS, call, "argument '" // name // "', dimension " // &
                     digits_of(int(d, c_int64_t)) // ': ' // digits_of(box%lower(d)) // ':' // &
                     digits_of(box%upper(d)) // " leaves the buffer's bounds " // &
-                    digits_of(body%lower(d)) // ':' // digits_of(body%upper(d)))
+                    digits_of(body%lower(d)) // ':' // digits_of(body%upper(d)) // words_of(body))
                 return
             end if
             c%start(d) = box%lower(d) - body%origin(d)
@@ -429,12 +458,57 @@ contains
                 call c_f_pointer(buffer%ref%body, found)
                 body = found
                 if (body%generation == buffer%ref%generation) return
-                err = fail(META_ERR_POINTER, call, "argument '" // name // "' was freed")
+                err = fail(META_ERR_POINTER, call, "argument '" // name // "' was freed" // &
+                    words_of_freed(body, buffer%ref%generation))
                 return
             end if
         end if
         err = fail(META_ERR_POINTER, call, "argument '" // name // "' is not allocated")
     end function
+
+    ! The structure's size in bytes, as C has it.
+    function descriptor_size(desc) result(bytes)
+        type(meta_c_pointer_desc), intent(in) :: desc
+        integer(c_size_t) :: bytes
+        bytes = size(transfer(desc, [0_c_int8_t]))
+    end function
+
+    ! The label of a buffer, to stand behind the mention of it.
+    function words_of(body) result(words)
+        type(buffer_body), intent(in) :: body
+        character(len=:), allocatable :: words
+        type(meta_c_pointer_desc) :: desc
+        words = ''
+        desc%size = descriptor_size(desc)
+        if (c_pointer_info(body%address, desc) /= META_OK) return
+        if (desc%label(1) /= c_null_char) words = ' ("' // trim(joined(desc%label)) // '")'
+    end function
+
+    ! What libmeta remembers of the memory that a reference of `generation` was to: its label, and
+    ! where it was allocated and freed. Nothing once others have it.
+    function words_of_freed(body, generation) result(words)
+        type(buffer_body), intent(in) :: body
+        integer(c_int64_t), intent(in) :: generation
+        character(len=:), allocatable :: words, text
+        type(meta_c_pointer_desc) :: desc
+        character(len=*), parameter :: freed = 'that was freed'
+        integer :: k
+        words = ''
+        if (body%generation /= generation + 1) return
+        desc%size = descriptor_size(desc)
+        if (c_pointer_info(body%address, desc) /= META_ERR_POINTER) return
+        text = text_of(c_last_error())
+        k = index(text, freed)
+        if (k > 0) words = text(k+len(freed):)
+    end function
+
+    ! Name new memory.
+    subroutine called(address, label)
+        type(c_ptr), intent(in) :: address
+        character(len=*), intent(in), optional :: label
+        integer(c_int) :: ignored
+        if (present(label)) ignored = c_label(address, c_text(label))
+    end subroutine
 
     ! The rank of a buffer, 1 where it is not allocated; for specification expressions.
     pure integer function ndim_of(buffer)
@@ -448,9 +522,12 @@ contains
         type(meta_buffer), intent(in) :: buffer
         character(len=*), intent(in) :: call
         integer(c_int) :: err
+        type(buffer_body) :: body
         err = META_OK
-        if (meta_is_allocated(buffer)) err = fail(META_ERR_STATE, call, &
-            "argument 'buffer' is allocated already: free it first")
+        if (.not. meta_is_allocated(buffer)) return
+        err = body_of(buffer, call, 'buffer', body)
+        err = fail(META_ERR_STATE, call, "argument 'buffer' is allocated already" // &
+            words_of(body) // ': free it first')
     end function
 
     ! Make `buffer` the first reference to memory of the given shape.

@@ -1,16 +1,18 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 ! The C functions, structures and enumerators of libmeta as Fortran sees them. Names, arguments and
-! layouts are those of meta.h and meta_comm.h; tests/test_fortran_binding.sh compares them. Module
-! `meta` is what programs use; here nothing is checked and nothing is converted.
+! layouts are those of meta.h and meta_comm.h; tests/fortran/test_fortran_binding.sh compares them.
+! Module `meta` is what programs use; here nothing is checked and nothing is converted.
 !
 ! A function meta_NAME is called c_NAME. Pointers that may be NULL, and those to arrays or to memory
-! of any type, are c_ptr by value. What takes an MPI_Comm is reached through support_comm.c.
+! of any type, are c_ptr by value. What takes an MPI_Comm is reached through support_comm.c, and
+! meta_here() through support.c.
 module meta_c
     use, intrinsic :: iso_c_binding
     implicit none
     public
 
     integer, parameter :: META_MAX_DIM = 10
+    integer, parameter :: META_LABEL_BYTES = 64
 
     enum, bind(c)
         enumerator :: META_OK = 0, META_ERR_INIT, META_ERR_ARGUMENT, META_ERR_POINTER, &
@@ -43,6 +45,10 @@ module meta_c
     ! META_SUM but for its name, which in Fortran is that of the function meta_sum.
     enum, bind(c)
         enumerator :: META_OP_SUM = 0, META_MIN, META_MAX, META_OP_COUNT
+    end enum
+    enum, bind(c)
+        enumerator :: META_ACTIVITY_KERNEL = 0, META_ACTIVITY_COPY, META_ACTIVITY_MESSAGE, &
+            META_ACTIVITY_RANGE, META_ACTIVITY_COUNT
     end enum
 
     type, bind(c) :: meta_c_event
@@ -79,14 +85,24 @@ module meta_c
         integer(c_int) :: kind, mode, index
         type(c_ptr) :: base
         integer(c_size_t) :: bytes, offset
+        character(kind=c_char) :: label(META_LABEL_BYTES)
     end type
     type, bind(c) :: meta_c_mem_desc
         integer(c_size_t) :: size
         integer(c_int64_t) :: total, allocated, peak, buffers
     end type
+    type, bind(c) :: meta_c_pool_desc
+        integer(c_size_t) :: size
+        integer(c_int64_t) :: limit, kept, blocks, held, held_peak, reused, made, returned
+    end type
     type, bind(c) :: meta_c_state
         integer(c_size_t) :: size
         type(c_ptr) :: platform, device, context, queue
+    end type
+    type, bind(c) :: meta_c_tool
+        integer(c_size_t) :: size
+        type(c_ptr) :: user
+        type(c_funptr) :: begin, end
     end type
 
     interface
@@ -282,10 +298,41 @@ module meta_c
             type(meta_c_pointer_desc), intent(inout) :: desc
             integer(c_int) :: res
         end function
+        function c_label(ptr, label) bind(c, name="meta_label") result(res)
+            import
+            type(c_ptr), value :: ptr
+            character(kind=c_char), intent(in) :: label(*)
+            integer(c_int) :: res
+        end function
+        ! By way of support.c, which keeps the text until it is read.
+        function c_here(file, line) bind(c, name="metaf_here") result(res)
+            import
+            character(kind=c_char), intent(in) :: file(*)
+            integer(c_int), value :: line
+            integer(c_int) :: res
+        end function
         function c_mem_info(index, mode, desc) bind(c, name="meta_mem_info") result(res)
             import
             integer(c_int), value :: index, mode
             type(meta_c_mem_desc), intent(inout) :: desc
+            integer(c_int) :: res
+        end function
+        function c_pool_info(index, mode, desc) bind(c, name="meta_pool_info") result(res)
+            import
+            integer(c_int), value :: index, mode
+            type(meta_c_pool_desc), intent(inout) :: desc
+            integer(c_int) :: res
+        end function
+        function c_pool_trim(index, mode, bytes) bind(c, name="meta_pool_trim") result(res)
+            import
+            integer(c_int), value :: index, mode
+            integer(c_size_t), value :: bytes
+            integer(c_int) :: res
+        end function
+        function c_pool_limit(index, mode, bytes) bind(c, name="meta_pool_limit") result(res)
+            import
+            integer(c_int), value :: index, mode
+            integer(c_size_t), value :: bytes
             integer(c_int) :: res
         end function
         function c_flush() bind(c, name="meta_flush") result(res)
@@ -438,6 +485,32 @@ module meta_c
             type(meta_c_box), intent(in) :: box
             integer(c_int), value :: type
             type(c_ptr), value :: done
+            integer(c_int) :: res
+        end function
+        function c_timers_init() bind(c, name="meta_timers_init") result(res)
+            import
+            integer(c_int) :: res
+        end function
+        function c_timers_print() bind(c, name="meta_timers_print") result(res)
+            import
+            integer(c_int) :: res
+        end function
+        function c_timers_finalize() bind(c, name="meta_timers_finalize") result(res)
+            import
+            integer(c_int) :: res
+        end function
+        function c_range_push(name) bind(c, name="meta_range_push") result(res)
+            import
+            character(kind=c_char), intent(in) :: name(*)
+            integer(c_int) :: res
+        end function
+        function c_range_pop() bind(c, name="meta_range_pop") result(res)
+            import
+            integer(c_int) :: res
+        end function
+        function c_set_tool(tool) bind(c, name="meta_set_tool") result(res)
+            import
+            type(c_ptr), value :: tool
             integer(c_int) :: res
         end function
     end interface

@@ -109,18 +109,6 @@ contains
         call finish(err, stat)
     end subroutine
 
-    ! The text in an array of C's characters.
-    pure function joined(c) result(text)
-        character(kind=c_char), intent(in) :: c(:)
-        character(len=size(c)) :: text
-        integer :: k
-        text = ''
-        do k = 1, size(c)
-            if (c(k) == c_null_char) return
-            text(k:k) = c(k)
-        end do
-    end function
-
     subroutine meta_variable_count(count, stat)
         integer, intent(inout) :: count
         integer, intent(out), optional :: stat

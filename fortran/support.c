@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file support.c
- *  Counted device memory, and messages of errors that are found in Fortran; see support.h. */
+ *  Counted device memory, messages of errors that are found in Fortran, places; see support.h. */
+/* Places are the Fortran program's, of metaf_here(). */
+#define META_NO_PLACES
 #include "support.h"
 
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* ------------------------------------------------------------------ messages */
 
+enum { PATH_ROOM = 256 };
 static _Thread_local char message[1024];
 static _Thread_local bool is_ours;
 
@@ -17,6 +21,8 @@ int metaf_fail(int code, const char *text)
 {
     snprintf(message, sizeof message, "%s", text);
     is_ours = true;
+    /* What was said for this call is not said for the next one. */
+    (void)meta_here(NULL, 0);
     return code;
 }
 
@@ -28,6 +34,15 @@ const char *metaf_message(void)
 void metaf_failed_in_c(void)
 {
     is_ours = false;
+}
+
+meta_err metaf_here(const char *file, int line)
+{
+    static _Thread_local char said[PATH_ROOM];
+    const size_t length = strlen(file);
+    if (length == 0) return meta_here(NULL, 0);
+    snprintf(said, sizeof said, "%s", length < PATH_ROOM ? file : file + length - (PATH_ROOM - 1));
+    return meta_here(said, line);
 }
 
 /* ------------------------------------------------------------------ bodies */

@@ -46,6 +46,8 @@ int metaf_fail(int code, const char *text);
 /** The thread's message: that of metaf_fail() or, after metaf_failed_in_c(), libmeta's. */
 const char *metaf_message(void);
 void metaf_failed_in_c(void);
+/** meta_here() of a text that need not stay; "" takes it back, as metaf_fail() does. */
+meta_err metaf_here(const char *file, int line);
 
 /** An array of the program: where it begins and how it lies. */
 typedef struct metaf_array {

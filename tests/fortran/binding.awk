@@ -119,6 +119,10 @@ function c_struct(text,    name, count, part, k, n, names, type, list, j)
     list = ""
     for (k = 1; k <= count; ++k) {
         if (trim(part[k]) == "") continue
+        if (part[k] ~ /\(\*/) {
+            list = append(list, c_one("", part[k]))
+            continue
+        }
         n = split(trim(part[k]), names, ",")
         type = names[1]
         sub(/\[.*$/, "", type)
@@ -190,6 +194,7 @@ function f_declaration(line, in_function,    type, names, count, name, k, kind, 
             name[k] = substr(name[k], 1, RSTART - 1)
             sub(/^0:META_PATH_COUNT-1$/, "META_PATH_COUNT", array)
             sub(/^META_MAX_DIM$/, "10", array)
+            sub(/^META_LABEL_BYTES$/, "64", array)
             array = "[" array "]"
         }
         if (in_function && type !~ /, value/ && name[k] != "res") {

@@ -1,0 +1,29 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# What programs in Fortran leave on standard error: the report of what was never freed names labels
+# and places, and the summary of timers has what was done between their start and its print.
+# TEST: backends=openmp timeout=60 labels=fortran
+build=${META_TEST_BUILDDIR:-.}
+here=$(mktemp -d)
+trap 'rm -rf "$here"' EXIT
+status=0
+broken() { echo "BROKEN: $*"; cat "$here/err"; status=1; }
+ran()
+{
+    "$build/tests/fortran/$1" "$2" >"$here/out" 2>"$here/err" || broken "$1 $2: exit status $?"
+}
+said() { grep -q -- "$1" "$here/err" || broken "there is no '$1'"; }
+
+ran test_fortran_labels --leak
+said '800 bytes.*("forgotten", allocated at solver.F90:12) was never freed'
+said '100 bytes.*("staging", allocated at solver.F90:34) was never freed'
+grep -q remembered "$here/err" && broken 'what was freed is in the report'
+
+ran test_fortran_profiling --summary
+said '^ *fill f64  *5 '
+said '^ *copy h2d  *1 '
+said '^ *outer  *1 '
+said '^ *inner  *1 '
+[ "$(grep -c 'fill f64' "$here/err")" = 1 ] || broken 'there is more than one table'
+test $status = 0 && echo 'kept   buffers that are left and timers are on standard error'
+exit $status
