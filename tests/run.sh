@@ -41,6 +41,9 @@ for report in $reports; do
     head -n 60 "$report"
 done
 
+# What a test that passes prints is in ctest's own log alone.
+sed -n 's/^bound\/public = /Fortran binding: &/p' Testing/Temporary/LastTest.log 2>/dev/null
+
 awk '
     /^ *[0-9]+\/[0-9]+ +Test +#[0-9]+: / {
         line = $0
