@@ -14,6 +14,7 @@
 #   {dims}   the shape of a dummy argument, as (:,:); nothing for a scalar
 #   {bounds} the shape of a pointer with the lower bounds of `bounds`
 #   {first}  the indices of the first element
+#   {gaps}   a section with gaps between its elements, as (::2,:)
 # and a line that begins with {steps} becomes one for each dimension, with {d} its number and {next}
 # the indices of the next element along it.
 
@@ -48,6 +49,7 @@ function one_line(line, kind, rank)
     gsub(/\{dims\}/, list(rank, ":"), line)
     gsub(/\{bounds\}/, list(rank, "bounds%lower(@):"), line)
     gsub(/\{first\}/, list(rank, "1"), line)
+    gsub(/\{gaps\}/, list(rank, ":", 1, "::2"), line)
     return line
 }
 

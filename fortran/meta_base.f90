@@ -19,7 +19,7 @@ module meta_base
     public :: fail, finish, passed_on, event_at, body_of, adopt, release, buffers_forget
     public :: whole, box_of, is_contiguous, extents_of, type_name, type_bytes, type_matches
     public :: need_host, digits_of, text_of, c_text, need_free, message_text, address_plus, ndim_of
-    public :: joined, descriptor_size, called, words_of, renamed
+    public :: joined, descriptor_size, called, words_of, renamed, need_arithmetic
 
     ! A range of the program's own indices, both ends included; none where upper < lower.
     type :: meta_box
@@ -218,7 +218,8 @@ contains
         integer :: k
         res = err
         if (err <= META_OK .or. err >= FOUND_HERE) return
-        text = text_of(c_last_error())
+        call metaf_failed_in_c()
+        text = message_text()
         k = index(text, "argument '" // from // "'")
         if (k == 0) return
         k = k + len("argument '")
@@ -515,6 +516,17 @@ contains
         type(meta_buffer), intent(in) :: buffer
         ndim_of = 1
         if (allocated(buffer%ref)) ndim_of = metaf_body_ndim(buffer%ref%body, buffer%ref%generation)
+    end function
+
+    ! Buffers of small integers are moved but not computed with.
+    function need_arithmetic(body, call, name) result(err)
+        type(buffer_body), intent(in) :: body
+        character(len=*), intent(in) :: call, name
+        integer(c_int) :: err
+        err = META_OK
+        if (body%type >= META_I16) err = fail(META_ERR_TYPE, call, "argument '" // name // &
+            "' is of " // type_name(body%type) // ', which is moved but not computed with' // &
+            words_of(body))
     end function
 
     ! As Fortran's ALLOCATE: it must not be allocated yet.

@@ -95,20 +95,42 @@ contains
         integer :: d
         logical :: fits
         err = META_OK
+        c%at = c_null_ptr
         fits = cuts%ndim == ndim
         do d = 1, ndim
             if (fits) fits = allocated(cuts%dimension(d)%at)
             if (fits) fits = size(cuts%dimension(d)%at) == parts(d) + 1
         end do
         if (.not. fits) then
-            c%at = c_null_ptr
             err = fail(META_ERR_ARGUMENT, call, "argument '" // name // "' has not, for each " // &
                 "dimension of the communicator, an element more than there are ranks along it")
             return
         end if
+        do d = 1, ndim
+            if (err == META_OK) err = need_planes(cuts%dimension(d)%at, d, call, name)
+        end do
+        if (err /= META_OK) return
         call planes_new(planes, ndim, parts(1:ndim) + 1, c)
         do d = 1, ndim
             planes(d)%at = cuts%dimension(d)%at - 1
+        end do
+    end function
+
+    ! Planes begin at 1 and never fall.
+    function need_planes(at, d, call, name) result(err)
+        integer(c_int64_t), intent(in) :: at(:)
+        integer, intent(in) :: d
+        character(len=*), intent(in) :: call, name
+        integer(c_int) :: err
+        character(len=:), allocatable :: which
+        integer :: k
+        err = META_OK
+        which = "argument '" // name // '%dimension(' // digits_of(int(d, c_int64_t)) // ")%at'"
+        if (at(1) /= 1) err = fail(META_ERR_ARGUMENT, call, which // ' begins at plane ' // &
+            digits_of(at(1)) // ': it must be 1')
+        do k = 2, size(at)
+            if (err == META_OK .and. at(k) < at(k - 1)) err = fail(META_ERR_ARGUMENT, call, &
+                which // ' falls from ' // digits_of(at(k - 1)) // ' to ' // digits_of(at(k)))
         end do
     end function
 

@@ -45,6 +45,9 @@ contains
         err = body_of(buffer, call, 'buffer', body)
         if (err == META_OK .and. ubound(size, 1) /= ubound(stride, 1)) err = fail( &
             META_ERR_ARGUMENT, call, "arguments 'size' and 'stride' differ in size")
+        if (err == META_OK .and. (ubound(size, 1) < 1 .or. ubound(size, 1) > META_MAX_DIM)) &
+            err = fail(META_ERR_ARGUMENT, call, "argument 'size' has " // &
+            digits_of(ubound(size, 1, c_int64_t)) // ' elements: give one a level, 1 to 10')
         if (err == META_OK) err = box_of(body, meta_range(first, first), call, 'first', cell)
         if (err == META_OK) then
             start = 0
@@ -84,9 +87,28 @@ contains
         if (err == META_OK .and. (axis < 1 .or. axis > body%ndim)) err = fail(META_ERR_ARGUMENT, &
             call, "argument 'axis' is " // digits_of(int(axis, c_int64_t)) // &
             ', the buffer has dimensions 1 to ' // digits_of(int(body%ndim, c_int64_t)))
+        if (err == META_OK) err = need_ghosts(body, box, axis, slab, width)
         if (err == META_OK) err = c_face_slab(face, cells, axis - 1, slab, int(width, c_int64_t))
         call finish(err, stat)
     end subroutine
+
+    ! A slab outside the box lies within the bounds, whatever padding is beyond.
+    function need_ghosts(body, box, axis, slab, width) result(err)
+        type(buffer_body), intent(in) :: body
+        type(meta_box), intent(in) :: box
+        integer, intent(in) :: axis, width
+        integer(c_int), intent(in) :: slab
+        integer(c_int) :: err
+        integer(c_int64_t) :: most
+        err = META_OK
+        most = width
+        if (slab == META_SLAB_LOW_GHOST) most = box%lower(axis) - body%lower(axis)
+        if (slab == META_SLAB_HIGH_GHOST) most = body%upper(axis) - box%upper(axis)
+        if (width > most) err = fail(META_ERR_BOUNDS, 'meta_face_slab', "argument 'width' is " // &
+            digits_of(int(width, c_int64_t)) // ", but the buffer's bounds leave " // &
+            digits_of(most) // ' elements outside the box along dimension ' // &
+            digits_of(int(axis, c_int64_t)) // words_of(body))
+    end function
 
     ! All elements of `box` in `buffer`.
     subroutine meta_face_box(face, buffer, box, stat)

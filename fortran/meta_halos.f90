@@ -12,7 +12,7 @@ module meta_halos
     type :: meta_halo
         private
         type(meta_c_halo) :: handle
-        integer(c_int64_t) :: origin(META_MAX_DIM) = 0
+        type(buffer_body), allocatable :: like(:) ! the buffers that it was made with
     end type
 
     ! meta_halo_create(plan, cart, fields, box, low, high, kind, op, stat): `fields` is a buffer or
@@ -56,17 +56,17 @@ contains
 
     ! ---------------------------------------------------------------- making plans
 
-    subroutine create_one(plan, cart, field, box, low, high, kind, op, stat)
+    subroutine create_one(plan, cart, fields, box, low, high, kind, op, stat)
         type(meta_halo), intent(inout) :: plan
         integer, intent(in) :: cart
-        type(meta_buffer), intent(in) :: field
+        type(meta_buffer), intent(in) :: fields
         type(meta_box), intent(in) :: box
         integer, intent(in) :: low(:), high(:)
         integer(c_int), intent(in), optional :: kind, op
         integer, intent(out), optional :: stat
-        type(meta_buffer) :: fields(1)
-        fields(1) = field
-        call create_each(plan, cart, fields, [box], low, high, kind, op, stat)
+        type(meta_buffer) :: all(1)
+        all(1) = fields
+        call create_each(plan, cart, all, [box], low, high, kind, op, stat)
     end subroutine
 
     subroutine create_same(plan, cart, fields, box, low, high, kind, op, stat)
@@ -77,42 +77,27 @@ contains
         integer, intent(in) :: low(:), high(:)
         integer(c_int), intent(in), optional :: kind, op
         integer, intent(out), optional :: stat
-        type(meta_box) :: boxes(size(fields))
-        boxes = box
-        call create_each(plan, cart, fields, boxes, low, high, kind, op, stat)
+        type(meta_box) :: each(size(fields))
+        each = box
+        call create_each(plan, cart, fields, each, low, high, kind, op, stat)
     end subroutine
 
-    subroutine create_each(plan, cart, fields, boxes, low, high, kind, op, stat)
+    subroutine create_each(plan, cart, fields, box, low, high, kind, op, stat)
         type(meta_halo), intent(inout) :: plan
         integer, intent(in) :: cart
         type(meta_buffer), intent(in) :: fields(:)
-        type(meta_box), intent(in) :: boxes(:)
+        type(meta_box), intent(in) :: box(:)
         integer, intent(in) :: low(:), high(:)
         integer(c_int), intent(in), optional :: kind, op
         integer, intent(out), optional :: stat
-        character(len=*), parameter :: call = 'meta_halo_create'
         type(meta_c_halo_field), target :: each(size(fields) + 1)
-        type(buffer_body) :: body
+        type(buffer_body) :: like(size(fields))
         integer(c_int) :: err, ignored, wanted, what, lows(META_MAX_DIM), highs(META_MAX_DIM)
-        integer :: k
         wanted = META_HALO_FACES
         if (present(kind)) wanted = kind
         what = META_HALO_COPY
         if (present(op)) what = op
-        err = META_OK
-        if (size(fields) < 1) then
-            err = fail(META_ERR_ARGUMENT, call, "argument 'fields' has no element")
-        else if (size(boxes) /= size(fields)) then
-            err = fail(META_ERR_ARGUMENT, call, "arguments 'fields' and 'boxes' differ in size")
-        end if
-        do k = size(fields), 1, -1
-            if (err == META_OK) err = body_of(fields(k), call, 'fields', body)
-            if (err == META_OK) err = box_of(body, boxes(k), call, 'box', each(k)%box)
-            each(k)%type = body%type
-        end do
-        if (err == META_OK .and. any([size(low), size(high)] /= body%ndim)) &
-            err = fail(META_ERR_ARGUMENT, call, "argument 'low' or 'high' has not an element " // &
-            'for each dimension of the buffers')
+        err = described(fields, box, low, high, like, each)
         lows = 0
         highs = 0
         if (err == META_OK) then
@@ -125,19 +110,83 @@ contains
             ignored = c_halo_create(plan%handle, cart, each(1)%box, lows, highs, wanted, &
                 0, META_F64, what, c_null_ptr)
         end if
-        if (err == META_OK) plan%origin = body%origin
+        if (err == META_OK) plan%like = like
         call finish(err, stat)
     end subroutine
+
+    ! The buffers of a plan as C has them, with ghosts that lie within their bounds.
+    function described(fields, box, low, high, like, each) result(err)
+        type(meta_buffer), intent(in) :: fields(:)
+        type(meta_box), intent(in) :: box(:)
+        integer, intent(in) :: low(:), high(:)
+        type(buffer_body), intent(out) :: like(:)
+        type(meta_c_halo_field), intent(out) :: each(:)
+        integer(c_int) :: err
+        character(len=*), parameter :: call = 'meta_halo_create'
+        integer :: k
+        err = META_OK
+        if (size(fields) < 1) then
+            err = fail(META_ERR_ARGUMENT, call, "argument 'fields' has no element")
+        else if (size(box) /= size(fields)) then
+            err = fail(META_ERR_ARGUMENT, call, "arguments 'fields' and 'box' differ in size")
+        end if
+        do k = 1, size(fields)
+            if (err == META_OK) &
+                err = body_of(fields(k), call, element('fields', k, size(fields)), like(k))
+            if (err == META_OK) err = box_of(like(k), box(k), call, &
+                element('box', k, size(fields)), each(k)%box)
+            if (err == META_OK .and. any([size(low), size(high)] /= like(k)%ndim)) &
+                err = fail(META_ERR_ARGUMENT, call, "argument 'low' or 'high' has not an " // &
+                'element for each dimension of the buffers')
+            if (err == META_OK) err = ghosts_within(like(k), box(k), low, high)
+            each(k)%type = like(k)%type
+        end do
+    end function
+
+    ! An element of an array that is an argument, the argument where it is the only one.
+    function element(name, k, count) result(text)
+        character(len=*), intent(in) :: name
+        integer, intent(in) :: k, count
+        character(len=:), allocatable :: text
+        text = name
+        if (count > 1) text = name // '(' // digits_of(int(k, c_int64_t)) // ')'
+    end function
+
+    ! Ghosts lie within the bounds, whatever padding is beyond.
+    function ghosts_within(body, box, low, high) result(err)
+        type(buffer_body), intent(in) :: body
+        type(meta_box), intent(in) :: box
+        integer, intent(in) :: low(:), high(:)
+        integer(c_int) :: err
+        integer :: d
+        err = META_OK
+        do d = 1, body%ndim
+            if (err /= META_OK .or. box%upper(d) < box%lower(d)) cycle
+            if (low(d) > box%lower(d) - body%lower(d) .or. &
+                high(d) > body%upper(d) - box%upper(d)) err = fail(META_ERR_BOUNDS, &
+                'meta_halo_create', "arguments 'low' and 'high', dimension " // &
+                digits_of(int(d, c_int64_t)) // ': ' // digits_of(int(low(d), c_int64_t)) // &
+                ' and ' // digits_of(int(high(d), c_int64_t)) // ' ghosts are asked for, but ' // &
+                "the buffer's bounds leave " // digits_of(box%lower(d) - body%lower(d)) // &
+                ' and ' // digits_of(body%upper(d) - box%upper(d)) // ' outside the box' // &
+                words_of(body))
+        end do
+    end function
 
     subroutine meta_halo_free(plan, stat)
         type(meta_halo), intent(inout) :: plan
         integer, intent(out), optional :: stat
-        call finish(c_halo_free(plan%handle), stat)
+        integer(c_int) :: err
+        err = c_halo_free(plan%handle)
+        if (err == META_OK .and. allocated(plan%like)) deallocate (plan%like)
+        call finish(err, stat)
     end subroutine
 
     ! ---------------------------------------------------------------- exchanging
 
-    function addresses_of(fields, call, addresses) result(err)
+    ! The buffers of an exchange: as many, of the same types and bounds, as the plan was made with.
+    function addresses_of(plan, fields, call, addresses) result(err)
+        type(meta_halo), intent(in) :: plan
         type(meta_buffer), intent(in) :: fields(:)
         character(len=*), intent(in) :: call
         type(c_ptr), intent(out) :: addresses(:)
@@ -145,19 +194,51 @@ contains
         type(buffer_body) :: body
         integer :: k
         err = META_OK
+        addresses = c_null_ptr
+        if (.not. allocated(plan%like)) return ! no plan at all, as C will say
+        if (size(fields) /= size(plan%like)) err = fail(META_ERR_ARGUMENT, call, &
+            "argument 'fields' has " // digits_of(size(fields, kind=c_int64_t)) // &
+            ' buffers, the plan ' // digits_of(size(plan%like, kind=c_int64_t)))
         do k = 1, size(fields)
-            if (err == META_OK) err = body_of(fields(k), call, 'fields', body)
+            if (err == META_OK) &
+                err = body_of(fields(k), call, element('fields', k, size(fields)), body)
+            if (err == META_OK) &
+                err = alike(body, plan%like(k), call, element('fields', k, size(fields)))
+            if (err /= META_OK) return
             addresses(k) = body%address
         end do
     end function
 
-    subroutine start_one(plan, field, stat)
+    function alike(body, like, call, name) result(err)
+        type(buffer_body), intent(in) :: body, like
+        character(len=*), intent(in) :: call, name
+        integer(c_int) :: err
+        integer :: n
+        err = META_OK
+        n = like%ndim
+        if (body%type /= like%type) then
+            err = fail(META_ERR_TYPE, call, "argument '" // name // "' is of " // &
+                type_name(body%type) // ', the plan of ' // type_name(like%type) // words_of(body))
+        else if (body%ndim /= n) then
+            err = fail(META_ERR_ARGUMENT, call, "argument '" // name // "' has rank " // &
+                digits_of(int(body%ndim, c_int64_t)) // ', the plan ' // &
+                digits_of(int(n, c_int64_t)) // words_of(body))
+        else if (any(body%lower(1:n) /= like%lower(1:n)) .or. &
+            any(body%upper(1:n) /= like%upper(1:n)) .or. &
+            any(body%size(1:n) /= like%size(1:n)) .or. &
+            any(body%origin(1:n) /= like%origin(1:n))) then
+            err = fail(META_ERR_BOUNDS, call, "argument '" // name // &
+                "' has not the bounds or padding that the plan was made for" // words_of(body))
+        end if
+    end function
+
+    subroutine start_one(plan, fields, stat)
         type(meta_halo), intent(in) :: plan
-        type(meta_buffer), intent(in) :: field
+        type(meta_buffer), intent(in) :: fields
         integer, intent(out), optional :: stat
-        type(meta_buffer) :: fields(1)
-        fields(1) = field
-        call start_all(plan, fields, stat)
+        type(meta_buffer) :: all(1)
+        all(1) = fields
+        call start_all(plan, all, stat)
     end subroutine
 
     subroutine start_all(plan, fields, stat)
@@ -166,7 +247,7 @@ contains
         integer, intent(out), optional :: stat
         type(c_ptr), target :: addresses(size(fields) + 1)
         integer(c_int) :: err
-        err = addresses_of(fields, 'meta_halo_start', addresses)
+        err = addresses_of(plan, fields, 'meta_halo_start', addresses)
         if (err == META_OK) err = c_halo_start(plan%handle, c_loc(addresses(1)))
         call finish(err, stat)
     end subroutine
@@ -178,14 +259,14 @@ contains
         call finish(c_halo_finish(plan%handle, event_at(done)), stat)
     end subroutine
 
-    subroutine exchange_one(plan, field, done, stat)
+    subroutine exchange_one(plan, fields, done, stat)
         type(meta_halo), intent(in) :: plan
-        type(meta_buffer), intent(in) :: field
+        type(meta_buffer), intent(in) :: fields
         type(meta_event), intent(inout), optional, target :: done
         integer, intent(out), optional :: stat
-        type(meta_buffer) :: fields(1)
-        fields(1) = field
-        call exchange_all(plan, fields, done, stat)
+        type(meta_buffer) :: all(1)
+        all(1) = fields
+        call exchange_all(plan, all, done, stat)
     end subroutine
 
     subroutine exchange_all(plan, fields, done, stat)
@@ -195,7 +276,7 @@ contains
         integer, intent(out), optional :: stat
         type(c_ptr), target :: addresses(size(fields) + 1)
         integer(c_int) :: err
-        err = addresses_of(fields, 'meta_halo_exchange', addresses)
+        err = addresses_of(plan, fields, 'meta_halo_exchange', addresses)
         if (err == META_OK) &
             err = c_halo_exchange(plan%handle, c_loc(addresses(1)), event_at(done))
         call finish(err, stat)
@@ -203,16 +284,16 @@ contains
 
     ! ---------------------------------------------------------------- beside computation
 
-    subroutine overlap_one(plan, field, interior, boundary, with, done, stat)
+    subroutine overlap_one(plan, fields, interior, boundary, with, done, stat)
         type(meta_halo), intent(in) :: plan
-        type(meta_buffer), intent(in) :: field
+        type(meta_buffer), intent(in) :: fields
         procedure(meta_halo_work) :: interior, boundary
         class(*), intent(inout), target :: with
         type(meta_event), intent(inout), optional, target :: done
         integer, intent(out), optional :: stat
-        type(meta_buffer) :: fields(1)
-        fields(1) = field
-        call overlap_all(plan, fields, interior, boundary, with, done, stat)
+        type(meta_buffer) :: all(1)
+        all(1) = fields
+        call overlap_all(plan, all, interior, boundary, with, done, stat)
     end subroutine
 
     subroutine overlap_all(plan, fields, interior, boundary, with, done, stat)
@@ -225,11 +306,11 @@ contains
         type(c_ptr), target :: addresses(size(fields) + 1)
         type(works), target :: both
         integer(c_int) :: err
-        err = addresses_of(fields, 'meta_halo_overlap', addresses)
+        err = addresses_of(plan, fields, 'meta_halo_overlap', addresses)
         both%interior => interior
         both%boundary => boundary
         both%with => with
-        both%origin = plan%origin
+        if (allocated(plan%like)) both%origin = plan%like(1)%origin
         if (err == META_OK) err = c_halo_overlap(plan%handle, c_loc(addresses(1)), &
             c_funloc(do_interior), c_funloc(do_boundary), c_loc(both), event_at(done))
         if (both%failed) err = passed_on(err)

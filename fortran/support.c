@@ -28,7 +28,12 @@ int metaf_fail(int code, const char *text)
 
 const char *metaf_message(void)
 {
-    return is_ours ? message : meta_last_error();
+    const char *text = meta_last_error();
+    if (is_ours) return message;
+    /* Only these speak of arguments; what drivers say is theirs. */
+    if (!strstr(text, "argument") && !strstr(text, "dimension")) return text;
+    metaf_in_fortran(message, sizeof message, text);
+    return message;
 }
 
 void metaf_failed_in_c(void)

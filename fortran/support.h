@@ -46,6 +46,8 @@ int metaf_fail(int code, const char *text);
 /** The thread's message: that of metaf_fail() or, after metaf_failed_in_c(), libmeta's. */
 const char *metaf_message(void);
 void metaf_failed_in_c(void);
+/** A message of C's in Fortran's terms, at @p to. */
+void metaf_in_fortran(char *to, size_t room, const char *text);
 /** meta_here() of a text that need not stay; "" takes it back, as metaf_fail() does. */
 meta_err metaf_here(const char *file, int line);
 

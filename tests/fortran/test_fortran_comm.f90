@@ -121,8 +121,9 @@ contains
 
     subroutine reductions()
         real(c_double) :: x, y, a(2, 3), b(2, 3)
+        real(c_double), allocatable :: none(:, :), no_scalar
         integer(c_int64_t) :: n
-        type(meta_buffer) :: d
+        type(meta_buffer) :: d, e
         integer :: stat
         call promise('all_ranks_reduce_scalars_arrays_and_buffers')
         x = rank + 1
@@ -143,6 +144,23 @@ contains
         call check(all(a == ranks - 1), 'a buffer')
         call meta_allreduce(a(1:1, :), META_MAX, stat=stat)
         call check_err(stat, META_ERR_ARGUMENT, "'recv' is not contiguous")
+        call meta_allreduce(none, META_MAX, stat=stat)
+        call check_err(stat, META_ERR_POINTER, "'recv' is not allocated")
+        call meta_allreduce(b, META_MAX, a(1:1, :), stat=stat)
+        call check_err(stat, META_ERR_ARGUMENT, "'send' is not contiguous")
+        call meta_allreduce(b, META_MAX, b(:, 1:2), stat=stat)
+        call check_err(stat, META_ERR_BOUNDS, "'recv' and 'send' differ in extents")
+        call meta_allreduce(no_scalar, META_MAX, stat=stat)
+        call check_err(stat, META_ERR_POINTER, "'recv' is not allocated")
+        call meta_allreduce(d, META_MAX, e, stat=stat)
+        call check_err(stat, META_ERR_POINTER, "'send' is not allocated")
+        call meta_alloc(e, META_F64, meta_range([6]))
+        call meta_allreduce(d, META_MAX, e, stat=stat)
+        call check_err(stat, META_ERR_ARGUMENT, "'recv' and 'send' differ in rank")
+        call meta_free(e)
+        call meta_alloc(e, META_I8, meta_range([6]))
+        call meta_allreduce(e, META_MAX, stat=stat)
+        call check_err(stat, META_ERR_TYPE, "'recv' is of META_I8, which is moved but not")
     end subroutine
 
     ! The value of a global cell; indices from 0 on, round the periodic grid.
@@ -265,6 +283,54 @@ contains
         call test_cart_free(cart)
     end subroutine
 
+    ! Buffers that are not those of the plan, one kind of difference each.
+    subroutine unlike_buffers()
+        type(meta_buffer) :: grid, second, other, wider, flat, none
+        type(meta_halo) :: plan
+        type(problem), target :: it
+        integer :: cart, stat
+        call promise('a_plan_is_for_buffers_like_those_it_was_made_with')
+        cart = test_cart_new(3, [1, 1, 1])
+        call meta_grid_alloc(grid, META_F64, [4, 4, 4], [1, 1, 1], [1, 1, 1])
+        call meta_grid_alloc(second, META_F64, [4, 4, 4], [1, 1, 1], [1, 1, 1])
+        call meta_grid_alloc(other, META_I64, [4, 4, 4], [1, 1, 1], [1, 1, 1], label='numbers')
+        call meta_grid_alloc(wider, META_F64, [4, 4, 4], [2, 1, 1], [1, 1, 1])
+        call meta_alloc(flat, META_F64, meta_range([216]))
+        call meta_fill(grid, 1.0_c_double)
+        call meta_fill(second, 1.0_c_double)
+        call meta_halo_exchange(plan, grid, stat=stat)
+        call check_err(stat, META_ERR_HANDLE, "meta_halo_exchange: argument 'plan'")
+        call meta_halo_create(plan, cart, [grid, second], meta_range([4, 4, 4]), [1, 1, 1], &
+            [1, 1, 1])
+        call meta_halo_exchange(plan, grid, stat=stat)
+        call check_err(stat, META_ERR_ARGUMENT, "'fields' has 1 buffers, the plan 2")
+        call meta_halo_start(plan, [grid, other], stat)
+        call check_err(stat, META_ERR_TYPE, &
+            "'fields(2)' is of META_I64, the plan of META_F64 (""numbers"")")
+        call meta_halo_exchange(plan, [grid, wider], stat=stat)
+        call check_err(stat, META_ERR_BOUNDS, "'fields(2)' has not the bounds")
+        call meta_halo_exchange(plan, [flat, grid], stat=stat)
+        call check_err(stat, META_ERR_ARGUMENT, "'fields(1)' has rank 1, the plan 3")
+        call meta_halo_overlap(plan, [grid, none], work_interior, work_boundary, it, stat=stat)
+        call check_err(stat, META_ERR_POINTER, &
+            "meta_halo_overlap: argument 'fields(2)' is not allocated")
+        call meta_halo_exchange(plan, [grid, grid], stat=stat)
+        call check_err(stat, META_ERR_OVERLAP, "'fields(1)' and 'fields(2)'")
+        call meta_halo_exchange(plan, [grid, second], stat=stat)
+        call check_ok(stat, 'the right ones')
+        call meta_halo_free(plan)
+        call meta_halo_create(plan, cart, grid, meta_range([4, 4, 4]), [1, 2, 1], [1, 1, 1], &
+            stat=stat)
+        call check_err(stat, META_ERR_BOUNDS, "'low' and 'high', dimension 2: 2 and 1 ghosts")
+        call meta_halo_create(plan, cart, [grid, second], [meta_range([4, 4, 4])], [1, 1, 1], &
+            [1, 1, 1], stat=stat)
+        call check_err(stat, META_ERR_ARGUMENT, "'fields' and 'box' differ in size")
+        call meta_halo_create(plan, cart, [grid, other], [meta_range([4, 4, 4]), &
+            meta_range([2, 4, 4])], [1, 1, 1], [1, 1, 1], stat=stat)
+        call check_err(stat, META_ERR_BOUNDS, "'box(2)', dimension 1")
+        call test_cart_free(cart)
+    end subroutine
+
     subroutine overlap()
         integer, parameter :: n(3) = [6, 5, 4]
         real(c_double) :: a(0:7, 0:6, 0:5), b(0:7, 0:6, 0:5)
@@ -376,6 +442,16 @@ contains
         end if
         call meta_cuts_block(empty, cart, rank, start, cells)
         call check(all(cells >= 1), 'a block')
+        skewed = even
+        skewed%dimension(2)%at = skewed%dimension(2)%at - 1
+        call meta_cuts_block(skewed, cart, rank, start, cells, stat)
+        call check_err(stat, META_ERR_ARGUMENT, "'cuts%dimension(2)%at' begins at plane 0")
+        skewed = even
+        skewed%dimension(1)%at(1) = 0
+        call meta_cuts_block(skewed, cart, rank, start, cells, stat)
+        call check_err(stat, META_ERR_ARGUMENT, "'cuts%dimension(1)%at' falls from 1 to 0")
+        call meta_cuts_block(even, cart, ranks, start, cells, stat)
+        call check_err(stat, META_ERR_ARGUMENT, "meta_cuts_block: argument 'rank'")
 
         call promise('a_kernels_speed_is_measured')
         call meta_alloc(it%out, META_F64, meta_range([1000]))
@@ -397,6 +473,7 @@ program test_fortran_comm
     call reductions()
     call halo_exchange()
     call bad_plans()
+    call unlike_buffers()
     call overlap()
     call cutting()
     call promise('attaching_twice_is_an_error')
@@ -404,5 +481,8 @@ program test_fortran_comm
     call check_err(stat, META_ERR_STATE, 'meta_comm_attach')
     call meta_comm_finalize(stat)
     call check_ok(stat, 'meta_comm_finalize')
+    call promise('a_second_finalize_is_an_error')
+    call meta_comm_finalize(stat)
+    call check_err(stat, META_ERR_INIT, 'meta_comm_finalize')
     call tests_end()
 end program test_fortran_comm

@@ -7,18 +7,26 @@ program test_fortran_errors
     use testing
     implicit none
     character(len=16) :: argument
+    ! Of every_buffer_argument() and is_missing().
+    logical :: are_freed
+    integer :: result
     call get_command_argument(1, argument)
     if (argument == '--stop') call stop_without_stat()
     call before_the_start()
     call tests_begin()
     call unallocated()
+    call every_buffer_argument(.false.)
+    call every_buffer_argument(.true.)
     call not_contiguous()
     call wrong_kind()
     call wrong_rank_and_extents()
     call out_of_bounds()
     call freed_twice()
     call allocated_twice()
+    call small_integers()
+    call ghosts_and_padding()
     call bad_shapes()
+    call terms_of_fortran()
     call messages_of_both_layers()
     call tests_end()
     call meta_finalize()
@@ -86,6 +94,121 @@ contains
         call check_err(stat, META_ERR_POINTER, "meta_minloc: argument 'buffer' is not allocated")
         call meta_free(none, stat)
         call check_err(stat, META_ERR_POINTER, "meta_free: argument 'buffer' is not allocated")
+    end subroutine
+
+    ! Each argument that is a buffer, of each procedure: never allocated, or freed.
+    subroutine every_buffer_argument(freed)
+        logical, intent(in) :: freed
+        real(c_double) :: x
+        type(meta_buffer) :: d, e, none
+        type(meta_box) :: all, some
+        type(meta_face) :: face
+        type(meta_pointer_desc) :: desc
+        type(c_ptr) :: object
+        integer(c_int64_t) :: offset
+        integer :: type
+        are_freed = freed
+        if (freed) then
+            call promise('freed_buffers_are_errors_by_their_argument')
+        else
+            call promise('unallocated_buffers_are_errors_by_their_argument')
+        end if
+        all = meta_range([6, 6])
+        some = meta_range([2, 2], [5, 5])
+        x = 1
+        call meta_alloc(d, META_F64, all)
+        call meta_alloc(e, META_F64, all)
+        call meta_face_box(face, d, some)
+        if (freed) call meta_alloc(none, META_F64, all)
+        if (freed) call meta_free(none)
+        call meta_unwrap(none, result)
+        call is_missing('meta_unwrap', 'buffer')
+        call meta_label(none, 'nothing', result)
+        call is_missing('meta_label', 'buffer')
+        call meta_pointer_info(none, desc, result)
+        call is_missing('meta_pointer_info', 'buffer')
+        call meta_native(none, object, offset, result)
+        call is_missing('meta_native', 'buffer')
+        all = meta_bounds(none, result)
+        call is_missing('meta_bounds', 'buffer')
+        all = meta_bounds(d)
+        type = meta_element_type(none, result)
+        call is_missing('meta_element_type', 'buffer')
+        object = meta_address(none, result)
+        call is_missing('meta_address', 'buffer')
+        call meta_copy_d2d(none, d, stat=result)
+        call is_missing('meta_copy_d2d', 'dst')
+        call meta_copy_d2d(d, none, stat=result)
+        call is_missing('meta_copy_d2d', 'src')
+        call meta_copy_box(none, some, d, some, stat=result)
+        call is_missing('meta_copy_box', 'dst')
+        call meta_copy_box(d, some, none, some, stat=result)
+        call is_missing('meta_copy_box', 'src')
+        call meta_fill(none, x, stat=result)
+        call is_missing('meta_fill', 'buffer')
+        call meta_fill_box(none, some, x, stat=result)
+        call is_missing('meta_fill_box', 'buffer')
+        call meta_face_make(face, none, [2, 2], [3], [1], result)
+        call is_missing('meta_face_make', 'buffer')
+        call meta_face_slab(face, none, some, 1, META_SLAB_LOW, 1, result)
+        call is_missing('meta_face_slab', 'buffer')
+        call meta_face_box(face, none, some, result)
+        call is_missing('meta_face_box', 'buffer')
+        call meta_pack_face(none, d, face, stat=result)
+        call is_missing('meta_pack_face', 'packed')
+        call meta_pack_face(d, none, face, stat=result)
+        call is_missing('meta_pack_face', 'buf')
+        call meta_unpack_face(none, d, face, stat=result)
+        call is_missing('meta_unpack_face', 'buf')
+        call meta_unpack_face(d, none, face, stat=result)
+        call is_missing('meta_unpack_face', 'packed')
+        call meta_transpose_face(none, d, [6, 6], stat=result)
+        call is_missing('meta_transpose_face', 'out')
+        call meta_transpose_face(d, none, [6, 6], stat=result)
+        call is_missing('meta_transpose_face', 'in')
+        call meta_stencil(none, d, some, META_2D5P, stat=result)
+        call is_missing('meta_stencil', 'out')
+        call meta_stencil(d, none, some, META_2D5P, x, stat=result)
+        call is_missing('meta_stencil', 'in')
+        call meta_stencil(d, e, some, META_2D5P, none, stat=result)
+        call is_missing('meta_stencil', 'sum')
+        call meta_reduce(x, none, some, META_MAX, stat=result)
+        call is_missing('meta_reduce', 'buf')
+        call meta_reduce(none, d, some, META_MAX, stat=result)
+        call is_missing('meta_reduce', 'result')
+        call meta_dot(x, none, d, some, stat=result)
+        call is_missing('meta_dot', 'a')
+        call meta_dot(x, d, none, some, stat=result)
+        call is_missing('meta_dot', 'b')
+        call meta_dot(none, d, d, some, stat=result)
+        call is_missing('meta_dot', 'result')
+        call meta_axpy(none, x, d, some, stat=result)
+        call is_missing('meta_axpy', 'y')
+        call meta_axpy(d, x, none, some, stat=result)
+        call is_missing('meta_axpy', 'x')
+        x = meta_minval(none, stat=result)
+        call is_missing('meta_minval', 'buffer')
+        x = meta_maxval(none, x, stat=result)
+        call is_missing('meta_maxval', 'buffer')
+        x = meta_sum(none, some, result)
+        call is_missing('meta_sum', 'buffer')
+        x = meta_dot_product(none, d, stat=result)
+        call is_missing('meta_dot_product', 'a')
+        x = meta_dot_product(d, none, x, stat=result)
+        call is_missing('meta_dot_product', 'b')
+        call check(size(meta_maxloc(none, stat=result)) == 1, 'the place of nothing')
+        call is_missing('meta_maxloc', 'buffer')
+    end subroutine
+
+    subroutine is_missing(call, name)
+        character(len=*), intent(in) :: call, name
+        if (are_freed) then
+            call check_err(result, META_ERR_POINTER, call // ": argument '" // name // &
+                "' was freed")
+        else
+            call check_err(result, META_ERR_POINTER, call // ": argument '" // name // &
+                "' is not allocated")
+        end if
     end subroutine
 
     subroutine not_contiguous()
@@ -220,6 +343,77 @@ contains
         call check_err(stat, META_ERR_POINTER, "meta_free: argument 'buffer' was freed")
         call meta_unwrap(d, stat)
         call check_err(stat, META_ERR_POINTER, "meta_unwrap: argument 'buffer' was freed")
+    end subroutine
+
+    subroutine small_integers()
+        type(meta_buffer) :: d
+        type(meta_box) :: all
+        integer(c_int32_t) :: n
+        integer :: stat
+        call promise('small_integers_are_not_computed_with')
+        all = meta_range([4])
+        call meta_alloc(d, META_I16, all, label='counts')
+        call meta_fill(d, 1_c_int16_t)
+        call check(meta_sum(d, stat=stat) == 0, 'no sum')
+        call check_err(stat, META_ERR_TYPE, &
+            "meta_sum: argument 'buffer' is of META_I16, which is moved but not computed with")
+        n = meta_maxval(d, 0_c_int32_t, stat=stat)
+        call check_err(stat, META_ERR_TYPE, "meta_maxval: argument 'buffer' is of META_I16")
+        call check(size(meta_minloc(d, stat=stat)) == 1, 'no place')
+        call check_err(stat, META_ERR_TYPE, "meta_minloc: argument 'buffer' is of META_I16")
+        call meta_reduce(d, d, all, META_MAX, stat=stat)
+        call check_err(stat, META_ERR_TYPE, "meta_reduce: argument 'buf' is of META_I16")
+        call meta_dot(d, d, d, all, stat=stat)
+        call check_err(stat, META_ERR_TYPE, "meta_dot: argument 'a' is of META_I16")
+        call meta_axpy(d, 1_c_int32_t, d, all, stat=stat)
+        call check_err(stat, META_ERR_TYPE, "meta_axpy: argument 'y' is of META_I16")
+        call meta_stencil(d, d, all, META_2D5P, stat=stat)
+        call check_err(stat, META_ERR_TYPE, "meta_stencil: argument 'out' is of META_I16")
+        call check(index(meta_last_error(), '("counts")') > 0, 'the label')
+    end subroutine
+
+    ! A grid of 24 MiB is padded: there is memory beyond its bounds.
+    subroutine ghosts_and_padding()
+        type(meta_buffer) :: in, out
+        type(meta_face) :: face
+        type(meta_box) :: own
+        integer :: stat
+        call promise('padding_is_outside_the_bounds')
+        own = meta_range([2049, 1600])
+        call meta_grid_alloc(in, META_F64, [2049, 1600], [0, 1], [1, 1])
+        call meta_grid_alloc(out, META_F64, [2049, 1600], [0, 1], [1, 1])
+        call meta_face_slab(face, in, own, 1, META_SLAB_LOW_GHOST, 1, stat)
+        call check_err(stat, META_ERR_BOUNDS, "'width' is 1, but the buffer's bounds leave 0 " // &
+            'elements outside the box along dimension 1')
+        call meta_face_slab(face, in, own, 1, META_SLAB_HIGH_GHOST, 2, stat)
+        call check_err(stat, META_ERR_BOUNDS, "'width' is 2, but the buffer's bounds leave 1")
+        call meta_face_slab(face, in, own, 2, META_SLAB_LOW_GHOST, 1, stat)
+        call check_ok(stat, 'ghosts that are there')
+        call meta_stencil(out, in, own, META_2D5P, stat=stat)
+        call check_err(stat, META_ERR_BOUNDS, "'box', dimension 1: 1:2049 leaves no element " // &
+            "for the stencil to reach over in the buffer's bounds 1:2050")
+        call meta_fill_box(in, meta_range([0, 1], [2049, 1600]), 1.0_c_double, stat=stat)
+        call check_err(stat, META_ERR_BOUNDS, "dimension 1: 0:2049 leaves the buffer's bounds")
+    end subroutine
+
+    ! What C says of dimensions and members of descriptions.
+    subroutine terms_of_fortran()
+        type(meta_buffer) :: d
+        type(meta_face) :: face
+        integer :: stat
+        call promise('messages_of_c_are_in_terms_of_fortran')
+        call meta_alloc(d, META_F64, meta_range([8, 8]), label='dimension 0 of u[0]')
+        call meta_copy_box(d, meta_range([2, 4]), d, meta_range([5, 1], [6, 3]), stat=stat)
+        call check_err(stat, META_ERR_ARGUMENT, "'src_box' covers 3 cells along dimension 2")
+        call meta_face_slab(face, d, meta_range([4, 8]), 1, META_SLAB_HIGH, 5, stat)
+        call check_err(stat, META_ERR_BOUNDS, 'there are 4 cells in the box along dimension 1')
+        call meta_face_make(face, d, [1, 1], [3, -2], [1, 8], stat)
+        call check_err(stat, META_ERR_ARGUMENT, 'size(2) is -2')
+        call meta_face_make(face, d, [1, 1], [integer ::], [integer ::], stat)
+        call check_err(stat, META_ERR_ARGUMENT, "'size' has 0 elements")
+        call meta_face_box(face, d, meta_range([4, 8]))
+        call meta_pack_face(d, d, face, stat=stat)
+        call check_err(stat, META_ERR_OVERLAP, '("dimension 0 of u[0]"')
     end subroutine
 
     subroutine allocated_twice()
