@@ -16,7 +16,7 @@ module meta_base
     public :: meta_range, meta_bounds, meta_is_allocated, meta_element_type, meta_address
     ! For the other modules of `meta` alone.
     public :: buffer_body, host_array, OURS, WRAPPED, BORROWED
-    public :: fail, finish, passed_on, event_at, body_of, adopt, release, buffers_forget
+    public :: fail, finish, passed_on, event_at, body_of, find_body, adopt, release, buffers_forget
     public :: whole, box_of, is_contiguous, extents_of, type_name, type_bytes, type_matches
     public :: need_host, digits_of, text_of, c_text, need_free, message_text, address_plus, ndim_of
     public :: joined, descriptor_size, called, words_of, renamed, need_arithmetic
@@ -331,12 +331,13 @@ contains
         box%upper(1:body%ndim) = body%upper(1:body%ndim)
     end function
 
-    ! `box` of a buffer as C has it. It must lie in the buffer's bounds.
+    ! `box` of a buffer as C has it, to `c`, whose other dimensions are left alone. It must lie in the
+    ! buffer's bounds.
     function box_of(body, box, call, name, c) result(err)
         type(buffer_body), intent(in) :: body
         type(meta_box), intent(in) :: box
         character(len=*), intent(in) :: call, name
-        type(meta_c_box), intent(out) :: c
+        type(meta_c_box), intent(inout) :: c
         integer(c_int) :: err
         integer :: d
         err = META_OK
@@ -349,6 +350,8 @@ contains
         c%ndim = body%ndim
         do d = 1, body%ndim
             c%size(d) = body%size(d)
+            c%start(d) = 0
+            c%end(d) = 0
             if (box%upper(d) < box%lower(d)) cycle
             if (box%lower(d) < body%lower(d) .or. box%upper(d) > body%upper(d)) then
                 err = fail(META_ERR_BOUNDS, call, "argument '" // name // "', dimension " // &
@@ -453,11 +456,21 @@ contains
         type(buffer_body), intent(out) :: body
         integer(c_int) :: err
         type(buffer_body), pointer :: found
+        err = find_body(buffer, call, name, found)
+        if (err == META_OK) body = found
+    end function
+
+    ! The same without a copy, for what is called often. Not null where there is no error.
+    function find_body(buffer, call, name, body) result(err)
+        type(meta_buffer), intent(in) :: buffer
+        character(len=*), intent(in) :: call, name
+        type(buffer_body), pointer :: body
+        integer(c_int) :: err
         err = META_OK
+        nullify (body)
         if (allocated(buffer%ref)) then
             if (c_associated(buffer%ref%body)) then
-                call c_f_pointer(buffer%ref%body, found)
-                body = found
+                call c_f_pointer(buffer%ref%body, body)
                 if (body%generation == buffer%ref%generation) return
                 err = fail(META_ERR_POINTER, call, "argument '" // name // "' was freed" // &
                     words_of_freed(body, buffer%ref%generation))

@@ -191,7 +191,7 @@ contains
         character(len=*), intent(in) :: call
         type(c_ptr), intent(out) :: addresses(:)
         integer(c_int) :: err
-        type(buffer_body) :: body
+        type(buffer_body), pointer :: body
         integer :: k
         err = META_OK
         addresses = c_null_ptr
@@ -201,7 +201,7 @@ contains
             ' buffers, the plan ' // digits_of(size(plan%like, kind=c_int64_t)))
         do k = 1, size(fields)
             if (err == META_OK) &
-                err = body_of(fields(k), call, element('fields', k, size(fields)), body)
+                err = find_body(fields(k), call, element('fields', k, size(fields)), body)
             if (err == META_OK) &
                 err = alike(body, plan%like(k), call, element('fields', k, size(fields)))
             if (err /= META_OK) return
