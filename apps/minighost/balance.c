@@ -9,7 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "check.h"
+#include "failure.h"
 #include "laps.h"
 #include "room.h"
 
@@ -26,26 +26,16 @@ void balance_check(const problem *p)
     (void)p;
 }
 
-static meta_decompose_desc describe(const problem *p, bool held)
-{
-    meta_decompose_desc desc = META_DECOMPOSE_DESC_INIT;
-    desc.cart = p->cart;
-    for (int d = 0; d < 3; ++d) desc.cells[d] = p->global[d];
-    desc.most = room_cells(p, held);
-    return desc;
-}
-
 void balance_cut(problem *p)
 {
     int64_t *cut[3] = {NULL, NULL, NULL};
     if (p->o.balance == BALANCE_OFF) return;
     problem_new_cuts(&p->o, cut);
     if (!failure_agree(p->cart)) {
-        meta_decompose_desc desc = describe(p, false);
-        const meta_cuts cuts = {{cut[0], cut[1], cut[2]}};
-        desc.speed = solver_speed(p);
+        const int64_t most = room_cells(p, false);
+        const double speed = solver_speed(p);
         if (!failure_agree(p->cart)) {
-            check(meta_decompose(&cuts, &desc, NULL));
+            solver_cut(p, speed, most, cut);
             if (!failure_agree(p->cart)) problem_exchange_cuts(p, cut);
         }
     }
@@ -123,12 +113,9 @@ static bool pays(const balancing *b, double before, double after, int64_t left)
 static bool propose(balancing *b, solver *s, int64_t left)
 {
     const problem *p = b->p;
-    const meta_decompose_desc desc = describe(p, true);
-    const meta_cuts next = {{b->cut[0], b->cut[1], b->cut[2]}};
-    const meta_cuts now = {{p->cut[0], p->cut[1], p->cut[2]}};
     double before = 0, after = 0;
     const double mine = fmax(median(b->sample), 1e-9);
-    check(meta_rebalance(&next, &now, &desc, mine, &before, &after));
+    solver_recut(p, mine, room_cells(p, true), b->cut, &before, &after);
     const bool moves = pays(b, before, after, left);
     if (moves) move(b, s);
     b->next = b->every;

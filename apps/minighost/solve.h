@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file solve.h
- *  The solver: the grid of one block and the time step. There are two: solve.c with libmeta, for
- *  every device, and solve_mpi.c in plain MPI. Failures are noted, see failure.h. */
+ *  The solver: the grid of one block and the time step. There are three: solve.c with libmeta, for
+ *  every device, solve.f90, the same in Fortran, and solve_mpi.c in plain MPI. Failures are noted,
+ *  see failure.h. */
 #ifndef SOLVE_H
 #define SOLVE_H
 
@@ -42,6 +43,13 @@ void solver_step(solver *s, const bool *summed, void *sums);
 /** With libmeta only. Collective. How many cells a second this rank computes of all variables,
  * exchange left out, in a block as large as the problem's; a solver of its own is made for it. */
 double solver_speed(const problem *p);
+/** With libmeta only. Collective. To @p cut, which has room as p->cut, the cuts by which all ranks
+ * are done together, where this one computes @p speed cells a second and has room for @p most. */
+void solver_cut(const problem *p, double speed, int64_t most, int64_t *const cut[3]);
+/** With libmeta only. Collective. The same by the @p seconds that this rank computes for with its
+ * present block; and the longest time of all ranks as it is and as it should be. */
+void solver_recut(const problem *p, double seconds, int64_t most, int64_t *const cut[3],
+                  double *before, double *after);
 /** With libmeta only. Collective. Cut the solver's own problem, @p p, at @p cut, which gets the
  * cuts there were in exchange, and move the cells. */
 void solver_move(solver *s, problem *p, int64_t *cut[3]);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file solve_move.c
- *  The solver with libmeta on blocks of any size: how fast it is, and its cells on their way from
- * one block to another. */
+ *  The solver with libmeta on blocks of any size: how fast it is, where the grid is cut, and its
+ *  cells on their way from one block to another. */
 #include "config.h"
 
 #include <stdlib.h>
@@ -48,6 +48,36 @@ double solver_speed(const problem *p)
     free(m.sums);
     return speed;
 }
+
+/* ------------------------------------------------------------------ cuts */
+
+static meta_decompose_desc describe(const problem *p, int64_t most)
+{
+    meta_decompose_desc desc = META_DECOMPOSE_DESC_INIT;
+    desc.cart = p->cart;
+    for (int d = 0; d < 3; ++d) desc.cells[d] = p->global[d];
+    desc.most = most;
+    return desc;
+}
+
+void solver_cut(const problem *p, double speed, int64_t most, int64_t *const cut[3])
+{
+    const meta_cuts cuts = {{cut[0], cut[1], cut[2]}};
+    meta_decompose_desc desc = describe(p, most);
+    desc.speed = speed;
+    check(meta_decompose(&cuts, &desc, NULL));
+}
+
+void solver_recut(const problem *p, double seconds, int64_t most, int64_t *const cut[3],
+                  double *before, double *after)
+{
+    const meta_decompose_desc desc = describe(p, most);
+    const meta_cuts next = {{cut[0], cut[1], cut[2]}};
+    const meta_cuts now = {{p->cut[0], p->cut[1], p->cut[2]}};
+    check(meta_rebalance(&next, &now, &desc, seconds, before, after));
+}
+
+/* ------------------------------------------------------------------ moving cells */
 
 /* A variable's cells from its old array to a new one. */
 static void move_variable(solver *s, int v, const kernel *before, const meta_cuts *from,
