@@ -46,6 +46,8 @@ AC_DEFUN([META_COMPILER_FLAGS], [
   AS_IF([test "x$enable_sanitize" != xno], [
     META_OPTIMIZE=-O1
     META_OPTIMIZE_KERNELS=-O1
+    META_FC_OPTIMIZE=-O1
+    META_FC_OPTIMIZE_KERNELS=-O1
     AC_MSG_CHECKING([whether $CC can link with sanitizers ($meta_sanitizers)])
     meta_saved=$CFLAGS
     CFLAGS="$CFLAGS $META_SANITIZE"

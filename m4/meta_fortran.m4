@@ -18,6 +18,7 @@ AC_DEFUN([META_CHECK_FORTRAN], [
   AC_SUBST([FC_MODINC])
   AC_SUBST([FC_MODOUT])
   AC_SUBST([MPIFORT])
+  AC_SUBST([OPENMP_FCFLAGS])
   META_FORTRAN_REQUIRES=libmeta META_FORTRAN_HAS_MPI=no
   AS_IF([test $meta_mpi = yes], [META_FORTRAN_REQUIRES=libmeta_comm META_FORTRAN_HAS_MPI=yes])
   AC_SUBST([META_FORTRAN_REQUIRES])
@@ -107,6 +108,15 @@ AC_DEFUN([META_FORTRAN_FLAGS], [
   META_ADD_FC_FLAG([META_FCFLAGS], [-Wextra])
   AS_IF([test "x$enable_werror" = xyes], [META_ADD_FC_FLAG([META_FCFLAGS], [-Werror])])
   AC_SUBST([META_FC_STRICT])
+  dnl Kernels, as those in C.
+  META_FC_CONTRACT=
+  META_ADD_FC_FLAG([META_FC_CONTRACT], [-ffp-contract=off])
+  AC_SUBST([META_FC_CONTRACT])
+  AS_IF([test $meta_openmp = yes], [
+    AC_LANG_PUSH([Fortran])
+    AC_OPENMP
+    AC_LANG_POP([Fortran])
+  ])
   dnl Tests compare what must have the same bits.
   META_FC_COMPARES=
   META_ADD_FC_FLAG([META_FC_COMPARES], [-Wno-compare-reals])

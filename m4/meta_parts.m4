@@ -103,7 +103,7 @@ AC_DEFUN([META_SUMMARY], [
   AS_IF([test $meta_hip = yes], [META_LINE([hipBLAS to compare with], [hipblas], [$HIPBLAS_LIBS])])
   META_LINE([pictures by libpng], [png], [$PNG_LIBS])
   META_LINE([compression by zlib], [zlib], [$ZLIB_LIBS])
-  META_LINE([Fortran module], [fortran], [$FC $FCFLAGS])
+  META_LINE([Fortran module], [fortran], [$FC $META_FC_OPTIMIZE $FCFLAGS])
   META_LINE([Fortran module meta_any], [fortran_any], [])
   META_LINE([make check], [check], [${MPIEXEC:+ranks under $MPIEXEC}])
   META_LINE([tests of JSON], [jansson], [])
