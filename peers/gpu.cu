@@ -413,7 +413,7 @@ static int pairs(meta_peer *peer, size_t bytes, int64_t count)
     TRY(SetDevice, (peer->index));
     for (int64_t k = 0; k < count; ++k) {
         void *memory;
-        TRY(Malloc, (&memory, bytes));
+        TRY_AS(GPU_PREFIX "Malloc", gpu_malloc(&memory, bytes));
         TRY(Free, (memory));
     }
     return 0;

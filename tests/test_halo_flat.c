@@ -28,7 +28,7 @@ typedef struct usage {
     int64_t shared;                  /* bytes mapped from files in /dev/shm */
     int64_t files, threads;
     int64_t objects[MPI_OBJECT_COUNT];
-    int64_t allocated[MODES], buffers[MODES];
+    int64_t allocated[MODES], buffers[MODES], held[MODES];
 } usage;
 
 static int64_t entries_of(const char *folder)
@@ -66,8 +66,20 @@ static int64_t heap_in_use(void)
 #endif
 }
 
+/* Memory of freed buffers is no longer used, but kept for the next ones: of how many lengths they
+ * are depends on the cases. What still is not given back then is lost. */
+static void give_back_what_is_kept(void)
+{
+    for (int mode = META_OPENMP; mode < MODES; ++mode) {
+        int devices = 0;
+        CHECK_OK(meta_device_count(mode, &devices));
+        if (devices > 0) CHECK_OK(meta_pool_trim(0, mode, 0));
+    }
+}
+
 static usage look(void)
 {
+    give_back_what_is_kept();
     usage u = {.heap = heap_in_use()};
     FILE *statm = fopen("/proc/self/statm", "r");
     if (CHECK(statm != NULL)) {
@@ -82,11 +94,13 @@ static usage look(void)
     for (int k = 0; k < MPI_OBJECT_COUNT; ++k) u.objects[k] = mpi_objects((mpi_object)k);
     for (int mode = META_OPENMP; mode < MODES; ++mode) {
         meta_mem_desc memory = META_MEM_DESC_INIT;
+        meta_pool_desc pool = META_POOL_DESC_INIT;
         int devices = 0;
         CHECK_OK(meta_device_count(mode, &devices));
         if (devices == 0 || !CHECK_OK(meta_mem_info(0, mode, &memory))) continue;
         u.allocated[mode] = (int64_t)memory.allocated;
         u.buffers[mode] = (int64_t)memory.buffers;
+        if (CHECK_OK(meta_pool_info(0, mode, &pool))) u.held[mode] = (int64_t)pool.held;
     }
     return u;
 }
@@ -176,6 +190,7 @@ static void check_exact(const usage *before, const usage *now)
     for (int mode = 0; mode < MODES; ++mode) {
         CHECK_INT(now->allocated[mode], before->allocated[mode]);
         CHECK_INT(now->buffers[mode], before->buffers[mode]);
+        CHECK_INT(now->held[mode], before->held[mode]);
     }
 }
 
