@@ -48,6 +48,7 @@ typedef struct halo_link {
     size_t send_chunk, recv_chunk; /**< bytes of one MPI message */
     int first_call, calls;         /**< of what is done with what is received */
     int segment;                   /**< the last one with bytes for this direction */
+    bool sealed; /**< messages from and to there are accompanied by a checksum: halo_seal.c */
     int world;         /**< in a trace: the peer's rank in the job, negative where it has none, */
     uint64_t together; /**< and which of the plans it is that the two ranks share */
     size_t peer_at, peer_slot; /**< of the peer's window: where its message lies, a slot's bytes */
@@ -55,6 +56,7 @@ typedef struct halo_link {
     /* the exchange under way */
     halo_arrival arrival;
     int parts_left; /**< MPI messages that have not come */
+    uint32_t sum;   /**< of what was sent that way so far, where it is sealed */
     meta_pending upload;
 } halo_link;
 
@@ -80,7 +82,18 @@ typedef struct halo_segment {
 typedef struct halo_part {
     int way;
     size_t at, bytes; /**< in the buffer */
+    bool seal;        /**< the seal of the others, which is not in the buffer */
 } halo_part;
+
+/** Follows a message between ranks of which one has META_CHECK=1. */
+typedef struct halo_seal {
+    uint32_t magic, way; /**< the direction as its sender sees it */
+    uint64_t number;     /**< of the exchange */
+    uint64_t bytes;      /**< of the message */
+    uint32_t sum;        /**< comm_checksum() of it */
+    uint32_t seal;       /**< and of all that stands before */
+} halo_seal;
+_Static_assert(sizeof(halo_seal) == 32, "the seal's layout is part of the wire format");
 
 /** Kernels that were launched together, and the directions they serve. */
 typedef struct halo_batch {
@@ -131,6 +144,9 @@ struct halo_plan {
     halo_part *send_part, *recv_part;
     MPI_Request *send, *recv;
     int sends, recvs;
+    int seals;       /**< of the sends; like those of the receives they come last */
+    halo_seal *seal; /**< of each direction, those sent, then those received; NULL where none are */
+    void *seal_image; /**< the host's, for a message whose memory is the device's alone */
     halo_segment *segment;
     int segments;
     int *index; /**< as long as the longer list of requests, as are the statuses */
@@ -162,6 +178,7 @@ struct halo_plan {
     bool lost;    /**< a peer does not answer: what needs all ranks is left undone */
     meta_event event;
     bool tracked, waited;
+    meta_err damage; /**< of a message that did not come as it was sent; the text says which */
     meta_err status;
     char text[COMM_TEXT];
 };
@@ -230,6 +247,24 @@ void halo_window_fill(const halo_plan *p, int way);
 bool halo_window_filled(const halo_plan *p, int way);
 /** This rank needs it no more. */
 void halo_window_take(const halo_plan *p, int way);
+/** A number that goes with the slot: said before it is full, and heard before it is taken. */
+void halo_window_say(const halo_plan *p, int way, uint32_t sum);
+uint32_t halo_window_heard(const halo_plan *p, int way);
+
+/* halo_seal.c */
+/** Memory for seals, where any message has one. */
+meta_err halo_seals_make(halo_plan *p);
+void halo_seals_free(halo_plan *p);
+/** The exchange that begins has sent nothing. */
+void halo_seals_reset(halo_plan *p);
+/** Part @p k is about to be given to MPI. */
+meta_err halo_seal_part(halo_plan *p, int k);
+/** All parts were: give MPI the seals. */
+meta_err halo_seals_send(halo_plan *p);
+/** The slot for direction @p way is about to be full. */
+void halo_seal_slot(halo_plan *p, int way);
+/** What came from direction @p way, all of it, is what was sent; META_ERR_MISMATCH if not. */
+meta_err halo_seal_check(halo_plan *p, int way);
 
 /* halo_drain.c */
 /** After a failure: take in what neighbours sent and this rank has not received, so that no later

@@ -45,14 +45,16 @@ static int parts_of(size_t bytes, size_t wish)
     return bytes == 0 ? 0 : (int)((bytes - 1) / comm_chunk_fit(bytes, wish) + 1);
 }
 
+/* With the seals. */
 static int count_parts(const halo_plan *p, bool sent)
 {
     int parts = 0;
     for (int way = 0; way < p->ways; ++way) {
         const halo_link *link = &p->link[way];
+        const size_t bytes = sent ? link->send_bytes : link->recv_bytes;
         if (!by_mpi(p, link, sent ? link->out : link->in)) continue;
-        parts += sent ? parts_of(link->send_bytes, link->send_chunk)
-                      : parts_of(link->recv_bytes, link->recv_chunk);
+        parts += parts_of(bytes, sent ? link->send_chunk : link->recv_chunk);
+        parts += bytes > 0 && link->sealed;
     }
     return parts;
 }
@@ -62,24 +64,44 @@ static void cut(int way, size_t at, size_t bytes, size_t wish, halo_part *part, 
 {
     for (size_t done = 0; done < bytes;) {
         const size_t chunk = comm_chunk_fit(bytes, wish), left = bytes - done;
-        part[*parts] = (halo_part){way, at + done, left < chunk ? left : chunk};
+        part[*parts] = (halo_part){way, at + done, left < chunk ? left : chunk, false};
         done += part[(*parts)++].bytes;
     }
 }
 
-/* A message's tag is its direction as the sender sees it; its parts come in their order. */
+static int add_seals(const halo_plan *p, bool sent, halo_part *part, int *parts)
+{
+    const int before = *parts;
+    for (int way = 0; way < p->ways; ++way) {
+        const halo_link *link = &p->link[way];
+        if (link->sealed && by_mpi(p, link, sent ? link->out : link->in) &&
+            (sent ? link->send_bytes : link->recv_bytes) > 0)
+            part[(*parts)++] = (halo_part){way, 0, sizeof(halo_seal), true};
+    }
+    return *parts - before;
+}
+
+static void *memory_of(const halo_plan *p, const halo_part *m, bool sent)
+{
+    if (m->seal) return &p->seal[sent ? m->way : p->ways + m->way];
+    return sent ? halo_send_memory(p, m->at) : halo_recv_memory(p, m->at);
+}
+
+/* A message's tag is its direction as the sender sees it; its parts come in their order. Its seal
+ * has one of its own. */
 static meta_err make_requests(halo_plan *p, bool sent, const halo_part *part, int parts,
                               MPI_Request *request, int *made)
 {
     for (*made = 0; *made < parts; ++*made) {
         const halo_part *m = &part[*made];
-        const halo_link *link = &p->link[m->way];
+        const int tag = (sent ? m->way : p->ways - 1 - m->way) + (m->seal ? 2 * HALO_WAYS : 0);
+        void *memory = memory_of(p, m, sent);
         if (sent)
-            COMM_MPI(MPI_Send_init, (halo_send_memory(p, m->at), (int)m->bytes, MPI_BYTE,
-                                     link->peer, m->way, p->cart, &request[*made]));
+            COMM_MPI(MPI_Send_init, (memory, (int)m->bytes, MPI_BYTE, p->link[m->way].peer, tag,
+                                     p->cart, &request[*made]));
         else
-            COMM_MPI(MPI_Recv_init, (halo_recv_memory(p, m->at), (int)m->bytes, MPI_BYTE,
-                                     link->peer, p->ways - 1 - m->way, p->cart, &request[*made]));
+            COMM_MPI(MPI_Recv_init, (memory, (int)m->bytes, MPI_BYTE, p->link[m->way].peer, tag,
+                                     p->cart, &request[*made]));
     }
     return META_OK;
 }
@@ -94,6 +116,8 @@ static meta_err make_messages(halo_plan *p)
         if (by_mpi(p, link, link->in))
             cut(way, link->recv_at, link->recv_bytes, link->recv_chunk, p->recv_part, &recvs);
     }
+    p->seals = add_seals(p, true, p->send_part, &sends);
+    add_seals(p, false, p->recv_part, &recvs);
     COMM_TRY(make_requests(p, true, p->send_part, sends, p->send, &p->sends));
     return make_requests(p, false, p->recv_part, recvs, p->recv, &p->recvs);
 }
@@ -113,7 +137,7 @@ static void make_segments(halo_plan *p)
     halo_segment *open = NULL;
     for (int way = 0; way < p->ways; ++way) p->link[way].segment = -1;
     if (p->host) return;
-    for (int k = 0; k < p->sends && !p->direct; ++k) {
+    for (int k = 0; k < p->sends - p->seals && !p->direct; ++k) {
         const halo_part *m = &p->send_part[k];
         const size_t end = m->at + m->bytes;
         if (!open || end - open->at > SEGMENT) open = add_segment(p, m->at, k);
@@ -122,7 +146,7 @@ static void make_segments(halo_plan *p)
         p->link[m->way].segment = p->segments - 1;
     }
     if (p->slot_bytes == 0) return;
-    open = add_segment(p, p->mpi_bytes, p->sends);
+    open = add_segment(p, p->mpi_bytes, p->sends - p->seals);
     open->bytes = p->slot_bytes;
     for (int way = 0; way < p->ways; ++way)
         if (p->link[way].used && p->link[way].out == META_PATH_SHARED)
@@ -160,6 +184,7 @@ meta_err halo_plan_allocate(halo_plan *p)
                          &p->send_staging));
     COMM_TRY(make_buffer(p, p->recv_bytes, p->recv_bytes, &p->recv_buffer, &p->recv_span,
                          &p->recv_staging));
+    COMM_TRY(halo_seals_make(p));
     COMM_TRY(make_messages(p));
     make_segments(p);
     return halo_calls_make(p);
@@ -180,6 +205,7 @@ void halo_plan_release(halo_plan *p)
     if (p->recv_staging) core->staging_free(p->device, p->recv_staging);
     if (p->send_buffer) core->scratch_free(p->send_buffer);
     if (p->recv_buffer) core->scratch_free(p->recv_buffer);
+    halo_seals_free(p);
     free(p->send_part);
     free(p->recv_part);
     free(p->send);

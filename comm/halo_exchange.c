@@ -100,6 +100,7 @@ static void abandon(halo_plan *p, meta_err error)
     if (!received) {
         halo_requests_free(p->recv, &p->recvs);
         leave_buffer(&p->recv_buffer, &p->recv_staging);
+        p->seal = NULL;
     }
     set_ordered(p);
 }
@@ -152,32 +153,42 @@ static bool pack_when_free(halo_plan *p)
 static meta_err issue(halo_plan *p, int s)
 {
     const int first = s < 0 ? 0 : p->segment[s].first_part;
-    const int parts = s < 0 ? p->sends : p->segment[s].parts;
+    const int parts = s < 0 ? p->sends - p->seals : p->segment[s].parts;
     if (p->began) halo_record_sent(p, s);
     for (int way = 0; way < p->ways; ++way) {
         const halo_link *link = &p->link[way];
-        if (link->used && link->out == META_PATH_SHARED && link->segment == s &&
-            link->send_bytes > 0)
-            halo_window_fill(p, way);
+        if (!link->used || link->out != META_PATH_SHARED || link->segment != s ||
+            link->send_bytes == 0)
+            continue;
+        if (link->sealed) halo_seal_slot(p, way);
+        halo_window_fill(p, way);
     }
+    for (int k = 0; k < parts && p->seals > 0; ++k) COMM_TRY(halo_seal_part(p, first + k));
     if (parts == 0) return META_OK;
     COMM_TRY(comm_mpi(MPI_Startall(parts, p->send + first), "MPI_Startall"));
     p->sending = true;
     return META_OK;
 }
 
+static meta_err issue_last(halo_plan *p, int s)
+{
+    p->packing = false;
+    COMM_TRY(issue(p, s));
+    return p->seals > 0 ? halo_seals_send(p) : META_OK;
+}
+
 static meta_err issue_ready(halo_plan *p, bool *moved)
 {
     if (p->segments == 0) {
         *moved = true;
-        p->packing = false;
-        return issue(p, -1);
+        return issue_last(p, -1);
     }
     while (p->fetched < p->segments && over(p, &p->segment[p->fetched].copy)) {
+        const int s = p->fetched;
         *moved = true;
         if (p->status != META_OK) return p->status;
-        COMM_TRY(issue(p, p->fetched));
-        if (++p->fetched == p->segments) p->packing = false;
+        COMM_TRY(s + 1 < p->segments ? issue(p, s) : issue_last(p, s));
+        ++p->fetched;
     }
     return META_OK;
 }
@@ -212,6 +223,7 @@ static void leave_sends(halo_plan *p)
     if (over) return;
     halo_requests_free(p->send, &p->sends);
     leave_buffer(&p->send_buffer, &p->send_staging);
+    p->seal = NULL;
 }
 
 /* What cannot be asked about any more is left to MPI, and the neighbours are not waited for: they
@@ -252,16 +264,37 @@ static meta_err check_length(const halo_plan *p, const halo_part *part, const MP
                       bytes, name, p->link[part->way].peer, status->MPI_TAG, part->bytes);
 }
 
+/* What came damaged is left out, and the exchange goes on: no other rank is to wait for this one.
+ */
+static void leave_out(halo_plan *p, int way, meta_err error)
+{
+    halo_link *link = &p->link[way];
+    if (p->damage == META_OK) snprintf(p->text, sizeof p->text, "%s", meta_last_error());
+    if (p->damage == META_OK) p->damage = error;
+    link->arrival = HALO_NONE;
+    --p->expected;
+    if (link->in == META_PATH_SHARED) halo_window_take(p, way);
+}
+
+/* All of it has come. @return whether it can be unpacked */
+static bool arrive(halo_plan *p, int way)
+{
+    p->link[way].arrival = HALO_ARRIVED;
+    if (p->began) halo_record_arrived(p, way);
+    if (!p->link[way].sealed) return true;
+    const meta_err error = halo_seal_check(p, way);
+    if (error != META_OK) leave_out(p, way, error);
+    return error == META_OK;
+}
+
 static meta_err take_part(halo_plan *p, int k, const MPI_Status *status)
 {
     const halo_part *part = &p->recv_part[k];
     halo_link *link = &p->link[part->way];
     COMM_TRY(check_length(p, part, status));
-    if (p->recv_staging)
+    if (p->recv_staging && !part->seal)
         COMM_TRY(upload(p, halo_recv_memory(p, part->at), part->at, part->bytes, &link->upload));
-    if (--link->parts_left > 0) return META_OK;
-    link->arrival = HALO_ARRIVED;
-    if (p->began) halo_record_arrived(p, part->way);
+    if (--link->parts_left == 0) arrive(p, part->way);
     return META_OK;
 }
 
@@ -290,9 +323,7 @@ static bool look_at_window(halo_plan *p)
         if (link->arrival != HALO_EXPECTED || link->in != META_PATH_SHARED) continue;
         if (!halo_window_filled(p, way)) continue;
         moved = true;
-        link->arrival = HALO_ARRIVED;
-        if (p->began) halo_record_arrived(p, way);
-        if (p->host) continue;
+        if (!arrive(p, way) || p->host) continue;
         const meta_err error = upload(p, halo_window_theirs(p, link, slot), link->recv_at,
                                       link->recv_bytes, &link->upload);
         if (error != META_OK) return abandon(p, error), true;
@@ -409,6 +440,8 @@ static bool complete(halo_plan *p)
     for (int way = 0; way < p->ways; ++way)
         if (!over(p, &p->link[way].upload)) return false;
     if (p->status == META_OK) count_traffic(p);
+    else p->damage = META_OK;
+    if (p->damage != META_OK) p->status = p->damage;
     tell(p);
     return true;
 }
@@ -575,7 +608,7 @@ static void reset(halo_plan *p)
 {
     p->state = HALO_STARTED;
     p->idle = p->done = p->ordered = p->tracked = p->waited = false;
-    p->status = META_OK;
+    p->status = p->damage = META_OK;
     p->fetched = p->batches = p->turn = 0;
     p->expected = 0;
     for (int way = 0; way < p->ways; ++way) {
@@ -587,6 +620,7 @@ static void reset(halo_plan *p)
         if (link->calls > 0 && link->peer == p->rank) link->arrival = HALO_ARRIVED;
     }
     for (int k = 0; k < p->recvs; ++k) ++p->link[p->recv_part[k].way].parts_left;
+    if (p->seals > 0) halo_seals_reset(p);
 }
 
 static meta_err begin(halo_plan *p)

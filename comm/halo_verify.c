@@ -20,6 +20,7 @@ typedef struct offer {
     int64_t send[HALO_DIMS], recv[HALO_DIMS]; /**< extents of what goes and of what is expected */
     uint64_t send_chunk, recv_chunk;          /**< wishes */
     uint64_t slot_bytes, slot_at; /**< of the window, and where in a slot the message lies */
+    uint64_t sealed;              /**< not 0: with META_CHECK=1 */
 } offer;
 
 /** What it says of each array. */
@@ -58,6 +59,7 @@ static offer offer_of(const halo_plan *p, int way)
     o.slot_at = link->send_at;
     o.send_chunk = chunk_wish(p, link->send_bytes);
     o.recv_chunk = chunk_wish(p, link->recv_bytes);
+    o.sealed = core->checked() != 0;
     for (int d = 0; d < p->dims; ++d) {
         o.low[d] = p->low[d];
         o.high[d] = p->high[d];
@@ -241,6 +243,7 @@ static void learn(halo_plan *p, int way, const offer *mine, const offer *theirs)
     link->recv_chunk = larger(mine->recv_chunk, theirs->send_chunk);
     link->peer_at = (size_t)theirs->slot_at;
     link->peer_slot = (size_t)theirs->slot_bytes;
+    link->sealed = mine->sealed || theirs->sealed;
 }
 
 static void fill(const halo_plan *p, comparison *c)

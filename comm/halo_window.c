@@ -15,9 +15,11 @@
 
 enum { LINE = 64, FLAGS = 4096 };
 
-/** The numbers of one direction: of the last exchange whose message is there, of the last taken. */
+/** The numbers of one direction: of the last exchange whose message is there, with what its sender
+ * says of each slot, and of the last taken. */
 typedef struct marks {
     _Alignas(LINE) _Atomic uint64_t full;
+    uint32_t said[HALO_SLOTS];
     _Alignas(LINE) _Atomic uint64_t taken;
 } marks;
 _Static_assert(HALO_WAYS * sizeof(marks) <= FLAGS,
@@ -179,4 +181,14 @@ bool halo_window_filled(const halo_plan *p, int way)
 void halo_window_take(const halo_plan *p, int way)
 {
     atomic_store_explicit(&marks_of(p->window->mine, way)->taken, p->number, memory_order_release);
+}
+
+void halo_window_say(const halo_plan *p, int way, uint32_t sum)
+{
+    marks_of(p->window->mine, way)->said[p->number % HALO_SLOTS] = sum;
+}
+
+uint32_t halo_window_heard(const halo_plan *p, int way)
+{
+    return marks_of(p->window->theirs[way], p->ways - 1 - way)->said[p->number % HALO_SLOTS];
 }

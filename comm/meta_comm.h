@@ -139,7 +139,9 @@ META_API meta_err meta_halo_create(meta_halo *plan, const meta_halo_desc *desc);
 META_API meta_err meta_halo_start(meta_halo plan, void *const *fields);
 /** Finish it: when complete, and for all work queued afterwards, the ghosts hold the neighbours'
  *  cells. With an event or META_ASYNC it does not wait for the neighbours; the next call that
- *  queues work on the plan's device does where it must. @return META_ERR_STATE without a start */
+ *  queues work on the plan's device does where it must. @return META_ERR_STATE without a start;
+ *  with META_CHECK=1, or as the event's error, META_ERR_MISMATCH for a message that did not come as it
+ *  was sent: its cells are left out, those of others are there, and the plan goes on */
 META_API meta_err meta_halo_finish(meta_halo plan, meta_event *done);
 /** Start and finish. */
 META_API meta_err meta_halo_exchange(meta_halo plan, void *const *fields, meta_event *done);
