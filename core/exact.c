@@ -40,6 +40,7 @@ typedef struct meta_exact_store {
 static _Atomic bool on;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of all stores */
 static pthread_cond_t given_back = PTHREAD_COND_INITIALIZER;
+static _Atomic int with_records; /* stores that have any; mostly there is none to look into */
 
 /* ------------------------------------------------------------------ whether */
 
@@ -169,6 +170,7 @@ static void forget(const void *address, uint64_t bytes, const meta_exact_store *
 
 void meta_exact_forget(const void *address, uint64_t bytes)
 {
+    if (with_records == 0) return;
     pthread_mutex_lock(&lock);
     forget(address, bytes, NULL);
     pthread_mutex_unlock(&lock);
@@ -255,6 +257,7 @@ static meta_err make_host(meta_device *device, meta_exact_store *store)
     for (int k = 0; k < RECORDS; ++k)
         store->record[k].limbs = (meta_i64 *)host + (size_t)k * META_EXACT_WORDS;
     store->host = host;
+    ++with_records;
     return META_OK;
 }
 
@@ -262,7 +265,10 @@ void meta_exact_close(meta_device *device)
 {
     meta_exact_store *store = device->exact;
     if (!store) return;
-    if (store->host) meta_host_memory_free(device, store->host, RECORDS * RECORD_BYTES);
+    if (store->host) {
+        meta_host_memory_free(device, store->host, RECORDS * RECORD_BYTES);
+        --with_records;
+    }
     device->backend->ops.free(device->plugin, &store->slots);
     free(store);
     device->exact = NULL;

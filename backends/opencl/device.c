@@ -147,5 +147,6 @@ meta_err ocl_state(meta_plugin_device *device, meta_plugin_queue *queue, meta_st
     state->device = device->about.device;
     state->context = device->context;
     state->queue = queue ? queue->cl : NULL;
+    if (queue) queue->foreign = true;
     return META_OK;
 }

@@ -8,6 +8,8 @@
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
 #include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 
 #include "meta_backend.h"
 
@@ -81,6 +83,8 @@ struct meta_plugin_queue {
     meta_plugin_device *device;
     cl_command_queue cl;
     cl_mem scratch; /**< partial results, then one element for a result that goes to the host */
+    _Atomic uint64_t queued, finished; /**< commands, and how many of them were waited for */
+    atomic_bool foreign; /**< the application has the command queue, and may queue others */
     pthread_mutex_t lock; /**< of what follows: commands without a ticket that may be running */
     cl_event *untracked;
     size_t count, room;

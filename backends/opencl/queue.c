@@ -17,6 +17,7 @@ static meta_err make_queue(meta_plugin_queue *queue, cl_command_queue adopted)
     if (adopted) {
         OCL_TRY(clRetainCommandQueue(adopted), "clRetainCommandQueue");
         queue->cl = adopted;
+        queue->foreign = true;
     } else {
         const cl_command_queue_properties timed =
             ocl_host->timing() ? CL_QUEUE_PROFILING_ENABLE : 0;
@@ -127,6 +128,7 @@ static void keep_event(meta_plugin_queue *queue, cl_event event)
 
 meta_err ocl_submit(meta_plugin_queue *queue, cl_event last, meta_ticket *ticket)
 {
+    ++queue->queued;
     const cl_int status = clFlush(queue->cl);
     if (status != CL_SUCCESS) {
         clFinish(queue->cl);
@@ -142,7 +144,11 @@ meta_err ocl_queue_finish(meta_plugin_queue *queue)
 {
     cl_int failure;
     cl_command_type failed;
+    const uint64_t queued = queue->queued;
+    /* Drivers take a while to say that there is nothing, and every meta_free() asks. */
+    if (queued == queue->finished && !queue->foreign) return META_OK;
     OCL_TRY(clFinish(queue->cl), "clFinish");
+    queue->finished = queued;
     pthread_mutex_lock(&queue->lock);
     sweep(queue);
     failure = queue->failure;
@@ -163,6 +169,7 @@ meta_err ocl_queue_after(meta_plugin_queue *queue, meta_plugin_queue *earlier)
     if (status == CL_SUCCESS) status = clEnqueueBarrierWithWaitList(queue->cl, 1, &marker, NULL);
     clReleaseEvent(marker);
     OCL_TRY(status, "clEnqueueBarrierWithWaitList");
+    ++queue->queued;
     return META_OK;
 }
 
