@@ -10,6 +10,7 @@
 #include "core.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,7 +18,7 @@
 
 /* NaN as f32 and as f64, and no small integer. */
 enum { FRESH = 0x7ff5a5a5, GUARD = 0x7ff5c0de, GONE = 0x7ff5dead };
-enum { GUARD_BYTES = 4096, CHUNK = 1 << 16, MOST_GONE = 256 };
+enum { GUARD_BYTES = 4096, CHUNK = 1 << 20, MOST_GONE = 256 };
 #define MOST_GONE_BYTES ((uint64_t)64 << 20)
 
 /* A buffer that was freed, the oldest first in a ring. */
@@ -35,6 +36,7 @@ static gone quarantine[MOST_GONE];
 static size_t first_gone, gone_count;
 static uint64_t gone_bytes;
 static uint32_t wanted[CHUNK / sizeof(uint32_t)], found[CHUNK / sizeof(uint32_t)];
+static size_t filled; /* words of the former that are the first one */
 
 meta_err meta_check_read(void)
 {
@@ -93,9 +95,19 @@ typedef struct stretch {
     uint32_t word;
 } stretch;
 
+/* As much of what is wanted as a part of it may have. */
+static void want(const stretch *s)
+{
+    const size_t words = s->bytes < CHUNK ? (size_t)s->bytes / sizeof *wanted + 1 : 0;
+    const size_t needed =
+        words > 0 && words < CHUNK / sizeof *wanted ? words : CHUNK / sizeof *wanted;
+    if (wanted[0] != s->word) filled = 0;
+    for (; filled < needed; ++filled) wanted[filled] = s->word;
+}
+
 static meta_err fill(const stretch *s)
 {
-    for (size_t k = 0; k < CHUNK / sizeof *wanted; ++k) wanted[k] = s->word;
+    want(s);
     for (uint64_t at = 0; at < s->bytes; at += CHUNK) {
         const uint64_t part = s->bytes - at < CHUNK ? s->bytes - at : CHUNK;
         META_TRY(meta_raw_copy(s->device, META_COPY_H2D, wanted, s->object, s->offset + at, part));
@@ -108,7 +120,7 @@ static meta_err look(const stretch *s, bool *any, uint64_t *first, uint64_t *las
 {
     const unsigned char *is = (const unsigned char *)found, *was = (const unsigned char *)wanted;
     *any = false;
-    for (size_t k = 0; k < CHUNK / sizeof *wanted; ++k) wanted[k] = s->word;
+    want(s);
     for (uint64_t at = 0; at < s->bytes; at += CHUNK) {
         const uint64_t part = s->bytes - at < CHUNK ? s->bytes - at : CHUNK;
         META_TRY(meta_raw_copy(s->device, META_COPY_D2H, found, s->object, s->offset + at, part));
@@ -121,6 +133,15 @@ static meta_err look(const stretch *s, bool *any, uint64_t *first, uint64_t *las
         }
     }
     return META_OK;
+}
+
+/* As "byte 3" or "bytes 3 to 10". */
+enum { RANGE = 64 };
+static const char *in_words(char text[RANGE], uint64_t first, uint64_t last)
+{
+    if (first == last) snprintf(text, RANGE, "byte %" PRIu64, first);
+    else snprintf(text, RANGE, "bytes %" PRIu64 " to %" PRIu64, first, last);
+    return text;
 }
 
 /* ------------------------------------------------------------------ guards; with the lock held */
@@ -137,16 +158,18 @@ static meta_err guard(const meta_allocation *a, const char *words, bool behind)
 {
     const stretch s = guard_of(a, behind);
     uint64_t first = 0, last = 0;
+    char text[RANGE];
     bool any;
     META_TRY(look(&s, &any, &first, &last));
     if (!any) return META_OK;
     META_TRY(fill(&s));
-    return meta_fail(META_ERR_BOUNDS,
-                     "META_CHECK: something wrote %s the buffer of %" PRIu64 " bytes at %p%s: "
-                     "between %" PRIu64 " and %" PRIu64 " bytes %s",
-                     behind ? "behind" : "before", a->memory.bytes, a->memory.address, words,
-                     behind ? first + 1 : a->guard - last, behind ? last + 1 : a->guard - first,
-                     behind ? "behind its last one" : "before its first one");
+    const uint64_t nearest = behind ? first + 1 : a->guard - last,
+                   farthest = behind ? last + 1 : a->guard - first;
+    return meta_fail(
+        META_ERR_BOUNDS,
+        "META_CHECK: something wrote %s the buffer of %" PRIu64 " bytes at %p%s: %s %s",
+        behind ? "behind" : "before", a->memory.bytes, a->memory.address, words,
+        in_words(text, nearest, farthest), behind ? "behind its last one" : "before its first one");
 }
 
 static meta_err guards(const meta_allocation *a, const char *words)
@@ -193,14 +216,15 @@ static meta_err look_at_gone(const gone *g)
     const meta_memory *memory = meta_block_memory(g->block);
     const stretch s = {g->device, memory->object, g->guard, g->bytes, GONE};
     uint64_t first = 0, last = 0;
+    char text[RANGE];
     bool any;
     META_TRY(look(&s, &any, &first, &last));
     if (!any) return META_OK;
     META_TRY(fill(&s));
     return meta_fail(META_ERR_POINTER,
                      "META_CHECK: something wrote to the buffer of %" PRIu64 " bytes at %p%s after "
-                     "it was freed: between bytes %" PRIu64 " and %" PRIu64,
-                     g->bytes, g->address, g->words, first, last);
+                     "it was freed: %s",
+                     g->bytes, g->address, g->words, in_words(text, first, last));
 }
 
 static meta_err release_oldest(void)
@@ -224,11 +248,12 @@ static meta_err release_down_to(size_t count, uint64_t bytes)
     return first;
 }
 
+/* What is longer than all that may wait there goes to the driver at once. */
 static meta_err put_away(const meta_allocation *a, const char *words)
 {
-    meta_err error = whole(a, GONE);
-    const uint64_t most = a->memory.bytes < MOST_GONE_BYTES ? MOST_GONE_BYTES - a->memory.bytes : 0;
-    const meta_err others = release_down_to(MOST_GONE - 1, most);
+    if (a->memory.bytes > MOST_GONE_BYTES) return meta_pool_put(a->device, a->block), META_OK;
+    const meta_err error = whole(a, GONE);
+    const meta_err others = release_down_to(MOST_GONE - 1, MOST_GONE_BYTES - a->memory.bytes);
     gone *g = &quarantine[(first_gone + gone_count++) % MOST_GONE];
     *g = (gone){a->device, a->block, a->memory.bytes, a->guard, a->memory.address, ""};
     memcpy(g->words, words, strlen(words) + 1);

@@ -301,6 +301,9 @@ meta_err meta_launch_of(bool comm, meta_device *device, meta_queue_kind queue,
                         const meta_call *calls, size_t count, meta_pending *pending);
 meta_err meta_copy_of(bool comm, meta_device *device, meta_queue_kind queue, meta_copy_kind kind,
                       void *host, const meta_span *span, size_t bytes, meta_pending *pending);
+/** A launch on a queue that has been made, which is not looked at. */
+meta_err meta_launch_at_once(bool comm, meta_device *device, meta_queue_kind queue,
+                             const meta_call *calls, size_t count, meta_ticket *wanted);
 meta_err meta_queue_after(meta_device *device, meta_queue_kind queue, meta_queue_kind earlier);
 meta_err meta_pending_test(const meta_pending *pending, int *complete);
 meta_err meta_pending_wait(const meta_pending *pending);
@@ -346,8 +349,8 @@ meta_err meta_quarantine_release(void);
 /** The same for want of memory; what is found is a warning. @return whether there was any */
 bool meta_quarantine_some(void);
 /** A launch, complete, between two looks at its buffers. */
-meta_err meta_launch_compared(meta_device *device, meta_plugin_queue *queue, const meta_call *calls,
-                              size_t count, meta_ticket *ticket);
+meta_err meta_launch_compared(bool comm, meta_device *device, meta_queue_kind queue,
+                              const meta_call *calls, size_t count, meta_ticket *ticket);
 
 /* leak.c */
 /** Name what was never freed, and give it back. */

@@ -89,14 +89,19 @@ static bool worth_another_try(meta_err error)
     return error == META_ERR_NO_MEMORY && meta_kept_release();
 }
 
+meta_err meta_launch_at_once(bool comm, meta_device *device, meta_queue_kind queue,
+                             const meta_call *calls, size_t count, meta_ticket *wanted)
+{
+    meta_plugin_queue *to = device->queue[queue];
+    if (meta_profiled()) return meta_profile_launch(device, queue, to, calls, count, wanted, comm);
+    return device->backend->ops.launch(to, calls, count, wanted);
+}
+
 static meta_err launch(bool comm, meta_device *device, meta_queue_kind queue,
                        const meta_call *calls, size_t count, meta_ticket *wanted)
 {
-    meta_plugin_queue *to = device->queue[queue];
-    if (meta_checked()) return meta_launch_compared(device, to, calls, count, wanted);
-    if (meta_profiled())
-        return meta_profile_launch(device, queue, to, calls, count, wanted, comm);
-    return device->backend->ops.launch(to, calls, count, wanted);
+    if (meta_checked()) return meta_launch_compared(comm, device, queue, calls, count, wanted);
+    return meta_launch_at_once(comm, device, queue, calls, count, wanted);
 }
 
 meta_err meta_launch_of(bool comm, meta_device *device, meta_queue_kind queue,

@@ -4,11 +4,14 @@
  *  the right kind that names the buffers by label and line, none ends the process, and the library
  *  is usable afterwards. A program without a fault is told of none. */
 /* TEST: backends=all timeout=60 labels=core with=CHECK=1 smoke=yes */
+#include "config.h"
+
 #include "test.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "internal.h"
@@ -84,7 +87,7 @@ static void writing_a_byte_behind_a_buffer(void)
     void *p = buffer("overrun");
     write_natively(p, (int64_t)bytes, 1);
     FOUND(meta_free(p), META_ERR_BOUNDS, "overrun");
-    CHECK_CONTAINS(meta_last_error(), "between 1 and 1 bytes behind its last one");
+    CHECK_CONTAINS(meta_last_error(), ": byte 1 behind its last one");
     all_is_well();
 }
 
@@ -93,7 +96,7 @@ static void writing_a_byte_before_a_buffer(void)
     void *p = buffer("underrun");
     write_natively(p, -1, 1);
     FOUND(meta_free(p), META_ERR_BOUNDS, "underrun");
-    CHECK_CONTAINS(meta_last_error(), "between 1 and 1 bytes before its first one");
+    CHECK_CONTAINS(meta_last_error(), ": byte 1 before its first one");
     all_is_well();
 }
 
@@ -102,7 +105,7 @@ static void writing_a_row_too_much(void)
     void *p = buffer("row"), *q = buffer("neighbour");
     write_natively(p, (int64_t)bytes, N * sizeof(double));
     FOUND(meta_flush(), META_ERR_BOUNDS, "row");
-    CHECK_CONTAINS(meta_last_error(), "between 1 and 64 bytes behind");
+    CHECK_CONTAINS(meta_last_error(), "bytes 1 to 64 behind");
     CHECK_OK(meta_flush()); /* told once */
     CHECK_OK(meta_free(p));
     CHECK_OK(meta_free(q));
@@ -114,7 +117,7 @@ static void writing_far_before_a_buffer(void)
     void *p = buffer("plane");
     write_natively(p, -(int64_t)(N * N * sizeof(double)), 8);
     FOUND(meta_flush(), META_ERR_BOUNDS, "plane");
-    CHECK_CONTAINS(meta_last_error(), "between 505 and 512 bytes before");
+    CHECK_CONTAINS(meta_last_error(), "bytes 505 to 512 before");
     CHECK_OK(meta_free(p));
     all_is_well();
 }
@@ -200,7 +203,7 @@ static void a_kernel_that_writes_to_a_freed_buffer(void)
     write_later("late write", give_back);
     FOUND(meta_flush(), META_ERR_POINTER, "late write");
     CHECK_CONTAINS(meta_last_error(), ", freed at ");
-    CHECK_CONTAINS(meta_last_error(), "between bytes 80 and 87");
+    CHECK_CONTAINS(meta_last_error(), "bytes 80 to 87");
     all_is_well();
 }
 
@@ -388,6 +391,56 @@ static void a_stencils_sum_among_its_new_values(void)
     all_is_well();
 }
 
+/* ------------------------------------------------------------------ changes while a kernel runs */
+
+/* @p room bytes of memory at two addresses, each a buffer; false where the device does not take
+ * host memory as its own. */
+static bool view_twice(char *view[2], char *mapped[2], size_t room)
+{
+    const int file = memfd_create("two views", 0);
+    if (!CHECK(file >= 0 && ftruncate(file, (off_t)room) == 0)) return false;
+    for (int k = 0; k < 2; ++k) {
+        mapped[k] = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+        CHECK(mapped[k] != MAP_FAILED);
+    }
+    close(file);
+    if (meta_wrap((void **)&view[0], mapped[0], room, META_NATIVE_HOST) != META_OK) return false;
+    CHECK_OK(meta_wrap((void **)&view[1], mapped[1], room, META_NATIVE_HOST));
+    snprintf(place, sizeof place, "test_misuse.c:%d", __LINE__ - 1);
+    CHECK_OK(meta_label(view[1], "second view"));
+    return true;
+}
+
+/* What the copy writes to one buffer changes the other one, which it only reads. */
+static void write_to_both(size_t room, const char *words)
+{
+    char *view[2], *mapped[2];
+    const bool taken = view_twice(view, mapped, room);
+    if (taken) {
+        memset(mapped[0] + room / 2, 7, 64);
+        CHECK_ERR(meta_copy_d2d(view[0], view[1] + room / 2, 64, NULL), META_ERR_DEVICE);
+        CHECK_CONTAINS(meta_last_error(), "while copy ran");
+        CHECK_CONTAINS(meta_last_error(), words);
+        CHECK_CONTAINS(meta_last_error(), "(\"second view\", wrapped at ");
+        CHECK_CONTAINS(meta_last_error(), place);
+        /* A copy within one of them is nothing that the other takes part in. */
+        CHECK_OK(meta_copy_d2d(view[0], view[0] + room / 2, 64, NULL));
+        for (int k = 0; k < 2; ++k) CHECK_OK(meta_unwrap(view[k]));
+    }
+    for (int k = 0; k < 2; ++k) munmap(mapped[k], room);
+    all_is_well();
+}
+
+static void two_buffers_of_the_same_memory(void)
+{
+    write_to_both(1 << 16, " byte 0 of the buffer");
+}
+
+static void two_long_buffers_of_the_same_memory(void)
+{
+    write_to_both(65 << 20, " a byte from 0 to 262143 of the buffer");
+}
+
 /* ------------------------------------------------------------------ a program without a fault */
 
 /* Everything once, results in unused cells of the operands' own buffers included. */
@@ -456,5 +509,6 @@ TEST_MAIN_WITH(
     PROMISE(a_stencil_without_ghost_cells), PROMISE(a_copy_onto_itself),
     PROMISE(a_reduction_into_what_it_reads), PROMISE(a_dot_product_into_one_of_its_vectors),
     PROMISE(a_stencils_sum_into_a_ghost_cell_that_it_reads),
-    PROMISE(a_stencils_sum_among_its_new_values), PROMISE(a_right_program_is_told_of_nothing),
+    PROMISE(a_stencils_sum_among_its_new_values), PROMISE(two_buffers_of_the_same_memory),
+    PROMISE(two_long_buffers_of_the_same_memory), PROMISE(a_right_program_is_told_of_nothing),
     PROMISE(contents_have_no_value_before_they_are_written))
