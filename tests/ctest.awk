@@ -9,7 +9,7 @@
 #   mixed=yes  with np= above 1: one more entry each, half the ranks on OpenMP, half on OpenCL; and
 #              so with each GPU back end that is built, called mixed-cuda …
 #   mpi=yes    left out without an MPI even where np= is not given
-#   timeout=   seconds (initially 120); more with sanitizers, in a long run, under oclgrind
+#   timeout=   seconds (initially 120); more with sanitizers, in a long run, under oclgrind, with META_CHECK=1
 #   labels=    for ctest -L; those with np= or mpi=yes are labelled mpi as well
 #   alone=yes  not beside another: it installs, for which libtool links the libraries that tests run
 #              with anew, in their place
@@ -103,7 +103,8 @@ BEGIN {
     print "# Made by tests/ctest.awk from the TEST lines of the tests."
     print "set(scale 1)"
     print "if(\"$ENV{META_TEST_LONG}\" STREQUAL \"1\")\n  set(scale 30)"
-    print "elseif(\"$ENV{META_TEST_BRIEF}\" STREQUAL \"1\")\n  set(scale 5)\nendif()"
+    print "elseif(\"$ENV{META_TEST_BRIEF}\" STREQUAL \"1\")\n  set(scale 5)"
+    print "elseif(\"$ENV{META_CHECK}\" STREQUAL \"1\")\n  set(scale 3)\nendif()"
     print "set(pocl \"$ENV{META_TEST_POCL_CACHE}\")"
     print "if(NOT pocl)\n  set(pocl " quoted(builddir "/tests/cache/pocl") ")\nendif()"
     # Tests beside each other have more threads than there are cores: those that wait should sleep.

@@ -420,6 +420,9 @@ static void refuse_everything(void)
     UNSTARTED(meta_set_reproducible, 1);
     UNSTARTED(meta_get_reproducible, &out_int);
     UNSTARTED(meta_range_push, "range");
+    refused(meta_range_pop(), META_ERR_INIT, "meta_range_pop", NULL, __LINE__);
+    refused(meta_timers_print(), META_ERR_INIT, "meta_timers_print", NULL, __LINE__);
+    refused(meta_timers_finalize(), META_ERR_STATE, "meta_timers_finalize", NULL, __LINE__);
     CHECK(memcmp(stack, (const double[CELLS]){0}, sizeof stack) == 0);
     CHECK(event.slot == 0 && event.generation == 1);
 }
@@ -1035,6 +1038,38 @@ static void ranges_and_tools_are_refused_by_name(void)
     end();
 }
 
+static void timers_and_ranges_out_of_turn_are_refused(void)
+{
+    enum { DEEPEST = 64 };
+    begin();
+    refused(meta_timers_print(), META_ERR_STATE, "meta_timers_print", NULL, __LINE__);
+    refused(meta_timers_finalize(), META_ERR_STATE, "meta_timers_finalize", NULL, __LINE__);
+    CHECK_OK(meta_timers_init());
+    refused(meta_timers_init(), META_ERR_STATE, "meta_timers_init", NULL, __LINE__);
+    refused(meta_range_pop(), META_ERR_STATE, "meta_range_pop", NULL, __LINE__);
+    for (int k = 0; k < DEEPEST; ++k) CHECK_OK(meta_range_push("nested"));
+    REFUSED(META_ERR_STATE, NULL, meta_range_push, "one too many");
+    for (int k = 0; k < DEEPEST; ++k) CHECK_OK(meta_range_pop());
+    refused(meta_range_pop(), META_ERR_STATE, "meta_range_pop", NULL, __LINE__);
+    CHECK_OK(meta_timers_finalize());
+    end();
+}
+
+/* What was said of a place has no say in whether a call succeeds. */
+static void places_are_refused_nowhere(void)
+{
+    CHECK_OK(meta_here(NULL, -1));
+    begin();
+    CHECK_OK(meta_here("", 0));
+    REFUSED(META_ERR_ARGUMENT, "bytes", meta_alloc, &out_pointer, 0);
+    CHECK_OK(meta_here("a/file", -7));
+    CHECK_OK(meta_here(NULL, 0));
+    REFUSED(META_ERR_POINTER, "ptr", meta_free, freed);
+    CHECK_OK(meta_here("a/file", INT_MAX));
+    end();
+    CHECK_OK(meta_here("after the end", 1));
+}
+
 /* ------------------------------------------------------------------ is any function forgotten? */
 
 static char *read_text(const char *path)
@@ -1102,4 +1137,5 @@ TEST_MAIN(PROMISE(calls_before_the_start_are_refused), PROMISE(calls_after_the_e
           PROMISE(stencils_are_refused_by_name), PROMISE(reductions_are_refused_by_name),
           PROMISE(dot_products_are_refused_by_name), PROMISE(axpy_is_refused_by_name),
           PROMISE(ranges_and_tools_are_refused_by_name),
+          PROMISE(timers_and_ranges_out_of_turn_are_refused), PROMISE(places_are_refused_nowhere),
           PROMISE(every_public_function_has_its_cases_here))
