@@ -128,6 +128,24 @@ static meta_block *fitting(const meta_pool *pool, uint64_t asked)
     return NULL;
 }
 
+/* Out of it for good, into @p list. */
+static meta_block *let_go(meta_pool *pool, meta_block *block, meta_block *list)
+{
+    take(pool, block);
+    pool->held -= block->memory.bytes;
+    ++pool->returned;
+    block->next = list;
+    return block;
+}
+
+/* What was kept longest, until at most @p most bytes are kept. */
+static meta_block *excess(meta_pool *pool, uint64_t most)
+{
+    meta_block *list = NULL;
+    while (pool->kept > most) list = let_go(pool, pool->oldest, list);
+    return list;
+}
+
 /* ------------------------------------------------------------------ from and to the driver */
 
 static void give_back(meta_device *device, meta_block *list)
@@ -140,23 +158,15 @@ static void give_back(meta_device *device, meta_block *list)
     }
 }
 
-/* Give back what was kept longest until at most @p most bytes are kept. @return whether there was
- * any */
+/* @return whether there was any */
 static bool trim(meta_device *device, uint64_t most)
 {
-    meta_pool *pool = &device->pool;
-    meta_block *list = NULL;
-    pthread_mutex_lock(&pool->lock);
-    while (pool->kept > most) {
-        meta_block *block = take(pool, pool->oldest);
-        pool->held -= block->memory.bytes;
-        ++pool->returned;
-        block->next = list;
-        list = block;
-    }
-    pthread_mutex_unlock(&pool->lock);
+    pthread_mutex_lock(&device->pool.lock);
+    meta_block *list = excess(&device->pool, most);
+    pthread_mutex_unlock(&device->pool.lock);
+    const bool any = list != NULL;
     give_back(device, list);
-    return list != NULL;
+    return any;
 }
 
 /* By this thread, just now. */
@@ -185,11 +195,11 @@ meta_err meta_device_memory(meta_device *device, uint64_t bytes, meta_memory *me
     return error;
 }
 
-/* Rounded up, or where there is not that much, exactly. */
-static meta_err make(meta_device *device, uint64_t bytes, meta_memory *memory)
+/* Rounded up where it may be @p kept, or where there is not that much, exactly. */
+static meta_err make(meta_device *device, uint64_t bytes, bool kept, meta_memory *memory)
 {
     const meta_ops *ops = &device->backend->ops;
-    const uint64_t more = device->pool.limit > 0 ? rounded(bytes) : bytes;
+    const uint64_t more = kept ? rounded(bytes) : bytes;
     if (more > bytes && ops->alloc(device->plugin, more, memory) == META_OK) return META_OK;
     return meta_device_memory(device, bytes, memory);
 }
@@ -203,11 +213,12 @@ meta_err meta_pool_get(meta_device *device, uint64_t bytes, meta_block **block)
     pthread_mutex_lock(&pool->lock);
     found = pool->kept > 0 ? fitting(pool, bytes) : NULL;
     if (found) take(pool, found), ++pool->reused;
+    const bool kept = pool->limit > 0;
     pthread_mutex_unlock(&pool->lock);
     if (found) return *block = found, META_OK;
     if (!(found = malloc(sizeof *found)))
         return meta_fail(META_ERR_NO_MEMORY, "the host has no memory for another buffer");
-    const meta_err error = make(device, bytes, &found->memory);
+    const meta_err error = make(device, bytes, kept, &found->memory);
     if (error != META_OK) return free(found), error;
     pthread_mutex_lock(&pool->lock);
     ++pool->made;
@@ -226,21 +237,14 @@ const meta_memory *meta_block_memory(const meta_block *block)
 void meta_pool_put(meta_device *device, meta_block *block)
 {
     meta_pool *pool = &device->pool;
+    meta_block *list = NULL;
     pthread_mutex_lock(&pool->lock);
     keep(pool, block);
-    const bool full = pool->kept > pool->limit;
-    const uint64_t most = pool->limit < block->memory.bytes ? 0 : pool->limit;
     /* What is longer than all that may be kept must not drive the rest out. */
-    if (full && most == 0) {
-        take(pool, block);
-        pool->held -= block->memory.bytes;
-        ++pool->returned;
-        block->next = NULL;
-    }
+    if (block->memory.bytes > pool->limit) list = let_go(pool, block, NULL);
+    else list = excess(pool, pool->limit);
     pthread_mutex_unlock(&pool->lock);
-    if (!full) return;
-    if (most == 0) give_back(device, block);
-    else trim(device, most);
+    give_back(device, list);
 }
 
 void meta_pool_leave(meta_device *device, meta_block *block)
@@ -298,7 +302,8 @@ meta_err meta_pool_limit(int index, meta_mode mode, size_t bytes)
     META_TRY(meta_device_open(device, NULL));
     pthread_mutex_lock(&device->pool.lock);
     device->pool.limit = without ? 0 : bytes;
+    meta_block *list = excess(&device->pool, bytes);
     pthread_mutex_unlock(&device->pool.lock);
-    trim(device, bytes);
+    give_back(device, list);
     return META_OK;
 }

@@ -6,6 +6,7 @@
 #include "test.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -205,17 +206,22 @@ static void kept_memory_is_not_counted_as_allocated(void)
 
 /* ------------------------------------------------------------------ when there is no room */
 
+static size_t address_space(void)
+{
+    unsigned long pages = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    CHECK(file && fscanf(file, "%lu", &pages) == 1);
+    if (file) fclose(file);
+    return pages * 4096ul;
+}
+
 /* Let the process have so much more address space, and no more. */
 static bool allow(size_t more, struct rlimit *before)
 {
     struct rlimit limit;
-    unsigned long pages = 0;
-    FILE *file = fopen("/proc/self/statm", "r");
-    const bool read = file && fscanf(file, "%lu", &pages) == 1;
-    if (file) fclose(file);
-    if (!CHECK(read && getrlimit(RLIMIT_AS, before) == 0)) return false;
+    if (!CHECK(getrlimit(RLIMIT_AS, before) == 0)) return false;
     limit = *before;
-    limit.rlim_cur = pages * 4096ul + more;
+    limit.rlim_cur = address_space() + more;
     return CHECK(setrlimit(RLIMIT_AS, &limit) == 0);
 }
 
@@ -248,6 +254,21 @@ static void what_is_kept_goes_back_before_memory_is_refused(void)
     CHECK_INT(error, META_ERR_NO_MEMORY);
     CHECK(p == &p);
     CHECK_CONTAINS(meta_last_error(), "524288001");
+}
+
+/* Where memory is the process's own, which shows when it is allocated. */
+static void what_is_kept_goes_back_at_the_end(void)
+{
+    static const size_t bytes[] = {128 * MIB, 128 * MIB};
+    if (!empty_pool(1024 * MIB)) return;
+    const size_t before = address_space();
+    free_one_by_one(bytes, 2);
+    const size_t full = address_space();
+    CHECK_U64(pool().kept, 256 * MIB);
+    CHECK_OK(meta_finalize());
+    if (full - before >= 256 * MIB) CHECK(full - address_space() >= 256 * MIB);
+    test_require_device();
+    CHECK_U64(pool().held, 0);
 }
 
 /* ------------------------------------------------------------------ random sequences */
@@ -327,6 +348,8 @@ static void the_accounts_agree_in_any_sequence(void)
     CHECK_U64(pool().held, start_of.held);
 }
 
+static atomic_int busy;
+
 static void *alloc_and_free(void *failed)
 {
     uint64_t state = (uintptr_t)failed;
@@ -344,6 +367,7 @@ static void *alloc_and_free(void *failed)
             break;
         }
     }
+    --busy;
     return NULL;
 }
 
@@ -354,8 +378,15 @@ static void threads_share_a_pool(void)
     bool failed[THREADS] = {false};
     empty_pool(MIB);
     const uint64_t held = pool().held;
+    busy = THREADS;
     for (int k = 0; k < THREADS; ++k)
         CHECK_INT(pthread_create(&thread[k], NULL, alloc_and_free, &failed[k]), 0);
+    while (busy > 0) { /* what they use is not to be given back */
+        const size_t limit = (size_t)test_random_in(0, MIB);
+        CHECK_OK(meta_pool_limit(device_index, mode, limit));
+        CHECK_OK(meta_pool_trim(device_index, mode, limit / 2));
+        CHECK(pool().kept <= limit);
+    }
     for (int k = 0; k < THREADS; ++k) pthread_join(thread[k], NULL);
     for (int k = 0; k < THREADS; ++k) CHECK(!failed[k]);
     CHECK_OK(meta_pool_trim(device_index, mode, 0));
@@ -405,5 +436,6 @@ TEST_MAIN_WITH(&setting, PROMISE(a_freed_buffer_serves_the_next_one_of_its_size)
                PROMISE(trimming_and_a_lower_limit_give_back_the_oldest),
                PROMISE(kept_memory_is_not_counted_as_allocated),
                PROMISE(what_is_kept_goes_back_before_memory_is_refused),
+               PROMISE(what_is_kept_goes_back_at_the_end),
                PROMISE(the_accounts_agree_in_any_sequence), PROMISE(threads_share_a_pool),
                PROMISE(META_POOL_sets_the_limit))
