@@ -67,7 +67,9 @@ static meta_err measure(meta_device *device, speed *s)
     meta_err error = core->resolve(buffer, LARGE, META_U8, "buffer", &span);
     if (error == META_OK) error = core->staging(device, LARGE, &host);
     *s = (speed){.device = device};
+    core->profile_measuring(true);
     if (error == META_OK) error = time_copies(device, &span, host, s);
+    core->profile_measuring(false);
     if (host) core->staging_free(device, host);
     core->scratch_free(buffer);
     if (error != META_OK) return error;

@@ -110,9 +110,14 @@ static meta_err pass(bool send, void *data, size_t bytes, int peer)
     return comm_request_wait(&request, phase, peer, TAG);
 }
 
+/* Nanoseconds to be added to a rank's clock, and by how much they may be wrong. */
+typedef struct found_clock {
+    double offset, within;
+} found_clock;
+
 /* Ask rank @p rank for its time, often: the quickest answer tells most. What is added to its time
  * is between two bounds then. Ranks of one node have one clock, for which the bounds allow 0. */
-static meta_err ask(int rank, double *offset)
+static meta_err ask(int rank, found_clock *found)
 {
     int64_t low = 0, high = 0;
     for (int k = 0; k < ROUNDS; ++k) {
@@ -124,11 +129,12 @@ static meta_err ask(int rank, double *offset)
                       most = (int64_t)(core->profile_now() - theirs);
         if (k == 0 || most - least < high - low) low = least, high = most;
     }
-    *offset = low <= 0 && high >= 0 ? 0 : (double)low + 0.5 * (double)(high - low);
-    return pass(true, offset, sizeof *offset, rank);
+    found->offset = low <= 0 && high >= 0 ? 0 : (double)low + 0.5 * (double)(high - low);
+    found->within = 0.5 * (double)(high - low);
+    return pass(true, found, sizeof *found, rank);
 }
 
-static meta_err answer(double *offset)
+static meta_err answer(found_clock *found)
 {
     for (int k = 0; k < ROUNDS; ++k) {
         uint64_t time;
@@ -136,17 +142,26 @@ static meta_err answer(double *offset)
         time = core->profile_now();
         COMM_TRY(pass(true, &time, sizeof time, 0));
     }
-    return pass(false, offset, sizeof *offset, 0);
+    return pass(false, found, sizeof *found, 0);
 }
 
 /* Compare all clocks with rank 0's, at the beginning (0) and the end (1). */
 static meta_err compare_clocks(int when)
 {
-    double unused;
+    found_clock found = {0, 0};
+    double worst = 0;
     mapping.time[when] = core->profile_now();
-    mapping.offset[when] = 0;
-    if (job.rank != 0) return answer(&mapping.offset[when]);
-    for (int r = 1; r < job.size; ++r) COMM_TRY(ask(r, &unused));
+    if (job.rank != 0) COMM_TRY(answer(&found));
+    for (int r = 1; r < job.size && job.rank == 0; ++r) {
+        found_clock theirs;
+        COMM_TRY(ask(r, &theirs));
+        if (theirs.within > worst) worst = theirs.within;
+    }
+    mapping.offset[when] = found.offset;
+    if (found.within > mapping.within) mapping.within = found.within;
+    if (worst > 0)
+        core->log(META_LOG_INFO, "at its %s, clocks of the job are known within %.1f us",
+                  when == 0 ? "beginning" : "end", 1e-3 * worst);
     return META_OK;
 }
 
@@ -160,7 +175,7 @@ meta_err comm_trace_begin(void)
 static meta_err agree_on_base(void)
 {
     MPI_Request request;
-    uint64_t mine = core->profile_began() + (uint64_t)(int64_t)mapping.offset[0];
+    uint64_t mine = core->trace_began() + (uint64_t)(int64_t)mapping.offset[0];
     COMM_MPI(MPI_Iallreduce,
              (&mine, &mapping.base, 1, MPI_UINT64_T, MPI_MIN, job.collectives, &request));
     return comm_request_wait(&request, phase, MPI_ANY_SOURCE, 0);

@@ -142,7 +142,8 @@ struct meta_device {
     uint64_t staging_kept;        /**< bytes in them */
     struct meta_exact_store *exact; /**< of reproducible sums; NULL until there was one */
     meta_device_clock clock;        /**< how its clock and the host's go together */
-    double copy_limit;              /**< see profile_limit.c; 0: not measured, less: not to be had */
+    /** Bytes a second; 0: not measured, less: not to be had. */
+    double copy_limit[META_LIMIT_COUNT];
 };
 meta_err meta_device_find(int index, meta_mode mode, meta_device **device);
 meta_err meta_device_open(meta_device *device, const meta_state *state);
@@ -221,6 +222,17 @@ void meta_registry_hold(const void *ptr, int change);
 /** The buffer with byte @p at of a device's memory object; false where none has. */
 bool meta_registry_object(const meta_device *device, const void *object, uint64_t at,
                           meta_allocation *found);
+/** What a buffer is called that has bytes of a memory object. */
+typedef struct meta_called {
+    const void *object;
+    uint64_t first, end;          /**< its bytes of the object */
+    char label[META_LABEL_BYTES]; /**< empty where it has none, or there is no such buffer */
+} meta_called;
+/** Whether any buffer may have a label. */
+bool meta_registry_labelled(void);
+/** What the buffer with byte @p at of a device's memory object is called. */
+void meta_registry_label(const meta_device *device, const void *object, uint64_t at,
+                         meta_called *called);
 /** Call @p function for every buffer; it must not come back to the registry. */
 void meta_registry_each(void (*function)(const meta_allocation *, void *), void *with);
 /** Take any buffer out, for the end of the library's life, with its note in words; false when there is

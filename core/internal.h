@@ -9,7 +9,7 @@
 
 #include "meta_backend.h"
 
-#define META_CORE_VERSION 4
+#define META_CORE_VERSION 5
 
 typedef struct meta_device meta_device; /* an open device, the core's own */
 
@@ -60,6 +60,7 @@ typedef enum meta_profile_where {
     META_WHERE_WORK,    /**< kernels and copies that the application asked for */
     META_WHERE_HALO,    /**< those of halo exchanges */
     META_WHERE_MESSAGE, /**< those of messages and reductions */
+    META_WHERE_MEASURE, /**< what the library measures for its own decisions */
     META_WHERE_WIRE,    /**< messages between ranks, from one end to the other */
     META_WHERE_RANGE,   /**< ranges of meta_range_push() */
     META_WHERE_COUNT
@@ -70,6 +71,7 @@ typedef struct meta_profile_row {
     int where;
     char backend[32]; /**< that ran it; empty where none did */
     char name[64];
+    char label[META_LABEL_BYTES]; /**< of the buffer written, or else read; empty: all of that name */
     uint64_t calls, bytes;
     uint64_t timed;       /**< calls of which it is known how long they took, */
     uint64_t timed_bytes; /**< their bytes, */
@@ -106,6 +108,7 @@ typedef struct meta_trace_clock {
     uint64_t time[2];
     double offset[2];
     uint64_t base; /**< of all ranks: when the trace begins */
+    double within; /**< nanoseconds by which a time may be wrong; 0 for the clock of all itself */
 } meta_trace_clock;
 
 /** Takes whole lines of a trace, at most META_TRACE_PIECE bytes of them. */
@@ -221,6 +224,8 @@ typedef struct meta_core {
     const _Atomic int *profiling; /**< the flags META_PROFILE_* that are on */
     void (*profile_want)(int flags);
     uint64_t (*profile_now)(void); /**< nanoseconds */
+    /** What this thread queues from now on is a measurement of the library's own, or (false) not. */
+    void (*profile_measuring)(bool on);
     /** A message or an exchange of several begins to be under way (+1), or it has ended (-1). */
     void (*profile_comm)(int change);
     void (*profile_message)(const meta_profile_passage *passage);
@@ -228,7 +233,7 @@ typedef struct meta_core {
     meta_err (*profile_share)(meta_profile_share *share);
     void (*profile_print)(const meta_profile_share *share, int count);
     void (*profile_forget)(void); /**< count from zero */
-    uint64_t (*profile_began)(void); /**< when it began to count */
+    uint64_t (*trace_began)(void); /**< when it began to trace */
     /** This process's part of the trace. */
     meta_err (*trace_text)(const meta_trace_clock *clock, meta_trace_sink *sink, void *with);
     /** The file of META_PROFILE, which one process writes; false where it cannot be, of which people

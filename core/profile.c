@@ -13,6 +13,7 @@ _Atomic int meta_profile_flags;
 
 static pthread_mutex_t clock_lock = PTHREAD_MUTEX_INITIALIZER; /* of all devices' clocks */
 static _Atomic bool overlaps_full;
+static _Thread_local bool measuring;
 
 uint64_t meta_profile_now(void)
 {
@@ -73,8 +74,13 @@ static void settle(meta_recorder *r, meta_record *done)
         meta_hooks_get() && meta_overlap_work(done->stamp.begin, done->stamp.end))
         overlaps_full = true;
     trace(r, done);
-    meta_recorder_tally(r, done->name, done->device, done->where, done->bytes, done->stamp.begin,
-                        done->stamp.end);
+    const meta_tally line = {.name = done->name,
+                             .label = done->label[META_LABEL_WRITTEN]
+                                          ? done->label[META_LABEL_WRITTEN]
+                                          : done->label[META_LABEL_READ],
+                             .device = done->device,
+                             .where = done->where};
+    meta_recorder_tally(r, &line, done->bytes, done->stamp.begin, done->stamp.end);
 }
 
 /* Add up the time before which all work has been settled. */
@@ -175,19 +181,17 @@ static void keep(meta_record *queued)
     if (overlaps_full) fold_overlaps();
 }
 
-/* What the application calls the buffer of an operand, for the trace; NULL where it has no label,
- * and where a launch has several operands of a kind. Labels are not part of the registry yet. */
-static const char *label_of(const meta_device *device, const void *object, size_t calls)
+void meta_profile_measuring(bool on)
 {
-    (void)device, (void)object, (void)calls;
-    return NULL;
+    measuring = on;
 }
 
 static meta_record new_record(meta_device *device, meta_queue_kind queue, bool comm)
 {
     return (meta_record){.device = device,
                          .queue = queue,
-                         .where = !comm                      ? META_WHERE_WORK
+                         .where = measuring                  ? META_WHERE_MEASURE
+                                  : !comm                    ? META_WHERE_WORK
                                   : queue == META_QUEUE_HALO ? META_WHERE_HALO
                                                              : META_WHERE_MESSAGE};
 }
@@ -218,8 +222,7 @@ meta_err meta_profile_launch(meta_device *device, meta_queue_kind queue, meta_pl
     r.activity = META_ACTIVITY_KERNEL;
     r.name = meta_profile_kernel(&calls[0]);
     for (size_t k = 0; k < count; ++k) r.bytes += meta_profile_bytes(&calls[k]);
-    for (int k = 0; k < META_MAX_OPERANDS; ++k)
-        r.label[k] = label_of(device, calls[0].object[k], count);
+    meta_profile_labels(device, calls, count, r.label);
     meta_tool_begin(r.activity, r.name, r.bytes, &r.id);
     r.queued = meta_profile_now();
     if (ops->launch_timed) error = ops->launch_timed(to, calls, count, ticket, &r.stamp);
@@ -238,6 +241,8 @@ meta_err meta_profile_copy(meta_device *device, meta_queue_kind queue, meta_plug
     r.activity = META_ACTIVITY_COPY;
     r.name = kinds[kind];
     r.bytes = bytes;
+    r.label[kind == META_COPY_H2D ? META_LABEL_WRITTEN : META_LABEL_READ] =
+        meta_profile_label(device, span->object, span->offset);
     meta_tool_begin(r.activity, r.name, r.bytes, &r.id);
     r.queued = meta_profile_now();
     if (ops->copy_timed)
@@ -255,13 +260,19 @@ void meta_profile_message(const meta_profile_passage *p)
     meta_recorder *r = meta_recorder_own();
     if (r) {
         pthread_mutex_lock(&r->lock);
-        meta_recorder_tally(r, p->name, NULL, META_WHERE_WIRE, p->bytes, p->begin, p->end);
+        const meta_tally line = {.name = p->name, .where = META_WHERE_WIRE};
+        meta_recorder_tally(r, &line, p->bytes, p->begin, p->end);
         const meta_trace_event event = {.name = p->name,
                                         .activity = META_ACTIVITY_MESSAGE,
                                         .begin = p->begin,
                                         .end = p->end,
                                         .bytes = p->bytes,
-                                        .passage = *p};
+                                        .message = {.out = p->out,
+                                                    .flows = p->flows,
+                                                    .peer = p->peer,
+                                                    .channel = p->channel,
+                                                    .number = p->number,
+                                                    .given = p->given}};
         if (meta_traced()) meta_trace_add(&r->trace, &event);
         pthread_mutex_unlock(&r->lock);
     }

@@ -30,6 +30,8 @@ meta_err meta_profile_read(void);
 void meta_profile_end(void);
 int meta_profile_timing(void);
 uint64_t meta_profile_now(void);
+/** What this thread queues from now on is a measurement of the library's own, or (false) not. */
+void meta_profile_measuring(bool on);
 /** Queue the work and record it; the same results as without. @p comm: it is a message's. */
 meta_err meta_profile_launch(meta_device *device, meta_queue_kind queue, meta_plugin_queue *to,
                              const meta_call *calls, size_t count, meta_ticket *ticket, bool comm);
@@ -44,6 +46,7 @@ void meta_profile_want(int flags);
 void meta_profile_forget(void);
 
 uint64_t meta_profile_began(void);
+uint64_t meta_profile_trace_began(void);
 meta_err meta_profile_trace(const meta_trace_clock *clock, meta_trace_sink *sink, void *with);
 void meta_profile_trace_done(void);
 
@@ -56,10 +59,18 @@ typedef struct meta_trace_event {
     const meta_device *device;   /**< NULL for a range or a message */
     meta_queue_kind queue;
     uint64_t begin, end, bytes;
-    const char *label[2];        /**< of the operands, NULL where there is none */
-    meta_profile_passage passage; /**< of a message */
+    union {
+        const char *label[2]; /**< of work: of the buffers written and read, NULL where there is none */
+        struct {
+            bool out, flows;
+            int peer;
+            uint64_t channel, number, given;
+        } message; /**< see meta_profile_passage */
+    };
 } meta_trace_event;
 typedef struct meta_trace_chunk meta_trace_chunk;
+/** Read META_TRACE_EVENTS. */
+meta_err meta_trace_read(void);
 /** Add it to a thread's list, which is NULL at first. */
 void meta_trace_add(meta_trace_chunk **chunks, const meta_trace_event *event);
 void meta_trace_free(meta_trace_chunk **chunks);
@@ -70,6 +81,8 @@ meta_err meta_trace_text(meta_trace_chunk *const *lists, size_t list_count,
 /* profile_file.c */
 /** The file's name, of @p length characters at @p name. */
 meta_err meta_trace_path(const char *name, size_t length);
+/** Another one, of this rank's part alone. */
+void meta_trace_path_of(int rank);
 bool meta_trace_open(void);
 void meta_trace_put(void *unused, const char *text, size_t bytes);
 void meta_trace_close(void);
@@ -93,6 +106,17 @@ uint64_t meta_profile_bytes(const meta_call *call);
 /** The one address of that text; NULL where there is no memory for it. */
 const char *meta_profile_name(const char *text);
 
+/** Whether its operand 0 is written, which is that of a reduction not. */
+bool meta_profile_writes(const meta_call *call);
+
+/* profile_label.c */
+enum { META_LABEL_WRITTEN, META_LABEL_READ };
+/** What the buffers are called that @p calls write and read; left alone where no buffer has a label. */
+void meta_profile_labels(const meta_device *device, const meta_call *calls, size_t count,
+                         const char *label[2]);
+/** What the buffer with byte @p at of @p object is called; NULL where it has no label. */
+const char *meta_profile_label(const meta_device *device, const void *object, uint64_t at);
+
 /* profile_forward.c: ranges for NVTX and ROCTX */
 /** Look for their libraries, which the application or a tool may have loaded. */
 void meta_forward_find(void);
@@ -105,7 +129,14 @@ void meta_forward_pop(void);
 void meta_profile_print(const meta_profile_share *share, int count);
 
 /* profile_limit.c */
-/** Bytes a second that a copy on the device reads and writes together; 0 where it cannot be told. */
-double meta_profile_limit(meta_device *device);
+/** Copies that others are compared with, see profile_limit.c. */
+typedef enum meta_limit {
+    META_LIMIT_OWN, /**< of the device's memory on itself, read and written */
+    META_LIMIT_H2D, /**< from the host's fastest memory, */
+    META_LIMIT_D2H, /**< and to it: what is carried */
+    META_LIMIT_COUNT
+} meta_limit;
+/** Bytes a second of a copy; 0 where it cannot be told. */
+double meta_profile_limit(meta_device *device, meta_limit which);
 
 #endif

@@ -67,8 +67,15 @@ void meta_trace_put(void *unused, const char *text, size_t bytes)
     if (!all) give_up(error);
 }
 
+void meta_trace_path_of(int rank)
+{
+    const size_t length = strlen(path);
+    if (length > 0) snprintf(path + length, sizeof path - length, ".%d", rank);
+}
+
 bool meta_trace_open(void)
 {
+    if (!*path) return false;
     whole = 0;
     do file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     while (file < 0 && errno == EINTR);
@@ -79,8 +86,7 @@ bool meta_trace_open(void)
 
 void meta_trace_close(void)
 {
-    static const char end[] =
-        "{\"ph\":\"M\",\"pid\":0,\"name\":\"process_sort_index\",\"args\":{\"sort_index\":0}}\n]\n";
+    static const char end[] = "{\"ph\":\"M\",\"pid\":0,\"name\":\"complete\",\"args\":{}}\n]\n";
     meta_trace_put(NULL, end, sizeof end - 1);
     if (file < 0) return;
     /* A disk that is full may say so as late as this. */

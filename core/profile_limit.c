@@ -1,22 +1,46 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file profile_limit.c
- *  What a device's kernels are compared with: how fast it copies its own memory, measured once when
- *  somebody asks. */
+ *  What work is compared with: how fast a device copies its own memory, and from and to host memory
+ *  of meta_host_alloc()'s kind, each measured once when somebody asks. */
 #include "core.h"
+
+#include <string.h>
 
 enum { MOST = 64 << 20, LEAST = 1 << 20, ROUNDS = 5 };
 
-/* Nanoseconds of one copy; by the device's clock where it tells. */
-static meta_err time_copy(meta_device *device, const meta_call *call, uint64_t *nanoseconds)
+/* A copy; of its two ends one is the host's, or none. */
+typedef struct trial {
+    meta_device *device;
+    meta_limit which;
+    uint64_t bytes;
+    meta_call call;
+    meta_span span;
+    void *host;
+} trial;
+
+static meta_err queue_copy(const trial *t, meta_ticket *ticket, meta_stamp *stamp)
 {
-    const meta_ops *ops = &device->backend->ops;
-    meta_plugin_queue *queue = device->queue[META_QUEUE_COMPUTE];
+    const meta_ops *ops = &t->device->backend->ops;
+    meta_plugin_queue *queue = t->device->queue[META_QUEUE_COMPUTE];
+    const meta_copy_kind kind = t->which == META_LIMIT_H2D ? META_COPY_H2D : META_COPY_D2H;
+    if (t->which == META_LIMIT_OWN)
+        return ops->launch_timed ? ops->launch_timed(queue, &t->call, 1, ticket, stamp)
+                                 : ops->launch(queue, &t->call, 1, ticket);
+    return ops->copy_timed
+               ? ops->copy_timed(queue, kind, t->host, t->span.object, t->span.offset, t->bytes,
+                                 ticket, stamp)
+               : ops->copy(queue, kind, t->host, t->span.object, t->span.offset, t->bytes, ticket);
+}
+
+/* Nanoseconds of one copy; by the device's clock where it tells. */
+static meta_err time_copy(const trial *t, uint64_t *nanoseconds)
+{
+    const meta_ops *ops = &t->device->backend->ops;
     meta_stamp stamp = {0};
     meta_ticket ticket = NULL;
     const uint64_t began = meta_profile_now();
-    META_TRY(ops->launch_timed ? ops->launch_timed(queue, call, 1, &ticket, &stamp)
-                               : ops->launch(queue, call, 1, &ticket));
-    meta_pending pending = {device, ticket};
+    META_TRY(queue_copy(t, &ticket, &stamp));
+    meta_pending pending = {t->device, ticket};
     const meta_err error = meta_pending_wait(&pending);
     *nanoseconds = meta_profile_now() - began;
     meta_pending_release(&pending);
@@ -29,46 +53,67 @@ static meta_err time_copy(meta_device *device, const meta_call *call, uint64_t *
 }
 
 /* The best of some, after one that brings the pages in. */
-static meta_err time_copies(meta_device *device, void *to, void *from, size_t bytes, double *speed)
+static meta_err time_copies(const trial *t, double *speed)
 {
-    const meta_face line = {.count = 1, .size = {(int64_t)(bytes / 8)}, .stride = {1}};
+    const double bytes = (t->which == META_LIMIT_OWN ? 2.0 : 1.0) * (double)t->bytes;
     uint64_t least = UINT64_MAX, taken;
-    meta_span dst, src;
-    meta_call call;
-    int empty;
-    META_TRY(meta_span_at(to, "to", &dst));
-    META_TRY(meta_span_at(from, "from", &src));
-    META_TRY(meta_copy_call(&call, &dst, &line, &src, &line, META_U64, &empty));
     for (int round = 0; round <= ROUNDS; ++round) {
-        META_TRY(time_copy(device, &call, &taken));
+        META_TRY(time_copy(t, &taken));
         if (round > 0 && taken > 0 && taken < least) least = taken;
     }
-    *speed = 2e9 * (double)bytes / (double)least;
+    *speed = 1e9 * bytes / (double)least;
     return META_OK;
 }
 
-static meta_err measure(meta_device *device, size_t bytes, double *speed)
+static meta_err time_own(trial *t, double *speed)
 {
-    void *to, *from;
-    META_TRY(meta_scratch(device, bytes, &to));
-    meta_err error = meta_scratch(device, bytes, &from);
-    if (error == META_OK) {
-        error = time_copies(device, to, from, bytes, speed);
-        meta_scratch_free(from);
-    }
-    meta_scratch_free(to);
+    const meta_face line = {.count = 1, .size = {(int64_t)(t->bytes / 8)}, .stride = {1}};
+    meta_span from;
+    void *buffer;
+    int empty;
+    META_TRY(meta_scratch(t->device, t->bytes, &buffer));
+    meta_err error = meta_span_at(buffer, "from", &from);
+    if (error == META_OK)
+        error = meta_copy_call(&t->call, &t->span, &line, &from, &line, META_U64, &empty);
+    if (error == META_OK) error = time_copies(t, speed);
+    meta_scratch_free(buffer);
     return error;
 }
 
-double meta_profile_limit(meta_device *device)
+static meta_err time_with_host(trial *t, double *speed)
 {
-    if (device->copy_limit == 0) {
-        device->copy_limit = -1;
-        for (size_t bytes = MOST; bytes >= LEAST && device->copy_limit < 0; bytes /= 4)
-            if (measure(device, bytes, &device->copy_limit) != META_OK) device->copy_limit = -1;
-        if (device->copy_limit > 0)
-            meta_log(META_LOG_INFO, "%s:%d copies its memory at %.1f GB/s, read and written",
-                     device->backend->name, device->index, device->copy_limit * 1e-9);
+    META_TRY(meta_host_memory(t->device, t->bytes, &t->host));
+    memset(t->host, 1, t->bytes); /* pages that nobody wrote are all the same one */
+    const meta_err error = time_copies(t, speed);
+    meta_host_memory_free(t->device, t->host, t->bytes);
+    return error;
+}
+
+static meta_err measure(meta_device *device, meta_limit which, uint64_t bytes, double *speed)
+{
+    trial t = {.device = device, .which = which, .bytes = bytes};
+    void *buffer;
+    META_TRY(meta_scratch(device, bytes, &buffer));
+    meta_err error = meta_span_at(buffer, "to", &t.span);
+    if (error == META_OK)
+        error = which == META_LIMIT_OWN ? time_own(&t, speed) : time_with_host(&t, speed);
+    meta_scratch_free(buffer);
+    return error;
+}
+
+double meta_profile_limit(meta_device *device, meta_limit which)
+{
+    static const char *const words[] = {"copies its memory", "is copied to from the host",
+                                        "is copied from to the host"};
+    double *limit = &device->copy_limit[which];
+    if (*limit == 0) {
+        *limit = -1;
+        for (uint64_t bytes = MOST; bytes >= LEAST && *limit < 0; bytes /= 4)
+            if (measure(device, which, bytes, limit) != META_OK) *limit = -1;
+        if (*limit > 0)
+            meta_log(META_LOG_INFO, "%s:%d %s at %.1f GB/s%s", device->backend->name, device->index,
+                     words[which], *limit * 1e-9,
+                     which == META_LIMIT_OWN ? ", read and written" : "");
     }
-    return device->copy_limit > 0 ? device->copy_limit : 0;
+    return *limit > 0 ? *limit : 0;
 }

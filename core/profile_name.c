@@ -50,7 +50,22 @@ uint64_t meta_profile_bytes(const meta_call *call)
     return passes * element * (uint64_t)call->space.rows * (uint64_t)call->space.extent[0];
 }
 
-/* Names of ranges, each text once and for ever. */
+bool meta_profile_writes(const meta_call *call)
+{
+    switch (call->kernel) {
+    case META_KERNEL_REDUCE_SUM:
+    case META_KERNEL_REDUCE_MIN:
+    case META_KERNEL_REDUCE_MAX:
+    case META_KERNEL_DOT:
+    case META_KERNEL_EXACT_SUM:
+    case META_KERNEL_EXACT_DOT:
+        return false;
+    default:
+        return true;
+    }
+}
+
+/* Names of ranges and buffers, each text once and for ever. */
 typedef struct range_name {
     struct range_name *next;
     char text[];

@@ -48,6 +48,26 @@ meta_err meta_range_push(const char *name)
     return META_OK;
 }
 
+/* It has ended. What was open when counting began anew is only traced. */
+static void record(const range *r, uint64_t end)
+{
+    meta_recorder *to = meta_recorder_own();
+    if (to) {
+        pthread_mutex_lock(&to->lock);
+        const meta_tally line = {.name = r->name, .where = META_WHERE_RANGE};
+        if (r->begin >= meta_profile_began()) meta_recorder_tally(to, &line, 0, r->begin, end);
+        const meta_trace_event event = {.name = r->name,
+                                        .activity = META_ACTIVITY_RANGE,
+                                        .thread = to->number,
+                                        .begin = r->begin,
+                                        .end = end};
+        if (meta_traced() && r->begin >= meta_profile_trace_began())
+            meta_trace_add(&to->trace, &event);
+        pthread_mutex_unlock(&to->lock);
+    }
+    meta_tool_end(META_ACTIVITY_RANGE, r->id, r->begin, end);
+}
+
 meta_err meta_range_pop(void)
 {
     int *open;
@@ -58,20 +78,6 @@ meta_err meta_range_pop(void)
                          "no range of this thread is open: open one with meta_range_push()");
     const range *r = &ranges[--*open];
     if (r->forwarded) meta_forward_pop();
-    if (!meta_profiled() || r->begin < meta_profile_began()) return META_OK;
-    const uint64_t end = meta_profile_now();
-    meta_recorder *to = meta_recorder_own();
-    if (to) {
-        pthread_mutex_lock(&to->lock);
-        meta_recorder_tally(to, r->name, NULL, META_WHERE_RANGE, 0, r->begin, end);
-        const meta_trace_event event = {.name = r->name,
-                                        .activity = META_ACTIVITY_RANGE,
-                                        .thread = to->number,
-                                        .begin = r->begin,
-                                        .end = end};
-        if (meta_traced()) meta_trace_add(&to->trace, &event);
-        pthread_mutex_unlock(&to->lock);
-    }
-    meta_tool_end(META_ACTIVITY_RANGE, r->id, r->begin, end);
+    if (meta_profiled() && r->begin != 0) record(r, meta_profile_now());
     return META_OK;
 }

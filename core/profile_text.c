@@ -7,9 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MOST_LABELS = 8 }; /* of a name */
+
 /* A line of all processes that have it. */
 typedef struct line {
     meta_profile_row sum;
+    double all; /* seconds of the line without a label that this one is part of, or itself */
     int ranks, least_rank, most_rank;
     double least, most; /* seconds of a rank */
 } line;
@@ -18,6 +21,7 @@ static const char *const titles[META_WHERE_COUNT] = {
     [META_WHERE_WORK] = "kernels and copies",
     [META_WHERE_HALO] = "for halo exchanges",
     [META_WHERE_MESSAGE] = "for messages and reductions",
+    [META_WHERE_MEASURE] = "measured by the library, for its choices",
     [META_WHERE_WIRE] = "messages, from their posting",
     [META_WHERE_RANGE] = "ranges",
 };
@@ -27,13 +31,14 @@ static line *line_of(line *lines, size_t *count, const meta_profile_row *row)
     line *l = lines;
     while (l < lines + *count &&
            (l->sum.where != row->where || strcmp(l->sum.backend, row->backend) != 0 ||
-            strcmp(l->sum.name, row->name) != 0))
+            strcmp(l->sum.name, row->name) != 0 || strcmp(l->sum.label, row->label) != 0))
         ++l;
     if (l == lines + *count) {
         ++*count;
         *l = (line){.sum = {.where = row->where}};
         memcpy(l->sum.backend, row->backend, sizeof l->sum.backend);
         memcpy(l->sum.name, row->name, sizeof l->sum.name);
+        memcpy(l->sum.label, row->label, sizeof l->sum.label);
     }
     return l;
 }
@@ -51,15 +56,30 @@ static void add(line *l, const meta_profile_row *row, int rank)
     l->sum.could += row->could;
 }
 
-/* By place and back end, and there the one that took longest first. */
+/* By place and back end, and there the one that took longest first; behind a name its labels. */
 static int order(const void *a, const void *b)
 {
     const line *x = a, *y = b;
     if (x->sum.where != y->sum.where) return x->sum.where < y->sum.where ? -1 : 1;
     const int backend = strcmp(x->sum.backend, y->sum.backend);
     if (backend != 0) return backend;
+    if (x->all != y->all) return x->all > y->all ? -1 : 1;
+    const int name = strcmp(x->sum.name, y->sum.name);
+    if (name != 0) return name;
+    if (!*x->sum.label != !*y->sum.label) return *x->sum.label ? 1 : -1;
     if (x->sum.seconds != y->sum.seconds) return x->sum.seconds > y->sum.seconds ? -1 : 1;
-    return strcmp(x->sum.name, y->sum.name);
+    return strcmp(x->sum.label, y->sum.label);
+}
+
+/* Each line knows its name's time. */
+static void find_names(line *lines, size_t count)
+{
+    for (size_t k = 0; k < count; ++k) {
+        size_t used = count;
+        meta_profile_row name = lines[k].sum;
+        memset(name.label, 0, sizeof name.label);
+        lines[k].all = line_of(lines, &used, &name)->sum.seconds;
+    }
 }
 
 /* A number of bytes in at most nine characters. */
@@ -76,9 +96,10 @@ static const char *bytes_text(uint64_t bytes, char text[16])
 
 static void print_line(const line *l, int shares)
 {
-    char bytes[16], least[40], most[40], speed[16] = "", share[16] = "";
+    char bytes[16], least[40], most[40], speed[16] = "", share[16] = "", label[80];
     const meta_profile_row *s = &l->sum;
-    fprintf(stderr, "  %-26s %9llu %10s", s->name, (unsigned long long)s->calls,
+    snprintf(label, sizeof label, "  \"%s\"", s->label);
+    fprintf(stderr, "  %-26s %9llu %10s", *s->label ? label : s->name, (unsigned long long)s->calls,
             s->bytes > 0 ? bytes_text(s->bytes, bytes) : "");
     if (s->timed == 0) {
         fprintf(stderr, "  this back end tells no times\n");
@@ -101,11 +122,15 @@ static void print_line(const line *l, int shares)
 
 static void print_lines(const line *lines, size_t count, int shares)
 {
+    int labels = 0;
     for (size_t k = 0; k < count; ++k) {
         const meta_profile_row *s = &lines[k].sum, *before = k > 0 ? &lines[k - 1].sum : NULL;
         if (!before || before->where != s->where || strcmp(before->backend, s->backend) != 0)
             fprintf(stderr, "%s%s%s\n", titles[s->where], *s->backend ? " on " : "", s->backend);
-        print_line(&lines[k], shares);
+        labels = *s->label ? labels + 1 : 0;
+        if (labels <= MOST_LABELS) print_line(&lines[k], shares);
+        else if (k + 1 == count || !*lines[k + 1].sum.label)
+            fprintf(stderr, "    and %d more\n", labels - MOST_LABELS);
     }
 }
 
@@ -166,6 +191,7 @@ void meta_profile_print(const meta_profile_share *share, int count)
     for (int k = 0; k < count; ++k)
         for (size_t n = 0; n < share[k].count; ++n)
             add(line_of(lines, &used, &share[k].rows[n]), &share[k].rows[n], share[k].rank);
+    find_names(lines, used);
     qsort(lines, used, sizeof *lines, order);
     if (count == 1 && meta_job_size() > 1)
         fprintf(stderr, "libmeta: rank %d alone, %.3f s counted\n", share->rank, seconds);

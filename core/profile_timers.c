@@ -6,8 +6,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-static _Atomic uint64_t began; /* when counting did */
+static _Atomic uint64_t began;       /* when counting did, */
+static _Atomic uint64_t trace_began; /* and the trace, which goes on when counting begins anew */
+static _Atomic pid_t process;        /* in which */
 
 /* ------------------------------------------------------------------ gathering */
 
@@ -37,40 +40,54 @@ void meta_profile_forget(void)
     began = meta_profile_now();
 }
 
-static meta_profile_row *line_of(meta_profile_row *rows, size_t *used, const meta_tally *from)
+static meta_profile_row *line_of(meta_profile_row *rows, size_t *used, const meta_tally *from,
+                                 const char *label)
 {
     const char *backend = from->device ? from->device->backend->name : "";
+    char called[META_LABEL_BYTES];
     meta_profile_row *line = rows;
+    meta_label_copy(called, label);
     while (line < rows + *used &&
            (line->where != (int)from->where || strcmp(line->backend, backend) != 0 ||
-            strncmp(line->name, from->name, sizeof line->name - 1) != 0))
+            strncmp(line->name, from->name, sizeof line->name - 1) != 0 ||
+            strcmp(line->label, called) != 0))
         ++line;
     if (line == rows + *used) {
         ++*used;
         *line = (meta_profile_row){.where = (int)from->where};
         snprintf(line->backend, sizeof line->backend, "%s", backend);
         snprintf(line->name, sizeof line->name, "%s", from->name);
+        memcpy(line->label, called, sizeof called);
     }
     return line;
 }
 
-/* Whether a copy on the device is what to compare with: kernels move memory as it does. */
-static bool is_kernel(const meta_tally *r)
+/* What the device could have copied in that time: on the device itself, as kernels move memory, or
+ * between it and the host. */
+static double could_copy(const meta_tally *r)
 {
-    return r->device && r->timed > 0 && strncmp(r->name, "copy h2d", 8) != 0 &&
-           strncmp(r->name, "copy d2h", 8) != 0;
+    if (!r->device || r->timed == 0) return 0;
+    const meta_limit limit = strcmp(r->name, "copy h2d") == 0   ? META_LIMIT_H2D
+                             : strcmp(r->name, "copy d2h") == 0 ? META_LIMIT_D2H
+                                                                : META_LIMIT_OWN;
+    return 1e-9 * (double)r->nanoseconds * meta_profile_limit((meta_device *)r->device, limit);
 }
 
-static void add_up(meta_profile_row *rows, size_t *used, const meta_tally *from)
+static void add_up(meta_profile_row *line, const meta_tally *from)
 {
-    meta_profile_row *line = line_of(rows, used, from);
-    const double seconds = 1e-9 * (double)from->nanoseconds;
     line->calls += from->calls;
     line->bytes += from->bytes;
     line->timed += from->timed;
     line->timed_bytes += from->timed_bytes;
-    line->seconds += seconds;
-    if (is_kernel(from)) line->could += seconds * meta_profile_limit((meta_device *)from->device);
+    line->seconds += 1e-9 * (double)from->nanoseconds;
+    line->could += could_copy(from);
+}
+
+/* To the line of its name, and where its buffer has a label to that one's. */
+static void add_to_both(meta_profile_row *rows, size_t *used, const meta_tally *from)
+{
+    add_up(line_of(rows, used, from, ""), from);
+    if (from->label) add_up(line_of(rows, used, from, from->label), from);
 }
 
 static meta_err rows_of(meta_profile_row **rows, size_t *used)
@@ -78,13 +95,13 @@ static meta_err rows_of(meta_profile_row **rows, size_t *used)
     size_t room = 0;
     META_TRY(complete_all());
     *used = 0;
-    for (meta_recorder *r = meta_recorders; r; r = r->next) room += r->used;
+    for (meta_recorder *r = meta_recorders; r; r = r->next) room += 2 * r->used;
     *rows = calloc(room + 1, sizeof **rows);
     if (!*rows) return meta_fail(META_ERR_NO_MEMORY, "the host has no memory for %zu lines", room);
     for (meta_recorder *r = meta_recorders; r; r = r->next) {
         pthread_mutex_lock(&r->lock);
-        for (size_t k = 0; k < r->room && *used < room; ++k)
-            if (r->rows[k].name) add_up(*rows, used, &r->rows[k]);
+        for (size_t k = 0; k < r->room && *used + 1 < room; ++k)
+            if (r->rows[k].name) add_to_both(*rows, used, &r->rows[k]);
         pthread_mutex_unlock(&r->lock);
     }
     return META_OK;
@@ -97,6 +114,8 @@ void meta_profile_want(int flags)
     meta_recorders_begin();
     meta_profile_names();
     if (!meta_profiled()) meta_profile_forget();
+    if (flags & META_PROFILE_TRACE && !meta_traced()) trace_began = meta_profile_now();
+    process = getpid();
     meta_profile_flags |= flags;
 }
 
@@ -132,6 +151,7 @@ meta_err meta_profile_read(void)
     const char *value = meta_variable("META_PROFILE");
     int flags = 0;
     meta_forward_find();
+    META_TRY(meta_trace_read());
     while (value) {
         const size_t length = strcspn(value, ",");
         META_TRY(read_one(value, length, &flags));
@@ -165,10 +185,14 @@ uint64_t meta_profile_began(void)
     return began;
 }
 
-meta_err meta_profile_trace(const meta_trace_clock *clock, meta_trace_sink *sink, void *with)
+uint64_t meta_profile_trace_began(void)
+{
+    return trace_began;
+}
+
+static meta_err trace_text(const meta_trace_clock *clock, meta_trace_sink *sink, void *with)
 {
     size_t count = 0;
-    META_TRY(complete_all());
     for (meta_recorder *r = meta_recorders; r; r = r->next) ++count;
     meta_trace_chunk **lists = calloc(count + 1, sizeof *lists);
     if (!lists) return meta_fail(META_ERR_NO_MEMORY, "the host has no memory to write a trace");
@@ -177,6 +201,12 @@ meta_err meta_profile_trace(const meta_trace_clock *clock, meta_trace_sink *sink
     const meta_err error = meta_trace_text(lists, count, clock, sink, with);
     free(lists);
     return error;
+}
+
+meta_err meta_profile_trace(const meta_trace_clock *clock, meta_trace_sink *sink, void *with)
+{
+    META_TRY(complete_all());
+    return trace_text(clock, sink, with);
 }
 
 void meta_profile_trace_done(void)
@@ -193,13 +223,35 @@ void meta_profile_trace_done(void)
 /* This process alone. */
 static void write_trace(void)
 {
-    const meta_trace_clock clock = {.base = began};
+    const meta_trace_clock clock = {.base = trace_began};
     if (meta_job_rank() == 0 && meta_trace_open()) {
         if (meta_profile_trace(&clock, meta_trace_put, NULL) != META_OK)
             meta_log(META_LOG_WARN, "the trace is not complete: %s", meta_last_error());
         meta_trace_close();
     }
     meta_profile_trace_done();
+}
+
+/* Other threads may be anywhere; none adds to a trace any more. */
+static bool stop_recorders(void)
+{
+    for (meta_recorder *r = meta_recorders; r; r = r->next)
+        if (pthread_mutex_trylock(&r->lock) != 0) return false;
+    return true;
+}
+
+/* A process that ends without meta_finalize() leaves what it knew to have ended. Devices are not
+ * asked, whose drivers may have ended before, nor other ranks: each has a file of its own. */
+__attribute__((destructor)) static void save_trace(void)
+{
+    const meta_trace_clock clock = {.base = trace_began};
+    if (!meta_traced() || process != getpid() || !stop_recorders()) return;
+    if (meta_job_rank() > 0) meta_trace_path_of(meta_job_rank());
+    if (!meta_trace_open()) return;
+    meta_log(META_LOG_WARN,
+             "the program ended without meta_finalize(): the trace has what was known "
+             "of this process alone");
+    if (trace_text(&clock, meta_trace_put, NULL) == META_OK) meta_trace_close();
 }
 
 void meta_profile_end(void)

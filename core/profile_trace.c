@@ -7,12 +7,16 @@
  * to further lanes of the same name. */
 #include "core.h"
 
+#include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { CHUNK = 1024, LANES = 1000, LINE = 2048, TEXT = META_TRACE_PIECE };
-#define MOST_EVENTS (UINT64_C(1) << 20) /* of a process, 128 MiB */
+/* Of a process: 100 MiB of memory, and about twice that of the file. */
+#define USUAL_EVENTS (UINT64_C(1) << 20)
 
 typedef struct meta_trace_chunk {
     struct meta_trace_chunk *next;
@@ -20,15 +24,41 @@ typedef struct meta_trace_chunk {
     meta_trace_event event[CHUNK];
 } meta_trace_chunk;
 
-static _Atomic uint64_t events, dropped;
+static _Atomic uint64_t events, most_events = USUAL_EVENTS;
+static _Atomic uint64_t full_since; /* when the first event was left out */
+
+meta_err meta_trace_read(void)
+{
+    const char *value = meta_variable("META_TRACE_EVENTS");
+    char *end = NULL;
+    most_events = USUAL_EVENTS;
+    if (!value) return META_OK;
+    errno = 0;
+    const unsigned long long most = strtoull(value, &end, 10);
+    if (errno || *end || *value < '0' || *value > '9' || most == 0)
+        return meta_fail(META_ERR_ENVIRONMENT, "META_TRACE_EVENTS=%s: give a number of events",
+                         value);
+    most_events = most;
+    return META_OK;
+}
+
+/* The rest of the run is not in the trace, which is better than a run that ends for want of memory.
+ */
+static void leave_out(const meta_trace_event *event)
+{
+    uint64_t never = 0;
+    if (!atomic_compare_exchange_strong(&full_since, &never, event->end)) return;
+    meta_log(META_LOG_WARN,
+             "the trace has the first %llu events of this process, up to %.3f s after its start; "
+             "META_TRACE_EVENTS says how many, each takes %zu bytes of memory",
+             (unsigned long long)most_events,
+             1e-9 * (double)(int64_t)(event->end - meta_profile_trace_began()), sizeof *event);
+}
 
 void meta_trace_add(meta_trace_chunk **chunks, const meta_trace_event *event)
 {
-    if (events >= MOST_EVENTS) {
-        if (dropped++ == 0)
-            meta_log(META_LOG_WARN,
-                     "a trace has the first %llu events of a process: what comes after is left out",
-                     (unsigned long long)MOST_EVENTS);
+    if (events >= most_events) {
+        leave_out(event);
         return;
     }
     if (!*chunks || (*chunks)->count == CHUNK) {
@@ -50,7 +80,7 @@ void meta_trace_free(meta_trace_chunk **chunks)
         events -= c->count;
         free(c);
     }
-    dropped = 0;
+    full_since = 0;
 }
 
 /* ------------------------------------------------------------------ text */
@@ -136,7 +166,7 @@ static const char *title_of(const meta_trace_event *e, char *text, size_t room)
         snprintf(text, room, "%s:%d %s", e->device->backend->name, e->device->index,
                  queues[e->queue]);
     else if (e->activity == META_ACTIVITY_MESSAGE)
-        snprintf(text, room, "messages %s", e->passage.out ? "out" : "in");
+        snprintf(text, room, "messages %s", e->message.out ? "out" : "in");
     else snprintf(text, room, "ranges of thread %d", e->thread);
     return text;
 }
@@ -158,10 +188,11 @@ static void put_title(writer *w, const meta_trace_event *e, int tid, int lane)
 /* Which message it was, the same at both ends. */
 static void put_flow(writer *w, const meta_trace_event *e, int tid, uint64_t begin, uint64_t end)
 {
-    const meta_profile_passage *p = &e->passage;
-    uint64_t at = aligned(w->clock, p->given);
+    uint64_t at = aligned(w->clock, e->message.given);
+    const int from = e->message.out ? w->pid : e->message.peer,
+              to = e->message.out ? e->message.peer : w->pid;
     char line[LINE];
-    if (!p->flows) return;
+    if (!e->message.flows) return;
     /* An arrow holds on to the slice that is open then. */
     if (at >= end && end > begin) at = end - 1;
     if (at < begin) at = begin;
@@ -169,10 +200,9 @@ static void put_flow(writer *w, const meta_trace_event *e, int tid, uint64_t beg
         snprintf(line, sizeof line,
                  "{\"ph\":\"%s\"%s,\"pid\":%d,\"tid\":%d,\"ts\":%llu.%03u,\"cat\":\"message\","
                  "\"name\":\"message\",\"id\":\"%d>%d.%llx.%llu\"},\n",
-                 p->out ? "s" : "f", p->out ? "" : ",\"bp\":\"e\"", w->pid, tid,
-                 (unsigned long long)(at / 1000), (unsigned)(at % 1000), p->out ? w->pid : p->peer,
-                 p->out ? p->peer : w->pid, (unsigned long long)p->channel,
-                 (unsigned long long)p->number));
+                 e->message.out ? "s" : "f", e->message.out ? "" : ",\"bp\":\"e\"", w->pid, tid,
+                 (unsigned long long)(at / 1000), (unsigned)(at % 1000), from, to,
+                 (unsigned long long)e->message.channel, (unsigned long long)e->message.number));
 }
 
 static void put_event(writer *w, const meta_trace_event *e, int tid)
@@ -181,12 +211,12 @@ static void put_event(writer *w, const meta_trace_event *e, int tid)
     const uint64_t begin = aligned(w->clock, e->begin), end = aligned(w->clock, e->end);
     char name[512], label[512], line[LINE], args[768] = "", peer[32] = "";
     size_t at = 0;
-    if (e->activity == META_ACTIVITY_MESSAGE && e->passage.peer >= 0)
-        snprintf(peer, sizeof peer, " %s %d", e->passage.out ? "to" : "from", e->passage.peer);
+    if (e->activity == META_ACTIVITY_MESSAGE && e->message.peer >= 0)
+        snprintf(peer, sizeof peer, " %s %d", e->message.out ? "to" : "from", e->message.peer);
     if (e->bytes > 0)
         at = (size_t)snprintf(args, sizeof args, "\"bytes\":%llu", (unsigned long long)e->bytes);
     for (int k = 0; k < 2; ++k)
-        if (e->label[k] && at < sizeof args)
+        if (e->device && e->label[k] && at < sizeof args)
             at += (size_t)snprintf(args + at, sizeof args - at, "%s\"%s\":\"%s\"", at ? "," : "",
                                    k == 0 ? "written" : "read",
                                    quoted(e->label[k], label, sizeof label / 2));
@@ -218,7 +248,7 @@ static int compare_tracks(const meta_trace_event *a, const meta_trace_event *b)
         if (a->device != b->device) return (uintptr_t)a->device < (uintptr_t)b->device ? -1 : 1;
         return (int)a->queue - (int)b->queue;
     default:
-        return (int)b->passage.out - (int)a->passage.out;
+        return (int)b->message.out - (int)a->message.out;
     }
 }
 
@@ -262,6 +292,35 @@ static void put_tracks(writer *w, meta_trace_event *const *sorted, size_t count)
     }
 }
 
+/* Its rank, its node, how well its clock is known, and whether something is missing. */
+static void put_process(writer *w)
+{
+    char node[HOST_NAME_MAX + 1] = "", name[2 * sizeof node], clock[64] = "", line[LINE];
+    const uint64_t full = full_since;
+    if (gethostname(node, sizeof node - 1) != 0) *node = '\0';
+    if (w->clock->within > 0)
+        snprintf(clock, sizeof clock, ", clock within %.1f us of rank 0's",
+                 1e-3 * w->clock->within);
+    put(w, line,
+        snprintf(
+            line, sizeof line,
+            "{\"ph\":\"M\",\"pid\":%d,\"name\":\"process_name\",\"args\":{\"name\":\"rank "
+            "%d\"}},\n"
+            "{\"ph\":\"M\",\"pid\":%d,\"name\":\"process_labels\",\"args\":{\"labels\":\"on %s"
+            "%s\"}},\n"
+            "{\"ph\":\"M\",\"pid\":%d,\"name\":\"process_sort_index\",\"args\":{\"sort_index\":"
+            "%d}},\n",
+            w->pid, w->pid, w->pid, quoted(node, name, sizeof name), clock, w->pid, w->pid));
+    if (full == 0) return;
+    const uint64_t at = aligned(w->clock, full);
+    put(w, line,
+        snprintf(line, sizeof line,
+                 "{\"ph\":\"i\",\"s\":\"p\",\"pid\":%d,\"tid\":%d,\"ts\":%llu.%03u,"
+                 "\"name\":\"what comes after the first %llu events is left out\"},\n",
+                 w->pid, LANES, (unsigned long long)(at / 1000), (unsigned)(at % 1000),
+                 (unsigned long long)most_events));
+}
+
 meta_err meta_trace_text(meta_trace_chunk *const *lists, size_t list_count,
                          const meta_trace_clock *clock, meta_trace_sink *sink, void *with)
 {
@@ -276,18 +335,13 @@ meta_err meta_trace_text(meta_trace_chunk *const *lists, size_t list_count,
         return meta_fail(META_ERR_NO_MEMORY,
                          "the host has no memory to write a trace of %zu events", count);
     }
-    char line[LINE];
     w->put = sink, w->with = with, w->clock = clock, w->pid = meta_job_rank(), w->used = 0;
     count = 0;
     for (size_t k = 0; k < list_count; ++k)
         for (meta_trace_chunk *c = lists[k]; c; c = c->next)
             for (size_t n = 0; n < c->count; ++n) sorted[count++] = &c->event[n];
     qsort(sorted, count, sizeof *sorted, order);
-    put(w, line,
-        snprintf(line, sizeof line,
-                 "{\"ph\":\"M\",\"pid\":%d,\"name\":\"process_name\",\"args\":{\"name\":\"rank "
-                 "%d\"}},\n",
-                 w->pid, w->pid));
+    put_process(w);
     put_tracks(w, sorted, count);
     flush(w);
     free(sorted);

@@ -57,17 +57,18 @@ meta_recorder *meta_recorder_own(void)
 
 /* ------------------------------------------------------------------ its table; with its lock */
 
-static bool is_row(const meta_tally *r, const char *name, const meta_device *device, int where)
+static bool is_row(const meta_tally *r, const meta_tally *wanted)
 {
-    return r->name == name && r->device == device && (int)r->where == where;
+    return r->name == wanted->name && r->label == wanted->label && r->device == wanted->device &&
+           r->where == wanted->where;
 }
 
-static meta_tally *place_of(meta_tally *rows, size_t room, const char *name,
-                            const meta_device *device, int where)
+static meta_tally *place_of(meta_tally *rows, size_t room, const meta_tally *wanted)
 {
-    const uintptr_t mixed = (uintptr_t)name / 8 * 31 + (uintptr_t)device / 64 + (unsigned)where;
+    const uintptr_t mixed = (uintptr_t)wanted->name / 8 * 31 + (uintptr_t)wanted->label / 8 * 7 +
+                            (uintptr_t)wanted->device / 64 + (unsigned)wanted->where;
     size_t k = (mixed ^ mixed >> 7) % room;
-    while (rows[k].name && !is_row(&rows[k], name, device, where)) k = (k + 1) % room;
+    while (rows[k].name && !is_row(&rows[k], wanted)) k = (k + 1) % room;
     return &rows[k];
 }
 
@@ -77,22 +78,20 @@ static bool grow(meta_recorder *r)
     meta_tally *larger = calloc(room, sizeof *larger);
     if (!larger) return false;
     for (size_t k = 0; k < r->room; ++k)
-        if (r->rows[k].name)
-            *place_of(larger, room, r->rows[k].name, r->rows[k].device, r->rows[k].where) =
-                r->rows[k];
+        if (r->rows[k].name) *place_of(larger, room, &r->rows[k]) = r->rows[k];
     free(r->rows);
     r->rows = larger;
     r->room = room;
     return true;
 }
 
-void meta_recorder_tally(meta_recorder *r, const char *name, const meta_device *device,
-                         meta_profile_where where, uint64_t bytes, uint64_t begin, uint64_t end)
+void meta_recorder_tally(meta_recorder *r, const meta_tally *of, uint64_t bytes, uint64_t begin,
+                         uint64_t end)
 {
     if (2 * r->used >= r->room && !grow(r)) return;
-    meta_tally *line = place_of(r->rows, r->room, name, device, where);
+    meta_tally *line = place_of(r->rows, r->room, of);
     if (!line->name) {
-        *line = (meta_tally){.name = name, .device = device, .where = where};
+        *line = *of;
         ++r->used;
     }
     ++line->calls;

@@ -21,7 +21,8 @@ typedef struct meta_record {
 
 /** A line of a thread's table. */
 typedef struct meta_tally {
-    const char *name; /**< NULL: an unused place */
+    const char *name;  /**< NULL: an unused place */
+    const char *label; /**< of the buffer, NULL without one */
     const meta_device *device;
     meta_profile_where where;
     uint64_t calls, bytes, timed, timed_bytes, nanoseconds;
@@ -46,9 +47,10 @@ extern meta_recorder *_Atomic meta_recorders; /**< all there ever were */
 void meta_recorders_begin(void);
 /** This thread's; NULL where there is no memory for it. */
 meta_recorder *meta_recorder_own(void);
-/** Add a call to its table; with its lock. @p begin and @p end are 0 where it is not known when. */
-void meta_recorder_tally(meta_recorder *r, const char *name, const meta_device *device,
-                         meta_profile_where where, uint64_t bytes, uint64_t begin, uint64_t end);
+/** Add a call to its line for the name, label, device and place of @p of, which is zero otherwise; with
+ *  its lock. @p begin and @p end are 0 where it is not known when. */
+void meta_recorder_tally(meta_recorder *r, const meta_tally *of, uint64_t bytes, uint64_t begin,
+                         uint64_t end);
 /** Forget its table. */
 void meta_recorder_clear(meta_recorder *r);
 

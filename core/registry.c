@@ -22,6 +22,9 @@ static struct {
 } freed[FREED];
 static size_t freed_next;
 
+/* Whether any buffer has had a label: most programs give none. */
+static _Atomic bool labelled;
+
 /* A note lives as long as its buffer, and on in `freed`; then another buffer has it. */
 static meta_note *spare;
 
@@ -233,19 +236,47 @@ const char *meta_registry_words(const void *ptr, char words[META_NOTE_ROOM])
     return words;
 }
 
+bool meta_registry_labelled(void)
+{
+    return labelled;
+}
+
+/* The buffer with byte @p at of a device's memory object. Where addresses are the device's own,
+ * they lead to it. With the lock held. */
+static const meta_allocation *of_object(const meta_device *device, const void *object, uint64_t at)
+{
+    const meta_allocation *a = holding((const void *)((uintptr_t)object + at));
+    if (a && a->kind != META_MEMORY_HOST && a->device == device && a->memory.object == object)
+        return a;
+    for (a = table; a < table + count; ++a)
+        if (a->kind != META_MEMORY_HOST && a->device == device && a->memory.object == object &&
+            at >= a->front && at - a->front < a->memory.bytes)
+            return a;
+    return NULL;
+}
+
 bool meta_registry_object(const meta_device *device, const void *object, uint64_t at,
                           meta_allocation *found)
 {
-    bool any = false;
     pthread_rwlock_rdlock(&lock);
-    for (size_t k = 0; k < count && !any; ++k) {
-        const meta_allocation *a = &table[k];
-        any = a->kind != META_MEMORY_HOST && a->device == device && a->memory.object == object &&
-              at >= a->front && at - a->front < a->memory.bytes;
-        if (any) *found = *a;
+    const meta_allocation *a = of_object(device, object, at);
+    if (a) *found = *a;
+    pthread_rwlock_unlock(&lock);
+    return a != NULL;
+}
+
+void meta_registry_label(const meta_device *device, const void *object, uint64_t at,
+                         meta_called *called)
+{
+    pthread_rwlock_rdlock(&lock);
+    const meta_allocation *a = of_object(device, object, at);
+    *called = (meta_called){.object = object, .first = at, .end = at + 1};
+    if (a) {
+        called->first = a->front;
+        called->end = a->front + a->memory.bytes;
+        meta_label_copy(called->label, a->note ? a->note->label : NULL);
     }
     pthread_rwlock_unlock(&lock);
-    return any;
 }
 
 void meta_registry_each(void (*function)(const meta_allocation *, void *), void *with)
@@ -281,6 +312,7 @@ void meta_registry_forget(void)
     free(table);
     table = NULL;
     count = room = 0;
+    labelled = false;
     memset(freed, 0, sizeof freed);
     pthread_rwlock_unlock(&lock);
 }
@@ -381,7 +413,7 @@ meta_err meta_label(const void *ptr, const char *label)
     pthread_rwlock_wrlock(&lock);
     meta_allocation *a = ptr ? holding(ptr) : NULL;
     if (!a) error = no_buffer(ptr, "ptr");
-    else if (note_of(a)) meta_label_copy(a->note->label, label);
+    else if (note_of(a)) meta_label_copy(a->note->label, label), labelled = true;
     else error = meta_fail(META_ERR_NO_MEMORY, "the host has no memory for a label");
     pthread_rwlock_unlock(&lock);
     return error;

@@ -123,6 +123,29 @@ static void messages_and_exchanges_are_counted(void)
     CHECK_OK(meta_comm_finalize());
 }
 
+/* Copies by which comm/chunk.c chooses the size of pieces are those of no message or exchange. */
+static void what_the_library_measures_has_a_line_of_its_own(void)
+{
+    enum { MANY = 1 << 16, MEASURED = 10 };
+    meta_profile_share share;
+    uint64_t bytes;
+    ring r = {.plan = {0}};
+    CHECK_OK(meta_timers_init());
+    begin();
+    for (int k = 0; k < 2; ++k) CHECK_OK(meta_alloc(&r.fields[k], MANY * sizeof(double)));
+    for (int k = 0; k < 2; ++k) send_round(&r, MANY); /* measured once for both */
+    if (CHECK_OK(core->profile_share(&share))) {
+        CHECK_U64(calls_of(&share, META_WHERE_MEASURE, "copy d2h", &bytes), MEASURED);
+        CHECK_U64(calls_of(&share, META_WHERE_MEASURE, "", &bytes), MEASURED);
+        CHECK_U64(calls_of(&share, META_WHERE_HALO, "", &bytes), 0);
+        CHECK_U64(calls_of(&share, META_WHERE_WORK, "", &bytes), 0);
+        check_line(&share, META_WHERE_WIRE, "message out", 2, 2 * MANY * sizeof(double));
+        free(share.rows);
+    }
+    for (int k = 0; k < 2; ++k) CHECK_OK(meta_free(r.fields[k]));
+    CHECK_OK(meta_comm_finalize());
+}
+
 static double seconds(void)
 {
     struct timespec t;
@@ -300,6 +323,7 @@ static void the_log_of_a_rank_says_what_was_chosen_and_why(void)
 }
 
 TEST_MPI_MAIN(PROMISE(messages_and_exchanges_are_counted),
+              PROMISE(what_the_library_measures_has_a_line_of_its_own),
               PROMISE(what_is_hidden_is_time_of_kernels_within_exchanges),
               PROMISE(rank_0_prints_one_table_of_all),
               PROMISE(the_log_of_a_rank_says_what_was_chosen_and_why))

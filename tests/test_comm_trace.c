@@ -4,14 +4,14 @@
  *  message's two ends find each other; and what becomes of one that cannot be written. */
 /* TEST: backends=all np=1,2,3 mixed=yes timeout=120 labels=comm,tools */
 /* TEST: backends=openmp np=2 with=SHARED=off timeout=120 labels=comm,tools */
-#include <inttypes.h>
-#include <jansson.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "test_mpi.h"
+#include "trace.h"
 
 enum {
     LONG = 4096,
@@ -27,14 +27,23 @@ enum {
 static const char odd_name[] = "a \"range\" \\ of\nodd \xff letters, \xc3\xa9";
 static const char odd_shown[] = "a \"range\" \\ of\nodd \xef\xbf\xbd letters, \xc3\xa9";
 
+/* A label has no characters that a line of a terminal would break over. */
+static const char labelled_oddly[] = "a \"range\" \\ of?odd \xef\xbf\xbd letters, \xc3\xa9";
+
+/* Of the fields of a run. */
+static const char *const labels[FIELDS + 2] = {"density", "energy", odd_name, NULL};
+
 static char path[512];
 
 /* ------------------------------------------------------------------ a run */
 
+/* What META_PROFILE names before the trace. */
+static const char *besides = "";
+
 static void begin(const char *to)
 {
     char value[600];
-    snprintf(value, sizeof value, "trace:%s", to);
+    snprintf(value, sizeof value, "%strace:%s", besides, to);
     setenv("META_PROFILE", value, 1);
     test_find_own_plugins();
     test_require(meta_comm_init(NULL, NULL));
@@ -68,6 +77,16 @@ static void send_round(void *const *fields, int64_t count, int tag)
     CHECK_OK(meta_event_free(&sent));
 }
 
+/* Of the range "all". */
+static int64_t time_around, time_within;
+
+static int64_t nanoseconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
 static void run(void)
 {
     const int periodic = 1;
@@ -87,13 +106,18 @@ static void run(void)
         CHECK_OK(meta_alloc(&fields[k], (size_t)count * sizeof zero));
         CHECK_OK(meta_fill(fields[k], count, &zero, META_F64, NULL));
     }
+    for (int k = 0; k < FIELDS + 2; ++k) CHECK_OK(meta_label(fields[k], labels[k]));
     for (int k = 0; k < 2; ++k) CHECK_OK(meta_halo_create(&plan[k], &desc));
+    time_around = nanoseconds();
     CHECK_OK(meta_range_push("all"));
+    time_within = nanoseconds();
     for (int k = 0; k < EXCHANGES; ++k) exchange(plan[k % 2], fields);
     CHECK_OK(meta_range_push(odd_name));
     for (int k = 0; k < MESSAGES; ++k) send_round(fields, k % 2 ? 10 : LARGE, k / 2);
     CHECK_OK(meta_range_pop());
+    time_within = nanoseconds() - time_within;
     CHECK_OK(meta_range_pop());
+    time_around = nanoseconds() - time_around;
     for (int k = 0; k < 2; ++k) CHECK_OK(meta_halo_free(&plan[k]));
     for (int k = 0; k < FIELDS + 2; ++k) CHECK_OK(meta_free(fields[k]));
     MPI_Comm_free(&cart);
@@ -105,263 +129,7 @@ static void end(void)
     unsetenv("META_PROFILE");
 }
 
-/* ------------------------------------------------------------------ reading it */
-
-typedef struct slice {
-    int pid, tid;
-    int64_t begin, end; /* nanoseconds */
-    const char *category, *name;
-} slice;
-
-typedef struct arrow {
-    const char *id;
-    int pid, tid;
-    int64_t at;
-} arrow;
-
-typedef struct trace {
-    json_t *events;
-    size_t slices, starts, ends;
-    slice *slice;
-    arrow *start, *end;
-} trace;
-
-static const char *text_of(const json_t *event, const char *key)
-{
-    const char *text = json_string_value(json_object_get(event, key));
-    return text ? text : "";
-}
-
-static int64_t nanoseconds(const json_t *event, const char *key)
-{
-    const json_t *number = json_object_get(event, key);
-    CHECK(json_is_number(number));
-    return (int64_t)(json_number_value(number) * 1000 + 0.5);
-}
-
-static int number_of(const json_t *event, const char *key)
-{
-    const json_t *number = json_object_get(event, key);
-    CHECK(json_is_integer(number));
-    return (int)json_integer_value(number);
-}
-
-static void take_slice(trace *t, const json_t *event)
-{
-    const int64_t begin_at = nanoseconds(event, "ts"), length = nanoseconds(event, "dur");
-    CHECK(begin_at >= 0 && length >= 0);
-    t->slice[t->slices++] =
-        (slice){number_of(event, "pid"), number_of(event, "tid"), begin_at,
-                begin_at + length,       text_of(event, "cat"),   text_of(event, "name")};
-}
-
-static void take_event(trace *t, const json_t *event)
-{
-    const char *phase = text_of(event, "ph");
-    const int pid = number_of(event, "pid");
-    if (!CHECK(pid >= 0 && pid < test_size)) return;
-    if (strcmp(phase, "X") == 0) {
-        take_slice(t, event);
-    } else if (strcmp(phase, "s") == 0 || strcmp(phase, "f") == 0) {
-        const arrow a = {text_of(event, "id"), pid, number_of(event, "tid"),
-                         nanoseconds(event, "ts")};
-        if (*phase == 's') t->start[t->starts++] = a;
-        else t->end[t->ends++] = a;
-        if (*phase == 'f') CHECK_STRING(text_of(event, "bp"), "e");
-    } else {
-        CHECK_STRING(phase, "M");
-    }
-}
-
-static bool take_events(trace *t)
-{
-    const size_t count = json_array_size(t->events);
-    t->slice = calloc(count + 1, sizeof *t->slice);
-    t->start = calloc(count + 1, sizeof *t->start);
-    t->end = calloc(count + 1, sizeof *t->end);
-    for (size_t k = 0; k < count; ++k) take_event(t, json_array_get(t->events, k));
-    return CHECK(t->slices > 0);
-}
-
-static bool read_trace(trace *t)
-{
-    json_error_t error;
-    *t = (trace){.events = json_load_file(path, JSON_REJECT_DUPLICATES, &error)};
-    if (!t->events) return FAIL("%s, line %d: %s", path, error.line, error.text);
-    return CHECK(json_is_array(t->events)) && take_events(t);
-}
-
-static void free_trace(trace *t)
-{
-    json_decref(t->events);
-    free(t->slice);
-    free(t->start);
-    free(t->end);
-    remove(path);
-}
-
-/* ------------------------------------------------------------------ what must hold */
-
-static int same_thread(const void *a, const void *b)
-{
-    const slice *x = *(const slice *const *)a, *y = *(const slice *const *)b;
-    if (x->pid != y->pid) return x->pid - y->pid;
-    if (x->tid != y->tid) return x->tid - y->tid;
-    return (x > y) - (x < y); /* as they stand in the file */
-}
-
-/* On each thread of the trace time never goes back, and what begins within a slice ends in it. */
-static void check_nesting(const trace *t)
-{
-    enum { DEEPEST = 8 };
-    int64_t open[DEEPEST], last = 0;
-    int depth = 0;
-    const slice **sorted = calloc(t->slices, sizeof *sorted);
-    for (size_t k = 0; k < t->slices; ++k) sorted[k] = &t->slice[k];
-    qsort(sorted, t->slices, sizeof *sorted, same_thread);
-    for (size_t k = 0; k < t->slices; ++k) {
-        const slice *s = sorted[k];
-        test_case("rank %d, thread %d, %s", s->pid, s->tid, s->name);
-        if (k == 0 || sorted[k - 1]->pid != s->pid || sorted[k - 1]->tid != s->tid)
-            depth = 0, last = 0;
-        CHECK(s->begin >= last);
-        last = s->begin;
-        while (depth > 0 && open[depth - 1] <= s->begin && open[depth - 1] < s->end) --depth;
-        if (depth > 0) {
-            CHECK(s->end <= open[depth - 1]);
-            /* Nothing else nests, but what takes no time may lie at the end of something. */
-            if (s->begin < open[depth - 1]) CHECK_STRING(s->category, "range");
-        }
-        if (CHECK(depth < DEEPEST)) open[depth++] = s->end;
-        while (depth > 0 && strcmp(s->category, "range") != 0 && open[depth - 1] <= s->begin)
-            --depth; /* it took none */
-    }
-    free(sorted);
-    test_case("all");
-}
-
-static int same_arrow(const void *a, const void *b)
-{
-    return strcmp(((const arrow *)a)->id, ((const arrow *)b)->id);
-}
-
-static void check_holds_on(const trace *t, const arrow *a)
-{
-    for (size_t k = 0; k < t->slices; ++k) {
-        const slice *s = &t->slice[k];
-        if (s->pid == a->pid && s->tid == a->tid && s->begin <= a->at && a->at <= s->end) return;
-    }
-    FAIL("arrow %s lies in no slice", a->id);
-}
-
-/* Each message that was sent was received, once, and not before. */
-static void check_flows(trace *t, size_t expected)
-{
-    CHECK_U64(t->starts, expected);
-    CHECK_U64(t->ends, expected);
-    if (t->starts != t->ends) return;
-    qsort(t->start, t->starts, sizeof *t->start, same_arrow);
-    qsort(t->end, t->ends, sizeof *t->end, same_arrow);
-    for (size_t k = 0; k < t->starts; ++k) {
-        const arrow *from = &t->start[k], *to = &t->end[k];
-        int sender = -1, receiver = -1;
-        test_case("flow %s", from->id);
-        CHECK_STRING(to->id, from->id);
-        if (k > 0) CHECK(strcmp(from[-1].id, from->id) != 0);
-        CHECK_INT(sscanf(from->id, "%d>%d.", &sender, &receiver), 2);
-        CHECK_INT(from->pid, sender);
-        CHECK_INT(to->pid, receiver);
-        CHECK(from->at <= to->at);
-        check_holds_on(t, from);
-        check_holds_on(t, to);
-    }
-    test_case("all");
-}
-
-static int slices_of(const trace *t, int pid, const char *category, const char *name)
-{
-    int count = 0;
-    for (size_t k = 0; k < t->slices; ++k) {
-        const slice *s = &t->slice[k];
-        if ((pid < 0 || s->pid == pid) && strcmp(s->category, category) == 0 &&
-            strncmp(s->name, name, strlen(name)) == 0)
-            ++count;
-    }
-    return count;
-}
-
-/* How many events @p name there are of that rank, and of that thread where it is not negative. */
-static int titles_of(const trace *t, const char *name, int pid, int tid)
-{
-    int count = 0;
-    for (size_t k = 0; k < json_array_size(t->events); ++k) {
-        const json_t *event = json_array_get(t->events, k);
-        if (strcmp(text_of(event, "name"), name) == 0 && number_of(event, "pid") == pid &&
-            (tid < 0 || number_of(event, "tid") == tid))
-            ++count;
-    }
-    return count;
-}
-
-/* Every thread with slices has a name, and every rank. */
-static void check_names(const trace *t)
-{
-    for (size_t k = 0; k < t->slices; ++k) {
-        const slice *s = &t->slice[k];
-        if (k > 0 && s[-1].pid == s->pid && s[-1].tid == s->tid) continue;
-        CHECK_INT(titles_of(t, "thread_name", s->pid, s->tid), 1);
-        CHECK_INT(titles_of(t, "process_name", s->pid, -1), 1);
-    }
-}
-
-/* A call that waits lies within the range around it, whatever clock its device has. */
-static void check_fills_within_steps(const trace *t, int pid)
-{
-    int inside = 0;
-    for (size_t k = 0; k < t->slices; ++k) {
-        const slice *fill = &t->slice[k];
-        if (fill->pid != pid || strcmp(fill->name, "fill f64") != 0) continue;
-        for (size_t n = 0; n < t->slices; ++n) {
-            const slice *s = &t->slice[n];
-            if (s->pid == pid && strcmp(s->name, "step") == 0 && s->begin <= fill->begin &&
-                fill->end <= s->end)
-                ++inside;
-        }
-    }
-    CHECK_INT(inside, EXCHANGES);
-}
-
-static void everything_that_ran_is_there_and_fits_together(void)
-{
-    const int ways = test_size > 1 ? 2 : 0;
-    trace t;
-    begin_in_file();
-    run();
-    end();
-    if (test_rank != 0) {
-        CHECK(access(path, F_OK) != 0); /* one file for all */
-        return;
-    }
-    if (!read_trace(&t)) return;
-    check_nesting(&t);
-    check_names(&t);
-    check_flows(&t, (size_t)(test_size * EXCHANGES * ways + (ways ? test_size * MESSAGES : 0)));
-    for (int pid = 0; pid < test_size; ++pid) {
-        test_case("rank %d", pid);
-        CHECK_INT(slices_of(&t, pid, "range", "all"), 1);
-        CHECK_INT(slices_of(&t, pid, "range", odd_shown), 1);
-        CHECK_INT(slices_of(&t, pid, "range", "step"), EXCHANGES);
-        CHECK_INT(slices_of(&t, pid, "kernel", "fill f64"), EXCHANGES + FIELDS + 2);
-        CHECK_INT(slices_of(&t, pid, "message", "ghosts out"), EXCHANGES * ways);
-        CHECK_INT(slices_of(&t, pid, "message", "ghosts in"), EXCHANGES * ways);
-        CHECK_INT(slices_of(&t, pid, "message", "message out"), MESSAGES);
-        CHECK_INT(slices_of(&t, pid, "message", "message in"), MESSAGES);
-        check_fills_within_steps(&t, pid);
-    }
-    free_trace(&t);
-}
-
-/* ------------------------------------------------------------------ what cannot be written */
+/* ------------------------------------------------------------------ what it says */
 
 static int kept_stream = -1;
 static FILE *caught;
@@ -385,6 +153,233 @@ static void take_caught(char *text, size_t room)
     fclose(caught);
 }
 
+/* ------------------------------------------------------------------ what must hold */
+
+/* How many slices there are of that rank and name, whose buffers @p key (written, read) are
+ * @p label. */
+static int labelled_slices(const trace *t, int pid, const char *name, const char *key,
+                           const char *label)
+{
+    int count = 0;
+    for (size_t k = 0; k < t->slices; ++k)
+        if (t->slice[k].pid == pid && strcmp(t->slice[k].name, name) == 0 &&
+            strcmp(trace_text(t->slice[k].args, key), label) == 0)
+            ++count;
+    return count;
+}
+
+static int events_of(const trace *t, const char *name)
+{
+    int count = 0;
+    for (size_t k = 0; k < json_array_size(t->events); ++k)
+        if (strcmp(trace_text(json_array_get(t->events, k), "name"), name) == 0) ++count;
+    return count;
+}
+
+/* A call that waits lies within the range around it, whatever clock its device has. */
+static void check_fills_within_steps(const trace *t, int pid)
+{
+    int inside = 0;
+    for (size_t k = 0; k < t->slices; ++k) {
+        const trace_slice *fill = &t->slice[k];
+        if (fill->pid != pid || strcmp(fill->name, "fill f64") != 0) continue;
+        for (size_t n = 0; n < t->slices; ++n) {
+            const trace_slice *s = &t->slice[n];
+            if (s->pid == pid && strcmp(s->name, "step") == 0 && s->begin <= fill->begin &&
+                fill->end <= s->end)
+                ++inside;
+        }
+    }
+    CHECK_INT(inside, EXCHANGES);
+}
+
+/* A range takes as long as its thread's clock says. */
+static void check_time(const trace *t)
+{
+    for (size_t k = 0; k < t->slices; ++k) {
+        const trace_slice *s = &t->slice[k];
+        if (s->pid != 0 || strcmp(s->name, "all") != 0) continue;
+        if (s->end - s->begin < time_within - 2 || s->end - s->begin > time_around + 2)
+            FAIL("the range took %lld ns, of %lld to %lld", (long long)(s->end - s->begin),
+                 (long long)time_within, (long long)time_around);
+    }
+}
+
+/* With a summary or without. */
+static void check_everything(const char *also)
+{
+    const int ways = test_size > 1 ? 2 : 0;
+    char text[1 << 14];
+    trace t;
+    besides = also;
+    begin_in_file();
+    run();
+    catch_errors();
+    end();
+    take_caught(text, sizeof text);
+    besides = "";
+    CHECK_INT(strstr(text, "libmeta:") != NULL, test_rank == 0 && *also);
+    if (test_rank != 0) {
+        CHECK(access(path, F_OK) != 0); /* one file for all */
+        return;
+    }
+    if (!CHECK_STRING(trace_read(&t, path, NULL, 0), "")) return;
+    remove(path);
+    CHECK_STRING(trace_fault(&t), "");
+    CHECK_U64(t.starts, test_size * (EXCHANGES * ways + (ways ? MESSAGES : 0)));
+    for (int pid = 0; pid < test_size; ++pid) {
+        test_case("rank %d", pid);
+        CHECK_INT(trace_slices_of(&t, pid, "range", "all"), 1);
+        CHECK_INT(trace_slices_of(&t, pid, "range", odd_shown), 1);
+        CHECK_INT(trace_slices_of(&t, pid, "range", "step"), EXCHANGES);
+        CHECK_INT(trace_slices_of(&t, pid, "kernel", "fill f64"), EXCHANGES + FIELDS + 2);
+        CHECK_INT(trace_slices_of(&t, pid, "message", "ghosts out"), EXCHANGES * ways);
+        CHECK_INT(trace_slices_of(&t, pid, "message", "ghosts in"), EXCHANGES * ways);
+        CHECK_INT(trace_slices_of(&t, pid, "message", "message out"), MESSAGES);
+        CHECK_INT(trace_slices_of(&t, pid, "message", "message in"), MESSAGES);
+        CHECK_INT(labelled_slices(&t, pid, "fill f64", "written", labelled_oddly), EXCHANGES);
+        CHECK_INT(labelled_slices(&t, pid, "fill f64", "written", ""), FIELDS + 2);
+        CHECK_INT(labelled_slices(&t, pid, "pack f64", "read", "density, energy"),
+                  ways ? EXCHANGES : 0);
+        check_fills_within_steps(&t, pid);
+    }
+    check_time(&t);
+    trace_free(&t);
+}
+
+static void everything_that_ran_is_there_and_fits_together(void)
+{
+    check_everything("");
+}
+
+static void a_summary_beside_it_changes_nothing(void)
+{
+    check_everything("summary,");
+}
+
+/* ------------------------------------------------------------------ whether it would be seen */
+
+/* Two slices of one thread, the second one directly behind the first one in the file. */
+static trace_slice *neighbours(const trace *t)
+{
+    for (size_t k = 0; k + 1 < t->slices; ++k) {
+        trace_slice *s = &t->slice[k];
+        if (s[0].pid == s[1].pid && s[0].tid == s[1].tid && strcmp(s->category, "kernel") == 0 &&
+            s[0].end - s[0].begin > 2 && s[0].end <= s[1].begin && s[1].begin < s[1].end)
+            return s;
+    }
+    return NULL;
+}
+
+static void check_sees(trace *t, const char *part)
+{
+    test_case("%s", part);
+    CHECK_CONTAINS(trace_fault(t), part);
+}
+
+static void check_sees_slices(trace *t)
+{
+    trace_slice *s = neighbours(t);
+    if (!CHECK(s != NULL)) return;
+    const trace_slice kept[2] = {s[0], s[1]};
+    s[1].begin = s[0].begin - 1;
+    check_sees(t, "time goes back");
+    s[1].begin = s[0].end - 1;
+    check_sees(t, s[1].end > s[0].end ? "after it" : "lies within");
+    s[1].end = s[0].end;
+    check_sees(t, "lies within");
+    memcpy(s, kept, sizeof kept);
+    s[0].tid = 999999;
+    check_sees(t, "thread 999999, has not one name");
+    memcpy(s, kept, sizeof kept);
+    CHECK_STRING(trace_fault(t), "");
+}
+
+static void check_sees_arrows(trace *t)
+{
+    const trace_arrow kept = t->end[0];
+    if (!CHECK(t->starts > 1 && t->starts == t->ends)) return;
+    --t->ends;
+    check_sees(t, "messages begin");
+    ++t->ends;
+    t->end[0].id = "0>0.7.7";
+    check_sees(t, "has one end");
+    CHECK_STRING(t->end[0].id, "0>0.7.7"); /* it sorts first */
+    t->end[0] = kept;
+    CHECK_STRING(trace_fault(t), "");
+    t->end[0].at = t->start[0].at - 1;
+    check_sees(t, "before it is sent");
+    t->end[0] = kept;
+    t->end[0].at = INT64_MAX;
+    check_sees(t, "lies in no slice");
+    t->end[0] = kept;
+    t->end[0].pid = t->start[0].pid;
+    check_sees(t, "goes from rank");
+    t->end[0] = kept;
+    t->start[1].id = t->start[0].id;
+    check_sees(t, "two messages are");
+}
+
+/* What the tests of a trace would overlook if their parser did. */
+static void faults_put_into_a_trace_are_seen(void)
+{
+    static const char *const texts[] = {
+        "[{\"ph\":\"X\",\"pid\":0,\"tid\":1,\"ts\":1.000,\"dur\":-0.001,\"name\":\"a\"}]",
+        "[{\"ph\":\"X\",\"pid\":0,\"tid\":1,\"dur\":1,\"name\":\"a\"}]",
+        "[{\"ph\":\"X\",\"pid\":0,\"pid\":1}]",
+        "[{\"ph\":\"f\",\"pid\":0,\"tid\":1,\"ts\":1}]",
+        "[{\"ph\":\"M\",\"pid\":0}",
+        "{\"ph\":\"M\",\"pid\":0}"};
+    trace t;
+    for (size_t k = 0; k < sizeof texts / sizeof *texts; ++k) {
+        test_case("%s", texts[k]);
+        CHECK(*trace_read(&t, NULL, texts[k], strlen(texts[k])));
+        trace_free(&t);
+    }
+    begin_in_file();
+    run();
+    end();
+    if (test_rank != 0 || !CHECK_STRING(trace_read(&t, path, NULL, 0), "")) return;
+    remove(path);
+    if (!CHECK_STRING(trace_fault(&t), "")) return;
+    check_sees_slices(&t);
+    if (test_size > 1) check_sees_arrows(&t);
+    trace_free(&t);
+}
+
+/* ------------------------------------------------------------------ what is too long */
+
+/* A trace has as many events as it is allowed, says so, and is a whole one. */
+static void a_long_run_leaves_its_beginning(void)
+{
+    enum { MOST = 100, RANGES = 150 };
+    char text[4096];
+    trace t;
+    setenv("META_TRACE_EVENTS", "100", 1);
+    begin_in_file();
+    catch_errors();
+    for (int k = 0; k < RANGES; ++k) {
+        CHECK_OK(meta_range_push("one of many"));
+        CHECK_OK(meta_range_pop());
+    }
+    end();
+    take_caught(text, sizeof text);
+    unsetenv("META_TRACE_EVENTS");
+    const char *first = strstr(text, "warning");
+    CHECK(first && !strstr(first + 1, "warning"));
+    CHECK_CONTAINS(text, "the first 100 events");
+    if (test_rank != 0 || !CHECK_STRING(trace_read(&t, path, NULL, 0), "")) return;
+    remove(path);
+    CHECK_STRING(trace_fault(&t), "");
+    for (int pid = 0; pid < test_size; ++pid)
+        CHECK_INT(trace_slices_of(&t, pid, "range", "one of many"), MOST);
+    CHECK_INT(events_of(&t, "what comes after the first 100 events is left out"), test_size);
+    CHECK_INT(events_of(&t, "process_labels"), test_size);
+    trace_free(&t);
+}
+
+/* ------------------------------------------------------------------ what cannot be written */
+
 /* The run is unharmed, and rank 0 says once what is wrong with the file. */
 static void check_warning(const char *text, const char *file, const char *reason)
 {
@@ -402,6 +397,7 @@ static void check_warning(const char *text, const char *file, const char *reason
 static void a_file_that_cannot_be_written_is_a_warning(void)
 {
     static const char *const files[][2] = {{"/dev/full", "No space left on device"},
+                                           {"/", "Is a directory"},
                                            {"/nowhere/at/all.json", "No such file or directory"},
                                            {"/dev/null/file", "Not a directory"}};
     char text[4096];
@@ -419,7 +415,7 @@ static void a_file_that_cannot_be_written_is_a_warning(void)
 static void check_cut_file(int64_t most)
 {
     static char text[1 << 19];
-    json_error_t error;
+    trace t;
     FILE *f = fopen(path, "r");
     if (!CHECK(f != NULL)) return;
     const size_t length = fread(text, 1, sizeof text - 3, f);
@@ -429,10 +425,8 @@ static void check_cut_file(int64_t most)
     CHECK((int64_t)length <= most);
     if (!CHECK(length > 2 && strcmp(text + length - 3, "},\n") == 0)) return;
     memcpy(text + length - 2, "]\n", 3);
-    json_t *events = json_loads(text, JSON_REJECT_DUPLICATES, &error);
-    if (!events) FAIL("line %d: %s", error.line, error.text);
-    else CHECK(json_array_size(events) > 0);
-    json_decref(events);
+    if (CHECK_STRING(trace_read(&t, NULL, text, length), "")) CHECK(t.slices > 0);
+    trace_free(&t);
 }
 
 /* As where a disk becomes full in the middle, in the first piece that is written or a later one:
@@ -463,5 +457,7 @@ static void a_file_that_is_cut_off_still_opens(void)
 }
 
 TEST_MPI_MAIN(PROMISE(everything_that_ran_is_there_and_fits_together),
+              PROMISE(a_summary_beside_it_changes_nothing),
+              PROMISE(faults_put_into_a_trace_are_seen), PROMISE(a_long_run_leaves_its_beginning),
               PROMISE(a_file_that_cannot_be_written_is_a_warning),
               PROMISE(a_file_that_is_cut_off_still_opens))

@@ -3,6 +3,7 @@
  *  What is counted of a run: every call and byte, times that fit into the time that passed, ranges,
  *  the table, and what another tool is told. */
 /* TEST: backends=all,late,plain timeout=120 labels=core smoke=yes */
+#include "child.h"
 #include "internal.h"
 #include "test.h"
 
@@ -250,6 +251,57 @@ static void a_new_beginning_counts_from_zero(void)
     CHECK_OK(meta_finalize());
 }
 
+/* ------------------------------------------------------------------ labels */
+
+static void check_label(const meta_profile_share *share, const char *name, const char *label,
+                        uint64_t calls, uint64_t bytes)
+{
+    uint64_t found = 0, found_bytes = 0;
+    test_case("%s of \"%s\"", name, label);
+    for (size_t k = 0; k < share->count; ++k)
+        if (strcmp(share->rows[k].name, name) == 0 && strcmp(share->rows[k].label, label) == 0)
+            found += share->rows[k].calls, found_bytes += share->rows[k].bytes;
+    CHECK_U64(found, calls);
+    CHECK_U64(found_bytes, bytes);
+}
+
+/* A line for the name, and one for each label: of the buffer written, or else of those read. */
+static void lines_name_buffers_by_their_labels(void)
+{
+    static const char *const labels[] = {"density", "energy", NULL};
+    const uint64_t face = 2 * SIDE * SIDE * 8;
+    meta_profile_share share;
+    buffers w;
+    CHECK_OK(meta_timers_init());
+    CHECK_OK(meta_init());
+    make_buffers(&w);
+    for (uint64_t times = 1; times <= 3; ++times) { /* the buffer's name changes, and goes */
+        CHECK_OK(meta_label(w.a, labels[times - 1]));
+        for (uint64_t k = 0; k < times; ++k) CHECK_OK(work(&w, 0, META_ASYNC));
+    }
+    CHECK_OK(meta_label(w.a, "a"));
+    CHECK_OK(meta_label(w.b, "b, the \"second\" \xc3\xa9"));
+    for (size_t kind = 1; kind < KINDS; ++kind) CHECK_OK(work(&w, kind, META_ASYNC));
+    CHECK_OK(meta_label(w.b, NULL));
+    CHECK_OK(work(&w, 8, META_ASYNC)); /* writes what has no name any more */
+    if (CHECK_OK(core->profile_share(&share))) {
+        check_label(&share, "fill f64", "", 6, 6 * BYTES);
+        check_label(&share, "fill f64", "density", 1, BYTES);
+        check_label(&share, "fill f64", "energy", 2, 2 * BYTES);
+        check_label(&share, "copy h2d", "a", 1, BYTES);
+        check_label(&share, "copy d2h", "b, the \"second\" \xc3\xa9", 1, BYTES);
+        check_label(&share, "axpy f64", "a", 1, 3 * INNER * 8);
+        check_label(&share, "dot f64", "a, b, the \"second\" \xc3\xa9", 1, 2 * INNER * 8);
+        check_label(&share, "reduce_max f64", "a", 1, INNER * 8);
+        check_label(&share, "pack f64", "", 2, 2 * face);
+        check_label(&share, "pack f64", "b, the \"second\" \xc3\xa9", 1, face);
+        check_label(&share, "pack f64", "a", 1, face);
+        free(share.rows);
+    }
+    free_buffers(&w);
+    CHECK_OK(meta_finalize());
+}
+
 /* ------------------------------------------------------------------ the table */
 
 static int kept_stream = -1;
@@ -286,14 +338,31 @@ static long calls_in(const char *table, const char *name)
     return -1;
 }
 
+/* Lines of a label that had one call. */
+static int labels_in(const char *table)
+{
+    int count = 0;
+    for (const char *at = table; (at = strstr(at, "    \"label ")); ++at)
+        count += strtol(strchr(at + 5, '"') + 1, NULL, 10) == 1;
+    return count;
+}
+
 static void meta_profile_prints_a_table_at_the_end(void)
 {
+    enum { LABELS = 11 };
     static char text[1 << 14];
+    char label[16];
     buffers w;
     setenv("META_PROFILE", "summary", 1);
     CHECK_OK(meta_init());
     make_buffers(&w);
     CHECK_OK(meta_range_push("my range"));
+    for (int k = 0; k < LABELS; ++k) {
+        snprintf(label, sizeof label, "label %d", k);
+        CHECK_OK(meta_label(w.b, label));
+        CHECK_OK(work(&w, 9, NULL));
+    }
+    CHECK_OK(meta_label(w.b, NULL));
     for (size_t kind = 0; kind < KINDS; ++kind)
         for (size_t k = 0; k <= kind; ++k) CHECK_OK(work(&w, kind, NULL));
     CHECK_OK(meta_range_pop());
@@ -304,8 +373,10 @@ static void meta_profile_prints_a_table_at_the_end(void)
     unsetenv("META_PROFILE");
     for (size_t kind = 0; kind < KINDS; ++kind) {
         test_case("%s", text);
-        CHECK_INT(calls_in(text, kinds[kind].name), (int)kind + 1);
+        CHECK_INT(calls_in(text, kinds[kind].name), (int)kind + 1 + (kind == 9 ? LABELS : 0));
     }
+    CHECK_INT(labels_in(text), 8);
+    CHECK_CONTAINS(text, "    and 3 more\n");
     CHECK_INT(calls_in(text, "my range"), 1);
     CHECK_CONTAINS(text, "libmeta: 1 process,");
     if (has_clock()) CHECK_CONTAINS(text, " %"); /* of a copy's speed */
@@ -321,9 +392,47 @@ static void a_wrong_value_is_named(void)
     setenv("META_PROFILE", "sumary", 1);
     CHECK_ERR_NAMES(meta_init(), META_ERR_ENVIRONMENT, "META_PROFILE=sumary");
     unsetenv("META_PROFILE");
+    for (int k = 0; k < 3; ++k) {
+        static const char *const values[] = {"0", "many", "-1"};
+        setenv("META_TRACE_EVENTS", values[k], 1);
+        CHECK_ERR_NAMES(meta_init(), META_ERR_ENVIRONMENT, "META_TRACE_EVENTS=");
+    }
+    unsetenv("META_TRACE_EVENTS");
     CHECK_OK(meta_init());
     CHECK_ERR(meta_timers_print(), META_ERR_STATE);
     CHECK_OK(meta_finalize());
+}
+
+/* ------------------------------------------------------------------ a process that just ends */
+
+static void end_without_finalize(void *path)
+{
+    char value[600];
+    snprintf(value, sizeof value, "trace:%s", (const char *)path);
+    setenv("META_PROFILE", value, 1);
+    CHECK_OK(meta_init());
+    CHECK_OK(meta_range_push("open"));
+    CHECK_OK(meta_range_push("closed"));
+    CHECK_OK(meta_range_pop());
+    exit(test_failures() > 0);
+}
+
+static void a_program_that_just_ends_leaves_what_was_known(void)
+{
+    static char text[1 << 14], said[1 << 12];
+    char path[64];
+    FILE *f;
+    snprintf(path, sizeof path, "tests/trace.%ld.json", (long)getpid());
+    CHECK_CHILD_SAYS(end_without_finalize, path, said);
+    CHECK_CONTAINS(said, "without meta_finalize()");
+    if (!CHECK((f = fopen(path, "r")) != NULL)) return;
+    text[fread(text, 1, sizeof text - 1, f)] = '\0';
+    fclose(f);
+    remove(path);
+    CHECK(strncmp(text, "[\n{", 3) == 0);
+    CHECK(strlen(text) > 4 && strcmp(text + strlen(text) - 4, "}\n]\n") == 0);
+    CHECK_CONTAINS(text, "\"name\":\"closed\"");
+    CHECK(!strstr(text, "\"name\":\"open\""));
 }
 
 /* ------------------------------------------------------------------ ranges */
@@ -516,11 +625,10 @@ static void a_tool_may_listen_to_nothing(void)
     CHECK_ERR_NAMES(meta_set_tool(&tool), META_ERR_ARGUMENT, "META_TOOL_INIT");
 }
 
-TEST_MAIN_WITH(&setting, PROMISE(every_call_and_byte_is_counted_and_no_time_twice),
-               PROMISE(threads_that_come_and_go_are_all_counted),
-               PROMISE(a_new_beginning_counts_from_zero),
-               PROMISE(meta_profile_prints_a_table_at_the_end), PROMISE(a_wrong_value_is_named),
-               PROMISE(ranges_nest_and_close),
-               PROMISE(ranges_are_passed_on_whether_or_not_they_are_counted),
-               PROMISE(a_tool_hears_of_each_beginning_and_end_once),
-               PROMISE(a_tool_may_listen_to_nothing))
+TEST_MAIN_WITH(
+    &setting, PROMISE(every_call_and_byte_is_counted_and_no_time_twice),
+    PROMISE(threads_that_come_and_go_are_all_counted), PROMISE(a_new_beginning_counts_from_zero),
+    PROMISE(lines_name_buffers_by_their_labels), PROMISE(meta_profile_prints_a_table_at_the_end),
+    PROMISE(a_wrong_value_is_named), PROMISE(a_program_that_just_ends_leaves_what_was_known),
+    PROMISE(ranges_nest_and_close), PROMISE(ranges_are_passed_on_whether_or_not_they_are_counted),
+    PROMISE(a_tool_hears_of_each_beginning_and_end_once), PROMISE(a_tool_may_listen_to_nothing))
