@@ -166,7 +166,10 @@ static const char *title_of(const meta_trace_event *e, char *text, size_t room)
         snprintf(text, room, "%s:%d %s", e->device->backend->name, e->device->index,
                  queues[e->queue]);
     else if (e->activity == META_ACTIVITY_MESSAGE)
-        snprintf(text, room, "messages %s", e->message.out ? "out" : "in");
+        snprintf(text, room, "%s",
+                 e->message.peer < 0 ? "reductions over ranks"
+                 : e->message.out    ? "messages out"
+                                     : "messages in");
     else snprintf(text, room, "ranges of thread %d", e->thread);
     return text;
 }
@@ -238,6 +241,12 @@ static int kind_of(const meta_trace_event *e)
     return e->activity == META_ACTIVITY_RANGE ? 0 : e->device ? 1 : 2;
 }
 
+/* Of a message: out, in, among all ranks. */
+static int direction_of(const meta_trace_event *e)
+{
+    return e->message.peer < 0 ? 2 : e->message.out ? 0 : 1;
+}
+
 static int compare_tracks(const meta_trace_event *a, const meta_trace_event *b)
 {
     if (kind_of(a) != kind_of(b)) return kind_of(a) - kind_of(b);
@@ -248,7 +257,7 @@ static int compare_tracks(const meta_trace_event *a, const meta_trace_event *b)
         if (a->device != b->device) return (uintptr_t)a->device < (uintptr_t)b->device ? -1 : 1;
         return (int)a->queue - (int)b->queue;
     default:
-        return (int)b->message.out - (int)a->message.out;
+        return direction_of(a) - direction_of(b);
     }
 }
 

@@ -91,6 +91,7 @@ static void run(void)
 {
     const int periodic = 1;
     const double zero = 0;
+    double sum = 1;
     void *fields[FIELDS + 2];
     meta_halo plan[2];
     MPI_Comm cart;
@@ -112,6 +113,7 @@ static void run(void)
     CHECK_OK(meta_range_push("all"));
     time_within = nanoseconds();
     for (int k = 0; k < EXCHANGES; ++k) exchange(plan[k % 2], fields);
+    CHECK_OK(meta_allreduce(&sum, &sum, 1, META_SUM, META_F64, NULL));
     CHECK_OK(meta_range_push(odd_name));
     for (int k = 0; k < MESSAGES; ++k) send_round(fields, k % 2 ? 10 : LARGE, k / 2);
     CHECK_OK(meta_range_pop());
@@ -154,6 +156,18 @@ static void take_caught(char *text, size_t room)
 }
 
 /* ------------------------------------------------------------------ what must hold */
+
+static int threads_called(const trace *t, const char *name)
+{
+    int count = 0;
+    for (size_t k = 0; k < json_array_size(t->events); ++k) {
+        const json_t *event = json_array_get(t->events, k);
+        if (strcmp(trace_text(event, "name"), "thread_name") == 0 &&
+            strcmp(trace_text(json_object_get(event, "args"), "name"), name) == 0)
+            ++count;
+    }
+    return count;
+}
 
 /* How many slices there are of that rank and name, whose buffers @p key (written, read) are
  * @p label. */
@@ -241,8 +255,10 @@ static void check_everything(const char *also)
         CHECK_INT(labelled_slices(&t, pid, "fill f64", "written", ""), FIELDS + 2);
         CHECK_INT(labelled_slices(&t, pid, "pack f64", "read", "density, energy"),
                   ways ? EXCHANGES : 0);
+        CHECK_INT(trace_slices_of(&t, pid, "message", "allreduce"), 1);
         check_fills_within_steps(&t, pid);
     }
+    CHECK_INT(threads_called(&t, "reductions over ranks"), test_size);
     check_time(&t);
     trace_free(&t);
 }
@@ -282,6 +298,9 @@ static void check_sees_slices(trace *t)
     trace_slice *s = neighbours(t);
     if (!CHECK(s != NULL)) return;
     const trace_slice kept[2] = {s[0], s[1]};
+    trace_slice *all = calloc(t->slices, sizeof *all);
+    if (!all) abort();
+    memcpy(all, t->slice, t->slices * sizeof *all);
     s[1].begin = s[0].begin - 1;
     check_sees(t, "time goes back");
     s[1].begin = s[0].end - 1;
@@ -289,6 +308,10 @@ static void check_sees_slices(trace *t)
     s[1].end = s[0].end;
     check_sees(t, "lies within");
     memcpy(s, kept, sizeof kept);
+    for (size_t k = 0; k < t->slices; ++k) t->slice[k].begin = t->slice[k].end = 5;
+    check_sees(t, "everything is at 5 ns");
+    memcpy(t->slice, all, t->slices * sizeof *all);
+    free(all);
     s[0].tid = 999999;
     check_sees(t, "thread 999999, has not one name");
     memcpy(s, kept, sizeof kept);

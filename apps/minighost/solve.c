@@ -141,6 +141,7 @@ void solver_swap(solver *s)
 void solver_step(solver *s, const bool *summed, void *sums)
 {
     const problem *p = s->p;
+    check(meta_range_push("time step"));
     for (int v = 0; v < p->variables; ++v) {
         const int64_t first = (int64_t)v * (p->terms + 1);
         if (v % p->grouped == 0) exchange(s, v, summed, sums);
@@ -150,5 +151,6 @@ void solver_step(solver *s, const bool *summed, void *sums)
         lap(LAP_STENCIL);
     }
     solver_wait();
+    check(meta_range_pop());
     solver_swap(s);
 }
