@@ -19,7 +19,8 @@
  * queued. */
 enum { GPU_IDLE_CALLS = 1031 };
 inline std::mutex gpu_idle_lock;
-inline std::condition_variable gpu_idle_end;
+/* Never destroyed: a process may end, or be a copy by fork(), while it counts a waiting thread. */
+inline std::condition_variable &gpu_idle_end = *new std::condition_variable;
 inline std::uint64_t gpu_queued; /* how often work was queued */
 
 /* Returns at once for as many calls as there can be before the next look. It sleeps shortly even
