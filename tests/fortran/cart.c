@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file cart.c
- *  Cartesian communicators for tests in Fortran, which so need no mpi.mod: integer handles. */
+ *  What tests in Fortran want of MPI, without mpi.mod: communicators are integer handles. */
 #include <mpi.h>
+#include <stddef.h>
 
 int test_cart_new(int ndims, const int *periodic);
 int test_world(void);
+void test_mpi_start(void);
+int test_mpi_end(void);
 void test_cart_free(int handle);
 void test_cart_place(int handle, int ndims, int *parts, int *coords, int *low, int *high);
 
@@ -23,6 +26,20 @@ int test_cart_new(int ndims, const int *periodic)
 int test_world(void)
 {
     return MPI_Comm_c2f(MPI_COMM_WORLD);
+}
+
+void test_mpi_start(void)
+{
+    MPI_Init(NULL, NULL);
+}
+
+/** End MPI. @return the number of ranks, counted by all of them */
+int test_mpi_end(void)
+{
+    int one = 1, ranks = 0;
+    MPI_Allreduce(&one, &ranks, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Finalize();
+    return ranks;
 }
 
 void test_cart_free(int handle)

@@ -14,8 +14,12 @@ program test_fortran_boxes
     call grids_have_the_bounds()
     call padded_grids_copy_as_others()
     call slabs()
+    call slabs_of_any_width()
     call faces_from_parts()
     call transposing()
+    call within_an_array()
+    call large_indices()
+    call loops_of_the_program()
     call empty_ranges()
     call tests_end()
     call meta_finalize()
@@ -218,6 +222,103 @@ contains
                 -a(low(1):high(1), low(2):high(2), low(3):high(3))
             call same(buffer, a, 'the unpacked array')
         end do
+    end subroutine
+
+    subroutine slabs_of_any_width()
+        real(c_double), allocatable :: a(:, :, :)
+        real(c_double) :: list(1)
+        type(meta_buffer) :: buffer, line
+        type(meta_box) :: own
+        type(meta_face) :: face
+        integer(c_int64_t) :: count
+        integer :: n, axis, width, low(3), high(3)
+        call promise('a_slab_has_the_width_that_was_asked_for')
+        call meta_alloc(line, META_F64, meta_range([1000]))
+        do n = 1, 30
+            call random_grid(a, buffer)
+            low = lbound(a)
+            high = ubound(a)
+            own = meta_range(low, high)
+            axis = random_in(1, 3)
+            width = random_in(0, size(a, axis))
+            call meta_face_slab(face, buffer, own, axis, META_SLAB_HIGH, width)
+            low(axis) = high(axis) - width + 1
+            call meta_face_elements(face, count)
+            call check_int(count, int(size(a(low(1):high(1), low(2):high(2), low(3):high(3))), &
+                c_int64_t), 'elements')
+            if (count == 0) cycle
+            call meta_pack_face(line, buffer, face)
+            list = meta_sum(line, meta_range([1_c_int64_t], [count]))
+            call check(list(1) == sum(a(low(1):high(1), low(2):high(2), low(3):high(3))), &
+                'their sum')
+        end do
+    end subroutine
+
+    subroutine within_an_array()
+        real(c_double) :: a(0:9, 6)
+        type(meta_buffer) :: buffer
+        integer :: stat
+        call promise('a_box_is_copied_within_an_array')
+        call random_number(a)
+        call meta_alloc(buffer, a, meta_range([0, 1], [9, 6]))
+        call meta_copy_h2d(buffer, a)
+        call meta_copy_box(buffer, meta_range([0, 4], [9, 5]), buffer, meta_range([0, 1], [9, 2]))
+        a(:, 4:5) = a(:, 1:2)
+        call meta_copy_box(buffer, meta_range([6, 1], [8, 6]), buffer, meta_range([1, 1], [3, 6]))
+        a(6:8, :) = a(1:3, :)
+        call same_2d(buffer, a)
+        call meta_copy_box(buffer, meta_range([0, 2], [9, 3]), buffer, meta_range([0, 1], [9, 2]), &
+            stat=stat)
+        call check_err(stat, META_ERR_OVERLAP, "arguments 'dst'")
+        call meta_copy_d2d(buffer, buffer, stat=stat)
+        call check_err(stat, META_ERR_OVERLAP, "arguments 'dst'")
+        call same_2d(buffer, a)
+    end subroutine
+
+    subroutine same_2d(buffer, a)
+        type(meta_buffer), intent(in) :: buffer
+        real(c_double), intent(in) :: a(:, :)
+        real(c_double) :: found(size(a, 1), size(a, 2))
+        call meta_copy_d2h(found, buffer)
+        call check(all(found == a), 'the array')
+    end subroutine
+
+    ! Only a few of the elements are ever touched.
+    subroutine large_indices()
+        integer(c_int64_t), parameter :: first = 2_c_int64_t**31, last = first + 99
+        integer(c_int8_t) :: a(100), b(100)
+        type(meta_buffer) :: buffer
+        integer :: k, stat
+        call promise('indices_go_beyond_2_to_the_31')
+        call meta_alloc(buffer, META_I8, meta_range([-5_c_int64_t], [last]), stat)
+        if (stat == META_ERR_NO_MEMORY) return
+        call check_ok(stat, 'meta_alloc')
+        a = [(int(k, c_int8_t), k=1, 100)]
+        call meta_copy_h2d(buffer, a, box=meta_range([first], [last]))
+        call meta_fill_box(buffer, meta_range([first + 10], [first + 19]), 77_c_int8_t)
+        a(11:20) = 77
+        call meta_copy_d2h(b, buffer, box=meta_range([first], [last]))
+        call check(all(a == b), 'the last elements')
+        call meta_fill_box(buffer, meta_range([first], [last + 1]), 1_c_int8_t, stat=stat)
+        call check_err(stat, META_ERR_BOUNDS, &
+            "2147483648:2147483748 leaves the buffer's bounds -5:2147483747")
+    end subroutine
+
+    subroutine loops_of_the_program()
+        real(c_double), pointer :: p(:, :)
+        type(meta_buffer) :: buffer
+        type(meta_device_desc) :: device
+        integer :: index, mode
+        call meta_get_acc(index, mode)
+        call meta_device_info(index, mode, device)
+        if (.not. device%is_host) return
+        call promise('loops_between_calls_see_the_memory_of_a_host_device')
+        call meta_alloc(buffer, META_F64, meta_range([20, 30]))
+        call meta_fill(buffer, 2.0_c_double)
+        call c_f_pointer(meta_address(buffer), p, [20, 30])
+        p(3, 4) = p(3, 4) + p(5, 6)
+        call check(meta_sum(buffer) == 1202, 'the sum')
+        call check(all(meta_maxloc(buffer) == [3, 4]), 'the element')
     end subroutine
 
     subroutine faces_from_parts()

@@ -16,6 +16,9 @@ program test_fortran_compute
     call results_on_the_device()
     call axpy_and_dot()
     call stencils()
+    call integer_stencils()
+    call nothing_and_infinity()
+    call results_in_flight()
     call reproducible_sums()
     call tests_end()
     call meta_finalize()
@@ -219,6 +222,101 @@ contains
         call meta_stencil(out, in, meta_range([5, 4, 3]), META_3D27P)
         call check(abs(meta_maxval(out, meta_range([3, 2, 2], [3, 2, 2])) - &
             sum(a(2:4, 1:3, 1:3)) / 27) < 1e-14_c_double, 'a cell of 27 points')
+    end subroutine
+
+    ! The points of a stencil, added and divided as Fortran does.
+    integer(c_int32_t) function average(a, i, j, k, kind)
+        integer(c_int32_t), intent(in) :: a(-1:, 0:, 2:)
+        integer, intent(in) :: i, j, k, kind
+        select case (kind)
+        case (META_2D5P)
+            average = (a(i, j, k) + a(i - 1, j, k) + a(i + 1, j, k) + a(i, j - 1, k) + &
+                a(i, j + 1, k)) / 5
+        case (META_2D9P)
+            average = sum(a(i - 1:i + 1, j - 1:j + 1, k)) / 9
+        case (META_3D7P)
+            average = (a(i, j, k) + a(i - 1, j, k) + a(i + 1, j, k) + a(i, j - 1, k) + &
+                a(i, j + 1, k) + a(i, j, k - 1) + a(i, j, k + 1)) / 7
+        case default
+            average = sum(a(i - 1:i + 1, j - 1:j + 1, k - 1:k + 1)) / 27
+        end select
+    end function
+
+    subroutine integer_stencils()
+        integer(c_int32_t) :: a(-1:7, 0:6, 2:8), b(-1:7, 0:6, 2:8), c(-1:7, 0:6, 2:8), total
+        type(meta_buffer) :: in, out
+        integer :: n, kind, i, j, k, low(3), high(3), d
+        call promise('stencils_of_integers_are_exact_on_any_box')
+        call meta_alloc(in, a, meta_range([-1, 0, 2], [7, 6, 8]))
+        call meta_alloc(out, a, meta_range([-1, 0, 2], [7, 6, 8]))
+        do n = 1, 24
+            kind = mod(n, META_STENCIL_COUNT)
+            do d = 1, 3
+                low(d) = random_in(lbound(a, d) + 1, ubound(a, d) - 1)
+                high(d) = random_in(low(d), ubound(a, d) - 1)
+            end do
+            do k = 2, 8
+                do j = 0, 6
+                    do i = -1, 7
+                        a(i, j, k) = random_in(-100000, 100000)
+                    end do
+                end do
+            end do
+            b = n
+            call meta_copy_h2d(in, a)
+            call meta_copy_h2d(out, b)
+            call meta_stencil(out, in, meta_range(low, high), kind, total)
+            do k = low(3), high(3)
+                do j = low(2), high(2)
+                    do i = low(1), high(1)
+                        b(i, j, k) = average(a, i, j, k, kind)
+                    end do
+                end do
+            end do
+            call meta_copy_d2h(c, out)
+            call check(all(b == c), 'the array')
+            call check(total == sum(b(low(1):high(1), low(2):high(2), low(3):high(3))), 'the sum')
+        end do
+    end subroutine
+
+    subroutine nothing_and_infinity()
+        real(c_double) :: a(3)
+        integer(c_int32_t) :: n(3)
+        type(meta_buffer) :: d, e
+        type(meta_box) :: none
+        call promise('an_empty_section_has_the_extremes_of_its_type')
+        a = [1, 2, 3]
+        n = [1, 2, 3]
+        none = meta_range([3], [2])
+        call meta_alloc(d, a)
+        call meta_alloc(e, n)
+        call meta_copy_h2d(d, a)
+        call meta_copy_h2d(e, n)
+        call check(meta_minval(d, none) > huge(a), 'the minimum of no reals')
+        call check(meta_maxval(d, none) < -huge(a), 'their maximum')
+        call check(meta_minval(e, 0, none) == huge(n), 'the minimum of no integers')
+        call check(meta_maxval(e, 0, none) + huge(n) == -1, 'their maximum')
+        call check(meta_dot_product(e, e, 0, none) == 0, 'their product')
+        a(2) = meta_minval(d, none)
+        call meta_copy_h2d(d, a)
+        call check(meta_sum(d) > huge(a), 'the sum with infinity')
+        call check(all(meta_maxloc(d) == [2]), 'where it is')
+    end subroutine
+
+    subroutine results_in_flight()
+        integer, parameter :: count = 300
+        real(c_double), target :: found(count)
+        type(meta_buffer) :: d
+        integer :: k
+        call promise('many_results_are_under_way_at_once')
+        call meta_alloc(d, META_F64, meta_range([100]))
+        found = -1
+        do k = 1, count
+            call meta_fill(d, real(k, c_double), META_ASYNC)
+            call meta_reduce(found(k), d, meta_range([10], [29]), META_OP_SUM, META_ASYNC)
+        end do
+        call meta_flush()
+        call check(all(found == [(20.0_c_double * k, k=1, count)]), 'each in its turn')
     end subroutine
 
     subroutine reproducible_sums()

@@ -19,6 +19,16 @@ contains
             user%status = status
         end select
     end subroutine
+
+    ! A callback that calls the library.
+    subroutine fill_next(user, status)
+        class(*), intent(inout) :: user
+        integer, intent(in) :: status
+        select type (user)
+        type is (meta_buffer)
+            if (status == META_OK) call meta_fill(user, 7.0_c_double)
+        end select
+    end subroutine
 end module event_cases
 
 program test_fortran_events
@@ -30,6 +40,8 @@ program test_fortran_events
     call untracked_work()
     call many_events()
     call callbacks()
+    call callbacks_that_call()
+    call the_order_of_work()
     call freed_events()
     call outputs_only_on_success()
     call tests_end()
@@ -109,6 +121,46 @@ contains
         call check(it%calls == 1 .and. it%status == META_OK, 'the first one')
         call check(other%calls == 1, 'the second one')
         call meta_event_free(event)
+    end subroutine
+
+    subroutine callbacks_that_call()
+        type(meta_buffer) :: d
+        type(meta_buffer), target :: next
+        type(meta_event) :: event
+        type(counter), target :: it
+        call promise('a_procedure_after_an_event_may_call_the_library')
+        call meta_alloc(d, META_F64, meta_range([100]))
+        call meta_alloc(next, META_F64, meta_range([10]))
+        call meta_fill(next, 1.0_c_double)
+        call meta_fill(d, 1.0_c_double, event)
+        call meta_event_then(event, fill_next, next)
+        call meta_event_free(event) ! it is called all the same
+        call meta_flush()
+        call check(meta_sum(next) == 70, 'what it filled')
+        call promise('the_null_event_is_complete')
+        call meta_event_wait(event)
+        call meta_event_then(event, count_call, it)
+        call meta_flush()
+        call check(it%calls == 1 .and. it%status == META_OK, 'its procedure is called')
+    end subroutine
+
+    subroutine the_order_of_work()
+        real(c_double), target :: a(5000)
+        type(meta_buffer) :: d, e
+        integer :: k
+        call promise('work_is_done_in_the_order_of_the_calls')
+        a = 0
+        call meta_alloc(d, a)
+        call meta_alloc(e, a)
+        call meta_fill(d, 1.0_c_double, META_ASYNC)
+        call meta_fill(e, 2.0_c_double, META_ASYNC)
+        do k = 1, 20 ! as Fibonacci's numbers
+            call meta_axpy(d, 1.0_c_double, e, meta_bounds(d), META_ASYNC)
+            call meta_axpy(e, 1.0_c_double, d, meta_bounds(d), META_ASYNC)
+        end do
+        call meta_copy_d2h(a, e, META_ASYNC)
+        call meta_free(e) ! completes what is queued on it
+        call check(all(a == 433494437.0_c_double), 'the last number')
     end subroutine
 
     subroutine freed_events()
