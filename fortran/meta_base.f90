@@ -16,7 +16,8 @@ module meta_base
     public :: meta_range, meta_bounds, meta_is_allocated, meta_element_type, meta_address
     ! For the other modules of `meta` alone.
     public :: buffer_body, host_array, OURS, WRAPPED, BORROWED
-    public :: fail, finish, passed_on, event_at, body_of, find_body, adopt, release, buffers_forget
+    public :: fail, finish, passed_on, event_at, body_of, find_body, body_if_any
+    public :: adopt, release, buffers_forget
     public :: whole, box_of, is_contiguous, extents_of, type_name, type_bytes, type_matches
     public :: need_host, digits_of, text_of, c_text, need_free, message_text, address_plus, ndim_of
     public :: joined, descriptor_size, called, words_of, renamed, need_arithmetic
@@ -331,8 +332,7 @@ contains
         box%upper(1:body%ndim) = body%upper(1:body%ndim)
     end function
 
-    ! `box` of a buffer as C has it, to `c`, whose other dimensions are left alone. It must lie in the
-    ! buffer's bounds.
+    ! `box` of a buffer as C has it, to `c`. It must lie in the buffer's bounds.
     function box_of(body, box, call, name, c) result(err)
         type(buffer_body), intent(in) :: body
         type(meta_box), intent(in) :: box
@@ -467,17 +467,28 @@ contains
         type(buffer_body), pointer :: body
         integer(c_int) :: err
         err = META_OK
-        nullify (body)
+        body => body_if_any(buffer)
+        if (associated(body)) return
         if (allocated(buffer%ref)) then
             if (c_associated(buffer%ref%body)) then
                 call c_f_pointer(buffer%ref%body, body)
-                if (body%generation == buffer%ref%generation) return
                 err = fail(META_ERR_POINTER, call, "argument '" // name // "' was freed" // &
                     words_of_freed(body, buffer%ref%generation))
                 return
             end if
         end if
         err = fail(META_ERR_POINTER, call, "argument '" // name // "' is not allocated")
+    end function
+
+    ! The same, null where there is none.
+    function body_if_any(buffer) result(body)
+        type(meta_buffer), intent(in) :: buffer
+        type(buffer_body), pointer :: body
+        nullify (body)
+        if (.not. allocated(buffer%ref)) return
+        if (.not. c_associated(buffer%ref%body)) return
+        call c_f_pointer(buffer%ref%body, body)
+        if (body%generation /= buffer%ref%generation) nullify (body)
     end function
 
     ! The structure's size in bytes, as C has it.

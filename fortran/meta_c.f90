@@ -54,9 +54,10 @@ module meta_c
     type, bind(c) :: meta_c_event
         integer(c_int32_t) :: slot = 0, generation = 0
     end type
+    ! Without initial extents: one is made for every call.
     type, bind(c) :: meta_c_box
         integer(c_int) :: ndim = 0
-        integer(c_int64_t) :: size(META_MAX_DIM) = 0, start(META_MAX_DIM) = 0, end(META_MAX_DIM) = 0
+        integer(c_int64_t) :: size(META_MAX_DIM), start(META_MAX_DIM), end(META_MAX_DIM)
     end type
     type, bind(c) :: meta_c_face
         integer(c_int64_t) :: start = 0

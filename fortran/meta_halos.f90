@@ -191,7 +191,6 @@ contains
         character(len=*), intent(in) :: call
         type(c_ptr), intent(out) :: addresses(:)
         integer(c_int) :: err
-        type(buffer_body), pointer :: body
         integer :: k
         err = META_OK
         addresses = c_null_ptr
@@ -199,22 +198,45 @@ contains
         if (size(fields) /= size(plan%like)) err = fail(META_ERR_ARGUMENT, call, &
             "argument 'fields' has " // digits_of(size(fields, kind=c_int64_t)) // &
             ' buffers, the plan ' // digits_of(size(plan%like, kind=c_int64_t)))
+        if (err /= META_OK) return
         do k = 1, size(fields)
-            if (err == META_OK) &
-                err = find_body(fields(k), call, element('fields', k, size(fields)), body)
-            if (err == META_OK) &
-                err = alike(body, plan%like(k), call, element('fields', k, size(fields)))
-            if (err /= META_OK) return
-            addresses(k) = body%address
+            addresses(k) = address_if_alike(fields(k), plan%like(k))
+            if (c_associated(addresses(k))) cycle
+            err = unlike(fields(k), plan%like(k), call, element('fields', k, size(fields)))
+            return
         end do
     end function
 
-    function alike(body, like, call, name) result(err)
-        type(buffer_body), intent(in) :: body, like
+    ! Where a buffer is; null where it is not like the one that the plan was made with. No words are
+    ! made for what is in order: it is called in every exchange.
+    function address_if_alike(field, like) result(address)
+        type(meta_buffer), intent(in) :: field
+        type(buffer_body), intent(in) :: like
+        type(c_ptr) :: address
+        type(buffer_body), pointer :: body
+        integer :: n
+        address = c_null_ptr
+        n = like%ndim
+        body => body_if_any(field)
+        if (.not. associated(body)) return
+        if (body%type /= like%type .or. body%ndim /= n) return
+        if (any(body%lower(1:n) /= like%lower(1:n)) .or. &
+            any(body%upper(1:n) /= like%upper(1:n)) .or. &
+            any(body%size(1:n) /= like%size(1:n)) .or. &
+            any(body%origin(1:n) /= like%origin(1:n))) return
+        address = body%address
+    end function
+
+    ! What such a buffer has against it.
+    function unlike(field, like, call, name) result(err)
+        type(meta_buffer), intent(in) :: field
+        type(buffer_body), intent(in) :: like
         character(len=*), intent(in) :: call, name
         integer(c_int) :: err
+        type(buffer_body), pointer :: body
         integer :: n
-        err = META_OK
+        err = find_body(field, call, name, body)
+        if (err /= META_OK) return
         n = like%ndim
         if (body%type /= like%type) then
             err = fail(META_ERR_TYPE, call, "argument '" // name // "' is of " // &
@@ -223,10 +245,7 @@ contains
             err = fail(META_ERR_ARGUMENT, call, "argument '" // name // "' has rank " // &
                 digits_of(int(body%ndim, c_int64_t)) // ', the plan ' // &
                 digits_of(int(n, c_int64_t)) // words_of(body))
-        else if (any(body%lower(1:n) /= like%lower(1:n)) .or. &
-            any(body%upper(1:n) /= like%upper(1:n)) .or. &
-            any(body%size(1:n) /= like%size(1:n)) .or. &
-            any(body%origin(1:n) /= like%origin(1:n))) then
+        else
             err = fail(META_ERR_BOUNDS, call, "argument '" // name // &
                 "' has not the bounds or padding that the plan was made for" // words_of(body))
         end if
