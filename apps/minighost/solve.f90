@@ -134,8 +134,10 @@ contains
         type(solver), pointer :: s
         logical(c_bool), pointer :: asked(:)
         type(numbers) :: results
-        integer :: v
+        integer :: v, stat
         call c_f_pointer(handle, s)
+        call meta_range_push('time step', stat)
+        call check(stat)
         call c_f_pointer(summed, asked, [s%p%variables])
         results = sums_at(s%p, sums)
         do v = 1, s%p%variables
@@ -151,6 +153,8 @@ contains
             call lap(LAP_STENCIL)
         end do
         call wait()
+        call meta_range_pop(stat)
+        call check(stat)
         call swap(s)
     end subroutine
 end module minighost_solve

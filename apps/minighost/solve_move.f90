@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! MiniGhost's solver in Fortran on blocks of any size: how fast it is, where the grid is cut, and its
-! cells on their way from one block to another.
+! MiniGhost's solver in Fortran on blocks of any size: how fast it is, where the grid is cut, and
+! its cells on their way from one block to another.
 module minighost_move
     use, intrinsic :: iso_c_binding
     use meta
@@ -59,7 +59,8 @@ contains
             end do
         end if
         if (.not. agree(its)) then
-            call meta_measure_speed(its%cart, compute_all, m, product(its%cells), TIMES, speed, stat)
+            call meta_measure_speed(its%cart, compute_all, m, product(its%cells), TIMES, speed, &
+                stat)
             call check(stat)
         end if
         if (associated(m%s)) call solver_delete(m%s)

@@ -35,6 +35,7 @@ contains
         type(problem), intent(in) :: p
         type(solver), pointer :: s
         integer :: v, stat
+        nullify (s)
         allocate (s, stat=stat)
         if (stat == 0) allocate (s%grid(p%variables), s%next(p%variables), stat=stat)
         if (stat == 0) call numbers_new(s%pieces, p%type, MOST_PIECES * p%variables, stat)
