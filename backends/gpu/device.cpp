@@ -163,5 +163,9 @@ meta_err gpu_state(meta_plugin_device *device, meta_plugin_queue *queue, meta_st
 {
     (void)device;
     state->queue = queue ? queue->stream : NULL;
+    if (!queue) return META_OK;
+    pthread_mutex_lock(&queue->lock);
+    queue->given = 1;
+    pthread_mutex_unlock(&queue->lock);
     return META_OK;
 }

@@ -54,10 +54,12 @@ struct meta_plugin_queue {
     meta_plugin_device *device;
     gpu_stream stream;
     int owned;                       /**< the stream is the library's */
+    int given;                       /**< and the application has it, too */
     void *partials;                  /**< device memory: the partial results of one reduction */
     uint64_t *slots;                 /**< page-locked host memory: one for each result */
     pthread_mutex_t lock;            /**< of the order of launches, and of what follows */
-    uint64_t sequence;               /**< of the latest launch */
+    uint64_t sequence;               /**< of the latest launch, copy or wait */
+    uint64_t finished;               /**< of the latest that was waited for with all before it */
     gpu_result results[GPU_RESULTS]; /**< a ring, oldest first, each in the slot of its number */
     size_t first, count;
 };

@@ -263,14 +263,21 @@ void gpu_queue_destroy(meta_plugin_queue *queue)
  * caller gives memory back whatever the answer is. */
 meta_err gpu_queue_finish(meta_plugin_queue *queue)
 {
-    GPU_NOTE(SetDevice, (queue->device->ordinal));
     pthread_mutex_lock(&queue->lock);
     const uint64_t sequence = queue->sequence;
+    const int idle = sequence == queue->finished && queue->owned && !queue->given;
     pthread_mutex_unlock(&queue->lock);
+    /* Drivers take a while to say that there is nothing, and every meta_free() asks. */
+    if (idle) return META_OK;
+    GPU_NOTE(SetDevice, (queue->device->ordinal));
     const gpu_status status = GPU(StreamSynchronize)(queue->stream);
     pthread_mutex_lock(&queue->lock);
-    if (status == GPU(Success)) deliver(queue, sequence);
-    else queue->count = 0; /* what a failed device left is nobody's result */
+    if (status == GPU(Success)) {
+        deliver(queue, sequence);
+        if (queue->finished < sequence) queue->finished = sequence;
+    } else {
+        queue->count = 0; /* what a failed device left is nobody's result */
+    }
     pthread_mutex_unlock(&queue->lock);
     GPU_TRY_AS(GPU_PREFIX "StreamSynchronize", status);
     return META_OK;
@@ -289,6 +296,9 @@ meta_err gpu_queue_after(meta_plugin_queue *queue, meta_plugin_queue *earlier)
     }
     gpu_event_keep(queue->device, event);
     GPU_TRY_AS(call, status);
+    pthread_mutex_lock(&queue->lock);
+    ++queue->sequence;
+    pthread_mutex_unlock(&queue->lock);
     return META_OK;
 }
 
