@@ -230,7 +230,10 @@ static void what_is_kept_goes_back_before_memory_is_refused(void)
     static const size_t bytes[] = {300 * MIB, 300 * MIB};
     struct rlimit before;
     meta_pool_desc full;
+    const char *sanitize = getenv("META_TEST_SANITIZE");
     void *p = &p;
+    /* ThreadSanitizer ends a process in which it finds no room for itself. */
+    if (sanitize && strcmp(sanitize, "thread") == 0) return;
     if (!empty_pool(1024 * MIB)) return;
     for (int host = 0; host < 2; ++host) {
         test_case("%s memory", host ? "host" : "device");
@@ -256,17 +259,18 @@ static void what_is_kept_goes_back_before_memory_is_refused(void)
     CHECK_CONTAINS(meta_last_error(), "524288001");
 }
 
-/* Where memory is the process's own, which shows when it is allocated. */
+/* Where memory is the process's own, which shows when it is allocated; threads that come meanwhile
+ * may take some as well. */
 static void what_is_kept_goes_back_at_the_end(void)
 {
-    static const size_t bytes[] = {128 * MIB, 128 * MIB};
+    static const size_t bytes[] = {256 * MIB, 256 * MIB};
     if (!empty_pool(1024 * MIB)) return;
     const size_t before = address_space();
     free_one_by_one(bytes, 2);
     const size_t full = address_space();
-    CHECK_U64(pool().kept, 256 * MIB);
+    CHECK_U64(pool().kept, 512 * MIB);
     CHECK_OK(meta_finalize());
-    if (full - before >= 256 * MIB) CHECK(full - address_space() >= 256 * MIB);
+    if (full >= before + 512 * MIB) CHECK(address_space() + 256 * MIB <= full);
     test_require_device();
     CHECK_U64(pool().held, 0);
 }
