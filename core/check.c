@@ -248,17 +248,19 @@ static meta_err release_down_to(size_t count, uint64_t bytes)
     return first;
 }
 
-/* What is longer than all that may wait there goes to the driver at once. */
+/* What is longer than all that may wait there goes to the driver at once, and so does what the
+ * device fails to fill. */
 static meta_err put_away(const meta_allocation *a, const char *words)
 {
     if (a->memory.bytes > MOST_GONE_BYTES) return meta_pool_put(a->device, a->block), META_OK;
     const meta_err error = whole(a, GONE);
+    if (error != META_OK) return meta_pool_put(a->device, a->block), error;
     const meta_err others = release_down_to(MOST_GONE - 1, MOST_GONE_BYTES - a->memory.bytes);
     gone *g = &quarantine[(first_gone + gone_count++) % MOST_GONE];
     *g = (gone){a->device, a->block, a->memory.bytes, a->guard, a->memory.address, ""};
     memcpy(g->words, words, strlen(words) + 1);
     gone_bytes += g->bytes;
-    return error != META_OK ? error : others;
+    return others;
 }
 
 meta_err meta_check_gone(const meta_allocation *a)
