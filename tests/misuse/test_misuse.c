@@ -393,10 +393,22 @@ static void a_stencils_sum_among_its_new_values(void)
 
 /* ------------------------------------------------------------------ changes while a kernel runs */
 
+/* How the device takes host memory as its own: HIP-CPU, like a GPU, as an object of its own. */
+static meta_native_kind kind_of_host_memory(void)
+{
+    meta_device_desc device = META_DEVICE_DESC_INIT;
+    meta_mode mode;
+    int index;
+    CHECK_OK(meta_get_acc(&index, &mode));
+    CHECK_OK(meta_device_info(index, mode, &device));
+    return strncmp(device.driver, "HIP-CPU", 7) == 0 ? META_NATIVE_OBJECT : META_NATIVE_HOST;
+}
+
 /* @p room bytes of memory at two addresses, each a buffer; false where the device does not take
  * host memory as its own. */
 static bool view_twice(char *view[2], char *mapped[2], size_t room)
 {
+    const meta_native_kind kind = kind_of_host_memory();
     const int file = memfd_create("two views", 0);
     if (!CHECK(file >= 0 && ftruncate(file, (off_t)room) == 0)) return false;
     for (int k = 0; k < 2; ++k) {
@@ -404,8 +416,8 @@ static bool view_twice(char *view[2], char *mapped[2], size_t room)
         CHECK(mapped[k] != MAP_FAILED);
     }
     close(file);
-    if (meta_wrap((void **)&view[0], mapped[0], room, META_NATIVE_HOST) != META_OK) return false;
-    CHECK_OK(meta_wrap((void **)&view[1], mapped[1], room, META_NATIVE_HOST));
+    if (meta_wrap((void **)&view[0], mapped[0], room, kind) != META_OK) return false;
+    CHECK_OK(meta_wrap((void **)&view[1], mapped[1], room, kind));
     snprintf(place, sizeof place, "test_misuse.c:%d", __LINE__ - 1);
     CHECK_OK(meta_label(view[1], "second view"));
     return true;
