@@ -351,7 +351,7 @@ static void meta_profile_prints_a_table_at_the_end(void)
 {
     enum { LABELS = 11 };
     static char text[1 << 14];
-    char label[16];
+    char label[32];
     buffers w;
     setenv("META_PROFILE", "summary", 1);
     CHECK_OK(meta_init());
