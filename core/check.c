@@ -30,7 +30,7 @@ typedef struct gone {
     char words[META_NOTE_ROOM];
 } gone;
 
-static bool on;
+bool meta_check_on;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of all that follows */
 static gone quarantine[MOST_GONE];
 static size_t first_gone, gone_count;
@@ -43,18 +43,13 @@ meta_err meta_check_read(void)
     const char *value = meta_variable("META_CHECK");
     if (value && strcmp(value, "0") != 0 && strcmp(value, "1") != 0)
         return meta_fail(META_ERR_ENVIRONMENT, "META_CHECK=%s: give 0 or 1", value);
-    on = value && *value == '1';
+    meta_check_on = value && *value == '1';
     return META_OK;
-}
-
-int meta_checked(void)
-{
-    return on;
 }
 
 uint64_t meta_check_guard(uint64_t bytes)
 {
-    return on && bytes < PTRDIFF_MAX - 2 * GUARD_BYTES ? GUARD_BYTES : 0;
+    return meta_check_on && bytes < PTRDIFF_MAX - 2 * GUARD_BYTES ? GUARD_BYTES : 0;
 }
 
 /* ------------------------------------------------------------------ memory, as it lies there */
@@ -317,7 +312,7 @@ static void note_guards(const meta_allocation *a, void *with)
 meta_err meta_check_all(void)
 {
     finding met = {META_OK, NULL};
-    if (!on) return META_OK;
+    if (!meta_check_on) return META_OK;
     meta_registry_each(note_guards, &met);
     pthread_mutex_lock(&lock);
     for (size_t k = 0; k < gone_count; ++k)
