@@ -86,36 +86,54 @@ void halo_paths_place(halo_plan *p)
 
 /* ------------------------------------------------------------------ on the log */
 
-/* Why what is sent that way takes its path. */
-static const char *why(const halo_plan *p, const halo_link *link)
+enum { REASON = 160 };
+
+/* Why what is sent that way does not go through shared memory. */
+static const char *why_not_shared(const halo_plan *p, const halo_link *link)
 {
-    switch (link->out) {
-    case META_PATH_SELF:
-        return "the neighbour is this rank";
-    case META_PATH_SHARED:
-        return "the neighbour is on this node";
-    case META_PATH_DIRECT:
-        return "MPI takes this device's memory";
-    default:
-        if (link->node == MPI_UNDEFINED) return "the neighbour is on another node";
-        if (!job.shared) return "META_SHARED=off";
-        return p->shares ? "there is no room for shared memory"
-                         : "a GPU copies to page-locked memory only";
-    }
+    if (link->node == MPI_UNDEFINED) return "the neighbour is on another node";
+    if (!job.shared) return "META_SHARED=off";
+    return p->shares ? "there is no room for shared memory"
+                     : "a GPU copies to page-locked memory only";
+}
+
+/* Why it takes its path. */
+static const char *why(const halo_plan *p, const halo_link *link, char text[REASON])
+{
+    static const char *const memory[META_PATH_COUNT] = {
+        [META_PATH_HOST] = "MPI is given this device's memory, which is the host's",
+        [META_PATH_STAGED] = "MPI does not take this device's memory",
+        [META_PATH_DIRECT] = "MPI takes this device's memory"};
+    if (link->out == META_PATH_SELF) return "the neighbour is this rank";
+    if (link->out == META_PATH_SHARED) return "the neighbour is on this node";
+    snprintf(text, REASON, "%s; not shared: %s", memory[link->out], why_not_shared(p, link));
+    return text;
+}
+
+static const char *pieces_of(const halo_link *link, char text[REASON])
+{
+    const size_t piece = comm_chunk_fit(link->send_bytes, link->send_chunk);
+    if (link->out == META_PATH_SELF || link->out == META_PATH_SHARED || piece >= link->send_bytes)
+        return "";
+    snprintf(text, REASON, "; in pieces of %zu: %s", piece,
+             piece == job.chunk          ? "META_CHUNK"
+             : job.pipeline > 0          ? "META_PIPELINE"
+             : link->send_chunk == piece ? "by what copies cost"
+                                         : "so that there are not too many");
+    return text;
 }
 
 static void explain(const halo_plan *p)
 {
     for (int way = 0; way < p->ways; ++way) {
         const halo_link *link = &p->link[way];
-        char name[HALO_TEXT];
+        char name[HALO_TEXT], reason[REASON], pieces[REASON];
         if (!link->used || link->send_bytes == 0) continue;
         halo_way_name(p, way, name);
-        core->log(
-            META_LOG_DEBUG,
-            "halo plan of rank %d: %zu bytes towards %s, to rank %d, %s: %s; in pieces of %zu",
-            p->rank, link->send_bytes, name, link->peer, meta_path_name(link->out), why(p, link),
-            comm_chunk_fit(link->send_bytes, link->send_chunk));
+        core->log(META_LOG_DEBUG,
+                  "halo plan of rank %d: %zu bytes towards %s, to rank %d, %s: %s%s", p->rank,
+                  link->send_bytes, name, link->peer, meta_path_name(link->out),
+                  why(p, link, reason), pieces_of(link, pieces));
     }
 }
 

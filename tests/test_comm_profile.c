@@ -293,6 +293,7 @@ static void rank_0_prints_one_table_of_all(void)
 static void the_log_of_a_rank_says_what_was_chosen_and_why(void)
 {
     static char text[1 << 15];
+    const char *shared = getenv("META_SHARED");
     char pattern[64], name[64], own[64];
     long number = (long)getpid();
     ring r;
@@ -321,6 +322,9 @@ static void the_log_of_a_rank_says_what_was_chosen_and_why(void)
     CHECK_CONTAINS(text, "this process computes on ");
     CHECK_CONTAINS(text, "halo plan of rank ");
     CHECK_CONTAINS(text, test_size > 1 ? "towards +x, to rank " : "the neighbour is this rank");
+    if (test_size > 1 && shared && strcmp(shared, "off") == 0)
+        CHECK_CONTAINS(text, "host: MPI is given this device's memory, which is the host's; not "
+                             "shared: META_SHARED=off");
 }
 
 TEST_MPI_MAIN(PROMISE(messages_and_exchanges_are_counted),

@@ -67,6 +67,7 @@ static void levels_say_more_and_more(void)
     live("info", NULL, -1);
     CHECK_CONTAINS(text, "libmeta: info: opened openmp:0");
     CHECK_CONTAINS(text, "computes on openmp:0: META_MODE asks for openmp");
+    CHECK_CONTAINS(text, "OpenMP: kernels for ");
     live("info", NULL, 2);
     CHECK_CONTAINS(text, "libmeta[2]: info: opened openmp:0");
     setenv("META_LOG", "loud", 1);

@@ -46,6 +46,8 @@ meta_err openmp_variant_choose(void)
                                      "META_CPU=%s: this processor does not have these instructions",
                                      wanted);
         choose(&known[k]);
+        openmp_host->log(META_LOG_INFO, "OpenMP: kernels for %s, %s", chosen,
+                         wanted ? "which META_CPU asks for" : "the best that this processor has");
         return META_OK;
     }
     return openmp_host->fail(META_ERR_ENVIRONMENT,
