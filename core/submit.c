@@ -97,11 +97,22 @@ meta_err meta_launch_at_once(bool comm, meta_device *device, meta_queue_kind que
     return device->backend->ops.launch(to, calls, count, wanted);
 }
 
-static meta_err launch(bool comm, meta_device *device, meta_queue_kind queue,
-                       const meta_call *calls, size_t count, meta_ticket *wanted)
+/* Out of the way of the usual one. */
+__attribute__((noinline, cold)) static meta_err launch_watched(bool comm, meta_device *device,
+                                                               meta_queue_kind queue,
+                                                               const meta_call *calls, size_t count,
+                                                               meta_ticket *wanted)
 {
     if (meta_checked()) return meta_launch_compared(comm, device, queue, calls, count, wanted);
     return meta_launch_at_once(comm, device, queue, calls, count, wanted);
+}
+
+static meta_err launch(bool comm, meta_device *device, meta_queue_kind queue,
+                       const meta_call *calls, size_t count, meta_ticket *wanted)
+{
+    if (meta_checked() | meta_profiled())
+        return launch_watched(comm, device, queue, calls, count, wanted);
+    return device->backend->ops.launch(device->queue[queue], calls, count, wanted);
 }
 
 meta_err meta_launch_of(bool comm, meta_device *device, meta_queue_kind queue,
