@@ -4,6 +4,7 @@
  * of all ranks. */
 /* TEST: backends=all np=1,2,3 mixed=yes timeout=120 labels=comm */
 /* TEST: backends=openmp np=2 with=SHARED=off,PROGRESS=thread timeout=120 labels=comm */
+#include "caught.h"
 #include "internal.h"
 #include "test_mpi.h"
 
@@ -206,28 +207,6 @@ static void what_is_hidden_is_time_of_kernels_within_exchanges(void)
 }
 
 /* ------------------------------------------------------------------ the table */
-
-static int kept_stream = -1;
-static FILE *caught;
-
-static void catch_errors(void)
-{
-    fflush(stderr);
-    caught = tmpfile();
-    kept_stream = dup(STDERR_FILENO);
-    if (!caught || kept_stream < 0) abort();
-    dup2(fileno(caught), STDERR_FILENO);
-}
-
-static void take_caught(char *text, size_t room)
-{
-    fflush(stderr);
-    dup2(kept_stream, STDERR_FILENO);
-    close(kept_stream);
-    rewind(caught);
-    text[fread(text, 1, room - 1, caught)] = '\0';
-    fclose(caught);
-}
 
 /* How often @p part stands in @p text. */
 static int times_in(const char *text, const char *part)

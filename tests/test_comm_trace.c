@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "caught.h"
 #include "test_mpi.h"
 #include "trace.h"
 
@@ -129,30 +130,6 @@ static void end(void)
 {
     CHECK_OK(meta_comm_finalize());
     unsetenv("META_PROFILE");
-}
-
-/* ------------------------------------------------------------------ what it says */
-
-static int kept_stream = -1;
-static FILE *caught;
-
-static void catch_errors(void)
-{
-    fflush(stderr);
-    caught = tmpfile();
-    kept_stream = dup(STDERR_FILENO);
-    if (!caught || kept_stream < 0) abort();
-    dup2(fileno(caught), STDERR_FILENO);
-}
-
-static void take_caught(char *text, size_t room)
-{
-    fflush(stderr);
-    dup2(kept_stream, STDERR_FILENO);
-    close(kept_stream);
-    rewind(caught);
-    text[fread(text, 1, room - 1, caught)] = '\0';
-    fclose(caught);
 }
 
 /* ------------------------------------------------------------------ what must hold */

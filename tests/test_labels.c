@@ -3,12 +3,12 @@
  *  What a buffer is called and where it came from and went: in errors about it, and in the report
  * of what was never freed. */
 /* TEST: backends=all timeout=60 labels=core smoke=yes */
+#include "caught.h"
 #include "test.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { BYTES = 512 };
 static const double one = 1;
@@ -248,19 +248,9 @@ static void each_of_many_buffers_keeps_its_own_label(void)
 /* What meta_finalize() writes to the error stream; the library is started again. */
 static void end_and_read(char *text, size_t room)
 {
-    FILE *file = tmpfile();
-    const int before = dup(STDERR_FILENO);
-    text[0] = '\0';
-    if (!CHECK(file && before >= 0)) return;
-    fflush(stderr);
-    dup2(fileno(file), STDERR_FILENO);
+    catch_errors();
     CHECK_OK(meta_finalize());
-    fflush(stderr);
-    dup2(before, STDERR_FILENO);
-    close(before);
-    rewind(file);
-    text[fread(text, 1, room - 1, file)] = '\0';
-    fclose(file);
+    take_caught(text, room);
     test_require_device();
 }
 

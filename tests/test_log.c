@@ -2,6 +2,7 @@
 /** @file test_log.c
  *  Where the log goes, and how much of it there is. */
 /* TEST: backends=openmp timeout=60 labels=core */
+#include "caught.h"
 #include "test.h"
 
 #include <stdio.h>
@@ -10,28 +11,6 @@
 #include <unistd.h>
 
 static char text[1 << 15];
-static int kept_stream = -1;
-static FILE *caught;
-
-static void catch_errors(void)
-{
-    fflush(stderr);
-    caught = tmpfile();
-    kept_stream = dup(STDERR_FILENO);
-    if (!caught || kept_stream < 0) abort();
-    dup2(fileno(caught), STDERR_FILENO);
-}
-
-static void take_caught(void)
-{
-    fflush(stderr);
-    dup2(kept_stream, STDERR_FILENO);
-    close(kept_stream);
-    rewind(caught);
-    text[fread(text, 1, sizeof text - 1, caught)] = '\0';
-    fclose(caught);
-}
-
 /* What a file holds, in `text`. */
 static bool read_file(const char *name)
 {
@@ -55,7 +34,7 @@ static void live(const char *level, const char *file, int rank)
     if (rank >= 0) CHECK_OK(meta_set_job(rank, 4, rank, 4));
     CHECK_OK(meta_get_acc(&index, &mode));
     CHECK_OK(meta_finalize());
-    take_caught();
+    take_caught(text, sizeof text);
     unsetenv("META_LOG");
     unsetenv("META_LOG_FILE");
 }

@@ -3,6 +3,7 @@
  *  What is counted of a run: every call and byte, times that fit into the time that passed, ranges,
  *  the table, and what another tool is told. */
 /* TEST: backends=all,late,plain timeout=120 labels=core smoke=yes */
+#include "caught.h"
 #include "child.h"
 #include "internal.h"
 #include "test.h"
@@ -303,29 +304,6 @@ static void lines_name_buffers_by_their_labels(void)
 }
 
 /* ------------------------------------------------------------------ the table */
-
-static int kept_stream = -1;
-static FILE *caught;
-
-/* Catch what is written to the standard error stream, until the next call takes it away. */
-static void catch_errors(void)
-{
-    fflush(stderr);
-    caught = tmpfile();
-    kept_stream = dup(STDERR_FILENO);
-    if (!caught || kept_stream < 0) abort();
-    dup2(fileno(caught), STDERR_FILENO);
-}
-
-static void take_caught(char *text, size_t room)
-{
-    fflush(stderr);
-    dup2(kept_stream, STDERR_FILENO);
-    close(kept_stream);
-    rewind(caught);
-    text[fread(text, 1, room - 1, caught)] = '\0';
-    fclose(caught);
-}
 
 /* The number of calls that the table gives for @p name; -1 where there is no such line. */
 static long calls_in(const char *table, const char *name)

@@ -14,16 +14,6 @@ program test_fortran_attach
             import
             integer(c_int) :: ranks
         end function
-        function test_cart_new(ndims, periodic) bind(c) result(cart)
-            import
-            integer(c_int), value :: ndims
-            integer(c_int), intent(in) :: periodic(*)
-            integer(c_int) :: cart
-        end function
-        subroutine test_cart_free(cart) bind(c)
-            import
-            integer(c_int), value :: cart
-        end subroutine
     end interface
     integer :: cart, rank, ranks, stat
     integer(c_int64_t) :: total

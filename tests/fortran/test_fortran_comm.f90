@@ -18,25 +18,10 @@ module comm_cases
     end type
 
     interface
-        function test_cart_new(ndims, periodic) bind(c) result(cart)
-            import
-            integer(c_int), value :: ndims
-            integer(c_int), intent(in) :: periodic(*)
-            integer(c_int) :: cart
-        end function
         function test_world() bind(c) result(world)
             import
             integer(c_int) :: world
         end function
-        subroutine test_cart_free(cart) bind(c)
-            import
-            integer(c_int), value :: cart
-        end subroutine
-        subroutine test_cart_place(cart, ndims, parts, coords, low, high) bind(c)
-            import
-            integer(c_int), value :: cart, ndims
-            integer(c_int), intent(out) :: parts(*), coords(*), low(*), high(*)
-        end subroutine
     end interface
 
 contains

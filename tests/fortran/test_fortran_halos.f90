@@ -9,24 +9,6 @@ module halo_cases
     implicit none
     integer :: rank, ranks
 
-    interface
-        function test_cart_new(ndims, periodic) bind(c) result(cart)
-            import
-            integer(c_int), value :: ndims
-            integer(c_int), intent(in) :: periodic(*)
-            integer(c_int) :: cart
-        end function
-        subroutine test_cart_free(cart) bind(c)
-            import
-            integer(c_int), value :: cart
-        end subroutine
-        subroutine test_cart_place(cart, ndims, parts, coords, low, high) bind(c)
-            import
-            integer(c_int), value :: cart, ndims
-            integer(c_int), intent(out) :: parts(*), coords(*), low(*), high(*)
-        end subroutine
-    end interface
-
     ! One exchange in two dimensions, as this rank sees it.
     type :: situation
         integer :: n(2), low(2), high(2), kind, first(2), all(2)

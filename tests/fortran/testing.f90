@@ -8,6 +8,8 @@ module testing
     private
     public :: promise, check, check_int, check_ok, check_err, tests_begin, tests_end, random_in
     public :: rank_of_test, buffers_now
+    ! In programs that are linked with cart.c.
+    public :: test_cart_new, test_cart_free, test_cart_place
 
     character(len=80) :: name = 'no promise'
     integer :: failures = 0, broken = 0
@@ -15,6 +17,24 @@ module testing
     integer, parameter :: seed = 20151013
     integer(c_int64_t) :: state = seed
     integer :: rank_of_test = 0
+
+    interface
+        function test_cart_new(ndims, periodic) bind(c) result(cart)
+            import
+            integer(c_int), value :: ndims
+            integer(c_int), intent(in) :: periodic(*)
+            integer(c_int) :: cart
+        end function
+        subroutine test_cart_free(cart) bind(c)
+            import
+            integer(c_int), value :: cart
+        end subroutine
+        subroutine test_cart_place(cart, ndims, parts, coords, low, high) bind(c)
+            import
+            integer(c_int), value :: cart, ndims
+            integer(c_int), intent(out) :: parts(*), coords(*), low(*), high(*)
+        end subroutine
+    end interface
 
 contains
 

@@ -180,10 +180,10 @@ static void writing_behind_a_buffer_until_the_end(void)
 /* The native object outlives the buffer while that is in quarantine. */
 static void write_later(const char *label, void (*free_it)(void *))
 {
+    static double value = 1; /* read when the copy runs */
     meta_span span = {.room = 8};
     meta_device *device;
     size_t offset;
-    double value = 1;
     void *p = buffer(label);
     CHECK_OK(meta_native(p, &span.object, &offset));
     span.offset = offset + 80;
