@@ -110,7 +110,8 @@ static meta_err fill(const stretch *s)
     return META_OK;
 }
 
-/* The first and last byte that are something else; *any tells whether there are some. */
+/* The first and last byte that are something else; *any tells whether there are some. They are made
+ * right again. */
 static meta_err look(const stretch *s, bool *any, uint64_t *first, uint64_t *last)
 {
     const unsigned char *is = (const unsigned char *)found, *was = (const unsigned char *)wanted;
@@ -127,7 +128,7 @@ static meta_err look(const stretch *s, bool *any, uint64_t *first, uint64_t *las
             *any = true;
         }
     }
-    return META_OK;
+    return *any ? fill(s) : META_OK;
 }
 
 /* As "byte 3" or "bytes 3 to 10". */
@@ -157,7 +158,6 @@ static meta_err guard(const meta_allocation *a, const char *words, bool behind)
     bool any;
     META_TRY(look(&s, &any, &first, &last));
     if (!any) return META_OK;
-    META_TRY(fill(&s));
     const uint64_t nearest = behind ? first + 1 : a->guard - last,
                    farthest = behind ? last + 1 : a->guard - first;
     return meta_fail(
@@ -215,7 +215,6 @@ static meta_err look_at_gone(const gone *g)
     bool any;
     META_TRY(look(&s, &any, &first, &last));
     if (!any) return META_OK;
-    META_TRY(fill(&s));
     return meta_fail(META_ERR_POINTER,
                      "META_CHECK: something wrote to the buffer of %" PRIu64 " bytes at %p%s after "
                      "it was freed: %s",

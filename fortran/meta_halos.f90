@@ -341,11 +341,8 @@ contains
         type(c_ptr), value :: with
         integer(c_int) :: err
         type(works), pointer :: both
-        integer :: stat
         call c_f_pointer(with, both)
-        call both%interior(program_box(box, both%origin), both%with, stat)
-        err = stat
-        if (err /= META_OK) both%failed = .true.
+        err = answer_of(both%interior, box, both)
     end function
 
     function do_boundary(box, with) bind(c) result(err)
@@ -353,9 +350,17 @@ contains
         type(c_ptr), value :: with
         integer(c_int) :: err
         type(works), pointer :: both
-        integer :: stat
         call c_f_pointer(with, both)
-        call both%boundary(program_box(box, both%origin), both%with, stat)
+        err = answer_of(both%boundary, box, both)
+    end function
+
+    function answer_of(work, box, both) result(err)
+        procedure(meta_halo_work) :: work
+        type(meta_c_box), intent(in) :: box
+        type(works), intent(inout) :: both
+        integer(c_int) :: err
+        integer :: stat
+        call work(program_box(box, both%origin), both%with, stat)
         err = stat
         if (err /= META_OK) both%failed = .true.
     end function

@@ -60,11 +60,12 @@ contains
         call lap(LAP_STENCIL)
     end subroutine
 
-    subroutine inner(box, with, stat)
+    subroutine compute_after(phase, box, with, stat)
+        integer(c_int), intent(in) :: phase
         type(meta_box), intent(in) :: box
         class(*), intent(inout) :: with
         integer, intent(out) :: stat
-        call lap(LAP_START)
+        call lap(phase)
         select type (with)
         type is (group)
             call apply_piece(with, box)
@@ -72,16 +73,18 @@ contains
         stat = META_OK
     end subroutine
 
+    subroutine inner(box, with, stat)
+        type(meta_box), intent(in) :: box
+        class(*), intent(inout) :: with
+        integer, intent(out) :: stat
+        call compute_after(LAP_START, box, with, stat)
+    end subroutine
+
     subroutine outer(box, with, stat)
         type(meta_box), intent(in) :: box
         class(*), intent(inout) :: with
         integer, intent(out) :: stat
-        call lap(LAP_FINISH)
-        select type (with)
-        type is (group)
-            call apply_piece(with, box)
-        end select
-        stat = META_OK
+        call compute_after(LAP_FINISH, box, with, stat)
     end subroutine
 
     ! Sums of parts become the block's.
