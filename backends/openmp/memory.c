@@ -13,10 +13,10 @@
 
 enum { LINE = 64, HUGE_PAGE = 1 << 21, WORTH_A_THREAD = 1 << 20 };
 
-/* Buffers of several large pages begin at one and ask for them; the system gives what it can. */
+/* Buffers of a large page and more begin at one and ask for them; the system gives what it can. */
 meta_err openmp_alloc(meta_plugin_device *device, size_t bytes, meta_memory *memory)
 {
-    const size_t alignment = bytes >= 2 * (size_t)HUGE_PAGE ? HUGE_PAGE : LINE;
+    const size_t alignment = bytes >= HUGE_PAGE ? HUGE_PAGE : LINE;
     void *address;
     (void)device;
     if (bytes > PTRDIFF_MAX - alignment || posix_memalign(&address, alignment, bytes) != 0)
