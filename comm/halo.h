@@ -16,6 +16,7 @@ enum {
 
 /** One array of a plan. */
 typedef struct halo_field {
+    char name[32]; /**< as errors of an exchange call it; not made anew for each */
     meta_type type;
     size_t element; /**< bytes */
     meta_box box;

@@ -5,7 +5,6 @@
  *  its arrays are. */
 #include "halo.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 /* ------------------------------------------------------------------ the arrays of an exchange */
@@ -30,20 +29,18 @@ static meta_err check_apart(const halo_plan *p, int field)
 {
     for (int k = 0; k < field; ++k)
         if (halo_fields_overlap(&p->field[field], &p->field[k]))
-            return core->fail(META_ERR_OVERLAP, "arguments 'fields[%d]' and 'fields[%d]' overlap",
-                              k, field);
+            return core->fail(META_ERR_OVERLAP, "arguments '%s' and '%s' overlap", p->field[k].name,
+                              p->field[field].name);
     return META_OK;
 }
 
 meta_err halo_fields_resolve(halo_plan *p, void *const *fields)
 {
-    char name[32];
     if (!fields) return core->fail(META_ERR_ARGUMENT, "argument 'fields' is NULL");
     for (int k = 0; k < p->fields; ++k) {
         halo_field *f = &p->field[k];
-        snprintf(name, sizeof name, "fields[%d]", k);
-        COMM_TRY(core->resolve(fields[k], f->count, f->type, name, &f->span));
-        if (f->span.device != p->device) return wrong_device(p, name, &f->span);
+        COMM_TRY(core->resolve(fields[k], f->count, f->type, f->name, &f->span));
+        if (f->span.device != p->device) return wrong_device(p, f->name, &f->span);
         COMM_TRY(check_apart(p, k));
     }
     return META_OK;

@@ -129,6 +129,7 @@ static meta_err fill_field(halo_plan *p, const meta_halo_desc *desc, int k)
 {
     char box[32] = "box", type[40] = "desc->type";
     halo_field *f = &p->field[k];
+    snprintf(f->name, sizeof f->name, "fields[%d]", k);
     f->box = desc->field ? desc->field[k].box : desc->box;
     f->type = desc->field ? desc->field[k].type : desc->type;
     if (desc->field) {

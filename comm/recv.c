@@ -8,35 +8,37 @@
 
 #include <inttypes.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "wire.h"
 
 enum { HEADER = sizeof(comm_header) };
 
+/* Of peer and tag: how errors begin. Nothing is formatted for a message without one. */
+#define MESSAGE "message from rank %d, tag %d: "
+
 /* ------------------------------------------------------------------ the header */
 
 static meta_err check_header(comm_message *m, const char *data, size_t bytes)
 {
-    char what[64];
     comm_header h = {0};
     m->headed = true;
-    snprintf(what, sizeof what, "message from rank %d, tag %d", m->peer, m->tag);
     if (bytes >= HEADER) memcpy(&h, data, HEADER);
     m->header = (comm_header){0};
     if (h.magic != COMM_MAGIC || h.version != COMM_WIRE_VERSION || h.chunk == 0 ||
         h.chunk > INT32_MAX)
-        return core->fail(META_ERR_MISMATCH, "%s: not sent by this version of libmeta", what);
+        return core->fail(META_ERR_MISMATCH, MESSAGE "not sent by this version of libmeta", m->peer,
+                          m->tag);
     if (h.seal != comm_checksum(COMM_CHECKSUM_START, &h, offsetof(comm_header, seal)))
-        return core->fail(META_ERR_MISMATCH, "%s: its header was damaged on its way", what);
+        return core->fail(META_ERR_MISMATCH, MESSAGE "its header was damaged on its way", m->peer,
+                          m->tag);
     m->header = h;
     m->sum = COMM_CHECKSUM_START;
     if (h.type != (uint16_t)m->type || h.count != (uint64_t)m->count || h.bytes != m->bytes)
         return core->fail(META_ERR_MISMATCH,
-                          "%s: the sender has %" PRIu64 " elements of %s, the "
-                          "receiver expects %" PRId64 " of %s",
-                          what, h.count, comm_type_name(h.type), m->count,
+                          MESSAGE "the sender has %" PRIu64 " elements of %s, the "
+                                  "receiver expects %" PRId64 " of %s",
+                          m->peer, m->tag, h.count, comm_type_name(h.type), m->count,
                           comm_type_name((uint32_t)m->type));
     return META_OK;
 }
