@@ -188,7 +188,8 @@ typedef struct meta_note {
     meta_site made, gone;
     struct meta_note *next; /**< of those that are not in use */
 } meta_note;
-/** What meta_here() said for the call at hand, and where that returns to. */
+/** What meta_here() said for the call at hand, and where that returns to: with META_CHECK=1 in the
+ *  program, otherwise in whatever called, which may be the Fortran binding. */
 void meta_site_take(meta_site *site, const void *caller);
 #define META_SITE_TAKE(site) meta_site_take(site, __builtin_return_address(0))
 /** NULL: none. */
@@ -197,6 +198,11 @@ enum { META_NOTE_ROOM = 352 };
 /** ` ("density", allocated at solver.c:41)`, to stand behind the mention of a buffer, or nothing; with
  *  where it was @p freed. @return words */
 const char *meta_note_text(const meta_note *note, bool freed, char words[META_NOTE_ROOM]);
+
+/* caller.c */
+/** The program's call that led to this one, outside libmeta's own shared libraries, or @p caller where
+ *  that cannot be told. It unwinds the stack, which takes as long as several calls. */
+const void *meta_caller_outside(const void *caller);
 
 /* registry.c */
 typedef struct meta_allocation {

@@ -291,7 +291,8 @@ META_API meta_err meta_label(const void *ptr, const char *label);
  *  errors and the report of meta_finalize() then name it as @p file and @p line; NULL takes it back.
  *  C programs need not: there those functions are macros too, which say it by themselves (unless
  *  META_NO_PLACES is defined before this header). A call without it is named by the function that it
- *  returns to, as far as the dynamic symbols have it, and by a module and offset for addr2line.
+ *  returns to, as far as the dynamic symbols have it, and by a module and offset for addr2line; with
+ *  META_CHECK=1 that is one of the program, not of the Fortran binding.
  *  @p file is read in that call, of which it keeps the last 47 bytes. Never fails; works at any time. */
 META_API meta_err meta_here(const char *file, int line);
 

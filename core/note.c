@@ -29,7 +29,7 @@ static void copy_file(char *to, size_t room, const char *file)
 
 void meta_site_take(meta_site *site, const void *caller)
 {
-    site->caller = caller;
+    site->caller = !said_file && meta_checked() ? meta_caller_outside(caller) : caller;
     site->line = said_line;
     site->file[0] = '\0';
     if (said_file) copy_file(site->file, sizeof site->file, said_file);

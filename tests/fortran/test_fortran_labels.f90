@@ -9,7 +9,7 @@ program test_fortran_labels
     use testing
     implicit none
     character(len=16) :: argument
-    type(meta_buffer) :: kept, gone
+    type(meta_buffer) :: kept, gone, unsaid
     call get_command_argument(1, argument)
     if (argument == '--leak') call leave_buffers()
     call tests_begin()
@@ -35,6 +35,7 @@ contains
         call meta_free(gone)
         call meta_here('solver.F90', 34)
         call meta_host_alloc(pinned, meta_range([25]), label='staging')
+        call meta_alloc(unsaid, META_F64, meta_range([50]), label='unsaid')
         call meta_finalize()
         stop
     end subroutine

@@ -18,6 +18,14 @@ ran test_fortran_labels --leak
 said '800 bytes.*("forgotten", allocated at solver.F90:12) was never freed'
 said '100 bytes.*("staging", allocated at solver.F90:34) was never freed'
 grep -q remembered "$here/err" && broken 'what was freed is in the report'
+said '400 bytes.*("unsaid", allocated at .*) was never freed'
+
+META_CHECK=1
+export META_CHECK
+ran test_fortran_labels --leak
+said '("forgotten", allocated at solver.F90:12)'
+said '("unsaid", allocated at [^ ]*test_fortran_labels+0x[0-9a-f]*)'
+unset META_CHECK
 
 ran test_fortran_profiling --summary
 said '^ *fill f64  *5 '
