@@ -94,9 +94,15 @@ static const char *bytes_text(uint64_t bytes, char text[16])
     return text;
 }
 
+static void trim(char *text)
+{
+    size_t length = strlen(text);
+    while (length > 0 && text[length - 1] == ' ') text[--length] = '\0';
+}
+
 static void print_line(const line *l, int shares)
 {
-    char bytes[16], least[40], most[40], speed[16] = "", share[16] = "", label[80];
+    char bytes[16], least[40], most[40], speed[16] = "", share[16] = "", label[80], rates[32];
     const meta_profile_row *s = &l->sum;
     snprintf(label, sizeof label, "  \"%s\"", s->label);
     fprintf(stderr, "  %-26s %9llu %10s", *s->label ? label : s->name, (unsigned long long)s->calls,
@@ -115,8 +121,10 @@ static void print_line(const line *l, int shares)
         snprintf(least, sizeof least, "%.3f (%d)", 1e3 * l->least, l->least_rank);
         snprintf(most, sizeof most, "%.3f (%d)", 1e3 * l->most, l->most_rank);
     }
-    fprintf(stderr, " %10.2f %14s %10.3f %14s %8s %7s%s\n", 1e6 * s->seconds / (double)s->timed,
-            least, 1e3 * s->seconds / l->ranks, most, speed, share,
+    snprintf(rates, sizeof rates, " %8s %7s", speed, share);
+    trim(rates);
+    fprintf(stderr, " %10.2f %14s %10.3f %14s%s%s\n", 1e6 * s->seconds / (double)s->timed, least,
+            1e3 * s->seconds / l->ranks, most, rates,
             s->timed < s->calls ? "  some without a time" : "");
 }
 

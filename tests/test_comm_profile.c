@@ -238,6 +238,7 @@ static void check_table(const char *text)
     }
     snprintf(title, sizeof title, "libmeta: %d process%s,", test_size, test_size > 1 ? "es" : "");
     CHECK_INT(times_in(text, title), 1);
+    CHECK_INT(times_in(text, " \n"), 0);
     CHECK_INT(times_in(text, "libmeta:"), 1);
     CHECK_INT(calls_in(text, "message out"), 4 * test_size);
     CHECK_INT(calls_in(text, "a range"), test_size);

@@ -357,6 +357,7 @@ static void meta_profile_prints_a_table_at_the_end(void)
     CHECK_CONTAINS(text, "    and 3 more\n");
     CHECK_INT(calls_in(text, "my range"), 1);
     CHECK_CONTAINS(text, "libmeta: 1 process,");
+    CHECK(!strstr(text, " \n"));
     if (has_clock()) CHECK_CONTAINS(text, " %"); /* of a copy's speed */
     CHECK_OK(meta_init());
     catch_errors();
