@@ -16,7 +16,7 @@ module meta_base
     public :: meta_range, meta_bounds, meta_is_allocated, meta_element_type, meta_address
     ! For the other modules of `meta` alone.
     public :: buffer_body, host_array, OURS, WRAPPED, BORROWED
-    public :: fail, finish, passed_on, event_at, body_of, find_body, body_if_any
+    public :: fail, fail_types, finish, passed_on, event_at, body_of, find_body, body_if_any
     public :: adopt, release, buffers_forget
     public :: whole, box_of, is_contiguous, extents_of, type_name, type_bytes, type_matches
     public :: need_host, digits_of, text_of, c_text, need_free, message_text, address_plus, ndim_of
@@ -140,6 +140,15 @@ contains
         integer(c_int) :: err
         err = metaf_fail(code, c_text(call // ': ' // text))
         if (err < FOUND_HERE) err = err + FOUND_HERE
+    end function
+
+    ! Two buffers that must be of one type.
+    function fail_types(call, a_name, a, b_name, b) result(err)
+        character(len=*), intent(in) :: call, a_name, b_name
+        type(buffer_body), intent(in) :: a, b
+        integer(c_int) :: err
+        err = fail(META_ERR_TYPE, call, "argument '" // a_name // "' is of " // &
+            type_name(a%type) // ", '" // b_name // "' of " // type_name(b%type))
     end function
 
     ! An error of the program's own procedure: the message is whatever that left.

@@ -136,13 +136,12 @@ contains
     function packed_with(buf, packed, call, array, line) result(err)
         type(meta_buffer), intent(in) :: buf, packed
         character(len=*), intent(in) :: call
-        type(buffer_body), intent(out) :: array, line
+        type(buffer_body), pointer :: array, line
         integer(c_int) :: err
-        err = body_of(packed, call, 'packed', line)
-        if (err == META_OK) err = body_of(buf, call, 'buf', array)
-        if (err == META_OK .and. array%type /= line%type) err = fail(META_ERR_TYPE, call, &
-            "argument 'packed' is of " // type_name(line%type) // ", 'buf' of " // &
-            type_name(array%type))
+        err = find_body(packed, call, 'packed', line)
+        if (err == META_OK) err = find_body(buf, call, 'buf', array)
+        if (err /= META_OK) return
+        if (array%type /= line%type) err = fail_types(call, 'packed', line, 'buf', array)
     end function
 
     subroutine meta_pack_face(packed, buf, face, done, stat)
@@ -150,7 +149,7 @@ contains
         type(meta_face), intent(in) :: face
         type(meta_event), intent(inout), optional, target :: done
         integer, intent(out), optional :: stat
-        type(buffer_body) :: array, line
+        type(buffer_body), pointer :: array, line
         integer(c_int) :: err
         err = packed_with(buf, packed, 'meta_pack_face', array, line)
         if (err == META_OK) &
@@ -163,7 +162,7 @@ contains
         type(meta_face), intent(in) :: face
         type(meta_event), intent(inout), optional, target :: done
         integer, intent(out), optional :: stat
-        type(buffer_body) :: array, line
+        type(buffer_body), pointer :: array, line
         integer(c_int) :: err
         err = packed_with(buf, packed, 'meta_unpack_face', array, line)
         if (err == META_OK) &
@@ -186,12 +185,13 @@ contains
         type(meta_event), intent(inout), optional, target :: done
         integer, intent(out), optional :: stat
         character(len=*), parameter :: call = 'meta_transpose_face'
-        type(buffer_body) :: to, from
+        type(buffer_body), pointer :: to, from
         integer(c_int) :: err
-        err = body_of(out, call, 'out', to)
-        if (err == META_OK) err = body_of(in, call, 'in', from)
-        if (err == META_OK .and. to%type /= from%type) err = fail(META_ERR_TYPE, call, &
-            "arguments 'out' and 'in' differ in type")
+        err = find_body(out, call, 'out', to)
+        if (err == META_OK) err = find_body(in, call, 'in', from)
+        if (err == META_OK) then
+            if (to%type /= from%type) err = fail_types(call, 'out', to, 'in', from)
+        end if
         if (err == META_OK) &
             err = c_transpose_face(to%address, from%address, size, to%type, event_at(done))
         call finish(err, stat)

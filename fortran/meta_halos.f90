@@ -195,16 +195,44 @@ contains
         err = META_OK
         addresses = c_null_ptr
         if (.not. allocated(plan%like)) return ! no plan at all, as C will say
-        if (size(fields) /= size(plan%like)) err = fail(META_ERR_ARGUMENT, call, &
-            "argument 'fields' has " // digits_of(size(fields, kind=c_int64_t)) // &
-            ' buffers, the plan ' // digits_of(size(plan%like, kind=c_int64_t)))
-        if (err /= META_OK) return
+        if (size(fields) /= size(plan%like)) then
+            err = fail_count(plan, size(fields), call)
+            return
+        end if
         do k = 1, size(fields)
             addresses(k) = address_if_alike(fields(k), plan%like(k))
             if (c_associated(addresses(k))) cycle
             err = unlike(fields(k), plan%like(k), call, element('fields', k, size(fields)))
             return
         end do
+    end function
+
+    ! The same of a plan for one buffer, without making an array of it: a copy of a buffer counts.
+    function address_of(plan, field, call, address) result(err)
+        type(meta_halo), intent(in) :: plan
+        type(meta_buffer), intent(in) :: field
+        character(len=*), intent(in) :: call
+        type(c_ptr), intent(out) :: address(1)
+        integer(c_int) :: err
+        err = META_OK
+        address = c_null_ptr
+        if (.not. allocated(plan%like)) return
+        if (size(plan%like) /= 1) then
+            err = fail_count(plan, 1, call)
+            return
+        end if
+        address(1) = address_if_alike(field, plan%like(1))
+        if (.not. c_associated(address(1))) err = unlike(field, plan%like(1), call, 'fields')
+    end function
+
+    function fail_count(plan, count, call) result(err)
+        type(meta_halo), intent(in) :: plan
+        integer, intent(in) :: count
+        character(len=*), intent(in) :: call
+        integer(c_int) :: err
+        err = fail(META_ERR_ARGUMENT, call, "argument 'fields' has " // &
+            digits_of(int(count, c_int64_t)) // ' buffers, the plan ' // &
+            digits_of(size(plan%like, kind=c_int64_t)))
     end function
 
     ! Where a buffer is; null where it is not like the one that the plan was made with. No words are
@@ -255,9 +283,11 @@ contains
         type(meta_halo), intent(in) :: plan
         type(meta_buffer), intent(in) :: fields
         integer, intent(out), optional :: stat
-        type(meta_buffer) :: all(1)
-        all(1) = fields
-        call start_all(plan, all, stat)
+        type(c_ptr), target :: address(1)
+        integer(c_int) :: err
+        err = address_of(plan, fields, 'meta_halo_start', address)
+        if (err == META_OK) err = c_halo_start(plan%handle, c_loc(address(1)))
+        call finish(err, stat)
     end subroutine
 
     subroutine start_all(plan, fields, stat)
@@ -283,9 +313,11 @@ contains
         type(meta_buffer), intent(in) :: fields
         type(meta_event), intent(inout), optional, target :: done
         integer, intent(out), optional :: stat
-        type(meta_buffer) :: all(1)
-        all(1) = fields
-        call exchange_all(plan, all, done, stat)
+        type(c_ptr), target :: address(1)
+        integer(c_int) :: err
+        err = address_of(plan, fields, 'meta_halo_exchange', address)
+        if (err == META_OK) err = c_halo_exchange(plan%handle, c_loc(address(1)), event_at(done))
+        call finish(err, stat)
     end subroutine
 
     subroutine exchange_all(plan, fields, done, stat)
@@ -310,9 +342,12 @@ contains
         class(*), intent(inout), target :: with
         type(meta_event), intent(inout), optional, target :: done
         integer, intent(out), optional :: stat
-        type(meta_buffer) :: all(1)
-        all(1) = fields
-        call overlap_all(plan, all, interior, boundary, with, done, stat)
+        type(c_ptr), target :: address(1)
+        integer(c_int) :: err
+        err = address_of(plan, fields, 'meta_halo_overlap', address)
+        if (err == META_OK) &
+            err = overlap(plan, c_loc(address(1)), interior, boundary, with, done)
+        call finish(err, stat)
     end subroutine
 
     subroutine overlap_all(plan, fields, interior, boundary, with, done, stat)
@@ -323,18 +358,29 @@ contains
         type(meta_event), intent(inout), optional, target :: done
         integer, intent(out), optional :: stat
         type(c_ptr), target :: addresses(size(fields) + 1)
-        type(works), target :: both
         integer(c_int) :: err
         err = addresses_of(plan, fields, 'meta_halo_overlap', addresses)
+        if (err == META_OK) &
+            err = overlap(plan, c_loc(addresses(1)), interior, boundary, with, done)
+        call finish(err, stat)
+    end subroutine
+
+    function overlap(plan, addresses, interior, boundary, with, done) result(err)
+        type(meta_halo), intent(in) :: plan
+        type(c_ptr), intent(in) :: addresses
+        procedure(meta_halo_work) :: interior, boundary
+        class(*), intent(inout), target :: with
+        type(meta_event), intent(inout), optional, target :: done
+        integer(c_int) :: err
+        type(works), target :: both
         both%interior => interior
         both%boundary => boundary
         both%with => with
         if (allocated(plan%like)) both%origin = plan%like(1)%origin
-        if (err == META_OK) err = c_halo_overlap(plan%handle, c_loc(addresses(1)), &
-            c_funloc(do_interior), c_funloc(do_boundary), c_loc(both), event_at(done))
+        err = c_halo_overlap(plan%handle, addresses, c_funloc(do_interior), &
+            c_funloc(do_boundary), c_loc(both), event_at(done))
         if (both%failed) err = passed_on(err)
-        call finish(err, stat)
-    end subroutine
+    end function
 
     function do_interior(box, with) bind(c) result(err)
         type(meta_c_box), intent(in) :: box

@@ -86,4 +86,15 @@ AC_DEFUN([META_CHECK_LINKER], [
     AS_IF([test "x$meta_cv_z_defs" = xyes], [META_NO_UNDEFINED=-Wl,-z,defs])
   ])
   AC_SUBST([META_NO_UNDEFINED])
+
+  dnl Calls from one part of a library to another go straight there, not by a table.
+  META_SYMBOLIC=
+  AC_CACHE_CHECK([whether the linker takes -Bsymbolic-functions], [meta_cv_symbolic], [
+    meta_saved=$LDFLAGS
+    LDFLAGS="$LDFLAGS -Wl,-Bsymbolic-functions"
+    AC_LINK_IFELSE([AC_LANG_PROGRAM()], [meta_cv_symbolic=yes], [meta_cv_symbolic=no])
+    LDFLAGS=$meta_saved
+  ])
+  AS_IF([test "x$meta_cv_symbolic" = xyes], [META_SYMBOLIC=-Wl,-Bsymbolic-functions])
+  AC_SUBST([META_SYMBOLIC])
 ])
