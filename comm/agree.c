@@ -3,6 +3,8 @@
  *  One outcome for all ranks of a collective call in which each may fail on its own. */
 #include "comm.h"
 
+#include "binding.h"
+
 #include <limits.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -13,6 +15,11 @@ typedef struct verdict {
     int code;
     char text[COMM_TEXT];
 } verdict;
+
+static _Thread_local struct {
+    meta_err code;
+    const char *text;
+} refusal;
 
 static const char phase[] = "while all ranks agree on the outcome of a call";
 
@@ -51,11 +58,19 @@ static meta_err decide(MPI_Comm among, verdict *v, meta_err *own)
     return core->fail_as((meta_err)v->code, text);
 }
 
+void meta_comm_refuse(meta_err code, const char *text)
+{
+    refusal.code = code;
+    refusal.text = text;
+}
+
 meta_err comm_agree_on(MPI_Comm among, meta_err mine, meta_err *agreed)
 {
     char before[COMM_TEXT];
     meta_err own = META_OK;
-    snprintf(before, sizeof before, "%s", meta_last_error());
+    const bool refused = mine != META_OK && refusal.code != META_OK;
+    if (refused) mine = refusal.code;
+    snprintf(before, sizeof before, "%s", refused ? refusal.text : meta_last_error());
     verdict *v = malloc(sizeof *v);
     if (!v)
         return *agreed =

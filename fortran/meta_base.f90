@@ -16,7 +16,7 @@ module meta_base
     public :: meta_range, meta_bounds, meta_is_allocated, meta_element_type, meta_address
     ! For the other modules of `meta` alone.
     public :: buffer_body, host_array, OURS, WRAPPED, BORROWED
-    public :: fail, fail_types, finish, passed_on, event_at, body_of, find_body, body_if_any
+    public :: fail, fail_types, code_of, finish, passed_on, event_at, body_of, find_body, body_if_any
     public :: adopt, release, buffers_forget
     public :: whole, box_of, is_contiguous, extents_of, type_name, type_bytes, type_matches
     public :: need_host, digits_of, text_of, c_text, need_free, message_text, address_plus, ndim_of
@@ -151,6 +151,13 @@ contains
             type_name(a%type) // ", '" // b_name // "' of " // type_name(b%type))
     end function
 
+    ! The code of what fail() returned.
+    pure function code_of(err) result(code)
+        integer(c_int), intent(in) :: err
+        integer(c_int) :: code
+        code = mod(err, FOUND_HERE)
+    end function
+
     ! An error of the program's own procedure: the message is whatever that left.
     function passed_on(code) result(err)
         integer(c_int), intent(in) :: code
@@ -165,7 +172,7 @@ contains
         integer, intent(out), optional :: stat
         if (err > 0 .and. err < FOUND_HERE) call metaf_failed_in_c()
         if (present(stat)) then
-            stat = mod(err, FOUND_HERE)
+            stat = code_of(err)
         else if (err /= META_OK) then
             write (error_unit, '(a)') message_text()
             stop 1

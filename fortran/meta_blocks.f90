@@ -331,8 +331,10 @@ contains
                 err = c_rebalance(c_next, c_now, cart, ten(cells), least, room, seconds, was, will)
             else
                 ! The other ranks learn of it, instead of waiting for this one.
+                call metaf_refuse(code_of(err))
                 ignored = c_rebalance(c_next, c_now, cart, ten(cells), least, room, seconds, was, &
                     will)
+                call metaf_refuse(META_OK)
             end if
         end if
         if (err == META_OK) call planes_taken(taken, ndim, next)
@@ -381,8 +383,15 @@ contains
         if (err == META_OK) then
             err = c_redistribute(cart, c_before, c_after, size(from), fields)
         else
-            ! The other ranks learn of it, instead of waiting for this one.
-            ignored = c_redistribute(cart, c_before, c_after, -1, fields)
+            ! The other ranks learn of it, instead of waiting for this one: no box has 0 dimensions,
+            ! and no call -1 fields.
+            do k = 1, size(from)
+                fields(k)%from_box%ndim = 0
+            end do
+            call metaf_refuse(code_of(err))
+            ignored = c_redistribute(cart, c_before, c_after, merge(size(from), -1, &
+                size(from) > 0), fields)
+            call metaf_refuse(META_OK)
         end if
         call planes_free(old)
         call planes_free(new)

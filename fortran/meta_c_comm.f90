@@ -216,6 +216,10 @@ module meta_c_comm
             integer(c_int) :: res
         end function
         ! Not of libmeta's API: the ranks along each dimension of a Cartesian communicator.
+        subroutine metaf_refuse(code) bind(c)
+            import
+            integer(c_int), value :: code
+        end subroutine
         function c_cart_parts(cart, most, dims, parts) bind(c, name="metaf_cart_parts") result(res)
             import
             integer(c_int), value :: cart, most

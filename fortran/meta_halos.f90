@@ -107,8 +107,10 @@ contains
                 size(fields), each(1)%type, what, c_loc(each(1)))
         else
             ! The other ranks learn of it, instead of waiting for this one: no plan has 0 arrays.
+            call metaf_refuse(code_of(err))
             ignored = c_halo_create(plan%handle, cart, each(1)%box, lows, highs, wanted, &
                 0, META_F64, what, c_null_ptr)
+            call metaf_refuse(META_OK)
         end if
         if (err == META_OK) plan%like = like
         call finish(err, stat)

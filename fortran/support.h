@@ -48,6 +48,8 @@ const char *metaf_message(void);
 void metaf_failed_in_c(void);
 /** A message of C's in Fortran's terms, at @p to. */
 void metaf_in_fortran(char *to, size_t room, const char *text);
+/** A message of metaf_fail() as C counts, so that metaf_in_fortran() gives it back. */
+void metaf_in_c(char *to, size_t room, const char *text);
 /** meta_here() of a text that need not stay; "" takes it back, as metaf_fail() does. */
 meta_err metaf_here(const char *file, int line);
 

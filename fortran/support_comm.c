@@ -3,6 +3,9 @@
  *  From integer handles of communicators to MPI_Comm; see support_comm.h. */
 #include "support_comm.h"
 
+#include "binding.h"
+#include "support.h"
+
 #include <string.h>
 
 meta_err metaf_comm_attach(int comm)
@@ -69,6 +72,13 @@ meta_err metaf_redistribute(int cart, const meta_cuts *before, const meta_cuts *
                             const meta_redistribute_field *field)
 {
     return meta_redistribute(MPI_Comm_f2c(cart), before, after, fields, field);
+}
+
+void metaf_refuse(int code)
+{
+    static _Thread_local char text[1024];
+    if (code != META_OK) metaf_in_c(text, sizeof text, metaf_message());
+    meta_comm_refuse(code, text);
 }
 
 meta_err metaf_cart_parts(int cart, int most, int *dims, int *parts)

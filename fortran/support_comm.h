@@ -22,6 +22,9 @@ meta_err metaf_rebalance(const meta_cuts *next, const meta_cuts *now, int cart,
                          double *before, double *after);
 meta_err metaf_redistribute(int cart, const meta_cuts *before, const meta_cuts *after, int fields,
                             const meta_redistribute_field *field);
+/** Tell all ranks of this thread's next collective call, which will fail here, metaf_message() and
+ *  @p code; META_OK takes it back. */
+void metaf_refuse(int code);
 /** How many ranks there are along each of the @p dims dimensions of @p cart.
  *  @return META_ERR_ARGUMENT where it is not Cartesian, or has more than @p most of them */
 meta_err metaf_cart_parts(int cart, int most, int *dims, int *parts);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file words.c
  *  Messages of the C functions in Fortran's terms: members of a description are arguments there,
- * and dimensions and elements of arrays count from 1. */
+ *  and dimensions and elements of arrays count from 1. Back again only what has the same words in
+ *  both: what else Fortran says, no C term is found in. */
 #include "support.h"
 
 #include <ctype.h>
@@ -52,12 +53,19 @@ static size_t put_term(char *to, size_t room, const char *term, long number)
 {
     const char *mark = strchr(term, '#');
     const int length =
-        mark ? snprintf(to, room, "%.*s%ld%s", (int)(mark - term), term, number + 1, mark + 1)
+        mark ? snprintf(to, room, "%.*s%ld%s", (int)(mark - term), term, number, mark + 1)
              : snprintf(to, room, "%s", term);
     return (size_t)length < room ? (size_t)length : room - 1;
 }
 
-void metaf_in_fortran(char *to, size_t room, const char *text)
+static bool has_term(int k, bool to_c, const char *text, size_t *length, long *number)
+{
+    if (to_c && strcmp(terms[k].c, terms[k].fortran) != 0) return false;
+    *length = match(text, terms[k].c, number);
+    return *length > 0;
+}
+
+static void translate(char *to, size_t room, const char *text, bool to_c)
 {
     size_t used = 0;
     bool quoted = false; /* what the program calls its buffers is left alone */
@@ -66,8 +74,9 @@ void metaf_in_fortran(char *to, size_t room, const char *text)
         int k = 0;
         long number = 0;
         quoted ^= *text == '"';
-        while (!quoted && k < TERMS && (length = match(text, terms[k].c, &number)) == 0) ++k;
+        while (!quoted && k < TERMS && !has_term(k, to_c, text, &length, &number)) ++k;
         if (length > 0) {
+            number += to_c ? -1 : 1;
             used += put_term(to + used, room - used, terms[k].fortran, number);
             text += length;
         } else {
@@ -75,4 +84,14 @@ void metaf_in_fortran(char *to, size_t room, const char *text)
         }
     }
     to[used] = '\0';
+}
+
+void metaf_in_fortran(char *to, size_t room, const char *text)
+{
+    translate(to, room, text, false);
+}
+
+void metaf_in_c(char *to, size_t room, const char *text)
+{
+    translate(to, room, text, true);
 }
