@@ -290,7 +290,7 @@ static meta_err overlap(meta_halo plan, void *const *fields, meta_halo_work *int
     COMM_TRY(comm_leave(error));
     if (!is_empty(&inside)) error = interior(&inside, with);
     char text[COMM_TEXT];
-    snprintf(text, sizeof text, "%s", meta_last_error());
+    if (error != META_OK) snprintf(text, sizeof text, "%s", meta_last_error());
     COMM_TRY(comm_enter("meta_halo_overlap"));
     const meta_err second = comm_leave(finish(plan, done));
     if (error != META_OK) return core->fail_as(error, text);
