@@ -266,7 +266,9 @@ bool comm_message_end(comm_message *m);
 bool comm_message_settled(comm_message *m);
 /** Whether MPI is through with its requests; an error of one fails the message. */
 bool comm_message_retired(comm_message *m);
-/** In words, one that a peer keeps waiting; false where there is none. */
+/** Whether a peer keeps one waiting. */
+bool comm_messages_waiting(void);
+/** In words, which one; false where there is none. */
 bool comm_messages_describe(char *text, size_t room);
 /** End all messages that wait for other ranks, with META_ERR_PEER. */
 void comm_messages_give_up(double waited);
@@ -424,7 +426,9 @@ bool comm_plans_owing(void);
 /** Queue what exchanges that were finished still owe @p device, before new work is queued there. */
 void comm_plans_settle(meta_device *device);
 
-/** In words, what an exchange waits for; false where none waits for another rank. */
+/** Whether an exchange waits for another rank. */
+bool comm_plans_waiting(void);
+/** In words, what it waits for; false where none does. */
 bool comm_plans_describe(char *text, size_t room);
 /** End those exchanges with META_ERR_PEER. */
 void comm_plans_give_up(double waited);

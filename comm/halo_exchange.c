@@ -547,10 +547,23 @@ static bool describe(const halo_plan *p, char *text, size_t room)
     return true;
 }
 
+static bool may_wait(const halo_plan *p)
+{
+    return p->state == HALO_FINISHING || p->waiting;
+}
+
+bool comm_plans_waiting(void)
+{
+    const char *what;
+    for (const halo_plan *p = active; p; p = p->next)
+        if (may_wait(p) && missing(p, &what) >= 0) return true;
+    return false;
+}
+
 bool comm_plans_describe(char *text, size_t room)
 {
     for (const halo_plan *p = active; p; p = p->next)
-        if ((p->state == HALO_FINISHING || p->waiting) && describe(p, text, room)) return true;
+        if (may_wait(p) && describe(p, text, room)) return true;
     return false;
 }
 

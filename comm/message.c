@@ -300,11 +300,23 @@ static void describe(const comm_message *m, char *text, size_t room)
     else snprintf(text, room, "a reduction: not every rank has called meta_allreduce()");
 }
 
+static const comm_message *waiting(void)
+{
+    const comm_message *m = first;
+    while (m && !waits_for_others(m)) m = m->next;
+    return m;
+}
+
+bool comm_messages_waiting(void)
+{
+    return waiting() != NULL;
+}
+
 bool comm_messages_describe(char *text, size_t room)
 {
-    for (const comm_message *m = first; m; m = m->next)
-        if (waits_for_others(m)) return describe(m, text, room), true;
-    return false;
+    const comm_message *m = waiting();
+    if (m) describe(m, text, room);
+    return m != NULL;
 }
 
 void comm_messages_give_up(double waited)

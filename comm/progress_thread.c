@@ -18,8 +18,7 @@ int comm_thread_level_wanted(void)
 
 static bool anything_under_way(void)
 {
-    char unused[2];
-    return comm_plans_busy() || comm_messages_describe(unused, sizeof unused);
+    return comm_plans_busy() || comm_messages_waiting();
 }
 
 static void *advance(void *unused)

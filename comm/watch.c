@@ -17,17 +17,18 @@ static bool describe(char *text, size_t room)
     return comm_plans_describe(text, room) || comm_messages_describe(text, room);
 }
 
+/* Words are made for a wait that is told of, not for each look at one. */
 static void look(void)
 {
     char text[COMM_TEXT / 2];
     if (waited == 0) return;
-    if (!describe(text, sizeof text)) {
+    if (!comm_plans_waiting() && !comm_messages_waiting()) {
         waited = 0;
     } else if (job.patience > 0 && waited > job.patience) {
         comm_plans_give_up(waited);
         comm_messages_give_up(waited);
         waited = last = 0;
-    } else if (job.patience == 0 && waited > WARN_AFTER && !warned) {
+    } else if (job.patience == 0 && waited > WARN_AFTER && !warned && describe(text, sizeof text)) {
         warned = true;
         core->log(META_LOG_WARN,
                   "rank %d waits for %d s: %s (with META_TIMEOUT set, this is an error)", job.rank,
