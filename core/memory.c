@@ -9,7 +9,7 @@
 
 static void count_in(meta_device *device, uint64_t bytes)
 {
-    const uint64_t now = (device->allocated += bytes);
+    const uint64_t now = atomic_fetch_add(&device->allocated, bytes) + bytes;
     uint64_t peak = device->peak;
     while (now > peak && !atomic_compare_exchange_weak(&device->peak, &peak, now)) {
     }
