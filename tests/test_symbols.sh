@@ -47,10 +47,11 @@ needs_none() {
     done
 }
 
+# The further ones are for the other libraries of this project.
 compare "$build/.libs/libmeta.so" "$src/core/meta.h" meta_core_table
 needs_none "$build/.libs/libmeta.so" 'mpi|opencl|cuda|amdhip|hsa|gomp|libomp'
 if test -e "$build/.libs/libmeta_comm.so"; then
-    compare "$build/.libs/libmeta_comm.so" "$src/comm/meta_comm.h"
+    compare "$build/.libs/libmeta_comm.so" "$src/comm/meta_comm.h" meta_comm_refuse
     needs_none "$build/.libs/libmeta_comm.so" 'opencl|cuda|amdhip|hsa|gomp|libomp'
 fi
 for module in "$build"/.libs/libmeta/*.so; do
