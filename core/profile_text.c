@@ -102,7 +102,7 @@ static void trim(char *text)
 
 static void print_line(const line *l, int shares)
 {
-    char bytes[16], least[40], most[40], speed[16] = "", share[16] = "", label[80], rates[32];
+    char bytes[16], least[40], most[40], speed[16] = "", share[16] = "", label[80], rates[40];
     const meta_profile_row *s = &l->sum;
     snprintf(label, sizeof label, "  \"%s\"", s->label);
     fprintf(stderr, "  %-26s %9llu %10s", *s->label ? label : s->name, (unsigned long long)s->calls,
