@@ -60,11 +60,10 @@ static meta_err upload(comm_message *m, comm_part *p, char *data, size_t bytes)
     const size_t expected = comm_part_payload(m, m->fetched);
     const meta_span to = comm_span_part(&m->packed, m->fetched * m->chunk);
     if (bytes != expected)
-        return core->fail(
-            META_ERR_PEER,
-            "message from rank %d, tag %d: part %zu of %zu came with %zu bytes instead "
-            "of %zu: its sender failed in the middle of it",
-            m->peer, m->tag, m->fetched + 1, m->parts, bytes, expected);
+        return core->fail(META_ERR_PEER,
+                          MESSAGE "part %zu of %zu came with %zu bytes instead "
+                                  "of %zu: its sender failed in the middle of it",
+                          m->peer, m->tag, m->fetched + 1, m->parts, bytes, expected);
     if (bytes == 0 || p->wire == COMM_WIRE_TARGET) return META_OK;
     return core->copy(to.device, META_QUEUE_COMPUTE, META_COPY_H2D, data, &to, bytes, &p->copy);
 }

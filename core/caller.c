@@ -18,8 +18,7 @@ typedef struct walk {
 static bool is_ours(const char *path)
 {
     static const char *const ours[] = {"libmeta.so", "libmeta_comm.so", "libmeta_fortran.so"};
-    const char *slash = strrchr(path, '/');
-    const char *name = slash ? slash + 1 : path;
+    const char *name = meta_file_name(path);
     for (size_t k = 0; k < sizeof ours / sizeof *ours; ++k)
         if (strncmp(name, ours[k], strlen(ours[k])) == 0) return true;
     return false;

@@ -199,9 +199,12 @@ enum { META_NOTE_ROOM = 352 };
  *  where it was @p freed. @return words */
 const char *meta_note_text(const meta_note *note, bool freed, char words[META_NOTE_ROOM]);
 
+/** The last part of a path, which says most. */
+const char *meta_file_name(const char *path);
+
 /* caller.c */
 /** The program's call that led to this one, outside libmeta's own shared libraries, or @p caller where
- *  that cannot be told. It unwinds the stack, which takes as long as several calls. */
+ *  that cannot be told. It unwinds the stack, which takes microseconds. */
 const void *meta_caller_outside(const void *caller);
 
 /* registry.c */

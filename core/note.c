@@ -76,7 +76,7 @@ static void add(text *t, const char *format, ...)
     if (t->used >= t->room) t->used = t->room - 1;
 }
 
-static const char *file_name(const char *path)
+const char *meta_file_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
     return slash ? slash + 1 : path;
@@ -93,7 +93,8 @@ static void add_caller(text *t, const void *caller)
         return;
     }
     if (info.dli_sname) add(t, "%s() in ", info.dli_sname);
-    add(t, "%.60s+0x%zx", file_name(info.dli_fname), (size_t)(call - (const char *)info.dli_fbase));
+    add(t, "%.60s+0x%zx", meta_file_name(info.dli_fname),
+        (size_t)(call - (const char *)info.dli_fbase));
 }
 
 static void add_site(text *t, const char *verb, const meta_site *site)

@@ -215,7 +215,7 @@ module meta_c_comm
             type(meta_c_redistribute_field), intent(in) :: field(*)
             integer(c_int) :: res
         end function
-        ! Not of libmeta's API: the ranks along each dimension of a Cartesian communicator.
+        ! The rest is not of libmeta's API; see support_comm.h.
         subroutine metaf_refuse(code) bind(c)
             import
             integer(c_int), value :: code

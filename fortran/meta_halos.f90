@@ -197,10 +197,8 @@ contains
         err = META_OK
         addresses = c_null_ptr
         if (.not. allocated(plan%like)) return ! no plan at all, as C will say
-        if (size(fields) /= size(plan%like)) then
-            err = fail_count(plan, size(fields), call)
-            return
-        end if
+        err = need_count(plan, size(fields), call)
+        if (err /= META_OK) return
         do k = 1, size(fields)
             addresses(k) = address_if_alike(fields(k), plan%like(k))
             if (c_associated(addresses(k))) cycle
@@ -219,22 +217,21 @@ contains
         err = META_OK
         address = c_null_ptr
         if (.not. allocated(plan%like)) return
-        if (size(plan%like) /= 1) then
-            err = fail_count(plan, 1, call)
-            return
-        end if
+        err = need_count(plan, 1, call)
+        if (err /= META_OK) return
         address(1) = address_if_alike(field, plan%like(1))
         if (.not. c_associated(address(1))) err = unlike(field, plan%like(1), call, 'fields')
     end function
 
-    function fail_count(plan, count, call) result(err)
+    function need_count(plan, count, call) result(err)
         type(meta_halo), intent(in) :: plan
         integer, intent(in) :: count
         character(len=*), intent(in) :: call
         integer(c_int) :: err
-        err = fail(META_ERR_ARGUMENT, call, "argument 'fields' has " // &
-            digits_of(int(count, c_int64_t)) // ' buffers, the plan ' // &
-            digits_of(size(plan%like, kind=c_int64_t)))
+        err = META_OK
+        if (count /= size(plan%like)) err = fail(META_ERR_ARGUMENT, call, &
+            "argument 'fields' has " // digits_of(int(count, c_int64_t)) // &
+            ' buffers, the plan ' // digits_of(size(plan%like, kind=c_int64_t)))
     end function
 
     ! Where a buffer is; null where it is not like the one that the plan was made with. No words are

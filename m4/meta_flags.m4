@@ -62,39 +62,34 @@ AC_DEFUN([META_COMPILER_FLAGS], [
   AM_CONDITIONAL([SANITIZE], [test "x$enable_sanitize" = xyes])
 ])
 
-AC_DEFUN([META_CHECK_LINKER], [
-  AC_CACHE_CHECK([whether the linker takes version scripts], [meta_cv_version_script], [
+# META_LINKER_TAKES(VARIABLE, WHAT, FLAG): meta_cv_VARIABLE, yes or no.
+AC_DEFUN([META_LINKER_TAKES], [
+  AC_CACHE_CHECK([whether the linker takes $2], [meta_cv_$1], [
     meta_saved=$LDFLAGS
-    echo 'TEST { global: *; };' > conftest.map
-    LDFLAGS="$LDFLAGS -Wl,--version-script=conftest.map"
-    AC_LINK_IFELSE([AC_LANG_PROGRAM()], [meta_cv_version_script=yes], [meta_cv_version_script=no])
+    LDFLAGS="$LDFLAGS $3"
+    AC_LINK_IFELSE([AC_LANG_PROGRAM()], [meta_cv_$1=yes], [meta_cv_$1=no])
     LDFLAGS=$meta_saved
-    rm -f conftest.map
   ])
+])
+
+AC_DEFUN([META_CHECK_LINKER], [
+  echo 'TEST { global: *; };' > conftest.map
+  META_LINKER_TAKES([version_script], [version scripts], [-Wl,--version-script=conftest.map])
+  rm -f conftest.map
   AM_CONDITIONAL([VERSION_SCRIPT], [test "x$meta_cv_version_script" = xyes])
 
   dnl A module with an undefined symbol would fail only when it is loaded. Clang's sanitizers keep
   dnl their symbols in the program, so there it cannot be asked for.
   META_NO_UNDEFINED=
   AS_IF([test "x$enable_sanitize" = xno], [
-    AC_CACHE_CHECK([whether the linker takes -z defs], [meta_cv_z_defs], [
-      meta_saved=$LDFLAGS
-      LDFLAGS="$LDFLAGS -Wl,-z,defs"
-      AC_LINK_IFELSE([AC_LANG_PROGRAM()], [meta_cv_z_defs=yes], [meta_cv_z_defs=no])
-      LDFLAGS=$meta_saved
-    ])
+    META_LINKER_TAKES([z_defs], [-z defs], [-Wl,-z,defs])
     AS_IF([test "x$meta_cv_z_defs" = xyes], [META_NO_UNDEFINED=-Wl,-z,defs])
   ])
   AC_SUBST([META_NO_UNDEFINED])
 
   dnl Calls from one part of a library to another go straight there, not by a table.
   META_SYMBOLIC=
-  AC_CACHE_CHECK([whether the linker takes -Bsymbolic-functions], [meta_cv_symbolic], [
-    meta_saved=$LDFLAGS
-    LDFLAGS="$LDFLAGS -Wl,-Bsymbolic-functions"
-    AC_LINK_IFELSE([AC_LANG_PROGRAM()], [meta_cv_symbolic=yes], [meta_cv_symbolic=no])
-    LDFLAGS=$meta_saved
-  ])
+  META_LINKER_TAKES([symbolic], [-Bsymbolic-functions], [-Wl,-Bsymbolic-functions])
   AS_IF([test "x$meta_cv_symbolic" = xyes], [META_SYMBOLIC=-Wl,-Bsymbolic-functions])
   AC_SUBST([META_SYMBOLIC])
 ])

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 static char text[1 << 15];
+
 /* What a file holds, in `text`. */
 static bool read_file(const char *name)
 {
