@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Makes the manual page libmeta-env(7) of lines META_VARIABLE(NAME, "values", "initial",
-# "description") in core/env.def. A text may consist of several C strings, over several lines.
+# "description") in core/base/env.def. A text may consist of several C strings, over several lines.
 
 { text = text " " $0 }
 
@@ -46,7 +46,7 @@ END {
         ++count
     }
     if (!count) {
-        print "doc/env.awk: core/env.def has no META_VARIABLE lines" > "/dev/stderr"
+        print "doc/env.awk: core/base/env.def has no META_VARIABLE lines" > "/dev/stderr"
         exit 1
     }
     printf ".SH SEE ALSO\n.BR meta\\-info (1)\n"

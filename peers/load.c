@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "common.h"
-#include "module.h"
+#include "base/module.h"
 
 /* The description of the back end of @p mode. */
 static int find_backend(meta_mode mode, meta_backend_desc *desc, char *reason, size_t room)

@@ -14,7 +14,7 @@
 #include <string.h>
 #include <sys/statvfs.h>
 
-#include "helper.h"
+#include "gpu/helper.h"
 #include "json.h"
 #include "meta.h"
 

@@ -1,0 +1,408 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file decompose.c
+ *  Cutting a global grid by the ranks' speeds and memory. One dimension is cut exactly; where
+ *  several have more than one rank they take turns, each cut exactly for what the others are.
+ *
+ *  With the other dimensions fixed, a plane of part k of a dimension takes as long as the slowest
+ *  rank in that part needs for its piece of it (its price), and no more planes fit than the rank
+ *  with the least room can hold. So a dimension is a row of parts with a price and a room each,
+ *  which one reduction over a vector of the dimension's parts finds. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "balance/cuts.h"
+
+typedef struct cutting {
+    const cuts_ranks *g;
+    int64_t cells[CUTS_DIMS], least[CUTS_DIMS];
+    double cost;               /* of a cell on this rank; the fastest one's is 1 */
+    double filling;            /* share of this rank's room that a cell takes */
+    int64_t most;              /* cells that it can hold */
+    int64_t *part[CUTS_DIMS];  /* planes of each part, as they are now */
+    int64_t *found[CUTS_DIMS]; /* of the best cuts so far */
+    int axis;                  /* a dimension with several ranks, where there is one */
+    double *price; /* of the parts of a dimension, and room for their rooms behind them */
+    int64_t *room; /* planes that they can hold */
+} cutting;
+
+/* ------------------------------------------------------------------ one dimension */
+
+/* The planes that part k gets where none may take longer than @p time. */
+static int64_t planes_in(const cutting *c, int d, int k, double time)
+{
+    const double planes = floor(time / c->price[k]);
+    if (planes >= (double)c->room[k]) return c->room[k];
+    return planes > (double)c->least[d] ? (int64_t)planes : c->least[d];
+}
+
+static bool enough(const cutting *c, int d, double time)
+{
+    int64_t rest = c->cells[d];
+    for (int k = 0; k < c->g->extent[d] && rest > 0; ++k) rest -= planes_in(c, d, k, time);
+    return rest <= 0;
+}
+
+/* Cut dimension @p d by its prices and rooms. The least time is found by bisection down to two
+ * neighbouring numbers: at the lower one planes are left over, at the higher there are enough. */
+static void cut_by_price(cutting *c, int d)
+{
+    const int parts = c->g->extent[d];
+    double low = 0, high = 0;
+    int64_t rest = c->cells[d];
+    /* Twice what one part alone would need: a product that is divided again may come out below. */
+    for (int k = 0; k < parts; ++k) high = fmax(high, 2 * (double)c->cells[d] * c->price[k]);
+    if (enough(c, d, 0)) high = 0;
+    for (;;) {
+        const double middle = low + (high - low) / 2;
+        if (middle <= low || middle >= high) break;
+        if (enough(c, d, middle)) high = middle;
+        else low = middle;
+    }
+    for (int k = 0; k < parts; ++k) rest -= c->part[d][k] = planes_in(c, d, k, low);
+    for (int k = 0; k < parts && rest > 0; ++k) {
+        const int64_t more = planes_in(c, d, k, high) - c->part[d][k];
+        c->part[d][k] += more < rest ? more : rest;
+        rest -= more < rest ? more : rest;
+    }
+}
+
+/* Whether the parts have room for the planes, and each for the least it must get. */
+static bool holds(const cutting *c, int d, int64_t *together)
+{
+    bool each = true;
+    *together = 0;
+    for (int k = 0; k < c->g->extent[d]; ++k) {
+        each = each && c->room[k] >= c->least[d];
+        if (*together < c->cells[d]) *together += c->room[k];
+    }
+    return each && *together >= c->cells[d];
+}
+
+/* ------------------------------------------------------------------ all ranks */
+
+/* Cells of this rank in a plane across dimension @p d; with -1 its cells in all. */
+static int64_t cells_across(const cutting *c, int d)
+{
+    int64_t product = 1;
+    for (int e = 0; e < c->g->dims; ++e)
+        if (e != d) product *= c->part[e][c->g->at[e]];
+    return product;
+}
+
+/* A number of planes as one that is no larger, for numbers that a double cannot tell apart. */
+static double no_more_than(int64_t planes)
+{
+    const double near = (double)planes;
+    return near > 0x1p53 ? nextafter(near, 0) : near;
+}
+
+/* The prices of dimension @p d at @p cost a cell, and where @p limited its rooms; together in one
+ * reduction, of the prices and the rooms' negatives. */
+static meta_err find_prices(cutting *c, int d, double cost, bool limited)
+{
+    const int parts = c->g->extent[d], mine = c->g->at[d];
+    const int64_t across = cells_across(c, d), room = c->most / across, cells = c->cells[d];
+    double *price = c->price, *rooms = c->price + parts;
+    for (int k = 0; k < parts; ++k) price[k] = 0, rooms[k] = -INFINITY;
+    price[mine] = (double)across * cost;
+    if (limited && room < cells) rooms[mine] = -no_more_than(room);
+    COMM_MPI(MPI_Allreduce, (MPI_IN_PLACE, c->price, 2 * parts, MPI_DOUBLE, MPI_MAX, c->g->cart));
+    for (int k = 0; k < parts; ++k)
+        c->room[k] = -rooms[k] < (double)cells ? (int64_t)-rooms[k] : cells;
+    return META_OK;
+}
+
+/* The largest of all ranks' costs, at the prices of dimension @p d. */
+static double worst_of(const cutting *c, int d)
+{
+    double worst = 0;
+    for (int k = 0; k < c->g->extent[d]; ++k)
+        worst = fmax(worst, (double)c->part[d][k] * c->price[k]);
+    return worst;
+}
+
+/* Cut one dimension after the other, from the last on if @p backward, until the worst of all ranks'
+ * costs falls no more. Each cut is the best for what the others are, so it never rises. */
+static meta_err take_turns(cutting *c, double cost, bool limited, bool backward, double *worst)
+{
+    enum { MOST_ROUNDS = 50 };
+    double before = INFINITY, now = INFINITY;
+    for (int round = 0; round < MOST_ROUNDS; ++round) {
+        for (int k = 0; k < c->g->dims; ++k) {
+            const int d = backward ? c->g->dims - 1 - k : k;
+            if (c->g->extent[d] == 1) continue;
+            COMM_TRY(find_prices(c, d, cost, limited));
+            cut_by_price(c, d);
+            now = worst_of(c, d);
+        }
+        if (now >= before) break;
+        before = now;
+    }
+    *worst = now;
+    return META_OK;
+}
+
+/* ------------------------------------------------------------------ beginnings */
+
+typedef enum beginning { FROM_EVEN, FROM_SUMS, FROM_NOW } beginning;
+
+/* Every part of a dimension at the price of one over its ranks' speeds together. */
+static meta_err price_by_sums(cutting *c, int d)
+{
+    const int parts = c->g->extent[d];
+    for (int k = 0; k < parts; ++k) c->price[k] = 0;
+    c->price[c->g->at[d]] = 1 / c->cost;
+    COMM_MPI(MPI_Allreduce, (MPI_IN_PLACE, c->price, parts, MPI_DOUBLE, MPI_SUM, c->g->cart));
+    /* The order of a sum is MPI's, and may differ between ranks. */
+    COMM_MPI(MPI_Bcast, (c->price, parts, MPI_DOUBLE, 0, c->g->cart));
+    for (int k = 0; k < parts; ++k) c->price[k] = 1 / c->price[k];
+    return META_OK;
+}
+
+static meta_err begin(cutting *c, beginning from, const meta_cuts *now)
+{
+    for (int d = 0; d < c->g->dims; ++d) {
+        for (int k = 0; k < c->g->extent[d]; ++k) {
+            c->price[k] = 1;
+            c->room[k] = c->cells[d];
+            if (from == FROM_NOW) c->part[d][k] = now->at[d][k + 1] - now->at[d][k];
+        }
+        if (from == FROM_SUMS) COMM_TRY(price_by_sums(c, d));
+        if (from != FROM_NOW) cut_by_price(c, d);
+    }
+    return META_OK;
+}
+
+/* Whether every rank can hold the cuts as they are, and the worst of all ranks' costs. */
+static meta_err look(cutting *c, bool *hold, double *worst)
+{
+    COMM_TRY(find_prices(c, c->axis, c->cost, true));
+    *hold = true;
+    for (int k = 0; k < c->g->extent[c->axis]; ++k)
+        *hold = *hold && c->part[c->axis][k] <= c->room[k];
+    *worst = worst_of(c, c->axis);
+    return META_OK;
+}
+
+/* Cuts that every rank can hold, by way of making the fullest less full. */
+static meta_err make_hold(cutting *c, bool backward, bool *hold, double *worst)
+{
+    COMM_TRY(look(c, hold, worst));
+    if (*hold) return META_OK;
+    COMM_TRY(take_turns(c, c->filling, false, backward, worst));
+    return look(c, hold, worst);
+}
+
+static void keep(cutting *c)
+{
+    for (int d = 0; d < c->g->dims; ++d)
+        memcpy(c->found[d], c->part[d], (size_t)c->g->extent[d] * sizeof *c->found[d]);
+}
+
+static void keep_better(cutting *c, double worst, double *best)
+{
+    if (worst >= *best) return;
+    *best = worst;
+    keep(c);
+}
+
+/* The best outcome of all beginnings; *any is false where none can be held. */
+static meta_err try_all(cutting *c, const meta_cuts *now, bool *any)
+{
+    double best = INFINITY, worst;
+    for (int from = now ? FROM_NOW : FROM_SUMS; from >= 0; --from)
+        for (int backward = 0; backward < 2; ++backward) {
+            bool hold;
+            COMM_TRY(begin(c, (beginning)from, now));
+            COMM_TRY(make_hold(c, backward, &hold, &worst));
+            if (!hold) continue;
+            *any = true;
+            if (from == FROM_NOW) keep_better(c, worst, &best);
+            COMM_TRY(take_turns(c, c->cost, true, backward, &worst));
+            keep_better(c, worst, &best);
+        }
+    return META_OK;
+}
+
+/* ------------------------------------------------------------------ where they cannot hold it */
+
+static meta_err no_room_together(const cutting *c)
+{
+    int64_t all = 1;
+    double mine = (double)c->most, together;
+    for (int d = 0; d < c->g->dims; ++d) all *= c->cells[d];
+    COMM_MPI(MPI_Allreduce, (&mine, &together, 1, MPI_DOUBLE, MPI_SUM, c->g->cart));
+    COMM_MPI(MPI_Bcast, (&together, 1, MPI_DOUBLE, 0, c->g->cart));
+    if (together >= (double)all) return META_OK;
+    return core->fail(META_ERR_NO_MEMORY,
+                      "the grid has %" PRId64 " cells, but all ranks together can hold %.0f "
+                      "('desc->most'): use more ranks or a smaller grid",
+                      all, together);
+}
+
+/* One dimension alone is cut, and its parts have room for no more than @p together planes. */
+static meta_err no_room_for_planes(const cutting *c, int d, int64_t together)
+{
+    for (int k = 0; k < c->g->extent[d]; ++k)
+        if (c->room[k] < c->least[d])
+            return core->fail(META_ERR_NO_MEMORY,
+                              "the rank with coordinate %d along dimension %d can hold %" PRId64
+                              " planes of %" PRId64 " cells ('desc->most'), but must get at "
+                              "least %" PRId64,
+                              k, d, c->room[k], cells_across(c, d), c->least[d]);
+    return core->fail(META_ERR_NO_MEMORY,
+                      "dimension %d has %" PRId64 " planes of %" PRId64 " cells, but all ranks "
+                      "together can hold %" PRId64 " whole ones ('desc->most'): use more ranks or "
+                      "a smaller grid",
+                      d, c->cells[d], cells_across(c, d), together);
+}
+
+static meta_err no_room_found(const cutting *c)
+{
+    const int64_t cells = cells_across(c, -1);
+    if (cells <= c->most) return META_OK;
+    return core->fail(META_ERR_NO_MEMORY,
+                      "no cuts were found that every rank can hold: this one has %" PRId64
+                      " cells in the last ones, and can hold %" PRId64 " ('desc->most'); use more "
+                      "ranks, another process grid or a smaller grid",
+                      cells, c->most);
+}
+
+/* How many dimensions have several ranks, and the last of them. */
+static int cut_dimensions(cutting *c)
+{
+    int count = 0;
+    for (int d = 0; d < c->g->dims; ++d)
+        if (c->g->extent[d] > 1) ++count, c->axis = d;
+    return count;
+}
+
+static meta_err cut_one(cutting *c)
+{
+    int64_t together;
+    COMM_TRY(begin(c, FROM_EVEN, NULL));
+    COMM_TRY(find_prices(c, c->axis, c->cost, true));
+    if (!holds(c, c->axis, &together)) {
+        COMM_TRY(no_room_together(c));
+        return no_room_for_planes(c, c->axis, together);
+    }
+    cut_by_price(c, c->axis);
+    keep(c);
+    return META_OK;
+}
+
+static meta_err cut_several(cutting *c, const meta_cuts *now)
+{
+    bool any = false;
+    COMM_TRY(try_all(c, now, &any));
+    if (any) return META_OK;
+    COMM_TRY(no_room_together(c));
+    return comm_agree(c->g->cart, no_room_found(c));
+}
+
+/* ------------------------------------------------------------------ memory and results */
+
+static meta_err allocate(cutting *c)
+{
+    int most = 1;
+    bool there = true;
+    for (int d = 0; d < c->g->dims; ++d) {
+        const int parts = c->g->extent[d];
+        c->part[d] = calloc((size_t)parts, sizeof *c->part[d]);
+        c->found[d] = calloc((size_t)parts, sizeof *c->found[d]);
+        there = there && c->part[d] && c->found[d];
+        if (parts > most) most = parts;
+    }
+    c->price = calloc(2 * (size_t)most, sizeof *c->price);
+    c->room = calloc((size_t)most, sizeof *c->room);
+    if (there && c->price && c->room) return META_OK;
+    return core->fail(META_ERR_NO_MEMORY, "the host has no memory for the cuts of a process grid");
+}
+
+static void release(cutting *c)
+{
+    for (int d = 0; d < c->g->dims; ++d) {
+        free(c->part[d]);
+        free(c->found[d]);
+    }
+    free(c->price);
+    free(c->room);
+}
+
+static void write_cuts(const cutting *c, const meta_cuts *next)
+{
+    for (int d = 0; d < c->g->dims; ++d) {
+        next->at[d][0] = 0;
+        for (int k = 0; k < c->g->extent[d]; ++k)
+            next->at[d][k + 1] = next->at[d][k] + c->found[d][k];
+    }
+}
+
+/* The time of the rank that needs longest with the cuts that were found. */
+static meta_err find_seconds(const cutting *c, double speed, double *seconds)
+{
+    double mine = 1 / speed;
+    for (int d = 0; d < c->g->dims; ++d) mine *= (double)c->found[d][c->g->at[d]];
+    COMM_MPI(MPI_Allreduce, (&mine, seconds, 1, MPI_DOUBLE, MPI_MAX, c->g->cart));
+    return META_OK;
+}
+
+static void describe(cutting *c, const meta_decompose_desc *desc, double speed, double fastest)
+{
+    int64_t all = 1;
+    for (int d = 0; d < c->g->dims; ++d) {
+        c->cells[d] = desc->cells[d];
+        c->least[d] = desc->least[d] == 0 ? 1 : desc->least[d];
+        all *= desc->cells[d];
+    }
+    /* Ranks that are slower still get the least planes anyway. */
+    c->cost = fmin(fastest / speed, 1e30);
+    c->most = desc->most > 0 && desc->most < all ? desc->most : all;
+    c->filling = 1 / (double)c->most;
+}
+
+meta_err cuts_find(const cuts_ranks *g, const meta_decompose_desc *desc, double speed,
+                   const meta_cuts *now, const meta_cuts *next, double *seconds)
+{
+    cutting c = {.g = g};
+    double fastest;
+    COMM_MPI(MPI_Allreduce, (&speed, &fastest, 1, MPI_DOUBLE, MPI_MAX, g->cart));
+    describe(&c, desc, speed, fastest);
+    meta_err error = comm_agree(g->cart, allocate(&c));
+    if (error == META_OK) error = cut_dimensions(&c) > 1 ? cut_several(&c, now) : cut_one(&c);
+    if (error == META_OK) error = find_seconds(&c, speed, seconds);
+    if (error == META_OK) write_cuts(&c, next);
+    release(&c);
+    return error;
+}
+
+/* ------------------------------------------------------------------ public */
+
+static meta_err decompose(const cuts_ranks *g, const meta_cuts *cuts,
+                          const meta_decompose_desc *desc, double *seconds)
+{
+    double longest;
+    COMM_TRY(cuts_check_desc(g, desc, "cuts", cuts, "desc->speed", desc->speed));
+    COMM_TRY(cuts_find(g, desc, desc->speed, NULL, cuts, &longest));
+    if (seconds) *seconds = longest;
+    return META_OK;
+}
+
+static meta_err open_and_decompose(const meta_cuts *cuts, const meta_decompose_desc *desc,
+                                   double *seconds)
+{
+    cuts_ranks g;
+    COMM_TRY(cuts_check_size(desc));
+    COMM_TRY(cuts_open(&g, desc->cart, "desc->cart"));
+    const meta_err error = decompose(&g, cuts, desc, seconds);
+    cuts_close(&g);
+    return error;
+}
+
+meta_err meta_decompose(const meta_cuts *cuts, const meta_decompose_desc *desc, double *seconds)
+{
+    COMM_TRY(comm_enter(__func__));
+    return comm_leave(open_and_decompose(cuts, desc, seconds));
+}

@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file redistribute_field.c
+ *  Moving an array from old blocks to new ones: what an old block and a new one have in common is
+ * packed on the old array's device, sent whole, and unpacked on the new one's; within a rank and a
+ * device it is copied.
+ *
+ *  The messages are not those of p2p.c: their tags are the application's. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "balance/redistribute.h"
+
+/* ------------------------------------------------------------------ ranges */
+
+static int64_t at_end(const moving *m, int d)
+{
+    return m->before->at[d][m->g->extent[d]];
+}
+
+/* Elements that part k of a dimension has to send: a shared one is the later block's, but for the
+ * grid's last. */
+static void sent_by(const moving *m, int d, int k, int64_t *start, int64_t *end)
+{
+    const int64_t *at = m->before->at[d];
+    *start = at[k];
+    *end = at[k + 1] + (m->more[d] && at[k + 1] > at[k] && at[k + 1] == at_end(m, d));
+}
+
+/* Elements that part k gets. A part without planes has no shared ones either. */
+static void wanted_by(const moving *m, int d, int k, int64_t *start, int64_t *end)
+{
+    const int64_t *at = m->after->at[d];
+    *start = at[k];
+    *end = at[k + 1] + (m->more[d] && at[k + 1] > at[k]);
+}
+
+static void part_of(const moving *m, bool sends, int d, int k, int64_t *start, int64_t *end)
+{
+    if (sends) sent_by(m, d, k, start, end);
+    else wanted_by(m, d, k, start, end);
+}
+
+/* What part k at the other end has of this side's own range. */
+static bool common(const moving *m, const side *s, int d, int k, int64_t *start, int64_t *end)
+{
+    part_of(m, !s->sends, d, k, start, end);
+    if (*start < s->mine.start[d]) *start = s->mine.start[d];
+    if (*end > s->mine.end[d]) *end = s->mine.end[d];
+    return *start < *end;
+}
+
+/* The cells of @p r in the side's array, whose block begins at the range's start or, where a rank
+ * sends less than it has, there as well: shared elements are at the high side. */
+static meta_face face_of(const moving *m, const side *s, const range *r, int64_t *count)
+{
+    meta_face face = {.count = m->g->dims};
+    int64_t stride = 1;
+    *count = 1;
+    for (int d = 0; d < m->g->dims; ++d) {
+        face.start += (s->box->start[d] + r->start[d] - s->mine.start[d]) * stride;
+        face.size[d] = r->end[d] - r->start[d];
+        face.stride[d] = stride;
+        stride *= s->box->size[d];
+        *count *= face.size[d];
+    }
+    return face;
+}
+
+/* ------------------------------------------------------------------ pieces */
+
+/* A rank's own piece needs no buffer where both arrays are on one device. */
+static bool stays(const moving *m, const piece *p)
+{
+    return p->peer == m->g->rank && m->from.span.device == m->to.span.device;
+}
+
+static meta_err add_piece(const moving *m, side *s, const int k[CUTS_DIMS], const range *r)
+{
+    enum { LINE = 64 };
+    piece *p = &s->pieces[s->count];
+    COMM_MPI(MPI_Cart_rank, (m->g->cart, k, &p->peer));
+    p->face = face_of(m, s, r, &p->count);
+    p->bytes = stays(m, p) ? 0 : (size_t)p->count * m->element;
+    p->at = s->bytes;
+    s->bytes += (p->bytes + LINE - 1) / LINE * LINE;
+    ++s->count;
+    return META_OK;
+}
+
+/* The parts of each dimension at the other end that have anything of this side's range. */
+static int64_t find_parts(const moving *m, const side *s, int first[CUTS_DIMS], int last[CUTS_DIMS])
+{
+    int64_t start, end, product = 1;
+    for (int d = 0; d < CUTS_DIMS; ++d) first[d] = last[d] = 0;
+    for (int d = 0; d < m->g->dims; ++d) {
+        last[d] = -1;
+        for (int k = 0; k < m->g->extent[d]; ++k) {
+            if (!common(m, s, d, k, &start, &end)) continue;
+            if (last[d] < 0) first[d] = k;
+            last[d] = k;
+        }
+        product *= last[d] < 0 ? 0 : last[d] - first[d] + 1;
+    }
+    return product;
+}
+
+static meta_err list_pieces(const moving *m, side *s)
+{
+    int first[CUTS_DIMS], last[CUTS_DIMS], k[CUTS_DIMS];
+    const int64_t most = find_parts(m, s, first, last);
+    if (most == 0) return META_OK;
+    s->pieces = calloc((size_t)most, sizeof *s->pieces);
+    if (!s->pieces)
+        return core->fail(META_ERR_NO_MEMORY, "the host has no memory for %" PRId64 " messages",
+                          most);
+    for (k[2] = first[2]; k[2] <= last[2]; ++k[2])
+        for (k[1] = first[1]; k[1] <= last[1]; ++k[1])
+            for (k[0] = first[0]; k[0] <= last[0]; ++k[0]) {
+                range r;
+                bool any = true;
+                for (int d = 0; d < m->g->dims && any; ++d)
+                    any = common(m, s, d, k[d], &r.start[d], &r.end[d]);
+                if (any) COMM_TRY(add_piece(m, s, k, &r));
+            }
+    return META_OK;
+}
+
+/* ------------------------------------------------------------------ one side of a field */
+
+static meta_err check_box(const moving *m, const side *s, const meta_cuts *cuts, const char *name)
+{
+    for (int d = 0; d < m->g->dims; ++d) {
+        const int64_t *at = cuts->at[d] + m->g->at[d];
+        const int64_t own = s->box->end[d] - s->box->start[d], cells = at[1] - at[0];
+        if (own != cells + (m->more[d] && cells > 0))
+            return core->fail(META_ERR_BOUNDS,
+                              "argument '%s%s', dimension %d: the box has %" PRId64
+                              " own cells, the block %" PRId64 "%s",
+                              m->name, name, d, own, cells,
+                              m->more[d] && cells > 0 ? ", and one more is shared" : "");
+    }
+    return META_OK;
+}
+
+static bool is_empty(const side *s, int dims)
+{
+    for (int d = 0; d < dims; ++d)
+        if (s->box->start[d] == s->box->end[d]) return true;
+    return false;
+}
+
+/* The array of a side, and what of it is moved. */
+static meta_err open_side(moving *m, side *s)
+{
+    const void *array = s->sends ? m->field->from : m->field->to;
+    const meta_cuts *cuts = s->sends ? m->before : m->after;
+    const char *box = s->sends ? "from_box" : "to_box";
+    char name[64];
+    int64_t elements = 1;
+    COMM_TRY(check_box(m, s, cuts, box));
+    for (int d = 0; d < m->g->dims; ++d) {
+        elements *= s->box->size[d];
+        part_of(m, s->sends, d, m->g->at[d], &s->mine.start[d], &s->mine.end[d]);
+    }
+    if (is_empty(s, m->g->dims)) return META_OK;
+    snprintf(name, sizeof name, "%s%s", m->name, s->sends ? "from" : "to");
+    return core->resolve(array, elements, m->field->type, name, &s->span);
+}
+
+/* The packed buffer, and its image on the host where the device is not one. */
+static meta_err make_buffer(side *s)
+{
+    meta_device *device = s->span.device;
+    if (s->bytes == 0) return META_OK;
+    COMM_TRY(core->scratch(device, s->bytes, &s->packed));
+    COMM_TRY(core->resolve(s->packed, (int64_t)s->bytes, META_U8, "packed", &s->packed_span));
+    if (!core->is_host(device)) COMM_TRY(core->staging(device, s->bytes, &s->staging));
+    s->wire = s->staging ? s->staging : s->packed_span.address;
+    return META_OK;
+}
+
+static void close_side(side *s, bool left_to_mpi)
+{
+    free(s->pieces);
+    if (s->staging && !left_to_mpi) core->staging_free(s->span.device, s->staging);
+    if (s->packed && left_to_mpi) core->scratch_leave(s->packed);
+    else if (s->packed) core->scratch_free(s->packed);
+}
+
+/* ------------------------------------------------------------------ work on the devices */
+
+static meta_err wait_for(meta_pending *pending, meta_err error)
+{
+    const meta_err waited = core->pending_wait(pending);
+    core->pending_release(pending);
+    return error == META_OK ? waited : error;
+}
+
+/* Pack or unpack all pieces that travel. */
+static meta_err marshal(const moving *m, const side *s)
+{
+    meta_pending pending = {0};
+    meta_err error = META_OK;
+    int calls = 0;
+    meta_call *call = calloc((size_t)s->count + 1, sizeof *call);
+    if (!call)
+        return core->fail(META_ERR_NO_MEMORY, "the host has no memory for %d messages", s->count);
+    for (int k = 0; k < s->count && error == META_OK; ++k) {
+        const piece *p = &s->pieces[k];
+        const meta_span packed = comm_span_part(&s->packed_span, p->at);
+        int empty;
+        if (stays(m, p)) continue;
+        error = core->face_call(&call[calls++], s->sends ? META_KERNEL_PACK : META_KERNEL_UNPACK,
+                                &packed, &s->span, &p->face, m->field->type, &empty);
+    }
+    if (error == META_OK && calls > 0) {
+        error = core->launch(s->span.device, META_QUEUE_COMPUTE, call, (size_t)calls, &pending);
+        if (error == META_OK) error = wait_for(&pending, error);
+    }
+    free(call);
+    return error;
+}
+
+static meta_err copy_staging(const side *s)
+{
+    meta_pending pending = {0};
+    if (!s->staging) return META_OK;
+    COMM_TRY(core->copy(s->span.device, META_QUEUE_COMPUTE,
+                        s->sends ? META_COPY_D2H : META_COPY_H2D, s->staging, &s->packed_span,
+                        s->bytes, &pending));
+    return wait_for(&pending, META_OK);
+}
+
+/* The piece that this rank keeps, on its device. */
+static meta_err copy_own(const moving *m)
+{
+    const piece *from = NULL, *to = NULL;
+    meta_pending pending = {0};
+    meta_call call;
+    int empty;
+    for (int k = 0; k < m->from.count; ++k)
+        if (stays(m, &m->from.pieces[k])) from = &m->from.pieces[k];
+    for (int k = 0; k < m->to.count; ++k)
+        if (stays(m, &m->to.pieces[k])) to = &m->to.pieces[k];
+    if (!from || !to) return META_OK;
+    COMM_TRY(core->copy_call(&call, &m->to.span, &to->face, &m->from.span, &from->face,
+                             m->field->type, &empty));
+    COMM_TRY(core->launch(m->to.span.device, META_QUEUE_COMPUTE, &call, 1, &pending));
+    return wait_for(&pending, META_OK);
+}
+
+/* ------------------------------------------------------------------ messages */
+
+static size_t parts_of(const moving *m, const side *s)
+{
+    size_t parts = 0;
+    for (int k = 0; k < s->count; ++k)
+        if (!stays(m, &s->pieces[k])) parts += (s->pieces[k].bytes - 1) / job.chunk + 1;
+    return parts;
+}
+
+/* Give MPI a side's pieces, in parts that it can count. */
+static meta_err post(moving *m, const side *s)
+{
+    for (int k = 0; k < s->count; ++k) {
+        const piece *p = &s->pieces[k];
+        if (stays(m, p)) continue;
+        for (size_t at = 0; at < p->bytes; at += job.chunk) {
+            char *data = s->wire + p->at + at;
+            const int bytes = (int)(p->bytes - at < job.chunk ? p->bytes - at : job.chunk);
+            MPI_Request *request = &m->requests[m->posted];
+            if (s->sends)
+                COMM_MPI(MPI_Isend, (data, bytes, MPI_BYTE, p->peer, 0, m->g->cart, request));
+            else COMM_MPI(MPI_Irecv, (data, bytes, MPI_BYTE, p->peer, 0, m->g->cart, request));
+            ++m->posted;
+        }
+    }
+    return META_OK;
+}
+
+/* Until all are complete, with other messages going on. */
+static meta_err complete(moving *m)
+{
+    for (int k = 0; k < m->posted; ++k)
+        COMM_TRY(comm_request_wait(&m->requests[k], "while cells move", MPI_ANY_SOURCE, 0));
+    m->posted = 0;
+    return META_OK;
+}
+
+/* ------------------------------------------------------------------ one field */
+
+void redistribute_begin(moving *m, const cuts_ranks *g, const meta_cuts *before,
+                        const meta_cuts *after, const meta_redistribute_field *field, int index)
+{
+    *m = (moving){.g = g, .before = before, .after = after, .field = field};
+    m->from.sends = true;
+    m->from.box = &field->from_box;
+    m->to.box = &field->to_box;
+    snprintf(m->name, sizeof m->name, "field[%d].", index);
+}
+
+meta_err redistribute_open(moving *m, const int *more)
+{
+    for (int d = 0; d < m->g->dims; ++d) m->more[d] = more[d];
+    COMM_TRY(core->check_type(m->field->type, &m->element));
+    COMM_TRY(open_side(m, &m->from));
+    COMM_TRY(open_side(m, &m->to));
+    const meta_span *from = &m->from.span, *to = &m->to.span;
+    if (from->device && from->device == to->device && from->object == to->object &&
+        from->offset == to->offset)
+        return core->fail(META_ERR_OVERLAP, "arguments '%sfrom' and '%sto' are one array", m->name,
+                          m->name);
+    return META_OK;
+}
+
+/* Room for everything that travels, and what is sent, packed. */
+static meta_err pack(moving *m)
+{
+    side *sides[] = {&m->from, &m->to};
+    for (int k = 0; k < 2; ++k) {
+        COMM_TRY(list_pieces(m, sides[k]));
+        COMM_TRY(make_buffer(sides[k]));
+        if (sides[k]->span.device) comm_plans_settle(sides[k]->span.device);
+    }
+    const size_t requests = parts_of(m, &m->from) + parts_of(m, &m->to);
+    m->requests = calloc(requests + 1, sizeof *m->requests);
+    if (!m->requests)
+        return core->fail(META_ERR_NO_MEMORY, "the host has no memory for %zu messages", requests);
+    COMM_TRY(marshal(m, &m->from));
+    return copy_staging(&m->from);
+}
+
+static meta_err transfer(moving *m)
+{
+    COMM_TRY(post(m, &m->to));
+    COMM_TRY(post(m, &m->from));
+    COMM_TRY(copy_own(m));
+    COMM_TRY(complete(m));
+    COMM_TRY(copy_staging(&m->to));
+    return marshal(m, &m->to);
+}
+
+/* While messages travel, other threads may run. */
+static void hold(const moving *m, bool on)
+{
+    if (m->from.span.device) on ? core->hold(m->field->from) : core->release(m->field->from);
+    if (m->to.span.device) on ? core->hold(m->field->to) : core->release(m->field->to);
+}
+
+static void close_field(moving *m)
+{
+    const bool left_to_mpi = m->posted > 0;
+    close_side(&m->from, left_to_mpi);
+    close_side(&m->to, left_to_mpi);
+    if (!left_to_mpi) free(m->requests);
+}
+
+meta_err redistribute_move(moving *m)
+{
+    hold(m, true);
+    meta_err error = comm_agree(m->g->cart, pack(m));
+    if (error == META_OK) error = comm_agree(m->g->cart, transfer(m));
+    hold(m, false);
+    close_field(m);
+    return error;
+}

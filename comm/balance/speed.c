@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file speed.c
+ *  How fast each rank computes the caller's own kernel, while all the others compute as well. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "balance/cuts.h"
+
+typedef struct measuring {
+    const char *call; /* the public function, to be named again after the caller's ones */
+    meta_speed_work *work;
+    void *with;
+    int64_t calls; /* in a sample */
+} measuring;
+
+/* The time of a sample. Work is the caller's, who may call anything: without the lock. */
+static meta_err sample(const measuring *m, double *seconds)
+{
+    meta_err error;
+    comm_unlock();
+    error = meta_flush();
+    const double start = MPI_Wtime();
+    for (int64_t k = 0; k < m->calls && error == META_OK; ++k) error = m->work(m->with);
+    if (error == META_OK) error = meta_flush();
+    *seconds = MPI_Wtime() - start;
+    comm_lock();
+    if (error == META_OK) return META_OK;
+    char text[COMM_TEXT];
+    const char *said = meta_last_error();
+    snprintf(text, sizeof text, "%s", *said ? said : meta_strerror(error));
+    core->enter(m->call);
+    return core->fail(error, "argument 'work': %s", text);
+}
+
+/* As many calls in a sample as take long enough for any clock; and everything is warm. */
+static meta_err choose_calls(measuring *m)
+{
+    const double least = 1e-3;
+    double seconds = 0;
+    COMM_TRY(sample(m, &seconds));
+    while (m->calls < INT64_C(1) << 24) {
+        COMM_TRY(sample(m, &seconds));
+        if (seconds >= least) break;
+        m->calls *= 2;
+    }
+    return META_OK;
+}
+
+/* Take the samples, then compute on until every rank has its own. A rank that failed waits. */
+static meta_err take(const measuring *m, MPI_Comm among, int times, double *seconds, meta_err error)
+{
+    MPI_Request barrier;
+    double unused;
+    int all = 0;
+    unsigned idle = 0;
+    COMM_TRY(comm_meet(among));
+    for (int k = 0; k < times && error == META_OK; ++k) error = sample(m, &seconds[k]);
+    const double began = MPI_Wtime();
+    bool warned = false;
+    COMM_MPI(MPI_Ibarrier, (among, &barrier));
+    while (!all) {
+        COMM_MPI(MPI_Test, (&barrier, &all, MPI_STATUS_IGNORE));
+        if (all) break;
+        COMM_TRY(comm_watch_since(began, &warned, "while speeds are measured", MPI_ANY_SOURCE, 0));
+        if (error == META_OK) {
+            error = sample(m, &unused);
+        } else if (!comm_advance()) {
+            comm_unlock();
+            comm_back_off(idle++);
+            comm_lock();
+        }
+    }
+    return error;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static meta_err check(meta_speed_work *work, int64_t cells, int times, const double *speed,
+                      const double *seconds)
+{
+    if (!work) return core->fail(META_ERR_ARGUMENT, "argument 'work' is NULL");
+    if (!speed) return core->fail(META_ERR_ARGUMENT, "argument 'speed' is NULL");
+    if (cells < 1)
+        return core->fail(META_ERR_ARGUMENT,
+                          "argument 'cells' is %" PRId64 ": a rank without cells has no speed",
+                          cells);
+    if (times < 1) return core->fail(META_ERR_ARGUMENT, "argument 'times' is %d", times);
+    if (!seconds)
+        return core->fail(META_ERR_NO_MEMORY, "the host has no memory for %d samples", times);
+    return META_OK;
+}
+
+static meta_err measure(measuring *m, MPI_Comm among, int64_t cells, int times, double *speed)
+{
+    double *seconds = times > 0 ? calloc((size_t)times, sizeof *seconds) : NULL;
+    meta_err error = comm_agree(among, check(m->work, cells, times, speed, seconds));
+    if (error == META_OK) {
+        error = take(m, among, times, seconds, choose_calls(m));
+        error = comm_agree(among, error);
+    }
+    if (error == META_OK) {
+        qsort(seconds, (size_t)times, sizeof *seconds, ascending);
+        const double median = (seconds[(times - 1) / 2] + seconds[times / 2]) / 2;
+        *speed = (double)cells * (double)m->calls / (median > 1e-9 ? median : 1e-9);
+    }
+    free(seconds);
+    return error;
+}
+
+static meta_err open_and_measure(MPI_Comm comm, measuring *m, int64_t cells, int times,
+                                 double *speed)
+{
+    MPI_Comm among;
+    COMM_TRY(cuts_duplicate(comm, "comm", &among));
+    const meta_err error = measure(m, among, cells, times, speed);
+    MPI_Comm_free(&among);
+    return error;
+}
+
+meta_err meta_measure_speed(MPI_Comm comm, meta_speed_work *work, void *with, int64_t cells,
+                            int times, double *speed)
+{
+    measuring m = {.call = __func__, .work = work, .with = with, .calls = 1};
+    COMM_TRY(comm_enter(__func__));
+    return comm_leave(open_and_measure(comm, &m, cells, times, speed));
+}

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file gpu_mpi.c
+ *  Whether MPI is given GPU memory itself (META_GPU_MPI), which all ranks decide together.
+ *
+ *  What MPI says of itself is not enough: an MPI that was built for GPUs may stage silently or end
+ * the process, depending on its modules and on how the memory was allocated. So each rank with a
+ * GPU tries it, in a process of its own that may crash, with memory as libmeta allocates it. */
+#include "comm.h"
+#include "gpu/gpu_query.h"
+#include "gpu/helper.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+typedef enum wish { NEVER, AUTO, ALWAYS, WISHES } wish;
+static const char *const words[WISHES] = {"off", "auto", "on"};
+
+/** What a rank found; the least of all ranks' counts. */
+typedef enum verdict { REFUSED, TAKEN, ABSTAINED } verdict;
+
+static wish asked;
+static meta_device_desc tried; /* the device that the trial was for */
+
+meta_err comm_gpu_mpi_read(void)
+{
+    const char *text = core->variable("META_GPU_MPI");
+    asked = AUTO;
+    if (!text) return META_OK;
+    for (int k = 0; k < WISHES; ++k)
+        if (strcasecmp(text, words[k]) == 0) return asked = (wish)k, META_OK;
+    return core->fail(META_ERR_ENVIRONMENT, "META_GPU_MPI=%s: give auto, on or off", text);
+}
+
+/* ------------------------------------------------------------------ one rank */
+
+static bool can_be_tried(const meta_device_desc *desc)
+{
+    return !desc->is_host && gpu_kind_of(desc->backend) != GPU_KINDS;
+}
+
+/* @p text becomes what was found, in words. */
+static verdict try_it(char *text, size_t room)
+{
+    char mode[64], line[COMM_TEXT / 2];
+    helper_end *end = malloc(sizeof *end);
+    verdict found = REFUSED;
+    if (!end) {
+        snprintf(text, room, "the host has no memory for the trial");
+        return REFUSED;
+    }
+    snprintf(mode, sizeof mode, "%s:%d", tried.backend, tried.index);
+    helper_run(NULL, mode, end);
+    helper_last_line(end, line, sizeof line);
+    if (end->success) found = TAKEN;
+    snprintf(text, room, "the trial %s: %s%s%s", end->success ? "succeeded" : "failed", end->how,
+             *end->how && *line ? "; " : "", line);
+    free(end);
+    return found;
+}
+
+static verdict judge(char *text, size_t room)
+{
+    meta_device *device;
+    char said[128];
+    tried = (meta_device_desc)META_DEVICE_DESC_INIT;
+    if (core->current_device(&device) != META_OK || core->device_info(device, &tried) != META_OK ||
+        !can_be_tried(&tried)) {
+        snprintf(text, room, "its device %s:%d has no memory that MPI could take by address",
+                 tried.backend, tried.index);
+        return ABSTAINED;
+    }
+    if (asked == AUTO && !gpu_query(gpu_kind_of(tried.backend), said, sizeof said)) {
+        snprintf(text, room, "%s: not tried", said);
+        return REFUSED;
+    }
+    if (asked == ALWAYS) return try_it(text, room);
+    const int used = snprintf(text, room, "%s, ", said);
+    return try_it(text + used, room - (size_t)used);
+}
+
+/* ------------------------------------------------------------------ all ranks */
+
+/* The least of all ranks' @p mine and of what they are short of @p most. A rank may take as long as
+ * its trial may. Where MPI fails on this rank it has its part all the same, because the others wait
+ * for it: *own is that error, and what is returned is whether the outcome is known. */
+static meta_err compare(int mine, int most, int *least, int *greatest, meta_err *own)
+{
+    static int given[2], taken[2]; /* MPI may write to them after a call that failed */
+    MPI_Request request;
+    const double patience = job.patience;
+    given[0] = mine;
+    given[1] = most - mine;
+    *own = comm_mpi(MPI_Iallreduce(given, taken, 2, MPI_INT, MPI_MIN, job.messages, &request),
+                    "MPI_Iallreduce");
+    if (*own != META_OK)
+        COMM_MPI(MPI_Iallreduce, (given, taken, 2, MPI_INT, MPI_MIN, job.messages, &request));
+    if (patience > 0) job.patience += HELPER_SECONDS;
+    const meta_err error =
+        comm_collective_wait(&request, "while ranks try whether MPI takes GPU memory", own);
+    job.patience = patience;
+    COMM_TRY(error);
+    *least = taken[0];
+    *greatest = most - taken[1];
+    return META_OK;
+}
+
+static void report(verdict mine, verdict all, const char *text)
+{
+    const char *outcome = all == ABSTAINED                ? "no rank has such memory"
+                          : all == TAKEN && mine == TAKEN ? "it is given to MPI"
+                          : all == TAKEN                  ? "other ranks give theirs to MPI"
+                          : mine == REFUSED || asked == ALWAYS
+                              ? "it goes by way of the host"
+                              : "it goes by way of the host, as on "
+                                "another rank it must";
+    core->log(META_LOG_INFO, "GPU memory and MPI on rank %d, META_GPU_MPI=%s: %s; %s", job.rank,
+              words[asked], text, outcome);
+}
+
+static meta_err decide(void)
+{
+    char text[COMM_TEXT - 64];
+    int worst, best;
+    meta_err own;
+    const verdict mine = judge(text, sizeof text);
+    COMM_TRY(compare((int)mine, ABSTAINED, &worst, &best, &own));
+    job.direct = worst == TAKEN;
+    report(mine, (verdict)worst, text);
+    /* An explicit request never falls back. */
+    if (asked != ALWAYS || worst != REFUSED || mine != REFUSED) return own;
+    return core->fail(META_ERR_MPI, "META_GPU_MPI=on: MPI does not take the memory of %s:%d: %s",
+                      tried.backend, tried.index, text);
+}
+
+meta_err comm_gpu_mpi_settle(void)
+{
+    int lowest, highest;
+    meta_err own;
+    job.direct = false;
+    COMM_TRY(compare((int)asked, ALWAYS, &lowest, &highest, &own));
+    if (lowest != highest)
+        return core->fail(META_ERR_MISMATCH,
+                          "META_GPU_MPI is %s on one rank and %s on another: set it alike on all",
+                          words[lowest], words[highest]);
+    if (asked != NEVER) {
+        char text[COMM_TEXT];
+        snprintf(text, sizeof text, "%s", meta_last_error());
+        const meta_err error = decide();
+        return own == META_OK ? error : core->fail_as(own, text);
+    }
+    core->log(META_LOG_INFO, "GPU memory and MPI on rank %d, META_GPU_MPI=off: not tried",
+              job.rank);
+    return own;
+}
+
+bool comm_gpu_mpi_takes(const meta_device *device)
+{
+    meta_device_desc desc = META_DEVICE_DESC_INIT;
+    return job.direct && core->device_info(device, &desc) == META_OK && can_be_tried(&desc) &&
+           strcmp(desc.backend, tried.backend) == 0 && desc.index == tried.index;
+}

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file halo.c
+ *  Halo plans as the application sees them: handles, their making and their end. */
+#include "halo/halo.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* A handle names a slot and how often it had been used; the table only grows. */
+typedef struct slot {
+    halo_plan *plan;
+    uint32_t generation;
+} slot;
+static slot *slots;
+static uint32_t slot_count;
+static uint64_t made; /* plans ever */
+
+static meta_err plan_of(meta_halo handle, halo_plan **plan)
+{
+    if (handle.generation == 0)
+        return core->fail(META_ERR_HANDLE, "argument 'plan' is META_HALO_NULL");
+    if (handle.slot >= slot_count || handle.generation > slots[handle.slot].generation)
+        return core->fail(META_ERR_HANDLE, "argument 'plan' is no plan's handle");
+    if (handle.generation != slots[handle.slot].generation || !slots[handle.slot].plan)
+        return core->fail(META_ERR_HANDLE,
+                          "argument 'plan' is the handle of a plan that was freed");
+    *plan = slots[handle.slot].plan;
+    return META_OK;
+}
+
+/* ------------------------------------------------------------------ making */
+
+static meta_err check_desc(const meta_halo *plan, const meta_halo_desc *desc, int *dims)
+{
+    int topology = MPI_UNDEFINED;
+    if (!plan) return core->fail(META_ERR_ARGUMENT, "argument 'plan' is NULL");
+    if (!desc) return core->fail(META_ERR_ARGUMENT, "argument 'desc' is NULL");
+    if (desc->size < sizeof *desc)
+        return core->fail(META_ERR_ARGUMENT,
+                          "argument 'desc' has size %zu: set it to "
+                          "META_HALO_DESC_INIT",
+                          desc->size);
+    if (desc->cart == MPI_COMM_NULL)
+        return core->fail(META_ERR_ARGUMENT, "argument 'desc->cart' is MPI_COMM_NULL");
+    COMM_MPI(MPI_Topo_test, (desc->cart, &topology));
+    if (topology != MPI_CART)
+        return core->fail(META_ERR_ARGUMENT,
+                          "argument 'desc->cart' has no Cartesian topology: make it "
+                          "with MPI_Cart_create()");
+    COMM_MPI(MPI_Cartdim_get, (desc->cart, dims));
+    if (*dims < 1 || *dims > HALO_DIMS)
+        return core->fail(META_ERR_ARGUMENT,
+                          "argument 'desc->cart' has %d dimensions: plans have 1 to "
+                          "%d",
+                          *dims, HALO_DIMS);
+    return META_OK;
+}
+
+/* Frees the plan; what all ranks must give back only where they do. */
+static void destroy(halo_plan *p, bool collective)
+{
+    if (!collective) p->lost = true;
+    halo_plan_release(p);
+    if (collective && p->node != MPI_COMM_NULL) MPI_Comm_free(&p->node);
+    if (collective && p->cart != MPI_COMM_NULL) MPI_Comm_free(&p->cart);
+    free(p);
+}
+
+static meta_err make_slot(uint32_t *found)
+{
+    for (uint32_t k = 0; k < slot_count; ++k)
+        if (!slots[k].plan) return *found = k, META_OK;
+    slot *more = slot_count < UINT32_MAX ? realloc(slots, (slot_count + 1) * sizeof *more) : NULL;
+    if (!more) return core->fail(META_ERR_NO_MEMORY, "the host has no memory for another plan");
+    slots = more;
+    slots[slot_count] = (slot){NULL, 0};
+    *found = slot_count++;
+    return META_OK;
+}
+
+/* What needs no other rank and can fail: done before the ranks agree for the first time. */
+static meta_err prepare(halo_plan *p, const meta_halo_desc *desc, int dims)
+{
+    meta_device_desc device = META_DEVICE_DESC_INIT;
+    if (!p) return core->fail(META_ERR_NO_MEMORY, "the host has no memory for a plan");
+    p->dims = dims;
+    p->ways = dims == 1 ? 3 : dims == 2 ? 9 : 27;
+    p->idle = true;
+    for (int way = 0; way < HALO_WAYS; ++way) p->link[way].peer = MPI_PROC_NULL;
+    COMM_TRY(make_slot(&p->slot));
+    COMM_MPI(MPI_Comm_rank, (p->cart, &p->rank));
+    COMM_TRY(halo_plan_fill(p, desc));
+    COMM_TRY(core->device_info(p->device, &device));
+    p->direct = comm_gpu_mpi_takes(p->device);
+    p->shares = !device.is_gpu && !p->direct;
+    return META_OK;
+}
+
+/* The ways of messages, which neighbours tell each other. */
+static meta_err settle(halo_plan *p, bool shared)
+{
+    halo_paths_choose(p, shared);
+    halo_paths_place(p);
+    COMM_TRY(comm_agree(p->cart, halo_plan_verify(p)));
+    halo_paths_place(p);
+    return META_OK;
+}
+
+/* Through shared memory where there is room for it, and where MPI does make a window. */
+static meta_err connect(halo_plan *p)
+{
+    bool shared = false;
+    COMM_TRY(comm_agree(p->cart, halo_node_find(p)));
+    halo_paths_choose(p, job.shared);
+    COMM_TRY(comm_agree(p->cart, halo_window_fits(p, &shared)));
+    COMM_TRY(settle(p, shared && job.shared));
+    const meta_err error = comm_agree(p->cart, shared ? halo_window_create(p) : META_OK);
+    if (error == META_ERR_PEER) return error;
+    if (error == META_OK && shared) return META_OK;
+    if (error == META_OK) return comm_mpi(MPI_Comm_free(&p->node), "MPI_Comm_free");
+    core->log(META_LOG_WARN, "no shared memory for a halo plan, its messages go through MPI: %s",
+              meta_last_error());
+    halo_window_free(p);
+    return settle(p, false);
+}
+
+static meta_err build(halo_plan *p, const meta_halo_desc *desc, int dims, MPI_Comm cart)
+{
+    COMM_TRY(comm_agree(cart, prepare(p, desc, dims)));
+    p->met = true;
+    COMM_TRY(connect(p));
+    COMM_TRY(comm_agree(cart, halo_plan_allocate(p)));
+    comm_trace_plan(p);
+    halo_paths_report(p);
+    return META_OK;
+}
+
+static meta_err create(meta_halo *plan, const meta_halo_desc *desc)
+{
+    MPI_Comm cart;
+    int dims;
+    COMM_TRY(check_desc(plan, desc, &dims));
+    COMM_TRY(comm_duplicate(desc->cart, &cart));
+    halo_plan *p = calloc(1, sizeof *p);
+    if (p) p->cart = cart, p->node = MPI_COMM_NULL;
+    const meta_err error = build(p, desc, dims, cart);
+    if (error != META_OK) {
+        char text[COMM_TEXT];
+        snprintf(text, sizeof text, "%s", meta_last_error());
+        const bool lost = error == META_ERR_PEER || (p && p->met && halo_drain(p) == META_ERR_PEER);
+        if (p) destroy(p, !lost);
+        else MPI_Comm_free(&cart);
+        return core->fail_as(error, text);
+    }
+    p->made = ++made;
+    slots[p->slot].plan = p;
+    ++slots[p->slot].generation;
+    *plan = (meta_halo){p->slot, slots[p->slot].generation};
+    return META_OK;
+}
+
+/* ------------------------------------------------------------------ the end */
+
+static meta_err free_plan(meta_halo *plan)
+{
+    halo_plan *p;
+    if (!plan) return core->fail(META_ERR_ARGUMENT, "argument 'plan' is NULL");
+    COMM_TRY(plan_of(*plan, &p));
+    if (p->state == HALO_STARTED)
+        return core->fail(META_ERR_STATE,
+                          "the plan's exchange is not finished: call meta_halo_finish() "
+                          "first");
+    halo_wait_idle(p);
+    const bool lost = p->lost || job.lost;
+    /* All ranks are here: nobody waits long for what they free together. */
+    meta_err error = META_OK, agreed = META_ERR_PEER;
+    if (!lost) error = comm_agree_on(p->cart, p->broken ? META_ERR_STATE : META_OK, &agreed);
+    if (agreed != META_OK && agreed != META_ERR_PEER) {
+        /* All ranks drain then, whether or not an exchange failed on this one. */
+        char text[COMM_TEXT];
+        snprintf(text, sizeof text, "%s", meta_last_error());
+        agreed = halo_drain(p);
+        if (error == META_ERR_STATE) error = agreed;
+        else core->fail_as(error, text);
+    }
+    slots[p->slot].plan = NULL;
+    destroy(p, agreed == META_OK);
+    *plan = (meta_halo)META_HALO_NULL;
+    return error;
+}
+
+/* Slots are filled in another order where ranks are in different plans. */
+static halo_plan *oldest(void)
+{
+    halo_plan *found = NULL;
+    for (uint32_t k = 0; k < slot_count; ++k)
+        if (slots[k].plan && (!found || slots[k].plan->made < found->made)) found = slots[k].plan;
+    return found;
+}
+
+void comm_plans_drop(bool collective)
+{
+    uint32_t left = 0;
+    for (halo_plan *p; (p = oldest()); ++left) {
+        if (!p->idle)
+            halo_end(p, core->fail(META_ERR_STATE,
+                                   "an exchange of a halo plan was not complete when communication "
+                                   "was ended"));
+        slots[p->slot].plan = NULL;
+        destroy(p, collective);
+    }
+    if (left > 0)
+        core->log(META_LOG_WARN, "%u halo plan%s never freed: call meta_halo_free()",
+                  (unsigned)left, left == 1 ? " was" : "s were");
+}
+
+/* ------------------------------------------------------------------ public */
+
+meta_err meta_halo_create(meta_halo *plan, const meta_halo_desc *desc)
+{
+    COMM_TRY(comm_enter(__func__));
+    return comm_leave(create(plan, desc));
+}
+
+static meta_err start(meta_halo plan, void *const *fields)
+{
+    halo_plan *p;
+    COMM_TRY(plan_of(plan, &p));
+    COMM_TRY(halo_start(p, fields));
+    comm_wake();
+    return META_OK;
+}
+
+static meta_err finish(meta_halo plan, meta_event *done)
+{
+    halo_plan *p;
+    COMM_TRY(plan_of(plan, &p));
+    comm_wake(); /* a thread that sleeps looks when the lock is given back */
+    return halo_finish(p, done);
+}
+
+static meta_err exchange(meta_halo plan, void *const *fields, meta_event *done)
+{
+    COMM_TRY(start(plan, fields));
+    return finish(plan, done);
+}
+
+meta_err meta_halo_start(meta_halo plan, void *const *fields)
+{
+    COMM_TRY(comm_enter(__func__));
+    return comm_leave(start(plan, fields));
+}
+
+meta_err meta_halo_finish(meta_halo plan, meta_event *done)
+{
+    COMM_TRY(comm_enter(__func__));
+    return comm_leave(finish(plan, done));
+}
+
+meta_err meta_halo_exchange(meta_halo plan, void *const *fields, meta_event *done)
+{
+    COMM_TRY(comm_enter(__func__));
+    return comm_leave(exchange(plan, fields, done));
+}
+
+static meta_err overlap_boxes(meta_halo plan, meta_box *interior, meta_box *boundary, int *count)
+{
+    halo_plan *p;
+    COMM_TRY(plan_of(plan, &p));
+    *count = halo_overlap_boxes(p, interior, boundary);
+    return META_OK;
+}
+
+static bool is_empty(const meta_box *box)
+{
+    for (int d = 0; d < box->ndim; ++d)
+        if (box->start[d] >= box->end[d]) return true;
+    return false;
+}
+
+/* The works are the application's and queue what they like: without the lock. */
+static meta_err overlap(meta_halo plan, void *const *fields, meta_halo_work *interior,
+                        meta_halo_work *boundary, void *with, meta_event *done)
+{
+    meta_box inside, border[2 * HALO_DIMS];
+    int borders = 0;
+    COMM_TRY(comm_enter("meta_halo_overlap"));
+    meta_err error = overlap_boxes(plan, &inside, border, &borders);
+    if (error == META_OK) error = start(plan, fields);
+    COMM_TRY(comm_leave(error));
+    if (!is_empty(&inside)) error = interior(&inside, with);
+    char text[COMM_TEXT];
+    if (error != META_OK) snprintf(text, sizeof text, "%s", meta_last_error());
+    COMM_TRY(comm_enter("meta_halo_overlap"));
+    const meta_err second = comm_leave(finish(plan, done));
+    if (error != META_OK) return core->fail_as(error, text);
+    COMM_TRY(second);
+    for (int k = 0; k < borders; ++k) COMM_TRY(boundary(&border[k], with));
+    return META_OK;
+}
+
+meta_err meta_halo_overlap(meta_halo plan, void *const *fields, meta_halo_work *interior,
+                           meta_halo_work *boundary, void *with, meta_event *done)
+{
+    COMM_TRY(core->enter(__func__));
+    if (!interior) return core->fail(META_ERR_ARGUMENT, "argument 'interior' is NULL");
+    if (!boundary) return core->fail(META_ERR_ARGUMENT, "argument 'boundary' is NULL");
+    return overlap(plan, fields, interior, boundary, with, done);
+}
+
+meta_err meta_halo_free(meta_halo *plan)
+{
+    COMM_TRY(comm_enter(__func__));
+    return comm_leave(free_plan(plan));
+}

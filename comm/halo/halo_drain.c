@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file halo_drain.c
+ *  What is left in MPI of a plan that failed: every rank ends what it sends to a neighbour with an
+ * empty message, and takes in all that comes before its neighbours'. */
+#include "halo/halo.h"
+
+enum { END = 3 * HALO_WAYS, PATIENCE = 10 };
+
+/* All up to the end of what one neighbour sent in one direction. */
+static meta_err take_in(const halo_plan *p, int peer)
+{
+    const double patience = job.patience > 0 ? job.patience : PATIENCE, began = MPI_Wtime();
+    for (unsigned idle = 0;;) {
+        MPI_Status status;
+        bool found;
+        COMM_TRY(comm_take_in(p->cart, peer, &found, &status));
+        if (found) {
+            if (status.MPI_TAG == END) return META_OK;
+            idle = 0;
+        } else if (MPI_Wtime() - began > patience) {
+            return core->fail(META_ERR_PEER,
+                              "rank %d of the Cartesian communicator does not end a halo plan in "
+                              "which MPI failed",
+                              peer);
+        } else if (!comm_advance()) {
+            comm_back_off(idle++);
+        }
+    }
+}
+
+meta_err halo_drain(const halo_plan *p)
+{
+    MPI_Request ends[HALO_WAYS];
+    int count = 0;
+    meta_err error = META_OK;
+    for (int way = 0; way < p->ways; ++way)
+        if (halo_has_neighbour(p, way) && MPI_Isend(NULL, 0, MPI_BYTE, p->link[way].peer, END,
+                                                    p->cart, &ends[count]) == MPI_SUCCESS)
+            ++count;
+    for (int way = 0; way < p->ways && error == META_OK; ++way)
+        if (halo_has_neighbour(p, way)) error = take_in(p, p->link[way].peer);
+    /* Empty, so MPI needs nothing of ours for them. */
+    for (int k = 0; k < count; ++k) comm_request_give_up(&ends[k], false);
+    return error;
+}

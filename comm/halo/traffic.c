@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file traffic.c
+ *  How many messages and bytes halo exchanges moved, by the way they took. */
+#include "halo/halo.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+static meta_traffic traffic = META_TRAFFIC_INIT;
+
+void halo_traffic_sent(meta_path path, uint64_t messages, uint64_t bytes)
+{
+    traffic.messages_sent[path] += messages;
+    traffic.bytes_sent[path] += bytes;
+}
+
+void halo_traffic_received(meta_path path, uint64_t messages, uint64_t bytes)
+{
+    traffic.messages_received[path] += messages;
+    traffic.bytes_received[path] += bytes;
+}
+
+const char *meta_path_name(meta_path path)
+{
+    static const char *const names[META_PATH_COUNT] = {"self", "shared", "host", "staged",
+                                                       "direct"};
+    return (int)path >= 0 && path < META_PATH_COUNT ? names[path] : "unknown";
+}
+
+void halo_traffic_report(void)
+{
+    char text[512] = "";
+    size_t at = 0;
+    for (int path = 0; path < META_PATH_COUNT; ++path) {
+        if (traffic.messages_sent[path] + traffic.messages_received[path] == 0 || at >= sizeof text)
+            continue;
+        at += (size_t)snprintf(text + at, sizeof text - at,
+                               "%s %s: %" PRIu64 " out with %" PRIu64 " bytes, %" PRIu64
+                               " in with %" PRIu64,
+                               at > 0 ? ";" : "", meta_path_name((meta_path)path),
+                               traffic.messages_sent[path], traffic.bytes_sent[path],
+                               traffic.messages_received[path], traffic.bytes_received[path]);
+    }
+    if (at > 0)
+        core->log(META_LOG_INFO, "rank %d exchanged ghost cells by path:%s", job.rank, text);
+    traffic = (meta_traffic)META_TRAFFIC_INIT;
+}
+
+meta_err meta_comm_traffic(meta_traffic *out)
+{
+    COMM_TRY(comm_enter(__func__));
+    meta_err error = META_OK;
+    if (!out) error = core->fail(META_ERR_ARGUMENT, "argument 'traffic' is NULL");
+    else if (out->size < sizeof *out)
+        error =
+            core->fail(META_ERR_ARGUMENT,
+                       "argument 'traffic' has size %zu: set it to META_TRAFFIC_INIT", out->size);
+    if (error == META_OK) {
+        const size_t size = out->size;
+        *out = traffic;
+        out->size = size;
+    }
+    return comm_leave(error);
+}

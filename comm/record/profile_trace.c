@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file profile_trace.c
+ *  One trace of all ranks: which messages the two ends of it are, how the ranks' clocks go
+ * together, and the parts of all ranks in one file, which rank 0 writes. */
+#include "halo/halo.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROUNDS = 10, TAG = 1, BUCKETS = 256 };
+
+static const char phase[] = "while ranks put their traces together";
+
+static meta_trace_clock mapping;
+
+/* ------------------------------------------------------------------ which message it is */
+
+/* How many messages went one way with a tag. */
+typedef struct counter {
+    struct counter *next;
+    int peer, tag;
+    comm_kind kind;
+    uint64_t count;
+} counter;
+static counter *counters[BUCKETS];
+static uint64_t *plans; /* of each rank, how many were made together with this one */
+
+bool comm_traced(void)
+{
+    return job.profiled & META_PROFILE_TRACE;
+}
+
+/* MPI keeps the order of messages of one sender, receiver and tag: so their numbers agree. */
+uint64_t comm_trace_number(const comm_message *m)
+{
+    counter **at = &counters[((unsigned)m->peer * 31u + (unsigned)m->tag) % BUCKETS];
+    while (*at && ((*at)->peer != m->peer || (*at)->tag != m->tag || (*at)->kind != m->kind))
+        at = &(*at)->next;
+    if (!*at) {
+        counter *made = calloc(1, sizeof *made);
+        if (!made) return 0;
+        made->peer = m->peer;
+        made->tag = m->tag;
+        made->kind = m->kind;
+        *at = made;
+    }
+    return ++(*at)->count;
+}
+
+/* Two ranks make the plans that they have in common in the same order. */
+static void count_plan(halo_plan *p, const int *ranks)
+{
+    for (int way = 0; way < p->ways; ++way) {
+        halo_link *link = &p->link[way];
+        bool first = true;
+        link->world = ranks[way];
+        if (!link->used || link->world < 0 || link->world == job.rank) continue;
+        for (int before = 0; before < way; ++before)
+            if (p->link[before].used && p->link[before].world == link->world) first = false;
+        if (first) ++plans[link->world];
+    }
+    for (int way = 0; way < p->ways; ++way)
+        if (p->link[way].used && p->link[way].world >= 0)
+            p->link[way].together = plans[p->link[way].world];
+}
+
+/* The ranks of the job that lie in each direction. */
+static meta_err find_ranks(const halo_plan *p, int *ranks)
+{
+    int there[HALO_WAYS];
+    MPI_Group here, all;
+    COMM_MPI(MPI_Comm_group, (p->cart, &here));
+    COMM_MPI(MPI_Comm_group, (job.messages, &all));
+    for (int way = 0; way < p->ways; ++way) there[way] = p->link[way].peer;
+    const meta_err error = comm_mpi(MPI_Group_translate_ranks(here, p->ways, there, all, ranks),
+                                    "MPI_Group_translate_ranks");
+    MPI_Group_free(&here);
+    MPI_Group_free(&all);
+    return error;
+}
+
+void comm_trace_plan(halo_plan *p)
+{
+    int ranks[HALO_WAYS];
+    if (!comm_traced()) return;
+    if (!plans) plans = calloc((size_t)job.size, sizeof *plans);
+    if (plans && find_ranks(p, ranks) == META_OK) count_plan(p, ranks);
+}
+
+static void forget(void)
+{
+    for (int k = 0; k < BUCKETS; ++k)
+        while (counters[k]) {
+            counter *c = counters[k];
+            counters[k] = c->next;
+            free(c);
+        }
+    free(plans);
+    plans = NULL;
+}
+
+/* ------------------------------------------------------------------ clocks */
+
+static meta_err pass(bool send, void *data, size_t bytes, int peer)
+{
+    MPI_Request request;
+    if (send)
+        COMM_MPI(MPI_Isend, (data, (int)bytes, MPI_BYTE, peer, TAG, job.collectives, &request));
+    else COMM_MPI(MPI_Irecv, (data, (int)bytes, MPI_BYTE, peer, TAG, job.collectives, &request));
+    return comm_request_wait(&request, phase, peer, TAG);
+}
+
+/* Nanoseconds to be added to a rank's clock, and by how much they may be wrong. */
+typedef struct found_clock {
+    double offset, within;
+} found_clock;
+
+/* Ask rank @p rank for its time, often: the quickest answer tells most. What is added to its time
+ * is between two bounds then. Ranks of one node have one clock, for which the bounds allow 0. */
+static meta_err ask(int rank, found_clock *found)
+{
+    int64_t low = 0, high = 0;
+    for (int k = 0; k < ROUNDS; ++k) {
+        uint64_t theirs = 0;
+        const uint64_t before = core->profile_now();
+        COMM_TRY(pass(true, &theirs, sizeof theirs, rank));
+        COMM_TRY(pass(false, &theirs, sizeof theirs, rank));
+        const int64_t least = (int64_t)(before - theirs),
+                      most = (int64_t)(core->profile_now() - theirs);
+        if (k == 0 || most - least < high - low) low = least, high = most;
+    }
+    found->offset = low <= 0 && high >= 0 ? 0 : (double)low + 0.5 * (double)(high - low);
+    found->within = 0.5 * (double)(high - low);
+    return pass(true, found, sizeof *found, rank);
+}
+
+static meta_err answer(found_clock *found)
+{
+    for (int k = 0; k < ROUNDS; ++k) {
+        uint64_t time;
+        COMM_TRY(pass(false, &time, sizeof time, 0));
+        time = core->profile_now();
+        COMM_TRY(pass(true, &time, sizeof time, 0));
+    }
+    return pass(false, found, sizeof *found, 0);
+}
+
+/* Compare all clocks with rank 0's, at the beginning (0) and the end (1). */
+static meta_err compare_clocks(int when)
+{
+    found_clock found = {0, 0};
+    double worst = 0;
+    mapping.time[when] = core->profile_now();
+    if (job.rank != 0) COMM_TRY(answer(&found));
+    for (int r = 1; r < job.size && job.rank == 0; ++r) {
+        found_clock theirs;
+        COMM_TRY(ask(r, &theirs));
+        if (theirs.within > worst) worst = theirs.within;
+    }
+    mapping.offset[when] = found.offset;
+    if (found.within > mapping.within) mapping.within = found.within;
+    if (worst > 0)
+        core->log(META_LOG_INFO, "at its %s, clocks of the job are known within %.1f us",
+                  when == 0 ? "beginning" : "end", 1e-3 * worst);
+    return META_OK;
+}
+
+meta_err comm_trace_begin(void)
+{
+    memset(&mapping, 0, sizeof mapping);
+    return comm_traced() ? compare_clocks(0) : META_OK;
+}
+
+/* The trace begins when the first rank's does. */
+static meta_err agree_on_base(void)
+{
+    MPI_Request request;
+    uint64_t mine = core->trace_began() + (uint64_t)(int64_t)mapping.offset[0];
+    COMM_MPI(MPI_Iallreduce,
+             (&mine, &mapping.base, 1, MPI_UINT64_T, MPI_MIN, job.collectives, &request));
+    return comm_request_wait(&request, phase, MPI_ANY_SOURCE, 0);
+}
+
+/* ------------------------------------------------------------------ the file */
+
+/* The first failure of this rank's sending; nothing is sent after it. */
+static meta_err sending;
+
+/* A piece's length, then its text. */
+static void send_piece(void *unused, const char *text, size_t bytes)
+{
+    uint64_t length = bytes;
+    (void)unused;
+    if (sending == META_OK) sending = pass(true, &length, sizeof length, 0);
+    if (sending == META_OK && bytes > 0) sending = pass(true, (void *)(uintptr_t)text, bytes, 0);
+}
+
+static meta_err take_part(int rank, char *piece)
+{
+    for (uint64_t length = 1; length > 0;) {
+        COMM_TRY(pass(false, &length, sizeof length, rank));
+        if (length == 0) break;
+        COMM_TRY(pass(false, piece, (size_t)length, rank));
+        core->trace_put(NULL, piece, (size_t)length);
+    }
+    return META_OK;
+}
+
+/* Rank after rank, so that one piece is all the memory it takes. */
+static meta_err take_all(char *piece)
+{
+    meta_err error = core->trace_text(&mapping, core->trace_put, NULL);
+    for (int r = 1; r < job.size; ++r) {
+        const meta_err theirs = take_part(r, piece);
+        if (error == META_OK) error = theirs;
+        if (theirs != META_OK) break;
+    }
+    return error;
+}
+
+static meta_err give_all(void)
+{
+    sending = META_OK;
+    const meta_err error = core->trace_text(&mapping, send_piece, NULL);
+    send_piece(NULL, NULL, 0);
+    return sending != META_OK ? sending : error;
+}
+
+static meta_err write_file(void)
+{
+    MPI_Request request;
+    char *piece = job.rank == 0 ? malloc(META_TRACE_PIECE) : NULL;
+    int open = piece && core->trace_open();
+    if (job.rank == 0 && !piece)
+        core->log(META_LOG_WARN, "there is no trace: the host has no memory to put it together");
+    COMM_MPI(MPI_Ibcast, (&open, 1, MPI_INT, 0, job.collectives, &request));
+    COMM_TRY(comm_request_wait(&request, phase, MPI_ANY_SOURCE, 0));
+    meta_err error = META_OK;
+    /* If it is not open, people have been told. */
+    if (open) error = job.rank == 0 ? take_all(piece) : give_all();
+    if (open && job.rank == 0) core->trace_close();
+    free(piece);
+    return error;
+}
+
+meta_err comm_trace_end(void)
+{
+    meta_err error = META_OK;
+    if (!comm_traced()) return META_OK;
+    if (!job.lost) {
+        error = compare_clocks(1);
+        if (error == META_OK) error = agree_on_base();
+        if (error == META_OK) error = write_file();
+    }
+    forget();
+    /* Of a job that lost a rank, the core writes rank 0's part. */
+    if (!job.lost || job.rank != 0) core->trace_done();
+    return error;
+}

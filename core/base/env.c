@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file env.c
+ *  The META_* variables: the table, their values, and a warning for names that are in no table. */
+#include "core.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+extern char **environ;
+
+typedef struct variable {
+    const char *name, *values, *initial, *description;
+} variable;
+
+static const variable table[] = {
+#define META_VARIABLE(name, values, initial, description) {#name, values, initial, description},
+#include "base/env.def"
+#undef META_VARIABLE
+};
+enum { VARIABLES = sizeof table / sizeof *table };
+
+const char *meta_variable(const char *name)
+{
+    const char *value = getenv(name);
+    return value && *value ? value : NULL;
+}
+
+meta_err meta_variable_count(int *count)
+{
+    meta_call_name(__func__);
+    META_NEED(count);
+    *count = VARIABLES;
+    return META_OK;
+}
+
+meta_err meta_variable_info(int index, meta_variable_desc *desc)
+{
+    meta_call_name(__func__);
+    META_NEED_DESC(desc, META_VARIABLE_DESC_INIT);
+    if (index < 0 || index >= VARIABLES)
+        return meta_fail(META_ERR_ARGUMENT, "argument 'index' is %d, there are %d variables", index,
+                         VARIABLES);
+    desc->name = table[index].name;
+    desc->values = table[index].values;
+    desc->initial = table[index].initial;
+    desc->description = table[index].description;
+    desc->value = meta_variable(table[index].name);
+    return META_OK;
+}
+
+/* Levenshtein's distance between two names, cut off at the table's longest. */
+static size_t distance(const char *a, size_t length, const char *b)
+{
+    enum { LONGEST = 64 };
+    size_t row[LONGEST + 1];
+    const size_t width = strlen(b) < LONGEST ? strlen(b) : LONGEST;
+    for (size_t j = 0; j <= width; ++j) row[j] = j;
+    for (size_t i = 0; i < length; ++i) {
+        size_t diagonal = row[0];
+        row[0] = i + 1;
+        for (size_t j = 0; j < width; ++j) {
+            const size_t replaced = diagonal + (a[i] != b[j]);
+            const size_t changed = (row[j] < row[j + 1] ? row[j] : row[j + 1]) + 1;
+            diagonal = row[j + 1];
+            row[j + 1] = replaced < changed ? replaced : changed;
+        }
+    }
+    return row[width];
+}
+
+static void warn_if_unknown(const char *entry)
+{
+    const size_t length = strcspn(entry, "=");
+    const variable *nearest = table;
+    size_t least = (size_t)-1;
+    /* META_TEST_* belong to the test suite. */
+    if (strncmp(entry, "META_", 5) != 0 || strncmp(entry, "META_TEST_", 10) == 0) return;
+    for (const variable *v = table; v < table + VARIABLES; ++v) {
+        const size_t d = distance(entry, length, v->name);
+        if (d < least) least = d, nearest = v;
+    }
+    if (least > 0)
+        meta_log(META_LOG_WARN,
+                 "the environment variable %.*s is not one of libmeta's; the nearest is %s"
+                 " (meta-info --env lists them)",
+                 (int)length, entry, nearest->name);
+}
+
+static meta_err read_log_level(void)
+{
+    static const char *const words[] = {"off", "warn", "info", "debug"};
+    const char *value = meta_variable("META_LOG");
+    meta_log_set(META_LOG_WARN);
+    for (int k = 0; value && k < 4; ++k)
+        if (strcasecmp(value, words[k]) == 0) return meta_log_set((meta_log_level)k), META_OK;
+    if (value)
+        return meta_fail(META_ERR_ENVIRONMENT, "META_LOG=%s: give off, warn, info or debug", value);
+    return META_OK;
+}
+
+meta_err meta_env_read(void)
+{
+    meta_log_file(meta_variable("META_LOG_FILE"));
+    META_TRY(read_log_level());
+    for (char **entry = environ; entry && *entry; ++entry) warn_if_unknown(*entry);
+    return META_OK;
+}

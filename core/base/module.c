@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file module.c
+ *  Whether a file is a shared object that the loader can map: it trusts what the file says of
+ *  itself, and a truncated or damaged one would end the process.
+ *
+ *  Segments say what is mapped where, sections say it once more; where both are there, they must
+ *  agree. Damage in code and data cannot be seen here. */
+#include "config.h"
+
+#include "base/module.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { MOST_SEGMENTS = 64, MOST_SECTIONS = 4096 };
+
+typedef struct object {
+    int file;
+    uint64_t bytes;
+    Elf64_Ehdr head;
+    Elf64_Phdr segment[MOST_SEGMENTS];
+    Elf64_Shdr *section;
+} object;
+
+static bool read_at(const object *o, void *to, uint64_t bytes, uint64_t offset)
+{
+    return offset <= o->bytes && bytes <= o->bytes - offset &&
+           pread(o->file, to, bytes, (off_t)offset) == (ssize_t)bytes;
+}
+
+static bool inside(uint64_t at, uint64_t bytes, uint64_t begin, uint64_t room)
+{
+    return at >= begin && at - begin <= room && bytes <= room - (at - begin);
+}
+
+static bool is_shared_object(const object *o)
+{
+    const Elf64_Ehdr *h = &o->head;
+    return memcmp(h->e_ident, ELFMAG, SELFMAG) == 0 && h->e_ident[EI_CLASS] == ELFCLASS64 &&
+           h->e_type == ET_DYN && h->e_phentsize == sizeof *o->segment;
+}
+
+static bool read_tables(object *o)
+{
+    const Elf64_Ehdr *h = &o->head;
+    if (h->e_phnum == 0 || h->e_phnum > MOST_SEGMENTS || h->e_shnum > MOST_SECTIONS) return false;
+    if (!read_at(o, o->segment, h->e_phnum * sizeof *o->segment, h->e_phoff)) return false;
+    if (h->e_shnum == 0) return true; /* stripped of them */
+    if (h->e_shentsize != sizeof *o->section) return false;
+    o->section = malloc(h->e_shnum * sizeof *o->section);
+    return o->section && read_at(o, o->section, h->e_shnum * sizeof *o->section, h->e_shoff);
+}
+
+/* The segment that is mapped around @p bytes at address @p at; NULL where none is. */
+static const Elf64_Phdr *mapped_at(const object *o, uint64_t at, uint64_t bytes)
+{
+    for (unsigned k = 0; k < o->head.e_phnum; ++k)
+        if (o->segment[k].p_type == PT_LOAD &&
+            inside(at, bytes, o->segment[k].p_vaddr, o->segment[k].p_memsz))
+            return &o->segment[k];
+    return NULL;
+}
+
+static bool sound_mapping(const Elf64_Phdr *s, const Elf64_Phdr *before)
+{
+    const uint64_t align = s->p_align;
+    return s->p_filesz <= s->p_memsz && s->p_memsz <= UINT64_MAX / 2 - s->p_vaddr && align > 0 &&
+           (align & (align - 1)) == 0 && s->p_vaddr % align == s->p_offset % align &&
+           (!before || s->p_vaddr >= before->p_vaddr + before->p_memsz);
+}
+
+static bool sound_segments(const object *o)
+{
+    const Elf64_Phdr *before = NULL;
+    int dynamic = 0;
+    for (unsigned k = 0; k < o->head.e_phnum; ++k) {
+        const Elf64_Phdr *s = &o->segment[k], *around;
+        if (s->p_vaddr > UINT64_MAX / 2 || !inside(s->p_offset, s->p_filesz, 0, o->bytes))
+            return false;
+        if (s->p_type == PT_LOAD) {
+            if (!sound_mapping(s, before)) return false;
+            before = s;
+        } else if (s->p_type != PT_NULL && s->p_filesz > 0) {
+            around = mapped_at(o, s->p_vaddr, s->p_filesz);
+            if (!around || s->p_offset - around->p_offset != s->p_vaddr - around->p_vaddr)
+                return false;
+            dynamic += s->p_type == PT_DYNAMIC;
+        }
+    }
+    return before && dynamic == 1;
+}
+
+/* What a section says of its place is what its segment says. */
+static bool agrees(const object *o, const Elf64_Shdr *s)
+{
+    const Elf64_Phdr *around;
+    const bool in_file = s->sh_type != SHT_NOBITS;
+    if (!(s->sh_flags & SHF_ALLOC) || s->sh_size == 0) return true;
+    if ((s->sh_flags & SHF_TLS) && !in_file) return true; /* has no place of its own */
+    around = mapped_at(o, s->sh_addr, s->sh_size);
+    if (!around || !(around->p_flags & PF_R)) return false;
+    if ((s->sh_flags & SHF_WRITE) && !(around->p_flags & PF_W)) return false;
+    if ((s->sh_flags & SHF_EXECINSTR) && !(around->p_flags & PF_X)) return false;
+    return !in_file || (s->sh_offset - around->p_offset == s->sh_addr - around->p_vaddr &&
+                        inside(s->sh_offset, s->sh_size, around->p_offset, around->p_filesz));
+}
+
+/* The segment from which the loader takes everything else is the section of that kind. */
+static bool agrees_on_dynamic(const object *o, const Elf64_Shdr *section)
+{
+    for (unsigned k = 0; k < o->head.e_phnum; ++k)
+        if (o->segment[k].p_type == PT_DYNAMIC)
+            return o->segment[k].p_vaddr == section->sh_addr &&
+                   o->segment[k].p_memsz >= section->sh_size;
+    return false;
+}
+
+static bool sound_sections(const object *o)
+{
+    for (unsigned k = 0; o->section && k < o->head.e_shnum; ++k) {
+        const Elf64_Shdr *s = &o->section[k];
+        if (!agrees(o, s) || (s->sh_type == SHT_DYNAMIC && !agrees_on_dynamic(o, s))) return false;
+    }
+    return true;
+}
+
+bool meta_module_whole(const char *path, char *reason, size_t room)
+{
+    /* Not to wait for ever where the file is a pipe. */
+    object o = {.file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
+    struct stat status;
+    bool whole = false;
+    if (o.file < 0 || fstat(o.file, &status) != 0) {
+        snprintf(reason, room, "the file cannot be read: %s", strerror(errno));
+    } else if (o.bytes = (uint64_t)status.st_size, !S_ISREG(status.st_mode) ||
+                                                       !read_at(&o, &o.head, sizeof o.head, 0) ||
+                                                       !is_shared_object(&o)) {
+        snprintf(reason, room, "the file is not a 64-bit shared object");
+    } else {
+        whole = read_tables(&o) && sound_segments(&o) && sound_sections(&o);
+        if (!whole) snprintf(reason, room, "the file is truncated or damaged");
+    }
+    free(o.section);
+    if (o.file >= 0) close(o.file);
+    return whole;
+}

@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file compare.c
+ *  META_CHECK=1, kernel by kernel: each runs alone, between two looks at every buffer that it is
+ *  given. What it reads, and what it has no business with, must be the same before and after; where
+ *  its result goes nothing may be read. */
+#include "core.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check/raw.h"
+
+/* Of longer buffers there is no copy, but a sum of each block: it tells that one changed, not which
+ * byte. Left out are even longer ones, since each operation on one would take many seconds, and
+ * those that a message or an exchange uses, since they may change at any time. */
+#define MOST_COPIED ((uint64_t)64 << 20)
+#define MOST_SUMMED ((uint64_t)1 << 30)
+enum { MOST_BUFFERS = 64, MOST_RESULTS = 64, BLOCK = 1 << 18 };
+
+typedef struct kernel {
+    const char *name;
+    int operands;
+    bool reduces, maps;
+} kernel;
+
+static const kernel kernels[META_KERNEL_COUNT] = {
+#define META_MAP3(NAME, name, count)         [META_KERNEL_##NAME] = {#name, count, false, true},
+#define META_MAP4(NAME, name, count, finish) [META_KERNEL_##NAME] = {#name, count, true, false},
+    META_MOVE_KERNELS(META_MAP3) META_MAP_KERNELS(META_MAP3) META_REDUCTION_KERNELS(META_MAP4)
+        META_EXACT_KERNELS(META_MAP4)
+#undef META_MAP3
+#undef META_MAP4
+};
+
+/* A buffer of the launch at hand, which writes to some of its bytes: the others as they were. */
+typedef struct watched {
+    meta_allocation of;
+    void *object;
+    uint64_t offset;        /* of its first byte in the object */
+    unsigned char *written; /* a bit for each byte */
+    unsigned char *before;  /* a copy, or where that is NULL */
+    uint64_t *sum;          /* a sum of each block */
+} watched;
+
+/* Bytes of a buffer that the launch leaves a result in. */
+typedef struct result {
+    const watched *in;
+    uint64_t from, to;
+} result;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* one launch at a time */
+static watched list[MOST_BUFFERS];
+static result results[MOST_RESULTS];
+static int listed, resulting;
+static unsigned char now[BLOCK];
+
+/* The dimensions in which a stencil reaches over its box. */
+static int reach_of(uint32_t id)
+{
+    switch (id) {
+    case META_KERNEL_STENCIL_2D5P:
+    case META_KERNEL_STENCIL_2D9P:
+    case META_KERNEL_STENCIL_2D5P_SUM:
+    case META_KERNEL_STENCIL_2D9P_SUM:
+        return 2;
+    case META_KERNEL_STENCIL_3D7P:
+    case META_KERNEL_STENCIL_3D27P:
+    case META_KERNEL_STENCIL_3D7P_SUM:
+    case META_KERNEL_STENCIL_3D27P_SUM:
+        return 3;
+    default:
+        return 0;
+    }
+}
+
+static bool writes_first(uint32_t id)
+{
+    return kernels[id].maps || reach_of(id) > 0;
+}
+
+/* ------------------------------------------------------------------ the buffers */
+
+static void forget_one(const watched *w)
+{
+    free(w->written);
+    free(w->before);
+    free(w->sum);
+}
+
+static void forget(void)
+{
+    for (int k = 0; k < listed; ++k) forget_one(&list[k]);
+    listed = resulting = 0;
+}
+
+static bool has_room(watched *w)
+{
+    const uint64_t bytes = w->of.memory.bytes;
+    w->written = calloc(1, bytes / 8 + 1);
+    if (bytes <= MOST_COPIED) w->before = malloc(bytes);
+    else w->sum = calloc(bytes / BLOCK + 1, sizeof *w->sum);
+    return w->written && (w->before || w->sum);
+}
+
+/* The buffer in @p object that has its byte @p at; NULL where it is not compared. */
+static watched *watch(meta_device *device, void *object, uint64_t at)
+{
+    watched found = {.before = NULL};
+    for (int k = 0; k < listed; ++k)
+        if (list[k].of.memory.object == object && list[k].of.device == device) return &list[k];
+    if (listed == MOST_BUFFERS || !meta_registry_object(device, object, at, &found.of)) return NULL;
+    if (found.of.memory.bytes > MOST_SUMMED || found.of.holds > 0) return NULL;
+    if (!has_room(&found)) return forget_one(&found), NULL;
+    meta_raw_place(&found.of, &found.object, &found.offset);
+    list[listed] = found;
+    return &list[listed++];
+}
+
+/* ------------------------------------------------------------------ what becomes of each byte */
+
+/* Where the launch reads or writes what is another call's result. */
+typedef struct conflict {
+    const result *with;
+    uint64_t at;
+    bool written;
+} conflict;
+
+static void set_bits(unsigned char *bits, uint64_t from, uint64_t to)
+{
+    for (; from < to && from % 8; ++from) bits[from / 8] |= (unsigned char)(1u << from % 8);
+    const uint64_t whole = (to - from) / 8;
+    memset(bits + from / 8, 0xff, whole);
+    for (from += 8 * whole; from < to; ++from) bits[from / 8] |= (unsigned char)(1u << from % 8);
+}
+
+/* The bytes from @p from on, as far as they are the buffer's. */
+static void mark(watched *w, int64_t from, int64_t bytes, bool written, conflict *c)
+{
+    const uint64_t end = w->of.memory.bytes, first = from > 0 ? (uint64_t)from : 0;
+    const uint64_t last = from + bytes <= 0 ? 0 : (uint64_t)(from + bytes);
+    const uint64_t to = last < end ? last : end;
+    if (first >= to) return;
+    if (written) set_bits(w->written, first, to);
+    for (int k = 0; k < resulting && !c->with; ++k) {
+        const result *r = &results[k];
+        if (r->in == w && r->from < to && first < r->to)
+            *c = (conflict){r, r->from > first ? r->from : first, written};
+    }
+}
+
+/* Mark the elements of operand @p k, in the first dimensions with those @p around. */
+static void mark_space(watched *w, const meta_call *call, int k, int64_t bytes, int around,
+                       bool written, conflict *c)
+{
+    const meta_space *s = &call->space;
+    const int64_t *stride = s->stride[k];
+    const int64_t front = s->base[k] * bytes - (int64_t)w->of.front;
+    const int64_t first = around > 0 ? -1 : 0, count = s->extent[0] - 2 * first;
+    int64_t at[META_MAX_DIM] = {0};
+    for (int d = 1; d < around; ++d) at[d] = -1;
+    for (int d = 0; d < s->ndim;) {
+        int64_t element = first * stride[0];
+        for (d = 1; d < s->ndim; ++d) element += at[d] * stride[d];
+        if (stride[0] == 1) mark(w, front + element * bytes, count * bytes, written, c);
+        else
+            for (int64_t n = 0; n < count; ++n)
+                mark(w, front + (element + n * stride[0]) * bytes, bytes, written, c);
+        for (d = 1; d < s->ndim && ++at[d] >= s->extent[d] + (d < around); ++d)
+            at[d] = d < around ? -1 : 0;
+    }
+}
+
+/* What is only read matters where there are results. */
+static void mark_call(meta_device *device, const meta_call *call, conflict *c)
+{
+    const kernel *of = &kernels[call->kernel];
+    size_t bytes = 1;
+    meta_type_check((meta_type)call->type, &bytes);
+    for (int k = 0; k < of->operands; ++k) {
+        watched *w = watch(device, call->object[k], (uint64_t)call->space.base[k] * bytes);
+        const bool out = k == 0 && writes_first(call->kernel);
+        const int around = out ? 0 : reach_of(call->kernel);
+        if (w && (out || resulting > 0)) mark_space(w, call, k, (int64_t)bytes, around, out, c);
+    }
+}
+
+static void mark_result(meta_device *device, const meta_call *call)
+{
+    size_t bytes = 1;
+    meta_type_check((meta_type)call->type, &bytes);
+    if (!kernels[call->kernel].reduces || call->result_host || !call->result_object) return;
+    watched *w = watch(device, call->result_object, call->result_offset);
+    const size_t room = meta_kernel_is_exact(call->kernel) ? META_EXACT_RESULT * 8 : bytes;
+    if (!w || resulting == MOST_RESULTS) return;
+    const uint64_t from = call->result_offset - w->of.front;
+    set_bits(w->written, from, from + room);
+    results[resulting++] = (result){w, from, from + room};
+}
+
+/* ------------------------------------------------------------------ before and after */
+
+/* Of the bytes of a block that are not written. Each word changes it for certain. */
+static uint64_t sum_of(const watched *w, uint64_t from, uint64_t bytes)
+{
+    const unsigned char *bits = w->written + from / 8;
+    uint64_t sum = UINT64_C(14695981039346656037);
+    for (uint64_t k = 0; k < bytes; k += 8) {
+        unsigned char part[8] = {0};
+        uint64_t word;
+        if (bits[k / 8] == 0xff) continue;
+        memcpy(part, now + k, bytes - k < 8 ? bytes - k : 8);
+        for (int b = 0; bits[k / 8] && b < 8; ++b)
+            if (bits[k / 8] >> b & 1) part[b] = 0;
+        memcpy(&word, part, sizeof word);
+        sum = (sum ^ word) * UINT64_C(1099511628211);
+    }
+    return sum;
+}
+
+static meta_err fetch(const watched *w, uint64_t from, uint64_t bytes, void *to)
+{
+    return meta_raw_copy(w->of.device, META_COPY_D2H, to, w->object, w->offset + from, bytes);
+}
+
+static uint64_t block_at(const watched *w, uint64_t from)
+{
+    const uint64_t rest = w->of.memory.bytes - from;
+    return rest < BLOCK ? rest : BLOCK;
+}
+
+static meta_err remember(const watched *w)
+{
+    if (w->before) return fetch(w, 0, w->of.memory.bytes, w->before);
+    for (uint64_t from = 0; from < w->of.memory.bytes; from += BLOCK) {
+        META_TRY(fetch(w, from, block_at(w, from), now));
+        w->sum[from / BLOCK] = sum_of(w, from, block_at(w, from));
+    }
+    return META_OK;
+}
+
+/* ------------------------------------------------------------------ judgement */
+
+static const char *words_of(const watched *w, char words[META_NOTE_ROOM])
+{
+    return meta_registry_words(w->of.memory.address, words);
+}
+
+/* A result among what is read or written has the value of whoever comes last. */
+static meta_err results_apart(const char *name, const conflict *c)
+{
+    char words[META_NOTE_ROOM];
+    if (!c->with) return META_OK;
+    const watched *w = c->with->in;
+    return meta_fail(META_ERR_OVERLAP,
+                     "META_CHECK: the result of %s goes to byte %" PRIu64
+                     " of the buffer of %" PRIu64 " bytes at %p%s, which the call %s: give "
+                     "it a place of its own",
+                     name, c->at, w->of.memory.bytes, w->of.memory.address, words_of(w, words),
+                     c->written ? "writes as well" : "reads");
+}
+
+/* @p first and @p last are one where the byte is known. */
+static meta_err changed(const char *name, const watched *w, uint64_t first, uint64_t last)
+{
+    char words[META_NOTE_ROOM], bytes[64];
+    snprintf(bytes, sizeof bytes, "byte %" PRIu64, first);
+    if (last > first)
+        snprintf(bytes, sizeof bytes, "a byte from %" PRIu64 " to %" PRIu64, first, last);
+    return meta_fail(META_ERR_DEVICE,
+                     "META_CHECK: while %s ran, %s of the buffer of %" PRIu64 " bytes at %p%s was "
+                     "changed, which it does not write: another thread or kernel did, or this "
+                     "device's kernel is wrong",
+                     name, bytes, w->of.memory.bytes, w->of.memory.address, words_of(w, words));
+}
+
+/* The block that begins at @p from, which is in `now`. */
+static meta_err block_unchanged(const char *name, const watched *w, uint64_t from)
+{
+    const uint64_t bytes = block_at(w, from);
+    if (!w->before)
+        return sum_of(w, from, bytes) == w->sum[from / BLOCK]
+                   ? META_OK
+                   : changed(name, w, from, from + bytes - 1);
+    if (memcmp(w->before + from, now, bytes) == 0) return META_OK;
+    for (uint64_t k = 0; k < bytes; ++k) {
+        const uint64_t at = from + k;
+        if (w->before[at] != now[k] && !(w->written[at / 8] >> at % 8 & 1))
+            return changed(name, w, at, at);
+    }
+    return META_OK;
+}
+
+static meta_err unchanged(const char *name, const watched *w)
+{
+    for (uint64_t from = 0; from < w->of.memory.bytes; from += BLOCK) {
+        META_TRY(fetch(w, from, block_at(w, from), now));
+        META_TRY(block_unchanged(name, w, from));
+    }
+    return META_OK;
+}
+
+static meta_err judge(const char *name)
+{
+    for (int k = 0; k < listed; ++k) {
+        META_TRY(unchanged(name, &list[k]));
+        META_TRY(meta_check_guards(&list[k].of));
+    }
+    return META_OK;
+}
+
+/* A launch's own error is told as ever, by its ticket or by the queue's end: nobody waits for those
+ * here. */
+static meta_err run(bool comm, meta_device *device, meta_queue_kind queue, const meta_call *calls,
+                    size_t count, meta_ticket *ticket)
+{
+    const char *name = count > 0 ? kernels[calls[0].kernel].name : "nothing";
+    const bool tracked = ticket != META_NO_TICKET;
+    meta_ticket own = NULL;
+    conflict met = {.with = NULL};
+    for (size_t k = 0; k < count; ++k) mark_result(device, &calls[k]);
+    for (size_t k = 0; k < count; ++k) mark_call(device, &calls[k], &met);
+    META_TRY(results_apart(name, &met));
+    /* The copies for comparison are behind all work on both queues. */
+    META_TRY(meta_queue_after(device, META_QUEUE_COMPUTE, META_QUEUE_HALO));
+    for (int k = 0; k < listed; ++k) META_TRY(remember(&list[k]));
+    META_TRY(
+        meta_launch_at_once(comm, device, queue, calls, count, tracked ? &own : META_NO_TICKET));
+    meta_err error = meta_queue_after(device, META_QUEUE_COMPUTE, META_QUEUE_HALO);
+    if (error == META_OK) error = judge(name);
+    if (error == META_OK && tracked) return *ticket = own, META_OK;
+    if (own) device->backend->ops.ticket_release(own);
+    return error;
+}
+
+meta_err meta_launch_compared(bool comm, meta_device *device, meta_queue_kind queue,
+                              const meta_call *calls, size_t count, meta_ticket *ticket)
+{
+    pthread_mutex_lock(&lock);
+    const meta_err error = run(comm, device, queue, calls, count, ticket);
+    forget();
+    pthread_mutex_unlock(&lock);
+    return error;
+}

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file memory.h
+ *  Buffers: where they are, what they are called, and the memory they are made of. */
+#ifndef META_MEMORY_H
+#define META_MEMORY_H
+
+#include "device/device.h"
+
+/* note.c: what people call a buffer, and where it came and went */
+/** Where in a program a call stands. */
+typedef struct meta_site {
+    char file[48]; /**< the end of its path; empty where only the caller is known */
+    int line;
+    const void *caller; /**< the address that the call returns to */
+} meta_site;
+typedef struct meta_note {
+    char label[META_LABEL_BYTES];
+    bool wrapped;
+    meta_site made, gone;
+    struct meta_note *next; /**< of those that are not in use */
+} meta_note;
+/** What meta_here() said for the call at hand, and where that returns to: with META_CHECK=1 in the
+ *  program, otherwise in whatever called, which may be the Fortran binding. */
+void meta_site_take(meta_site *site, const void *caller);
+#define META_SITE_TAKE(site) meta_site_take(site, __builtin_return_address(0))
+/** NULL: none. */
+void meta_label_copy(char to[META_LABEL_BYTES], const char *label);
+enum { META_NOTE_ROOM = 352 };
+/** ` ("density", allocated at solver.c:41)`, to stand behind the mention of a buffer, or nothing; with
+ *  where it was @p freed. @return words */
+const char *meta_note_text(const meta_note *note, bool freed, char words[META_NOTE_ROOM]);
+
+/** The last part of a path, which says most. */
+const char *meta_file_name(const char *path);
+
+/* caller.c */
+/** The program's call that led to this one, outside libmeta's own shared libraries, or @p caller where
+ *  that cannot be told. It unwinds the stack, which takes microseconds. */
+const void *meta_caller_outside(const void *caller);
+
+/* registry.c */
+typedef struct meta_allocation {
+    meta_memory memory;
+    meta_memory_kind kind;
+    meta_device *device;
+    int holds;
+    uint64_t front;    /**< bytes of the object before the buffer */
+    uint64_t guard;    /**< bytes of guard on both sides */
+    meta_block *block; /**< of META_MEMORY_DEVICE: where the buffer lies */
+    meta_note *note;   /**< the registry's own, NULL where there is none */
+} meta_allocation;
+/** @p made: where the program asked for it; NULL where it did not. */
+meta_err meta_registry_add(const meta_allocation *allocation, const meta_site *made);
+/** Take the buffer that begins at @p ptr and is of @p kind out; META_ERR_STATE while it is held. */
+meta_err meta_registry_take(void *ptr, meta_memory_kind kind, const char *name,
+                            const meta_site *gone, meta_allocation *taken);
+/** The note of the live buffer behind @p ptr in words, as meta_note_text(). */
+const char *meta_registry_words(const void *ptr, char words[META_NOTE_ROOM]);
+/** The buffer that holds @p ptr; false where none does. */
+bool meta_registry_find(const void *ptr, meta_allocation *found);
+void meta_registry_hold(const void *ptr, int change);
+/** The buffer with byte @p at of a device's memory object; false where none has. */
+bool meta_registry_object(const meta_device *device, const void *object, uint64_t at,
+                          meta_allocation *found);
+/** What a buffer is called that has bytes of a memory object. */
+typedef struct meta_called {
+    const void *object;
+    uint64_t first, end;          /**< its bytes of the object */
+    char label[META_LABEL_BYTES]; /**< empty where it has none, or there is no such buffer */
+} meta_called;
+/** Whether any buffer may have a label. */
+bool meta_registry_labelled(void);
+/** What the buffer with byte @p at of a device's memory object is called. */
+void meta_registry_label(const meta_device *device, const void *object, uint64_t at,
+                         meta_called *called);
+/** Call @p function for every buffer; it must not come back to the registry. */
+void meta_registry_each(void (*function)(const meta_allocation *, void *), void *with);
+/** Take any buffer out, for the end of the library's life, with its note in words; false when there is
+ *  none left. */
+bool meta_registry_drain(meta_allocation *taken, char words[META_NOTE_ROOM]);
+void meta_registry_forget(void);
+/** Live device memory at @p ptr: META_ERR_POINTER says what is there instead. */
+meta_err meta_span_at(const void *ptr, const char *name, meta_span *span);
+/** @p ptr may be used as host memory of @p bytes. */
+meta_err meta_host_range(const void *ptr, uint64_t bytes, const char *name);
+
+/* box.c: from boxes and faces to checked operands and iteration spaces */
+meta_err meta_type_check(meta_type type, size_t *bytes);
+meta_err meta_type_arithmetic(meta_type type, size_t *bytes);
+meta_err meta_box_check(const meta_box *box, const char *name);
+bool meta_box_empty(const meta_box *box);
+/** The lowest and highest element index a face touches (of a face with elements). */
+meta_err meta_face_reach(const meta_face *face, const char *name, int64_t *low, int64_t *high);
+meta_err meta_face_count(const meta_face *face, const char *name, int64_t *count);
+void meta_face_of_box(meta_face *face, const meta_box *box);
+/** A span of `count` elements, or of a face's, at @p ptr. */
+meta_err meta_resolve(const void *ptr, int64_t count, meta_type type, const char *name,
+                      meta_span *span);
+meta_err meta_resolve_face(const void *ptr, const meta_face *face, meta_type type,
+                           const char *name, meta_span *span);
+meta_err meta_resolve_box(const void *ptr, const meta_box *box, meta_type type, const char *name,
+                          meta_span *span);
+meta_err meta_resolve_any(const void *ptr, int64_t count, meta_type type, const char *name,
+                          int *is_device, meta_span *span);
+meta_err meta_same_device(const meta_span *a, const char *name_a, const meta_span *b,
+                          const char *name_b);
+/** The elements @p low_a…@p high_a from span a and those from b share no byte. */
+meta_err meta_no_overlap(const meta_span *a, int64_t low_a, int64_t high_a, const char *name_a,
+                         const meta_span *b, int64_t low_b, int64_t high_b, const char *name_b,
+                         size_t bytes);
+meta_err meta_no_overlap_face(const meta_span *packed, int64_t count, const meta_span *buf,
+                              const meta_face *face, meta_type type);
+
+/* memory.c */
+meta_err meta_scratch(meta_device *device, size_t bytes, void **ptr);
+/** The same for the program, which asked for it at @p made. */
+meta_err meta_buffer(meta_device *device, size_t bytes, const meta_site *made, void **ptr);
+void meta_scratch_free(void *ptr);
+void meta_scratch_leave(void *ptr);
+void meta_release_allocation(const meta_allocation *allocation);
+
+/* pool.c: device memory, kept when it is freed for what is allocated next */
+meta_err meta_pool_read(void);
+void meta_pool_open(meta_device *device);
+/** Nothing of it may be in use. */
+void meta_pool_close(meta_device *device);
+/** At least @p bytes. */
+meta_err meta_pool_get(meta_device *device, uint64_t bytes, meta_block **block);
+const meta_memory *meta_block_memory(const meta_block *block);
+/** Work on it is complete. */
+void meta_pool_put(meta_device *device, meta_block *block);
+/** It is no longer the library's, and not given back. */
+void meta_pool_leave(meta_device *device, meta_block *block);
+/** Memory that is not pooled; what pools and staging keep goes back before it is refused. */
+meta_err meta_device_memory(meta_device *device, uint64_t bytes, meta_memory *memory);
+/** Give back what pools and staging keep on all devices. @return whether there was any */
+bool meta_kept_release(void);
+
+/* staging.c */
+meta_err meta_staging_get(meta_device *device, size_t bytes, void **host);
+void meta_staging_put(meta_device *device, void *host);
+/** Give the free blocks back. @return whether there were any */
+bool meta_staging_trim(meta_device *device);
+/** Host memory as meta_host_alloc gives it. */
+meta_err meta_host_memory(meta_device *device, size_t bytes, void **host);
+void meta_host_memory_free(meta_device *device, void *host, size_t bytes);
+
+/* leak.c */
+/** Name what was never freed, and give it back. */
+void meta_leaks_release(void);
+
+#endif

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file profile.c
+ *  Recording what runs: a record for each piece of work, in the thread that queues it, until it is
+ *  known when it ran; then a line of that thread's table. */
+#include "record/recorder.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+enum { READS = 2 };
+
+_Atomic int meta_profile_flags;
+
+static pthread_mutex_t clock_lock = PTHREAD_MUTEX_INITIALIZER; /* of all devices' clocks */
+static _Atomic bool overlaps_full;
+static _Thread_local bool measuring;
+
+uint64_t meta_profile_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+int meta_profile_timing(void)
+{
+    return meta_profiled();
+}
+
+/* ------------------------------------------------------------------ clocks */
+
+/* A device's clock may begin anywhere and run a little faster or slower than the host's. But work
+ * begins after it was queued and ends before that is seen: that bounds what is between the clocks,
+ * and where both are one clock allows 0. */
+static void align(meta_record *r)
+{
+    meta_device_clock *c = &r->device->clock;
+    meta_stamp *s = &r->stamp;
+    const uint64_t seen = meta_profile_now();
+    pthread_mutex_lock(&clock_lock);
+    const int64_t least = (int64_t)(r->queued - s->begin), most = (int64_t)(seen - s->end);
+    if (!c->known) c->offset = least <= 0 && most >= 0 ? 0 : least;
+    c->known = true;
+    if (c->offset > most) c->offset = most;
+    if (c->offset < least) c->offset = least;
+    s->begin += (uint64_t)c->offset;
+    s->end += (uint64_t)c->offset;
+    /* A queue runs one thing after the other, whatever the clocks were just set by. */
+    if (s->begin < c->end[r->queue]) s->begin = c->end[r->queue];
+    if (s->end < s->begin) s->end = s->begin;
+    c->end[r->queue] = s->end;
+    pthread_mutex_unlock(&clock_lock);
+}
+
+/* ------------------------------------------------------------------ records */
+
+static void trace(meta_recorder *r, const meta_record *done)
+{
+    const meta_trace_event event = {.name = done->name,
+                                    .activity = done->activity,
+                                    .device = done->device,
+                                    .queue = done->queue,
+                                    .begin = done->stamp.begin,
+                                    .end = done->stamp.end,
+                                    .bytes = done->bytes,
+                                    .label = {done->label[0], done->label[1]}};
+    if (meta_traced() && (event.begin != 0 || event.end != 0)) meta_trace_add(&r->trace, &event);
+}
+
+/* It is known when it ran, or that it never will be. With the recorder's lock. */
+static void settle(meta_recorder *r, meta_record *done)
+{
+    if (done->where == META_WHERE_WORK && done->activity == META_ACTIVITY_KERNEL &&
+        meta_hooks_get() && meta_overlap_work(done->stamp.begin, done->stamp.end))
+        overlaps_full = true;
+    trace(r, done);
+    const meta_tally line = {.name = done->name,
+                             .label = done->label[META_LABEL_WRITTEN]
+                                          ? done->label[META_LABEL_WRITTEN]
+                                          : done->label[META_LABEL_READ],
+                             .device = done->device,
+                             .where = done->where};
+    meta_recorder_tally(r, &line, done->bytes, done->stamp.begin, done->stamp.end);
+}
+
+/* Add up the time before which all work has been settled. */
+static void fold_overlaps(void)
+{
+    uint64_t until = meta_profile_now();
+    overlaps_full = false;
+    for (meta_recorder *r = meta_recorders; r; r = r->next) {
+        pthread_mutex_lock(&r->lock);
+        if (r->count > 0 && r->pending[r->first].queued < until)
+            until = r->pending[r->first].queued;
+        pthread_mutex_unlock(&r->lock);
+    }
+    meta_overlap_fold(until);
+}
+
+/* Ask the back end whether it has ended. */
+static bool is_read(meta_record *asked)
+{
+    const meta_ops *ops = &asked->device->backend->ops;
+    meta_stamp *s = &asked->stamp;
+    if (!ops->stamp_read(s->work, &s->begin, &s->end)) return false;
+    ops->stamp_release(s->work);
+    s->work = NULL;
+    if (s->begin != 0 || s->end != 0) align(asked);
+    return true;
+}
+
+/* The oldest record that waits, if its work has ended, or with @p ended in any case. */
+static bool take_oldest(meta_recorder *r, bool ended, meta_record *taken)
+{
+    bool found = false;
+    pthread_mutex_lock(&r->lock);
+    if (r->count > 0) {
+        meta_record *oldest = &r->pending[r->first];
+        found = is_read(oldest);
+        if (!found && ended) {
+            oldest->device->backend->ops.stamp_release(oldest->stamp.work);
+            oldest->stamp = (meta_stamp){0};
+            found = true;
+        }
+        if (found) {
+            *taken = *oldest;
+            r->first = (r->first + 1) % r->ring;
+            --r->count;
+            settle(r, taken);
+        }
+    }
+    pthread_mutex_unlock(&r->lock);
+    return found;
+}
+
+/* Settle @p most records at the most. Tools are told without the lock. */
+void meta_recorder_read(meta_recorder *r, size_t most, bool ended)
+{
+    meta_record taken;
+    while (most-- > 0 && take_oldest(r, ended, &taken))
+        meta_tool_end(taken.activity, taken.id, taken.stamp.begin, taken.stamp.end);
+}
+
+/* Room for one more that waits. */
+static bool make_room(meta_recorder *r)
+{
+    if (r->count < r->ring) return true;
+    const size_t ring = r->ring ? 2 * r->ring : 64;
+    meta_record *larger = malloc(ring * sizeof *larger);
+    if (!larger) return false;
+    for (size_t k = 0; k < r->count; ++k) larger[k] = r->pending[(r->first + k) % r->ring];
+    free(r->pending);
+    r->pending = larger;
+    r->ring = ring;
+    r->first = 0;
+    return true;
+}
+
+/* The work is queued. */
+static void keep(meta_record *queued)
+{
+    meta_recorder *r = meta_recorder_own();
+    bool settled = true, waiting = false;
+    if (r) {
+        pthread_mutex_lock(&r->lock);
+        if (!queued->stamp.work) settle(r, queued);
+        else if (make_room(r)) {
+            r->pending[(r->first + r->count++) % r->ring] = *queued;
+            settled = false;
+        }
+        waiting = r->count > 0;
+        pthread_mutex_unlock(&r->lock);
+    }
+    if (settled && queued->stamp.work) { /* there was no memory */
+        queued->device->backend->ops.stamp_release(queued->stamp.work);
+        queued->stamp = (meta_stamp){0};
+    }
+    if (settled)
+        meta_tool_end(queued->activity, queued->id, queued->stamp.begin, queued->stamp.end);
+    if (waiting) meta_recorder_read(r, READS, false);
+    if (overlaps_full) fold_overlaps();
+}
+
+void meta_profile_measuring(bool on)
+{
+    measuring = on;
+}
+
+static meta_record new_record(meta_device *device, meta_queue_kind queue, bool comm)
+{
+    return (meta_record){.device = device,
+                         .queue = queue,
+                         .where = measuring                  ? META_WHERE_MEASURE
+                                  : !comm                    ? META_WHERE_WORK
+                                  : queue == META_QUEUE_HALO ? META_WHERE_HALO
+                                                             : META_WHERE_MESSAGE};
+}
+
+/* After it was queued, or not. */
+static meta_err finish(meta_record *r, const meta_ticket *ticket, meta_err error)
+{
+    if (error != META_OK) {
+        meta_tool_end(r->activity, r->id, 0, 0);
+        return error;
+    }
+    /* A back end that tells no times may still have done the work at once. */
+    if (!r->device->backend->ops.launch_timed && ticket && !*ticket) {
+        r->stamp.begin = r->queued;
+        r->stamp.end = meta_profile_now();
+    }
+    keep(r);
+    return META_OK;
+}
+
+meta_err meta_profile_launch(meta_device *device, meta_queue_kind queue, meta_plugin_queue *to,
+                             const meta_call *calls, size_t count, meta_ticket *ticket, bool comm)
+{
+    const meta_ops *ops = &device->backend->ops;
+    meta_record r = new_record(device, queue, comm);
+    meta_err error;
+    if (count == 0) return ops->launch(to, calls, count, ticket);
+    r.activity = META_ACTIVITY_KERNEL;
+    r.name = meta_profile_kernel(&calls[0]);
+    for (size_t k = 0; k < count; ++k) r.bytes += meta_profile_bytes(&calls[k]);
+    meta_profile_labels(device, calls, count, r.label);
+    meta_tool_begin(r.activity, r.name, r.bytes, &r.id);
+    r.queued = meta_profile_now();
+    if (ops->launch_timed) error = ops->launch_timed(to, calls, count, ticket, &r.stamp);
+    else error = ops->launch(to, calls, count, ticket);
+    return finish(&r, ticket, error);
+}
+
+meta_err meta_profile_copy(meta_device *device, meta_queue_kind queue, meta_plugin_queue *to,
+                           meta_copy_kind kind, void *host, const meta_span *span, size_t bytes,
+                           meta_ticket *ticket, bool comm)
+{
+    static const char *const kinds[] = {[META_COPY_H2D] = "copy h2d", [META_COPY_D2H] = "copy d2h"};
+    const meta_ops *ops = &device->backend->ops;
+    meta_record r = new_record(device, queue, comm);
+    meta_err error;
+    r.activity = META_ACTIVITY_COPY;
+    r.name = kinds[kind];
+    r.bytes = bytes;
+    r.label[kind == META_COPY_H2D ? META_LABEL_WRITTEN : META_LABEL_READ] =
+        meta_profile_label(device, span->object, span->offset);
+    meta_tool_begin(r.activity, r.name, r.bytes, &r.id);
+    r.queued = meta_profile_now();
+    if (ops->copy_timed)
+        error =
+            ops->copy_timed(to, kind, host, span->object, span->offset, bytes, ticket, &r.stamp);
+    else error = ops->copy(to, kind, host, span->object, span->offset, bytes, ticket);
+    return finish(&r, ticket, error);
+}
+
+/* ------------------------------------------------------------------ messages */
+
+void meta_profile_message(const meta_profile_passage *p)
+{
+    uint64_t id = 0;
+    meta_recorder *r = meta_recorder_own();
+    if (r) {
+        pthread_mutex_lock(&r->lock);
+        const meta_tally line = {.name = p->name, .where = META_WHERE_WIRE};
+        meta_recorder_tally(r, &line, p->bytes, p->begin, p->end);
+        const meta_trace_event event = {.name = p->name,
+                                        .activity = META_ACTIVITY_MESSAGE,
+                                        .begin = p->begin,
+                                        .end = p->end,
+                                        .bytes = p->bytes,
+                                        .message = {.out = p->out,
+                                                    .flows = p->flows,
+                                                    .peer = p->peer,
+                                                    .channel = p->channel,
+                                                    .number = p->number,
+                                                    .given = p->given}};
+        if (meta_traced()) meta_trace_add(&r->trace, &event);
+        pthread_mutex_unlock(&r->lock);
+    }
+    meta_tool_begin(META_ACTIVITY_MESSAGE, p->name, p->bytes, &id);
+    meta_tool_end(META_ACTIVITY_MESSAGE, id, p->begin, p->end);
+}

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file profile_timers.c
+ *  When recording begins and ends, and what all threads have recorded put together. */
+#include "record/recorder.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static _Atomic uint64_t began;       /* when counting did, */
+static _Atomic uint64_t trace_began; /* and the trace, which goes on when counting begins anew */
+static _Atomic pid_t process;        /* in which */
+
+/* ------------------------------------------------------------------ gathering */
+
+/* Everything that was queued has ended. */
+static void read_all(void)
+{
+    for (meta_recorder *r = meta_recorders; r; r = r->next) meta_recorder_read(r, SIZE_MAX, true);
+}
+
+/* Wait until it has. @return the error of work that nobody tracks. */
+static meta_err complete_all(void)
+{
+    const meta_err error = meta_started() ? meta_devices_each(meta_device_finish) : META_OK;
+    read_all();
+    return error;
+}
+
+void meta_profile_forget(void)
+{
+    for (meta_recorder *r = meta_recorders; r; r = r->next) {
+        meta_recorder_clear(r);
+        pthread_mutex_lock(&r->lock);
+        if (!meta_traced()) meta_trace_free(&r->trace);
+        pthread_mutex_unlock(&r->lock);
+    }
+    meta_overlap_forget();
+    began = meta_profile_now();
+}
+
+static meta_profile_row *line_of(meta_profile_row *rows, size_t *used, const meta_tally *from,
+                                 const char *label)
+{
+    const char *backend = from->device ? from->device->backend->name : "";
+    char called[META_LABEL_BYTES];
+    meta_profile_row *line = rows;
+    meta_label_copy(called, label);
+    while (line < rows + *used &&
+           (line->where != (int)from->where || strcmp(line->backend, backend) != 0 ||
+            strncmp(line->name, from->name, sizeof line->name - 1) != 0 ||
+            strcmp(line->label, called) != 0))
+        ++line;
+    if (line == rows + *used) {
+        ++*used;
+        *line = (meta_profile_row){.where = (int)from->where};
+        snprintf(line->backend, sizeof line->backend, "%s", backend);
+        snprintf(line->name, sizeof line->name, "%s", from->name);
+        memcpy(line->label, called, sizeof called);
+    }
+    return line;
+}
+
+/* What the device could have copied in that time: on the device itself, as kernels move memory, or
+ * between it and the host. */
+static double could_copy(const meta_tally *r)
+{
+    if (!r->device || r->timed == 0) return 0;
+    const meta_limit limit = strcmp(r->name, "copy h2d") == 0   ? META_LIMIT_H2D
+                             : strcmp(r->name, "copy d2h") == 0 ? META_LIMIT_D2H
+                                                                : META_LIMIT_OWN;
+    return 1e-9 * (double)r->nanoseconds * meta_profile_limit((meta_device *)r->device, limit);
+}
+
+static void add_up(meta_profile_row *line, const meta_tally *from)
+{
+    line->calls += from->calls;
+    line->bytes += from->bytes;
+    line->timed += from->timed;
+    line->timed_bytes += from->timed_bytes;
+    line->seconds += 1e-9 * (double)from->nanoseconds;
+    line->could += could_copy(from);
+}
+
+/* To the line of its name, and where its buffer has a label to that one's. */
+static void add_to_both(meta_profile_row *rows, size_t *used, const meta_tally *from)
+{
+    add_up(line_of(rows, used, from, ""), from);
+    if (from->label) add_up(line_of(rows, used, from, from->label), from);
+}
+
+static meta_err rows_of(meta_profile_row **rows, size_t *used)
+{
+    size_t room = 0;
+    META_TRY(complete_all());
+    *used = 0;
+    for (meta_recorder *r = meta_recorders; r; r = r->next) room += 2 * r->used;
+    *rows = calloc(room + 1, sizeof **rows);
+    if (!*rows) return meta_fail(META_ERR_NO_MEMORY, "the host has no memory for %zu lines", room);
+    for (meta_recorder *r = meta_recorders; r; r = r->next) {
+        pthread_mutex_lock(&r->lock);
+        for (size_t k = 0; k < r->room && *used + 1 < room; ++k)
+            if (r->rows[k].name) add_to_both(*rows, used, &r->rows[k]);
+        pthread_mutex_unlock(&r->lock);
+    }
+    return META_OK;
+}
+
+/* ------------------------------------------------------------------ beginning and end */
+
+void meta_profile_want(int flags)
+{
+    meta_recorders_begin();
+    meta_profile_names();
+    if (!meta_profiled()) meta_profile_forget();
+    if (flags & META_PROFILE_TRACE && !meta_traced()) trace_began = meta_profile_now();
+    process = getpid();
+    meta_profile_flags |= flags;
+}
+
+/* What was queued before is settled; if nothing is recorded any more, so is all there is. */
+static meta_err want_no_more(int flags)
+{
+    if (!(meta_profile_flags & flags)) return META_OK;
+    const meta_err error = complete_all();
+    meta_profile_flags &= ~flags;
+    return error;
+}
+
+/* One of the things that META_PROFILE names. */
+static meta_err read_one(const char *value, size_t length, int *flags)
+{
+    static const char trace_to[] = "trace:";
+    const size_t before = sizeof trace_to - 1;
+    if (length == 7 && strncmp(value, "summary", 7) == 0) {
+        *flags |= META_PROFILE_SUMMARY;
+        return META_OK;
+    }
+    if (length > before && strncmp(value, trace_to, before) == 0) {
+        *flags |= META_PROFILE_TRACE;
+        return meta_trace_path(value + before, length - before);
+    }
+    return meta_fail(META_ERR_ENVIRONMENT,
+                     "META_PROFILE=%.*s: give summary or trace:FILE, or both with a comma",
+                     (int)length, value);
+}
+
+meta_err meta_profile_read(void)
+{
+    const char *value = meta_variable("META_PROFILE");
+    int flags = 0;
+    meta_forward_find();
+    META_TRY(meta_trace_read());
+    while (value) {
+        const size_t length = strcspn(value, ",");
+        META_TRY(read_one(value, length, &flags));
+        value = value[length] ? value + length + 1 : NULL;
+    }
+    if (flags) meta_profile_want(flags);
+    return META_OK;
+}
+
+meta_err meta_profile_share_of(meta_profile_share *share)
+{
+    meta_profile_share made = {.rank = meta_job_rank(),
+                               .seconds = 1e-9 * (double)(meta_profile_now() - began)};
+    META_TRY(rows_of(&made.rows, &made.count));
+    meta_overlap_sums(&made.comm, &made.hidden);
+    *share = made;
+    return META_OK;
+}
+
+static meta_err print(void)
+{
+    meta_profile_share share;
+    META_TRY(meta_profile_share_of(&share));
+    if (share.count > 0) meta_profile_print(&share, 1);
+    free(share.rows);
+    return META_OK;
+}
+
+uint64_t meta_profile_began(void)
+{
+    return began;
+}
+
+uint64_t meta_profile_trace_began(void)
+{
+    return trace_began;
+}
+
+static meta_err trace_text(const meta_trace_clock *clock, meta_trace_sink *sink, void *with)
+{
+    size_t count = 0;
+    for (meta_recorder *r = meta_recorders; r; r = r->next) ++count;
+    meta_trace_chunk **lists = calloc(count + 1, sizeof *lists);
+    if (!lists) return meta_fail(META_ERR_NO_MEMORY, "the host has no memory to write a trace");
+    count = 0;
+    for (meta_recorder *r = meta_recorders; r; r = r->next) lists[count++] = r->trace;
+    const meta_err error = meta_trace_text(lists, count, clock, sink, with);
+    free(lists);
+    return error;
+}
+
+meta_err meta_profile_trace(const meta_trace_clock *clock, meta_trace_sink *sink, void *with)
+{
+    META_TRY(complete_all());
+    return trace_text(clock, sink, with);
+}
+
+void meta_profile_trace_done(void)
+{
+    if (want_no_more(META_PROFILE_TRACE) != META_OK)
+        meta_log(META_LOG_WARN, "while a trace ended: %s", meta_last_error());
+    for (meta_recorder *r = meta_recorders; r; r = r->next) {
+        pthread_mutex_lock(&r->lock);
+        meta_trace_free(&r->trace);
+        pthread_mutex_unlock(&r->lock);
+    }
+}
+
+/* This process alone. */
+static void write_trace(void)
+{
+    const meta_trace_clock clock = {.base = trace_began};
+    if (meta_job_rank() == 0 && meta_trace_open()) {
+        if (meta_profile_trace(&clock, meta_trace_put, NULL) != META_OK)
+            meta_log(META_LOG_WARN, "the trace is not complete: %s", meta_last_error());
+        meta_trace_close();
+    }
+    meta_profile_trace_done();
+}
+
+/* Other threads may be anywhere; none adds to a trace any more. */
+static bool stop_recorders(void)
+{
+    for (meta_recorder *r = meta_recorders; r; r = r->next)
+        if (pthread_mutex_trylock(&r->lock) != 0) return false;
+    return true;
+}
+
+/* A process that ends without meta_finalize() leaves what it knew to have ended. Devices are not
+ * asked, whose drivers may have ended before, nor other ranks: each has a file of its own. */
+__attribute__((destructor)) static void save_trace(void)
+{
+    const meta_trace_clock clock = {.base = trace_began};
+    if (!meta_traced() || process != getpid() || !stop_recorders()) return;
+    if (meta_job_rank() > 0) meta_trace_path_of(meta_job_rank());
+    if (!meta_trace_open()) return;
+    meta_log(META_LOG_WARN,
+             "the program ended without meta_finalize(): the trace has what was known "
+             "of this process alone");
+    if (trace_text(&clock, meta_trace_put, NULL) == META_OK) meta_trace_close();
+}
+
+void meta_profile_end(void)
+{
+    read_all();
+    if (meta_traced()) write_trace();
+    if (meta_profile_flags & META_PROFILE_SUMMARY && print() != META_OK)
+        meta_log(META_LOG_WARN, "there is no summary of the run: %s", meta_last_error());
+    meta_profile_flags &= ~(META_PROFILE_SUMMARY | META_PROFILE_TIMERS);
+    meta_profile_forget(); /* what is left names devices, which are about to be closed */
+}
+
+/* ------------------------------------------------------------------ public */
+
+meta_err meta_timers_init(void)
+{
+    meta_call_name(__func__);
+    if (meta_profile_flags & META_PROFILE_TIMERS)
+        return meta_fail(META_ERR_STATE, "timers are started already");
+    const meta_err error = meta_profiled() ? complete_all() : META_OK;
+    meta_profile_want(META_PROFILE_TIMERS);
+    meta_profile_forget();
+    return error;
+}
+
+meta_err meta_timers_print(void)
+{
+    META_ENTER();
+    if (!(meta_profile_flags & (META_PROFILE_TIMERS | META_PROFILE_SUMMARY)))
+        return meta_fail(META_ERR_STATE,
+                         "nothing is counted: call meta_timers_init() first, or set "
+                         "META_PROFILE=summary");
+    const meta_hooks *comm = meta_hooks_get();
+    return comm ? comm->print() : print();
+}
+
+meta_err meta_timers_finalize(void)
+{
+    meta_call_name(__func__);
+    if (!(meta_profile_flags & META_PROFILE_TIMERS))
+        return meta_fail(META_ERR_STATE, "timers are not started: call meta_timers_init() first");
+    const meta_err error = want_no_more(META_PROFILE_TIMERS);
+    meta_profile_forget();
+    return error;
+}
+
+meta_err meta_set_tool(const meta_tool *tool)
+{
+    meta_call_name(__func__);
+    if (tool) META_NEED_DESC(tool, META_TOOL_INIT);
+    META_TRY(want_no_more(META_PROFILE_TOOL));
+    if (!tool) return META_OK;
+    meta_tool_set(tool);
+    meta_profile_want(META_PROFILE_TOOL);
+    return META_OK;
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file record.h
+ *  What is recorded of a run, as the files share it that record it, add it up and write it down.
+ *
+ *  A record is made where work is queued (submit.c), where a message is given to MPI or a range is
+ *  opened. Each thread keeps its own records, so that threads do not wait for each other: its lock is
+ *  contended only while results are gathered. When the work ran is asked of the back end later, when
+ *  the thread queues further work or at the end. */
+#ifndef META_RECORD_H
+#define META_RECORD_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "internal.h"
+
+extern _Atomic int meta_profile_flags; /* of META_PROFILE_* in internal.h */
+
+/** Whether anything is recorded: all that it costs while nothing is. */
+static inline bool meta_profiled(void)
+{
+    return __builtin_expect(
+        atomic_load_explicit(&meta_profile_flags, memory_order_relaxed) != 0, 0);
+}
+
+/* profile.c */
+/** Read META_PROFILE, and begin what it asks for. */
+meta_err meta_profile_read(void);
+/** The library ends: print and write what was asked for, and forget it. */
+void meta_profile_end(void);
+int meta_profile_timing(void);
+uint64_t meta_profile_now(void);
+/** What this thread queues from now on is a measurement of the library's own, or (false) not. */
+void meta_profile_measuring(bool on);
+/** Queue the work and record it; the same results as without. @p comm: it is a message's. */
+meta_err meta_profile_launch(meta_device *device, meta_queue_kind queue, meta_plugin_queue *to,
+                             const meta_call *calls, size_t count, meta_ticket *ticket, bool comm);
+meta_err meta_profile_copy(meta_device *device, meta_queue_kind queue, meta_plugin_queue *to,
+                           meta_copy_kind kind, void *host, const meta_span *span, size_t bytes,
+                           meta_ticket *ticket, bool comm);
+
+/** See internal.h. */
+meta_err meta_profile_share_of(meta_profile_share *share);
+void meta_profile_message(const meta_profile_passage *p);
+void meta_profile_want(int flags);
+void meta_profile_forget(void);
+
+uint64_t meta_profile_began(void);
+uint64_t meta_profile_trace_began(void);
+meta_err meta_profile_trace(const meta_trace_clock *clock, meta_trace_sink *sink, void *with);
+void meta_profile_trace_done(void);
+
+/* profile_trace.c */
+/** Something that is in a trace. */
+typedef struct meta_trace_event {
+    const char *name;
+    meta_activity activity;
+    int thread;                  /**< of a range: its number */
+    const meta_device *device;   /**< NULL for a range or a message */
+    meta_queue_kind queue;
+    uint64_t begin, end, bytes;
+    union {
+        const char *label[2]; /**< of work: of the buffers written and read, NULL where there is none */
+        struct {
+            bool out, flows;
+            int peer;
+            uint64_t channel, number, given;
+        } message; /**< see meta_profile_passage */
+    };
+} meta_trace_event;
+typedef struct meta_trace_chunk meta_trace_chunk;
+/** Read META_TRACE_EVENTS. */
+meta_err meta_trace_read(void);
+/** Add it to a thread's list, which is NULL at first. */
+void meta_trace_add(meta_trace_chunk **chunks, const meta_trace_event *event);
+void meta_trace_free(meta_trace_chunk **chunks);
+/** Write what is in these lists. */
+meta_err meta_trace_text(meta_trace_chunk *const *lists, size_t list_count,
+                         const meta_trace_clock *clock, meta_trace_sink *sink, void *with);
+
+/* profile_file.c */
+/** The file's name, of @p length characters at @p name. */
+meta_err meta_trace_path(const char *name, size_t length);
+/** Another one, of this rank's part alone. */
+void meta_trace_path_of(int rank);
+bool meta_trace_open(void);
+void meta_trace_put(void *unused, const char *text, size_t bytes);
+void meta_trace_close(void);
+
+/* profile_overlap.c */
+/** The application's kernels ran then. @return whether it is time for meta_overlap_fold(). */
+bool meta_overlap_work(uint64_t begin, uint64_t end);
+/** One more message or exchange is under way now, or one less. */
+void meta_overlap_comm(int change);
+/** Add up what lies before @p until, of which everything is known. */
+void meta_overlap_fold(uint64_t until);
+/** Seconds in which messages were under way, and those of them in which kernels ran. */
+void meta_overlap_sums(double *seconds, double *hidden);
+void meta_overlap_forget(void);
+
+/* profile_name.c */
+/** Before the first kernel's name is asked for. */
+void meta_profile_names(void);
+const char *meta_profile_kernel(const meta_call *call);
+uint64_t meta_profile_bytes(const meta_call *call);
+/** The one address of that text; NULL where there is no memory for it. */
+const char *meta_profile_name(const char *text);
+
+/** Whether its operand 0 is written, which is that of a reduction not. */
+bool meta_profile_writes(const meta_call *call);
+
+/* profile_label.c */
+enum { META_LABEL_WRITTEN, META_LABEL_READ };
+/** What the buffers are called that @p calls write and read; left alone where no buffer has a label. */
+void meta_profile_labels(const meta_device *device, const meta_call *calls, size_t count,
+                         const char *label[2]);
+/** What the buffer with byte @p at of @p object is called; NULL where it has no label. */
+const char *meta_profile_label(const meta_device *device, const void *object, uint64_t at);
+
+/* profile_forward.c: ranges for NVTX and ROCTX */
+/** Look for their libraries, which the application or a tool may have loaded. */
+void meta_forward_find(void);
+/** @return whether there is one, and meta_forward_pop() is to be called. */
+bool meta_forward_push(const char *name);
+void meta_forward_pop(void);
+
+/* profile_text.c */
+/** Print the table of @p count processes. */
+void meta_profile_print(const meta_profile_share *share, int count);
+
+/* profile_limit.c */
+/** Bytes a second of a copy; 0 where it cannot be told. */
+double meta_profile_limit(meta_device *device, meta_limit which);
+
+#endif
