@@ -12,7 +12,8 @@
 
 /* Here the functions are defined that meta.h makes macros of. */
 #define META_NO_PLACES
-#include "internal.h"
+#include "base/hooks.h"
+#include "meta_backend.h"
 
 /** Return early with an error. */
 #define META_TRY(expression)                           \

@@ -5,6 +5,7 @@
 #define META_DEVICE_H
 
 #include "base/base.h"
+#include "device/cores.h"
 
 /* topology.c */
 void meta_cores_mine(meta_cores *cores);

@@ -5,6 +5,7 @@
 #define META_MEMORY_H
 
 #include "device/device.h"
+#include "memory/span.h"
 
 /* note.c: what people call a buffer, and where it came and went */
 /** Where in a program a call stands. */

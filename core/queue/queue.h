@@ -5,6 +5,7 @@
 #define META_QUEUE_H
 
 #include "memory/memory.h"
+#include "queue/pending.h"
 
 /* submit.c: calls as data, queued and followed */
 /** A call over the elements of @p face in operand 0; further operands by meta_call_operand(). */
