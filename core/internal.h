@@ -9,6 +9,7 @@
 
 #include "base/hooks.h"
 #include "device/cores.h"
+#include "kernels/operation.h"
 #include "memory/span.h"
 #include "queue/pending.h"
 #include "record/share.h"

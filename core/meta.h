@@ -183,15 +183,15 @@ typedef struct meta_event {
 /** In place of an event: queue the operation and do not track it. */
 #define META_ASYNC ((meta_event *)(intptr_t)-1)
 
-#define META_TYPE_ENUM2(NAME, name) META_##NAME,
-#define META_TYPE_ENUM4(NAME, name, wide, sum) META_##NAME,
+#define META_TYPE_ENUM3(NAME, name, bytes) META_##NAME,
+#define META_TYPE_ENUM5(NAME, name, bytes, wide, sum) META_##NAME,
 /** Element types: META_F64 META_F32 META_I64 META_U64 META_I32 META_U32 (arithmetic and moving),
  *  META_I16 META_U16 META_I8 META_U8 (moving only). */
 typedef enum meta_type {
-    META_ARITHMETIC_TYPES(META_TYPE_ENUM4) META_SMALL_TYPES(META_TYPE_ENUM2) META_TYPE_COUNT
+    META_ARITHMETIC_TYPES(META_TYPE_ENUM5) META_SMALL_TYPES(META_TYPE_ENUM3) META_TYPE_COUNT
 } meta_type;
-#undef META_TYPE_ENUM2
-#undef META_TYPE_ENUM4
+#undef META_TYPE_ENUM3
+#undef META_TYPE_ENUM5
 
 /** The size of an element, in bytes. */
 META_API meta_err meta_type_size(meta_type type, size_t *bytes);

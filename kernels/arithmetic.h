@@ -170,7 +170,7 @@ META_KERNEL(dot)
         META_T best = IDENTITY;                                                 \
         for (meta_i64 k = 0; k < META_PARTIALS; ++k) best = COMBINE(best, partial[k]); \
         META_CANONICAL(best);                                                   \
-        result[s->base[1]] = best;                                              \
+        result[s->layout[1].base] = best;                                              \
     }
 
 META_EXTREME(min, META_MIN, META_HIGHEST)
@@ -183,7 +183,7 @@ META_KERNEL(finish_sum)
     META_OUT(META_T, result, 1);
     META_A sum = 0;
     for (meta_i64 k = 0; k < META_PARTIALS; ++k) sum += partial[k];
-    result[s->base[1]] = (META_T)sum;
+    result[s->layout[1].base] = (META_T)sum;
 }
 
 #undef META_ADD

@@ -74,8 +74,8 @@ META_KERNEL(finish_exact)
     for (meta_i64 n = 0; n < META_PARTIALS; ++n)
         for (int k = 0; k < META_EXACT_WORDS; ++k) limb[k] += partial[n * META_EXACT_WORDS + k];
     meta_exact_carry(limb);
-    for (int k = 0; k < META_EXACT_WORDS; ++k) result[s->base[1] + k] = limb[k];
-    result[s->base[1] + META_EXACT_WORDS] =
+    for (int k = 0; k < META_EXACT_WORDS; ++k) result[s->layout[1].base + k] = limb[k];
+    result[s->layout[1].base + META_EXACT_WORDS] =
         (meta_i64)meta_exact_round(limb, (int)sizeof(META_T));
 }
 

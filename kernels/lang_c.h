@@ -36,7 +36,7 @@ META_INLINE meta_f64 meta_f64_of(meta_u64 bits)
 
 /** What one thread does of a kernel: rows [row[0], row[1]) and columns [column[0], column[1]). */
 typedef struct meta_work {
-    void *object[META_MAX_OPERANDS];
+    void *object[META_SPACE_OPERANDS];
     const void *scalar; /**< one element of the kernel's type */
     const meta_space *space;
     meta_i64 row[2], column[2];
@@ -62,7 +62,7 @@ typedef void meta_kernel_function(const meta_work *work);
 #define META_COLUMNS_FROM w->column[0]
 #define META_COLUMNS_END w->column[1]
 #define META_AT(r, k) r.at[k]
-#define META_STRIDE(k, d) s->stride[k][d]
+#define META_STRIDE(k, d) s->layout[k].stride[d]
 #define META_SIMD _Pragma("omp simd")
 #define META_SIMD_SUM(x) _Pragma(META_TEXT(omp simd reduction(+ : x)))
 #define META_SIMD_EXACT(high, low, below, left) \

@@ -26,7 +26,7 @@
  *  dealt out: 2^columns_log2 threads of a block lie across the columns, and so do `wide` blocks;
  *  `high` blocks lie across the rows, of which a thread takes `depth` in a row. */
 typedef struct meta_gpu_call {
-    void *operand[META_MAX_OPERANDS];
+    void *operand[META_SPACE_OPERANDS];
     meta_u64 scalar;
     meta_space space;
     meta_u32 columns_log2, wide, high, depth, pieces; /* pieces: of stencils, see stencil.h */
@@ -56,7 +56,7 @@ template <int N> struct meta_gpu_kernel {
 /** Where a row begins for each operand, and its number; how many the thread has left to do, this one
  *  included, and the row's coordinate in dimension 1. */
 typedef struct meta_gpu_row {
-    meta_i64 at[META_MAX_OPERANDS], number, y;
+    meta_i64 at[META_SPACE_OPERANDS], number, y;
     meta_u32 left;
 } meta_gpu_row;
 
@@ -66,14 +66,14 @@ META_INLINE meta_gpu_row meta_gpu_row_of(const meta_space *s, meta_i64 number, m
     r.number = number;
     r.y = 0;
     r.left = number < s->rows ? left : 0;
-    for (int k = 0; k < META_MAX_OPERANDS; ++k) r.at[k] = s->base[k];
+    for (int k = 0; k < META_SPACE_OPERANDS; ++k) r.at[k] = s->layout[k].base;
     for (meta_i64 d = 1; d < s->ndim; ++d) {
         const meta_i64 extent = s->extent[d];
         /* A division of 32 bits takes a fraction of the time of one of 64. */
         const meta_i64 whole = (number | extent) >> 32 ? number / extent
                                                        : (meta_u32)number / (meta_u32)extent;
-        for (int k = 0; k < META_MAX_OPERANDS; ++k)
-            r.at[k] += (number - whole * extent) * s->stride[k][d];
+        for (int k = 0; k < META_SPACE_OPERANDS; ++k)
+            r.at[k] += (number - whole * extent) * s->layout[k].stride[d];
         if (d == 1) r.y = number - whole * extent;
         number = whole;
     }
@@ -86,7 +86,7 @@ META_INLINE void meta_gpu_row_next(const meta_space *s, meta_gpu_row *r)
     if (--r->left == 0) return;
     if (++r->y < s->extent[1] && s->ndim > 1) {
         ++r->number;
-        for (int k = 0; k < META_MAX_OPERANDS; ++k) r->at[k] += s->stride[k][1];
+        for (int k = 0; k < META_SPACE_OPERANDS; ++k) r->at[k] += s->layout[k].stride[1];
     } else {
         *r = meta_gpu_row_of(s, r->number + 1, r->left);
     }

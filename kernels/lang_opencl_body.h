@@ -20,7 +20,7 @@
     name##_of.bits = scalar;  \
     const T name = name##_of.value
 #define META_AT(r, k) r.at[k]
-#define META_STRIDE(k, d) s->stride[k][d]
+#define META_STRIDE(k, d) s->layout[k].stride[d]
 /* The combining kernels: one work item, partial results in operand 0, the result in operand 1. */
 #define META_PARTIALS s->extent[0]
 /* Where this work group's partial result goes. */

@@ -13,25 +13,30 @@
 #define META_INLINE static inline
 #endif
 
-/** The most buffers one kernel touches. */
-#define META_MAX_OPERANDS 2
+/** The operands of a built-in kernel. */
+#define META_SPACE_OPERANDS 2
 
-/** Elements are numbered by coordinates c[0..ndim); element c of operand k lies at index
- *  base[k] + sum over d of c[d] * stride[k][d], in elements from the start of operand k's memory
- *  object. Dimension 0 makes the columns, the others together the rows, dimension 1 fastest.
- *  At least one dimension, every extent at least 1. */
+/** Where the elements of an operand lie: element c of the iteration space at index base + sum over d of
+ *  c[d] * stride[d], in elements from the start of the operand's memory object. */
+typedef struct meta_layout {
+    meta_i64 base;
+    meta_i64 stride[META_MAX_DIM];
+} meta_layout;
+
+/** Elements are numbered by coordinates c[0..ndim). Dimension 0 makes the columns, the others together
+ *  the rows, dimension 1 fastest. At least one dimension, every extent at least 1. A kernel of more
+ *  operands has their layouts behind these, without a gap. */
 typedef struct meta_space {
     meta_i64 ndim;
     meta_i64 rows; /**< product of extent[1..ndim) */
     meta_i64 extent[META_MAX_DIM];
-    meta_i64 base[META_MAX_OPERANDS];
-    meta_i64 stride[META_MAX_OPERANDS][META_MAX_DIM];
+    meta_layout layout[META_SPACE_OPERANDS];
 } meta_space;
 
 /** A row: its coordinates in dimensions 1.., and for each operand the index of its column 0. */
 typedef struct meta_row {
     meta_i64 number;
-    meta_i64 at[META_MAX_OPERANDS];
+    meta_i64 at[META_SPACE_OPERANDS];
     meta_i64 coordinate[META_MAX_DIM];
 } meta_row;
 
@@ -40,11 +45,11 @@ META_INLINE meta_row meta_row_first(const meta_space *s, meta_i64 number)
     meta_row r;
     meta_i64 rest = number;
     r.number = number;
-    for (int k = 0; k < META_MAX_OPERANDS; ++k) r.at[k] = s->base[k];
+    for (int k = 0; k < META_SPACE_OPERANDS; ++k) r.at[k] = s->layout[k].base;
     for (meta_i64 d = 1; d < s->ndim; ++d) {
         r.coordinate[d] = rest % s->extent[d];
         rest /= s->extent[d];
-        for (int k = 0; k < META_MAX_OPERANDS; ++k) r.at[k] += r.coordinate[d] * s->stride[k][d];
+        for (int k = 0; k < META_SPACE_OPERANDS; ++k) r.at[k] += r.coordinate[d] * s->layout[k].stride[d];
     }
     return r;
 }
@@ -53,10 +58,10 @@ META_INLINE void meta_row_next(const meta_space *s, meta_row *r)
 {
     ++r->number;
     for (meta_i64 d = 1; d < s->ndim; ++d) {
-        for (int k = 0; k < META_MAX_OPERANDS; ++k) r->at[k] += s->stride[k][d];
+        for (int k = 0; k < META_SPACE_OPERANDS; ++k) r->at[k] += s->layout[k].stride[d];
         if (++r->coordinate[d] < s->extent[d]) return;
         r->coordinate[d] = 0;
-        for (int k = 0; k < META_MAX_OPERANDS; ++k) r->at[k] -= s->extent[d] * s->stride[k][d];
+        for (int k = 0; k < META_SPACE_OPERANDS; ++k) r->at[k] -= s->extent[d] * s->layout[k].stride[d];
     }
 }
 

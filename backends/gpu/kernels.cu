@@ -83,7 +83,7 @@ static __device__ inline void finish(const meta_gpu_call *w, A value)
     if (threadIdx.x != 0) return;
     T result = (T)whole;
     if (!Combine::adds) make_canonical(&result);
-    ((T *)w->operand[1])[w->space.base[1]] = result;
+    ((T *)w->operand[1])[w->space.layout[1].base] = result;
 }
 
 /* In place of the shared kernels of these names, which are left unused. */
@@ -201,7 +201,7 @@ static __device__ inline void finish_exact(const meta_gpu_call *w, int bytes)
     enum { GROUPS = META_GPU_BLOCK / META_EXACT_WORDS };
     __shared__ meta_i64 part[GROUPS][META_EXACT_WORDS];
     const meta_i64 *partial = (const meta_i64 *)w->operand[0];
-    meta_i64 *result = (meta_i64 *)w->operand[1] + w->space.base[1];
+    meta_i64 *result = (meta_i64 *)w->operand[1] + w->space.layout[1].base;
     const int group = (int)threadIdx.x / META_EXACT_WORDS, k = (int)threadIdx.x % META_EXACT_WORDS;
     meta_i64 word = 0;
     for (meta_i64 n = group; n < w->space.extent[0] && group < GROUPS; n += GROUPS)

@@ -81,7 +81,7 @@ static unsigned deal(const meta_plugin_device *device, const gpu_kernel *kernel,
 
 static void set_arguments(const meta_call *from, meta_gpu_call *call)
 {
-    for (int k = 0; k < META_MAX_OPERANDS; ++k) call->operand[k] = from->object[k];
+    for (int k = 0; k < META_SPACE_OPERANDS; ++k) call->operand[k] = from->object[k];
     memcpy(&call->scalar, from->scalar, sizeof call->scalar);
     call->space = from->space;
 }
@@ -113,7 +113,7 @@ static meta_err finish(meta_plugin_queue *queue, const gpu_kernel *kernel, const
         GPU_TRY_META(gpu_result_slot(queue, call->result_host, bytes, &combine->operand[1]));
     } else {
         combine->operand[1] = call->result_object;
-        combine->space.base[1] = (meta_i64)(call->result_offset / bytes);
+        combine->space.layout[1].base = (meta_i64)(call->result_offset / bytes);
     }
     return run_one(queue, kernel->finish, calls, 1);
 }

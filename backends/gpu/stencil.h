@@ -102,8 +102,8 @@ template <class T, class W> struct gpu_3d27p {
 template <class S, class T, class A>
 static __device__ inline A gpu_march(const meta_space *s, T *o, const T *c, meta_i64 cells)
 {
-    const meta_i64 sy = s->stride[1][1], sz = s->stride[1][2];
-    const meta_i64 step = s->stride[1][S::ALONG], out_step = s->stride[0][S::ALONG];
+    const meta_i64 sy = s->layout[1].stride[1], sz = s->layout[1].stride[2];
+    const meta_i64 step = s->layout[1].stride[S::ALONG], out_step = s->layout[0].stride[S::ALONG];
     S points;
     A sum = 0;
     points.start(c, sy, sz);
@@ -128,17 +128,17 @@ template <class S, class T, class A> static __device__ inline A gpu_stencil(cons
     if (high >= w->high) return sum;
     for (meta_i64 line = (meta_i64)high * along + (threadIdx.x >> w->columns_log2); line < lines;
          line += (meta_i64)w->high * along) {
-        meta_i64 rest = line, out = s->base[0], in = s->base[1];
+        meta_i64 rest = line, out = s->layout[0].base, in = s->layout[1].base;
         for (int d = 1; d < s->ndim; ++d) {
             if (d == S::ALONG) continue;
             const meta_i64 coordinate = rest % s->extent[d];
             rest /= s->extent[d];
-            out += coordinate * s->stride[0][d];
-            in += coordinate * s->stride[1][d];
+            out += coordinate * s->layout[0].stride[d];
+            in += coordinate * s->layout[1].stride[d];
         }
         const meta_i64 first = rest * w->depth, left = s->extent[S::ALONG] - first;
-        out += first * s->stride[0][S::ALONG];
-        in += first * s->stride[1][S::ALONG];
+        out += first * s->layout[0].stride[S::ALONG];
+        in += first * s->layout[1].stride[S::ALONG];
         for (meta_i64 i = column; i < s->extent[0]; i += (meta_i64)w->wide * across)
             sum += gpu_march<S, T, A>(s, (T *)w->operand[0] + out + i,
                                       (const T *)w->operand[1] + in + i,

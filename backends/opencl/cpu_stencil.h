@@ -158,13 +158,13 @@ static inline META_A cpu_stencil(int kind, __global META_T *out, __global const 
     META_A sum = 0;
     w.out = out;
     w.in = in;
-    w.out_across = s->stride[0][1];
-    w.across = s->stride[1][1];
-    w.out_along = solid ? s->stride[0][2] : 0;
-    w.along = solid ? s->stride[1][2] : 0;
+    w.out_across = s->layout[0].stride[1];
+    w.across = s->layout[1].stride[1];
+    w.out_along = solid ? s->layout[0].stride[2] : 0;
+    w.along = solid ? s->layout[1].stride[2] : 0;
     w.cells = META_SHARE(s->extent[0], 0, 1) - column;
     w.stream = s->rows * s->extent[0] * (meta_i64)sizeof(META_T) >= META_STREAM &&
-               (ulong)(out + s->base[0] + column) % LINE == 0 && w.out_across % LANES == 0 &&
+               (ulong)(out + s->layout[0].base + column) % LINE == 0 && w.out_across % LANES == 0 &&
                w.out_along % LANES == 0 && (!solid || s->ndim == 3);
     for (meta_i64 number = META_SHARE(s->rows, 1, 0); number < end;) {
         const meta_row row = meta_row_first(s, number);

@@ -146,7 +146,7 @@ static meta_err finish(meta_plugin_queue *queue, const ocl_kernel *kernel, const
     combine.space.ndim = 1;
     combine.space.rows = 1;
     combine.space.extent[0] = (int64_t)partials;
-    combine.space.base[1] = (int64_t)((to_host ? OCL_ELEMENT_AT : call->result_offset) / bytes);
+    combine.space.layout[1].base = (int64_t)((to_host ? OCL_ELEMENT_AT : call->result_offset) / bytes);
     OCL_TRY_META(enqueue(queue, kernel, &combine, &one, to_host ? NULL : event));
     if (to_host)
         OCL_TRY(clEnqueueReadBuffer(queue->cl, queue->scratch, CL_FALSE, OCL_ELEMENT_AT, bytes,

@@ -65,7 +65,7 @@ typedef struct ocl_program {
 /** Programs by number: one for each element size that is moved, then one for each meta_type of
  *  arithmetic. */
 #define OCL_ENUM_SIZE(bytes, name)           OCL_PROGRAM_MOVE_##name,
-#define OCL_ENUM_TYPE(NAME, name, wide, sum) OCL_PROGRAM_##NAME,
+#define OCL_ENUM_TYPE(NAME, name, bytes, wide, sum) OCL_PROGRAM_##NAME,
 enum { META_MOVE_TYPES(OCL_ENUM_SIZE) META_ARITHMETIC_TYPES(OCL_ENUM_TYPE) OCL_PROGRAM_COUNT };
 #undef OCL_ENUM_SIZE
 #undef OCL_ENUM_TYPE

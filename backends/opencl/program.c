@@ -30,7 +30,7 @@ typedef struct recipe {
     "\n#define META_LOWEST " LOWEST "\n#define META_HIGHEST " HIGHEST "\n"
 #define EXPAND(MACRO, ...)       MACRO(__VA_ARGS__)
 #define MOVE_RECIPE(bytes, name) {#name, ocl_text_move_h, "#define META_M meta_" #name "\n"},
-#define ARITHMETIC_RECIPE(NAME, name, wide, sum)                                                   \
+#define ARITHMETIC_RECIPE(NAME, name, bytes, wide, sum)                                                   \
     {#name, ocl_text_arithmetic_h, EXPAND(ARITHMETIC_TEXT, #name, #wide, #sum, LIMITS_##NAME)},
 static const recipe recipes[OCL_PROGRAM_COUNT] = {META_MOVE_TYPES(MOVE_RECIPE)
                                                       META_ARITHMETIC_TYPES(ARITHMETIC_RECIPE)};

@@ -70,7 +70,7 @@ static void nest_make(nest *n, const meta_work *w, const meta_work *also, meta_i
 {
     const meta_space *s = w->space;
     const meta_i64 columns = w->column[1] - w->column[0];
-    const int together = columns == 1 || (s->stride[0][0] == 1 && s->stride[1][0] == 1);
+    const int together = columns == 1 || (s->layout[0].stride[0] == 1 && s->layout[1].stride[0] == 1);
     n->levels = 0;
     n->to = begin_of(w, 0, bytes);
     n->from = begin_of(w, 1, bytes);
@@ -80,10 +80,10 @@ static void nest_make(nest *n, const meta_work *w, const meta_work *also, meta_i
     n->left = w->row[1] - w->row[0];
     if (!together) {
         n->left *= columns;
-        add_level(n, columns, s->stride[0][0] * bytes, s->stride[1][0] * bytes);
+        add_level(n, columns, s->layout[0].stride[0] * bytes, s->layout[1].stride[0] * bytes);
     }
     for (meta_i64 d = 1; d < s->ndim; ++d)
-        add_level(n, s->extent[d], s->stride[0][d] * bytes, s->stride[1][d] * bytes);
+        add_level(n, s->extent[d], s->layout[0].stride[d] * bytes, s->layout[1].stride[d] * bytes);
     while (n->levels < 2) add_level(n, 1, 0, 0);
     if (w->row[0] > 0) skip(n, !together, w->row[0]);
 }
@@ -137,8 +137,8 @@ static int alike(const meta_call *a, const meta_call *b)
     const meta_space *s = &a->space, *t = &b->space;
     if (a->kernel != b->kernel || a->type != b->type || s->ndim != t->ndim) return 0;
     for (meta_i64 d = 0; d < s->ndim; ++d)
-        if (s->extent[d] != t->extent[d] || s->stride[0][d] != t->stride[0][d] ||
-            s->stride[1][d] != t->stride[1][d])
+        if (s->extent[d] != t->extent[d] || s->layout[0].stride[d] != t->layout[0].stride[d] ||
+            s->layout[1].stride[d] != t->layout[1].stride[d])
             return 0;
     return 1;
 }
@@ -149,9 +149,9 @@ static int share_lines(const meta_call *a, const meta_call *b, int k)
 {
     enum { NEAR = 8 }; /* elements */
     const meta_space *s = &a->space;
-    const int by_rows = s->stride[0][0] == 1 && s->stride[1][0] == 1;
-    const meta_i64 apart = llabs(b->space.base[k] - s->base[k]);
-    const meta_i64 step = s->ndim > by_rows ? llabs(s->stride[k][by_rows]) : 0;
+    const int by_rows = s->layout[0].stride[0] == 1 && s->layout[1].stride[0] == 1;
+    const meta_i64 apart = llabs(b->space.layout[k].base - s->layout[k].base);
+    const meta_i64 step = s->ndim > by_rows ? llabs(s->layout[k].stride[by_rows]) : 0;
     return a->object[k] == b->object[k] && step > NEAR &&
            (apart < NEAR || llabs(step - apart) < NEAR);
 }
@@ -160,7 +160,7 @@ size_t faces_beside(const meta_call *calls, size_t count, size_t n)
 {
     enum { LEAST = 1 << 10, NEAR = 8 };
     const meta_space *s = &calls[n].space;
-    const int by_rows = s->stride[0][0] == 1 && s->stride[1][0] == 1;
+    const int by_rows = s->layout[0].stride[0] == 1 && s->layout[1].stride[0] == 1;
     if (s->rows * s->extent[0] < LEAST || (by_rows && s->extent[0] > NEAR)) return n;
     for (size_t k = 0; k < count; ++k)
         if (k != n && alike(&calls[n], &calls[k]) &&

@@ -125,7 +125,7 @@ static void stream_rows(const meta_work *w, meta_i64 bytes)
 static void copy(const meta_work *w, meta_i64 bytes)
 {
     const meta_space *s = w->space;
-    const int whole_rows = s->stride[0][0] == 1 && s->stride[1][0] == 1;
+    const int whole_rows = s->layout[0].stride[0] == 1 && s->layout[1].stride[0] == 1;
     if (whole_rows && stream_pays(s->rows * s->extent[0] * bytes)) stream_rows(w, bytes);
     else faces_move(w, NULL, bytes, faces_loop_of);
 }

@@ -44,7 +44,7 @@ static meta_i64 work_of(const meta_call *call)
     enum { PICKED = 4 };
     const meta_space *s = &call->space;
     const int picked =
-        s->extent[0] < PICKED || s->stride[0][0] != 1 || (call->object[1] && s->stride[1][0] != 1);
+        s->extent[0] < PICKED || s->layout[0].stride[0] != 1 || (call->object[1] && s->layout[1].stride[0] != 1);
     return picked ? s->rows * s->extent[0] * PICKED : s->rows * s->extent[0];
 }
 

@@ -176,7 +176,7 @@ static const meta_ops ops = {
     .launch_timed = launch_timed,
 };
 
-META_API const meta_plugin meta_plugin_v1 = {
+META_API const meta_plugin meta_plugin_v2 = {
     .magic = META_PLUGIN_MAGIC,
     .abi_major = META_PLUGIN_ABI_MAJOR,
     .abi_minor = META_PLUGIN_ABI_MINOR,

@@ -84,7 +84,7 @@ typedef struct NAME(extreme) {
     {                                                                                            \
         NAME(extreme) e = {.nan = {{0}}};                                                        \
         META_T best = identity;                                                                  \
-        if (w->space->stride[0][0] != 1) {                                                       \
+        if (w->space->layout[0].stride[0] != 1) {                                                       \
             NAME(reduce_##name)(w);                                                              \
             return;                                                                              \
         }                                                                                        \
@@ -142,7 +142,7 @@ static void NAME(walk)(const meta_work *w, NAME(runs) *run, int operands, void *
 static void NAME(cpu_reduce_sum)(const meta_work *w)
 {
     lanes_sum sum = {.rest = {0}};
-    if (w->space->stride[0][0] != 1) {
+    if (w->space->layout[0].stride[0] != 1) {
         NAME(reduce_sum)(w);
         return;
     }
@@ -153,7 +153,7 @@ static void NAME(cpu_reduce_sum)(const meta_work *w)
 static void NAME(cpu_dot)(const meta_work *w)
 {
     lanes_sum sum = {.rest = {0}};
-    if (w->space->stride[0][0] != 1 || w->space->stride[1][0] != 1) {
+    if (w->space->layout[0].stride[0] != 1 || w->space->layout[1].stride[0] != 1) {
         NAME(dot)(w);
         return;
     }

@@ -77,8 +77,8 @@ static void sweep_block(block *b)
 
 static int aligned_alike(const meta_space *s, meta_i64 bytes)
 {
-    return s->stride[0][1] * bytes % LINE == 0 &&
-           (s->ndim <= 2 || s->stride[0][2] * bytes % LINE == 0);
+    return s->layout[0].stride[1] * bytes % LINE == 0 &&
+           (s->ndim <= 2 || s->layout[0].stride[2] * bytes % LINE == 0);
 }
 
 static meta_i64 bytes_of_result(const meta_space *s, const sweep_stencil *stencil)
@@ -107,10 +107,10 @@ void sweep(const meta_work *work, const sweep_stencil *stencil, void *sum)
         .stencil = stencil,
         .rows = stream || stencil->shares || stream_is_far(result) ? SWEEP_ROWS : 1,
         .cells = work->column[1] - work->column[0],
-        .out_across = s->stride[0][1],
-        .out_along = solid ? s->stride[0][2] : 0,
-        .in_along = solid ? s->stride[1][2] : 0,
-        .piece = {.across = s->stride[1][1], .aligned = aligned, .stream = stream, .sum = sum}};
+        .out_across = s->layout[0].stride[1],
+        .out_along = solid ? s->layout[0].stride[2] : 0,
+        .in_along = solid ? s->layout[1].stride[2] : 0,
+        .piece = {.across = s->layout[1].stride[1], .aligned = aligned, .stream = stream, .sum = sum}};
     /* Whole planes together; what a share has of a plane before and after them by itself. */
     for (meta_i64 number = work->row[0]; number < work->row[1];) {
         const meta_row row = meta_row_first(s, number);

@@ -23,9 +23,12 @@ typedef struct meta_hooks {
     meta_err (*allowed)(void);
     /** Complete all messages; the error of the first untracked one that failed. */
     meta_err (*flush)(void);
-    /** A public call is about to queue work on @p device's compute queue: queue before it what
-     *  exchanges whose finish was called still owe, waiting for the messages where it must. */
-    void (*settle)(meta_device *device);
+    /** Exchanges that were finished but have not queued all their work yet: while it is 0, order() need
+     *  not be called. */
+    const _Atomic int *owing;
+    /** Work that touches these bytes is about to be queued on a compute queue: queue before it what
+     *  finished exchanges of the same bytes still owe, waiting for the messages where it must. */
+    void (*order)(const meta_range *ranges, int count);
     /** Print the summary of all ranks. */
     meta_err (*print)(void);
     /** The core is about to finalise: drop everything that uses it. */

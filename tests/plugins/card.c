@@ -223,11 +223,11 @@ static const meta_ops ops = {
     .ticket_release = ticket_release,
 };
 
-META_API const meta_plugin meta_plugin_v1 = {
+META_API const meta_plugin meta_plugin_v2 = {
     .magic = META_PLUGIN_MAGIC,
     .abi_major = META_PLUGIN_ABI_MAJOR,
     .abi_minor = META_PLUGIN_ABI_MINOR,
-    .size = sizeof meta_plugin_v1,
+    .size = sizeof meta_plugin_v2,
     .name = "hip", /* so that it is taken for one */
     .description = "a card that is none",
     .init = init,

@@ -102,7 +102,7 @@ static const meta_ops ops = {
 #endif
 };
 
-META_API const meta_plugin meta_plugin_v1 = {
+META_API const meta_plugin meta_plugin_v2 = {
     .magic = FAKE_MAGIC,
     .abi_major = FAKE_ABI,
     .size = FAKE_SIZE,
