@@ -121,6 +121,18 @@ static inline size_t meta_element_bytes(uint32_t type)
     return type < sizeof of ? of[type] : 0;
 }
 
+/** The name of @p type, as f64. */
+static inline const char *meta_element_name(uint32_t type)
+{
+#define META_NAME3(NAME, name, bytes)            #name,
+#define META_NAME5(NAME, name, bytes, wide, sum) #name,
+    static const char *const of[] = {META_ARITHMETIC_TYPES(META_NAME5)
+                                         META_SMALL_TYPES(META_NAME3)};
+#undef META_NAME3
+#undef META_NAME5
+    return type < sizeof of / sizeof *of ? of[type] : "an unknown type";
+}
+
 /* ------------------------------------------------------------------ work as data */
 
 /** Where a reduction's one element goes: to host memory, complete with the launch's ticket, or,

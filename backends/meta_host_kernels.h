@@ -98,78 +98,85 @@ typedef struct meta_host_kernel {
     meta_kernel_function *run, *finish; /* finish: of a reduction */
 } meta_host_kernel;
 
-static const unsigned char meta_host_bytes[META_TYPE_COUNT] = {
-    [META_F64] = 8, [META_I64] = 8, [META_U64] = 8, [META_F32] = 4, [META_I32] = 4,
-    [META_U32] = 4, [META_I16] = 2, [META_U16] = 2, [META_I8] = 1,  [META_U8] = 1,
-};
+#define META_HOST_ROW_MOVE(name, finish)                                                           \
+    {                                                                                              \
+        [META_F64] = {name##_u64, NULL}, [META_I64] = {name##_u64, NULL},                          \
+        [META_U64] = {name##_u64, NULL}, [META_F32] = {name##_u32, NULL},                          \
+        [META_I32] = {name##_u32, NULL}, [META_U32] = {name##_u32, NULL},                          \
+        [META_I16] = {name##_u16, NULL}, [META_U16] = {name##_u16, NULL},                          \
+        [META_I8] = {name##_u8, NULL}, [META_U8] = {                                               \
+            name##_u8,                                                                             \
+            NULL                                                                                   \
+        }                                                                                          \
+    }
+#define META_HOST_ROW_MAP(name, finish)                                                            \
+    {                                                                                              \
+        [META_F64] = {name##_f64, NULL}, [META_F32] = {name##_f32, NULL},                          \
+        [META_I64] = {name##_i64, NULL}, [META_U64] = {name##_u64, NULL},                          \
+        [META_I32] = {name##_i32, NULL}, [META_U32] = {                                            \
+            name##_u32,                                                                            \
+            NULL                                                                                   \
+        }                                                                                          \
+    }
+#define META_HOST_ROW_REDUCTION(name, finish)                                                      \
+    {                                                                                              \
+        [META_F64] = {name##_f64, finish##_f64}, [META_F32] = {name##_f32, finish##_f32},          \
+        [META_I64] = {name##_i64, finish##_i64}, [META_U64] = {name##_u64, finish##_u64},          \
+        [META_I32] = {name##_i32, finish##_i32}, [META_U32] = {                                    \
+            name##_u32,                                                                            \
+            finish##_u32                                                                           \
+        }                                                                                          \
+    }
+#define META_HOST_ROW_EXACT(name, finish)                                                          \
+    {                                                                                              \
+        [META_F64] = {name##_f64, finish##_f64}, [META_F32] = { name##_f32, finish##_f32 }         \
+    }
+#define META_HOST_ROW(number, NAME, name, FAMILY, ACCESS0, ACCESS1, REACH, values, result)         \
+    [number] = META_HOST_ROW_##FAMILY(name, finish_##result),
 
 /* A kernel for a type; .run is NULL where there is none. */
 static inline meta_host_kernel meta_host_kernel_of(uint32_t kernel, uint32_t type)
 {
-    if (type >= META_TYPE_COUNT) return (meta_host_kernel){NULL, NULL};
-    switch (kernel) {
-#define CASE(NAME, name, operands)                                                                 \
-    case META_KERNEL_##NAME:                                                                       \
-        return (meta_host_kernel){meta_host_bytes[type] == 8   ? name##_u64                                  \
-                             : meta_host_bytes[type] == 4 ? name##_u32                                  \
-                             : meta_host_bytes[type] == 2 ? name##_u16                                  \
-                                                     : name##_u8,                                  \
-                             NULL};
-        META_MOVE_KERNELS(CASE)
-#undef CASE
-#define CASE(NAME, name, operands)                                                                 \
-    case META_KERNEL_##NAME: {                                                                     \
-        static const meta_host_kernel of_type[META_TYPE_COUNT] = {                                      \
-            [META_F64] = {name##_f64, NULL}, [META_F32] = {name##_f32, NULL},                      \
-            [META_I64] = {name##_i64, NULL}, [META_U64] = {name##_u64, NULL},                      \
-            [META_I32] = {name##_i32, NULL}, [META_U32] = {name##_u32, NULL}};                     \
-        return of_type[type];                                                                      \
-    }
-        META_MAP_KERNELS(CASE)
-#undef CASE
-#define CASE(NAME, name, operands, finish)                                                         \
-    case META_KERNEL_##NAME: {                                                                     \
-        static const meta_host_kernel of_type[META_TYPE_COUNT] = {                                      \
-            [META_F64] = {name##_f64, finish##_f64}, [META_F32] = {name##_f32, finish##_f32},      \
-            [META_I64] = {name##_i64, finish##_i64}, [META_U64] = {name##_u64, finish##_u64},      \
-            [META_I32] = {name##_i32, finish##_i32}, [META_U32] = {name##_u32, finish##_u32}};     \
-        return of_type[type];                                                                      \
-    }
-        META_REDUCTION_KERNELS(CASE)
-#undef CASE
-#define CASE(NAME, name, operands, finish)                                                         \
-    case META_KERNEL_##NAME: {                                                                     \
-        static const meta_host_kernel of_type[META_TYPE_COUNT] = {                                      \
-            [META_F64] = {name##_f64, finish##_f64}, [META_F32] = {name##_f32, finish##_f32}};     \
-        return of_type[type];                                                                      \
-    }
-        META_EXACT_KERNELS(CASE)
-#undef CASE
-    default:
+    static const meta_host_kernel table[META_KERNEL_COUNT][META_TYPE_COUNT] = {
+        META_KERNELS(META_HOST_ROW)};
+    if (kernel >= META_KERNEL_COUNT || type >= META_TYPE_COUNT)
         return (meta_host_kernel){NULL, NULL};
-    }
+    return table[kernel][type];
 }
 
-/* Run a call to its end. A kernel of a later libmeta is an error, not a crash. */
-static inline meta_err meta_host_run(const meta_host *host, const meta_call *call)
+/* What kernel_create() of a back end may be that runs calls by meta_host_run(). A kernel of a later
+ * libmeta, or from a text, is an error. */
+static inline meta_err meta_host_kernel_create(const meta_host *host,
+                                               const meta_kernel_source *source,
+                                               meta_plugin_kernel **kernel)
+{
+    static meta_host_kernel made[META_KERNEL_COUNT][META_TYPE_COUNT];
+    const meta_host_kernel found = meta_host_kernel_of(source->desc->number, source->type);
+    if (source->text || !found.run)
+        return host->fail(META_ERR_UNSUPPORTED, "there is no kernel %s for type %s here",
+                          source->desc->name, meta_element_name(source->type));
+    made[source->desc->number][source->type] = found;
+    *kernel = (meta_plugin_kernel *)(void *)&made[source->desc->number][source->type];
+    return META_OK;
+}
+
+/* Run a call to its end. */
+static inline void meta_host_run(const meta_call *call)
 {
     const meta_space one = {.ndim = 1, .rows = 1, .extent = {1}};
+    const meta_host_kernel *kernel = (const meta_host_kernel *)(const void *)call->kernel;
     uint64_t partial[META_EXACT_WORDS] = {0};
-    void *result = call->result_host;
-    const meta_host_kernel kernel = meta_host_kernel_of(call->kernel, call->type);
-    if (!kernel.run)
-        return host->fail(META_ERR_UNSUPPORTED, "there is no kernel %u for type %u here",
-                          call->kernel, call->type);
-    kernel.run(&(meta_work){.object = {call->object[0], call->object[1]},
-                            .scalar = call->scalar,
-                            .space = &call->space,
-                            .row = {0, call->space.rows},
-                            .column = {0, call->space.extent[0]},
-                            .partial = partial});
-    if (!kernel.finish) return META_OK;
-    if (!result) result = (char *)call->result_object + call->result_offset;
-    kernel.finish(&(meta_work){.object = {partial, result}, .space = &one});
-    return META_OK;
+    meta_work work = {.scalar = call->values,
+                      .space = call->space,
+                      .row = {0, call->space->rows},
+                      .column = {0, call->space->extent[0]},
+                      .partial = partial};
+    for (uint32_t k = 0; k < call->desc->operands; ++k) work.object[k] = call->object[k];
+    kernel->run(&work);
+    if (!kernel->finish) return;
+    void *result = call->result->host;
+    if (!result) result = (char *)call->result->object + call->result->offset;
+    kernel->finish(&(meta_work){.object = {partial, result}, .space = &one});
 }
 
 #endif

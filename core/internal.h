@@ -14,25 +14,27 @@
 #include "queue/pending.h"
 #include "record/share.h"
 
-#define META_CORE_VERSION 5
+#define META_CORE_VERSION 6
 
 typedef struct meta_core {
     uint32_t version; /**< META_CORE_VERSION */
     size_t size;
 
     /* errors and log */
-    /** Begin a public call: remember its name for messages. @return META_ERR_INIT if not started. */
+    /** Begin a public call: remember its name for messages. @return META_ERR_INIT if not started.
+     */
     meta_err (*enter)(const char *call);
     meta_err (*fail)(meta_err code, const char *format, ...) __attribute__((format(printf, 2, 3)));
     /** Make @p message, worded completely elsewhere, this thread's last error. */
     meta_err (*fail_as)(meta_err code, const char *message);
-    void (*log)(meta_log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
+    void (*log)(meta_log_level level, const char *format, ...)
+        __attribute__((format(printf, 2, 3)));
     const char *(*variable)(const char *name);
 
     int (*checked)(void); /**< META_CHECK=1 */
 
     /* the job */
-    int (*started)(void); /**< whether meta_init() is in force */
+    int (*started)(void);            /**< whether meta_init() is in force */
     void (*cores)(meta_cores *mine); /**< those this process may run on */
     /** Those of each rank of this node; before the first device is opened. */
     meta_err (*set_node_cores)(const meta_cores *cores, int ranks);
@@ -72,22 +74,19 @@ typedef struct meta_core {
     meta_err (*staging)(meta_device *device, size_t bytes, void **host);
     void (*staging_free)(meta_device *device, void *host);
 
-    /* work: build calls, queue them, follow them. A NULL pending means untracked. */
-    /** META_KERNEL_PACK (packed ← buf) or META_KERNEL_UNPACK (buf ← packed); *empty is 1 if the face
-     *  has no elements and there is nothing to launch. */
-    meta_err (*face_call)(meta_call *call, meta_kernel_id kernel, const meta_span *packed,
-                          const meta_span *buf, const meta_face *face, meta_type type, int *empty);
-    /** META_KERNEL_COPY of a face to another one of equal sizes. */
-    meta_err (*copy_call)(meta_call *call, const meta_span *dst, const meta_face *dst_face,
-                          const meta_span *src, const meta_face *src_face, meta_type type,
-                          int *empty);
-    /** META_KERNEL_AXPY with alpha 1: the elements of @p dst_face become their sum with those of
-     *  @p src_face, or where that is NULL with as many that lie one behind the other. */
-    meta_err (*add_call)(meta_call *call, const meta_span *dst, const meta_face *dst_face,
-                         const meta_span *src, const meta_face *src_face, meta_type type,
-                         int *empty);
-    meta_err (*launch)(meta_device *device, meta_queue_kind queue, const meta_call *calls,
+    /* work: operations made without regard to a device, bound to one, queued and followed */
+    /** Begin a move of the elements of @p shape: META_KERNEL_PACK, _UNPACK, _COPY, or
+     * META_KERNEL_AXPY, which adds. An operand is the section @p dst or @p src, or where that is
+     * NULL as many elements packed. false: there are no elements, and nothing is to be launched. */
+    bool (*move_begin)(meta_builtin *move, meta_kernel_id kernel, meta_type type,
+                       const meta_face *dst, const meta_face *src);
+    /** Its operands lie at @p dst and @p src, on one device. */
+    meta_err (*move_bind)(meta_builtin *move, const meta_span *dst, const meta_span *src);
+    /** Queue @p count bound moves, one behind the other in memory, as one unit. */
+    meta_err (*launch)(meta_device *device, meta_queue_kind queue, meta_builtin *moves,
                        size_t count, meta_pending *pending);
+    /** Copy @p bytes between host memory and a span. A NULL pending means untracked, here as above.
+     */
     meta_err (*copy)(meta_device *device, meta_queue_kind queue, meta_copy_kind kind, void *host,
                      const meta_span *span, size_t bytes, meta_pending *pending);
     meta_err (*queue_after)(meta_device *device, meta_queue_kind queue, meta_queue_kind earlier);
@@ -97,8 +96,8 @@ typedef struct meta_core {
 
     /* reproducible sums: an exact sum is META_EXACT_WORDS words, to be added word by word */
     int (*reproducible)(void); /**< whether they are asked for */
-    /** Keep the exact sum that meta_reduce() and the like left behind the element at @p address, which
-     *  may still be queued; NULL where there is none. Unpin it in the end. */
+    /** Keep the exact sum that meta_reduce() and the like left behind the element at @p address,
+     * which may still be queued; NULL where there is none. Unpin it in the end. */
     void *(*exact_pin)(const void *address);
     void (*exact_unpin)(void *pinned);
     /** The exact sum of @p pinned, which is complete, where it rounds to the element at @p value;
@@ -119,20 +118,22 @@ typedef struct meta_core {
     const _Atomic int *profiling; /**< the flags META_PROFILE_* that are on */
     void (*profile_want)(int flags);
     uint64_t (*profile_now)(void); /**< nanoseconds */
-    /** What this thread queues from now on is a measurement of the library's own, or (false) not. */
+    /** What this thread queues from now on is a measurement of the library's own, or (false) not.
+     */
     void (*profile_measuring)(bool on);
     /** A message or an exchange of several begins to be under way (+1), or it has ended (-1). */
     void (*profile_comm)(int change);
     void (*profile_message)(const meta_profile_passage *passage);
-    /** Wait for all devices, then what this process has counted; its rows are to be given to free(). */
+    /** Wait for all devices, then what this process has counted; its rows are to be given to
+     * free(). */
     meta_err (*profile_share)(meta_profile_share *share);
     void (*profile_print)(const meta_profile_share *share, int count);
-    void (*profile_forget)(void); /**< count from zero */
+    void (*profile_forget)(void);  /**< count from zero */
     uint64_t (*trace_began)(void); /**< when it began to trace */
     /** This process's part of the trace. */
     meta_err (*trace_text)(const meta_trace_clock *clock, meta_trace_sink *sink, void *with);
-    /** The file of META_PROFILE, which one process writes; false where it cannot be, of which people
-     *  have been told. */
+    /** The file of META_PROFILE, which one process writes; false where it cannot be, of which
+     * people have been told. */
     bool (*trace_open)(void);
     meta_trace_sink *trace_put;
     void (*trace_close)(void);

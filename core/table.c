@@ -2,6 +2,7 @@
 /** @file table.c
  *  What the core offers libmeta_comm, as one table. */
 #include "core.h"
+#include "internal.h"
 
 static void hold(const void *ptr)
 {
@@ -13,16 +14,16 @@ static void release(const void *ptr)
     meta_registry_hold(ptr, -1);
 }
 
-static meta_err launch(meta_device *device, meta_queue_kind queue, const meta_call *calls,
+static meta_err launch(meta_device *device, meta_queue_kind queue, meta_builtin *moves,
                        size_t count, meta_pending *pending)
 {
-    return meta_launch_of(true, device, queue, calls, count, pending);
+    return meta_launch_on(META_FROM_COMM, device, queue, &moves->op, sizeof *moves, count, pending);
 }
 
 static meta_err copy(meta_device *device, meta_queue_kind queue, meta_copy_kind kind, void *host,
                      const meta_span *span, size_t bytes, meta_pending *pending)
 {
-    return meta_copy_of(true, device, queue, kind, host, span, bytes, pending);
+    return meta_copy_on(META_FROM_COMM, device, queue, kind, host, span, bytes, pending);
 }
 
 const meta_core meta_core_table = {
@@ -56,9 +57,8 @@ const meta_core meta_core_table = {
     .scratch_leave = meta_scratch_leave,
     .staging = meta_staging_get,
     .staging_free = meta_staging_put,
-    .face_call = meta_face_call,
-    .copy_call = meta_copy_call,
-    .add_call = meta_add_call,
+    .move_begin = meta_move_begin,
+    .move_bind = meta_move_bind,
     .launch = launch,
     .copy = copy,
     .queue_after = meta_queue_after,

@@ -62,7 +62,7 @@ static void *begin_of(const meta_work *w, int operand, meta_i64 bytes)
 {
     const meta_space *s = w->space;
     return (char *)w->object[operand] +
-           (s->base[operand] + w->column[0] * s->stride[operand][0]) * bytes;
+           (s->layout[operand].base + w->column[0] * s->layout[operand].stride[0]) * bytes;
 }
 
 /* The columns are a run, or else the innermost loop. */
@@ -70,7 +70,8 @@ static void nest_make(nest *n, const meta_work *w, const meta_work *also, meta_i
 {
     const meta_space *s = w->space;
     const meta_i64 columns = w->column[1] - w->column[0];
-    const int together = columns == 1 || (s->layout[0].stride[0] == 1 && s->layout[1].stride[0] == 1);
+    const int together =
+        columns == 1 || (s->layout[0].stride[0] == 1 && s->layout[1].stride[0] == 1);
     n->levels = 0;
     n->to = begin_of(w, 0, bytes);
     n->from = begin_of(w, 1, bytes);
@@ -134,8 +135,8 @@ void faces_move(const meta_work *work, const meta_work *also, meta_i64 bytes,
 /* Calls that differ in their bases alone. */
 static int alike(const meta_call *a, const meta_call *b)
 {
-    const meta_space *s = &a->space, *t = &b->space;
-    if (a->kernel != b->kernel || a->type != b->type || s->ndim != t->ndim) return 0;
+    const meta_space *s = a->space, *t = b->space;
+    if (a->kernel != b->kernel || s->ndim != t->ndim) return 0;
     for (meta_i64 d = 0; d < s->ndim; ++d)
         if (s->extent[d] != t->extent[d] || s->layout[0].stride[d] != t->layout[0].stride[d] ||
             s->layout[1].stride[d] != t->layout[1].stride[d])
@@ -148,23 +149,26 @@ static int alike(const meta_call *a, const meta_call *b)
 static int share_lines(const meta_call *a, const meta_call *b, int k)
 {
     enum { NEAR = 8 }; /* elements */
-    const meta_space *s = &a->space;
+    const meta_space *s = a->space;
     const int by_rows = s->layout[0].stride[0] == 1 && s->layout[1].stride[0] == 1;
-    const meta_i64 apart = llabs(b->space.layout[k].base - s->layout[k].base);
+    const meta_i64 apart = llabs(b->space->layout[k].base - s->layout[k].base);
     const meta_i64 step = s->ndim > by_rows ? llabs(s->layout[k].stride[by_rows]) : 0;
     return a->object[k] == b->object[k] && step > NEAR &&
            (apart < NEAR || llabs(step - apart) < NEAR);
 }
 
-size_t faces_beside(const meta_call *calls, size_t count, size_t n)
+size_t faces_beside(const meta_launch *launch, size_t first, size_t count, size_t n)
 {
     enum { LEAST = 1 << 10, NEAR = 8 };
-    const meta_space *s = &calls[n].space;
+    const meta_call *call = meta_launch_call(launch, n);
+    const meta_space *s = call->space;
     const int by_rows = s->layout[0].stride[0] == 1 && s->layout[1].stride[0] == 1;
     if (s->rows * s->extent[0] < LEAST || (by_rows && s->extent[0] > NEAR)) return n;
-    for (size_t k = 0; k < count; ++k)
-        if (k != n && alike(&calls[n], &calls[k]) &&
-            (share_lines(&calls[n], &calls[k], 0) || share_lines(&calls[n], &calls[k], 1)))
+    for (size_t k = first; k < first + count; ++k) {
+        const meta_call *other = meta_launch_call(launch, k);
+        if (k != n && alike(call, other) &&
+            (share_lines(call, other, 0) || share_lines(call, other, 1)))
             return k;
+    }
     return n;
 }

@@ -29,8 +29,8 @@ typedef faces_loop *faces_loop_for(meta_i64 bytes);
 void faces_move(const meta_work *work, const meta_work *also, meta_i64 bytes,
                 faces_loop_for *loop_for);
 
-/** Of @p count moves that do not depend on each other, the first that gains from being made beside
- *  number @p n; n itself where there is none. */
-size_t faces_beside(const meta_call *calls, size_t count, size_t n);
+/** Of @p count moves of @p launch from number @p first on, the first that gains from being made
+ * beside number @p n; n itself where there is none. */
+size_t faces_beside(const meta_launch *launch, size_t first, size_t count, size_t n);
 
 #endif

@@ -154,7 +154,7 @@ static openmp_kernel move_of(uint32_t kernel, uint32_t type)
     if (!is_copy && kernel != META_KERNEL_PACK && kernel != META_KERNEL_UNPACK)
         return (openmp_kernel){.run = NULL};
     if (type >= META_TYPE_COUNT) return (openmp_kernel){.run = NULL};
-    switch (meta_host_bytes[type]) {
+    switch (meta_element_bytes(type)) {
 #define CASE(bytes, name)                                                                          \
     case bytes:                                                                                    \
         return (openmp_kernel){.run = is_copy ? cpu_copy_##name : cpu_face_##name,                 \

@@ -17,34 +17,14 @@ enum { WORTH_A_THREAD = 1 << 14, LINE = 64, MOST_THREADS = 1024 };
 #define LINES(bytes) (((bytes) + LINE - 1) / LINE * LINE)
 #define EXACT_BYTES  (META_EXACT_WORDS * sizeof(meta_i64))
 
-static const unsigned char accumulator_bytes[] = {
-    [META_F64] = 8, [META_F32] = 8, [META_I64] = 8, [META_U64] = 8, [META_I32] = 4, [META_U32] = 4};
-static const unsigned char element_bytes[] = {
-    [META_F64] = 8, [META_F32] = 4, [META_I64] = 8, [META_U64] = 8, [META_I32] = 4, [META_U32] = 4};
-
-/* The bytes of a partial result of a reduction. */
-static size_t partial_bytes(const meta_call *call)
-{
-    switch (call->kernel) {
-    case META_KERNEL_REDUCE_MIN:
-    case META_KERNEL_REDUCE_MAX:
-        return element_bytes[call->type];
-    case META_KERNEL_EXACT_SUM:
-    case META_KERNEL_EXACT_DOT:
-        return EXACT_BYTES;
-    default:
-        return accumulator_bytes[call->type];
-    }
-}
-
 /* How much work a call is, in elements that lie side by side: those that are picked one by one, or
  * in short rows, take a line of memory each. */
 static meta_i64 work_of(const meta_call *call)
 {
     enum { PICKED = 4 };
-    const meta_space *s = &call->space;
-    const int picked =
-        s->extent[0] < PICKED || s->layout[0].stride[0] != 1 || (call->object[1] && s->layout[1].stride[0] != 1);
+    const meta_space *s = call->space;
+    int picked = s->extent[0] < PICKED;
+    for (uint32_t k = 0; k < call->desc->operands; ++k) picked |= s->layout[k].stride[0] != 1;
     return picked ? s->rows * s->extent[0] * PICKED : s->rows * s->extent[0];
 }
 
@@ -58,11 +38,12 @@ static int threads_for(meta_i64 work)
 
 static meta_work whole_of(const meta_call *call)
 {
-    return (meta_work){.object = {call->object[0], call->object[1]},
-                       .scalar = call->scalar,
-                       .space = &call->space,
-                       .row = {0, call->space.rows},
-                       .column = {0, call->space.extent[0]}};
+    meta_work work = {.scalar = call->values,
+                      .space = call->space,
+                      .row = {0, call->space->rows},
+                      .column = {0, call->space->extent[0]}};
+    for (uint32_t k = 0; k < call->desc->operands; ++k) work.object[k] = call->object[k];
+    return work;
 }
 
 /* Share number k of n. */
@@ -73,12 +54,6 @@ static meta_work share_of(const meta_work *whole, int k, int n)
     if (whole->space->rows >= n) openmp_share(whole->space->rows, k, n, mine.row);
     else openmp_share(whole->space->extent[0], k, n, mine.column);
     return mine;
-}
-
-static meta_err no_kernel(const meta_call *call)
-{
-    return openmp_host->fail(META_ERR_TYPE, "the OpenMP back end has no kernel %u for type %u",
-                             call->kernel, call->type);
 }
 
 /* ------------------------------------------------------------------ reductions */
@@ -116,20 +91,21 @@ static void finish(const openmp_kernel *kernel, char *results, size_t apart, siz
     kernel->finish(&work);
 }
 
-static meta_err run_reduction(const openmp_kernel *kernel, const meta_call *call)
+static meta_err run_reduction(const meta_call *call)
 {
     _Alignas(LINE) char few[16 * LINES(EXACT_BYTES)];
+    const openmp_kernel *kernel = openmp_kernel_of(call);
     const meta_work whole = whole_of(call);
-    const int threads = threads_for(call->space.rows * call->space.extent[0]);
-    const size_t width = partial_bytes(call), apart = LINES(width);
+    const int threads = threads_for(call->space->rows * call->space->extent[0]);
+    const size_t width = kernel->partial_bytes, apart = LINES(width);
     char *results = few;
-    void *result = call->result_host;
+    void *result = call->result->host;
     if ((size_t)threads * apart > sizeof few &&
         !(results = aligned_alloc(LINE, (size_t)threads * apart)))
         return openmp_host->fail(META_ERR_NO_MEMORY,
                                  "the host has no memory for %d partial results", threads);
     reduce_on(threads, kernel->run, &whole, results, apart);
-    if (!result) result = (char *)call->result_object + call->result_offset;
+    if (!result) result = (char *)call->result->object + call->result->offset;
     finish(kernel, results, apart, width, threads, result);
     if (results != few) free(results);
     return META_OK;
@@ -137,63 +113,80 @@ static meta_err run_reduction(const openmp_kernel *kernel, const meta_call *call
 
 /* ------------------------------------------------------------------ several calls at once */
 
-static void run_one(const meta_call *calls, size_t count, size_t n, int share, int shares)
+/* Those that run together: calls [first, first + count) of a launch, none of them a reduction. */
+typedef struct group {
+    const meta_launch *launch;
+    size_t first, count;
+} group;
+
+static void run_one(const group *g, size_t n, int share, int shares)
 {
-    const openmp_kernel kernel = openmp_kernel_of(calls[n].kernel, calls[n].type);
-    const meta_work whole = whole_of(&calls[n]), mine = share_of(&whole, share, shares);
-    if (count > 1 && kernel.run_two) {
-        const size_t other = faces_beside(calls, count, n);
-        if (other != n && faces_beside(calls, count, other) == n) {
+    const meta_call *call = meta_launch_call(g->launch, n);
+    const openmp_kernel *kernel = openmp_kernel_of(call);
+    const meta_work whole = whole_of(call), mine = share_of(&whole, share, shares);
+    if (g->count > 1 && kernel->run_two) {
+        const size_t other = faces_beside(g->launch, g->first, g->count, n);
+        if (other != n && faces_beside(g->launch, g->first, g->count, other) == n) {
             if (other < n) return; /* it was moved with that one */
-            const meta_work also = whole_of(&calls[other]),
+            const meta_work also = whole_of(meta_launch_call(g->launch, other)),
                             also_mine = share_of(&also, share, shares);
-            kernel.run_two(&mine, &also_mine);
+            kernel->run_two(&mine, &also_mine);
             return;
         }
     }
-    kernel.run(&mine);
+    kernel->run(&mine);
 }
 
 /* A share of each call, or of small ones the whole of some. */
-static void run_shares(const meta_call *calls, size_t count, int share, int shares)
+static void run_shares(const group *g, int share, int shares)
 {
-    for (size_t n = 0; n < count; ++n) {
-        if (work_of(&calls[n]) >= WORTH_A_THREAD / 4 || count == 1)
-            run_one(calls, count, n, share, shares);
-        else if (n % (size_t)shares == (size_t)share) run_one(calls, count, n, 0, 1);
+    for (size_t k = 0; k < g->count; ++k) {
+        const size_t n = g->first + k;
+        if (g->count == 1 || work_of(meta_launch_call(g->launch, n)) >= WORTH_A_THREAD / 4)
+            run_one(g, n, share, shares);
+        else if (k % (size_t)shares == (size_t)share) run_one(g, n, 0, 1);
     }
 }
 
-static void run_calls(const meta_call *calls, size_t count)
+static void run_group(const group *g)
 {
     meta_i64 work = 0;
-    for (size_t n = 0; n < count; ++n) work += work_of(&calls[n]);
+    for (size_t k = 0; k < g->count; ++k)
+        work += work_of(meta_launch_call(g->launch, g->first + k));
     const int threads = threads_for(work);
     if (threads == 1) {
-        run_shares(calls, count, 0, 1);
+        run_shares(g, 0, 1);
         return;
     }
     /* A share for each of `threads`, however many of them the runtime gives. */
 #pragma omp parallel for num_threads(threads) schedule(static, 1)
-    for (int k = 0; k < threads; ++k) run_shares(calls, count, k, threads);
+    for (int k = 0; k < threads; ++k) run_shares(g, k, threads);
 }
 
-meta_err openmp_launch(meta_plugin_queue *queue, const meta_call *calls, size_t count,
-                       meta_ticket *ticket)
+static meta_err run_calls(const meta_launch *launch)
 {
-    size_t first = 0; /* of the calls that are to run together */
-    (void)queue;
-    if (ticket) *ticket = NULL;
-    for (size_t n = 0; n < count; ++n)
-        if (!openmp_kernel_of(calls[n].kernel, calls[n].type).run) return no_kernel(&calls[n]);
-    for (size_t n = 0; n < count; ++n) {
-        const openmp_kernel kernel = openmp_kernel_of(calls[n].kernel, calls[n].type);
-        if (!kernel.finish) continue;
-        run_calls(calls + first, n - first);
-        first = n + 1;
-        const meta_err error = run_reduction(&kernel, &calls[n]);
+    group g = {.launch = launch};
+    for (size_t n = 0; n < launch->count; ++n) {
+        const meta_call *call = meta_launch_call(launch, n);
+        if (!openmp_kernel_of(call)->finish) {
+            ++g.count;
+            continue;
+        }
+        if (g.count > 0) run_group(&g);
+        g = (group){.launch = launch, .first = n + 1};
+        const meta_err error = run_reduction(call);
         if (error != META_OK) return error;
     }
-    run_calls(calls + first, count - first);
+    if (g.count > 0) run_group(&g);
     return META_OK;
+}
+
+meta_err openmp_launch(meta_plugin_queue *queue, const meta_launch *launch)
+{
+    (void)queue;
+    if (launch->ticket) *launch->ticket = NULL;
+    if (launch->stamp) launch->stamp->begin = openmp_now();
+    const meta_err error = run_calls(launch);
+    if (launch->stamp) launch->stamp->end = openmp_now();
+    return error;
 }

@@ -85,13 +85,14 @@ static void copy_bytes(char *to, const char *from, size_t bytes)
     }
 }
 
-meta_err openmp_copy(meta_plugin_queue *queue, meta_copy_kind kind, void *host, void *object,
-                     uint64_t offset, size_t bytes, meta_ticket *ticket)
+meta_err openmp_copy(meta_plugin_queue *queue, const meta_copy *copy)
 {
-    char *mine = (char *)object + offset;
+    char *mine = (char *)copy->object + copy->offset;
     (void)queue;
-    if (kind == META_COPY_H2D) copy_bytes(mine, host, bytes);
-    else copy_bytes(host, mine, bytes);
-    if (ticket) *ticket = NULL;
+    if (copy->stamp) copy->stamp->begin = openmp_now();
+    if (copy->kind == META_COPY_H2D) copy_bytes(mine, copy->host, copy->bytes);
+    else copy_bytes(copy->host, mine, copy->bytes);
+    if (copy->stamp) copy->stamp->end = openmp_now();
+    if (copy->ticket) *copy->ticket = NULL;
     return META_OK;
 }

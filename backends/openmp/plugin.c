@@ -112,6 +112,13 @@ static meta_err queue_after(meta_plugin_queue *queue, meta_plugin_queue *earlier
     return META_OK;
 }
 
+/* Every ticket is complete. */
+static meta_err queue_wait(meta_plugin_queue *queue, meta_ticket ticket)
+{
+    (void)queue, (void)ticket;
+    return META_OK;
+}
+
 static meta_err ticket_test(meta_ticket ticket, int *complete)
 {
     (void)ticket;
@@ -130,26 +137,6 @@ static void ticket_release(meta_ticket ticket)
     (void)ticket;
 }
 
-/* ------------------------------------------------------------------ when work ran */
-
-static meta_err copy_timed(meta_plugin_queue *queue, meta_copy_kind kind, void *host, void *object,
-                           uint64_t offset, size_t bytes, meta_ticket *ticket, meta_stamp *stamp)
-{
-    stamp->begin = openmp_now();
-    const meta_err error = openmp_copy(queue, kind, host, object, offset, bytes, ticket);
-    stamp->end = openmp_now();
-    return error;
-}
-
-static meta_err launch_timed(meta_plugin_queue *queue, const meta_call *calls, size_t count,
-                             meta_ticket *ticket, meta_stamp *stamp)
-{
-    stamp->begin = openmp_now();
-    const meta_err error = openmp_launch(queue, calls, count, ticket);
-    stamp->end = openmp_now();
-    return error;
-}
-
 static const meta_ops ops = {
     .size = sizeof ops,
     .device_count = device_count,
@@ -163,17 +150,17 @@ static const meta_ops ops = {
     .unwrap = openmp_unwrap,
     .host_alloc = NULL, /* the core's aligned memory is as good as any */
     .host_free = NULL,
+    .kernel_create = openmp_kernel_create,
     .queue_create = queue_create,
     .queue_destroy = queue_destroy,
     .queue_finish = queue_finish,
     .queue_after = queue_after,
+    .queue_wait = queue_wait,
     .copy = openmp_copy,
     .launch = openmp_launch,
     .ticket_test = ticket_test,
     .ticket_wait = ticket_wait,
     .ticket_release = ticket_release,
-    .copy_timed = copy_timed,
-    .launch_timed = launch_timed,
 };
 
 META_API const meta_plugin meta_plugin_v2 = {

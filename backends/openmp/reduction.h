@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file reduction.h
- *  The reductions of the floating-point types on a CPU, in place of the shared kernels of these names:
- *  vectors along the rows, four runs of cells side by side, which is what it takes to keep one core's
- *  path to memory busy, each with accumulators of its own. Include with META_SUFFIX, META_T, VECTOR,
- *  META_T's vector, and MASKS, the vector of a comparison's results, defined. */
+ *  The reductions of the floating-point types on a CPU, in place of the shared kernels of these
+ * names: vectors along the rows, four runs of cells side by side, which is what it takes to keep
+ * one core's path to memory busy, each with accumulators of its own. Include with META_SUFFIX,
+ * META_T, VECTOR, META_T's vector, and MASKS, the vector of a comparison's results, defined. */
 
 #define NAME(a) META_JOIN(a, META_SUFFIX)
 #define AT(p)   (*(const VECTOR *)(p))
@@ -52,54 +52,54 @@ typedef struct NAME(extreme) {
     MASKS nan[RUNS];
 } NAME(extreme);
 
-#define EXTREME(name, is, identity)                                                              \
-    static inline __attribute__((always_inline)) void NAME(name##_of)(                           \
-        const META_T *const *a, meta_i64 cells, int runs, NAME(extreme) *result)                 \
-    {                                                                                            \
-        enum { LANES = VECTOR_BYTES / sizeof(META_T) };                                          \
-        NAME(extreme) e = *result;                                                               \
-        meta_i64 i = 0;                                                                          \
-        for (; i + LANES <= cells; i += LANES)                                                   \
-            for (int k = 0; k < runs; ++k) {                                                     \
-                const VECTOR v = AT(a[k] + i);                                                   \
-                e.best[k] = NAME(vector_##name)(v, e.best[k]);                                   \
-                e.nan[k] |= v != v;                                                              \
-            }                                                                                    \
-        for (; i < cells; ++i)                                                                   \
-            for (int k = 0; k < runs; ++k) {                                                     \
-                const META_T v = a[k][i];                                                        \
-                if (v is e.best[0][0]) e.best[0][0] = v;                                         \
-                if (v != v) e.nan[0][0] = -1;                                                    \
-            }                                                                                    \
-        *result = e;                                                                             \
-    }                                                                                            \
-    static void NAME(name##_runs)(const META_T *const *a, const META_T *const *b, meta_i64 cells, \
-                                  int runs, void *result)                                        \
-    {                                                                                            \
-        (void)b;                                                                                 \
-        if (runs == RUNS) NAME(name##_of)(a, cells, RUNS, result);                               \
-        else NAME(name##_of)(a, cells, 1, result);                                               \
-    }                                                                                            \
-    static void NAME(cpu_reduce_##name)(const meta_work *w)                                      \
-    {                                                                                            \
-        NAME(extreme) e = {.nan = {{0}}};                                                        \
-        META_T best = identity;                                                                  \
-        if (w->space->layout[0].stride[0] != 1) {                                                       \
-            NAME(reduce_##name)(w);                                                              \
-            return;                                                                              \
-        }                                                                                        \
-        for (int k = 0; k < RUNS; ++k) e.best[k] = e.best[k] * 0 + best;                         \
-        NAME(walk)(w, NAME(name##_runs), 1, &e);                                                 \
-        for (int k = 0; k < RUNS; ++k)                                                           \
-            for (size_t n = 0; n < sizeof(VECTOR) / sizeof(META_T); ++n) {                       \
-                if (e.best[k][n] is best) best = e.best[k][n];                                   \
-                if (e.nan[k][n]) e.nan[0][0] = -1;                                               \
-            }                                                                                    \
-        *(META_T *)w->partial = e.nan[0][0] ? (META_T)NAN : best;                                \
+#define EXTREME(name, is, identity)                                                                \
+    static inline __attribute__((always_inline)) void NAME(name##_of)(                             \
+        const META_T *const *a, meta_i64 cells, int runs, NAME(extreme) * result)                  \
+    {                                                                                              \
+        enum { LANES = VECTOR_BYTES / sizeof(META_T) };                                            \
+        NAME(extreme) e = *result;                                                                 \
+        meta_i64 i = 0;                                                                            \
+        for (; i + LANES <= cells; i += LANES)                                                     \
+            for (int k = 0; k < runs; ++k) {                                                       \
+                const VECTOR v = AT(a[k] + i);                                                     \
+                e.best[k] = NAME(vector_##name)(v, e.best[k]);                                     \
+                e.nan[k] |= v != v;                                                                \
+            }                                                                                      \
+        for (; i < cells; ++i)                                                                     \
+            for (int k = 0; k < runs; ++k) {                                                       \
+                const META_T v = a[k][i];                                                          \
+                if (v is e.best[0][0]) e.best[0][0] = v;                                           \
+                if (v != v) e.nan[0][0] = -1;                                                      \
+            }                                                                                      \
+        *result = e;                                                                               \
+    }                                                                                              \
+    static void NAME(name##_runs)(const META_T *const *a, const META_T *const *b, meta_i64 cells,  \
+                                  int runs, void *result)                                          \
+    {                                                                                              \
+        (void)b;                                                                                   \
+        if (runs == RUNS) NAME(name##_of)(a, cells, RUNS, result);                                 \
+        else NAME(name##_of)(a, cells, 1, result);                                                 \
+    }                                                                                              \
+    static void NAME(cpu_reduce_##name)(const meta_work *w)                                        \
+    {                                                                                              \
+        NAME(extreme) e = {.nan = {{0}}};                                                          \
+        META_T best = identity;                                                                    \
+        if (w->space->layout[0].stride[0] != 1) {                                                  \
+            NAME(reduce_##name)(w);                                                                \
+            return;                                                                                \
+        }                                                                                          \
+        for (int k = 0; k < RUNS; ++k) e.best[k] = e.best[k] * 0 + best;                           \
+        NAME(walk)(w, NAME(name##_runs), 1, &e);                                                   \
+        for (int k = 0; k < RUNS; ++k)                                                             \
+            for (size_t n = 0; n < sizeof(VECTOR) / sizeof(META_T); ++n) {                         \
+                if (e.best[k][n] is best) best = e.best[k][n];                                     \
+                if (e.nan[k][n]) e.nan[0][0] = -1;                                                 \
+            }                                                                                      \
+        *(META_T *)w->partial = e.nan[0][0] ? (META_T)NAN : best;                                  \
     }
 
 /* One row, or what a thread has of it, in four quarters and the rest. */
-static void NAME(walk_row)(const META_T *a, const META_T *b, meta_i64 cells, NAME(runs) *run,
+static void NAME(walk_row)(const META_T *a, const META_T *b, meta_i64 cells, NAME(runs) * run,
                            void *result)
 {
     const META_T *as[RUNS], *bs[RUNS];
@@ -115,7 +115,7 @@ static void NAME(walk_row)(const META_T *a, const META_T *b, meta_i64 cells, NAM
 }
 
 /* A thread's share: four quarters of its rows side by side, then the rows that are left. */
-static void NAME(walk)(const meta_work *w, NAME(runs) *run, int operands, void *result)
+static void NAME(walk)(const meta_work *w, NAME(runs) * run, int operands, void *result)
 {
     const meta_space *s = w->space;
     const META_T *a = (const META_T *)w->object[0] + w->column[0];

@@ -1,134 +1,136 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file stencil.h
- *  The stencils of the floating-point types on a CPU, in place of the shared kernels of these names:
- *  vectors along the rows, four rows at a time in the order of sweep.h, so that a value loaded serves
- *  several results, and of the 27 points the sum over a plane does. The order of additions is that of
- *  arithmetic.h, so the bits are the same. Include with META_SUFFIX, META_T and VECTOR, META_T's
- *  vector, defined. */
+ *  The stencils of the floating-point types on a CPU, in place of the shared kernels of these
+ * names: vectors along the rows, four rows at a time in the order of sweep.h, so that a value
+ * loaded serves several results, and of the 27 points the sum over a plane does. The order of
+ * additions is that of arithmetic.h, so the bits are the same. Include with META_SUFFIX, META_T and
+ * VECTOR, META_T's vector, defined. */
 
 #define NAME_(a, b)  META_JOIN(a, b)
 #define NAME(a)      NAME_(a, META_SUFFIX)
 #define POINTS(a, V) NAME_(NAME_(a, V), META_SUFFIX)
 #define AT(V, p)     (*(const V *)(p))
 
-/* Each: the sums of the points round the cells that rows c, c + apart … begin with. V is one value or
- * a vector of values side by side. The rows of a solid stencil are neighbours in dimension 2. */
-#define STENCIL_POINTS(V)                                                                        \
-    static inline void POINTS(points_2d5p, V)(V *sum, const META_T *c, meta_i64 apart, meta_i64 sy, \
-                                              int count)                                         \
-    {                                                                                            \
-        for (int k = 0; k < count; ++k, c += apart)                                              \
+/* Each: the sums of the points round the cells that rows c, c + apart … begin with. V is one value
+ * or a vector of values side by side. The rows of a solid stencil are neighbours in dimension 2. */
+#define STENCIL_POINTS(V)                                                                          \
+    static inline void POINTS(points_2d5p, V)(V * sum, const META_T *c, meta_i64 apart,            \
+                                              meta_i64 sy, int count)                              \
+    {                                                                                              \
+        for (int k = 0; k < count; ++k, c += apart)                                                \
             sum[k] = (((AT(V, c - 1) + AT(V, c - sy)) + AT(V, c)) + AT(V, c + sy)) + AT(V, c + 1); \
-    }                                                                                            \
-    static inline V POINTS(plane, V)(const META_T *c, meta_i64 sy)                               \
-    {                                                                                            \
-        V sum = (AT(V, c - 1 - sy) + AT(V, c - 1)) + AT(V, c - 1 + sy);                          \
-        for (int x = 0; x < 2; ++x)                                                              \
-            sum = ((sum + AT(V, c + x - sy)) + AT(V, c + x)) + AT(V, c + x + sy);                \
-        return sum;                                                                              \
-    }                                                                                            \
-    static inline void POINTS(points_2d9p, V)(V *sum, const META_T *c, meta_i64 apart, meta_i64 sy, \
-                                              int count)                                         \
-    {                                                                                            \
-        for (int k = 0; k < count; ++k) sum[k] = POINTS(plane, V)(c + k * apart, sy);            \
-    }                                                                                            \
-    static inline void POINTS(points_3d7p, V)(V *sum, const META_T *c, meta_i64 sz, meta_i64 sy, \
-                                              int count)                                         \
-    {                                                                                            \
-        V plane[SWEEP_ROWS + 2];                                                                 \
-        for (int k = 0; k < count + 2; ++k) plane[k] = AT(V, c + (k - 1) * sz);                  \
-        for (int k = 0; k < count; ++k)                                                          \
-            sum[k] = (((((plane[k] + AT(V, c + k * sz - 1)) + AT(V, c + k * sz - sy)) +          \
-                        plane[k + 1]) + AT(V, c + k * sz + sy)) + AT(V, c + k * sz + 1)) +       \
-                     plane[k + 2];                                                               \
-    }                                                                                            \
-    static inline void POINTS(points_3d27p, V)(V *sum, const META_T *c, meta_i64 sz, meta_i64 sy, \
-                                               int count)                                        \
-    {                                                                                            \
-        V plane[SWEEP_ROWS + 2];                                                                 \
-        for (int k = 0; k < count + 2; ++k) plane[k] = POINTS(plane, V)(c + (k - 1) * sz, sy);   \
-        for (int k = 0; k < count; ++k) sum[k] = (plane[k] + plane[k + 1]) + plane[k + 2];       \
+    }                                                                                              \
+    static inline V POINTS(plane, V)(const META_T *c, meta_i64 sy)                                 \
+    {                                                                                              \
+        V sum = (AT(V, c - 1 - sy) + AT(V, c - 1)) + AT(V, c - 1 + sy);                            \
+        for (int x = 0; x < 2; ++x)                                                                \
+            sum = ((sum + AT(V, c + x - sy)) + AT(V, c + x)) + AT(V, c + x + sy);                  \
+        return sum;                                                                                \
+    }                                                                                              \
+    static inline void POINTS(points_2d9p, V)(V * sum, const META_T *c, meta_i64 apart,            \
+                                              meta_i64 sy, int count)                              \
+    {                                                                                              \
+        for (int k = 0; k < count; ++k) sum[k] = POINTS(plane, V)(c + k * apart, sy);              \
+    }                                                                                              \
+    static inline void POINTS(points_3d7p, V)(V * sum, const META_T *c, meta_i64 sz, meta_i64 sy,  \
+                                              int count)                                           \
+    {                                                                                              \
+        V plane[SWEEP_ROWS + 2];                                                                   \
+        for (int k = 0; k < count + 2; ++k) plane[k] = AT(V, c + (k - 1) * sz);                    \
+        for (int k = 0; k < count; ++k)                                                            \
+            sum[k] =                                                                               \
+                (((((plane[k] + AT(V, c + k * sz - 1)) + AT(V, c + k * sz - sy)) + plane[k + 1]) + \
+                  AT(V, c + k * sz + sy)) +                                                        \
+                 AT(V, c + k * sz + 1)) +                                                          \
+                plane[k + 2];                                                                      \
+    }                                                                                              \
+    static inline void POINTS(points_3d27p, V)(V * sum, const META_T *c, meta_i64 sz, meta_i64 sy, \
+                                               int count)                                          \
+    {                                                                                              \
+        V plane[SWEEP_ROWS + 2];                                                                   \
+        for (int k = 0; k < count + 2; ++k) plane[k] = POINTS(plane, V)(c + (k - 1) * sz, sy);     \
+        for (int k = 0; k < count; ++k) sum[k] = (plane[k] + plane[k + 1]) + plane[k + 2];         \
     }
 
 STENCIL_POINTS(META_T)
 STENCIL_POINTS(VECTOR)
 
 /* `count` rows: the cells before the first vector of results that is aligned, the vectors, and the
- * rest. `count`, `stream` and whether there is a result are constants, so that each use of it is code
- * of its own. */
-#define STENCIL_ROWS(name, n, flat, shares)                                                      \
-    static inline __attribute__((always_inline)) void NAME(rows_##name)(                         \
-        const sweep_piece *p, int count, int stream, lanes_sum *result)                          \
-    {                                                                                            \
-        enum { LANES = VECTOR_BYTES / sizeof(META_T) };                                          \
-        const meta_i64 out_apart = p->out_apart, in_apart = p->in_apart, across = p->across,     \
-                       cells = p->cells;                                                         \
-        META_T *out = p->out;                                                                    \
-        const META_T *in = p->in;                                                                \
-        const size_t head = p->aligned ? -(uintptr_t)out % VECTOR_BYTES / sizeof(META_T) : 0;    \
-        lanes_sum sums = {.rest = {0}};                                                          \
-        META_T one[SWEEP_ROWS];                                                                  \
-        meta_i64 i = 0, end = (meta_i64)head < cells ? (meta_i64)head : cells;                   \
-        if (result && count == SWEEP_ROWS) sums = *result;                                       \
-        else if (result) {                                                                       \
-            sums.of[0] = result->of[p->first];                                                   \
-            sums.rest[0] = result->rest[p->first];                                               \
-        }                                                                                        \
-        for (;;) {                                                                               \
-            for (; i < end; ++i) {                                                               \
-                POINTS(points_##name, META_T)(one, in + i, in_apart, across, count);             \
-                for (int k = 0; k < count; ++k) {                                                \
-                    out[i + k * out_apart] = one[k] /= (META_T)(n);                              \
-                    if (result) sums.rest[k] += (double)one[k];                                  \
-                }                                                                                \
-            }                                                                                    \
-            if (end == cells) break;                                                             \
-            for (; i + LANES <= cells; i += LANES) {                                             \
-                VECTOR many[SWEEP_ROWS];                                                         \
-                POINTS(points_##name, VECTOR)(many, in + i, in_apart, across, count);            \
-                for (int k = 0; k < count; ++k) {                                                \
-                    many[k] /= (META_T)(n);                                                      \
-                    if (stream) vector_stream(out + i + k * out_apart, &many[k]);                \
-                    else *(VECTOR *)(out + i + k * out_apart) = many[k];                         \
-                    if (result) NAME(lanes_add)(&sums, k, many[k]);                              \
-                }                                                                                \
-            }                                                                                    \
-            end = cells;                                                                         \
-        }                                                                                        \
-        if (result && count == SWEEP_ROWS) *result = sums;                                       \
-        else if (result) {                                                                       \
-            result->of[p->first] = sums.of[0];                                                   \
-            result->rest[p->first] = sums.rest[0];                                               \
-        }                                                                                        \
-    }                                                                                            \
-                                                                                                 \
-    static void NAME(piece_##name)(const sweep_piece *p)                                         \
-    {                                                                                            \
-        const int four = p->rows == SWEEP_ROWS, stream = p->stream && four;                      \
-        if (stream && p->sum) ROWS(name, SWEEP_ROWS, 1, p->sum);                                 \
-        else if (stream) ROWS(name, SWEEP_ROWS, 1, NULL);                                        \
-        else if (four && p->sum) ROWS(name, SWEEP_ROWS, 0, p->sum);                              \
-        else if (four) ROWS(name, SWEEP_ROWS, 0, NULL);                                          \
-        else if (p->sum) ROWS(name, 1, 0, p->sum);                                               \
-        else ROWS(name, 1, 0, NULL);                                                             \
-    }                                                                                            \
-                                                                                                 \
-    static const sweep_stencil NAME(sweep_##name) = {NAME(piece_##name), flat, shares,           \
-                                                     sizeof(META_T)};                            \
-    static void NAME(cpu_##name)(const meta_work *w)                                             \
-    {                                                                                            \
-        if (sweep_is_plain(w, &NAME(sweep_##name))) NAME(stencil_##name)(w);                     \
-        else sweep(w, &NAME(sweep_##name), NULL);                                                \
-    }                                                                                            \
-    static void NAME(cpu_##name##_sum)(const meta_work *w)                                       \
-    {                                                                                            \
+ * rest. `count`, `stream` and whether there is a result are constants, so that each use of it is
+ * code of its own. */
+#define STENCIL_ROWS(name, n, flat, shares)                                                        \
+    static inline __attribute__((always_inline)) void NAME(rows_##name)(                           \
+        const sweep_piece *p, int count, int stream, lanes_sum *result)                            \
+    {                                                                                              \
+        enum { LANES = VECTOR_BYTES / sizeof(META_T) };                                            \
+        const meta_i64 out_apart = p->out_apart, in_apart = p->in_apart, across = p->across,       \
+                       cells = p->cells;                                                           \
+        META_T *out = p->out;                                                                      \
+        const META_T *in = p->in;                                                                  \
+        const size_t head = p->aligned ? -(uintptr_t)out % VECTOR_BYTES / sizeof(META_T) : 0;      \
+        lanes_sum sums = {.rest = {0}};                                                            \
+        META_T one[SWEEP_ROWS];                                                                    \
+        meta_i64 i = 0, end = (meta_i64)head < cells ? (meta_i64)head : cells;                     \
+        if (result && count == SWEEP_ROWS) sums = *result;                                         \
+        else if (result) {                                                                         \
+            sums.of[0] = result->of[p->first];                                                     \
+            sums.rest[0] = result->rest[p->first];                                                 \
+        }                                                                                          \
+        for (;;) {                                                                                 \
+            for (; i < end; ++i) {                                                                 \
+                POINTS(points_##name, META_T)(one, in + i, in_apart, across, count);               \
+                for (int k = 0; k < count; ++k) {                                                  \
+                    out[i + k * out_apart] = one[k] /= (META_T)(n);                                \
+                    if (result) sums.rest[k] += (double)one[k];                                    \
+                }                                                                                  \
+            }                                                                                      \
+            if (end == cells) break;                                                               \
+            for (; i + LANES <= cells; i += LANES) {                                               \
+                VECTOR many[SWEEP_ROWS];                                                           \
+                POINTS(points_##name, VECTOR)(many, in + i, in_apart, across, count);              \
+                for (int k = 0; k < count; ++k) {                                                  \
+                    many[k] /= (META_T)(n);                                                        \
+                    if (stream) vector_stream(out + i + k * out_apart, &many[k]);                  \
+                    else *(VECTOR *)(out + i + k * out_apart) = many[k];                           \
+                    if (result) NAME(lanes_add)(&sums, k, many[k]);                                \
+                }                                                                                  \
+            }                                                                                      \
+            end = cells;                                                                           \
+        }                                                                                          \
+        if (result && count == SWEEP_ROWS) *result = sums;                                         \
+        else if (result) {                                                                         \
+            result->of[p->first] = sums.of[0];                                                     \
+            result->rest[p->first] = sums.rest[0];                                                 \
+        }                                                                                          \
+    }                                                                                              \
+                                                                                                   \
+    static void NAME(piece_##name)(const sweep_piece *p)                                           \
+    {                                                                                              \
+        const int four = p->rows == SWEEP_ROWS, stream = p->stream && four;                        \
+        if (stream && p->sum) ROWS(name, SWEEP_ROWS, 1, p->sum);                                   \
+        else if (stream) ROWS(name, SWEEP_ROWS, 1, NULL);                                          \
+        else if (four && p->sum) ROWS(name, SWEEP_ROWS, 0, p->sum);                                \
+        else if (four) ROWS(name, SWEEP_ROWS, 0, NULL);                                            \
+        else if (p->sum) ROWS(name, 1, 0, p->sum);                                                 \
+        else ROWS(name, 1, 0, NULL);                                                               \
+    }                                                                                              \
+                                                                                                   \
+    static const sweep_stencil NAME(sweep_##name) = {NAME(piece_##name), flat, shares,             \
+                                                     sizeof(META_T)};                              \
+    static void NAME(cpu_##name)(const meta_work *w)                                               \
+    {                                                                                              \
+        if (sweep_is_plain(w, &NAME(sweep_##name))) NAME(stencil_##name)(w);                       \
+        else sweep(w, &NAME(sweep_##name), NULL);                                                  \
+    }                                                                                              \
+    static void NAME(cpu_##name##_sum)(const meta_work *w)                                         \
+    {                                                                                              \
         lanes_sum sum = {.rest = {0}};                                                             \
-        if (sweep_is_plain(w, &NAME(sweep_##name))) {                                            \
-            NAME(stencil_##name##_sum)(w);                                                       \
-            return;                                                                              \
-        }                                                                                        \
-        sweep(w, &NAME(sweep_##name), &sum);                                                     \
-        *(double *)w->partial = lanes_total(&sum);                                               \
+        if (sweep_is_plain(w, &NAME(sweep_##name))) {                                              \
+            NAME(stencil_##name##_sum)(w);                                                         \
+            return;                                                                                \
+        }                                                                                          \
+        sweep(w, &NAME(sweep_##name), &sum);                                                       \
+        *(double *)w->partial = lanes_total(&sum);                                                 \
     }
 #define ROWS(name, count, stream, sum) NAME(rows_##name)(p, count, stream, sum)
 

@@ -110,7 +110,8 @@ void sweep(const meta_work *work, const sweep_stencil *stencil, void *sum)
         .out_across = s->layout[0].stride[1],
         .out_along = solid ? s->layout[0].stride[2] : 0,
         .in_along = solid ? s->layout[1].stride[2] : 0,
-        .piece = {.across = s->layout[1].stride[1], .aligned = aligned, .stream = stream, .sum = sum}};
+        .piece = {
+            .across = s->layout[1].stride[1], .aligned = aligned, .stream = stream, .sum = sum}};
     /* Whole planes together; what a share has of a plane before and after them by itself. */
     for (meta_i64 number = work->row[0]; number < work->row[1];) {
         const meta_row row = meta_row_first(s, number);

@@ -13,8 +13,7 @@ typedef struct variant {
 } variant;
 
 static const char *chosen = "baseline";
-/* Of the chosen one: a call of a few dozen cells takes hardly longer than looking for its kernel.
- */
+/* Those of the chosen variant, which are the kernel objects. */
 static openmp_kernel kernels[META_KERNEL_COUNT][META_TYPE_COUNT];
 
 static void choose(const variant *v)
@@ -61,8 +60,35 @@ const char *openmp_variant_name(void)
     return chosen;
 }
 
-openmp_kernel openmp_kernel_of(uint32_t kernel, uint32_t type)
+/* Sums are accumulated in a wider type, extremes in the elements' own. */
+static size_t partial_bytes(const meta_kernel_desc *desc, uint32_t type)
 {
-    if (kernel >= META_KERNEL_COUNT || type >= META_TYPE_COUNT) return (openmp_kernel){.run = NULL};
-    return kernels[kernel][type];
+    static const unsigned char accumulator[META_TYPE_COUNT] = {
+#define META_SUM_BYTES(NAME, name, bytes, wide, sum) [META_##NAME] = sizeof(meta_##sum),
+        META_ARITHMETIC_TYPES(META_SUM_BYTES)
+#undef META_SUM_BYTES
+    };
+    switch (desc->combine) {
+    case META_COMBINE_sum:
+        return accumulator[type];
+    case META_COMBINE_exact:
+        return META_EXACT_WORDS * sizeof(meta_i64);
+    default:
+        return meta_element_bytes(type);
+    }
+}
+
+meta_err openmp_kernel_create(meta_plugin_device *device, const meta_kernel_source *source,
+                              meta_plugin_kernel **kernel)
+{
+    const uint32_t number = source->desc->number, type = source->type;
+    (void)device;
+    if (source->text || number >= META_KERNEL_COUNT || type >= META_TYPE_COUNT ||
+        !kernels[number][type].run)
+        return openmp_host->fail(META_ERR_UNSUPPORTED,
+                                 "the OpenMP back end has no kernel %s for type %s",
+                                 source->desc->name, meta_element_name(type));
+    kernels[number][type].partial_bytes = partial_bytes(source->desc, type);
+    *kernel = (meta_plugin_kernel *)(void *)&kernels[number][type];
+    return META_OK;
 }

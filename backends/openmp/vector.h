@@ -43,17 +43,17 @@ typedef float half_f32 __attribute__((vector_size(VECTOR_BYTES / 2), aligned(4),
 #define VECTOR_OF_TWO(f, a, b) _mm_##f(a, b)
 #endif
 #ifdef VECTOR_OF_TWO
-#define VECTOR_EXTREME(name, type, f, is)                                        \
-    static inline vector_##type vector_##name##_##type(vector_##type a, vector_##type b) \
-    {                                                                            \
-        return (vector_##type)VECTOR_OF_TWO(f, a, b);                            \
+#define VECTOR_EXTREME(name, type, f, is)                                                          \
+    static inline vector_##type vector_##name##_##type(vector_##type a, vector_##type b)           \
+    {                                                                                              \
+        return (vector_##type)VECTOR_OF_TWO(f, a, b);                                              \
     }
 #else
-#define VECTOR_EXTREME(name, type, f, is)                                        \
-    static inline vector_##type vector_##name##_##type(vector_##type a, vector_##type b) \
-    {                                                                            \
-        for (size_t k = 0; k < sizeof a / sizeof a[0]; ++k) a[k] = a[k] is b[k] ? a[k] : b[k]; \
-        return a;                                                                \
+#define VECTOR_EXTREME(name, type, f, is)                                                          \
+    static inline vector_##type vector_##name##_##type(vector_##type a, vector_##type b)           \
+    {                                                                                              \
+        for (size_t k = 0; k < sizeof a / sizeof a[0]; ++k) a[k] = a[k] is b[k] ? a[k] : b[k];     \
+        return a;                                                                                  \
     }
 #endif
 VECTOR_EXTREME(min, f64, min_pd, <)

@@ -5,9 +5,5 @@
 
 const char *comm_type_name(uint32_t type)
 {
-#define NAME2(NAME, name)            [META_##NAME] = #name,
-#define NAME4(NAME, name, wide, sum) [META_##NAME] = #name,
-    static const char *const names[META_TYPE_COUNT] = {META_ARITHMETIC_TYPES(NAME4)
-                                                           META_SMALL_TYPES(NAME2)};
-    return type < META_TYPE_COUNT ? names[type] : "an unknown type";
+    return meta_element_name(type);
 }

@@ -16,33 +16,34 @@
 #include "meta_backend.h"
 
 /** Return early with an error. */
-#define META_TRY(expression)                           \
-    do {                                               \
-        const meta_err error_ = (expression);          \
-        if (error_ != META_OK) return error_;          \
+#define META_TRY(expression)                                                                       \
+    do {                                                                                           \
+        const meta_err error_ = (expression);                                                      \
+        if (error_ != META_OK) return error_;                                                      \
     } while (0)
 /** Begin a public function: the library must have been started. */
 #define META_ENTER() META_TRY(meta_enter(__func__))
 /** An output argument must be given. */
-#define META_NEED(argument)                                                             \
-    do {                                                                                \
-        if ((argument) == NULL)                                                         \
-            return meta_fail(META_ERR_ARGUMENT, "argument '%s' is NULL", #argument);    \
+#define META_NEED(argument)                                                                        \
+    do {                                                                                           \
+        if ((argument) == NULL)                                                                    \
+            return meta_fail(META_ERR_ARGUMENT, "argument '%s' is NULL", #argument);               \
     } while (0)
 /** A descriptor that grows: the caller's size must hold what the first version had. */
-#define META_NEED_DESC(desc, INIT)                                                              \
-    do {                                                                                        \
-        META_NEED(desc);                                                                        \
-        if ((desc)->size < sizeof *(desc))                                                      \
-            return meta_fail(META_ERR_ARGUMENT, "argument '%s' has size %zu: set it to " #INIT, \
-                             #desc, (desc)->size);                                              \
+#define META_NEED_DESC(desc, INIT)                                                                 \
+    do {                                                                                           \
+        META_NEED(desc);                                                                           \
+        if ((desc)->size < sizeof *(desc))                                                         \
+            return meta_fail(META_ERR_ARGUMENT, "argument '%s' has size %zu: set it to " #INIT,    \
+                             #desc, (desc)->size);                                                 \
     } while (0)
 
 /* error.c */
 meta_err meta_fail(meta_err code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 meta_err meta_fail_as(meta_err code, const char *message);
 void meta_call_name(const char *call);
-/** A copy of this thread's message for an operation that outlives the call; NULL where none fits. */
+/** A copy of this thread's message for an operation that outlives the call; NULL where none fits.
+ */
 char *meta_error_copy(void);
 
 /* log.c */
@@ -63,5 +64,10 @@ meta_err meta_enter(const char *call);
 int meta_started(void);
 /** How often the library has been started: thread-local state of an earlier life is stale. */
 unsigned meta_life(void);
+
+/* hooks.c */
+/** NULL takes them away. */
+void meta_hooks_set(const meta_hooks *hooks);
+const meta_hooks *meta_hooks_get(void);
 
 #endif

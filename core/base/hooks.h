@@ -23,8 +23,8 @@ typedef struct meta_hooks {
     meta_err (*allowed)(void);
     /** Complete all messages; the error of the first untracked one that failed. */
     meta_err (*flush)(void);
-    /** Exchanges that were finished but have not queued all their work yet: while it is 0, order() need
-     *  not be called. */
+    /** Exchanges that were finished but have not queued all their work yet: while it is 0, order()
+     * need not be called. */
     const _Atomic int *owing;
     /** Work that touches these bytes is about to be queued on a compute queue: queue before it what
      *  finished exchanges of the same bytes still owe, waiting for the messages where it must. */

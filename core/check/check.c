@@ -44,6 +44,7 @@ meta_err meta_check_read(void)
     if (value && strcmp(value, "0") != 0 && strcmp(value, "1") != 0)
         return meta_fail(META_ERR_ENVIRONMENT, "META_CHECK=%s: give 0 or 1", value);
     meta_check_on = value && *value == '1';
+    meta_observe(META_OBSERVER_CHECK, meta_check_on ? meta_compare_work : NULL);
     return META_OK;
 }
 
@@ -60,13 +61,20 @@ meta_err meta_raw_copy(meta_device *device, meta_copy_kind kind, void *host, voi
     const meta_ops *ops = &device->backend->ops;
     meta_plugin_queue *queue;
     meta_ticket ticket = NULL;
+    const meta_copy copy = {.size = sizeof copy,
+                            .kind = kind,
+                            .object = object,
+                            .offset = offset,
+                            .bytes = bytes,
+                            .host = host,
+                            .ticket = &ticket};
     if (!object) { /* the host's */
         if (kind == META_COPY_H2D) memcpy((void *)(uintptr_t)offset, host, bytes);
         else memcpy(host, (void *)(uintptr_t)offset, bytes);
         return META_OK;
     }
     META_TRY(meta_device_queue(device, META_QUEUE_COMPUTE, &queue));
-    META_TRY(ops->copy(queue, kind, host, object, offset, bytes, &ticket));
+    META_TRY(ops->copy(queue, &copy));
     if (!ticket) return META_OK;
     const meta_err error = ops->ticket_wait(ticket);
     ops->ticket_release(ticket);

@@ -27,8 +27,7 @@ meta_err meta_check_all(void);
 meta_err meta_quarantine_release(void);
 /** The same for want of memory; what is found is a warning. @return whether there was any */
 bool meta_quarantine_some(void);
-/** A launch, complete, between two looks at its buffers. */
-meta_err meta_launch_compared(bool comm, meta_device *device, meta_queue_kind queue,
-                              const meta_call *calls, size_t count, meta_ticket *ticket);
+/** The observer that runs each launch between two looks at its buffers. */
+meta_err meta_compare_work(meta_task *work);
 
 #endif

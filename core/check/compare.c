@@ -3,7 +3,7 @@
  *  META_CHECK=1, kernel by kernel: each runs alone, between two looks at every buffer that it is
  *  given. What it reads, and what it has no business with, must be the same before and after; where
  *  its result goes nothing may be read. */
-#include "core.h"
+#include "check/check.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -18,21 +18,6 @@
 #define MOST_COPIED ((uint64_t)64 << 20)
 #define MOST_SUMMED ((uint64_t)1 << 30)
 enum { MOST_BUFFERS = 64, MOST_RESULTS = 64, BLOCK = 1 << 18 };
-
-typedef struct kernel {
-    const char *name;
-    int operands;
-    bool reduces, maps;
-} kernel;
-
-static const kernel kernels[META_KERNEL_COUNT] = {
-#define META_MAP3(NAME, name, count)         [META_KERNEL_##NAME] = {#name, count, false, true},
-#define META_MAP4(NAME, name, count, finish) [META_KERNEL_##NAME] = {#name, count, true, false},
-    META_MOVE_KERNELS(META_MAP3) META_MAP_KERNELS(META_MAP3) META_REDUCTION_KERNELS(META_MAP4)
-        META_EXACT_KERNELS(META_MAP4)
-#undef META_MAP3
-#undef META_MAP4
-};
 
 /* A buffer of the launch at hand, which writes to some of its bytes: the others as they were. */
 typedef struct watched {
@@ -55,30 +40,6 @@ static watched list[MOST_BUFFERS];
 static result results[MOST_RESULTS];
 static int listed, resulting;
 static unsigned char now[BLOCK];
-
-/* The dimensions in which a stencil reaches over its box. */
-static int reach_of(uint32_t id)
-{
-    switch (id) {
-    case META_KERNEL_STENCIL_2D5P:
-    case META_KERNEL_STENCIL_2D9P:
-    case META_KERNEL_STENCIL_2D5P_SUM:
-    case META_KERNEL_STENCIL_2D9P_SUM:
-        return 2;
-    case META_KERNEL_STENCIL_3D7P:
-    case META_KERNEL_STENCIL_3D27P:
-    case META_KERNEL_STENCIL_3D7P_SUM:
-    case META_KERNEL_STENCIL_3D27P_SUM:
-        return 3;
-    default:
-        return 0;
-    }
-}
-
-static bool writes_first(uint32_t id)
-{
-    return kernels[id].maps || reach_of(id) > 0;
-}
 
 /* ------------------------------------------------------------------ the buffers */
 
@@ -104,13 +65,18 @@ static bool has_room(watched *w)
     return w->written && (w->before || w->sum);
 }
 
-/* The buffer in @p object that has its byte @p at; NULL where it is not compared. */
-static watched *watch(meta_device *device, void *object, uint64_t at)
+static bool is_in(const meta_allocation *a, const char *address)
+{
+    return (uint64_t)(address - (const char *)a->memory.address) < a->memory.bytes;
+}
+
+/* The buffer that holds @p address; NULL where it is not compared. */
+static watched *watch(const char *address)
 {
     watched found = {.before = NULL};
     for (int k = 0; k < listed; ++k)
-        if (list[k].of.memory.object == object && list[k].of.device == device) return &list[k];
-    if (listed == MOST_BUFFERS || !meta_registry_object(device, object, at, &found.of)) return NULL;
+        if (is_in(&list[k].of, address)) return &list[k];
+    if (listed == MOST_BUFFERS || !meta_registry_find(address, &found.of)) return NULL;
     if (found.of.memory.bytes > MOST_SUMMED || found.of.holds > 0) return NULL;
     if (!has_room(&found)) return forget_one(&found), NULL;
     meta_raw_place(&found.of, &found.object, &found.offset);
@@ -150,51 +116,53 @@ static void mark(watched *w, int64_t from, int64_t bytes, bool written, conflict
     }
 }
 
-/* Mark the elements of operand @p k, in the first dimensions with those @p around. */
-static void mark_space(watched *w, const meta_call *call, int k, int64_t bytes, int around,
-                       bool written, conflict *c)
+/* Mark the elements of operand @p k, and those around them that the kernel reaches. */
+static void mark_operand(watched *w, const meta_operation *op, uint32_t k, bool written,
+                         conflict *c)
 {
-    const meta_space *s = &call->space;
-    const int64_t *stride = s->stride[k];
-    const int64_t front = s->base[k] * bytes - (int64_t)w->of.front;
-    const int64_t first = around > 0 ? -1 : 0, count = s->extent[0] - 2 * first;
-    int64_t at[META_MAX_DIM] = {0};
-    for (int d = 1; d < around; ++d) at[d] = -1;
+    const meta_space *s = op->space;
+    const meta_operand_desc *desc = &op->call.desc->operand[k];
+    const meta_i64 *stride = meta_call_layout(&op->call, k)->stride;
+    const int64_t bytes = (int64_t)meta_element_bytes(op->call.type);
+    const int64_t front =
+        op->operand[k].span.address - (char *)w->of.memory.address + op->operand[k].start * bytes;
+    int64_t low[META_MAX_DIM] = {0}, high[META_MAX_DIM], at[META_MAX_DIM] = {0};
+    for (int d = 0; d < s->ndim; ++d) {
+        const bool reaches = d < META_REACH_DIMS;
+        at[d] = low[d] = reaches ? -desc->low[d] : 0;
+        high[d] = s->extent[d] + (reaches ? desc->high[d] : 0);
+    }
+    const int64_t count = high[0] - low[0];
     for (int d = 0; d < s->ndim;) {
-        int64_t element = first * stride[0];
+        int64_t element = low[0] * stride[0];
         for (d = 1; d < s->ndim; ++d) element += at[d] * stride[d];
         if (stride[0] == 1) mark(w, front + element * bytes, count * bytes, written, c);
         else
             for (int64_t n = 0; n < count; ++n)
                 mark(w, front + (element + n * stride[0]) * bytes, bytes, written, c);
-        for (d = 1; d < s->ndim && ++at[d] >= s->extent[d] + (d < around); ++d)
-            at[d] = d < around ? -1 : 0;
+        for (d = 1; d < s->ndim && ++at[d] >= high[d]; ++d) at[d] = low[d];
     }
 }
 
 /* What is only read matters where there are results. */
-static void mark_call(meta_device *device, const meta_call *call, conflict *c)
+static void mark_operation(const meta_operation *op, conflict *c)
 {
-    const kernel *of = &kernels[call->kernel];
-    size_t bytes = 1;
-    meta_type_check((meta_type)call->type, &bytes);
-    for (int k = 0; k < of->operands; ++k) {
-        watched *w = watch(device, call->object[k], (uint64_t)call->space.base[k] * bytes);
-        const bool out = k == 0 && writes_first(call->kernel);
-        const int around = out ? 0 : reach_of(call->kernel);
-        if (w && (out || resulting > 0)) mark_space(w, call, k, (int64_t)bytes, around, out, c);
+    for (uint32_t k = 0; k < op->call.desc->operands; ++k) {
+        const char *address = op->operand[k].span.address;
+        const bool out = op->call.desc->operand[k].access != META_ACCESS_IN;
+        watched *w = address ? watch(address) : NULL;
+        if (w && (out || resulting > 0)) mark_operand(w, op, k, out, c);
     }
 }
 
-static void mark_result(meta_device *device, const meta_call *call)
+static void mark_result(const meta_operation *op)
 {
-    size_t bytes = 1;
-    meta_type_check((meta_type)call->type, &bytes);
-    if (!kernels[call->kernel].reduces || call->result_host || !call->result_object) return;
-    watched *w = watch(device, call->result_object, call->result_offset);
-    const size_t room = meta_kernel_is_exact(call->kernel) ? META_EXACT_RESULT * 8 : bytes;
+    const size_t room = meta_element_bytes(op->call.type);
+    const char *address = op->result.span.address;
+    if (!op->call.result || op->where.host || !op->result.span.device || !address) return;
+    watched *w = watch(address);
     if (!w || resulting == MOST_RESULTS) return;
-    const uint64_t from = call->result_offset - w->of.front;
+    const uint64_t from = (uint64_t)(address - (char *)w->of.memory.address);
     set_bits(w->written, from, from + room);
     results[resulting++] = (result){w, from, from + room};
 }
@@ -310,35 +278,34 @@ static meta_err judge(const char *name)
     return META_OK;
 }
 
-/* A launch's own error is told as ever, by its ticket or by the queue's end: nobody waits for those
- * here. */
-static meta_err run(bool comm, meta_device *device, meta_queue_kind queue, const meta_call *calls,
-                    size_t count, meta_ticket *ticket)
+/* A launch's own error is reported as ever, by its ticket or when the queue is finished: neither is
+ * waited for here. */
+static meta_err run(meta_task *work)
 {
-    const char *name = count > 0 ? kernels[calls[0].kernel].name : "nothing";
-    const bool tracked = ticket != META_NO_TICKET;
-    meta_ticket own = NULL;
+    const size_t count = work->launch.count;
+    const char *name = count > 0 ? work->launch.calls->desc->name : "nothing";
+    meta_ticket *const ticket = work->launch.ticket;
     conflict met = {.with = NULL};
-    for (size_t k = 0; k < count; ++k) mark_result(device, &calls[k]);
-    for (size_t k = 0; k < count; ++k) mark_call(device, &calls[k], &met);
+    for (size_t k = 0; k < count; ++k) mark_result(meta_task_operation(work, k));
+    for (size_t k = 0; k < count; ++k) mark_operation(meta_task_operation(work, k), &met);
     META_TRY(results_apart(name, &met));
     /* The copies for comparison are behind all work on both queues. */
-    META_TRY(meta_queue_after(device, META_QUEUE_COMPUTE, META_QUEUE_HALO));
+    META_TRY(meta_queue_after(work->device, META_QUEUE_COMPUTE, META_QUEUE_HALO));
     for (int k = 0; k < listed; ++k) META_TRY(remember(&list[k]));
-    META_TRY(
-        meta_launch_at_once(comm, device, queue, calls, count, tracked ? &own : META_NO_TICKET));
-    meta_err error = meta_queue_after(device, META_QUEUE_COMPUTE, META_QUEUE_HALO);
+    META_TRY(meta_queue_pass(work));
+    meta_err error = meta_queue_after(work->device, META_QUEUE_COMPUTE, META_QUEUE_HALO);
     if (error == META_OK) error = judge(name);
-    if (error == META_OK && tracked) return *ticket = own, META_OK;
-    if (own) device->backend->ops.ticket_release(own);
+    if (error == META_OK || !ticket) return error;
+    if (*ticket) work->device->backend->ops.ticket_release(*ticket);
+    *ticket = NULL;
     return error;
 }
 
-meta_err meta_launch_compared(bool comm, meta_device *device, meta_queue_kind queue,
-                              const meta_call *calls, size_t count, meta_ticket *ticket)
+meta_err meta_compare_work(meta_task *work)
 {
+    if (work->is_copy) return meta_queue_pass(work);
     pthread_mutex_lock(&lock);
-    const meta_err error = run(comm, device, queue, calls, count, ticket);
+    const meta_err error = run(work);
     forget();
     pthread_mutex_unlock(&lock);
     return error;

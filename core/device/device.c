@@ -34,6 +34,8 @@ void meta_device_free(meta_device *device)
         meta_staging_trim(device);
         meta_pool_close(device);
         meta_exact_close(device);
+        meta_workspace_close(device);
+        meta_kernels_close(device);
         for (int k = META_QUEUE_COUNT - 1; k >= 0; --k)
             if (device->queue[k]) device->backend->ops.queue_destroy(device->queue[k]);
         device->backend->ops.close(device->plugin);
@@ -66,8 +68,10 @@ static meta_err open_now(meta_device *device, const meta_state *state)
     if (error != META_OK) return ops->close(device->plugin), error;
     device->queue[META_QUEUE_COMPUTE] = queue;
     meta_pool_open(device);
-    error = list_open(device);
+    error = meta_kernels_open(device);
+    if (error == META_OK) error = list_open(device);
     if (error != META_OK) {
+        meta_kernels_close(device);
         meta_pool_close(device);
         device->queue[META_QUEUE_COMPUTE] = NULL;
         ops->queue_destroy(queue);

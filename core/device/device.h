@@ -22,17 +22,17 @@ bool meta_cores_near(const char *pci, meta_cores *cores);
 typedef struct meta_backend {
     char name[32];
     meta_mode mode;
-    bool looked_for;            /**< the members below are settled */
+    bool looked_for; /**< the members below are settled */
     bool usable;
-    bool started;               /**< its init succeeded */
-    const meta_plugin *plugin;  /**< NULL where it could not be loaded */
-    meta_ops ops;               /**< the plugin's, zero where it has none */
+    bool started;              /**< its init succeeded */
+    const meta_plugin *plugin; /**< NULL where it could not be loaded */
+    meta_ops ops;              /**< the plugin's, zero where it has none */
     char path[1024], reason[256];
     int devices;
-    meta_device **device;       /**< `devices` of them */
+    meta_device **device; /**< `devices` of them */
 } meta_backend;
-/** The back end called @p name, looked for; NULL where no plugin has that name and it is none of the
- *  known ones. */
+/** The back end called @p name, looked for; NULL where no plugin has that name and it is none of
+ * the known ones. */
 meta_backend *meta_backend_named(const char *name);
 meta_backend *meta_backend_of(meta_mode mode);
 meta_backend *meta_backend_at(int index);
@@ -44,7 +44,8 @@ void meta_backends_close(void);
 typedef struct meta_block meta_block;
 typedef struct meta_pool {
     pthread_mutex_t lock;
-    uint64_t limit, kept, blocks, held, held_peak, reused, made, returned; /**< see meta_pool_desc */
+    uint64_t limit, kept, blocks, held, held_peak, reused, made,
+        returned; /**< see meta_pool_desc */
     meta_block *youngest, *oldest;
     meta_block *class[64 * 8];
 } meta_pool;
@@ -73,8 +74,10 @@ struct meta_device {
     meta_pool pool;
     struct meta_staging *staging; /**< free blocks */
     uint64_t staging_kept;        /**< bytes in them */
-    struct meta_exact_store *exact; /**< of reproducible sums; NULL until there was one */
-    meta_device_clock clock;        /**< how its clock and the host's go together */
+    struct meta_device_kernels *kernels;
+    struct meta_workspace *workspaces;
+    void *exact;             /**< host memory for exact sums; NULL until there was one */
+    meta_device_clock clock; /**< how its clock and the host's go together */
     /** Bytes a second; 0: not measured, less: not to be had. */
     double copy_limit[META_LIMIT_COUNT];
 };

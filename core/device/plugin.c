@@ -89,18 +89,17 @@ static const char *missing(const meta_ops *ops)
     NEED(wrap);
     NEED(unwrap);
     if (ops->host_alloc) NEED(host_free);
+    NEED(kernel_create);
     NEED(queue_create);
     NEED(queue_destroy);
     NEED(queue_finish);
     NEED(queue_after);
+    NEED(queue_wait);
     NEED(copy);
     NEED(launch);
     NEED(ticket_test);
     NEED(ticket_wait);
     NEED(ticket_release);
-    if (ops->size < offsetof(meta_ops, stamp_release) + sizeof ops->stamp_release) return NULL;
-    if (ops->launch_timed) NEED(copy_timed);
-    if (ops->copy_timed) NEED(launch_timed);
     if (ops->stamp_read) NEED(stamp_release);
 #undef NEED
     return NULL;
@@ -111,14 +110,14 @@ static bool abi_fits(const meta_plugin *plugin, meta_backend *backend)
     char *reason = backend->reason;
     const size_t room = sizeof backend->reason;
     if (plugin->magic != META_PLUGIN_MAGIC)
-        snprintf(reason, room, "its meta_plugin_v1 is not a libmeta plugin");
+        snprintf(reason, room, "its meta_plugin_v2 is not a libmeta plugin");
     else if (plugin->abi_major != META_PLUGIN_ABI_MAJOR)
         snprintf(reason, room,
                  "it was built for plugin ABI %u, this libmeta has ABI %u: rebuild it",
                  plugin->abi_major, META_PLUGIN_ABI_MAJOR);
     else if (plugin->size < sizeof *plugin || !plugin->ops ||
              plugin->ops->size <
-                 offsetof(meta_ops, ticket_release) + sizeof plugin->ops->ticket_release)
+                 offsetof(meta_ops, stamp_release) + sizeof plugin->ops->stamp_release)
         snprintf(reason, room, "its tables are smaller than ABI %u.0 asks for: rebuild it",
                  META_PLUGIN_ABI_MAJOR);
     else if (!plugin->name || strcmp(plugin->name, backend->name) != 0)
@@ -142,9 +141,9 @@ static void open_module(meta_backend *backend)
         return;
     }
     /* It stays open whatever is found: its runtime may have threads of its own by now. */
-    plugin = dlsym(module, "meta_plugin_v1");
+    plugin = dlsym(module, "meta_plugin_v2");
     if (!plugin)
-        snprintf(backend->reason, sizeof backend->reason, "it has no symbol meta_plugin_v1");
+        snprintf(backend->reason, sizeof backend->reason, "it has no symbol meta_plugin_v2");
     else if (abi_fits(plugin, backend)) backend->plugin = plugin;
 }
 

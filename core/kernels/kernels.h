@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file kernels.h
- *  Kernels: their descriptors, the objects that back ends make of them, and an operation as data. */
+ *  Kernels: their descriptors, the objects that back ends make of them, and an operation as data.
+ */
 #ifndef META_CORE_KERNELS_H
 #define META_CORE_KERNELS_H
 
-#include "memory/memory.h"
 #include "kernels/operation.h"
+#include "memory/memory.h"
 
 /* descriptors.c */
 extern const meta_kernel_desc meta_kernel_table[META_KERNEL_COUNT];
@@ -23,8 +24,8 @@ void meta_operation_begin(meta_builtin *b, meta_kernel_id kernel, meta_type type
                           const meta_face *shape);
 /** The layout of operand @p k: that of @p face, or packed where it is NULL. */
 void meta_operand_lay(meta_operation *op, uint32_t k, const meta_face *face);
-/** Operand @p k is the section @p face, or where that is NULL as many packed elements, of the device
- *  buffer at @p ptr. */
+/** Operand @p k is the section @p face, or where that is NULL as many packed elements, of the
+ * device buffer at @p ptr. */
 meta_err meta_operand_set(meta_operation *op, uint32_t k, const void *ptr, const meta_face *face,
                           const char *name);
 /** Operand @p k is the cells of @p box of the device buffer at @p ptr, with those around them that
@@ -37,8 +38,8 @@ void meta_operation_value(meta_operation *op, const void *value);
 meta_err meta_operation_result(meta_operation *op, void *ptr, const char *name);
 /** What is written overlaps nothing else, unless it is read at the same places alone. */
 meta_err meta_operation_check_overlap(const meta_operation *op);
-/** Merge dimensions that are contiguous in all operands and drop those of extent 1, where the kernel
- *  does not use the grid's dimensions itself. */
+/** Merge dimensions that are contiguous in all operands and drop those of extent 1, where the
+ * kernel does not use the grid's dimensions itself. */
 void meta_operation_compact(meta_operation *op);
 /** The bytes of buffers that the operation may read or write, its result included: at most
  *  META_MAX_OPERANDS + 1 ranges. @return how many */

@@ -6,17 +6,12 @@
 
 #include <inttypes.h>
 
-static const unsigned char type_bytes[META_TYPE_COUNT] = {
-    [META_F64] = 8, [META_F32] = 4, [META_I64] = 8, [META_U64] = 8, [META_I32] = 4,
-    [META_U32] = 4, [META_I16] = 2, [META_U16] = 2, [META_I8] = 1,  [META_U8] = 1,
-};
-
 meta_err meta_type_check(meta_type type, size_t *bytes)
 {
     if ((int)type < 0 || type >= META_TYPE_COUNT)
         return meta_fail(META_ERR_TYPE, "argument 'type' is %d, which is no element type",
                          (int)type);
-    *bytes = type_bytes[type];
+    *bytes = meta_element_bytes((uint32_t)type);
     return META_OK;
 }
 
@@ -244,5 +239,6 @@ meta_err meta_no_overlap_face(const meta_span *packed, int64_t count, const meta
 {
     int64_t low, high;
     META_TRY(meta_face_reach(face, "face", &low, &high));
-    return meta_no_overlap(packed, 0, count - 1, "packed", buf, low, high, "buf", type_bytes[type]);
+    return meta_no_overlap(packed, 0, count - 1, "packed", buf, low, high, "buf",
+                           meta_element_bytes((uint32_t)type));
 }

@@ -27,16 +27,16 @@ void meta_site_take(meta_site *site, const void *caller);
 /** NULL: none. */
 void meta_label_copy(char to[META_LABEL_BYTES], const char *label);
 enum { META_NOTE_ROOM = 352 };
-/** ` ("density", allocated at solver.c:41)`, to stand behind the mention of a buffer, or nothing; with
- *  where it was @p freed. @return words */
+/** ` ("density", allocated at solver.c:41)`, to stand behind the mention of a buffer, or nothing;
+ * with where it was @p freed. @return words */
 const char *meta_note_text(const meta_note *note, bool freed, char words[META_NOTE_ROOM]);
 
 /** The last part of a path, which says most. */
 const char *meta_file_name(const char *path);
 
 /* caller.c */
-/** The program's call that led to this one, outside libmeta's own shared libraries, or @p caller where
- *  that cannot be told. It unwinds the stack, which takes microseconds. */
+/** The program's call that led to this one, outside libmeta's own shared libraries, or @p caller
+ * where that cannot be told. It unwinds the stack, which takes microseconds. */
 const void *meta_caller_outside(const void *caller);
 
 /* registry.c */
@@ -60,24 +60,18 @@ const char *meta_registry_words(const void *ptr, char words[META_NOTE_ROOM]);
 /** The buffer that holds @p ptr; false where none does. */
 bool meta_registry_find(const void *ptr, meta_allocation *found);
 void meta_registry_hold(const void *ptr, int change);
-/** The buffer with byte @p at of a device's memory object; false where none has. */
-bool meta_registry_object(const meta_device *device, const void *object, uint64_t at,
-                          meta_allocation *found);
-/** What a buffer is called that has bytes of a memory object. */
+/** The label of the buffer around an address. */
 typedef struct meta_called {
-    const void *object;
-    uint64_t first, end;          /**< its bytes of the object */
+    const char *first, *end;      /**< its addresses */
     char label[META_LABEL_BYTES]; /**< empty where it has none, or there is no such buffer */
 } meta_called;
 /** Whether any buffer may have a label. */
 bool meta_registry_labelled(void);
-/** What the buffer with byte @p at of a device's memory object is called. */
-void meta_registry_label(const meta_device *device, const void *object, uint64_t at,
-                         meta_called *called);
+void meta_registry_label(const void *address, meta_called *called);
 /** Call @p function for every buffer; it must not come back to the registry. */
 void meta_registry_each(void (*function)(const meta_allocation *, void *), void *with);
-/** Take any buffer out, for the end of the library's life, with its note in words; false when there is
- *  none left. */
+/** Take any buffer out, for the end of the library's life, with its note in words; false when there
+ * is none left. */
 bool meta_registry_drain(meta_allocation *taken, char words[META_NOTE_ROOM]);
 void meta_registry_forget(void);
 /** Live device memory at @p ptr: META_ERR_POINTER says what is there instead. */
@@ -97,8 +91,8 @@ void meta_face_of_box(meta_face *face, const meta_box *box);
 /** A span of `count` elements, or of a face's, at @p ptr. */
 meta_err meta_resolve(const void *ptr, int64_t count, meta_type type, const char *name,
                       meta_span *span);
-meta_err meta_resolve_face(const void *ptr, const meta_face *face, meta_type type,
-                           const char *name, meta_span *span);
+meta_err meta_resolve_face(const void *ptr, const meta_face *face, meta_type type, const char *name,
+                           meta_span *span);
 meta_err meta_resolve_box(const void *ptr, const meta_box *box, meta_type type, const char *name,
                           meta_span *span);
 meta_err meta_resolve_any(const void *ptr, int64_t count, meta_type type, const char *name,

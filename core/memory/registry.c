@@ -241,39 +241,15 @@ bool meta_registry_labelled(void)
     return labelled;
 }
 
-/* The buffer with byte @p at of a device's memory object. Where addresses are the device's own,
- * they lead to it. With the lock held. */
-static const meta_allocation *of_object(const meta_device *device, const void *object, uint64_t at)
+void meta_registry_label(const void *address, meta_called *called)
 {
-    const meta_allocation *a = holding((const void *)((uintptr_t)object + at));
-    if (a && a->kind != META_MEMORY_HOST && a->device == device && a->memory.object == object)
-        return a;
-    for (a = table; a < table + count; ++a)
-        if (a->kind != META_MEMORY_HOST && a->device == device && a->memory.object == object &&
-            at >= a->front && at - a->front < a->memory.bytes)
-            return a;
-    return NULL;
-}
-
-bool meta_registry_object(const meta_device *device, const void *object, uint64_t at,
-                          meta_allocation *found)
-{
+    *called = (meta_called){.first = address, .end = address};
+    if (!address) return;
     pthread_rwlock_rdlock(&lock);
-    const meta_allocation *a = of_object(device, object, at);
-    if (a) *found = *a;
-    pthread_rwlock_unlock(&lock);
-    return a != NULL;
-}
-
-void meta_registry_label(const meta_device *device, const void *object, uint64_t at,
-                         meta_called *called)
-{
-    pthread_rwlock_rdlock(&lock);
-    const meta_allocation *a = of_object(device, object, at);
-    *called = (meta_called){.object = object, .first = at, .end = at + 1};
+    const meta_allocation *a = holding(address);
     if (a) {
-        called->first = a->front;
-        called->end = a->front + a->memory.bytes;
+        called->first = base_of(a);
+        called->end = base_of(a) + a->memory.bytes;
         meta_label_copy(called->label, a->note ? a->note->label : NULL);
     }
     pthread_rwlock_unlock(&lock);

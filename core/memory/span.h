@@ -14,7 +14,7 @@ typedef struct meta_span {
     void *object;    /**< native memory object */
     uint64_t offset; /**< bytes from its beginning */
     uint64_t room;   /**< bytes from there to the end of the buffer */
-    char *address;   /**< what the application sees; the data itself where the device is a host one */
+    char *address; /**< what the application sees; the data itself where the device is a host one */
     uint64_t before; /**< bytes from the beginning of the buffer, which may lie inside the object */
 } meta_span;
 

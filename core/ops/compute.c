@@ -1,31 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file compute.c
  *  Operations that compute on the cells of a box: stencils, reductions, dot product, axpy. */
-#include "core.h"
+#include "ops/ops.h"
 
-#include <float.h>
-#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
-/* ------------------------------------------------------------------ where a result goes */
-
-/* Let @p call leave its result at @p ptr, the argument @p name: host memory or the operands'
- * device. */
-static meta_err result_at(meta_call *call, void *ptr, const char *name, meta_type type,
-                          const meta_span *operand, const char *operand_name)
+/* What every operation of this file checks first. */
+static meta_err check(const meta_box *box, meta_type type, size_t *bytes)
 {
-    meta_span span;
-    int is_device;
-    META_TRY(meta_resolve_any(ptr, 1, type, name, &is_device, &span));
-    if (!is_device) {
-        call->result_host = ptr;
-        return META_OK;
-    }
-    META_TRY(meta_same_device(&span, name, operand, operand_name));
-    call->result_object = span.object;
-    call->result_offset = span.offset;
-    return META_OK;
+    META_TRY(meta_type_arithmetic(type, bytes));
+    return meta_box_check(box, "box");
 }
 
 /* Element i of a row of identities: of the sum, the minimum and the maximum. */
@@ -38,7 +23,7 @@ static void identity(meta_op op, meta_type type, void *value)
     const meta_i32 i32[] = {0, INT32_MAX, INT32_MIN};
     const meta_u32 u32[] = {0, UINT32_MAX, 0};
     switch (type) {
-#define META_COPY_IDENTITY(NAME, name, wide, sum)                                                  \
+#define META_COPY_IDENTITY(NAME, name, bytes, wide, sum)                                           \
     case META_##NAME:                                                                              \
         memcpy(value, &name[op], sizeof *name);                                                    \
         break;
@@ -51,226 +36,116 @@ static void identity(meta_op op, meta_type type, void *value)
 
 /* The result of a reduction over nothing. */
 static meta_err result_of_nothing(void *result, const char *name, meta_op op, meta_type type,
-                                  size_t bytes, meta_event *done)
+                                  meta_event *done)
 {
+    const meta_face one = {.count = 1, .size = {1}, .stride = {1}};
     unsigned char value[8];
+    meta_builtin b;
     meta_span span;
     int is_device;
     META_TRY(meta_resolve_any(result, 1, type, name, &is_device, &span));
     meta_exact_forget(result, 1);
     identity(op, type, value);
     if (!is_device) {
-        memcpy(result, value, bytes);
+        memcpy(result, value, meta_element_bytes(type));
         return meta_submit_nothing(done);
     }
-    const meta_face one = {.count = 1, .size = {1}, .stride = {1}};
-    meta_call call;
-    meta_call_begin(&call, META_KERNEL_FILL, type, &one);
-    meta_call_operand(&call, 0, &span, &one);
-    memcpy(call.scalar, value, bytes);
-    return meta_submit(span.device, &call, 1, done);
+    meta_operation_begin(&b, META_KERNEL_FILL, type, &one);
+    META_TRY(meta_operand_set(&b.op, 0, result, &one, name));
+    meta_operation_value(&b.op, value);
+    return meta_run(&b.op, done);
 }
 
 /* ------------------------------------------------------------------ stencils */
 
-typedef struct stencil {
-    int ndim;
-    meta_kernel_id plain, with_sum;
-} stencil;
-
-static const stencil stencils[META_STENCIL_COUNT] = {
-    [META_2D5P] = {2, META_KERNEL_STENCIL_2D5P, META_KERNEL_STENCIL_2D5P_SUM},
-    [META_2D9P] = {2, META_KERNEL_STENCIL_2D9P, META_KERNEL_STENCIL_2D9P_SUM},
-    [META_3D7P] = {3, META_KERNEL_STENCIL_3D7P, META_KERNEL_STENCIL_3D7P_SUM},
-    [META_3D27P] = {3, META_KERNEL_STENCIL_3D27P, META_KERNEL_STENCIL_3D27P_SUM},
-};
-
-/* The box with the cells around it that the stencil reads. */
-static meta_err box_read(const meta_box *box, const stencil *kind, meta_box *read)
-{
-    if (box->ndim < kind->ndim)
-        return meta_fail(META_ERR_ARGUMENT,
-                         "argument 'box' has %d dimensions, the stencil needs %d", box->ndim,
-                         kind->ndim);
-    *read = *box;
-    for (int d = 0; d < kind->ndim; ++d) {
-        if (box->start[d] < 1 || box->end[d] >= box->size[d])
-            return meta_fail(META_ERR_BOUNDS,
-                             "argument 'box', dimension %d: [%" PRId64 ", %" PRId64 ") of %" PRId64
-                             " leaves no cell for the stencil to reach over",
-                             d, box->start[d], box->end[d], box->size[d]);
-        --read->start[d];
-        ++read->end[d];
-    }
-    return META_OK;
-}
-
-/* In place of the stencil with a sum: the plain one, then the exact sum of what it wrote. */
-static meta_err stencil_then_sum(const meta_call *fused, meta_kernel_id plain, const meta_span *to,
-                                 const meta_face *cells, const void *address, meta_event *done)
-{
-    meta_call calls[2] = {*fused};
-    calls[0].kernel = (uint32_t)plain;
-    calls[0].result_host = calls[0].result_object = NULL;
-    meta_call_begin(&calls[1], META_KERNEL_EXACT_SUM, (meta_type)fused->type, cells);
-    meta_call_operand(&calls[1], 0, to, cells);
-    meta_call_compact(&calls[1], 1);
-    calls[1].result_host = fused->result_host;
-    calls[1].result_object = fused->result_object;
-    calls[1].result_offset = fused->result_offset;
-    return meta_submit_exact(to->device, calls, 2, address, done);
-}
-
 meta_err meta_stencil(void *out, const void *in, const meta_box *box, meta_stencil_kind kind,
                       meta_type type, void *sum, meta_event *done)
 {
-    meta_span to, from;
-    meta_box read;
-    meta_face cells, around;
-    int64_t to_low, to_high, from_low, from_high;
-    meta_call call;
+    static const meta_kernel_id plain[META_STENCIL_COUNT] = {[META_2D5P] = META_KERNEL_STENCIL_2D5P,
+                                                             [META_2D9P] = META_KERNEL_STENCIL_2D9P,
+                                                             [META_3D7P] = META_KERNEL_STENCIL_3D7P,
+                                                             [META_3D27P] =
+                                                                 META_KERNEL_STENCIL_3D27P};
+    static const meta_kernel_id with_sum[META_STENCIL_COUNT] = {
+        [META_2D5P] = META_KERNEL_STENCIL_2D5P_SUM,
+        [META_2D9P] = META_KERNEL_STENCIL_2D9P_SUM,
+        [META_3D7P] = META_KERNEL_STENCIL_3D7P_SUM,
+        [META_3D27P] = META_KERNEL_STENCIL_3D27P_SUM};
+    meta_builtin b;
+    meta_face cells;
     size_t bytes;
-    bool exact;
     META_ENTER();
-    META_TRY(meta_type_arithmetic(type, &bytes));
-    META_TRY(meta_box_check(box, "box"));
+    META_TRY(check(box, type, &bytes));
     if ((int)kind < 0 || kind >= META_STENCIL_COUNT)
         return meta_fail(META_ERR_ARGUMENT, "argument 'kind' is %d, which is no stencil",
                          (int)kind);
     if (meta_box_empty(box)) {
-        if (sum) return result_of_nothing(sum, "sum", META_SUM, type, bytes, done);
+        if (sum) return result_of_nothing(sum, "sum", META_SUM, type, done);
         return meta_submit_nothing(done);
     }
-    META_TRY(box_read(box, &stencils[kind], &read));
     meta_face_of_box(&cells, box);
-    meta_face_of_box(&around, &read);
-    META_TRY(meta_resolve_face(out, &cells, type, "out", &to));
-    META_TRY(meta_resolve_face(in, &around, type, "in", &from));
-    META_TRY(meta_same_device(&to, "out", &from, "in"));
-    META_TRY(meta_face_reach(&cells, "box", &to_low, &to_high));
-    META_TRY(meta_face_reach(&around, "box", &from_low, &from_high));
-    META_TRY(meta_no_overlap(&to, to_low, to_high, "out", &from, from_low, from_high, "in", bytes));
-    meta_call_begin(&call, sum ? stencils[kind].with_sum : stencils[kind].plain, type, &cells);
-    meta_call_operand(&call, 0, &to, &cells);
-    meta_call_operand(&call, 1, &from, &cells);
-    if (!sum) return meta_submit(to.device, &call, 1, done);
-    META_TRY(result_at(&call, sum, "sum", type, &to, "out"));
-    META_TRY(meta_exact_wanted(to.device, type, &exact));
-    if (!exact) return meta_submit(to.device, &call, 1, done);
-    return stencil_then_sum(&call, stencils[kind].plain, &to, &cells, sum, done);
+    meta_operation_begin(&b, sum ? with_sum[kind] : plain[kind], type, &cells);
+    META_TRY(meta_operand_set(&b.op, 0, out, &cells, "out"));
+    META_TRY(meta_operand_set_box(&b.op, 1, in, box, "in"));
+    if (!sum) return meta_run(&b.op, done);
+    META_TRY(meta_operation_result(&b.op, sum, "sum"));
+    return meta_run_stencil_sum(&b, plain[kind], &cells, done);
 }
 
 /* ------------------------------------------------------------------ reductions */
 
-/* As it is, or as kernel @p exact where reproducible sums are on. */
-static meta_err submit_sum(meta_device *device, meta_call *call, meta_kernel_id exact,
-                           const void *address, meta_event *done)
-{
-    bool is_exact;
-    META_TRY(meta_exact_wanted(device, (meta_type)call->type, &is_exact));
-    if (!is_exact) return meta_submit(device, call, 1, done);
-    call->kernel = (uint32_t)exact;
-    return meta_submit_exact(device, call, 1, address, done);
-}
-
 meta_err meta_reduce(void *result, const void *buf, const meta_box *box, meta_op op, meta_type type,
                      meta_event *done)
 {
-    static const meta_kernel_id kernels[META_OP_COUNT] = {
-        META_KERNEL_REDUCE_SUM, META_KERNEL_REDUCE_MIN, META_KERNEL_REDUCE_MAX};
-    meta_span from;
+    static const meta_kernel_id kernels[META_OP_COUNT] = {[META_SUM] = META_KERNEL_REDUCE_SUM,
+                                                          [META_MIN] = META_KERNEL_REDUCE_MIN,
+                                                          [META_MAX] = META_KERNEL_REDUCE_MAX};
+    meta_builtin b;
     meta_face cells;
-    meta_call call;
     size_t bytes;
     META_ENTER();
-    META_TRY(meta_type_arithmetic(type, &bytes));
-    META_TRY(meta_box_check(box, "box"));
+    META_TRY(check(box, type, &bytes));
     if ((int)op < 0 || op >= META_OP_COUNT)
         return meta_fail(META_ERR_ARGUMENT, "argument 'op' is %d, which is no operation", (int)op);
-    if (meta_box_empty(box)) return result_of_nothing(result, "result", op, type, bytes, done);
-    META_TRY(meta_resolve_box(buf, box, type, "buf", &from));
+    if (meta_box_empty(box)) return result_of_nothing(result, "result", op, type, done);
     meta_face_of_box(&cells, box);
-    meta_call_begin(&call, kernels[op], type, &cells);
-    meta_call_operand(&call, 0, &from, &cells);
-    meta_call_compact(&call, 1);
-    META_TRY(result_at(&call, result, "result", type, &from, "buf"));
-    if (op != META_SUM) return meta_submit(from.device, &call, 1, done);
-    return submit_sum(from.device, &call, META_KERNEL_EXACT_SUM, result, done);
+    meta_operation_begin(&b, kernels[op], type, &cells);
+    META_TRY(meta_operand_set(&b.op, 0, buf, &cells, "buf"));
+    META_TRY(meta_operation_result(&b.op, result, "result"));
+    return op == META_SUM ? meta_run_sum(&b, META_KERNEL_EXACT_SUM, done) : meta_run(&b.op, done);
 }
 
 meta_err meta_dot(void *result, const void *a, const void *b, const meta_box *box, meta_type type,
                   meta_event *done)
 {
-    meta_span x, y;
+    meta_builtin dot;
     meta_face cells;
-    meta_call call;
     size_t bytes;
     META_ENTER();
-    META_TRY(meta_type_arithmetic(type, &bytes));
-    META_TRY(meta_box_check(box, "box"));
-    if (meta_box_empty(box))
-        return result_of_nothing(result, "result", META_SUM, type, bytes, done);
-    META_TRY(meta_resolve_box(a, box, type, "a", &x));
-    META_TRY(meta_resolve_box(b, box, type, "b", &y));
-    META_TRY(meta_same_device(&x, "a", &y, "b"));
+    META_TRY(check(box, type, &bytes));
+    if (meta_box_empty(box)) return result_of_nothing(result, "result", META_SUM, type, done);
     meta_face_of_box(&cells, box);
-    meta_call_begin(&call, META_KERNEL_DOT, type, &cells);
-    meta_call_operand(&call, 0, &x, &cells);
-    meta_call_operand(&call, 1, &y, &cells);
-    meta_call_compact(&call, 2);
-    META_TRY(result_at(&call, result, "result", type, &x, "a"));
-    return submit_sum(x.device, &call, META_KERNEL_EXACT_DOT, result, done);
-}
-
-/* The number 1. */
-static void one(meta_type type, void *value)
-{
-    switch (type) {
-#define META_ONE(NAME, name, wide, sum)                                                            \
-    case META_##NAME:                                                                              \
-        memcpy(value, &(const meta_##name){1}, sizeof(meta_##name));                               \
-        break;
-        META_ARITHMETIC_TYPES(META_ONE)
-#undef META_ONE
-    default:
-        break;
-    }
-}
-
-meta_err meta_add_call(meta_call *call, const meta_span *dst, const meta_face *dst_face,
-                       const meta_span *src, const meta_face *src_face, meta_type type, int *empty)
-{
-    size_t bytes;
-    META_TRY(meta_type_arithmetic(type, &bytes));
-    META_TRY(meta_pair_call(call, META_KERNEL_AXPY, dst_face, "face", dst, dst_face, src, src_face,
-                            type, empty));
-    if (!*empty) one(type, call->scalar);
-    return META_OK;
+    meta_operation_begin(&dot, META_KERNEL_DOT, type, &cells);
+    META_TRY(meta_operand_set(&dot.op, 0, a, &cells, "a"));
+    META_TRY(meta_operand_set(&dot.op, 1, b, &cells, "b"));
+    META_TRY(meta_operation_result(&dot.op, result, "result"));
+    return meta_run_sum(&dot, META_KERNEL_EXACT_DOT, done);
 }
 
 meta_err meta_axpy(void *y, const void *alpha, const void *x, const meta_box *box, meta_type type,
                    meta_event *done)
 {
-    meta_span to, from;
+    meta_builtin b;
     meta_face cells;
-    int64_t low, high;
-    meta_call call;
     size_t bytes;
     META_ENTER();
-    META_TRY(meta_type_arithmetic(type, &bytes));
-    META_TRY(meta_box_check(box, "box"));
+    META_TRY(check(box, type, &bytes));
     META_TRY(meta_host_range(alpha, bytes, "alpha"));
     if (meta_box_empty(box)) return meta_submit_nothing(done);
-    META_TRY(meta_resolve_box(y, box, type, "y", &to));
-    META_TRY(meta_resolve_box(x, box, type, "x", &from));
-    META_TRY(meta_same_device(&to, "y", &from, "x"));
     meta_face_of_box(&cells, box);
-    META_TRY(meta_face_reach(&cells, "box", &low, &high));
-    if (x != y) META_TRY(meta_no_overlap(&to, low, high, "y", &from, low, high, "x", bytes));
-    meta_call_begin(&call, META_KERNEL_AXPY, type, &cells);
-    meta_call_operand(&call, 0, &to, &cells);
-    meta_call_operand(&call, 1, &from, &cells);
-    meta_call_compact(&call, 2);
-    memcpy(call.scalar, alpha, bytes);
-    return meta_submit(to.device, &call, 1, done);
+    meta_operation_begin(&b, META_KERNEL_AXPY, type, &cells);
+    META_TRY(meta_operand_set(&b.op, 0, y, &cells, "y"));
+    META_TRY(meta_operand_set(&b.op, 1, x, &cells, "x"));
+    meta_operation_value(&b.op, alpha);
+    return meta_run(&b.op, done);
 }

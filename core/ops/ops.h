@@ -1,23 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file ops.h
- *  What the public operations share. */
+ *  The public operations: each checks its arguments, makes an operation of them and hands it on. */
 #ifndef META_OPS_H
 #define META_OPS_H
 
-#include "queue/queue.h"
+#include "schedule/schedule.h"
 
-/* move.c */
-/** A call of @p kernel on the elements of @p shape, from one operand to another; a face that is NULL
- *  is packed. *empty is 1 where there are no elements, and then nothing to launch. */
-meta_err meta_pair_call(meta_call *call, meta_kernel_id kernel, const meta_face *shape,
-                        const char *name, const meta_span *dst, const meta_face *dst_face,
-                        const meta_span *src, const meta_face *src_face, meta_type type, int *empty);
-meta_err meta_face_call(meta_call *call, meta_kernel_id kernel, const meta_span *packed,
-                        const meta_span *buf, const meta_face *face, meta_type type, int *empty);
-meta_err meta_copy_call(meta_call *call, const meta_span *dst, const meta_face *dst_face,
-                        const meta_span *src, const meta_face *src_face, meta_type type,
-                        int *empty);
-meta_err meta_add_call(meta_call *call, const meta_span *dst, const meta_face *dst_face,
-                       const meta_span *src, const meta_face *src_face, meta_type type, int *empty);
+/* transfer.c: see internal.h */
+bool meta_move_begin(meta_builtin *move, meta_kernel_id kernel, meta_type type,
+                     const meta_face *dst, const meta_face *src);
+meta_err meta_move_bind(meta_builtin *move, const meta_span *dst, const meta_span *src);
 
 #endif

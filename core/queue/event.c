@@ -6,7 +6,7 @@
  *  An event is a slot and the generation in which the slot was given out, so that a stale handle is
  *  recognised. A slot is given back when nobody needs it: its handle was freed, nobody is waiting
  *  inside the library, and no callback is left to call. */
-#include "core.h"
+#include "queue/queue.h"
 
 #include <sched.h>
 #include <stdlib.h>
@@ -45,25 +45,10 @@ static uint32_t *unused, unused_count, unused_room;
  * come. */
 static list waiting = {NONE, NONE}, due = {NONE, NONE};
 static _Atomic uint32_t in_lists;
-static meta_hooks hooks;
-static _Atomic bool hooked;
 
 static slot *at(uint32_t number)
 {
     return &chunks[number / CHUNK][number % CHUNK];
-}
-
-void meta_hooks_set(const meta_hooks *with)
-{
-    hooked = false;
-    if (!with) return;
-    hooks = *with;
-    hooked = true;
-}
-
-const meta_hooks *meta_hooks_get(void)
-{
-    return hooked ? &hooks : NULL;
 }
 
 /* ------------------------------------------------------------------ slots; with the lock held */
@@ -119,7 +104,7 @@ static void append(list *to, uint32_t number)
     to->last = number;
 }
 
-static void settle(slot *s, meta_err status, char *message)
+static void complete(slot *s, meta_err status, char *message)
 {
     /* The ticket stays until the slot is reclaimed: another thread may be waiting for it. */
     s->complete = true;
@@ -130,11 +115,11 @@ static void settle(slot *s, meta_err status, char *message)
 /* Ask the device, where it is a device's. */
 static void poll(slot *s)
 {
-    int complete = 0;
+    int done = 0;
     meta_err status;
     if (s->complete || s->external) return;
-    status = meta_pending_test(&s->pending, &complete);
-    if (complete || status != META_OK) settle(s, status, status ? meta_error_copy() : NULL);
+    status = meta_pending_test(&s->pending, &done);
+    if (done || status != META_OK) complete(s, status, status ? meta_error_copy() : NULL);
 }
 
 static meta_err status_of(const slot *s)
@@ -179,7 +164,7 @@ void meta_event_complete(meta_event event, meta_err status, const char *message)
     pthread_mutex_lock(&lock);
     slot *s = event.slot < slots ? at(event.slot) : NULL;
     if (s && s->generation == event.generation && !s->complete) {
-        settle(s, status, status && message ? strdup(message) : NULL);
+        complete(s, status, status && message ? strdup(message) : NULL);
         reclaim(event.slot);
     }
     pthread_mutex_unlock(&lock);
@@ -259,13 +244,29 @@ void meta_progress(void)
     callback *c;
     meta_err status;
     int moved;
-    if (hooked) hooks.progress(&moved);
+    const meta_hooks *comm = meta_hooks_get();
+    if (comm) comm->progress(&moved);
     if (in_lists == 0) return;
     find_due();
     while ((c = take_due(&status)) != NULL) {
         c->function(c->user, status);
         free(c);
     }
+}
+
+/* Let libmeta_comm complete messages, of which the event is one. */
+static meta_err progress_for(meta_event event, const char *name)
+{
+    const meta_hooks *comm = meta_hooks_get();
+    int moved = 0;
+    if (!comm)
+        return meta_fail(META_ERR_STATE,
+                         "argument '%s' {%u, %u} is a message's, and communication has ended", name,
+                         event.slot, event.generation);
+    META_TRY(comm->allowed());
+    comm->progress(&moved);
+    if (!moved) sched_yield();
+    return META_OK;
 }
 
 /* Wait outside the lock; the slot stays because this thread is counted as its user. */
@@ -277,23 +278,13 @@ static meta_err wait_for(meta_event event, const char *name)
     error = find(event, name, &s);
     if (error != META_OK) return pthread_mutex_unlock(&lock), error;
     ++s->users;
-    while (!s->complete) {
+    while (!s->complete && error == META_OK) {
         const bool external = s->external;
         const meta_pending pending = s->pending;
         pthread_mutex_unlock(&lock);
-        if (external) {
-            int moved = 0;
-            if (!hooked || (error = hooks.allowed()) != META_OK) {
-                pthread_mutex_lock(&lock);
-                break;
-            }
-            hooks.progress(&moved);
-            if (!moved) sched_yield();
-        } else {
-            error = meta_pending_wait(&pending);
-        }
+        error = external ? progress_for(event, name) : meta_pending_wait(&pending);
         pthread_mutex_lock(&lock);
-        if (!external && !s->complete) settle(s, error, error ? meta_error_copy() : NULL);
+        if (!external && !s->complete) complete(s, error, error ? meta_error_copy() : NULL);
     }
     if (s->complete) error = status_of(s);
     --s->users;
@@ -403,23 +394,4 @@ meta_err meta_event_free(meta_event *event)
     }
     pthread_mutex_unlock(&lock);
     return error;
-}
-
-meta_err meta_flush(void)
-{
-    meta_err first, error = META_OK;
-    char *message = NULL;
-    META_ENTER();
-    first = meta_devices_each(meta_device_finish);
-    if (first == META_OK) first = meta_check_all();
-    if (first != META_OK) message = meta_error_copy();
-    if (hooked) error = hooks.flush();
-    if (first == META_OK && error != META_OK) {
-        first = error;
-        message = meta_error_copy();
-    }
-    meta_progress();
-    if (message) meta_fail_as(first, message);
-    free(message);
-    return first;
 }

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file exact.c
  *  Reproducible sums: whether they are asked for, queueing them, and the exact sums behind the
- *  rounded results, remembered so that meta_allreduce() can go on with them.
+ * rounded results, remembered so that meta_allreduce() can go on with them.
  *
- *  A sum is queued as two launches through a slot of device memory: the exact sum goes there, then
- *  its rounded element to the caller's place; in a job the exact sum follows to a record in host
- *  memory. A device's queue is in order, so a slot is free again once all three are queued, and the
- *  record is complete no later than the result. */
-#include "core.h"
+ *  A sum is queued as two launches through scratch memory of its own: the exact sum goes there,
+ * then its rounded element to the caller's place; in a job the exact sum follows to a record in
+ * host memory, which is complete no later than the result. */
+#include "queue/queue.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -15,32 +14,26 @@
 
 #include "exact.h"
 
-/* How many threads queue sums on one device at once, the others waiting for a slot, and how many
- * results a device has records of. */
-enum { SLOTS = 16, RECORDS = 4096, BUCKETS = 2 * RECORDS, NONE = -1 };
-#define SLOT_BYTES   ((uint64_t)META_EXACT_RESULT * sizeof(meta_i64))
+/* How many results have records. */
+enum { RECORDS = 4096, BUCKETS = 2 * RECORDS, NONE = -1 };
+#define RESULT_BYTES ((uint64_t)META_EXACT_RESULT * sizeof(meta_i64))
 #define RECORD_BYTES (META_EXACT_WORDS * sizeof(meta_i64))
 
-/* The exact sum behind the element at an address; of no element where that is NULL. */
+/* The exact sum behind the element at an address; of no element where that is NULL. Record k has
+ * words number k of the host memory of the device that made the sum. */
 typedef struct record {
     const char *address;
-    int next;      /* in its bucket */
+    int next;      /* in its bucket: its number + 1, or 0 */
     unsigned pins; /* messages that will read it */
+    const meta_device *device;
     meta_i64 *limbs;
 } record;
 
-typedef struct meta_exact_store {
-    meta_memory slots;
-    bool taken[SLOTS];
-    meta_i64 *host; /* the records' limbs; NULL until there is a job */
-    record record[RECORDS];
-    int bucket[BUCKETS], cursor;
-} meta_exact_store;
-
 static _Atomic bool on;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of all stores */
-static pthread_cond_t given_back = PTHREAD_COND_INITIALIZER;
-static _Atomic int with_records; /* stores that have any; mostly there is none to look into */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of all that follows */
+static record records[RECORDS];
+static int bucket[BUCKETS], cursor; /* of each bucket the first record's number + 1, or 0 */
+static _Atomic int remembered;      /* records with an address: mostly there is none to look for */
 
 /* ------------------------------------------------------------------ whether */
 
@@ -77,129 +70,97 @@ meta_err meta_get_reproducible(int *is_on)
 
 /* ------------------------------------------------------------------ records; with the lock held */
 
-static int bucket_of(const char *address)
+static int *bucket_of(const char *address)
 {
-    return (int)((uint64_t)(uintptr_t)address * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (BUCKETS - 1);
+    return &bucket[(int)((uint64_t)(uintptr_t)address * UINT64_C(0x9e3779b97f4a7c15) >> 32) &
+                   (BUCKETS - 1)];
 }
 
-static int find(const meta_exact_store *store, const char *address)
+static int find(const char *address)
 {
-    int k = store->bucket[bucket_of(address)];
-    while (k != NONE && store->record[k].address != address) k = store->record[k].next;
+    int k = *bucket_of(address) - 1;
+    while (k != NONE && records[k].address != address) k = records[k].next - 1;
     return k;
 }
 
-static void unlink_record(meta_exact_store *store, int number)
+static void unlink_record(int number)
 {
-    record *r = &store->record[number];
-    int *at = &store->bucket[bucket_of(r->address)];
-    while (*at != number) at = &store->record[*at].next;
+    record *r = &records[number];
+    int *at = bucket_of(r->address);
+    while (*at != number + 1) at = &records[*at - 1].next;
     *at = r->next;
     r->address = NULL;
+    --remembered;
 }
 
 /* A record that no message will read, the oldest first; NONE where there is none. */
-static int unused_record(meta_exact_store *store)
+static int unused_record(void)
 {
     for (int tried = 0; tried < RECORDS; ++tried) {
-        const int k = store->cursor;
-        store->cursor = (k + 1) % RECORDS;
-        if (store->record[k].pins > 0) continue;
-        if (store->record[k].address) {
+        const int k = cursor;
+        cursor = (k + 1) % RECORDS;
+        if (records[k].pins > 0) continue;
+        if (records[k].address) {
             meta_log(META_LOG_WARN,
                      "more than %d reproducible sums are kept at different addresses; the oldest "
                      "go into meta_allreduce() rounded",
                      (int)RECORDS);
-            unlink_record(store, k);
+            unlink_record(k);
         }
         return k;
     }
     return NONE;
 }
 
-static meta_err new_record(meta_exact_store *store, const char *address, meta_i64 **limbs)
+static meta_err new_record(meta_device *device, const char *address, meta_i64 **limbs)
 {
-    int k = find(store, address);
-    if (k != NONE && store->record[k].pins > 0) unlink_record(store, k), k = NONE;
+    int k = find(address);
+    if (k != NONE && records[k].pins > 0) unlink_record(k), k = NONE;
     if (k == NONE) {
-        k = unused_record(store);
+        k = unused_record();
         if (k == NONE)
             return meta_fail(META_ERR_NO_MEMORY,
-                             "%d reproducible sums are on their way in meta_allreduce(): wait for "
+                             "%d reproducible sums are in flight in meta_allreduce(): wait for "
                              "some of them",
                              (int)RECORDS);
-        record *r = &store->record[k];
-        r->address = address;
-        r->next = store->bucket[bucket_of(address)];
-        store->bucket[bucket_of(address)] = k;
+        int *first = bucket_of(address);
+        records[k].address = address;
+        records[k].next = *first;
+        *first = k + 1;
+        ++remembered;
     }
-    *limbs = store->record[k].limbs;
+    records[k].device = device;
+    *limbs = records[k].limbs = (meta_i64 *)device->exact + (size_t)k * META_EXACT_WORDS;
     return META_OK;
-}
-
-/* What forgets a range of addresses, device by device. */
-static const char *range_from;
-static uint64_t range_bytes;
-static const meta_exact_store *range_spared;
-
-static meta_err forget_range(meta_device *device)
-{
-    meta_exact_store *store = device->exact;
-    if (!store || store == range_spared || !store->host) return META_OK;
-    if (range_bytes <= 64) { /* elements are at least 4 bytes apart */
-        for (uint64_t b = 0; b < range_bytes; b += 4) {
-            const int k = find(store, range_from + b);
-            if (k != NONE) unlink_record(store, k);
-        }
-        return META_OK;
-    }
-    for (int k = 0; k < RECORDS; ++k) {
-        const char *address = store->record[k].address;
-        if (address && (uint64_t)(address - range_from) < range_bytes) unlink_record(store, k);
-    }
-    return META_OK;
-}
-
-static void forget(const void *address, uint64_t bytes, const meta_exact_store *spared)
-{
-    range_from = address;
-    range_bytes = bytes;
-    range_spared = spared;
-    meta_devices_each(forget_range);
 }
 
 void meta_exact_forget(const void *address, uint64_t bytes)
 {
-    if (with_records == 0) return;
+    const char *from = address;
+    if (remembered == 0) return;
     pthread_mutex_lock(&lock);
-    forget(address, bytes, NULL);
+    if (bytes <= 64) { /* elements are at least 4 bytes apart */
+        for (uint64_t b = 0; b < bytes; b += 4) {
+            const int k = find(from + b);
+            if (k != NONE) unlink_record(k);
+        }
+    } else {
+        for (int k = 0; k < RECORDS; ++k)
+            if (records[k].address && (uint64_t)(records[k].address - from) < bytes)
+                unlink_record(k);
+    }
     pthread_mutex_unlock(&lock);
 }
 
 /* ------------------------------------------------------------------ records, for messages */
 
-static const char *wanted;
-static record *found;
-
-static meta_err look(meta_device *device)
-{
-    meta_exact_store *store = device->exact;
-    const int k = store && store->host && !found ? find(store, wanted) : NONE;
-    if (k != NONE) found = &store->record[k];
-    return META_OK;
-}
-
 void *meta_exact_pin(const void *address)
 {
-    record *pinned;
     pthread_mutex_lock(&lock);
-    wanted = address;
-    found = NULL;
-    meta_devices_each(look);
-    pinned = found;
-    if (pinned) ++pinned->pins;
+    const int k = find(address);
+    if (k != NONE) ++records[k].pins;
     pthread_mutex_unlock(&lock);
-    return pinned;
+    return k != NONE ? &records[k] : NULL;
 }
 
 void meta_exact_unpin(void *pinned)
@@ -237,68 +198,32 @@ void meta_exact_element(int64_t *limbs, meta_type type, void *value)
     memcpy(value, &bits, (size_t)bytes);
 }
 
-/* ------------------------------------------------------------------ a device's store */
+/* ------------------------------------------------------------------ a device's records */
 
-static meta_err make_store(meta_device *device, meta_exact_store **made)
-{
-    meta_exact_store *store = calloc(1, sizeof *store);
-    if (!store) return meta_fail(META_ERR_NO_MEMORY, "the host has no memory for sums");
-    const meta_err error = meta_device_memory(device, SLOTS * SLOT_BYTES, &store->slots);
-    if (error != META_OK) return free(store), error;
-    for (int k = 0; k < BUCKETS; ++k) store->bucket[k] = NONE;
-    *made = store;
-    return META_OK;
-}
-
-static meta_err make_host(meta_device *device, meta_exact_store *store)
-{
-    void *host;
-    META_TRY(meta_host_memory(device, RECORDS * RECORD_BYTES, &host));
-    for (int k = 0; k < RECORDS; ++k)
-        store->record[k].limbs = (meta_i64 *)host + (size_t)k * META_EXACT_WORDS;
-    store->host = host;
-    ++with_records;
-    return META_OK;
-}
-
-void meta_exact_close(meta_device *device)
-{
-    meta_exact_store *store = device->exact;
-    if (!store) return;
-    if (store->host) {
-        meta_host_memory_free(device, store->host, RECORDS * RECORD_BYTES);
-        --with_records;
-    }
-    device->backend->ops.free(device->plugin, &store->slots);
-    free(store);
-    device->exact = NULL;
-}
-
-/* Take a slot, and where @p limbs is not NULL a record for the element at @p address. */
-static meta_err take(meta_device *device, const void *address, int *slot, meta_i64 **limbs)
+/* A record for the element at @p address. */
+static meta_err remember(meta_device *device, const void *address, meta_i64 **limbs)
 {
     meta_err error = META_OK;
     pthread_mutex_lock(&lock);
-    if (!device->exact) error = make_store(device, &device->exact);
-    meta_exact_store *store = device->exact;
-    if (error == META_OK && limbs && !store->host) error = make_host(device, store);
-    if (error == META_OK && limbs) error = new_record(store, address, limbs);
-    if (error == META_OK && limbs) forget(address, 1, store);
-    for (*slot = SLOTS; error == META_OK && *slot == SLOTS;) {
-        for (*slot = 0; *slot < SLOTS && store->taken[*slot];) ++*slot;
-        if (*slot == SLOTS) pthread_cond_wait(&given_back, &lock);
-    }
-    if (error == META_OK) store->taken[*slot] = true;
+    if (!device->exact) error = meta_host_memory(device, RECORDS * RECORD_BYTES, &device->exact);
+    if (error == META_OK) error = new_record(device, address, limbs);
     pthread_mutex_unlock(&lock);
     return error;
 }
 
-static void give_back(meta_device *device, int slot)
+void meta_exact_close(meta_device *device)
 {
+    if (!device->exact) return;
     pthread_mutex_lock(&lock);
-    device->exact->taken[slot] = false;
-    pthread_cond_signal(&given_back);
+    for (int k = 0; k < RECORDS; ++k)
+        if (records[k].device == device) {
+            if (records[k].address) unlink_record(k);
+            records[k].pins = 0;
+            records[k].device = NULL;
+        }
     pthread_mutex_unlock(&lock);
+    meta_host_memory_free(device, device->exact, RECORDS * RECORD_BYTES);
+    device->exact = NULL;
 }
 
 /* ------------------------------------------------------------------ queueing */
@@ -308,7 +233,7 @@ static bool is_float(uint32_t type)
     return type == META_F64 || type == META_F32;
 }
 
-meta_err meta_exact_wanted(const meta_device *device, meta_type type, bool *exact)
+meta_err meta_exact_wanted(const meta_device *device, uint32_t type, bool *exact)
 {
     *exact = on && is_float(type);
     /* The back end's own words are better for F64. */
@@ -319,55 +244,68 @@ meta_err meta_exact_wanted(const meta_device *device, meta_type type, bool *exac
                      device->backend->name, device->index, device->desc.name);
 }
 
-/* The largest of one element is itself. */
-static void move_element(meta_call *call, const meta_call *sum, const meta_span *element)
+/* Move the rounded element from behind the exact sum to the caller's place: the largest of one
+ * element is itself. */
+static meta_err move_element(meta_builtin *move, const meta_operation *sum,
+                             const meta_span *scratch)
 {
     const meta_face one = {.count = 1, .size = {1}, .stride = {1}};
-    meta_call_begin(call, META_KERNEL_REDUCE_MAX, (meta_type)sum->type, &one);
-    meta_call_operand(call, 0, element, &one);
-    call->result_host = sum->result_host;
-    call->result_object = sum->result_object;
-    call->result_offset = sum->result_offset;
+    meta_operation_begin(move, META_KERNEL_REDUCE_MAX, (meta_type)sum->call.type, &one);
+    meta_operand_lay(&move->op, 0, &one);
+    move->operand[0].span = *scratch;
+    move->operand[0].span.offset += RECORD_BYTES;
+    move->op.where = sum->where;
+    move->op.call.result = &move->op.where;
+    move->op.device = sum->device;
+    META_TRY(
+        meta_kernel_object(sum->device, move->op.call.desc, sum->call.type, &move->op.call.kernel));
+    move->object[0] = scratch->object;
+    move->space.layout[0].base =
+        (meta_i64)(move->operand[0].span.offset / meta_element_bytes(sum->call.type));
+    return META_OK;
 }
 
-static meta_err queue_steps(meta_device *device, const meta_call *calls, size_t count, int slot,
+static meta_err launch(meta_builtin *b, meta_pending *pending)
+{
+    return meta_launch_on(META_FROM_PROGRAM, b->op.device, META_QUEUE_COMPUTE, &b->op, 0, 1,
+                          pending);
+}
+
+static meta_err queue_steps(meta_builtin *ops, size_t count, const meta_span *scratch,
                             meta_i64 *limbs, meta_pending *pending)
 {
-    const meta_span sum = {.device = device,
-                           .object = device->exact->slots.object,
-                           .offset = (uint64_t)slot * SLOT_BYTES,
-                           .room = SLOT_BYTES};
-    meta_span rounded = sum;
-    meta_call exact = calls[count - 1], element;
-    rounded.offset += RECORD_BYTES;
-    move_element(&element, &exact, &rounded);
-    exact.result_host = NULL;
-    exact.result_object = sum.object;
-    exact.result_offset = sum.offset;
-    for (size_t k = 0; k + 1 < count; ++k)
-        META_TRY(meta_launch(device, META_QUEUE_COMPUTE, &calls[k], 1, NULL));
-    META_TRY(meta_launch(device, META_QUEUE_COMPUTE, &exact, 1, NULL));
-    META_TRY(meta_launch(device, META_QUEUE_COMPUTE, &element, 1, limbs ? NULL : pending));
+    meta_builtin *sum = &ops[count - 1], element;
+    META_TRY(move_element(&element, &sum->op, scratch));
+    sum->op.where = (meta_result){.object = scratch->object, .offset = scratch->offset};
+    for (size_t k = 0; k < count; ++k) META_TRY(launch(&ops[k], NULL));
+    META_TRY(launch(&element, limbs ? NULL : pending));
     if (!limbs) return META_OK;
-    return meta_copy_on(device, META_QUEUE_COMPUTE, META_COPY_D2H, limbs, &sum, RECORD_BYTES,
-                        pending);
+    return meta_copy_on(META_FROM_PROGRAM, sum->op.device, META_QUEUE_COMPUTE, META_COPY_D2H, limbs,
+                        scratch, RECORD_BYTES, pending);
 }
 
-meta_err meta_exact_queue(meta_device *device, const meta_call *calls, size_t count,
-                          const void *address, meta_pending *pending)
+meta_err meta_exact_queue(meta_builtin *ops, size_t count, const void *address,
+                          meta_pending *pending)
 {
+    meta_device *device = ops->op.device;
+    meta_workspace *block;
+    meta_span scratch;
     meta_i64 *limbs = NULL;
-    int slot;
-    META_TRY(take(device, address, &slot, meta_hooks_get() ? &limbs : NULL));
-    const meta_err error = queue_steps(device, calls, count, slot, limbs, pending);
-    /* The caller may free what the steps before use. */
-    if (error != META_OK) {
-        char *message = meta_error_copy();
-        meta_exact_forget(address, 1);
-        meta_device_finish(device);
-        if (message) meta_fail_as(error, message);
-        free(message);
+    if (meta_hooks_get()) META_TRY(remember(device, address, &limbs));
+    else meta_exact_forget(address, 1);
+    meta_err error =
+        meta_workspace_take(device, META_QUEUE_COMPUTE, RESULT_BYTES, &block, &scratch);
+    if (error == META_OK) {
+        error = queue_steps(ops, count, &scratch, limbs, pending);
+        /* The caller may free what the steps before use. */
+        if (error != META_OK) {
+            char *message = meta_error_copy();
+            meta_device_finish(device);
+            if (message) meta_fail_as(error, message);
+            free(message);
+        }
+        meta_workspace_give(device, block);
     }
-    give_back(device, slot);
+    if (error != META_OK) meta_exact_forget(address, 1);
     return error;
 }

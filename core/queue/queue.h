@@ -4,50 +4,85 @@
 #ifndef META_QUEUE_H
 #define META_QUEUE_H
 
-#include "memory/memory.h"
+#include "kernels/kernels.h"
 #include "queue/pending.h"
 
-/* submit.c: calls as data, queued and followed */
-/** A call over the elements of @p face in operand 0; further operands by meta_call_operand(). */
-void meta_call_begin(meta_call *call, meta_kernel_id kernel, meta_type type, const meta_face *face);
-/** Operand @p k is @p span with the strides of @p face, or packed where @p face is NULL. */
-void meta_call_operand(meta_call *call, int k, const meta_span *span, const meta_face *face);
-/** Merge dimensions that are contiguous in all @p operands and drop those of extent 1. */
-void meta_call_compact(meta_call *call, int operands);
-meta_err meta_submit(meta_device *device, const meta_call *calls, size_t count, meta_event *done);
-/** The same of calls that end in an exact sum for the element at @p address. */
-meta_err meta_submit_exact(meta_device *device, const meta_call *calls, size_t count,
-                           const void *address, meta_event *done);
-meta_err meta_submit_copy(meta_device *device, meta_copy_kind kind, void *host,
-                          const meta_span *span, size_t bytes, meta_event *done);
-/** A successful operation without anything to do. */
-meta_err meta_submit_nothing(meta_event *done);
-meta_err meta_launch(meta_device *device, meta_queue_kind queue, const meta_call *calls,
-                     size_t count, meta_pending *pending);
-meta_err meta_copy_on(meta_device *device, meta_queue_kind queue, meta_copy_kind kind, void *host,
-                      const meta_span *span, size_t bytes, meta_pending *pending);
-/** The same; @p comm: for libmeta_comm, not for a call of the application's own. */
-meta_err meta_launch_of(bool comm, meta_device *device, meta_queue_kind queue,
-                        const meta_call *calls, size_t count, meta_pending *pending);
-meta_err meta_copy_of(bool comm, meta_device *device, meta_queue_kind queue, meta_copy_kind kind,
-                      void *host, const meta_span *span, size_t bytes, meta_pending *pending);
-/** A launch on a queue that has been made, which is not looked at. */
-meta_err meta_launch_at_once(bool comm, meta_device *device, meta_queue_kind queue,
-                             const meta_call *calls, size_t count, meta_ticket *wanted);
+/* launch.c */
+/** On whose behalf work is queued. */
+typedef enum meta_origin { META_FROM_PROGRAM, META_FROM_COMM } meta_origin;
+
+/** A launch or a copy, as observers see it. */
+typedef struct meta_task {
+    meta_origin origin;
+    meta_device *device;
+    meta_queue_kind queue;
+    bool is_copy;
+    meta_launch launch; /**< its calls are those of operations: meta_task_operation() */
+    meta_copy copy;
+    const meta_span *span; /**< of a copy: the device's end */
+    int passed;            /**< observers that it has passed */
+} meta_task;
+
+static inline meta_operation *meta_task_operation(const meta_task *w, size_t n)
+{
+    return (meta_operation *)(uintptr_t)meta_launch_call(&w->launch, n);
+}
+
+/** Observers, in the order in which work passes them. */
+typedef enum meta_observer_slot {
+    META_OBSERVER_CHECK,
+    META_OBSERVER_RECORD,
+    META_OBSERVERS
+} meta_observer_slot;
+/** Sees work before and after it is queued, which it does by meta_queue_pass(), or not at all where
+ * it returns an error. */
+typedef meta_err meta_observer(meta_task *w);
+/** Install @p observer, or NULL. */
+void meta_observe(meta_observer_slot slot, meta_observer *observer);
+extern _Atomic int meta_observers_on; /**< how many there are */
+/** On to the next observer, or the back end. */
+meta_err meta_queue_pass(meta_task *w);
+
+/** Launch @p count bound operations, @p stride bytes apart, as one unit. @p pending NULL:
+ * untracked. */
+meta_err meta_launch_on(meta_origin origin, meta_device *device, meta_queue_kind queue,
+                        meta_operation *ops, size_t stride, size_t count, meta_pending *pending);
+meta_err meta_copy_on(meta_origin origin, meta_device *device, meta_queue_kind queue,
+                      meta_copy_kind kind, void *host, const meta_span *span, size_t bytes,
+                      meta_pending *pending);
 meta_err meta_queue_after(meta_device *device, meta_queue_kind queue, meta_queue_kind earlier);
 meta_err meta_pending_test(const meta_pending *pending, int *complete);
 meta_err meta_pending_wait(const meta_pending *pending);
 void meta_pending_release(meta_pending *pending);
 
+/* submit.c: for a public function; @p done as there */
+/** Queue a bound operation. */
+meta_err meta_submit(meta_operation *op, meta_event *done);
+/** Queue bound operations of which the last is an exact sum for the element at @p address. */
+meta_err meta_submit_exact(meta_builtin *ops, size_t count, const void *address, meta_event *done);
+meta_err meta_submit_copy(meta_device *device, meta_copy_kind kind, void *host,
+                          const meta_span *span, size_t bytes, meta_event *done);
+/** A successful operation without anything to do. */
+meta_err meta_submit_nothing(meta_event *done);
+
+/* workspace.c: device memory that belongs to a launch */
+typedef struct meta_workspace meta_workspace;
+/** At least @p bytes for work that is about to be queued on @p queue. */
+meta_err meta_workspace_take(meta_device *device, meta_queue_kind queue, uint64_t bytes,
+                             meta_workspace **block, meta_span *span);
+/** All work that uses it is queued. */
+void meta_workspace_give(meta_device *device, meta_workspace *block);
+void meta_workspace_close(meta_device *device);
+
 /* exact.c: reproducible sums */
 meta_err meta_reproducible_read(void);
 int meta_is_reproducible(void);
 /** Whether a sum of @p type on @p device is to be exact; META_ERR_UNSUPPORTED where it cannot. */
-meta_err meta_exact_wanted(const meta_device *device, meta_type type, bool *exact);
-/** Queue @p calls, one after the other; the last one is an exact sum, which goes rounded to its
- *  result and is remembered for the element at @p address. */
-meta_err meta_exact_queue(meta_device *device, const meta_call *calls, size_t count,
-                          const void *address, meta_pending *pending);
+meta_err meta_exact_wanted(const meta_device *device, uint32_t type, bool *exact);
+/** Queue @p count bound operations, one after the other; the last one is an exact sum, which goes
+ * rounded to its result and is remembered for the element at @p address. */
+meta_err meta_exact_queue(meta_builtin *ops, size_t count, const void *address,
+                          meta_pending *pending);
 /** Forget the sums behind the elements in a range of addresses. */
 void meta_exact_forget(const void *address, uint64_t bytes);
 /** See internal.h. */
@@ -67,7 +102,5 @@ void meta_event_drop(meta_event event);
 /** Advance messages and call due callbacks. */
 void meta_progress(void);
 void meta_events_forget(void);
-void meta_hooks_set(const meta_hooks *hooks);
-const meta_hooks *meta_hooks_get(void);
 
 #endif

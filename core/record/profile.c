@@ -68,7 +68,7 @@ static void trace(meta_recorder *r, const meta_record *done)
 }
 
 /* It is known when it ran, or that it never will be. With the recorder's lock. */
-static void settle(meta_recorder *r, meta_record *done)
+static void complete(meta_recorder *r, meta_record *done)
 {
     if (done->where == META_WHERE_WORK && done->activity == META_ACTIVITY_KERNEL &&
         meta_hooks_get() && meta_overlap_work(done->stamp.begin, done->stamp.end))
@@ -83,7 +83,7 @@ static void settle(meta_recorder *r, meta_record *done)
     meta_recorder_tally(r, &line, done->bytes, done->stamp.begin, done->stamp.end);
 }
 
-/* Add up the time before which all work has been settled. */
+/* Add up the time before which all work has been recorded. */
 static void fold_overlaps(void)
 {
     uint64_t until = meta_profile_now();
@@ -126,7 +126,7 @@ static bool take_oldest(meta_recorder *r, bool ended, meta_record *taken)
             *taken = *oldest;
             r->first = (r->first + 1) % r->ring;
             --r->count;
-            settle(r, taken);
+            complete(r, taken);
         }
     }
     pthread_mutex_unlock(&r->lock);
@@ -160,22 +160,22 @@ static bool make_room(meta_recorder *r)
 static void keep(meta_record *queued)
 {
     meta_recorder *r = meta_recorder_own();
-    bool settled = true, waiting = false;
+    bool completed = true, waiting = false;
     if (r) {
         pthread_mutex_lock(&r->lock);
-        if (!queued->stamp.work) settle(r, queued);
+        if (!queued->stamp.work) complete(r, queued);
         else if (make_room(r)) {
             r->pending[(r->first + r->count++) % r->ring] = *queued;
-            settled = false;
+            completed = false;
         }
         waiting = r->count > 0;
         pthread_mutex_unlock(&r->lock);
     }
-    if (settled && queued->stamp.work) { /* there was no memory */
+    if (completed && queued->stamp.work) { /* there was no memory */
         queued->device->backend->ops.stamp_release(queued->stamp.work);
         queued->stamp = (meta_stamp){0};
     }
-    if (settled)
+    if (completed)
         meta_tool_end(queued->activity, queued->id, queued->stamp.begin, queued->stamp.end);
     if (waiting) meta_recorder_read(r, READS, false);
     if (overlaps_full) fold_overlaps();
@@ -186,70 +186,40 @@ void meta_profile_measuring(bool on)
     measuring = on;
 }
 
-static meta_record new_record(meta_device *device, meta_queue_kind queue, bool comm)
+/* The observer of all work: the same results as without it. */
+meta_err meta_profile_work(meta_task *w)
 {
-    return (meta_record){.device = device,
-                         .queue = queue,
-                         .where = measuring                  ? META_WHERE_MEASURE
-                                  : !comm                    ? META_WHERE_WORK
-                                  : queue == META_QUEUE_HALO ? META_WHERE_HALO
-                                                             : META_WHERE_MESSAGE};
-}
-
-/* After it was queued, or not. */
-static meta_err finish(meta_record *r, const meta_ticket *ticket, meta_err error)
-{
+    static const char *const copies[] = {
+        [META_COPY_H2D] = "copy h2d", [META_COPY_D2H] = "copy d2h", [META_COPY_PEER] = "copy peer"};
+    meta_record r = {.device = w->device,
+                     .queue = w->queue,
+                     .where = measuring                        ? META_WHERE_MEASURE
+                              : w->origin == META_FROM_PROGRAM ? META_WHERE_WORK
+                              : w->queue == META_QUEUE_HALO    ? META_WHERE_HALO
+                                                               : META_WHERE_MESSAGE};
+    if (!w->is_copy && w->launch.count == 0) return meta_queue_pass(w);
+    r.activity = w->is_copy ? META_ACTIVITY_COPY : META_ACTIVITY_KERNEL;
+    r.name = w->is_copy ? copies[w->copy.kind] : meta_profile_kernel(w->launch.calls);
+    r.bytes = w->copy.bytes;
+    for (size_t k = 0; k < w->launch.count; ++k)
+        r.bytes += meta_profile_bytes(meta_launch_call(&w->launch, k));
+    meta_profile_labels(w, r.label);
+    meta_tool_begin(r.activity, r.name, r.bytes, &r.id);
+    r.queued = meta_profile_now();
+    *(w->is_copy ? &w->copy.stamp : &w->launch.stamp) = &r.stamp;
+    meta_ticket *const ticket = w->is_copy ? w->copy.ticket : w->launch.ticket;
+    const meta_err error = meta_queue_pass(w);
     if (error != META_OK) {
-        meta_tool_end(r->activity, r->id, 0, 0);
+        meta_tool_end(r.activity, r.id, 0, 0);
         return error;
     }
     /* A back end that tells no times may still have done the work at once. */
-    if (!r->device->backend->ops.launch_timed && ticket && !*ticket) {
-        r->stamp.begin = r->queued;
-        r->stamp.end = meta_profile_now();
+    if (!r.stamp.work && r.stamp.end == 0 && ticket && !*ticket) {
+        r.stamp.begin = r.queued;
+        r.stamp.end = meta_profile_now();
     }
-    keep(r);
+    keep(&r);
     return META_OK;
-}
-
-meta_err meta_profile_launch(meta_device *device, meta_queue_kind queue, meta_plugin_queue *to,
-                             const meta_call *calls, size_t count, meta_ticket *ticket, bool comm)
-{
-    const meta_ops *ops = &device->backend->ops;
-    meta_record r = new_record(device, queue, comm);
-    meta_err error;
-    if (count == 0) return ops->launch(to, calls, count, ticket);
-    r.activity = META_ACTIVITY_KERNEL;
-    r.name = meta_profile_kernel(&calls[0]);
-    for (size_t k = 0; k < count; ++k) r.bytes += meta_profile_bytes(&calls[k]);
-    meta_profile_labels(device, calls, count, r.label);
-    meta_tool_begin(r.activity, r.name, r.bytes, &r.id);
-    r.queued = meta_profile_now();
-    if (ops->launch_timed) error = ops->launch_timed(to, calls, count, ticket, &r.stamp);
-    else error = ops->launch(to, calls, count, ticket);
-    return finish(&r, ticket, error);
-}
-
-meta_err meta_profile_copy(meta_device *device, meta_queue_kind queue, meta_plugin_queue *to,
-                           meta_copy_kind kind, void *host, const meta_span *span, size_t bytes,
-                           meta_ticket *ticket, bool comm)
-{
-    static const char *const kinds[] = {[META_COPY_H2D] = "copy h2d", [META_COPY_D2H] = "copy d2h"};
-    const meta_ops *ops = &device->backend->ops;
-    meta_record r = new_record(device, queue, comm);
-    meta_err error;
-    r.activity = META_ACTIVITY_COPY;
-    r.name = kinds[kind];
-    r.bytes = bytes;
-    r.label[kind == META_COPY_H2D ? META_LABEL_WRITTEN : META_LABEL_READ] =
-        meta_profile_label(device, span->object, span->offset);
-    meta_tool_begin(r.activity, r.name, r.bytes, &r.id);
-    r.queued = meta_profile_now();
-    if (ops->copy_timed)
-        error =
-            ops->copy_timed(to, kind, host, span->object, span->offset, bytes, ticket, &r.stamp);
-    else error = ops->copy(to, kind, host, span->object, span->offset, bytes, ticket);
-    return finish(&r, ticket, error);
 }
 
 /* ------------------------------------------------------------------ messages */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file profile_label.c
- *  What the application calls the buffers that a piece of work reads and writes. */
-#include "core.h"
+ *  The labels of the buffers that a piece of work reads and writes. */
+#include "record/record.h"
 
 #include <string.h>
 
-/* Of a launch of many calls, as a plan's with many fields, the first ones are looked at, and of
- * many labels the first ones named. */
+/* Of a launch of many operations, as that of a plan with many fields, the first LOOKED_AT are
+ * looked at, and of many labels the first NAMED listed. */
 enum { LOOKED_AT = 64, NAMED = 4 };
 
 typedef struct labels {
@@ -16,30 +16,16 @@ typedef struct labels {
     bool more;
 } labels;
 
-static void add(labels *l, const char *label)
+static void add(labels *l, const meta_span *span)
 {
+    const char *label = l->last.label;
+    if (!span->address || !(span->address >= l->last.first && span->address < l->last.end))
+        meta_registry_label(span->address, &l->last);
+    if (!label[0]) return;
     for (int k = 0; k < l->count; ++k)
         if (strcmp(l->of[k], label) == 0) return;
     if (l->count == NAMED) l->more = true;
     else strcpy(l->of[l->count++], label);
-}
-
-static void look_up(labels *l, const meta_device *device, const void *object, uint64_t at)
-{
-    if (!object || (object == l->last.object && at >= l->last.first && at < l->last.end)) return;
-    meta_registry_label(device, object, at, &l->last);
-    if (l->last.label[0]) add(l, l->last.label);
-}
-
-static void look_up_operand(labels *l, const meta_device *device, const meta_call *calls,
-                            size_t count, int operand)
-{
-    size_t bytes = 1;
-    meta_type_check((meta_type)calls[0].type, &bytes);
-    l->last = (meta_called){0};
-    for (size_t k = 0; k < count && k < LOOKED_AT; ++k)
-        look_up(l, device, calls[k].object[operand],
-                (uint64_t)calls[k].space.base[operand] * bytes);
 }
 
 /* All of them, as one text that stays; NULL where there are none. */
@@ -52,22 +38,17 @@ static const char *joined(const labels *l)
     return meta_profile_name(text);
 }
 
-void meta_profile_labels(const meta_device *device, const meta_call *calls, size_t count,
-                         const char *label[2])
+void meta_profile_labels(const meta_task *w, const char *label[2])
 {
     labels written = {0}, read = {0};
     if (!meta_registry_labelled()) return;
-    const bool writes = meta_profile_writes(&calls[0]);
-    look_up_operand(writes ? &written : &read, device, calls, count, 0);
-    look_up_operand(&read, device, calls, count, 1);
+    if (w->is_copy) add(w->copy.kind == META_COPY_H2D ? &written : &read, w->span);
+    for (size_t n = 0; n < w->launch.count && n < LOOKED_AT; ++n) {
+        const meta_operation *op = meta_task_operation(w, n);
+        for (uint32_t k = 0; k < op->call.desc->operands; ++k)
+            add(op->call.desc->operand[k].access == META_ACCESS_IN ? &read : &written,
+                &op->operand[k].span);
+    }
     label[META_LABEL_WRITTEN] = joined(&written);
     label[META_LABEL_READ] = joined(&read);
-}
-
-const char *meta_profile_label(const meta_device *device, const void *object, uint64_t at)
-{
-    labels l = {0};
-    if (!meta_registry_labelled()) return NULL;
-    look_up(&l, device, object, at);
-    return joined(&l);
 }

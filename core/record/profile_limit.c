@@ -2,7 +2,8 @@
 /** @file profile_limit.c
  *  What work is compared with: how fast a device copies its own memory, and from and to host memory
  *  of meta_host_alloc()'s kind, each measured once when somebody asks. */
-#include "core.h"
+#include "record/record.h"
+#include "schedule/schedule.h"
 
 #include <string.h>
 
@@ -13,7 +14,7 @@ typedef struct trial {
     meta_device *device;
     meta_limit which;
     uint64_t bytes;
-    meta_call call;
+    meta_builtin own;
     meta_span span;
     void *host;
 } trial;
@@ -22,14 +23,20 @@ static meta_err queue_copy(const trial *t, meta_ticket *ticket, meta_stamp *stam
 {
     const meta_ops *ops = &t->device->backend->ops;
     meta_plugin_queue *queue = t->device->queue[META_QUEUE_COMPUTE];
-    const meta_copy_kind kind = t->which == META_LIMIT_H2D ? META_COPY_H2D : META_COPY_D2H;
-    if (t->which == META_LIMIT_OWN)
-        return ops->launch_timed ? ops->launch_timed(queue, &t->call, 1, ticket, stamp)
-                                 : ops->launch(queue, &t->call, 1, ticket);
-    return ops->copy_timed
-               ? ops->copy_timed(queue, kind, t->host, t->span.object, t->span.offset, t->bytes,
-                                 ticket, stamp)
-               : ops->copy(queue, kind, t->host, t->span.object, t->span.offset, t->bytes, ticket);
+    const meta_launch launch = {.size = sizeof launch,
+                                .calls = &t->own.op.call,
+                                .count = 1,
+                                .ticket = ticket,
+                                .stamp = stamp};
+    const meta_copy copy = {.size = sizeof copy,
+                            .kind = t->which == META_LIMIT_H2D ? META_COPY_H2D : META_COPY_D2H,
+                            .object = t->span.object,
+                            .offset = t->span.offset,
+                            .bytes = t->bytes,
+                            .host = t->host,
+                            .ticket = ticket,
+                            .stamp = stamp};
+    return t->which == META_LIMIT_OWN ? ops->launch(queue, &launch) : ops->copy(queue, &copy);
 }
 
 /* Nanoseconds of one copy; by the device's clock where it tells. */
@@ -65,18 +72,19 @@ static meta_err time_copies(const trial *t, double *speed)
     return META_OK;
 }
 
-static meta_err time_own(trial *t, double *speed)
+static meta_err time_own(trial *t, void *to, double *speed)
 {
     const meta_face line = {.count = 1, .size = {(int64_t)(t->bytes / 8)}, .stride = {1}};
-    meta_span from;
-    void *buffer;
-    int empty;
-    META_TRY(meta_scratch(t->device, t->bytes, &buffer));
-    meta_err error = meta_span_at(buffer, "from", &from);
-    if (error == META_OK)
-        error = meta_copy_call(&t->call, &t->span, &line, &from, &line, META_U64, &empty);
+    meta_operation *op = &t->own.op;
+    void *from;
+    META_TRY(meta_scratch(t->device, t->bytes, &from));
+    meta_operation_begin(&t->own, META_KERNEL_COPY, META_U64, &line);
+    meta_err error = meta_operand_set(op, 0, to, &line, "to");
+    if (error == META_OK) error = meta_operand_set(op, 1, from, &line, "from");
+    if (error == META_OK) error = meta_place(op);
+    if (error == META_OK) error = meta_bind(op);
     if (error == META_OK) error = time_copies(t, speed);
-    meta_scratch_free(buffer);
+    meta_scratch_free(from);
     return error;
 }
 
@@ -96,7 +104,7 @@ static meta_err measure(meta_device *device, meta_limit which, uint64_t bytes, d
     META_TRY(meta_scratch(device, bytes, &buffer));
     meta_err error = meta_span_at(buffer, "to", &t.span);
     if (error == META_OK)
-        error = which == META_LIMIT_OWN ? time_own(&t, speed) : time_with_host(&t, speed);
+        error = which == META_LIMIT_OWN ? time_own(&t, buffer, speed) : time_with_host(&t, speed);
     meta_scratch_free(buffer);
     return error;
 }
@@ -105,15 +113,19 @@ double meta_profile_limit(meta_device *device, meta_limit which)
 {
     static const char *const words[] = {"copies its memory", "is copied to from the host",
                                         "is copied from to the host"};
-    double *limit = &device->copy_limit[which];
-    if (*limit == 0) {
-        *limit = -1;
-        for (uint64_t bytes = MOST; bytes >= LEAST && *limit < 0; bytes /= 4)
-            if (measure(device, which, bytes, limit) != META_OK) *limit = -1;
-        if (*limit > 0)
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_lock(&lock);
+    double limit = device->copy_limit[which];
+    if (limit == 0) {
+        limit = -1;
+        for (uint64_t bytes = MOST; bytes >= LEAST && limit < 0; bytes /= 4)
+            if (measure(device, which, bytes, &limit) != META_OK) limit = -1;
+        device->copy_limit[which] = limit;
+        if (limit > 0)
             meta_log(META_LOG_INFO, "%s:%d %s at %.1f GB/s%s", device->backend->name, device->index,
-                     words[which], *limit * 1e-9,
+                     words[which], limit * 1e-9,
                      which == META_LIMIT_OWN ? ", read and written" : "");
     }
-    return *limit > 0 ? *limit : 0;
+    pthread_mutex_unlock(&lock);
+    return limit > 0 ? limit : 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file profile_name.c
  *  What recorded things are called, each text at one address, and how many bytes kernels move. */
-#include "core.h"
+#include "record/record.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,56 +13,22 @@ static char kernel_names[META_KERNEL_COUNT][META_TYPE_COUNT][NAME];
 
 void meta_profile_names(void)
 {
-#define NAME3(KERNEL, name, operands)         [META_KERNEL_##KERNEL] = #name,
-#define NAME4(KERNEL, name, operands, finish) [META_KERNEL_##KERNEL] = #name,
-    static const char *const kernels[] = {META_MOVE_KERNELS(NAME3) META_MAP_KERNELS(
-        NAME3) META_REDUCTION_KERNELS(NAME4) META_EXACT_KERNELS(NAME4)};
-#undef NAME3
-#undef NAME4
-#define TYPE2(NAME, name)            #name,
-#define TYPE4(NAME, name, wide, sum) #name,
-    static const char *const types[] = {META_ARITHMETIC_TYPES(TYPE4) META_SMALL_TYPES(TYPE2)};
-#undef TYPE2
-#undef TYPE4
-    for (int k = 0; k < META_KERNEL_COUNT; ++k)
-        for (int t = 0; t < META_TYPE_COUNT; ++t)
-            snprintf(kernel_names[k][t], NAME, "%s %s", kernels[k], types[t]);
+    for (uint32_t k = 0; k < META_KERNEL_COUNT; ++k)
+        for (uint32_t t = 0; t < META_TYPE_COUNT; ++t)
+            snprintf(kernel_names[k][t], NAME, "%s %s", meta_kernel_table[k].name,
+                     meta_element_name(t));
 }
 
 const char *meta_profile_kernel(const meta_call *call)
 {
-    return kernel_names[call->kernel][call->type];
+    return kernel_names[call->desc->number][call->type];
 }
 
-/* What a kernel reads and writes at the least: each element of each operand once, and one that is
- * added to twice. */
+/* At the least: each element once, and one that is added to twice. */
 uint64_t meta_profile_bytes(const meta_call *call)
 {
-#define READS3(KERNEL, name, operands)         [META_KERNEL_##KERNEL] = (operands),
-#define READS4(KERNEL, name, operands, finish) [META_KERNEL_##KERNEL] = (operands),
-    static const unsigned char operands[] = {META_MOVE_KERNELS(READS3) META_MAP_KERNELS(
-        READS3) META_REDUCTION_KERNELS(READS4) META_EXACT_KERNELS(READS4)};
-#undef READS3
-#undef READS4
-    size_t element = 0;
-    meta_type_check((meta_type)call->type, &element);
-    const uint64_t passes = operands[call->kernel] + (call->kernel == META_KERNEL_AXPY ? 1u : 0u);
-    return passes * element * (uint64_t)call->space.rows * (uint64_t)call->space.extent[0];
-}
-
-bool meta_profile_writes(const meta_call *call)
-{
-    switch (call->kernel) {
-    case META_KERNEL_REDUCE_SUM:
-    case META_KERNEL_REDUCE_MIN:
-    case META_KERNEL_REDUCE_MAX:
-    case META_KERNEL_DOT:
-    case META_KERNEL_EXACT_SUM:
-    case META_KERNEL_EXACT_DOT:
-        return false;
-    default:
-        return true;
-    }
+    return call->desc->passes * meta_element_bytes(call->type) * (uint64_t)call->space->rows *
+           (uint64_t)call->space->extent[0];
 }
 
 /* Names of ranges and buffers, each text once and for ever. */

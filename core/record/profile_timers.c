@@ -109,6 +109,12 @@ static meta_err rows_of(meta_profile_row **rows, size_t *used)
 
 /* ------------------------------------------------------------------ beginning and end */
 
+static void set_flags(int flags)
+{
+    meta_profile_flags = flags;
+    meta_observe(META_OBSERVER_RECORD, flags ? meta_profile_work : NULL);
+}
+
 void meta_profile_want(int flags)
 {
     meta_recorders_begin();
@@ -116,7 +122,7 @@ void meta_profile_want(int flags)
     if (!meta_profiled()) meta_profile_forget();
     if (flags & META_PROFILE_TRACE && !meta_traced()) trace_began = meta_profile_now();
     process = getpid();
-    meta_profile_flags |= flags;
+    set_flags(meta_profile_flags | flags);
 }
 
 /* What was queued before is settled; if nothing is recorded any more, so is all there is. */
@@ -124,7 +130,7 @@ static meta_err want_no_more(int flags)
 {
     if (!(meta_profile_flags & flags)) return META_OK;
     const meta_err error = complete_all();
-    meta_profile_flags &= ~flags;
+    set_flags(meta_profile_flags & ~flags);
     return error;
 }
 
@@ -260,7 +266,7 @@ void meta_profile_end(void)
     if (meta_traced()) write_trace();
     if (meta_profile_flags & META_PROFILE_SUMMARY && print() != META_OK)
         meta_log(META_LOG_WARN, "there is no summary of the run: %s", meta_last_error());
-    meta_profile_flags &= ~(META_PROFILE_SUMMARY | META_PROFILE_TIMERS);
+    set_flags(meta_profile_flags & ~(META_PROFILE_SUMMARY | META_PROFILE_TIMERS));
     meta_profile_forget(); /* what is left names devices, which are about to be closed */
 }
 

@@ -3,24 +3,25 @@
  *  What is recorded of a run, as the files share it that record it, add it up and write it down.
  *
  *  A record is made where work is queued (submit.c), where a message is given to MPI or a range is
- *  opened. Each thread keeps its own records, so that threads do not wait for each other: its lock is
- *  contended only while results are gathered. When the work ran is asked of the back end later, when
- *  the thread queues further work or at the end. */
+ *  opened. Each thread keeps its own records, so that threads do not wait for each other: its lock
+ * is contended only while results are gathered. When the work ran is asked of the back end later,
+ * when the thread queues further work or at the end. */
 #ifndef META_RECORD_H
 #define META_RECORD_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
 
-#include "internal.h"
+#include "queue/queue.h"
+#include "record/share.h"
 
 extern _Atomic int meta_profile_flags; /* of META_PROFILE_* in internal.h */
 
 /** Whether anything is recorded: all that it costs while nothing is. */
 static inline bool meta_profiled(void)
 {
-    return __builtin_expect(
-        atomic_load_explicit(&meta_profile_flags, memory_order_relaxed) != 0, 0);
+    return __builtin_expect(atomic_load_explicit(&meta_profile_flags, memory_order_relaxed) != 0,
+                            0);
 }
 
 /* profile.c */
@@ -30,15 +31,10 @@ meta_err meta_profile_read(void);
 void meta_profile_end(void);
 int meta_profile_timing(void);
 uint64_t meta_profile_now(void);
+/** The observer that records work. */
+meta_err meta_profile_work(meta_task *w);
 /** What this thread queues from now on is a measurement of the library's own, or (false) not. */
 void meta_profile_measuring(bool on);
-/** Queue the work and record it; the same results as without. @p comm: it is a message's. */
-meta_err meta_profile_launch(meta_device *device, meta_queue_kind queue, meta_plugin_queue *to,
-                             const meta_call *calls, size_t count, meta_ticket *ticket, bool comm);
-meta_err meta_profile_copy(meta_device *device, meta_queue_kind queue, meta_plugin_queue *to,
-                           meta_copy_kind kind, void *host, const meta_span *span, size_t bytes,
-                           meta_ticket *ticket, bool comm);
-
 /** See internal.h. */
 meta_err meta_profile_share_of(meta_profile_share *share);
 void meta_profile_message(const meta_profile_passage *p);
@@ -55,12 +51,13 @@ void meta_profile_trace_done(void);
 typedef struct meta_trace_event {
     const char *name;
     meta_activity activity;
-    int thread;                  /**< of a range: its number */
-    const meta_device *device;   /**< NULL for a range or a message */
+    int thread;                /**< of a range: its number */
+    const meta_device *device; /**< NULL for a range or a message */
     meta_queue_kind queue;
     uint64_t begin, end, bytes;
     union {
-        const char *label[2]; /**< of work: of the buffers written and read, NULL where there is none */
+        const char
+            *label[2]; /**< of work: of the buffers written and read, NULL where there is none */
         struct {
             bool out, flows;
             int peer;
@@ -106,16 +103,11 @@ uint64_t meta_profile_bytes(const meta_call *call);
 /** The one address of that text; NULL where there is no memory for it. */
 const char *meta_profile_name(const char *text);
 
-/** Whether its operand 0 is written, which is that of a reduction not. */
-bool meta_profile_writes(const meta_call *call);
-
 /* profile_label.c */
 enum { META_LABEL_WRITTEN, META_LABEL_READ };
-/** What the buffers are called that @p calls write and read; left alone where no buffer has a label. */
-void meta_profile_labels(const meta_device *device, const meta_call *calls, size_t count,
-                         const char *label[2]);
-/** What the buffer with byte @p at of @p object is called; NULL where it has no label. */
-const char *meta_profile_label(const meta_device *device, const void *object, uint64_t at);
+/** The labels of the buffers that a launch or a copy writes and reads; left alone where no buffer
+ * has one. */
+void meta_profile_labels(const meta_task *w, const char *label[2]);
 
 /* profile_forward.c: ranges for NVTX and ROCTX */
 /** Look for their libraries, which the application or a tool may have loaded. */

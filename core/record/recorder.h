@@ -32,9 +32,9 @@ typedef struct meta_tally {
 typedef struct meta_recorder {
     struct meta_recorder *next;
     int number;
-    bool taken; /**< by a thread that is alive; with the lock of the list */
+    bool taken;           /**< by a thread that is alive; with the lock of the list */
     pthread_mutex_t lock; /**< of what follows */
-    meta_tally *rows; /**< a hash table of `room` places */
+    meta_tally *rows;     /**< a hash table of `room` places */
     size_t used, room;
     meta_record *pending; /**< a ring of `ring` places */
     size_t first, count, ring;
@@ -47,8 +47,8 @@ extern meta_recorder *_Atomic meta_recorders; /**< all there ever were */
 void meta_recorders_begin(void);
 /** This thread's; NULL where there is no memory for it. */
 meta_recorder *meta_recorder_own(void);
-/** Add a call to its line for the name, label, device and place of @p of, which is zero otherwise; with
- *  its lock. @p begin and @p end are 0 where it is not known when. */
+/** Add a call to its line for the name, label, device and place of @p of, which is zero otherwise;
+ * with its lock. @p begin and @p end are 0 where it is not known when. */
 void meta_recorder_tally(meta_recorder *r, const meta_tally *of, uint64_t bytes, uint64_t begin,
                          uint64_t end);
 /** Forget its table. */

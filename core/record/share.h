@@ -32,7 +32,8 @@ typedef struct meta_profile_row {
     int where;
     char backend[32]; /**< that ran it; empty where none did */
     char name[64];
-    char label[META_LABEL_BYTES]; /**< of the buffer written, or else read; empty: all of that name */
+    char label[META_LABEL_BYTES]; /**< of the buffer written, or else read; empty: all of that name
+                                   */
     uint64_t calls, bytes;
     uint64_t timed;       /**< calls of which it is known how long they took, */
     uint64_t timed_bytes; /**< their bytes, */

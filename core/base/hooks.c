@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file hooks.c
+ *  What libmeta_comm installed. */
+#include "base/base.h"
+
+static meta_hooks hooks;
+static _Atomic bool installed;
+
+void meta_hooks_set(const meta_hooks *with)
+{
+    installed = false;
+    if (!with) return;
+    hooks = *with;
+    installed = true;
+}
+
+const meta_hooks *meta_hooks_get(void)
+{
+    return installed ? &hooks : NULL;
+}

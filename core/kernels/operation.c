@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file operation.c
+ *  Making an operation of what a public call was given; everything that can be wrong with an
+ * operand is found here, by the argument's name, before a device is chosen. */
+#include "kernels/kernels.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static const meta_operand_desc *desc_of(const meta_operation *op, uint32_t k)
+{
+    return &op->call.desc->operand[k];
+}
+
+static meta_layout *layout_of(meta_operation *op, uint32_t k)
+{
+    return (meta_layout *)(uintptr_t)meta_call_layout(&op->call, k);
+}
+
+void meta_operation_begin(meta_builtin *b, meta_kernel_id kernel, meta_type type,
+                          const meta_face *shape)
+{
+    meta_operation *op = &b->op;
+    meta_space *s = &b->space;
+    op->call = (meta_call){.size = sizeof op->call,
+                           .type = (uint32_t)type,
+                           .desc = &meta_kernel_table[kernel],
+                           .space = s,
+                           .object = b->object,
+                           .values = op->value};
+    op->operand = b->operand;
+    op->object = b->object;
+    op->space = s;
+    op->result.span.device = NULL;
+    op->where.host = NULL;
+    op->apart = false;
+    s->ndim = shape->count;
+    s->rows = 1;
+    for (int d = 0; d < shape->count; ++d) {
+        s->extent[d] = shape->size[d];
+        if (d > 0) s->rows *= shape->size[d];
+    }
+}
+
+void meta_operand_lay(meta_operation *op, uint32_t k, const meta_face *face)
+{
+    const meta_space *s = op->space;
+    meta_layout *layout = layout_of(op, k);
+    int64_t packed = 1;
+    op->operand[k].start = face ? face->start : 0;
+    for (int d = 0; d < s->ndim; ++d) {
+        layout->stride[d] = face ? face->stride[d] : packed;
+        packed *= s->extent[d];
+    }
+}
+
+meta_err meta_operand_set(meta_operation *op, uint32_t k, const void *ptr, const meta_face *face,
+                          const char *name)
+{
+    meta_operand *operand = &op->operand[k];
+    const meta_type type = (meta_type)op->call.type;
+    operand->name = name;
+    meta_operand_lay(op, k, face);
+    if (!face) {
+        operand->low = 0;
+        operand->high = op->space->rows * op->space->extent[0] - 1;
+        return meta_resolve(ptr, operand->high + 1, type, name, &operand->span);
+    }
+    META_TRY(meta_face_reach(face, "face", &operand->low, &operand->high));
+    return meta_resolve_face(ptr, face, type, name, &operand->span);
+}
+
+/* The box with the cells around it that the operand reaches. */
+static meta_err box_reached(const meta_box *box, const meta_kernel_desc *kernel,
+                            const meta_operand_desc *desc, meta_box *reached)
+{
+    if (box->ndim < (int)kernel->grid)
+        return meta_fail(META_ERR_ARGUMENT,
+                         "argument 'box' has %d dimensions, the stencil needs %u", box->ndim,
+                         kernel->grid);
+    *reached = *box;
+    for (uint32_t d = 0; d < kernel->grid; ++d) {
+        if (box->start[d] < desc->low[d] || box->size[d] - box->end[d] < desc->high[d])
+            return meta_fail(META_ERR_BOUNDS,
+                             "argument 'box', dimension %u: [%" PRId64 ", %" PRId64 ") of %" PRId64
+                             " leaves no cell for the stencil to reach over",
+                             d, box->start[d], box->end[d], box->size[d]);
+        reached->start[d] -= desc->low[d];
+        reached->end[d] += desc->high[d];
+    }
+    return META_OK;
+}
+
+meta_err meta_operand_set_box(meta_operation *op, uint32_t k, const void *ptr, const meta_box *box,
+                              const char *name)
+{
+    const meta_operand_desc *desc = desc_of(op, k);
+    meta_box reached;
+    meta_face cells;
+    int64_t start;
+    meta_face_of_box(&cells, box);
+    start = cells.start;
+    if (desc->reach != META_REACH_POINT) {
+        META_TRY(box_reached(box, op->call.desc, desc, &reached));
+        meta_face_of_box(&cells, &reached);
+    }
+    META_TRY(meta_operand_set(op, k, ptr, &cells, name));
+    op->operand[k].start = start;
+    return META_OK;
+}
+
+void meta_operation_value(meta_operation *op, const void *value)
+{
+    memset(op->value, 0, sizeof op->value);
+    memcpy(op->value, value, meta_element_bytes(op->call.type));
+}
+
+meta_err meta_operation_result(meta_operation *op, void *ptr, const char *name)
+{
+    meta_operand *result = &op->result;
+    int is_device;
+    META_TRY(meta_resolve_any(ptr, 1, (meta_type)op->call.type, name, &is_device, &result->span));
+    op->where = (meta_result){.host = is_device ? NULL : ptr};
+    op->call.result = &op->where;
+    result->name = name;
+    result->low = result->high = result->start = 0;
+    if (!is_device) result->span.device = NULL;
+    return META_OK;
+}
+
+/* Whether the two are the same elements in the same order, of which each is used by itself. */
+static bool same_elements(const meta_operation *op, uint32_t a, uint32_t b)
+{
+    const meta_operand *x = &op->operand[a], *y = &op->operand[b];
+    return x->span.address == y->span.address && x->start == y->start && x->low == y->low &&
+           x->high == y->high && desc_of(op, b)->reach == META_REACH_POINT &&
+           memcmp(meta_call_layout(&op->call, a)->stride, meta_call_layout(&op->call, b)->stride,
+                  (size_t)op->space->ndim * sizeof(meta_i64)) == 0;
+}
+
+meta_err meta_operation_check_overlap(const meta_operation *op)
+{
+    const meta_kernel_desc *kernel = op->call.desc;
+    for (uint32_t k = 0; k < kernel->operands; ++k) {
+        const meta_operand *written = &op->operand[k];
+        if (desc_of(op, k)->access == META_ACCESS_IN) continue;
+        for (uint32_t j = 0; j < kernel->operands; ++j) {
+            const meta_operand *other = &op->operand[j];
+            if (j == k || (j < k && desc_of(op, j)->access != META_ACCESS_IN)) continue;
+            if (desc_of(op, k)->access == META_ACCESS_INOUT && same_elements(op, k, j)) continue;
+            META_TRY(meta_no_overlap(&written->span, written->low, written->high, written->name,
+                                     &other->span, other->low, other->high, other->name,
+                                     meta_element_bytes(op->call.type)));
+        }
+    }
+    return META_OK;
+}
+
+static bool merges(const meta_operation *op, meta_i64 into, meta_i64 d)
+{
+    const meta_i64 extent = op->space->extent[into];
+    for (uint32_t k = 0; k < op->call.desc->operands; ++k) {
+        const meta_layout *layout = meta_call_layout(&op->call, k);
+        if (layout->stride[d] != layout->stride[into] * extent) return false;
+    }
+    return true;
+}
+
+void meta_operation_compact(meta_operation *op)
+{
+    const uint32_t operands = op->call.desc->operands;
+    meta_space *s = op->space;
+    meta_i64 last = -1; /* the dimension made last */
+    if (op->call.desc->grid > 0) return;
+    for (meta_i64 d = 0; d < s->ndim; ++d) {
+        if (s->extent[d] == 1) continue;
+        if (last >= 0 && merges(op, last, d)) {
+            s->extent[last] *= s->extent[d];
+            continue;
+        }
+        ++last;
+        s->extent[last] = s->extent[d];
+        for (uint32_t k = 0; k < operands; ++k) {
+            meta_layout *layout = layout_of(op, k);
+            layout->stride[last] = layout->stride[d];
+        }
+    }
+    if (last < 0) { /* a single element */
+        last = 0;
+        s->extent[0] = 1;
+        for (uint32_t k = 0; k < operands; ++k) layout_of(op, k)->stride[0] = 1;
+    }
+    s->ndim = last + 1;
+    s->rows = 1;
+    for (meta_i64 d = 1; d <= last; ++d) s->rows *= s->extent[d];
+}
+
+int meta_operation_ranges(const meta_operation *op, meta_range *ranges)
+{
+    const int64_t bytes = (int64_t)meta_element_bytes(op->call.type);
+    int count = 0;
+    for (uint32_t k = 0; k <= op->call.desc->operands; ++k) {
+        const meta_operand *o = k < op->call.desc->operands ? &op->operand[k] : &op->result;
+        if (k == op->call.desc->operands && !op->call.result) break;
+        if (k == op->call.desc->operands && !o->span.device)
+            ranges[count++] = (meta_range){op->where.host, (uint64_t)bytes};
+        else
+            ranges[count++] = (meta_range){o->span.address + o->low * bytes,
+                                           (uint64_t)((o->high - o->low + 1) * bytes)};
+    }
+    return count;
+}

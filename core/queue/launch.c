@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file launch.c
+ *  Work on a device's queues: launches and copies, seen by observers on their way to the back end,
+ *  and what tells when they are complete. */
+#include "queue/queue.h"
+
+/* ------------------------------------------------------------------ completion */
+
+meta_err meta_pending_test(const meta_pending *pending, int *complete)
+{
+    *complete = 1;
+    if (!pending->ticket) return META_OK;
+    return pending->device->backend->ops.ticket_test(pending->ticket, complete);
+}
+
+meta_err meta_pending_wait(const meta_pending *pending)
+{
+    if (!pending->ticket) return META_OK;
+    return pending->device->backend->ops.ticket_wait(pending->ticket);
+}
+
+void meta_pending_release(meta_pending *pending)
+{
+    if (pending->ticket) pending->device->backend->ops.ticket_release(pending->ticket);
+    pending->ticket = NULL;
+}
+
+/* ------------------------------------------------------------------ observers */
+
+_Atomic int meta_observers_on;
+static meta_observer *_Atomic observers[META_OBSERVERS];
+
+void meta_observe(meta_observer_slot slot, meta_observer *observer)
+{
+    meta_observer *before = atomic_exchange(&observers[slot], observer);
+    meta_observers_on += (observer != NULL) - (before != NULL);
+}
+
+meta_err meta_queue_pass(meta_task *w)
+{
+    meta_plugin_queue *queue = w->device->queue[w->queue];
+    while (w->passed < META_OBSERVERS) {
+        meta_observer *observer = observers[w->passed++];
+        if (observer) return observer(w);
+    }
+    if (w->is_copy) return w->device->backend->ops.copy(queue, &w->copy);
+    return w->device->backend->ops.launch(queue, &w->launch);
+}
+
+/* Some drivers find memory for a buffer only when it is first used. */
+static bool worth_another_try(meta_err error)
+{
+    return error == META_ERR_NO_MEMORY && meta_kept_release();
+}
+
+/* The observed way is kept out of the usual one. */
+__attribute__((noinline, cold)) static meta_err observed(const meta_task *w)
+{
+    meta_task passing = *w;
+    return meta_queue_pass(&passing);
+}
+
+meta_err meta_launch_on(meta_origin origin, meta_device *device, meta_queue_kind queue,
+                        meta_operation *ops, size_t stride, size_t count, meta_pending *pending)
+{
+    meta_ticket ticket = NULL;
+    meta_task w = {.origin = origin,
+                   .device = device,
+                   .queue = queue,
+                   .launch = {.size = sizeof w.launch,
+                              .calls = &ops->call,
+                              .count = count,
+                              .stride = stride,
+                              .ticket = pending ? &ticket : META_NO_TICKET}};
+    meta_plugin_queue *to = device->queue[queue];
+    if (!to) META_TRY(meta_device_queue(device, queue, &to));
+    meta_err error = __builtin_expect(meta_observers_on, 0)
+                         ? observed(&w)
+                         : device->backend->ops.launch(to, &w.launch);
+    /* Of several, some may be queued. */
+    if (count == 1 && worth_another_try(error)) error = observed(&w);
+    META_TRY(error);
+    if (pending) *pending = (meta_pending){device, ticket};
+    return META_OK;
+}
+
+meta_err meta_copy_on(meta_origin origin, meta_device *device, meta_queue_kind queue,
+                      meta_copy_kind kind, void *host, const meta_span *span, size_t bytes,
+                      meta_pending *pending)
+{
+    meta_ticket ticket = NULL;
+    meta_task w = {.origin = origin,
+                   .device = device,
+                   .queue = queue,
+                   .is_copy = true,
+                   .span = span,
+                   .copy = {.size = sizeof w.copy,
+                            .kind = kind,
+                            .object = span->object,
+                            .offset = span->offset,
+                            .bytes = bytes,
+                            .host = host,
+                            .ticket = pending ? &ticket : META_NO_TICKET}};
+    meta_plugin_queue *to = device->queue[queue];
+    if (!to) META_TRY(meta_device_queue(device, queue, &to));
+    meta_err error = __builtin_expect(meta_observers_on, 0)
+                         ? observed(&w)
+                         : device->backend->ops.copy(to, &w.copy);
+    if (worth_another_try(error)) error = observed(&w);
+    META_TRY(error);
+    if (pending) *pending = (meta_pending){device, ticket};
+    return META_OK;
+}
+
+meta_err meta_queue_after(meta_device *device, meta_queue_kind queue, meta_queue_kind earlier)
+{
+    meta_plugin_queue *later, *first;
+    META_TRY(meta_device_queue(device, queue, &later));
+    META_TRY(meta_device_queue(device, earlier, &first));
+    return device->backend->ops.queue_after(later, first);
+}
