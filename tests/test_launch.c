@@ -57,7 +57,7 @@ static int part_of(const grids *g, int way, int ghosts, meta_box *part)
 
 /* A launch's calls while they are gathered, and the bytes that are packed so far. */
 typedef struct list {
-    meta_call calls[MOST_CALLS];
+    meta_builtin moves[MOST_CALLS];
     size_t count;
     meta_device *device;
     int64_t packed;
@@ -74,7 +74,6 @@ static void add_face(list *l, const grids *g, mirror *grid, mirror *packed, cons
 {
     meta_face face;
     meta_span span, packed_span;
-    int empty = 0;
     const int64_t bytes = (int64_t)g->bytes, at = field * g->cells * bytes;
     if (!CHECK_OK(meta_face_box(&face, part))) return;
     const int64_t count = case_face_elements(&face);
@@ -82,9 +81,10 @@ static void add_face(list *l, const grids *g, mirror *grid, mirror *packed, cons
     if (!CHECK_OK(core->resolve_face(grid->device + at, &face, g->type, "grid", &span)) ||
         !CHECK_OK(
             core->resolve(packed->device + l->packed, count, g->type, "packed", &packed_span)) ||
-        !CHECK_OK(core->face_call(&l->calls[l->count],
-                                  unpack ? META_KERNEL_UNPACK : META_KERNEL_PACK, &packed_span,
-                                  &span, &face, g->type, &empty)))
+        !CHECK(core->move_begin(&l->moves[l->count], unpack ? META_KERNEL_UNPACK : META_KERNEL_PACK,
+                                g->type, unpack ? &face : NULL, unpack ? NULL : &face)) ||
+        !CHECK_OK(core->move_bind(&l->moves[l->count], unpack ? &span : &packed_span,
+                                  unpack ? &packed_span : &span)))
         return;
     l->device = span.device;
     ++l->count;
@@ -101,14 +101,14 @@ static void add_copy(list *l, const grids *g, mirror *grid, int way, int field)
     meta_box to, from;
     meta_face to_face, from_face;
     meta_span span;
-    int empty = 0;
     const int64_t bytes = (int64_t)g->bytes, at = field * g->cells * bytes;
     part_of(g, way, 1, &to);
     part_of(g, WAYS - 1 - way, 0, &from);
     if (!CHECK_OK(meta_face_box(&to_face, &to)) || !CHECK_OK(meta_face_box(&from_face, &from)) ||
         !CHECK_OK(core->resolve(grid->device + at, g->cells, g->type, "grid", &span)) ||
-        !CHECK_OK(core->copy_call(&l->calls[l->count], &span, &to_face, &span, &from_face, g->type,
-                                  &empty)))
+        !CHECK(core->move_begin(&l->moves[l->count], META_KERNEL_COPY, g->type, &to_face,
+                                &from_face)) ||
+        !CHECK_OK(core->move_bind(&l->moves[l->count], &span, &span)))
         return;
     l->device = span.device;
     ++l->count;
@@ -138,7 +138,7 @@ static void launch_and_compare(mirror *grid, mirror *packed, kind what, int64_t 
             else add_face(&l, &g, grid, packed, &part, field, what == UNPACK);
         }
     if (l.count == 0) return;
-    CHECK_OK(core->launch(l.device, META_QUEUE_COMPUTE, l.calls, l.count, &pending));
+    CHECK_OK(core->launch(l.device, META_QUEUE_COMPUTE, l.moves, l.count, &pending));
     CHECK_OK(core->pending_wait(&pending));
     core->pending_release(&pending);
     mirror_holds(grid, g.type, "the grids");
