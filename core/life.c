@@ -4,33 +4,10 @@
 #include "core.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static _Atomic bool started;
-static _Atomic unsigned lives;
-
-int meta_started(void)
-{
-    return started;
-}
-
-unsigned meta_life(void)
-{
-    return lives;
-}
-
-meta_err meta_enter(const char *call)
-{
-    meta_call_name(call);
-    if (!started)
-        return meta_fail(META_ERR_INIT,
-                         "the library is not started: call meta_init() or "
-                         "meta_comm_init() first%s",
-                         lives > 0 ? " (it was finalised)" : "");
-    return META_OK;
-}
 
 static meta_err start(void)
 {
-    if (started) return meta_fail(META_ERR_STATE, "the library is started already");
+    if (meta_started()) return meta_fail(META_ERR_STATE, "the library is started already");
     META_TRY(meta_env_read());
     META_TRY(meta_threads_read());
     META_TRY(meta_check_read());
@@ -38,8 +15,7 @@ static meta_err start(void)
     META_TRY(meta_job_read());
     META_TRY(meta_reproducible_read());
     META_TRY(meta_profile_read());
-    ++lives;
-    started = true;
+    meta_started_set(true);
     return META_OK;
 }
 
@@ -75,8 +51,8 @@ meta_err meta_finalize(void)
     meta_backends_close();
     meta_registry_forget();
     meta_job_forget();
-    started = false;
-    meta_log_settle();
+    meta_started_set(false);
+    meta_log_open();
     pthread_mutex_unlock(&lock);
     return error;
 }

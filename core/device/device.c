@@ -75,7 +75,7 @@ static meta_err open_now(meta_device *device, const meta_state *state)
         return error;
     }
     device->open = true;
-    meta_log_settle(); /* no later call can say which rank this is */
+    meta_log_open(); /* no later call can change the rank */
     meta_log(META_LOG_INFO, "opened %s:%d, %s", device->backend->name, device->index,
              device->desc.name);
     return META_OK;

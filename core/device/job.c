@@ -246,7 +246,7 @@ void meta_job_forget(void)
     size = 1;
     node_size = 1;
     meta_deal_forget();
-    meta_log_rank(-1);
+    meta_log_rank(0, false);
 }
 
 /* ------------------------------------------------------------------ public */
@@ -277,8 +277,8 @@ meta_err meta_set_job(int of_rank, int of_size, int of_node_rank, int of_node_si
     rank = of_rank, size = of_size, node_rank = of_node_rank, node_size = of_node_size;
     own = NULL;
     pthread_mutex_unlock(&lock);
-    if (size > 1) meta_log_rank(rank);
-    meta_log_settle();
+    meta_log_rank(of_rank, of_size > 1);
+    meta_log_open();
     return META_OK;
 }
 

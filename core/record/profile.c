@@ -9,8 +9,6 @@
 
 enum { READS = 2 };
 
-_Atomic int meta_profile_flags;
-
 static pthread_mutex_t clock_lock = PTHREAD_MUTEX_INITIALIZER; /* of all devices' clocks */
 static _Atomic bool overlaps_full;
 static _Thread_local bool measuring;
@@ -20,11 +18,6 @@ uint64_t meta_profile_now(void)
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
-int meta_profile_timing(void)
-{
-    return meta_profiled();
 }
 
 /* ------------------------------------------------------------------ clocks */

@@ -9,26 +9,14 @@
 #ifndef META_RECORD_H
 #define META_RECORD_H
 
-#include <stdatomic.h>
-#include <stdbool.h>
-
-#include "internal.h"
-
-extern _Atomic int meta_profile_flags; /* of META_PROFILE_* in internal.h */
-
-/** Whether anything is recorded: all that it costs while nothing is. */
-static inline bool meta_profiled(void)
-{
-    return __builtin_expect(
-        atomic_load_explicit(&meta_profile_flags, memory_order_relaxed) != 0, 0);
-}
+#include "queue/queue.h"
+#include "record/share.h"
 
 /* profile.c */
 /** Read META_PROFILE, and begin what it asks for. */
 meta_err meta_profile_read(void);
 /** The library ends: print and write what was asked for, and forget it. */
 void meta_profile_end(void);
-int meta_profile_timing(void);
 uint64_t meta_profile_now(void);
 /** What this thread queues from now on is a measurement of the library's own, or (false) not. */
 void meta_profile_measuring(bool on);
