@@ -5,9 +5,25 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
+/* The state of each room in a device, and what rooms add to those below them. */
+static const meta_device_part parts[] = {
+    {meta_memory_open, meta_memory_close},
+    {NULL, meta_exact_close},
+    {meta_record_open, meta_record_close},
+};
+static const meta_memory_hooks memory_hooks = {
+    .guard_bytes = meta_check_guard,
+    .made = meta_check_made,
+    .gone = meta_check_gone,
+    .freed = meta_exact_forget,
+    .reclaim = meta_quarantine_some,
+};
+
 static meta_err start(void)
 {
     if (meta_started()) return meta_fail(META_ERR_STATE, "the library is started already");
+    meta_device_parts(parts, sizeof parts / sizeof *parts);
+    meta_memory_hooks_set(&memory_hooks);
     META_TRY(meta_env_read());
     META_TRY(meta_threads_read());
     META_TRY(meta_check_read());
@@ -40,7 +56,7 @@ meta_err meta_finalize(void)
     pthread_mutex_lock(&lock);
     error = meta_enter(__func__);
     if (error != META_OK) return pthread_mutex_unlock(&lock), error;
-    error = meta_devices_each(meta_device_finish);
+    error = meta_devices_finish();
     if (error == META_OK) error = meta_check_all();
     meta_progress();
     meta_profile_end();

@@ -410,7 +410,7 @@ meta_err meta_flush(void)
     meta_err first, error = META_OK;
     char *message = NULL;
     META_ENTER();
-    first = meta_devices_each(meta_device_finish);
+    first = meta_devices_finish();
     if (first == META_OK) first = meta_check_all();
     if (first != META_OK) message = meta_error_copy();
     if (hooked) error = hooks.flush();

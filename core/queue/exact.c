@@ -137,35 +137,36 @@ static meta_err new_record(meta_exact_store *store, const char *address, meta_i6
     return META_OK;
 }
 
-/* What forgets a range of addresses, device by device. */
-static const char *range_from;
-static uint64_t range_bytes;
-static const meta_exact_store *range_spared;
+/* Addresses whose sums are to be forgotten, in all stores but one. */
+typedef struct range {
+    const char *from;
+    uint64_t bytes;
+    const meta_exact_store *spared;
+} range;
 
-static meta_err forget_range(meta_device *device)
+static meta_err forget_range(meta_device *device, void *context)
 {
+    const range *r = context;
     meta_exact_store *store = device->exact;
-    if (!store || store == range_spared || !store->host) return META_OK;
-    if (range_bytes <= 64) { /* elements are at least 4 bytes apart */
-        for (uint64_t b = 0; b < range_bytes; b += 4) {
-            const int k = find(store, range_from + b);
+    if (!store || store == r->spared || !store->host) return META_OK;
+    if (r->bytes <= 64) { /* elements are at least 4 bytes apart */
+        for (uint64_t b = 0; b < r->bytes; b += 4) {
+            const int k = find(store, r->from + b);
             if (k != NONE) unlink_record(store, k);
         }
         return META_OK;
     }
     for (int k = 0; k < RECORDS; ++k) {
         const char *address = store->record[k].address;
-        if (address && (uint64_t)(address - range_from) < range_bytes) unlink_record(store, k);
+        if (address && (uint64_t)(address - r->from) < r->bytes) unlink_record(store, k);
     }
     return META_OK;
 }
 
 static void forget(const void *address, uint64_t bytes, const meta_exact_store *spared)
 {
-    range_from = address;
-    range_bytes = bytes;
-    range_spared = spared;
-    meta_devices_each(forget_range);
+    range r = {address, bytes, spared};
+    meta_devices_each(forget_range, &r);
 }
 
 void meta_exact_forget(const void *address, uint64_t bytes)
@@ -178,28 +179,28 @@ void meta_exact_forget(const void *address, uint64_t bytes)
 
 /* ------------------------------------------------------------------ records, for messages */
 
-static const char *wanted;
-static record *found;
+typedef struct search {
+    const char *address;
+    record *found;
+} search;
 
-static meta_err look(meta_device *device)
+static meta_err search_device(meta_device *device, void *context)
 {
+    search *s = context;
     meta_exact_store *store = device->exact;
-    const int k = store && store->host && !found ? find(store, wanted) : NONE;
-    if (k != NONE) found = &store->record[k];
+    const int k = store && store->host && !s->found ? find(store, s->address) : NONE;
+    if (k != NONE) s->found = &store->record[k];
     return META_OK;
 }
 
 void *meta_exact_pin(const void *address)
 {
-    record *pinned;
+    search s = {address, NULL};
     pthread_mutex_lock(&lock);
-    wanted = address;
-    found = NULL;
-    meta_devices_each(look);
-    pinned = found;
-    if (pinned) ++pinned->pins;
+    meta_devices_each(search_device, &s);
+    if (s.found) ++s.found->pins;
     pthread_mutex_unlock(&lock);
-    return pinned;
+    return s.found;
 }
 
 void meta_exact_unpin(void *pinned)

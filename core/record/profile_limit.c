@@ -103,9 +103,11 @@ static meta_err measure(meta_device *device, meta_limit which, uint64_t bytes, d
 
 double meta_profile_limit(meta_device *device, meta_limit which)
 {
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     static const char *const words[] = {"copies its memory", "is copied to from the host",
                                         "is copied from to the host"};
-    double *limit = &device->copy_limit[which];
+    double *limit = &device->record->copy_limit[which];
+    pthread_mutex_lock(&lock);
     if (*limit == 0) {
         *limit = -1;
         for (uint64_t bytes = MOST; bytes >= LEAST && *limit < 0; bytes /= 4)
@@ -115,5 +117,7 @@ double meta_profile_limit(meta_device *device, meta_limit which)
                      words[which], *limit * 1e-9,
                      which == META_LIMIT_OWN ? ", read and written" : "");
     }
-    return *limit > 0 ? *limit : 0;
+    const double found = *limit > 0 ? *limit : 0;
+    pthread_mutex_unlock(&lock);
+    return found;
 }

@@ -12,7 +12,25 @@
 #include "queue/queue.h"
 #include "record/share.h"
 
+/** Copies whose speed others are compared with. */
+typedef enum meta_limit {
+    META_LIMIT_OWN, /**< within the device's memory, read and written */
+    META_LIMIT_H2D, /**< from pinned host memory */
+    META_LIMIT_D2H, /**< to it */
+    META_LIMIT_COUNT
+} meta_limit;
+
+/** What is known of a device's clock and speed. */
+typedef struct meta_device_record {
+    bool aligned;                   /**< the offset is known */
+    int64_t offset;                 /**< device time + offset = host time */
+    uint64_t end[META_QUEUE_COUNT]; /**< of the latest work of each queue */
+    double copy_limit[META_LIMIT_COUNT]; /**< bytes a second; 0: not measured, less: unavailable */
+} meta_device_record;
+
 /* profile.c */
+meta_err meta_record_open(meta_device *device);
+void meta_record_close(meta_device *device);
 /** Read META_PROFILE, and begin what it asks for. */
 meta_err meta_profile_read(void);
 /** The library ends: print and write what was asked for, and forget it. */
