@@ -8,6 +8,7 @@
 #include "base/module.h"
 #include "check/check.h"
 #include "device/device.h"
+#include "internal.h"
 #include "memory/memory.h"
 #include "ops/ops.h"
 #include "queue/queue.h"

@@ -4,33 +4,29 @@
 #include "core.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static _Atomic bool started;
-static _Atomic unsigned lives;
 
-int meta_started(void)
-{
-    return started;
-}
-
-unsigned meta_life(void)
-{
-    return lives;
-}
-
-meta_err meta_enter(const char *call)
-{
-    meta_call_name(call);
-    if (!started)
-        return meta_fail(META_ERR_INIT,
-                         "the library is not started: call meta_init() or "
-                         "meta_comm_init() first%s",
-                         lives > 0 ? " (it was finalised)" : "");
-    return META_OK;
-}
+/* The state of each room in a device, and what rooms add to those below them. */
+static const meta_device_part parts[] = {
+    {meta_memory_open, meta_memory_close},
+    {meta_kernels_open, meta_kernels_close},
+    {NULL, meta_workspace_close},
+    {NULL, meta_exact_close},
+    {meta_record_open, meta_record_close},
+};
+static const meta_memory_hooks memory_hooks = {
+    .guard_bytes = meta_check_guard,
+    .made = meta_check_made,
+    .gone = meta_check_gone,
+    .freed = meta_exact_forget,
+    .reclaim = meta_quarantine_some,
+    .verify = meta_check_all,
+};
 
 static meta_err start(void)
 {
-    if (started) return meta_fail(META_ERR_STATE, "the library is started already");
+    if (meta_started()) return meta_fail(META_ERR_STATE, "the library is started already");
+    meta_device_parts(parts, sizeof parts / sizeof *parts);
+    meta_memory_hooks_set(&memory_hooks);
     META_TRY(meta_env_read());
     META_TRY(meta_threads_read());
     META_TRY(meta_check_read());
@@ -38,8 +34,7 @@ static meta_err start(void)
     META_TRY(meta_job_read());
     META_TRY(meta_reproducible_read());
     META_TRY(meta_profile_read());
-    ++lives;
-    started = true;
+    meta_started_set(true);
     return META_OK;
 }
 
@@ -64,7 +59,7 @@ meta_err meta_finalize(void)
     pthread_mutex_lock(&lock);
     error = meta_enter(__func__);
     if (error != META_OK) return pthread_mutex_unlock(&lock), error;
-    error = meta_devices_each(meta_device_finish);
+    error = meta_devices_finish();
     if (error == META_OK) error = meta_check_all();
     meta_progress();
     meta_profile_end();
@@ -75,8 +70,8 @@ meta_err meta_finalize(void)
     meta_backends_close();
     meta_registry_forget();
     meta_job_forget();
-    started = false;
-    meta_log_settle();
+    meta_started_set(false);
+    meta_log_open();
     pthread_mutex_unlock(&lock);
     return error;
 }

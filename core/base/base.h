@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file base.h
- *  What every room uses: errors, the log, variables, whether the library is started. */
+ *  What every room uses: errors, the log, environment variables, the library's state. */
 #ifndef META_BASE_H
 #define META_BASE_H
 
@@ -10,7 +10,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-/* Here the functions are defined that meta.h makes macros of. */
+/* meta.h wraps some functions in macros, which must not apply where they are defined. */
 #define META_NO_PLACES
 #include "base/hooks.h"
 #include "meta_backend.h"
@@ -42,28 +42,44 @@
 meta_err meta_fail(meta_err code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 meta_err meta_fail_as(meta_err code, const char *message);
 void meta_call_name(const char *call);
-/** A copy of this thread's message for an operation that outlives the call; NULL where none fits.
- */
+/** A heap copy of this thread's message, for an error that a later call reports; NULL: no memory. */
 char *meta_error_copy(void);
 
 /* log.c */
 void meta_log(meta_log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void meta_log_set(meta_log_level level);
-void meta_log_rank(int rank);
+/** This process's rank: %r in META_LOG_FILE and, with @p prefixed, the beginning of each line. */
+void meta_log_rank(int rank, bool prefixed);
 /** Write to the file @p name, or where it is NULL to the standard error stream. */
 void meta_log_file(const char *name);
-/** It is settled which rank this is. */
-void meta_log_settle(void);
+/** The rank is final: open the log file and write the lines buffered so far. */
+void meta_log_open(void);
 
 /* env.c */
 const char *meta_variable(const char *name);
 meta_err meta_env_read(void);
 
-/* life.c */
+/* state.c */
 meta_err meta_enter(const char *call);
 int meta_started(void);
+/** Start the library, or (false) end it. */
+void meta_started_set(bool on);
 /** How often the library has been started: thread-local state of an earlier life is stale. */
 unsigned meta_life(void);
+/** META_CHECK=1; set by the room check. */
+extern bool meta_check_on;
+static inline int meta_checked(void)
+{
+    return __builtin_expect(meta_check_on, 0) != 0;
+}
+/** What is recorded, META_PROFILE_* of record/share.h; set by the room record. */
+extern _Atomic int meta_profile_flags;
+/** Whether anything is recorded: the whole cost of profiling while it is off. */
+static inline bool meta_profiled(void)
+{
+    return __builtin_expect(atomic_load_explicit(&meta_profile_flags, memory_order_relaxed) != 0,
+                            0);
+}
 
 /* hooks.c */
 /** NULL takes them away. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file env.c
  *  The META_* variables: the table, their values, and a warning for names that are in no table. */
-#include "core.h"
+#include "base/base.h"
 
 #include <stdlib.h>
 #include <string.h>

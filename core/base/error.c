@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file error.c
  *  Error codes, and each thread's message about its last failing call. */
-#include "core.h"
+#include "base/base.h"
 
 #include <stdarg.h>
 #include <stdio.h>

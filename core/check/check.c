@@ -30,7 +30,6 @@ typedef struct gone {
     char words[META_NOTE_ROOM];
 } gone;
 
-bool meta_check_on;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of all that follows */
 static gone quarantine[MOST_GONE];
 static size_t first_gone, gone_count;

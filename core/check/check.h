@@ -8,11 +8,6 @@
 
 /* check.c and compare.c: META_CHECK=1 */
 meta_err meta_check_read(void);
-extern bool meta_check_on; /**< settled by meta_check_read() */
-static inline int meta_checked(void)
-{
-    return __builtin_expect(meta_check_on, 0) != 0;
-}
 /** Bytes of guard on each side of a new buffer; 0 where nothing is checked. */
 uint64_t meta_check_guard(uint64_t bytes);
 /** Set the guards of a new buffer, and all of it to no value. */

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file deal.c
- *  Which of a node's devices each of its ranks takes: evenly, and near its cores where it was given
- *  some of its own. Every rank works out the same deal for itself. */
-#include "core.h"
+ *  Distributing a node's devices over its ranks: evenly, and near a rank's cores where it is bound
+ * to some. Every rank computes the whole distribution for itself. */
+#include "device/device.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 /* The cores of each rank of this node, by node-local rank; set before the first device is opened.
  */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static meta_cores *known;
 static int ranks_known;
 
@@ -29,9 +29,11 @@ meta_err meta_deal_cores(const meta_cores *cores, int ranks)
 
 void meta_deal_forget(void)
 {
+    pthread_mutex_lock(&lock);
     free(known);
     known = NULL;
     ranks_known = 0;
+    pthread_mutex_unlock(&lock);
 }
 
 static int in_common(const meta_cores *a, const meta_cores *b)
@@ -42,24 +44,24 @@ static int in_common(const meta_cores *a, const meta_cores *b)
     return count;
 }
 
-/* Where all ranks may run everywhere, none is nearer to a device than another. */
-static bool alike(const meta_cores *cores, int ranks)
+/* Where all ranks may run on the same cores, none is nearer to a device than another. */
+static bool same_cores(const meta_cores *cores, int ranks)
 {
     for (int r = 1; r < ranks; ++r)
         if (memcmp(&cores[0], &cores[r], sizeof *cores) != 0) return false;
     return true;
 }
 
-/* Whether a device that @p load ranks have may take another: each has the same number of ranks, or
- * one more where they do not come out even, as @p larger devices already have. */
+/* Whether a device with @p load ranks may take another: all get ranks/devices, and as many as the
+ * remainder says get one more, which @p larger devices have already. */
 static bool may_take(int load, int larger, int devices, int ranks)
 {
     const int each = ranks / devices;
     return load < each || (load == each && larger < ranks % devices);
 }
 
-/* Ranks choose in turn: the nearest device that may take one more, of those the one with the
- * fewest, of those the first. */
+/* The device of rank @p of. Ranks choose in turn: the nearest device that may take another rank, of
+ * equally near ones the one with the fewest ranks, then the first. */
 static int deal(const meta_cores *near, int devices, const meta_cores *cores, int ranks, int of,
                 int *load)
 {
@@ -92,7 +94,7 @@ int meta_deal(const meta_backend *backend, int devices, int node_rank, int node_
     int chosen = node_rank % devices;
     if (devices == 1) return 0;
     pthread_mutex_lock(&lock);
-    if (ranks_known == node_size && !alike(known, node_size)) {
+    if (ranks_known == node_size && !same_cores(known, node_size)) {
         meta_cores *near = calloc((size_t)devices, sizeof *near);
         int *load = calloc((size_t)devices, sizeof *load);
         if (near && load && find_near(backend, devices, near))

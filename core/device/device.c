@@ -1,21 +1,31 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file device.c
- *  Devices: opened when first used, each with its queues; and the device of each thread. */
-#include "core.h"
+ *  Devices: opened on first use, each with its queues and the state that upper rooms keep for it;
+ * the device of each thread; the native objects shared with the application. */
+#include "device/device.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 enum { MOST_OPEN = 256 };
 
-/* Those open now, in the order of their opening; only ever added to in one life of the library. */
+/* The open devices in the order of opening. None is removed before the library ends. */
 static meta_device *opened[MOST_OPEN];
 static _Atomic int open_devices;
 static pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER;
 
-/* A thread's choice is of one life of the library; a later life starts from the default again. */
+/* A thread's choice holds for one life of the library; the next starts from the default again. */
 static _Thread_local meta_device *chosen;
 static _Thread_local unsigned chosen_in_life;
+
+static const meta_device_part *parts;
+static int part_count;
+
+void meta_device_parts(const meta_device_part *list, int count)
+{
+    parts = list;
+    part_count = count;
+}
 
 meta_device *meta_device_new(meta_backend *backend, int index)
 {
@@ -27,19 +37,21 @@ meta_device *meta_device_new(meta_backend *backend, int index)
     return device;
 }
 
+/* What open_now() did, in reverse. */
+static void close_now(meta_device *device)
+{
+    const meta_ops *ops = &device->backend->ops;
+    for (int k = part_count - 1; k >= 0; --k)
+        if (parts[k].close) parts[k].close(device);
+    for (int k = META_QUEUE_COUNT - 1; k >= 0; --k)
+        if (device->queue[k]) ops->queue_destroy(device->queue[k]), device->queue[k] = NULL;
+    ops->close(device->plugin);
+}
+
 void meta_device_free(meta_device *device)
 {
     if (!device) return;
-    if (device->open) {
-        meta_staging_trim(device);
-        meta_pool_close(device);
-        meta_exact_close(device);
-        meta_workspace_close(device);
-        meta_kernels_close(device);
-        for (int k = META_QUEUE_COUNT - 1; k >= 0; --k)
-            if (device->queue[k]) device->backend->ops.queue_destroy(device->queue[k]);
-        device->backend->ops.close(device->plugin);
-    }
+    if (device->open) close_now(device);
     pthread_mutex_destroy(&device->lock);
     free(device);
 }
@@ -60,26 +72,18 @@ static meta_err list_open(meta_device *device)
 static meta_err open_now(meta_device *device, const meta_state *state)
 {
     const meta_ops *ops = &device->backend->ops;
+    meta_plugin_queue *queue = NULL;
     device->desc = (meta_device_desc)META_DEVICE_DESC_INIT;
     META_TRY(ops->device_info(device->index, &device->desc));
     META_TRY(ops->open(device->index, state, &device->plugin));
-    meta_plugin_queue *queue = NULL;
     meta_err error = ops->queue_create(device->plugin, META_QUEUE_COMPUTE, &queue);
-    if (error != META_OK) return ops->close(device->plugin), error;
-    device->queue[META_QUEUE_COMPUTE] = queue;
-    meta_pool_open(device);
-    error = meta_kernels_open(device);
+    if (error == META_OK) device->queue[META_QUEUE_COMPUTE] = queue;
+    for (int k = 0; k < part_count && error == META_OK; ++k)
+        if (parts[k].open) error = parts[k].open(device);
     if (error == META_OK) error = list_open(device);
-    if (error != META_OK) {
-        meta_kernels_close(device);
-        meta_pool_close(device);
-        device->queue[META_QUEUE_COMPUTE] = NULL;
-        ops->queue_destroy(queue);
-        ops->close(device->plugin);
-        return error;
-    }
+    if (error != META_OK) return close_now(device), error;
     device->open = true;
-    meta_log_settle(); /* no later call can say which rank this is */
+    meta_log_open(); /* no later call can change the rank */
     meta_log(META_LOG_INFO, "opened %s:%d, %s", device->backend->name, device->index,
              device->desc.name);
     return META_OK;
@@ -125,14 +129,25 @@ meta_err meta_device_finish(meta_device *device)
     return first;
 }
 
-meta_err meta_devices_each(meta_err (*function)(meta_device *))
+meta_err meta_devices_each(meta_err (*function)(meta_device *, void *), void *context)
 {
     meta_err first = META_OK;
     for (int k = 0; k < open_devices; ++k) {
-        const meta_err error = function(opened[k]);
+        const meta_err error = function(opened[k], context);
         if (first == META_OK) first = error;
     }
     return first;
+}
+
+static meta_err finish(meta_device *device, void *unused)
+{
+    (void)unused;
+    return meta_device_finish(device);
+}
+
+meta_err meta_devices_finish(void)
+{
+    return meta_devices_each(finish, NULL);
 }
 
 bool meta_any_device_open(void)
@@ -150,7 +165,7 @@ int meta_device_is_host(const meta_device *device)
     return device->desc.is_host;
 }
 
-/* Finish a description that the plugin made. */
+/* Fill in what a plugin does not know of its device. */
 static void name_device(const meta_backend *backend, int index, meta_device_desc *desc)
 {
     desc->mode = backend->mode;
@@ -254,6 +269,28 @@ meta_err meta_get_acc(int *index, meta_mode *mode)
     if (index) *index = device->index;
     if (mode) *mode = device->backend->mode;
     return META_OK;
+}
+
+meta_err meta_get_state(int index, meta_mode mode, meta_state *state)
+{
+    meta_device *device;
+    meta_state found = META_STATE_INIT;
+    META_ENTER();
+    META_NEED_DESC(state, META_STATE_INIT);
+    META_TRY(meta_device_find(index, mode, &device));
+    META_TRY(meta_device_open(device, NULL));
+    META_TRY(device->backend->ops.state(device->plugin, device->queue[META_QUEUE_COMPUTE], &found));
+    *state = found;
+    return META_OK;
+}
+
+meta_err meta_set_state(int index, meta_mode mode, const meta_state *state)
+{
+    meta_device *device;
+    META_ENTER();
+    META_NEED_DESC(state, META_STATE_INIT);
+    META_TRY(meta_device_find(index, mode, &device));
+    return meta_device_open(device, state);
 }
 
 meta_err meta_mem_info(int index, meta_mode mode, meta_mem_desc *desc)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file job.c
- *  Which process of a job this is, and which device META_MODE and META_RANK_MAP give it. */
-#include "core.h"
+ *  This process's place in its job, and the device that META_MODE and META_RANK_MAP give it. */
+#include "device/device.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -10,15 +10,15 @@
 #include <string.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static int rank, size = 1, node_rank;
-static _Atomic int node_size = 1; /* read without the lock, while devices are looked for under it */
-static meta_device *own;          /* the process's device, NULL before it is chosen */
+static int node_rank;
+static _Atomic int rank, size = 1, node_size = 1; /* written with the lock, read without */
+static meta_device *own; /* the process's device, NULL before it is chosen */
 
-/* What a user asked for: a back end's name and perhaps a device of it. */
+/* The device that a variable asks for. */
 typedef struct request {
     char name[32];
     int index;            /* -1: not given */
-    const char *variable; /* that asked */
+    const char *variable; /* its name */
 } request;
 
 /* A whole number at @p text, or -1. */
@@ -48,7 +48,7 @@ static bool parse_mode(const char *text, size_t length, request *wanted)
            strcmp(wanted->name, "auto") != 0;
 }
 
-/* RANKS:MODE[:N] in the first @p length characters; whether it names @p of_rank. */
+/* RANKS:MODE[:N] in the first @p length characters; *names: whether RANKS includes @p of_rank. */
 static bool parse_entry(const char *text, size_t length, int of_rank, request *wanted, bool *names)
 {
     const char *at = text;
@@ -118,8 +118,8 @@ meta_err meta_job_read(void)
     return read_request(rank, &wanted);
 }
 
-/* The devices at the front of a back end's list that are of one kind: GPUs come first. */
-static int alike(const meta_backend *backend, bool *gpus)
+/* How many devices at the front of a back end's list are of one kind; GPUs come first. */
+static int count_alike(const meta_backend *backend, bool *gpus)
 {
     int count = 0;
     for (int k = 0; k < backend->devices; ++k) {
@@ -132,7 +132,7 @@ static int alike(const meta_backend *backend, bool *gpus)
     return count;
 }
 
-/* The node's GPUs, dealt over its ranks; without any, OpenMP. */
+/* META_MODE=spread: the node's GPUs, distributed over its ranks; without any, OpenMP. */
 static meta_err spread(int of_node_rank, int of_node_size, meta_mode *mode, int *index)
 {
     static const meta_mode order[] = {META_CUDA, META_HIP, META_OPENCL};
@@ -140,7 +140,7 @@ static meta_err spread(int of_node_rank, int of_node_size, meta_mode *mode, int 
     for (size_t k = 0; k < sizeof order / sizeof *order; ++k) {
         const meta_backend *backend = meta_backend_of(order[k]);
         bool gpus = false;
-        const int count = backend && backend->usable ? alike(backend, &gpus) : 0;
+        const int count = backend && backend->usable ? count_alike(backend, &gpus) : 0;
         if (count == 0 || !gpus) continue;
         *mode = order[k];
         *index = meta_deal(backend, count, of_node_rank, of_node_size);
@@ -183,14 +183,14 @@ meta_err meta_job_choose(int of_rank, int of_node_rank, int of_node_size, meta_m
                          backend->devices == 1 ? "" : "s");
     *index = wanted.index;
     if (wanted.index < 0) {
-        const int count = alike(backend, &gpus);
+        const int count = count_alike(backend, &gpus);
         *index = count > 0 ? meta_deal(backend, count, of_node_rank, of_node_size) : 0;
     }
     *mode = backend->mode;
     return META_OK;
 }
 
-/* Say why it is this device. */
+/* Log why it is this device. */
 static void report(meta_mode mode, int index)
 {
     request wanted;
@@ -241,12 +241,13 @@ int meta_job_size(void)
 
 void meta_job_forget(void)
 {
+    pthread_mutex_lock(&lock);
     own = NULL;
     rank = node_rank = 0;
-    size = 1;
-    node_size = 1;
+    size = node_size = 1;
+    pthread_mutex_unlock(&lock);
     meta_deal_forget();
-    meta_log_rank(-1);
+    meta_log_rank(0, false);
 }
 
 /* ------------------------------------------------------------------ public */
@@ -274,11 +275,14 @@ meta_err meta_set_job(int of_rank, int of_size, int of_node_rank, int of_node_si
                          "a device is open already: say which process this is before "
                          "the first one is used");
     pthread_mutex_lock(&lock);
-    rank = of_rank, size = of_size, node_rank = of_node_rank, node_size = of_node_size;
+    rank = of_rank;
+    size = of_size;
+    node_rank = of_node_rank;
+    node_size = of_node_size;
     own = NULL;
     pthread_mutex_unlock(&lock);
-    if (size > 1) meta_log_rank(rank);
-    meta_log_settle();
+    meta_log_rank(of_rank, of_size > 1);
+    meta_log_open();
     return META_OK;
 }
 

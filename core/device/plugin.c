@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file plugin.c
- *  The back ends: where their modules are, whether they can be trusted to be opened, and for each
- *  the reason why it is or is not usable. */
-#include "core.h"
+ *  The back ends: finding their modules, validating and loading them, and for each the reason why
+ * it is not usable. */
+#include "device/device.h"
+
+#include "base/module.h"
 
 #include <dirent.h>
 #include <dlfcn.h>
@@ -19,18 +21,24 @@ static meta_backend backends[MOST];
 static int count;      /* of backends, 0 before the known ones are listed */
 static bool all_found; /* every folder has been listed */
 
+/* Whether plugins should record times for their work. */
+static int timing(void)
+{
+    return meta_profiled();
+}
+
 static const meta_host host = {
     .size = sizeof host,
     .fail = meta_fail,
     .log = meta_log,
     .threads = meta_threads,
     .variable = meta_variable,
-    .timing = meta_profile_timing,
+    .timing = timing,
 };
 
 /* ------------------------------------------------------------------ folders */
 
-/* The folder of libmeta.so itself, without a slash at the end. */
+/* The folder of libmeta.so itself, without a trailing slash. */
 static const char *library_folder(char *folder, size_t room)
 {
     Dl_info info;
@@ -74,7 +82,7 @@ static bool in_folder(const char *folder, void *context)
     return false;
 }
 
-/* The first function that a table should have and has not; NULL where it is complete. */
+/* The first mandatory function that a table lacks; NULL where it is complete. */
 static const char *missing(const meta_ops *ops)
 {
 #define NEED(member)                                                                               \
@@ -140,7 +148,7 @@ static void open_module(meta_backend *backend)
         snprintf(backend->reason, sizeof backend->reason, "%s", dlerror());
         return;
     }
-    /* It stays open whatever is found: its runtime may have threads of its own by now. */
+    /* Never closed, even when refused: its runtime may have started threads. */
     plugin = dlsym(module, "meta_plugin_v2");
     if (!plugin)
         snprintf(backend->reason, sizeof backend->reason, "it has no symbol meta_plugin_v2");
@@ -176,11 +184,11 @@ static void count_devices(meta_backend *backend)
     if (backend->usable) backend->reason[0] = '\0';
 }
 
-/* Settle what is to be known of a back end. With the lock held. */
-static void look_for(meta_backend *backend)
+/* Find, load and start a back end, once in a life of the library. With the lock held. */
+static void probe(meta_backend *backend)
 {
-    if (backend->looked_for) return;
-    backend->looked_for = true;
+    if (backend->probed) return;
+    backend->probed = true;
     backend->reason[0] = '\0';
     if (!backend->plugin) {
         if (!each_folder(in_folder, backend)) {
@@ -258,13 +266,13 @@ meta_backend *meta_backend_named(const char *name)
     backend = listed(name);
     if (!backend) {
         /* A plugin of this name may lie in one of the folders. */
-        meta_backend probe = {0};
-        if (strlen(name) < sizeof probe.name && *name && !strchr(name, '/')) {
-            snprintf(probe.name, sizeof probe.name, "%s", name);
-            if (each_folder(in_folder, &probe)) backend = listed_or_new(name);
+        meta_backend candidate = {0};
+        if (strlen(name) < sizeof candidate.name && *name && !strchr(name, '/')) {
+            snprintf(candidate.name, sizeof candidate.name, "%s", name);
+            if (each_folder(in_folder, &candidate)) backend = listed_or_new(name);
         }
     }
-    if (backend) look_for(backend);
+    if (backend) probe(backend);
     pthread_mutex_unlock(&lock);
     return backend;
 }
@@ -276,7 +284,7 @@ meta_backend *meta_backend_of(meta_mode mode)
     listed("");
     for (int k = 0; k < count && !found; ++k)
         if (backends[k].mode == mode) found = &backends[k];
-    if (found) look_for(found);
+    if (found) probe(found);
     pthread_mutex_unlock(&lock);
     return found;
 }
@@ -288,7 +296,7 @@ int meta_backends(void)
     listed("");
     if (!all_found) each_folder(list_folder, NULL);
     all_found = true;
-    for (int k = 0; k < count; ++k) look_for(&backends[k]);
+    for (int k = 0; k < count; ++k) probe(&backends[k]);
     found = count;
     pthread_mutex_unlock(&lock);
     return found;
@@ -309,7 +317,7 @@ void meta_backends_close(void)
         backend->device = NULL;
         backend->devices = 0;
         if (backend->started && backend->plugin->fini) backend->plugin->fini();
-        backend->looked_for = backend->usable = backend->started = false;
+        backend->probed = backend->usable = backend->started = false;
     }
     all_found = false;
     pthread_mutex_unlock(&lock);

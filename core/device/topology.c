@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file topology.c
  *  The CPU cores this process may run on, and how many threads it should compute with. */
-#include "core.h"
+#include "device/device.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -12,11 +12,11 @@
 #include <hwloc.h>
 #endif
 
-static pthread_once_t looked = PTHREAD_ONCE_INIT;
+static pthread_once_t detected = PTHREAD_ONCE_INIT;
 static meta_cores mine;
 static int cores_mine;
-static _Atomic int share;     /* of comm, 0: not told */
-static _Atomic int requested; /* by META_THREADS or OMP_NUM_THREADS, 0: not */
+static _Atomic int share;     /* set by libmeta_comm; 0: unset */
+static _Atomic int requested; /* META_THREADS or OMP_NUM_THREADS; 0: unset */
 
 /* @return whether it is a new one. */
 static bool set_core(meta_cores *cores, unsigned number)
@@ -32,8 +32,8 @@ static void add_core(unsigned number)
     cores_mine += set_core(&mine, number);
 }
 
-/* Without hwloc, or where it does not know the machine, hardware threads stand for cores. */
-static void look_at_scheduler(void)
+/* Without hwloc, or where it does not know the machine, hardware threads count as cores. */
+static void detect_from_affinity(void)
 {
     cpu_set_t allowed;
     if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return;
@@ -42,14 +42,14 @@ static void look_at_scheduler(void)
 }
 
 #ifdef HAVE_HWLOC
-/* The same in every process of the node, even where each sees only a part of it and numbers that.
- */
+/* A number that all processes of the node agree on, even where each sees only some of the cores and
+ * numbers those. */
 static unsigned number_of(hwloc_obj_t core)
 {
     return (unsigned)hwloc_bitmap_first(core->complete_cpuset);
 }
 
-static void look_at_cores(void)
+static void detect_with_hwloc(void)
 {
     hwloc_topology_t topology;
     hwloc_bitmap_t allowed = hwloc_bitmap_alloc();
@@ -65,7 +65,8 @@ static void look_at_cores(void)
     hwloc_bitmap_free(allowed);
 }
 
-/* Devices are left out of a topology that nobody needs them of: looking for them takes time. */
+/* A topology of its own: detecting I/O devices takes time that detect_with_hwloc() need not spend.
+ */
 bool meta_cores_near(const char *pci, meta_cores *cores)
 {
     hwloc_topology_t topology;
@@ -92,18 +93,18 @@ bool meta_cores_near(const char *pci, meta_cores *cores)
 }
 #endif
 
-static void look(void)
+static void detect(void)
 {
 #ifdef HAVE_HWLOC
-    look_at_cores();
+    detect_with_hwloc();
 #endif
-    if (cores_mine == 0) look_at_scheduler();
+    if (cores_mine == 0) detect_from_affinity();
     if (cores_mine == 0) add_core(0);
 }
 
 void meta_cores_mine(meta_cores *cores)
 {
-    pthread_once(&looked, look);
+    pthread_once(&detected, detect);
     *cores = mine;
 }
 
@@ -140,7 +141,7 @@ void meta_threads_set(int threads)
 int meta_threads_of(int node_size)
 {
     if (requested) return requested;
-    pthread_once(&looked, look);
+    pthread_once(&detected, detect);
     return cores_mine > node_size ? cores_mine / (node_size > 0 ? node_size : 1) : 1;
 }
 

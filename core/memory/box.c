@@ -2,7 +2,7 @@
 /** @file box.c
  *  From the types, boxes and faces of a call to checked operands: everything is refused here, by
  * the argument's name, before anything runs. */
-#include "core.h"
+#include "memory/memory.h"
 
 #include <inttypes.h>
 

@@ -2,7 +2,7 @@
 /** @file caller.c
  *  Which call of the program led here, past the libraries of this project that lie between: that of
  *  the Fortran binding is in the binding. */
-#include "core.h"
+#include "memory/memory.h"
 
 #include <dlfcn.h>
 #include <string.h>

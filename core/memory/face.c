@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file face.c
  *  Making and measuring faces. */
-#include "core.h"
+#include "memory/memory.h"
 
 #include <inttypes.h>
 

@@ -2,7 +2,7 @@
 /** @file grid.c
  *  Memory for grids with ghost cells, laid out so that rows begin where vectors do and rows and
  *  planes do not compete for the same sets of a cache. */
-#include "core.h"
+#include "memory/memory.h"
 
 #include <inttypes.h>
 

@@ -2,7 +2,7 @@
 /** @file leak.c
  *  What was never freed when the library ends: named by label and place, those of one label and
  *  place together. */
-#include "core.h"
+#include "memory/memory.h"
 
 #include <string.h>
 

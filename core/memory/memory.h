@@ -40,6 +40,7 @@ const char *meta_file_name(const char *path);
 const void *meta_caller_outside(const void *caller);
 
 /* registry.c */
+typedef struct meta_block meta_block;
 typedef struct meta_allocation {
     meta_memory memory;
     meta_memory_kind kind;
@@ -47,7 +48,7 @@ typedef struct meta_allocation {
     int holds;
     uint64_t front;    /**< bytes of the object before the buffer */
     uint64_t guard;    /**< bytes of guard on both sides */
-    meta_block *block; /**< of META_MEMORY_DEVICE: where the buffer lies */
+    meta_block *block; /**< the memory of a META_MEMORY_DEVICE, NULL otherwise */
     meta_note *note;   /**< the registry's own, NULL where there is none */
 } meta_allocation;
 /** @p made: where the program asked for it; NULL where it did not. */
@@ -107,41 +108,69 @@ meta_err meta_no_overlap_face(const meta_span *packed, int64_t count, const meta
                               const meta_face *face, meta_type type);
 
 /* memory.c */
+/** What upper rooms add to buffers; every member is set. */
+typedef struct meta_memory_hooks {
+    /** Bytes of guard on each side of a new buffer; 0: none. */
+    uint64_t (*guard_bytes)(uint64_t bytes);
+    /** With META_CHECK=1: a buffer is about to be registered. */
+    meta_err (*made)(const meta_allocation *allocation);
+    /** With META_CHECK=1: a buffer has left the registry. Takes over device memory, whatever it
+     *  returns. */
+    meta_err (*gone)(const meta_allocation *allocation);
+    /** An address range is no longer a buffer. */
+    void (*freed)(const void *address, uint64_t bytes);
+    /** Memory is short: give back what is kept above this room. @return whether there was any */
+    bool (*reclaim)(void);
+    /** META_CHECK=1: inspect all guards, and all memory that was freed; the first error. */
+    meta_err (*verify)(void);
+} meta_memory_hooks;
+/** Before the first buffer; the table must stay valid. */
+void meta_memory_hooks_set(const meta_memory_hooks *hooks);
+bool meta_memory_reclaim(void);
+meta_err meta_memory_verify(void);
+meta_err meta_memory_open(meta_device *device);
+/** Nothing of the device's memory may be in use. */
+void meta_memory_close(meta_device *device);
+/** A buffer for the library's own use. */
 meta_err meta_scratch(meta_device *device, size_t bytes, void **ptr);
-/** The same for the program, which asked for it at @p made. */
+/** A buffer for the program, which asked for it at @p made. */
 meta_err meta_buffer(meta_device *device, size_t bytes, const meta_site *made, void **ptr);
 void meta_scratch_free(void *ptr);
+/** Forget the buffer without giving its memory back: something else may still use it. */
 void meta_scratch_leave(void *ptr);
+/** Give memory that has left the registry back to its device. */
 void meta_release_allocation(const meta_allocation *allocation);
 
-/* pool.c: device memory, kept when it is freed for what is allocated next */
+/* pool.c: device memory of freed buffers, kept for new ones */
 meta_err meta_pool_read(void);
-void meta_pool_open(meta_device *device);
-/** Nothing of it may be in use. */
+meta_err meta_pool_open(meta_device *device);
 void meta_pool_close(meta_device *device);
-/** At least @p bytes. */
+/** A block of at least @p bytes. */
 meta_err meta_pool_get(meta_device *device, uint64_t bytes, meta_block **block);
 const meta_memory *meta_block_memory(const meta_block *block);
-/** Work on it is complete. */
+/** All work on the block must be complete. */
 void meta_pool_put(meta_device *device, meta_block *block);
-/** It is no longer the library's, and not given back. */
+/** Forget the block without giving its memory back. */
 void meta_pool_leave(meta_device *device, meta_block *block);
-/** Memory that is not pooled; what pools and staging keep goes back before it is refused. */
+/** Memory outside the pool. Before it is refused, what the library keeps is given back. */
 meta_err meta_device_memory(meta_device *device, uint64_t bytes, meta_memory *memory);
-/** Give back what pools and staging keep on all devices. @return whether there was any */
+/** Give back all free memory that the library keeps, on all devices. @return whether there was any */
 bool meta_kept_release(void);
 
 /* staging.c */
+meta_err meta_staging_open(meta_device *device);
+void meta_staging_close(meta_device *device);
+/** A block of host memory for a message. */
 meta_err meta_staging_get(meta_device *device, size_t bytes, void **host);
 void meta_staging_put(meta_device *device, void *host);
 /** Give the free blocks back. @return whether there were any */
 bool meta_staging_trim(meta_device *device);
-/** Host memory as meta_host_alloc gives it. */
+/** Host memory as meta_host_alloc() returns it. */
 meta_err meta_host_memory(meta_device *device, size_t bytes, void **host);
 void meta_host_memory_free(meta_device *device, void *host, size_t bytes);
 
 /* leak.c */
-/** Name what was never freed, and give it back. */
+/** Report what was never freed, and give it back. */
 void meta_leaks_release(void);
 
 #endif

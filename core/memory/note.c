@@ -2,7 +2,7 @@
 /** @file note.c
  *  What people call a buffer and where in the program it came and went: its label and the places of
  *  the calls, in words for messages. */
-#include "core.h"
+#include "memory/memory.h"
 
 #include <dlfcn.h>
 #include <stdarg.h>

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file pool.c
- *  Device memory that is kept when a buffer is freed, for the next one of about its size: asking a
- *  driver, or the system for pages, costs far more than a look into a list.
+ *  Each device's pool: memory of freed buffers that is kept for new ones of about the same size,
+ *  because a list lookup costs far less than asking the driver, or the system for pages.
  *
- *  What is kept has no work queued on it, since meta_free() completes that first, so any queue may
- *  have it next. Pages stay on the NUMA nodes where they were first touched: the same thread's
- *  share of the next array, where that is as long, as kernels share arrays by position. Nothing is
- *  touched here.
+ *  meta_free() completes all work on a buffer first, so any queue may use a free block next. Blocks
+ *  are never touched here, so pages stay on the NUMA nodes of their first touch: kernels divide
+ *  arrays by position, and a thread gets the same pages of the next array of that size.
  *
- *  Pieces of up to SMALL bytes are as long as their class, eight to an octave, so that any of a
- *  class serves; longer ones are as long as was asked for, up to whole pages, and serve what is at
- *  most an eighth shorter. Beyond the limit the piece that was kept longest goes back. */
-#include "core.h"
+ *  Size classes, eight to an octave, hold blocks of exactly their size up to SMALL bytes; larger
+ *  blocks have the size requested, in whole pages, and serve requests for at most an eighth less.
+ *  Beyond the pool's limit the least recently freed block is returned to the driver. */
+#include "memory/memory.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -19,37 +18,38 @@
 
 enum { LEAST = 64, SMALL = 1 << 20, PAGE = 4096, STEPS = 8 };
 
-/* A piece of device memory, as long as it is the library's; in its class's list and in that of all
- * while it is kept. */
+/* A block of device memory; while it is free, in the list of its class and in the list by age. */
 struct meta_block {
     meta_memory memory;
-    meta_block *next, *previous; /* of its class, the one kept last first */
+    meta_block *next, *previous; /* in its class, most recently freed first */
     meta_block *older, *younger;
 };
 
+typedef struct meta_pool {
+    pthread_mutex_t lock;
+    uint64_t limit, kept, blocks, held, held_peak, reused, made, returned; /* see meta_pool_desc */
+    meta_block *youngest, *oldest;
+    meta_block *class[64 * STEPS];
+} meta_pool;
+
 static const uint64_t usual_limit = UINT64_C(1) << 30;
 static uint64_t limit_at_start;
-static bool without; /* checkers must see each buffer's own end */
+static bool disabled; /* memory checkers must see the exact end of each buffer */
 
 /* ------------------------------------------------------------------ settings */
 
-/* Set where the process was built with AddressSanitizer. */
+/* Defined where the process was built with AddressSanitizer. */
 extern void __asan_init(void) __attribute__((weak));
-
-static bool watched(void)
-{
-    const char *preloaded = getenv("LD_PRELOAD");
-    return __asan_init || (preloaded && strstr(preloaded, "vgpreload"));
-}
 
 meta_err meta_pool_read(void)
 {
-    const char *value = meta_variable("META_POOL");
+    const char *value = meta_variable("META_POOL"), *preloaded = getenv("LD_PRELOAD");
+    const bool valgrind = preloaded && strstr(preloaded, "vgpreload");
     char *end = NULL;
     limit_at_start = usual_limit;
-    without = watched() || meta_checked();
+    disabled = __asan_init || valgrind || meta_checked();
     if (!value) return META_OK;
-    if (strcmp(value, "off") == 0) return without = true, META_OK;
+    if (strcmp(value, "off") == 0) return disabled = true, META_OK;
     errno = 0;
     const unsigned long long bytes = strtoull(value, &end, 10);
     if (errno || *end || *value < '0' || *value > '9')
@@ -59,17 +59,19 @@ meta_err meta_pool_read(void)
     return META_OK;
 }
 
-void meta_pool_open(meta_device *device)
+meta_err meta_pool_open(meta_device *device)
 {
-    meta_pool *pool = &device->pool;
-    memset(pool, 0, sizeof *pool);
+    meta_pool *pool = calloc(1, sizeof *pool);
+    if (!pool) return meta_fail(META_ERR_NO_MEMORY, "the host has no memory for a device's pool");
     pthread_mutex_init(&pool->lock, NULL);
-    pool->limit = without ? 0 : limit_at_start;
+    pool->limit = disabled ? 0 : limit_at_start;
+    device->pool = pool;
+    return META_OK;
 }
 
 /* ------------------------------------------------------------------ lists; with the lock held */
 
-/* The class whose pieces have at least so many bytes each. */
+/* The class of blocks of @p bytes: eight classes an octave. */
 static int class_of(uint64_t bytes)
 {
     const int octave = 63 - __builtin_clzll(bytes < LEAST ? LEAST : bytes);
@@ -77,7 +79,7 @@ static int class_of(uint64_t bytes)
     return octave * STEPS + (int)(step - STEPS);
 }
 
-/* Up to the length of a class, or to whole pages. */
+/* Rounded up to the size of a class, or to whole pages. */
 static uint64_t rounded(uint64_t bytes)
 {
     uint64_t step = PAGE;
@@ -116,7 +118,8 @@ static meta_block *take(meta_pool *pool, meta_block *block)
     return block;
 }
 
-/* A kept piece of at least @p bytes, and of little more. */
+/* A free block for @p asked bytes that wastes at most an eighth of them; NULL where there is none.
+ */
 static meta_block *fitting(const meta_pool *pool, uint64_t asked)
 {
     const uint64_t bytes = rounded(asked);
@@ -128,8 +131,8 @@ static meta_block *fitting(const meta_pool *pool, uint64_t asked)
     return NULL;
 }
 
-/* Out of it for good, into @p list. */
-static meta_block *let_go(meta_pool *pool, meta_block *block, meta_block *list)
+/* Remove a free block from the pool for good and prepend it to @p list. */
+static meta_block *evict(meta_pool *pool, meta_block *block, meta_block *list)
 {
     take(pool, block);
     pool->held -= block->memory.bytes;
@@ -138,15 +141,15 @@ static meta_block *let_go(meta_pool *pool, meta_block *block, meta_block *list)
     return block;
 }
 
-/* What was kept longest, until at most @p most bytes are kept. */
-static meta_block *excess(meta_pool *pool, uint64_t most)
+/* Evict the least recently freed blocks until at most @p most bytes are kept. */
+static meta_block *shrink(meta_pool *pool, uint64_t most)
 {
     meta_block *list = NULL;
-    while (pool->kept > most) list = let_go(pool, pool->oldest, list);
+    while (pool->kept > most) list = evict(pool, pool->oldest, list);
     return list;
 }
 
-/* ------------------------------------------------------------------ from and to the driver */
+/* ------------------------------------------------------------------ allocating and returning */
 
 static void give_back(meta_device *device, meta_block *list)
 {
@@ -161,29 +164,27 @@ static void give_back(meta_device *device, meta_block *list)
 /* @return whether there was any */
 static bool trim(meta_device *device, uint64_t most)
 {
-    pthread_mutex_lock(&device->pool.lock);
-    meta_block *list = excess(&device->pool, most);
-    pthread_mutex_unlock(&device->pool.lock);
+    pthread_mutex_lock(&device->pool->lock);
+    meta_block *list = shrink(device->pool, most);
+    pthread_mutex_unlock(&device->pool->lock);
     const bool any = list != NULL;
     give_back(device, list);
     return any;
 }
 
-/* By this thread, just now. */
-static _Thread_local bool some_went;
-
-static meta_err release_all(meta_device *device)
+static meta_err release_kept(meta_device *device, void *context)
 {
-    const bool pooled = trim(device, 0), staged = meta_staging_trim(device);
-    if (pooled || staged) some_went = true;
+    bool *any = context;
+    *any |= trim(device, 0);
+    *any |= meta_staging_trim(device);
     return META_OK;
 }
 
 bool meta_kept_release(void)
 {
-    some_went = meta_quarantine_some();
-    meta_devices_each(release_all);
-    return some_went;
+    bool any = meta_memory_reclaim(); /* into the pools */
+    meta_devices_each(release_kept, &any);
+    return any;
 }
 
 meta_err meta_device_memory(meta_device *device, uint64_t bytes, meta_memory *memory)
@@ -195,30 +196,30 @@ meta_err meta_device_memory(meta_device *device, uint64_t bytes, meta_memory *me
     return error;
 }
 
-/* Rounded up where it may be @p kept, or where there is not that much, exactly. */
-static meta_err make(meta_device *device, uint64_t bytes, bool kept, meta_memory *memory)
+/* Allocate @p bytes, rounded up for reuse where the pool may keep them and the device has room. */
+static meta_err allocate(meta_device *device, uint64_t bytes, bool reusable, meta_memory *memory)
 {
     const meta_ops *ops = &device->backend->ops;
-    const uint64_t more = kept ? rounded(bytes) : bytes;
+    const uint64_t more = reusable ? rounded(bytes) : bytes;
     if (more > bytes && ops->alloc(device->plugin, more, memory) == META_OK) return META_OK;
     return meta_device_memory(device, bytes, memory);
 }
 
-/* ------------------------------------------------------------------ for the core */
+/* ------------------------------------------------------------------ for the other files */
 
 meta_err meta_pool_get(meta_device *device, uint64_t bytes, meta_block **block)
 {
-    meta_pool *pool = &device->pool;
+    meta_pool *pool = device->pool;
     meta_block *found;
     pthread_mutex_lock(&pool->lock);
     found = pool->kept > 0 ? fitting(pool, bytes) : NULL;
     if (found) take(pool, found), ++pool->reused;
-    const bool kept = pool->limit > 0;
+    const bool reusable = pool->limit > 0;
     pthread_mutex_unlock(&pool->lock);
     if (found) return *block = found, META_OK;
     if (!(found = malloc(sizeof *found)))
         return meta_fail(META_ERR_NO_MEMORY, "the host has no memory for another buffer");
-    const meta_err error = make(device, bytes, kept, &found->memory);
+    const meta_err error = allocate(device, bytes, reusable, &found->memory);
     if (error != META_OK) return free(found), error;
     pthread_mutex_lock(&pool->lock);
     ++pool->made;
@@ -236,29 +237,32 @@ const meta_memory *meta_block_memory(const meta_block *block)
 
 void meta_pool_put(meta_device *device, meta_block *block)
 {
-    meta_pool *pool = &device->pool;
+    meta_pool *pool = device->pool;
     meta_block *list = NULL;
     pthread_mutex_lock(&pool->lock);
     keep(pool, block);
-    /* What is longer than all that may be kept must not drive the rest out. */
-    if (block->memory.bytes > pool->limit) list = let_go(pool, block, NULL);
-    else list = excess(pool, pool->limit);
+    /* A block larger than the limit must not evict all others. */
+    if (block->memory.bytes > pool->limit) list = evict(pool, block, NULL);
+    else list = shrink(pool, pool->limit);
     pthread_mutex_unlock(&pool->lock);
     give_back(device, list);
 }
 
 void meta_pool_leave(meta_device *device, meta_block *block)
 {
-    pthread_mutex_lock(&device->pool.lock);
-    device->pool.held -= block->memory.bytes;
-    pthread_mutex_unlock(&device->pool.lock);
+    pthread_mutex_lock(&device->pool->lock);
+    device->pool->held -= block->memory.bytes;
+    pthread_mutex_unlock(&device->pool->lock);
     free(block);
 }
 
 void meta_pool_close(meta_device *device)
 {
+    if (!device->pool) return;
     trim(device, 0);
-    pthread_mutex_destroy(&device->pool.lock);
+    pthread_mutex_destroy(&device->pool->lock);
+    free(device->pool);
+    device->pool = NULL;
 }
 
 /* ------------------------------------------------------------------ public */
@@ -270,7 +274,7 @@ meta_err meta_pool_info(int index, meta_mode mode, meta_pool_desc *desc)
     META_NEED_DESC(desc, META_POOL_DESC_INIT);
     META_TRY(meta_device_find(index, mode, &device));
     META_TRY(meta_device_open(device, NULL));
-    meta_pool *pool = &device->pool;
+    meta_pool *pool = device->pool;
     pthread_mutex_lock(&pool->lock);
     desc->limit = pool->limit;
     desc->kept = pool->kept;
@@ -300,10 +304,10 @@ meta_err meta_pool_limit(int index, meta_mode mode, size_t bytes)
     META_ENTER();
     META_TRY(meta_device_find(index, mode, &device));
     META_TRY(meta_device_open(device, NULL));
-    pthread_mutex_lock(&device->pool.lock);
-    device->pool.limit = without ? 0 : bytes;
-    meta_block *list = excess(&device->pool, bytes);
-    pthread_mutex_unlock(&device->pool.lock);
+    pthread_mutex_lock(&device->pool->lock);
+    device->pool->limit = disabled ? 0 : bytes;
+    meta_block *list = shrink(device->pool, bytes);
+    pthread_mutex_unlock(&device->pool->lock);
     give_back(device, list);
     return META_OK;
 }

@@ -3,7 +3,7 @@
  *  Buffers are addresses: which buffer, device and offset an address belongs to.
  *
  *  A table sorted by address, searched by halving; ranges in it never overlap. */
-#include "core.h"
+#include "memory/memory.h"
 
 #include <stdlib.h>
 #include <string.h>

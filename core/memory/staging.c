@@ -1,20 +1,44 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file staging.c
- *  Host memory for copies: allocated as the device likes it best, and a pool of blocks for messages
- *  on their way, so that a time loop allocates nothing. */
-#include "core.h"
+ *  Host memory for copies: allocated by the back end, which may pin it, and for messages in flight
+ * a pool of blocks, so that a time loop allocates nothing. */
+#include "memory/memory.h"
 
 #include <stdlib.h>
 
-/* Kept blocks of a device beyond this are given back at once. */
+/* Bytes of free blocks that a device keeps at most. */
 #define MOST_KEPT ((uint64_t)256 << 20)
 enum { SMALLEST = 4096, ALIGNMENT = 4096 };
 
-/* A block: this header in a page of its own, then the memory that is handed out. */
+/* A block: this header in a page of its own, then its memory. */
+typedef struct block {
+    size_t bytes; /* without the header's page */
+    struct block *next;
+} block;
+
 typedef struct meta_staging {
-    size_t bytes; /* handed out */
-    struct meta_staging *next;
+    pthread_mutex_t lock;
+    block *free;
+    uint64_t kept; /* bytes of free blocks */
 } meta_staging;
+
+meta_err meta_staging_open(meta_device *device)
+{
+    meta_staging *staging = calloc(1, sizeof *staging);
+    if (!staging) return meta_fail(META_ERR_NO_MEMORY, "the host has no memory for staging");
+    pthread_mutex_init(&staging->lock, NULL);
+    device->staging = staging;
+    return META_OK;
+}
+
+void meta_staging_close(meta_device *device)
+{
+    if (!device->staging) return;
+    meta_staging_trim(device);
+    pthread_mutex_destroy(&device->staging->lock);
+    free(device->staging);
+    device->staging = NULL;
+}
 
 static meta_err host_memory(meta_device *device, size_t bytes, void **host)
 {
@@ -51,58 +75,66 @@ static size_t rounded(size_t bytes)
 
 meta_err meta_staging_get(meta_device *device, size_t bytes, void **host)
 {
+    meta_staging *staging = device->staging;
     const size_t size = rounded(bytes);
-    meta_staging *block = NULL;
-    void *memory;
-    pthread_mutex_lock(&device->lock);
-    for (meta_staging **at = &device->staging; *at; at = &(*at)->next)
-        if ((*at)->bytes == size) {
-            block = *at;
-            *at = block->next;
-            device->staging_kept -= size;
-            break;
-        }
-    pthread_mutex_unlock(&device->lock);
-    if (!block) {
+    block *found = NULL;
+    pthread_mutex_lock(&staging->lock);
+    for (block **at = &staging->free; *at; at = &(*at)->next) {
+        if ((*at)->bytes != size) continue;
+        found = *at;
+        *at = found->next;
+        staging->kept -= size;
+        break;
+    }
+    pthread_mutex_unlock(&staging->lock);
+    if (!found) {
+        void *memory;
         if (size > PTRDIFF_MAX - 2 * ALIGNMENT)
             return meta_fail(META_ERR_OVERFLOW, "a message of %zu bytes does not fit the host",
                              bytes);
         META_TRY(meta_host_memory(device, size + ALIGNMENT, &memory));
-        block = memory;
-        block->bytes = size;
+        found = memory;
+        found->bytes = size;
     }
-    *host = (char *)block + ALIGNMENT;
+    *host = (char *)found + ALIGNMENT;
     return META_OK;
+}
+
+static void release(meta_device *device, block *b)
+{
+    meta_host_memory_free(device, b, b->bytes + ALIGNMENT);
 }
 
 void meta_staging_put(meta_device *device, void *host)
 {
-    meta_staging *block;
+    meta_staging *staging = device->staging;
+    block *b;
     if (!host) return;
-    block = (meta_staging *)(void *)((char *)host - ALIGNMENT);
-    pthread_mutex_lock(&device->lock);
-    if (device->staging_kept + block->bytes <= MOST_KEPT) {
-        device->staging_kept += block->bytes;
-        block->next = device->staging;
-        device->staging = block;
-        block = NULL;
+    b = (block *)(void *)((char *)host - ALIGNMENT);
+    pthread_mutex_lock(&staging->lock);
+    const bool keep = staging->kept + b->bytes <= MOST_KEPT;
+    if (keep) {
+        staging->kept += b->bytes;
+        b->next = staging->free;
+        staging->free = b;
     }
-    pthread_mutex_unlock(&device->lock);
-    if (block) meta_host_memory_free(device, block, block->bytes + ALIGNMENT);
+    pthread_mutex_unlock(&staging->lock);
+    if (!keep) release(device, b);
 }
 
 bool meta_staging_trim(meta_device *device)
 {
-    pthread_mutex_lock(&device->lock);
-    meta_staging *list = device->staging;
-    device->staging = NULL;
-    device->staging_kept = 0;
-    pthread_mutex_unlock(&device->lock);
+    meta_staging *staging = device->staging;
+    pthread_mutex_lock(&staging->lock);
+    block *list = staging->free;
+    staging->free = NULL;
+    staging->kept = 0;
+    pthread_mutex_unlock(&staging->lock);
     const bool any = list != NULL;
     while (list) {
-        meta_staging *block = list;
-        list = block->next;
-        meta_host_memory_free(device, block, block->bytes + ALIGNMENT);
+        block *b = list;
+        list = b->next;
+        release(device, b);
     }
     return any;
 }

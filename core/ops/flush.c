@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file flush.c
  *  Waiting for all work of this process. */
-#include "check/check.h"
 #include "ops/ops.h"
 
 #include <stdlib.h>
@@ -12,8 +11,8 @@ meta_err meta_flush(void)
     char *message = NULL;
     const meta_hooks *comm = meta_hooks_get();
     META_ENTER();
-    first = meta_devices_each(meta_device_finish);
-    if (first == META_OK) first = meta_check_all();
+    first = meta_devices_finish();
+    if (first == META_OK) first = meta_memory_verify();
     if (first != META_OK) message = meta_error_copy();
     if (comm) error = comm->flush();
     if (first == META_OK && error != META_OK) {

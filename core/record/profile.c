@@ -9,8 +9,6 @@
 
 enum { READS = 2 };
 
-_Atomic int meta_profile_flags;
-
 static pthread_mutex_t clock_lock = PTHREAD_MUTEX_INITIALIZER; /* of all devices' clocks */
 static _Atomic bool overlaps_full;
 static _Thread_local bool measuring;
@@ -22,25 +20,33 @@ uint64_t meta_profile_now(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-int meta_profile_timing(void)
+/* ------------------------------------------------------------------ clocks */
+
+meta_err meta_record_open(meta_device *device)
 {
-    return meta_profiled();
+    device->record = calloc(1, sizeof *device->record);
+    if (!device->record) return meta_fail(META_ERR_NO_MEMORY, "the host has no memory for a clock");
+    return META_OK;
 }
 
-/* ------------------------------------------------------------------ clocks */
+void meta_record_close(meta_device *device)
+{
+    free(device->record);
+    device->record = NULL;
+}
 
 /* A device's clock may begin anywhere and run a little faster or slower than the host's. But work
  * begins after it was queued and ends before that is seen: that bounds what is between the clocks,
  * and where both are one clock allows 0. */
 static void align(meta_record *r)
 {
-    meta_device_clock *c = &r->device->clock;
+    meta_device_record *c = r->device->record;
     meta_stamp *s = &r->stamp;
     const uint64_t seen = meta_profile_now();
     pthread_mutex_lock(&clock_lock);
     const int64_t least = (int64_t)(r->queued - s->begin), most = (int64_t)(seen - s->end);
-    if (!c->known) c->offset = least <= 0 && most >= 0 ? 0 : least;
-    c->known = true;
+    if (!c->aligned) c->offset = least <= 0 && most >= 0 ? 0 : least;
+    c->aligned = true;
     if (c->offset > most) c->offset = most;
     if (c->offset < least) c->offset = least;
     s->begin += (uint64_t)c->offset;

@@ -115,12 +115,12 @@ double meta_profile_limit(meta_device *device, meta_limit which)
                                         "is copied from to the host"};
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     pthread_mutex_lock(&lock);
-    double limit = device->copy_limit[which];
+    double limit = device->record->copy_limit[which];
     if (limit == 0) {
         limit = -1;
         for (uint64_t bytes = MOST; bytes >= LEAST && limit < 0; bytes /= 4)
             if (measure(device, which, bytes, &limit) != META_OK) limit = -1;
-        device->copy_limit[which] = limit;
+        device->record->copy_limit[which] = limit;
         if (limit > 0)
             meta_log(META_LOG_INFO, "%s:%d %s at %.1f GB/s%s", device->backend->name, device->index,
                      words[which], limit * 1e-9,

@@ -23,7 +23,7 @@ static void read_all(void)
 /* Wait until it has. @return the error of work that nobody tracks. */
 static meta_err complete_all(void)
 {
-    const meta_err error = meta_started() ? meta_devices_each(meta_device_finish) : META_OK;
+    const meta_err error = meta_started() ? meta_devices_finish() : META_OK;
     read_all();
     return error;
 }

@@ -9,27 +9,32 @@
 #ifndef META_RECORD_H
 #define META_RECORD_H
 
-#include <stdatomic.h>
-#include <stdbool.h>
-
 #include "queue/queue.h"
 #include "record/share.h"
 
-extern _Atomic int meta_profile_flags; /* of META_PROFILE_* in internal.h */
+/** Copies whose speed others are compared with. */
+typedef enum meta_limit {
+    META_LIMIT_OWN, /**< within the device's memory, read and written */
+    META_LIMIT_H2D, /**< from pinned host memory */
+    META_LIMIT_D2H, /**< to it */
+    META_LIMIT_COUNT
+} meta_limit;
 
-/** Whether anything is recorded: all that it costs while nothing is. */
-static inline bool meta_profiled(void)
-{
-    return __builtin_expect(atomic_load_explicit(&meta_profile_flags, memory_order_relaxed) != 0,
-                            0);
-}
+/** What is known of a device's clock and speed. */
+typedef struct meta_device_record {
+    bool aligned;                   /**< the offset is known */
+    int64_t offset;                 /**< device time + offset = host time */
+    uint64_t end[META_QUEUE_COUNT]; /**< of the latest work of each queue */
+    double copy_limit[META_LIMIT_COUNT]; /**< bytes a second; 0: not measured, less: unavailable */
+} meta_device_record;
 
 /* profile.c */
+meta_err meta_record_open(meta_device *device);
+void meta_record_close(meta_device *device);
 /** Read META_PROFILE, and begin what it asks for. */
 meta_err meta_profile_read(void);
 /** The library ends: print and write what was asked for, and forget it. */
 void meta_profile_end(void);
-int meta_profile_timing(void);
 uint64_t meta_profile_now(void);
 /** The observer that records work. */
 meta_err meta_profile_work(meta_task *w);
