@@ -45,6 +45,9 @@ static meta_err create_cl(const meta_plugin_device *device, cl_program program,
 {
     cl_int status = CL_SUCCESS;
     kernel->cl = clCreateKernel(program, kernel->name, &status);
+    if (status == CL_INVALID_KERNEL_NAME && kernel->is_text)
+        return ocl_host->fail(META_ERR_ARGUMENT, "the text has no __kernel function %s",
+                              kernel->name);
     if (status != CL_SUCCESS)
         return ocl_host->fail(META_ERR_DEVICE, "clCreateKernel(%s): %s (%d)", kernel->name,
                               ocl_error_name(status), (int)status);
