@@ -65,7 +65,7 @@ static meta_err make_built_in(const meta_plugin_device *device, cl_program progr
     *made = kernel;
     if (!kernel) return ocl_host->fail(META_ERR_NO_MEMORY, "the host has no memory left");
     kernel->buffers = META_SPACE_OPERANDS;
-    kernel->values = 1;
+    kernel->scalars = 1;
     snprintf(kernel->name, sizeof kernel->name, "%s_%s", name, suffix);
     return create_cl(device, program, kernel);
 }
@@ -143,7 +143,7 @@ static meta_err create_text(const meta_plugin_device *device, const meta_kernel_
                               desc->name, sizeof kernel->name - 1);
     kernel->is_text = true;
     kernel->buffers = desc->operands;
-    kernel->values = desc->values;
+    kernel->scalars = desc->values;
     kernel->space_in_buffer = space_needs_buffer(&device->about, desc);
     META_TRY(ocl_program_build_text(device, source, kernel->space_in_buffer, &program));
     err = create_cl(device, program, kernel);
@@ -151,13 +151,13 @@ static meta_err create_text(const meta_plugin_device *device, const meta_kernel_
     META_TRY(err);
     OCL_TRY(clGetKernelInfo(kernel->cl, CL_KERNEL_NUM_ARGS, sizeof parameters, &parameters, NULL),
             "clGetKernelInfo");
-    if (parameters != kernel->buffers + kernel->values + 1)
+    if (parameters != kernel->buffers + kernel->scalars + 1)
         return ocl_host->fail(META_ERR_ARGUMENT,
                               "kernel %s has %u parameters, but needs %u: its operands, %u; its "
                               "values, %u; and META_SPACE_PARAMETER",
                               kernel->name, (unsigned)parameters,
-                              (unsigned)(kernel->buffers + kernel->values + 1),
-                              (unsigned)kernel->buffers, (unsigned)kernel->values);
+                              (unsigned)(kernel->buffers + kernel->scalars + 1),
+                              (unsigned)kernel->buffers, (unsigned)kernel->scalars);
     return META_OK;
 }
 
@@ -173,6 +173,7 @@ meta_err ocl_kernel_create(meta_plugin_device *device, const meta_kernel_source 
                        : create_built_in(device, source->desc, source->type, &made);
     if (!err) {
         made->operands = source->desc->operands;
+        made->values = source->desc->values;
         made->element_bytes = meta_element_bytes(source->type);
         made->next = device->kernels;
         device->kernels = *kernel = made;

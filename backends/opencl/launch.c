@@ -81,9 +81,10 @@ static cl_int set_arguments(const meta_plugin_kernel *kernel, const meta_call *c
     cl_int status = CL_SUCCESS;
     for (uint32_t k = 0; k < kernel->buffers && status == CL_SUCCESS; ++k)
         status = set_buffer(kernel->cl, index++, k < kernel->operands ? call->object[k] : NULL);
-    for (uint32_t k = 0; k < kernel->values && status == CL_SUCCESS; ++k) {
-        cl_ulong bits = 0; /* OpenCL devices are little-endian here */
-        if (values) memcpy(&bits, values + k * kernel->element_bytes, kernel->element_bytes);
+    for (uint32_t k = 0; k < kernel->scalars && status == CL_SUCCESS; ++k) {
+        cl_ulong bits = 0; /* ocl_describe() rejects big-endian devices */
+        if (k < kernel->values)
+            memcpy(&bits, values + k * kernel->element_bytes, kernel->element_bytes);
         status = clSetKernelArg(kernel->cl, index++, sizeof bits, &bits);
     }
     if (status == CL_SUCCESS)

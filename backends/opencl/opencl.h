@@ -66,8 +66,8 @@ struct meta_plugin_kernel {
     size_t group;               /**< work items of its largest work group on the device */
     size_t result_bytes;        /**< of the element that a reduction leaves */
     size_t element_bytes;       /**< of each element passed by value */
-    uint32_t operands;          /**< of a call */
-    uint32_t buffers, values;   /**< parameters; the call may have fewer operands and values */
+    uint32_t operands, values;  /**< of a call */
+    uint32_t buffers, scalars;  /**< parameters for them; built-in kernels leave some unused */
     bool is_exact;
     bool is_text;         /**< has no parameters for partial results */
     bool space_in_buffer; /**< the space is passed in a buffer */
