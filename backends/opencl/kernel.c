@@ -88,11 +88,15 @@ static meta_err create_built_in(meta_plugin_device *device, const meta_kernel_de
     if (number == OCL_PROGRAM_COUNT || !(desc->types & UINT32_C(1) << type))
         return ocl_host->fail(META_ERR_TYPE, "kernel %s does not know element type %u", desc->name,
                               (unsigned)type);
-    if ((number == OCL_PROGRAM_F64 || is_exact) && !device->about.has_f64)
+    if (number == OCL_PROGRAM_F64 && !device->about.has_f64)
         return ocl_host->fail(META_ERR_TYPE,
                               "type is META_F64, but OpenCL device %s computes without double "
                               "precision; use META_F32 or another device",
                               device->about.name);
+    if (is_exact && !device->about.has_f64)
+        return ocl_host->fail(META_ERR_UNSUPPORTED,
+                              "kernel %s needs double precision, which OpenCL device %s lacks",
+                              desc->name, device->about.name);
     if (!device->programs[number])
         META_TRY(ocl_program_build(device, number, &device->programs[number]));
     suffix = ocl_program_suffix(number);
