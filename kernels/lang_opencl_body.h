@@ -9,7 +9,6 @@
 #define META_TEXT(x) #x
 #define META_JOIN_(a, b) a##b
 #define META_JOIN(a, b) META_JOIN_(a, b)
-#define META_SPACE const meta_space *s = &space
 #define META_OUT(T, name, k) __global T *name = (__global T *)operand##k
 #define META_IN(T, name, k) __global const T *name = (__global const T *)operand##k
 #define META_SCALAR(T, name)  \
@@ -46,7 +45,7 @@ static inline meta_i64 meta_share(meta_i64 total, meta_i64 k, meta_i64 n)
 #define META_KERNEL(name)                                                                        \
     __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void META_JOIN(name##_, META_SUFFIX)( \
         __global void *operand0, __global void *operand1, const meta_u64 scalar,                 \
-        const meta_space space, __global void *partials, __local void *scratch)
+        META_SPACE_PARAMETER, __global void *partials, __local void *scratch)
 #define META_SHARE(total, d, of) \
     meta_share(total, (meta_i64)get_global_id(d) + (of), (meta_i64)get_global_size(d))
 #define META_ROWS(r)                                                     \
@@ -79,7 +78,7 @@ static inline meta_i64 meta_share(meta_i64 total, meta_i64 k, meta_i64 n)
 #define META_KERNEL(name)                                                                       \
     __kernel void META_JOIN(name##_, META_SUFFIX)(                                              \
         __global void *operand0, __global void *operand1, const meta_u64 scalar,                \
-        const meta_space space, __global void *partials, __local void *scratch)
+        META_SPACE_PARAMETER, __global void *partials, __local void *scratch)
 #define META_ROWS(r)                                                                             \
     for (meta_i64 row_ = (meta_i64)get_global_id(1); row_ < s->rows;                             \
          row_ += (meta_i64)get_global_size(1))                                                   \

@@ -13,8 +13,15 @@
 #define META_INLINE static inline
 #endif
 
-/** The operands of a built-in kernel. */
+/** The operands whose layouts a space has: those of a built-in kernel, or of a kernel that is compiled
+ *  from text. */
+#ifndef META_SPACE_OPERANDS
 #define META_SPACE_OPERANDS 2
+#endif
+/** The address space, in OpenCL C, of the space that a kernel is given. */
+#ifndef META_SPACE_MEMORY
+#define META_SPACE_MEMORY
+#endif
 
 /** Where the elements of an operand lie: element c of the iteration space at index base + sum over d of
  *  c[d] * stride[d], in elements from the start of the operand's memory object. */
@@ -40,7 +47,7 @@ typedef struct meta_row {
     meta_i64 coordinate[META_MAX_DIM];
 } meta_row;
 
-META_INLINE meta_row meta_row_first(const meta_space *s, meta_i64 number)
+META_INLINE meta_row meta_row_first(META_SPACE_MEMORY const meta_space *s, meta_i64 number)
 {
     meta_row r;
     meta_i64 rest = number;
@@ -54,7 +61,7 @@ META_INLINE meta_row meta_row_first(const meta_space *s, meta_i64 number)
     return r;
 }
 
-META_INLINE void meta_row_next(const meta_space *s, meta_row *r)
+META_INLINE void meta_row_next(META_SPACE_MEMORY const meta_space *s, meta_row *r)
 {
     ++r->number;
     for (meta_i64 d = 1; d < s->ndim; ++d) {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file cache.c
- *  The folder of compiled programs: whole files only, shared by many processes at once.
+ *  The on-disk cache of compiled programs, shared by many processes at once.
  *
- *  A file is written under a name of its own and then renamed, so a reader finds a whole one or
- *  none; one that is damaged all the same is noticed by its checksum and written anew. Without a
- *  folder that can be written everything works, only slower. */
+ *  A file is written under a temporary name and then renamed, so readers see a complete one or
+ * none; a damaged file fails its checksum and is replaced. Without a writable folder everything
+ * works, only slower. */
 #include "config.h"
 
 #include <errno.h>
@@ -21,10 +21,10 @@
 
 #include "opencl.h"
 
-#define FILE_VERSION     1
-#define LOCK_PATIENCE_MS 120000 /* then build without the lock: its holder may be stopped */
+#define FILE_VERSION    1
+#define LOCK_TIMEOUT_MS 120000 /* then build without the lock: its holder may hang */
 
-/* What a file begins with. */
+/* At the start of a file. */
 typedef struct header {
     char magic[8];
     uint64_t version;
@@ -37,7 +37,7 @@ static const char file_magic[8] = {'m', 'e', 't', 'a', '-', 'o', 'c', 'l'};
 
 /* ------------------------------------------------------------------ keys */
 
-/* Two hashes side by side: FNV-1a, and one that turns as it multiplies. */
+/* Two hashes side by side: FNV-1a, and a multiply-and-rotate hash. */
 static void mix(ocl_key *key, const unsigned char *bytes, size_t count)
 {
     uint64_t a = key->part[0], b = key->part[1];
@@ -69,7 +69,7 @@ static int same_key(const ocl_key *a, const ocl_key *b)
 
 /* ------------------------------------------------------------------ the folder */
 
-/* The cache's folder. @return 0 where there is to be no cache. */
+/* The cache's folder. @return 0 where the cache is off. */
 static int folder_of_cache(char *folder, size_t room)
 {
     const char *chosen = ocl_host->variable("META_CACHE_DIR");
@@ -95,7 +95,7 @@ static int path_in_cache(const ocl_key *key, const char *ending, char *path, siz
     return length > 0 && (size_t)length < room;
 }
 
-/* Make the folder of @p path, and those it lies in, where they are missing. */
+/* Create the missing parent folders of @p path. */
 static void make_folders(const char *path)
 {
     char part[PATH_MAX];
@@ -108,12 +108,12 @@ static void make_folders(const char *path)
     }
 }
 
-/* Said once in a process: it is the same for every program. */
-static void say_unwritable(int error)
+/* Logged once in a process: the reason is the same for every program. */
+static void log_unwritable(int error)
 {
-    static atomic_flag said = ATOMIC_FLAG_INIT;
+    static atomic_flag logged = ATOMIC_FLAG_INIT;
     char folder[PATH_MAX];
-    if (atomic_flag_test_and_set(&said) || !folder_of_cache(folder, sizeof folder)) return;
+    if (atomic_flag_test_and_set(&logged) || !folder_of_cache(folder, sizeof folder)) return;
     ocl_host->log(META_LOG_INFO,
                   "compiled OpenCL programs are not kept: folder %s cannot be written: %s; set "
                   "META_CACHE_DIR to one that can",
@@ -148,7 +148,7 @@ static int write_all(int file, const void *bytes, size_t count)
     return 1;
 }
 
-/* The binary in an open file, NULL unless all of it is there and undamaged. */
+/* The binary in an open file; NULL unless it is complete and intact. */
 static void *read_binary(int file, const ocl_key *key, size_t *bytes)
 {
     struct stat about;
@@ -186,7 +186,7 @@ void *ocl_cache_read(const ocl_key *key, size_t *bytes)
     binary = read_binary(file, key, bytes);
     close(file);
     if (!binary)
-        ocl_host->log(META_LOG_INFO, "%s is damaged or not of this program; it is made anew", path);
+        ocl_host->log(META_LOG_INFO, "%s is damaged or of another program; it is replaced", path);
     return binary;
 }
 
@@ -200,7 +200,7 @@ void ocl_cache_write(const ocl_key *key, const void *binary, size_t bytes)
     make_folders(path);
     file = mkostemp(temporary, O_CLOEXEC);
     if (file < 0) {
-        say_unwritable(errno);
+        log_unwritable(errno);
         return;
     }
     memcpy(head.magic, file_magic, sizeof head.magic);
@@ -209,17 +209,17 @@ void ocl_cache_write(const ocl_key *key, const void *binary, size_t bytes)
     whole = write_all(file, &head, sizeof head) && write_all(file, binary, bytes);
     whole = close(file) == 0 && whole;
     if (whole && rename(temporary, path) == 0) return;
-    say_unwritable(errno);
+    log_unwritable(errno);
     unlink(temporary);
 }
 
 /* ------------------------------------------------------------------ the lock */
 
-/* Lock @p file as soon as nobody else does; give up where that cannot be or takes too long. */
-static void lock_patiently(int file)
+/* Wait for the lock on @p file; give up on an error or after LOCK_TIMEOUT_MS. */
+static void lock_with_timeout(int file)
 {
     const struct timespec nap = {0, 10 * 1000 * 1000};
-    for (int waited = 0; waited < LOCK_PATIENCE_MS; waited += 10) {
+    for (int waited = 0; waited < LOCK_TIMEOUT_MS; waited += 10) {
         if (flock(file, LOCK_EX | LOCK_NB) == 0) return;
         if (errno != EWOULDBLOCK && errno != EINTR) return;
         nanosleep(&nap, NULL);
@@ -233,7 +233,7 @@ int ocl_cache_lock(const ocl_key *key)
     if (!path_in_cache(key, ".lock", path, sizeof path)) return -1;
     make_folders(path);
     file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    if (file >= 0) lock_patiently(file);
+    if (file >= 0) lock_with_timeout(file);
     return file;
 }
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file cpu_stencil.h
- *  The stencils of the floating-point types on CPUs, in place of the shared kernels of these names: a
- *  work item goes over its share of the rows four planes at a time, in blocks that a cache holds, and
- *  stores past the caches where the grid is large and its rows begin with a line, as the OpenMP back
- *  end's sweep.h has it, with the reasons. The order of additions is that of arithmetic.h.
+ *  The floating-point stencils for CPUs, in place of the shared kernels of these names: a work item
+ *  sweeps its share of the rows four planes at a time, in cache-sized blocks, with nontemporal stores
+ *  where the grid is large and its rows are aligned to cache lines. The OpenMP back end's sweep.h does
+ *  the same and gives the reasons. The order of additions is that of arithmetic.h.
  *
- *  META_ELEMENT is the size of META_T, META_STREAM from how many bytes on results go past the caches,
- *  CPU_VECTOR a vector of META_T that fills a line of 64 bytes, CPU_SUMS one of META_A with as many
- *  lanes. */
+ *  META_ELEMENT is the size of META_T, META_STREAM the bytes of results from which on stores are
+ *  nontemporal, CPU_VECTOR a vector of META_T that fills a cache line, CPU_SUMS one of META_A with as
+ *  many lanes. */
 #define META_OWN_STENCILS
 #if META_ELEMENT == 8
 typedef double8 CPU_VECTOR;
@@ -29,12 +29,12 @@ typedef float16 CPU_SUMS;
 #endif
 
 enum { SWEEP_ROWS = 4, LINE = 64, LANES = LINE / sizeof(META_T) };
-/* Bytes of a block, half of what most cores have as a cache of their own. */
+/* Bytes of a block: half of a typical private cache. */
 enum { BLOCK = 1 << 19 };
 enum { POINTS_2D5P, POINTS_2D9P, POINTS_3D7P, POINTS_3D27P };
 
-/* The sums of the points round the cells that `count` rows begin with. `kind` and `count` are constants
- * wherever it is used, as `stream` is of cpu_rows(). */
+/* The sums over the stencil's points for the first cell of each of `count` rows. All callers pass
+ * constants as `kind` and `count`, and as `stream` to cpu_rows(), so that the branches fold. */
 #define CPU_POINTS(name, V, AT)                                                                  \
     static inline V name##_plane(__global const META_T *c, meta_i64 sy)                          \
     {                                                                                            \
@@ -69,7 +69,7 @@ static inline META_T cpu_count(int kind)
     return kind == POINTS_2D5P ? 5 : kind == POINTS_2D9P ? 9 : kind == POINTS_3D7P ? 7 : 27;
 }
 
-/* A work item's way through its share. */
+/* A work item's sweep over its share. */
 typedef struct cpu_sweep {
     __global META_T *out;
     __global const META_T *in;
@@ -78,7 +78,8 @@ typedef struct cpu_sweep {
     int stream;
 } cpu_sweep;
 
-/* `count` rows of cells, `out_apart` and `apart` from each other. @return the new values' sum */
+/* Compute `count` rows of cells, `out_apart` and `apart` from each other. @return the sum of the new
+ * values */
 static inline META_A cpu_rows(int kind, const cpu_sweep *w, meta_i64 to, meta_i64 from,
                               meta_i64 out_apart, meta_i64 apart, int count, int stream)
 {
@@ -115,8 +116,8 @@ static inline META_A cpu_rows(int kind, const cpu_sweep *w, meta_i64 to, meta_i6
     return rest;
 }
 
-/* Rows [y, y + rows) of a plane that begins `to` and `from`; of a flat stencil four quarters of them
- * side by side. */
+/* Compute `rows` rows of a plane that begins at `to` and `from`; a 2D stencil sweeps four quarters of
+ * them side by side. */
 static inline META_A cpu_plane(int kind, const cpu_sweep *w, meta_i64 to, meta_i64 from, meta_i64 rows)
 {
     const int flat = kind == POINTS_2D5P || kind == POINTS_2D9P;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file device.c
- *  Opening a device, with objects of its own or the application's, and closing it. */
+ *  Opening a device, with its own native objects or the application's, and closing it. */
 #include "config.h"
 
 #include <stdlib.h>
@@ -19,7 +19,7 @@ static int is_part_of(cl_device_id device, cl_device_id whole)
     return device == whole;
 }
 
-/* The queue brings its context and device, which must be those given beside it. */
+/* Take context and device from the queue; those given beside it must be the same. */
 static meta_err adopt_queue(const meta_state *state, cl_context *context, cl_device_id *device)
 {
     cl_command_queue queue = state->queue;
@@ -60,13 +60,13 @@ static meta_err check_context(cl_context context, cl_device_id device)
     return META_OK;
 }
 
-/* Check the application's objects against each other and the device; keep what is used. */
+/* Check that the application's objects belong together and to the device; retain those used. */
 static meta_err adopt(meta_plugin_device *device, const meta_state *state)
 {
     cl_context context = state->context;
     cl_device_id id = state->device ? state->device : device->about.device;
     char reason[256];
-    if (state->queue) OCL_TRY_META(adopt_queue(state, &context, &id));
+    if (state->queue) META_TRY(adopt_queue(state, &context, &id));
     if (!is_part_of(id, device->about.device))
         return ocl_host->fail(META_ERR_ARGUMENT, "%s is not the device asked for, %s",
                               state->device ? "state->device" : "the device of state->queue",
@@ -74,7 +74,7 @@ static meta_err adopt(meta_plugin_device *device, const meta_state *state)
     if (state->platform && state->platform != device->about.platform)
         return ocl_host->fail(META_ERR_ARGUMENT, "state->platform is not that of device %s",
                               device->about.name);
-    if (context) OCL_TRY_META(check_context(context, id));
+    if (context) META_TRY(check_context(context, id));
     if (!ocl_describe(device->about.platform, id, &device->about, reason, sizeof reason))
         return ocl_host->fail(META_ERR_ARGUMENT, "state->device: %s", reason);
     if (context) {
@@ -133,7 +133,7 @@ meta_err ocl_open(int index, const meta_state *state, meta_plugin_device **devic
 
 void ocl_close(meta_plugin_device *device)
 {
-    ocl_programs_release(device);
+    ocl_kernels_release(device);
     if (device->adopted) clReleaseCommandQueue(device->adopted);
     if (device->context) clReleaseContext(device->context);
     pthread_mutex_destroy(&device->build_lock);

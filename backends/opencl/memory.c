@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file memory.c
- *  Buffers: a cl_mem, and reserved addresses of its size, so that each has an address of its own
- *  and a host access through it faults. */
+ *  Buffers: a cl_mem, and address space reserved in its size, so that addresses are unique and a
+ *  host access faults. */
 #include "config.h"
 
 #include <sys/mman.h>
@@ -31,7 +31,7 @@ meta_err ocl_alloc(meta_plugin_device *device, size_t bytes, meta_memory *memory
             "%llu bytes; ask for several smaller ones",
             bytes, about->name,
             (unsigned long long)(about->largest < about->memory ? about->largest : about->memory));
-    OCL_TRY_META(reserve(bytes, &address));
+    META_TRY(reserve(bytes, &address));
     object = clCreateBuffer(device->context, CL_MEM_READ_WRITE, bytes, NULL, &status);
     if (status != CL_SUCCESS) {
         munmap(address, bytes);
@@ -79,8 +79,8 @@ meta_err ocl_wrap(meta_plugin_device *device, void *native, size_t bytes, meta_n
                               "cl_mem objects; wrap one of those with META_NATIVE_OBJECT, or "
                               "copy the array with meta_copy_h2d()");
     if (!native) return ocl_host->fail(META_ERR_ARGUMENT, "native is NULL, not a cl_mem");
-    OCL_TRY_META(check_object(device, native, bytes));
-    OCL_TRY_META(reserve(bytes, &address));
+    META_TRY(check_object(device, native, bytes));
+    META_TRY(reserve(bytes, &address));
     status = clRetainMemObject(native);
     if (status != CL_SUCCESS) {
         munmap(address, bytes);

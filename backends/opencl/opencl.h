@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file opencl.h
- *  What the files of the OpenCL back end share: its device, queue and program, and error wording.
- */
+ *  Shared by the files of the OpenCL back end: devices, kernels, queues, and error messages. */
 #ifndef META_OPENCL_H
 #define META_OPENCL_H
 
@@ -13,15 +12,15 @@
 
 #include "meta_backend.h"
 
-/** The most work groups a reduction is spread over, and so the most partial results it has. */
+/** The most work groups of a reduction, each of which leaves one partial result. */
 #define OCL_MAX_PARTIALS 256
-/** The bytes kept for one partial result: the widest accumulator, and that of an exact sum. */
+/** Bytes of a partial result: the widest accumulator, and the limbs of an exact sum. */
 #define OCL_PARTIAL_BYTES 8
 #define OCL_EXACT_BYTES   (META_EXACT_WORDS * 8)
-/** Where the scratch memory of a queue has the element for a result that goes to the host. */
-#define OCL_ELEMENT_AT (OCL_MAX_PARTIALS * OCL_EXACT_BYTES)
+/** Offset in a queue's scratch memory of a result that is copied to the host. */
+#define OCL_RESULT_OFFSET (OCL_MAX_PARTIALS * OCL_EXACT_BYTES)
 
-/** What is known of an OpenCL device without opening it. */
+/** Properties of an OpenCL device, known without opening it. */
 typedef struct ocl_about {
     cl_platform_id platform;
     cl_device_id device;
@@ -29,42 +28,20 @@ typedef struct ocl_about {
     char driver[128];
     cl_device_type type;
     cl_uint units;
-    cl_ulong memory;  /**< bytes in all */
-    cl_ulong largest; /**< bytes one buffer can have */
-    size_t group;     /**< work items a work group can have, in all … */
-    size_t sides[3];  /**< … and in each dimension */
+    cl_ulong memory;       /**< total bytes */
+    cl_ulong largest;      /**< bytes of the largest buffer */
+    size_t group;          /**< most work items of a work group in total, */
+    size_t sides[3];       /**< and in each dimension */
+    size_t argument_bytes; /**< most bytes of a kernel's arguments */
     int has_f64;
-    int exact_f32; /**< divides correctly rounded, given the option for it */
-    int keeps_f32; /**< keeps denormal numbers */
-    int is_cpu;    /**< runs the kernels' form for CPUs */
+    int exact_f32; /**< rounds divisions correctly, given the build option */
+    int keeps_f32; /**< keeps denormals */
+    int is_cpu;    /**< runs the kernels' CPU form */
 } ocl_about;
 
-/** A kernel of one program. */
-typedef struct ocl_kernel {
-    _Atomic int ready; /**< the rest is settled and never changes */
-    cl_kernel cl;
-    size_t group; /**< the largest work group it runs with on its device */
-    char name[48];
-} ocl_kernel;
-
-/** Kernels of a program by number: meta_kernel_id, and the ones that combine partial results. */
-enum {
-    OCL_KERNEL_FINISH_SUM = META_KERNEL_COUNT,
-    OCL_KERNEL_FINISH_MIN,
-    OCL_KERNEL_FINISH_MAX,
-    OCL_KERNEL_FINISH_EXACT,
-    OCL_KERNEL_COUNT
-};
-
-/** A program: the kernels of one element type, built when the first of them is used. */
-typedef struct ocl_program {
-    cl_program cl; /**< NULL until it is built */
-    ocl_kernel kernels[OCL_KERNEL_COUNT];
-} ocl_program;
-
-/** Programs by number: one for each element size that is moved, then one for each meta_type of
- *  arithmetic. */
-#define OCL_ENUM_SIZE(bytes, name)           OCL_PROGRAM_MOVE_##name,
+/** Programs of the built-in kernels: one for each element size that is moved, then one for each
+ *  meta_type of arithmetic. */
+#define OCL_ENUM_SIZE(bytes, name)                  OCL_PROGRAM_MOVE_##name,
 #define OCL_ENUM_TYPE(NAME, name, bytes, wide, sum) OCL_PROGRAM_##NAME,
 enum { META_MOVE_TYPES(OCL_ENUM_SIZE) META_ARITHMETIC_TYPES(OCL_ENUM_TYPE) OCL_PROGRAM_COUNT };
 #undef OCL_ENUM_SIZE
@@ -73,53 +50,76 @@ enum { META_MOVE_TYPES(OCL_ENUM_SIZE) META_ARITHMETIC_TYPES(OCL_ENUM_TYPE) OCL_P
 struct meta_plugin_device {
     ocl_about about;
     cl_context context;
-    cl_command_queue adopted;    /**< the application's, NULL where there is none */
-    pthread_mutex_t build_lock;  /**< of the programs and their kernels */
-    pthread_mutex_t launch_lock; /**< from a kernel's first argument to its launch; taken first */
-    ocl_program programs[OCL_PROGRAM_COUNT];
+    cl_command_queue adopted;               /**< the application's, NULL where there is none */
+    pthread_mutex_t launch_lock;            /**< from a kernel's first argument to its launch */
+    pthread_mutex_t build_lock;             /**< of what follows */
+    cl_program programs[OCL_PROGRAM_COUNT]; /**< NULL until built */
+    meta_plugin_kernel *kernels;            /**< all of the device's */
+};
+
+/** A kernel for one element type, with everything that a launch needs to know. It never changes
+ * once made; the arguments of `cl` are set with the device's launch_lock held. */
+struct meta_plugin_kernel {
+    cl_kernel cl;
+    meta_plugin_kernel *finish; /**< combines the partial results; NULL: this is no reduction */
+    meta_plugin_kernel *next;   /**< in the device's list */
+    size_t group;               /**< work items of its largest work group on the device */
+    size_t result_bytes;        /**< of the element that a reduction leaves */
+    size_t element_bytes;       /**< of each element passed by value */
+    uint32_t operands, values;  /**< of a call */
+    uint32_t buffers, scalars;  /**< parameters for them; built-in kernels leave some unused */
+    bool is_exact;
+    bool is_text;         /**< has no parameters for partial results */
+    bool space_in_buffer; /**< the space is passed in a buffer */
+    char name[64];
 };
 
 struct meta_plugin_queue {
     meta_plugin_device *device;
     cl_command_queue cl;
-    cl_mem scratch; /**< partial results, then one element for a result that goes to the host */
+    /** Partial results, then one element for a result that goes to the host. One for the queue is
+     *  enough: it runs its commands in order, so the next launch cannot overwrite what the last one
+     *  still reads. */
+    cl_mem scratch;
     _Atomic uint64_t queued, finished; /**< commands, and how many of them were waited for */
-    atomic_bool foreign; /**< the application has the command queue, and may queue others */
-    pthread_mutex_t lock; /**< of what follows: commands without a ticket that may be running */
+    atomic_bool foreign;  /**< the application has the command queue too and may use it */
+    pthread_mutex_t lock; /**< of what follows: pending commands that have no ticket */
     cl_event *untracked;
     size_t count, room;
     cl_int failure; /**< status of the first of them that failed */
     cl_command_type failed;
 };
 
-/** What the core offers; set before anything else is called. */
+/** The core's services; set before anything else is called. */
 extern const meta_host *ocl_host;
-/** From how many bytes on results on a CPU go past the caches. */
+/** CPU results of at least so many bytes bypass the caches. */
 extern int64_t ocl_stream_bytes;
 
 /* error.c */
 const char *ocl_error_name(cl_int status);
 const char *ocl_command_name(cl_command_type command);
-/** Word the failure of a call of OpenCL. */
+/** Set the error message for a failed call of OpenCL. */
 meta_err ocl_fail(cl_int status, const char *call);
-/** Return from the function with an error where @p expression is not CL_SUCCESS. */
+/** Return early with an error where @p expression is not CL_SUCCESS. */
 #define OCL_TRY(expression, call)                                                                  \
     do {                                                                                           \
         const cl_int try_ = (expression);                                                          \
         if (try_ != CL_SUCCESS) return ocl_fail(try_, call);                                       \
     } while (0)
-#define OCL_TRY_META(expression)                                                                   \
+#ifndef META_TRY
+#define META_TRY(expression)                                                                       \
     do {                                                                                           \
-        const meta_err try_ = (expression);                                                        \
-        if (try_ != META_OK) return try_;                                                          \
+        const meta_err error_ = (expression);                                                      \
+        if (error_ != META_OK) return error_;                                                      \
     } while (0)
+#endif
 
 /* platform.c */
 int ocl_device_count(char *reason, size_t room);
 meta_err ocl_device_info(int index, meta_device_desc *desc);
-/** What is known of device @p index of the list. */
+/** Copy the properties of device @p index of the list. */
 meta_err ocl_device_find(int index, ocl_about *about);
-/** Fill @p about for @p device. @return 0 where it cannot serve; @p reason then says why. */
+/** Fill @p about for @p device. @return 0 where it is unusable, with the @p reason. */
 int ocl_describe(cl_platform_id platform, cl_device_id device, ocl_about *about, char *reason,
                  size_t room);
 void ocl_platform_forget(void);
@@ -142,14 +142,12 @@ meta_err ocl_queue_create(meta_plugin_device *device, meta_queue_kind kind,
 void ocl_queue_destroy(meta_plugin_queue *queue);
 meta_err ocl_queue_finish(meta_plugin_queue *queue);
 meta_err ocl_queue_after(meta_plugin_queue *queue, meta_plugin_queue *earlier);
-meta_err ocl_copy(meta_plugin_queue *queue, meta_copy_kind kind, void *host, void *object,
-                  uint64_t offset, size_t bytes, meta_ticket *ticket);
-/** Start the commands queued so far; @p last is the event of the latest and becomes the ticket. */
+meta_err ocl_queue_wait(meta_plugin_queue *queue, meta_ticket ticket);
+meta_err ocl_copy(meta_plugin_queue *queue, const meta_copy *copy);
+int ocl_copy_peer(meta_plugin_device *device, meta_plugin_device *peer);
+/** Flush the queue; @p last, the event of its latest command, becomes the ticket. */
 meta_err ocl_submit(meta_plugin_queue *queue, cl_event last, meta_ticket *ticket);
-/** The same, with what tells when the copy ran, where @p made is not NULL. */
-meta_err ocl_copy_timed(meta_plugin_queue *queue, meta_copy_kind kind, void *host, void *object,
-                        uint64_t offset, size_t bytes, meta_ticket *ticket, meta_stamp *made);
-/** What tells when the commands from @p first to @p last ran; both stay the caller's. */
+/** Fill @p made for the commands from @p first to @p last; both events stay the caller's. */
 void ocl_stamp_make(cl_event first, cl_event last, meta_stamp *made);
 int ocl_stamp_read(void *work, uint64_t *begin, uint64_t *end);
 void ocl_stamp_release(void *work);
@@ -157,14 +155,24 @@ meta_err ocl_ticket_test(meta_ticket ticket, int *complete);
 meta_err ocl_ticket_wait(meta_ticket ticket);
 void ocl_ticket_release(meta_ticket ticket);
 
+/* kernel.c */
+meta_err ocl_kernel_create(meta_plugin_device *device, const meta_kernel_source *source,
+                           meta_plugin_kernel **kernel);
+void ocl_kernel_destroy(meta_plugin_device *device, meta_plugin_kernel *kernel);
+/** Free all kernels and programs of a device that is being closed. */
+void ocl_kernels_release(meta_plugin_device *device);
+
 /* program.c */
-/** The kernel @p id for elements of @p type, built if it is the first use. */
-meta_err ocl_kernel_get(meta_plugin_device *device, uint32_t id, uint32_t type,
-                        const ocl_kernel **kernel);
-void ocl_programs_release(meta_plugin_device *device);
+/** Build program @p number of the built-in kernels, or take it from the cache. */
+meta_err ocl_program_build(const meta_plugin_device *device, int number, cl_program *program);
+/** The suffix of the names of its kernels. */
+const char *ocl_program_suffix(int number);
+/** The same for the kernel of @p source->text. */
+meta_err ocl_program_build_text(const meta_plugin_device *device, const meta_kernel_source *source,
+                                bool space_in_buffer, cl_program *program);
 
 /* cache.c */
-/** Names what a binary was built from and for. */
+/** Hash of everything that a binary depends on. */
 typedef struct ocl_key {
     uint64_t part[2];
 } ocl_key;
@@ -174,9 +182,9 @@ typedef struct ocl_key {
             UINT64_C(0xcbf29ce484222325), UINT64_C(0x6a09e667f3bcc908)                             \
         }                                                                                          \
     }
-/** Add @p text, its end included, to @p key. */
+/** Add @p text, with its terminating zero, to @p key. */
 void ocl_key_add(ocl_key *key, const char *text);
-/** The binary kept under @p key, to be given to free(); NULL where there is none that is whole. */
+/** The binary kept under @p key, to be given to free(); NULL where there is no intact one. */
 void *ocl_cache_read(const ocl_key *key, size_t *bytes);
 /** Keep a binary under @p key. */
 void ocl_cache_write(const ocl_key *key, const void *binary, size_t bytes);
@@ -185,13 +193,9 @@ int ocl_cache_lock(const ocl_key *key);
 void ocl_cache_unlock(int lock);
 
 /* launch.c */
-meta_err ocl_launch(meta_plugin_queue *queue, const meta_call *calls, size_t count,
-                    meta_ticket *ticket);
+meta_err ocl_launch(meta_plugin_queue *queue, const meta_launch *launch);
 
-meta_err ocl_launch_timed(meta_plugin_queue *queue, const meta_call *calls, size_t count,
-                          meta_ticket *ticket, meta_stamp *stamp);
-
-/* Made by embed.sh from the files of kernels/. */
+/* Generated by embed.sh from the files of kernels/. */
 extern const unsigned char ocl_text_meta_types_h[];
 extern const unsigned char ocl_text_lang_opencl_h[];
 extern const unsigned char ocl_text_meta_space_h[];

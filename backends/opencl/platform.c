@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file platform.c
- *  The list of this machine's OpenCL devices, and what each of them is. */
+ *  The list of this machine's OpenCL devices and their properties. */
 #include "config.h"
 
 #include <stdio.h>
@@ -9,7 +9,8 @@
 
 #include "opencl.h"
 
-#define NO_PLATFORM_FOUND (-1001) /* what the loader says where no driver is installed */
+#define LEAST_ARGUMENT_BYTES 1024    /* promised by OpenCL */
+#define NO_PLATFORM_FOUND    (-1001) /* the loader's error where no driver is installed */
 
 static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct {
@@ -88,6 +89,9 @@ int ocl_describe(cl_platform_id platform, cl_device_id device, ocl_about *about,
     clGetDeviceInfo(device, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof about->group, &about->group,
                     NULL);
     clGetDeviceInfo(device, CL_DEVICE_MAX_WORK_ITEM_SIZES, sizeof about->sides, about->sides, NULL);
+    clGetDeviceInfo(device, CL_DEVICE_MAX_PARAMETER_SIZE, sizeof about->argument_bytes,
+                    &about->argument_bytes, NULL);
+    if (about->argument_bytes < LEAST_ARGUMENT_BYTES) about->argument_bytes = LEAST_ARGUMENT_BYTES;
     describe_arithmetic(device, about);
     about->is_cpu = (about->type & CL_DEVICE_TYPE_CPU) && !(about->type & CL_DEVICE_TYPE_GPU);
     return 1;
@@ -99,7 +103,7 @@ static int rank_of(const ocl_about *about)
     return about->type & CL_DEVICE_TYPE_ACCELERATOR ? 1 : 2;
 }
 
-/* Behind all devices of its rank, so that equal ones keep the platforms' order. */
+/* Insert behind all devices of the same rank, in the platforms' order. */
 static void insert(const ocl_about *about)
 {
     int at = list.count;
@@ -132,8 +136,8 @@ static void add_platform(cl_platform_id platform)
     free(ids);
 }
 
-/* PoCL reads these when the loader first opens it, and starts as many threads; without them every
- * process of a node would take all cores. The second is the name since PoCL 4. */
+/* PoCL reads its number of threads from these when the loader first opens it; without them every
+ * process of a node would use all cores. The second is the name since PoCL 4. */
 static void limit_pocl(void)
 {
     static const char *const names[] = {"POCL_MAX_PTHREAD_COUNT", "POCL_CPU_MAX_CU_COUNT"};
@@ -215,7 +219,7 @@ static void describe_place(cl_device_id device, char *text, size_t room)
 meta_err ocl_device_info(int index, meta_device_desc *desc)
 {
     ocl_about about;
-    OCL_TRY_META(ocl_device_find(index, &about));
+    META_TRY(ocl_device_find(index, &about));
     desc->index = index;
     snprintf(desc->name, sizeof desc->name, "%s", about.name);
     snprintf(desc->driver, sizeof desc->driver, "%s", about.driver);

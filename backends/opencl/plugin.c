@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file plugin.c
- *  The OpenCL back end's one symbol: the table of what it can do. */
+ *  The symbol that the OpenCL back end exports: its table of operations. */
 #include "config.h"
 
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "opencl.h"
 #include "variable.h"
 
-/* Results of so many bytes no cache can be expected to hold until somebody reads them. */
+/* Results this large are not expected to stay in a cache until they are read. */
 enum { STREAM_BYTES = 1 << 26 };
 
 const meta_host *ocl_host;
@@ -23,7 +23,7 @@ static meta_err start(const meta_host *host)
     return meta_stream_bytes(host, STREAM_BYTES, &ocl_stream_bytes);
 }
 
-/* host_alloc and host_free are absent: on a CPU device the driver copies host memory as it is, and
+/* host_alloc and host_free are absent: a CPU driver copies any host memory directly, and
  * OpenCL 1.2 does not promise that memory of CL_MEM_ALLOC_HOST_PTR is page-locked elsewhere. */
 static const meta_ops operations = {
     .size = sizeof(meta_ops),
@@ -36,17 +36,19 @@ static const meta_ops operations = {
     .free = ocl_release,
     .wrap = ocl_wrap,
     .unwrap = ocl_release,
+    .kernel_create = ocl_kernel_create,
+    .kernel_destroy = ocl_kernel_destroy,
     .queue_create = ocl_queue_create,
     .queue_destroy = ocl_queue_destroy,
     .queue_finish = ocl_queue_finish,
     .queue_after = ocl_queue_after,
+    .queue_wait = ocl_queue_wait,
     .copy = ocl_copy,
+    .copy_peer = ocl_copy_peer,
     .launch = ocl_launch,
     .ticket_test = ocl_ticket_test,
     .ticket_wait = ocl_ticket_wait,
     .ticket_release = ocl_ticket_release,
-    .copy_timed = ocl_copy_timed,
-    .launch_timed = ocl_launch_timed,
     .stamp_read = ocl_stamp_read,
     .stamp_release = ocl_stamp_release,
 };
@@ -59,7 +61,7 @@ META_API const meta_plugin meta_plugin_v2 = {
     .name = "opencl",
     .description = "any OpenCL 1.2 device, through the system's OpenCL loader",
     .init = start,
-    /* No call of OpenCL here: a driver may be half gone when the process ends. */
+    /* It makes no call of OpenCL: at process exit a driver may be partly torn down. */
     .fini = ocl_platform_forget,
     .ops = &operations,
 };

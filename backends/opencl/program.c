@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file program.c
- *  Programs: the kernels' text for one element type, built at its first use or taken from the
- *  cache of binaries. */
+ *  Programs: the built-in kernels for one element size or type, or a kernel from text, compiled or
+ *  loaded from the cache of binaries. */
 #include "config.h"
 
 #include <inttypes.h>
@@ -12,7 +12,7 @@
 
 #include "opencl.h"
 
-/* How a program differs from the others. */
+/* What differs between the programs of built-in kernels. */
 typedef struct recipe {
     const char *suffix;
     const unsigned char *body;
@@ -30,28 +30,33 @@ typedef struct recipe {
     "\n#define META_LOWEST " LOWEST "\n#define META_HIGHEST " HIGHEST "\n"
 #define EXPAND(MACRO, ...)       MACRO(__VA_ARGS__)
 #define MOVE_RECIPE(bytes, name) {#name, ocl_text_move_h, "#define META_M meta_" #name "\n"},
-#define ARITHMETIC_RECIPE(NAME, name, bytes, wide, sum)                                                   \
+#define ARITHMETIC_RECIPE(NAME, name, bytes, wide, sum)                                            \
     {#name, ocl_text_arithmetic_h, EXPAND(ARITHMETIC_TEXT, #name, #wide, #sum, LIMITS_##NAME)},
 static const recipe recipes[OCL_PROGRAM_COUNT] = {META_MOVE_TYPES(MOVE_RECIPE)
                                                       META_ARITHMETIC_TYPES(ARITHMETIC_RECIPE)};
 
-#define KERNEL_NAME3(NAME, name, operands)         #name,
-#define KERNEL_NAME4(NAME, name, operands, finish) #name,
-static const char *const kernel_names[OCL_KERNEL_COUNT] = {
-    META_MOVE_KERNELS(KERNEL_NAME3) META_MAP_KERNELS(KERNEL_NAME3)
-        META_REDUCTION_KERNELS(KERNEL_NAME4) META_EXACT_KERNELS(KERNEL_NAME4) "finish_sum",
-    "finish_min", "finish_max", "finish_exact"};
+const char *ocl_program_suffix(int number)
+{
+    return recipes[number].suffix;
+}
 
-/* ------------------------------------------------------------------ what is built */
+#define TYPE_NAME3(NAME, name, bytes)            "meta_" #name,
+#define TYPE_NAME5(NAME, name, bytes, wide, sum) "meta_" #name,
+static const char *const type_names[] = {META_ARITHMETIC_TYPES(TYPE_NAME5)
+                                             META_SMALL_TYPES(TYPE_NAME3)};
+
+/* ------------------------------------------------------------------ sources and options */
 
 enum { PARTS = 10 };
+#define OPTIONS "-cl-std=CL1.2"
 
-/* A program's text and options. */
+/* A program's source, in parts, and build options. */
 typedef struct plan {
-    char first[512]; /* the definitions, before all other text */
+    char title[96];  /* for messages */
+    char first[512]; /* definitions, ahead of all other text */
+    char line[96]; /* ahead of a text of the application's: the compiler counts its lines from 1 */
     const char *text[PARTS];
     const char *options;
-    const char *suffix;
     ocl_key key;
 } plan;
 
@@ -76,61 +81,93 @@ static void make_key(const ocl_about *about, plan *p)
     }
 }
 
-static void make_plan(const ocl_about *about, int number, plan *p)
+/* Definitions that all programs for a device share. */
+static const char *device_definitions(const ocl_about *about)
+{
+    if (about->has_f64)
+        return about->is_cpu ? "#define META_HAS_F64\n#define META_CPU\n"
+                             : "#define META_HAS_F64\n";
+    return about->is_cpu ? "#define META_CPU\n" : "";
+}
+
+static const char *build_options(const ocl_about *about, bool is_f32)
+{
+    return is_f32 && about->exact_f32 ? OPTIONS " -cl-fp32-correctly-rounded-divide-sqrt" : OPTIONS;
+}
+
+static void plan_built_in(const ocl_about *about, int number, plan *p)
 {
     const recipe *r = &recipes[number];
-    const int floating = number == OCL_PROGRAM_F64 || number == OCL_PROGRAM_F32;
+    const bool floating = number == OCL_PROGRAM_F64 || number == OCL_PROGRAM_F32;
+    const unsigned char *part[PARTS] = {NULL, ocl_text_meta_types_h, ocl_text_lang_opencl_h,
+                                        ocl_text_meta_space_h, ocl_text_lang_opencl_body_h};
+    int count = 5;
+    snprintf(p->title, sizeof p->title, "program %s of %s", r->suffix,
+             number < OCL_PROGRAM_F64 ? "moves" : "arithmetic");
     snprintf(p->first, sizeof p->first,
-             "#define META_SUFFIX %s\n%s%s%s#define META_ELEMENT %d\n#define META_STREAM %" PRId64
+             "#define META_SUFFIX %s\n%s%s#define META_ELEMENT %d\n#define META_STREAM %" PRId64
              "\n",
-             r->suffix, r->definitions, about->has_f64 ? "#define META_HAS_F64\n" : "",
-             about->is_cpu ? "#define META_CPU\n" : "", number == OCL_PROGRAM_F64 ? 8 : 4,
-             ocl_stream_bytes);
-    p->suffix = r->suffix;
+             r->suffix, r->definitions, device_definitions(about),
+             number == OCL_PROGRAM_F64 ? 8 : 4, ocl_stream_bytes);
+    if (floating && about->is_cpu) part[count++] = ocl_text_cpu_stencil_h;
+    part[count++] = r->body;
+    if (floating && about->has_f64) {
+        part[count++] = ocl_text_exact_h;
+        part[count++] = about->is_cpu ? ocl_text_exact_rows_h : ocl_text_exact_threads_h;
+        part[count++] = ocl_text_exact_sum_h;
+    }
+    p->text[0] = p->first;
+    for (int k = 1; k < PARTS; ++k) p->text[k] = k < count ? (const char *)part[k] : "";
+    p->options = build_options(about, number == OCL_PROGRAM_F32);
+    make_key(about, p);
+}
+
+static void plan_text(const ocl_about *about, const meta_kernel_source *source,
+                      bool space_in_buffer, plan *p)
+{
+    const uint32_t operands = source->desc->operands;
+    snprintf(p->title, sizeof p->title, "kernel %.64s", source->desc->name);
+    snprintf(p->first, sizeof p->first, "#define META_T %s\n#define META_SPACE_OPERANDS %u\n%s%s",
+             type_names[source->type], (unsigned)(operands ? operands : 1),
+             device_definitions(about), space_in_buffer ? "#define META_SPACE_IN_BUFFER\n" : "");
+    snprintf(p->line, sizeof p->line, "#line 1 \"%.64s\"\n", source->desc->name);
     p->text[0] = p->first;
     p->text[1] = (const char *)ocl_text_meta_types_h;
     p->text[2] = (const char *)ocl_text_lang_opencl_h;
     p->text[3] = (const char *)ocl_text_meta_space_h;
-    p->text[4] = (const char *)ocl_text_lang_opencl_body_h;
-    p->text[5] = floating && about->is_cpu ? (const char *)ocl_text_cpu_stencil_h : "";
-    p->text[6] = (const char *)r->body;
-    p->text[7] = p->text[8] = p->text[9] = "";
-    if (about->has_f64 && floating) {
-        p->text[7] = (const char *)ocl_text_exact_h;
-        p->text[8] =
-            (const char *)(about->is_cpu ? ocl_text_exact_rows_h : ocl_text_exact_threads_h);
-        p->text[9] = (const char *)ocl_text_exact_sum_h;
-    }
-    p->options = number == OCL_PROGRAM_F32 && about->exact_f32
-                     ? "-cl-std=CL1.2 -cl-fp32-correctly-rounded-divide-sqrt"
-                     : "-cl-std=CL1.2";
+    p->text[4] = p->line;
+    p->text[5] = source->text;
+    for (int k = 6; k < PARTS; ++k) p->text[k] = "";
+    p->options = build_options(about, source->type == META_F32);
     make_key(about, p);
 }
 
 /* ------------------------------------------------------------------ from source */
 
-/* The error of a build, with the first lines of what the compiler said. */
-static meta_err fail_of_build(cl_program program, cl_device_id device, const char *suffix,
+/* Log the compiler's whole output, a message for each line as messages have a limit, and return the
+ * error of the build with the first lines. */
+static meta_err fail_of_build(cl_program program, cl_device_id device, const char *title,
                               cl_int status)
 {
-    char log[2048] = "", said[400];
-    size_t kept = 0;
-    clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, sizeof log - 1, log, NULL);
-    if (!log[0]) { /* it did not fit: some drivers then give nothing */
-        size_t bytes = 0;
-        char *whole;
-        clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, 0, NULL, &bytes);
-        whole = calloc(1, bytes + 1);
-        if (whole && clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, bytes, whole,
-                                           NULL) == CL_SUCCESS)
-            snprintf(log, sizeof log, "%.*s", (int)sizeof log - 1, whole);
-        free(whole);
-    }
-    for (const char *c = log; *c && kept < sizeof said - 1; ++c)
-        said[kept++] = *c == '\n' ? ' ' : *c;
+    enum { SAID = 400, LINE = 900 };
+    size_t bytes = 0, kept = 0;
+    unsigned number = 0;
+    char said[SAID + 1], *log;
+    clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, 0, NULL, &bytes);
+    log = calloc(1, bytes + 1);
+    if (log) clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, bytes, log, NULL);
+    for (const char *c = log; c && *c && kept < SAID; ++c) said[kept++] = *c == '\n' ? ' ' : *c;
     said[kept] = '\0';
+    for (const char *line = log; line && *line;) {
+        const size_t length = strcspn(line, "\n"), shown = length < LINE ? length : LINE;
+        if (length > 0)
+            ocl_host->log(META_LOG_WARN, "OpenCL compiler, %s, %u: %.*s", title, ++number,
+                          (int)shown, line);
+        line += shown == length ? length + (line[length] == '\n') : shown;
+    }
+    free(log);
     return ocl_host->fail(META_ERR_DEVICE,
-                          "clBuildProgram(%s): %s (%d), the OpenCL compiler says: %s", suffix,
+                          "clBuildProgram(%s): %s (%d), the OpenCL compiler says: %s", title,
                           ocl_error_name(status), (int)status, said);
 }
 
@@ -143,7 +180,7 @@ static meta_err build_source(const meta_plugin_device *device, const plan *p, cl
     OCL_TRY(status, "clCreateProgramWithSource");
     status = clBuildProgram(made, 1, &device->about.device, p->options, NULL, NULL);
     if (status != CL_SUCCESS) {
-        err = fail_of_build(made, device->about.device, p->suffix, status);
+        err = fail_of_build(made, device->about.device, p->title, status);
         clReleaseProgram(made);
         return err;
     }
@@ -153,7 +190,7 @@ static meta_err build_source(const meta_plugin_device *device, const plan *p, cl
 
 /* ------------------------------------------------------------------ from the cache */
 
-/* A binary that the driver refuses is as good as none. */
+/* A binary that the driver rejects counts as a miss. */
 static int build_cached(const meta_plugin_device *device, const plan *p, cl_program *program)
 {
     cl_int status = CL_SUCCESS, loaded = CL_SUCCESS;
@@ -171,8 +208,7 @@ static int build_cached(const meta_plugin_device *device, const plan *p, cl_prog
         return 1;
     }
     if (made) clReleaseProgram(made);
-    ocl_host->log(META_LOG_INFO, "OpenCL program %s: the driver refuses the binary in the cache",
-                  p->suffix);
+    ocl_host->log(META_LOG_INFO, "OpenCL %s: the driver rejects the cached binary", p->title);
     return 0;
 }
 
@@ -216,22 +252,6 @@ static void keep_binary(const meta_plugin_device *device, const plan *p, cl_prog
     free(binary);
 }
 
-/* Of several processes that start at once, one builds and the others wait and take its binary. */
-static meta_err build_or_wait(const meta_plugin_device *device, const plan *p, cl_program *program,
-                              const char **how)
-{
-    const int lock = ocl_cache_lock(&p->key);
-    meta_err err = META_OK;
-    *how = "taken from the cache, where another process put it,";
-    if (!build_cached(device, p, program)) {
-        *how = "built";
-        err = build_source(device, p, program);
-        if (!err) keep_binary(device, p, *program);
-    }
-    ocl_cache_unlock(lock);
-    return err;
-}
-
 static double milliseconds(void)
 {
     struct timespec now;
@@ -239,99 +259,38 @@ static double milliseconds(void)
     return (double)now.tv_sec * 1e3 + (double)now.tv_nsec * 1e-6;
 }
 
-static meta_err build(const meta_plugin_device *device, int number, cl_program *program)
+/* Of several processes that start at once, one compiles; the others wait and load its binary. */
+static meta_err build(const meta_plugin_device *device, const plan *p, cl_program *program)
 {
     const double start = milliseconds();
-    const char *how = "taken from the cache";
+    const char *how = "loaded from the cache";
+    if (!build_cached(device, p, program)) {
+        const int lock = ocl_cache_lock(&p->key);
+        meta_err err = META_OK;
+        how = "loaded from the cache after another process built it,";
+        if (!build_cached(device, p, program)) {
+            how = "built";
+            err = build_source(device, p, program);
+            if (!err) keep_binary(device, p, *program);
+        }
+        ocl_cache_unlock(lock);
+        META_TRY(err);
+    }
+    ocl_host->log(META_LOG_INFO, "OpenCL %s %s in %.0f ms", p->title, how, milliseconds() - start);
+    return META_OK;
+}
+
+meta_err ocl_program_build(const meta_plugin_device *device, int number, cl_program *program)
+{
     plan p;
-    make_plan(&device->about, number, &p);
-    if (!build_cached(device, &p, program)) OCL_TRY_META(build_or_wait(device, &p, program, &how));
-    ocl_host->log(META_LOG_INFO, "OpenCL program %s for %s %s in %.0f ms",
-                  number < OCL_PROGRAM_F64 ? "that moves" : "that computes", p.suffix, how,
-                  milliseconds() - start);
-    return META_OK;
+    plan_built_in(&device->about, number, &p);
+    return build(device, &p, program);
 }
 
-/* ------------------------------------------------------------------ kernels */
-
-static int is_move(uint32_t id)
+meta_err ocl_program_build_text(const meta_plugin_device *device, const meta_kernel_source *source,
+                                bool space_in_buffer, cl_program *program)
 {
-    return id <= META_KERNEL_FILL;
-}
-
-/* Every type is moved as the unsigned type of its size. */
-static int move_program(uint32_t type)
-{
-    switch (type) {
-    case META_F64:
-    case META_I64:
-    case META_U64:
-        return OCL_PROGRAM_MOVE_u64;
-    case META_F32:
-    case META_I32:
-    case META_U32:
-        return OCL_PROGRAM_MOVE_u32;
-    case META_I16:
-    case META_U16:
-        return OCL_PROGRAM_MOVE_u16;
-    default:
-        return OCL_PROGRAM_MOVE_u8;
-    }
-}
-
-_Static_assert(OCL_PROGRAM_F64 + (int)META_U32 == OCL_PROGRAM_U32,
-               "programs of arithmetic are in the order of meta_type");
-
-static meta_err create_kernel(const meta_plugin_device *device, const ocl_program *program,
-                              const char *suffix, uint32_t id, ocl_kernel *kernel)
-{
-    cl_int status = CL_SUCCESS;
-    cl_kernel made;
-    size_t group = 1;
-    snprintf(kernel->name, sizeof kernel->name, "%s_%s", kernel_names[id], suffix);
-    made = clCreateKernel(program->cl, kernel->name, &status);
-    if (status != CL_SUCCESS)
-        return ocl_host->fail(META_ERR_DEVICE, "clCreateKernel(%s): %s (%d)", kernel->name,
-                              ocl_error_name(status), (int)status);
-    status = clGetKernelWorkGroupInfo(made, device->about.device, CL_KERNEL_WORK_GROUP_SIZE,
-                                      sizeof group, &group, NULL);
-    if (status != CL_SUCCESS) {
-        clReleaseKernel(made);
-        return ocl_fail(status, "clGetKernelWorkGroupInfo");
-    }
-    kernel->group = group;
-    kernel->cl = made;
-    return META_OK;
-}
-
-meta_err ocl_kernel_get(meta_plugin_device *device, uint32_t id, uint32_t type,
-                        const ocl_kernel **kernel)
-{
-    const int number = is_move(id) ? move_program(type) : OCL_PROGRAM_F64 + (int)type;
-    ocl_program *program = &device->programs[number];
-    ocl_kernel *found = &program->kernels[id];
-    meta_err err = META_OK;
-    if (number == OCL_PROGRAM_F64 && !device->about.has_f64)
-        return ocl_host->fail(META_ERR_TYPE,
-                              "type is META_F64, but OpenCL device %s computes without double "
-                              "precision; use META_F32 or another device",
-                              device->about.name);
-    *kernel = found;
-    if (found->ready) return META_OK; /* another type's build does not hold up its launches */
-    pthread_mutex_lock(&device->build_lock);
-    if (!program->cl) err = build(device, number, &program->cl);
-    if (!err && !found->cl) err = create_kernel(device, program, recipes[number].suffix, id, found);
-    if (!err) found->ready = 1;
-    pthread_mutex_unlock(&device->build_lock);
-    return err;
-}
-
-void ocl_programs_release(meta_plugin_device *device)
-{
-    for (int p = 0; p < OCL_PROGRAM_COUNT; ++p) {
-        ocl_program *program = &device->programs[p];
-        for (int k = 0; k < OCL_KERNEL_COUNT; ++k)
-            if (program->kernels[k].cl) clReleaseKernel(program->kernels[k].cl);
-        if (program->cl) clReleaseProgram(program->cl);
-    }
+    plan p;
+    plan_text(&device->about, source, space_in_buffer, &p);
+    return build(device, &p, program);
 }

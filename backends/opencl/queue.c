@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file queue.c
- *  In-order queues, copies on them, and tickets, which are events of OpenCL as they are.
+ *  In-order queues, copies on them, and tickets, which are plain cl_events.
  *
- *  A queue keeps the events of commands that nobody has a ticket for, since clFinish() does not
- *  tell whether one failed. */
+ *  A queue keeps the events of commands without a ticket, since clFinish() does not tell whether
+ * one failed. */
 #include "config.h"
 
 #include <stdlib.h>
@@ -25,7 +25,7 @@ static meta_err make_queue(meta_plugin_queue *queue, cl_command_queue adopted)
         OCL_TRY(status, "clCreateCommandQueue");
     }
     queue->scratch = clCreateBuffer(device->context, CL_MEM_READ_WRITE,
-                                    OCL_ELEMENT_AT + OCL_PARTIAL_BYTES, NULL, &status);
+                                    OCL_RESULT_OFFSET + OCL_PARTIAL_BYTES, NULL, &status);
     OCL_TRY(status, "clCreateBuffer(partial results)");
     return META_OK;
 }
@@ -63,7 +63,7 @@ static meta_err fail_of_command(cl_command_type command, cl_int status)
                           ocl_command_name(command), ocl_error_name(status), (int)status);
 }
 
-/* The status of a command: CL_COMPLETE, more while it is under way, less where it failed. */
+/* The status of a command: CL_COMPLETE, above it while pending, below it where it failed. */
 static cl_int event_status(cl_event event)
 {
     cl_int status = CL_COMPLETE;
@@ -79,8 +79,8 @@ static cl_command_type event_command(cl_event event)
     return command;
 }
 
-/* Forget the commands that are complete; keep the first failure. */
-static void sweep(meta_plugin_queue *queue)
+/* Release the events of complete commands; record the first failure. */
+static void retire(meta_plugin_queue *queue)
 {
     size_t kept = 0;
     for (size_t k = 0; k < queue->count; ++k) {
@@ -99,28 +99,24 @@ static void sweep(meta_plugin_queue *queue)
     queue->count = kept;
 }
 
-/* Make room for one more event where there is none. */
-static void make_room(meta_plugin_queue *queue)
-{
-    cl_event *more;
-    const size_t room = queue->room ? 2 * queue->room : 64;
-    if (queue->count < queue->room) return;
-    sweep(queue);
-    if (queue->count <= queue->room / 2 && queue->room) return;
-    more = realloc(queue->untracked, room * sizeof *more);
-    if (more) {
-        queue->untracked = more;
-        queue->room = room;
-    } else {
-        clFinish(queue->cl);
-        sweep(queue);
-    }
-}
-
+/* Keep the event of a command without a ticket. */
 static void keep_event(meta_plugin_queue *queue, cl_event event)
 {
     pthread_mutex_lock(&queue->lock);
-    make_room(queue);
+    if (queue->count == queue->room) {
+        retire(queue);
+        if (queue->count >= queue->room / 2) {
+            const size_t room = queue->room ? 2 * queue->room : 64;
+            cl_event *more = realloc(queue->untracked, room * sizeof *more);
+            if (more) {
+                queue->untracked = more;
+                queue->room = room;
+            } else {
+                clFinish(queue->cl);
+                retire(queue);
+            }
+        }
+    }
     if (queue->count < queue->room) queue->untracked[queue->count++] = event;
     else clReleaseEvent(event);
     pthread_mutex_unlock(&queue->lock);
@@ -145,12 +141,12 @@ meta_err ocl_queue_finish(meta_plugin_queue *queue)
     cl_int failure;
     cl_command_type failed;
     const uint64_t queued = queue->queued;
-    /* Drivers take a while to say that there is nothing, and every meta_free() asks. */
+    /* clFinish() of an idle queue is slow, and every meta_free() ends here. */
     if (queued == queue->finished && !queue->foreign) return META_OK;
     OCL_TRY(clFinish(queue->cl), "clFinish");
     queue->finished = queued;
     pthread_mutex_lock(&queue->lock);
-    sweep(queue);
+    retire(queue);
     failure = queue->failure;
     failed = queue->failed;
     queue->failure = CL_SUCCESS;
@@ -164,7 +160,7 @@ meta_err ocl_queue_after(meta_plugin_queue *queue, meta_plugin_queue *earlier)
     cl_int status;
     OCL_TRY(clEnqueueMarkerWithWaitList(earlier->cl, 0, NULL, &marker),
             "clEnqueueMarkerWithWaitList");
-    /* A queue may wait for ever for commands of another that were never flushed. */
+    /* Commands that are never flushed may never run, and the barrier would wait for ever. */
     status = clFlush(earlier->cl);
     if (status == CL_SUCCESS) status = clEnqueueBarrierWithWaitList(queue->cl, 1, &marker, NULL);
     clReleaseEvent(marker);
@@ -173,7 +169,25 @@ meta_err ocl_queue_after(meta_plugin_queue *queue, meta_plugin_queue *earlier)
     return META_OK;
 }
 
-/* ------------------------------------------------------------------ when work ran */
+/* The ticket's queue has been flushed by ocl_submit(). */
+meta_err ocl_queue_wait(meta_plugin_queue *queue, meta_ticket ticket)
+{
+    cl_event event = ticket;
+    cl_context context = NULL;
+    if (!ticket) return META_OK;
+    OCL_TRY(clGetEventInfo(event, CL_EVENT_CONTEXT, sizeof context, &context, NULL),
+            "clGetEventInfo");
+    if (context != queue->device->context)
+        return ocl_host->fail(META_ERR_UNSUPPORTED,
+                              "OpenCL device %s cannot wait for the work of another cl_context",
+                              queue->device->about.name);
+    OCL_TRY(clEnqueueBarrierWithWaitList(queue->cl, 1, &event, NULL),
+            "clEnqueueBarrierWithWaitList");
+    ++queue->queued;
+    return META_OK;
+}
+
+/* ------------------------------------------------------------------ timestamps */
 
 /* The first and the last command of a launch. */
 typedef struct stamp {
@@ -183,14 +197,14 @@ typedef struct stamp {
 void ocl_stamp_make(cl_event first, cl_event last, meta_stamp *made)
 {
     stamp *s = malloc(sizeof *s);
-    if (!s) return; /* the work is none the worse for it */
+    if (!s) return; /* the work runs all the same, without a time */
     *s = (stamp){first, last};
     clRetainEvent(first);
     clRetainEvent(last);
     made->work = s;
 }
 
-/* The application's own queue may not keep times, nor one made before they were wanted. */
+/* The application's own queue, or one created before timing was on, may have no profiling. */
 int ocl_stamp_read(void *work, uint64_t *begin, uint64_t *end)
 {
     const stamp *s = work;
@@ -220,26 +234,37 @@ void ocl_stamp_release(void *work)
 
 /* ------------------------------------------------------------------ copies and tickets */
 
-meta_err ocl_copy_timed(meta_plugin_queue *queue, meta_copy_kind kind, void *host, void *object,
-                        uint64_t offset, size_t bytes, meta_ticket *ticket, meta_stamp *made)
+meta_err ocl_copy(meta_plugin_queue *queue, const meta_copy *copy)
 {
     cl_event event = NULL;
-    if (kind == META_COPY_H2D)
-        OCL_TRY(
-            clEnqueueWriteBuffer(queue->cl, object, CL_FALSE, offset, bytes, host, 0, NULL, &event),
-            "clEnqueueWriteBuffer");
-    else
-        OCL_TRY(
-            clEnqueueReadBuffer(queue->cl, object, CL_FALSE, offset, bytes, host, 0, NULL, &event),
-            "clEnqueueReadBuffer");
-    if (made) ocl_stamp_make(event, event, made);
-    return ocl_submit(queue, event, ticket);
+    switch (copy->kind) {
+    case META_COPY_H2D:
+        OCL_TRY(clEnqueueWriteBuffer(queue->cl, copy->object, CL_FALSE, copy->offset, copy->bytes,
+                                     copy->host, 0, NULL, &event),
+                "clEnqueueWriteBuffer");
+        break;
+    case META_COPY_D2H:
+        OCL_TRY(clEnqueueReadBuffer(queue->cl, copy->object, CL_FALSE, copy->offset, copy->bytes,
+                                    copy->host, 0, NULL, &event),
+                "clEnqueueReadBuffer");
+        break;
+    case META_COPY_PEER:
+        OCL_TRY(clEnqueueCopyBuffer(queue->cl, copy->peer_object, copy->object, copy->peer_offset,
+                                    copy->offset, copy->bytes, 0, NULL, &event),
+                "clEnqueueCopyBuffer");
+        break;
+    default:
+        return ocl_host->fail(META_ERR_UNSUPPORTED, "the OpenCL back end has no copies of kind %d",
+                              (int)copy->kind);
+    }
+    if (copy->stamp) ocl_stamp_make(event, event, copy->stamp);
+    return ocl_submit(queue, event, copy->ticket);
 }
 
-meta_err ocl_copy(meta_plugin_queue *queue, meta_copy_kind kind, void *host, void *object,
-                  uint64_t offset, size_t bytes, meta_ticket *ticket)
+/* The devices of a context share its memory objects. */
+int ocl_copy_peer(meta_plugin_device *device, meta_plugin_device *peer)
 {
-    return ocl_copy_timed(queue, kind, host, object, offset, bytes, ticket, NULL);
+    return device->context == peer->context;
 }
 
 meta_err ocl_ticket_test(meta_ticket ticket, int *complete)

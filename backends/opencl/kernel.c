@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file kernel.c
+ *  Kernel objects: everything is compiled and looked up when one is made, so that a launch only
+ * sets arguments. */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "opencl.h"
+
+static void free_kernel(meta_plugin_kernel *kernel)
+{
+    if (!kernel) return;
+    free_kernel(kernel->finish);
+    if (kernel->cl) clReleaseKernel(kernel->cl);
+    free(kernel);
+}
+
+/* ------------------------------------------------------------------ built-in kernels */
+
+_Static_assert(OCL_PROGRAM_F64 + (int)META_U32 == OCL_PROGRAM_U32,
+               "programs of arithmetic are in the order of meta_type");
+
+/* The program that has a kernel of @p family for @p type: elements are moved as the unsigned type
+ * of their size. OCL_PROGRAM_COUNT where there is none. */
+static int program_of(uint32_t family, uint32_t type)
+{
+    if (family != META_FAMILY_MOVE)
+        return type <= META_U32 ? OCL_PROGRAM_F64 + (int)type : OCL_PROGRAM_COUNT;
+    switch (meta_element_bytes(type)) {
+#define CASE_OF_SIZE(bytes, name)                                                                  \
+    case bytes:                                                                                    \
+        return OCL_PROGRAM_MOVE_##name;
+        META_MOVE_TYPES(CASE_OF_SIZE)
+#undef CASE_OF_SIZE
+    default:
+        return OCL_PROGRAM_COUNT;
+    }
+}
+
+/* Fill in what OpenCL knows of a kernel: the object itself and the largest work group. */
+static meta_err create_cl(const meta_plugin_device *device, cl_program program,
+                          meta_plugin_kernel *kernel)
+{
+    cl_int status = CL_SUCCESS;
+    kernel->cl = clCreateKernel(program, kernel->name, &status);
+    if (status == CL_INVALID_KERNEL_NAME && kernel->is_text)
+        return ocl_host->fail(META_ERR_ARGUMENT, "the text has no __kernel function %s",
+                              kernel->name);
+    if (status != CL_SUCCESS)
+        return ocl_host->fail(META_ERR_DEVICE, "clCreateKernel(%s): %s (%d)", kernel->name,
+                              ocl_error_name(status), (int)status);
+    OCL_TRY(clGetKernelWorkGroupInfo(kernel->cl, device->about.device, CL_KERNEL_WORK_GROUP_SIZE,
+                                     sizeof kernel->group, &kernel->group, NULL),
+            "clGetKernelWorkGroupInfo");
+    return META_OK;
+}
+
+/* All built-in kernels have the same parameters: two operands, one value. */
+static meta_err make_built_in(const meta_plugin_device *device, cl_program program,
+                              const char *name, const char *suffix, meta_plugin_kernel **made)
+{
+    meta_plugin_kernel *kernel = calloc(1, sizeof *kernel);
+    *made = kernel;
+    if (!kernel) return ocl_host->fail(META_ERR_NO_MEMORY, "the host has no memory left");
+    kernel->buffers = META_SPACE_OPERANDS;
+    kernel->scalars = 1;
+    snprintf(kernel->name, sizeof kernel->name, "%s_%s", name, suffix);
+    return create_cl(device, program, kernel);
+}
+
+static meta_err create_built_in(meta_plugin_device *device, const meta_kernel_desc *desc,
+                                uint32_t type, meta_plugin_kernel **made)
+{
+#define FINISH_NAME(reduction) [META_COMBINE_##reduction] = "finish_" #reduction
+    static const char *const finish_names[] = {FINISH_NAME(sum), FINISH_NAME(min), FINISH_NAME(max),
+                                               FINISH_NAME(exact)};
+#undef FINISH_NAME
+    const int number = program_of(desc->family, type);
+    const bool is_exact = desc->combine == META_COMBINE_exact;
+    const char *suffix;
+    if (desc->number >= META_KERNEL_COUNT ||
+        desc->combine >= sizeof finish_names / sizeof finish_names[0])
+        return ocl_host->fail(META_ERR_UNSUPPORTED,
+                              "the OpenCL back end has no kernel %s; it is older than the library",
+                              desc->name);
+    if (number == OCL_PROGRAM_COUNT || !(desc->types & UINT32_C(1) << type))
+        return ocl_host->fail(META_ERR_TYPE, "kernel %s does not know element type %u", desc->name,
+                              (unsigned)type);
+    if (number == OCL_PROGRAM_F64 && !device->about.has_f64)
+        return ocl_host->fail(META_ERR_TYPE,
+                              "type is META_F64, but OpenCL device %s computes without double "
+                              "precision; use META_F32 or another device",
+                              device->about.name);
+    if (is_exact && !device->about.has_f64)
+        return ocl_host->fail(META_ERR_UNSUPPORTED,
+                              "kernel %s needs double precision, which OpenCL device %s lacks",
+                              desc->name, device->about.name);
+    if (!device->programs[number])
+        META_TRY(ocl_program_build(device, number, &device->programs[number]));
+    suffix = ocl_program_suffix(number);
+    META_TRY(make_built_in(device, device->programs[number], desc->name, suffix, made));
+    (*made)->is_exact = is_exact;
+    (*made)->result_bytes = is_exact ? 8 : meta_element_bytes(type);
+    if (desc->combine == META_COMBINE_none) return META_OK;
+    META_TRY(make_built_in(device, device->programs[number], finish_names[desc->combine], suffix,
+                           &(*made)->finish));
+    (*made)->finish->operands = 2; /* partial results and the result */
+    return META_OK;
+}
+
+/* ------------------------------------------------------------------ kernels from text */
+
+/* Whether the arguments exceed what the device has room for. */
+static bool space_needs_buffer(const ocl_about *about, const meta_kernel_desc *desc)
+{
+    const size_t others = ((size_t)desc->operands + desc->values) * sizeof(cl_ulong);
+    return others + meta_space_bytes(desc->operands) > about->argument_bytes;
+}
+
+static meta_err create_text(const meta_plugin_device *device, const meta_kernel_source *source,
+                            meta_plugin_kernel **made)
+{
+    const meta_kernel_desc *desc = source->desc;
+    meta_plugin_kernel *kernel;
+    cl_program program = NULL;
+    cl_uint parameters = 0;
+    meta_err err;
+    if (desc->combine != META_COMBINE_none)
+        return ocl_host->fail(META_ERR_UNSUPPORTED,
+                              "kernel %s: the OpenCL back end has no reductions from text",
+                              desc->name);
+    if (meta_element_bytes(source->type) == 0)
+        return ocl_host->fail(META_ERR_TYPE, "kernel %s does not know element type %u", desc->name,
+                              (unsigned)source->type);
+    if (source->type == META_F64 && !device->about.has_f64)
+        return ocl_host->fail(META_ERR_TYPE,
+                              "kernel %s is for META_F64, but OpenCL device %s computes without "
+                              "double precision",
+                              desc->name, device->about.name);
+    kernel = *made = calloc(1, sizeof *kernel);
+    if (!kernel) return ocl_host->fail(META_ERR_NO_MEMORY, "the host has no memory left");
+    if ((size_t)snprintf(kernel->name, sizeof kernel->name, "%s", desc->name) >=
+        sizeof kernel->name)
+        return ocl_host->fail(META_ERR_ARGUMENT, "the kernel's name %s has more than %zu letters",
+                              desc->name, sizeof kernel->name - 1);
+    kernel->is_text = true;
+    kernel->buffers = desc->operands;
+    kernel->scalars = desc->values;
+    kernel->space_in_buffer = space_needs_buffer(&device->about, desc);
+    META_TRY(ocl_program_build_text(device, source, kernel->space_in_buffer, &program));
+    err = create_cl(device, program, kernel);
+    clReleaseProgram(program); /* the kernel keeps it */
+    META_TRY(err);
+    OCL_TRY(clGetKernelInfo(kernel->cl, CL_KERNEL_NUM_ARGS, sizeof parameters, &parameters, NULL),
+            "clGetKernelInfo");
+    if (parameters != kernel->buffers + kernel->scalars + 1)
+        return ocl_host->fail(META_ERR_ARGUMENT,
+                              "kernel %s has %u parameters, but needs %u: its operands, %u; its "
+                              "values, %u; and META_SPACE_PARAMETER",
+                              kernel->name, (unsigned)parameters,
+                              (unsigned)(kernel->buffers + kernel->scalars + 1),
+                              (unsigned)kernel->buffers, (unsigned)kernel->scalars);
+    return META_OK;
+}
+
+/* ------------------------------------------------------------------ the device's kernels */
+
+meta_err ocl_kernel_create(meta_plugin_device *device, const meta_kernel_source *source,
+                           meta_plugin_kernel **kernel)
+{
+    meta_plugin_kernel *made = NULL;
+    meta_err err;
+    pthread_mutex_lock(&device->build_lock);
+    err = source->text ? create_text(device, source, &made)
+                       : create_built_in(device, source->desc, source->type, &made);
+    if (!err) {
+        made->operands = source->desc->operands;
+        made->values = source->desc->values;
+        made->element_bytes = meta_element_bytes(source->type);
+        made->next = device->kernels;
+        device->kernels = *kernel = made;
+    }
+    pthread_mutex_unlock(&device->build_lock);
+    if (err) free_kernel(made);
+    return err;
+}
+
+void ocl_kernel_destroy(meta_plugin_device *device, meta_plugin_kernel *kernel)
+{
+    pthread_mutex_lock(&device->build_lock);
+    for (meta_plugin_kernel **link = &device->kernels; *link; link = &(*link)->next)
+        if (*link == kernel) {
+            *link = kernel->next;
+            break;
+        }
+    pthread_mutex_unlock(&device->build_lock);
+    free_kernel(kernel);
+}
+
+void ocl_kernels_release(meta_plugin_device *device)
+{
+    while (device->kernels) {
+        meta_plugin_kernel *kernel = device->kernels;
+        device->kernels = kernel->next;
+        free_kernel(kernel);
+    }
+    for (int p = 0; p < OCL_PROGRAM_COUNT; ++p)
+        if (device->programs[p]) clReleaseProgram(device->programs[p]);
+}
