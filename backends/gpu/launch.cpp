@@ -195,8 +195,8 @@ meta_err gpu_kernel_create(meta_plugin_device *device, const meta_kernel_source 
                               GPU_TITLE, source->desc->number, source->desc->name);
     const gpu_kernel *found = gpu_kernel_of(source->desc->number, source->type);
     if (!found)
-        return gpu_host->fail(META_ERR_TYPE, "the %s back end has no kernel %s for type %u",
-                              GPU_TITLE, source->desc->name, source->type);
+        return gpu_host->fail(META_ERR_TYPE, "the %s back end has no kernel %s for type %s",
+                              GPU_TITLE, source->desc->name, meta_element_name(source->type));
     *kernel = (meta_plugin_kernel *)const_cast<gpu_kernel *>(found);
     return META_OK;
 }
