@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file meta_host_kernels.h
- *  The shared kernels compiled for a CPU: every kernel for every type, in a table, and a function
- *  that runs a call on one thread. To be included in one file of a back end, with contraction off
- *  (-ffp-contract=off). */
+ *  The built-in kernels compiled for a CPU, as kernel objects of a back end, and a function that
+ * runs a call on the calling thread. Include it in one file of a back end and compile that file
+ * without contraction of multiply-adds (-ffp-contract=off). */
 #ifndef META_HOST_KERNELS_H
 #define META_HOST_KERNELS_H
 
@@ -11,7 +11,7 @@
 
 #include "meta_backend.h"
 
-/* ------------------------------------------------------------------ moving, by element size */
+/* ------------------------------------------------------------------ move kernels, by size */
 
 #define META_SUFFIX u64
 #define META_M      meta_u64
@@ -34,7 +34,7 @@
 #undef META_SUFFIX
 #undef META_M
 
-/* ------------------------------------------------------------------ arithmetic, by type */
+/* ------------------------------------------------------------------ arithmetic kernels, by type */
 
 #define META_SUFFIX  f64
 #define META_T       meta_f64
@@ -92,80 +92,82 @@
 #define META_T      meta_f32
 #include "exact_sum.h"
 
-/* ------------------------------------------------------------------ tables */
+/* ------------------------------------------------------------------ kernel objects */
 
+/** A kernel for one element type; what a meta_plugin_kernel made by meta_host_kernel_create()
+ * points to. */
 typedef struct meta_host_kernel {
-    meta_kernel_function *run, *finish; /* finish: of a reduction */
+    meta_kernel_function *run;    /**< NULL: there is no such kernel */
+    meta_kernel_function *finish; /**< combines the partial results of a reduction; else NULL */
 } meta_host_kernel;
 
-#define META_HOST_ROW_MOVE(name, finish)                                                           \
-    {                                                                                              \
-        [META_F64] = {name##_u64, NULL}, [META_I64] = {name##_u64, NULL},                          \
-        [META_U64] = {name##_u64, NULL}, [META_F32] = {name##_u32, NULL},                          \
-        [META_I32] = {name##_u32, NULL}, [META_U32] = {name##_u32, NULL},                          \
-        [META_I16] = {name##_u16, NULL}, [META_U16] = {name##_u16, NULL},                          \
-        [META_I8] = {name##_u8, NULL}, [META_U8] = {                                               \
-            name##_u8,                                                                             \
-            NULL                                                                                   \
-        }                                                                                          \
-    }
-#define META_HOST_ROW_MAP(name, finish)                                                            \
-    {                                                                                              \
-        [META_F64] = {name##_f64, NULL}, [META_F32] = {name##_f32, NULL},                          \
-        [META_I64] = {name##_i64, NULL}, [META_U64] = {name##_u64, NULL},                          \
-        [META_I32] = {name##_i32, NULL}, [META_U32] = {                                            \
-            name##_u32,                                                                            \
-            NULL                                                                                   \
-        }                                                                                          \
-    }
-#define META_HOST_ROW_REDUCTION(name, finish)                                                      \
-    {                                                                                              \
-        [META_F64] = {name##_f64, finish##_f64}, [META_F32] = {name##_f32, finish##_f32},          \
-        [META_I64] = {name##_i64, finish##_i64}, [META_U64] = {name##_u64, finish##_u64},          \
-        [META_I32] = {name##_i32, finish##_i32}, [META_U32] = {                                    \
-            name##_u32,                                                                            \
-            finish##_u32                                                                           \
-        }                                                                                          \
-    }
-#define META_HOST_ROW_EXACT(name, finish)                                                          \
-    {                                                                                              \
-        [META_F64] = {name##_f64, finish##_f64}, [META_F32] = { name##_f32, finish##_f32 }         \
-    }
-#define META_HOST_ROW(number, NAME, name, FAMILY, ACCESS0, ACCESS1, REACH, values, result)         \
-    [number] = META_HOST_ROW_##FAMILY(name, finish_##result),
+/* A row per kernel, filled in for the element types of its family. */
+/* clang-format off */
+#define META_HOST_MOVE(name, result)                                                             \
+    {[META_F64] = {name##_u64, NULL}, [META_F32] = {name##_u32, NULL},                             \
+     [META_I64] = {name##_u64, NULL}, [META_U64] = {name##_u64, NULL},                             \
+     [META_I32] = {name##_u32, NULL}, [META_U32] = {name##_u32, NULL},                             \
+     [META_I16] = {name##_u16, NULL}, [META_U16] = {name##_u16, NULL},                             \
+     [META_I8] = {name##_u8, NULL}, [META_U8] = {name##_u8, NULL}}
+#define META_HOST_MAP(name, result)                                                              \
+    {[META_F64] = {name##_f64, NULL}, [META_F32] = {name##_f32, NULL},                             \
+     [META_I64] = {name##_i64, NULL}, [META_U64] = {name##_u64, NULL},                             \
+     [META_I32] = {name##_i32, NULL}, [META_U32] = {name##_u32, NULL}}
+#define META_HOST_REDUCTION(name, result)                                                        \
+    {[META_F64] = {name##_f64, finish_##result##_f64},                                             \
+     [META_F32] = {name##_f32, finish_##result##_f32},                                             \
+     [META_I64] = {name##_i64, finish_##result##_i64},                                             \
+     [META_U64] = {name##_u64, finish_##result##_u64},                                             \
+     [META_I32] = {name##_i32, finish_##result##_i32},                                             \
+     [META_U32] = {name##_u32, finish_##result##_u32}}
+#define META_HOST_EXACT(name, result)                                                            \
+    {[META_F64] = {name##_f64, finish_##result##_f64},                                             \
+     [META_F32] = {name##_f32, finish_##result##_f32}}
+#define META_HOST_ROW(number, NAME, name, FAMILY, access0, access1, reach, values, result)         \
+    [number] = META_HOST_##FAMILY(name, result),
+static const meta_host_kernel meta_host_table[META_KERNEL_COUNT][META_TYPE_COUNT] = {
+    META_KERNELS(META_HOST_ROW)
+};
+/* clang-format on */
+#undef META_HOST_MOVE
+#undef META_HOST_MAP
+#undef META_HOST_REDUCTION
+#undef META_HOST_EXACT
+#undef META_HOST_ROW
 
-/* A kernel for a type; .run is NULL where there is none. */
-static inline meta_host_kernel meta_host_kernel_of(uint32_t kernel, uint32_t type)
+/** The kernel numbered @p number for @p type; .run is NULL where there is none. */
+static inline meta_host_kernel meta_host_kernel_of(uint32_t number, uint32_t type)
 {
-    static const meta_host_kernel table[META_KERNEL_COUNT][META_TYPE_COUNT] = {
-        META_KERNELS(META_HOST_ROW)};
-    if (kernel >= META_KERNEL_COUNT || type >= META_TYPE_COUNT)
-        return (meta_host_kernel){NULL, NULL};
-    return table[kernel][type];
+    const meta_host_kernel none = {NULL, NULL};
+    return number < META_KERNEL_COUNT && type < META_TYPE_COUNT ? meta_host_table[number][type]
+                                                                : none;
 }
 
-/* What kernel_create() of a back end may be that runs calls by meta_host_run(). A kernel of a later
- * libmeta, or from a text, is an error. */
+/** kernel_create() of a CPU back end: a kernel object that meta_host_run() runs. There is nothing
+ * to destroy. */
 static inline meta_err meta_host_kernel_create(const meta_host *host,
                                                const meta_kernel_source *source,
                                                meta_plugin_kernel **kernel)
 {
-    static meta_host_kernel made[META_KERNEL_COUNT][META_TYPE_COUNT];
-    const meta_host_kernel found = meta_host_kernel_of(source->desc->number, source->type);
-    if (source->text || !found.run)
-        return host->fail(META_ERR_UNSUPPORTED, "there is no kernel %s for type %s here",
-                          source->desc->name, meta_element_name(source->type));
-    made[source->desc->number][source->type] = found;
-    *kernel = (meta_plugin_kernel *)(void *)&made[source->desc->number][source->type];
+    const uint32_t number = source->desc->number, type = source->type;
+    if (source->text)
+        return host->fail(META_ERR_UNSUPPORTED, "kernel source text cannot be compiled here");
+    if (number >= META_KERNEL_COUNT)
+        return host->fail(META_ERR_UNSUPPORTED, "there is no kernel %u (%s) here", number,
+                          source->desc->name);
+    if (!meta_host_kernel_of(number, type).run)
+        return host->fail(META_ERR_TYPE, "there is no kernel %s for type %s here",
+                          source->desc->name, meta_element_name(type));
+    *kernel = (meta_plugin_kernel *)(uintptr_t)&meta_host_table[number][type];
     return META_OK;
 }
 
-/* Run a call to its end. */
+/** Run a call to completion on the calling thread. */
 static inline void meta_host_run(const meta_call *call)
 {
-    const meta_space one = {.ndim = 1, .rows = 1, .extent = {1}};
+    static const meta_space one = {.ndim = 1, .rows = 1, .extent = {1}};
     const meta_host_kernel *kernel = (const meta_host_kernel *)(const void *)call->kernel;
-    uint64_t partial[META_EXACT_WORDS] = {0};
+    meta_u64 partial[META_EXACT_WORDS] = {0};
     meta_work work = {.scalar = call->values,
                       .space = call->space,
                       .row = {0, call->space->rows},
@@ -174,9 +176,9 @@ static inline void meta_host_run(const meta_call *call)
     for (uint32_t k = 0; k < call->desc->operands; ++k) work.object[k] = call->object[k];
     kernel->run(&work);
     if (!kernel->finish) return;
-    void *result = call->result->host;
-    if (!result) result = (char *)call->result->object + call->result->offset;
-    kernel->finish(&(meta_work){.object = {partial, result}, .space = &one});
+    const meta_result *result = call->result;
+    void *to = result->host ? result->host : (char *)result->object + result->offset;
+    kernel->finish(&(meta_work){.object = {partial, to}, .space = &one});
 }
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file variable.h
- *  META_STREAM_BYTES, which several back ends obey. */
+ *  The environment variable META_STREAM_BYTES, which several back ends read. */
 #ifndef META_BACKENDS_VARIABLE_H
 #define META_BACKENDS_VARIABLE_H
 
@@ -11,8 +11,8 @@
 
 #include "meta_backend.h"
 
-/** From how many bytes on results go past the caches: what the variable gives, INT64_MAX for off and
- *  @p automatic where it is not set or auto. */
+/** The size from which results are written with non-temporal stores: the variable's value,
+ *  INT64_MAX for "off", and @p automatic for "auto" or if it is not set. */
 static inline meta_err meta_stream_bytes(const meta_host *host, int64_t automatic, int64_t *bytes)
 {
     const char *value = host->variable("META_STREAM_BYTES");

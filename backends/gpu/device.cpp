@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file device.cpp
- *  Which devices there are, and opening one, with a stream of its own or the application's. */
+ *  Device discovery, and opening a device, with a stream of its own or the application's. */
 #include "gpu.h"
 
 #include <cstdio>
 #include <cstdlib>
 
-/* ------------------------------------------------------------------ what there is */
+/* ------------------------------------------------------------------ discovery */
 
-/* CUDA numbers versions 1000 * major + 10 * minor, HIP otherwise. */
+/* CUDA encodes a version as 1000 * major + 10 * minor, HIP as 10000000 * major + 100000 * minor. */
 static void write_version(char *text, size_t room, int version)
 {
 #if defined(META_GPU_CUDA)
@@ -28,7 +28,7 @@ static void versions(char *driver, char *runtime, size_t room)
     if (GPU(RuntimeGetVersion)(&version) == GPU(Success)) write_version(runtime, room, version);
 }
 
-static void say_why_none(gpu_status status, char *reason, size_t room)
+static void describe_failure(gpu_status status, char *reason, size_t room)
 {
     char driver[32], runtime[32];
     int version = 0;
@@ -58,7 +58,7 @@ int gpu_device_count(char *reason, size_t room)
     const gpu_status status = GPU(GetDeviceCount)(&count);
     if (status == GPU(Success) && count > 0) return count;
     (void)GPU(GetLastError)();
-    say_why_none(status, reason, room);
+    describe_failure(status, reason, room);
     return 0;
 }
 
@@ -101,11 +101,11 @@ static meta_err adopt(meta_plugin_device *device, const meta_state *state)
     return META_OK;
 }
 
-/* An event can only be put on a stream of its own device. */
+/* An event can only be recorded on a stream of its own device. */
 static meta_err check_adopted(meta_plugin_device *device)
 {
     gpu_event event;
-    GPU_TRY_META(gpu_event_take(device, &event));
+    META_TRY(gpu_event_take(device, &event));
     const gpu_status status = GPU(EventRecord)(event, device->adopted);
     gpu_event_keep(device, event);
     if (status == GPU_NOT_ITS_OWN) {
@@ -121,9 +121,9 @@ static meta_err check_adopted(meta_plugin_device *device)
 static meta_err open_device(meta_plugin_device *device, const meta_state *state)
 {
     gpu_properties found;
-    if (state) GPU_TRY_META(adopt(device, state));
-    GPU_TRY_META(gpu_use(device));
-    if (device->adopted) GPU_TRY_META(check_adopted(device));
+    if (state) META_TRY(adopt(device, state));
+    META_TRY(gpu_use(device));
+    if (device->adopted) META_TRY(check_adopted(device));
     GPU_TRY(GetDeviceProperties, (&found, device->ordinal));
     device->units = found.multiProcessorCount > 0 ? found.multiProcessorCount : 1;
     GPU_TRY_AS(GPU_PREFIX "StreamCreateWithPriority", gpu_stream_create(&device->memory, 0));

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file error.cpp
- *  The runtime's status codes in words. */
+ *  Runtime status codes as errors of the library. */
 #include "gpu.h"
 
 meta_err gpu_fail(gpu_status status, const char *call)
 {
-    /* Else a later call would be told of it as well. */
+    /* Clear it, or a later call would report it again. */
     (void)GPU(GetLastError)();
     if (status == GPU(ErrorMemoryAllocation))
         return gpu_host->fail(META_ERR_NO_MEMORY, "%s: %s (%s); free buffers", call,

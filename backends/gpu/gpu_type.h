@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file gpu_type.h
- *  The computing kernels for one type, those that combine their partial results, then the type's
- *  macros undefined for the next. */
+ *  The arithmetic kernels for one type and those that combine its partial results. Undefines the
+ *  type's macros for the next. */
 #include "arithmetic.h"
 
 STENCIL(META_T, META_W, META_A, 2d5p)

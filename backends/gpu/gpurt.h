@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file gpurt.h
- *  The one place that knows the vendor: GPU(Malloc) is cudaMalloc or hipMalloc, and what the two
- *  runtimes do not have in common has one name here; AMD's HIP-CPU has it in gpurt_hip_cpu.h. */
+ *  The one file that knows the vendor: GPU(Malloc) is cudaMalloc or hipMalloc, and where the two
+ *  runtimes differ there is a wrapper. For AMD's HIP-CPU the wrappers are in gpurt_hip_cpu.h. */
 #ifndef META_GPURT_H
 #define META_GPURT_H
 
@@ -51,7 +51,7 @@ typedef hipDeviceProp_t gpu_properties;
 #if defined(META_GPU_HIP_CPU)
 #define GPU_TITLE  "HIP-CPU"
 #define GPU_IS_GPU 0
-#if !defined(GPU_HAS_POOLS) /* a test pretends that there are some */
+#if !defined(GPU_HAS_POOLS) /* a test emulates them */
 #define GPU_HAS_POOLS 0
 #endif
 #else
@@ -61,7 +61,8 @@ typedef hipPointerAttribute_t gpu_pointer;
 #define GPU_HAS_POOLS   (HIP_VERSION_MAJOR >= 6)
 #define GPU_POOLS_KNOWN hipDeviceAttributeMemoryPoolsSupported
 
-/* Coherent: a kernel writes results there, and not every event makes the other kind visible. */
+/* Coherent: kernels write results there, and not every event makes writes to non-coherent memory
+ * visible to the host. */
 static inline hipError_t gpu_host_malloc(void **ptr, size_t bytes)
 {
     return hipHostMalloc(ptr, bytes, hipHostMallocPortable | hipHostMallocCoherent);
@@ -103,7 +104,14 @@ static inline gpu_status gpu_stream_wait(gpu_stream stream, gpu_event event)
     return GPU(StreamWaitEvent)(stream, event, 0);
 }
 
-/* The device that a device address belongs to; -1 where it is no device memory. */
+/* Copy between devices, or within one; the stream is of the device written to. */
+static inline gpu_status gpu_memcpy_peer(void *dst, int dst_device, const void *src, int src_device,
+                                         size_t bytes, gpu_stream stream)
+{
+    return GPU(MemcpyPeerAsync)(dst, dst_device, src, src_device, bytes, stream);
+}
+
+/* The device that owns an address; -1 where it is not device memory. */
 static inline gpu_status gpu_device_of(const void *ptr, int *device)
 {
     gpu_pointer found;
@@ -120,7 +128,7 @@ static inline gpu_status gpu_device_of(const void *ptr, int *device)
     return GPU(Success);
 }
 
-/** Launch a kernel of two arguments. */
+/** Launch a kernel: its arguments by value, and where to write partial results. */
 template <class A, class F>
 static inline gpu_status gpu_run(F *kernel, dim3 grid, dim3 block, gpu_stream stream,
                                  const A &argument, void *partials)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file gpurt_hip_cpu.h
- *  The part of gpurt.h for AMD's HIP-CPU, which runs GPU code on the CPU for tests: what it lacks,
- *  and what it does in a way that several ranks on few cores cannot bear. */
+ *  The part of gpurt.h for AMD's HIP-CPU, which runs GPU code on the CPU for tests: functions that
+ * it lacks, and replacements for those that perform badly with several ranks on few cores. */
 #ifndef META_GPURT_HIP_CPU_H
 #define META_GPURT_HIP_CPU_H
 
@@ -11,20 +11,20 @@
 #include <cstdlib>
 #include <mutex>
 
-/* ------------------------------------------------------------------ its idle thread */
+/* ------------------------------------------------------------------ its worker thread */
 
-/* HIP-CPU has one thread that looks for queued work, and while there is none calls YieldProcessor()
- * up to GPU_IDLE_CALLS times between two looks. With more such threads and polling ranks than cores
- * each yield costs the others' whole time slices, so the thread sleeps instead, until work is
- * queued. */
+/* HIP-CPU has one worker thread that polls for queued work; while there is none it calls
+ * YieldProcessor() up to GPU_IDLE_CALLS times between two polls. With more such threads and polling
+ * ranks than cores, each yield can cost the time slices of all the others, so the thread sleeps
+ * instead until work is queued. */
 enum { GPU_IDLE_CALLS = 1031 };
 inline std::mutex gpu_idle_lock;
-/* Never destroyed: a process may end, or be a copy by fork(), while it counts a waiting thread. */
+/* Never destroyed: the process may exit, or be a fork()ed child, while the worker thread waits. */
 inline std::condition_variable &gpu_idle_end = *new std::condition_variable;
-inline std::uint64_t gpu_queued; /* how often work was queued */
+inline std::uint64_t gpu_queued; /* number of times that work was queued */
 
-/* Returns at once for as many calls as there can be before the next look. It sleeps shortly even
- * when nothing is said to be queued: not all that HIP-CPU queues is said here. */
+/* Sleeps once per poll: the other calls between two polls return at once. The sleep has a timeout
+ * because not everything that HIP-CPU queues passes through gpu_idle_ends(). */
 static inline void gpu_idle()
 {
     static thread_local std::uint64_t seen;
@@ -48,21 +48,21 @@ static inline void gpu_idle_ends()
 #define YieldProcessor() gpu_idle()
 #include <hip/hip_runtime.h>
 
-/* Vector versions of whole kernels, which HIP-CPU asks GCC for, are never called. */
+/* HIP-CPU asks GCC for SIMD clones of whole kernels, which are never called. */
 #undef __global__
 #undef __device__
 #define __global__
 #define __device__
 
-/* A block's threads run one after the other, each through all its elements: a CPU's caches want
- * them to have one. */
+/* A block's threads run one after the other, each over all of its elements: with one element each,
+ * they access memory sequentially. */
 #define GPU_BLOCKS_PER_UNIT 65536
 
 /* ------------------------------------------------------------------ streams and events */
 
 static inline hipError_t gpu_stream_create(hipStream_t *stream, int urgent)
 {
-    (void)urgent; /* it runs one stream after the other */
+    (void)urgent; /* all streams share one worker thread */
     return hipStreamCreate(stream);
 }
 
@@ -82,7 +82,7 @@ static inline hipError_t hipEventQuery(hipEvent_t event)
                : hipErrorNotReady;
 }
 
-/* Its own frees an event that it has yet to complete. */
+/* The original frees an event that is still pending. */
 static inline hipError_t gpu_event_destroy(hipEvent_t event)
 {
     if (is_done(*event).valid()) is_done(*event).wait();
@@ -90,7 +90,7 @@ static inline hipError_t gpu_event_destroy(hipEvent_t event)
 }
 #define hipEventDestroy(event) gpu_event_destroy(event)
 
-/* Its own queues an event and waits in one. */
+/* The original does not wake the worker thread. */
 static inline hipError_t gpu_finish(hipStream_t stream)
 {
     hip::detail::Event last;
@@ -99,7 +99,8 @@ static inline hipError_t gpu_finish(hipStream_t stream)
 }
 #define hipStreamSynchronize(stream) gpu_finish(stream)
 
-/* All its streams share a thread: one that waits for another there would wait for ever. */
+/* All streams share one worker thread: a stream waiting for another there would deadlock, so the
+ * caller waits. */
 static inline hipError_t gpu_stream_wait(hipStream_t, hipEvent_t event)
 {
     return hipEventSynchronize(event);
@@ -116,7 +117,7 @@ static inline hipError_t gpu_run(F *kernel, dim3 grid, dim3 block, hipStream_t s
 
 /* ------------------------------------------------------------------ memory */
 
-/* Its own is aligned to 16 bytes only, and does not notice when there is no memory. */
+/* The original aligns to 16 bytes only and does not check for failure. */
 static inline hipError_t gpu_malloc(void **ptr, size_t bytes)
 {
     return posix_memalign(ptr, 256, bytes) == 0 ? hipSuccess : hipErrorOutOfMemory;
@@ -134,7 +135,14 @@ static inline hipError_t gpu_host_free(void *ptr)
 }
 #define hipFree(ptr) gpu_host_free(ptr)
 
-/* It cannot tell a device address from another. */
+/* Device memory is host memory, and there is one device. */
+static inline hipError_t gpu_memcpy_peer(void *dst, int, const void *src, int, size_t bytes,
+                                         hipStream_t stream)
+{
+    return hipMemcpyAsync(dst, src, bytes, hipMemcpyDeviceToDevice, stream);
+}
+
+/* It cannot tell a device address from a host address. */
 static inline hipError_t gpu_device_of(const void *, int *device)
 {
     *device = 0;

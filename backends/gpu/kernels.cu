@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file kernels.cu
- *  The shared kernels, compiled for the GPU once for each type, the kernels that combine partial
- *  results, and the table of them all. */
+ *  The shared kernels compiled for the GPU, once per element type; the kernels that combine the
+ *  partial results of reductions; and the table of all of them. */
 #include "gpurt.h"
 
 #include "lang_gpu.h"
@@ -12,7 +12,7 @@
 
 #include <cmath>
 
-/* ------------------------------------------------------------------ moving, by element size */
+/* ------------------------------------------------------------------ move kernels, by size */
 
 #define META_SUFFIX u64
 #define META_M      meta_u64
@@ -45,21 +45,21 @@ template <class T> static __device__ inline void make_canonical(T *x)
     if (*x != *x) memcpy(x, &nan, sizeof *x);
 }
 
-struct sum {
+struct combine_sum {
     static constexpr bool adds = true;
     template <class A> static __device__ A of(A x, A y)
     {
         return x + y;
     }
 };
-struct least {
+struct combine_min {
     static constexpr bool adds = false;
     template <class A> static __device__ A of(A x, A y)
     {
         return x != x || x < y ? x : y;
     }
 };
-struct greatest {
+struct combine_max {
     static constexpr bool adds = false;
     template <class A> static __device__ A of(A x, A y)
     {
@@ -69,8 +69,9 @@ struct greatest {
 
 #define COMBINE(x, y) Combine::of(x, y)
 
-/* One block. The shared kernels' own way, one thread for all, would take longer than many a
- * reduction. Operand 0 has the partial results, base[1] of operand 1 is the result's place. */
+/* Launched with one block, as a tree reduction: the shared kernels' loop on a single thread would
+ * often take longer than the reduction itself. Operand 0 holds the partial results; layout 1's base
+ * is the index of the result in operand 1. */
 template <class T, class A, class Combine>
 static __device__ inline void finish(const meta_gpu_call *w, A value)
 {
@@ -86,28 +87,30 @@ static __device__ inline void finish(const meta_gpu_call *w, A value)
     ((T *)w->operand[1])[w->space.layout[1].base] = result;
 }
 
-/* In place of the shared kernels of these names, which are left unused. */
+/* Used instead of the shared finish_sum, finish_min and finish_max. */
 #define FINISH(T, A, LOWEST, HIGHEST)                                                              \
     template <int N>                                                                               \
-    META_GPU_GLOBAL void META_JOIN(gpu_sum_, META_SUFFIX)(META_GPU_ARGUMENTS(N) calls, void *)     \
+    META_GPU_GLOBAL void META_JOIN(gpu_finish_sum_, META_SUFFIX)(META_GPU_ARGUMENTS(N) calls,      \
+                                                                 void *)                           \
     {                                                                                              \
-        finish<T, A, sum>(&calls.call[0], (A)0);                                                   \
+        finish<T, A, combine_sum>(&calls.call[0], (A)0);                                           \
     }                                                                                              \
     template <int N>                                                                               \
-    META_GPU_GLOBAL void META_JOIN(gpu_least_, META_SUFFIX)(META_GPU_ARGUMENTS(N) calls, void *)   \
+    META_GPU_GLOBAL void META_JOIN(gpu_finish_min_, META_SUFFIX)(META_GPU_ARGUMENTS(N) calls,      \
+                                                                 void *)                           \
     {                                                                                              \
-        finish<T, T, least>(&calls.call[0], HIGHEST);                                              \
+        finish<T, T, combine_min>(&calls.call[0], HIGHEST);                                        \
     }                                                                                              \
     template <int N>                                                                               \
-    META_GPU_GLOBAL void META_JOIN(gpu_greatest_, META_SUFFIX)(META_GPU_ARGUMENTS(N) calls,        \
-                                                               void *)                             \
+    META_GPU_GLOBAL void META_JOIN(gpu_finish_max_, META_SUFFIX)(META_GPU_ARGUMENTS(N) calls,      \
+                                                                 void *)                           \
     {                                                                                              \
-        finish<T, T, greatest>(&calls.call[0], LOWEST);                                            \
+        finish<T, T, combine_max>(&calls.call[0], LOWEST);                                         \
     }
 
 /* ------------------------------------------------------------------ stencils */
 
-/* In place of the shared kernels. */
+/* Used instead of the shared stencils. */
 #define META_OWN_STENCILS
 #define PLUS(x, y) ((x) + (y))
 #define STENCIL(T, W, A, points)                                                                   \
@@ -125,25 +128,7 @@ static __device__ inline void finish(const meta_gpu_call *w, A value)
         META_REDUCE(A, sum, PLUS);                                                                 \
     }
 
-static int along_of(uint32_t kernel)
-{
-    switch (kernel) {
-    case META_KERNEL_STENCIL_2D5P:
-    case META_KERNEL_STENCIL_2D5P_SUM:
-    case META_KERNEL_STENCIL_2D9P:
-    case META_KERNEL_STENCIL_2D9P_SUM:
-        return 1;
-    case META_KERNEL_STENCIL_3D7P:
-    case META_KERNEL_STENCIL_3D7P_SUM:
-    case META_KERNEL_STENCIL_3D27P:
-    case META_KERNEL_STENCIL_3D27P_SUM:
-        return 2;
-    default:
-        return 0;
-    }
-}
-
-/* ------------------------------------------------------------------ arithmetic, by type */
+/* ------------------------------------------------------------------ arithmetic kernels, by type */
 
 #define META_SUFFIX  f64
 #define META_T       meta_f64
@@ -194,8 +179,9 @@ static int along_of(uint32_t kernel)
 
 #include "exact_threads.h"
 
-/* One block, in place of the shared kernel: threads add up a word each, GROUPS of them the same
- * one, then one thread makes the carries. */
+/* Launched with one block, instead of the shared finish_exact: each thread accumulates one word
+ * over every GROUPS-th partial result, then one thread adds the groups and propagates the carries.
+ */
 static __device__ inline void finish_exact(const meta_gpu_call *w, int bytes)
 {
     enum { GROUPS = META_GPU_BLOCK / META_EXACT_WORDS };
@@ -217,7 +203,8 @@ static __device__ inline void finish_exact(const meta_gpu_call *w, int bytes)
 }
 
 #define FINISH_EXACT(type)                                                                         \
-    template <int N> META_GPU_GLOBAL void gpu_exact_##type(META_GPU_ARGUMENTS(N) calls, void *)    \
+    template <int N>                                                                               \
+    META_GPU_GLOBAL void gpu_finish_exact_##type(META_GPU_ARGUMENTS(N) calls, void *)              \
     {                                                                                              \
         finish_exact(&calls.call[0], (int)sizeof(meta_##type));                                    \
     }
@@ -231,79 +218,66 @@ FINISH_EXACT(f32)
 #define META_T      meta_f32
 #include "exact_sum.h"
 
-/* ------------------------------------------------------------------ tables */
+/* ------------------------------------------------------------------ the table */
 
-/* By element size: 8, 4, 2, 1 bytes. */
-#define ONE_MOVE(kernel)                                                                           \
+/* A row per kernel, in the order of the kernel numbers; a column per element type, in the order of
+ * meta_type. What a family has no kernel for stays zero. */
+#define MOVE_OF(name, type)                                                                        \
     {                                                                                              \
-        kernel<1>, kernel<GPU_MAX_CALLS>, nullptr, 0, 0                                            \
+        name##_##type<1>, name##_##type<GPU_MAX_CALLS>, nullptr                                    \
     }
-#define ROW(NAME, name, operands)                                                                  \
-    {ONE_MOVE(name##_u64), ONE_MOVE(name##_u32), ONE_MOVE(name##_u16), ONE_MOVE(name##_u8)},
-static const gpu_kernel moving[][4] = {META_MOVE_KERNELS(ROW)};
+#define MAP_OF(name, type)                                                                         \
+    {                                                                                              \
+        name##_##type<1>, nullptr, nullptr                                                         \
+    }
+#define REDUCTION_OF(name, to, type)                                                               \
+    {                                                                                              \
+        name##_##type<1>, nullptr, gpu_finish_##to##_##type<1>                                     \
+    }
+
+#define MOVE(name, to)                                                                             \
+    {                                                                                              \
+        MOVE_OF(name, u64), MOVE_OF(name, u32), MOVE_OF(name, u64), MOVE_OF(name, u64),            \
+            MOVE_OF(name, u32), MOVE_OF(name, u32), MOVE_OF(name, u16), MOVE_OF(name, u16),        \
+            MOVE_OF(name, u8), MOVE_OF(name, u8)                                                   \
+    }
+#define MAP(name, to)                                                                              \
+    {                                                                                              \
+        MAP_OF(name, f64), MAP_OF(name, f32), MAP_OF(name, i64), MAP_OF(name, u64),                \
+            MAP_OF(name, i32), MAP_OF(name, u32)                                                   \
+    }
+#define REDUCTION(name, to)                                                                        \
+    {                                                                                              \
+        REDUCTION_OF(name, to, f64), REDUCTION_OF(name, to, f32), REDUCTION_OF(name, to, i64),     \
+            REDUCTION_OF(name, to, u64), REDUCTION_OF(name, to, i32), REDUCTION_OF(name, to, u32)  \
+    }
+#define EXACT(name, to)                                                                            \
+    {                                                                                              \
+        REDUCTION_OF(name, to, f64), REDUCTION_OF(name, to, f32)                                   \
+    }
+static_assert(META_F64 == 0 && META_F32 == 1 && META_I64 == 2 && META_U64 == 3 && META_I32 == 4 &&
+                  META_U32 == 5 && META_I16 == 6 && META_U16 == 7 && META_I8 == 8 && META_U8 == 9 &&
+                  META_TYPE_COUNT == 10,
+              "the columns are in the order of meta_type");
+
+#define ROW(number, NAME, name, FAMILY, access0, access1, reach, values, result)                   \
+    FAMILY(name, result),
+static const gpu_kernel table[META_KERNEL_COUNT][META_TYPE_COUNT] = {META_KERNELS(ROW)};
 #undef ROW
 
-static int size_class(uint32_t type)
-{
-    switch (type) {
-    case META_F64:
-    case META_I64:
-    case META_U64:
-        return 0;
-    case META_F32:
-    case META_I32:
-    case META_U32:
-        return 1;
-    case META_I16:
-    case META_U16:
-        return 2;
-    default:
-        return 3;
-    }
-}
+#define ROW(number, NAME, ...) PLACE_##NAME,
+enum { META_KERNELS(ROW) };
+#undef ROW
+#define ROW(number, NAME, ...) static_assert((number) == PLACE_##NAME, "rows are in order");
+META_KERNELS(ROW)
+#undef ROW
 
-enum { FIRST_COMPUTING = META_KERNEL_AXPY, ARITHMETIC_TYPES = META_I16 };
-
-#define MAP(name, type)                                                                            \
-    {                                                                                              \
-        name##_##type<1>, nullptr, nullptr, 0, 0                                                   \
-    }
-#define ROW(NAME, name, operands)                                                                  \
-    {MAP(name, f64), MAP(name, f32), MAP(name, i64),                                               \
-     MAP(name, u64), MAP(name, i32), MAP(name, u32)},
-#define gpu_finish_sum(type) gpu_sum_##type<1>
-#define gpu_finish_min(type) gpu_least_##type<1>
-#define gpu_finish_max(type) gpu_greatest_##type<1>
-#define REDUCTION(name, finish, type)                                                              \
-    {                                                                                              \
-        name##_##type<1>, nullptr, gpu_##finish(type), 0, 0                                        \
-    }
-#define REDUCTION_ROW(NAME, name, operands, finish)                                                \
-    {REDUCTION(name, finish, f64), REDUCTION(name, finish, f32), REDUCTION(name, finish, i64),     \
-     REDUCTION(name, finish, u64), REDUCTION(name, finish, i32), REDUCTION(name, finish, u32)},
-#define gpu_finish_exact(type) gpu_exact_##type<1>
-#define EXACT_ROW(NAME, name, operands, finish)                                                    \
-    {REDUCTION(name, finish, f64), REDUCTION(name, finish, f32)},
-static const gpu_kernel computing[][ARITHMETIC_TYPES] = {
-    META_MAP_KERNELS(ROW) META_REDUCTION_KERNELS(REDUCTION_ROW) META_EXACT_KERNELS(EXACT_ROW)};
-
-/* The columns of `computing` are written in the order of the types, its rows in that of kernels. */
-static_assert(META_F64 == 0 && META_F32 == 1 && META_I64 == 2 && META_U64 == 3 && META_I32 == 4 &&
-                  META_U32 == 5 && ARITHMETIC_TYPES == 6,
-              "the order of the arithmetic types");
-static_assert(sizeof computing / sizeof *computing == META_KERNEL_COUNT - FIRST_COMPUTING &&
-                  sizeof moving / sizeof *moving == FIRST_COMPUTING,
-              "a row for each kernel");
 static_assert(sizeof(meta_gpu_calls<GPU_MAX_CALLS>) + sizeof(void *) <= 4096,
-              "the arguments fit in what every device takes");
+              "kernel arguments fit in 4 KiB, which every device accepts");
 
-gpu_kernel gpu_kernel_of(uint32_t kernel, uint32_t type)
+const gpu_kernel *gpu_kernel_of(uint32_t number, uint32_t type)
 {
-    gpu_kernel found = {nullptr, nullptr, nullptr, 0, 0};
-    if (type >= META_TYPE_COUNT || kernel >= META_KERNEL_COUNT) return found;
-    if (kernel < FIRST_COMPUTING) return moving[kernel][size_class(type)];
-    if (type < ARITHMETIC_TYPES) found = computing[kernel - FIRST_COMPUTING][type];
-    found.along = along_of(kernel);
-    found.exact = meta_kernel_is_exact(kernel);
-    return found;
+    if (number >= META_KERNEL_COUNT || type >= META_TYPE_COUNT || !table[number][type].one)
+        return nullptr;
+    return &table[number][type];
 }

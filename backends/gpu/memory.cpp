@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file memory.cpp
- *  Device memory, whose addresses are the device's own, from a pool that keeps what is freed for
- * the next allocation; and page-locked host memory. */
+ *  Device memory, from a memory pool of the runtime that caches what is freed; the application sees
+ *  device pointers. And page-locked host memory. */
 #include "gpu.h"
 
 #include <cerrno>
@@ -13,7 +13,7 @@
 
 #if GPU_HAS_POOLS
 
-/* What META_GPU_POOL asks to be kept. @return 0 where there is to be no pool. */
+/* META_GPU_POOL: how many unused bytes the pool keeps, and whether there is one at all. */
 static meta_err kept_bytes(uint64_t *bytes, int *wanted)
 {
     const char *value = gpu_host->variable("META_GPU_POOL");
@@ -35,7 +35,7 @@ meta_err gpu_pool_open(meta_plugin_device *device)
     GPU(MemPoolProps) wanted;
     uint64_t bytes;
     int supported = 0, pooled;
-    GPU_TRY_META(kept_bytes(&bytes, &pooled));
+    META_TRY(kept_bytes(&bytes, &pooled));
     GPU_TRY(DeviceGetAttribute, (&supported, GPU_POOLS_KNOWN, device->ordinal));
     if (!pooled || !supported) return META_OK;
     memset(&wanted, 0, sizeof wanted);
@@ -52,7 +52,7 @@ void gpu_pool_close(meta_plugin_device *device)
     if (device->pool) GPU_NOTE(MemPoolDestroy, (device->pool));
 }
 
-/* What is kept in pieces too small for an allocation goes back. */
+/* The pool was too fragmented: release what it caches. */
 static gpu_status trim(meta_plugin_device *device, const char **call)
 {
     (void)GPU(GetLastError)();
@@ -75,8 +75,8 @@ static gpu_status take_from_pool(meta_plugin_device *device, size_t bytes, void 
     return GPU(MallocFromPoolAsync)(ptr, bytes, device->pool, device->memory);
 }
 
-/* Memory is there for all streams when this returns; nothing else is ever on the memory stream, so
- * nothing is waited for. @p call is set to the one that failed. */
+/* The memory is valid on all streams on return. The memory stream carries nothing but allocations,
+ * so synchronising it does not wait for work. @p call is set to the call that failed. */
 static gpu_status take(meta_plugin_device *device, size_t bytes, void **ptr, const char **call)
 {
     *call = GPU_PREFIX "Malloc";
@@ -93,6 +93,22 @@ static void give_back(meta_plugin_device *device, void *ptr)
 {
     if (device->pool) GPU_NOTE(FreeAsync, (ptr, device->memory));
     else GPU_NOTE(Free, (ptr));
+}
+
+/* Access is granted to the library's own pools alone. Enabling peer access between the two contexts
+ * would also change what the application sees: its own call to do so would then fail. */
+void gpu_pool_share(const meta_plugin_device *peer, const meta_plugin_device *device)
+{
+    GPU(MemAccessDesc) access;
+    int can = 0;
+    if (!peer->pool || peer->ordinal == device->ordinal) return;
+    GPU_NOTE(DeviceCanAccessPeer, (&can, device->ordinal, peer->ordinal));
+    if (!can) return;
+    memset(&access, 0, sizeof access);
+    access.location.type = GPU(MemLocationTypeDevice);
+    access.location.id = device->ordinal;
+    access.flags = GPU(MemAccessFlagsProtReadWrite);
+    GPU_NOTE(MemPoolSetAccess, (peer->pool, &access, 1));
 }
 
 static uint64_t held(const meta_plugin_device *device)
@@ -130,6 +146,11 @@ static void give_back(meta_plugin_device *device, void *ptr)
     GPU_NOTE(Free, (ptr));
 }
 
+void gpu_pool_share(const meta_plugin_device *peer, const meta_plugin_device *device)
+{
+    (void)peer, (void)device;
+}
+
 static uint64_t held(const meta_plugin_device *device)
 {
     (void)device;
@@ -155,7 +176,7 @@ static meta_err fail_of_memory(const meta_plugin_device *device, size_t bytes)
 meta_err gpu_alloc(meta_plugin_device *device, size_t bytes, meta_memory *memory)
 {
     void *ptr = NULL;
-    GPU_TRY_META(gpu_use(device));
+    META_TRY(gpu_use(device));
     const char *call;
     const gpu_status status = take(device, bytes, &ptr, &call);
     if (status == GPU(ErrorMemoryAllocation)) return fail_of_memory(device, bytes);
@@ -181,7 +202,7 @@ meta_err gpu_wrap(meta_plugin_device *device, void *native, size_t bytes, meta_n
                               "memory; wrap a pointer of %sMalloc() with META_NATIVE_OBJECT, or "
                               "copy the array with meta_copy_h2d()",
                               GPU_TITLE, GPU_PREFIX);
-    GPU_TRY_META(gpu_use(device));
+    META_TRY(gpu_use(device));
     GPU_TRY_AS(GPU_PREFIX "PointerGetAttributes", gpu_device_of(native, &owner));
     if (owner < 0)
         return gpu_host->fail(META_ERR_POINTER, "native is no memory of a %s device", GPU_TITLE);
@@ -189,7 +210,7 @@ meta_err gpu_wrap(meta_plugin_device *device, void *native, size_t bytes, meta_n
         return gpu_host->fail(META_ERR_WRONG_DEVICE,
                               "native belongs to %s device %d, not to %d, which this thread uses",
                               GPU_TITLE, owner, device->ordinal);
-    /* Where it ends is not to be learnt from the runtime, but that it ends far earlier is. */
+    /* The runtime does not report an allocation's end, but its last byte must be of this device. */
     GPU_TRY_AS(GPU_PREFIX "PointerGetAttributes",
                gpu_device_of((const char *)native + bytes - 1, &owner));
     if (owner != device->ordinal)
@@ -211,7 +232,7 @@ void gpu_unwrap(meta_plugin_device *device, const meta_memory *memory)
 meta_err gpu_host_memory(meta_plugin_device *device, size_t bytes, void **ptr)
 {
     void *found = NULL;
-    GPU_TRY_META(gpu_use(device));
+    META_TRY(gpu_use(device));
     const gpu_status status = gpu_host_malloc(&found, bytes);
     if (status == GPU(ErrorMemoryAllocation)) {
         (void)GPU(GetLastError)();

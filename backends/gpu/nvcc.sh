@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# nvcc.sh NVCC ARGUMENT…: run NVCC with the flags of a C++ compiler, -f… and -W…, passed on to the
-# one that it uses. libtool adds such, and swallows -Xcompiler; nvcc's own are given with two dashes.
+# nvcc.sh NVCC ARGUMENT…: run NVCC, passing host compiler flags, -f… and -W…, through with -Xcompiler.
+# libtool adds such flags, and would swallow an -Xcompiler of ours. nvcc's own flags that begin so are
+# given with two dashes.
 set -eu
 
 nvcc=$1

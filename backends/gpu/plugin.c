@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file plugin.c
- *  The CUDA and HIP back end's one symbol: the table of what it can do. */
+ *  The CUDA and HIP back end's only exported symbol, with its function table. */
 #include "config.h"
 
 #include "table.h"
@@ -12,9 +12,6 @@ static meta_err start(const meta_host *host)
     gpu_host = host;
     return META_OK;
 }
-
-/* No call of the runtime here: it may be half gone when the process ends. */
-static void end(void) {}
 
 static const meta_ops operations = {
     .size = sizeof(meta_ops),
@@ -29,21 +26,23 @@ static const meta_ops operations = {
     .unwrap = gpu_unwrap,
     .host_alloc = gpu_host_memory,
     .host_free = gpu_host_memory_free,
+    .kernel_create = gpu_kernel_create,
     .queue_create = gpu_queue_create,
     .queue_destroy = gpu_queue_destroy,
     .queue_finish = gpu_queue_finish,
     .queue_after = gpu_queue_after,
+    .queue_wait = gpu_queue_wait,
     .copy = gpu_copy,
+    .copy_peer = gpu_copy_peer,
     .launch = gpu_launch,
     .ticket_test = gpu_ticket_test,
     .ticket_wait = gpu_ticket_wait,
     .ticket_release = gpu_ticket_release,
-    .copy_timed = gpu_copy_timed,
-    .launch_timed = gpu_launch_timed,
     .stamp_read = gpu_stamp_read,
     .stamp_release = gpu_stamp_release,
 };
 
+/* Without fini: at process exit the runtime may already be partly torn down. */
 META_API const meta_plugin meta_plugin_v2 = {
     .magic = META_PLUGIN_MAGIC,
     .abi_major = META_PLUGIN_ABI_MAJOR,
@@ -52,6 +51,5 @@ META_API const meta_plugin meta_plugin_v2 = {
     .name = META_GPU_NAME,
     .description = META_GPU_DESCRIPTION,
     .init = start,
-    .fini = end,
     .ops = &operations,
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file queue.cpp
- *  In-order queues, which are streams, copies on them, and tickets, which are events; and the last
- *  step of results on their way to host memory. */
+ *  In-order queues, which are streams; copies on them; tickets, which are events; timestamps; and
+ *  the delivery of reduction results to host memory. */
 #include "gpu.h"
 
 #include "kernels.h"
@@ -23,7 +23,7 @@ static int take(meta_plugin_device *device, gpu_events *unused, gpu_event *event
     return found;
 }
 
-/* An event may still be pending: the next record on it starts it anew. */
+/* The event may still be pending: recording it again overwrites its state. */
 static void keep(meta_plugin_device *device, gpu_events *unused, gpu_event event)
 {
     int kept = 1;
@@ -54,9 +54,9 @@ void gpu_event_keep(meta_plugin_device *device, gpu_event event)
     keep(device, &device->events, event);
 }
 
-/* ------------------------------------------------------------------ when work ran */
+/* ------------------------------------------------------------------ timestamps */
 
-/* Events around a launch or a copy, which keep the time. */
+/* The timing events recorded before and after a launch or a copy. */
 struct gpu_stamp {
     meta_plugin_queue *queue;
     gpu_event begin, end;
@@ -72,7 +72,7 @@ static int record_timed(meta_plugin_queue *queue, gpu_event *event)
     return 0;
 }
 
-/* Work is none the worse where its time cannot be kept. */
+/* Work whose time cannot be taken is not an error: its stamp stays zero. */
 void gpu_stamp_begin(meta_plugin_queue *queue, meta_stamp *stamp)
 {
     gpu_stamp *made = stamp ? (gpu_stamp *)calloc(1, sizeof *made) : NULL;
@@ -96,7 +96,7 @@ void gpu_stamp_end(meta_plugin_queue *queue, meta_stamp *stamp, int failed)
     stamp->work = NULL;
 }
 
-/* Nanoseconds from the device's base to @p event. */
+/* Nanoseconds from the clock's base event to @p event. */
 static int since_base(const gpu_clock *clock, gpu_event event, double *nanoseconds)
 {
     float milliseconds = 0;
@@ -108,8 +108,8 @@ static int since_base(const gpu_clock *clock, gpu_event event, double *nanosecon
     return 1;
 }
 
-/* The runtime tells times between events alone, as a float: so the base is moved along with them.
- */
+/* The runtime only reports the time between two events, as a float of milliseconds: the base event
+ * is advanced every `far` nanoseconds, before the float loses precision. */
 static int read_clock(gpu_clock *clock, gpu_stamp *asked, uint64_t *begin, uint64_t *end)
 {
     const double far = 1e9;
@@ -161,7 +161,7 @@ void gpu_stamp_release(void *work)
 
 /* ------------------------------------------------------------------ results; with the lock held */
 
-/* Deliver the results of launch @p sequence, which is complete, and of those before it. */
+/* Deliver the results of all launches up to @p sequence, which are complete. */
 static void deliver(meta_plugin_queue *queue, uint64_t sequence)
 {
     while (queue->count > 0 && queue->results[queue->first].sequence <= sequence) {
@@ -182,7 +182,7 @@ static meta_err deliver_all(meta_plugin_queue *queue)
 
 meta_err gpu_result_slot(meta_plugin_queue *queue, void *host, size_t bytes, void **slot)
 {
-    if (queue->count == GPU_RESULTS) GPU_TRY_META(deliver_all(queue));
+    if (queue->count == GPU_RESULTS) META_TRY(deliver_all(queue));
     const size_t number = (queue->first + queue->count++) % GPU_RESULTS;
     queue->results[number].sequence = queue->sequence;
     queue->results[number].host = host;
@@ -200,7 +200,8 @@ void gpu_results_drop(meta_plugin_queue *queue)
     }
 }
 
-static int meets_result(const meta_plugin_queue *queue, const void *host, size_t bytes)
+/* Whether a result in flight is bound for this host memory. */
+static int overlaps_result(const meta_plugin_queue *queue, const void *host, size_t bytes)
 {
     const uintptr_t from = (uintptr_t)host, to = from + bytes;
     for (size_t k = 0; k < queue->count; ++k) {
@@ -217,7 +218,7 @@ static meta_err make_queue(meta_plugin_queue *queue, gpu_stream adopted, int urg
 {
     const size_t words[] = {GPU_MAX_PARTIALS, GPU_MAX_EXACT * META_EXACT_WORDS};
     void *slots = NULL;
-    GPU_TRY_META(gpu_use(queue->device));
+    META_TRY(gpu_use(queue->device));
     queue->stream = adopted;
     if (!adopted) {
         GPU_TRY_AS(GPU_PREFIX "StreamCreateWithPriority",
@@ -259,15 +260,15 @@ void gpu_queue_destroy(meta_plugin_queue *queue)
     free(queue);
 }
 
-/* What waits does so even where the device cannot be made the thread's, which it need not be: the
- * caller gives memory back whatever the answer is. */
+/* Functions that wait do so even where the device cannot be made current, which waiting does not
+ * need: the caller frees memory whatever they return. */
 meta_err gpu_queue_finish(meta_plugin_queue *queue)
 {
     pthread_mutex_lock(&queue->lock);
     const uint64_t sequence = queue->sequence;
     const int idle = sequence == queue->finished && queue->owned && !queue->given;
     pthread_mutex_unlock(&queue->lock);
-    /* Drivers take a while to say that there is nothing, and every meta_free() asks. */
+    /* Synchronising an idle stream still costs a driver call, and every meta_free() asks. */
     if (idle) return META_OK;
     GPU_NOTE(SetDevice, (queue->device->ordinal));
     const gpu_status status = GPU(StreamSynchronize)(queue->stream);
@@ -276,29 +277,46 @@ meta_err gpu_queue_finish(meta_plugin_queue *queue)
         deliver(queue, sequence);
         if (queue->finished < sequence) queue->finished = sequence;
     } else {
-        queue->count = 0; /* what a failed device left is nobody's result */
+        queue->count = 0; /* the device failed: no result of it is delivered */
     }
     pthread_mutex_unlock(&queue->lock);
     GPU_TRY_AS(GPU_PREFIX "StreamSynchronize", status);
     return META_OK;
 }
 
+/* The wait counts as queued work, so that gpu_queue_finish() does not take the queue for idle. */
+static gpu_status wait_for(meta_plugin_queue *queue, gpu_event event)
+{
+    const gpu_status status = gpu_stream_wait(queue->stream, event);
+    pthread_mutex_lock(&queue->lock);
+    if (status == GPU(Success)) ++queue->sequence;
+    pthread_mutex_unlock(&queue->lock);
+    return status;
+}
+
 meta_err gpu_queue_after(meta_plugin_queue *queue, meta_plugin_queue *earlier)
 {
     gpu_event event;
-    GPU_TRY_META(gpu_use(queue->device));
-    GPU_TRY_META(gpu_event_take(queue->device, &event));
+    META_TRY(gpu_use(queue->device));
+    META_TRY(gpu_event_take(queue->device, &event));
     gpu_status status = GPU(EventRecord)(event, earlier->stream);
     const char *call = GPU_PREFIX "EventRecord";
     if (status == GPU(Success)) {
-        status = gpu_stream_wait(queue->stream, event);
+        status = wait_for(queue, event);
         call = GPU_PREFIX "StreamWaitEvent";
     }
     gpu_event_keep(queue->device, event);
     GPU_TRY_AS(call, status);
-    pthread_mutex_lock(&queue->lock);
-    ++queue->sequence;
-    pthread_mutex_unlock(&queue->lock);
+    return META_OK;
+}
+
+/* A stream can wait for an event of any device. */
+meta_err gpu_queue_wait(meta_plugin_queue *queue, meta_ticket ticket)
+{
+    const gpu_ticket *awaited = (const gpu_ticket *)ticket;
+    if (!awaited) return META_OK;
+    META_TRY(gpu_use(queue->device));
+    GPU_TRY_AS(GPU_PREFIX "StreamWaitEvent", wait_for(queue, awaited->event));
     return META_OK;
 }
 
@@ -322,40 +340,50 @@ meta_err gpu_ticket_put(meta_plugin_queue *queue, meta_ticket *ticket)
     return META_OK;
 }
 
-static meta_err copy_now(meta_plugin_queue *queue, meta_copy_kind kind, void *host, void *mine,
-                         size_t bytes, meta_ticket *ticket)
+static meta_err queue_copy(meta_plugin_queue *queue, const meta_copy *copy)
 {
-    /* A copy of what a reduction queued before leaves in host memory. */
-    if (meets_result(queue, host, bytes)) GPU_TRY_META(deliver_all(queue));
-    if (kind == META_COPY_H2D)
-        GPU_TRY(MemcpyAsync, (mine, host, bytes, GPU(MemcpyHostToDevice), queue->stream));
-    else GPU_TRY(MemcpyAsync, (host, mine, bytes, GPU(MemcpyDeviceToHost), queue->stream));
+    char *mine = (char *)copy->object + copy->offset;
+    if (copy->kind == META_COPY_PEER) {
+        GPU_TRY_AS(GPU_PREFIX "MemcpyPeerAsync",
+                   gpu_memcpy_peer(mine, queue->device->ordinal,
+                                   (const char *)copy->peer_object + copy->peer_offset,
+                                   copy->peer->ordinal, copy->bytes, queue->stream));
+    } else {
+        const int upload = copy->kind == META_COPY_H2D;
+        /* A result that was queued earlier must be in host memory before the copy uses it. */
+        if (overlaps_result(queue, copy->host, copy->bytes)) META_TRY(deliver_all(queue));
+        GPU_TRY(MemcpyAsync,
+                (upload ? mine : copy->host, upload ? copy->host : mine, copy->bytes,
+                 upload ? GPU(MemcpyHostToDevice) : GPU(MemcpyDeviceToHost), queue->stream));
+    }
     ++queue->sequence;
-    if (!ticket) return META_OK;
-    const meta_err error = gpu_ticket_put(queue, ticket);
+    if (!copy->ticket) return META_OK;
+    const meta_err error = gpu_ticket_put(queue, copy->ticket);
     if (error != META_OK) (void)GPU(StreamSynchronize)(queue->stream);
     return error;
 }
 
-meta_err gpu_copy_timed(meta_plugin_queue *queue, meta_copy_kind kind, void *host, void *object,
-                        uint64_t offset, size_t bytes, meta_ticket *ticket, meta_stamp *stamp)
+meta_err gpu_copy(meta_plugin_queue *queue, const meta_copy *copy)
 {
-    GPU_TRY_META(gpu_use(queue->device));
+    META_TRY(gpu_use(queue->device));
     pthread_mutex_lock(&queue->lock);
-    gpu_stamp_begin(queue, stamp);
-    const meta_err error = copy_now(queue, kind, host, (char *)object + offset, bytes, ticket);
-    gpu_stamp_end(queue, stamp, error != META_OK);
+    gpu_stamp_begin(queue, copy->stamp);
+    const meta_err error = queue_copy(queue, copy);
+    gpu_stamp_end(queue, copy->stamp, error != META_OK);
     pthread_mutex_unlock(&queue->lock);
     return error;
 }
 
-meta_err gpu_copy(meta_plugin_queue *queue, meta_copy_kind kind, void *host, void *object,
-                  uint64_t offset, size_t bytes, meta_ticket *ticket)
+/* The runtime copies between any two of its devices: directly where they have access to each
+ * other's memory, else it stages the copy through host memory. */
+int gpu_copy_peer(meta_plugin_device *device, meta_plugin_device *peer)
 {
-    return gpu_copy_timed(queue, kind, host, object, offset, bytes, ticket, NULL);
+    if (device != peer) gpu_pool_share(peer, device);
+    return 1;
 }
 
-static void settle(const gpu_ticket *ticket)
+/* The ticket is complete, and so are the results up to it. */
+static void deliver_up_to(const gpu_ticket *ticket)
 {
     meta_plugin_queue *queue = ticket->queue;
     pthread_mutex_lock(&queue->lock);
@@ -376,7 +404,7 @@ meta_err gpu_ticket_test(meta_ticket ticket, int *complete)
         return META_OK;
     }
     GPU_TRY_AS(GPU_PREFIX "EventQuery", status);
-    settle(asked);
+    deliver_up_to(asked);
     return META_OK;
 }
 
@@ -386,7 +414,7 @@ meta_err gpu_ticket_wait(meta_ticket ticket)
     if (!asked) return META_OK;
     GPU_NOTE(SetDevice, (asked->queue->device->ordinal));
     GPU_TRY(EventSynchronize, (asked->event));
-    settle(asked);
+    deliver_up_to(asked);
     return META_OK;
 }
 

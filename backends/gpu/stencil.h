@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file stencil.h
- *  The stencils on a GPU, in place of the shared kernels of these names: a thread marches along the
- *  last of the stencil's dimensions and keeps what the next cell needs again. Of the 27 points nine
- *  are read anew for each cell, and the sums over a plane serve three cells. The order of additions
- *  is that of arithmetic.h, so the bits are the same. (Register marching: P. Micikevicius, 3D
- * finite difference computation on GPUs using CUDA, 2009.) */
+ *  The stencils on a GPU, instead of the shared kernels: a thread marches along the stencil's last
+ *  dimension and keeps in registers what the next cell needs again. Of 27 points, nine are loaded
+ * per cell, and each plane's sum is used for three cells. The order of additions is that of
+ *  arithmetic.h, so results are bitwise identical. (Register marching: P. Micikevicius, 3D finite
+ *  difference computation on GPUs using CUDA, 2009.) */
 #ifndef META_GPU_STENCIL_H
 #define META_GPU_STENCIL_H
 
 #include "lang_gpu.h"
 
-/* Each has: start(c), with c at the first cell, and step(c), the sum of the points around c, which
- * then moves on by `along`. W is the type of additions. */
+/* Each stencil provides start(c), with c at the first cell, and step(c), which returns the sum of
+ * the points around c and shifts the registers by one cell. W is the type of the additions. */
 template <class T, class W> struct gpu_2d5p {
     enum { POINTS = 5, ALONG = 1 };
     W before, here;
@@ -97,8 +97,8 @@ template <class T, class W> struct gpu_3d27p {
     }
 };
 
-/* One march: from cell `first` of the marching dimension up to `end`. @return the sum of the new
- * values where it is wanted. */
+/* One march over @p cells cells. @return the sum of the new values; unused, it is optimised away.
+ */
 template <class S, class T, class A>
 static __device__ inline A gpu_march(const meta_space *s, T *o, const T *c, meta_i64 cells)
 {
@@ -115,8 +115,9 @@ static __device__ inline A gpu_march(const meta_space *s, T *o, const T *c, meta
     return sum;
 }
 
-/* All marches of a thread. The lines of columns are numbered by the coordinates of the other
- * dimensions, the first fastest, then by the piece of the marching dimension. */
+/* All marches of a thread. Lines are numbered by the coordinates of the dimensions other than the
+ * columns' and the marching one, the lowest fastest, then by the piece of the marching dimension.
+ */
 template <class S, class T, class A> static __device__ inline A gpu_stencil(const meta_gpu_call *w)
 {
     const meta_space *s = &w->space;

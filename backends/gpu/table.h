@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file table.h
- *  The functions of the plugin's table, for the C file that makes it. */
+ *  The functions in the plug-in's table, declared for plugin.c, which is C. */
 #ifndef META_GPU_TABLE_H
 #define META_GPU_TABLE_H
 
@@ -10,7 +10,7 @@
 extern "C" {
 #endif
 
-/** What the core offers; set before anything else is called. */
+/** The core's services; set by init, before any other function is called. */
 extern const meta_host *gpu_host;
 
 /* device.cpp */
@@ -35,21 +35,19 @@ meta_err gpu_queue_create(meta_plugin_device *device, meta_queue_kind kind,
 void gpu_queue_destroy(meta_plugin_queue *queue);
 meta_err gpu_queue_finish(meta_plugin_queue *queue);
 meta_err gpu_queue_after(meta_plugin_queue *queue, meta_plugin_queue *earlier);
-meta_err gpu_copy(meta_plugin_queue *queue, meta_copy_kind kind, void *host, void *object,
-                  uint64_t offset, size_t bytes, meta_ticket *ticket);
-meta_err gpu_copy_timed(meta_plugin_queue *queue, meta_copy_kind kind, void *host, void *object,
-                        uint64_t offset, size_t bytes, meta_ticket *ticket, meta_stamp *stamp);
-int gpu_stamp_read(void *work, uint64_t *begin, uint64_t *end);
-void gpu_stamp_release(void *work);
+meta_err gpu_queue_wait(meta_plugin_queue *queue, meta_ticket ticket);
+meta_err gpu_copy(meta_plugin_queue *queue, const meta_copy *copy);
+int gpu_copy_peer(meta_plugin_device *device, meta_plugin_device *peer);
 meta_err gpu_ticket_test(meta_ticket ticket, int *complete);
 meta_err gpu_ticket_wait(meta_ticket ticket);
 void gpu_ticket_release(meta_ticket ticket);
+int gpu_stamp_read(void *work, uint64_t *begin, uint64_t *end);
+void gpu_stamp_release(void *work);
 
 /* launch.cpp */
-meta_err gpu_launch(meta_plugin_queue *queue, const meta_call *calls, size_t count,
-                    meta_ticket *ticket);
-meta_err gpu_launch_timed(meta_plugin_queue *queue, const meta_call *calls, size_t count,
-                          meta_ticket *ticket, meta_stamp *stamp);
+meta_err gpu_kernel_create(meta_plugin_device *device, const meta_kernel_source *source,
+                           meta_plugin_kernel **kernel);
+meta_err gpu_launch(meta_plugin_queue *queue, const meta_launch *launch);
 
 #ifdef __cplusplus
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file crash.c
- *  Preloaded, it counts the calls that concern files whose names end in ".partial". At number
- *  CRASH_AT it kills the process; from number FULL_AT on the disk is full for them. */
+ *  Preloaded, it counts system calls on files named *.partial. Call number CRASH_AT kills the
+ * process; from number FULL_AT on they fail as on a full disk. */
 #include "config.h"
 
 #include <dlfcn.h>
@@ -39,7 +39,7 @@ static bool is_ours(const char *path)
     return length >= size && strcmp(path + length - size, end) == 0;
 }
 
-/* Whether the disk is full for this call. */
+/* Count a call. @return whether it fails. */
 static bool count(bool concerned)
 {
     if (!concerned) return false;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file fake.c
- *  Back ends that cannot be used, one for each fault, chosen by -DFAKE_…; the core must find the
- *  fault before it calls what is not to be called, and say it. With -DFAKE_CARDS=N, one of N devices
- *  that can be described but not opened. */
+ *  Back ends that are not usable, one for each fault, selected by -DFAKE_…: the core must find and
+ *  report the fault before it calls any function that it must not call. With -DFAKE_CARDS=N, a back
+ *  end of N devices that can be described but not opened. With -DFAKE_V1, a module of ABI 1. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -24,9 +24,16 @@
 #define FAKE_OPS_SIZE sizeof(meta_ops)
 #endif
 
-#ifdef FAKE_NO_SYMBOL
+#if defined FAKE_NO_SYMBOL
 META_API extern const int not_a_plugin;
 const int not_a_plugin = 1;
+#elif defined FAKE_V1
+/* The head of an ABI 1 plug-in; the core must not read further. */
+META_API extern const struct plugin_v1 {
+    uint32_t magic;
+    uint16_t abi_major, abi_minor;
+} meta_plugin_v1;
+const struct plugin_v1 meta_plugin_v1 = {META_PLUGIN_MAGIC, 1, 1};
 #else
 
 static meta_err init(const meta_host *host)
@@ -49,7 +56,7 @@ static int device_count(char *reason, size_t room)
     return FAKE_CARDS;
 }
 
-/* A GPU each in slots 10, 20, … */
+/* A GPU in each of the slots 10, 20, … */
 static meta_err device_info(int index, meta_device_desc *desc)
 {
     desc->is_gpu = 1;
@@ -64,7 +71,7 @@ static int device_count(char *reason, size_t room)
 }
 #endif
 
-/* Never called, of whatever type. */
+/* Stands for a function of any type that is never called. */
 static void must_not_be_called(void)
 {
     abort();
@@ -86,10 +93,16 @@ static const meta_ops ops = {
     FAKE(free),
     FAKE(wrap),
     FAKE(unwrap),
+#ifndef FAKE_NO_KERNEL_CREATE
+    FAKE(kernel_create),
+#endif
     FAKE(queue_create),
     FAKE(queue_destroy),
     FAKE(queue_finish),
     FAKE(queue_after),
+#ifndef FAKE_NO_QUEUE_WAIT
+    FAKE(queue_wait),
+#endif
     FAKE(copy),
 #ifndef FAKE_NO_LAUNCH
     FAKE(launch),
@@ -98,7 +111,7 @@ static const meta_ops ops = {
     FAKE(ticket_wait),
     FAKE(ticket_release),
 #ifdef FAKE_HALF_TIMED
-    FAKE(launch_timed),
+    FAKE(stamp_read),
 #endif
 };
 
@@ -114,7 +127,7 @@ META_API const meta_plugin meta_plugin_v2 = {
     .ops = &ops,
 };
 #ifdef FAKE_NO_INIT
-/* Otherwise nobody would use it. */
+/* Keeps init from being an unused function. */
 META_API meta_err (*const fake_init)(const meta_host *) = init;
 #endif
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file gpu_fault.cpp
- *  The layer between the HIP back end and HIP-CPU that tests use: failures, devices, and an account
- *  of the objects that are alive. */
+ *  Fault injection between the HIP back end and HIP-CPU: failing calls, emulated devices, and
+ *  tracking of live objects. */
 #define META_TEST_GPU_FAULT_INSIDE
 #include "gpu_fault_calls.h"
 
@@ -42,7 +42,7 @@ gpu_fault gpu_fault_control = {
 namespace fault
 {
 
-/* ------------------------------------------------------------------ failures and accounts */
+/* ------------------------------------------------------------------ failures and live objects */
 
 hipError_t next(const char *call)
 {
@@ -251,13 +251,27 @@ hipError_t copy(void *dst, const void *src, size_t bytes, hipStream_t stream)
                                 : status;
 }
 
+hipError_t copy_peer(void *dst, int dst_device, const void *src, int src_device, size_t bytes,
+                     hipStream_t stream)
+{
+    const hipError_t status = next("hipMemcpyPeerAsync");
+    if (!is_stream(stream, "hipMemcpyPeerAsync")) return hipErrorInvalidHandle;
+    if (device_of(dst, GPU_FAULT_MEMORY) != dst_device ||
+        device_of(src, GPU_FAULT_MEMORY) != src_device)
+        wrong("hipMemcpyPeerAsync", "memory is not of the device that is named");
+    if (device_of(stream, GPU_FAULT_STREAM) != dst_device)
+        wrong("hipMemcpyPeerAsync", "the stream is not of the device written to");
+    return status == hipSuccess ? gpu_memcpy_peer(dst, dst_device, src, src_device, bytes, stream)
+                                : status;
+}
+
 hipError_t launches(hipStream_t stream)
 {
     const hipError_t status = next("hipLaunchKernel");
     if (status != hipSuccess) return status;
     if (!is_stream(stream, "hipLaunchKernel")) return hipErrorInvalidHandle;
     if (device_of(stream, GPU_FAULT_STREAM) == current) return hipSuccess;
-    wrong("hipLaunchKernel", "the stream is not of the thread's current device");
+    wrong("hipLaunchKernel", "the stream is not of the current device");
     return hipErrorInvalidHandle;
 }
 
@@ -337,6 +351,24 @@ hipError_t take(void **ptr, size_t bytes, hipMemPool_t pool, hipStream_t stream)
     return real;
 }
 
+/* Every other device is out of reach: copies between them are staged. */
+hipError_t can_access(int *can, int device, int peer)
+{
+    const hipError_t status = next("hipDeviceCanAccessPeer");
+    if (status == hipSuccess) *can = device != peer && (device + peer) % 2 == 1;
+    return status;
+}
+
+hipError_t share_pool(hipMemPool_t pool, const hipMemAccessDesc *access)
+{
+    const hipError_t status = next("hipMemPoolSetAccess");
+    const int owner = device_of(pool, GPU_FAULT_POOL);
+    if (owner < 0) wrong("hipMemPoolSetAccess", "there is no such pool");
+    if (access->location.id == owner || access->location.id >= control.devices)
+        wrong("hipMemPoolSetAccess", "access is for no other device");
+    return status;
+}
+
 hipError_t ask_pool(hipMemPool_t, hipMemPoolAttr attribute, void *value)
 {
     const hipError_t status = next("hipMemPoolGetAttribute");
@@ -347,7 +379,7 @@ hipError_t ask_pool(hipMemPool_t, hipMemPoolAttr attribute, void *value)
 }
 } // namespace fault
 
-/* ------------------------------------------------------------------ the application's own */
+/* ------------------------------------------------------------------ the application's objects */
 
 namespace
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file gpu_fault.h
- *  What tests and the HIP back end built for them share: which call of the runtime is to fail, how
- *  many devices there are said to be, and what was seen of the calls. */
+ *  The control block shared by the tests and the HIP back end built for them: which runtime call
+ *  fails, how many devices are emulated, and what was recorded of the calls. */
 #ifndef META_TEST_GPU_FAULT_H
 #define META_TEST_GPU_FAULT_H
 
@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-/** Objects of the runtime that the back end must give back. */
+/** Runtime objects that the back end must release. */
 typedef enum gpu_fault_kind {
     GPU_FAULT_MEMORY,
     GPU_FAULT_HOST_MEMORY,
@@ -21,7 +21,7 @@ typedef enum gpu_fault_kind {
     GPU_FAULT_KINDS
 } gpu_fault_kind;
 
-/** Status codes of the runtime, by their HIP numbers. */
+/** Status codes of the runtime, with HIP's numbers. */
 typedef enum gpu_fault_status {
     GPU_FAULT_OUT_OF_MEMORY = 2,
     GPU_FAULT_OLD_DRIVER = 35,
@@ -32,23 +32,23 @@ typedef enum gpu_fault_status {
     GPU_FAULT_UNKNOWN = 999
 } gpu_fault_status;
 
-/** The module's one symbol beside the plugin's: gpu_fault_control. */
+/** The type of gpu_fault_control, which the module exports besides the plug-in's symbol. */
 typedef struct gpu_fault {
-    /* what the test asks for */
-    int devices;        /**< 2, or what META_TEST_GPUS says */
-    int count_status;   /**< what asking for their number returns, 0: success */
+    /* set by the test */
+    int devices;        /**< number of devices; META_TEST_GPUS, or 2 */
+    int count_status;   /**< result of hipGetDeviceCount(); 0: success */
     int driver_version; /**< 0: there is no driver */
-    long fail_at;       /**< number of the call that fails, from 1 on; 0: none */
-    int sticky;         /**< so does every later one, as of a device that is lost */
-    int status;         /**< with which it fails */
+    long fail_at;       /**< number of the call that fails, counted from 1; 0: none */
+    int sticky;         /**< all later calls fail too, as after a device is lost */
+    int status;         /**< the status that it fails with */
 
-    /* what it sees; zeroed by the test */
+    /* recorded; reset by the test */
     long calls;
-    const char *failed;         /**< the first call that failed */
-    char misuse[256];           /**< the first wrong use of the runtime; empty: none */
-    long live[GPU_FAULT_KINDS]; /**< objects made and not given back */
+    const char *failed;         /**< name of the first call that failed */
+    char misuse[256];           /**< the first misuse of the runtime; empty: none */
+    long live[GPU_FAULT_KINDS]; /**< objects created and not released */
 
-    /* the application's own objects; NULL where they cannot be made */
+    /* create objects as the application would; NULL on failure */
     void *(*make_stream)(int device);
     void (*free_stream)(void *stream);
     void *(*make_memory)(int device, size_t bytes);

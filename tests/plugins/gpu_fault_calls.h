@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file gpu_fault_calls.h
- *  A layer between the HIP back end and HIP-CPU, included before each of its files: every call can
- *  be made to fail, there are several devices, and memory pools. Devices differ in nothing but that
- *  their objects must not be mixed.
+ *  Fault injection between the HIP back end and HIP-CPU, included before each of the back end's
+ * files: any runtime call can be made to fail, and several devices and memory pools are emulated.
+ * Devices differ only in that their objects must not be mixed.
  *
- *  A call that makes or queues something fails without doing it. One that waits or gives something
- *  back does so and then says that it failed: a lost device's work is at an end, and what the
- * runtime could not take back is not the back end's leak. */
+ *  A failing call that creates or queues something does nothing. One that waits or releases
+ * something does so and then returns the failure: a lost device's work has ended, and what the
+ * runtime could not release is not a leak of the back end. */
 #ifndef META_TEST_GPU_FAULT_CALLS_H
 #define META_TEST_GPU_FAULT_CALLS_H
 
@@ -21,7 +21,17 @@ typedef struct hipMemPoolProps {
         int type, id;
     } location;
 } hipMemPoolProps;
-enum { hipMemAllocationTypePinned = 1, hipMemLocationTypeDevice = 1 };
+typedef struct hipMemAccessDesc {
+    struct {
+        int type, id;
+    } location;
+    int flags;
+} hipMemAccessDesc;
+enum {
+    hipMemAllocationTypePinned = 1,
+    hipMemLocationTypeDevice = 1,
+    hipMemAccessFlagsProtReadWrite = 3
+};
 enum hipMemPoolAttr { hipMemPoolAttrReleaseThreshold, hipMemPoolAttrReservedMemCurrent };
 
 #include "gpurt.h"
@@ -31,13 +41,13 @@ enum hipMemPoolAttr { hipMemPoolAttrReleaseThreshold, hipMemPoolAttrReservedMemC
 namespace fault
 {
 /* gpu_fault.cpp */
-/** Count the call. @return the status with which it is to fail, or hipSuccess. */
+/** Count a call. @return hipSuccess, or the status that it fails with. */
 hipError_t next(const char *call);
 void wrong(const char *call, const char *what);
 void born(void *object, gpu_fault_kind kind, size_t bytes);
-/** @return whether it was alive. */
+/** @return whether the object was alive. */
 bool dies(const void *object, gpu_fault_kind kind, const char *call);
-/** The device of a live object, or of the memory around an address; -1: it is none. */
+/** The device of a live object, or of the memory that contains an address; -1: neither. */
 int device_of(const void *object, gpu_fault_kind kind);
 int current_device();
 uint64_t bytes_alive();
@@ -57,7 +67,9 @@ hipError_t record(hipEvent_t event, hipStream_t stream);
 hipError_t query(hipEvent_t event);
 hipError_t wait_for(hipEvent_t event);
 hipError_t copy(void *dst, const void *src, size_t bytes, hipStream_t stream);
-/** Before a launch. */
+hipError_t copy_peer(void *dst, int dst_device, const void *src, int src_device, size_t bytes,
+                     hipStream_t stream);
+/** Called before each launch. */
 hipError_t launches(hipStream_t stream);
 
 hipError_t allocate(void **ptr, size_t bytes);
@@ -68,6 +80,8 @@ hipError_t owner(const void *ptr, int *device);
 hipError_t memory(size_t *unused, size_t *all);
 hipError_t create_pool(hipMemPool_t *pool, const hipMemPoolProps *wanted);
 hipError_t destroy_pool(hipMemPool_t pool);
+hipError_t can_access(int *can, int device, int peer);
+hipError_t share_pool(hipMemPool_t pool, const hipMemAccessDesc *access);
 hipError_t take(void **ptr, size_t bytes, hipMemPool_t pool, hipStream_t stream);
 hipError_t ask_pool(hipMemPool_t pool, hipMemPoolAttr attribute, void *value);
 
@@ -101,6 +115,9 @@ static inline hipError_t run(F *kernel, dim3 grid, dim3 block, hipStream_t strea
 #define hipEventQuery(event)                             fault::query(event)
 #define hipEventSynchronize(event)                       fault::wait_for(event)
 #define hipMemcpyAsync(dst, src, bytes, kind, stream)    fault::copy(dst, src, bytes, stream)
+#define gpu_memcpy_peer                                  fault::copy_peer
+#define hipDeviceCanAccessPeer(can, device, peer)        fault::can_access(can, device, peer)
+#define hipMemPoolSetAccess(pool, access, count)         fault::share_pool(pool, access)
 #define gpu_run                                          fault::run
 #define gpu_malloc(ptr, bytes)                           fault::allocate(ptr, bytes)
 #define hipFree(ptr)                                     fault::deallocate(ptr, "hipFree")

@@ -1,31 +1,42 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file late.c
- *  A back end for tests of events: its work is done as late as the ABI allows, when somebody waits,
- *  finishes the queue or has tested a few times, and a fill with the byte LATE_FAULT fails then. */
+ *  A back end for tests of events that does its work as late as the ABI allows: when it is waited
+ * for, when the queue is finished, or after a few tests. A fill with the byte LATE_FAULT fails
+ * then. */
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "meta_host_kernels.h"
 #include "late.h"
+#include "meta_host_kernels.h"
 
-/* A piece of queued work, in the queue until it is done, and anyway as long as its ticket lives. */
+/* A copy of a call: what a launch points to is gone when its work is done. */
+typedef struct kept_call {
+    meta_call call;
+    meta_space space;
+    void *object[META_SPACE_OPERANDS];
+    unsigned char value[8];
+    meta_result result;
+} kept_call;
+
+/* A queue entry. It lives until its work is done and its ticket is released. */
 typedef struct item {
     struct item *next;
-    meta_call *calls; /* `count` of them, or a copy */
+    kept_call *calls; /* a launch of `count` calls, or a copy */
     size_t count;
     void *to;
     const void *from;
     size_t bytes;
-    int tests; /* how often it was asked for */
+    int tests; /* how often its ticket was tested */
     int done, tracked;
     meta_err error;
 } item;
 
 static const meta_host *host;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static item *first, **last = &first; /* both queues of the one device are this one */
+static item *first, **last = &first; /* both queues of the device share this list */
 static meta_err untracked_error;
 static char only;
 
@@ -73,7 +84,7 @@ static meta_err allocate(meta_plugin_device *device, size_t bytes, meta_memory *
     void *address;
     (void)device;
     if (posix_memalign(&address, 64, bytes) != 0)
-        return host->fail(META_ERR_NO_MEMORY, "there are no %zu bytes", bytes);
+        return host->fail(META_ERR_NO_MEMORY, "the host has no %zu bytes left", bytes);
     *memory = (meta_memory){address, address, bytes};
     return META_OK;
 }
@@ -97,6 +108,15 @@ static void unwrap(meta_plugin_device *device, const meta_memory *memory)
     (void)device, (void)memory;
 }
 
+/* ------------------------------------------------------------------ kernels */
+
+static meta_err kernel_create(meta_plugin_device *device, const meta_kernel_source *source,
+                              meta_plugin_kernel **kernel)
+{
+    (void)device;
+    return meta_host_kernel_create(host, source, kernel);
+}
+
 /* ------------------------------------------------------------------ the queue; with the lock held
  */
 
@@ -105,14 +125,18 @@ static meta_err fault(void)
     return host->fail(META_ERR_DEVICE, "the late device was told to fail");
 }
 
+static bool must_fail(const meta_call *call)
+{
+    return call->desc->number == META_KERNEL_FILL && call->type == META_U8 &&
+           *(const unsigned char *)call->values == LATE_FAULT;
+}
+
 static void run(item *work)
 {
     for (size_t k = 0; k < work->count && work->error == META_OK; ++k) {
-        const meta_call *call = &work->calls[k];
-        if (call->kernel == META_KERNEL_FILL && call->type == META_U8 &&
-            call->scalar[0] == LATE_FAULT)
-            work->error = fault();
-        else work->error = meta_host_run(host, call);
+        const meta_call *call = &work->calls[k].call;
+        if (must_fail(call)) work->error = fault();
+        else meta_host_run(call);
     }
     if (work->bytes > 0) memmove(work->to, work->from, work->bytes);
     work->done = 1;
@@ -169,31 +193,50 @@ static meta_err queue_finish(meta_plugin_queue *queue)
     return error == META_OK ? META_OK : fault();
 }
 
+/* There is one list, and it is in order. */
 static meta_err queue_after(meta_plugin_queue *queue, meta_plugin_queue *earlier)
 {
     (void)queue, (void)earlier;
     return META_OK;
 }
 
-static meta_err copy(meta_plugin_queue *queue, meta_copy_kind kind, void *memory, void *object,
-                     uint64_t offset, size_t bytes, meta_ticket *ticket)
+static meta_err queue_wait(meta_plugin_queue *queue, meta_ticket ticket)
 {
-    char *mine = (char *)object + offset;
-    (void)queue;
-    return append(&(item){.to = kind == META_COPY_H2D ? mine : memory,
-                          .from = kind == META_COPY_H2D ? memory : mine,
-                          .bytes = bytes},
-                  ticket);
+    (void)queue, (void)ticket;
+    return META_OK;
 }
 
-static meta_err launch(meta_plugin_queue *queue, const meta_call *calls, size_t count,
-                       meta_ticket *ticket)
+static meta_err copy(meta_plugin_queue *queue, const meta_copy *what)
 {
-    meta_call *kept = malloc(count * sizeof *kept);
+    char *mine = (char *)what->object + what->offset;
+    const bool upload = what->kind == META_COPY_H2D;
     (void)queue;
-    if (!kept) return host->fail(META_ERR_NO_MEMORY, "the host has no memory left");
-    memcpy(kept, calls, count * sizeof *kept);
-    return append(&(item){.calls = kept, .count = count}, ticket);
+    return append(&(item){.to = upload ? mine : what->host,
+                          .from = upload ? what->host : mine,
+                          .bytes = what->bytes},
+                  what->ticket);
+}
+
+static void keep(kept_call *kept, const meta_call *call)
+{
+    kept->call = *call;
+    kept->space = *call->space;
+    for (uint32_t k = 0; k < call->desc->operands; ++k) kept->object[k] = call->object[k];
+    if (call->desc->values > 0) memcpy(kept->value, call->values, meta_element_bytes(call->type));
+    if (call->result) kept->result = *call->result;
+    kept->call.space = &kept->space;
+    kept->call.object = kept->object;
+    kept->call.values = kept->value;
+    kept->call.result = &kept->result;
+}
+
+static meta_err launch(meta_plugin_queue *queue, const meta_launch *unit)
+{
+    kept_call *calls = calloc(unit->count, sizeof *calls);
+    (void)queue;
+    if (!calls) return host->fail(META_ERR_NO_MEMORY, "the host has no memory left");
+    for (size_t k = 0; k < unit->count; ++k) keep(&calls[k], meta_launch_call(unit, k));
+    return append(&(item){.calls = calls, .count = unit->count}, unit->ticket);
 }
 
 /* ------------------------------------------------------------------ tickets */
@@ -245,10 +288,12 @@ static const meta_ops ops = {
     .free = release,
     .wrap = wrap,
     .unwrap = unwrap,
+    .kernel_create = kernel_create,
     .queue_create = queue_create,
     .queue_destroy = queue_destroy,
     .queue_finish = queue_finish,
     .queue_after = queue_after,
+    .queue_wait = queue_wait,
     .copy = copy,
     .launch = launch,
     .ticket_test = ticket_test,
@@ -262,7 +307,7 @@ META_API const meta_plugin meta_plugin_v2 = {
     .abi_minor = META_PLUGIN_ABI_MINOR,
     .size = sizeof meta_plugin_v2,
     .name = "late",
-    .description = "work done as late as can be",
+    .description = "work done as late as possible",
     .init = init,
     .ops = &ops,
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file plain.c
- *  A complete back end of one's own, as doc/plugins.md explains it: one thread of the CPU, whose
- *  memory is the host's. Work runs to its end in the call that queues it. */
+ *  A complete back end, the worked example of doc/plugins.md: one CPU thread, whose device memory
+ * is host memory. All work is synchronous: it is complete when the call that queues it returns. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,7 @@ static meta_err init(const meta_host *libmeta)
 
 /* ------------------------------------------------------------------ the device */
 
-/* There is one, and it has no state: the device and its queues are this object. */
+/* There is one device and it has no state: this object stands for it and its queues. */
 static char only;
 
 static int device_count(char *reason, size_t room)
@@ -43,7 +43,8 @@ static meta_err open_device(int index, const meta_state *state, meta_plugin_devi
 {
     (void)index;
     if (state && (state->platform || state->device || state->context || state->queue))
-        return host->fail(META_ERR_ARGUMENT, "argument 'state': there are no native objects here");
+        return host->fail(META_ERR_ARGUMENT,
+                          "argument 'state': this back end has no native objects");
     *device = (meta_plugin_device *)(void *)&only;
     return META_OK;
 }
@@ -66,7 +67,7 @@ static meta_err allocate(meta_plugin_device *device, size_t bytes, meta_memory *
     void *address;
     (void)device;
     if (posix_memalign(&address, 64, bytes) != 0)
-        return host->fail(META_ERR_NO_MEMORY, "there are no %zu bytes", bytes);
+        return host->fail(META_ERR_NO_MEMORY, "the host has no %zu bytes left", bytes);
     *memory = (meta_memory){address, address, bytes};
     return META_OK;
 }
@@ -90,7 +91,16 @@ static void unwrap(meta_plugin_device *device, const meta_memory *memory)
     (void)device, (void)memory;
 }
 
-/* ------------------------------------------------------------------ the queue */
+/* ------------------------------------------------------------------ kernels */
+
+static meta_err kernel_create(meta_plugin_device *device, const meta_kernel_source *source,
+                              meta_plugin_kernel **kernel)
+{
+    (void)device;
+    return meta_host_kernel_create(host, source, kernel);
+}
+
+/* ------------------------------------------------------------------ queues, copies and launches */
 
 static meta_err queue_create(meta_plugin_device *device, meta_queue_kind kind,
                              meta_plugin_queue **queue)
@@ -111,36 +121,38 @@ static meta_err queue_finish(meta_plugin_queue *queue)
     return META_OK;
 }
 
+/* Work is complete when the call that queues it returns: there is nothing to order. */
 static meta_err queue_after(meta_plugin_queue *queue, meta_plugin_queue *earlier)
 {
     (void)queue, (void)earlier;
     return META_OK;
 }
 
-static meta_err copy(meta_plugin_queue *queue, meta_copy_kind kind, void *memory, void *object,
-                     uint64_t offset, size_t bytes, meta_ticket *ticket)
+static meta_err queue_wait(meta_plugin_queue *queue, meta_ticket ticket)
 {
-    char *mine = (char *)object + offset;
-    (void)queue;
-    if (kind == META_COPY_H2D) memmove(mine, memory, bytes);
-    else memmove(memory, mine, bytes);
-    if (ticket) *ticket = NULL; /* complete */
+    (void)queue, (void)ticket;
     return META_OK;
 }
 
-static meta_err launch(meta_plugin_queue *queue, const meta_call *calls, size_t count,
-                       meta_ticket *ticket)
+static meta_err copy(meta_plugin_queue *queue, const meta_copy *what)
 {
+    char *mine = (char *)what->object + what->offset;
     (void)queue;
-    if (ticket) *ticket = NULL;
-    for (size_t k = 0; k < count; ++k) {
-        const meta_err error = meta_host_run(host, &calls[k]);
-        if (error != META_OK) return error;
-    }
+    if (what->kind == META_COPY_H2D) memmove(mine, what->host, what->bytes);
+    else memmove(what->host, mine, what->bytes);
+    if (what->ticket) *what->ticket = NULL; /* complete */
     return META_OK;
 }
 
-/* No ticket but the complete one is ever given out. */
+static meta_err launch(meta_plugin_queue *queue, const meta_launch *unit)
+{
+    (void)queue;
+    for (size_t k = 0; k < unit->count; ++k) meta_host_run(meta_launch_call(unit, k));
+    if (unit->ticket) *unit->ticket = NULL;
+    return META_OK;
+}
+
+/* The only ticket ever returned is NULL, the complete one. */
 static meta_err ticket_test(meta_ticket ticket, int *complete)
 {
     (void)ticket;
@@ -170,10 +182,12 @@ static const meta_ops ops = {
     .free = release,
     .wrap = wrap,
     .unwrap = unwrap,
+    .kernel_create = kernel_create,
     .queue_create = queue_create,
     .queue_destroy = queue_destroy,
     .queue_finish = queue_finish,
     .queue_after = queue_after,
+    .queue_wait = queue_wait,
     .copy = copy,
     .launch = launch,
     .ticket_test = ticket_test,
@@ -186,8 +200,8 @@ META_API const meta_plugin meta_plugin_v2 = {
     .abi_major = META_PLUGIN_ABI_MAJOR,
     .abi_minor = META_PLUGIN_ABI_MINOR,
     .size = sizeof meta_plugin_v2,
-    .name = "plain", /* of the file as well: plain.so */
-    .description = "one thread of the CPU",
+    .name = "plain", /* the file is plain.so */
+    .description = "one CPU thread",
     .init = init,
     .ops = &ops,
 };

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file yield.c
- *  Preloaded, it lets MPICH's waits give up their core. The tests put more ranks on a machine than
- * it has cores; a rank that waits in a collective call polls UCX without a pause, for as long as
- * the scheduler lets it, while the rank that it waits for has no core. Open MPI yields by itself
- * there. */
+ *  Preloaded, it makes MPICH yield the CPU while it waits. Tests oversubscribe the machine; a rank
+ * that waits in a collective busy-polls UCX for its whole time slice while the rank that it waits
+ * for is not scheduled. Open MPI yields by itself when oversubscribed. */
 #include "config.h"
 
 #include <dlfcn.h>
