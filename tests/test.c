@@ -319,11 +319,11 @@ const char *test_built(const char *name)
 
 /* ------------------------------------------------------------------ the run */
 
-static bool chosen(int argc, char **argv, const char *name)
+static bool chosen(int argc, char **argv, const test_promise *p)
 {
     for (int k = 1; k < argc; ++k)
-        if (strcmp(argv[k], name) == 0) return true;
-    return argc <= 1;
+        if (strcmp(argv[k], p->name) == 0) return true;
+    return argc <= 1 && (!p->is_long || test_long());
 }
 
 static bool known(const test_promise *promises, size_t count, const char *name)
@@ -380,7 +380,7 @@ int test_run(int argc, char **argv, const test_setting *around, const test_promi
         }
     if (setting && setting->start) setting->start(&argc, &argv);
     for (size_t k = 0; k < count; ++k) {
-        if (!chosen(argc, argv, promises[k].name)) continue;
+        if (!chosen(argc, argv, &promises[k])) continue;
         const int verdict = keep(&promises[k]);
         if (verdict == BROKEN) status = BROKEN;
         verdicts += verdict != SKIPPED;

@@ -23,9 +23,12 @@
 typedef struct test_promise {
     const char *name;
     void (*body)(void);
+    bool is_long;
 } test_promise;
 
-#define PROMISE(function) {#function, function}
+#define PROMISE(function)      {#function, function, false}
+/** One that takes too long for every run: only with ./check --long, or when named. */
+#define PROMISE_LONG(function) {#function, function, true}
 /** main() of a test: TEST_MAIN(PROMISE(a_holds), PROMISE(b_holds)). Nothing is started for it. */
 #define TEST_MAIN(...) TEST_MAIN_WITH(NULL, __VA_ARGS__)
 /** The same, with libmeta started and the device of META_MODE opened before the first promise, and
