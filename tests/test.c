@@ -233,10 +233,10 @@ static bool is_word_of(const char *text, const char *word, size_t length)
     return false;
 }
 
-/* Whether META_REQUIRE_BACKENDS lists a back end that META_MODE or META_RANK_MAP ask for. */
+/* Whether META_TEST_REQUIRE_BACKENDS lists a back end that META_MODE or META_RANK_MAP ask for. */
 static bool device_is_required(void)
 {
-    const char *list = getenv("META_REQUIRE_BACKENDS");
+    const char *list = getenv("META_TEST_REQUIRE_BACKENDS");
     const char *mode = getenv("META_MODE"), *map = getenv("META_RANK_MAP");
     while (list && *list) {
         const size_t length = strcspn(list, ", ");
@@ -254,7 +254,7 @@ void test_require(meta_err err)
     printf("%s: %s\n", err == META_ERR_NO_DEVICE ? "no device" : "the device cannot be opened",
            meta_last_error());
     if (err == META_ERR_NO_DEVICE && device_is_required())
-        printf("META_REQUIRE_BACKENDS lists it, so this is a failure\n");
+        printf("META_TEST_REQUIRE_BACKENDS lists it, so this is a failure\n");
     exit(ended(err == META_ERR_NO_DEVICE && !device_is_required() ? SKIPPED : BROKEN));
 }
 
@@ -285,7 +285,7 @@ void test_find_own_plugins(void)
     const char *mode = getenv("META_MODE");
     setenv("META_BACKEND_PATH", test_built("tests/plugins/.libs"), 1);
     if (mode && (strcmp(mode, "late") == 0 || strcmp(mode, "plain") == 0))
-        setenv("META_REQUIRE_BACKENDS", mode, 1);
+        setenv("META_TEST_REQUIRE_BACKENDS", mode, 1);
 }
 
 bool test_long(void)

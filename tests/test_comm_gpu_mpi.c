@@ -31,7 +31,7 @@ static void start(int *argc, char ***argv)
     if (card) {
         setenv("META_MODE", "hip", 1);
         setenv("META_BACKEND_PATH", test_built("tests/plugins/card/.libs"), 1);
-        setenv("META_REQUIRE_BACKENDS", "hip", 1);
+        setenv("META_TEST_REQUIRE_BACKENDS", "hip", 1);
     }
     /* The trial's crash is no error of ours that a sanitizer should report. */
     const char *options = getenv("ASAN_OPTIONS");

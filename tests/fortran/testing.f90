@@ -63,10 +63,10 @@ contains
     subroutine required()
         character(len=256) :: mode, backends
         call get_environment_variable('META_MODE', mode)
-        call get_environment_variable('META_REQUIRE_BACKENDS', backends)
+        call get_environment_variable('META_TEST_REQUIRE_BACKENDS', backends)
         if (len_trim(mode) == 0) return
         if (index(',' // trim(backends) // ',', ',' // trim(mode) // ',') == 0) return
-        print '(2a)', 'META_REQUIRE_BACKENDS names ', trim(mode)
+        print '(2a)', 'META_TEST_REQUIRE_BACKENDS names ', trim(mode)
         stop 1
     end subroutine
 
