@@ -68,9 +68,9 @@ test_end test_child(void (*body)(void *), void *argument, char *text, size_t roo
 
 bool test_check_child(test_end end, const char *file, int line, const char *text)
 {
-    if (end.signal != 0)
-        return test_fail(file, line, "%s in a child process was ended by signal %d", text,
-                         end.signal);
-    return end.status == 0 ||
-           test_fail(file, line, "%s in a child process ended with status %d", text, end.status);
+    char what[256];
+    snprintf(what, sizeof what, "the signal that ended %s in a child process", text);
+    if (!test_check_int(end.signal, 0, file, line, what)) return false;
+    snprintf(what, sizeof what, "the exit status of %s in a child process", text);
+    return test_check_int(end.status, 0, file, line, what);
 }

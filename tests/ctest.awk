@@ -41,7 +41,7 @@ function unless_missing(backend)
     return index("," gpu ",", "," backend ",") ? " ${no_" backend "}" : ""
 }
 
-# Asks a test that needs a device. META_REQUIRE_BACKENDS makes it fail, and then all tests are run.
+# Asks a test that needs a device. META_TEST_REQUIRE_BACKENDS makes it fail, and then all tests are run.
 function look_for(backend)
 {
     printf "set(no_%s)\n", backend

@@ -15,7 +15,7 @@ enum { MOST_MODES = 8 };
 
 static bool named_in_requirements(const char *name)
 {
-    const char *list = getenv("META_REQUIRE_BACKENDS");
+    const char *list = getenv("META_TEST_REQUIRE_BACKENDS");
     const size_t length = strlen(name);
     for (const char *at = list; at && (at = strstr(at, name)); at += length)
         if ((at == list || strchr(", ", at[-1])) && (at[length] == 0 || strchr(", ", at[length])))

@@ -1,11 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # Runs ctest in the current folder with the arguments given, then counts what passed, failed and was
-# skipped. Tests labelled long take part where META_TEST_LONG is 1. Exit status 0: none failed, and
-# no sanitizer found anything in our code.
+# skipped, and lists the promises that ran no check. Tests labelled long take part where META_TEST_LONG
+# is 1. Exit status 0: none failed, and no sanitizer found anything in our code.
 ctest=${CTEST:-ctest}
 log=tests/ctest.log
 status=tests/ctest.status
+skipped=tests/ctest.skipped
 
 test "${META_TEST_LONG-}" = 1 || set -- -LE '^long$' "$@"
 : "${CTEST_PARALLEL_LEVEL:=$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)}"
@@ -15,6 +16,14 @@ rm -rf tests/sanitizer
 mkdir -p tests/sanitizer
 { "$ctest" --output-on-failure --no-label-summary --no-tests=error "$@" 2>&1; echo $? >$status; } |
     tee $log
+
+# PROMISE TEST of what the last run of ctest skipped; a test prints a line for each.
+skipped_promises()
+{
+    awk '/^[0-9]+\/[0-9]+ Testing: / { test = $3 }
+        /^skipped [A-Za-z0-9_]+$/ { print $2, test }' Testing/Temporary/LastTest.log 2>/dev/null
+}
+skipped_promises >$skipped
 
 # LeakSanitizer stops all threads to look at them; now and then a driver's thread is just ending, and
 # it ends the test instead. Such a test is run once more.
@@ -30,6 +39,7 @@ again=$(unseen | sed 's/\./\\./g' | tr '\n' '|')
 if [ -n "$again" ]; then
     echo 'LeakSanitizer could not look at some tests, which are run once more'
     "$ctest" --output-on-failure --no-label-summary -R "^(${again%|})\$" 2>&1 | tee -a $log
+    skipped_promises >>$skipped
     echo 0 >$status # and each test's last run counts, below
 fi
 
@@ -44,7 +54,14 @@ done
 # What a test that passes prints is in ctest's own log alone.
 sed -n 's/^bound\/public = /Fortran binding: &/p' Testing/Temporary/LastTest.log 2>/dev/null
 
+LC_ALL=C sort -u -o $skipped $skipped
 awk '
+    FILENAME == skipped {
+        if (!($1 in where)) promise[++promises] = $1
+        where[$1] = where[$1] " " $2
+        ++skips
+        next
+    }
     /^ *[0-9]+\/[0-9]+ +Test +#[0-9]+: / {
         line = $0
         sub(/^ *[0-9]+\/[0-9]+ +Test +#[0-9]+: /, "", line)
@@ -62,11 +79,14 @@ awk '
     }
     END {
         if (reports) print "sanitizers reported errors in our code, above"
+        if (promises) print "promises that ran no check (no such device here):"
+        for (k = 1; k <= promises; ++k) print "  " promise[k] ":" where[promise[k]]
         list("skipped", "skipped (no such device here):")
         list("failed", "failed:")
         list("passed", "")
-        printf "%d passed, %d failed, %d skipped\n", number["passed"], number["failed"], number["skipped"]
+        printf "%d passed, %d failed, %d skipped", number["passed"], number["failed"], number["skipped"]
+        printf skips ? ", %d promises skipped\n" : "\n", skips
         exit number["failed"] > 0
-    }' reports="$(echo $reports | wc -w)" $log
+    }' reports="$(echo $reports | wc -w)" skipped=$skipped $skipped $log
 
 test $? = 0 && test "$(cat $status)" = 0 && test -z "$reports"

@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +22,9 @@ static uint64_t seed, state;
 static const char *promise;
 static const test_setting *setting;
 static char case_text[512];
-static long failures; /* of the promise at hand */
+/* Of the promise at hand. Tests check on several threads. */
+static atomic_bool checked;
+static long failures;
 
 /* ------------------------------------------------------------------ failures */
 
@@ -30,6 +33,7 @@ bool test_fail(const char *file, int line, const char *format, ...)
 {
     char text[4096], rank[64] = "";
     va_list arguments;
+    atomic_store_explicit(&checked, true, memory_order_relaxed);
     if (++failures > MOST_PRINTED) return false;
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
@@ -57,25 +61,29 @@ void test_case(const char *format, ...)
 
 bool test_check(bool holds, const char *file, int line, const char *text)
 {
+    atomic_store_explicit(&checked, true, memory_order_relaxed);
     return holds || test_fail(file, line, "%s does not hold", text);
 }
 
 bool test_check_int(int64_t found, int64_t expected, const char *file, int line, const char *text)
 {
-    return found == expected || test_fail(file, line, "%s is %" PRId64 ", expected %" PRId64, text,
-                                          found, expected);
+    atomic_store_explicit(&checked, true, memory_order_relaxed);
+    return found == expected ||
+           test_fail(file, line, "%s is %" PRId64 ", expected %" PRId64, text, found, expected);
 }
 
 bool test_check_u64(uint64_t found, uint64_t expected, const char *file, int line, const char *text)
 {
-    return found == expected || test_fail(file, line, "%s is %" PRIu64 ", expected %" PRIu64, text,
-                                          found, expected);
+    atomic_store_explicit(&checked, true, memory_order_relaxed);
+    return found == expected ||
+           test_fail(file, line, "%s is %" PRIu64 ", expected %" PRIu64, text, found, expected);
 }
 
 bool test_check_near(double found, double expected, double tolerance, const char *file, int line,
                      const char *text)
 {
     const double scale = fabs(expected) > 0 ? fabs(expected) : 1;
+    atomic_store_explicit(&checked, true, memory_order_relaxed);
     if (fabs(found - expected) <= tolerance * scale) return true;
     return test_fail(file, line, "%s is %.17g, expected %.17g within %g", text, found, expected,
                      tolerance);
@@ -84,6 +92,7 @@ bool test_check_near(double found, double expected, double tolerance, const char
 bool test_check_string(const char *found, const char *expected, const char *file, int line,
                        const char *text)
 {
+    atomic_store_explicit(&checked, true, memory_order_relaxed);
     if (found && strcmp(found, expected) == 0) return true;
     return test_fail(file, line, "%s is \"%s\", expected \"%s\"", text, found ? found : "(NULL)",
                      expected);
@@ -92,6 +101,7 @@ bool test_check_string(const char *found, const char *expected, const char *file
 bool test_check_contains(const char *found, const char *part, const char *file, int line,
                          const char *text)
 {
+    atomic_store_explicit(&checked, true, memory_order_relaxed);
     if (found && strstr(found, part)) return true;
     return test_fail(file, line, "%s is \"%s\", expected \"%s\" in it", text,
                      found ? found : "(NULL)", part);
@@ -99,6 +109,7 @@ bool test_check_contains(const char *found, const char *part, const char *file, 
 
 bool test_check_err(meta_err found, meta_err expected, const char *file, int line, const char *text)
 {
+    atomic_store_explicit(&checked, true, memory_order_relaxed);
     if (found == expected) return true;
     return test_fail(file, line, "%s\n    is %s\n    expected %s\n    message: %s", text,
                      meta_strerror(found), meta_strerror(expected), meta_last_error());
@@ -129,12 +140,9 @@ static void print_element(char *text, size_t room, const void *element, meta_typ
     memcpy(&bits, element, size_of(type)); /* little-endian, as every platform of ours */
     memcpy(&f64, element, type == META_F64 ? sizeof f64 : 0);
     memcpy(&f32, element, type == META_F32 ? sizeof f32 : 0);
-    if (type == META_F64)
-        snprintf(text, room, "%.17g (0x%016" PRIx64 ")", f64, bits);
-    else if (type == META_F32)
-        snprintf(text, room, "%.9g (0x%08" PRIx64 ")", (double)f32, bits);
-    else
-        snprintf(text, room, "%" PRIu64 " (0x%" PRIx64 ")", bits, bits);
+    if (type == META_F64) snprintf(text, room, "%.17g (0x%016" PRIx64 ")", f64, bits);
+    else if (type == META_F32) snprintf(text, room, "%.9g (0x%08" PRIx64 ")", (double)f32, bits);
+    else snprintf(text, room, "%" PRIu64 " (0x%" PRIx64 ")", bits, bits);
 }
 
 bool test_check_array(const void *found, const void *expected, size_t count, meta_type type,
@@ -144,14 +152,15 @@ bool test_check_array(const void *found, const void *expected, size_t count, met
     const unsigned char *f = found, *e = expected;
     size_t wrong = 0, first = 0;
     char found_text[64], expected_text[64];
+    atomic_store_explicit(&checked, true, memory_order_relaxed);
     if (count == 0 || memcmp(f, e, count * bytes) == 0) return true;
     for (size_t k = count; k-- > 0;)
         if (memcmp(f + k * bytes, e + k * bytes, bytes) != 0) ++wrong, first = k;
     print_element(found_text, sizeof found_text, f + first * bytes, type);
     print_element(expected_text, sizeof expected_text, e + first * bytes, type);
     return test_fail(file, line,
-                     "%s: %zu of %zu elements are wrong, the first is [%zu] = %s, expected %s", text,
-                     wrong, count, first, found_text, expected_text);
+                     "%s: %zu of %zu elements are wrong, the first is [%zu] = %s, expected %s",
+                     text, wrong, count, first, found_text, expected_text);
 }
 
 /* ------------------------------------------------------------------ random cases */
@@ -198,10 +207,16 @@ static void start_random(const char *name)
 
 /* ------------------------------------------------------------------ what a test may need */
 
+/* The worst status of all processes. */
+static int worst_of_all(int status)
+{
+    return setting && setting->worst ? setting->worst(status) : status;
+}
+
 /* The exit status of all processes from that of this one. */
 static int ended(int status)
 {
-    if (setting && setting->worst) status = setting->worst(status);
+    status = worst_of_all(status);
     if (setting && setting->end) status = setting->end(status);
     fflush(stdout);
     return status;
@@ -218,15 +233,15 @@ static bool is_word_of(const char *text, const char *word, size_t length)
     return false;
 }
 
-/* Whether META_REQUIRE_BACKENDS lists a back end that META_MODE or META_RANK_MAP ask for. */
+/* Whether META_TEST_REQUIRE_BACKENDS lists a back end that META_MODE or META_RANK_MAP ask for. */
 static bool device_is_required(void)
 {
-    const char *list = getenv("META_REQUIRE_BACKENDS");
+    const char *list = getenv("META_TEST_REQUIRE_BACKENDS");
     const char *mode = getenv("META_MODE"), *map = getenv("META_RANK_MAP");
     while (list && *list) {
         const size_t length = strcspn(list, ", ");
-        if (length > 0 && ((mode && is_word_of(mode, list, length)) ||
-                           (map && is_word_of(map, list, length))))
+        if (length > 0 &&
+            ((mode && is_word_of(mode, list, length)) || (map && is_word_of(map, list, length))))
             return true;
         list += length + (list[length] != '\0');
     }
@@ -239,7 +254,7 @@ void test_require(meta_err err)
     printf("%s: %s\n", err == META_ERR_NO_DEVICE ? "no device" : "the device cannot be opened",
            meta_last_error());
     if (err == META_ERR_NO_DEVICE && device_is_required())
-        printf("META_REQUIRE_BACKENDS lists it, so this is a failure\n");
+        printf("META_TEST_REQUIRE_BACKENDS lists it, so this is a failure\n");
     exit(ended(err == META_ERR_NO_DEVICE && !device_is_required() ? SKIPPED : BROKEN));
 }
 
@@ -270,7 +285,7 @@ void test_find_own_plugins(void)
     const char *mode = getenv("META_MODE");
     setenv("META_BACKEND_PATH", test_built("tests/plugins/.libs"), 1);
     if (mode && (strcmp(mode, "late") == 0 || strcmp(mode, "plain") == 0))
-        setenv("META_REQUIRE_BACKENDS", mode, 1);
+        setenv("META_TEST_REQUIRE_BACKENDS", mode, 1);
 }
 
 bool test_long(void)
@@ -304,11 +319,11 @@ const char *test_built(const char *name)
 
 /* ------------------------------------------------------------------ the run */
 
-static bool chosen(int argc, char **argv, const char *name)
+static bool chosen(int argc, char **argv, const test_promise *p)
 {
     for (int k = 1; k < argc; ++k)
-        if (strcmp(argv[k], name) == 0) return true;
-    return argc <= 1;
+        if (strcmp(argv[k], p->name) == 0) return true;
+    return argc <= 1 && (!p->is_long || test_long());
 }
 
 static bool known(const test_promise *promises, size_t count, const char *name)
@@ -324,19 +339,26 @@ static int list(const test_promise *promises, size_t count)
     return KEPT;
 }
 
+/* KEPT, BROKEN, or SKIPPED where no process ran a check. */
 static int keep(const test_promise *p)
 {
     int status;
     promise = p->name;
     *case_text = '\0';
+    checked = false;
     failures = 0;
     start_random(p->name);
     p->body();
-    if (failures > MOST_PRINTED)
-        printf("    … and %ld more failures\n", failures - MOST_PRINTED);
-    status = failures ? BROKEN : KEPT;
-    if (setting && setting->worst) status = setting->worst(status);
-    if (test_rank == 0) printf("%s %s\n", status ? "BROKEN" : "kept  ", p->name);
+    if (failures > MOST_PRINTED) printf("    … and %ld more failures\n", failures - MOST_PRINTED);
+    const bool checked_anywhere = worst_of_all(checked ? BROKEN : KEPT) != KEPT;
+    status = worst_of_all(failures ? BROKEN : KEPT);
+    if (!checked_anywhere) status = SKIPPED;
+    if (test_rank == 0)
+        printf("%s %s\n",
+               status == KEPT     ? "kept  "
+               : status == BROKEN ? "BROKEN"
+                                  : "skipped",
+               p->name);
     fflush(stdout);
     promise = NULL;
     return status;
@@ -347,6 +369,7 @@ int test_run(int argc, char **argv, const test_setting *around, const test_promi
 {
     const char *given = getenv("META_TEST_SEED");
     int status = KEPT;
+    size_t verdicts = 0;
     seed = given && *given ? strtoull(given, NULL, 0) : default_seed;
     setting = around;
     if (argc == 2 && strcmp(argv[1], "--list") == 0) return list(promises, count);
@@ -356,7 +379,15 @@ int test_run(int argc, char **argv, const test_setting *around, const test_promi
             return USAGE;
         }
     if (setting && setting->start) setting->start(&argc, &argv);
-    for (size_t k = 0; k < count; ++k)
-        if (chosen(argc, argv, promises[k].name) && keep(&promises[k]) != KEPT) status = BROKEN;
+    for (size_t k = 0; k < count; ++k) {
+        if (!chosen(argc, argv, &promises[k])) continue;
+        const int verdict = keep(&promises[k]);
+        if (verdict == BROKEN) status = BROKEN;
+        verdicts += verdict != SKIPPED;
+    }
+    if (verdicts == 0) {
+        if (test_rank == 0) printf("no promise ran a check, so this is a failure\n");
+        status = BROKEN;
+    }
     return ended(status);
 }

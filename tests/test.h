@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file test.h
  *  The harness of the tests. A test is a program: functions whose names state a promise, listed in
- *  TEST_MAIN. A promise is kept when none of its checks fails; checks print what they expected and
- *  found and go on, so a function whose next step needs the last one says
+ *  TEST_MAIN. A promise is kept when none of its checks fails, and skipped when it ran none, which
+ *  only a missing device may cause; tests/run.sh lists the skipped ones. Checks print what they
+ *  expected and found and go on, so a function whose next step needs the last one says
  *  `if (!CHECK_OK(…)) return;`.
  *
  *  `PROGRAM` runs all promises, `PROGRAM NAME…` those named, `PROGRAM --list` prints them. Exit
- *  status 0: all kept, 1: some broken, 77: there is no such device, so nothing could be tested.
+ *  status 0: all kept or skipped, 1: some broken or none checked, 77: there is no such device, so
+ *  nothing could be tested.
  *
  *  A comment line at the head of the file says how CTest runs it; see tests/ctest.awk. */
 #ifndef META_TEST_H
@@ -21,9 +23,12 @@
 typedef struct test_promise {
     const char *name;
     void (*body)(void);
+    bool is_long;
 } test_promise;
 
-#define PROMISE(function) {#function, function}
+#define PROMISE(function)      {#function, function, false}
+/** One that takes too long for every run: only with ./check --long, or when named. */
+#define PROMISE_LONG(function) {#function, function, true}
 /** main() of a test: TEST_MAIN(PROMISE(a_holds), PROMISE(b_holds)). Nothing is started for it. */
 #define TEST_MAIN(...) TEST_MAIN_WITH(NULL, __VA_ARGS__)
 /** The same, with libmeta started and the device of META_MODE opened before the first promise, and
@@ -114,7 +119,7 @@ void test_random_fill(void *array, size_t count, meta_type type);
 
 /** Start libmeta and open the device of META_MODE, where TEST_DEVICE_MAIN has not. Returns only if
  *  there is one: the program ends with 77 where there is none, and with 1 where it cannot be opened
- *  for any other reason, or where META_REQUIRE_BACKENDS forbids its absence. */
+ *  for any other reason, or where META_TEST_REQUIRE_BACKENDS forbids its absence. */
 void test_require_device(void);
 /** The same after a call that did it in another way, as meta_comm_init(): judge its error. */
 void test_require(meta_err err);

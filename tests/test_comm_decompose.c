@@ -480,6 +480,10 @@ static void ranks_that_disagree_all_hear_of_it(void)
         if (test_rank == 1) cut[0][1] = 11;
         CHECK_ERR_NAMES(meta_rebalance(&next, &now, &desc, 1, NULL, NULL), META_ERR_MISMATCH,
                         "'now->at[0][1]' is 11, but 10 on rank 0");
+    } else { /* a rank agrees with itself */
+        cut[0][1] = 100;
+        CHECK_OK(meta_rebalance(&next, &now, &desc, 1, NULL, NULL));
+        CHECK(cut[1][0] == 0 && cut[1][1] == 100);
     }
     MPI_Comm_free(&desc.cart);
 }

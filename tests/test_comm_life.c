@@ -49,7 +49,7 @@ static void one_rank_that_fails_is_an_error_on_all(void)
         const char *variable, *value;
         meta_err error;
     } bad[] = {{"META_LOG", "loud", META_ERR_ENVIRONMENT},
-               {"META_CHUNK", "12", META_ERR_ENVIRONMENT},
+               {"META_TEST_CHUNK", "12", META_ERR_ENVIRONMENT},
                {"META_RANK_MAP", "*:nosuch", META_ERR_NO_DEVICE}};
     char who[32];
     snprintf(who, sizeof who, "rank %d: ", test_size - 1);

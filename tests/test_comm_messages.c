@@ -4,7 +4,7 @@
  *  blocking and not, to the rank itself, and what happens when the two ends disagree. */
 /* TEST: backends=all np=1,2,3 mixed=yes timeout=180 labels=comm */
 /* TEST: backends=all np=1,2,3 mixed=yes with=PIPELINE=4096 timeout=180 labels=comm */
-/* TEST: backends=openmp,opencl np=2 mixed=yes with=CHUNK=5000 timeout=180 labels=comm */
+/* TEST: backends=openmp,opencl np=2 mixed=yes with=TEST_CHUNK=5000 timeout=180 labels=comm */
 /* TEST: backends=openmp,opencl np=3 mixed=yes with=PIPELINE=65536 timeout=180 labels=comm long=yes
  */
 /* TEST: backends=openmp np=2 mixed=yes with=PROGRESS=thread,PIPELINE=4096 timeout=180 labels=comm

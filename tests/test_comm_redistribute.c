@@ -204,7 +204,7 @@ static void every_cell_is_where_its_global_index_belongs(void)
     }
 }
 
-/* META_CHUNK is 4096: these take several messages each. */
+/* META_TEST_CHUNK is 4096: these take several messages each. */
 static void large_blocks_go_in_parts(void)
 {
     for (int k = 0; k < 4 && !broken_anywhere(); ++k) {
@@ -329,7 +329,7 @@ static void what_cannot_be_moved_is_refused_on_every_rank_and_nothing_written(vo
 
 static void start(int *argc, char ***argv)
 {
-    setenv("META_CHUNK", "4096", 1);
+    setenv("META_TEST_CHUNK", "4096", 1);
     test_comm_start(argc, argv);
 }
 

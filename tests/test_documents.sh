@@ -104,6 +104,9 @@ if [ -e "$prefix/lib/libmeta/cuda.so" ] && [ -z "$sanitize" ]; then
     ! "$prefix/bin/meta-info" | grep -q '^  cuda  *usable' || expect "$(./own_cuda)" 55
 fi
 
+# Modules are opened, never linked with.
+expect "$(find "$prefix/lib/libmeta" -name '*.la')" ''
+
 # The installed programs find everything by themselves.
 expect "$("$prefix/bin/meta-info" | grep -c '^  open[mc][pl]  *usable')" 2
 "$prefix/bin/meta-info" --env >/dev/null

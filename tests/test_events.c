@@ -9,7 +9,6 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "plugins/late.h"
 
@@ -95,10 +94,9 @@ static void testing_ends_with_a_complete_operation(void)
 {
     meta_event event = META_EVENT_NULL;
     int complete = 0;
-    long tests = 0;
     queue_fill(7, META_ASYNC);
     CHECK_OK(meta_copy_d2h(host, p, bytes, &event));
-    while (!complete && tests++ < 200000000)
+    while (!complete)
         if (!CHECK_OK(meta_event_test(event, &complete))) return;
     CHECK_INT(complete, 1);
     check_host(7);
@@ -236,23 +234,28 @@ static void note_second(void *user, meta_err status)
     c->order[c->count++] = 2;
 }
 
-/* Where each looked through all others, this would take a minute. */
-static void a_hundred_thousand_callbacks_take_no_time(void)
+static void count_byte(void *user, meta_err status)
+{
+    unsigned char *times = user;
+    (void)status;
+    ++*times;
+}
+
+/* Quadratic cost in their number would exceed the time limit of the test. */
+static void each_of_a_hundred_thousand_callbacks_is_called_once(void)
 {
     enum { MANY = 100000 };
-    calls pending = {0}, c = {0};
+    static unsigned char times[MANY];
+    calls pending = {0};
     meta_event event;
-    struct timespec begin, end;
     queue_fill(1, &event);
     CHECK_OK(meta_event_then(event, count_call, &pending));
-    clock_gettime(CLOCK_MONOTONIC, &begin);
     for (int k = 0; k < MANY; ++k)
-        if (!CHECK_OK(meta_event_then((meta_event)META_EVENT_NULL, count_call, &c))) return;
+        if (!CHECK_OK(meta_event_then((meta_event)META_EVENT_NULL, count_byte, &times[k]))) return;
     CHECK_OK(meta_flush());
-    clock_gettime(CLOCK_MONOTONIC, &end);
-    CHECK_INT(c.count, MANY);
+    for (int k = 0; k < MANY; ++k)
+        if (!CHECK_INT(times[k], 1)) break;
     CHECK_INT(pending.count, 1);
-    CHECK(end.tv_sec - begin.tv_sec < 5);
     CHECK_OK(meta_event_free(&event));
 }
 
@@ -482,7 +485,7 @@ TEST_MAIN_WITH(&setting, PROMISE(without_an_event_a_call_is_complete_on_return),
                PROMISE(freeing_a_buffer_completes_its_work_first),
                PROMISE(a_callback_is_called_once_on_the_applications_thread),
                PROMISE(a_callback_on_a_complete_event_waits_for_the_next_call),
-               PROMISE(a_hundred_thousand_callbacks_take_no_time),
+               PROMISE(each_of_a_hundred_thousand_callbacks_is_called_once),
                PROMISE(callbacks_of_an_event_are_called_in_their_order),
                PROMISE(a_callback_may_call_the_library),
                PROMISE(a_freed_pending_event_still_completes_and_calls),

@@ -89,7 +89,7 @@ static void values_do_not_depend_on_the_way_messages_take(void)
 {
     static const struct {
         const char *name, *value;
-    } settings[] = {{NULL, NULL}, {"META_CHUNK", "4096"}, {"META_PIPELINE", "4096"}};
+    } settings[] = {{NULL, NULL}, {"META_TEST_CHUNK", "4096"}, {"META_PIPELINE", "4096"}};
     const int64_t cases = test_count(test_size > 4 ? 1 : 3, 100);
     for (size_t s = 0; s < sizeof settings / sizeof *settings; ++s) {
         join_with(settings[s].name, settings[s].value);

@@ -15,7 +15,7 @@ static const meta_box inside = {3, {10, 10, 10}, {1, 1, 1}, {9, 9, 9}};
 static void start(int *argc, char ***argv)
 {
     (void)argc, (void)argv;
-    setenv("META_OPENCL_DOUBLE", "off", 1);
+    setenv("META_TEST_OPENCL_DOUBLE", "off", 1);
     test_require_device();
 }
 
@@ -152,11 +152,12 @@ static void another_value_than_auto_and_off_is_refused(void)
 {
     int index;
     CHECK_OK(meta_finalize());
-    setenv("META_OPENCL_DOUBLE", "perhaps", 1);
+    setenv("META_TEST_OPENCL_DOUBLE", "perhaps", 1);
     if (!CHECK_OK(meta_init())) return;
-    CHECK_ERR_NAMES(meta_get_acc(&index, NULL), META_ERR_NO_DEVICE, "META_OPENCL_DOUBLE=perhaps");
+    CHECK_ERR_NAMES(meta_get_acc(&index, NULL), META_ERR_NO_DEVICE,
+                    "META_TEST_OPENCL_DOUBLE=perhaps");
     CHECK_OK(meta_finalize());
-    setenv("META_OPENCL_DOUBLE", "off", 1);
+    setenv("META_TEST_OPENCL_DOUBLE", "off", 1);
     CHECK_OK(meta_init());
 }
 

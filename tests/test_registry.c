@@ -344,7 +344,12 @@ static void a_host_array_wraps_on_a_host_device_alone(void)
 {
     static double array[10];
     void *p = NULL;
-    if (device.is_host) return;
+    if (device.is_host) {
+        CHECK_OK(meta_wrap(&p, array, sizeof array, META_NATIVE_HOST));
+        CHECK(p == array);
+        CHECK_OK(meta_unwrap(p));
+        return;
+    }
     CHECK_ERR_NAMES(meta_wrap(&p, array, sizeof array, META_NATIVE_HOST), META_ERR_POINTER,
                     "native");
     CHECK(p == NULL);

@@ -8,7 +8,7 @@ build=${META_TEST_BUILDDIR:-.}
 status=0
 
 for tool in nm readelf; do
-    command -v $tool >/dev/null || { echo "there is no $tool here"; exit 77; }
+    command -v $tool >/dev/null || { echo "BROKEN: there is no $tool here"; exit 1; }
 done
 
 broken() { echo "BROKEN: $*"; status=1; }

@@ -75,7 +75,8 @@ static void run_workers(void *(*body)(void *), int rounds, bool mixed)
     }
     for (int k = 0; k < THREADS; ++k) {
         pthread_join(workers[k].thread, NULL);
-        if (*workers[k].fault) FAIL("thread %d, %s", k, workers[k].fault);
+        test_case("thread %d", k);
+        CHECK_STRING(workers[k].fault, "");
     }
 }
 

@@ -50,7 +50,7 @@ static const char *why_not(cl_device_id device)
 
 static int double_wanted(void)
 {
-    const char *value = ocl_host->variable("META_OPENCL_DOUBLE");
+    const char *value = ocl_host->variable("META_TEST_OPENCL_DOUBLE");
     return !value || strcmp(value, "off") != 0;
 }
 

@@ -45,7 +45,8 @@ static meta_err read_word(const char *name, const char *first, const char *secon
 
 meta_err comm_settings_read(void)
 {
-    const char *chunk = core->variable("META_CHUNK"), *pipeline = core->variable("META_PIPELINE"),
+    const char *chunk = core->variable("META_TEST_CHUNK"),
+               *pipeline = core->variable("META_PIPELINE"),
                *timeout = core->variable("META_TIMEOUT");
     bool apart;
     job.chunk = (size_t)1 << 30;
@@ -53,7 +54,7 @@ meta_err comm_settings_read(void)
     job.timeout = 10;
     job.patience = 0;
     job.lost = false;
-    if (chunk) COMM_TRY(read_bytes("META_CHUNK", chunk, &job.chunk));
+    if (chunk) COMM_TRY(read_bytes("META_TEST_CHUNK", chunk, &job.chunk));
     if (pipeline && strcasecmp(pipeline, "auto") != 0)
         COMM_TRY(read_bytes("META_PIPELINE", pipeline, &job.pipeline));
     if (timeout) COMM_TRY(read_seconds(timeout));

@@ -116,7 +116,7 @@ static const char *pieces_of(const halo_link *link, char text[REASON])
     if (link->out == META_PATH_SELF || link->out == META_PATH_SHARED || piece >= link->send_bytes)
         return "";
     snprintf(text, REASON, "; in pieces of %zu: %s", piece,
-             piece == job.chunk          ? "META_CHUNK"
+             piece == job.chunk          ? "META_TEST_CHUNK"
              : job.pipeline > 0          ? "META_PIPELINE"
              : link->send_chunk == piece ? "by what copies cost"
                                          : "so that there are not too many");

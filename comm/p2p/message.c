@@ -44,9 +44,7 @@ meta_err comm_message_requests(comm_message *m, size_t count)
     MPI_Request *requests = count <= INT32_MAX ? malloc(count * sizeof *requests) : NULL;
     if (!requests)
         return core->fail(META_ERR_NO_MEMORY,
-                          "the host has no memory for the %zu parts of a message "
-                          "(a larger META_CHUNK makes fewer)",
-                          count);
+                          "the host has no memory for the %zu parts of a message", count);
     for (size_t k = 0; k < count; ++k) requests[k] = MPI_REQUEST_NULL;
     m->requests = requests;
     return META_OK;

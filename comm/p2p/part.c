@@ -38,9 +38,7 @@ meta_err comm_parts_cut(comm_message *m, size_t chunk, size_t room)
     m->part = calloc(m->room, sizeof *m->part);
     if (m->part) return META_OK;
     m->part = m->few;
-    return core->fail(META_ERR_NO_MEMORY,
-                      "the host has no memory for the %zu parts of a message "
-                      "(a larger META_CHUNK makes fewer)",
+    return core->fail(META_ERR_NO_MEMORY, "the host has no memory for the %zu parts of a message",
                       m->parts);
 }
 

@@ -309,10 +309,10 @@ contains
         type(meta_buffer) :: buffer
         type(meta_device_desc) :: device
         integer :: index, mode
+        call promise('loops_between_calls_see_the_memory_of_a_host_device')
         call meta_get_acc(index, mode)
         call meta_device_info(index, mode, device)
         if (.not. device%is_host) return
-        call promise('loops_between_calls_see_the_memory_of_a_host_device')
         call meta_alloc(buffer, META_F64, meta_range([20, 30]))
         call meta_fill(buffer, 2.0_c_double)
         call c_f_pointer(meta_address(buffer), p, [20, 30])

@@ -89,15 +89,16 @@ contains
         character(len=*), intent(in) :: text
         character(len=80) :: found
         integer :: i, j
-        do j = lbound(a, 2), ubound(a, 2)
+        found = ''
+        search: do j = lbound(a, 2), ubound(a, 2)
             do i = lbound(a, 1), ubound(a, 1)
                 if (a(i, j) == expected(s, more, i, j)) cycle
                 write (found, '(a,2(1x,i0),2(a,i0))') ' element', i, j, ' is ', a(i, j), &
                     ', expected ', expected(s, more, i, j)
-                call check(.false., text // trim(found))
-                return
+                exit search
             end do
-        end do
+        end do search
+        call check(found == '', text // trim(found))
     end subroutine
 
     subroutine two_dimensions()

@@ -1,6 +1,7 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 ! The harness of the tests in Fortran, as tests/test.h is that of those in C: a promise is kept when
-! none of its checks fails. Exit status 0: all kept, 1: some broken, 77: there is no such device.
+! none of its checks fails, and skipped when it ran none, which only a missing device may cause. Exit
+! status 0: all kept or skipped, 1: some broken, 77: there is no such device.
 module testing
     use, intrinsic :: iso_c_binding
     use meta
@@ -12,7 +13,7 @@ module testing
     public :: test_cart_new, test_cart_free, test_cart_place
 
     character(len=80) :: name = 'no promise'
-    integer :: failures = 0, broken = 0
+    integer :: checks = 0, failures = 0, broken = 0
     logical :: running = .false.
     integer, parameter :: seed = 20151013
     integer(c_int64_t) :: state = seed
@@ -62,10 +63,10 @@ contains
     subroutine required()
         character(len=256) :: mode, backends
         call get_environment_variable('META_MODE', mode)
-        call get_environment_variable('META_REQUIRE_BACKENDS', backends)
+        call get_environment_variable('META_TEST_REQUIRE_BACKENDS', backends)
         if (len_trim(mode) == 0) return
         if (index(',' // trim(backends) // ',', ',' // trim(mode) // ',') == 0) return
-        print '(2a)', 'META_REQUIRE_BACKENDS names ', trim(mode)
+        print '(2a)', 'META_TEST_REQUIRE_BACKENDS names ', trim(mode)
         stop 1
     end subroutine
 
@@ -77,7 +78,9 @@ contains
 
     subroutine last_promise()
         if (.not. running) return
-        if (failures == 0) then
+        if (checks == 0) then
+            if (rank_of_test == 0) print '(2a)', 'skipped ', trim(name)
+        else if (failures == 0) then
             if (rank_of_test == 0) print '(2a)', 'kept   ', trim(name)
         else
             print '(2a)', 'BROKEN ', trim(name)
@@ -92,6 +95,7 @@ contains
         integer :: k
         call last_promise()
         name = text
+        checks = 0
         failures = 0
         running = .true.
         state = seed
@@ -110,6 +114,7 @@ contains
     subroutine check(holds, text)
         logical, intent(in) :: holds
         character(len=*), intent(in) :: text
+        checks = checks + 1
         if (.not. holds) call failed(text // ' does not hold')
     end subroutine
 
@@ -117,6 +122,7 @@ contains
         integer(c_int64_t), intent(in) :: found, expected
         character(len=*), intent(in) :: text
         character(len=64) :: values
+        checks = checks + 1
         if (found == expected) return
         write (values, '(a,i0,a,i0)') ' is ', found, ', expected ', expected
         call failed(text // trim(values))
@@ -125,6 +131,7 @@ contains
     subroutine check_ok(stat, text)
         integer, intent(in) :: stat
         character(len=*), intent(in) :: text
+        checks = checks + 1
         if (stat /= META_OK) call failed(text // ' fails: ' // meta_last_error())
     end subroutine
 
@@ -132,6 +139,7 @@ contains
     subroutine check_err(stat, expected, part)
         integer, intent(in) :: stat, expected
         character(len=*), intent(in) :: part
+        checks = checks + 1
         if (stat /= expected) then
             call failed('expected ' // meta_strerror(expected) // ', found ' // &
                 meta_strerror(stat) // ': ' // meta_last_error())
