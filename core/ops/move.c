@@ -131,17 +131,18 @@ meta_err meta_copy_d2d(void *dst, const void *src, size_t bytes, meta_event *don
     const meta_face line = {
         .count = 1, .size = {(int64_t)(bytes / meta_element_bytes(type))}, .stride = {1}};
     meta_operation_begin(&b, META_KERNEL_COPY, type, &line);
-    META_TRY(meta_operand_set(&b.op, 0, dst, &line, "dst"));
-    META_TRY(meta_operand_set(&b.op, 1, src, &line, "src"));
+    META_TRY(meta_operand_set(&b.op, 0, dst, NULL, "dst"));
+    META_TRY(meta_operand_set(&b.op, 1, src, NULL, "src"));
     return meta_run(&b.op, done);
 }
 
-static meta_err fill(void *buf, const meta_face *face, const void *value, meta_type type,
-                     meta_event *done)
+/* The elements of @p face, or as many packed ones as it has. */
+static meta_err fill(void *buf, const meta_face *face, bool packed, const void *value,
+                     meta_type type, meta_event *done)
 {
     meta_builtin b;
     meta_operation_begin(&b, META_KERNEL_FILL, type, face);
-    META_TRY(meta_operand_set(&b.op, 0, buf, face, "buf"));
+    META_TRY(meta_operand_set(&b.op, 0, buf, packed ? NULL : face, "buf"));
     meta_operation_value(&b.op, value);
     return meta_run(&b.op, done);
 }
@@ -154,8 +155,7 @@ meta_err meta_fill(void *buf, int64_t count, const void *value, meta_type type, 
     if (count < 0) return meta_fail(META_ERR_ARGUMENT, "argument 'count' is %" PRId64, count);
     META_TRY(meta_host_range(value, bytes, "value"));
     if (count == 0) return meta_submit_nothing(done);
-    const meta_face line = {.count = 1, .size = {count}, .stride = {1}};
-    return fill(buf, &line, value, type, done);
+    return fill(buf, &(meta_face){.count = 1, .size = {count}}, true, value, type, done);
 }
 
 meta_err meta_fill_box(void *buf, const meta_box *box, const void *value, meta_type type,
@@ -169,5 +169,5 @@ meta_err meta_fill_box(void *buf, const meta_box *box, const void *value, meta_t
     META_TRY(meta_host_range(value, bytes, "value"));
     if (meta_box_empty(box)) return meta_submit_nothing(done);
     meta_face_of_box(&face, box);
-    return fill(buf, &face, value, type, done);
+    return fill(buf, &face, false, value, type, done);
 }
