@@ -57,7 +57,7 @@ meta_err meta_registry_add(const meta_allocation *allocation, const meta_site *m
 meta_err meta_registry_take(void *ptr, meta_memory_kind kind, const char *name,
                             const meta_site *gone, meta_allocation *taken);
 /** The note of the live buffer behind @p ptr in words, as meta_note_text(). */
-const char *meta_registry_words(const void *ptr, char words[META_NOTE_ROOM]);
+const char *meta_registry_note(const void *ptr, char words[META_NOTE_ROOM]);
 /** The buffer that holds @p ptr; false where none does. */
 bool meta_registry_find(const void *ptr, meta_allocation *found);
 void meta_registry_hold(const void *ptr, int change);
@@ -85,6 +85,9 @@ void meta_registry_forget(void);
 meta_err meta_span_at(const void *ptr, const char *name, meta_span *span);
 /** @p ptr may be used as host memory of @p bytes. */
 meta_err meta_host_range(const void *ptr, uint64_t bytes, const char *name);
+/** Either of the two, by a single lookup: *is_device tells which. */
+meta_err meta_span_or_host(const void *ptr, uint64_t bytes, const char *name, int *is_device,
+                           meta_span *span);
 
 /* box.c: from boxes and faces to checked operands and iteration spaces */
 meta_err meta_type_check(meta_type type, size_t *bytes);

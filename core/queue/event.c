@@ -283,7 +283,12 @@ static meta_err wait_for(meta_event event, const char *name)
         pthread_mutex_unlock(&lock);
         if (external) {
             int moved = 0;
-            if (!hooked || (error = hooks.allowed()) != META_OK) {
+            error = hooked ? hooks.allowed()
+                           : meta_fail(META_ERR_STATE,
+                                       "argument '%s' waits for a message, but libmeta_comm has "
+                                       "ended or was never started",
+                                       name);
+            if (error != META_OK) {
                 pthread_mutex_lock(&lock);
                 break;
             }
