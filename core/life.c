@@ -9,9 +9,10 @@ static bool ending; /* a thread is in meta_finalize() */
 
 /* The state of each room in a device, and what rooms add to those below them. */
 static const meta_device_part parts[] = {
-    {meta_memory_open, meta_memory_close},
+    {meta_pool_open, meta_pool_close},
     {NULL, meta_exact_close},
     {meta_record_open, meta_record_close},
+    {NULL, NULL},
 };
 static const meta_memory_hooks memory_hooks = {
     .guard_bytes = meta_check_guard,
@@ -25,8 +26,8 @@ static meta_err start(void)
 {
     if (ending) return meta_fail(META_ERR_STATE, "the library is being finalised");
     if (meta_started()) return meta_fail(META_ERR_STATE, "the library is started already");
-    meta_device_parts(parts, sizeof parts / sizeof *parts);
-    meta_memory_hooks_set(&memory_hooks);
+    meta_device_parts = parts;
+    meta_buffer_hooks = &memory_hooks;
     META_TRY(meta_env_read());
     META_TRY(meta_threads_read());
     META_TRY(meta_check_read());

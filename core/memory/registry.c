@@ -2,7 +2,7 @@
 /** @file registry.c
  *  Buffers are addresses: which buffer, device and offset an address belongs to.
  *
- *  A table sorted by address, searched by halving; ranges in it never overlap. */
+ *  A table of disjoint ranges, sorted by address and searched by bisection. */
 #include "memory/memory.h"
 
 #include <stdlib.h>
@@ -12,7 +12,7 @@ static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
 static meta_allocation *table;
 static size_t count, room;
 
-/* Ranges freed lately, to tell a freed address from a foreign one; the last one stands before
+/* Recently freed ranges, to distinguish a freed address from a foreign one; the latest precedes
  * freed_next. */
 enum { FREED = 1024 };
 static struct {
@@ -22,10 +22,10 @@ static struct {
 } freed[FREED];
 static size_t freed_next;
 
-/* Whether any buffer has had a label: most programs give none. */
+/* Whether any buffer has had a label; most programs set none. */
 static _Atomic bool labelled;
 
-/* A note lives as long as its buffer, and on in `freed`; then another buffer has it. */
+/* Free notes. A note lives as long as its buffer and then in `freed`. */
 static meta_note *spare;
 
 static const char *base_of(const meta_allocation *a)
@@ -65,8 +65,8 @@ static meta_allocation *touching(const void *address, uint64_t bytes)
     return NULL;
 }
 
-/* A buffer that wraps or is the native object that @p wrapped is to wrap: where addresses are not
- * the device's own, they do not show it. With the lock held. */
+/* Another buffer of the native object that @p wrapped wraps, which reserved addresses do not
+ * reveal. With the lock held. */
 static meta_allocation *sharing(const meta_allocation *wrapped)
 {
     if (wrapped->kind != META_MEMORY_WRAPPED) return NULL;
@@ -94,7 +94,7 @@ static void drop_note(meta_note *note)
     spare = note;
 }
 
-/* A buffer whose note the host has no memory for is one without a name. */
+/* NULL without memory: the buffer then has neither label nor origin. */
 static meta_note *note_of(meta_allocation *a)
 {
     if (!a->note) a->note = new_note();
@@ -153,11 +153,11 @@ static void remove_at(size_t k, const meta_site *gone)
     --count;
 }
 
-/* Word why @p ptr is not the address of live device memory. With the lock held. */
+/* The error for a pointer outside all live buffers. With the lock held. */
 static meta_err no_buffer(const void *ptr, const char *name)
 {
     if (!ptr) return meta_fail(META_ERR_ARGUMENT, "argument '%s' is NULL", name);
-    for (size_t step = 1; step <= FREED; ++step) { /* the last to have been there first */
+    for (size_t step = 1; step <= FREED; ++step) { /* the latest first */
         const size_t k = (freed_next + FREED - step) % FREED;
         if (freed[k].base && (uint64_t)((const char *)ptr - freed[k].base) < freed[k].bytes)
             return meta_fail(META_ERR_POINTER,
@@ -172,7 +172,7 @@ static meta_err no_buffer(const void *ptr, const char *name)
                      name, ptr);
 }
 
-/* Why the buffer of kind @p kind at @p ptr cannot be given up; NULL-safe. With the lock held. */
+/* Whether @p a (NULL: none) may be freed as a buffer of @p kind at @p ptr. With the lock held. */
 static meta_err check_take(const meta_allocation *a, const void *ptr, meta_memory_kind kind,
                            const char *name)
 {
@@ -227,13 +227,13 @@ void meta_registry_hold(const void *ptr, int change)
     pthread_rwlock_unlock(&lock);
 }
 
-const char *meta_registry_note(const void *ptr, char words[META_NOTE_ROOM])
+const char *meta_registry_note(const void *ptr, char text[META_NOTE_ROOM])
 {
     pthread_rwlock_rdlock(&lock);
     const meta_allocation *a = holding(ptr);
-    meta_note_text(a ? a->note : NULL, false, words);
+    meta_note_text(a ? a->note : NULL, false, text);
     pthread_rwlock_unlock(&lock);
-    return words;
+    return text;
 }
 
 bool meta_registry_labelled(void)
@@ -241,8 +241,8 @@ bool meta_registry_labelled(void)
     return labelled;
 }
 
-/* The buffer with byte @p at of a device's memory object. Where addresses are the device's own,
- * they lead to it. With the lock held. */
+/* The buffer with byte @p at of a device's memory object. A native address is found by bisection.
+ * With the lock held. */
 static const meta_allocation *of_object(const meta_device *device, const void *object, uint64_t at)
 {
     const meta_allocation *a = holding((const void *)((uintptr_t)object + at));
@@ -286,14 +286,14 @@ void meta_registry_each(void (*function)(const meta_allocation *, void *), void 
     pthread_rwlock_unlock(&lock);
 }
 
-bool meta_registry_drain(meta_allocation *taken, char words[META_NOTE_ROOM])
+bool meta_registry_drain(meta_allocation *taken, char text[META_NOTE_ROOM])
 {
     bool any;
     pthread_rwlock_wrlock(&lock);
     any = count > 0;
     if (any) {
         *taken = table[count - 1];
-        meta_note_text(taken->note, false, words);
+        meta_note_text(taken->note, false, text);
         remove_at(count - 1, NULL);
     }
     pthread_rwlock_unlock(&lock);
