@@ -3,15 +3,18 @@
  *  The library's start and end, and the check that every call stands between the two. */
 #include "core.h"
 
+/* Protects the transitions between the states; never held while callbacks may run. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static bool ending; /* a thread is in meta_finalize() */
 
 /* The state of each room in a device, and what rooms add to those below them. */
 static const meta_device_part parts[] = {
-    {meta_memory_open, meta_memory_close},
+    {meta_pool_open, meta_pool_close},
     {meta_kernels_open, meta_kernels_close},
     {NULL, meta_workspace_close},
     {NULL, meta_exact_close},
     {meta_record_open, meta_record_close},
+    {NULL, NULL},
 };
 static const meta_memory_hooks memory_hooks = {
     .guard_bytes = meta_check_guard,
@@ -24,9 +27,10 @@ static const meta_memory_hooks memory_hooks = {
 
 static meta_err start(void)
 {
+    if (ending) return meta_fail(META_ERR_STATE, "the library is being finalised");
     if (meta_started()) return meta_fail(META_ERR_STATE, "the library is started already");
-    meta_device_parts(parts, sizeof parts / sizeof *parts);
-    meta_memory_hooks_set(&memory_hooks);
+    meta_device_parts = parts;
+    meta_buffer_hooks = &memory_hooks;
     META_TRY(meta_env_read());
     META_TRY(meta_threads_read());
     META_TRY(meta_check_read());
@@ -52,13 +56,15 @@ meta_err meta_finalize(void)
 {
     meta_err error;
     const meta_hooks *comm;
-    META_ENTER();
-    /* Without the lock: libmeta_comm takes its own first when it starts or ends libmeta. */
-    if ((comm = meta_hooks_get())) comm->finalize();
-    meta_hooks_set(NULL);
     pthread_mutex_lock(&lock);
     error = meta_enter(__func__);
-    if (error != META_OK) return pthread_mutex_unlock(&lock), error;
+    if (error == META_OK && ending)
+        error = meta_fail(META_ERR_STATE, "the library is being finalised already");
+    if (error == META_OK) ending = true;
+    pthread_mutex_unlock(&lock);
+    META_TRY(error);
+    if ((comm = meta_hooks_get())) comm->finalize();
+    meta_hooks_set(NULL);
     error = meta_devices_finish();
     if (error == META_OK) error = meta_check_all();
     meta_progress();
@@ -70,9 +76,11 @@ meta_err meta_finalize(void)
     meta_backends_close();
     meta_registry_forget();
     meta_job_forget();
+    pthread_mutex_lock(&lock);
     meta_started_set(false);
-    meta_log_open();
+    ending = false;
     pthread_mutex_unlock(&lock);
+    meta_log_open();
     return error;
 }
 

@@ -4,6 +4,7 @@
  *  callbacks. The back end "late" (tests/plugins/late.c) delays its work as long as it may. */
 /* TEST: backends=all,late timeout=120 labels=core smoke=yes */
 /* TEST: backends=all,late timeout=120 labels=core with=CHECK=1 */
+#include "internal.h"
 #include "test.h"
 
 #include <pthread.h>
@@ -476,6 +477,47 @@ static void events_do_not_outlive_the_library(void)
     CHECK_INT(complete, -5);
 }
 
+static meta_err init_error, finalize_error;
+
+static void end_the_library(void *user, meta_err status)
+{
+    count_call(user, status);
+    init_error = meta_init();
+    finalize_error = meta_finalize();
+}
+
+static void a_callback_of_meta_finalize_cannot_end_or_start_the_library(void)
+{
+    calls c = {0};
+    meta_event event;
+    queue_fill(1, &event);
+    CHECK_OK(meta_event_then(event, end_the_library, &c));
+    CHECK_OK(meta_free(p));
+    CHECK_OK(meta_free(q));
+    CHECK_OK(meta_finalize());
+    CHECK_INT(c.count, 1);
+    CHECK_INT(init_error, META_ERR_STATE);
+    CHECK_INT(finalize_error, META_ERR_STATE);
+    CHECK_ERR(meta_finalize(), META_ERR_INIT);
+    CHECK_OK(meta_init());
+    make_buffers();
+}
+
+/* As libmeta_comm makes events, which it then completes. */
+static void waiting_for_a_message_that_nobody_completes_is_an_error(void)
+{
+    meta_event event;
+    int complete = -5;
+    CHECK_OK(meta_core_table.event_new(&event));
+    CHECK_OK(meta_event_test(event, &complete));
+    CHECK_INT(complete, 0);
+    CHECK_ERR_NAMES(meta_event_wait(event), META_ERR_STATE, "libmeta_comm");
+    CHECK_ERR(meta_event_waitall(1, &event), META_ERR_STATE);
+    meta_core_table.event_complete(event, META_OK, NULL);
+    CHECK_OK(meta_event_wait(event));
+    CHECK_OK(meta_event_free(&event));
+}
+
 TEST_MAIN_WITH(&setting, PROMISE(without_an_event_a_call_is_complete_on_return),
                PROMISE(untracked_work_is_complete_after_flush),
                PROMISE(a_blocking_call_completes_the_work_before_it),
@@ -494,4 +536,6 @@ TEST_MAIN_WITH(&setting, PROMISE(without_an_event_a_call_is_complete_on_return),
                PROMISE(waitall_waits_for_all_and_returns_the_first_error),
                PROMISE(an_operations_error_is_its_events),
                PROMISE(the_first_of_several_errors_is_returned),
-               PROMISE(untracked_works_error_is_flushs), PROMISE(events_do_not_outlive_the_library))
+               PROMISE(untracked_works_error_is_flushs), PROMISE(events_do_not_outlive_the_library),
+               PROMISE(a_callback_of_meta_finalize_cannot_end_or_start_the_library),
+               PROMISE(waiting_for_a_message_that_nobody_completes_is_an_error))

@@ -3,6 +3,7 @@
  *  Many application threads at once, each on its own buffers and events, on one device and on two.
  */
 /* TEST: backends=all,late timeout=120 labels=core */
+#include "internal.h"
 #include "test.h"
 
 #include <pthread.h>
@@ -265,8 +266,149 @@ static void many_threads_may_wait_for_one_event(void)
     CHECK_OK(meta_free(p));
 }
 
+/* ------------------------------------------------------------------ shared state of the library */
+
+enum { ADDERS = 96, SUMS = 2, CELLS = 1 << 20 };
+
+typedef struct adder {
+    pthread_t thread;
+    const double *cells;
+    meta_err error;
+    double sum;
+} adder;
+
+static pthread_barrier_t all_adders;
+
+static void *add_exactly(void *argument)
+{
+    adder *a = argument;
+    const meta_box line = {1, {CELLS}, {0}, {CELLS}};
+    pthread_barrier_wait(&all_adders);
+    for (int k = 0; k < SUMS && a->error == META_OK; ++k)
+        a->error = meta_reduce(&a->sum, a->cells, &line, META_SUM, META_F64, NULL);
+    return NULL;
+}
+
+/* More threads on each device than it queues reproducible sums of at once. */
+static void reproducible_sums_of_many_threads_on_two_devices_end(void)
+{
+    static adder adders[ADDERS];
+    const double one = 1;
+    double *cells[2] = {NULL, NULL};
+    /* A brief run is one under oclgrind, which can run one kernel at a time only. */
+    if (test_count(50, 50) < 50) return;
+    for (int k = 0; k < 2; ++k) {
+        CHECK_OK(meta_set_acc(0, k ? other_mode : own_mode));
+        if (!CHECK_OK(meta_alloc((void **)&cells[k], CELLS * sizeof *cells[k]))) return;
+        CHECK_OK(meta_fill(cells[k], CELLS, &one, META_F64, NULL));
+    }
+    CHECK_OK(meta_set_acc(own_index, own_mode));
+    CHECK_OK(meta_set_reproducible(1));
+    pthread_barrier_init(&all_adders, NULL, ADDERS);
+    for (int k = 0; k < ADDERS; ++k) {
+        adders[k] = (adder){.cells = cells[k % 2]};
+        if (pthread_create(&adders[k].thread, NULL, add_exactly, &adders[k]) != 0) abort();
+    }
+    for (int k = 0; k < ADDERS; ++k) {
+        pthread_join(adders[k].thread, NULL);
+        CHECK_OK(adders[k].error);
+        CHECK_NEAR(adders[k].sum, CELLS, 0);
+    }
+    pthread_barrier_destroy(&all_adders);
+    CHECK_OK(meta_set_reproducible(0));
+    for (int k = 0; k < 2; ++k) CHECK_OK(meta_free(cells[k]));
+}
+
+static double host_results[512];
+static atomic_bool wrapping;
+
+/* The first thread wraps and unwraps the memory of the others' results. */
+static void *reduce_into_wrapped(void *argument)
+{
+    worker *w = argument;
+    const meta_box line = {1, {64}, {0}, {64}};
+    const double one = 1;
+    double *cells = NULL;
+    void *wrapped;
+    if (w->number == 0) {
+        for (int k = 0; k < w->rounds && !*w->fault; ++k) {
+            WORKS(w, meta_wrap(&wrapped, host_results, sizeof host_results, META_NATIVE_HOST));
+            WORKS(w, meta_unwrap(wrapped));
+        }
+        wrapping = false;
+        return NULL;
+    }
+    WORKS(w, meta_alloc((void **)&cells, 64 * sizeof *cells));
+    WORKS(w, meta_fill(cells, 64, &one, META_F64, NULL));
+    while (wrapping && !*w->fault)
+        WORKS(w, meta_reduce(&host_results[w->number], cells, &line, META_SUM, META_F64, NULL));
+    WORKS(w, meta_free(cells));
+    return NULL;
+}
+
+static void a_result_may_lie_where_another_thread_wraps_and_unwraps(void)
+{
+    if (own_mode != META_OPENMP) return; /* elsewhere wrapped memory is no host memory */
+    wrapping = true;
+    run_workers(reduce_into_wrapped, (int)test_count(20000, 200000), false);
+}
+
+static void *record_and_gather(void *argument)
+{
+    worker *w = argument;
+    const meta_box line = {1, {MOST}, {0}, {MOST}};
+    meta_profile_share share = {0};
+    const double one = 1;
+    double *cells = NULL, sum;
+    WORKS(w, meta_alloc((void **)&cells, sizeof w->in));
+    WORKS(w, meta_fill(cells, MOST, &one, META_F64, NULL));
+    WORKS(w, meta_reduce(&sum, cells, &line, META_SUM, META_F64, NULL));
+    WORKS(w, meta_core_table.profile_share(&share));
+    HOLDS(w, share.count > 0);
+    free(share.rows);
+    WORKS(w, meta_free(cells));
+    return NULL;
+}
+
+static void threads_may_gather_a_profile_at_once(void)
+{
+    CHECK_OK(meta_timers_init());
+    run_workers(record_and_gather, 1, false);
+    CHECK_OK(meta_timers_finalize());
+}
+
+/* Even threads say which process this is, odd ones ask. */
+static void *know_the_job(void *argument)
+{
+    worker *w = argument;
+    for (int k = 0; k < w->rounds; ++k) {
+        meta_profile_share share = {0};
+        if (w->number % 2 == 0) {
+            WORKS(w, meta_set_job(k % 4, 4, 0, 1));
+            continue;
+        }
+        WORKS(w, meta_core_table.profile_share(&share));
+        HOLDS(w, share.rank >= 0 && share.rank < 4);
+        free(share.rows);
+    }
+    return NULL;
+}
+
+static void the_job_may_be_set_while_other_threads_read_it(void)
+{
+    CHECK_OK(meta_finalize());
+    CHECK_OK(meta_init());
+    run_workers(know_the_job, 100, false);
+    CHECK_OK(meta_finalize());
+    CHECK_OK(meta_init());
+}
+
 TEST_MAIN_WITH(&setting, PROMISE(threads_compute_on_buffers_of_their_own),
                PROMISE(threads_compute_on_two_devices),
                PROMISE(each_thread_has_a_device_of_its_own_choice),
                PROMISE(each_thread_has_a_message_of_its_own),
-               PROMISE(many_threads_may_wait_for_one_event))
+               PROMISE(many_threads_may_wait_for_one_event),
+               PROMISE(reproducible_sums_of_many_threads_on_two_devices_end),
+               PROMISE(a_result_may_lie_where_another_thread_wraps_and_unwraps),
+               PROMISE(threads_may_gather_a_profile_at_once),
+               PROMISE(the_job_may_be_set_while_other_threads_read_it))

@@ -212,7 +212,7 @@ static meta_err remember(const watched *w)
 
 static const char *words_of(const watched *w, char words[META_NOTE_ROOM])
 {
-    return meta_registry_words(w->of.memory.address, words);
+    return meta_registry_note(w->of.memory.address, words);
 }
 
 /* A result among what is read or written has the value of whoever comes last. */

@@ -18,14 +18,7 @@ static pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER;
 static _Thread_local meta_device *chosen;
 static _Thread_local unsigned chosen_in_life;
 
-static const meta_device_part *parts;
-static int part_count;
-
-void meta_device_parts(const meta_device_part *list, int count)
-{
-    parts = list;
-    part_count = count;
-}
+const meta_device_part *meta_device_parts;
 
 meta_device *meta_device_new(meta_backend *backend, int index)
 {
@@ -41,8 +34,10 @@ meta_device *meta_device_new(meta_backend *backend, int index)
 static void close_now(meta_device *device)
 {
     const meta_ops *ops = &device->backend->ops;
-    for (int k = part_count - 1; k >= 0; --k)
-        if (parts[k].close) parts[k].close(device);
+    const meta_device_part *part = meta_device_parts;
+    while (part->open || part->close) ++part;
+    while (part-- > meta_device_parts)
+        if (part->close) part->close(device);
     for (int k = META_QUEUE_COUNT - 1; k >= 0; --k)
         if (device->queue[k]) ops->queue_destroy(device->queue[k]), device->queue[k] = NULL;
     ops->close(device->plugin);
@@ -78,8 +73,8 @@ static meta_err open_now(meta_device *device, const meta_state *state)
     META_TRY(ops->open(device->index, state, &device->plugin));
     meta_err error = ops->queue_create(device->plugin, META_QUEUE_COMPUTE, &queue);
     if (error == META_OK) device->queue[META_QUEUE_COMPUTE] = queue;
-    for (int k = 0; k < part_count && error == META_OK; ++k)
-        if (parts[k].open) error = parts[k].open(device);
+    for (const meta_device_part *p = meta_device_parts; p->open || p->close; ++p)
+        if (error == META_OK && p->open) error = p->open(device);
     if (error == META_OK) error = list_open(device);
     if (error != META_OK) return close_now(device), error;
     device->open = true;

@@ -45,7 +45,7 @@ void meta_backends_close(void);
 struct meta_device {
     meta_backend *backend;
     int index;
-    pthread_mutex_t lock; /**< opening, queues */
+    pthread_mutex_t lock; /**< opening, queues, staging */
     _Atomic bool open;
     meta_plugin_device *plugin;
     meta_plugin_queue *_Atomic queue[META_QUEUE_COUNT]; /**< created on first use */
@@ -53,7 +53,8 @@ struct meta_device {
     _Atomic uint64_t allocated, peak, buffers; /**< see meta_mem_desc */
     /* The state that upper rooms keep for each device; see meta_device_part. */
     struct meta_pool *pool;
-    struct meta_staging *staging;
+    struct meta_staging *staging; /**< free blocks, with the lock */
+    uint64_t staging_kept;        /**< bytes in them */
     struct meta_device_kernels *kernels;
     struct meta_workspace *workspaces;
     void *exact; /**< host memory for exact sums; NULL until there was one */
@@ -65,8 +66,8 @@ typedef struct meta_device_part {
     meta_err (*open)(meta_device *device);
     void (*close)(meta_device *device); /**< also called where this or an earlier open() failed */
 } meta_device_part;
-/** Set the list before any device is opened; it must stay valid. */
-void meta_device_parts(const meta_device_part *parts, int count);
+/** Ends with an empty part. Set before any device is opened. */
+extern const meta_device_part *meta_device_parts;
 meta_err meta_device_find(int index, meta_mode mode, meta_device **device);
 meta_err meta_device_open(meta_device *device, const meta_state *state);
 meta_err meta_device_current(meta_device **device);

@@ -127,19 +127,20 @@ meta_err meta_face_reach(const meta_face *face, const char *name, int64_t *low, 
 
 /* ------------------------------------------------------------------ operands */
 
-/* What the buffer behind an address is called, to stand behind the mention of it. */
-#define WORDS(address) meta_registry_words(address, (char[META_NOTE_ROOM]){0})
+/* The label and origin of the buffer at an address, to follow its mention in a message. */
+#define NOTE(address) meta_registry_note(address, (char[META_NOTE_ROOM]){0})
 
-/* Live memory at @p ptr, aligned, with the elements @p low … @p high of @p bytes each. */
-static meta_err resolve_reach(const void *ptr, int64_t low, int64_t high, size_t bytes,
-                              const char *name, meta_span *span)
+/* The elements @p low … @p high of @p bytes each, counted from the beginning of @p span, are
+ * aligned and inside the buffer. */
+static meta_err check_reach(const meta_span *span, int64_t low, int64_t high, size_t bytes,
+                            const char *name)
 {
-    META_TRY(meta_span_at(ptr, name, span));
+    const void *ptr = span->address;
     if ((uintptr_t)ptr % bytes != 0)
         return meta_fail(META_ERR_ALIGNMENT,
                          "argument '%s' (%p)%s is not a multiple of the element "
                          "size, %zu bytes",
-                         name, ptr, WORDS(ptr), bytes);
+                         name, ptr, NOTE(ptr), bytes);
     /* Back ends count elements from the buffer's beginning, where a wrapped array may begin
      * anywhere. */
     if (span->before % bytes != 0)
@@ -148,17 +149,25 @@ static meta_err resolve_reach(const void *ptr, int64_t low, int64_t high, size_t
             "argument '%s' (%p) lies %" PRIu64 " bytes from the "
             "beginning of its buffer%s, which is not a multiple of the element size, %zu "
             "bytes",
-            name, ptr, span->before, WORDS(ptr), bytes);
+            name, ptr, span->before, NOTE(ptr), bytes);
     if (low < 0 && 0 - (uint64_t)low > span->before / bytes)
         return meta_fail(META_ERR_BOUNDS,
                          "argument '%s': element %" PRId64 " lies before the "
                          "buffer%s, which begins %" PRIu64 " bytes earlier",
-                         name, low, WORDS(ptr), span->before);
+                         name, low, NOTE(ptr), span->before);
     if (high >= 0 && (uint64_t)high >= span->room / bytes)
         return meta_fail(META_ERR_BOUNDS,
                          "argument '%s': element %" PRId64 " lies behind the buffer%s, "
                          "which has room for %" PRIu64 " from this address",
-                         name, high, WORDS(ptr), span->room / bytes);
+                         name, high, NOTE(ptr), span->room / bytes);
+    return META_OK;
+}
+
+static meta_err check_count(int64_t count, meta_type type, const char *name, size_t *bytes)
+{
+    META_TRY(meta_type_check(type, bytes));
+    if (count < 0)
+        return meta_fail(META_ERR_ARGUMENT, "argument '%s': a count of %" PRId64, name, count);
     return META_OK;
 }
 
@@ -166,10 +175,9 @@ meta_err meta_resolve(const void *ptr, int64_t count, meta_type type, const char
                       meta_span *span)
 {
     size_t bytes = 1;
-    META_TRY(meta_type_check(type, &bytes));
-    if (count < 0)
-        return meta_fail(META_ERR_ARGUMENT, "argument '%s': a count of %" PRId64, name, count);
-    return resolve_reach(ptr, 0, count - 1, bytes, name, span);
+    META_TRY(check_count(count, type, name, &bytes));
+    META_TRY(meta_span_at(ptr, name, span));
+    return check_reach(span, 0, count - 1, bytes, name);
 }
 
 meta_err meta_resolve_face(const void *ptr, const meta_face *face, meta_type type, const char *name,
@@ -179,9 +187,9 @@ meta_err meta_resolve_face(const void *ptr, const meta_face *face, meta_type typ
     int64_t count, low, high;
     META_TRY(meta_type_check(type, &bytes));
     META_TRY(meta_face_count(face, "face", &count));
-    if (count == 0) return meta_span_at(ptr, name, span);
-    META_TRY(meta_face_reach(face, "face", &low, &high));
-    return resolve_reach(ptr, low, high, bytes, name, span);
+    if (count > 0) META_TRY(meta_face_reach(face, "face", &low, &high));
+    META_TRY(meta_span_at(ptr, name, span));
+    return count > 0 ? check_reach(span, low, high, bytes, name) : META_OK;
 }
 
 meta_err meta_resolve_box(const void *ptr, const meta_box *box, meta_type type, const char *name,
@@ -196,12 +204,12 @@ meta_err meta_resolve_box(const void *ptr, const meta_box *box, meta_type type, 
 meta_err meta_resolve_any(const void *ptr, int64_t count, meta_type type, const char *name,
                           int *is_device, meta_span *span)
 {
-    meta_allocation a;
     size_t bytes = 1;
-    META_TRY(meta_type_check(type, &bytes));
-    *is_device = ptr && meta_registry_find(ptr, &a) && a.kind != META_MEMORY_HOST;
-    if (*is_device) return meta_resolve(ptr, count, type, name, span);
-    META_TRY(meta_host_range(ptr, (uint64_t)count * bytes, name));
+    uint64_t total;
+    META_TRY(check_count(count, type, name, &bytes));
+    if (__builtin_mul_overflow((uint64_t)count, bytes, &total)) total = UINT64_MAX;
+    META_TRY(meta_span_or_host(ptr, total, name, is_device, span));
+    if (*is_device) return check_reach(span, 0, count - 1, bytes, name);
     if ((uintptr_t)ptr % bytes != 0)
         return meta_fail(META_ERR_ALIGNMENT,
                          "argument '%s' (%p) is not a multiple of the element "
@@ -217,8 +225,8 @@ meta_err meta_same_device(const meta_span *a, const char *name_a, const meta_spa
     return meta_fail(META_ERR_WRONG_DEVICE,
                      "argument '%s'%s is on %s:%d and '%s'%s on %s:%d: copy one "
                      "through the host first",
-                     name_a, WORDS(a->address), a->device->backend->name, a->device->index, name_b,
-                     WORDS(b->address), b->device->backend->name, b->device->index);
+                     name_a, NOTE(a->address), a->device->backend->name, a->device->index, name_b,
+                     NOTE(b->address), b->device->backend->name, b->device->index);
 }
 
 meta_err meta_no_overlap(const meta_span *a, int64_t low_a, int64_t high_a, const char *name_a,
@@ -231,7 +239,7 @@ meta_err meta_no_overlap(const meta_span *a, int64_t low_a, int64_t high_a, cons
     const char *last_b = b->address + high_b * (int64_t)bytes;
     if (last_a < first_b || last_b < first_a) return META_OK;
     return meta_fail(META_ERR_OVERLAP, "arguments '%s'%s and '%s'%s overlap", name_a,
-                     WORDS(a->address), name_b, WORDS(b->address));
+                     NOTE(a->address), name_b, NOTE(b->address));
 }
 
 meta_err meta_no_overlap_face(const meta_span *packed, int64_t count, const meta_span *buf,

@@ -1,42 +1,39 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file leak.c
- *  What was never freed when the library ends: named by label and place, those of one label and
- *  place together. */
+ *  Buffers that were never freed, reported when the library ends: one line for all of the same
+ * label and origin. */
 #include "memory/memory.h"
 
 #include <string.h>
 
 enum { NAMED = 32 };
 
-/* Buffers of one kind, device, label and place. */
+/* Buffers of the same kind, device, label and origin. */
 typedef struct leak {
     meta_allocation first;
-    char words[META_NOTE_ROOM];
+    char note[META_NOTE_ROOM];
     uint64_t count, bytes;
 } leak;
 
-static bool alike(const leak *l, const meta_allocation *a, const char *words)
+/* Count @p a with those like it; false where the list is full. */
+static bool add(leak *list, int *named, const meta_allocation *a, const char *note)
 {
-    return l->first.kind == a->kind && l->first.device == a->device && strcmp(l->words, words) == 0;
-}
-
-/* Count @p a to those like it; false where no more can be told apart. */
-static bool add(leak *list, int *named, const meta_allocation *a, const char *words)
-{
-    int k = 0;
-    while (k < *named && !alike(&list[k], a, words)) ++k;
-    if (k == NAMED) return false;
-    if (k == *named) {
-        list[k] = (leak){.first = *a};
-        memcpy(list[k].words, words, strlen(words) + 1);
+    leak *l = list;
+    while (l < list + *named &&
+           (l->first.kind != a->kind || l->first.device != a->device || strcmp(l->note, note) != 0))
+        ++l;
+    if (l == list + NAMED) return false;
+    if (l == list + *named) {
         ++*named;
+        *l = (leak){.first = *a};
+        memcpy(l->note, note, strlen(note) + 1);
     }
-    ++list[k].count;
-    list[k].bytes += a->memory.bytes;
+    ++l->count;
+    l->bytes += a->memory.bytes;
     return true;
 }
 
-static void say(const leak *l)
+static void report(const leak *l)
 {
     static const char *const ended_by[] = {"meta_free", "meta_unwrap", "meta_host_free"};
     const meta_device *device = l->first.device;
@@ -46,27 +43,27 @@ static void say(const leak *l)
                  "meta_finalize: a buffer of %llu bytes at %p on %s:%d%s was never freed: give it "
                  "to %s()",
                  (unsigned long long)l->bytes, l->first.memory.address, device->backend->name,
-                 device->index, l->words, end);
+                 device->index, l->note, end);
     else
         meta_log(META_LOG_WARN,
                  "meta_finalize: %llu buffers of %llu bytes together on %s:%d%s were never freed: "
                  "give them to %s()",
                  (unsigned long long)l->count, (unsigned long long)l->bytes, device->backend->name,
-                 device->index, l->words, end);
+                 device->index, l->note, end);
 }
 
 void meta_leaks_release(void)
 {
-    static leak list[NAMED]; /* under life.c's lock */
+    static leak list[NAMED]; /* too large for a stack; meta_finalize() runs once at a time */
     meta_allocation left;
-    char words[META_NOTE_ROOM];
+    char note[META_NOTE_ROOM];
     uint64_t others = 0, bytes = 0;
     int named = 0;
-    while (meta_registry_drain(&left, words)) {
-        if (!add(list, &named, &left, words)) ++others, bytes += left.memory.bytes;
+    while (meta_registry_drain(&left, note)) {
+        if (!add(list, &named, &left, note)) ++others, bytes += left.memory.bytes;
         meta_release_allocation(&left);
     }
-    for (int k = 0; k < named; ++k) say(&list[k]);
+    for (int k = 0; k < named; ++k) report(&list[k]);
     if (others)
         meta_log(META_LOG_WARN,
                  "meta_finalize: %llu more buffers of %llu bytes together were never freed",

@@ -5,34 +5,7 @@
 
 #include <inttypes.h>
 
-static const meta_memory_hooks *hooks;
-
-void meta_memory_hooks_set(const meta_memory_hooks *table)
-{
-    hooks = table;
-}
-
-meta_err meta_memory_verify(void)
-{
-    return hooks->verify();
-}
-
-bool meta_memory_reclaim(void)
-{
-    return hooks->reclaim();
-}
-
-meta_err meta_memory_open(meta_device *device)
-{
-    META_TRY(meta_pool_open(device));
-    return meta_staging_open(device);
-}
-
-void meta_memory_close(meta_device *device)
-{
-    meta_staging_close(device);
-    meta_pool_close(device);
-}
+const meta_memory_hooks *meta_buffer_hooks;
 
 /* ------------------------------------------------------------------ accounting */
 
@@ -74,7 +47,7 @@ void meta_release_allocation(const meta_allocation *a)
 /* Releases the memory where registering it fails. */
 static meta_err register_memory(const meta_allocation *a, const meta_site *made)
 {
-    meta_err error = meta_checked() ? hooks->made(a) : META_OK;
+    meta_err error = meta_checked() ? meta_buffer_hooks->made(a) : META_OK;
     if (error == META_OK) error = meta_registry_add(a, made);
     if (error == META_OK) count_in(a);
     else release(a);
@@ -96,7 +69,8 @@ static meta_err allocate(meta_allocation *a, size_t bytes)
 static meta_err new_buffer(meta_memory_kind kind, meta_device *device, size_t bytes,
                            const meta_site *made, void **ptr)
 {
-    meta_allocation a = {.kind = kind, .device = device, .guard = hooks->guard_bytes(bytes)};
+    meta_allocation a = {
+        .kind = kind, .device = device, .guard = meta_buffer_hooks->guard_bytes(bytes)};
     meta_err error = allocate(&a, bytes + 2 * a.guard);
     if (error == META_ERR_NO_MEMORY && a.guard > 0) a.guard = 0, error = allocate(&a, bytes);
     META_TRY(error);
@@ -126,9 +100,9 @@ static meta_err give_back(void *ptr, meta_memory_kind kind, const meta_site *gon
 {
     meta_allocation taken;
     META_TRY(meta_registry_take(ptr, kind, "ptr", gone, &taken));
-    hooks->freed(taken.memory.address, taken.memory.bytes);
+    meta_buffer_hooks->freed(taken.memory.address, taken.memory.bytes);
     const meta_err error = meta_device_finish(taken.device);
-    const meta_err found = meta_checked() ? hooks->gone(&taken) : META_OK;
+    const meta_err found = meta_checked() ? meta_buffer_hooks->gone(&taken) : META_OK;
     count_out(&taken);
     if (!meta_checked() || kind != META_MEMORY_DEVICE) release(&taken);
     return error != META_OK ? error : found;

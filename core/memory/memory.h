@@ -7,37 +7,29 @@
 #include "device/device.h"
 #include "memory/span.h"
 
-/* note.c: what people call a buffer, and where it came and went */
-/** Where in a program a call stands. */
+/* note.c: the label of a buffer and where it was allocated and freed */
+/** A call in the program. */
 typedef struct meta_site {
-    char file[48]; /**< the end of its path; empty where only the caller is known */
+    char file[48]; /**< the end of its path; empty: only the caller is known */
     int line;
-    const void *caller; /**< the address that the call returns to */
+    const void *caller; /**< the return address */
 } meta_site;
 typedef struct meta_note {
     char label[META_LABEL_BYTES];
     bool wrapped;
     meta_site made, gone;
-    struct meta_note *next; /**< of those that are not in use */
+    struct meta_note *next; /**< in the free list */
 } meta_note;
-/** What meta_here() said for the call at hand, and where that returns to: with META_CHECK=1 in the
- *  program, otherwise in whatever called, which may be the Fortran binding. */
+/** The site that meta_here() set for this call, and the return address: with META_CHECK=1 that into the
+ *  program, otherwise into the direct caller, which may be the Fortran binding. */
 void meta_site_take(meta_site *site, const void *caller);
 #define META_SITE_TAKE(site) meta_site_take(site, __builtin_return_address(0))
-/** NULL: none. */
+/** Truncated to whole UTF-8 characters, control characters replaced; NULL: empty. */
 void meta_label_copy(char to[META_LABEL_BYTES], const char *label);
 enum { META_NOTE_ROOM = 352 };
-/** ` ("density", allocated at solver.c:41)`, to stand behind the mention of a buffer, or nothing;
- * with where it was @p freed. @return words */
-const char *meta_note_text(const meta_note *note, bool freed, char words[META_NOTE_ROOM]);
-
-/** The last part of a path, which says most. */
-const char *meta_file_name(const char *path);
-
-/* caller.c */
-/** The program's call that led to this one, outside libmeta's own shared libraries, or @p caller
- * where that cannot be told. It unwinds the stack, which takes microseconds. */
-const void *meta_caller_outside(const void *caller);
+/** ` ("density", allocated at solver.c:41)`, to follow the mention of a buffer, or nothing; with
+ *  @p freed also where it was freed. @return text */
+const char *meta_note_text(const meta_note *note, bool freed, char text[META_NOTE_ROOM]);
 
 /* registry.c */
 typedef struct meta_block meta_block;
@@ -51,34 +43,36 @@ typedef struct meta_allocation {
     meta_block *block; /**< the memory of a META_MEMORY_DEVICE, NULL otherwise */
     meta_note *note;   /**< the registry's own, NULL where there is none */
 } meta_allocation;
-/** @p made: where the program asked for it; NULL where it did not. */
+/** @p made: where the program allocated it; NULL for the library's own. */
 meta_err meta_registry_add(const meta_allocation *allocation, const meta_site *made);
-/** Take the buffer that begins at @p ptr and is of @p kind out; META_ERR_STATE while it is held. */
+/** Remove the buffer of @p kind that begins at @p ptr; META_ERR_STATE while it is held. */
 meta_err meta_registry_take(void *ptr, meta_memory_kind kind, const char *name,
                             const meta_site *gone, meta_allocation *taken);
-/** The note of the live buffer behind @p ptr in words, as meta_note_text(). */
-const char *meta_registry_words(const void *ptr, char words[META_NOTE_ROOM]);
+/** meta_note_text() of the live buffer that holds @p ptr. */
+const char *meta_registry_note(const void *ptr, char text[META_NOTE_ROOM]);
 /** The buffer that holds @p ptr; false where none does. */
 bool meta_registry_find(const void *ptr, meta_allocation *found);
 void meta_registry_hold(const void *ptr, int change);
 /** The label of the buffer around an address. */
 typedef struct meta_called {
     const char *first, *end;      /**< its addresses */
-    char label[META_LABEL_BYTES]; /**< empty where it has none, or there is no such buffer */
+    char label[META_LABEL_BYTES]; /**< empty: no label, or no such buffer */
 } meta_called;
 /** Whether any buffer may have a label. */
 bool meta_registry_labelled(void);
 void meta_registry_label(const void *address, meta_called *called);
-/** Call @p function for every buffer; it must not come back to the registry. */
+/** Call @p function for every buffer, with the registry's lock held. */
 void meta_registry_each(void (*function)(const meta_allocation *, void *), void *with);
-/** Take any buffer out, for the end of the library's life, with its note in words; false when there
- * is none left. */
-bool meta_registry_drain(meta_allocation *taken, char words[META_NOTE_ROOM]);
+/** Remove any buffer, with its note's text, when the library ends; false when there is none left. */
+bool meta_registry_drain(meta_allocation *taken, char text[META_NOTE_ROOM]);
 void meta_registry_forget(void);
 /** Live device memory at @p ptr: META_ERR_POINTER says what is there instead. */
 meta_err meta_span_at(const void *ptr, const char *name, meta_span *span);
 /** @p ptr may be used as host memory of @p bytes. */
 meta_err meta_host_range(const void *ptr, uint64_t bytes, const char *name);
+/** Either of the two, by a single lookup: *is_device tells which. */
+meta_err meta_span_or_host(const void *ptr, uint64_t bytes, const char *name, int *is_device,
+                           meta_span *span);
 
 /* box.c: from boxes and faces to checked operands and iteration spaces */
 meta_err meta_type_check(meta_type type, size_t *bytes);
@@ -124,13 +118,7 @@ typedef struct meta_memory_hooks {
     /** META_CHECK=1: inspect all guards, and all memory that was freed; the first error. */
     meta_err (*verify)(void);
 } meta_memory_hooks;
-/** Before the first buffer; the table must stay valid. */
-void meta_memory_hooks_set(const meta_memory_hooks *hooks);
-bool meta_memory_reclaim(void);
-meta_err meta_memory_verify(void);
-meta_err meta_memory_open(meta_device *device);
-/** Nothing of the device's memory may be in use. */
-void meta_memory_close(meta_device *device);
+extern const meta_memory_hooks *meta_buffer_hooks; /**< set before the first buffer */
 /** A buffer for the library's own use. */
 meta_err meta_scratch(meta_device *device, size_t bytes, void **ptr);
 /** A buffer for the program, which asked for it at @p made. */
@@ -144,6 +132,7 @@ void meta_release_allocation(const meta_allocation *allocation);
 /* pool.c: device memory of freed buffers, kept for new ones */
 meta_err meta_pool_read(void);
 meta_err meta_pool_open(meta_device *device);
+/** Nothing of the device's memory may be in use. */
 void meta_pool_close(meta_device *device);
 /** A block of at least @p bytes. */
 meta_err meta_pool_get(meta_device *device, uint64_t bytes, meta_block **block);
@@ -158,8 +147,6 @@ meta_err meta_device_memory(meta_device *device, uint64_t bytes, meta_memory *me
 bool meta_kept_release(void);
 
 /* staging.c */
-meta_err meta_staging_open(meta_device *device);
-void meta_staging_close(meta_device *device);
 /** A block of host memory for a message. */
 meta_err meta_staging_get(meta_device *device, size_t bytes, void **host);
 void meta_staging_put(meta_device *device, void *host);

@@ -1,25 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file note.c
- *  What people call a buffer and where in the program it came and went: its label and the places of
- *  the calls, in words for messages. */
+ *  A buffer's label and the calls of the program that allocated and freed it, as text for messages.
+ */
 #include "memory/memory.h"
 
 #include <dlfcn.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <unwind.h>
 
-static _Thread_local const char *said_file;
-static _Thread_local int said_line;
+/* Set by meta_here() for the next call of this thread. */
+static _Thread_local const char *here_file;
+static _Thread_local int here_line;
 
 meta_err meta_here(const char *file, int line)
 {
-    said_file = file;
-    said_line = line;
+    here_file = file;
+    here_line = line;
     return META_OK;
 }
 
-/* The end of a path says most. Copied: the string may be that of a module that is unloaded. */
+/* The end of a path is most specific. Copied, as the string may belong to a module that is
+ * unloaded. */
 static void copy_file(char *to, size_t room, const char *file)
 {
     const size_t length = strlen(file);
@@ -27,13 +30,57 @@ static void copy_file(char *to, size_t room, const char *file)
     memcpy(to, from, length < room ? length + 1 : room);
 }
 
+static const char *file_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+enum { DEPTH = 16 };
+
+typedef struct walk {
+    const void *found; /**< NULL until then */
+    int depth;
+} walk;
+
+static bool is_ours(const char *path)
+{
+    static const char *const ours[] = {"libmeta.so", "libmeta_comm.so", "libmeta_fortran.so"};
+    const char *name = file_name(path);
+    for (size_t k = 0; k < sizeof ours / sizeof *ours; ++k)
+        if (strncmp(name, ours[k], strlen(ours[k])) == 0) return true;
+    return false;
+}
+
+static _Unwind_Reason_Code step(struct _Unwind_Context *context, void *argument)
+{
+    walk *w = argument;
+    const uintptr_t at = _Unwind_GetIP(context);
+    Dl_info info;
+    if (at == 0 || ++w->depth > DEPTH || !dladdr((void *)(at - 1), &info) || !info.dli_fname)
+        return _URC_END_OF_STACK;
+    if (is_ours(info.dli_fname)) return _URC_NO_REASON;
+    w->found = (const void *)at;
+    return _URC_END_OF_STACK;
+}
+
+/* The program's call that led to this one, past the libraries of this project that lie between,
+ * such as the Fortran binding; @p caller where it cannot be found. Unwinding the stack takes
+ * microseconds. */
+static const void *caller_outside(const void *caller)
+{
+    walk w = {NULL, 0};
+    (void)_Unwind_Backtrace(step, &w);
+    return w.found ? w.found : caller;
+}
+
 void meta_site_take(meta_site *site, const void *caller)
 {
-    site->caller = !said_file && meta_checked() ? meta_caller_outside(caller) : caller;
-    site->line = said_line;
+    site->caller = !here_file && meta_checked() ? caller_outside(caller) : caller;
+    site->line = here_line;
     site->file[0] = '\0';
-    if (said_file) copy_file(site->file, sizeof site->file, said_file);
-    said_file = NULL;
+    if (here_file) copy_file(site->file, sizeof site->file, here_file);
+    here_file = NULL;
 }
 
 /* ------------------------------------------------------------------ labels */
@@ -58,7 +105,7 @@ void meta_label_copy(char to[META_LABEL_BYTES], const char *label)
     to[length] = '\0';
 }
 
-/* ------------------------------------------------------------------ in words */
+/* ------------------------------------------------------------------ text for messages */
 
 typedef struct text {
     char *to;
@@ -76,25 +123,18 @@ static void add(text *t, const char *format, ...)
     if (t->used >= t->room) t->used = t->room - 1;
 }
 
-const char *meta_file_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
-/* Without a file: the function where the dynamic symbols name it, and what addr2line wants. */
+/* Without a file: the function, where it is a dynamic symbol, and the address for addr2line. */
 static void add_caller(text *t, const void *caller)
 {
     Dl_info info;
-    /* A return address may be the first of the next function. */
+    /* The return address itself may already belong to the next function. */
     const char *call = (const char *)caller - 1;
     if (!dladdr(call, &info) || !info.dli_fname) {
         add(t, "%p", caller);
         return;
     }
     if (info.dli_sname) add(t, "%s() in ", info.dli_sname);
-    add(t, "%.60s+0x%zx", meta_file_name(info.dli_fname),
-        (size_t)(call - (const char *)info.dli_fbase));
+    add(t, "%.60s+0x%zx", file_name(info.dli_fname), (size_t)(call - (const char *)info.dli_fbase));
 }
 
 static void add_site(text *t, const char *verb, const meta_site *site)
@@ -105,15 +145,15 @@ static void add_site(text *t, const char *verb, const meta_site *site)
     else add_caller(t, site->caller);
 }
 
-const char *meta_note_text(const meta_note *note, bool freed, char words[META_NOTE_ROOM])
+const char *meta_note_text(const meta_note *note, bool freed, char to[META_NOTE_ROOM])
 {
     char inner[META_NOTE_ROOM - 4] = "";
     text t = {inner, sizeof inner, 0};
-    words[0] = '\0';
-    if (!note) return words;
+    to[0] = '\0';
+    if (!note) return to;
     if (note->label[0]) add(&t, "\"%s\"", note->label);
     add_site(&t, note->wrapped ? "wrapped" : "allocated", &note->made);
     if (freed) add_site(&t, note->wrapped ? "unwrapped" : "freed", &note->gone);
-    if (t.used) snprintf(words, META_NOTE_ROOM, " (%s)", inner);
-    return words;
+    if (t.used) snprintf(to, META_NOTE_ROOM, " (%s)", inner);
+    return to;
 }

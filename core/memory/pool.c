@@ -182,7 +182,7 @@ static meta_err release_kept(meta_device *device, void *context)
 
 bool meta_kept_release(void)
 {
-    bool any = meta_memory_reclaim(); /* into the pools */
+    bool any = meta_buffer_hooks->reclaim(); /* into the pools */
     meta_devices_each(release_kept, &any);
     return any;
 }
@@ -259,6 +259,7 @@ void meta_pool_leave(meta_device *device, meta_block *block)
 void meta_pool_close(meta_device *device)
 {
     if (!device->pool) return;
+    meta_staging_trim(device);
     trim(device, 0);
     pthread_mutex_destroy(&device->pool->lock);
     free(device->pool);

@@ -2,7 +2,7 @@
 /** @file registry.c
  *  Buffers are addresses: which buffer, device and offset an address belongs to.
  *
- *  A table sorted by address, searched by halving; ranges in it never overlap. */
+ *  A table of disjoint ranges, sorted by address and searched by bisection. */
 #include "memory/memory.h"
 
 #include <stdlib.h>
@@ -12,7 +12,7 @@ static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
 static meta_allocation *table;
 static size_t count, room;
 
-/* Ranges freed lately, to tell a freed address from a foreign one; the last one stands before
+/* Recently freed ranges, to distinguish a freed address from a foreign one; the latest precedes
  * freed_next. */
 enum { FREED = 1024 };
 static struct {
@@ -22,10 +22,10 @@ static struct {
 } freed[FREED];
 static size_t freed_next;
 
-/* Whether any buffer has had a label: most programs give none. */
+/* Whether any buffer has had a label; most programs set none. */
 static _Atomic bool labelled;
 
-/* A note lives as long as its buffer, and on in `freed`; then another buffer has it. */
+/* Free notes. A note lives as long as its buffer and then in `freed`. */
 static meta_note *spare;
 
 static const char *base_of(const meta_allocation *a)
@@ -65,8 +65,8 @@ static meta_allocation *touching(const void *address, uint64_t bytes)
     return NULL;
 }
 
-/* A buffer that wraps or is the native object that @p wrapped is to wrap: where addresses are not
- * the device's own, they do not show it. With the lock held. */
+/* Another buffer of the native object that @p wrapped wraps, which reserved addresses do not
+ * reveal. With the lock held. */
 static meta_allocation *sharing(const meta_allocation *wrapped)
 {
     if (wrapped->kind != META_MEMORY_WRAPPED) return NULL;
@@ -94,7 +94,7 @@ static void drop_note(meta_note *note)
     spare = note;
 }
 
-/* A buffer whose note the host has no memory for is one without a name. */
+/* NULL without memory: the buffer then has neither label nor origin. */
 static meta_note *note_of(meta_allocation *a)
 {
     if (!a->note) a->note = new_note();
@@ -102,8 +102,8 @@ static meta_note *note_of(meta_allocation *a)
     return a->note;
 }
 
-/* To stand behind the mention of a buffer. With the lock held. */
-#define WORDS(a) meta_note_text((a)->note, false, (char[META_NOTE_ROOM]){0})
+/* A buffer's label and origin, to follow its mention in a message. With the lock held. */
+#define NOTE(a) meta_note_text((a)->note, false, (char[META_NOTE_ROOM]){0})
 
 static meta_err grow(void)
 {
@@ -129,7 +129,7 @@ meta_err meta_registry_add(const meta_allocation *allocation, const meta_site *m
             META_ERR_OVERLAP, "%s%llu bytes at %p overlap the buffer of %llu bytes at %p%s",
             allocation->kind == META_MEMORY_WRAPPED ? "argument 'native': " : "",
             (unsigned long long)allocation->memory.bytes, allocation->memory.address,
-            (unsigned long long)other->memory.bytes, other->memory.address, WORDS(other));
+            (unsigned long long)other->memory.bytes, other->memory.address, NOTE(other));
     } else if ((error = grow()) == META_OK) {
         const size_t k = rank_of(allocation->memory.address);
         memmove(&table[k + 1], &table[k], (count - k) * sizeof *table);
@@ -153,11 +153,11 @@ static void remove_at(size_t k, const meta_site *gone)
     --count;
 }
 
-/* Word why @p ptr is not the address of live device memory. With the lock held. */
+/* The error for a pointer outside all live buffers. With the lock held. */
 static meta_err no_buffer(const void *ptr, const char *name)
 {
     if (!ptr) return meta_fail(META_ERR_ARGUMENT, "argument '%s' is NULL", name);
-    for (size_t step = 1; step <= FREED; ++step) { /* the last to have been there first */
+    for (size_t step = 1; step <= FREED; ++step) { /* the latest first */
         const size_t k = (freed_next + FREED - step) % FREED;
         if (freed[k].base && (uint64_t)((const char *)ptr - freed[k].base) < freed[k].bytes)
             return meta_fail(META_ERR_POINTER,
@@ -172,7 +172,7 @@ static meta_err no_buffer(const void *ptr, const char *name)
                      name, ptr);
 }
 
-/* Why the buffer of kind @p kind at @p ptr cannot be given up; NULL-safe. With the lock held. */
+/* Whether @p a (NULL: none) may be freed as a buffer of @p kind at @p ptr. With the lock held. */
 static meta_err check_take(const meta_allocation *a, const void *ptr, meta_memory_kind kind,
                            const char *name)
 {
@@ -181,17 +181,17 @@ static meta_err check_take(const meta_allocation *a, const void *ptr, meta_memor
     if (!a) return no_buffer(ptr, name);
     if (a->kind != kind)
         return meta_fail(META_ERR_POINTER, "argument '%s' (%p)%s comes from %s(): give it to %s()",
-                         name, ptr, WORDS(a), made_by[a->kind], ended_by[a->kind]);
+                         name, ptr, NOTE(a), made_by[a->kind], ended_by[a->kind]);
     if (base_of(a) != ptr)
         return meta_fail(META_ERR_POINTER,
                          "argument '%s' (%p) lies inside the buffer that begins "
                          "at %p%s: give the beginning",
-                         name, ptr, a->memory.address, WORDS(a));
+                         name, ptr, a->memory.address, NOTE(a));
     if (a->holds > 0)
         return meta_fail(META_ERR_STATE,
                          "argument '%s' (%p)%s is used by a message or a plan: wait for "
                          "its event first",
-                         name, ptr, WORDS(a));
+                         name, ptr, NOTE(a));
     return META_OK;
 }
 
@@ -227,13 +227,13 @@ void meta_registry_hold(const void *ptr, int change)
     pthread_rwlock_unlock(&lock);
 }
 
-const char *meta_registry_words(const void *ptr, char words[META_NOTE_ROOM])
+const char *meta_registry_note(const void *ptr, char text[META_NOTE_ROOM])
 {
     pthread_rwlock_rdlock(&lock);
     const meta_allocation *a = holding(ptr);
-    meta_note_text(a ? a->note : NULL, false, words);
+    meta_note_text(a ? a->note : NULL, false, text);
     pthread_rwlock_unlock(&lock);
-    return words;
+    return text;
 }
 
 bool meta_registry_labelled(void)
@@ -262,14 +262,14 @@ void meta_registry_each(void (*function)(const meta_allocation *, void *), void 
     pthread_rwlock_unlock(&lock);
 }
 
-bool meta_registry_drain(meta_allocation *taken, char words[META_NOTE_ROOM])
+bool meta_registry_drain(meta_allocation *taken, char text[META_NOTE_ROOM])
 {
     bool any;
     pthread_rwlock_wrlock(&lock);
     any = count > 0;
     if (any) {
         *taken = table[count - 1];
-        meta_note_text(taken->note, false, words);
+        meta_note_text(taken->note, false, text);
         remove_at(count - 1, NULL);
     }
     pthread_rwlock_unlock(&lock);
@@ -293,6 +293,16 @@ void meta_registry_forget(void)
     pthread_rwlock_unlock(&lock);
 }
 
+static void fill_span(const meta_allocation *a, const void *ptr, meta_span *span)
+{
+    span->device = a->device;
+    span->object = a->memory.object;
+    span->before = (uint64_t)((const char *)ptr - base_of(a));
+    span->offset = a->front + span->before;
+    span->room = a->memory.bytes - span->before;
+    span->address = (char *)(uintptr_t)ptr;
+}
+
 meta_err meta_span_at(const void *ptr, const char *name, meta_span *span)
 {
     meta_err error = META_OK;
@@ -304,14 +314,9 @@ meta_err meta_span_at(const void *ptr, const char *name, meta_span *span)
         error = meta_fail(META_ERR_POINTER,
                           "argument '%s' (%p)%s is host memory of meta_host_alloc(): a "
                           "device buffer is needed",
-                          name, ptr, WORDS(a));
+                          name, ptr, NOTE(a));
     } else {
-        span->device = a->device;
-        span->object = a->memory.object;
-        span->before = (uint64_t)((const char *)ptr - base_of(a));
-        span->offset = a->front + span->before;
-        span->room = a->memory.bytes - span->before;
-        span->address = (char *)(uintptr_t)ptr;
+        fill_span(a, ptr, span);
     }
     pthread_rwlock_unlock(&lock);
     return error;
@@ -327,7 +332,7 @@ static meta_err check_host_side(const meta_allocation *a, const void *ptr, const
                          "argument '%s' (%p): %llu bytes leave the host memory of "
                          "%llu bytes at %p%s",
                          name, ptr, (unsigned long long)(end - (const char *)ptr),
-                         (unsigned long long)a->memory.bytes, a->memory.address, WORDS(a));
+                         (unsigned long long)a->memory.bytes, a->memory.address, NOTE(a));
     /* A wrapped array is still the application's, and part of it may be wrapped. */
     if (a->kind == META_MEMORY_HOST ||
         (a->kind == META_MEMORY_WRAPPED && meta_device_is_host(a->device)))
@@ -335,23 +340,42 @@ static meta_err check_host_side(const meta_allocation *a, const void *ptr, const
     return meta_fail(META_ERR_POINTER,
                      "argument '%s' (%p) must be host memory, but lies in a "
                      "device buffer of %llu bytes at %p%s",
-                     name, ptr, (unsigned long long)a->memory.bytes, a->memory.address, WORDS(a));
+                     name, ptr, (unsigned long long)a->memory.bytes, a->memory.address, NOTE(a));
 }
 
-meta_err meta_host_range(const void *ptr, uint64_t bytes, const char *name)
+/* With the lock held. */
+static meta_err check_host_range(const void *ptr, uint64_t bytes, const char *name)
 {
-    meta_err error = META_OK;
     if (!ptr) return meta_fail(META_ERR_ARGUMENT, "argument '%s' is NULL", name);
     if (bytes > UINTPTR_MAX - (uintptr_t)ptr)
         return meta_fail(META_ERR_OVERFLOW,
                          "argument '%s' (%p): %llu bytes reach past the end of the "
                          "address space",
                          name, ptr, (unsigned long long)bytes);
-    pthread_rwlock_rdlock(&lock);
     const char *end = (const char *)ptr + bytes;
     for (const meta_allocation *a = touching(ptr, bytes);
-         a && error == META_OK && a < table + count && base_of(a) < end; ++a)
-        error = check_host_side(a, ptr, end, name);
+         a && a < table + count && base_of(a) < end; ++a)
+        META_TRY(check_host_side(a, ptr, end, name));
+    return META_OK;
+}
+
+meta_err meta_host_range(const void *ptr, uint64_t bytes, const char *name)
+{
+    pthread_rwlock_rdlock(&lock);
+    const meta_err error = check_host_range(ptr, bytes, name);
+    pthread_rwlock_unlock(&lock);
+    return error;
+}
+
+meta_err meta_span_or_host(const void *ptr, uint64_t bytes, const char *name, int *is_device,
+                           meta_span *span)
+{
+    meta_err error = META_OK;
+    pthread_rwlock_rdlock(&lock);
+    const meta_allocation *a = ptr ? holding(ptr) : NULL;
+    *is_device = a && a->kind != META_MEMORY_HOST;
+    if (*is_device) fill_span(a, ptr, span);
+    else error = check_host_range(ptr, bytes, name);
     pthread_rwlock_unlock(&lock);
     return error;
 }

@@ -11,34 +11,10 @@
 enum { SMALLEST = 4096, ALIGNMENT = 4096 };
 
 /* A block: this header in a page of its own, then its memory. */
-typedef struct block {
-    size_t bytes; /* without the header's page */
-    struct block *next;
-} block;
-
 typedef struct meta_staging {
-    pthread_mutex_t lock;
-    block *free;
-    uint64_t kept; /* bytes of free blocks */
-} meta_staging;
-
-meta_err meta_staging_open(meta_device *device)
-{
-    meta_staging *staging = calloc(1, sizeof *staging);
-    if (!staging) return meta_fail(META_ERR_NO_MEMORY, "the host has no memory for staging");
-    pthread_mutex_init(&staging->lock, NULL);
-    device->staging = staging;
-    return META_OK;
-}
-
-void meta_staging_close(meta_device *device)
-{
-    if (!device->staging) return;
-    meta_staging_trim(device);
-    pthread_mutex_destroy(&device->staging->lock);
-    free(device->staging);
-    device->staging = NULL;
-}
+    size_t bytes; /* without the header's page */
+    struct meta_staging *next;
+} block;
 
 static meta_err host_memory(meta_device *device, size_t bytes, void **host)
 {
@@ -75,18 +51,17 @@ static size_t rounded(size_t bytes)
 
 meta_err meta_staging_get(meta_device *device, size_t bytes, void **host)
 {
-    meta_staging *staging = device->staging;
     const size_t size = rounded(bytes);
     block *found = NULL;
-    pthread_mutex_lock(&staging->lock);
-    for (block **at = &staging->free; *at; at = &(*at)->next) {
+    pthread_mutex_lock(&device->lock);
+    for (block **at = &device->staging; *at; at = &(*at)->next) {
         if ((*at)->bytes != size) continue;
         found = *at;
         *at = found->next;
-        staging->kept -= size;
+        device->staging_kept -= size;
         break;
     }
-    pthread_mutex_unlock(&staging->lock);
+    pthread_mutex_unlock(&device->lock);
     if (!found) {
         void *memory;
         if (size > PTRDIFF_MAX - 2 * ALIGNMENT)
@@ -100,41 +75,33 @@ meta_err meta_staging_get(meta_device *device, size_t bytes, void **host)
     return META_OK;
 }
 
-static void release(meta_device *device, block *b)
-{
-    meta_host_memory_free(device, b, b->bytes + ALIGNMENT);
-}
-
 void meta_staging_put(meta_device *device, void *host)
 {
-    meta_staging *staging = device->staging;
-    block *b;
     if (!host) return;
-    b = (block *)(void *)((char *)host - ALIGNMENT);
-    pthread_mutex_lock(&staging->lock);
-    const bool keep = staging->kept + b->bytes <= MOST_KEPT;
+    block *b = (block *)(void *)((char *)host - ALIGNMENT);
+    pthread_mutex_lock(&device->lock);
+    const bool keep = device->staging_kept + b->bytes <= MOST_KEPT;
     if (keep) {
-        staging->kept += b->bytes;
-        b->next = staging->free;
-        staging->free = b;
+        device->staging_kept += b->bytes;
+        b->next = device->staging;
+        device->staging = b;
     }
-    pthread_mutex_unlock(&staging->lock);
-    if (!keep) release(device, b);
+    pthread_mutex_unlock(&device->lock);
+    if (!keep) meta_host_memory_free(device, b, b->bytes + ALIGNMENT);
 }
 
 bool meta_staging_trim(meta_device *device)
 {
-    meta_staging *staging = device->staging;
-    pthread_mutex_lock(&staging->lock);
-    block *list = staging->free;
-    staging->free = NULL;
-    staging->kept = 0;
-    pthread_mutex_unlock(&staging->lock);
+    pthread_mutex_lock(&device->lock);
+    block *list = device->staging;
+    device->staging = NULL;
+    device->staging_kept = 0;
+    pthread_mutex_unlock(&device->lock);
     const bool any = list != NULL;
     while (list) {
         block *b = list;
         list = b->next;
-        release(device, b);
+        meta_host_memory_free(device, b, b->bytes + ALIGNMENT);
     }
     return any;
 }

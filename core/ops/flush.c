@@ -12,7 +12,7 @@ meta_err meta_flush(void)
     const meta_hooks *comm = meta_hooks_get();
     META_ENTER();
     first = meta_devices_finish();
-    if (first == META_OK) first = meta_memory_verify();
+    if (first == META_OK) first = meta_buffer_hooks->verify();
     if (first != META_OK) message = meta_error_copy();
     if (comm) error = comm->flush();
     if (first == META_OK && error != META_OK) {

@@ -255,14 +255,15 @@ void meta_progress(void)
 }
 
 /* Let libmeta_comm complete messages, of which the event is one. */
-static meta_err progress_for(meta_event event, const char *name)
+static meta_err progress_for(const char *name)
 {
     const meta_hooks *comm = meta_hooks_get();
     int moved = 0;
     if (!comm)
         return meta_fail(META_ERR_STATE,
-                         "argument '%s' {%u, %u} is a message's, and communication has ended", name,
-                         event.slot, event.generation);
+                         "argument '%s' waits for a message, but libmeta_comm has ended or was never "
+                         "started",
+                         name);
     META_TRY(comm->allowed());
     comm->progress(&moved);
     if (!moved) sched_yield();
@@ -282,7 +283,7 @@ static meta_err wait_for(meta_event event, const char *name)
         const bool external = s->external;
         const meta_pending pending = s->pending;
         pthread_mutex_unlock(&lock);
-        error = external ? progress_for(event, name) : meta_pending_wait(&pending);
+        error = external ? progress_for(name) : meta_pending_wait(&pending);
         pthread_mutex_lock(&lock);
         if (!external && !s->complete) complete(s, error, error ? meta_error_copy() : NULL);
     }
