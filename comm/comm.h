@@ -13,40 +13,34 @@
 #include "internal.h"
 #include "meta_comm.h"
 
-/** Return early with an error. */
-#define COMM_TRY(expression)                                                                       \
-    do {                                                                                           \
-        const meta_err error_ = (expression);                                                      \
-        if (error_ != META_OK) return error_;                                                      \
-    } while (0)
 /** Return early if an MPI function fails: COMM_MPI(MPI_Isend, (buf, …)). */
-#define COMM_MPI(function, arguments) COMM_TRY(comm_mpi(function arguments, #function))
+#define COMM_MPI(function, arguments) META_TRY(comm_mpi(function arguments, #function))
 
 static const meta_core *const core = &meta_core_table;
 
 enum { COMM_TEXT = 1024, COMM_MAX_TAG = 32767 };
 
 /** This process in its job. */
-typedef struct comm_job {
+typedef struct comm_process {
     bool attached;
     bool own_core;        /**< meta_init() was ours */
     MPI_Comm messages;    /**< the duplicate for point-to-point messages */
     MPI_Comm collectives; /**< and the one for collective operations */
     int rank, size, node_rank, node_size;
     int thread_level;
-    pthread_t thread;  /**< the one that attached */
-    size_t chunk;      /**< most payload bytes of one MPI message; the same on every rank */
-    double timeout;    /**< seconds that meta_comm_finalize() waits for messages */
-    double patience;   /**< seconds without any answer after which a peer is given up; 0: never */
-    bool lost;         /**< one was: what needs all ranks is left undone */
-    size_t pipeline;   /**< bytes of the pieces of a staged message; 0: measured */
-    bool shared;       /**< ranks of a node exchange through shared memory */
+    pthread_t thread;        /**< the one that attached */
+    size_t chunk;            /**< most payload bytes of one MPI message; the same on every rank */
+    double finalize_timeout; /**< seconds that meta_comm_finalize() waits for messages */
+    double peer_timeout; /**< seconds without any answer after which a peer is given up; 0: never */
+    bool lost;           /**< one was: what needs all ranks is left undone */
+    size_t pipeline;     /**< bytes of the pieces of a staged message; 0: measured */
+    bool shared;         /**< ranks of a node exchange through shared memory */
     bool direct;       /**< MPI takes GPU memory, of whatever rank has any: comm_gpu_mpi_takes() */
     bool wants_thread; /**< META_PROGRESS: a thread of the library's own advances messages */
     bool crowded;      /**< there are more ranks on the node than cores */
     int profiled;      /**< META_PROFILE: what all ranks record, META_PROFILE_SUMMARY or _TRACE */
-} comm_job;
-extern comm_job job;
+} comm_process;
+extern comm_process comm_job;
 
 /* init.c */
 /** Begin a public function: attached, on a thread that may call MPI, and with the lock taken. */
@@ -96,13 +90,13 @@ meta_err comm_launcher_check(void);
 meta_err comm_node_find(MPI_Comm among, int *node_rank, int *node_size, int *threads);
 
 /* settings.c */
-/** The META_* variables, into `job`. */
+/** The META_* variables, into comm_job. */
 meta_err comm_settings_read(void);
 
 /* gpu_mpi.c: META_GPU_MPI */
 meta_err comm_gpu_mpi_read(void);
 /** Find out whether MPI takes this rank's device memory, and decide with all ranks, into
- *  `job.direct`. After the device was chosen; collective over job.messages. */
+ *  `comm_job.direct`. After the device was chosen; collective over comm_job.messages. */
 meta_err comm_gpu_mpi_settle(void);
 /** Whether MPI is given memory of @p device: it is the one that was tried. */
 bool comm_gpu_mpi_takes(const meta_device *device);
@@ -337,23 +331,25 @@ void comm_wait_while(bool (*busy)(const void *), const void *what, double deadli
  * "while a halo plan is made"; @p peer is a rank, or MPI_ANY_SOURCE where all of them take part.
  *  @return META_ERR_PEER after META_TIMEOUT seconds: the request is still MPI's then */
 meta_err comm_request_wait(MPI_Request *request, const char *phase, int peer, int tag);
-/** The same for a collective operation, of which it is enough that it is complete: where MPI failed to
- *  say so, *own is that error, and META_OK is returned. */
+/** The same for a collective operation, of which it is enough that it is complete: where MPI failed
+ * to say so, *own is that error, and META_OK is returned. */
 meta_err comm_collective_wait(MPI_Request *request, const char *phase, meta_err *own);
-/** Begin a barrier. Where MPI fails it is tried once more, because the others wait for it: the error
- *  of the first time is returned, and *request is MPI_REQUEST_NULL only if the second failed too. */
+/** Begin a barrier. Where MPI fails it is tried once more, because the others wait for it: the
+ * error of the first time is returned, and *request is MPI_REQUEST_NULL only if the second failed
+ * too. */
 meta_err comm_barrier(MPI_Comm among, MPI_Request *request);
 /** Advance until every rank of @p among is here: after it, blocking collective calls of MPI keep no
  *  rank waiting for a message that another one has posted but not given to MPI yet. Collective.
  *  @return META_ERR_PEER where they do not come; after another error they have met all the same */
 meta_err comm_meet(MPI_Comm among);
 /** End @p request without waiting for the peer longer than a moment; @p cancel: a receive, which is
- * cancelled. false: MPI has it still, the handle was freed, and so its memory must be left to MPI. */
+ * cancelled. false: MPI has it still, the handle was freed, and so its memory must be left to MPI.
+ */
 bool comm_request_give_up(MPI_Request *request, bool cancel);
 /** Take a message that has come, for which there is no memory. */
 void comm_consume(MPI_Comm among, int source, int tag);
-/** Take in a message from @p source, or MPI_ANY_SOURCE, that nobody will receive; @p found: there was
- *  one, of which *status tells. @return META_ERR_PEER where it does not come whole in time */
+/** Take in a message from @p source, or MPI_ANY_SOURCE, that nobody will receive; @p found: there
+ * was one, of which *status tells. @return META_ERR_PEER where it does not come whole in time */
 meta_err comm_take_in(MPI_Comm among, int source, bool *found, MPI_Status *status);
 
 /* watch.c: peers that do not answer */
@@ -371,7 +367,7 @@ meta_err comm_background_take(void);
 void comm_hooks_set(void);
 
 /* profile.c */
-/** Settle with all ranks what is recorded. Collective over job.collectives. */
+/** Settle with all ranks what is recorded. Collective over comm_job.collectives. */
 meta_err comm_profile_begin(void);
 /** Print the summary that META_PROFILE asks for. Collective. */
 meta_err comm_profile_end(void);
@@ -390,7 +386,8 @@ void comm_record_told(comm_message *m);
 /* profile_trace.c */
 bool comm_traced(void);
 uint64_t comm_trace_number(const comm_message *m);
-/** Compare the ranks' clocks, and in the end write the trace. Collective over job.collectives. */
+/** Compare the ranks' clocks, and in the end write the trace. Collective over comm_job.collectives.
+ */
 meta_err comm_trace_begin(void);
 meta_err comm_trace_end(void);
 

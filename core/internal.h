@@ -11,6 +11,15 @@
 
 #define META_CORE_VERSION 5
 
+#ifndef META_TRY
+/** Return early with an error. */
+#define META_TRY(expression)                           \
+    do {                                               \
+        const meta_err error_ = (expression);          \
+        if (error_ != META_OK) return error_;          \
+    } while (0)
+#endif
+
 typedef struct meta_device meta_device; /* an open device, the core's own */
 
 /** A checked operand: live memory of one device. */

@@ -48,12 +48,12 @@ static meta_err decide(MPI_Comm among, verdict *v, meta_err *own)
         v->rank = rank;
         COMM_MPI(MPI_Iallreduce, (&v->rank, &v->lowest, 1, MPI_INT, MPI_MIN, among, &request));
     }
-    COMM_TRY(comm_collective_wait(&request, phase, own));
+    META_TRY(comm_collective_wait(&request, phase, own));
     if (v->lowest == INT_MAX) return META_OK;
     const int bytes = (int)(sizeof *v - offsetof(verdict, code));
     if (failed(v, MPI_Ibcast(&v->code, bytes, MPI_BYTE, v->lowest, among, &request), "MPI_Ibcast"))
         COMM_MPI(MPI_Ibcast, (&v->code, bytes, MPI_BYTE, v->lowest, among, &request));
-    COMM_TRY(comm_collective_wait(&request, phase, own));
+    META_TRY(comm_collective_wait(&request, phase, own));
     snprintf(text, sizeof text, "rank %d: %.*s", v->lowest, (int)(sizeof text - 24), v->text);
     return core->fail_as((meta_err)v->code, text);
 }

@@ -22,7 +22,7 @@ static int share_of(const meta_cores *mine, const meta_cores *all, int ranks)
             if (together.bits[k] & all[r].bits[k]) disjoint = false;
             together.bits[k] |= all[r].bits[k];
         }
-    job.crowded = count_of(&together) < ranks;
+    comm_job.crowded = count_of(&together) < ranks;
     const int share = disjoint ? count_of(mine) : count_of(&together) / ranks;
     return share > 0 ? share : 1;
 }

@@ -8,7 +8,8 @@ static pthread_cond_t awake = PTHREAD_COND_INITIALIZER;
 
 bool comm_thread_may_call(void)
 {
-    return job.thread_level >= MPI_THREAD_SERIALIZED || pthread_equal(job.thread, pthread_self());
+    return comm_job.thread_level >= MPI_THREAD_SERIALIZED ||
+           pthread_equal(comm_job.thread, pthread_self());
 }
 
 meta_err comm_thread_allowed(void)
@@ -19,7 +20,7 @@ meta_err comm_thread_allowed(void)
         "MPI was initialised with %s, so messages are for the thread that "
         "called meta_comm_init() or meta_comm_attach() alone: call from that thread, or "
         "initialise MPI with MPI_THREAD_SERIALIZED or MPI_THREAD_MULTIPLE",
-        job.thread_level == MPI_THREAD_SINGLE ? "MPI_THREAD_SINGLE" : "MPI_THREAD_FUNNELED");
+        comm_job.thread_level == MPI_THREAD_SINGLE ? "MPI_THREAD_SINGLE" : "MPI_THREAD_FUNNELED");
 }
 
 void comm_lock(void)

@@ -89,18 +89,18 @@ static meta_err compare(int mine, int most, int *least, int *greatest, meta_err 
 {
     static int given[2], taken[2]; /* MPI may write to them after a call that failed */
     MPI_Request request;
-    const double patience = job.patience;
+    const double patience = comm_job.peer_timeout;
     given[0] = mine;
     given[1] = most - mine;
-    *own = comm_mpi(MPI_Iallreduce(given, taken, 2, MPI_INT, MPI_MIN, job.messages, &request),
+    *own = comm_mpi(MPI_Iallreduce(given, taken, 2, MPI_INT, MPI_MIN, comm_job.messages, &request),
                     "MPI_Iallreduce");
     if (*own != META_OK)
-        COMM_MPI(MPI_Iallreduce, (given, taken, 2, MPI_INT, MPI_MIN, job.messages, &request));
-    if (patience > 0) job.patience += HELPER_SECONDS;
+        COMM_MPI(MPI_Iallreduce, (given, taken, 2, MPI_INT, MPI_MIN, comm_job.messages, &request));
+    if (patience > 0) comm_job.peer_timeout += HELPER_SECONDS;
     const meta_err error =
         comm_collective_wait(&request, "while ranks try whether MPI takes GPU memory", own);
-    job.patience = patience;
-    COMM_TRY(error);
+    comm_job.peer_timeout = patience;
+    META_TRY(error);
     *least = taken[0];
     *greatest = most - taken[1];
     return META_OK;
@@ -115,8 +115,8 @@ static void report(verdict mine, verdict all, const char *text)
                               ? "it goes by way of the host"
                               : "it goes by way of the host, as on "
                                 "another rank it must";
-    core->log(META_LOG_INFO, "GPU memory and MPI on rank %d, META_GPU_MPI=%s: %s; %s", job.rank,
-              words[asked], text, outcome);
+    core->log(META_LOG_INFO, "GPU memory and MPI on rank %d, META_GPU_MPI=%s: %s; %s",
+              comm_job.rank, words[asked], text, outcome);
 }
 
 static meta_err decide(void)
@@ -125,8 +125,8 @@ static meta_err decide(void)
     int worst, best;
     meta_err own;
     const verdict mine = judge(text, sizeof text);
-    COMM_TRY(compare((int)mine, ABSTAINED, &worst, &best, &own));
-    job.direct = worst == TAKEN;
+    META_TRY(compare((int)mine, ABSTAINED, &worst, &best, &own));
+    comm_job.direct = worst == TAKEN;
     report(mine, (verdict)worst, text);
     /* An explicit request never falls back. */
     if (asked != ALWAYS || worst != REFUSED || mine != REFUSED) return own;
@@ -138,8 +138,8 @@ meta_err comm_gpu_mpi_settle(void)
 {
     int lowest, highest;
     meta_err own;
-    job.direct = false;
-    COMM_TRY(compare((int)asked, ALWAYS, &lowest, &highest, &own));
+    comm_job.direct = false;
+    META_TRY(compare((int)asked, ALWAYS, &lowest, &highest, &own));
     if (lowest != highest)
         return core->fail(META_ERR_MISMATCH,
                           "META_GPU_MPI is %s on one rank and %s on another: set it alike on all",
@@ -151,13 +151,13 @@ meta_err comm_gpu_mpi_settle(void)
         return own == META_OK ? error : core->fail_as(own, text);
     }
     core->log(META_LOG_INFO, "GPU memory and MPI on rank %d, META_GPU_MPI=off: not tried",
-              job.rank);
+              comm_job.rank);
     return own;
 }
 
 bool comm_gpu_mpi_takes(const meta_device *device)
 {
     meta_device_desc desc = META_DEVICE_DESC_INIT;
-    return job.direct && core->device_info(device, &desc) == META_OK && can_be_tried(&desc) &&
+    return comm_job.direct && core->device_info(device, &desc) == META_OK && can_be_tried(&desc) &&
            strcmp(desc.backend, tried.backend) == 0 && desc.index == tried.index;
 }

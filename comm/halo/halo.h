@@ -49,7 +49,7 @@ typedef struct halo_link {
     size_t send_chunk, recv_chunk; /**< bytes of one MPI message */
     int first_call, calls;         /**< of what is done with what is received */
     int segment;                   /**< the last one with bytes for this direction */
-    bool sealed; /**< messages from and to there are accompanied by a checksum: halo_seal.c */
+    bool sealed;       /**< messages from and to there are accompanied by a checksum: halo_seal.c */
     int world;         /**< in a trace: the peer's rank in the job, negative where it has none, */
     uint64_t together; /**< and which of the plans it is that the two ranks share */
     size_t peer_at, peer_slot; /**< of the peer's window: where its message lies, a slot's bytes */
@@ -217,8 +217,8 @@ void halo_traffic_received(meta_path path, uint64_t messages, uint64_t bytes);
 /** Write them to the log, and begin anew. */
 void halo_traffic_report(void);
 
-/* profile.c: an exchange begins, the messages of a segment (-1: all) are about to be given away, one
- * has come, and the caller is told */
+/* profile.c: an exchange begins, the messages of a segment (-1: all) are about to be given away,
+ * one has come, and the caller is told */
 void halo_record_begin(halo_plan *p);
 void halo_record_sent(const halo_plan *p, int segment);
 void halo_record_arrived(const halo_plan *p, int way);

@@ -107,7 +107,7 @@ static bool reducing(comm_message *m)
 /* How many elements go into one MPI call. */
 static int64_t part_of(const comm_message *m)
 {
-    return (int64_t)(job.chunk / (m->bytes / (size_t)m->count));
+    return (int64_t)(comm_job.chunk / (m->bytes / (size_t)m->count));
 }
 
 void comm_reduce_parts(comm_message *m, int first)
@@ -122,7 +122,7 @@ void comm_reduce_parts(comm_message *m, int first)
         const size_t offset = (size_t)at * element;
         const int code = MPI_Iallreduce(MPI_IN_PLACE, (char *)m->target + offset, (int)count,
                                         datatype_of(m->op, m->type), operation_of(m->op, m->type),
-                                        job.collectives, &m->requests[requests]);
+                                        comm_job.collectives, &m->requests[requests]);
         if (code == MPI_SUCCESS) m->request_count = ++requests;
         else comm_message_fail(m, comm_mpi(code, "MPI_Iallreduce"));
     }
@@ -149,7 +149,7 @@ static bool downloading(comm_message *m)
 
 static meta_err check(int64_t count, meta_op op, meta_type type, size_t *element)
 {
-    COMM_TRY(core->check_type(type, element));
+    META_TRY(core->check_type(type, element));
     if (type >= META_I16)
         return core->fail(META_ERR_TYPE,
                           "argument 'type' is %s, which is moved but not computed with",
@@ -179,11 +179,11 @@ static meta_err load(comm_message *m, void *recv, const void *send, const meta_s
     meta_device *device = m->from_device ? from->device : m->sink.device;
     size_t exact = 0;
     int64_t requests = (m->count + part - 1) / part;
-    COMM_TRY(comm_exact_needs(m, &exact, &requests));
-    COMM_TRY(comm_message_requests(m, (size_t)requests));
-    if (!staged && exact > 0) COMM_TRY(core->current_device(&device));
+    META_TRY(comm_exact_needs(m, &exact, &requests));
+    META_TRY(comm_message_requests(m, (size_t)requests));
+    if (!staged && exact > 0) META_TRY(core->current_device(&device));
     if (staged || exact > 0)
-        COMM_TRY(comm_message_staging(m, device, exact + (staged ? m->bytes : 0)));
+        META_TRY(comm_message_staging(m, device, exact + (staged ? m->bytes : 0)));
     comm_exact_pin(m, send, recv);
     m->source = m->from_device ? m->wire_data + exact : send;
     m->target = m->to_device ? m->wire_data + exact : recv;
@@ -200,15 +200,15 @@ static meta_err allreduce(void *recv, const void *send, int64_t count, meta_op o
     meta_span from, to;
     size_t element;
     int from_device, to_device;
-    COMM_TRY(check(count, op, type, &element));
-    COMM_TRY(core->resolve_any(recv, count, type, "recv", &to_device, &to));
-    COMM_TRY(core->resolve_any(send, count, type, "send", &from_device, &from));
-    COMM_TRY(check_apart(recv, send, (size_t)count * element));
+    META_TRY(check(count, op, type, &element));
+    META_TRY(core->resolve_any(recv, count, type, "recv", &to_device, &to));
+    META_TRY(core->resolve_any(send, count, type, "send", &from_device, &from));
+    META_TRY(check_apart(recv, send, (size_t)count * element));
     if (count == 0) {
         if (done && done != META_ASYNC) *done = (meta_event)META_EVENT_NULL;
         return META_OK;
     }
-    COMM_TRY(comm_message_new(&m, COMM_REDUCE, job.rank, 0, done));
+    META_TRY(comm_message_new(&m, COMM_REDUCE, comm_job.rank, 0, done));
     m->type = type;
     m->op = op;
     m->count = count;
@@ -225,6 +225,6 @@ static meta_err allreduce(void *recv, const void *send, int64_t count, meta_op o
 meta_err meta_allreduce(void *recv, const void *send, int64_t count, meta_op op, meta_type type,
                         meta_event *done)
 {
-    COMM_TRY(comm_enter(__func__));
+    META_TRY(comm_enter(__func__));
     return comm_leave(allreduce(recv, send, count, op, type, done));
 }

@@ -28,7 +28,7 @@ static size_t element_bytes(const comm_message *m)
 
 meta_err comm_exact_needs(comm_message *m, size_t *bytes, int64_t *requests)
 {
-    const int64_t part = (int64_t)(job.chunk / LIMBS_BYTES);
+    const int64_t part = (int64_t)(comm_job.chunk / LIMBS_BYTES);
     m->voted = m->op == META_SUM && (m->type == META_F64 || m->type == META_F32);
     if (!m->voted) return META_OK;
     m->exact = core->reproducible() != 0;
@@ -91,13 +91,13 @@ static void fill(comm_message *m)
 
 static void give_limbs(comm_message *m)
 {
-    const int64_t part = (int64_t)(job.chunk / LIMBS_BYTES);
+    const int64_t part = (int64_t)(comm_job.chunk / LIMBS_BYTES);
     int requests = 0;
     for (int64_t at = 0; at < m->count && m->status == META_OK; at += part) {
         const int64_t count = m->count - at < part ? m->count - at : part;
         const int code =
             MPI_Iallreduce(MPI_IN_PLACE, limbs_of(m, at), (int)count * META_EXACT_WORDS,
-                           MPI_INT64_T, MPI_SUM, job.collectives, &m->requests[requests]);
+                           MPI_INT64_T, MPI_SUM, comm_job.collectives, &m->requests[requests]);
         if (code == MPI_SUCCESS) m->request_count = ++requests;
         else comm_message_fail(m, comm_mpi(code, "MPI_Iallreduce"));
     }
@@ -108,7 +108,7 @@ static meta_err disagree(const comm_message *m)
     return core->fail(META_ERR_MISMATCH,
                       "reproducible sums are on in %d of %d ranks, in this one they are %s: give "
                       "every rank the same META_REPRODUCIBLE and the same meta_set_reproducible()",
-                      m->votes, job.size, m->exact ? "on" : "off");
+                      m->votes, comm_job.size, m->exact ? "on" : "off");
 }
 
 static bool joined(comm_message *m)
@@ -133,7 +133,7 @@ static bool voting(comm_message *m)
     if (!comm_message_retired(m)) return false;
     if (m->status != META_OK) return comm_message_end(m);
     read_votes(m);
-    if (m->votes != 0 && m->votes != job.size) {
+    if (m->votes != 0 && m->votes != comm_job.size) {
         if (m->exact && !m->small) comm_reduce_parts(m, 0);
         m->step = joined;
     } else if (m->exact) {
@@ -165,9 +165,9 @@ bool comm_exact_step(comm_message *m)
         carry_vote(m);
         code = MPI_Iallreduce(MPI_IN_PLACE, m->carried, (int)m->count + 1,
                               m->type == META_F64 ? MPI_DOUBLE : MPI_FLOAT, MPI_SUM,
-                              job.collectives, &m->requests[0]);
+                              comm_job.collectives, &m->requests[0]);
     } else {
-        code = MPI_Iallreduce(&m->vote, &m->votes, 1, MPI_INT, MPI_SUM, job.collectives,
+        code = MPI_Iallreduce(&m->vote, &m->votes, 1, MPI_INT, MPI_SUM, comm_job.collectives,
                               &m->requests[0]);
     }
     if (code == MPI_SUCCESS) m->request_count = 1;

@@ -55,7 +55,7 @@ meta_err comm_message_requests(comm_message *m, size_t count)
 meta_err comm_message_staging(comm_message *m, meta_device *device, size_t bytes)
 {
     void *data;
-    COMM_TRY(core->staging(device, bytes, &data));
+    META_TRY(core->staging(device, bytes, &data));
     m->wire_data = data;
     m->wire_device = device;
     return META_OK;
@@ -249,7 +249,8 @@ size_t comm_messages_count(comm_kind kind)
 {
     size_t count = 0;
     for (const comm_message *m = first; m; m = m->next)
-        if (m->step && m->kind == kind && !(kind == COMM_SEND && m->peer == job.rank && m->told))
+        if (m->step && m->kind == kind &&
+            !(kind == COMM_SEND && m->peer == comm_job.rank && m->told))
             ++count;
     return count;
 }
@@ -286,7 +287,7 @@ void comm_messages_abandon(comm_kind kind)
 
 static bool waits_for_others(const comm_message *m)
 {
-    return m->step && !(m->kind == COMM_SEND && m->peer == job.rank);
+    return m->step && !(m->kind == COMM_SEND && m->peer == comm_job.rank);
 }
 
 static void describe(const comm_message *m, char *text, size_t room)
@@ -324,7 +325,7 @@ void comm_messages_give_up(double waited)
     char text[COMM_TEXT / 2];
     for (comm_message *m = first; m; m = m->next) {
         if (!waits_for_others(m)) continue;
-        job.lost = true;
+        comm_job.lost = true;
         describe(m, text, sizeof text);
         abandon(m, core->fail(META_ERR_PEER, "%s, for %.3g s (META_TIMEOUT)", text, waited));
     }

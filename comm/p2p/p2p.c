@@ -13,7 +13,7 @@ static meta_err check(int peer, const char *name, int64_t count, meta_type type,
 {
     size_t bytes;
     *nobody = peer == MPI_PROC_NULL;
-    COMM_TRY(core->check_type(type, &bytes));
+    META_TRY(core->check_type(type, &bytes));
     if (tag < 0 || tag > COMM_MAX_TAG)
         return core->fail(META_ERR_ARGUMENT, "argument 'tag' is %d: give 0 to %d", tag,
                           COMM_MAX_TAG);
@@ -22,10 +22,10 @@ static meta_err check(int peer, const char *name, int64_t count, meta_type type,
     if (peer == MPI_ANY_SOURCE)
         return core->fail(META_ERR_ARGUMENT, "argument '%s' is MPI_ANY_SOURCE: name the rank",
                           name);
-    if (peer < 0 || peer >= job.size)
+    if (peer < 0 || peer >= comm_job.size)
         return core->fail(META_ERR_ARGUMENT,
                           "argument '%s' is %d: ranks are 0 to %d, or MPI_PROC_NULL", name, peer,
-                          job.size - 1);
+                          comm_job.size - 1);
     return META_OK;
 }
 
@@ -41,8 +41,8 @@ static meta_err begin(comm_message **made, comm_kind kind, int peer, int tag,
 {
     comm_message *m;
     size_t bytes;
-    COMM_TRY(core->check_type(type, &bytes));
-    COMM_TRY(comm_message_new(&m, kind, peer, tag, done));
+    META_TRY(core->check_type(type, &bytes));
+    META_TRY(comm_message_new(&m, kind, peer, tag, done));
     m->packed = *packed;
     m->type = type;
     m->count = count;
@@ -74,14 +74,14 @@ static meta_err face_call(meta_call *call, meta_kernel_id kernel, const meta_fac
 {
     meta_span to_buf;
     int64_t elements = 1;
-    COMM_TRY(core->resolve_face(buf, face, type, "buf", &to_buf));
-    if (kernel == META_KERNEL_UNPACK) COMM_TRY(check_strides(face));
+    META_TRY(core->resolve_face(buf, face, type, "buf", &to_buf));
+    if (kernel == META_KERNEL_UNPACK) META_TRY(check_strides(face));
     for (int k = 0; k < face->count; ++k)
         elements = face->size[k] > 0 ? elements * face->size[k] : 0;
-    COMM_TRY(core->resolve(packed, elements, type, "packed", to_packed));
-    COMM_TRY(core->same_device(&to_buf, "buf", to_packed, "packed"));
-    if (elements > 0) COMM_TRY(core->no_overlap(to_packed, elements, &to_buf, face, type));
-    COMM_TRY(core->face_call(call, kernel, to_packed, &to_buf, face, type, empty));
+    META_TRY(core->resolve(packed, elements, type, "packed", to_packed));
+    META_TRY(core->same_device(&to_buf, "buf", to_packed, "packed"));
+    if (elements > 0) META_TRY(core->no_overlap(to_packed, elements, &to_buf, face, type));
+    META_TRY(core->face_call(call, kernel, to_packed, &to_buf, face, type, empty));
     *count = elements;
     return META_OK;
 }
@@ -94,7 +94,7 @@ static meta_err post_send(int dst, const meta_span *packed, int64_t count, meta_
     comm_message *m;
     meta_err error = META_OK;
     comm_plans_settle(packed->device);
-    COMM_TRY(begin(&m, COMM_SEND, dst, tag, packed, count, type, done));
+    META_TRY(begin(&m, COMM_SEND, dst, tag, packed, count, type, done));
     if (pack) error = core->launch(packed->device, META_QUEUE_COMPUTE, pack, 1, &m->pending[1]);
     /* What is queued after a call that does not wait may write to `packed`. */
     m->hasty = done;
@@ -107,9 +107,9 @@ static meta_err packed_send(int dst, const void *packed, int64_t count, meta_typ
 {
     meta_span span;
     bool nobody;
-    COMM_TRY(check(dst, "dst", count, type, tag, &nobody));
+    META_TRY(check(dst, "dst", count, type, tag, &nobody));
     if (nobody) return nothing(done);
-    COMM_TRY(core->resolve(packed, count, type, "packed", &span));
+    META_TRY(core->resolve(packed, count, type, "packed", &span));
     return post_send(dst, &span, count, type, tag, NULL, done);
 }
 
@@ -121,9 +121,9 @@ static meta_err pack_send(int dst, const meta_face *face, const void *buf, void 
     int64_t count;
     bool nobody;
     int empty;
-    COMM_TRY(check(dst, "dst", 0, type, tag, &nobody));
+    META_TRY(check(dst, "dst", 0, type, tag, &nobody));
     if (nobody) return nothing(done);
-    COMM_TRY(face_call(&call, META_KERNEL_PACK, face, buf, packed, type, &span, &count, &empty));
+    META_TRY(face_call(&call, META_KERNEL_PACK, face, buf, packed, type, &span, &count, &empty));
     return post_send(dst, &span, count, type, tag, empty ? NULL : &call, done);
 }
 
@@ -135,10 +135,10 @@ static meta_err packed_recv(int src, void *packed, int64_t count, meta_type type
     comm_message *m;
     meta_span span;
     bool nobody;
-    COMM_TRY(check(src, "src", count, type, tag, &nobody));
+    META_TRY(check(src, "src", count, type, tag, &nobody));
     if (nobody) return nothing(done);
-    COMM_TRY(core->resolve(packed, count, type, "packed", &span));
-    COMM_TRY(begin(&m, COMM_RECV, src, tag, &span, count, type, done));
+    META_TRY(core->resolve(packed, count, type, "packed", &span));
+    META_TRY(begin(&m, COMM_RECV, src, tag, &span, count, type, done));
     return comm_message_post(m, done);
 }
 
@@ -151,10 +151,10 @@ static meta_err recv_unpack(int src, const meta_face *face, void *buf, void *pac
     int64_t count;
     bool nobody;
     int empty;
-    COMM_TRY(check(src, "src", 0, type, tag, &nobody));
+    META_TRY(check(src, "src", 0, type, tag, &nobody));
     if (nobody) return nothing(done);
-    COMM_TRY(face_call(&call, META_KERNEL_UNPACK, face, buf, packed, type, &span, &count, &empty));
-    COMM_TRY(begin(&m, COMM_RECV, src, tag, &span, count, type, done));
+    META_TRY(face_call(&call, META_KERNEL_UNPACK, face, buf, packed, type, &span, &count, &empty));
+    META_TRY(begin(&m, COMM_RECV, src, tag, &span, count, type, done));
     comm_message_hold(m, buf);
     m->unpacks = !empty;
     if (!empty) m->unpack = call;
@@ -166,27 +166,27 @@ static meta_err recv_unpack(int src, const meta_face *face, void *buf, void *pac
 meta_err meta_packed_send(int dst, const void *packed, int64_t count, meta_type type, int tag,
                           meta_event *done)
 {
-    COMM_TRY(comm_enter(__func__));
+    META_TRY(comm_enter(__func__));
     return comm_leave(packed_send(dst, packed, count, type, tag, done));
 }
 
 meta_err meta_packed_recv(int src, void *packed, int64_t count, meta_type type, int tag,
                           meta_event *done)
 {
-    COMM_TRY(comm_enter(__func__));
+    META_TRY(comm_enter(__func__));
     return comm_leave(packed_recv(src, packed, count, type, tag, done));
 }
 
 meta_err meta_pack_send(int dst, const meta_face *face, const void *buf, void *packed,
                         meta_type type, int tag, meta_event *done)
 {
-    COMM_TRY(comm_enter(__func__));
+    META_TRY(comm_enter(__func__));
     return comm_leave(pack_send(dst, face, buf, packed, type, tag, done));
 }
 
 meta_err meta_recv_unpack(int src, const meta_face *face, void *buf, void *packed, meta_type type,
                           int tag, meta_event *done)
 {
-    COMM_TRY(comm_enter(__func__));
+    META_TRY(comm_enter(__func__));
     return comm_leave(recv_unpack(src, face, buf, packed, type, tag, done));
 }

@@ -54,7 +54,7 @@ comm_part *comm_part_begin(comm_message *m, size_t k)
 meta_err comm_part_staging(comm_part *p, meta_device *device, size_t bytes)
 {
     void *data;
-    COMM_TRY(core->staging(device, bytes, &data));
+    META_TRY(core->staging(device, bytes, &data));
     p->wire = COMM_WIRE_STAGING;
     p->data = data;
     p->bytes = bytes;

@@ -128,9 +128,9 @@ static bool consume_next(comm_message *m)
 {
     int found = 0;
     if (m->issued > m->retired) return false;
-    const int code = MPI_Iprobe(m->peer, m->tag, job.messages, &found, MPI_STATUS_IGNORE);
+    const int code = MPI_Iprobe(m->peer, m->tag, comm_job.messages, &found, MPI_STATUS_IGNORE);
     if (code == MPI_SUCCESS && !found) return false;
-    if (found) comm_consume(job.messages, m->peer, m->tag);
+    if (found) comm_consume(comm_job.messages, m->peer, m->tag);
     ++m->issued;
     return true;
 }
@@ -154,8 +154,8 @@ static bool issue(comm_message *m)
         if (!take_in_place(m, p, bytes) && !make_room(m, p, bytes))
             return consume_next(m) || m->issued > before;
         const bool failed = m->status != META_OK;
-        const int code =
-            MPI_Irecv(p->data, (int)p->bytes, MPI_BYTE, m->peer, m->tag, job.messages, &p->request);
+        const int code = MPI_Irecv(p->data, (int)p->bytes, MPI_BYTE, m->peer, m->tag,
+                                   comm_job.messages, &p->request);
         if (code == MPI_SUCCESS || failed) ++m->issued;
         if (code == MPI_SUCCESS) continue;
         p->request = MPI_REQUEST_NULL;
@@ -251,11 +251,11 @@ static bool take_first(comm_message *m, size_t bytes)
     p->data = (char *)&m->header;
     p->bytes = bytes;
     if (bytes > HEADER && !make_room(m, p, bytes))
-        return comm_consume(job.messages, m->peer, m->tag), false;
+        return comm_consume(comm_job.messages, m->peer, m->tag), false;
     m->issued = 1;
     for (int k = 0; k < ATTEMPTS; ++k) {
-        const int code =
-            MPI_Irecv(p->data, (int)p->bytes, MPI_BYTE, m->peer, m->tag, job.messages, &p->request);
+        const int code = MPI_Irecv(p->data, (int)p->bytes, MPI_BYTE, m->peer, m->tag,
+                                   comm_job.messages, &p->request);
         if (code == MPI_SUCCESS) return true;
         p->request = MPI_REQUEST_NULL;
         comm_message_fail(m, comm_mpi(code, "MPI_Irecv"));
@@ -268,7 +268,7 @@ static bool find(comm_message *m)
     MPI_Status status;
     int found = 0, bytes, code = MPI_ERR_OTHER;
     for (int k = 0; k < ATTEMPTS && code != MPI_SUCCESS; ++k) {
-        code = MPI_Iprobe(m->peer, m->tag, job.messages, &found, &status);
+        code = MPI_Iprobe(m->peer, m->tag, comm_job.messages, &found, &status);
         if (code != MPI_SUCCESS) comm_message_fail(m, comm_mpi(code, "MPI_Iprobe"));
     }
     if (code != MPI_SUCCESS) return comm_message_end(m);
@@ -338,5 +338,5 @@ static bool begin_from_self(comm_message *m)
 bool comm_recv_step(comm_message *m)
 {
     if (!m->turn) return false;
-    return m->peer == job.rank ? begin_from_self(m) : find(m);
+    return m->peer == comm_job.rank ? begin_from_self(m) : find(m);
 }

@@ -21,7 +21,7 @@ static meta_err load_part(comm_message *m)
                  payload = comm_part_payload(m, k);
     const meta_span from = comm_span_part(&m->packed, k * m->chunk);
     comm_part *p = comm_part_begin(m, k);
-    COMM_TRY(comm_part_staging(p, from.device, head + payload));
+    META_TRY(comm_part_staging(p, from.device, head + payload));
     ++m->loaded;
     if (head > 0) memcpy(p->data, &m->header, HEADER);
     if (payload == 0) return META_OK;
@@ -34,7 +34,8 @@ static meta_err load_part(comm_message *m)
 static size_t chunk_of(const comm_message *m)
 {
     size_t wish = comm_chunk_for(m->packed.device, m->bytes);
-    if (wish > 0 && wish < LEAST_FROM_HOST && job.pipeline == 0 && core->is_host(m->packed.device))
+    if (wish > 0 && wish < LEAST_FROM_HOST && comm_job.pipeline == 0 &&
+        core->is_host(m->packed.device))
         wish = LEAST_FROM_HOST;
     return comm_chunk_fit(m->bytes, wish);
 }
@@ -67,9 +68,9 @@ static meta_err add_up(comm_message *m)
 meta_err comm_send_load(comm_message *m)
 {
     const size_t chunk = chunk_of(m);
-    if (core->checked()) COMM_TRY(add_up(m));
-    COMM_TRY(comm_parts_cut(m, chunk, SIZE_MAX));
-    m->header.chunk = m->parts == 1 ? job.chunk : chunk;
+    if (core->checked()) META_TRY(add_up(m));
+    META_TRY(comm_parts_cut(m, chunk, SIZE_MAX));
+    m->header.chunk = m->parts == 1 ? comm_job.chunk : chunk;
     m->header.seal = comm_checksum(COMM_CHECKSUM_START, &m->header, offsetof(comm_header, seal));
     return load_part(m);
 }
@@ -94,7 +95,8 @@ static bool fetch(comm_message *m)
 
 static void give(comm_message *m, const void *data, size_t bytes, MPI_Request *request)
 {
-    const int code = MPI_Isend(data, (int)bytes, MPI_BYTE, m->peer, m->tag, job.messages, request);
+    const int code =
+        MPI_Isend(data, (int)bytes, MPI_BYTE, m->peer, m->tag, comm_job.messages, request);
     if (code == MPI_SUCCESS) return;
     *request = MPI_REQUEST_NULL;
     comm_message_fail(m, comm_mpi(code, "MPI_Isend"));
@@ -174,7 +176,7 @@ static bool conclude_self(comm_message *m)
 /* Once round per call, so that many messages advance together. */
 bool comm_send_step(comm_message *m)
 {
-    const bool self = m->peer == job.rank;
+    const bool self = m->peer == comm_job.rank;
     bool moved = false, more;
     do {
         moved |= fetch(m);

@@ -44,7 +44,7 @@ void comm_back_off(unsigned idle)
     enum { SPINS = 200, YIELDS = 2000 };
     const struct timespec nap = {.tv_nsec = 50000};
     /* With a core for each rank the neighbour is not kept from computing. */
-    if (idle < SPINS && !job.crowded) return;
+    if (idle < SPINS && !comm_job.crowded) return;
     if (idle < YIELDS) sched_yield();
     else nanosleep(&nap, NULL);
 }
@@ -78,7 +78,7 @@ void comm_wait(const bool *complete)
 static void progress(int *moved)
 {
     if (!comm_thread_may_call() || !comm_trylock()) return;
-    if (job.attached && comm_progress()) *moved = 1;
+    if (comm_job.attached && comm_progress()) *moved = 1;
     comm_unlock();
 }
 
@@ -100,7 +100,7 @@ static bool anything_left(const void *unused)
 static meta_err flush(void)
 {
     meta_err error;
-    COMM_TRY(comm_thread_allowed());
+    META_TRY(comm_thread_allowed());
     comm_lock();
     comm_wait_while(anything_left, NULL, 0);
     error = comm_background_take();
@@ -120,14 +120,14 @@ static void finalize(void)
 {
     comm_progress_thread_stop();
     comm_lock();
-    if (job.attached) {
+    if (comm_job.attached) {
         comm_messages_abandon(COMM_RECV);
         comm_messages_abandon(COMM_REDUCE);
         comm_messages_abandon(COMM_SEND);
         comm_plans_drop(false);
         comm_messages_forget();
         comm_background_take();
-        job.attached = job.own_core = false;
+        comm_job.attached = comm_job.own_core = false;
     }
     comm_unlock();
 }

@@ -44,8 +44,8 @@ static void *advance(void *unused)
 
 meta_err comm_progress_thread_start(void)
 {
-    if (!job.wants_thread) return META_OK;
-    if (job.thread_level < MPI_THREAD_MULTIPLE) {
+    if (!comm_job.wants_thread) return META_OK;
+    if (comm_job.thread_level < MPI_THREAD_MULTIPLE) {
         core->log(
             META_LOG_WARN,
             "META_PROGRESS=thread: MPI does not grant MPI_THREAD_MULTIPLE, so that messages move "

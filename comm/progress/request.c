@@ -35,7 +35,7 @@ meta_err comm_request_wait(MPI_Request *request, const char *phase, int peer, in
             idle = 0;
             continue;
         }
-        if (idle % 64 == 63) COMM_TRY(comm_watch_since(began, &warned, phase, peer, tag));
+        if (idle % 64 == 63) META_TRY(comm_watch_since(began, &warned, phase, peer, tag));
         comm_unlock();
         comm_back_off(idle++);
         comm_lock();
@@ -118,7 +118,7 @@ meta_err comm_take_in(MPI_Comm among, int source, bool *found, MPI_Status *statu
     *found = false;
     COMM_MPI(MPI_Iprobe, (source, MPI_ANY_TAG, among, &there, status));
     if (!there) return META_OK;
-    COMM_TRY(discard(among, status));
+    META_TRY(discard(among, status));
     *found = true;
     return META_OK;
 }

@@ -24,15 +24,16 @@ static void look(void)
     if (waited == 0) return;
     if (!comm_plans_waiting() && !comm_messages_waiting()) {
         waited = 0;
-    } else if (job.patience > 0 && waited > job.patience) {
+    } else if (comm_job.peer_timeout > 0 && waited > comm_job.peer_timeout) {
         comm_plans_give_up(waited);
         comm_messages_give_up(waited);
         waited = last = 0;
-    } else if (job.patience == 0 && waited > WARN_AFTER && !warned && describe(text, sizeof text)) {
+    } else if (comm_job.peer_timeout == 0 && waited > WARN_AFTER && !warned &&
+               describe(text, sizeof text)) {
         warned = true;
         core->log(META_LOG_WARN,
-                  "rank %d waits for %d s: %s (with META_TIMEOUT set, this is an error)", job.rank,
-                  WARN_AFTER, text);
+                  "rank %d waits for %d s: %s (with META_TIMEOUT set, this is an error)",
+                  comm_job.rank, WARN_AFTER, text);
     }
 }
 
@@ -55,8 +56,8 @@ void comm_watch(bool moved)
 meta_err comm_watch_since(double began, bool *told, const char *phase, int peer, int tag)
 {
     const double seconds = MPI_Wtime() - began;
-    if (job.patience > 0 && seconds > job.patience) {
-        job.lost = true;
+    if (comm_job.peer_timeout > 0 && seconds > comm_job.peer_timeout) {
+        comm_job.lost = true;
         if (peer == MPI_ANY_SOURCE)
             return core->fail(META_ERR_PEER,
                               "%s: not every rank of the communicator has come in %.3g s "
@@ -66,15 +67,15 @@ meta_err comm_watch_since(double began, bool *told, const char *phase, int peer,
                           "%s: rank %d has not answered, tag %d, for %.3g s (META_TIMEOUT)", phase,
                           peer, tag, seconds);
     }
-    if (job.patience == 0 && seconds > WARN_AFTER && !*told) {
+    if (comm_job.peer_timeout == 0 && seconds > WARN_AFTER && !*told) {
         *told = true;
         if (peer == MPI_ANY_SOURCE)
             core->log(META_LOG_WARN,
                       "rank %d waits for %d s %s: not every rank of the communicator has come",
-                      job.rank, WARN_AFTER, phase);
+                      comm_job.rank, WARN_AFTER, phase);
         else
             core->log(META_LOG_WARN, "rank %d waits for %d s %s: rank %d has not answered, tag %d",
-                      job.rank, WARN_AFTER, phase, peer, tag);
+                      comm_job.rank, WARN_AFTER, phase, peer, tag);
     }
     return META_OK;
 }

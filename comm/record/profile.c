@@ -124,22 +124,22 @@ typedef struct gathered {
 
 static meta_err room_for_heads(gathered *g)
 {
-    const size_t ranks = (size_t)job.size;
-    if (job.rank != 0) return META_OK;
+    const size_t ranks = (size_t)comm_job.size;
+    if (comm_job.rank != 0) return META_OK;
     g->heads = calloc(ranks, sizeof *g->heads);
     g->counts = calloc(ranks, sizeof *g->counts);
     g->places = calloc(ranks, sizeof *g->places);
     g->shares = calloc(ranks, sizeof *g->shares);
     if (g->heads && g->counts && g->places && g->shares) return META_OK;
     return core->fail(META_ERR_NO_MEMORY, "the host has no memory for what %d ranks counted",
-                      job.size);
+                      comm_job.size);
 }
 
 static meta_err room_for_rows(gathered *g)
 {
     size_t all = 0;
-    if (job.rank != 0) return META_OK;
-    for (int r = 0; r < job.size; ++r) {
+    if (comm_job.rank != 0) return META_OK;
+    for (int r = 0; r < comm_job.size; ++r) {
         g->counts[r] = (int)g->heads[r].count;
         g->places[r] = (int)all;
         all += (size_t)g->counts[r];
@@ -147,7 +147,7 @@ static meta_err room_for_rows(gathered *g)
     g->rows = all <= INT32_MAX ? calloc(all + 1, sizeof *g->rows) : NULL;
     if (g->rows) return META_OK;
     return core->fail(META_ERR_NO_MEMORY, "the host has no memory for what %d ranks counted",
-                      job.size);
+                      comm_job.size);
 }
 
 static meta_err gather_rows(gathered *g, const meta_profile_share *mine)
@@ -158,7 +158,7 @@ static meta_err gather_rows(gathered *g, const meta_profile_share *mine)
     meta_err error = comm_mpi(MPI_Type_commit(&row), "MPI_Type_commit");
     if (error == META_OK)
         error = comm_mpi(MPI_Igatherv(mine->rows, (int)mine->count, row, g->rows, g->counts,
-                                      g->places, row, 0, job.collectives, &request),
+                                      g->places, row, 0, comm_job.collectives, &request),
                          "MPI_Igatherv");
     if (error == META_OK) error = comm_request_wait(&request, phase, MPI_ANY_SOURCE, 0);
     MPI_Type_free(&row);
@@ -169,24 +169,24 @@ static meta_err gather(gathered *g, const meta_profile_share *mine)
 {
     const head h = {mine->seconds, mine->comm, mine->hidden, (int32_t)mine->count};
     MPI_Request request;
-    COMM_TRY(comm_agree(job.collectives, room_for_heads(g)));
+    META_TRY(comm_agree(comm_job.collectives, room_for_heads(g)));
     COMM_MPI(MPI_Igather, (&h, (int)sizeof h, MPI_BYTE, g->heads, (int)sizeof h, MPI_BYTE, 0,
-                           job.collectives, &request));
-    COMM_TRY(comm_request_wait(&request, phase, MPI_ANY_SOURCE, 0));
-    COMM_TRY(comm_agree(job.collectives, room_for_rows(g)));
+                           comm_job.collectives, &request));
+    META_TRY(comm_request_wait(&request, phase, MPI_ANY_SOURCE, 0));
+    META_TRY(comm_agree(comm_job.collectives, room_for_rows(g)));
     return gather_rows(g, mine);
 }
 
 static void print(const gathered *g)
 {
-    for (int r = 0; r < job.size; ++r)
+    for (int r = 0; r < comm_job.size; ++r)
         g->shares[r] = (meta_profile_share){.rank = r,
                                             .seconds = g->heads[r].seconds,
                                             .comm = g->heads[r].comm,
                                             .hidden = g->heads[r].hidden,
                                             .rows = g->rows + g->places[r],
                                             .count = (size_t)g->counts[r]};
-    core->profile_print(g->shares, job.size);
+    core->profile_print(g->shares, comm_job.size);
 }
 
 /* Each device is asked what it could copy while all the others are. */
@@ -194,10 +194,10 @@ static meta_err summary(void)
 {
     gathered g = {0};
     meta_profile_share mine = {0};
-    COMM_TRY(comm_meet(job.collectives));
-    meta_err error = comm_agree(job.collectives, core->profile_share(&mine));
+    META_TRY(comm_meet(comm_job.collectives));
+    meta_err error = comm_agree(comm_job.collectives, core->profile_share(&mine));
     if (error == META_OK) error = gather(&g, &mine);
-    if (error == META_OK && job.rank == 0) print(&g);
+    if (error == META_OK && comm_job.rank == 0) print(&g);
     /* Of a rank that was lost MPI may still want to write. */
     if (error == META_ERR_PEER) return error;
     free(mine.rows);
@@ -211,11 +211,11 @@ static meta_err summary(void)
 
 meta_err comm_profile_print(void)
 {
-    COMM_TRY(comm_thread_allowed());
+    META_TRY(comm_thread_allowed());
     comm_lock();
     const meta_err error =
-        job.attached ? summary()
-                     : core->fail(META_ERR_INIT, "this process is not part of a job any more");
+        comm_job.attached ? summary()
+                          : core->fail(META_ERR_INIT, "this process is not part of a job any more");
     comm_unlock();
     return error;
 }
@@ -223,8 +223,8 @@ meta_err comm_profile_print(void)
 meta_err comm_profile_begin(void)
 {
     int mine = *core->profiling & (META_PROFILE_SUMMARY | META_PROFILE_TRACE), all = 0;
-    COMM_MPI(MPI_Allreduce, (&mine, &all, 1, MPI_INT, MPI_BOR, job.collectives));
-    job.profiled = all;
+    COMM_MPI(MPI_Allreduce, (&mine, &all, 1, MPI_INT, MPI_BOR, comm_job.collectives));
+    comm_job.profiled = all;
     if (all & ~mine) core->profile_want(all);
     return comm_trace_begin();
 }
@@ -232,7 +232,7 @@ meta_err comm_profile_begin(void)
 meta_err comm_profile_end(void)
 {
     meta_err error = META_OK;
-    if (job.profiled & META_PROFILE_SUMMARY && !job.lost) {
+    if (comm_job.profiled & META_PROFILE_SUMMARY && !comm_job.lost) {
         error = summary();
         core->profile_forget();
     }
