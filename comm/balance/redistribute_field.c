@@ -323,7 +323,7 @@ static meta_err pack(moving *m)
     for (int k = 0; k < 2; ++k) {
         META_TRY(list_pieces(m, sides[k]));
         META_TRY(make_buffer(sides[k]));
-        if (sides[k]->span.device) comm_plans_settle(sides[k]->span.device);
+        if (sides[k]->span.device) comm_queue_owed(sides[k]->span.device);
     }
     const size_t requests = parts_of(m, &m->from) + parts_of(m, &m->to);
     m->requests = calloc(requests + 1, sizeof *m->requests);

@@ -54,7 +54,8 @@ static meta_err take(const measuring *m, MPI_Comm among, int times, double *seco
     double unused;
     int all = 0;
     unsigned idle = 0;
-    META_TRY(comm_meet(among));
+    bool met;
+    META_TRY(comm_meet(among, &met));
     for (int k = 0; k < times && error == META_OK; ++k) error = sample(m, &seconds[k]);
     const double began = MPI_Wtime();
     bool warned = false;

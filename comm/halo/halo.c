@@ -130,7 +130,7 @@ static meta_err build(halo_plan *p, const meta_halo_desc *desc, int dims, MPI_Co
     p->met = true;
     META_TRY(connect(p));
     META_TRY(comm_agree(cart, halo_plan_allocate(p)));
-    comm_trace_plan(p);
+    halo_record_plan(p);
     halo_paths_report(p);
     return META_OK;
 }
@@ -212,6 +212,7 @@ void comm_plans_drop(bool collective)
     if (left > 0)
         core->log(META_LOG_WARN, "%u halo plan%s never freed: call meta_halo_free()",
                   (unsigned)left, left == 1 ? " was" : "s were");
+    halo_record_forget();
 }
 
 /* ------------------------------------------------------------------ public */

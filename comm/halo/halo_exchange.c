@@ -20,7 +20,7 @@ static void tell(halo_plan *p)
 {
     if (p->done) return;
     p->done = true;
-    if (p->began) halo_record_end(p);
+    comm_record_end(&p->began);
     for (int k = 0; k < p->fields; ++k) {
         if (p->field[k].held) core->release(p->field[k].held);
         p->field[k].held = NULL;
@@ -460,7 +460,7 @@ static bool advance(halo_plan *p)
     return moved;
 }
 
-bool comm_plans_advance(void)
+static bool plans_advance(void)
 {
     bool moved = false;
     for (halo_plan **at = &active; *at;) {
@@ -478,7 +478,7 @@ bool comm_plans_advance(void)
     return moved;
 }
 
-bool comm_plans_finishing(void)
+static bool plans_finishing(void)
 {
     for (const halo_plan *p = active; p; p = p->next)
         if (p->state == HALO_FINISHING) return true;
@@ -493,12 +493,7 @@ bool comm_plans_busy(void)
     return false;
 }
 
-bool comm_plans_owing(void)
-{
-    return owing > 0;
-}
-
-void comm_plans_settle(meta_device *device)
+static void plans_queue_owed(meta_device *device)
 {
     for (halo_plan *p = owing > 0 ? active : NULL; p;) {
         if (p->device == device && p->state == HALO_FINISHING && !p->ordered) {
@@ -552,7 +547,7 @@ static bool may_wait(const halo_plan *p)
     return p->state == HALO_FINISHING || p->waiting;
 }
 
-bool comm_plans_waiting(void)
+static bool plans_waiting(void)
 {
     const char *what;
     for (const halo_plan *p = active; p; p = p->next)
@@ -560,7 +555,7 @@ bool comm_plans_waiting(void)
     return false;
 }
 
-bool comm_plans_describe(char *text, size_t room)
+static bool plans_describe(char *text, size_t room)
 {
     for (const halo_plan *p = active; p; p = p->next)
         if (may_wait(p) && describe(p, text, room)) return true;
@@ -572,10 +567,10 @@ void halo_end(halo_plan *p, meta_err error)
     abandon(p, error);
     tell(p);
     leave_sends(p);
-    comm_plans_advance();
+    plans_advance();
 }
 
-void comm_plans_give_up(double waited)
+static void plans_give_up(double waited)
 {
     char text[COMM_TEXT / 2];
     for (halo_plan *p = active; p;) {
@@ -587,6 +582,15 @@ void comm_plans_give_up(double waited)
         p = active; /* the list has changed */
     }
 }
+
+const comm_source comm_plan_source = {.advance = plans_advance,
+                                      .unfinished = plans_finishing,
+                                      .busy = comm_plans_busy,
+                                      .waiting = plans_waiting,
+                                      .describe = plans_describe,
+                                      .give_up = plans_give_up,
+                                      .owed = &owing,
+                                      .queue_owed = plans_queue_owed};
 
 void halo_wait_idle(halo_plan *p)
 {
@@ -639,7 +643,7 @@ static void reset(halo_plan *p)
 static meta_err begin(halo_plan *p)
 {
     ++p->number;
-    if (comm_profiled()) halo_record_begin(p);
+    if (comm_profiled()) comm_record_begin(&p->began);
     halo_calls_patch(p);
     reset(p);
     if (p->recvs > 0) META_TRY(comm_mpi(MPI_Startall(p->recvs, p->recv), "MPI_Startall"));
@@ -667,16 +671,16 @@ meta_err halo_start(halo_plan *p, void *const *fields)
     }
     p->next = active;
     active = p;
-    comm_watch(true);
+    comm_not_waiting();
     const meta_err error = begin(p);
     if (error != META_OK) {
         abandon(p, error);
         p->waited = true;
         tell(p);
-        comm_plans_advance();
+        plans_advance();
         return core->fail_as(error, p->text);
     }
-    comm_plans_advance();
+    plans_advance();
     return META_OK;
 }
 

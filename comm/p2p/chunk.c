@@ -3,9 +3,9 @@
  *  How large the pieces of a message are best that a device copies to staging, MPI carries and
  * another device copies from there, all at once: chosen from what a copy on this device was
  * measured to cost. */
-#include "comm.h"
-
 #include <math.h>
+
+#include "p2p/p2p.h"
 
 /* What a copy from a device to the host costs: seconds each, and seconds a byte. */
 typedef struct speed {

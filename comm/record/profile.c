@@ -2,108 +2,24 @@
 /** @file profile.c
  *  What is recorded of messages and exchanges, and the summary of all ranks, which rank 0 prints.
  */
-#include "halo/halo.h"
-
 #include <stdlib.h>
 #include <string.h>
 
+#include "record/comm_record.h"
+
 static const char phase[] = "while ranks gather what they counted";
 
-/* ------------------------------------------------------------------ what passes */
-
-/* Something is under way from now on. */
-static void open_at(uint64_t *began)
+void comm_record_begin(uint64_t *began)
 {
     if (*began != 0) return;
     *began = core->profile_now();
     core->profile_comm(+1);
 }
 
-static void close_at(uint64_t *began)
+void comm_record_end(uint64_t *began)
 {
     if (*began != 0) core->profile_comm(-1);
     *began = 0;
-}
-
-void comm_record_post(comm_message *m)
-{
-    open_at(&m->posted);
-}
-
-void comm_record_given(comm_message *m)
-{
-    m->given = core->profile_now();
-    if (comm_traced()) m->number = comm_trace_number(m);
-}
-
-void comm_record_told(comm_message *m)
-{
-    static const char *const names[] = {
-        [COMM_SEND] = "message out", [COMM_RECV] = "message in", [COMM_REDUCE] = "allreduce"};
-    if (m->posted == 0) return;
-    const meta_profile_passage p = {.name = names[m->kind],
-                                    .bytes = m->bytes,
-                                    .begin = m->posted,
-                                    .end = core->profile_now(),
-                                    .out = m->kind != COMM_RECV,
-                                    .peer = m->kind == COMM_REDUCE ? -1 : m->peer,
-                                    .flows = m->number != 0,
-                                    .channel = (uint64_t)m->tag,
-                                    .number = m->number,
-                                    .given = m->given};
-    if (m->status == META_OK) core->profile_message(&p);
-    close_at(&m->posted);
-}
-
-void halo_record_begin(halo_plan *p)
-{
-    open_at(&p->began);
-}
-
-void halo_record_end(halo_plan *p)
-{
-    close_at(&p->began);
-}
-
-static void record_way(const halo_plan *p, int way, bool sent)
-{
-    static const char *const names[2][META_PATH_COUNT] = {
-        {[META_PATH_SHARED] = "ghosts in, shared",
-         [META_PATH_HOST] = "ghosts in, host",
-         [META_PATH_STAGED] = "ghosts in, staged",
-         [META_PATH_DIRECT] = "ghosts in, direct"},
-        {[META_PATH_SHARED] = "ghosts out, shared",
-         [META_PATH_HOST] = "ghosts out, host",
-         [META_PATH_STAGED] = "ghosts out, staged",
-         [META_PATH_DIRECT] = "ghosts out, direct"}};
-    const halo_link *link = &p->link[way];
-    const uint64_t now = core->profile_now(), seen = (uint64_t)(sent ? way : p->ways - 1 - way);
-    const bool traced = comm_traced() && link->together > 0;
-    const meta_profile_passage passage = {.name = names[sent][sent ? link->out : link->in],
-                                          .bytes = sent ? link->send_bytes : link->recv_bytes,
-                                          .begin = p->began,
-                                          .end = now,
-                                          .out = sent,
-                                          .peer = traced ? link->world : -1,
-                                          .flows = traced,
-                                          .channel = UINT64_C(1) << 63 | link->together << 8 | seen,
-                                          .number = p->number,
-                                          .given = now};
-    if (p->began != 0 && link->peer != p->rank) core->profile_message(&passage);
-}
-
-void halo_record_sent(const halo_plan *p, int segment)
-{
-    for (int way = 0; way < p->ways; ++way) {
-        const halo_link *link = &p->link[way];
-        if (link->used && link->send_bytes > 0 && link->segment == segment)
-            record_way(p, way, true);
-    }
-}
-
-void halo_record_arrived(const halo_plan *p, int way)
-{
-    record_way(p, way, false);
 }
 
 /* ------------------------------------------------------------------ all ranks */
@@ -194,12 +110,13 @@ static meta_err summary(void)
 {
     gathered g = {0};
     meta_profile_share mine = {0};
-    META_TRY(comm_meet(comm_job.collectives));
+    bool met;
+    META_TRY(comm_meet(comm_job.collectives, &met));
     meta_err error = comm_agree(comm_job.collectives, core->profile_share(&mine));
     if (error == META_OK) error = gather(&g, &mine);
     if (error == META_OK && comm_job.rank == 0) print(&g);
-    /* Of a rank that was lost MPI may still want to write. */
-    if (error == META_ERR_PEER) return error;
+    /* MPI may still write to what a collective step of its that did not complete was given. */
+    if (error == META_ERR_PEER || error == META_ERR_MPI) return error;
     free(mine.rows);
     free(g.heads);
     free(g.counts);

@@ -2,10 +2,10 @@
 /** @file profile_trace.c
  *  One trace of all ranks: which messages the two ends of it are, how the ranks' clocks go
  * together, and the parts of all ranks in one file, which rank 0 writes. */
-#include "halo/halo.h"
-
 #include <stdlib.h>
 #include <string.h>
+
+#include "record/comm_record.h"
 
 enum { ROUNDS = 10, TAG = 1, BUCKETS = 256 };
 
@@ -19,72 +19,24 @@ static meta_trace_clock mapping;
 typedef struct counter {
     struct counter *next;
     int peer, tag;
-    comm_kind kind;
+    bool out;
     uint64_t count;
 } counter;
 static counter *counters[BUCKETS];
-static uint64_t *plans; /* of each rank, how many were made together with this one */
 
-bool comm_traced(void)
+/* MPI keeps the order of messages of one sender, receiver and tag: so both ends count alike. */
+uint64_t comm_trace_number(bool out, int peer, int tag)
 {
-    return comm_job.profiled & META_PROFILE_TRACE;
-}
-
-/* MPI keeps the order of messages of one sender, receiver and tag: so their numbers agree. */
-uint64_t comm_trace_number(const comm_message *m)
-{
-    counter **at = &counters[((unsigned)m->peer * 31u + (unsigned)m->tag) % BUCKETS];
-    while (*at && ((*at)->peer != m->peer || (*at)->tag != m->tag || (*at)->kind != m->kind))
+    counter **at = &counters[((unsigned)peer * 31u + (unsigned)tag) % BUCKETS];
+    while (*at && ((*at)->peer != peer || (*at)->tag != tag || (*at)->out != out))
         at = &(*at)->next;
     if (!*at) {
         counter *made = calloc(1, sizeof *made);
         if (!made) return 0;
-        made->peer = m->peer;
-        made->tag = m->tag;
-        made->kind = m->kind;
+        *made = (counter){.peer = peer, .tag = tag, .out = out};
         *at = made;
     }
     return ++(*at)->count;
-}
-
-/* Two ranks make the plans that they have in common in the same order. */
-static void count_plan(halo_plan *p, const int *ranks)
-{
-    for (int way = 0; way < p->ways; ++way) {
-        halo_link *link = &p->link[way];
-        bool first = true;
-        link->world = ranks[way];
-        if (!link->used || link->world < 0 || link->world == comm_job.rank) continue;
-        for (int before = 0; before < way; ++before)
-            if (p->link[before].used && p->link[before].world == link->world) first = false;
-        if (first) ++plans[link->world];
-    }
-    for (int way = 0; way < p->ways; ++way)
-        if (p->link[way].used && p->link[way].world >= 0)
-            p->link[way].together = plans[p->link[way].world];
-}
-
-/* The ranks of the job that lie in each direction. */
-static meta_err find_ranks(const halo_plan *p, int *ranks)
-{
-    int there[HALO_WAYS];
-    MPI_Group here, all;
-    COMM_MPI(MPI_Comm_group, (p->cart, &here));
-    COMM_MPI(MPI_Comm_group, (comm_job.messages, &all));
-    for (int way = 0; way < p->ways; ++way) there[way] = p->link[way].peer;
-    const meta_err error = comm_mpi(MPI_Group_translate_ranks(here, p->ways, there, all, ranks),
-                                    "MPI_Group_translate_ranks");
-    MPI_Group_free(&here);
-    MPI_Group_free(&all);
-    return error;
-}
-
-void comm_trace_plan(halo_plan *p)
-{
-    int ranks[HALO_WAYS];
-    if (!comm_traced()) return;
-    if (!plans) plans = calloc((size_t)comm_job.size, sizeof *plans);
-    if (plans && find_ranks(p, ranks) == META_OK) count_plan(p, ranks);
 }
 
 static void forget(void)
@@ -95,8 +47,6 @@ static void forget(void)
             counters[k] = c->next;
             free(c);
         }
-    free(plans);
-    plans = NULL;
 }
 
 /* ------------------------------------------------------------------ clocks */
@@ -110,7 +60,9 @@ static meta_err pass(bool send, void *data, size_t bytes, int peer)
     else
         COMM_MPI(MPI_Irecv,
                  (data, (int)bytes, MPI_BYTE, peer, TAG, comm_job.collectives, &request));
-    return comm_request_wait(&request, phase, peer, TAG);
+    const meta_err error = comm_request_wait(&request, phase, peer, TAG);
+    if (error != META_OK) comm_request_give_up(&request, !send); /* the memory is the caller's */
+    return error;
 }
 
 /* Nanoseconds to be added to a rank's clock, and by how much they may be wrong. */
@@ -233,7 +185,8 @@ static meta_err write_file(void)
 {
     MPI_Request request;
     char *piece = comm_job.rank == 0 ? malloc(META_TRACE_PIECE) : NULL;
-    int open = piece && core->trace_open();
+    static int open; /* MPI may write to it after a failure */
+    open = piece && core->trace_open();
     if (comm_job.rank == 0 && !piece)
         core->log(META_LOG_WARN, "there is no trace: the host has no memory to put it together");
     COMM_MPI(MPI_Ibcast, (&open, 1, MPI_INT, 0, comm_job.collectives, &request));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file settings.c
  *  The META_* variables that messages depend on. */
-#include "comm.h"
+#include "life/life.h"
 
 #include <errno.h>
 #include <math.h>

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/** @file thread.c
- *  Which threads may call MPI, and the lock that everything calling it holds. */
-#include "comm.h"
+/** @file job.c
+ *  This process in its job: which threads may call MPI, the lock that everything holds which does,
+ *  and how a public function begins and ends. */
+#include "base/comm_base.h"
+
+comm_process comm_job = {.messages = MPI_COMM_NULL, .collectives = MPI_COMM_NULL};
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t awake = PTHREAD_COND_INITIALIZER;
@@ -46,4 +49,28 @@ void comm_sleep(void)
 void comm_wake(void)
 {
     pthread_cond_broadcast(&awake);
+}
+
+meta_err comm_check_attached(void)
+{
+    if (comm_job.attached) return META_OK;
+    return core->fail(META_ERR_INIT, "this process is not part of a job: call meta_comm_init() or "
+                                     "meta_comm_attach() first");
+}
+
+meta_err comm_enter(const char *call)
+{
+    META_TRY(core->enter(call));
+    comm_lock();
+    /* Another thread may have left the job while this one waited for the lock. */
+    meta_err error = comm_check_attached();
+    if (error == META_OK) error = comm_thread_allowed();
+    if (error != META_OK) comm_unlock();
+    return error;
+}
+
+meta_err comm_leave(meta_err error)
+{
+    comm_unlock();
+    return error;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file node.c
  *  The ranks of one node and how they share its cores. */
-#include "comm.h"
+#include "life/life.h"
 
 #include <stdlib.h>
 
