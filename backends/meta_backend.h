@@ -32,6 +32,13 @@
 #define META_PLUGIN_ABI_MAJOR 2           /* plug-ins of another major version are refused */
 #define META_PLUGIN_ABI_MINOR 0           /* counts the times that members were appended */
 
+/** Return early with an error. */
+#define META_TRY(expression)                          \
+    do {                                              \
+        const meta_err error_ = (expression);         \
+        if (error_ != META_OK) return error_;         \
+    } while (0)
+
 typedef struct meta_plugin_device meta_plugin_device; /* opaque: defined by each back end */
 typedef struct meta_plugin_queue meta_plugin_queue;
 typedef struct meta_plugin_kernel meta_plugin_kernel;

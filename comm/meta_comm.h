@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file meta_comm.h
- *  libmeta between processes: messages and halo exchange of device buffers over MPI, whatever kind of
- *  device is at either end. The rules of meta.h hold here as well.
+ *  libmeta between processes: messages and halo exchange of device buffers over MPI, whatever kind
+ * of device is at either end. The rules of meta.h hold here as well.
  *
  *  These functions are called from the thread that called meta_comm_init() or meta_comm_attach(),
  *  unless MPI granted MPI_THREAD_SERIALIZED or more; from another one they return META_ERR_STATE.
- *  Likewise only such a thread's work is ordered behind an exchange whose meta_halo_finish() did not
- *  block; other threads wait for its event first.
+ *  Likewise only such a thread's work is ordered behind an exchange whose meta_halo_finish() did
+ * not block; other threads wait for its event first.
  *
  *  What was queued moves on inside calls of this header, of meta_event_test/wait/waitall and of
  *  meta_flush() alone: flush before a call of your own to MPI that waits for another rank. With
  *  META_PROGRESS=thread a thread of the library's own moves it as well.
  *
- *  With META_TIMEOUT set, any of these calls that waits for another rank returns META_ERR_PEER, or its
- *  event has that error, after that many seconds without an answer; it names the rank, what was waited
- *  for and the tag. What else waits for that rank fails likewise; end the program with MPI_Abort().
- *  Without it a warning says the same after a minute, and the call goes on waiting. */
+ *  With META_TIMEOUT set, any of these calls that waits for another rank returns META_ERR_PEER, or
+ * its event has that error, after that many seconds without an answer; it names the rank, what was
+ * waited for and the tag. What else waits for that rank fails likewise; end the program with
+ * MPI_Abort(). Without it a warning says the same after a minute, and the call goes on waiting. */
 #ifndef META_COMM_H
 #define META_COMM_H
 
@@ -65,13 +65,13 @@ META_API meta_err meta_pack_send(int dst, const meta_face *face, const void *buf
 /** meta_packed_recv() into @p packed, then meta_unpack_face() of it. */
 META_API meta_err meta_recv_unpack(int src, const meta_face *face, void *buf, void *packed,
                                    meta_type type, int tag, meta_event *done);
-/** Combine @p count elements over all ranks; every rank gets the result. @p send and @p recv are host
- *  addresses or device buffers, and may be the same. Integers wrap, a NaN wins. Collective:
+/** Combine @p count elements over all ranks; every rank gets the result. @p send and @p recv are
+ * host addresses or device buffers, and may be the same. Integers wrap, a NaN wins. Collective:
  *  every rank calls with the same count, operation and type. Sums of floating numbers that are
- *  reproducible (meta_set_reproducible()) go on with the exact sums behind the results of meta_reduce()
- *  and the like that still lie at @p send, and are rounded once.
- *  @return, or as the event's error, META_ERR_MISMATCH on every rank where some want them reproducible
- *          and others do not; @p recv then holds anything */
+ *  reproducible (meta_set_reproducible()) go on with the exact sums behind the results of
+ * meta_reduce() and the like that still lie at @p send, and are rounded once.
+ *  @return, or as the event's error, META_ERR_MISMATCH on every rank where some want them
+ * reproducible and others do not; @p recv then holds anything */
 META_API meta_err meta_allreduce(void *recv, const void *send, int64_t count, meta_op op,
                                  meta_type type, meta_event *done);
 
@@ -81,7 +81,10 @@ META_API meta_err meta_allreduce(void *recv, const void *send, int64_t count, me
 typedef struct meta_halo {
     uint32_t slot, generation;
 } meta_halo;
-#define META_HALO_NULL {0, 0}
+#define META_HALO_NULL                                                                             \
+    {                                                                                              \
+        0, 0                                                                                       \
+    }
 
 typedef enum meta_halo_kind {
     META_HALO_FACES, /**< the neighbours along the axes: what 2D5P and 3D7P need */
@@ -90,46 +93,48 @@ typedef enum meta_halo_kind {
 
 typedef enum meta_halo_op {
     META_HALO_COPY, /**< ghosts become what the neighbours' own cells hold */
-    META_HALO_ADD   /**< what ghosts hold is added to the neighbours' own cells: deposition. The ghosts
-                         stay as they are. Directions are added one after the other in a fixed order,
-                         so floating sums do not depend on which message comes first. */
+    META_HALO_ADD   /**< what ghosts hold is added to the neighbours' own cells: deposition. The
+                       ghosts   stay as they are. Directions are added one after the other in a fixed
+                       order,   so floating sums do not depend on which message comes first. */
 } meta_halo_op;
 
 /** One of several arrays that differ. */
 typedef struct meta_halo_field {
     meta_type type;
-    meta_box box; /**< as meta_halo_desc.box, in this array. In each dimension its own cells are as many
-                       as that one's, or one more: a staggered array, whose last own element is the
-                       high neighbour's first one (both own it), and whose ghosts lie beyond it.
-                       META_HALO_COPY leaves such a shared element as it is; META_HALO_ADD gives both
-                       ranks the sum of what they had. */
+    meta_box box; /**< as meta_halo_desc.box, in this array. In each dimension its own cells are as
+                     many as that one's, or one more: a staggered array, whose last own element is
+                     the high neighbour's first one (both own it), and whose ghosts lie beyond it.
+                       META_HALO_COPY leaves such a shared element as it is; META_HALO_ADD gives
+                     both ranks the sum of what they had. */
 } meta_halo_field;
 
 /** What a plan exchanges. Set it to META_HALO_DESC_INIT first. */
 typedef struct meta_halo_desc {
     size_t size;
-    MPI_Comm cart;       /**< Cartesian; its dimension d is the box's dimension d (0 is x) */
-    meta_box box;        /**< this rank's own cells in the array, ghosts outside; 1 … 3 dimensions,
-                              as many as @p cart has. Extents may differ from rank to rank. */
+    MPI_Comm cart; /**< Cartesian; its dimension d is the box's dimension d (0 is x) */
+    meta_box box;  /**< this rank's own cells in the array, ghosts outside; 1 … 3 dimensions,
+                        as many as @p cart has. Extents may differ from rank to rank. */
     int low[META_MAX_DIM];  /**< ghost cells at the low side of each dimension, 0 … n */
     int high[META_MAX_DIM]; /**< and at the high side; the same on every rank */
     meta_halo_kind kind;
-    int fields;          /**< how many arrays travel together, in one message per neighbour */
+    int fields; /**< how many arrays travel together, in one message per neighbour */
     meta_type type;
     meta_halo_op op;
-    const meta_halo_field *field; /**< NULL: all arrays have @p box and @p type. Else what each of them
-                              is, @p fields elements, read before the call returns; @p type then means
-                              nothing, and of @p box the own extents alone do. */
+    const meta_halo_field *field; /**< NULL: all arrays have @p box and @p type. Else what each of
+                              them is, @p fields elements, read before the call returns; @p type
+                              then means nothing, and of @p box the own extents alone do. */
 } meta_halo_desc;
-#define META_HALO_DESC_INIT                                                              \
-    {sizeof(meta_halo_desc), MPI_COMM_NULL, {0, {0}, {0}, {0}}, {0}, {0}, META_HALO_FACES, 1, META_F64, \
-     META_HALO_COPY, NULL}
+#define META_HALO_DESC_INIT                                                                        \
+    {                                                                                              \
+        sizeof(meta_halo_desc), MPI_COMM_NULL, {0, {0}, {0}, {0}}, {0}, {0}, META_HALO_FACES, 1,   \
+            META_F64, META_HALO_COPY, NULL                                                         \
+    }
 
 /** Build a plan for arrays on this thread's device. Collective over the communicator; neighbours
  *  compare what they will send with what is expected, and if any two disagree every rank gets
  *  META_ERR_MISMATCH naming them and both values. Periodicity is the communicator's.
- *  @return META_ERR_BOUNDS for ghosts outside the array, a box thinner than what it sends or arrays of
- *          other extents; META_ERR_TYPE for sums of a type that the device cannot add */
+ *  @return META_ERR_BOUNDS for ghosts outside the array, a box thinner than what it sends or arrays
+ * of other extents; META_ERR_TYPE for sums of a type that the device cannot add */
 META_API meta_err meta_halo_create(meta_halo *plan, const meta_halo_desc *desc);
 /** Begin an exchange of the plan's number of arrays: their own cells are sent as all work queued so
  *  far leaves them. Until the exchange is finished the arrays' own cells may be read, not written,
@@ -140,88 +145,91 @@ META_API meta_err meta_halo_start(meta_halo plan, void *const *fields);
 /** Finish it: when complete, and for all work queued afterwards, the ghosts hold the neighbours'
  *  cells. With an event or META_ASYNC it does not wait for the neighbours; the next call that
  *  queues work on the plan's device does where it must. @return META_ERR_STATE without a start;
- *  with META_CHECK=1, or as the event's error, META_ERR_MISMATCH for a message that did not come as it
- *  was sent: its cells are left out, those of others are there, and the plan goes on */
+ *  with META_CHECK=1, or as the event's error, META_ERR_MISMATCH for a message that did not come as
+ * it was sent: its cells are left out, those of others are there, and the plan goes on */
 META_API meta_err meta_halo_finish(meta_halo plan, meta_event *done);
 /** Start and finish. */
 META_API meta_err meta_halo_exchange(meta_halo plan, void *const *fields, meta_event *done);
 /** Work that meta_halo_overlap() has done on @p box, a part of the plan's own cells. */
 typedef meta_err meta_halo_work(const meta_box *box, void *with);
-/** An exchange beside computation, by one call: meta_halo_start(), @p interior on the own cells that lie
- *  no nearer to a neighbour than its ghosts are wide (once, and not at all where there are none),
- *  meta_halo_finish(), and @p boundary on the rest of the own cells, in up to six boxes that do not
- *  overlap. The two may be the same function, and queue work (META_ASYNC) that writes other arrays.
- *  Boxes are parts of meta_halo_desc.box. A stencil that reaches no further than the ghosts are wide
- *  is so applied to every own cell once.
+/** An exchange beside computation, by one call: meta_halo_start(), @p interior on the own cells
+ * that lie no nearer to a neighbour than its ghosts are wide (once, and not at all where there are
+ * none), meta_halo_finish(), and @p boundary on the rest of the own cells, in up to six boxes that
+ * do not overlap. The two may be the same function, and queue work (META_ASYNC) that writes other
+ * arrays. Boxes are parts of meta_halo_desc.box. A stencil that reaches no further than the ghosts
+ * are wide is so applied to every own cell once.
  *  @param done  of the exchange, as in meta_halo_finish(); META_ASYNC is the natural choice
  *  @return the first error, of the exchange or of a work; the exchange is finished in any case */
 META_API meta_err meta_halo_overlap(meta_halo plan, void *const *fields, meta_halo_work *interior,
                                     meta_halo_work *boundary, void *with, meta_event *done);
 /** Free the plan and set it to META_HALO_NULL. Collective.
- *  @return META_ERR_STATE while an exchange is not finished; META_ERR_PEER where not all ranks come:
- *          the plan is freed all the same */
+ *  @return META_ERR_STATE while an exchange is not finished; META_ERR_PEER where not all ranks
+ * come: the plan is freed all the same */
 META_API meta_err meta_halo_free(meta_halo *plan);
 
 /* ------------------------------------------------------------------ uneven devices */
 
-/** Where a global grid is cut into blocks: the ranks whose coordinate along dimension d of a Cartesian
- *  communicator is k hold its planes at[d][k] … at[d][k + 1] - 1. So at[d][0] is 0, and the last
- *  element the grid's extent. The arrays are the caller's: one for each dimension of the communicator,
- *  of an element more than there are ranks along it. Further pointers mean nothing. */
+/** Where a global grid is cut into blocks: the ranks whose coordinate along dimension d of a
+ * Cartesian communicator is k hold its planes at[d][k] … at[d][k + 1] - 1. So at[d][0] is 0, and
+ * the last element the grid's extent. The arrays are the caller's: one for each dimension of the
+ * communicator, of an element more than there are ranks along it. Further pointers mean nothing. */
 typedef struct meta_cuts {
     int64_t *at[META_MAX_DIM];
 } meta_cuts;
 
-/** The block of @p rank of @p cart: the global index of its first cell and its extents, each an array
- *  of an element a dimension; either may be NULL, not both. Asks no other rank. */
+/** The block of @p rank of @p cart: the global index of its first cell and its extents, each an
+ * array of an element a dimension; either may be NULL, not both. Asks no other rank. */
 META_API meta_err meta_cuts_block(const meta_cuts *cuts, MPI_Comm cart, int rank, int64_t *first,
                                   int64_t *cells);
 
 /** A caller's own kernel: queue it (META_ASYNC) or do it, once. */
 typedef meta_err meta_speed_work(void *with);
-/** How fast this rank computes, in cells a second: @p work is called with @p with, a flush before and
- *  behind, as often as takes a millisecond or more; the median of @p times such samples counts. @p cells
- *  is what one call computes. All ranks compute until the last one has its samples, because ranks of a
- *  node share its cores and its memory. Warms up first; @p work is so called any number of times.
- *  Collective over @p comm.
+/** How fast this rank computes, in cells a second: @p work is called with @p with, a flush before
+ * and behind, as often as takes a millisecond or more; the median of @p times such samples counts.
+ * @p cells is what one call computes. All ranks compute until the last one has its samples, because
+ * ranks of a node share its cores and its memory. Warms up first; @p work is so called any number
+ * of times. Collective over @p comm.
  *  @return the first error of a work, on every rank */
-META_API meta_err meta_measure_speed(MPI_Comm comm, meta_speed_work *work, void *with, int64_t cells,
-                                     int times, double *speed);
+META_API meta_err meta_measure_speed(MPI_Comm comm, meta_speed_work *work, void *with,
+                                     int64_t cells, int times, double *speed);
 
 /** What is to be cut. Set it to META_DECOMPOSE_DESC_INIT first. */
 typedef struct meta_decompose_desc {
     size_t size;
-    MPI_Comm cart;               /**< Cartesian, 1 … 3 dimensions; dimension d is the grid's (0 is x) */
+    MPI_Comm cart; /**< Cartesian, 1 … 3 dimensions; dimension d is the grid's (0 is x) */
     int64_t cells[META_MAX_DIM]; /**< extents of the global grid */
-    int64_t least[META_MAX_DIM]; /**< planes that every rank gets at least along each dimension, such as
-                                      the ghosts' width; 0 is 1 */
-    double speed;                /**< of this rank, in cells a second: meta_measure_speed()'s or your own;
-                                      only the ratios matter */
-    int64_t most;                /**< cells that this rank can hold; 0: any number */
+    int64_t least[META_MAX_DIM]; /**< planes that every rank gets at least along each dimension,
+                                    such as the ghosts' width; 0 is 1 */
+    double speed; /**< of this rank, in cells a second: meta_measure_speed()'s or your own;
+                       only the ratios matter */
+    int64_t most; /**< cells that this rank can hold; 0: any number */
 } meta_decompose_desc;
-#define META_DECOMPOSE_DESC_INIT                                                         \
-    {sizeof(meta_decompose_desc), MPI_COMM_NULL, {0}, {0}, 1.0, 0}
+#define META_DECOMPOSE_DESC_INIT                                                                   \
+    {                                                                                              \
+        sizeof(meta_decompose_desc), MPI_COMM_NULL, {0}, {0}, 1.0, 0                               \
+    }
 
-/** Cut the grid so that the rank which needs longest, its cells over its speed, needs as little time as
- *  possible, and none gets more cells than it can hold. Cuts go through the whole grid: planes are never
- *  split. Where only one dimension has several ranks the cuts are the best there are (bisection over
- *  the time). Otherwise finding those is NP-hard (Beaumont, Boudet, Rastello and Robert, IEEE Trans.
- *  Computers 50, 2001): from even cuts, and from those by the sums of the speeds, one dimension after the
- *  other is cut as well as the others allow until nothing improves (as Nicol, J. Parallel Distrib.
- *  Comput. 23, 1994, does for uneven cells), and the best outcome counts. Collective, the same cuts on
- *  every rank; a rank needs memory by the extents of the process grid, not by the number of ranks.
+/** Cut the grid so that the rank which needs longest, its cells over its speed, needs as little
+ * time as possible, and none gets more cells than it can hold. Cuts go through the whole grid:
+ * planes are never split. Where only one dimension has several ranks the cuts are the best there
+ * are (bisection over the time). Otherwise finding those is NP-hard (Beaumont, Boudet, Rastello and
+ * Robert, IEEE Trans. Computers 50, 2001): from even cuts, and from those by the sums of the
+ * speeds, one dimension after the other is cut as well as the others allow until nothing improves
+ * (as Nicol, J. Parallel Distrib. Comput. 23, 1994, does for uneven cells), and the best outcome
+ * counts. Collective, the same cuts on every rank; a rank needs memory by the extents of the
+ * process grid, not by the number of ranks.
  *  @param cuts     its arrays receive them
  *  @param seconds  NULL, or receives the time of the rank that needs longest
- *  @return META_ERR_ARGUMENT where there are fewer planes than ranks need, or a speed is not positive and
- *          finite; META_ERR_NO_MEMORY where the ranks cannot hold the grid, both with the numbers;
- *          META_ERR_MISMATCH where ranks disagree on the grid. The same on every rank */
+ *  @return META_ERR_ARGUMENT where there are fewer planes than ranks need, or a speed is not
+ * positive and finite; META_ERR_NO_MEMORY where the ranks cannot hold the grid, both with the
+ * numbers; META_ERR_MISMATCH where ranks disagree on the grid. The same on every rank */
 META_API meta_err meta_decompose(const meta_cuts *cuts, const meta_decompose_desc *desc,
                                  double *seconds);
 
 /** Propose cuts to follow those at @p now, from what this rank needed for a step on its block:
- *  @p seconds, computing alone, without waiting for others. desc->speed means nothing here. The proposal
- *  is @p now itself where nothing better is found. Move only where the steps that are left gain more
- *  than the move costs; measured times have noise, so a few per cent are none. Collective.
+ *  @p seconds, computing alone, without waiting for others. desc->speed means nothing here. The
+ * proposal is @p now itself where nothing better is found. Move only where the steps that are left
+ * gain more than the move costs; measured times have noise, so a few per cent are none. Collective.
  *  @param next    its arrays receive the proposal; they are not those of @p now
  *  @param before  NULL, or receives the time of the rank that needed longest
  *  @param after   NULL, or receives what the one that will need longest will need, at equal speeds
@@ -234,18 +242,18 @@ META_API meta_err meta_rebalance(const meta_cuts *next, const meta_cuts *now,
 typedef struct meta_redistribute_field {
     meta_type type;
     const void *from;  /**< a device buffer, any device: this rank's part before */
-    meta_box from_box; /**< its own cells in the array: as many as the block's, or in any dimension one
-                            more, as meta_halo_field.box describes it, the same on every rank */
+    meta_box from_box; /**< its own cells in the array: as many as the block's, or in any dimension
+                          one more, as meta_halo_field.box describes it, the same on every rank */
     void *to;          /**< and after; another buffer, of the same device or another one */
     meta_box to_box;
 } meta_redistribute_field;
-/** Move the own cells of @p fields arrays from blocks cut at @p before to blocks cut at @p after. Cells
- *  outside the boxes stay as they are: exchange ghosts afterwards. Work that is queued is done before;
- *  complete on return. One array after the other, for which host and device have room for what this rank
- *  sends and receives of it meanwhile. Collective.
- *  @return META_ERR_MISMATCH where ranks disagree on cuts, number or types of the fields, META_ERR_BOUNDS
- *          where a box is not its block's; the same on every rank, and nothing was written. After
- *          META_ERR_NO_MEMORY, _DEVICE or _MPI the new arrays hold anything */
+/** Move the own cells of @p fields arrays from blocks cut at @p before to blocks cut at @p after.
+ * Cells outside the boxes stay as they are: exchange ghosts afterwards. Work that is queued is done
+ * before; complete on return. One array after the other, for which host and device have room for
+ * what this rank sends and receives of it meanwhile. Collective.
+ *  @return META_ERR_MISMATCH where ranks disagree on cuts, number or types of the fields,
+ * META_ERR_BOUNDS where a box is not its block's; the same on every rank, and nothing was written.
+ * After META_ERR_NO_MEMORY, _DEVICE or _MPI the new arrays hold anything */
 META_API meta_err meta_redistribute(MPI_Comm cart, const meta_cuts *before, const meta_cuts *after,
                                     int fields, const meta_redistribute_field *field);
 
@@ -254,8 +262,8 @@ META_API meta_err meta_redistribute(MPI_Comm cart, const meta_cuts *before, cons
 /** The ways of a message between two ranks' arrays. */
 typedef enum meta_path {
     META_PATH_SELF,   /**< within this rank: a copy on its device, without MPI */
-    META_PATH_SHARED, /**< to a rank of this node, unpacked where the sender packed it, in a window of
-                           shared memory */
+    META_PATH_SHARED, /**< to a rank of this node, unpacked where the sender packed it, in a window
+                         of shared memory */
     META_PATH_HOST,   /**< packed in host memory, which MPI is given */
     META_PATH_STAGED, /**< from and to a device's memory by way of pinned host memory, in chunks */
     META_PATH_DIRECT, /**< device memory given to MPI */
@@ -268,7 +276,13 @@ typedef struct meta_traffic {
     uint64_t messages_sent[META_PATH_COUNT], bytes_sent[META_PATH_COUNT];
     uint64_t messages_received[META_PATH_COUNT], bytes_received[META_PATH_COUNT];
 } meta_traffic;
-#define META_TRAFFIC_INIT {sizeof(meta_traffic), {0}, {0}, {0}, {0}}
+#define META_TRAFFIC_INIT                                                                          \
+    {                                                                                              \
+        sizeof(meta_traffic), {0}, {0}, {0},                                                       \
+        {                                                                                          \
+            0                                                                                      \
+        }                                                                                          \
+    }
 
 /** This rank's traffic. The path is this rank's end of the message: the other one's may differ. */
 META_API meta_err meta_comm_traffic(meta_traffic *traffic);

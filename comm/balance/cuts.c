@@ -49,8 +49,8 @@ static meta_err find_place(cuts_ranks *g)
 meta_err cuts_open(cuts_ranks *g, MPI_Comm cart, const char *name)
 {
     memset(g, 0, sizeof *g);
-    COMM_TRY(check_cart(cart, name, &g->dims));
-    COMM_TRY(cuts_duplicate(cart, name, &g->cart));
+    META_TRY(check_cart(cart, name, &g->dims));
+    META_TRY(cuts_duplicate(cart, name, &g->cart));
     const meta_err error = find_place(g);
     if (error != META_OK) cuts_close(g);
     return error;
@@ -121,7 +121,7 @@ static meta_err check_axes(const cuts_ranks *g, const char *name, const meta_cut
     if (!cuts) return core->fail(META_ERR_ARGUMENT, "argument '%s' is NULL", name);
     for (int d = 0; d < g->dims; ++d) {
         name_axis(text, name, d);
-        COMM_TRY(check_axis(cuts->at[d], g->extent[d], text));
+        META_TRY(check_axis(cuts->at[d], g->extent[d], text));
     }
     return META_OK;
 }
@@ -141,7 +141,7 @@ static meta_err compare_axes(const cuts_ranks *g, const char *name, const meta_c
 
 meta_err cuts_check(const cuts_ranks *g, const char *name, const meta_cuts *cuts)
 {
-    COMM_TRY(comm_agree(g->cart, check_axes(g, name, cuts)));
+    META_TRY(comm_agree(g->cart, check_axes(g, name, cuts)));
     return comm_agree(g->cart, compare_axes(g, name, cuts));
 }
 
@@ -217,8 +217,8 @@ static meta_err check_desc(const cuts_ranks *g, const meta_decompose_desc *desc,
         snprintf(text, sizeof text, "desc->%s[%d]", k < g->dims ? "cells" : "least", k % g->dims);
         if (mine[k] != first[k]) return differs(text, mine[k], first[k]);
     }
-    COMM_TRY(check_arrays(g, out_name, out));
-    COMM_TRY(check_numbers(g, desc));
+    META_TRY(check_arrays(g, out_name, out));
+    META_TRY(check_numbers(g, desc));
     return check_positive(name, value);
 }
 
@@ -238,7 +238,7 @@ static meta_err find_block(const meta_cuts *cuts, MPI_Comm cart, int rank, int64
     if (!cuts) return core->fail(META_ERR_ARGUMENT, "argument 'cuts' is NULL");
     if (!first && !cells)
         return core->fail(META_ERR_ARGUMENT, "arguments 'first' and 'cells' are both NULL");
-    COMM_TRY(check_cart(cart, "cart", &dims));
+    META_TRY(check_cart(cart, "cart", &dims));
     COMM_MPI(MPI_Comm_size, (cart, &ranks));
     if (rank < 0 || rank >= ranks)
         return core->fail(META_ERR_ARGUMENT, "argument 'rank' is %d: ranks are 0 to %d", rank,
@@ -247,7 +247,7 @@ static meta_err find_block(const meta_cuts *cuts, MPI_Comm cart, int rank, int64
     COMM_MPI(MPI_Cart_coords, (cart, rank, dims, at));
     for (int d = 0; d < dims; ++d) {
         name_axis(text, "cuts", d);
-        COMM_TRY(check_axis(cuts->at[d], extent[d], text));
+        META_TRY(check_axis(cuts->at[d], extent[d], text));
     }
     for (int d = 0; d < dims; ++d) {
         const int64_t *planes = cuts->at[d] + at[d];
@@ -260,6 +260,6 @@ static meta_err find_block(const meta_cuts *cuts, MPI_Comm cart, int rank, int64
 meta_err meta_cuts_block(const meta_cuts *cuts, MPI_Comm cart, int rank, int64_t *first,
                          int64_t *cells)
 {
-    COMM_TRY(comm_enter(__func__));
+    META_TRY(comm_enter(__func__));
     return comm_leave(find_block(cuts, cart, rank, first, cells));
 }

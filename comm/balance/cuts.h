@@ -5,7 +5,7 @@
 #ifndef META_CUTS_H
 #define META_CUTS_H
 
-#include "comm.h"
+#include "progress/progress.h"
 
 enum { CUTS_DIMS = 3 };
 

@@ -133,7 +133,7 @@ static meta_err take_turns(cutting *c, double cost, bool limited, bool backward,
         for (int k = 0; k < c->g->dims; ++k) {
             const int d = backward ? c->g->dims - 1 - k : k;
             if (c->g->extent[d] == 1) continue;
-            COMM_TRY(find_prices(c, d, cost, limited));
+            META_TRY(find_prices(c, d, cost, limited));
             cut_by_price(c, d);
             now = worst_of(c, d);
         }
@@ -169,7 +169,7 @@ static meta_err begin(cutting *c, beginning from, const meta_cuts *now)
             c->room[k] = c->cells[d];
             if (from == FROM_NOW) c->part[d][k] = now->at[d][k + 1] - now->at[d][k];
         }
-        if (from == FROM_SUMS) COMM_TRY(price_by_sums(c, d));
+        if (from == FROM_SUMS) META_TRY(price_by_sums(c, d));
         if (from != FROM_NOW) cut_by_price(c, d);
     }
     return META_OK;
@@ -178,7 +178,7 @@ static meta_err begin(cutting *c, beginning from, const meta_cuts *now)
 /* Whether every rank can hold the cuts as they are, and the worst of all ranks' costs. */
 static meta_err look(cutting *c, bool *hold, double *worst)
 {
-    COMM_TRY(find_prices(c, c->axis, c->cost, true));
+    META_TRY(find_prices(c, c->axis, c->cost, true));
     *hold = true;
     for (int k = 0; k < c->g->extent[c->axis]; ++k)
         *hold = *hold && c->part[c->axis][k] <= c->room[k];
@@ -189,9 +189,9 @@ static meta_err look(cutting *c, bool *hold, double *worst)
 /* Cuts that every rank can hold, by way of making the fullest less full. */
 static meta_err make_hold(cutting *c, bool backward, bool *hold, double *worst)
 {
-    COMM_TRY(look(c, hold, worst));
+    META_TRY(look(c, hold, worst));
     if (*hold) return META_OK;
-    COMM_TRY(take_turns(c, c->filling, false, backward, worst));
+    META_TRY(take_turns(c, c->filling, false, backward, worst));
     return look(c, hold, worst);
 }
 
@@ -215,12 +215,12 @@ static meta_err try_all(cutting *c, const meta_cuts *now, bool *any)
     for (int from = now ? FROM_NOW : FROM_SUMS; from >= 0; --from)
         for (int backward = 0; backward < 2; ++backward) {
             bool hold;
-            COMM_TRY(begin(c, (beginning)from, now));
-            COMM_TRY(make_hold(c, backward, &hold, &worst));
+            META_TRY(begin(c, (beginning)from, now));
+            META_TRY(make_hold(c, backward, &hold, &worst));
             if (!hold) continue;
             *any = true;
             if (from == FROM_NOW) keep_better(c, worst, &best);
-            COMM_TRY(take_turns(c, c->cost, true, backward, &worst));
+            META_TRY(take_turns(c, c->cost, true, backward, &worst));
             keep_better(c, worst, &best);
         }
     return META_OK;
@@ -282,10 +282,10 @@ static int cut_dimensions(cutting *c)
 static meta_err cut_one(cutting *c)
 {
     int64_t together;
-    COMM_TRY(begin(c, FROM_EVEN, NULL));
-    COMM_TRY(find_prices(c, c->axis, c->cost, true));
+    META_TRY(begin(c, FROM_EVEN, NULL));
+    META_TRY(find_prices(c, c->axis, c->cost, true));
     if (!holds(c, c->axis, &together)) {
-        COMM_TRY(no_room_together(c));
+        META_TRY(no_room_together(c));
         return no_room_for_planes(c, c->axis, together);
     }
     cut_by_price(c, c->axis);
@@ -296,9 +296,9 @@ static meta_err cut_one(cutting *c)
 static meta_err cut_several(cutting *c, const meta_cuts *now)
 {
     bool any = false;
-    COMM_TRY(try_all(c, now, &any));
+    META_TRY(try_all(c, now, &any));
     if (any) return META_OK;
-    COMM_TRY(no_room_together(c));
+    META_TRY(no_room_together(c));
     return comm_agree(c->g->cart, no_room_found(c));
 }
 
@@ -384,8 +384,8 @@ static meta_err decompose(const cuts_ranks *g, const meta_cuts *cuts,
                           const meta_decompose_desc *desc, double *seconds)
 {
     double longest;
-    COMM_TRY(cuts_check_desc(g, desc, "cuts", cuts, "desc->speed", desc->speed));
-    COMM_TRY(cuts_find(g, desc, desc->speed, NULL, cuts, &longest));
+    META_TRY(cuts_check_desc(g, desc, "cuts", cuts, "desc->speed", desc->speed));
+    META_TRY(cuts_find(g, desc, desc->speed, NULL, cuts, &longest));
     if (seconds) *seconds = longest;
     return META_OK;
 }
@@ -394,8 +394,8 @@ static meta_err open_and_decompose(const meta_cuts *cuts, const meta_decompose_d
                                    double *seconds)
 {
     cuts_ranks g;
-    COMM_TRY(cuts_check_size(desc));
-    COMM_TRY(cuts_open(&g, desc->cart, "desc->cart"));
+    META_TRY(cuts_check_size(desc));
+    META_TRY(cuts_open(&g, desc->cart, "desc->cart"));
     const meta_err error = decompose(&g, cuts, desc, seconds);
     cuts_close(&g);
     return error;
@@ -403,6 +403,6 @@ static meta_err open_and_decompose(const meta_cuts *cuts, const meta_decompose_d
 
 meta_err meta_decompose(const meta_cuts *cuts, const meta_decompose_desc *desc, double *seconds)
 {
-    COMM_TRY(comm_enter(__func__));
+    META_TRY(comm_enter(__func__));
     return comm_leave(open_and_decompose(cuts, desc, seconds));
 }

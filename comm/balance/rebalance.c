@@ -67,8 +67,8 @@ static meta_err check_apart(const cuts_ranks *g, const meta_cuts *next, const me
 static meta_err check_arguments(const cuts_ranks *g, const meta_cuts *next, const meta_cuts *now,
                                 const meta_decompose_desc *desc, double seconds, int64_t *cells)
 {
-    COMM_TRY(cuts_check_desc(g, desc, "next", next, "seconds", seconds));
-    COMM_TRY(cuts_check(g, "now", now));
+    META_TRY(cuts_check_desc(g, desc, "next", next, "seconds", seconds));
+    META_TRY(cuts_check(g, "now", now));
     meta_err error = check_apart(g, next, now);
     if (error == META_OK) error = check_now(g, desc, now, cells);
     return comm_agree(g->cart, error);
@@ -82,11 +82,11 @@ static meta_err rebalance(const cuts_ranks *g, const meta_cuts *next, const meta
     int64_t cells = 0;
     double worst, expected;
     bool full;
-    COMM_TRY(check_arguments(g, next, now, desc, seconds, &cells));
+    META_TRY(check_arguments(g, next, now, desc, seconds, &cells));
     COMM_MPI(MPI_Allreduce, (&seconds, &worst, 1, MPI_DOUBLE, MPI_MAX, g->cart));
-    COMM_TRY(overfull(g, desc, cells, &full));
+    META_TRY(overfull(g, desc, cells, &full));
     const bool may_stay = allowed(g, desc, now);
-    COMM_TRY(cuts_find(g, desc, (double)cells / seconds, may_stay ? now : NULL, next, &expected));
+    META_TRY(cuts_find(g, desc, (double)cells / seconds, may_stay ? now : NULL, next, &expected));
     if (may_stay && !full && expected >= worst * (1 - rounding)) {
         copy_cuts(g, next, now);
         expected = worst;
@@ -101,8 +101,8 @@ static meta_err open_and_rebalance(const meta_cuts *next, const meta_cuts *now,
                                    double *after)
 {
     cuts_ranks g;
-    COMM_TRY(cuts_check_size(desc));
-    COMM_TRY(cuts_open(&g, desc->cart, "desc->cart"));
+    META_TRY(cuts_check_size(desc));
+    META_TRY(cuts_open(&g, desc->cart, "desc->cart"));
     const meta_err error = rebalance(&g, next, now, desc, seconds, before, after);
     cuts_close(&g);
     return error;
@@ -112,6 +112,6 @@ meta_err meta_rebalance(const meta_cuts *next, const meta_cuts *now,
                         const meta_decompose_desc *desc, double seconds, double *before,
                         double *after)
 {
-    COMM_TRY(comm_enter(__func__));
+    META_TRY(comm_enter(__func__));
     return comm_leave(open_and_rebalance(next, now, desc, seconds, before, after));
 }

@@ -22,7 +22,7 @@ static meta_err check_boxes(const cuts_ranks *g, int fields, const meta_redistri
         for (int end = 0; end < 2; ++end) {
             const meta_box *box = end == 0 ? &field[f].from_box : &field[f].to_box;
             snprintf(name, sizeof name, "field[%d].%s_box", f, end == 0 ? "from" : "to");
-            COMM_TRY(core->check_box(box, name));
+            META_TRY(core->check_box(box, name));
             if (box->ndim != g->dims)
                 return core->fail(META_ERR_ARGUMENT,
                                   "argument '%s' has %d dimensions, the Cartesian communicator %d",
@@ -48,7 +48,7 @@ static meta_err agree_on_fields(const cuts_ranks *g, const meta_cuts *before,
             more[f * CUTS_DIMS + d] = has_more(&field[f].from_box, before, d, g->at[d]) ||
                                       has_more(&field[f].to_box, after, d, g->at[d]);
     }
-    COMM_TRY(comm_agree(g->cart, error));
+    META_TRY(comm_agree(g->cart, error));
     COMM_MPI(MPI_Allreduce, (MPI_IN_PLACE, more, fields * CUTS_DIMS, MPI_INT, MPI_MAX, g->cart));
     return META_OK;
 }
@@ -60,7 +60,7 @@ static meta_err check_fields(const cuts_ranks *g, const meta_cuts *before, const
     for (int f = 0; f < fields; ++f) {
         moving m;
         redistribute_begin(&m, g, before, after, &field[f], f);
-        COMM_TRY(redistribute_open(&m, more + f * CUTS_DIMS));
+        META_TRY(redistribute_open(&m, more + f * CUTS_DIMS));
     }
     return META_OK;
 }
@@ -68,14 +68,14 @@ static meta_err check_fields(const cuts_ranks *g, const meta_cuts *before, const
 static meta_err move_fields(const cuts_ranks *g, const meta_cuts *before, const meta_cuts *after,
                             int fields, const meta_redistribute_field *field, int *more)
 {
-    COMM_TRY(comm_agree(g->cart, check_boxes(g, fields, field)));
-    COMM_TRY(agree_on_fields(g, before, after, fields, field, more));
-    COMM_TRY(comm_agree(g->cart, check_fields(g, before, after, fields, field, more)));
+    META_TRY(comm_agree(g->cart, check_boxes(g, fields, field)));
+    META_TRY(agree_on_fields(g, before, after, fields, field, more));
+    META_TRY(comm_agree(g->cart, check_fields(g, before, after, fields, field, more)));
     for (int f = 0; f < fields; ++f) {
         moving m;
         redistribute_begin(&m, g, before, after, &field[f], f);
-        COMM_TRY(comm_agree(g->cart, redistribute_open(&m, more + f * CUTS_DIMS)));
-        COMM_TRY(redistribute_move(&m));
+        META_TRY(comm_agree(g->cart, redistribute_open(&m, more + f * CUTS_DIMS)));
+        META_TRY(redistribute_move(&m));
     }
     return META_OK;
 }
@@ -107,10 +107,10 @@ static meta_err redistribute(const cuts_ranks *g, const meta_cuts *before, const
                              int fields, const meta_redistribute_field *field)
 {
     const int64_t count = fields;
-    COMM_TRY(cuts_check(g, "before", before));
-    COMM_TRY(cuts_check(g, "after", after));
-    COMM_TRY(check_grid(g, before, after));
-    COMM_TRY(comm_agree(g->cart, cuts_compare(g, "fields", 1, &count)));
+    META_TRY(cuts_check(g, "before", before));
+    META_TRY(cuts_check(g, "after", after));
+    META_TRY(check_grid(g, before, after));
+    META_TRY(comm_agree(g->cart, cuts_compare(g, "fields", 1, &count)));
     int *more = fields >= 0 ? calloc((size_t)fields + 1, CUTS_DIMS * sizeof *more) : NULL;
     meta_err error = comm_agree(g->cart, check_count(fields, field, more));
     if (error == META_OK) error = move_fields(g, before, after, fields, field, more);
@@ -123,7 +123,7 @@ static meta_err open_and_redistribute(MPI_Comm cart, const meta_cuts *before,
                                       const meta_redistribute_field *field)
 {
     cuts_ranks g;
-    COMM_TRY(cuts_open(&g, cart, "cart"));
+    META_TRY(cuts_open(&g, cart, "cart"));
     const meta_err error = redistribute(&g, before, after, fields, field);
     cuts_close(&g);
     return error;
@@ -132,6 +132,6 @@ static meta_err open_and_redistribute(MPI_Comm cart, const meta_cuts *before,
 meta_err meta_redistribute(MPI_Comm cart, const meta_cuts *before, const meta_cuts *after,
                            int fields, const meta_redistribute_field *field)
 {
-    COMM_TRY(comm_enter(__func__));
+    META_TRY(comm_enter(__func__));
     return comm_leave(open_and_redistribute(cart, before, after, fields, field));
 }

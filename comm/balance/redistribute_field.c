@@ -122,7 +122,7 @@ static meta_err list_pieces(const moving *m, side *s)
                 bool any = true;
                 for (int d = 0; d < m->g->dims && any; ++d)
                     any = common(m, s, d, k[d], &r.start[d], &r.end[d]);
-                if (any) COMM_TRY(add_piece(m, s, k, &r));
+                if (any) META_TRY(add_piece(m, s, k, &r));
             }
     return META_OK;
 }
@@ -159,7 +159,7 @@ static meta_err open_side(moving *m, side *s)
     const char *box = s->sends ? "from_box" : "to_box";
     char name[64];
     int64_t elements = 1;
-    COMM_TRY(check_box(m, s, cuts, box));
+    META_TRY(check_box(m, s, cuts, box));
     for (int d = 0; d < m->g->dims; ++d) {
         elements *= s->box->size[d];
         part_of(m, s->sends, d, m->g->at[d], &s->mine.start[d], &s->mine.end[d]);
@@ -174,9 +174,9 @@ static meta_err make_buffer(side *s)
 {
     meta_device *device = s->span.device;
     if (s->bytes == 0) return META_OK;
-    COMM_TRY(core->scratch(device, s->bytes, &s->packed));
-    COMM_TRY(core->resolve(s->packed, (int64_t)s->bytes, META_U8, "packed", &s->packed_span));
-    if (!core->is_host(device)) COMM_TRY(core->staging(device, s->bytes, &s->staging));
+    META_TRY(core->scratch(device, s->bytes, &s->packed));
+    META_TRY(core->resolve(s->packed, (int64_t)s->bytes, META_U8, "packed", &s->packed_span));
+    if (!core->is_host(device)) META_TRY(core->staging(device, s->bytes, &s->staging));
     s->wire = s->staging ? s->staging : s->packed_span.address;
     return META_OK;
 }
@@ -227,7 +227,7 @@ static meta_err copy_staging(const side *s)
 {
     meta_pending pending = {0};
     if (!s->staging) return META_OK;
-    COMM_TRY(core->copy(s->span.device, META_QUEUE_COMPUTE,
+    META_TRY(core->copy(s->span.device, META_QUEUE_COMPUTE,
                         s->sends ? META_COPY_D2H : META_COPY_H2D, s->staging, &s->packed_span,
                         s->bytes, &pending));
     return wait_for(&pending, META_OK);
@@ -245,9 +245,9 @@ static meta_err copy_own(const moving *m)
     for (int k = 0; k < m->to.count; ++k)
         if (stays(m, &m->to.pieces[k])) to = &m->to.pieces[k];
     if (!from || !to) return META_OK;
-    COMM_TRY(core->copy_call(&call, &m->to.span, &to->face, &m->from.span, &from->face,
+    META_TRY(core->copy_call(&call, &m->to.span, &to->face, &m->from.span, &from->face,
                              m->field->type, &empty));
-    COMM_TRY(core->launch(m->to.span.device, META_QUEUE_COMPUTE, &call, 1, &pending));
+    META_TRY(core->launch(m->to.span.device, META_QUEUE_COMPUTE, &call, 1, &pending));
     return wait_for(&pending, META_OK);
 }
 
@@ -257,7 +257,7 @@ static size_t parts_of(const moving *m, const side *s)
 {
     size_t parts = 0;
     for (int k = 0; k < s->count; ++k)
-        if (!stays(m, &s->pieces[k])) parts += (s->pieces[k].bytes - 1) / job.chunk + 1;
+        if (!stays(m, &s->pieces[k])) parts += (s->pieces[k].bytes - 1) / comm_job.chunk + 1;
     return parts;
 }
 
@@ -267,9 +267,10 @@ static meta_err post(moving *m, const side *s)
     for (int k = 0; k < s->count; ++k) {
         const piece *p = &s->pieces[k];
         if (stays(m, p)) continue;
-        for (size_t at = 0; at < p->bytes; at += job.chunk) {
+        for (size_t at = 0; at < p->bytes; at += comm_job.chunk) {
             char *data = s->wire + p->at + at;
-            const int bytes = (int)(p->bytes - at < job.chunk ? p->bytes - at : job.chunk);
+            const int bytes =
+                (int)(p->bytes - at < comm_job.chunk ? p->bytes - at : comm_job.chunk);
             MPI_Request *request = &m->requests[m->posted];
             if (s->sends)
                 COMM_MPI(MPI_Isend, (data, bytes, MPI_BYTE, p->peer, 0, m->g->cart, request));
@@ -284,7 +285,7 @@ static meta_err post(moving *m, const side *s)
 static meta_err complete(moving *m)
 {
     for (int k = 0; k < m->posted; ++k)
-        COMM_TRY(comm_request_wait(&m->requests[k], "while cells move", MPI_ANY_SOURCE, 0));
+        META_TRY(comm_request_wait(&m->requests[k], "while cells move", MPI_ANY_SOURCE, 0));
     m->posted = 0;
     return META_OK;
 }
@@ -304,9 +305,9 @@ void redistribute_begin(moving *m, const cuts_ranks *g, const meta_cuts *before,
 meta_err redistribute_open(moving *m, const int *more)
 {
     for (int d = 0; d < m->g->dims; ++d) m->more[d] = more[d];
-    COMM_TRY(core->check_type(m->field->type, &m->element));
-    COMM_TRY(open_side(m, &m->from));
-    COMM_TRY(open_side(m, &m->to));
+    META_TRY(core->check_type(m->field->type, &m->element));
+    META_TRY(open_side(m, &m->from));
+    META_TRY(open_side(m, &m->to));
     const meta_span *from = &m->from.span, *to = &m->to.span;
     if (from->device && from->device == to->device && from->object == to->object &&
         from->offset == to->offset)
@@ -320,25 +321,25 @@ static meta_err pack(moving *m)
 {
     side *sides[] = {&m->from, &m->to};
     for (int k = 0; k < 2; ++k) {
-        COMM_TRY(list_pieces(m, sides[k]));
-        COMM_TRY(make_buffer(sides[k]));
-        if (sides[k]->span.device) comm_plans_settle(sides[k]->span.device);
+        META_TRY(list_pieces(m, sides[k]));
+        META_TRY(make_buffer(sides[k]));
+        if (sides[k]->span.device) comm_queue_owed(sides[k]->span.device);
     }
     const size_t requests = parts_of(m, &m->from) + parts_of(m, &m->to);
     m->requests = calloc(requests + 1, sizeof *m->requests);
     if (!m->requests)
         return core->fail(META_ERR_NO_MEMORY, "the host has no memory for %zu messages", requests);
-    COMM_TRY(marshal(m, &m->from));
+    META_TRY(marshal(m, &m->from));
     return copy_staging(&m->from);
 }
 
 static meta_err transfer(moving *m)
 {
-    COMM_TRY(post(m, &m->to));
-    COMM_TRY(post(m, &m->from));
-    COMM_TRY(copy_own(m));
-    COMM_TRY(complete(m));
-    COMM_TRY(copy_staging(&m->to));
+    META_TRY(post(m, &m->to));
+    META_TRY(post(m, &m->from));
+    META_TRY(copy_own(m));
+    META_TRY(complete(m));
+    META_TRY(copy_staging(&m->to));
     return marshal(m, &m->to);
 }
 

@@ -38,9 +38,9 @@ static meta_err choose_calls(measuring *m)
 {
     const double least = 1e-3;
     double seconds = 0;
-    COMM_TRY(sample(m, &seconds));
+    META_TRY(sample(m, &seconds));
     while (m->calls < INT64_C(1) << 24) {
-        COMM_TRY(sample(m, &seconds));
+        META_TRY(sample(m, &seconds));
         if (seconds >= least) break;
         m->calls *= 2;
     }
@@ -54,7 +54,8 @@ static meta_err take(const measuring *m, MPI_Comm among, int times, double *seco
     double unused;
     int all = 0;
     unsigned idle = 0;
-    COMM_TRY(comm_meet(among));
+    bool met;
+    META_TRY(comm_meet(among, &met));
     for (int k = 0; k < times && error == META_OK; ++k) error = sample(m, &seconds[k]);
     const double began = MPI_Wtime();
     bool warned = false;
@@ -62,7 +63,7 @@ static meta_err take(const measuring *m, MPI_Comm among, int times, double *seco
     while (!all) {
         COMM_MPI(MPI_Test, (&barrier, &all, MPI_STATUS_IGNORE));
         if (all) break;
-        COMM_TRY(comm_watch_since(began, &warned, "while speeds are measured", MPI_ANY_SOURCE, 0));
+        META_TRY(comm_watch_since(began, &warned, "while speeds are measured", MPI_ANY_SOURCE, 0));
         if (error == META_OK) {
             error = sample(m, &unused);
         } else if (!comm_advance()) {
@@ -116,7 +117,7 @@ static meta_err open_and_measure(MPI_Comm comm, measuring *m, int64_t cells, int
                                  double *speed)
 {
     MPI_Comm among;
-    COMM_TRY(cuts_duplicate(comm, "comm", &among));
+    META_TRY(cuts_duplicate(comm, "comm", &among));
     const meta_err error = measure(m, among, cells, times, speed);
     MPI_Comm_free(&among);
     return error;
@@ -126,6 +127,6 @@ meta_err meta_measure_speed(MPI_Comm comm, meta_speed_work *work, void *with, in
                             int times, double *speed)
 {
     measuring m = {.call = __func__, .work = work, .with = with, .calls = 1};
-    COMM_TRY(comm_enter(__func__));
+    META_TRY(comm_enter(__func__));
     return comm_leave(open_and_measure(comm, &m, cells, times, speed));
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file type.c
  *  The names of element types, for messages. */
-#include "comm.h"
+#include "base/comm_base.h"
 
 const char *comm_type_name(uint32_t type)
 {

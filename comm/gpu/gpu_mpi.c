@@ -5,7 +5,7 @@
  *  What MPI says of itself is not enough: an MPI that was built for GPUs may stage silently or end
  * the process, depending on its modules and on how the memory was allocated. So each rank with a
  * GPU tries it, in a process of its own that may crash, with memory as libmeta allocates it. */
-#include "comm.h"
+#include "gpu/gpu_mpi.h"
 #include "gpu/gpu_query.h"
 #include "gpu/helper.h"
 
@@ -82,25 +82,21 @@ static verdict judge(char *text, size_t room)
 
 /* ------------------------------------------------------------------ all ranks */
 
-/* The least of all ranks' @p mine and of what they are short of @p most. A rank may take as long as
- * its trial may. Where MPI fails on this rank it has its part all the same, because the others wait
- * for it: *own is that error, and what is returned is whether the outcome is known. */
-static meta_err compare(int mine, int most, int *least, int *greatest, meta_err *own)
+/* The least and the greatest of all ranks' @p mine, which is at most @p most. A rank may take as
+ * long as its trial may. */
+static meta_err compare(int mine, int most, int *least, int *greatest)
 {
     static int given[2], taken[2]; /* MPI may write to them after a call that failed */
+    const double peer_timeout = comm_job.peer_timeout;
     MPI_Request request;
-    const double patience = job.patience;
     given[0] = mine;
     given[1] = most - mine;
-    *own = comm_mpi(MPI_Iallreduce(given, taken, 2, MPI_INT, MPI_MIN, job.messages, &request),
-                    "MPI_Iallreduce");
-    if (*own != META_OK)
-        COMM_MPI(MPI_Iallreduce, (given, taken, 2, MPI_INT, MPI_MIN, job.messages, &request));
-    if (patience > 0) job.patience += HELPER_SECONDS;
-    const meta_err error =
-        comm_collective_wait(&request, "while ranks try whether MPI takes GPU memory", own);
-    job.patience = patience;
-    COMM_TRY(error);
+    COMM_MPI(MPI_Iallreduce, (given, taken, 2, MPI_INT, MPI_MIN, comm_job.messages, &request));
+    if (peer_timeout > 0) comm_job.peer_timeout += HELPER_SECONDS;
+    const meta_err error = comm_request_wait(
+        &request, "while ranks try whether MPI takes GPU memory", MPI_ANY_SOURCE, 0);
+    comm_job.peer_timeout = peer_timeout;
+    META_TRY(error);
     *least = taken[0];
     *greatest = most - taken[1];
     return META_OK;
@@ -115,49 +111,42 @@ static void report(verdict mine, verdict all, const char *text)
                               ? "it goes by way of the host"
                               : "it goes by way of the host, as on "
                                 "another rank it must";
-    core->log(META_LOG_INFO, "GPU memory and MPI on rank %d, META_GPU_MPI=%s: %s; %s", job.rank,
-              words[asked], text, outcome);
+    core->log(META_LOG_INFO, "GPU memory and MPI on rank %d, META_GPU_MPI=%s: %s; %s",
+              comm_job.rank, words[asked], text, outcome);
 }
 
 static meta_err decide(void)
 {
     char text[COMM_TEXT - 64];
     int worst, best;
-    meta_err own;
     const verdict mine = judge(text, sizeof text);
-    COMM_TRY(compare((int)mine, ABSTAINED, &worst, &best, &own));
-    job.direct = worst == TAKEN;
+    META_TRY(compare((int)mine, ABSTAINED, &worst, &best));
+    comm_job.direct = worst == TAKEN;
     report(mine, (verdict)worst, text);
     /* An explicit request never falls back. */
-    if (asked != ALWAYS || worst != REFUSED || mine != REFUSED) return own;
+    if (asked != ALWAYS || worst != REFUSED || mine != REFUSED) return META_OK;
     return core->fail(META_ERR_MPI, "META_GPU_MPI=on: MPI does not take the memory of %s:%d: %s",
                       tried.backend, tried.index, text);
 }
 
-meta_err comm_gpu_mpi_settle(void)
+meta_err comm_gpu_mpi_decide(void)
 {
     int lowest, highest;
-    meta_err own;
-    job.direct = false;
-    COMM_TRY(compare((int)asked, ALWAYS, &lowest, &highest, &own));
+    comm_job.direct = false;
+    META_TRY(compare((int)asked, ALWAYS, &lowest, &highest));
     if (lowest != highest)
         return core->fail(META_ERR_MISMATCH,
                           "META_GPU_MPI is %s on one rank and %s on another: set it alike on all",
                           words[lowest], words[highest]);
-    if (asked != NEVER) {
-        char text[COMM_TEXT];
-        snprintf(text, sizeof text, "%s", meta_last_error());
-        const meta_err error = decide();
-        return own == META_OK ? error : core->fail_as(own, text);
-    }
+    if (asked != NEVER) return decide();
     core->log(META_LOG_INFO, "GPU memory and MPI on rank %d, META_GPU_MPI=off: not tried",
-              job.rank);
-    return own;
+              comm_job.rank);
+    return META_OK;
 }
 
 bool comm_gpu_mpi_takes(const meta_device *device)
 {
     meta_device_desc desc = META_DEVICE_DESC_INIT;
-    return job.direct && core->device_info(device, &desc) == META_OK && can_be_tried(&desc) &&
+    return comm_job.direct && core->device_info(device, &desc) == META_OK && can_be_tried(&desc) &&
            strcmp(desc.backend, tried.backend) == 0 && desc.index == tried.index;
 }

@@ -87,10 +87,10 @@ static meta_err prepare(halo_plan *p, const meta_halo_desc *desc, int dims)
     p->ways = dims == 1 ? 3 : dims == 2 ? 9 : 27;
     p->idle = true;
     for (int way = 0; way < HALO_WAYS; ++way) p->link[way].peer = MPI_PROC_NULL;
-    COMM_TRY(make_slot(&p->slot));
+    META_TRY(make_slot(&p->slot));
     COMM_MPI(MPI_Comm_rank, (p->cart, &p->rank));
-    COMM_TRY(halo_plan_fill(p, desc));
-    COMM_TRY(core->device_info(p->device, &device));
+    META_TRY(halo_plan_fill(p, desc));
+    META_TRY(core->device_info(p->device, &device));
     p->direct = comm_gpu_mpi_takes(p->device);
     p->shares = !device.is_gpu && !p->direct;
     return META_OK;
@@ -101,7 +101,7 @@ static meta_err settle(halo_plan *p, bool shared)
 {
     halo_paths_choose(p, shared);
     halo_paths_place(p);
-    COMM_TRY(comm_agree(p->cart, halo_plan_verify(p)));
+    META_TRY(comm_agree(p->cart, halo_plan_verify(p)));
     halo_paths_place(p);
     return META_OK;
 }
@@ -110,10 +110,10 @@ static meta_err settle(halo_plan *p, bool shared)
 static meta_err connect(halo_plan *p)
 {
     bool shared = false;
-    COMM_TRY(comm_agree(p->cart, halo_node_find(p)));
-    halo_paths_choose(p, job.shared);
-    COMM_TRY(comm_agree(p->cart, halo_window_fits(p, &shared)));
-    COMM_TRY(settle(p, shared && job.shared));
+    META_TRY(comm_agree(p->cart, halo_node_find(p)));
+    halo_paths_choose(p, comm_job.shared);
+    META_TRY(comm_agree(p->cart, halo_window_fits(p, &shared)));
+    META_TRY(settle(p, shared && comm_job.shared));
     const meta_err error = comm_agree(p->cart, shared ? halo_window_create(p) : META_OK);
     if (error == META_ERR_PEER) return error;
     if (error == META_OK && shared) return META_OK;
@@ -126,11 +126,11 @@ static meta_err connect(halo_plan *p)
 
 static meta_err build(halo_plan *p, const meta_halo_desc *desc, int dims, MPI_Comm cart)
 {
-    COMM_TRY(comm_agree(cart, prepare(p, desc, dims)));
+    META_TRY(comm_agree(cart, prepare(p, desc, dims)));
     p->met = true;
-    COMM_TRY(connect(p));
-    COMM_TRY(comm_agree(cart, halo_plan_allocate(p)));
-    comm_trace_plan(p);
+    META_TRY(connect(p));
+    META_TRY(comm_agree(cart, halo_plan_allocate(p)));
+    halo_record_plan(p);
     halo_paths_report(p);
     return META_OK;
 }
@@ -139,8 +139,8 @@ static meta_err create(meta_halo *plan, const meta_halo_desc *desc)
 {
     MPI_Comm cart;
     int dims;
-    COMM_TRY(check_desc(plan, desc, &dims));
-    COMM_TRY(comm_duplicate(desc->cart, &cart));
+    META_TRY(check_desc(plan, desc, &dims));
+    META_TRY(comm_duplicate(desc->cart, &cart));
     halo_plan *p = calloc(1, sizeof *p);
     if (p) p->cart = cart, p->node = MPI_COMM_NULL;
     const meta_err error = build(p, desc, dims, cart);
@@ -165,13 +165,13 @@ static meta_err free_plan(meta_halo *plan)
 {
     halo_plan *p;
     if (!plan) return core->fail(META_ERR_ARGUMENT, "argument 'plan' is NULL");
-    COMM_TRY(plan_of(*plan, &p));
+    META_TRY(plan_of(*plan, &p));
     if (p->state == HALO_STARTED)
         return core->fail(META_ERR_STATE,
                           "the plan's exchange is not finished: call meta_halo_finish() "
                           "first");
     halo_wait_idle(p);
-    const bool lost = p->lost || job.lost;
+    const bool lost = p->lost || comm_job.lost;
     /* All ranks are here: nobody waits long for what they free together. */
     meta_err error = META_OK, agreed = META_ERR_PEER;
     if (!lost) error = comm_agree_on(p->cart, p->broken ? META_ERR_STATE : META_OK, &agreed);
@@ -212,21 +212,22 @@ void comm_plans_drop(bool collective)
     if (left > 0)
         core->log(META_LOG_WARN, "%u halo plan%s never freed: call meta_halo_free()",
                   (unsigned)left, left == 1 ? " was" : "s were");
+    halo_record_forget();
 }
 
 /* ------------------------------------------------------------------ public */
 
 meta_err meta_halo_create(meta_halo *plan, const meta_halo_desc *desc)
 {
-    COMM_TRY(comm_enter(__func__));
+    META_TRY(comm_enter(__func__));
     return comm_leave(create(plan, desc));
 }
 
 static meta_err start(meta_halo plan, void *const *fields)
 {
     halo_plan *p;
-    COMM_TRY(plan_of(plan, &p));
-    COMM_TRY(halo_start(p, fields));
+    META_TRY(plan_of(plan, &p));
+    META_TRY(halo_start(p, fields));
     comm_wake();
     return META_OK;
 }
@@ -234,39 +235,39 @@ static meta_err start(meta_halo plan, void *const *fields)
 static meta_err finish(meta_halo plan, meta_event *done)
 {
     halo_plan *p;
-    COMM_TRY(plan_of(plan, &p));
+    META_TRY(plan_of(plan, &p));
     comm_wake(); /* a thread that sleeps looks when the lock is given back */
     return halo_finish(p, done);
 }
 
 static meta_err exchange(meta_halo plan, void *const *fields, meta_event *done)
 {
-    COMM_TRY(start(plan, fields));
+    META_TRY(start(plan, fields));
     return finish(plan, done);
 }
 
 meta_err meta_halo_start(meta_halo plan, void *const *fields)
 {
-    COMM_TRY(comm_enter(__func__));
+    META_TRY(comm_enter(__func__));
     return comm_leave(start(plan, fields));
 }
 
 meta_err meta_halo_finish(meta_halo plan, meta_event *done)
 {
-    COMM_TRY(comm_enter(__func__));
+    META_TRY(comm_enter(__func__));
     return comm_leave(finish(plan, done));
 }
 
 meta_err meta_halo_exchange(meta_halo plan, void *const *fields, meta_event *done)
 {
-    COMM_TRY(comm_enter(__func__));
+    META_TRY(comm_enter(__func__));
     return comm_leave(exchange(plan, fields, done));
 }
 
 static meta_err overlap_boxes(meta_halo plan, meta_box *interior, meta_box *boundary, int *count)
 {
     halo_plan *p;
-    COMM_TRY(plan_of(plan, &p));
+    META_TRY(plan_of(plan, &p));
     *count = halo_overlap_boxes(p, interior, boundary);
     return META_OK;
 }
@@ -284,25 +285,25 @@ static meta_err overlap(meta_halo plan, void *const *fields, meta_halo_work *int
 {
     meta_box inside, border[2 * HALO_DIMS];
     int borders = 0;
-    COMM_TRY(comm_enter("meta_halo_overlap"));
+    META_TRY(comm_enter("meta_halo_overlap"));
     meta_err error = overlap_boxes(plan, &inside, border, &borders);
     if (error == META_OK) error = start(plan, fields);
-    COMM_TRY(comm_leave(error));
+    META_TRY(comm_leave(error));
     if (!is_empty(&inside)) error = interior(&inside, with);
     char text[COMM_TEXT];
     if (error != META_OK) snprintf(text, sizeof text, "%s", meta_last_error());
-    COMM_TRY(comm_enter("meta_halo_overlap"));
+    META_TRY(comm_enter("meta_halo_overlap"));
     const meta_err second = comm_leave(finish(plan, done));
     if (error != META_OK) return core->fail_as(error, text);
-    COMM_TRY(second);
-    for (int k = 0; k < borders; ++k) COMM_TRY(boundary(&border[k], with));
+    META_TRY(second);
+    for (int k = 0; k < borders; ++k) META_TRY(boundary(&border[k], with));
     return META_OK;
 }
 
 meta_err meta_halo_overlap(meta_halo plan, void *const *fields, meta_halo_work *interior,
                            meta_halo_work *boundary, void *with, meta_event *done)
 {
-    COMM_TRY(core->enter(__func__));
+    META_TRY(core->enter(__func__));
     if (!interior) return core->fail(META_ERR_ARGUMENT, "argument 'interior' is NULL");
     if (!boundary) return core->fail(META_ERR_ARGUMENT, "argument 'boundary' is NULL");
     return overlap(plan, fields, interior, boundary, with, done);
@@ -310,6 +311,6 @@ meta_err meta_halo_overlap(meta_halo plan, void *const *fields, meta_halo_work *
 
 meta_err meta_halo_free(meta_halo *plan)
 {
-    COMM_TRY(comm_enter(__func__));
+    META_TRY(comm_enter(__func__));
     return comm_leave(free_plan(plan));
 }

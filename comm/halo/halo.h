@@ -4,7 +4,10 @@
 #ifndef META_COMM_HALO_H
 #define META_COMM_HALO_H
 
-#include "comm.h"
+#include "gpu/gpu_mpi.h"
+#include "halo/exchanges.h"
+#include "p2p/p2p.h"
+#include "record/comm_record.h"
 
 enum {
     HALO_DIMS = 3,
@@ -49,7 +52,7 @@ typedef struct halo_link {
     size_t send_chunk, recv_chunk; /**< bytes of one MPI message */
     int first_call, calls;         /**< of what is done with what is received */
     int segment;                   /**< the last one with bytes for this direction */
-    bool sealed; /**< messages from and to there are accompanied by a checksum: halo_seal.c */
+    bool sealed;       /**< messages from and to there are accompanied by a checksum: halo_seal.c */
     int world;         /**< in a trace: the peer's rank in the job, negative where it has none, */
     uint64_t together; /**< and which of the plans it is that the two ranks share */
     size_t peer_at, peer_slot; /**< of the peer's window: where its message lies, a slot's bytes */
@@ -214,17 +217,13 @@ void halo_paths_report(const halo_plan *p);
 /** Count messages and their bytes. */
 void halo_traffic_sent(meta_path path, uint64_t messages, uint64_t bytes);
 void halo_traffic_received(meta_path path, uint64_t messages, uint64_t bytes);
-/** Write them to the log, and begin anew. */
-void halo_traffic_report(void);
 
-/* profile.c: an exchange begins, the messages of a segment (-1: all) are about to be given away, one
- * has come, and the caller is told */
-void halo_record_begin(halo_plan *p);
+/* halo_record.c: a plan is made, the messages of a segment (-1: all) are about to be given to MPI,
+ * one has arrived, all plans are gone */
+void halo_record_plan(halo_plan *p);
 void halo_record_sent(const halo_plan *p, int segment);
 void halo_record_arrived(const halo_plan *p, int way);
-void halo_record_end(halo_plan *p);
-/* profile_trace.c: a plan has been made */
-void comm_trace_plan(halo_plan *p);
+void halo_record_forget(void);
 
 /* halo_verify.c */
 /** Compare with every neighbour, and learn what each sends by which way. */

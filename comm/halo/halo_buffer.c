@@ -27,8 +27,8 @@ static meta_err make_buffer(const halo_plan *p, size_t bytes, size_t mpi_bytes, 
                             meta_span *span, void **staging)
 {
     if (bytes == 0) return META_OK;
-    COMM_TRY(core->scratch(p->device, bytes, buffer));
-    COMM_TRY(core->resolve(*buffer, (int64_t)bytes, META_U8, "buffer", span));
+    META_TRY(core->scratch(p->device, bytes, buffer));
+    META_TRY(core->resolve(*buffer, (int64_t)bytes, META_U8, "buffer", span));
     if (p->host || p->direct || mpi_bytes == 0) return META_OK;
     return core->staging(p->device, mpi_bytes, staging);
 }
@@ -118,7 +118,7 @@ static meta_err make_messages(halo_plan *p)
     }
     p->seals = add_seals(p, true, p->send_part, &sends);
     add_seals(p, false, p->recv_part, &recvs);
-    COMM_TRY(make_requests(p, true, p->send_part, sends, p->send, &p->sends));
+    META_TRY(make_requests(p, true, p->send_part, sends, p->send, &p->sends));
     return make_requests(p, false, p->recv_part, recvs, p->recv, &p->recvs);
 }
 
@@ -179,13 +179,13 @@ static meta_err make_lists(halo_plan *p)
 
 meta_err halo_plan_allocate(halo_plan *p)
 {
-    COMM_TRY(make_lists(p));
-    COMM_TRY(make_buffer(p, p->send_bytes, p->mpi_bytes, &p->send_buffer, &p->send_span,
+    META_TRY(make_lists(p));
+    META_TRY(make_buffer(p, p->send_bytes, p->mpi_bytes, &p->send_buffer, &p->send_span,
                          &p->send_staging));
-    COMM_TRY(make_buffer(p, p->recv_bytes, p->recv_bytes, &p->recv_buffer, &p->recv_span,
+    META_TRY(make_buffer(p, p->recv_bytes, p->recv_bytes, &p->recv_buffer, &p->recv_span,
                          &p->recv_staging));
-    COMM_TRY(halo_seals_make(p));
-    COMM_TRY(make_messages(p));
+    META_TRY(halo_seals_make(p));
+    META_TRY(make_messages(p));
     make_segments(p);
     return halo_calls_make(p);
 }

@@ -39,9 +39,9 @@ meta_err halo_fields_resolve(halo_plan *p, void *const *fields)
     if (!fields) return core->fail(META_ERR_ARGUMENT, "argument 'fields' is NULL");
     for (int k = 0; k < p->fields; ++k) {
         halo_field *f = &p->field[k];
-        COMM_TRY(core->resolve(fields[k], f->count, f->type, f->name, &f->span));
+        META_TRY(core->resolve(fields[k], f->count, f->type, f->name, &f->span));
         if (f->span.device != p->device) return wrong_device(p, f->name, &f->span);
-        COMM_TRY(check_apart(p, k));
+        META_TRY(check_apart(p, k));
     }
     return META_OK;
 }
@@ -105,7 +105,7 @@ static meta_err add_pack(list *l, int way, int k)
     halo_face(p, way, k, true, &face);
     const meta_span packed = packed_span(p, way, true, k, &slot);
     begin_patch(l);
-    COMM_TRY(core->face_call(&p->calls[l->count], META_KERNEL_PACK, &packed, &array, &face,
+    META_TRY(core->face_call(&p->calls[l->count], META_KERNEL_PACK, &packed, &array, &face,
                              p->field[k].type, &empty));
     if (empty) return META_OK;
     if (slot) patch_slot(l, 0, way, true);
@@ -129,7 +129,7 @@ static meta_err add_unpack(list *l, int way, int k)
     halo_face(p, way, k, false, &face);
     const meta_span packed = packed_span(p, own ? p->ways - 1 - way : way, own, k, &slot);
     begin_patch(l);
-    COMM_TRY(p->op == META_HALO_ADD
+    META_TRY(p->op == META_HALO_ADD
                  ? core->add_call(call, &array, &face, &packed, NULL, type, &empty)
                  : core->face_call(call, META_KERNEL_UNPACK, &packed, &array, &face, type, &empty));
     if (empty) return META_OK;
@@ -149,7 +149,7 @@ static meta_err add_copy(list *l, int way, int k)
     halo_face(p, way, k, false, &to);
     halo_face(p, p->ways - 1 - way, k, true, &from);
     begin_patch(l);
-    COMM_TRY(
+    META_TRY(
         core->copy_call(&p->calls[l->count], &array, &to, &array, &from, p->field[k].type, &empty));
     if (empty) return META_OK;
     patch_field(l, 0, k);
@@ -162,7 +162,7 @@ typedef meta_err add_function(list *l, int way, int k);
 
 static meta_err add_fields(list *l, int way, add_function *add)
 {
-    for (int k = 0; k < l->p->fields; ++k) COMM_TRY(add(l, way, k));
+    for (int k = 0; k < l->p->fields; ++k) META_TRY(add(l, way, k));
     return META_OK;
 }
 
@@ -173,7 +173,7 @@ static meta_err add_start(list *l)
     for (int way = 0; way < p->ways; ++way) {
         const halo_link *link = &p->link[way];
         const bool copied = link->peer == p->rank && p->op == META_HALO_COPY;
-        if (link->used) COMM_TRY(add_fields(l, way, copied ? add_copy : add_pack));
+        if (link->used) META_TRY(add_fields(l, way, copied ? add_copy : add_pack));
     }
     p->start_calls = l->count;
     return META_OK;
@@ -188,13 +188,13 @@ meta_err halo_calls_make(halo_plan *p)
     if (!p->calls || !p->patch)
         return core->fail(META_ERR_NO_MEMORY, "the host has no memory for a plan of %d fields",
                           p->fields);
-    COMM_TRY(add_start(&l));
+    META_TRY(add_start(&l));
     for (int way = 0; way < p->ways; ++way) {
         halo_link *link = &p->link[way];
         link->first_call = l.count;
         if (!link->used) continue;
         if (link->peer != p->rank || p->op == META_HALO_ADD)
-            COMM_TRY(add_fields(&l, way, add_unpack));
+            META_TRY(add_fields(&l, way, add_unpack));
         link->calls = l.count - link->first_call;
     }
     p->call_count = l.count;

@@ -9,11 +9,12 @@ enum { END = 3 * HALO_WAYS, PATIENCE = 10 };
 /* All up to the end of what one neighbour sent in one direction. */
 static meta_err take_in(const halo_plan *p, int peer)
 {
-    const double patience = job.patience > 0 ? job.patience : PATIENCE, began = MPI_Wtime();
+    const double patience = comm_job.peer_timeout > 0 ? comm_job.peer_timeout : PATIENCE,
+                 began = MPI_Wtime();
     for (unsigned idle = 0;;) {
         MPI_Status status;
         bool found;
-        COMM_TRY(comm_take_in(p->cart, peer, &found, &status));
+        META_TRY(comm_take_in(p->cart, peer, &found, &status));
         if (found) {
             if (status.MPI_TAG == END) return META_OK;
             idle = 0;

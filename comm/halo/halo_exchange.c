@@ -20,7 +20,7 @@ static void tell(halo_plan *p)
 {
     if (p->done) return;
     p->done = true;
-    if (p->began) halo_record_end(p);
+    comm_record_end(&p->began);
     for (int k = 0; k < p->fields; ++k) {
         if (p->field[k].held) core->release(p->field[k].held);
         p->field[k].held = NULL;
@@ -40,7 +40,7 @@ static void fail(halo_plan *p, meta_err error)
 {
     const bool lost = error == META_ERR_PEER;
     p->broken = true;
-    if (lost) p->lost = job.lost = true;
+    if (lost) p->lost = comm_job.lost = true;
     /* A rank that was lost counts more than what went before: more than this plan ends with it. */
     if (p->status != META_OK && (!lost || p->status == META_ERR_PEER)) return;
     p->status = error;
@@ -114,16 +114,16 @@ static meta_err pack(halo_plan *p)
     p->waiting = false;
     p->packing = true;
     if (p->call_count == 0) return META_OK; /* the device has no part in it */
-    COMM_TRY(core->queue_after(p->device, META_QUEUE_HALO, META_QUEUE_COMPUTE));
+    META_TRY(core->queue_after(p->device, META_QUEUE_HALO, META_QUEUE_COMPUTE));
     if (p->start_calls > 0)
-        COMM_TRY(
+        META_TRY(
             core->launch(p->device, META_QUEUE_HALO, p->calls, (size_t)p->start_calls, &p->pack));
     for (int s = 0; s < p->segments; ++s) {
         halo_segment *g = &p->segment[s];
         const meta_span from = comm_span_part(&p->send_span, g->at);
         void *to = g->at < p->mpi_bytes ? halo_send_memory(p, g->at)
                                         : halo_window_mine(p, slot, g->at - p->mpi_bytes);
-        COMM_TRY(
+        META_TRY(
             core->copy(p->device, META_QUEUE_HALO, META_COPY_D2H, to, &from, g->bytes, &g->copy));
     }
     return META_OK;
@@ -163,9 +163,9 @@ static meta_err issue(halo_plan *p, int s)
         if (link->sealed) halo_seal_slot(p, way);
         halo_window_fill(p, way);
     }
-    for (int k = 0; k < parts && p->seals > 0; ++k) COMM_TRY(halo_seal_part(p, first + k));
+    for (int k = 0; k < parts && p->seals > 0; ++k) META_TRY(halo_seal_part(p, first + k));
     if (parts == 0) return META_OK;
-    COMM_TRY(comm_mpi(MPI_Startall(parts, p->send + first), "MPI_Startall"));
+    META_TRY(comm_mpi(MPI_Startall(parts, p->send + first), "MPI_Startall"));
     p->sending = true;
     return META_OK;
 }
@@ -173,7 +173,7 @@ static meta_err issue(halo_plan *p, int s)
 static meta_err issue_last(halo_plan *p, int s)
 {
     p->packing = false;
-    COMM_TRY(issue(p, s));
+    META_TRY(issue(p, s));
     return p->seals > 0 ? halo_seals_send(p) : META_OK;
 }
 
@@ -187,7 +187,7 @@ static meta_err issue_ready(halo_plan *p, bool *moved)
         const int s = p->fetched;
         *moved = true;
         if (p->status != META_OK) return p->status;
-        COMM_TRY(s + 1 < p->segments ? issue(p, s) : issue_last(p, s));
+        META_TRY(s + 1 < p->segments ? issue(p, s) : issue_last(p, s));
         ++p->fetched;
     }
     return META_OK;
@@ -291,9 +291,9 @@ static meta_err take_part(halo_plan *p, int k, const MPI_Status *status)
 {
     const halo_part *part = &p->recv_part[k];
     halo_link *link = &p->link[part->way];
-    COMM_TRY(check_length(p, part, status));
+    META_TRY(check_length(p, part, status));
     if (p->recv_staging && !part->seal)
-        COMM_TRY(upload(p, halo_recv_memory(p, part->at), part->at, part->bytes, &link->upload));
+        META_TRY(upload(p, halo_recv_memory(p, part->at), part->at, part->bytes, &link->upload));
     if (--link->parts_left == 0) arrive(p, part->way);
     return META_OK;
 }
@@ -460,7 +460,7 @@ static bool advance(halo_plan *p)
     return moved;
 }
 
-bool comm_plans_advance(void)
+static bool plans_advance(void)
 {
     bool moved = false;
     for (halo_plan **at = &active; *at;) {
@@ -478,7 +478,7 @@ bool comm_plans_advance(void)
     return moved;
 }
 
-bool comm_plans_finishing(void)
+static bool plans_finishing(void)
 {
     for (const halo_plan *p = active; p; p = p->next)
         if (p->state == HALO_FINISHING) return true;
@@ -493,12 +493,7 @@ bool comm_plans_busy(void)
     return false;
 }
 
-bool comm_plans_owing(void)
-{
-    return owing > 0;
-}
-
-void comm_plans_settle(meta_device *device)
+static void plans_queue_owed(meta_device *device)
 {
     for (halo_plan *p = owing > 0 ? active : NULL; p;) {
         if (p->device == device && p->state == HALO_FINISHING && !p->ordered) {
@@ -552,7 +547,7 @@ static bool may_wait(const halo_plan *p)
     return p->state == HALO_FINISHING || p->waiting;
 }
 
-bool comm_plans_waiting(void)
+static bool plans_waiting(void)
 {
     const char *what;
     for (const halo_plan *p = active; p; p = p->next)
@@ -560,7 +555,7 @@ bool comm_plans_waiting(void)
     return false;
 }
 
-bool comm_plans_describe(char *text, size_t room)
+static bool plans_describe(char *text, size_t room)
 {
     for (const halo_plan *p = active; p; p = p->next)
         if (may_wait(p) && describe(p, text, room)) return true;
@@ -572,10 +567,10 @@ void halo_end(halo_plan *p, meta_err error)
     abandon(p, error);
     tell(p);
     leave_sends(p);
-    comm_plans_advance();
+    plans_advance();
 }
 
-void comm_plans_give_up(double waited)
+static void plans_give_up(double waited)
 {
     char text[COMM_TEXT / 2];
     for (halo_plan *p = active; p;) {
@@ -587,6 +582,15 @@ void comm_plans_give_up(double waited)
         p = active; /* the list has changed */
     }
 }
+
+const comm_source comm_plan_source = {.advance = plans_advance,
+                                      .unfinished = plans_finishing,
+                                      .busy = comm_plans_busy,
+                                      .waiting = plans_waiting,
+                                      .describe = plans_describe,
+                                      .give_up = plans_give_up,
+                                      .owed = &owing,
+                                      .queue_owed = plans_queue_owed};
 
 void halo_wait_idle(halo_plan *p)
 {
@@ -639,10 +643,10 @@ static void reset(halo_plan *p)
 static meta_err begin(halo_plan *p)
 {
     ++p->number;
-    if (comm_profiled()) halo_record_begin(p);
+    if (comm_profiled()) comm_record_begin(&p->began);
     halo_calls_patch(p);
     reset(p);
-    if (p->recvs > 0) COMM_TRY(comm_mpi(MPI_Startall(p->recvs, p->recv), "MPI_Startall"));
+    if (p->recvs > 0) META_TRY(comm_mpi(MPI_Startall(p->recvs, p->recv), "MPI_Startall"));
     if (slot_is_free(p)) return pack(p);
     p->waiting = true;
     return META_OK;
@@ -659,7 +663,7 @@ meta_err halo_start(halo_plan *p, void *const *fields)
         return core->fail(META_ERR_STATE,
                           "an exchange of this plan failed, and its neighbours may be in "
                           "the middle of theirs: free the plan and make a new one");
-    COMM_TRY(halo_fields_resolve(p, fields));
+    META_TRY(halo_fields_resolve(p, fields));
     settle_before(p);
     for (int k = 0; k < p->fields; ++k) {
         p->field[k].held = fields[k];
@@ -667,16 +671,16 @@ meta_err halo_start(halo_plan *p, void *const *fields)
     }
     p->next = active;
     active = p;
-    comm_watch(true);
+    comm_not_waiting();
     const meta_err error = begin(p);
     if (error != META_OK) {
         abandon(p, error);
         p->waited = true;
         tell(p);
-        comm_plans_advance();
+        plans_advance();
         return core->fail_as(error, p->text);
     }
-    comm_plans_advance();
+    plans_advance();
     return META_OK;
 }
 

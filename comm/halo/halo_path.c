@@ -92,7 +92,7 @@ enum { REASON = 160 };
 static const char *why_not_shared(const halo_plan *p, const halo_link *link)
 {
     if (link->node == MPI_UNDEFINED) return "the neighbour is on another node";
-    if (!job.shared) return "META_SHARED=off";
+    if (!comm_job.shared) return "META_SHARED=off";
     return p->shares ? "there is no room for shared memory"
                      : "a GPU copies to page-locked memory only";
 }
@@ -116,8 +116,8 @@ static const char *pieces_of(const halo_link *link, char text[REASON])
     if (link->out == META_PATH_SELF || link->out == META_PATH_SHARED || piece >= link->send_bytes)
         return "";
     snprintf(text, REASON, "; in pieces of %zu: %s", piece,
-             piece == job.chunk          ? "META_TEST_CHUNK"
-             : job.pipeline > 0          ? "META_PIPELINE"
+             piece == comm_job.chunk     ? "META_TEST_CHUNK"
+             : comm_job.pipeline > 0     ? "META_PIPELINE"
              : link->send_chunk == piece ? "by what copies cost"
                                          : "so that there are not too many");
     return text;

@@ -70,7 +70,7 @@ static meta_err check_sizes(const meta_halo_desc *desc)
 
 static meta_err check(const halo_plan *p, const meta_halo_desc *desc)
 {
-    COMM_TRY(core->check_box(&desc->box, "desc->box"));
+    META_TRY(core->check_box(&desc->box, "desc->box"));
     if (desc->box.ndim != p->dims)
         return core->fail(META_ERR_ARGUMENT,
                           "argument 'desc->box' has %d dimensions, the Cartesian "
@@ -111,7 +111,7 @@ static meta_err find_stagger(const halo_plan *p, int k, halo_field *f, const cha
 static meta_err check_sums(const halo_plan *p, meta_type type, const char *name)
 {
     meta_device_desc device = META_DEVICE_DESC_INIT;
-    COMM_TRY(core->device_info(p->device, &device));
+    META_TRY(core->device_info(p->device, &device));
     if (type > META_U32)
         return core->fail(META_ERR_TYPE,
                           "argument '%s' is %s, which META_HALO_ADD cannot add: give f64, f32, "
@@ -137,15 +137,15 @@ static meta_err fill_field(halo_plan *p, const meta_halo_desc *desc, int k)
         snprintf(type, sizeof type, "desc->field[%d].type", k);
         char name[48];
         snprintf(name, sizeof name, "desc->%s", box);
-        COMM_TRY(core->check_box(&f->box, name));
+        META_TRY(core->check_box(&f->box, name));
         if (f->box.ndim != p->dims)
             return core->fail(META_ERR_ARGUMENT, "argument '%s' has %d dimensions, desc->box %d",
                               name, f->box.ndim, p->dims);
     }
-    COMM_TRY(core->check_type(f->type, &f->element));
-    COMM_TRY(check_widths(desc, &f->box, box));
-    COMM_TRY(find_stagger(p, k, f, box));
-    if (p->op == META_HALO_ADD) COMM_TRY(check_sums(p, f->type, type));
+    META_TRY(core->check_type(f->type, &f->element));
+    META_TRY(check_widths(desc, &f->box, box));
+    META_TRY(find_stagger(p, k, f, box));
+    if (p->op == META_HALO_ADD) META_TRY(check_sums(p, f->type, type));
     f->count = 1;
     for (int d = 0; d < p->dims; ++d) f->count *= f->box.size[d];
     return META_OK;
@@ -157,7 +157,7 @@ static meta_err fill_fields(halo_plan *p, const meta_halo_desc *desc)
     if (!p->field)
         return core->fail(META_ERR_NO_MEMORY, "the host has no memory for a plan of %d fields",
                           p->fields);
-    for (int k = 0; k < p->fields; ++k) COMM_TRY(fill_field(p, desc, k));
+    for (int k = 0; k < p->fields; ++k) META_TRY(fill_field(p, desc, k));
     return META_OK;
 }
 
@@ -283,11 +283,11 @@ static meta_err fill_link(halo_plan *p, int way)
 {
     halo_link *link = &p->link[way];
     for (int d = 0, rest = way; d < p->dims; ++d, rest /= 3) link->way[d] = rest % 3 - 1;
-    if (axes_of(link) > 0) COMM_TRY(find_peer(p, link));
+    if (axes_of(link) > 0) META_TRY(find_peer(p, link));
     link->used = is_used(p, link);
     if (!link->used) return META_OK;
-    COMM_TRY(check_thickness(p, way));
-    COMM_TRY(check_bytes(p, way));
+    META_TRY(check_thickness(p, way));
+    META_TRY(check_bytes(p, way));
     link->send_bytes = halo_message_bytes(p, way, true, 0, NULL);
     link->recv_bytes = halo_message_bytes(p, way, false, 0, NULL);
     return META_OK;
@@ -296,17 +296,17 @@ static meta_err fill_link(halo_plan *p, int way)
 meta_err halo_plan_fill(halo_plan *p, const meta_halo_desc *desc)
 {
     p->op = desc->op;
-    COMM_TRY(check(p, desc));
-    COMM_TRY(core->current_device(&p->device));
+    META_TRY(check(p, desc));
+    META_TRY(core->current_device(&p->device));
     p->host = core->is_host(p->device);
     p->box = desc->box;
     memcpy(p->low, desc->low, sizeof p->low);
     memcpy(p->high, desc->high, sizeof p->high);
     p->kind = desc->kind;
     p->fields = desc->fields;
-    if (!desc->field) COMM_TRY(check_widths(desc, &desc->box, "box"));
-    if (!desc->field) COMM_TRY(check_sizes(desc));
-    COMM_TRY(fill_fields(p, desc));
-    for (int way = 0; way < p->ways; ++way) COMM_TRY(fill_link(p, way));
+    if (!desc->field) META_TRY(check_widths(desc, &desc->box, "box"));
+    if (!desc->field) META_TRY(check_sizes(desc));
+    META_TRY(fill_fields(p, desc));
+    for (int way = 0; way < p->ways; ++way) META_TRY(fill_link(p, way));
     return META_OK;
 }

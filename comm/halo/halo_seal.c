@@ -51,7 +51,7 @@ static meta_err readable(const halo_plan *p, const meta_span *span, size_t at, s
     const meta_span from = comm_span_part(span, at);
     meta_pending copy;
     if (!p->direct) return META_OK;
-    COMM_TRY(
+    META_TRY(
         core->copy(p->device, META_QUEUE_HALO, META_COPY_D2H, p->seal_image, &from, bytes, &copy));
     const meta_err error = core->pending_wait(&copy);
     core->pending_release(&copy);
@@ -65,7 +65,7 @@ meta_err halo_seal_part(halo_plan *p, int k)
     halo_link *link = &p->link[part->way];
     const void *memory = halo_send_memory(p, part->at);
     if (!link->sealed) return META_OK;
-    COMM_TRY(readable(p, &p->send_span, part->at, part->bytes, &memory));
+    META_TRY(readable(p, &p->send_span, part->at, part->bytes, &memory));
     link->sum = comm_checksum(link->sum, memory, part->bytes);
     return META_OK;
 }
@@ -129,6 +129,6 @@ meta_err halo_seal_check(halo_plan *p, int way)
         s->way != (uint32_t)(p->ways - 1 - way))
         return damaged(p, way, "has the checksum of another exchange");
     const void *memory = halo_recv_memory(p, link->recv_at);
-    COMM_TRY(readable(p, &p->recv_span, link->recv_at, link->recv_bytes, &memory));
+    META_TRY(readable(p, &p->recv_span, link->recv_at, link->recv_bytes, &memory));
     return compare(p, way, memory, s->sum);
 }

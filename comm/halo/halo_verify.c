@@ -114,9 +114,9 @@ static meta_err compare_widths(const halo_plan *p, int way, const offer *mine, c
     char what[64];
     for (int d = 0; d < p->dims; ++d) {
         snprintf(what, sizeof what, "number of ghost cells at the low side of %c", "xyz"[d]);
-        COMM_TRY(compare_numbers(p, way, what, mine->low[d], theirs->low[d]));
+        META_TRY(compare_numbers(p, way, what, mine->low[d], theirs->low[d]));
         snprintf(what, sizeof what, "number of ghost cells at the high side of %c", "xyz"[d]);
-        COMM_TRY(compare_numbers(p, way, what, mine->high[d], theirs->high[d]));
+        META_TRY(compare_numbers(p, way, what, mine->high[d], theirs->high[d]));
     }
     return META_OK;
 }
@@ -132,7 +132,7 @@ static meta_err compare_arrays(const halo_plan *p, int way, const array_offer *m
                             comm_type_name((uint32_t)theirs[k].type));
         for (int d = 0; d < p->dims; ++d) {
             snprintf(what, sizeof what, "staggering of field %d along %c", k, "xyz"[d]);
-            COMM_TRY(compare_numbers(p, way, what, mine[k].stagger[d], theirs[k].stagger[d]));
+            META_TRY(compare_numbers(p, way, what, mine[k].stagger[d], theirs[k].stagger[d]));
         }
     }
     return META_OK;
@@ -148,15 +148,15 @@ static meta_err compare(const halo_plan *p, int way, const offer *mine, const of
     static const char *const kinds[] = {"META_HALO_FACES", "META_HALO_ALL"};
     static const char *const ops[] = {"META_HALO_COPY", "META_HALO_ADD"};
     if (mine->magic != theirs->magic) return disagree(p, way, "library", "libmeta", "another one");
-    COMM_TRY(compare_numbers(p, way, "version of libmeta's messages", (int)mine->version,
+    META_TRY(compare_numbers(p, way, "version of libmeta's messages", (int)mine->version,
                              (int)theirs->version));
-    COMM_TRY(compare_numbers(p, way, "number of fields", mine->fields, theirs->fields));
+    META_TRY(compare_numbers(p, way, "number of fields", mine->fields, theirs->fields));
     if (mine->kind != theirs->kind)
         return disagree(p, way, "kind of exchange", kinds[mine->kind], kinds[mine->kind == 0]);
     if (mine->op != theirs->op)
         return disagree(p, way, "operation", ops[mine->op], ops[mine->op == 0]);
-    COMM_TRY(compare_widths(p, way, mine, theirs));
-    COMM_TRY(compare_cells(p, way, "cells sent and expected", mine->send, theirs->recv));
+    META_TRY(compare_widths(p, way, mine, theirs));
+    META_TRY(compare_cells(p, way, "cells sent and expected", mine->send, theirs->recv));
     return compare_cells(p, way, "cells expected and sent", mine->recv, theirs->send);
 }
 
@@ -257,12 +257,12 @@ static void fill(const halo_plan *p, comparison *c)
 
 static meta_err compare_all(halo_plan *p, comparison *c)
 {
-    COMM_TRY(swap_offers(p, c));
-    COMM_TRY(swap_arrays(p, c));
+    META_TRY(swap_offers(p, c));
+    META_TRY(swap_arrays(p, c));
     for (int way = 0; way < p->ways; ++way) {
         if (!halo_has_neighbour(p, way)) continue;
-        COMM_TRY(compare(p, way, &c->mine[way], &c->theirs[way]));
-        COMM_TRY(compare_arrays(p, way, c->arrays, others_arrays(p, c, way)));
+        META_TRY(compare(p, way, &c->mine[way], &c->theirs[way]));
+        META_TRY(compare_arrays(p, way, c->arrays, others_arrays(p, c, way)));
         learn(p, way, &c->mine[way], &c->theirs[way]);
     }
     return META_OK;

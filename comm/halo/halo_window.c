@@ -65,10 +65,10 @@ static meta_err find_room(const halo_plan *p, room *r)
         if (p->link[way].used && p->link[way].out == META_PATH_SHARED)
             r->mine += FLAGS + HALO_SLOTS * (uint64_t)(p->link[way].send_bytes + HALO_ALIGN);
     COMM_MPI(MPI_Iallreduce, (&r->mine, &r->all, 1, MPI_UINT64_T, MPI_SUM, p->node, &request));
-    COMM_TRY(comm_request_wait(&request, phase, MPI_ANY_SOURCE, 0));
+    META_TRY(comm_request_wait(&request, phase, MPI_ANY_SOURCE, 0));
     r->fits = r->all > 0 && has_room(r->all);
     COMM_MPI(MPI_Iallreduce, (&r->fits, &r->everywhere, 1, MPI_INT, MPI_MIN, p->node, &request));
-    COMM_TRY(comm_request_wait(&request, phase, MPI_ANY_SOURCE, 0));
+    META_TRY(comm_request_wait(&request, phase, MPI_ANY_SOURCE, 0));
     if (r->all > 0 && !r->fits)
         core->log(META_LOG_WARN,
                   "/dev/shm has no room for the %" PRIu64 " bytes of a halo plan on this node: its "
@@ -124,7 +124,7 @@ static meta_err prepare(const halo_plan *p, halo_window *w)
 meta_err halo_window_create(halo_plan *p)
 {
     p->window = calloc(1, sizeof *p->window);
-    COMM_TRY(comm_agree(p->node, make_info(p->window)));
+    META_TRY(comm_agree(p->node, make_info(p->window)));
     /* Nobody looks at marks that are not zero yet. */
     return comm_agree(p->node, prepare(p, p->window));
 }

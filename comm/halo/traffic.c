@@ -42,13 +42,13 @@ void halo_traffic_report(void)
                                traffic.messages_received[path], traffic.bytes_received[path]);
     }
     if (at > 0)
-        core->log(META_LOG_INFO, "rank %d exchanged ghost cells by path:%s", job.rank, text);
+        core->log(META_LOG_INFO, "rank %d exchanged ghost cells by path:%s", comm_job.rank, text);
     traffic = (meta_traffic)META_TRAFFIC_INIT;
 }
 
 meta_err meta_comm_traffic(meta_traffic *out)
 {
-    COMM_TRY(comm_enter(__func__));
+    META_TRY(comm_enter(__func__));
     meta_err error = META_OK;
     if (!out) error = core->fail(META_ERR_ARGUMENT, "argument 'traffic' is NULL");
     else if (out->size < sizeof *out)

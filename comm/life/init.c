@@ -1,34 +1,34 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file init.c
  *  Entering and leaving a job: communicators, the rank's place on its node, its device. */
-#include "halo/halo.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-comm_job job = {.messages = MPI_COMM_NULL, .collectives = MPI_COMM_NULL};
+#include "gpu/gpu_mpi.h"
+#include "halo/exchanges.h"
+#include "life/life.h"
+#include "p2p/p2p.h"
+#include "record/comm_record.h"
 
 static bool own_mpi; /* MPI_Init_thread() was ours, and MPI_Finalize() is */
 
-/* ------------------------------------------------------------------ every call */
+/* The first of several failures, with its message. */
+typedef struct first_error {
+    meta_err error;
+    char text[COMM_TEXT];
+} first_error;
 
-meta_err comm_enter(const char *call)
+static void keep_first(first_error *first, meta_err error)
 {
-    COMM_TRY(core->enter(call));
-    if (!job.attached)
-        return core->fail(META_ERR_INIT,
-                          "this process is not part of a job: call meta_comm_init() or "
-                          "meta_comm_attach() first");
-    COMM_TRY(comm_thread_allowed());
-    comm_lock();
-    return META_OK;
+    if (first->error != META_OK || error == META_OK) return;
+    first->error = error;
+    snprintf(first->text, sizeof first->text, "%s", meta_last_error());
 }
 
-meta_err comm_leave(meta_err error)
+static meta_err report_first(const first_error *first)
 {
-    comm_unlock();
-    return error;
+    return first->error == META_OK ? META_OK : core->fail_as(first->error, first->text);
 }
 
 /* ------------------------------------------------------------------ entering */
@@ -58,45 +58,9 @@ static meta_err check_thread(void)
         return core->fail(META_ERR_STATE,
                           "MPI was initialised with less than MPI_THREAD_SERIALIZED, and "
                           "this is not the thread that initialised it: call from that one");
-    job.thread_level = level;
-    job.thread = pthread_self();
+    comm_job.thread_level = level;
+    comm_job.thread = pthread_self();
     return META_OK;
-}
-
-/* Both before anything that one rank alone may fail in: it would leave the others waiting. */
-static meta_err duplicate(MPI_Comm parent)
-{
-    COMM_MPI(MPI_Comm_dup, (parent, &job.messages));
-    return comm_mpi(MPI_Comm_dup(job.messages, &job.collectives), "MPI_Comm_dup");
-}
-
-static meta_err know_ranks(void)
-{
-    COMM_MPI(MPI_Comm_set_errhandler, (job.messages, MPI_ERRORS_RETURN));
-    COMM_MPI(MPI_Comm_set_errhandler, (job.collectives, MPI_ERRORS_RETURN));
-    COMM_MPI(MPI_Comm_rank, (job.messages, &job.rank));
-    return comm_mpi(MPI_Comm_size(job.messages, &job.size), "MPI_Comm_size");
-}
-
-static meta_err start_core(const char *call)
-{
-    if (!core->started()) {
-        COMM_TRY(meta_init());
-        job.own_core = true;
-        name_call(call);
-    }
-    COMM_TRY(comm_settings_read());
-    return comm_gpu_mpi_read();
-}
-
-/* This rank's device, chosen and opened. */
-static meta_err choose_device(int threads)
-{
-    meta_mode mode;
-    int index;
-    COMM_TRY(meta_set_job(job.rank, job.size, job.node_rank, job.node_size));
-    core->set_threads(threads);
-    return meta_get_acc(&index, &mode);
 }
 
 static void report(int threads)
@@ -109,37 +73,60 @@ static void report(int threads)
     if (core->current_device(&device) != META_OK || core->device_info(device, &desc) != META_OK)
         return;
     core->log(META_LOG_INFO,
-              "rank %d of %d, %d of %d on %s: %s:%d, %s; its share of the cores is %d", job.rank,
-              job.size, job.node_rank, job.node_size, host, desc.backend, desc.index, desc.name,
-              threads);
+              "rank %d of %d, %d of %d on %s: %s:%d, %s; its share of the cores is %d",
+              comm_job.rank, comm_job.size, comm_job.node_rank, comm_job.node_size, host,
+              desc.backend, desc.index, desc.name, threads);
 }
 
-/* The smallest chunk of all ranks: collective operations must be cut alike. */
-static meta_err agree_on_chunk(void)
+static meta_err know_ranks(void)
 {
-    uint64_t mine = job.chunk, least = mine;
-    COMM_MPI(MPI_Allreduce, (&mine, &least, 1, MPI_UINT64_T, MPI_MIN, job.messages));
-    job.chunk = (size_t)least;
-    return META_OK;
+    COMM_MPI(MPI_Comm_set_errhandler, (comm_job.messages, MPI_ERRORS_RETURN));
+    COMM_MPI(MPI_Comm_set_errhandler, (comm_job.collectives, MPI_ERRORS_RETURN));
+    COMM_MPI(MPI_Comm_rank, (comm_job.messages, &comm_job.rank));
+    return comm_mpi(MPI_Comm_size(comm_job.messages, &comm_job.size), "MPI_Comm_size");
 }
 
-/* @p error: of this rank, which the others do not know of. */
+static meta_err start_core(const char *call)
+{
+    if (!core->started()) {
+        META_TRY(meta_init());
+        comm_job.own_core = true;
+        name_call(call);
+    }
+    META_TRY(comm_settings_read());
+    return comm_gpu_mpi_read();
+}
+
+/* This rank's device, chosen and opened. */
+static meta_err choose_device(int threads)
+{
+    meta_mode mode;
+    int index;
+    META_TRY(meta_set_job(comm_job.rank, comm_job.size, comm_job.node_rank, comm_job.node_size));
+    core->set_threads(threads);
+    return meta_get_acc(&index, &mode);
+}
+
+/* With communicators made. @p error: of this rank, which the others do not know of. */
 static meta_err join(const char *call, meta_err error)
 {
     int threads = 1;
     if (error == META_OK) error = know_ranks();
     if (error == META_OK) error = start_core(call);
-    COMM_TRY(comm_agree(job.messages, error));
-    COMM_TRY(agree_on_chunk());
-    COMM_TRY(comm_node_find(job.messages, &job.node_rank, &job.node_size, &threads));
-    COMM_TRY(comm_agree(job.messages, choose_device(threads)));
+    META_TRY(comm_agree(comm_job.messages, error));
+    /* The smallest chunk of all ranks: collective operations must be cut alike. */
+    uint64_t mine = comm_job.chunk, least = mine;
+    COMM_MPI(MPI_Allreduce, (&mine, &least, 1, MPI_UINT64_T, MPI_MIN, comm_job.messages));
+    comm_job.chunk = (size_t)least;
+    META_TRY(comm_node_find(comm_job.messages, &comm_job.node_rank, &comm_job.node_size, &threads));
+    META_TRY(comm_agree(comm_job.messages, choose_device(threads)));
     name_call(call);
-    COMM_TRY(comm_agree(job.messages, comm_operations_create()));
-    COMM_TRY(comm_profile_begin());
+    META_TRY(comm_agree(comm_job.messages, comm_operations_create()));
+    META_TRY(comm_profile_begin());
     report(threads);
-    error = comm_gpu_mpi_settle();
+    error = comm_gpu_mpi_decide();
     if (error == META_OK) error = comm_progress_thread_start();
-    return comm_agree(job.messages, error);
+    return comm_agree(comm_job.messages, error);
 }
 
 /* The thread may be about to take the lock. */
@@ -153,35 +140,42 @@ static void stop_thread(void)
 static void leave(void)
 {
     comm_operations_free();
-    if (job.collectives != MPI_COMM_NULL) MPI_Comm_free(&job.collectives);
-    if (job.messages != MPI_COMM_NULL) MPI_Comm_free(&job.messages);
-    job.attached = job.own_core = false;
+    if (comm_job.collectives != MPI_COMM_NULL) MPI_Comm_free(&comm_job.collectives);
+    if (comm_job.messages != MPI_COMM_NULL) MPI_Comm_free(&comm_job.messages);
+    comm_job.attached = comm_job.own_core = false;
 }
 
 static meta_err attach(MPI_Comm parent, const char *call)
 {
-    meta_err error;
-    char text[COMM_TEXT];
-    memset(&job, 0, sizeof job);
-    job.messages = job.collectives = MPI_COMM_NULL;
-    error = check_thread();
+    static const comm_source *const sources[] = {&comm_plan_source, &comm_message_source, NULL};
+    first_error first = {0};
+    memset(&comm_job, 0, sizeof comm_job);
+    comm_job.messages = comm_job.collectives = MPI_COMM_NULL;
+    comm_sources_set(sources);
+    meta_err error = check_thread();
     if (error == META_ERR_STATE) return error; /* MPI must not be called from here */
     if (error == META_OK) error = comm_launcher_check();
-    snprintf(text, sizeof text, "%s", meta_last_error());
-    const meta_err duplicated = duplicate(parent);
-    if (error != META_OK) core->fail_as(error, text);
-    error = duplicated == META_OK ? join(call, error) : duplicated;
+    keep_first(&first, error);
+    /* Both before anything that one rank alone may fail in: it would leave the others waiting. */
+    error = comm_mpi(MPI_Comm_dup(parent, &comm_job.messages), "MPI_Comm_dup");
+    if (error == META_OK)
+        error = comm_mpi(MPI_Comm_dup(comm_job.messages, &comm_job.collectives), "MPI_Comm_dup");
+    if (error == META_OK) {
+        report_first(&first);
+        error = join(call, first.error);
+    }
     if (error == META_OK) {
         comm_hooks_set();
-        job.attached = true;
+        comm_job.attached = true;
         return META_OK;
     }
-    snprintf(text, sizeof text, "%s", meta_last_error());
+    first.error = META_OK;
+    keep_first(&first, error);
     stop_thread();
-    if (job.own_core) meta_finalize();
+    if (comm_job.own_core) meta_finalize();
     leave();
     name_call(call);
-    return core->fail_as(error, text);
+    return report_first(&first);
 }
 
 /* Whether this process may join a job now. */
@@ -190,7 +184,7 @@ static meta_err check_outside(const char *call)
     int finalized = 0;
     if (!core_fits()) return META_ERR_UNSUPPORTED;
     name_call(call);
-    if (job.attached || job.messages != MPI_COMM_NULL)
+    if (comm_job.attached || comm_job.messages != MPI_COMM_NULL)
         return core->fail(META_ERR_STATE, "this process is part of a job already: call "
                                           "meta_comm_finalize() first");
     COMM_MPI(MPI_Finalized, (&finalized));
@@ -203,7 +197,7 @@ static meta_err check_outside(const char *call)
 static meta_err init(int *argc, char ***argv, const char *call)
 {
     int initialized = 0, level;
-    COMM_TRY(check_outside(call));
+    META_TRY(check_outside(call));
     COMM_MPI(MPI_Initialized, (&initialized));
     if (!initialized) {
         COMM_MPI(MPI_Init_thread, (argc, argv, comm_thread_level_wanted(), &level));
@@ -221,7 +215,7 @@ meta_err meta_comm_init(int *argc, char ***argv)
 static meta_err attach_checked(MPI_Comm parent, const char *call)
 {
     int initialized = 0, inter = 0;
-    COMM_TRY(check_outside(call));
+    META_TRY(check_outside(call));
     COMM_MPI(MPI_Initialized, (&initialized));
     if (!initialized)
         return core->fail(META_ERR_MPI, "MPI is not initialised: call MPI_Init_thread() or "
@@ -241,17 +235,15 @@ meta_err meta_comm_attach(MPI_Comm comm)
     return comm_leave(attach_checked(comm, __func__));
 }
 
+/* Without the lock, so that callbacks of any kind may ask. */
 meta_err meta_comm_rank(int *rank, int *size)
 {
-    COMM_TRY(core->enter(__func__));
-    if (!job.attached)
-        return core->fail(META_ERR_INIT,
-                          "this process is not part of a job: call meta_comm_init() or "
-                          "meta_comm_attach() first");
+    META_TRY(core->enter(__func__));
+    META_TRY(comm_check_attached());
     if (!rank && !size)
         return core->fail(META_ERR_ARGUMENT, "arguments 'rank' and 'size' are both NULL");
-    if (rank) *rank = job.rank;
-    if (size) *size = job.size;
+    if (rank) *rank = comm_job.rank;
+    if (size) *size = comm_job.size;
     return META_OK;
 }
 
@@ -269,7 +261,7 @@ static bool discard(int *discarded)
 {
     MPI_Status status;
     bool found;
-    if (comm_take_in(job.messages, MPI_ANY_SOURCE, &found, &status) != META_OK || !found)
+    if (comm_take_in(comm_job.messages, MPI_ANY_SOURCE, &found, &status) != META_OK || !found)
         return false;
     if (++*discarded == 1)
         core->log(META_LOG_WARN,
@@ -278,7 +270,7 @@ static bool discard(int *discarded)
     return true;
 }
 
-/* Until every rank's sends are complete, each takes in what is sent to it: so none waits for ever
+/* Until every rank's sends are complete, each receives what is sent to it: so none waits for ever
  * for a receive that was never posted. */
 static meta_err drain(void)
 {
@@ -287,73 +279,61 @@ static meta_err drain(void)
     int all = 0, discarded = 0;
     unsigned idle = 0;
     bool entered = false, warned = false;
-    meta_err error = META_OK, failure = META_OK;
-    char text[COMM_TEXT];
+    meta_err error = META_OK;
     while (!all && error == META_OK) {
         if (idle % 64 == 63)
             error = comm_watch_since(began, &warned, "meta_comm_finalize: while all ranks meet",
                                      MPI_ANY_SOURCE, 0);
         bool moved = comm_advance();
         moved |= discard(&discarded);
-        if (error == META_OK && !entered && comm_messages_count(COMM_SEND) == 0) {
-            failure = comm_barrier(job.messages, &barrier);
-            snprintf(text, sizeof text, "%s", meta_last_error());
-            entered = true;
-        } else if (error == META_OK && entered) {
+        if (error == META_OK && entered) {
             error = comm_mpi(MPI_Test(&barrier, &all, MPI_STATUS_IGNORE), "MPI_Test");
+        } else if (error == META_OK && comm_messages_count(COMM_SEND) == 0) {
+            error = comm_mpi(MPI_Ibarrier(comm_job.messages, &barrier), "MPI_Ibarrier");
+            entered = true;
         }
         if (!moved && !all) comm_back_off(idle++);
     }
     if (discarded > 1)
         core->log(META_LOG_WARN, "meta_comm_finalize: %d messages to this rank were never received",
                   discarded);
-    return failure == META_OK ? error : core->fail_as(failure, text);
+    return error;
 }
 
-static meta_err first_of(meta_err error, meta_err second, const char *text)
+/* End what is under way. Ranks that were lost, or cannot be met, are not waited for again. */
+static void end_messages(first_error *first)
 {
-    return error == META_OK ? second : core->fail_as(error, text);
-}
-
-/* End what is under way. A rank that was lost is not waited for again. */
-static meta_err end_messages(void)
-{
-    meta_err error = META_OK;
     /* What nobody sends is an error of this rank's, no lost peer. */
-    const double patience = job.patience;
-    job.patience = 0;
-    comm_wait_while(still_receiving, NULL, MPI_Wtime() + job.timeout);
-    job.patience = patience;
+    const double peer_timeout = comm_job.peer_timeout;
+    comm_job.peer_timeout = 0;
+    comm_wait_while(still_receiving, NULL, MPI_Wtime() + comm_job.finalize_timeout);
+    comm_job.peer_timeout = peer_timeout;
     comm_messages_abandon(COMM_RECV);
     comm_messages_abandon(COMM_REDUCE);
     stop_thread();
-    char text[COMM_TEXT];
-    if (!job.lost) error = comm_meet(job.messages); /* plans are freed together */
-    snprintf(text, sizeof text, "%s", meta_last_error());
-    comm_plans_drop(!job.lost);
-    if (!job.lost) error = first_of(error, drain(), text);
-    snprintf(text, sizeof text, "%s", meta_last_error());
-    error = first_of(error, comm_profile_end(), text);
+    bool met = false; /* ranks free their plans together */
+    if (!comm_job.lost) keep_first(first, comm_meet(comm_job.messages, &met));
+    if (!met) comm_job.lost = true;
+    comm_plans_drop(met);
+    if (met) keep_first(first, drain());
+    keep_first(first, comm_profile_end());
     comm_messages_abandon(COMM_SEND);
     comm_messages_forget();
     halo_traffic_report();
     comm_speeds_forget();
     core->set_hooks(NULL);
-    return error;
 }
 
 static meta_err finalize(void)
 {
-    char text[COMM_TEXT];
-    meta_err error = job.attached ? end_messages() : META_OK;
-    snprintf(text, sizeof text, "%s", meta_last_error());
-    error = first_of(error, comm_background_take(), text);
-    const bool own_core = job.own_core;
-    if (job.messages != MPI_COMM_NULL) leave();
-    job.attached = false;
-    snprintf(text, sizeof text, "%s", meta_last_error());
-    if (own_core && core->started()) error = first_of(error, meta_finalize(), text);
-    return error;
+    first_error first = {0};
+    if (comm_job.attached) end_messages(&first);
+    keep_first(&first, comm_background_take());
+    const bool own_core = comm_job.own_core;
+    if (comm_job.messages != MPI_COMM_NULL) leave();
+    comm_job.attached = false;
+    if (own_core && core->started()) keep_first(&first, meta_finalize());
+    return report_first(&first);
 }
 
 static meta_err finalize_all(const char *call)
@@ -363,11 +343,11 @@ static meta_err finalize_all(const char *call)
     if (!core_fits()) return META_ERR_UNSUPPORTED;
     name_call(call);
     COMM_MPI(MPI_Finalized, (&finalized));
-    if (finalized || (job.messages == MPI_COMM_NULL && !own_mpi))
+    if (finalized || (comm_job.messages == MPI_COMM_NULL && !own_mpi))
         return core->fail(META_ERR_INIT, "this process is not part of a job");
-    if (job.attached) COMM_TRY(comm_thread_allowed());
+    if (comm_job.attached) META_TRY(comm_thread_allowed());
     error = finalize();
-    if (job.lost) {
+    if (comm_job.lost) {
         /* MPI_Finalize() would wait for the rank that does not answer. */
         if (error == META_OK)
             error = core->fail(META_ERR_PEER, "a rank was lost: MPI is left initialised, end this "

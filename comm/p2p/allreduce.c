@@ -1,91 +1,54 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file allreduce.c
- *  meta_allreduce(): from the device to staging, at its turn to MPI, and back. */
-#include "comm.h"
-
+ *  meta_allreduce(): from the device to staging, at its turn to MPI, and back.
+ *
+ *  Sums of floating numbers begin with a vote whether they are reproducible, the same message on
+ *  every rank: its vote, with the numbers in it where they are few, before them where they are
+ *  many. Where no rank wants exact sums that was all; where all do, the exact sums follow, as sums
+ *  of integers. Where ranks disagree every one of them ends with an error: those that want exact
+ *  sums take part in what the others have begun, so that none waits for ever. */
 #include <inttypes.h>
-#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
-/* MPI's minimum and maximum say nothing of NaN; with these one wins, whichever side it is on. */
-#define FLOATING_OPERATION(name, T, better)                                                        \
-    static void name(void *in, void *inout, int *length, MPI_Datatype *type)                       \
-    {                                                                                              \
-        const T *a = in;                                                                           \
-        T *b = inout;                                                                              \
-        (void)type;                                                                                \
-        for (int k = 0; k < *length; ++k)                                                          \
-            if (a[k] != a[k] || a[k] better b[k]) b[k] = a[k];                                     \
-    }
-FLOATING_OPERATION(min_f64, double, <)
-FLOATING_OPERATION(max_f64, double, >)
-FLOATING_OPERATION(min_f32, float, <)
-FLOATING_OPERATION(max_f32, float, >)
+#include "base/wire.h"
+#include "p2p/message.h"
 
-enum { OPERATIONS = 4 };
-static MPI_Op operations[OPERATIONS];
-static int created;
+#define LIMBS_BYTES (META_EXACT_WORDS * sizeof(int64_t))
 
-meta_err comm_operations_create(void)
+static size_t element_bytes(const comm_message *m)
 {
-    static MPI_User_function *const functions[OPERATIONS] = {min_f64, max_f64, min_f32, max_f32};
-    for (created = 0; created < OPERATIONS; ++created)
-        COMM_MPI(MPI_Op_create, (functions[created], 1, &operations[created]));
-    return META_OK;
+    return m->bytes / (size_t)m->count;
 }
 
-void comm_operations_free(void)
+static int64_t *limbs_of(const comm_message *m, int64_t k)
 {
-    while (created > 0) MPI_Op_free(&operations[--created]);
+    return m->limbs + k * META_EXACT_WORDS;
 }
 
-static MPI_Op operation_of(meta_op op, meta_type type)
+static void unpin(comm_message *m)
 {
-    if (op == META_SUM) return MPI_SUM;
-    if (type == META_F64) return operations[op == META_MAX];
-    if (type == META_F32) return operations[2 + (op == META_MAX)];
-    return op == META_MIN ? MPI_MIN : MPI_MAX;
+    for (int64_t k = 0; m->pinned && k < m->count; ++k) core->exact_unpin(m->pinned[k]);
+    free(m->pinned);
+    m->pinned = NULL;
 }
 
-static MPI_Datatype datatype_of(meta_op op, meta_type type)
+static void release_reduction(comm_message *m)
 {
-    switch (type) {
-    case META_F64:
-        return MPI_DOUBLE;
-    case META_F32:
-        return MPI_FLOAT;
-    /* Signed sums wrap: the same bits as unsigned ones, whose overflow C defines. */
-    case META_I64:
-        return op == META_SUM ? MPI_UINT64_T : MPI_INT64_T;
-    case META_I32:
-        return op == META_SUM ? MPI_UINT32_T : MPI_INT32_T;
-    case META_U64:
-        return MPI_UINT64_T;
-    default:
-        return MPI_UINT32_T;
-    }
+    unpin(m);
+    if (m->staging && !m->left_to_mpi) core->staging_free(m->staging_of, m->staging);
+    m->staging = NULL;
 }
-
-/* Which of two zeros and which NaN won is a matter of the ranks' order: there is one of each. */
-#define CANONICAL(name, T)                                                                         \
-    static void canonical_##name(T *x, int64_t count)                                              \
-    {                                                                                              \
-        for (int64_t k = 0; k < count; ++k) {                                                      \
-            if (x[k] == 0) x[k] = 0;                                                               \
-            if (x[k] != x[k]) x[k] = (T)NAN;                                                       \
-        }                                                                                          \
-    }
-CANONICAL(f64, double)
-CANONICAL(f32, float)
 
 /* ------------------------------------------------------------------ steps */
 
 static bool uploading(comm_message *m)
 {
-    return comm_message_settled(m) && comm_message_end(m);
+    return comm_message_device_done(m) && comm_message_end(m);
 }
 
-bool comm_reduce_upload(comm_message *m)
+/* MPI is done: the result goes to the device. */
+static bool upload(comm_message *m)
 {
     if (m->status == META_OK && m->to_device) {
         const meta_err error = core->copy(m->sink.device, META_QUEUE_COMPUTE, META_COPY_H2D,
@@ -98,50 +61,127 @@ bool comm_reduce_upload(comm_message *m)
 
 static bool reducing(comm_message *m)
 {
-    if (!comm_message_retired(m)) return false;
-    if (m->op != META_SUM && m->type == META_F64) canonical_f64(m->target, m->count);
-    if (m->op != META_SUM && m->type == META_F32) canonical_f32(m->target, m->count);
-    return comm_reduce_upload(m);
+    if (!comm_message_mpi_done(m)) return false;
+    if (m->op != META_SUM) comm_reduce_canonical(m->target, m->count, m->type);
+    return upload(m);
 }
 
-/* How many elements go into one MPI call. */
-static int64_t part_of(const comm_message *m)
+/* Give MPI all of @p data, in parts that META_CHUNK allows: @p bytes and @p numbers of @p datatype
+ * an element. Behind the first request if there is one. */
+static void give(comm_message *m, void *data, size_t bytes, int numbers, MPI_Datatype datatype,
+                 MPI_Op op)
 {
-    return (int64_t)(job.chunk / (m->bytes / (size_t)m->count));
-}
-
-void comm_reduce_parts(comm_message *m, int first)
-{
-    const int64_t part = part_of(m);
-    const size_t element = m->bytes / (size_t)m->count;
-    int requests = first;
-    /* MPI takes MPI_IN_PLACE from all ranks or from none, and some ranks have one memory only. */
-    if (m->source != m->target) memcpy(m->target, m->source, m->bytes);
+    const int64_t part = (int64_t)(comm_job.chunk / bytes);
     for (int64_t at = 0; at < m->count && m->status == META_OK; at += part) {
         const int64_t count = m->count - at < part ? m->count - at : part;
-        const size_t offset = (size_t)at * element;
-        const int code = MPI_Iallreduce(MPI_IN_PLACE, (char *)m->target + offset, (int)count,
-                                        datatype_of(m->op, m->type), operation_of(m->op, m->type),
-                                        job.collectives, &m->requests[requests]);
-        if (code == MPI_SUCCESS) m->request_count = ++requests;
+        const int code =
+            MPI_Iallreduce(MPI_IN_PLACE, (char *)data + (size_t)at * bytes, (int)count * numbers,
+                           datatype, op, comm_job.collectives, &m->requests[m->request_count]);
+        if (code == MPI_SUCCESS) ++m->request_count;
         else comm_message_fail(m, comm_mpi(code, "MPI_Iallreduce"));
     }
 }
 
-static bool issue(comm_message *m)
+static void give_numbers(comm_message *m)
+{
+    /* MPI takes MPI_IN_PLACE from all ranks or from none, and some ranks have one memory only. */
+    if (m->source != m->target) memcpy(m->target, m->source, m->bytes);
+    give(m, m->target, element_bytes(m), 1, comm_reduce_datatype(m->op, m->type),
+         comm_reduce_operation(m->op, m->type));
+}
+
+static bool reduce(comm_message *m)
 {
     if (!m->turn) return false;
-    comm_reduce_parts(m, 0);
+    give_numbers(m);
     comm_message_pass(m);
     m->step = reducing;
     return true;
 }
 
-static bool downloading(comm_message *m)
+/* ------------------------------------------------------------------ steps of voted sums */
+
+static bool adding(comm_message *m)
 {
-    if (!comm_message_settled(m)) return false;
+    if (!comm_message_mpi_done(m)) return false;
+    for (int64_t k = 0; k < m->count && m->status == META_OK; ++k)
+        core->exact_element(limbs_of(m, k), m->type,
+                            (char *)m->target + (size_t)k * element_bytes(m));
+    return upload(m);
+}
+
+static bool disagreeing(comm_message *m)
+{
+    if (!comm_message_mpi_done(m)) return false;
+    comm_message_fail(
+        m, core->fail(META_ERR_MISMATCH,
+                      "reproducible sums are on in %d of %d ranks, in this one they are %s: give "
+                      "every rank the same META_REPRODUCIBLE and the same meta_set_reproducible()",
+                      m->votes, comm_job.size, m->exact ? "on" : "off"));
+    return comm_message_end(m);
+}
+
+static bool voting(comm_message *m)
+{
+    if (!comm_message_mpi_done(m)) return false;
     if (m->status != META_OK) return comm_message_end(m);
-    m->step = m->voted ? comm_exact_step : issue;
+    if (m->small && m->type == META_F64) {
+        double votes;
+        memcpy(&votes, m->carried + m->bytes, sizeof votes);
+        m->votes = (int)votes;
+    } else if (m->small) {
+        float votes;
+        memcpy(&votes, m->carried + m->bytes, sizeof votes);
+        m->votes = (int)votes;
+    }
+    if (m->votes != 0 && m->votes != comm_job.size) {
+        if (m->exact && !m->small) give_numbers(m);
+        m->step = disagreeing;
+    } else if (m->exact) {
+        for (int64_t k = 0; k < m->count; ++k)
+            core->exact_limbs(m->pinned[k], (const char *)m->source + (size_t)k * element_bytes(m),
+                              m->type, limbs_of(m, k));
+        unpin(m);
+        give(m, m->limbs, LIMBS_BYTES, META_EXACT_WORDS, MPI_INT64_T, MPI_SUM);
+        m->step = adding;
+    } else {
+        if (m->small) memcpy(m->target, m->carried, m->bytes);
+        return upload(m);
+    }
+    comm_message_pass(m);
+    return true;
+}
+
+static bool vote(comm_message *m)
+{
+    int code;
+    if (!m->turn) return false;
+    if (m->small) {
+        const double f64 = m->vote;
+        const float f32 = (float)m->vote;
+        memcpy(m->carried, m->source, m->bytes);
+        if (m->type == META_F64) memcpy(m->carried + m->bytes, &f64, sizeof f64);
+        else memcpy(m->carried + m->bytes, &f32, sizeof f32);
+        code = MPI_Iallreduce(MPI_IN_PLACE, m->carried, (int)m->count + 1,
+                              m->type == META_F64 ? MPI_DOUBLE : MPI_FLOAT, MPI_SUM,
+                              comm_job.collectives, &m->requests[0]);
+    } else {
+        code = MPI_Iallreduce(&m->vote, &m->votes, 1, MPI_INT, MPI_SUM, comm_job.collectives,
+                              &m->requests[0]);
+    }
+    if (code == MPI_SUCCESS) m->request_count = 1;
+    else comm_message_fail(m, comm_mpi(code, "MPI_Iallreduce"));
+    if (!m->exact && !m->small && m->status == META_OK) give_numbers(m);
+    if (!m->exact) comm_message_pass(m);
+    m->step = voting;
+    return true;
+}
+
+static bool download(comm_message *m)
+{
+    if (!comm_message_device_done(m)) return false;
+    if (m->status != META_OK) return comm_message_end(m);
+    m->step = m->voted ? vote : reduce;
     return true;
 }
 
@@ -149,7 +189,7 @@ static bool downloading(comm_message *m)
 
 static meta_err check(int64_t count, meta_op op, meta_type type, size_t *element)
 {
-    COMM_TRY(core->check_type(type, element));
+    META_TRY(core->check_type(type, element));
     if (type >= META_I16)
         return core->fail(META_ERR_TYPE,
                           "argument 'type' is %s, which is moved but not computed with",
@@ -163,33 +203,73 @@ static meta_err check(int64_t count, meta_op op, meta_type type, size_t *element
     return META_OK;
 }
 
-static meta_err check_apart(const char *recv, const char *send, size_t bytes)
+static int64_t requests_for(int64_t count, size_t bytes)
 {
-    if (recv == send || recv + bytes <= send || send + bytes <= recv) return META_OK;
-    return core->fail(META_ERR_OVERLAP,
-                      "arguments 'recv' and 'send' overlap: give the same address "
-                      "or memory that is apart");
+    const int64_t part = (int64_t)(comm_job.chunk / bytes);
+    return (count + part - 1) / part;
 }
 
-/* Where MPI reads and writes, and the copy from the device. */
+/* Keep the exact sums behind the numbers at @p send; those at @p recv will not be theirs. */
+static meta_err pin(comm_message *m, const void *send, const void *recv)
+{
+    m->limbs = (int64_t *)(void *)m->staging;
+    m->pinned = calloc((size_t)m->count, sizeof *m->pinned);
+    if (!m->pinned)
+        return core->fail(META_ERR_NO_MEMORY,
+                          "the host has no memory for the exact sums of %" PRId64 " elements",
+                          m->count);
+    for (int64_t k = 0; k < m->count; ++k)
+        m->pinned[k] = core->exact_pin((const char *)send + (size_t)k * element_bytes(m));
+    core->exact_forget(recv, m->bytes);
+    return META_OK;
+}
+
+/* Requests and staging, exact sums before numbers, and the copy from the device. */
 static meta_err load(comm_message *m, void *recv, const void *send, const meta_span *from)
 {
-    const int64_t part = part_of(m);
     const bool staged = m->from_device || m->to_device;
     meta_device *device = m->from_device ? from->device : m->sink.device;
-    size_t exact = 0;
-    int64_t requests = (m->count + part - 1) / part;
-    COMM_TRY(comm_exact_needs(m, &exact, &requests));
-    COMM_TRY(comm_message_requests(m, (size_t)requests));
-    if (!staged && exact > 0) COMM_TRY(core->current_device(&device));
-    if (staged || exact > 0)
-        COMM_TRY(comm_message_staging(m, device, exact + (staged ? m->bytes : 0)));
-    comm_exact_pin(m, send, recv);
-    m->source = m->from_device ? m->wire_data + exact : send;
-    m->target = m->to_device ? m->wire_data + exact : recv;
+    size_t limbs = 0;
+    int64_t requests = requests_for(m->count, element_bytes(m));
+    m->voted = m->op == META_SUM && (m->type == META_F64 || m->type == META_F32);
+    m->exact = m->voted && core->reproducible();
+    m->vote = m->exact;
+    m->small = m->voted && m->bytes + element_bytes(m) <= sizeof m->carried;
+    if (m->voted && !m->small) ++requests;
+    if (m->exact) {
+        if ((uint64_t)m->count > PTRDIFF_MAX / 2 / LIMBS_BYTES)
+            return core->fail(META_ERR_OVERFLOW,
+                              "argument 'count' is %" PRId64
+                              ": a reproducible sum needs %d bytes for each element",
+                              m->count, (int)LIMBS_BYTES);
+        limbs = (size_t)m->count * LIMBS_BYTES;
+        const int64_t parts = requests_for(m->count, LIMBS_BYTES);
+        if (parts > requests) requests = parts;
+    }
+    if (requests > 1) {
+        MPI_Request *array =
+            requests <= INT32_MAX ? malloc((size_t)requests * sizeof *array) : NULL;
+        if (!array)
+            return core->fail(META_ERR_NO_MEMORY,
+                              "the host has no memory for the %" PRId64 " parts of a reduction "
+                              "(a larger META_CHUNK makes fewer)",
+                              requests);
+        for (int64_t k = 0; k < requests; ++k) array[k] = MPI_REQUEST_NULL;
+        m->requests = array;
+    }
+    if (!staged && limbs > 0) META_TRY(core->current_device(&device));
+    if (staged || limbs > 0) {
+        void *data;
+        META_TRY(core->staging(device, limbs + (staged ? m->bytes : 0), &data));
+        m->staging = data;
+        m->staging_of = device;
+    }
+    if (m->exact) META_TRY(pin(m, send, recv));
+    m->source = m->from_device ? m->staging + limbs : send;
+    m->target = m->to_device ? m->staging + limbs : recv;
     if (!m->from_device) return META_OK;
-    comm_plans_settle(from->device);
-    return core->copy(from->device, META_QUEUE_COMPUTE, META_COPY_D2H, m->wire_data + exact, from,
+    comm_queue_owed(from->device);
+    return core->copy(from->device, META_QUEUE_COMPUTE, META_COPY_D2H, m->staging + limbs, from,
                       m->bytes, &m->pending[0]);
 }
 
@@ -200,24 +280,29 @@ static meta_err allreduce(void *recv, const void *send, int64_t count, meta_op o
     meta_span from, to;
     size_t element;
     int from_device, to_device;
-    COMM_TRY(check(count, op, type, &element));
-    COMM_TRY(core->resolve_any(recv, count, type, "recv", &to_device, &to));
-    COMM_TRY(core->resolve_any(send, count, type, "send", &from_device, &from));
-    COMM_TRY(check_apart(recv, send, (size_t)count * element));
+    META_TRY(check(count, op, type, &element));
+    META_TRY(core->resolve_any(recv, count, type, "recv", &to_device, &to));
+    META_TRY(core->resolve_any(send, count, type, "send", &from_device, &from));
+    const char *a = recv, *b = send;
+    const size_t bytes = (size_t)count * element;
+    if (a != b && a + bytes > b && b + bytes > a)
+        return core->fail(META_ERR_OVERLAP, "arguments 'recv' and 'send' overlap: give the same "
+                                            "address or memory that is apart");
     if (count == 0) {
         if (done && done != META_ASYNC) *done = (meta_event)META_EVENT_NULL;
         return META_OK;
     }
-    COMM_TRY(comm_message_new(&m, COMM_REDUCE, job.rank, 0, done));
+    META_TRY(comm_message_new(&m, COMM_REDUCE, comm_job.rank, 0, done));
     m->type = type;
     m->op = op;
     m->count = count;
-    m->bytes = (size_t)count * element;
+    m->bytes = bytes;
     m->from_device = from_device;
     m->to_device = to_device;
+    m->release = release_reduction;
+    m->step = download;
     if (from_device) comm_message_hold(m, send);
     if (to_device) comm_message_hold(m, recv), m->sink = to;
-    m->step = downloading;
     const meta_err error = load(m, recv, send, &from);
     return error == META_OK ? comm_message_post(m, done) : comm_message_drop(m, error);
 }
@@ -225,6 +310,6 @@ static meta_err allreduce(void *recv, const void *send, int64_t count, meta_op o
 meta_err meta_allreduce(void *recv, const void *send, int64_t count, meta_op op, meta_type type,
                         meta_event *done)
 {
-    COMM_TRY(comm_enter(__func__));
+    META_TRY(comm_enter(__func__));
     return comm_leave(allreduce(recv, send, count, op, type, done));
 }

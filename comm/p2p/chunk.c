@@ -3,9 +3,9 @@
  *  How large the pieces of a message are best that a device copies to staging, MPI carries and
  * another device copies from there, all at once: chosen from what a copy on this device was
  * measured to cost. */
-#include "comm.h"
-
 #include <math.h>
+
+#include "p2p/p2p.h"
 
 /* What a copy from a device to the host costs: seconds each, and seconds a byte. */
 typedef struct speed {
@@ -36,7 +36,7 @@ static meta_err time_copy(meta_device *device, const meta_span *span, void *host
     for (int round = 0; round < ROUNDS; ++round) {
         meta_pending pending;
         const double began = MPI_Wtime();
-        COMM_TRY(core->copy(device, META_QUEUE_HALO, META_COPY_D2H, host, span, bytes, &pending));
+        META_TRY(core->copy(device, META_QUEUE_HALO, META_COPY_D2H, host, span, bytes, &pending));
         const meta_err error = core->pending_wait(&pending);
         const double seconds = MPI_Wtime() - began;
         core->pending_release(&pending);
@@ -49,8 +49,8 @@ static meta_err time_copy(meta_device *device, const meta_span *span, void *host
 static meta_err time_copies(meta_device *device, const meta_span *span, void *host, speed *s)
 {
     double small, large;
-    COMM_TRY(time_copy(device, span, host, SMALL, &small));
-    COMM_TRY(time_copy(device, span, host, LARGE, &large));
+    META_TRY(time_copy(device, span, host, SMALL, &small));
+    META_TRY(time_copy(device, span, host, LARGE, &large));
     s->latency = small;
     s->per_byte = large > small ? (large - small) / (LARGE - SMALL) : 1e-12;
     return META_OK;
@@ -63,7 +63,7 @@ static meta_err measure(meta_device *device, speed *s)
     meta_span span;
     for (int k = 0; k < devices; ++k)
         if (measured[k].device == device) return *s = measured[k], META_OK;
-    COMM_TRY(core->scratch(device, LARGE, &buffer));
+    META_TRY(core->scratch(device, LARGE, &buffer));
     meta_err error = core->resolve(buffer, LARGE, META_U8, "buffer", &span);
     if (error == META_OK) error = core->staging(device, LARGE, &host);
     *s = (speed){.device = device};
@@ -86,7 +86,7 @@ size_t comm_chunk_for(meta_device *device, size_t bytes)
 {
     speed s;
     if (bytes < WORTH) return 0;
-    if (job.pipeline > 0) return job.pipeline;
+    if (comm_job.pipeline > 0) return comm_job.pipeline;
     if (measure(device, &s) != META_OK) return 0;
     const double pieces = floor(sqrt(2 * s.per_byte * (double)bytes / s.latency));
     if (!(pieces >= 2)) return 0;
@@ -99,5 +99,5 @@ size_t comm_chunk_fit(size_t bytes, size_t wish)
     const size_t least = bytes / PARTS + 1;
     size_t chunk = wish > 0 && wish < bytes ? wish : bytes;
     if (chunk < least) chunk = least;
-    return chunk < job.chunk ? chunk : job.chunk;
+    return chunk < comm_job.chunk ? chunk : comm_job.chunk;
 }

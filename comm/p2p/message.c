@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file message.c
- *  The messages under way: their making, order, completion and recycling. */
-#include "comm.h"
+ *  The messages under way: how they are made, advance, end and are recycled. */
+#include "p2p/message.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "record/comm_record.h"
+
 static comm_message *first, *last, *spare;
 static size_t under_way, posted_since;
 
-/* ------------------------------------------------------------------ making */
+/* ------------------------------------------------------------------ beginning and end */
 
 meta_err comm_message_new(comm_message **made, comm_kind kind, int peer, int tag, meta_event *done)
 {
@@ -38,36 +40,13 @@ meta_err comm_message_new(comm_message **made, comm_kind kind, int peer, int tag
     return META_OK;
 }
 
-meta_err comm_message_requests(comm_message *m, size_t count)
-{
-    if (count <= 1) return META_OK;
-    MPI_Request *requests = count <= INT32_MAX ? malloc(count * sizeof *requests) : NULL;
-    if (!requests)
-        return core->fail(META_ERR_NO_MEMORY,
-                          "the host has no memory for the %zu parts of a message", count);
-    for (size_t k = 0; k < count; ++k) requests[k] = MPI_REQUEST_NULL;
-    m->requests = requests;
-    return META_OK;
-}
-
-meta_err comm_message_staging(comm_message *m, meta_device *device, size_t bytes)
-{
-    void *data;
-    COMM_TRY(core->staging(device, bytes, &data));
-    m->wire_data = data;
-    m->wire_device = device;
-    return META_OK;
-}
-
 void comm_message_hold(comm_message *m, const void *ptr)
 {
     m->held[m->held[0] != NULL] = ptr;
     core->hold(ptr);
 }
 
-/* ------------------------------------------------------------------ the end */
-
-static void let_go(comm_message *m)
+static void release_buffers(comm_message *m)
 {
     for (int k = 0; k < 2; ++k) {
         if (m->held[k]) core->release(m->held[k]);
@@ -75,43 +54,81 @@ static void let_go(comm_message *m)
     }
 }
 
+/* Wait for what devices do with it, and give everything back that MPI does not use. */
 static void give_back(comm_message *m)
 {
-    for (int k = 0; k < 2; ++k)
-        if (m->pending[k].ticket) core->pending_release(&m->pending[k]);
-    comm_exact_unpin(m);
-    if (m->wire_data) core->staging_free(m->wire_device, m->wire_data);
-    m->wire_data = NULL;
-    comm_parts_free(m);
+    for (int k = 0; k < 2; ++k) {
+        if (!m->pending[k].ticket) continue;
+        core->pending_wait(&m->pending[k]);
+        core->pending_release(&m->pending[k]);
+    }
+    if (m->request_retired < m->request_count) m->left_to_mpi = true;
+    if (m->release) m->release(m);
     if (m->requests != &m->request) free(m->requests);
     m->requests = &m->request;
+    m->request_count = m->request_retired = 0;
 }
 
 meta_err comm_message_drop(comm_message *m, meta_err error)
 {
-    /* Work that reads or writes the staging may be queued already. */
-    for (int k = 0; k < 2; ++k)
-        if (m->pending[k].ticket) core->pending_wait(&m->pending[k]);
-    comm_parts_settle(m);
-    snprintf(m->text, sizeof m->text, "%s", meta_last_error());
-    let_go(m);
+    comm_message_fail(m, error);
     give_back(m);
+    release_buffers(m);
     if (m->tracked) {
         core->event_complete(m->event, error, m->text);
         meta_event_free(&m->event);
     }
-    core->fail_as(error, m->text);
     m->next = spare;
     spare = m;
-    return error;
+    return core->fail_as(error, m->text);
 }
 
-void comm_message_tell(comm_message *m)
+void comm_message_fail(comm_message *m, meta_err error)
 {
-    if (m->told) return;
-    m->told = true;
-    if (m->posted) comm_record_told(m);
-    let_go(m);
+    if (m->status != META_OK) return;
+    m->status = error;
+    snprintf(m->text, sizeof m->text, "%s", meta_last_error());
+    if (m->notified) comm_background_error(error, m->text);
+}
+
+void comm_message_given(comm_message *m)
+{
+    if (!m->posted) return;
+    m->given = core->profile_now();
+    if (comm_traced()) m->number = comm_trace_number(m->kind == COMM_SEND, m->peer, m->tag);
+}
+
+static void record_end(comm_message *m)
+{
+    static const char *const names[] = {
+        [COMM_SEND] = "message out", [COMM_RECV] = "message in", [COMM_REDUCE] = "allreduce"};
+    const meta_profile_passage p = {.name = names[m->kind],
+                                    .bytes = m->bytes,
+                                    .begin = m->posted,
+                                    .end = core->profile_now(),
+                                    .out = m->kind != COMM_RECV,
+                                    .peer = m->kind == COMM_REDUCE ? -1 : m->peer,
+                                    .flows = m->number != 0,
+                                    .channel = (uint64_t)m->tag,
+                                    .number = m->number,
+                                    .given = m->given};
+    if (m->status == META_OK) core->profile_message(&p);
+    comm_record_end(&m->posted);
+}
+
+void comm_message_pass(comm_message *m)
+{
+    if (m->passed) return;
+    m->passed = true;
+    comm_order_leave(m);
+}
+
+void comm_message_notify(comm_message *m)
+{
+    if (m->notified) return;
+    m->notified = true;
+    if (m->posted) record_end(m);
+    release_buffers(m);
     if (m->waiter) {
         m->waiter->complete = true;
         m->waiter->status = m->status;
@@ -124,24 +141,18 @@ void comm_message_tell(comm_message *m)
     }
 }
 
-void comm_message_fail(comm_message *m, meta_err error)
-{
-    if (m->status != META_OK) return;
-    m->status = error;
-    snprintf(m->text, sizeof m->text, "%s", meta_last_error());
-    if (m->told) comm_background_error(error, m->text);
-}
-
 bool comm_message_end(comm_message *m)
 {
     comm_message_pass(m);
-    comm_message_tell(m);
+    comm_message_notify(m);
     give_back(m);
     m->step = NULL;
     return true;
 }
 
-bool comm_message_settled(comm_message *m)
+/* ------------------------------------------------------------------ progress */
+
+bool comm_message_device_done(comm_message *m)
 {
     int complete = 1;
     for (int k = 0; k < 2; ++k) {
@@ -154,50 +165,23 @@ bool comm_message_settled(comm_message *m)
     return true;
 }
 
-bool comm_message_retired(comm_message *m)
+bool comm_message_mpi_done(comm_message *m)
 {
-    while (m->request_retired < m->request_count) {
+    for (; m->request_retired < m->request_count; ++m->request_retired) {
+        MPI_Request *request = &m->requests[m->request_retired];
         int complete = 0;
-        const int code = MPI_Test(&m->requests[m->request_retired], &complete, MPI_STATUS_IGNORE);
-        if (code != MPI_SUCCESS) comm_message_fail(m, comm_mpi(code, "MPI_Test"));
-        else if (!complete) return false;
-        ++m->request_retired;
+        const int code = MPI_Test(request, &complete, MPI_STATUS_IGNORE);
+        if (code == MPI_SUCCESS && !complete) return false;
+        if (code == MPI_SUCCESS) continue;
+        comm_message_fail(m, comm_mpi(code, "MPI_Test"));
+        if (*request != MPI_REQUEST_NULL) m->left_to_mpi = true;
     }
     m->request_count = m->request_retired = 0;
     return true;
 }
 
-/* ------------------------------------------------------------------ under way */
-
-void comm_message_pass(comm_message *m)
-{
-    if (m->passed) return;
-    m->passed = true;
-    comm_order_leave(m);
-}
-
-static void append(comm_message *m)
-{
-    comm_order_join(m);
-    m->next = NULL;
-    m->previous = last;
-    *(last ? &last->next : &first) = m;
-    last = m;
-    ++under_way;
-}
-
-static void take_out(comm_message *m)
-{
-    *(m->previous ? &m->previous->next : &first) = m->next;
-    *(m->next ? &m->next->previous : &last) = m->previous;
-    --under_way;
-    if (m->left_to_mpi) return;
-    m->next = spare;
-    spare = m;
-}
-
-/* Further while its state changes; one that goes on in parts lets others have their step between
- * them. */
+/* Continue while the state changes; a message that goes on in parts lets others take their step
+ * between them. */
 static bool advance(comm_message *m)
 {
     bool moved = false;
@@ -209,14 +193,20 @@ static bool advance(comm_message *m)
     return moved;
 }
 
-bool comm_messages_advance(void)
+static bool messages_advance(void)
 {
     bool moved = false;
     posted_since = 0;
     for (comm_message *m = first, *next; m; m = next) {
         moved |= advance(m);
         next = m->next; /* a step may post or end others, but only this loop takes any out */
-        if (!m->step) take_out(m);
+        if (m->step) continue;
+        *(m->previous ? &m->previous->next : &first) = m->next;
+        *(m->next ? &m->next->previous : &last) = m->previous;
+        --under_way;
+        if (m->left_to_mpi) continue;
+        m->next = spare;
+        spare = m;
     }
     return moved;
 }
@@ -226,12 +216,17 @@ meta_err comm_message_post(comm_message *m, meta_event *done)
     comm_waiter waiter = {.complete = false};
     const meta_event event = m->event;
     if (!done) m->waiter = &waiter;
-    if (comm_profiled()) comm_record_post(m);
-    append(m);
-    comm_watch(true);
+    if (comm_profiled()) comm_record_begin(&m->posted);
+    comm_order_join(m);
+    m->next = NULL;
+    m->previous = last;
+    *(last ? &last->next : &first) = m;
+    last = m;
+    ++under_way;
+    comm_not_waiting();
     comm_wake();
     advance(m);
-    /* Who only ever posts must recycle as well, at a constant cost for each message. */
+    /* A caller that only ever posts must recycle as well, at a constant cost for each message. */
     if (++posted_since > under_way / 2) comm_progress();
     if (!done) {
         comm_wait(&waiter.complete);
@@ -247,24 +242,24 @@ size_t comm_messages_count(comm_kind kind)
 {
     size_t count = 0;
     for (const comm_message *m = first; m; m = m->next)
-        if (m->step && m->kind == kind && !(kind == COMM_SEND && m->peer == job.rank && m->told))
+        if (m->step && m->kind == kind &&
+            !(kind == COMM_SEND && m->peer == comm_job.rank && m->notified))
             ++count;
     return count;
 }
 
-/* MPI may still touch the memory of what it has: that is left to it. */
+static bool messages_unfinished(void)
+{
+    return comm_messages_count(COMM_SEND) + comm_messages_count(COMM_RECV) +
+               comm_messages_count(COMM_REDUCE) >
+           0;
+}
+
+/* End a message; MPI may still use what it has of it. */
 static void abandon(comm_message *m, meta_err error)
 {
     comm_message_fail(m, error);
-    for (int k = 0; k < 2; ++k)
-        if (m->pending[k].ticket) core->pending_wait(&m->pending[k]);
-    comm_parts_settle(m);
-    comm_parts_free(m);
-    if (m->request_count > 0) {
-        m->wire_data = NULL;
-        m->requests = &m->request;
-        m->left_to_mpi = true;
-    }
+    give_back(m);
     if (m->from) abandon(m->from, error);
     m->from = NULL;
     comm_message_end(m);
@@ -272,19 +267,31 @@ static void abandon(comm_message *m, meta_err error)
 
 void comm_messages_abandon(comm_kind kind)
 {
-    static const char *const words[] = {"a message to", "a message from", "a reduction begun by"};
+    static const char *const names[] = {"a message to", "a message from", "a reduction begun by"};
     for (comm_message *m = first; m; m = m->next)
         if (m->step && m->kind == kind)
             abandon(m, core->fail(META_ERR_STATE,
                                   "%s rank %d, tag %d, was not complete when "
                                   "communication was ended",
-                                  words[kind], m->peer, m->tag));
-    comm_messages_advance();
+                                  names[kind], m->peer, m->tag));
+    messages_advance();
 }
 
 static bool waits_for_others(const comm_message *m)
 {
-    return m->step && !(m->kind == COMM_SEND && m->peer == job.rank);
+    return m->step && !(m->kind == COMM_SEND && m->peer == comm_job.rank);
+}
+
+static const comm_message *first_waiting(void)
+{
+    const comm_message *m = first;
+    while (m && !waits_for_others(m)) m = m->next;
+    return m;
+}
+
+static bool messages_waiting(void)
+{
+    return first_waiting() != NULL;
 }
 
 static void describe(const comm_message *m, char *text, size_t room)
@@ -298,39 +305,34 @@ static void describe(const comm_message *m, char *text, size_t room)
     else snprintf(text, room, "a reduction: not every rank has called meta_allreduce()");
 }
 
-static const comm_message *waiting(void)
+static bool messages_describe(char *text, size_t room)
 {
-    const comm_message *m = first;
-    while (m && !waits_for_others(m)) m = m->next;
-    return m;
-}
-
-bool comm_messages_waiting(void)
-{
-    return waiting() != NULL;
-}
-
-bool comm_messages_describe(char *text, size_t room)
-{
-    const comm_message *m = waiting();
+    const comm_message *m = first_waiting();
     if (m) describe(m, text, room);
     return m != NULL;
 }
 
-void comm_messages_give_up(double waited)
+static void messages_give_up(double waited)
 {
     char text[COMM_TEXT / 2];
     for (comm_message *m = first; m; m = m->next) {
         if (!waits_for_others(m)) continue;
-        job.lost = true;
+        comm_job.lost = true;
         describe(m, text, sizeof text);
         abandon(m, core->fail(META_ERR_PEER, "%s, for %.3g s (META_TIMEOUT)", text, waited));
     }
 }
 
+const comm_source comm_message_source = {.advance = messages_advance,
+                                         .unfinished = messages_unfinished,
+                                         .busy = messages_waiting,
+                                         .waiting = messages_waiting,
+                                         .describe = messages_describe,
+                                         .give_up = messages_give_up};
+
 void comm_messages_forget(void)
 {
-    comm_messages_advance();
+    messages_advance();
     while (spare) {
         comm_message *m = spare;
         spare = m->next;

@@ -3,7 +3,7 @@
  *  The order of messages of one kind, peer and tag: each takes its turn when those posted before it
  *  have passed. The one whose turn it is stands in a table under the three; the others are chained
  *  to it. */
-#include "comm.h"
+#include "p2p/message.h"
 
 enum { BUCKETS = 1024 };
 static comm_message *bucket[BUCKETS];

@@ -2,18 +2,11 @@
 /** @file part.c
  *  The parts of point-to-point messages: their memory on the host, and what is under way with it.
  */
-#include "comm.h"
-
 #include <stdlib.h>
 
-meta_span comm_span_part(const meta_span *span, size_t at)
-{
-    meta_span part = *span;
-    part.offset += at;
-    part.address += at;
-    part.room -= at;
-    return part;
-}
+#include "p2p/message.h"
+
+/* ------------------------------------------------------------------ one part */
 
 comm_part *comm_part_at(comm_message *m, size_t k)
 {
@@ -26,22 +19,6 @@ size_t comm_part_payload(const comm_message *m, size_t k)
     return left < m->chunk ? left : m->chunk;
 }
 
-meta_err comm_parts_cut(comm_message *m, size_t chunk, size_t room)
-{
-    const size_t bytes = (size_t)m->header.bytes;
-    m->chunk = chunk;
-    m->parts = bytes <= chunk ? 1 : (bytes - 1) / chunk + 1;
-    m->part = m->few;
-    m->room = COMM_WINDOW;
-    if (room <= COMM_WINDOW || m->parts <= COMM_WINDOW) return META_OK;
-    m->room = room < m->parts ? room : m->parts;
-    m->part = calloc(m->room, sizeof *m->part);
-    if (m->part) return META_OK;
-    m->part = m->few;
-    return core->fail(META_ERR_NO_MEMORY, "the host has no memory for the %zu parts of a message",
-                      m->parts);
-}
-
 comm_part *comm_part_begin(comm_message *m, size_t k)
 {
     comm_part *p = comm_part_at(m, k);
@@ -49,25 +26,17 @@ comm_part *comm_part_begin(comm_message *m, size_t k)
     return p;
 }
 
-meta_err comm_part_staging(comm_part *p, meta_device *device, size_t bytes)
+meta_err comm_part_memory(comm_part *p, meta_device *device, size_t bytes)
 {
     void *data;
-    COMM_TRY(core->staging(device, bytes, &data));
-    p->wire = COMM_WIRE_STAGING;
+    if (device) META_TRY(core->staging(device, bytes, &data));
+    else if (!(data = malloc(bytes > 0 ? bytes : 1)))
+        return core->fail(META_ERR_NO_MEMORY, "the host has no memory for %zu bytes of a message",
+                          bytes);
+    p->wire = device ? COMM_WIRE_STAGING : COMM_WIRE_HEAP;
     p->data = data;
     p->bytes = bytes;
     p->device = device;
-    return META_OK;
-}
-
-meta_err comm_part_heap(comm_part *p, size_t bytes)
-{
-    p->data = malloc(bytes > 0 ? bytes : 1);
-    if (!p->data)
-        return core->fail(META_ERR_NO_MEMORY, "the host has no memory for %zu bytes of a message",
-                          bytes);
-    p->wire = COMM_WIRE_HEAP;
-    p->bytes = bytes;
     return META_OK;
 }
 
@@ -90,6 +59,23 @@ bool comm_part_copied(comm_message *m, comm_part *p)
     return true;
 }
 
+/* End what MPI has of the part: a receive that nobody has sent to yet is cancelled, and memory that
+ * MPI keeps even so is left to it. */
+static void give_up(comm_message *m, comm_part *p)
+{
+    enum { ATTEMPTS = 100 };
+    int complete = 0;
+    if (m->kind == COMM_RECV) MPI_Cancel(&p->request);
+    for (int k = 0; k < ATTEMPTS && !complete; ++k)
+        if (MPI_Test(&p->request, &complete, MPI_STATUS_IGNORE) != MPI_SUCCESS) break;
+    if (p->request == MPI_REQUEST_NULL) return;
+    m->left_to_mpi = true;
+    MPI_Request_free(&p->request);
+    /* The caller's buffer stays held if it was to take the part. */
+    if (p->wire == COMM_WIRE_TARGET) m->held[0] = NULL;
+    p->wire = COMM_WIRE_NONE;
+}
+
 bool comm_part_carried(comm_message *m, comm_part *p, size_t *bytes)
 {
     MPI_Status status;
@@ -99,10 +85,8 @@ bool comm_part_carried(comm_message *m, comm_part *p, size_t *bytes)
     int code = MPI_Test(&p->request, &complete, &status);
     if (code != MPI_SUCCESS) {
         comm_message_fail(m, comm_mpi(code, "MPI_Test"));
-        /* MPI may have it still, and is asked once more. */
-        const bool again = p->request != MPI_REQUEST_NULL && !p->doubtful;
-        p->doubtful = true;
-        return !again;
+        if (p->request != MPI_REQUEST_NULL) give_up(m, p);
+        return true;
     }
     if (!complete || !bytes) return complete;
     code = MPI_Get_count(&status, MPI_BYTE, &count);
@@ -111,48 +95,50 @@ bool comm_part_carried(comm_message *m, comm_part *p, size_t *bytes)
     return true;
 }
 
-/* The parts of which anything may be under way. */
-static size_t begun(const comm_message *m)
+/* ------------------------------------------------------------------ all parts of a message */
+
+meta_err comm_parts_cut(comm_message *m, size_t chunk, size_t room)
 {
-    return m->loaded > m->issued ? m->loaded : m->issued;
+    const size_t bytes = (size_t)m->header.bytes;
+    m->chunk = chunk;
+    m->parts = bytes <= chunk ? 1 : (bytes - 1) / chunk + 1;
+    m->part = m->inline_part;
+    m->room = COMM_WINDOW;
+    if (room <= COMM_WINDOW || m->parts <= COMM_WINDOW) return META_OK;
+    m->room = room < m->parts ? room : m->parts;
+    m->part = calloc(m->room, sizeof *m->part);
+    if (m->part) return META_OK;
+    m->part = m->inline_part;
+    return core->fail(META_ERR_NO_MEMORY,
+                      "the host has no memory for the %zu parts of a message "
+                      "(a larger META_CHUNK makes fewer)",
+                      m->parts);
 }
 
-void comm_parts_settle(comm_message *m)
+static void release_parts(comm_message *m)
 {
-    for (size_t k = m->retired; k < begun(m); ++k) {
-        comm_part *p = comm_part_at(m, k);
-        if (!p->copy.ticket) continue;
-        core->pending_wait(&p->copy);
-        core->pending_release(&p->copy);
-    }
-}
-
-/* Whether MPI needs the part's memory no more; what nobody has sent yet is cancelled. */
-static bool take_back(comm_message *m, comm_part *p)
-{
-    enum { ATTEMPTS = 100 };
-    int complete = 0;
-    if (p->request == MPI_REQUEST_NULL) return true;
-    if (m->kind == COMM_RECV) MPI_Cancel(&p->request);
-    for (int k = 0; k < ATTEMPTS && !complete; ++k)
-        if (MPI_Test(&p->request, &complete, MPI_STATUS_IGNORE) != MPI_SUCCESS) break;
-    return p->request == MPI_REQUEST_NULL;
-}
-
-void comm_parts_free(comm_message *m)
-{
-    for (size_t k = m->retired; k < begun(m); ++k) {
-        comm_part *p = comm_part_at(m, k);
-        if (!take_back(m, p)) {
-            m->left_to_mpi = true;
-            MPI_Request_free(&p->request);
-            /* And so is the caller's buffer, if it was to take the part. */
-            if (p->wire == COMM_WIRE_TARGET) m->held[0] = NULL;
-            p->wire = COMM_WIRE_NONE;
+    const size_t begun = m->loaded > m->issued ? m->loaded : m->issued;
+    for (; m->retired < begun; ++m->retired) {
+        comm_part *p = comm_part_at(m, m->retired);
+        if (p->copy.ticket) {
+            core->pending_wait(&p->copy);
+            core->pending_release(&p->copy);
         }
+        if (p->request != MPI_REQUEST_NULL) give_up(m, p);
         comm_part_free(p);
     }
-    m->retired = begun(m);
-    if (m->part != m->few) free(m->part);
-    m->part = m->few;
+    if (m->part != m->inline_part) free(m->part);
+    m->part = m->inline_part;
+}
+
+void comm_message_payload(comm_message *m, const meta_span *packed, int64_t count, meta_type type,
+                          size_t bytes)
+{
+    m->packed = *packed;
+    m->type = type;
+    m->count = count;
+    m->bytes = bytes;
+    m->part = m->inline_part;
+    m->release = release_parts;
+    comm_message_hold(m, packed->address);
 }

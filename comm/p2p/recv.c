@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file recv.c
- *  The steps of a message that is received: found when it is its turn, its header compared with
- * what is expected; then part after part is taken into staging and copied to the device, several at
- * once, and unpacked there behind the last. A host device's memory takes them itself. A message
- * that does not fit is consumed to its end and written nowhere. */
-#include "comm.h"
-
+ *  Receiving: the message is probed when it is its turn, and its header compared with what is
+ *  expected; then part after part is received into staging and copied to the device, several at
+ *  once, and unpacked there behind the last. A host device's memory receives them itself. A message
+ *  that does not fit is received to its end and written nowhere. */
 #include <inttypes.h>
 #include <stddef.h>
 #include <string.h>
 
 #include "base/wire.h"
+#include "p2p/message.h"
 
 enum { HEADER = sizeof(comm_header) };
 
@@ -22,7 +21,7 @@ enum { HEADER = sizeof(comm_header) };
 static meta_err check_header(comm_message *m, const char *data, size_t bytes)
 {
     comm_header h = {0};
-    m->headed = true;
+    m->has_header = true;
     if (bytes >= HEADER) memcpy(&h, data, HEADER);
     m->header = (comm_header){0};
     if (h.magic != COMM_MAGIC || h.version != COMM_WIRE_VERSION || h.chunk == 0 ||
@@ -45,16 +44,7 @@ static meta_err check_header(comm_message *m, const char *data, size_t bytes)
 
 /* ------------------------------------------------------------------ to the device */
 
-/* Behind the last part. */
-static void unpack(comm_message *m)
-{
-    if (!m->unpacks || m->status != META_OK) return;
-    const meta_err error =
-        core->launch(m->packed.device, META_QUEUE_COMPUTE, &m->unpack, 1, &m->pending[1]);
-    if (error != META_OK) comm_message_fail(m, error);
-}
-
-/* @p bytes of the next part's payload lie at @p data. */
+/* Queue the copy of @p bytes at @p data, the next part's payload. */
 static meta_err upload(comm_message *m, comm_part *p, char *data, size_t bytes)
 {
     const size_t expected = comm_part_payload(m, m->fetched);
@@ -64,14 +54,10 @@ static meta_err upload(comm_message *m, comm_part *p, char *data, size_t bytes)
                           MESSAGE "part %zu of %zu came with %zu bytes instead "
                                   "of %zu: its sender failed in the middle of it",
                           m->peer, m->tag, m->fetched + 1, m->parts, bytes, expected);
-    if (bytes == 0 || p->wire == COMM_WIRE_TARGET) return META_OK;
-    return core->copy(to.device, META_QUEUE_COMPUTE, META_COPY_H2D, data, &to, bytes, &p->copy);
-}
-
-/* Where the sender made a checksum of the payload, it must be that of what came. */
-static meta_err check_payload(comm_message *m, const char *data, size_t bytes)
-{
-    if (m->header.sum == 0) return META_OK;
+    if (bytes > 0 && p->wire != COMM_WIRE_TARGET)
+        META_TRY(
+            core->copy(to.device, META_QUEUE_COMPUTE, META_COPY_H2D, data, &to, bytes, &p->copy));
+    if (m->header.sum == 0) return META_OK; /* the sender made no checksum */
     m->sum = comm_checksum(m->sum, data, bytes);
     if (m->fetched + 1 < m->parts || m->header.sum == (m->sum ? m->sum : 1)) return META_OK;
     return core->fail(META_ERR_MISMATCH,
@@ -80,14 +66,15 @@ static meta_err check_payload(comm_message *m, const char *data, size_t bytes)
                       m->peer, m->tag, m->header.bytes);
 }
 
+/* The next part is on the host; behind the last one all is unpacked. */
 static void arrived(comm_message *m, char *data, size_t bytes)
 {
-    if (m->status == META_OK) {
-        meta_err error = upload(m, comm_part_at(m, m->fetched), data, bytes);
-        if (error == META_OK) error = check_payload(m, data, bytes);
-        if (error != META_OK) comm_message_fail(m, error);
-    }
-    if (++m->fetched == m->parts) unpack(m);
+    meta_err error = META_OK;
+    if (m->status == META_OK) error = upload(m, comm_part_at(m, m->fetched), data, bytes);
+    if (error != META_OK) comm_message_fail(m, error);
+    if (++m->fetched < m->parts || !m->unpacks || m->status != META_OK) return;
+    error = core->launch(m->packed.device, META_QUEUE_COMPUTE, &m->unpack, 1, &m->pending[1]);
+    if (error != META_OK) comm_message_fail(m, error);
 }
 
 static bool retire(comm_message *m)
@@ -105,19 +92,19 @@ static bool retire(comm_message *m)
 static bool conclude(comm_message *m)
 {
     if (m->issued == m->parts) comm_message_pass(m);
-    if (m->retired < m->parts || !comm_message_settled(m)) return false;
+    if (m->retired < m->parts || !comm_message_device_done(m)) return false;
     return comm_message_end(m);
 }
 
 /* ------------------------------------------------------------------ from MPI */
 
-/* Memory for a part, any for what is not to be written; false where it must wait for that of
- * another, or there is none and the message fails. */
+/* Memory for a part, of the heap if it is not to be written; false if it must wait for that of
+ * another part, or there is none and the message fails. */
 static bool make_room(comm_message *m, comm_part *p, size_t bytes)
 {
-    if (m->status == META_OK && comm_part_staging(p, m->packed.device, bytes) == META_OK)
+    if (m->status == META_OK && comm_part_memory(p, m->packed.device, bytes) == META_OK)
         return true;
-    const meta_err error = comm_part_heap(p, bytes);
+    const meta_err error = comm_part_memory(p, NULL, bytes);
     if (error == META_OK) return true;
     if (m->issued == m->retired) comm_message_fail(m, error);
     return false;
@@ -128,21 +115,22 @@ static bool consume_next(comm_message *m)
 {
     int found = 0;
     if (m->issued > m->retired) return false;
-    const int code = MPI_Iprobe(m->peer, m->tag, job.messages, &found, MPI_STATUS_IGNORE);
+    const int code = MPI_Iprobe(m->peer, m->tag, comm_job.messages, &found, MPI_STATUS_IGNORE);
     if (code == MPI_SUCCESS && !found) return false;
-    if (found) comm_consume(job.messages, m->peer, m->tag);
+    if (found) comm_consume(comm_job.messages, m->peer, m->tag);
     ++m->issued;
     return true;
 }
 
-/* A host device's memory takes what comes once all earlier work is done with it. */
-static bool take_in_place(comm_message *m, comm_part *p, size_t bytes)
+static bool give(comm_message *m, comm_part *p)
 {
-    if (m->status != META_OK || !core->is_host(m->packed.device)) return false;
-    p->wire = COMM_WIRE_TARGET;
-    p->data = m->packed.address + m->issued * m->chunk;
-    p->bytes = bytes;
-    return true;
+    const int code = MPI_Irecv(p->data, (int)p->bytes, MPI_BYTE, m->peer, m->tag, comm_job.messages,
+                               &p->request);
+    if (code == MPI_SUCCESS) return true;
+    p->request = MPI_REQUEST_NULL;
+    comm_part_free(p);
+    comm_message_fail(m, comm_mpi(code, "MPI_Irecv"));
+    return false;
 }
 
 static bool issue(comm_message *m)
@@ -151,37 +139,31 @@ static bool issue(comm_message *m)
     while (m->issued < m->parts && m->issued - m->retired < COMM_WINDOW) {
         const size_t bytes = comm_part_payload(m, m->issued);
         comm_part *p = comm_part_begin(m, m->issued);
-        if (!take_in_place(m, p, bytes) && !make_room(m, p, bytes))
+        if (m->status == META_OK && core->is_host(m->packed.device)) {
+            p->wire = COMM_WIRE_TARGET;
+            p->data = m->packed.address + m->issued * m->chunk;
+            p->bytes = bytes;
+        } else if (!make_room(m, p, bytes)) {
             return consume_next(m) || m->issued > before;
+        }
         const bool failed = m->status != META_OK;
-        const int code =
-            MPI_Irecv(p->data, (int)p->bytes, MPI_BYTE, m->peer, m->tag, job.messages, &p->request);
-        if (code == MPI_SUCCESS || failed) ++m->issued;
-        if (code == MPI_SUCCESS) continue;
-        p->request = MPI_REQUEST_NULL;
-        comm_part_free(p);
-        comm_message_fail(m, comm_mpi(code, "MPI_Irecv"));
+        if (give(m, p) || failed) ++m->issued;
     }
     return m->issued > before;
 }
 
-static bool fetch(comm_message *m)
+/* Several parts, one round per call, so that many messages advance together. */
+static bool receive(comm_message *m)
 {
     const size_t before = m->fetched;
+    bool moved = retire(m);
     while (m->fetched < m->issued) {
         comm_part *p = comm_part_at(m, m->fetched);
         size_t bytes;
         if (!comm_part_carried(m, p, &bytes)) break;
         arrived(m, p->data, bytes);
     }
-    return m->fetched > before;
-}
-
-/* Several parts, once round per call, so that many messages advance together. */
-static bool receive(comm_message *m)
-{
-    bool moved = retire(m);
-    moved |= fetch(m);
+    moved |= m->fetched > before;
     moved |= issue(m);
     return conclude(m) || moved;
 }
@@ -189,99 +171,71 @@ static bool receive(comm_message *m)
 /* Until work that was queued before has done with a host device's memory. */
 static bool wait_for_memory(comm_message *m)
 {
-    if (!comm_message_settled(m)) return false;
+    if (!comm_message_device_done(m)) return false;
     m->step = receive;
     return true;
 }
 
-/* The header has come alone. */
-static void begin_parts(comm_message *m)
-{
-    comm_part_free(comm_part_at(m, 0));
-    m->issued = 0;
-    comm_parts_cut(m, (size_t)m->header.chunk, COMM_WINDOW);
-    m->step = wait_for_memory;
-    if (m->status != META_OK || !core->is_host(m->packed.device)) return;
-    const meta_err error = core->copy(m->packed.device, META_QUEUE_COMPUTE, META_COPY_D2H,
-                                      m->carried, &m->packed, 1, &m->pending[0]);
-    if (error != META_OK) comm_message_fail(m, error);
-}
-
-/* The header, and behind it all payload if that is no longer than a part. */
-static bool first_on_wire(comm_message *m)
+/* The first MPI message: the header, and behind it all payload if that is no longer than a part. */
+static bool receive_header(comm_message *m)
 {
     const meta_err before = m->status;
     comm_part *p = comm_part_at(m, 0);
     const size_t bytes = p->bytes;
     if (!comm_part_carried(m, p, NULL)) return false;
     if (m->status != META_OK && before == META_OK) return comm_message_end(m);
-    if (m->posted) comm_record_given(m);
-    const meta_err error = check_header(m, p->data, bytes);
+    comm_message_given(m);
+    meta_err error = check_header(m, p->data, bytes);
     if (error != META_OK) comm_message_fail(m, error);
-    if (m->header.bytes > m->header.chunk) {
-        begin_parts(m);
+    if (m->header.bytes <= m->header.chunk) {
+        if (bytes < HEADER) return comm_message_end(m);
+        comm_parts_cut(m, SIZE_MAX, 1);
+        arrived(m, p->data + HEADER, bytes - HEADER);
+        m->step = receive;
         return true;
     }
-    if (bytes < HEADER) return comm_message_end(m);
-    comm_parts_cut(m, SIZE_MAX, 1);
-    arrived(m, p->data + HEADER, bytes - HEADER);
-    m->step = receive;
+    comm_part_free(p);
+    m->issued = 0;
+    comm_parts_cut(m, (size_t)m->header.chunk, COMM_WINDOW);
+    m->step = wait_for_memory;
+    if (m->status != META_OK || !core->is_host(m->packed.device)) return true;
+    error = core->copy(m->packed.device, META_QUEUE_COMPUTE, META_COPY_D2H, m->carried, &m->packed,
+                       1, &m->pending[0]);
+    if (error != META_OK) comm_message_fail(m, error);
     return true;
 }
 
-/* What has come must be taken, or its parts would be mistaken for the next message: where a call
- * fails the message does, and it is called once more. */
-enum { ATTEMPTS = 2 };
-
-static bool find_length(comm_message *m, const MPI_Status *status, int *bytes)
+/* Probe for the message. If MPI fails once it has come, it is consumed: it must not be mistaken for
+ * the next one. */
+static bool probe(comm_message *m)
 {
-    for (int k = 0; k < ATTEMPTS; ++k) {
-        const int code = MPI_Get_count(status, MPI_BYTE, bytes);
-        if (code == MPI_SUCCESS) return true;
-        comm_message_fail(m, comm_mpi(code, "MPI_Get_count"));
+    MPI_Status status;
+    int found = 0, bytes = 0;
+    int code = MPI_Iprobe(m->peer, m->tag, comm_job.messages, &found, &status);
+    if (code != MPI_SUCCESS) {
+        comm_message_fail(m, comm_mpi(code, "MPI_Iprobe"));
+        return comm_message_end(m);
     }
-    return false;
-}
-
-static bool take_first(comm_message *m, size_t bytes)
-{
+    if (!found) return false;
+    code = MPI_Get_count(&status, MPI_BYTE, &bytes);
+    if (code != MPI_SUCCESS) comm_message_fail(m, comm_mpi(code, "MPI_Get_count"));
     comm_parts_cut(m, SIZE_MAX, 1);
     comm_part *p = comm_part_begin(m, 0);
     p->wire = COMM_WIRE_HEADER;
     p->data = (char *)&m->header;
-    p->bytes = bytes;
-    if (bytes > HEADER && !make_room(m, p, bytes))
-        return comm_consume(job.messages, m->peer, m->tag), false;
-    m->issued = 1;
-    for (int k = 0; k < ATTEMPTS; ++k) {
-        const int code =
-            MPI_Irecv(p->data, (int)p->bytes, MPI_BYTE, m->peer, m->tag, job.messages, &p->request);
-        if (code == MPI_SUCCESS) return true;
-        p->request = MPI_REQUEST_NULL;
-        comm_message_fail(m, comm_mpi(code, "MPI_Irecv"));
-    }
-    return false;
-}
-
-static bool find(comm_message *m)
-{
-    MPI_Status status;
-    int found = 0, bytes, code = MPI_ERR_OTHER;
-    for (int k = 0; k < ATTEMPTS && code != MPI_SUCCESS; ++k) {
-        code = MPI_Iprobe(m->peer, m->tag, job.messages, &found, &status);
-        if (code != MPI_SUCCESS) comm_message_fail(m, comm_mpi(code, "MPI_Iprobe"));
-    }
-    if (code != MPI_SUCCESS) return comm_message_end(m);
-    if (!found) return false;
-    m->step = first_on_wire;
-    if (!find_length(m, &status, &bytes) || !take_first(m, (size_t)bytes))
+    p->bytes = (size_t)bytes;
+    if (code != MPI_SUCCESS || (p->bytes > HEADER && !make_room(m, p, p->bytes)) || !give(m, p)) {
+        comm_consume(comm_job.messages, m->peer, m->tag);
         return comm_message_end(m);
+    }
+    m->issued = 1;
+    m->step = receive_header;
     return true;
 }
 
 /* ------------------------------------------------------------------ from this rank itself */
 
-/* Take over parts that the other end has on the host. */
+/* Take over the parts that the other end has on the host. */
 static bool take_over(comm_message *m)
 {
     comm_message *from = m->from;
@@ -299,24 +253,19 @@ static bool take_over(comm_message *m)
     return m->issued > before;
 }
 
-/* The other end has given all it has, or failed. */
-static bool part_from_self(comm_message *m)
-{
-    comm_message *from = m->from;
-    const bool failed = from->status != META_OK;
-    if (failed && from->fetched < from->loaded) return false;
-    if (!failed && m->issued < m->parts) return false;
-    if (failed) comm_message_fail(m, core->fail_as(from->status, from->text));
-    m->parts = m->issued;
-    m->from = NULL;
-    return comm_message_end(from);
-}
-
 static bool receive_from_self(comm_message *m)
 {
     bool moved = retire(m);
     if (m->from) moved |= take_over(m);
-    if (m->from) moved |= part_from_self(m);
+    comm_message *from = m->from;
+    const bool failed = from && from->status != META_OK;
+    /* The other end has given all it has, or failed. */
+    if (from && (failed ? from->fetched == from->loaded : m->issued == m->parts)) {
+        if (failed) comm_message_fail(m, core->fail_as(from->status, from->text));
+        m->parts = m->issued;
+        m->from = NULL;
+        moved |= comm_message_end(from);
+    }
     return conclude(m) || moved;
 }
 
@@ -333,10 +282,50 @@ static bool begin_from_self(comm_message *m)
     return true;
 }
 
-/* ------------------------------------------------------------------ */
+/* ------------------------------------------------------------------ the message */
 
-bool comm_recv_step(comm_message *m)
+static bool begin(comm_message *m)
 {
     if (!m->turn) return false;
-    return m->peer == job.rank ? begin_from_self(m) : find(m);
+    return m->peer == comm_job.rank ? begin_from_self(m) : probe(m);
+}
+
+/* Receive @p count elements into @p packed, or, with @p unpacks, @p buf's face by way of it. */
+static meta_err recv(int src, bool unpacks, const meta_face *face, void *buf, void *packed,
+                     int64_t count, meta_type type, int tag, meta_event *done)
+{
+    comm_message *m;
+    meta_span span;
+    meta_call unpack;
+    size_t element;
+    bool nobody;
+    int empty = 1;
+    META_TRY(comm_check_message(src, "src", count, type, tag, done, &nobody));
+    if (nobody) return META_OK;
+    if (unpacks)
+        META_TRY(comm_face_call(&unpack, META_KERNEL_UNPACK, face, buf, packed, type, &span, &count,
+                                &empty));
+    else META_TRY(core->resolve(packed, count, type, "packed", &span));
+    META_TRY(core->check_type(type, &element));
+    META_TRY(comm_message_new(&m, COMM_RECV, src, tag, done));
+    comm_message_payload(m, &span, count, type, (size_t)count * element);
+    if (unpacks) comm_message_hold(m, buf);
+    m->step = begin;
+    m->unpacks = !empty;
+    if (!empty) m->unpack = unpack;
+    return comm_message_post(m, done);
+}
+
+meta_err meta_packed_recv(int src, void *packed, int64_t count, meta_type type, int tag,
+                          meta_event *done)
+{
+    META_TRY(comm_enter(__func__));
+    return comm_leave(recv(src, false, NULL, NULL, packed, count, type, tag, done));
+}
+
+meta_err meta_recv_unpack(int src, const meta_face *face, void *buf, void *packed, meta_type type,
+                          int tag, meta_event *done)
+{
+    META_TRY(comm_enter(__func__));
+    return comm_leave(recv(src, true, face, buf, packed, 0, type, tag, done));
 }

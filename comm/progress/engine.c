@@ -1,14 +1,30 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file engine.c
- *  The progress engine: retire what is done, issue what can start; and the core's way into it. */
-#include "comm.h"
-
+ *  The progress engine: advance all sources, wait for one of their operations, and give up what
+ *  waits too long for another rank. Time between library calls does not count as waiting. */
+#include <math.h>
 #include <sched.h>
 #include <stdio.h>
 #include <time.h>
 
+#include "progress/progress.h"
+
+enum { LOOK_EVERY = 64, WARN_AFTER = 60 };
+
+static const comm_source *const none[] = {NULL};
+static const comm_source *const *sources = none;
+
+static double waited, last_look;
+static unsigned idle_calls;
+static bool warned;
+
 static meta_err background = META_OK;
 static char background_text[COMM_TEXT];
+
+void comm_sources_set(const comm_source *const *list)
+{
+    sources = list;
+}
 
 void comm_background_error(meta_err error, const char *text)
 {
@@ -24,18 +40,60 @@ meta_err comm_background_take(void)
     return error == META_OK ? META_OK : core->fail_as(error, background_text);
 }
 
+/* ------------------------------------------------------------------ peers that do not answer */
+
+void comm_not_waiting(void)
+{
+    waited = last_look = 0;
+    idle_calls = 0;
+}
+
+/* Give up what has waited too long, or warn. The text is formatted only when it is reported. */
+static void look(void)
+{
+    char text[COMM_TEXT / 2];
+    bool waiting = false, described = false;
+    for (int k = 0; sources[k] && !waiting; ++k) waiting = sources[k]->waiting();
+    if (!waiting) {
+        waited = 0;
+    } else if (comm_job.peer_timeout > 0 && waited > comm_job.peer_timeout) {
+        for (int k = 0; sources[k]; ++k) sources[k]->give_up(waited);
+        waited = last_look = 0;
+    } else if (comm_job.peer_timeout == 0 && waited > WARN_AFTER && !warned) {
+        for (int k = 0; sources[k] && !described; ++k)
+            described = sources[k]->describe(text, sizeof text);
+        if (!described) return;
+        warned = true;
+        core->log(META_LOG_WARN,
+                  "rank %d waits for %d s: %s (with META_TIMEOUT set, this is an error)",
+                  comm_job.rank, WARN_AFTER, text);
+    }
+}
+
+static void count_waiting(void)
+{
+    const double longest = 0.05; /* calls further apart are not one wait */
+    if (++idle_calls % LOOK_EVERY != 0) return;
+    const double now = MPI_Wtime();
+    if (last_look > 0) waited += fmin(now - last_look, longest);
+    last_look = now;
+    if (waited > 0) look();
+}
+
+/* ------------------------------------------------------------------ progress */
+
 bool comm_advance(void)
 {
-    const bool messages = comm_messages_advance();
-    const bool plans = comm_plans_advance();
-    if (messages || plans) comm_watch(true);
-    return messages || plans;
+    bool moved = false;
+    for (int k = 0; sources[k]; ++k) moved |= sources[k]->advance();
+    if (moved) comm_not_waiting();
+    return moved;
 }
 
 bool comm_progress(void)
 {
     const bool moved = comm_advance();
-    if (!moved) comm_watch(false);
+    if (!moved) count_waiting();
     return moved;
 }
 
@@ -44,7 +102,7 @@ void comm_back_off(unsigned idle)
     enum { SPINS = 200, YIELDS = 2000 };
     const struct timespec nap = {.tv_nsec = 50000};
     /* With a core for each rank the neighbour is not kept from computing. */
-    if (idle < SPINS && !job.crowded) return;
+    if (idle < SPINS && !comm_job.crowded) return;
     if (idle < YIELDS) sched_yield();
     else nanosleep(&nap, NULL);
 }
@@ -73,72 +131,30 @@ void comm_wait(const bool *complete)
     comm_wait_while(not_yet, complete, 0);
 }
 
-/* ------------------------------------------------------------------ the core's hooks */
-
-static void progress(int *moved)
-{
-    if (!comm_thread_may_call() || !comm_trylock()) return;
-    if (job.attached && comm_progress()) *moved = 1;
-    comm_unlock();
-}
-
-static meta_err allowed(void)
-{
-    return comm_thread_allowed();
-}
-
-/* Receives, reductions and sends that MPI still has, and exchanges that were finished. */
-static bool anything_left(const void *unused)
+bool comm_sources_unfinished(const void *unused)
 {
     (void)unused;
-    return comm_messages_count(COMM_SEND) + comm_messages_count(COMM_RECV) +
-                   comm_messages_count(COMM_REDUCE) >
-               0 ||
-           comm_plans_finishing();
+    for (int k = 0; sources[k]; ++k)
+        if (sources[k]->unfinished()) return true;
+    return false;
 }
 
-static meta_err flush(void)
+bool comm_sources_busy(void)
 {
-    meta_err error;
-    COMM_TRY(comm_thread_allowed());
-    comm_lock();
-    comm_wait_while(anything_left, NULL, 0);
-    error = comm_background_take();
-    comm_unlock();
-    return error;
+    for (int k = 0; sources[k]; ++k)
+        if (sources[k]->busy()) return true;
+    return false;
 }
 
-static void settle(meta_device *device)
+bool comm_anything_owed(void)
 {
-    if (!comm_plans_owing() || !comm_thread_may_call()) return;
-    comm_lock();
-    comm_plans_settle(device);
-    comm_unlock();
+    for (int k = 0; sources[k]; ++k)
+        if (sources[k]->owed && *sources[k]->owed > 0) return true;
+    return false;
 }
 
-static void finalize(void)
+void comm_queue_owed(meta_device *device)
 {
-    comm_progress_thread_stop();
-    comm_lock();
-    if (job.attached) {
-        comm_messages_abandon(COMM_RECV);
-        comm_messages_abandon(COMM_REDUCE);
-        comm_messages_abandon(COMM_SEND);
-        comm_plans_drop(false);
-        comm_messages_forget();
-        comm_background_take();
-        job.attached = job.own_core = false;
-    }
-    comm_unlock();
-}
-
-void comm_hooks_set(void)
-{
-    static const meta_hooks hooks = {.progress = progress,
-                                     .allowed = allowed,
-                                     .flush = flush,
-                                     .settle = settle,
-                                     .print = comm_profile_print,
-                                     .finalize = finalize};
-    core->set_hooks(&hooks);
+    for (int k = 0; sources[k]; ++k)
+        if (sources[k]->owed && *sources[k]->owed > 0) sources[k]->queue_owed(device);
 }

@@ -3,7 +3,7 @@
  *  META_PROGRESS=thread: a thread that advances messages while the program computes, and sleeps
  * while none are under way. It does what any call of the library's would do, under the same lock.
  */
-#include "comm.h"
+#include "progress/progress.h"
 
 #include <strings.h>
 
@@ -16,11 +16,6 @@ int comm_thread_level_wanted(void)
     return text && strcasecmp(text, "thread") == 0 ? MPI_THREAD_MULTIPLE : MPI_THREAD_FUNNELED;
 }
 
-static bool anything_under_way(void)
-{
-    return comm_plans_busy() || comm_messages_waiting();
-}
-
 static void *advance(void *unused)
 {
     unsigned idle = 0;
@@ -28,7 +23,7 @@ static void *advance(void *unused)
     core->enter("the progress thread");
     comm_lock();
     while (!stopping) {
-        if (!anything_under_way()) {
+        if (!comm_sources_busy()) {
             comm_sleep();
             continue;
         }
@@ -44,8 +39,8 @@ static void *advance(void *unused)
 
 meta_err comm_progress_thread_start(void)
 {
-    if (!job.wants_thread) return META_OK;
-    if (job.thread_level < MPI_THREAD_MULTIPLE) {
+    if (!comm_job.wants_thread) return META_OK;
+    if (comm_job.thread_level < MPI_THREAD_MULTIPLE) {
         core->log(
             META_LOG_WARN,
             "META_PROGRESS=thread: MPI does not grant MPI_THREAD_MULTIPLE, so that messages move "

@@ -1,23 +1,38 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file request.c
  *  Single requests and messages of MPI outside the pipelines: waited for while everything else
- * moves on, given up, and taken in where nobody wants them. */
-#include "comm.h"
-
-#include <stdio.h>
+ *  advances, given up, and received where nobody wants them. */
 #include <stdlib.h>
 
-/* Whether @p request is complete within a moment: a tenth of a second of naps, behind attempts that
- * only yield. */
-static bool complete_soon(MPI_Request *request)
+#include "progress/progress.h"
+
+enum { WARN_AFTER = 60 };
+
+meta_err comm_watch_since(double began, bool *warned, const char *phase, int peer, int tag)
 {
-    enum { ATTEMPTS = 4000 };
-    int over = 0;
-    for (unsigned k = 0; k < ATTEMPTS && !over; ++k) {
-        if (MPI_Test(request, &over, MPI_STATUS_IGNORE) != MPI_SUCCESS) return false;
-        if (!over) comm_back_off(k);
+    const double seconds = MPI_Wtime() - began;
+    const bool all = peer == MPI_ANY_SOURCE;
+    if (comm_job.peer_timeout > 0 && seconds > comm_job.peer_timeout) {
+        comm_job.lost = true;
+        if (all)
+            return core->fail(META_ERR_PEER,
+                              "%s: not every rank of the communicator has come in %.3g s "
+                              "(META_TIMEOUT)",
+                              phase, seconds);
+        return core->fail(META_ERR_PEER,
+                          "%s: rank %d has not answered, tag %d, for %.3g s (META_TIMEOUT)", phase,
+                          peer, tag, seconds);
     }
-    return over;
+    if (comm_job.peer_timeout > 0 || seconds <= WARN_AFTER || *warned) return META_OK;
+    *warned = true;
+    if (all)
+        core->log(META_LOG_WARN,
+                  "rank %d waits for %d s %s: not every rank of the communicator has come",
+                  comm_job.rank, WARN_AFTER, phase);
+    else
+        core->log(META_LOG_WARN, "rank %d waits for %d s %s: rank %d has not answered, tag %d",
+                  comm_job.rank, WARN_AFTER, phase, peer, tag);
+    return META_OK;
 }
 
 meta_err comm_request_wait(MPI_Request *request, const char *phase, int peer, int tag)
@@ -25,61 +40,44 @@ meta_err comm_request_wait(MPI_Request *request, const char *phase, int peer, in
     const double began = MPI_Wtime();
     bool warned = false;
     for (unsigned idle = 0;;) {
-        int met = 0;
-        const meta_err error = comm_mpi(MPI_Test(request, &met, MPI_STATUS_IGNORE), "MPI_Test");
-        /* MPI failed to say whether it is complete: it may be soon, and nothing is left of it then.
-         */
-        if (error != META_OK) return complete_soon(request), error;
-        if (met) return META_OK;
+        int complete = 0;
+        COMM_MPI(MPI_Test, (request, &complete, MPI_STATUS_IGNORE));
+        if (complete) return META_OK;
         if (comm_advance()) {
             idle = 0;
             continue;
         }
-        if (idle % 64 == 63) COMM_TRY(comm_watch_since(began, &warned, phase, peer, tag));
+        if (idle % 64 == 63) META_TRY(comm_watch_since(began, &warned, phase, peer, tag));
         comm_unlock();
         comm_back_off(idle++);
         comm_lock();
     }
 }
 
-meta_err comm_collective_wait(MPI_Request *request, const char *phase, meta_err *own)
+meta_err comm_meet(MPI_Comm among, bool *met)
 {
-    const meta_err error = comm_request_wait(request, phase, MPI_ANY_SOURCE, 0);
-    if (error == META_OK || error == META_ERR_PEER || *request != MPI_REQUEST_NULL) return error;
-    *own = error;
-    return META_OK;
-}
-
-meta_err comm_barrier(MPI_Comm among, MPI_Request *request)
-{
-    const meta_err error = comm_mpi(MPI_Ibarrier(among, request), "MPI_Ibarrier");
-    if (error != META_OK && MPI_Ibarrier(among, request) != MPI_SUCCESS)
-        *request = MPI_REQUEST_NULL;
-    return error;
-}
-
-meta_err comm_meet(MPI_Comm among)
-{
-    char text[COMM_TEXT];
     MPI_Request barrier;
-    const meta_err error = comm_barrier(among, &barrier);
-    snprintf(text, sizeof text, "%s", meta_last_error());
-    const meta_err waited = comm_request_wait(&barrier, "while all ranks meet", MPI_ANY_SOURCE, 0);
-    if (waited == META_ERR_PEER || error == META_OK) return waited;
-    return core->fail_as(error, text);
+    *met = false;
+    COMM_MPI(MPI_Ibarrier, (among, &barrier));
+    const meta_err error = comm_request_wait(&barrier, "while all ranks meet", MPI_ANY_SOURCE, 0);
+    *met = error != META_ERR_PEER;
+    return error;
 }
 
 bool comm_request_give_up(MPI_Request *request, bool cancel)
 {
-    int over = 0;
+    enum { ATTEMPTS = 4000 }; /* a tenth of a second of naps, after attempts that only yield */
+    int complete = 0;
     if (*request == MPI_REQUEST_NULL) return true;
     /* Only what is active is cancelled, as one that persists may not be. */
-    if (MPI_Test(request, &over, MPI_STATUS_IGNORE) == MPI_SUCCESS && !over) {
-        if (cancel) MPI_Cancel(request);
-        over = complete_soon(request);
+    int code = MPI_Test(request, &complete, MPI_STATUS_IGNORE);
+    if (code == MPI_SUCCESS && !complete && cancel) MPI_Cancel(request);
+    for (unsigned k = 0; k < ATTEMPTS && code == MPI_SUCCESS && !complete; ++k) {
+        comm_back_off(k);
+        code = MPI_Test(request, &complete, MPI_STATUS_IGNORE);
     }
-    if (!over) MPI_Request_free(request);
-    return over;
+    if (!complete && *request != MPI_REQUEST_NULL) MPI_Request_free(request);
+    return complete;
 }
 
 /* ------------------------------------------------------------------ messages for nobody */
@@ -92,33 +90,30 @@ void comm_consume(MPI_Comm among, int source, int tag)
     MPI_Recv(NULL, 0, MPI_BYTE, source, tag, among, MPI_STATUS_IGNORE);
 }
 
-static meta_err discard(MPI_Comm among, const MPI_Status *status)
-{
-    const int from = status->MPI_SOURCE, tag = status->MPI_TAG;
-    MPI_Request request;
-    int bytes = 0;
-    COMM_MPI(MPI_Get_count, (status, MPI_BYTE, &bytes));
-    char *data = malloc((size_t)bytes + 1);
-    if (!data) return comm_consume(among, from, tag), META_OK;
-    meta_err error =
-        comm_mpi(MPI_Irecv(data, bytes, MPI_BYTE, from, tag, among, &request), "MPI_Irecv");
-    if (error == META_OK) {
-        error =
-            comm_request_wait(&request, "while a message that nobody wants is taken in", from, tag);
-        if (error != META_OK && !comm_request_give_up(&request, true))
-            return error; /* the memory is MPI's */
-    }
-    free(data);
-    return error;
-}
-
 meta_err comm_take_in(MPI_Comm among, int source, bool *found, MPI_Status *status)
 {
-    int there = 0;
+    MPI_Request request;
+    int there = 0, bytes = 0;
     *found = false;
     COMM_MPI(MPI_Iprobe, (source, MPI_ANY_TAG, among, &there, status));
     if (!there) return META_OK;
-    COMM_TRY(discard(among, status));
+    const int from = status->MPI_SOURCE, tag = status->MPI_TAG;
+    COMM_MPI(MPI_Get_count, (status, MPI_BYTE, &bytes));
+    char *data = malloc((size_t)bytes + 1);
+    if (data) {
+        meta_err error =
+            comm_mpi(MPI_Irecv(data, bytes, MPI_BYTE, from, tag, among, &request), "MPI_Irecv");
+        if (error == META_OK) {
+            error = comm_request_wait(&request, "while a message that nobody wants is received",
+                                      from, tag);
+            if (error != META_OK && !comm_request_give_up(&request, true))
+                return error; /* the memory is MPI's */
+        }
+        free(data);
+        META_TRY(error);
+    } else {
+        comm_consume(among, from, tag);
+    }
     *found = true;
     return META_OK;
 }

@@ -2,10 +2,10 @@
 /** @file profile_trace.c
  *  One trace of all ranks: which messages the two ends of it are, how the ranks' clocks go
  * together, and the parts of all ranks in one file, which rank 0 writes. */
-#include "halo/halo.h"
-
 #include <stdlib.h>
 #include <string.h>
+
+#include "record/comm_record.h"
 
 enum { ROUNDS = 10, TAG = 1, BUCKETS = 256 };
 
@@ -19,72 +19,24 @@ static meta_trace_clock mapping;
 typedef struct counter {
     struct counter *next;
     int peer, tag;
-    comm_kind kind;
+    bool out;
     uint64_t count;
 } counter;
 static counter *counters[BUCKETS];
-static uint64_t *plans; /* of each rank, how many were made together with this one */
 
-bool comm_traced(void)
+/* MPI keeps the order of messages of one sender, receiver and tag: so both ends count alike. */
+uint64_t comm_trace_number(bool out, int peer, int tag)
 {
-    return job.profiled & META_PROFILE_TRACE;
-}
-
-/* MPI keeps the order of messages of one sender, receiver and tag: so their numbers agree. */
-uint64_t comm_trace_number(const comm_message *m)
-{
-    counter **at = &counters[((unsigned)m->peer * 31u + (unsigned)m->tag) % BUCKETS];
-    while (*at && ((*at)->peer != m->peer || (*at)->tag != m->tag || (*at)->kind != m->kind))
+    counter **at = &counters[((unsigned)peer * 31u + (unsigned)tag) % BUCKETS];
+    while (*at && ((*at)->peer != peer || (*at)->tag != tag || (*at)->out != out))
         at = &(*at)->next;
     if (!*at) {
         counter *made = calloc(1, sizeof *made);
         if (!made) return 0;
-        made->peer = m->peer;
-        made->tag = m->tag;
-        made->kind = m->kind;
+        *made = (counter){.peer = peer, .tag = tag, .out = out};
         *at = made;
     }
     return ++(*at)->count;
-}
-
-/* Two ranks make the plans that they have in common in the same order. */
-static void count_plan(halo_plan *p, const int *ranks)
-{
-    for (int way = 0; way < p->ways; ++way) {
-        halo_link *link = &p->link[way];
-        bool first = true;
-        link->world = ranks[way];
-        if (!link->used || link->world < 0 || link->world == job.rank) continue;
-        for (int before = 0; before < way; ++before)
-            if (p->link[before].used && p->link[before].world == link->world) first = false;
-        if (first) ++plans[link->world];
-    }
-    for (int way = 0; way < p->ways; ++way)
-        if (p->link[way].used && p->link[way].world >= 0)
-            p->link[way].together = plans[p->link[way].world];
-}
-
-/* The ranks of the job that lie in each direction. */
-static meta_err find_ranks(const halo_plan *p, int *ranks)
-{
-    int there[HALO_WAYS];
-    MPI_Group here, all;
-    COMM_MPI(MPI_Comm_group, (p->cart, &here));
-    COMM_MPI(MPI_Comm_group, (job.messages, &all));
-    for (int way = 0; way < p->ways; ++way) there[way] = p->link[way].peer;
-    const meta_err error = comm_mpi(MPI_Group_translate_ranks(here, p->ways, there, all, ranks),
-                                    "MPI_Group_translate_ranks");
-    MPI_Group_free(&here);
-    MPI_Group_free(&all);
-    return error;
-}
-
-void comm_trace_plan(halo_plan *p)
-{
-    int ranks[HALO_WAYS];
-    if (!comm_traced()) return;
-    if (!plans) plans = calloc((size_t)job.size, sizeof *plans);
-    if (plans && find_ranks(p, ranks) == META_OK) count_plan(p, ranks);
 }
 
 static void forget(void)
@@ -95,8 +47,6 @@ static void forget(void)
             counters[k] = c->next;
             free(c);
         }
-    free(plans);
-    plans = NULL;
 }
 
 /* ------------------------------------------------------------------ clocks */
@@ -105,9 +55,14 @@ static meta_err pass(bool send, void *data, size_t bytes, int peer)
 {
     MPI_Request request;
     if (send)
-        COMM_MPI(MPI_Isend, (data, (int)bytes, MPI_BYTE, peer, TAG, job.collectives, &request));
-    else COMM_MPI(MPI_Irecv, (data, (int)bytes, MPI_BYTE, peer, TAG, job.collectives, &request));
-    return comm_request_wait(&request, phase, peer, TAG);
+        COMM_MPI(MPI_Isend,
+                 (data, (int)bytes, MPI_BYTE, peer, TAG, comm_job.collectives, &request));
+    else
+        COMM_MPI(MPI_Irecv,
+                 (data, (int)bytes, MPI_BYTE, peer, TAG, comm_job.collectives, &request));
+    const meta_err error = comm_request_wait(&request, phase, peer, TAG);
+    if (error != META_OK) comm_request_give_up(&request, !send); /* the memory is the caller's */
+    return error;
 }
 
 /* Nanoseconds to be added to a rank's clock, and by how much they may be wrong. */
@@ -123,8 +78,8 @@ static meta_err ask(int rank, found_clock *found)
     for (int k = 0; k < ROUNDS; ++k) {
         uint64_t theirs = 0;
         const uint64_t before = core->profile_now();
-        COMM_TRY(pass(true, &theirs, sizeof theirs, rank));
-        COMM_TRY(pass(false, &theirs, sizeof theirs, rank));
+        META_TRY(pass(true, &theirs, sizeof theirs, rank));
+        META_TRY(pass(false, &theirs, sizeof theirs, rank));
         const int64_t least = (int64_t)(before - theirs),
                       most = (int64_t)(core->profile_now() - theirs);
         if (k == 0 || most - least < high - low) low = least, high = most;
@@ -138,9 +93,9 @@ static meta_err answer(found_clock *found)
 {
     for (int k = 0; k < ROUNDS; ++k) {
         uint64_t time;
-        COMM_TRY(pass(false, &time, sizeof time, 0));
+        META_TRY(pass(false, &time, sizeof time, 0));
         time = core->profile_now();
-        COMM_TRY(pass(true, &time, sizeof time, 0));
+        META_TRY(pass(true, &time, sizeof time, 0));
     }
     return pass(false, found, sizeof *found, 0);
 }
@@ -151,10 +106,10 @@ static meta_err compare_clocks(int when)
     found_clock found = {0, 0};
     double worst = 0;
     mapping.time[when] = core->profile_now();
-    if (job.rank != 0) COMM_TRY(answer(&found));
-    for (int r = 1; r < job.size && job.rank == 0; ++r) {
+    if (comm_job.rank != 0) META_TRY(answer(&found));
+    for (int r = 1; r < comm_job.size && comm_job.rank == 0; ++r) {
         found_clock theirs;
-        COMM_TRY(ask(r, &theirs));
+        META_TRY(ask(r, &theirs));
         if (theirs.within > worst) worst = theirs.within;
     }
     mapping.offset[when] = found.offset;
@@ -177,7 +132,7 @@ static meta_err agree_on_base(void)
     MPI_Request request;
     uint64_t mine = core->trace_began() + (uint64_t)(int64_t)mapping.offset[0];
     COMM_MPI(MPI_Iallreduce,
-             (&mine, &mapping.base, 1, MPI_UINT64_T, MPI_MIN, job.collectives, &request));
+             (&mine, &mapping.base, 1, MPI_UINT64_T, MPI_MIN, comm_job.collectives, &request));
     return comm_request_wait(&request, phase, MPI_ANY_SOURCE, 0);
 }
 
@@ -198,9 +153,9 @@ static void send_piece(void *unused, const char *text, size_t bytes)
 static meta_err take_part(int rank, char *piece)
 {
     for (uint64_t length = 1; length > 0;) {
-        COMM_TRY(pass(false, &length, sizeof length, rank));
+        META_TRY(pass(false, &length, sizeof length, rank));
         if (length == 0) break;
-        COMM_TRY(pass(false, piece, (size_t)length, rank));
+        META_TRY(pass(false, piece, (size_t)length, rank));
         core->trace_put(NULL, piece, (size_t)length);
     }
     return META_OK;
@@ -210,7 +165,7 @@ static meta_err take_part(int rank, char *piece)
 static meta_err take_all(char *piece)
 {
     meta_err error = core->trace_text(&mapping, core->trace_put, NULL);
-    for (int r = 1; r < job.size; ++r) {
+    for (int r = 1; r < comm_job.size; ++r) {
         const meta_err theirs = take_part(r, piece);
         if (error == META_OK) error = theirs;
         if (theirs != META_OK) break;
@@ -229,16 +184,17 @@ static meta_err give_all(void)
 static meta_err write_file(void)
 {
     MPI_Request request;
-    char *piece = job.rank == 0 ? malloc(META_TRACE_PIECE) : NULL;
-    int open = piece && core->trace_open();
-    if (job.rank == 0 && !piece)
+    char *piece = comm_job.rank == 0 ? malloc(META_TRACE_PIECE) : NULL;
+    static int open; /* MPI may write to it after a failure */
+    open = piece && core->trace_open();
+    if (comm_job.rank == 0 && !piece)
         core->log(META_LOG_WARN, "there is no trace: the host has no memory to put it together");
-    COMM_MPI(MPI_Ibcast, (&open, 1, MPI_INT, 0, job.collectives, &request));
-    COMM_TRY(comm_request_wait(&request, phase, MPI_ANY_SOURCE, 0));
+    COMM_MPI(MPI_Ibcast, (&open, 1, MPI_INT, 0, comm_job.collectives, &request));
+    META_TRY(comm_request_wait(&request, phase, MPI_ANY_SOURCE, 0));
     meta_err error = META_OK;
     /* If it is not open, people have been told. */
-    if (open) error = job.rank == 0 ? take_all(piece) : give_all();
-    if (open && job.rank == 0) core->trace_close();
+    if (open) error = comm_job.rank == 0 ? take_all(piece) : give_all();
+    if (open && comm_job.rank == 0) core->trace_close();
     free(piece);
     return error;
 }
@@ -247,13 +203,13 @@ meta_err comm_trace_end(void)
 {
     meta_err error = META_OK;
     if (!comm_traced()) return META_OK;
-    if (!job.lost) {
+    if (!comm_job.lost) {
         error = compare_clocks(1);
         if (error == META_OK) error = agree_on_base();
         if (error == META_OK) error = write_file();
     }
     forget();
     /* Of a job that lost a rank, the core writes rank 0's part. */
-    if (!job.lost || job.rank != 0) core->trace_done();
+    if (!comm_job.lost || comm_job.rank != 0) core->trace_done();
     return error;
 }

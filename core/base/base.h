@@ -15,12 +15,6 @@
 #include "base/hooks.h"
 #include "meta_backend.h"
 
-/** Return early with an error. */
-#define META_TRY(expression)                                                                       \
-    do {                                                                                           \
-        const meta_err error_ = (expression);                                                      \
-        if (error_ != META_OK) return error_;                                                      \
-    } while (0)
 /** Begin a public function: the library must have been started. */
 #define META_ENTER() META_TRY(meta_enter(__func__))
 /** An output argument must be given. */

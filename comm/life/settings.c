@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file settings.c
  *  The META_* variables that messages depend on. */
-#include "comm.h"
+#include "life/life.h"
 
 #include <errno.h>
 #include <math.h>
@@ -27,10 +27,10 @@ static meta_err read_seconds(const char *text)
 {
     char *end;
     errno = 0;
-    job.timeout = strtod(text, &end);
-    if (errno || *end || !isfinite(job.timeout) || job.timeout < 0)
+    comm_job.finalize_timeout = strtod(text, &end);
+    if (errno || *end || !isfinite(comm_job.finalize_timeout) || comm_job.finalize_timeout < 0)
         return core->fail(META_ERR_ENVIRONMENT, "META_TIMEOUT=%s: give a number of seconds", text);
-    job.patience = job.timeout;
+    comm_job.peer_timeout = comm_job.finalize_timeout;
     return META_OK;
 }
 
@@ -49,16 +49,16 @@ meta_err comm_settings_read(void)
                *pipeline = core->variable("META_PIPELINE"),
                *timeout = core->variable("META_TIMEOUT");
     bool apart;
-    job.chunk = (size_t)1 << 30;
-    job.pipeline = 0;
-    job.timeout = 10;
-    job.patience = 0;
-    job.lost = false;
-    if (chunk) COMM_TRY(read_bytes("META_TEST_CHUNK", chunk, &job.chunk));
+    comm_job.chunk = (size_t)1 << 30;
+    comm_job.pipeline = 0;
+    comm_job.finalize_timeout = 10;
+    comm_job.peer_timeout = 0;
+    comm_job.lost = false;
+    if (chunk) META_TRY(read_bytes("META_TEST_CHUNK", chunk, &comm_job.chunk));
     if (pipeline && strcasecmp(pipeline, "auto") != 0)
-        COMM_TRY(read_bytes("META_PIPELINE", pipeline, &job.pipeline));
-    if (timeout) COMM_TRY(read_seconds(timeout));
-    COMM_TRY(read_word("META_SHARED", "auto", "off", &apart));
-    job.shared = !apart;
-    return read_word("META_PROGRESS", "calls", "thread", &job.wants_thread);
+        META_TRY(read_bytes("META_PIPELINE", pipeline, &comm_job.pipeline));
+    if (timeout) META_TRY(read_seconds(timeout));
+    META_TRY(read_word("META_SHARED", "auto", "off", &apart));
+    comm_job.shared = !apart;
+    return read_word("META_PROGRESS", "calls", "thread", &comm_job.wants_thread);
 }

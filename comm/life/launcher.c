@@ -2,7 +2,7 @@
 /** @file launcher.c
  *  Whether the launcher that started this program belongs to the MPI it is linked to. Where not,
  *  every process would silently be rank 0 of 1. */
-#include "comm.h"
+#include "life/life.h"
 
 #include <stdlib.h>
 #include <string.h>

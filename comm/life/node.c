@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file node.c
  *  The ranks of one node and how they share its cores. */
-#include "comm.h"
+#include "life/life.h"
 
 #include <stdlib.h>
 
@@ -22,7 +22,7 @@ static int share_of(const meta_cores *mine, const meta_cores *all, int ranks)
             if (together.bits[k] & all[r].bits[k]) disjoint = false;
             together.bits[k] |= all[r].bits[k];
         }
-    job.crowded = count_of(&together) < ranks;
+    comm_job.crowded = count_of(&together) < ranks;
     const int share = disjoint ? count_of(mine) : count_of(&together) / ranks;
     return share > 0 ? share : 1;
 }

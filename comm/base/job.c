@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file job.c
+ *  This process in its job: which threads may call MPI, the lock that everything holds which does,
+ *  and how a public function begins and ends. */
+#include "base/comm_base.h"
+
+comm_process comm_job = {.messages = MPI_COMM_NULL, .collectives = MPI_COMM_NULL};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t awake = PTHREAD_COND_INITIALIZER;
+
+bool comm_thread_may_call(void)
+{
+    return comm_job.thread_level >= MPI_THREAD_SERIALIZED ||
+           pthread_equal(comm_job.thread, pthread_self());
+}
+
+meta_err comm_thread_allowed(void)
+{
+    if (comm_thread_may_call()) return META_OK;
+    return core->fail(
+        META_ERR_STATE,
+        "MPI was initialised with %s, so messages are for the thread that "
+        "called meta_comm_init() or meta_comm_attach() alone: call from that thread, or "
+        "initialise MPI with MPI_THREAD_SERIALIZED or MPI_THREAD_MULTIPLE",
+        comm_job.thread_level == MPI_THREAD_SINGLE ? "MPI_THREAD_SINGLE" : "MPI_THREAD_FUNNELED");
+}
+
+void comm_lock(void)
+{
+    pthread_mutex_lock(&lock);
+}
+
+bool comm_trylock(void)
+{
+    return pthread_mutex_trylock(&lock) == 0;
+}
+
+void comm_unlock(void)
+{
+    pthread_mutex_unlock(&lock);
+}
+
+void comm_sleep(void)
+{
+    pthread_cond_wait(&awake, &lock);
+}
+
+void comm_wake(void)
+{
+    pthread_cond_broadcast(&awake);
+}
+
+meta_err comm_check_attached(void)
+{
+    if (comm_job.attached) return META_OK;
+    return core->fail(META_ERR_INIT, "this process is not part of a job: call meta_comm_init() or "
+                                     "meta_comm_attach() first");
+}
+
+meta_err comm_enter(const char *call)
+{
+    META_TRY(core->enter(call));
+    comm_lock();
+    /* Another thread may have left the job while this one waited for the lock. */
+    meta_err error = comm_check_attached();
+    if (error == META_OK) error = comm_thread_allowed();
+    if (error != META_OK) comm_unlock();
+    return error;
+}
+
+meta_err comm_leave(meta_err error)
+{
+    comm_unlock();
+    return error;
+}

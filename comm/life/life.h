@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file life.h
+ *  The steps of entering and leaving a job. */
+#ifndef META_COMM_LIFE_H
+#define META_COMM_LIFE_H
+
+#include "progress/progress.h"
+
+/* hooks.c */
+/** Install what the core calls. */
+void comm_hooks_set(void);
+
+/* launcher.c */
+/** META_ERR_MPI if another MPI's launcher started this program. */
+meta_err comm_launcher_check(void);
+
+/* node.c */
+/** This rank's place on its node, and its share of the node's cores. Collective over @p among. */
+meta_err comm_node_find(MPI_Comm among, int *node_rank, int *node_size, int *threads);
+
+/* settings.c */
+/** Read the META_* variables into comm_job. */
+meta_err comm_settings_read(void);
+
+#endif

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file agree.c
+ *  One outcome for all ranks of a collective call in which each may fail on its own. */
+#include <limits.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "binding.h"
+#include "progress/progress.h"
+
+typedef struct verdict {
+    int rank, lowest;
+    int code;
+    char text[COMM_TEXT];
+} verdict;
+
+static _Thread_local struct {
+    meta_err code;
+    const char *text;
+} refusal;
+
+void meta_comm_refuse(meta_err code, const char *text)
+{
+    refusal.code = code;
+    refusal.text = text;
+}
+
+/* The lowest failing rank, then its error. *agreed is META_ERR_PEER until this rank has taken part.
+ */
+static meta_err decide(MPI_Comm among, verdict *v, MPI_Request *request, meta_err *agreed)
+{
+    static const char phase[] = "while all ranks agree on the outcome of a call";
+    const meta_err mine = (meta_err)v->code;
+    const int bytes = (int)(sizeof *v - offsetof(verdict, code));
+    char text[COMM_TEXT];
+    int rank;
+    COMM_MPI(MPI_Comm_rank, (among, &rank));
+    v->rank = mine == META_OK ? INT_MAX : rank;
+    COMM_MPI(MPI_Iallreduce, (&v->rank, &v->lowest, 1, MPI_INT, MPI_MIN, among, request));
+    meta_err error = comm_request_wait(request, phase, MPI_ANY_SOURCE, 0);
+    if (error != META_ERR_PEER) *agreed = mine;
+    META_TRY(error);
+    if (v->lowest == INT_MAX) return META_OK;
+    *agreed = META_ERR_PEER;
+    COMM_MPI(MPI_Ibcast, (&v->code, bytes, MPI_BYTE, v->lowest, among, request));
+    error = comm_request_wait(request, phase, MPI_ANY_SOURCE, 0);
+    if (error == META_ERR_MPI) *agreed = error; /* some error the others do agree on */
+    META_TRY(error);
+    *agreed = (meta_err)v->code;
+    snprintf(text, sizeof text, "rank %d: %.*s", v->lowest, (int)(sizeof text - 24), v->text);
+    return core->fail_as(*agreed, text);
+}
+
+meta_err comm_agree_on(MPI_Comm among, meta_err mine, meta_err *agreed)
+{
+    const bool refused = mine != META_OK && refusal.code != META_OK;
+    char text[COMM_TEXT];
+    snprintf(text, sizeof text, "%s", refused ? refusal.text : meta_last_error());
+    *agreed = META_ERR_PEER;
+    verdict *v = malloc(sizeof *v);
+    if (!v) return core->fail(META_ERR_NO_MEMORY, "no memory to agree on the outcome of a call");
+    v->code = (int)(refused ? refusal.code : mine);
+    snprintf(v->text, sizeof v->text, "%s", text);
+    MPI_Request request = MPI_REQUEST_NULL;
+    const meta_err error = decide(among, v, &request, agreed);
+    if (request == MPI_REQUEST_NULL) free(v); /* else MPI may still write to it */
+    return error;
+}
+
+meta_err comm_agree(MPI_Comm among, meta_err mine)
+{
+    meta_err agreed;
+    return comm_agree_on(among, mine, &agreed);
+}
+
+meta_err comm_duplicate(MPI_Comm comm, MPI_Comm *copy)
+{
+    MPI_Comm made;
+    bool met;
+    meta_err error = comm_meet(comm, &met);
+    if (!met) return error;
+    /* The others go on to this call, in which they cannot time out. */
+    COMM_MPI(MPI_Comm_dup, (comm, &made));
+    const meta_err set =
+        comm_mpi(MPI_Comm_set_errhandler(made, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+    error = comm_agree(made, error == META_OK ? set : error);
+    if (error == META_OK) *copy = made;
+    else if (error != META_ERR_PEER) MPI_Comm_free(&made);
+    return error;
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file progress.h
+ *  The progress engine: it advances what is under way, waits, and notices peers that do not answer.
+ *  What is under way it knows only as sources of progress. */
+#ifndef META_COMM_PROGRESS_H
+#define META_COMM_PROGRESS_H
+
+#include "base/comm_base.h"
+
+/** One kind of operations under way. All but `owed` is for callers with the lock. */
+typedef struct comm_source {
+    bool (*advance)(void);    /**< one step of everything; true if anything moved */
+    bool (*unfinished)(void); /**< whether meta_flush() must wait */
+    bool (*busy)(void);       /**< whether the progress thread has something to do */
+    bool (*waiting)(void);    /**< whether something waits for another rank */
+    bool (*describe)(char *text, size_t room); /**< for what; false: nothing waits */
+    void (*give_up)(double waited);            /**< end what waits, with META_ERR_PEER */
+    /** Completed by the caller but not yet queued on the device (NULL: never), and queue it. */
+    const _Atomic int *owed;
+    void (*queue_owed)(meta_device *device);
+} comm_source;
+
+/* engine.c */
+/** The sources, up to a NULL; describe() and give_up() are asked in this order. */
+void comm_sources_set(const comm_source *const *list);
+/** Advance everything once; true if anything moved. If not, it counts as waiting (META_TIMEOUT). */
+bool comm_progress(void);
+/** The same for callers that do not wait. */
+bool comm_advance(void);
+/** Something new begins: it has not waited yet. */
+void comm_not_waiting(void);
+/** Advance until *complete, releasing the lock between two attempts. */
+void comm_wait(const bool *complete);
+/** Advance while @p busy returns true, at most until @p deadline of MPI_Wtime() if it is not 0. */
+void comm_wait_while(bool (*busy)(const void *), const void *what, double deadline);
+bool comm_sources_unfinished(const void *unused);
+bool comm_sources_busy(void);
+/** Before new work is queued on @p device: queue what finished operations still owe it. */
+void comm_queue_owed(meta_device *device);
+/** Whether any do. Without the lock. */
+bool comm_anything_owed(void);
+/** Yield, longer the more attempts @p idle have moved nothing. */
+void comm_back_off(unsigned idle);
+/** Keep the error of an untracked operation for meta_flush(). */
+void comm_background_error(meta_err error, const char *text);
+meta_err comm_background_take(void);
+
+/* request.c */
+/** META_ERR_PEER if more than META_TIMEOUT has passed since @p began without an answer; without
+ *  META_TIMEOUT, a warning. @p phase says what is waited for, as "while a halo plan is made";
+ *  @p peer is a rank, or MPI_ANY_SOURCE where all of them take part. */
+meta_err comm_watch_since(double began, bool *warned, const char *phase, int peer, int tag);
+/** Advance until @p request is complete.
+ *  @return META_ERR_PEER after META_TIMEOUT seconds, META_ERR_MPI if MPI fails: unless the request
+ *  is MPI_REQUEST_NULL then, MPI may still use its memory */
+meta_err comm_request_wait(MPI_Request *request, const char *phase, int peer, int tag);
+/** Advance until every rank of @p among is here: after it, blocking collective calls of MPI keep no
+ *  rank waiting for a message that another one has posted but not given to MPI yet. Collective.
+ *  @p met: the other ranks go on to such calls, also where MPI failed on this rank. */
+meta_err comm_meet(MPI_Comm among, bool *met);
+/** End @p request without waiting long for the peer; @p cancel: a receive, which is cancelled.
+ *  false: MPI still has it; the handle was freed, its memory must be left to MPI. */
+bool comm_request_give_up(MPI_Request *request, bool cancel);
+/** Receive and drop a message that has come, for which there is no memory. */
+void comm_consume(MPI_Comm among, int source, int tag);
+/** Receive and drop a message from @p source, or MPI_ANY_SOURCE; @p found: there was one, described
+ *  by *status. @return META_ERR_PEER if it does not arrive in time */
+meta_err comm_take_in(MPI_Comm among, int source, bool *found, MPI_Status *status);
+
+/* agree.c */
+/** Whether every rank of @p among succeeded; otherwise all return the lowest failing rank's error.
+ *  Collective. Frees nothing. If MPI fails here on one rank, the others get META_ERR_PEER after
+ *  META_TIMEOUT unless that rank had already taken part. */
+meta_err comm_agree(MPI_Comm among, meta_err mine);
+/** The same; *agreed is the outcome on the other ranks, as far as this one knows: META_ERR_PEER
+ *  where it did not take part, and @p mine where MPI failed after it did. */
+meta_err comm_agree_on(MPI_Comm among, meta_err mine, meta_err *agreed);
+/** Duplicate @p comm; the copy returns errors. Collective, one outcome for all. */
+meta_err comm_duplicate(MPI_Comm comm, MPI_Comm *copy);
+
+/* progress_thread.c: META_PROGRESS=thread */
+/** The level of MPI_Init_thread() that the settings ask for. */
+int comm_thread_level_wanted(void);
+meta_err comm_progress_thread_start(void);
+/** Without the lock. */
+void comm_progress_thread_stop(void);
+
+#endif
