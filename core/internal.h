@@ -80,7 +80,8 @@ typedef struct meta_core {
      * NULL as many elements packed. false: there are no elements, and nothing is to be launched. */
     bool (*move_begin)(meta_builtin *move, meta_kernel_id kernel, meta_type type,
                        const meta_face *dst, const meta_face *src);
-    /** Its operands lie at @p dst and @p src, on one device. */
+    /** Its operands lie at @p dst and @p src, on one device. It may have been copied before, but must stay
+     *  where it is from now on until it is launched. */
     meta_err (*move_bind)(meta_builtin *move, const meta_span *dst, const meta_span *src);
     /** Queue @p count bound moves, one behind the other in memory, as one unit. */
     meta_err (*launch)(meta_device *device, meta_queue_kind queue, meta_builtin *moves,

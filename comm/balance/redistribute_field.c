@@ -203,23 +203,26 @@ static meta_err marshal(const moving *m, const side *s)
 {
     meta_pending pending = {0};
     meta_err error = META_OK;
-    int calls = 0;
-    meta_call *call = calloc((size_t)s->count + 1, sizeof *call);
-    if (!call)
+    size_t moves = 0;
+    meta_builtin *move = calloc((size_t)s->count + 1, sizeof *move);
+    if (!move)
         return core->fail(META_ERR_NO_MEMORY, "the host has no memory for %d messages", s->count);
     for (int k = 0; k < s->count && error == META_OK; ++k) {
         const piece *p = &s->pieces[k];
         const meta_span packed = comm_span_part(&s->packed_span, p->at);
-        int empty;
         if (stays(m, p)) continue;
-        error = core->face_call(&call[calls++], s->sends ? META_KERNEL_PACK : META_KERNEL_UNPACK,
-                                &packed, &s->span, &p->face, m->field->type, &empty);
+        if (s->sends &&
+            core->move_begin(&move[moves], META_KERNEL_PACK, m->field->type, NULL, &p->face))
+            error = core->move_bind(&move[moves++], &packed, &s->span);
+        if (!s->sends &&
+            core->move_begin(&move[moves], META_KERNEL_UNPACK, m->field->type, &p->face, NULL))
+            error = core->move_bind(&move[moves++], &s->span, &packed);
     }
-    if (error == META_OK && calls > 0) {
-        error = core->launch(s->span.device, META_QUEUE_COMPUTE, call, (size_t)calls, &pending);
+    if (error == META_OK && moves > 0) {
+        error = core->launch(s->span.device, META_QUEUE_COMPUTE, move, moves, &pending);
         if (error == META_OK) error = wait_for(&pending, error);
     }
-    free(call);
+    free(move);
     return error;
 }
 
@@ -238,16 +241,16 @@ static meta_err copy_own(const moving *m)
 {
     const piece *from = NULL, *to = NULL;
     meta_pending pending = {0};
-    meta_call call;
-    int empty;
+    meta_builtin move;
     for (int k = 0; k < m->from.count; ++k)
         if (stays(m, &m->from.pieces[k])) from = &m->from.pieces[k];
     for (int k = 0; k < m->to.count; ++k)
         if (stays(m, &m->to.pieces[k])) to = &m->to.pieces[k];
     if (!from || !to) return META_OK;
-    META_TRY(core->copy_call(&call, &m->to.span, &to->face, &m->from.span, &from->face,
-                             m->field->type, &empty));
-    META_TRY(core->launch(m->to.span.device, META_QUEUE_COMPUTE, &call, 1, &pending));
+    if (!core->move_begin(&move, META_KERNEL_COPY, m->field->type, &to->face, &from->face))
+        return META_OK;
+    META_TRY(core->move_bind(&move, &m->to.span, &m->from.span));
+    META_TRY(core->launch(m->to.span.device, META_QUEUE_COMPUTE, &move, 1, &pending));
     return wait_for(&pending, META_OK);
 }
 
@@ -323,7 +326,7 @@ static meta_err pack(moving *m)
     for (int k = 0; k < 2; ++k) {
         META_TRY(list_pieces(m, sides[k]));
         META_TRY(make_buffer(sides[k]));
-        if (sides[k]->span.device) comm_queue_owed(sides[k]->span.device);
+        if (sides[k]->span.device) comm_queue_owed(&sides[k]->span);
     }
     const size_t requests = parts_of(m, &m->from) + parts_of(m, &m->to);
     m->requests = calloc(requests + 1, sizeof *m->requests);

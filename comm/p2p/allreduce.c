@@ -268,7 +268,7 @@ static meta_err load(comm_message *m, void *recv, const void *send, const meta_s
     m->source = m->from_device ? m->staging + limbs : send;
     m->target = m->to_device ? m->staging + limbs : recv;
     if (!m->from_device) return META_OK;
-    comm_queue_owed(from->device);
+    comm_queue_owed(from);
     return core->copy(from->device, META_QUEUE_COMPUTE, META_COPY_D2H, m->staging + limbs, from,
                       m->bytes, &m->pending[0]);
 }

@@ -30,15 +30,15 @@ meta_err comm_check_message(int peer, const char *name, int64_t count, meta_type
     return META_OK;
 }
 
-meta_err comm_face_call(meta_call *call, meta_kernel_id kernel, const meta_face *face,
+meta_err comm_face_move(meta_builtin *move, meta_kernel_id kernel, const meta_face *face,
                         const void *buf, const void *packed, meta_type type, meta_span *to_packed,
-                        int64_t *count, int *empty)
+                        meta_span *to_buf, int64_t *count)
 {
-    meta_span to_buf;
+    const bool packs = kernel == META_KERNEL_PACK;
     int64_t elements = 1;
-    META_TRY(core->resolve_face(buf, face, type, "buf", &to_buf));
+    META_TRY(core->resolve_face(buf, face, type, "buf", to_buf));
     for (int k = 0; k < face->count; ++k) {
-        if (kernel == META_KERNEL_UNPACK && face->stride[k] == 0 && face->size[k] > 1)
+        if (!packs && face->stride[k] == 0 && face->size[k] > 1)
             return core->fail(META_ERR_ARGUMENT,
                               "argument 'face': stride[%d] is 0, so that %" PRId64
                               " elements would be written to one place",
@@ -46,9 +46,9 @@ meta_err comm_face_call(meta_call *call, meta_kernel_id kernel, const meta_face 
         elements = face->size[k] > 0 ? elements * face->size[k] : 0;
     }
     META_TRY(core->resolve(packed, elements, type, "packed", to_packed));
-    META_TRY(core->same_device(&to_buf, "buf", to_packed, "packed"));
-    if (elements > 0) META_TRY(core->no_overlap(to_packed, elements, &to_buf, face, type));
-    META_TRY(core->face_call(call, kernel, to_packed, &to_buf, face, type, empty));
+    META_TRY(core->same_device(to_buf, "buf", to_packed, "packed"));
+    if (elements > 0) META_TRY(core->no_overlap(to_packed, elements, to_buf, face, type));
     *count = elements;
+    core->move_begin(move, kernel, type, packs ? NULL : face, packs ? face : NULL);
     return META_OK;
 }

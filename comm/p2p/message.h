@@ -90,7 +90,7 @@ struct comm_message {
     bool attached;      /**< sent to this rank itself: the other end has begun with it */
 
     meta_span packed; /**< source or destination of the payload */
-    meta_call unpack; /**< what follows, if unpacks */
+    meta_builtin unpack; /**< what follows, if unpacks */
     bool unpacks;
     meta_pending pending[2];
     const void *held[2];
@@ -165,10 +165,10 @@ comm_message *comm_order_first(comm_kind kind, int peer, int tag);
  *  operation is complete already. */
 meta_err comm_check_message(int peer, const char *name, int64_t count, meta_type type, int tag,
                             meta_event *done, bool *nobody);
-/** Resolve the operands of a face's message and build the kernel call from one to the other. */
-meta_err comm_face_call(meta_call *call, meta_kernel_id kernel, const meta_face *face,
+/** Resolve the operands of a face's message and begin the move from one to the other. */
+meta_err comm_face_move(meta_builtin *move, meta_kernel_id kernel, const meta_face *face,
                         const void *buf, const void *packed, meta_type type, meta_span *to_packed,
-                        int64_t *count, int *empty);
+                        meta_span *to_buf, int64_t *count);
 
 /* part.c */
 /** Make @p m a message of @p count elements at @p packed, which is held. */

@@ -295,25 +295,26 @@ static meta_err recv(int src, bool unpacks, const meta_face *face, void *buf, vo
                      int64_t count, meta_type type, int tag, meta_event *done)
 {
     comm_message *m;
-    meta_span span;
-    meta_call unpack;
+    meta_span span, to_buf;
+    meta_builtin unpack;
     size_t element;
     bool nobody;
-    int empty = 1;
     META_TRY(comm_check_message(src, "src", count, type, tag, done, &nobody));
     if (nobody) return META_OK;
     if (unpacks)
-        META_TRY(comm_face_call(&unpack, META_KERNEL_UNPACK, face, buf, packed, type, &span, &count,
-                                &empty));
+        META_TRY(comm_face_move(&unpack, META_KERNEL_UNPACK, face, buf, packed, type, &span, &to_buf,
+                                &count));
     else META_TRY(core->resolve(packed, count, type, "packed", &span));
     META_TRY(core->check_type(type, &element));
     META_TRY(comm_message_new(&m, COMM_RECV, src, tag, done));
     comm_message_payload(m, &span, count, type, (size_t)count * element);
     if (unpacks) comm_message_hold(m, buf);
     m->step = begin;
-    m->unpacks = !empty;
-    if (!empty) m->unpack = unpack;
-    return comm_message_post(m, done);
+    m->unpacks = unpacks && count > 0;
+    if (!m->unpacks) return comm_message_post(m, done);
+    m->unpack = unpack;
+    const meta_err error = core->move_bind(&m->unpack, &to_buf, &span);
+    return error == META_OK ? comm_message_post(m, done) : comm_message_drop(m, error);
 }
 
 meta_err meta_packed_recv(int src, void *packed, int64_t count, meta_type type, int tag,

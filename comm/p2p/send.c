@@ -153,7 +153,7 @@ static bool send_step(comm_message *m)
 }
 
 /* Choose the parts, complete the header, and queue the packing and the first copy. */
-static meta_err start(comm_message *m, const meta_call *pack)
+static meta_err start(comm_message *m, meta_builtin *pack)
 {
     enum { LEAST_FROM_HOST = 512 << 10 };
     meta_device *device = m->packed.device;
@@ -175,19 +175,21 @@ static meta_err send(int dst, bool packs, const meta_face *face, const void *buf
                      const void *packed, int64_t count, meta_type type, int tag, meta_event *done)
 {
     comm_message *m;
-    meta_span span;
-    meta_call pack;
+    meta_span span, from_buf;
+    meta_builtin pack;
     size_t element;
     bool nobody;
-    int empty = 1;
     META_TRY(comm_check_message(dst, "dst", count, type, tag, done, &nobody));
     if (nobody) return META_OK;
     if (packs)
-        META_TRY(comm_face_call(&pack, META_KERNEL_PACK, face, buf, packed, type, &span, &count,
-                                &empty));
+        META_TRY(comm_face_move(&pack, META_KERNEL_PACK, face, buf, packed, type, &span, &from_buf,
+                                &count));
     else META_TRY(core->resolve(packed, count, type, "packed", &span));
     META_TRY(core->check_type(type, &element));
-    comm_queue_owed(span.device);
+    packs = packs && count > 0;
+    if (packs) META_TRY(core->move_bind(&pack, &span, &from_buf));
+    comm_queue_owed(&span);
+    if (packs) comm_queue_owed(&from_buf);
     META_TRY(comm_message_new(&m, COMM_SEND, dst, tag, done));
     comm_message_payload(m, &span, count, type, (size_t)count * element);
     m->header = (comm_header){.magic = COMM_MAGIC,
@@ -198,7 +200,7 @@ static meta_err send(int dst, bool packs, const meta_face *face, const void *buf
     m->step = send_step;
     /* What is queued after a call that does not wait may write to `packed`. */
     m->copy_all_now = done;
-    const meta_err error = start(m, empty ? NULL : &pack);
+    const meta_err error = start(m, packs ? &pack : NULL);
     return error == META_OK ? comm_message_post(m, done) : comm_message_drop(m, error);
 }
 

@@ -15,9 +15,10 @@ typedef struct comm_source {
     bool (*waiting)(void);    /**< whether something waits for another rank */
     bool (*describe)(char *text, size_t room); /**< for what; false: nothing waits */
     void (*give_up)(double waited);            /**< end what waits, with META_ERR_PEER */
-    /** Completed by the caller but not yet queued on the device (NULL: never), and queue it. */
+    /** Completed by the caller but not yet queued on the device (NULL: never); and queue what touches one
+     *  of these ranges. */
     const _Atomic int *owed;
-    void (*queue_owed)(meta_device *device);
+    void (*queue_owed)(const meta_range *ranges, int count);
 } comm_source;
 
 /* engine.c */
@@ -35,10 +36,9 @@ void comm_wait(const bool *complete);
 void comm_wait_while(bool (*busy)(const void *), const void *what, double deadline);
 bool comm_sources_unfinished(const void *unused);
 bool comm_sources_busy(void);
-/** Before new work is queued on @p device: queue what finished operations still owe it. */
-void comm_queue_owed(meta_device *device);
-/** Whether any do. Without the lock. */
-bool comm_anything_owed(void);
+/** Before new work on the buffer behind @p span is queued: queue what finished operations on the same
+ *  buffer still owe. */
+void comm_queue_owed(const meta_span *span);
 /** Yield, longer the more attempts @p idle have moved nothing. */
 void comm_back_off(unsigned idle);
 /** Keep the error of an untracked operation for meta_flush(). */

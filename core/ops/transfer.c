@@ -36,6 +36,13 @@ bool meta_move_begin(meta_builtin *move, meta_kernel_id kernel, meta_type type,
 
 meta_err meta_move_bind(meta_builtin *move, const meta_span *dst, const meta_span *src)
 {
+    /* It may have been copied since it was made. */
+    move->op.operand = move->operand;
+    move->op.object = move->object;
+    move->op.space = &move->space;
+    move->op.call.object = move->object;
+    move->op.call.space = &move->space;
+    move->op.call.values = move->op.value;
     move->operand[0].span = *dst;
     move->operand[1].span = *src;
     META_TRY(meta_place(&move->op));
