@@ -415,26 +415,6 @@ void comm_reduce_parts(comm_message *m, int first);
 /** The step after the last one of MPI's. */
 bool comm_reduce_upload(comm_message *m);
 
-/* halo_exchange.c */
-bool comm_plans_advance(void);
-/** Whether an exchange whose finish was called is under way. */
-bool comm_plans_finishing(void);
-/** Whether any exchange, finished or not, still has messages under way. */
-bool comm_plans_busy(void);
-/** Whether an exchange that was finished has not queued all its work yet. Without the lock. */
-bool comm_plans_owing(void);
-/** Queue what exchanges that were finished still owe @p device, before new work is queued there. */
-void comm_plans_settle(meta_device *device);
-
-/** Whether an exchange waits for another rank. */
-bool comm_plans_waiting(void);
-/** In words, what it waits for; false where none does. */
-bool comm_plans_describe(char *text, size_t room);
-/** End those exchanges with META_ERR_PEER. */
-void comm_plans_give_up(double waited);
-
-/* halo.c */
-/** Free every plan that is left; @p collective: with its communicator. */
-void comm_plans_drop(bool collective);
+#include "halo/halo.h"
 
 #endif

@@ -1,226 +1,158 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file halo_calls.c
- *  The kernel calls of a plan, which pack, unpack, add, and copy between opposite sides where the
- *  neighbour is this rank itself. They are made with the plan; an exchange only says in each where
- *  its arrays are. */
-#include "halo/halo.h"
+ *  The kernels of a plan, which pack, unpack, add, and copy between opposite sides where the
+ *  neighbour is this rank itself. Their shapes belong to the plan; an exchange has calls of them
+ *  for its device, and binds these to its arrays when it begins. */
+#include "halo/halo_exchange.h"
 
 #include <stdlib.h>
 
-/* ------------------------------------------------------------------ the arrays of an exchange */
+/* ------------------------------------------------------------------ the kernels of a plan */
 
-static meta_err wrong_device(const halo_plan *p, const char *name, const meta_span *span)
+static void add_kernel(halo_plan *p, halo_kernel_kind kind, int dir, int field)
 {
-    meta_device_desc mine = META_DEVICE_DESC_INIT, other = META_DEVICE_DESC_INIT;
-    core->device_info(p->device, &mine);
-    core->device_info(span->device, &other);
-    return core->fail(META_ERR_WRONG_DEVICE,
-                      "argument '%s' is on %s:%d, but the plan was made for %s:%d", name,
-                      other.backend, other.index, mine.backend, mine.index);
-}
-
-bool halo_fields_overlap(const halo_field *a, const halo_field *b)
-{
-    return a->span.address < b->span.address + (size_t)b->count * b->element &&
-           b->span.address < a->span.address + (size_t)a->count * a->element;
-}
-
-static meta_err check_apart(const halo_plan *p, int field)
-{
-    for (int k = 0; k < field; ++k)
-        if (halo_fields_overlap(&p->field[field], &p->field[k]))
-            return core->fail(META_ERR_OVERLAP, "arguments '%s' and '%s' overlap", p->field[k].name,
-                              p->field[field].name);
-    return META_OK;
-}
-
-meta_err halo_fields_resolve(halo_plan *p, void *const *fields)
-{
-    if (!fields) return core->fail(META_ERR_ARGUMENT, "argument 'fields' is NULL");
-    for (int k = 0; k < p->fields; ++k) {
-        halo_field *f = &p->field[k];
-        COMM_TRY(core->resolve(fields[k], f->count, f->type, f->name, &f->span));
-        if (f->span.device != p->device) return wrong_device(p, f->name, &f->span);
-        COMM_TRY(check_apart(p, k));
+    const bool own = p->link[dir].peer == p->rank, packs = kind == HALO_PACK;
+    halo_kernel *k = &p->kernel[p->kernels];
+    *k = (halo_kernel){.kind = kind, .field = field, .dir = dir, .sent = packs};
+    if (halo_face(p, dir, field, packs, &k->face) == 0) return;
+    if (kind == HALO_COPY) {
+        halo_face(p, p->dirs - 1 - dir, field, true, &k->from);
+    } else if (own) { /* what this rank sends in the opposite direction comes from here */
+        k->dir = packs ? dir : p->dirs - 1 - dir;
+        k->sent = true;
     }
-    return META_OK;
+    halo_message_bytes(p, k->dir, k->sent, field, &k->at);
+    ++p->kernels;
 }
 
-/* ------------------------------------------------------------------ making */
-
-/* A list that grows as calls are added; the spans of arrays have no memory yet. */
-typedef struct list {
-    halo_plan *p;
-    int count;
-} list;
-
-static halo_patch *last_patch(const list *l)
+/* Copies within this rank touch nothing that is packed, and are launched with the packing. */
+meta_err halo_kernels_make(halo_plan *p)
 {
-    return &l->p->patch[l->count];
-}
-
-/* Operand @p operand of the last call is array @p field. */
-static void patch_field(const list *l, int operand, int field)
-{
-    halo_patch *patch = last_patch(l);
-    patch->field[operand] = field;
-    patch->base[operand] = l->p->calls[l->count].space.base[operand];
-    patch->element = l->p->field[field].element;
-}
-
-static void patch_slot(const list *l, int operand, int way, bool sent)
-{
-    halo_patch *patch = last_patch(l);
-    patch->field[operand] = HALO_SLOT;
-    patch->way = way;
-    patch->sent = sent;
-}
-
-static void begin_patch(const list *l)
-{
-    *last_patch(l) = (halo_patch){.field = {HALO_FIXED, HALO_FIXED}};
-}
-
-/* Where a message's field @p k lies when it is packed or unpacked; *slot: in the window. */
-static meta_span packed_span(const halo_plan *p, int way, bool sent, int k, bool *slot)
-{
-    const halo_link *link = &p->link[way];
-    const bool shared = (sent ? link->out : link->in) == META_PATH_SHARED;
-    size_t at = 0;
-    halo_message_bytes(p, way, sent, k, &at);
-    *slot = shared && p->host;
-    if (*slot) return (meta_span){.device = p->device, .offset = at};
-    if (!sent) return comm_span_part(&p->recv_span, link->recv_at + at);
-    if (link->peer == p->rank) return comm_span_part(&p->send_span, p->own_at + link->send_at + at);
-    return comm_span_part(&p->send_span, link->send_at + (shared ? p->mpi_bytes : 0) + at);
-}
-
-static meta_err add_pack(list *l, int way, int k)
-{
-    halo_plan *p = l->p;
-    const meta_span array = {.device = p->device};
-    meta_face face;
-    bool slot;
-    int empty;
-    halo_face(p, way, k, true, &face);
-    const meta_span packed = packed_span(p, way, true, k, &slot);
-    begin_patch(l);
-    COMM_TRY(core->face_call(&p->calls[l->count], META_KERNEL_PACK, &packed, &array, &face,
-                             p->field[k].type, &empty));
-    if (empty) return META_OK;
-    if (slot) patch_slot(l, 0, way, true);
-    patch_field(l, 1, k);
-    ++l->count;
-    return META_OK;
-}
-
-/* What comes from direction @p way, in the opposite one within this rank, becomes part of array k.
- */
-static meta_err add_unpack(list *l, int way, int k)
-{
-    halo_plan *p = l->p;
-    const bool own = p->link[way].peer == p->rank;
-    const meta_type type = p->field[k].type;
-    const meta_span array = {.device = p->device};
-    meta_call *call = &p->calls[l->count];
-    meta_face face;
-    bool slot;
-    int empty;
-    halo_face(p, way, k, false, &face);
-    const meta_span packed = packed_span(p, own ? p->ways - 1 - way : way, own, k, &slot);
-    begin_patch(l);
-    COMM_TRY(p->op == META_HALO_ADD
-                 ? core->add_call(call, &array, &face, &packed, NULL, type, &empty)
-                 : core->face_call(call, META_KERNEL_UNPACK, &packed, &array, &face, type, &empty));
-    if (empty) return META_OK;
-    if (slot) patch_slot(l, 1, way, false);
-    patch_field(l, 0, k);
-    ++l->count;
-    return META_OK;
-}
-
-/* What comes from direction @p way is what this rank itself sends in the opposite one. */
-static meta_err add_copy(list *l, int way, int k)
-{
-    halo_plan *p = l->p;
-    const meta_span array = {.device = p->device};
-    meta_face to, from;
-    int empty;
-    halo_face(p, way, k, false, &to);
-    halo_face(p, p->ways - 1 - way, k, true, &from);
-    begin_patch(l);
-    COMM_TRY(
-        core->copy_call(&p->calls[l->count], &array, &to, &array, &from, p->field[k].type, &empty));
-    if (empty) return META_OK;
-    patch_field(l, 0, k);
-    patch_field(l, 1, k);
-    ++l->count;
-    return META_OK;
-}
-
-typedef meta_err add_function(list *l, int way, int k);
-
-static meta_err add_fields(list *l, int way, add_function *add)
-{
-    for (int k = 0; k < l->p->fields; ++k) COMM_TRY(add(l, way, k));
-    return META_OK;
-}
-
-/* Copies within this rank touch nothing that is packed, and go with it. */
-static meta_err add_start(list *l)
-{
-    halo_plan *p = l->p;
-    for (int way = 0; way < p->ways; ++way) {
-        const halo_link *link = &p->link[way];
-        const bool copied = link->peer == p->rank && p->op == META_HALO_COPY;
-        if (link->used) COMM_TRY(add_fields(l, way, copied ? add_copy : add_pack));
-    }
-    p->start_calls = l->count;
-    return META_OK;
-}
-
-meta_err halo_calls_make(halo_plan *p)
-{
-    const size_t most = 2 * (size_t)p->fields * (size_t)p->ways;
-    list l = {.p = p};
-    p->calls = calloc(most, sizeof *p->calls);
-    p->patch = calloc(most, sizeof *p->patch);
-    if (!p->calls || !p->patch)
+    p->kernel = calloc(2 * (size_t)p->fields * (size_t)p->dirs, sizeof *p->kernel);
+    if (!p->kernel)
         return core->fail(META_ERR_NO_MEMORY, "the host has no memory for a plan of %d fields",
                           p->fields);
-    COMM_TRY(add_start(&l));
-    for (int way = 0; way < p->ways; ++way) {
-        halo_link *link = &p->link[way];
-        link->first_call = l.count;
-        if (!link->used) continue;
-        if (link->peer != p->rank || p->op == META_HALO_ADD)
-            COMM_TRY(add_fields(&l, way, add_unpack));
-        link->calls = l.count - link->first_call;
+    for (int dir = 0; dir < p->dirs; ++dir)
+        for (int k = 0; k < p->fields && p->link[dir].used; ++k)
+            add_kernel(
+                p, p->link[dir].peer == p->rank && p->op == META_HALO_COPY ? HALO_COPY : HALO_PACK,
+                dir, k);
+    p->start_kernels = p->kernels;
+    for (int dir = 0; dir < p->dirs; ++dir) {
+        halo_link *link = &p->link[dir];
+        link->first_kernel = p->kernels;
+        if (!link->used || (link->peer == p->rank && p->op == META_HALO_COPY)) continue;
+        for (int k = 0; k < p->fields; ++k)
+            add_kernel(p, p->op == META_HALO_ADD ? HALO_ADD : HALO_UNPACK, dir, k);
+        link->kernels = p->kernels - link->first_kernel;
     }
-    p->call_count = l.count;
     return META_OK;
 }
 
-/* ------------------------------------------------------------------ patching */
+/* ------------------------------------------------------------------ their calls on a device */
 
-void halo_calls_patch(halo_plan *p)
+/* Which operand of a kernel's call is the array; the other one is the message. */
+static int array_operand(const halo_kernel *k)
 {
-    const int slot = (int)(p->number % HALO_SLOTS);
-    for (int k = 0; k < p->call_count; ++k) {
-        const halo_patch *patch = &p->patch[k];
-        meta_call *call = &p->calls[k];
-        for (int operand = 0; operand < 2; ++operand) {
-            const int field = patch->field[operand];
-            if (field >= 0) {
-                const meta_span *span = &p->field[field].span;
-                call->object[operand] = span->object;
-                call->space.base[operand] =
-                    patch->base[operand] + (int64_t)(span->offset / patch->element);
-            } else if (field == HALO_SLOT) {
-                const halo_link *link = &p->link[patch->way];
-                call->object[operand] = patch->sent ? halo_window_mine(p, slot, link->send_at)
-                                                    : halo_window_theirs(p, link, slot);
-            }
+    return k->kind == HALO_PACK ? 1 : 0;
+}
+
+/* Whether the kernel's message lies in the window itself. */
+static bool in_window(const halo_exchange *x, const halo_kernel *k)
+{
+    const halo_link *link = &x->plan->link[k->dir];
+    return x->on.host && (k->sent ? link->out : link->in) == HALO_ROUTE_SHARED;
+}
+
+/* Where the kernel's message lies; in the window: an offset in it. */
+static meta_span message_span(const halo_exchange *x, const halo_kernel *k)
+{
+    const halo_plan *p = x->plan;
+    const halo_link *link = &p->link[k->dir];
+    const halo_route route = k->sent ? link->out : link->in;
+    if (in_window(x, k)) return (meta_span){.device = x->on.device, .offset = k->at};
+    if (!k->sent)
+        return comm_span_part(&x->recv_span, (route == HALO_ROUTE_SHARED ? p->recv_bytes : 0) +
+                                                 link->recv_at + k->at);
+    return comm_span_part(&x->send_span, (route == HALO_ROUTE_SELF     ? x->own_at
+                                          : route == HALO_ROUTE_SHARED ? p->send_bytes
+                                                                       : 0) +
+                                             link->send_at + k->at);
+}
+
+static meta_err make_call(const halo_exchange *x, const halo_kernel *k, meta_call *call)
+{
+    const meta_type type = x->plan->field[k->field].type;
+    const meta_span array = {.device = x->on.device};
+    int empty;
+    if (k->kind == HALO_COPY)
+        return core->copy_call(call, &array, &k->face, &array, &k->from, type, &empty);
+    const meta_span message = message_span(x, k);
+    if (k->kind == HALO_ADD)
+        return core->add_call(call, &array, &k->face, &message, NULL, type, &empty);
+    return core->face_call(call, k->kind == HALO_PACK ? META_KERNEL_PACK : META_KERNEL_UNPACK,
+                           &message, &array, &k->face, type, &empty);
+}
+
+meta_err halo_calls_make(halo_exchange *x)
+{
+    const halo_plan *p = x->plan;
+    x->calls = calloc((size_t)p->kernels + 1, sizeof *x->calls);
+    x->base = calloc((size_t)p->kernels + 1, sizeof *x->base);
+    if (!x->calls || !x->base)
+        return core->fail(META_ERR_NO_MEMORY, "the host has no memory for an exchange of %d fields",
+                          p->fields);
+    for (int k = 0; k < p->kernels; ++k) {
+        COMM_TRY(make_call(x, &p->kernel[k], &x->calls[k]));
+        for (int operand = 0; operand < 2; ++operand)
+            x->base[k][operand] = x->calls[k].space.base[operand];
+    }
+    return META_OK;
+}
+
+/* ------------------------------------------------------------------ binding */
+
+meta_err halo_fields_resolve(halo_exchange *x, void *const *fields, const meta_span *first)
+{
+    const halo_plan *p = x->plan;
+    for (int k = 0; k < p->fields; ++k) {
+        const halo_field *f = &p->field[k];
+        meta_span *span = &x->array[k].span;
+        if (k == 0) *span = *first;
+        else COMM_TRY(core->resolve(fields[k], f->count, f->type, f->name, span));
+        COMM_TRY(core->same_device(first, p->field[0].name, span, f->name));
+        for (int other = 0; other < k; ++other) {
+            const halo_field *o = &p->field[other];
+            const char *at = x->array[other].span.address;
+            if (at < span->address + (size_t)f->count * f->element &&
+                span->address < at + (size_t)o->count * o->element)
+                return core->fail(META_ERR_OVERLAP, "arguments '%s' and '%s' overlap", o->name,
+                                  f->name);
         }
+    }
+    return META_OK;
+}
+
+static void bind_array(const halo_exchange *x, int k, int operand)
+{
+    const int field = x->plan->kernel[k].field;
+    const meta_span *span = &x->array[field].span;
+    x->calls[k].object[operand] = span->object;
+    x->calls[k].space.base[operand] =
+        x->base[k][operand] + (int64_t)(span->offset / x->plan->field[field].element);
+}
+
+void halo_calls_bind(halo_exchange *x)
+{
+    const halo_plan *p = x->plan;
+    for (int k = 0; k < p->kernels; ++k) {
+        const halo_kernel *kernel = &p->kernel[k];
+        const int array = array_operand(kernel);
+        bind_array(x, k, array);
+        if (kernel->kind == HALO_COPY) bind_array(x, k, 1);
+        else if (in_window(x, kernel))
+            x->calls[k].object[1 - array] =
+                kernel->sent ? halo_window_mine(p, x->number, p->link[kernel->dir].send_at)
+                             : halo_window_theirs(p, x->number, kernel->dir);
     }
 }

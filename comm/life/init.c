@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file init.c
  *  Entering and leaving a job: communicators, the rank's place on its node, its device. */
-#include "halo/halo.h"
+#include "comm.h"
 
 #include <stdio.h>
 #include <stdlib.h>

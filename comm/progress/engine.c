@@ -110,7 +110,7 @@ static meta_err flush(void)
 
 static void settle(meta_device *device)
 {
-    if (!comm_plans_owing() || !comm_thread_may_call()) return;
+    if (*comm_exchanges_owing == 0 || !comm_thread_may_call()) return;
     comm_lock();
     comm_plans_settle(device);
     comm_unlock();

@@ -2,7 +2,7 @@
 /** @file profile.c
  *  What is recorded of messages and exchanges, and the summary of all ranks, which rank 0 prints.
  */
-#include "halo/halo.h"
+#include "comm.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -53,57 +53,6 @@ void comm_record_told(comm_message *m)
                                     .given = m->given};
     if (m->status == META_OK) core->profile_message(&p);
     close_at(&m->posted);
-}
-
-void halo_record_begin(halo_plan *p)
-{
-    open_at(&p->began);
-}
-
-void halo_record_end(halo_plan *p)
-{
-    close_at(&p->began);
-}
-
-static void record_way(const halo_plan *p, int way, bool sent)
-{
-    static const char *const names[2][META_PATH_COUNT] = {
-        {[META_PATH_SHARED] = "ghosts in, shared",
-         [META_PATH_HOST] = "ghosts in, host",
-         [META_PATH_STAGED] = "ghosts in, staged",
-         [META_PATH_DIRECT] = "ghosts in, direct"},
-        {[META_PATH_SHARED] = "ghosts out, shared",
-         [META_PATH_HOST] = "ghosts out, host",
-         [META_PATH_STAGED] = "ghosts out, staged",
-         [META_PATH_DIRECT] = "ghosts out, direct"}};
-    const halo_link *link = &p->link[way];
-    const uint64_t now = core->profile_now(), seen = (uint64_t)(sent ? way : p->ways - 1 - way);
-    const bool traced = comm_traced() && link->together > 0;
-    const meta_profile_passage passage = {.name = names[sent][sent ? link->out : link->in],
-                                          .bytes = sent ? link->send_bytes : link->recv_bytes,
-                                          .begin = p->began,
-                                          .end = now,
-                                          .out = sent,
-                                          .peer = traced ? link->world : -1,
-                                          .flows = traced,
-                                          .channel = UINT64_C(1) << 63 | link->together << 8 | seen,
-                                          .number = p->number,
-                                          .given = now};
-    if (p->began != 0 && link->peer != p->rank) core->profile_message(&passage);
-}
-
-void halo_record_sent(const halo_plan *p, int segment)
-{
-    for (int way = 0; way < p->ways; ++way) {
-        const halo_link *link = &p->link[way];
-        if (link->used && link->send_bytes > 0 && link->segment == segment)
-            record_way(p, way, true);
-    }
-}
-
-void halo_record_arrived(const halo_plan *p, int way)
-{
-    record_way(p, way, false);
 }
 
 /* ------------------------------------------------------------------ all ranks */

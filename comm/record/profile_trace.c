@@ -2,7 +2,7 @@
 /** @file profile_trace.c
  *  One trace of all ranks: which messages the two ends of it are, how the ranks' clocks go
  * together, and the parts of all ranks in one file, which rank 0 writes. */
-#include "halo/halo.h"
+#include "comm.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +23,6 @@ typedef struct counter {
     uint64_t count;
 } counter;
 static counter *counters[BUCKETS];
-static uint64_t *plans; /* of each rank, how many were made together with this one */
 
 bool comm_traced(void)
 {
@@ -47,46 +46,6 @@ uint64_t comm_trace_number(const comm_message *m)
     return ++(*at)->count;
 }
 
-/* Two ranks make the plans that they have in common in the same order. */
-static void count_plan(halo_plan *p, const int *ranks)
-{
-    for (int way = 0; way < p->ways; ++way) {
-        halo_link *link = &p->link[way];
-        bool first = true;
-        link->world = ranks[way];
-        if (!link->used || link->world < 0 || link->world == job.rank) continue;
-        for (int before = 0; before < way; ++before)
-            if (p->link[before].used && p->link[before].world == link->world) first = false;
-        if (first) ++plans[link->world];
-    }
-    for (int way = 0; way < p->ways; ++way)
-        if (p->link[way].used && p->link[way].world >= 0)
-            p->link[way].together = plans[p->link[way].world];
-}
-
-/* The ranks of the job that lie in each direction. */
-static meta_err find_ranks(const halo_plan *p, int *ranks)
-{
-    int there[HALO_WAYS];
-    MPI_Group here, all;
-    COMM_MPI(MPI_Comm_group, (p->cart, &here));
-    COMM_MPI(MPI_Comm_group, (job.messages, &all));
-    for (int way = 0; way < p->ways; ++way) there[way] = p->link[way].peer;
-    const meta_err error = comm_mpi(MPI_Group_translate_ranks(here, p->ways, there, all, ranks),
-                                    "MPI_Group_translate_ranks");
-    MPI_Group_free(&here);
-    MPI_Group_free(&all);
-    return error;
-}
-
-void comm_trace_plan(halo_plan *p)
-{
-    int ranks[HALO_WAYS];
-    if (!comm_traced()) return;
-    if (!plans) plans = calloc((size_t)job.size, sizeof *plans);
-    if (plans && find_ranks(p, ranks) == META_OK) count_plan(p, ranks);
-}
-
 static void forget(void)
 {
     for (int k = 0; k < BUCKETS; ++k)
@@ -95,8 +54,7 @@ static void forget(void)
             counters[k] = c->next;
             free(c);
         }
-    free(plans);
-    plans = NULL;
+    halo_trace_forget();
 }
 
 /* ------------------------------------------------------------------ clocks */
