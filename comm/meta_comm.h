@@ -148,6 +148,24 @@ META_API meta_err meta_halo_start(meta_halo plan, void *const *fields);
  *  with META_CHECK=1, or as the event's error, META_ERR_MISMATCH for a message that did not come as
  * it was sent: its cells are left out, those of others are there, and the plan goes on */
 META_API meta_err meta_halo_finish(meta_halo plan, meta_event *done);
+/** An exchange of a plan between meta_halo_begin() and meta_halo_end(); a handle, not a pointer. */
+typedef struct meta_exchange {
+    uint32_t slot, generation;
+} meta_exchange;
+#define META_EXCHANGE_NULL {0, 0}
+/** meta_halo_start() for a plan of which several exchanges are under way at once, of different arrays.
+ *  Every rank begins the exchanges of a plan in the same order; they may be ended in any order, another
+ *  one on each rank, and go on meanwhile. Does not wait for the plan's other exchanges, but as
+ *  meta_halo_start() does for ended ones of the same arrays. The plan keeps buffers for as many
+ *  exchanges as ever were under way at once with arrays on one device: the first time allocates.
+ *  @param exchange  receives the handle, on success
+ *  @return as meta_halo_start(), which needs no exchange to be ended; META_ERR_NO_MEMORY */
+META_API meta_err meta_halo_begin(meta_halo plan, void *const *fields, meta_exchange *exchange);
+/** meta_halo_finish() for one exchange; sets the handle to META_EXCHANGE_NULL.
+ *  @return META_ERR_HANDLE where it was ended before; the errors of meta_halo_finish(). Where one
+ *          exchange fails (META_ERR_MISMATCH with META_CHECK=1 is none), so do those of the plan that
+ *          were begun after it */
+META_API meta_err meta_halo_end(meta_exchange *exchange, meta_event *done);
 /** Start and finish. */
 META_API meta_err meta_halo_exchange(meta_halo plan, void *const *fields, meta_event *done);
 /** Work that meta_halo_overlap() has done on @p box, a part of the plan's own cells. */

@@ -240,6 +240,21 @@ bool halo_case_make(halo_case *c, const halo_wish *wish, const char *name, int64
     return true;
 }
 
+bool halo_case_again(halo_case *c, const halo_case *like, meta_mode mode)
+{
+    *c = *like;
+    c->cart = MPI_COMM_NULL;
+    for (int f = 0; f < c->wish.fields; ++f) {
+        halo_array *a = &c->array[f];
+        a->base = a->wrapped = NULL;
+        a->found = a->expected = NULL;
+    }
+    if (!CHECK_OK(meta_set_acc(0, mode))) return false;
+    for (int f = 0; f < c->wish.fields; ++f)
+        if (!allocate(&c->array[f], &c->fields[f])) return false;
+    return true;
+}
+
 void halo_case_free(halo_case *c)
 {
     for (int f = 0; f < c->wish.fields; ++f) {
@@ -249,7 +264,7 @@ void halo_case_free(halo_case *c)
         free(a->found);
         free(a->expected);
     }
-    MPI_Comm_free(&c->cart);
+    if (c->cart != MPI_COMM_NULL) MPI_Comm_free(&c->cart);
 }
 
 /* ------------------------------------------------------------------ the oracle */

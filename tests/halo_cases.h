@@ -63,7 +63,9 @@ halo_wish halo_wish_number(int64_t number);
 /** Draw what is left open, make the communicator, and allocate the arrays on this rank's device,
  * which is then this thread's. Collective. false where an allocation fails. */
 bool halo_case_make(halo_case *c, const halo_wish *wish, const char *name, int64_t number);
-/** Free what halo_case_make() made. Collective. */
+/** The same case with arrays of its own, on a device of @p mode. */
+bool halo_case_again(halo_case *c, const halo_case *like, meta_mode mode);
+/** Free what these two made. Collective for the former. */
 void halo_case_free(halo_case *c);
 
 /** Every element of every array as it is before exchange number @p step, in `found`. */

@@ -335,6 +335,43 @@ static void a_plan_is_used_in_its_order(void)
     MPI_Comm_free(&cart);
 }
 
+static void an_exchange_is_ended_once(void)
+{
+    MPI_Comm cart;
+    meta_halo_desc desc = line(&cart);
+    meta_halo plan, freed;
+    meta_exchange exchange = {77, 78}, copy, second;
+    void *u = device_array(CELLS + 2), *v = device_array(CELLS + 2), *none = NULL;
+    if (!CHECK_OK(meta_halo_create(&plan, &desc))) return;
+    freed = plan;
+    CHECK_ERR_NAMES(meta_halo_begin(plan, &u, NULL), META_ERR_ARGUMENT, "'exchange'");
+    CHECK_ERR_NAMES(meta_halo_begin(plan, NULL, &exchange), META_ERR_ARGUMENT, "'fields'");
+    CHECK_ERR_NAMES(meta_halo_begin(plan, &none, &exchange), META_ERR_ARGUMENT, "fields[0]");
+    CHECK_INT(exchange.slot, 77);
+    CHECK_ERR_NAMES(meta_halo_end(NULL, NULL), META_ERR_ARGUMENT, "'exchange'");
+    CHECK_ERR_NAMES(meta_halo_end(&exchange, NULL), META_ERR_HANDLE, "no exchange's");
+    CHECK_OK(meta_halo_begin(plan, &u, &exchange));
+    CHECK_OK(meta_halo_begin(plan, &v, &second));
+    copy = exchange;
+    CHECK_ERR_NAMES(meta_halo_finish(plan, NULL), META_ERR_STATE, "meta_halo_start");
+    CHECK_ERR_NAMES(meta_halo_free(&plan), META_ERR_STATE, "meta_halo_end");
+    CHECK_ERR(meta_free(u), META_ERR_STATE);
+    CHECK_OK(meta_halo_end(&exchange, NULL));
+    CHECK(exchange.slot == 0 && exchange.generation == 0);
+    CHECK_ERR_NAMES(meta_halo_end(&exchange, NULL), META_ERR_HANDLE, "META_EXCHANGE_NULL");
+    CHECK_ERR_NAMES(meta_halo_end(&copy, NULL), META_ERR_HANDLE, "was ended");
+    CHECK_OK(meta_halo_end(&second, NULL));
+    CHECK_OK(meta_halo_begin(plan, &u, &exchange)); /* may use what the first one used */
+    CHECK_ERR_NAMES(meta_halo_end(&copy, NULL), META_ERR_HANDLE, "was ended");
+    CHECK_OK(meta_halo_end(&exchange, META_ASYNC));
+    CHECK_OK(meta_halo_free(&plan));
+    CHECK_ERR_NAMES(meta_halo_begin(freed, &u, &exchange), META_ERR_HANDLE, "freed");
+    CHECK_ERR_NAMES(meta_halo_end(&copy, NULL), META_ERR_HANDLE, "was ended");
+    CHECK_OK(meta_free(u));
+    CHECK_OK(meta_free(v));
+    MPI_Comm_free(&cart);
+}
+
 /* Whether there is a device of another kind than this thread's; it is chosen then. */
 static bool choose_another_device(meta_mode mine)
 {
@@ -346,7 +383,7 @@ static bool choose_another_device(meta_mode mine)
     return false;
 }
 
-static void arrays_of_another_device_are_refused(void)
+static void arrays_on_two_devices_are_refused(void)
 {
     MPI_Comm cart;
     meta_halo_desc desc = line(&cart);
@@ -359,6 +396,7 @@ static void arrays_of_another_device_are_refused(void)
     if (!CHECK_OK(meta_halo_create(&plan, &desc))) return;
     if (choose_another_device(mine)) {
         u[1] = device_array(CELLS + 2);
+        CHECK_ERR_NAMES(meta_halo_start(plan, u), META_ERR_WRONG_DEVICE, "fields[0]");
         CHECK_ERR_NAMES(meta_halo_start(plan, u), META_ERR_WRONG_DEVICE, "fields[1]");
         CHECK_OK(meta_free(u[1]));
         CHECK_OK(meta_set_acc(index, mine));
@@ -412,5 +450,6 @@ TEST_COMM_MAIN(PROMISE(arguments_of_messages_are_checked),
                PROMISE(another_version_of_the_library_is_recognised),
                PROMISE(blocks_that_do_not_fit_together_are_refused),
                PROMISE(a_description_without_a_topology_is_refused),
-               PROMISE(a_plan_is_used_in_its_order), PROMISE(arrays_of_another_device_are_refused),
+               PROMISE(a_plan_is_used_in_its_order), PROMISE(an_exchange_is_ended_once),
+               PROMISE(arrays_on_two_devices_are_refused),
                PROMISE(other_threads_are_told_that_mpi_was_not_made_for_them))

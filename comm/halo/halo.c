@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file halo.c
- *  Halo plans as the application sees them: handles, their making and their end. */
-#include "halo/halo.h"
+ *  The public functions: handles of plans, how plans are made and freed, and exchanges. */
+#include "halo/halo_exchange.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+
+#include "halo/halo.h"
 
 /* A handle names a slot and how often it had been used; the table only grows. */
 typedef struct slot {
@@ -56,13 +58,18 @@ static meta_err check_desc(const meta_halo *plan, const meta_halo_desc *desc, in
     return META_OK;
 }
 
-/* Frees the plan; what all ranks must give back only where they do. */
+/* Frees the plan; @p collective: its window and communicators too. */
 static void destroy(halo_plan *p, bool collective)
 {
     if (!collective) p->lost = true;
-    halo_plan_release(p);
+    halo_exchanges_free(p);
+    halo_window_free(p);
     if (collective && p->node != MPI_COMM_NULL) MPI_Comm_free(&p->node);
     if (collective && p->cart != MPI_COMM_NULL) MPI_Comm_free(&p->cart);
+    free(p->send_part);
+    free(p->recv_part);
+    free(p->kernel);
+    free(p->field);
     free(p);
 }
 
@@ -81,28 +88,21 @@ static meta_err make_slot(uint32_t *found)
 /* What needs no other rank and can fail: done before the ranks agree for the first time. */
 static meta_err prepare(halo_plan *p, const meta_halo_desc *desc, int dims)
 {
-    meta_device_desc device = META_DEVICE_DESC_INIT;
     if (!p) return core->fail(META_ERR_NO_MEMORY, "the host has no memory for a plan");
     p->dims = dims;
-    p->ways = dims == 1 ? 3 : dims == 2 ? 9 : 27;
-    p->idle = true;
-    for (int way = 0; way < HALO_WAYS; ++way) p->link[way].peer = MPI_PROC_NULL;
+    p->dirs = dims == 1 ? 3 : dims == 2 ? 9 : 27;
+    for (int dir = 0; dir < HALO_DIRS; ++dir) p->link[dir].peer = MPI_PROC_NULL;
     META_TRY(make_slot(&p->slot));
     COMM_MPI(MPI_Comm_rank, (p->cart, &p->rank));
-    META_TRY(halo_plan_fill(p, desc));
-    META_TRY(core->device_info(p->device, &device));
-    p->direct = comm_gpu_mpi_takes(p->device);
-    p->shares = !device.is_gpu && !p->direct;
-    return META_OK;
+    return halo_plan_fill(p, desc);
 }
 
-/* The ways of messages, which neighbours tell each other. */
-static meta_err settle(halo_plan *p, bool shared)
+static meta_err choose_routes(halo_plan *p, bool shared)
 {
-    halo_paths_choose(p, shared);
-    halo_paths_place(p);
+    halo_routes_choose(p, shared);
+    halo_messages_place(p);
     META_TRY(comm_agree(p->cart, halo_plan_verify(p)));
-    halo_paths_place(p);
+    halo_messages_place(p); /* what comes through the window is known now */
     return META_OK;
 }
 
@@ -111,9 +111,9 @@ static meta_err connect(halo_plan *p)
 {
     bool shared = false;
     META_TRY(comm_agree(p->cart, halo_node_find(p)));
-    halo_paths_choose(p, comm_job.shared);
+    halo_routes_choose(p, comm_job.shared);
     META_TRY(comm_agree(p->cart, halo_window_fits(p, &shared)));
-    META_TRY(settle(p, shared && comm_job.shared));
+    META_TRY(choose_routes(p, shared && comm_job.shared));
     const meta_err error = comm_agree(p->cart, shared ? halo_window_create(p) : META_OK);
     if (error == META_ERR_PEER) return error;
     if (error == META_OK && shared) return META_OK;
@@ -121,7 +121,16 @@ static meta_err connect(halo_plan *p)
     core->log(META_LOG_WARN, "no shared memory for a halo plan, its messages go through MPI: %s",
               meta_last_error());
     halo_window_free(p);
-    return settle(p, false);
+    return choose_routes(p, false);
+}
+
+/* The first exchange is made with the plan, for the device at hand: most programs need no other. */
+static meta_err make_messages(halo_plan *p)
+{
+    halo_exchange *first;
+    META_TRY(halo_parts_make(p));
+    META_TRY(halo_kernels_make(p));
+    return halo_exchange_acquire(p, p->home.device, &first);
 }
 
 static meta_err build(halo_plan *p, const meta_halo_desc *desc, int dims, MPI_Comm cart)
@@ -129,7 +138,7 @@ static meta_err build(halo_plan *p, const meta_halo_desc *desc, int dims, MPI_Co
     META_TRY(comm_agree(cart, prepare(p, desc, dims)));
     p->met = true;
     META_TRY(connect(p));
-    META_TRY(comm_agree(cart, halo_plan_allocate(p)));
+    META_TRY(comm_agree(cart, make_messages(p)));
     halo_record_plan(p);
     halo_paths_report(p);
     return META_OK;
@@ -166,13 +175,17 @@ static meta_err free_plan(meta_halo *plan)
     halo_plan *p;
     if (!plan) return core->fail(META_ERR_ARGUMENT, "argument 'plan' is NULL");
     META_TRY(plan_of(*plan, &p));
-    if (p->state == HALO_STARTED)
-        return core->fail(META_ERR_STATE,
-                          "the plan's exchange is not finished: call meta_halo_finish() "
-                          "first");
+    bool never;
+    for (const halo_exchange *x = p->exchanges; x; x = x->next) {
+        if (x->state != HALO_BEGUN) continue;
+        return core->fail(META_ERR_STATE, "%s",
+                          x == halo_handle_find(p->last, &never)
+                              ? "the plan's exchange is not finished: call meta_halo_finish() first"
+                              : "an exchange of the plan is not ended: call meta_halo_end() first");
+    }
     halo_wait_idle(p);
     const bool lost = p->lost || comm_job.lost;
-    /* All ranks are here: nobody waits long for what they free together. */
+    /* All ranks are here: no collective call below waits long. */
     meta_err error = META_OK, agreed = META_ERR_PEER;
     if (!lost) error = comm_agree_on(p->cart, p->broken ? META_ERR_STATE : META_OK, &agreed);
     if (agreed != META_OK && agreed != META_ERR_PEER) {
@@ -202,17 +215,18 @@ void comm_plans_drop(bool collective)
 {
     uint32_t left = 0;
     for (halo_plan *p; (p = oldest()); ++left) {
-        if (!p->idle)
-            halo_end(p, core->fail(META_ERR_STATE,
-                                   "an exchange of a halo plan was not complete when communication "
-                                   "was ended"));
+        for (halo_exchange *x = p->exchanges; x; x = x->next)
+            if (x->state != HALO_IDLE)
+                halo_give_up(x,
+                             core->fail(META_ERR_STATE, "an exchange of a halo plan was not "
+                                                        "complete when communication was ended"));
         slots[p->slot].plan = NULL;
         destroy(p, collective);
     }
+    halo_record_forget();
     if (left > 0)
         core->log(META_LOG_WARN, "%u halo plan%s never freed: call meta_halo_free()",
                   (unsigned)left, left == 1 ? " was" : "s were");
-    halo_record_forget();
 }
 
 /* ------------------------------------------------------------------ public */
@@ -221,6 +235,32 @@ meta_err meta_halo_create(meta_halo *plan, const meta_halo_desc *desc)
 {
     META_TRY(comm_enter(__func__));
     return comm_leave(create(plan, desc));
+}
+
+static meta_err begin(meta_halo plan, void *const *fields, meta_exchange *exchange)
+{
+    halo_plan *p;
+    if (!exchange) return core->fail(META_ERR_ARGUMENT, "argument 'exchange' is NULL");
+    META_TRY(plan_of(plan, &p));
+    META_TRY(halo_begin(p, fields, exchange));
+    comm_wake();
+    return META_OK;
+}
+
+static meta_err end(meta_exchange *exchange, meta_event *done)
+{
+    bool never = false;
+    if (!exchange) return core->fail(META_ERR_ARGUMENT, "argument 'exchange' is NULL");
+    halo_exchange *x = halo_handle_find(*exchange, &never);
+    if (exchange->generation == 0)
+        return core->fail(META_ERR_HANDLE, "argument 'exchange' is META_EXCHANGE_NULL");
+    if (never) return core->fail(META_ERR_HANDLE, "argument 'exchange' is no exchange's handle");
+    if (!x || x->state != HALO_BEGUN)
+        return core->fail(META_ERR_HANDLE,
+                          "argument 'exchange' is the handle of an exchange that was ended");
+    *exchange = (meta_exchange)META_EXCHANGE_NULL;
+    comm_wake(); /* a thread that sleeps looks when the lock is given back */
+    return halo_end(x, done);
 }
 
 static meta_err start(meta_halo plan, void *const *fields)
@@ -244,6 +284,18 @@ static meta_err exchange(meta_halo plan, void *const *fields, meta_event *done)
 {
     META_TRY(start(plan, fields));
     return finish(plan, done);
+}
+
+meta_err meta_halo_begin(meta_halo plan, void *const *fields, meta_exchange *exchange)
+{
+    META_TRY(comm_enter(__func__));
+    return comm_leave(begin(plan, fields, exchange));
+}
+
+meta_err meta_halo_end(meta_exchange *exchange, meta_event *done)
+{
+    META_TRY(comm_enter(__func__));
+    return comm_leave(end(exchange, done));
 }
 
 meta_err meta_halo_start(meta_halo plan, void *const *fields)

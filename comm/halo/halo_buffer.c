@@ -1,193 +1,131 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file halo_buffer.c
- *  The memory and the persistent MPI requests of a halo plan: made once, so that an exchange
- *  allocates nothing. MPI is given a host device's buffers themselves, and those of other devices
- *  where it takes device memory; else their images in staging, which they are copied to and from in
- *  segments. */
-#include "halo/halo.h"
+ *  The memory and the persistent MPI requests of an exchange, bound to one device and reused, so
+ *  that beginning one allocates nothing. MPI is given a host device's buffers themselves, and those
+ *  of other devices where it takes device memory; else their images in staging, which they are
+ *  copied to and from in segments. */
+#include "halo/halo_exchange.h"
 
 #include <stdlib.h>
 
 /* Messages of fewer bytes share a segment up to this size. */
 enum { SEGMENT = 256 << 10 };
 
-char *halo_send_memory(const halo_plan *p, size_t at)
+char *halo_send_memory(const halo_exchange *x, size_t at)
 {
-    return (p->send_staging ? (char *)p->send_staging : p->send_span.address) + at;
+    return (x->send_staging ? (char *)x->send_staging : x->send_span.address) + at;
 }
 
-char *halo_recv_memory(const halo_plan *p, size_t at)
+char *halo_recv_memory(const halo_exchange *x, size_t at)
 {
-    return (p->recv_staging ? (char *)p->recv_staging : p->recv_span.address) + at;
+    return (x->recv_staging ? (char *)x->recv_staging : x->recv_span.address) + at;
 }
 
-/* One buffer for all directions, and of its first @p mpi_bytes an image on the host where MPI does
+/* One buffer for all directions, and an image on the host of its first @p mpi_bytes where MPI does
  * not take the device's memory. */
-static meta_err make_buffer(const halo_plan *p, size_t bytes, size_t mpi_bytes, void **buffer,
+static meta_err make_buffer(const halo_device *on, size_t bytes, size_t mpi_bytes, void **buffer,
                             meta_span *span, void **staging)
 {
     if (bytes == 0) return META_OK;
-    META_TRY(core->scratch(p->device, bytes, buffer));
+    META_TRY(core->scratch(on->device, bytes, buffer));
     META_TRY(core->resolve(*buffer, (int64_t)bytes, META_U8, "buffer", span));
-    if (p->host || p->direct || mpi_bytes == 0) return META_OK;
-    return core->staging(p->device, mpi_bytes, staging);
+    if (on->host || on->direct || mpi_bytes == 0) return META_OK;
+    return core->staging(on->device, mpi_bytes, staging);
 }
 
-/* ------------------------------------------------------------------ parts and requests */
-
-static bool by_mpi(const halo_plan *p, const halo_link *link, meta_path path)
+/* Where the device's memory is the host's, kernels pack into the window and unpack from the
+ * sender's; else what goes through the window has its place in the device's buffers too. */
+static meta_err make_buffers(halo_exchange *x)
 {
-    return link->used && link->peer != p->rank && path != META_PATH_SHARED;
+    const halo_plan *p = x->plan;
+    const size_t slot = x->on.host ? 0 : p->slot_bytes, taken = x->on.host ? 0 : p->taken_bytes;
+    x->own_at = p->send_bytes + slot;
+    META_TRY(make_buffer(&x->on, x->own_at + p->own_bytes, p->send_bytes, &x->send_buffer,
+                         &x->send_span, &x->send_staging));
+    META_TRY(make_buffer(&x->on, p->recv_bytes + taken, p->recv_bytes, &x->recv_buffer,
+                         &x->recv_span, &x->recv_staging));
+    return slot > 0 && !x->on.pageable ? core->staging(x->on.device, slot, &x->slot_staging)
+                                       : META_OK;
 }
 
-static int parts_of(size_t bytes, size_t wish)
+/* A message's tag is its direction as the sender sees it, and that of its seal an own one; its
+ * parts arrive in order. */
+static meta_err make_requests(halo_exchange *x)
 {
-    return bytes == 0 ? 0 : (int)((bytes - 1) / comm_chunk_fit(bytes, wish) + 1);
-}
-
-/* With the seals. */
-static int count_parts(const halo_plan *p, bool sent)
-{
-    int parts = 0;
-    for (int way = 0; way < p->ways; ++way) {
-        const halo_link *link = &p->link[way];
-        const size_t bytes = sent ? link->send_bytes : link->recv_bytes;
-        if (!by_mpi(p, link, sent ? link->out : link->in)) continue;
-        parts += parts_of(bytes, sent ? link->send_chunk : link->recv_chunk);
-        parts += bytes > 0 && link->sealed;
+    const halo_plan *p = x->plan;
+    for (int k = 0; k < p->sends; ++k) {
+        const halo_part *m = &p->send_part[k];
+        void *memory = m->seal ? (void *)&x->seal[m->dir] : halo_send_memory(x, m->at);
+        COMM_MPI(MPI_Send_init,
+                 (memory, (int)m->bytes, MPI_BYTE, p->link[m->dir].peer,
+                  m->dir + (m->seal ? 2 * HALO_DIRS : 0), p->cart, &x->send[x->sends]));
+        ++x->sends;
     }
-    return parts;
-}
-
-/* The parts of one direction's message. */
-static void cut(int way, size_t at, size_t bytes, size_t wish, halo_part *part, int *parts)
-{
-    for (size_t done = 0; done < bytes;) {
-        const size_t chunk = comm_chunk_fit(bytes, wish), left = bytes - done;
-        part[*parts] = (halo_part){way, at + done, left < chunk ? left : chunk, false};
-        done += part[(*parts)++].bytes;
-    }
-}
-
-static int add_seals(const halo_plan *p, bool sent, halo_part *part, int *parts)
-{
-    const int before = *parts;
-    for (int way = 0; way < p->ways; ++way) {
-        const halo_link *link = &p->link[way];
-        if (link->sealed && by_mpi(p, link, sent ? link->out : link->in) &&
-            (sent ? link->send_bytes : link->recv_bytes) > 0)
-            part[(*parts)++] = (halo_part){way, 0, sizeof(halo_seal), true};
-    }
-    return *parts - before;
-}
-
-static void *memory_of(const halo_plan *p, const halo_part *m, bool sent)
-{
-    if (m->seal) return &p->seal[sent ? m->way : p->ways + m->way];
-    return sent ? halo_send_memory(p, m->at) : halo_recv_memory(p, m->at);
-}
-
-/* A message's tag is its direction as the sender sees it; its parts come in their order. Its seal
- * has one of its own. */
-static meta_err make_requests(halo_plan *p, bool sent, const halo_part *part, int parts,
-                              MPI_Request *request, int *made)
-{
-    for (*made = 0; *made < parts; ++*made) {
-        const halo_part *m = &part[*made];
-        const int tag = (sent ? m->way : p->ways - 1 - m->way) + (m->seal ? 2 * HALO_WAYS : 0);
-        void *memory = memory_of(p, m, sent);
-        if (sent)
-            COMM_MPI(MPI_Send_init, (memory, (int)m->bytes, MPI_BYTE, p->link[m->way].peer, tag,
-                                     p->cart, &request[*made]));
-        else
-            COMM_MPI(MPI_Recv_init, (memory, (int)m->bytes, MPI_BYTE, p->link[m->way].peer, tag,
-                                     p->cart, &request[*made]));
+    for (int k = 0; k < p->recvs; ++k) {
+        const halo_part *m = &p->recv_part[k];
+        void *memory = m->seal ? (void *)&x->seal[p->dirs + m->dir] : halo_recv_memory(x, m->at);
+        COMM_MPI(MPI_Recv_init, (memory, (int)m->bytes, MPI_BYTE, p->link[m->dir].peer,
+                                 p->dirs - 1 - m->dir + (m->seal ? 2 * HALO_DIRS : 0), p->cart,
+                                 &x->recv[x->recvs]));
+        ++x->recvs;
     }
     return META_OK;
 }
 
-static meta_err make_messages(halo_plan *p)
+static halo_segment *add_segment(halo_exchange *x, size_t at, int part)
 {
-    int sends = 0, recvs = 0;
-    for (int way = 0; way < p->ways; ++way) {
-        const halo_link *link = &p->link[way];
-        if (by_mpi(p, link, link->out))
-            cut(way, link->send_at, link->send_bytes, link->send_chunk, p->send_part, &sends);
-        if (by_mpi(p, link, link->in))
-            cut(way, link->recv_at, link->recv_bytes, link->recv_chunk, p->recv_part, &recvs);
-    }
-    p->seals = add_seals(p, true, p->send_part, &sends);
-    add_seals(p, false, p->recv_part, &recvs);
-    META_TRY(make_requests(p, true, p->send_part, sends, p->send, &p->sends));
-    return make_requests(p, false, p->recv_part, recvs, p->recv, &p->recvs);
+    x->segment[x->segments] = (halo_segment){.at = at, .first_part = part};
+    return &x->segment[x->segments++];
 }
 
-/* ------------------------------------------------------------------ segments */
-
-static halo_segment *add_segment(halo_plan *p, size_t at, int part)
+/* Each part of a message of several is a segment, and so are small messages together. What goes to
+ * the window is one more. */
+static void make_segments(halo_exchange *x)
 {
-    p->segment[p->segments] = (halo_segment){.at = at, .first_part = part};
-    return &p->segment[p->segments++];
-}
-
-/* Each part of a message of several is a segment, and so are small messages together. What is
- * shared is one more. */
-static void make_segments(halo_plan *p)
-{
+    const halo_plan *p = x->plan;
+    const int parts = p->sends - p->seals;
     halo_segment *open = NULL;
-    for (int way = 0; way < p->ways; ++way) p->link[way].segment = -1;
-    if (p->host) return;
-    for (int k = 0; k < p->sends - p->seals && !p->direct; ++k) {
+    for (int dir = 0; dir < p->dirs; ++dir) x->dir[dir].segment = -1;
+    if (x->on.host) return;
+    for (int k = 0; k < parts && !x->on.direct; ++k) {
         const halo_part *m = &p->send_part[k];
         const size_t end = m->at + m->bytes;
-        if (!open || end - open->at > SEGMENT) open = add_segment(p, m->at, k);
+        if (!open || end - open->at > SEGMENT) open = add_segment(x, m->at, k);
         open->bytes = end - open->at;
         ++open->parts;
-        p->link[m->way].segment = p->segments - 1;
+        x->dir[m->dir].segment = x->segments - 1;
     }
     if (p->slot_bytes == 0) return;
-    open = add_segment(p, p->mpi_bytes, p->sends - p->seals);
+    open = add_segment(x, p->send_bytes, parts);
     open->bytes = p->slot_bytes;
-    for (int way = 0; way < p->ways; ++way)
-        if (p->link[way].used && p->link[way].out == META_PATH_SHARED)
-            p->link[way].segment = p->segments - 1;
+    for (int dir = 0; dir < p->dirs; ++dir)
+        if (p->link[dir].used && p->link[dir].out == HALO_ROUTE_SHARED)
+            x->dir[dir].segment = x->segments - 1;
 }
 
-/* ------------------------------------------------------------------ all of it */
-
-static void *room_for(int count, size_t size)
+meta_err halo_exchange_allocate(halo_exchange *x)
 {
-    return calloc(count > 0 ? (size_t)count : 1, size);
-}
-
-static meta_err make_lists(halo_plan *p)
-{
-    const int sends = count_parts(p, true), recvs = count_parts(p, false);
-    const int longer = sends > recvs ? sends : recvs;
-    p->send_part = room_for(sends, sizeof *p->send_part);
-    p->recv_part = room_for(recvs, sizeof *p->recv_part);
-    p->send = room_for(sends, sizeof *p->send);
-    p->recv = room_for(recvs, sizeof *p->recv);
-    p->segment = room_for(sends + 1, sizeof *p->segment);
-    p->index = room_for(longer, sizeof *p->index);
-    p->statuses = room_for(longer, sizeof *p->statuses);
-    if (p->send_part && p->recv_part && p->send && p->recv && p->segment && p->index && p->statuses)
-        return META_OK;
-    return core->fail(META_ERR_NO_MEMORY, "the host has no memory for a plan of %d and %d messages",
-                      sends, recvs);
-}
-
-meta_err halo_plan_allocate(halo_plan *p)
-{
-    META_TRY(make_lists(p));
-    META_TRY(make_buffer(p, p->send_bytes, p->mpi_bytes, &p->send_buffer, &p->send_span,
-                         &p->send_staging));
-    META_TRY(make_buffer(p, p->recv_bytes, p->recv_bytes, &p->recv_buffer, &p->recv_span,
-                         &p->recv_staging));
-    META_TRY(halo_seals_make(p));
-    META_TRY(make_messages(p));
-    make_segments(p);
-    return halo_calls_make(p);
+    const halo_plan *p = x->plan;
+    const size_t sends = (size_t)p->sends + 1, recvs = (size_t)p->recvs + 1;
+    const size_t longer = sends > recvs ? sends : recvs;
+    x->send = calloc(sends, sizeof *x->send);
+    x->recv = calloc(recvs, sizeof *x->recv);
+    x->segment = calloc(sends, sizeof *x->segment);
+    x->index = calloc(longer, sizeof *x->index);
+    x->statuses = calloc(longer, sizeof *x->statuses);
+    x->array = calloc((size_t)p->fields, sizeof *x->array);
+    if (!x->send || !x->recv || !x->segment || !x->index || !x->statuses || !x->array)
+        return core->fail(META_ERR_NO_MEMORY,
+                          "the host has no memory for an exchange of %d and %d messages", p->sends,
+                          p->recvs);
+    if (p->op == META_HALO_ADD && x->on.device != p->home.device)
+        for (int k = 0; k < p->fields; ++k)
+            META_TRY(halo_check_sums(x->on.device, p->field[k].type, p->field[k].name));
+    META_TRY(make_buffers(x));
+    META_TRY(halo_seals_make(x));
+    META_TRY(make_requests(x));
+    make_segments(x);
+    return halo_moves_make(x);
 }
 
 void halo_requests_free(MPI_Request *request, int *count)
@@ -196,24 +134,21 @@ void halo_requests_free(MPI_Request *request, int *count)
         if (request[*count - 1] != MPI_REQUEST_NULL) MPI_Request_free(&request[*count - 1]);
 }
 
-void halo_plan_release(halo_plan *p)
+void halo_exchange_release(halo_exchange *x)
 {
-    halo_requests_free(p->send, &p->sends);
-    halo_requests_free(p->recv, &p->recvs);
-    halo_window_free(p);
-    if (p->send_staging) core->staging_free(p->device, p->send_staging);
-    if (p->recv_staging) core->staging_free(p->device, p->recv_staging);
-    if (p->send_buffer) core->scratch_free(p->send_buffer);
-    if (p->recv_buffer) core->scratch_free(p->recv_buffer);
-    halo_seals_free(p);
-    free(p->send_part);
-    free(p->recv_part);
-    free(p->send);
-    free(p->recv);
-    free(p->segment);
-    free(p->index);
-    free(p->statuses);
-    free(p->calls);
-    free(p->patch);
-    free(p->field);
+    halo_requests_free(x->send, &x->sends);
+    halo_requests_free(x->recv, &x->recvs);
+    if (x->send_staging) core->staging_free(x->on.device, x->send_staging);
+    if (x->recv_staging) core->staging_free(x->on.device, x->recv_staging);
+    if (x->slot_staging) core->staging_free(x->on.device, x->slot_staging);
+    if (x->send_buffer) core->scratch_free(x->send_buffer);
+    if (x->recv_buffer) core->scratch_free(x->recv_buffer);
+    halo_seals_free(x);
+    free(x->send);
+    free(x->recv);
+    free(x->segment);
+    free(x->index);
+    free(x->statuses);
+    free(x->array);
+    free(x->moves);
 }

@@ -2,15 +2,14 @@
 /** @file halo_drain.c
  *  What is left in MPI of a plan that failed: every rank ends what it sends to a neighbour with an
  * empty message, and takes in all that comes before its neighbours'. */
-#include "halo/halo.h"
+#include "halo/halo_plan.h"
 
-enum { END = 3 * HALO_WAYS, PATIENCE = 10 };
+enum { END = 3 * HALO_DIRS, TIMEOUT = 10 };
 
 /* All up to the end of what one neighbour sent in one direction. */
 static meta_err take_in(const halo_plan *p, int peer)
 {
-    const double patience = comm_job.peer_timeout > 0 ? comm_job.peer_timeout : PATIENCE,
-                 began = MPI_Wtime();
+    const double timeout = comm_job.peer_timeout > 0 ? comm_job.peer_timeout : TIMEOUT, began = MPI_Wtime();
     for (unsigned idle = 0;;) {
         MPI_Status status;
         bool found;
@@ -18,7 +17,7 @@ static meta_err take_in(const halo_plan *p, int peer)
         if (found) {
             if (status.MPI_TAG == END) return META_OK;
             idle = 0;
-        } else if (MPI_Wtime() - began > patience) {
+        } else if (MPI_Wtime() - began > timeout) {
             return core->fail(META_ERR_PEER,
                               "rank %d of the Cartesian communicator does not end a halo plan in "
                               "which MPI failed",
@@ -31,15 +30,15 @@ static meta_err take_in(const halo_plan *p, int peer)
 
 meta_err halo_drain(const halo_plan *p)
 {
-    MPI_Request ends[HALO_WAYS];
+    MPI_Request ends[HALO_DIRS];
     int count = 0;
     meta_err error = META_OK;
-    for (int way = 0; way < p->ways; ++way)
-        if (halo_has_neighbour(p, way) && MPI_Isend(NULL, 0, MPI_BYTE, p->link[way].peer, END,
+    for (int dir = 0; dir < p->dirs; ++dir)
+        if (halo_has_neighbour(p, dir) && MPI_Isend(NULL, 0, MPI_BYTE, p->link[dir].peer, END,
                                                     p->cart, &ends[count]) == MPI_SUCCESS)
             ++count;
-    for (int way = 0; way < p->ways && error == META_OK; ++way)
-        if (halo_has_neighbour(p, way)) error = take_in(p, p->link[way].peer);
+    for (int dir = 0; dir < p->dirs && error == META_OK; ++dir)
+        if (halo_has_neighbour(p, dir)) error = take_in(p, p->link[dir].peer);
     /* Empty, so MPI needs nothing of ours for them. */
     for (int k = 0; k < count; ++k) comm_request_give_up(&ends[k], false);
     return error;

@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file halo_overlap.c
  *  Which of a plan's own cells can be computed while its ghost cells travel. */
-#include "halo/halo.h"
+#include "halo/halo_plan.h"
 
-/* Whether anything comes from the side @p way of dimension @p d. */
-static bool receives(const halo_plan *p, int d, int way)
+/* Whether anything comes from side @p side (-1: low, 1: high) of dimension @p d. */
+static bool receives(const halo_plan *p, int d, int side)
 {
-    for (int k = 0; k < p->ways; ++k) {
+    for (int k = 0; k < p->dirs; ++k) {
         const halo_link *link = &p->link[k];
-        if (link->used && link->way[d] == way && link->recv_bytes > 0) return true;
+        if (link->used && link->offset[d] == side && link->recv_bytes > 0) return true;
     }
     return false;
 }
 
-/* How far what comes from there concerns own cells: as far as a stencil reaches that needs the
- * ghosts, or as what is added there is thick, of which a staggered array has one element more at
- * its low side. */
-static int64_t depth(const halo_plan *p, int d, int way)
+/* The thickness of the own cells at that side that depend on what comes from there: for copied
+ * ghosts a stencil's reach, for sums that of the ghosts which are added, of which a staggered array
+ * has one element more at its low side. */
+static int64_t depth(const halo_plan *p, int d, int side)
 {
     int shared = 0;
-    if (!receives(p, d, way)) return 0;
-    if (p->op == META_HALO_COPY) return way < 0 ? p->low[d] : p->high[d];
+    if (!receives(p, d, side)) return 0;
+    if (p->op == META_HALO_COPY) return side < 0 ? p->low[d] : p->high[d];
     for (int k = 0; k < p->fields; ++k) shared |= p->field[k].stagger[d];
-    return way < 0 ? p->high[d] + shared : p->low[d];
+    return side < 0 ? p->high[d] + shared : p->low[d];
 }
 
 static int64_t least(int64_t a, int64_t b)
@@ -35,13 +35,13 @@ int halo_overlap_boxes(const halo_plan *p, meta_box *interior, meta_box boundary
     int count = 0;
     *interior = p->box;
     for (int d = p->dims - 1; d >= 0; --d)
-        for (int way = -1; way <= 1; way += 2) {
+        for (int side = -1; side <= 1; side += 2) {
             const int64_t own = interior->end[d] - interior->start[d];
-            const int64_t thick = least(depth(p, d, way), own);
+            const int64_t thick = least(depth(p, d, side), own);
             if (thick <= 0) continue;
             meta_box *slab = &boundary[count++];
             *slab = *interior;
-            if (way < 0) interior->start[d] = slab->end[d] = interior->start[d] + thick;
+            if (side < 0) interior->start[d] = slab->end[d] = interior->start[d] + thick;
             else interior->end[d] = slab->start[d] = interior->end[d] - thick;
             if (thick == own) return count; /* of nothing there is no boundary */
         }

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file halo_path.c
- *  The way each message of a halo plan takes, and where it lies.
+ *  The route of each message of a halo plan, and its offset in the buffers.
  *
- *  The sender decides: within a rank the device copies; to a rank of the same node what lies in
- * plain host memory is left in a window of shared memory, where the receiver takes it; everything
- * else goes through MPI, from host memory, by way of staging or, where MPI takes it, from the
- * device. */
-#include "halo/halo.h"
+ *  The sender decides: within a rank the device copies; to a rank of the same node what can be
+ *  copied to plain host memory goes to a window of shared memory, where the receiver takes it;
+ *  everything else goes through MPI. From which memory MPI sends, and so the path, depends on the
+ *  device of an exchange's arrays. */
+#include "halo/halo_exchange.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 /* ------------------------------------------------------------------ who is where */
 
@@ -20,8 +21,8 @@ meta_err halo_node_find(halo_plan *p)
     COMM_MPI(MPI_Comm_set_errhandler, (p->node, MPI_ERRORS_RETURN));
     COMM_MPI(MPI_Comm_group, (p->cart, &all));
     error = comm_mpi(MPI_Comm_group(p->node, &near), "MPI_Comm_group");
-    for (int way = 0; way < p->ways && error == META_OK; ++way) {
-        halo_link *link = &p->link[way];
+    for (int dir = 0; dir < p->dirs && error == META_OK; ++dir) {
+        halo_link *link = &p->link[dir];
         link->node = MPI_UNDEFINED;
         if (link->peer == MPI_PROC_NULL) continue;
         error = comm_mpi(MPI_Group_translate_ranks(all, 1, &link->peer, near, &link->node),
@@ -32,21 +33,25 @@ meta_err halo_node_find(halo_plan *p)
     return error;
 }
 
-void halo_paths_choose(halo_plan *p, bool shared)
+void halo_routes_choose(halo_plan *p, bool shared)
 {
-    for (int way = 0; way < p->ways; ++way) {
-        halo_link *link = &p->link[way];
-        const bool near = link->node != MPI_UNDEFINED;
-        link->out = link->peer == p->rank         ? META_PATH_SELF
-                    : shared && near && p->shares ? META_PATH_SHARED
-                    : p->host                     ? META_PATH_HOST
-                    : p->direct                   ? META_PATH_DIRECT
-                                                  : META_PATH_STAGED;
+    const bool shares = shared && p->home.pageable && !p->home.direct;
+    for (int dir = 0; dir < p->dirs; ++dir) {
+        halo_link *link = &p->link[dir];
+        const bool near = link->node != MPI_UNDEFINED, own = link->peer == p->rank;
+        link->out = own ? HALO_ROUTE_SELF : shares && near ? HALO_ROUTE_SHARED : HALO_ROUTE_MPI;
         /* Unless the peer says otherwise when it is asked. */
-        link->in = link->out == META_PATH_SHARED || !link->used ? META_PATH_HOST : link->out;
-        if (!p->host && link->in == META_PATH_HOST)
-            link->in = p->direct ? META_PATH_DIRECT : META_PATH_STAGED;
+        link->in = own && link->used ? HALO_ROUTE_SELF : HALO_ROUTE_MPI;
     }
+}
+
+meta_path halo_path_of(const halo_device *on, halo_route route)
+{
+    return route == HALO_ROUTE_SELF     ? META_PATH_SELF
+           : route == HALO_ROUTE_SHARED ? META_PATH_SHARED
+           : on->host                   ? META_PATH_HOST
+           : on->direct                 ? META_PATH_DIRECT
+                                        : META_PATH_STAGED;
 }
 
 /* ------------------------------------------------------------------ where messages lie */
@@ -58,43 +63,83 @@ static size_t placed(size_t *end, size_t bytes)
     return at;
 }
 
-/* What MPI is given lies at the beginning of the send buffer. What is shared lies in the window,
- * and in the buffer only where the device's memory is not the host's. At the end lies what is added
- * within this rank: as it was when the exchange began, whatever is added before. */
-void halo_paths_place(halo_plan *p)
+/* Messages of one route lie together. What is added within this rank is packed too: the sums use
+ * it as it was when the exchange began. */
+void halo_messages_place(halo_plan *p)
 {
-    size_t own = 0;
-    p->send_bytes = p->recv_bytes = p->slot_bytes = 0;
-    for (int way = 0; way < p->ways; ++way) {
-        halo_link *link = &p->link[way];
+    p->send_bytes = p->recv_bytes = p->slot_bytes = p->taken_bytes = p->own_bytes = 0;
+    for (int dir = 0; dir < p->dirs; ++dir) {
+        halo_link *link = &p->link[dir];
         if (!link->used) continue;
         if (link->peer == p->rank) {
-            if (p->op == META_HALO_ADD) link->send_at = placed(&own, link->send_bytes);
+            if (p->op == META_HALO_ADD) link->send_at = placed(&p->own_bytes, link->send_bytes);
             continue;
         }
-        if (link->out == META_PATH_SHARED) link->send_at = placed(&p->slot_bytes, link->send_bytes);
-        else link->send_at = placed(&p->send_bytes, link->send_bytes);
-        /* A host device unpacks where the sender packed. */
-        if (link->in != META_PATH_SHARED || !p->host)
-            link->recv_at = placed(&p->recv_bytes, link->recv_bytes);
+        link->send_at = placed(link->out == HALO_ROUTE_SHARED ? &p->slot_bytes : &p->send_bytes,
+                               link->send_bytes);
+        link->recv_at = placed(link->in == HALO_ROUTE_SHARED ? &p->taken_bytes : &p->recv_bytes,
+                               link->recv_bytes);
     }
-    p->mpi_bytes = p->send_bytes;
-    if (!p->host) p->send_bytes += p->slot_bytes;
-    p->own_at = p->send_bytes;
-    p->send_bytes += own;
 }
 
-/* ------------------------------------------------------------------ on the log */
+/* The messages of MPI in the order of directions, those with seals behind all others. With NULL,
+ * only count them. */
+static int cut(const halo_plan *p, bool sent, halo_part *part, int *seals)
+{
+    int parts = 0;
+    *seals = 0;
+    for (int seal = 0; seal < 2; ++seal)
+        for (int dir = 0; dir < p->dirs; ++dir) {
+            const halo_link *link = &p->link[dir];
+            const size_t bytes = sent ? link->send_bytes : link->recv_bytes;
+            const size_t at = sent ? link->send_at : link->recv_at;
+            const size_t wish = sent ? link->send_chunk : link->recv_chunk;
+            if (!link->used || (sent ? link->out : link->in) != HALO_ROUTE_MPI || bytes == 0)
+                continue;
+            if (seal) {
+                if (link->sealed && part)
+                    part[parts] = (halo_part){dir, 0, sizeof(halo_seal), true};
+                parts += link->sealed;
+                *seals += link->sealed;
+                continue;
+            }
+            const size_t chunk = comm_chunk_fit(bytes, wish);
+            for (size_t done = 0; done < bytes; done += chunk, ++parts) {
+                const size_t left = bytes - done;
+                if (part)
+                    part[parts] = (halo_part){dir, at + done, left < chunk ? left : chunk, false};
+            }
+        }
+    return parts;
+}
+
+meta_err halo_parts_make(halo_plan *p)
+{
+    int seals;
+    p->sends = cut(p, true, NULL, &p->seals);
+    p->recvs = cut(p, false, NULL, &seals);
+    p->send_part = calloc((size_t)p->sends + 1, sizeof *p->send_part);
+    p->recv_part = calloc((size_t)p->recvs + 1, sizeof *p->recv_part);
+    if (!p->send_part || !p->recv_part)
+        return core->fail(META_ERR_NO_MEMORY,
+                          "the host has no memory for a plan of %d and %d messages", p->sends,
+                          p->recvs);
+    cut(p, true, p->send_part, &seals);
+    cut(p, false, p->recv_part, &seals);
+    return META_OK;
+}
+
+/* ------------------------------------------------------------------ the log */
 
 enum { REASON = 160 };
 
-/* Why what is sent that way does not go through shared memory. */
+/* Why what is sent in a direction does not go through shared memory. */
 static const char *why_not_shared(const halo_plan *p, const halo_link *link)
 {
     if (link->node == MPI_UNDEFINED) return "the neighbour is on another node";
     if (!comm_job.shared) return "META_SHARED=off";
-    return p->shares ? "there is no room for shared memory"
-                     : "a GPU copies to page-locked memory only";
+    return p->home.pageable && !p->home.direct ? "there is no room for shared memory"
+                                               : "a GPU copies to page-locked memory only";
 }
 
 /* Why it takes its path. */
@@ -104,20 +149,20 @@ static const char *why(const halo_plan *p, const halo_link *link, char text[REAS
         [META_PATH_HOST] = "MPI is given this device's memory, which is the host's",
         [META_PATH_STAGED] = "MPI does not take this device's memory",
         [META_PATH_DIRECT] = "MPI takes this device's memory"};
-    if (link->out == META_PATH_SELF) return "the neighbour is this rank";
-    if (link->out == META_PATH_SHARED) return "the neighbour is on this node";
-    snprintf(text, REASON, "%s; not shared: %s", memory[link->out], why_not_shared(p, link));
+    if (link->out == HALO_ROUTE_SELF) return "the neighbour is this rank";
+    if (link->out == HALO_ROUTE_SHARED) return "the neighbour is on this node";
+    snprintf(text, REASON, "%s; not shared: %s", memory[halo_path_of(&p->home, link->out)],
+             why_not_shared(p, link));
     return text;
 }
 
 static const char *pieces_of(const halo_link *link, char text[REASON])
 {
     const size_t piece = comm_chunk_fit(link->send_bytes, link->send_chunk);
-    if (link->out == META_PATH_SELF || link->out == META_PATH_SHARED || piece >= link->send_bytes)
-        return "";
+    if (link->out != HALO_ROUTE_MPI || piece >= link->send_bytes) return "";
     snprintf(text, REASON, "; in pieces of %zu: %s", piece,
-             piece == comm_job.chunk     ? "META_TEST_CHUNK"
-             : comm_job.pipeline > 0     ? "META_PIPELINE"
+             piece == comm_job.chunk          ? "META_TEST_CHUNK"
+             : comm_job.pipeline > 0          ? "META_PIPELINE"
              : link->send_chunk == piece ? "by what copies cost"
                                          : "so that there are not too many");
     return text;
@@ -125,15 +170,16 @@ static const char *pieces_of(const halo_link *link, char text[REASON])
 
 static void explain(const halo_plan *p)
 {
-    for (int way = 0; way < p->ways; ++way) {
-        const halo_link *link = &p->link[way];
+    for (int dir = 0; dir < p->dirs; ++dir) {
+        const halo_link *link = &p->link[dir];
         char name[HALO_TEXT], reason[REASON], pieces[REASON];
         if (!link->used || link->send_bytes == 0) continue;
-        halo_way_name(p, way, name);
+        halo_dir_name(p, dir, name);
         core->log(META_LOG_DEBUG,
                   "halo plan of rank %d: %zu bytes towards %s, to rank %d, %s: %s%s", p->rank,
-                  link->send_bytes, name, link->peer, meta_path_name(link->out),
-                  why(p, link, reason), pieces_of(link, pieces));
+                  link->send_bytes, name, link->peer,
+                  meta_path_name(halo_path_of(&p->home, link->out)), why(p, link, reason),
+                  pieces_of(link, pieces));
     }
 }
 
@@ -144,11 +190,11 @@ void halo_paths_report(const halo_plan *p)
     for (int path = 0; path < META_PATH_COUNT; ++path) {
         int out = 0, in = 0;
         size_t sent = 0, received = 0;
-        for (int way = 0; way < p->ways; ++way) {
-            const halo_link *link = &p->link[way];
+        for (int dir = 0; dir < p->dirs; ++dir) {
+            const halo_link *link = &p->link[dir];
             if (!link->used) continue;
-            if ((int)link->out == path) ++out, sent += link->send_bytes;
-            if ((int)link->in == path) ++in, received += link->recv_bytes;
+            if ((int)halo_path_of(&p->home, link->out) == path) ++out, sent += link->send_bytes;
+            if ((int)halo_path_of(&p->home, link->in) == path) ++in, received += link->recv_bytes;
         }
         if (out + in == 0 || at >= sizeof text) continue;
         at += (size_t)snprintf(text + at, sizeof text - at,

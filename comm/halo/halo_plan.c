@@ -4,19 +4,19 @@
  *
  *  Towards a neighbour at the high side of x go the highest own cells, as many as the ghosts at
  *  *its low* side are wide, and from there come cells for this rank's ghosts at the high side.
- * Where ghosts are added, the same cells travel the other way. */
-#include "halo/halo.h"
+ * Where ghosts are added, the same cells travel in the opposite direction. */
+#include "halo/halo_plan.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-void halo_way_name(const halo_plan *p, int way, char name[HALO_TEXT])
+void halo_dir_name(const halo_plan *p, int dir, char name[HALO_TEXT])
 {
     int at = 0;
     for (int d = 0; d < p->dims; ++d) {
-        const int w = p->link[way].way[d];
+        const int w = p->link[dir].offset[d];
         if (w == 0) continue;
         name[at++] = w < 0 ? '-' : '+';
         name[at++] = "xyz"[d];
@@ -24,9 +24,9 @@ void halo_way_name(const halo_plan *p, int way, char name[HALO_TEXT])
     name[at] = '\0';
 }
 
-bool halo_has_neighbour(const halo_plan *p, int way)
+bool halo_has_neighbour(const halo_plan *p, int dir)
 {
-    const int peer = p->link[way].peer;
+    const int peer = p->link[dir].peer;
     return peer != MPI_PROC_NULL && peer != p->rank;
 }
 
@@ -107,21 +107,32 @@ static meta_err find_stagger(const halo_plan *p, int k, halo_field *f, const cha
     return META_OK;
 }
 
-/* Sums need arithmetic; the device may have it for fewer types than it moves. */
-static meta_err check_sums(const halo_plan *p, meta_type type, const char *name)
+meta_err halo_device_find(meta_device *device, halo_device *found)
 {
-    meta_device_desc device = META_DEVICE_DESC_INIT;
-    META_TRY(core->device_info(p->device, &device));
+    meta_device_desc desc = META_DEVICE_DESC_INIT;
+    META_TRY(core->device_info(device, &desc));
+    *found = (halo_device){.device = device,
+                           .host = core->is_host(device),
+                           .direct = comm_gpu_mpi_takes(device),
+                           .pageable = !desc.is_gpu};
+    return META_OK;
+}
+
+/* A device may add fewer types than it moves. */
+meta_err halo_check_sums(const meta_device *device, meta_type type, const char *name)
+{
+    meta_device_desc desc = META_DEVICE_DESC_INIT;
+    META_TRY(core->device_info(device, &desc));
     if (type > META_U32)
         return core->fail(META_ERR_TYPE,
                           "argument '%s' is %s, which META_HALO_ADD cannot add: give f64, f32, "
                           "i64, u64, i32 or u32",
                           name, comm_type_name((uint32_t)type));
-    if (type == META_F64 && !device.has_f64)
+    if (type == META_F64 && !desc.has_f64)
         return core->fail(
             META_ERR_TYPE,
             "argument '%s' is f64, which %s:%d cannot add: it has no double precision", name,
-            device.backend, device.index);
+            desc.backend, desc.index);
     return META_OK;
 }
 
@@ -145,7 +156,7 @@ static meta_err fill_field(halo_plan *p, const meta_halo_desc *desc, int k)
     META_TRY(core->check_type(f->type, &f->element));
     META_TRY(check_widths(desc, &f->box, box));
     META_TRY(find_stagger(p, k, f, box));
-    if (p->op == META_HALO_ADD) META_TRY(check_sums(p, f->type, type));
+    if (p->op == META_HALO_ADD) META_TRY(halo_check_sums(p->home.device, f->type, type));
     f->count = 1;
     for (int d = 0; d < p->dims; ++d) f->count *= f->box.size[d];
     return META_OK;
@@ -165,17 +176,17 @@ static meta_err fill_fields(halo_plan *p, const meta_halo_desc *desc)
 
 static int axes_of(const halo_link *link)
 {
-    return abs(link->way[0]) + abs(link->way[1]) + abs(link->way[2]);
+    return abs(link->offset[0]) + abs(link->offset[1]) + abs(link->offset[2]);
 }
 
-/* The rank that lies @p link's way. */
+/* The rank that lies in @p link's direction. */
 static meta_err find_peer(const halo_plan *p, halo_link *link)
 {
     int extent[HALO_DIMS], periodic[HALO_DIMS], at[HALO_DIMS];
     COMM_MPI(MPI_Cart_get, (p->cart, p->dims, extent, periodic, at));
     link->peer = MPI_PROC_NULL;
     for (int d = 0; d < p->dims; ++d) {
-        at[d] += link->way[d];
+        at[d] += link->offset[d];
         if (at[d] >= 0 && at[d] < extent[d]) continue;
         if (!periodic[d]) return META_OK;
         at[d] = (at[d] + extent[d]) % extent[d];
@@ -200,16 +211,16 @@ static void range_of(const halo_plan *p, const halo_field *f, int d, int w, bool
     if (w < 0 && !ghosts) *start = first + shared - with, *end = first + shared + inside;
 }
 
-int64_t halo_face(const halo_plan *p, int way, int k, bool sent, meta_face *face)
+int64_t halo_face(const halo_plan *p, int dir, int k, bool sent, meta_face *face)
 {
-    const halo_link *link = &p->link[way];
+    const halo_link *link = &p->link[dir];
     const halo_field *f = &p->field[k];
     const bool ghosts = sent == (p->op == META_HALO_ADD);
     int64_t stride = 1, count = 1;
     *face = (meta_face){.count = p->dims};
     for (int d = 0; d < p->dims; ++d) {
         int64_t start, end;
-        range_of(p, f, d, link->way[d], ghosts, &start, &end);
+        range_of(p, f, d, link->offset[d], ghosts, &start, &end);
         face->start += start * stride;
         face->size[d] = end - start;
         face->stride[d] = stride;
@@ -219,15 +230,15 @@ int64_t halo_face(const halo_plan *p, int way, int k, bool sent, meta_face *face
     return count;
 }
 
-static meta_err check_thickness(const halo_plan *p, int way)
+static meta_err check_thickness(const halo_plan *p, int dir)
 {
-    const halo_link *link = &p->link[way];
+    const halo_link *link = &p->link[dir];
     char name[HALO_TEXT];
     for (int d = 0; d < p->dims; ++d) {
         const int64_t own = p->box.end[d] - p->box.start[d];
-        const int w = link->way[d], sent = w > 0 ? p->low[d] : p->high[d];
+        const int w = link->offset[d], sent = w > 0 ? p->low[d] : p->high[d];
         if (w == 0 || sent <= own) continue;
-        halo_way_name(p, way, name);
+        halo_dir_name(p, dir, name);
         return core->fail(META_ERR_BOUNDS,
                           "argument 'desc->box', dimension %d: the box is %" PRId64
                           " cells thick, but %d are to be exchanged towards %s",
@@ -236,12 +247,12 @@ static meta_err check_thickness(const halo_plan *p, int way)
     return META_OK;
 }
 
-size_t halo_message_bytes(const halo_plan *p, int way, bool sent, int k, size_t *at)
+size_t halo_message_bytes(const halo_plan *p, int dir, bool sent, int k, size_t *at)
 {
     size_t bytes = 0, end = 0;
     meta_face face;
     for (int f = 0; f < p->fields; ++f) {
-        const int64_t count = halo_face(p, way, f, sent, &face);
+        const int64_t count = halo_face(p, dir, f, sent, &face);
         const size_t mine = (size_t)count * p->field[f].element;
         bytes = (end + 7) / 8 * 8;
         if (f == k && at) *at = bytes;
@@ -251,7 +262,7 @@ size_t halo_message_bytes(const halo_plan *p, int way, bool sent, int k, size_t 
 }
 
 /* The same in numbers that cannot overflow. */
-static meta_err check_bytes(const halo_plan *p, int way)
+static meta_err check_bytes(const halo_plan *p, int dir)
 {
     double most = 0;
     meta_face face;
@@ -259,7 +270,7 @@ static meta_err check_bytes(const halo_plan *p, int way)
         double bytes = 0;
         for (int f = 0; f < p->fields; ++f) {
             double cells = 1;
-            halo_face(p, way, f, sent, &face);
+            halo_face(p, dir, f, sent, &face);
             for (int d = 0; d < p->dims; ++d) cells *= (double)face.size[d];
             bytes += cells * (double)p->field[f].element + 8;
         }
@@ -279,17 +290,17 @@ static bool is_used(const halo_plan *p, const halo_link *link)
     return link->peer != MPI_PROC_NULL && axes > 0 && (p->kind == META_HALO_ALL || axes == 1);
 }
 
-static meta_err fill_link(halo_plan *p, int way)
+static meta_err fill_link(halo_plan *p, int dir)
 {
-    halo_link *link = &p->link[way];
-    for (int d = 0, rest = way; d < p->dims; ++d, rest /= 3) link->way[d] = rest % 3 - 1;
+    halo_link *link = &p->link[dir];
+    for (int d = 0, rest = dir; d < p->dims; ++d, rest /= 3) link->offset[d] = rest % 3 - 1;
     if (axes_of(link) > 0) META_TRY(find_peer(p, link));
     link->used = is_used(p, link);
     if (!link->used) return META_OK;
-    META_TRY(check_thickness(p, way));
-    META_TRY(check_bytes(p, way));
-    link->send_bytes = halo_message_bytes(p, way, true, 0, NULL);
-    link->recv_bytes = halo_message_bytes(p, way, false, 0, NULL);
+    META_TRY(check_thickness(p, dir));
+    META_TRY(check_bytes(p, dir));
+    link->send_bytes = halo_message_bytes(p, dir, true, 0, NULL);
+    link->recv_bytes = halo_message_bytes(p, dir, false, 0, NULL);
     return META_OK;
 }
 
@@ -297,8 +308,8 @@ meta_err halo_plan_fill(halo_plan *p, const meta_halo_desc *desc)
 {
     p->op = desc->op;
     META_TRY(check(p, desc));
-    META_TRY(core->current_device(&p->device));
-    p->host = core->is_host(p->device);
+    META_TRY(core->current_device(&p->home.device));
+    META_TRY(halo_device_find(p->home.device, &p->home));
     p->box = desc->box;
     memcpy(p->low, desc->low, sizeof p->low);
     memcpy(p->high, desc->high, sizeof p->high);
@@ -307,6 +318,6 @@ meta_err halo_plan_fill(halo_plan *p, const meta_halo_desc *desc)
     if (!desc->field) META_TRY(check_widths(desc, &desc->box, "box"));
     if (!desc->field) META_TRY(check_sizes(desc));
     META_TRY(fill_fields(p, desc));
-    for (int way = 0; way < p->ways; ++way) META_TRY(fill_link(p, way));
+    for (int dir = 0; dir < p->dirs; ++dir) META_TRY(fill_link(p, dir));
     return META_OK;
 }

@@ -1,59 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file halo_record.c
- *  Profiling of halo exchanges: their messages, and which of them are the two ends of one. */
-#include "halo/halo.h"
+ *  What is recorded of exchanges: that they are under way, and with META_PROFILE=trace which
+ *  messages of two ranks are the two ends of one. */
+#include "halo/halo_exchange.h"
 
 #include <stdlib.h>
 
-static uint64_t *plans; /* of each rank, how many were made together with this one */
 
-/* Two ranks make the plans that they have in common in the same order. */
-static void count_plan(halo_plan *p, const int *ranks)
-{
-    for (int way = 0; way < p->ways; ++way) {
-        halo_link *link = &p->link[way];
-        bool first = true;
-        link->world = ranks[way];
-        if (!link->used || link->world < 0 || link->world == comm_job.rank) continue;
-        for (int before = 0; before < way; ++before)
-            if (p->link[before].used && p->link[before].world == link->world) first = false;
-        if (first) ++plans[link->world];
-    }
-    for (int way = 0; way < p->ways; ++way)
-        if (p->link[way].used && p->link[way].world >= 0)
-            p->link[way].together = plans[p->link[way].world];
-}
+/* Of each rank of the job, how many plans were made that both it and this one are in as neighbours.
+ */
+static uint64_t *pair_plans;
 
-/* The ranks of the job that lie in each direction. */
-static meta_err find_ranks(const halo_plan *p, int *ranks)
-{
-    int there[HALO_WAYS];
-    MPI_Group here, all;
-    COMM_MPI(MPI_Comm_group, (p->cart, &here));
-    COMM_MPI(MPI_Comm_group, (comm_job.messages, &all));
-    for (int way = 0; way < p->ways; ++way) there[way] = p->link[way].peer;
-    const meta_err error = comm_mpi(MPI_Group_translate_ranks(here, p->ways, there, all, ranks),
-                                    "MPI_Group_translate_ranks");
-    MPI_Group_free(&here);
-    MPI_Group_free(&all);
-    return error;
-}
-
-void halo_record_plan(halo_plan *p)
-{
-    int ranks[HALO_WAYS];
-    if (!comm_traced()) return;
-    if (!plans) plans = calloc((size_t)comm_job.size, sizeof *plans);
-    if (plans && find_ranks(p, ranks) == META_OK) count_plan(p, ranks);
-}
-
-void halo_record_forget(void)
-{
-    free(plans);
-    plans = NULL;
-}
-
-static void record_way(const halo_plan *p, int way, bool sent)
+static void record_message(const halo_exchange *x, int dir, bool sent)
 {
     static const char *const names[2][META_PATH_COUNT] = {
         {[META_PATH_SHARED] = "ghosts in, shared",
@@ -64,32 +22,82 @@ static void record_way(const halo_plan *p, int way, bool sent)
          [META_PATH_HOST] = "ghosts out, host",
          [META_PATH_STAGED] = "ghosts out, staged",
          [META_PATH_DIRECT] = "ghosts out, direct"}};
-    const halo_link *link = &p->link[way];
-    const uint64_t now = core->profile_now(), seen = (uint64_t)(sent ? way : p->ways - 1 - way);
-    const bool traced = comm_traced() && link->together > 0;
-    const meta_profile_passage passage = {.name = names[sent][sent ? link->out : link->in],
-                                          .bytes = sent ? link->send_bytes : link->recv_bytes,
-                                          .begin = p->began,
-                                          .end = now,
-                                          .out = sent,
-                                          .peer = traced ? link->world : -1,
-                                          .flows = traced,
-                                          .channel = UINT64_C(1) << 63 | link->together << 8 | seen,
-                                          .number = p->number,
-                                          .given = now};
-    if (p->began != 0 && link->peer != p->rank) core->profile_message(&passage);
+    const halo_plan *p = x->plan;
+    const halo_link *link = &p->link[dir];
+    const uint64_t now = core->profile_now(), tag = (uint64_t)(sent ? dir : p->dirs - 1 - dir);
+    const bool traced = comm_traced() && link->pair_plan_id > 0;
+    const meta_profile_passage passage = {
+        .name = names[sent][halo_path_of(&x->on, sent ? link->out : link->in)],
+        .bytes = sent ? link->send_bytes : link->recv_bytes,
+        .begin = x->began,
+        .end = now,
+        .out = sent,
+        .peer = traced ? link->world : -1,
+        .flows = traced,
+        .channel = UINT64_C(1) << 63 | link->pair_plan_id << 8 | tag,
+        .number = x->number,
+        .given = now};
+    if (link->peer != p->rank) core->profile_message(&passage);
 }
 
-void halo_record_sent(const halo_plan *p, int segment)
+void halo_record_sent(const halo_exchange *x, int segment)
 {
-    for (int way = 0; way < p->ways; ++way) {
-        const halo_link *link = &p->link[way];
-        if (link->used && link->send_bytes > 0 && link->segment == segment)
-            record_way(p, way, true);
+    for (int dir = 0; dir < x->plan->dirs; ++dir) {
+        const halo_link *link = &x->plan->link[dir];
+        if (link->used && link->send_bytes > 0 && x->dir[dir].segment == segment)
+            record_message(x, dir, true);
     }
 }
 
-void halo_record_arrived(const halo_plan *p, int way)
+void halo_record_arrived(const halo_exchange *x, int dir)
 {
-    record_way(p, way, false);
+    record_message(x, dir, false);
+}
+
+/* ------------------------------------------------------------------ traces */
+
+/* Two ranks make the plans that they have in common in the same order: their numbers agree. */
+static void number_plan(halo_plan *p, const int *ranks)
+{
+    for (int dir = 0; dir < p->dirs; ++dir) {
+        halo_link *link = &p->link[dir];
+        bool first = true;
+        link->world = ranks[dir];
+        if (!link->used || link->world < 0 || link->world == comm_job.rank) continue;
+        for (int before = 0; before < dir; ++before)
+            if (p->link[before].used && p->link[before].world == link->world) first = false;
+        if (first) ++pair_plans[link->world];
+    }
+    for (int dir = 0; dir < p->dirs; ++dir)
+        if (p->link[dir].used && p->link[dir].world >= 0)
+            p->link[dir].pair_plan_id = pair_plans[p->link[dir].world];
+}
+
+/* The ranks of the job that lie in each direction. */
+static meta_err find_ranks(const halo_plan *p, int *ranks)
+{
+    int there[HALO_DIRS];
+    MPI_Group here, all;
+    COMM_MPI(MPI_Comm_group, (p->cart, &here));
+    COMM_MPI(MPI_Comm_group, (comm_job.messages, &all));
+    for (int dir = 0; dir < p->dirs; ++dir) there[dir] = p->link[dir].peer;
+    const meta_err error = comm_mpi(MPI_Group_translate_ranks(here, p->dirs, there, all, ranks),
+                                    "MPI_Group_translate_ranks");
+    MPI_Group_free(&here);
+    MPI_Group_free(&all);
+    return error;
+}
+
+void halo_record_plan(halo_plan *p)
+{
+    int ranks[HALO_DIRS];
+    if (!comm_traced()) return;
+    if (!pair_plans) pair_plans = calloc((size_t)comm_job.size, sizeof *pair_plans);
+    if (pair_plans && find_ranks(p, ranks) == META_OK) number_plan(p, ranks);
+}
+
+void halo_record_forget(void)
+{
+    free(pair_plans);
+    pair_plans = NULL;
 }

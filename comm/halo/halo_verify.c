@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file halo_verify.c
  *  Neighbours compare their plans: what one will send must be what the other expects. Both see a
- *  disagreement, whatever it is, since every rank asks in every direction that has a neighbour. On
- *  the same occasion each says which way its messages take and where they will lie. */
-#include "halo/halo.h"
+ *  disagreement, whatever it is, since every rank asks in every direction that has a neighbour. In
+ *  the same messages each announces the routes of what it sends and the offsets in its window. */
+#include "halo/halo_plan.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,10 +12,10 @@
 
 #include "base/wire.h"
 
-/** What a rank says of its plan to the neighbour in one direction. */
+/** What a rank tells the neighbour in one direction of its plan. */
 typedef struct offer {
     uint32_t magic, version;
-    int32_t fields, kind, op, path;
+    int32_t fields, kind, op, route;
     int32_t low[HALO_DIMS], high[HALO_DIMS];
     int64_t send[HALO_DIMS], recv[HALO_DIMS]; /**< extents of what goes and of what is expected */
     uint64_t send_chunk, recv_chunk;          /**< wishes */
@@ -23,7 +23,7 @@ typedef struct offer {
     uint64_t sealed;              /**< not 0: with META_CHECK=1 */
 } offer;
 
-/** What it says of each array. */
+/** And of each array. */
 typedef struct array_offer {
     int32_t type, stagger[HALO_DIMS];
 } array_offer;
@@ -32,21 +32,21 @@ static void extents_of(const halo_plan *p, const halo_link *link, bool sent,
                        int64_t size[HALO_DIMS])
 {
     for (int d = 0; d < p->dims && link->used; ++d) {
-        const int w = link->way[d];
+        const int w = link->offset[d];
         const int low_side = sent == (p->op == META_HALO_COPY) ? w > 0 : w < 0;
         size[d] = w == 0 ? p->box.end[d] - p->box.start[d] : low_side ? p->low[d] : p->high[d];
     }
 }
 
-/* The pieces that a message is best cut into on this plan's device; 0: MPI takes it whole. */
+/* The best chunk of a message on the device at hand; 0: MPI takes it whole. */
 static uint64_t chunk_wish(const halo_plan *p, size_t bytes)
 {
-    return p->host || p->direct ? 0 : comm_chunk_for(p->device, bytes);
+    return p->home.host || p->home.direct ? 0 : comm_chunk_for(p->home.device, bytes);
 }
 
-static offer offer_of(const halo_plan *p, int way)
+static offer offer_of(const halo_plan *p, int dir)
 {
-    const halo_link *link = &p->link[way];
+    const halo_link *link = &p->link[dir];
     offer o;
     memset(&o, 0, sizeof o);
     o.magic = COMM_MAGIC;
@@ -54,7 +54,7 @@ static offer offer_of(const halo_plan *p, int way)
     o.fields = p->fields;
     o.kind = (int32_t)p->kind;
     o.op = (int32_t)p->op;
-    o.path = (int32_t)link->out;
+    o.route = (int32_t)link->out;
     o.slot_bytes = p->slot_bytes;
     o.slot_at = link->send_at;
     o.send_chunk = chunk_wish(p, link->send_bytes);
@@ -71,25 +71,25 @@ static offer offer_of(const halo_plan *p, int way)
 
 /* ------------------------------------------------------------------ comparison */
 
-static meta_err disagree(const halo_plan *p, int way, const char *what, const char *here,
+static meta_err disagree(const halo_plan *p, int dir, const char *what, const char *here,
                          const char *there)
 {
     char name[HALO_TEXT];
-    halo_way_name(p, way, name);
+    halo_dir_name(p, dir, name);
     return core->fail(META_ERR_MISMATCH,
                       "ranks %d and %d of the Cartesian communicator, neighbours "
                       "towards %s, disagree on the %s: %s on rank %d, %s on rank %d",
-                      p->rank, p->link[way].peer, name, what, here, p->rank, there,
-                      p->link[way].peer);
+                      p->rank, p->link[dir].peer, name, what, here, p->rank, there,
+                      p->link[dir].peer);
 }
 
-static meta_err compare_numbers(const halo_plan *p, int way, const char *what, int here, int there)
+static meta_err compare_numbers(const halo_plan *p, int dir, const char *what, int here, int there)
 {
     char a[16], b[16];
     if (here == there) return META_OK;
     snprintf(a, sizeof a, "%d", here);
     snprintf(b, sizeof b, "%d", there);
-    return disagree(p, way, what, a, b);
+    return disagree(p, dir, what, a, b);
 }
 
 static void extents(const halo_plan *p, const int64_t size[HALO_DIMS], char text[80])
@@ -99,40 +99,40 @@ static void extents(const halo_plan *p, const int64_t size[HALO_DIMS], char text
         at += snprintf(text + at, 80 - (size_t)at, "%s%" PRId64, d ? "x" : "", size[d]);
 }
 
-static meta_err compare_cells(const halo_plan *p, int way, const char *what,
+static meta_err compare_cells(const halo_plan *p, int dir, const char *what,
                               const int64_t here[HALO_DIMS], const int64_t there[HALO_DIMS])
 {
     char a[80], b[80];
     if (memcmp(here, there, HALO_DIMS * sizeof *here) == 0) return META_OK;
     extents(p, here, a);
     extents(p, there, b);
-    return disagree(p, way, what, a, b);
+    return disagree(p, dir, what, a, b);
 }
 
-static meta_err compare_widths(const halo_plan *p, int way, const offer *mine, const offer *theirs)
+static meta_err compare_widths(const halo_plan *p, int dir, const offer *mine, const offer *theirs)
 {
     char what[64];
     for (int d = 0; d < p->dims; ++d) {
         snprintf(what, sizeof what, "number of ghost cells at the low side of %c", "xyz"[d]);
-        META_TRY(compare_numbers(p, way, what, mine->low[d], theirs->low[d]));
+        META_TRY(compare_numbers(p, dir, what, mine->low[d], theirs->low[d]));
         snprintf(what, sizeof what, "number of ghost cells at the high side of %c", "xyz"[d]);
-        META_TRY(compare_numbers(p, way, what, mine->high[d], theirs->high[d]));
+        META_TRY(compare_numbers(p, dir, what, mine->high[d], theirs->high[d]));
     }
     return META_OK;
 }
 
-static meta_err compare_arrays(const halo_plan *p, int way, const array_offer *mine,
+static meta_err compare_arrays(const halo_plan *p, int dir, const array_offer *mine,
                                const array_offer *theirs)
 {
     char what[64];
     for (int k = 0; k < p->fields; ++k) {
         snprintf(what, sizeof what, "element type of field %d", k);
         if (mine[k].type != theirs[k].type)
-            return disagree(p, way, what, comm_type_name((uint32_t)mine[k].type),
+            return disagree(p, dir, what, comm_type_name((uint32_t)mine[k].type),
                             comm_type_name((uint32_t)theirs[k].type));
         for (int d = 0; d < p->dims; ++d) {
             snprintf(what, sizeof what, "staggering of field %d along %c", k, "xyz"[d]);
-            META_TRY(compare_numbers(p, way, what, mine[k].stagger[d], theirs[k].stagger[d]));
+            META_TRY(compare_numbers(p, dir, what, mine[k].stagger[d], theirs[k].stagger[d]));
         }
     }
     return META_OK;
@@ -143,49 +143,49 @@ static bool same_version(const offer *mine, const offer *theirs)
     return mine->magic == theirs->magic && mine->version == theirs->version;
 }
 
-static meta_err compare(const halo_plan *p, int way, const offer *mine, const offer *theirs)
+static meta_err compare(const halo_plan *p, int dir, const offer *mine, const offer *theirs)
 {
     static const char *const kinds[] = {"META_HALO_FACES", "META_HALO_ALL"};
     static const char *const ops[] = {"META_HALO_COPY", "META_HALO_ADD"};
-    if (mine->magic != theirs->magic) return disagree(p, way, "library", "libmeta", "another one");
-    META_TRY(compare_numbers(p, way, "version of libmeta's messages", (int)mine->version,
+    if (mine->magic != theirs->magic) return disagree(p, dir, "library", "libmeta", "another one");
+    META_TRY(compare_numbers(p, dir, "version of libmeta's messages", (int)mine->version,
                              (int)theirs->version));
-    META_TRY(compare_numbers(p, way, "number of fields", mine->fields, theirs->fields));
+    META_TRY(compare_numbers(p, dir, "number of fields", mine->fields, theirs->fields));
     if (mine->kind != theirs->kind)
-        return disagree(p, way, "kind of exchange", kinds[mine->kind], kinds[mine->kind == 0]);
+        return disagree(p, dir, "kind of exchange", kinds[mine->kind], kinds[mine->kind == 0]);
     if (mine->op != theirs->op)
-        return disagree(p, way, "operation", ops[mine->op], ops[mine->op == 0]);
-    META_TRY(compare_widths(p, way, mine, theirs));
-    META_TRY(compare_cells(p, way, "cells sent and expected", mine->send, theirs->recv));
-    return compare_cells(p, way, "cells expected and sent", mine->recv, theirs->send);
+        return disagree(p, dir, "operation", ops[mine->op], ops[mine->op == 0]);
+    META_TRY(compare_widths(p, dir, mine, theirs));
+    META_TRY(compare_cells(p, dir, "cells sent and expected", mine->send, theirs->recv));
+    return compare_cells(p, dir, "cells expected and sent", mine->recv, theirs->send);
 }
 
 /* ------------------------------------------------------------------ exchange */
 
 typedef struct requests {
-    MPI_Request all[2 * HALO_WAYS];
-    int peer[2 * HALO_WAYS], tag[2 * HALO_WAYS], count;
+    MPI_Request all[2 * HALO_DIRS];
+    int peer[2 * HALO_DIRS], tag[2 * HALO_DIRS], count;
 } requests;
 
 /* What two neighbours tell each other, in memory that can be left to MPI. */
 typedef struct comparison {
-    offer mine[HALO_WAYS], theirs[HALO_WAYS];
+    offer mine[HALO_DIRS], theirs[HALO_DIRS];
     requests requests;
     bool left_to_mpi;
     array_offer arrays[]; /* this rank's, and behind them each neighbour's, of as many fields */
 } comparison;
 
 /* A message's tag is its direction as the sender sees it, behind @p tags. */
-static meta_err swap(const halo_plan *p, int way, int tags, const void *mine, void *theirs,
+static meta_err swap(const halo_plan *p, int dir, int tags, const void *mine, void *theirs,
                      size_t bytes, requests *r)
 {
-    const int peer = p->link[way].peer, opposite = tags + p->ways - 1 - way;
+    const int peer = p->link[dir].peer, opposite = tags + p->dirs - 1 - dir;
     COMM_MPI(MPI_Irecv, (theirs, (int)bytes, MPI_BYTE, peer, opposite, p->cart, &r->all[r->count]));
     r->peer[r->count] = peer;
     r->tag[r->count++] = opposite;
-    COMM_MPI(MPI_Isend, (mine, (int)bytes, MPI_BYTE, peer, tags + way, p->cart, &r->all[r->count]));
+    COMM_MPI(MPI_Isend, (mine, (int)bytes, MPI_BYTE, peer, tags + dir, p->cart, &r->all[r->count]));
     r->peer[r->count] = peer;
-    r->tag[r->count++] = tags + way;
+    r->tag[r->count++] = tags + dir;
     return META_OK;
 }
 
@@ -205,15 +205,15 @@ static meta_err finish(comparison *c, meta_err error)
 static meta_err swap_offers(const halo_plan *p, comparison *c)
 {
     meta_err error = META_OK;
-    for (int way = 0; way < p->ways && error == META_OK; ++way)
-        if (halo_has_neighbour(p, way))
-            error = swap(p, way, 0, &c->mine[way], &c->theirs[way], sizeof *c->mine, &c->requests);
+    for (int dir = 0; dir < p->dirs && error == META_OK; ++dir)
+        if (halo_has_neighbour(p, dir))
+            error = swap(p, dir, 0, &c->mine[dir], &c->theirs[dir], sizeof *c->mine, &c->requests);
     return finish(c, error);
 }
 
-static array_offer *others_arrays(const halo_plan *p, comparison *c, int way)
+static array_offer *others_arrays(const halo_plan *p, comparison *c, int dir)
 {
-    return c->arrays + (size_t)(way + 1) * (size_t)p->fields;
+    return c->arrays + (size_t)(dir + 1) * (size_t)p->fields;
 }
 
 /* Only with those that have as many. */
@@ -221,11 +221,11 @@ static meta_err swap_arrays(const halo_plan *p, comparison *c)
 {
     const size_t bytes = (size_t)p->fields * sizeof *c->arrays;
     meta_err error = META_OK;
-    for (int way = 0; way < p->ways && error == META_OK; ++way)
-        if (halo_has_neighbour(p, way) && same_version(&c->mine[way], &c->theirs[way]) &&
-            c->mine[way].fields == c->theirs[way].fields)
+    for (int dir = 0; dir < p->dirs && error == META_OK; ++dir)
+        if (halo_has_neighbour(p, dir) && same_version(&c->mine[dir], &c->theirs[dir]) &&
+            c->mine[dir].fields == c->theirs[dir].fields)
             error =
-                swap(p, way, HALO_WAYS, c->arrays, others_arrays(p, c, way), bytes, &c->requests);
+                swap(p, dir, HALO_DIRS, c->arrays, others_arrays(p, c, dir), bytes, &c->requests);
     return finish(c, error);
 }
 
@@ -234,11 +234,11 @@ static size_t larger(uint64_t a, uint64_t b)
     return (size_t)(a > b ? a : b);
 }
 
-/* What the neighbour said beyond what must agree. */
-static void learn(halo_plan *p, int way, const offer *mine, const offer *theirs)
+/* What the neighbour announced beyond what must agree. */
+static void take_over(halo_plan *p, int dir, const offer *mine, const offer *theirs)
 {
-    halo_link *link = &p->link[way];
-    if (theirs->path == META_PATH_SHARED) link->in = META_PATH_SHARED;
+    halo_link *link = &p->link[dir];
+    if (theirs->route == HALO_ROUTE_SHARED) link->in = HALO_ROUTE_SHARED;
     link->send_chunk = larger(mine->send_chunk, theirs->recv_chunk);
     link->recv_chunk = larger(mine->recv_chunk, theirs->send_chunk);
     link->peer_at = (size_t)theirs->slot_at;
@@ -248,7 +248,7 @@ static void learn(halo_plan *p, int way, const offer *mine, const offer *theirs)
 
 static void fill(const halo_plan *p, comparison *c)
 {
-    for (int way = 0; way < p->ways; ++way) c->mine[way] = offer_of(p, way);
+    for (int dir = 0; dir < p->dirs; ++dir) c->mine[dir] = offer_of(p, dir);
     for (int k = 0; k < p->fields; ++k) {
         c->arrays[k].type = (int32_t)p->field[k].type;
         for (int d = 0; d < p->dims; ++d) c->arrays[k].stagger[d] = p->field[k].stagger[d];
@@ -259,23 +259,23 @@ static meta_err compare_all(halo_plan *p, comparison *c)
 {
     META_TRY(swap_offers(p, c));
     META_TRY(swap_arrays(p, c));
-    for (int way = 0; way < p->ways; ++way) {
-        if (!halo_has_neighbour(p, way)) continue;
-        META_TRY(compare(p, way, &c->mine[way], &c->theirs[way]));
-        META_TRY(compare_arrays(p, way, c->arrays, others_arrays(p, c, way)));
-        learn(p, way, &c->mine[way], &c->theirs[way]);
+    for (int dir = 0; dir < p->dirs; ++dir) {
+        if (!halo_has_neighbour(p, dir)) continue;
+        META_TRY(compare(p, dir, &c->mine[dir], &c->theirs[dir]));
+        META_TRY(compare_arrays(p, dir, c->arrays, others_arrays(p, c, dir)));
+        take_over(p, dir, &c->mine[dir], &c->theirs[dir]);
     }
     return META_OK;
 }
 
 meta_err halo_plan_verify(halo_plan *p)
 {
-    const size_t arrays = (size_t)p->fields * (HALO_WAYS + 1);
+    const size_t arrays = (size_t)p->fields * (HALO_DIRS + 1);
     comparison *c = calloc(1, sizeof *c + arrays * sizeof *c->arrays);
     meta_err error = c ? META_OK
                        : core->fail(META_ERR_NO_MEMORY,
                                     "the host has no memory to compare %d fields", p->fields);
-    /* Nobody may be left waiting for what a rank cannot say. */
+    /* No rank may wait for an offer that another one has no memory to make. */
     error = comm_agree(p->cart, error);
     if (error == META_OK) {
         fill(p, c);

@@ -2,10 +2,11 @@
 /** @file halo_window.c
  *  Shared memory between the ranks of a node: each leaves what it sends in a slot of its own part,
  *  where the neighbours take it. There are two slots, for exchanges of even and of odd number, so
- * that one can be filled while neighbours still read the other. The owner of a message says with a
- * number that it is there, the one who takes it says with another that it may be overwritten; each
- * writes only to its own part, and no two numbers share a cache line. */
-#include "halo/halo.h"
+ *  that one can be filled while neighbours still read the other. Each slot has marks of its own,
+ *  since several exchanges of a plan may be under way and a later one may be the faster: the sender
+ *  marks the slot as full with the exchange's number, the receiver marks it as taken. Each rank
+ *  writes only to its own part, and marks of sender and receiver share no cache line. */
+#include "halo/halo_plan.h"
 
 #include <inttypes.h>
 #include <stdatomic.h>
@@ -15,35 +16,34 @@
 
 enum { LINE = 64, FLAGS = 4096 };
 
-/** The numbers of one direction: of the last exchange whose message is there, with what its sender
- * says of each slot, and of the last taken. */
+/** The marks of one direction: of each slot the last exchange whose message is there, with its
+ *  checksum where it has one, and the last exchange whose message was taken. */
 typedef struct marks {
-    _Alignas(LINE) _Atomic uint64_t full;
-    uint32_t said[HALO_SLOTS];
-    _Alignas(LINE) _Atomic uint64_t taken;
+    _Alignas(LINE) _Atomic uint64_t full[HALO_SLOTS];
+    uint32_t checksum[HALO_SLOTS];
+    _Alignas(LINE) _Atomic uint64_t taken[HALO_SLOTS];
 } marks;
-_Static_assert(HALO_WAYS * sizeof(marks) <= FLAGS,
+_Static_assert(HALO_DIRS * sizeof(marks) <= FLAGS,
                "the marks of all directions fit before the slots");
 
 struct halo_window {
     MPI_Info info;
     MPI_Win win;
     bool locked;
-    char *mine, *theirs[HALO_WAYS]; /* parts of the window */
+    char *mine, *theirs[HALO_DIRS]; /* parts of the window */
 };
 
 /* ------------------------------------------------------------------ making */
 
-/* Of this rank's part: its slots, and the marks of what it takes. */
+/* This rank's part: marks, then its slots. */
 static size_t part_bytes(const halo_plan *p)
 {
     bool any = p->slot_bytes > 0;
-    for (int way = 0; way < p->ways; ++way) any |= p->link[way].in == META_PATH_SHARED;
+    for (int dir = 0; dir < p->dirs; ++dir) any |= p->link[dir].in == HALO_ROUTE_SHARED;
     return any ? FLAGS + HALO_SLOTS * p->slot_bytes : 0;
 }
 
-/* Room is looked for where both MPIs keep shared memory: what is not there shows as SIGBUS when it
- * is touched. */
+/* Both MPIs keep shared memory in /dev/shm; touching pages for which it has no room is SIGBUS. */
 static bool has_room(uint64_t bytes)
 {
     struct statvfs shm;
@@ -51,7 +51,7 @@ static bool has_room(uint64_t bytes)
     return bytes <= (uint64_t)shm.f_bavail * shm.f_frsize / 10 * 9;
 }
 
-/** What the ranks of a node find out about their windows. */
+/** What the ranks of a node need for their windows. */
 typedef struct room {
     uint64_t mine, all;
     int fits, everywhere;
@@ -61,9 +61,9 @@ static meta_err find_room(const halo_plan *p, room *r)
 {
     static const char phase[] = "while a halo plan is made";
     MPI_Request request;
-    for (int way = 0; way < p->ways; ++way)
-        if (p->link[way].used && p->link[way].out == META_PATH_SHARED)
-            r->mine += FLAGS + HALO_SLOTS * (uint64_t)(p->link[way].send_bytes + HALO_ALIGN);
+    for (int dir = 0; dir < p->dirs; ++dir)
+        if (p->link[dir].used && p->link[dir].out == HALO_ROUTE_SHARED)
+            r->mine += FLAGS + HALO_SLOTS * (uint64_t)(p->link[dir].send_bytes + HALO_ALIGN);
     COMM_MPI(MPI_Iallreduce, (&r->mine, &r->all, 1, MPI_UINT64_T, MPI_SUM, p->node, &request));
     META_TRY(comm_request_wait(&request, phase, MPI_ANY_SOURCE, 0));
     r->fits = r->all > 0 && has_room(r->all);
@@ -89,17 +89,17 @@ meta_err halo_window_fits(const halo_plan *p, bool *fits)
 
 static meta_err find_parts(const halo_plan *p, halo_window *w)
 {
-    for (int way = 0; way < p->ways; ++way) {
-        const halo_link *link = &p->link[way];
+    for (int dir = 0; dir < p->dirs; ++dir) {
+        const halo_link *link = &p->link[dir];
         MPI_Aint bytes;
         int unit;
         if (link->node == MPI_UNDEFINED || link->peer == p->rank || !link->used) continue;
-        COMM_MPI(MPI_Win_shared_query, (w->win, link->node, &bytes, &unit, &w->theirs[way]));
+        COMM_MPI(MPI_Win_shared_query, (w->win, link->node, &bytes, &unit, &w->theirs[dir]));
     }
     return META_OK;
 }
 
-/* What may fail on one rank alone comes before what waits for all of them. */
+/* What may fail on one rank alone comes before the collective calls. */
 static meta_err make_info(halo_window *w)
 {
     if (!w) return core->fail(META_ERR_NO_MEMORY, "the host has no memory for a plan's window");
@@ -114,7 +114,7 @@ static meta_err prepare(const halo_plan *p, halo_window *w)
     COMM_MPI(MPI_Win_allocate_shared,
              ((MPI_Aint)part_bytes(p), 1, w->info, p->node, &w->mine, &w->win));
     COMM_MPI(MPI_Win_set_errhandler, (w->win, MPI_ERRORS_RETURN));
-    /* All of it, so that the next plan's look for room sees what this one takes. */
+    /* Touch all of it, so that has_room() of the next plan counts what this one takes. */
     if (part_bytes(p) > 0) memset(w->mine, 0, part_bytes(p));
     COMM_MPI(MPI_Win_lock_all, (MPI_MODE_NOCHECK, w->win));
     w->locked = true;
@@ -125,7 +125,7 @@ meta_err halo_window_create(halo_plan *p)
 {
     p->window = calloc(1, sizeof *p->window);
     META_TRY(comm_agree(p->node, make_info(p->window)));
-    /* Nobody looks at marks that are not zero yet. */
+    /* Marks are read only after all ranks have zeroed theirs. */
     return comm_agree(p->node, prepare(p, p->window));
 }
 
@@ -144,51 +144,61 @@ void halo_window_free(halo_plan *p)
 
 /* ------------------------------------------------------------------ slots and marks */
 
-char *halo_window_mine(const halo_plan *p, int slot, size_t at)
+char *halo_window_mine(const halo_plan *p, uint64_t number, size_t at)
 {
-    return p->window->mine + FLAGS + (size_t)slot * p->slot_bytes + at;
+    return p->window->mine + FLAGS + (size_t)(number % HALO_SLOTS) * p->slot_bytes + at;
 }
 
-char *halo_window_theirs(const halo_plan *p, const halo_link *link, int slot)
+char *halo_window_theirs(const halo_plan *p, uint64_t number, int dir)
 {
-    const size_t way = (size_t)(link - p->link);
-    return p->window->theirs[way] + FLAGS + (size_t)slot * link->peer_slot + link->peer_at;
+    const halo_link *link = &p->link[dir];
+    return p->window->theirs[dir] + FLAGS + (size_t)(number % HALO_SLOTS) * link->peer_slot +
+           link->peer_at;
 }
 
-static marks *marks_of(char *part, int way)
+static marks *my_marks(const halo_plan *p, int dir)
 {
-    return (marks *)(void *)part + way;
+    return (marks *)(void *)p->window->mine + dir;
 }
 
-bool halo_window_free_to_fill(const halo_plan *p, int way)
+static marks *their_marks(const halo_plan *p, int dir)
 {
-    const marks *theirs = marks_of(p->window->theirs[way], p->ways - 1 - way);
-    return p->number <= HALO_SLOTS ||
-           atomic_load_explicit(&theirs->taken, memory_order_acquire) + HALO_SLOTS >= p->number;
+    return (marks *)(void *)p->window->theirs[dir] + (p->dirs - 1 - dir);
 }
 
-void halo_window_fill(const halo_plan *p, int way)
+bool halo_window_free_to_fill(const halo_plan *p, uint64_t number, int dir)
 {
-    atomic_store_explicit(&marks_of(p->window->mine, way)->full, p->number, memory_order_release);
+    return number <= HALO_SLOTS ||
+           atomic_load_explicit(&their_marks(p, dir)->taken[number % HALO_SLOTS],
+                                memory_order_acquire) +
+                   HALO_SLOTS >=
+               number;
 }
 
-bool halo_window_filled(const halo_plan *p, int way)
+void halo_window_fill(const halo_plan *p, uint64_t number, int dir)
 {
-    const marks *theirs = marks_of(p->window->theirs[way], p->ways - 1 - way);
-    return atomic_load_explicit(&theirs->full, memory_order_acquire) >= p->number;
+    atomic_store_explicit(&my_marks(p, dir)->full[number % HALO_SLOTS], number,
+                          memory_order_release);
 }
 
-void halo_window_take(const halo_plan *p, int way)
+bool halo_window_filled(const halo_plan *p, uint64_t number, int dir)
 {
-    atomic_store_explicit(&marks_of(p->window->mine, way)->taken, p->number, memory_order_release);
+    return atomic_load_explicit(&their_marks(p, dir)->full[number % HALO_SLOTS],
+                                memory_order_acquire) >= number;
 }
 
-void halo_window_say(const halo_plan *p, int way, uint32_t sum)
+void halo_window_take(const halo_plan *p, uint64_t number, int dir)
 {
-    marks_of(p->window->mine, way)->said[p->number % HALO_SLOTS] = sum;
+    atomic_store_explicit(&my_marks(p, dir)->taken[number % HALO_SLOTS], number,
+                          memory_order_release);
 }
 
-uint32_t halo_window_heard(const halo_plan *p, int way)
+void halo_window_put_checksum(const halo_plan *p, uint64_t number, int dir, uint32_t sum)
 {
-    return marks_of(p->window->theirs[way], p->ways - 1 - way)->said[p->number % HALO_SLOTS];
+    my_marks(p, dir)->checksum[number % HALO_SLOTS] = sum;
+}
+
+uint32_t halo_window_get_checksum(const halo_plan *p, uint64_t number, int dir)
+{
+    return their_marks(p, dir)->checksum[number % HALO_SLOTS];
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file traffic.c
- *  How many messages and bytes halo exchanges moved, by the way they took. */
+ *  How many messages and bytes halo exchanges moved, by path. */
+#include "halo/halo_exchange.h"
+
 #include "halo/halo.h"
 
 #include <inttypes.h>
@@ -8,16 +10,17 @@
 
 static meta_traffic traffic = META_TRAFFIC_INIT;
 
-void halo_traffic_sent(meta_path path, uint64_t messages, uint64_t bytes)
+void halo_traffic_count(const halo_exchange *x)
 {
-    traffic.messages_sent[path] += messages;
-    traffic.bytes_sent[path] += bytes;
-}
-
-void halo_traffic_received(meta_path path, uint64_t messages, uint64_t bytes)
-{
-    traffic.messages_received[path] += messages;
-    traffic.bytes_received[path] += bytes;
+    for (int dir = 0; dir < x->plan->dirs; ++dir) {
+        const halo_link *link = &x->plan->link[dir];
+        const meta_path out = halo_path_of(&x->on, link->out), in = halo_path_of(&x->on, link->in);
+        if (!link->used) continue;
+        traffic.messages_sent[out] += link->send_bytes > 0;
+        traffic.bytes_sent[out] += link->send_bytes;
+        traffic.messages_received[in] += link->recv_bytes > 0;
+        traffic.bytes_received[in] += link->recv_bytes;
+    }
 }
 
 const char *meta_path_name(meta_path path)

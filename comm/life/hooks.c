@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file hooks.c
  *  What the core calls: to advance messages, to complete them, and before it finalises. */
-#include "halo/exchanges.h"
+#include "halo/halo.h"
 #include "life/life.h"
 #include "p2p/p2p.h"
 #include "record/comm_record.h"
@@ -23,11 +23,11 @@ static meta_err flush(void)
     return error;
 }
 
-static void queue_owed(meta_device *device)
+static void order(const meta_range *ranges, int count)
 {
-    if (!comm_anything_owed() || !comm_thread_may_call()) return;
+    if (!comm_thread_may_call()) return;
     comm_lock();
-    comm_queue_owed(device);
+    comm_queue_owed_on(ranges, count);
     comm_unlock();
 }
 
@@ -52,7 +52,8 @@ void comm_hooks_set(void)
     static const meta_hooks hooks = {.progress = progress,
                                      .allowed = comm_thread_allowed,
                                      .flush = flush,
-                                     .settle = queue_owed,
+                                     .owing = &comm_owed,
+                                     .order = order,
                                      .print = comm_profile_print,
                                      .finalize = finalize};
     core->set_hooks(&hooks);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "gpu/gpu_mpi.h"
-#include "halo/exchanges.h"
+#include "halo/halo.h"
 #include "life/life.h"
 #include "p2p/p2p.h"
 #include "record/comm_record.h"
@@ -147,7 +147,7 @@ static void leave(void)
 
 static meta_err attach(MPI_Comm parent, const char *call)
 {
-    static const comm_source *const sources[] = {&comm_plan_source, &comm_message_source, NULL};
+    static const comm_source *const sources[] = {&comm_exchange_source, &comm_message_source, NULL};
     first_error first = {0};
     memset(&comm_job, 0, sizeof comm_job);
     comm_job.messages = comm_job.collectives = MPI_COMM_NULL;
@@ -253,7 +253,7 @@ static bool still_receiving(const void *unused)
 {
     (void)unused;
     return comm_messages_count(COMM_RECV) + comm_messages_count(COMM_REDUCE) > 0 ||
-           comm_plans_busy();
+           comm_exchanges_busy();
 }
 
 /* Take in a message that nobody will receive; true if there was one. */

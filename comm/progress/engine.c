@@ -12,6 +12,7 @@
 enum { LOOK_EVERY = 64, WARN_AFTER = 60 };
 
 static const comm_source *const none[] = {NULL};
+_Atomic int comm_owed;
 static const comm_source *const *sources = none;
 
 static double waited, last_look;
@@ -146,15 +147,14 @@ bool comm_sources_busy(void)
     return false;
 }
 
-bool comm_anything_owed(void)
+void comm_queue_owed_on(const meta_range *ranges, int count)
 {
-    for (int k = 0; sources[k]; ++k)
-        if (sources[k]->owed && *sources[k]->owed > 0) return true;
-    return false;
+    for (int k = 0; sources[k] && comm_owed > 0; ++k)
+        if (sources[k]->queue_owed) sources[k]->queue_owed(ranges, count);
 }
 
-void comm_queue_owed(meta_device *device)
+void comm_queue_owed(const meta_span *span)
 {
-    for (int k = 0; sources[k]; ++k)
-        if (sources[k]->owed && *sources[k]->owed > 0) sources[k]->queue_owed(device);
+    const meta_range buffer = {span->address - span->before, span->before + span->room};
+    if (comm_owed > 0) comm_queue_owed_on(&buffer, 1);
 }

@@ -7,7 +7,7 @@
 
 #include "base/comm_base.h"
 
-/** One kind of operations under way. All but `owed` is for callers with the lock. */
+/** One kind of operations under way. All is for callers with the lock. */
 typedef struct comm_source {
     bool (*advance)(void);    /**< one step of everything; true if anything moved */
     bool (*unfinished)(void); /**< whether meta_flush() must wait */
@@ -15,9 +15,7 @@ typedef struct comm_source {
     bool (*waiting)(void);    /**< whether something waits for another rank */
     bool (*describe)(char *text, size_t room); /**< for what; false: nothing waits */
     void (*give_up)(double waited);            /**< end what waits, with META_ERR_PEER */
-    /** Completed by the caller but not yet queued on the device (NULL: never); and queue what touches one
-     *  of these ranges. */
-    const _Atomic int *owed;
+    /** Queue what is counted in comm_owed and touches one of these ranges; NULL: there never is any. */
     void (*queue_owed)(const meta_range *ranges, int count);
 } comm_source;
 
@@ -36,8 +34,11 @@ void comm_wait(const bool *complete);
 void comm_wait_while(bool (*busy)(const void *), const void *what, double deadline);
 bool comm_sources_unfinished(const void *unused);
 bool comm_sources_busy(void);
-/** Before new work on the buffer behind @p span is queued: queue what finished operations on the same
- *  buffer still owe. */
+/** Operations that their callers have finished, but which have not queued all their work on a device. */
+extern _Atomic int comm_owed;
+/** Before new work on these bytes is queued: queue what finished operations on them still owe. */
+void comm_queue_owed_on(const meta_range *ranges, int count);
+/** The same of the buffer behind @p span. */
 void comm_queue_owed(const meta_span *span);
 /** Yield, longer the more attempts @p idle have moved nothing. */
 void comm_back_off(unsigned idle);

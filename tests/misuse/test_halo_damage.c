@@ -291,11 +291,13 @@ static void what_mpi_writes_to_a_device_is_looked_at(void)
 
 /* ------------------------------------------------------------------ shared memory */
 
-/* Both slots of exchange number 1 are full: the first page has that number twice. */
+/* The messages of exchange number 1 are there in both directions: its mark is twice in the first
+ * page.
+ */
 static bool full(void)
 {
     int found = 0;
-    for (size_t at = 0; at < 4096; at += 64) {
+    for (size_t at = 0; at < 4096; at += sizeof(uint64_t)) {
         const volatile uint64_t *mark = (const volatile uint64_t *)(const void *)(window + at);
         found += *mark == 1;
     }
