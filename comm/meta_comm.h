@@ -130,8 +130,9 @@ typedef struct meta_halo_desc {
             META_F64, META_HALO_COPY, NULL                                                         \
     }
 
-/** Build a plan for arrays on this thread's device. Collective over the communicator; neighbours
- *  compare what they will send with what is expected, and if any two disagree every rank gets
+/** Build a plan. An exchange's arrays may be on any device, all of them on one: this thread's device
+ *  decides how messages travel, and the memory for its exchanges is allocated now. Collective over the
+ *  communicator; neighbours compare what they will send with what is expected, and if any two disagree every rank gets
  *  META_ERR_MISMATCH naming them and both values. Periodicity is the communicator's.
  *  @return META_ERR_BOUNDS for ghosts outside the array, a box thinner than what it sends or arrays
  * of other extents; META_ERR_TYPE for sums of a type that the device cannot add */
@@ -140,13 +141,15 @@ META_API meta_err meta_halo_create(meta_halo *plan, const meta_halo_desc *desc);
  *  far leaves them. Until the exchange is finished the arrays' own cells may be read, not written,
  *  and their ghosts hold anything. Ghosts towards no neighbour stay as they are. Waits for what the
  *  plan's last exchange still has under way after its finish.
- *  @return META_ERR_STATE if the plan's last exchange is not finished */
+ *  @return META_ERR_STATE if the plan's last exchange is not finished; META_ERR_WRONG_DEVICE for arrays
+ *          on two devices */
 META_API meta_err meta_halo_start(meta_halo plan, void *const *fields);
 /** Finish it: when complete, and for all work queued afterwards, the ghosts hold the neighbours'
- *  cells. With an event or META_ASYNC it does not wait for the neighbours; the next call that
- *  queues work on the plan's device does where it must. @return META_ERR_STATE without a start;
- *  with META_CHECK=1, or as the event's error, META_ERR_MISMATCH for a message that did not come as
- * it was sent: its cells are left out, those of others are there, and the plan goes on */
+ *  cells. With an event or META_ASYNC it does not wait for the neighbours; the next call that uses
+ *  the arrays does where it must. Kernels of the program's own are ordered behind the ghosts only by a
+ *  completed event or by NULL. @return META_ERR_STATE without a start;
+ *  with META_CHECK=1, or as the event's error, META_ERR_MISMATCH for a message that did not come as it
+ *  was sent: its cells are left out, those of others are there, and the plan goes on */
 META_API meta_err meta_halo_finish(meta_halo plan, meta_event *done);
 /** An exchange of a plan between meta_halo_begin() and meta_halo_end(); a handle, not a pointer. */
 typedef struct meta_exchange {
@@ -170,19 +173,24 @@ META_API meta_err meta_halo_end(meta_exchange *exchange, meta_event *done);
 META_API meta_err meta_halo_exchange(meta_halo plan, void *const *fields, meta_event *done);
 /** Work that meta_halo_overlap() has done on @p box, a part of the plan's own cells. */
 typedef meta_err meta_halo_work(const meta_box *box, void *with);
-/** An exchange beside computation, by one call: meta_halo_start(), @p interior on the own cells
- * that lie no nearer to a neighbour than its ghosts are wide (once, and not at all where there are
- * none), meta_halo_finish(), and @p boundary on the rest of the own cells, in up to six boxes that
- * do not overlap. The two may be the same function, and queue work (META_ASYNC) that writes other
- * arrays. Boxes are parts of meta_halo_desc.box. A stencil that reaches no further than the ghosts
- * are wide is so applied to every own cell once.
- *  @param done  of the exchange, as in meta_halo_finish(); META_ASYNC is the natural choice
+/** An exchange beside computation, by one call: meta_halo_start(), @p interior on the own cells that lie
+ *  no nearer to a neighbour than its ghosts are wide (once, and not at all where there are none),
+ *  meta_halo_finish(), and @p boundary on the rest of the own cells, in up to six boxes that do not
+ *  overlap. The two may be the same function, and queue work (META_ASYNC) that writes other arrays.
+ *  Boxes are parts of meta_halo_desc.box. A stencil that reaches no further than the ghosts are wide
+ *  is so applied to every own cell once.
+ *  @param done  of the exchange, as in meta_halo_finish(). With META_ASYNC or an event, @p boundary is
+ *               called before the ghosts are there. Operations of the library that it queues and that use
+ *               the exchange's arrays are ordered behind the ghosts, and so are all later ones. Kernels of
+ *               the program's own (meta_get_state(), meta_native(), loops on the host) are not: the library
+ *               does not see them, and they compute with old ghosts, without an error. Pass NULL for
+ *               those, or let @p boundary wait for the event first.
  *  @return the first error, of the exchange or of a work; the exchange is finished in any case */
 META_API meta_err meta_halo_overlap(meta_halo plan, void *const *fields, meta_halo_work *interior,
                                     meta_halo_work *boundary, void *with, meta_event *done);
 /** Free the plan and set it to META_HALO_NULL. Collective.
- *  @return META_ERR_STATE while an exchange is not finished; META_ERR_PEER where not all ranks
- * come: the plan is freed all the same */
+ *  @return META_ERR_STATE while an exchange is not finished or ended; META_ERR_PEER where not all ranks come:
+ *          the plan is freed all the same */
 META_API meta_err meta_halo_free(meta_halo *plan);
 
 /* ------------------------------------------------------------------ uneven devices */

@@ -19,6 +19,9 @@ module meta_c_comm
     type, bind(c) :: meta_c_halo
         integer(c_int32_t) :: slot = 0, generation = 0
     end type
+    type, bind(c) :: meta_c_exchange
+        integer(c_int32_t) :: slot = 0, generation = 0
+    end type
     type, bind(c) :: meta_c_halo_field
         integer(c_int) :: type
         type(meta_c_box) :: box
@@ -101,6 +104,19 @@ module meta_c_comm
             type(c_ptr), value :: recv, send
             integer(c_int64_t), value :: count
             integer(c_int), value :: op, type
+            type(c_ptr), value :: done
+            integer(c_int) :: res
+        end function
+        function c_halo_begin(plan, fields, exchange) bind(c, name="meta_halo_begin") result(res)
+            import
+            type(meta_c_halo), value :: plan
+            type(c_ptr), value :: fields
+            type(meta_c_exchange), intent(inout) :: exchange
+            integer(c_int) :: res
+        end function
+        function c_halo_end(exchange, done) bind(c, name="meta_halo_end") result(res)
+            import
+            type(meta_c_exchange), intent(inout) :: exchange
             type(c_ptr), value :: done
             integer(c_int) :: res
         end function

@@ -7,12 +7,19 @@ module meta_halos
     private
     public :: meta_halo, meta_halo_create, meta_halo_start, meta_halo_finish, meta_halo_exchange
     public :: meta_halo_overlap, meta_halo_free, meta_halo_work
+    public :: meta_exchange, meta_halo_begin, meta_halo_end
 
     ! A plan; copies are of the same one.
     type :: meta_halo
         private
         type(meta_c_halo) :: handle
         type(buffer_body), allocatable :: like(:) ! the buffers that it was made with
+    end type
+
+    ! An exchange of a plan of which several are under way; copies are of the same one.
+    type :: meta_exchange
+        private
+        type(meta_c_exchange) :: handle
     end type
 
     ! meta_halo_create(plan, cart, fields, box, low, high, kind, op, stat): `fields` is a buffer or
@@ -22,6 +29,10 @@ module meta_halos
     ! dimension d of `cart` is that of the buffers. The plan is for any buffers of these bounds.
     interface meta_halo_create
         module procedure create_one, create_same, create_each
+    end interface
+    ! meta_halo_begin(plan, fields, exchange, stat) and meta_halo_end(exchange, done, stat)
+    interface meta_halo_begin
+        module procedure begin_one, begin_all
     end interface
     interface meta_halo_start
         module procedure start_one, start_all
@@ -277,6 +288,37 @@ contains
                 "' has not the bounds or padding that the plan was made for" // words_of(body))
         end if
     end function
+
+    subroutine begin_one(plan, fields, exchange, stat)
+        type(meta_halo), intent(in) :: plan
+        type(meta_buffer), intent(in) :: fields
+        type(meta_exchange), intent(inout) :: exchange
+        integer, intent(out), optional :: stat
+        type(c_ptr), target :: address(1)
+        integer(c_int) :: err
+        err = address_of(plan, fields, 'meta_halo_begin', address)
+        if (err == META_OK) err = c_halo_begin(plan%handle, c_loc(address(1)), exchange%handle)
+        call finish(err, stat)
+    end subroutine
+
+    subroutine begin_all(plan, fields, exchange, stat)
+        type(meta_halo), intent(in) :: plan
+        type(meta_buffer), intent(in) :: fields(:)
+        type(meta_exchange), intent(inout) :: exchange
+        integer, intent(out), optional :: stat
+        type(c_ptr), target :: addresses(size(fields) + 1)
+        integer(c_int) :: err
+        err = addresses_of(plan, fields, 'meta_halo_begin', addresses)
+        if (err == META_OK) err = c_halo_begin(plan%handle, c_loc(addresses(1)), exchange%handle)
+        call finish(err, stat)
+    end subroutine
+
+    subroutine meta_halo_end(exchange, done, stat)
+        type(meta_exchange), intent(inout) :: exchange
+        type(meta_event), intent(inout), optional, target :: done
+        integer, intent(out), optional :: stat
+        call finish(c_halo_end(exchange%handle, event_at(done)), stat)
+    end subroutine
 
     subroutine start_one(plan, fields, stat)
         type(meta_halo), intent(in) :: plan

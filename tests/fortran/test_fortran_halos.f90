@@ -165,6 +165,54 @@ contains
         call test_cart_free(cart)
     end subroutine
 
+    ! Of a plan for lines of nine numbers each, ended in the opposite order.
+    subroutine several_exchanges()
+        integer, parameter :: count = 4
+        type(meta_buffer) :: line(count), other
+        type(meta_halo) :: plan
+        type(meta_exchange) :: exchange(count), ended
+        type(meta_event) :: done
+        integer(c_int64_t) :: a(0:10)
+        integer :: cart, k, step, stat
+        call promise('several_exchanges_of_a_plan_are_under_way')
+        cart = test_cart_new(1, [1])
+        do k = 1, count
+            call meta_alloc(line(k), META_I64, meta_range([0], [10]))
+        end do
+        call meta_alloc(other, META_I64, meta_range([0], [11]))
+        call meta_halo_create(plan, cart, line(1), meta_range([9]), [1], [1])
+        call meta_halo_begin(plan, other, exchange(1), stat=stat)
+        call check_err(stat, META_ERR_BOUNDS, 'meta_halo_begin')
+        do step = 1, 3
+            do k = 1, count
+                call meta_fill(line(k), int(100 * step + 10 * k + rank, c_int64_t))
+                if (k == 2) call meta_halo_begin(plan, [line(k)], exchange(k))
+                if (k /= 2) call meta_halo_begin(plan, line(k), exchange(k))
+            end do
+            ended = exchange(1)
+            do k = count, 1, -1
+                if (k == 3) then
+                    call meta_halo_end(exchange(k), done)
+                    call meta_event_wait(done)
+                    call meta_event_free(done)
+                else
+                    call meta_halo_end(exchange(k))
+                end if
+                call meta_copy_d2h(a, line(k))
+                call check_int(a(0), int(100 * step + 10 * k, c_int64_t) + &
+                    modulo(rank - 1, ranks), 'the low ghost')
+                call check_int(a(10), int(100 * step + 10 * k, c_int64_t) + &
+                    modulo(rank + 1, ranks), 'the high ghost')
+            end do
+        end do
+        call meta_halo_end(exchange(1), stat=stat)
+        call check_err(stat, META_ERR_HANDLE, 'meta_halo_end of no exchange')
+        call meta_halo_end(ended, stat=stat)
+        call check_err(stat, META_ERR_HANDLE, 'meta_halo_end of one that was ended')
+        call meta_halo_free(plan)
+        call test_cart_free(cart)
+    end subroutine
+
     ! Numbers whose sum in any other way is another one.
     subroutine reproducible_sums()
         real(c_double) :: a(4), total
@@ -243,6 +291,7 @@ program test_fortran_halos
     rank_of_test = rank
     call two_dimensions()
     call one_dimension()
+    call several_exchanges()
     call reproducible_sums()
     call fields_move_together()
     call meta_comm_finalize(stat)
