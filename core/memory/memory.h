@@ -52,6 +52,7 @@ meta_err meta_registry_take(void *ptr, meta_memory_kind kind, const char *name,
 const char *meta_registry_note(const void *ptr, char text[META_NOTE_ROOM]);
 /** The buffer that holds @p ptr; false where none does. */
 bool meta_registry_find(const void *ptr, meta_allocation *found);
+/** Count a message or plan that uses the buffer at @p ptr (+1), or (-1) one that no longer does. */
 void meta_registry_hold(const void *ptr, int change);
 /** The label of the buffer around an address. */
 typedef struct meta_called {
