@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file life.c
- *  The library's start and end, and the check that every call stands between the two. */
+ *  Starting and ending the library: the order of the rooms, and the hooks that connect them. */
 #include "core.h"
 
 /* Protects the transitions between the states; never held while callbacks may run. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file env.c
- *  The META_* variables: the table, their values, and a warning for names that are in no table. */
+ *  The META_* environment variables: the table, their values, and a warning for unknown names. */
 #include "base/base.h"
 
 #include <stdlib.h>
@@ -49,7 +49,7 @@ meta_err meta_variable_info(int index, meta_variable_desc *desc)
     return META_OK;
 }
 
-/* Levenshtein's distance between two names, cut off at the table's longest. */
+/* Levenshtein distance between two names, truncated to LONGEST characters. */
 static size_t distance(const char *a, size_t length, const char *b)
 {
     enum { LONGEST = 64 };

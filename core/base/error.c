@@ -53,7 +53,7 @@ void meta_call_name(const char *call)
 
 meta_err meta_fail(meta_err code, const char *format, ...)
 {
-    /* A cause may be quoted in its own consequence, so the text is made apart and then moved. */
+    /* The arguments may include last_message itself. */
     char text[sizeof last_message];
     va_list arguments;
     const int used = snprintf(text, sizeof text, "%s%s", current_call, *current_call ? ": " : "");

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file module.c
- *  Whether a file is a shared object that the loader can map: it trusts what the file says of
- *  itself, and a truncated or damaged one would end the process.
+ *  Validating a shared object before dlopen(): the dynamic loader trusts the file's headers, so
+ * that a truncated or damaged one crashes the process.
  *
- *  Segments say what is mapped where, sections say it once more; where both are there, they must
- *  agree. Damage in code and data cannot be seen here. */
+ *  Segments must be consistent, and sections, where there are any, must agree with them. Damage in
+ *  code and data is not detected. */
 #include "config.h"
 
 #include "base/module.h"
@@ -39,11 +39,12 @@ static bool inside(uint64_t at, uint64_t bytes, uint64_t begin, uint64_t room)
     return at >= begin && at - begin <= room && bytes <= room - (at - begin);
 }
 
-static bool is_shared_object(const object *o)
+static bool read_head(object *o)
 {
     const Elf64_Ehdr *h = &o->head;
-    return memcmp(h->e_ident, ELFMAG, SELFMAG) == 0 && h->e_ident[EI_CLASS] == ELFCLASS64 &&
-           h->e_type == ET_DYN && h->e_phentsize == sizeof *o->segment;
+    return read_at(o, &o->head, sizeof o->head, 0) && memcmp(h->e_ident, ELFMAG, SELFMAG) == 0 &&
+           h->e_ident[EI_CLASS] == ELFCLASS64 && h->e_type == ET_DYN &&
+           h->e_phentsize == sizeof *o->segment;
 }
 
 static bool read_tables(object *o)
@@ -51,7 +52,7 @@ static bool read_tables(object *o)
     const Elf64_Ehdr *h = &o->head;
     if (h->e_phnum == 0 || h->e_phnum > MOST_SEGMENTS || h->e_shnum > MOST_SECTIONS) return false;
     if (!read_at(o, o->segment, h->e_phnum * sizeof *o->segment, h->e_phoff)) return false;
-    if (h->e_shnum == 0) return true; /* stripped of them */
+    if (h->e_shnum == 0) return true; /* stripped */
     if (h->e_shentsize != sizeof *o->section) return false;
     o->section = malloc(h->e_shnum * sizeof *o->section);
     return o->section && read_at(o, o->section, h->e_shnum * sizeof *o->section, h->e_shoff);
@@ -67,7 +68,7 @@ static const Elf64_Phdr *mapped_at(const object *o, uint64_t at, uint64_t bytes)
     return NULL;
 }
 
-static bool sound_mapping(const Elf64_Phdr *s, const Elf64_Phdr *before)
+static bool valid_mapping(const Elf64_Phdr *s, const Elf64_Phdr *before)
 {
     const uint64_t align = s->p_align;
     return s->p_filesz <= s->p_memsz && s->p_memsz <= UINT64_MAX / 2 - s->p_vaddr && align > 0 &&
@@ -75,7 +76,7 @@ static bool sound_mapping(const Elf64_Phdr *s, const Elf64_Phdr *before)
            (!before || s->p_vaddr >= before->p_vaddr + before->p_memsz);
 }
 
-static bool sound_segments(const object *o)
+static bool valid_segments(const object *o)
 {
     const Elf64_Phdr *before = NULL;
     int dynamic = 0;
@@ -84,7 +85,7 @@ static bool sound_segments(const object *o)
         if (s->p_vaddr > UINT64_MAX / 2 || !inside(s->p_offset, s->p_filesz, 0, o->bytes))
             return false;
         if (s->p_type == PT_LOAD) {
-            if (!sound_mapping(s, before)) return false;
+            if (!valid_mapping(s, before)) return false;
             before = s;
         } else if (s->p_type != PT_NULL && s->p_filesz > 0) {
             around = mapped_at(o, s->p_vaddr, s->p_filesz);
@@ -96,13 +97,13 @@ static bool sound_segments(const object *o)
     return before && dynamic == 1;
 }
 
-/* What a section says of its place is what its segment says. */
+/* Whether a section's address, file offset and permissions are those of its segment. */
 static bool agrees(const object *o, const Elf64_Shdr *s)
 {
     const Elf64_Phdr *around;
     const bool in_file = s->sh_type != SHT_NOBITS;
     if (!(s->sh_flags & SHF_ALLOC) || s->sh_size == 0) return true;
-    if ((s->sh_flags & SHF_TLS) && !in_file) return true; /* has no place of its own */
+    if ((s->sh_flags & SHF_TLS) && !in_file) return true; /* .tbss occupies no address space */
     around = mapped_at(o, s->sh_addr, s->sh_size);
     if (!around || !(around->p_flags & PF_R)) return false;
     if ((s->sh_flags & SHF_WRITE) && !(around->p_flags & PF_W)) return false;
@@ -111,7 +112,7 @@ static bool agrees(const object *o, const Elf64_Shdr *s)
                         inside(s->sh_offset, s->sh_size, around->p_offset, around->p_filesz));
 }
 
-/* The segment from which the loader takes everything else is the section of that kind. */
+/* Whether the dynamic segment, where the loader starts, is the dynamic section. */
 static bool agrees_on_dynamic(const object *o, const Elf64_Shdr *section)
 {
     for (unsigned k = 0; k < o->head.e_phnum; ++k)
@@ -121,7 +122,7 @@ static bool agrees_on_dynamic(const object *o, const Elf64_Shdr *section)
     return false;
 }
 
-static bool sound_sections(const object *o)
+static bool valid_sections(const object *o)
 {
     for (unsigned k = 0; o->section && k < o->head.e_shnum; ++k) {
         const Elf64_Shdr *s = &o->section[k];
@@ -132,19 +133,19 @@ static bool sound_sections(const object *o)
 
 bool meta_module_whole(const char *path, char *reason, size_t room)
 {
-    /* Not to wait for ever where the file is a pipe. */
+    /* O_NONBLOCK: the file may be a pipe. */
     object o = {.file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
     struct stat status;
     bool whole = false;
     if (o.file < 0 || fstat(o.file, &status) != 0) {
         snprintf(reason, room, "the file cannot be read: %s", strerror(errno));
-    } else if (o.bytes = (uint64_t)status.st_size, !S_ISREG(status.st_mode) ||
-                                                       !read_at(&o, &o.head, sizeof o.head, 0) ||
-                                                       !is_shared_object(&o)) {
-        snprintf(reason, room, "the file is not a 64-bit shared object");
     } else {
-        whole = read_tables(&o) && sound_segments(&o) && sound_sections(&o);
-        if (!whole) snprintf(reason, room, "the file is truncated or damaged");
+        o.bytes = (uint64_t)status.st_size;
+        const bool is_object = S_ISREG(status.st_mode) && read_head(&o);
+        whole = is_object && read_tables(&o) && valid_segments(&o) && valid_sections(&o);
+        if (!whole)
+            snprintf(reason, room, "the file is %s",
+                     is_object ? "truncated or damaged" : "not a 64-bit shared object");
     }
     free(o.section);
     if (o.file >= 0) close(o.file);

@@ -52,29 +52,23 @@ static bool same_cores(const meta_cores *cores, int ranks)
     return true;
 }
 
-/* Whether a device with @p load ranks may take another: all get ranks/devices, and as many as the
- * remainder says get one more, which @p larger devices have already. */
-static bool may_take(int load, int larger, int devices, int ranks)
-{
-    const int each = ranks / devices;
-    return load < each || (load == each && larger < ranks % devices);
-}
-
 /* The device of rank @p of. Ranks choose in turn: the nearest device that may take another rank, of
- * equally near ones the one with the fewest ranks, then the first. */
+ * equally near ones the one with the fewest ranks, then the first. Each device takes ranks/devices
+ * of them, and as many devices as the remainder says one more. */
 static int deal(const meta_cores *near, int devices, const meta_cores *cores, int ranks, int of,
                 int *load)
 {
+    const int each = ranks / devices;
     int larger = 0, chosen = 0;
     for (int r = 0; r <= of; ++r) {
         int common = -1;
         for (int d = 0; d < devices; ++d) {
             const int here = in_common(&near[d], &cores[r]);
-            if (!may_take(load[d], larger, devices, ranks)) continue;
+            if (load[d] > each || (load[d] == each && larger >= ranks % devices)) continue;
             if (here > common || (here == common && load[d] < load[chosen]))
                 common = here, chosen = d;
         }
-        larger += load[chosen]++ == ranks / devices;
+        larger += load[chosen]++ == each;
     }
     return chosen;
 }

@@ -179,8 +179,9 @@ meta_err meta_device_find(int index, meta_mode mode, meta_device **device)
 {
     const meta_backend *backend;
     if (mode == META_AUTO)
-        return meta_fail(META_ERR_UNSUPPORTED, "argument 'mode' is META_AUTO, which is kept for "
-                                               "scheduling by the library: choose a back end");
+        return meta_fail(META_ERR_UNSUPPORTED,
+                         "argument 'mode' is META_AUTO, which is reserved for "
+                         "scheduling by the library: choose a back end");
     backend = meta_backend_of(mode);
     if (!backend)
         return meta_fail(META_ERR_ARGUMENT, "argument 'mode' is %d, which is no back end's", mode);

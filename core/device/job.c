@@ -106,7 +106,7 @@ static meta_err read_request(int of_rank, request *wanted)
     }
     if (strcmp(wanted->name, "auto") == 0)
         return meta_fail(META_ERR_ENVIRONMENT,
-                         "%s asks for auto, which is kept for scheduling by "
+                         "%s asks for auto, which is reserved for scheduling by "
                          "the library: choose a back end or spread",
                          wanted->variable);
     return META_OK;

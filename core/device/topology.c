@@ -18,7 +18,7 @@ static int cores_mine;
 static _Atomic int share;     /* set by libmeta_comm; 0: unset */
 static _Atomic int requested; /* META_THREADS or OMP_NUM_THREADS; 0: unset */
 
-/* @return whether it is a new one. */
+/* @return whether it was not in the set. */
 static bool set_core(meta_cores *cores, unsigned number)
 {
     const uint64_t bit = (uint64_t)1 << (number % 64);
@@ -116,7 +116,7 @@ static meta_err read_count(const char *name, bool strict)
     if (!text || requested) return META_OK;
     errno = 0;
     count = strtol(text, &end, 10);
-    /* OMP_NUM_THREADS may be a list, one number for each level of nesting. */
+    /* OMP_NUM_THREADS may be a list, one number for each nesting level. */
     if (errno || end == text || count < 1 || count > 1 << 20 || (*end && (strict || *end != ','))) {
         if (!strict) return META_OK;
         return meta_fail(META_ERR_ENVIRONMENT, "%s=%s: give a whole number from 1", name, text);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file box.c
- *  From the types, boxes and faces of a call to checked operands: everything is refused here, by
- * the argument's name, before anything runs. */
+ *  Validating the types, boxes, faces and buffers of a call: errors name the argument, before
+ * anything runs. */
 #include "memory/memory.h"
 
 #include <inttypes.h>
@@ -112,9 +112,9 @@ meta_err meta_face_reach(const meta_face *face, const char *name, int64_t *low, 
 {
     int64_t first = face->start, last = face->start;
     for (int k = 0; k < face->count; ++k) {
-        int64_t way;
-        if (__builtin_mul_overflow(face->size[k] - 1, face->stride[k], &way) ||
-            __builtin_add_overflow(way < 0 ? first : last, way, way < 0 ? &first : &last))
+        int64_t extent;
+        if (__builtin_mul_overflow(face->size[k] - 1, face->stride[k], &extent) ||
+            __builtin_add_overflow(extent < 0 ? first : last, extent, extent < 0 ? &first : &last))
             return meta_fail(META_ERR_OVERFLOW,
                              "argument '%s': level %d reaches further than an "
                              "int64_t can count",

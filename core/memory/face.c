@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file face.c
- *  Making and measuring faces. */
+ *  Public functions that construct and measure faces. */
 #include "memory/memory.h"
 
 #include <inttypes.h>
@@ -40,7 +40,7 @@ meta_err meta_face_slab(meta_face *face, const meta_box *box, int axis, meta_sla
         return meta_fail(META_ERR_ARGUMENT, "argument 'slab' is %d, which is no side", (int)slab);
     if (width < 0) return meta_fail(META_ERR_ARGUMENT, "argument 'width' is %" PRId64, width);
     const int64_t low = box->start[axis], high = box->end[axis];
-    /* Compared by subtraction: the sums might overflow. */
+    /* Differences, because sums might overflow. */
     const int64_t available = slab == META_SLAB_LOW_GHOST    ? low
                               : slab == META_SLAB_HIGH_GHOST ? box->size[axis] - high
                                                              : high - low;

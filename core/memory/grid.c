@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file grid.c
- *  Memory for grids with ghost cells, laid out so that rows begin where vectors do and rows and
- *  planes do not compete for the same sets of a cache. */
+ *  Allocation of grids with ghost cells: rows are aligned to cache lines, and padding keeps rows
+ * and planes from competing for the same cache sets. */
 #include "memory/memory.h"
 
 #include <inttypes.h>
 
 enum {
-    LINE = 64,         /* bytes: of a cache line, and of the longest vector */
-    SET_STRIDE = 4096, /* addresses so far apart fall into the same set of a first-level cache */
-    WORTH_PADDING = 24 << 20 /* bytes: in a smaller grid the room in caches is worth more */
+    LINE = 64,         /* bytes of a cache line and of the longest vector */
+    SET_STRIDE = 4096, /* addresses this far apart map to the same set of a first-level cache */
+    WORTH_PADDING = 24 << 20 /* bytes; a smaller grid loses more cache capacity than it gains */
 };
 
-/* Up to whole lines of @p line elements; false where that is more than an int64_t. */
+/* Round up to a multiple of @p line; false on overflow. */
 static bool round_up(int64_t *elements, int64_t line)
 {
     if (__builtin_add_overflow(*elements, line - 1, elements)) return false;
@@ -20,57 +20,29 @@ static bool round_up(int64_t *elements, int64_t line)
     return true;
 }
 
-static meta_err check_counts(int ndim, const int64_t *cells, const int *low, const int *high)
+/* The box and its bytes, with rows aligned to @p line elements; false on overflow. In a row both
+ * the ghosts before the first own cell and the whole become a multiple of that. */
+static bool lay_out(meta_box *box, const int64_t *cells, const int *low, const int *high,
+                    int64_t line, size_t element, size_t *bytes)
 {
-    for (int d = 0; d < ndim; ++d) {
-        if (cells[d] < 0)
-            return meta_fail(META_ERR_ARGUMENT, "argument 'cells': cells[%d] is %" PRId64, d,
-                             cells[d]);
-        if (low[d] < 0 || high[d] < 0)
-            return meta_fail(META_ERR_ARGUMENT, "argument '%s': %s[%d] is %d",
-                             low[d] < 0 ? "low" : "high", low[d] < 0 ? "low" : "high", d,
-                             low[d] < 0 ? low[d] : high[d]);
-    }
-    return META_OK;
-}
-
-/* Extent and own cells of dimension @p d; false where they are more than an int64_t. In a row both
- * the ghosts before the first own cell and the whole become lines. */
-static bool lay_out(meta_box *box, int d, int64_t cells, int low, int high, int64_t line)
-{
-    box->start[d] = low;
-    if (d == 0 && !round_up(&box->start[d], line)) return false;
-    if (__builtin_add_overflow(box->start[d], cells, &box->end[d])) return false;
-    if (__builtin_add_overflow(box->end[d], high, &box->size[d])) return false;
-    return d != 0 || round_up(&box->size[d], line);
-}
-
-static bool lay_out_all(meta_box *box, const int64_t *cells, const int *low, const int *high,
-                        int64_t line)
-{
-    for (int d = 0; d < box->ndim; ++d)
-        if (!lay_out(box, d, cells[d], low[d], high[d], line)) return false;
-    return true;
-}
-
-/* Rows, and planes of rows, that lie a multiple of SET_STRIDE apart crowd in one set, and a store
- * to one looks like a store to what is loaded of the next. A line more sets rows apart; a row more
- * then sets planes apart, whatever their number was, because a row is no such multiple any more. */
-static void spread(meta_box *box, int64_t line)
-{
+    /* Rows and planes whose distance is a multiple of SET_STRIDE compete for one set, and a store
+     * to one looks like a store to what is loaded of the next. One more line separates rows; one
+     * more row then separates planes, because a row is no such multiple any more. */
     const int64_t stride = SET_STRIDE / LINE * line;
-    if (box->ndim > 1 && box->size[0] > 0 && box->size[0] % stride == 0) box->size[0] += line;
-    if (box->ndim > 2 && box->size[1] > 0 &&
-        box->size[0] % stride * (box->size[1] % stride) % stride == 0)
-        ++box->size[1];
-}
-
-static bool count_bytes(const meta_box *box, size_t element, size_t *bytes)
-{
-    int64_t total = (int64_t)element;
+    int64_t *size = box->size, total = (int64_t)element;
+    for (int d = 0; d < box->ndim; ++d) {
+        box->start[d] = low[d];
+        if (d == 0 && !round_up(&box->start[d], line)) return false;
+        if (__builtin_add_overflow(box->start[d], cells[d], &box->end[d])) return false;
+        if (__builtin_add_overflow(box->end[d], high[d], &size[d])) return false;
+        if (d == 0 && !round_up(&size[d], line)) return false;
+    }
+    if (line > 1 && box->ndim > 1 && size[0] > 0 && size[0] % stride == 0) size[0] += line;
+    if (line > 1 && box->ndim > 2 && size[1] > 0 &&
+        size[0] % stride * (size[1] % stride) % stride == 0)
+        ++size[1];
     for (int d = 0; d < box->ndim; ++d)
-        if (__builtin_mul_overflow(total, box->size[d] > 0 ? box->size[d] : 1, &total))
-            return false;
+        if (__builtin_mul_overflow(total, size[d] > 0 ? size[d] : 1, &total)) return false;
     *bytes = (size_t)total;
     return true;
 }
@@ -93,14 +65,18 @@ meta_err meta_grid_alloc(void **ptr, meta_box *box, int ndim, const int64_t *cel
         return meta_fail(META_ERR_ARGUMENT, "argument 'ndim' is %d: give 1 to %d", ndim,
                          META_MAX_DIM);
     META_TRY(meta_type_check(type, &element));
-    META_TRY(check_counts(ndim, cells, low, high));
-    bool fits = lay_out_all(&made, cells, low, high, 1) && count_bytes(&made, element, &bytes);
-    if (fits && bytes >= WORTH_PADDING) {
-        const int64_t line = LINE / (int64_t)element;
-        fits = lay_out_all(&made, cells, low, high, line);
-        if (fits) spread(&made, line);
-        fits = fits && count_bytes(&made, element, &bytes);
+    for (int d = 0; d < ndim; ++d) {
+        const char *name = low[d] < 0 ? "low" : "high";
+        if (cells[d] < 0)
+            return meta_fail(META_ERR_ARGUMENT, "argument 'cells': cells[%d] is %" PRId64, d,
+                             cells[d]);
+        if (low[d] < 0 || high[d] < 0)
+            return meta_fail(META_ERR_ARGUMENT, "argument '%s': %s[%d] is %d", name, name, d,
+                             low[d] < 0 ? low[d] : high[d]);
     }
+    bool fits = lay_out(&made, cells, low, high, 1, element, &bytes);
+    if (fits && bytes >= WORTH_PADDING)
+        fits = lay_out(&made, cells, low, high, LINE / (int64_t)element, element, &bytes);
     if (!fits)
         return meta_fail(META_ERR_OVERFLOW, "argument 'cells': with its ghosts the grid has more "
                                             "bytes than any buffer can have");

@@ -75,7 +75,7 @@ static meta_err new_buffer(meta_memory_kind kind, meta_device *device, size_t by
     if (error == META_ERR_NO_MEMORY && a.guard > 0) a.guard = 0, error = allocate(&a, bytes);
     META_TRY(error);
     a.memory.bytes = bytes;
-    /* Where addresses are reserved ones, the guard lies in the object only. */
+    /* With reserved addresses the object begins at the guard, otherwise at the buffer. */
     if (a.memory.object == a.memory.address) a.memory.object = (char *)a.memory.object + a.guard;
     else a.front = a.guard;
     a.memory.address = (char *)a.memory.address + a.guard;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file memory.h
- *  Buffers: where they are, what they are called, and the memory they are made of. */
+ *  Buffers: their registry, the validation of operands, allocation and pooling. */
 #ifndef META_MEMORY_H
 #define META_MEMORY_H
 
@@ -52,8 +52,9 @@ meta_err meta_registry_take(void *ptr, meta_memory_kind kind, const char *name,
 const char *meta_registry_note(const void *ptr, char text[META_NOTE_ROOM]);
 /** The buffer that holds @p ptr; false where none does. */
 bool meta_registry_find(const void *ptr, meta_allocation *found);
+/** Count a message or plan that uses the buffer at @p ptr (+1), or (-1) one that no longer does. */
 void meta_registry_hold(const void *ptr, int change);
-/** The label of the buffer around an address. */
+/** The label of the buffer that holds an address. */
 typedef struct meta_called {
     const char *first, *end;      /**< its addresses */
     char label[META_LABEL_BYTES]; /**< empty: no label, or no such buffer */
@@ -66,20 +67,20 @@ void meta_registry_each(void (*function)(const meta_allocation *, void *), void 
 /** Remove any buffer, with its note's text, when the library ends; false when there is none left. */
 bool meta_registry_drain(meta_allocation *taken, char text[META_NOTE_ROOM]);
 void meta_registry_forget(void);
-/** Live device memory at @p ptr: META_ERR_POINTER says what is there instead. */
+/** Live device memory at @p ptr; otherwise META_ERR_POINTER with what is there instead. */
 meta_err meta_span_at(const void *ptr, const char *name, meta_span *span);
 /** @p ptr may be used as host memory of @p bytes. */
 meta_err meta_host_range(const void *ptr, uint64_t bytes, const char *name);
-/** Either of the two, by a single lookup: *is_device tells which. */
+/** Device memory (*is_device is 1 and the span is filled in) or host memory, in a single lookup. */
 meta_err meta_span_or_host(const void *ptr, uint64_t bytes, const char *name, int *is_device,
                            meta_span *span);
 
-/* box.c: from boxes and faces to checked operands and iteration spaces */
+/* box.c: validating types, boxes, faces and operands */
 meta_err meta_type_check(meta_type type, size_t *bytes);
 meta_err meta_type_arithmetic(meta_type type, size_t *bytes);
 meta_err meta_box_check(const meta_box *box, const char *name);
 bool meta_box_empty(const meta_box *box);
-/** The lowest and highest element index a face touches (of a face with elements). */
+/** The lowest and highest element index of a face that is not empty. */
 meta_err meta_face_reach(const meta_face *face, const char *name, int64_t *low, int64_t *high);
 meta_err meta_face_count(const meta_face *face, const char *name, int64_t *count);
 void meta_face_of_box(meta_face *face, const meta_box *box);

@@ -27,7 +27,7 @@ struct meta_block {
 
 typedef struct meta_pool {
     pthread_mutex_t lock;
-    uint64_t limit, kept, blocks, held, held_peak, reused, made, returned; /* see meta_pool_desc */
+    meta_pool_desc now;
     meta_block *youngest, *oldest;
     meta_block *class[64 * STEPS];
 } meta_pool;
@@ -64,7 +64,8 @@ meta_err meta_pool_open(meta_device *device)
     meta_pool *pool = calloc(1, sizeof *pool);
     if (!pool) return meta_fail(META_ERR_NO_MEMORY, "the host has no memory for a device's pool");
     pthread_mutex_init(&pool->lock, NULL);
-    pool->limit = disabled ? 0 : limit_at_start;
+    pool->now = (meta_pool_desc)META_POOL_DESC_INIT;
+    pool->now.limit = disabled ? 0 : limit_at_start;
     device->pool = pool;
     return META_OK;
 }
@@ -100,8 +101,8 @@ static void keep(meta_pool *pool, meta_block *block)
     if (block->older) block->older->younger = block;
     else pool->oldest = block;
     pool->youngest = block;
-    pool->kept += block->memory.bytes;
-    ++pool->blocks;
+    pool->now.kept += block->memory.bytes;
+    ++pool->now.blocks;
 }
 
 static meta_block *take(meta_pool *pool, meta_block *block)
@@ -113,8 +114,8 @@ static meta_block *take(meta_pool *pool, meta_block *block)
     else pool->youngest = block->older;
     if (block->older) block->older->younger = block->younger;
     else pool->oldest = block->younger;
-    pool->kept -= block->memory.bytes;
-    --pool->blocks;
+    pool->now.kept -= block->memory.bytes;
+    --pool->now.blocks;
     return block;
 }
 
@@ -135,8 +136,8 @@ static meta_block *fitting(const meta_pool *pool, uint64_t asked)
 static meta_block *evict(meta_pool *pool, meta_block *block, meta_block *list)
 {
     take(pool, block);
-    pool->held -= block->memory.bytes;
-    ++pool->returned;
+    pool->now.held -= block->memory.bytes;
+    ++pool->now.returned;
     block->next = list;
     return block;
 }
@@ -145,7 +146,7 @@ static meta_block *evict(meta_pool *pool, meta_block *block, meta_block *list)
 static meta_block *shrink(meta_pool *pool, uint64_t most)
 {
     meta_block *list = NULL;
-    while (pool->kept > most) list = evict(pool, pool->oldest, list);
+    while (pool->now.kept > most) list = evict(pool, pool->oldest, list);
     return list;
 }
 
@@ -212,9 +213,9 @@ meta_err meta_pool_get(meta_device *device, uint64_t bytes, meta_block **block)
     meta_pool *pool = device->pool;
     meta_block *found;
     pthread_mutex_lock(&pool->lock);
-    found = pool->kept > 0 ? fitting(pool, bytes) : NULL;
-    if (found) take(pool, found), ++pool->reused;
-    const bool reusable = pool->limit > 0;
+    found = pool->now.kept > 0 ? fitting(pool, bytes) : NULL;
+    if (found) take(pool, found), ++pool->now.reused;
+    const bool reusable = pool->now.limit > 0;
     pthread_mutex_unlock(&pool->lock);
     if (found) return *block = found, META_OK;
     if (!(found = malloc(sizeof *found)))
@@ -222,9 +223,9 @@ meta_err meta_pool_get(meta_device *device, uint64_t bytes, meta_block **block)
     const meta_err error = allocate(device, bytes, reusable, &found->memory);
     if (error != META_OK) return free(found), error;
     pthread_mutex_lock(&pool->lock);
-    ++pool->made;
-    pool->held += found->memory.bytes;
-    if (pool->held > pool->held_peak) pool->held_peak = pool->held;
+    ++pool->now.made;
+    pool->now.held += found->memory.bytes;
+    if (pool->now.held > pool->now.held_peak) pool->now.held_peak = pool->now.held;
     pthread_mutex_unlock(&pool->lock);
     *block = found;
     return META_OK;
@@ -242,8 +243,8 @@ void meta_pool_put(meta_device *device, meta_block *block)
     pthread_mutex_lock(&pool->lock);
     keep(pool, block);
     /* A block larger than the limit must not evict all others. */
-    if (block->memory.bytes > pool->limit) list = evict(pool, block, NULL);
-    else list = shrink(pool, pool->limit);
+    if (block->memory.bytes > pool->now.limit) list = evict(pool, block, NULL);
+    else list = shrink(pool, pool->now.limit);
     pthread_mutex_unlock(&pool->lock);
     give_back(device, list);
 }
@@ -251,7 +252,7 @@ void meta_pool_put(meta_device *device, meta_block *block)
 void meta_pool_leave(meta_device *device, meta_block *block)
 {
     pthread_mutex_lock(&device->pool->lock);
-    device->pool->held -= block->memory.bytes;
+    device->pool->now.held -= block->memory.bytes;
     pthread_mutex_unlock(&device->pool->lock);
     free(block);
 }
@@ -277,14 +278,7 @@ meta_err meta_pool_info(int index, meta_mode mode, meta_pool_desc *desc)
     META_TRY(meta_device_open(device, NULL));
     meta_pool *pool = device->pool;
     pthread_mutex_lock(&pool->lock);
-    desc->limit = pool->limit;
-    desc->kept = pool->kept;
-    desc->blocks = pool->blocks;
-    desc->held = pool->held;
-    desc->held_peak = pool->held_peak;
-    desc->reused = pool->reused;
-    desc->made = pool->made;
-    desc->returned = pool->returned;
+    *desc = pool->now;
     pthread_mutex_unlock(&pool->lock);
     return META_OK;
 }
@@ -306,7 +300,7 @@ meta_err meta_pool_limit(int index, meta_mode mode, size_t bytes)
     META_TRY(meta_device_find(index, mode, &device));
     META_TRY(meta_device_open(device, NULL));
     pthread_mutex_lock(&device->pool->lock);
-    device->pool->limit = disabled ? 0 : bytes;
+    device->pool->now.limit = disabled ? 0 : bytes;
     meta_block *list = shrink(device->pool, bytes);
     pthread_mutex_unlock(&device->pool->lock);
     give_back(device, list);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file span.h
- *  A piece of a live buffer. */
+ *  A range of a live buffer. */
 #ifndef META_SPAN_H
 #define META_SPAN_H
 

@@ -95,7 +95,11 @@ static meta_err rows_of(meta_profile_row **rows, size_t *used)
     size_t room = 0;
     META_TRY(complete_all());
     *used = 0;
-    for (meta_recorder *r = meta_recorders; r; r = r->next) room += 2 * r->used;
+    for (meta_recorder *r = meta_recorders; r; r = r->next) {
+        pthread_mutex_lock(&r->lock);
+        room += 2 * r->used;
+        pthread_mutex_unlock(&r->lock);
+    }
     *rows = calloc(room + 1, sizeof **rows);
     if (!*rows) return meta_fail(META_ERR_NO_MEMORY, "the host has no memory for %zu lines", room);
     for (meta_recorder *r = meta_recorders; r; r = r->next) {
