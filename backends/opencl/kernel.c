@@ -86,8 +86,8 @@ static meta_err create_built_in(meta_plugin_device *device, const meta_kernel_de
                               "the OpenCL back end has no kernel %s; it is older than the library",
                               desc->name);
     if (number == OCL_PROGRAM_COUNT || !(desc->types & UINT32_C(1) << type))
-        return ocl_host->fail(META_ERR_TYPE, "kernel %s does not know element type %u", desc->name,
-                              (unsigned)type);
+        return ocl_host->fail(META_ERR_TYPE, "kernel %s does not know element type %s", desc->name,
+                              meta_element_name(type));
     if (number == OCL_PROGRAM_F64 && !device->about.has_f64)
         return ocl_host->fail(META_ERR_TYPE,
                               "type is META_F64, but OpenCL device %s computes without double "
@@ -132,8 +132,8 @@ static meta_err create_text(const meta_plugin_device *device, const meta_kernel_
                               "kernel %s: the OpenCL back end has no reductions from text",
                               desc->name);
     if (meta_element_bytes(source->type) == 0)
-        return ocl_host->fail(META_ERR_TYPE, "kernel %s does not know element type %u", desc->name,
-                              (unsigned)source->type);
+        return ocl_host->fail(META_ERR_TYPE, "kernel %s does not know element type %s", desc->name,
+                              meta_element_name(source->type));
     if (source->type == META_F64 && !device->about.has_f64)
         return ocl_host->fail(META_ERR_TYPE,
                               "kernel %s is for META_F64, but OpenCL device %s computes without "

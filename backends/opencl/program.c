@@ -40,11 +40,6 @@ const char *ocl_program_suffix(int number)
     return recipes[number].suffix;
 }
 
-#define TYPE_NAME3(NAME, name, bytes)            "meta_" #name,
-#define TYPE_NAME5(NAME, name, bytes, wide, sum) "meta_" #name,
-static const char *const type_names[] = {META_ARITHMETIC_TYPES(TYPE_NAME5)
-                                             META_SMALL_TYPES(TYPE_NAME3)};
-
 /* ------------------------------------------------------------------ sources and options */
 
 enum { PARTS = 10 };
@@ -127,8 +122,9 @@ static void plan_text(const ocl_about *about, const meta_kernel_source *source,
 {
     const uint32_t operands = source->desc->operands;
     snprintf(p->title, sizeof p->title, "kernel %.64s", source->desc->name);
-    snprintf(p->first, sizeof p->first, "#define META_T %s\n#define META_SPACE_OPERANDS %u\n%s%s",
-             type_names[source->type], (unsigned)(operands ? operands : 1),
+    snprintf(p->first, sizeof p->first,
+             "#define META_T meta_%s\n#define META_SPACE_OPERANDS %u\n%s%s",
+             meta_element_name(source->type), (unsigned)(operands ? operands : 1),
              device_definitions(about), space_in_buffer ? "#define META_SPACE_IN_BUFFER\n" : "");
     snprintf(p->line, sizeof p->line, "#line 1 \"%.64s\"\n", source->desc->name);
     p->text[0] = p->first;
