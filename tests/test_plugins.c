@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file test_plugins.c
- *  Back ends in other files: one of one's own works, one that cannot be used says why, and a
- * damaged file never ends the process. Each case is a child process, since a module once opened
- * stays. */
+ *  Back ends as plug-ins: a third-party one works, one that is not usable gives the reason, and a
+ *  damaged file never crashes the process. Each case is a child process, since modules are never
+ *  unloaded. */
 /* TEST: backends=any timeout=120 labels=core smoke=yes */
 #include "test.h"
 
@@ -62,19 +62,23 @@ static void a_back_end_of_ones_own_works_by_its_name(void)
 
 static const struct {
     const char *name, *reason;
-    bool loaded; /* its description is known */
+    bool accepted; /* as a module: its description is known; it has no device */
 } unusable[] = {
     {"other_abi", "ABI 7", false},
+    {"abi_1", "it was built for plugin ABI 1, this libmeta has ABI 2", false},
     {"wrong_magic", "not a libmeta plugin", false},
-    {"no_symbol", "meta_plugin_v1", false},
+    {"no_symbol", "meta_plugin_v2", false},
     {"failing_init", "the fake driver is 12 years too old", true},
     {"no_device", "the fake driver knows no device", true},
     {"other_name", "somebody_else", false},
     {"small_table", "smaller", false},
     {"small_ops", "smaller", false},
+    {"before_2_0", "smaller", false},
     {"no_init", "init", false},
     {"no_launch", "lacks the function launch", false},
-    {"half_timed", "lacks the function copy_timed", false},
+    {"no_kernel_create", "lacks the function kernel_create", false},
+    {"no_queue_wait", "lacks the function queue_wait", false},
+    {"half_timed", "lacks the function stamp_release", false},
     {"cuda", "cuda.so", false},
 };
 
@@ -97,7 +101,7 @@ static void look_at_all(void *unused)
             if (strcmp(desc.name, "cuda") == 0 && *desc.path) continue;
             ++seen;
             CHECK_CONTAINS(desc.reason, unusable[u].reason);
-            CHECK_INT(*desc.description != '\0', unusable[u].loaded);
+            CHECK_INT(*desc.description != '\0', unusable[u].accepted);
             CHECK_OK(meta_device_count(desc.mode, &devices));
             CHECK_INT(devices, 0);
         }
@@ -140,14 +144,15 @@ static void every_back_end_that_was_built_loads(void)
 static void ask_for(void *number)
 {
     const size_t u = *(size_t *)number;
+    const meta_err error = unusable[u].accepted ? META_ERR_NO_DEVICE : META_ERR_PLUGIN;
     meta_mode mode;
     void *p;
     start_with(test_built("tests/plugins/.libs"), unusable[u].name);
     for (int life = 0; life < 2; ++life) {
-        CHECK_ERR_NAMES(meta_get_acc(NULL, &mode), META_ERR_NO_DEVICE, unusable[u].reason);
-        CHECK_ERR_NAMES(meta_alloc(&p, 8), META_ERR_NO_DEVICE, unusable[u].reason);
+        CHECK_ERR_NAMES(meta_get_acc(NULL, &mode), error, unusable[u].reason);
+        CHECK_ERR_NAMES(meta_alloc(&p, 8), error, unusable[u].reason);
         CHECK_OK(meta_mode_find(unusable[u].name, &mode));
-        CHECK_ERR_NAMES(meta_set_acc(0, mode), META_ERR_NO_DEVICE, unusable[u].reason);
+        CHECK_ERR_NAMES(meta_set_acc(0, mode), error, unusable[u].reason);
         CHECK_OK(meta_finalize());
         if (life == 0) CHECK_OK(meta_init());
     }
@@ -200,7 +205,7 @@ static void fail_with_a_reason(void *reason)
 {
     meta_mode mode;
     start_with(folder, "plain");
-    CHECK_ERR_NAMES(meta_get_acc(NULL, &mode), META_ERR_NO_DEVICE, (const char *)reason);
+    CHECK_ERR_NAMES(meta_get_acc(NULL, &mode), META_ERR_PLUGIN, (const char *)reason);
     CHECK_CONTAINS(meta_last_error(), "plain, which is not usable: ");
     CHECK(strlen(meta_last_error()) >
           strlen("meta_get_acc: META_MODE asks for plain, which is not usable: "));

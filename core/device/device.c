@@ -186,7 +186,7 @@ meta_err meta_device_find(int index, meta_mode mode, meta_device **device)
     if (!backend)
         return meta_fail(META_ERR_ARGUMENT, "argument 'mode' is %d, which is no back end's", mode);
     if (!backend->usable)
-        return meta_fail(META_ERR_NO_DEVICE, "the back end %s is not usable: %s", backend->name,
+        return meta_fail(backend->error, "the back end %s is not usable: %s", backend->name,
                          backend->reason);
     if (index < 0 || index >= backend->devices)
         return meta_fail(META_ERR_NO_DEVICE, "argument 'index' is %d, but %s has %d device%s",

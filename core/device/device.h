@@ -26,6 +26,7 @@ typedef struct meta_backend {
     meta_mode mode;
     bool probed;                /**< its module was looked for; what follows is valid */
     bool usable;
+    meta_err error;            /**< of a request for one that is not usable */
     bool started;              /**< its init succeeded */
     const meta_plugin *plugin; /**< NULL where it could not be loaded */
     meta_ops ops;              /**< the plugin's, zero where it has none */

@@ -148,7 +148,7 @@ static meta_err spread(int of_node_rank, int of_node_size, meta_mode *mode, int 
     }
     openmp = meta_backend_of(META_OPENMP);
     if (!openmp->usable)
-        return meta_fail(META_ERR_NO_DEVICE,
+        return meta_fail(openmp->error,
                          "this node has no GPU that a back end can use, and the "
                          "back end openmp is not usable: %s",
                          openmp->reason);
@@ -172,7 +172,7 @@ meta_err meta_job_choose(int of_rank, int of_node_rank, int of_node_size, meta_m
                          "(meta-info lists them)",
                          wanted.variable, wanted.name);
     if (!backend->usable)
-        return meta_fail(META_ERR_NO_DEVICE, "%s asks for %s, which is not usable: %s",
+        return meta_fail(backend->error, "%s asks for %s, which is not usable: %s",
                          wanted.variable, wanted.name, backend->reason);
     if (wanted.index >= backend->devices)
         return meta_fail(META_ERR_NO_DEVICE,

@@ -113,16 +113,21 @@ static const char *missing(const meta_ops *ops)
     return NULL;
 }
 
+static meta_err reason_abi(meta_backend *backend, unsigned built_for)
+{
+    snprintf(backend->reason, sizeof backend->reason,
+             "it was built for plugin ABI %u, this libmeta has ABI %u: rebuild it", built_for,
+             META_PLUGIN_ABI_MAJOR);
+    return META_ERR_PLUGIN;
+}
+
 static bool abi_fits(const meta_plugin *plugin, meta_backend *backend)
 {
     char *reason = backend->reason;
     const size_t room = sizeof backend->reason;
     if (plugin->magic != META_PLUGIN_MAGIC)
         snprintf(reason, room, "its meta_plugin_v2 is not a libmeta plugin");
-    else if (plugin->abi_major != META_PLUGIN_ABI_MAJOR)
-        snprintf(reason, room,
-                 "it was built for plugin ABI %u, this libmeta has ABI %u: rebuild it",
-                 plugin->abi_major, META_PLUGIN_ABI_MAJOR);
+    else if (plugin->abi_major != META_PLUGIN_ABI_MAJOR) reason_abi(backend, plugin->abi_major);
     else if (plugin->size < sizeof *plugin || !plugin->ops ||
              plugin->ops->size <
                  offsetof(meta_ops, stamp_release) + sizeof plugin->ops->stamp_release)
@@ -138,21 +143,29 @@ static bool abi_fits(const meta_plugin *plugin, meta_backend *backend)
     return false;
 }
 
-static void open_module(meta_backend *backend)
+/* @return the error of a request for the back end, should it turn out not to be usable: what the
+ * loader cannot open may lack a driver's library, anything else is a fault of the module. */
+static meta_err open_module(meta_backend *backend)
 {
     void *module;
     const meta_plugin *plugin;
-    if (!meta_module_whole(backend->path, backend->reason, sizeof backend->reason)) return;
+    if (!meta_module_whole(backend->path, backend->reason, sizeof backend->reason))
+        return META_ERR_PLUGIN;
     module = dlopen(backend->path, RTLD_NOW | RTLD_LOCAL);
     if (!module) {
         snprintf(backend->reason, sizeof backend->reason, "%s", dlerror());
-        return;
+        return META_ERR_NO_DEVICE;
     }
     /* Never closed, even when refused: its runtime may have started threads. */
     plugin = dlsym(module, "meta_plugin_v2");
-    if (!plugin)
+    if (!plugin && dlsym(module, "meta_plugin_v1")) return reason_abi(backend, 1);
+    if (!plugin) {
         snprintf(backend->reason, sizeof backend->reason, "it has no symbol meta_plugin_v2");
-    else if (abi_fits(plugin, backend)) backend->plugin = plugin;
+        return META_ERR_PLUGIN;
+    }
+    if (!abi_fits(plugin, backend)) return META_ERR_PLUGIN;
+    backend->plugin = plugin;
+    return META_ERR_NO_DEVICE;
 }
 
 static bool make_devices(meta_backend *backend)
@@ -189,6 +202,7 @@ static void probe(meta_backend *backend)
 {
     if (backend->probed) return;
     backend->probed = true;
+    backend->error = META_ERR_NO_DEVICE;
     backend->reason[0] = '\0';
     if (!backend->plugin) {
         if (!each_folder(in_folder, backend)) {
@@ -196,7 +210,7 @@ static void probe(meta_backend *backend)
                      "no module %s.so was found (not built or not installed)", backend->name);
             return;
         }
-        open_module(backend);
+        backend->error = open_module(backend);
     }
     if (backend->plugin) count_devices(backend);
     meta_log(META_LOG_INFO, "back end %s: %s%s", backend->name,
