@@ -139,6 +139,25 @@ static bool boxes_apart(const void *dst, const meta_box *dst_box, const void *sr
     return apart;
 }
 
+meta_err meta_boxes_alike(const meta_box *dst_box, const meta_box *src_box)
+{
+    META_TRY(meta_box_check(dst_box, "dst_box"));
+    META_TRY(meta_box_check(src_box, "src_box"));
+    if (dst_box->ndim != src_box->ndim)
+        return meta_fail(META_ERR_ARGUMENT, "argument 'src_box' has %d dimensions, 'dst_box' %d",
+                         src_box->ndim, dst_box->ndim);
+    for (int d = 0; d < dst_box->ndim; ++d) {
+        const int64_t from = src_box->end[d] - src_box->start[d];
+        const int64_t to = dst_box->end[d] - dst_box->start[d];
+        if (from != to)
+            return meta_fail(META_ERR_ARGUMENT,
+                             "argument 'src_box' covers %" PRId64 " cells along "
+                             "dimension %d, 'dst_box' %" PRId64,
+                             from, d, to);
+    }
+    return META_OK;
+}
+
 meta_err meta_copy_box(void *dst, const meta_box *dst_box, const void *src, const meta_box *src_box,
                        meta_type type, meta_event *done)
 {
@@ -150,19 +169,9 @@ meta_err meta_copy_box(void *dst, const meta_box *dst_box, const void *src, cons
     int empty;
     META_ENTER();
     META_TRY(meta_type_check(type, &bytes));
-    META_TRY(meta_box_check(dst_box, "dst_box"));
-    META_TRY(meta_box_check(src_box, "src_box"));
-    if (dst_box->ndim != src_box->ndim)
-        return meta_fail(META_ERR_ARGUMENT, "argument 'src_box' has %d dimensions, 'dst_box' %d",
-                         src_box->ndim, dst_box->ndim);
+    META_TRY(meta_boxes_alike(dst_box, src_box));
     meta_face_of_box(&dst_face, dst_box);
     meta_face_of_box(&src_face, src_box);
-    for (int d = 0; d < dst_face.count; ++d)
-        if (dst_face.size[d] != src_face.size[d])
-            return meta_fail(META_ERR_ARGUMENT,
-                             "argument 'src_box' covers %" PRId64 " cells along "
-                             "dimension %d, 'dst_box' %" PRId64,
-                             src_face.size[d], d, dst_face.size[d]);
     if (meta_box_empty(dst_box)) return meta_submit_nothing(done);
     META_TRY(meta_resolve_face(dst, &dst_face, type, "dst", &to));
     META_TRY(meta_resolve_face(src, &src_face, type, "src", &from));

@@ -17,6 +17,8 @@ meta_err meta_face_call(meta_call *call, meta_kernel_id kernel, const meta_span 
 meta_err meta_copy_call(meta_call *call, const meta_span *dst, const meta_face *dst_face,
                         const meta_span *src, const meta_face *src_face, meta_type type,
                         int *empty);
+/** The boxes that a copy is between: valid, and of equal extents. */
+meta_err meta_boxes_alike(const meta_box *dst_box, const meta_box *src_box);
 meta_err meta_add_call(meta_call *call, const meta_span *dst, const meta_face *dst_face,
                        const meta_span *src, const meta_face *src_face, meta_type type, int *empty);
 
