@@ -128,7 +128,8 @@ contains
             call same(buffer, a, 'the buffer')
             a = 2 * a
             call meta_copy_h2d(buffer, a)
-            allocate (found, source=c)
+            allocate (found(size(c, 1), size(c, 2), size(c, 3)))
+            found = c
             found(s%lower(1):s%upper(1), s%lower(2):s%upper(2), s%lower(3):s%upper(3)) = 2 * n
             call meta_copy_box_d2h(c, s, buffer, d)
             call check(all(c == found), 'the array')
