@@ -124,11 +124,15 @@ typedef struct meta_halo_desc {
                               them is, @p fields elements, read before the call returns; @p type
                               then means nothing, and of @p box the own extents alone do. */
 } meta_halo_desc;
-#define META_HALO_DESC_INIT                                                                        \
-    {                                                                                              \
-        sizeof(meta_halo_desc), MPI_COMM_NULL, {0, {0}, {0}, {0}}, {0}, {0}, META_HALO_FACES, 1,   \
-            META_F64, META_HALO_COPY, NULL                                                         \
-    }
+#define META_HALO_DESC_INIT                                                              \
+    {sizeof(meta_halo_desc), MPI_COMM_NULL, {0, {0}, {0}, {0}}, {0}, {0}, META_HALO_FACES, 1, META_F64, \
+     META_HALO_COPY, NULL}
+/** Start value for the usual case: @p FIELDS arrays of one type that have @p WIDTH ghost cells on every
+ *  side of the own cells @p BOX, as in `meta_halo_desc d = META_HALO_DESC(cart, box, 1, META_HALO_FACES, 2,
+ *  META_F64);` in a function. Members may be changed afterwards. */
+#define META_HALO_DESC(CART, BOX, WIDTH, KIND, FIELDS, TYPE)                             \
+    {sizeof(meta_halo_desc), CART, BOX, {WIDTH, WIDTH, WIDTH}, {WIDTH, WIDTH, WIDTH}, KIND, FIELDS, \
+     TYPE, META_HALO_COPY, NULL}
 
 /** Build a plan. An exchange's arrays may be on any device, all of them on one: this thread's device
  *  decides how messages travel, and the memory for its exchanges is allocated now. Collective over the

@@ -240,6 +240,17 @@ META_API meta_err meta_copy_d2d(void *dst, const void *src, size_t bytes, meta_e
  *  in every dimension, not overlapping. */
 META_API meta_err meta_copy_box(void *dst, const meta_box *dst_box, const void *src,
                                 const meta_box *src_box, meta_type type, meta_event *done);
+/** Copy the cells of @p src_box to @p dst_box, the one in an array of the host, the other in a device
+ *  buffer: each box has its own array's shape, so that a dense array comes into a padded grid, and a
+ *  part of a grid out of it, by one call. The boxes are of equal extent in every dimension; cells
+ *  outside them stay as they are, on the host too. At most 2 MiB are packed at
+ *  once, so no second grid is needed. Today the copy is complete on return even with an event; do not
+ *  count on it: the host memory must stay until the event is.
+ *  @return META_ERR_POINTER where a device buffer is given as the host side, META_ERR_NO_MEMORY */
+META_API meta_err meta_copy_box_h2d(void *dst, const meta_box *dst_box, const void *src,
+                                    const meta_box *src_box, meta_type type, meta_event *done);
+META_API meta_err meta_copy_box_d2h(void *dst, const meta_box *dst_box, const void *src,
+                                    const meta_box *src_box, meta_type type, meta_event *done);
 /** Set @p count elements, or the cells of @p box, to the element at host address @p value, which
  *  is read before the call returns. */
 META_API meta_err meta_fill(void *buf, int64_t count, const void *value, meta_type type,
@@ -443,6 +454,16 @@ META_API meta_err meta_stencil(void *out, const void *in, const meta_box *box,
  *  minimum the type's highest value (+∞) and the maximum its lowest. */
 META_API meta_err meta_reduce(void *result, const void *buf, const meta_box *box, meta_op op,
                               meta_type type, meta_event *done);
+/** meta_reduce() of @p boxes boxes of each of @p fields buffers, by one call: such as the sums at a
+ *  block's sides of all variables. Box b of field[f] goes to element f·stride + b of @p results, at host or
+ *  device address; elements between stay as they are. Each result is what meta_reduce() makes of that
+ *  box, so its bits and what meta_allreduce() does with it are the same. The buffers are on one device.
+ *  @p field and @p box are read before the call returns.
+ *  @param stride  at least @p boxes; of a single field it means nothing
+ *  @param done    of all results together */
+META_API meta_err meta_reduce_boxes(void *results, int64_t stride, int fields, void *const *field,
+                                    int boxes, const meta_box *box, meta_op op, meta_type type,
+                                    meta_event *done);
 /** The sum over the cells of @p box of a·b; both buffers have the box's shape. As meta_reduce(). */
 META_API meta_err meta_dot(void *result, const void *a, const void *b, const meta_box *box,
                            meta_type type, meta_event *done);

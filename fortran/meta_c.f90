@@ -262,6 +262,28 @@ module meta_c
             type(c_ptr), value :: done
             integer(c_int) :: res
         end function
+        function c_copy_box_h2d(dst, dst_box, src, src_box, type, done) bind(c, &
+            name="meta_copy_box_h2d") result(res)
+            import
+            type(c_ptr), value :: dst
+            type(meta_c_box), intent(in) :: dst_box
+            type(c_ptr), value :: src
+            type(meta_c_box), intent(in) :: src_box
+            integer(c_int), value :: type
+            type(c_ptr), value :: done
+            integer(c_int) :: res
+        end function
+        function c_copy_box_d2h(dst, dst_box, src, src_box, type, done) bind(c, &
+            name="meta_copy_box_d2h") result(res)
+            import
+            type(c_ptr), value :: dst
+            type(meta_c_box), intent(in) :: dst_box
+            type(c_ptr), value :: src
+            type(meta_c_box), intent(in) :: src_box
+            integer(c_int), value :: type
+            type(c_ptr), value :: done
+            integer(c_int) :: res
+        end function
         function c_fill(buf, count, value, type, done) bind(c, name="meta_fill") result(res)
             import
             type(c_ptr), value :: buf
@@ -458,6 +480,19 @@ module meta_c
             import
             type(c_ptr), value :: result, buf
             type(meta_c_box), intent(in) :: box
+            integer(c_int), value :: op, type
+            type(c_ptr), value :: done
+            integer(c_int) :: res
+        end function
+        function c_reduce_boxes(results, stride, fields, field, boxes, box, op, type, done) &
+            bind(c, name="meta_reduce_boxes") result(res)
+            import
+            type(c_ptr), value :: results
+            integer(c_int64_t), value :: stride
+            integer(c_int), value :: fields
+            type(c_ptr), intent(in) :: field(*)
+            integer(c_int), value :: boxes
+            type(meta_c_box), intent(in) :: box(*)
             integer(c_int), value :: op, type
             type(c_ptr), value :: done
             integer(c_int) :: res

@@ -93,13 +93,10 @@ static void arguments_of_reductions_are_checked(void)
 
 static meta_halo_desc line(MPI_Comm *cart)
 {
-    meta_halo_desc desc = META_HALO_DESC_INIT;
+    const meta_box own = {1, {CELLS + 2}, {1}, {CELLS + 1}};
     const int periodic = 1;
     MPI_Cart_create(MPI_COMM_WORLD, 1, &test_size, &periodic, 0, cart);
-    desc.cart = *cart;
-    desc.box = (meta_box){1, {CELLS + 2}, {1}, {CELLS + 1}};
-    desc.low[0] = desc.high[0] = 1;
-    return desc;
+    return (meta_halo_desc)META_HALO_DESC(*cart, own, 1, META_HALO_FACES, 1, META_F64);
 }
 
 /* One rank differs from all others: everybody is told. */

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "check.h"
-#include "planes.h"
 #include "ranks.h"
 #include "reference.h"
 #include "solve.h"
@@ -41,48 +40,14 @@ static meta_box dense_block(const problem *p)
     return own;
 }
 
-/* How many are not another's. */
-int kernel_arrays(const problem *p)
-{
-    return p->variables + (p->o.reference ? 1 : p->variables);
-}
-
 void kernel_begin(kernel *k, const problem *p)
 {
-    *k = (kernel){.p = p, .own = dense_block(p), .threads = count_threads(p)};
+    *k = (kernel){
+        .p = p, .type = type_of(p->type), .own = dense_block(p), .threads = count_threads(p)};
 }
 
-void kernel_allocate(kernel *k, void **grid)
-{
-    const problem *p = k->p;
-    int64_t own[3];
-    for (int d = 0; d < 3; ++d) own[d] = p->own.end[d] - p->own.start[d];
-    check(p->o.reference ? meta_alloc(grid, (size_t)p->cells * number_size(p->type))
-                         : meta_grid_alloc(grid, &k->own, 3, own, one, one, type_of(p->type)));
-}
-
-void kernel_create(kernel *k, const problem *p, void **grid)
-{
-    const int arrays = kernel_arrays(p);
-    kernel_begin(k, p);
-    for (int i = 0; i < arrays; ++i) kernel_allocate(k, &grid[i]);
-    for (int i = arrays; i < 2 * p->variables; ++i) grid[i] = grid[arrays - 1];
-}
-
-void kernel_clear(const kernel *k, void *grid)
-{
-    static const char zero[8];
-    meta_box all = k->own;
-    for (int d = 0; d < all.ndim; ++d) all.start[d] = 0, all.end[d] = all.size[d];
-    check(meta_fill_box(grid, &all, zero, type_of(k->p->type), META_ASYNC));
-}
-
-void kernel_free(const kernel *k, void *const *grid)
-{
-    for (int i = 0; i < kernel_arrays(k->p); ++i) check(meta_free(grid[i]));
-}
-
-meta_box kernel_box(const kernel *k, const region *r)
+/* Cells of the block's array as they lie in one on the device. */
+static meta_box box_of(const kernel *k, const region *r)
 {
     meta_box box = k->own;
     for (int d = 0; d < 3; ++d) {
@@ -92,47 +57,102 @@ meta_box kernel_box(const kernel *k, const region *r)
     return box;
 }
 
+void kernel_allocate(kernel *k, void **array)
+{
+    const problem *p = k->p;
+    int64_t own[3];
+    for (int d = 0; d < 3; ++d) own[d] = p->own.end[d] - p->own.start[d];
+    check(p->o.reference ? meta_alloc(array, (size_t)p->cells * number_size(p->type))
+                         : meta_grid_alloc(array, &k->own, 3, own, one, one, k->type));
+    for (int t = 0; t < p->terms; ++t) k->side[t] = box_of(k, &p->term[t].cells);
+}
+
+void kernel_allocate_next(kernel *k, void *const *grid, void **next)
+{
+    if (k->p->o.reference) kernel_allocate(k, &k->work);
+    for (int v = 0; v < k->p->variables; ++v) {
+        next[v] = grid[v];
+        if (!k->p->o.reference) kernel_allocate(k, &next[v]);
+    }
+}
+
+void kernel_create(kernel *k, const problem *p, void **grid)
+{
+    kernel_begin(k, p);
+    for (int v = 0; v < p->variables; ++v) kernel_allocate(k, &grid[v]);
+    kernel_allocate_next(k, grid, grid + p->variables);
+}
+
+void kernel_clear(const kernel *k, void *grid)
+{
+    static const char zero[8];
+    meta_box all = k->own;
+    for (int d = 0; d < all.ndim; ++d) all.start[d] = 0, all.end[d] = all.size[d];
+    check(meta_fill_box(grid, &all, zero, k->type, META_ASYNC));
+}
+
+void kernel_free_next(kernel *k, void *const *next)
+{
+    if (k->p->o.reference) check(meta_free(k->work));
+    for (int v = 0; v < k->p->variables && !k->p->o.reference; ++v) check(meta_free(next[v]));
+}
+
+void kernel_free(kernel *k, void *const *grid)
+{
+    for (int v = 0; v < k->p->variables; ++v) check(meta_free(grid[v]));
+    kernel_free_next(k, grid + k->p->variables);
+}
+
+/* All cells of the block's array, in one on the device and in a dense one. */
+static void both_boxes(const kernel *k, meta_box *there, meta_box *dense)
+{
+    const int64_t *size = k->p->size;
+    *dense = (meta_box){3, {size[0], size[1], size[2]}, {0}, {size[0], size[1], size[2]}};
+    *there = box_of(k, &(const region){{0}, {size[0], size[1], size[2]}});
+}
+
 void kernel_put(const kernel *k, void *grid, const void *cells)
 {
-    planes_put(grid, &k->own, one, one, cells, k->p->type);
+    meta_box there, dense;
+    both_boxes(k, &there, &dense);
+    check(meta_copy_box_h2d(grid, &there, cells, &dense, k->type, NULL));
 }
 
 void kernel_get(const kernel *k, void *cells, const void *grid)
 {
-    planes_get(cells, grid, &k->own, one, one, k->p->type);
+    meta_box there, dense;
+    both_boxes(k, &there, &dense);
+    check(meta_copy_box_d2h(cells, &dense, grid, &there, k->type, NULL));
 }
 
 /* The loops run now: what was queued must be done. */
-static void apply_loops(const kernel *k, void *work, void *grid, void *sum)
+static void apply_loops(const kernel *k, void *grid, void *sum)
 {
     check(meta_flush());
-    reference_stencil(k->p, k->threads, work, grid);
-    reference_copy(k->p, k->threads, grid, work);
+    reference_stencil(k->p, k->threads, k->work, grid);
+    reference_copy(k->p, k->threads, grid, k->work);
     if (sum == NULL) return;
     if (solver_reproducible())
-        check(meta_reduce(sum, grid, &k->own, META_SUM, type_of(k->p->type), META_ASYNC));
+        check(meta_reduce(sum, grid, &k->own, META_SUM, k->type, META_ASYNC));
     else reference_sum(k->p, k->threads, grid, sum);
 }
 
-static void apply_passes(const kernel *k, void *work, void *grid, void *sum)
+static void apply_passes(const kernel *k, void *grid, void *sum)
 {
     const meta_box *own = &k->own;
-    const meta_type type = type_of(k->p->type);
-    check(meta_stencil(work, grid, own, k->p->stencil, type, NULL, META_ASYNC));
-    check(meta_copy_box(grid, own, work, own, type, META_ASYNC));
-    if (sum != NULL) check(meta_reduce(sum, grid, own, META_SUM, type, META_ASYNC));
+    check(meta_stencil(k->work, grid, own, k->p->stencil, k->type, NULL, META_ASYNC));
+    check(meta_copy_box(grid, own, k->work, own, k->type, META_ASYNC));
+    if (sum != NULL) check(meta_reduce(sum, grid, own, META_SUM, k->type, META_ASYNC));
 }
 
 void kernel_apply_box(const kernel *k, void *next, const void *grid, const meta_box *box, void *sum)
 {
-    const problem *p = k->p;
-    check(meta_stencil(next, grid, box, p->stencil, type_of(p->type), sum, META_ASYNC));
+    check(meta_stencil(next, grid, box, k->p->stencil, k->type, sum, META_ASYNC));
 }
 
 void kernel_apply(const kernel *k, void *next, void *grid, void *sum)
 {
-    const problem *p = k->p;
-    if (k->threads > 0) apply_loops(k, next, grid, sum);
-    else if (p->o.reference) apply_passes(k, next, grid, sum);
+    if (k->threads > 0) apply_loops(k, grid, sum);
+    else if (k->p->o.reference) apply_passes(k, grid, sum);
     else kernel_apply_box(k, next, grid, &k->own, sum);
 }

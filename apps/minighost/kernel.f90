@@ -42,35 +42,22 @@ contains
         call check(stat)
     end subroutine
 
-    function plane(p, z) result(box)
-        type(problem), intent(in) :: p
-        integer(c_int64_t), intent(in) :: z
-        type(meta_box) :: box
-        box = p%all
-        box%lower(3) = z
-        box%upper(3) = z
-    end function
-
-    ! Copy the block's cells at an address of the program, ghost cells too, to an array; and back. A
-    ! plane at a time: for a whole array that is padded another one would be needed.
+    ! Copy the block's cells at an address of the program, ghost cells too, to an array; and back.
     subroutine array_put(p, array, cells)
         type(problem), intent(in) :: p
         type(meta_buffer), intent(in) :: array
         type(c_ptr), intent(in) :: cells
         real(c_double), pointer :: r8(:, :, :)
         real(c_float), pointer :: r4(:, :, :)
-        integer(c_int64_t) :: z
         integer :: stat
-        call c_f_pointer(cells, r8, p%cells + 2)
-        call c_f_pointer(cells, r4, p%cells + 2)
-        do z = 0, p%cells(3) + 1
-            if (p%type == META_F64) then
-                call meta_copy_h2d(array, r8(:, :, z+1:z+1), box=plane(p, z), stat=stat)
-            else
-                call meta_copy_h2d(array, r4(:, :, z+1:z+1), box=plane(p, z), stat=stat)
-            end if
-            call check(stat)
-        end do
+        if (p%type == META_F64) then
+            call c_f_pointer(cells, r8, p%cells + 2)
+            call meta_copy_h2d(array, r8, box=p%all, stat=stat)
+        else
+            call c_f_pointer(cells, r4, p%cells + 2)
+            call meta_copy_h2d(array, r4, box=p%all, stat=stat)
+        end if
+        call check(stat)
     end subroutine
 
     subroutine array_get(p, cells, array)
@@ -79,18 +66,15 @@ contains
         type(meta_buffer), intent(in) :: array
         real(c_double), pointer :: r8(:, :, :)
         real(c_float), pointer :: r4(:, :, :)
-        integer(c_int64_t) :: z
         integer :: stat
-        call c_f_pointer(cells, r8, p%cells + 2)
-        call c_f_pointer(cells, r4, p%cells + 2)
-        do z = 0, p%cells(3) + 1
-            if (p%type == META_F64) then
-                call meta_copy_d2h(r8(:, :, z+1:z+1), array, box=plane(p, z), stat=stat)
-            else
-                call meta_copy_d2h(r4(:, :, z+1:z+1), array, box=plane(p, z), stat=stat)
-            end if
-            call check(stat)
-        end do
+        if (p%type == META_F64) then
+            call c_f_pointer(cells, r8, p%cells + 2)
+            call meta_copy_d2h(r8, array, box=p%all, stat=stat)
+        else
+            call c_f_pointer(cells, r4, p%cells + 2)
+            call meta_copy_d2h(r4, array, box=p%all, stat=stat)
+        end if
+        call check(stat)
     end subroutine
 
     ! ---------------------------------------------------------------- computing

@@ -121,7 +121,7 @@ contains
         logical(c_bool), intent(in), target :: summed(:)
         type(numbers), intent(in) :: sums
         type(group), target :: g
-        integer :: v, stat
+        integer :: stat
         g%s => s
         g%first = first
         g%last = first + s%p%grouped - 1
@@ -129,9 +129,7 @@ contains
         call meta_halo_overlap(s%halo, s%grid(g%first:g%last), inner, outer, g, META_ASYNC, stat)
         call check(stat)
         call lap(LAP_FINISH)
-        do v = g%first, g%last
-            call sum_sides(s, v, sums)
-        end do
+        call sum_sides(s, g%first, g%last, sums)
         call lap(LAP_BOUNDARY)
         call meta_flush(stat)
         call check(stat)

@@ -28,14 +28,8 @@ void solver_create_halo(solver *s)
 {
     const problem *p = s->p;
     const meta_halo_kind kind = p->corners ? META_HALO_ALL : META_HALO_FACES;
-    const meta_halo_desc d = {.size = sizeof d,
-                              .cart = p->cart,
-                              .box = s->kernel.own,
-                              .low = {1, 1, 1},
-                              .high = {1, 1, 1},
-                              .kind = kind,
-                              .fields = p->grouped,
-                              .type = type_of(p->type)};
+    const meta_halo_desc d =
+        META_HALO_DESC(p->cart, s->kernel.own, 1, kind, p->grouped, s->kernel.type);
     check(meta_halo_create(&s->halo, &d));
 }
 
@@ -44,19 +38,16 @@ solver *solver_create(const problem *p)
     const int arrays = 2 * p->variables;
     solver *s = calloc(1, sizeof *s);
     void **grid = calloc((size_t)arrays, sizeof *grid);
-    void *pieces = calloc((size_t)p->variables * OVERLAP_PIECES, number_size(p->type));
-    if (s == NULL || grid == NULL || pieces == NULL)
-        failure_note_memory(sizeof *s + (double)arrays * sizeof *grid);
+    if (s == NULL || grid == NULL) failure_note_memory(sizeof *s + (double)arrays * sizeof *grid);
     if (failure_agree(p->cart)) {
-        free(pieces);
         free(grid);
         free(s);
         return NULL;
     }
-    *s = (solver){.p = p, .grid = grid, .next = grid + p->variables, .pieces = pieces};
+    *s = (solver){.p = p, .grid = grid, .next = grid + p->variables};
     kernel_create(&s->kernel, p, grid);
+    overlap_create(s);
     solver_create_halo(s);
-    s->split = overlap_pays(p);
     return s;
 }
 
@@ -82,6 +73,29 @@ void solver_get(solver *s, int variable, void *cells)
     kernel_get(&s->kernel, cells, s->grid[variable]);
 }
 
+void solver_sum_sides(const solver *s, int v, int count, void *sums)
+{
+    const problem *p = s->p;
+    const int64_t first = (int64_t)v * (p->terms + 1);
+    check(meta_reduce_boxes(number_at(sums, first, p->type), p->terms + 1, count, s->grid + v,
+                            p->terms, s->kernel.side, META_SUM, s->kernel.type, META_ASYNC));
+}
+
+/* The sums at the sides need no ghost cells. */
+static void exchange(solver *s, int v, void *sums)
+{
+    check(meta_halo_start(s->halo, s->grid + v));
+    lap(LAP_START);
+    solver_sum_sides(s, v, s->p->grouped, sums);
+    lap(LAP_BOUNDARY);
+    check(meta_halo_finish(s->halo, META_ASYNC));
+}
+
+void solver_sum(solver *s, int variable, void *sum)
+{
+    check(meta_reduce(sum, s->grid[variable], &s->kernel.own, META_SUM, s->kernel.type, NULL));
+}
+
 bool solver_reproducible(void)
 {
     int on;
@@ -94,46 +108,19 @@ void solver_add_ranks(void *totals, const void *sums, int64_t count, number type
     check(meta_allreduce(totals, sums, count, META_SUM, type_of(type), NULL));
 }
 
-static void sum_region(const solver *s, const void *from, const region *r, void *result)
-{
-    const meta_box box = kernel_box(&s->kernel, r);
-    check(meta_reduce(result, from, &box, META_SUM, type_of(s->p->type), META_ASYNC));
-}
-
-void solver_sum(solver *s, int variable, void *sum)
-{
-    sum_region(s, s->grid[variable], &s->p->own, sum);
-    solver_wait();
-}
-
-/* The cells at the domain's sides, each set to its place among the variable's sums. */
-void solver_sum_sides(const solver *s, int v, void *sums)
+static void solver_compute(const solver *s, int v, bool summed, void *sums)
 {
     const problem *p = s->p;
     const int64_t first = (int64_t)v * (p->terms + 1);
-    for (int t = 0; t < p->terms; ++t)
-        sum_region(s, s->grid[v], &p->term[t].cells, number_at(sums, first + t, p->type));
-}
-
-/* The sums at the sides need no ghost cells. */
-static void exchange(solver *s, int v, const bool *summed, void *sums)
-{
-    if (s->split) {
-        overlap_step(s, v, summed, sums);
-        return;
-    }
-    check(meta_halo_start(s->halo, s->grid + v));
-    lap(LAP_START);
-    for (int k = v; k < v + s->p->grouped; ++k) solver_sum_sides(s, k, sums);
-    lap(LAP_BOUNDARY);
-    check(meta_halo_finish(s->halo, META_ASYNC));
-    lap(LAP_FINISH);
+    kernel_apply(&s->kernel, s->next[v], s->grid[v],
+                 summed ? number_at(sums, first + p->terms, p->type) : NULL);
+    lap(LAP_STENCIL);
 }
 
 void solver_swap(solver *s)
 {
     void **old = s->grid;
-    if (s->p->points == 0 || s->p->o.reference) return;
+    if (s->p->points == 0) return;
     s->grid = s->next;
     s->next = old;
 }
@@ -142,13 +129,11 @@ void solver_step(solver *s, const bool *summed, void *sums)
 {
     const problem *p = s->p;
     check(meta_range_push("time step"));
-    for (int v = 0; v < p->variables; ++v) {
-        const int64_t first = (int64_t)v * (p->terms + 1);
-        if (v % p->grouped == 0) exchange(s, v, summed, sums);
-        if (p->points == 0 || s->split) continue;
-        kernel_apply(&s->kernel, s->next[v], s->grid[v],
-                     summed[v] ? number_at(sums, first + p->terms, p->type) : NULL);
-        lap(LAP_STENCIL);
+    if (s->split) overlap_step(s, summed, sums);
+    for (int v = 0; v < p->variables && !s->split; ++v) {
+        if (v % p->grouped == 0) exchange(s, v, sums);
+        lap(LAP_FINISH);
+        if (p->points != 0) solver_compute(s, v, summed[v], sums);
     }
     solver_wait();
     check(meta_range_pop());

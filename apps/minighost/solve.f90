@@ -115,14 +115,12 @@ contains
         type(solver), intent(in) :: s
         integer, intent(in) :: first
         type(numbers), intent(in) :: sums
-        integer :: v, last, stat
+        integer :: last, stat
         last = first + s%p%grouped - 1
         call meta_halo_start(s%halo, s%grid(first:last), stat)
         call check(stat)
         call lap(LAP_START)
-        do v = first, last
-            call sum_sides(s, v, sums)
-        end do
+        call sum_sides(s, first, last, sums)
         call lap(LAP_BOUNDARY)
         call meta_halo_finish(s%halo, META_ASYNC, stat)
         call check(stat)

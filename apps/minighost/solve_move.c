@@ -19,9 +19,9 @@ static meta_err compute_all(void *with)
     const measured *m = with;
     const solver *s = m->s;
     const problem *p = s->p;
+    solver_sum_sides(s, 0, p->variables, m->sums);
     for (int v = 0; v < p->variables; ++v) {
         const int64_t last = (int64_t)v * (p->terms + 1) + p->terms;
-        solver_sum_sides(s, v, m->sums);
         kernel_apply(&s->kernel, s->next[v], s->grid[v],
                      problem_checks(p, v) ? number_at(m->sums, last, p->type) : NULL);
     }
@@ -99,19 +99,14 @@ static void move_variable(solver *s, int v, const kernel *before, const meta_cut
 void solver_move(solver *s, problem *p, int64_t *cut[3])
 {
     const kernel before = s->kernel;
-    const int others = kernel_arrays(p) - p->variables;
     check(meta_halo_free(&s->halo));
-    for (int k = 0; k < others; ++k) check(meta_free(s->next[k]));
+    kernel_free_next(&s->kernel, s->next);
     problem_exchange_cuts(p, cut);
     kernel_begin(&s->kernel, p);
     const meta_cuts from = {{cut[0], cut[1], cut[2]}}, to = {{p->cut[0], p->cut[1], p->cut[2]}};
     for (int v = 0; v < p->variables; ++v) move_variable(s, v, &before, &from, &to);
-    for (int k = 0; k < p->variables; ++k) {
-        s->next[k] = k < others ? NULL : s->next[others - 1];
-        if (k >= others) continue;
-        kernel_allocate(&s->kernel, &s->next[k]);
-        kernel_clear(&s->kernel, s->next[k]);
-    }
+    kernel_allocate_next(&s->kernel, s->grid, s->next);
+    for (int v = 0; v < p->variables && !p->o.reference; ++v) kernel_clear(&s->kernel, s->next[v]);
     solver_create_halo(s);
     solver_wait();
 }

@@ -34,8 +34,8 @@ contains
         type(solver), intent(inout) :: s
         type(numbers), intent(in) :: sums
         integer :: v
+        call sum_sides(s, 1, s%p%variables, sums)
         do v = 1, s%p%variables
-            call sum_sides(s, v, sums)
             call apply_to(s, v, problem_checks(s%p%c, v - 1), sums)
         end do
         call swap(s)

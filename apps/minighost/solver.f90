@@ -119,15 +119,25 @@ contains
         sums = numbers_at(address, p%type, p%variables * (p%terms + 1))
     end function
 
-    ! Queue the sums of a variable's cells at the domain's sides, each to its place.
-    subroutine sum_sides(s, v, sums)
+    ! Queue the sums of the cells at the domain's sides, of variables `first` to `last`.
+    subroutine sum_sides(s, first, last, sums)
         type(solver), intent(in) :: s
-        integer, intent(in) :: v
+        integer, intent(in) :: first, last
         type(numbers), intent(in) :: sums
-        integer :: t
-        do t = 1, s%p%terms
-            call sum_box(s%grid(v), s%p%term(t), sums, (v - 1) * (s%p%terms + 1) + t)
-        end do
+        real(c_double), pointer :: r8(:, :)
+        real(c_float), pointer :: r4(:, :)
+        integer :: n, stat
+        n = s%p%terms
+        if (associated(sums%r8)) then
+            r8(1:n + 1, 1:s%p%variables) => sums%r8
+            call meta_reduce_boxes(r8(:, first:last), s%grid(first:last), s%p%term(1:n), &
+                META_OP_SUM, META_ASYNC, stat)
+        else
+            r4(1:n + 1, 1:s%p%variables) => sums%r4
+            call meta_reduce_boxes(r4(:, first:last), s%grid(first:last), s%p%term(1:n), &
+                META_OP_SUM, META_ASYNC, stat)
+        end if
+        call check(stat)
     end subroutine
 
     ! The place among the sums of that of a variable's new values; 0 where it is not `summed`.

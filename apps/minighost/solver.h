@@ -9,28 +9,25 @@
 #include "meta_comm.h"
 #include "solve.h"
 
-/** A block's own cells are computed at once, or in its inner part and up to six more. */
-enum { OVERLAP_PIECES = 7 };
-
 struct solver {
     const problem *p;
     kernel kernel;
     meta_halo halo;
     void **grid, **next;
     bool split;   /**< the inner part is computed while ghost cells travel */
-    void *pieces; /**< then: the sums of the parts, OVERLAP_PIECES for each variable */
+    void *pieces; /**< then: the sums of the parts, some for each variable */
 };
 
 /** Collective. The plan of the block's exchange. */
 void solver_create_halo(solver *s);
-/** Queue the sums of a variable's cells at the domain's sides. */
-void solver_sum_sides(const solver *s, int v, void *sums);
+/** Queue the sums of the cells at the domain's sides, of @p count variables from @p v on. */
+void solver_sum_sides(const solver *s, int v, int count, void *sums);
 /** The new values are the values now. */
 void solver_swap(solver *s);
 
-/** Whether a step is better done in parts, on this rank. */
-bool overlap_pays(const problem *p);
-/** A step of the variables that travel together, from @p first on, in parts. */
-void overlap_step(solver *s, int first, const bool *summed, void *sums);
+/** Find out whether a step is better done in parts, on this rank. Notes a failure. */
+void overlap_create(solver *s);
+/** A step of all variables in parts. */
+void overlap_step(solver *s, const bool *summed, void *sums);
 
 #endif

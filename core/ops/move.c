@@ -84,6 +84,25 @@ static bool boxes_apart(const void *dst, const meta_box *dst_box, const void *sr
     return apart;
 }
 
+meta_err meta_boxes_alike(const meta_box *dst_box, const meta_box *src_box)
+{
+    META_TRY(meta_box_check(dst_box, "dst_box"));
+    META_TRY(meta_box_check(src_box, "src_box"));
+    if (dst_box->ndim != src_box->ndim)
+        return meta_fail(META_ERR_ARGUMENT, "argument 'src_box' has %d dimensions, 'dst_box' %d",
+                         src_box->ndim, dst_box->ndim);
+    for (int d = 0; d < dst_box->ndim; ++d) {
+        const int64_t from = src_box->end[d] - src_box->start[d];
+        const int64_t to = dst_box->end[d] - dst_box->start[d];
+        if (from != to)
+            return meta_fail(META_ERR_ARGUMENT,
+                             "argument 'src_box' covers %" PRId64 " cells along "
+                             "dimension %d, 'dst_box' %" PRId64,
+                             from, d, to);
+    }
+    return META_OK;
+}
+
 meta_err meta_copy_box(void *dst, const meta_box *dst_box, const void *src, const meta_box *src_box,
                        meta_type type, meta_event *done)
 {
@@ -92,19 +111,9 @@ meta_err meta_copy_box(void *dst, const meta_box *dst_box, const void *src, cons
     size_t bytes;
     META_ENTER();
     META_TRY(meta_type_check(type, &bytes));
-    META_TRY(meta_box_check(dst_box, "dst_box"));
-    META_TRY(meta_box_check(src_box, "src_box"));
-    if (dst_box->ndim != src_box->ndim)
-        return meta_fail(META_ERR_ARGUMENT, "argument 'src_box' has %d dimensions, 'dst_box' %d",
-                         src_box->ndim, dst_box->ndim);
+    META_TRY(meta_boxes_alike(dst_box, src_box));
     meta_face_of_box(&to, dst_box);
     meta_face_of_box(&from, src_box);
-    for (int d = 0; d < to.count; ++d)
-        if (to.size[d] != from.size[d])
-            return meta_fail(META_ERR_ARGUMENT,
-                             "argument 'src_box' covers %" PRId64 " cells along "
-                             "dimension %d, 'dst_box' %" PRId64,
-                             from.size[d], d, to.size[d]);
     if (meta_box_empty(dst_box)) return meta_submit_nothing(done);
     meta_operation_begin(&b, META_KERNEL_COPY, type, &to);
     META_TRY(meta_operand_set(&b.op, 0, dst, &to, "dst"));

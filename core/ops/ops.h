@@ -6,6 +6,10 @@
 
 #include "schedule/schedule.h"
 
+/* move.c */
+/** The boxes that a copy is between: valid, and of equal extents. */
+meta_err meta_boxes_alike(const meta_box *dst_box, const meta_box *src_box);
+
 /* transfer.c: see internal.h */
 bool meta_move_begin(meta_builtin *move, meta_kernel_id kernel, meta_type type,
                      const meta_face *dst, const meta_face *src);

@@ -11,6 +11,7 @@ program test_fortran_boxes
     call filling_a_box()
     call copying_a_box()
     call sections_of_arrays()
+    call boxes_of_arrays()
     call grids_have_the_bounds()
     call padded_grids_copy_as_others()
     call slabs()
@@ -104,6 +105,44 @@ contains
                 a(s%lower(1):s%upper(1), s%lower(2):s%upper(2), s%lower(3):s%upper(3))
             call same(to, c, 'the copied box')
         end do
+    end subroutine
+
+    subroutine boxes_of_arrays()
+        real(c_double), allocatable :: a(:, :, :), c(:, :, :), found(:, :, :)
+        type(meta_buffer) :: buffer
+        type(meta_box) :: s, d
+        integer :: n, k, stat
+        call promise('a_box_of_an_array_goes_to_a_box_of_a_buffer_and_back')
+        do n = 1, 40
+            call random_grid(a, buffer)
+            allocate (c(random_in(1, 9), random_in(1, 9), random_in(1, 9)))
+            c = n
+            d = random_box(lbound(a), ubound(a))
+            s = random_box([1, 1, 1], shape(c))
+            do k = 1, 3
+                s%upper(k) = min(s%upper(k), s%lower(k) + d%upper(k) - d%lower(k))
+                d%upper(k) = d%lower(k) + s%upper(k) - s%lower(k)
+            end do
+            call meta_copy_box_h2d(buffer, d, c, s)
+            a(d%lower(1):d%upper(1), d%lower(2):d%upper(2), d%lower(3):d%upper(3)) = n
+            call same(buffer, a, 'the buffer')
+            a = 2 * a
+            call meta_copy_h2d(buffer, a)
+            allocate (found(size(c, 1), size(c, 2), size(c, 3)))
+            found = c
+            found(s%lower(1):s%upper(1), s%lower(2):s%upper(2), s%lower(3):s%upper(3)) = 2 * n
+            call meta_copy_box_d2h(c, s, buffer, d)
+            call check(all(c == found), 'the array')
+            deallocate (c, found)
+        end do
+        allocate (c(2, 2, 2))
+        s = meta_range([1, 1, 1], [2, 2, 3])
+        call meta_copy_box_d2h(c, s, buffer, d, stat=stat)
+        call check_err(stat, META_ERR_BOUNDS, "'dst_box', dimension 3")
+        call meta_copy_box_d2h(c, meta_range([1, 1], [2, 2]), buffer, d, stat=stat)
+        call check_err(stat, META_ERR_ARGUMENT, "'dst_box' has rank 2, 'dst' 3")
+        call meta_copy_box_h2d(buffer, s, c, s, stat=stat)
+        call check(stat /= META_OK, 'a box outside')
     end subroutine
 
     subroutine sections_of_arrays()

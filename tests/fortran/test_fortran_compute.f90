@@ -13,6 +13,7 @@ program test_fortran_compute
     call extremes_are_found()
     call a_nan_is_found()
     call kinds_of_results()
+    call several_boxes()
     call results_on_the_device()
     call axpy_and_dot()
     call stencils()
@@ -56,6 +57,69 @@ contains
                 sum(a(s%lower(1):s%upper(1), s%lower(2):s%upper(2))**2), 'its product with itself')
         end do
     end subroutine
+
+    ! Each box of each field by the intrinsic of its section.
+    subroutine several_boxes()
+        integer(c_int64_t) :: a(-1:8, 0:5, 3), sums(8, 3), before(8, 3)
+        type(meta_buffer) :: fields(2), results
+        type(meta_box) :: box(6)
+        integer :: n, b, f, d, low(3), high(3), stat
+        integer(c_int64_t) :: wanted
+        call promise('each_box_of_each_field_is_reduced')
+        do f = 1, 2
+            call meta_alloc(fields(f), META_I64, meta_range([-1, 0, 1], [8, 5, 3]))
+        end do
+        call meta_alloc(results, META_I64, meta_range([8, 3]))
+        do n = 1, 10
+            do b = 1, 6
+                do d = 1, 3
+                    low(d) = random_in(lbound(a, d), ubound(a, d))
+                    high(d) = random_in(low(d) - 1, ubound(a, d))
+                end do
+                box(b) = meta_range(low, high)
+            end do
+            do f = 1, 2
+                call meta_copy_h2d(fields(f), numbers(n, f))
+            end do
+            before = -7
+            sums = before
+            call meta_reduce_boxes(sums, fields, box, META_OP_SUM)
+            do f = 1, 2
+                a = numbers(n, f)
+                do b = 1, 6
+                    wanted = sum(a(box(b)%lower(1):box(b)%upper(1), &
+                        box(b)%lower(2):box(b)%upper(2), box(b)%lower(3):box(b)%upper(3)))
+                    call check(sums(b, f) == wanted, 'a box of a field')
+                    before(b, f) = wanted
+                end do
+            end do
+            call check(all(sums == before), 'what lies beyond stays')
+            sums = -7
+            call meta_copy_h2d(results, sums)
+            call meta_reduce_boxes(results, fields, box, META_OP_SUM, META_ASYNC)
+            call meta_copy_d2h(sums, results)
+            call check(all(sums == before), 'on the device')
+        end do
+        call meta_reduce_boxes(sums(1:5, :), fields, box, META_OP_SUM, stat=stat)
+        call check_err(stat, META_ERR_ARGUMENT, "'results' is not contiguous")
+        call meta_reduce_boxes(sums(:, 1:1), fields, box, META_OP_SUM, stat=stat)
+        call check_err(stat, META_ERR_BOUNDS, "'results' has 8 x 1 elements")
+        box(3) = meta_range([-1, 0, 1], [9, 5, 3])
+        call meta_reduce_boxes(sums, fields, box, META_OP_SUM, stat=stat)
+        call check_err(stat, META_ERR_BOUNDS, "'box(3)'")
+        fields(2) = results
+        call meta_reduce_boxes(sums, fields, box(1:2), META_OP_SUM, stat=stat)
+        call check_err(stat, META_ERR_BOUNDS, "'field(2)' differs")
+        call meta_reduce_boxes(sums, fields(1:0), box, META_OP_SUM)
+        call check(all(sums == before), 'no field')
+    end subroutine
+
+    function numbers(n, f) result(a)
+        integer, intent(in) :: n, f
+        integer(c_int64_t) :: a(10, 6, 3)
+        integer :: k
+        a = reshape([(int(k, c_int64_t)**2 * f + n, k = 1, 180)], [10, 6, 3])
+    end function
 
     subroutine reals_as_intrinsics()
         real(c_double) :: a(11, 3, 2, 2)
