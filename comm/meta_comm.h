@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file meta_comm.h
- *  libmeta between processes: messages and halo exchange of device buffers over MPI, whatever kind of
- *  device is at either end. The rules of meta.h hold here as well.
+ *  libmeta between processes: point-to-point messages, allreduce and halo exchange of device buffers
+ *  over MPI, between any two kinds of device. The rules of meta.h apply.
  *
- *  These functions are called from the thread that called meta_comm_init() or meta_comm_attach(),
- *  unless MPI granted MPI_THREAD_SERIALIZED or more; from another one they return META_ERR_STATE.
- *  Likewise only such a thread's work is ordered behind an exchange whose meta_halo_finish() did not
- *  block; other threads wait for its event first.
+ *  Threads: call these functions from the thread that called meta_comm_init() or meta_comm_attach(),
+ *  unless MPI granted MPI_THREAD_SERIALIZED or more; from other threads they return META_ERR_STATE.
+ *  Likewise, only work queued by such a thread is ordered after an exchange whose meta_halo_finish()
+ *  did not block; other threads must wait for its event first.
  *
- *  What was queued moves on inside calls of this header, of meta_event_test/wait/waitall and of
- *  meta_flush() alone: flush before a call of your own to MPI that waits for another rank. With
- *  META_PROGRESS=thread a thread of the library's own moves it as well.
+ *  Progress: messages in flight advance only inside calls of this header, meta_event_test/wait/waitall
+ *  and meta_flush(). To avoid deadlock, call meta_flush() before your own MPI calls that wait for
+ *  another rank. With META_PROGRESS=thread, a progress thread of the library advances them as well.
  *
- *  With META_TIMEOUT set, any of these calls that waits for another rank returns META_ERR_PEER, or its
- *  event has that error, after that many seconds without an answer; it names the rank, what was waited
- *  for and the tag. What else waits for that rank fails likewise; end the program with MPI_Abort().
- *  Without it a warning says the same after a minute, and the call goes on waiting. */
+ *  Timeout: with META_TIMEOUT set, a call that waits for another rank returns META_ERR_PEER, or its
+ *  event gets that error, after that many seconds without a response. The message names the rank, the
+ *  operation and the tag. Everything else that waits for that rank fails too; end the program with
+ *  MPI_Abort(). Without META_TIMEOUT, a warning is logged after a minute, and the call keeps waiting. */
 #ifndef META_COMM_H
 #define META_COMM_H
 
@@ -29,49 +29,51 @@ extern "C" {
 
 /* ------------------------------------------------------------------ life */
 
-/** Collective over MPI_COMM_WORLD. Initialises MPI (MPI_THREAD_FUNNELED) where nobody has, starts
- *  libmeta where nobody has, tells it which rank of the job this is and chooses the rank's device.
+/** Initialize MPI (MPI_THREAD_FUNNELED) and libmeta if they are not initialized, set this process's
+ *  rank in the job, and choose its device. Collective over MPI_COMM_WORLD.
  *  @p argc and @p argv are main()'s or NULL.
  *  @return the same error on every rank, with the failing rank's message, if any rank failed;
- *          META_ERR_MPI too if the program was started by another MPI's launcher. MPI then stays
- *          initialised, for another attempt or for meta_comm_finalize(). */
+ *          META_ERR_MPI also if another MPI's launcher started the program. MPI then stays
+ *          initialized, for another attempt or for meta_comm_finalize(). */
 META_API meta_err meta_comm_init(int *argc, char ***argv);
-/** The same over @p comm, of which the library keeps a duplicate; ranks are then @p comm's.
- *  MPI must be initialised. Collective, once. */
+/** The same over @p comm, which the library duplicates; ranks are then those of @p comm.
+ *  MPI must be initialized. Collective over @p comm, once. */
 META_API meta_err meta_comm_attach(MPI_Comm comm);
-/** Complete all messages, or after META_TIMEOUT seconds end them with META_ERR_STATE; free what is
- *  left of plans and the duplicate; finalise libmeta and MPI where meta_comm_init() started them.
- *  Collective. @return the first error that untracked messages met; META_ERR_PEER where a rank was
- *          given up: MPI then stays initialised, since MPI_Finalize() would wait for that rank */
+/** Complete all messages, or cancel them with META_ERR_STATE after META_TIMEOUT seconds; free
+ *  remaining plans and the duplicated communicator; finalize libmeta and MPI if meta_comm_init()
+ *  initialized them. Collective.
+ *  @return the first error of untracked messages; META_ERR_PEER if a rank was given up: MPI then stays
+ *          initialized, because MPI_Finalize() would wait for that rank */
 META_API meta_err meta_comm_finalize(void);
-/** This process's rank and the number of ranks; either pointer may be NULL, not both. */
+/** This process's rank and the number of ranks; one of the pointers may be NULL. */
 META_API meta_err meta_comm_rank(int *rank, int *size);
 
 /* ------------------------------------------------------------------ messages */
 
 /** Send @p count elements of device buffer @p packed to rank @p dst. Complete when @p packed may be
- *  used again, whether or not the receiver is ready: later calls and meta_flush() see to the rest.
- *  @p tag is 0 … 32767. MPI_PROC_NULL as a rank makes any of these a no-op. */
+ *  reused, whether or not the receive is posted: the data is then in staging buffers or with MPI, and
+ *  later calls and meta_flush() complete the transfer. @p tag is 0 … 32767. With MPI_PROC_NULL as rank,
+ *  these functions are no-ops. */
 META_API meta_err meta_packed_send(int dst, const void *packed, int64_t count, meta_type type,
                                    int tag, meta_event *done);
 /** Receive exactly @p count elements of @p type from rank @p src into device buffer @p packed.
- *  @return, or as the event's error, META_ERR_MISMATCH if the sender's count or type differ: the
- *          message is consumed, nothing is written, and both ends' values are named */
+ *  @return (or as the event's error) META_ERR_MISMATCH if the sender's count or type differs: the
+ *          message is consumed, nothing is written, and the error names both ends' values */
 META_API meta_err meta_packed_recv(int src, void *packed, int64_t count, meta_type type, int tag,
                                    meta_event *done);
-/** meta_pack_face() into @p packed, then meta_packed_send() of it. */
+/** meta_pack_face() into @p packed, then meta_packed_send() from it. */
 META_API meta_err meta_pack_send(int dst, const meta_face *face, const void *buf, void *packed,
                                  meta_type type, int tag, meta_event *done);
-/** meta_packed_recv() into @p packed, then meta_unpack_face() of it. */
+/** meta_packed_recv() into @p packed, then meta_unpack_face() from it. */
 META_API meta_err meta_recv_unpack(int src, const meta_face *face, void *buf, void *packed,
                                    meta_type type, int tag, meta_event *done);
-/** Combine @p count elements over all ranks; every rank gets the result. @p send and @p recv are host
- *  addresses or device buffers, and may be the same. Integers wrap, a NaN wins. Collective:
- *  every rank calls with the same count, operation and type. Sums of floating numbers that are
- *  reproducible (meta_set_reproducible()) go on with the exact sums behind the results of meta_reduce()
- *  and the like that still lie at @p send, and are rounded once.
- *  @return, or as the event's error, META_ERR_MISMATCH on every rank where some want them reproducible
- *          and others do not; @p recv then holds anything */
+/** Reduce @p count elements over all ranks; every rank gets the result. @p send and @p recv are host
+ *  addresses or device buffers, and may be the same. Integers wrap; if any operand is NaN, so is the
+ *  result. Collective: every rank passes the same count, operation and type. Reproducible
+ *  floating-point sums (meta_set_reproducible()) continue with the exact sums of those results of
+ *  meta_reduce() and the like that are unchanged at @p send, and are rounded once.
+ *  @return (or as the event's error) META_ERR_MISMATCH on every rank if their reproducible settings
+ *          differ; @p recv is then undefined */
 META_API meta_err meta_allreduce(void *recv, const void *send, int64_t count, meta_op op,
                                  meta_type type, meta_event *done);
 
@@ -164,105 +166,105 @@ META_API meta_err meta_halo_free(meta_halo *plan);
 
 /* ------------------------------------------------------------------ uneven devices */
 
-/** Where a global grid is cut into blocks: the ranks whose coordinate along dimension d of a Cartesian
- *  communicator is k hold its planes at[d][k] … at[d][k + 1] - 1. So at[d][0] is 0, and the last
- *  element the grid's extent. The arrays are the caller's: one for each dimension of the communicator,
- *  of an element more than there are ranks along it. Further pointers mean nothing. */
+/** The block decomposition of a global grid: ranks with coordinate k along dimension d of a Cartesian
+ *  communicator own planes at[d][k] … at[d][k + 1] - 1. So at[d][0] is 0, and the last element is the
+ *  grid's extent. The caller provides the arrays: one per dimension of the communicator, with one
+ *  element more than there are ranks along it. Further pointers are ignored. */
 typedef struct meta_cuts {
     int64_t *at[META_MAX_DIM];
 } meta_cuts;
 
-/** The block of @p rank of @p cart: the global index of its first cell and its extents, each an array
- *  of an element a dimension; either may be NULL, not both. Asks no other rank. */
+/** The block of @p rank of @p cart: the global index of its first cell and its extents, arrays with one
+ *  element per dimension; one of them may be NULL. Local (no communication). */
 META_API meta_err meta_cuts_block(const meta_cuts *cuts, MPI_Comm cart, int rank, int64_t *first,
                                   int64_t *cells);
 
-/** A caller's own kernel: queue it (META_ASYNC) or do it, once. */
+/** The caller's kernel to be timed: queue it (META_ASYNC) or run it, once. */
 typedef meta_err meta_speed_work(void *with);
-/** How fast this rank computes, in cells a second: @p work is called with @p with, a flush before and
- *  behind, as often as takes a millisecond or more; the median of @p times such samples counts. @p cells
- *  is what one call computes. All ranks compute until the last one has its samples, because ranks of a
- *  node share its cores and its memory. Warms up first; @p work is so called any number of times.
- *  Collective over @p comm.
- *  @return the first error of a work, on every rank */
+/** Measure this rank's speed in cells per second. A sample calls @p work with @p with repeatedly for at
+ *  least a millisecond, with a flush before and after; the result is the median of @p times samples.
+ *  @p cells is the number of cells one call computes. All ranks compute until the last one has its
+ *  samples, because the ranks of a node share its cores and memory bandwidth. With the warm-up, the
+ *  number of calls of @p work is unspecified. Collective over @p comm.
+ *  @return the first error of @p work, on every rank */
 META_API meta_err meta_measure_speed(MPI_Comm comm, meta_speed_work *work, void *with, int64_t cells,
                                      int times, double *speed);
 
-/** What is to be cut. Set it to META_DECOMPOSE_DESC_INIT first. */
+/** Input of meta_decompose(). Set it to META_DECOMPOSE_DESC_INIT first. */
 typedef struct meta_decompose_desc {
     size_t size;
     MPI_Comm cart;               /**< Cartesian, 1 … 3 dimensions; dimension d is the grid's (0 is x) */
     int64_t cells[META_MAX_DIM]; /**< extents of the global grid */
-    int64_t least[META_MAX_DIM]; /**< planes that every rank gets at least along each dimension, such as
-                                      the ghosts' width; 0 is 1 */
-    double speed;                /**< of this rank, in cells a second: meta_measure_speed()'s or your own;
-                                      only the ratios matter */
-    int64_t most;                /**< cells that this rank can hold; 0: any number */
+    int64_t least[META_MAX_DIM]; /**< minimum number of planes per rank along each dimension, such as the
+                                      ghost width; 0 means 1 */
+    double speed;                /**< this rank's speed in cells per second, from meta_measure_speed() or
+                                      your own; only the ratios matter */
+    int64_t most;                /**< maximum number of cells for this rank; 0: no limit */
 } meta_decompose_desc;
 #define META_DECOMPOSE_DESC_INIT                                                         \
     {sizeof(meta_decompose_desc), MPI_COMM_NULL, {0}, {0}, 1.0, 0}
 
-/** Cut the grid so that the rank which needs longest, its cells over its speed, needs as little time as
- *  possible, and none gets more cells than it can hold. Cuts go through the whole grid: planes are never
- *  split. Where only one dimension has several ranks the cuts are the best there are (bisection over
- *  the time). Otherwise finding those is NP-hard (Beaumont, Boudet, Rastello and Robert, IEEE Trans.
- *  Computers 50, 2001): from even cuts, and from those by the sums of the speeds, one dimension after the
- *  other is cut as well as the others allow until nothing improves (as Nicol, J. Parallel Distrib.
- *  Comput. 23, 1994, does for uneven cells), and the best outcome counts. Collective, the same cuts on
- *  every rank; a rank needs memory by the extents of the process grid, not by the number of ranks.
- *  @param cuts     its arrays receive them
- *  @param seconds  NULL, or receives the time of the rank that needs longest
- *  @return META_ERR_ARGUMENT where there are fewer planes than ranks need, or a speed is not positive and
- *          finite; META_ERR_NO_MEMORY where the ranks cannot hold the grid, both with the numbers;
- *          META_ERR_MISMATCH where ranks disagree on the grid. The same on every rank */
+/** Balance the load: cut the grid so that the maximum over the ranks of cells / speed is as small as
+ *  possible, and no rank gets more cells than its limit. Cuts go through the whole grid (rectilinear
+ *  partitioning). If only one dimension has several ranks, the cuts are optimal (bisection over the
+ *  time). Otherwise the problem is NP-hard (Beaumont, Boudet, Rastello and Robert, IEEE Trans.
+ *  Computers 50, 2001), and the result is a local optimum: starting from even cuts, and from cuts by the
+ *  sums of the speeds, each dimension in turn is cut optimally for the other dimensions' cuts until
+ *  nothing improves (as Nicol, J. Parallel Distrib. Comput. 23, 1994, does for uneven cells). The better
+ *  one is returned. Collective, with the same cuts on every rank; memory per rank grows with the extents
+ *  of the process grid, not with the number of ranks.
+ *  @param cuts     receives the cuts in its arrays
+ *  @param seconds  NULL, or receives the time of the slowest rank
+ *  @return META_ERR_ARGUMENT if there are fewer planes than the ranks need, or a speed is not positive
+ *          and finite; META_ERR_NO_MEMORY if the grid exceeds the ranks' limits, both with the numbers;
+ *          META_ERR_MISMATCH if ranks disagree on the grid. The same error on every rank */
 META_API meta_err meta_decompose(const meta_cuts *cuts, const meta_decompose_desc *desc,
                                  double *seconds);
 
-/** Propose cuts to follow those at @p now, from what this rank needed for a step on its block:
- *  @p seconds, computing alone, without waiting for others. desc->speed means nothing here. The proposal
- *  is @p now itself where nothing better is found. Move only where the steps that are left gain more
- *  than the move costs; measured times have noise, so a few per cent are none. Collective.
- *  @param next    its arrays receive the proposal; they are not those of @p now
- *  @param before  NULL, or receives the time of the rank that needed longest
- *  @param after   NULL, or receives what the one that will need longest will need, at equal speeds
+/** Propose new cuts to replace @p now, from the time this rank took for a step on its block:
+ *  @p seconds, computation only, without waiting for other ranks. desc->speed is ignored. The proposal
+ *  equals @p now if nothing better is found. Redistribute only if the remaining steps gain more than
+ *  the move costs; a predicted gain of a few per cent is measurement noise. Collective.
+ *  @param next    receives the proposal in its arrays, which must not be those of @p now
+ *  @param before  NULL, or receives the measured time of the slowest rank
+ *  @param after   NULL, or receives the predicted time of the slowest rank, at unchanged speeds
  *  @return as meta_decompose() */
 META_API meta_err meta_rebalance(const meta_cuts *next, const meta_cuts *now,
                                  const meta_decompose_desc *desc, double seconds, double *before,
                                  double *after);
 
-/** An array of the global grid's cells, a block on each rank. */
+/** A distributed array over the global grid, one block per rank. */
 typedef struct meta_redistribute_field {
     meta_type type;
-    const void *from;  /**< a device buffer, any device: this rank's part before */
-    meta_box from_box; /**< its own cells in the array: as many as the block's, or in any dimension one
-                            more, as meta_halo_field.box describes it, the same on every rank */
-    void *to;          /**< and after; another buffer, of the same device or another one */
-    meta_box to_box;
+    const void *from;  /**< source: this rank's block before, a device buffer on any device */
+    meta_box from_box; /**< the owned cells in @p from: the block's extents or, for staggered arrays, one
+                            more in any dimension (see meta_halo_field.box), the same on every rank */
+    void *to;          /**< destination: this rank's block after; a different buffer, on any device */
+    meta_box to_box;   /**< the owned cells in @p to */
 } meta_redistribute_field;
-/** Move the own cells of @p fields arrays from blocks cut at @p before to blocks cut at @p after. Cells
- *  outside the boxes stay as they are: exchange ghosts afterwards. Work that is queued is done before;
- *  complete on return. One array after the other, for which host and device have room for what this rank
- *  sends and receives of it meanwhile. Collective.
- *  @return META_ERR_MISMATCH where ranks disagree on cuts, number or types of the fields, META_ERR_BOUNDS
- *          where a box is not its block's; the same on every rank, and nothing was written. After
- *          META_ERR_NO_MEMORY, _DEVICE or _MPI the new arrays hold anything */
+/** Move the owned cells of @p fields arrays from the blocks of @p before to the blocks of @p after.
+ *  Cells outside the boxes do not change: exchange the halo afterwards. Work already queued is completed
+ *  first; the move is complete on return. Arrays are moved one at a time, each with temporary host and
+ *  device buffers for the cells that this rank sends and receives. Collective.
+ *  @return META_ERR_MISMATCH if ranks disagree on cuts, number or types of the fields, META_ERR_BOUNDS
+ *          if a box does not match its block; the same on every rank, and nothing is written. After
+ *          META_ERR_NO_MEMORY, _DEVICE or _MPI the contents of the new arrays are undefined */
 META_API meta_err meta_redistribute(MPI_Comm cart, const meta_cuts *before, const meta_cuts *after,
                                     int fields, const meta_redistribute_field *field);
 
-/* ------------------------------------------------------------------ what went which way */
+/* ------------------------------------------------------------------ traffic */
 
-/** The ways of a message between two ranks' arrays. */
+/** Transport of a halo message. */
 typedef enum meta_path {
     META_PATH_SELF,   /**< within this rank: a copy on its device, without MPI */
-    META_PATH_SHARED, /**< to a rank of this node, unpacked where the sender packed it, in a window of
-                           shared memory */
-    META_PATH_HOST,   /**< packed in host memory, which MPI is given */
-    META_PATH_STAGED, /**< from and to a device's memory by way of pinned host memory, in chunks */
-    META_PATH_DIRECT, /**< device memory given to MPI */
+    META_PATH_SHARED, /**< to a rank on this node, packed into and unpacked from a shared-memory window */
+    META_PATH_HOST,   /**< packed in host memory, which is passed to MPI */
+    META_PATH_STAGED, /**< device memory through pinned staging buffers on the host, pipelined in chunks */
+    META_PATH_DIRECT, /**< device memory passed to MPI (GPU-aware MPI) */
     META_PATH_COUNT
 } meta_path;
 
-/** What halo plans have moved since meta_comm_init(). Set it to META_TRAFFIC_INIT first. */
+/** Messages and bytes of all halo plans since meta_comm_init(). Set it to META_TRAFFIC_INIT first. */
 typedef struct meta_traffic {
     size_t size;
     uint64_t messages_sent[META_PATH_COUNT], bytes_sent[META_PATH_COUNT];
@@ -270,9 +272,9 @@ typedef struct meta_traffic {
 } meta_traffic;
 #define META_TRAFFIC_INIT {sizeof(meta_traffic), {0}, {0}, {0}, {0}}
 
-/** This rank's traffic. The path is this rank's end of the message: the other one's may differ. */
+/** This rank's traffic. Paths are those of this rank's end of a message; the other end may differ. */
 META_API meta_err meta_comm_traffic(meta_traffic *traffic);
-/** The name of @p path, as "shared"; a constant string, never NULL. */
+/** The name of @p path, such as "shared"; a constant string, never NULL. */
 META_API const char *meta_path_name(meta_path path);
 
 #ifdef __cplusplus
