@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file check.h
- *  What the libmeta versions of the proxies share: libmeta's errors as failures of the program, and
- *  libmeta's element types. */
+ *  Shared by the libmeta versions of the proxies: libmeta errors become failures of the program,
+ *  and element types become libmeta's. */
 #ifndef CHECK_H
 #define CHECK_H
 

@@ -2,8 +2,9 @@
 /** @file failure.h
  *  A failure on any rank becomes one line on the terminal and the same exit status on all ranks.
  *
- *  A rank that meets a failure notes it and goes on to take part in what is collective; at the next
- *  agreed point all ranks learn of it together, so that none waits for another for ever. */
+ *  A rank that fails records the failure and continues to take part in collective calls. At the
+ *  next agreement point all ranks learn of it together, so no rank waits for another forever
+ *  (deadlock). */
 #ifndef FAILURE_H
 #define FAILURE_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file planes.c
- *  Between a dense array of the host and a padded grid on the device, a plane at a time. */
+ *  Copies between a dense host array and a padded grid on the device, one plane at a time. */
 #include "config.h"
 
 #include "planes.h"

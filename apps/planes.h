@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file planes.h
- *  Between a dense array of the host and a padded grid on the device, a plane at a time. */
+ *  Copies between a dense host array and a padded grid on the device, one plane at a time. */
 #ifndef PLANES_H
 #define PLANES_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file group.c
- *  The groups of measurements, and what their rows have in common. */
+ *  The benchmark groups and what their rows have in common. */
 #include "config.h"
 
 #include "group.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file help.c
- *  What meta-bench says of itself: its options, what its figures mean and how they are taken. */
+ *  The help of meta-bench: its options, the meaning of its figures and how they are measured. */
 #include "config.h"
 
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file limit.h
- *  The limits that kernels are measured against: what a device's memory does for the peer's plain
- *  copy, triad and read, on libmeta's buffers. */
+ *  The hardware limits that kernels are measured against: the memory bandwidth that the peer's
+ *  plain copy, triad and read reach on libmeta's buffers. */
 #ifndef BENCH_LIMIT_H
 #define BENCH_LIMIT_H
 

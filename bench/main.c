@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file main.c
- *  meta-bench: libmeta measured against limits and peers of the same run. */
+ *  meta-bench: libmeta measured against hardware limits and peers in the same run. */
 #include "config.h"
 
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file note.h
- *  What went wrong on some rank, until all ranks agree on it: a rank notes it and goes on to the
- *  next agreed point, so that none waits for another for ever. There a row or a peer is left out
- *  with the reason, or the program ends. */
+ *  Records a failure on any rank until all ranks agree on it: a rank records it and continues to
+ *  the next agreement point, so that no rank waits for another forever (deadlock). There, a row
+ *  or a peer is skipped with the reason, or the program exits. */
 #ifndef BENCH_NOTE_H
 #define BENCH_NOTE_H
 

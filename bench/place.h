@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file place.h
- *  What the ranks measure on: their devices, buffers there, and others' ways to use the same
- * memory. */
+ *  The devices that the ranks measure, buffers on them, and the peers that work on the same
+ *  memory. */
 #ifndef BENCH_PLACE_H
 #define BENCH_PLACE_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file sample.c
- *  Timing: contenders take turns in rounds. */
+ *  Timing: contenders alternate in rounds. */
 #include "config.h"
 
 #include "sample.h"

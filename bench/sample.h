@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file sample.h
- *  Timing: contenders take turns in rounds, A B A B, so that what drifts on the machine drifts for
- *  all of them; a row is libmeta's call and what it is measured against. */
+ *  Timing: contenders alternate in rounds, A B A B, so that drift of the machine affects all of
+ *  them alike. A row is a libmeta call and what it is measured against. */
 #ifndef BENCH_SAMPLE_H
 #define BENCH_SAMPLE_H
 

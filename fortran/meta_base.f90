@@ -1,12 +1,12 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! What every part of module `meta` needs: device buffers with counted references, ranges of indices,
-! events, and how an error reaches the caller.
+! Shared by every part of module `meta`: reference-counted device buffers, index ranges, events, and
+! error reporting.
 !
-! A buffer's memory is counted in C (support.c). A type(meta_buffer) holds its reference in an
-! allocatable component that has the finaliser: compilers that do not finalise function results
-! (gfortran before 13) deallocate their components all the same, and so finalise the reference. A
-! copy that the compiler made bit by bit, unasked, is told by its `self`, which is the
-! address of another one; it takes part in no count.
+! The reference count is kept in C (support.c). A type(meta_buffer) holds its reference in an
+! allocatable component with a finalizer: compilers that do not finalize function results (gfortran
+! before 13) still deallocate their components, and so finalize the reference. A bitwise copy made
+! implicitly by the compiler is recognized by its `self`, which is the address of the original
+! reference; such copies are not counted.
 module meta_base
     use, intrinsic :: iso_fortran_env, only: error_unit
     use meta_c, meta_event => meta_c_event

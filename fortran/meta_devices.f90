@@ -1,5 +1,5 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! The library's life, its errors, the devices it finds, and their native objects.
+! Initialization and finalization, errors, devices, and their native objects.
 module meta_devices
     use meta_c
     use meta_base

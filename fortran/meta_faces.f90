@@ -1,5 +1,5 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! Faces of buffers, and packing them.
+! Faces (strided sections) of buffers: pack and unpack.
 module meta_faces
     use meta_c, meta_face => meta_c_face
     use meta_base

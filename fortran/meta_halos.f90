@@ -1,5 +1,5 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! Plans for exchanging ghost cells.
+! Halo exchange: plans and exchanges of ghost cells.
 module meta_halos
     use meta_c_comm
     use meta_base

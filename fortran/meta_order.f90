@@ -1,5 +1,5 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! When work is complete: events.
+! Completion of operations: events.
 module meta_order
     use meta_c
     use meta_base

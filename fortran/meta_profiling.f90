@@ -1,5 +1,5 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! What a run's time goes to: timers, named ranges, and another tool that is told of all work.
+! Profiling: timers, named ranges, and callbacks of another tool.
 module meta_profiling
     use meta_c
     use meta_base

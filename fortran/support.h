@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file support.h
- *  What module `meta` needs of C: the counted memory behind type(meta_buffer), each thread's
+ *  C support of module `meta`: the reference-counted memory behind type(meta_buffer), each thread's
  *  message of errors found in Fortran, and the shape of an array. Bound in meta_base.f90. */
 #ifndef META_FORTRAN_SUPPORT_H
 #define META_FORTRAN_SUPPORT_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file support_comm.h
- *  The functions of meta_comm.h that take an MPI_Comm, with the integer handle of Fortran's MPI in
- *  its place, and descriptors as arguments. Bound in meta_c_comm.f90. */
+ *  The functions of meta_comm.h that take an MPI_Comm, with Fortran's integer handle instead and
+ *  descriptors as arguments. Bound in meta_c_comm.f90. */
 #ifndef META_FORTRAN_SUPPORT_COMM_H
 #define META_FORTRAN_SUPPORT_COMM_H
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file peer.h
- *  What others do with the same memory: for each back end a module that drives its device without
- *  libmeta, by the vendor's own calls and libraries. meta-bench takes its limits and comparisons
- * from it, meta-dot3d --blas its dot product; both hand it what meta_get_state() and meta_native()
- * give.
+ *  Interface of the peers that libmeta is compared with: for each back end a module that drives
+ *  its device without libmeta, through the vendor's own API and libraries. meta-bench takes its
+ *  limits and comparisons from it, meta-dot3d --blas its dot product; both pass it the objects
+ *  returned by meta_get_state() and meta_native().
  *
- *  A module is the file peers/NAME.so beside the plugin NAME.so, and exports one symbol, the table.
- *  Every operation waits for its end. All return 0, or -1 with a sentence in the peer's reason. */
+ *  A module is the file peers/NAME.so beside the plugin NAME.so, and exports one symbol, the
+ *  table. Every operation blocks. All return 0, or -1 with the cause as a sentence in the peer's
+ *  reason. */
 #ifndef META_PEER_H
 #define META_PEER_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file dot3d.h
- *  The 3D dot product on one block. There are two: dot3d.c with libmeta, for every device, and
- *  dot3d_mpi.c in plain MPI. Failures are noted, see failure.h. */
+ *  The 3D dot product on one block. There are two versions: dot3d.c with libmeta, for every
+ *  device, and dot3d_mpi.c in plain MPI. Failures are recorded, see failure.h. */
 #ifndef DOT3D_H
 #define DOT3D_H
 

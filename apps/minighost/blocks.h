@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file blocks.h
- *  The part of a file that holds the global grid, one variable after another, x fastest, without
- *  ghost cells: each rank moves its own block, all ranks together. */
+ *  File I/O of the global grid, stored one variable after another, x fastest, without ghost
+ *  cells. Each rank reads or writes its own block, collectively. */
 #ifndef BLOCKS_H
 #define BLOCKS_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file canvas.h
- *  A picture in memory: rectangles, text, and its PNG file. */
+ *  A raster image in memory: rectangles, text, and its PNG file. */
 #ifndef CANVAS_H
 #define CANVAS_H
 

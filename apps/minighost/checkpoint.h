@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file checkpoint.h
- *  Checkpoints: files PATH.0, PATH.1 … from which a run goes on with the same bits, on any number
- * of ranks. One is written under the name PATH.partial until it is complete and on the disk;
- * whatever ends the program, those that have a number are whole. */
+ *  Checkpoints: files PATH.0, PATH.1 … from which a run restarts, with bitwise identical results
+ *  on any number of ranks. A checkpoint is written as PATH.partial and renamed when it is
+ *  complete and on the disk, so a numbered file is complete however the program ends. */
 #ifndef CHECKPOINT_H
 #define CHECKPOINT_H
 

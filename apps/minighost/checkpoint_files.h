@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file checkpoint_files.h
- *  What reading and writing checkpoints share: the files' names and the planes' checksums. */
+ *  Shared by reading and writing of checkpoints: file names and the checksums of planes. */
 #ifndef CHECKPOINT_FILES_H
 #define CHECKPOINT_FILES_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file checkpoint_format.c
- *  What a checkpoint file begins with: writing it, and not believing it. */
+ *  The header of a checkpoint file: writing it, and reading it without trusting it. */
 #include "config.h"
 
 #include "checkpoint_format.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file checkpoint_write.c
- *  Writing checkpoints, so that a crash at any moment leaves those that were there. */
+ *  Writing checkpoints; a crash at any moment leaves the existing ones intact. */
 #include "config.h"
 
 #include <errno.h>

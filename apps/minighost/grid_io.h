@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file grid_io.h
- *  Files of the global grid, read and written by all ranks together: raw little-endian float64, x
+ *  Files of the global grid, read and written collectively: raw little-endian float64, x
  *  fastest, one variable after another, no ghost cells. */
 #ifndef GRID_IO_H
 #define GRID_IO_H

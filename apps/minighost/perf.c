@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file perf.c
- *  Figures of all ranks for --report_perf. */
+ *  Statistics over all ranks for --report_perf. */
 #include "config.h"
 
 #include "perf.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file perf.h
- *  What --report_perf reports: the time of each part of the time steps, floating point operations
- *  and messages, over all ranks. */
+ *  Statistics for --report_perf: the time of each part of the time steps, floating-point
+ *  operations and messages, over all ranks. */
 #ifndef PERF_H
 #define PERF_H
 

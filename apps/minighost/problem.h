@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file problem.h
- *  The problem of one run: the global grid, this rank's block of it, where heat leaves the domain,
- *  the initial values and the spikes. All of it is independent of how the grid is cut. */
+ *  The problem of one run: the global grid, this rank's block, the domain boundary through which
+ *  heat leaves, the initial values and the spikes. All of it is independent of the
+ *  decomposition. */
 #ifndef PROBLEM_H
 #define PROBLEM_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file progress.c
- *  A line on the error stream that says how far a run is, how fast, and how long it will take. */
+ *  A progress line on standard error: how far the run is, its speed and the remaining time. */
 #include "config.h"
 
 #include "progress.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file progress.h
- *  A line on the error stream that says how far a run is, how fast, and how long it will take; it
- *  gives way to everything else that is printed. */
+ *  A progress line on standard error: how far the run is, its speed and the remaining time. All
+ *  other output erases it first. */
 #ifndef PROGRESS_H
 #define PROGRESS_H
 

@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! The solver in Fortran from within: solve.f90, overlap.f90 for --overlap, and solve_move.f90 for
-! blocks of any size.
+! Internals of the Fortran solver: solve.f90, overlap.f90 for --overlap, and solve_move.f90 for
+! uneven blocks.
 module minighost_solver
     use, intrinsic :: iso_c_binding
     use meta

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file traffic.h
- *  The messages of a time step's exchange. Each version of MiniGhost has its own: traffic.c and
- *  traffic_mpi.c. */
+ *  Message counts of a time step's halo exchange. Each version of MiniGhost has its own:
+ *  traffic.c and traffic_mpi.c. */
 #ifndef TRAFFIC_H
 #define TRAFFIC_H
 
