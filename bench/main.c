@@ -55,7 +55,7 @@ static void run_groups(bench *b)
     for (int k = 0; k < group_count; ++k) {
         if (!all && !b->o->wanted[k]) continue;
         if (obstacle(&groups[k]) != NULL)
-            note_print("%s: left out: %s", groups[k].name, obstacle(&groups[k]));
+            note_print("%s: skipped: %s", groups[k].name, obstacle(&groups[k]));
         else run_group(b, &groups[k]);
     }
 }
