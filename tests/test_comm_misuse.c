@@ -386,7 +386,7 @@ static void *another_thread(void *buffer)
     return NULL;
 }
 
-static void other_threads_are_told_that_mpi_was_not_made_for_them(void)
+static void other_threads_get_an_error_without_mpi_thread_support(void)
 {
     pthread_t thread;
     void *buffer = device_array(1);
@@ -412,4 +412,4 @@ TEST_COMM_MAIN(PROMISE(arguments_of_messages_are_checked),
                PROMISE(blocks_that_do_not_fit_together_are_refused),
                PROMISE(a_description_without_a_topology_is_refused),
                PROMISE(a_plan_is_used_in_its_order), PROMISE(arrays_of_another_device_are_refused),
-               PROMISE(other_threads_are_told_that_mpi_was_not_made_for_them))
+               PROMISE(other_threads_get_an_error_without_mpi_thread_support))

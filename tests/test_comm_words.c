@@ -107,7 +107,7 @@ static MPI_Comm make_cart(void)
 }
 
 /* Else the silence of the others would mean nothing. */
-static void what_each_library_formats_is_heard(void)
+static void formatting_in_each_library_is_detected(void)
 {
     meta_device_desc device = META_DEVICE_DESC_INIT;
     meta_mode mode;
@@ -403,7 +403,7 @@ static void exchanges_format_no_text(void)
     MPI_Comm_free(&cart);
 }
 
-TEST_MAIN_WITH(&setting, PROMISE(what_each_library_formats_is_heard),
+TEST_MAIN_WITH(&setting, PROMISE(formatting_in_each_library_is_detected),
                PROMISE(kernels_format_no_text), PROMISE(buffers_format_no_text),
                PROMISE(copies_format_no_text), PROMISE(faces_format_no_text),
                PROMISE(messages_format_no_text), PROMISE(reductions_format_no_text),

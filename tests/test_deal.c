@@ -99,7 +99,7 @@ static void no_device_gets_two_ranks_more_than_another(void)
     CHECK_OK(meta_finalize());
 }
 
-static void an_index_that_was_asked_for_stays(void)
+static void an_explicit_device_index_is_kept(void)
 {
     if (!begin()) return;
     CHECK_OK(meta_finalize());
@@ -115,4 +115,4 @@ TEST_MAIN(PROMISE(ranks_without_cores_of_their_own_take_turns),
           PROMISE(a_rank_takes_a_device_near_its_cores),
 #endif
           PROMISE(no_device_gets_two_ranks_more_than_another),
-          PROMISE(an_index_that_was_asked_for_stays))
+          PROMISE(an_explicit_device_index_is_kept))

@@ -346,12 +346,12 @@ static void fail_each(fault_case c, long from, long step)
         }
 }
 
-static void a_call_that_fails_once_is_an_error_or_made_good(void)
+static void a_transient_failure_is_an_error_or_recovered_from(void)
 {
     fail_each((fault_case){0}, 1, 1);
 }
 
-static void so_it_is_with_the_applications_stream_and_no_pool(void)
+static void failures_with_the_applications_stream_and_no_pool_are_handled(void)
 {
     fail_each((fault_case){.adopt = true}, 1, test_count(3, 1));
 }
@@ -362,14 +362,14 @@ static void a_device_that_is_lost_leaves_the_others(void)
     fail_each((fault_case){.adopt = true, .sticky = true}, 1, test_count(7, 1));
 }
 
-static void so_it_is_with_more_results_than_places(void)
+static void failures_with_more_pending_results_than_slots_are_handled(void)
 {
     const long before = calls_made((fault_case){0});
     fail_each((fault_case){.many = true}, before - 50, test_count(61, 5));
     fail_each((fault_case){.many = true, .sticky = true}, before - 50, test_count(97, 7));
 }
 
-TEST_MAIN(PROMISE(a_call_that_fails_once_is_an_error_or_made_good),
-          PROMISE(so_it_is_with_the_applications_stream_and_no_pool),
+TEST_MAIN(PROMISE(a_transient_failure_is_an_error_or_recovered_from),
+          PROMISE(failures_with_the_applications_stream_and_no_pool_are_handled),
           PROMISE(a_device_that_is_lost_leaves_the_others),
-          PROMISE(so_it_is_with_more_results_than_places))
+          PROMISE(failures_with_more_pending_results_than_slots_are_handled))

@@ -229,7 +229,7 @@ static void threads_that_come_and_go_are_all_counted(void)
     CHECK_ERR(meta_timers_finalize(), META_ERR_STATE); /* that ended it */
 }
 
-static void a_new_beginning_counts_from_zero(void)
+static void a_restart_counts_from_zero(void)
 {
     meta_profile_share share;
     buffers w;
@@ -396,7 +396,7 @@ static void end_without_finalize(void *path)
     exit(test_failures() > 0);
 }
 
-static void a_program_that_just_ends_leaves_what_was_known(void)
+static void a_program_that_exits_without_finalize_writes_its_events(void)
 {
     static char text[1 << 14], said[1 << 12];
     char path[64];
@@ -542,7 +542,7 @@ static void hear_end(void *user, meta_activity activity, uint64_t id, uint64_t b
     ++h->ends;
 }
 
-static void a_tool_hears_of_each_beginning_and_end_once(void)
+static void a_tool_gets_each_begin_and_end_once(void)
 {
     static heard h;
     meta_tool tool = META_TOOL_INIT;
@@ -587,7 +587,7 @@ static void a_tool_hears_of_each_beginning_and_end_once(void)
     CHECK_OK(meta_finalize());
 }
 
-static void a_tool_may_listen_to_nothing(void)
+static void a_tool_may_have_no_callbacks(void)
 {
     meta_tool tool = META_TOOL_INIT;
     buffers w;
@@ -604,10 +604,11 @@ static void a_tool_may_listen_to_nothing(void)
     CHECK_ERR_NAMES(meta_set_tool(&tool), META_ERR_ARGUMENT, "META_TOOL_INIT");
 }
 
-TEST_MAIN_WITH(
-    &setting, PROMISE(every_call_and_byte_is_counted_and_no_time_twice),
-    PROMISE(threads_that_come_and_go_are_all_counted), PROMISE(a_new_beginning_counts_from_zero),
-    PROMISE(lines_name_buffers_by_their_labels), PROMISE(meta_profile_prints_a_table_at_the_end),
-    PROMISE(a_wrong_value_is_named), PROMISE(a_program_that_just_ends_leaves_what_was_known),
-    PROMISE(ranges_nest_and_close), PROMISE(ranges_are_passed_on_whether_or_not_they_are_counted),
-    PROMISE(a_tool_hears_of_each_beginning_and_end_once), PROMISE(a_tool_may_listen_to_nothing))
+TEST_MAIN_WITH(&setting, PROMISE(every_call_and_byte_is_counted_and_no_time_twice),
+               PROMISE(threads_that_come_and_go_are_all_counted),
+               PROMISE(a_restart_counts_from_zero), PROMISE(lines_name_buffers_by_their_labels),
+               PROMISE(meta_profile_prints_a_table_at_the_end), PROMISE(a_wrong_value_is_named),
+               PROMISE(a_program_that_exits_without_finalize_writes_its_events),
+               PROMISE(ranges_nest_and_close),
+               PROMISE(ranges_are_passed_on_whether_or_not_they_are_counted),
+               PROMISE(a_tool_gets_each_begin_and_end_once), PROMISE(a_tool_may_have_no_callbacks))

@@ -153,7 +153,7 @@ contains
     subroutine a_tool()
         type(listener), target :: it
         integer :: k, n
-        call promise('a_tool_hears_of_each_beginning_and_end_once')
+        call promise('a_tool_gets_each_begin_and_end_once')
         call meta_set_tool(hear_begin, hear_end, it)
         call known_work()
         call meta_set_tool() ! tells the ends that are left

@@ -65,20 +65,20 @@ static void send_damaged(int count, int in, int at, const char *words)
     CHECK_OK(meta_free(p));
 }
 
-static void what_is_sent_arrives(void)
+static void messages_arrive_as_sent(void)
 {
     send_damaged(SMALL, -1, 0, NULL);
     send_damaged(LARGE, -1, 0, NULL);
 }
 
-static void a_damaged_header_is_recognised(void)
+static void a_corrupted_header_is_detected(void)
 {
     static const int of_fields[] = {8, 12, 16, 24, 32, 36};
     for (size_t k = 0; k < sizeof of_fields / sizeof *of_fields; ++k)
         send_damaged(SMALL, 0, of_fields[k], "damaged on its way");
 }
 
-static void a_damaged_payload_is_recognised(void)
+static void a_corrupted_payload_is_detected(void)
 {
     send_damaged(1, 0, HEADER, "are not those that were sent");
     for (int k = 0; k < 8; ++k)
@@ -87,7 +87,7 @@ static void a_damaged_payload_is_recognised(void)
 }
 
 /* Send 0 is the header, and parts follow. */
-static void a_damaged_part_is_recognised(void)
+static void a_corrupted_part_is_detected(void)
 {
     for (int part = 1; part <= 3; ++part)
         send_damaged(LARGE, part, (int)test_random_in(0, 4095), "are not those that were sent");
@@ -101,5 +101,5 @@ static void start(int *argc, char ***argv)
 
 static const test_setting setting = {start, test_mpi_worst, test_comm_end};
 
-TEST_MAIN_WITH(&setting, PROMISE(what_is_sent_arrives), PROMISE(a_damaged_header_is_recognised),
-               PROMISE(a_damaged_payload_is_recognised), PROMISE(a_damaged_part_is_recognised))
+TEST_MAIN_WITH(&setting, PROMISE(messages_arrive_as_sent), PROMISE(a_corrupted_header_is_detected),
+               PROMISE(a_corrupted_payload_is_detected), PROMISE(a_corrupted_part_is_detected))

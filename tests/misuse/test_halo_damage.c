@@ -239,7 +239,7 @@ static void through_mpi(int ghosts)
     free_ring();
 }
 
-static void a_damaged_message_is_recognised(void)
+static void a_corrupted_message_is_detected(void)
 {
     if (!join("off", "off")) return;
     through_mpi(1);
@@ -247,7 +247,7 @@ static void a_damaged_message_is_recognised(void)
     CHECK_OK(meta_comm_finalize());
 }
 
-static void a_damaged_part_is_recognised(void)
+static void a_corrupted_part_is_detected(void)
 {
     if (!join("off", "off")) return;
     through_mpi(MOST_GHOSTS);
@@ -278,7 +278,7 @@ static bool host_plays_all_devices(void)
     return all != 0;
 }
 
-static void what_mpi_writes_to_a_device_is_looked_at(void)
+static void data_written_to_a_device_by_mpi_is_verified(void)
 {
     if (!join("off", "off")) return;
     const bool possible = host_plays_all_devices();
@@ -351,7 +351,7 @@ static void through_window(int ghosts, int cell)
     free_ring();
 }
 
-static void what_is_damaged_in_shared_memory_is_recognised(void)
+static void corruption_in_shared_memory_is_detected(void)
 {
     enum { CASES = 4 };
     int ghosts[CASES], at[CASES];
@@ -367,7 +367,7 @@ static void what_is_damaged_in_shared_memory_is_recognised(void)
     CHECK_OK(meta_comm_finalize());
 }
 
-TEST_MPI_MAIN(PROMISE(a_damaged_message_is_recognised), PROMISE(a_damaged_part_is_recognised),
+TEST_MPI_MAIN(PROMISE(a_corrupted_message_is_detected), PROMISE(a_corrupted_part_is_detected),
               PROMISE(one_rank_that_checks_is_enough),
-              PROMISE(what_mpi_writes_to_a_device_is_looked_at),
-              PROMISE(what_is_damaged_in_shared_memory_is_recognised))
+              PROMISE(data_written_to_a_device_by_mpi_is_verified),
+              PROMISE(corruption_in_shared_memory_is_detected))
