@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file fuzz_checkpoint.c
- *  MiniGhost's checkpoints with any bytes, checksums made right again: refused in one line, or read
- * and written again as the same bytes. */
+ *  MiniGhost's checkpoints with arbitrary bytes and recomputed checksums: rejected with one
+ *  line, or read and written again as the same bytes. */
 /* TEST: np=1 timeout=300 labels=programs,fuzz */
 #include "config.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file fuzz_rank_map.c
- *  META_RANK_MAP with any text at all, and META_MODE behind it: it is refused by name, or each rank
- * gets what a parser of its own, written from the documents, says; so does the text that this one
- * prints. */
+ *  META_RANK_MAP with arbitrary text, and META_MODE as its fallback: an error names the
+ *  variable, or each rank gets the device that an independent parser, written from the
+ *  documentation, expects. The text that this parser prints gives the same result. */
 /* TEST: timeout=300 labels=core,fuzz */
 #include "fuzz.h"
 

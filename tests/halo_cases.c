@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file halo_cases.c
- *  Random cases of a halo exchange and their oracle. Nothing here knows messages, packing or order:
- *  an element's final value comes from one loop over the neighbours. */
+ *  Random cases of a halo exchange and their oracle. It is independent of messages, packing and
+ *  order: an element's final value comes from one loop over the neighbours. */
 #include "config.h"
 
 #include "halo_cases.h"

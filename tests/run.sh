@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Runs ctest in the current folder with the arguments given, then counts what passed, failed and was
-# skipped. Tests labelled long take part where META_TEST_LONG is 1. Exit status 0: none failed, and
+# Runs ctest in the current folder with the given arguments, then counts tests passed, failed and
+# skipped. Tests labelled long run only with META_TEST_LONG=1. Exit status 0: none failed, and
 # no sanitizer found anything in our code.
 ctest=${CTEST:-ctest}
 log=tests/ctest.log
@@ -16,8 +16,8 @@ mkdir -p tests/sanitizer
 { "$ctest" --output-on-failure --no-label-summary --no-tests=error "$@" 2>&1; echo $? >$status; } |
     tee $log
 
-# LeakSanitizer stops all threads to look at them; now and then a driver's thread is just ending, and
-# it ends the test instead. Such a test is run once more.
+# LeakSanitizer stops all threads to scan them; if a driver's thread is just exiting, it sometimes
+# aborts the test. Such a test is run again.
 unseen()
 {
     awk '/\*\*\*(Failed|Exception)/ { print $4 }' $log | while read -r name; do
@@ -33,7 +33,7 @@ if [ -n "$again" ]; then
     echo 0 >$status # and each test's last run counts, below
 fi
 
-# Libraries below us leak, some after they were unloaded, so that no suppression can name them.
+# Third-party libraries leak, some from modules already unloaded, which no suppression can name.
 ours='#[0-9]+ 0x[0-9a-f]+ in .*/(core|comm|fortran|backends|kernels|peers|apps|tools|tests)/'
 reports=$(grep -lE "$ours|runtime error" tests/sanitizer/* 2>/dev/null)
 for report in $reports; do
@@ -41,7 +41,7 @@ for report in $reports; do
     head -n 60 "$report"
 done
 
-# What a test that passes prints is in ctest's own log alone.
+# The output of a passing test is only in ctest's own log.
 sed -n 's/^bound\/public = /Fortran binding: &/p' Testing/Temporary/LastTest.log 2>/dev/null
 
 awk '

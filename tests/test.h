@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file test.h
- *  The harness of the tests. A test is a program: functions whose names state a promise, listed in
- *  TEST_MAIN. A promise is kept when none of its checks fails; checks print what they expected and
- *  found and go on, so a function whose next step needs the last one says
- *  `if (!CHECK_OK(…)) return;`.
+ *  The test harness. A test is a program: functions whose names state a promise, listed in
+ *  TEST_MAIN. A promise is kept if none of its checks fails. Checks print what was expected and
+ *  found, and continue; where the next step needs the previous one, write `if (!CHECK_OK(…))
+ *  return;`.
  *
  *  `PROGRAM` runs all promises, `PROGRAM NAME…` those named, `PROGRAM --list` prints them. Exit
  *  status 0: all kept, 1: some broken, 77: there is no such device, so nothing could be tested.
  *
- *  A comment line at the head of the file says how CTest runs it; see tests/ctest.awk. */
+ *  A comment line at the top of the file tells CTest how to run it; see tests/ctest.awk. */
 #ifndef META_TEST_H
 #define META_TEST_H
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# meta-bench as a user and a script meet it: every group gives rows with unique names and numbers in
-# them, wrong use one line of error and status 2. How fast anything is, is not looked at.
+# meta-bench as used from the command line and scripts: every group prints rows with unique names and
+# numbers; invalid usage gives a one-line error and status 2. Performance is not checked.
 # TEST: backends=all timeout=600 labels=programs,mpi
 set -u
 bench=$META_TEST_BUILDDIR/meta-bench

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file test_comm_faults.c
- *  MPI fails, one call at a time: each call of each function that the library makes while it joins
- * a job, makes, uses and frees a plan, sends, receives and reduces, on all ranks alike or on one
- * alone. Every time there is an error that names the function, nothing is left behind, and the
- * library goes on; after META_ERR_PEER once it has left the job and joined it again. */
+ *  MPI fault injection: each call of each MPI function that the library makes while it joins a
+ *  job, creates, uses and frees a plan, sends, receives and reduces, fails in turn, on all ranks
+ *  or on one. Every time the error names the function, nothing leaks, and the library remains
+ *  usable; after META_ERR_PEER, once it has left the job and joined it again. */
 /* TEST: backends=openmp np=2 timeout=200 labels=comm */
 /* TEST: backends=openmp np=1,3 timeout=200 labels=comm long=yes */
 /* TEST: backends=opencl np=2 mixed=yes timeout=200 labels=comm long=yes */

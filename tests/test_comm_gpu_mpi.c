@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file test_comm_gpu_mpi.c
- *  META_GPU_MPI: device memory is given to MPI only where it was asked for or MPI says that it
- * takes it, where a trial succeeded, and where all ranks agree; ghosts are then right, too. Without
- * META_MODE the device is the card of tests/plugins/card.c, whose memory MPI can use or not, as is
- * wished; with it, a real one. */
+ *  META_GPU_MPI: device memory is passed to MPI only if that was requested or MPI reports
+ *  support, a trial succeeded, and all ranks agree; ghost cells are then correct as well.
+ *  Without META_MODE the device is the fake one of tests/plugins/card.c, whose memory MPI can
+ *  use or not, as configured; with it, a real one. */
 /* TEST: np=1,2,3 timeout=300 labels=comm smoke=yes */
 /* TEST: backends=all np=1,2 mixed=yes timeout=300 labels=comm */
 #include "test_mpi.h"

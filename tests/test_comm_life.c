@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file test_comm_life.c
- *  Joining and leaving a job: ranks, the same outcome everywhere, and an end that comes whatever
- *  messages and plans were left behind. */
+ *  Joining and leaving a job: ranks, the same outcome on every rank, and a finalize that completes
+ *  whatever messages and plans were left behind. */
 /* TEST: backends=all np=1,2,3 timeout=120 labels=comm smoke=yes */
 #include "test_mpi.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file test_comm_messages.c
- *  Point-to-point messages and reductions between ranks on whatever devices: contents, order,
- *  blocking and not, to the rank itself, and what happens when the two ends disagree. */
+ *  Point-to-point messages and reductions between ranks on any devices: contents, order,
+ *  blocking and non-blocking, to the rank itself, and disagreement between the two ends. */
 /* TEST: backends=all np=1,2,3 mixed=yes timeout=180 labels=comm */
 /* TEST: backends=all np=1,2,3 mixed=yes with=PIPELINE=4096 timeout=180 labels=comm */
 /* TEST: backends=openmp,opencl np=2 mixed=yes with=CHUNK=5000 timeout=180 labels=comm */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file test_comm_misuse.c
- *  Wrong arguments, wrong times and neighbours that disagree: the right code on every rank that it
- *  concerns, a message that names the argument or both values, and communication that goes on. */
+ *  Invalid arguments, calls in the wrong state, and neighbours that disagree: the right error
+ *  code on every rank concerned, a message that names the argument or both values, and
+ *  communication that continues to work. */
 /* TEST: backends=all np=1,2,3 mixed=yes timeout=120 labels=comm */
 #include "test_mpi.h"
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file test_comm_redistribute.c
- *  Moving arrays from blocks to other blocks: on random process grids, cuts, paddings, types and
- * numbers of fields, staggered ones among them, every cell of every array is compared with its
- * global index. */
+ *  meta_redistribute(): on random process grids, cuts, paddings, types and numbers of fields,
+ *  including staggered ones, every cell of every array is compared with its global index. */
 /* TEST: backends=all np=1,2,3,4 mixed=yes timeout=300 labels=comm */
 #include "test_mpi.h"
 

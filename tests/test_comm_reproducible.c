@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file test_comm_reproducible.c
- *  Reproducible sums over ranks: the bits are those of one exact sum over all, however the numbers
- *  are dealt to any kinds of devices. */
+ *  Reproducible sums over ranks: the bits are those of one exact sum over all numbers, however
+ *  they are distributed over any kinds of devices. */
 /* TEST: backends=all np=1,2,3,4 mixed=yes timeout=240 labels=comm smoke=yes */
 #include <math.h>
 #include <stdlib.h>

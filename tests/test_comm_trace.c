@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file test_comm_trace.c
- *  The trace of a job: everything that ran is there once, slices nest, clocks never go back, each
- *  message's two ends find each other; and what becomes of one that cannot be written. */
+ *  The trace of a job: every activity appears once, slices nest, timestamps never decrease, each
+ *  send matches its receive; and traces that cannot be written. */
 /* TEST: backends=all np=1,2,3 mixed=yes timeout=120 labels=comm,tools */
 /* TEST: backends=openmp np=2 with=SHARED=off timeout=120 labels=comm,tools */
 #include <signal.h>

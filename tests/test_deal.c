@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file test_deal.c
- *  How a node's devices are dealt over its ranks. The back end cards has three; hwloc is told of a
- *  node where the second sits at the first two cores, the first and the third at the other two. */
+ *  Assignment of a node's devices to its ranks. The back end cards has three; hwloc gets a
+ *  topology where the second device is near the first two cores, the first and the third near
+ *  the other two. */
 /* TEST: backends=any timeout=60 labels=core smoke=yes */
 #include "config.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file test_devices.c
- *  Choosing devices: META_MODE, META_RANK_MAP, threads, the table of variables, and the library's
- *  start and end. The back ends plain and late of tests/plugins stand beside the library's own. */
+ *  Choosing devices: META_MODE, META_RANK_MAP, threads, the table of variables, initialization and
+ *  finalization. The back ends plain and late of tests/plugins are available too. */
 /* TEST: backends=any timeout=120 labels=core smoke=yes */
 #include "test.h"
 

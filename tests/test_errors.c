@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file test_errors.c
- *  Misuse of every public function of meta.h: the right code, a message that names the function and
- *  the argument, nothing written, and a library that works as before. */
+ *  Misuse of every public function of meta.h: the right error code, a message that names the
+ *  function and the argument, no output written, and a library that remains usable. */
 /* TEST: backends=all timeout=120 labels=core smoke=yes */
 #include "test.h"
 

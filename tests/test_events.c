@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file test_events.c
- *  Order and completion: what blocks, what does not, in which order work runs, events and their
- *  callbacks. The back end "late" (tests/plugins/late.c) delays its work as long as it may. */
+ *  Order and completion: blocking and non-blocking calls, execution order, events and their
+ *  callbacks. The back end "late" (tests/plugins/late.c) delays its work as long as possible. */
 /* TEST: backends=all,late timeout=120 labels=core smoke=yes */
 /* TEST: backends=all,late timeout=120 labels=core with=CHECK=1 */
 #include "test.h"

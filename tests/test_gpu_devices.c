@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file test_gpu_devices.c
- *  Several GPUs in one process, none, and the application's own objects on one of them. On HIP-CPU,
- *  behind the layer of tests/plugins/gpu_fault.h, which pretends that there are two; each case is a
- *  child process. */
+ *  Several GPUs in one process, no GPU, and native objects of the application on one of them. On
+ *  HIP-CPU, with the layer of tests/plugins/gpu_fault.h, which simulates two devices; each case
+ *  is a child process. */
 /* TEST: backends=any timeout=120 labels=core smoke=yes */
 #include "test.h"
 

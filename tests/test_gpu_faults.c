@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file test_gpu_faults.c
- *  Every call that the GPU back end makes to its runtime fails in turn, once or from then on: what
- *  follows is an error that names the call or the right result, the rest of the library works, and
- *  everything is given back. On HIP-CPU, behind the layer of tests/plugins/gpu_fault.h; each case
- * is a child process. */
+ *  Every runtime call of the GPU back end fails in turn, once or permanently: the outcome is an
+ *  error that names the call or the correct result, the rest of the library works, and nothing
+ *  leaks. On HIP-CPU, with the layer of tests/plugins/gpu_fault.h; each case is a child process. */
 /* TEST: backends=any timeout=300 labels=core smoke=yes */
 #include "test.h"
 

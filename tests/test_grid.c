@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file test_grid.c
- *  meta_grid_alloc(): shapes that hold what was asked for and lie well, and are used like any other
+ *  meta_grid_alloc(): grids have the requested cells and alignment, and work like any other
  *  buffer. */
 /* TEST: backends=all timeout=120 labels=core,kernel smoke=yes */
 #include "cases.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file test_halo_order.c
- *  An exchange among other work: what was queued before it, what is queued behind it, and other
- * plans under way. The back end "late" (tests/plugins/late.c) delays its work as long as it may;
- * the same with a device that is held up: test_halo_order_opencl.c. */
+ *  Order of an exchange relative to work queued before and after it and to other plans in
+ *  flight. The back end "late" (tests/plugins/late.c) delays its work as long as possible; the
+ *  same on a blocked device: test_halo_order_opencl.c. */
 /* TEST: backends=all,late np=1,2,3 mixed=yes timeout=180 labels=comm */
 #include "test_mpi.h"
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file test_halo_order_opencl.c
- *  An exchange on a device that is held up: an event of the test's own stands in the library's
- * queue, so that what is behind it cannot run before the test says so. The exchange takes its place
- * behind what was queued before it and in front of what is queued after it, and the host waits for
- * nothing. */
+ *  An exchange on a blocked device: a user event in the library's queue keeps later work from
+ *  running until the test completes it. The exchange is ordered after the work queued before it
+ *  and before the work queued after it, and the host does not wait. */
 /* TEST: backends=opencl np=1,2,3 mixed=yes timeout=120 labels=comm */
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>

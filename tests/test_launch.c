@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file test_launch.c
- *  Many moves in one launch, as halo plans make them: every face, edge and corner of some grids at
- * once does to every cell what the plainest loop does, whatever the back end runs together. */
+ *  Many moves in one launch, as halo plans make them: every face, edge and corner of several
+ *  grids at once gives the same result as a plain loop, however the back end combines them. */
 /* TEST: backends=all timeout=120 labels=kernel smoke=yes */
 #include "internal.h"
 #include "mirror.h"

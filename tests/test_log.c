@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file test_log.c
- *  Where the log goes, and how much of it there is. */
+ *  The destination of the log, and its levels. */
 /* TEST: backends=openmp timeout=60 labels=core */
 #include "caught.h"
 #include "test.h"

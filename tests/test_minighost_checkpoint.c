@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file test_minighost_checkpoint.c
- *  MiniGhost's checkpoint files: every bit comes back, on every process grid, and a file that is
- * not what was written is refused in one line. */
+ *  MiniGhost's checkpoint files: bitwise restart on every process grid; a corrupted file is
+ *  rejected with one line. */
 /* TEST: np=1,3 timeout=120 labels=programs */
 #include "config.h"
 

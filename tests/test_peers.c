@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file test_peers.c
- *  The peers compute what they are compared by: dot products, sums, copies and triads of any length
- *  at any offset, on the memory that meta_native() gives; and what cannot be opened is said. */
+ *  The peers compute correctly: dot products, sums, copies and triads of any length at any
+ *  offset, on the memory that meta_native() returns; a peer that cannot be loaded gives the
+ *  reason. */
 /* TEST: backends=all timeout=120 labels=peers */
 #include "config.h"
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file test_plugins.c
- *  Back ends in other files: one of one's own works, one that cannot be used says why, and a
- * damaged file never ends the process. Each case is a child process, since a module once opened
- * stays. */
+ *  External back ends: a valid one works, an unusable one gives the reason, and a damaged file
+ *  never kills the process. Each case is a child process, because an opened module stays loaded. */
 /* TEST: backends=any timeout=120 labels=core smoke=yes */
 #include "test.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file test_pool.c
- *  Memory of freed buffers that is kept for the next ones: who gets it, how much is kept, and when
- * it goes back. */
+ *  The memory pool: reuse of freed memory, how much is kept, and when it is released. */
 /* TEST: backends=all timeout=60 labels=core smoke=yes */
 #include "test.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file test_profile.c
- *  What is counted of a run: every call and byte, times that fit into the time that passed, ranges,
- *  the table, and what another tool is told. */
+ *  Profiling of a run: every call and byte is counted, times fit into the elapsed time; ranges, the
+ *  summary table, and tool callbacks. */
 /* TEST: backends=all,late,plain timeout=120 labels=core smoke=yes */
 #include "caught.h"
 #include "child.h"

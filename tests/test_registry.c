@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file test_registry.c
- *  Buffers are addresses: arithmetic on them, what the library knows of them, freeing and reusing
- *  them, and the accounts of a device's memory. */
+ *  Buffers are addresses: pointer arithmetic, lookup, freeing and reuse, and memory statistics of a
+ *  device. */
 /* TEST: backends=all timeout=120 labels=core smoke=yes */
 /* TEST: backends=all timeout=120 labels=core with=CHECK=1 */
 #include "test.h"

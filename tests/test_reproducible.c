@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file test_reproducible.c
  *  Reproducible sums of one process: the exact sum, rounded once, whatever the numbers, the box,
- * the number of threads and the instruction set. */
+ *  the number of threads and the instruction set. */
 /* TEST: backends=all timeout=240 labels=kernel smoke=yes */
 #include "exact_sums.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file test_sharing.c
- *  Sharing a device of the host's memory: the application's own loops between the library's calls.
- */
+ *  Sharing a host-memory device: the application's own loops between the library's calls. */
 /* TEST: backends=openmp timeout=60 labels=core */
 #include "test.h"
 

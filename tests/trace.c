@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file trace.c
- *  Reading and judging a trace, see trace.h. */
+ *  Parses and validates a trace, see trace.h. */
 #include "trace.h"
 
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file trace.h
- *  A trace as META_PROFILE=trace:FILE writes it, read by a parser of JSON and judged. */
+ *  A trace written by META_PROFILE=trace:FILE, parsed as JSON and validated. */
 #ifndef META_TEST_TRACE_H
 #define META_TEST_TRACE_H
 

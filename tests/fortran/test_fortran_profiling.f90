@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! Where a run's time goes: timers, ranges, and procedures that are told of all work. With --summary,
-! for tests/fortran/test_fortran_stderr.sh, a table of what is known.
+! Profiling: timers, ranges, and tool callbacks. With --summary,
+! for tests/fortran/test_fortran_stderr.sh, prints the summary table.
 ! TEST: backends=all timeout=60 labels=fortran smoke=yes
 module profiling_cases
     use, intrinsic :: iso_c_binding

@@ -1,5 +1,5 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! The harness of the tests in Fortran, as tests/test.h is that of those in C: a promise is kept when
+! The test harness for Fortran, the counterpart of tests/test.h: a promise is kept if
 ! none of its checks fails. Exit status 0: all kept, 1: some broken, 77: there is no such device.
 module testing
     use, intrinsic :: iso_c_binding

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file test_damage.c
- *  Messages that change between two ranks: with META_CHECK=1 the receiver of each gets an error
- * that says whether its header or its payload was damaged, and later messages arrive as they were
- * sent. */
+ *  Messages that are corrupted between two ranks: with META_CHECK=1 the receiver of each gets an
+ *  error that says whether the header or the payload was corrupted, and later messages arrive
+ *  intact. */
 /* TEST: backends=all np=2 mixed=yes timeout=60 labels=comm with=CHECK=1 */
 #include "test_mpi.h"
 

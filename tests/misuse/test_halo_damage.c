@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file test_halo_damage.c
- *  Ghost cells that change between two ranks: with META_CHECK=1 the receiver of each exchange gets
- * an error that names the peer, the exchange and the tag, the cells stay out of its array, and the
- * same plan goes on. Through shared memory, through MPI from the host in one message or in parts,
- * and where MPI takes the device's memory. */
+ *  Ghost cells that are corrupted between two ranks: with META_CHECK=1 the receiver gets an
+ *  error that names the peer, the exchange and the tag, the cells are not unpacked, and the plan
+ *  remains usable. Through shared memory, through MPI from the host in one message or in parts,
+ *  and where MPI accesses device memory. */
 /* TEST: backends=all np=2 mixed=yes timeout=60 labels=comm with=CHECK=1 */
 #include "test_mpi.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file test_misuse.c
- *  What programs do wrong with buffers, and META_CHECK=1 finds: each misuse here gives an error of
- *  the right kind that names the buffers by label and line, none ends the process, and the library
- *  is usable afterwards. A program without a fault is told of none. */
+ *  Memory errors that META_CHECK=1 detects: each one here gives an error of the right kind that
+ *  names the buffers by label and source line, none ends the process, and the library remains
+ *  usable. A correct program gets no error. */
 /* TEST: backends=all timeout=60 labels=core with=CHECK=1 smoke=yes */
 #include "config.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file card.c
- *  A back end that bears the name of a GPU's, hip, for tests of what MPI is given: its memory lies
- *  at two addresses, that of its kernels and that which the application and MPI see. So MPI meets
- *  what it meets with a GPU: memory that it can use, or memory that ends the process. */
+ *  A fake GPU back end, named hip, for tests of GPU-aware MPI: its memory is mapped at two
+ *  addresses, one for its kernels and one for the application and MPI. So MPI finds what it
+ *  would find with a GPU: memory that it can use, or memory whose access kills the process. */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file crash.c
- *  Preloaded, it counts the calls that concern files whose names end in ".partial". At number
- *  CRASH_AT it kills the process; from number FULL_AT on the disk is full for them. */
+ *  Preloaded library that counts the calls on files whose names end in ".partial". At call number
+ *  CRASH_AT it kills the process; from call number FULL_AT on the disk is full for them. */
 #include "config.h"
 
 #include <dlfcn.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file fake.c
- *  Back ends that cannot be used, one for each fault, chosen by -DFAKE_…; the core must find the
- *  fault before it calls what is not to be called, and say it. With -DFAKE_CARDS=N, one of N devices
- *  that can be described but not opened. */
+ *  Back ends with one fault each, selected by -DFAKE_…: the core must detect the fault, and
+ *  report it, before it calls a function that it must not call. With -DFAKE_CARDS=N, a back end
+ *  with N devices that can be described but not opened. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file gpu_fault.cpp
- *  The layer between the HIP back end and HIP-CPU that tests use: failures, devices, and an account
- *  of the objects that are alive. */
+ *  The test layer between the HIP back end and HIP-CPU: fault injection, simulated devices, and
+ *  a count of live objects. */
 #define META_TEST_GPU_FAULT_INSIDE
 #include "gpu_fault_calls.h"
 

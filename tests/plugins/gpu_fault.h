@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file gpu_fault.h
- *  What tests and the HIP back end built for them share: which call of the runtime is to fail, how
- *  many devices there are said to be, and what was seen of the calls. */
+ *  Interface between the tests and the HIP back end built for them: which runtime call is to
+ *  fail, how many devices are simulated, and statistics of the calls. */
 #ifndef META_TEST_GPU_FAULT_H
 #define META_TEST_GPU_FAULT_H
 

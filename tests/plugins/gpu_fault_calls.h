@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file gpu_fault_calls.h
- *  A layer between the HIP back end and HIP-CPU, included before each of its files: every call can
- *  be made to fail, there are several devices, and memory pools. Devices differ in nothing but that
- *  their objects must not be mixed.
+ *  A layer between the HIP back end and HIP-CPU, included before each of its files: every call
+ *  can be made to fail, and several devices and memory pools are simulated. The devices are
+ *  identical, but their objects must not be mixed.
  *
- *  A call that makes or queues something fails without doing it. One that waits or gives something
- *  back does so and then says that it failed: a lost device's work is at an end, and what the
- * runtime could not take back is not the back end's leak. */
+ *  A call that creates or queues something fails without doing it. A call that waits or releases
+ *  something does so and then returns failure: work of a lost device has ended, and what the
+ *  runtime could not release is not a leak of the back end. */
 #ifndef META_TEST_GPU_FAULT_CALLS_H
 #define META_TEST_GPU_FAULT_CALLS_H
 

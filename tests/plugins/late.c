@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file late.c
- *  A back end for tests of events: its work is done as late as the ABI allows, when somebody waits,
- *  finishes the queue or has tested a few times, and a fill with the byte LATE_FAULT fails then. */
+ *  A back end for tests of asynchronous completion: it does its work as late as the ABI allows,
+ *  when somebody waits, finishes the queue or has polled a few times. A fill with the byte
+ *  LATE_FAULT then fails. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file late.h
- *  What the back end "late" and the tests that use it agree on. */
+ *  Constants shared by the back end "late" and the tests that use it. */
 #ifndef LATE_H
 #define LATE_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file plain.c
- *  A complete back end of one's own, as doc/plugins.md explains it: one thread of the CPU, whose
- *  memory is the host's. Work runs to its end in the call that queues it. */
+ *  A complete external back end, the example of doc/plugins.md: one CPU thread on host memory.
+ *  Work is complete when the call that queues it returns. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

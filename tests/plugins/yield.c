@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file yield.c
- *  Preloaded, it lets MPICH's waits give up their core. The tests put more ranks on a machine than
- * it has cores; a rank that waits in a collective call polls UCX without a pause, for as long as
- * the scheduler lets it, while the rank that it waits for has no core. Open MPI yields by itself
- * there. */
+ *  Preloaded library that makes MPICH's waits yield their core. The tests use more ranks than
+ *  the machine has cores; a rank in a collective call polls UCX (busy-wait) for its whole time
+ *  slice, while the rank it waits for has no core. Open MPI yields by itself there. */
 #include "config.h"
 
 #include <dlfcn.h>
