@@ -86,52 +86,53 @@ typedef struct meta_halo {
 #define META_HALO_NULL {0, 0}
 
 typedef enum meta_halo_kind {
-    META_HALO_FACES, /**< the neighbours along the axes: what 2D5P and 3D7P need */
-    META_HALO_ALL    /**< edges and corners as well: what 2D9P and 3D27P need */
+    META_HALO_FACES, /**< face neighbours only: for 2D5P and 3D7P */
+    META_HALO_ALL    /**< also edge and corner neighbours: for 2D9P and 3D27P */
 } meta_halo_kind;
 
 typedef enum meta_halo_op {
-    META_HALO_COPY, /**< ghosts become what the neighbours' own cells hold */
-    META_HALO_ADD   /**< what ghosts hold is added to the neighbours' own cells: deposition. The ghosts
-                         stay as they are. Directions are added one after the other in a fixed order,
-                         so floating sums do not depend on which message comes first. */
+    META_HALO_COPY, /**< copy the neighbours' owned cells to the ghost cells */
+    META_HALO_ADD   /**< reverse exchange (deposition): add the ghost cells to the neighbours' owned
+                         cells. The ghost cells do not change. Directions are added in a fixed order,
+                         so floating-point sums do not depend on the order of arrival. */
 } meta_halo_op;
 
-/** One of several arrays that differ. */
+/** One of several arrays with different types or layouts. */
 typedef struct meta_halo_field {
     meta_type type;
-    meta_box box; /**< as meta_halo_desc.box, in this array. In each dimension its own cells are as many
-                       as that one's, or one more: a staggered array, whose last own element is the
-                       high neighbour's first one (both own it), and whose ghosts lie beyond it.
-                       META_HALO_COPY leaves such a shared element as it is; META_HALO_ADD gives both
-                       ranks the sum of what they had. */
+    meta_box box; /**< like meta_halo_desc.box, for this array. Each extent of the owned cells equals that
+                       of meta_halo_desc.box, or is one more: a staggered array, whose last owned element
+                       is also the high neighbour's first one (both ranks own it). Ghost cells are
+                       outside the box. META_HALO_COPY does not change a shared element; META_HALO_ADD
+                       gives both ranks the sum of their values. */
 } meta_halo_field;
 
-/** What a plan exchanges. Set it to META_HALO_DESC_INIT first. */
+/** Description of a halo plan. Set it to META_HALO_DESC_INIT first. */
 typedef struct meta_halo_desc {
     size_t size;
-    MPI_Comm cart;       /**< Cartesian; its dimension d is the box's dimension d (0 is x) */
-    meta_box box;        /**< this rank's own cells in the array, ghosts outside; 1 … 3 dimensions,
+    MPI_Comm cart;       /**< Cartesian communicator; its dimension d is the box's dimension d (0 is x) */
+    meta_box box;        /**< this rank's owned cells in the array, ghost cells outside; 1 … 3 dimensions,
                               as many as @p cart has. Extents may differ from rank to rank. */
-    int low[META_MAX_DIM];  /**< ghost cells at the low side of each dimension, 0 … n */
-    int high[META_MAX_DIM]; /**< and at the high side; the same on every rank */
+    int low[META_MAX_DIM];  /**< ghost width on the low side of each dimension, 0 … n */
+    int high[META_MAX_DIM]; /**< ghost width on the high side; both the same on every rank */
     meta_halo_kind kind;
-    int fields;          /**< how many arrays travel together, in one message per neighbour */
+    int fields;          /**< number of arrays exchanged together, in one message per neighbour */
     meta_type type;
     meta_halo_op op;
-    const meta_halo_field *field; /**< NULL: all arrays have @p box and @p type. Else what each of them
-                              is, @p fields elements, read before the call returns; @p type then means
-                              nothing, and of @p box the own extents alone do. */
+    const meta_halo_field *field; /**< NULL: all arrays have @p box and @p type. Otherwise @p fields
+                              elements, one per array, read before the call returns; @p type is then
+                              ignored, and of @p box only the extents of the owned cells are used. */
 } meta_halo_desc;
 #define META_HALO_DESC_INIT                                                              \
     {sizeof(meta_halo_desc), MPI_COMM_NULL, {0, {0}, {0}, {0}}, {0}, {0}, META_HALO_FACES, 1, META_F64, \
      META_HALO_COPY, NULL}
 
-/** Build a plan for arrays on this thread's device. Collective over the communicator; neighbours
- *  compare what they will send with what is expected, and if any two disagree every rank gets
- *  META_ERR_MISMATCH naming them and both values. Periodicity is the communicator's.
- *  @return META_ERR_BOUNDS for ghosts outside the array, a box thinner than what it sends or arrays of
- *          other extents; META_ERR_TYPE for sums of a type that the device cannot add */
+/** Create a halo plan for arrays on this thread's device. Collective over the communicator. Neighbours
+ *  verify that what one sends is what the other expects; if any two disagree, every rank gets
+ *  META_ERR_MISMATCH naming them and both values. Periodicity is that of the communicator.
+ *  @return META_ERR_BOUNDS for ghost cells outside the array, a box thinner than the ghost width that it
+ *          sends, or arrays with other extents; META_ERR_TYPE for sums of a type that the device cannot
+ *          add */
 META_API meta_err meta_halo_create(meta_halo *plan, const meta_halo_desc *desc);
 /** Begin an exchange of the plan's number of arrays: their own cells are sent as all work queued so
  *  far leaves them. Until the exchange is finished the arrays' own cells may be read, not written,
@@ -159,9 +160,9 @@ typedef meta_err meta_halo_work(const meta_box *box, void *with);
  *  @return the first error, of the exchange or of a work; the exchange is finished in any case */
 META_API meta_err meta_halo_overlap(meta_halo plan, void *const *fields, meta_halo_work *interior,
                                     meta_halo_work *boundary, void *with, meta_event *done);
-/** Free the plan and set it to META_HALO_NULL. Collective.
- *  @return META_ERR_STATE while an exchange is not finished; META_ERR_PEER where not all ranks come:
- *          the plan is freed all the same */
+/** Free the plan and set the handle to META_HALO_NULL. Collective.
+ *  @return META_ERR_STATE while an exchange is not finished; META_ERR_PEER if not all ranks call it: the
+ *          plan is freed anyway */
 META_API meta_err meta_halo_free(meta_halo *plan);
 
 /* ------------------------------------------------------------------ uneven devices */
