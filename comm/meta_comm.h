@@ -134,28 +134,27 @@ typedef struct meta_halo_desc {
  *          sends, or arrays with other extents; META_ERR_TYPE for sums of a type that the device cannot
  *          add */
 META_API meta_err meta_halo_create(meta_halo *plan, const meta_halo_desc *desc);
-/** Begin an exchange of the plan's number of arrays: their own cells are sent as all work queued so
- *  far leaves them. Until the exchange is finished the arrays' own cells may be read, not written,
- *  and their ghosts hold anything. Ghosts towards no neighbour stay as they are. Waits for what the
- *  plan's last exchange still has under way after its finish.
- *  @return META_ERR_STATE if the plan's last exchange is not finished */
+/** Start an exchange of @p fields, the plan's number of arrays. Their owned cells are sent after all work
+ *  queued so far. Until the exchange is finished, the owned cells may be read but not written, and the
+ *  ghost cells are undefined. Ghost cells without a neighbour do not change. Waits for what is still in
+ *  flight of the plan's previous exchange.
+ *  @return META_ERR_STATE if the plan's previous exchange is not finished */
 META_API meta_err meta_halo_start(meta_halo plan, void *const *fields);
-/** Finish it: when complete, and for all work queued afterwards, the ghosts hold the neighbours'
- *  cells. With an event or META_ASYNC it does not wait for the neighbours; the next call that
- *  queues work on the plan's device does where it must. @return META_ERR_STATE without a start;
- *  with META_CHECK=1, or as the event's error, META_ERR_MISMATCH for a message that did not come as it
- *  was sent: its cells are left out, those of others are there, and the plan goes on */
+/** Finish the exchange: when it is complete, and for all work queued afterwards, the ghost cells hold the
+ *  neighbours' cells. With an event or META_ASYNC the call does not wait for the neighbours; the next
+ *  call that queues work on the plan's device does if necessary. @return META_ERR_STATE without a start;
+ *  with META_CHECK=1 (or as the event's error) META_ERR_MISMATCH for a corrupted message: its cells are
+ *  not unpacked, those of other messages are, and the plan remains usable */
 META_API meta_err meta_halo_finish(meta_halo plan, meta_event *done);
-/** Start and finish. */
+/** meta_halo_start(), then meta_halo_finish(). */
 META_API meta_err meta_halo_exchange(meta_halo plan, void *const *fields, meta_event *done);
-/** Work that meta_halo_overlap() has done on @p box, a part of the plan's own cells. */
+/** Computation on @p box, a part of the plan's owned cells, called by meta_halo_overlap(). */
 typedef meta_err meta_halo_work(const meta_box *box, void *with);
-/** An exchange beside computation, by one call: meta_halo_start(), @p interior on the own cells that lie
- *  no nearer to a neighbour than its ghosts are wide (once, and not at all where there are none),
- *  meta_halo_finish(), and @p boundary on the rest of the own cells, in up to six boxes that do not
- *  overlap. The two may be the same function, and queue work (META_ASYNC) that writes other arrays.
- *  Boxes are parts of meta_halo_desc.box. A stencil that reaches no further than the ghosts are wide
- *  is so applied to every own cell once.
+/** Overlap an exchange with computation: meta_halo_start(), @p interior on the owned cells at least a
+ *  ghost width away from every neighbour (once, or not at all if there are none), meta_halo_finish(), and
+ *  @p boundary on the other owned cells, in up to six disjoint boxes. Both may be the same function, and
+ *  queue work (META_ASYNC) that writes other arrays. Boxes are parts of meta_halo_desc.box. A stencil
+ *  whose radius does not exceed the ghost width is thus applied to every owned cell exactly once.
  *  @param done  of the exchange, as in meta_halo_finish(); META_ASYNC is the natural choice
  *  @return the first error, of the exchange or of a work; the exchange is finished in any case */
 META_API meta_err meta_halo_overlap(meta_halo plan, void *const *fields, meta_halo_work *interior,
