@@ -9,7 +9,7 @@
 #include "meta_comm.h"
 #include "numbers.h"
 
-/** Note a failed call; the program goes on to the next point where the ranks agree, unless one of them
+/** Record a failed call; the program continues to the next agreement point, unless one of the ranks
  *  was lost. */
 static inline void check(meta_err err)
 {

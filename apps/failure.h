@@ -30,7 +30,7 @@ bool failure_seen(void);
 bool failure_agree(MPI_Comm comm);
 
 /** Another rank does not answer: print @p why, this rank's reason, and end the job. What is collective
- *  would wait for that rank for ever. */
+ *  would wait for that rank forever. */
 _Noreturn void failure_abort(const char *why);
 
 /** From here to failure_forgive() failures are warnings: printed as such, and then forgotten. */

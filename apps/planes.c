@@ -11,7 +11,7 @@ typedef struct planes {
     int64_t end;
     meta_type type;
     size_t bytes; /* of a plane */
-    void *room;   /* for one, on the device; NULL where there is none */
+    void *room;   /* for one, on the device; NULL if there is none */
 } planes;
 
 static void begin(planes *p, const meta_box *own, const int *low, const int *high, number type)

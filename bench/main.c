@@ -21,7 +21,7 @@ static bool failed(void)
     return true;
 }
 
-/* Why the group cannot be run here; NULL where it can. */
+/* Why the group cannot be run here; NULL if it can. */
 static const char *obstacle(const group *g)
 {
     if (g->run == NULL)

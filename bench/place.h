@@ -25,7 +25,7 @@ typedef struct place {
     meta_peer *peer;
 } place;
 
-/** Collective. Choose this rank's device: that of @p backend, NAME or NAME:N, or where it is NULL
+/** Collective. Choose this rank's device: that of @p backend, NAME or NAME:N, or if it is NULL
  * the one libmeta chooses; open its peer. Notes why it cannot be used. */
 void place_open(place *p, const char *backend);
 void place_close(place *p);
@@ -34,7 +34,7 @@ bool place_stages(const place *p);
 
 /** A buffer on this rank's device, with its native memory for the peers. */
 typedef struct buffer {
-    void *at; /**< NULL where there is none */
+    void *at; /**< NULL if there is none */
     meta_peer_memory native;
     bool on_host; /**< it is host memory, for the plain loops */
 } buffer;

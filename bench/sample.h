@@ -53,7 +53,7 @@ bool sample(row *r, int rounds);
 /** Give back what sample() took. */
 void sample_free(row *r);
 
-/** Of @p count values; NaN where there are none. */
+/** Of @p count values; NaN if there are none. */
 spread spread_of(const double *values, int count);
 
 #endif

@@ -331,7 +331,7 @@ contains
         box = range_both_int64(lower, upper)
     end function
 
-    ! The extents of a range, 0 where it is empty.
+    ! The extents of a range, 0 if it is empty.
     pure function extents_of(box) result(extent)
         type(meta_box), intent(in) :: box
         integer(c_int64_t) :: extent(META_MAX_DIM)
@@ -476,7 +476,7 @@ contains
         if (err == META_OK) body = found
     end function
 
-    ! The same without a copy, for what is called often. Not null where there is no error.
+    ! The same without a copy, for what is called often. Not null if there is no error.
     function find_body(buffer, call, name, body) result(err)
         type(meta_buffer), intent(in) :: buffer
         character(len=*), intent(in) :: call, name
@@ -496,7 +496,7 @@ contains
         err = fail(META_ERR_POINTER, call, "argument '" // name // "' is not allocated")
     end function
 
-    ! The same, null where there is none.
+    ! The same, null if there is none.
     function body_if_any(buffer) result(body)
         type(meta_buffer), intent(in) :: buffer
         type(buffer_body), pointer :: body
@@ -551,7 +551,7 @@ contains
         if (present(label)) ignored = c_label(address, c_text(label))
     end subroutine
 
-    ! The rank of a buffer, 1 where it is not allocated; for specification expressions.
+    ! The rank of a buffer, 1 if it is not allocated; for specification expressions.
     pure integer function ndim_of(buffer)
         type(meta_buffer), intent(in) :: buffer
         ndim_of = 1

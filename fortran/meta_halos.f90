@@ -234,7 +234,7 @@ contains
             ' buffers, the plan ' // digits_of(size(plan%like, kind=c_int64_t)))
     end function
 
-    ! Where a buffer is; null where it is not like the one that the plan was made with. No words are
+    ! Where a buffer is; null if it is not like the one that the plan was made with. No words are
     ! made for what is in order: it is called in every exchange.
     function address_if_alike(field, like) result(address)
         type(meta_buffer), intent(in) :: field

@@ -26,7 +26,7 @@ meta_err metaf_redistribute(int cart, const meta_cuts *before, const meta_cuts *
  *  @p code; META_OK takes it back. */
 void metaf_refuse(int code);
 /** How many ranks there are along each of the @p dims dimensions of @p cart.
- *  @return META_ERR_ARGUMENT where it is not Cartesian, or has more than @p most of them */
+ *  @return META_ERR_ARGUMENT if it is not Cartesian, or has more than @p most of them */
 meta_err metaf_cart_parts(int cart, int most, int *dims, int *parts);
 
 #endif

@@ -31,7 +31,7 @@ typedef enum meta_peer_work {
     META_PEER_READ     /**< the sum of a, in result */
 } meta_peer_work;
 
-/** Pieces of a device's memory, one behind the other, and of the host's. */
+/** Pieces of a device's memory, one after the other, and of the host's. */
 typedef struct meta_peer_stage {
     int before, after; /**< launches */
     int count;

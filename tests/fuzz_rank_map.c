@@ -24,7 +24,7 @@ typedef struct entry {
 
 /* ------------------------------------------------------------------ the oracle */
 
-/* A whole number of digits that an int can hold; false where there is none. */
+/* A whole number of digits that an int can hold; false if there is none. */
 static bool whole(const char **at, int *value)
 {
     long long sum = 0;
@@ -60,7 +60,7 @@ static bool read_entry(const char **at, entry *e)
            strcmp(e->name, "spread") != 0 && strcmp(e->name, "auto") != 0;
 }
 
-/* How many entries; -1 where it is no map. */
+/* How many entries; -1 if it is no map. */
 static int read_map(const char *text, entry *entries)
 {
     int count = 0;

@@ -304,7 +304,7 @@ static uint64_t initial_at(const halo_case *c, int field, int step, const place 
     return element_of_sum(c->array[field].type, number_at(c, field, step, p));
 }
 
-/* The same element as the neighbour in direction @p way counts it; false where there is none. */
+/* The same element as the neighbour in direction @p way counts it; false if there is none. */
 static bool seen_from(const halo_case *c, const int way[CASE_DIMS], const place *mine, place *there)
 {
     *there = *mine;

@@ -113,7 +113,7 @@ void test_random_fill(void *array, size_t count, meta_type type);
 /* ------------------------------------------------------------------ what a test may need */
 
 /** Start libmeta and open the device of META_MODE, where TEST_DEVICE_MAIN has not. Returns only if
- *  there is one: the program ends with 77 where there is none, and with 1 where it cannot be opened
+ *  there is one: the program ends with 77 if there is none, and with 1 if it cannot be opened
  *  for any other reason, or where META_REQUIRE_BACKENDS forbids its absence. */
 void test_require_device(void);
 /** The same after a call that did it in another way, as meta_comm_init(): judge its error. */

@@ -389,7 +389,7 @@ static meta_err no_work(void *with)
     return META_OK;
 }
 
-/* The barrier in front of a call of MPI's that would keep the others for ever. */
+/* The barrier in front of a call of MPI's that would keep the others forever. */
 static void a_failure_before_a_communicator_is_duplicated_reaches_all_ranks(void)
 {
     int barrier = 0;

@@ -49,7 +49,7 @@ static void pick_cuts(int64_t *cuts)
 }
 
 /* The bits of one sum over all ranks. @p way: results in host memory, in place, in device memory
- * without waiting in between, by way of events. */
+ * without waiting in between, through events. */
 static uint64_t sum_of(void *const *mine, const meta_box *box, bool dot, meta_type type, int way)
 {
     uint64_t local = 0, global = 0;

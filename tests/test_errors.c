@@ -22,7 +22,7 @@ static void *a, *b;           /* buffers of CELLS doubles on the device of META_
 static void *freed;           /* was one */
 static void *foreign;         /* host memory of malloc() */
 static void *page_locked;     /* of meta_host_alloc() */
-static void *elsewhere;       /* a buffer on another device, NULL where there is none */
+static void *elsewhere;       /* a buffer on another device, NULL if there is none */
 static double pattern[CELLS]; /* what a and b hold */
 static double stack[CELLS];
 static const double one = 1;

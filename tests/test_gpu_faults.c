@@ -24,7 +24,7 @@ static const meta_box all = {1, {CELLS}, {0}, {CELLS}};
 /* What one child is to do. */
 typedef struct fault_case {
     bool adopt;       /* the application's stream, and no pool */
-    bool many;        /* more results than can be under way at once */
+    bool many;        /* more results than can be in flight at once */
     long fail_at;     /* number of the call that fails */
     int status;       /* with which */
     bool sticky;      /* and so does every later one */
@@ -224,7 +224,7 @@ static void share(const buffers *m)
     fault->free_memory(own);
 }
 
-/* More results under way than there are places for. */
+/* More results in flight than there are places for. */
 static void reduce_often(const buffers *m)
 {
     enum { MANY = 300 };

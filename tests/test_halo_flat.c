@@ -24,7 +24,7 @@ enum { MODES = 5 }; /* those of our back ends are 0 to 4 */
 
 typedef struct usage {
     int64_t address_space, resident; /* bytes */
-    int64_t heap;                    /* bytes that malloc() has given out, where it can tell */
+    int64_t heap;                    /* bytes that malloc() has given out, if it can tell */
     int64_t shared;                  /* bytes mapped from files in /dev/shm */
     int64_t files, threads;
     int64_t objects[MPI_OBJECT_COUNT];

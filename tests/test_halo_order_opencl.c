@@ -221,7 +221,7 @@ static void an_exchange_does_not_wait_for_work_queued_after_its_start(void)
         gate g = close_gate();
         queue_fill(r.v, value_of(test_rank, -round));
         CHECK_OK(meta_halo_finish(r.plan, &done));
-        CHECK_OK(meta_event_wait(done)); /* for ever, if it did */
+        CHECK_OK(meta_event_wait(done)); /* forever, if it did */
         CHECK_OK(meta_event_free(&done));
         MPI_Barrier(MPI_COMM_WORLD);
         open_gate(&g);

@@ -13,7 +13,7 @@ enum { WAYS = 27, MOST_FIELDS = 3, MOST_CALLS = WAYS * MOST_FIELDS, MOST_WIDTH =
 
 static const meta_core *const core = &meta_core_table;
 
-/* Grids one behind the other in a buffer, with the same ghosts at both sides of a dimension. */
+/* Grids one after the other in a buffer, with the same ghosts at both sides of a dimension. */
 typedef struct grids {
     meta_type type;
     size_t bytes;

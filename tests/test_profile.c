@@ -131,7 +131,7 @@ static void work_at_random(buffers *w, int64_t times, uint64_t *calls)
     }
 }
 
-/* The line of that name; NULL where there is none. */
+/* The line of that name; NULL if there is none. */
 static const meta_profile_row *row_of(const meta_profile_row *rows, size_t count, const char *name)
 {
     for (size_t k = 0; k < count; ++k)
@@ -305,7 +305,7 @@ static void lines_name_buffers_by_their_labels(void)
 
 /* ------------------------------------------------------------------ the table */
 
-/* The number of calls that the table gives for @p name; -1 where there is no such line. */
+/* The number of calls that the table gives for @p name; -1 if there is no such line. */
 static long calls_in(const char *table, const char *name)
 {
     for (const char *line = table; line; line = strchr(line, '\n')) {

@@ -30,7 +30,7 @@ int64_t checkpoint_grid_start(const checkpoint_header *h)
     return (int64_t)sizeof *h + table_bytes(h);
 }
 
-/* The size that the header's numbers make; false where they are no grid. */
+/* The size that the header's numbers make; false if they are no grid. */
 static bool count_bytes(const checkpoint_header *h, int64_t *bytes)
 {
     if (h->type != NUMBER_F64 && h->type != NUMBER_F32) return false;

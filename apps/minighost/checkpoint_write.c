@@ -32,7 +32,7 @@ static bool is_first(const problem *p)
     return rank == 0;
 }
 
-/* On rank 0. A run that goes on from a checkpoint adds to those there are. */
+/* On rank 0. A run that restarts from a checkpoint adds to those there are. */
 static int64_t first_number(const options *o)
 {
     const int64_t last = checkpoint_last("--checkpoint_file", o->checkpoint_file);

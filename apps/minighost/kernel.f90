@@ -127,7 +127,7 @@ contains
     end subroutine
 
     ! Queue it: the average of the points of each cell in `box` of `array`, into `next`, and the sum
-    ! of the averages to number k of `sums`; to nowhere where that is 0.
+    ! of the averages to number k of `sums`; to nowhere if that is 0.
     subroutine apply_box(p, next, array, box, sums, k)
         type(problem), intent(in) :: p
         type(meta_buffer), intent(in) :: next, array
@@ -145,7 +145,7 @@ contains
         call check(stat)
     end subroutine
 
-    ! The same for all own cells; by way of `next` back to `array` as MiniGhost 1.0 does it.
+    ! The same for all own cells; through `next` back to `array` as MiniGhost 1.0 does it.
     subroutine apply(p, threads, next, array, sums, k)
         type(problem), intent(in) :: p
         integer, intent(in) :: threads, k

@@ -33,7 +33,7 @@ meta_box kernel_box(const kernel *k, const region *r);
 void kernel_put(const kernel *k, void *grid, const void *cells);
 void kernel_get(const kernel *k, void *cells, const void *grid);
 
-/** Queue it: the average of each own cell's points in @p grid, into @p next or by way of it back to
+/** Queue it: the average of each own cell's points in @p grid, into @p next or through it back to
  *  @p grid, and their sum to @p sum where that is not NULL. Failures are noted. */
 void kernel_apply(const kernel *k, void *next, void *grid, void *sum);
 /** The same for some own cells, where libmeta computes in one pass. */

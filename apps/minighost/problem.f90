@@ -185,7 +185,7 @@ contains
 
     ! ---------------------------------------------------------------- failures
 
-    ! As check() of check.h: note a failed call; the program goes on to where the ranks agree.
+    ! As check() of check.h: note a failed call; the program continues to where the ranks agree.
     subroutine check(stat)
         integer, intent(in) :: stat
         character(len=:), allocatable :: text

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 static struct {
-    const problem *p; /* NULL where there is no line */
+    const problem *p; /* NULL if there is no line */
     int64_t steps;
     double start, next;
     int width; /* of the line there is now */

@@ -11,7 +11,7 @@
 void progress_begin(const problem *p, int64_t steps);
 /** After @p done of them. Prints at most a few times a second. */
 void progress_step(int64_t done, int round, int64_t step);
-/** Take the line away; it comes back with the next step. Does nothing where there is none. */
+/** Take the line away; it comes back with the next step. Does nothing if there is none. */
 void progress_clear(void);
 void progress_end(void);
 

@@ -14,7 +14,7 @@
 typedef struct report {
     const problem *p;
     bool first; /**< this is rank 0, which prints */
-    json j;     /**< its stream is NULL where there is no --json */
+    json j;     /**< its stream is NULL if there is no --json */
     char *text; /**< that stream's memory */
     size_t size;
     bool listing; /**< in its array of time steps */

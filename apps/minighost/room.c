@@ -15,7 +15,7 @@
 #include "failure.h"
 #include "ranks.h"
 
-/* The number behind @p label in a line of the file, or at its beginning; -1 where there is none. */
+/* The number behind @p label in a line of the file, or at its beginning; -1 if there is none. */
 static double read_number(const char *path, const char *label)
 {
     char line[256];

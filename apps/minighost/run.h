@@ -8,7 +8,7 @@
 #include "problem.h"
 
 /** Collective. Everything after the solver began; prints the verdict. The run begins where the
- *  checkpoint @p from was written; at the beginning where that is NULL. With --balance dynamic the
+ *  checkpoint @p from was written; at the beginning if that is NULL. With --balance dynamic the
  * problem's block changes.
  *  @return the program's exit status, the same on every rank */
 int run_problem(problem *p, const checkpoint *from);

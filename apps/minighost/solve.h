@@ -14,7 +14,7 @@ typedef struct solver solver;
 void solver_begin(void);
 void solver_end(void);
 
-/** Collective. Room for the problem's block; NULL where there is none. */
+/** Collective. Room for the problem's block; NULL if there is none. */
 solver *solver_create(const problem *p);
 void solver_free(solver *s);
 

@@ -94,7 +94,7 @@ static void move_variable(solver *s, int v, const kernel *before, const meta_cut
     s->grid[v] = moved;
 }
 
-/* Work arrays are made anew: there is never more than one array beyond those that the blocks need.
+/* Work arrays are recreated: there is never more than one array beyond those that the blocks need.
  */
 void solver_move(solver *s, problem *p, int64_t *cut[3])
 {

@@ -101,7 +101,7 @@ contains
 
     ! ---------------------------------------------------------------- moving cells
 
-    ! Work arrays are made anew: there is never more than one array beyond those that the blocks
+    ! Work arrays are recreated: there is never more than one array beyond those that the blocks
     ! need.
     subroutine move(handle, p, cut) bind(c, name='solver_move')
         type(c_ptr), value :: handle, p

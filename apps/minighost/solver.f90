@@ -130,7 +130,7 @@ contains
         end do
     end subroutine
 
-    ! The place among the sums of that of a variable's new values; 0 where it is not `summed`.
+    ! The place among the sums of that of a variable's new values; 0 if it is not `summed`.
     integer function place_of_sum(s, v, summed) result(k)
         type(solver), intent(in) :: s
         integer, intent(in) :: v

@@ -12,7 +12,7 @@ enum { WAY_X, WAY_Y, WAY_Z, WAY_CORNERS /**< edges and corners */, WAY_KINDS };
 /** What a rank sends in a time step; it receives the same from the same ranks. */
 typedef struct traffic {
     double messages[WAY_KINDS], cells[WAY_KINDS];
-    double least, most; /**< cells of a message; 0 where there is none */
+    double least, most; /**< cells of a message; 0 if there is none */
 } traffic;
 
 void traffic_count(const problem *p, traffic *t);

@@ -27,7 +27,7 @@ contains
         call meta_fill(buffer, value)
     end function
 
-    ! The same by way of a local variable.
+    ! The same through a local variable.
     function make_by_copy(value) result(buffer)
         real(c_double), intent(in) :: value
         type(meta_buffer) :: buffer, local

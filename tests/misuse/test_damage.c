@@ -37,7 +37,7 @@ static void check_arrival(meta_err error, const char *words, const double *found
 }
 
 /* Rank 0 sends @p count elements, damaged in its send number @p in at byte @p at, and then the same
- * again; the receiver is told @p words, and nothing where they are NULL. */
+ * again; the receiver is told @p words, and nothing if they are NULL. */
 static void send_damaged(int count, int in, int at, const char *words)
 {
     static double array[LARGE];

@@ -48,7 +48,7 @@ typedef struct gpu_fault {
     char misuse[256];           /**< the first wrong use of the runtime; empty: none */
     long live[GPU_FAULT_KINDS]; /**< objects made and not given back */
 
-    /* the application's own objects; NULL where they cannot be made */
+    /* the application's own objects; NULL if they cannot be made */
     void *(*make_stream)(int device);
     void (*free_stream)(void *stream);
     void *(*make_memory)(int device, size_t bytes);
