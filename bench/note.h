@@ -12,14 +12,14 @@
 
 enum { NOTE_ROOM = 1024 };
 
-/** Note a reason, as a sentence without a line end. Only the first one is kept. */
+/** Record a reason, a sentence without a newline. Only the first one is kept. */
 void note(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/** Note a failed call of libmeta. @return whether it did not fail */
+/** Record the error of a libmeta call. @return whether it succeeded */
 bool note_meta(meta_err err);
-/** Whether this rank has noted one. */
+/** Whether this rank has recorded a reason. */
 bool note_seen(void);
-/** Collective. Whether any rank has noted a reason; then @p text, NOTE_ROOM characters, is that of
- *  the lowest rank, on all of them. Nothing is noted afterwards. */
+/** Collective. Whether any rank has recorded a reason; then @p text, NOTE_ROOM characters, is that
+ *  of the lowest rank, on all of them. Clears the record. */
 bool note_agree(char *text);
 
 /** On rank 0: print "meta-bench: " and the message, one line, to the error stream. */

@@ -74,7 +74,7 @@ contains
         text = text_of(c_strerror(err))
     end function
 
-    ! What went wrong in this thread's last failing call.
+    ! The error message of this thread's last failed call.
     function meta_last_error() result(text)
         character(len=:), allocatable :: text
         text = message_text()
