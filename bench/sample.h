@@ -35,8 +35,8 @@ typedef struct row {
     int count;
     double sector_bytes; /**< 0, or bytes the subject moves, counting whole memory sectors */
     int64_t messages;    /**< 0, or messages per repetition */
-    bool hides;          /**< the subject overlaps the work of the next two contenders: hidden refers
-                              to the first of them */
+    bool hides; /**< the subject overlaps the work of the next two contenders: hidden refers
+                     to the first of them */
 } row;
 
 typedef struct spread {

@@ -68,8 +68,8 @@ typedef struct meta_peer_table {
     /** @p count consecutive empty launches, then one wait. */
     int (*empty)(meta_peer *peer, int count);
     /** The device work of a halo exchange without its messages: @p stage->before empty launches,
-     *  copies of the segments to the host, a wait, copies back, and @p stage->after launches; NULL if
-     *  the device shares host memory, or it is not implemented. */
+     *  copies of the segments to the host, a wait, copies back, and @p stage->after launches;
+     *  NULL if the device shares host memory, or it is not implemented. */
     int (*stage)(meta_peer *peer, const meta_peer_stage *stage);
     /** @p count times in a row: allocate @p bytes from the driver or system, and free them. If
      *  allocation may be deferred until first use, the memory is touched. */
