@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file check.h
- *  What the libmeta versions of the proxies share: libmeta's errors as failures of the program, and
- *  libmeta's element types. */
+ *  Shared by the libmeta versions of the proxies: libmeta errors become failures of the program,
+ *  and element types become libmeta's. */
 #ifndef CHECK_H
 #define CHECK_H
 
@@ -9,7 +9,7 @@
 #include "meta_comm.h"
 #include "numbers.h"
 
-/** Note a failed call; the program goes on to the next point where the ranks agree, unless one of them
+/** Record a failed call; the program continues to the next agreement point, unless one of the ranks
  *  was lost. */
 static inline void check(meta_err err)
 {

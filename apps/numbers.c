@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file numbers.c
- *  The element types the proxies can compute in, and whole numbers read strictly from text. */
+ *  The element types the proxies can compute in, and strict parsing of integers. */
 #include "config.h"
 
 #include "numbers.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file numbers.h
- *  The element types the proxies can compute in, and whole numbers read strictly from text. */
+ *  The element types the proxies can compute in, and strict parsing of integers. */
 #ifndef NUMBERS_H
 #define NUMBERS_H
 

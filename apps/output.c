@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file output.c
- *  A file that one rank writes: under another name until it is complete and on the disk. */
+ *  A file written by one rank, under a temporary name until it is complete and on the disk. */
 #include "config.h"
 
 #include "output.h"

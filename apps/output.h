@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file output.h
- *  A file that one rank writes: under another name until it is complete and on the disk, so that
- *  whatever ends the program, its own name belongs to a whole file or to none. */
+ *  A file written by one rank, under a temporary name until it is complete and on the disk, so
+ *  that a file with the final name is always complete, however the program ends. */
 #ifndef OUTPUT_H
 #define OUTPUT_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file ranks.c
- *  The table of ranks and what each of them computes on. */
+ *  The table of ranks and the device of each. */
 #include "config.h"
 
 #include "ranks.h"

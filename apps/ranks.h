@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file ranks.h
- *  The table of ranks and what each of them computes on. */
+ *  The table of ranks and the device of each. */
 #ifndef RANKS_H
 #define RANKS_H
 
@@ -25,13 +25,13 @@ typedef struct rank_row {
     char host[64], blas[32];
     where here;
     int64_t
-        cells; /**< of its block, and their share of the grid; 0 where there are no such columns */
+        cells; /**< of its block, and their share of the grid; 0 if there are no such columns */
     double share;
 } rank_row;
 
 /** Collective. The table of all ranks on rank 0, without cells, to be freed, and NULL on the
- * others; NULL on all, and a failure noted, where there is no room. @p blas: the BLAS library of
- * this rank, or NULL on every rank where there is no such column. */
+ * others; NULL on all, and a failure noted, if there is no room. @p blas: the BLAS library of
+ * this rank, or NULL on every rank if there is no such column. */
 rank_row *ranks_gather(MPI_Comm comm, const char *blas);
 void ranks_print_table(const rank_row *all, int size, bool with_blas);
 /** The table as the member "ranks" of a JSON object. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file ranks_json.c
- *  The table of ranks in the files of results. */
+ *  The table of ranks in JSON result files. */
 #include "json.h"
 #include "ranks.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file where.c
- *  What a rank computes on, for the libmeta versions of the proxies. */
+ *  Description of a rank's device, for the libmeta versions of the proxies. */
 #include "config.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file where_mpi.c
- *  What a rank computes on, for the plain MPI versions of the proxies: one core. */
+ *  Description of a rank's device, for the plain MPI versions of the proxies: one core. */
 #include "config.h"
 
 #include <stdio.h>

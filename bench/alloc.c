@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file alloc.c
- *  The group alloc: a buffer of N³ elements allocated and freed, beside memory of the driver, which
- * on CPUs is malloc(). */
+ *  Group alloc: allocating and freeing a buffer of N³ elements, compared with the driver's own
+ *  allocator, which on CPUs is malloc(). */
 #include "config.h"
 
 #include "group.h"

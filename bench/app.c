@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file app.c
- *  The group app: what a time step of meta-minighost asks of libmeta for one variable and the 3D
- *  7-point stencil, with the sum in every step, beside the stencil and the bare messages of the
- *  same grid. */
+ *  Group app: the library calls of one time step of meta-minighost with one variable, the
+ *  7-point stencil and the sum in every step, compared with the stencil and the bare messages of
+ *  the same grid. */
 #include "config.h"
 
 #include "exchange.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file cube.c
- *  The grids that are measured on: cubes with ghost cells, their faces and edges. */
+ *  The benchmark grids: cubes with ghost cells, their faces and edges. */
 #include "config.h"
 
 #include "cube.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file cube.h
- *  The grids that are measured on: cubes with ghost cells, their faces and edges, and the plain
- * loop nest that packs them. */
+ *  The benchmark grids: cubes with ghost cells, their faces and edges, and the plain loop nest
+ *  that packs them. */
 #ifndef BENCH_CUBE_H
 #define BENCH_CUBE_H
 

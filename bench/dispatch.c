@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file dispatch.c
- *  The group dispatch: what a call costs that has next to nothing to do, beside a launch of
- * nothing. */
+ *  Group dispatch: the overhead of a call with next to no work, compared with an empty launch. */
 #include "config.h"
 
 #include "group.h"

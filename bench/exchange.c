@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file exchange.c
- *  The peers of halo exchange: the same exchange of host arrays in plain MPI. */
+ *  Halo exchange peers: the same exchange of host arrays in plain MPI. */
 #include "config.h"
 
 #include "exchange.h"

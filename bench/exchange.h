@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file exchange.h
- *  The peers of halo exchange: the same exchange of host arrays in plain MPI, in the ways programs
- *  do it. */
+ *  Halo exchange peers: the same exchange of host arrays in plain MPI, in the ways programs usually
+ *  implement it. */
 #ifndef BENCH_EXCHANGE_H
 #define BENCH_EXCHANGE_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file figures.c
- *  What a row's samples say. */
+ *  Statistics of a row's samples. */
 #include "config.h"
 
 #include "figures.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file figures.h
- *  What a row's samples say. Ratios are formed in each round, of what was timed side by side, and
- * their median is taken. What cannot be said is NaN. */
+ *  Statistics of a row's samples. A ratio is computed within each round, from contenders timed
+ *  side by side; the median of the ratios is reported. An undefined figure is NaN. */
 #ifndef BENCH_FIGURES_H
 #define BENCH_FIGURES_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file group.c
- *  The groups of measurements, and what their rows have in common. */
+ *  The benchmark groups and what their rows have in common. */
 #include "config.h"
 
 #include "group.h"
@@ -19,26 +19,26 @@
 const group groups[] = {
     {
         .name = "memory",
-        .meaning = "copy, copy past the cache, triad and read-sum by plain means: the limits",
+        .meaning = "plain copy, non-temporal copy, triad and read-sum: the limits",
         .sizes = {32, 128, 256, 512},
         .run = memory_run,
     },
     {
         .name = "stencil",
-        .meaning = "the four stencils, alone and with the sum",
+        .meaning = "the four stencils, alone and with fused sum",
         .sizes = {128, 256, 512},
         .run = stencil_run,
     },
     {
         .name = "reduce",
-        .meaning = "sum, minimum, maximum and dot product; reproducible ones against plain ones",
+        .meaning = "sum, minimum, maximum and dot product; reproducible against plain",
         .sizes = {128, 256, 512},
         .run = reduce_run,
         .peers = {"vendor", "plain"},
     },
     {
         .name = "pack",
-        .meaning = "packing and unpacking six faces, twelve edges, and all six faces at once",
+        .meaning = "pack and unpack of six faces, twelve edges, and all six faces at once",
         .sizes = {64, 128, 256},
         .run = pack_run,
         .peers = {"mpi_pack", "manual"},
@@ -46,7 +46,7 @@ const group groups[] = {
     },
     {
         .name = "halo",
-        .meaning = "exchanges of ghost cells, N^3 cells a rank; none; beside a stencil",
+        .meaning = "halo exchange, N^3 cells per rank; empty; overlapped with a stencil",
         .sizes = {8, 32, 64, 128, 256},
         .least_ranks = 2,
         .run = WITH_MPI(halo_run),
@@ -70,7 +70,7 @@ const group groups[] = {
     },
     {
         .name = "app",
-        .meaning = "a time step of meta-minighost, one variable, N^3 cells a rank",
+        .meaning = "a time step of meta-minighost, one variable, N^3 cells per rank",
         .sizes = {64, 128, 256},
         .run = WITH_MPI(app_run),
     },
@@ -96,6 +96,6 @@ bool rows_impossible(const char *name, int64_t size)
 {
     char why[NOTE_ROOM];
     if (!note_agree(why)) return false;
-    note_print("%s of size %" PRId64 ": left out: %s", name, size, why);
+    note_print("%s of size %" PRId64 ": skipped: %s", name, size, why);
     return true;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file group.h
- *  The groups of measurements, one file each. */
+ *  The benchmark groups, one file each. */
 #ifndef BENCH_GROUP_H
 #define BENCH_GROUP_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file halo.c
- *  The group halo: whole exchanges of ghost cells on a periodic grid of ranks, of one and of five
- *  fields, beside the same exchange in plain MPI; what an exchange of nothing costs; and how much
- *  of one a stencil hides. */
+ *  Group halo: complete halo exchanges on a periodic grid of ranks, with one and with five fields,
+ *  compared with the same exchange in plain MPI; the cost of an empty exchange; and how much of an
+ *  exchange is hidden behind a stencil. */
 #include "config.h"
 
 #include "exchange.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file help.c
- *  What meta-bench says of itself: its options, what its figures mean and how they are taken. */
+ *  The help of meta-bench: its options, the meaning of its figures and how they are measured. */
 #include "config.h"
 
 #include <inttypes.h>
@@ -11,75 +11,75 @@
 static const char usage[] =
     "usage: meta-bench [group...] [--backend B] [--size N,...] [--type T]\n"
     "                  [--rounds R] [--json]\n\n"
-    "Measures libmeta on this process's device, or on those of a job's ranks, where\n"
-    "the slowest counts, against limits and peers that take turns with it in the\n"
-    "same run. Groups, and the sizes they have without --size (all without a name):\n\n";
+    "Measures libmeta on this process's device, or on the devices of a job's ranks\n"
+    "(the slowest rank counts), alternating with hardware limits and peers in the\n"
+    "same run. Groups (default: all) and their default sizes:\n\n";
 
 static const char choices[] =
     "\n"
     "  --backend B    openmp, opencl, cuda ..., or B:n for its device number n\n"
-    "                 (the one libmeta chooses, see META_MODE and META_RANK_MAP)\n"
-    "  --size N,...   cells along the edges of the cubes\n"
+    "                 (default: libmeta's choice, see META_MODE and META_RANK_MAP)\n"
+    "  --size N,...   edge lengths of the cubes in cells\n"
     "  --type T       f64, f32, i64, u64, i32 or u32 (f64)\n"
-    "  --rounds R     how often each figure is taken (9)\n"
-    "  --json         print one JSON object a line\n"
-    "  --help         print this\n"
+    "  --rounds R     number of rounds (9)\n"
+    "  --json         print one JSON object per line\n"
+    "  --help         print this help\n"
     "  --version      print the version\n\n";
 
 static const char method[] =
     "In each round libmeta, its limits and its peers are timed once, in turn; a\n"
-    "sample is as many calls as take 5 ms, or one. Every timed call has ended when\n"
-    "the clock is read. Times are medians over the rounds, with least and most.\n"
-    "Fractions and ratios are formed in each round, then their median is taken.\n\n";
+    "sample is as many calls as take 5 ms, or one. Every timed call is complete when\n"
+    "the clock is read. Times are medians over the rounds, with minimum and maximum.\n"
+    "Fractions and ratios are computed per round; their median is reported.\n\n";
 
 static const char figures[] =
     "  seconds     of one call\n"
-    "  gbps        10^9 bytes a second. A stencil moves 2 elements a cell (16 bytes\n"
-    "              in f64), a reduction those it reads, a copy, pack or unpack those\n"
-    "              it reads and writes, an exchange those that a rank sends, a time\n"
-    "              step what its stencil does. What caches do on their own account,\n"
-    "              as loading lines that are then written, is not counted.\n"
+    "  gbps        10^9 bytes per second. A stencil moves 2 elements per cell (16\n"
+    "              bytes in f64), a reduction those it reads, a copy, pack or unpack\n"
+    "              those it reads and writes, an exchange those that a rank sends, a\n"
+    "              time step those of its stencil. Additional cache traffic, such as\n"
+    "              write-allocate, is not counted.\n"
     "  limit       the fastest of: copy and read, plain loops or kernels on the same\n"
     "              memory, over as many bytes as the call moves; copy_nt, the same\n"
-    "              past the cache or by the vendor's own call; memcpy, on one thread,\n"
-    "              where little is moved; meta_copy, libmeta's own, where no peer can\n"
-    "              be loaded. Of halo it is send_only, of its row overlap the stencil\n"
-    "              alone, of app send_only and then the stencil 3d7p_sum. Those of\n"
-    "              reduce only read.\n"
-    "  fraction    gbps over the limit's\n"
-    "  sector_fraction   of pack: the same, with the memory sectors that the cells\n"
-    "              touch counted whole: 32 bytes on a GPU, lines of 64 on a CPU\n"
-    "  over_raw_seconds  of dispatch, and of halo where it has raw: the time beyond\n"
-    "              raw's\n"
-    "  hidden      of halo.overlap, where meta_halo_overlap() computes 3d7p beside an\n"
-    "              exchange: (exchange + stencil - both) / exchange, the share of an\n"
-    "              exchange that costs no time; below 0 where both together are slower\n"
-    "  messages    of halo: those that a rank sends in an exchange, its own to itself\n"
-    "              included\n"
+    "              with non-temporal stores or the vendor's own copy; memcpy on one\n"
+    "              thread for small sizes; meta_copy, libmeta's own, if no peer can\n"
+    "              be loaded. For halo it is send_only, for its row overlap the\n"
+    "              stencil alone, for app send_only plus the stencil 3d7p_sum. Those\n"
+    "              of reduce only read.\n"
+    "  fraction    gbps relative to the limit\n"
+    "  sector_fraction   for pack: the same, counting whole memory sectors touched\n"
+    "              by the cells: 32 bytes on a GPU, 64-byte cache lines on a CPU\n"
+    "  over_raw_seconds  for dispatch, and for halo if it has raw: the overhead over\n"
+    "              raw\n"
+    "  hidden      for halo.overlap, where meta_halo_overlap() computes 3d7p during an\n"
+    "              exchange: (exchange + stencil - both) / exchange, the share of the\n"
+    "              exchange that is hidden; below 0 if overlapping is slower\n"
+    "  messages    for halo: messages that a rank sends in an exchange, including\n"
+    "              those to itself\n"
     "  PEER_ratio  the peer's time over libmeta's; above 1 libmeta is faster\n"
-    "    vendor    dot product or sum by the device's library\n"
-    "    mpi_pack  MPI_Pack and MPI_Unpack of subarray types; of halo with MPI_Isend\n"
-    "              and MPI_Irecv, one message a neighbour, as the next three\n"
-    "    manual    a plain loop nest on one thread that packs; of halo loops made for\n"
-    "              faces across x, and memcpy for whole rows\n"
-    "    derived   subarray types given to MPI_Isend and MPI_Irecv\n"
-    "    send_only buffers that are ready, and stay packed\n"
-    "    singles   of five fields: an exchange of libmeta for each\n"
-    "    raw       a launch of nothing without libmeta; of halo, where a device has\n"
-    "              memory of its own, such launches, one a face, and the copies to\n"
-    "              and from the host, without messages; of empty and least bare\n"
-    "              messages of as many bytes\n"
-    "Peers without libmeta's device memory, all of MPI, use host memory.\n\n";
+    "    vendor    dot product or sum from the device vendor's library\n"
+    "    mpi_pack  MPI_Pack and MPI_Unpack of subarray types; for halo with MPI_Isend\n"
+    "              and MPI_Irecv, one message per neighbour, like the next three\n"
+    "    manual    packing in a plain loop nest on one thread; for halo with loops\n"
+    "              specialized for faces across x, and memcpy for whole rows\n"
+    "    derived   derived datatypes (subarrays) in MPI_Isend and MPI_Irecv\n"
+    "    send_only messages from packed buffers, without packing or unpacking\n"
+    "    singles   for five fields: one libmeta exchange per field\n"
+    "    raw       an empty launch without libmeta; for halo, on a device with memory\n"
+    "              of its own, one such launch per face, and the copies to and from\n"
+    "              the host, without messages; for empty and least bare messages of\n"
+    "              the same size\n"
+    "Peers that cannot use device memory, such as MPI, use host memory.\n\n";
 
 static const char names[] =
-    "Rows are called group.what.type.size. xface and xface_high are the faces at the\n"
+    "Rows are named group.what.type.size. xface and xface_high are the faces at the\n"
     "ends of x, xedge_lh is the edge along x that is low in y and high in z; 6faces\n"
-    "are all at once, 26 edges and corners as well; _2 is two cells thick, _5f five\n"
-    "fields in one exchange, _box what is inside the ghost cells of a larger array;\n"
-    "halo.empty is start and finish of faces without cells, halo.least of one cell.\n"
-    "What there is no room or no device for is left out, with a reason on the error\n"
-    "stream.\n"
-    "Exit status: 0 measured, 2 wrong use or environment, or nothing measured.\n";
+    "are all faces at once, 26 also edges and corners; _2 is two cells thick, _5f has\n"
+    "five fields in one exchange, _box is the box inside the ghost cells of a larger\n"
+    "array; halo.empty is start and finish of empty faces, halo.least of one cell.\n"
+    "Rows without enough memory or a device are skipped, with a reason on standard\n"
+    "error.\n"
+    "Exit status: 0 measured, 2 invalid usage or environment, or nothing measured.\n";
 
 static void print_group(const group *g)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file job.h
- *  The processes that measure together: all ranks of an MPI job, or this one alone. Everything but
- *  job_rank() is collective. */
+ *  The processes that take part in a measurement: all ranks of an MPI job, or this one alone.
+ *  Everything but job_rank() is collective. */
 #ifndef BENCH_JOB_H
 #define BENCH_JOB_H
 

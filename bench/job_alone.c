@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file job_alone.c
- *  The processes that measure together, where there is no MPI: this one. */
+ *  The processes that take part in a measurement, without MPI: this one. */
 #include "config.h"
 
 #include "job.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file job_mpi.c
- *  The processes that measure together: the ranks of MPI_COMM_WORLD. */
+ *  The processes that take part in a measurement: the ranks of MPI_COMM_WORLD. */
 #include "config.h"
 
 #include "job.h"

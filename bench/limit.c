@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file limit.c
- *  The limits that kernels are measured against. */
+ *  The hardware limits that kernels are measured against. */
 #include "config.h"
 
 #include "limit.h"

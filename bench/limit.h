@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file limit.h
- *  The limits that kernels are measured against: what a device's memory does for the peer's plain
- *  copy, triad and read, on libmeta's buffers. */
+ *  The hardware limits that kernels are measured against: the memory bandwidth that the peer's
+ *  plain copy, triad and read reach on libmeta's buffers. */
 #ifndef BENCH_LIMIT_H
 #define BENCH_LIMIT_H
 
 #include "place.h"
 #include "sample.h"
 
-/** Work on plain memory: what a contender of a row runs. */
+/** A peer's plain memory operation, as a contender of a row. */
 typedef struct plain_work {
     const place *here;
     meta_peer_work work;
     int64_t count;             /**< of doubles */
-    const buffer *out, *a, *b; /**< as far as the work has them */
+    const buffer *out, *a, *b; /**< those that the work uses */
 } plain_work;
 
-/** The contender's run: a plain_work. */
+/** The run function of such a contender; @p with is a plain_work. */
 void plain_work_run(void *with, int64_t times);
 
 /** A copy as a limit of a row. */
@@ -27,7 +27,7 @@ typedef struct copy_limit {
 void copy_limit_add(row *r, copy_limit *limit, const place *here, const buffer *to,
                     const buffer *from, double bytes);
 
-/** Add reading @p bytes at @p from as a limit of @p r, where there is a peer that can. */
+/** Add reading @p bytes at @p from as a limit of @p r, if there is a peer that can. */
 void read_limit_add(row *r, plain_work *work, const place *here, const buffer *from, double bytes);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file main.c
- *  meta-bench: libmeta measured against limits and peers of the same run. */
+ *  meta-bench: libmeta measured against hardware limits and peers in the same run. */
 #include "config.h"
 
 #include <stdio.h>
@@ -21,7 +21,7 @@ static bool failed(void)
     return true;
 }
 
-/* Why the group cannot be run here; NULL where it can. */
+/* Why the group cannot be run here; NULL if it can. */
 static const char *obstacle(const group *g)
 {
     if (g->run == NULL)
@@ -55,7 +55,7 @@ static void run_groups(bench *b)
     for (int k = 0; k < group_count; ++k) {
         if (!all && !b->o->wanted[k]) continue;
         if (obstacle(&groups[k]) != NULL)
-            note_print("%s: left out: %s", groups[k].name, obstacle(&groups[k]));
+            note_print("%s: skipped: %s", groups[k].name, obstacle(&groups[k]));
         else run_group(b, &groups[k]);
     }
 }

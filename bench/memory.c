@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file memory.c
- *  The group memory: what plain copies, triad and reads do, for N³ doubles; and libmeta's own copy.
- */
+ *  Group memory: bandwidth of plain copy, triad and read of N³ doubles, and of libmeta's own
+ *  copy. */
 #include "config.h"
 
 #include "group.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file mpi_pack.c
- *  The peer of packing that MPI offers: MPI_Pack and MPI_Unpack of subarray types. */
+ *  MPI's own packing as a peer: MPI_Pack and MPI_Unpack of subarray types. */
 #include "config.h"
 
 #include "mpi_pack.h"

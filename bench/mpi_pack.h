@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file mpi_pack.h
- *  The peer of packing that MPI offers: MPI_Pack and MPI_Unpack of subarray types. */
+ *  MPI's own packing as a peer: MPI_Pack and MPI_Unpack of subarray types. */
 #ifndef BENCH_MPI_PACK_H
 #define BENCH_MPI_PACK_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file note.c
- *  What went wrong on some rank, until all ranks agree on it. */
+ *  Records a failure on any rank until all ranks agree on it. */
 #include "config.h"
 
 #include "note.h"

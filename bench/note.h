@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file note.h
- *  What went wrong on some rank, until all ranks agree on it: a rank notes it and goes on to the
- *  next agreed point, so that none waits for another for ever. There a row or a peer is left out
- *  with the reason, or the program ends. */
+ *  Records a failure on any rank until all ranks agree on it: a rank records it and continues to
+ *  the next agreement point, so that no rank waits for another forever (deadlock). There, a row
+ *  or a peer is skipped with the reason, or the program exits. */
 #ifndef BENCH_NOTE_H
 #define BENCH_NOTE_H
 
@@ -12,14 +12,14 @@
 
 enum { NOTE_ROOM = 1024 };
 
-/** Note a reason, as a sentence without a line end. Only the first one is kept. */
+/** Record a reason, a sentence without a newline. Only the first one is kept. */
 void note(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/** Note a failed call of libmeta. @return whether it did not fail */
+/** Record the error of a libmeta call. @return whether it succeeded */
 bool note_meta(meta_err err);
-/** Whether this rank has noted one. */
+/** Whether this rank has recorded a reason. */
 bool note_seen(void);
-/** Collective. Whether any rank has noted a reason; then @p text, NOTE_ROOM characters, is that of
- *  the lowest rank, on all of them. Nothing is noted afterwards. */
+/** Collective. Whether any rank has recorded a reason; then @p text, NOTE_ROOM characters, is that
+ *  of the lowest rank, on all of them. Clears the record. */
 bool note_agree(char *text);
 
 /** On rank 0: print "meta-bench: " and the message, one line, to the error stream. */

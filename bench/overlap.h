@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file overlap.h
- *  The row halo.overlap: how much of an exchange a stencil hides that is computed beside it. */
+ *  Row halo.overlap: how much of an exchange is hidden behind a stencil computed meanwhile. */
 #ifndef BENCH_OVERLAP_H
 #define BENCH_OVERLAP_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file pack.c
- *  The group pack: borders of a cube of N³ cells into a packed buffer, and from there into its
- * ghost cells: single faces and edges, and all six faces. */
+ *  Group pack: packing the boundary of a cube of N³ cells and unpacking it into the ghost cells:
+ *  single faces and edges, and all six faces. */
 #include "config.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file place.c
- *  What the ranks measure on: their devices and what stands beside them. */
+ *  The devices that the ranks measure, and the peers loaded for them. */
 #include "config.h"
 
 #include "place.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file plan.c
- *  The halo plans that are measured. */
+ *  The halo plans to be measured. */
 #include "config.h"
 
 #include "plan.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file plan.h
- *  The halo plans that are measured: ghosts of one width on every side of a box. */
+ *  The halo plans to be measured: ghost cells of the same width on every side of a box. */
 #ifndef BENCH_PLAN_H
 #define BENCH_PLAN_H
 

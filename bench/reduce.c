@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file reduce.c
- *  The group reduce: sum, minimum, maximum and dot product of N³ cells, the whole of an array or
- *  the box inside its ghost cells; sums and products reproducible as well, beside the plain ones.
- */
+ *  Group reduce: sum, minimum, maximum and dot product of N³ cells, of a whole array or of the
+ *  box inside its ghost cells; sums and dot products also reproducible, compared with the plain
+ *  ones. */
 #include "config.h"
 
 #include "cube.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file sample.c
- *  Timing: contenders take turns in rounds. */
+ *  Timing: contenders alternate in rounds. */
 #include "config.h"
 
 #include "sample.h"
@@ -56,7 +56,7 @@ static double time_once(const contender *c)
 static void drop(row *r, contender *c, const char *why)
 {
     c->dropped = true;
-    if (c == r->list) note_print("%s: left out: %s", r->name, why);
+    if (c == r->list) note_print("%s: skipped: %s", r->name, why);
     else
         note_print_once("without %s in %.*s: %s", c->name, (int)strcspn(r->name, "."), r->name,
                         why);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file sample.h
- *  Timing: contenders take turns in rounds, A B A B, so that what drifts on the machine drifts for
- *  all of them; a row is libmeta's call and what it is measured against. */
+ *  Timing: contenders alternate in rounds, A B A B, so that drift of the machine affects all of
+ *  them alike. A row is a libmeta call and what it is measured against. */
 #ifndef BENCH_SAMPLE_H
 #define BENCH_SAMPLE_H
 
@@ -10,7 +10,7 @@
 
 #include "note.h"
 
-/** What a contender is to its row; one may be both. None: it is what the row is about. */
+/** Role of a contender in its row; it may be limit and peer. */
 enum { SUBJECT = 0, LIMIT = 1, PEER = 2 };
 
 enum { MOST_CONTENDERS = 8, NAME_ROOM = 96 };
@@ -18,25 +18,25 @@ enum { MOST_CONTENDERS = 8, NAME_ROOM = 96 };
 typedef struct contender {
     const char *name; /**< as a limit or a peer */
     unsigned role;
-    void (*run)(void *with, int64_t times); /**< to its end; notes a failure */
+    void (*run)(void *with, int64_t times); /**< blocks; records a failure */
     void *with;
-    double bytes; /**< that one time moves; 0 where that says nothing */
-    int each;     /**< how many operations one time is */
+    double bytes; /**< moved per repetition; 0 if not meaningful */
+    int each;     /**< operations per repetition */
     /* set by sample() */
     bool dropped;    /**< it failed */
     int64_t times;   /**< in one sample */
-    double expected; /**< seconds of one time, as far as is known */
-    double *seconds; /**< of one operation, in each round, of the slowest rank */
+    double expected; /**< estimated seconds per repetition */
+    double *seconds; /**< per operation, for each round, on the slowest rank */
 } contender;
 
 typedef struct row {
     char name[NAME_ROOM];            /**< group.what.type.size */
     contender list[MOST_CONTENDERS]; /**< the subject first */
     int count;
-    double sector_bytes; /**< 0, or what the subject moves in whole memory sectors */
-    int64_t messages;    /**< 0, or those of one time */
-    bool hides;          /**< the subject is the two next contenders' work at once: hidden is of the
-                              first of them */
+    double sector_bytes; /**< 0, or bytes the subject moves, counting whole memory sectors */
+    int64_t messages;    /**< 0, or messages per repetition */
+    bool hides; /**< the subject overlaps the work of the next two contenders: hidden refers
+                     to the first of them */
 } row;
 
 typedef struct spread {
@@ -48,12 +48,12 @@ void row_add(row *r, const char *name, unsigned role, void (*run)(void *, int64_
              double bytes);
 
 /** Collective. Time the row's contenders in @p rounds rounds. One that fails is dropped, with the
- *  reason on the error stream. @return false where the subject itself was */
+ *  reason on standard error. @return false if the subject itself was dropped */
 bool sample(row *r, int rounds);
-/** Give back what sample() took. */
+/** Free what sample() allocated. */
 void sample_free(row *r);
 
-/** Of @p count values; NaN where there are none. */
+/** Of @p count values; NaN if there are none. */
 spread spread_of(const double *values, int count);
 
 #endif

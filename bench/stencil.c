@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file stencil.c
- *  The group stencil: the four stencils, alone and with the fused sum, over the N³ cells of a cube
- * with a ghost cell on every side, in grids of meta_grid_alloc(). */
+ *  Group stencil: the four stencils, alone and with fused sum, over the N³ cells of a cube with
+ *  one ghost cell on every side, in grids from meta_grid_alloc(). */
 #include "config.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file strided.c
- *  Packing as a program does that was tuned for it. */
+ *  Hand-tuned packing, as an application author would write it. */
 #include "config.h"
 
 #include "strided.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file strided.h
- *  Packing as a program does that was tuned for it: loops made for faces across x, one and two
- * cells thick, whole rows by memcpy elsewhere. What a plain loop nest costs, cube.h has. */
+ *  Hand-tuned packing, as an application author would write it: loops specialized for faces
+ *  across x, one and two cells thick, and memcpy of whole rows elsewhere. The plain loop nest is
+ *  in cube.h. */
 #ifndef BENCH_STRIDED_H
 #define BENCH_STRIDED_H
 

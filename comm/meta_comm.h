@@ -8,9 +8,9 @@
  *  Likewise only such a thread's work is ordered behind an exchange whose meta_halo_finish() did
  * not block; other threads wait for its event first.
  *
- *  What was queued moves on inside calls of this header, of meta_event_test/wait/waitall and of
- *  meta_flush() alone: flush before a call of your own to MPI that waits for another rank. With
- *  META_PROGRESS=thread a thread of the library's own moves it as well.
+ *  Progress: messages in flight advance only inside calls of this header, meta_event_test/wait/waitall
+ *  and meta_flush(). To avoid deadlock, call meta_flush() before your own MPI calls that wait for
+ *  another rank. With META_PROGRESS=thread, a progress thread of the library advances them as well.
  *
  *  With META_TIMEOUT set, any of these calls that waits for another rank returns META_ERR_PEER, or
  * its event has that error, after that many seconds without an answer; it names the rank, what was
@@ -29,40 +29,42 @@ extern "C" {
 
 /* ------------------------------------------------------------------ life */
 
-/** Collective over MPI_COMM_WORLD. Initialises MPI (MPI_THREAD_FUNNELED) where nobody has, starts
- *  libmeta where nobody has, tells it which rank of the job this is and chooses the rank's device.
+/** Initialize MPI (MPI_THREAD_FUNNELED) and libmeta if they are not initialized, set this process's
+ *  rank in the job, and choose its device. Collective over MPI_COMM_WORLD.
  *  @p argc and @p argv are main()'s or NULL.
  *  @return the same error on every rank, with the failing rank's message, if any rank failed;
- *          META_ERR_MPI too if the program was started by another MPI's launcher. MPI then stays
- *          initialised, for another attempt or for meta_comm_finalize(). */
+ *          META_ERR_MPI also if another MPI's launcher started the program. MPI then stays
+ *          initialized, for another attempt or for meta_comm_finalize(). */
 META_API meta_err meta_comm_init(int *argc, char ***argv);
-/** The same over @p comm, of which the library keeps a duplicate; ranks are then @p comm's.
- *  MPI must be initialised. Collective, once. */
+/** The same over @p comm, which the library duplicates; ranks are then those of @p comm.
+ *  MPI must be initialized. Collective over @p comm, once. */
 META_API meta_err meta_comm_attach(MPI_Comm comm);
-/** Complete all messages, or after META_TIMEOUT seconds end them with META_ERR_STATE; free what is
- *  left of plans and the duplicate; finalise libmeta and MPI where meta_comm_init() started them.
- *  Collective. @return the first error that untracked messages met; META_ERR_PEER where a rank was
- *          given up: MPI then stays initialised, since MPI_Finalize() would wait for that rank */
+/** Complete all messages, or cancel them with META_ERR_STATE after META_TIMEOUT seconds; free
+ *  remaining plans and the duplicated communicator; finalize libmeta and MPI if meta_comm_init()
+ *  initialized them. Collective.
+ *  @return the first error of untracked messages; META_ERR_PEER if a rank was given up: MPI then stays
+ *          initialized, because MPI_Finalize() would wait for that rank */
 META_API meta_err meta_comm_finalize(void);
-/** This process's rank and the number of ranks; either pointer may be NULL, not both. */
+/** This process's rank and the number of ranks; one of the pointers may be NULL. */
 META_API meta_err meta_comm_rank(int *rank, int *size);
 
 /* ------------------------------------------------------------------ messages */
 
 /** Send @p count elements of device buffer @p packed to rank @p dst. Complete when @p packed may be
- *  used again, whether or not the receiver is ready: later calls and meta_flush() see to the rest.
- *  @p tag is 0 … 32767. MPI_PROC_NULL as a rank makes any of these a no-op. */
+ *  reused, whether or not the receive is posted: the data is then in staging buffers or with MPI, and
+ *  later calls and meta_flush() complete the transfer. @p tag is 0 … 32767. With MPI_PROC_NULL as rank,
+ *  these functions are no-ops. */
 META_API meta_err meta_packed_send(int dst, const void *packed, int64_t count, meta_type type,
                                    int tag, meta_event *done);
 /** Receive exactly @p count elements of @p type from rank @p src into device buffer @p packed.
- *  @return, or as the event's error, META_ERR_MISMATCH if the sender's count or type differ: the
- *          message is consumed, nothing is written, and both ends' values are named */
+ *  @return (or as the event's error) META_ERR_MISMATCH if the sender's count or type differs: the
+ *          message is consumed, nothing is written, and the error names both ends' values */
 META_API meta_err meta_packed_recv(int src, void *packed, int64_t count, meta_type type, int tag,
                                    meta_event *done);
-/** meta_pack_face() into @p packed, then meta_packed_send() of it. */
+/** meta_pack_face() into @p packed, then meta_packed_send() from it. */
 META_API meta_err meta_pack_send(int dst, const meta_face *face, const void *buf, void *packed,
                                  meta_type type, int tag, meta_event *done);
-/** meta_packed_recv() into @p packed, then meta_unpack_face() of it. */
+/** meta_packed_recv() into @p packed, then meta_unpack_face() from it. */
 META_API meta_err meta_recv_unpack(int src, const meta_face *face, void *buf, void *packed,
                                    meta_type type, int tag, meta_event *done);
 /** Combine @p count elements over all ranks; every rank gets the result. @p send and @p recv are
@@ -87,8 +89,8 @@ typedef struct meta_halo {
     }
 
 typedef enum meta_halo_kind {
-    META_HALO_FACES, /**< the neighbours along the axes: what 2D5P and 3D7P need */
-    META_HALO_ALL    /**< edges and corners as well: what 2D9P and 3D27P need */
+    META_HALO_FACES, /**< face neighbours only: for 2D5P and 3D7P */
+    META_HALO_ALL    /**< also edge and corner neighbours: for 2D9P and 3D27P */
 } meta_halo_kind;
 
 typedef enum meta_halo_op {
@@ -98,7 +100,7 @@ typedef enum meta_halo_op {
                        order,   so floating sums do not depend on which message comes first. */
 } meta_halo_op;
 
-/** One of several arrays that differ. */
+/** One of several arrays with different types or layouts. */
 typedef struct meta_halo_field {
     meta_type type;
     meta_box box; /**< as meta_halo_desc.box, in this array. In each dimension its own cells are as
@@ -108,7 +110,7 @@ typedef struct meta_halo_field {
                      both ranks the sum of what they had. */
 } meta_halo_field;
 
-/** What a plan exchanges. Set it to META_HALO_DESC_INIT first. */
+/** Description of a halo plan. Set it to META_HALO_DESC_INIT first. */
 typedef struct meta_halo_desc {
     size_t size;
     MPI_Comm cart; /**< Cartesian; its dimension d is the box's dimension d (0 is x) */
@@ -175,7 +177,7 @@ META_API meta_err meta_halo_begin(meta_halo plan, void *const *fields, meta_exch
 META_API meta_err meta_halo_end(meta_exchange *exchange, meta_event *done);
 /** Start and finish. */
 META_API meta_err meta_halo_exchange(meta_halo plan, void *const *fields, meta_event *done);
-/** Work that meta_halo_overlap() has done on @p box, a part of the plan's own cells. */
+/** Computation on @p box, a part of the plan's owned cells, called by meta_halo_overlap(). */
 typedef meta_err meta_halo_work(const meta_box *box, void *with);
 /** An exchange beside computation, by one call: meta_halo_start(), @p interior on the own cells that lie
  *  no nearer to a neighbour than its ghosts are wide (once, and not at all where there are none),
@@ -212,7 +214,7 @@ typedef struct meta_cuts {
 META_API meta_err meta_cuts_block(const meta_cuts *cuts, MPI_Comm cart, int rank, int64_t *first,
                                   int64_t *cells);
 
-/** A caller's own kernel: queue it (META_ASYNC) or do it, once. */
+/** The caller's kernel to be timed: queue it (META_ASYNC) or run it, once. */
 typedef meta_err meta_speed_work(void *with);
 /** How fast this rank computes, in cells a second: @p work is called with @p with, a flush before
  * and behind, as often as takes a millisecond or more; the median of @p times such samples counts.
@@ -223,7 +225,7 @@ typedef meta_err meta_speed_work(void *with);
 META_API meta_err meta_measure_speed(MPI_Comm comm, meta_speed_work *work, void *with,
                                      int64_t cells, int times, double *speed);
 
-/** What is to be cut. Set it to META_DECOMPOSE_DESC_INIT first. */
+/** Input of meta_decompose(). Set it to META_DECOMPOSE_DESC_INIT first. */
 typedef struct meta_decompose_desc {
     size_t size;
     MPI_Comm cart; /**< Cartesian, 1 … 3 dimensions; dimension d is the grid's (0 is x) */
@@ -268,7 +270,7 @@ META_API meta_err meta_rebalance(const meta_cuts *next, const meta_cuts *now,
                                  const meta_decompose_desc *desc, double seconds, double *before,
                                  double *after);
 
-/** An array of the global grid's cells, a block on each rank. */
+/** A distributed array over the global grid, one block per rank. */
 typedef struct meta_redistribute_field {
     meta_type type;
     const void *from;  /**< a device buffer, any device: this rank's part before */
@@ -287,9 +289,9 @@ typedef struct meta_redistribute_field {
 META_API meta_err meta_redistribute(MPI_Comm cart, const meta_cuts *before, const meta_cuts *after,
                                     int fields, const meta_redistribute_field *field);
 
-/* ------------------------------------------------------------------ what went which way */
+/* ------------------------------------------------------------------ traffic */
 
-/** The ways of a message between two ranks' arrays. */
+/** Transport of a halo message. */
 typedef enum meta_path {
     META_PATH_SELF,   /**< within this rank: a copy on its device, without MPI */
     META_PATH_SHARED, /**< to a rank of this node, unpacked where the sender packed it, in a window
@@ -300,7 +302,7 @@ typedef enum meta_path {
     META_PATH_COUNT
 } meta_path;
 
-/** What halo plans have moved since meta_comm_init(). Set it to META_TRAFFIC_INIT first. */
+/** Messages and bytes of all halo plans since meta_comm_init(). Set it to META_TRAFFIC_INIT first. */
 typedef struct meta_traffic {
     size_t size;
     uint64_t messages_sent[META_PATH_COUNT], bytes_sent[META_PATH_COUNT];
@@ -314,9 +316,9 @@ typedef struct meta_traffic {
         }                                                                                          \
     }
 
-/** This rank's traffic. The path is this rank's end of the message: the other one's may differ. */
+/** This rank's traffic. Paths are those of this rank's end of a message; the other end may differ. */
 META_API meta_err meta_comm_traffic(meta_traffic *traffic);
-/** The name of @p path, as "shared"; a constant string, never NULL. */
+/** The name of @p path, such as "shared"; a constant string, never NULL. */
 META_API const char *meta_path_name(meta_path path);
 
 #ifdef __cplusplus

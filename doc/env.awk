@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Makes the manual page libmeta-env(7) of lines META_VARIABLE(NAME, "values", "initial",
+# Generates the manual page libmeta-env(7) from the lines META_VARIABLE(NAME, "values", "default",
 # "description") in core/base/env.def. A text may consist of several C strings, over several lines.
 
 { text = text " " $0 }
 
-# The C strings at the start of `text`, as one with their escapes taken away and roff's put in.
+# Joins the C strings at the start of `text`, and replaces C escapes by roff escapes.
 function strings(    all, piece)
 {
     all = ""
@@ -27,11 +27,11 @@ function strings(    all, piece)
 END {
     printf "'\\\" -*- coding: UTF-8 -*-\n.\\\" SPDX-License-Identifier: BSD-3-Clause\n"
     printf ".TH LIBMETA-ENV 7 \"\" \"libmeta %s\" \"libmeta\"\n", version
-    printf ".SH NAME\nlibmeta\\-env \\- environment variables that libmeta reads\n"
+    printf ".SH NAME\nlibmeta\\-env \\- environment variables of libmeta\n"
     printf ".SH DESCRIPTION\n"
-    printf "They are read when the library starts.\n"
-    printf "A META_ variable that is not listed here is warned of, with the nearest name that is.\n"
-    printf "What is set now, meta\\-info \\-\\-env prints.\n"
+    printf "libmeta reads them in meta_init().\n"
+    printf "For a META_ variable that is not listed here it logs a warning with the nearest known name.\n"
+    printf "meta\\-info \\-\\-env prints the current values.\n"
     printf ".SH VARIABLES\n"
     while (match(text, /META_VARIABLE\([ \t]*[A-Z0-9_]+[ \t]*,/)) {
         name = substr(text, RSTART + 14, RLENGTH - 15)
@@ -42,7 +42,7 @@ END {
         description = strings()
         if (name !~ /^META/) name = "META_" name
         printf ".TP\n.BR %s = \"%s\"\n%s\n", name, values, description
-        if (initial != "") printf "Initially: %s.\n", initial
+        if (initial != "") printf "Default: %s.\n", initial
         ++count
     }
     if (!count) {

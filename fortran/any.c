@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file any.c
- *  What a Fortran compiler's descriptor says of an array of any type and rank. */
+ *  Reads a Fortran compiler's array descriptor, for arrays of any type and rank. */
 #include <ISO_Fortran_binding.h>
 
 #include "support.h"

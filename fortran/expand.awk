@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Writes out the overloads of a Fortran template (fortran/*.f90.in).
+# Expands the overloads of a Fortran template (fortran/*.f90.in).
 #
 #   !@each KINDS LOW-HIGH     the lines up to !@end once for each kind of KINDS and each rank
 #   !@end

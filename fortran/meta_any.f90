@@ -1,7 +1,7 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! Arrays of any rank up to 10, and of any kind that libmeta moves, without an overload for each: for
-! compilers with type(*), dimension(..) of Fortran 2018. What the procedures do is what meta_alloc,
-! meta_copy_h2d, meta_copy_d2h and meta_wrap of module `meta` do.
+! Arrays of any rank up to 10 and any kind that libmeta can copy, without an overload for each: for
+! compilers with type(*), dimension(..) of Fortran 2018. The procedures behave like meta_alloc,
+! meta_copy_h2d, meta_copy_d2h and meta_wrap of module `meta`.
 module meta_any
     use, intrinsic :: iso_c_binding, only: c_int
     use meta_c, only: META_ERR_TYPE

@@ -1,12 +1,12 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! What every part of module `meta` needs: device buffers with counted references, ranges of indices,
-! events, and how an error reaches the caller.
+! Shared by every part of module `meta`: reference-counted device buffers, index ranges, events, and
+! error reporting.
 !
-! A buffer's memory is counted in C (support.c). A type(meta_buffer) holds its reference in an
-! allocatable component that has the finaliser: compilers that do not finalise function results
-! (gfortran before 13) deallocate their components all the same, and so finalise the reference. A
-! copy that the compiler made bit by bit, unasked, is told by its `self`, which is the
-! address of another one; it takes part in no count.
+! The reference count is kept in C (support.c). A type(meta_buffer) holds its reference in an
+! allocatable component with a finalizer: compilers that do not finalize function results (gfortran
+! before 13) still deallocate their components, and so finalize the reference. A bitwise copy made
+! implicitly by the compiler is recognized by its `self`, which is the address of the original
+! reference; such copies are not counted.
 module meta_base
     use, intrinsic :: iso_fortran_env, only: error_unit
     use meta_c, meta_event => meta_c_event
@@ -14,7 +14,7 @@ module meta_base
     private
     public :: meta_buffer, meta_box, meta_event, META_ASYNC
     public :: meta_range, meta_bounds, meta_is_allocated, meta_element_type, meta_address
-    ! For the other modules of `meta` alone.
+    ! Internal to the modules of `meta`.
     public :: buffer_body, host_array, OURS, WRAPPED, BORROWED
     public :: fail, fail_types, code_of, finish, passed_on, event_at, body_of, find_body, body_if_any
     public :: adopt, release, buffers_forget
@@ -49,7 +49,7 @@ module meta_base
     end type
 
     ! Device memory with its element type and bounds. Assignment makes another reference to the same
-    ! memory, which is freed when the last one goes, or by meta_free().
+    ! memory, which is freed with the last reference, or by meta_free().
     type :: meta_buffer
         private
         type(reference), allocatable :: ref
@@ -58,7 +58,7 @@ module meta_base
         generic :: assignment(=) => assign
     end type
 
-    ! In place of an event: queue the operation and do not track it.
+    ! Instead of an event: queue the operation without tracking it.
     type(meta_event), target, save :: META_ASYNC
 
     ! An array of the program: metaf_array of support.h.
@@ -74,7 +74,7 @@ module meta_base
         module procedure range_from_1, range_from_1_int64, range_both, range_both_int64
     end interface
 
-    ! Errors found here have this added to their code on their way to finish().
+    ! Errors detected in Fortran have this added to their code until finish().
     integer(c_int), parameter :: FOUND_HERE = 1000
 
     interface
@@ -166,7 +166,7 @@ contains
         if (err /= META_OK) err = err + FOUND_HERE
     end function
 
-    ! Give `err` to who asked for it; without stat an error ends the program.
+    ! Return `err` in stat; without stat an error stops the program.
     subroutine finish(err, stat)
         integer(c_int), intent(in) :: err
         integer, intent(out), optional :: stat
@@ -194,7 +194,7 @@ contains
         c(len_trim(text) + 1) = c_null_char
     end function
 
-    ! What a C string says; nothing of a null pointer.
+    ! Converts a C string; a null pointer gives an empty string.
     function text_of(c) result(text)
         type(c_ptr), intent(in) :: c
         character(len=:), allocatable :: text
@@ -226,7 +226,7 @@ contains
         end do
     end function
 
-    ! An error of C's, in words that name an argument as Fortran does.
+    ! An error of the C library, with its message in Fortran's terms.
     function renamed(err, from, to) result(res)
         integer(c_int), intent(in) :: err
         character(len=*), intent(in) :: from, to
@@ -331,7 +331,7 @@ contains
         box = range_both_int64(lower, upper)
     end function
 
-    ! The extents of a range, 0 where it is empty.
+    ! The extents of a range, 0 if it is empty.
     pure function extents_of(box) result(extent)
         type(meta_box), intent(in) :: box
         integer(c_int64_t) :: extent(META_MAX_DIM)
@@ -348,7 +348,7 @@ contains
         box%upper(1:body%ndim) = body%upper(1:body%ndim)
     end function
 
-    ! `box` of a buffer as C has it, to `c`. It must lie in the buffer's bounds.
+    ! Converts `box` of a buffer to the C box `c`. It must be within the buffer's bounds.
     function box_of(body, box, call, name, c) result(err)
         type(buffer_body), intent(in) :: body
         type(meta_box), intent(in) :: box
@@ -381,7 +381,7 @@ contains
         end do
     end function
 
-    ! Whether the cells of a box follow each other in memory, and from which element on.
+    ! Whether the cells of a box are contiguous in memory, and the offset of the first.
     logical function is_contiguous(c, first)
         type(meta_c_box), intent(in) :: c
         integer(c_int64_t), intent(out) :: first
@@ -400,7 +400,7 @@ contains
         end do
     end function
 
-    ! An array of the program as an argument: allocated, and without gaps.
+    ! Checks that a host array argument is allocated and contiguous.
     function need_host(host, call, name) result(err)
         type(host_array), intent(in) :: host
         character(len=*), intent(in) :: call, name
@@ -441,7 +441,7 @@ contains
         ref%self = 0
     end subroutine
 
-    ! The component stays where it is: a compiler may still look at it, as gfortran does in a = (a).
+    ! The component is not deallocated: a compiler may still access it, as gfortran does in a = (a).
     elemental subroutine assign(lhs, rhs)
         class(meta_buffer), intent(inout) :: lhs
         type(meta_buffer), intent(in) :: rhs
@@ -476,7 +476,7 @@ contains
         if (err == META_OK) body = found
     end function
 
-    ! The same without a copy, for what is called often. Not null where there is no error.
+    ! The same without a copy, for frequent calls. Not null if there is no error.
     function find_body(buffer, call, name, body) result(err)
         type(meta_buffer), intent(in) :: buffer
         character(len=*), intent(in) :: call, name
@@ -496,7 +496,7 @@ contains
         err = fail(META_ERR_POINTER, call, "argument '" // name // "' is not allocated")
     end function
 
-    ! The same, null where there is none.
+    ! The same, null if there is none.
     function body_if_any(buffer) result(body)
         type(meta_buffer), intent(in) :: buffer
         type(buffer_body), pointer :: body
@@ -514,7 +514,7 @@ contains
         bytes = size(transfer(desc, [0_c_int8_t]))
     end function
 
-    ! The label of a buffer, to stand behind the mention of it.
+    ! The label of a buffer, to be appended to its name in messages.
     function words_of(body) result(words)
         type(buffer_body), intent(in) :: body
         character(len=:), allocatable :: words
@@ -525,8 +525,8 @@ contains
         if (desc%label(1) /= c_null_char) words = ' ("' // trim(joined(desc%label)) // '")'
     end function
 
-    ! What libmeta remembers of the memory that a reference of `generation` was to: its label, and
-    ! where it was allocated and freed. Nothing once others have it.
+    ! What libmeta knows about the memory of a stale reference of `generation`: its label, and where
+    ! it was allocated and freed. Empty once the memory is reused.
     function words_of_freed(body, generation) result(words)
         type(buffer_body), intent(in) :: body
         integer(c_int64_t), intent(in) :: generation
@@ -543,7 +543,7 @@ contains
         if (k > 0) words = text(k+len(freed):)
     end function
 
-    ! Name new memory.
+    ! Labels new memory.
     subroutine called(address, label)
         type(c_ptr), intent(in) :: address
         character(len=*), intent(in), optional :: label
@@ -551,14 +551,14 @@ contains
         if (present(label)) ignored = c_label(address, c_text(label))
     end subroutine
 
-    ! The rank of a buffer, 1 where it is not allocated; for specification expressions.
+    ! The rank of a buffer, 1 if it is not allocated; for specification expressions.
     pure integer function ndim_of(buffer)
         type(meta_buffer), intent(in) :: buffer
         ndim_of = 1
         if (allocated(buffer%ref)) ndim_of = metaf_body_ndim(buffer%ref%body, buffer%ref%generation)
     end function
 
-    ! Buffers of small integers are moved but not computed with.
+    ! Buffers of small integers support copies but no arithmetic.
     function need_arithmetic(body, call, name) result(err)
         type(buffer_body), intent(in) :: body
         character(len=*), intent(in) :: call, name
@@ -569,7 +569,7 @@ contains
             words_of(body))
     end function
 
-    ! As Fortran's ALLOCATE: it must not be allocated yet.
+    ! Like Fortran's ALLOCATE: the buffer must not be allocated yet.
     function need_free(buffer, call) result(err)
         type(meta_buffer), intent(in) :: buffer
         character(len=*), intent(in) :: call
@@ -618,8 +618,8 @@ contains
         err = metaf_body_free(buffer%ref%body, buffer%ref%generation)
     end function
 
-    ! After what may have been the library's end, with error `err`: all memory went with it. To ask
-    ! whether it was must not cost the message.
+    ! After a call with error `err` that may have finalized the library, and so freed all memory.
+    ! Querying that must not overwrite the error message.
     subroutine buffers_forget(err)
         integer(c_int), intent(inout) :: err
         character(len=:), allocatable :: text
@@ -633,7 +633,7 @@ contains
         if (err /= META_OK) err = metaf_fail(err, c_text(text)) + FOUND_HERE
     end subroutine
 
-    ! Whether `buffer` is to memory that has not been freed.
+    ! Whether `buffer` refers to memory that has not been freed.
     logical function meta_is_allocated(buffer)
         type(meta_buffer), intent(in) :: buffer
         type(buffer_body), pointer :: body

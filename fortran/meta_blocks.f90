@@ -1,5 +1,5 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! Grids cut into blocks by the ranks' speeds, and moved from one cut to another.
+! Load balancing: decomposition of grids into blocks by the ranks' speeds, and redistribution.
 module meta_blocks
     use meta_c_comm
     use meta_base

@@ -1,11 +1,11 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 ! The C functions, structures and enumerators of libmeta as Fortran sees them. Names, arguments and
 ! layouts are those of meta.h and meta_comm.h; tests/fortran/test_fortran_binding.sh compares them.
-! Module `meta` is what programs use; here nothing is checked and nothing is converted.
+! Programs use module `meta`; these bindings neither check nor convert their arguments.
 !
-! A function meta_NAME is called c_NAME. Pointers that may be NULL, and those to arrays or to memory
-! of any type, are c_ptr by value. What takes an MPI_Comm is reached through support_comm.c, and
-! meta_here() through support.c.
+! The binding of meta_NAME is c_NAME. Pointers that may be NULL, and those to arrays or to memory
+! of any type, are c_ptr by value. Functions that take an MPI_Comm are bound through support_comm.c,
+! and meta_here() through support.c.
 module meta_c
     use, intrinsic :: iso_c_binding
     implicit none

@@ -163,7 +163,7 @@ module meta_c_comm
             type(c_ptr) :: res
         end function
     end interface
-    ! What takes an MPI_Comm, by way of support_comm.c.
+    ! What takes an MPI_Comm, through support_comm.c.
     interface
         function c_comm_attach(comm) bind(c, name="metaf_comm_attach") result(res)
             import

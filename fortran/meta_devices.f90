@@ -1,5 +1,5 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! The library's life, its errors, the devices it finds, and their native objects.
+! Initialization and finalization, errors, devices, and their native objects.
 module meta_devices
     use meta_c
     use meta_base
@@ -74,7 +74,7 @@ contains
         text = text_of(c_strerror(err))
     end function
 
-    ! What went wrong in this thread's last failing call.
+    ! The error message of this thread's last failed call.
     function meta_last_error() result(text)
         character(len=:), allocatable :: text
         text = message_text()

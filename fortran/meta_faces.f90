@@ -1,5 +1,5 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! Faces of buffers, and packing them.
+! Faces (strided sections) of buffers: pack and unpack.
 module meta_faces
     use meta_c, meta_face => meta_c_face
     use meta_base
@@ -92,7 +92,7 @@ contains
         call finish(err, stat)
     end subroutine
 
-    ! A slab outside the box lies within the bounds, whatever padding is beyond.
+    ! A slab outside the box must be within the bounds; padding does not count.
     function need_ghosts(body, box, axis, slab, width) result(err)
         type(buffer_body), intent(in) :: body
         type(meta_box), intent(in) :: box

@@ -1,5 +1,5 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! Plans for exchanging ghost cells.
+! Halo exchange: plans and exchanges of ghost cells.
 module meta_halos
     use meta_c_comm
     use meta_base
@@ -9,7 +9,7 @@ module meta_halos
     public :: meta_halo_overlap, meta_halo_free, meta_halo_work
     public :: meta_exchange, meta_halo_begin, meta_halo_end
 
-    ! A plan; copies are of the same one.
+    ! A handle of a plan; copies refer to the same plan.
     type :: meta_halo
         private
         type(meta_c_halo) :: handle
@@ -23,10 +23,10 @@ module meta_halos
     end type
 
     ! meta_halo_create(plan, cart, fields, box, low, high, kind, op, stat): `fields` is a buffer or
-    ! an array of buffers that travel together. `box` are this rank's own cells, ghosts outside, by
-    ! the buffers' own bounds; an array of boxes, one for each buffer, where they differ (staggered
-    ! arrays), the first being that of cells. `low` and `high` have an element a dimension, and
-    ! dimension d of `cart` is that of the buffers. The plan is for any buffers of these bounds.
+    ! an array of buffers exchanged together. `box` is the range of this rank's owned cells, in the
+    ! buffers' bounds, with ghost cells outside; or an array of boxes, one per buffer, if they differ
+    ! (staggered arrays), the first being that of cells. `low` and `high` have one element per
+    ! dimension; dimension d of `cart` is that of the buffers. Any buffers with these bounds fit.
     interface meta_halo_create
         module procedure create_one, create_same, create_each
     end interface
@@ -55,7 +55,7 @@ module meta_halos
         end subroutine
     end interface
 
-    ! What the C functions are given in place of Fortran's procedures.
+    ! C callbacks that call the Fortran procedures.
     type :: works
         procedure(meta_halo_work), pointer, nopass :: interior => null(), boundary => null()
         class(*), pointer :: with => null()
@@ -245,8 +245,8 @@ contains
             ' buffers, the plan ' // digits_of(size(plan%like, kind=c_int64_t)))
     end function
 
-    ! Where a buffer is; null where it is not like the one that the plan was made with. No words are
-    ! made for what is in order: it is called in every exchange.
+    ! The address of a buffer; null if it differs from the one that the plan was created with. The
+    ! success path formats no text, because every exchange calls this.
     function address_if_alike(field, like) result(address)
         type(meta_buffer), intent(in) :: field
         type(buffer_body), intent(in) :: like
@@ -265,7 +265,7 @@ contains
         address = body%address
     end function
 
-    ! What such a buffer has against it.
+    ! How such a buffer differs.
     function unlike(field, like, call, name) result(err)
         type(meta_buffer), intent(in) :: field
         type(buffer_body), intent(in) :: like

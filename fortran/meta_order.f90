@@ -1,5 +1,5 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! When work is complete: events.
+! Completion of operations: events.
 module meta_order
     use meta_c
     use meta_base
@@ -52,7 +52,7 @@ contains
         call finish(c_event_waitall(int(size(events), c_size_t), c_loc(all(1))), stat)
     end subroutine
 
-    ! `user` must stay, and have TARGET, until `function` was called.
+    ! `user` must stay valid, and have TARGET, until `function` was called.
     subroutine meta_event_then(event, function, user, stat)
         type(meta_event), intent(in) :: event
         procedure(meta_event_function) :: function

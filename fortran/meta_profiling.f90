@@ -1,5 +1,5 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! What a run's time goes to: timers, named ranges, and another tool that is told of all work.
+! Profiling: timers, named ranges, and callbacks of another tool.
 module meta_profiling
     use meta_c
     use meta_base
@@ -9,8 +9,8 @@ module meta_profiling
     public :: meta_range_push, meta_range_pop
     public :: meta_set_tool, meta_tool_begin, meta_tool_end
 
-    ! Both are called from any thread of the program, several at once, and call no procedure of
-    ! libmeta. `user` is what meta_set_tool() was given.
+    ! Both are called from any thread of the program, concurrently, and must not call libmeta.
+    ! `user` is the argument of meta_set_tool().
     abstract interface
         ! Work of a kind META_ACTIVITY_KERNEL and so on is about to be queued, or begins. It reads
         ! and writes `bytes`; `id` is its number, never 0 and used once in a process.
@@ -67,8 +67,9 @@ contains
         call finish(c_range_pop(), stat)
     end subroutine
 
-    ! Tell these procedures of everything that begins from now on; without any, nobody any more.
-    ! While no other thread calls the library. `user` must stay, and have TARGET, as long.
+    ! Registers these procedures for all activities that begin from now on; without arguments,
+    ! unregisters them. Call it while no other thread calls the library. `user` must have TARGET and
+    ! stay valid until then.
     subroutine meta_set_tool(begin, end, user, stat)
         procedure(meta_tool_begin), optional :: begin
         procedure(meta_tool_end), optional :: end

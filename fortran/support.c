@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file support.c
- *  Counted device memory, messages of errors that are found in Fortran, places; see support.h. */
+ *  Reference-counted device memory, messages of errors found in Fortran, and source lines; see
+ *  support.h. */
 /* Places are the Fortran program's, of metaf_here(). */
 #define META_NO_PLACES
 #include "support.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file support.h
- *  What module `meta` needs of C: the counted memory behind type(meta_buffer), each thread's
+ *  C support of module `meta`: the reference-counted memory behind type(meta_buffer), each thread's
  *  message of errors found in Fortran, and the shape of an array. Bound in meta_base.f90. */
 #ifndef META_FORTRAN_SUPPORT_H
 #define META_FORTRAN_SUPPORT_H
@@ -30,7 +30,7 @@ typedef struct metaf_body {
 metaf_body *metaf_body_new(void *address, int type, int owner);
 /** One more reference. @return 0 where the body no longer is what the reference was to */
 int metaf_body_keep(metaf_body *body, int64_t generation);
-/** Its number of dimensions; 1 where it is not what the reference was to. */
+/** Its number of dimensions; 1 if it is not what the reference was to. */
 int metaf_body_ndim(const metaf_body *body, int64_t generation);
 /** One reference less; the last one frees the memory. */
 void metaf_body_drop(metaf_body *body, int64_t generation);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file support_comm.c
- *  From integer handles of communicators to MPI_Comm; see support_comm.h. */
+ *  Converts integer handles of communicators to MPI_Comm; see support_comm.h. */
 #include "support_comm.h"
 
 #include "binding.h"

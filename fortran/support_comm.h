@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file support_comm.h
- *  The functions of meta_comm.h that take an MPI_Comm, with the integer handle of Fortran's MPI in
- *  its place, and descriptors as arguments. Bound in meta_c_comm.f90. */
+ *  The functions of meta_comm.h that take an MPI_Comm, with Fortran's integer handle instead and
+ *  descriptors as arguments. Bound in meta_c_comm.f90. */
 #ifndef META_FORTRAN_SUPPORT_COMM_H
 #define META_FORTRAN_SUPPORT_COMM_H
 
@@ -26,7 +26,7 @@ meta_err metaf_redistribute(int cart, const meta_cuts *before, const meta_cuts *
  *  @p code; META_OK takes it back. */
 void metaf_refuse(int code);
 /** How many ranks there are along each of the @p dims dimensions of @p cart.
- *  @return META_ERR_ARGUMENT where it is not Cartesian, or has more than @p most of them */
+ *  @return META_ERR_ARGUMENT if it is not Cartesian, or has more than @p most of them */
 meta_err metaf_cart_parts(int cart, int most, int *dims, int *parts);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file words.c
- *  Messages of the C functions in Fortran's terms: members of a description are arguments there,
- *  and dimensions and elements of arrays count from 1. Back again only what has the same words in
- *  both: what else Fortran says, no C term is found in. */
+ *  Translates messages of the C functions into Fortran's terms: members of a descriptor become
+ *  arguments, and dimensions and elements count from 1. The reverse mapping covers only names
+ *  that are the same in both. */
 #include "support.h"
 
 #include <ctype.h>

@@ -1,7 +1,7 @@
 dnl SPDX-License-Identifier: BSD-3-Clause
 dnl Compiler and linker flags of libmeta's own objects.
 
-dnl META_ADD_FLAG(VARIABLE, FLAG): append FLAG to VARIABLE if the compiler takes it.
+dnl META_ADD_FLAG(VARIABLE, FLAG): append FLAG to VARIABLE if the compiler accepts it.
 AC_DEFUN([META_ADD_FLAG], [
   AS_VAR_PUSHDEF([known], [meta_cv_flag_$2])
   AC_CACHE_CHECK([whether $CC takes $2], [known], [

@@ -1,6 +1,6 @@
 dnl SPDX-License-Identifier: BSD-3-Clause
-dnl The Fortran module: a compiler of Fortran 2003, its flags, and where its .mod files belong,
-dnl which no other compiler can read.
+dnl The Fortran module: a Fortran 2003 compiler, its flags, and the folder of its .mod files, which
+dnl are specific to the compiler.
 
 AC_DEFUN([META_CHECK_FORTRAN], [
   META_PART_ARG([fortran], [the Fortran module])

@@ -1,5 +1,5 @@
 dnl SPDX-License-Identifier: BSD-3-Clause
-dnl The CUDA and HIP back ends: their compilers, and the devices that code is made for.
+dnl The CUDA and HIP back ends: their compilers and target architectures.
 
 dnl META_GPU_TRY(COMMAND, HEADER): whether COMMAND compiles conftest.cu, a kernel after HEADER.
 AC_DEFUN([META_GPU_TRY], [

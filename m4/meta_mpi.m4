@@ -1,6 +1,6 @@
 dnl SPDX-License-Identifier: BSD-3-Clause
-dnl Which MPI libmeta_comm is built with: its flags from its own compiler wrapper, its launcher from
-dnl beside that wrapper. With two MPIs installed, anything else mixes them silently.
+dnl The MPI that libmeta_comm is built with: its flags come from its compiler wrapper, its launcher is
+dnl the one next to that wrapper. With two MPIs installed, anything else mixes them silently.
 
 dnl META_MPI_TRY(WRAPPER, KIND): take the MPI behind the compiler wrapper WRAPPER if it works and is
 dnl of KIND (mpich, openmpi or any). Sets meta_mpi=yes, or meta_mpi_reason.

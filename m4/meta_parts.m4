@@ -1,5 +1,5 @@
 dnl SPDX-License-Identifier: BSD-3-Clause
-dnl The optional parts of libmeta, each yes, no or auto, and the summary of them all.
+dnl The optional parts of libmeta, each yes, no or auto, and their summary.
 
 dnl META_PART_ARG(NAME, WHAT): the option --with-NAME=yes|no|auto.
 AC_DEFUN([META_PART_ARG], [
@@ -8,8 +8,8 @@ AC_DEFUN([META_PART_ARG], [
     [AC_MSG_ERROR([--with-$1=$with_$1: the value is yes, no or auto])])
 ])
 
-dnl META_PART_DECIDE(NAME): after meta_NAME=yes|no and meta_NAME_reason were set, stop where the
-dnl user asked for what cannot be had.
+dnl META_PART_DECIDE(NAME): after meta_NAME=yes|no and meta_NAME_reason were set, fail if the user
+dnl requested a part that is not available.
 AC_DEFUN([META_PART_DECIDE], [
   AS_IF([test "x$with_$1" = xyes && test "x$meta_$1" = xno],
     [AC_MSG_ERROR([--with-$1=yes: $meta_$1_reason])])

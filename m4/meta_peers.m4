@@ -1,6 +1,6 @@
 dnl SPDX-License-Identifier: BSD-3-Clause
-dnl The libraries that the peers compare libmeta with: each back end's BLAS. A peer is built without
-dnl its own as well, since its other figures need none.
+dnl The libraries of the peers: each back end's BLAS. A peer is built without its BLAS as well,
+dnl because its other figures do not need one.
 
 AC_DEFUN([META_CHECK_PEERS], [
   META_ADD_FLAG([META_PLAIN_LOOPS], [-fno-tree-loop-distribute-patterns])

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file common.h
- *  What the peers share: how they word a failure, and the largest part of a long vector that is
- *  given to a library whose counts are of type int. */
+ *  Shared by the peers: formatting of failures, and the largest part of a long vector that fits
+ *  a library with int counts. */
 #ifndef META_PEER_COMMON_H
 #define META_PEER_COMMON_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file gpu.cu
  *  The peer of the CUDA and HIP back ends: cuBLAS or hipBLAS, CUB or hipCUB, and kernels of its
- * own, on the library's own stream. */
+ *  own, on libmeta's stream. */
 #include "gpurt.h"
 
 #include <cstdlib>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file opencl.c
- *  The peer of the OpenCL back end: CLBlast, and kernels of its own, on the library's own queue,
- * which runs in order. */
+ *  The peer of the OpenCL back end: CLBlast, and kernels of its own, on libmeta's in-order
+ *  queue. */
 #include "config.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file openmp.c
- *  The peer of the OpenMP back end: OpenBLAS, and loops over memory by OpenMP alone. */
+ *  The peer of the OpenMP back end: OpenBLAS, and plain OpenMP loops over memory. */
 #include "config.h"
 
 #include <stdlib.h>

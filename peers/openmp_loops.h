@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file openmp_loops.h
- *  One thread's share of the loops over memory, in vectors of the compiler's.
+ *  One thread's share of the loops over memory, with the compiler's vector types.
  *
- *  Include it once for each set of instructions, with VECTOR_NAME, VECTOR_BYTES, VECTOR_TARGET (an
- *  attribute) and VECTOR_STREAM(address, vector), a store past the cache to an aligned address. */
+ *  Include it once per instruction set, with VECTOR_NAME, VECTOR_BYTES, VECTOR_TARGET (an
+ *  attribute) and VECTOR_STREAM(address, vector), a non-temporal store to an aligned address. */
 #define JOIN_(a, b) a##b
 #define JOIN(a, b)  JOIN_(a, b)
 #define VECTOR      JOIN(vector_, VECTOR_NAME)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file cases.c
- *  Random shapes, contents and completions. */
+ *  Random shapes, contents and completion modes. */
 #include "config.h"
 
 #include "cases.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file cases.h
- *  Random cases for the tests of operations: shapes, contents and ways to ask for completion. Where
- *  an element of a shape lies is worked out here by itself, so that an oracle takes nothing from
- * the library. */
+ *  Random cases for the tests of operations: shapes, contents and completion modes. The position
+ *  of a shape's elements is computed here independently, so that an oracle uses nothing from the
+ *  library. */
 #ifndef META_TEST_CASES_H
 #define META_TEST_CASES_H
 

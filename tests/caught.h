@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file caught.h
- *  What is written to this process's standard error stream, for a test to read. */
+ *  Captures this process's standard error, for a test to read. */
 #ifndef CAUGHT_H
 #define CAUGHT_H
 

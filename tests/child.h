@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file child.h
- *  For tests of what a process does as a whole: run a function in a child process, and read what it
- *  wrote to the standard error stream. The parent must not have computed with OpenMP before, whose
- *  threads do not survive a fork. */
+ *  For tests of whole processes: runs a function in a child process and reads what it wrote to
+ *  standard error. The parent must not have computed with OpenMP before, because its threads do
+ *  not survive a fork. */
 #ifndef META_TEST_CHILD_H
 #define META_TEST_CHILD_H
 

@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Makes CTestTestfile.cmake of the TEST lines of the tests' sources and scripts given as arguments.
+# Generates CTestTestfile.cmake from the TEST lines of the test sources and scripts given as arguments.
 #
 #   /* TEST: backends=openmp,opencl np=1,2 timeout=120 labels=core,kernel smoke=yes */
 #
 #   backends=  names, `all` for openmp, opencl and the GPU back ends that are built, or `any`
-#              (initially): one entry each with META_MODE set, but one without it for `any`
-#   np=        numbers of ranks: one entry each, under the MPI's launcher; none without an MPI
+#              (default): one entry each with META_MODE set, or one without it for `any`
+#   np=        numbers of ranks: one entry each, under the MPI launcher; none without MPI
 #   mixed=yes  with np= above 1: one more entry each, half the ranks on OpenMP, half on OpenCL; and
 #              so with each GPU back end that is built, called mixed-cuda …
-#   mpi=yes    left out without an MPI even where np= is not given
-#   timeout=   seconds (initially 120); more with sanitizers, in a long run, under oclgrind, with META_CHECK=1
+#   mpi=yes    omitted without MPI even if np= is not given
+#   timeout=   seconds (default 120); more with sanitizers, in a long run, under oclgrind, with META_CHECK=1
 #   labels=    for ctest -L; those with np= or mpi=yes are labelled mpi as well
-#   alone=yes  not beside another: it installs, for which libtool links the libraries that tests run
-#              with anew, in their place
+#   alone=yes  not in parallel with other tests: it installs, and libtool then relinks in place the
+#              libraries that tests run with
 #   smoke=yes  also run by make distcheck
 #   long=yes   only run by ./check --long
 #   with=      NAME=VALUE,…: META_NAME of the environment, in entries that are also named after the value

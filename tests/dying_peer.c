@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file dying_peer.c
- *  A program of three ranks or more for test_comm_peers.sh: rank 1 is killed, exits or stops in a
- *  phase of the program's life, and the others write down what they were told.
+ *  A program of three ranks or more for test_comm_peers.sh: rank 1 is killed, exits or stops in
+ *  a given phase, and the other ranks record the errors they get.
  *
- *  dying_peer PHASE kill|exit|stop FOLDER: FOLDER/told.R then holds a line for each call of rank R
- * that failed, the code's name in front. Exit status 1 if there is one. */
+ *  dying_peer PHASE kill|exit|stop FOLDER: FOLDER/told.R then holds a line for each failed call
+ *  of rank R, starting with the name of the error code. Exit status 1 if there is one. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file exact_sums.c
- *  Sums of doubles without rounding, worked out bit by bit, and arrays that make them hard. */
+ *  Exact sums of doubles, computed bit by bit, and arrays that are hard to sum. */
 #include "config.h"
 
 #include "exact_sums.h"

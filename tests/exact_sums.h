@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file exact_sums.h
- *  Sums of doubles without rounding, worked out bit by bit: what reproducible sums must be. And
- *  arrays that make such sums hard. */
+ *  Exact sums of doubles, computed bit by bit: the oracle for reproducible sums. And arrays that
+ *  are hard to sum. */
 #ifndef META_TEST_EXACT_SUMS_H
 #define META_TEST_EXACT_SUMS_H
 

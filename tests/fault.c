@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file fault.c
- *  The module of the GPU back end behind its layer of failures. */
+ *  Loads the GPU back end built with the fault injection layer. */
 #include "config.h"
 
 #include "fault.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file fault.h
- *  For tests of the GPU back end behind its layer of failures: the module, and its account. */
+ *  For tests of the GPU back end with the fault injection layer: the module, and its statistics. */
 #ifndef META_TEST_FAULT_H
 #define META_TEST_FAULT_H
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file fuzz.c
- *  The driver of the fuzz targets, see fuzz.h: changes valid inputs, and watches what becomes of
- * them. */
+ *  The driver of the fuzz targets, see fuzz.h: mutates valid inputs, and watches the target. */
 #include "config.h"
 
 #include "fuzz.h"

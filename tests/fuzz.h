@@ -28,7 +28,7 @@ typedef struct fuzz_target {
     int seeds; /**< valid inputs; each must be accepted as it is */
     size_t (*seed)(int n, uint8_t *data, size_t room);
     /** Make checksums right again as far as @p how says, so that what stands behind them is
-     * reached; NULL where there are none. */
+     * reached; NULL if there are none. */
     void (*repair)(uint8_t *data, size_t size, uint64_t how);
     const char *const *words; /**< that texts are made of, NULL at the end; or NULL */
 } fuzz_target;

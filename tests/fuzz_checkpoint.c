@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file fuzz_checkpoint.c
- *  MiniGhost's checkpoints with any bytes, checksums made right again: refused in one line, or read
- * and written again as the same bytes. */
+ *  MiniGhost's checkpoints with arbitrary bytes and recomputed checksums: rejected with one
+ *  line, or read and written again as the same bytes. */
 /* TEST: np=1 timeout=300 labels=programs,fuzz */
 #include "config.h"
 
@@ -65,7 +65,7 @@ static void get(void *context, int variable, void *cells)
     memcpy(cells, g->cells + (size_t)variable * array_bytes(g->p), array_bytes(g->p));
 }
 
-/* The bytes of the checkpoint written last are then in @p data; 0 where it cannot be written. */
+/* The bytes of the checkpoint written last are then in @p data; 0 if it cannot be written. */
 static size_t write_one(const problem *p, const grid *g, int64_t which, int round, int64_t step,
                         const double *source, const double *flux, uint8_t *data, size_t room)
 {
@@ -132,7 +132,7 @@ static uint64_t checksum(const uint8_t *at, size_t bytes)
     return sum;
 }
 
-/* The bytes of the tables, where they can be in a file of @p size; else 0. */
+/* The bytes of the tables, if they can be in a file of @p size; else 0. */
 static size_t table_size(const checkpoint_header *h, size_t size)
 {
     const int64_t most = (int64_t)size;

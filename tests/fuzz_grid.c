@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file fuzz_grid.c
- *  MiniGhost's grid files with any bytes and of any length, also when they shrink after they were
- * looked at: refused in one line, or written again as the same bytes. The first six bytes of an
- * input are the grid's extents, its variables, and by how much the file shrinks; the rest is the
- * file. */
+ *  MiniGhost's grid files with arbitrary bytes and length, also when they shrink after they were
+ *  opened: rejected with one line, or written again as the same bytes. The first six bytes of an
+ *  input are the grid's extents, its number of variables, and by how much the file shrinks; the
+ *  rest is the file. */
 /* TEST: np=1 timeout=300 labels=programs,fuzz */
 #include "config.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file fuzz_rank_map.c
- *  META_RANK_MAP with any text at all, and META_MODE behind it: it is refused by name, or each rank
- * gets what a parser of its own, written from the documents, says; so does the text that this one
- * prints. */
+ *  META_RANK_MAP with arbitrary text, and META_MODE as its fallback: an error names the
+ *  variable, or each rank gets the device that an independent parser, written from the
+ *  documentation, expects. The text that this parser prints gives the same result. */
 /* TEST: timeout=300 labels=core,fuzz */
 #include "fuzz.h"
 
@@ -24,7 +24,7 @@ typedef struct entry {
 
 /* ------------------------------------------------------------------ the oracle */
 
-/* A whole number of digits that an int can hold; false where there is none. */
+/* A whole number of digits that an int can hold; false if there is none. */
 static bool whole(const char **at, int *value)
 {
     long long sum = 0;
@@ -60,7 +60,7 @@ static bool read_entry(const char **at, entry *e)
            strcmp(e->name, "spread") != 0 && strcmp(e->name, "auto") != 0;
 }
 
-/* How many entries; -1 where it is no map. */
+/* How many entries; -1 if it is no map. */
 static int read_map(const char *text, entry *entries)
 {
     int count = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file halo_cases.c
- *  Random cases of a halo exchange and their oracle. Nothing here knows messages, packing or order:
- *  an element's final value comes from one loop over the neighbours. */
+ *  Random cases of a halo exchange and their oracle. It is independent of messages, packing and
+ *  order: an element's final value comes from one loop over the neighbours. */
 #include "config.h"
 
 #include "halo_cases.h"
@@ -319,7 +319,7 @@ static uint64_t initial_at(const halo_case *c, int field, int step, const place 
     return element_of_sum(c->array[field].type, number_at(c, field, step, p));
 }
 
-/* The same element as the neighbour in direction @p way counts it; false where there is none. */
+/* The same element as the neighbour in direction @p way counts it; false if there is none. */
 static bool seen_from(const halo_case *c, const int way[CASE_DIMS], const place *mine, place *there)
 {
     *there = *mine;

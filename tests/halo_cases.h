@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file halo_cases.h
- *  Random cases of a halo exchange, the same on every rank, and their oracle: what each element of
- *  each array holds before and after is a function of its owner's place among the ranks and of its
- *  global index. */
+ *  Random cases of a halo exchange, the same on every rank, and their oracle: the value of each
+ *  element of each array before and after is a function of its owner's position among the ranks
+ *  and its global index. */
 #ifndef META_TEST_HALO_CASES_H
 #define META_TEST_HALO_CASES_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file mirror.c
- *  Device buffers beside what they should hold. */
+ *  Device buffers with their expected contents on the host. */
 #include "config.h"
 
 #include "mirror.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file mirror.h
- *  A device buffer beside what it should hold: an oracle does to `expected` what the library does
- * to `device`, then the whole buffers are compared, so that a cell touched by mistake shows as
- * well. */
+ *  A device buffer with its expected contents on the host: an oracle does to `expected` what the
+ *  library does to `device`, then the whole buffers are compared, so that a stray write is
+ *  detected too. */
 #ifndef META_TEST_MIRROR_H
 #define META_TEST_MIRROR_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file mpi_fault.c
- *  The functions of MPI that count their calls and fail when told to. */
+ *  The MPI functions that count their calls and fail on request. */
 #include "config.h"
 
 #include "mpi_fault.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file mpi_fault.h
- *  MPI between a test and the real one (by the profiling interface): it counts calls of each
- * function and the objects that live, and makes a chosen call fail. A program that is linked with
- * mpi_fault.c has it; the calls of libmeta_comm and of the test both come by. */
+ *  Fault injection for MPI through the profiling interface (PMPI): counts the calls of each
+ *  function and the live objects, and makes a chosen call fail. Link a program with mpi_fault.c
+ *  to use it; it intercepts the calls of both libmeta_comm and the test. */
 #ifndef META_TEST_MPI_FAULT_H
 #define META_TEST_MPI_FAULT_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file on_terminal.c
- *  Runs a program with its output on a terminal of its own, and copies what it prints there:
- *  on_terminal PROGRAM [ARGUMENT] … Its exit status is the program's. */
+ *  Runs a program on a pseudo-terminal of its own, and copies its output:
+ *  on_terminal PROGRAM [ARGUMENT] … The exit status is that of the program. */
 #include "config.h"
 
 #include <errno.h>

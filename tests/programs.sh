@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=sh
-# What the tests of programs share; to be sourced by them. They are then in a folder of their own, which
-# goes when they end, with $build the build's and $failed 0, and no device asked for.
+# Sourced by the tests of programs. They then run in a temporary folder, which is removed
+# at exit, with $build the build folder, $failed 0, and no device requested.
 set -u
 build=$META_TEST_BUILDDIR
 here=$(mktemp -d)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file read_png.c
- *  Prints a PNG file's width and height, and the colours of the pixels asked for:
- *  read_png FILE [X Y] … Exit status 3: there is no libpng to do so. */
+ *  Prints a PNG file's width and height, and the colours of the given pixels:
+ *  read_png FILE [X Y] … Exit status 3: built without libpng. */
 #include "config.h"
 
 #include <stdio.h>

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file read_vti.c
- *  Reads a .pvti file and its pieces by the rules of VTK's XML format, and writes the grid as the
- * file of --grid-out has it: read_vti FILE.pvti GRID. Sets of 32-bit numbers become 64-bit ones.
+ *  Reads a .pvti file and its pieces according to VTK's XML format, and writes the grid in the
+ *  format of --grid-out: read_vti FILE.pvti GRID. Arrays of 32-bit numbers are converted to
+ *  64-bit.
  *
- *  It asks more than VTK does: every cell is in one piece, and all that was said is there. */
+ *  It is stricter than VTK: every cell must be in exactly one piece, and all declared data must
+ *  exist. */
 #include "config.h"
 
 #include <inttypes.h>

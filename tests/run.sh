@@ -43,7 +43,7 @@ if [ -n "$again" ]; then
     echo 0 >$status # and each test's last run counts, below
 fi
 
-# Libraries below us leak, some after they were unloaded, so that no suppression can name them.
+# Third-party libraries leak, some from modules already unloaded, which no suppression can name.
 ours='#[0-9]+ 0x[0-9a-f]+ in .*/(core|comm|fortran|backends|kernels|peers|apps|tools|tests)/'
 reports=$(grep -lE "$ours|runtime error" tests/sanitizer/* 2>/dev/null)
 for report in $reports; do
@@ -51,7 +51,7 @@ for report in $reports; do
     head -n 60 "$report"
 done
 
-# What a test that passes prints is in ctest's own log alone.
+# The output of a passing test is only in ctest's own log.
 sed -n 's/^bound\/public = /Fortran binding: &/p' Testing/Temporary/LastTest.log 2>/dev/null
 
 LC_ALL=C sort -u -o $skipped $skipped

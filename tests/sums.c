@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file sums.c
- *  What a sum over many elements should be. */
+ *  Expected sums over many elements. */
 #include "config.h"
 
 #include "sums.h"

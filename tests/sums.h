@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file sums.h
- *  What a sum over many elements should be: integers exactly, floats within what the rounding of
- *  additions in any order can make of it. */
+ *  Expected sums over many elements: exact for integers; for floats, within the rounding error
+ *  bound of additions in any order. */
 #ifndef META_TEST_SUMS_H
 #define META_TEST_SUMS_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file test.c
- *  The harness of the tests: checks, random numbers, and the run of a list of promises. */
+ *  The test harness: checks, random numbers, and running a list of promises. */
 #include "config.h"
 
 #include "test.h"

@@ -10,7 +10,7 @@
  *  status 0: all kept or skipped, 1: some broken or none checked, 77: there is no such device, so
  *  nothing could be tested.
  *
- *  A comment line at the head of the file says how CTest runs it; see tests/ctest.awk. */
+ *  A comment line at the top of the file tells CTest how to run it; see tests/ctest.awk. */
 #ifndef META_TEST_H
 #define META_TEST_H
 

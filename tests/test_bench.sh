@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# meta-bench as a user and a script meet it: every group gives rows with unique names and numbers in
-# them, wrong use one line of error and status 2. How fast anything is, is not looked at.
+# meta-bench as used from the command line and scripts: every group prints rows with unique names and
+# numbers; invalid usage gives a one-line error and status 2. Performance is not checked.
 # TEST: backends=all timeout=600 labels=programs,mpi
 set -u
 bench=$META_TEST_BUILDDIR/meta-bench
@@ -91,7 +91,7 @@ rows()
     run 0 "$ranks" "$@" --rounds 1 --json
     check_lines >check 2>&1 || { cat check; broken 'the lines are not right'; }
     [ "$(wc -l <out)" = "$count" ] || broken "$(wc -l <out) rows, expected $count"
-    if grep 'left out' err; then broken 'rows are left out'; fi
+    if grep 'skipped' err; then broken 'rows are skipped'; fi
 }
 has() { grep -q "^{\"name\":\"$1\"," out || broken "has no row $1"; }
 
@@ -145,9 +145,9 @@ grep -q '^usage: meta-bench' out || broken 'no usage'
 run 0 0 --version
 grep -q '^meta-bench [0-9]' out || broken 'no version'
 META_THREADS=2 run 0 0 memory stencil --size 6 --rounds 1
-# As much as no machine has is left out, and the rest is measured.
+# A size that no machine has memory for is skipped, and the rest is measured.
 run 0 0 reduce --size 4,4096 --rounds 1 --json
-grep -q 'size 4096: left out: .* MiB' err || broken 'does not say what there is no room for'
+grep -q 'size 4096: skipped: .* MiB' err || broken 'does not say what there is no room for'
 
 refused 'speed: is no group.*memory' speed
 refused 'no-such-option' --no-such-option

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# meta-dot3d --blas: on each back end the BLAS library of its peer multiplies, and the header names it;
-# without one, and in every other case that cannot be, one line says what to do.
+# meta-dot3d --blas: on each back end the peer's BLAS library computes the product, and the header names
+# it; without one, and in every other unsupported case, one line says what to do.
 # TEST: backends=any mpi=yes timeout=600 labels=programs,peers
 . "$META_TEST_SRCDIR/tests/programs.sh"
 # LeakSanitizer itself crashes, or hangs, over the threads of the OpenCL peer's libraries.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file test_comm_decompose.c
- *  Cutting a grid by the ranks' speeds and memory: against all cuts there are, on random small
- * grids, speeds and limits; and what is refused. */
+ *  meta_decompose(): compared with all possible cuts, on small random grids, speeds and memory
+ *  limits; and invalid arguments. */
 /* TEST: backends=openmp np=1,2,3,4 timeout=300 labels=comm */
 #include "test_mpi.h"
 

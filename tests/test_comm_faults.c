@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file test_comm_faults.c
- *  MPI fails, one call at a time: each call of each function that the library makes while it joins
- * a job, makes, uses and frees a plan, sends, receives and reduces, on all ranks alike or on one
- * alone. Every time there is an error that names the function, nothing is left behind, and the
- * library goes on; after META_ERR_PEER once it has left the job and joined it again. */
+ *  MPI fault injection: each call of each MPI function that the library makes while it joins a
+ *  job, creates, uses and frees a plan, sends, receives and reduces, fails in turn, on all ranks
+ *  or on one. Every time the error names the function, nothing leaks, and the library remains
+ *  usable; after META_ERR_PEER, once it has left the job and joined it again. */
 /* TEST: backends=openmp np=2 timeout=200 labels=comm */
 /* TEST: backends=openmp np=1,3 timeout=200 labels=comm long=yes */
 /* TEST: backends=opencl np=2 mixed=yes timeout=200 labels=comm long=yes */
@@ -370,7 +370,7 @@ static void end(scene *s)
     unsetenv("META_SHARED");
 }
 
-static void a_failure_of_mpi_on_all_ranks_is_an_error_and_no_more(void)
+static void an_mpi_failure_on_all_ranks_is_only_an_error(void)
 {
     static const char *const shared[] = {"auto", "off"};
     for (int k = 0; k < 2 && !broken_anywhere(); ++k) {
@@ -389,8 +389,8 @@ static meta_err no_work(void *with)
     return META_OK;
 }
 
-/* The barrier in front of a call of MPI's that would keep the others for ever. */
-static void a_failure_before_a_communicator_is_duplicated_is_everybodys(void)
+/* The barrier in front of a call of MPI's that would keep the others forever. */
+static void a_failure_before_a_communicator_is_duplicated_reaches_all_ranks(void)
 {
     int barrier = 0;
     double speed = -1;
@@ -408,7 +408,7 @@ static void a_failure_before_a_communicator_is_duplicated_is_everybodys(void)
 }
 
 /* The last rank comes late twice, each time within the time that the others have for it. */
-static void what_begins_now_has_not_waited_yet(void)
+static void a_new_operation_gets_the_full_timeout(void)
 {
     const struct timespec late = {.tv_sec = 1, .tv_nsec = 300000000};
     scene s;
@@ -437,7 +437,7 @@ static bool blocks_in_mpi(int function)
 }
 
 /* The others get the same error where ranks agree on it, or wait in vain. */
-static void a_failure_of_mpi_on_one_rank_keeps_nobody(void)
+static void an_mpi_failure_on_one_rank_blocks_no_other_rank(void)
 {
     static const char *const shared[] = {"off", "auto"};
     const int64_t cases = test_count(3, 150);
@@ -458,7 +458,7 @@ static void a_failure_of_mpi_on_one_rank_keeps_nobody(void)
     }
 }
 
-TEST_MPI_MAIN(PROMISE(a_failure_of_mpi_on_all_ranks_is_an_error_and_no_more),
-              PROMISE(a_failure_of_mpi_on_one_rank_keeps_nobody),
-              PROMISE(a_failure_before_a_communicator_is_duplicated_is_everybodys),
-              PROMISE(what_begins_now_has_not_waited_yet))
+TEST_MPI_MAIN(PROMISE(an_mpi_failure_on_all_ranks_is_only_an_error),
+              PROMISE(an_mpi_failure_on_one_rank_blocks_no_other_rank),
+              PROMISE(a_failure_before_a_communicator_is_duplicated_reaches_all_ranks),
+              PROMISE(a_new_operation_gets_the_full_timeout))

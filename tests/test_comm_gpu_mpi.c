@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file test_comm_gpu_mpi.c
- *  META_GPU_MPI: device memory is given to MPI only where it was asked for or MPI says that it
- * takes it, where a trial succeeded, and where all ranks agree; ghosts are then right, too. Without
- * META_MODE the device is the card of tests/plugins/card.c, whose memory MPI can use or not, as is
- * wished; with it, a real one. */
+ *  META_GPU_MPI: device memory is passed to MPI only if that was requested or MPI reports
+ *  support, a trial succeeded, and all ranks agree; ghost cells are then correct as well.
+ *  Without META_MODE the device is the fake one of tests/plugins/card.c, whose memory MPI can
+ *  use or not, as configured; with it, a real one. */
 /* TEST: np=1,2,3 timeout=300 labels=comm smoke=yes */
 /* TEST: backends=all np=1,2 mixed=yes timeout=300 labels=comm */
 #include "test_mpi.h"
@@ -163,7 +163,7 @@ static void join_and_check(meta_path path, const char *reason)
 
 /* ------------------------------------------------------------------ settings */
 
-static void a_wrong_value_is_an_error_on_all(void)
+static void an_invalid_setting_is_an_error_on_all_ranks(void)
 {
     setenv("META_GPU_MPI", test_rank == test_size - 1 ? "perhaps" : "off", 1);
     CHECK_ERR_NAMES(meta_comm_init(NULL, NULL), META_ERR_ENVIRONMENT, "META_GPU_MPI=perhaps");
@@ -172,7 +172,7 @@ static void a_wrong_value_is_an_error_on_all(void)
     CHECK_OK(meta_comm_finalize());
 }
 
-static void ranks_that_wish_differently_get_an_error(void)
+static void ranks_with_different_settings_get_an_error(void)
 {
     if (test_size == 1) { /* a rank agrees with itself */
         setenv("META_GPU_MPI", "OFF", 1);
@@ -188,7 +188,7 @@ static void ranks_that_wish_differently_get_an_error(void)
 
 /* ------------------------------------------------------------------ the card */
 
-static void off_gives_mpi_nothing(void)
+static void off_passes_no_device_memory_to_mpi(void)
 {
     if (!card) return;
     says_yes = 1;
@@ -205,7 +205,7 @@ static void auto_tries_nothing_where_mpi_says_no(void)
     forget();
 }
 
-static void auto_gives_it_where_mpi_says_yes_and_the_trial_succeeds(void)
+static void auto_uses_gpu_mpi_if_mpi_reports_support_and_the_trial_succeeds(void)
 {
     if (!card) return;
     says_yes = 1;
@@ -214,7 +214,7 @@ static void auto_gives_it_where_mpi_says_yes_and_the_trial_succeeds(void)
     forget();
 }
 
-static void auto_goes_by_the_host_where_a_trial_fails(void)
+static void auto_stages_through_the_host_if_a_trial_fails(void)
 {
     static const struct {
         const char *manner, *reason;
@@ -228,7 +228,7 @@ static void auto_goes_by_the_host_where_a_trial_fails(void)
 }
 
 /* The trial of one rank, whose memory is like that of the others otherwise. */
-static void all_ranks_go_by_the_host_where_one_must(void)
+static void all_ranks_stage_through_the_host_if_one_must(void)
 {
     if (!card) return;
     says_yes = 1;
@@ -263,7 +263,7 @@ static void on_is_an_error_on_all_where_one_trial_fails(void)
     }
 }
 
-static void ghosts_are_right_that_mpi_takes_from_the_device(void)
+static void ghosts_sent_from_device_memory_are_correct(void)
 {
     meta_traffic t = META_TRAFFIC_INIT;
     if (!card) return;
@@ -277,7 +277,7 @@ static void ghosts_are_right_that_mpi_takes_from_the_device(void)
     forget();
 }
 
-static void a_rank_on_the_cpu_does_not_keep_others_from_it(void)
+static void a_rank_on_the_cpu_does_not_keep_others_from_gpu_mpi(void)
 {
     meta_traffic t = META_TRAFFIC_INIT;
     if (!card) return;
@@ -348,14 +348,15 @@ static void on_gives_mpi_real_device_memory_where_it_has_an_address(void)
 
 static const test_setting setting = {start, test_mpi_worst, test_mpi_end};
 
-TEST_MAIN_WITH(&setting, PROMISE(a_wrong_value_is_an_error_on_all),
-               PROMISE(ranks_that_wish_differently_get_an_error), PROMISE(off_gives_mpi_nothing),
+TEST_MAIN_WITH(&setting, PROMISE(an_invalid_setting_is_an_error_on_all_ranks),
+               PROMISE(ranks_with_different_settings_get_an_error),
+               PROMISE(off_passes_no_device_memory_to_mpi),
                PROMISE(auto_tries_nothing_where_mpi_says_no),
-               PROMISE(auto_gives_it_where_mpi_says_yes_and_the_trial_succeeds),
-               PROMISE(auto_goes_by_the_host_where_a_trial_fails),
-               PROMISE(all_ranks_go_by_the_host_where_one_must), PROMISE(on_does_not_ask_mpi),
+               PROMISE(auto_uses_gpu_mpi_if_mpi_reports_support_and_the_trial_succeeds),
+               PROMISE(auto_stages_through_the_host_if_a_trial_fails),
+               PROMISE(all_ranks_stage_through_the_host_if_one_must), PROMISE(on_does_not_ask_mpi),
                PROMISE(on_is_an_error_on_all_where_one_trial_fails),
-               PROMISE(ghosts_are_right_that_mpi_takes_from_the_device),
-               PROMISE(a_rank_on_the_cpu_does_not_keep_others_from_it),
+               PROMISE(ghosts_sent_from_device_memory_are_correct),
+               PROMISE(a_rank_on_the_cpu_does_not_keep_others_from_gpu_mpi),
                PROMISE_LONG(a_trial_that_never_ends_is_ended),
                PROMISE(on_gives_mpi_real_device_memory_where_it_has_an_address))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file test_comm_life.c
- *  Joining and leaving a job: ranks, the same outcome everywhere, and an end that comes whatever
- *  messages and plans were left behind. */
+ *  Joining and leaving a job: ranks, the same outcome on every rank, and a finalize that completes
+ *  whatever messages and plans were left behind. */
 /* TEST: backends=all np=1,2,3 timeout=120 labels=comm smoke=yes */
 #include "test_mpi.h"
 
@@ -70,7 +70,7 @@ static void one_rank_that_fails_is_an_error_on_all(void)
 
 /* ------------------------------------------------------------------ what was left behind */
 
-static void messages_nobody_receives_do_not_keep_a_rank(void)
+static void unreceived_messages_do_not_block_a_rank(void)
 {
     enum { BYTES = 5 << 20 };
     void *a;
@@ -145,6 +145,6 @@ static void the_core_may_be_finalised_first(void)
 TEST_MPI_MAIN(PROMISE(calls_outside_a_job_are_refused),
               PROMISE(ranks_are_those_of_the_communicator),
               PROMISE(one_rank_that_fails_is_an_error_on_all),
-              PROMISE(messages_nobody_receives_do_not_keep_a_rank),
+              PROMISE(unreceived_messages_do_not_block_a_rank),
               PROMISE(receives_without_a_sender_end_with_an_error),
               PROMISE(plans_left_behind_are_ended), PROMISE(the_core_may_be_finalised_first))

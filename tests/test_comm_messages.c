@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file test_comm_messages.c
- *  Point-to-point messages and reductions between ranks on whatever devices: contents, order,
- *  blocking and not, to the rank itself, and what happens when the two ends disagree. */
+ *  Point-to-point messages and reductions between ranks on any devices: contents, order,
+ *  blocking and non-blocking, to the rank itself, and disagreement between the two ends. */
 /* TEST: backends=all np=1,2,3 mixed=yes timeout=180 labels=comm */
 /* TEST: backends=all np=1,2,3 mixed=yes with=PIPELINE=4096 timeout=180 labels=comm */
 /* TEST: backends=openmp,opencl np=2 mixed=yes with=TEST_CHUNK=5000 timeout=180 labels=comm */
@@ -179,7 +179,7 @@ static void a_rank_sends_to_itself(void)
     CHECK_OK(meta_free(in));
 }
 
-static void nobody_is_a_partner_that_takes_no_time(void)
+static void mpi_proc_null_is_a_no_op(void)
 {
     meta_event event = {7, 7};
     CHECK_OK(meta_packed_send(MPI_PROC_NULL, NULL, 3, META_F64, 0, NULL));
@@ -261,7 +261,7 @@ static void check_one(traffic *t, int k, int way)
 }
 
 /* Long and short ones of few tags, sends and receives posted in any mixture. */
-static void many_messages_are_under_way_both_ways(void)
+static void many_messages_are_in_flight_in_both_directions(void)
 {
     enum { MANY = 14 };
     const int64_t rounds = test_count(2, 40);
@@ -517,7 +517,7 @@ static void allreduce_combines_all_ranks(void)
     CHECK_OK(meta_free(other));
 }
 
-static void integers_wrap_and_a_nan_wins(void)
+static void integers_wrap_and_a_nan_makes_the_result_nan(void)
 {
     const int64_t large = INT64_MAX;
     const uint64_t wrapped = (uint64_t)INT64_MAX * (uint64_t)test_size;
@@ -536,7 +536,7 @@ static void integers_wrap_and_a_nan_wins(void)
     CHECK_NEAR(most, test_size - 1, 0);
 }
 
-static void several_reductions_are_under_way_at_once(void)
+static void several_reductions_are_in_flight_at_once(void)
 {
     enum { MANY = 20 };
     meta_event event[MANY];
@@ -556,13 +556,13 @@ TEST_COMM_MAIN(PROMISE(a_message_arrives_as_it_was_sent),
                PROMISE(messages_of_one_tag_keep_their_order),
                PROMISE(a_face_is_packed_sent_received_and_unpacked),
                PROMISE(a_long_message_arrives_as_it_was_sent),
-               PROMISE(many_messages_are_under_way_both_ways),
+               PROMISE(many_messages_are_in_flight_in_both_directions),
                PROMISE(work_queued_behind_a_long_send_or_receive_comes_after_it),
                PROMISE(a_long_face_is_unpacked_behind_its_last_part),
                PROMISE(long_messages_to_this_rank_itself_keep_their_order),
-               PROMISE(a_rank_sends_to_itself), PROMISE(nobody_is_a_partner_that_takes_no_time),
+               PROMISE(a_rank_sends_to_itself), PROMISE(mpi_proc_null_is_a_no_op),
                PROMISE(a_mismatch_is_the_receivers_error_and_writes_nothing),
                PROMISE(a_long_mismatch_is_consumed_and_its_neighbours_arrive),
                PROMISE(a_buffer_in_a_message_is_not_freed), PROMISE(allreduce_combines_all_ranks),
-               PROMISE(integers_wrap_and_a_nan_wins),
-               PROMISE(several_reductions_are_under_way_at_once))
+               PROMISE(integers_wrap_and_a_nan_makes_the_result_nan),
+               PROMISE(several_reductions_are_in_flight_at_once))

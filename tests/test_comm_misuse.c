@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file test_comm_misuse.c
- *  Wrong arguments, wrong times and neighbours that disagree: the right code on every rank that it
- *  concerns, a message that names the argument or both values, and communication that goes on. */
+ *  Invalid arguments, calls in the wrong state, and neighbours that disagree: the right error
+ *  code on every rank concerned, a message that names the argument or both values, and
+ *  communication that continues to work. */
 /* TEST: backends=all np=1,2,3 mixed=yes timeout=120 labels=comm */
 #include "test_mpi.h"
 
@@ -422,7 +423,7 @@ static void *another_thread(void *buffer)
     return NULL;
 }
 
-static void other_threads_are_told_that_mpi_was_not_made_for_them(void)
+static void other_threads_get_an_error_without_mpi_thread_support(void)
 {
     pthread_t thread;
     void *buffer = device_array(1);
@@ -449,4 +450,4 @@ TEST_COMM_MAIN(PROMISE(arguments_of_messages_are_checked),
                PROMISE(a_description_without_a_topology_is_refused),
                PROMISE(a_plan_is_used_in_its_order), PROMISE(an_exchange_is_ended_once),
                PROMISE(arrays_on_two_devices_are_refused),
-               PROMISE(other_threads_are_told_that_mpi_was_not_made_for_them))
+               PROMISE(other_threads_get_an_error_without_mpi_thread_support))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file test_comm_own_mpi.c
- *  A program that leaves MPI to libmeta: meta_comm_init() starts it, and meta_comm_finalize() ends
- *  it, but not where it is refused. */
+ *  A program that leaves MPI to libmeta: meta_comm_init() initializes it, and meta_comm_finalize()
+ *  finalizes it, but not when the call is rejected. */
 /* TEST: np=2 timeout=60 labels=comm */
 #include <mpi.h>
 #include <pthread.h>

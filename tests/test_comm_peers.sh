@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Ranks that are killed, exit early or stop, in each phase of a program's life: with META_TIMEOUT set no
-# survivor hangs, each is told META_ERR_PEER with the peer, the phase and the tag, and ends with a
-# status that is not 0.
+# Ranks that are killed, exit early or stop, in each phase of a program: with META_TIMEOUT set no
+# survivor hangs; each gets META_ERR_PEER with the peer, the phase and the tag, and exits with a
+# nonzero status.
 # TEST: backends=any mpi=yes timeout=600 labels=comm,programs
 . "$META_TEST_SRCDIR/tests/programs.sh"
 META_TIMEOUT=2

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file test_comm_profile.c
- *  What is counted of messages and exchanges, of the time in which they are hidden, and the table
- * of all ranks. */
+ *  Profiling of messages and exchanges: counts, the time hidden behind kernels, and the table of
+ *  all ranks. */
 /* TEST: backends=all np=1,2,3 mixed=yes timeout=120 labels=comm */
 /* TEST: backends=openmp np=2 with=SHARED=off,PROGRESS=thread timeout=120 labels=comm */
 #include "caught.h"

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file test_comm_redistribute.c
- *  Moving arrays from blocks to other blocks: on random process grids, cuts, paddings, types and
- * numbers of fields, staggered ones among them, every cell of every array is compared with its
- * global index. */
+ *  meta_redistribute(): on random process grids, cuts, paddings, types and numbers of fields,
+ *  including staggered ones, every cell of every array is compared with its global index. */
 /* TEST: backends=all np=1,2,3,4 mixed=yes timeout=300 labels=comm */
 #include "test_mpi.h"
 
@@ -205,7 +204,7 @@ static void every_cell_is_where_its_global_index_belongs(void)
 }
 
 /* META_TEST_CHUNK is 4096: these take several messages each. */
-static void large_blocks_go_in_parts(void)
+static void large_blocks_are_sent_in_chunks(void)
 {
     for (int k = 0; k < 4 && !broken_anywhere(); ++k) {
         grid g;
@@ -227,7 +226,7 @@ static void arrays_move_to_another_device_of_the_rank(void)
 }
 
 /* An application's messages keep their tags. */
-static void messages_under_way_are_not_taken_for_a_block(void)
+static void the_applications_messages_in_flight_are_not_mixed_up_with_moved_cells(void)
 {
     const int next = (test_rank + 1) % test_size, last = (test_rank + test_size - 1) % test_size;
     const int64_t sent = 4711 + test_rank;
@@ -335,7 +334,7 @@ static void start(int *argc, char ***argv)
 
 static const test_setting in_chunks = {start, test_mpi_worst, test_comm_end};
 TEST_MAIN_WITH(&in_chunks, PROMISE(every_cell_is_where_its_global_index_belongs),
-               PROMISE(large_blocks_go_in_parts),
+               PROMISE(large_blocks_are_sent_in_chunks),
                PROMISE(arrays_move_to_another_device_of_the_rank),
-               PROMISE(messages_under_way_are_not_taken_for_a_block),
+               PROMISE(the_applications_messages_in_flight_are_not_mixed_up_with_moved_cells),
                PROMISE(what_cannot_be_moved_is_refused_on_every_rank_and_nothing_written))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file test_comm_reproducible.c
- *  Reproducible sums over ranks: the bits are those of one exact sum over all, however the numbers
- *  are dealt to any kinds of devices. */
+ *  Reproducible sums over ranks: the bits are those of one exact sum over all numbers, however
+ *  they are distributed over any kinds of devices. */
 /* TEST: backends=all np=1,2,3,4 mixed=yes timeout=240 labels=comm smoke=yes */
 #include <math.h>
 #include <stdlib.h>
@@ -49,7 +49,7 @@ static void pick_cuts(int64_t *cuts)
 }
 
 /* The bits of one sum over all ranks. @p way: results in host memory, in place, in device memory
- * without waiting in between, by way of events. */
+ * without waiting in between, through events. */
 static uint64_t sum_of(void *const *mine, const meta_box *box, bool dot, meta_type type, int way)
 {
     uint64_t local = 0, global = 0;

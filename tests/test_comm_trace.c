@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file test_comm_trace.c
- *  The trace of a job: everything that ran is there once, slices nest, clocks never go back, each
- *  message's two ends find each other; and what becomes of one that cannot be written. */
+ *  The trace of a job: every activity appears once, slices nest, timestamps never decrease, each
+ *  send matches its receive; and traces that cannot be written. */
 /* TEST: backends=all np=1,2,3 mixed=yes timeout=120 labels=comm,tools */
 /* TEST: backends=openmp np=2 with=SHARED=off timeout=120 labels=comm,tools */
 #include <signal.h>
@@ -245,7 +245,7 @@ static void everything_that_ran_is_there_and_fits_together(void)
     check_everything("");
 }
 
-static void a_summary_beside_it_changes_nothing(void)
+static void a_summary_does_not_change_the_trace(void)
 {
     check_everything("summary,");
 }
@@ -321,7 +321,7 @@ static void check_sees_arrows(trace *t)
 }
 
 /* What the tests of a trace would overlook if their parser did. */
-static void faults_put_into_a_trace_are_seen(void)
+static void faults_injected_into_a_trace_are_detected(void)
 {
     static const char *const texts[] = {
         "[{\"ph\":\"X\",\"pid\":0,\"tid\":1,\"ts\":1.000,\"dur\":-0.001,\"name\":\"a\"}]",
@@ -350,7 +350,7 @@ static void faults_put_into_a_trace_are_seen(void)
 /* ------------------------------------------------------------------ what is too long */
 
 /* A trace has as many events as it is allowed, says so, and is a whole one. */
-static void a_long_run_leaves_its_beginning(void)
+static void a_long_trace_keeps_its_first_events(void)
 {
     enum { MOST = 100, RANGES = 150 };
     char text[4096];
@@ -457,7 +457,8 @@ static void a_file_that_is_cut_off_still_opens(void)
 }
 
 TEST_MPI_MAIN(PROMISE(everything_that_ran_is_there_and_fits_together),
-              PROMISE(a_summary_beside_it_changes_nothing),
-              PROMISE(faults_put_into_a_trace_are_seen), PROMISE(a_long_run_leaves_its_beginning),
+              PROMISE(a_summary_does_not_change_the_trace),
+              PROMISE(faults_injected_into_a_trace_are_detected),
+              PROMISE(a_long_trace_keeps_its_first_events),
               PROMISE(a_file_that_cannot_be_written_is_a_warning),
               PROMISE(a_file_that_is_cut_off_still_opens))

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file test_comm_words.c
- *  What is in order formats no text: names for errors that never come cost as much as a small
- *  message, above all where a program's libraries replace parts of printf, as Fortran's do.
- * Kernels, buffers, copies, messages, reductions and exchanges are watched, once they have run
- * before. */
+ *  The success path formats no text: a name for an error that never occurs costs as much as a
+ *  small message, especially where a program's libraries replace parts of printf, as Fortran's
+ *  do. Kernels, buffers, copies, messages, reductions and exchanges are watched after a warm-up. */
 /* TEST: backends=all np=1,2 mixed=yes timeout=120 labels=comm */
 /* TEST: backends=openmp np=2 mixed=yes with=SHARED=off,PIPELINE=4096 timeout=120 labels=comm */
 /* TEST: backends=openmp np=2 with=PROGRESS=thread timeout=120 labels=comm */
@@ -107,7 +106,7 @@ static MPI_Comm make_cart(void)
 }
 
 /* Else the silence of the others would mean nothing. */
-static void what_each_library_formats_is_heard(void)
+static void formatting_in_each_library_is_detected(void)
 {
     meta_device_desc device = META_DEVICE_DESC_INIT;
     meta_mode mode;
@@ -403,7 +402,7 @@ static void exchanges_format_no_text(void)
     MPI_Comm_free(&cart);
 }
 
-TEST_MAIN_WITH(&setting, PROMISE(what_each_library_formats_is_heard),
+TEST_MAIN_WITH(&setting, PROMISE(formatting_in_each_library_is_detected),
                PROMISE(kernels_format_no_text), PROMISE(buffers_format_no_text),
                PROMISE(copies_format_no_text), PROMISE(faces_format_no_text),
                PROMISE(messages_format_no_text), PROMISE(reductions_format_no_text),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file test_copy.c
- *  Copies to, from and on a device, copies of boxes, and fills. */
+ *  Copies to, from and on a device, box copies, and fills. */
 /* TEST: backends=all timeout=120 labels=kernel smoke=yes */
 #include "mirror.h"
 

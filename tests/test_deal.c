@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file test_deal.c
- *  How a node's devices are dealt over its ranks. The back end cards has three; hwloc is told of a
- *  node where the second sits at the first two cores, the first and the third at the other two. */
+ *  Assignment of a node's devices to its ranks. The back end cards has three; hwloc gets a
+ *  topology where the second device is near the first two cores, the first and the third near
+ *  the other two. */
 /* TEST: backends=any timeout=60 labels=core smoke=yes */
 #include "config.h"
 
@@ -99,7 +100,7 @@ static void no_device_gets_two_ranks_more_than_another(void)
     CHECK_OK(meta_finalize());
 }
 
-static void an_index_that_was_asked_for_stays(void)
+static void an_explicit_device_index_is_kept(void)
 {
     if (!begin()) return;
     CHECK_OK(meta_finalize());
@@ -115,4 +116,4 @@ TEST_MAIN(PROMISE(ranks_without_cores_of_their_own_take_turns),
           PROMISE(a_rank_takes_a_device_near_its_cores),
 #endif
           PROMISE(no_device_gets_two_ranks_more_than_another),
-          PROMISE(an_index_that_was_asked_for_stays))
+          PROMISE(an_explicit_device_index_is_kept))

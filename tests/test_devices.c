@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file test_devices.c
- *  Choosing devices: META_MODE, META_RANK_MAP, threads, the table of variables, and the library's
- *  start and end. The back ends plain and late of tests/plugins stand beside the library's own. */
+ *  Choosing devices: META_MODE, META_RANK_MAP, threads, the table of variables, initialization and
+ *  finalization. The back ends plain and late of tests/plugins are available too. */
 /* TEST: backends=any timeout=120 labels=core smoke=yes */
 #include "test.h"
 
@@ -121,7 +121,7 @@ static void an_explicit_request_never_falls_back(void)
     }
 }
 
-static void a_mode_that_cannot_be_read_ends_the_start(void)
+static void an_invalid_mode_fails_initialization(void)
 {
     static const char *const values[] = {":",
                                          ":0",
@@ -217,7 +217,7 @@ static void the_map_beats_meta_mode_for_the_ranks_it_names(void)
     end_life();
 }
 
-static void a_piece_of_the_map_that_cannot_be_read_is_named(void)
+static void an_invalid_entry_of_the_map_is_named(void)
 {
     static const char *const wrong[] = {"x",         "1",          "1:",         ":openmp",
                                         "-1:openmp", "3-1:openmp", "1-:openmp",  "1-x:openmp",
@@ -288,7 +288,7 @@ static void meta_threads_beats_omp_num_threads_beats_the_share(void)
     end_life();
 }
 
-static void a_number_of_threads_that_is_none_ends_the_start(void)
+static void an_invalid_number_of_threads_fails_initialization(void)
 {
     static const char *const wrong[] = {"0", "-1", "x", "2x", "1.5", "99999999999999999999", "3,2"};
     for (size_t k = 0; k < sizeof wrong / sizeof *wrong; ++k)
@@ -333,7 +333,7 @@ static void start_and_end_twice(void *log)
     }
 }
 
-static void an_unknown_variable_is_warned_of_once_with_the_nearest_name(void)
+static void an_unknown_variable_causes_one_warning_with_the_nearest_name(void)
 {
     char text[4096] = "";
     const char *warning;
@@ -370,7 +370,7 @@ static void one_life(const char *mode)
     end_life();
 }
 
-static void the_library_lives_as_often_as_wanted(void)
+static void the_library_can_be_reinitialized_repeatedly(void)
 {
     int opencl = 0;
     for (int k = 0; k < 50; ++k) one_life(k % 3 == 0 ? "plain" : k % 3 == 1 ? "late" : "openmp");
@@ -420,18 +420,19 @@ static void what_was_never_freed_is_named_at_the_end(void)
     CHECK(strlen(text) < 4000);
 }
 
-TEST_MAIN(PROMISE(an_unknown_variable_is_warned_of_once_with_the_nearest_name),
+TEST_MAIN(PROMISE(an_unknown_variable_causes_one_warning_with_the_nearest_name),
           PROMISE(the_log_can_be_switched_off), PROMISE(what_was_never_freed_is_named_at_the_end),
           PROMISE(meta_mode_names_the_back_end_of_every_rank),
           PROMISE(metamorph_mode_is_read_where_meta_mode_is_not_set),
           PROMISE(an_explicit_request_never_falls_back),
-          PROMISE(a_mode_that_cannot_be_read_ends_the_start),
+          PROMISE(an_invalid_mode_fails_initialization),
           PROMISE(spread_deals_the_nodes_gpus_or_gives_openmp),
           PROMISE(the_first_entry_that_names_a_rank_wins),
           PROMISE(the_map_beats_meta_mode_for_the_ranks_it_names),
-          PROMISE(a_piece_of_the_map_that_cannot_be_read_is_named),
+          PROMISE(an_invalid_entry_of_the_map_is_named),
           PROMISE(a_process_takes_the_device_of_its_rank), PROMISE(ranks_of_a_node_share_its_cores),
           PROMISE(meta_threads_beats_omp_num_threads_beats_the_share),
-          PROMISE(a_number_of_threads_that_is_none_ends_the_start),
-          PROMISE(every_variable_is_described), PROMISE(the_library_lives_as_often_as_wanted),
+          PROMISE(an_invalid_number_of_threads_fails_initialization),
+          PROMISE(every_variable_is_described),
+          PROMISE(the_library_can_be_reinitialized_repeatedly),
           PROMISE(a_choice_does_not_outlive_the_library))

@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# What the README and doc/ say, done as a newcomer does it: the library installed, no environment
-# variable of ours set, the documents' programs compiled with pkg-config and run.
+# Follows the README and doc/ like a newcomer: installs the library, sets no META_ variable, compiles
+# the documents' programs with pkg-config and runs them.
 #
 #   test_documents.sh [PREFIX]
 #
-# Without PREFIX the build is installed in a temporary folder, where its programs need to be told
-# where the libraries are. `make installcheck` gives the PREFIX it was configured for, where they do not.
+# Without PREFIX the build is installed in a temporary folder, and LD_LIBRARY_PATH is set for its
+# programs. `make installcheck` passes the configured PREFIX, where it is not needed.
 # TEST: backends=any mpi=yes timeout=300 labels=documents alone=yes
 set -eu
 top=$META_TEST_SRCDIR build=$META_TEST_BUILDDIR

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file test_errors.c
- *  Misuse of every public function of meta.h: the right code, a message that names the function and
- *  the argument, nothing written, and a library that works as before. */
+ *  Misuse of every public function of meta.h: the right error code, a message that names the
+ *  function and the argument, no output written, and a library that remains usable. */
 /* TEST: backends=all timeout=120 labels=core smoke=yes */
 #include "test.h"
 
@@ -22,7 +22,7 @@ static void *a, *b;           /* buffers of CELLS doubles on the device of META_
 static void *freed;           /* was one */
 static void *foreign;         /* host memory of malloc() */
 static void *page_locked;     /* of meta_host_alloc() */
-static void *elsewhere;       /* a buffer on another device, NULL where there is none */
+static void *elsewhere;       /* a buffer on another device, NULL if there is none */
 static double pattern[CELLS]; /* what a and b hold */
 static double stack[CELLS];
 static const double one = 1;
@@ -534,7 +534,7 @@ static void a_refused_choice_leaves_the_threads_device(void)
     end();
 }
 
-static void a_process_of_no_job_is_refused(void)
+static void a_process_outside_the_job_is_rejected(void)
 {
     static const struct {
         int rank, size, node_rank, node_size;
@@ -1056,7 +1056,7 @@ static void timers_and_ranges_out_of_turn_are_refused(void)
 }
 
 /* What was said of a place has no say in whether a call succeeds. */
-static void places_are_refused_nowhere(void)
+static void meta_here_accepts_any_location(void)
 {
     CHECK_OK(meta_here(NULL, -1));
     begin();
@@ -1126,7 +1126,7 @@ TEST_MAIN(PROMISE(calls_before_the_start_are_refused), PROMISE(calls_after_the_e
           PROMISE(starting_twice_is_refused), PROMISE(an_error_code_out_of_range_has_a_text),
           PROMISE(variables_and_types_are_refused_by_name), PROMISE(back_ends_are_refused_by_name),
           PROMISE(devices_are_refused_by_name), PROMISE(a_refused_choice_leaves_the_threads_device),
-          PROMISE(a_process_of_no_job_is_refused), PROMISE(allocations_are_refused_by_name),
+          PROMISE(a_process_outside_the_job_is_rejected), PROMISE(allocations_are_refused_by_name),
           PROMISE(grids_are_refused_by_name), PROMISE(what_cannot_be_freed_is_refused_by_name),
           PROMISE(copies_are_refused_by_name), PROMISE(box_copies_are_refused_by_name),
           PROMISE(fills_are_refused_by_name), PROMISE(wraps_are_refused_by_name),
@@ -1137,5 +1137,6 @@ TEST_MAIN(PROMISE(calls_before_the_start_are_refused), PROMISE(calls_after_the_e
           PROMISE(stencils_are_refused_by_name), PROMISE(reductions_are_refused_by_name),
           PROMISE(dot_products_are_refused_by_name), PROMISE(axpy_is_refused_by_name),
           PROMISE(ranges_and_tools_are_refused_by_name),
-          PROMISE(timers_and_ranges_out_of_turn_are_refused), PROMISE(places_are_refused_nowhere),
+          PROMISE(timers_and_ranges_out_of_turn_are_refused),
+          PROMISE(meta_here_accepts_any_location),
           PROMISE(every_public_function_has_its_cases_here))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file test_events.c
- *  Order and completion: what blocks, what does not, in which order work runs, events and their
- *  callbacks. The back end "late" (tests/plugins/late.c) delays its work as long as it may. */
+ *  Order and completion: blocking and non-blocking calls, execution order, events and their
+ *  callbacks. The back end "late" (tests/plugins/late.c) delays its work as long as possible. */
 /* TEST: backends=all,late timeout=120 labels=core smoke=yes */
 /* TEST: backends=all,late timeout=120 labels=core with=CHECK=1 */
 #include "internal.h"
@@ -91,7 +91,7 @@ static void a_blocking_call_completes_the_work_before_it(void)
     check_host(5);
 }
 
-static void testing_ends_with_a_complete_operation(void)
+static void polling_eventually_completes_an_operation(void)
 {
     meta_event event = META_EVENT_NULL;
     int complete = 0;
@@ -325,7 +325,7 @@ static void a_freed_pending_event_still_completes_and_calls(void)
 
 /* ------------------------------------------------------------------ very many */
 
-static void a_handle_is_stale_when_its_slot_is_used_again(void)
+static void a_handle_is_stale_after_its_slot_is_reused(void)
 {
     const int rounds = is_late() ? 1000 : 3000;
     meta_event event, first;
@@ -402,7 +402,7 @@ static void queue_fault(meta_event *done)
     CHECK_OK(meta_fill(q, 8, &fault, META_U8, done));
 }
 
-static void an_operations_error_is_its_events(void)
+static void an_operations_error_is_reported_by_its_event(void)
 {
     calls c = {0};
     meta_event events[3], fault;
@@ -440,7 +440,7 @@ static void the_first_of_several_errors_is_returned(void)
     CHECK_OK(meta_event_free(&events[1]));
 }
 
-static void untracked_works_error_is_flushs(void)
+static void errors_of_untracked_work_are_reported_by_flush(void)
 {
     const unsigned char fault = LATE_FAULT;
     meta_event event;
@@ -521,7 +521,7 @@ static void waiting_for_a_message_that_nobody_completes_is_an_error(void)
 TEST_MAIN_WITH(&setting, PROMISE(without_an_event_a_call_is_complete_on_return),
                PROMISE(untracked_work_is_complete_after_flush),
                PROMISE(a_blocking_call_completes_the_work_before_it),
-               PROMISE(testing_ends_with_a_complete_operation),
+               PROMISE(polling_eventually_completes_an_operation),
                PROMISE(waiting_does_not_free_an_event), PROMISE(the_null_event_is_complete),
                PROMISE(work_on_a_device_runs_in_the_order_of_the_calls),
                PROMISE(freeing_a_buffer_completes_its_work_first),
@@ -531,11 +531,11 @@ TEST_MAIN_WITH(&setting, PROMISE(without_an_event_a_call_is_complete_on_return),
                PROMISE(callbacks_of_an_event_are_called_in_their_order),
                PROMISE(a_callback_may_call_the_library),
                PROMISE(a_freed_pending_event_still_completes_and_calls),
-               PROMISE(a_handle_is_stale_when_its_slot_is_used_again),
+               PROMISE(a_handle_is_stale_after_its_slot_is_reused),
                PROMISE(thousands_of_events_can_be_live),
                PROMISE(waitall_waits_for_all_and_returns_the_first_error),
-               PROMISE(an_operations_error_is_its_events),
+               PROMISE(an_operations_error_is_reported_by_its_event),
                PROMISE(the_first_of_several_errors_is_returned),
-               PROMISE(untracked_works_error_is_flushs), PROMISE(events_do_not_outlive_the_library),
+               PROMISE(errors_of_untracked_work_are_reported_by_flush), PROMISE(events_do_not_outlive_the_library),
                PROMISE(a_callback_of_meta_finalize_cannot_end_or_start_the_library),
                PROMISE(waiting_for_a_message_that_nobody_completes_is_an_error))

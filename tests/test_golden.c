@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file test_golden.c
- *  MiniGhost's solver against the results of the MiniGhost 1.0 reference: every stencil, exchange
+ *  MiniGhost's solver against results of the MiniGhost 1.0 reference: every stencil, exchange
  *  method, kernel, process grid and mix of OpenMP and OpenCL ranks; many cases in one job. */
 /* TEST: np=1,3,4,8 timeout=600 labels=golden */
 /* TEST: np=2 timeout=600 labels=golden smoke=yes */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file test_gpu_devices.c
- *  Several GPUs in one process, none, and the application's own objects on one of them. On HIP-CPU,
- *  behind the layer of tests/plugins/gpu_fault.h, which pretends that there are two; each case is a
- *  child process. */
+ *  Several GPUs in one process, no GPU, and native objects of the application on one of them. On
+ *  HIP-CPU, with the layer of tests/plugins/gpu_fault.h, which simulates two devices; each case
+ *  is a child process. */
 /* TEST: backends=any timeout=120 labels=core smoke=yes */
 #include "test.h"
 
@@ -58,7 +58,7 @@ static void look_in_vain(void *argument)
     end();
 }
 
-static void where_there_is_none_the_reason_is_said(void)
+static void a_missing_gpu_is_reported_with_the_reason(void)
 {
     static absence reasons[] = {
         {0, 50631000, "no HIP-CPU device is visible"},
@@ -91,7 +91,7 @@ static void launch_in_vain(void *unused)
     end();
 }
 
-static void one_that_the_kernels_are_not_for_is_said(void)
+static void a_gpu_without_compiled_kernels_is_reported(void)
 {
     CHECK_CHILD(launch_in_vain, NULL);
 }
@@ -154,7 +154,7 @@ static void use_two(void *unused)
     end();
 }
 
-static void two_in_one_process_keep_apart(void)
+static void two_devices_in_one_process_are_independent(void)
 {
     CHECK_CHILD(use_two, NULL);
 }
@@ -184,7 +184,7 @@ static void use_threads(void *unused)
     end();
 }
 
-static void threads_may_each_use_one(void)
+static void threads_may_use_different_devices(void)
 {
     CHECK_CHILD(use_threads, NULL);
 }
@@ -303,13 +303,15 @@ static void ask_for_a_third(void *unused)
     end();
 }
 
-static void one_that_is_not_there_is_an_error(void)
+static void a_missing_device_is_an_error(void)
 {
     CHECK_CHILD(ask_for_a_third, NULL);
 }
 
-TEST_MAIN(PROMISE(where_there_is_none_the_reason_is_said),
-          PROMISE(one_that_the_kernels_are_not_for_is_said), PROMISE(two_in_one_process_keep_apart),
-          PROMISE(threads_may_each_use_one), PROMISE(a_device_pointer_is_wrapped_where_it_belongs),
+TEST_MAIN(PROMISE(a_missing_gpu_is_reported_with_the_reason),
+          PROMISE(a_gpu_without_compiled_kernels_is_reported),
+          PROMISE(two_devices_in_one_process_are_independent),
+          PROMISE(threads_may_use_different_devices),
+          PROMISE(a_device_pointer_is_wrapped_where_it_belongs),
           PROMISE(the_applications_stream_is_used_and_left),
-          PROMISE(the_ranks_of_a_node_take_turns), PROMISE(one_that_is_not_there_is_an_error))
+          PROMISE(the_ranks_of_a_node_take_turns), PROMISE(a_missing_device_is_an_error))

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file test_gpu_faults.c
- *  Every call that the GPU back end makes to its runtime fails in turn, once or from then on: what
- *  follows is an error that names the call or the right result, the rest of the library works, and
- *  everything is given back. On HIP-CPU, behind the layer of tests/plugins/gpu_fault.h; each case
- * is a child process. */
+ *  Every runtime call of the GPU back end fails in turn, once or permanently: the outcome is an
+ *  error that names the call or the correct result, the rest of the library works, and nothing
+ *  leaks. On HIP-CPU, with the layer of tests/plugins/gpu_fault.h; each case is a child process. */
 /* TEST: backends=any timeout=300 labels=core smoke=yes */
 #include "test.h"
 
@@ -25,7 +24,7 @@ static const meta_box all = {1, {CELLS}, {0}, {CELLS}};
 /* What one child is to do. */
 typedef struct fault_case {
     bool adopt;       /* the application's stream, and no pool */
-    bool many;        /* more results than can be under way at once */
+    bool many;        /* more results than can be in flight at once */
     long fail_at;     /* number of the call that fails */
     int status;       /* with which */
     bool sticky;      /* and so does every later one */
@@ -225,7 +224,7 @@ static void share(const buffers *m)
     fault->free_memory(own);
 }
 
-/* More results under way than there are places for. */
+/* More results in flight than there are places for. */
 static void reduce_often(const buffers *m)
 {
     enum { MANY = 300 };
@@ -346,12 +345,12 @@ static void fail_each(fault_case c, long from, long step)
         }
 }
 
-static void a_call_that_fails_once_is_an_error_or_made_good(void)
+static void a_transient_failure_is_an_error_or_recovered_from(void)
 {
     fail_each((fault_case){0}, 1, 1);
 }
 
-static void so_it_is_with_the_applications_stream_and_no_pool(void)
+static void failures_with_the_applications_stream_and_no_pool_are_handled(void)
 {
     fail_each((fault_case){.adopt = true}, 1, test_count(3, 1));
 }
@@ -362,14 +361,14 @@ static void a_device_that_is_lost_leaves_the_others(void)
     fail_each((fault_case){.adopt = true, .sticky = true}, 1, test_count(7, 1));
 }
 
-static void so_it_is_with_more_results_than_places(void)
+static void failures_with_more_pending_results_than_slots_are_handled(void)
 {
     const long before = calls_made((fault_case){0});
     fail_each((fault_case){.many = true}, before - 50, test_count(61, 5));
     fail_each((fault_case){.many = true, .sticky = true}, before - 50, test_count(97, 7));
 }
 
-TEST_MAIN(PROMISE(a_call_that_fails_once_is_an_error_or_made_good),
-          PROMISE(so_it_is_with_the_applications_stream_and_no_pool),
+TEST_MAIN(PROMISE(a_transient_failure_is_an_error_or_recovered_from),
+          PROMISE(failures_with_the_applications_stream_and_no_pool_are_handled),
           PROMISE(a_device_that_is_lost_leaves_the_others),
-          PROMISE(so_it_is_with_more_results_than_places))
+          PROMISE(failures_with_more_pending_results_than_slots_are_handled))

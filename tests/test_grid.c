@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file test_grid.c
- *  meta_grid_alloc(): shapes that hold what was asked for and lie well, and are used like any other
+ *  meta_grid_alloc(): grids have the requested cells and alignment, and work like any other
  *  buffer. */
 /* TEST: backends=all timeout=120 labels=core,kernel smoke=yes */
 #include "cases.h"
@@ -101,7 +101,7 @@ static bool may_be_large(void)
     return !brief || strcmp(brief, "1") != 0;
 }
 
-static void a_grid_holds_what_was_asked_for_and_lies_well(void)
+static void a_grid_has_the_requested_cells_and_alignment(void)
 {
     int large = 0;
     for (int64_t k = test_count(400, 4000); k > 0 && test_failures() == 0; --k) {
@@ -222,6 +222,6 @@ static void a_failed_allocation_says_how_many_bytes_it_wanted(void)
     CHECK(ptr == (void *)&ptr && box.ndim == -7);
 }
 
-TEST_DEVICE_MAIN(PROMISE(a_grid_holds_what_was_asked_for_and_lies_well),
+TEST_DEVICE_MAIN(PROMISE(a_grid_has_the_requested_cells_and_alignment),
                  PROMISE(own_cells_and_ghosts_are_the_callers), PROMISE(padding_changes_no_bit),
                  PROMISE(a_failed_allocation_says_how_many_bytes_it_wanted))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file test_halo_flat.c
- *  Random exchanges for a time, ten minutes in a long run, one in all of CI's short ones, with a
- * new plan and new arrays for each few of them: what the process holds of memory, address space,
- * files, threads, shared memory, MPI's objects and the devices' memory does not grow. */
+ *  Random exchanges for a fixed time (ten minutes in a long run, one minute in CI), with new
+ *  plans and arrays for every few of them: the process's memory, address space, files, threads,
+ *  shared memory, MPI objects and device memory do not grow. */
 /* TEST: np=2 timeout=120 labels=comm */
 /* TEST: np=4 timeout=120 labels=comm long=yes */
 #include "test_mpi.h"
@@ -24,7 +24,7 @@ enum { MODES = 5 }; /* those of our back ends are 0 to 4 */
 
 typedef struct usage {
     int64_t address_space, resident; /* bytes */
-    int64_t heap;                    /* bytes that malloc() has given out, where it can tell */
+    int64_t heap;                    /* bytes that malloc() has given out, if it can tell */
     int64_t shared;                  /* bytes mapped from files in /dev/shm */
     int64_t files, threads;
     int64_t objects[MPI_OBJECT_COUNT];

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file test_halo_matrix.c
  *  The halo matrix: process grids, periodicities, faces and all neighbours, widths, numbers of
- * fields of different types, extents and staggering, copies and sums, and every ordered pair of
- * back ends. Each element of each array, ghosts, own cells and padding, is compared with the
- * oracle. A long run goes through all combinations, another one through a sample. */
+ *  fields of different types, extents and staggering, copies and sums, and every ordered pair of
+ *  back ends. Each element of each array (ghost cells, owned cells and padding) is compared with
+ *  the oracle. A long run covers all combinations, other runs a sample. */
 /* TEST: np=1,2,3,4,8 timeout=300 labels=comm */
 /* TEST: np=5,6,7 timeout=300 labels=comm long=yes */
 /* TEST: backends=all np=2 mixed=yes timeout=120 labels=comm */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file test_halo_order.c
- *  An exchange among other work: what was queued before it, what is queued behind it, and other
- * plans under way. The back end "late" (tests/plugins/late.c) delays its work as long as it may;
- * the same with a device that is held up: test_halo_order_opencl.c. */
+ *  Order of an exchange relative to work queued before and after it and to other plans in
+ *  flight. The back end "late" (tests/plugins/late.c) delays its work as long as possible; the
+ *  same on a blocked device: test_halo_order_opencl.c. */
 /* TEST: backends=all,late np=1,2,3 mixed=yes timeout=180 labels=comm */
 #include "test_mpi.h"
 
@@ -85,7 +85,7 @@ static void a_finish_with_an_event_does_not_wait_for_neighbours(void)
     MPI_Comm_free(&cart);
 }
 
-static void several_plans_are_under_way_at_once(void)
+static void exchanges_of_several_plans_are_in_flight_at_once(void)
 {
     enum { PLANS = 5, CELLS = 20 };
     meta_halo plan[PLANS];
@@ -141,7 +141,7 @@ static void the_order_of_plans_may_differ_from_rank_to_rank(void)
 
 /* A message of rank 0 that its device has not loaded yet must still reach rank 1, which makes the
  * plan only afterwards. */
-static void making_a_plan_keeps_messages_moving(void)
+static void creating_a_plan_makes_progress_on_messages(void)
 {
     enum { CELLS = 4 << 20 };
     const int periodic = 1;
@@ -164,6 +164,6 @@ static void making_a_plan_keeps_messages_moving(void)
 
 TEST_MAIN_WITH(&setting, PROMISE(work_queued_around_an_exchange_is_ordered_with_it),
                PROMISE(a_finish_with_an_event_does_not_wait_for_neighbours),
-               PROMISE(several_plans_are_under_way_at_once),
+               PROMISE(exchanges_of_several_plans_are_in_flight_at_once),
                PROMISE(the_order_of_plans_may_differ_from_rank_to_rank),
-               PROMISE(making_a_plan_keeps_messages_moving))
+               PROMISE(creating_a_plan_makes_progress_on_messages))

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file test_halo_order_opencl.c
- *  An exchange on a device that is held up: an event of the test's own stands in the library's
- * queue, so that what is behind it cannot run before the test says so. The exchange takes its place
- * behind what was queued before it and in front of what is queued after it, and the host waits for
- * nothing. */
+ *  An exchange on a blocked device: a user event in the library's queue keeps later work from
+ *  running until the test completes it. The exchange is ordered after the work queued before it
+ *  and before the work queued after it, and the host does not wait. */
 /* TEST: backends=opencl np=1,2,3 mixed=yes timeout=120 labels=comm */
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
@@ -222,7 +221,7 @@ static void an_exchange_does_not_wait_for_work_queued_after_its_start(void)
         gate g = close_gate();
         queue_fill(r.v, value_of(test_rank, -round));
         CHECK_OK(meta_halo_finish(r.plan, &done));
-        CHECK_OK(meta_event_wait(done)); /* for ever, if it did */
+        CHECK_OK(meta_event_wait(done)); /* forever, if it did */
         CHECK_OK(meta_event_free(&done));
         MPI_Barrier(MPI_COMM_WORLD);
         open_gate(&g);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file test_halo_overlap.c
- *  meta_halo_overlap(): its boxes are a partition of the own cells whose interior no ghost reaches,
- *  a stencil through it has the bits of an exchange and then the stencil, and what goes wrong in
- * the application's part is returned without harm to the exchange. */
+ *  meta_halo_overlap(): its boxes partition the owned cells, and the interior needs no ghost
+ *  cells; a stencil through it is bitwise the same as an exchange followed by the stencil; an
+ *  error in the application's work is returned without affecting the exchange. */
 /* TEST: backends=all np=1,2,3 mixed=yes timeout=180 labels=comm */
 #include "test_mpi.h"
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# The public headers stand alone, in strict C11 and in C++11, without a warning.
+# The public headers are self-contained, in strict C11 and in C++11, without a warning.
 # TEST: timeout=60 labels=core,build
 src=${META_TEST_SRCDIR:-.}
 build=${META_TEST_BUILDDIR:-.}

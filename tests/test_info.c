@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file test_info.c
- *  What meta-info --json prints is one JSON document, and says what the library says. */
+ *  meta-info --json prints one JSON document that agrees with the library. */
 /* TEST: backends=any timeout=60 labels=tools smoke=yes */
 #include <jansson.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file test_labels.c
- *  What a buffer is called and where it came from and went: in errors about it, and in the report
- * of what was never freed. */
+ *  Labels of buffers and the source locations of their allocation and deallocation: in errors,
+ *  and in the report of buffers that were never freed. */
 /* TEST: backends=all timeout=60 labels=core smoke=yes */
 #include "caught.h"
 #include "test.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file test_launch.c
- *  Many moves in one launch, as halo plans make them: every face, edge and corner of some grids at
- * once does to every cell what the plainest loop does, whatever the back end runs together. */
+ *  Many moves in one launch, as halo plans make them: every face, edge and corner of several
+ *  grids at once gives the same result as a plain loop, however the back end combines them. */
 /* TEST: backends=all timeout=120 labels=kernel smoke=yes */
 #include "internal.h"
 #include "mirror.h"
@@ -13,7 +13,7 @@ enum { WAYS = 27, MOST_FIELDS = 3, MOST_CALLS = WAYS * MOST_FIELDS, MOST_WIDTH =
 
 static const meta_core *const core = &meta_core_table;
 
-/* Grids one behind the other in a buffer, with the same ghosts at both sides of a dimension. */
+/* Grids one after the other in a buffer, with the same ghosts at both sides of a dimension. */
 typedef struct grids {
     meta_type type;
     size_t bytes;
@@ -158,29 +158,29 @@ static void many_launches(kind what, int64_t longest, size_t room, int64_t cases
     mirror_free(&packed);
 }
 
-static void all_that_is_packed_in_one_launch_is_right(void)
+static void faces_packed_in_one_launch_are_correct(void)
 {
     many_launches(PACK, 12, 1 << 18, test_count(300, 30000));
 }
 
-static void all_that_is_unpacked_in_one_launch_is_right(void)
+static void faces_unpacked_in_one_launch_are_correct(void)
 {
     many_launches(UNPACK, 12, 1 << 18, test_count(300, 30000));
 }
 
-static void all_that_is_copied_between_opposite_sides_in_one_launch_is_right(void)
+static void opposite_sides_copied_in_one_launch_are_correct(void)
 {
     many_launches(COPY, 12, 1 << 18, test_count(300, 30000));
 }
 
 /* So large that threads share them, and that faces are moved side by side. */
-static void large_launches_are_as_right_as_small_ones(void)
+static void large_launches_are_as_correct_as_small_ones(void)
 {
     for (int what = PACK; what < KINDS; ++what)
         many_launches((kind)what, 110, 1 << 23, test_count(12, 400));
 }
 
-TEST_DEVICE_MAIN(PROMISE(all_that_is_packed_in_one_launch_is_right),
-                 PROMISE(all_that_is_unpacked_in_one_launch_is_right),
-                 PROMISE(all_that_is_copied_between_opposite_sides_in_one_launch_is_right),
-                 PROMISE(large_launches_are_as_right_as_small_ones))
+TEST_DEVICE_MAIN(PROMISE(faces_packed_in_one_launch_are_correct),
+                 PROMISE(faces_unpacked_in_one_launch_are_correct),
+                 PROMISE(opposite_sides_copied_in_one_launch_are_correct),
+                 PROMISE(large_launches_are_as_correct_as_small_ones))

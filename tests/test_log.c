@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file test_log.c
- *  Where the log goes, and how much of it there is. */
+ *  The destination of the log, and its levels. */
 /* TEST: backends=openmp timeout=60 labels=core */
 #include "caught.h"
 #include "test.h"
@@ -40,7 +40,7 @@ static void live(const char *level, const char *file, int rank)
     unsetenv("META_LOG_FILE");
 }
 
-static void levels_say_more_and_more(void)
+static void higher_log_levels_log_more(void)
 {
     live("warn", NULL, -1);
     CHECK_STRING(text, "");
@@ -55,7 +55,7 @@ static void levels_say_more_and_more(void)
     unsetenv("META_LOG");
 }
 
-static void each_rank_has_a_file_begun_anew(void)
+static void each_rank_overwrites_its_own_log_file(void)
 {
     char pattern[64], name[64];
     snprintf(pattern, sizeof pattern, "tests/log.%ld.%%r.txt", (long)getpid());
@@ -96,6 +96,6 @@ static void what_cannot_go_to_the_file_goes_to_the_stream(void)
     CHECK_CONTAINS(text, "opened openmp:0");
 }
 
-TEST_MAIN(PROMISE(levels_say_more_and_more), PROMISE(each_rank_has_a_file_begun_anew),
+TEST_MAIN(PROMISE(higher_log_levels_log_more), PROMISE(each_rank_overwrites_its_own_log_file),
           PROMISE(without_a_place_for_the_rank_lines_are_added),
           PROMISE(what_cannot_go_to_the_file_goes_to_the_stream))

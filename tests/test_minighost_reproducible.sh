@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Under META_REPRODUCIBLE=1 our programs print the same sums, to the last digit, on any number of ranks and
-# threads, any process grid and any mix of back ends; and they stay right.
+# With META_REPRODUCIBLE=1 our programs print the same sums, to the last digit, on any number of ranks and
+# threads, any process grid and any mix of back ends; and they are correct.
 # TEST: backends=any mpi=yes timeout=600 labels=programs
 . "$META_TEST_SRCDIR/tests/programs.sh"
 need_opencl

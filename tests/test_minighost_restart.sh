@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# A run of MiniGhost that goes on from a checkpoint ends with the same bits, on whatever ranks and
-# back ends; a crash at any moment, a full disk and a folder that vanishes leave the older checkpoints.
+# A run of MiniGhost restarted from a checkpoint gives bitwise the same result, on any ranks and
+# back ends; older checkpoints survive a crash at any moment, a full disk, and a deleted folder.
 # TEST: backends=any mpi=yes timeout=600 labels=programs
 . "$META_TEST_SRCDIR/tests/programs.sh"
 need_opencl

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# What MiniGhost gives to look at is its grid: the files for VTK hold it bit by bit, whoever computed
-# it, a picture shows where it is warm, and the progress line is on terminals only.
+# MiniGhost's visualization output: the VTK files hold the grid bitwise, whichever device computed
+# it, an image shows where it is warm, and the progress line is printed only on terminals.
 # TEST: backends=any mpi=yes timeout=600 labels=programs
 . "$META_TEST_SRCDIR/tests/programs.sh"
 need_opencl

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file test_mpi.h
- *  The harness for tests of several processes: a promise is kept when no rank broke it, and every
- *  rank ends with the same exit status. Failures are printed by the rank that saw them. */
+ *  The harness for tests of several processes: a promise is kept if no rank broke it, and every
+ *  rank exits with the same status. Failures are printed by the rank that detected them. */
 #ifndef META_TEST_MPI_H
 #define META_TEST_MPI_H
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file test_no_double.c
- *  An OpenCL device without double precision serves everything else, and says what it lacks. */
+ *  An OpenCL device without double precision supports everything else, and errors say what is
+ *  missing. */
 /* TEST: backends=opencl timeout=120 labels=kernel smoke=yes */
 #include "mirror.h"
 #include "sums.h"

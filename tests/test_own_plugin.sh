@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# What doc/plugins.md says, done as it says: the example's files copied elsewhere, compiled against the
-# installed headers, found and used.
+# Follows doc/plugins.md: copies the example's files elsewhere, compiles them against the installed
+# headers, and uses the back end.
 # TEST: timeout=120 labels=documents
 set -eu
 top=$META_TEST_SRCDIR build=$META_TEST_BUILDDIR

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file test_pack.c
- *  Packing, unpacking and transposing faces, and the making of faces. */
+ *  Packing, unpacking and transposing faces (strided sections), and constructing them. */
 /* TEST: backends=all timeout=120 labels=kernel smoke=yes */
 #include "mirror.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file test_peers.c
- *  The peers compute what they are compared by: dot products, sums, copies and triads of any length
- *  at any offset, on the memory that meta_native() gives; and what cannot be opened is said. */
+ *  The peers compute correctly: dot products, sums, copies and triads of any length at any
+ *  offset, on the memory that meta_native() returns; a peer that cannot be loaded gives the
+ *  reason. */
 /* TEST: backends=all timeout=120 labels=peers */
 #include "config.h"
 
@@ -96,7 +97,7 @@ static void dot_of(meta_type type, int64_t count)
     CHECK_OK(meta_free(b));
 }
 
-static void dot_products_are_right(void)
+static void dot_products_are_correct(void)
 {
     if (!open_it()) return;
     if (!table->blas) CHECK_CONTAINS(table->no_blas, "BLAS");
@@ -161,14 +162,14 @@ static void loops_of_doubles(void)
     for (int k = 0; k < 3; ++k) CHECK_OK(meta_free(buffer[k]));
 }
 
-static void loops_over_memory_are_right(void)
+static void loops_over_memory_are_correct(void)
 {
     if (!open_it()) return;
     if (has_f64) loops_of_doubles();
     table->close(peer);
 }
 
-static void nothing_can_be_launched_many_times(void)
+static void empty_launches_can_be_repeated(void)
 {
     if (!open_it()) return;
     CHECK(table->launch != NULL);
@@ -177,7 +178,7 @@ static void nothing_can_be_launched_many_times(void)
     table->close(peer);
 }
 
-static void memory_is_given_many_times(void)
+static void memory_can_be_allocated_and_freed_repeatedly(void)
 {
     static const size_t bytes[] = {1, 4096, 1000001};
     if (!open_it()) return;
@@ -191,7 +192,7 @@ static void memory_is_given_many_times(void)
     table->close(peer);
 }
 
-static void a_back_end_that_is_not_there_has_no_peer(void)
+static void a_missing_back_end_has_no_peer(void)
 {
     char reason[1024] = "";
     CHECK(!peer_open(META_SPREAD, 0, &peer, reason, sizeof reason));
@@ -200,7 +201,7 @@ static void a_back_end_that_is_not_there_has_no_peer(void)
     CHECK_CONTAINS(reason, "9");
 }
 
-TEST_DEVICE_MAIN(PROMISE(dot_products_are_right), PROMISE(what_blas_does_not_compute_is_refused),
-                 PROMISE(loops_over_memory_are_right), PROMISE(nothing_can_be_launched_many_times),
-                 PROMISE(memory_is_given_many_times),
-                 PROMISE(a_back_end_that_is_not_there_has_no_peer))
+TEST_DEVICE_MAIN(PROMISE(dot_products_are_correct), PROMISE(what_blas_does_not_compute_is_refused),
+                 PROMISE(loops_over_memory_are_correct), PROMISE(empty_launches_can_be_repeated),
+                 PROMISE(memory_can_be_allocated_and_freed_repeatedly),
+                 PROMISE(a_missing_back_end_has_no_peer))

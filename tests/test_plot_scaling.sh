@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# tools/plot-scaling: every configuration is run and written down, its pictures are pictures, and what
-# cannot be is said in a line.
+# tools/plot-scaling: every configuration is run and recorded, its figures are valid images, and each
+# error is reported in one line.
 # TEST: backends=any mpi=yes timeout=600 labels=programs
 . "$META_TEST_SRCDIR/tests/programs.sh"
 

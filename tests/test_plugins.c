@@ -53,7 +53,7 @@ static void compute_on_plain(void *unused)
     CHECK_OK(meta_finalize());
 }
 
-static void a_back_end_of_ones_own_works_by_its_name(void)
+static void an_external_back_end_is_selected_by_its_name(void)
 {
     CHECK_CHILD(compute_on_plain, NULL);
 }
@@ -353,7 +353,7 @@ static const char *one_of_many(int k)
     return path;
 }
 
-static void what_is_left_out_is_named(void)
+static void skipped_files_are_named(void)
 {
     enum { MODULES = 40 };
     char text[4096] = "";
@@ -367,11 +367,11 @@ static void what_is_left_out_is_named(void)
     free(whole);
 }
 
-TEST_MAIN(PROMISE(a_back_end_of_ones_own_works_by_its_name),
+TEST_MAIN(PROMISE(an_external_back_end_is_selected_by_its_name),
           PROMISE(every_back_end_found_has_a_reason_or_a_device),
           PROMISE(every_back_end_that_was_built_loads),
           PROMISE(asking_for_one_that_cannot_be_used_gives_the_reason),
           PROMISE(what_is_no_module_is_refused),
           PROMISE(a_truncated_module_is_refused_at_any_length),
           PROMISE(a_bit_flipped_in_a_header_never_ends_the_process),
-          PROMISE(the_first_folder_that_has_a_module_wins), PROMISE(what_is_left_out_is_named))
+          PROMISE(the_first_folder_that_has_a_module_wins), PROMISE(skipped_files_are_named))

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file test_pool.c
- *  Memory of freed buffers that is kept for the next ones: who gets it, how much is kept, and when
- * it goes back. */
+ *  The memory pool: reuse of freed memory, how much is kept, and when it is released. */
 /* TEST: backends=all timeout=60 labels=core smoke=yes */
 #include "test.h"
 
@@ -78,7 +77,7 @@ static void a_freed_buffer_serves_the_next_one_of_its_size(void)
     }
 }
 
-static void a_piece_serves_what_is_little_shorter_and_nothing_else(void)
+static void a_block_serves_only_slightly_smaller_sizes(void)
 {
     if (!empty_pool(256 * MIB)) return;
     void *p = allocated(32 * MIB);
@@ -141,7 +140,7 @@ static bool is_kept(size_t bytes)
     return kept;
 }
 
-static void beyond_the_limit_the_piece_kept_longest_goes(void)
+static void beyond_the_limit_the_oldest_block_is_evicted(void)
 {
     static const size_t bytes[] = {2 * MIB, 4 * MIB, 8 * MIB, 16 * MIB};
     if (!empty_pool(28 * MIB)) return;
@@ -155,7 +154,7 @@ static void beyond_the_limit_the_piece_kept_longest_goes(void)
     CHECK(!is_kept(bytes[3]));
 }
 
-static void a_piece_beyond_the_limit_drives_nothing_out(void)
+static void a_block_beyond_the_limit_evicts_nothing(void)
 {
     static const size_t bytes[] = {2 * MIB, 4 * MIB, 32 * MIB};
     if (!empty_pool(8 * MIB)) return;
@@ -317,7 +316,7 @@ static bool checked(void)
     return value && strcmp(value, "1") == 0;
 }
 
-static void the_accounts_agree_in_any_sequence(void)
+static void memory_statistics_agree_in_any_sequence(void)
 {
     static buffer live[MOST];
     const int64_t steps = test_count(4000, 40000);
@@ -433,13 +432,13 @@ static void META_POOL_sets_the_limit(void)
 }
 
 TEST_MAIN_WITH(&setting, PROMISE(a_freed_buffer_serves_the_next_one_of_its_size),
-               PROMISE(a_piece_serves_what_is_little_shorter_and_nothing_else),
+               PROMISE(a_block_serves_only_slightly_smaller_sizes),
                PROMISE(work_on_a_freed_buffer_does_not_reach_the_next_one),
-               PROMISE(beyond_the_limit_the_piece_kept_longest_goes),
-               PROMISE(a_piece_beyond_the_limit_drives_nothing_out),
+               PROMISE(beyond_the_limit_the_oldest_block_is_evicted),
+               PROMISE(a_block_beyond_the_limit_evicts_nothing),
                PROMISE(trimming_and_a_lower_limit_give_back_the_oldest),
                PROMISE(kept_memory_is_not_counted_as_allocated),
                PROMISE(what_is_kept_goes_back_before_memory_is_refused),
                PROMISE(what_is_kept_goes_back_at_the_end),
-               PROMISE(the_accounts_agree_in_any_sequence), PROMISE(threads_share_a_pool),
+               PROMISE(memory_statistics_agree_in_any_sequence), PROMISE(threads_share_a_pool),
                PROMISE(META_POOL_sets_the_limit))

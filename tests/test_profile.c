@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file test_profile.c
- *  What is counted of a run: every call and byte, times that fit into the time that passed, ranges,
- *  the table, and what another tool is told. */
+ *  Profiling of a run: every call and byte is counted, times fit into the elapsed time; ranges, the
+ *  summary table, and tool callbacks. */
 /* TEST: backends=all,late,plain timeout=120 labels=core smoke=yes */
 #include "caught.h"
 #include "child.h"
@@ -131,7 +131,7 @@ static void work_at_random(buffers *w, int64_t times, uint64_t *calls)
     }
 }
 
-/* The line of that name; NULL where there is none. */
+/* The line of that name; NULL if there is none. */
 static const meta_profile_row *row_of(const meta_profile_row *rows, size_t count, const char *name)
 {
     for (size_t k = 0; k < count; ++k)
@@ -229,7 +229,7 @@ static void threads_that_come_and_go_are_all_counted(void)
     CHECK_ERR(meta_timers_finalize(), META_ERR_STATE); /* that ended it */
 }
 
-static void a_new_beginning_counts_from_zero(void)
+static void a_restart_counts_from_zero(void)
 {
     meta_profile_share share;
     buffers w;
@@ -305,7 +305,7 @@ static void lines_name_buffers_by_their_labels(void)
 
 /* ------------------------------------------------------------------ the table */
 
-/* The number of calls that the table gives for @p name; -1 where there is no such line. */
+/* The number of calls that the table gives for @p name; -1 if there is no such line. */
 static long calls_in(const char *table, const char *name)
 {
     for (const char *line = table; line; line = strchr(line, '\n')) {
@@ -396,7 +396,7 @@ static void end_without_finalize(void *path)
     exit(test_failures() > 0);
 }
 
-static void a_program_that_just_ends_leaves_what_was_known(void)
+static void a_program_that_exits_without_finalize_writes_its_events(void)
 {
     static char text[1 << 14], said[1 << 12];
     char path[64];
@@ -542,7 +542,7 @@ static void hear_end(void *user, meta_activity activity, uint64_t id, uint64_t b
     ++h->ends;
 }
 
-static void a_tool_hears_of_each_beginning_and_end_once(void)
+static void a_tool_gets_each_begin_and_end_once(void)
 {
     static heard h;
     meta_tool tool = META_TOOL_INIT;
@@ -587,7 +587,7 @@ static void a_tool_hears_of_each_beginning_and_end_once(void)
     CHECK_OK(meta_finalize());
 }
 
-static void a_tool_may_listen_to_nothing(void)
+static void a_tool_may_have_no_callbacks(void)
 {
     meta_tool tool = META_TOOL_INIT;
     buffers w;
@@ -604,10 +604,11 @@ static void a_tool_may_listen_to_nothing(void)
     CHECK_ERR_NAMES(meta_set_tool(&tool), META_ERR_ARGUMENT, "META_TOOL_INIT");
 }
 
-TEST_MAIN_WITH(
-    &setting, PROMISE(every_call_and_byte_is_counted_and_no_time_twice),
-    PROMISE(threads_that_come_and_go_are_all_counted), PROMISE(a_new_beginning_counts_from_zero),
-    PROMISE(lines_name_buffers_by_their_labels), PROMISE(meta_profile_prints_a_table_at_the_end),
-    PROMISE(a_wrong_value_is_named), PROMISE(a_program_that_just_ends_leaves_what_was_known),
-    PROMISE(ranges_nest_and_close), PROMISE(ranges_are_passed_on_whether_or_not_they_are_counted),
-    PROMISE(a_tool_hears_of_each_beginning_and_end_once), PROMISE(a_tool_may_listen_to_nothing))
+TEST_MAIN_WITH(&setting, PROMISE(every_call_and_byte_is_counted_and_no_time_twice),
+               PROMISE(threads_that_come_and_go_are_all_counted),
+               PROMISE(a_restart_counts_from_zero), PROMISE(lines_name_buffers_by_their_labels),
+               PROMISE(meta_profile_prints_a_table_at_the_end), PROMISE(a_wrong_value_is_named),
+               PROMISE(a_program_that_exits_without_finalize_writes_its_events),
+               PROMISE(ranges_nest_and_close),
+               PROMISE(ranges_are_passed_on_whether_or_not_they_are_counted),
+               PROMISE(a_tool_gets_each_begin_and_end_once), PROMISE(a_tool_may_have_no_callbacks))

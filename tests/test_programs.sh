@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Our programs as a user meets them: right runs end with PASS and status 0, wrong results with FAIL and
-# 1, wrong input with one line on the error stream, nothing written, and 2.
+# Our programs from the command line: correct runs end with PASS and status 0, wrong results with FAIL
+# and 1, invalid input with one line on standard error, no file written, and 2.
 # TEST: backends=any mpi=yes timeout=600 labels=programs
 . "$META_TEST_SRCDIR/tests/programs.sh"
 need_opencl

@@ -322,7 +322,7 @@ static void nan_wins(const void *device, int64_t count, meta_type type)
         CHECK(isnan(reduced(device, count, (meta_op)op, type)));
 }
 
-static void a_nan_anywhere_wins_every_reduction(void)
+static void a_nan_anywhere_makes_every_reduction_nan(void)
 {
     special_anywhere(nan_wins, NAN);
 }
@@ -353,7 +353,7 @@ static void least_is_tiny(const void *device, int64_t count, meta_type type)
     CHECK(reduced(device, count, META_MIN, type) == tiny);
 }
 
-static void a_denormal_is_more_than_nothing(void)
+static void a_denormal_is_greater_than_zero(void)
 {
     special_anywhere(least_is_tiny, (double)FLT_TRUE_MIN);
 }
@@ -487,9 +487,9 @@ TEST_DEVICE_MAIN(PROMISE(reductions_take_every_cell_of_the_box_and_no_other),
                  PROMISE(reductions_of_large_boxes_are_right),
                  PROMISE(dot_takes_every_pair_of_cells_of_the_box),
                  PROMISE(axpy_has_the_bits_of_the_formula_and_touches_no_other_cell),
-                 PROMISE(a_nan_anywhere_wins_every_reduction),
+                 PROMISE(a_nan_anywhere_makes_every_reduction_nan),
                  PROMISE(infinities_are_the_ends_of_the_order),
-                 PROMISE(a_denormal_is_more_than_nothing), PROMISE(zeros_of_both_signs_are_equal),
+                 PROMISE(a_denormal_is_greater_than_zero), PROMISE(zeros_of_both_signs_are_equal),
                  PROMISE(f32_sums_are_accumulated_in_double),
                  PROMISE(f32_products_are_accumulated_in_double),
                  PROMISE(an_empty_box_gives_the_identity_on_host_and_device),

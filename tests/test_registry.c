@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file test_registry.c
- *  Buffers are addresses: arithmetic on them, what the library knows of them, freeing and reusing
- *  them, and the accounts of a device's memory. */
+ *  Buffers are addresses: pointer arithmetic, lookup, freeing and reuse, and memory statistics of a
+ *  device. */
 /* TEST: backends=all timeout=120 labels=core smoke=yes */
 /* TEST: backends=all timeout=120 labels=core with=CHECK=1 */
 #include "test.h"
@@ -230,7 +230,7 @@ static void read_a_byte(void *address)
     (void)*byte;
 }
 
-static void the_host_faults_where_it_cannot_look(void)
+static void a_host_access_to_device_memory_faults(void)
 {
     char *p;
     CHECK_OK(meta_alloc((void **)&p, 100000));
@@ -340,7 +340,7 @@ static void host_memory_ends_where_it_was_asked_to_end(void)
     CHECK_OK(meta_host_free(host));
 }
 
-static void a_host_array_wraps_on_a_host_device_alone(void)
+static void a_host_array_wraps_only_on_a_host_device(void)
 {
     static double array[10];
     void *p = NULL;
@@ -362,10 +362,10 @@ TEST_MAIN_WITH(&setting, PROMISE(any_byte_of_a_buffer_can_be_addressed),
                PROMISE(a_freed_address_is_recognised_until_it_is_issued_again),
                PROMISE(memory_in_use_and_its_peak_are_counted),
                PROMISE(a_refused_allocation_is_not_counted),
-               PROMISE(the_host_faults_where_it_cannot_look),
+               PROMISE(a_host_access_to_device_memory_faults),
                PROMISE(host_memory_of_the_library_serves_as_any_other),
                PROMISE(a_wrapped_array_is_the_buffer_itself),
                PROMISE(parts_of_an_array_can_be_wrapped_but_never_overlap),
                PROMISE(elements_lie_whole_from_the_beginning_of_a_wrapped_array),
                PROMISE(host_memory_ends_where_it_was_asked_to_end),
-               PROMISE(a_host_array_wraps_on_a_host_device_alone))
+               PROMISE(a_host_array_wraps_only_on_a_host_device))

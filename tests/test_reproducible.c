@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file test_reproducible.c
  *  Reproducible sums of one process: the exact sum, rounded once, whatever the numbers, the box,
- * the number of threads and the instruction set. */
+ *  the number of threads and the instruction set. */
 /* TEST: backends=all timeout=240 labels=kernel smoke=yes */
 #include "exact_sums.h"
 
@@ -221,7 +221,7 @@ static void extremes_have_one_zero_and_one_nan(void)
     }
 }
 
-static void integers_wrap_as_ever(void)
+static void integers_still_wrap(void)
 {
     const uint32_t numbers[4] = {UINT32_MAX, 7, 1, 3};
     CHECK_OK(meta_set_reproducible(1));
@@ -311,7 +311,7 @@ TEST_DEVICE_MAIN(PROMISE(sums_are_exact_and_rounded_once),
                  PROMISE(a_stencils_sum_is_that_of_what_it_wrote),
                  PROMISE(the_order_of_the_numbers_does_not_matter),
                  PROMISE(threads_can_add_at_the_same_time),
-                 PROMISE(extremes_have_one_zero_and_one_nan), PROMISE(integers_wrap_as_ever),
+                 PROMISE(extremes_have_one_zero_and_one_nan), PROMISE(integers_still_wrap),
                  PROMISE(wrong_settings_are_refused),
                  PROMISE(threads_and_instruction_sets_do_not_matter),
                  PROMISE(the_variable_switches_them_on))

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file test_sharing.c
- *  Sharing a device of the host's memory: the application's own loops between the library's calls.
- */
+ *  Sharing a host-memory device: the application's own loops between the library's calls. */
 /* TEST: backends=openmp timeout=60 labels=core */
 #include "test.h"
 
@@ -57,7 +56,7 @@ static void own_loops_between_calls_are_in_order(void)
     for (int k = 0; k < 2; ++k) CHECK_OK(meta_unwrap(wrapped[k]));
 }
 
-static void what_is_behind_an_address_can_be_used_outside(void)
+static void native_memory_can_be_used_outside_the_library(void)
 {
     void *object = NULL;
     size_t offset = 0;
@@ -95,5 +94,5 @@ static void a_state_is_set_before_the_first_use(void)
 }
 
 TEST_DEVICE_MAIN(PROMISE(own_loops_between_calls_are_in_order),
-                 PROMISE(what_is_behind_an_address_can_be_used_outside),
+                 PROMISE(native_memory_can_be_used_outside_the_library),
                  PROMISE(there_are_no_native_objects), PROMISE(a_state_is_set_before_the_first_use))

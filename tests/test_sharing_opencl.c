@@ -171,7 +171,7 @@ static void the_library_works_in_the_applications_context_and_queue(void)
     release_own();
 }
 
-static void a_context_alone_or_nothing_can_be_given(void)
+static void a_state_may_hold_only_a_context_or_nothing(void)
 {
     meta_state state = META_STATE_INIT, found = META_STATE_INIT;
     if (!make_own()) return;
@@ -300,7 +300,7 @@ static void a_buffer_that_cannot_be_wrapped_is_refused(void)
 
 TEST_MAIN_WITH(&setting, PROMISE(own_kernels_on_the_librarys_queue_are_in_order),
                PROMISE(the_library_works_in_the_applications_context_and_queue),
-               PROMISE(a_context_alone_or_nothing_can_be_given),
+               PROMISE(a_state_may_hold_only_a_context_or_nothing),
                PROMISE(objects_that_do_not_belong_together_are_refused),
                PROMISE(a_buffer_of_the_application_can_be_wrapped),
                PROMISE(a_buffer_that_cannot_be_wrapped_is_refused))

@@ -287,7 +287,7 @@ static void integers_wrap_around(void)
     grid_free(&g);
 }
 
-static void a_nan_comes_through_stencil_and_sum(void)
+static void a_nan_propagates_through_stencil_and_sum(void)
 {
     const float one = 1, nan = NAN;
     for (int kind = 0; kind < META_STENCIL_COUNT; ++kind) {
@@ -307,7 +307,7 @@ static void a_nan_comes_through_stencil_and_sum(void)
     }
 }
 
-static void an_infinity_comes_through_stencil_and_sum(void)
+static void an_infinity_propagates_through_stencil_and_sum(void)
 {
     const float one = 1, infinite = -INFINITY;
     for (int kind = 0; kind < META_STENCIL_COUNT; ++kind) {
@@ -369,6 +369,7 @@ TEST_DEVICE_MAIN(PROMISE(stencils_have_the_bits_of_the_formula_and_touch_no_othe
                  PROMISE(stencils_with_a_sum_make_the_same_grid_and_the_right_sum),
                  PROMISE(stencils_with_a_sum_are_right_on_large_grids),
                  PROMISE(integers_are_divided_towards_zero), PROMISE(integers_wrap_around),
-                 PROMISE(a_nan_comes_through_stencil_and_sum),
-                 PROMISE(an_infinity_comes_through_stencil_and_sum), PROMISE(denormals_are_kept),
+                 PROMISE(a_nan_propagates_through_stencil_and_sum),
+                 PROMISE(an_infinity_propagates_through_stencil_and_sum),
+                 PROMISE(denormals_are_kept),
                  PROMISE(an_empty_box_has_the_sum_0_and_changes_nothing))

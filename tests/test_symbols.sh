@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# What the built libraries show the world: libmeta the functions of its header, a back end and its peer
-# one symbol, and none of them a library that it must not need.
+# Exported symbols and dependencies of the built libraries: libmeta exports the functions of its header,
+# a back end and its peer one symbol each, and none links a library that it must not need.
 # TEST: timeout=30 labels=core,build smoke=yes
 src=${META_TEST_SRCDIR:-.}
 build=${META_TEST_BUILDDIR:-.}
@@ -57,7 +57,7 @@ fi
 for module in "$build"/.libs/libmeta/*.so; do
     test -e "$module" || continue
     symbols=$(exported "$module")
-    test "$symbols" = meta_plugin_v1 || broken "$module shows $symbols"
+    test "$symbols" = meta_plugin_v2 || broken "$module shows $symbols"
     needs_none "$module" 'mpi|libmeta'
 done
 for module in "$build"/.libs/libmeta/peers/*.so; do

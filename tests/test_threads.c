@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file test_threads.c
- *  Many application threads at once, each on its own buffers and events, on one device and on two.
- */
+ *  Many application threads at once, each on its own buffers and events, on one device and on
+ *  two. */
 /* TEST: backends=all,late timeout=120 labels=core */
 #include "internal.h"
 #include "test.h"

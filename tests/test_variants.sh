@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# The OpenMP kernels of every instruction set that this processor has keep the promises of the kernels,
-# storing through the caches and past them.
+# The OpenMP kernels of every instruction set that this processor supports pass the kernel tests, with
+# cached and with non-temporal stores.
 # TEST: timeout=400 labels=core
 build=${META_TEST_BUILDDIR:-.}
 out=$(mktemp)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file trace.c
- *  Reading and judging a trace, see trace.h. */
+ *  Parses and validates a trace, see trace.h. */
 #include "trace.h"
 
 #include <inttypes.h>
@@ -196,7 +196,7 @@ static void judge_slices(const trace *t)
 
 /* ------------------------------------------------------------------ names */
 
-/* How many events @p name there are of that rank, and of that thread where it is not negative. */
+/* How many events @p name there are of that rank, and of that thread if it is not negative. */
 static int titles_of(const trace *t, const char *name, int pid, int tid)
 {
     int count = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file trace.h
- *  A trace as META_PROFILE=trace:FILE writes it, read by a parser of JSON and judged. */
+ *  A trace written by META_PROFILE=trace:FILE, parsed as JSON and validated. */
 #ifndef META_TEST_TRACE_H
 #define META_TEST_TRACE_H
 
@@ -31,8 +31,8 @@ typedef struct trace {
     trace_arrow *start, *end; /**< of arrows */
 } trace;
 
-/** Read the file at @p path, or the @p length bytes of @p text where it is NULL. @return a sentence on
- *  the first thing that is not as such a file is, empty where there is none. */
+/** Read the file at @p path, or the @p length bytes of @p text if it is NULL. @return a sentence on
+ *  the first thing that is not as such a file is, empty if there is none. */
 const char *trace_read(trace *t, const char *path, const char *text, size_t length);
 void trace_free(trace *t);
 /** A sentence on the first thing that does not fit together, empty where all does: on each thread of

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file words.c
- *  The functions that format text, which count who calls them. The loader looks into the program
- *  first, so every library finds these; whatever comes next in its order (a sanitizer's, or the C
- *  library's) does the work. */
+ *  Wrappers of the C library's formatting functions that count their callers. The dynamic linker
+ *  resolves symbols in the program first, so every library calls these; they forward to the next
+ *  definition (a sanitizer's, or the C library's). */
 /* Here the functions themselves are defined, which the headers would replace by those that check.
  */
 #undef _FORTIFY_SOURCE

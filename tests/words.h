@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file words.h
- *  The C library's functions that format text, between the libraries of a process and the real
- * ones: it counts the calls that libmeta and its back ends make, and remembers the first of them. A
- * program that is linked with words.c and exports its symbols (-export-dynamic, for modules are
- * opened later) has it. */
+ *  Interposes the C library's formatting functions: counts the calls that libmeta and its back
+ *  ends make, and records the first of them. Link a program with words.c and export its symbols
+ *  (-export-dynamic, because modules are opened later) to use it. */
 #ifndef META_TEST_WORDS_H
 #define META_TEST_WORDS_H
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash
-# What ./demo, ./check and .ci/run share: find what this machine lacks, install it, configure, make.
+# Shared by ./demo, ./check and .ci/run: find missing dependencies, install them, configure, make.
 # To be sourced by bash from the top of the source tree.
 
 missing_what=() missing_packages=()
@@ -67,9 +67,9 @@ need_to_check()
     need 'CLBlast' 'libclblast-dev' has_header clblast_c.h
 }
 
-# Whether the folder is HIP-CPU, and not HIP for GPUs, whose headers have the same names.
+# Whether the folder is HIP-CPU rather than HIP for GPUs, whose headers have the same names.
 is_hip_cpu() { grep -qs "define __HIP_CPU_RT__" "$1/include/hip/hip_runtime.h"; }
-# It is headers alone; they need a C++ compiler with TBB.
+# HIP-CPU is header-only; it needs a C++ compiler and TBB.
 need_hip_cpu()
 {
     need 'a C++ compiler' 'g++' has_program g++
@@ -104,7 +104,7 @@ say_missing()
     exit 2
 }
 
-# Install what is missing of what was needed, or say what it is and end.
+# Install the missing packages, or report them and exit.
 install_missing()
 {
     look
@@ -127,7 +127,7 @@ install_missing()
         say_missing "though apt-get installed $asked: is another one in the way?"
 }
 
-# quietly LOG COMMAND…: its output only where it fails.
+# quietly LOG COMMAND…: print its output only if it fails.
 quietly()
 {
     local log=$1
@@ -138,7 +138,7 @@ quietly()
     return 1
 }
 
-# The configure script, made anew where it is older than what it is made from.
+# Regenerate the configure script if it is older than its sources.
 generate()
 {
     local stamp=build-aux/generated
@@ -150,7 +150,7 @@ generate()
     quietly build-aux/autoreconf.log autoreconf -i && touch $stamp
 }
 
-# configure_in DIR ARGUMENTS…: unless that was done with these arguments before.
+# configure_in DIR ARGUMENTS…: unless already configured with these arguments.
 configure_in()
 {
     local dir=$1 given
@@ -167,7 +167,7 @@ configure_in()
     echo "$given" >"$dir/configured-with"
 }
 
-# make_in DIR TARGET…: one after the other.
+# make_in DIR TARGET…: build the targets in order.
 make_in()
 {
     local dir=$1 target

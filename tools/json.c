@@ -8,7 +8,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-/* The length of the UTF-8 sequence at @p s, 0 where there is none: no overlong forms, no
+/* The length of the UTF-8 sequence at @p s, 0 if there is none: no overlong forms, no
  * surrogates, nothing above U+10FFFF. */
 static int sequence_length(const unsigned char *s)
 {

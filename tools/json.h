@@ -24,9 +24,9 @@ void json_string(json *j, const char *key, const char *value);
 void json_number(json *j, const char *key, int64_t value);
 void json_size(json *j, const char *key, uint64_t value);
 void json_bool(json *j, const char *key, bool value);
-/** What is no number is null. */
+/** A NaN or infinity becomes null. */
 void json_real(json *j, const char *key, double value);
-/** The same with all digits that tell it from its neighbours. */
+/** The same with enough digits to round-trip. */
 void json_exact(json *j, const char *key, double value);
 
 #endif

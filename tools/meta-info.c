@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file meta-info.c
- *  meta-info: what this machine offers to libmeta, why not more, and which device each rank of a
- * job would get. */
+ *  meta-info: the back ends and devices of this machine, why others are not usable, and the device that
+ *  each rank of a job would get. */
 #include "config.h"
 
 #include <errno.h>
@@ -33,12 +33,12 @@ typedef struct mapping {
     char reason[512];
 } mapping;
 
-/** What MPI says of itself. */
+/** What MPI reports about itself. */
 typedef struct mpi_desc {
     bool known;
     char library[256], standard[16], threads[32];
-    char cuda[128], hip[128]; /* "yes" or "no", a comma and who says so */
-    uint64_t shared;          /* bytes free where ranks of a node exchange ghost cells */
+    char cuda[128], hip[128]; /* "yes" or "no", a comma and the source of the answer */
+    uint64_t shared;          /* bytes free in /dev/shm, for the shared windows of halo plans */
     char reason[512];         /* why it is not known */
 } mpi_desc;
 
@@ -47,17 +47,16 @@ typedef struct mpi_desc {
 static void print_help(void)
 {
     printf("usage: meta-info [--ranks N] [--ranks-per-node N] [--env] [--json]\n\n"
-           "Prints the back ends libmeta looked for, usable or not and why, their devices, what\n"
-           "libmeta_comm's MPI is like and whether it says that it takes GPU memory, and the\n"
-           "device each rank of a job would get under META_MODE and META_RANK_MAP as they are\n"
-           "set.\n\n"
-           "  --ranks N           of the job (1, or as many as the launcher started)\n"
-           "  --ranks-per-node N  (all)\n"
+           "Prints the back ends, with the reason for each one that is not usable, their devices, the\n"
+           "MPI library of libmeta_comm and whether it reports support for GPU memory, and the device\n"
+           "that each rank of a job would get under the current META_MODE and META_RANK_MAP.\n\n"
+           "  --ranks N           ranks of the job (default: 1, or the launcher's number)\n"
+           "  --ranks-per-node N  ranks on each node (default: all)\n"
            "  --env               print the META_* variables instead\n"
            "  --json              print everything as one JSON document\n"
-           "  --help              print this\n"
+           "  --help              print this help\n"
            "  --version           print the version\n\n"
-           "Exit status: 0 if it could look, whatever it found; 2 if not.\n");
+           "Exit status: 0 if the query succeeded, whatever it found; 2 if not.\n");
 }
 
 static bool read_count(const char *text, int *count)
@@ -77,7 +76,7 @@ static bool wrong(const char *argument, const char *why)
     return false;
 }
 
-/* False: the program ends here, with @p status. */
+/* False: the program exits now, with @p status. */
 static bool read_command_line(request *r, int argc, char **argv, int *status)
 {
     static const struct option list[] = {
@@ -134,7 +133,7 @@ static const char *first_set(const char *const *names)
     return NULL;
 }
 
-/* Under mpiexec or srun one process speaks for all. */
+/* Under mpiexec or srun only one process prints. */
 static bool is_first_process(void)
 {
     static const char *const names[] = {"PMI_RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID", NULL};
@@ -153,7 +152,7 @@ static void complete(request *r)
     if (r->ranks_per_node == 0 || r->ranks_per_node > r->ranks) r->ranks_per_node = r->ranks;
 }
 
-/* ------------------------------------------------------------------ what there is */
+/* ------------------------------------------------------------------ queries */
 
 static bool get_backend(int i, meta_backend_desc *desc)
 {
@@ -191,7 +190,7 @@ static void map_rank(const request *r, int rank, mapping *m)
 
 /* ------------------------------------------------------------------ MPI */
 
-/* The rest of the helper's line that begins with @p key. */
+/* The value in the helper's output line that starts with @p key. */
 static void copy_line(const helper_end *end, const char *key, char *text, size_t room)
 {
     char beginning[64];
@@ -209,7 +208,7 @@ static uint64_t shared_room(void)
     return (uint64_t)shm.f_bavail * shm.f_frsize;
 }
 
-/* This program does without MPI, which may be missing, or end the process where it is asked. */
+/* Queries MPI in a helper process: MPI may be missing, or abort the process. */
 static void ask_mpi(mpi_desc *m)
 {
     helper_end end;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file blas.c
- *  The 3D dot product with libmeta's memory and messages, and the multiplication by the BLAS
- * library of whatever device each rank has: what meta_native() gives, its calls take. */
+ *  The 3D dot product with libmeta's memory and messages, computed by the BLAS library of each
+ *  rank's device on the native memory that meta_native() returns. */
 #include "config.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file blas_mpi.c
- *  The plain MPI version has no BLAS: it is the baseline of libmeta, not of a BLAS library. */
+ *  The plain MPI version has no BLAS: it is the baseline for libmeta, not for a BLAS library. */
 #include "config.h"
 
 #include "dot3d.h"

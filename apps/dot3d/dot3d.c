@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file dot3d.c
- *  The 3D dot product with libmeta: every rank on whatever device it has. dot3d_mpi.c is its
- *  baseline. */
+ *  The 3D dot product with libmeta, on any device. dot3d_mpi.c is its baseline. */
 #include "config.h"
 
 #include <stdlib.h>

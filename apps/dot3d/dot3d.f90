@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! The 3D dot product in Fortran, through module `meta`: what dot3d.c is in C. The two share every
-! other file of the program; dot3d_f.c gives the block's shape and takes failures.
+! The 3D dot product in Fortran with module `meta`, the counterpart of dot3d.c. Both share every
+! other file of the program; dot3d_f.c passes the block's shape and records failures.
 module dot3d_fortran
     use, intrinsic :: iso_c_binding
     use meta

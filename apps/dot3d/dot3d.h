@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file dot3d.h
- *  The 3D dot product on one block. There are two: dot3d.c with libmeta, for every device, and
- *  dot3d_mpi.c in plain MPI. Failures are noted, see failure.h. */
+ *  The 3D dot product on one block. There are two versions: dot3d.c with libmeta, for every
+ *  device, and dot3d_mpi.c in plain MPI. Failures are recorded, see failure.h. */
 #ifndef DOT3D_H
 #define DOT3D_H
 
@@ -13,7 +13,7 @@ typedef struct dot3d dot3d;
 void dot3d_begin(void);
 void dot3d_end(void);
 
-/** Room for the fields a and b, which follow one another at @p fields; NULL where there is none. */
+/** Room for the fields a and b, which follow one another at @p fields; NULL if there is none. */
 dot3d *dot3d_create(const block *k, const void *fields);
 void dot3d_free(dot3d *d);
 
@@ -31,7 +31,7 @@ typedef struct dot3d_way {
     void (*ghost)(dot3d *d, void *result);
     const char *(*library)(const dot3d *d); /**< that multiplies; NULL where none does */
 } dot3d_way;
-/** With a BLAS library, for a block of planes: blas.c, and blas_mpi.c where there is none, which
+/** With a BLAS library, for a block of planes: blas.c, and blas_mpi.c if there is none, which
  *  notes a failure and returns NULL. */
 const dot3d_way *dot3d_blas(void);
 

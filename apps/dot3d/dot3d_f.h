@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file dot3d_f.h
- *  What the 3D dot product in Fortran, dot3d.f90, needs of the program's C: MPI's types are not
- *  Fortran's. */
+ *  C functions that the Fortran version of the 3D dot product, dot3d.f90, calls: MPI's C types
+ *  are not available in Fortran. */
 #ifndef DOT3D_F_H
 #define DOT3D_F_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file dot3d_mpi.c
- *  The 3D dot product in plain MPI: the baseline that dot3d.c is compared with, line by line. */
+ *  The 3D dot product in plain MPI: the baseline with which dot3d.c is compared line by line. */
 #include "config.h"
 
 #include <stdlib.h>

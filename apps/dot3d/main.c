@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file main.c
- *  The 3D dot product, the proxy application (Algorithm 1 of the MetaMorph paper): start, iterate,
- *  compare with the closed form, end. */
+ *  The 3D dot product proxy application (Algorithm 1 of the MetaMorph paper): initialize, iterate,
+ *  compare with the closed form, finalize. */
 #include "config.h"
 
 #include <inttypes.h>

@@ -110,24 +110,24 @@ void options_help(void)
 {
     printf(
         "usage: %s [option value] ...\n\n"
-        "3D dot product: a grid cut along x into a ring of ranks; in every iteration each rank\n"
-        "gets a ghost plane from its left neighbour, forms the dot product of its block, and\n"
-        "all blocks are added up. The result is checked against its closed form.\n\n"
-        "  --nx N       cells of the whole grid along x (100)\n"
+        "3D dot product on a grid decomposed along x into a ring of ranks: in every iteration\n"
+        "each rank receives a ghost plane from its left neighbour, computes the dot product of\n"
+        "its block, and all ranks reduce the sum. It is checked against its closed form.\n\n"
+        "  --nx N       cells of the global grid along x (100)\n"
         "  --ny N       along y (100)\n"
         "  --nz N       along z (100)\n"
         "  --iters N    iterations (100)\n"
         "  --type TYPE  f64, f32, i64, u64, i32 or u32 (f64)\n"
-        "  --blas       multiply by the BLAS library of each rank's device: OpenBLAS, CLBlast,\n"
-        "               cuBLAS or hipBLAS, on the memory that meta_native() gives; the exchange\n"
-        "               stays libmeta's. BLAS knows no boxes: the planes of constant x follow\n"
-        "               one another in memory then, so that a block's own cells are one vector.\n"
+        "  --blas       compute with the BLAS library of each rank's device (OpenBLAS, CLBlast,\n"
+        "               cuBLAS or hipBLAS) on the memory that meta_native() returns; libmeta\n"
+        "               still does the exchange. BLAS has no boxes, so planes of constant x are\n"
+        "               stored one after the other, and a block's owned cells are contiguous.\n"
         "               f64 and f32 only; not in the plain MPI version\n"
-        "  --json FILE  write all that is reported to this file as JSON\n"
-        "  --help       print this\n"
+        "  --json FILE  write the report to this file as JSON\n"
+        "  --help       print this help\n"
         "  --version    print the version\n\n"
-        "Integer types must be exact (they wrap), f64 right to 1e-12 and f32 to 1e-5,\n"
-        "or with --blas to 1e-4, since BLAS adds up floats in float.\n"
-        "Exit status: 0 right, 1 wrong result, 2 wrong use or environment.\n",
+        "Tolerances: integer types exact (they wrap), f64 1e-12, f32 1e-5, f32 with --blas\n"
+        "1e-4, because BLAS accumulates floats in float.\n"
+        "Exit status: 0 correct, 1 wrong result, 2 invalid usage or environment.\n",
         failure_program_name());
 }

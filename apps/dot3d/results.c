@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file results.c
- *  The file of --json: what a run of the 3D dot product reports. */
+ *  The --json file with the results of a run of the 3D dot product. */
 #include "config.h"
 
 #include "results.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file balance.c
- *  --balance with libmeta: cutting the grid by the ranks' speeds, and anew where time steps show
- * that it pays to move cells. */
+ *  --balance with libmeta: decomposition by the ranks' measured speeds, and rebalancing during
+ *  the run where the time steps show that moving cells pays. */
 #include "config.h"
 
 #include "balance.h"

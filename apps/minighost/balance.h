@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file balance.h
- *  --balance: blocks by the ranks' speeds, before the first time step and during the run. There are
- * two versions: balance.c with libmeta, and balance_mpi.c, which refuses. */
+ *  --balance: load balancing by the ranks' speeds, before the first time step and during the
+ *  run. There are two versions: balance.c with libmeta, and balance_mpi.c, which rejects the
+ *  option. */
 #ifndef BALANCE_H
 #define BALANCE_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file blocks.c
- *  The part of a file that holds the global grid: each rank moves its own block. */
+ *  File I/O of the global grid: each rank reads or writes its own block. */
 #include "config.h"
 
 #include "blocks.h"

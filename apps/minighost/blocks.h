@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file blocks.h
- *  The part of a file that holds the global grid, one variable after another, x fastest, without
- *  ghost cells: each rank moves its own block, all ranks together. */
+ *  File I/O of the global grid, stored one variable after another, x fastest, without ghost
+ *  cells. Each rank reads or writes its own block, collectively. */
 #ifndef BLOCKS_H
 #define BLOCKS_H
 
@@ -23,7 +23,7 @@ bool blocks_has_colon(const char *option, const char *path);
 int64_t blocks_variable_bytes(const problem *p, number type);
 
 /** Collective, as all below. Open the file called @p name; @p b has its members before that. False,
- *  and the failure printed, where it cannot be opened. */
+ *  and the failure printed, if it cannot be opened. */
 bool blocks_open(blocks *b, const char *name, int mode);
 /** Move @p variable's own cells between the file and the block's array of the type. Failures are
  *  noted. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file canvas.c
- *  A picture in memory: rectangles, text, and its PNG file. */
+ *  A raster image in memory: rectangles, text, and its PNG file. */
 #include "config.h"
 
 #include "canvas.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file canvas.h
- *  A picture in memory: rectangles, text, and its PNG file. */
+ *  A raster image in memory: rectangles, text, and its PNG file. */
 #ifndef CANVAS_H
 #define CANVAS_H
 
@@ -18,7 +18,7 @@ typedef struct canvas {
 
 enum { CANVAS_DOT = 2, CANVAS_ADVANCE = 6 * CANVAS_DOT, CANVAS_LINE = 7 * CANVAS_DOT };
 
-/** A white one. False, and a failure noted, where there is no room. */
+/** A white one. False, and a failure noted, if there is no room. */
 bool canvas_create(canvas *c, int width, int height);
 void canvas_free(canvas *c);
 /** What lies outside is not drawn. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file canvas_png.c
- *  A picture as a PNG file, with libpng where the program was built with it. */
+ *  Writes an image as a PNG file, if the program was built with libpng. */
 #include "config.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file checkpoint.c
- *  Going on from a checkpoint: which one, whether it can be used, and what is in it. */
+ *  Restart from a checkpoint: selecting, validating and reading it. */
 #include "config.h"
 
 #include "checkpoint.h"

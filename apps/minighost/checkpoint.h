@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file checkpoint.h
- *  Checkpoints: files PATH.0, PATH.1 … from which a run goes on with the same bits, on any number
- * of ranks. One is written under the name PATH.partial until it is complete and on the disk;
- * whatever ends the program, those that have a number are whole. */
+ *  Checkpoints: files PATH.0, PATH.1 … from which a run restarts, with bitwise identical results
+ *  on any number of ranks. A checkpoint is written as PATH.partial and renamed when it is
+ *  complete and on the disk, so a numbered file is complete however the program ends. */
 #ifndef CHECKPOINT_H
 #define CHECKPOINT_H
 
@@ -18,7 +18,7 @@ typedef struct checkpoint {
 } checkpoint;
 
 /** Collective, as all below. Read what stands before the grid in the checkpoint that the options
- * ask for. False, and the failure printed, where there is none that can be used. */
+ * ask for. False, and the failure printed, if there is none that can be used. */
 bool checkpoint_load(checkpoint *c, const options *o);
 void checkpoint_free(checkpoint *c);
 /** Take from the checkpoint what the command line does not say. Notes a failure where it says
@@ -27,7 +27,7 @@ void checkpoint_options(const checkpoint *c, options *o);
 /** Note a failure if the problem is not the checkpoint's. */
 void checkpoint_compare(const checkpoint *c, const problem *p);
 /** Read the grid: @p put gets each variable's array of p->type, with zero ghost cells, in
- *  @p cells. False, and the failure printed, where it is not what was written. */
+ *  @p cells. False, and the failure printed, if it is not what was written. */
 bool checkpoint_read(const checkpoint *c, const problem *p, void *cells,
                      void (*put)(void *context, int variable, const void *cells), void *context);
 
@@ -38,7 +38,7 @@ typedef struct checkpoints {
     char *last; /**< the one written last, NULL before that */
 } checkpoints;
 
-/** Note a failure where none can be written; where the run does not go on from one of the same
+/** Note a failure if none can be written; where the run does not restart from one of the same
  * name, there must be none. */
 void checkpoints_begin(checkpoints *w, const problem *p);
 void checkpoints_end(checkpoints *w);

@@ -37,7 +37,7 @@ char *checkpoint_partial_name(const char *path)
     return name_with(path, ".partial");
 }
 
-/* The number that makes @p name of @p base; -1 where it is no such name. */
+/* The number that makes @p name of @p base; -1 if it is no such name. */
 static int64_t number_of(const char *name, const char *base)
 {
     const size_t length = strlen(base);

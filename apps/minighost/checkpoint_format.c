@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file checkpoint_format.c
- *  What a checkpoint file begins with: writing it, and not believing it. */
+ *  The header of a checkpoint file: writing it, and reading it without trusting it. */
 #include "config.h"
 
 #include "checkpoint_format.h"
@@ -30,7 +30,7 @@ int64_t checkpoint_grid_start(const checkpoint_header *h)
     return (int64_t)sizeof *h + table_bytes(h);
 }
 
-/* The size that the header's numbers make; false where they are no grid. */
+/* The size that the header's numbers make; false if they are no grid. */
 static bool count_bytes(const checkpoint_header *h, int64_t *bytes)
 {
     if (h->type != NUMBER_F64 && h->type != NUMBER_F32) return false;

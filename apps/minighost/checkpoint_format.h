@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file checkpoint_format.h
- *  What a checkpoint file begins with, and the checksums of the rest. In the writer's byte order:
+ *  The header of a checkpoint file, and the checksums of its data. In the writer's byte order:
  *
  *      checkpoint_header
- *      for each variable: source total and flux out in double, and a checksum for each z of the
- * grid for each variable: the global grid in its type, x fastest, no ghost cells
+ *      for each variable: source total and flux out in double, and a checksum per z plane
+ *      for each variable: the global grid in its type, x fastest, no ghost cells
  *
- *  Nothing of it depends on how the grid was cut. A plane's checksum is the sum of one number for
- * each cell, which no two values of the cell have in common, so that ranks add their parts in any
- *  order, and a change of one cell never goes unseen. */
+ *  The format is independent of the decomposition. A plane's checksum is the sum of one hash per
+ *  cell, so ranks can add their parts in any order. The hash is a bijection of the cell's value,
+ *  so a change of a single cell is always detected. */
 #ifndef CHECKPOINT_FORMAT_H
 #define CHECKPOINT_FORMAT_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file checkpoint_write.c
- *  Writing checkpoints, so that a crash at any moment leaves those that were there. */
+ *  Writing checkpoints; a crash at any moment leaves the existing ones intact. */
 #include "config.h"
 
 #include <errno.h>
@@ -32,7 +32,7 @@ static bool is_first(const problem *p)
     return rank == 0;
 }
 
-/* On rank 0. A run that goes on from a checkpoint adds to those there are. */
+/* On rank 0. A run that restarts from a checkpoint adds to those there are. */
 static int64_t first_number(const options *o)
 {
     const int64_t last = checkpoint_last("--checkpoint_file", o->checkpoint_file);

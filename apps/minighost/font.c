@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file font.c
- *  A font of 5 by 7 dots and two below the line, of the characters that pictures need. */
+ *  A 5 × 7 bitmap font with two rows of descenders, for the characters used in images. */
 #include "config.h"
 
 #include "font.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file grid_io.c
- *  Files of the global grid, read and written by all ranks together. */
+ *  Files of the global grid, read and written collectively. */
 #include "config.h"
 
 #include "grid_io.h"

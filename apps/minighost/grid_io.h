@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file grid_io.h
- *  Files of the global grid, read and written by all ranks together: raw little-endian float64, x
+ *  Files of the global grid, read and written collectively: raw little-endian float64, x
  *  fastest, one variable after another, no ghost cells. */
 #ifndef GRID_IO_H
 #define GRID_IO_H
@@ -17,7 +17,7 @@ void grid_check_input(const problem *p, const char *option, const char *path);
 /** On rank 0: note a failure if no file can be written there. Leaves nothing behind. */
 void grid_check_output(const problem *p, const char *path);
 
-/** Collective, as all below. False, and the failure printed, where it cannot be opened. */
+/** Collective, as all below. False, and the failure printed, if it cannot be opened. */
 bool grid_open_input(grid_file *g, const problem *p, const char *path);
 bool grid_open_output(grid_file *g, const problem *p, const char *path);
 /** Move @p variable's own cells between the file and the block's array of double. Writing may

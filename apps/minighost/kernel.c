@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file kernel.c
- *  What a time step does to a variable once its ghost cells are there. */
+ *  The computation of a time step on one variable after its halo exchange. */
 #include "config.h"
 
 #include "kernel.h"

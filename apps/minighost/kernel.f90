@@ -1,5 +1,5 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! What a time step does to a variable once its ghost cells are there, in the way of --kernel:
+! The computation of a time step on one variable after its halo exchange, as --kernel selects it:
 ! libmeta's stencil with its sum in one pass over memory, or MiniGhost 1.0's three passes; and the
 ! arrays this is done on.
 module minighost_kernel
@@ -111,7 +111,7 @@ contains
     end subroutine
 
     ! Queue it: the average of the points of each cell in `box` of `array`, into `next`, and the sum
-    ! of the averages to number k of `sums`; to nowhere where that is 0.
+    ! of the averages to number k of `sums`; to nowhere if that is 0.
     subroutine apply_box(p, next, array, box, sums, k)
         type(problem), intent(in) :: p
         type(meta_buffer), intent(in) :: next, array
@@ -129,7 +129,7 @@ contains
         call check(stat)
     end subroutine
 
-    ! The same for all own cells; by way of `next` back to `array` as MiniGhost 1.0 does it.
+    ! The same for all own cells; through `next` back to `array` as MiniGhost 1.0 does it.
     subroutine apply(p, threads, next, array, sums, k)
         type(problem), intent(in) :: p
         integer, intent(in) :: threads, k

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file kernel.h
- *  What a time step does to a variable once its ghost cells are there, in the way of --kernel:
+ *  The computation of a time step on one variable after its halo exchange, as --kernel selects it:
  *  libmeta's stencil with its sum in one pass over memory, or MiniGhost 1.0's three passes; and the
- *  arrays this is done on. */
+ *  arrays it works on. */
 #ifndef KERNEL_H
 #define KERNEL_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file laps.c
- *  Where this rank's time goes: every moment of the time steps is counted for one of their parts.
- */
+ *  Timing breakdown of this rank: all time within the time steps is attributed to one of their
+ *  parts. */
 #include "config.h"
 
 #include "laps.h"

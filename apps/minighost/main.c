@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file main.c
- *  MiniGhost, the proxy application: start, check the input before any work, run, end. */
+ *  The MiniGhost proxy application: initialize, validate the input before any work, run,
+ *  finalize. */
 #include "config.h"
 
 #include <stdio.h>

@@ -17,14 +17,14 @@
 #define AT(member) offsetof(options, member)
 #define NOT_GIVEN  INT64_MIN
 
-/* Options whose value is a whole number: where it goes, how often in a row, and its range. */
+/* Options with an integer value: where it is stored, in how many consecutive members, its range. */
 static const struct {
     const char *name, *meaning;
     size_t at;
     int repeat;
     int64_t least, most;
 } numbers[] = {
-    {"scaling", "1: nx, ny, nz are the global grid, 2: each rank's (2)", AT(scaling), 1, 1, 2},
+    {"scaling", "1: nx, ny, nz are the global grid, 2: each rank's block (2)", AT(scaling), 1, 1, 2},
     {"nx", "cells along x (100)", AT(n[0]), 1, 1, INT_MAX},
     {"ny", "cells along y (100)", AT(n[1]), 1, 1, INT_MAX},
     {"nz", "cells along z (100)", AT(n[2]), 1, 1, INT_MAX},
@@ -34,41 +34,41 @@ static const struct {
     {"npz", "ranks along z (1)", AT(np[2]), 1, 1, INT_MAX},
     {"npdim", "ranks along each of x, y and z", AT(np[0]), 3, 1, INT_MAX},
     {"num_vars", "variables (5)", AT(num_vars), 1, 1, MAX_VARIABLES},
-    {"num_spikes", "heat sources, one for each round of time steps (1; with --grid-in 0)",
+    {"num_spikes", "heat sources, one per round of time steps (1; with --grid-in 0)",
      AT(num_spikes), 1, 0, INT_MAX},
-    {"num_tsteps", "time steps in a round (100)", AT(num_tsteps), 1, 1, INT_MAX},
+    {"num_tsteps", "time steps per round (100)", AT(num_tsteps), 1, 1, INT_MAX},
     {"stencil", "20 none, 21 2D 5-point, 22 2D 9-point, 23 3D 7-point, 24 3D 27-point (21)",
      AT(stencil), 1, STENCIL_NONE, STENCIL_3D27P},
-    {"comm_method", "10 BSPMA: one message for all variables, 11 SVAF: one for each (10)",
+    {"comm_method", "10 BSPMA: one message for all variables, 11 SVAF: one per variable (10)",
      AT(comm_method), 1, METHOD_BSPMA, METHOD_SVAF},
     {"bc", "boundary condition: 31 Dirichlet (31)", AT(bc), 1, BC_DIRICHLET, BC_DIRICHLET},
-    {"percent_sum", "share of the variables checked in each time step (100)", AT(percent_sum), 1, 0,
+    {"percent_sum", "percentage of the variables checked in each time step (100)", AT(percent_sum), 1, 0,
      100},
-    {"report_diffusion", "report every so many time steps, 0: the last one only (20)",
+    {"report_diffusion", "report every N time steps, 0: only the last one (20)",
      AT(report_diffusion), 1, 0, INT_MAX},
-    {"error_tol", "largest relative error is 10 to the minus this (8; f32: 4)", AT(error_tol), 1, 0,
+    {"error_tol", "the relative error tolerance is 10^-N (8; f32: 4)", AT(error_tol), 1, 0,
      300},
-    {"report_perf", "1: report the times of each part, messages and GFLOPS, 2: each rank's too (0)",
+    {"report_perf", "1: report times of each part, messages and GFLOPS, 2: also per rank (0)",
      AT(report_perf), 1, 0, 2},
-    {"checkpoint_method", "how checkpoints are written: 1 MPI-IO (1)", AT(checkpoint_method), 1, 1,
+    {"checkpoint_method", "I/O of checkpoints: 1 MPI-IO (1)", AT(checkpoint_method), 1, 1,
      1},
-    {"checkpoint_interval", "write one every so many time steps of a round, 0: never (0)",
+    {"checkpoint_interval", "write one every N time steps of a round, 0: never (0)",
      AT(checkpoint_interval), 1, 0, INT_MAX},
-    {"checkpoint_keep", "keep so many of the newest, 0: all (0)", AT(checkpoint_keep), 1, 0,
+    {"checkpoint_keep", "keep the N newest, 0: all (0)", AT(checkpoint_keep), 1, 0,
      INT_MAX},
     {"restart_cp_num",
-     "go on from this checkpoint, -1: the last, -2: none (-2; with --restart_file -1)",
+     "restart from this checkpoint, -1: the last, -2: none (-2; with --restart_file -1)",
      AT(restart_cp_num), 1, -2, INT_MAX},
-    {"every", "take snapshots every so many time steps, 0: at the end only (0)", AT(every), 1, 0,
+    {"every", "take snapshots every N time steps, 0: only at the end (0)", AT(every), 1, 0,
      INT_MAX},
-    {"png-variable", "which variable --png shows (1)", AT(png_variable), 1, 1, MAX_VARIABLES},
-    {"png-plane", "and its cells of which z, from 0 on (the middle)", AT(png_plane), 1, 0, INT_MAX},
-    {"progress", "a line that says how far the run is, 0: no, 1: on a terminal, 2: yes (1)",
+    {"png-variable", "the variable that --png shows (1)", AT(png_variable), 1, 1, MAX_VARIABLES},
+    {"png-plane", "the z plane that --png shows, from 0 (the middle)", AT(png_plane), 1, 0, INT_MAX},
+    {"progress", "progress line, 0: no, 1: on a terminal, 2: yes (1)",
      AT(progress), 1, 0, 2},
-    {"debug_grid", "1: the grid is zero but for the spikes (0)", AT(debug_grid), 1, 0, 1},
+    {"debug_grid", "1: the initial grid is zero except for the spikes (0)", AT(debug_grid), 1, 0, 1},
 };
 
-/* Options whose value is a file's name. */
+/* Options with a file name. */
 static const struct {
     const char *name, *meaning;
     size_t at;
@@ -77,10 +77,10 @@ static const struct {
     {"grid-out", "write the final grid to this file", AT(grid_out)},
     {"expect", "compare the final grid with this file", AT(expect)},
     {"checkpoint_file", "write checkpoints as FILE.0, FILE.1 ...", AT(checkpoint_file)},
-    {"restart_file", "go on from checkpoint FILE.0, FILE.1 ...", AT(restart_file)},
+    {"restart_file", "restart from checkpoint FILE.0, FILE.1 ...", AT(restart_file)},
     {"vti", "take snapshots for ParaView and VTK: FILE_STEP.pvti", AT(vti)},
-    {"png", "take snapshots as pictures: FILE_STEP.png", AT(png)},
-    {"json", "write all that is reported to this file as JSON", AT(json)},
+    {"png", "take snapshots as images: FILE_STEP.png", AT(png)},
+    {"json", "write the report to this file as JSON", AT(json)},
 };
 
 enum { GIVEN_TYPE = 63 }; /* in the set of those given; the others are numbers' */
@@ -291,32 +291,33 @@ void options_help(void)
 {
     printf("usage: %s [option value] ...\n\n"
            "MiniGhost: finite difference stencils on a block-decomposed grid, with a check that\n"
-           "the sum over the grid and what left it through its boundary stay the same.\n\n",
+           "the sum over the grid plus the flux out through its boundary is conserved.\n\n",
            failure_program_name());
     for (int i = 0; i < NUMBERS; ++i)
         printf("  --%-19s N     %s\n", numbers[i].name, numbers[i].meaning);
     for (int i = 0; i < FILES; ++i) printf("  --%-19s FILE  %s\n", files[i].name, files[i].meaning);
-    printf("  --%-19s TYPE  %s\n", "type", "f64 or f32: what the grid is computed in (f64)");
+    printf("  --%-19s TYPE  %s\n", "type", "f64 or f32: the element type of the grid (f64)");
     printf("  --%-19s NAME  %s\n", "kernel",
            "fast: libmeta's stencil with its sum; reference: MiniGhost 1.0's (fast)");
     printf("  --%-19s NAME  %s\n", "balance",
-           "blocks: off even, measured by each rank's speed, dynamic also anew (off)");
+           "blocks: off even; measured by ranks' speeds; dynamic also during the run (off)");
     printf("  --%-19s NAME  %s\n", "overlap",
-           "on: compute a block's inner part beside the exchange; off; auto: on GPUs (auto)");
-    printf("  --%-19s       %s\n", "help", "print this");
+           "on: compute the interior during the halo exchange; off; auto: on GPUs (auto)");
+    printf("  --%-19s       %s\n", "help", "print this help");
     printf("  --%-19s       %s\n\n", "version", "print the version");
     printf("Files hold the global grid, without ghost cells, as raw little-endian float64,\n"
            "x fastest, one variable after another.\n"
-           "What a checkpoint holds need not be given to go on from it. One that cannot be\n"
-           "written is a warning, and the run goes on; the older ones stay as they are. So is a\n"
-           "snapshot. Launchers give programs pipes: --progress 2 shows the line under them.\n"
+           "A restart takes the options that the checkpoint holds from it. A checkpoint or\n"
+           "snapshot that cannot be written causes a warning, and the run continues; older\n"
+           "checkpoints are not affected. Under a launcher, standard error is a pipe: use\n"
+           "--progress 2 to get the progress line.\n"
            "--report_perf 1 or 2 also writes results.txt and results.yaml in the current folder.\n"
            "--kernel reference is the published algorithm, for comparison: stencil into another\n"
-           "array, copy back, sum, each a pass over memory, on CPUs in plain OpenMP loops. The\n"
-           "cells have the same bits.\n"
-           "--balance measured lets every rank compute on its even block for a moment, all at\n"
-           "once, and cuts the grid so that they need the same time; dynamic looks at the time\n"
-           "steps now and then as well, and moves cells where the steps left gain more than that.\n"
-           "For its times the program waits for the device after each part of a time step.\n"
-           "Exit status: 0 right, 1 wrong result, 2 wrong use or environment.\n");
+           "array, copy back, sum, each a pass over memory, on CPUs in plain OpenMP loops. Its\n"
+           "cells are bitwise the same.\n"
+           "--balance measured times every rank on an even block, all at once, and sizes the\n"
+           "blocks so that all ranks take the same time; dynamic also times the steps of the run,\n"
+           "and moves cells where the remaining steps gain more than the move costs. For these\n"
+           "times the program waits for the device after each part of a time step.\n"
+           "Exit status: 0 correct, 1 wrong result, 2 invalid usage or environment.\n");
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file overlap.c
- *  --overlap: while ghost cells travel, the stencil is applied to the cells that need none. */
+ *  --overlap: applies the stencil to the interior while the halo exchange is in flight. */
 #include "config.h"
 
 #include <stdlib.h>

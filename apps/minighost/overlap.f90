@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! --overlap in Fortran: while ghost cells travel, the stencil is applied to the cells that need
-! none.
+! --overlap in Fortran: applies the stencil to the interior while the halo exchange is in
+! flight.
 module minighost_overlap
     use, intrinsic :: iso_c_binding
     use meta

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file perf.c
- *  Figures of all ranks for --report_perf. */
+ *  Statistics over all ranks for --report_perf. */
 #include "config.h"
 
 #include "perf.h"
@@ -48,7 +48,7 @@ static double seconds_of(const perf_rank *r, unsigned parts)
     return sum;
 }
 
-/* Of each rank's parts, or of its seconds in all where there are none. */
+/* Of each rank's parts, or of its seconds in all if there are none. */
 static spread spread_of(const perf *f, unsigned parts)
 {
     spread s = {0, 0, INFINITY, 0};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file perf.h
- *  What --report_perf reports: the time of each part of the time steps, floating point operations
- *  and messages, over all ranks. */
+ *  Statistics for --report_perf: the time of each part of the time steps, floating-point
+ *  operations and messages, over all ranks. */
 #ifndef PERF_H
 #define PERF_H
 
@@ -47,7 +47,7 @@ typedef struct perf_traffic {
 #define PERF_ALL      ((1u << LAP_COUNT) - 1)
 
 /** Collective. Gather what the laps have counted in @p steps time steps of @p seconds. False, and
- *  the failure printed, where there is no room. */
+ *  the failure printed, if there is no room. */
 bool perf_gather(perf *f, const problem *p, double seconds, int64_t steps);
 void perf_free(perf *f);
 

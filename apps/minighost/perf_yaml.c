@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file perf_yaml.c
- *  results.yaml: what --report_perf reports, under the keys of MiniGhost 1.0. */
+ *  results.yaml: the statistics of --report_perf under the keys of MiniGhost 1.0. */
 #include "config.h"
 
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file problem.c
- *  The problem of one run: the global grid, this rank's block of it, where heat leaves the domain,
- *  the initial values and the spikes. */
+ *  The problem of one run: the global grid, this rank's block, the domain boundary through which
+ *  heat leaves, the initial values and the spikes. */
 #include "config.h"
 
 #include "problem.h"

@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! MiniGhost's problem as the solver in Fortran sees it, and the program's C that the solver needs:
-! failures, laps, options. What the members of a problem are stands in problem.h.
+! Fortran view of MiniGhost's problem, and bindings of the C functions that the solver needs:
+! failures, laps, options. problem.h documents the members of a problem.
 module minighost_problem
     use, intrinsic :: iso_c_binding
     use meta
@@ -185,7 +185,7 @@ contains
 
     ! ---------------------------------------------------------------- failures
 
-    ! As check() of check.h: note a failed call; the program goes on to where the ranks agree.
+    ! As check() of check.h: note a failed call; the program continues to where the ranks agree.
     subroutine check(stat)
         integer, intent(in) :: stat
         character(len=:), allocatable :: text

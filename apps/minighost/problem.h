@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file problem.h
- *  The problem of one run: the global grid, this rank's block of it, where heat leaves the domain,
- *  the initial values and the spikes. All of it is independent of how the grid is cut. */
+ *  The problem of one run: the global grid, this rank's block, the domain boundary through which
+ *  heat leaves, the initial values and the spikes. All of it is independent of the
+ *  decomposition. */
 #ifndef PROBLEM_H
 #define PROBLEM_H
 
@@ -37,7 +38,7 @@ typedef struct problem {
     int grouped;      /**< variables in one message */
     unsigned stencil; /**< 0 2D 5-point, 1 2D 9-point, 2 3D 7-point, 3 3D 27-point, as
                            meta_stencil_kind counts them; means nothing where points is 0 */
-    int points;       /**< of the stencil; 0 where there is none */
+    int points;       /**< of the stencil; 0 if there is none */
     bool corners;     /**< the stencil needs the edges' and corners' ghost cells */
     int terms;        /**< at the domain's sides, the same on every rank; those at sides that this
                            block does not have are without cells */
@@ -50,7 +51,7 @@ void problem_free(problem *p);
 
 /** Cut the grid where @p cut says, which gets the cuts there were in exchange. */
 void problem_exchange_cuts(problem *p, int64_t *cut[3]);
-/** Room for cuts as p->cut; false, and a failure noted, where there is none. To be freed in any
+/** Room for cuts as p->cut; false, and a failure noted, if there is none. To be freed in any
  * case. */
 bool problem_new_cuts(const options *o, int64_t *cut[3]);
 void problem_free_cuts(int64_t *cut[3]);

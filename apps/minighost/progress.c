@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file progress.c
- *  A line on the error stream that says how far a run is, how fast, and how long it will take. */
+ *  A progress line on standard error: how far the run is, its speed and the remaining time. */
 #include "config.h"
 
 #include "progress.h"
@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 static struct {
-    const problem *p; /* NULL where there is no line */
+    const problem *p; /* NULL if there is no line */
     int64_t steps;
     double start, next;
     int width; /* of the line there is now */

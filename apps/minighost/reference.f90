@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! MiniGhost 1.0's algorithm in plain OpenMP loops, as reference.c has it, for memory that is the
-! host's: the averages go into a work array, from there back into the grid, and are then summed,
+! MiniGhost 1.0's algorithm in plain OpenMP loops, the counterpart of reference.c, for host
+! memory: the averages are written to a work array, copied back into the grid, and then summed,
 ! each in a pass of its own.
 
 module minighost_reference_double

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file reference.h
- *  MiniGhost 1.0's algorithm in plain OpenMP loops, as its authors published it (Barrett, Vaughan
- * and Heroux, MiniGhost 1.0, 2012): the averages go into a work array, from there back into the
- * grid, and are then summed, each in a pass of its own. Arrays are the block's own, of p->type. */
+ *  MiniGhost 1.0's algorithm in plain OpenMP loops, as its authors published it (Barrett,
+ *  Vaughan and Heroux, MiniGhost 1.0, 2012): the averages are written to a work array, copied
+ *  back into the grid, and then summed, each in a pass of its own. Arrays are the block's own,
+ *  of p->type. */
 #ifndef REFERENCE_H
 #define REFERENCE_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file report.c
- *  What a run reports: printed by rank 0, and all of it in the file of --json as well. */
+ *  The report of a run: printed by rank 0, and complete in the --json file. */
 #include "config.h"
 
 #include "report.h"

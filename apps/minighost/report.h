@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file report.h
- *  What a run reports: printed by rank 0, and all of it in the file of --json as well. */
+ *  The report of a run: printed by rank 0, and complete in the --json file. */
 #ifndef REPORT_H
 #define REPORT_H
 
@@ -14,7 +14,7 @@
 typedef struct report {
     const problem *p;
     bool first; /**< this is rank 0, which prints */
-    json j;     /**< its stream is NULL where there is no --json */
+    json j;     /**< its stream is NULL if there is no --json */
     char *text; /**< that stream's memory */
     size_t size;
     bool listing; /**< in its array of time steps */

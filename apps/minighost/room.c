@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file room.c
- *  Whether the problem fits in memory, before any of it is touched: memory that the system promised
- *  but does not have ends a program without a word. */
+ *  Checks that the problem fits in memory before any of it is touched: with overcommit, a
+ *  program that touches memory the system does not have is killed without a message. */
 #include "config.h"
 
 #include "room.h"
@@ -15,7 +15,7 @@
 #include "failure.h"
 #include "ranks.h"
 
-/* The number behind @p label in a line of the file, or at its beginning; -1 where there is none. */
+/* The number behind @p label in a line of the file, or at its beginning; -1 if there is none. */
 static double read_number(const char *path, const char *label)
 {
     char line[256];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file room.h
- *  Whether the problem fits in memory, before any of it is touched. */
+ *  Checks that the problem fits in memory, before any of it is touched. */
 #ifndef ROOM_H
 #define ROOM_H
 

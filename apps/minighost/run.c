@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file run.c
- *  A run of MiniGhost: rounds of a spike and its time steps, with the check of every step. */
+ *  A run of MiniGhost: rounds of one spike and its time steps, with a check of every step. */
 #include "config.h"
 
 #include "run.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file run.h
- *  A run of MiniGhost: rounds of a spike and its time steps, with the check of every step. */
+ *  A run of MiniGhost: rounds of one spike and its time steps, with a check of every step. */
 #ifndef RUN_H
 #define RUN_H
 
@@ -8,7 +8,7 @@
 #include "problem.h"
 
 /** Collective. Everything after the solver began; prints the verdict. The run begins where the
- *  checkpoint @p from was written; at the beginning where that is NULL. With --balance dynamic the
+ *  checkpoint @p from was written; at the beginning if that is NULL. With --balance dynamic the
  * problem's block changes.
  *  @return the program's exit status, the same on every rank */
 int run_problem(problem *p, const checkpoint *from);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file scramble.h
- *  Sebastiano Vigna's splitmix64: a bijection of 64 bits whose values pass for independent. */
+ *  Sebastiano Vigna's splitmix64: a bijection on 64 bits, used as a hash and pseudo-random
+ *  function. */
 #ifndef SCRAMBLE_H
 #define SCRAMBLE_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file slice.c
- *  A picture of one plane of the grid, z constant, with its scale of colours. */
+ *  An image of one plane of the grid, z constant, with its colour scale. */
 #include "config.h"
 
 #include "slice.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file slice.h
- *  A picture of one plane of the grid, z constant, with its scale of colours. */
+ *  An image of one plane of the grid, z constant, with its colour scale. */
 #ifndef SLICE_H
 #define SLICE_H
 

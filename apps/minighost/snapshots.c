@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file snapshots.c
- *  When a run is to be looked at: the files of --vti and --png, at every so many time steps. */
+ *  Snapshots of a run: the files of --vti and --png, written every N time steps. */
 #include "config.h"
 
 #include "snapshots.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file solve.c
- *  The solver with libmeta: every rank on whatever device it has. solve_mpi.c is its baseline. */
+ *  The solver with libmeta, on any device. solve_mpi.c is its baseline. */
 #include "config.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! MiniGhost's solver in Fortran, through module `meta`: what solve.c is in C. The two share every
-! other file of the program, which knows a solver by the functions of solve.h.
+! MiniGhost's solver in Fortran with module `meta`, the counterpart of solve.c. Both share every
+! other file of the program, through the interface solve.h.
 module minighost_solve
     use, intrinsic :: iso_c_binding
     use meta

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file solve.h
- *  The solver: the grid of one block and the time step. There are three: solve.c with libmeta, for
- *  every device, solve.f90, the same in Fortran, and solve_mpi.c in plain MPI. Failures are noted,
- *  see failure.h. */
+ *  The solver: the grid of one block and the time step. There are three versions: solve.c with
+ *  libmeta, for every device, solve.f90, the same in Fortran, and solve_mpi.c in plain MPI.
+ *  Failures are recorded, see failure.h. */
 #ifndef SOLVE_H
 #define SOLVE_H
 
@@ -14,7 +14,7 @@ typedef struct solver solver;
 void solver_begin(void);
 void solver_end(void);
 
-/** Collective. Room for the problem's block; NULL where there is none. */
+/** Collective. Room for the problem's block; NULL if there is none. */
 solver *solver_create(const problem *p);
 void solver_free(solver *s);
 

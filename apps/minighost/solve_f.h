@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file solve_f.h
- *  What the solver in Fortran, problem.f90 and those that use it, needs of the program's C: MPI's
- *  types and variable arguments are not Fortran's. */
+ *  C functions for the Fortran solver (problem.f90 and the files that use it): MPI's C types and
+ *  variadic functions are not available in Fortran. */
 #ifndef SOLVE_F_H
 #define SOLVE_F_H
 

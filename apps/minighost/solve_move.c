@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file solve_move.c
- *  The solver with libmeta on blocks of any size: how fast it is, where the grid is cut, and its
- *  cells on their way from one block to another. */
+ *  Load balancing in the libmeta solver: measuring its speed, decomposing the grid into uneven
+ *  blocks, and redistributing cells between blocks. */
 #include "config.h"
 
 #include <stdlib.h>
@@ -94,7 +94,7 @@ static void move_variable(solver *s, int v, const kernel *before, const meta_cut
     s->grid[v] = moved;
 }
 
-/* Work arrays are made anew: there is never more than one array beyond those that the blocks need.
+/* Work arrays are recreated: there is never more than one array beyond those that the blocks need.
  */
 void solver_move(solver *s, problem *p, int64_t *cut[3])
 {

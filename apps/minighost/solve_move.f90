@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! MiniGhost's solver in Fortran on blocks of any size: how fast it is, where the grid is cut, and
-! its cells on their way from one block to another.
+! Load balancing in the Fortran solver: measuring its speed, decomposing the grid into uneven
+! blocks, and redistributing cells between blocks.
 module minighost_move
     use, intrinsic :: iso_c_binding
     use meta
@@ -101,7 +101,7 @@ contains
 
     ! ---------------------------------------------------------------- moving cells
 
-    ! Work arrays are made anew: there is never more than one array beyond those that the blocks
+    ! Work arrays are recreated: there is never more than one array beyond those that the blocks
     ! need.
     subroutine move(handle, p, cut) bind(c, name='solver_move')
         type(c_ptr), value :: handle, p

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file solve_mpi.c
- *  The solver in plain MPI: the baseline that solve.c is compared with, line by line. */
+ *  The solver in plain MPI: the baseline with which solve.c is compared line by line. */
 #include "config.h"
 
 #include <limits.h>

@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! The solver in Fortran from within: solve.f90, overlap.f90 for --overlap, and solve_move.f90 for
-! blocks of any size.
+! Internals of the Fortran solver: solve.f90, overlap.f90 for --overlap, and solve_move.f90 for
+! uneven blocks.
 module minighost_solver
     use, intrinsic :: iso_c_binding
     use meta
@@ -140,7 +140,7 @@ contains
         call check(stat)
     end subroutine
 
-    ! The place among the sums of that of a variable's new values; 0 where it is not `summed`.
+    ! The place among the sums of that of a variable's new values; 0 if it is not `summed`.
     integer function place_of_sum(s, v, summed) result(k)
         type(solver), intent(in) :: s
         integer, intent(in) :: v

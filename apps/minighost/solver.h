@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file solver.h
- *  The solver with libmeta from within: solve.c, overlap.c for --overlap, and solve_move.c for
- *  blocks of any size. */
+ *  Internals of the libmeta solver: solve.c, overlap.c for --overlap, and solve_move.c for uneven
+ *  blocks. */
 #ifndef SOLVER_H
 #define SOLVER_H
 

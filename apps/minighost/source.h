@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file source.h
- *  Where the files of a run get the grid from. */
+ *  Where the input files of a run get the grid from. */
 #ifndef SOURCE_H
 #define SOURCE_H
 

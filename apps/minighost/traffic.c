@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file traffic.c
- *  The messages of a time step where libmeta's halo plan exchanges: one to every neighbour, those
- * at edges and corners among them where the stencil needs their cells. */
+ *  Message counts of a time step with libmeta's halo plan: one message per neighbour, including
+ *  edge and corner neighbours if the stencil needs their cells. */
 #include "config.h"
 
 #include "traffic.h"

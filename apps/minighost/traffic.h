@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file traffic.h
- *  The messages of a time step's exchange. Each version of MiniGhost has its own: traffic.c and
- *  traffic_mpi.c. */
+ *  Message counts of a time step's halo exchange. Each version of MiniGhost has its own:
+ *  traffic.c and traffic_mpi.c. */
 #ifndef TRAFFIC_H
 #define TRAFFIC_H
 
@@ -12,7 +12,7 @@ enum { WAY_X, WAY_Y, WAY_Z, WAY_CORNERS /**< edges and corners */, WAY_KINDS };
 /** What a rank sends in a time step; it receives the same from the same ranks. */
 typedef struct traffic {
     double messages[WAY_KINDS], cells[WAY_KINDS];
-    double least, most; /**< cells of a message; 0 where there is none */
+    double least, most; /**< cells of a message; 0 if there is none */
 } traffic;
 
 void traffic_count(const problem *p, traffic *t);

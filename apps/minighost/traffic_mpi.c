@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file traffic_mpi.c
- *  The messages of a time step in plain MPI: two for every axis, of whole planes with the ghost
- * cells in them. */
+ *  Message counts of a time step in plain MPI: two per axis, of whole planes including their
+ *  ghost cells. */
 #include "config.h"
 
 #include "traffic.h"

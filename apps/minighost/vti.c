@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file vti.c
- *  The grid as files of VTK's XML format. An array's part of the file is written as it is
- * compressed, and the numbers that stand before it afterwards; so nothing is held but one chunk. */
+ *  The grid as files in VTK's XML format. Each array is written as it is compressed, and its
+ *  header of chunk sizes is filled in afterwards, so only one chunk is held in memory. */
 #include "config.h"
 
 #include "vti.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file vti.h
- *  The grid as files of VTK's XML format for ParaView: for each rank its block, as cell data, and
- * one file that names them all. Compressed with zlib where the program was built with it. */
+ *  The grid as files in VTK's XML format for ParaView: one file per rank with its block as cell
+ *  data, and one file that lists them. Compressed if the program was built with zlib. */
 #ifndef VTI_H
 #define VTI_H
 

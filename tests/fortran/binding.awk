@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Brings C's and Fortran's declarations of libmeta to one form, a line each, for
+# Normalizes the C and Fortran declarations of libmeta to a common form, one per line, for
 # tests/fortran/test_fortran_binding.sh to compare.
 #
 #   function NAME RESULT (ARGUMENT KIND, …)     a function
@@ -7,7 +7,7 @@
 #   struct NAME (MEMBER KIND, …)                a structure; KIND has [N] for an array
 #
 # A kind is int, int64, size, double, char, event, halo (structures by value), or `pointer` for
-# whatever is given by its address. C comes as its preprocessor leaves it, with META_API empty.
+# anything passed by address. The C input is preprocessed, with META_API empty.
 # Variables: language (c or fortran).
 
 function trim(s) { sub(/^ +/, "", s); sub(/ +$/, "", s); return s }

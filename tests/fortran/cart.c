@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file cart.c
- *  What tests in Fortran want of MPI, without mpi.mod: communicators are integer handles. */
+ *  MPI functions for the Fortran tests, without mpi.mod: communicators are integer handles. */
 #include <mpi.h>
 #include <stddef.h>
 

@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! A program that starts and ends MPI itself: libmeta works on a communicator of it, and leaves MPI
-! alone.
+! A program that initializes and finalizes MPI itself: libmeta uses one of its communicators, and
+! does not finalize MPI.
 ! TEST: backends=openmp np=1,3 timeout=60 labels=fortran,comm
 program test_fortran_attach
     use, intrinsic :: iso_c_binding

@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! Computing: reductions against Fortran's intrinsics, where extremes are, dot product, axpy,
-! stencils against the loop, and how results are given their kind.
+! Computation: reductions against Fortran's intrinsics, locations of extremes, dot product, axpy,
+! stencils against the loop, and the kinds of results.
 ! TEST: backends=all timeout=60 labels=fortran
 program test_fortran_compute
     use, intrinsic :: iso_c_binding

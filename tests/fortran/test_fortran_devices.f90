@@ -1,5 +1,5 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! Devices, back ends, variables, native objects and memory, as Fortran is told of them.
+! Queries of devices, back ends, variables, native objects and memory from Fortran.
 ! TEST: backends=all timeout=60 labels=fortran
 program test_fortran_devices
     use, intrinsic :: iso_c_binding

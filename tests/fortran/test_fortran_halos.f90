@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 ! Plans of one and two dimensions, with ghosts of any width, periodic or not, for arrays of several
-! types of which one is staggered: every element against what its global index says.
+! types of which one is staggered: every element is compared with its global index.
 ! TEST: backends=openmp,opencl np=1,2,3 mixed=yes timeout=120 labels=fortran,comm
 module halo_cases
     use, intrinsic :: iso_c_binding

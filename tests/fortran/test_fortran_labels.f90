@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! What buffers are called and where they came from: labels given where memory is allocated or later,
-! and places in the program, in descriptions and in errors of both layers. With --leak, for
+! Labels and allocation sites of buffers: labels given at allocation or later, and source locations,
+! in descriptors and in errors of both layers. With --leak, for
 ! tests/fortran/test_fortran_stderr.sh, buffers that are never freed.
 ! TEST: backends=all timeout=60 labels=fortran smoke=yes
 program test_fortran_labels

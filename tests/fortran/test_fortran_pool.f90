@@ -1,5 +1,5 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! The memory of freed buffers: who gets it, how much is kept, and giving it back.
+! The memory pool: reuse of freed memory, how much is kept, and releasing it.
 ! TEST: backends=all timeout=60 labels=fortran
 program test_fortran_pool
     use, intrinsic :: iso_c_binding

@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! Where a run's time goes: timers, ranges, and procedures that are told of all work. With --summary,
-! for tests/fortran/test_fortran_stderr.sh, a table of what is known.
+! Profiling: timers, ranges, and tool callbacks. With --summary,
+! for tests/fortran/test_fortran_stderr.sh, prints the summary table.
 ! TEST: backends=all timeout=60 labels=fortran smoke=yes
 module profiling_cases
     use, intrinsic :: iso_c_binding
@@ -153,7 +153,7 @@ contains
     subroutine a_tool()
         type(listener), target :: it
         integer :: k, n
-        call promise('a_tool_hears_of_each_beginning_and_end_once')
+        call promise('a_tool_gets_each_begin_and_end_once')
         call meta_set_tool(hear_begin, hear_end, it)
         call known_work()
         call meta_set_tool() ! tells the ends that are left

@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! References to device memory: however buffers are made, copied, returned and left, the memory is
-! there while a variable refers to it, and is freed once when the last one goes.
+! References to device memory: however buffers are created, copied, returned and left, the memory
+! is valid while a variable refers to it, and is freed once, with the last reference.
 ! TEST: backends=openmp,opencl timeout=60 labels=fortran smoke=yes
 module reference_cases
     use, intrinsic :: iso_c_binding
@@ -27,7 +27,7 @@ contains
         call meta_fill(buffer, value)
     end function
 
-    ! The same by way of a local variable.
+    ! The same through a local variable.
     function make_by_copy(value) result(buffer)
         real(c_double), intent(in) :: value
         type(meta_buffer) :: buffer, local

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# What programs in Fortran leave on standard error: the report of what was never freed names labels
-# and places, and the summary of timers has what was done between their start and its print.
+# Standard error of Fortran programs: the report of buffers that were never freed names labels
+# and source locations, and the timer summary covers the work between its start and its print.
 # TEST: backends=openmp timeout=60 labels=fortran
 build=${META_TEST_BUILDDIR:-.}
 here=$(mktemp -d)

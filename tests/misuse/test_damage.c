@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file test_damage.c
- *  Messages that change between two ranks: with META_CHECK=1 the receiver of each gets an error
- * that says whether its header or its payload was damaged, and later messages arrive as they were
- * sent. */
+ *  Messages that are corrupted between two ranks: with META_CHECK=1 the receiver of each gets an
+ *  error that says whether the header or the payload was corrupted, and later messages arrive
+ *  intact. */
 /* TEST: backends=all np=2 mixed=yes timeout=60 labels=comm with=CHECK=1 */
 #include "test_mpi.h"
 
@@ -37,7 +37,7 @@ static void check_arrival(meta_err error, const char *words, const double *found
 }
 
 /* Rank 0 sends @p count elements, damaged in its send number @p in at byte @p at, and then the same
- * again; the receiver is told @p words, and nothing where they are NULL. */
+ * again; the receiver is told @p words, and nothing if they are NULL. */
 static void send_damaged(int count, int in, int at, const char *words)
 {
     static double array[LARGE];
@@ -65,20 +65,20 @@ static void send_damaged(int count, int in, int at, const char *words)
     CHECK_OK(meta_free(p));
 }
 
-static void what_is_sent_arrives(void)
+static void messages_arrive_as_sent(void)
 {
     send_damaged(SMALL, -1, 0, NULL);
     send_damaged(LARGE, -1, 0, NULL);
 }
 
-static void a_damaged_header_is_recognised(void)
+static void a_corrupted_header_is_detected(void)
 {
     static const int of_fields[] = {8, 12, 16, 24, 32, 36};
     for (size_t k = 0; k < sizeof of_fields / sizeof *of_fields; ++k)
         send_damaged(SMALL, 0, of_fields[k], "damaged on its way");
 }
 
-static void a_damaged_payload_is_recognised(void)
+static void a_corrupted_payload_is_detected(void)
 {
     send_damaged(1, 0, HEADER, "are not those that were sent");
     for (int k = 0; k < 8; ++k)
@@ -87,7 +87,7 @@ static void a_damaged_payload_is_recognised(void)
 }
 
 /* Send 0 is the header, and parts follow. */
-static void a_damaged_part_is_recognised(void)
+static void a_corrupted_part_is_detected(void)
 {
     for (int part = 1; part <= 3; ++part)
         send_damaged(LARGE, part, (int)test_random_in(0, 4095), "are not those that were sent");
@@ -101,5 +101,5 @@ static void start(int *argc, char ***argv)
 
 static const test_setting setting = {start, test_mpi_worst, test_comm_end};
 
-TEST_MAIN_WITH(&setting, PROMISE(what_is_sent_arrives), PROMISE(a_damaged_header_is_recognised),
-               PROMISE(a_damaged_payload_is_recognised), PROMISE(a_damaged_part_is_recognised))
+TEST_MAIN_WITH(&setting, PROMISE(messages_arrive_as_sent), PROMISE(a_corrupted_header_is_detected),
+               PROMISE(a_corrupted_payload_is_detected), PROMISE(a_corrupted_part_is_detected))

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file test_halo_damage.c
- *  Ghost cells that change between two ranks: with META_CHECK=1 the receiver of each exchange gets
- * an error that names the peer, the exchange and the tag, the cells stay out of its array, and the
- * same plan goes on. Through shared memory, through MPI from the host in one message or in parts,
- * and where MPI takes the device's memory. */
+ *  Ghost cells that are corrupted between two ranks: with META_CHECK=1 the receiver gets an
+ *  error that names the peer, the exchange and the tag, the cells are not unpacked, and the plan
+ *  remains usable. Through shared memory, through MPI from the host in one message or in parts,
+ *  and where MPI accesses device memory. */
 /* TEST: backends=all np=2 mixed=yes timeout=60 labels=comm with=CHECK=1 */
 #include "test_mpi.h"
 
@@ -239,7 +239,7 @@ static void through_mpi(int ghosts)
     free_ring();
 }
 
-static void a_damaged_message_is_recognised(void)
+static void a_corrupted_message_is_detected(void)
 {
     if (!join("off", "off")) return;
     through_mpi(1);
@@ -247,7 +247,7 @@ static void a_damaged_message_is_recognised(void)
     CHECK_OK(meta_comm_finalize());
 }
 
-static void a_damaged_part_is_recognised(void)
+static void a_corrupted_part_is_detected(void)
 {
     if (!join("off", "off")) return;
     through_mpi(MOST_GHOSTS);
@@ -278,7 +278,7 @@ static bool host_plays_all_devices(void)
     return all != 0;
 }
 
-static void what_mpi_writes_to_a_device_is_looked_at(void)
+static void data_written_to_a_device_by_mpi_is_verified(void)
 {
     if (!join("off", "off")) return;
     const bool possible = host_plays_all_devices();
@@ -353,7 +353,7 @@ static void through_window(int ghosts, int cell)
     free_ring();
 }
 
-static void what_is_damaged_in_shared_memory_is_recognised(void)
+static void corruption_in_shared_memory_is_detected(void)
 {
     enum { CASES = 4 };
     int ghosts[CASES], at[CASES];
@@ -369,7 +369,7 @@ static void what_is_damaged_in_shared_memory_is_recognised(void)
     CHECK_OK(meta_comm_finalize());
 }
 
-TEST_MPI_MAIN(PROMISE(a_damaged_message_is_recognised), PROMISE(a_damaged_part_is_recognised),
+TEST_MPI_MAIN(PROMISE(a_corrupted_message_is_detected), PROMISE(a_corrupted_part_is_detected),
               PROMISE(one_rank_that_checks_is_enough),
-              PROMISE(what_mpi_writes_to_a_device_is_looked_at),
-              PROMISE(what_is_damaged_in_shared_memory_is_recognised))
+              PROMISE(data_written_to_a_device_by_mpi_is_verified),
+              PROMISE(corruption_in_shared_memory_is_detected))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file test_misuse.c
- *  What programs do wrong with buffers, and META_CHECK=1 finds: each misuse here gives an error of
- *  the right kind that names the buffers by label and line, none ends the process, and the library
- *  is usable afterwards. A program without a fault is told of none. */
+ *  Memory errors that META_CHECK=1 detects: each one here gives an error of the right kind that
+ *  names the buffers by label and source line, none ends the process, and the library remains
+ *  usable. A correct program gets no error. */
 /* TEST: backends=all timeout=60 labels=core with=CHECK=1 smoke=yes */
 #include "config.h"
 
@@ -269,7 +269,7 @@ static void freeing_from_the_middle(void)
     all_is_well();
 }
 
-static void ending_an_allocation_as_a_wrap(void)
+static void unwrapping_an_allocation(void)
 {
     void *p = buffer("no wrap");
     FOUND(meta_unwrap(p), META_ERR_POINTER, "no wrap");
@@ -456,7 +456,7 @@ static void two_long_buffers_of_the_same_memory(void)
 /* ------------------------------------------------------------------ a program without a fault */
 
 /* Everything once, results in unused cells of the operands' own buffers included. */
-static void a_right_program_is_told_of_nothing(void)
+static void a_correct_program_gets_no_report(void)
 {
     static double found[CELLS];
     const double half = 0.5;
@@ -483,7 +483,7 @@ static void a_right_program_is_told_of_nothing(void)
 }
 
 /* Guards, poison and quarantine show only where checks are on. */
-static void contents_have_no_value_before_they_are_written(void)
+static void new_memory_holds_the_poison_pattern(void)
 {
     double found[16];
     void *p = NULL;
@@ -515,12 +515,12 @@ TEST_MAIN_WITH(
     PROMISE(a_write_to_a_freed_buffer_before_the_end),
     PROMISE(a_write_to_a_freed_buffer_whose_memory_goes_on), PROMISE(computing_with_a_freed_buffer),
     PROMISE(filling_a_freed_buffer), PROMISE(freeing_twice), PROMISE(freeing_from_the_middle),
-    PROMISE(ending_an_allocation_as_a_wrap), PROMISE(operands_of_two_devices),
+    PROMISE(unwrapping_an_allocation), PROMISE(operands_of_two_devices),
     PROMISE(a_host_array_as_a_buffer), PROMISE(a_buffer_as_a_host_array),
     PROMISE(a_box_larger_than_its_buffer), PROMISE(a_face_that_begins_before_its_buffer),
     PROMISE(a_stencil_without_ghost_cells), PROMISE(a_copy_onto_itself),
     PROMISE(a_reduction_into_what_it_reads), PROMISE(a_dot_product_into_one_of_its_vectors),
     PROMISE(a_stencils_sum_into_a_ghost_cell_that_it_reads),
     PROMISE(a_stencils_sum_among_its_new_values), PROMISE(two_buffers_of_the_same_memory),
-    PROMISE(two_long_buffers_of_the_same_memory), PROMISE(a_right_program_is_told_of_nothing),
-    PROMISE(contents_have_no_value_before_they_are_written))
+    PROMISE(two_long_buffers_of_the_same_memory), PROMISE(a_correct_program_gets_no_report),
+    PROMISE(new_memory_holds_the_poison_pattern))
