@@ -15,7 +15,7 @@ typedef struct slot {
 } slot;
 static slot *slots;
 static uint32_t slot_count;
-static uint64_t made; /* plans ever */
+static uint64_t made; /* plans so far */
 
 static meta_err plan_of(meta_halo handle, halo_plan **plan)
 {
@@ -85,7 +85,7 @@ static meta_err make_slot(uint32_t *found)
     return META_OK;
 }
 
-/* What needs no other rank and can fail: done before the ranks agree for the first time. */
+/* Everything local that can fail, before the ranks agree for the first time. */
 static meta_err prepare(halo_plan *p, const meta_halo_desc *desc, int dims)
 {
     if (!p) return core->fail(META_ERR_NO_MEMORY, "the host has no memory for a plan");
@@ -102,11 +102,11 @@ static meta_err choose_routes(halo_plan *p, bool shared)
     halo_routes_choose(p, shared);
     halo_messages_place(p);
     META_TRY(comm_agree(p->cart, halo_plan_verify(p)));
-    halo_messages_place(p); /* what comes through the window is known now */
+    halo_messages_place(p); /* again: now it is known what comes through the window */
     return META_OK;
 }
 
-/* Through shared memory where there is room for it, and where MPI does make a window. */
+/* Uses shared memory where there is room for it and MPI can make a window. */
 static meta_err connect(halo_plan *p)
 {
     bool shared = false;
@@ -202,7 +202,7 @@ static meta_err free_plan(meta_halo *plan)
     return error;
 }
 
-/* Slots are filled in another order where ranks are in different plans. */
+/* In the order of creation, which ranks share; that of slots may differ between them. */
 static halo_plan *oldest(void)
 {
     halo_plan *found = NULL;
@@ -237,32 +237,6 @@ meta_err meta_halo_create(meta_halo *plan, const meta_halo_desc *desc)
     return comm_leave(create(plan, desc));
 }
 
-static meta_err begin(meta_halo plan, void *const *fields, meta_exchange *exchange)
-{
-    halo_plan *p;
-    if (!exchange) return core->fail(META_ERR_ARGUMENT, "argument 'exchange' is NULL");
-    META_TRY(plan_of(plan, &p));
-    META_TRY(halo_begin(p, fields, exchange));
-    comm_wake();
-    return META_OK;
-}
-
-static meta_err end(meta_exchange *exchange, meta_event *done)
-{
-    bool never = false;
-    if (!exchange) return core->fail(META_ERR_ARGUMENT, "argument 'exchange' is NULL");
-    halo_exchange *x = halo_handle_find(*exchange, &never);
-    if (exchange->generation == 0)
-        return core->fail(META_ERR_HANDLE, "argument 'exchange' is META_EXCHANGE_NULL");
-    if (never) return core->fail(META_ERR_HANDLE, "argument 'exchange' is no exchange's handle");
-    if (!x || x->state != HALO_BEGUN)
-        return core->fail(META_ERR_HANDLE,
-                          "argument 'exchange' is the handle of an exchange that was ended");
-    *exchange = (meta_exchange)META_EXCHANGE_NULL;
-    comm_wake(); /* a thread that sleeps looks when the lock is given back */
-    return halo_end(x, done);
-}
-
 static meta_err start(meta_halo plan, void *const *fields)
 {
     halo_plan *p;
@@ -280,22 +254,41 @@ static meta_err finish(meta_halo plan, meta_event *done)
     return halo_finish(p, done);
 }
 
-static meta_err exchange(meta_halo plan, void *const *fields, meta_event *done)
-{
-    META_TRY(start(plan, fields));
-    return finish(plan, done);
-}
-
 meta_err meta_halo_begin(meta_halo plan, void *const *fields, meta_exchange *exchange)
 {
+    halo_plan *p = NULL;
     META_TRY(comm_enter(__func__));
-    return comm_leave(begin(plan, fields, exchange));
+    meta_err error =
+        exchange ? plan_of(plan, &p) : core->fail(META_ERR_ARGUMENT, "argument 'exchange' is NULL");
+    if (error == META_OK) error = halo_begin(p, fields, exchange);
+    comm_wake();
+    return comm_leave(error);
+}
+
+static meta_err exchange_of(const meta_exchange *handle, halo_exchange **exchange)
+{
+    bool never;
+    if (!handle) return core->fail(META_ERR_ARGUMENT, "argument 'exchange' is NULL");
+    *exchange = halo_handle_find(*handle, &never);
+    if (handle->generation == 0)
+        return core->fail(META_ERR_HANDLE, "argument 'exchange' is META_EXCHANGE_NULL");
+    if (never) return core->fail(META_ERR_HANDLE, "argument 'exchange' is no exchange's handle");
+    if (*exchange && (*exchange)->state == HALO_BEGUN) return META_OK;
+    return core->fail(META_ERR_HANDLE,
+                      "argument 'exchange' is the handle of an exchange that was ended");
 }
 
 meta_err meta_halo_end(meta_exchange *exchange, meta_event *done)
 {
+    halo_exchange *x = NULL;
     META_TRY(comm_enter(__func__));
-    return comm_leave(end(exchange, done));
+    meta_err error = exchange_of(exchange, &x);
+    if (error == META_OK) {
+        *exchange = (meta_exchange)META_EXCHANGE_NULL;
+        comm_wake(); /* a thread that sleeps looks when the lock is given back */
+        error = halo_end(x, done);
+    }
+    return comm_leave(error);
 }
 
 meta_err meta_halo_start(meta_halo plan, void *const *fields)
@@ -313,15 +306,8 @@ meta_err meta_halo_finish(meta_halo plan, meta_event *done)
 meta_err meta_halo_exchange(meta_halo plan, void *const *fields, meta_event *done)
 {
     META_TRY(comm_enter(__func__));
-    return comm_leave(exchange(plan, fields, done));
-}
-
-static meta_err overlap_boxes(meta_halo plan, meta_box *interior, meta_box *boundary, int *count)
-{
-    halo_plan *p;
-    META_TRY(plan_of(plan, &p));
-    *count = halo_overlap_boxes(p, interior, boundary);
-    return META_OK;
+    const meta_err error = start(plan, fields);
+    return comm_leave(error == META_OK ? finish(plan, done) : error);
 }
 
 static bool is_empty(const meta_box *box)
@@ -331,34 +317,32 @@ static bool is_empty(const meta_box *box)
     return false;
 }
 
-/* The works are the application's and queue what they like: without the lock. */
-static meta_err overlap(meta_halo plan, void *const *fields, meta_halo_work *interior,
-                        meta_halo_work *boundary, void *with, meta_event *done)
+/* The callbacks may call the library: they run without the lock. */
+meta_err meta_halo_overlap(meta_halo plan, void *const *fields, meta_halo_work *interior,
+                           meta_halo_work *boundary, void *with, meta_event *done)
 {
     meta_box inside, border[2 * HALO_DIMS];
+    char text[COMM_TEXT];
     int borders = 0;
-    META_TRY(comm_enter("meta_halo_overlap"));
-    meta_err error = overlap_boxes(plan, &inside, border, &borders);
-    if (error == META_OK) error = start(plan, fields);
+    halo_plan *p;
+    META_TRY(core->enter(__func__));
+    if (!interior) return core->fail(META_ERR_ARGUMENT, "argument 'interior' is NULL");
+    if (!boundary) return core->fail(META_ERR_ARGUMENT, "argument 'boundary' is NULL");
+    META_TRY(comm_enter(__func__));
+    meta_err error = plan_of(plan, &p);
+    if (error == META_OK) {
+        borders = halo_overlap_boxes(p, &inside, border);
+        error = start(plan, fields);
+    }
     META_TRY(comm_leave(error));
     if (!is_empty(&inside)) error = interior(&inside, with);
-    char text[COMM_TEXT];
     if (error != META_OK) snprintf(text, sizeof text, "%s", meta_last_error());
-    META_TRY(comm_enter("meta_halo_overlap"));
+    META_TRY(comm_enter(__func__));
     const meta_err second = comm_leave(finish(plan, done));
     if (error != META_OK) return core->fail_as(error, text);
     META_TRY(second);
     for (int k = 0; k < borders; ++k) META_TRY(boundary(&border[k], with));
     return META_OK;
-}
-
-meta_err meta_halo_overlap(meta_halo plan, void *const *fields, meta_halo_work *interior,
-                           meta_halo_work *boundary, void *with, meta_event *done)
-{
-    META_TRY(core->enter(__func__));
-    if (!interior) return core->fail(META_ERR_ARGUMENT, "argument 'interior' is NULL");
-    if (!boundary) return core->fail(META_ERR_ARGUMENT, "argument 'boundary' is NULL");
-    return overlap(plan, fields, interior, boundary, with, done);
 }
 
 meta_err meta_halo_free(meta_halo *plan)

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file halo_drain.c
- *  What is left in MPI of a plan that failed: every rank ends what it sends to a neighbour with an
- * empty message, and takes in all that comes before its neighbours'. */
+ *  Drains MPI of the messages of a plan that failed: every rank sends each neighbour an empty
+ * message as the last one, and receives and discards all that come before its neighbours' last
+ * ones. */
 #include "halo/halo_plan.h"
 
 enum { END = 3 * HALO_DIRS, TIMEOUT = 10 };
 
-/* All up to the end of what one neighbour sent in one direction. */
-static meta_err take_in(const halo_plan *p, int peer)
+/* Discard messages of one neighbour up to its last one of a direction. */
+static meta_err drain_peer(const halo_plan *p, int peer)
 {
-    const double timeout = comm_job.peer_timeout > 0 ? comm_job.peer_timeout : TIMEOUT, began = MPI_Wtime();
+    const double timeout = comm_job.peer_timeout > 0 ? comm_job.peer_timeout : TIMEOUT,
+                 began = MPI_Wtime();
     for (unsigned idle = 0;;) {
         MPI_Status status;
         bool found;
@@ -38,8 +40,8 @@ meta_err halo_drain(const halo_plan *p)
                                                     p->cart, &ends[count]) == MPI_SUCCESS)
             ++count;
     for (int dir = 0; dir < p->dirs && error == META_OK; ++dir)
-        if (halo_has_neighbour(p, dir)) error = take_in(p, p->link[dir].peer);
-    /* Empty, so MPI needs nothing of ours for them. */
+        if (halo_has_neighbour(p, dir)) error = drain_peer(p, p->link[dir].peer);
+    /* Empty messages need no memory of ours: MPI may keep their requests. */
     for (int k = 0; k < count; ++k) comm_request_give_up(&ends[k], false);
     return error;
 }

@@ -43,7 +43,7 @@ int halo_overlap_boxes(const halo_plan *p, meta_box *interior, meta_box boundary
             *slab = *interior;
             if (side < 0) interior->start[d] = slab->end[d] = interior->start[d] + thick;
             else interior->end[d] = slab->start[d] = interior->end[d] - thick;
-            if (thick == own) return count; /* of nothing there is no boundary */
+            if (thick == own) return count; /* the interior is empty */
         }
     return count;
 }

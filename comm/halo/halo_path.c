@@ -40,7 +40,7 @@ void halo_routes_choose(halo_plan *p, bool shared)
         halo_link *link = &p->link[dir];
         const bool near = link->node != MPI_UNDEFINED, own = link->peer == p->rank;
         link->out = own ? HALO_ROUTE_SELF : shares && near ? HALO_ROUTE_SHARED : HALO_ROUTE_MPI;
-        /* Unless the peer says otherwise when it is asked. */
+        /* Unless the peer announces another route: halo_verify.c. */
         link->in = own && link->used ? HALO_ROUTE_SELF : HALO_ROUTE_MPI;
     }
 }
@@ -82,8 +82,8 @@ void halo_messages_place(halo_plan *p)
     }
 }
 
-/* The messages of MPI in the order of directions, those with seals behind all others. With NULL,
- * only count them. */
+/* List the MPI messages in the order of directions, those with seals last; with NULL only count
+ * them. */
 static int cut(const halo_plan *p, bool sent, halo_part *part, int *seals)
 {
     int parts = 0;
@@ -142,7 +142,7 @@ static const char *why_not_shared(const halo_plan *p, const halo_link *link)
                                                : "a GPU copies to page-locked memory only";
 }
 
-/* Why it takes its path. */
+/* The reason for its path. */
 static const char *why(const halo_plan *p, const halo_link *link, char text[REASON])
 {
     static const char *const memory[META_PATH_COUNT] = {
@@ -161,8 +161,8 @@ static const char *pieces_of(const halo_link *link, char text[REASON])
     const size_t piece = comm_chunk_fit(link->send_bytes, link->send_chunk);
     if (link->out != HALO_ROUTE_MPI || piece >= link->send_bytes) return "";
     snprintf(text, REASON, "; in pieces of %zu: %s", piece,
-             piece == comm_job.chunk          ? "META_TEST_CHUNK"
-             : comm_job.pipeline > 0          ? "META_PIPELINE"
+             piece == comm_job.chunk     ? "META_TEST_CHUNK"
+             : comm_job.pipeline > 0     ? "META_PIPELINE"
              : link->send_chunk == piece ? "by what copies cost"
                                          : "so that there are not too many");
     return text;

@@ -4,7 +4,7 @@
  *
  *  Towards a neighbour at the high side of x go the highest own cells, as many as the ghosts at
  *  *its low* side are wide, and from there come cells for this rank's ghosts at the high side.
- * Where ghosts are added, the same cells travel in the opposite direction. */
+ *  Where ghosts are added, the same cells travel in the opposite direction. */
 #include "halo/halo_plan.h"
 
 #include <inttypes.h>
@@ -50,7 +50,8 @@ static meta_err check_widths(const meta_halo_desc *desc, const meta_box *box, co
     return META_OK;
 }
 
-/* The ghosts of one side in numbers that cannot overflow, where all arrays are alike. */
+/* Bytes of the ghosts of one side, computed in floating point so as not to overflow, where all
+ * arrays are alike. */
 static meta_err check_sizes(const meta_halo_desc *desc)
 {
     for (int d = 0; d < desc->box.ndim; ++d) {
@@ -90,7 +91,7 @@ static meta_err check(const halo_plan *p, const meta_halo_desc *desc)
     return META_OK;
 }
 
-/* How field @p k lies to the plan's box. */
+/* Along which dimensions field @p k is staggered against the plan's box. */
 static meta_err find_stagger(const halo_plan *p, int k, halo_field *f, const char *name)
 {
     for (int d = 0; d < p->dims; ++d) {
@@ -118,7 +119,7 @@ meta_err halo_device_find(meta_device *device, halo_device *found)
     return META_OK;
 }
 
-/* A device may add fewer types than it moves. */
+/* A device may have arithmetic for fewer types than it copies. */
 meta_err halo_check_sums(const meta_device *device, meta_type type, const char *name)
 {
     meta_device_desc desc = META_DEVICE_DESC_INIT;
@@ -195,8 +196,8 @@ static meta_err find_peer(const halo_plan *p, halo_link *link)
 }
 
 /* The range of field @p f along @p d that lies on side @p w (0: all own elements), inside, or with
- * @p ghosts outside. What the neighbours share is among neither, but among both where ghosts are
- * added. */
+ * @p ghosts outside. Elements that two neighbours share belong to neither, but to both where ghosts
+ * are added. */
 static void range_of(const halo_plan *p, const halo_field *f, int d, int w, bool ghosts,
                      int64_t *start, int64_t *end)
 {
@@ -261,7 +262,7 @@ size_t halo_message_bytes(const halo_plan *p, int dir, bool sent, int k, size_t 
     return end;
 }
 
-/* The same in numbers that cannot overflow. */
+/* The same in floating point, which cannot overflow. */
 static meta_err check_bytes(const halo_plan *p, int dir)
 {
     double most = 0;
@@ -283,7 +284,7 @@ static meta_err check_bytes(const halo_plan *p, int dir)
                       p->fields, most);
 }
 
-/* Directions the plan does not use keep their peer: the neighbour there is still asked. */
+/* Unused directions keep their peer: plans are compared with that neighbour too. */
 static bool is_used(const halo_plan *p, const halo_link *link)
 {
     const int axes = axes_of(link);

@@ -6,7 +6,6 @@
 
 #include <stdlib.h>
 
-
 /* Of each rank of the job, how many plans were made that both it and this one are in as neighbours.
  */
 static uint64_t *pair_plans;

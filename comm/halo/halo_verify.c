@@ -17,8 +17,8 @@ typedef struct offer {
     uint32_t magic, version;
     int32_t fields, kind, op, route;
     int32_t low[HALO_DIMS], high[HALO_DIMS];
-    int64_t send[HALO_DIMS], recv[HALO_DIMS]; /**< extents of what goes and of what is expected */
-    uint64_t send_chunk, recv_chunk;          /**< wishes */
+    int64_t send[HALO_DIMS], recv[HALO_DIMS]; /**< extents of what is sent and expected */
+    uint64_t send_chunk, recv_chunk;          /**< preferred: the larger of both ends' is used */
     uint64_t slot_bytes, slot_at; /**< of the window, and where in a slot the message lies */
     uint64_t sealed;              /**< not 0: with META_CHECK=1 */
 } offer;
@@ -167,7 +167,7 @@ typedef struct requests {
     int peer[2 * HALO_DIRS], tag[2 * HALO_DIRS], count;
 } requests;
 
-/* What two neighbours tell each other, in memory that can be left to MPI. */
+/* The messages of all comparisons, in one allocation that can be left to MPI. */
 typedef struct comparison {
     offer mine[HALO_DIRS], theirs[HALO_DIRS];
     requests requests;
@@ -189,7 +189,7 @@ static meta_err swap(const halo_plan *p, int dir, int tags, const void *mine, vo
     return META_OK;
 }
 
-/* All of them complete, or taken back; every other one is a receive. */
+/* Complete all requests, or after an error cancel them; every other one is a receive. */
 static meta_err finish(comparison *c, meta_err error)
 {
     requests *r = &c->requests;
@@ -216,7 +216,7 @@ static array_offer *others_arrays(const halo_plan *p, comparison *c, int dir)
     return c->arrays + (size_t)(dir + 1) * (size_t)p->fields;
 }
 
-/* Only with those that have as many. */
+/* Only with neighbours that have as many fields. */
 static meta_err swap_arrays(const halo_plan *p, comparison *c)
 {
     const size_t bytes = (size_t)p->fields * sizeof *c->arrays;

@@ -182,7 +182,7 @@ contains
         call meta_alloc(other, META_I64, meta_range([0], [11]))
         call meta_halo_create(plan, cart, line(1), meta_range([9]), [1], [1])
         call meta_halo_begin(plan, other, exchange(1), stat=stat)
-        call check_err(stat, META_ERR_BOUNDS, 'meta_halo_begin')
+        call check_err(stat, META_ERR_BOUNDS, "'fields'")
         do step = 1, 3
             do k = 1, count
                 call meta_fill(line(k), int(100 * step + 10 * k + rank, c_int64_t))
@@ -206,9 +206,9 @@ contains
             end do
         end do
         call meta_halo_end(exchange(1), stat=stat)
-        call check_err(stat, META_ERR_HANDLE, 'meta_halo_end of no exchange')
+        call check_err(stat, META_ERR_HANDLE, 'META_EXCHANGE_NULL')
         call meta_halo_end(ended, stat=stat)
-        call check_err(stat, META_ERR_HANDLE, 'meta_halo_end of one that was ended')
+        call check_err(stat, META_ERR_HANDLE, 'was ended')
         call meta_halo_free(plan)
         call test_cart_free(cart)
     end subroutine
