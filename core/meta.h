@@ -158,7 +158,8 @@ META_API meta_err meta_device_info(int index, meta_mode mode, meta_device_desc *
 
 /** Choose where this thread's next meta_alloc() goes; opens the device. META_SPREAD (with index 0)
  *  returns to the process's own device. New threads start from that one.
- *  @return META_ERR_NO_DEVICE with the reason; the thread's device stays as it was. */
+ *  @return META_ERR_NO_DEVICE or META_ERR_PLUGIN with the reason; the thread's device stays as it
+ *  was. */
 META_API meta_err meta_set_acc(int index, meta_mode mode);
 /** The thread's device; either pointer may be NULL, not both. Opens it.
  *  @return META_ERR_NO_DEVICE where META_MODE or META_RANK_MAP ask for one that is not there. */

@@ -57,7 +57,7 @@ fi
 for module in "$build"/.libs/libmeta/*.so; do
     test -e "$module" || continue
     symbols=$(exported "$module")
-    test "$symbols" = meta_plugin_v1 || broken "$module shows $symbols"
+    test "$symbols" = meta_plugin_v2 || broken "$module shows $symbols"
     needs_none "$module" 'mpi|libmeta'
 done
 for module in "$build"/.libs/libmeta/peers/*.so; do
