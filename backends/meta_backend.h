@@ -33,10 +33,10 @@
 #define META_PLUGIN_ABI_MINOR 0           /* counts the times that members were appended */
 
 /** Return early with an error. */
-#define META_TRY(expression)                          \
-    do {                                              \
-        const meta_err error_ = (expression);         \
-        if (error_ != META_OK) return error_;         \
+#define META_TRY(expression)                                                                       \
+    do {                                                                                           \
+        const meta_err error_ = (expression);                                                      \
+        if (error_ != META_OK) return error_;                                                      \
     } while (0)
 
 typedef struct meta_plugin_device meta_plugin_device; /* opaque: defined by each back end */
@@ -323,7 +323,7 @@ typedef struct meta_ops {
     /** Queue a copy; META_COPY_PEER only between devices that copy_peer() accepts. */
     meta_err (*copy)(meta_plugin_queue *queue, const meta_copy *copy);
     /** Optional: whether META_COPY_PEER can copy to @p device from @p peer. Without it there are no
-     * peer copies, and the core copies through host memory. */
+     *  copies between devices. */
     int (*copy_peer)(meta_plugin_device *device, meta_plugin_device *peer);
     /** Queue the calls of a launch. The arrays that it points to are valid only during this call; a
      *  result's host memory is valid until the launch completes. */

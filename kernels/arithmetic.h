@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file arithmetic.h
- *  Kernels that compute, once for each arithmetic type. Include with these defined:
- *  META_SUFFIX (f64 …), META_T the element type, META_W the type additions are made in, META_A the
- *  type sums are accumulated in, META_LOWEST and META_HIGHEST the ends of META_T's order.
+ *  The arithmetic kernels, included once per arithmetic type with these macros defined: META_SUFFIX
+ *  (f64 …), META_T the element type, META_W the type of additions, META_A the type of accumulators,
+ *  META_LOWEST and META_HIGHEST the identities of max and min.
  *
- *  The order of additions in a stencil is that of the MiniGhost 1.0 reference and is fixed: every
- *  back end gives the same bits. Integer additions wrap; the division of a stencil truncates. */
+ *  The order of a stencil's additions is that of the MiniGhost 1.0 reference and is fixed: results are
+ *  bitwise identical on every back end. Integer additions wrap; a stencil's integer division
+ *  truncates. */
 
 #define META_ADD(x, y) ((x) + (y))
-/* A NaN wins against everything, whichever side it stands on. */
+/* NaN propagates, from either operand. */
 #define META_MIN(x, y) ((x) != (x) || (x) < (y) ? (x) : (y))
 #define META_MAX(x, y) ((x) != (x) || (x) > (y) ? (x) : (y))
 
@@ -32,7 +33,7 @@ META_KERNEL(axpy)
     }
 }
 
-/* The neighbour of the column's cell that lies dx, dy, dz away. */
+/* The neighbour of cell i at offset (dx, dy, dz). */
 #define META_C(dx, dy, dz) (META_W)c[i + (dx) + (dy)*sy + (dz)*sz]
 #define META_PLANE(z)                                                                     \
     ((((((((META_C(-1, -1, z) + META_C(-1, 0, z)) + META_C(-1, 1, z)) + META_C(0, -1, z)) + \
@@ -46,9 +47,9 @@ META_KERNEL(axpy)
        META_C(0, 1, 0)) + META_C(1, 0, 0)) + META_C(0, 0, 1))
 #define META_3D27P ((META_PLANE(-1) + META_PLANE(0)) + META_PLANE(1))
 
-#ifndef META_OWN_STENCILS /* a back end has its own kernels of these names */
-/* The average over a stencil's points. Strides and the box are those of a grid: columns are
- * contiguous, dimension 1 is y and dimension 2 is z (unused by the 2D stencils). */
+#ifndef META_OWN_STENCILS /* the back end provides its own stencils */
+/* The average over a stencil's points. The layouts are those of a grid: columns are contiguous,
+ * dimension 1 is y and dimension 2 is z (unused by the 2D stencils). */
 #define META_STENCIL(name, POINTS, n)                                              \
     META_KERNEL(name)                                                              \
     {                                                                              \
@@ -136,7 +137,7 @@ META_KERNEL(dot)
     META_REDUCE(META_A, sum, META_ADD);
 }
 
-/* One of two zeros, and one of all NaN, so that the order of combining does not show. */
+/* Canonicalise signed zeros and NaN payloads, which would depend on the order of combining. */
 #define META_CANONICAL(x)                                                             \
     do {                                                                              \
         union {                                                                       \

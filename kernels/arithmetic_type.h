@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file arithmetic_type.h
- *  The computing kernels for one type, then the type's macros undefined for the next. */
+ *  The arithmetic kernels for one type. Undefines the type's macros for the next. */
 #include "arithmetic.h"
 #undef META_SUFFIX
 #undef META_T

@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file exact.h
- *  Sums of doubles without rounding, so that no order of additions changes them.
+ *  Exact sums of doubles: no rounding, so the result does not depend on the order of additions.
  *
- *  A sum is an accumulator as wide as all doubles together (U. Kulisch, Computer Arithmetic and
- *  Validity, 2008; R. M. Neal, Fast Exact Summation Using Small and Large Superaccumulators, 2015):
- *  META_EXACT_LIMBS signed integers, limb k in units of 2^(32·k − 1074), each with room for carries;
- *  then how many NaN, +∞ and −∞ were met. Adding accumulators adds integers.
+ *  A sum is a superaccumulator, which covers the range of all doubles (U. Kulisch, Computer
+ *  Arithmetic and Validity, 2008; R. M. Neal, Fast Exact Summation Using Small and Large
+ *  Superaccumulators, 2015):
+ *  META_EXACT_LIMBS signed integers, limb k in units of 2^(32·k − 1074), each with headroom for
+ *  carries, followed by the numbers of NaN, +∞ and −∞ added. Accumulators are added limb by limb.
  *
- *  Most elements never reach it one by one. A large enough power of two, added to a double and
- *  subtracted again, leaves the double's leading part; the rest is what is left of it, exactly; and
- *  a thousand leading parts of one power of two add up without rounding, in any order (S. M. Rump,
- *  T. Ogita, S. Oishi, Accurate Floating-Point Summation, 2008). Two such steps take all of most
- *  elements, two sums go to the accumulator, and what an element has left goes there as well.
+ *  Few elements are added to it directly. Adding a large enough power of two to a double and
+ *  subtracting it again extracts the double's leading part; the remainder is exact; and a thousand
+ *  leading parts extracted with the same power of two add up without rounding, in any order
+ *  (S. M. Rump, T. Ogita, S. Oishi, Accurate Floating-Point Summation, 2008). Two such extractions
+ *  leave no remainder for most elements; the two sums of leading parts are added to the accumulator,
+ *  and so is any remainder.
  *
- *  It needs IEEE arithmetic as it is: round to nearest, no contraction, no flushing of denormals.
+ *  Requires IEEE arithmetic: round to nearest, no contraction, no flushing of denormals.
  *
- *  Include it after meta_space.h, where doubles are to be had. */
+ *  Include it after meta_space.h, on devices with double precision. */
 #ifndef META_EXACT_H
 #define META_EXACT_H
 
@@ -23,14 +25,14 @@
 #error "exact sums need IEEE arithmetic: compile without -ffast-math"
 #endif
 
-/* Behind the limbs. */
+/* Indices of the counters that follow the limbs. */
 #define META_EXACT_NAN      META_EXACT_LIMBS
 #define META_EXACT_PLUS     (META_EXACT_LIMBS + 1)
 #define META_EXACT_MINUS    (META_EXACT_LIMBS + 2)
 
-/* Powers of two that take leading parts: 2^LOG times a bound of the elements' magnitude, for at most
- * COUNT elements; the next one is STEP binades lower. Outside of 2^LEAST … 2^MOST elements go to the
- * accumulator one by one. */
+/* Leading parts are extracted with 2^LOG times a bound on the elements' magnitude, for at most COUNT
+ * elements; the second extraction uses a power of two STEP binades lower. Elements outside of
+ * 2^LEAST … 2^MOST are added to the accumulator directly. */
 #define META_EXACT_LOG   11
 #define META_EXACT_COUNT 2046
 #define META_EXACT_STEP  42
@@ -39,7 +41,7 @@
 
 #define META_EXACT_MAGNITUDE 0x7fffffffffffffffu
 
-/* 2^k for normal numbers. */
+/* 2^k, for k in the range of normal numbers. */
 META_INLINE meta_f64 meta_exact_power(meta_i64 k)
 {
     return meta_f64_of((meta_u64)(k + 1023) << 52);
@@ -52,7 +54,7 @@ META_INLINE meta_i64 meta_exact_bound(meta_u64 magnitude)
     return k < META_EXACT_LEAST ? META_EXACT_LEAST : k;
 }
 
-/* A finite double as 32-bit digits of the accumulator: the number of the limb of the first. */
+/* Split a finite double into 32-bit digits of the accumulator. @return the limb of the first. */
 META_INLINE meta_i64 meta_exact_split(meta_u64 bits, meta_u64 digit[3])
 {
     const meta_u64 exponent = bits >> 52 & 0x7ff, fraction = bits & 0xfffffffffffffu;
@@ -65,7 +67,7 @@ META_INLINE meta_i64 meta_exact_split(meta_u64 bits, meta_u64 digit[3])
     return (meta_i64)(shift / 32);
 }
 
-/* Which counter a NaN or an infinity belongs to; 0 for a finite number. */
+/* The index of the counter for a NaN or an infinity; 0 for a finite number. */
 META_INLINE meta_i64 meta_exact_special(meta_u64 bits)
 {
     if ((bits >> 52 & 0x7ff) != 0x7ff) return 0;
@@ -73,7 +75,7 @@ META_INLINE meta_i64 meta_exact_special(meta_u64 bits)
     return bits >> 63 ? META_EXACT_MINUS : META_EXACT_PLUS;
 }
 
-/* 2^30 doubles can be added between two calls of meta_exact_carry(). */
+/* At most 2^30 doubles can be added between two calls of meta_exact_carry(). */
 META_INLINE void meta_exact_add(meta_i64 *limb, meta_f64 x)
 {
     const meta_u64 bits = meta_f64_bits(x);
@@ -88,7 +90,7 @@ META_INLINE void meta_exact_add(meta_i64 *limb, meta_f64 x)
         limb[k + j] += bits >> 63 ? -(meta_i64)digit[j] : (meta_i64)digit[j];
 }
 
-/* Make every limb but the last one of 32 bits; the last one then has the sum's sign. */
+/* Propagate carries: every limb but the last is reduced to 32 bits; the last has the sum's sign. */
 META_INLINE void meta_exact_carry(meta_i64 *limb)
 {
     meta_i64 carry = 0;
@@ -102,7 +104,7 @@ META_INLINE void meta_exact_carry(meta_i64 *limb)
 
 /* ------------------------------------------------------------------ rounding */
 
-/* The digits of the magnitude of an accumulator without carries; two stand for the last limb. */
+/* The magnitude of an accumulator after carry propagation; the last limb makes two digits. */
 typedef struct meta_exact_digits {
     meta_u32 digit[META_EXACT_LIMBS + 1];
 } meta_exact_digits;
@@ -121,7 +123,7 @@ META_INLINE void meta_exact_magnitude(const meta_i64 *limb, meta_exact_digits *d
     d->digit[last + 1] = (meta_u32)carry;
 }
 
-/* The 32 bits from bit @p at on. */
+/* 32 bits, from bit @p at up. */
 META_INLINE meta_u64 meta_exact_window(const meta_exact_digits *d, meta_i64 at)
 {
     const meta_i64 k = at / 32, by = at % 32;
@@ -129,7 +131,7 @@ META_INLINE meta_u64 meta_exact_window(const meta_exact_digits *d, meta_i64 at)
     return (low | high << 32) >> by & 0xffffffffu;
 }
 
-/* Whether a bit below bit @p at is set. */
+/* The sticky bit: whether any bit below bit @p at is set. */
 META_INLINE int meta_exact_below(const meta_exact_digits *d, meta_i64 at)
 {
     for (meta_i64 k = 0; k < at / 32; ++k)
@@ -137,7 +139,7 @@ META_INLINE int meta_exact_below(const meta_exact_digits *d, meta_i64 at)
     return (d->digit[at / 32] & (((meta_u32)1 << at % 32) - 1)) != 0;
 }
 
-/* The number of the highest bit that is set; -1 where none is. */
+/* The index of the highest set bit; -1 if there is none. */
 META_INLINE meta_i64 meta_exact_highest(const meta_exact_digits *d)
 {
     meta_i64 k = META_EXACT_LIMBS, bit = 31;
@@ -147,9 +149,9 @@ META_INLINE meta_i64 meta_exact_highest(const meta_exact_digits *d)
     return 32 * k + bit;
 }
 
-/* The magnitude rounded to nearest, ties to even, as the bits of a float type with @p width bits of
- * fraction, whose least number is bit @p least of the accumulator, and whose infinity has exponent
- * @p top. */
+/* Round the magnitude to nearest, ties to even. @return the bits of a floating-point type with
+ * @p width bits of fraction, whose smallest denormal is bit @p least of the accumulator, and whose
+ * infinity has the biased exponent @p top. */
 META_INLINE meta_u64 meta_exact_nearest(const meta_exact_digits *d, meta_i64 width, meta_i64 least,
                                         meta_u64 top)
 {
@@ -159,7 +161,7 @@ META_INLINE meta_u64 meta_exact_nearest(const meta_exact_digits *d, meta_i64 wid
     meta_u64 bits = meta_exact_window(d, at) |
                     (at + 32 < 32 * META_EXACT_LIMBS ? meta_exact_window(d, at + 32) : 0) << 32;
     bits &= ((meta_u64)2 << width) - 1;
-    /* The leading bit is not stored: it adds one to the exponent, which is one too low. */
+    /* The implicit leading bit carries into the exponent, which is therefore one less here. */
     bits += (meta_u64)(at - least) << width;
     if (at > 0 && (d->digit[(at - 1) / 32] >> (at - 1) % 32 & 1) &&
         ((bits & 1) || meta_exact_below(d, at - 1)))
@@ -167,8 +169,8 @@ META_INLINE meta_u64 meta_exact_nearest(const meta_exact_digits *d, meta_i64 wid
     return bits >> width >= top ? top << width : bits;
 }
 
-/* The sum in an accumulator without carries, as the bits of a double or, where @p bytes is 4, of a
- * float. Zero is +0, and there is one NaN. */
+/* Round an accumulator after carry propagation. @return the bits of a double or, if @p bytes is 4, of a
+ * float. Zero is +0, and NaN is canonical. */
 META_INLINE meta_u64 meta_exact_round(const meta_i64 *limb, int bytes)
 {
     const meta_i64 width = bytes == 4 ? 23 : 52, least = bytes == 4 ? 925 : 0;

@@ -1,27 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file exact_rows.h
- *  Exact sums where one thread adds up rows of elements, in vectors: a piece of a row that lies in
- *  the cache is split in one sweep, which also tells whether it could be; where it could not, it is
- *  split again and again. Include it after exact.h; it makes the macros that exact_sum.h needs. */
+ *  Exact sums by one thread that processes rows with SIMD: leading parts of a cached piece of a row
+ *  are extracted in one sweep, which also detects whether the scale fits; if not, the piece is
+ *  extracted repeatedly with its own scale. Include it after exact.h; it defines the macros that
+ *  exact_sum.h needs. */
 #ifndef META_EXACT_ROWS_H
 #define META_EXACT_ROWS_H
 
-/* The elements of a piece; rows shorter than META_EXACT_SHORT are gathered first. Fewer elements
- * than META_EXACT_FEW are faster added one by one than split again. */
+/* Elements per piece; rows shorter than META_EXACT_SHORT are gathered first. Fewer elements than
+ * META_EXACT_FEW are faster to add one by one than to extract again. */
 #define META_EXACT_PIECE 512
 #define META_EXACT_SHORT 64
 #define META_EXACT_FEW   8
 
-/* A sum under way. */
+/* A sum in progress. */
 typedef struct meta_exact_sum {
     meta_i64 limb[META_EXACT_WORDS];
-    meta_f64 high, low;  /* of leading parts, and of those of what was left */
-    meta_f64 sigma;      /* the power of two that takes the leading parts … */
-    meta_i64 bound;      /* … of doubles whose magnitude has bits below these */
-    meta_i64 count;      /* of elements in high and low */
-    meta_i64 since;      /* of doubles added to the accumulator since carries were made */
-    meta_i64 gathered;   /* how many are */
-    meta_f64 few[META_EXACT_PIECE], value[META_EXACT_PIECE]; /* gathered; to be split again */
+    meta_f64 high, low;  /* sums of the first and second leading parts */
+    meta_f64 sigma;      /* the power of two for the first extraction … */
+    meta_i64 bound;      /* … of doubles whose magnitude is below these bits */
+    meta_i64 count;      /* elements in high and low */
+    meta_i64 since;      /* doubles added to the accumulator since the last carries */
+    meta_i64 gathered;   /* elements in few */
+    meta_f64 few[META_EXACT_PIECE], value[META_EXACT_PIECE]; /* of short rows; to extract again */
 } meta_exact_sum;
 
 META_INLINE void meta_exact_scale(meta_exact_sum *e, meta_i64 k)
@@ -54,7 +55,7 @@ META_INLINE void meta_exact_add_all(meta_exact_sum *e, meta_i64 n)
     e->since += n;
 }
 
-/* The largest magnitude among e->value[0 … n), those that are zero left out: n becomes less. */
+/* The largest magnitude in e->value[0 … n). Removes zeros, which reduces n. */
 META_INLINE meta_u64 meta_exact_sift(meta_exact_sum *e, meta_i64 *n)
 {
     meta_u64 most = 0;
@@ -69,7 +70,7 @@ META_INLINE meta_u64 meta_exact_sift(meta_exact_sum *e, meta_i64 *n)
     return most;
 }
 
-/* Add e->value[0 … n), whatever is in it, and take its scale for the pieces to come. */
+/* Add e->value[0 … n) of any magnitudes, and use their scale for the following pieces. */
 META_INLINE void meta_exact_anything(meta_exact_sum *e, meta_i64 n)
 {
     meta_u64 most = meta_exact_sift(e, &n);
@@ -129,8 +130,8 @@ META_INLINE void meta_exact_anything(meta_exact_sum *e, meta_i64 n)
         meta_exact_anything(e, n);                                                       \
     }
 
-/* Vectors of META_EXACT_LANES doubles, where the language has some: the numbers from an address on,
- * and a cache line that is needed soon with them, so that memory is not waited for. */
+/* Vectors of META_EXACT_LANES doubles, if the language has vector types: loads from an address, with a
+ * prefetch of a cache line that is needed soon. */
 #if defined(__OPENCL_VERSION__)
 #define META_EXACT_LANES 8
 typedef double8 meta_exact_lanes;
@@ -193,8 +194,8 @@ typedef meta_i32 meta_exact_float_bits __attribute__((vector_size(8 * META_EXACT
 #if META_EXACT_LANES > 1
 #define META_EXACT_AHEAD (2 * META_EXACT_PIECE)
 
-/* META_EXACT_SWEEP in vectors: LOAD(x, i) loads those from i on; n is a multiple of 2
- * META_EXACT_LANES. */
+/* META_EXACT_SWEEP with vectors: LOAD(x, i) loads the elements from i; n is a multiple of
+ * 2 META_EXACT_LANES. */
 #define META_EXACT_SWEEP_DENSE(e, from, n, VALUE, LOAD)                                  \
     do {                                                                                 \
         const meta_exact_lanes none_ = META_EXACT_ALL(meta_exact_lanes, 0),              \
@@ -231,9 +232,8 @@ typedef meta_i32 meta_exact_float_bits __attribute__((vector_size(8 * META_EXACT
         META_EXACT_SWEPT(e, from, n, VALUE);                                             \
     } while (0)
 
-/* The same of floats from @p a on, which need no splitting while none of them but zeros is more than
- * LOG + 8 binades below the bound: a thousand of them add up in a double without rounding as they
- * are. */
+/* The same for floats at @p a. They need no extraction as long as no non-zero one is more than LOG + 8
+ * binades below the bound: a thousand of them then add up in a double without rounding. */
 #define META_EXACT_SWEEP_FLOATS(e, a, n, VALUE, from)                                    \
     do {                                                                                 \
         const meta_i64 k_ = ((e)->bound >> 52) - 1023 + 127;                             \
@@ -274,7 +274,7 @@ typedef meta_i32 meta_exact_float_bits __attribute__((vector_size(8 * META_EXACT
 #endif
 
 #define META_EXACT_GATHERED(i) sum_.few[i]
-/* Room for one more row of META_EXACT_SHORT is kept. */
+/* There is always room for one more row of META_EXACT_SHORT. */
 #define META_EXACT_GATHER(from, n, VALUE)                                                \
     do {                                                                                 \
         for (meta_i64 j_ = 0; j_ < (n); ++j_)                                            \

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file exact_sum.h
- *  Kernels that add up and multiply the elements of a floating type without rounding, see exact.h.
- *  Include with META_SUFFIX and META_T defined, which it undefines. Products of doubles are rounded, each by itself;
- *  those of floats need no rounding.
+ *  Exact sums and dot products of a floating-point type, see exact.h. Include with META_SUFFIX and
+ *  META_T defined, which it undefines. In a dot product each product of doubles is rounded; products
+ *  of floats are exact in a double.
  *
- *  A share, or a work group, leaves an accumulator of META_EXACT_WORDS as its partial result. The
- *  combining kernel leaves their sum without carries, and behind it the sum rounded once. */
+ *  The partial result of a thread or work group is an accumulator of META_EXACT_WORDS. The combining
+ *  kernel writes their sum with carries propagated, followed by the sum rounded once. */
 
 #define META_EXACT_ONE(i)     (meta_f64)a[(i)*step]
 #define META_EXACT_PRODUCT(i) (meta_f64)a[(i)*of_x] * (meta_f64)b[(i)*of_y]

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file exact_threads.h
- *  Exact sums where the threads of a work group, each with elements of its own, share one
- *  accumulator in fast memory. A thread keeps two sums of parts and seldom adds to the accumulator:
- *  when it meets a larger element than before, after META_EXACT_COUNT elements, for what an element
- *  has left, and at its end. Include it after exact.h; it makes the macros that exact_sum.h needs.
+ *  Exact sums by a work group whose threads share one accumulator in local (shared) memory. Each
+ *  thread keeps two sums of leading parts in registers and rarely adds to the accumulator: when it
+ *  meets a larger element than before, after META_EXACT_COUNT elements, for a remainder, and at its
+ *  end. Include it after exact.h; it defines the macros that exact_sum.h needs.
  *
- *  The accumulator is two numbers of 32-bit digits, the sum of what is positive and that of what is
- *  negative: an addition that wraps carries one on, in whatever order threads come, so 32-bit
- *  atomic additions are enough and nothing overflows. Then come the numbers of NaN, +∞ and −∞. */
+ *  The accumulator is two unsigned numbers of 32-bit digits, the sums of the positive and of the
+ *  negative terms: an addition that wraps carries into the next digit, so 32-bit atomic additions
+ *  suffice in any order and nothing overflows. The counters of NaN, +∞ and −∞ follow. */
 #ifndef META_EXACT_THREADS_H
 #define META_EXACT_THREADS_H
 
 #define META_EXACT_DIGITS (META_EXACT_LIMBS + 1)
 #define META_EXACT_SHARED (2 * META_EXACT_DIGITS + 3)
 
-/* A thread's sum under way. */
+/* A thread's sum in progress. */
 typedef struct meta_exact_stream {
-    meta_f64 high, low;           /* of leading parts, and of those of what was left */
-    meta_f64 first, second, bound; /* the powers of two that take parts of what is below the bound */
-    meta_i64 count;               /* of elements in high and low */
+    meta_f64 high, low;           /* sums of the first and second leading parts */
+    meta_f64 first, second, bound; /* powers of two for the two extractions, valid below the bound */
+    meta_i64 count;               /* elements in high and low */
 } meta_exact_stream;
 
 META_EXACT_FUNCTION void meta_exact_share(META_LOCAL meta_u32 *shared, meta_f64 x)
@@ -49,7 +49,7 @@ META_EXACT_FUNCTION void meta_exact_flush(meta_exact_stream *e, META_LOCAL meta_
     e->count = 0;
 }
 
-/* Take the scale of @p magnitude, with two binades to spare. */
+/* Use the scale of @p magnitude, with a margin of two binades. */
 META_EXACT_FUNCTION void meta_exact_rescale(meta_exact_stream *e, meta_f64 magnitude)
 {
     const meta_i64 k = meta_exact_bound(meta_f64_bits(magnitude)) + 2;
@@ -64,7 +64,7 @@ META_EXACT_FUNCTION void meta_exact_take(meta_exact_stream *e, META_LOCAL meta_u
     const meta_f64 magnitude = x < 0 ? -x : x;
     if (!(magnitude < e->bound)) {
         meta_exact_flush(e, shared);
-        /* A NaN is not below anything. */
+        /* Also true for NaN. */
         if (!(magnitude < meta_exact_power(META_EXACT_MOST))) {
             meta_exact_share(shared, x);
             return;
@@ -75,7 +75,7 @@ META_EXACT_FUNCTION void meta_exact_take(meta_exact_stream *e, META_LOCAL meta_u
     const meta_f64 next = (e->second + rest) - e->second, left = rest - next;
     e->high += part;
     e->low += next;
-    if (left != 0) { /* the scale is too large for these elements */
+    if (left != 0) { /* the scale is too coarse for these elements */
         meta_exact_share(shared, left);
         meta_exact_flush(e, shared);
         e->bound = 0;
@@ -99,7 +99,7 @@ META_EXACT_FUNCTION void meta_exact_take(meta_exact_stream *e, META_LOCAL meta_u
             META_EXACT_PARTIAL[k_] = meta_exact_word(shared_, k_);                           \
     } while (0)
 
-/* Word @p k of the accumulator as exact.h has it. The last limb is of 64 bits. */
+/* Word @p k of the accumulator in the format of exact.h. The last limb has 64 bits. */
 META_EXACT_FUNCTION meta_i64 meta_exact_word(META_LOCAL const meta_u32 *shared, meta_u32 k)
 {
     META_LOCAL const meta_u32 *minus = shared + META_EXACT_DIGITS;

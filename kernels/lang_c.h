@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file lang_c.h
- *  The kernel language on a CPU: rows and columns are loops over the share of one thread. */
+ *  The kernel language for CPUs: rows and columns are loops over one thread's share. */
 #ifndef META_LANG_C_H
 #define META_LANG_C_H
 
@@ -19,7 +19,7 @@ typedef float meta_f32;
 #include "meta_types.h"
 #include "meta_space.h"
 
-/* A double's bits, and back. */
+/* Reinterpret a double as its bits, and back. */
 META_INLINE meta_u64 meta_f64_bits(meta_f64 x)
 {
     meta_u64 bits;
@@ -34,13 +34,13 @@ META_INLINE meta_f64 meta_f64_of(meta_u64 bits)
     return x;
 }
 
-/** What one thread does of a kernel: rows [row[0], row[1]) and columns [column[0], column[1]). */
+/** One thread's share of a kernel: rows [row[0], row[1]) and columns [column[0], column[1]). */
 typedef struct meta_work {
     void *object[META_SPACE_OPERANDS];
-    const void *scalar; /**< one element of the kernel's type */
+    const void *scalar; /**< the element passed by value */
     const meta_space *space;
     meta_i64 row[2], column[2];
-    void *partial; /**< where a reduction leaves this thread's accumulator */
+    void *partial; /**< the thread's partial result of a reduction */
 } meta_work;
 
 typedef void meta_kernel_function(const meta_work *work);
@@ -70,9 +70,9 @@ typedef void meta_kernel_function(const meta_work *work);
 #define META_TEXT(x) #x
 #define META_PREFETCH(p) __builtin_prefetch(p)
 #define META_REDUCE(A, accumulator, COMBINE) *(A *)w->partial = accumulator
-/* Where an exact sum leaves its accumulator. */
+/* The partial result of an exact sum. */
 #define META_EXACT_PARTIAL ((meta_i64 *)w->partial)
-/* The combining kernels: one thread, the partial results in operand 0, the result in operand 1. */
+/* For the combining kernels: one thread, partial results in operand 0, the result in operand 1. */
 #define META_PARTIALS s->extent[0]
 
 #endif

@@ -1,35 +1,36 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file lang_gpu.h
- *  The kernel language in CUDA and HIP. Blocks have META_GPU_BLOCK threads in one dimension; the
- *  arguments say how many of them lie side by side across the columns, the others taking further
- *  rows, and how the blocks lie. Dimension y of the grid numbers the calls that are launched as one.
+ *  The kernel language for CUDA and HIP. Blocks are one-dimensional with META_GPU_BLOCK threads; the
+ *  arguments give how many threads of a block, and how many blocks, lie across the columns; the others
+ *  cover rows. Dimension y of the grid is the index of the call in a fused launch.
  *
- *  Include it after the vendor's runtime header and before any other header of libmeta. Every kernel
- *  has the same parameters, so that a launch is data and a table of kernels has one type:
- *  META_KERNEL(copy) with META_SUFFIX u64 makes the template copy_u64<N>, for N calls at most. */
+ *  Include it after the vendor's runtime header and before any other header of libmeta. All kernels
+ *  have the same parameters, so launches are data and the kernels fit one table: META_KERNEL(copy)
+ *  with META_SUFFIX u64 makes the template copy_u64<N>, for at most N calls. */
 #ifndef META_LANG_GPU_H
 #define META_LANG_GPU_H
 
 #define META_INLINE static __host__ __device__ inline
 #include "lang_c.h"
 
-/** The threads of a block; a power of two. */
+/** Threads per block; a power of two. */
 #define META_GPU_BLOCK 256
-/** A kernel that leaves room for three blocks on a multiprocessor. */
+/** A kernel whose registers allow three resident blocks per multiprocessor. */
 #if defined(__HIP_CPU_RT__)
 #define META_GPU_GLOBAL static __global__
 #else
 #define META_GPU_GLOBAL static __global__ __launch_bounds__(META_GPU_BLOCK, 3)
 #endif
 
-/** The arguments of one call: the operands' addresses, the scalar's bits, the space and how it is
- *  dealt out: 2^columns_log2 threads of a block lie across the columns, and so do `wide` blocks;
- *  `high` blocks lie across the rows, of which a thread takes `depth` in a row. */
+/** The arguments of one call: the operands' addresses, the bits of the element passed by value, the
+ *  iteration space, and how it is mapped to the grid: 2^columns_log2 threads of a block and `wide`
+ *  blocks lie across the columns, `high` blocks across the rows; a thread takes `depth` consecutive
+ *  rows. */
 typedef struct meta_gpu_call {
     void *operand[META_SPACE_OPERANDS];
     meta_u64 scalar;
     meta_space space;
-    meta_u32 columns_log2, wide, high, depth, pieces; /* pieces: of stencils, see stencil.h */
+    meta_u32 columns_log2, wide, high, depth, pieces; /* pieces: for stencils, see stencil.h */
 } meta_gpu_call;
 
 /** The arguments of a launch, passed by value. */
@@ -37,24 +38,24 @@ template <int N> struct meta_gpu_calls {
     meta_gpu_call call[N];
 };
 
-/* How a kernel takes its arguments where they are indexed: without a copy of its own. */
+/* How a kernel declares arguments that it indexes: so that they are not copied to local memory. */
 #if defined(__CUDACC__)
 #define META_GPU_ARGUMENTS(N) const __grid_constant__ meta_gpu_calls<N>
 #define META_GPU_POINTED(N)   const meta_gpu_calls<N>
-#elif defined(__HIP_CPU_RT__) /* a thread's stack has no room for one */
+#elif defined(__HIP_CPU_RT__) /* too large for the stack of an emulated thread */
 #define META_GPU_ARGUMENTS(N) const meta_gpu_calls<N> &
 #define META_GPU_POINTED(N)   const meta_gpu_calls<N> &
 #else
 #define META_GPU_ARGUMENTS(N) const meta_gpu_calls<N>
 #define META_GPU_POINTED(N)   const meta_gpu_calls<N>
 #endif
-/** A kernel for N calls; a reduction leaves a partial result of each block at @p partials. */
+/** A kernel for at most N calls; each block of a reduction writes a partial result to @p partials. */
 template <int N> struct meta_gpu_kernel {
     typedef void type(META_GPU_POINTED(N), void *partials);
 };
 
-/** Where a row begins for each operand, and its number; how many the thread has left to do, this one
- *  included, and the row's coordinate in dimension 1. */
+/** A row: the index of its column 0 in each operand, its number, its coordinate in dimension 1, and how
+ *  many rows the thread has left, including this one. */
 typedef struct meta_gpu_row {
     meta_i64 at[META_SPACE_OPERANDS], number, y;
     meta_u32 left;
@@ -69,7 +70,7 @@ META_INLINE meta_gpu_row meta_gpu_row_of(const meta_space *s, meta_i64 number, m
     for (int k = 0; k < META_SPACE_OPERANDS; ++k) r.at[k] = s->layout[k].base;
     for (meta_i64 d = 1; d < s->ndim; ++d) {
         const meta_i64 extent = s->extent[d];
-        /* A division of 32 bits takes a fraction of the time of one of 64. */
+        /* A 32-bit division takes a fraction of the time of a 64-bit one. */
         const meta_i64 whole = (number | extent) >> 32 ? number / extent
                                                        : (meta_u32)number / (meta_u32)extent;
         for (int k = 0; k < META_SPACE_OPERANDS; ++k)
@@ -80,7 +81,7 @@ META_INLINE meta_gpu_row meta_gpu_row_of(const meta_space *s, meta_i64 number, m
     return r;
 }
 
-/* Divisions only where dimension 1 comes to its end. */
+/* Divides only at the end of dimension 1. */
 META_INLINE void meta_gpu_row_next(const meta_space *s, meta_gpu_row *r)
 {
     if (--r->left == 0) return;
@@ -107,7 +108,7 @@ META_INLINE void meta_gpu_row_next(const meta_space *s, meta_gpu_row *r)
 
 #define META_JOIN_(a, b) a##b
 #define META_JOIN(a, b)  META_JOIN_(a, b)
-/* The name is pasted before it is expanded, as in lang_opencl_body.h. */
+/* The name is pasted before macro expansion, as in lang_opencl_body.h. */
 #define META_KERNEL(name)                                                              \
     static __device__ inline void META_JOIN(name##_body_, META_SUFFIX)(                \
         const meta_gpu_call *w, void *partials);                                       \
@@ -133,7 +134,7 @@ META_INLINE void meta_gpu_row_next(const meta_space *s, meta_gpu_row *r)
     const meta_i64 columns_from_ = (meta_i64)wide_ * across_ + (thread_ & (across_ - 1)),        \
                    columns_step_ = (meta_i64)w->wide * across_,                                  \
                    rows_step_ = (meta_i64)w->high * along_ * w->depth;                           \
-    /* A launch has as many blocks as its largest call needs. */                                 \
+    /* A fused launch has as many blocks as its largest call needs. */                                 \
     for (meta_i64 row_ = high_ < w->high                                                         \
                              ? ((meta_i64)high_ * along_ + (thread_ >> w->columns_log2)) * w->depth \
                              : s->rows;                                                          \
@@ -143,13 +144,13 @@ META_INLINE void meta_gpu_row_next(const meta_space *s, meta_gpu_row *r)
 #define META_COLUMNS(i) \
     for (meta_i64 i = columns_from_; i < s->extent[0]; i += columns_step_)
 #define META_SIMD
-/* Several loads of a thread are then under way at once. */
+/* Unrolled, so that a thread has several loads in flight. */
 #if defined(__HIP_CPU_RT__)
 #define META_SIMD_SUM(x)
 #else
 #define META_SIMD_SUM(x) _Pragma("unroll 4")
 #endif
-/* A tree over the block's threads: the same order of combining at every run. */
+/* A tree reduction over the block's threads: the order of combining is the same in every run. */
 #define META_REDUCE(A, accumulator, COMBINE)                                       \
     do {                                                                           \
         __shared__ A tree_[META_GPU_BLOCK];                                        \

@@ -2,9 +2,9 @@
 /** @file lang_opencl_body.h
  *  The second half of the kernel language in OpenCL C: what needs meta_space.
  *
- *  On a GPU neighbouring work items take neighbouring elements. With META_CPU defined each work
- *  item takes a contiguous share of rows and columns, as a thread does in lang_c.h, and a work
- *  group is one work item: a CPU's compiler makes vectors of the columns' loop. */
+ *  On a GPU, adjacent work items access adjacent elements. With META_CPU defined, each work item takes
+ *  a contiguous share of rows and columns, as a thread does in lang_c.h, and a work group is one work
+ *  item: the compiler vectorises the loop over columns. */
 #define META_GLOBAL __global
 #define META_TEXT(x) #x
 #define META_JOIN_(a, b) a##b
@@ -20,22 +20,22 @@
     const T name = name##_of.value
 #define META_AT(r, k) r.at[k]
 #define META_STRIDE(k, d) s->layout[k].stride[d]
-/* The combining kernels: one work item, partial results in operand 0, the result in operand 1. */
+/* For the combining kernels: one work item, partial results in operand 0, the result in operand 1. */
 #define META_PARTIALS s->extent[0]
-/* Where this work group's partial result goes. */
+/* This work group's partial result. */
 #define META_PARTIAL(A) \
     ((__global A *)partials)[get_group_id(1) * get_num_groups(0) + get_group_id(0)]
 
-/* Where a work group leaves its exact sum. */
+/* This work group's partial result of an exact sum. */
 #define META_EXACT_PARTIAL \
     ((__global meta_i64 *)partials + \
      META_EXACT_WORDS * (get_group_id(1) * get_num_groups(0) + get_group_id(0)))
 
-/* META_KERNEL pastes the name before it is expanded: compilers make macros of built-in functions,
- * of which dot is one. */
+/* META_KERNEL pastes the name before macro expansion: some compilers define built-in functions, such as
+ * dot, as macros. */
 #ifdef META_CPU
 
-/* Where the share of work item k of n begins, which is where that of k - 1 ends. */
+/* The start of the share of work item k of n; the end of the share of work item k - 1. */
 static inline meta_i64 meta_share(meta_i64 total, meta_i64 k, meta_i64 n)
 {
     const meta_i64 rest = total % n;
@@ -65,7 +65,7 @@ static inline meta_i64 meta_share(meta_i64 total, meta_i64 k, meta_i64 n)
 #define META_SIMD_SUM(x)
 #endif
 #define META_SIMD_EXACT(high, low, below, left) META_SIMD_SUM(high)
-/* A CPU has one address space, but the language several. */
+/* The language has several address spaces, a CPU only one. */
 #ifdef __clang__
 #define META_PREFETCH(p) __builtin_prefetch((const void *)(size_t)(p))
 #else
@@ -88,7 +88,7 @@ static inline meta_i64 meta_share(meta_i64 total, meta_i64 k, meta_i64 n)
          i += (meta_i64)get_global_size(0))
 #define META_SIMD
 #define META_SIMD_SUM(x)
-/* Work groups have a power of two of work items. */
+/* The number of work items in a group is a power of two. */
 #define META_REDUCE(A, accumulator, COMBINE)                                                    \
     do {                                                                                        \
         __local A *tree_ = (__local A *)scratch;                                                \

@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file meta_kernels.h
- *  The built-in kernels: the one table that everything which knows kernels expands. To add a
- * kernel, write its body in move.h or arithmetic.h and its row here. */
+ *  The table of built-in kernels, expanded by everything that handles kernels. To add a kernel, write
+ *  its body in move.h or arithmetic.h and its row here. */
 #ifndef META_KERNELS_H
 #define META_KERNELS_H
 
-/** X(number, NAME, name, FAMILY, ACCESS0, ACCESS1, REACH, values, result), in the order of the
- * numbers.
+/** X(number, NAME, name, FAMILY, ACCESS0, ACCESS1, REACH, values, result), ordered by number.
  *
- *  number   never changes and is never used again: plug-ins built earlier know kernels by it
- *  FAMILY   the element types a body is compiled for:
- *           MOVE       all, as the unsigned type of each size
- *           MAP        the arithmetic types
- *           REDUCTION  the same, with a kernel that combines partial results
- *           EXACT      F64 and F32; the result is an exact sum, always in device memory
- *  ACCESS   of each operand: OUT (every element of the iteration space is written), INOUT (read and
- *           written), IN, or NONE: there is no such operand
- *  REACH    of the operands that are IN, around each element: POINT (nothing but the element
- * itself), STAR2, BOX2, STAR3, BOX3 (a stencil of radius 1 in so many dimensions) values   elements
- * passed by value: the fill value, alpha result   the reduction: none, sum, min, max or exact;
- * finish_<result> combines partial results */
+ *  - number: never changes and is never reused; plug-ins built earlier identify kernels by it.
+ *  - FAMILY: the element types that the body is compiled for.
+ *      MOVE: all types, as the unsigned type of the same size.
+ *      MAP: the arithmetic types.
+ *      REDUCTION: the arithmetic types, with a kernel that combines partial results.
+ *      EXACT: F64 and F32; the result is an exact sum, always in device memory.
+ *  - ACCESS: of each operand. OUT: every element of the iteration space is written. INOUT: every
+ *      element is read and written. IN: read. NONE: the kernel does not have this operand.
+ *  - REACH: the neighbours that an IN operand is read at. POINT: none. STAR2, BOX2, STAR3, BOX3: a
+ *      stencil of radius 1 in that many dimensions.
+ *  - values: the number of elements passed by value (the fill value, alpha).
+ *  - result: of a reduction, sum, min, max or exact, else none; the kernel finish_<result> combines
+ *      partial results. */
 #define META_KERNELS(X)                                                                            \
     X(0, COPY, copy, MOVE, OUT, IN, POINT, 0, none)                                                \
     X(1, PACK, pack, MOVE, OUT, IN, POINT, 0, none)                                                \

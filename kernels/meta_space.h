@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file meta_space.h
- *  The iteration space of a kernel: what a box, a face or two of them look like to a kernel, and
- *  the walk over its rows.
+ *  The iteration space of a kernel, with the layouts of its operands (a box, a face, packed elements),
+ *  and iteration over its rows.
  *
- *  This text is compiled as C, C++, CUDA, HIP and OpenCL C; the language header that comes before it
- *  defines meta_i64, and META_INLINE where the functions are to be more than static inline. The
- *  layout is the same in all of them, so a space is passed to a device by value. */
+ *  Compiled as C, C++, CUDA, HIP and OpenCL C; the language header included before it defines
+ *  meta_i64, and META_INLINE if the functions need more than static inline. The structures have the
+ *  same layout in all of them, so a space is passed to a device by value. */
 #ifndef META_SPACE_H
 #define META_SPACE_H
 
@@ -23,16 +23,16 @@
 #define META_SPACE_MEMORY
 #endif
 
-/** Where the elements of an operand lie: element c of the iteration space at index base + sum over d of
+/** The layout of an operand: element c of the iteration space has the index base + sum over d of
  *  c[d] * stride[d], in elements from the start of the operand's memory object. */
 typedef struct meta_layout {
     meta_i64 base;
     meta_i64 stride[META_MAX_DIM];
 } meta_layout;
 
-/** Elements are numbered by coordinates c[0..ndim). Dimension 0 makes the columns, the others together
- *  the rows, dimension 1 fastest. At least one dimension, every extent at least 1. A kernel of more
- *  operands has their layouts behind these, without a gap. */
+/** Elements have coordinates c[0..ndim). Dimension 0 makes the columns, all others together the rows,
+ *  dimension 1 fastest. There is at least one dimension, and every extent is at least 1. The layouts
+ *  of a kernel with more operands follow contiguously. */
 typedef struct meta_space {
     meta_i64 ndim;
     meta_i64 rows; /**< product of extent[1..ndim) */
@@ -40,7 +40,7 @@ typedef struct meta_space {
     meta_layout layout[META_SPACE_OPERANDS];
 } meta_space;
 
-/** A row: its coordinates in dimensions 1.., and for each operand the index of its column 0. */
+/** A row: its number, the index of its column 0 in each operand, its coordinates in dimensions 1... */
 typedef struct meta_row {
     meta_i64 number;
     meta_i64 at[META_SPACE_OPERANDS];

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file meta_types.h
- *  The element types of libmeta: the one list that everything expands. */
+ *  The list of libmeta's element types, expanded by everything that handles types. */
 #ifndef META_TYPES_H
 #define META_TYPES_H
 
-/** The most dimensions a box, a face or an iteration space can have. */
+/** Upper bound on the dimensions of a box, a face or an iteration space. */
 #define META_MAX_DIM 10
 
-/** Element types that take part in arithmetic: X(NAME, name, bytes, WIDE, SUM).
+/** Arithmetic element types: X(NAME, name, bytes, WIDE, SUM).
  *
- *  WIDE is the type additions are made in (unsigned for integers, so that they wrap), SUM the type
- *  sums over many elements are accumulated in. */
+ *  WIDE is the type of additions (unsigned for integers, so that they wrap), SUM the type of
+ *  accumulators. */
 #define META_ARITHMETIC_TYPES(X) \
     X(F64, f64, 8, f64, f64)     \
     X(F32, f32, 4, f32, f64)     \
@@ -19,18 +19,18 @@
     X(I32, i32, 4, u32, u32)     \
     X(U32, u32, 4, u32, u32)
 
-/** Element types that are only moved: X(NAME, name, bytes). */
+/** Element types that can only be moved: X(NAME, name, bytes). */
 #define META_SMALL_TYPES(X) \
     X(I16, i16, 2)          \
     X(U16, u16, 2)          \
     X(I8, i8, 1)            \
     X(U8, u8, 1)
 
-/** Unsigned types of each element size, in which every type is moved: X(bytes, name). */
+/** The unsigned type of each element size, as which elements are moved: X(bytes, name). */
 #define META_MOVE_TYPES(X) X(8, u64) X(4, u32) X(2, u16) X(1, u8)
 
-/** An exact sum in device memory: an accumulator of META_EXACT_WORDS 64-bit words, as exact.h describes
- *  it, followed by the element that it rounds to. */
+/** An exact sum in device memory: a superaccumulator of META_EXACT_WORDS 64-bit words, see exact.h,
+ *  followed by the element that it rounds to. */
 #define META_EXACT_LIMBS  67
 #define META_EXACT_WORDS  70
 #define META_EXACT_RESULT 71

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file move.h
- *  Kernels that move elements, once for each element size. Include with META_SUFFIX (u64 …) and
- *  META_M (the unsigned type of that size) defined. Packing, unpacking, transposing and copying a
- *  box are one operation on strided spaces; each keeps its own kernel, so that a back end can
- *  replace one of them. */
+ *  The move kernels, included once per element size with META_SUFFIX (u64 …) and META_M (the unsigned
+ *  type of that size) defined. Packing, unpacking, transposing and copying a box are the same
+ *  operation on strided layouts; each has its own kernel, so that a back end can replace one of
+ *  them. */
 #define META_MOVE(name)                                                              \
     META_KERNEL(name)                                                                \
     {                                                                                \

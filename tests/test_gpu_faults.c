@@ -171,8 +171,8 @@ static void use_both_queues(const buffers *m)
     meta_device *device = NULL;
     meta_span from, to;
     meta_face face;
-    meta_call call[2];
-    int empty;
+    meta_builtin move[2];
+    int complete;
     void *staging = NULL, *scratch = NULL;
     double *host;
     CHECK_OK(core->enter("both queues"));
@@ -181,20 +181,21 @@ static void use_both_queues(const buffers *m)
     if (TRY(core->staging(device, bytes, &staging)) &&
         TRY(core->scratch(device, bytes, &scratch)) &&
         CHECK_OK(core->resolve_face(m->a, &face, META_F64, "buf", &from)) &&
-        CHECK_OK(core->resolve(scratch, FACE, META_F64, "packed", &to)) &&
-        CHECK_OK(
-            core->face_call(&call[0], META_KERNEL_PACK, &to, &from, &face, META_F64, &empty))) {
+        CHECK_OK(core->resolve(scratch, FACE, META_F64, "packed", &to))) {
         host = staging;
-        call[1] = call[0];
+        for (int k = 0; k < 2; ++k)
+            if (!CHECK(core->move_begin(&move[k], META_KERNEL_PACK, META_F64, NULL, &face)) ||
+                !CHECK_OK(core->move_bind(&move[k], &to, &from)))
+                return;
         TRY(meta_copy_h2d(m->a, in, bytes, META_ASYNC));
         if (TRY(core->queue_after(device, META_QUEUE_HALO, META_QUEUE_COMPUTE)) &&
-            TRY(core->launch(device, META_QUEUE_HALO, call, 2, &packed)) &&
+            TRY(core->launch(device, META_QUEUE_HALO, move, 2, &packed)) &&
             TRY(core->copy(device, META_QUEUE_HALO, META_COPY_D2H, host, &to, FACE * sizeof *host,
                            &copied))) {
             TRY(core->queue_after(device, META_QUEUE_COMPUTE, META_QUEUE_HALO));
             TRY(core->pending_wait(&copied));
             CHECK_VALUE(host[0], 1 + N + N * N);
-            TRY(core->pending_test(&packed, &empty));
+            TRY(core->pending_test(&packed, &complete));
         }
         core->pending_release(&packed);
         core->pending_release(&copied);

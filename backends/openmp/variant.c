@@ -83,10 +83,11 @@ meta_err openmp_kernel_create(meta_plugin_device *device, const meta_kernel_sour
 {
     const uint32_t number = source->desc->number, type = source->type;
     (void)device;
-    if (source->text || number >= META_KERNEL_COUNT || type >= META_TYPE_COUNT ||
-        !kernels[number][type].run)
-        return openmp_host->fail(META_ERR_UNSUPPORTED,
-                                 "the OpenMP back end has no kernel %s for type %s",
+    if (source->text || number >= META_KERNEL_COUNT)
+        return openmp_host->fail(META_ERR_UNSUPPORTED, "the OpenMP back end has no kernel %s",
+                                 source->desc->name);
+    if (type >= META_TYPE_COUNT || !kernels[number][type].run)
+        return openmp_host->fail(META_ERR_TYPE, "the OpenMP back end has no kernel %s for type %s",
                                  source->desc->name, meta_element_name(type));
     kernels[number][type].partial_bytes = partial_bytes(source->desc, type);
     *kernel = (meta_plugin_kernel *)(void *)&kernels[number][type];

@@ -34,6 +34,9 @@ void meta_operation_begin(meta_builtin *b, meta_kernel_id kernel, meta_type type
     op->result.span.device = NULL;
     op->where.host = NULL;
     op->apart = false;
+    /* Kernels step through both layouts, used or not. */
+    if (op->call.desc->operands < META_SPACE_OPERANDS)
+        memset(&s->layout[META_SPACE_OPERANDS - 1], 0, sizeof *s->layout);
     s->ndim = shape->count;
     s->rows = 1;
     for (int d = 0; d < shape->count; ++d) {
