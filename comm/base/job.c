@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file job.c
- *  This process in its job: which threads may call MPI, the lock that everything holds which does,
- *  and how a public function begins and ends. */
+ *  This process in its job: which threads may call MPI, the lock they hold while they do, and
+ *  how a public function begins and ends. */
 #include "base/comm_base.h"
 
 comm_process comm_job = {.messages = MPI_COMM_NULL, .collectives = MPI_COMM_NULL};
