@@ -157,10 +157,10 @@ META_API meta_err meta_device_count(meta_mode mode, int *count);
 /** Describe device @p index of @p mode. @return META_ERR_NO_DEVICE if there is none. */
 META_API meta_err meta_device_info(int index, meta_mode mode, meta_device_desc *desc);
 
-/** Choose where this thread's next meta_alloc() goes; opens the device. META_SPREAD (with index 0)
- *  returns to the process's own device. New threads start from that one.
- *  @return META_ERR_NO_DEVICE or META_ERR_PLUGIN with the reason; the thread's device stays as it
- *  was. */
+/** Set this thread's current device, which its next meta_alloc() uses; opens the device. META_SPREAD
+ *  (with index 0) returns to the process's default device, with which new threads start.
+ *  @return META_ERR_NO_DEVICE, or META_ERR_PLUGIN for a plug-in that was refused, with the reason; the
+ *          thread's current device does not change. */
 META_API meta_err meta_set_acc(int index, meta_mode mode);
 /** The thread's current device; one of the pointers may be NULL. Opens the device.
  *  @return META_ERR_NO_DEVICE if META_MODE or META_RANK_MAP request a device that does not exist. */

@@ -233,7 +233,7 @@ static void all_ranks_stage_through_the_host_if_one_must(void)
     if (!card) return;
     says_yes = 1;
     wish("auto", test_rank == test_size - 1 ? "loses" : "takes");
-    join_and_check(META_PATH_STAGED, "it goes by way of the host");
+    join_and_check(META_PATH_STAGED, "it is staged on the host");
     forget();
 }
 

@@ -3,11 +3,15 @@
  *  Joining and leaving a job: ranks, the same outcome on every rank, and a finalize that completes
  *  whatever messages and plans were left behind. */
 /* TEST: backends=all np=1,2,3 timeout=120 labels=comm smoke=yes */
+/* TEST: backends=openmp np=2 with=PROGRESS=thread timeout=120 labels=comm */
 #include "test_mpi.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 static void calls_outside_a_job_are_refused(void)
 {
@@ -142,9 +146,51 @@ static void the_core_may_be_finalised_first(void)
     CHECK_OK(meta_comm_finalize());
 }
 
+static atomic_bool finalizing, calls;
+static meta_err outcome;
+static pthread_t caller;
+
+static void *call_while_another_finalizes(void *unused)
+{
+    meta_traffic traffic = META_TRAFFIC_INIT;
+    (void)unused;
+    calls = true;
+    outcome = meta_comm_traffic(&traffic);
+    return NULL;
+}
+
+/* Visible, so that libmeta_comm finds it here: the first communicator is freed while the job is
+ * left and the lock is held, and then another thread calls. */
+__attribute__((visibility("default"))) int MPI_Comm_free(MPI_Comm *comm)
+{
+    const struct timespec moment = {.tv_nsec = 200000000};
+    if (atomic_exchange(&finalizing, false)) {
+        CHECK_INT(pthread_create(&caller, NULL, call_while_another_finalizes, NULL), 0);
+        while (!calls) sched_yield();
+        nanosleep(&moment, NULL);
+    }
+    return PMPI_Comm_free(comm);
+}
+
+static void a_call_that_waited_while_another_thread_finalized_is_refused(void)
+{
+    int level;
+    MPI_Query_thread(&level);
+    test_require(meta_comm_init(NULL, NULL));
+    calls = false;
+    finalizing = true;
+    CHECK_OK(meta_comm_finalize());
+    CHECK(!finalizing);
+    CHECK_INT(pthread_join(caller, NULL), 0);
+    /* Where MPI is for one thread alone the call may have been refused at once. */
+    if (level >= MPI_THREAD_SERIALIZED || outcome != META_ERR_STATE)
+        CHECK_INT(outcome, META_ERR_INIT);
+}
+
 TEST_MPI_MAIN(PROMISE(calls_outside_a_job_are_refused),
               PROMISE(ranks_are_those_of_the_communicator),
               PROMISE(one_rank_that_fails_is_an_error_on_all),
               PROMISE(unreceived_messages_do_not_block_a_rank),
               PROMISE(receives_without_a_sender_end_with_an_error),
-              PROMISE(plans_left_behind_are_ended), PROMISE(the_core_may_be_finalised_first))
+              PROMISE(plans_left_behind_are_ended), PROMISE(the_core_may_be_finalised_first),
+              PROMISE(a_call_that_waited_while_another_thread_finalized_is_refused))

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file rebalance.c
- *  New cuts to follow present ones, from the time that each rank needed for a step. */
+ *  New cuts from present ones and the time that each rank needed for a step. */
 #include <inttypes.h>
 #include <string.h>
 
 #include "balance/cuts.h"
 
-/* The present cuts are of this grid, and this rank has cells whose time says something. */
+/* The present cuts are of this grid, and this rank has cells, without which it has no speed. */
 static meta_err check_now(const cuts_ranks *g, const meta_decompose_desc *desc,
                           const meta_cuts *now, int64_t *cells)
 {

@@ -11,7 +11,7 @@ typedef struct range {
     int64_t start[CUTS_DIMS], end[CUTS_DIMS];
 } range;
 
-/** What goes to a rank or comes from it. */
+/** What is sent to a rank or received from it. */
 typedef struct piece {
     int peer;
     meta_face face;
@@ -19,7 +19,7 @@ typedef struct piece {
     size_t at, bytes; /**< of the packed buffer */
 } piece;
 
-/** One end of a field's way: the old array or the new one. */
+/** One end of the transfer: the old array or the new one. */
 typedef struct side {
     bool sends;
     const meta_box *box;

@@ -4,7 +4,7 @@
  * packed on the old array's device, sent whole, and unpacked on the new one's; within a rank and a
  * device it is copied.
  *
- *  The messages are not those of p2p.c: their tags are the application's. */
+ *  Its messages have a communicator of their own: the tags of others are the application's. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,7 +42,7 @@ static void part_of(const moving *m, bool sends, int d, int k, int64_t *start, i
     else wanted_by(m, d, k, start, end);
 }
 
-/* What part k at the other end has of this side's own range. */
+/* The intersection of part k at the other end with this side's own range. */
 static bool common(const moving *m, const side *s, int d, int k, int64_t *start, int64_t *end)
 {
     part_of(m, !s->sends, d, k, start, end);
@@ -198,7 +198,7 @@ static meta_err wait_for(meta_pending *pending, meta_err error)
     return error == META_OK ? waited : error;
 }
 
-/* Pack or unpack all pieces that travel. */
+/* Pack or unpack all pieces that are sent. */
 static meta_err marshal(const moving *m, const side *s)
 {
     meta_pending pending = {0};
@@ -264,7 +264,7 @@ static size_t parts_of(const moving *m, const side *s)
     return parts;
 }
 
-/* Give MPI a side's pieces, in parts that it can count. */
+/* Post a side's pieces, in parts of at most META_CHUNK bytes. */
 static meta_err post(moving *m, const side *s)
 {
     for (int k = 0; k < s->count; ++k) {
@@ -284,7 +284,7 @@ static meta_err post(moving *m, const side *s)
     return META_OK;
 }
 
-/* Until all are complete, with other messages going on. */
+/* Wait for all while other messages advance. */
 static meta_err complete(moving *m)
 {
     for (int k = 0; k < m->posted; ++k)
@@ -346,7 +346,7 @@ static meta_err transfer(moving *m)
     return marshal(m, &m->to);
 }
 
-/* While messages travel, other threads may run. */
+/* Other threads may run while messages are under way. */
 static void hold(const moving *m, bool on)
 {
     if (m->from.span.device) on ? core->hold(m->field->from) : core->release(m->field->from);

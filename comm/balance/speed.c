@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file speed.c
- *  How fast each rank computes the caller's own kernel, while all the others compute as well. */
+ *  The speed of each rank at the caller's own kernel, measured while all ranks compute. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@ typedef struct measuring {
     int64_t calls; /* in a sample */
 } measuring;
 
-/* The time of a sample. Work is the caller's, who may call anything: without the lock. */
+/* The time of a sample. The caller's work may call any function: without the lock. */
 static meta_err sample(const measuring *m, double *seconds)
 {
     meta_err error;
@@ -27,13 +27,13 @@ static meta_err sample(const measuring *m, double *seconds)
     comm_lock();
     if (error == META_OK) return META_OK;
     char text[COMM_TEXT];
-    const char *said = meta_last_error();
-    snprintf(text, sizeof text, "%s", *said ? said : meta_strerror(error));
+    const char *last = meta_last_error();
+    snprintf(text, sizeof text, "%s", *last ? last : meta_strerror(error));
     core->enter(m->call);
     return core->fail(error, "argument 'work': %s", text);
 }
 
-/* As many calls in a sample as take long enough for any clock; and everything is warm. */
+/* Choose a sample long enough for any clock, and warm up. */
 static meta_err choose_calls(measuring *m)
 {
     const double least = 1e-3;

@@ -47,12 +47,12 @@ extern comm_process comm_job;
 meta_err comm_enter(const char *call);
 /** End it: release the lock. */
 meta_err comm_leave(meta_err error);
-/** META_ERR_INIT if this process is not part of a job; for good only with the lock. */
+/** META_ERR_INIT if this process is not part of a job. The answer lasts while the lock is held. */
 meta_err comm_check_attached(void);
 /** Whether this thread may call MPI; META_ERR_STATE with the reason if not. */
 meta_err comm_thread_allowed(void);
 bool comm_thread_may_call(void);
-/* The lock that everything holds which calls MPI. */
+/* The lock: whoever calls MPI holds it. */
 void comm_lock(void);
 bool comm_trylock(void);
 void comm_unlock(void);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file job.c
- *  This process in its job: which threads may call MPI, the lock that everything holds which does,
- *  and how a public function begins and ends. */
+ *  This process in its job: which threads may call MPI, the lock they hold while they do, and
+ *  how a public function begins and ends. */
 #include "base/comm_base.h"
 
 comm_process comm_job = {.messages = MPI_COMM_NULL, .collectives = MPI_COMM_NULL};
@@ -61,10 +61,12 @@ meta_err comm_check_attached(void)
 meta_err comm_enter(const char *call)
 {
     META_TRY(core->enter(call));
+    /* Before the lock as well: callbacks may call while a job is entered or left. */
+    META_TRY(comm_check_attached());
+    META_TRY(comm_thread_allowed());
     comm_lock();
-    /* Another thread may have left the job while this one waited for the lock. */
-    meta_err error = comm_check_attached();
-    if (error == META_OK) error = comm_thread_allowed();
+    /* Another thread may have left the job while this one waited. */
+    const meta_err error = comm_check_attached();
     if (error != META_OK) comm_unlock();
     return error;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file mpi_error.c
- *  MPI's error codes as the library's, with MPI's own words. */
+ *  MPI's error codes as the library's errors, with MPI's message. */
 #include "base/comm_base.h"
 
 meta_err comm_mpi(int code, const char *function)

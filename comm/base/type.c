@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file type.c
- *  The names of element types, for messages. */
+ *  Names of element types, for error messages. */
 #include "base/comm_base.h"
 
 const char *comm_type_name(uint32_t type)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file wire.h
- *  What marks a message as libmeta's own. */
+ *  The wire format: magic number, version, checksum. */
 #ifndef META_COMM_WIRE_H
 #define META_COMM_WIRE_H
 
@@ -10,8 +10,8 @@
 #define COMM_MAGIC        0x636d656du /* "memc" */
 #define COMM_WIRE_VERSION 4           /* grows when the header, a plan's offer or a seal changes */
 
-/** Continue a checksum with @p bytes at @p data (Fowler, Noll and Vo's FNV-1a), however they are
- * cut. */
+/** Continue a checksum with @p bytes at @p data (Fowler, Noll and Vo's FNV-1a), in any number of
+ *  pieces. */
 static inline uint32_t comm_checksum(uint32_t sum, const void *data, size_t bytes)
 {
     const unsigned char *at = data;

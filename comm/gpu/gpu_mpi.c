@@ -2,9 +2,9 @@
 /** @file gpu_mpi.c
  *  Whether MPI is given GPU memory itself (META_GPU_MPI), which all ranks decide together.
  *
- *  What MPI says of itself is not enough: an MPI that was built for GPUs may stage silently or end
- * the process, depending on its modules and on how the memory was allocated. So each rank with a
- * GPU tries it, in a process of its own that may crash, with memory as libmeta allocates it. */
+ *  What MPI reports is not enough: an MPI built for GPUs may stage silently or end the process,
+ *  depending on its modules and on how the memory was allocated. So each rank with a GPU tries it,
+ *  in a separate process that may crash, with memory as libmeta allocates it. */
 #include "gpu/gpu_mpi.h"
 #include "gpu/gpu_query.h"
 #include "gpu/helper.h"
@@ -15,9 +15,9 @@
 #include <strings.h>
 
 typedef enum wish { NEVER, AUTO, ALWAYS, WISHES } wish;
-static const char *const words[WISHES] = {"off", "auto", "on"};
+static const char *const wish_names[WISHES] = {"off", "auto", "on"};
 
-/** What a rank found; the least of all ranks' counts. */
+/** A rank's result; the lowest of all ranks decides. */
 typedef enum verdict { REFUSED, TAKEN, ABSTAINED } verdict;
 
 static wish asked;
@@ -29,7 +29,7 @@ meta_err comm_gpu_mpi_read(void)
     asked = AUTO;
     if (!text) return META_OK;
     for (int k = 0; k < WISHES; ++k)
-        if (strcasecmp(text, words[k]) == 0) return asked = (wish)k, META_OK;
+        if (strcasecmp(text, wish_names[k]) == 0) return asked = (wish)k, META_OK;
     return core->fail(META_ERR_ENVIRONMENT, "META_GPU_MPI=%s: give auto, on or off", text);
 }
 
@@ -40,7 +40,7 @@ static bool can_be_tried(const meta_device_desc *desc)
     return !desc->is_host && gpu_kind_of(desc->backend) != GPU_KINDS;
 }
 
-/* @p text becomes what was found, in words. */
+/* @p text becomes a description of the result. */
 static verdict try_it(char *text, size_t room)
 {
     char mode[64], line[COMM_TEXT / 2];
@@ -108,11 +108,11 @@ static void report(verdict mine, verdict all, const char *text)
                           : all == TAKEN && mine == TAKEN ? "it is given to MPI"
                           : all == TAKEN                  ? "other ranks give theirs to MPI"
                           : mine == REFUSED || asked == ALWAYS
-                              ? "it goes by way of the host"
-                              : "it goes by way of the host, as on "
-                                "another rank it must";
+                              ? "it is staged on the host"
+                              : "it is staged on the host, as another "
+                                "rank must";
     core->log(META_LOG_INFO, "GPU memory and MPI on rank %d, META_GPU_MPI=%s: %s; %s",
-              comm_job.rank, words[asked], text, outcome);
+              comm_job.rank, wish_names[asked], text, outcome);
 }
 
 static meta_err decide(void)
@@ -137,7 +137,7 @@ meta_err comm_gpu_mpi_decide(void)
     if (lowest != highest)
         return core->fail(META_ERR_MISMATCH,
                           "META_GPU_MPI is %s on one rank and %s on another: set it alike on all",
-                          words[lowest], words[highest]);
+                          wish_names[lowest], wish_names[highest]);
     if (asked != NEVER) return decide();
     core->log(META_LOG_INFO, "GPU memory and MPI on rank %d, META_GPU_MPI=off: not tried",
               comm_job.rank);

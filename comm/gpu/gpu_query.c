@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file gpu_query.c
- *  What MPI itself says about device memory. The functions are extensions that an MPI has or has
- * not, whatever the one was like that this was compiled with: they are looked for at run time. */
+ *  What MPI reports about device memory. The functions are extensions that an MPI may or may not
+ *  have, independently of the one at compile time: they are looked up at run time. */
 #include "config.h"
 
 #include "gpu/gpu_query.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file helper.c
- *  Running meta-mpi-probe: where it is, its environment, and an end that comes in any case.
+ *  Running meta-mpi-probe: finding it, its environment, and a bounded run time.
  *
  *  It is started by posix_spawn(), which copies no memory of this process: after MPI_Init() a fork
  * may corrupt what network hardware has registered. */
@@ -27,7 +27,7 @@ extern char **environ;
 
 /* ------------------------------------------------------------------ where it is */
 
-/* The folder of the library or program that this file is part of. */
+/* The folder of the library or program this file is linked into. */
 static bool own_folder(char *folder)
 {
     Dl_info info;
@@ -81,7 +81,7 @@ static bool says_how_to_move(const char *entry)
     return false;
 }
 
-/* With these the helper would take itself for a rank of this job. */
+/* With these the helper would start as a rank of this job. */
 static bool is_of_the_job(const char *entry)
 {
     static const char *const prefixes[] = {"PMI",    "OMPI_",     "PRTE",  "HYDRA",        "HYDI",
@@ -216,7 +216,7 @@ static bool ended(pid_t child, helper_end *end)
     if (found == 0 || (found < 0 && errno == EINTR)) return false;
     if (found < 0)
         snprintf(end->how, sizeof end->how,
-                 "its end was not seen, because this process waits for children elsewhere or "
+                 "its exit status is unknown, because this process waits for children elsewhere or "
                  "ignores SIGCHLD");
     else if (WIFSIGNALED(status))
         snprintf(end->how, sizeof end->how, "it was ended by signal %d (%s)", WTERMSIG(status),
@@ -227,7 +227,7 @@ static bool ended(pid_t child, helper_end *end)
     return true;
 }
 
-/* The pipe may stay open in what the helper has started, so its end is that of the process. */
+/* The pipe may stay open in processes the helper has started: wait for the helper itself. */
 static void follow(pid_t child, int stream, helper_end *end)
 {
     const double deadline = now() + HELPER_SECONDS;

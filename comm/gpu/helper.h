@@ -9,14 +9,14 @@
 #include <stddef.h>
 
 enum { HELPER_SECONDS = 60, HELPER_TEXT = 4096 };
-/** Stands before each line that the helper itself writes. */
+/** Prefix of each line that the helper itself writes. */
 #define HELPER_SAYS "meta-mpi-probe: "
 
 /** How it ended. */
 typedef struct helper_end {
     bool missing;           /**< there is no such program: built without MPI, or not installed */
     bool success;           /**< it ended with status 0 */
-    char how[256];          /**< if not: why, in words */
+    char how[256];          /**< if not: why */
     char text[HELPER_TEXT]; /**< the last of what it wrote to either stream, whole lines */
 } helper_end;
 
@@ -24,7 +24,7 @@ typedef struct helper_end {
  * and without what the environment says of a job's launcher; end it after HELPER_SECONDS. The
  * calling process is not forked, so that it may have initialised MPI. */
 void helper_run(const char *argument, const char *mode, helper_end *end);
-/** The last line that the helper itself wrote, without what stands before it; "" if none. */
+/** The last line that the helper itself wrote, without the prefix; "" if none. */
 const char *helper_last_line(const helper_end *end, char *line, size_t room);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file mpi_probe.c
- *  meta-mpi-probe: tries in a process of its own whether MPI takes the memory of the device that
- * META_MODE names, which may end the process; or with --describe says what MPI is like. Started by
+ *  meta-mpi-probe: tries in a separate process whether MPI takes the memory of the device in
+ *  META_MODE, which may crash; with --describe it prints MPI's properties. Started by
  * the library and by meta-info, not by people. */
 #include "config.h"
 
@@ -24,7 +24,7 @@
 
 enum { LARGEST = 4 << 20, ASIDE = 256 };
 
-/* A crash is an answer and leaves no file; whoever asked may be gone. */
+/* A crash is a result and leaves no core file; end with the parent. */
 static void prepare(void)
 {
     const struct rlimit none = {0, 0};
@@ -78,12 +78,12 @@ static void send_to_self(const char *from, char *to, int bytes)
     need_mpi(MPI_Waitall(2, request, MPI_STATUSES_IGNORE), "MPI_Waitall");
 }
 
-/* Aside from the buffer's beginning, as most messages of a plan lie. */
+/* Not at the buffer's beginning, as most messages of a plan. */
 static void try_size(const trial *t, int bytes)
 {
     char what[64];
     snprintf(what, sizeof what, "a message of %d bytes of device memory", bytes);
-    /* Where it ends here, this line is the last. */
+    /* If the process crashes here, this line is the last. */
     fprintf(stderr, HELPER_SAYS "%s: under way\n", what);
     for (int k = 0; k < bytes; ++k) t->sent[k] = (unsigned char)((unsigned)(k * 131 + bytes) >> 3);
     need(meta_copy_h2d(t->from + ASIDE, t->sent, (size_t)bytes, NULL), what);

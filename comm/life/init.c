@@ -33,8 +33,8 @@ static meta_err report_first(const first_error *first)
 
 /* ------------------------------------------------------------------ entering */
 
-/* Name the public call for messages, before libmeta is started as well. That alone is no failure:
- * the thread's last message stays. */
+/* Set the public call's name for error messages, also before libmeta is started, and keep the
+ * thread's last message. */
 static void name_call(const char *call)
 {
     char before[COMM_TEXT];
@@ -256,7 +256,7 @@ static bool still_receiving(const void *unused)
            comm_exchanges_busy();
 }
 
-/* Take in a message that nobody will receive; true if there was one. */
+/* Receive and drop a message that nobody will receive; true if there was one. */
 static bool discard(int *discarded)
 {
     MPI_Status status;
@@ -303,7 +303,7 @@ static meta_err drain(void)
 /* End what is under way. Ranks that were lost, or cannot be met, are not waited for again. */
 static void end_messages(first_error *first)
 {
-    /* What nobody sends is an error of this rank's, no lost peer. */
+    /* A receive without a sender is this rank's error, not a lost peer. */
     const double peer_timeout = comm_job.peer_timeout;
     comm_job.peer_timeout = 0;
     comm_wait_while(still_receiving, NULL, MPI_Wtime() + comm_job.finalize_timeout);

@@ -12,18 +12,18 @@ static int count_of(const meta_cores *cores)
     return count;
 }
 
-/* Ranks that were given cores of their own use those; others divide what they have together. */
+/* Ranks that were given cores of their own use those; others share what they have together. */
 static int share_of(const meta_cores *mine, const meta_cores *all, int ranks)
 {
-    meta_cores together = {{0}};
+    meta_cores all_cores = {{0}};
     bool disjoint = true;
     for (int r = 0; r < ranks; ++r)
         for (int k = 0; k < META_MAX_CPUS / 64; ++k) {
-            if (together.bits[k] & all[r].bits[k]) disjoint = false;
-            together.bits[k] |= all[r].bits[k];
+            if (all_cores.bits[k] & all[r].bits[k]) disjoint = false;
+            all_cores.bits[k] |= all[r].bits[k];
         }
-    comm_job.crowded = count_of(&together) < ranks;
-    const int share = disjoint ? count_of(mine) : count_of(&together) / ranks;
+    comm_job.crowded = count_of(&all_cores) < ranks;
+    const int share = disjoint ? count_of(mine) : count_of(&all_cores) / ranks;
     return share > 0 ? share : 1;
 }
 

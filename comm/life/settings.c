@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <strings.h>
 
-/* One MPI message counts its bytes in an int, the header's among them. */
+/* An MPI message's length, header included, is an int. */
 enum { LEAST_CHUNK = 4096, MOST_CHUNK = 2147483647 - 4096 };
 
 static meta_err read_bytes(const char *name, const char *text, size_t *bytes)
@@ -34,7 +34,7 @@ static meta_err read_seconds(const char *text)
     return META_OK;
 }
 
-/* Which of two words @p name is set to; the first where it is not. */
+/* Whether @p name is set to @p second; unset means @p first. */
 static meta_err read_word(const char *name, const char *first, const char *second, bool *is_second)
 {
     const char *text = core->variable(name);
@@ -48,7 +48,7 @@ meta_err comm_settings_read(void)
     const char *chunk = core->variable("META_TEST_CHUNK"),
                *pipeline = core->variable("META_PIPELINE"),
                *timeout = core->variable("META_TIMEOUT");
-    bool apart;
+    bool off;
     comm_job.chunk = (size_t)1 << 30;
     comm_job.pipeline = 0;
     comm_job.finalize_timeout = 10;
@@ -58,7 +58,7 @@ meta_err comm_settings_read(void)
     if (pipeline && strcasecmp(pipeline, "auto") != 0)
         META_TRY(read_bytes("META_PIPELINE", pipeline, &comm_job.pipeline));
     if (timeout) META_TRY(read_seconds(timeout));
-    META_TRY(read_word("META_SHARED", "auto", "off", &apart));
-    comm_job.shared = !apart;
+    META_TRY(read_word("META_SHARED", "auto", "off", &off));
+    comm_job.shared = !off;
     return read_word("META_PROGRESS", "calls", "thread", &comm_job.wants_thread);
 }

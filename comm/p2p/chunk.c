@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file chunk.c
- *  How large the pieces of a message are best that a device copies to staging, MPI carries and
- * another device copies from there, all at once: chosen from what a copy on this device was
- * measured to cost. */
+ *  The size of a message's pieces in the pipeline device, staging, MPI, staging, device: chosen
+ * from the measured cost of a copy on this device. */
 #include <math.h>
 
 #include "p2p/p2p.h"
 
-/* What a copy from a device to the host costs: seconds each, and seconds a byte. */
+/* The cost of a copy from a device to the host, in seconds and seconds per byte. */
 typedef struct speed {
     const meta_device *device;
     double latency, per_byte;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file order.c
- *  The order of messages of one kind, peer and tag: each takes its turn when those posted before it
- *  have passed. The one whose turn it is stands in a table under the three; the others are chained
- *  to it. */
+ *  The order of messages of one kind, peer and tag: a message begins when those posted before it
+ *  have passed. The first of them is in a hash table by the three; the others are chained to it. */
 #include "p2p/message.h"
 
 enum { BUCKETS = 1024 };

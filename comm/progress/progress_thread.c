@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file progress_thread.c
  *  META_PROGRESS=thread: a thread that advances messages while the program computes, and sleeps
- * while none are under way. It does what any call of the library's would do, under the same lock.
- */
+ * while none are under way. It does what any call of the library does, under the same lock. */
 #include "progress/progress.h"
 
 #include <strings.h>
@@ -41,10 +40,9 @@ meta_err comm_progress_thread_start(void)
 {
     if (!comm_job.wants_thread) return META_OK;
     if (comm_job.thread_level < MPI_THREAD_MULTIPLE) {
-        core->log(
-            META_LOG_WARN,
-            "META_PROGRESS=thread: MPI does not grant MPI_THREAD_MULTIPLE, so that messages move "
-            "in calls of the library alone");
+        core->log(META_LOG_WARN, "META_PROGRESS=thread: MPI does not grant MPI_THREAD_MULTIPLE, so "
+                                 "that messages advance "
+                                 "only in calls of the library");
         return META_OK;
     }
     stopping = false;

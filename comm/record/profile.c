@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file profile.c
- *  What is recorded of messages and exchanges, and the summary of all ranks, which rank 0 prints.
+ *  Profiling of communication: what is under way, and the summary of all ranks, printed by rank 0.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "record/comm_record.h"
 
-static const char phase[] = "while ranks gather what they counted";
+static const char phase[] = "while the summary of all ranks is gathered";
 
 void comm_record_begin(uint64_t *began)
 {
@@ -105,7 +105,7 @@ static void print(const gathered *g)
     core->profile_print(g->shares, comm_job.size);
 }
 
-/* Each device is asked what it could copy while all the others are. */
+/* Devices measure their copy bandwidth at the same time on all ranks. */
 static meta_err summary(void)
 {
     gathered g = {0};
@@ -115,7 +115,7 @@ static meta_err summary(void)
     meta_err error = comm_agree(comm_job.collectives, core->profile_share(&mine));
     if (error == META_OK) error = gather(&g, &mine);
     if (error == META_OK && comm_job.rank == 0) print(&g);
-    /* MPI may still write to what a collective step of its that did not complete was given. */
+    /* A collective operation that did not complete may still write to this memory. */
     if (error == META_ERR_PEER || error == META_ERR_MPI) return error;
     free(mine.rows);
     free(g.heads);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file profile_trace.c
- *  One trace of all ranks: which messages the two ends of it are, how the ranks' clocks go
- * together, and the parts of all ranks in one file, which rank 0 writes. */
+ *  One trace of all ranks: message numbers that match on both ends, the offsets of the ranks'
+ *  clocks, and one file, which rank 0 writes. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,13 +9,13 @@
 
 enum { ROUNDS = 10, TAG = 1, BUCKETS = 256 };
 
-static const char phase[] = "while ranks put their traces together";
+static const char phase[] = "while the trace of all ranks is written";
 
 static meta_trace_clock mapping;
 
-/* ------------------------------------------------------------------ which message it is */
+/* ------------------------------------------------------------------ message numbers */
 
-/* How many messages went one way with a tag. */
+/* Messages to or from one peer with one tag. */
 typedef struct counter {
     struct counter *next;
     int peer, tag;
@@ -65,13 +65,13 @@ static meta_err pass(bool send, void *data, size_t bytes, int peer)
     return error;
 }
 
-/* Nanoseconds to be added to a rank's clock, and by how much they may be wrong. */
+/* Nanoseconds to add to a rank's clock, and their uncertainty. */
 typedef struct found_clock {
     double offset, within;
 } found_clock;
 
-/* Ask rank @p rank for its time, often: the quickest answer tells most. What is added to its time
- * is between two bounds then. Ranks of one node have one clock, for which the bounds allow 0. */
+/* Ask rank @p rank for its time, several times: the fastest round trip bounds its clock's offset
+ * best. Ranks of one node share a clock, for which the bounds include 0. */
 static meta_err ask(int rank, found_clock *found)
 {
     int64_t low = 0, high = 0;
@@ -115,7 +115,7 @@ static meta_err compare_clocks(int when)
     mapping.offset[when] = found.offset;
     if (found.within > mapping.within) mapping.within = found.within;
     if (worst > 0)
-        core->log(META_LOG_INFO, "at its %s, clocks of the job are known within %.1f us",
+        core->log(META_LOG_INFO, "at its %s, clocks of the job are synchronised within %.1f us",
                   when == 0 ? "beginning" : "end", 1e-3 * worst);
     return META_OK;
 }
@@ -138,7 +138,7 @@ static meta_err agree_on_base(void)
 
 /* ------------------------------------------------------------------ the file */
 
-/* The first failure of this rank's sending; nothing is sent after it. */
+/* The first failure of sending; nothing is sent after it. */
 static meta_err sending;
 
 /* A piece's length, then its text. */
@@ -161,7 +161,7 @@ static meta_err take_part(int rank, char *piece)
     return META_OK;
 }
 
-/* Rank after rank, so that one piece is all the memory it takes. */
+/* Rank by rank, so that it takes memory for one piece only. */
 static meta_err take_all(char *piece)
 {
     meta_err error = core->trace_text(&mapping, core->trace_put, NULL);
@@ -192,7 +192,7 @@ static meta_err write_file(void)
     COMM_MPI(MPI_Ibcast, (&open, 1, MPI_INT, 0, comm_job.collectives, &request));
     META_TRY(comm_request_wait(&request, phase, MPI_ANY_SOURCE, 0));
     meta_err error = META_OK;
-    /* If it is not open, people have been told. */
+    /* The core has logged why it is not open. */
     if (open) error = comm_job.rank == 0 ? take_all(piece) : give_all();
     if (open && comm_job.rank == 0) core->trace_close();
     free(piece);
@@ -209,7 +209,7 @@ meta_err comm_trace_end(void)
         if (error == META_OK) error = write_file();
     }
     forget();
-    /* Of a job that lost a rank, the core writes rank 0's part. */
+    /* If a rank was lost, the core writes rank 0's part alone. */
     if (!comm_job.lost || comm_job.rank != 0) core->trace_done();
     return error;
 }
