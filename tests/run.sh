@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # Runs ctest in the current folder with the arguments given, then counts what passed, failed and was
-# skipped, and lists the promises that ran no check. Tests labelled long take part where META_TEST_LONG
-# is 1. Exit status 0: none failed, and no sanitizer found anything in our code.
+# skipped, and lists the promises that ran no check. Tests labelled long are run if META_TEST_LONG is 1.
+# Exit status 0: none failed, and no sanitizer found anything in our code.
 ctest=${CTEST:-ctest}
 log=tests/ctest.log
 status=tests/ctest.status
@@ -21,12 +21,13 @@ mkdir -p tests/sanitizer
 skipped_promises()
 {
     awk '/^[0-9]+\/[0-9]+ Testing: / { test = $3 }
-        /^skipped [A-Za-z0-9_]+$/ { print $2, test }' Testing/Temporary/LastTest.log 2>/dev/null
+        /^skipped [A-Za-z0-9_]+$/ { print $2, test }' \
+        Testing/Temporary/LastTest.log 2>/dev/null
 }
 skipped_promises >$skipped
 
-# LeakSanitizer stops all threads to look at them; now and then a driver's thread is just ending, and
-# it ends the test instead. Such a test is run once more.
+# LeakSanitizer stops all threads to scan them. It occasionally aborts the test when a driver's thread
+# is just ending. Such a test is run again.
 unseen()
 {
     awk '/\*\*\*(Failed|Exception)/ { print $4 }' $log | while read -r name; do
@@ -37,13 +38,13 @@ unseen()
 }
 again=$(unseen | sed 's/\./\\./g' | tr '\n' '|')
 if [ -n "$again" ]; then
-    echo 'LeakSanitizer could not look at some tests, which are run once more'
+    echo 'LeakSanitizer aborted some tests, which are run again'
     "$ctest" --output-on-failure --no-label-summary -R "^(${again%|})\$" 2>&1 | tee -a $log
     skipped_promises >>$skipped
     echo 0 >$status # and each test's last run counts, below
 fi
 
-# Libraries below us leak, some after they were unloaded, so that no suppression can name them.
+# Libraries that we use leak, some after they were unloaded, when no suppression can name them.
 ours='#[0-9]+ 0x[0-9a-f]+ in .*/(core|comm|fortran|backends|kernels|peers|apps|tools|tests)/'
 reports=$(grep -lE "$ours|runtime error" tests/sanitizer/* 2>/dev/null)
 for report in $reports; do
@@ -51,7 +52,7 @@ for report in $reports; do
     head -n 60 "$report"
 done
 
-# What a test that passes prints is in ctest's own log alone.
+# The output of passing tests is in ctest's own log only.
 sed -n 's/^bound\/public = /Fortran binding: &/p' Testing/Temporary/LastTest.log 2>/dev/null
 
 LC_ALL=C sort -u -o $skipped $skipped

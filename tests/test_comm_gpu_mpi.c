@@ -2,8 +2,8 @@
 /** @file test_comm_gpu_mpi.c
  *  META_GPU_MPI: device memory is given to MPI only where it was asked for or MPI says that it
  * takes it, where a trial succeeded, and where all ranks agree; ghosts are then right, too. Without
- * META_MODE the device is the card of tests/plugins/card.c, whose memory MPI can use or not, as is
- * wished; with it, a real one. */
+ * META_MODE the device is the card of tests/plugins/card.c, whose memory MPI can use or not, as
+ * META_TEST_CARD says; with it, a real one. */
 /* TEST: np=1,2,3 timeout=300 labels=comm smoke=yes */
 /* TEST: backends=all np=1,2 mixed=yes timeout=300 labels=comm */
 #include "test_mpi.h"
@@ -13,7 +13,7 @@
 
 #include "halo_cases.h"
 
-/* What the card's MPI says of itself; found before MPI's own function, where it has one. */
+/* Replaces MPI's own query, where it has one. */
 int MPIX_Query_hip_support(void);
 static int says_yes;
 
@@ -22,7 +22,7 @@ __attribute__((visibility("default"))) int MPIX_Query_hip_support(void)
     return says_yes;
 }
 
-static bool card; /* the device is the tests' own */
+static bool card; /* the device is that of tests/plugins/card.c */
 
 static void start(int *argc, char ***argv)
 {
@@ -43,7 +43,7 @@ static void start(int *argc, char ***argv)
 
 /* ------------------------------------------------------------------ joining */
 
-/* What this process writes to its standard error stream while it joins goes to @p said. */
+/* meta_comm_init() with the log, captured from the standard error stream, in @p said. */
 static meta_err join_listening(char *said, size_t room)
 {
     char path[] = "/tmp/libmeta-test-XXXXXX";
@@ -82,7 +82,7 @@ static void forget(void)
 
 /* ------------------------------------------------------------------ exchanges */
 
-/* So many, however brief the run is, that there are messages among them. */
+/* Enough cases even in a brief run that some send messages. */
 static void exchange_some(void)
 {
     const int64_t cases = test_long() ? 500 : 20;
@@ -137,7 +137,7 @@ static void exchange_one(meta_traffic *traffic)
     MPI_Comm_free(&desc.cart);
 }
 
-/* Join, exchange, leave: everything to others goes this way, and nothing another. */
+/* All messages to other ranks take @p path. */
 static void check_path(meta_path path)
 {
     meta_traffic t;
@@ -227,7 +227,7 @@ static void auto_goes_by_the_host_where_a_trial_fails(void)
     }
 }
 
-/* The trial of one rank, whose memory is like that of the others otherwise. */
+/* One rank's trial fails, the others' succeed. */
 static void all_ranks_go_by_the_host_where_one_must(void)
 {
     if (!card) return;
@@ -320,8 +320,8 @@ static meta_device_desc own_device(void)
     return desc;
 }
 
-/* What an OpenCL buffer's address is, MPI must never see; HIP-CPU's memory it can take. A GPU's it
- * can or cannot, and then the explicit request is an error that says so. */
+/* MPI must never be given an OpenCL buffer's address; it can access HIP-CPU's memory. Whether it
+ * can access a GPU's depends on the MPI; if not, the explicit request is an error that says so. */
 static void on_gives_mpi_real_device_memory_where_it_has_an_address(void)
 {
     char said[8192];
