@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file life.c
  *  Starting and ending the library: the order of the rooms, and the hooks that connect them. */
-#include "core.h"
+#include "check/check.h"
+#include "ops/ops.h"
+#include "record/record.h"
 
 /* Protects the transitions between the states; never held while callbacks may run. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -34,6 +36,7 @@ static meta_err start(void)
     META_TRY(meta_env_read());
     META_TRY(meta_threads_read());
     META_TRY(meta_check_read());
+    meta_observe(META_OBSERVER_CHECK, meta_checked() ? meta_compare_work : NULL);
     META_TRY(meta_pool_read());
     META_TRY(meta_job_read());
     META_TRY(meta_reproducible_read());

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file table.c
  *  What the core offers libmeta_comm, as one table. */
-#include "core.h"
+#include "check/check.h"
+#include "ops/ops.h"
+#include "record/record.h"
 #include "internal.h"
 
 static void hold(const void *ptr)

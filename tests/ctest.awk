@@ -33,15 +33,16 @@ function fail(text)
 
 function quoted(text) { return "[==[" text "]==]" }
 
-# What goes before the launcher: nothing, or where there is no such GPU a shell that says so at once
-# and leaves the rest alone; launchers take a second each.
+# A prefix of the launcher's command: empty, or without such a GPU a shell that skips the test at once; a
+# launcher would take a second each.
 function unless_missing(backend)
 {
     sub(/^mixed-/, "", backend)
     return index("," gpu ",", "," backend ",") ? " ${no_" backend "}" : ""
 }
 
-# Asks a test that needs a device. META_TEST_REQUIRE_BACKENDS makes it fail, and then all tests are run.
+# Probes for the device with a test that needs one. META_TEST_REQUIRE_BACKENDS makes the probe fail instead of
+# skip, and then all tests are run.
 function look_for(backend)
 {
     printf "set(no_%s)\n", backend

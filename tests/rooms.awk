@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Judges the dependences of files against a list of rooms; see tests/rooms.list and tests/test_rooms.sh.
+# Judges the dependences of files by a list of rooms; see tests/rooms.list and tests/test_rooms.sh.
 #
-# The first file is the list. The second one has a line for each fact, paths being those of the source tree:
+# The first file is the list. The second one has a line for each fact; paths are relative to the
+# source tree:
 #   file PATH                      a source or header
 #   include PATH LINE NAME         its #include directive
 #   symbol PATH NAME TYPE          a symbol of its object, as `nm -P` shows it
@@ -60,8 +61,10 @@ function included(path, name,    k, found)
 # Whether FROM must not know TO.
 function is_upward(from, to)
 {
-    if (to in interface || folder(from) == folder(to)) return 0
-    return from in interface || library(from) != library(to) || level_of(from) <= level_of(to)
+    if (to in interface) return 0
+    if (from in interface) return 1
+    if (library(from) != library(to)) return !(to in exported)
+    return folder(from) != folder(to) && level_of(from) <= level_of(to)
 }
 
 function depend(from, to, how)
@@ -141,6 +144,11 @@ NR == FNR && $1 == "interface" {
     next
 }
 
+NR == FNR && $1 == "export" {
+    for (k = 2; k <= NF; ++k) exported[$k] = 1
+    next
+}
+
 NR == FNR && $1 == "circle" {
     at = index($0, ":")
     if (!at || substr($0, at + 1) !~ /[a-z]/) broken("no reason is given in the line: " $0)
@@ -174,7 +182,7 @@ $1 == "include" {
 $1 == "symbol" && !($2 in file) { next }
 
 # Lower case is local to the object, but for w and v (weak and undefined) and u (unique).
-$1 == "symbol" && $4 ~ /^[A-TX-Zu]$/ && $4 != "U" || $1 == "symbol" && $4 ~ /^[VW]$/ { definer[library($2), $3] = $2 }
+$1 == "symbol" && $4 ~ /^[A-TV-Zu]$/ { definer[library($2), $3] = $2 }
 $1 == "symbol" && $4 ~ /^[Uwv]$/ {
     ++uses
     use_from[uses] = $2
@@ -208,7 +216,8 @@ END {
         }
     }
     judge_circles()
-    printf "%d files, %d includes and %d symbols looked at: %d includes and %d symbols of rooms above, %d circles of %d files\n",
-        files, includes, uses, upward_includes, upward_uses, circles, in_circles
+    printf "%d files, %d includes, %d uses of symbols: ", files, includes, uses
+    printf "%d includes and %d uses of rooms above, ", upward_includes, upward_uses
+    printf "%d unlisted circles of %d files\n", circles, in_circles
     exit failed
 }

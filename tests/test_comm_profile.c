@@ -124,7 +124,7 @@ static void messages_and_exchanges_are_counted(void)
     CHECK_OK(meta_comm_finalize());
 }
 
-/* Copies by which comm/chunk.c chooses the size of pieces are those of no message or exchange. */
+/* Copies by which comm/p2p/chunk.c chooses the size of pieces are those of no message or exchange. */
 static void what_the_library_measures_has_a_line_of_its_own(void)
 {
     enum { MANY = 1 << 16, MEASURED = 10 };

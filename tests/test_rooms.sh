@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# No room of the libraries includes or calls a room above it, and no files depend on each other, but for
-# what tests/rooms.list names. Calls and variables are those of the built objects' symbols.
+# No room of the libraries includes or calls a room above it, and no files depend on each other but
+# those that tests/rooms.list names. Calls are taken from the symbols of the built objects.
 # TEST: timeout=120 labels=core,build smoke=yes
 set -u
 src=${META_TEST_SRCDIR:-.}
@@ -71,7 +71,7 @@ plant()
     $cc -I"$scratch/tree/core" -c -o "$scratch/tree/$object" "$scratch/tree/$path" || exit 1
 }
 
-# A tree without a violation: two rooms above each other, two on one level, a room of another library.
+# A tree without a violation: a low room, two on one level, a room of another library.
 plant_tree()
 {
     rm -rf "$scratch/tree"
@@ -85,12 +85,16 @@ plant_tree()
     plant core/low/a.c '#include "low/low.h"' 'int low_a(void) { return 1; }'
     plant core/low/b.c '#include "low/low.h"' 'int low_b(void) { return low_a(); }'
     plant core/left/left.h 'extern int left_value;'
-    plant core/left/left.c '#include "low/low.h"' '#include "left.h"' 'int left_value;' 'int left(void) { return low_b(); }'
+    plant core/left/left.c '#include "low/low.h"' '#include "left.h"' 'int left_value;' \
+        'int left(void) { return low_b(); }'
     plant core/right/right.c '#include "meta.h"' 'int right(void) { return 1; }'
-    plant core/top.c '#include "left/left.h"' 'int right(void);' \
+    plant core/internal.h '#include "left/left.h"'
+    plant core/top.c '#include "internal.h"' '#include "left/left.h"' 'int right(void);' \
         'int meta_public(void) { return left_value + right(); }'
-    plant comm/base/base.c '#include "meta.h"' 'int comm_base(void) { return meta_public(); }'
-    printf '%s\n' 'interface core/meta.h' 'core low' 'core left right' 'core .' 'comm base' >"$scratch/list"
+    plant comm/base/base.c '#include "internal.h"' 'int meta_public(void);' \
+        'int comm_base(void) { return meta_public(); }'
+    printf '%s\n' 'interface core/meta.h' 'export core/internal.h' 'core low' 'core left right' \
+        'core .' 'comm base' >"$scratch/list"
     cp -R "$scratch/tree" "$scratch/clean"
     cp "$scratch/list" "$scratch/clean.list"
 }
@@ -121,7 +125,8 @@ plant core/low/b.c '#pragma weak left' 'int left(void);' 'int low_b(void) { retu
 reported 'core/low/b.c uses left of core/left/left.c'
 plant core/left/left.c 'int right(void);' 'int left_value;' 'int left(void) { return right(); }'
 reported 'core/left/left.c uses right of core/right/right.c'
-plant core/left/left.c 'int meta_public(void);' 'int left_value;' 'int left(void) { return meta_public(); }'
+plant core/left/left.c 'int meta_public(void);' 'int left_value;' \
+    'int left(void) { return meta_public(); }'
 reported 'core/left/left.c uses meta_public of core/top.c'
 plant core/low/low.h '#include "left/left.h"'
 reported 'core/low/low.h:1 includes core/left/left.h'
@@ -129,6 +134,8 @@ plant core/low/low.h ' # include "../left/left.h"'
 reported 'core/low/low.h:1 includes core/left/left.h'
 plant core/meta.h '#include <low/low.h>'
 reported 'core/meta.h:1 includes core/low/low.h'
+plant core/left/left.c '#include "internal.h"' 'int left(void) { return 1; }' 'int left_value;'
+reported 'core/left/left.c:1 includes core/internal.h'
 plant comm/base/base.c '#include "low/low.h"'
 reported 'comm/base/base.c:1 includes core/low/low.h'
 plant core/attic/old.c 'int old;'
@@ -159,7 +166,8 @@ else
     status=1
 fi
 cat "$scratch/report"
-grep -q '^symbol core/' "$scratch/facts" || { echo "BROKEN: $build has no objects of libmeta"; status=1; }
+grep -q '^symbol core/' "$scratch/facts" ||
+    { echo "BROKEN: $build has no objects of libmeta"; status=1; }
 test "${META_TEST_MPI:-none}" = none || grep -q '^symbol comm/' "$scratch/facts" ||
     { echo "BROKEN: $build has no objects of libmeta_comm"; status=1; }
 exit $status

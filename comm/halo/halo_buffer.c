@@ -11,16 +11,6 @@
 /* Messages of fewer bytes share a segment up to this size. */
 enum { SEGMENT = 256 << 10 };
 
-char *halo_send_memory(const halo_exchange *x, size_t at)
-{
-    return (x->send_staging ? (char *)x->send_staging : x->send_span.address) + at;
-}
-
-char *halo_recv_memory(const halo_exchange *x, size_t at)
-{
-    return (x->recv_staging ? (char *)x->recv_staging : x->recv_span.address) + at;
-}
-
 /* One buffer for all directions, and an image on the host of its first @p mpi_bytes where MPI does
  * not take the device's memory. */
 static meta_err make_buffer(const halo_device *on, size_t bytes, size_t mpi_bytes, void **buffer,

@@ -108,6 +108,17 @@ struct halo_exchange {
     char text[COMM_TEXT];
 };
 
+/** Memory that MPI may read or write for the buffer's part at @p at. */
+static inline char *halo_send_memory(const halo_exchange *x, size_t at)
+{
+    return (x->send_staging ? (char *)x->send_staging : x->send_span.address) + at;
+}
+
+static inline char *halo_recv_memory(const halo_exchange *x, size_t at)
+{
+    return (x->recv_staging ? (char *)x->recv_staging : x->recv_span.address) + at;
+}
+
 /* halo_pool.c */
 /** An idle exchange of the plan for arrays on @p device; made where there is none. */
 meta_err halo_exchange_acquire(halo_plan *p, meta_device *device, halo_exchange **found);
@@ -125,9 +136,6 @@ meta_err halo_exchange_allocate(halo_exchange *x);
 void halo_exchange_release(halo_exchange *x);
 /** Free @p count requests, those that are left; @p count is 0 then. */
 void halo_requests_free(MPI_Request *request, int *count);
-/** Memory that MPI may read or write for the buffer's part at @p at. */
-char *halo_send_memory(const halo_exchange *x, size_t at);
-char *halo_recv_memory(const halo_exchange *x, size_t at);
 
 /* halo_moves.c */
 /** The arrays of one exchange: live, on one device, large enough, and apart. @p first: fields[0].

@@ -205,3 +205,12 @@ void halo_paths_report(const halo_plan *p)
               at > 0 ? text : " none");
     explain(p);
 }
+
+/* ------------------------------------------------------------------ public */
+
+const char *meta_path_name(meta_path path)
+{
+    static const char *const names[META_PATH_COUNT] = {"self", "shared", "host", "staged",
+                                                       "direct"};
+    return (int)path >= 0 && path < META_PATH_COUNT ? names[path] : "unknown";
+}

@@ -23,13 +23,6 @@ void halo_traffic_count(const halo_exchange *x)
     }
 }
 
-const char *meta_path_name(meta_path path)
-{
-    static const char *const names[META_PATH_COUNT] = {"self", "shared", "host", "staged",
-                                                       "direct"};
-    return (int)path >= 0 && path < META_PATH_COUNT ? names[path] : "unknown";
-}
-
 void halo_traffic_report(void)
 {
     char text[512] = "";

@@ -7,7 +7,7 @@
  *  library may: a kernel or host pointer of the application's own. All of it is looked at by
  *  meta_flush() and at the end, a buffer's own guards when it is freed and after each operation on
  *  it. What was found is made right again, so that it is told once. */
-#include "core.h"
+#include "check/check.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -43,7 +43,6 @@ meta_err meta_check_read(void)
     if (value && strcmp(value, "0") != 0 && strcmp(value, "1") != 0)
         return meta_fail(META_ERR_ENVIRONMENT, "META_CHECK=%s: give 0 or 1", value);
     meta_check_on = value && *value == '1';
-    meta_observe(META_OBSERVER_CHECK, meta_check_on ? meta_compare_work : NULL);
     return META_OK;
 }
 

@@ -4,7 +4,7 @@
 #ifndef META_RAW_H
 #define META_RAW_H
 
-#include "core.h"
+#include "check/check.h"
 
 /** Copy to or from memory wherever it is, and wait. Without an @p object the offset is a host
  *  address. */

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file device.c
- *  Devices: opened on first use, each with its queues and the state that upper rooms keep for it;
- * the device of each thread; the native objects shared with the application. */
+ *  Devices: opened on first use, each with its queues and the state that upper rooms keep for it. */
 #include "device/device.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 enum { MOST_OPEN = 256 };
@@ -13,10 +11,6 @@ enum { MOST_OPEN = 256 };
 static meta_device *opened[MOST_OPEN];
 static _Atomic int open_devices;
 static pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER;
-
-/* A thread's choice holds for one life of the library; the next starts from the default again. */
-static _Thread_local meta_device *chosen;
-static _Thread_local unsigned chosen_in_life;
 
 const meta_device_part *meta_device_parts;
 
@@ -158,148 +152,4 @@ void meta_devices_forget(void)
 int meta_device_is_host(const meta_device *device)
 {
     return device->desc.is_host;
-}
-
-/* Fill in what a plugin does not know of its device. */
-static void name_device(const meta_backend *backend, int index, meta_device_desc *desc)
-{
-    desc->mode = backend->mode;
-    desc->index = index;
-    snprintf(desc->backend, sizeof desc->backend, "%s", backend->name);
-}
-
-meta_err meta_device_desc_of(const meta_device *device, meta_device_desc *desc)
-{
-    *desc = device->desc;
-    name_device(device->backend, device->index, desc);
-    return META_OK;
-}
-
-meta_err meta_device_find(int index, meta_mode mode, meta_device **device)
-{
-    const meta_backend *backend;
-    if (mode == META_AUTO)
-        return meta_fail(META_ERR_UNSUPPORTED,
-                         "argument 'mode' is META_AUTO, which is reserved for "
-                         "scheduling by the library: choose a back end");
-    backend = meta_backend_of(mode);
-    if (!backend)
-        return meta_fail(META_ERR_ARGUMENT, "argument 'mode' is %d, which is no back end's", mode);
-    if (!backend->usable)
-        return meta_fail(backend->error, "the back end %s is not usable: %s", backend->name,
-                         backend->reason);
-    if (index < 0 || index >= backend->devices)
-        return meta_fail(META_ERR_NO_DEVICE, "argument 'index' is %d, but %s has %d device%s",
-                         index, backend->name, backend->devices, backend->devices == 1 ? "" : "s");
-    *device = backend->device[index];
-    return META_OK;
-}
-
-meta_err meta_device_current(meta_device **device)
-{
-    if (chosen && chosen_in_life == meta_life()) return *device = chosen, META_OK;
-    META_TRY(meta_job_device(device));
-    return meta_device_open(*device, NULL);
-}
-
-/* ------------------------------------------------------------------ public */
-
-meta_err meta_device_count(meta_mode mode, int *count)
-{
-    META_ENTER();
-    META_NEED(count);
-    if (mode == META_SPREAD) {
-        int sum = 0;
-        for (int k = meta_backends() - 1; k >= 0; --k) sum += meta_backend_at(k)->devices;
-        *count = sum;
-    } else {
-        const meta_backend *backend = meta_backend_of(mode);
-        if (!backend)
-            return meta_fail(META_ERR_ARGUMENT, "argument 'mode' is %d, which is no back end's",
-                             mode);
-        *count = backend->devices;
-    }
-    return META_OK;
-}
-
-meta_err meta_device_info(int index, meta_mode mode, meta_device_desc *desc)
-{
-    meta_device *device;
-    meta_device_desc found = META_DEVICE_DESC_INIT;
-    META_ENTER();
-    META_NEED_DESC(desc, META_DEVICE_DESC_INIT);
-    META_TRY(meta_device_find(index, mode, &device));
-    META_TRY(device->backend->ops.device_info(index, &found));
-    name_device(device->backend, index, &found);
-    *desc = found;
-    return META_OK;
-}
-
-meta_err meta_set_acc(int index, meta_mode mode)
-{
-    meta_device *device;
-    META_ENTER();
-    if (mode == META_SPREAD) {
-        if (index != 0)
-            return meta_fail(META_ERR_ARGUMENT,
-                             "argument 'index' is %d: with META_SPREAD it is 0, "
-                             "the library chooses",
-                             index);
-        META_TRY(meta_job_device(&device));
-    } else {
-        META_TRY(meta_device_find(index, mode, &device));
-    }
-    META_TRY(meta_device_open(device, NULL));
-    chosen = device;
-    chosen_in_life = meta_life();
-    return META_OK;
-}
-
-meta_err meta_get_acc(int *index, meta_mode *mode)
-{
-    meta_device *device;
-    META_ENTER();
-    if (!index && !mode)
-        return meta_fail(META_ERR_ARGUMENT, "arguments 'index' and 'mode' are both NULL");
-    META_TRY(meta_device_current(&device));
-    if (index) *index = device->index;
-    if (mode) *mode = device->backend->mode;
-    return META_OK;
-}
-
-meta_err meta_get_state(int index, meta_mode mode, meta_state *state)
-{
-    meta_device *device;
-    meta_state found = META_STATE_INIT;
-    META_ENTER();
-    META_NEED_DESC(state, META_STATE_INIT);
-    META_TRY(meta_device_find(index, mode, &device));
-    META_TRY(meta_device_open(device, NULL));
-    META_TRY(device->backend->ops.state(device->plugin, device->queue[META_QUEUE_COMPUTE], &found));
-    *state = found;
-    return META_OK;
-}
-
-meta_err meta_set_state(int index, meta_mode mode, const meta_state *state)
-{
-    meta_device *device;
-    META_ENTER();
-    META_NEED_DESC(state, META_STATE_INIT);
-    META_TRY(meta_device_find(index, mode, &device));
-    return meta_device_open(device, state);
-}
-
-meta_err meta_mem_info(int index, meta_mode mode, meta_mem_desc *desc)
-{
-    meta_device *device;
-    meta_device_desc what = META_DEVICE_DESC_INIT;
-    META_ENTER();
-    META_NEED_DESC(desc, META_MEM_DESC_INIT);
-    META_TRY(meta_device_find(index, mode, &device));
-    META_TRY(device->backend->ops.device_info(index, &what));
-    desc->total = what.memory;
-    desc->allocated = device->allocated;
-    desc->peak = device->peak;
-    desc->buffers = device->buffers;
-    return META_OK;
 }

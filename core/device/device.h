@@ -18,6 +18,8 @@ int meta_threads(void);
 void meta_threads_set(int share);
 /** Threads of one of @p node_size processes that share a node. */
 int meta_threads_of(int node_size);
+/** How many processes share this node. */
+void meta_node_size_set(int size);
 meta_err meta_threads_read(void);
 
 /* plugin.c */
@@ -90,7 +92,6 @@ meta_err meta_job_read(void);
 meta_err meta_job_choose(int rank, int node_rank, int node_size, meta_mode *mode, int *index);
 /** The device that META_MODE and META_RANK_MAP give this process. */
 meta_err meta_job_device(meta_device **device);
-int meta_job_node_size(void);
 int meta_job_rank(void);
 int meta_job_size(void);
 void meta_job_forget(void);

@@ -224,11 +224,6 @@ meta_err meta_job_device(meta_device **device)
     return error;
 }
 
-int meta_job_node_size(void)
-{
-    return node_size;
-}
-
 int meta_job_rank(void)
 {
     return rank;
@@ -245,6 +240,7 @@ void meta_job_forget(void)
     own = NULL;
     rank = node_rank = 0;
     size = node_size = 1;
+    meta_node_size_set(1);
     pthread_mutex_unlock(&lock);
     meta_deal_forget();
     meta_log_rank(0, false);
@@ -279,6 +275,7 @@ meta_err meta_set_job(int of_rank, int of_size, int of_node_rank, int of_node_si
     size = of_size;
     node_rank = of_node_rank;
     node_size = of_node_size;
+    meta_node_size_set(of_node_size);
     own = NULL;
     pthread_mutex_unlock(&lock);
     meta_log_rank(of_rank, of_size > 1);

@@ -337,6 +337,26 @@ void meta_backends_close(void)
     pthread_mutex_unlock(&lock);
 }
 
+meta_err meta_device_find(int index, meta_mode mode, meta_device **device)
+{
+    const meta_backend *backend;
+    if (mode == META_AUTO)
+        return meta_fail(META_ERR_UNSUPPORTED,
+                         "argument 'mode' is META_AUTO, which is reserved for "
+                         "scheduling by the library: choose a back end");
+    backend = meta_backend_of(mode);
+    if (!backend)
+        return meta_fail(META_ERR_ARGUMENT, "argument 'mode' is %d, which is no back end's", mode);
+    if (!backend->usable)
+        return meta_fail(backend->error, "the back end %s is not usable: %s", backend->name,
+                         backend->reason);
+    if (index < 0 || index >= backend->devices)
+        return meta_fail(META_ERR_NO_DEVICE, "argument 'index' is %d, but %s has %d device%s",
+                         index, backend->name, backend->devices, backend->devices == 1 ? "" : "s");
+    *device = backend->device[index];
+    return META_OK;
+}
+
 /* ------------------------------------------------------------------ public */
 
 meta_err meta_backend_count(int *number)

@@ -16,6 +16,7 @@ static pthread_once_t detected = PTHREAD_ONCE_INIT;
 static meta_cores mine;
 static int cores_mine;
 static _Atomic int share;     /* set by libmeta_comm; 0: unset */
+static _Atomic int processes = 1; /* on this node */
 static _Atomic int requested; /* META_THREADS or OMP_NUM_THREADS; 0: unset */
 
 /* @return whether it was not in the set. */
@@ -148,5 +149,10 @@ int meta_threads_of(int node_size)
 int meta_threads(void)
 {
     if (requested) return requested;
-    return share ? share : meta_threads_of(meta_job_node_size());
+    return share ? share : meta_threads_of(processes);
+}
+
+void meta_node_size_set(int size)
+{
+    processes = size;
 }

@@ -5,8 +5,6 @@
 
 #include <inttypes.h>
 
-const meta_memory_hooks *meta_buffer_hooks;
-
 /* ------------------------------------------------------------------ accounting */
 
 static void count_in(const meta_allocation *a)

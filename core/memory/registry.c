@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+const meta_memory_hooks *meta_buffer_hooks;
+
 static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
 static meta_allocation *table;
 static size_t count, room;

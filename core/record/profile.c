@@ -5,20 +5,12 @@
 #include "record/recorder.h"
 
 #include <stdlib.h>
-#include <time.h>
 
 enum { READS = 2 };
 
 static pthread_mutex_t clock_lock = PTHREAD_MUTEX_INITIALIZER; /* of all devices' clocks */
 static _Atomic bool overlaps_full;
 static _Thread_local bool measuring;
-
-uint64_t meta_profile_now(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 /* ------------------------------------------------------------------ clocks */
 

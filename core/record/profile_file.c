@@ -2,7 +2,7 @@
 /** @file profile_file.c
  *  The file of a trace: an array of JSON that one process writes, event by event, and that opens
  *  without its end as well. A file that cannot be written is a warning, and nothing else. */
-#include "core.h"
+#include "record/record.h"
 
 #include <errno.h>
 #include <fcntl.h>

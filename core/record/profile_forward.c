@@ -2,7 +2,7 @@
 /** @file profile_forward.c
  *  Ranges for the profilers of NVIDIA and AMD, where their library of ranges is in the process
  *  already; libmeta is linked with neither and loads none. */
-#include "core.h"
+#include "record/record.h"
 
 #include <dlfcn.h>
 

@@ -2,7 +2,7 @@
 /** @file profile_overlap.c
  *  How much of the time in which messages were under way the application's kernels ran: two sets of
  *  intervals, of which what lies in the past is added up now and then. */
-#include "core.h"
+#include "record/record.h"
 
 #include <stdlib.h>
 #include <string.h>

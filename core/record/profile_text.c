@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file profile_text.c
  *  The table of a run: each process's lines put together, the longest first. */
-#include "core.h"
+#include "record/record.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 static _Atomic uint64_t began;       /* when counting did, */
-static _Atomic uint64_t trace_began; /* and the trace, which goes on when counting begins anew */
 static _Atomic pid_t process;        /* in which */
 
 /* ------------------------------------------------------------------ gathering */
@@ -124,7 +123,7 @@ void meta_profile_want(int flags)
     meta_recorders_begin();
     meta_profile_names();
     if (!meta_profiled()) meta_profile_forget();
-    if (flags & META_PROFILE_TRACE && !meta_traced()) trace_began = meta_profile_now();
+    if (flags & META_PROFILE_TRACE && !meta_traced()) meta_trace_begin(meta_profile_now());
     process = getpid();
     set_flags(meta_profile_flags | flags);
 }
@@ -195,11 +194,6 @@ uint64_t meta_profile_began(void)
     return began;
 }
 
-uint64_t meta_profile_trace_began(void)
-{
-    return trace_began;
-}
-
 static meta_err trace_text(const meta_trace_clock *clock, meta_trace_sink *sink, void *with)
 {
     size_t count = 0;
@@ -233,7 +227,7 @@ void meta_profile_trace_done(void)
 /* This process alone. */
 static void write_trace(void)
 {
-    const meta_trace_clock clock = {.base = trace_began};
+    const meta_trace_clock clock = {.base = meta_profile_trace_began()};
     if (meta_job_rank() == 0 && meta_trace_open()) {
         if (meta_profile_trace(&clock, meta_trace_put, NULL) != META_OK)
             meta_log(META_LOG_WARN, "the trace is not complete: %s", meta_last_error());
@@ -254,7 +248,7 @@ static bool stop_recorders(void)
  * asked, whose drivers may have ended before, nor other ranks: each has a file of its own. */
 __attribute__((destructor)) static void save_trace(void)
 {
-    const meta_trace_clock clock = {.base = trace_began};
+    const meta_trace_clock clock = {.base = meta_profile_trace_began()};
     if (!meta_traced() || process != getpid() || !stop_recorders()) return;
     if (meta_job_rank() > 0) meta_trace_path_of(meta_job_rank());
     if (!meta_trace_open()) return;

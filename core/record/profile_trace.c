@@ -5,7 +5,7 @@
  * the messages in one direction, or a thread of the application with its ranges. What overlaps on
  * one of them, since queues of a host device run in several threads and messages side by side, goes
  * to further lanes of the same name. */
-#include "core.h"
+#include "record/record.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -26,6 +26,17 @@ typedef struct meta_trace_chunk {
 
 static _Atomic uint64_t events, most_events = USUAL_EVENTS;
 static _Atomic uint64_t full_since; /* when the first event was left out */
+static _Atomic uint64_t began;      /* counting may begin anew meanwhile */
+
+void meta_trace_begin(uint64_t now)
+{
+    began = now;
+}
+
+uint64_t meta_profile_trace_began(void)
+{
+    return began;
+}
 
 meta_err meta_trace_read(void)
 {

@@ -73,6 +73,7 @@ typedef struct meta_trace_event {
 typedef struct meta_trace_chunk meta_trace_chunk;
 /** Read META_TRACE_EVENTS. */
 meta_err meta_trace_read(void);
+void meta_trace_begin(uint64_t now);
 /** Add it to a thread's list, which is NULL at first. */
 void meta_trace_add(meta_trace_chunk **chunks, const meta_trace_event *event);
 void meta_trace_free(meta_trace_chunk **chunks);

@@ -4,6 +4,7 @@
 #include "record/recorder.h"
 
 #include <stdlib.h>
+#include <time.h>
 
 meta_recorder *_Atomic meta_recorders;
 
@@ -109,4 +110,11 @@ void meta_recorder_clear(meta_recorder *r)
     r->rows = NULL;
     r->used = r->room = 0;
     pthread_mutex_unlock(&r->lock);
+}
+
+uint64_t meta_profile_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }

@@ -4,7 +4,7 @@
 #ifndef META_RECORDER_H
 #define META_RECORDER_H
 
-#include "core.h"
+#include "record/record.h"
 
 /** Work that was queued, until it is known when it ran. */
 typedef struct meta_record {
