@@ -388,6 +388,8 @@ static void refuse_everything(void)
     UNSTARTED(meta_copy_d2h, p, q, 8, &done);
     UNSTARTED(meta_copy_d2d, p, q, 8, &done);
     UNSTARTED(meta_copy_box, p, &good_box, q, &good_box, META_F64, &done);
+    UNSTARTED(meta_copy_box_h2d, p, &good_box, q, &good_box, META_F64, &done);
+    UNSTARTED(meta_copy_box_d2h, p, &good_box, q, &good_box, META_F64, &done);
     UNSTARTED(meta_fill, p, 1, &one, META_F64, &done);
     UNSTARTED(meta_fill_box, p, &good_box, &one, META_F64, &done);
     UNSTARTED(meta_wrap, &out_pointer, p, 8, META_NATIVE_HOST);
@@ -415,6 +417,7 @@ static void refuse_everything(void)
     UNSTARTED(meta_transpose_face, p, q, size, META_F64, &done);
     UNSTARTED(meta_stencil, p, q, &good_box, META_3D7P, META_F64, NULL, &done);
     UNSTARTED(meta_reduce, &result, p, &good_box, META_SUM, META_F64, &done);
+    UNSTARTED(meta_reduce_boxes, &result, 1, 1, &p, 1, &good_box, META_SUM, META_F64, &done);
     UNSTARTED(meta_dot, &result, p, q, &good_box, META_F64, &done);
     UNSTARTED(meta_axpy, p, &one, q, &good_box, META_F64, &done);
     UNSTARTED(meta_set_reproducible, 1);
@@ -676,6 +679,34 @@ static void box_copies_are_refused_by_name(void)
     if (elsewhere)
         REFUSED(META_ERR_WRONG_DEVICE, "src", meta_copy_box, a, &good_box, elsewhere, &good_box,
                 META_F64, &done);
+    end();
+}
+
+static void box_copies_with_the_host_are_refused_by_name(void)
+{
+    meta_box other = good_box;
+    ++other.start[1];
+    begin();
+    WRONG_BUFFERS("dst", meta_copy_box_h2d, wrong, &good_box, foreign, &good_box, META_F64, &done);
+    WRONG_BUFFERS("src", meta_copy_box_d2h, foreign, &good_box, wrong, &good_box, META_F64, &done);
+    WRONG_BOXES("dst_box", "dst", meta_copy_box_h2d, a, wrong, foreign, wrong, META_F64, &done);
+    WRONG_TYPES(meta_copy_box_h2d, a, &good_box, foreign, &good_box, wrong, &done);
+    WRONG_TYPES(meta_copy_box_d2h, foreign, &good_box, a, &good_box, wrong, &done);
+    test_case("boxes and hosts");
+    REFUSED(META_ERR_ARGUMENT, "dst_box", meta_copy_box_h2d, a, NULL, foreign, &good_box, META_F64,
+            &done);
+    REFUSED(META_ERR_ARGUMENT, "src_box", meta_copy_box_h2d, a, &good_box, foreign, &other,
+            META_F64, &done);
+    REFUSED(META_ERR_ARGUMENT, "src_box", meta_copy_box_d2h, foreign, &good_box, a, &other,
+            META_F64, &done);
+    REFUSED(META_ERR_ARGUMENT, "src", meta_copy_box_h2d, a, &good_box, NULL, &good_box, META_F64,
+            &done);
+    REFUSED(META_ERR_ARGUMENT, "dst", meta_copy_box_d2h, NULL, &good_box, a, &good_box, META_F64,
+            &done);
+    REFUSED(META_ERR_POINTER, "src", meta_copy_box_h2d, a, &good_box, b, &good_box, META_F64,
+            &done);
+    REFUSED(META_ERR_POINTER, "dst", meta_copy_box_d2h, b, &good_box, a, &good_box, META_F64,
+            &done);
     end();
 }
 
@@ -983,6 +1014,29 @@ static void reductions_are_refused_by_name(void)
     if (elsewhere)
         REFUSED(META_ERR_WRONG_DEVICE, "result", meta_reduce, elsewhere, a, &good_box, META_SUM,
                 META_F64, &done);
+    void *const fields[] = {a, NULL}, *const none[] = {NULL};
+    double results[4];
+    test_case("of several boxes");
+    REFUSED(META_ERR_ARGUMENT, "field", meta_reduce_boxes, results, 1, 1, NULL, 1, &good_box,
+            META_SUM, META_F64, &done);
+    REFUSED(META_ERR_ARGUMENT, "field[0]", meta_reduce_boxes, results, 1, 1, none, 1, &good_box,
+            META_SUM, META_F64, &done);
+    REFUSED(META_ERR_ARGUMENT, "field[1]", meta_reduce_boxes, results, 1, 2, fields, 1, &good_box,
+            META_SUM, META_F64, &done);
+    REFUSED(META_ERR_ARGUMENT, "box", meta_reduce_boxes, results, 1, 1, fields, 1, NULL, META_SUM,
+            META_F64, &done);
+    REFUSED(META_ERR_ARGUMENT, "fields", meta_reduce_boxes, results, 1, -1, fields, 1, &good_box,
+            META_SUM, META_F64, &done);
+    REFUSED(META_ERR_ARGUMENT, "boxes", meta_reduce_boxes, results, 1, 1, fields, -1, &good_box,
+            META_SUM, META_F64, &done);
+    REFUSED(META_ERR_ARGUMENT, "stride", meta_reduce_boxes, results, 0, 2, fields, 1, &good_box,
+            META_SUM, META_F64, &done);
+    REFUSED(META_ERR_ARGUMENT, "results", meta_reduce_boxes, NULL, 1, 1, fields, 1, &good_box,
+            META_SUM, META_F64, &done);
+    REFUSED(META_ERR_TYPE, "type", meta_reduce_boxes, results, 1, 1, fields, 1, &good_box, META_SUM,
+            META_I8, &done);
+    REFUSED(META_ERR_ARGUMENT, "op", meta_reduce_boxes, results, 1, 1, fields, 1, &good_box,
+            META_OP_COUNT, META_F64, &done);
     REFUSED(META_ERR_ARGUMENT, "on", meta_set_reproducible, 2);
     REFUSED(META_ERR_ARGUMENT, "on", meta_get_reproducible, NULL);
     end();
@@ -1129,14 +1183,14 @@ TEST_MAIN(PROMISE(calls_before_the_start_are_refused), PROMISE(calls_after_the_e
           PROMISE(a_process_outside_the_job_is_rejected), PROMISE(allocations_are_refused_by_name),
           PROMISE(grids_are_refused_by_name), PROMISE(what_cannot_be_freed_is_refused_by_name),
           PROMISE(copies_are_refused_by_name), PROMISE(box_copies_are_refused_by_name),
-          PROMISE(fills_are_refused_by_name), PROMISE(wraps_are_refused_by_name),
-          PROMISE(addresses_are_refused_by_name), PROMISE(no_events_are_refused_by_name),
-          PROMISE(states_are_refused_by_name), PROMISE(faces_are_refused_by_name),
-          PROMISE(slabs_are_refused_by_name), PROMISE(packing_is_refused_by_name),
-          PROMISE(unpacking_is_refused_by_name), PROMISE(transposing_is_refused_by_name),
-          PROMISE(stencils_are_refused_by_name), PROMISE(reductions_are_refused_by_name),
-          PROMISE(dot_products_are_refused_by_name), PROMISE(axpy_is_refused_by_name),
-          PROMISE(ranges_and_tools_are_refused_by_name),
+          PROMISE(box_copies_with_the_host_are_refused_by_name), PROMISE(fills_are_refused_by_name),
+          PROMISE(wraps_are_refused_by_name), PROMISE(addresses_are_refused_by_name),
+          PROMISE(no_events_are_refused_by_name), PROMISE(states_are_refused_by_name),
+          PROMISE(faces_are_refused_by_name), PROMISE(slabs_are_refused_by_name),
+          PROMISE(packing_is_refused_by_name), PROMISE(unpacking_is_refused_by_name),
+          PROMISE(transposing_is_refused_by_name), PROMISE(stencils_are_refused_by_name),
+          PROMISE(reductions_are_refused_by_name), PROMISE(dot_products_are_refused_by_name),
+          PROMISE(axpy_is_refused_by_name), PROMISE(ranges_and_tools_are_refused_by_name),
           PROMISE(timers_and_ranges_out_of_turn_are_refused),
           PROMISE(meta_here_accepts_any_location),
           PROMISE(every_public_function_has_its_cases_here))

@@ -90,13 +90,6 @@ void gpu_warn(gpu_status status, const char *call);
         const gpu_status try_ = (expression);                                                      \
         if (try_ != GPU(Success)) return gpu_fail(try_, call);                                     \
     } while (0)
-#if !defined(META_TRY)
-#define META_TRY(expression)                                                                       \
-    do {                                                                                           \
-        const meta_err try_ = (expression);                                                        \
-        if (try_ != META_OK) return try_;                                                          \
-    } while (0)
-#endif
 /** Make a call and log its failure. */
 #define GPU_NOTE(name, arguments)                                                                  \
     do {                                                                                           \

@@ -106,13 +106,6 @@ meta_err ocl_fail(cl_int status, const char *call);
         const cl_int try_ = (expression);                                                          \
         if (try_ != CL_SUCCESS) return ocl_fail(try_, call);                                       \
     } while (0)
-#ifndef META_TRY
-#define META_TRY(expression)                                                                       \
-    do {                                                                                           \
-        const meta_err error_ = (expression);                                                      \
-        if (error_ != META_OK) return error_;                                                      \
-    } while (0)
-#endif
 
 /* platform.c */
 int ocl_device_count(char *reason, size_t room);
