@@ -115,6 +115,7 @@ meta_err halo_exchange_allocate(halo_exchange *x)
     META_TRY(halo_seals_make(x));
     META_TRY(make_requests(x));
     make_segments(x);
+    halo_traffic_prepare(x);
     return halo_moves_make(x);
 }
 

@@ -68,6 +68,7 @@ struct halo_exchange {
 
     /* bound to the device: halo_buffer.c */
     halo_device on;
+    meta_traffic traffic;            /**< of each exchange */
     void *send_buffer, *recv_buffer; /**< on the device: for MPI, then for the window, then own */
     meta_span send_span, recv_span;
     size_t own_at; /**< where in the send buffer what is added within this rank begins */
@@ -170,9 +171,12 @@ void halo_seal_slot(const halo_exchange *x, int dir);
 meta_err halo_seal_check(halo_exchange *x, int dir);
 
 /* traffic.c */
+/** Add up what one exchange moves by each path; then count one. */
+void halo_traffic_prepare(halo_exchange *x);
 void halo_traffic_count(const halo_exchange *x);
 
-/* halo_record.c: the messages of a segment (-1: all) are about to be given to MPI, one has arrived */
+/* halo_record.c: the messages of a segment (-1: all) are about to be given to MPI, one has arrived
+ */
 void halo_record_sent(const halo_exchange *x, int segment);
 void halo_record_arrived(const halo_exchange *x, int dir);
 

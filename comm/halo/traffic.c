@@ -10,16 +10,26 @@
 
 static meta_traffic traffic = META_TRAFFIC_INIT;
 
-void halo_traffic_count(const halo_exchange *x)
+void halo_traffic_prepare(halo_exchange *x)
 {
     for (int dir = 0; dir < x->plan->dirs; ++dir) {
         const halo_link *link = &x->plan->link[dir];
         const meta_path out = halo_path_of(&x->on, link->out), in = halo_path_of(&x->on, link->in);
         if (!link->used) continue;
-        traffic.messages_sent[out] += link->send_bytes > 0;
-        traffic.bytes_sent[out] += link->send_bytes;
-        traffic.messages_received[in] += link->recv_bytes > 0;
-        traffic.bytes_received[in] += link->recv_bytes;
+        x->traffic.messages_sent[out] += link->send_bytes > 0;
+        x->traffic.bytes_sent[out] += link->send_bytes;
+        x->traffic.messages_received[in] += link->recv_bytes > 0;
+        x->traffic.bytes_received[in] += link->recv_bytes;
+    }
+}
+
+void halo_traffic_count(const halo_exchange *x)
+{
+    for (int path = 0; path < META_PATH_COUNT; ++path) {
+        traffic.messages_sent[path] += x->traffic.messages_sent[path];
+        traffic.bytes_sent[path] += x->traffic.bytes_sent[path];
+        traffic.messages_received[path] += x->traffic.messages_received[path];
+        traffic.bytes_received[path] += x->traffic.bytes_received[path];
     }
 }
 
