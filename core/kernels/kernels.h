@@ -14,9 +14,23 @@ extern const meta_kernel_desc meta_kernel_table[META_KERNEL_COUNT];
 /* objects.c: the kernel objects of each device */
 meta_err meta_kernels_open(meta_device *device);
 void meta_kernels_close(meta_device *device);
-/** The device's object of kernel @p desc for @p type, made when it is first asked for. */
-meta_err meta_kernel_object(meta_device *device, const meta_kernel_desc *desc, uint32_t type,
-                            meta_plugin_kernel **kernel);
+struct meta_device_kernels {
+    pthread_mutex_t lock; /**< of making one */
+    meta_plugin_kernel *_Atomic object[META_KERNEL_COUNT][META_TYPE_COUNT];
+};
+/** Make the device's object of kernel @p desc for @p type, unless there is one. */
+meta_err meta_kernel_make(meta_device *device, const meta_kernel_desc *desc, uint32_t type);
+/** That object, made when it is first asked for. */
+static inline meta_err meta_kernel_object(meta_device *device, const meta_kernel_desc *desc,
+                                          uint32_t type, meta_plugin_kernel **kernel)
+{
+    meta_plugin_kernel *_Atomic *place = &device->kernels->object[desc->number][type];
+    *kernel = atomic_load_explicit(place, memory_order_acquire);
+    if (__builtin_expect(*kernel != NULL, 1)) return META_OK;
+    META_TRY(meta_kernel_make(device, desc, type));
+    *kernel = *place;
+    return META_OK;
+}
 
 /* operation.c: see operation.h; @p name is an argument's, for messages */
 /** Begin an operation of a built-in kernel over the elements of @p shape, which has some. */

@@ -5,11 +5,6 @@
 
 #include <stdlib.h>
 
-struct meta_device_kernels {
-    pthread_mutex_t lock; /* of making one */
-    meta_plugin_kernel *_Atomic object[META_KERNEL_COUNT][META_TYPE_COUNT];
-};
-
 meta_err meta_kernels_open(meta_device *device)
 {
     device->kernels = calloc(1, sizeof *device->kernels);
@@ -32,7 +27,7 @@ void meta_kernels_close(meta_device *device)
     device->kernels = NULL;
 }
 
-static meta_err make(meta_device *device, const meta_kernel_desc *desc, uint32_t type)
+meta_err meta_kernel_make(meta_device *device, const meta_kernel_desc *desc, uint32_t type)
 {
     const meta_kernel_source source = {.size = sizeof source, .desc = desc, .type = type};
     meta_plugin_kernel *made = NULL;
@@ -44,15 +39,4 @@ static meta_err make(meta_device *device, const meta_kernel_desc *desc, uint32_t
     }
     pthread_mutex_unlock(&device->kernels->lock);
     return error;
-}
-
-meta_err meta_kernel_object(meta_device *device, const meta_kernel_desc *desc, uint32_t type,
-                            meta_plugin_kernel **kernel)
-{
-    meta_plugin_kernel *_Atomic *place = &device->kernels->object[desc->number][type];
-    *kernel = atomic_load_explicit(place, memory_order_acquire);
-    if (__builtin_expect(*kernel != NULL, 1)) return META_OK;
-    META_TRY(make(device, desc, type));
-    *kernel = *place;
-    return META_OK;
 }

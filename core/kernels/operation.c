@@ -174,7 +174,7 @@ void meta_operation_compact(meta_operation *op)
     const uint32_t operands = op->call.desc->operands;
     meta_space *s = op->space;
     meta_i64 last = -1; /* the dimension made last */
-    if (op->call.desc->grid > 0) return;
+    if (op->call.desc->grid > 0 || s->ndim == 1) return;
     for (meta_i64 d = 0; d < s->ndim; ++d) {
         if (s->extent[d] == 1) continue;
         if (last >= 0 && merges(op, last, d)) {

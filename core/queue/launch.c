@@ -53,10 +53,10 @@ static bool worth_another_try(meta_err error)
     return error == META_ERR_NO_MEMORY && meta_kept_release();
 }
 
-/* The observed way is kept out of the usual one. */
-__attribute__((noinline, cold)) static meta_err observed(const meta_task *w)
+/* The way past observers, kept out of the usual one. */
+__attribute__((noinline, cold)) static meta_err pass(const meta_task *task)
 {
-    meta_task passing = *w;
+    meta_task passing = *task;
     return meta_queue_pass(&passing);
 }
 
@@ -64,21 +64,20 @@ meta_err meta_launch_on(meta_origin origin, meta_device *device, meta_queue_kind
                         meta_operation *ops, size_t stride, size_t count, meta_pending *pending)
 {
     meta_ticket ticket = NULL;
-    meta_task w = {.origin = origin,
-                   .device = device,
-                   .queue = queue,
-                   .launch = {.size = sizeof w.launch,
-                              .calls = &ops->call,
-                              .count = count,
-                              .stride = stride,
-                              .ticket = pending ? &ticket : META_NO_TICKET}};
+    const meta_launch launch = {.size = sizeof launch,
+                                .calls = &ops->call,
+                                .count = count,
+                                .stride = stride,
+                                .ticket = pending ? &ticket : META_NO_TICKET};
     meta_plugin_queue *to = device->queue[queue];
+    meta_err error;
     if (!to) META_TRY(meta_device_queue(device, queue, &to));
-    meta_err error = __builtin_expect(meta_observers_on, 0)
-                         ? observed(&w)
-                         : device->backend->ops.launch(to, &w.launch);
+    if (__builtin_expect(meta_observers_on, 0))
+        error = pass(&(meta_task){origin, device, queue, .launch = launch});
+    else error = device->backend->ops.launch(to, &launch);
     /* Of several, some may be queued. */
-    if (count == 1 && worth_another_try(error)) error = observed(&w);
+    if (count == 1 && worth_another_try(error))
+        error = pass(&(meta_task){origin, device, queue, .launch = launch});
     META_TRY(error);
     if (pending) *pending = (meta_pending){device, ticket};
     return META_OK;
@@ -89,24 +88,19 @@ meta_err meta_copy_on(meta_origin origin, meta_device *device, meta_queue_kind q
                       meta_pending *pending)
 {
     meta_ticket ticket = NULL;
-    meta_task w = {.origin = origin,
-                   .device = device,
-                   .queue = queue,
-                   .is_copy = true,
-                   .span = span,
-                   .copy = {.size = sizeof w.copy,
+    const meta_copy copy = {.size = sizeof copy,
                             .kind = kind,
                             .object = span->object,
                             .offset = span->offset,
                             .bytes = bytes,
                             .host = host,
-                            .ticket = pending ? &ticket : META_NO_TICKET}};
+                            .ticket = pending ? &ticket : META_NO_TICKET};
+    const meta_task task = {origin, device, queue, .is_copy = true, .span = span, .copy = copy};
     meta_plugin_queue *to = device->queue[queue];
     if (!to) META_TRY(meta_device_queue(device, queue, &to));
-    meta_err error = __builtin_expect(meta_observers_on, 0)
-                         ? observed(&w)
-                         : device->backend->ops.copy(to, &w.copy);
-    if (worth_another_try(error)) error = observed(&w);
+    meta_err error =
+        __builtin_expect(meta_observers_on, 0) ? pass(&task) : device->backend->ops.copy(to, &copy);
+    if (worth_another_try(error)) error = pass(&task);
     META_TRY(error);
     if (pending) *pending = (meta_pending){device, ticket};
     return META_OK;

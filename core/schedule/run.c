@@ -6,7 +6,7 @@
 static meta_err prepare(meta_operation *op)
 {
     META_TRY(meta_place(op));
-    if (!op->apart) META_TRY(meta_operation_check_overlap(op));
+    if (op->call.desc->operands > 1 && !op->apart) META_TRY(meta_operation_check_overlap(op));
     return META_OK;
 }
 
