@@ -31,6 +31,7 @@ void meta_operation_begin(meta_builtin *b, meta_kernel_id kernel, meta_type type
     op->operand = b->operand;
     op->object = b->object;
     op->space = s;
+    op->device = NULL;
     op->result.span.device = NULL;
     op->where.host = NULL;
     op->apart = false;

@@ -45,6 +45,5 @@ meta_err meta_move_bind(meta_builtin *move, const meta_span *dst, const meta_spa
     move->op.call.values = move->op.value;
     move->operand[0].span = *dst;
     move->operand[1].span = *src;
-    META_TRY(meta_place(&move->op));
-    return meta_bind(&move->op);
+    return meta_rebind(&move->op);
 }

@@ -15,20 +15,36 @@ meta_err meta_place(meta_operation *op)
     return META_OK;
 }
 
-meta_err meta_bind(meta_operation *op)
+/* Native objects, and bases in elements, whose sizes are powers of two. */
+static void bind_operands(meta_operation *op)
 {
-    const uint32_t type = op->call.type;
-    const uint64_t bytes = meta_element_bytes(type);
-    META_TRY(meta_kernel_object(op->device, op->call.desc, type, &op->call.kernel));
+    const int shift = __builtin_ctz((unsigned)meta_element_bytes(op->call.type));
     for (uint32_t k = 0; k < op->call.desc->operands; ++k) {
         const meta_operand *operand = &op->operand[k];
         meta_layout *layout = (meta_layout *)(uintptr_t)meta_call_layout(&op->call, k);
         op->object[k] = operand->span.object;
-        layout->base = (meta_i64)(operand->span.offset / bytes) + operand->start;
+        layout->base = (meta_i64)(operand->span.offset >> shift) + operand->start;
     }
+}
+
+meta_err meta_bind(meta_operation *op)
+{
+    META_TRY(meta_kernel_object(op->device, op->call.desc, op->call.type, &op->call.kernel));
+    bind_operands(op);
     if (op->call.result && !op->where.host) {
         op->where.object = op->result.span.object;
         op->where.offset = op->result.span.offset;
     }
+    return META_OK;
+}
+
+meta_err meta_rebind(meta_operation *op)
+{
+    for (uint32_t k = 0; k < op->call.desc->operands; ++k)
+        if (op->operand[k].span.device != op->device) {
+            META_TRY(meta_place(op));
+            return meta_bind(op);
+        }
+    bind_operands(op);
     return META_OK;
 }

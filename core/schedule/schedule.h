@@ -13,6 +13,8 @@ meta_err meta_place(meta_operation *op);
  * can be launched then. Its spans and layouts must not change afterwards, unless it is bound again.
  */
 meta_err meta_bind(meta_operation *op);
+/** Place and bind an operation without a result anew, for operands that lie elsewhere now. */
+meta_err meta_rebind(meta_operation *op);
 
 /* run.c */
 /** Place, bind and queue an operation whose operands were checked; NULL blocks, an event or
