@@ -164,6 +164,7 @@ static meta_err pack(halo_exchange *x)
 /* Whether the neighbours have taken what the exchange before the last left in the window. */
 static bool slot_is_free(const halo_exchange *x)
 {
+    if (!x->plan->window) return true;
     for (int dir = 0; dir < x->plan->dirs; ++dir) {
         const halo_link *link = &x->plan->link[dir];
         if (link->used && link->out == HALO_ROUTE_SHARED && link->send_bytes > 0 &&
@@ -435,7 +436,7 @@ static bool retire_batches(halo_exchange *x)
 static bool complete(halo_exchange *x)
 {
     if (x->packing || !retire_batches(x)) return false;
-    for (int dir = 0; dir < x->plan->dirs; ++dir)
+    for (int dir = 0; dir < x->plan->dirs && !x->on.host; ++dir)
         if (!over(x, &x->dir[dir].upload)) return false;
     if (x->status == META_OK) halo_traffic_count(x);
     else x->damage = META_OK;
