@@ -85,6 +85,43 @@ static void a_finish_with_an_event_does_not_wait_for_neighbours(void)
     MPI_Comm_free(&cart);
 }
 
+/* Every rank but the first begins its exchange only when the first has done its work on another
+ * array: if that waited for the neighbours' ghosts, it would wait for ever. Each ends behind a
+ * barrier of MPI's own. */
+static void work_on_other_arrays_does_not_wait_for_an_exchange(void)
+{
+    enum { CELLS = 100 };
+    const int64_t value = 10 + test_rank;
+    const meta_box all = {1, {CELLS + 2}, {0}, {CELLS + 2}}, ghost = {1, {CELLS + 2}, {0}, {1}};
+    int64_t sum = 0, low = 0;
+    double host[4] = {0};
+    MPI_Comm cart;
+    void *u, *other;
+    meta_halo plan = line_plan(&cart, 1, CELLS);
+    if (!CHECK_OK(meta_alloc(&u, (CELLS + 2) * sizeof(int64_t))) ||
+        !CHECK_OK(meta_alloc(&other, (CELLS + 2) * sizeof(int64_t))))
+        return;
+    CHECK_OK(meta_fill_box(u, &all, &value, META_I64, NULL));
+    CHECK_OK(meta_fill_box(other, &all, &value, META_I64, NULL));
+    if (test_rank == 0) {
+        CHECK_OK(meta_halo_exchange(plan, &u, META_ASYNC));
+        CHECK_OK(meta_fill_box(other, &ghost, &value, META_I64, META_ASYNC));
+        CHECK_OK(meta_reduce(&sum, other, &all, META_SUM, META_I64, NULL));
+        CHECK_OK(meta_copy_d2h(host, other, sizeof host, NULL));
+        CHECK_INT(sum, value * (CELLS + 2));
+        MPI_Barrier(MPI_COMM_WORLD);
+    } else {
+        MPI_Barrier(MPI_COMM_WORLD);
+        CHECK_OK(meta_halo_exchange(plan, &u, META_ASYNC));
+    }
+    CHECK_OK(meta_reduce(&low, u, &ghost, META_SUM, META_I64, NULL));
+    CHECK_INT(low, 10 + (test_rank + test_size - 1) % test_size);
+    CHECK_OK(meta_halo_free(&plan));
+    CHECK_OK(meta_free(u));
+    CHECK_OK(meta_free(other));
+    MPI_Comm_free(&cart);
+}
+
 static void exchanges_of_several_plans_are_in_flight_at_once(void)
 {
     enum { PLANS = 5, CELLS = 20 };
@@ -164,6 +201,7 @@ static void creating_a_plan_makes_progress_on_messages(void)
 
 TEST_MAIN_WITH(&setting, PROMISE(work_queued_around_an_exchange_is_ordered_with_it),
                PROMISE(a_finish_with_an_event_does_not_wait_for_neighbours),
+               PROMISE(work_on_other_arrays_does_not_wait_for_an_exchange),
                PROMISE(exchanges_of_several_plans_are_in_flight_at_once),
                PROMISE(the_order_of_plans_may_differ_from_rank_to_rank),
                PROMISE(creating_a_plan_makes_progress_on_messages))
