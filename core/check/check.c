@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file check.c
- *  META_CHECK=1: guard zones round every buffer, memory that is nobody's value before it is written
- *  and after it is freed, and a quarantine that shows who writes to a buffer of the past.
+ *  META_CHECK=1: guard zones round every buffer, poison patterns in new and freed memory, and a
+ *  quarantine that detects writes to freed buffers.
  *
- *  What lies in guards and in freed memory is known, so a look at it tells who wrote where only the
- *  library may: a kernel or host pointer of the application's own. All of it is looked at by
- *  meta_flush() and at the end, a buffer's own guards when it is freed and after each operation on
- *  it. What was found is made right again, so that it is told once. */
+ *  Guards and freed memory hold known patterns, so a changed one reveals a stray write by a kernel
+ * or host pointer of the application. meta_flush() and the end of the library verify all of them; a
+ *  buffer's own guards are verified when it is freed and after each operation on it. A damaged
+ *  pattern is restored, so that it is reported once. */
 #include "check/check.h"
 
 #include <inttypes.h>
@@ -16,12 +16,12 @@
 
 #include "check/raw.h"
 
-/* NaN as f32 and as f64, and no small integer. */
+/* Poison patterns: NaN as f32 and f64, and no small integer. */
 enum { FRESH = 0x7ff5a5a5, GUARD = 0x7ff5c0de, GONE = 0x7ff5dead };
 enum { GUARD_BYTES = 4096, CHUNK = 1 << 20, MOST_GONE = 256 };
 #define MOST_GONE_BYTES ((uint64_t)64 << 20)
 
-/* A buffer that was freed, the oldest first in a ring. */
+/* A freed buffer. */
 typedef struct gone {
     meta_device *device;
     meta_block *block;
@@ -31,11 +31,11 @@ typedef struct gone {
 } gone;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of all that follows */
-static gone quarantine[MOST_GONE];
+static gone quarantine[MOST_GONE];                       /* a ring, the oldest first */
 static size_t first_gone, gone_count;
 static uint64_t gone_bytes;
 static uint32_t wanted[CHUNK / sizeof(uint32_t)], found[CHUNK / sizeof(uint32_t)];
-static size_t filled; /* words of the former that are the first one */
+static size_t filled; /* words of `wanted` that hold the pattern */
 
 meta_err meta_check_read(void)
 {
@@ -50,8 +50,6 @@ uint64_t meta_check_guard(uint64_t bytes)
 {
     return meta_check_on && bytes < PTRDIFF_MAX - 2 * GUARD_BYTES ? GUARD_BYTES : 0;
 }
-
-/* ------------------------------------------------------------------ memory, as it lies there */
 
 meta_err meta_raw_copy(meta_device *device, meta_copy_kind kind, void *host, void *object,
                        uint64_t offset, uint64_t bytes)
@@ -88,7 +86,7 @@ void meta_raw_place(const meta_allocation *a, void **object, uint64_t *offset)
     *offset = (uintptr_t)a->memory.address;
 }
 
-/* A stretch of memory, which is to hold one word all over. */
+/* A stretch of memory that is to hold a pattern. */
 typedef struct stretch {
     meta_device *device;
     void *object;
@@ -96,7 +94,7 @@ typedef struct stretch {
     uint32_t word;
 } stretch;
 
-/* As much of what is wanted as a part of it may have. */
+/* Fill `wanted` with the pattern, as far as a part of the stretch needs it. */
 static void want(const stretch *s)
 {
     const size_t words = s->bytes < CHUNK ? (size_t)s->bytes / sizeof *wanted + 1 : 0;
@@ -116,8 +114,7 @@ static meta_err fill(const stretch *s)
     return META_OK;
 }
 
-/* The first and last byte that are something else; *any tells whether there are some. They are made
- * right again. */
+/* Whether *any byte differs from the pattern, the first and the last of them; restores it. */
 static meta_err look(const stretch *s, bool *any, uint64_t *first, uint64_t *last)
 {
     const unsigned char *is = (const unsigned char *)found, *was = (const unsigned char *)wanted;
@@ -176,8 +173,8 @@ static meta_err guard(const meta_allocation *a, const char *words, bool behind)
 static meta_err guards(const meta_allocation *a, const char *words)
 {
     if (a->guard == 0) return META_OK;
-    const meta_err before = guard(a, words, false);
-    return before != META_OK ? before : guard(a, words, true);
+    META_TRY(guard(a, words, false));
+    return guard(a, words, true);
 }
 
 meta_err meta_check_guards(const meta_allocation *a)
@@ -210,8 +207,6 @@ meta_err meta_check_made(const meta_allocation *a)
     return error;
 }
 
-/* ------------------------------------------------------------------ quarantine; likewise */
-
 static meta_err look_at_gone(const gone *g)
 {
     const meta_memory *memory = meta_block_memory(g->block);
@@ -227,29 +222,23 @@ static meta_err look_at_gone(const gone *g)
                      g->bytes, g->address, g->words, in_words(text, first, last));
 }
 
-static meta_err release_oldest(void)
-{
-    gone *g = &quarantine[first_gone];
-    const meta_err error = look_at_gone(g);
-    meta_pool_put(g->device, g->block);
-    gone_bytes -= g->bytes;
-    first_gone = (first_gone + 1) % MOST_GONE;
-    --gone_count;
-    return error;
-}
-
 static meta_err release_down_to(size_t count, uint64_t bytes)
 {
     meta_err first = META_OK;
     while (gone_count > count || (gone_count > 0 && gone_bytes > bytes)) {
-        const meta_err error = release_oldest();
+        gone *g = &quarantine[first_gone];
+        const meta_err error = look_at_gone(g);
         if (first == META_OK) first = error;
+        meta_pool_put(g->device, g->block);
+        gone_bytes -= g->bytes;
+        first_gone = (first_gone + 1) % MOST_GONE;
+        --gone_count;
     }
     return first;
 }
 
-/* What is longer than all that may wait there goes to the driver at once, and so does what the
- * device fails to fill. */
+/* A buffer larger than the quarantine goes to the pool at once, and so does one that the device
+ * fails to fill. */
 static meta_err put_away(const meta_allocation *a, const char *words)
 {
     if (a->memory.bytes > MOST_GONE_BYTES) return meta_pool_put(a->device, a->block), META_OK;
@@ -294,9 +283,7 @@ bool meta_quarantine_some(void)
     return any;
 }
 
-/* ------------------------------------------------------------------ everything */
-
-/* The first error and its words, of many. */
+/* The first error and its message, of many. */
 typedef struct finding {
     meta_err error;
     char *message;

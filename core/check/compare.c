@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file compare.c
- *  META_CHECK=1, kernel by kernel: each runs alone, between two looks at every buffer that it is
- *  given. What it reads, and what it has no business with, must be the same before and after; where
- *  its result goes nothing may be read. */
+ *  META_CHECK=1: each launch runs alone, and every buffer that it is given is compared before and
+ *  after. Bytes that it does not write must be unchanged, and none that receives a result may be
+ * read or written as well. */
 #include "check/check.h"
 
 #include <inttypes.h>
@@ -12,24 +12,24 @@
 
 #include "check/raw.h"
 
-/* Of longer buffers there is no copy, but a sum of each block: it tells that one changed, not which
- * byte. Left out are even longer ones, since each operation on one would take many seconds, and
- * those that a message or an exchange uses, since they may change at any time. */
+/* Larger buffers have a checksum of each block instead of a copy: it reveals the block, not the
+ * byte. Even larger ones are not compared, because each operation would take many seconds, nor are
+ * those that a message or an exchange uses, because they may change at any time. */
 #define MOST_COPIED ((uint64_t)64 << 20)
 #define MOST_SUMMED ((uint64_t)1 << 30)
 enum { MOST_BUFFERS = 64, MOST_RESULTS = 64, BLOCK = 1 << 18 };
 
-/* A buffer of the launch at hand, which writes to some of its bytes: the others as they were. */
+/* A buffer of the launch: which bytes it writes, and what the others were before. */
 typedef struct watched {
     meta_allocation of;
     void *object;
     uint64_t offset;        /* of its first byte in the object */
     unsigned char *written; /* a bit for each byte */
-    unsigned char *before;  /* a copy, or where that is NULL */
-    uint64_t *sum;          /* a sum of each block */
+    unsigned char *before;  /* a copy; NULL: there are checksums */
+    uint64_t *sum;          /* of each block */
 } watched;
 
-/* Bytes of a buffer that the launch leaves a result in. */
+/* Bytes of a buffer that receive a result. */
 typedef struct result {
     const watched *in;
     uint64_t from, to;
@@ -40,8 +40,6 @@ static watched list[MOST_BUFFERS];
 static result results[MOST_RESULTS];
 static int listed, resulting;
 static unsigned char now[BLOCK];
-
-/* ------------------------------------------------------------------ the buffers */
 
 static void forget_one(const watched *w)
 {
@@ -56,37 +54,27 @@ static void forget(void)
     listed = resulting = 0;
 }
 
-static bool has_room(watched *w)
-{
-    const uint64_t bytes = w->of.memory.bytes;
-    w->written = calloc(1, bytes / 8 + 1);
-    if (bytes <= MOST_COPIED) w->before = malloc(bytes);
-    else w->sum = calloc(bytes / BLOCK + 1, sizeof *w->sum);
-    return w->written && (w->before || w->sum);
-}
-
-static bool is_in(const meta_allocation *a, const char *address)
-{
-    return (uint64_t)(address - (const char *)a->memory.address) < a->memory.bytes;
-}
-
 /* The buffer that holds @p address; NULL where it is not compared. */
 static watched *watch(const char *address)
 {
     watched found = {.before = NULL};
-    for (int k = 0; k < listed; ++k)
-        if (is_in(&list[k].of, address)) return &list[k];
+    for (int k = 0; k < listed; ++k) {
+        const meta_memory *m = &list[k].of.memory;
+        if ((uint64_t)(address - (const char *)m->address) < m->bytes) return &list[k];
+    }
     if (listed == MOST_BUFFERS || !meta_registry_find(address, &found.of)) return NULL;
-    if (found.of.memory.bytes > MOST_SUMMED || found.of.holds > 0) return NULL;
-    if (!has_room(&found)) return forget_one(&found), NULL;
+    const uint64_t bytes = found.of.memory.bytes;
+    if (bytes > MOST_SUMMED || found.of.holds > 0) return NULL;
+    found.written = calloc(1, bytes / 8 + 1);
+    if (bytes <= MOST_COPIED) found.before = malloc(bytes);
+    else found.sum = calloc(bytes / BLOCK + 1, sizeof *found.sum);
+    if (!found.written || (!found.before && !found.sum)) return forget_one(&found), NULL;
     meta_raw_place(&found.of, &found.object, &found.offset);
     list[listed] = found;
     return &list[listed++];
 }
 
-/* ------------------------------------------------------------------ what becomes of each byte */
-
-/* Where the launch reads or writes what is another call's result. */
+/* Where the launch reads or writes another call's result. */
 typedef struct conflict {
     const result *with;
     uint64_t at;
@@ -101,7 +89,7 @@ static void set_bits(unsigned char *bits, uint64_t from, uint64_t to)
     for (from += 8 * whole; from < to; ++from) bits[from / 8] |= (unsigned char)(1u << from % 8);
 }
 
-/* The bytes from @p from on, as far as they are the buffer's. */
+/* Mark bytes as read or written, clipped to the buffer. */
 static void mark(watched *w, int64_t from, int64_t bytes, bool written, conflict *c)
 {
     const uint64_t end = w->of.memory.bytes, first = from > 0 ? (uint64_t)from : 0;
@@ -144,7 +132,7 @@ static void mark_operand(watched *w, const meta_operation *op, uint32_t k, bool 
     }
 }
 
-/* What is only read matters where there are results. */
+/* Operands that are only read matter where there are results. */
 static void mark_operation(const meta_operation *op, conflict *c)
 {
     for (uint32_t k = 0; k < op->call.desc->operands; ++k) {
@@ -167,9 +155,7 @@ static void mark_result(const meta_operation *op)
     results[resulting++] = (result){w, from, from + room};
 }
 
-/* ------------------------------------------------------------------ before and after */
-
-/* Of the bytes of a block that are not written. Each word changes it for certain. */
+/* The checksum of a block's bytes that are not written; any single changed word alters it. */
 static uint64_t sum_of(const watched *w, uint64_t from, uint64_t bytes)
 {
     const unsigned char *bits = w->written + from / 8;
@@ -208,14 +194,7 @@ static meta_err remember(const watched *w)
     return META_OK;
 }
 
-/* ------------------------------------------------------------------ judgement */
-
-static const char *words_of(const watched *w, char words[META_NOTE_ROOM])
-{
-    return meta_registry_note(w->of.memory.address, words);
-}
-
-/* A result among what is read or written has the value of whoever comes last. */
+/* A result that overlaps an operand depends on the order of execution. */
 static meta_err results_apart(const char *name, const conflict *c)
 {
     char words[META_NOTE_ROOM];
@@ -225,11 +204,12 @@ static meta_err results_apart(const char *name, const conflict *c)
                      "META_CHECK: the result of %s goes to byte %" PRIu64
                      " of the buffer of %" PRIu64 " bytes at %p%s, which the call %s: give "
                      "it a place of its own",
-                     name, c->at, w->of.memory.bytes, w->of.memory.address, words_of(w, words),
+                     name, c->at, w->of.memory.bytes, w->of.memory.address,
+                     meta_registry_note(w->of.memory.address, words),
                      c->written ? "writes as well" : "reads");
 }
 
-/* @p first and @p last are one where the byte is known. */
+/* @p first equals @p last where the byte is known. */
 static meta_err changed(const char *name, const watched *w, uint64_t first, uint64_t last)
 {
     char words[META_NOTE_ROOM], bytes[64];
@@ -240,7 +220,8 @@ static meta_err changed(const char *name, const watched *w, uint64_t first, uint
                      "META_CHECK: while %s ran, %s of the buffer of %" PRIu64 " bytes at %p%s was "
                      "changed, which it does not write: another thread or kernel did, or this "
                      "device's kernel is wrong",
-                     name, bytes, w->of.memory.bytes, w->of.memory.address, words_of(w, words));
+                     name, bytes, w->of.memory.bytes, w->of.memory.address,
+                     meta_registry_note(w->of.memory.address, words));
 }
 
 /* The block that begins at @p from, which is in `now`. */
@@ -260,26 +241,21 @@ static meta_err block_unchanged(const char *name, const watched *w, uint64_t fro
     return META_OK;
 }
 
-static meta_err unchanged(const char *name, const watched *w)
-{
-    for (uint64_t from = 0; from < w->of.memory.bytes; from += BLOCK) {
-        META_TRY(fetch(w, from, block_at(w, from), now));
-        META_TRY(block_unchanged(name, w, from));
-    }
-    return META_OK;
-}
-
 static meta_err judge(const char *name)
 {
     for (int k = 0; k < listed; ++k) {
-        META_TRY(unchanged(name, &list[k]));
-        META_TRY(meta_check_guards(&list[k].of));
+        const watched *w = &list[k];
+        for (uint64_t from = 0; from < w->of.memory.bytes; from += BLOCK) {
+            META_TRY(fetch(w, from, block_at(w, from), now));
+            META_TRY(block_unchanged(name, w, from));
+        }
+        META_TRY(meta_check_guards(&w->of));
     }
     return META_OK;
 }
 
-/* A launch's own error is reported as ever, by its ticket or when the queue is finished: neither is
- * waited for here. */
+/* A launch's own error is reported by its ticket or when the queue is finished, as without checks.
+ */
 static meta_err run(meta_task *work)
 {
     const size_t count = work->launch.count;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file raw.h
- *  What the files of META_CHECK=1 share: memory as it lies there, wherever that is. */
+ *  Access to the bytes of a buffer for META_CHECK=1, in device or host memory. */
 #ifndef META_RAW_H
 #define META_RAW_H
 

@@ -97,14 +97,13 @@ meta_err meta_face_count(const meta_face *face, const char *name, int64_t *count
                              face->size[k]);
         empty |= face->size[k] == 0;
     }
-    if (empty) return *count = 0, META_OK;
-    for (int k = 0; k < face->count; ++k)
+    for (int k = 0; k < face->count && !empty; ++k)
         if (__builtin_mul_overflow(product, face->size[k], &product) || product > INT64_MAX / 8)
             return meta_fail(META_ERR_OVERFLOW,
                              "argument '%s': the sizes multiply to more than 2^60 "
                              "elements",
                              name);
-    *count = product;
+    *count = empty ? 0 : product;
     return META_OK;
 }
 

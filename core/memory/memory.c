@@ -5,8 +5,6 @@
 
 #include <inttypes.h>
 
-/* ------------------------------------------------------------------ accounting */
-
 static void count_in(const meta_allocation *a)
 {
     meta_device *device = a->device;
@@ -23,8 +21,6 @@ static void count_out(const meta_allocation *a)
     if (a->kind != META_MEMORY_HOST) --a->device->buffers;
     if (a->kind == META_MEMORY_DEVICE) a->device->allocated -= a->memory.bytes;
 }
-
-/* ------------------------------------------------------------------ for the other files */
 
 static void release(const meta_allocation *a)
 {

@@ -20,8 +20,8 @@ typedef struct meta_note {
     meta_site made, gone;
     struct meta_note *next; /**< in the free list */
 } meta_note;
-/** The site that meta_here() set for this call, and the return address: with META_CHECK=1 that into the
- *  program, otherwise into the direct caller, which may be the Fortran binding. */
+/** The site that meta_here() set for this call, and the return address: with META_CHECK=1 that into
+ * the program, otherwise into the direct caller, which may be the Fortran binding. */
 void meta_site_take(meta_site *site, const void *caller);
 #define META_SITE_TAKE(site) meta_site_take(site, __builtin_return_address(0))
 /** Truncated to whole UTF-8 characters, control characters replaced; NULL: empty. */
@@ -64,7 +64,8 @@ bool meta_registry_labelled(void);
 void meta_registry_label(const void *address, meta_called *called);
 /** Call @p function for every buffer, with the registry's lock held. */
 void meta_registry_each(void (*function)(const meta_allocation *, void *), void *with);
-/** Remove any buffer, with its note's text, when the library ends; false when there is none left. */
+/** Remove any buffer, with its note's text, when the library ends; false when there is none left.
+ */
 bool meta_registry_drain(meta_allocation *taken, char text[META_NOTE_ROOM]);
 void meta_registry_forget(void);
 /** Live device memory at @p ptr; otherwise META_ERR_POINTER with what is there instead. */
@@ -144,7 +145,8 @@ void meta_pool_put(meta_device *device, meta_block *block);
 void meta_pool_leave(meta_device *device, meta_block *block);
 /** Memory outside the pool. Before it is refused, what the library keeps is given back. */
 meta_err meta_device_memory(meta_device *device, uint64_t bytes, meta_memory *memory);
-/** Give back all free memory that the library keeps, on all devices. @return whether there was any */
+/** Give back all free memory that the library keeps, on all devices. @return whether there was any
+ */
 bool meta_kept_release(void);
 
 /* staging.c */

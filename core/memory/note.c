@@ -21,15 +21,6 @@ meta_err meta_here(const char *file, int line)
     return META_OK;
 }
 
-/* The end of a path is most specific. Copied, as the string may belong to a module that is
- * unloaded. */
-static void copy_file(char *to, size_t room, const char *file)
-{
-    const size_t length = strlen(file);
-    const char *from = length < room ? file : file + length - (room - 1);
-    memcpy(to, from, length < room ? length + 1 : room);
-}
-
 static const char *file_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -43,69 +34,53 @@ typedef struct walk {
     int depth;
 } walk;
 
-static bool is_ours(const char *path)
-{
-    static const char *const ours[] = {"libmeta.so", "libmeta_comm.so", "libmeta_fortran.so"};
-    const char *name = file_name(path);
-    for (size_t k = 0; k < sizeof ours / sizeof *ours; ++k)
-        if (strncmp(name, ours[k], strlen(ours[k])) == 0) return true;
-    return false;
-}
-
 static _Unwind_Reason_Code step(struct _Unwind_Context *context, void *argument)
 {
     walk *w = argument;
+    static const char *const ours[] = {"libmeta.so", "libmeta_comm.so", "libmeta_fortran.so"};
     const uintptr_t at = _Unwind_GetIP(context);
     Dl_info info;
     if (at == 0 || ++w->depth > DEPTH || !dladdr((void *)(at - 1), &info) || !info.dli_fname)
         return _URC_END_OF_STACK;
-    if (is_ours(info.dli_fname)) return _URC_NO_REASON;
+    for (size_t k = 0; k < sizeof ours / sizeof *ours; ++k)
+        if (strncmp(file_name(info.dli_fname), ours[k], strlen(ours[k])) == 0)
+            return _URC_NO_REASON;
     w->found = (const void *)at;
     return _URC_END_OF_STACK;
 }
 
-/* The program's call that led to this one, past the libraries of this project that lie between,
- * such as the Fortran binding; @p caller where it cannot be found. Unwinding the stack takes
- * microseconds. */
-static const void *caller_outside(const void *caller)
-{
-    walk w = {NULL, 0};
-    (void)_Unwind_Backtrace(step, &w);
-    return w.found ? w.found : caller;
-}
-
 void meta_site_take(meta_site *site, const void *caller)
 {
-    site->caller = !here_file && meta_checked() ? caller_outside(caller) : caller;
+    site->caller = caller;
     site->line = here_line;
     site->file[0] = '\0';
-    if (here_file) copy_file(site->file, sizeof site->file, here_file);
+    if (here_file) {
+        /* The end of a path is most specific. Copied, as the string may belong to a module that is
+         * unloaded. */
+        const size_t length = strlen(here_file), most = sizeof site->file - 1;
+        strcpy(site->file, length > most ? here_file + length - most : here_file);
+    } else if (meta_checked()) {
+        /* The program's call, past the libraries of this project in between, such as the Fortran
+         * binding. Unwinding the stack takes microseconds. */
+        walk w = {NULL, 0};
+        (void)_Unwind_Backtrace(step, &w);
+        if (w.found) site->caller = w.found;
+    }
     here_file = NULL;
-}
-
-/* ------------------------------------------------------------------ labels */
-
-/* The length of the whole UTF-8 characters in the first @p most bytes of @p text. */
-static size_t whole_characters(const char *text, size_t most)
-{
-    size_t length = strnlen(text, most + 1);
-    if (length <= most) return length;
-    length = most;
-    while (length > 0 && ((unsigned char)text[length] & 0xc0) == 0x80) --length;
-    return length;
 }
 
 void meta_label_copy(char to[META_LABEL_BYTES], const char *label)
 {
-    const size_t length = label ? whole_characters(label, META_LABEL_BYTES - 1) : 0;
+    size_t length = label ? strnlen(label, META_LABEL_BYTES) : 0;
+    if (length == META_LABEL_BYTES) /* cut before the character that does not fit */
+        do --length;
+        while (length > 0 && ((unsigned char)label[length] & 0xc0) == 0x80);
     for (size_t k = 0; k < length; ++k) {
         const unsigned char c = (unsigned char)label[k];
         to[k] = c < 0x20 || c == 0x7f ? '?' : label[k];
     }
     to[length] = '\0';
 }
-
-/* ------------------------------------------------------------------ text for messages */
 
 typedef struct text {
     char *to;

@@ -36,8 +36,6 @@ static const uint64_t usual_limit = UINT64_C(1) << 30;
 static uint64_t limit_at_start;
 static bool disabled; /* memory checkers must see the exact end of each buffer */
 
-/* ------------------------------------------------------------------ settings */
-
 /* Defined where the process was built with AddressSanitizer. */
 extern void __asan_init(void) __attribute__((weak));
 
@@ -197,31 +195,24 @@ meta_err meta_device_memory(meta_device *device, uint64_t bytes, meta_memory *me
     return error;
 }
 
-/* Allocate @p bytes, rounded up for reuse where the pool may keep them and the device has room. */
-static meta_err allocate(meta_device *device, uint64_t bytes, bool reusable, meta_memory *memory)
-{
-    const meta_ops *ops = &device->backend->ops;
-    const uint64_t more = reusable ? rounded(bytes) : bytes;
-    if (more > bytes && ops->alloc(device->plugin, more, memory) == META_OK) return META_OK;
-    return meta_device_memory(device, bytes, memory);
-}
-
-/* ------------------------------------------------------------------ for the other files */
-
 meta_err meta_pool_get(meta_device *device, uint64_t bytes, meta_block **block)
 {
     meta_pool *pool = device->pool;
-    meta_block *found;
     pthread_mutex_lock(&pool->lock);
-    found = pool->now.kept > 0 ? fitting(pool, bytes) : NULL;
+    meta_block *found = pool->now.kept > 0 ? fitting(pool, bytes) : NULL;
     if (found) take(pool, found), ++pool->now.reused;
     const bool reusable = pool->now.limit > 0;
     pthread_mutex_unlock(&pool->lock);
     if (found) return *block = found, META_OK;
     if (!(found = malloc(sizeof *found)))
         return meta_fail(META_ERR_NO_MEMORY, "the host has no memory for another buffer");
-    const meta_err error = allocate(device, bytes, reusable, &found->memory);
-    if (error != META_OK) return free(found), error;
+    /* Rounded up for reuse where the pool may keep it and the device has room. */
+    const uint64_t more = reusable ? rounded(bytes) : bytes;
+    if (more == bytes ||
+        device->backend->ops.alloc(device->plugin, more, &found->memory) != META_OK) {
+        const meta_err error = meta_device_memory(device, bytes, &found->memory);
+        if (error != META_OK) return free(found), error;
+    }
     pthread_mutex_lock(&pool->lock);
     ++pool->now.made;
     pool->now.held += found->memory.bytes;

@@ -79,28 +79,18 @@ static meta_allocation *sharing(const meta_allocation *wrapped)
     return NULL;
 }
 
-static meta_note *new_note(void)
-{
-    meta_note *note = spare;
-    if (note) spare = note->next;
-    else note = malloc(sizeof *note);
-    if (note) note->label[0] = note->made.file[0] = note->gone.file[0] = '\0';
-    if (note) note->made.caller = note->gone.caller = NULL;
-    return note;
-}
-
-static void drop_note(meta_note *note)
-{
-    if (!note) return;
-    note->next = spare;
-    spare = note;
-}
-
 /* NULL without memory: the buffer then has neither label nor origin. */
 static meta_note *note_of(meta_allocation *a)
 {
-    if (!a->note) a->note = new_note();
-    if (a->note) a->note->wrapped = a->kind == META_MEMORY_WRAPPED;
+    if (!a->note) {
+        meta_note *note = spare;
+        if (note) spare = note->next;
+        else if (!(note = malloc(sizeof *note))) return NULL;
+        note->label[0] = note->made.file[0] = note->gone.file[0] = '\0';
+        note->made.caller = note->gone.caller = NULL;
+        a->note = note;
+    }
+    a->note->wrapped = a->kind == META_MEMORY_WRAPPED;
     return a->note;
 }
 
@@ -110,9 +100,8 @@ static meta_note *note_of(meta_allocation *a)
 static meta_err grow(void)
 {
     const size_t more = room ? 2 * room : 64;
-    meta_allocation *larger;
     if (count < room) return META_OK;
-    larger = realloc(table, more * sizeof *table);
+    meta_allocation *larger = realloc(table, more * sizeof *table);
     if (!larger)
         return meta_fail(META_ERR_NO_MEMORY, "the host has no memory for %zu buffers", more);
     table = larger;
@@ -146,7 +135,11 @@ meta_err meta_registry_add(const meta_allocation *allocation, const meta_site *m
 static void remove_at(size_t k, const meta_site *gone)
 {
     if (gone && note_of(&table[k])) table[k].note->gone = *gone;
-    drop_note(freed[freed_next].note);
+    meta_note *old = freed[freed_next].note;
+    if (old) {
+        old->next = spare;
+        spare = old;
+    }
     freed[freed_next].base = base_of(&table[k]);
     freed[freed_next].bytes = table[k].memory.bytes;
     freed[freed_next].note = table[k].note;
@@ -200,10 +193,9 @@ static meta_err check_take(const meta_allocation *a, const void *ptr, meta_memor
 meta_err meta_registry_take(void *ptr, meta_memory_kind kind, const char *name,
                             const meta_site *gone, meta_allocation *taken)
 {
-    meta_err error;
     pthread_rwlock_wrlock(&lock);
     const meta_allocation *a = ptr ? holding(ptr) : NULL;
-    error = check_take(a, ptr, kind, name);
+    const meta_err error = check_take(a, ptr, kind, name);
     if (error == META_OK) {
         *taken = *a;
         remove_at((size_t)(a - table), gone);
@@ -266,9 +258,8 @@ void meta_registry_each(void (*function)(const meta_allocation *, void *), void 
 
 bool meta_registry_drain(meta_allocation *taken, char text[META_NOTE_ROOM])
 {
-    bool any;
     pthread_rwlock_wrlock(&lock);
-    any = count > 0;
+    const bool any = count > 0;
     if (any) {
         *taken = table[count - 1];
         meta_note_text(taken->note, false, text);
@@ -382,19 +373,6 @@ meta_err meta_span_or_host(const void *ptr, uint64_t bytes, const char *name, in
     return error;
 }
 
-/* ------------------------------------------------------------------ public */
-
-static void describe(const meta_allocation *a, const void *ptr, meta_pointer_desc *desc)
-{
-    desc->kind = a->kind;
-    desc->mode = a->device->backend->mode;
-    desc->index = a->device->index;
-    desc->base = a->memory.address;
-    desc->bytes = a->memory.bytes;
-    desc->offset = (size_t)((const char *)ptr - base_of(a));
-    meta_label_copy(desc->label, a->note ? a->note->label : NULL);
-}
-
 meta_err meta_pointer_info(const void *ptr, meta_pointer_desc *desc)
 {
     meta_err error = META_OK;
@@ -402,8 +380,17 @@ meta_err meta_pointer_info(const void *ptr, meta_pointer_desc *desc)
     META_NEED_DESC(desc, META_POINTER_DESC_INIT);
     pthread_rwlock_rdlock(&lock);
     const meta_allocation *a = ptr ? holding(ptr) : NULL;
-    if (a) describe(a, ptr, desc);
-    else error = no_buffer(ptr, "ptr");
+    if (a) {
+        desc->kind = a->kind;
+        desc->mode = a->device->backend->mode;
+        desc->index = a->device->index;
+        desc->base = a->memory.address;
+        desc->bytes = a->memory.bytes;
+        desc->offset = (size_t)((const char *)ptr - base_of(a));
+        meta_label_copy(desc->label, a->note ? a->note->label : NULL);
+    } else {
+        error = no_buffer(ptr, "ptr");
+    }
     pthread_rwlock_unlock(&lock);
     return error;
 }

@@ -4,8 +4,8 @@
  *  application's threads.
  *
  *  An event is a slot and the generation in which the slot was given out, so that a stale handle is
- *  recognised. A slot is given back when nobody needs it: its handle was freed, nobody is waiting
- *  inside the library, and no callback is left to call. */
+ *  recognised. A slot is given back when its handle was freed, no thread
+ *  waits for it inside the library, and no callback is left to call. */
 #include "queue/queue.h"
 
 #include <sched.h>
@@ -21,7 +21,7 @@ typedef struct callback {
 typedef struct slot {
     uint32_t generation; /* odd while in use */
     bool complete, external, detached;
-    int users; /* threads inside the library that look at it */
+    int users; /* threads that wait for it inside the library */
     meta_pending pending;
     meta_err status;
     char *message;
@@ -41,8 +41,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static slot *chunks[CHUNKS]; /* slots never move, so a waiting thread can keep its own */
 static uint32_t slots;       /* made so far */
 static uint32_t *unused, unused_count, unused_room;
-/* Slots with callbacks: those whose event was pending when looked at last, and those whose turn has
- * come. */
+/* Slots with callbacks: those whose event was still pending, and those whose callbacks are due. */
 static list waiting = {NONE, NONE}, due = {NONE, NONE};
 static _Atomic uint32_t in_lists;
 
@@ -112,13 +111,12 @@ static void complete(slot *s, meta_err status, char *message)
     s->message = message;
 }
 
-/* Ask the device, where it is a device's. */
+/* Test whether device work is complete. */
 static void poll(slot *s)
 {
     int done = 0;
-    meta_err status;
     if (s->complete || s->external) return;
-    status = meta_pending_test(&s->pending, &done);
+    const meta_err status = meta_pending_test(&s->pending, &done);
     if (done || status != META_OK) complete(s, status, status ? meta_error_copy() : NULL);
 }
 
@@ -128,21 +126,15 @@ static meta_err status_of(const slot *s)
     return meta_fail_as(s->status, s->message ? s->message : meta_strerror(s->status));
 }
 
-/* ------------------------------------------------------------------ for the core and comm */
-
 meta_err meta_event_new(meta_event *event)
 {
-    meta_err error;
     uint32_t number = 0;
     pthread_mutex_lock(&lock);
-    error = make_slot(&number);
+    const meta_err error = make_slot(&number);
     if (error == META_OK) {
         slot *s = at(number);
-        const uint32_t generation = s->generation + 1;
-        *s = (slot){.generation = generation, .external = true};
-        s->last = &s->first;
-        event->slot = number;
-        event->generation = generation;
+        *s = (slot){.generation = s->generation + 1, .external = true, .last = &s->first};
+        *event = (meta_event){.slot = number, .generation = s->generation};
     }
     pthread_mutex_unlock(&lock);
     return error;
@@ -198,24 +190,6 @@ void meta_events_forget(void)
     pthread_mutex_unlock(&lock);
 }
 
-/* ------------------------------------------------------------------ progress */
-
-/* Look once at every event with callbacks; those complete are due. */
-static void find_due(void)
-{
-    pthread_mutex_lock(&lock);
-    uint32_t number = waiting.first;
-    waiting = (list){NONE, NONE};
-    while (number != NONE) {
-        slot *s = at(number);
-        const uint32_t next = s->next;
-        poll(s);
-        append(s->complete ? &due : &waiting, number);
-        number = next;
-    }
-    pthread_mutex_unlock(&lock);
-}
-
 /* Take one callback that is due. It stays in its list until then, so that a call of the library
  * from another callback, or another thread, finds it too. */
 static callback *take_due(meta_err *status)
@@ -247,23 +221,34 @@ void meta_progress(void)
     const meta_hooks *comm = meta_hooks_get();
     if (comm) comm->progress(&moved);
     if (in_lists == 0) return;
-    find_due();
+    pthread_mutex_lock(&lock);
+    uint32_t number = waiting.first;
+    waiting = (list){NONE, NONE};
+    while (number != NONE) {
+        slot *s = at(number);
+        const uint32_t next = s->next;
+        poll(s);
+        append(s->complete ? &due : &waiting, number);
+        number = next;
+    }
+    pthread_mutex_unlock(&lock);
     while ((c = take_due(&status)) != NULL) {
         c->function(c->user, status);
         free(c);
     }
 }
 
-/* Let libmeta_comm complete messages, of which the event is one. */
+/* Let libmeta_comm progress the message that the event stands for. */
 static meta_err progress_for(const char *name)
 {
     const meta_hooks *comm = meta_hooks_get();
     int moved = 0;
     if (!comm)
-        return meta_fail(META_ERR_STATE,
-                         "argument '%s' waits for a message, but libmeta_comm has ended or was never "
-                         "started",
-                         name);
+        return meta_fail(
+            META_ERR_STATE,
+            "argument '%s' waits for a message, but libmeta_comm has ended or was never "
+            "started",
+            name);
     META_TRY(comm->allowed());
     comm->progress(&moved);
     if (!moved) sched_yield();
@@ -274,9 +259,8 @@ static meta_err progress_for(const char *name)
 static meta_err wait_for(meta_event event, const char *name)
 {
     slot *s;
-    meta_err error = META_OK;
     pthread_mutex_lock(&lock);
-    error = find(event, name, &s);
+    meta_err error = find(event, name, &s);
     if (error != META_OK) return pthread_mutex_unlock(&lock), error;
     ++s->users;
     while (!s->complete && error == META_OK) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file exact.c
- *  Reproducible sums: whether they are asked for, queueing them, and the exact sums behind the
- * rounded results, remembered so that meta_allreduce() can go on with them.
+ *  Reproducible sums: the setting, queueing them, and a record of the exact sum behind each rounded
+ *  result, from which meta_allreduce() continues.
  *
  *  A sum is queued as two launches through scratch memory of its own: the exact sum goes there,
  * then its rounded element to the caller's place; in a job the exact sum follows to a record in
@@ -19,8 +19,8 @@ enum { RECORDS = 4096, BUCKETS = 2 * RECORDS, NONE = -1 };
 #define RESULT_BYTES ((uint64_t)META_EXACT_RESULT * sizeof(meta_i64))
 #define RECORD_BYTES (META_EXACT_WORDS * sizeof(meta_i64))
 
-/* The exact sum behind the element at an address; of no element where that is NULL. Record k has
- * words number k of the host memory of the device that made the sum. */
+/* The exact sum behind the element at an address; NULL: unused. Record k uses block k of the host
+ * memory of the device that made the sum. */
 typedef struct record {
     const char *address;
     int next;      /* in its bucket: its number + 1, or 0 */
@@ -33,9 +33,7 @@ static _Atomic bool on;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of all that follows */
 static record records[RECORDS];
 static int bucket[BUCKETS], cursor; /* of each bucket the first record's number + 1, or 0 */
-static _Atomic int remembered;      /* records with an address: mostly there is none to look for */
-
-/* ------------------------------------------------------------------ whether */
+static _Atomic int remembered; /* records with an address; mostly none, which saves the look-up */
 
 meta_err meta_reproducible_read(void)
 {
@@ -152,8 +150,6 @@ void meta_exact_forget(const void *address, uint64_t bytes)
     pthread_mutex_unlock(&lock);
 }
 
-/* ------------------------------------------------------------------ records, for messages */
-
 void *meta_exact_pin(const void *address)
 {
     pthread_mutex_lock(&lock);
@@ -198,9 +194,6 @@ void meta_exact_element(int64_t *limbs, meta_type type, void *value)
     memcpy(value, &bits, (size_t)bytes);
 }
 
-/* ------------------------------------------------------------------ a device's records */
-
-/* A record for the element at @p address. */
 static meta_err remember(meta_device *device, const void *address, meta_i64 **limbs)
 {
     meta_err error = META_OK;
@@ -228,15 +221,10 @@ void meta_exact_close(meta_device *device)
 
 /* ------------------------------------------------------------------ queueing */
 
-static bool is_float(uint32_t type)
-{
-    return type == META_F64 || type == META_F32;
-}
-
 meta_err meta_exact_wanted(const meta_device *device, uint32_t type, bool *exact)
 {
-    *exact = on && is_float(type);
-    /* The back end's own words are better for F64. */
+    *exact = on && (type == META_F64 || type == META_F32);
+    /* For F64 the back end has the better message. */
     if (!*exact || device->desc.has_f64 || type == META_F64) return META_OK;
     return meta_fail(META_ERR_UNSUPPORTED,
                      "reproducible sums need double precision, which %s:%d (%s) does not have: use "

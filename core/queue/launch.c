@@ -4,8 +4,6 @@
  *  and what tells when they are complete. */
 #include "queue/queue.h"
 
-/* ------------------------------------------------------------------ completion */
-
 meta_err meta_pending_test(const meta_pending *pending, int *complete)
 {
     *complete = 1;
@@ -24,8 +22,6 @@ void meta_pending_release(meta_pending *pending)
     if (pending->ticket) pending->device->backend->ops.ticket_release(pending->ticket);
     pending->ticket = NULL;
 }
-
-/* ------------------------------------------------------------------ observers */
 
 _Atomic int meta_observers_on;
 static meta_observer *_Atomic observers[META_OBSERVERS];

@@ -27,7 +27,7 @@ static meta_err queue_work(const request *r, meta_pending *pending)
                         r->bytes, pending);
 }
 
-/* Exchanges that were finished may still owe work on the bytes that this one touches. */
+/* Finished exchanges may still have unpacking to do on the bytes that this work touches. */
 static void order(const meta_hooks *comm, const request *r)
 {
     meta_range ranges[META_MAX_OPERANDS + 1];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/** @file scratch.c
+/** @file workspace.c
  *  Device memory for what a launch needs between its steps. A block belongs to the launch from
  *  meta_workspace_take() until the last step is queued; whatever is queued behind that on the same
  * queue may have it next. Another queue may not: it gets a block of its own. */
@@ -14,18 +14,6 @@ struct meta_workspace {
     meta_workspace *next;
 };
 
-static meta_err make(meta_device *device, meta_queue_kind queue, uint64_t bytes,
-                     meta_workspace **made)
-{
-    meta_workspace *block = calloc(1, sizeof *block);
-    if (!block) return meta_fail(META_ERR_NO_MEMORY, "the host has no memory for a launch");
-    const meta_err error = meta_device_memory(device, bytes, &block->memory);
-    if (error != META_OK) return free(block), error;
-    block->queue = queue;
-    *made = block;
-    return META_OK;
-}
-
 meta_err meta_workspace_take(meta_device *device, meta_queue_kind queue, uint64_t bytes,
                              meta_workspace **block, meta_span *span)
 {
@@ -36,7 +24,11 @@ meta_err meta_workspace_take(meta_device *device, meta_queue_kind queue, uint64_
     if (b) b->taken = true;
     pthread_mutex_unlock(&device->lock);
     if (!b) {
-        META_TRY(make(device, queue, bytes, &b));
+        b = calloc(1, sizeof *b);
+        if (!b) return meta_fail(META_ERR_NO_MEMORY, "the host has no memory for a launch");
+        const meta_err error = meta_device_memory(device, bytes, &b->memory);
+        if (error != META_OK) return free(b), error;
+        b->queue = queue;
         b->taken = true;
         pthread_mutex_lock(&device->lock);
         b->next = device->workspaces;

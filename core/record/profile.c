@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file profile.c
- *  Recording what runs: a record for each piece of work, in the thread that queues it, until it is
- *  known when it ran; then a line of that thread's table. */
+ *  Recording device work and messages. The thread that queues work keeps a record of it until its
+ *  time stamps can be read, and then adds it to its own table. */
 #include "record/recorder.h"
 
 #include <stdlib.h>
 
-enum { READS = 2 };
+enum { READS = 2 }; /* pending records that are polled whenever work is queued */
 
 static pthread_mutex_t clock_lock = PTHREAD_MUTEX_INITIALIZER; /* of all devices' clocks */
 static _Atomic bool overlaps_full;
 static _Thread_local bool measuring;
-
-/* ------------------------------------------------------------------ clocks */
 
 meta_err meta_record_open(meta_device *device)
 {
@@ -27,9 +25,9 @@ void meta_record_close(meta_device *device)
     device->record = NULL;
 }
 
-/* A device's clock may begin anywhere and run a little faster or slower than the host's. But work
- * begins after it was queued and ends before that is seen: that bounds what is between the clocks,
- * and where both are one clock allows 0. */
+/* Convert a stamp to host time. A device's clock has its own origin and drifts; but work begins
+ * after it was queued and ends before the host sees that, which bounds the offset between the
+ * clocks and allows 0 where they are the same. */
 static void align(meta_record *r)
 {
     meta_device_record *c = r->device->record;
@@ -43,45 +41,40 @@ static void align(meta_record *r)
     if (c->offset < least) c->offset = least;
     s->begin += (uint64_t)c->offset;
     s->end += (uint64_t)c->offset;
-    /* A queue runs one thing after the other, whatever the clocks were just set by. */
+    /* A queue runs its work in order, however the offset was just adjusted. */
     if (s->begin < c->end[r->queue]) s->begin = c->end[r->queue];
     if (s->end < s->begin) s->end = s->begin;
     c->end[r->queue] = s->end;
     pthread_mutex_unlock(&clock_lock);
 }
 
-/* ------------------------------------------------------------------ records */
-
-static void trace(meta_recorder *r, const meta_record *done)
+/* Add a record that is finished, with its times or without, to the trace and the table. With the
+ * recorder's lock. */
+static void complete(meta_recorder *r, const meta_record *done)
 {
+    const uint64_t begin = done->stamp.begin, end = done->stamp.end;
+    const char *const *label = done->label;
+    if (done->where == META_WHERE_WORK && done->activity == META_ACTIVITY_KERNEL &&
+        meta_hooks_get() && meta_overlap_work(begin, end))
+        overlaps_full = true;
     const meta_trace_event event = {.name = done->name,
                                     .activity = done->activity,
                                     .device = done->device,
                                     .queue = done->queue,
-                                    .begin = done->stamp.begin,
-                                    .end = done->stamp.end,
+                                    .begin = begin,
+                                    .end = end,
                                     .bytes = done->bytes,
-                                    .label = {done->label[0], done->label[1]}};
-    if (meta_traced() && (event.begin != 0 || event.end != 0)) meta_trace_add(&r->trace, &event);
-}
-
-/* It is known when it ran, or that it never will be. With the recorder's lock. */
-static void complete(meta_recorder *r, meta_record *done)
-{
-    if (done->where == META_WHERE_WORK && done->activity == META_ACTIVITY_KERNEL &&
-        meta_hooks_get() && meta_overlap_work(done->stamp.begin, done->stamp.end))
-        overlaps_full = true;
-    trace(r, done);
+                                    .label = {label[0], label[1]}};
+    if (meta_traced() && (begin != 0 || end != 0)) meta_trace_add(&r->trace, &event);
     const meta_tally line = {.name = done->name,
-                             .label = done->label[META_LABEL_WRITTEN]
-                                          ? done->label[META_LABEL_WRITTEN]
-                                          : done->label[META_LABEL_READ],
+                             .label = label[META_LABEL_WRITTEN] ? label[META_LABEL_WRITTEN]
+                                                                : label[META_LABEL_READ],
                              .device = done->device,
                              .where = done->where};
-    meta_recorder_tally(r, &line, done->bytes, done->stamp.begin, done->stamp.end);
+    meta_recorder_tally(r, &line, done->bytes, begin, end);
 }
 
-/* Add up the time before which all work has been recorded. */
+/* Fold the overlap of the time before the oldest pending record. */
 static void fold_overlaps(void)
 {
     uint64_t until = meta_profile_now();
@@ -95,32 +88,22 @@ static void fold_overlaps(void)
     meta_overlap_fold(until);
 }
 
-/* Ask the back end whether it has ended. */
-static bool is_read(meta_record *asked)
-{
-    const meta_ops *ops = &asked->device->backend->ops;
-    meta_stamp *s = &asked->stamp;
-    if (!ops->stamp_read(s->work, &s->begin, &s->end)) return false;
-    ops->stamp_release(s->work);
-    s->work = NULL;
-    if (s->begin != 0 || s->end != 0) align(asked);
-    return true;
-}
-
-/* The oldest record that waits, if its work has ended, or with @p ended in any case. */
+/* Complete the oldest pending record if its work has ended, or with @p ended in any case. */
 static bool take_oldest(meta_recorder *r, bool ended, meta_record *taken)
 {
     bool found = false;
     pthread_mutex_lock(&r->lock);
     if (r->count > 0) {
         meta_record *oldest = &r->pending[r->first];
-        found = is_read(oldest);
-        if (!found && ended) {
-            oldest->device->backend->ops.stamp_release(oldest->stamp.work);
-            oldest->stamp = (meta_stamp){0};
-            found = true;
-        }
+        const meta_ops *ops = &oldest->device->backend->ops;
+        meta_stamp *s = &oldest->stamp;
+        const bool read = ops->stamp_read(s->work, &s->begin, &s->end);
+        found = read || ended;
         if (found) {
+            ops->stamp_release(s->work);
+            s->work = NULL;
+            if (!read) s->begin = s->end = 0;
+            if (s->begin != 0 || s->end != 0) align(oldest);
             *taken = *oldest;
             r->first = (r->first + 1) % r->ring;
             --r->count;
@@ -131,7 +114,7 @@ static bool take_oldest(meta_recorder *r, bool ended, meta_record *taken)
     return found;
 }
 
-/* Settle @p most records at the most. Tools are told without the lock. */
+/* Tools are notified without the lock. */
 void meta_recorder_read(meta_recorder *r, size_t most, bool ended)
 {
     meta_record taken;
@@ -139,7 +122,7 @@ void meta_recorder_read(meta_recorder *r, size_t most, bool ended)
         meta_tool_end(taken.activity, taken.id, taken.stamp.begin, taken.stamp.end);
 }
 
-/* Room for one more that waits. */
+/* Room for one more pending record. */
 static bool make_room(meta_recorder *r)
 {
     if (r->count < r->ring) return true;
@@ -154,7 +137,7 @@ static bool make_room(meta_recorder *r)
     return true;
 }
 
-/* The work is queued. */
+/* Store the record of work that was queued. */
 static void keep(meta_record *queued)
 {
     meta_recorder *r = meta_recorder_own();
@@ -169,7 +152,7 @@ static void keep(meta_record *queued)
         waiting = r->count > 0;
         pthread_mutex_unlock(&r->lock);
     }
-    if (completed && queued->stamp.work) { /* there was no memory */
+    if (completed && queued->stamp.work) { /* no memory to keep it */
         queued->device->backend->ops.stamp_release(queued->stamp.work);
         queued->stamp = (meta_stamp){0};
     }
@@ -184,7 +167,6 @@ void meta_profile_measuring(bool on)
     measuring = on;
 }
 
-/* The observer of all work: the same results as without it. */
 meta_err meta_profile_work(meta_task *w)
 {
     static const char *const copies[] = {
@@ -211,7 +193,7 @@ meta_err meta_profile_work(meta_task *w)
         meta_tool_end(r.activity, r.id, 0, 0);
         return error;
     }
-    /* A back end that tells no times may still have done the work at once. */
+    /* A back end without time stamps may still have completed the work at once. */
     if (!r.stamp.work && r.stamp.end == 0 && ticket && !*ticket) {
         r.stamp.begin = r.queued;
         r.stamp.end = meta_profile_now();
@@ -219,8 +201,6 @@ meta_err meta_profile_work(meta_task *w)
     keep(&r);
     return META_OK;
 }
-
-/* ------------------------------------------------------------------ messages */
 
 void meta_profile_message(const meta_profile_passage *p)
 {

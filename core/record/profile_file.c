@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file profile_file.c
- *  The file of a trace: an array of JSON that one process writes, event by event, and that opens
- *  without its end as well. A file that cannot be written is a warning, and nothing else. */
+ *  The file of a trace: a JSON array that one process writes event by event; viewers open it
+ * without its end as well. A file that cannot be written is only worth a warning. */
 #include "record/record.h"
 
 #include <errno.h>
@@ -13,9 +13,9 @@
 
 static char path[PATH_MAX];
 static int file = -1;
-static off_t whole; /* bytes of the events that are written completely */
+static off_t whole; /* bytes of complete events */
 
-/* A name counts from the folder that the program was started in, wherever it is at the end. */
+/* Made absolute now, because the program may change its working directory. */
 meta_err meta_trace_path(const char *name, size_t length)
 {
     char folder[PATH_MAX] = "";
@@ -35,16 +35,17 @@ static void give_up(int error)
     meta_log(META_LOG_WARN, "the trace %s could not be written%s: %s", path,
              whole > 0 ? " to its end" : "", strerror(error));
     if (file < 0) return;
-    /* What is there ends with an event. */
+    /* The file ends with a complete event. */
     if (ftruncate(file, whole) != 0) errno = 0;
     close(file);
     file = -1;
 }
 
-/* How much of it could be written. */
-static size_t write_all(const char *text, size_t bytes)
+void meta_trace_put(void *unused, const char *text, size_t bytes)
 {
     size_t done = 0;
+    (void)unused;
+    if (file < 0) return;
     while (done < bytes) {
         const ssize_t more = write(file, text + done, bytes - done);
         if (more < 0 && errno == EINTR) continue;
@@ -52,14 +53,6 @@ static size_t write_all(const char *text, size_t bytes)
         if (more <= 0) break;
         done += (size_t)more;
     }
-    return done;
-}
-
-void meta_trace_put(void *unused, const char *text, size_t bytes)
-{
-    (void)unused;
-    if (file < 0) return;
-    size_t done = write_all(text, bytes);
     const int error = errno;
     const bool all = done == bytes;
     while (done > 0 && text[done - 1] != '\n') --done;
@@ -89,7 +82,7 @@ void meta_trace_close(void)
     static const char end[] = "{\"ph\":\"M\",\"pid\":0,\"name\":\"complete\",\"args\":{}}\n]\n";
     meta_trace_put(NULL, end, sizeof end - 1);
     if (file < 0) return;
-    /* A disk that is full may say so as late as this. */
+    /* A full disk may be reported as late as this. */
     if (close(file) != 0) file = -1, give_up(errno);
     else meta_log(META_LOG_INFO, "the trace of this run is in %s", path);
     file = -1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file profile_forward.c
- *  Ranges for the profilers of NVIDIA and AMD, where their library of ranges is in the process
- *  already; libmeta is linked with neither and loads none. */
+ *  Ranges forwarded to the profilers of NVIDIA and AMD, where NVTX or ROCTX is already loaded;
+ *  libmeta links with neither and loads none. */
 #include "record/record.h"
 
 #include <dlfcn.h>
@@ -12,12 +12,12 @@ typedef int pop_function(void);
 static push_function *_Atomic push;
 static pop_function *_Atomic pop;
 
-/* Both functions, or none; where a library was loaded for one module alone, by its name. */
+/* Both functions or none; by the library's name where only one module loaded it (RTLD_LOCAL). */
 static bool find(const char *push_name, const char *pop_name, const char *library)
 {
     void *from = library ? dlopen(library, RTLD_LAZY | RTLD_NOLOAD) : RTLD_DEFAULT;
     if (library && !from) return false;
-    /* POSIX says that such a pointer holds a function's address, C has no cast for it. */
+    /* POSIX lets a void pointer hold a function's address; ISO C has no cast for it. */
     union {
         void *found;
         push_function *function;
@@ -32,7 +32,7 @@ static bool find(const char *push_name, const char *pop_name, const char *librar
         pop = pops.function;
         meta_log(META_LOG_INFO, "ranges are passed on to %s", push_name);
     } else if (library) {
-        dlclose(from); /* else it must stay as long as this one */
+        dlclose(from); /* a library in use must stay loaded */
     }
     return both;
 }

@@ -5,9 +5,8 @@
 
 #include <string.h>
 
-/* Of a launch of many operations, as that of a plan with many fields, the first LOOKED_AT are
- * looked at, and of many labels the first NAMED listed. */
-enum { LOOKED_AT = 64, NAMED = 4 };
+/* Operations of a launch that are inspected, and labels that are listed, at most. */
+enum { INSPECTED = 64, NAMED = 4 };
 
 typedef struct labels {
     meta_called last; /* looked up */
@@ -28,7 +27,7 @@ static void add(labels *l, const meta_span *span)
     else strcpy(l->of[l->count++], label);
 }
 
-/* All of them, as one text that stays; NULL where there are none. */
+/* All labels as one permanent text; NULL where there are none. */
 static const char *joined(const labels *l)
 {
     char text[NAMED * (META_LABEL_BYTES + 2) + 4] = "";
@@ -43,7 +42,7 @@ void meta_profile_labels(const meta_task *w, const char *label[2])
     labels written = {0}, read = {0};
     if (!meta_registry_labelled()) return;
     if (w->is_copy) add(w->copy.kind == META_COPY_H2D ? &written : &read, w->span);
-    for (size_t n = 0; n < w->launch.count && n < LOOKED_AT; ++n) {
+    for (size_t n = 0; n < w->launch.count && n < INSPECTED; ++n) {
         const meta_operation *op = meta_task_operation(w, n);
         for (uint32_t k = 0; k < op->call.desc->operands; ++k)
             add(op->call.desc->operand[k].access == META_ACCESS_IN ? &read : &written,

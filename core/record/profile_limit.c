@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file profile_limit.c
- *  What work is compared with: how fast a device copies its own memory, and from and to host memory
- *  of meta_host_alloc()'s kind, each measured once when somebody asks. */
+ *  Reference bandwidths: how fast a device copies its own memory, and from and to host memory of
+ *  meta_host_alloc()'s kind, each measured once on demand. */
 #include "record/record.h"
 #include "schedule/schedule.h"
 
@@ -9,7 +9,7 @@
 
 enum { MOST = 64 << 20, LEAST = 1 << 20, ROUNDS = 5 };
 
-/* A copy; of its two ends one is the host's, or none. */
+/* A copy within the device, or between it and the host. */
 typedef struct trial {
     meta_device *device;
     meta_limit which;
@@ -19,34 +19,28 @@ typedef struct trial {
     void *host;
 } trial;
 
-static meta_err queue_copy(const trial *t, meta_ticket *ticket, meta_stamp *stamp)
+/* Nanoseconds of one copy; by the device's clock where it has time stamps. */
+static meta_err time_copy(const trial *t, uint64_t *nanoseconds)
 {
     const meta_ops *ops = &t->device->backend->ops;
     meta_plugin_queue *queue = t->device->queue[META_QUEUE_COMPUTE];
+    meta_stamp stamp = {0};
+    meta_ticket ticket = NULL;
     const meta_launch launch = {.size = sizeof launch,
                                 .calls = &t->own.op.call,
                                 .count = 1,
-                                .ticket = ticket,
-                                .stamp = stamp};
+                                .ticket = &ticket,
+                                .stamp = &stamp};
     const meta_copy copy = {.size = sizeof copy,
                             .kind = t->which == META_LIMIT_H2D ? META_COPY_H2D : META_COPY_D2H,
                             .object = t->span.object,
                             .offset = t->span.offset,
                             .bytes = t->bytes,
                             .host = t->host,
-                            .ticket = ticket,
-                            .stamp = stamp};
-    return t->which == META_LIMIT_OWN ? ops->launch(queue, &launch) : ops->copy(queue, &copy);
-}
-
-/* Nanoseconds of one copy; by the device's clock where it tells. */
-static meta_err time_copy(const trial *t, uint64_t *nanoseconds)
-{
-    const meta_ops *ops = &t->device->backend->ops;
-    meta_stamp stamp = {0};
-    meta_ticket ticket = NULL;
+                            .ticket = &ticket,
+                            .stamp = &stamp};
     const uint64_t began = meta_profile_now();
-    META_TRY(queue_copy(t, &ticket, &stamp));
+    META_TRY(t->which == META_LIMIT_OWN ? ops->launch(queue, &launch) : ops->copy(queue, &copy));
     meta_pending pending = {t->device, ticket};
     const meta_err error = meta_pending_wait(&pending);
     *nanoseconds = meta_profile_now() - began;
@@ -59,7 +53,7 @@ static meta_err time_copy(const trial *t, uint64_t *nanoseconds)
     return error;
 }
 
-/* The best of some, after one that brings the pages in. */
+/* The best of ROUNDS, after one that faults the pages in. */
 static meta_err time_copies(const trial *t, double *speed)
 {
     const double bytes = (t->which == META_LIMIT_OWN ? 2.0 : 1.0) * (double)t->bytes;
@@ -91,7 +85,7 @@ static meta_err time_own(trial *t, void *to, double *speed)
 static meta_err time_with_host(trial *t, double *speed)
 {
     META_TRY(meta_host_memory(t->device, t->bytes, &t->host));
-    memset(t->host, 1, t->bytes); /* pages that nobody wrote are all the same one */
+    memset(t->host, 1, t->bytes); /* untouched pages all map to the zero page */
     const meta_err error = time_copies(t, speed);
     meta_host_memory_free(t->device, t->host, t->bytes);
     return error;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file profile_name.c
- *  What recorded things are called, each text at one address, and how many bytes kernels move. */
+ *  The names of recorded activities, interned, and the bytes that kernels move. */
 #include "record/record.h"
 
 #include <stdio.h>
@@ -24,14 +24,14 @@ const char *meta_profile_kernel(const meta_call *call)
     return kernel_names[call->desc->number][call->type];
 }
 
-/* At the least: each element once, and one that is added to twice. */
+/* The minimum traffic: each element once, twice where it is accumulated into. */
 uint64_t meta_profile_bytes(const meta_call *call)
 {
     return call->desc->passes * meta_element_bytes(call->type) * (uint64_t)call->space->rows *
            (uint64_t)call->space->extent[0];
 }
 
-/* Names of ranges and buffers, each text once and for ever. */
+/* Interned names of ranges and buffers. */
 typedef struct range_name {
     struct range_name *next;
     char text[];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file profile_overlap.c
- *  How much of the time in which messages were under way the application's kernels ran: two sets of
- *  intervals, of which what lies in the past is added up now and then. */
+ *  How much of the communication time was hidden behind the application's kernels: two sets of
+ *  intervals, whose past is folded into sums now and then. */
 #include "record/record.h"
 
 #include <stdlib.h>
@@ -19,7 +19,7 @@ typedef struct set {
 } set;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static set work, comm; /* those of comm are apart and in order */
+static set work, comm; /* those of comm are disjoint and sorted */
 static int open;       /* messages and exchanges under way */
 static uint64_t since; /* when the first of them began */
 static uint64_t comm_sum, hidden_sum;
@@ -37,7 +37,6 @@ static void add(set *s, uint64_t begin, uint64_t end)
     s->of[s->count++] = (interval){begin, end};
 }
 
-/* Whether it is worth adding up. */
 bool meta_overlap_work(uint64_t begin, uint64_t end)
 {
     pthread_mutex_lock(&lock);
@@ -63,7 +62,7 @@ static int order(const void *a, const void *b)
     return (x->begin > y->begin) - (x->begin < y->begin);
 }
 
-/* Make its intervals apart and in order. */
+/* Sort the intervals and join those that overlap. */
 static void merge(set *s)
 {
     size_t last = 0;
@@ -76,7 +75,7 @@ static void merge(set *s)
     s->count = last + 1;
 }
 
-static uint64_t lesser(uint64_t a, uint64_t b)
+static uint64_t min(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;
 }
@@ -88,7 +87,7 @@ static uint64_t common(const set *a, const set *b, uint64_t until)
     for (size_t i = 0, k = 0; i < a->count && k < b->count;) {
         const interval *x = &a->of[i], *y = &b->of[k];
         const uint64_t begin = x->begin > y->begin ? x->begin : y->begin;
-        const uint64_t end = lesser(lesser(x->end, y->end), until);
+        const uint64_t end = min(min(x->end, y->end), until);
         if (begin < end) sum += end - begin;
         if (x->end < y->end) ++i;
         else ++k;
@@ -96,14 +95,14 @@ static uint64_t common(const set *a, const set *b, uint64_t until)
     return sum;
 }
 
-/* Take the time before @p until out. @return how much it was. */
+/* Remove the time before @p until. @return how much it was. */
 static uint64_t cut(set *s, uint64_t until)
 {
     uint64_t sum = 0;
     size_t kept = 0;
     for (size_t k = 0; k < s->count; ++k) {
         interval *i = &s->of[k];
-        if (i->begin < until) sum += lesser(i->end, until) - i->begin;
+        if (i->begin < until) sum += min(i->end, until) - i->begin;
         if (i->begin < until) i->begin = until;
         if (i->begin < i->end) s->of[kept++] = *i;
     }

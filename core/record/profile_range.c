@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file profile_range.c
- *  Ranges: parts of a thread's time that the application names. */
+ *  Ranges: sections of a thread's time line that the application names. */
 #include "record/recorder.h"
 
 enum { DEEPEST = 64 };
 
 typedef struct range {
     const char *name;
-    uint64_t begin; /* 0 where nothing was recorded then */
+    uint64_t begin; /* 0: pushed while nothing was recorded */
     uint64_t id;
     bool forwarded;
 } range;
@@ -48,7 +48,7 @@ meta_err meta_range_push(const char *name)
     return META_OK;
 }
 
-/* It has ended. What was open when counting began anew is only traced. */
+/* A range that was open when the counts were reset is only traced. */
 static void record(const range *r, uint64_t end)
 {
     meta_recorder *to = meta_recorder_own();

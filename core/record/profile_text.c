@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file profile_text.c
- *  The table of a run: each process's lines put together, the longest first. */
+ *  The summary of a run: the rows of all processes merged, the longest first. */
 #include "record/record.h"
 
 #include <stdio.h>
@@ -9,10 +9,10 @@
 
 enum { MOST_LABELS = 8 }; /* of a name */
 
-/* A line of all processes that have it. */
+/* A row of the table, summed over the processes that have it. */
 typedef struct line {
     meta_profile_row sum;
-    double all; /* seconds of the line without a label that this one is part of, or itself */
+    double all; /* seconds of its name's line without a label */
     int ranks, least_rank, most_rank;
     double least, most; /* seconds of a rank */
 } line;
@@ -56,7 +56,7 @@ static void add(line *l, const meta_profile_row *row, int rank)
     l->sum.could += row->could;
 }
 
-/* By place and back end, and there the one that took longest first; behind a name its labels. */
+/* By place and back end, then the longest first; the labels of a name follow it. */
 static int order(const void *a, const void *b)
 {
     const line *x = a, *y = b;
@@ -71,17 +71,6 @@ static int order(const void *a, const void *b)
     return strcmp(x->sum.label, y->sum.label);
 }
 
-/* Each line knows its name's time. */
-static void find_names(line *lines, size_t count)
-{
-    for (size_t k = 0; k < count; ++k) {
-        size_t used = count;
-        meta_profile_row name = lines[k].sum;
-        memset(name.label, 0, sizeof name.label);
-        lines[k].all = line_of(lines, &used, &name)->sum.seconds;
-    }
-}
-
 /* A number of bytes in at most nine characters. */
 static const char *bytes_text(uint64_t bytes, char text[16])
 {
@@ -92,12 +81,6 @@ static const char *bytes_text(uint64_t bytes, char text[16])
     while (value >= 10000 && k < 4) value /= 1000, ++k;
     snprintf(text, 16, "%.1f %s", value, units[k]);
     return text;
-}
-
-static void trim(char *text)
-{
-    size_t length = strlen(text);
-    while (length > 0 && text[length - 1] == ' ') text[--length] = '\0';
 }
 
 static void print_line(const line *l, int shares)
@@ -122,7 +105,7 @@ static void print_line(const line *l, int shares)
         snprintf(most, sizeof most, "%.3f (%d)", 1e3 * l->most, l->most_rank);
     }
     snprintf(rates, sizeof rates, " %8s %7s", speed, share);
-    trim(rates);
+    for (size_t k = strlen(rates); k > 0 && rates[k - 1] == ' ';) rates[--k] = '\0';
     fprintf(stderr, " %10.2f %14s %10.3f %14s%s%s\n", 1e6 * s->seconds / (double)s->timed, least,
             1e3 * s->seconds / l->ranks, most, rates,
             s->timed < s->calls ? "  some without a time" : "");
@@ -142,45 +125,28 @@ static void print_lines(const line *lines, size_t count, int shares)
     }
 }
 
-/* Seconds of each share: least, mean, most. */
-static void print_seconds(const char *title, const meta_profile_share *share, int count,
-                          double (*of)(const meta_profile_share *))
-{
-    int least = 0, most = 0;
-    double sum = 0;
-    for (int k = 0; k < count; ++k) {
-        sum += of(&share[k]);
-        if (of(&share[k]) < of(&share[least])) least = k;
-        if (of(&share[k]) > of(&share[most])) most = k;
-    }
-    fprintf(stderr, "  %-26s %10.3f (%d) %10.3f %10.3f (%d) ms\n", title, 1e3 * of(&share[least]),
-            share[least].rank, 1e3 * sum / count, 1e3 * of(&share[most]), share[most].rank);
-}
-
-static double under_way(const meta_profile_share *s)
-{
-    return s->comm;
-}
-
-static double hidden(const meta_profile_share *s)
-{
-    return s->hidden;
-}
-
-static double exposed(const meta_profile_share *s)
-{
-    return s->comm - s->hidden;
-}
-
 static void print_overlap(const meta_profile_share *share, int count)
 {
+    static const char *const kinds[] = {"under way", "hidden behind kernels", "exposed"};
     double all = 0;
     for (int k = 0; k < count; ++k) all += share[k].comm;
     if (all == 0) return;
     fprintf(stderr, "communication, of a rank: least, mean and most\n");
-    print_seconds("under way", share, count, under_way);
-    print_seconds("hidden behind kernels", share, count, hidden);
-    print_seconds("exposed", share, count, exposed);
+    for (int kind = 0; kind < 3; ++kind) {
+        double sum = 0, least = 0, most = 0;
+        int least_rank = 0, most_rank = 0;
+        for (int k = 0; k < count; ++k) {
+            const meta_profile_share *s = &share[k];
+            const double seconds = kind == 0   ? s->comm
+                                   : kind == 1 ? s->hidden
+                                               : s->comm - s->hidden;
+            sum += seconds;
+            if (k == 0 || seconds < least) least = seconds, least_rank = s->rank;
+            if (k == 0 || seconds > most) most = seconds, most_rank = s->rank;
+        }
+        fprintf(stderr, "  %-26s %10.3f (%d) %10.3f %10.3f (%d) ms\n", kinds[kind], 1e3 * least,
+                least_rank, 1e3 * sum / count, 1e3 * most, most_rank);
+    }
 }
 
 void meta_profile_print(const meta_profile_share *share, int count)
@@ -199,7 +165,12 @@ void meta_profile_print(const meta_profile_share *share, int count)
     for (int k = 0; k < count; ++k)
         for (size_t n = 0; n < share[k].count; ++n)
             add(line_of(lines, &used, &share[k].rows[n]), &share[k].rows[n], share[k].rank);
-    find_names(lines, used);
+    for (size_t k = 0; k < used; ++k) {
+        meta_profile_row name = lines[k].sum;
+        size_t lines_used = used;
+        memset(name.label, 0, sizeof name.label);
+        lines[k].all = line_of(lines, &lines_used, &name)->sum.seconds;
+    }
     qsort(lines, used, sizeof *lines, order);
     if (count == 1 && meta_job_size() > 1)
         fprintf(stderr, "libmeta: rank %d alone, %.3f s counted\n", share->rank, seconds);

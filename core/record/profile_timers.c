@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file profile_timers.c
- *  When recording begins and ends, and what all threads have recorded put together. */
+ *  Starting and stopping the recorder, and gathering the records of all threads. */
 #include "record/recorder.h"
 
 #include <stdio.h>
@@ -8,18 +8,16 @@
 #include <string.h>
 #include <unistd.h>
 
-static _Atomic uint64_t began;       /* when counting did, */
-static _Atomic pid_t process;        /* in which */
+static _Atomic uint64_t began; /* when the counts were last reset */
+static _Atomic pid_t process;  /* that started recording: a child of fork() writes no trace */
 
-/* ------------------------------------------------------------------ gathering */
-
-/* Everything that was queued has ended. */
+/* All queued work has ended. */
 static void read_all(void)
 {
     for (meta_recorder *r = meta_recorders; r; r = r->next) meta_recorder_read(r, SIZE_MAX, true);
 }
 
-/* Wait until it has. @return the error of work that nobody tracks. */
+/* Wait for all queued work and read its records. @return the error of untracked work. */
 static meta_err complete_all(void)
 {
     const meta_err error = meta_started() ? meta_devices_finish() : META_OK;
@@ -39,8 +37,19 @@ void meta_profile_forget(void)
     began = meta_profile_now();
 }
 
-static meta_profile_row *line_of(meta_profile_row *rows, size_t *used, const meta_tally *from,
-                                 const char *label)
+/* Bytes that the device's copy bandwidth allows in that time: within the device for kernels, else
+ * between it and the host. */
+static double could_copy(const meta_tally *r)
+{
+    if (!r->device || r->timed == 0) return 0;
+    const meta_limit limit = strcmp(r->name, "copy h2d") == 0   ? META_LIMIT_H2D
+                             : strcmp(r->name, "copy d2h") == 0 ? META_LIMIT_D2H
+                                                                : META_LIMIT_OWN;
+    return 1e-9 * (double)r->nanoseconds * meta_profile_limit((meta_device *)r->device, limit);
+}
+
+/* Add to the row of this name and label. */
+static void add_up(meta_profile_row *rows, size_t *used, const meta_tally *from, const char *label)
 {
     const char *backend = from->device ? from->device->backend->name : "";
     char called[META_LABEL_BYTES];
@@ -58,22 +67,6 @@ static meta_profile_row *line_of(meta_profile_row *rows, size_t *used, const met
         snprintf(line->name, sizeof line->name, "%s", from->name);
         memcpy(line->label, called, sizeof called);
     }
-    return line;
-}
-
-/* What the device could have copied in that time: on the device itself, as kernels move memory, or
- * between it and the host. */
-static double could_copy(const meta_tally *r)
-{
-    if (!r->device || r->timed == 0) return 0;
-    const meta_limit limit = strcmp(r->name, "copy h2d") == 0   ? META_LIMIT_H2D
-                             : strcmp(r->name, "copy d2h") == 0 ? META_LIMIT_D2H
-                                                                : META_LIMIT_OWN;
-    return 1e-9 * (double)r->nanoseconds * meta_profile_limit((meta_device *)r->device, limit);
-}
-
-static void add_up(meta_profile_row *line, const meta_tally *from)
-{
     line->calls += from->calls;
     line->bytes += from->bytes;
     line->timed += from->timed;
@@ -82,35 +75,33 @@ static void add_up(meta_profile_row *line, const meta_tally *from)
     line->could += could_copy(from);
 }
 
-/* To the line of its name, and where its buffer has a label to that one's. */
-static void add_to_both(meta_profile_row *rows, size_t *used, const meta_tally *from)
+meta_err meta_profile_share_of(meta_profile_share *share)
 {
-    add_up(line_of(rows, used, from, ""), from);
-    if (from->label) add_up(line_of(rows, used, from, from->label), from);
-}
-
-static meta_err rows_of(meta_profile_row **rows, size_t *used)
-{
+    meta_profile_share made = {.rank = meta_job_rank(),
+                               .seconds = 1e-9 * (double)(meta_profile_now() - began)};
     size_t room = 0;
     META_TRY(complete_all());
-    *used = 0;
     for (meta_recorder *r = meta_recorders; r; r = r->next) {
         pthread_mutex_lock(&r->lock);
         room += 2 * r->used;
         pthread_mutex_unlock(&r->lock);
     }
-    *rows = calloc(room + 1, sizeof **rows);
-    if (!*rows) return meta_fail(META_ERR_NO_MEMORY, "the host has no memory for %zu lines", room);
+    made.rows = calloc(room + 1, sizeof *made.rows);
+    if (!made.rows)
+        return meta_fail(META_ERR_NO_MEMORY, "the host has no memory for %zu lines", room);
     for (meta_recorder *r = meta_recorders; r; r = r->next) {
         pthread_mutex_lock(&r->lock);
-        for (size_t k = 0; k < r->room && *used + 1 < room; ++k)
-            if (r->rows[k].name) add_to_both(*rows, used, &r->rows[k]);
+        for (size_t k = 0; k < r->room && made.count + 1 < room; ++k) {
+            const meta_tally *from = &r->rows[k];
+            if (from->name) add_up(made.rows, &made.count, from, "");
+            if (from->name && from->label) add_up(made.rows, &made.count, from, from->label);
+        }
         pthread_mutex_unlock(&r->lock);
     }
+    meta_overlap_sums(&made.comm, &made.hidden);
+    *share = made;
     return META_OK;
 }
-
-/* ------------------------------------------------------------------ beginning and end */
 
 static void set_flags(int flags)
 {
@@ -128,31 +119,13 @@ void meta_profile_want(int flags)
     set_flags(meta_profile_flags | flags);
 }
 
-/* What was queued before is settled; if nothing is recorded any more, so is all there is. */
+/* Stop recording for @p flags, once all that was queued before is recorded. */
 static meta_err want_no_more(int flags)
 {
     if (!(meta_profile_flags & flags)) return META_OK;
     const meta_err error = complete_all();
     set_flags(meta_profile_flags & ~flags);
     return error;
-}
-
-/* One of the things that META_PROFILE names. */
-static meta_err read_one(const char *value, size_t length, int *flags)
-{
-    static const char trace_to[] = "trace:";
-    const size_t before = sizeof trace_to - 1;
-    if (length == 7 && strncmp(value, "summary", 7) == 0) {
-        *flags |= META_PROFILE_SUMMARY;
-        return META_OK;
-    }
-    if (length > before && strncmp(value, trace_to, before) == 0) {
-        *flags |= META_PROFILE_TRACE;
-        return meta_trace_path(value + before, length - before);
-    }
-    return meta_fail(META_ERR_ENVIRONMENT,
-                     "META_PROFILE=%.*s: give summary or trace:FILE, or both with a comma",
-                     (int)length, value);
 }
 
 meta_err meta_profile_read(void)
@@ -163,20 +136,19 @@ meta_err meta_profile_read(void)
     META_TRY(meta_trace_read());
     while (value) {
         const size_t length = strcspn(value, ",");
-        META_TRY(read_one(value, length, &flags));
+        if (length == 7 && strncmp(value, "summary", 7) == 0) {
+            flags |= META_PROFILE_SUMMARY;
+        } else if (length > 6 && strncmp(value, "trace:", 6) == 0) {
+            flags |= META_PROFILE_TRACE;
+            META_TRY(meta_trace_path(value + 6, length - 6));
+        } else {
+            return meta_fail(META_ERR_ENVIRONMENT,
+                             "META_PROFILE=%.*s: give summary or trace:FILE, or both with a comma",
+                             (int)length, value);
+        }
         value = value[length] ? value + length + 1 : NULL;
     }
     if (flags) meta_profile_want(flags);
-    return META_OK;
-}
-
-meta_err meta_profile_share_of(meta_profile_share *share)
-{
-    meta_profile_share made = {.rank = meta_job_rank(),
-                               .seconds = 1e-9 * (double)(meta_profile_now() - began)};
-    META_TRY(rows_of(&made.rows, &made.count));
-    meta_overlap_sums(&made.comm, &made.hidden);
-    *share = made;
     return META_OK;
 }
 
@@ -224,32 +196,15 @@ void meta_profile_trace_done(void)
     }
 }
 
-/* This process alone. */
-static void write_trace(void)
-{
-    const meta_trace_clock clock = {.base = meta_profile_trace_began()};
-    if (meta_job_rank() == 0 && meta_trace_open()) {
-        if (meta_profile_trace(&clock, meta_trace_put, NULL) != META_OK)
-            meta_log(META_LOG_WARN, "the trace is not complete: %s", meta_last_error());
-        meta_trace_close();
-    }
-    meta_profile_trace_done();
-}
-
-/* Other threads may be anywhere; none adds to a trace any more. */
-static bool stop_recorders(void)
-{
-    for (meta_recorder *r = meta_recorders; r; r = r->next)
-        if (pthread_mutex_trylock(&r->lock) != 0) return false;
-    return true;
-}
-
-/* A process that ends without meta_finalize() leaves what it knew to have ended. Devices are not
- * asked, whose drivers may have ended before, nor other ranks: each has a file of its own. */
+/* A process that exits without meta_finalize() writes the completed records, to a file for each
+ * rank. Devices are not polled, because their drivers may be gone. Other threads may be anywhere:
+ * the recorders stay locked, so that nothing is added to a trace any more. */
 __attribute__((destructor)) static void save_trace(void)
 {
     const meta_trace_clock clock = {.base = meta_profile_trace_began()};
-    if (!meta_traced() || process != getpid() || !stop_recorders()) return;
+    if (!meta_traced() || process != getpid()) return;
+    for (meta_recorder *r = meta_recorders; r; r = r->next)
+        if (pthread_mutex_trylock(&r->lock) != 0) return;
     if (meta_job_rank() > 0) meta_trace_path_of(meta_job_rank());
     if (!meta_trace_open()) return;
     meta_log(META_LOG_WARN,
@@ -261,11 +216,19 @@ __attribute__((destructor)) static void save_trace(void)
 void meta_profile_end(void)
 {
     read_all();
-    if (meta_traced()) write_trace();
+    if (meta_traced()) {
+        const meta_trace_clock clock = {.base = meta_profile_trace_began()};
+        if (meta_job_rank() == 0 && meta_trace_open()) {
+            if (meta_profile_trace(&clock, meta_trace_put, NULL) != META_OK)
+                meta_log(META_LOG_WARN, "the trace is not complete: %s", meta_last_error());
+            meta_trace_close();
+        }
+        meta_profile_trace_done();
+    }
     if (meta_profile_flags & META_PROFILE_SUMMARY && print() != META_OK)
         meta_log(META_LOG_WARN, "there is no summary of the run: %s", meta_last_error());
     set_flags(meta_profile_flags & ~(META_PROFILE_SUMMARY | META_PROFILE_TIMERS));
-    meta_profile_forget(); /* what is left names devices, which are about to be closed */
+    meta_profile_forget(); /* records name devices, which are about to be closed */
 }
 
 /* ------------------------------------------------------------------ public */

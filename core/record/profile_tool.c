@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file profile_tool.c
- *  Another tool that is told of what runs. */
+ *  Callbacks of an external tool (meta_set_tool()). */
 #include "record/recorder.h"
 
 static _Atomic uint64_t last_id;

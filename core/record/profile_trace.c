@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file profile_trace.c
- *  A process's part of a trace: what ran when, as events of the JSON array that chrome://tracing
- * and Perfetto read, one to a line. The process is its rank; a thread of it is a queue of a device,
- * the messages in one direction, or a thread of the application with its ranges. What overlaps on
- * one of them, since queues of a host device run in several threads and messages side by side, goes
- * to further lanes of the same name. */
+ *  A process's part of a trace, as events of the JSON array that chrome://tracing and Perfetto
+ * read, one to a line. The pid is the rank; a tid is a track: a queue of a device, the messages in
+ * one direction, or the ranges of a thread. Overlapping events of a track, as of messages or of a
+ * host device's queue that several threads run, go to further lanes of the same name. */
 #include "record/record.h"
 
 #include <errno.h>
@@ -15,7 +14,7 @@
 #include <unistd.h>
 
 enum { CHUNK = 1024, LANES = 1000, LINE = 2048, TEXT = META_TRACE_PIECE };
-/* Of a process: 100 MiB of memory, and about twice that of the file. */
+/* A process: 100 MiB of memory, and about twice that in the file. */
 #define USUAL_EVENTS (UINT64_C(1) << 20)
 
 typedef struct meta_trace_chunk {
@@ -25,8 +24,8 @@ typedef struct meta_trace_chunk {
 } meta_trace_chunk;
 
 static _Atomic uint64_t events, most_events = USUAL_EVENTS;
-static _Atomic uint64_t full_since; /* when the first event was left out */
-static _Atomic uint64_t began;      /* counting may begin anew meanwhile */
+static _Atomic uint64_t full_since; /* when the first event was dropped */
+static _Atomic uint64_t began;      /* not reset with the counts */
 
 void meta_trace_begin(uint64_t now)
 {
@@ -53,23 +52,16 @@ meta_err meta_trace_read(void)
     return META_OK;
 }
 
-/* The rest of the run is not in the trace, which is better than a run that ends for want of memory.
- */
-static void leave_out(const meta_trace_event *event)
-{
-    uint64_t never = 0;
-    if (!atomic_compare_exchange_strong(&full_since, &never, event->end)) return;
-    meta_log(META_LOG_WARN,
-             "the trace has the first %llu events of this process, up to %.3f s after its start; "
-             "META_TRACE_EVENTS says how many, each takes %zu bytes of memory",
-             (unsigned long long)most_events,
-             1e-9 * (double)(int64_t)(event->end - meta_profile_trace_began()), sizeof *event);
-}
-
 void meta_trace_add(meta_trace_chunk **chunks, const meta_trace_event *event)
 {
-    if (events >= most_events) {
-        leave_out(event);
+    uint64_t never = 0;
+    if (events >= most_events) { /* a truncated trace is better than a run without memory */
+        if (atomic_compare_exchange_strong(&full_since, &never, event->end))
+            meta_log(META_LOG_WARN,
+                     "the trace has the first %llu events of this process, up to %.3f s after its "
+                     "start; META_TRACE_EVENTS says how many, each takes %zu bytes of memory",
+                     (unsigned long long)most_events, 1e-9 * (double)(int64_t)(event->end - began),
+                     sizeof *event);
         return;
     }
     if (!*chunks || (*chunks)->count == CHUNK) {
@@ -94,9 +86,7 @@ void meta_trace_free(meta_trace_chunk **chunks)
     full_since = 0;
 }
 
-/* ------------------------------------------------------------------ text */
-
-/* What is written: whole lines, given away piece by piece. */
+/* A buffer of whole lines, flushed to the sink piece by piece. */
 typedef struct writer {
     meta_trace_sink *put;
     void *with;
@@ -120,7 +110,7 @@ static void put(writer *w, const char *line, int length)
     w->used += (size_t)length;
 }
 
-/* The length of the character of UTF-8 at @p s; 0 where it is none. */
+/* The length of the UTF-8 character at @p s; 0 where it is malformed. */
 static size_t character(const unsigned char *s)
 {
     const size_t length = s[0] < 0x80                    ? 1
@@ -135,7 +125,7 @@ static size_t character(const unsigned char *s)
     return length;
 }
 
-/* A text as it may stand in a string of JSON, cut off where it is longer than @p room. */
+/* Escape a JSON string, truncated to @p room. */
 static const char *quoted(const char *from, char *to, size_t room)
 {
     size_t at = 0;
@@ -155,8 +145,8 @@ static const char *quoted(const char *from, char *to, size_t room)
     return to;
 }
 
-/* Nanoseconds on the clock of all ranks, since the trace began. A function that never falls, so
- * that what lay inside something else still does. */
+/* Nanoseconds on the clock of all ranks, since the trace began. Monotonic, so that nested events
+ * stay nested. */
 static uint64_t aligned(const meta_trace_clock *c, uint64_t time)
 {
     double offset = c->offset[0];
@@ -167,28 +157,21 @@ static uint64_t aligned(const meta_trace_clock *c, uint64_t time)
     return since > 0 ? (uint64_t)since : 0;
 }
 
-/* ------------------------------------------------------------------ lines */
-
-static const char *title_of(const meta_trace_event *e, char *text, size_t room)
+/* Name a track, when its first event is put. */
+static void put_title(writer *w, const meta_trace_event *e, int tid, int lane)
 {
     static const char *const queues[] = {
         [META_QUEUE_COMPUTE] = "compute", [META_QUEUE_HALO] = "halo"};
+    char title[96], quote[256], line[LINE], number[16] = "";
     if (e->device)
-        snprintf(text, room, "%s:%d %s", e->device->backend->name, e->device->index,
+        snprintf(title, sizeof title, "%s:%d %s", e->device->backend->name, e->device->index,
                  queues[e->queue]);
     else if (e->activity == META_ACTIVITY_MESSAGE)
-        snprintf(text, room, "%s",
+        snprintf(title, sizeof title, "%s",
                  e->message.peer < 0 ? "reductions over ranks"
                  : e->message.out    ? "messages out"
                                      : "messages in");
-    else snprintf(text, room, "ranges of thread %d", e->thread);
-    return text;
-}
-
-static void put_title(writer *w, const meta_trace_event *e, int tid, int lane)
-{
-    char title[96], quote[256], line[LINE], number[16] = "";
-    title_of(e, title, sizeof title);
+    else snprintf(title, sizeof title, "ranges of thread %d", e->thread);
     if (lane > 0) snprintf(number, sizeof number, " (%d)", lane + 1);
     put(w, line,
         snprintf(line, sizeof line,
@@ -199,7 +182,7 @@ static void put_title(writer *w, const meta_trace_event *e, int tid, int lane)
                  w->pid, tid, quoted(title, quote, sizeof quote), number, w->pid, tid, tid));
 }
 
-/* Which message it was, the same at both ends. */
+/* An end of the arrow from a send to its receive; the id is the same at both. */
 static void put_flow(writer *w, const meta_trace_event *e, int tid, uint64_t begin, uint64_t end)
 {
     uint64_t at = aligned(w->clock, e->message.given);
@@ -207,7 +190,7 @@ static void put_flow(writer *w, const meta_trace_event *e, int tid, uint64_t beg
               to = e->message.out ? e->message.peer : w->pid;
     char line[LINE];
     if (!e->message.flows) return;
-    /* An arrow holds on to the slice that is open then. */
+    /* Viewers attach an arrow to the slice that encloses its time. */
     if (at >= end && end > begin) at = end - 1;
     if (at < begin) at = begin;
     put(w, line,
@@ -244,35 +227,27 @@ static void put_event(writer *w, const meta_trace_event *e, int tid)
     if (e->activity == META_ACTIVITY_MESSAGE) put_flow(w, e, tid, begin, end);
 }
 
-/* ------------------------------------------------------------------ tracks */
+/* The track of an event, in the order of the trace: ranges, queues, messages. */
+typedef struct track_key {
+    int kind;
+    uintptr_t number;
+} track_key;
 
-/* The order of tracks: ranges, queues, messages. */
-static int kind_of(const meta_trace_event *e)
+static track_key track_of(const meta_trace_event *e)
 {
-    return e->activity == META_ACTIVITY_RANGE ? 0 : e->device ? 1 : 2;
-}
-
-/* Of a message: out, in, among all ranks. */
-static int direction_of(const meta_trace_event *e)
-{
-    return e->message.peer < 0 ? 2 : e->message.out ? 0 : 1;
+    if (e->activity == META_ACTIVITY_RANGE) return (track_key){0, (uintptr_t)e->thread};
+    if (e->device) return (track_key){1, (uintptr_t)e->device + (uintptr_t)e->queue};
+    return (track_key){2, e->message.peer < 0 ? 2 : e->message.out ? 0 : 1};
 }
 
 static int compare_tracks(const meta_trace_event *a, const meta_trace_event *b)
 {
-    if (kind_of(a) != kind_of(b)) return kind_of(a) - kind_of(b);
-    switch (kind_of(a)) {
-    case 0:
-        return a->thread - b->thread;
-    case 1:
-        if (a->device != b->device) return (uintptr_t)a->device < (uintptr_t)b->device ? -1 : 1;
-        return (int)a->queue - (int)b->queue;
-    default:
-        return direction_of(a) - direction_of(b);
-    }
+    const track_key x = track_of(a), y = track_of(b);
+    if (x.kind != y.kind) return x.kind - y.kind;
+    return (x.number > y.number) - (x.number < y.number);
 }
 
-/* By track, and there by beginning; of two that begin together the longer one first. */
+/* By track and start; of two that start together the longer one first. */
 static int order(const void *a, const void *b)
 {
     const meta_trace_event *x = *(const meta_trace_event *const *)a,
@@ -283,7 +258,7 @@ static int order(const void *a, const void *b)
     return (x->end < y->end) - (x->end > y->end);
 }
 
-/* The first lane whose last event is over. */
+/* The first lane whose last event has ended; -1: none is left. */
 static int lane_of(uint64_t *ends, int *lanes, const meta_trace_event *e)
 {
     int lane = 0;
@@ -312,7 +287,7 @@ static void put_tracks(writer *w, meta_trace_event *const *sorted, size_t count)
     }
 }
 
-/* Its rank, its node, how well its clock is known, and whether something is missing. */
+/* The rank, its node, the accuracy of its clock, and whether events were dropped. */
 static void put_process(writer *w)
 {
     char node[HOST_NAME_MAX + 1] = "", name[2 * sizeof node], clock[64] = "", line[LINE];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file recorder.c
- *  The threads' recorders, and the table that each has: a line for each name, device and place. */
+ *  The recorder of each thread and its table, with a line for each name, label, device and place.
+ */
 #include "record/recorder.h"
 
 #include <stdlib.h>
@@ -11,8 +12,6 @@ meta_recorder *_Atomic meta_recorders;
 static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_key_t key;
 static _Thread_local meta_recorder *mine;
-
-/* ------------------------------------------------------------------ a thread's meta_recorder */
 
 static void give_back(void *given)
 {
@@ -32,8 +31,10 @@ void meta_recorders_begin(void)
     pthread_once(&once, make_key);
 }
 
-static meta_recorder *take_unused(void)
+meta_recorder *meta_recorder_own(void)
 {
+    if (mine) return mine;
+    pthread_mutex_lock(&list_lock);
     meta_recorder *r = meta_recorders;
     while (r && r->taken) r = r->next;
     if (!r && (r = calloc(1, sizeof *r))) {
@@ -43,34 +44,23 @@ static meta_recorder *take_unused(void)
         meta_recorders = r;
     }
     if (r) r->taken = true;
+    pthread_mutex_unlock(&list_lock);
+    mine = r;
+    if (r) pthread_setspecific(key, r);
     return r;
 }
 
-meta_recorder *meta_recorder_own(void)
-{
-    if (mine) return mine;
-    pthread_mutex_lock(&list_lock);
-    mine = take_unused();
-    pthread_mutex_unlock(&list_lock);
-    if (mine) pthread_setspecific(key, mine);
-    return mine;
-}
-
-/* ------------------------------------------------------------------ its table; with its lock */
-
-static bool is_row(const meta_tally *r, const meta_tally *wanted)
-{
-    return r->name == wanted->name && r->label == wanted->label && r->device == wanted->device &&
-           r->where == wanted->where;
-}
-
+/* Its place in the hash table. With the recorder's lock. */
 static meta_tally *place_of(meta_tally *rows, size_t room, const meta_tally *wanted)
 {
     const uintptr_t mixed = (uintptr_t)wanted->name / 8 * 31 + (uintptr_t)wanted->label / 8 * 7 +
                             (uintptr_t)wanted->device / 64 + (unsigned)wanted->where;
-    size_t k = (mixed ^ mixed >> 7) % room;
-    while (rows[k].name && !is_row(&rows[k], wanted)) k = (k + 1) % room;
-    return &rows[k];
+    for (size_t k = (mixed ^ mixed >> 7) % room;; k = (k + 1) % room) {
+        meta_tally *r = &rows[k];
+        if (!r->name || (r->name == wanted->name && r->label == wanted->label &&
+                         r->device == wanted->device && r->where == wanted->where))
+            return r;
+    }
 }
 
 static bool grow(meta_recorder *r)

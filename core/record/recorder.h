@@ -1,38 +1,38 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file recorder.h
- *  What a thread has recorded, as the files see it that add to it and gather it. */
+ *  The recorder of a thread, for the files that add to it or gather it. */
 #ifndef META_RECORDER_H
 #define META_RECORDER_H
 
 #include "record/record.h"
 
-/** Work that was queued, until it is known when it ran. */
+/** Queued work whose time stamps are not read yet. */
 typedef struct meta_record {
-    const char *name; /**< one text has one address */
+    const char *name; /**< interned */
     meta_device *device;
     meta_queue_kind queue;
     meta_profile_where where;
     meta_activity activity;
     uint64_t id, bytes;
-    uint64_t queued; /**< before it was */
+    uint64_t queued; /**< host time just before */
     const char *label[2];
     meta_stamp stamp;
 } meta_record;
 
-/** A line of a thread's table. */
+/** A row of a thread's table. */
 typedef struct meta_tally {
-    const char *name;  /**< NULL: an unused place */
+    const char *name;  /**< NULL: an empty place */
     const char *label; /**< of the buffer, NULL without one */
     const meta_device *device;
     meta_profile_where where;
     uint64_t calls, bytes, timed, timed_bytes, nanoseconds;
 } meta_tally;
 
-/** A thread's. Recorders are kept for threads to come, so that none is ever gone while used. */
+/** Never freed, but reused by later threads, so that the list is walked without a lock. */
 typedef struct meta_recorder {
     struct meta_recorder *next;
     int number;
-    bool taken;           /**< by a thread that is alive; with the lock of the list */
+    bool taken;           /**< by a living thread; guarded by the lock of the list */
     pthread_mutex_t lock; /**< of what follows */
     meta_tally *rows;     /**< a hash table of `room` places */
     size_t used, room;
@@ -42,25 +42,25 @@ typedef struct meta_recorder {
 } meta_recorder;
 
 /* recorder.c */
-extern meta_recorder *_Atomic meta_recorders; /**< all there ever were */
-/** Before the first of them. */
+extern meta_recorder *_Atomic meta_recorders; /**< head of the list of all */
+/** Call before the first recorder is used. */
 void meta_recorders_begin(void);
-/** This thread's; NULL where there is no memory for it. */
+/** This thread's; NULL without memory. */
 meta_recorder *meta_recorder_own(void);
-/** Add a call to its line for the name, label, device and place of @p of, which is zero otherwise;
- * with its lock. @p begin and @p end are 0 where it is not known when. */
+/** Add a call to the row for the name, label, device and place of @p of (zero otherwise), with the
+ * recorder's lock held. @p begin and @p end are 0 where the times are unknown. */
 void meta_recorder_tally(meta_recorder *r, const meta_tally *of, uint64_t bytes, uint64_t begin,
                          uint64_t end);
-/** Forget its table. */
+/** Empty its table. */
 void meta_recorder_clear(meta_recorder *r);
 
 /* profile.c */
-/** Settle @p most of its records at the most, with @p ended those too of which nothing is known. */
+/** Complete at most @p most of its pending records, with @p ended even those without times. */
 void meta_recorder_read(meta_recorder *r, size_t most, bool ended);
 
 /* profile_tool.c */
 void meta_tool_set(const meta_tool *tool);
-/** Tell it, if there is one; *id stays as it is where there is none. */
+/** Notify the tool, if one is set; otherwise *id is unchanged. */
 void meta_tool_begin(meta_activity activity, const char *name, uint64_t bytes, uint64_t *id);
 void meta_tool_end(meta_activity activity, uint64_t id, uint64_t begin, uint64_t end);
 

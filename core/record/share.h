@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file share.h
- *  What is recorded of a run, as libmeta_comm gathers it from all ranks. */
+ *  The records of a process, as libmeta_comm gathers them from all ranks. */
 #ifndef META_SHARE_H
 #define META_SHARE_H
 
@@ -8,7 +8,7 @@
 
 #include "meta_backend.h"
 
-/** What is recorded; several at once. */
+/** Why the run is recorded; flags. */
 enum {
     META_PROFILE_SUMMARY = 1, /**< META_PROFILE=summary: printed at the end */
     META_PROFILE_TIMERS = 2,  /**< meta_timers_init(): printed when asked for */
@@ -18,10 +18,10 @@ enum {
 
 /** Where recorded time went. */
 typedef enum meta_profile_where {
-    META_WHERE_WORK,    /**< kernels and copies that the application asked for */
+    META_WHERE_WORK,    /**< kernels and copies of the application */
     META_WHERE_HALO,    /**< those of halo exchanges */
     META_WHERE_MESSAGE, /**< those of messages and reductions */
-    META_WHERE_MEASURE, /**< what the library measures for its own decisions */
+    META_WHERE_MEASURE, /**< the library's own measurements */
     META_WHERE_WIRE,    /**< messages between ranks, from one end to the other */
     META_WHERE_RANGE,   /**< ranges of meta_range_push() */
     META_WHERE_COUNT
@@ -32,48 +32,47 @@ typedef struct meta_profile_row {
     int where;
     char backend[32]; /**< that ran it; empty where none did */
     char name[64];
-    char label[META_LABEL_BYTES]; /**< of the buffer written, or else read; empty: all of that name
-                                   */
+    char label[META_LABEL_BYTES]; /**< of the buffer written, else read; empty: all of the name */
     uint64_t calls, bytes;
-    uint64_t timed;       /**< calls of which it is known how long they took, */
+    uint64_t timed;       /**< calls with time stamps, */
     uint64_t timed_bytes; /**< their bytes, */
     double seconds;       /**< their time */
-    double could;         /**< bytes that a copy moves in that time; 0 where that is not known */
+    double could;         /**< bytes that a copy moves in that time; 0: unknown */
 } meta_profile_row;
 
-/** What a process adds to the summary of all. */
+/** A process's share of the summary. */
 typedef struct meta_profile_share {
     int rank;
     double seconds; /**< since recording began */
-    double comm;    /**< in which messages or exchanges were under way, */
-    double hidden;  /**< and in which the application's kernels ran meanwhile */
+    double comm;    /**< with messages or exchanges under way, */
+    double hidden;  /**< of which hidden behind the application's kernels */
     meta_profile_row *rows;
     size_t count;
 } meta_profile_share;
 
 /** A message between ranks, as one end sees it. */
 typedef struct meta_profile_passage {
-    const char *name; /**< valid for ever, one address for one text */
+    const char *name; /**< interned */
     uint64_t bytes;
-    uint64_t begin, end; /**< from its posting, by meta_core's profile_now() */
+    uint64_t begin, end; /**< from its posting; by profile_now() */
     bool out;            /**< from this rank; else to it */
-    int peer;            /**< the other rank; negative where there is not one */
-    /* Which message it is, for both ends the same; none where flows is false. */
+    int peer;            /**< the other rank; negative: a collective */
+    /* The identity of the message, the same at both ends, where flows is set. */
     bool flows;
     uint64_t channel, number;
-    uint64_t given; /**< when the sender gave it away, or the receiver had it */
+    uint64_t given; /**< when the sender posted it, or the receiver got it */
 } meta_profile_passage;
 
-/** How this process's clock and that of all ranks go together: what is added to a time is known at
- *  two times, and between them on a line. */
+/** The offset from this process's clock to that of all ranks: measured at two times, linear between
+ *  them. */
 typedef struct meta_trace_clock {
     uint64_t time[2];
     double offset[2];
     uint64_t base; /**< of all ranks: when the trace begins */
-    double within; /**< nanoseconds by which a time may be wrong; 0 for the clock of all itself */
+    double within; /**< error bound in nanoseconds; 0 for the reference clock itself */
 } meta_trace_clock;
 
-/** Takes whole lines of a trace, at most META_TRACE_PIECE bytes of them. */
+/** Writes whole lines of a trace, at most META_TRACE_PIECE bytes. */
 typedef void meta_trace_sink(void *with, const char *text, size_t bytes);
 #define META_TRACE_PIECE (256 << 10)
 
