@@ -10,8 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ------------------------------------------------------------------ the process grid */
-
 meta_err cuts_duplicate(MPI_Comm comm, const char *name, MPI_Comm *copy)
 {
     if (comm == MPI_COMM_NULL)
@@ -38,20 +36,16 @@ static meta_err check_cart(MPI_Comm cart, const char *name, int *dims)
     return META_OK;
 }
 
-static meta_err find_place(cuts_ranks *g)
-{
-    int periodic[CUTS_DIMS];
-    for (int d = 0; d < CUTS_DIMS; ++d) g->extent[d] = 1, g->at[d] = 0;
-    COMM_MPI(MPI_Comm_rank, (g->cart, &g->rank));
-    return comm_mpi(MPI_Cart_get(g->cart, g->dims, g->extent, periodic, g->at), "MPI_Cart_get");
-}
-
 meta_err cuts_open(cuts_ranks *g, MPI_Comm cart, const char *name)
 {
-    memset(g, 0, sizeof *g);
+    int periodic[CUTS_DIMS];
+    *g = (cuts_ranks){.extent = {1, 1, 1}};
     META_TRY(check_cart(cart, name, &g->dims));
     META_TRY(cuts_duplicate(cart, name, &g->cart));
-    const meta_err error = find_place(g);
+    meta_err error = comm_mpi(MPI_Comm_rank(g->cart, &g->rank), "MPI_Comm_rank");
+    if (error == META_OK)
+        error =
+            comm_mpi(MPI_Cart_get(g->cart, g->dims, g->extent, periodic, g->at), "MPI_Cart_get");
     if (error != META_OK) cuts_close(g);
     return error;
 }
@@ -61,8 +55,6 @@ void cuts_close(cuts_ranks *g)
     MPI_Comm_free(&g->cart);
 }
 
-/* ------------------------------------------------------------------ what ranks must agree on */
-
 static meta_err differs(const char *name, int64_t mine, int64_t first)
 {
     return core->fail(META_ERR_MISMATCH,
@@ -70,26 +62,21 @@ static meta_err differs(const char *name, int64_t mine, int64_t first)
                       name, mine, first);
 }
 
-static meta_err differs_at(const char *name, int64_t at, int64_t mine, int64_t first)
-{
-    char text[96];
-    snprintf(text, sizeof text, "%s[%" PRId64 "]", name, at);
-    return differs(text, mine, first);
-}
-
 meta_err cuts_compare(const cuts_ranks *g, const char *name, int64_t count, const int64_t *mine)
 {
     int64_t first[64];
+    char text[96];
     meta_err error = META_OK;
     enum { ROOM = sizeof first / sizeof *first };
     for (int64_t at = 0; at < count; at += ROOM) {
         const int part = count - at < ROOM ? (int)(count - at) : ROOM;
         memcpy(first, mine + at, (size_t)part * sizeof *first);
         COMM_MPI(MPI_Bcast, (first, part, MPI_INT64_T, 0, g->cart));
-        for (int k = 0; k < part && error == META_OK; ++k)
-            if (first[k] != mine[at + k])
-                error = count == 1 ? differs(name, mine[at + k], first[k])
-                                   : differs_at(name, at + k, mine[at + k], first[k]);
+        for (int k = 0; k < part && error == META_OK; ++k) {
+            if (first[k] == mine[at + k]) continue;
+            snprintf(text, sizeof text, "%s[%" PRId64 "]", name, at + k);
+            error = differs(count == 1 ? name : text, mine[at + k], first[k]);
+        }
     }
     return error;
 }
@@ -145,15 +132,6 @@ meta_err cuts_check(const cuts_ranks *g, const char *name, const meta_cuts *cuts
     return comm_agree(g->cart, compare_axes(g, name, cuts));
 }
 
-static meta_err check_arrays(const cuts_ranks *g, const char *name, const meta_cuts *cuts)
-{
-    if (!cuts) return core->fail(META_ERR_ARGUMENT, "argument '%s' is NULL", name);
-    for (int d = 0; d < g->dims; ++d)
-        if (!cuts->at[d])
-            return core->fail(META_ERR_ARGUMENT, "argument '%s->at[%d]' is NULL", name, d);
-    return META_OK;
-}
-
 meta_err cuts_check_size(const meta_decompose_desc *desc)
 {
     if (!desc) return core->fail(META_ERR_ARGUMENT, "argument 'desc' is NULL");
@@ -194,13 +172,6 @@ static meta_err check_numbers(const cuts_ranks *g, const meta_decompose_desc *de
     return META_OK;
 }
 
-static meta_err check_positive(const char *name, double value)
-{
-    if (isfinite(value) && value > 0) return META_OK;
-    return core->fail(META_ERR_ARGUMENT, "argument '%s' is %g: it must be positive and finite",
-                      name, value);
-}
-
 static meta_err check_desc(const cuts_ranks *g, const meta_decompose_desc *desc,
                            const char *out_name, const meta_cuts *out, const char *name,
                            double value)
@@ -217,9 +188,14 @@ static meta_err check_desc(const cuts_ranks *g, const meta_decompose_desc *desc,
         snprintf(text, sizeof text, "desc->%s[%d]", k < g->dims ? "cells" : "least", k % g->dims);
         if (mine[k] != first[k]) return differs(text, mine[k], first[k]);
     }
-    META_TRY(check_arrays(g, out_name, out));
+    if (!out) return core->fail(META_ERR_ARGUMENT, "argument '%s' is NULL", out_name);
+    for (int d = 0; d < g->dims; ++d)
+        if (!out->at[d])
+            return core->fail(META_ERR_ARGUMENT, "argument '%s->at[%d]' is NULL", out_name, d);
     META_TRY(check_numbers(g, desc));
-    return check_positive(name, value);
+    if (isfinite(value) && value > 0) return META_OK;
+    return core->fail(META_ERR_ARGUMENT, "argument '%s' is %g: it must be positive and finite",
+                      name, value);
 }
 
 meta_err cuts_check_desc(const cuts_ranks *g, const meta_decompose_desc *desc, const char *out_name,
@@ -228,29 +204,24 @@ meta_err cuts_check_desc(const cuts_ranks *g, const meta_decompose_desc *desc, c
     return comm_agree(g->cart, check_desc(g, desc, out_name, out, name, value));
 }
 
-/* ------------------------------------------------------------------ a rank's block */
-
 static meta_err find_block(const meta_cuts *cuts, MPI_Comm cart, int rank, int64_t *first,
                            int64_t *cells)
 {
-    char text[64];
-    int dims, ranks, extent[CUTS_DIMS], periodic[CUTS_DIMS], at[CUTS_DIMS];
+    cuts_ranks g;
+    int ranks, periodic[CUTS_DIMS];
     if (!cuts) return core->fail(META_ERR_ARGUMENT, "argument 'cuts' is NULL");
     if (!first && !cells)
         return core->fail(META_ERR_ARGUMENT, "arguments 'first' and 'cells' are both NULL");
-    META_TRY(check_cart(cart, "cart", &dims));
+    META_TRY(check_cart(cart, "cart", &g.dims));
     COMM_MPI(MPI_Comm_size, (cart, &ranks));
     if (rank < 0 || rank >= ranks)
         return core->fail(META_ERR_ARGUMENT, "argument 'rank' is %d: ranks are 0 to %d", rank,
                           ranks - 1);
-    COMM_MPI(MPI_Cart_get, (cart, dims, extent, periodic, at));
-    COMM_MPI(MPI_Cart_coords, (cart, rank, dims, at));
-    for (int d = 0; d < dims; ++d) {
-        name_axis(text, "cuts", d);
-        META_TRY(check_axis(cuts->at[d], extent[d], text));
-    }
-    for (int d = 0; d < dims; ++d) {
-        const int64_t *planes = cuts->at[d] + at[d];
+    COMM_MPI(MPI_Cart_get, (cart, g.dims, g.extent, periodic, g.at));
+    COMM_MPI(MPI_Cart_coords, (cart, rank, g.dims, g.at));
+    META_TRY(check_axes(&g, "cuts", cuts));
+    for (int d = 0; d < g.dims; ++d) {
+        const int64_t *planes = cuts->at[d] + g.at[d];
         if (first) first[d] = planes[0];
         if (cells) cells[d] = planes[1] - planes[0];
     }

@@ -23,8 +23,7 @@ meta_err cuts_duplicate(MPI_Comm comm, const char *name, MPI_Comm *copy);
 meta_err cuts_open(cuts_ranks *g, MPI_Comm cart, const char *name);
 void cuts_close(cuts_ranks *g);
 
-/** Compare @p mine with rank 0's; @p index is printed behind the name where it is not negative.
- *  Collective: an error of this rank alone, for comm_agree(). */
+/** Compare @p mine with rank 0's. Collective: an error of this rank alone, for comm_agree(). */
 meta_err cuts_compare(const cuts_ranks *g, const char *name, int64_t count, const int64_t *mine);
 /** Whether @p cuts are ones of the process grid, and the same on every rank. Collective, the same
  * error everywhere, as the next ones. */

@@ -27,8 +27,6 @@ typedef struct cutting {
     int64_t *room; /* planes that they can hold */
 } cutting;
 
-/* ------------------------------------------------------------------ one dimension */
-
 /* The planes that part k gets where none may take longer than @p time. */
 static int64_t planes_in(const cutting *c, int d, int k, double time)
 {
@@ -80,8 +78,6 @@ static bool holds(const cutting *c, int d, int64_t *together)
     return each && *together >= c->cells[d];
 }
 
-/* ------------------------------------------------------------------ all ranks */
-
 /* Cells of this rank in a plane across dimension @p d; with -1 its cells in all. */
 static int64_t cells_across(const cutting *c, int d)
 {
@@ -89,13 +85,6 @@ static int64_t cells_across(const cutting *c, int d)
     for (int e = 0; e < c->g->dims; ++e)
         if (e != d) product *= c->part[e][c->g->at[e]];
     return product;
-}
-
-/* A number of planes as one that is no larger, for numbers that a double cannot tell apart. */
-static double no_more_than(int64_t planes)
-{
-    const double near = (double)planes;
-    return near > 0x1p53 ? nextafter(near, 0) : near;
 }
 
 /* The prices of dimension @p d at @p cost a cell, and where @p limited its rooms; together in one
@@ -107,7 +96,11 @@ static meta_err find_prices(cutting *c, int d, double cost, bool limited)
     double *price = c->price, *rooms = c->price + parts;
     for (int k = 0; k < parts; ++k) price[k] = 0, rooms[k] = -INFINITY;
     price[mine] = (double)across * cost;
-    if (limited && room < cells) rooms[mine] = -no_more_than(room);
+    if (limited && room < cells) {
+        rooms[mine] = -(double)room;
+        /* Above 2^53 the conversion may have rounded the room up. */
+        if (rooms[mine] < -0x1p53) rooms[mine] = nextafter(rooms[mine], 0);
+    }
     COMM_MPI(MPI_Allreduce, (MPI_IN_PLACE, c->price, 2 * parts, MPI_DOUBLE, MPI_MAX, c->g->cart));
     for (int k = 0; k < parts; ++k)
         c->room[k] = -rooms[k] < (double)cells ? (int64_t)-rooms[k] : cells;
@@ -143,8 +136,6 @@ static meta_err take_turns(cutting *c, double cost, bool limited, bool backward,
     *worst = now;
     return META_OK;
 }
-
-/* ------------------------------------------------------------------ beginnings */
 
 typedef enum beginning { FROM_EVEN, FROM_SUMS, FROM_NOW } beginning;
 
@@ -195,17 +186,12 @@ static meta_err make_hold(cutting *c, bool backward, bool *hold, double *worst)
     return look(c, hold, worst);
 }
 
-static void keep(cutting *c)
-{
-    for (int d = 0; d < c->g->dims; ++d)
-        memcpy(c->found[d], c->part[d], (size_t)c->g->extent[d] * sizeof *c->found[d]);
-}
-
 static void keep_better(cutting *c, double worst, double *best)
 {
     if (worst >= *best) return;
     *best = worst;
-    keep(c);
+    for (int d = 0; d < c->g->dims; ++d)
+        memcpy(c->found[d], c->part[d], (size_t)c->g->extent[d] * sizeof *c->found[d]);
 }
 
 /* The best outcome of all beginnings; *any is false where none can be held. */
@@ -226,8 +212,6 @@ static meta_err try_all(cutting *c, const meta_cuts *now, bool *any)
     return META_OK;
 }
 
-/* ------------------------------------------------------------------ where they cannot hold it */
-
 static meta_err no_room_together(const cutting *c)
 {
     int64_t all = 1;
@@ -242,9 +226,19 @@ static meta_err no_room_together(const cutting *c)
                       all, together);
 }
 
-/* One dimension alone is cut, and its parts have room for no more than @p together planes. */
-static meta_err no_room_for_planes(const cutting *c, int d, int64_t together)
+static meta_err cut_one(cutting *c)
 {
+    const int d = c->axis;
+    int64_t together;
+    double best = INFINITY;
+    META_TRY(begin(c, FROM_EVEN, NULL));
+    META_TRY(find_prices(c, d, c->cost, true));
+    if (holds(c, d, &together)) {
+        cut_by_price(c, d);
+        keep_better(c, worst_of(c, d), &best);
+        return META_OK;
+    }
+    META_TRY(no_room_together(c));
     for (int k = 0; k < c->g->extent[d]; ++k)
         if (c->room[k] < c->least[d])
             return core->fail(META_ERR_NO_MEMORY,
@@ -259,108 +253,61 @@ static meta_err no_room_for_planes(const cutting *c, int d, int64_t together)
                       d, c->cells[d], cells_across(c, d), together);
 }
 
-static meta_err no_room_found(const cutting *c)
-{
-    const int64_t cells = cells_across(c, -1);
-    if (cells <= c->most) return META_OK;
-    return core->fail(META_ERR_NO_MEMORY,
-                      "no cuts were found that every rank can hold: this one has %" PRId64
-                      " cells in the last ones, and can hold %" PRId64 " ('desc->most'); use more "
-                      "ranks, another process grid or a smaller grid",
-                      cells, c->most);
-}
-
-/* How many dimensions have several ranks, and the last of them. */
-static int cut_dimensions(cutting *c)
-{
-    int count = 0;
-    for (int d = 0; d < c->g->dims; ++d)
-        if (c->g->extent[d] > 1) ++count, c->axis = d;
-    return count;
-}
-
-static meta_err cut_one(cutting *c)
-{
-    int64_t together;
-    META_TRY(begin(c, FROM_EVEN, NULL));
-    META_TRY(find_prices(c, c->axis, c->cost, true));
-    if (!holds(c, c->axis, &together)) {
-        META_TRY(no_room_together(c));
-        return no_room_for_planes(c, c->axis, together);
-    }
-    cut_by_price(c, c->axis);
-    keep(c);
-    return META_OK;
-}
-
 static meta_err cut_several(cutting *c, const meta_cuts *now)
 {
     bool any = false;
+    meta_err error = META_OK;
     META_TRY(try_all(c, now, &any));
     if (any) return META_OK;
     META_TRY(no_room_together(c));
-    return comm_agree(c->g->cart, no_room_found(c));
+    const int64_t cells = cells_across(c, -1);
+    if (cells > c->most)
+        error = core->fail(META_ERR_NO_MEMORY,
+                           "no cuts were found that every rank can hold: this one has %" PRId64
+                           " cells in the last ones, and can hold %" PRId64 " ('desc->most'); use "
+                           "more ranks, another process grid or a smaller grid",
+                           cells, c->most);
+    return comm_agree(c->g->cart, error);
 }
 
-/* ------------------------------------------------------------------ memory and results */
-
-static meta_err allocate(cutting *c)
-{
-    int most = 1;
-    bool there = true;
-    for (int d = 0; d < c->g->dims; ++d) {
-        const int parts = c->g->extent[d];
-        c->part[d] = calloc((size_t)parts, sizeof *c->part[d]);
-        c->found[d] = calloc((size_t)parts, sizeof *c->found[d]);
-        there = there && c->part[d] && c->found[d];
-        if (parts > most) most = parts;
-    }
-    c->price = calloc(2 * (size_t)most, sizeof *c->price);
-    c->room = calloc((size_t)most, sizeof *c->room);
-    if (there && c->price && c->room) return META_OK;
-    return core->fail(META_ERR_NO_MEMORY, "the host has no memory for the cuts of a process grid");
-}
-
-static void release(cutting *c)
-{
-    for (int d = 0; d < c->g->dims; ++d) {
-        free(c->part[d]);
-        free(c->found[d]);
-    }
-    free(c->price);
-    free(c->room);
-}
-
-static void write_cuts(const cutting *c, const meta_cuts *next)
-{
-    for (int d = 0; d < c->g->dims; ++d) {
-        next->at[d][0] = 0;
-        for (int k = 0; k < c->g->extent[d]; ++k)
-            next->at[d][k + 1] = next->at[d][k] + c->found[d][k];
-    }
-}
-
-/* The time of the rank that needs longest with the cuts that were found. */
-static meta_err find_seconds(const cutting *c, double speed, double *seconds)
-{
-    double mine = 1 / speed;
-    for (int d = 0; d < c->g->dims; ++d) mine *= (double)c->found[d][c->g->at[d]];
-    COMM_MPI(MPI_Allreduce, (&mine, seconds, 1, MPI_DOUBLE, MPI_MAX, c->g->cart));
-    return META_OK;
-}
-
-static void describe(cutting *c, const meta_decompose_desc *desc, double speed, double fastest)
+static meta_err prepare(cutting *c, const meta_decompose_desc *desc, double speed, double fastest)
 {
     int64_t all = 1;
+    size_t most = 1;
+    bool there = true;
     for (int d = 0; d < c->g->dims; ++d) {
+        const size_t parts = (size_t)c->g->extent[d];
         c->cells[d] = desc->cells[d];
         c->least[d] = desc->least[d] == 0 ? 1 : desc->least[d];
         all *= desc->cells[d];
+        c->part[d] = calloc(parts, sizeof *c->part[d]);
+        c->found[d] = calloc(parts, sizeof *c->found[d]);
+        there = there && c->part[d] && c->found[d];
+        if (parts > most) most = parts;
+        if (parts > 1) c->axis = d;
     }
     /* Ranks that are slower still get the least planes anyway. */
     c->cost = fmin(fastest / speed, 1e30);
     c->most = desc->most > 0 && desc->most < all ? desc->most : all;
     c->filling = 1 / (double)c->most;
+    c->price = calloc(2 * most, sizeof *c->price);
+    c->room = calloc(most, sizeof *c->room);
+    if (there && c->price && c->room) return META_OK;
+    return core->fail(META_ERR_NO_MEMORY, "the host has no memory for the cuts of a process grid");
+}
+
+/* Write the cuts that were found, and the time of the rank that needs longest with them. */
+static meta_err write_found(const cutting *c, double speed, const meta_cuts *next, double *seconds)
+{
+    double mine = 1 / speed;
+    for (int d = 0; d < c->g->dims; ++d) mine *= (double)c->found[d][c->g->at[d]];
+    COMM_MPI(MPI_Allreduce, (&mine, seconds, 1, MPI_DOUBLE, MPI_MAX, c->g->cart));
+    for (int d = 0; d < c->g->dims; ++d) {
+        next->at[d][0] = 0;
+        for (int k = 0; k < c->g->extent[d]; ++k)
+            next->at[d][k + 1] = next->at[d][k] + c->found[d][k];
+    }
+    return META_OK;
 }
 
 meta_err cuts_find(const cuts_ranks *g, const meta_decompose_desc *desc, double speed,
@@ -368,35 +315,30 @@ meta_err cuts_find(const cuts_ranks *g, const meta_decompose_desc *desc, double 
 {
     cutting c = {.g = g};
     double fastest;
+    int several = 0;
     COMM_MPI(MPI_Allreduce, (&speed, &fastest, 1, MPI_DOUBLE, MPI_MAX, g->cart));
-    describe(&c, desc, speed, fastest);
-    meta_err error = comm_agree(g->cart, allocate(&c));
-    if (error == META_OK) error = cut_dimensions(&c) > 1 ? cut_several(&c, now) : cut_one(&c);
-    if (error == META_OK) error = find_seconds(&c, speed, seconds);
-    if (error == META_OK) write_cuts(&c, next);
-    release(&c);
+    for (int d = 0; d < g->dims; ++d) several += g->extent[d] > 1;
+    meta_err error = comm_agree(g->cart, prepare(&c, desc, speed, fastest));
+    if (error == META_OK) error = several > 1 ? cut_several(&c, now) : cut_one(&c);
+    if (error == META_OK) error = write_found(&c, speed, next, seconds);
+    for (int d = 0; d < g->dims; ++d) {
+        free(c.part[d]);
+        free(c.found[d]);
+    }
+    free(c.price);
+    free(c.room);
     return error;
 }
 
-/* ------------------------------------------------------------------ public */
-
-static meta_err decompose(const cuts_ranks *g, const meta_cuts *cuts,
-                          const meta_decompose_desc *desc, double *seconds)
-{
-    double longest;
-    META_TRY(cuts_check_desc(g, desc, "cuts", cuts, "desc->speed", desc->speed));
-    META_TRY(cuts_find(g, desc, desc->speed, NULL, cuts, &longest));
-    if (seconds) *seconds = longest;
-    return META_OK;
-}
-
-static meta_err open_and_decompose(const meta_cuts *cuts, const meta_decompose_desc *desc,
-                                   double *seconds)
+static meta_err decompose(const meta_cuts *cuts, const meta_decompose_desc *desc, double *seconds)
 {
     cuts_ranks g;
+    double longest;
     META_TRY(cuts_check_size(desc));
     META_TRY(cuts_open(&g, desc->cart, "desc->cart"));
-    const meta_err error = decompose(&g, cuts, desc, seconds);
+    meta_err error = cuts_check_desc(&g, desc, "cuts", cuts, "desc->speed", desc->speed);
+    if (error == META_OK) error = cuts_find(&g, desc, desc->speed, NULL, cuts, &longest);
+    if (error == META_OK && seconds) *seconds = longest;
     cuts_close(&g);
     return error;
 }
@@ -404,5 +346,5 @@ static meta_err open_and_decompose(const meta_cuts *cuts, const meta_decompose_d
 meta_err meta_decompose(const meta_cuts *cuts, const meta_decompose_desc *desc, double *seconds)
 {
     META_TRY(comm_enter(__func__));
-    return comm_leave(open_and_decompose(cuts, desc, seconds));
+    return comm_leave(decompose(cuts, desc, seconds));
 }

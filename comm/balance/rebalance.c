@@ -6,11 +6,16 @@
 
 #include "balance/cuts.h"
 
-/* The present cuts are of this grid, and this rank has cells, without which it has no speed. */
-static meta_err check_now(const cuts_ranks *g, const meta_decompose_desc *desc,
-                          const meta_cuts *now, int64_t *cells)
+/* The present cuts are of this grid and apart from the proposal, which is written while they are
+ * read; and this rank has cells, without which it has no speed. */
+static meta_err check_now(const cuts_ranks *g, const meta_cuts *next, const meta_cuts *now,
+                          const meta_decompose_desc *desc, int64_t *cells)
 {
     *cells = 1;
+    for (int d = 0; d < g->dims; ++d)
+        if (next->at[d] == now->at[d])
+            return core->fail(META_ERR_OVERLAP,
+                              "arguments 'next->at[%d]' and 'now->at[%d]' are one array", d, d);
     for (int d = 0; d < g->dims; ++d) {
         const int64_t *at = now->at[d];
         if (at[g->extent[d]] != desc->cells[d])
@@ -37,43 +42,6 @@ static bool allowed(const cuts_ranks *g, const meta_decompose_desc *desc, const 
     return true;
 }
 
-static void copy_cuts(const cuts_ranks *g, const meta_cuts *to, const meta_cuts *from)
-{
-    for (int d = 0; d < g->dims; ++d)
-        memmove(to->at[d], from->at[d], (size_t)(g->extent[d] + 1) * sizeof *to->at[d]);
-}
-
-/* Whether a rank has more cells than it can hold now; the same on every rank. */
-static meta_err overfull(const cuts_ranks *g, const meta_decompose_desc *desc, int64_t cells,
-                         bool *any)
-{
-    const int mine = desc->most > 0 && cells > desc->most;
-    int all;
-    COMM_MPI(MPI_Allreduce, (&mine, &all, 1, MPI_INT, MPI_MAX, g->cart));
-    *any = all;
-    return META_OK;
-}
-
-/* The proposal is written while the present cuts are still read. */
-static meta_err check_apart(const cuts_ranks *g, const meta_cuts *next, const meta_cuts *now)
-{
-    for (int d = 0; d < g->dims; ++d)
-        if (next->at[d] == now->at[d])
-            return core->fail(META_ERR_OVERLAP,
-                              "arguments 'next->at[%d]' and 'now->at[%d]' are one array", d, d);
-    return META_OK;
-}
-
-static meta_err check_arguments(const cuts_ranks *g, const meta_cuts *next, const meta_cuts *now,
-                                const meta_decompose_desc *desc, double seconds, int64_t *cells)
-{
-    META_TRY(cuts_check_desc(g, desc, "next", next, "seconds", seconds));
-    META_TRY(cuts_check(g, "now", now));
-    meta_err error = check_apart(g, next, now);
-    if (error == META_OK) error = check_now(g, desc, now, cells);
-    return comm_agree(g->cart, error);
-}
-
 static meta_err rebalance(const cuts_ranks *g, const meta_cuts *next, const meta_cuts *now,
                           const meta_decompose_desc *desc, double seconds, double *before,
                           double *after)
@@ -81,14 +49,19 @@ static meta_err rebalance(const cuts_ranks *g, const meta_cuts *next, const meta
     const double rounding = 1e-9; /* of times turned into speeds and back */
     int64_t cells = 0;
     double worst, expected;
-    bool full;
-    META_TRY(check_arguments(g, next, now, desc, seconds, &cells));
+    int full;
+    META_TRY(cuts_check_desc(g, desc, "next", next, "seconds", seconds));
+    META_TRY(cuts_check(g, "now", now));
+    META_TRY(comm_agree(g->cart, check_now(g, next, now, desc, &cells)));
     COMM_MPI(MPI_Allreduce, (&seconds, &worst, 1, MPI_DOUBLE, MPI_MAX, g->cart));
-    META_TRY(overfull(g, desc, cells, &full));
+    /* Whether a rank has more cells than it can hold now. */
+    const int overfull = desc->most > 0 && cells > desc->most;
+    COMM_MPI(MPI_Allreduce, (&overfull, &full, 1, MPI_INT, MPI_MAX, g->cart));
     const bool may_stay = allowed(g, desc, now);
     META_TRY(cuts_find(g, desc, (double)cells / seconds, may_stay ? now : NULL, next, &expected));
     if (may_stay && !full && expected >= worst * (1 - rounding)) {
-        copy_cuts(g, next, now);
+        for (int d = 0; d < g->dims; ++d)
+            memmove(next->at[d], now->at[d], (size_t)(g->extent[d] + 1) * sizeof *next->at[d]);
         expected = worst;
     }
     if (before) *before = worst;

@@ -57,11 +57,9 @@ static meta_err agree_on_fields(const cuts_ranks *g, const meta_cuts *before,
 static meta_err check_fields(const cuts_ranks *g, const meta_cuts *before, const meta_cuts *after,
                              int fields, const meta_redistribute_field *field, const int *more)
 {
-    for (int f = 0; f < fields; ++f) {
-        moving m;
-        redistribute_begin(&m, g, before, after, &field[f], f);
-        META_TRY(redistribute_open(&m, more + f * CUTS_DIMS));
-    }
+    moving m;
+    for (int f = 0; f < fields; ++f)
+        META_TRY(redistribute_open(&m, g, before, after, field, f, more + f * CUTS_DIMS));
     return META_OK;
 }
 
@@ -73,23 +71,9 @@ static meta_err move_fields(const cuts_ranks *g, const meta_cuts *before, const 
     META_TRY(comm_agree(g->cart, check_fields(g, before, after, fields, field, more)));
     for (int f = 0; f < fields; ++f) {
         moving m;
-        redistribute_begin(&m, g, before, after, &field[f], f);
-        META_TRY(comm_agree(g->cart, redistribute_open(&m, more + f * CUTS_DIMS)));
+        META_TRY(comm_agree(
+            g->cart, redistribute_open(&m, g, before, after, field, f, more + f * CUTS_DIMS)));
         META_TRY(redistribute_move(&m));
-    }
-    return META_OK;
-}
-
-/* Both cuts are of one grid. */
-static meta_err check_grid(const cuts_ranks *g, const meta_cuts *before, const meta_cuts *after)
-{
-    for (int d = 0; d < g->dims; ++d) {
-        const int64_t a = before->at[d][g->extent[d]], b = after->at[d][g->extent[d]];
-        if (a != b)
-            return core->fail(META_ERR_ARGUMENT,
-                              "argument 'before->at[%d]' ends at %" PRId64
-                              ", and 'after->at[%d]' at %" PRId64,
-                              d, a, d, b);
     }
     return META_OK;
 }
@@ -109,7 +93,14 @@ static meta_err redistribute(const cuts_ranks *g, const meta_cuts *before, const
     const int64_t count = fields;
     META_TRY(cuts_check(g, "before", before));
     META_TRY(cuts_check(g, "after", after));
-    META_TRY(check_grid(g, before, after));
+    for (int d = 0; d < g->dims; ++d) {
+        const int64_t a = before->at[d][g->extent[d]], b = after->at[d][g->extent[d]];
+        if (a != b)
+            return core->fail(META_ERR_ARGUMENT,
+                              "argument 'before->at[%d]' ends at %" PRId64
+                              ", and 'after->at[%d]' at %" PRId64,
+                              d, a, d, b);
+    }
     META_TRY(comm_agree(g->cart, cuts_compare(g, "fields", 1, &count)));
     int *more = fields >= 0 ? calloc((size_t)fields + 1, CUTS_DIMS * sizeof *more) : NULL;
     meta_err error = comm_agree(g->cart, check_count(fields, field, more));

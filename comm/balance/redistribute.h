@@ -46,11 +46,11 @@ typedef struct moving {
     int posted;
 } moving;
 
-/** Nothing is allocated yet. */
-void redistribute_begin(moving *m, const cuts_ranks *g, const meta_cuts *before,
-                        const meta_cuts *after, const meta_redistribute_field *field, int index);
-/** Find and check both arrays. @p more, for each dimension, is what ranks agreed on. Local. */
-meta_err redistribute_open(moving *m, const int *more);
+/** Find and check both arrays of field[index]; nothing is allocated yet. @p more, for each
+ * dimension, is what ranks agreed on. Local. */
+meta_err redistribute_open(moving *m, const cuts_ranks *g, const meta_cuts *before,
+                           const meta_cuts *after, const meta_redistribute_field *field, int index,
+                           const int *more);
 /** Move it, and free what was allocated. Collective, with its errors the same everywhere. */
 meta_err redistribute_move(moving *m);
 

@@ -12,34 +12,15 @@
 
 #include "balance/redistribute.h"
 
-/* ------------------------------------------------------------------ ranges */
-
-static int64_t at_end(const moving *m, int d)
-{
-    return m->before->at[d][m->g->extent[d]];
-}
-
-/* Elements that part k of a dimension has to send: a shared one is the later block's, but for the
- * grid's last. */
-static void sent_by(const moving *m, int d, int k, int64_t *start, int64_t *end)
-{
-    const int64_t *at = m->before->at[d];
-    *start = at[k];
-    *end = at[k + 1] + (m->more[d] && at[k + 1] > at[k] && at[k + 1] == at_end(m, d));
-}
-
-/* Elements that part k gets. A part without planes has no shared ones either. */
-static void wanted_by(const moving *m, int d, int k, int64_t *start, int64_t *end)
-{
-    const int64_t *at = m->after->at[d];
-    *start = at[k];
-    *end = at[k + 1] + (m->more[d] && at[k + 1] > at[k]);
-}
-
+/* Elements that part k of a dimension has to send, or gets. An element shared by two parts is sent
+ * by the later one, but for the grid's last, and wanted by both; a part without planes shares none.
+ */
 static void part_of(const moving *m, bool sends, int d, int k, int64_t *start, int64_t *end)
 {
-    if (sends) sent_by(m, d, k, start, end);
-    else wanted_by(m, d, k, start, end);
+    const int64_t *at = sends ? m->before->at[d] : m->after->at[d];
+    const bool last = at[k + 1] == at[m->g->extent[d]];
+    *start = at[k];
+    *end = at[k + 1] + (m->more[d] && at[k + 1] > at[k] && (last || !sends));
 }
 
 /* The intersection of part k at the other end with this side's own range. */
@@ -51,37 +32,30 @@ static bool common(const moving *m, const side *s, int d, int k, int64_t *start,
     return *start < *end;
 }
 
-/* The cells of @p r in the side's array, whose block begins at the range's start or, where a rank
- * sends less than it has, there as well: shared elements are at the high side. */
-static meta_face face_of(const moving *m, const side *s, const range *r, int64_t *count)
-{
-    meta_face face = {.count = m->g->dims};
-    int64_t stride = 1;
-    *count = 1;
-    for (int d = 0; d < m->g->dims; ++d) {
-        face.start += (s->box->start[d] + r->start[d] - s->mine.start[d]) * stride;
-        face.size[d] = r->end[d] - r->start[d];
-        face.stride[d] = stride;
-        stride *= s->box->size[d];
-        *count *= face.size[d];
-    }
-    return face;
-}
-
-/* ------------------------------------------------------------------ pieces */
-
 /* A rank's own piece needs no buffer where both arrays are on one device. */
 static bool stays(const moving *m, const piece *p)
 {
     return p->peer == m->g->rank && m->from.span.device == m->to.span.device;
 }
 
+/* Add the cells of @p r, for part k at the other end. The side's block begins in its array at the
+ * start of its own range, also where a rank sends less than it has: shared elements are at the high
+ * side. */
 static meta_err add_piece(const moving *m, side *s, const int k[CUTS_DIMS], const range *r)
 {
     enum { LINE = 64 };
     piece *p = &s->pieces[s->count];
+    int64_t stride = 1;
     COMM_MPI(MPI_Cart_rank, (m->g->cart, k, &p->peer));
-    p->face = face_of(m, s, r, &p->count);
+    p->face.count = m->g->dims;
+    p->count = 1;
+    for (int d = 0; d < m->g->dims; ++d) {
+        p->face.start += (s->box->start[d] + r->start[d] - s->mine.start[d]) * stride;
+        p->face.size[d] = r->end[d] - r->start[d];
+        p->face.stride[d] = stride;
+        stride *= s->box->size[d];
+        p->count *= p->face.size[d];
+    }
     p->bytes = stays(m, p) ? 0 : (size_t)p->count * m->element;
     p->at = s->bytes;
     s->bytes += (p->bytes + LINE - 1) / LINE * LINE;
@@ -127,10 +101,13 @@ static meta_err list_pieces(const moving *m, side *s)
     return META_OK;
 }
 
-/* ------------------------------------------------------------------ one side of a field */
-
-static meta_err check_box(const moving *m, const side *s, const meta_cuts *cuts, const char *name)
+/* Check the box of a side, and find its array and what of it is moved. */
+static meta_err open_side(moving *m, side *s)
 {
+    const meta_cuts *cuts = s->sends ? m->before : m->after;
+    char name[64];
+    int64_t elements = 1;
+    bool empty = false;
     for (int d = 0; d < m->g->dims; ++d) {
         const int64_t *at = cuts->at[d] + m->g->at[d];
         const int64_t own = s->box->end[d] - s->box->start[d], cells = at[1] - at[0];
@@ -138,35 +115,16 @@ static meta_err check_box(const moving *m, const side *s, const meta_cuts *cuts,
             return core->fail(META_ERR_BOUNDS,
                               "argument '%s%s', dimension %d: the box has %" PRId64
                               " own cells, the block %" PRId64 "%s",
-                              m->name, name, d, own, cells,
+                              m->name, s->sends ? "from_box" : "to_box", d, own, cells,
                               m->more[d] && cells > 0 ? ", and one more is shared" : "");
-    }
-    return META_OK;
-}
-
-static bool is_empty(const side *s, int dims)
-{
-    for (int d = 0; d < dims; ++d)
-        if (s->box->start[d] == s->box->end[d]) return true;
-    return false;
-}
-
-/* The array of a side, and what of it is moved. */
-static meta_err open_side(moving *m, side *s)
-{
-    const void *array = s->sends ? m->field->from : m->field->to;
-    const meta_cuts *cuts = s->sends ? m->before : m->after;
-    const char *box = s->sends ? "from_box" : "to_box";
-    char name[64];
-    int64_t elements = 1;
-    META_TRY(check_box(m, s, cuts, box));
-    for (int d = 0; d < m->g->dims; ++d) {
+        empty = empty || own == 0;
         elements *= s->box->size[d];
         part_of(m, s->sends, d, m->g->at[d], &s->mine.start[d], &s->mine.end[d]);
     }
-    if (is_empty(s, m->g->dims)) return META_OK;
+    if (empty) return META_OK;
     snprintf(name, sizeof name, "%s%s", m->name, s->sends ? "from" : "to");
-    return core->resolve(array, elements, m->field->type, name, &s->span);
+    return core->resolve(s->sends ? m->field->from : m->field->to, elements, m->field->type, name,
+                         &s->span);
 }
 
 /* The packed buffer, and its image on the host where the device is not one. */
@@ -188,8 +146,6 @@ static void close_side(side *s, bool left_to_mpi)
     if (s->packed && left_to_mpi) core->scratch_leave(s->packed);
     else if (s->packed) core->scratch_free(s->packed);
 }
-
-/* ------------------------------------------------------------------ work on the devices */
 
 static meta_err wait_for(meta_pending *pending, meta_err error)
 {
@@ -254,16 +210,6 @@ static meta_err copy_own(const moving *m)
     return wait_for(&pending, META_OK);
 }
 
-/* ------------------------------------------------------------------ messages */
-
-static size_t parts_of(const moving *m, const side *s)
-{
-    size_t parts = 0;
-    for (int k = 0; k < s->count; ++k)
-        if (!stays(m, &s->pieces[k])) parts += (s->pieces[k].bytes - 1) / comm_job.chunk + 1;
-    return parts;
-}
-
 /* Post a side's pieces, in parts of at most META_CHUNK bytes. */
 static meta_err post(moving *m, const side *s)
 {
@@ -284,30 +230,16 @@ static meta_err post(moving *m, const side *s)
     return META_OK;
 }
 
-/* Wait for all while other messages advance. */
-static meta_err complete(moving *m)
+meta_err redistribute_open(moving *m, const cuts_ranks *g, const meta_cuts *before,
+                           const meta_cuts *after, const meta_redistribute_field *field, int index,
+                           const int *more)
 {
-    for (int k = 0; k < m->posted; ++k)
-        META_TRY(comm_request_wait(&m->requests[k], "while cells move", MPI_ANY_SOURCE, 0));
-    m->posted = 0;
-    return META_OK;
-}
-
-/* ------------------------------------------------------------------ one field */
-
-void redistribute_begin(moving *m, const cuts_ranks *g, const meta_cuts *before,
-                        const meta_cuts *after, const meta_redistribute_field *field, int index)
-{
-    *m = (moving){.g = g, .before = before, .after = after, .field = field};
+    *m = (moving){.g = g, .before = before, .after = after, .field = &field[index]};
     m->from.sends = true;
-    m->from.box = &field->from_box;
-    m->to.box = &field->to_box;
+    m->from.box = &m->field->from_box;
+    m->to.box = &m->field->to_box;
     snprintf(m->name, sizeof m->name, "field[%d].", index);
-}
-
-meta_err redistribute_open(moving *m, const int *more)
-{
-    for (int d = 0; d < m->g->dims; ++d) m->more[d] = more[d];
+    for (int d = 0; d < g->dims; ++d) m->more[d] = more[d];
     META_TRY(core->check_type(m->field->type, &m->element));
     META_TRY(open_side(m, &m->from));
     META_TRY(open_side(m, &m->to));
@@ -323,12 +255,15 @@ meta_err redistribute_open(moving *m, const int *more)
 static meta_err pack(moving *m)
 {
     side *sides[] = {&m->from, &m->to};
+    size_t requests = 0;
     for (int k = 0; k < 2; ++k) {
-        META_TRY(list_pieces(m, sides[k]));
-        META_TRY(make_buffer(sides[k]));
-        if (sides[k]->span.device) comm_queue_owed(&sides[k]->span);
+        side *s = sides[k];
+        META_TRY(list_pieces(m, s));
+        META_TRY(make_buffer(s));
+        if (s->span.device) comm_queue_owed(&s->span);
+        for (int p = 0; p < s->count; ++p)
+            if (!stays(m, &s->pieces[p])) requests += (s->pieces[p].bytes - 1) / comm_job.chunk + 1;
     }
-    const size_t requests = parts_of(m, &m->from) + parts_of(m, &m->to);
     m->requests = calloc(requests + 1, sizeof *m->requests);
     if (!m->requests)
         return core->fail(META_ERR_NO_MEMORY, "the host has no memory for %zu messages", requests);
@@ -341,7 +276,9 @@ static meta_err transfer(moving *m)
     META_TRY(post(m, &m->to));
     META_TRY(post(m, &m->from));
     META_TRY(copy_own(m));
-    META_TRY(complete(m));
+    for (int k = 0; k < m->posted; ++k)
+        META_TRY(comm_request_wait(&m->requests[k], "while cells move", MPI_ANY_SOURCE, 0));
+    m->posted = 0;
     META_TRY(copy_staging(&m->to));
     return marshal(m, &m->to);
 }
@@ -353,20 +290,15 @@ static void hold(const moving *m, bool on)
     if (m->to.span.device) on ? core->hold(m->field->to) : core->release(m->field->to);
 }
 
-static void close_field(moving *m)
-{
-    const bool left_to_mpi = m->posted > 0;
-    close_side(&m->from, left_to_mpi);
-    close_side(&m->to, left_to_mpi);
-    if (!left_to_mpi) free(m->requests);
-}
-
 meta_err redistribute_move(moving *m)
 {
     hold(m, true);
     meta_err error = comm_agree(m->g->cart, pack(m));
     if (error == META_OK) error = comm_agree(m->g->cart, transfer(m));
     hold(m, false);
-    close_field(m);
+    const bool left_to_mpi = m->posted > 0;
+    close_side(&m->from, left_to_mpi);
+    close_side(&m->to, left_to_mpi);
+    if (!left_to_mpi) free(m->requests);
     return error;
 }

@@ -96,8 +96,10 @@ static meta_err check(meta_speed_work *work, int64_t cells, int times, const dou
     return META_OK;
 }
 
-static meta_err measure(measuring *m, MPI_Comm among, int64_t cells, int times, double *speed)
+static meta_err measure(MPI_Comm comm, measuring *m, int64_t cells, int times, double *speed)
 {
+    MPI_Comm among;
+    META_TRY(cuts_duplicate(comm, "comm", &among));
     double *seconds = times > 0 ? calloc((size_t)times, sizeof *seconds) : NULL;
     meta_err error = comm_agree(among, check(m->work, cells, times, speed, seconds));
     if (error == META_OK) {
@@ -110,15 +112,6 @@ static meta_err measure(measuring *m, MPI_Comm among, int64_t cells, int times, 
         *speed = (double)cells * (double)m->calls / (median > 1e-9 ? median : 1e-9);
     }
     free(seconds);
-    return error;
-}
-
-static meta_err open_and_measure(MPI_Comm comm, measuring *m, int64_t cells, int times,
-                                 double *speed)
-{
-    MPI_Comm among;
-    META_TRY(cuts_duplicate(comm, "comm", &among));
-    const meta_err error = measure(m, among, cells, times, speed);
     MPI_Comm_free(&among);
     return error;
 }
@@ -128,5 +121,5 @@ meta_err meta_measure_speed(MPI_Comm comm, meta_speed_work *work, void *with, in
 {
     measuring m = {.call = __func__, .work = work, .with = with, .calls = 1};
     META_TRY(comm_enter(__func__));
-    return comm_leave(open_and_measure(comm, &m, cells, times, speed));
+    return comm_leave(measure(comm, &m, cells, times, speed));
 }
