@@ -33,8 +33,6 @@ meta_err comm_gpu_mpi_read(void)
     return core->fail(META_ERR_ENVIRONMENT, "META_GPU_MPI=%s: give auto, on or off", text);
 }
 
-/* ------------------------------------------------------------------ one rank */
-
 static bool can_be_tried(const meta_device_desc *desc)
 {
     return !desc->is_host && gpu_kind_of(desc->backend) != GPU_KINDS;
@@ -79,8 +77,6 @@ static verdict judge(char *text, size_t room)
     const int used = snprintf(text, room, "%s, ", said);
     return try_it(text + used, room - (size_t)used);
 }
-
-/* ------------------------------------------------------------------ all ranks */
 
 /* The least and the greatest of all ranks' @p mine, which is at most @p most. A rank may take as
  * long as its trial may. */

@@ -29,15 +29,10 @@ static const struct {
 static const char general[] = "MPIX_GPU_query_support";
 static const int numbers[GPU_KINDS] = {[GPU_CUDA] = 0, [GPU_HIP] = 2};
 
-static void *find(const char *name)
-{
-    return dlsym(RTLD_DEFAULT, name);
-}
-
 static bool ask(const char *name, bool *yes)
 {
     int (*query)(void);
-    void *found = find(name);
+    void *found = dlsym(RTLD_DEFAULT, name);
     if (!found) return false;
     memcpy(&query, &found, sizeof query);
     *yes = query() == 1;
@@ -47,7 +42,7 @@ static bool ask(const char *name, bool *yes)
 static bool ask_general(gpu_kind kind, bool *yes)
 {
     int (*query)(int, int *), supported = 0;
-    void *found = find(general);
+    void *found = dlsym(RTLD_DEFAULT, general);
     if (!found) return false;
     memcpy(&query, &found, sizeof query);
     *yes = query(numbers[kind], &supported) == MPI_SUCCESS && supported != 0;

@@ -25,37 +25,22 @@
 
 extern char **environ;
 
-/* ------------------------------------------------------------------ where it is */
-
-/* The folder of the library or program this file is linked into. */
-static bool own_folder(char *folder)
-{
-    Dl_info info;
-    char *slash;
-    if ((!dladdr((void *)(uintptr_t)&helper_run, &info) || !info.dli_fname ||
-         !strchr(info.dli_fname, '/') || !realpath(info.dli_fname, folder)) &&
-        !realpath("/proc/self/exe", folder))
-        return false;
-    slash = strrchr(folder, '/');
-    if (!slash) return false;
-    *slash = '\0';
-    return true;
-}
-
-static bool is_build_folder(const char *folder)
-{
-    const char *slash = strrchr(folder, '/');
-    return slash && strcmp(slash, "/.libs") == 0;
-}
-
 /* What is built here comes first, so that it never runs an installed one of another version; and
  * the same place from the library as at its installation, so that what was installed may be moved.
  */
 static bool find(char *path, size_t room)
 {
-    char folder[PATH_MAX];
-    if (own_folder(folder)) {
-        const bool built = is_build_folder(folder);
+    char folder[PATH_MAX], *slash = NULL;
+    Dl_info info;
+    /* The folder of the library or program this file is linked into. */
+    if ((dladdr((void *)(uintptr_t)&helper_run, &info) && info.dli_fname &&
+         strchr(info.dli_fname, '/') && realpath(info.dli_fname, folder)) ||
+        realpath("/proc/self/exe", folder))
+        slash = strrchr(folder, '/');
+    if (slash) {
+        *slash = '\0';
+        slash = strrchr(folder, '/');
+        const bool built = slash && strcmp(slash, "/.libs") == 0;
         snprintf(path, room, "%s/../%s", folder,
                  built ? "meta-mpi-probe" : "libexec/libmeta/meta-mpi-probe");
         if (access(path, X_OK) == 0) return true;
@@ -64,33 +49,29 @@ static bool find(char *path, size_t room)
     return access(path, X_OK) == 0;
 }
 
-/* ------------------------------------------------------------------ its environment */
-
-static bool begins_with(const char *text, const char *beginning)
+static bool begins_with_any(const char *text, const char *const *beginning)
 {
-    return strncmp(text, beginning, strlen(beginning)) == 0;
-}
-
-/* How Open MPI moves messages is what is tried; where its launcher put this process is not. */
-static bool says_how_to_move(const char *entry)
-{
-    static const char *const kept[] = {"OMPI_MCA_accelerator", "OMPI_MCA_btl",   "OMPI_MCA_mpi_",
-                                       "OMPI_MCA_mtl",         "OMPI_MCA_opal_", "OMPI_MCA_pml"};
-    for (size_t k = 0; k < sizeof kept / sizeof *kept; ++k)
-        if (begins_with(entry, kept[k])) return true;
+    for (; *beginning; ++beginning)
+        if (strncmp(text, *beginning, strlen(*beginning)) == 0) return true;
     return false;
 }
 
-/* With these the helper would start as a rank of this job. */
+/* With these the helper would start as a rank of this job. How Open MPI moves messages is what is
+ * tried; where its launcher put this process is not. */
 static bool is_of_the_job(const char *entry)
 {
-    static const char *const prefixes[] = {"PMI",    "OMPI_",     "PRTE",  "HYDRA",        "HYDI",
-                                           "SLURM_", "MPI_LOCAL", "PALS_", "MPIR_PROCDESC"};
-    if (says_how_to_move(entry)) return false;
-    for (size_t k = 0; k < sizeof prefixes / sizeof *prefixes; ++k)
-        if (begins_with(entry, prefixes[k])) return true;
-    return begins_with(entry, "META_MODE=") || begins_with(entry, "META_RANK_MAP=") ||
-           begins_with(entry, "META_LOG=");
+    static const char *const kept[] = {"OMPI_MCA_accelerator",
+                                       "OMPI_MCA_btl",
+                                       "OMPI_MCA_mpi_",
+                                       "OMPI_MCA_mtl",
+                                       "OMPI_MCA_opal_",
+                                       "OMPI_MCA_pml",
+                                       NULL};
+    static const char *const dropped[] = {
+        "PMI",       "OMPI_", "PRTE",          "HYDRA",      "HYDI",           "SLURM_",
+        "MPI_LOCAL", "PALS_", "MPIR_PROCDESC", "META_MODE=", "META_RANK_MAP=", "META_LOG=",
+        NULL};
+    return begins_with_any(entry, dropped) && !begins_with_any(entry, kept);
 }
 
 /* A copy of the list, not of its strings; @p mode stays the caller's. NULL without memory. */
@@ -109,8 +90,6 @@ static char **make_environment(char *mode)
     list[kept] = NULL;
     return list;
 }
-
-/* ------------------------------------------------------------------ start */
 
 static int set_attributes(posix_spawnattr_t *attributes)
 {
@@ -142,37 +121,28 @@ static int set_streams(posix_spawn_file_actions_t *actions, int output)
 }
 
 /* 0, or what went wrong, as errno. */
-static int spawn(const char *path, const char *argument, char **environment, int output,
-                 pid_t *child)
+static int start(const char *path, const char *argument, const char *mode, int output, pid_t *child)
 {
-    char name[] = "meta-mpi-probe", word[64];
+    char name[] = "meta-mpi-probe", word[64], setting[128];
     char *arguments[] = {name, argument ? word : NULL, NULL};
     posix_spawnattr_t attributes;
     posix_spawn_file_actions_t actions;
     snprintf(word, sizeof word, "%s", argument ? argument : "");
-    int error = set_attributes(&attributes);
-    if (error != 0) return error;
-    error = set_streams(&actions, output);
-    if (error == 0) {
-        error = posix_spawn(child, path, &actions, &attributes, arguments, environment);
-        posix_spawn_file_actions_destroy(&actions);
-    }
-    posix_spawnattr_destroy(&attributes);
-    return error;
-}
-
-static int start(const char *path, const char *argument, const char *mode, int output, pid_t *child)
-{
-    char setting[128];
     snprintf(setting, sizeof setting, "META_MODE=%s", mode ? mode : "");
     char **environment = make_environment(mode ? setting : NULL);
     if (!environment) return ENOMEM;
-    const int error = spawn(path, argument, environment, output, child);
+    int error = set_attributes(&attributes);
+    if (error == 0) {
+        error = set_streams(&actions, output);
+        if (error == 0) {
+            error = posix_spawn(child, path, &actions, &attributes, arguments, environment);
+            posix_spawn_file_actions_destroy(&actions);
+        }
+        posix_spawnattr_destroy(&attributes);
+    }
     free(environment);
     return error;
 }
-
-/* ------------------------------------------------------------------ its end */
 
 static double now(void)
 {

@@ -24,17 +24,6 @@
 
 enum { LARGEST = 4 << 20, ASIDE = 256 };
 
-/* A crash is a result and leaves no core file; end with the parent. */
-static void prepare(void)
-{
-    const struct rlimit none = {0, 0};
-    setrlimit(RLIMIT_CORE, &none);
-    setvbuf(stdout, NULL, _IOLBF, 0);
-#ifdef __linux__
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-#endif
-}
-
 static int fail(const char *what, const char *why)
 {
     fprintf(stderr, HELPER_SAYS "%s: %s\n", what, why);
@@ -63,24 +52,15 @@ static void start_mpi(int *argc, char ***argv, int wanted, int *level)
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
 }
 
-/* ------------------------------------------------------------------ the trial */
-
 typedef struct trial {
     char *from, *to;                     /* device memory */
     unsigned char *sent, *got, *nothing; /* host memory */
 } trial;
 
-static void send_to_self(const char *from, char *to, int bytes)
-{
-    MPI_Request request[2];
-    need_mpi(MPI_Irecv(to, bytes, MPI_BYTE, 0, 7, MPI_COMM_SELF, &request[0]), "MPI_Irecv");
-    need_mpi(MPI_Isend(from, bytes, MPI_BYTE, 0, 7, MPI_COMM_SELF, &request[1]), "MPI_Isend");
-    need_mpi(MPI_Waitall(2, request, MPI_STATUSES_IGNORE), "MPI_Waitall");
-}
-
 /* Not at the buffer's beginning, as most messages of a plan. */
 static void try_size(const trial *t, int bytes)
 {
+    MPI_Request request[2];
     char what[64];
     snprintf(what, sizeof what, "a message of %d bytes of device memory", bytes);
     /* If the process crashes here, this line is the last. */
@@ -88,7 +68,11 @@ static void try_size(const trial *t, int bytes)
     for (int k = 0; k < bytes; ++k) t->sent[k] = (unsigned char)((unsigned)(k * 131 + bytes) >> 3);
     need(meta_copy_h2d(t->from + ASIDE, t->sent, (size_t)bytes, NULL), what);
     need(meta_copy_h2d(t->to + ASIDE, t->nothing, (size_t)bytes, NULL), what);
-    send_to_self(t->from + ASIDE, t->to + ASIDE, bytes);
+    need_mpi(MPI_Irecv(t->to + ASIDE, bytes, MPI_BYTE, 0, 7, MPI_COMM_SELF, &request[0]),
+             "MPI_Irecv");
+    need_mpi(MPI_Isend(t->from + ASIDE, bytes, MPI_BYTE, 0, 7, MPI_COMM_SELF, &request[1]),
+             "MPI_Isend");
+    need_mpi(MPI_Waitall(2, request, MPI_STATUSES_IGNORE), "MPI_Waitall");
     need(meta_copy_d2h(t->got, t->to + ASIDE, (size_t)bytes, NULL), what);
     for (int k = 0; k < bytes; ++k)
         if (t->got[k] != t->sent[k]) {
@@ -129,8 +113,6 @@ static int try_device(int *argc, char ***argv)
             LARGEST);
     return 0;
 }
-
-/* ------------------------------------------------------------------ the description */
 
 static const char *level_name(int level)
 {
@@ -176,7 +158,13 @@ static int help(FILE *to, int status)
 
 int main(int argc, char **argv)
 {
-    prepare();
+    /* A crash is a result and leaves no core file; end with the parent. */
+    const struct rlimit none = {0, 0};
+    setrlimit(RLIMIT_CORE, &none);
+    setvbuf(stdout, NULL, _IOLBF, 0);
+#ifdef __linux__
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+#endif
     if (argc > 2) return help(stderr, 2);
     if (argc == 1) return try_device(&argc, &argv);
     if (strcmp(argv[1], "--describe") == 0) return describe(&argc, &argv);

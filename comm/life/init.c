@@ -31,8 +31,6 @@ static meta_err report_first(const first_error *first)
     return first->error == META_OK ? META_OK : core->fail_as(first->error, first->text);
 }
 
-/* ------------------------------------------------------------------ entering */
-
 /* Set the public call's name for error messages, also before libmeta is started, and keep the
  * thread's last message. */
 static void name_call(const char *call)
@@ -78,16 +76,13 @@ static void report(int threads)
               desc.backend, desc.index, desc.name, threads);
 }
 
-static meta_err know_ranks(void)
+/* Find this rank in the job, and read what the environment asks for. */
+static meta_err start(const char *call)
 {
     COMM_MPI(MPI_Comm_set_errhandler, (comm_job.messages, MPI_ERRORS_RETURN));
     COMM_MPI(MPI_Comm_set_errhandler, (comm_job.collectives, MPI_ERRORS_RETURN));
     COMM_MPI(MPI_Comm_rank, (comm_job.messages, &comm_job.rank));
-    return comm_mpi(MPI_Comm_size(comm_job.messages, &comm_job.size), "MPI_Comm_size");
-}
-
-static meta_err start_core(const char *call)
-{
+    COMM_MPI(MPI_Comm_size, (comm_job.messages, &comm_job.size));
     if (!core->started()) {
         META_TRY(meta_init());
         comm_job.own_core = true;
@@ -111,8 +106,7 @@ static meta_err choose_device(int threads)
 static meta_err join(const char *call, meta_err error)
 {
     int threads = 1;
-    if (error == META_OK) error = know_ranks();
-    if (error == META_OK) error = start_core(call);
+    if (error == META_OK) error = start(call);
     META_TRY(comm_agree(comm_job.messages, error));
     /* The smallest chunk of all ranks: collective operations must be cut alike. */
     uint64_t mine = comm_job.chunk, least = mine;
@@ -247,8 +241,6 @@ meta_err meta_comm_rank(int *rank, int *size)
     return META_OK;
 }
 
-/* ------------------------------------------------------------------ leaving */
-
 static bool still_receiving(const void *unused)
 {
     (void)unused;
@@ -324,46 +316,36 @@ static void end_messages(first_error *first)
     core->set_hooks(NULL);
 }
 
-static meta_err finalize(void)
+static meta_err finalize(const char *call)
 {
     first_error first = {0};
-    if (comm_job.attached) end_messages(&first);
-    keep_first(&first, comm_background_take());
-    const bool own_core = comm_job.own_core;
-    if (comm_job.messages != MPI_COMM_NULL) leave();
-    comm_job.attached = false;
-    if (own_core && core->started()) keep_first(&first, meta_finalize());
-    return report_first(&first);
-}
-
-static meta_err finalize_all(const char *call)
-{
-    meta_err error;
     int finalized = 0;
     if (!core_fits()) return META_ERR_UNSUPPORTED;
     name_call(call);
     COMM_MPI(MPI_Finalized, (&finalized));
     if (finalized || (comm_job.messages == MPI_COMM_NULL && !own_mpi))
         return core->fail(META_ERR_INIT, "this process is not part of a job");
-    if (comm_job.attached) META_TRY(comm_thread_allowed());
-    error = finalize();
-    if (comm_job.lost) {
-        /* MPI_Finalize() would wait for the rank that does not answer. */
-        if (error == META_OK)
-            error = core->fail(META_ERR_PEER, "a rank was lost: MPI is left initialised, end this "
-                                              "process with MPI_Abort()");
-        own_mpi = false;
+    if (comm_job.attached) {
+        META_TRY(comm_thread_allowed());
+        end_messages(&first);
     }
-    if (own_mpi) {
-        own_mpi = false;
-        const meta_err last = comm_mpi(MPI_Finalize(), "MPI_Finalize");
-        if (error == META_OK) error = last;
-    }
-    return error;
+    keep_first(&first, comm_background_take());
+    const bool own_core = comm_job.own_core;
+    if (comm_job.messages != MPI_COMM_NULL) leave();
+    comm_job.attached = false;
+    if (own_core && core->started()) keep_first(&first, meta_finalize());
+    /* MPI_Finalize() would wait for the rank that does not answer. */
+    if (comm_job.lost)
+        keep_first(&first,
+                   core->fail(META_ERR_PEER, "a rank was lost: MPI is left initialised, end this "
+                                             "process with MPI_Abort()"));
+    else if (own_mpi) keep_first(&first, comm_mpi(MPI_Finalize(), "MPI_Finalize"));
+    own_mpi = false;
+    return report_first(&first);
 }
 
 meta_err meta_comm_finalize(void)
 {
     comm_lock();
-    return comm_leave(finalize_all(__func__));
+    return comm_leave(finalize(__func__));
 }

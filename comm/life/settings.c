@@ -23,17 +23,6 @@ static meta_err read_bytes(const char *name, const char *text, size_t *bytes)
     return META_OK;
 }
 
-static meta_err read_seconds(const char *text)
-{
-    char *end;
-    errno = 0;
-    comm_job.finalize_timeout = strtod(text, &end);
-    if (errno || *end || !isfinite(comm_job.finalize_timeout) || comm_job.finalize_timeout < 0)
-        return core->fail(META_ERR_ENVIRONMENT, "META_TIMEOUT=%s: give a number of seconds", text);
-    comm_job.peer_timeout = comm_job.finalize_timeout;
-    return META_OK;
-}
-
 /* Whether @p name is set to @p second; unset means @p first. */
 static meta_err read_word(const char *name, const char *first, const char *second, bool *is_second)
 {
@@ -57,7 +46,15 @@ meta_err comm_settings_read(void)
     if (chunk) META_TRY(read_bytes("META_TEST_CHUNK", chunk, &comm_job.chunk));
     if (pipeline && strcasecmp(pipeline, "auto") != 0)
         META_TRY(read_bytes("META_PIPELINE", pipeline, &comm_job.pipeline));
-    if (timeout) META_TRY(read_seconds(timeout));
+    if (timeout) {
+        char *end;
+        errno = 0;
+        const double seconds = strtod(timeout, &end);
+        if (errno || *end || !isfinite(seconds) || seconds < 0)
+            return core->fail(META_ERR_ENVIRONMENT, "META_TIMEOUT=%s: give a number of seconds",
+                              timeout);
+        comm_job.finalize_timeout = comm_job.peer_timeout = seconds;
+    }
     META_TRY(read_word("META_SHARED", "auto", "off", &off));
     comm_job.shared = !off;
     return read_word("META_PROGRESS", "calls", "thread", &comm_job.wants_thread);

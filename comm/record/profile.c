@@ -22,8 +22,6 @@ void comm_record_end(uint64_t *began)
     *began = 0;
 }
 
-/* ------------------------------------------------------------------ all ranks */
-
 /* What a rank sends before its rows. */
 typedef struct head {
     double seconds, comm, hidden;
@@ -38,6 +36,12 @@ typedef struct gathered {
     meta_profile_share *shares;
 } gathered;
 
+static meta_err no_room(void)
+{
+    return core->fail(META_ERR_NO_MEMORY, "the host has no memory for what %d ranks counted",
+                      comm_job.size);
+}
+
 static meta_err room_for_heads(gathered *g)
 {
     const size_t ranks = (size_t)comm_job.size;
@@ -46,9 +50,7 @@ static meta_err room_for_heads(gathered *g)
     g->counts = calloc(ranks, sizeof *g->counts);
     g->places = calloc(ranks, sizeof *g->places);
     g->shares = calloc(ranks, sizeof *g->shares);
-    if (g->heads && g->counts && g->places && g->shares) return META_OK;
-    return core->fail(META_ERR_NO_MEMORY, "the host has no memory for what %d ranks counted",
-                      comm_job.size);
+    return g->heads && g->counts && g->places && g->shares ? META_OK : no_room();
 }
 
 static meta_err room_for_rows(gathered *g)
@@ -61,9 +63,7 @@ static meta_err room_for_rows(gathered *g)
         all += (size_t)g->counts[r];
     }
     g->rows = all <= INT32_MAX ? calloc(all + 1, sizeof *g->rows) : NULL;
-    if (g->rows) return META_OK;
-    return core->fail(META_ERR_NO_MEMORY, "the host has no memory for what %d ranks counted",
-                      comm_job.size);
+    return g->rows ? META_OK : no_room();
 }
 
 static meta_err gather_rows(gathered *g, const meta_profile_share *mine)

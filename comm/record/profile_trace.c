@@ -13,8 +13,6 @@ static const char phase[] = "while the trace of all ranks is written";
 
 static meta_trace_clock mapping;
 
-/* ------------------------------------------------------------------ message numbers */
-
 /* Messages to or from one peer with one tag. */
 typedef struct counter {
     struct counter *next;
@@ -38,18 +36,6 @@ uint64_t comm_trace_number(bool out, int peer, int tag)
     }
     return ++(*at)->count;
 }
-
-static void forget(void)
-{
-    for (int k = 0; k < BUCKETS; ++k)
-        while (counters[k]) {
-            counter *c = counters[k];
-            counters[k] = c->next;
-            free(c);
-        }
-}
-
-/* ------------------------------------------------------------------ clocks */
 
 static meta_err pass(bool send, void *data, size_t bytes, int peer)
 {
@@ -136,8 +122,6 @@ static meta_err agree_on_base(void)
     return comm_request_wait(&request, phase, MPI_ANY_SOURCE, 0);
 }
 
-/* ------------------------------------------------------------------ the file */
-
 /* The first failure of sending; nothing is sent after it. */
 static meta_err sending;
 
@@ -150,35 +134,20 @@ static void send_piece(void *unused, const char *text, size_t bytes)
     if (sending == META_OK && bytes > 0) sending = pass(true, (void *)(uintptr_t)text, bytes, 0);
 }
 
-static meta_err take_part(int rank, char *piece)
-{
-    for (uint64_t length = 1; length > 0;) {
-        META_TRY(pass(false, &length, sizeof length, rank));
-        if (length == 0) break;
-        META_TRY(pass(false, piece, (size_t)length, rank));
-        core->trace_put(NULL, piece, (size_t)length);
-    }
-    return META_OK;
-}
-
 /* Rank by rank, so that it takes memory for one piece only. */
 static meta_err take_all(char *piece)
 {
-    meta_err error = core->trace_text(&mapping, core->trace_put, NULL);
-    for (int r = 1; r < comm_job.size; ++r) {
-        const meta_err theirs = take_part(r, piece);
-        if (error == META_OK) error = theirs;
-        if (theirs != META_OK) break;
-    }
+    const meta_err error = core->trace_text(&mapping, core->trace_put, NULL);
+    for (int r = 1; r < comm_job.size; ++r)
+        for (;;) {
+            uint64_t length;
+            meta_err theirs = pass(false, &length, sizeof length, r);
+            if (theirs == META_OK && length == 0) break;
+            if (theirs == META_OK) theirs = pass(false, piece, (size_t)length, r);
+            if (theirs != META_OK) return error != META_OK ? error : theirs;
+            core->trace_put(NULL, piece, (size_t)length);
+        }
     return error;
-}
-
-static meta_err give_all(void)
-{
-    sending = META_OK;
-    const meta_err error = core->trace_text(&mapping, send_piece, NULL);
-    send_piece(NULL, NULL, 0);
-    return sending != META_OK ? sending : error;
 }
 
 static meta_err write_file(void)
@@ -193,7 +162,14 @@ static meta_err write_file(void)
     META_TRY(comm_request_wait(&request, phase, MPI_ANY_SOURCE, 0));
     meta_err error = META_OK;
     /* The core has logged why it is not open. */
-    if (open) error = comm_job.rank == 0 ? take_all(piece) : give_all();
+    if (open && comm_job.rank == 0) {
+        error = take_all(piece);
+    } else if (open) {
+        sending = META_OK;
+        error = core->trace_text(&mapping, send_piece, NULL);
+        send_piece(NULL, NULL, 0);
+        if (sending != META_OK) error = sending;
+    }
     if (open && comm_job.rank == 0) core->trace_close();
     free(piece);
     return error;
@@ -208,7 +184,12 @@ meta_err comm_trace_end(void)
         if (error == META_OK) error = agree_on_base();
         if (error == META_OK) error = write_file();
     }
-    forget();
+    for (int k = 0; k < BUCKETS; ++k)
+        while (counters[k]) {
+            counter *c = counters[k];
+            counters[k] = c->next;
+            free(c);
+        }
     /* If a rank was lost, the core writes rank 0's part alone. */
     if (!comm_job.lost || comm_job.rank != 0) core->trace_done();
     return error;
