@@ -87,22 +87,20 @@ static void warn_if_unknown(const char *entry)
                  (int)length, entry, nearest->name);
 }
 
-static meta_err read_log_level(void)
-{
-    static const char *const words[] = {"off", "warn", "info", "debug"};
-    const char *value = meta_variable("META_LOG");
-    meta_log_set(META_LOG_WARN);
-    for (int k = 0; value && k < 4; ++k)
-        if (strcasecmp(value, words[k]) == 0) return meta_log_set((meta_log_level)k), META_OK;
-    if (value)
-        return meta_fail(META_ERR_ENVIRONMENT, "META_LOG=%s: give off, warn, info or debug", value);
-    return META_OK;
-}
-
 meta_err meta_env_read(void)
 {
+    static const char *const words[] = {"off", "warn", "info", "debug"};
+    const char *level = meta_variable("META_LOG");
     meta_log_file(meta_variable("META_LOG_FILE"));
-    META_TRY(read_log_level());
+    meta_log_set(META_LOG_WARN);
+    if (level) {
+        int k = 0;
+        while (k < 4 && strcasecmp(level, words[k]) != 0) ++k;
+        if (k == 4)
+            return meta_fail(META_ERR_ENVIRONMENT, "META_LOG=%s: give off, warn, info or debug",
+                             level);
+        meta_log_set((meta_log_level)k);
+    }
     for (char **entry = environ; entry && *entry; ++entry) warn_if_unknown(*entry);
     return META_OK;
 }

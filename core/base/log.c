@@ -55,9 +55,8 @@ static bool is_repeated(const char *text)
     return before;
 }
 
-/* ------------------------------------------------------------------ output; with the lock held */
-
-/* One write() a line, so that ranks which share a file do not interleave theirs. */
+/* With the lock held. One write() a line, so that ranks which share a file do not interleave
+ * theirs. */
 static void put(const char *text, size_t bytes)
 {
     ssize_t done;
@@ -76,6 +75,7 @@ static void put(const char *text, size_t bytes)
     fwrite(text, 1, bytes, stderr);
 }
 
+/* With the lock held. */
 static void open_file(void)
 {
     char name[PATH_MAX];
@@ -100,8 +100,6 @@ static void open_file(void)
     if (buffered > 0) put(buffer, buffered);
     buffered = 0;
 }
-
-/* ------------------------------------------------------------------ for the other files */
 
 void meta_log_open(void)
 {

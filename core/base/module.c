@@ -68,14 +68,6 @@ static const Elf64_Phdr *mapped_at(const object *o, uint64_t at, uint64_t bytes)
     return NULL;
 }
 
-static bool valid_mapping(const Elf64_Phdr *s, const Elf64_Phdr *before)
-{
-    const uint64_t align = s->p_align;
-    return s->p_filesz <= s->p_memsz && s->p_memsz <= UINT64_MAX / 2 - s->p_vaddr && align > 0 &&
-           (align & (align - 1)) == 0 && s->p_vaddr % align == s->p_offset % align &&
-           (!before || s->p_vaddr >= before->p_vaddr + before->p_memsz);
-}
-
 static bool valid_segments(const object *o)
 {
     const Elf64_Phdr *before = NULL;
@@ -85,7 +77,12 @@ static bool valid_segments(const object *o)
         if (s->p_vaddr > UINT64_MAX / 2 || !inside(s->p_offset, s->p_filesz, 0, o->bytes))
             return false;
         if (s->p_type == PT_LOAD) {
-            if (!valid_mapping(s, before)) return false;
+            const uint64_t align = s->p_align;
+            if (s->p_filesz > s->p_memsz || s->p_memsz > UINT64_MAX / 2 - s->p_vaddr ||
+                align == 0 || (align & (align - 1)) != 0 ||
+                s->p_vaddr % align != s->p_offset % align ||
+                (before && s->p_vaddr < before->p_vaddr + before->p_memsz))
+                return false;
             before = s;
         } else if (s->p_type != PT_NULL && s->p_filesz > 0) {
             around = mapped_at(o, s->p_vaddr, s->p_filesz);
@@ -112,21 +109,18 @@ static bool agrees(const object *o, const Elf64_Shdr *s)
                         inside(s->sh_offset, s->sh_size, around->p_offset, around->p_filesz));
 }
 
-/* Whether the dynamic segment, where the loader starts, is the dynamic section. */
-static bool agrees_on_dynamic(const object *o, const Elf64_Shdr *section)
-{
-    for (unsigned k = 0; k < o->head.e_phnum; ++k)
-        if (o->segment[k].p_type == PT_DYNAMIC)
-            return o->segment[k].p_vaddr == section->sh_addr &&
-                   o->segment[k].p_memsz >= section->sh_size;
-    return false;
-}
-
+/* Sections agree with segments, and the dynamic segment, where the loader starts, is the dynamic
+ * section. */
 static bool valid_sections(const object *o)
 {
+    const Elf64_Phdr *dynamic = o->segment; /* there is one: valid_segments() */
+    while (dynamic->p_type != PT_DYNAMIC) ++dynamic;
     for (unsigned k = 0; o->section && k < o->head.e_shnum; ++k) {
         const Elf64_Shdr *s = &o->section[k];
-        if (!agrees(o, s) || (s->sh_type == SHT_DYNAMIC && !agrees_on_dynamic(o, s))) return false;
+        if (!agrees(o, s)) return false;
+        if (s->sh_type == SHT_DYNAMIC &&
+            (dynamic->p_vaddr != s->sh_addr || dynamic->p_memsz < s->sh_size))
+            return false;
     }
     return true;
 }

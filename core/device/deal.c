@@ -36,22 +36,6 @@ void meta_deal_forget(void)
     pthread_mutex_unlock(&lock);
 }
 
-static int in_common(const meta_cores *a, const meta_cores *b)
-{
-    int count = 0;
-    for (int k = 0; k < META_MAX_CPUS / 64; ++k)
-        count += __builtin_popcountll(a->bits[k] & b->bits[k]);
-    return count;
-}
-
-/* Where all ranks may run on the same cores, none is nearer to a device than another. */
-static bool same_cores(const meta_cores *cores, int ranks)
-{
-    for (int r = 1; r < ranks; ++r)
-        if (memcmp(&cores[0], &cores[r], sizeof *cores) != 0) return false;
-    return true;
-}
-
 /* The device of rank @p of. Ranks choose in turn: the nearest device that may take another rank, of
  * equally near ones the one with the fewest ranks, then the first. Each device takes ranks/devices
  * of them, and as many devices as the remainder says one more. */
@@ -63,7 +47,9 @@ static int deal(const meta_cores *near, int devices, const meta_cores *cores, in
     for (int r = 0; r <= of; ++r) {
         int common = -1;
         for (int d = 0; d < devices; ++d) {
-            const int here = in_common(&near[d], &cores[r]);
+            int here = 0;
+            for (int k = 0; k < META_MAX_CPUS / 64; ++k)
+                here += __builtin_popcountll(near[d].bits[k] & cores[r].bits[k]);
             if (load[d] > each || (load[d] == each && larger >= ranks % devices)) continue;
             if (here > common || (here == common && load[d] < load[chosen]))
                 common = here, chosen = d;
@@ -86,9 +72,13 @@ static bool find_near(const meta_backend *backend, int devices, meta_cores *near
 int meta_deal(const meta_backend *backend, int devices, int node_rank, int node_size)
 {
     int chosen = node_rank % devices;
+    bool differ = false;
     if (devices == 1) return 0;
     pthread_mutex_lock(&lock);
-    if (ranks_known == node_size && !same_cores(known, node_size)) {
+    /* Where all ranks may run on the same cores, none is nearer to a device than another. */
+    for (int r = 1; r < ranks_known; ++r)
+        differ = differ || memcmp(&known[0], &known[r], sizeof *known) != 0;
+    if (ranks_known == node_size && differ) {
         meta_cores *near = calloc((size_t)devices, sizeof *near);
         int *load = calloc((size_t)devices, sizeof *load);
         if (near && load && find_near(backend, devices, near))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file device.c
- *  Devices: opened on first use, each with its queues and the state that upper rooms keep for it. */
+ *  Devices, opened on first use, each with its queues and the state that upper rooms keep in it. */
 #include "device/device.h"
 
 #include <stdlib.h>
@@ -45,18 +45,6 @@ void meta_device_free(meta_device *device)
     free(device);
 }
 
-static meta_err list_open(meta_device *device)
-{
-    meta_err error = META_OK;
-    pthread_mutex_lock(&opening);
-    if (open_devices < MOST_OPEN) opened[open_devices] = device, ++open_devices;
-    else
-        error = meta_fail(META_ERR_UNSUPPORTED, "%d devices are open, the most there can be",
-                          MOST_OPEN);
-    pthread_mutex_unlock(&opening);
-    return error;
-}
-
 /* With the device's lock held. */
 static meta_err open_now(meta_device *device, const meta_state *state)
 {
@@ -69,7 +57,12 @@ static meta_err open_now(meta_device *device, const meta_state *state)
     if (error == META_OK) device->queue[META_QUEUE_COMPUTE] = queue;
     for (const meta_device_part *p = meta_device_parts; p->open || p->close; ++p)
         if (error == META_OK && p->open) error = p->open(device);
-    if (error == META_OK) error = list_open(device);
+    pthread_mutex_lock(&opening);
+    if (error == META_OK && open_devices == MOST_OPEN)
+        error = meta_fail(META_ERR_UNSUPPORTED, "%d devices are open, the most there can be",
+                          MOST_OPEN);
+    if (error == META_OK) opened[open_devices] = device, ++open_devices;
+    pthread_mutex_unlock(&opening);
     if (error != META_OK) return close_now(device), error;
     device->open = true;
     meta_log_open(); /* no later call can change the rank */

@@ -25,10 +25,9 @@ typedef struct request {
 static int number(const char *text, const char **end)
 {
     char *after;
-    long value;
     if (*text < '0' || *text > '9') return -1;
     errno = 0;
-    value = strtol(text, &after, 10);
+    const long value = strtol(text, &after, 10);
     *end = after;
     return errno || value > INT_MAX ? -1 : (int)value;
 }
@@ -136,7 +135,6 @@ static int count_alike(const meta_backend *backend, bool *gpus)
 static meta_err spread(int of_node_rank, int of_node_size, meta_mode *mode, int *index)
 {
     static const meta_mode order[] = {META_CUDA, META_HIP, META_OPENCL};
-    const meta_backend *openmp;
     for (size_t k = 0; k < sizeof order / sizeof *order; ++k) {
         const meta_backend *backend = meta_backend_of(order[k]);
         bool gpus = false;
@@ -146,7 +144,7 @@ static meta_err spread(int of_node_rank, int of_node_size, meta_mode *mode, int 
         *index = meta_deal(backend, count, of_node_rank, of_node_size);
         return META_OK;
     }
-    openmp = meta_backend_of(META_OPENMP);
+    const meta_backend *openmp = meta_backend_of(META_OPENMP);
     if (!openmp->usable)
         return meta_fail(openmp->error,
                          "this node has no GPU that a back end can use, and the "
@@ -161,19 +159,18 @@ meta_err meta_job_choose(int of_rank, int of_node_rank, int of_node_size, meta_m
                          int *index)
 {
     request wanted;
-    const meta_backend *backend;
     bool gpus = false;
     META_TRY(read_request(of_rank, &wanted));
     if (strcmp(wanted.name, "spread") == 0) return spread(of_node_rank, of_node_size, mode, index);
-    backend = meta_backend_named(wanted.name);
+    const meta_backend *backend = meta_backend_named(wanted.name);
     if (!backend)
         return meta_fail(META_ERR_NO_DEVICE,
                          "%s asks for '%s': no back end of that name was found "
                          "(meta-info lists them)",
                          wanted.variable, wanted.name);
     if (!backend->usable)
-        return meta_fail(backend->error, "%s asks for %s, which is not usable: %s",
-                         wanted.variable, wanted.name, backend->reason);
+        return meta_fail(backend->error, "%s asks for %s, which is not usable: %s", wanted.variable,
+                         wanted.name, backend->reason);
     if (wanted.index >= backend->devices)
         return meta_fail(META_ERR_NO_DEVICE,
                          "%s asks for %s:%d, but there %s %d device%s, counted "
@@ -245,8 +242,6 @@ void meta_job_forget(void)
     meta_deal_forget();
     meta_log_rank(0, false);
 }
-
-/* ------------------------------------------------------------------ public */
 
 static meta_err check_job(int of_rank, int of_size, int of_node_rank, int of_node_size)
 {

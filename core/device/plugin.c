@@ -36,40 +36,27 @@ static const meta_host host = {
     .timing = timing,
 };
 
-/* ------------------------------------------------------------------ folders */
-
-/* The folder of libmeta.so itself, without a trailing slash. */
-static const char *library_folder(char *folder, size_t room)
-{
-    Dl_info info;
-    char real[PATH_MAX], *slash;
-    if (!dladdr((void *)(uintptr_t)&meta_backend_named, &info) || !info.dli_fname ||
-        !realpath(info.dli_fname, real) || !(slash = strrchr(real, '/')))
-        return NULL;
-    *slash = '\0';
-    snprintf(folder, room, "%s", real);
-    return folder;
-}
-
 /* Call @p visit for each folder to search, in order, until it returns true. */
 static bool each_folder(bool (*visit)(const char *folder, void *context), void *context)
 {
     const char *path = meta_variable("META_BACKEND_PATH");
-    char folder[PATH_MAX], beside[PATH_MAX + 16];
+    char folder[PATH_MAX], beside[PATH_MAX + 16], *slash;
+    Dl_info info;
     while (path && *path) {
         const size_t length = strcspn(path, ":");
         snprintf(folder, sizeof folder, "%.*s", (int)length, path);
         if (length > 0 && visit(folder, context)) return true;
         path += length + (path[length] == ':');
     }
-    if (library_folder(folder, sizeof folder)) {
+    /* Beside libmeta.so itself. */
+    if (dladdr((void *)(uintptr_t)&meta_backend_named, &info) && info.dli_fname &&
+        realpath(info.dli_fname, folder) && (slash = strrchr(folder, '/'))) {
+        *slash = '\0';
         snprintf(beside, sizeof beside, "%s/libmeta", folder);
         if (visit(beside, context)) return true;
     }
     return visit(META_PLUGIN_DIR, context);
 }
-
-/* ------------------------------------------------------------------ opening one */
 
 static bool in_folder(const char *folder, void *context)
 {
@@ -147,17 +134,15 @@ static bool abi_fits(const meta_plugin *plugin, meta_backend *backend)
  * loader cannot open may lack a driver's library, anything else is a fault of the module. */
 static meta_err open_module(meta_backend *backend)
 {
-    void *module;
-    const meta_plugin *plugin;
     if (!meta_module_whole(backend->path, backend->reason, sizeof backend->reason))
         return META_ERR_PLUGIN;
-    module = dlopen(backend->path, RTLD_NOW | RTLD_LOCAL);
+    void *module = dlopen(backend->path, RTLD_NOW | RTLD_LOCAL);
     if (!module) {
         snprintf(backend->reason, sizeof backend->reason, "%s", dlerror());
         return META_ERR_NO_DEVICE;
     }
     /* Never closed, even when refused: its runtime may have started threads. */
-    plugin = dlsym(module, "meta_plugin_v2");
+    const meta_plugin *plugin = dlsym(module, "meta_plugin_v2");
     if (!plugin && dlsym(module, "meta_plugin_v1")) return reason_abi(backend, 1);
     if (!plugin) {
         snprintf(backend->reason, sizeof backend->reason, "it has no symbol meta_plugin_v2");
@@ -166,14 +151,6 @@ static meta_err open_module(meta_backend *backend)
     if (!abi_fits(plugin, backend)) return META_ERR_PLUGIN;
     backend->plugin = plugin;
     return META_ERR_NO_DEVICE;
-}
-
-static bool make_devices(meta_backend *backend)
-{
-    backend->device = calloc((size_t)backend->devices, sizeof *backend->device);
-    for (int k = 0; backend->device && k < backend->devices; ++k)
-        if (!(backend->device[k] = meta_device_new(backend, k))) return false;
-    return backend->device != NULL;
 }
 
 static void count_devices(meta_backend *backend)
@@ -189,7 +166,11 @@ static void count_devices(meta_backend *backend)
     snprintf(backend->reason, sizeof backend->reason, "it has no device");
     backend->devices = backend->ops.device_count(backend->reason, sizeof backend->reason);
     if (backend->devices < 0) backend->devices = 0;
-    if (backend->devices > 0 && !make_devices(backend)) {
+    bool made = backend->devices == 0 ||
+                (backend->device = calloc((size_t)backend->devices, sizeof *backend->device));
+    for (int k = 0; made && k < backend->devices; ++k)
+        made = (backend->device[k] = meta_device_new(backend, k)) != NULL;
+    if (!made) {
         backend->devices = 0;
         snprintf(backend->reason, sizeof backend->reason, "the host is out of memory");
     }
@@ -217,16 +198,13 @@ static void probe(meta_backend *backend)
              backend->usable ? backend->path : "not usable: ", backend->reason);
 }
 
-/* ------------------------------------------------------------------ the list of them */
-
 static meta_backend *add(const char *name, meta_mode mode)
 {
-    meta_backend *backend;
     if (count == MOST) {
         meta_log(META_LOG_WARN, "there are more than %d back ends: some are left out", MOST);
         return NULL;
     }
-    backend = &backends[count++];
+    meta_backend *backend = &backends[count++];
     snprintf(backend->name, sizeof backend->name, "%s", name);
     backend->mode = mode;
     return backend;
@@ -275,9 +253,8 @@ static bool list_folder(const char *folder, void *context)
 
 meta_backend *meta_backend_named(const char *name)
 {
-    meta_backend *backend;
     pthread_mutex_lock(&lock);
-    backend = listed(name);
+    meta_backend *backend = listed(name);
     if (!backend) {
         /* A plugin of this name may lie in one of the folders. */
         meta_backend candidate = {0};
@@ -305,13 +282,12 @@ meta_backend *meta_backend_of(meta_mode mode)
 
 int meta_backends(void)
 {
-    int found;
     pthread_mutex_lock(&lock);
     listed("");
     if (!all_found) each_folder(list_folder, NULL);
     all_found = true;
     for (int k = 0; k < count; ++k) probe(&backends[k]);
-    found = count;
+    const int found = count;
     pthread_mutex_unlock(&lock);
     return found;
 }
@@ -339,12 +315,11 @@ void meta_backends_close(void)
 
 meta_err meta_device_find(int index, meta_mode mode, meta_device **device)
 {
-    const meta_backend *backend;
     if (mode == META_AUTO)
         return meta_fail(META_ERR_UNSUPPORTED,
                          "argument 'mode' is META_AUTO, which is reserved for "
                          "scheduling by the library: choose a back end");
-    backend = meta_backend_of(mode);
+    const meta_backend *backend = meta_backend_of(mode);
     if (!backend)
         return meta_fail(META_ERR_ARGUMENT, "argument 'mode' is %d, which is no back end's", mode);
     if (!backend->usable)
@@ -357,8 +332,6 @@ meta_err meta_device_find(int index, meta_mode mode, meta_device **device)
     return META_OK;
 }
 
-/* ------------------------------------------------------------------ public */
-
 meta_err meta_backend_count(int *number)
 {
     META_ENTER();
@@ -369,10 +342,9 @@ meta_err meta_backend_count(int *number)
 
 meta_err meta_backend_info(int index, meta_backend_desc *desc)
 {
-    const meta_backend *backend;
     META_ENTER();
     META_NEED_DESC(desc, META_BACKEND_DESC_INIT);
-    backend = meta_backend_at(index);
+    const meta_backend *backend = meta_backend_at(index);
     if (!backend)
         return meta_fail(META_ERR_ARGUMENT, "argument 'index' is %d, there are %d back ends", index,
                          meta_backends());
@@ -394,13 +366,12 @@ meta_err meta_mode_find(const char *name, meta_mode *mode)
         meta_mode mode;
     } words[] = {{"spread", META_SPREAD}, {"openmp", META_OPENMP}, {"opencl", META_OPENCL},
                  {"cuda", META_CUDA},     {"hip", META_HIP},       {"auto", META_AUTO}};
-    const meta_backend *backend;
     META_ENTER();
     META_NEED(name);
     META_NEED(mode);
     for (size_t k = 0; k < sizeof words / sizeof *words; ++k)
         if (strcmp(name, words[k].name) == 0) return *mode = words[k].mode, META_OK;
-    backend = meta_backend_named(name);
+    const meta_backend *backend = meta_backend_named(name);
     if (!backend)
         return meta_fail(META_ERR_NO_DEVICE,
                          "argument 'name' is \"%s\": no back end of that name "

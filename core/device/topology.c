@@ -15,9 +15,9 @@
 static pthread_once_t detected = PTHREAD_ONCE_INIT;
 static meta_cores mine;
 static int cores_mine;
-static _Atomic int share;     /* set by libmeta_comm; 0: unset */
+static _Atomic int share;         /* set by libmeta_comm; 0: unset */
 static _Atomic int processes = 1; /* on this node */
-static _Atomic int requested; /* META_THREADS or OMP_NUM_THREADS; 0: unset */
+static _Atomic int requested;     /* META_THREADS or OMP_NUM_THREADS; 0: unset */
 
 /* @return whether it was not in the set. */
 static bool set_core(meta_cores *cores, unsigned number)
@@ -26,20 +26,6 @@ static bool set_core(meta_cores *cores, unsigned number)
     if (number >= META_MAX_CPUS || (cores->bits[number / 64] & bit)) return false;
     cores->bits[number / 64] |= bit;
     return true;
-}
-
-static void add_core(unsigned number)
-{
-    cores_mine += set_core(&mine, number);
-}
-
-/* Without hwloc, or where it does not know the machine, hardware threads count as cores. */
-static void detect_from_affinity(void)
-{
-    cpu_set_t allowed;
-    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return;
-    for (unsigned k = 0; k < CPU_SETSIZE; ++k)
-        if (CPU_ISSET(k, &allowed)) add_core(k);
 }
 
 #ifdef HAVE_HWLOC
@@ -59,7 +45,8 @@ static void detect_with_hwloc(void)
             hwloc_get_cpubind(topology, allowed, HWLOC_CPUBIND_PROCESS) == 0) {
             hwloc_obj_t core = NULL;
             while ((core = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_CORE, core)) != NULL)
-                if (hwloc_bitmap_intersects(core->cpuset, allowed)) add_core(number_of(core));
+                if (hwloc_bitmap_intersects(core->cpuset, allowed))
+                    cores_mine += set_core(&mine, number_of(core));
         }
         hwloc_topology_destroy(topology);
     }
@@ -96,11 +83,15 @@ bool meta_cores_near(const char *pci, meta_cores *cores)
 
 static void detect(void)
 {
+    cpu_set_t allowed;
 #ifdef HAVE_HWLOC
     detect_with_hwloc();
 #endif
-    if (cores_mine == 0) detect_from_affinity();
-    if (cores_mine == 0) add_core(0);
+    /* Without hwloc, or where it does not know the machine, hardware threads count as cores. */
+    if (cores_mine == 0 && sched_getaffinity(0, sizeof allowed, &allowed) == 0)
+        for (unsigned k = 0; k < CPU_SETSIZE; ++k)
+            if (CPU_ISSET(k, &allowed)) cores_mine += set_core(&mine, k);
+    if (cores_mine == 0) cores_mine += set_core(&mine, 0);
 }
 
 void meta_cores_mine(meta_cores *cores)
@@ -113,10 +104,9 @@ static meta_err read_count(const char *name, bool strict)
 {
     const char *text = meta_variable(name);
     char *end;
-    long count;
     if (!text || requested) return META_OK;
     errno = 0;
-    count = strtol(text, &end, 10);
+    const long count = strtol(text, &end, 10);
     /* OMP_NUM_THREADS may be a list, one number for each nesting level. */
     if (errno || end == text || count < 1 || count > 1 << 20 || (*end && (strict || *end != ','))) {
         if (!strict) return META_OK;
