@@ -27,6 +27,8 @@ typedef struct cutting {
     int64_t *room; /* planes that they can hold */
 } cutting;
 
+/* ------------------------------------------------------------------ one dimension */
+
 /* The planes that part k gets where none may take longer than @p time. */
 static int64_t planes_in(const cutting *c, int d, int k, double time)
 {
@@ -77,6 +79,8 @@ static bool holds(const cutting *c, int d, int64_t *together)
     }
     return each && *together >= c->cells[d];
 }
+
+/* ------------------------------------------------------------------ all ranks */
 
 /* Cells of this rank in a plane across dimension @p d; with -1 its cells in all. */
 static int64_t cells_across(const cutting *c, int d)
@@ -136,6 +140,8 @@ static meta_err take_turns(cutting *c, double cost, bool limited, bool backward,
     *worst = now;
     return META_OK;
 }
+
+/* ------------------------------------------------------------------ beginnings */
 
 typedef enum beginning { FROM_EVEN, FROM_SUMS, FROM_NOW } beginning;
 
@@ -211,6 +217,8 @@ static meta_err try_all(cutting *c, const meta_cuts *now, bool *any)
         }
     return META_OK;
 }
+
+/* ------------------------------------------------------------------ where they cannot hold it */
 
 static meta_err no_room_together(const cutting *c)
 {

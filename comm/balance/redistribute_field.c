@@ -12,9 +12,8 @@
 
 #include "balance/redistribute.h"
 
-/* Elements that part k of a dimension has to send, or gets. An element shared by two parts is sent
- * by the later one, but for the grid's last, and wanted by both; a part without planes shares none.
- */
+/* Elements that part k of a dimension sends, or gets. One shared by two parts is sent by the later
+ * one, but for the grid's last, and received by both. A part without planes shares none. */
 static void part_of(const moving *m, bool sends, int d, int k, int64_t *start, int64_t *end)
 {
     const int64_t *at = sends ? m->before->at[d] : m->after->at[d];
@@ -31,6 +30,8 @@ static bool common(const moving *m, const side *s, int d, int k, int64_t *start,
     if (*end > s->mine.end[d]) *end = s->mine.end[d];
     return *start < *end;
 }
+
+/* ------------------------------------------------------------------ pieces */
 
 /* A rank's own piece needs no buffer where both arrays are on one device. */
 static bool stays(const moving *m, const piece *p)
@@ -101,6 +102,8 @@ static meta_err list_pieces(const moving *m, side *s)
     return META_OK;
 }
 
+/* ------------------------------------------------------------------ one side of a field */
+
 /* Check the box of a side, and find its array and what of it is moved. */
 static meta_err open_side(moving *m, side *s)
 {
@@ -146,6 +149,8 @@ static void close_side(side *s, bool left_to_mpi)
     if (s->packed && left_to_mpi) core->scratch_leave(s->packed);
     else if (s->packed) core->scratch_free(s->packed);
 }
+
+/* ------------------------------------------------------------------ work on the devices */
 
 static meta_err wait_for(meta_pending *pending, meta_err error)
 {
@@ -209,6 +214,8 @@ static meta_err copy_own(const moving *m)
     META_TRY(core->launch(m->to.span.device, META_QUEUE_COMPUTE, &move, 1, &pending));
     return wait_for(&pending, META_OK);
 }
+
+/* ------------------------------------------------------------------ messages */
 
 /* Post a side's pieces, in parts of at most META_CHUNK bytes. */
 static meta_err post(moving *m, const side *s)

@@ -49,6 +49,8 @@ static bool find(char *path, size_t room)
     return access(path, X_OK) == 0;
 }
 
+/* ------------------------------------------------------------------ its environment */
+
 static bool begins_with_any(const char *text, const char *const *beginning)
 {
     for (; *beginning; ++beginning)
@@ -90,6 +92,8 @@ static char **make_environment(char *mode)
     list[kept] = NULL;
     return list;
 }
+
+/* ------------------------------------------------------------------ its start */
 
 static int set_attributes(posix_spawnattr_t *attributes)
 {
@@ -143,6 +147,8 @@ static int start(const char *path, const char *argument, const char *mode, int o
     free(environment);
     return error;
 }
+
+/* ------------------------------------------------------------------ its end */
 
 static double now(void)
 {

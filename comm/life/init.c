@@ -31,6 +31,8 @@ static meta_err report_first(const first_error *first)
     return first->error == META_OK ? META_OK : core->fail_as(first->error, first->text);
 }
 
+/* ------------------------------------------------------------------ entering */
+
 /* Set the public call's name for error messages, also before libmeta is started, and keep the
  * thread's last message. */
 static void name_call(const char *call)
@@ -240,6 +242,8 @@ meta_err meta_comm_rank(int *rank, int *size)
     if (size) *size = comm_job.size;
     return META_OK;
 }
+
+/* ------------------------------------------------------------------ leaving */
 
 static bool still_receiving(const void *unused)
 {

@@ -37,6 +37,8 @@ uint64_t comm_trace_number(bool out, int peer, int tag)
     return ++(*at)->count;
 }
 
+/* ------------------------------------------------------------------ clocks */
+
 static meta_err pass(bool send, void *data, size_t bytes, int peer)
 {
     MPI_Request request;
@@ -121,6 +123,8 @@ static meta_err agree_on_base(void)
              (&mine, &mapping.base, 1, MPI_UINT64_T, MPI_MIN, comm_job.collectives, &request));
     return comm_request_wait(&request, phase, MPI_ANY_SOURCE, 0);
 }
+
+/* ------------------------------------------------------------------ the file */
 
 /* The first failure of sending; nothing is sent after it. */
 static meta_err sending;

@@ -32,6 +32,8 @@ meta_err meta_device_current(meta_device **device)
     return meta_device_open(*device, NULL);
 }
 
+/* ------------------------------------------------------------------ public */
+
 meta_err meta_device_count(meta_mode mode, int *count)
 {
     META_ENTER();

@@ -58,6 +58,8 @@ static bool each_folder(bool (*visit)(const char *folder, void *context), void *
     return visit(META_PLUGIN_DIR, context);
 }
 
+/* ------------------------------------------------------------------ opening one */
+
 static bool in_folder(const char *folder, void *context)
 {
     meta_backend *backend = context;
@@ -198,6 +200,8 @@ static void probe(meta_backend *backend)
              backend->usable ? backend->path : "not usable: ", backend->reason);
 }
 
+/* ------------------------------------------------------------------ the list of them */
+
 static meta_backend *add(const char *name, meta_mode mode)
 {
     if (count == MOST) {
@@ -331,6 +335,8 @@ meta_err meta_device_find(int index, meta_mode mode, meta_device **device)
     *device = backend->device[index];
     return META_OK;
 }
+
+/* ------------------------------------------------------------------ public */
 
 meta_err meta_backend_count(int *number)
 {
