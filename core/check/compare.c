@@ -194,21 +194,6 @@ static meta_err remember(const watched *w)
     return META_OK;
 }
 
-/* A result that overlaps an operand depends on the order of execution. */
-static meta_err results_apart(const char *name, const conflict *c)
-{
-    char words[META_NOTE_ROOM];
-    if (!c->with) return META_OK;
-    const watched *w = c->with->in;
-    return meta_fail(META_ERR_OVERLAP,
-                     "META_CHECK: the result of %s goes to byte %" PRIu64
-                     " of the buffer of %" PRIu64 " bytes at %p%s, which the call %s: give "
-                     "it a place of its own",
-                     name, c->at, w->of.memory.bytes, w->of.memory.address,
-                     meta_registry_note(w->of.memory.address, words),
-                     c->written ? "writes as well" : "reads");
-}
-
 /* @p first equals @p last where the byte is known. */
 static meta_err changed(const char *name, const watched *w, uint64_t first, uint64_t last)
 {
@@ -264,7 +249,17 @@ static meta_err run(meta_task *work)
     conflict met = {.with = NULL};
     for (size_t k = 0; k < count; ++k) mark_result(meta_task_operation(work, k));
     for (size_t k = 0; k < count; ++k) mark_operation(meta_task_operation(work, k), &met);
-    META_TRY(results_apart(name, &met));
+    if (met.with) { /* its value would depend on the order of execution */
+        const watched *w = met.with->in;
+        char words[META_NOTE_ROOM];
+        return meta_fail(META_ERR_OVERLAP,
+                         "META_CHECK: the result of %s goes to byte %" PRIu64
+                         " of the buffer of %" PRIu64 " bytes at %p%s, which the call %s: give "
+                         "it a place of its own",
+                         name, met.at, w->of.memory.bytes, w->of.memory.address,
+                         meta_registry_note(w->of.memory.address, words),
+                         met.written ? "writes as well" : "reads");
+    }
     /* The copies for comparison are behind all work on both queues. */
     META_TRY(meta_queue_after(work->device, META_QUEUE_COMPUTE, META_QUEUE_HALO));
     for (int k = 0; k < listed; ++k) META_TRY(remember(&list[k]));

@@ -54,8 +54,7 @@ meta_err meta_box_check(const meta_box *box, const char *name)
         if (__builtin_mul_overflow(cells, box->size[d] > 0 ? box->size[d] : 1, &cells) ||
             cells > INT64_MAX / 8)
             return meta_fail(META_ERR_OVERFLOW,
-                             "argument '%s': the extents multiply to more than "
-                             "2^60 elements",
+                             "argument '%s': the extents multiply to more than 2^60 elements",
                              name);
     }
     return META_OK;
@@ -100,9 +99,7 @@ meta_err meta_face_count(const meta_face *face, const char *name, int64_t *count
     for (int k = 0; k < face->count && !empty; ++k)
         if (__builtin_mul_overflow(product, face->size[k], &product) || product > INT64_MAX / 8)
             return meta_fail(META_ERR_OVERFLOW,
-                             "argument '%s': the sizes multiply to more than 2^60 "
-                             "elements",
-                             name);
+                             "argument '%s': the sizes multiply to more than 2^60 elements", name);
     *count = empty ? 0 : product;
     return META_OK;
 }
@@ -115,8 +112,7 @@ meta_err meta_face_reach(const meta_face *face, const char *name, int64_t *low, 
         if (__builtin_mul_overflow(face->size[k] - 1, face->stride[k], &extent) ||
             __builtin_add_overflow(extent < 0 ? first : last, extent, extent < 0 ? &first : &last))
             return meta_fail(META_ERR_OVERFLOW,
-                             "argument '%s': level %d reaches further than an "
-                             "int64_t can count",
+                             "argument '%s': level %d reaches further than an int64_t can count",
                              name, k);
     }
     *low = first;
@@ -137,8 +133,7 @@ static meta_err check_reach(const meta_span *span, int64_t low, int64_t high, si
     const void *ptr = span->address;
     if ((uintptr_t)ptr % bytes != 0)
         return meta_fail(META_ERR_ALIGNMENT,
-                         "argument '%s' (%p)%s is not a multiple of the element "
-                         "size, %zu bytes",
+                         "argument '%s' (%p)%s is not a multiple of the element size, %zu bytes",
                          name, ptr, NOTE(ptr), bytes);
     /* Back ends count elements from the buffer's beginning, where a wrapped array may begin
      * anywhere. */
@@ -146,8 +141,7 @@ static meta_err check_reach(const meta_span *span, int64_t low, int64_t high, si
         return meta_fail(
             META_ERR_ALIGNMENT,
             "argument '%s' (%p) lies %" PRIu64 " bytes from the "
-            "beginning of its buffer%s, which is not a multiple of the element size, %zu "
-            "bytes",
+            "beginning of its buffer%s, which is not a multiple of the element size, %zu bytes",
             name, ptr, span->before, NOTE(ptr), bytes);
     if (low < 0 && 0 - (uint64_t)low > span->before / bytes)
         return meta_fail(META_ERR_BOUNDS,
@@ -211,8 +205,7 @@ meta_err meta_resolve_any(const void *ptr, int64_t count, meta_type type, const 
     if (*is_device) return check_reach(span, 0, count - 1, bytes, name);
     if ((uintptr_t)ptr % bytes != 0)
         return meta_fail(META_ERR_ALIGNMENT,
-                         "argument '%s' (%p) is not a multiple of the element "
-                         "size, %zu bytes",
+                         "argument '%s' (%p) is not a multiple of the element size, %zu bytes",
                          name, ptr, bytes);
     return META_OK;
 }

@@ -5,17 +5,6 @@
 
 #include <inttypes.h>
 
-static void count_in(const meta_allocation *a)
-{
-    meta_device *device = a->device;
-    if (a->kind != META_MEMORY_HOST) ++device->buffers;
-    if (a->kind != META_MEMORY_DEVICE) return;
-    const uint64_t now = atomic_fetch_add(&device->allocated, a->memory.bytes) + a->memory.bytes;
-    uint64_t peak = device->peak;
-    while (now > peak && !atomic_compare_exchange_weak(&device->peak, &peak, now)) {
-    }
-}
-
 static void count_out(const meta_allocation *a)
 {
     if (a->kind != META_MEMORY_HOST) --a->device->buffers;
@@ -38,14 +27,20 @@ void meta_release_allocation(const meta_allocation *a)
     release(a);
 }
 
-/* Releases the memory where registering it fails. */
+/* Register and count a buffer; on failure its memory is released. */
 static meta_err register_memory(const meta_allocation *a, const meta_site *made)
 {
     meta_err error = meta_checked() ? meta_buffer_hooks->made(a) : META_OK;
     if (error == META_OK) error = meta_registry_add(a, made);
-    if (error == META_OK) count_in(a);
-    else release(a);
-    return error;
+    if (error != META_OK) return release(a), error;
+    meta_device *device = a->device;
+    if (a->kind != META_MEMORY_HOST) ++device->buffers;
+    if (a->kind != META_MEMORY_DEVICE) return META_OK;
+    const uint64_t now = atomic_fetch_add(&device->allocated, a->memory.bytes) + a->memory.bytes;
+    uint64_t peak = device->peak;
+    while (now > peak && !atomic_compare_exchange_weak(&device->peak, &peak, now)) {
+    }
+    return META_OK;
 }
 
 static meta_err allocate(meta_allocation *a, size_t bytes)
@@ -171,8 +166,7 @@ meta_err meta_wrap(void **ptr, void *native, size_t bytes, meta_native_kind kind
                          bytes);
     if (kind != META_NATIVE_HOST && kind != META_NATIVE_OBJECT)
         return meta_fail(META_ERR_ARGUMENT,
-                         "argument 'kind' is %d: give META_NATIVE_HOST or "
-                         "META_NATIVE_OBJECT",
+                         "argument 'kind' is %d: give META_NATIVE_HOST or META_NATIVE_OBJECT",
                          (int)kind);
     META_TRY(meta_device_current(&a.device));
     META_TRY(a.device->backend->ops.wrap(a.device->plugin, native, bytes, kind, &a.memory));

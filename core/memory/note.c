@@ -98,26 +98,24 @@ static void add(text *t, const char *format, ...)
     if (t->used >= t->room) t->used = t->room - 1;
 }
 
-/* Without a file: the function, where it is a dynamic symbol, and the address for addr2line. */
-static void add_caller(text *t, const void *caller)
-{
-    Dl_info info;
-    /* The return address itself may already belong to the next function. */
-    const char *call = (const char *)caller - 1;
-    if (!dladdr(call, &info) || !info.dli_fname) {
-        add(t, "%p", caller);
-        return;
-    }
-    if (info.dli_sname) add(t, "%s() in ", info.dli_sname);
-    add(t, "%.60s+0x%zx", file_name(info.dli_fname), (size_t)(call - (const char *)info.dli_fbase));
-}
-
 static void add_site(text *t, const char *verb, const meta_site *site)
 {
     if (!site->file[0] && !site->caller) return;
     add(t, "%s%s at ", t->used ? ", " : "", verb);
-    if (site->file[0]) add(t, "%s:%d", site->file, site->line);
-    else add_caller(t, site->caller);
+    if (site->file[0]) {
+        add(t, "%s:%d", site->file, site->line);
+        return;
+    }
+    /* The function, where it is a dynamic symbol, and the address for addr2line. The return address
+     * itself may already belong to the next function. */
+    const char *call = (const char *)site->caller - 1;
+    Dl_info info;
+    if (!dladdr(call, &info) || !info.dli_fname) {
+        add(t, "%p", site->caller);
+        return;
+    }
+    if (info.dli_sname) add(t, "%s() in ", info.dli_sname);
+    add(t, "%.60s+0x%zx", file_name(info.dli_fname), (size_t)(call - (const char *)info.dli_fbase));
 }
 
 const char *meta_note_text(const meta_note *note, bool freed, char to[META_NOTE_ROOM])

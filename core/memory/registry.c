@@ -162,9 +162,8 @@ static meta_err no_buffer(const void *ptr, const char *name)
                              meta_note_text(freed[k].note, true, (char[META_NOTE_ROOM]){0}));
     }
     return meta_fail(META_ERR_POINTER,
-                     "argument '%s' (%p) is not in any buffer of meta_alloc() or "
-                     "meta_wrap()",
-                     name, ptr);
+                     "argument '%s' (%p) is not in any buffer of meta_alloc() or meta_wrap()", name,
+                     ptr);
 }
 
 /* Whether @p a (NULL: none) may be freed as a buffer of @p kind at @p ptr. With the lock held. */
@@ -315,40 +314,33 @@ meta_err meta_span_at(const void *ptr, const char *name, meta_span *span)
     return error;
 }
 
-/* Whether host memory from @p ptr to @p end may touch the buffer @p a. With the lock held. */
-static meta_err check_host_side(const meta_allocation *a, const void *ptr, const char *end,
-                                const char *name)
-{
-    const bool within = base_of(a) <= (const char *)ptr && end <= base_of(a) + a->memory.bytes;
-    if (a->kind == META_MEMORY_HOST && !within)
-        return meta_fail(META_ERR_BOUNDS,
-                         "argument '%s' (%p): %llu bytes leave the host memory of "
-                         "%llu bytes at %p%s",
-                         name, ptr, (unsigned long long)(end - (const char *)ptr),
-                         (unsigned long long)a->memory.bytes, a->memory.address, NOTE(a));
-    /* A wrapped array is still the application's, and part of it may be wrapped. */
-    if (a->kind == META_MEMORY_HOST ||
-        (a->kind == META_MEMORY_WRAPPED && meta_device_is_host(a->device)))
-        return META_OK;
-    return meta_fail(META_ERR_POINTER,
-                     "argument '%s' (%p) must be host memory, but lies in a "
-                     "device buffer of %llu bytes at %p%s",
-                     name, ptr, (unsigned long long)a->memory.bytes, a->memory.address, NOTE(a));
-}
-
 /* With the lock held. */
 static meta_err check_host_range(const void *ptr, uint64_t bytes, const char *name)
 {
     if (!ptr) return meta_fail(META_ERR_ARGUMENT, "argument '%s' is NULL", name);
     if (bytes > UINTPTR_MAX - (uintptr_t)ptr)
         return meta_fail(META_ERR_OVERFLOW,
-                         "argument '%s' (%p): %llu bytes reach past the end of the "
-                         "address space",
+                         "argument '%s' (%p): %llu bytes reach past the end of the address space",
                          name, ptr, (unsigned long long)bytes);
     const char *end = (const char *)ptr + bytes;
     for (const meta_allocation *a = touching(ptr, bytes);
-         a && a < table + count && base_of(a) < end; ++a)
-        META_TRY(check_host_side(a, ptr, end, name));
+         a && a < table + count && base_of(a) < end; ++a) {
+        const bool within = base_of(a) <= (const char *)ptr && end <= base_of(a) + a->memory.bytes;
+        if (a->kind == META_MEMORY_HOST && within) continue;
+        if (a->kind == META_MEMORY_HOST)
+            return meta_fail(META_ERR_BOUNDS,
+                             "argument '%s' (%p): %llu bytes leave the host memory of %llu bytes "
+                             "at %p%s",
+                             name, ptr, (unsigned long long)bytes,
+                             (unsigned long long)a->memory.bytes, a->memory.address, NOTE(a));
+        /* A wrapped array is still the application's, and part of it may be wrapped. */
+        if (a->kind == META_MEMORY_WRAPPED && meta_device_is_host(a->device)) continue;
+        return meta_fail(META_ERR_POINTER,
+                         "argument '%s' (%p) must be host memory, but lies in a device buffer of "
+                         "%llu bytes at %p%s",
+                         name, ptr, (unsigned long long)a->memory.bytes, a->memory.address,
+                         NOTE(a));
+    }
     return META_OK;
 }
 

@@ -42,17 +42,12 @@ void meta_host_memory_free(meta_device *device, void *host, size_t bytes)
     else free(host);
 }
 
-static size_t rounded(size_t bytes)
-{
-    size_t size = SMALLEST;
-    while (size < bytes && size <= SIZE_MAX / 4) size *= 2;
-    return size < bytes ? bytes : size;
-}
-
 meta_err meta_staging_get(meta_device *device, size_t bytes, void **host)
 {
-    const size_t size = rounded(bytes);
+    size_t size = SMALLEST;
     block *found = NULL;
+    while (size < bytes && size <= SIZE_MAX / 4) size *= 2;
+    if (size < bytes) size = bytes;
     pthread_mutex_lock(&device->lock);
     for (block **at = &device->staging; *at; at = &(*at)->next) {
         if ((*at)->bytes != size) continue;

@@ -10,7 +10,7 @@
 
 /* ------------------------------------------------------------------ between host and device */
 
-enum { PIECE = 2 << 20 /* bytes that are moved at once, and the most that is packed */ };
+enum { PIECE = 2 << 20 /* bytes that are moved, and packed, at once */ };
 
 typedef struct box_copy {
     bool to_device;
@@ -20,7 +20,7 @@ typedef struct box_copy {
     void *packed, *staging; /* room for a piece, on the device and on the host */
 } box_copy;
 
-/* Whether the cells of the box lie one behind the other. */
+/* Whether the cells of the box are contiguous. */
 static bool is_run(const meta_box *box)
 {
     int d = 0;
@@ -37,7 +37,7 @@ static int64_t first_cell(const meta_box *box)
     return face.start;
 }
 
-/* Between the cells of a box of the host and as many that lie one behind the other. */
+/* Between the cells of a host box and a contiguous buffer. */
 static void pack_on_host(char *array, const meta_box *box, char *packed, size_t element,
                          bool unpack)
 {
@@ -156,7 +156,7 @@ meta_err meta_copy_box_d2h(void *dst, const meta_box *dst_box, const void *src,
 
 /* ------------------------------------------------------------------ several boxes */
 
-/* Whether field @p f has box @p b; what is wrong is worded with their numbers, once it is. */
+/* Validate box @p b of field @p f; names with their numbers are only formatted for an error. */
 static meta_err check_cells(void *const *field, int f, const meta_box *box, int b, meta_type type,
                             meta_span *span)
 {
@@ -172,7 +172,7 @@ static meta_err check_cells(void *const *field, int f, const meta_box *box, int 
     return meta_resolve_box(field[f], &box[b], type, name, span);
 }
 
-/* Everything that one of the reductions might refuse, so that none is done before. */
+/* Validate all reductions, so that none is queued before another one fails. */
 static meta_err check_all(void *results, int64_t stride, int fields, void *const *field, int boxes,
                           const meta_box *box, meta_op op, meta_type type)
 {
@@ -210,8 +210,8 @@ static meta_err check_all(void *results, int64_t stride, int fields, void *const
     return META_OK;
 }
 
-/* Boxes without cells come first: of host results nothing is queued for them, and the last call of
- * all is the one that tells when every result is there. */
+/* Empty boxes come first: with host results nothing is queued for them, and the event of the last
+ * call must cover every result. */
 meta_err meta_reduce_boxes(void *results, int64_t stride, int fields, void *const *field, int boxes,
                            const meta_box *box, meta_op op, meta_type type, meta_event *done)
 {

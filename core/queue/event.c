@@ -246,8 +246,7 @@ static meta_err progress_for(const char *name)
     if (!comm)
         return meta_fail(
             META_ERR_STATE,
-            "argument '%s' waits for a message, but libmeta_comm has ended or was never "
-            "started",
+            "argument '%s' waits for a message, but libmeta_comm has ended or was never started",
             name);
     META_TRY(comm->allowed());
     comm->progress(&moved);
@@ -288,14 +287,13 @@ static bool is_null(meta_event event)
 meta_err meta_event_test(meta_event event, int *complete)
 {
     slot *s;
-    meta_err error;
     META_ENTER();
     META_NEED(complete);
     meta_progress();
     meta_call_name(__func__); /* callbacks may have made other calls */
     if (is_null(event)) return *complete = 1, META_OK;
     pthread_mutex_lock(&lock);
-    error = find(event, "event", &s);
+    meta_err error = find(event, "event", &s);
     if (error == META_OK) {
         poll(s);
         *complete = s->complete;
@@ -337,17 +335,15 @@ meta_err meta_event_waitall(size_t count, const meta_event *events)
 meta_err meta_event_then(meta_event event, void (*function)(void *user, meta_err status),
                          void *user)
 {
-    callback *c;
     slot *s;
-    meta_err error;
     META_ENTER();
     META_NEED(function);
-    c = malloc(sizeof *c);
+    callback *c = malloc(sizeof *c);
     if (!c) return meta_fail(META_ERR_NO_MEMORY, "the host has no memory for a callback");
     *c = (callback){function, user, NULL};
     /* A null event is complete: a new one, given to nobody, carries the callback. */
     const bool carrier = is_null(event);
-    error = carrier ? meta_event_new(&event) : META_OK;
+    meta_err error = carrier ? meta_event_new(&event) : META_OK;
     pthread_mutex_lock(&lock);
     if (error == META_OK) error = find(event, "event", &s);
     if (error == META_OK) {
@@ -364,14 +360,13 @@ meta_err meta_event_then(meta_event event, void (*function)(void *user, meta_err
 meta_err meta_event_free(meta_event *event)
 {
     slot *s;
-    meta_err error;
     META_ENTER();
     if (!event || event == META_ASYNC)
         return meta_fail(META_ERR_ARGUMENT, "argument 'event' is %s",
                          event ? "META_ASYNC" : "NULL");
     if (is_null(*event)) return META_OK;
     pthread_mutex_lock(&lock);
-    error = find(*event, "event", &s);
+    const meta_err error = find(*event, "event", &s);
     if (error == META_OK) {
         s->detached = true;
         reclaim(event->slot);

@@ -82,23 +82,22 @@ static meta_err time_own(trial *t, void *to, double *speed)
     return error;
 }
 
-static meta_err time_with_host(trial *t, double *speed)
-{
-    META_TRY(meta_host_memory(t->device, t->bytes, &t->host));
-    memset(t->host, 1, t->bytes); /* untouched pages all map to the zero page */
-    const meta_err error = time_copies(t, speed);
-    meta_host_memory_free(t->device, t->host, t->bytes);
-    return error;
-}
-
 static meta_err measure(meta_device *device, meta_limit which, uint64_t bytes, double *speed)
 {
     trial t = {.device = device, .which = which, .bytes = bytes};
     void *buffer;
     META_TRY(meta_scratch(device, bytes, &buffer));
     meta_err error = meta_span_at(buffer, "to", &t.span);
-    if (error == META_OK)
-        error = which == META_LIMIT_OWN ? time_own(&t, buffer, speed) : time_with_host(&t, speed);
+    if (error == META_OK && which == META_LIMIT_OWN) {
+        error = time_own(&t, buffer, speed);
+    } else if (error == META_OK) {
+        error = meta_host_memory(device, bytes, &t.host);
+        if (error == META_OK) {
+            memset(t.host, 1, bytes); /* untouched pages all map to the zero page */
+            error = time_copies(&t, speed);
+            meta_host_memory_free(device, t.host, bytes);
+        }
+    }
     meta_scratch_free(buffer);
     return error;
 }
