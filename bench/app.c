@@ -14,13 +14,13 @@ typedef struct work {
     meta_halo plan;
     meta_box own;
     meta_type type;
-    int sides; /* of the domain, that this rank's block has */
+    int sides; /* of this rank's block that lie on the domain boundary */
     meta_box side[6];
     uint64_t side_sum[6], sum;
     exchange *messages;
 } work;
 
-/* As apps/minighost/solve.c does. */
+/* The same calls as in apps/minighost/solve.c. */
 static bool step(work *w)
 {
     bool right = note_meta(meta_halo_exchange(w->plan, &w->grid.at, META_ASYNC));
@@ -53,7 +53,7 @@ static void run_limit(void *with, int64_t times)
     }
 }
 
-/* The sides where the grid of ranks ends. */
+/* The block's sides on the boundary of the grid of ranks. */
 static void find_sides(work *w, MPI_Comm cart, const cube *c)
 {
     int dims[3], periods[3], mine[3];

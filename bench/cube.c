@@ -25,7 +25,7 @@ int64_t cube_cells(const cube *c)
     return edge(c) * edge(c) * edge(c);
 }
 
-/* Rows have up to three lines of 64 bytes of padding, and planes a row. */
+/* Rows are padded by up to three 64-byte cache lines, and planes by one row. */
 double cube_grid_bytes(const cube *c, size_t bytes)
 {
     const double e = (double)edge(c);

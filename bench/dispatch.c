@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file dispatch.c
- *  Group dispatch: the overhead of a call with next to no work, compared with an empty launch. */
+ *  Group dispatch: the overhead of a nearly empty call, compared with an empty launch. */
 #include "config.h"
 
 #include "group.h"

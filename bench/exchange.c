@@ -13,7 +13,7 @@
 #include "note.h"
 #include "strided.h"
 
-/* The rank in a direction, MPI_PROC_NULL beyond the end of the grid of ranks. */
+/* The neighbour rank in a direction; MPI_PROC_NULL beyond the grid of ranks. */
 static int rank_towards(MPI_Comm cart, direction d)
 {
     int dims[3], periods[3], mine[3], there[3], rank;
@@ -26,7 +26,7 @@ static int rank_towards(MPI_Comm cart, direction d)
     return rank;
 }
 
-/* One region of all fields as one type. */
+/* One region of all fields as one MPI datatype. */
 static MPI_Datatype type_of_fields(const exchange *e, const region *r, number type)
 {
     MPI_Datatype one = mpi_region_type(&e->c, r, type), all;

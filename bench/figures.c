@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A limit for work that moves nothing is one of time alone. */
+/* The limit for work without memory traffic is a time, not a bandwidth. */
 static double bytes_of(const contender *c)
 {
     return c->bytes > 0 ? c->bytes : 1;
@@ -64,7 +64,7 @@ static void compare_with_limit(figures *f, const row *r, const contender *limit,
     if (r->sector_bytes > 0) f->sector_fraction = share * r->sector_bytes;
 }
 
-/* The share of the first one's time that is not seen when both are done at once. */
+/* The fraction of the first one's time that is hidden when both overlap. */
 static double hidden_of(const row *r, int rounds)
 {
     const contender *both = &r->list[0], *one = &r->list[1], *other = &r->list[2];

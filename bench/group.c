@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file group.c
- *  The benchmark groups and what their rows have in common. */
+ *  The benchmark groups and helpers shared by their rows. */
 #include "config.h"
 
 #include "group.h"

@@ -11,7 +11,7 @@
 #include "plan.h"
 
 typedef struct work {
-    meta_halo plan, single; /* of all fields together, of one */
+    meta_halo plan, single; /* of all fields, of one field */
     int fields;
     buffer field[MOST_FIELDS];
 } work;
@@ -50,7 +50,7 @@ static void work_create(work *w, MPI_Comm cart, const cube *c, int ghosts, int f
     char why[NOTE_ROOM];
     *w = (work){.fields = fields};
     for (int f = 0; f < fields; ++f) buffer_create(&w->field[f], cube_cells(c), type);
-    /* Making a plan is collective: a rank without buffers would be waited for. */
+    /* Creating a plan is collective: it would hang if a rank without buffers left it out. */
     if (note_agree(why)) {
         note("%s", why);
         return;
@@ -78,7 +78,7 @@ static int64_t messages_of(work *w)
 
 typedef struct raw_work {
     const place *here;
-    buffer device; /* as large as what is sent, where this rank's memory is not the host's */
+    buffer device; /* of the size of the sent data, if device memory is not host memory */
     meta_peer_stage stage;
     size_t bytes[MOST_NEIGHBOURS];
 } raw_work;
@@ -94,8 +94,8 @@ static void run_raw(void *with, int64_t times)
         }
 }
 
-/* A launch for each face that is packed, unpacked, or copied where this rank is its own neighbour;
- * and what goes to other ranks through the host's memory. */
+/* A launch per face packed, unpacked, or copied if this rank is its own neighbour; and staging
+ * copies through host memory for faces sent to other ranks. */
 static void raw_create(raw_work *w, const place *p, const exchange *e, number type)
 {
     int mine;
@@ -151,8 +151,8 @@ static void measure_kind(bench *b, MPI_Comm cart, const char *what, int fields, 
     work_free(&w);
 }
 
-/* What start and finish cost by themselves: of ghosts no or one cell wide round one cell, beside
- * bare messages of as much. */
+/* The overhead of start and finish: exchanges of ghosts of width zero or one around a single cell,
+ * compared with bare messages of the same size. */
 static void measure_least(bench *b, MPI_Comm cart, const char *what, int ghosts)
 {
     const cube c = {1, 1};

@@ -32,7 +32,7 @@ static void run_memcpy(void *with, int64_t times)
     const plain_work *w = with;
     for (int64_t k = 0; k < times; ++k) {
         memcpy(w->out->at, w->a->at, (size_t)w->count * 8);
-        /* The compiler must believe that somebody looks at each copy. */
+        /* Keeps the compiler from eliding copies as dead stores. */
         __asm__ volatile("" ::"r"(w->out->at) : "memory");
     }
 }
@@ -62,7 +62,7 @@ void copy_limit_add(row *r, copy_limit *limit, const place *here, const buffer *
     } else {
         row_add(r, "meta_copy", LIMIT, run_meta_copy, &limit->copy, moved);
     }
-    /* So little that waking a second thread takes longer. */
+    /* So little work that waking a second thread takes longer. */
     if (here->all_host && count < ONE_THREAD)
         row_add(r, "memcpy", LIMIT, run_memcpy, &limit->one, moved);
 }

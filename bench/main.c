@@ -12,7 +12,7 @@
 
 enum { STATUS_MEASURED = 0, STATUS_UNUSABLE = 2, MOST_GROUPS = 16 };
 
-/* Collective. Whether a rank has noted a failure that the program cannot go on after. */
+/* Collective. Whether any rank has recorded a fatal failure. */
 static bool failed(void)
 {
     char why[NOTE_ROOM];
@@ -21,7 +21,7 @@ static bool failed(void)
     return true;
 }
 
-/* Why the group cannot be run here; NULL if it can. */
+/* Why the group cannot run here; NULL if it can. */
 static const char *obstacle(const group *g)
 {
     if (g->run == NULL)
@@ -41,7 +41,7 @@ static void check_groups(const options *o)
 static void run_group(bench *b, const group *g)
 {
     print_columns(b->o, g);
-    /* A single call has no size to choose. */
+    /* Sizes do not apply to groups of single calls. */
     if (b->o->size_count == 0 || g->sizes[0] == 1)
         for (int k = 0; g->sizes[k] != 0; ++k) g->run(b, g->sizes[k]);
     else

@@ -56,7 +56,7 @@ void memory_run(bench *b, int64_t size)
     const int64_t count = size * size * size;
     buffer all[BUFFERS] = {{.at = NULL}};
     place_need(b->here, BUFFERS * 8.0 * (double)count, 0);
-    /* Moved as words, so that a device without doubles has them too. */
+    /* Copied as integers, which devices without double precision support, too. */
     for (int k = 0; k < BUFFERS; ++k) buffer_create(&all[k], count, NUMBER_F64);
     if (!rows_impossible("memory", size)) measure_all(b, all, count, size);
     for (int k = 0; k < BUFFERS; ++k) buffer_free(&all[k]);

@@ -123,7 +123,7 @@ static bool set(options *o, int code, const char *value)
     }
 }
 
-/* getopt_long() takes unique beginnings of a name for the name; a misspelling is not one. */
+/* getopt_long() accepts unambiguous prefixes of option names, but not misspellings. */
 static bool is_abbreviated(const char *argument, int code)
 {
     return code >= BACKEND && strncmp(argument, "--", 2) == 0 &&
@@ -136,7 +136,7 @@ options_result options_parse(options *o, bool *wanted, int argc, char **argv)
     opterr = 0;
     for (;;) {
         const int first = optind;
-        /* The first - makes a group an argument with the code GROUP, wherever it stands. */
+        /* The leading - returns groups in any position as arguments of an option GROUP. */
         const int code = getopt_long(argc, argv, "-:", list, NULL);
         if (code == -1) break;
         if (code == ':') {

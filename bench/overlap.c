@@ -20,7 +20,7 @@ static meta_err stencil(const meta_box *box, void *with)
     return meta_stencil(w->next.at, w->grid.at, box, META_3D7P, w->type, NULL, META_ASYNC);
 }
 
-/* The interior beside the exchange, then the cells at the boundary. */
+/* The interior during the exchange, then the boundary cells. */
 static meta_err step(work *w)
 {
     return meta_halo_overlap(w->plan, &w->grid.at, stencil, stencil, w, META_ASYNC);

@@ -15,9 +15,9 @@
 
 enum { MOST_PARTS = 6, MOST_WIDTH = 2 };
 
-/* Buffers of all rows of a size: on the device, and for the plain loops. */
+/* Buffers shared by all rows of one size: on the device, and for the plain loops. */
 typedef struct room {
-    buffer cells, packed, other; /* other: what the limit copies to */
+    buffer cells, packed, other; /* other: destination of the limit's copies */
     buffer host_cells, host_packed;
 } room;
 
@@ -29,7 +29,7 @@ typedef struct work {
     int parts;
     region part[MOST_PARTS];
     meta_face face[MOST_PARTS];
-    int64_t offset[MOST_PARTS], cells; /* of each part in the packed buffer; of all */
+    int64_t offset[MOST_PARTS], cells; /* offsets of the parts in the packed buffer; total */
 } work;
 
 static void run(void *with, int64_t times)
@@ -38,7 +38,7 @@ static void run(void *with, int64_t times)
     void *grid = w->at->cells.at;
     for (int64_t k = 0; k < times; ++k)
         for (int i = 0; i < w->parts; ++i) {
-            /* A device's work is done in order: the last part's end is that of all. */
+            /* Work on a device runs in order: the last part's end completes all. */
             meta_event *done = i + 1 < w->parts ? META_ASYNC : NULL;
             void *packed = number_at(w->at->packed.at, w->offset[i], w->type);
             if (!note_meta(w->unpack
@@ -110,7 +110,7 @@ static void measure(bench *b, const char *what, work *w)
     }
 }
 
-/* xface, xface_high; xedge_lh runs along x, low in y and high in z. */
+/* Such as xface, xface_high; xedge_lh is along x, low in y and high in z. */
 static void name_direction(char *name, size_t room_for, direction d)
 {
     static const char axis[] = "xyz";

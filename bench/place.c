@@ -13,7 +13,7 @@
 #include "load.h"
 #include "note.h"
 
-/* NAME or NAME:N. */
+/* Parse NAME or NAME:N. */
 static void choose(const char *backend)
 {
     char name[64];
@@ -52,7 +52,7 @@ static void add_name(char *list, size_t room, const char *name)
     snprintf(list + used, room - used, "%s%s", used > 0 ? "+" : "", name);
 }
 
-/* What is true on every rank. */
+/* Logical and over all ranks. */
 static bool everywhere(bool here)
 {
     double missing = !here;
@@ -107,7 +107,7 @@ void place_close(place *p)
     p->table = NULL;
 }
 
-/* ------------------------------------------------------------------ room */
+/* ------------------------------------------------------------------ memory limits */
 
 meta_type type_of(number type)
 {
@@ -118,7 +118,7 @@ meta_type type_of(number type)
     return types[type];
 }
 
-/* The number after @p key at the start of a line of @p path, or -1. */
+/* The number that follows @p key at the start of a line of file @p path, or -1. */
 static double number_in(const char *path, const char *key)
 {
     char line[256];
@@ -131,7 +131,7 @@ static double number_in(const char *path, const char *key)
     return value;
 }
 
-/* What the node can still give, as far as it says: of a container less than of the machine. */
+/* The node's available memory as far as known; a container's limit may be below the machine's. */
 static double host_available(void)
 {
     double available = number_in("/proc/meminfo", "MemAvailable:") * 1024;
@@ -174,7 +174,7 @@ static void one_of(number type, void *one)
     memcpy(one, ones[type], number_size(type));
 }
 
-/* Touch and set the elements of what was allocated, or not. */
+/* First-touch and initialise the elements, if the allocation succeeded. */
 static void buffer_begin(buffer *b, bool allocated, int64_t count, number type)
 {
     uint64_t one;

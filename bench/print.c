@@ -15,7 +15,7 @@
 
 enum { NAME_WIDTH = 34, PEER_WIDTH = 11 };
 
-/* The group whose columns the table has now. */
+/* The group whose column headings were printed last. */
 static const group *current;
 
 static bool in_table(const options *o)

@@ -14,10 +14,10 @@ typedef struct work {
     meta_box box;
     meta_op op;
     meta_type type;
-    const buffer *both; /* one operand behind the other, so that reading both is one read */
+    const buffer *both; /* both operands contiguous, so that the limit reads them in one pass */
     void *second;
     meta_peer_memory native[2];
-    int64_t count; /* of the cells; also for the vendor's library */
+    int64_t count; /* number of cells; also for the vendor's library */
 } work;
 
 static void run_reduce(void *with, int64_t times)
@@ -82,7 +82,7 @@ static bool is_floating(const bench *b)
     return b->o->type == NUMBER_F64 || b->o->type == NUMBER_F32;
 }
 
-/* Reproducible, against the plain one in the same rounds. */
+/* The reproducible reduction, compared with the plain one in the same rounds. */
 static void measure_exact(bench *b, const char *what, work *w, bool dot, int64_t size)
 {
     const double bytes = (double)number_size(b->o->type) * (double)w->count * (dot ? 2 : 1);

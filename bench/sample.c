@@ -12,7 +12,7 @@
 
 #include "job.h"
 
-/* A sample is long beside the clock's resolution and an interrupt, unless one call is longer. */
+/* A sample is long compared with the clock's resolution and an interrupt. */
 static const double SAMPLE_SECONDS = 5e-3;
 enum { MOST_GROWTH = 16, TRIES = 4, CHUNKS = 16 };
 static const int64_t MOST_TIMES = INT64_C(1) << 24;
@@ -31,10 +31,10 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Seconds of one time. Unless a call takes long, a sample begins warm, whoever was there before:
- * with its threads awake and its data near. On a machine that is taken away in the middle a sample
- * can take thousands of times what it should; a process that is alone then stops, ranks have to do
- * the same number. */
+/* Seconds per call. Unless calls are long, an untimed call first wakes the threads and warms the
+ * caches, whichever contender ran before. On a preempted machine a sample can take thousands of
+ * times as long as expected; a single process then stops early, but ranks must make the same
+ * number of calls. */
 static double time_once(const contender *c)
 {
     const int64_t chunk = (c->times + CHUNKS - 1) / CHUNKS;
@@ -62,8 +62,8 @@ static void drop(row *r, contender *c, const char *why)
                         why);
 }
 
-/* Seconds of one time, again where it is far more than expected: a sample that was held up would
- * pass for long enough. Negative where the contender failed. */
+/* Seconds per call, measured again if far more than expected: a disturbed sample would seem long
+ * enough. Negative if the contender failed. */
 static double undisturbed(row *r, contender *c)
 {
     char why[NOTE_ROOM];
@@ -82,8 +82,8 @@ static double undisturbed(row *r, contender *c)
     return least;
 }
 
-/* One time is now known to take @p seconds. A sample shorter than @p least is made longer, and true
- * returned. */
+/* Given @p seconds per call, lengthen samples shorter than @p least. @return whether it was
+ * lengthened */
 static bool grow(contender *c, double seconds, double least)
 {
     const double sample = (double)c->times * seconds + 1e-9;

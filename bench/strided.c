@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* The cells of a region: rows of `width`, `rows` of them in each of `planes`, so far apart. */
+/* The cells of a region: `planes` planes of `rows` rows of `width` cells, and their strides. */
 typedef struct shape {
     int64_t first, width, rows, planes, row, plane;
 } shape;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file common.h
- *  Shared by the peers: formatting of failures, and the largest part of a long vector that fits
- *  a library with int counts. */
+ *  Shared by the peers: failure messages, and splitting long vectors for libraries with int
+ *  counts. */
 #ifndef META_PEER_COMMON_H
 #define META_PEER_COMMON_H
 
@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/** Write the sentence to @p reason. @return -1 */
+/** Format the message into @p reason. @return -1 */
 static inline int __attribute__((format(printf, 3, 4)))
 peer_fail(char *reason, size_t room, const char *format, ...)
 {
@@ -20,7 +20,7 @@ peer_fail(char *reason, size_t room, const char *format, ...)
     return -1;
 }
 
-/** How many of @p left elements to give to the library at once. */
+/** How many of @p left elements to pass to the library in one call. */
 static inline int peer_part(int64_t left)
 {
     return left < ((int64_t)1 << 30) ? (int)left : 1 << 30;

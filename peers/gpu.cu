@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file gpu.cu
- *  The peer of the CUDA and HIP back ends: cuBLAS or hipBLAS, CUB or hipCUB, and kernels of its
- *  own, on libmeta's stream. */
+ *  The peer of the CUDA and HIP back ends: cuBLAS or hipBLAS, CUB or hipCUB, and its own kernels
+ *  on libmeta's stream. */
 #include "gpurt.h"
 
 #include <cstdlib>
@@ -77,7 +77,7 @@ struct meta_peer {
 
 static int failed(meta_peer *peer, const char *call, gpu_status status)
 {
-    (void)GPU(GetLastError)(); /* else a later call would be told of it as well */
+    (void)GPU(GetLastError)(); /* reset, else a later call reports it again */
     return peer_fail(peer->reason, sizeof peer->reason, "%s: %s (%s)", call,
                      GPU(GetErrorString)(status), GPU(GetErrorName)(status));
 }
@@ -107,7 +107,7 @@ struct operands {
     int64_t count;
 };
 
-/* What one instruction moves, where addresses allow it. */
+/* The widest load and store, for 16-byte aligned addresses. */
 struct alignas(16) pair {
     double x, y;
 };
@@ -134,7 +134,7 @@ static __device__ inline double total_of(pair a)
 
 static __global__ void nothing(int, void *) {}
 
-/* Each thread moves EACH elements; all of them are on their way before the first is stored. */
+/* Each thread moves EACH elements, and issues all loads before the first store. */
 template <class V, bool TRIAD> static __global__ void move(const operands o, void *)
 {
     const V *a = (const V *)o.a, *b = (const V *)o.b;
@@ -150,7 +150,7 @@ template <class V, bool TRIAD> static __global__ void move(const operands o, voi
     }
 }
 
-/* Each block leaves its sum in out. */
+/* Each block stores its partial sum in out. */
 template <class V> static __global__ void add(const operands o, void *)
 {
     __shared__ double tree[BLOCK];
@@ -203,7 +203,7 @@ static int make(meta_peer *peer)
     return open_blas(peer);
 }
 
-/* What fails here fails for nobody: the device goes with the process. */
+/* Errors are ignored: the device is released when the process ends. */
 static void close_peer(meta_peer *peer)
 {
     (void)GPU(SetDevice)(peer->index);
@@ -369,7 +369,7 @@ template <class V> static int add_up(meta_peer *peer, const operands &o)
     return 0;
 }
 
-/* By the largest loads and stores that the addresses allow. */
+/* Uses the widest loads and stores that the alignment allows. */
 static int run_kernels(meta_peer *peer, meta_peer_work work, operands o)
 {
     const bool sum = work == META_PEER_READ, triad = work == META_PEER_TRIAD;
@@ -419,7 +419,7 @@ static int pairs(meta_peer *peer, size_t bytes, int64_t count)
     return 0;
 }
 
-/* Not const: hipcc would want the functions on the device as well. */
+/* Not const: hipcc would then require the functions on the device, too. */
 extern "C" {
 META_API meta_peer_table meta_peer_v1 = {
     sizeof(meta_peer_table),

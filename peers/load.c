@@ -27,7 +27,7 @@ static int find_backend(meta_mode mode, meta_backend_desc *desc, char *reason, s
     return peer_fail(reason, room, "no back end has the mode %d", mode);
 }
 
-/* The module's file is beside the plugin's. */
+/* The module is in peers/ next to the plugin. */
 static int path_of(const meta_backend_desc *desc, char *path, char *reason, size_t room)
 {
     const char *slash = strrchr(desc->path, '/');
@@ -60,7 +60,7 @@ static const meta_peer_table *open_module(const char *path, char *reason, size_t
                   path, dlerror());
         return NULL;
     }
-    /* It stays open: the vendors' libraries have threads of their own by now. */
+    /* Never closed: the vendors' libraries may have started threads. */
     const meta_peer_table *table = dlsym(module, META_PEER_SYMBOL);
     if (table && table->size >= sizeof *table) return table;
     peer_fail(reason, room, "%s is no peer of this version of libmeta: install libmeta anew", path);

@@ -6,8 +6,8 @@
 
 #include "peer.h"
 
-/** Open the peer that stands beside the plugin of @p mode, on the device @p index of that mode.
- *  @return its table and in @p peer the peer, or NULL with a sentence in @p reason that names the
+/** Open the peer installed next to the plugin of @p mode, on device @p index of that mode.
+ *  @return its table, with the peer in @p peer; or NULL, with a message in @p reason that names the
  * file and the remedy. The module stays loaded. */
 const meta_peer_table *peer_open(meta_mode mode, int index, meta_peer **peer, char *reason,
                                  size_t room);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file opencl.c
- *  The peer of the OpenCL back end: CLBlast, and kernels of its own, on libmeta's in-order
- *  queue. */
+ *  The peer of the OpenCL back end: CLBlast and its own kernels on libmeta's in-order queue. */
 #include "config.h"
 
 #include <stdlib.h>
@@ -24,15 +23,15 @@ struct meta_peer {
     cl_context context;
     cl_command_queue queue;
     cl_program program;
-    cl_kernel nothing, work[WORKS]; /**< work: NULL where the device computes without double */
-    cl_mem partials;                /**< of a sum; the result of either kind of sum comes first */
-    size_t group, groups;           /**< of a sum: items in a group, groups */
-    int width;                      /**< doubles that an item moves at once */
+    cl_kernel nothing, work[WORKS]; /**< work: NULL without double precision */
+    cl_mem partials;                /**< of a sum; the result of a sum or dot product comes first */
+    size_t group, groups;           /**< of a sum: items per group, groups */
+    int width;                      /**< doubles per load or store of an item */
     int is_cpu;
     char reason[512];
 };
 
-/* Return -1 from the function where a call fails. */
+/* Return -1 from the function if a call fails. */
 #define TRY(status, call)                                                                          \
     do {                                                                                           \
         const cl_int try_ = (status);                                                              \
@@ -47,8 +46,8 @@ static int failed(meta_peer *peer, const char *call, cl_int status)
 
 /* ------------------------------------------------------------------ the kernels */
 
-/* WIDTH is set when it is compiled. Offsets count doubles. A sum's items stride through memory side
- * by side on a GPU (chunk is 0); on a CPU each reads a stretch of `chunk` vectors of its own. */
+/* WIDTH is a build option. Offsets are in doubles. In a sum, items access memory interleaved on a
+ * GPU (chunk is 0); on a CPU each reads its own chunk of `chunk` vectors. */
 static const char source_f64[] =
     "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"
     "#define JOIN_(a, b) a##b\n"
@@ -137,7 +136,7 @@ static int make_kernels(meta_peer *peer)
 
 /* ------------------------------------------------------------------ opening */
 
-/* How many items it takes to keep the device's memory busy, and what each of them moves. */
+/* Choose enough items, and a vector width, to saturate the device's memory bandwidth. */
 static int choose_shape(meta_peer *peer)
 {
     cl_device_type type = 0;
@@ -285,7 +284,7 @@ static int enqueue(meta_peer *peer, cl_kernel kernel, size_t items, size_t group
     return 0;
 }
 
-/* The sum of a by `groups` groups, each of which leaves its own in out. */
+/* Sum a with `groups` groups, each of which stores its partial sum in out. */
 static int add_up(meta_peer *peer, meta_peer_memory out, meta_peer_memory a, int64_t count,
                   size_t groups)
 {

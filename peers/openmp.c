@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file openmp.c
- *  The peer of the OpenMP back end: OpenBLAS, and plain OpenMP loops over memory. */
+ *  The peer of the OpenMP back end: OpenBLAS and plain OpenMP loops over memory. */
 #include "config.h"
 
 #include <stdlib.h>
@@ -17,7 +17,7 @@ struct meta_peer {
     char reason[256];
 };
 
-/* What one thread does of a loop over memory. */
+/* One thread's share of a loop over memory. */
 typedef struct share {
     double *out;
     const double *a, *b;
@@ -62,7 +62,7 @@ typedef double loop(const share *s);
 static int open_peer(const meta_state *state, int index, int threads, meta_peer **peer,
                      char *reason, size_t room)
 {
-    (void)state, (void)index; /* a processor has neither */
+    (void)state, (void)index; /* CPUs have neither */
     meta_peer *made = calloc(1, sizeof *made);
     if (!made) return peer_fail(reason, room, "the host has no memory left");
     made->threads = threads > 0 ? threads : 1;
@@ -181,7 +181,7 @@ static int empty(meta_peer *peer, int count)
     return 0;
 }
 
-/* A page of it is touched, so that it cannot be left out. */
+/* Touches the memory so that the compiler cannot elide the allocation. */
 static int pairs(meta_peer *peer, size_t bytes, int64_t count)
 {
     for (int64_t k = 0; k < count; ++k) {

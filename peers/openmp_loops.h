@@ -23,7 +23,7 @@ VECTOR_TARGET static double NAMED(copy)(const share *s)
     return 0;
 }
 
-/* From four places at once, which more of the memory answers than one. */
+/* Four concurrent streams reach a higher memory bandwidth than one. */
 VECTOR_TARGET static double NAMED(copy_nt)(const share *s)
 {
     enum { PLACES = 4, AT_ONCE = STEP / PLACES };
@@ -49,7 +49,7 @@ VECTOR_TARGET static double NAMED(triad)(const share *s)
     return 0;
 }
 
-/* From four places at once too, and to several sums, since an addition takes longer than a load. */
+/* Four concurrent streams, and several accumulators to hide the latency of the additions. */
 VECTOR_TARGET static double NAMED(read)(const share *s)
 {
     enum { PLACES = 4, AT_ONCE = STEP / PLACES };

@@ -21,7 +21,7 @@ typedef struct meta_peer meta_peer;
 /** Memory, as returned by meta_native(). */
 typedef struct meta_peer_memory {
     void *object;
-    size_t offset; /**< bytes, a multiple of the element's */
+    size_t offset; /**< bytes, a multiple of the element size */
 } meta_peer_memory;
 
 typedef enum meta_peer_work {

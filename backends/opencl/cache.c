@@ -22,9 +22,9 @@
 #include "opencl.h"
 
 #define FILE_VERSION    1
-#define LOCK_TIMEOUT_MS 120000 /* then build without the lock: its holder may hang */
+#define LOCK_TIMEOUT_MS 120000 /* then compile without the lock, as its holder may hang */
 
-/* At the start of a file. */
+/* File header. */
 typedef struct header {
     char magic[8];
     uint64_t version;
@@ -69,7 +69,7 @@ static int same_key(const ocl_key *a, const ocl_key *b)
 
 /* ------------------------------------------------------------------ the folder */
 
-/* The cache's folder. @return 0 where the cache is off. */
+/* The cache's folder. @return 0 if the cache is off. */
 static int folder_of_cache(char *folder, size_t room)
 {
     const char *chosen = ocl_host->variable("META_CACHE_DIR");
@@ -108,7 +108,7 @@ static void make_folders(const char *path)
     }
 }
 
-/* Logged once in a process: the reason is the same for every program. */
+/* Logged once per process: the reason is the same for every program. */
 static void log_unwritable(int error)
 {
     static atomic_flag logged = ATOMIC_FLAG_INIT;
@@ -194,7 +194,7 @@ void ocl_cache_write(const ocl_key *key, const void *binary, size_t bytes)
 {
     char path[PATH_MAX], temporary[PATH_MAX];
     header head = {.version = FILE_VERSION, .key = *key, .bytes = bytes};
-    int file, whole;
+    int file, complete;
     if (!path_in_cache(key, ".bin", path, sizeof path)) return;
     if (!path_in_cache(key, ".tmp.XXXXXX", temporary, sizeof temporary)) return;
     make_folders(path);
@@ -206,9 +206,9 @@ void ocl_cache_write(const ocl_key *key, const void *binary, size_t bytes)
     memcpy(head.magic, file_magic, sizeof head.magic);
     head.checksum = checksum_of(binary, bytes);
     errno = EIO;
-    whole = write_all(file, &head, sizeof head) && write_all(file, binary, bytes);
-    whole = close(file) == 0 && whole;
-    if (whole && rename(temporary, path) == 0) return;
+    complete = write_all(file, &head, sizeof head) && write_all(file, binary, bytes);
+    complete = close(file) == 0 && complete;
+    if (complete && rename(temporary, path) == 0) return;
     log_unwritable(errno);
     unlink(temporary);
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file cpu_stencil.h
- *  The floating-point stencils for CPUs, in place of the shared kernels of these names: a work item
+ *  Floating-point stencils for CPUs, which replace the shared kernels of these names: a work item
  *  sweeps its share of the rows four planes at a time, in cache-sized blocks, with nontemporal stores
  *  where the grid is large and its rows are aligned to cache lines. The OpenMP back end's sweep.h does
  *  the same and gives the reasons. The order of additions is that of arithmetic.h.
  *
- *  META_ELEMENT is the size of META_T, META_STREAM the bytes of results from which on stores are
- *  nontemporal, CPU_VECTOR a vector of META_T that fills a cache line, CPU_SUMS one of META_A with as
+ *  META_ELEMENT is the size of META_T, META_STREAM the result size in bytes from which on stores
+ *  are nontemporal, CPU_VECTOR a vector of META_T that fills a cache line, CPU_SUMS one of META_A with as
  *  many lanes. */
 #define META_OWN_STENCILS
 #if META_ELEMENT == 8
@@ -116,8 +116,8 @@ static inline META_A cpu_rows(int kind, const cpu_sweep *w, meta_i64 to, meta_i6
     return rest;
 }
 
-/* Compute `rows` rows of a plane that begins at `to` and `from`; a 2D stencil sweeps four quarters of
- * them side by side. */
+/* Compute `rows` rows of the plane at `to` and `from`; a 2D stencil sweeps four quarters of them
+ * concurrently. */
 static inline META_A cpu_plane(int kind, const cpu_sweep *w, meta_i64 to, meta_i64 from, meta_i64 rows)
 {
     const int flat = kind == POINTS_2D5P || kind == POINTS_2D9P;

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file faces.c
- *  The order in which a thread moves its share of a strided space. */
+ *  Loop nests that copy a thread's share of a strided space. */
 #include "faces.h"
 
 #include <stdlib.h>
 
-/* The dimensions that are looped over, at least two, and the place where the next run lies. */
+/* A loop nest of at least two levels, and the addresses of the next run. */
 typedef struct nest {
     meta_i64 levels;
     meta_i64 count[META_MAX_DIM + 1], to_step[META_MAX_DIM + 1], from_step[META_MAX_DIM + 1];
     meta_i64 at[META_MAX_DIM + 1];
     char *to, *also_to;
     const char *from, *also_from;
-    meta_i64 bytes; /* of a run */
-    meta_i64 left;  /* runs */
+    meta_i64 bytes; /* per run */
+    meta_i64 left;  /* runs to copy */
 } nest;
 
 static void add_level(nest *n, meta_i64 count, meta_i64 to_step, meta_i64 from_step)
@@ -24,10 +24,10 @@ static void add_level(nest *n, meta_i64 count, meta_i64 to_step, meta_i64 from_s
     n->at[n->levels++] = 0;
 }
 
-/* To the place that is `places` further on a level; negative: back. */
-static void move_place(nest *n, meta_i64 level, meta_i64 places)
+/* Move the addresses by a number of iterations of a level, which may be negative. */
+static void move_addresses(nest *n, meta_i64 level, meta_i64 iterations)
 {
-    const meta_i64 to = places * n->to_step[level], from = places * n->from_step[level];
+    const meta_i64 to = iterations * n->to_step[level], from = iterations * n->from_step[level];
     n->to += to;
     n->from += from;
     if (!n->also_to) return;
@@ -35,29 +35,29 @@ static void move_place(nest *n, meta_i64 level, meta_i64 places)
     n->also_from += from;
 }
 
-/* Go on by `by` on a level, at most to its end, where the next level goes on by one. */
-static void go_on(nest *n, meta_i64 level, meta_i64 by)
+/* Advance a level by `by` iterations, at most to its end, with carry into the next level. */
+static void advance(nest *n, meta_i64 level, meta_i64 by)
 {
     for (; level < n->levels; ++level, by = 1) {
-        move_place(n, level, by);
+        move_addresses(n, level, by);
         if ((n->at[level] += by) < n->count[level]) return;
-        move_place(n, level, -n->count[level]);
+        move_addresses(n, level, -n->count[level]);
         n->at[level] = 0;
     }
 }
 
-/* Levels from @p level on begin where so many of their places have been. Not inlined: only shares
- * of several threads come here, and gcc 12 takes the levels for uninitialised. */
-static __attribute__((noinline)) void skip(nest *n, meta_i64 level, meta_i64 places)
+/* Skip the first @p iterations of the levels from @p level outwards. Not inlined: only
+ * multi-threaded copies need it, and GCC 12 falsely warns that the levels are uninitialised. */
+static __attribute__((noinline)) void skip(nest *n, meta_i64 level, meta_i64 iterations)
 {
-    for (; places > 0; ++level) {
-        n->at[level] = places % n->count[level];
-        move_place(n, level, n->at[level]);
-        places /= n->count[level];
+    for (; iterations > 0; ++level) {
+        n->at[level] = iterations % n->count[level];
+        move_addresses(n, level, n->at[level]);
+        iterations /= n->count[level];
     }
 }
 
-/* Where the share of an operand begins. */
+/* First element of a thread's share of an operand. */
 static void *begin_of(const meta_work *w, int operand, meta_i64 bytes)
 {
     const meta_space *s = w->space;
@@ -65,31 +65,31 @@ static void *begin_of(const meta_work *w, int operand, meta_i64 bytes)
            (s->layout[operand].base + w->column[0] * s->layout[operand].stride[0]) * bytes;
 }
 
-/* The columns are a run, or else the innermost loop. */
+/* Contiguous columns form one run; strided ones are the innermost loop. */
 static void nest_make(nest *n, const meta_work *w, const meta_work *also, meta_i64 bytes)
 {
     const meta_space *s = w->space;
     const meta_i64 columns = w->column[1] - w->column[0];
-    const int together =
+    const int contiguous =
         columns == 1 || (s->layout[0].stride[0] == 1 && s->layout[1].stride[0] == 1);
     n->levels = 0;
     n->to = begin_of(w, 0, bytes);
     n->from = begin_of(w, 1, bytes);
     n->also_to = also ? begin_of(also, 0, bytes) : NULL;
     n->also_from = also ? begin_of(also, 1, bytes) : NULL;
-    n->bytes = together ? columns * bytes : bytes;
+    n->bytes = contiguous ? columns * bytes : bytes;
     n->left = w->row[1] - w->row[0];
-    if (!together) {
+    if (!contiguous) {
         n->left *= columns;
         add_level(n, columns, s->layout[0].stride[0] * bytes, s->layout[1].stride[0] * bytes);
     }
     for (meta_i64 d = 1; d < s->ndim; ++d)
         add_level(n, s->extent[d], s->layout[0].stride[d] * bytes, s->layout[1].stride[d] * bytes);
     while (n->levels < 2) add_level(n, 1, 0, 0);
-    if (w->row[0] > 0) skip(n, !together, w->row[0]);
+    if (w->row[0] > 0) skip(n, !contiguous, w->row[0]);
 }
 
-/* The longer loop is the inner one, unless both are long: then it is the one in order of memory. */
+/* The longer loop is the inner one; if both are long, the one that is first in memory order. */
 static void move_block(const nest *n, meta_i64 runs, meta_i64 lines, faces_loop *loop)
 {
     enum { SHORT = 8 };
@@ -119,21 +119,21 @@ void faces_move(const meta_work *work, const meta_work *also, meta_i64 bytes,
             if (lines > n.left / line) lines = n.left / line;
             move_block(&n, line, lines, loop);
             n.left -= lines * line;
-            if (n.left > 0) go_on(&n, 1, lines);
+            if (n.left > 0) advance(&n, 1, lines);
         } else {
             meta_i64 runs = line - n.at[0];
             if (runs > n.left) runs = n.left;
             move_block(&n, runs, 1, loop);
             n.left -= runs;
-            if (n.left > 0) go_on(&n, 0, runs);
+            if (n.left > 0) advance(&n, 0, runs);
         }
     }
 }
 
 /* ------------------------------------------------------------------ two faces at once */
 
-/* Calls that differ in their bases alone. */
-static int alike(const meta_call *a, const meta_call *b)
+/* Whether two calls differ only in their base offsets. */
+static int same_shape(const meta_call *a, const meta_call *b)
 {
     const meta_space *s = a->space, *t = b->space;
     if (a->kernel != b->kernel || s->ndim != t->ndim) return 0;
@@ -144,8 +144,8 @@ static int alike(const meta_call *a, const meta_call *b)
     return 1;
 }
 
-/* Whether what two alike calls touch of operand @p k lies in the same lines of memory: one row of
- * the one, and that row or the next of the other. */
+/* Whether two such calls access the same cache lines of operand @p k: a row of one call lies next
+ * to the same or the following row of the other. */
 static int share_lines(const meta_call *a, const meta_call *b, int k)
 {
     enum { NEAR = 8 }; /* elements */
@@ -166,7 +166,7 @@ size_t faces_beside(const meta_launch *launch, size_t first, size_t count, size_
     if (s->rows * s->extent[0] < LEAST || (by_rows && s->extent[0] > NEAR)) return n;
     for (size_t k = first; k < first + count; ++k) {
         const meta_call *other = meta_launch_call(launch, k);
-        if (k != n && alike(call, other) &&
+        if (k != n && same_shape(call, other) &&
             (share_lines(call, other, 0) || share_lines(call, other, 1)))
             return k;
     }

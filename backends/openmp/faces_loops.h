@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file faces_loops.h
- *  The loops that move runs of a face, for each length of a run: those of one, two and three
- * elements have their own, which the compiler turns into as many moves; the others go in vectors,
- * the last of which overlaps the one before it. */
+ *  The copy loops by run length. Runs of one, two and three elements have loops of constant
+ * length, which compile to single moves; longer runs are copied in vectors, the last of which
+ * overlaps the one before it. */
 #ifndef META_OPENMP_FACES_LOOPS_H
 #define META_OPENMP_FACES_LOOPS_H
 
@@ -11,7 +11,7 @@
 #include "faces.h"
 #include "vector.h"
 
-/** One, two and three elements of each size: X(bytes). */
+/** Lengths of one to three elements of each size: X(bytes). */
 #define FACES_RUNS(X) X(1) X(2) X(3) X(4) X(6) X(8) X(12) X(16) X(24)
 
 /* ------------------------------------------------------------------ a run */
@@ -25,7 +25,7 @@
 FACES_RUNS(RUN_OF)
 #undef RUN_OF
 
-/* Of n to 2 n bytes. */
+/* Runs of n to 2 n bytes. */
 #define RUN_FROM(n)                                                                                \
     static inline void run_from_##n(char *to, const char *from, meta_i64 bytes)                    \
     {                                                                                              \
@@ -41,7 +41,7 @@ RUN_FROM(16)
 RUN_FROM(32)
 #undef RUN_FROM
 
-/* Of at least a vector. */
+/* Runs of at least one vector. */
 static inline void run_of_vectors(char *to, const char *from, meta_i64 bytes)
 {
     for (meta_i64 k = 0; k < bytes - VECTOR_BYTES; k += VECTOR_BYTES)
@@ -56,7 +56,7 @@ static inline void run_long(char *to, const char *from, meta_i64 bytes)
 
 /* ------------------------------------------------------------------ the loops */
 
-/* The inner loop with its steps in registers, and the one over two spaces. */
+/* The inner loop with its steps in registers, for one space and for two interleaved ones. */
 #define LOOP(run)                                                                                  \
     static inline void line_##run(char *to, const char *from, const faces_block *b)                \
     {                                                                                              \
@@ -103,7 +103,7 @@ LOOP(run_long)
 
 static faces_loop *faces_loop_of(meta_i64 bytes)
 {
-    enum { LONG = 1 << 10 }; /* from here on the system's own copy is as fast */
+    enum { LONG = 1 << 10 }; /* above this, memcpy() is as fast */
     switch (bytes) {
 #define CASE(size)                                                                                 \
     case size:                                                                                     \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file kernels.c
- *  The kernels for the CPU, the shared ones and this back end's own: once for each instruction set
- *  that openmp.am names, under the name -DOPENMP_VARIANT= gives. */
+ *  The CPU kernels, shared and specific to this back end. Compiled once per instruction set listed
+ *  in openmp.am; -DOPENMP_VARIANT= names the variant. */
 #include "openmp.h"
 
 #include "faces_loops.h"
@@ -12,7 +12,7 @@
 
 /* ------------------------------------------------------------------ sums */
 
-/* In double, for each of four rows: one for each lane, and one of cells by themselves. */
+/* Accumulators in double for each of four rows: vector lanes, and a scalar for remainders. */
 typedef struct lanes_sum {
     vector_f64 of[SWEEP_ROWS];
     double rest[SWEEP_ROWS];
@@ -107,7 +107,7 @@ static meta_kernel_function *floating_of(uint32_t kernel, uint32_t type)
 
 /* ------------------------------------------------------------------ moves */
 
-/* Whole rows past the caches. */
+/* Copy whole rows with nontemporal stores. */
 static void stream_rows(const meta_work *w, meta_i64 bytes)
 {
     const meta_space *s = w->space;
@@ -130,7 +130,7 @@ static void copy(const meta_work *w, meta_i64 bytes)
     else faces_move(w, NULL, bytes, faces_loop_of);
 }
 
-/* What is packed is sent next, and what is unpacked computed with: both stay in the caches. */
+/* Packed data is sent next and unpacked data is used next, so keep both in the caches. */
 #define MOVES(bytes, name)                                                                         \
     static void cpu_copy_##name(const meta_work *w)                                                \
     {                                                                                              \
@@ -147,7 +147,7 @@ static void copy(const meta_work *w, meta_i64 bytes)
 META_MOVE_TYPES(MOVES)
 #undef MOVES
 
-/* NULL functions where the kernel is not one of the three. */
+/* Functions are NULL if the kernel is not a copy, pack or unpack. */
 static openmp_kernel move_of(uint32_t kernel, uint32_t type)
 {
     const int is_copy = kernel == META_KERNEL_COPY;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file launch.c
- *  Running kernels on the threads of this process: each gets a share of the rows, or of the
- * columns where there are too few rows. Kernels of one launch do not depend on each other, so all
- * of them are one parallel region, and none at all where together they are small. */
+ *  Running kernels on the threads of this process. Each thread gets a share of the rows, or of the
+ * columns if there are too few rows. The kernels of a launch are independent, so they share one
+ * parallel region; small launches run on the calling thread alone. */
 #include "openmp.h"
 
 #include "faces.h"
@@ -10,22 +10,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Below this many elements a second thread costs more than it brings. */
+/* WORTH_A_THREAD: elements per thread below which another thread does not pay off. */
 enum { WORTH_A_THREAD = 1 << 14, LINE = 64, MOST_THREADS = 1024 };
 
-/* The partial result of each thread has cache lines of its own. */
+/* Partial results are padded to cache lines to avoid false sharing. */
 #define LINES(bytes) (((bytes) + LINE - 1) / LINE * LINE)
 #define EXACT_BYTES  (META_EXACT_WORDS * sizeof(meta_i64))
 
-/* How much work a call is, in elements that lie side by side: those that are picked one by one, or
- * in short rows, take a line of memory each. */
+/* Cost of a call in contiguous elements; strided elements and short rows cost more, since each
+ * access takes a cache line. */
 static meta_i64 work_of(const meta_call *call)
 {
-    enum { PICKED = 4 };
+    enum { GATHERED = 4 };
     const meta_space *s = call->space;
-    int picked = s->extent[0] < PICKED;
-    for (uint32_t k = 0; k < call->desc->operands; ++k) picked |= s->layout[k].stride[0] != 1;
-    return picked ? s->rows * s->extent[0] * PICKED : s->rows * s->extent[0];
+    int gathered = s->extent[0] < GATHERED;
+    for (uint32_t k = 0; k < call->desc->operands; ++k) gathered |= s->layout[k].stride[0] != 1;
+    return gathered ? s->rows * s->extent[0] * GATHERED : s->rows * s->extent[0];
 }
 
 static int threads_for(meta_i64 work)
@@ -46,7 +46,7 @@ static meta_work whole_of(const meta_call *call)
     return work;
 }
 
-/* Share number k of n. */
+/* Share k of n. */
 static meta_work share_of(const meta_work *whole, int k, int n)
 {
     meta_work mine = *whole;
@@ -66,8 +66,8 @@ static void reduce_share(meta_kernel_function *run, const meta_work *whole, int 
     run(&mine);
 }
 
-/* The threads leave their partial results @p apart bytes from each other. A share for each of
- * `threads`, however many of them the runtime gives. */
+/* Store the threads' partial results @p apart bytes from each other. The loop runs `threads`
+ * shares, even if the runtime provides fewer threads. */
 static void reduce_on(int threads, meta_kernel_function *run, const meta_work *whole, char *results,
                       size_t apart)
 {
@@ -80,7 +80,7 @@ static void reduce_on(int threads, meta_kernel_function *run, const meta_work *w
         reduce_share(run, whole, k, threads, results + (size_t)k * apart);
 }
 
-/* Combine the partial results, in the order of the shares, to what goes to @p result. */
+/* Combine the partial results into @p result, in the order of the shares. */
 static void finish(const openmp_kernel *kernel, char *results, size_t apart, size_t width,
                    int count, void *result)
 {
@@ -93,27 +93,27 @@ static void finish(const openmp_kernel *kernel, char *results, size_t apart, siz
 
 static meta_err run_reduction(const meta_call *call)
 {
-    _Alignas(LINE) char few[16 * LINES(EXACT_BYTES)];
+    _Alignas(LINE) char on_stack[16 * LINES(EXACT_BYTES)];
     const openmp_kernel *kernel = openmp_kernel_of(call);
     const meta_work whole = whole_of(call);
     const int threads = threads_for(call->space->rows * call->space->extent[0]);
     const size_t width = kernel->partial_bytes, apart = LINES(width);
-    char *results = few;
+    char *results = on_stack;
     void *result = call->result->host;
-    if ((size_t)threads * apart > sizeof few &&
+    if ((size_t)threads * apart > sizeof on_stack &&
         !(results = aligned_alloc(LINE, (size_t)threads * apart)))
         return openmp_host->fail(META_ERR_NO_MEMORY,
                                  "the host has no memory for %d partial results", threads);
     reduce_on(threads, kernel->run, &whole, results, apart);
     if (!result) result = (char *)call->result->object + call->result->offset;
     finish(kernel, results, apart, width, threads, result);
-    if (results != few) free(results);
+    if (results != on_stack) free(results);
     return META_OK;
 }
 
 /* ------------------------------------------------------------------ several calls at once */
 
-/* Those that run together: calls [first, first + count) of a launch, none of them a reduction. */
+/* Calls [first, first + count) of a launch, which share a parallel region; no reductions. */
 typedef struct group {
     const meta_launch *launch;
     size_t first, count;
@@ -127,7 +127,7 @@ static void run_one(const group *g, size_t n, int share, int shares)
     if (g->count > 1 && kernel->run_two) {
         const size_t other = faces_beside(g->launch, g->first, g->count, n);
         if (other != n && faces_beside(g->launch, g->first, g->count, other) == n) {
-            if (other < n) return; /* it was moved with that one */
+            if (other < n) return; /* already copied, interleaved with call `other` */
             const meta_work also = whole_of(meta_launch_call(g->launch, other)),
                             also_mine = share_of(&also, share, shares);
             kernel->run_two(&mine, &also_mine);
@@ -137,7 +137,7 @@ static void run_one(const group *g, size_t n, int share, int shares)
     kernel->run(&mine);
 }
 
-/* A share of each call, or of small ones the whole of some. */
+/* Large calls are divided among the threads; small ones are dealt out whole. */
 static void run_shares(const group *g, int share, int shares)
 {
     for (size_t k = 0; k < g->count; ++k) {
@@ -158,7 +158,7 @@ static void run_group(const group *g)
         run_shares(g, 0, 1);
         return;
     }
-    /* A share for each of `threads`, however many of them the runtime gives. */
+    /* `threads` shares, even if the runtime provides fewer threads. */
 #pragma omp parallel for num_threads(threads) schedule(static, 1)
     for (int k = 0; k < threads; ++k) run_shares(g, k, threads);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file memory.c
- *  Buffers, which are host memory, and copies between them and other host memory. A page belongs to
- *  the NUMA node of the thread that first touches it: nothing is touched here, and large copies are
- *  shared among the threads as kernels are. */
+ *  Buffers, which are host memory, and copies between them and other host memory. Pages are placed
+ *  on the NUMA node of the thread that first touches them, so allocation touches none, and large
+ *  copies are divided among the threads like kernels. */
 #include "openmp.h"
 
 #include "stream.h"
@@ -13,7 +13,7 @@
 
 enum { LINE = 64, HUGE_PAGE = 1 << 21, WORTH_A_THREAD = 1 << 20 };
 
-/* Buffers of a large page and more begin at one and ask for them; the system gives what it can. */
+/* Buffers of at least one huge page are aligned to it and advise the kernel to use huge pages. */
 meta_err openmp_alloc(meta_plugin_device *device, size_t bytes, meta_memory *memory)
 {
     const size_t alignment = bytes >= HUGE_PAGE ? HUGE_PAGE : LINE;
@@ -37,7 +37,7 @@ void openmp_free(meta_plugin_device *device, const meta_memory *memory)
 meta_err openmp_wrap(meta_plugin_device *device, void *native, size_t bytes, meta_native_kind kind,
                      meta_memory *memory)
 {
-    (void)device, (void)kind; /* a host array is this device's own kind of memory */
+    (void)device, (void)kind; /* device memory is host memory */
     *memory = (meta_memory){native, native, bytes};
     return META_OK;
 }
@@ -68,7 +68,7 @@ static void copy_bytes(char *to, const char *from, size_t bytes)
     const size_t worth = bytes / WORTH_A_THREAD;
     int threads = worth > 1 ? openmp_host->threads() : 1;
     if ((size_t)threads > worth) threads = worth > 1 ? (int)worth : 1;
-    /* A wrapped array may be given as its own host side. */
+    /* A wrapped array may be copied to or from itself. */
     if (overlap(to, from, bytes)) {
         memmove(to, from, bytes);
         return;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file plugin.c
- *  The OpenMP back end: one device, the CPU cores of this process, whose memory is the host's. Work
- *  runs to its end in the call that queues it, so every ticket is complete. */
+ *  The OpenMP back end: one device, the CPU cores of this process, which uses host memory. Work is
+ *  synchronous, complete when the call that queues it returns, and so is every ticket. */
 #include "openmp.h"
 
 #include "stream.h"
@@ -61,7 +61,7 @@ static meta_err device_info(int index, meta_device_desc *desc)
     return META_OK;
 }
 
-/* There is one device and it has no state: the device and its queues are all this object. */
+/* The only device is stateless, so this object is the handle of the device and of its queues. */
 static char only;
 
 static meta_err open_device(int index, const meta_state *state, meta_plugin_device **device)
@@ -148,7 +148,7 @@ static const meta_ops ops = {
     .free = openmp_free,
     .wrap = openmp_wrap,
     .unwrap = openmp_unwrap,
-    .host_alloc = NULL, /* the core's aligned memory is as good as any */
+    .host_alloc = NULL, /* the core's aligned allocation suffices */
     .host_free = NULL,
     .kernel_create = openmp_kernel_create,
     .queue_create = queue_create,

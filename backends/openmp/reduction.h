@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file reduction.h
- *  The reductions of the floating-point types on a CPU, in place of the shared kernels of these
- * names: vectors along the rows, four runs of cells side by side, which is what it takes to keep
- * one core's path to memory busy, each with accumulators of its own. Include with META_SUFFIX,
- * META_T, VECTOR, META_T's vector, and MASKS, the vector of a comparison's results, defined. */
+ *  Floating-point reductions for CPUs, which replace the shared kernels of these names. Vectorised
+ * along the rows, with four concurrent runs of cells, each with its own accumulators, which
+ * saturate one core's memory bandwidth. Include with META_SUFFIX, META_T, VECTOR (a vector of
+ * META_T) and MASKS (the vector type of a comparison's result) defined. */
 
 #define NAME(a) META_JOIN(a, META_SUFFIX)
 #define AT(p)   (*(const VECTOR *)(p))
 
-/* Runs of `cells` cells beginning at a[k], and for a dot product at b[k]. */
+/* Accumulate runs of `cells` cells starting at a[k] and, for a dot product, b[k]. */
 typedef void NAME(runs)(const META_T *const *a, const META_T *const *b, meta_i64 cells, int runs,
                         void *result);
 
@@ -46,7 +46,7 @@ static void NAME(dot_runs)(const META_T *const *a, const META_T *const *b, meta_
     else NAME(add_runs)(a, b, cells, 1, result);
 }
 
-/* The least or greatest of what was seen, and whether a NaN was, which the vectors lose. */
+/* Running minimum or maximum, and NaN masks, since vector min and max drop NaNs. */
 typedef struct NAME(extreme) {
     VECTOR best[RUNS];
     MASKS nan[RUNS];
@@ -98,7 +98,7 @@ typedef struct NAME(extreme) {
         *(META_T *)w->partial = e.nan[0][0] ? (META_T)NAN : best;                                  \
     }
 
-/* One row, or what a thread has of it, in four quarters and the rest. */
+/* A thread's part of one row, as four quarters and a remainder. */
 static void NAME(walk_row)(const META_T *a, const META_T *b, meta_i64 cells, NAME(runs) * run,
                            void *result)
 {
@@ -114,7 +114,7 @@ static void NAME(walk_row)(const META_T *a, const META_T *b, meta_i64 cells, NAM
     if (done < cells) run(as, bs, cells - done, 1, result);
 }
 
-/* A thread's share: four quarters of its rows side by side, then the rows that are left. */
+/* A thread's share: four quarters of its rows concurrently, then the remaining rows. */
 static void NAME(walk)(const meta_work *w, NAME(runs) * run, int operands, void *result)
 {
     const meta_space *s = w->space;

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file stencil.h
- *  The stencils of the floating-point types on a CPU, in place of the shared kernels of these
- * names: vectors along the rows, four rows at a time in the order of sweep.h, so that a value
- * loaded serves several results, and of the 27 points the sum over a plane does. The order of
- * additions is that of arithmetic.h, so the bits are the same. Include with META_SUFFIX, META_T and
- * VECTOR, META_T's vector, defined. */
+ *  Floating-point stencils for CPUs, which replace the shared kernels of these names. Vectorised
+ * along the rows, four rows at a time in the order of sweep.h, so that loaded values, and plane
+ * sums of the 27-point stencil, are reused for several results. Additions are in the order of
+ * arithmetic.h, so results are bitwise identical. Include with META_SUFFIX, META_T and VECTOR (a
+ * vector of META_T) defined. */
 
 #define NAME_(a, b)  META_JOIN(a, b)
 #define NAME(a)      NAME_(a, META_SUFFIX)
 #define POINTS(a, V) NAME_(NAME_(a, V), META_SUFFIX)
 #define AT(V, p)     (*(const V *)(p))
 
-/* Each: the sums of the points round the cells that rows c, c + apart … begin with. V is one value
- * or a vector of values side by side. The rows of a solid stencil are neighbours in dimension 2. */
+/* Sums over the stencil's points for the first cells of rows c, c + apart … V is a scalar or a
+ * vector of adjacent cells. The rows of a 3D stencil are neighbours in dimension 2. */
 #define STENCIL_POINTS(V)                                                                          \
     static inline void POINTS(points_2d5p, V)(V * sum, const META_T *c, meta_i64 apart,            \
                                               meta_i64 sy, int count)                              \
@@ -55,9 +55,9 @@
 STENCIL_POINTS(META_T)
 STENCIL_POINTS(VECTOR)
 
-/* `count` rows: the cells before the first vector of results that is aligned, the vectors, and the
- * rest. `count`, `stream` and whether there is a result are constants, so that each use of it is
- * code of its own. */
+/* `count` rows: a scalar prologue up to the first aligned result, the vector loop, and a scalar
+ * epilogue. All callers pass constants as `count` and `stream` and a known-null or non-null
+ * `result`, so that the branches fold. */
 #define STENCIL_ROWS(name, n, flat, shares)                                                        \
     static inline __attribute__((always_inline)) void NAME(rows_##name)(                           \
         const sweep_piece *p, int count, int stream, lanes_sum *result)                            \

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file stream.c
- *  Whether results go through the caches or past them. A store through a cache reads the line
- * first, half as much traffic again, but leaves it where the next reader is quick to find it; which
- * of the two is faster beyond a core's own cache differs between machines, so this one is asked. */
+ *  Choosing between cached and nontemporal stores. A cached store first reads the line, which adds
+ * half as much traffic, but leaves it in the cache for the next reader. Which is faster beyond a
+ * core's private cache depends on the machine, so it is measured on first use. */
 #include "openmp.h"
 
 #include "stream.h"
@@ -18,10 +18,10 @@
 
 enum { USUAL_CACHE = 1 << 20, HUGE_PAGE = 1 << 21, FAR = 1 << 26 };
 
-static meta_i64 asked = -1; /* what META_STREAM_BYTES says; -1: nothing */
+static meta_i64 forced_bytes = -1; /* META_STREAM_BYTES; -1 if unset */
 static meta_i64 own_cache = USUAL_CACHE;
 
-/* What the system says of a cache, or what is usual. */
+/* A cache's size as the system reports it, or a typical one. */
 static meta_i64 cache_bytes(int name, meta_i64 usual)
 {
     const long bytes = sysconf(name);
@@ -33,7 +33,7 @@ meta_err stream_begin(void)
 #ifdef _SC_LEVEL2_CACHE_SIZE
     own_cache = cache_bytes(_SC_LEVEL2_CACHE_SIZE, USUAL_CACHE);
 #endif
-    return meta_stream_bytes(openmp_host, -1, &asked);
+    return meta_stream_bytes(openmp_host, -1, &forced_bytes);
 }
 
 meta_i64 stream_cache(void)
@@ -41,7 +41,7 @@ meta_i64 stream_cache(void)
     return own_cache;
 }
 
-/* Four quarters side by side: one stream does not keep a core's path to memory busy. */
+/* Four concurrent streams, since one does not saturate a core's memory bandwidth. */
 void stream_copy(void *to, const void *from, size_t bytes)
 {
     enum { STREAMS = 4, LINE = 64 };
@@ -66,16 +66,16 @@ void stream_end(void)
     vector_stream_end();
 }
 
-/* ------------------------------------------------------------------ asking the machine */
+/* ------------------------------------------------------------------ measuring the machine */
 
-/* Footprints of one thread, read and written, that copies are measured with. */
+/* Per-thread footprints (bytes read and written) for which copies are timed. */
 enum { SIZES = 4, FIRST_SIZE = 2 << 20 };
 
 typedef void copy_function(void *to, const void *from, size_t bytes);
 
-static pthread_mutex_t asking = PTHREAD_MUTEX_INITIALIZER;
-static _Atomic int asked_machine;     /* how many sizes were measured */
-static _Atomic int pays_from = SIZES; /* the first size that streaming is faster with */
+static pthread_mutex_t measure_lock = PTHREAD_MUTEX_INITIALIZER;
+static _Atomic int sizes_measured;    /* number of sizes measured */
+static _Atomic int pays_from = SIZES; /* first size at which streaming is faster */
 
 static void swap(double *a, double *b)
 {
@@ -106,7 +106,7 @@ static void streamed_copy(void *to, const void *from, size_t bytes)
     stream_end();
 }
 
-/* The medians of a few copies, taken in turn. @return 1 where streaming is faster. */
+/* Compare the medians of a few alternating copies. @return 1 if streaming is faster. */
 static int streaming_wins(size_t bytes)
 {
     enum { TRIALS = 5 };
@@ -135,22 +135,22 @@ static int streaming_wins(size_t bytes)
     return wins;
 }
 
-/* Whether it is known for @p size, that is, measured up to it or found for a smaller one. */
+/* Whether @p size is decided: measured, or streaming wins at a smaller size already. */
 static int known(int size)
 {
-    return size >= pays_from || size < asked_machine;
+    return size >= pays_from || size < sizes_measured;
 }
 
 static int pays_at(int size)
 {
     if (!known(size)) {
-        pthread_mutex_lock(&asking);
+        pthread_mutex_lock(&measure_lock);
         while (!known(size)) {
-            if (streaming_wins((size_t)FIRST_SIZE / 2 << 2 * asked_machine))
-                pays_from = asked_machine;
-            ++asked_machine;
+            if (streaming_wins((size_t)FIRST_SIZE / 2 << 2 * sizes_measured))
+                pays_from = sizes_measured;
+            ++sizes_measured;
         }
-        pthread_mutex_unlock(&asking);
+        pthread_mutex_unlock(&measure_lock);
     }
     return size >= pays_from;
 }
@@ -159,8 +159,8 @@ int stream_pays(meta_i64 bytes)
 {
 #ifdef __SSE2__
     int size = -1;
-    if (asked >= 0) return bytes >= asked;
-    if (2 * bytes <= own_cache) return 0; /* at once: it is asked before the smallest copy */
+    if (forced_bytes >= 0) return bytes >= forced_bytes;
+    if (2 * bytes <= own_cache) return 0; /* fast path: called for the smallest copies, too */
     const meta_i64 mine = 2 * bytes / openmp_host->threads();
     if (mine <= own_cache) return 0;
     while (size + 1 < SIZES && mine >= (meta_i64)FIRST_SIZE << 2 * (size + 1)) ++size;
@@ -173,6 +173,6 @@ int stream_pays(meta_i64 bytes)
 
 int stream_is_far(meta_i64 bytes)
 {
-    if (asked >= 0) return bytes >= asked;
+    if (forced_bytes >= 0) return bytes >= forced_bytes;
     return 2 * bytes / openmp_host->threads() >= FAR;
 }

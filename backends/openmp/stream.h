@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file stream.h
- *  When results had better go past the caches to memory, and copies that do. */
+ *  When to use nontemporal stores, and copies that use them. */
 #ifndef META_OPENMP_STREAM_H
 #define META_OPENMP_STREAM_H
 
@@ -8,15 +8,14 @@
 
 /** Read META_STREAM_BYTES. */
 meta_err stream_begin(void);
-/** Whether a result of @p bytes, all threads' shares together, that is made from about as many
- * bytes, is better stored past the caches. The first time that depends on this machine it is
- * measured. */
+/** Whether nontemporal stores are faster for a result of @p bytes, over all threads, computed
+ * from about as many bytes of input. Measured the first time the answer depends on the machine. */
 int stream_pays(meta_i64 bytes);
-/** Whether it is so large that no cache holds much of it, wherever it is stored. */
+/** Whether a result is much larger than any cache. */
 int stream_is_far(meta_i64 bytes);
-/** The bytes of the cache that one core has to itself. */
+/** Size of a core's private cache in bytes. */
 meta_i64 stream_cache(void);
-/** Copy past the caches; stream_end() when all of a thread's copies are done. */
+/** Copy with nontemporal stores; call stream_end() after a thread's last copy. */
 void stream_copy(void *to, const void *from, size_t bytes);
 void stream_end(void);
 

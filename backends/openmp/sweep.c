@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file sweep.c
- *  Dividing a thread's share of a grid into blocks of the cache's size, and these into pieces of
- * four rows; see sweep.h. */
+ *  Dividing a thread's share of a grid into cache-sized blocks, and these into pieces of four rows;
+ * see sweep.h. */
 #include "openmp.h"
 
 #include "stream.h"
@@ -15,8 +15,8 @@ typedef struct block {
     char *out;
     const char *in;
     meta_i64 out_across, out_along, in_along; /* strides */
-    meta_i64 cells, across, along;            /* extents: columns, rows of a plane, planes */
-    int rows;                                 /* of a piece, where there are that many */
+    meta_i64 cells, across, along;            /* extents: columns, rows per plane, planes */
+    int rows;                                 /* per piece, while enough are left */
 } block;
 
 static meta_i64 least(meta_i64 a, meta_i64 b)
@@ -34,7 +34,7 @@ static void run_piece(block *b, meta_i64 x, meta_i64 y, meta_i64 z, int rows, in
     b->stencil->run(&b->piece);
 }
 
-/* Rows [y, y + rows) of one plane; of a flat stencil four quarters of them side by side. */
+/* Rows [y, y + rows) of one plane; a 2D stencil sweeps four quarters of them concurrently. */
 static void sweep_plane(block *b, meta_i64 x, meta_i64 y, meta_i64 rows, meta_i64 z)
 {
     const meta_i64 quarter = b->stencil->flat ? rows / SWEEP_ROWS : 0;
@@ -48,7 +48,7 @@ static void sweep_plane(block *b, meta_i64 x, meta_i64 y, meta_i64 rows, meta_i6
     for (meta_i64 k = SWEEP_ROWS * quarter; k < rows; ++k) run_piece(b, x, y + k, z, 1, 0);
 }
 
-/* The same rows of all planes, four planes at a time. */
+/* Rows [y, y + rows) of all planes, four planes at a time. */
 static void sweep_planes(block *b, meta_i64 x, meta_i64 y, meta_i64 rows)
 {
     const meta_i64 fours = b->along - b->along % SWEEP_ROWS;
@@ -60,8 +60,8 @@ static void sweep_planes(block *b, meta_i64 x, meta_i64 y, meta_i64 rows)
     for (meta_i64 z = fours; z < b->along; ++z) sweep_plane(b, x, y, rows, z);
 }
 
-/* Half a cache for what a block reads before it comes to the same rows again: those of the results'
- * planes, the two beside them, and as many that are on their way. */
+/* Half the cache holds a block's working set until its rows are reused: the rows of the result
+ * planes, of the two adjacent planes, and as many being prefetched. */
 static void sweep_block(block *b)
 {
     enum { PLANES = 2 * SWEEP_ROWS + 2, FEW_ROWS = 8 };
@@ -92,9 +92,9 @@ int sweep_is_plain(const meta_work *work, const sweep_stencil *stencil)
            !stream_is_far(bytes_of_result(work->space, stencil));
 }
 
-/* Rows of results that are not aligned alike are not streamed: what lies in one line of memory
- * would go there by two ways, at twice the cost. Four at a time pay where they are streamed, share
- * sums or come from far away; else one row after the other is as fast as it gets. */
+/* Result rows of differing alignment are not streamed: cache lines would be written partly by
+ * cached and partly by nontemporal stores, at twice the cost. Four rows at a time pay off if they
+ * are streamed, share sums or exceed the caches; otherwise single rows are as fast. */
 void sweep(const meta_work *work, const sweep_stencil *stencil, void *sum)
 {
     const meta_space *s = work->space;
@@ -112,7 +112,7 @@ void sweep(const meta_work *work, const sweep_stencil *stencil, void *sum)
         .in_along = solid ? s->layout[1].stride[2] : 0,
         .piece = {
             .across = s->layout[1].stride[1], .aligned = aligned, .stream = stream, .sum = sum}};
-    /* Whole planes together; what a share has of a plane before and after them by itself. */
+    /* Whole planes as one block; partial planes at the ends of the share as their own. */
     for (meta_i64 number = work->row[0]; number < work->row[1];) {
         const meta_row row = meta_row_first(s, number);
         const meta_i64 left = work->row[1] - number, y = row.coordinate[1];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file variant.c
- *  Which of the kernels' variants this processor runs: the newest instruction set it has, or the
- * one that META_CPU asks for. All give the same bits. */
+ *  Run-time selection of the kernel variant: the newest instruction set that the processor
+ * supports, or the one that META_CPU names. All variants give bitwise identical results. */
 #include "openmp.h"
 
 #include <string.h>
@@ -13,7 +13,7 @@ typedef struct variant {
 } variant;
 
 static const char *chosen = "baseline";
-/* Those of the chosen variant, which are the kernel objects. */
+/* The kernel objects: the chosen variant's kernels. */
 static openmp_kernel kernels[META_KERNEL_COUNT][META_TYPE_COUNT];
 
 static void choose(const variant *v)
@@ -60,7 +60,7 @@ const char *openmp_variant_name(void)
     return chosen;
 }
 
-/* Sums are accumulated in a wider type, extremes in the elements' own. */
+/* Sums accumulate in a wider type; minima and maxima have the element type. */
 static size_t partial_bytes(const meta_kernel_desc *desc, uint32_t type)
 {
     static const unsigned char accumulator[META_TYPE_COUNT] = {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file vector.h
- *  Vectors as wide as the instruction set a file is compiled for has them, and stores that go past
- *  the caches. A compiler that knows no vectors of GCC's kind cannot compile this back end. */
+ *  Vectors as wide as the target instruction set allows, and nontemporal stores. Requires GCC's
+ *  vector extensions. */
 #ifndef META_OPENMP_VECTOR_H
 #define META_OPENMP_VECTOR_H
 
 #include <stdint.h>
 #include <string.h>
 
-/* GCC 12 puts vectors of 64 bytes where AddressSanitizer aligns a function's frame to 32 alone (GCC
- * bug 110027), so those are left out there. */
+/* No 64-byte vectors with AddressSanitizer: GCC 12 then aligns stack frames to only 32 bytes (GCC
+ * bug 110027). */
 #if defined(__AVX512F__) && !defined(__SANITIZE_ADDRESS__)
 #define VECTOR_512
 #endif
@@ -27,7 +27,7 @@ enum { VECTOR_BYTES = 16 };
 enum { VECTOR_BYTES = 16 };
 #endif
 
-/* Of elements at any address; comparisons give the vectors of integers. */
+/* Aligned like their elements; comparisons yield the integer vectors. */
 typedef double vector_f64 __attribute__((vector_size(VECTOR_BYTES), aligned(8), may_alias));
 typedef float vector_f32 __attribute__((vector_size(VECTOR_BYTES), aligned(4), may_alias));
 typedef int64_t vector_i64 __attribute__((vector_size(VECTOR_BYTES)));
@@ -63,7 +63,7 @@ VECTOR_EXTREME(max, f32, max_ps, >)
 #undef VECTOR_EXTREME
 #undef VECTOR_OF_TWO
 
-/** Store VECTOR_BYTES of @p from at @p to, which is aligned to them, past the caches. */
+/** Nontemporal store of VECTOR_BYTES; @p to must be aligned to VECTOR_BYTES. */
 static inline void vector_stream(void *to, const void *from)
 {
 #if defined(VECTOR_512)
@@ -83,7 +83,7 @@ static inline void vector_stream(void *to, const void *from)
 #endif
 }
 
-/** Make what vector_stream() stored visible to other threads before what follows. */
+/** Order nontemporal stores before later stores (store fence). */
 static inline void vector_stream_end(void)
 {
 #if defined(__SSE2__)
@@ -91,7 +91,7 @@ static inline void vector_stream_end(void)
 #endif
 }
 
-/** Copy @p bytes to @p to, which need not be aligned, past the caches. */
+/** Copy @p bytes with nontemporal stores; @p to need not be aligned. */
 static inline void vector_stream_copy(void *to, const void *from, size_t bytes)
 {
     char *d = to;

@@ -39,7 +39,7 @@ enum {
         1, 1, 1                                                                                    \
     }
 
-/* Only what is read alone reaches around its cell. */
+/* Only read-only operands have neighbours in their reach. */
 #define OPERAND(ACCESS, REACH) OPERAND_##ACCESS(REACH_##REACH)
 #define OPERAND_NONE(...)                                                                          \
     {                                                                                              \
@@ -67,7 +67,7 @@ enum {
         META_ACCESS_IN, __VA_ARGS__                                                                \
     }
 
-/* Passes over an operand's memory. */
+/* Memory passes per operand. */
 enum { PASSES_NONE = 0, PASSES_IN = 1, PASSES_OUT = 1, PASSES_INOUT = 2 };
 
 #define OPERANDS(number, NAME, name, FAMILY, ACCESS0, ACCESS1, REACH, value_count, result)         \
@@ -95,7 +95,7 @@ static const meta_operand_desc operands[META_KERNEL_COUNT][META_SPACE_OPERANDS] 
             .operand = operands[id]},
 const meta_kernel_desc meta_kernel_table[META_KERNEL_COUNT] = {META_KERNELS(DESCRIPTOR)};
 
-/* A number stands at its own place, so that back ends may make tables in the order of the rows. */
+/* Kernel numbers are consecutive in table order, so that back ends may index tables by them. */
 #define IN_ORDER(number, NAME, ...) META_PLACE_##NAME,
 enum { META_KERNELS(IN_ORDER) META_PLACES };
 #define IS_IN_ORDER(number, NAME, ...)                                                             \

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file kernels.h
- *  Kernels: their descriptors, the objects that back ends make of them, and an operation as data.
- */
+ *  Kernels: descriptors, the back ends' kernel objects, and operations as data. */
 #ifndef META_CORE_KERNELS_H
 #define META_CORE_KERNELS_H
 
@@ -15,12 +14,12 @@ extern const meta_kernel_desc meta_kernel_table[META_KERNEL_COUNT];
 meta_err meta_kernels_open(meta_device *device);
 void meta_kernels_close(meta_device *device);
 struct meta_device_kernels {
-    pthread_mutex_t lock; /**< of making one */
+    pthread_mutex_t lock; /**< held while creating one */
     meta_plugin_kernel *_Atomic object[META_KERNEL_COUNT][META_TYPE_COUNT];
 };
-/** Make the device's object of kernel @p desc for @p type, unless there is one. */
+/** Create the device's object of kernel @p desc for @p type, unless it exists. */
 meta_err meta_kernel_make(meta_device *device, const meta_kernel_desc *desc, uint32_t type);
-/** That object, made when it is first asked for. */
+/** Get that object, creating it on first use. */
 static inline meta_err meta_kernel_object(meta_device *device, const meta_kernel_desc *desc,
                                           uint32_t type, meta_plugin_kernel **kernel)
 {
@@ -32,31 +31,31 @@ static inline meta_err meta_kernel_object(meta_device *device, const meta_kernel
     return META_OK;
 }
 
-/* operation.c: see operation.h; @p name is an argument's, for messages */
-/** Begin an operation of a built-in kernel over the elements of @p shape, which has some. */
+/* operation.c: see operation.h; @p name is the argument's name for messages */
+/** Begin an operation of a built-in kernel over the elements of @p shape, which is not empty. */
 void meta_operation_begin(meta_builtin *b, meta_kernel_id kernel, meta_type type,
                           const meta_face *shape);
-/** The layout of operand @p k: that of @p face, or packed where it is NULL. */
+/** Set the layout of operand @p k to that of @p face, or packed if it is NULL. */
 void meta_operand_lay(meta_operation *op, uint32_t k, const meta_face *face);
-/** Operand @p k is the section @p face, or where that is NULL as many packed elements, of the
- * device buffer at @p ptr. */
+/** Set operand @p k to the section @p face of the device buffer at @p ptr, or to the space's number
+ * of packed elements if @p face is NULL. */
 meta_err meta_operand_set(meta_operation *op, uint32_t k, const void *ptr, const meta_face *face,
                           const char *name);
-/** Operand @p k is the cells of @p box of the device buffer at @p ptr, with those around them that
- *  the kernel reaches. */
+/** Set operand @p k to the cells of @p box of the device buffer at @p ptr, plus the neighbours in
+ *  the kernel's reach. */
 meta_err meta_operand_set_box(meta_operation *op, uint32_t k, const void *ptr, const meta_box *box,
                               const char *name);
-/** The element passed by value. */
+/** Set the element passed by value. */
 void meta_operation_value(meta_operation *op, const void *value);
-/** The reduction's result goes to @p ptr: host memory or a device buffer. */
+/** Set the destination of the reduction's result: host memory or a device buffer. */
 meta_err meta_operation_result(meta_operation *op, void *ptr, const char *name);
-/** What is written overlaps nothing else, unless it is read at the same places alone. */
+/** Fail if a written operand overlaps another, except an identical one read element by element. */
 meta_err meta_operation_check_overlap(const meta_operation *op);
-/** Merge dimensions that are contiguous in all operands and drop those of extent 1, where the
- * kernel does not use the grid's dimensions itself. */
+/** Merge dimensions that are contiguous in all operands and drop those of extent 1, unless the
+ * kernel depends on the grid's dimensions. */
 void meta_operation_compact(meta_operation *op);
-/** The bytes of buffers that the operation may read or write, its result included: at most
- *  META_MAX_OPERANDS + 1 ranges. @return how many */
+/** The memory ranges that the operation may read or write, including its result: at most
+ *  META_MAX_OPERANDS + 1. @return how many */
 int meta_operation_ranges(const meta_operation *op, meta_range *ranges);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file objects.c
- *  The kernel objects of a device: made by its back end when a kernel is first used for a type. */
+ *  A device's kernel objects, created by its back end on the first use of a kernel for a type. */
 #include "kernels/kernels.h"
 
 #include <stdlib.h>

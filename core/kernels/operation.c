@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file operation.c
- *  Making an operation of what a public call was given; everything that can be wrong with an
- * operand is found here, by the argument's name, before a device is chosen. */
+ *  Building an operation from the arguments of a public call. Operands are validated here, with
+ * errors that name the argument, before a device is chosen. */
 #include "kernels/kernels.h"
 
 #include <inttypes.h>
@@ -35,7 +35,7 @@ void meta_operation_begin(meta_builtin *b, meta_kernel_id kernel, meta_type type
     op->result.span.device = NULL;
     op->where.host = NULL;
     op->apart = false;
-    /* Kernels step through both layouts, used or not. */
+    /* Kernels advance through both layouts, even if only one is used. */
     if (op->call.desc->operands < META_SPACE_OPERANDS)
         memset(&s->layout[META_SPACE_OPERANDS - 1], 0, sizeof *s->layout);
     s->ndim = shape->count;
@@ -74,7 +74,7 @@ meta_err meta_operand_set(meta_operation *op, uint32_t k, const void *ptr, const
     return meta_resolve_face(ptr, face, type, name, &operand->span);
 }
 
-/* The box with the cells around it that the operand reaches. */
+/* The box extended by the operand's reach. */
 static meta_err box_reached(const meta_box *box, const meta_kernel_desc *kernel,
                             const meta_operand_desc *desc, meta_box *reached)
 {
@@ -132,7 +132,7 @@ meta_err meta_operation_result(meta_operation *op, void *ptr, const char *name)
     return META_OK;
 }
 
-/* Whether the two are the same elements in the same order, of which each is used by itself. */
+/* Whether the operands are the same elements in the same order, accessed without neighbours. */
 static bool same_elements(const meta_operation *op, uint32_t a, uint32_t b)
 {
     const meta_operand *x = &op->operand[a], *y = &op->operand[b];
@@ -174,7 +174,7 @@ void meta_operation_compact(meta_operation *op)
 {
     const uint32_t operands = op->call.desc->operands;
     meta_space *s = op->space;
-    meta_i64 last = -1; /* the dimension made last */
+    meta_i64 last = -1; /* last dimension of the compacted space */
     if (op->call.desc->grid > 0 || s->ndim == 1) return;
     for (meta_i64 d = 0; d < s->ndim; ++d) {
         if (s->extent[d] == 1) continue;

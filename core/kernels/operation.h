@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file operation.h
- *  An operation as data: a kernel, an iteration space, and operands as the program named them. It
- * is made without regard to devices; meta_place() chooses one, meta_bind() fills in that device's
- *  objects, and the queue launches it. */
+ *  An operation as data: a kernel, an iteration space, and operands as the program passed them. It
+ * is device-independent until meta_place() chooses a device and meta_bind() fills in its objects;
+ *  then the queue launches it. */
 #ifndef META_OPERATION_H
 #define META_OPERATION_H
 
@@ -12,33 +12,32 @@
 #include "meta_backend.h"
 
 typedef struct meta_operand {
-    const char *name; /**< the argument's */
-    meta_span span;   /**< live memory; .device is NULL where there is no such operand */
-    int64_t start;    /**< elements from the span's address to element (0, …) of the space */
-    int64_t low,
-        high; /**< the range of elements that the kernel may touch, from the span's address */
+    const char *name;  /**< of the argument */
+    meta_span span;    /**< live memory; .device is NULL if there is no such operand */
+    int64_t start;     /**< elements from the span's address to element (0, …) of the space */
+    int64_t low, high; /**< elements that the kernel may access, relative to the span's address */
 } meta_operand;
 
-/** The arrays behind it belong to whoever makes it, see meta_builtin. */
+/** The caller owns the arrays it points to, see meta_builtin. */
 typedef struct meta_operation {
-    meta_call call; /**< what a back end is given; complete once the operation is bound */
+    meta_call call; /**< passed to the back end; complete once the operation is bound */
     meta_operand *operand;
-    void **object;       /**< of each operand, filled in by meta_bind() */
-    meta_space *space;   /**< with room for a layout of each operand */
-    meta_device *device; /**< filled in by meta_place() */
-    meta_operand result; /**< of a reduction whose result goes to device memory */
+    void **object;       /**< native objects of the operands, set by meta_bind() */
+    meta_space *space;   /**< has a layout per operand */
+    meta_device *device; /**< set by meta_place() */
+    meta_operand result; /**< of a reduction with its result in device memory */
     meta_result where;
     unsigned char value[8];
     bool apart; /**< the operands are known not to overlap */
 } meta_operation;
 
-/** Where the result goes, as the program sees it. */
+/** The result's address as the program passed it. */
 static inline const void *meta_result_address(const meta_operation *op)
 {
     return op->where.host ? op->where.host : op->result.span.address;
 }
 
-/** One of a built-in kernel. */
+/** An operation of a built-in kernel, with its arrays. */
 typedef struct meta_builtin {
     meta_operation op;
     meta_operand operand[META_SPACE_OPERANDS];

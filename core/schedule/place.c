@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file place.c
- *  Where an operation runs, and its form there. */
+ *  Choosing an operation's device, and binding the operation to it. */
 #include "schedule/schedule.h"
 
 meta_err meta_place(meta_operation *op)
@@ -15,7 +15,7 @@ meta_err meta_place(meta_operation *op)
     return META_OK;
 }
 
-/* Native objects, and bases in elements, whose sizes are powers of two. */
+/* Fill in native objects and base offsets in elements (element sizes are powers of two). */
 static void bind_operands(meta_operation *op)
 {
     const int shift = __builtin_ctz((unsigned)meta_element_bytes(op->call.type));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file run.c
- *  An operation's way from its data to a queue. */
+ *  Checking, placing, binding and submitting an operation. */
 #include "schedule/schedule.h"
 
 static meta_err prepare(meta_operation *op)

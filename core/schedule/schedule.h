@@ -1,29 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file schedule.h
- *  The way of an operation from its data to a device: place, bind, run. */
+ *  Operation dispatch: place, bind, run. */
 #ifndef META_SCHEDULE_H
 #define META_SCHEDULE_H
 
 #include "queue/queue.h"
 
 /* place.c */
-/** Choose the device on which an operation runs: where its operands are, which must be one. */
+/** Choose the device on which an operation runs: the one device that holds all operands. */
 meta_err meta_place(meta_operation *op);
-/** Make the operands' copies on that device valid, and fill in its native objects: the operation
- * can be launched then. Its spans and layouts must not change afterwards, unless it is bound again.
- */
+/** Fill in the kernel object and the operands' native objects and base offsets, ready for launch.
+ * Spans and layouts must not change afterwards unless the operation is bound again. */
 meta_err meta_bind(meta_operation *op);
-/** Place and bind an operation without a result anew, for operands that lie elsewhere now. */
+/** Bind an operation without a result again after its operands have changed or moved. */
 meta_err meta_rebind(meta_operation *op);
 
 /* run.c */
-/** Place, bind and queue an operation whose operands were checked; NULL blocks, an event or
- * META_ASYNC does not. */
+/** Place, bind and submit an operation. With @p done NULL the call blocks; with an event or
+ * META_ASYNC it does not. */
 meta_err meta_run(meta_operation *op, meta_event *done);
-/** The same of a sum, which kernel @p exact makes where reproducible sums are on. */
+/** meta_run() of a sum, using kernel @p exact if reproducible sums are on. */
 meta_err meta_run_sum(meta_builtin *sum, meta_kernel_id exact, meta_event *done);
-/** The same of a stencil over the section @p cells with a sum: where that must be exact, kernel @p
- * plain runs, followed by the exact sum of what it wrote. */
+/** meta_run() of a fused stencil and sum over the section @p cells. For a reproducible sum, kernel
+ * @p plain runs instead, followed by the exact sum of its output. */
 meta_err meta_run_stencil_sum(meta_builtin *fused, meta_kernel_id plain, const meta_face *cells,
                               meta_event *done);
 
