@@ -37,11 +37,14 @@ static meta_err decide(MPI_Comm among, verdict *v, MPI_Request *request, meta_er
     int rank;
     COMM_MPI(MPI_Comm_rank, (among, &rank));
     v->rank = mine == META_OK ? INT_MAX : rank;
+    v->lowest = -1;
     COMM_MPI(MPI_Iallreduce, (&v->rank, &v->lowest, 1, MPI_INT, MPI_MIN, among, request));
     meta_err error = comm_request_wait(request, phase, MPI_ANY_SOURCE, 0);
     if (error != META_ERR_PEER) *agreed = mine;
-    META_TRY(error);
-    if (v->lowest == INT_MAX) return META_OK;
+    /* Complete in spite of an error, this rank owes the others its part of the broadcast: else what
+     * they send meets the next communicator in the context of this one. */
+    const bool known = *request == MPI_REQUEST_NULL && v->lowest != -1;
+    if (!known || v->lowest == INT_MAX) return error;
     *agreed = META_ERR_PEER;
     COMM_MPI(MPI_Ibcast, (&v->code, bytes, MPI_BYTE, v->lowest, among, request));
     error = comm_request_wait(request, phase, MPI_ANY_SOURCE, 0);

@@ -2,6 +2,7 @@
 /** @file request.c
  *  Single requests and messages of MPI outside the pipelines: waited for while everything else
  *  advances, given up, and received where nobody wants them. */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "progress/progress.h"
@@ -35,13 +36,32 @@ meta_err comm_watch_since(double began, bool *warned, const char *phase, int pee
     return META_OK;
 }
 
+meta_err comm_request_finish(MPI_Request *request, meta_err failed)
+{
+    const double began = MPI_Wtime();
+    const double longest = comm_job.peer_timeout > 0 ? comm_job.peer_timeout : WARN_AFTER;
+    char text[COMM_TEXT];
+    int complete = *request == MPI_REQUEST_NULL, code = MPI_SUCCESS;
+    snprintf(text, sizeof text, "%s", meta_last_error());
+    for (unsigned idle = 0; !complete && code == MPI_SUCCESS && MPI_Wtime() - began < longest;) {
+        code = MPI_Test(request, &complete, MPI_STATUS_IGNORE);
+        if (complete || comm_advance()) continue;
+        comm_unlock();
+        comm_back_off(idle++);
+        comm_lock();
+    }
+    return core->fail_as(failed, text);
+}
+
 meta_err comm_request_wait(MPI_Request *request, const char *phase, int peer, int tag)
 {
     const double began = MPI_Wtime();
     bool warned = false;
     for (unsigned idle = 0;;) {
         int complete = 0;
-        COMM_MPI(MPI_Test, (request, &complete, MPI_STATUS_IGNORE));
+        const meta_err error =
+            comm_mpi(MPI_Test(request, &complete, MPI_STATUS_IGNORE), "MPI_Test");
+        if (error != META_OK) return comm_request_finish(request, error);
         if (complete) return META_OK;
         if (comm_advance()) {
             idle = 0;
