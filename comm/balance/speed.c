@@ -61,8 +61,7 @@ static meta_err take(const measuring *m, MPI_Comm among, int times, double *seco
     bool warned = false;
     COMM_MPI(MPI_Ibarrier, (among, &barrier));
     while (!all) {
-        const meta_err tested = comm_mpi(MPI_Test(&barrier, &all, MPI_STATUS_IGNORE), "MPI_Test");
-        if (tested != META_OK) return comm_request_finish(&barrier, tested);
+        META_TRY(comm_request_test(&barrier, &all));
         if (all) break;
         META_TRY(comm_watch_since(began, &warned, "while speeds are measured", MPI_ANY_SOURCE, 0));
         if (error == META_OK) {

@@ -283,8 +283,7 @@ static meta_err drain(void)
         bool moved = comm_advance();
         moved |= discard(&discarded);
         if (error == META_OK && entered) {
-            error = comm_mpi(MPI_Test(&barrier, &all, MPI_STATUS_IGNORE), "MPI_Test");
-            if (error != META_OK) error = comm_request_finish(&barrier, error);
+            error = comm_request_test(&barrier, &all);
         } else if (error == META_OK && comm_messages_count(COMM_SEND) == 0) {
             error = comm_mpi(MPI_Ibarrier(comm_job.messages, &barrier), "MPI_Ibarrier");
             entered = true;

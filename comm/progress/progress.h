@@ -51,11 +51,11 @@ meta_err comm_background_take(void);
  *  META_TIMEOUT, a warning. @p phase says what is waited for, as "while a halo plan is made";
  *  @p peer is a rank, or MPI_ANY_SOURCE where all of them take part. */
 meta_err comm_watch_since(double began, bool *warned, const char *phase, int peer, int tag);
-/** Let MPI complete @p request, one call of which ended with the error @p failed: a communicator may
- *  not be freed before (Open MPI 4.1.4 ends the process). Given up after a second failure, and after
- *  META_TIMEOUT or 60 seconds; then @p request is not MPI_REQUEST_NULL.
- *  @return @p failed, with its text */
-meta_err comm_request_finish(MPI_Request *request, meta_err failed);
+/** MPI_Test. After a failure it advances until MPI has completed @p request all the same, since a
+ *  communicator may not be freed before (Open MPI 4.1.4 ends the process): until a second failure,
+ *  and for META_TIMEOUT or 60 seconds at most; then @p request is not MPI_REQUEST_NULL.
+ *  @return META_ERR_MPI after a failure, whether or not MPI completed the request */
+meta_err comm_request_test(MPI_Request *request, int *complete);
 /** Advance until @p request is complete.
  *  @return META_ERR_PEER after META_TIMEOUT seconds, META_ERR_MPI if MPI fails: unless the request
  *  is MPI_REQUEST_NULL then, MPI may still use its memory */

@@ -36,7 +36,9 @@ meta_err comm_watch_since(double began, bool *warned, const char *phase, int pee
     return META_OK;
 }
 
-meta_err comm_request_finish(MPI_Request *request, meta_err failed)
+/* Let MPI complete a request, one test of which failed. Given up after a second failure, and after
+ * META_TIMEOUT or WARN_AFTER seconds; then the request is not MPI_REQUEST_NULL. */
+static meta_err finish(MPI_Request *request, meta_err failed)
 {
     const double began = MPI_Wtime();
     const double longest = comm_job.peer_timeout > 0 ? comm_job.peer_timeout : WARN_AFTER;
@@ -53,15 +55,19 @@ meta_err comm_request_finish(MPI_Request *request, meta_err failed)
     return core->fail_as(failed, text);
 }
 
+meta_err comm_request_test(MPI_Request *request, int *complete)
+{
+    const meta_err error = comm_mpi(MPI_Test(request, complete, MPI_STATUS_IGNORE), "MPI_Test");
+    return error == META_OK ? META_OK : finish(request, error);
+}
+
 meta_err comm_request_wait(MPI_Request *request, const char *phase, int peer, int tag)
 {
     const double began = MPI_Wtime();
     bool warned = false;
     for (unsigned idle = 0;;) {
         int complete = 0;
-        const meta_err error =
-            comm_mpi(MPI_Test(request, &complete, MPI_STATUS_IGNORE), "MPI_Test");
-        if (error != META_OK) return comm_request_finish(request, error);
+        META_TRY(comm_request_test(request, &complete));
         if (complete) return META_OK;
         if (comm_advance()) {
             idle = 0;
