@@ -43,6 +43,7 @@ const meta_core meta_core_table = {
     .set_threads = meta_threads_set,
     .set_hooks = meta_hooks_set,
     .check_type = meta_type_check,
+    .check_op = meta_op_check,
     .check_box = meta_box_check,
     .resolve = meta_resolve,
     .resolve_face = meta_resolve_face,

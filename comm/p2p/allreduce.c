@@ -194,8 +194,7 @@ static meta_err check(int64_t count, meta_op op, meta_type type, size_t *element
         return core->fail(META_ERR_TYPE,
                           "argument 'type' is %s, which is moved but not computed with",
                           comm_type_name((uint32_t)type));
-    if ((int)op < 0 || op >= META_OP_COUNT)
-        return core->fail(META_ERR_ARGUMENT, "argument 'op' is %d, which is no operation", (int)op);
+    META_TRY(core->check_op(op));
     if (count < 0) return core->fail(META_ERR_ARGUMENT, "argument 'count' is %" PRId64, count);
     if (count > INT64_MAX / 8)
         return core->fail(META_ERR_OVERFLOW, "argument 'count' is %" PRId64 ", more than 2^60",

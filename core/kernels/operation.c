@@ -12,11 +12,6 @@ static const meta_operand_desc *desc_of(const meta_operation *op, uint32_t k)
     return &op->call.desc->operand[k];
 }
 
-static meta_layout *layout_of(meta_operation *op, uint32_t k)
-{
-    return (meta_layout *)(uintptr_t)meta_call_layout(&op->call, k);
-}
-
 void meta_operation_begin(meta_builtin *b, meta_kernel_id kernel, meta_type type,
                           const meta_face *shape)
 {
@@ -49,7 +44,7 @@ void meta_operation_begin(meta_builtin *b, meta_kernel_id kernel, meta_type type
 void meta_operand_lay(meta_operation *op, uint32_t k, const meta_face *face)
 {
     const meta_space *s = op->space;
-    meta_layout *layout = layout_of(op, k);
+    meta_layout *layout = meta_operation_layout(op, k);
     int64_t packed = 1;
     op->operand[k].start = face ? face->start : 0;
     for (int d = 0; d < s->ndim; ++d) {
@@ -185,14 +180,14 @@ void meta_operation_compact(meta_operation *op)
         ++last;
         s->extent[last] = s->extent[d];
         for (uint32_t k = 0; k < operands; ++k) {
-            meta_layout *layout = layout_of(op, k);
+            meta_layout *layout = meta_operation_layout(op, k);
             layout->stride[last] = layout->stride[d];
         }
     }
     if (last < 0) { /* a single element */
         last = 0;
         s->extent[0] = 1;
-        for (uint32_t k = 0; k < operands; ++k) layout_of(op, k)->stride[0] = 1;
+        for (uint32_t k = 0; k < operands; ++k) meta_operation_layout(op, k)->stride[0] = 1;
     }
     s->ndim = last + 1;
     s->rows = 1;

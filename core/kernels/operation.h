@@ -31,6 +31,12 @@ typedef struct meta_operation {
     bool apart; /**< the operands are known not to overlap */
 } meta_operation;
 
+/** The layout of operand @p k, to be written. */
+static inline meta_layout *meta_operation_layout(meta_operation *op, uint32_t k)
+{
+    return (meta_layout *)(uintptr_t)meta_call_layout(&op->call, k);
+}
+
 /** The result's address as the program passed it. */
 static inline const void *meta_result_address(const meta_operation *op)
 {

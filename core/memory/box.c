@@ -25,6 +25,13 @@ meta_err meta_type_arithmetic(meta_type type, size_t *bytes)
     return META_OK;
 }
 
+meta_err meta_op_check(meta_op op)
+{
+    if ((int)op < 0 || op >= META_OP_COUNT)
+        return meta_fail(META_ERR_ARGUMENT, "argument 'op' is %d, which is no operation", (int)op);
+    return META_OK;
+}
+
 meta_err meta_type_size(meta_type type, size_t *bytes)
 {
     size_t found = 0;

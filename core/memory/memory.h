@@ -79,6 +79,7 @@ meta_err meta_span_or_host(const void *ptr, uint64_t bytes, const char *name, in
 /* box.c: validating types, boxes, faces and operands */
 meta_err meta_type_check(meta_type type, size_t *bytes);
 meta_err meta_type_arithmetic(meta_type type, size_t *bytes);
+meta_err meta_op_check(meta_op op);
 meta_err meta_box_check(const meta_box *box, const char *name);
 bool meta_box_empty(const meta_box *box);
 /** The lowest and highest element index of a face that is not empty. */

@@ -181,8 +181,7 @@ static meta_err check_all(void *results, int64_t stride, int fields, void *const
     int64_t room;
     int on_device;
     META_TRY(meta_type_arithmetic(type, &bytes));
-    if ((int)op < 0 || op >= META_OP_COUNT)
-        return meta_fail(META_ERR_ARGUMENT, "argument 'op' is %d, which is no operation", (int)op);
+    META_TRY(meta_op_check(op));
     if (fields < 0 || boxes < 0)
         return meta_fail(META_ERR_ARGUMENT, "argument '%s' is %d: give 0 or more",
                          fields < 0 ? "fields" : "boxes", fields < 0 ? fields : boxes);
@@ -215,17 +214,16 @@ static meta_err check_all(void *results, int64_t stride, int fields, void *const
 meta_err meta_reduce_boxes(void *results, int64_t stride, int fields, void *const *field, int boxes,
                            const meta_box *box, meta_op op, meta_type type, meta_event *done)
 {
-    size_t bytes;
     int64_t left = (int64_t)fields * boxes;
     META_ENTER();
     META_TRY(check_all(results, stride, fields, field, boxes, box, op, type));
-    META_TRY(meta_type_check(type, &bytes));
+    const int64_t bytes = (int64_t)meta_element_bytes((uint32_t)type);
     if (left == 0) return meta_submit_nothing(done);
     for (int pass = 0; pass < 2; ++pass)
         for (int f = 0; f < fields; ++f)
             for (int b = 0; b < boxes; ++b) {
                 if (meta_box_empty(&box[b]) != (pass == 0)) continue;
-                void *result = (char *)results + (f * stride + b) * (int64_t)bytes;
+                void *result = (char *)results + (f * stride + b) * bytes;
                 META_TRY(meta_reduce(result, field[f], &box[b], op, type,
                                      --left == 0 ? done : META_ASYNC));
             }

@@ -105,8 +105,7 @@ meta_err meta_reduce(void *result, const void *buf, const meta_box *box, meta_op
     size_t bytes;
     META_ENTER();
     META_TRY(check(box, type, &bytes));
-    if ((int)op < 0 || op >= META_OP_COUNT)
-        return meta_fail(META_ERR_ARGUMENT, "argument 'op' is %d, which is no operation", (int)op);
+    META_TRY(meta_op_check(op));
     if (meta_box_empty(box)) return result_of_nothing(result, "result", op, type, done);
     meta_face_of_box(&cells, box);
     meta_operation_begin(&b, kernels[op], type, &cells);

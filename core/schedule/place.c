@@ -21,7 +21,7 @@ static void bind_operands(meta_operation *op)
     const int shift = __builtin_ctz((unsigned)meta_element_bytes(op->call.type));
     for (uint32_t k = 0; k < op->call.desc->operands; ++k) {
         const meta_operand *operand = &op->operand[k];
-        meta_layout *layout = (meta_layout *)(uintptr_t)meta_call_layout(&op->call, k);
+        meta_layout *layout = meta_operation_layout(op, k);
         op->object[k] = operand->span.object;
         layout->base = (meta_i64)(operand->span.offset >> shift) + operand->start;
     }
