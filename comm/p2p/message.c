@@ -10,6 +10,7 @@
 #include "record/comm_record.h"
 
 static comm_message *first, *last, *spare;
+static comm_message *left; /* to MPI: never used again, and never freed */
 static size_t under_way, posted_since;
 
 /* ------------------------------------------------------------------ beginning and end */
@@ -204,9 +205,9 @@ static bool messages_advance(void)
         *(m->previous ? &m->previous->next : &first) = m->next;
         *(m->next ? &m->next->previous : &last) = m->previous;
         --under_way;
-        if (m->left_to_mpi) continue;
-        m->next = spare;
-        spare = m;
+        comm_message **to = m->left_to_mpi ? &left : &spare;
+        m->next = *to;
+        *to = m;
     }
     return moved;
 }
