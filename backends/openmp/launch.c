@@ -36,48 +36,44 @@ static int threads_for(meta_i64 work)
     return threads > MOST_THREADS ? MOST_THREADS : threads;
 }
 
-static meta_work whole_of(const meta_call *call)
+/* Set @p work to share k of n. It is filled in place, and never copied: a copy would wait until
+ * what was just stored has left the processor's store buffer. */
+static inline void share_of(const meta_call *call, int k, int n, meta_work *work)
 {
-    meta_work work = {.scalar = call->values,
-                      .space = call->space,
-                      .row = {0, call->space->rows},
-                      .column = {0, call->space->extent[0]}};
-    for (uint32_t k = 0; k < call->desc->operands; ++k) work.object[k] = call->object[k];
-    return work;
-}
-
-/* Share k of n. */
-static meta_work share_of(const meta_work *whole, int k, int n)
-{
-    meta_work mine = *whole;
-    if (n == 1) return mine;
-    if (whole->space->rows >= n) openmp_share(whole->space->rows, k, n, mine.row);
-    else openmp_share(whole->space->extent[0], k, n, mine.column);
-    return mine;
+    const meta_space *s = call->space;
+    work->object[0] = call->object[0];
+    work->object[1] = call->desc->operands > 1 ? call->object[1] : NULL;
+    work->scalar = call->values;
+    work->space = s;
+    work->row[0] = work->column[0] = 0;
+    work->row[1] = s->rows;
+    work->column[1] = s->extent[0];
+    work->partial = NULL;
+    if (n == 1) return;
+    if (s->rows >= n) openmp_share(s->rows, k, n, work->row);
+    else openmp_share(s->extent[0], k, n, work->column);
 }
 
 /* ------------------------------------------------------------------ reductions */
 
-static void reduce_share(meta_kernel_function *run, const meta_work *whole, int k, int n,
-                         char *result)
+static void reduce_share(const meta_call *call, int k, int n, char *result)
 {
-    meta_work mine = share_of(whole, k, n);
+    meta_work mine;
+    share_of(call, k, n, &mine);
     mine.partial = result;
-    run(&mine);
+    openmp_kernel_of(call)->run(&mine);
 }
 
 /* Store the threads' partial results @p apart bytes from each other. The loop runs `threads`
  * shares, even if the runtime provides fewer threads. */
-static void reduce_on(int threads, meta_kernel_function *run, const meta_work *whole, char *results,
-                      size_t apart)
+static void reduce_on(int threads, const meta_call *call, char *results, size_t apart)
 {
     if (threads == 1) {
-        reduce_share(run, whole, 0, 1, results);
+        reduce_share(call, 0, 1, results);
         return;
     }
 #pragma omp parallel for num_threads(threads) schedule(static, 1)
-    for (int k = 0; k < threads; ++k)
-        reduce_share(run, whole, k, threads, results + (size_t)k * apart);
+    for (int k = 0; k < threads; ++k) reduce_share(call, k, threads, results + (size_t)k * apart);
 }
 
 /* Combine the partial results into @p result, in the order of the shares. */
@@ -95,7 +91,6 @@ static meta_err run_reduction(const meta_call *call)
 {
     _Alignas(LINE) char on_stack[16 * LINES(EXACT_BYTES)];
     const openmp_kernel *kernel = openmp_kernel_of(call);
-    const meta_work whole = whole_of(call);
     const int threads = threads_for(call->space->rows * call->space->extent[0]);
     const size_t width = kernel->partial_bytes, apart = LINES(width);
     char *results = on_stack;
@@ -104,7 +99,7 @@ static meta_err run_reduction(const meta_call *call)
         !(results = aligned_alloc(LINE, (size_t)threads * apart)))
         return openmp_host->fail(META_ERR_NO_MEMORY,
                                  "the host has no memory for %d partial results", threads);
-    reduce_on(threads, kernel->run, &whole, results, apart);
+    reduce_on(threads, call, results, apart);
     if (!result) result = (char *)call->result->object + call->result->offset;
     finish(kernel, results, apart, width, threads, result);
     if (results != on_stack) free(results);
@@ -123,14 +118,15 @@ static void run_one(const group *g, size_t n, int share, int shares)
 {
     const meta_call *call = meta_launch_call(g->launch, n);
     const openmp_kernel *kernel = openmp_kernel_of(call);
-    const meta_work whole = whole_of(call), mine = share_of(&whole, share, shares);
+    meta_work mine;
+    share_of(call, share, shares, &mine);
     if (g->count > 1 && kernel->run_two) {
         const size_t other = faces_beside(g->launch, g->first, g->count, n);
         if (other != n && faces_beside(g->launch, g->first, g->count, other) == n) {
             if (other < n) return; /* already copied, interleaved with call `other` */
-            const meta_work also = whole_of(meta_launch_call(g->launch, other)),
-                            also_mine = share_of(&also, share, shares);
-            kernel->run_two(&mine, &also_mine);
+            meta_work also;
+            share_of(meta_launch_call(g->launch, other), share, shares, &also);
+            kernel->run_two(&mine, &also);
             return;
         }
     }
