@@ -141,5 +141,8 @@ void halo_exchange_release(halo_exchange *x)
     free(x->index);
     free(x->statuses);
     free(x->array);
-    free(x->moves);
+    for (int k = 0; k < HALO_SLOTS; ++k) {
+        free(x->moves[k]);
+        free(x->bound[k]);
+    }
 }

@@ -82,7 +82,9 @@ struct halo_exchange {
     int segments;
     int *index; /**< as long as the longer list of requests, as are the statuses */
     MPI_Status *statuses;
-    meta_builtin *moves; /**< of the plan's kernels: halo_moves.c */
+    /* of the plan's kernels, a set for each slot: halo_moves.c */
+    meta_builtin *moves[HALO_SLOTS];
+    meta_span *bound[HALO_SLOTS]; /**< the arrays to which they are bound; .device is NULL before the first */
     halo_array *array;
 
     /* under way: halo_exchange.c */

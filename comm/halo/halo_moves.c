@@ -85,8 +85,13 @@ meta_err halo_moves_make(halo_exchange *x)
                                          [HALO_ADD] = META_KERNEL_AXPY,
                                          [HALO_COPY] = META_KERNEL_COPY};
     const halo_plan *p = x->plan;
-    x->moves = calloc((size_t)p->kernels + 1, sizeof *x->moves);
-    if (!x->moves)
+    bool is_made = true;
+    for (int set = 0; set < HALO_SLOTS; ++set) {
+        x->moves[set] = calloc((size_t)p->kernels + 1, sizeof *x->moves[set]);
+        x->bound[set] = calloc((size_t)p->fields, sizeof *x->bound[set]);
+        is_made &= x->moves[set] && x->bound[set];
+    }
+    if (!is_made)
         return core->fail(META_ERR_NO_MEMORY, "the host has no memory for an exchange of %d fields",
                           p->fields);
     for (int n = 0; n < p->kernels; ++n) {
@@ -95,7 +100,8 @@ meta_err halo_moves_make(halo_exchange *x)
         const meta_face *from = k->kind == HALO_PACK   ? &k->face
                                 : k->kind == HALO_COPY ? &k->from
                                                        : NULL;
-        core->move_begin(&x->moves[n], ids[k->kind], p->field[k->field].type, to, from);
+        for (int set = 0; set < HALO_SLOTS; ++set)
+            core->move_begin(&x->moves[set][n], ids[k->kind], p->field[k->field].type, to, from);
     }
     return META_OK;
 }
@@ -123,15 +129,30 @@ meta_err halo_fields_resolve(halo_exchange *x, void *const *fields, const meta_s
     return META_OK;
 }
 
+static bool is_same(const meta_span *a, const meta_span *b)
+{
+    return a->device == b->device && a->object == b->object && a->offset == b->offset &&
+           a->address == b->address;
+}
+
+/* Consecutive exchanges use different slots of the window, and often different arrays, as when a
+ * program swaps two. A set of moves for each slot mostly stays as it is bound. */
 meta_err halo_moves_bind(halo_exchange *x)
 {
     const halo_plan *p = x->plan;
+    const int set = (int)(x->number % HALO_SLOTS);
+    int changed = 0;
+    for (int f = 0; f < p->fields; ++f) changed += !is_same(&x->bound[set][f], &x->array[f].span);
+    if (changed == 0) return META_OK;
+    x->bound[set][0].device = NULL; /* until all are bound */
     for (int n = 0; n < p->kernels; ++n) {
         const halo_kernel *k = &p->kernel[n];
         const meta_span *array = &x->array[k->field].span;
         const meta_span message = k->kind == HALO_COPY ? *array : message_span(x, k);
-        META_TRY(k->kind == HALO_PACK ? core->move_bind(&x->moves[n], &message, array)
-                                      : core->move_bind(&x->moves[n], array, &message));
+        meta_builtin *move = &x->moves[set][n];
+        META_TRY(k->kind == HALO_PACK ? core->move_bind(move, &message, array)
+                                      : core->move_bind(move, array, &message));
     }
+    for (int f = 0; f < p->fields; ++f) x->bound[set][f] = x->array[f].span;
     return META_OK;
 }
