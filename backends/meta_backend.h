@@ -26,6 +26,9 @@
 
 #include "lang_c.h"
 #include "meta.h"
+#define META_KERNEL_NO_PASS
+#include "meta_kernel.h"
+#undef META_KERNEL_NO_PASS
 #include "meta_kernels.h"
 
 #define META_PLUGIN_MAGIC     0x6174656du /* "meta" */
@@ -78,7 +81,8 @@ typedef enum meta_family {
     META_FAMILY_MOVE,
     META_FAMILY_MAP,
     META_FAMILY_REDUCTION,
-    META_FAMILY_EXACT
+    META_FAMILY_EXACT,
+    META_FAMILY_USER /**< a kernel of the program's, see meta_kernel.h */
 } meta_family;
 /** How a reduction combines partial results. */
 typedef enum meta_combine {
@@ -96,7 +100,14 @@ typedef struct meta_operand_desc {
     uint32_t access;                                     /**< meta_access */
     uint32_t reach;                                      /**< meta_reach */
     uint8_t low[META_REACH_DIMS], high[META_REACH_DIMS]; /**< stencil radius in each direction */
+    uint32_t own_type; /**< 0: elements of the call's type; else 1 + their meta_type */
 } meta_operand_desc;
+
+/** A result of a kernel of the program's. */
+typedef struct meta_result_desc {
+    uint32_t combine; /**< META_COMBINE_sum, _min or _max */
+    uint32_t type;    /**< meta_type */
+} meta_result_desc;
 
 /** A kernel's properties. Bounds checks, dependences, profiles and placement are derived from them.
  */
@@ -106,13 +117,15 @@ typedef struct meta_kernel_desc {
     const char *name; /**< as in META_KERNELS */
     uint32_t family;  /**< meta_family */
     uint32_t types;   /**< supported element types: a set of bits 1 << meta_type */
-    uint32_t values;  /**< elements passed by value */
+    uint32_t values;  /**< elements passed by value; for META_FAMILY_USER, words of 8 bytes */
     uint32_t combine; /**< meta_combine */
     uint32_t grid;    /**< dimensions of the grid that the body indexes itself, which are
                            never merged: 2 or 3 for a stencil, else 0 */
     uint32_t passes;  /**< least memory traffic per cell, in elements */
     uint32_t operands;
     const meta_operand_desc *operand;
+    uint32_t results; /**< of META_FAMILY_USER; others have one if `combine` is not none */
+    const meta_result_desc *result;
 } meta_kernel_desc;
 
 /** What a kernel object is made from: a kernel and one element type. */
@@ -121,6 +134,7 @@ typedef struct meta_kernel_source {
     const meta_kernel_desc *desc; /**< outlives the kernel object */
     uint32_t type;                /**< meta_type */
     const char *text;             /**< kernel source; NULL: the built-in kernel desc->number */
+    const meta_kernel *user;      /**< of META_FAMILY_USER: with its CPU code */
 } meta_kernel_source;
 
 /** Bytes of an element of @p type; 0 if there is no such type. */
@@ -167,8 +181,9 @@ typedef struct meta_call {
     const meta_kernel_desc *desc;
     const meta_space *space; /**< with a layout per operand, at least META_SPACE_OPERANDS of them */
     void *const *object;     /**< native memory objects of the operands: desc->operands of them */
-    const void *values;      /**< the desc->values elements passed by value, contiguous */
-    const meta_result *result; /**< NULL unless the kernel is a reduction */
+    const void *values;      /**< the desc->values elements or words passed by value, contiguous */
+    const meta_result *result; /**< NULL unless the kernel is a reduction; an array of desc->results
+                                    for META_FAMILY_USER */
 } meta_call;
 
 /** The layout of operand @p k. */

@@ -151,7 +151,8 @@ static inline meta_err meta_host_kernel_create(const meta_host *host,
 {
     const uint32_t number = source->desc->number, type = source->type;
     if (source->text)
-        return host->fail(META_ERR_UNSUPPORTED, "kernel source text cannot be compiled here");
+        return host->fail(META_ERR_UNSUPPORTED, "kernel %s: source text cannot be compiled here",
+                          source->desc->name);
     if (number >= META_KERNEL_COUNT)
         return host->fail(META_ERR_UNSUPPORTED, "there is no kernel %u (%s) here", number,
                           source->desc->name);

@@ -169,7 +169,8 @@ META_KERNEL(dot)
         META_IN(META_T, partial, 0);                                            \
         META_OUT(META_T, result, 1);                                            \
         META_T best = IDENTITY;                                                 \
-        for (meta_i64 k = 0; k < META_PARTIALS; ++k) best = COMBINE(best, partial[k]); \
+        for (meta_i64 k = 0; k < META_PARTIALS; ++k)                                \
+            best = COMBINE(best, partial[s->layout[0].base + k]);                   \
         META_CANONICAL(best);                                                   \
         result[s->layout[1].base] = best;                                              \
     }
@@ -183,7 +184,7 @@ META_KERNEL(finish_sum)
     META_IN(META_A, partial, 0);
     META_OUT(META_T, result, 1);
     META_A sum = 0;
-    for (meta_i64 k = 0; k < META_PARTIALS; ++k) sum += partial[k];
+    for (meta_i64 k = 0; k < META_PARTIALS; ++k) sum += partial[s->layout[0].base + k];
     result[s->layout[1].base] = (META_T)sum;
 }
 

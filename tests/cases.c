@@ -122,6 +122,32 @@ meta_box case_box_like(const meta_box *box, int64_t cells)
     return like;
 }
 
+meta_box case_box_within(int ndim, const int low[4], const int high[4], int64_t cells)
+{
+    enum { LONG = 3000, LINE = 16 };
+    meta_box box = {.ndim = ndim};
+    const int longest = test_random_in(0, 1) ? 0 : (int)test_random_in(0, ndim - 1);
+    int64_t rest = cells;
+    for (int k = 0; k < ndim; ++k) {
+        const int d =
+            k < ndim - 1 ? (longest + 1 + k) % ndim : longest; /* the longest comes last */
+        const int64_t before = d < 4 ? low[d] : 0, behind = d < 4 ? high[d] : 0;
+        const int64_t slack = test_random_in(0, 2) ? 0 : test_random_in(0, 3);
+        const int64_t few = ndim < 3 ? 40 : ndim < 5 ? 7 : 2;
+        int64_t most = least(k < ndim - 1 ? few : LONG, rest - before - behind - slack);
+        if (most < 1) most = 1;
+        const int64_t extent = test_random_in(0, 5) == 0 ? 1 : test_random_in(1, most);
+        box.start[d] = before + test_random_in(0, slack);
+        box.end[d] = box.start[d] + extent;
+        box.size[d] = before + extent + slack + behind;
+        rest /= box.size[d];
+    }
+    const int64_t whole_lines = (box.size[0] + LINE - 1) / LINE * LINE;
+    if (test_random_in(0, 1) && case_box_array(&box) / box.size[0] * whole_lines <= cells)
+        box.size[0] = whole_lines;
+    return box;
+}
+
 int64_t case_box_cells(const meta_box *box)
 {
     int64_t cells = 1;
@@ -146,6 +172,17 @@ int64_t case_box_index(const meta_box *box, int64_t n)
         pitch *= box->size[d];
     }
     return index;
+}
+
+int64_t case_box_away(const meta_box *box, int x, int y, int z, int w)
+{
+    const int along[4] = {x, y, z, w};
+    int64_t away = 0, pitch = 1;
+    for (int d = 0; d < box->ndim && d < 4; ++d) {
+        away += along[d] * pitch;
+        pitch *= box->size[d];
+    }
+    return away;
 }
 
 /* ------------------------------------------------------------------ faces */

@@ -81,21 +81,9 @@ static bool load(const char *path)
 
 /* ------------------------------------------------------------------ kernels */
 
-#define IN                                                                                         \
-    META_ACCESS_IN, META_REACH_POINT, {0},                                                         \
-    {                                                                                              \
-        0                                                                                          \
-    }
-#define OUT                                                                                        \
-    META_ACCESS_OUT, META_REACH_POINT, {0},                                                        \
-    {                                                                                              \
-        0                                                                                          \
-    }
-#define INOUT                                                                                      \
-    META_ACCESS_INOUT, META_REACH_POINT, {0},                                                      \
-    {                                                                                              \
-        0                                                                                          \
-    }
+#define IN    META_ACCESS_IN, META_REACH_POINT, {0}, {0}, 0
+#define OUT   META_ACCESS_OUT, META_REACH_POINT, {0}, {0}, 0
+#define INOUT META_ACCESS_INOUT, META_REACH_POINT, {0}, {0}, 0
 enum { ARITHMETIC = (1 << META_I16) - 1, ALL = (1 << META_TYPE_COUNT) - 1 };
 
 static const meta_operand_desc written = {OUT};

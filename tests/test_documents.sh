@@ -74,6 +74,16 @@ expect "$($META_TEST_MPIEXEC -n 4 ./first)" '4 ranks: sum 1048576.0 of 1048576.0
 expect "$(META_RANK_MAP='0-1:openmp,*:opencl' $META_TEST_MPIEXEC -n 4 ./first)" \
     '4 ranks: sum 1048576.0 of 1048576.0'
 
+# The same with the README's own kernel.
+block "$top/README.md" smooth.kernel.h >smooth.kernel.h
+block "$top/README.md" smooth.include >include
+block "$top/README.md" smooth.call >call
+sed -e '/^#include <meta_comm.h>/r include' -e '/meta_stencil(/{' -e 'r call' -e 'd' -e '}' first.c >smooth.c
+grep -q smooth_f64 smooth.c || { echo 'the README has no call of its kernel'; exit 1; }
+compile smooth libmeta_comm
+expect "$(META_RANK_MAP='0-1:openmp,*:opencl' $META_TEST_MPIEXEC -n 4 ./smooth)" \
+    '4 ranks: sum 1048576.0 of 1048576.0'
+
 # The same in Fortran, and with the communicator of mpi_f08, where there is a compiler for it.
 if [ -n "$(sed -n 's/^MPIFORT = //p' "$build/Makefile")" ]; then
     awk '/^```fortran$/ { on = 1; next } /^```/ { on = 0 } on' "$top/README.md" >first_f.f90
@@ -86,6 +96,22 @@ if [ -n "$(sed -n 's/^MPIFORT = //p' "$build/Makefile")" ]; then
     in_fortran first_f08
     expect "$($META_TEST_MPIEXEC -n 2 ./first_f08)" '2 ranks: sum 524288.0 of 524288.0'
 fi
+
+for name in wave grow; do
+    block "$top/doc/kernels.md" $name.kernel.h >$name.kernel.h
+    block "$top/doc/kernels.md" $name >$name.c
+    compile $name libmeta -lm
+done
+heights=$(META_MODE=openmp ./wave)
+case $heights in 'height 0.'*) ;; *) echo "$heights"; exit 1 ;; esac
+expect "$(META_MODE=opencl ./wave)" "$heights"
+expect "$(META_MODE=openmp ./grow)" '250 full, sum 1873750'
+expect "$(META_MODE=opencl ./grow)" '250 full, sum 1873750'
+# The text as an object of its own, by the guide's command.
+awk '/^```sh$/ { on = 1; next } /^```/ { on = 0 } on' "$top/doc/kernels.md" | sed -n '/^{ echo/,$p' >text.sh
+sh -eu text.sh
+compile wave libmeta -lm -DMETA_KERNEL_TEXT_APART -DMETA_KERNEL_ONE_VARIANT wave_text.c
+expect "$(META_MODE=opencl ./wave)" "$heights"
 
 block "$top/doc/own-kernels.md" openmp >own_openmp.c
 compile own_openmp libmeta -fopenmp

@@ -35,6 +35,9 @@ for header in $headers; do
     compiles c "$cc -std=c11" $header
     if command -v "$cxx" >/dev/null; then compiles c++ "$cxx -std=c++11" $header; fi
 done
+# Without a pass over a kernel file, which tests of kernels make.
+compiles c "$cc -std=c11 -DMETA_KERNEL_NO_PASS" meta_kernel.h
+if command -v "$cxx" >/dev/null; then compiles c++ "$cxx -std=c++11 -DMETA_KERNEL_NO_PASS" meta_kernel.h; fi
 # Authors of back ends write in C, or in C++ where a GPU's compiler is one.
 compiles c "$cc -std=c11 -Wno-unused-function" meta_backend.h
 if command -v "$cxx" >/dev/null; then compiles c++ "$cxx -std=c++11 -Wno-unused-function" meta_backend.h; fi

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Exported symbols and dependencies of the built libraries: libmeta exports the functions of its header,
+# Exported symbols and dependencies of the built libraries: libmeta exports the functions of its headers,
 # a back end and its peer one symbol each, and none links a library that it must not need.
 # TEST: timeout=30 labels=core,build smoke=yes
 src=${META_TEST_SRCDIR:-.}
@@ -19,20 +19,21 @@ exported() {
         grep -v '^__odr_asan' | sort -u
 }
 
-# The functions that a header declares.
+# The functions that headers declare.
 declared() {
-    sed -n 's/^META_API .*[ *]\(meta_[a-z0-9_]*\)(.*/\1/p' "$1" | sort -u
+    sed -n 's/^META_API .*[ *]\(meta_[a-z0-9_]*\)(.*/\1/p' "$@" | sort -u
 }
 
-# compare LIBRARY HEADER FURTHER…: exports are the header's functions and the further symbols.
+# compare LIBRARY HEADERS FURTHER…: exports are the headers' functions and the further symbols.
 compare() {
     library=$1 header=$2
     shift 2
     exported "$library" >exported.$$
-    { declared "$header"; for symbol in "$@"; do echo "$symbol"; done; } | sort -u >declared.$$
+    # shellcheck disable=SC2086
+    { declared $header; for symbol in "$@"; do echo "$symbol"; done; } | sort -u >declared.$$
     test -s exported.$$ || broken "$library shows no symbol"
     for symbol in $(comm -23 exported.$$ declared.$$); do
-        broken "$library shows $symbol, which $header does not declare"
+        broken "$library shows $symbol, not declared in $header"
     done
     for symbol in $(comm -13 exported.$$ declared.$$); do
         broken "$header declares $symbol, which $library does not show"
@@ -48,7 +49,7 @@ needs_none() {
 }
 
 # The further ones are for the other libraries of this project.
-compare "$build/.libs/libmeta.so" "$src/core/meta.h" meta_core_table
+compare "$build/.libs/libmeta.so" "$src/core/meta.h $src/kernels/meta_kernel.h" meta_core_table
 needs_none "$build/.libs/libmeta.so" 'mpi|opencl|cuda|amdhip|hsa|gomp|libomp'
 if test -e "$build/.libs/libmeta_comm.so"; then
     compare "$build/.libs/libmeta_comm.so" "$src/comm/meta_comm.h" meta_comm_refuse

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file meta-info.c
  *  meta-info: the back ends and devices of this machine, why others are not usable, and the device that
- *  each rank of a job would get. */
+ *  each rank of a job would get; with --kernels, the kernels in shared objects. */
 #include "config.h"
 
 #include <errno.h>
@@ -16,13 +16,15 @@
 
 #include "gpu/helper.h"
 #include "json.h"
+#include "kernel_list.h"
 #include "meta.h"
 
 enum { STATUS_LOOKED = 0, STATUS_UNUSABLE = 2 };
 
 typedef struct request {
-    bool env, json;
+    bool env, json, kernels;
     int ranks, ranks_per_node; /* 0 where not given */
+    int first_file;            /* argument from which on they are files, with --kernels */
 } request;
 
 /* A rank's device, or the reason why it has none. */
@@ -46,13 +48,17 @@ typedef struct mpi_desc {
 
 static void print_help(void)
 {
-    printf("usage: meta-info [--ranks N] [--ranks-per-node N] [--env] [--json]\n\n"
+    printf("usage: meta-info [--ranks N] [--ranks-per-node N] [--env] [--json]\n"
+           "       meta-info --kernels [--json] FILE.so...\n\n"
            "Prints the back ends, with the reason for each one that is not usable, their devices, the\n"
            "MPI library of libmeta_comm and whether it reports support for GPU memory, and the device\n"
            "that each rank of a job would get under the current META_MODE and META_RANK_MAP.\n\n"
            "  --ranks N           ranks of the job (default: 1, or the launcher's number)\n"
            "  --ranks-per-node N  ranks on each node (default: all)\n"
            "  --env               print the META_* variables instead\n"
+           "  --kernels           list the kernels that the shared objects hold instead: name, element\n"
+           "                      type, file and parameters. The objects are loaded, which runs their\n"
+           "                      initializers.\n"
            "  --json              print everything as one JSON document\n"
            "  --help              print this help\n"
            "  --version           print the version\n\n"
@@ -84,11 +90,12 @@ static bool read_command_line(request *r, int argc, char **argv, int *status)
         {"ranks-per-node", required_argument, NULL, 'm'},
         {"env", no_argument, NULL, 'e'},
         {"json", no_argument, NULL, 'j'},
+        {"kernels", no_argument, NULL, 'k'},
         {"help", no_argument, NULL, 'h'},
         {"version", no_argument, NULL, 'v'},
         {NULL, 0, NULL, 0},
     };
-    *r = (request){false, false, 0, 0};
+    *r = (request){.env = false};
     *status = STATUS_UNUSABLE;
     opterr = 0;
     for (;;) {
@@ -101,6 +108,9 @@ static bool read_command_line(request *r, int argc, char **argv, int *status)
             break;
         case 'j':
             r->json = true;
+            break;
+        case 'k':
+            r->kernels = true;
             break;
         case 'n':
         case 'm':
@@ -121,6 +131,8 @@ static bool read_command_line(request *r, int argc, char **argv, int *status)
             return wrong(argv[first], "unknown option (--help lists the options)");
         }
     }
+    r->first_file = optind;
+    if (r->kernels) return optind < argc || wrong("--kernels", "names no shared object");
     return optind == argc || wrong(argv[optind], "is not an option (--help lists the options)");
 }
 
@@ -460,6 +472,14 @@ static int look(const request *r)
     return meta_finalize() == META_OK ? STATUS_LOOKED : fail(meta_last_error());
 }
 
+static int look_for_kernels(const request *r, int argc, char **argv)
+{
+    if (meta_init() != META_OK) return fail(meta_last_error());
+    const bool all = kernel_list(argc - r->first_file, argv + r->first_file, r->json);
+    if (meta_finalize() != META_OK) return fail(meta_last_error());
+    return all ? STATUS_LOOKED : STATUS_UNUSABLE;
+}
+
 int main(int argc, char **argv)
 {
     request r;
@@ -467,8 +487,13 @@ int main(int argc, char **argv)
     if (!read_command_line(&r, argc, argv, &status)) return status;
     if (!is_first_process()) return STATUS_LOOKED;
     complete(&r);
-    if (r.env && !r.json) print_variables();
-    else if (look(&r) != STATUS_LOOKED) return STATUS_UNUSABLE;
+    if (r.kernels) {
+        if (look_for_kernels(&r, argc, argv) != STATUS_LOOKED) return STATUS_UNUSABLE;
+    } else if (r.env && !r.json) {
+        print_variables();
+    } else if (look(&r) != STATUS_LOOKED) {
+        return STATUS_UNUSABLE;
+    }
     if (fflush(stdout) != 0 || ferror(stdout)) return fail("standard output cannot be written");
     return STATUS_LOOKED;
 }

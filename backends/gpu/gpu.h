@@ -54,9 +54,11 @@ struct meta_plugin_device {
 struct meta_plugin_queue {
     meta_plugin_device *device;
     gpu_stream stream;
-    int owned;                       /**< the library created the stream */
-    int given;                       /**< meta_get_state() handed it to the application */
-    void *partials;                  /**< device memory: the partial results of one reduction */
+    int owned; /**< the library created the stream */
+    int given; /**< meta_get_state() handed it to the application */
+    /** Device memory: the partial results of one launch, and behind them its arguments where they
+     * are too large to be passed by value. */
+    void *partials;
     uint64_t *slots;                 /**< page-locked host memory, one slot per result */
     pthread_mutex_t lock;            /**< serialises launches; guards the members below */
     uint64_t sequence;               /**< number of the latest launch, copy or wait */

@@ -10,13 +10,18 @@
 #define GPU_MAX_PARTIALS 16384
 /** The same for exact sums, whose partial results have META_EXACT_WORDS words each. */
 #define GPU_MAX_EXACT 2048
+/** The bytes of a queue's partial results, of whichever kernel. */
+#define GPU_PARTIALS_BYTES                                                                         \
+    (sizeof(uint64_t) * (GPU_MAX_PARTIALS > GPU_MAX_EXACT * META_EXACT_WORDS                       \
+                             ? GPU_MAX_PARTIALS                                                    \
+                             : GPU_MAX_EXACT * META_EXACT_WORDS))
 /** Upper bound on the calls fused into one launch: their arguments must fit in the 4 KiB that every
  *  device accepts. */
 #define GPU_MAX_CALLS 12
 
 /** A kernel for one element type: what a meta_plugin_kernel points to. */
 struct gpu_kernel {
-    meta_gpu_kernel<1>::type *one;
+    meta_gpu_kernel<1>::type *one;              /**< NULL: a gpu_user_kernel, see user.h */
     meta_gpu_kernel<GPU_MAX_CALLS>::type *many; /**< NULL where calls are launched one by one */
     meta_gpu_kernel<1>::type *finish; /**< combines a reduction's partial results; else NULL */
 };

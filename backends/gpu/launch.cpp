@@ -2,9 +2,7 @@
 /** @file launch.cpp
  *  Kernel launches: how an iteration space is mapped to a grid of blocks, how several calls of one
  *  kernel are fused into one launch, and the two passes of a reduction. */
-#include "gpu.h"
-
-#include "kernels.h"
+#include "user.h"
 
 #include <cstring>
 
@@ -53,35 +51,58 @@ static uint64_t steps_of(const meta_plugin_device *device, uint64_t length, uint
     return at_most(steps, most);
 }
 
-/* Map the iteration space of @p from to a grid: a thread takes a march of a stencil, or else some
- * rows. @return how many blocks that needs. */
-static unsigned map_to_grid(const meta_plugin_device *device, const meta_call *from,
-                            meta_gpu_call *call)
+/* A mapping, with the pieces of a march. */
+struct grid : gpu_mapping {
+    uint32_t pieces;
+};
+
+/* The most blocks of a launch, which is a reduction where @p partials are not 0. */
+static uint64_t most_blocks(const meta_plugin_device *device, int only_reads, uint64_t partials)
 {
-    const uint32_t along = march_of(from);
-    const uint64_t columns = (uint64_t)call->space.extent[0], rows = (uint64_t)call->space.rows;
-    const uint64_t length = along ? (uint64_t)call->space.extent[along] : rows;
+    const uint64_t wanted = (uint64_t)device->units * (only_reads ? REDUCTION_BLOCKS_PER_UNIT
+                                                                  : (uint64_t)GPU_BLOCKS_PER_UNIT);
+    return partials ? at_most(wanted, partials) : wanted;
+}
+
+/* Map @p space to at most @p most blocks: a thread takes a march along a dimension, or where @p
+ * along is 0 some rows. */
+static grid map_to_grid(const meta_plugin_device *device, const meta_space *space, uint32_t along,
+                        uint64_t most)
+{
+    const uint64_t columns = (uint64_t)space->extent[0], rows = (uint64_t)space->rows;
+    const uint64_t length = along ? (uint64_t)space->extent[along] : rows;
+    const uint32_t most_log2 = along ? STENCIL_COLUMNS : 31;
     uint64_t depth = 1;
+    uint32_t log2 = 0;
+    grid g;
     if (along) depth = steps_of(device, length, columns * (rows / length), LONGEST_MARCH);
     else if (columns >> COALESCED_COLUMNS) depth = steps_of(device, length, columns, MOST_ROWS);
-    call->depth = (uint32_t)depth;
-    call->pieces = (uint32_t)parts(length, depth);
-    const uint64_t lines = rows / length * call->pieces;
+    g.depth = (uint32_t)depth;
+    g.pieces = (uint32_t)parts(length, depth);
+    const uint64_t lines = rows / length * g.pieces;
+    while ((uint64_t)1 << log2 < columns && 1 << log2 < META_GPU_BLOCK && log2 < most_log2) ++log2;
+    g.columns_log2 = log2;
+    g.wide = (uint32_t)at_most(parts(columns, (uint64_t)1 << log2), most);
+    g.high = (uint32_t)at_most(parts(lines, META_GPU_BLOCK >> log2), most / g.wide);
+    return g;
+}
 
+/* Map a call of a built-in kernel. @return how many blocks that needs. */
+static unsigned map_call(const meta_plugin_device *device, const meta_call *from,
+                         meta_gpu_call *call)
+{
+    const uint32_t along = march_of(from);
     const int reduces = kernel_of(from)->finish != NULL;
-    const uint64_t wanted =
-        (uint64_t)device->units *
-        (reduces && !along ? REDUCTION_BLOCKS_PER_UNIT : (uint64_t)GPU_BLOCKS_PER_UNIT);
     const uint64_t partials =
         from->desc->combine == META_COMBINE_exact ? GPU_MAX_EXACT : GPU_MAX_PARTIALS;
-    const uint64_t most = reduces ? at_most(wanted, partials) : wanted;
-    const uint32_t most_log2 = along ? STENCIL_COLUMNS : 31;
-    uint32_t log2 = 0;
-    while ((uint64_t)1 << log2 < columns && 1 << log2 < META_GPU_BLOCK && log2 < most_log2) ++log2;
-    call->columns_log2 = log2;
-    call->wide = (uint32_t)at_most(parts(columns, (uint64_t)1 << log2), most);
-    call->high = (uint32_t)at_most(parts(lines, META_GPU_BLOCK >> log2), most / call->wide);
-    return call->wide * call->high;
+    const grid g = map_to_grid(device, from->space, along,
+                               most_blocks(device, reduces && !along, reduces ? partials : 0));
+    call->columns_log2 = g.columns_log2;
+    call->wide = g.wide;
+    call->high = g.high;
+    call->depth = g.depth;
+    call->pieces = g.pieces;
+    return g.wide * g.high;
 }
 
 /* The core leaves out the layouts of operands that the kernel does not have. */
@@ -104,34 +125,75 @@ static meta_err run_one(meta_plugin_queue *queue, meta_gpu_kernel<1>::type *kern
     return META_OK;
 }
 
-/* The second pass of a reduction: combine the partial results into the result's memory object, or
- * into a slot of page-locked memory for one that goes to the host. The queue is in order, so the
+/* The second pass of a reduction: combine @p count partial results into the result's memory object,
+ * or into a slot of page-locked memory for one that goes to the host. The queue is in order, so the
  * next reduction cannot overwrite the partial results before this pass has read them. */
-static meta_err combine(meta_plugin_queue *queue, const meta_call *call, unsigned partials)
+static meta_err combine(meta_plugin_queue *queue, meta_gpu_kernel<1>::type *finish,
+                        const meta_result *result, size_t bytes, void *partials, unsigned count)
 {
-    const size_t bytes =
-        call->desc->combine == META_COMBINE_exact ? 8 : meta_element_bytes(call->type);
     meta_gpu_calls<1> calls = {};
     meta_gpu_call *second = &calls.call[0];
-    second->operand[0] = queue->partials;
-    second->space.extent[0] = partials;
-    if (call->result->host) {
-        META_TRY(gpu_result_slot(queue, call->result->host, bytes, &second->operand[1]));
+    second->operand[0] = partials;
+    second->space.extent[0] = count;
+    if (result->host) {
+        META_TRY(gpu_result_slot(queue, result->host, bytes, &second->operand[1]));
     } else {
-        second->operand[1] = call->result->object;
-        second->space.layout[1].base = (meta_i64)(call->result->offset / bytes);
+        second->operand[1] = result->object;
+        second->space.layout[1].base = (meta_i64)(result->offset / bytes);
     }
-    return run_one(queue, kernel_of(call)->finish, calls, 1);
+    return run_one(queue, finish, calls, 1);
 }
 
 static meta_err launch_one(meta_plugin_queue *queue, const meta_call *call)
 {
+    const gpu_kernel *kernel = kernel_of(call);
     meta_gpu_calls<1> calls;
     set_arguments(call, &calls.call[0]);
-    const unsigned blocks = map_to_grid(queue->device, call, &calls.call[0]);
-    META_TRY(run_one(queue, kernel_of(call)->one, calls, blocks));
-    return kernel_of(call)->finish ? combine(queue, call, blocks) : META_OK;
+    const unsigned blocks = map_call(queue->device, call, &calls.call[0]);
+    META_TRY(run_one(queue, kernel->one, calls, blocks));
+    if (!kernel->finish) return META_OK;
+    return combine(queue, kernel->finish, call->result,
+                   call->desc->combine == META_COMBINE_exact ? 8 : meta_element_bytes(call->type),
+                   queue->partials, blocks);
 }
+
+/* ------------------------------------------------------------------ the application's kernels */
+
+/* Arguments that are too large to be passed by value are copied behind the partial results. The
+ * queue is in order, so that no launch before this one still reads its own there. */
+static meta_err run_user(meta_plugin_queue *queue, const gpu_user_kernel *kernel,
+                         const meta_call *call, const grid *g)
+{
+    alignas(uint64_t) char arguments[GPU_PROGRAM_BYTES];
+    const size_t bytes = gpu_program_bytes(call->desc);
+    void *passed = arguments;
+    gpu_program_arguments(call, g, arguments);
+    if (kernel->passing == GPU_IN_MEMORY && GPU_IS_GPU) {
+        passed = (char *)queue->partials + GPU_PARTIALS_BYTES;
+        GPU_TRY(MemcpyAsync, (passed, arguments, bytes, GPU(MemcpyHostToDevice), queue->stream));
+    }
+    return gpu_code_run(&kernel->code, g->wide * g->high, queue->stream, kernel->passing, passed,
+                        bytes, queue->partials);
+}
+
+/* The partial results of each result are behind those of the one before. */
+static meta_err launch_user(meta_plugin_queue *queue, const meta_call *call)
+{
+    const gpu_user_kernel *kernel = static_cast<const gpu_user_kernel *>(kernel_of(call));
+    const uint32_t results = call->desc->results;
+    const uint64_t room = GPU_PARTIALS_BYTES / sizeof(uint64_t);
+    const uint64_t partials = results ? at_most(GPU_MAX_PARTIALS, room / results) : 0;
+    const grid g = map_to_grid(queue->device, call->space, 0,
+                               most_blocks(queue->device, kernel->only_reads, partials));
+    const unsigned blocks = g.wide * g.high;
+    META_TRY(run_user(queue, kernel, call, &g));
+    for (uint32_t k = 0; k < results; ++k)
+        META_TRY(combine(queue, kernel->result[k].finish, &call->result[k], kernel->result[k].bytes,
+                         (uint64_t *)queue->partials + (size_t)k * blocks, blocks));
+    return META_OK;
+}
+
+/* ------------------------------------------------------------------ a unit of calls */
 
 /* Calls [first, first + count) of the unit as one launch, with a row of blocks for each. */
 static meta_err launch_fused(meta_plugin_queue *queue, const meta_launch *launch, size_t first,
@@ -142,7 +204,7 @@ static meta_err launch_fused(meta_plugin_queue *queue, const meta_launch *launch
     for (size_t k = 0; k < count; ++k) {
         const meta_call *call = meta_launch_call(launch, first + k);
         set_arguments(call, &calls.call[k]);
-        const unsigned needed = map_to_grid(queue->device, call, &calls.call[k]);
+        const unsigned needed = map_call(queue->device, call, &calls.call[k]);
         if (needed > blocks) blocks = needed;
     }
     GPU_TRY_AS(GPU_PREFIX "LaunchKernel",
@@ -167,8 +229,10 @@ static size_t alike(const meta_launch *launch, size_t first)
 static meta_err launch_all(meta_plugin_queue *queue, const meta_launch *launch)
 {
     for (size_t k = 0, n; k < launch->count; k += n) {
+        const meta_call *call = meta_launch_call(launch, k);
         n = alike(launch, k);
-        if (n == 1) META_TRY(launch_one(queue, meta_launch_call(launch, k)));
+        if (!kernel_of(call)->one) META_TRY(launch_user(queue, call));
+        else if (n == 1) META_TRY(launch_one(queue, call));
         else META_TRY(launch_fused(queue, launch, k, n));
     }
     return META_OK;
@@ -181,12 +245,19 @@ static void abandon(meta_plugin_queue *queue)
     gpu_results_drop(queue);
 }
 
-/* A kernel object points into the table of compiled kernels: nothing is made, nothing looked up at
- * launch, and there is nothing to destroy. */
+/* ------------------------------------------------------------------ kernel objects */
+
+/* The object of a built-in kernel points into the table of compiled kernels: nothing is made,
+ * nothing looked up at launch, and there is nothing to destroy. */
 meta_err gpu_kernel_create(meta_plugin_device *device, const meta_kernel_source *source,
                            meta_plugin_kernel **kernel)
 {
-    (void)device;
+    if (source->user) {
+        gpu_user_kernel *made;
+        META_TRY(gpu_user_create(device, source, &made));
+        *kernel = (meta_plugin_kernel *)static_cast<gpu_kernel *>(made);
+        return META_OK;
+    }
     if (source->text)
         return gpu_host->fail(META_ERR_UNSUPPORTED,
                               "the %s back end does not compile kernel source text", GPU_TITLE);
@@ -200,6 +271,14 @@ meta_err gpu_kernel_create(meta_plugin_device *device, const meta_kernel_source 
     *kernel = (meta_plugin_kernel *)const_cast<gpu_kernel *>(found);
     return META_OK;
 }
+
+void gpu_kernel_destroy(meta_plugin_device *device, meta_plugin_kernel *kernel)
+{
+    gpu_kernel *found = (gpu_kernel *)(void *)kernel;
+    if (!found->one) gpu_user_destroy(device, static_cast<gpu_user_kernel *>(found));
+}
+
+/* ------------------------------------------------------------------ launches */
 
 meta_err gpu_launch(meta_plugin_queue *queue, const meta_launch *launch)
 {

@@ -27,6 +27,7 @@ static const meta_ops operations = {
     .host_alloc = gpu_host_memory,
     .host_free = gpu_host_memory_free,
     .kernel_create = gpu_kernel_create,
+    .kernel_destroy = gpu_kernel_destroy,
     .queue_create = gpu_queue_create,
     .queue_destroy = gpu_queue_destroy,
     .queue_finish = gpu_queue_finish,

@@ -6,6 +6,8 @@
 
 #include "kernels.h"
 
+#include "program.h"
+
 #include <cstdlib>
 #include <cstring>
 
@@ -216,7 +218,6 @@ static int overlaps_result(const meta_plugin_queue *queue, const void *host, siz
 
 static meta_err make_queue(meta_plugin_queue *queue, gpu_stream adopted, int urgent)
 {
-    const size_t words[] = {GPU_MAX_PARTIALS, GPU_MAX_EXACT * META_EXACT_WORDS};
     void *slots = NULL;
     META_TRY(gpu_use(queue->device));
     queue->stream = adopted;
@@ -226,7 +227,7 @@ static meta_err make_queue(meta_plugin_queue *queue, gpu_stream adopted, int urg
         queue->owned = 1;
     }
     GPU_TRY_AS(GPU_PREFIX "Malloc",
-               gpu_malloc(&queue->partials, words[words[1] > words[0]] * sizeof(uint64_t)));
+               gpu_malloc(&queue->partials, GPU_PARTIALS_BYTES + GPU_PROGRAM_BYTES));
     GPU_TRY_AS(GPU_HOST_MALLOC, gpu_host_malloc(&slots, GPU_RESULTS * sizeof(uint64_t)));
     queue->slots = (uint64_t *)slots;
     return META_OK;

@@ -47,6 +47,7 @@ void gpu_stamp_release(void *work);
 /* launch.cpp */
 meta_err gpu_kernel_create(meta_plugin_device *device, const meta_kernel_source *source,
                            meta_plugin_kernel **kernel);
+void gpu_kernel_destroy(meta_plugin_device *device, meta_plugin_kernel *kernel);
 meta_err gpu_launch(meta_plugin_queue *queue, const meta_launch *launch);
 
 #ifdef __cplusplus

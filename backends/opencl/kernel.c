@@ -12,7 +12,8 @@
 static void free_kernel(meta_plugin_kernel *kernel)
 {
     if (!kernel) return;
-    free_kernel(kernel->finish);
+    for (uint32_t k = 0; k < kernel->results; ++k) free_kernel(kernel->result[k].finish);
+    free(kernel->result);
     if (kernel->cl) clReleaseKernel(kernel->cl);
     free(kernel);
 }
@@ -70,18 +71,54 @@ static meta_err make_built_in(const meta_plugin_device *device, cl_program progr
     return create_cl(device, program, kernel);
 }
 
-static meta_err create_built_in(meta_plugin_device *device, const meta_kernel_desc *desc,
-                                uint32_t type, meta_plugin_kernel **made)
+/* The program of arithmetic for @p type. */
+static meta_err program_for(meta_plugin_device *device, int number)
+{
+    if (device->programs[number]) return META_OK;
+    return ocl_program_build(device, number, &device->programs[number]);
+}
+
+/* Append a result that is combined as @p combine says, of @p type, whose program is built. */
+static meta_err add_result(const meta_plugin_device *device, uint32_t combine, uint32_t type,
+                           meta_plugin_kernel *kernel)
 {
 #define FINISH_NAME(reduction) [META_COMBINE_##reduction] = "finish_" #reduction
     static const char *const finish_names[] = {FINISH_NAME(sum), FINISH_NAME(min), FINISH_NAME(max),
                                                FINISH_NAME(exact)};
 #undef FINISH_NAME
+    static const size_t sum_bytes[] = {
+#define SUM_BYTES(NAME, name, bytes, wide, sum) [META_##NAME] = sizeof(meta_##sum),
+        META_ARITHMETIC_TYPES(SUM_BYTES)
+#undef SUM_BYTES
+    };
+    const int number = OCL_PROGRAM_F64 + (int)type;
+    const bool has_f64 = device->about.has_f64;
+    size_t partial = combine == META_COMBINE_sum ? sum_bytes[type] : meta_element_bytes(type);
+    if (combine == META_COMBINE_sum && type == META_F32 && !has_f64) partial = sizeof(meta_f32);
+    ocl_result *r = &kernel->result[kernel->results];
+    *r = (ocl_result){.bytes = combine == META_COMBINE_exact ? 8 : meta_element_bytes(type),
+                      .partial_bytes = partial};
+    ++kernel->results;
+    META_TRY(make_built_in(device, device->programs[number], finish_names[combine],
+                           ocl_program_suffix(number), &r->finish));
+    r->finish->operands = 2; /* partial results and the result */
+    return META_OK;
+}
+
+static meta_err make_results(meta_plugin_kernel *kernel, uint32_t count)
+{
+    kernel->result = calloc(count, sizeof *kernel->result);
+    return kernel->result ? META_OK
+                          : ocl_host->fail(META_ERR_NO_MEMORY, "the host has no memory left");
+}
+
+static meta_err create_built_in(meta_plugin_device *device, const meta_kernel_desc *desc,
+                                uint32_t type, meta_plugin_kernel **made)
+{
     const int number = program_of(desc->family, type);
     const bool is_exact = desc->combine == META_COMBINE_exact;
     const char *suffix;
-    if (desc->number >= META_KERNEL_COUNT ||
-        desc->combine >= sizeof finish_names / sizeof finish_names[0])
+    if (desc->number >= META_KERNEL_COUNT || desc->combine > META_COMBINE_exact)
         return ocl_host->fail(META_ERR_UNSUPPORTED,
                               "the OpenCL back end has no kernel %s; it is older than the library",
                               desc->name);
@@ -97,17 +134,13 @@ static meta_err create_built_in(meta_plugin_device *device, const meta_kernel_de
         return ocl_host->fail(META_ERR_UNSUPPORTED,
                               "kernel %s needs double precision, which OpenCL device %s lacks",
                               desc->name, device->about.name);
-    if (!device->programs[number])
-        META_TRY(ocl_program_build(device, number, &device->programs[number]));
+    META_TRY(program_for(device, number));
     suffix = ocl_program_suffix(number);
     META_TRY(make_built_in(device, device->programs[number], desc->name, suffix, made));
     (*made)->is_exact = is_exact;
-    (*made)->result_bytes = is_exact ? 8 : meta_element_bytes(type);
     if (desc->combine == META_COMBINE_none) return META_OK;
-    META_TRY(make_built_in(device, device->programs[number], finish_names[desc->combine], suffix,
-                           &(*made)->finish));
-    (*made)->finish->operands = 2; /* partial results and the result */
-    return META_OK;
+    META_TRY(make_results(*made, 1));
+    return add_result(device, desc->combine, type, *made);
 }
 
 /* ------------------------------------------------------------------ kernels from text */
@@ -119,7 +152,17 @@ static bool space_needs_buffer(const ocl_about *about, const meta_kernel_desc *d
     return others + meta_space_bytes(desc->operands) > about->argument_bytes;
 }
 
-static meta_err create_text(const meta_plugin_device *device, const meta_kernel_source *source,
+/* Whether the kernel computes with double. */
+static bool uses_f64(const meta_kernel_source *source)
+{
+    const meta_kernel *user = source->user;
+    if (source->type == META_F64) return true;
+    for (uint32_t k = 0; user && k < user->parameters; ++k)
+        if (user->parameter[k].type == META_F64) return true;
+    return false;
+}
+
+static meta_err create_text(meta_plugin_device *device, const meta_kernel_source *source,
                             meta_plugin_kernel **made)
 {
     const meta_kernel_desc *desc = source->desc;
@@ -134,15 +177,15 @@ static meta_err create_text(const meta_plugin_device *device, const meta_kernel_
     if (meta_element_bytes(source->type) == 0)
         return ocl_host->fail(META_ERR_TYPE, "kernel %s does not know element type %s", desc->name,
                               meta_element_name(source->type));
-    if (source->type == META_F64 && !device->about.has_f64)
+    if (uses_f64(source) && !device->about.has_f64)
         return ocl_host->fail(META_ERR_TYPE,
                               "kernel %s is for META_F64, but OpenCL device %s computes without "
                               "double precision",
                               desc->name, device->about.name);
     kernel = *made = calloc(1, sizeof *kernel);
     if (!kernel) return ocl_host->fail(META_ERR_NO_MEMORY, "the host has no memory left");
-    if ((size_t)snprintf(kernel->name, sizeof kernel->name, "%s", desc->name) >=
-        sizeof kernel->name)
+    if ((size_t)snprintf(kernel->name, sizeof kernel->name, "%s%s",
+                         source->user ? OCL_USER_PREFIX : "", desc->name) >= sizeof kernel->name)
         return ocl_host->fail(META_ERR_ARGUMENT, "the kernel's name %s has more than %zu letters",
                               desc->name, sizeof kernel->name - 1);
     kernel->is_text = true;
@@ -155,7 +198,14 @@ static meta_err create_text(const meta_plugin_device *device, const meta_kernel_
     META_TRY(err);
     OCL_TRY(clGetKernelInfo(kernel->cl, CL_KERNEL_NUM_ARGS, sizeof parameters, &parameters, NULL),
             "clGetKernelInfo");
-    if (parameters != kernel->buffers + kernel->scalars + 1)
+    if (desc->results > 0) {
+        META_TRY(make_results(kernel, desc->results));
+        for (uint32_t k = 0; k < desc->results; ++k) {
+            META_TRY(program_for(device, OCL_PROGRAM_F64 + (int)desc->result[k].type));
+            META_TRY(add_result(device, desc->result[k].combine, desc->result[k].type, kernel));
+        }
+    }
+    if (parameters != kernel->buffers + kernel->scalars + 1 + (desc->results ? 2 : 0))
         return ocl_host->fail(META_ERR_ARGUMENT,
                               "kernel %s has %u parameters, but needs %u: its operands, %u; its "
                               "values, %u; and META_SPACE_PARAMETER",
@@ -178,7 +228,7 @@ meta_err ocl_kernel_create(meta_plugin_device *device, const meta_kernel_source 
     if (!err) {
         made->operands = source->desc->operands;
         made->values = source->desc->values;
-        made->element_bytes = meta_element_bytes(source->type);
+        made->element_bytes = source->user ? sizeof(cl_ulong) : meta_element_bytes(source->type);
         made->next = device->kernels;
         device->kernels = *kernel = made;
     }

@@ -90,7 +90,7 @@ static cl_int set_arguments(const meta_plugin_kernel *kernel, const meta_call *c
     if (status == CL_SUCCESS)
         status = space ? set_buffer(kernel->cl, index++, space)
                        : clSetKernelArg(kernel->cl, index++, space_bytes, call->space);
-    if (kernel->is_text || status != CL_SUCCESS) return status;
+    if ((kernel->is_text && kernel->results == 0) || status != CL_SUCCESS) return status;
     status = set_buffer(kernel->cl, index++, partials);
     if (status != CL_SUCCESS) return status;
     /* An accumulator of each work item, or one that a group shares, with digits of either sign. */
@@ -133,24 +133,28 @@ static meta_err enqueue(meta_plugin_queue *queue, const meta_plugin_kernel *kern
 
 /* ------------------------------------------------------------------ launches */
 
-/* Combine the partial results of @p call into its result: in place on the device, or in scratch
- * memory, from where it is copied to the host. */
-static meta_err combine_partials(meta_plugin_queue *queue, const meta_call *call, size_t partials,
-                                 cl_event *event)
+/* Combine the partial results of @p call into its result number @p n: in place on the device, or in
+ * scratch memory, from where it is copied to the host. */
+static meta_err combine_partials(meta_plugin_queue *queue, const meta_call *call, uint32_t n,
+                                 size_t partials, cl_event *event)
 {
     static const shape one = {{1, 1}, {1, 1}};
-    const meta_plugin_kernel *kernel = call->kernel;
-    const meta_result *result = call->result;
-    const size_t bytes = kernel->result_bytes;
+    const ocl_result *r = &call->kernel->result[n];
+    const meta_result *result = &call->result[n];
+    const size_t bytes = r->bytes;
     const bool to_host = result->host != NULL;
-    const uint64_t offset = to_host ? OCL_RESULT_OFFSET : result->offset;
+    const uint64_t offset =
+        to_host ? OCL_RESULT_OFFSET + n * (uint64_t)OCL_PARTIAL_BYTES : result->offset;
     void *const object[] = {queue->scratch, to_host ? queue->scratch : result->object};
     meta_space space = {.ndim = 1, .rows = 1, .extent[0] = (int64_t)partials};
     const meta_call combine = {.object = object, .space = &space};
+    if (n > 0)
+        space.layout[0].base =
+            (int64_t)(n * (size_t)OCL_MAX_PARTIALS * OCL_PARTIAL_BYTES / r->partial_bytes);
     space.layout[1].base = (int64_t)(offset / bytes);
-    META_TRY(enqueue(queue, kernel->finish, &combine, &one, to_host ? NULL : event));
+    META_TRY(enqueue(queue, r->finish, &combine, &one, to_host ? NULL : event));
     if (to_host)
-        OCL_TRY(clEnqueueReadBuffer(queue->cl, queue->scratch, CL_FALSE, OCL_RESULT_OFFSET, bytes,
+        OCL_TRY(clEnqueueReadBuffer(queue->cl, queue->scratch, CL_FALSE, offset, bytes,
                                     result->host, 0, NULL, event),
                 "clEnqueueReadBuffer(result)");
     return META_OK;
@@ -163,13 +167,15 @@ static meta_err launch_one(meta_plugin_queue *queue, const meta_call *call, cl_e
 {
     const meta_plugin_kernel *kernel = call->kernel;
     const ocl_about *about = &queue->device->about;
-    const uint64_t most = kernel->finish ? OCL_MAX_PARTIALS : UINT32_MAX;
+    const uint64_t most = kernel->results > 0 ? OCL_MAX_PARTIALS : UINT32_MAX;
     const shape s = about->is_cpu ? shape_for_cpu(about, call->space, most)
                                   : shape_for_gpu(about, kernel, call->space, most);
-    if (kernel->finish) {
+    if (kernel->results > 0) {
+        const size_t groups = s.global[0] / s.local[0] * (s.global[1] / s.local[1]);
         META_TRY(enqueue(queue, kernel, call, &s, first));
-        return combine_partials(queue, call, s.global[0] / s.local[0] * (s.global[1] / s.local[1]),
-                                last);
+        for (uint32_t n = 0; n + 1 < kernel->results; ++n)
+            META_TRY(combine_partials(queue, call, n, groups, NULL));
+        return combine_partials(queue, call, kernel->results - 1, groups, last);
     }
     META_TRY(enqueue(queue, kernel, call, &s, last ? last : first));
     if (first && last && clRetainEvent(*last) == CL_SUCCESS) *first = *last;

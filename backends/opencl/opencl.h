@@ -19,6 +19,10 @@
 #define OCL_EXACT_BYTES   (META_EXACT_WORDS * 8)
 /** Offset in a queue's scratch memory of a result that is copied to the host. */
 #define OCL_RESULT_OFFSET (OCL_MAX_PARTIALS * OCL_EXACT_BYTES)
+#define OCL_MAX_RESULTS   META_KERNEL_PARAMETERS /* of a kernel of the program's */
+
+/** Ahead of the names of a program's kernels, which may be those of built-in functions. */
+#define OCL_USER_PREFIX "meta_user_"
 
 /** Properties of an OpenCL device, known without opening it. */
 typedef struct ocl_about {
@@ -61,18 +65,25 @@ struct meta_plugin_device {
  * once made; the arguments of `cl` are set with the device's launch_lock held. */
 struct meta_plugin_kernel {
     cl_kernel cl;
-    meta_plugin_kernel *finish; /**< combines the partial results; NULL: this is no reduction */
+    struct ocl_result *result;  /**< of a reduction; a program's kernel may have several */
+    uint32_t results;
     meta_plugin_kernel *next;   /**< in the device's list */
     size_t group;               /**< work items of its largest work group on the device */
-    size_t result_bytes;        /**< of the element that a reduction leaves */
     size_t element_bytes;       /**< of each element passed by value */
     uint32_t operands, values;  /**< of a call */
     uint32_t buffers, scalars;  /**< parameters for them; built-in kernels leave some unused */
     bool is_exact;
-    bool is_text;         /**< has no parameters for partial results */
+    bool is_text;
     bool space_in_buffer; /**< the space is passed in a buffer */
     char name[64];
 };
+
+/** One result of a reduction. */
+typedef struct ocl_result {
+    meta_plugin_kernel *finish; /**< combines the partial results */
+    size_t bytes;               /**< of the element that it leaves */
+    size_t partial_bytes;
+} ocl_result;
 
 struct meta_plugin_queue {
     meta_plugin_device *device;
@@ -193,6 +204,8 @@ extern const unsigned char ocl_text_meta_types_h[];
 extern const unsigned char ocl_text_lang_opencl_h[];
 extern const unsigned char ocl_text_meta_space_h[];
 extern const unsigned char ocl_text_lang_opencl_body_h[];
+extern const unsigned char ocl_text_meta_kernel_body_h[];
+extern const unsigned char ocl_text_lang_opencl_user_h[];
 extern const unsigned char ocl_text_cpu_stencil_h[];
 extern const unsigned char ocl_text_move_h[];
 extern const unsigned char ocl_text_arithmetic_h[];

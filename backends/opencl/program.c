@@ -42,14 +42,14 @@ const char *ocl_program_suffix(int number)
 
 /* ------------------------------------------------------------------ sources and options */
 
-enum { PARTS = 10 };
+enum { PARTS = 11 };
 #define OPTIONS "-cl-std=CL1.2"
 
 /* A program's source, in parts, and build options. */
 typedef struct plan {
     char title[96];  /* for messages */
     char first[512]; /* definitions, ahead of all other text */
-    char line[96]; /* ahead of a text of the application's: the compiler counts its lines from 1 */
+    char line[256]; /* ahead of a text of the application's */
     const char *text[PARTS];
     const char *options;
     ocl_key key;
@@ -121,19 +121,32 @@ static void plan_text(const ocl_about *about, const meta_kernel_source *source,
                       bool space_in_buffer, plan *p)
 {
     const uint32_t operands = source->desc->operands;
+    *p = (plan){.text = {NULL}};
     snprintf(p->title, sizeof p->title, "kernel %.64s", source->desc->name);
     snprintf(p->first, sizeof p->first,
-             "#define META_T meta_%s\n#define META_SPACE_OPERANDS %u\n%s%s",
+             "#define META_T meta_%s\n#define META_SPACE_OPERANDS %u\n%s%s"
+             "#define META_USER_SUFFIX %s\n#define META_USER_PARTIALS %d\n%s",
              meta_element_name(source->type), (unsigned)(operands ? operands : 1),
-             device_definitions(about), space_in_buffer ? "#define META_SPACE_IN_BUFFER\n" : "");
-    snprintf(p->line, sizeof p->line, "#line 1 \"%.64s\"\n", source->desc->name);
+             device_definitions(about), space_in_buffer ? "#define META_SPACE_IN_BUFFER\n" : "",
+             meta_element_name(source->type), OCL_MAX_PARTIALS,
+             source->type <= META_F32 ? "#define META_USER_FLOATING\n" : "");
+    if (source->user) /* the kernel may be called as a built-in function or macro is */
+        snprintf(p->line, sizeof p->line, "#undef %s\n#define %s " OCL_USER_PREFIX "%s\n",
+                 source->desc->name, source->desc->name, source->desc->name);
+    else snprintf(p->line, sizeof p->line, "#line 1 \"%.64s\"\n", source->desc->name);
     p->text[0] = p->first;
     p->text[1] = (const char *)ocl_text_meta_types_h;
     p->text[2] = (const char *)ocl_text_lang_opencl_h;
     p->text[3] = (const char *)ocl_text_meta_space_h;
-    p->text[4] = p->line;
-    p->text[5] = source->text;
-    for (int k = 6; k < PARTS; ++k) p->text[k] = "";
+    if (source->user) { /* the core has set the lines' numbers */
+        p->text[4] = (const char *)ocl_text_lang_opencl_body_h;
+        p->text[5] = (const char *)ocl_text_meta_kernel_body_h;
+        p->text[6] = (const char *)ocl_text_lang_opencl_user_h;
+    }
+    p->text[7] = p->line;
+    p->text[8] = source->text;
+    for (int k = 0; k < PARTS; ++k)
+        if (!p->text[k]) p->text[k] = "";
     p->options = build_options(about, source->type == META_F32);
     make_key(about, p);
 }

@@ -164,13 +164,14 @@ static meta_err run_calls(const meta_launch *launch)
     group g = {.launch = launch};
     for (size_t n = 0; n < launch->count; ++n) {
         const meta_call *call = meta_launch_call(launch, n);
-        if (!openmp_kernel_of(call)->finish) {
+        const openmp_kernel *kernel = openmp_kernel_of(call);
+        if (!kernel->finish && !kernel->user) {
             ++g.count;
             continue;
         }
         if (g.count > 0) run_group(&g);
         g = (group){.launch = launch, .first = n + 1};
-        const meta_err error = run_reduction(call);
+        const meta_err error = kernel->user ? openmp_user_run(call) : run_reduction(call);
         if (error != META_OK) return error;
     }
     if (g.count > 0) run_group(&g);

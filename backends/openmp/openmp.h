@@ -20,7 +20,16 @@ typedef struct openmp_kernel {
     /** Runs two calls interleaved that differ only in their base offsets; may be NULL. */
     void (*run_two)(const meta_work *work, const meta_work *also);
     size_t partial_bytes; /**< size of a partial result */
+    const meta_kernel *user; /**< a kernel of the program's: only this and … */
+    meta_kernel_cpu *cpu;    /**< … counts */
 } openmp_kernel;
+
+/** How the partial results of one type are combined. */
+typedef struct openmp_result {
+    meta_kernel_function *finish;
+    size_t partial_bytes;
+} openmp_result;
+openmp_result openmp_result_of(uint32_t combine, uint32_t type);
 
 static inline const openmp_kernel *openmp_kernel_of(const meta_call *call)
 {
@@ -38,6 +47,7 @@ meta_err openmp_variant_choose(void);
 const char *openmp_variant_name(void);
 meta_err openmp_kernel_create(meta_plugin_device *device, const meta_kernel_source *source,
                               meta_plugin_kernel **kernel);
+void openmp_kernel_destroy(meta_plugin_device *device, meta_plugin_kernel *kernel);
 
 /* memory.c: entries of the plugin's operation table */
 meta_err openmp_alloc(meta_plugin_device *device, size_t bytes, meta_memory *memory);
@@ -63,6 +73,8 @@ static inline uint64_t openmp_now(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
+/** Run a call of a kernel of the program's. */
+meta_err openmp_user_run(const meta_call *call);
 /** Run the calls; they are complete on return. */
 meta_err openmp_launch(meta_plugin_queue *queue, const meta_launch *launch);
 

@@ -151,6 +151,7 @@ static const meta_ops ops = {
     .host_alloc = NULL, /* the core's aligned allocation suffices */
     .host_free = NULL,
     .kernel_create = openmp_kernel_create,
+    .kernel_destroy = openmp_kernel_destroy,
     .queue_create = queue_create,
     .queue_destroy = queue_destroy,
     .queue_finish = queue_finish,

@@ -4,6 +4,7 @@
  * supports, or the one that META_CPU names. All variants give bitwise identical results. */
 #include "openmp.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct variant {
@@ -61,14 +62,14 @@ const char *openmp_variant_name(void)
 }
 
 /* Sums accumulate in a wider type; minima and maxima have the element type. */
-static size_t partial_bytes(const meta_kernel_desc *desc, uint32_t type)
+static size_t partial_bytes(uint32_t combine, uint32_t type)
 {
     static const unsigned char accumulator[META_TYPE_COUNT] = {
 #define META_SUM_BYTES(NAME, name, bytes, wide, sum) [META_##NAME] = sizeof(meta_##sum),
         META_ARITHMETIC_TYPES(META_SUM_BYTES)
 #undef META_SUM_BYTES
     };
-    switch (desc->combine) {
+    switch (combine) {
     case META_COMBINE_sum:
         return accumulator[type];
     case META_COMBINE_exact:
@@ -78,18 +79,56 @@ static size_t partial_bytes(const meta_kernel_desc *desc, uint32_t type)
     }
 }
 
+openmp_result openmp_result_of(uint32_t combine, uint32_t type)
+{
+    static const uint32_t reduction[] = {[META_COMBINE_sum] = META_KERNEL_REDUCE_SUM,
+                                         [META_COMBINE_min] = META_KERNEL_REDUCE_MIN,
+                                         [META_COMBINE_max] = META_KERNEL_REDUCE_MAX};
+    return (openmp_result){kernels[reduction[combine]][type].finish, partial_bytes(combine, type)};
+}
+
+/* The program's code for the chosen instruction set, or the next older one that it has. */
+static meta_err create_user(const meta_kernel_source *source, meta_plugin_kernel **kernel)
+{
+    static const char *const names[META_KERNEL_VARIANTS] = {"baseline", "avx2", "avx512"};
+    const meta_kernel *user = source->user;
+    openmp_kernel *made;
+    int set = META_KERNEL_VARIANTS - 1;
+    while (set > 0 && strcmp(names[set], chosen) != 0) --set;
+    while (set > 0 && !user->cpu[set]) --set;
+    if (!user->cpu[set])
+        return openmp_host->fail(META_ERR_UNSUPPORTED,
+                                 "kernel %s has no code for the CPU: one file of the program must "
+                                 "define META_KERNELS_HERE",
+                                 user->name);
+    made = calloc(1, sizeof *made);
+    if (!made) return openmp_host->fail(META_ERR_NO_MEMORY, "the host has no memory for a kernel");
+    made->user = user;
+    made->cpu = user->cpu[set];
+    *kernel = (meta_plugin_kernel *)(void *)made;
+    return META_OK;
+}
+
+void openmp_kernel_destroy(meta_plugin_device *device, meta_plugin_kernel *kernel)
+{
+    openmp_kernel *made = (openmp_kernel *)(void *)kernel;
+    (void)device;
+    if (made->user) free(made);
+}
+
 meta_err openmp_kernel_create(meta_plugin_device *device, const meta_kernel_source *source,
                               meta_plugin_kernel **kernel)
 {
     const uint32_t number = source->desc->number, type = source->type;
     (void)device;
+    if (source->desc->family == META_FAMILY_USER) return create_user(source, kernel);
     if (source->text || number >= META_KERNEL_COUNT)
         return openmp_host->fail(META_ERR_UNSUPPORTED, "the OpenMP back end has no kernel %s",
                                  source->desc->name);
     if (type >= META_TYPE_COUNT || !kernels[number][type].run)
         return openmp_host->fail(META_ERR_TYPE, "the OpenMP back end has no kernel %s for type %s",
                                  source->desc->name, meta_element_name(type));
-    kernels[number][type].partial_bytes = partial_bytes(source->desc, type);
+    kernels[number][type].partial_bytes = partial_bytes(source->desc->combine, type);
     *kernel = (meta_plugin_kernel *)(void *)&kernels[number][type];
     return META_OK;
 }

@@ -111,7 +111,7 @@ static void mark_operand(watched *w, const meta_operation *op, uint32_t k, bool 
     const meta_space *s = op->space;
     const meta_operand_desc *desc = &op->call.desc->operand[k];
     const meta_i64 *stride = meta_call_layout(&op->call, k)->stride;
-    const int64_t bytes = (int64_t)meta_element_bytes(op->call.type);
+    const int64_t bytes = (int64_t)meta_element_bytes(meta_operation_type(op, k));
     const int64_t front =
         op->operand[k].span.address - (char *)w->of.memory.address + op->operand[k].start * bytes;
     int64_t low[META_MAX_DIM] = {0}, high[META_MAX_DIM], at[META_MAX_DIM] = {0};
@@ -143,16 +143,18 @@ static void mark_operation(const meta_operation *op, conflict *c)
     }
 }
 
-static void mark_result(const meta_operation *op)
+static void mark_results(const meta_operation *op)
 {
-    const size_t room = meta_element_bytes(op->call.type);
-    const char *address = op->result.span.address;
-    if (!op->call.result || op->where.host || !op->result.span.device || !address) return;
-    watched *w = watch(address);
-    if (!w || resulting == MOST_RESULTS) return;
-    const uint64_t from = (uint64_t)(address - (char *)w->of.memory.address);
-    set_bits(w->written, from, from + room);
-    results[resulting++] = (result){w, from, from + room};
+    for (uint32_t k = 0; k < op->results; ++k) {
+        const size_t room = meta_element_bytes(meta_operation_result_type(op, k));
+        const char *address = op->result[k].span.address;
+        if (op->where[k].host || !op->result[k].span.device || !address) continue;
+        watched *w = watch(address);
+        if (!w || resulting == MOST_RESULTS) continue;
+        const uint64_t from = (uint64_t)(address - (char *)w->of.memory.address);
+        set_bits(w->written, from, from + room);
+        results[resulting++] = (result){w, from, from + room};
+    }
 }
 
 /* The checksum of a block's bytes that are not written; any single changed word alters it. */
@@ -247,7 +249,7 @@ static meta_err run(meta_task *work)
     const char *name = count > 0 ? work->launch.calls->desc->name : "nothing";
     meta_ticket *const ticket = work->launch.ticket;
     conflict met = {.with = NULL};
-    for (size_t k = 0; k < count; ++k) mark_result(meta_task_operation(work, k));
+    for (size_t k = 0; k < count; ++k) mark_results(meta_task_operation(work, k));
     for (size_t k = 0; k < count; ++k) mark_operation(meta_task_operation(work, k), &met);
     if (met.with) { /* its value would depend on the order of execution */
         const watched *w = met.with->in;

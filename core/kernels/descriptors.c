@@ -43,28 +43,19 @@ enum {
 #define OPERAND(ACCESS, REACH) OPERAND_##ACCESS(REACH_##REACH)
 #define OPERAND_NONE(...)                                                                          \
     {                                                                                              \
-        META_ACCESS_NONE, META_REACH_POINT, {0},                                                   \
-        {                                                                                          \
-            0                                                                                      \
-        }                                                                                          \
+        META_ACCESS_NONE, META_REACH_POINT, {0}, {0}, 0                                            \
     }
 #define OPERAND_OUT(...)                                                                           \
     {                                                                                              \
-        META_ACCESS_OUT, META_REACH_POINT, {0},                                                    \
-        {                                                                                          \
-            0                                                                                      \
-        }                                                                                          \
+        META_ACCESS_OUT, META_REACH_POINT, {0}, {0}, 0                                             \
     }
 #define OPERAND_INOUT(...)                                                                         \
     {                                                                                              \
-        META_ACCESS_INOUT, META_REACH_POINT, {0},                                                  \
-        {                                                                                          \
-            0                                                                                      \
-        }                                                                                          \
+        META_ACCESS_INOUT, META_REACH_POINT, {0}, {0}, 0                                           \
     }
 #define OPERAND_IN(...)                                                                            \
     {                                                                                              \
-        META_ACCESS_IN, __VA_ARGS__                                                                \
+        META_ACCESS_IN, __VA_ARGS__, 0                                                             \
     }
 
 /* Memory passes per operand. */

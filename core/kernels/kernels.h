@@ -5,6 +5,7 @@
 #define META_CORE_KERNELS_H
 
 #include "kernels/operation.h"
+#include "kernels/user.h"
 #include "memory/memory.h"
 
 /* descriptors.c */
@@ -23,6 +24,8 @@ meta_err meta_kernel_make(meta_device *device, const meta_kernel_desc *desc, uin
 static inline meta_err meta_kernel_object(meta_device *device, const meta_kernel_desc *desc,
                                           uint32_t type, meta_plugin_kernel **kernel)
 {
+    if (__builtin_expect(desc->family == META_FAMILY_USER, 0))
+        return meta_user_object_of(device, desc, kernel);
     meta_plugin_kernel *_Atomic *place = &device->kernels->object[desc->number][type];
     *kernel = atomic_load_explicit(place, memory_order_acquire);
     if (__builtin_expect(*kernel != NULL, 1)) return META_OK;
@@ -49,13 +52,15 @@ meta_err meta_operand_set_box(meta_operation *op, uint32_t k, const void *ptr, c
 void meta_operation_value(meta_operation *op, const void *value);
 /** Set the destination of the reduction's result: host memory or a device buffer. */
 meta_err meta_operation_result(meta_operation *op, void *ptr, const char *name);
-/** Fail if a written operand overlaps another, except an identical one read element by element. */
+/** Fail if a written operand overlaps another: of a built-in kernel if their ranges do, though it may
+ *  be identical to one that is read element by element; of the program's if their elements do. */
 meta_err meta_operation_check_overlap(const meta_operation *op);
 /** Merge dimensions that are contiguous in all operands and drop those of extent 1, unless the
  * kernel depends on the grid's dimensions. */
 void meta_operation_compact(meta_operation *op);
-/** The memory ranges that the operation may read or write, including its result: at most
- *  META_MAX_OPERANDS + 1. @return how many */
+enum { META_MAX_RANGES = META_KERNEL_PARAMETERS }; /* built-in kernels have fewer */
+/** The memory ranges that the operation may read or write, including its results. @return how many,
+ *  at most META_MAX_RANGES */
 int meta_operation_ranges(const meta_operation *op, meta_range *ranges);
 
 #endif

@@ -17,6 +17,7 @@ meta_err meta_kernels_open(meta_device *device)
 void meta_kernels_close(meta_device *device)
 {
     const meta_ops *ops = &device->backend->ops;
+    meta_user_close(device);
     if (!device->kernels) return;
     for (int k = 0; k < META_KERNEL_COUNT && ops->kernel_destroy; ++k)
         for (int t = 0; t < META_TYPE_COUNT; ++t)

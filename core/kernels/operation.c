@@ -27,8 +27,9 @@ void meta_operation_begin(meta_builtin *b, meta_kernel_id kernel, meta_type type
     op->object = b->object;
     op->space = s;
     op->device = NULL;
-    op->result.span.device = NULL;
-    op->where.host = NULL;
+    op->results = 0;
+    op->result = &b->result;
+    op->where = &b->where;
     op->apart = false;
     /* Kernels advance through both layouts, even if only one is used. */
     if (op->call.desc->operands < META_SPACE_OPERANDS)
@@ -57,7 +58,7 @@ meta_err meta_operand_set(meta_operation *op, uint32_t k, const void *ptr, const
                           const char *name)
 {
     meta_operand *operand = &op->operand[k];
-    const meta_type type = (meta_type)op->call.type;
+    const meta_type type = meta_operation_type(op, k);
     operand->name = name;
     meta_operand_lay(op, k, face);
     if (!face) {
@@ -71,19 +72,23 @@ meta_err meta_operand_set(meta_operation *op, uint32_t k, const void *ptr, const
 
 /* The box extended by the operand's reach. */
 static meta_err box_reached(const meta_box *box, const meta_kernel_desc *kernel,
-                            const meta_operand_desc *desc, meta_box *reached)
+                            const meta_operand_desc *desc, const char *name, meta_box *reached)
 {
-    if (box->ndim < (int)kernel->grid)
+    const bool is_user = kernel->family == META_FAMILY_USER;
+    const uint32_t ndim = (uint32_t)box->ndim;
+    const uint32_t dims = !is_user ? kernel->grid : ndim < META_REACH_DIMS ? ndim : META_REACH_DIMS;
+    if (box->ndim < (int)kernel->grid && !is_user)
         return meta_fail(META_ERR_ARGUMENT,
                          "argument 'box' has %d dimensions, the stencil needs %u", box->ndim,
                          kernel->grid);
     *reached = *box;
-    for (uint32_t d = 0; d < kernel->grid; ++d) {
+    for (uint32_t d = 0; d < dims; ++d) {
         if (box->start[d] < desc->low[d] || box->size[d] - box->end[d] < desc->high[d])
             return meta_fail(META_ERR_BOUNDS,
                              "argument 'box', dimension %u: [%" PRId64 ", %" PRId64 ") of %" PRId64
-                             " leaves no cell for the stencil to reach over",
-                             d, box->start[d], box->end[d], box->size[d]);
+                             " leaves no cell for the stencil to reach over%s%s",
+                             d, box->start[d], box->end[d], box->size[d], is_user ? " in " : "",
+                             is_user ? name : "");
         reached->start[d] -= desc->low[d];
         reached->end[d] += desc->high[d];
     }
@@ -100,7 +105,7 @@ meta_err meta_operand_set_box(meta_operation *op, uint32_t k, const void *ptr, c
     meta_face_of_box(&cells, box);
     start = cells.start;
     if (desc->reach != META_REACH_POINT) {
-        META_TRY(box_reached(box, op->call.desc, desc, &reached));
+        META_TRY(box_reached(box, op->call.desc, desc, name, &reached));
         meta_face_of_box(&cells, &reached);
     }
     META_TRY(meta_operand_set(op, k, ptr, &cells, name));
@@ -116,25 +121,76 @@ void meta_operation_value(meta_operation *op, const void *value)
 
 meta_err meta_operation_result(meta_operation *op, void *ptr, const char *name)
 {
-    meta_operand *result = &op->result;
+    const uint32_t k = op->results;
+    meta_operand *result = &op->result[k];
     int is_device;
-    META_TRY(meta_resolve_any(ptr, 1, (meta_type)op->call.type, name, &is_device, &result->span));
-    op->where = (meta_result){.host = is_device ? NULL : ptr};
-    op->call.result = &op->where;
+    META_TRY(meta_resolve_any(ptr, 1, meta_operation_result_type(op, k), name, &is_device,
+                              &result->span));
+    op->where[k] = (meta_result){.host = is_device ? NULL : ptr};
+    op->call.result = op->where;
+    op->results = k + 1;
     result->name = name;
     result->low = result->high = result->start = 0;
     if (!is_device) result->span.device = NULL;
     return META_OK;
 }
 
-/* Whether the operands are the same elements in the same order, accessed without neighbours. */
+/* Whether the operands are the same elements in the same order, accessed without neighbours, as a
+ * built-in kernel's may be. The compilers of the program's kernels are told that arrays are apart.
+ */
 static bool same_elements(const meta_operation *op, uint32_t a, uint32_t b)
 {
     const meta_operand *x = &op->operand[a], *y = &op->operand[b];
-    return x->span.address == y->span.address && x->start == y->start && x->low == y->low &&
-           x->high == y->high && desc_of(op, b)->reach == META_REACH_POINT &&
+    return op->call.desc->family != META_FAMILY_USER && x->span.address == y->span.address &&
+           x->start == y->start && x->low == y->low && x->high == y->high &&
+           desc_of(op, b)->reach == META_REACH_POINT &&
            memcmp(meta_call_layout(&op->call, a)->stride, meta_call_layout(&op->call, b)->stride,
                   (size_t)op->space->ndim * sizeof(meta_i64)) == 0;
+}
+
+/* Whether @p distance is a sum of strides 0 … d, each times a number from its low to its high. Strides
+ * are those of a box: along the faster dimensions together it is less than one step along d, so that
+ * only a few numbers are possible. */
+static bool is_distance(const meta_i64 *stride, const int64_t *low, const int64_t *high, int d,
+                        int64_t distance)
+{
+    int64_t below = 0, above = 0;
+    if (d < 0) return distance == 0;
+    for (int k = 0; k < d; ++k) {
+        below += low[k] * stride[k];
+        above += high[k] * stride[k];
+    }
+    const int64_t first = (distance - above) / stride[d] - 1;
+    const int64_t last = (distance - below) / stride[d] + 1;
+    for (int64_t n = first > low[d] ? first : low[d]; n <= last && n <= high[d]; ++n)
+        if (is_distance(stride, low, high, d - 1, distance - n * stride[d])) return true;
+    return false;
+}
+
+/* Whether a kernel of the program's may access an element of @p written by @p other as well. The cells
+ * of two boxes in one array lie between each other, so that their ranges overlap but their elements do
+ * not: boundary conditions set ghosts from cells of the same array. */
+static bool meet(const meta_operation *op, uint32_t written, uint32_t other)
+{
+    const meta_space *s = op->space;
+    const meta_operand_desc *w = desc_of(op, written), *o = desc_of(op, other);
+    const meta_operand *a = &op->operand[written], *b = &op->operand[other];
+    const meta_i64 *stride = meta_call_layout(&op->call, written)->stride;
+    const int64_t bytes = (int64_t)meta_element_bytes(meta_operation_type(op, written));
+    const int64_t apart = a->span.address - b->span.address;
+    int64_t low[META_MAX_DIM], high[META_MAX_DIM];
+    if (o->reach == META_REACH_WHOLE || w->reach == META_REACH_WHOLE ||
+        bytes != (int64_t)meta_element_bytes(meta_operation_type(op, other)))
+        return true;
+    if (apart + a->high * bytes < b->low * bytes || b->high * bytes < apart + a->low * bytes)
+        return false;
+    if (apart % bytes != 0) return true;
+    for (int d = 0; d < s->ndim; ++d) {
+        const bool reaches = d < META_REACH_DIMS;
+        low[d] = 1 - s->extent[d] - (reaches ? o->low[d] : 0);
+        high[d] = s->extent[d] - 1 + (reaches ? o->high[d] : 0);
+    }
+    return is_distance(stride, low, high, (int)s->ndim - 1, apart / bytes + a->start - b->start);
 }
 
 meta_err meta_operation_check_overlap(const meta_operation *op)
@@ -147,9 +203,11 @@ meta_err meta_operation_check_overlap(const meta_operation *op)
             const meta_operand *other = &op->operand[j];
             if (j == k || (j < k && desc_of(op, j)->access != META_ACCESS_IN)) continue;
             if (desc_of(op, k)->access == META_ACCESS_INOUT && same_elements(op, k, j)) continue;
+            if (kernel->family == META_FAMILY_USER && !meet(op, k, j)) continue;
             META_TRY(meta_no_overlap(&written->span, written->low, written->high, written->name,
-                                     &other->span, other->low, other->high, other->name,
-                                     meta_element_bytes(op->call.type)));
+                                     meta_element_bytes(meta_operation_type(op, k)), &other->span,
+                                     other->low, other->high, other->name,
+                                     meta_element_bytes(meta_operation_type(op, j))));
         }
     }
     return META_OK;
@@ -170,7 +228,8 @@ void meta_operation_compact(meta_operation *op)
     const uint32_t operands = op->call.desc->operands;
     meta_space *s = op->space;
     meta_i64 last = -1; /* last dimension of the compacted space */
-    if (op->call.desc->grid > 0 || s->ndim == 1) return;
+    if (op->call.desc->grid > 0 || op->call.desc->family == META_FAMILY_USER || s->ndim == 1)
+        return;
     for (meta_i64 d = 0; d < s->ndim; ++d) {
         if (s->extent[d] == 1) continue;
         if (last >= 0 && merges(op, last, d)) {
@@ -196,16 +255,18 @@ void meta_operation_compact(meta_operation *op)
 
 int meta_operation_ranges(const meta_operation *op, meta_range *ranges)
 {
-    const int64_t bytes = (int64_t)meta_element_bytes(op->call.type);
     int count = 0;
-    for (uint32_t k = 0; k <= op->call.desc->operands; ++k) {
-        const meta_operand *o = k < op->call.desc->operands ? &op->operand[k] : &op->result;
-        if (k == op->call.desc->operands && !op->call.result) break;
-        if (k == op->call.desc->operands && !o->span.device)
-            ranges[count++] = (meta_range){op->where.host, (uint64_t)bytes};
-        else
-            ranges[count++] = (meta_range){o->span.address + o->low * bytes,
-                                           (uint64_t)((o->high - o->low + 1) * bytes)};
+    for (uint32_t k = 0; k < op->call.desc->operands; ++k) {
+        const meta_operand *o = &op->operand[k];
+        const int64_t bytes = (int64_t)meta_element_bytes(meta_operation_type(op, k));
+        ranges[count++] = (meta_range){o->span.address + o->low * bytes,
+                                       (uint64_t)((o->high - o->low + 1) * bytes)};
+    }
+    for (uint32_t k = 0; k < op->results; ++k) {
+        const uint64_t bytes = meta_element_bytes(meta_operation_result_type(op, k));
+        ranges[count++] = op->result[k].span.device
+                              ? (meta_range){op->result[k].span.address, bytes}
+                              : (meta_range){op->where[k].host, bytes};
     }
     return count;
 }

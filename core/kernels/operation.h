@@ -25,11 +25,26 @@ typedef struct meta_operation {
     void **object;       /**< native objects of the operands, set by meta_bind() */
     meta_space *space;   /**< has a layout per operand */
     meta_device *device; /**< set by meta_place() */
-    meta_operand result; /**< of a reduction with its result in device memory */
-    meta_result where;
-    unsigned char value[8];
-    bool apart; /**< the operands are known not to overlap */
+    uint32_t results;
+    meta_operand *result; /**< their destinations in device memory; .span.device is NULL for one in
+                               host memory */
+    meta_result *where;
+    unsigned char value[8]; /**< of a built-in kernel */
+    bool apart;             /**< the operands are known not to overlap */
 } meta_operation;
+
+/** The element type of operand @p k. */
+static inline meta_type meta_operation_type(const meta_operation *op, uint32_t k)
+{
+    const uint32_t own = op->call.desc->operand[k].own_type;
+    return (meta_type)(own ? own - 1 : op->call.type);
+}
+/** The element type of result @p k. */
+static inline meta_type meta_operation_result_type(const meta_operation *op, uint32_t k)
+{
+    const meta_kernel_desc *desc = op->call.desc;
+    return (meta_type)(desc->results ? desc->result[k].type : op->call.type);
+}
 
 /** The layout of operand @p k, to be written. */
 static inline meta_layout *meta_operation_layout(meta_operation *op, uint32_t k)
@@ -40,7 +55,7 @@ static inline meta_layout *meta_operation_layout(meta_operation *op, uint32_t k)
 /** The result's address as the program passed it. */
 static inline const void *meta_result_address(const meta_operation *op)
 {
-    return op->where.host ? op->where.host : op->result.span.address;
+    return op->where->host ? op->where->host : op->result->span.address;
 }
 
 /** An operation of a built-in kernel, with its arrays. */
@@ -48,6 +63,8 @@ typedef struct meta_builtin {
     meta_operation op;
     meta_operand operand[META_SPACE_OPERANDS];
     void *object[META_SPACE_OPERANDS];
+    meta_operand result;
+    meta_result where;
     meta_space space;
 } meta_builtin;
 

@@ -229,14 +229,14 @@ meta_err meta_same_device(const meta_span *a, const char *name_a, const meta_spa
 }
 
 meta_err meta_no_overlap(const meta_span *a, int64_t low_a, int64_t high_a, const char *name_a,
-                         const meta_span *b, int64_t low_b, int64_t high_b, const char *name_b,
-                         size_t bytes)
+                         size_t bytes_a, const meta_span *b, int64_t low_b, int64_t high_b,
+                         const char *name_b, size_t bytes_b)
 {
-    const char *first_a = a->address + low_a * (int64_t)bytes;
-    const char *last_a = a->address + high_a * (int64_t)bytes;
-    const char *first_b = b->address + low_b * (int64_t)bytes;
-    const char *last_b = b->address + high_b * (int64_t)bytes;
-    if (last_a < first_b || last_b < first_a) return META_OK;
+    const char *first_a = a->address + low_a * (int64_t)bytes_a;
+    const char *end_a = a->address + (high_a + 1) * (int64_t)bytes_a;
+    const char *first_b = b->address + low_b * (int64_t)bytes_b;
+    const char *end_b = b->address + (high_b + 1) * (int64_t)bytes_b;
+    if (end_a <= first_b || end_b <= first_a) return META_OK;
     return meta_fail(META_ERR_OVERLAP, "arguments '%s'%s and '%s'%s overlap", name_a,
                      NOTE(a->address), name_b, NOTE(b->address));
 }
@@ -244,8 +244,8 @@ meta_err meta_no_overlap(const meta_span *a, int64_t low_a, int64_t high_a, cons
 meta_err meta_no_overlap_face(const meta_span *packed, int64_t count, const meta_span *buf,
                               const meta_face *face, meta_type type)
 {
+    const size_t bytes = meta_element_bytes((uint32_t)type);
     int64_t low, high;
     META_TRY(meta_face_reach(face, "face", &low, &high));
-    return meta_no_overlap(packed, 0, count - 1, "packed", buf, low, high, "buf",
-                           meta_element_bytes((uint32_t)type));
+    return meta_no_overlap(packed, 0, count - 1, "packed", bytes, buf, low, high, "buf", bytes);
 }

@@ -99,8 +99,8 @@ meta_err meta_same_device(const meta_span *a, const char *name_a, const meta_spa
                           const char *name_b);
 /** The elements @p low_a…@p high_a from span a and those from b share no byte. */
 meta_err meta_no_overlap(const meta_span *a, int64_t low_a, int64_t high_a, const char *name_a,
-                         const meta_span *b, int64_t low_b, int64_t high_b, const char *name_b,
-                         size_t bytes);
+                         size_t bytes_a, const meta_span *b, int64_t low_b, int64_t high_b,
+                         const char *name_b, size_t bytes_b);
 meta_err meta_no_overlap_face(const meta_span *packed, int64_t count, const meta_span *buf,
                               const meta_face *face, meta_type type);
 

@@ -34,9 +34,8 @@ static void identity(meta_op op, meta_type type, void *value)
     }
 }
 
-/* The result of a reduction over nothing. */
-static meta_err result_of_nothing(void *result, const char *name, meta_op op, meta_type type,
-                                  meta_event *done)
+meta_err meta_result_of_nothing(void *result, const char *name, meta_op op, meta_type type,
+                                meta_event *done)
 {
     const meta_face one = {.count = 1, .size = {1}, .stride = {1}};
     unsigned char value[8];
@@ -80,7 +79,7 @@ meta_err meta_stencil(void *out, const void *in, const meta_box *box, meta_stenc
         return meta_fail(META_ERR_ARGUMENT, "argument 'kind' is %d, which is no stencil",
                          (int)kind);
     if (meta_box_empty(box)) {
-        if (sum) return result_of_nothing(sum, "sum", META_SUM, type, done);
+        if (sum) return meta_result_of_nothing(sum, "sum", META_SUM, type, done);
         return meta_submit_nothing(done);
     }
     meta_face_of_box(&cells, box);
@@ -106,7 +105,7 @@ meta_err meta_reduce(void *result, const void *buf, const meta_box *box, meta_op
     META_ENTER();
     META_TRY(check(box, type, &bytes));
     META_TRY(meta_op_check(op));
-    if (meta_box_empty(box)) return result_of_nothing(result, "result", op, type, done);
+    if (meta_box_empty(box)) return meta_result_of_nothing(result, "result", op, type, done);
     meta_face_of_box(&cells, box);
     meta_operation_begin(&b, kernels[op], type, &cells);
     META_TRY(meta_operand_set(&b.op, 0, buf, &cells, "buf"));
@@ -122,7 +121,7 @@ meta_err meta_dot(void *result, const void *a, const void *b, const meta_box *bo
     size_t bytes;
     META_ENTER();
     META_TRY(check(box, type, &bytes));
-    if (meta_box_empty(box)) return result_of_nothing(result, "result", META_SUM, type, done);
+    if (meta_box_empty(box)) return meta_result_of_nothing(result, "result", META_SUM, type, done);
     meta_face_of_box(&cells, box);
     meta_operation_begin(&dot, META_KERNEL_DOT, type, &cells);
     META_TRY(meta_operand_set(&dot.op, 0, a, &cells, "a"));

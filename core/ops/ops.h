@@ -15,4 +15,9 @@ bool meta_move_begin(meta_builtin *move, meta_kernel_id kernel, meta_type type,
                      const meta_face *dst, const meta_face *src);
 meta_err meta_move_bind(meta_builtin *move, const meta_span *dst, const meta_span *src);
 
+/* compute.c */
+/** The result of a reduction over nothing. */
+meta_err meta_result_of_nothing(void *result, const char *name, meta_op op, meta_type type,
+                                meta_event *done);
+
 #endif

@@ -43,6 +43,8 @@ meta_err meta_move_bind(meta_builtin *move, const meta_span *dst, const meta_spa
     move->op.call.object = move->object;
     move->op.call.space = &move->space;
     move->op.call.values = move->op.value;
+    move->op.result = &move->result;
+    move->op.where = &move->where;
     move->operand[0].span = *dst;
     move->operand[1].span = *src;
     return meta_rebind(&move->op);

@@ -242,8 +242,8 @@ static meta_err move_element(meta_builtin *move, const meta_operation *sum,
     meta_operand_lay(&move->op, 0, &one);
     move->operand[0].span = *scratch;
     move->operand[0].span.offset += RECORD_BYTES;
-    move->op.where = sum->where;
-    move->op.call.result = &move->op.where;
+    *move->op.where = *sum->where;
+    move->op.call.result = move->op.where;
     move->op.device = sum->device;
     META_TRY(
         meta_kernel_object(sum->device, move->op.call.desc, sum->call.type, &move->op.call.kernel));
@@ -264,7 +264,7 @@ static meta_err queue_steps(meta_builtin *ops, size_t count, const meta_span *sc
 {
     meta_builtin *sum = &ops[count - 1], element;
     META_TRY(move_element(&element, &sum->op, scratch));
-    sum->op.where = (meta_result){.object = scratch->object, .offset = scratch->offset};
+    *sum->op.where = (meta_result){.object = scratch->object, .offset = scratch->offset};
     for (size_t k = 0; k < count; ++k) META_TRY(launch(&ops[k], NULL));
     META_TRY(launch(&element, limbs ? NULL : pending));
     if (!limbs) return META_OK;

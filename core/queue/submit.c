@@ -30,7 +30,7 @@ static meta_err queue_work(const request *r, meta_pending *pending)
 /* Finished exchanges may still have unpacking to do on the bytes that this work touches. */
 static void order(const meta_hooks *comm, const request *r)
 {
-    meta_range ranges[META_MAX_OPERANDS + 1];
+    meta_range ranges[META_MAX_RANGES];
     if (r->span) {
         ranges[0] = (meta_range){r->span->address, r->bytes};
         comm->order(ranges, 1);

@@ -21,14 +21,17 @@ void meta_profile_names(void)
 
 const char *meta_profile_kernel(const meta_call *call)
 {
+    if (call->desc->family == META_FAMILY_USER) /* the name outlives the kernel in profiles */
+        return meta_profile_name(meta_user_of(call->desc)->label);
     return kernel_names[call->desc->number][call->type];
 }
 
 /* The minimum traffic: each element once, twice where it is accumulated into. */
 uint64_t meta_profile_bytes(const meta_call *call)
 {
-    return call->desc->passes * meta_element_bytes(call->type) * (uint64_t)call->space->rows *
-           (uint64_t)call->space->extent[0];
+    const uint64_t cells = (uint64_t)call->space->rows * (uint64_t)call->space->extent[0];
+    if (call->desc->family == META_FAMILY_USER) return meta_user_of(call->desc)->bytes * cells;
+    return call->desc->passes * meta_element_bytes(call->type) * cells;
 }
 
 /* Interned names of ranges and buffers. */

@@ -9,8 +9,10 @@ meta_err meta_place(meta_operation *op)
     for (uint32_t k = 1; k < op->call.desc->operands; ++k)
         META_TRY(
             meta_same_device(&first->span, first->name, &op->operand[k].span, op->operand[k].name));
-    if (op->call.result && op->result.span.device)
-        META_TRY(meta_same_device(&op->result.span, op->result.name, &first->span, first->name));
+    for (uint32_t k = 0; k < op->results; ++k)
+        if (op->result[k].span.device)
+            META_TRY(meta_same_device(&op->result[k].span, op->result[k].name, &first->span,
+                                      first->name));
     op->device = first->span.device;
     return META_OK;
 }
@@ -18,8 +20,9 @@ meta_err meta_place(meta_operation *op)
 /* Fill in native objects and base offsets in elements (element sizes are powers of two). */
 static void bind_operands(meta_operation *op)
 {
-    const int shift = __builtin_ctz((unsigned)meta_element_bytes(op->call.type));
     for (uint32_t k = 0; k < op->call.desc->operands; ++k) {
+        const int shift =
+            __builtin_ctz((unsigned)meta_element_bytes(meta_operation_type(op, k)));
         const meta_operand *operand = &op->operand[k];
         meta_layout *layout = meta_operation_layout(op, k);
         op->object[k] = operand->span.object;
@@ -31,9 +34,10 @@ meta_err meta_bind(meta_operation *op)
 {
     META_TRY(meta_kernel_object(op->device, op->call.desc, op->call.type, &op->call.kernel));
     bind_operands(op);
-    if (op->call.result && !op->where.host) {
-        op->where.object = op->result.span.object;
-        op->where.offset = op->result.span.offset;
+    for (uint32_t k = 0; k < op->results; ++k) {
+        if (op->where[k].host) continue;
+        op->where[k].object = op->result[k].span.object;
+        op->where[k].offset = op->result[k].span.offset;
     }
     return META_OK;
 }

@@ -55,9 +55,10 @@ meta_err meta_run_stencil_sum(meta_builtin *fused, meta_kernel_id plain, const m
     meta_operation_begin(&ops[1], META_KERNEL_EXACT_SUM, type, cells);
     ops[1].operand[0] = fused->operand[0];
     ops[1].space.layout[0] = fused->space.layout[0];
-    sum->result = op->result;
-    sum->where = op->where;
-    sum->call.result = &sum->where;
+    sum->results = 1;
+    *sum->result = *op->result;
+    *sum->where = *op->where;
+    sum->call.result = sum->where;
     stencil->device = sum->device = op->device;
     meta_operation_compact(sum);
     META_TRY(meta_bind(stencil));

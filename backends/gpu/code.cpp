@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file code.cpp
+ *  Loading and launching code that was compiled at run time: by the CUDA driver's functions, HIP's
+ *  modules, or for HIP-CPU the dynamic linker. */
+#include "code.h"
+
+#include "compiler.h"
+
+#include <cstdlib>
+#include <cstring>
+
+#if defined(META_GPU_HIP_CPU)
+
+#include "compiler_host.h"
+
+meta_err gpu_code_make(const meta_plugin_device *, const meta_kernel_source *source,
+                       const char *title, gpu_passing, gpu_code *code)
+{
+    char *text = gpu_program_text(source, GPU_ON_HOST);
+    if (!text) return gpu_host->fail(META_ERR_NO_MEMORY, "the host has no memory left");
+    const meta_err error = gpu_compile_host(title, text, &code->module, &code->function);
+    free(text);
+    return error;
+}
+
+void gpu_code_drop(const gpu_code *code)
+{
+    gpu_host_code_close(code->module);
+}
+
+/* A launch: each block is one call of the function. */
+struct host_launch {
+    gpu_host_function *function;
+    alignas(8) char arguments[GPU_PROGRAM_BYTES];
+};
+
+META_GPU_GLOBAL void run_block(const host_launch &launch, void *partials)
+{
+    launch.function(launch.arguments, partials, blockIdx.x, gridDim.x);
+}
+
+meta_err gpu_code_run(const gpu_code *code, unsigned blocks, gpu_stream stream, gpu_passing,
+                      void *arguments, size_t bytes, void *partials)
+{
+    host_launch launch;
+    memcpy(&launch.function, &code->function, sizeof launch.function);
+    memcpy(launch.arguments, arguments, bytes);
+    GPU_TRY_AS(GPU_PREFIX "LaunchKernel",
+               gpu_run(run_block, dim3(blocks), dim3(1), stream, launch, partials));
+    return META_OK;
+}
+
+#else
+
+/* ------------------------------------------------------------------ the vendors' modules */
+
+#if defined(META_GPU_CUDA)
+
+#include <cuda.h>
+#include <dlfcn.h>
+
+#define MODULE(name) "cu" name
+
+/* The driver's functions, from the library that the runtime has opened as well. */
+static struct {
+    decltype(&cuModuleLoadDataEx) load;
+    decltype(&cuModuleGetFunction) get;
+    decltype(&cuModuleUnload) unload;
+    decltype(&cuLaunchKernel) launch;
+} driver;
+
+/* The driver's errors have the runtime's numbers. */
+static gpu_status open_driver()
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_lock(&lock);
+    if (!driver.launch) {
+        void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+        if (library) {
+            driver.load = (decltype(driver.load))dlsym(library, "cuModuleLoadDataEx");
+            driver.get = (decltype(driver.get))dlsym(library, "cuModuleGetFunction");
+            driver.unload = (decltype(driver.unload))dlsym(library, "cuModuleUnload");
+            driver.launch = (decltype(driver.launch))dlsym(library, "cuLaunchKernel");
+        }
+    }
+    const int found = driver.load && driver.get && driver.unload && driver.launch;
+    pthread_mutex_unlock(&lock);
+    return found ? cudaSuccess : cudaErrorSharedObjectInitFailed;
+}
+
+static meta_err find_target(const meta_plugin_device *device, gpu_properties *found,
+                            gpu_target *target)
+{
+    int version = 0;
+    GPU_TRY(GetDeviceProperties, (found, device->ordinal));
+    GPU_TRY(DriverGetVersion, (&version));
+    *target = gpu_target();
+    target->capability = 10 * found->major + found->minor;
+    target->driver = version / 1000;
+    return META_OK;
+}
+
+/* Of PTX the driver's compiler may have something to say. */
+static gpu_status load(const char *title, const gpu_image *image, void **module)
+{
+    char said[4096] = "";
+    CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+    void *values[] = {said, (void *)(uintptr_t)(sizeof said - 1)};
+    gpu_status status = open_driver();
+    if (status == cudaSuccess)
+        status = (gpu_status)driver.load((CUmodule *)module, image->code, 2, options, values);
+    if (status != cudaSuccess) gpu_log_lines(META_LOG_WARN, "CUDA driver", title, said);
+    return status;
+}
+
+static gpu_status get_function(void *module, void **function)
+{
+    return (gpu_status)driver.get((CUfunction *)function, (CUmodule)module, GPU_PROGRAM_ENTRY);
+}
+
+static gpu_status unload(void *module)
+{
+    return (gpu_status)driver.unload((CUmodule)module);
+}
+
+static gpu_status launch(void *function, unsigned blocks, gpu_stream stream, void **arguments)
+{
+    return (gpu_status)driver.launch((CUfunction)function, blocks, 1, 1, META_GPU_BLOCK, 1, 1, 0,
+                                     stream, arguments, NULL);
+}
+
+#else
+
+#define MODULE(name) "hip" name
+
+static meta_err find_target(const meta_plugin_device *device, gpu_properties *found,
+                            gpu_target *target)
+{
+    GPU_TRY(GetDeviceProperties, (found, device->ordinal));
+    *target = gpu_target();
+    target->amd = found->gcnArchName;
+    return META_OK;
+}
+
+static gpu_status load(const char *, const gpu_image *image, void **module)
+{
+    return hipModuleLoadData((hipModule_t *)module, image->code);
+}
+
+static gpu_status get_function(void *module, void **function)
+{
+    return hipModuleGetFunction((hipFunction_t *)function, (hipModule_t)module, GPU_PROGRAM_ENTRY);
+}
+
+static gpu_status unload(void *module)
+{
+    return hipModuleUnload((hipModule_t)module);
+}
+
+static gpu_status launch(void *function, unsigned blocks, gpu_stream stream, void **arguments)
+{
+    return hipModuleLaunchKernel((hipFunction_t)function, blocks, 1, 1, META_GPU_BLOCK, 1, 1, 0,
+                                 stream, arguments, NULL);
+}
+
+#endif
+
+/* ------------------------------------------------------------------ code on a GPU */
+
+static meta_err load_image(const char *title, const gpu_image *image, gpu_code *code)
+{
+    /* Loading needs the device's context, which the runtime makes no later than this. */
+    GPU_TRY(Free, (NULL));
+    GPU_TRY_AS(MODULE("ModuleLoadData"), load(title, image, &code->module));
+    const gpu_status status = get_function(code->module, &code->function);
+    if (status == GPU(Success)) return META_OK;
+    gpu_code_drop(code);
+    *code = gpu_code();
+    GPU_TRY_AS(MODULE("ModuleGetFunction"), status);
+    return META_OK;
+}
+
+meta_err gpu_code_make(const meta_plugin_device *device, const meta_kernel_source *source,
+                       const char *title, gpu_passing passing, gpu_code *code)
+{
+    gpu_properties found;
+    gpu_target target;
+    gpu_image image = {};
+    META_TRY(find_target(device, &found, &target));
+    char *text = gpu_program_text(source, passing);
+    if (!text) return gpu_host->fail(META_ERR_NO_MEMORY, "the host has no memory left");
+    meta_err error = gpu_compile(&target, title, text, &image);
+    free(text);
+    if (error == META_OK) error = load_image(title, &image, code);
+    free(image.code);
+    return error;
+}
+
+void gpu_code_drop(const gpu_code *code)
+{
+    const gpu_status status = unload(code->module);
+    if (status != GPU(Success)) gpu_warn(status, MODULE("ModuleUnload"));
+}
+
+meta_err gpu_code_run(const gpu_code *code, unsigned blocks, gpu_stream stream, gpu_passing passing,
+                      void *arguments, size_t, void *partials)
+{
+    void *parameters[] = {passing == GPU_IN_MEMORY ? &arguments : arguments, &partials};
+    GPU_TRY_AS(MODULE("LaunchKernel"), launch(code->function, blocks, stream, parameters));
+    return META_OK;
+}
+
+#endif

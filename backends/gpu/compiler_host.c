@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file compiler_host.c
+ *  The compiler of HIP-CPU: c++ in a folder of its own, which is removed once the code is loaded.
+ */
+#include "config.h"
+
+#include "compiler_host.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "compiler.h"
+#include "program.h"
+
+extern char **environ;
+
+#define COMPILER "c++"
+enum { PATH = 512, SAID = 1 << 16 };
+
+static meta_err fail_with(const char *what, const char *path)
+{
+    return gpu_host->fail(META_ERR_DEVICE, "%s %s: %s", what, path, strerror(errno));
+}
+
+static meta_err write_file(const char *folder, const char *name, const char *text)
+{
+    char path[PATH];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *file = fopen(path, "w");
+    if (!file) return fail_with("cannot write", path);
+    const size_t bytes = strlen(text), written = fwrite(text, 1, bytes, file);
+    return fclose(file) == 0 && written == bytes ? META_OK : fail_with("cannot write", path);
+}
+
+static void remove_folder(const char *folder)
+{
+    static const char *const names[] = {"kernel.cpp", "kernel.so", "said"};
+    char path[PATH];
+    for (size_t k = 0; k < sizeof names / sizeof *names; ++k) {
+        snprintf(path, sizeof path, "%s/%s", folder, names[k]);
+        unlink(path);
+    }
+    for (int k = 0; k < GPU_HEADERS; ++k) {
+        snprintf(path, sizeof path, "%s/%s", folder, gpu_headers[k].name);
+        unlink(path);
+    }
+    rmdir(folder);
+}
+
+/* Run the compiler. @p said is what it wrote. */
+static meta_err run_compiler(const char *folder, const char *title, char said[SAID])
+{
+    char from[PATH], to[PATH], out[PATH];
+    snprintf(from, sizeof from, "%s/kernel.cpp", folder);
+    snprintf(to, sizeof to, "%s/kernel.so", folder);
+    snprintf(out, sizeof out, "%s/said", folder);
+    const char *arguments[] = {COMPILER, "-std=c++17", "-O1",     "-ffp-contract=off",
+                               "-Wall",  "-fPIC",      "-shared", "-o",
+                               to,       from,         NULL};
+    posix_spawn_file_actions_t actions;
+    pid_t child;
+    int status = -1;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addopen(&actions, 1, out, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    posix_spawn_file_actions_adddup2(&actions, 1, 2);
+    const int error =
+        posix_spawnp(&child, COMPILER, &actions, NULL, (char **)(uintptr_t)arguments, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    said[0] = '\0';
+    if (error != 0)
+        return gpu_host->fail(META_ERR_UNSUPPORTED,
+                              "%s cannot be compiled: %s cannot be started: %s", title, COMPILER,
+                              strerror(error));
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
+    FILE *file = fopen(out, "r");
+    if (file) {
+        said[fread(said, 1, SAID - 1, file)] = '\0';
+        fclose(file);
+    }
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+        return gpu_fail_of_program(COMPILER, title, said);
+    gpu_log_lines(META_LOG_INFO, COMPILER, title, said);
+    return META_OK;
+}
+
+static meta_err load(const char *folder, const char *title, void **module, void **function)
+{
+    char path[PATH];
+    snprintf(path, sizeof path, "%s/kernel.so", folder);
+    *module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (*module) *function = dlsym(*module, GPU_PROGRAM_ENTRY);
+    if (*module && *function) return META_OK;
+    const meta_err error =
+        gpu_host->fail(META_ERR_DEVICE, "%s cannot be loaded: %s", title, dlerror());
+    if (*module) dlclose(*module);
+    return error;
+}
+
+static meta_err compile_in(const char *folder, const char *title, const char *text, char said[SAID],
+                           void **module, void **function)
+{
+    META_TRY(write_file(folder, "kernel.cpp", text));
+    for (int k = 0; k < GPU_HEADERS; ++k)
+        META_TRY(write_file(folder, gpu_headers[k].name, gpu_headers[k].text));
+    META_TRY(run_compiler(folder, title, said));
+    return load(folder, title, module, function);
+}
+
+meta_err gpu_compile_host(const char *title, const char *text, void **module, void **function)
+{
+    const char *root = getenv("TMPDIR");
+    char folder[PATH / 2];
+    snprintf(folder, sizeof folder, "%s/libmeta-XXXXXX", root && *root ? root : "/tmp");
+    if (!mkdtemp(folder)) return fail_with("cannot make", folder);
+    char *said = malloc(SAID);
+    const meta_err error = said ? compile_in(folder, title, text, said, module, function)
+                                : gpu_host->fail(META_ERR_NO_MEMORY, "the host has no memory left");
+    free(said);
+    remove_folder(folder);
+    return error;
+}
+
+void gpu_host_code_close(void *module)
+{
+    dlclose(module);
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file user.cpp
+ *  Kernel objects of the application's kernels. */
+#include "user.h"
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+
+/* Set at process exit, when the runtime may already be partly torn down: the application's kernels
+ * are then unregistered without their code being unloaded. */
+static std::atomic<int> exiting;
+
+static void note_exit()
+{
+    exiting = 1;
+}
+
+static void watch_exit()
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, [] { (void)atexit(note_exit); });
+}
+
+static meta_err describe_results(const meta_kernel_desc *desc, gpu_user_kernel *kernel)
+{
+    static const uint32_t reductions[] = {META_KERNEL_COUNT, META_KERNEL_REDUCE_SUM,
+                                          META_KERNEL_REDUCE_MIN, META_KERNEL_REDUCE_MAX};
+    static_assert(META_COMBINE_sum == 1 && META_COMBINE_min == 2 && META_COMBINE_max == 3,
+                  "reductions are in the order of meta_combine");
+    for (uint32_t k = 0; k < desc->results; ++k) {
+        const meta_result_desc *r = &desc->result[k];
+        const gpu_kernel *reduction =
+            r->combine <= META_COMBINE_max ? gpu_kernel_of(reductions[r->combine], r->type) : NULL;
+        if (!reduction)
+            return gpu_host->fail(META_ERR_UNSUPPORTED,
+                                  "the %s back end cannot combine result %u of kernel %s",
+                                  GPU_TITLE, k, desc->name);
+        kernel->result[k].finish = reduction->finish;
+        kernel->result[k].bytes = meta_element_bytes(r->type);
+    }
+    return META_OK;
+}
+
+static int only_reads(const meta_kernel_desc *desc)
+{
+    for (uint32_t k = 0; k < desc->operands; ++k)
+        if (desc->operand[k].access != META_ACCESS_IN) return 0;
+    return 1;
+}
+
+static meta_err fill_in(const meta_plugin_device *device, const meta_kernel_source *source,
+                        gpu_user_kernel *kernel)
+{
+    const meta_kernel_desc *desc = source->desc;
+    char title[128];
+    if (!source->text)
+        return gpu_host->fail(META_ERR_UNSUPPORTED, "kernel %s has no text to compile", desc->name);
+    kernel->only_reads = only_reads(desc);
+    kernel->passing = gpu_program_bytes(desc) + sizeof(void *) > GPU_PARAMETER_BYTES ? GPU_IN_MEMORY
+                                                                                     : GPU_BY_VALUE;
+    snprintf(title, sizeof title, "kernel %.80s for %s", desc->name,
+             meta_element_name(source->type));
+    META_TRY(describe_results(desc, kernel));
+    META_TRY(gpu_use(device));
+    return gpu_code_make(device, source, title, kernel->passing, &kernel->code);
+}
+
+meta_err gpu_user_create(const meta_plugin_device *device, const meta_kernel_source *source,
+                         gpu_user_kernel **kernel)
+{
+    gpu_user_kernel *made = (gpu_user_kernel *)calloc(1, sizeof *made);
+    if (!made) return gpu_host->fail(META_ERR_NO_MEMORY, "the host has no memory left");
+    const meta_err error = fill_in(device, source, made);
+    if (error != META_OK) return free(made), error;
+    watch_exit();
+    *kernel = made;
+    return META_OK;
+}
+
+void gpu_user_destroy(const meta_plugin_device *device, gpu_user_kernel *kernel)
+{
+    if (!exiting) {
+        GPU_NOTE(SetDevice, (device->ordinal));
+        gpu_code_drop(&kernel->code);
+    }
+    free(kernel);
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file user.h
+ *  Kernel objects of the application's kernels, which are compiled when they are made. */
+#ifndef META_GPU_USER_H
+#define META_GPU_USER_H
+
+#include "code.h"
+
+#include "kernels.h"
+
+/** One result: the kernel that combines the blocks' partial results, and the bytes of what it
+ * leaves. */
+struct gpu_user_result {
+    meta_gpu_kernel<1>::type *finish;
+    size_t bytes;
+};
+
+/** In contrast to those of the table, `one` is NULL. */
+struct gpu_user_kernel : gpu_kernel {
+    gpu_code code;
+    gpu_passing passing;
+    int only_reads;
+    gpu_user_result result[META_KERNEL_PARAMETERS];
+};
+
+meta_err gpu_user_create(const meta_plugin_device *device, const meta_kernel_source *source,
+                         gpu_user_kernel **kernel);
+void gpu_user_destroy(const meta_plugin_device *device, gpu_user_kernel *kernel);
+
+#endif

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file user.c
+ *  Running the program's kernels. Their CPU code computes rows of cells; here is decided which
+ *  thread computes which rows, and in what order.
+ *
+ *  A thread sweeps its planes in blocks of rows, so few that the planes that neighbours reach over
+ *  stay in the core's cache until they have been used from both sides. (Tiling: G. Rivera and C.-W.
+ *  Tseng, Tiling optimizations for 3D scientific computations, 2000.) */
+#include "openmp.h"
+
+#include "stream.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* WORTH_A_THREAD: cells per thread below which another thread does not pay off. */
+enum { WORTH_A_THREAD = 1 << 12, LINE = 64, MOST_THREADS = 1024, FEW_ROWS = 8 };
+
+/* A call, and what all threads know of it. */
+typedef struct user_call {
+    const meta_call *call;
+    const meta_kernel *kernel;
+    meta_kernel_cpu *run;
+    meta_i64 extent[3]; /* columns, rows of a plane, planes */
+    meta_i64 block;     /* rows of a plane that are swept together */
+    char *partials;     /* a line for each thread, for each result */
+    int threads;
+} user_call;
+
+/* The accumulators of result @p n in a thread. */
+static char *line_of(const user_call *u, uint32_t n, int thread)
+{
+    return u->partials + ((size_t)n * (size_t)u->threads + (size_t)thread) * LINE;
+}
+
+/* One thread's view of it. */
+typedef struct sweep_state {
+    const user_call *u;
+    meta_kernel_cpu_argument argument[META_KERNEL_PARAMETERS];
+    char *home[META_KERNEL_ARRAYS];     /* where each array's cell (0, …) lies */
+    uint32_t order[META_KERNEL_ARRAYS]; /* its argument's number */
+    uint32_t arrays;
+} sweep_state;
+
+/* ------------------------------------------------------------------ arguments */
+
+/* The values end with the box's start. */
+static meta_i64 start_of(const user_call *u, int d)
+{
+    const uint64_t *value = u->call->values;
+    meta_i64 start;
+    memcpy(&start, &value[u->call->desc->values - META_KERNEL_DIMS + (uint32_t)d], sizeof start);
+    return start;
+}
+
+static void begin(sweep_state *s, const user_call *u, int thread)
+{
+    const meta_call *call = u->call;
+    const char *value = call->values;
+    uint32_t result = 0;
+    s->u = u;
+    s->arrays = 0;
+    for (uint32_t n = 0; n < u->kernel->parameters; ++n) {
+        const meta_kernel_parameter *p = &u->kernel->parameter[n];
+        meta_kernel_cpu_argument *a = &s->argument[n];
+        if (p->kind == META_PARAMETER_VALUE) {
+            a->at = (void *)(uintptr_t)value;
+            value += (p->bytes + 7) / 8 * 8;
+        } else if (p->kind > META_PARAMETER_VALUE) {
+            a->at = line_of(u, result++, thread);
+        } else {
+            const meta_layout *layout = meta_call_layout(call, s->arrays);
+            for (int d = 0; d < META_KERNEL_DIMS; ++d) a->stride[d] = layout->stride[d];
+            s->home[s->arrays] =
+                (char *)call->object[s->arrays] + layout->base * (meta_i64)p->bytes;
+            s->order[s->arrays++] = n;
+        }
+    }
+}
+
+/* ------------------------------------------------------------------ a piece */
+
+/* Coordinates 2 … of a plane. */
+static void plane_coordinates(const meta_space *space, meta_i64 plane, meta_i64 *c)
+{
+    for (meta_i64 d = 2; d < space->ndim; ++d) {
+        c[d] = plane % space->extent[d];
+        plane /= space->extent[d];
+    }
+}
+
+/* Columns [x, x + cells) of rows [y, y + rows) of a plane. */
+static void run_piece(sweep_state *s, meta_i64 x, meta_i64 cells, meta_i64 y, meta_i64 rows,
+                      meta_i64 plane)
+{
+    const user_call *u = s->u;
+    const meta_space *space = u->call->space;
+    meta_i64 c[META_MAX_DIM] = {x, y};
+    meta_kernel_rows piece = {.cells = cells, .rows = rows, .argument = s->argument};
+    plane_coordinates(space, plane, c);
+    for (int d = 0; d < META_KERNEL_DIMS; ++d) piece.index[d] = start_of(u, d) + c[d];
+    for (uint32_t k = 0; k < s->arrays; ++k) {
+        const meta_kernel_parameter *p = &u->kernel->parameter[s->order[k]];
+        const meta_layout *layout = meta_call_layout(u->call, k);
+        meta_i64 element = 0;
+        for (meta_i64 d = 0; d < space->ndim; ++d) element += c[d] * layout->stride[d];
+        s->argument[s->order[k]].at = s->home[k] + element * (meta_i64)p->bytes;
+    }
+    u->run(&piece);
+}
+
+/* ------------------------------------------------------------------ a thread's share */
+
+static meta_i64 least(meta_i64 a, meta_i64 b)
+{
+    return a < b ? a : b;
+}
+
+static void run_share(const user_call *u, int thread, int threads)
+{
+    const meta_i64 columns = u->extent[0], rows = u->extent[1], planes = u->extent[2];
+    meta_i64 part[2];
+    sweep_state s;
+    begin(&s, u, thread);
+    if (planes >= threads) {
+        openmp_share(planes, thread, threads, part);
+        for (meta_i64 y = 0; y < rows; y += u->block)
+            for (meta_i64 z = part[0]; z < part[1]; ++z)
+                run_piece(&s, 0, columns, y, least(u->block, rows - y), z);
+    } else if (rows * planes >= threads) {
+        openmp_share(rows * planes, thread, threads, part);
+        for (meta_i64 n = part[0]; n < part[1];) {
+            const meta_i64 y = n % rows, count = least(rows - y, part[1] - n);
+            run_piece(&s, 0, columns, y, count, n / rows);
+            n += count;
+        }
+    } else {
+        openmp_share(columns, thread, threads, part);
+        for (meta_i64 z = 0; z < planes && part[0] < part[1]; ++z)
+            run_piece(&s, part[0], part[1] - part[0], 0, rows, z);
+    }
+}
+
+static void run_all(const user_call *u)
+{
+    const int threads = u->threads;
+    if (threads == 1) {
+        run_share(u, 0, 1);
+        return;
+    }
+    /* `threads` shares, even if the runtime provides fewer threads. */
+#pragma omp parallel for num_threads(threads) schedule(static, 1)
+    for (int k = 0; k < threads; ++k) run_share(u, k, threads);
+}
+
+/* ------------------------------------------------------------------ results */
+
+/* What a result is before any cell has contributed to it. */
+static void set_identity(char *line, const meta_result_desc *desc)
+{
+#define LIMITS(NAME, name, LOWEST, HIGHEST)                                                        \
+    case META_##NAME:                                                                              \
+        for (int k = 0; k < META_KERNEL_LANES; ++k)                                                \
+            ((meta_##name *)(void *)line)[k] =                                                     \
+                desc->combine == META_COMBINE_min ? (HIGHEST) : (LOWEST);                          \
+        break;
+    memset(line, 0, LINE);
+    if (desc->combine == META_COMBINE_sum) return;
+    switch (desc->type) {
+        LIMITS(F64, f64, -INFINITY, INFINITY)
+        LIMITS(F32, f32, -INFINITY, INFINITY)
+        LIMITS(I64, i64, INT64_MIN, INT64_MAX)
+        LIMITS(U64, u64, 0, UINT64_MAX)
+        LIMITS(I32, i32, INT32_MIN, INT32_MAX)
+        LIMITS(U32, u32, 0, UINT32_MAX)
+    default:
+        break;
+    }
+#undef LIMITS
+}
+
+/* Combine all threads' lanes of result @p n, in the order of the threads. */
+static void finish(const user_call *u, uint32_t n)
+{
+    const meta_call *call = u->call;
+    const meta_result_desc *desc = &call->desc->result[n];
+    const openmp_result how = openmp_result_of(desc->combine, desc->type);
+    const size_t width = META_KERNEL_LANES * how.partial_bytes;
+    const meta_result *to = &call->result[n];
+    char *lanes = line_of(u, n, 0);
+    void *result = to->host ? to->host : (char *)to->object + to->offset;
+    const meta_space space = {
+        .ndim = 1, .rows = 1, .extent = {(meta_i64)u->threads * META_KERNEL_LANES}};
+    for (int k = 1; k < u->threads; ++k)
+        memmove(lanes + (size_t)k * width, line_of(u, n, k), width);
+    how.finish(&(meta_work){.object = {lanes, result}, .space = &space});
+}
+
+/* ------------------------------------------------------------------ calls */
+
+static int threads_for(meta_i64 cells)
+{
+    const meta_i64 worth = cells / WORTH_A_THREAD;
+    int threads = worth > 1 ? openmp_host->threads() : 1;
+    if (threads > worth) threads = worth > 1 ? (int)worth : 1;
+    return threads > MOST_THREADS ? MOST_THREADS : threads;
+}
+
+/* How many rows of a plane are swept together: as many as fit half the cache with all planes that a
+ * cell reaches. */
+static meta_i64 block_rows(const meta_kernel *kernel, meta_i64 columns)
+{
+    meta_i64 bytes = 0;
+    int reach = 0;
+    for (uint32_t n = 0; n < kernel->parameters; ++n) {
+        const meta_kernel_parameter *p = &kernel->parameter[n];
+        if (p->kind >= META_PARAMETER_VALUE) continue;
+        reach |= p->low[2] | p->high[2];
+        bytes += (1 + p->low[2] + p->high[2]) * (meta_i64)p->bytes;
+    }
+    const meta_i64 fit = reach ? stream_cache() / 2 / (bytes * columns) : INT64_MAX;
+    return fit > FEW_ROWS ? fit : FEW_ROWS;
+}
+
+meta_err openmp_user_run(const meta_call *call)
+{
+    _Alignas(LINE) char on_stack[16 * LINE];
+    const meta_space *space = call->space;
+    const openmp_kernel *kernel = openmp_kernel_of(call);
+    const meta_i64 rows = space->ndim > 1 ? space->extent[1] : 1;
+    const int threads = threads_for(space->rows * space->extent[0]);
+    const size_t bytes = (size_t)threads * call->desc->results * LINE;
+    user_call u = {.call = call,
+                   .kernel = kernel->user,
+                   .run = kernel->cpu,
+                   .extent = {space->extent[0], rows, space->rows / rows},
+                   .block = least(rows, block_rows(kernel->user, space->extent[0])),
+                   .partials = on_stack,
+                   .threads = threads};
+    if (bytes > sizeof on_stack && !(u.partials = aligned_alloc(LINE, bytes)))
+        return openmp_host->fail(META_ERR_NO_MEMORY,
+                                 "the host has no memory for %d partial results", threads);
+    for (uint32_t n = 0; n < call->desc->results; ++n)
+        for (int k = 0; k < threads; ++k) set_identity(line_of(&u, n, k), &call->desc->result[n]);
+    run_all(&u);
+    for (uint32_t n = 0; n < call->desc->results; ++n) finish(&u, n);
+    if (u.partials != on_stack) free(u.partials);
+    return META_OK;
+}

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file user.c
+ *  The program's kernels: their registry, and what is derived from their parameters. */
+#include "kernels/user.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/kernels.h"
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the registry, and of making states */
+static meta_kernel **kernels;
+static int count, room;
+
+/* ------------------------------------------------------------------ registry */
+
+void meta_kernel_register(meta_kernel *kernel)
+{
+    pthread_mutex_lock(&lock);
+    if (count == room) {
+        const int more = room ? 2 * room : 32;
+        meta_kernel **moved = realloc(kernels, (size_t)more * sizeof(meta_kernel *));
+        if (moved) kernels = moved, room = more;
+    }
+    /* Out of memory it still runs; it is not found by its name. */
+    if (count < room) kernels[count++] = kernel;
+    pthread_mutex_unlock(&lock);
+}
+
+static void destroy(meta_user_object *o)
+{
+    const meta_ops *ops = &o->device->backend->ops;
+    if (ops->kernel_destroy) ops->kernel_destroy(o->device->plugin, o->kernel);
+    free(o);
+}
+
+void meta_kernel_unregister(meta_kernel *kernel)
+{
+    struct meta_kernel_state *state;
+    pthread_mutex_lock(&lock);
+    for (int k = 0; k < count; ++k)
+        if (kernels[k] == kernel) {
+            memmove(&kernels[k], &kernels[k + 1], (size_t)(count - k - 1) * sizeof(meta_kernel *));
+            --count;
+            break;
+        }
+    if (count == 0) {
+        free(kernels);
+        kernels = NULL;
+        room = 0;
+    }
+    state = kernel->state;
+    kernel->state = NULL;
+    pthread_mutex_unlock(&lock);
+    if (!state) return;
+    for (meta_user_object *o = state->objects, *next; o; o = next) {
+        next = o->next;
+        destroy(o);
+    }
+    free(state->text);
+    pthread_mutex_destroy(&state->lock);
+    free(state);
+}
+
+meta_err meta_kernel_find(const char *name, meta_type type, meta_kernel **kernel)
+{
+    META_ENTER();
+    if (!name) return meta_fail(META_ERR_ARGUMENT, "argument 'name' is NULL");
+    if (!kernel) return meta_fail(META_ERR_ARGUMENT, "argument 'kernel' is NULL");
+    meta_kernel *found = NULL;
+    bool named = false;
+    pthread_mutex_lock(&lock);
+    for (int k = 0; k < count && !found; ++k) {
+        if (strcmp(kernels[k]->name, name) != 0) continue;
+        named = true;
+        if (kernels[k]->type == type) found = kernels[k];
+    }
+    pthread_mutex_unlock(&lock);
+    if (!found && named)
+        return meta_fail(META_ERR_ARGUMENT,
+                         "argument 'type' is %s, for which kernel %s was not compiled: see "
+                         "META_KERNEL_TYPES",
+                         meta_element_name((uint32_t)type), name);
+    if (!found)
+        return meta_fail(META_ERR_ARGUMENT,
+                         "argument 'name' is \"%s\", and the program has no such kernel; one of "
+                         "its files must define META_KERNELS_HERE and include the kernel's",
+                         name);
+    *kernel = found;
+    return META_OK;
+}
+
+meta_err meta_kernel_count(int *found)
+{
+    META_ENTER();
+    if (!found) return meta_fail(META_ERR_ARGUMENT, "argument 'count' is NULL");
+    pthread_mutex_lock(&lock);
+    *found = count;
+    pthread_mutex_unlock(&lock);
+    return META_OK;
+}
+
+meta_err meta_kernel_at(int index, meta_kernel **kernel)
+{
+    META_ENTER();
+    if (!kernel) return meta_fail(META_ERR_ARGUMENT, "argument 'kernel' is NULL");
+    meta_err error = META_OK;
+    pthread_mutex_lock(&lock);
+    if (index < 0 || index >= count)
+        error = meta_fail(META_ERR_ARGUMENT, "argument 'index' is %d of %d", index, count);
+    else *kernel = kernels[index];
+    pthread_mutex_unlock(&lock);
+    return error;
+}
+
+void meta_user_each_beside(const meta_kernel *kernel, void (*function)(const meta_kernel *, void *),
+                           void *with)
+{
+    pthread_mutex_lock(&lock);
+    for (int k = 0; k < count; ++k)
+        if (kernels[k]->type == kernel->type && kernels[k]->text &&
+            strcmp(kernels[k]->text, kernel->text) == 0)
+            function(kernels[k], with);
+    pthread_mutex_unlock(&lock);
+}
+
+/* ------------------------------------------------------------------ what parameters say */
+
+static meta_err check(const meta_kernel *k, const meta_kernel_parameter *p)
+{
+    const bool is_value = p->kind == META_PARAMETER_VALUE;
+    if (p->kind > META_PARAMETER_MAX)
+        return meta_fail(META_ERR_ARGUMENT, "kernel %s: parameter %s is of kind %u, which is none",
+                         k->name, p->name, (unsigned)p->kind);
+    if (!is_value && p->type >= META_TYPE_COUNT)
+        return meta_fail(META_ERR_TYPE,
+                         "kernel %s: parameter %s is of %s, but an array or a result is of double, "
+                         "float, int64_t, uint64_t, int32_t or uint32_t",
+                         k->name, p->name, p->type_name);
+    if (is_value && (p->bytes == 0 || p->bytes > META_KERNEL_VALUE))
+        return meta_fail(META_ERR_ARGUMENT, "kernel %s: value %s has %u bytes, but at most %d pass",
+                         k->name, p->name, (unsigned)p->bytes, META_KERNEL_VALUE);
+    return META_OK;
+}
+
+static uint32_t words_of(const meta_kernel_parameter *p)
+{
+    return (p->bytes + 7) / 8;
+}
+
+static meta_err describe(struct meta_kernel_state *s)
+{
+    static const uint32_t access[] = {[META_PARAMETER_OUT] = META_ACCESS_OUT,
+                                      [META_PARAMETER_INOUT] = META_ACCESS_INOUT,
+                                      [META_PARAMETER_IN] = META_ACCESS_IN};
+    static const uint32_t reach[] = {[META_PARAMETER_CELL] = META_REACH_POINT,
+                                     [META_PARAMETER_STAR] = META_REACH_STAR,
+                                     [META_PARAMETER_BOX] = META_REACH_BOX,
+                                     [META_PARAMETER_WHOLE] = META_REACH_WHOLE};
+    static const uint32_t combine[] = {[META_PARAMETER_SUM] = META_COMBINE_sum,
+                                       [META_PARAMETER_MIN] = META_COMBINE_min,
+                                       [META_PARAMETER_MAX] = META_COMBINE_max};
+    const meta_kernel *kernel = s->kernel;
+    meta_kernel_desc *desc = &s->desc;
+    *desc = (meta_kernel_desc){.size = sizeof *desc,
+                               .number = UINT32_MAX,
+                               .name = kernel->name,
+                               .family = META_FAMILY_USER,
+                               .types = UINT32_C(1) << kernel->type,
+                               .operand = s->operand,
+                               .result = s->result};
+    if (kernel->parameters > META_KERNEL_PARAMETERS)
+        return meta_fail(META_ERR_ARGUMENT,
+                         "kernel %s has %u parameters, but at most %d are possible", kernel->name,
+                         (unsigned)kernel->parameters, META_KERNEL_PARAMETERS);
+    for (uint32_t n = 0; n < kernel->parameters; ++n) {
+        const meta_kernel_parameter *p = &kernel->parameter[n];
+        META_TRY(check(kernel, p));
+        if (p->kind == META_PARAMETER_VALUE) {
+            desc->values += words_of(p);
+        } else if (p->kind > META_PARAMETER_VALUE) {
+            s->result[desc->results++] = (meta_result_desc){combine[p->kind], p->type};
+        } else {
+            if (desc->operands == META_KERNEL_ARRAYS)
+                return meta_fail(META_ERR_ARGUMENT,
+                                 "kernel %s has more than %d arrays, which is the most",
+                                 kernel->name, META_KERNEL_ARRAYS);
+            meta_operand_desc *o = &s->operand[desc->operands++];
+            *o = (meta_operand_desc){
+                .access = access[p->kind], .reach = reach[p->reach % 4], .own_type = 1 + p->type};
+            memcpy(o->low, p->low, sizeof o->low);
+            memcpy(o->high, p->high, sizeof o->high);
+            s->bytes += p->bytes * (p->kind == META_PARAMETER_INOUT ? 2u : 1u);
+        }
+    }
+    if (desc->operands == 0)
+        return meta_fail(META_ERR_ARGUMENT, "kernel %s has no array", kernel->name);
+    desc->values += META_KERNEL_DIMS; /* the box's start */
+    snprintf(s->label, sizeof s->label, "%s %s", kernel->name,
+             meta_element_name((uint32_t)kernel->type));
+    return META_OK;
+}
+
+meta_err meta_user_open(meta_kernel *kernel)
+{
+    meta_err error = META_OK;
+    pthread_mutex_lock(&lock);
+    if (!kernel->state) {
+        struct meta_kernel_state *s = calloc(1, sizeof *s);
+        if (s) s->kernel = kernel;
+        error =
+            s ? describe(s)
+              : meta_fail(META_ERR_NO_MEMORY, "the host has no memory for kernel %s", kernel->name);
+        if (error == META_OK) {
+            pthread_mutex_init(&s->lock, NULL);
+            __atomic_store_n(&kernel->state, s, __ATOMIC_RELEASE);
+        } else {
+            free(s);
+        }
+    }
+    pthread_mutex_unlock(&lock);
+    return error;
+}
+
+/* ------------------------------------------------------------------ objects */
+
+static meta_plugin_kernel *find(struct meta_kernel_state *s, const meta_device *device)
+{
+    for (meta_user_object *o = atomic_load_explicit(&s->objects, memory_order_acquire); o;
+         o = o->next)
+        if (o->device == device) return o->kernel;
+    return NULL;
+}
+
+/* With the state's lock held. */
+static meta_err make(struct meta_kernel_state *s, meta_device *device)
+{
+    meta_kernel_source source = {.size = sizeof source,
+                                 .desc = &s->desc,
+                                 .type = (uint32_t)s->kernel->type,
+                                 .user = s->kernel};
+    if (!s->text && s->kernel->text) {
+        s->text = meta_user_text(s);
+        if (!s->text)
+            return meta_fail(META_ERR_NO_MEMORY, "the host has no memory for the text of kernel %s",
+                             s->kernel->name);
+    }
+    source.text = s->text;
+    meta_user_object *o = calloc(1, sizeof *o);
+    if (!o)
+        return meta_fail(META_ERR_NO_MEMORY, "the host has no memory for kernel %s",
+                         s->kernel->name);
+    const meta_err error = device->backend->ops.kernel_create(device->plugin, &source, &o->kernel);
+    if (error != META_OK) return free(o), error;
+    o->device = device;
+    o->next = s->objects;
+    atomic_store_explicit(&s->objects, o, memory_order_release);
+    return META_OK;
+}
+
+meta_err meta_user_object_of(meta_device *device, const meta_kernel_desc *desc,
+                             meta_plugin_kernel **object)
+{
+    struct meta_kernel_state *s = meta_user_of(desc);
+    meta_err error = META_OK;
+    if ((*object = find(s, device))) return META_OK;
+    pthread_mutex_lock(&s->lock);
+    if (!(*object = find(s, device))) {
+        error = make(s, device);
+        *object = error == META_OK ? find(s, device) : NULL;
+    }
+    pthread_mutex_unlock(&s->lock);
+    return error;
+}
+
+void meta_user_close(meta_device *device)
+{
+    pthread_mutex_lock(&lock);
+    for (int k = 0; k < count; ++k) {
+        struct meta_kernel_state *s = kernels[k]->state;
+        meta_user_object *o = s ? s->objects : NULL, *before = NULL;
+        while (o && o->device != device) before = o, o = o->next;
+        if (!o) continue;
+        if (before) before->next = o->next;
+        else s->objects = o->next;
+        destroy(o);
+    }
+    pthread_mutex_unlock(&lock);
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file user.h
+ *  Kernels of the program's own: what the library derives from their parameters. */
+#ifndef META_USER_H
+#define META_USER_H
+
+#include <pthread.h>
+
+#include "memory/span.h"
+#include "meta_backend.h"
+
+/** A device's object of a kernel. */
+typedef struct meta_user_object {
+    const meta_device *device;
+    meta_plugin_kernel *kernel;
+    struct meta_user_object *next;
+} meta_user_object;
+
+/** Made when a kernel first runs, kept until it is unregistered. */
+struct meta_kernel_state {
+    meta_kernel_desc desc;
+    meta_operand_desc operand[META_KERNEL_ARRAYS];
+    meta_result_desc result[META_KERNEL_PARAMETERS];
+    meta_kernel *kernel;
+    uint64_t bytes;       /**< least memory traffic per cell */
+    char label[80];       /**< for profiles: name and type */
+    char *text;           /**< for a compiler of another device; NULL until one asks */
+    pthread_mutex_t lock; /**< held while an object is made */
+    meta_user_object *_Atomic objects;
+};
+
+/** The state of the kernel that @p desc describes. */
+static inline struct meta_kernel_state *meta_user_of(const meta_kernel_desc *desc)
+{
+    return (struct meta_kernel_state *)(uintptr_t)desc; /* its first member */
+}
+
+/* user.c */
+/** Make what the library needs of @p kernel, unless it has been made.
+ *  @return META_ERR_ARGUMENT if its parameters are not valid */
+meta_err meta_user_open(meta_kernel *kernel);
+/** Get the device's object of a kernel, made on first use. */
+meta_err meta_user_object_of(meta_device *device, const meta_kernel_desc *desc,
+                             meta_plugin_kernel **object);
+/** Destroy the device's objects of all kernels. */
+void meta_user_close(meta_device *device);
+/** Call @p function for each registered kernel whose text is that of @p kernel, for its type. */
+void meta_user_each_beside(const meta_kernel *kernel, void (*function)(const meta_kernel *, void *),
+                           void *with);
+
+/* text.c */
+/** The text of @p state's kernel for the compiler of a device: of its file, the definitions ahead
+ * of it and the function that runs it for a space behind it. @return NULL if memory is out */
+char *meta_user_text(const struct meta_kernel_state *state);
+
+#endif

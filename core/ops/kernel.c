@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file kernel.c
+ *  Running a kernel of the program's own: its arguments become an operation. */
+#include "ops/ops.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* An operation of a kernel of the program's, with its arrays. */
+typedef struct user_operation {
+    meta_operation op;
+    meta_operand operand[META_KERNEL_ARRAYS];
+    void *object[META_KERNEL_ARRAYS];
+    meta_operand result[META_KERNEL_PARAMETERS];
+    meta_result where[META_KERNEL_PARAMETERS];
+    uint64_t value[META_KERNEL_PARAMETERS * META_KERNEL_VALUE / 8 + META_KERNEL_DIMS];
+    union {
+        meta_space space;
+        char bytes[offsetof(meta_space, layout) + META_KERNEL_ARRAYS * sizeof(meta_layout)];
+    } in;
+} user_operation;
+
+static void begin(user_operation *u, const meta_kernel *kernel, const meta_box *box)
+{
+    meta_operation *op = &u->op;
+    meta_space *s = &u->in.space;
+    op->call = (meta_call){.size = sizeof op->call,
+                           .type = (uint32_t)kernel->type,
+                           .desc = &kernel->state->desc,
+                           .space = s,
+                           .object = u->object,
+                           .values = u->value};
+    op->operand = u->operand;
+    op->object = u->object;
+    op->space = s;
+    op->device = NULL;
+    op->results = 0;
+    op->result = u->result;
+    op->where = u->where;
+    op->apart = false;
+    s->ndim = box->ndim;
+    s->rows = 1;
+    for (int d = 0; d < box->ndim; ++d) {
+        s->extent[d] = box->end[d] - box->start[d];
+        if (d > 0) s->rows *= s->extent[d];
+    }
+    /* Bodies see the strides of all dimensions that they can reach along. */
+    for (uint32_t k = 0; k < kernel->state->desc.operands; ++k)
+        memset(meta_operation_layout(op, k), 0, sizeof(meta_layout));
+}
+
+/* An array that is read anywhere lies from its address to the end of its buffer. */
+static meta_err set_whole(meta_operation *op, uint32_t k, const void *ptr, const char *name)
+{
+    meta_operand *o = &op->operand[k];
+    const meta_type type = meta_operation_type(op, k);
+    o->name = name;
+    META_TRY(meta_resolve(ptr, 1, type, name, &o->span));
+    o->start = o->low = 0;
+    o->high = (int64_t)(o->span.room / meta_element_bytes(type)) - 1;
+    return META_OK;
+}
+
+/* Turn the arguments into operands, values and results. */
+static meta_err fill_in(user_operation *u, const meta_kernel *kernel, const meta_box *box,
+                        const void *const *arguments)
+{
+    const struct meta_kernel_state *s = kernel->state;
+    uint32_t array = 0, word = 0;
+    for (uint32_t n = 0; n < kernel->parameters; ++n) {
+        const meta_kernel_parameter *p = &kernel->parameter[n];
+        void *argument = (void *)(uintptr_t)arguments[n];
+        if (p->kind == META_PARAMETER_VALUE) {
+            const uint32_t words = (p->bytes + 7) / 8;
+            if (!argument)
+                return meta_fail(META_ERR_ARGUMENT, "kernel %s: value '%s' is NULL", kernel->name,
+                                 p->name);
+            u->value[word + words - 1] = 0;
+            memcpy(&u->value[word], argument, p->bytes);
+            word += words;
+        } else if (p->kind > META_PARAMETER_VALUE) {
+            META_TRY(meta_operation_result(&u->op, argument, p->name));
+        } else if (p->reach == META_PARAMETER_WHOLE) {
+            META_TRY(set_whole(&u->op, array++, argument, p->name));
+        } else {
+            META_TRY(meta_operand_set_box(&u->op, array++, argument, box, p->name));
+        }
+    }
+    for (uint32_t d = 0; d < META_KERNEL_DIMS; ++d)
+        u->value[s->desc.values - META_KERNEL_DIMS + d] =
+            (int)d < box->ndim ? (uint64_t)box->start[d] : 0;
+    return META_OK;
+}
+
+/* Results of a kernel that runs for no cell. */
+static meta_err give_nothing(const meta_kernel *kernel, const void *const *arguments,
+                             meta_event *done)
+{
+    static const meta_op op[] = {[META_PARAMETER_SUM] = META_SUM,
+                                 [META_PARAMETER_MIN] = META_MIN,
+                                 [META_PARAMETER_MAX] = META_MAX};
+    for (uint32_t n = 0; n < kernel->parameters; ++n) {
+        const meta_kernel_parameter *p = &kernel->parameter[n];
+        if (p->kind > META_PARAMETER_VALUE)
+            META_TRY(meta_result_of_nothing((void *)(uintptr_t)arguments[n], p->name, op[p->kind],
+                                            (meta_type)p->type, NULL));
+    }
+    return meta_submit_nothing(done);
+}
+
+static meta_err open_kernel(meta_kernel *kernel)
+{
+    if (!kernel) return meta_fail(META_ERR_ARGUMENT, "argument 'kernel' is NULL");
+    if (kernel->size < sizeof *kernel || !kernel->name || !kernel->parameter)
+        return meta_fail(META_ERR_ARGUMENT, "argument 'kernel' is not a kernel of this version");
+    if (__builtin_expect(!__atomic_load_n(&kernel->state, __ATOMIC_ACQUIRE), 0))
+        return meta_user_open(kernel);
+    return META_OK;
+}
+
+/* Floating sums are combined in any order. */
+static meta_err check_reproducible(const meta_kernel *kernel)
+{
+    for (uint32_t n = 0; n < kernel->parameters; ++n) {
+        const meta_kernel_parameter *p = &kernel->parameter[n];
+        if (p->kind == META_PARAMETER_SUM && (p->type == META_F64 || p->type == META_F32))
+            return meta_fail(META_ERR_UNSUPPORTED,
+                             "kernel %s: the order of the additions to '%s' differs between "
+                             "devices, and reproducible sums are on (META_REPRODUCIBLE): write the "
+                             "terms to an array and sum them by meta_reduce()",
+                             kernel->name, p->name);
+    }
+    return META_OK;
+}
+
+meta_err meta_kernel_run(meta_kernel *kernel, const meta_box *box, const void *const *arguments,
+                         meta_event *done)
+{
+    user_operation u;
+    META_ENTER();
+    META_TRY(open_kernel(kernel));
+    META_TRY(meta_box_check(box, "box"));
+    if (!arguments) return meta_fail(META_ERR_ARGUMENT, "argument 'arguments' is NULL");
+    if (meta_box_empty(box)) return give_nothing(kernel, arguments, done);
+    if (meta_is_reproducible()) META_TRY(check_reproducible(kernel));
+    begin(&u, kernel, box);
+    META_TRY(fill_in(&u, kernel, box, arguments));
+    return meta_run(&u.op, done);
+}
+
+meta_err meta_kernel_prepare(meta_kernel *kernel)
+{
+    meta_device *device;
+    meta_plugin_kernel *object;
+    META_ENTER();
+    META_TRY(open_kernel(kernel));
+    META_TRY(meta_device_current(&device));
+    return meta_user_object_of(device, &kernel->state->desc, &object);
+}
+
+meta_err meta_kernel_reach(meta_kernel *kernel, int low[META_MAX_DIM], int high[META_MAX_DIM])
+{
+    META_ENTER();
+    META_TRY(open_kernel(kernel));
+    if (!low || !high)
+        return meta_fail(META_ERR_ARGUMENT, "argument '%s' is NULL", low ? "high" : "low");
+    for (uint32_t n = 0; n < kernel->parameters; ++n) {
+        const meta_kernel_parameter *p = &kernel->parameter[n];
+        for (int d = 0; d < META_KERNEL_DIMS && p->kind == META_PARAMETER_IN; ++d) {
+            if (low[d] < p->low[d]) low[d] = p->low[d];
+            if (high[d] < p->high[d]) high[d] = p->high[d];
+        }
+    }
+    return META_OK;
+}

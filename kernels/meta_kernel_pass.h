@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file meta_kernel_pass.h
+ *  One pass over a kernel file: which element type and, where the kernels are compiled, which
+ *  instruction set it is for. The file includes itself, as META_AGAIN, until all have had a pass.
+ *  Only meta_kernel.h includes this. */
+
+#ifndef META_KERNEL_TYPES
+#define META_KERNEL_TYPES (META_KERNEL_F64 | META_KERNEL_F32)
+#endif
+#if defined META_KERNELS_HERE && defined __x86_64__ && !defined META_KERNEL_ONE_VARIANT
+#define META_K_VARIANTS 3
+#else
+#define META_K_VARIANTS 1
+#endif
+
+/* ------------------------------------------------------------------ the next pass */
+
+#ifndef META_K_TYPE /* the first pass */
+#pragma push_macro("T")
+#pragma push_macro("FN")
+#pragma push_macro("AT")
+#pragma push_macro("AT1")
+#pragma push_macro("AT2")
+#pragma push_macro("AT4")
+#pragma push_macro("GET")
+#pragma push_macro("INDEX")
+#pragma push_macro("ADD")
+#pragma push_macro("LOWER")
+#pragma push_macro("RAISE")
+#pragma push_macro("ABS")
+#pragma push_macro("LEAST")
+#pragma push_macro("MOST")
+#pragma push_macro("SQRT")
+#undef T
+#undef FN
+#undef AT
+#undef AT1
+#undef AT2
+#undef AT4
+#undef GET
+#undef INDEX
+#undef ADD
+#undef LOWER
+#undef RAISE
+#undef ABS
+#undef LEAST
+#undef MOST
+#undef SQRT
+#define META_K_AS(result) (__typeof__(*(result)))
+#include "meta_kernel_body.h"
+#define META_FUNCTION    static inline __attribute__((always_inline, unused))
+#define FN(name)         META_K_TAGGED(name, META_K_NAME, META_K_VARIANT)
+#define META_K_VARIANT   0
+#if META_KERNEL_TYPES & META_KERNEL_F64
+#define META_K_TYPE 0
+#elif META_KERNEL_TYPES & META_KERNEL_F32
+#define META_K_TYPE 1
+#elif META_KERNEL_TYPES & META_KERNEL_I64
+#define META_K_TYPE 2
+#elif META_KERNEL_TYPES & META_KERNEL_U64
+#define META_K_TYPE 3
+#elif META_KERNEL_TYPES & META_KERNEL_I32
+#define META_K_TYPE 4
+#elif META_KERNEL_TYPES & META_KERNEL_U32
+#define META_K_TYPE 5
+#else
+#error "META_KERNEL_TYPES names no element type"
+#endif
+#define META_K_FIRST 1
+
+#else /* a later pass */
+#ifdef __clang__
+#pragma clang diagnostic pop
+#if META_K_VARIANT > 0
+#pragma clang attribute pop
+#endif
+#else
+#pragma GCC pop_options
+#endif
+#undef META_K_FIRST
+#define META_K_FIRST 0
+#undef T
+#undef ABS
+#undef SQRT
+#undef META_K_NAME
+#undef META_K_ENUM
+#undef META_CELLS
+#undef META_AGAIN
+#if META_K_VARIANT + 1 < META_K_VARIANTS
+#if META_K_VARIANT == 0
+#undef META_K_VARIANT
+#define META_K_VARIANT 1
+#else
+#undef META_K_VARIANT
+#define META_K_VARIANT 2
+#endif
+#else
+#undef META_K_VARIANT
+#define META_K_VARIANT 0
+#if META_K_TYPE < 1 && (META_KERNEL_TYPES & META_KERNEL_F32)
+#undef META_K_TYPE
+#define META_K_TYPE 1
+#elif META_K_TYPE < 2 && (META_KERNEL_TYPES & META_KERNEL_I64)
+#undef META_K_TYPE
+#define META_K_TYPE 2
+#elif META_K_TYPE < 3 && (META_KERNEL_TYPES & META_KERNEL_U64)
+#undef META_K_TYPE
+#define META_K_TYPE 3
+#elif META_K_TYPE < 4 && (META_KERNEL_TYPES & META_KERNEL_I32)
+#undef META_K_TYPE
+#define META_K_TYPE 4
+#else
+#undef META_K_TYPE
+#define META_K_TYPE 5
+#endif
+#endif
+#endif
+
+/* ------------------------------------------------------------------ this pass */
+
+#if META_K_TYPE == 0
+#define T           double
+#define ABS(x)      fabs(x)
+#define SQRT(x)     sqrt(x)
+#define META_K_NAME f64
+#define META_K_ENUM META_F64
+#elif META_K_TYPE == 1
+#define T           float
+#define ABS(x)      fabsf(x)
+#define SQRT(x)     sqrtf(x)
+#define META_K_NAME f32
+#define META_K_ENUM META_F32
+#elif META_K_TYPE == 2
+#define T           int64_t
+#define ABS(x)      ((x) < 0 ? -(x) : (x))
+#define META_K_NAME i64
+#define META_K_ENUM META_I64
+#elif META_K_TYPE == 3
+#define T           uint64_t
+#define ABS(x)      (x)
+#define META_K_NAME u64
+#define META_K_ENUM META_U64
+#elif META_K_TYPE == 4
+#define T           int32_t
+#define ABS(x)      ((x) < 0 ? -(x) : (x))
+#define META_K_NAME i32
+#define META_K_ENUM META_I32
+#else
+#define T           uint32_t
+#define ABS(x)      (x)
+#define META_K_NAME u32
+#define META_K_ENUM META_U32
+#endif
+
+/* Whether a later type follows. */
+#if META_KERNEL_TYPES >> META_K_TYPE > 1
+#define META_K_MORE 1
+#else
+#define META_K_MORE 0
+#endif
+#if META_K_VARIANT + 1 < META_K_VARIANTS || META_K_MORE
+#ifdef META_KERNEL_FILE
+#define META_AGAIN META_KERNEL_FILE
+#elif defined __FILE_NAME__
+#define META_AGAIN __FILE_NAME__
+#else
+#error "this compiler needs META_KERNEL_FILE, the kernel file's own name in quotes, defined in it"
+#endif
+#else
+#define META_AGAIN "meta_kernel_end.h"
+#endif
+#undef META_K_MORE
+
+/* Compile for this pass's instruction set, without contraction; for speed if the program is. */
+#ifdef __clang__
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wpass-failed" /* not every body can be vectorised */
+#pragma clang fp contract(off)
+#if META_K_VARIANT == 1
+#pragma clang attribute push(__attribute__((target("avx2"))), apply_to = function)
+#elif META_K_VARIANT == 2
+#pragma clang attribute push(                                                                      \
+    __attribute__((target("avx512f,avx512vl,avx512bw,avx512dq"))), apply_to = function)
+#endif
+#else
+#pragma GCC push_options
+#if defined __OPTIMIZE__ && defined META_KERNELS_HERE
+#pragma GCC optimize("O3", "fp-contract=off")
+#else
+#pragma GCC optimize("fp-contract=off")
+#endif
+#if META_K_VARIANT == 1
+#pragma GCC target("avx2")
+#elif META_K_VARIANT == 2
+#pragma GCC target("avx512f,avx512vl,avx512bw,avx512dq,prefer-vector-width=512")
+#endif
+#endif
+
+#if !defined META_KERNELS_HERE
+#define META_CELLS(name) META_K_DECLARE(name, META_K_NAME, META_K_VARIANT)
+#elif META_K_FIRST && META_K_VARIANTS == 1
+#define META_CELLS(name) META_K_ALONE_FIRST(name, META_K_NAME, META_K_ENUM)
+#elif META_K_VARIANTS == 1
+#define META_CELLS(name) META_K_ALONE(name, META_K_NAME, META_K_ENUM)
+#elif META_K_FIRST
+#define META_CELLS(name) META_K_BASELINE_FIRST(name, META_K_NAME)
+#elif META_K_VARIANT == 0
+#define META_CELLS(name) META_K_BASELINE(name, META_K_NAME)
+#elif META_K_VARIANT == 1
+#define META_CELLS(name) META_K_AVX2(name, META_K_NAME)
+#else
+#define META_CELLS(name) META_K_AVX512(name, META_K_NAME, META_K_ENUM)
+#endif

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Kernels with every kind of parameter, for every element type: of test_gpu_compilers.c. */
+#define META_KERNEL_TYPES                                                                          \
+    (META_KERNEL_F64 | META_KERNEL_F32 | META_KERNEL_I64 | META_KERNEL_U64 | META_KERNEL_I32 |     \
+     META_KERNEL_U32)
+#include <meta_kernel.h>
+
+#ifndef COMPILED_PAIR
+#define COMPILED_PAIR
+typedef struct compiled_pair {
+    double factor;
+    int32_t shift;
+} compiled_pair;
+#endif
+
+META_FUNCTION T FN(between)(T low, T x, T high)
+{
+    return MOST(low, LEAST(x, high));
+}
+
+#define kinds_ARGS(A)                                                                              \
+    A(OUT, T, out) A(INOUT, T, both) A(IN, T, cell, CELL) A(IN, T, star, STAR(2))                  \
+    A(IN, T, box, BOX(1)) A(IN, T, sides, SIDES(1, 0, 0, 1, 1, 0)) A(IN, int32_t, which, CELL)     \
+    A(IN, T, table, WHOLE) A(VALUE, T, k) A(VALUE, compiled_pair, pair) A(VALUE, uint8_t, small)   \
+    A(SUM, T, sum) A(MIN, T, low) A(MAX, T, high) A(SUM, int64_t, count) A(MAX, double, far)
+META_CELLS(kinds)
+{
+    const T near = AT(star, -2, 0, 0) + AT(star, 0, 2, 0) - AT(box, 1, -1, 1) +
+                   AT(sides, -1, 1, -1);
+    const T x = k * AT(cell, 0, 0, 0) + near + GET(table, AT(which, 0, 0, 0));
+    AT(out, 0, 0, 0) = FN(between)((T)0, x, (T)1000) +
+                       (T)(INDEX(0) + 10 * INDEX(1) + 100 * INDEX(2));
+    AT(both, 0, 0, 0) += ABS(near) + (T)(small + pair.shift);
+    ADD(sum, AT(out, 0, 0, 0));
+    LOWER(low, x);
+    RAISE(high, x);
+    if (x > (T)20) ADD(count, 1);
+    RAISE(far, pair.factor * (double)INDEX(0));
+}
+
+#define line_ARGS(A) A(OUT, T, to) A(IN, T, from, STAR(1)) A(MAX, T, most)
+META_CELLS(line)
+{
+    AT1(to, 0) = (AT1(from, -1) + AT1(from, 1)) / 2;
+    RAISE(most, AT1(to, 0));
+}
+
+#define four_ARGS(A) A(OUT, T, to) A(IN, T, from, BOX(1))
+META_CELLS(four)
+{
+    AT4(to, 0, 0, 0, 0) = AT4(from, 1, -1, 1, -1) + (T)INDEX(3);
+}
+
+#define COMPILED_EIGHT(A, x)                                                                       \
+    A(IN, T, x##0, CELL) A(IN, T, x##1, CELL) A(IN, T, x##2, CELL) A(IN, T, x##3, CELL)            \
+    A(IN, T, x##4, CELL) A(IN, T, x##5, CELL) A(IN, T, x##6, CELL) A(IN, T, x##7, CELL)
+#ifndef COMPILED_BLOCK
+#define COMPILED_BLOCK
+typedef struct compiled_block {
+    double number[8];
+} compiled_block;
+#endif
+/* More bytes of arguments than a GPU takes by value. */
+#define wide_ARGS(A)                                                                               \
+    COMPILED_EIGHT(A, a) COMPILED_EIGHT(A, b) COMPILED_EIGHT(A, c)                                 \
+    A(IN, T, d0, CELL) A(IN, T, d1, CELL) A(IN, T, d2, CELL) A(IN, T, d3, CELL)                    \
+    A(IN, T, d4, CELL) A(IN, T, d5, CELL) A(IN, T, d6, CELL) A(OUT, T, out)                        \
+    A(VALUE, compiled_block, v0) A(VALUE, compiled_block, v1) A(VALUE, compiled_block, v2)         \
+    A(VALUE, compiled_block, v3) A(VALUE, compiled_block, v4) A(VALUE, compiled_block, v5)         \
+    A(VALUE, compiled_block, v6) A(VALUE, compiled_block, v7) A(VALUE, compiled_block, v8)         \
+    A(VALUE, compiled_block, v9) A(VALUE, compiled_block, va) A(VALUE, compiled_block, vb)         \
+    A(VALUE, compiled_block, vc) A(VALUE, compiled_block, vd)
+META_CELLS(wide)
+{
+    AT2(out, 0, 0) = AT2(a0, 0, 0) + AT2(b1, 0, 0) + AT2(c7, 0, 0) + AT2(d6, 0, 0) +
+                     (T)(v0.number[0] + v9.number[4] + vd.number[7]);
+}
+#include META_AGAIN

@@ -1,0 +1,71 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# The examples, installed with the library, are built by the Makefile and the CMakeLists.txt beside
+# them, and compute what their serial versions do: on every back end and on mixed ranks.
+# TEST: backends=any mpi=yes timeout=300 labels=documents alone=yes
+. "$META_TEST_SRCDIR/tests/programs.sh"
+need_opencl
+unset LD_LIBRARY_PATH
+
+MAKEFLAGS='' make -s -C "$build" install DESTDIR="$here/installed" >install.log 2>&1 || {
+    cat install.log
+    exit 1
+}
+prefix=$here/installed$(sed -n 's/^prefix=//p' "$build/core/libmeta.pc")
+examples=$prefix/share/doc/libmeta/examples
+export LD_LIBRARY_PATH="$prefix/lib"
+
+# pkg-config knows the place that libmeta was configured for; here it is another.
+mkdir bin
+real=$(command -v pkg-config)
+printf '#!/bin/sh\nexec "%s" --define-variable=prefix="%s" "$@"\n' "$real" "$prefix" >bin/pkg-config
+chmod +x bin/pkg-config
+PATH=$here/bin:$PATH PKG_CONFIG_PATH=$prefix/lib/pkgconfig
+export PATH PKG_CONFIG_PATH
+flags='-O2 -Wall -Wextra -Werror'
+[ "${META_TEST_SANITIZE-no}" != yes ] || flags="$flags -fsanitize=address,undefined"
+
+what='make in a folder of its own'
+mkdir made
+MAKEFLAGS='' make -s -C made -f "$examples/Makefile" CC="${CC:-cc}" CFLAGS="$flags" >out 2>err ||
+    broken 'fails'
+if command -v cmake >/dev/null; then
+    what='cmake'
+    { cmake -S "$examples" -B cmade -DCMAKE_C_FLAGS="$flags" && cmake --build cmade; } >out 2>err ||
+        broken 'fails'
+fi
+[ $failed = 0 ] || exit 1
+
+# checked FOLDER MAP RANKS: every example on so many ranks.
+checked()
+{
+    META_RANK_MAP=$2
+    export META_RANK_MAP
+    for example in cg 'gray_scott 30' 'heat 30'; do
+        name=${example%% *} steps=${example#"$name"}
+        # shellcheck disable=SC2086
+        ran 0 "$3" "$here/$1/$name" --check $steps
+        last_line 'wrong cells: 0'
+    done
+    unset META_RANK_MAP
+}
+# ran STATUS RANKS PROGRAM ARGUMENT…: run(), of a program that is not in the build folder.
+ran() { (build=; run "$@"; exit $failed) || failed=1; }
+
+for map in '*:openmp' '*:opencl' '0:openmp,*:opencl' '0:opencl,*:openmp'; do
+    for ranks in $(few 1 2 3); do
+        case $ranks$map in 1*,*) continue ;; esac
+        checked made "$map" "$ranks"
+    done
+done
+[ ! -d cmade ] || checked cmade '0:openmp,*:opencl' 2
+
+# A wrong cell is found: the same program with another serial computation.
+sed 's/wall = 1,/wall = 1, other = 1.5,/; s/8 \* wall/8 * other/' "$examples/heat.c" >heat.c
+cp "$examples/heat.kernel.h" "$examples/Makefile" .
+MAKEFLAGS='' make -s CC="${CC:-cc}" CFLAGS="$flags" heat >out 2>err || broken 'fails'
+ran 1 2 "$here/heat" --check 5
+grep -q '^wrong cells: [1-9]' out || broken 'does not say how many cells are wrong'
+
+[ $failed = 0 ] && echo 'every example computes what its serial version does'
+exit $failed

@@ -1,0 +1,519 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file test_gpu_compilers.c
+ *  The application's kernels as programs for CUDA and HIP, without a GPU: NVRTC and hipRTC, where
+ * they are installed, compile them without a warning, and the system's C++ compiler, for which a
+ * block of threads is a loop, makes of them what computes the same as the kernels' own CPU code. */
+/* TEST: timeout=300 labels=core */
+#define META_KERNELS_HERE
+#include "compiled.kernel.h"
+#include "compiled_real.kernel.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compiler.h"
+#include "compiler_host.h"
+#include "kernels/user.h"
+#include "program.h"
+#include "test.h"
+
+/* ------------------------------------------------------------------ the library's part */
+
+static char failure[4096], logged[1 << 16];
+
+static meta_err fail(meta_err code, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(failure, sizeof failure, format, arguments);
+    va_end(arguments);
+    return code;
+}
+
+static void keep_log(meta_log_level level, const char *format, ...)
+{
+    const size_t used = strlen(logged);
+    va_list arguments;
+    (void)level;
+    if (used + 2 >= sizeof logged) return;
+    va_start(arguments, format);
+    vsnprintf(logged + used, sizeof logged - used - 1, format, arguments);
+    va_end(arguments);
+    strcat(logged, "\n");
+}
+
+static const meta_host host = {.size = sizeof host, .fail = fail, .log = keep_log};
+const meta_host *gpu_host = &host;
+
+#define KERNELS_FOR(type)                                                                          \
+    &kinds_##type##_kernel, &line_##type##_kernel, &four_##type##_kernel, &wide_##type##_kernel
+static meta_kernel *const kernels[] = {KERNELS_FOR(f64),   KERNELS_FOR(f32),  KERNELS_FOR(i64),
+                                       KERNELS_FOR(u64),   KERNELS_FOR(i32),  KERNELS_FOR(u32),
+                                       &hypot3_f64_kernel, &hypot3_f32_kernel};
+enum { KERNELS = sizeof kernels / sizeof *kernels };
+
+void meta_user_each_beside(const meta_kernel *kernel, void (*function)(const meta_kernel *, void *),
+                           void *with)
+{
+    for (int k = 0; k < KERNELS; ++k)
+        if (kernels[k]->type == kernel->type && strcmp(kernels[k]->text, kernel->text) == 0)
+            function(kernels[k], with);
+    if (kernel->state) function(kernel, with); /* one that is not of the program's files */
+}
+
+/* What the core derives from a kernel's parameters, as far as a program needs it. */
+static void describe(struct meta_kernel_state *s, meta_kernel *kernel)
+{
+    memset(s, 0, sizeof *s);
+    s->kernel = kernel;
+    s->desc = (meta_kernel_desc){.size = sizeof s->desc,
+                                 .name = kernel->name,
+                                 .family = META_FAMILY_USER,
+                                 .values = META_KERNEL_DIMS,
+                                 .operand = s->operand,
+                                 .result = s->result};
+    for (uint32_t n = 0; n < kernel->parameters; ++n) {
+        const meta_kernel_parameter *p = &kernel->parameter[n];
+        if (p->kind < META_PARAMETER_VALUE) ++s->desc.operands;
+        else if (p->kind > META_PARAMETER_VALUE) ++s->desc.results;
+        else s->desc.values += (p->bytes + 7) / 8;
+    }
+}
+
+static char *program_of(meta_kernel *kernel, struct meta_kernel_state *s, gpu_passing passing)
+{
+    describe(s, kernel);
+    char *text = meta_user_text(s);
+    const meta_kernel_source source = {.size = sizeof source,
+                                       .desc = &s->desc,
+                                       .type = (uint32_t)kernel->type,
+                                       .text = text,
+                                       .user = kernel};
+    char *program = text ? gpu_program_text(&source, passing) : NULL;
+    free(text);
+    if (!program) FAIL("no memory for the text of %s", kernel->name);
+    return program;
+}
+
+static bool has_compiler; /* of whatever kind */
+
+/* Without any compiler nothing can be tested. */
+static int end_of_test(int status)
+{
+    return has_compiler ? status : 77;
+}
+static const test_setting setting = {.end = end_of_test};
+
+/* ------------------------------------------------------------------ NVRTC and hipRTC */
+
+/* Whether the compiler is missing, or does not know the GPU. */
+static bool is_absent(meta_err error)
+{
+    const bool absent = error == META_ERR_UNSUPPORTED && !strstr(failure, "newer than the driver");
+    has_compiler |= !absent;
+    return absent;
+}
+
+/* Compile the kernels for @p target, of those for all types only some if not @p all. */
+static void compile_for(const gpu_target *target, const char *title, bool all)
+{
+    for (int k = 0; k < KERNELS; ++k) {
+        if (!all && kernels[k]->type != META_F32 && kernels[k]->type != META_I32) continue;
+        struct meta_kernel_state state;
+        gpu_image image = {NULL, 0};
+        describe(&state, kernels[k]);
+        const bool in_memory =
+            gpu_program_bytes(&state.desc) + sizeof(void *) > GPU_PARAMETER_BYTES;
+        char *program = program_of(kernels[k], &state, in_memory ? GPU_IN_MEMORY : GPU_BY_VALUE);
+        if (!program) return;
+        test_case("%s for %s, %s", kernels[k]->name, meta_element_name((uint32_t)kernels[k]->type),
+                  title);
+        logged[0] = '\0';
+        const meta_err error = gpu_compile(target, kernels[k]->name, program, &image);
+        free(program);
+        if (is_absent(error)) return;
+        if (error != META_OK) FAIL("%s\n%s", failure, logged);
+        else if (CHECK(image.bytes > 0) && strstr(logged, "warning")) FAIL("%s", logged);
+        free(image.code);
+    }
+}
+
+static void nvrtc_compiles_every_kind_of_parameter_without_a_warning(void)
+{
+    static const int capabilities[] = {70, 75, 80, 90, 100};
+    for (size_t k = 0; k < sizeof capabilities / sizeof *capabilities; ++k) {
+        char title[32];
+        snprintf(title, sizeof title, "sm_%d", capabilities[k]);
+        compile_for(&(gpu_target){.capability = capabilities[k]}, title, capabilities[k] == 90);
+    }
+}
+
+static void hiprtc_compiles_every_kind_of_parameter_without_a_warning(void)
+{
+    compile_for(&(gpu_target){.amd = "gfx90a"}, "gfx90a", true);
+    compile_for(&(gpu_target){.amd = "gfx1030"}, "gfx1030", false);
+}
+
+/* The driver compiles PTX for later GPUs than the compiler's. */
+static void a_gpu_that_nvrtc_does_not_know_gets_ptx(void)
+{
+    struct meta_kernel_state state;
+    gpu_image image = {NULL, 0};
+    char *program = program_of(&kinds_f64_kernel, &state, GPU_BY_VALUE);
+    if (!program) return;
+    logged[0] = '\0';
+    const meta_err error = gpu_compile(&(gpu_target){.capability = 990}, "kinds", program, &image);
+    free(program);
+    if (is_absent(error)) return;
+    if (error != META_OK) FAIL("%s", failure);
+    else if (CHECK(image.bytes > 0)) CHECK_CONTAINS(image.code, ".target sm_");
+    CHECK_CONTAINS(logged, "does not know GPUs of compute capability 99.0");
+    free(image.code);
+}
+
+/* A driver does not load code of later versions of CUDA. */
+static void an_nvrtc_that_is_newer_than_the_driver_is_not_used(void)
+{
+    gpu_image image = {NULL, 0};
+    const meta_err error =
+        gpu_compile(&(gpu_target){.capability = 80, .driver = 9}, "any", "", &image);
+    if (is_absent(error)) return;
+    CHECK_INT(error, META_ERR_UNSUPPORTED);
+    CHECK_CONTAINS(failure, "newer than the driver, which serves CUDA 9");
+}
+
+/* ------------------------------------------------------------------ mistakes */
+
+static const char wrong_text[] = "#include <meta_kernel.h>\n"
+                                 "#define wrong_ARGS(A) A(OUT, T, to)\n"
+                                 "META_CELLS(wrong)\n"
+                                 "{\n"
+                                 "    AT1(to, 0) = nowhere;\n"
+                                 "}\n"
+                                 "#include META_AGAIN\n";
+static const meta_kernel_parameter wrong_parameters[] = {
+    {"T", "to", META_PARAMETER_OUT, META_F64, 8, META_PARAMETER_CELL, {0}, {0}}};
+static meta_kernel wrong = {.size = sizeof wrong,
+                            .name = "wrong",
+                            .type = META_F64,
+                            .file = "wrong.kernel.h",
+                            .text = wrong_text,
+                            .parameter = wrong_parameters,
+                            .parameters = 1};
+
+static char *wrong_program(gpu_passing passing)
+{
+    struct meta_kernel_state state;
+    wrong.state = &state; /* for meta_user_each_beside() */
+    char *program = program_of(&wrong, &state, passing);
+    wrong.state = NULL;
+    logged[0] = '\0';
+    return program;
+}
+
+/* File and line as GCC and clang, or as NVIDIA's compilers write them. */
+static void check_place(meta_err error)
+{
+    CHECK_INT(error, META_ERR_DEVICE);
+    if (!strstr(failure, "wrong.kernel.h(5)")) CHECK_CONTAINS(failure, "wrong.kernel.h:5");
+    CHECK_CONTAINS(failure, "nowhere");
+    CHECK_CONTAINS(logged, "nowhere");
+}
+
+static void a_mistake_is_reported_with_its_file_and_line(void)
+{
+    const gpu_target targets[] = {{.capability = 90}, {.amd = "gfx90a"}};
+    for (int k = 0; k < 2; ++k) {
+        gpu_image image = {NULL, 0};
+        char *program = wrong_program(GPU_BY_VALUE);
+        if (!program) return;
+        const meta_err error = gpu_compile(&targets[k], "wrong", program, &image);
+        free(program);
+        if (!is_absent(error)) check_place(error);
+        free(image.code);
+    }
+    void *module, *function;
+    char *program = wrong_program(GPU_ON_HOST);
+    if (!program) return;
+    const meta_err error = gpu_compile_host("wrong", program, &module, &function);
+    free(program);
+    if (!is_absent(error)) check_place(error);
+}
+
+/* ------------------------------------------------------------------ what programs compute */
+
+/* Room for an argument: its neighbours lie in the same array. */
+enum { SIDE = 9, REACH = 2, AREA = 1 << 15, MOST_BLOCKS = 64 };
+
+typedef struct run {
+    meta_kernel *kernel;
+    struct meta_kernel_state state;
+    meta_box box;
+    void *array[META_KERNEL_PARAMETERS]; /* by parameter */
+    void *again[META_KERNEL_PARAMETERS]; /* for the CPU code */
+    uint64_t value[META_KERNEL_PARAMETERS][META_KERNEL_VALUE / 8];
+} run;
+
+/* Small whole numbers, of which sums are exact; those of indices are in range. */
+static void fill(void *array, const meta_kernel_parameter *p, size_t bytes)
+{
+    for (size_t k = 0; k < bytes / p->bytes; ++k) {
+        const int n = (int)test_random_in(0, 9);
+        switch (p->type) {
+#define STORE(NAME, name, size, wide, sum)                                                         \
+    case META_##NAME:                                                                              \
+        ((meta_##name *)array)[k] = (meta_##name)n;                                                \
+        break;
+            META_ARITHMETIC_TYPES(STORE)
+#undef STORE
+        default:
+            ((char *)array)[k] = (char)n; /* a byte */
+        }
+    }
+}
+
+static bool begin(run *r, meta_kernel *kernel, int ndim)
+{
+    memset(r, 0, sizeof *r);
+    r->kernel = kernel;
+    r->box.ndim = ndim;
+    for (int d = 0; d < ndim; ++d) {
+        r->box.size[d] = SIDE + 2 * d;
+        r->box.start[d] = REACH;
+        r->box.end[d] = r->box.size[d] - REACH;
+    }
+    for (uint32_t n = 0; n < kernel->parameters; ++n) {
+        const meta_kernel_parameter *p = &kernel->parameter[n];
+        if (p->kind == META_PARAMETER_VALUE) {
+            const double numbers[8] = {2, 3, 4, 5, 6, 7, 8, 9};
+            if (strcmp(p->type_name, "compiled_pair") == 0)
+                memcpy(r->value[n], &(compiled_pair){1.5, 7}, sizeof(compiled_pair));
+            else if (strcmp(p->type_name, "compiled_block") == 0)
+                memcpy(r->value[n], numbers, sizeof numbers);
+            else fill(r->value[n], p, p->bytes);
+        } else if (p->kind < META_PARAMETER_VALUE) {
+            r->array[n] = malloc(AREA * p->bytes);
+            r->again[n] = malloc(AREA * p->bytes);
+            if (!r->array[n] || !r->again[n]) return FAIL("no memory"), false;
+            fill(r->array[n], p, AREA * p->bytes);
+            memcpy(r->again[n], r->array[n], AREA * p->bytes);
+        }
+    }
+    return true;
+}
+
+static void end(run *r)
+{
+    for (uint32_t n = 0; n < r->kernel->parameters; ++n) {
+        free(r->array[n]);
+        free(r->again[n]);
+    }
+}
+
+/* The index of the box's first cell, and the strides. */
+static int64_t first_of(const run *r, int64_t stride[META_MAX_DIM])
+{
+    int64_t first = 0, step = 1;
+    memset(stride, 0, META_MAX_DIM * sizeof *stride);
+    for (int d = 0; d < r->box.ndim; ++d) {
+        stride[d] = step;
+        first += r->box.start[d] * step;
+        step *= r->box.size[d];
+    }
+    return first;
+}
+
+/* Run the program block by block. @p partials has MOST_BLOCKS words for each result. */
+static void run_program(const run *r, gpu_host_function *function, gpu_mapping mapping,
+                        uint64_t *partials)
+{
+    static uint64_t arguments[GPU_PROGRAM_BYTES / 8 + 1];
+    void *object[META_KERNEL_ARRAYS];
+    uint64_t value[META_KERNEL_PARAMETERS * META_KERNEL_VALUE / 8 + META_KERNEL_DIMS] = {0};
+    int64_t stride[META_MAX_DIM];
+    const int64_t first = first_of(r, stride);
+    uint32_t arrays = 0, words = 0;
+    union {
+        meta_space space;
+        char bytes[sizeof(meta_space) + META_KERNEL_ARRAYS * sizeof(meta_layout)];
+    } in = {.space = {.ndim = r->box.ndim, .rows = 1}};
+    const meta_call call = {
+        .desc = &r->state.desc, .space = &in.space, .object = object, .values = value};
+    for (int d = 0; d < r->box.ndim; ++d) {
+        in.space.extent[d] = r->box.end[d] - r->box.start[d];
+        if (d > 0) in.space.rows *= in.space.extent[d];
+    }
+    for (uint32_t n = 0; n < r->kernel->parameters; ++n) {
+        const meta_kernel_parameter *p = &r->kernel->parameter[n];
+        if (p->kind == META_PARAMETER_VALUE) {
+            memcpy(&value[words], r->value[n], p->bytes);
+            words += (p->bytes + 7) / 8;
+        } else if (p->kind < META_PARAMETER_VALUE) {
+            meta_layout *layout = (meta_layout *)(uintptr_t)meta_call_layout(&call, arrays);
+            *layout = (meta_layout){0};
+            if (p->reach != META_PARAMETER_WHOLE) {
+                layout->base = first;
+                memcpy(layout->stride, stride, sizeof stride);
+            }
+            object[arrays++] = r->array[n];
+        }
+    }
+    for (int d = 0; d < META_KERNEL_DIMS && d < r->box.ndim; ++d)
+        value[words + (uint32_t)d] = (uint64_t)r->box.start[d];
+    gpu_program_arguments(&call, &mapping, arguments);
+    for (uint32_t b = 0; b < mapping.wide * mapping.high; ++b)
+        function(arguments, partials, b, mapping.wide * mapping.high);
+}
+
+/* Run the CPU code, row by row. @p lanes has META_KERNEL_LANES accumulators for each result. */
+static void run_cpu(const run *r, uint64_t (*lanes)[META_KERNEL_LANES])
+{
+    meta_kernel_cpu_argument argument[META_KERNEL_PARAMETERS];
+    int64_t stride[META_MAX_DIM], x[META_MAX_DIM] = {0};
+    const int64_t first = first_of(r, stride);
+    uint32_t result = 0;
+    for (;;) {
+        int64_t at = first;
+        meta_kernel_rows rows = {.cells = r->box.end[0] - r->box.start[0], .rows = 1};
+        for (int d = 0; d < r->box.ndim; ++d) at += x[d] * stride[d];
+        for (int d = 0; d < META_KERNEL_DIMS && d < r->box.ndim; ++d)
+            rows.index[d] = r->box.start[d] + x[d];
+        result = 0;
+        for (uint32_t n = 0; n < r->kernel->parameters; ++n) {
+            const meta_kernel_parameter *p = &r->kernel->parameter[n];
+            const int64_t from = p->reach == META_PARAMETER_WHOLE ? 0 : at;
+            if (p->kind == META_PARAMETER_VALUE) argument[n].at = (void *)(uintptr_t)r->value[n];
+            else if (p->kind > META_PARAMETER_VALUE) argument[n].at = lanes[result++];
+            else argument[n].at = (char *)r->again[n] + from * (int64_t)p->bytes;
+            memcpy(argument[n].stride, stride, sizeof argument[n].stride);
+        }
+        rows.argument = argument;
+        r->kernel->cpu[META_KERNEL_BASELINE](&rows);
+        int d = 1;
+        while (d < r->box.ndim && ++x[d] == r->box.end[d] - r->box.start[d]) x[d++] = 0;
+        if (d >= r->box.ndim) return;
+    }
+}
+
+/* Combine @p count accumulators of a result as numbers that double holds. */
+static double combined(const meta_kernel_parameter *p, const void *from, uint32_t count)
+{
+    double all = 0;
+    for (uint32_t k = 0; k < count; ++k) {
+        double x = 0;
+        switch (p->type) {
+#define LOAD(NAME, name, bytes, wide, sum_)                                                        \
+    case META_##NAME:                                                                              \
+        x = p->kind == META_PARAMETER_SUM ? (double)((const meta_##sum_ *)from)[k]                 \
+                                          : (double)((const meta_##name *)from)[k];                \
+        break;
+            META_ARITHMETIC_TYPES(LOAD)
+#undef LOAD
+        default:
+            break;
+        }
+        if (p->kind == META_PARAMETER_SUM) all += x;
+        else if (k == 0 || (p->kind == META_PARAMETER_MIN ? x < all : x > all)) all = x;
+    }
+    return all;
+}
+
+/* Accumulators to which nothing has been contributed. */
+static void set_lanes(const meta_kernel_parameter *p, uint64_t lanes[META_KERNEL_LANES])
+{
+    const bool is_min = p->kind == META_PARAMETER_MIN;
+    memset(lanes, 0, META_KERNEL_LANES * sizeof *lanes);
+    if (p->kind == META_PARAMETER_SUM) return;
+    for (int k = 0; k < META_KERNEL_LANES; ++k) switch (p->type) {
+        case META_F64:
+            ((double *)lanes)[k] = is_min ? 1e300 : -1e300;
+            break;
+        case META_F32:
+            ((float *)lanes)[k] = is_min ? 1e30f : -1e30f;
+            break;
+        case META_I64:
+            ((int64_t *)lanes)[k] = is_min ? INT64_MAX : INT64_MIN;
+            break;
+        case META_U64:
+            ((uint64_t *)lanes)[k] = is_min ? UINT64_MAX : 0;
+            break;
+        case META_I32:
+            ((int32_t *)lanes)[k] = is_min ? INT32_MAX : INT32_MIN;
+            break;
+        default:
+            ((uint32_t *)lanes)[k] = is_min ? UINT32_MAX : 0;
+            break;
+        }
+}
+
+static void compare(const run *r, const uint64_t *partials, uint32_t blocks,
+                    uint64_t (*lanes)[META_KERNEL_LANES])
+{
+    uint32_t result = 0;
+    for (uint32_t n = 0; n < r->kernel->parameters; ++n) {
+        const meta_kernel_parameter *p = &r->kernel->parameter[n];
+        if (p->kind < META_PARAMETER_VALUE) {
+            CHECK_ARRAY(r->array[n], r->again[n], AREA, (meta_type)p->type);
+        } else if (p->kind > META_PARAMETER_VALUE) {
+            const double found = combined(p, partials + (size_t)result * blocks, blocks);
+            const double expected = combined(p, lanes[result], META_KERNEL_LANES);
+            if (!CHECK_NEAR(found, expected, 1e-12)) FAIL("that is result %s", p->name);
+            ++result;
+        }
+    }
+}
+
+static void check_kernel(meta_kernel *kernel, int ndim, const gpu_mapping *mapping)
+{
+    static uint64_t partials[META_KERNEL_PARAMETERS * MOST_BLOCKS];
+    static uint64_t lanes[META_KERNEL_PARAMETERS][META_KERNEL_LANES];
+    struct meta_kernel_state state;
+    void *module, *function;
+    gpu_host_function *call;
+    uint32_t result = 0;
+    run r;
+    char *program = program_of(kernel, &state, GPU_ON_HOST);
+    if (!program) return;
+    logged[0] = failure[0] = '\0';
+    const meta_err error = gpu_compile_host(kernel->name, program, &module, &function);
+    free(program);
+    if (is_absent(error)) return;
+    if (error != META_OK) {
+        FAIL("%s\n%s", failure, logged);
+        return;
+    }
+    if (strstr(logged, "warning")) FAIL("%s", logged);
+    memcpy(&call, &function, sizeof call);
+    if (begin(&r, kernel, ndim)) {
+        describe(&r.state, kernel);
+        for (uint32_t n = 0; n < kernel->parameters; ++n)
+            if (kernel->parameter[n].kind > META_PARAMETER_VALUE)
+                set_lanes(&kernel->parameter[n], lanes[result++]);
+        run_program(&r, call, *mapping, partials);
+        run_cpu(&r, lanes);
+        compare(&r, partials, mapping->wide * mapping->high, lanes);
+    }
+    end(&r);
+    gpu_host_code_close(module);
+}
+
+/* Threads and blocks across columns and rows, of which some have nothing to do. */
+static void programs_compute_what_the_kernels_do_on_the_cpu(void)
+{
+    static const gpu_mapping mappings[] = {{3, 1, 5, 1}, {1, 2, 3, 4}, {8, 1, 7, 3}, {0, 3, 2, 2}};
+    for (int k = 0; k < KERNELS; ++k) {
+        const char *name = kernels[k]->name;
+        const int ndim = *name == 'l' ? 1 : *name == 'f' ? 4 : *name == 'w' ? 2 : 3;
+        test_case("%s for %s", name, meta_element_name((uint32_t)kernels[k]->type));
+        check_kernel(kernels[k], ndim, &mappings[k % 4]);
+    }
+}
+
+TEST_MAIN_WITH(&setting, PROMISE(programs_compute_what_the_kernels_do_on_the_cpu),
+               PROMISE(nvrtc_compiles_every_kind_of_parameter_without_a_warning),
+               PROMISE(hiprtc_compiles_every_kind_of_parameter_without_a_warning),
+               PROMISE(a_gpu_that_nvrtc_does_not_know_gets_ptx),
+               PROMISE(an_nvrtc_that_is_newer_than_the_driver_is_not_used),
+               PROMISE(a_mistake_is_reported_with_its_file_and_line))

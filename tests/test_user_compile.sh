@@ -1,0 +1,236 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# A kernel file of a program's own compiles without a warning in every way that programs are compiled,
+# gives the same bits in all of them, and wrong use of it is an error where it is written.
+# TEST: timeout=400 labels=core,kernel,build
+src=${META_TEST_SRCDIR:-.}
+build=${META_TEST_BUILDDIR:-.}
+here=$(mktemp -d)
+trap 'rm -rf "$here"' EXIT
+status=0 ran=0
+unset META_MODE META_RANK_MAP
+
+# The value of a variable of the built Makefile.
+made_with() { sed -n "s/^$1 = //p" "$build/Makefile" 2>/dev/null | head -n 1; }
+
+cc=$(made_with CC)
+: "${cc:=cc}"
+cxx=${CXX:-c++}
+strict='-Wall -Wextra -Wshadow -Wconversion -pedantic -Werror'
+include="-I$src/core -I$src/kernels"
+libraries="-L$build/.libs -lmeta -lm -Wl,-rpath,$build/.libs"
+case ${META_TEST_SANITIZE:-no} in
+yes) libraries="-fsanitize=address,undefined $libraries" ;;
+thread) libraries="-fsanitize=thread $libraries" ;;
+esac
+
+mkdir "$here/files" "$here/sources" "$here/elsewhere"
+cp "$src/tests/user_program.kernel.h" "$here/files/"
+cp "$src/tests/user_program.c" "$src/tests/user_program_use.c" "$here/sources/"
+
+broken()
+{
+    echo "BROKEN: $1"
+    status=1
+}
+
+# builds NAME 'COMPILER FLAGS' [LINK FLAGS]: the program of two files, from the current folder, which need
+# not be the one of the sources; $from is the way to them.
+builds()
+{
+    for file in user_program user_program_use; do
+        if ! $2 $strict $include -I"$from/files" -c "$from/sources/$file.c" -o "$file.o" >log 2>&1; then
+            broken "$1: $file.c does not compile without a warning"
+            head -n 40 log
+            return 1
+        fi
+    done
+    $2 $3 user_program.o user_program_use.o -o program $libraries >log 2>&1 && return 0
+    broken "$1: it does not link"
+    head -n 40 log
+    return 1
+}
+
+# runs NAME: with the bits of the first program that ran.
+runs()
+{
+    for mode in openmp opencl; do
+        META_MODE=$mode ./program >bits 2>log
+        case $? in
+        0) ;;
+        77) continue ;; # no such device
+        *) broken "$1 on $mode: it does not run"
+           head -n 40 log bits
+           continue ;;
+        esac
+        ran=$((ran + 1))
+        if [ -s "$here/bits" ]; then
+            cmp -s bits "$here/bits" || {
+                broken "$1 on $mode: other bits than those of ${first}"
+                diff "$here/bits" bits | head -n 20
+            }
+        else
+            cp bits "$here/bits"
+            first="$1 on $mode"
+        fi
+        [ -s log ] && { broken "$1 on $mode: messages on standard error"; head -n 40 log; }
+    done
+}
+
+try() { builds "$@" && runs "$1"; }
+
+cd "$here/elsewhere" || exit 1
+from=..
+
+# The program's compiler, from another folder than the file's.
+for flags in -O0 -O1 -O2 -O3 -Os '-O2 -g' '-O3 -march=native' '-O2 -fPIC' \
+    '-O2 -ffp-contract=fast' '-O2 -fno-inline' '-O3 -funroll-loops -fno-math-errno' '-O2 -fvisibility=hidden'; do
+    try "C11, $flags" "$cc -std=c11 $flags"
+done
+try 'gnu11, -O3 -march=native' "$cc -std=gnu11 -O3 -march=native"
+try 'C11, -O2 -flto' "$cc -std=c11 -O2 -flto=auto" -O2
+if command -v "$cxx" >/dev/null; then
+    for flags in '-std=c++11 -O0' '-std=c++11 -O2' '-std=c++17 -O3 -march=native' '-std=gnu++17 -O2'; do
+        try "C++, $flags" "$cxx -x c++ $flags" '-x none'
+    done
+    try 'C++, -std=c++17 -O2 -flto' "$cxx -x c++ -std=c++17 -O2 -flto=auto" '-x none'
+fi
+if command -v clang >/dev/null; then
+    for flags in '-std=c11 -O0' '-std=c11 -O2' '-std=gnu11 -O3 -march=native'; do
+        try "clang, $flags" "clang $flags"
+    done
+fi
+if command -v clang++ >/dev/null; then
+    for flags in '-std=c++11 -O0' '-std=c++17 -O3 -march=native'; do
+        try "clang++, $flags" "clang++ -x c++ $flags" '-x none'
+    done
+fi
+
+# One instruction set alone, as on other processors than x86-64.
+try 'C11, -O2 -DMETA_KERNEL_ONE_VARIANT' "$cc -std=c11 -O2 -DMETA_KERNEL_ONE_VARIANT"
+# Linked in another folder: an absolute path leads to the kernel file from everywhere.
+from=$here
+if builds 'C11, -flto, absolute paths' "$cc -std=c11 -O2 -flto=auto" -O2; then
+    mkdir -p linked && (cd linked && $cc -O2 -flto=auto ../user_program.o ../user_program_use.o \
+        -o ../program $libraries >../log 2>&1) || { broken 'C11, -flto linked elsewhere'; cat log; }
+    runs 'C11, -flto linked elsewhere'
+fi
+# Reproducible builds: __FILE__ leads to the file from the top folder,
+cd "$here" || exit 1
+from=$here
+try 'C11, -ffile-prefix-map' "$cc -std=c11 -O2 -ffile-prefix-map=$here=."
+if grep -q "$here/files" program; then
+    broken '-ffile-prefix-map: the program has the path of the kernel file'
+fi
+# and from elsewhere the text comes in a file of its own; without it the assembler says what it lacks.
+cd elsewhere || exit 1
+if $cc -std=c11 -ffile-prefix-map="$here"=. $include -I"$from/files" -c "$from/sources/user_program.c" \
+    -o user_program.o >log 2>&1; then
+    broken 'a text that is not found: it compiles'
+elif ! grep -q 'user_program.kernel.h' log; then
+    broken 'a text that is not found: the file is not named'
+    cat log
+fi
+for name in heat paint; do
+    echo "extern const char meta_kernel_text_$name[]; const char meta_kernel_text_$name[] = {"
+    od -An -v -tx1 "$from/files/user_program.kernel.h" | sed 's/ \(..\)/0x\1,/g'
+    echo '0};'
+done >text.c
+$cc -c text.c -o text.o
+for flags in "-ffile-prefix-map=$here=." '-flto=auto'; do
+    try "C11, text apart, $flags" "$cc -std=c11 -O2 -DMETA_KERNEL_TEXT_APART $flags" text.o
+done
+
+# ------------------------------------------------------------------ wrong use
+
+# refused NAME 'COMPILER FLAGS' 'WORDS' <<PROGRAM: it does not compile, and the message has the words.
+refused()
+{
+    cat >wrong.c
+    if $2 $include -I"$here/files" -c wrong.c -o wrong.o >log 2>&1; then
+        broken "$1: it compiles"
+    elif ! grep -qi -e "$3" log; then
+        broken "$1: the compiler does not say '$3':"
+        head -n 20 log
+    fi
+}
+head='#include "user_program.kernel.h"
+meta_err wrong(const meta_box *box, double *u, const double *v, double *most, uint64_t *count, heat_shape shape, meta_event *done);
+meta_err wrong(const meta_box *box, double *u, const double *v, double *most, uint64_t *count, heat_shape shape, meta_event *done)'
+for compiler in "$cc -std=c11 -Werror" "$cxx -x c++ -std=c++11 -Werror"; do
+    command -v ${compiler%% *} >/dev/null || continue
+    # The right use, to see that nothing else is wrong.
+    printf '%s { return heat_f64(box, u, v, 2.0, shape, most, count, done); }\n' "$head" >right.c
+    $compiler $include -I"$here/files" -c right.c -o right.o >log 2>&1 || { broken 'the right use is refused'; cat log; }
+    refused "$compiler: a missing argument" "$compiler" 'too few arguments\|cannot convert' <<PROGRAM
+$head { return heat_f64(box, u, v, 2.0, shape, most, done); }
+PROGRAM
+    refused "$compiler: one argument too many" "$compiler" 'too many arguments\|cannot convert' <<PROGRAM
+$head { return heat_f64(box, u, v, v, 2.0, shape, most, count, done); }
+PROGRAM
+    refused "$compiler: a buffer for a number" "$compiler" 'incompatible type\|cannot convert' <<PROGRAM
+$head { return heat_f64(box, u, v, v, shape, most, count, done); }
+PROGRAM
+    refused "$compiler: a number for a buffer" "$compiler" 'incompatible type\|cannot convert' <<PROGRAM
+$head { return heat_f64(box, 2.0, v, 2.0, shape, most, count, done); }
+PROGRAM
+    refused "$compiler: constant data for an output" "$compiler" 'discards\|invalid conversion' <<PROGRAM
+$head { return heat_f64(box, v, u, 2.0, shape, most, count, done); }
+PROGRAM
+    refused "$compiler: an array of another type" "$compiler" 'incompatible pointer\|cannot convert' <<PROGRAM
+$head { return heat_f32(box, u, v, 2.0f, shape, most, count, done); }
+PROGRAM
+    refused "$compiler: a type that the file is not compiled for" "$compiler" 'heat_u32' <<PROGRAM
+$head { return heat_u32(box, u, v, 2, shape, most, count, done); }
+PROGRAM
+    refused "$compiler: writing to an input" "$compiler" 'read-only' <<PROGRAM
+#define META_KERNELS_HERE
+#define META_KERNEL_FILE "wrong.c"
+#include <meta_kernel.h>
+#define bad_ARGS(A) A(OUT, T, out) A(IN, T, in, CELL)
+META_CELLS(bad) { AT(in, 0, 0, 0) = AT(out, 0, 0, 0); }
+#include META_AGAIN
+PROGRAM
+    refused "$compiler: an unknown array" "$compiler" 'there' <<PROGRAM
+#define META_KERNELS_HERE
+#define META_KERNEL_FILE "wrong.c"
+#include <meta_kernel.h>
+#define bad_ARGS(A) A(OUT, T, out)
+META_CELLS(bad) { AT(out, 0, 0, 0) = AT(there, 0, 0, 0); }
+#include META_AGAIN
+PROGRAM
+    refused "$compiler: an input without its reach" "$compiler" 'META_K_' <<PROGRAM
+#define META_KERNELS_HERE
+#define META_KERNEL_FILE "wrong.c"
+#include <meta_kernel.h>
+#define bad_ARGS(A) A(OUT, T, out) A(IN, T, in)
+META_CELLS(bad) { AT(out, 0, 0, 0) = AT(in, 0, 0, 0); }
+#include META_AGAIN
+PROGRAM
+    refused "$compiler: a parameter of an unknown kind" "$compiler" 'META_.*INPUT' <<PROGRAM
+#define META_KERNELS_HERE
+#define META_KERNEL_FILE "wrong.c"
+#include <meta_kernel.h>
+#define bad_ARGS(A) A(OUT, T, out) A(INPUT, T, in, CELL)
+META_CELLS(bad) { AT(out, 0, 0, 0) = 1; }
+#include META_AGAIN
+PROGRAM
+    refused "$compiler: a reach of more cells than can be" "$compiler" '300\|overflow\|narrowing' <<PROGRAM
+#define META_KERNELS_HERE
+#define META_KERNEL_FILE "wrong.c"
+#include <meta_kernel.h>
+#define bad_ARGS(A) A(OUT, T, out) A(IN, T, in, STAR(300))
+META_CELLS(bad) { AT(out, 0, 0, 0) = AT(in, 1, 0, 0); }
+#include META_AGAIN
+PROGRAM
+    refused "$compiler: -ffast-math" "$compiler -O2 -ffast-math" 'ffast-math' <<PROGRAM
+#include "user_program.kernel.h"
+PROGRAM
+    refused "$compiler: -Ofast" "$compiler -Ofast" 'ffast-math' <<PROGRAM
+#include "user_program.kernel.h"
+PROGRAM
+done
+
+[ $ran -ge 12 ] || broken "only $ran programs ran"
+[ $status = 0 ] && echo "kept   $ran programs with the same bits"
+exit $status
