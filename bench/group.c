@@ -69,6 +69,13 @@ const group groups[] = {
         .peers = {"driver"},
     },
     {
+        .name = "kernels",
+        .meaning = "a program's own kernels: 7 points with sum, Gray-Scott; the smallest call",
+        .sizes = {1, 128, 256},
+        .run = kernels_run,
+        .peers = {"builtin", "openmp"},
+    },
+    {
         .name = "app",
         .meaning = "a time step of meta-minighost, one variable, N^3 cells per rank",
         .sizes = {64, 128, 256},

@@ -37,6 +37,7 @@ void pack_run(bench *b, int64_t size);
 void halo_run(bench *b, int64_t size);
 void dispatch_run(bench *b, int64_t size);
 void alloc_run(bench *b, int64_t size);
+void kernels_run(bench *b, int64_t size);
 void app_run(bench *b, int64_t size);
 
 /** An empty row called GROUP.WHAT.TYPE.SIZE. */

@@ -24,6 +24,15 @@ AC_DEFUN([META_COMPILER_FLAGS], [
        --enable-sanitize=thread: with ThreadSanitizer])],
     [], [enable_sanitize=no])
 
+  AC_ARG_ENABLE([native],
+    [AS_HELP_STRING([--disable-native],
+      [compile the plain loops that meta-bench compares with for any machine, as packages need it,
+       not for this one])],
+    [], [enable_native=yes])
+  META_NATIVE=
+  AS_IF([test "x$enable_native" != xno], [META_ADD_FLAG([META_NATIVE], [-march=native])])
+  AC_SUBST([META_NATIVE])
+
   META_WARNINGS=
   META_ADD_FLAG([META_WARNINGS], [-Wall])
   META_ADD_FLAG([META_WARNINGS], [-Wextra])

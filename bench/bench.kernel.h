@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The kernels of group kernels, as a program would write them. */
+#include "meta_kernel.h"
+
+/* The built-in 3d7p with sum. */
+#define bench_points7_ARGS(A) A(OUT, T, out) A(IN, T, in, STAR(1)) A(SUM, T, sum)
+META_CELLS(bench_points7)
+{
+    const T mean = (AT(in, 0, 0, -1) + AT(in, 0, -1, 0) + AT(in, -1, 0, 0) + AT(in, 0, 0, 0) +
+                    AT(in, 1, 0, 0) + AT(in, 0, 1, 0) + AT(in, 0, 0, 1)) /
+                   7;
+    AT(out, 0, 0, 0) = mean;
+    ADD(sum, mean);
+}
+
+/* Reaction and diffusion of two species: J. E. Pearson, Complex patterns in a simple system,
+ * Science 261, 1993. */
+#define bench_gray_scott_ARGS(A)                                                                   \
+    A(OUT, T, u1)                                                                                  \
+    A(OUT, T, v1)                                                                                  \
+    A(IN, T, u0, STAR(1)) A(IN, T, v0, STAR(1)) A(VALUE, T, Du) A(VALUE, T, Dv) A(VALUE, T, F)     \
+        A(VALUE, T, k) A(VALUE, T, dt)
+META_CELLS(bench_gray_scott)
+{
+    const T u = AT(u0, 0, 0, 0), v = AT(v0, 0, 0, 0), uvv = u * v * v;
+    const T spread_u = AT(u0, -1, 0, 0) + AT(u0, 1, 0, 0) + AT(u0, 0, -1, 0) + AT(u0, 0, 1, 0) +
+                       AT(u0, 0, 0, -1) + AT(u0, 0, 0, 1) - 6 * u;
+    const T spread_v = AT(v0, -1, 0, 0) + AT(v0, 1, 0, 0) + AT(v0, 0, -1, 0) + AT(v0, 0, 1, 0) +
+                       AT(v0, 0, 0, -1) + AT(v0, 0, 0, 1) - 6 * v;
+    AT(u1, 0, 0, 0) = u + dt * (Du * spread_u - uvv + F * (1 - u));
+    AT(v1, 0, 0, 0) = v + dt * (Dv * spread_v + uvv - (F + k) * v);
+}
+
+/* The least that a kernel with one array does. */
+#define bench_least_ARGS(A) A(OUT, T, out) A(VALUE, T, value)
+META_CELLS(bench_least)
+{
+    AT1(out, 0) = value;
+}
+#include META_AGAIN

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file kernels.c
+ *  Group kernels: kernels of a program's own against the built-in ones and against plain loops,
+ * over the N³ cells of cubes with one ghost cell on every side. */
+#include "config.h"
+
+#define META_KERNELS_HERE
+#include "bench.kernel.h"
+#include "cube.h"
+#include "group.h"
+#include "limit.h"
+#include "plain_loops.h"
+
+enum { ARRAYS = 4 }; /* of Gray-Scott: two species, new and old */
+
+typedef struct work {
+    buffer array[ARRAYS];
+    meta_box box;
+    meta_type type;
+} work;
+
+static void *at(const work *w, int k)
+{
+    return w->array[k].at;
+}
+
+static void run_points7(void *with, int64_t times)
+{
+    const work *w = with;
+    double sum;
+    float sum_f32;
+    for (int64_t k = 0; k < times; ++k)
+        if (!note_meta(w->type == META_F64
+                           ? bench_points7_f64(&w->box, at(w, 0), at(w, 1), &sum, NULL)
+                           : bench_points7_f32(&w->box, at(w, 0), at(w, 1), &sum_f32, NULL)))
+            return;
+}
+
+static void run_built_in(void *with, int64_t times)
+{
+    const work *w = with;
+    uint64_t sum;
+    for (int64_t k = 0; k < times; ++k)
+        if (!note_meta(meta_stencil(at(w, 0), at(w, 1), &w->box, META_3D7P, w->type, &sum, NULL)))
+            return;
+}
+
+static void run_gray_scott(void *with, int64_t times)
+{
+    const work *w = with;
+    for (int64_t k = 0; k < times; ++k)
+        if (!note_meta(
+                w->type == META_F64
+                    ? bench_gray_scott_f64(&w->box, at(w, 0), at(w, 1), at(w, 2), at(w, 3),
+                                           PLAIN_DU, PLAIN_DV, PLAIN_F, PLAIN_K, PLAIN_DT, NULL)
+                    : bench_gray_scott_f32(&w->box, at(w, 0), at(w, 1), at(w, 2), at(w, 3),
+                                           PLAIN_DU, PLAIN_DV, PLAIN_F, PLAIN_K, PLAIN_DT, NULL)))
+            return;
+}
+
+static void run_plain(void *with, int64_t times)
+{
+    const work *w = with;
+    void *native[ARRAYS];
+    for (int k = 0; k < ARRAYS; ++k)
+        native[k] = (char *)w->array[k].native.object + w->array[k].native.offset;
+    for (int64_t k = 0; k < times; ++k)
+        plain_gray_scott(native[0], native[1], native[2], native[3], &w->box, w->type == META_F64);
+}
+
+static void run_least(void *with, int64_t times)
+{
+    const work *w = with;
+    for (int64_t k = 0; k < times; ++k)
+        if (!note_meta(w->type == META_F64 ? bench_least_f64(&w->box, at(w, 0), 1, NULL)
+                                           : bench_least_f32(&w->box, at(w, 0), 1, NULL)))
+            return;
+}
+
+static void run_least_built_in(void *with, int64_t times)
+{
+    const work *w = with;
+    const double f64 = 1;
+    const float f32 = 1;
+    const void *one = w->type == META_F64 ? (const void *)&f64 : (const void *)&f32;
+    for (int64_t k = 0; k < times; ++k)
+        if (!note_meta(meta_fill_box(at(w, 0), &w->box, one, w->type, NULL))) return;
+}
+
+static void measure_grids(bench *b, work *w, int64_t size)
+{
+    const double bytes = (double)number_size(b->o->type) * (double)(size * size * size);
+    row r;
+    copy_limit limit;
+    row_begin(&r, "kernels", "3d7p_sum", b->o->type, size);
+    row_add(&r, "3d7p_sum", SUBJECT, run_points7, w, 2 * bytes);
+    row_add(&r, "builtin", PEER, run_built_in, w, 2 * bytes);
+    copy_limit_add(&r, &limit, b->here, &w->array[0], &w->array[1], bytes);
+    row_end(b, &r);
+    row_begin(&r, "kernels", "gray_scott", b->o->type, size);
+    row_add(&r, "gray_scott", SUBJECT, run_gray_scott, w, 4 * bytes);
+    if (b->here->all_host) row_add(&r, "openmp", PEER, run_plain, w, 4 * bytes);
+    copy_limit_add(&r, &limit, b->here, &w->array[0], &w->array[2], bytes);
+    row_end(b, &r);
+}
+
+static void measure_least(bench *b, work *w, int64_t size)
+{
+    row r;
+    w->box = (meta_box){.ndim = 1, .size = {size}, .end = {size}};
+    row_begin(&r, "kernels", "least", b->o->type, size);
+    row_add(&r, "least", SUBJECT, run_least, w, 0);
+    row_add(&r, "builtin", PEER, run_least_built_in, w, 0);
+    row_end(b, &r);
+}
+
+void kernels_run(bench *b, int64_t size)
+{
+    const cube c = {size, 1};
+    work w = {.type = type_of(b->o->type)};
+    if (w.type != META_F64 && w.type != META_F32) {
+        note("the kernels are compiled for f64 and f32");
+    } else if (size == 1) {
+        buffer_create(&w.array[0], 1, b->o->type);
+    } else {
+        place_need(b->here, ARRAYS * cube_grid_bytes(&c, number_size(b->o->type)), 0);
+        for (int k = 0; k < ARRAYS; ++k)
+            buffer_create_grid(&w.array[k], &w.box, c.n, c.ghosts, b->o->type);
+    }
+    if (!rows_impossible("kernels", size)) {
+        if (size == 1) measure_least(b, &w, size);
+        else measure_grids(b, &w, size);
+    }
+    for (int k = 0; k < ARRAYS; ++k)
+        if (w.array[k].at) buffer_free(&w.array[k]);
+}
