@@ -161,6 +161,39 @@ static inline const char *meta_element_name(uint32_t type)
     return type < sizeof of / sizeof *of ? of[type] : "an unknown type";
 }
 
+/** Bytes of a partial result of @p type: sums accumulate in a wider type. */
+static inline size_t meta_partial_bytes(uint32_t combine, uint32_t type)
+{
+#define META_SUM_BYTES(NAME, name, bytes, wide, sum) sizeof(meta_##sum),
+    static const unsigned char sums[] = {META_ARITHMETIC_TYPES(META_SUM_BYTES)};
+#undef META_SUM_BYTES
+    if (combine == META_COMBINE_exact) return META_EXACT_WORDS * sizeof(meta_i64);
+    return combine == META_COMBINE_sum ? sums[type] : meta_element_bytes(type);
+}
+
+/** The built-in reduction that combines as @p combine, META_COMBINE_sum, _min or _max, says. */
+static inline uint32_t meta_reduction_of(uint32_t combine)
+{
+    return combine == META_COMBINE_sum   ? (uint32_t)META_KERNEL_REDUCE_SUM
+           : combine == META_COMBINE_min ? (uint32_t)META_KERNEL_REDUCE_MIN
+                                         : (uint32_t)META_KERNEL_REDUCE_MAX;
+}
+
+/* Parameters of a program's kernel. A value takes whole words; the values end with the box's
+ * start. */
+static inline int meta_parameter_is_array(const meta_kernel_parameter *p)
+{
+    return p->kind < META_PARAMETER_VALUE;
+}
+static inline int meta_parameter_is_result(const meta_kernel_parameter *p)
+{
+    return p->kind > META_PARAMETER_VALUE;
+}
+static inline uint32_t meta_parameter_words(const meta_kernel_parameter *p)
+{
+    return (p->bytes + 7) / 8;
+}
+
 /* ------------------------------------------------------------------ launches and copies */
 
 /** The destination of a reduction's result, one element of the call's type: host memory, written
@@ -171,6 +204,12 @@ typedef struct meta_result {
     void *object;
     uint64_t offset;
 } meta_result;
+
+/** Where the result goes on a device whose memory is the host's. */
+static inline void *meta_result_memory(const meta_result *result)
+{
+    return result->host ? result->host : (char *)result->object + result->offset;
+}
 
 /** One kernel applied to one iteration space. */
 typedef struct meta_call {

@@ -177,9 +177,8 @@ static inline void meta_host_run(const meta_call *call)
     for (uint32_t k = 0; k < call->desc->operands; ++k) work.object[k] = call->object[k];
     kernel->run(&work);
     if (!kernel->finish) return;
-    const meta_result *result = call->result;
-    void *to = result->host ? result->host : (char *)result->object + result->offset;
-    kernel->finish(&(meta_work){.object = {partial, to}, .space = &one});
+    kernel->finish(
+        &(meta_work){.object = {partial, meta_result_memory(call->result)}, .space = &one});
 }
 
 #endif

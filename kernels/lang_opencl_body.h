@@ -89,19 +89,21 @@ static inline meta_i64 meta_share(meta_i64 total, meta_i64 k, meta_i64 n)
 #define META_SIMD
 #define META_SIMD_SUM(x)
 /* The number of work items in a group is a power of two. */
-#define META_REDUCE(A, accumulator, COMBINE)                                                    \
+#define META_TREE(A, value, COMBINE, destination)                                               \
     do {                                                                                        \
         __local A *tree_ = (__local A *)scratch;                                                \
         const uint me_ = (uint)(get_local_id(1) * get_local_size(0) + get_local_id(0));         \
-        tree_[me_] = accumulator;                                                               \
+        tree_[me_] = value;                                                                     \
         barrier(CLK_LOCAL_MEM_FENCE);                                                           \
         for (uint half_ = (uint)(get_local_size(0) * get_local_size(1)) / 2; half_ > 0;         \
              half_ /= 2) {                                                                      \
             if (me_ < half_) tree_[me_] = COMBINE(tree_[me_], tree_[me_ + half_]);              \
             barrier(CLK_LOCAL_MEM_FENCE);                                                       \
         }                                                                                       \
-        if (me_ == 0) META_PARTIAL(A) = tree_[0];                                               \
+        if (me_ == 0) destination = tree_[0];                                                   \
     } while (0)
+#define META_REDUCE(A, accumulator, COMBINE)                                                    \
+    META_TREE(A, accumulator, COMBINE, META_PARTIAL(A))
 #define META_EXACT_FUNCTION static inline
 #define META_LOCAL          __local
 #define META_EXACT_MEMORY(name) __local meta_u32 *name = (__local meta_u32 *)scratch

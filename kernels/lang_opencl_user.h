@@ -62,19 +62,9 @@ typedef uchar uint8_t;
 #ifdef META_CPU
 #define META_USER_COMBINE(A, n, result, COMBINE) META_USER_PARTIAL(A, n) = result
 #else
-/* The number of work items in a group is a power of two. */
 #define META_USER_COMBINE(A, n, result, COMBINE)                                                   \
     do {                                                                                           \
-        __local A *tree_ = (__local A *)scratch;                                                   \
-        const uint me_ = (uint)(get_local_id(1) * get_local_size(0) + get_local_id(0));            \
-        barrier(CLK_LOCAL_MEM_FENCE);                                                              \
-        tree_[me_] = result;                                                                       \
-        barrier(CLK_LOCAL_MEM_FENCE);                                                              \
-        for (uint half_ = (uint)(get_local_size(0) * get_local_size(1)) / 2; half_ > 0;            \
-             half_ /= 2) {                                                                         \
-            if (me_ < half_) tree_[me_] = COMBINE(tree_[me_], tree_[me_ + half_]);                 \
-            barrier(CLK_LOCAL_MEM_FENCE);                                                          \
-        }                                                                                          \
-        if (me_ == 0) META_USER_PARTIAL(A, n) = tree_[0];                                          \
+        barrier(CLK_LOCAL_MEM_FENCE); /* the result before has been read */                        \
+        META_TREE(A, result, COMBINE, META_USER_PARTIAL(A, n));                                    \
     } while (0)
 #endif

@@ -52,6 +52,8 @@ meta_err gpu_code_run(const gpu_code *code, unsigned blocks, gpu_stream stream, 
 
 #else
 
+#include "build_log.h"
+
 /* ------------------------------------------------------------------ the vendors' modules */
 
 #if defined(META_GPU_CUDA)
@@ -109,7 +111,7 @@ static gpu_status load(const char *title, const gpu_image *image, void **module)
     gpu_status status = open_driver();
     if (status == cudaSuccess)
         status = (gpu_status)driver.load((CUmodule *)module, image->code, 2, options, values);
-    if (status != cudaSuccess) gpu_log_lines(META_LOG_WARN, "CUDA driver", title, said);
+    if (status != cudaSuccess) meta_log_lines(gpu_host, META_LOG_WARN, "CUDA driver", title, said);
     return status;
 }
 

@@ -12,41 +12,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "build_log.h"
 #include "program.h"
 
 /* ------------------------------------------------------------------ messages */
 
-void gpu_log_lines(meta_log_level level, const char *compiler, const char *title, const char *text)
-{
-    enum { LINE = 900 };
-    unsigned number = 0;
-    for (const char *line = text; *line;) {
-        const size_t length = strcspn(line, "\n"), shown = length < LINE ? length : LINE;
-        if (length > 0)
-            gpu_host->log(level, "%s, %s, %u: %.*s", compiler, title, ++number, (int)shown, line);
-        line += shown == length ? length + (line[length] == '\n') : shown;
-    }
-}
-
 meta_err gpu_fail_of_program(const char *compiler, const char *title, const char *text)
 {
-    enum { SAID = 400 };
-    char said[SAID + 1];
-    size_t kept = 0;
-    gpu_log_lines(META_LOG_WARN, compiler, title, text);
-    for (const char *c = text; *c && kept < SAID; ++c) said[kept++] = *c == '\n' ? ' ' : *c;
-    said[kept] = '\0';
+    char said[META_SAID + 1];
+    meta_log_lines(gpu_host, META_LOG_WARN, compiler, title, text);
+    meta_first_lines(text, said);
     return gpu_host->fail(META_ERR_DEVICE, "%s does not compile, %s says: %s", title, compiler,
                           said);
-}
-
-static double milliseconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec * 1e-6;
 }
 
 /* ------------------------------------------------------------------ the libraries */
@@ -291,7 +269,7 @@ static meta_err take_code(const library *l, void *program, bool is_ptx, const ch
 static meta_err build(const library *l, void *program, const gpu_target *target, int capability,
                       const char *compiler, const char *title, gpu_image *image)
 {
-    const double start = milliseconds();
+    const double start = meta_milliseconds();
     const bool is_ptx = !target->amd && (capability < target->capability || !l->call.code);
     char architecture[160];
     const char *options[OPTIONS];
@@ -304,13 +282,13 @@ static meta_err build(const library *l, void *program, const gpu_target *target,
     if (status != 0) {
         error = gpu_fail_of_program(compiler, title, *said ? said : l->call.error(status));
     } else {
-        gpu_log_lines(META_LOG_INFO, compiler, title, said);
+        meta_log_lines(gpu_host, META_LOG_INFO, compiler, title, said);
         error = take_code(l, program, is_ptx, title, image);
     }
     free(said);
     META_TRY(error);
     gpu_host->log(META_LOG_INFO, "%s: %s compiled with %s in %.0f ms", compiler, title,
-                  architecture, milliseconds() - start);
+                  architecture, meta_milliseconds() - start);
     return META_OK;
 }
 

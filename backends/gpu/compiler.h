@@ -32,8 +32,6 @@ typedef struct gpu_image {
  * first messages if it reports errors; all that it says goes to the log */
 meta_err gpu_compile(const gpu_target *target, const char *title, const char *text,
                      gpu_image *image);
-/** Log what @p compiler said of @p title, a message for each line as messages have a limit. */
-void gpu_log_lines(meta_log_level level, const char *compiler, const char *title, const char *text);
 /** The error of a program that does not compile; logs the whole @p text, returns its first lines.
  */
 meta_err gpu_fail_of_program(const char *compiler, const char *title, const char *text);

@@ -16,6 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "build_log.h"
 #include "compiler.h"
 #include "program.h"
 
@@ -86,7 +87,7 @@ static meta_err run_compiler(const char *folder, const char *title, char said[SA
     }
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
         return gpu_fail_of_program(COMPILER, title, said);
-    gpu_log_lines(META_LOG_INFO, COMPILER, title, said);
+    meta_log_lines(gpu_host, META_LOG_INFO, COMPILER, title, said);
     return META_OK;
 }
 

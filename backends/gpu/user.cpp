@@ -24,14 +24,9 @@ static void watch_exit()
 
 static meta_err describe_results(const meta_kernel_desc *desc, gpu_user_kernel *kernel)
 {
-    static const uint32_t reductions[] = {META_KERNEL_COUNT, META_KERNEL_REDUCE_SUM,
-                                          META_KERNEL_REDUCE_MIN, META_KERNEL_REDUCE_MAX};
-    static_assert(META_COMBINE_sum == 1 && META_COMBINE_min == 2 && META_COMBINE_max == 3,
-                  "reductions are in the order of meta_combine");
     for (uint32_t k = 0; k < desc->results; ++k) {
         const meta_result_desc *r = &desc->result[k];
-        const gpu_kernel *reduction =
-            r->combine <= META_COMBINE_max ? gpu_kernel_of(reductions[r->combine], r->type) : NULL;
+        const gpu_kernel *reduction = gpu_kernel_of(meta_reduction_of(r->combine), r->type);
         if (!reduction)
             return gpu_host->fail(META_ERR_UNSUPPORTED,
                                   "the %s back end cannot combine result %u of kernel %s",

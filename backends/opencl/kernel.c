@@ -86,14 +86,9 @@ static meta_err add_result(const meta_plugin_device *device, uint32_t combine, u
     static const char *const finish_names[] = {FINISH_NAME(sum), FINISH_NAME(min), FINISH_NAME(max),
                                                FINISH_NAME(exact)};
 #undef FINISH_NAME
-    static const size_t sum_bytes[] = {
-#define SUM_BYTES(NAME, name, bytes, wide, sum) [META_##NAME] = sizeof(meta_##sum),
-        META_ARITHMETIC_TYPES(SUM_BYTES)
-#undef SUM_BYTES
-    };
     const int number = OCL_PROGRAM_F64 + (int)type;
     const bool has_f64 = device->about.has_f64;
-    size_t partial = combine == META_COMBINE_sum ? sum_bytes[type] : meta_element_bytes(type);
+    size_t partial = meta_partial_bytes(combine, type);
     if (combine == META_COMBINE_sum && type == META_F32 && !has_f64) partial = sizeof(meta_f32);
     ocl_result *r = &kernel->result[kernel->results];
     *r = (ocl_result){.bytes = combine == META_COMBINE_exact ? 8 : meta_element_bytes(type),

@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "build_log.h"
 #include "opencl.h"
 
 /* What differs between the programs of built-in kernels. */
@@ -49,7 +49,7 @@ enum { PARTS = 11 };
 typedef struct plan {
     char title[96];  /* for messages */
     char first[512]; /* definitions, ahead of all other text */
-    char line[256]; /* ahead of a text of the application's */
+    char line[256];  /* ahead of a text of the application's */
     const char *text[PARTS];
     const char *options;
     ocl_key key;
@@ -153,27 +153,17 @@ static void plan_text(const ocl_about *about, const meta_kernel_source *source,
 
 /* ------------------------------------------------------------------ from source */
 
-/* Log the compiler's whole output, a message for each line as messages have a limit, and return the
- * error of the build with the first lines. */
+/* Log the compiler's whole output and return the error of the build with the first lines. */
 static meta_err fail_of_build(cl_program program, cl_device_id device, const char *title,
                               cl_int status)
 {
-    enum { SAID = 400, LINE = 900 };
-    size_t bytes = 0, kept = 0;
-    unsigned number = 0;
-    char said[SAID + 1], *log;
+    size_t bytes = 0;
+    char said[META_SAID + 1], *log;
     clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, 0, NULL, &bytes);
     log = calloc(1, bytes + 1);
     if (log) clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, bytes, log, NULL);
-    for (const char *c = log; c && *c && kept < SAID; ++c) said[kept++] = *c == '\n' ? ' ' : *c;
-    said[kept] = '\0';
-    for (const char *line = log; line && *line;) {
-        const size_t length = strcspn(line, "\n"), shown = length < LINE ? length : LINE;
-        if (length > 0)
-            ocl_host->log(META_LOG_WARN, "OpenCL compiler, %s, %u: %.*s", title, ++number,
-                          (int)shown, line);
-        line += shown == length ? length + (line[length] == '\n') : shown;
-    }
+    if (log) meta_log_lines(ocl_host, META_LOG_WARN, "OpenCL compiler", title, log);
+    meta_first_lines(log ? log : "", said);
     free(log);
     return ocl_host->fail(META_ERR_DEVICE,
                           "clBuildProgram(%s): %s (%d), the OpenCL compiler says: %s", title,
@@ -261,17 +251,10 @@ static void keep_binary(const meta_plugin_device *device, const plan *p, cl_prog
     free(binary);
 }
 
-static double milliseconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec * 1e-6;
-}
-
 /* Of several processes that start at once, one compiles; the others wait and load its binary. */
 static meta_err build(const meta_plugin_device *device, const plan *p, cl_program *program)
 {
-    const double start = milliseconds();
+    const double start = meta_milliseconds();
     const char *how = "loaded from the cache";
     if (!build_cached(device, p, program)) {
         const int lock = ocl_cache_lock(&p->key);
@@ -285,7 +268,8 @@ static meta_err build(const meta_plugin_device *device, const plan *p, cl_progra
         ocl_cache_unlock(lock);
         META_TRY(err);
     }
-    ocl_host->log(META_LOG_INFO, "OpenCL %s %s in %.0f ms", p->title, how, milliseconds() - start);
+    ocl_host->log(META_LOG_INFO, "OpenCL %s %s in %.0f ms", p->title, how,
+                  meta_milliseconds() - start);
     return META_OK;
 }
 

@@ -11,7 +11,7 @@
 #include <string.h>
 
 /* WORTH_A_THREAD: elements per thread below which another thread does not pay off. */
-enum { WORTH_A_THREAD = 1 << 14, LINE = 64, MOST_THREADS = 1024 };
+enum { WORTH_A_THREAD = 1 << 14, LINE = 64 };
 
 /* Partial results are padded to cache lines to avoid false sharing. */
 #define LINES(bytes) (((bytes) + LINE - 1) / LINE * LINE)
@@ -28,12 +28,12 @@ static meta_i64 work_of(const meta_call *call)
     return gathered ? s->rows * s->extent[0] * GATHERED : s->rows * s->extent[0];
 }
 
-static int threads_for(meta_i64 work)
+int openmp_threads_for(meta_i64 work, meta_i64 least)
 {
-    const meta_i64 worth = work / WORTH_A_THREAD;
+    const meta_i64 worth = work / least;
     int threads = worth > 1 ? openmp_host->threads() : 1;
     if (threads > worth) threads = worth > 1 ? (int)worth : 1;
-    return threads > MOST_THREADS ? MOST_THREADS : threads;
+    return threads > OPENMP_MOST_THREADS ? OPENMP_MOST_THREADS : threads;
 }
 
 /* Set @p work to share k of n. It is filled in place, and never copied: a copy would wait until
@@ -76,32 +76,30 @@ static void reduce_on(int threads, const meta_call *call, char *results, size_t 
     for (int k = 0; k < threads; ++k) reduce_share(call, k, threads, results + (size_t)k * apart);
 }
 
-/* Combine the partial results into @p result, in the order of the shares. */
-static void finish(const openmp_kernel *kernel, char *results, size_t apart, size_t width,
-                   int count, void *result)
+void openmp_combine(meta_kernel_function *finish, char *results, size_t apart, size_t width,
+                    int threads, int each, const meta_result *result)
 {
-    const meta_space space = {.ndim = 1, .rows = 1, .extent = {count}};
-    const meta_work work = {.object = {results, result}, .space = &space};
-    for (int k = 1; k < count; ++k)
+    const meta_space space = {.ndim = 1, .rows = 1, .extent = {(meta_i64)threads * each}};
+    const meta_work work = {.object = {results, meta_result_memory(result)}, .space = &space};
+    for (int k = 1; k < threads; ++k)
         memmove(results + (size_t)k * width, results + (size_t)k * apart, width);
-    kernel->finish(&work);
+    finish(&work);
 }
 
 static meta_err run_reduction(const meta_call *call)
 {
     _Alignas(LINE) char on_stack[16 * LINES(EXACT_BYTES)];
     const openmp_kernel *kernel = openmp_kernel_of(call);
-    const int threads = threads_for(call->space->rows * call->space->extent[0]);
+    const int threads =
+        openmp_threads_for(call->space->rows * call->space->extent[0], WORTH_A_THREAD);
     const size_t width = kernel->partial_bytes, apart = LINES(width);
     char *results = on_stack;
-    void *result = call->result->host;
     if ((size_t)threads * apart > sizeof on_stack &&
         !(results = aligned_alloc(LINE, (size_t)threads * apart)))
         return openmp_host->fail(META_ERR_NO_MEMORY,
                                  "the host has no memory for %d partial results", threads);
     reduce_on(threads, call, results, apart);
-    if (!result) result = (char *)call->result->object + call->result->offset;
-    finish(kernel, results, apart, width, threads, result);
+    openmp_combine(kernel->finish, results, apart, width, threads, 1, call->result);
     if (results != on_stack) free(results);
     return META_OK;
 }
@@ -149,7 +147,7 @@ static void run_group(const group *g)
     meta_i64 work = 0;
     for (size_t k = 0; k < g->count; ++k)
         work += work_of(meta_launch_call(g->launch, g->first + k));
-    const int threads = threads_for(work);
+    const int threads = openmp_threads_for(work, WORTH_A_THREAD);
     if (threads == 1) {
         run_shares(g, 0, 1);
         return;

@@ -24,12 +24,8 @@ typedef struct openmp_kernel {
     meta_kernel_cpu *cpu;    /**< … counts */
 } openmp_kernel;
 
-/** How the partial results of one type are combined. */
-typedef struct openmp_result {
-    meta_kernel_function *finish;
-    size_t partial_bytes;
-} openmp_result;
-openmp_result openmp_result_of(uint32_t combine, uint32_t type);
+/** The function that combines partial results of @p type. */
+meta_kernel_function *openmp_finish_of(uint32_t combine, uint32_t type);
 
 static inline const openmp_kernel *openmp_kernel_of(const meta_call *call)
 {
@@ -73,6 +69,13 @@ static inline uint64_t openmp_now(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
+enum { OPENMP_MOST_THREADS = 1024 };
+/** Threads for so much work, of which @p least makes another one pay off. */
+int openmp_threads_for(meta_i64 work, meta_i64 least);
+/** Combine the threads' partial results, @p each of them in @p width bytes, @p apart bytes from one
+ *  thread's to the next one's, in the order of the threads. They are overwritten. */
+void openmp_combine(meta_kernel_function *finish, char *results, size_t apart, size_t width,
+                    int threads, int each, const meta_result *result);
 /** Run a call of a kernel of the program's. */
 meta_err openmp_user_run(const meta_call *call);
 /** Run the calls; they are complete on return. */

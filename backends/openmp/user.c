@@ -15,7 +15,7 @@
 #include <string.h>
 
 /* WORTH_A_THREAD: cells per thread below which another thread does not pay off. */
-enum { WORTH_A_THREAD = 1 << 12, LINE = 64, MOST_THREADS = 1024, FEW_ROWS = 8 };
+enum { WORTH_A_THREAD = 1 << 12, LINE = 64, FEW_ROWS = 8 };
 
 /* A call, and what all threads know of it. */
 typedef struct user_call {
@@ -64,11 +64,11 @@ static void begin(sweep_state *s, const user_call *u, int thread)
     for (uint32_t n = 0; n < u->kernel->parameters; ++n) {
         const meta_kernel_parameter *p = &u->kernel->parameter[n];
         meta_kernel_cpu_argument *a = &s->argument[n];
-        if (p->kind == META_PARAMETER_VALUE) {
-            a->at = (void *)(uintptr_t)value;
-            value += (p->bytes + 7) / 8 * 8;
-        } else if (p->kind > META_PARAMETER_VALUE) {
+        if (meta_parameter_is_result(p)) {
             a->at = line_of(u, result++, thread);
+        } else if (!meta_parameter_is_array(p)) {
+            a->at = (void *)(uintptr_t)value;
+            value += meta_parameter_words(p) * sizeof(uint64_t);
         } else {
             const meta_layout *layout = meta_call_layout(call, s->arrays);
             for (int d = 0; d < META_KERNEL_DIMS; ++d) a->stride[d] = layout->stride[d];
@@ -180,32 +180,7 @@ static void set_identity(char *line, const meta_result_desc *desc)
 #undef LIMITS
 }
 
-/* Combine all threads' lanes of result @p n, in the order of the threads. */
-static void finish(const user_call *u, uint32_t n)
-{
-    const meta_call *call = u->call;
-    const meta_result_desc *desc = &call->desc->result[n];
-    const openmp_result how = openmp_result_of(desc->combine, desc->type);
-    const size_t width = META_KERNEL_LANES * how.partial_bytes;
-    const meta_result *to = &call->result[n];
-    char *lanes = line_of(u, n, 0);
-    void *result = to->host ? to->host : (char *)to->object + to->offset;
-    const meta_space space = {
-        .ndim = 1, .rows = 1, .extent = {(meta_i64)u->threads * META_KERNEL_LANES}};
-    for (int k = 1; k < u->threads; ++k)
-        memmove(lanes + (size_t)k * width, line_of(u, n, k), width);
-    how.finish(&(meta_work){.object = {lanes, result}, .space = &space});
-}
-
 /* ------------------------------------------------------------------ calls */
-
-static int threads_for(meta_i64 cells)
-{
-    const meta_i64 worth = cells / WORTH_A_THREAD;
-    int threads = worth > 1 ? openmp_host->threads() : 1;
-    if (threads > worth) threads = worth > 1 ? (int)worth : 1;
-    return threads > MOST_THREADS ? MOST_THREADS : threads;
-}
 
 /* How many rows of a plane are swept together: as many as fit half the cache with all planes that a
  * cell reaches. */
@@ -215,7 +190,7 @@ static meta_i64 block_rows(const meta_kernel *kernel, meta_i64 columns)
     int reach = 0;
     for (uint32_t n = 0; n < kernel->parameters; ++n) {
         const meta_kernel_parameter *p = &kernel->parameter[n];
-        if (p->kind >= META_PARAMETER_VALUE) continue;
+        if (!meta_parameter_is_array(p)) continue;
         reach |= p->low[2] | p->high[2];
         bytes += (1 + p->low[2] + p->high[2]) * (meta_i64)p->bytes;
     }
@@ -229,7 +204,7 @@ meta_err openmp_user_run(const meta_call *call)
     const meta_space *space = call->space;
     const openmp_kernel *kernel = openmp_kernel_of(call);
     const meta_i64 rows = space->ndim > 1 ? space->extent[1] : 1;
-    const int threads = threads_for(space->rows * space->extent[0]);
+    const int threads = openmp_threads_for(space->rows * space->extent[0], WORTH_A_THREAD);
     const size_t bytes = (size_t)threads * call->desc->results * LINE;
     user_call u = {.call = call,
                    .kernel = kernel->user,
@@ -244,7 +219,12 @@ meta_err openmp_user_run(const meta_call *call)
     for (uint32_t n = 0; n < call->desc->results; ++n)
         for (int k = 0; k < threads; ++k) set_identity(line_of(&u, n, k), &call->desc->result[n]);
     run_all(&u);
-    for (uint32_t n = 0; n < call->desc->results; ++n) finish(&u, n);
+    for (uint32_t n = 0; n < call->desc->results; ++n) {
+        const meta_result_desc *r = &call->desc->result[n];
+        openmp_combine(openmp_finish_of(r->combine, r->type), line_of(&u, n, 0), LINE,
+                       META_KERNEL_LANES * meta_partial_bytes(r->combine, r->type), threads,
+                       META_KERNEL_LANES, &call->result[n]);
+    }
     if (u.partials != on_stack) free(u.partials);
     return META_OK;
 }

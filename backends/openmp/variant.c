@@ -61,30 +61,9 @@ const char *openmp_variant_name(void)
     return chosen;
 }
 
-/* Sums accumulate in a wider type; minima and maxima have the element type. */
-static size_t partial_bytes(uint32_t combine, uint32_t type)
+meta_kernel_function *openmp_finish_of(uint32_t combine, uint32_t type)
 {
-    static const unsigned char accumulator[META_TYPE_COUNT] = {
-#define META_SUM_BYTES(NAME, name, bytes, wide, sum) [META_##NAME] = sizeof(meta_##sum),
-        META_ARITHMETIC_TYPES(META_SUM_BYTES)
-#undef META_SUM_BYTES
-    };
-    switch (combine) {
-    case META_COMBINE_sum:
-        return accumulator[type];
-    case META_COMBINE_exact:
-        return META_EXACT_WORDS * sizeof(meta_i64);
-    default:
-        return meta_element_bytes(type);
-    }
-}
-
-openmp_result openmp_result_of(uint32_t combine, uint32_t type)
-{
-    static const uint32_t reduction[] = {[META_COMBINE_sum] = META_KERNEL_REDUCE_SUM,
-                                         [META_COMBINE_min] = META_KERNEL_REDUCE_MIN,
-                                         [META_COMBINE_max] = META_KERNEL_REDUCE_MAX};
-    return (openmp_result){kernels[reduction[combine]][type].finish, partial_bytes(combine, type)};
+    return kernels[meta_reduction_of(combine)][type].finish;
 }
 
 /* The program's code for the chosen instruction set, or the next older one that it has. */
@@ -128,7 +107,7 @@ meta_err openmp_kernel_create(meta_plugin_device *device, const meta_kernel_sour
     if (type >= META_TYPE_COUNT || !kernels[number][type].run)
         return openmp_host->fail(META_ERR_TYPE, "the OpenMP back end has no kernel %s for type %s",
                                  source->desc->name, meta_element_name(type));
-    kernels[number][type].partial_bytes = partial_bytes(source->desc->combine, type);
+    kernels[number][type].partial_bytes = meta_partial_bytes(source->desc->combine, type);
     *kernel = (meta_plugin_kernel *)(void *)&kernels[number][type];
     return META_OK;
 }

@@ -148,8 +148,8 @@ static meta_err pack(halo_exchange *x)
     if (p->kernels == 0) return META_OK; /* the device has no part in it */
     META_TRY(core->queue_after(device, META_QUEUE_HALO, META_QUEUE_COMPUTE));
     if (p->start_kernels > 0)
-        META_TRY(
-            core->launch(device, META_QUEUE_HALO, x->moves[x->number % HALO_SLOTS], (size_t)p->start_kernels, &x->pack));
+        META_TRY(core->launch(device, META_QUEUE_HALO, halo_moves_of(x), (size_t)p->start_kernels,
+                              &x->pack));
     for (int s = 0; s < x->segments; ++s) {
         halo_segment *g = &x->segment[s];
         const meta_span from = comm_span_part(&x->send_span, g->at);
@@ -362,8 +362,9 @@ static void launch(halo_exchange *x, int first, int last)
         x->dir[dir].arrival = HALO_UNPACKING;
         --x->expected;
     }
-    const meta_err error = core->launch(x->on.device, META_QUEUE_HALO,
-                                        x->moves[x->number % HALO_SLOTS] + from->first_kernel, (size_t)calls, &batch->done);
+    const meta_err error =
+        core->launch(x->on.device, META_QUEUE_HALO, halo_moves_of(x) + from->first_kernel,
+                     (size_t)calls, &batch->done);
     ++x->batches;
     if (error != META_OK) abandon(x, error);
 }

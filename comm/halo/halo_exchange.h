@@ -84,7 +84,8 @@ struct halo_exchange {
     MPI_Status *statuses;
     /* of the plan's kernels, a set for each slot: halo_moves.c */
     meta_builtin *moves[HALO_SLOTS];
-    meta_span *bound[HALO_SLOTS]; /**< the arrays to which they are bound; .device is NULL before the first */
+    meta_span *bound[HALO_SLOTS]; /**< the arrays to which they are bound; .device is NULL before
+                                     the first */
     halo_array *array;
 
     /* under way: halo_exchange.c */
@@ -110,6 +111,12 @@ struct halo_exchange {
     meta_err status;
     char text[COMM_TEXT];
 };
+
+/** The moves of the exchange's slot. */
+static inline meta_builtin *halo_moves_of(const halo_exchange *x)
+{
+    return x->moves[x->number % HALO_SLOTS];
+}
 
 /** Memory that MPI may read or write for the buffer's part at @p at. */
 static inline char *halo_send_memory(const halo_exchange *x, size_t at)

@@ -140,19 +140,19 @@ static bool is_same(const meta_span *a, const meta_span *b)
 meta_err halo_moves_bind(halo_exchange *x)
 {
     const halo_plan *p = x->plan;
-    const int set = (int)(x->number % HALO_SLOTS);
-    int changed = 0;
-    for (int f = 0; f < p->fields; ++f) changed += !is_same(&x->bound[set][f], &x->array[f].span);
-    if (changed == 0) return META_OK;
-    x->bound[set][0].device = NULL; /* until all are bound */
+    meta_span *bound = x->bound[x->number % HALO_SLOTS];
+    int same = 0;
+    while (same < p->fields && is_same(&bound[same], &x->array[same].span)) ++same;
+    if (same == p->fields) return META_OK;
+    bound[0].device = NULL; /* until all are bound */
     for (int n = 0; n < p->kernels; ++n) {
         const halo_kernel *k = &p->kernel[n];
         const meta_span *array = &x->array[k->field].span;
         const meta_span message = k->kind == HALO_COPY ? *array : message_span(x, k);
-        meta_builtin *move = &x->moves[set][n];
+        meta_builtin *move = &halo_moves_of(x)[n];
         META_TRY(k->kind == HALO_PACK ? core->move_bind(move, &message, array)
                                       : core->move_bind(move, array, &message));
     }
-    for (int f = 0; f < p->fields; ++f) x->bound[set][f] = x->array[f].span;
+    for (int f = 0; f < p->fields; ++f) bound[f] = x->array[f].span;
     return META_OK;
 }

@@ -35,6 +35,10 @@ static inline meta_err meta_kernel_object(meta_device *device, const meta_kernel
 }
 
 /* operation.c: see operation.h; @p name is the argument's name for messages */
+/** Begin an operation over the elements of @p shape, which is not empty: the caller has set where
+ * its arrays are. @p values: what the kernel is passed by value. */
+void meta_operation_init(meta_operation *op, const meta_kernel_desc *desc, meta_type type,
+                         const void *values, const meta_face *shape);
 /** Begin an operation of a built-in kernel over the elements of @p shape, which is not empty. */
 void meta_operation_begin(meta_builtin *b, meta_kernel_id kernel, meta_type type,
                           const meta_face *shape);
@@ -52,8 +56,9 @@ meta_err meta_operand_set_box(meta_operation *op, uint32_t k, const void *ptr, c
 void meta_operation_value(meta_operation *op, const void *value);
 /** Set the destination of the reduction's result: host memory or a device buffer. */
 meta_err meta_operation_result(meta_operation *op, void *ptr, const char *name);
-/** Fail if a written operand overlaps another: of a built-in kernel if their ranges do, though it may
- *  be identical to one that is read element by element; of the program's if their elements do. */
+/** Fail if a written operand overlaps another: of a built-in kernel if their ranges do, though it
+ * may be identical to one that is read element by element; of the program's if their elements do.
+ */
 meta_err meta_operation_check_overlap(const meta_operation *op);
 /** Merge dimensions that are contiguous in all operands and drop those of extent 1, unless the
  * kernel depends on the grid's dimensions. */

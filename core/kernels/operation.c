@@ -12,34 +12,40 @@ static const meta_operand_desc *desc_of(const meta_operation *op, uint32_t k)
     return &op->call.desc->operand[k];
 }
 
-void meta_operation_begin(meta_builtin *b, meta_kernel_id kernel, meta_type type,
-                          const meta_face *shape)
+void meta_operation_init(meta_operation *op, const meta_kernel_desc *desc, meta_type type,
+                         const void *values, const meta_face *shape)
 {
-    meta_operation *op = &b->op;
-    meta_space *s = &b->space;
+    meta_space *s = op->space;
     op->call = (meta_call){.size = sizeof op->call,
                            .type = (uint32_t)type,
-                           .desc = &meta_kernel_table[kernel],
+                           .desc = desc,
                            .space = s,
-                           .object = b->object,
-                           .values = op->value};
-    op->operand = b->operand;
-    op->object = b->object;
-    op->space = s;
+                           .object = op->object,
+                           .values = values};
     op->device = NULL;
     op->results = 0;
-    op->result = &b->result;
-    op->where = &b->where;
     op->apart = false;
-    /* Kernels advance through both layouts, even if only one is used. */
-    if (op->call.desc->operands < META_SPACE_OPERANDS)
-        memset(&s->layout[META_SPACE_OPERANDS - 1], 0, sizeof *s->layout);
     s->ndim = shape->count;
     s->rows = 1;
     for (int d = 0; d < shape->count; ++d) {
         s->extent[d] = shape->size[d];
         if (d > 0) s->rows *= shape->size[d];
     }
+}
+
+void meta_operation_begin(meta_builtin *b, meta_kernel_id kernel, meta_type type,
+                          const meta_face *shape)
+{
+    meta_operation *op = &b->op;
+    op->operand = b->operand;
+    op->object = b->object;
+    op->space = &b->space;
+    op->result = &b->result;
+    op->where = &b->where;
+    meta_operation_init(op, &meta_kernel_table[kernel], type, op->value, shape);
+    /* Kernels advance through both layouts, even if only one is used. */
+    if (op->call.desc->operands < META_SPACE_OPERANDS)
+        memset(&b->space.layout[META_SPACE_OPERANDS - 1], 0, sizeof b->space.layout[0]);
 }
 
 void meta_operand_lay(meta_operation *op, uint32_t k, const meta_face *face)
@@ -75,17 +81,15 @@ static meta_err box_reached(const meta_box *box, const meta_kernel_desc *kernel,
                             const meta_operand_desc *desc, const char *name, meta_box *reached)
 {
     const bool is_user = kernel->family == META_FAMILY_USER;
-    const uint32_t ndim = (uint32_t)box->ndim;
-    const uint32_t dims = !is_user ? kernel->grid : ndim < META_REACH_DIMS ? ndim : META_REACH_DIMS;
-    if (box->ndim < (int)kernel->grid && !is_user)
+    if (box->ndim < (int)kernel->grid)
         return meta_fail(META_ERR_ARGUMENT,
                          "argument 'box' has %d dimensions, the stencil needs %u", box->ndim,
                          kernel->grid);
     *reached = *box;
-    for (uint32_t d = 0; d < dims; ++d) {
+    for (int d = 0; d < box->ndim && d < META_REACH_DIMS; ++d) {
         if (box->start[d] < desc->low[d] || box->size[d] - box->end[d] < desc->high[d])
             return meta_fail(META_ERR_BOUNDS,
-                             "argument 'box', dimension %u: [%" PRId64 ", %" PRId64 ") of %" PRId64
+                             "argument 'box', dimension %d: [%" PRId64 ", %" PRId64 ") of %" PRId64
                              " leaves no cell for the stencil to reach over%s%s",
                              d, box->start[d], box->end[d], box->size[d], is_user ? " in " : "",
                              is_user ? name : "");
@@ -148,9 +152,9 @@ static bool same_elements(const meta_operation *op, uint32_t a, uint32_t b)
                   (size_t)op->space->ndim * sizeof(meta_i64)) == 0;
 }
 
-/* Whether @p distance is a sum of strides 0 … d, each times a number from its low to its high. Strides
- * are those of a box: along the faster dimensions together it is less than one step along d, so that
- * only a few numbers are possible. */
+/* Whether @p distance is a sum of strides 0 … d, each times a number from its low to its high.
+ * Strides are those of a box: along the faster dimensions together it is less than one step along
+ * d, so that only a few numbers are possible. */
 static bool is_distance(const meta_i64 *stride, const int64_t *low, const int64_t *high, int d,
                         int64_t distance)
 {
@@ -167,9 +171,9 @@ static bool is_distance(const meta_i64 *stride, const int64_t *low, const int64_
     return false;
 }
 
-/* Whether a kernel of the program's may access an element of @p written by @p other as well. The cells
- * of two boxes in one array lie between each other, so that their ranges overlap but their elements do
- * not: boundary conditions set ghosts from cells of the same array. */
+/* Whether a kernel of the program's may access an element of @p written by @p other as well. The
+ * cells of two boxes in one array lie between each other, so that their ranges overlap but their
+ * elements do not: boundary conditions set ghosts from cells of the same array. */
 static bool meet(const meta_operation *op, uint32_t written, uint32_t other)
 {
     const meta_space *s = op->space;

@@ -145,11 +145,6 @@ static meta_err check(const meta_kernel *k, const meta_kernel_parameter *p)
     return META_OK;
 }
 
-static uint32_t words_of(const meta_kernel_parameter *p)
-{
-    return (p->bytes + 7) / 8;
-}
-
 static meta_err describe(struct meta_kernel_state *s)
 {
     static const uint32_t access[] = {[META_PARAMETER_OUT] = META_ACCESS_OUT,
@@ -178,10 +173,10 @@ static meta_err describe(struct meta_kernel_state *s)
     for (uint32_t n = 0; n < kernel->parameters; ++n) {
         const meta_kernel_parameter *p = &kernel->parameter[n];
         META_TRY(check(kernel, p));
-        if (p->kind == META_PARAMETER_VALUE) {
-            desc->values += words_of(p);
-        } else if (p->kind > META_PARAMETER_VALUE) {
+        if (meta_parameter_is_result(p)) {
             s->result[desc->results++] = (meta_result_desc){combine[p->kind], p->type};
+        } else if (!meta_parameter_is_array(p)) {
+            desc->values += meta_parameter_words(p);
         } else {
             if (desc->operands == META_KERNEL_ARRAYS)
                 return meta_fail(META_ERR_ARGUMENT,

@@ -23,27 +23,14 @@ typedef struct user_operation {
 static void begin(user_operation *u, const meta_kernel *kernel, const meta_box *box)
 {
     meta_operation *op = &u->op;
-    meta_space *s = &u->in.space;
-    op->call = (meta_call){.size = sizeof op->call,
-                           .type = (uint32_t)kernel->type,
-                           .desc = &kernel->state->desc,
-                           .space = s,
-                           .object = u->object,
-                           .values = u->value};
+    meta_face cells;
     op->operand = u->operand;
     op->object = u->object;
-    op->space = s;
-    op->device = NULL;
-    op->results = 0;
+    op->space = &u->in.space;
     op->result = u->result;
     op->where = u->where;
-    op->apart = false;
-    s->ndim = box->ndim;
-    s->rows = 1;
-    for (int d = 0; d < box->ndim; ++d) {
-        s->extent[d] = box->end[d] - box->start[d];
-        if (d > 0) s->rows *= s->extent[d];
-    }
+    meta_face_of_box(&cells, box);
+    meta_operation_init(op, &kernel->state->desc, kernel->type, u->value, &cells);
     /* Bodies see the strides of all dimensions that they can reach along. */
     for (uint32_t k = 0; k < kernel->state->desc.operands; ++k)
         memset(meta_operation_layout(op, k), 0, sizeof(meta_layout));
@@ -70,16 +57,16 @@ static meta_err fill_in(user_operation *u, const meta_kernel *kernel, const meta
     for (uint32_t n = 0; n < kernel->parameters; ++n) {
         const meta_kernel_parameter *p = &kernel->parameter[n];
         void *argument = (void *)(uintptr_t)arguments[n];
-        if (p->kind == META_PARAMETER_VALUE) {
-            const uint32_t words = (p->bytes + 7) / 8;
+        if (meta_parameter_is_result(p)) {
+            META_TRY(meta_operation_result(&u->op, argument, p->name));
+        } else if (!meta_parameter_is_array(p)) {
+            const uint32_t words = meta_parameter_words(p);
             if (!argument)
                 return meta_fail(META_ERR_ARGUMENT, "kernel %s: value '%s' is NULL", kernel->name,
                                  p->name);
             u->value[word + words - 1] = 0;
             memcpy(&u->value[word], argument, p->bytes);
             word += words;
-        } else if (p->kind > META_PARAMETER_VALUE) {
-            META_TRY(meta_operation_result(&u->op, argument, p->name));
         } else if (p->reach == META_PARAMETER_WHOLE) {
             META_TRY(set_whole(&u->op, array++, argument, p->name));
         } else {
@@ -101,7 +88,7 @@ static meta_err give_nothing(const meta_kernel *kernel, const void *const *argum
                                  [META_PARAMETER_MAX] = META_MAX};
     for (uint32_t n = 0; n < kernel->parameters; ++n) {
         const meta_kernel_parameter *p = &kernel->parameter[n];
-        if (p->kind > META_PARAMETER_VALUE)
+        if (meta_parameter_is_result(p))
             META_TRY(meta_result_of_nothing((void *)(uintptr_t)arguments[n], p->name, op[p->kind],
                                             (meta_type)p->type, NULL));
     }
