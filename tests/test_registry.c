@@ -7,6 +7,7 @@
 #include "test.h"
 
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -92,6 +93,20 @@ static void an_address_gives_its_buffer_and_offset(void)
         other = object;
     }
     if (device.is_host) CHECK(object == p);
+    CHECK_ERR_NAMES(meta_host_view(p, NULL), META_ERR_ARGUMENT, "host");
+    CHECK_ERR_NAMES(meta_host_view(host, &object), META_ERR_POINTER, "ptr");
+    CHECK_ERR_NAMES(meta_host_view(p + BYTES, &object), META_ERR_POINTER, "ptr");
+    CHECK(object == other); /* of the last round */
+    if (device.is_host) {
+        CHECK_OK(meta_host_view(p + 7, &object));
+        CHECK(object == p + 7);
+    } else {
+        CHECK_OK(meta_label(p, "far away"));
+        CHECK_ERR_NAMES(meta_host_view(p + 7, &object), META_ERR_UNSUPPORTED, "META_MODE=openmp");
+        CHECK_CONTAINS(meta_last_error(), "\"far away\"");
+        CHECK_CONTAINS(meta_last_error(), device.backend);
+        CHECK(object == other);
+    }
     CHECK_OK(meta_native(p + 8, NULL, &offset));
     CHECK_OK(meta_native(p + 8, &object, NULL));
     CHECK_OK(meta_pointer_info(host + 10, &desc));
@@ -99,6 +114,34 @@ static void an_address_gives_its_buffer_and_offset(void)
     CHECK_ERR_NAMES(meta_pointer_info(p + BYTES, &desc), META_ERR_POINTER, "ptr");
     CHECK_OK(meta_host_free(host));
     CHECK_OK(meta_free(p));
+}
+
+/* With META_CHECK no memory is kept in a pool, and in memory of the device's own a guard lies
+ * before each buffer. */
+static void checking_is_switched_by_a_word(void)
+{
+    static const char *const words[] = {"on", "1", "ON", "off", "0", ""};
+    char kept[8] = "";
+    if (getenv("META_CHECK")) snprintf(kept, sizeof kept, "%s", getenv("META_CHECK"));
+    for (int k = 0; k < 6; ++k) {
+        meta_pool_desc pool = META_POOL_DESC_INIT;
+        size_t front = 0;
+        void *p;
+        test_case("META_CHECK=%s", words[k]);
+        CHECK_OK(meta_finalize());
+        setenv("META_CHECK", words[k], 1);
+        if (!CHECK_OK(meta_init()) || !CHECK_OK(meta_alloc(&p, 100))) return;
+        CHECK_OK(meta_native(p, NULL, &front));
+        if (!device.is_host) CHECK_INT(front > 0, k < 3);
+        CHECK_OK(meta_pool_info(device_index, mode, &pool));
+        if (k < 3) CHECK_U64(pool.limit, 0);
+        CHECK_OK(meta_free(p));
+    }
+    CHECK_OK(meta_finalize());
+    setenv("META_CHECK", "yes", 1);
+    CHECK_ERR_NAMES(meta_init(), META_ERR_ENVIRONMENT, "META_CHECK=yes: give on or off");
+    setenv("META_CHECK", kept, 1);
+    CHECK_OK(meta_init());
 }
 
 /* ------------------------------------------------------------------ very many of them */
@@ -358,6 +401,7 @@ static void a_host_array_wraps_only_on_a_host_device(void)
 TEST_MAIN_WITH(&setting, PROMISE(any_byte_of_a_buffer_can_be_addressed),
                PROMISE(buffers_are_aligned_for_every_type_and_to_64_bytes),
                PROMISE(an_address_gives_its_buffer_and_offset),
+               PROMISE(checking_is_switched_by_a_word),
                PROMISE(thousands_of_live_buffers_never_overlap),
                PROMISE(a_freed_address_is_recognised_until_it_is_issued_again),
                PROMISE(memory_in_use_and_its_peak_are_counted),

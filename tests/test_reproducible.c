@@ -291,16 +291,20 @@ static void threads_and_instruction_sets_do_not_matter(void)
 
 static void the_variable_switches_them_on(void)
 {
+    static const char *const words[] = {"1", "on", "ON", "On", "0", "off", "OFF", ""};
     int on = 7;
     CHECK_OK(meta_finalize());
     CHECK_ERR(meta_set_reproducible(1), META_ERR_INIT);
     set("META_REPRODUCIBLE", "yes");
-    CHECK_ERR_NAMES(meta_init(), META_ERR_ENVIRONMENT, "META_REPRODUCIBLE=yes");
-    set("META_REPRODUCIBLE", "1");
-    CHECK_OK(meta_init());
-    CHECK_OK(meta_get_reproducible(&on));
-    CHECK_INT(on, 1);
-    CHECK_OK(meta_finalize());
+    CHECK_ERR_NAMES(meta_init(), META_ERR_ENVIRONMENT, "META_REPRODUCIBLE=yes: give on or off");
+    for (int k = 0; k < 8; ++k) {
+        test_case("META_REPRODUCIBLE=%s", words[k]);
+        set("META_REPRODUCIBLE", words[k]);
+        CHECK_OK(meta_init());
+        CHECK_OK(meta_get_reproducible(&on));
+        CHECK_INT(on, k < 4);
+        CHECK_OK(meta_finalize());
+    }
     set("META_REPRODUCIBLE", NULL);
     CHECK_OK(meta_init());
     CHECK_OK(meta_get_reproducible(&on));

@@ -36,7 +36,8 @@
 meta_err meta_fail(meta_err code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 meta_err meta_fail_as(meta_err code, const char *message);
 void meta_call_name(const char *call);
-/** A heap copy of this thread's message, for an error that a later call reports; NULL: no memory. */
+/** A heap copy of this thread's message, for an error that a later call reports; NULL: no memory.
+ */
 char *meta_error_copy(void);
 
 /* log.c */
@@ -51,6 +52,8 @@ void meta_log_open(void);
 
 /* env.c */
 const char *meta_variable(const char *name);
+/** Read a variable that is on or off (or 1 or 0); unset is off. @p on is set only on success. */
+meta_err meta_variable_switch(const char *name, bool *on);
 meta_err meta_env_read(void);
 
 /* state.c */

@@ -26,6 +26,17 @@ const char *meta_variable(const char *name)
     return value && *value ? value : NULL;
 }
 
+meta_err meta_variable_switch(const char *name, bool *on)
+{
+    static const char *const words[] = {"off", "0", "on", "1"};
+    const char *value = meta_variable(name);
+    int k = 0;
+    while (value && k < 4 && strcasecmp(value, words[k]) != 0) ++k;
+    if (k == 4) return meta_fail(META_ERR_ENVIRONMENT, "%s=%s: give on or off", name, value);
+    *on = k >= 2;
+    return META_OK;
+}
+
 meta_err meta_variable_count(int *count)
 {
     meta_call_name(__func__);

@@ -39,11 +39,7 @@ static size_t filled; /* words of `wanted` that hold the pattern */
 
 meta_err meta_check_read(void)
 {
-    const char *value = meta_variable("META_CHECK");
-    if (value && strcmp(value, "0") != 0 && strcmp(value, "1") != 0)
-        return meta_fail(META_ERR_ENVIRONMENT, "META_CHECK=%s: give 0 or 1", value);
-    meta_check_on = value && *value == '1';
-    return META_OK;
+    return meta_variable_switch("META_CHECK", &meta_check_on);
 }
 
 uint64_t meta_check_guard(uint64_t bytes)

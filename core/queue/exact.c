@@ -37,10 +37,9 @@ static _Atomic int remembered; /* records with an address; mostly none, which sa
 
 meta_err meta_reproducible_read(void)
 {
-    const char *value = meta_variable("META_REPRODUCIBLE");
-    if (value && strcmp(value, "0") != 0 && strcmp(value, "1") != 0)
-        return meta_fail(META_ERR_ENVIRONMENT, "META_REPRODUCIBLE=%s: give 0 or 1", value);
-    on = value && *value == '1';
+    bool wanted;
+    META_TRY(meta_variable_switch("META_REPRODUCIBLE", &wanted));
+    on = wanted;
     return META_OK;
 }
 
