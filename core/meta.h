@@ -109,7 +109,7 @@ typedef struct meta_device_desc {
     uint64_t memory;   /**< bytes */
     int compute_units; /**< cores, compute units or multiprocessors this process may use */
     int has_f64;       /**< 1 if META_F64 arithmetic is supported; copies of F64 always are */
-    int is_host;       /**< 1 if the host can address its memory */
+    int is_host;       /**< 1 if the host can address its memory: see meta_host_view() */
     int is_gpu;        /**< 1 for a GPU */
     char pci[16];      /**< PCI address, such as 0000:3b:00.0; empty if unknown */
 } meta_device_desc;
@@ -222,6 +222,7 @@ META_API meta_err meta_free(void *ptr);
  *  padded: the first owned cell of each row is aligned to 64 bytes (start[0] is low[0] rounded up), and
  *  neither rows nor planes are a multiple of 4096 bytes apart, which would map them to the same cache
  *  set. Smaller grids, which may fit in cache, are not padded.
+ *  A dimension without neighbours, such as the species of u(x, y, z, species), has 0 ghosts.
  *  The buffer is as from meta_alloc(): contents undefined, free it with meta_free(). A grid without
  *  cells is a buffer too. Equal arguments give equal boxes on every device.
  *  @return META_ERR_NO_MEMORY with the size in bytes, META_ERR_OVERFLOW, META_ERR_ARGUMENT */
@@ -271,6 +272,14 @@ typedef enum meta_native_kind {
  *  META_ERR_BOUNDS if the object is smaller, META_ERR_POINTER for a host array on a device with
  *  separate memory. */
 META_API meta_err meta_wrap(void **ptr, void *native, size_t bytes, meta_native_kind kind);
+/** The address at which the host reads and writes device buffer @p ptr, for loops of the program's
+ *  own: @p ptr itself, where the device's memory is the host's (OpenMP). It is valid until the
+ *  buffer is freed or its wrap ends. Nothing is waited for: work on an OpenMP device is complete
+ *  when its call returns, but an exchange or message of the buffer must be completed first, by NULL,
+ *  its event or meta_flush(); on other devices whose memory is the host's, all work.
+ *  @param host  receives the address, on success
+ *  @return META_ERR_UNSUPPORTED where the device has memory of its own, with the remedy */
+META_API meta_err meta_host_view(const void *ptr, void **host);
 /** End a wrap, after waiting for the work queued on its device. The application owns it again. */
 META_API meta_err meta_unwrap(void *ptr);
 

@@ -13,6 +13,7 @@
 #   {r}      the rank
 #   {dims}   the shape of a dummy argument, as (:,:); nothing for a scalar
 #   {bounds} the shape of a pointer with the lower bounds of `bounds`
+#   {section} the section of an array from `first` to `last`
 #   {first}  the indices of the first element
 #   {gaps}   a section with gaps between its elements, as (::2,:)
 # and a line that begins with {steps} becomes one for each dimension, with {d} its number and {next}
@@ -48,6 +49,7 @@ function one_line(line, kind, rank)
     gsub(/\{r\}/, rank, line)
     gsub(/\{dims\}/, list(rank, ":"), line)
     gsub(/\{bounds\}/, list(rank, "bounds%lower(@):"), line)
+    gsub(/\{section\}/, list(rank, "first(@):last(@)"), line)
     gsub(/\{first\}/, list(rank, "1"), line)
     gsub(/\{gaps\}/, list(rank, ":", 1, "::2"), line)
     return line

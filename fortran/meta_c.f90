@@ -403,6 +403,12 @@ module meta_c
             type(meta_c_state), intent(in) :: state
             integer(c_int) :: res
         end function
+        function c_host_view(ptr, host) bind(c, name="meta_host_view") result(res)
+            import
+            type(c_ptr), value :: ptr
+            type(c_ptr), intent(inout) :: host
+            integer(c_int) :: res
+        end function
         function c_native(ptr, object, offset) bind(c, name="meta_native") result(res)
             import
             type(c_ptr), value :: ptr

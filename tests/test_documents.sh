@@ -31,10 +31,10 @@ unset META_BACKEND_PATH META_MODE META_RANK_MAP META_THREADS
 
 "$prefix/bin/meta-info" | grep -q '^  opencl  *usable' || { echo 'no device: opencl'; exit 77; }
 
-# block FILE WORD: the code block that begins with ```c WORD
+# block FILE WORD [LANGUAGE]: the code block that begins with ```c WORD
 block()
 {
-    awk -v first="^\`\`\`c *$2\$" '$0 ~ first { on = 1; next } /^```/ { on = 0 } on' "$1"
+    awk -v first="^\`\`\`${3-c} *$2\$" '$0 ~ first { on = 1; next } /^```/ { on = 0 } on' "$1"
 }
 
 # in_fortran NAME: NAME.f90 by the compiler wrapper of this MPI, whose libraries are then found first.
@@ -95,6 +95,9 @@ if [ -n "$(sed -n 's/^MPIFORT = //p' "$build/Makefile")" ]; then
         -e 's/halo, cart,/halo, cart%MPI_VAL,/' first_f.f90 >first_f08.f90
     in_fortran first_f08
     expect "$($META_TEST_MPIEXEC -n 2 ./first_f08)" '2 ranks: sum 524288.0 of 524288.0'
+    block "$top/doc/fortran.md" view fortran >view.f90
+    in_fortran view
+    expect "$(./view)" 2304.0
 fi
 
 for name in wave grow; do

@@ -408,6 +408,7 @@ static void refuse_everything(void)
     UNSTARTED(meta_get_state, 0, META_OPENMP, &state);
     UNSTARTED(meta_set_state, 0, META_OPENMP, &state);
     UNSTARTED(meta_native, p, &out_pointer, &out_size);
+    UNSTARTED(meta_host_view, p, &out_pointer);
     UNSTARTED(meta_face_make, &out_face, 0, 1, size, size);
     UNSTARTED(meta_face_slab, &out_face, &good_box, 0, META_SLAB_LOW, 1);
     UNSTARTED(meta_face_box, &out_face, &good_box);
@@ -768,9 +769,11 @@ static void addresses_are_refused_by_name(void)
         if (wrong != page_locked) REFUSED(code, "ptr", meta_pointer_info, wrong, &desc);
         if (wrong != page_locked) REFUSED(code, "ptr", meta_label, wrong, "name");
         REFUSED(code, "ptr", meta_native, wrong, &out_pointer, &out_size);
+        REFUSED(code, "ptr", meta_host_view, wrong, &out_pointer);
     }
     CHECK(desc.base == NULL && desc.bytes == 0 && desc.offset == 0);
     REFUSED(META_ERR_ARGUMENT, "offset", meta_native, a, NULL, NULL);
+    REFUSED(META_ERR_ARGUMENT, "host", meta_host_view, a, NULL);
     end();
 }
 

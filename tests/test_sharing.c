@@ -67,6 +67,8 @@ static void native_memory_can_be_used_outside_the_library(void)
     for (int k = 0; k < CELLS; ++k) mine[k] = expected[k] = k;
     CHECK_OK(meta_copy_d2h(found, p, sizeof found, NULL));
     CHECK_ARRAY(found, expected, CELLS, META_F64);
+    CHECK_OK(meta_host_view(p + 10, &object));
+    CHECK(object == mine + 10);
     CHECK_OK(meta_free(p));
 }
 

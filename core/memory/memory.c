@@ -183,6 +183,24 @@ meta_err meta_unwrap(void *ptr)
     return give_back(ptr, META_MEMORY_WRAPPED, &gone);
 }
 
+meta_err meta_host_view(const void *ptr, void **host)
+{
+    char note[META_NOTE_ROOM];
+    meta_span span;
+    META_ENTER();
+    META_NEED(host);
+    META_TRY(meta_span_at(ptr, "ptr", &span));
+    if (!meta_device_is_host(span.device))
+        return meta_fail(META_ERR_UNSUPPORTED,
+                         "argument 'ptr' (%p)%s is in the memory of %s:%d, which the host cannot "
+                         "address: copy it with meta_copy_d2h() or meta_copy_box_d2h(), or "
+                         "allocate it on an OpenMP device (META_MODE=openmp)",
+                         ptr, meta_registry_note(ptr, note), span.device->backend->name,
+                         span.device->index);
+    *host = span.address;
+    return META_OK;
+}
+
 meta_err meta_native(const void *ptr, void **object, size_t *offset)
 {
     meta_span span;

@@ -190,8 +190,9 @@ contains
     subroutine padded_grids_copy_as_others()
         integer, parameter :: n = 151
         real(c_double), allocatable :: a(:, :, :), b(:, :, :)
+        real(c_double), pointer :: view(:, :, :)
         type(meta_buffer) :: grid, dense
-        integer :: i, j, k
+        integer :: i, j, k, stat
         call promise('a_padded_grid_copies_as_a_dense_one')
         allocate (a(0:n + 1, 0:n + 1, 0:n + 1), b(0:n + 1, 0:n + 1, 0:n + 1))
         do k = 0, n + 1
@@ -211,6 +212,15 @@ contains
         call meta_copy_d2h(b, dense)
         call check(all(a == b), 'to a dense array')
         call check(all(meta_maxloc(grid) == [n + 1, n + 1, n + 1]), 'where the largest is')
+        call meta_host_view(grid, view, stat)
+        if (stat /= META_OK) return ! not the host's memory
+        call check(all(lbound(view) == 0) .and. all(ubound(view) == n + 1), 'the bounds of a view')
+        call check(all(view == a), 'a view')
+        view(n + 1, 0, n) = -1
+        call meta_copy_d2h(b, grid)
+        call check(all(meta_minloc(grid) == [n + 1, 0, n]), 'where the view was written')
+        b(n + 1, 0, n) = a(n + 1, 0, n)
+        call check(all(a == b), 'nowhere else')
     end subroutine
 
     subroutine slabs()
