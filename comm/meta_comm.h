@@ -103,20 +103,28 @@ typedef enum meta_halo_op {
 /** One of several arrays with different types or layouts. */
 typedef struct meta_halo_field {
     meta_type type;
-    meta_box box; /**< as meta_halo_desc.box, in this array. In each dimension its own cells are as
-                     many as that one's, or one more: a staggered array, whose last own element is
-                     the high neighbour's first one (both own it), and whose ghosts lie beyond it.
-                       META_HALO_COPY leaves such a shared element as it is; META_HALO_ADD gives
-                     both ranks the sum of what they had. */
+    meta_box box; /**< as meta_halo_desc.box, in this array. In each dimension of the communicator its
+                     own cells are as many as that one's, or one more: a staggered array, whose last
+                     own element is the high neighbour's first one (both own it), and whose ghosts lie
+                     beyond it. META_HALO_COPY leaves such a shared element as it is; META_HALO_ADD
+                     gives both ranks the sum of what they had. A batch is this array's own: of any
+                     extents, whatever those of other arrays, or none. */
 } meta_halo_field;
 
-/** Description of a halo plan. Set it to META_HALO_DESC_INIT first. */
+/** Description of a halo plan. Set it to META_HALO_DESC_INIT first.
+ *
+ *  Batches: a box may have more dimensions than the communicator, as u(x, y, z, species) has. All
+ *  own elements along such a dimension travel, in the same message; it has no ghosts and no
+ *  neighbours. Those dimensions come last, unless `batch` says which ones they are. */
 typedef struct meta_halo_desc {
     size_t size;
-    MPI_Comm cart; /**< Cartesian; its dimension d is the box's dimension d (0 is x) */
-    meta_box box;  /**< this rank's own cells in the array, ghosts outside; 1 … 3 dimensions,
-                        as many as @p cart has. Extents may differ from rank to rank. */
-    int low[META_MAX_DIM];  /**< ghost cells at the low side of each dimension, 0 … n */
+    MPI_Comm cart; /**< Cartesian, 1 … 3 dimensions; its dimension d is the box's dimension d (0 is x),
+                        or, with `batch`, the d-th of those that are none */
+    meta_box box;  /**< this rank's own cells in the array, ghosts outside; at least as many
+                        dimensions as @p cart has. Extents may differ from rank to rank, where they
+                        are the same along each side that two ranks share; a batch's may not. */
+    int low[META_MAX_DIM];  /**< ghost cells at the low side of each dimension of the box, 0 … n;
+                                 0 along a batch (META_HALO_DESC() sets three elements) */
     int high[META_MAX_DIM]; /**< and at the high side; the same on every rank */
     meta_halo_kind kind;
     int fields; /**< how many arrays travel together, in one message per neighbour */
@@ -125,22 +133,28 @@ typedef struct meta_halo_desc {
     const meta_halo_field *field; /**< NULL: all arrays have @p box and @p type. Else what each of
                               them is, @p fields elements, read before the call returns; @p type
                               then means nothing, and of @p box the own extents alone do. */
+    uint32_t batch; /**< 0: dimensions beyond the communicator's are a batch. Else bit d is 1 where
+                         dimension d of a box is one, as 1 for u(species, x, y, z); what is left
+                         beyond the communicator's is one too. Of no meaning for a box with as many
+                         dimensions as the communicator. */
 } meta_halo_desc;
 #define META_HALO_DESC_INIT                                                              \
     {sizeof(meta_halo_desc), MPI_COMM_NULL, {0, {0}, {0}, {0}}, {0}, {0}, META_HALO_FACES, 1, META_F64, \
-     META_HALO_COPY, NULL}
+     META_HALO_COPY, NULL, 0}
 /** Start value for the usual case: @p FIELDS arrays of one type that have @p WIDTH ghost cells on every
  *  side of the own cells @p BOX, as in `meta_halo_desc d = META_HALO_DESC(cart, box, 1, META_HALO_FACES, 2,
- *  META_F64);` in a function. Members may be changed afterwards. */
+ *  META_F64);` in a function. Members may be changed afterwards: low and high of a batch that is one of
+ *  the first three dimensions must be. */
 #define META_HALO_DESC(CART, BOX, WIDTH, KIND, FIELDS, TYPE)                             \
     {sizeof(meta_halo_desc), CART, BOX, {WIDTH, WIDTH, WIDTH}, {WIDTH, WIDTH, WIDTH}, KIND, FIELDS, \
-     TYPE, META_HALO_COPY, NULL}
+     TYPE, META_HALO_COPY, NULL, 0}
 
 /** Build a plan. An exchange's arrays may be on any device, all of them on one: this thread's device
  *  decides how messages travel, and the memory for its exchanges is allocated now. Collective over the
  *  communicator; neighbours compare what they will send with what is expected, and if any two disagree every rank gets
  *  META_ERR_MISMATCH naming them and both values. Periodicity is the communicator's.
- *  @return META_ERR_BOUNDS for ghosts outside the array, a box thinner than what it sends or arrays
+ *  @return META_ERR_ARGUMENT for a box of fewer dimensions than the communicator, or with ghosts along a
+ *  batch; META_ERR_BOUNDS for ghosts outside the array, a box thinner than what it sends or arrays
  * of other extents; META_ERR_TYPE for sums of a type that the device cannot add */
 META_API meta_err meta_halo_create(meta_halo *plan, const meta_halo_desc *desc);
 /** Begin an exchange of the plan's number of arrays: their own cells are sent as all work queued so
@@ -183,8 +197,8 @@ typedef meta_err meta_halo_work(const meta_box *box, void *with);
  *  no nearer to a neighbour than its ghosts are wide (once, and not at all where there are none),
  *  meta_halo_finish(), and @p boundary on the rest of the own cells, in up to six boxes that do not
  *  overlap. The two may be the same function, and queue work (META_ASYNC) that writes other arrays.
- *  Boxes are parts of meta_halo_desc.box. A stencil that reaches no further than the ghosts are wide
- *  is so applied to every own cell once.
+ *  Boxes are parts of meta_halo_desc.box, and have all of its batch. A stencil that reaches no
+ *  further than the ghosts are wide is so applied to every own cell once.
  *  @param done  of the exchange, as in meta_halo_finish(). With META_ASYNC or an event, @p boundary is
  *               called before the ghosts are there. Operations of the library that it queues and that use
  *               the exchange's arrays are ordered behind the ghosts, and so are all later ones. Kernels of
@@ -277,7 +291,8 @@ typedef struct meta_redistribute_field {
     meta_box from_box; /**< its own cells in the array: as many as the block's, or in any dimension
                           one more, as meta_halo_field.box describes it, the same on every rank */
     void *to;          /**< and after; another buffer, of the same device or another one */
-    meta_box to_box;
+    meta_box to_box;   /**< Both have the communicator's dimensions: of an array with a batch behind
+                          them, as u(x, y, z, species), give each part as a field, at its address. */
 } meta_redistribute_field;
 /** Move the own cells of @p fields arrays from blocks cut at @p before to blocks cut at @p after.
  * Cells outside the boxes stay as they are: exchange ghosts afterwards. Work that is queued is done

@@ -170,8 +170,8 @@ module meta_c_comm
             integer(c_int), value :: comm
             integer(c_int) :: res
         end function
-        function c_halo_create(plan, cart, box, low, high, kind, fields, type, op, field) bind(c, &
-            name="metaf_halo_create") result(res)
+        function c_halo_create(plan, cart, box, low, high, kind, fields, type, op, field, &
+            batch) bind(c, name="metaf_halo_create") result(res)
             import
             type(meta_c_halo), intent(inout) :: plan
             integer(c_int), value :: cart
@@ -179,6 +179,7 @@ module meta_c_comm
             integer(c_int), intent(in) :: low(*), high(*)
             integer(c_int), value :: kind, fields, type, op
             type(c_ptr), value :: field
+            integer(c_int32_t), value :: batch
             integer(c_int) :: res
         end function
         function c_cuts_block(cuts, cart, rank, first, cells) bind(c, &

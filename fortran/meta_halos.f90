@@ -22,11 +22,14 @@ module meta_halos
         type(meta_c_exchange) :: handle
     end type
 
-    ! meta_halo_create(plan, cart, fields, box, low, high, kind, op, stat): `fields` is a buffer or
-    ! an array of buffers exchanged together. `box` is the range of this rank's owned cells, in the
-    ! buffers' bounds, with ghost cells outside; or an array of boxes, one per buffer, if they differ
-    ! (staggered arrays), the first being that of cells. `low` and `high` have one element per
-    ! dimension; dimension d of `cart` is that of the buffers. Any buffers with these bounds fit.
+    ! meta_halo_create(plan, cart, fields, box, low, high, kind, op, batch, stat): `fields` is a
+    ! buffer or an array of buffers exchanged together. `box` is the range of this rank's owned
+    ! cells, in the buffers' bounds, with ghost cells outside; or an array of boxes, one per buffer,
+    ! if they differ (staggered arrays), the first being that of cells. `low` and `high` have one
+    ! element per dimension of the first buffer; dimension d of `cart` is that of the buffers. What a
+    ! buffer has beyond is a batch, with 0 ghosts, all of whose elements travel; or `batch` is an
+    ! array of the dimensions that are, as [1] for u(species, x, y, z). Any buffers with these bounds
+    ! fit.
     interface meta_halo_create
         module procedure create_one, create_same, create_each
     end interface
@@ -67,71 +70,124 @@ contains
 
     ! ---------------------------------------------------------------- making plans
 
-    subroutine create_one(plan, cart, fields, box, low, high, kind, op, stat)
+    subroutine create_one(plan, cart, fields, box, low, high, kind, op, batch, stat)
         type(meta_halo), intent(inout) :: plan
         integer, intent(in) :: cart
         type(meta_buffer), intent(in) :: fields
         type(meta_box), intent(in) :: box
         integer, intent(in) :: low(:), high(:)
         integer(c_int), intent(in), optional :: kind, op
+        integer, intent(in), optional :: batch(:)
         integer, intent(out), optional :: stat
         type(meta_buffer) :: all(1)
+        integer :: none(0)
         all(1) = fields
-        call create_each(plan, cart, all, [box], low, high, kind, op, stat)
+        if (present(batch)) then
+            call create(plan, cart, all, [box], low, high, kind, op, batch, stat)
+        else
+            call create(plan, cart, all, [box], low, high, kind, op, none, stat)
+        end if
     end subroutine
 
-    subroutine create_same(plan, cart, fields, box, low, high, kind, op, stat)
+    subroutine create_same(plan, cart, fields, box, low, high, kind, op, batch, stat)
         type(meta_halo), intent(inout) :: plan
         integer, intent(in) :: cart
         type(meta_buffer), intent(in) :: fields(:)
         type(meta_box), intent(in) :: box
         integer, intent(in) :: low(:), high(:)
         integer(c_int), intent(in), optional :: kind, op
+        integer, intent(in), optional :: batch(:)
         integer, intent(out), optional :: stat
         type(meta_box) :: each(size(fields))
+        integer :: none(0)
         each = box
-        call create_each(plan, cart, fields, each, low, high, kind, op, stat)
+        if (present(batch)) then
+            call create(plan, cart, fields, each, low, high, kind, op, batch, stat)
+        else
+            call create(plan, cart, fields, each, low, high, kind, op, none, stat)
+        end if
     end subroutine
 
-    subroutine create_each(plan, cart, fields, box, low, high, kind, op, stat)
+    subroutine create_each(plan, cart, fields, box, low, high, kind, op, batch, stat)
         type(meta_halo), intent(inout) :: plan
         integer, intent(in) :: cart
         type(meta_buffer), intent(in) :: fields(:)
         type(meta_box), intent(in) :: box(:)
         integer, intent(in) :: low(:), high(:)
         integer(c_int), intent(in), optional :: kind, op
+        integer, intent(in), optional :: batch(:)
+        integer, intent(out), optional :: stat
+        integer :: none(0)
+        if (present(batch)) then
+            call create(plan, cart, fields, box, low, high, kind, op, batch, stat)
+        else
+            call create(plan, cart, fields, box, low, high, kind, op, none, stat)
+        end if
+    end subroutine
+
+    ! A batch that is not given comes as an array without elements: gfortran 12 looks into the
+    ! descriptor of one that is absent.
+    subroutine create(plan, cart, fields, box, low, high, kind, op, batch, stat)
+        type(meta_halo), intent(inout) :: plan
+        integer, intent(in) :: cart
+        type(meta_buffer), intent(in) :: fields(:)
+        type(meta_box), intent(in) :: box(:)
+        integer, intent(in) :: low(:), high(:), batch(:)
+        integer(c_int), intent(in), optional :: kind, op
         integer, intent(out), optional :: stat
         type(meta_c_halo_field), target :: each(size(fields) + 1)
         type(buffer_body) :: like(size(fields))
         integer(c_int) :: err, ignored, wanted, what, lows(META_MAX_DIM), highs(META_MAX_DIM)
+        integer(c_int32_t) :: mask
         wanted = META_HALO_FACES
         if (present(kind)) wanted = kind
         what = META_HALO_COPY
         if (present(op)) what = op
-        err = described(fields, box, low, high, like, each)
+        mask = 0
+        err = described(fields, box, low, high, batch, like, each)
+        if (err == META_OK) err = mask_of(batch, like(1)%ndim, mask)
         lows = 0
         highs = 0
         if (err == META_OK) then
             lows(1:size(low)) = low
             highs(1:size(high)) = high
             err = c_halo_create(plan%handle, cart, each(1)%box, lows, highs, wanted, &
-                size(fields), each(1)%type, what, c_loc(each(1)))
+                size(fields), each(1)%type, what, c_loc(each(1)), mask)
         else
             ! The other ranks learn of it, instead of waiting for this one: no plan has 0 arrays.
             call metaf_refuse(code_of(err))
             ignored = c_halo_create(plan%handle, cart, each(1)%box, lows, highs, wanted, &
-                0, META_F64, what, c_null_ptr)
+                0, META_F64, what, c_null_ptr, mask)
             call metaf_refuse(META_OK)
         end if
         if (err == META_OK) plan%like = like
         call finish(err, stat)
     end subroutine
 
+    ! The dimensions that are a batch, a bit each.
+    function mask_of(batch, ndim, mask) result(err)
+        integer, intent(in) :: batch(:)
+        integer(c_int), intent(in) :: ndim
+        integer(c_int32_t), intent(inout) :: mask
+        integer(c_int) :: err
+        integer :: k
+        err = META_OK
+        do k = 1, size(batch)
+            if (batch(k) >= 1 .and. batch(k) <= ndim) then
+                mask = ibset(mask, batch(k) - 1)
+            else if (err == META_OK) then
+                err = fail(META_ERR_ARGUMENT, 'meta_halo_create', "argument 'batch' has " // &
+                    digits_of(int(batch(k), c_int64_t)) // ', but the first buffer has ' // &
+                    digits_of(int(ndim, c_int64_t)) // ' dimensions, which count from 1')
+            end if
+        end do
+    end function
+
     ! The buffers of a plan as C has them, with ghosts that lie within their bounds.
-    function described(fields, box, low, high, like, each) result(err)
+    function described(fields, box, low, high, batch, like, each) result(err)
         type(meta_buffer), intent(in) :: fields(:)
         type(meta_box), intent(in) :: box(:)
-        integer, intent(in) :: low(:), high(:)
+        integer, intent(in) :: low(:), high(:), batch(:)
         type(buffer_body), intent(out) :: like(:)
         type(meta_c_halo_field), intent(out) :: each(:)
         integer(c_int) :: err
@@ -148,10 +204,12 @@ contains
                 err = body_of(fields(k), call, element('fields', k, size(fields)), like(k))
             if (err == META_OK) err = box_of(like(k), box(k), call, &
                 element('box', k, size(fields)), each(k)%box)
-            if (err == META_OK .and. any([size(low), size(high)] /= like(k)%ndim)) &
+            if (err == META_OK .and. any([size(low), size(high)] /= like(1)%ndim)) &
                 err = fail(META_ERR_ARGUMENT, call, "argument 'low' or 'high' has not an " // &
-                'element for each dimension of the buffers')
-            if (err == META_OK) err = ghosts_within(like(k), box(k), low, high)
+                'element for each dimension of the first buffer')
+            ! Which ghosts a buffer of another rank has, C knows.
+            if (err == META_OK .and. (size(batch) == 0 .or. like(k)%ndim == like(1)%ndim)) &
+                err = ghosts_within(like(k), box(k), low, high)
             each(k)%type = like(k)%type
         end do
     end function
@@ -173,7 +231,7 @@ contains
         integer(c_int) :: err
         integer :: d
         err = META_OK
-        do d = 1, body%ndim
+        do d = 1, min(body%ndim, size(low))
             if (err /= META_OK .or. box%upper(d) < box%lower(d)) cycle
             if (low(d) > box%lower(d) - body%lower(d) .or. &
                 high(d) > body%upper(d) - box%upper(d)) err = fail(META_ERR_BOUNDS, &

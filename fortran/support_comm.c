@@ -15,7 +15,7 @@ meta_err metaf_comm_attach(int comm)
 
 meta_err metaf_halo_create(meta_halo *plan, int cart, const meta_box *box, const int *low,
                            const int *high, meta_halo_kind kind, int fields, meta_type type,
-                           meta_halo_op op, const meta_halo_field *field)
+                           meta_halo_op op, const meta_halo_field *field, uint32_t batch)
 {
     meta_halo_desc desc = META_HALO_DESC_INIT;
     desc.cart = MPI_Comm_f2c(cart);
@@ -27,6 +27,7 @@ meta_err metaf_halo_create(meta_halo *plan, int cart, const meta_box *box, const
     desc.type = type;
     desc.op = op;
     desc.field = field;
+    desc.batch = batch;
     return meta_halo_create(plan, &desc);
 }
 

@@ -10,7 +10,7 @@
 meta_err metaf_comm_attach(int comm);
 meta_err metaf_halo_create(meta_halo *plan, int cart, const meta_box *box, const int *low,
                            const int *high, meta_halo_kind kind, int fields, meta_type type,
-                           meta_halo_op op, const meta_halo_field *field);
+                           meta_halo_op op, const meta_halo_field *field, uint32_t batch);
 meta_err metaf_cuts_block(const meta_cuts *cuts, int cart, int rank, int64_t *first,
                           int64_t *cells);
 meta_err metaf_measure_speed(int comm, meta_speed_work *work, void *with, int64_t cells, int times,

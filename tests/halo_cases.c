@@ -76,6 +76,8 @@ halo_wish halo_wish_number(int64_t number)
     wish.fields = 1 + (int)(number % CASE_FIELDS);
     number /= CASE_FIELDS;
     wish.differ = test_random() % 2;
+    wish.batch = test_random() % 3 == 0 ? (int)test_random_in(1, CASE_BATCHES) : 0;
+    wish.placed = test_random() % 2;
     pair_of(&wish, number);
     return wish;
 }
@@ -122,25 +124,47 @@ static void cut_cells(halo_case *c, int d)
     }
 }
 
+/* Which dimensions of the arrays are a batch. */
+static void place_batch(halo_case *c)
+{
+    const int all = c->wish.dims + c->wish.batch;
+    for (int k = 0; k < c->wish.batch; ++k) {
+        int b = c->wish.placed ? (int)test_random_in(0, all - 1) : all - 1;
+        while (c->batch >> b & 1) b = (b + all - 1) % all;
+        c->batch |= UINT32_C(1) << b;
+    }
+}
+
+/* The range along a dimension, between @p low and @p high ghosts and some padding. */
+static void lay(halo_array *a, int b, int64_t own, int low, int high)
+{
+    const int64_t before = test_random_in(0, 6), behind = test_random_in(0, 4);
+    a->box.start[b] = low + (before + test_rank) % 3;
+    a->box.end[b] = a->box.start[b] + own;
+    a->box.size[b] = a->box.end[b] + high + (behind + test_rank) % 2;
+    a->count *= a->box.size[b];
+}
+
 /* The own cells somewhere in an array that has its ghosts and some padding; the same types, and so
  * the same random numbers, on every rank, but paddings of its own. */
-static void shape(halo_case *c, halo_array *a, const halo_array *like)
+static void shape(halo_case *c, halo_array *a)
 {
     const int types = c->wish.op == META_HALO_ADD ? META_I16 : META_TYPE_COUNT;
-    a->type = like ? like->type : (meta_type)test_random_in(0, types - 1);
+    const bool batches = a == c->array || test_random() % 3 > 0;
+    a->type = (meta_type)test_random_in(0, types - 1);
     if (c->wish.typed) a->type = c->wish.type;
     meta_type_size(a->type, &a->element);
     a->count = 1;
-    a->box.ndim = c->wish.dims;
-    for (int d = 0; d < c->wish.dims; ++d) {
-        const int64_t before = test_random_in(0, 6), behind = test_random_in(0, 4);
+    a->box.ndim = c->wish.dims + (batches ? c->wish.batch : 0);
+    for (int b = 0, d = 0; b < a->box.ndim; ++b) {
+        if (batches && c->batch >> b & 1) {
+            lay(a, b, test_random_in(1, 3), 0, 0);
+            continue;
+        }
+        a->axis[d] = b;
         a->stagger[d] = c->wish.differ && test_random() % 3 == 0;
-        a->box.start[d] = c->low[d] + (before + test_rank) % 3;
-        a->box.end[d] = a->box.start[d] + c->own[d] + a->stagger[d];
-        a->box.size[d] = a->box.end[d] + c->high[d] + (behind + test_rank) % 2;
-        if (like) a->box.start[d] = like->box.start[d], a->box.end[d] = like->box.end[d];
-        if (like) a->box.size[d] = like->box.size[d];
-        a->count *= a->box.size[d];
+        lay(a, b, c->own[d] + a->stagger[d], c->low[d], c->high[d]);
+        ++d;
     }
 }
 
@@ -185,10 +209,15 @@ static void describe(halo_case *c)
     c->desc.type = c->array[0].type;
     c->desc.box = c->array[0].box;
     for (int d = 0; d < c->wish.dims; ++d) {
-        c->desc.box.end[d] -= c->array[0].stagger[d];
-        c->desc.low[d] = c->low[d];
-        c->desc.high[d] = c->high[d];
+        const int b = c->array[0].axis[d];
+        c->desc.box.end[b] -= c->array[0].stagger[d];
+        c->desc.low[b] = c->low[d];
+        c->desc.high[b] = c->high[d];
     }
+    /* Those behind the communicator's dimensions need not be said. */
+    c->desc.batch = c->batch;
+    for (int b = c->array[0].axis[c->wish.dims - 1] + 1; b < c->desc.box.ndim; ++b)
+        if (test_random() % 2) c->desc.batch &= ~(UINT32_C(1) << b);
     for (int f = 0; f < c->wish.fields; ++f)
         c->field[f] = (meta_halo_field){c->array[f].type, c->array[f].box};
     if (c->wish.differ) c->desc.field = c->field;
@@ -209,13 +238,15 @@ static void name_case(const halo_case *c, const char *name, int64_t number)
         strcat(types, text);
     }
     test_case("%s %lld: ranks %dx%dx%d, periodic %d%d%d, cells %lldx%lldx%lld, low %d,%d,%d, high "
-              "%d,%d,%d, %s, %s, %d dimensions, %d fields (type:staggering)%s%s, modes %d and %d",
+              "%d,%d,%d, %s, %s, %d dimensions and batches 0x%x, %d fields (type:staggering)%s%s, "
+              "modes %d and %d",
               name, (long long)number, c->extent[0], c->extent[1], c->extent[2], c->wraps[0],
               c->wraps[1], c->wraps[2], (long long)c->cells[0], (long long)c->cells[1],
               (long long)c->cells[2], c->low[0], c->low[1], c->low[2], c->high[0], c->high[1],
               c->high[2], c->wish.kind == META_HALO_ALL ? "all" : "faces",
-              c->wish.op == META_HALO_ADD ? "add" : "copy", c->wish.dims, c->wish.fields, types,
-              c->wish.differ ? "" : ", all alike", c->wish.mode[0], c->wish.mode[1]);
+              c->wish.op == META_HALO_ADD ? "add" : "copy", c->wish.dims, (unsigned)c->batch,
+              c->wish.fields, types, c->wish.differ ? "" : ", all alike", c->wish.mode[0],
+              c->wish.mode[1]);
 }
 
 bool halo_case_make(halo_case *c, const halo_wish *wish, const char *name, int64_t number)
@@ -230,8 +261,10 @@ bool halo_case_make(halo_case *c, const halo_wish *wish, const char *name, int64
     MPI_Cart_coords(c->cart, rank, wish->dims, c->at);
     choose_widths(c);
     for (int d = 0; d < wish->dims; ++d) cut_cells(c, d);
+    place_batch(c);
     for (int f = 0; f < wish->fields; ++f)
-        shape(c, &c->array[f], f > 0 && !wish->differ ? c->array : NULL);
+        if (f > 0 && !wish->differ) c->array[f] = c->array[0];
+        else shape(c, &c->array[f]);
     describe(c);
     name_case(c, name, number);
     if (!CHECK_OK(meta_set_acc(0, wish->mode[test_rank % 2]))) return false;
@@ -276,13 +309,14 @@ static const unsigned char untouched = 0xd7;
 typedef struct place {
     int at[CASE_DIMS];
     int64_t global[CASE_DIMS];
+    uint64_t batch; /* which element of the batch */
 } place;
 
 /* What that rank's array holds there before the exchange, as bits: any for a copy, and for a sum of
  * floating numbers those of a small whole one. */
 static uint64_t bits_at(const halo_case *c, int field, int step, const place *p)
 {
-    uint64_t h = (uint64_t)field * 37 + (uint64_t)step * 101 + 1;
+    uint64_t h = (uint64_t)field * 37 + (uint64_t)step * 101 + p->batch * 1009 + 1;
     for (int d = 0; d < c->wish.dims; ++d) {
         h = (h ^ (uint64_t)p->at[d]) * UINT64_C(0xbf58476d1ce4e5b9);
         h = (h ^ (uint64_t)p->global[d]) * UINT64_C(0x94d049bb133111eb);
@@ -349,9 +383,9 @@ static bool direction_of(const halo_case *c, const halo_array *a, const int64_t 
                          int way[CASE_DIMS])
 {
     for (int d = 0; d < c->wish.dims; ++d) {
-        const meta_box *box = &a->box;
-        way[d] = i[d] < box->start[d] ? -1 : i[d] >= box->end[d] ? 1 : 0;
-        if (i[d] < box->start[d] - c->low[d] || i[d] >= box->end[d] + c->high[d]) return false;
+        const int64_t start = a->box.start[a->axis[d]], end = a->box.end[a->axis[d]];
+        way[d] = i[d] < start ? -1 : i[d] >= end ? 1 : 0;
+        if (i[d] < start - c->low[d] || i[d] >= end + c->high[d]) return false;
     }
     return true;
 }
@@ -362,7 +396,7 @@ static bool is_added_from(const halo_case *c, const halo_array *a, const int64_t
                           const int way[CASE_DIMS])
 {
     for (int d = 0; d < c->wish.dims; ++d) {
-        const int64_t own = i[d] - a->box.start[d];
+        const int64_t own = i[d] - a->box.start[a->axis[d]];
         if (way[d] > 0 && own < c->own[d] - c->low[d]) return false;
         if (way[d] < 0 && own >= c->high[d] + a->stagger[d]) return false;
     }
@@ -397,21 +431,36 @@ static uint64_t final_at(const halo_case *c, int field, int step, const int64_t 
     return initial_at(c, field, step, mine);
 }
 
+/* Which element the @p k th of an array is; false where it is none of the batch's. */
+static bool find_place(const halo_case *c, const halo_array *a, int64_t k, int64_t i[CASE_DIMS],
+                       place *mine)
+{
+    bool inside = true;
+    for (int b = 0, d = 0; b < a->box.ndim; ++b) {
+        const int64_t at = k % a->box.size[b], own = at - a->box.start[b];
+        k /= a->box.size[b];
+        if (d < c->wish.dims && a->axis[d] == b) {
+            i[d] = at;
+            mine->at[d] = c->at[d];
+            mine->global[d] = c->first[d] + own;
+            ++d;
+        } else {
+            inside &= own >= 0 && at < a->box.end[b];
+            mine->batch = mine->batch * 5 + (uint64_t)own + 1;
+        }
+    }
+    return inside;
+}
+
 static void fill(const halo_case *c, int field, int step, bool after, unsigned char *to)
 {
     const halo_array *a = &c->array[field];
     memset(to, untouched, (size_t)a->count * a->element);
     for (int64_t k = 0; k < a->count; ++k, to += a->element) {
-        int64_t i[CASE_DIMS] = {0}, rest = k;
+        int64_t i[CASE_DIMS] = {0};
         int way[CASE_DIMS] = {0};
-        place mine = {{0}, {0}};
-        for (int d = 0; d < c->wish.dims; ++d) {
-            i[d] = rest % a->box.size[d];
-            rest /= a->box.size[d];
-            mine.at[d] = c->at[d];
-            mine.global[d] = c->first[d] + i[d] - a->box.start[d];
-        }
-        if (!direction_of(c, a, i, way)) continue;
+        place mine = {{0}, {0}, 0};
+        if (!find_place(c, a, k, i, &mine) || !direction_of(c, a, i, way)) continue;
         const uint64_t value =
             after ? final_at(c, field, step, i, way, &mine) : initial_at(c, field, step, &mine);
         memcpy(to, &value, a->element);

@@ -9,7 +9,7 @@
 #include "meta_comm.h"
 #include "test.h"
 
-enum { CASE_DIMS = 3, CASE_FIELDS = 5, CASE_WIDEST = 3 };
+enum { CASE_DIMS = 3, CASE_FIELDS = 5, CASE_WIDEST = 3, CASE_BATCHES = 2 };
 
 /** What is asked of a case; everything else is random. */
 typedef struct halo_wish {
@@ -17,13 +17,16 @@ typedef struct halo_wish {
     int periodic; /**< one bit for each dimension */
     int width;    /**< of the widest ghosts, 0 … 3 */
     int fields;   /**< 1 … 5 */
+    int batch;    /**< dimensions that arrays have beyond those, 0 … 2 */
+    bool placed;  /**< which are anywhere among them, through desc.batch, else last */
     meta_halo_kind kind;
     meta_halo_op op;
     bool typed; /**< all of `type`, else random */
     meta_type type;
-    bool sided;    /**< the same width on every side, else up to it */
-    bool differ;   /**< arrays of different types, paddings and staggering, through desc.field */
-    int64_t thick; /**< a block has its ghosts' width and up to so many cells more */
+    bool sided;        /**< the same width on every side, else up to it */
+    bool differ;       /**< arrays of different types, paddings, staggering and batches, through
+                          desc.field */
+    int64_t thick;     /**< a block has its ghosts' width and up to so many cells more */
     meta_mode mode[2]; /**< devices of even and of odd ranks; META_SPREAD: the process's own */
 } halo_wish;
 
@@ -32,6 +35,7 @@ typedef struct halo_array {
     meta_type type;
     size_t element;         /**< bytes */
     int stagger[CASE_DIMS]; /**< 1: one own element more, shared with the high neighbour */
+    int axis[CASE_DIMS];    /**< dimensions of the box; the others are a batch */
     meta_box box;
     int64_t count; /**< elements */
     void *base;    /**< of the buffer it lies in */
@@ -44,6 +48,7 @@ typedef struct halo_case {
     MPI_Comm cart;
     int extent[CASE_DIMS], wraps[CASE_DIMS], at[CASE_DIMS];
     int low[CASE_DIMS], high[CASE_DIMS];
+    uint32_t batch;           /**< a bit for each dimension that is one */
     int64_t cells[CASE_DIMS]; /**< of the global grid */
     int64_t first[CASE_DIMS]; /**< global index of this rank's first own cell */
     int64_t own[CASE_DIMS];

@@ -7,6 +7,7 @@
 #include "test_mpi.h"
 
 #include <pthread.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -127,7 +128,13 @@ static void what_is_wrong_on_one_rank_is_an_error_on_all(void)
     bad = good, bad.kind = (meta_halo_kind)9;
     refused(&good, &bad, META_ERR_ARGUMENT, "desc->kind");
     bad = good, bad.box.ndim = 2, bad.box.size[1] = bad.box.end[1] = 1;
-    refused(&good, &bad, META_ERR_ARGUMENT, "desc->box");
+    refused(&good, &bad, META_ERR_ARGUMENT, "'desc->low[1]' is 1"); /* a batch has no ghosts */
+    bad.low[1] = 0;
+    refused(&good, &bad, META_ERR_ARGUMENT, "set desc->low[1] and desc->high[1] to 0");
+    bad.high[1] = 0, bad.batch = 4;
+    refused(&good, &bad, META_ERR_ARGUMENT, "'desc->batch' is 0x4, but 'desc->box' has 2");
+    bad.batch = 3;
+    refused(&good, &bad, META_ERR_ARGUMENT, "'desc->batch' leaves 0 of the 2");
     bad = good, bad.box.end[0] = CELLS + 9;
     refused(&good, &bad, META_ERR_BOUNDS, "desc->box");
     bad = good, bad.box.end[0] = 1; /* no cell to send */
@@ -158,6 +165,45 @@ static void neighbours_that_disagree_are_named_with_both_values(void)
     }
     MPI_Comm_free(&cart);
     communication_goes_on();
+}
+
+/* Three species, behind the cells or before them. */
+static void batches_that_differ_are_named_with_both_values(void)
+{
+    MPI_Comm cart;
+    const meta_halo_desc plain = line(&cart);
+    meta_halo_desc good = plain, bad;
+    good.box = (meta_box){2, {CELLS + 2, 4}, {1, 1}, {CELLS + 1, 4}};
+    good.low[1] = good.high[1] = 0;
+    if (test_size > 1) {
+        bad = good, bad.box.start[1] = 2;
+        refused(&good, &bad, META_ERR_MISMATCH, "field 0 along dimension 1, a batch");
+        refused(&good, &bad, META_ERR_MISMATCH, "3 on rank");
+        refused(&good, &bad, META_ERR_MISMATCH, "2 on rank");
+        refused(&good, &plain, META_ERR_MISMATCH, "number of dimensions of field 0");
+        bad = good, bad.batch = 1;
+        bad.box = (meta_box){2, {4, CELLS + 2}, {1, 1}, {4, CELLS + 1}};
+        bad.low[0] = bad.high[0] = 0, bad.low[1] = bad.high[1] = 1;
+        refused(&good, &bad, META_ERR_MISMATCH, "dimension of field 0 that is x");
+    }
+    MPI_Comm_free(&cart);
+    communication_goes_on();
+}
+
+/* Its description ends where it did then, and what follows may be anything. */
+static void a_program_compiled_before_there_were_batches_has_none(void)
+{
+    MPI_Comm cart;
+    meta_halo_desc desc = line(&cart);
+    meta_halo plan;
+    desc.box.ndim = 2, desc.box.size[1] = desc.box.end[1] = 1;
+    desc.low[1] = desc.high[1] = 0;
+    desc.size = offsetof(meta_halo_desc, batch);
+    desc.batch = 0xffffffff;
+    if (CHECK_OK(meta_halo_create(&plan, &desc))) CHECK_OK(meta_halo_free(&plan));
+    --desc.size;
+    CHECK_ERR_NAMES(meta_halo_create(&plan, &desc), META_ERR_ARGUMENT, "META_HALO_DESC_INIT");
+    MPI_Comm_free(&cart);
 }
 
 /* Two arrays, the second of them the one that differs. */
@@ -203,8 +249,12 @@ static void wrong_arrays_of_a_plan_are_named(void)
     good.field = mine, bad.field = theirs;
     theirs[1].type = (meta_type)-1;
     refused(&good, &bad, META_ERR_TYPE, "");
-    theirs[1] = like, theirs[1].box.ndim = 2, theirs[1].box.size[1] = theirs[1].box.end[1] = 1;
+    theirs[1] = like, theirs[1].box.ndim = 0;
     refused(&good, &bad, META_ERR_ARGUMENT, "desc->field[1].box");
+    theirs[1] = like, theirs[1].box.ndim = 2, theirs[1].box.size[1] = theirs[1].box.end[1] = 1;
+    bad.batch = 4;
+    refused(&good, &bad, META_ERR_ARGUMENT, "desc->field[1].box");
+    bad.batch = 0;
     theirs[1] = like, theirs[1].box.end[0] = CELLS - 1;
     refused(&good, &bad, META_ERR_BOUNDS, "desc->field[1].box");
     theirs[1] = like, theirs[1].box.size[0] = CELLS + 9, theirs[1].box.end[0] = CELLS + 3;
@@ -275,6 +325,8 @@ static void blocks_that_do_not_fit_together_are_refused(void)
         refused(&good, &bad, META_ERR_MISMATCH, "1x9 on rank");
         refused(&good, &bad, META_ERR_MISMATCH, "1x10 on rank");
     }
+    bad = good, bad.box.ndim = 1;
+    refused(&good, &bad, META_ERR_ARGUMENT, "'desc->box' has 1 dimensions, the Cartesian");
     bad = good, bad.box.end[0] = CELLS; /* along the axis itself extents may differ */
     meta_halo plan;
     if (CHECK_OK(meta_halo_create(&plan, test_rank == 0 ? &bad : &good)))
@@ -443,6 +495,8 @@ TEST_COMM_MAIN(PROMISE(arguments_of_messages_are_checked),
                PROMISE(arguments_of_reductions_are_checked),
                PROMISE(what_is_wrong_on_one_rank_is_an_error_on_all),
                PROMISE(neighbours_that_disagree_are_named_with_both_values),
+               PROMISE(batches_that_differ_are_named_with_both_values),
+               PROMISE(a_program_compiled_before_there_were_batches_has_none),
                PROMISE(arrays_that_differ_are_compared_one_by_one),
                PROMISE(wrong_arrays_of_a_plan_are_named),
                PROMISE(another_version_of_the_library_is_recognised),

@@ -28,7 +28,7 @@ static int64_t elements_of(const meta_box *box)
     return count;
 }
 
-static bool has(const meta_box *box, const int64_t i[CASE_DIMS])
+static bool has(const meta_box *box, const int64_t i[META_MAX_DIM])
 {
     for (int d = 0; d < box->ndim; ++d)
         if (i[d] < box->start[d] || i[d] >= box->end[d]) return false;
@@ -43,7 +43,7 @@ static void visit(record *r, const meta_box *box)
         CHECK(box->start[d] < box->end[d]);
     }
     for (int64_t k = 0; k < elements_of(&r->own); ++k) {
-        int64_t i[CASE_DIMS] = {0}, rest = k;
+        int64_t i[META_MAX_DIM] = {0}, rest = k;
         for (int d = 0; d < r->own.ndim; ++d) i[d] = rest % r->own.size[d], rest /= r->own.size[d];
         r->visits[k] = (unsigned char)(r->visits[k] + has(box, i));
     }
@@ -73,7 +73,7 @@ static void check_cover(const record *r)
 {
     int64_t wrong = 0;
     for (int64_t k = 0; k < elements_of(&r->own); ++k) {
-        int64_t i[CASE_DIMS] = {0}, rest = k;
+        int64_t i[META_MAX_DIM] = {0}, rest = k;
         for (int d = 0; d < r->own.ndim; ++d) i[d] = rest % r->own.size[d], rest /= r->own.size[d];
         wrong += r->visits[k] != has(&r->own, i);
     }
@@ -91,10 +91,11 @@ static void check_interior(const halo_case *c, const record *r)
 {
     meta_box inner = r->own;
     bool empty = false;
-    for (int d = 0; d < inner.ndim; ++d) {
-        if (has_neighbour(c, d, -1)) inner.start[d] += c->low[d];
-        if (has_neighbour(c, d, 1)) inner.end[d] -= c->high[d];
-        empty |= inner.start[d] >= inner.end[d];
+    for (int d = 0; d < c->wish.dims; ++d) {
+        const int b = c->array[0].axis[d];
+        if (has_neighbour(c, d, -1)) inner.start[b] += c->low[d];
+        if (has_neighbour(c, d, 1)) inner.end[b] -= c->high[d];
+        empty |= inner.start[b] >= inner.end[b];
     }
     CHECK_INT(r->interiors, empty ? 0 : 1);
     for (int d = 0; d < inner.ndim && !empty && r->interiors == 1; ++d) {
@@ -106,12 +107,13 @@ static void check_interior(const halo_case *c, const record *r)
 /* No interior cell is one that a neighbour adds to, in any of the arrays. */
 static void check_untouched(const halo_case *c, const record *r)
 {
-    for (int d = 0; d < r->own.ndim && r->interiors > 0; ++d) {
+    for (int d = 0; d < c->wish.dims && r->interiors > 0; ++d) {
+        const int b = c->array[0].axis[d];
         int shared = 0;
         for (int f = 0; f < c->wish.fields; ++f) shared |= c->array[f].stagger[d];
         if (has_neighbour(c, d, -1))
-            CHECK(r->inner.start[d] >= r->own.start[d] + c->high[d] + shared);
-        if (has_neighbour(c, d, 1)) CHECK(r->inner.end[d] <= r->own.end[d] - c->low[d]);
+            CHECK(r->inner.start[b] >= r->own.start[b] + c->high[d] + shared);
+        if (has_neighbour(c, d, 1)) CHECK(r->inner.end[b] <= r->own.end[b] - c->low[d]);
     }
 }
 
@@ -240,6 +242,7 @@ static void stencil_case(int64_t number)
     wish.op = META_HALO_COPY;
     wish.fields = 1;
     wish.differ = false;
+    wish.batch = 0;
     wish.type = test_random() % 2 ? META_F64 : META_F32;
     wish.typed = wish.sided = true;
     wish.dims = wish.dims == 1 ? 2 : wish.dims;

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #define COMM_MAGIC        0x636d656du /* "memc" */
-#define COMM_WIRE_VERSION 4           /* grows when the header, a plan's offer or a seal changes */
+#define COMM_WIRE_VERSION 5           /* grows when the header, a plan's offer or a seal changes */
 
 /** Continue a checksum with @p bytes at @p data (Fowler, Noll and Vo's FNV-1a), in any number of
  *  pieces. */

@@ -3,6 +3,7 @@
  *  The public functions: handles of plans, how plans are made and freed, and exchanges. */
 #include "halo/halo_exchange.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -37,7 +38,7 @@ static meta_err check_desc(const meta_halo *plan, const meta_halo_desc *desc, in
     int topology = MPI_UNDEFINED;
     if (!plan) return core->fail(META_ERR_ARGUMENT, "argument 'plan' is NULL");
     if (!desc) return core->fail(META_ERR_ARGUMENT, "argument 'desc' is NULL");
-    if (desc->size < sizeof *desc)
+    if (desc->size < offsetof(meta_halo_desc, batch)) /* it came last */
         return core->fail(META_ERR_ARGUMENT,
                           "argument 'desc' has size %zu: set it to "
                           "META_HALO_DESC_INIT",

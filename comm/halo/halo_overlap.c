@@ -36,13 +36,14 @@ int halo_overlap_boxes(const halo_plan *p, meta_box *interior, meta_box boundary
     *interior = p->box;
     for (int d = p->dims - 1; d >= 0; --d)
         for (int side = -1; side <= 1; side += 2) {
-            const int64_t own = interior->end[d] - interior->start[d];
+            const int b = p->axis[d];
+            const int64_t own = interior->end[b] - interior->start[b];
             const int64_t thick = least(depth(p, d, side), own);
             if (thick <= 0) continue;
             meta_box *slab = &boundary[count++];
             *slab = *interior;
-            if (side < 0) interior->start[d] = slab->end[d] = interior->start[d] + thick;
-            else interior->end[d] = slab->start[d] = interior->end[d] - thick;
+            if (side < 0) interior->start[b] = slab->end[b] = interior->start[b] + thick;
+            else interior->end[b] = slab->start[b] = interior->end[b] - thick;
             if (thick == own) return count; /* the interior is empty */
         }
     return count;

@@ -32,20 +32,73 @@ bool halo_has_neighbour(const halo_plan *p, int dir)
 
 /* ------------------------------------------------------------------ the description */
 
-static meta_err check_widths(const meta_halo_desc *desc, const meta_box *box, const char *name)
+/* Which dimensions of @p box, argument @p name, are the communicator's. */
+static meta_err find_axes(const halo_plan *p, const meta_box *box, uint32_t batch, const char *name,
+                          int axis[HALO_DIMS])
 {
-    for (int d = 0; d < box->ndim; ++d) {
-        const int64_t before = box->start[d], behind = box->size[d] - box->end[d];
-        if (desc->low[d] < 0 || desc->high[d] < 0)
+    int found = 0;
+    if (box->ndim < p->dims)
+        return core->fail(META_ERR_ARGUMENT,
+                          "argument 'desc->%s' has %d dimensions, the Cartesian "
+                          "communicator %d",
+                          name, box->ndim, p->dims);
+    if (box->ndim == p->dims) batch = 0;
+    if (batch >> box->ndim)
+        return core->fail(META_ERR_ARGUMENT,
+                          "argument 'desc->batch' is 0x%x, but 'desc->%s' has %d dimensions: give "
+                          "bits 0 to %d",
+                          batch, name, box->ndim, box->ndim - 1);
+    for (int b = 0; b < box->ndim && found < p->dims; ++b)
+        if (!(batch >> b & 1)) axis[found++] = b;
+    if (found == p->dims) return META_OK;
+    return core->fail(META_ERR_ARGUMENT,
+                      "argument 'desc->batch' leaves %d of the %d dimensions of 'desc->%s' for the "
+                      "Cartesian communicator's %d",
+                      found, box->ndim, name, p->dims);
+}
+
+/* The communicator's dimension that dimension @p b of a box is, or -1 for a batch. */
+static int dimension_of(const halo_plan *p, const int axis[HALO_DIMS], int b)
+{
+    for (int d = 0; d < p->dims; ++d)
+        if (axis[d] == b) return d;
+    return -1;
+}
+
+/* The ghosts' widths, which are those of the box's dimensions. */
+static meta_err take_widths(halo_plan *p, const meta_halo_desc *desc)
+{
+    for (int b = 0; b < desc->box.ndim; ++b) {
+        const int d = dimension_of(p, p->axis, b);
+        if (desc->low[b] < 0 || desc->high[b] < 0)
             return core->fail(META_ERR_ARGUMENT, "argument 'desc->%s[%d]' is negative",
-                              desc->low[d] < 0 ? "low" : "high", d);
-        if (desc->low[d] > before || desc->high[d] > behind)
+                              desc->low[b] < 0 ? "low" : "high", b);
+        if (d < 0 && (desc->low[b] > 0 || desc->high[b] > 0))
+            return core->fail(META_ERR_ARGUMENT,
+                              "argument 'desc->%s[%d]' is %d, but the Cartesian communicator has "
+                              "%d dimensions, and dimension %d of the box is a batch, which has no "
+                              "ghost cells: set desc->low[%d] and desc->high[%d] to 0, or "
+                              "desc->batch to the dimensions that are a batch",
+                              desc->low[b] > 0 ? "low" : "high", b,
+                              desc->low[b] > 0 ? desc->low[b] : desc->high[b], p->dims, b, b, b);
+        if (d >= 0) p->low[d] = desc->low[b], p->high[d] = desc->high[b];
+    }
+    return META_OK;
+}
+
+static meta_err check_widths(const halo_plan *p, const meta_box *box, const int axis[HALO_DIMS],
+                             const char *name)
+{
+    for (int d = 0; d < p->dims; ++d) {
+        const int b = axis[d];
+        const int64_t before = box->start[b], behind = box->size[b] - box->end[b];
+        if (p->low[d] > before || p->high[d] > behind)
             return core->fail(
                 META_ERR_BOUNDS,
                 "argument 'desc->%s', dimension %d: %d and %d ghost cells "
                 "are asked for at the low and the high side, but the array has %" PRId64
                 " and %" PRId64 " outside the box",
-                name, d, desc->low[d], desc->high[d], before, behind);
+                name, b, p->low[d], p->high[d], before, behind);
     }
     return META_OK;
 }
@@ -69,14 +122,16 @@ static meta_err check_sizes(const meta_halo_desc *desc)
     return META_OK;
 }
 
-static meta_err check(const halo_plan *p, const meta_halo_desc *desc)
+/* Of a program that was compiled before there were batches: none. */
+static uint32_t batch_of(const meta_halo_desc *desc)
+{
+    return desc->size >= sizeof *desc ? desc->batch : 0;
+}
+
+static meta_err check(halo_plan *p, const meta_halo_desc *desc)
 {
     META_TRY(core->check_box(&desc->box, "desc->box"));
-    if (desc->box.ndim != p->dims)
-        return core->fail(META_ERR_ARGUMENT,
-                          "argument 'desc->box' has %d dimensions, the Cartesian "
-                          "communicator %d",
-                          desc->box.ndim, p->dims);
+    META_TRY(find_axes(p, &desc->box, batch_of(desc), "box", p->axis));
     if (desc->kind != META_HALO_FACES && desc->kind != META_HALO_ALL)
         return core->fail(META_ERR_ARGUMENT,
                           "argument 'desc->kind' is %d: give META_HALO_FACES or "
@@ -91,18 +146,24 @@ static meta_err check(const halo_plan *p, const meta_halo_desc *desc)
     return META_OK;
 }
 
+/* This rank's own cells along a dimension of the communicator's. */
+static int64_t own_of(const halo_plan *p, int d)
+{
+    return p->box.end[p->axis[d]] - p->box.start[p->axis[d]];
+}
+
 /* Along which dimensions field @p k is staggered against the plan's box. */
 static meta_err find_stagger(const halo_plan *p, int k, halo_field *f, const char *name)
 {
     for (int d = 0; d < p->dims; ++d) {
-        const int64_t own = p->box.end[d] - p->box.start[d];
-        const int64_t more = f->box.end[d] - f->box.start[d] - own;
+        const int b = f->axis[d];
+        const int64_t own = own_of(p, d), more = f->box.end[b] - f->box.start[b] - own;
         if (more != 0 && more != 1)
             return core->fail(META_ERR_BOUNDS,
                               "argument 'desc->%s', dimension %d: field %d has %" PRId64
                               " own cells, desc->box %" PRId64
                               ": give as many or, for a staggered array, one more",
-                              name, d, k, own + more, own);
+                              name, b, k, own + more, own);
         f->stagger[d] = (int)more;
     }
     return META_OK;
@@ -150,16 +211,14 @@ static meta_err fill_field(halo_plan *p, const meta_halo_desc *desc, int k)
         char name[48];
         snprintf(name, sizeof name, "desc->%s", box);
         META_TRY(core->check_box(&f->box, name));
-        if (f->box.ndim != p->dims)
-            return core->fail(META_ERR_ARGUMENT, "argument '%s' has %d dimensions, desc->box %d",
-                              name, f->box.ndim, p->dims);
     }
+    META_TRY(find_axes(p, &f->box, batch_of(desc), box, f->axis));
     META_TRY(core->check_type(f->type, &f->element));
-    META_TRY(check_widths(desc, &f->box, box));
+    META_TRY(check_widths(p, &f->box, f->axis, box));
     META_TRY(find_stagger(p, k, f, box));
     if (p->op == META_HALO_ADD) META_TRY(halo_check_sums(p->home.device, f->type, type));
     f->count = 1;
-    for (int d = 0; d < p->dims; ++d) f->count *= f->box.size[d];
+    for (int b = 0; b < f->box.ndim; ++b) f->count *= f->box.size[b];
     return META_OK;
 }
 
@@ -201,7 +260,7 @@ static meta_err find_peer(const halo_plan *p, halo_link *link)
 static void range_of(const halo_plan *p, const halo_field *f, int d, int w, bool ghosts,
                      int64_t *start, int64_t *end)
 {
-    const int64_t first = f->box.start[d], last = f->box.end[d];
+    const int64_t first = f->box.start[f->axis[d]], last = f->box.end[f->axis[d]];
     const int shared = f->stagger[d], with = p->op == META_HALO_ADD ? shared : 0;
     const int64_t inside = w > 0 ? p->low[d] : p->high[d], outside = w > 0 ? p->high[d] : p->low[d];
     *start = first;
@@ -218,15 +277,16 @@ int64_t halo_face(const halo_plan *p, int dir, int k, bool sent, meta_face *face
     const halo_field *f = &p->field[k];
     const bool ghosts = sent == (p->op == META_HALO_ADD);
     int64_t stride = 1, count = 1;
-    *face = (meta_face){.count = p->dims};
-    for (int d = 0; d < p->dims; ++d) {
-        int64_t start, end;
-        range_of(p, f, d, link->offset[d], ghosts, &start, &end);
+    *face = (meta_face){.count = f->box.ndim};
+    for (int b = 0; b < f->box.ndim; ++b) {
+        const int d = dimension_of(p, f->axis, b);
+        int64_t start = f->box.start[b], end = f->box.end[b];
+        if (d >= 0) range_of(p, f, d, link->offset[d], ghosts, &start, &end);
         face->start += start * stride;
-        face->size[d] = end - start;
-        face->stride[d] = stride;
-        stride *= f->box.size[d];
-        count *= face->size[d];
+        face->size[b] = end - start;
+        face->stride[b] = stride;
+        stride *= f->box.size[b];
+        count *= face->size[b];
     }
     return count;
 }
@@ -236,14 +296,14 @@ static meta_err check_thickness(const halo_plan *p, int dir)
     const halo_link *link = &p->link[dir];
     char name[HALO_TEXT];
     for (int d = 0; d < p->dims; ++d) {
-        const int64_t own = p->box.end[d] - p->box.start[d];
+        const int64_t own = own_of(p, d);
         const int w = link->offset[d], sent = w > 0 ? p->low[d] : p->high[d];
         if (w == 0 || sent <= own) continue;
         halo_dir_name(p, dir, name);
         return core->fail(META_ERR_BOUNDS,
                           "argument 'desc->box', dimension %d: the box is %" PRId64
                           " cells thick, but %d are to be exchanged towards %s",
-                          d, own, sent, name);
+                          p->axis[d], own, sent, name);
     }
     return META_OK;
 }
@@ -272,7 +332,7 @@ static meta_err check_bytes(const halo_plan *p, int dir)
         for (int f = 0; f < p->fields; ++f) {
             double cells = 1;
             halo_face(p, dir, f, sent, &face);
-            for (int d = 0; d < p->dims; ++d) cells *= (double)face.size[d];
+            for (int b = 0; b < face.count; ++b) cells *= (double)face.size[b];
             bytes += cells * (double)p->field[f].element + 8;
         }
         if (bytes > most) most = bytes;
@@ -312,11 +372,10 @@ meta_err halo_plan_fill(halo_plan *p, const meta_halo_desc *desc)
     META_TRY(core->current_device(&p->home.device));
     META_TRY(halo_device_find(p->home.device, &p->home));
     p->box = desc->box;
-    memcpy(p->low, desc->low, sizeof p->low);
-    memcpy(p->high, desc->high, sizeof p->high);
+    META_TRY(take_widths(p, desc));
     p->kind = desc->kind;
     p->fields = desc->fields;
-    if (!desc->field) META_TRY(check_widths(desc, &desc->box, "box"));
+    if (!desc->field) META_TRY(check_widths(p, &desc->box, p->axis, "box"));
     if (!desc->field) META_TRY(check_sizes(desc));
     META_TRY(fill_fields(p, desc));
     for (int dir = 0; dir < p->dirs; ++dir) META_TRY(fill_link(p, dir));

@@ -23,6 +23,7 @@ typedef struct halo_field {
     meta_type type;
     size_t element; /**< bytes */
     meta_box box;
+    int axis[HALO_DIMS];    /**< which dimension of the box is the communicator's; others: batch */
     int stagger[HALO_DIMS]; /**< 1: one more own element along this dimension */
     int64_t count;          /**< elements of the array */
 } halo_field;
@@ -94,9 +95,10 @@ typedef struct halo_plan {
     int rank;      /**< in cart */
     halo_device home; /**< of the thread that made the plan: decides chunks and routes */
 
-    /* geometry: halo_plan.c */
+    /* geometry: halo_plan.c; dimensions are the communicator's unless they are a box's */
     int dims, dirs, fields;
     meta_box box;
+    int axis[HALO_DIMS]; /**< as halo_field.axis */
     int low[HALO_DIMS], high[HALO_DIMS];
     meta_halo_kind kind;
     meta_halo_op op;

@@ -26,6 +26,8 @@ typedef struct offer {
 /** And of each array. */
 typedef struct array_offer {
     int32_t type, stagger[HALO_DIMS];
+    int32_t ndim, axis[HALO_DIMS]; /**< of the box, and which of them are the communicator's */
+    int64_t batch[META_MAX_DIM];   /**< own extents of the box's others, 0 for those */
 } array_offer;
 
 static void extents_of(const halo_plan *p, const halo_link *link, bool sent,
@@ -34,7 +36,8 @@ static void extents_of(const halo_plan *p, const halo_link *link, bool sent,
     for (int d = 0; d < p->dims && link->used; ++d) {
         const int w = link->offset[d];
         const int low_side = sent == (p->op == META_HALO_COPY) ? w > 0 : w < 0;
-        size[d] = w == 0 ? p->box.end[d] - p->box.start[d] : low_side ? p->low[d] : p->high[d];
+        const int64_t own = p->box.end[p->axis[d]] - p->box.start[p->axis[d]];
+        size[d] = w == 0 ? own : low_side ? p->low[d] : p->high[d];
     }
 }
 
@@ -121,6 +124,28 @@ static meta_err compare_widths(const halo_plan *p, int dir, const offer *mine, c
     return META_OK;
 }
 
+/* What of field @p k is a batch: the places of its dimensions in the box, then their extents. */
+static meta_err compare_batches(const halo_plan *p, int dir, int k, const array_offer *mine,
+                                const array_offer *theirs)
+{
+    char what[96], here[24], there[24];
+    snprintf(what, sizeof what, "number of dimensions of field %d", k);
+    META_TRY(compare_numbers(p, dir, what, mine->ndim, theirs->ndim));
+    for (int d = 0; d < p->dims; ++d) {
+        snprintf(what, sizeof what, "dimension of field %d that is %c, the others being a batch", k,
+                 "xyz"[d]);
+        META_TRY(compare_numbers(p, dir, what, mine->axis[d], theirs->axis[d]));
+    }
+    for (int b = 0; b < mine->ndim; ++b) {
+        if (mine->batch[b] == theirs->batch[b]) continue;
+        snprintf(what, sizeof what, "extent of field %d along dimension %d, a batch", k, b);
+        snprintf(here, sizeof here, "%" PRId64, mine->batch[b]);
+        snprintf(there, sizeof there, "%" PRId64, theirs->batch[b]);
+        return disagree(p, dir, what, here, there);
+    }
+    return META_OK;
+}
+
 static meta_err compare_arrays(const halo_plan *p, int dir, const array_offer *mine,
                                const array_offer *theirs)
 {
@@ -134,6 +159,7 @@ static meta_err compare_arrays(const halo_plan *p, int dir, const array_offer *m
             snprintf(what, sizeof what, "staggering of field %d along %c", k, "xyz"[d]);
             META_TRY(compare_numbers(p, dir, what, mine[k].stagger[d], theirs[k].stagger[d]));
         }
+        META_TRY(compare_batches(p, dir, k, &mine[k], &theirs[k]));
     }
     return META_OK;
 }
@@ -250,8 +276,16 @@ static void fill(const halo_plan *p, comparison *c)
 {
     for (int dir = 0; dir < p->dirs; ++dir) c->mine[dir] = offer_of(p, dir);
     for (int k = 0; k < p->fields; ++k) {
-        c->arrays[k].type = (int32_t)p->field[k].type;
-        for (int d = 0; d < p->dims; ++d) c->arrays[k].stagger[d] = p->field[k].stagger[d];
+        const halo_field *f = &p->field[k];
+        array_offer *a = &c->arrays[k];
+        a->type = (int32_t)f->type;
+        a->ndim = f->box.ndim;
+        for (int b = 0; b < f->box.ndim; ++b) a->batch[b] = f->box.end[b] - f->box.start[b];
+        for (int d = 0; d < p->dims; ++d) {
+            a->stagger[d] = f->stagger[d];
+            a->axis[d] = f->axis[d];
+            a->batch[f->axis[d]] = 0;
+        }
     }
 }
 

@@ -146,6 +146,67 @@ contains
         b = nint(found)
     end subroutine
 
+    ! Three species of cells, behind the dimensions of the communicator, beside an array without
+    ! any, and before them.
+    subroutine batches()
+        integer, parameter :: species = 3
+        integer(c_int32_t), allocatable :: one(:, :), last(:, :, :), first(:, :, :)
+        type(meta_buffer) :: fields(2), front
+        type(meta_box) :: own(2)
+        type(meta_halo) :: plan
+        type(situation) :: s
+        integer :: k, i, cart, stat
+        call promise('a_batch_travels_with_every_cell')
+        do k = 1, 8
+            call random_situation(s, cart)
+            allocate (one(1 - s%low(1):s%n(1) + s%high(1), 1 - s%low(2):s%n(2) + s%high(2)))
+            allocate (last(size(one, 1), size(one, 2), species))
+            allocate (first(species, size(one, 1), size(one, 2)))
+            call fill_own(one, s, 0)
+            do i = 1, species
+                last(:, :, i) = one + 10000 * i
+                first(i, :, :) = one + 10000 * i
+            end do
+            call meta_alloc(fields(1), last, &
+                meta_range([lbound(one), 1], [ubound(one), species]), label='last')
+            call meta_alloc(fields(2), one, meta_range(lbound(one), ubound(one)), label='none')
+            call meta_alloc(front, first, &
+                meta_range([1, lbound(one)], [species, ubound(one)]), label='first')
+            call meta_copy_h2d(fields(1), last)
+            call meta_copy_h2d(fields(2), one)
+            call meta_copy_h2d(front, first)
+            own = [meta_range([s%n, species]), meta_range(s%n)]
+            call meta_halo_create(plan, cart, fields, own, [s%low, 0], [s%high, 0], s%kind)
+            call meta_halo_exchange(plan, fields)
+            call meta_halo_free(plan)
+            call meta_halo_create(plan, cart, front, meta_range([species, s%n]), [0, s%low], &
+                [0, s%high], s%kind, batch=[1])
+            call meta_halo_exchange(plan, front)
+            call meta_halo_free(plan)
+            call meta_copy_d2h(last, fields(1))
+            call meta_copy_d2h(one, fields(2))
+            call meta_copy_d2h(first, front)
+            call check_all(one, s, 0, 'without:')
+            do i = 1, species
+                call check_all(last(:, :, i) - 10000 * i, s, 0, 'last:')
+                call check_all(first(i, :, :) - 10000 * i, s, 0, 'first:')
+            end do
+            call meta_halo_create(plan, cart, front, meta_range([species, s%n]), [0, s%low], &
+                [0, s%high], s%kind, batch=[4], stat=stat)
+            call check_err(stat, META_ERR_ARGUMENT, "'batch' has 4, but the first buffer has 3")
+            call meta_halo_create(plan, cart, fields(1), own(1), s%low, s%high, stat=stat)
+            call check_err(stat, META_ERR_ARGUMENT, "'low' or 'high' has not an element")
+            call meta_halo_create(plan, cart, front, meta_range([species, s%n]), [0, s%low], &
+                [0, s%high], s%kind, batch=[1, 2], stat=stat)
+            call check_err(stat, META_ERR_ARGUMENT, "'batch' leaves 1 of the 3")
+            call meta_free(fields(1))
+            call meta_free(fields(2))
+            call meta_free(front)
+            call test_cart_free(cart)
+            deallocate (one, last, first)
+        end do
+    end subroutine
+
     subroutine one_dimension()
         type(meta_buffer) :: line
         type(meta_halo) :: plan
@@ -290,6 +351,7 @@ program test_fortran_halos
     call meta_comm_rank(rank, ranks)
     rank_of_test = rank
     call two_dimensions()
+    call batches()
     call one_dimension()
     call several_exchanges()
     call reproducible_sums()
