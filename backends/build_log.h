@@ -9,8 +9,6 @@
 
 #include "meta_backend.h"
 
-enum { META_SAID = 400 }; /**< letters of a compiler's output that an error message repeats */
-
 /** Log what @p compiler said of @p title, a message for each line as messages have a limit. */
 static inline void meta_log_lines(const meta_host *host, meta_log_level level, const char *compiler,
                                   const char *title, const char *text)
@@ -23,15 +21,6 @@ static inline void meta_log_lines(const meta_host *host, meta_log_level level, c
             host->log(level, "%s, %s, %u: %.*s", compiler, title, ++number, (int)shown, line);
         line += shown == length ? length + (line[length] == '\n') : shown;
     }
-}
-
-/** The beginning of @p text as one line, for an error message. */
-static inline void meta_first_lines(const char *text, char said[META_SAID + 1])
-{
-    size_t kept = 0;
-    for (; text[kept] && kept < META_SAID; ++kept)
-        said[kept] = (char)(text[kept] == '\n' ? ' ' : text[kept]);
-    said[kept] = '\0';
 }
 
 /** The time on a clock that only differences are taken of. */

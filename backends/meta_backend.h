@@ -23,6 +23,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #include "lang_c.h"
 #include "meta.h"
@@ -33,7 +34,7 @@
 
 #define META_PLUGIN_MAGIC     0x6174656du /* "meta" */
 #define META_PLUGIN_ABI_MAJOR 2           /* plug-ins of another major version are refused */
-#define META_PLUGIN_ABI_MINOR 0           /* counts the times that members were appended */
+#define META_PLUGIN_ABI_MINOR 1           /* counts the times that members were appended */
 
 /** Return early with an error. */
 #define META_TRY(expression)                                                                       \
@@ -306,6 +307,27 @@ typedef enum meta_log_level {
 
 /* ------------------------------------------------------------------ the two tables */
 
+/** Code to be compiled once and kept for later runs, see meta_host.cached. The code depends on
+ *  nothing but the facts: the program's text, its language, the options, the compiler's build, the
+ * driver, the device's architecture. */
+typedef struct meta_cached {
+    size_t size;
+    const char *kind;        /**< what the code is: letters, with which its file's name begins */
+    const char *title;       /**< for messages: "kernel wave for f64" */
+    const char *const *fact; /**< texts; NULL counts as empty */
+    uint32_t facts;
+    /** The last so many facts say only which compiler it was. Where none is found, that is where
+     *  build() returns META_ERR_UNSUPPORTED, and with META_JIT=load, code that another build of the
+     *  compiler made from the same facts is loaded. */
+    uint32_t compiler_facts;
+    void *with; /**< passed to the functions */
+    /** Load @p code, which is intact. An error means that the device refuses it: it is compiled
+     *  anew. @p code is valid during the call only. */
+    meta_err (*load)(void *with, const void *code, size_t bytes);
+    /** Compile and load. Set @p code, of malloc(), to what is to be kept; NULL: nothing is. */
+    meta_err (*build)(void *with, void **code, size_t *bytes);
+} meta_cached;
+
 /** The core's services to a plug-in. Valid until the process ends. */
 typedef struct meta_host {
     size_t size;
@@ -321,7 +343,24 @@ typedef struct meta_host {
     const char *(*variable)(const char *name);
     /** Whether timestamps will be requested; some runtimes must know when a queue is created. */
     int (*timing)(void);
+    /** Since 2.1. Load code from the cache or, if it is not there, compile it; META_JIT may forbid
+     * either. One process of a node compiles while the others wait for it. @return the last error of
+     * build(), or META_ERR_UNSUPPORTED if it may not be called */
+    meta_err (*cached)(const meta_cached *what);
 } meta_host;
+
+/** host->cached(); without it, of an older library, the code is compiled and not kept. */
+static inline meta_err meta_host_cached(const meta_host *host, const meta_cached *what)
+{
+    void *code = NULL;
+    size_t bytes = 0;
+    meta_err err;
+    if (host->size >= offsetof(meta_host, cached) + sizeof host->cached && host->cached)
+        return host->cached(what);
+    err = what->build(what->with, &code, &bytes);
+    free(code);
+    return err;
+}
 
 /** A back end's functions. A member is NULL only where it says "optional"; a plug-in built for an
  *  earlier minor version lacks members at the end (see size), which are then all optional.

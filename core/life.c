@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file life.c
  *  Starting and ending the library: the order of the rooms, and the hooks that connect them. */
+#include "cache/cache.h"
 #include "check/check.h"
 #include "ops/ops.h"
 #include "record/record.h"
@@ -34,6 +35,7 @@ static meta_err start(void)
     meta_device_parts = parts;
     meta_buffer_hooks = &memory_hooks;
     META_TRY(meta_env_read());
+    META_TRY(meta_jit_read());
     META_TRY(meta_threads_read());
     META_TRY(meta_check_read());
     meta_observe(META_OBSERVER_CHECK, meta_checked() ? meta_compare_work : NULL);

@@ -6,6 +6,7 @@
 
 #include "compiler.h"
 
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
@@ -182,19 +183,74 @@ static meta_err load_image(const char *title, const gpu_image *image, gpu_code *
     return META_OK;
 }
 
+/* What a program's code is made of, for the cache. */
+struct code_job {
+    gpu_target target;
+    const char *title, *text;
+    gpu_code *code;
+};
+
+static meta_err load_cached(void *with, const void *code, size_t bytes)
+{
+    const code_job *j = (const code_job *)with;
+    gpu_image image = {(char *)(uintptr_t)code, bytes};
+    return load_image(j->title, &image, j->code);
+}
+
+static meta_err build_code(void *with, void **code, size_t *bytes)
+{
+    const code_job *j = (const code_job *)with;
+    gpu_image image = {};
+    META_TRY(gpu_compile(&j->target, j->title, j->text, &image));
+    const meta_err error = load_image(j->title, &image, j->code);
+    if (error != META_OK) {
+        free(image.code);
+        return error;
+    }
+    *code = image.code;
+    *bytes = image.bytes;
+    return META_OK;
+}
+
+/* Code for a GPU depends on the program, the GPU, the driver where it compiles too, and the
+ * compiler.
+ */
+static meta_err make_or_load(code_job *j)
+{
+    enum { FACTS = GPU_HEADERS + 3 };
+    char target[128], compiler[256];
+    const char *fact[FACTS];
+    meta_cached what = {};
+    if (j->target.amd) snprintf(target, sizeof target, "%.100s", j->target.amd);
+    else snprintf(target, sizeof target, "sm_%d, CUDA %d", j->target.capability, j->target.driver);
+    gpu_compiler_facts(&j->target, compiler, sizeof compiler);
+    for (int k = 0; k < GPU_HEADERS; ++k) fact[k] = gpu_headers[k].text;
+    fact[GPU_HEADERS] = j->text;
+    fact[GPU_HEADERS + 1] = target;
+    fact[GPU_HEADERS + 2] = compiler;
+    what.size = sizeof what;
+    what.kind = GPU_PREFIX;
+    what.title = j->title;
+    what.fact = fact;
+    what.facts = FACTS;
+    what.compiler_facts = 1;
+    what.with = j;
+    what.load = load_cached;
+    what.build = build_code;
+    return meta_host_cached(gpu_host, &what);
+}
+
 meta_err gpu_code_make(const meta_plugin_device *device, const meta_kernel_source *source,
                        const char *title, gpu_passing passing, gpu_code *code)
 {
     gpu_properties found;
-    gpu_target target;
-    gpu_image image = {};
-    META_TRY(find_target(device, &found, &target));
+    code_job j = {gpu_target(), title, NULL, code};
+    META_TRY(find_target(device, &found, &j.target));
     char *text = gpu_program_text(source, passing);
     if (!text) return gpu_host->fail(META_ERR_NO_MEMORY, "the host has no memory left");
-    meta_err error = gpu_compile(&target, title, text, &image);
+    j.text = text;
+    const meta_err error = make_or_load(&j);
     free(text);
-    if (error == META_OK) error = load_image(title, &image, code);
-    free(image.code);
     return error;
 }
 

@@ -20,11 +20,9 @@
 
 meta_err gpu_fail_of_program(const char *compiler, const char *title, const char *text)
 {
-    char said[META_SAID + 1];
     meta_log_lines(gpu_host, META_LOG_WARN, compiler, title, text);
-    meta_first_lines(text, said);
     return gpu_host->fail(META_ERR_DEVICE, "%s does not compile, %s says: %s", title, compiler,
-                          said);
+                          text);
 }
 
 /* ------------------------------------------------------------------ the libraries */
@@ -266,11 +264,17 @@ static meta_err take_code(const library *l, void *program, bool is_ptx, const ch
                           l->call.error(status));
 }
 
+/* A compiler that does not know the GPU makes PTX of an older one's. */
+static bool makes_ptx(const library *l, const gpu_target *target, int capability)
+{
+    return !target->amd && (capability < target->capability || !l->call.code);
+}
+
 static meta_err build(const library *l, void *program, const gpu_target *target, int capability,
                       const char *compiler, const char *title, gpu_image *image)
 {
     const double start = meta_milliseconds();
-    const bool is_ptx = !target->amd && (capability < target->capability || !l->call.code);
+    const bool is_ptx = makes_ptx(l, target, capability);
     char architecture[160];
     const char *options[OPTIONS];
     const int count =
@@ -317,6 +321,25 @@ static meta_err compile(const library *l, const gpu_target *target, int capabili
     const meta_err error = build(l, program, target, capability, compiler, title, image);
     l->call.destroy(&program);
     return error;
+}
+
+void gpu_compiler_facts(const gpu_target *target, char *text, size_t room)
+{
+    const vendor *v = target->amd ? &amd : &nvidia;
+    char architecture[160];
+    const char *options[OPTIONS];
+    int capability;
+    bool too_new;
+    pthread_mutex_lock(&lock);
+    const library *l = choose(target, v, &capability, &too_new);
+    pthread_mutex_unlock(&lock);
+    int used = l ? snprintf(text, room, "%s %d.%d", v->title, l->major, l->minor)
+                 : snprintf(text, room, "no %s", v->title);
+    const int count = l ? set_options(target, capability, makes_ptx(l, target, capability),
+                                      architecture, sizeof architecture, options)
+                        : 0;
+    for (int k = 0; k < count && used >= 0 && (size_t)used < room; ++k)
+        used += snprintf(text + used, room - (size_t)used, " %s", options[k]);
 }
 
 meta_err gpu_compile(const gpu_target *target, const char *title, const char *text,

@@ -27,12 +27,15 @@ typedef struct gpu_image {
     size_t bytes;
 } gpu_image;
 
+/** Which compiler gpu_compile() uses, with its options: what the code depends on beside the
+ * program's text and the target. */
+void gpu_compiler_facts(const gpu_target *target, char *text, size_t room);
 /** Compile @p text, a program of @p title.
  *  @return META_ERR_UNSUPPORTED if there is no compiler for @p target, META_ERR_DEVICE with its
- * first messages if it reports errors; all that it says goes to the log */
+ * messages if it reports errors; all that it says goes to the log */
 meta_err gpu_compile(const gpu_target *target, const char *title, const char *text,
                      gpu_image *image);
-/** The error of a program that does not compile; logs the whole @p text, returns its first lines.
+/** The error of a program that does not compile, with the whole @p text, which is logged as well.
  */
 meta_err gpu_fail_of_program(const char *compiler, const char *title, const char *text);
 

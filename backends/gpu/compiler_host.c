@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file compiler_host.c
  *  The compiler of HIP-CPU: c++ in a folder of its own, which is removed once the code is loaded.
- */
+ * The code is kept in the library's cache. */
 #include "config.h"
 
 #include "compiler_host.h"
@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -30,14 +31,46 @@ static meta_err fail_with(const char *what, const char *path)
     return gpu_host->fail(META_ERR_DEVICE, "%s %s: %s", what, path, strerror(errno));
 }
 
-static meta_err write_file(const char *folder, const char *name, const char *text)
+static meta_err write_file(const char *folder, const char *name, const void *bytes, size_t count)
 {
     char path[PATH];
     snprintf(path, sizeof path, "%s/%s", folder, name);
     FILE *file = fopen(path, "w");
     if (!file) return fail_with("cannot write", path);
-    const size_t bytes = strlen(text), written = fwrite(text, 1, bytes, file);
-    return fclose(file) == 0 && written == bytes ? META_OK : fail_with("cannot write", path);
+    const size_t written = fwrite(bytes, 1, count, file);
+    return fclose(file) == 0 && written == count ? META_OK : fail_with("cannot write", path);
+}
+
+static meta_err write_text(const char *folder, const char *name, const char *text)
+{
+    return write_file(folder, name, text, strlen(text));
+}
+
+static meta_err read_file(const char *folder, const char *name, void **bytes, size_t *count)
+{
+    char path[PATH];
+    struct stat about;
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *file = fopen(path, "r");
+    if (!file || fstat(fileno(file), &about) != 0) {
+        if (file) fclose(file);
+        return fail_with("cannot read", path);
+    }
+    *count = (size_t)about.st_size;
+    *bytes = malloc(*count + 1);
+    const size_t got = *bytes ? fread(*bytes, 1, *count, file) : 0;
+    fclose(file);
+    if (*bytes && got == *count) return META_OK;
+    free(*bytes);
+    *bytes = NULL;
+    return fail_with("cannot read", path);
+}
+
+static meta_err make_folder(char *folder, size_t room)
+{
+    const char *root = getenv("TMPDIR");
+    snprintf(folder, room, "%s/libmeta-XXXXXX", root && *root ? root : "/tmp");
+    return mkdtemp(folder) ? META_OK : fail_with("cannot make", folder);
 }
 
 static void remove_folder(const char *folder)
@@ -104,28 +137,64 @@ static meta_err load(const char *folder, const char *title, void **module, void 
     return error;
 }
 
-static meta_err compile_in(const char *folder, const char *title, const char *text, char said[SAID],
-                           void **module, void **function)
+/* What a program is made of, for the cache. */
+typedef struct job {
+    const char *title, *text;
+    void **module, **function;
+} job;
+
+static meta_err load_code(void *with, const void *code, size_t bytes)
 {
-    META_TRY(write_file(folder, "kernel.cpp", text));
-    for (int k = 0; k < GPU_HEADERS; ++k)
-        META_TRY(write_file(folder, gpu_headers[k].name, gpu_headers[k].text));
-    META_TRY(run_compiler(folder, title, said));
-    return load(folder, title, module, function);
+    const job *j = with;
+    char folder[PATH / 2];
+    META_TRY(make_folder(folder, sizeof folder));
+    meta_err error = write_file(folder, "kernel.so", code, bytes);
+    if (error == META_OK) error = load(folder, j->title, j->module, j->function);
+    remove_folder(folder);
+    return error;
 }
 
-meta_err gpu_compile_host(const char *title, const char *text, void **module, void **function)
+static meta_err compile_in(const char *folder, const job *j, char said[SAID], void **code,
+                           size_t *bytes)
 {
-    const char *root = getenv("TMPDIR");
-    char folder[PATH / 2];
-    snprintf(folder, sizeof folder, "%s/libmeta-XXXXXX", root && *root ? root : "/tmp");
-    if (!mkdtemp(folder)) return fail_with("cannot make", folder);
-    char *said = malloc(SAID);
-    const meta_err error = said ? compile_in(folder, title, text, said, module, function)
+    META_TRY(write_text(folder, "kernel.cpp", j->text));
+    for (int k = 0; k < GPU_HEADERS; ++k)
+        META_TRY(write_text(folder, gpu_headers[k].name, gpu_headers[k].text));
+    META_TRY(run_compiler(folder, j->title, said));
+    META_TRY(read_file(folder, "kernel.so", code, bytes));
+    return load(folder, j->title, j->module, j->function);
+}
+
+static meta_err build_code(void *with, void **code, size_t *bytes)
+{
+    const job *j = with;
+    char folder[PATH / 2], *said;
+    META_TRY(make_folder(folder, sizeof folder));
+    said = malloc(SAID);
+    const meta_err error = said ? compile_in(folder, j, said, code, bytes)
                                 : gpu_host->fail(META_ERR_NO_MEMORY, "the host has no memory left");
     free(said);
     remove_folder(folder);
     return error;
+}
+
+meta_err gpu_compile_host(const char *title, const char *text, void **module, void **function)
+{
+    enum { FACTS = GPU_HEADERS + 2 };
+    const char *fact[FACTS];
+    job j = {title, text, module, function};
+    const meta_cached what = {.size = sizeof what,
+                              .kind = "hipcpu",
+                              .title = title,
+                              .fact = fact,
+                              .facts = FACTS,
+                              .with = &j,
+                              .load = load_code,
+                              .build = build_code};
+    for (int k = 0; k < GPU_HEADERS; ++k) fact[k] = gpu_headers[k].text;
+    fact[GPU_HEADERS] = text;
+    fact[GPU_HEADERS + 1] = COMPILER " beside " __VERSION__;
+    return meta_host_cached(gpu_host, &what);
 }
 
 void gpu_host_code_close(void *module)

@@ -175,27 +175,6 @@ const char *ocl_program_suffix(int number);
 meta_err ocl_program_build_text(const meta_plugin_device *device, const meta_kernel_source *source,
                                 bool space_in_buffer, cl_program *program);
 
-/* cache.c */
-/** Hash of everything that a binary depends on. */
-typedef struct ocl_key {
-    uint64_t part[2];
-} ocl_key;
-#define OCL_KEY_INIT                                                                               \
-    {                                                                                              \
-        {                                                                                          \
-            UINT64_C(0xcbf29ce484222325), UINT64_C(0x6a09e667f3bcc908)                             \
-        }                                                                                          \
-    }
-/** Add @p text, with its terminating zero, to @p key. */
-void ocl_key_add(ocl_key *key, const char *text);
-/** The binary kept under @p key, to be given to free(); NULL where there is no intact one. */
-void *ocl_cache_read(const ocl_key *key, size_t *bytes);
-/** Keep a binary under @p key. */
-void ocl_cache_write(const ocl_key *key, const void *binary, size_t bytes);
-/** Wait until no other process builds @p key. @return what ocl_cache_unlock() takes. */
-int ocl_cache_lock(const ocl_key *key);
-void ocl_cache_unlock(int lock);
-
 /* launch.c */
 meta_err ocl_launch(meta_plugin_queue *queue, const meta_launch *launch);
 

@@ -52,29 +52,7 @@ typedef struct plan {
     char line[256];  /* ahead of a text of the application's */
     const char *text[PARTS];
     const char *options;
-    ocl_key key;
 } plan;
-
-static void make_key(const ocl_about *about, plan *p)
-{
-    static const cl_device_info device_facts[] = {CL_DEVICE_NAME, CL_DEVICE_VENDOR,
-                                                  CL_DEVICE_VERSION, CL_DRIVER_VERSION};
-    static const cl_platform_info platform_facts[] = {CL_PLATFORM_NAME, CL_PLATFORM_VERSION};
-    char fact[512];
-    p->key = (ocl_key)OCL_KEY_INIT;
-    for (int k = 0; k < PARTS; ++k) ocl_key_add(&p->key, p->text[k]);
-    ocl_key_add(&p->key, p->options);
-    for (size_t k = 0; k < sizeof device_facts / sizeof device_facts[0]; ++k) {
-        memset(fact, 0, sizeof fact);
-        clGetDeviceInfo(about->device, device_facts[k], sizeof fact - 1, fact, NULL);
-        ocl_key_add(&p->key, fact);
-    }
-    for (size_t k = 0; k < sizeof platform_facts / sizeof platform_facts[0]; ++k) {
-        memset(fact, 0, sizeof fact);
-        clGetPlatformInfo(about->platform, platform_facts[k], sizeof fact - 1, fact, NULL);
-        ocl_key_add(&p->key, fact);
-    }
-}
 
 /* Definitions that all programs for a device share. */
 static const char *device_definitions(const ocl_about *about)
@@ -114,7 +92,6 @@ static void plan_built_in(const ocl_about *about, int number, plan *p)
     p->text[0] = p->first;
     for (int k = 1; k < PARTS; ++k) p->text[k] = k < count ? (const char *)part[k] : "";
     p->options = build_options(about, number == OCL_PROGRAM_F32);
-    make_key(about, p);
 }
 
 static void plan_text(const ocl_about *about, const meta_kernel_source *source,
@@ -148,26 +125,25 @@ static void plan_text(const ocl_about *about, const meta_kernel_source *source,
     for (int k = 0; k < PARTS; ++k)
         if (!p->text[k]) p->text[k] = "";
     p->options = build_options(about, source->type == META_F32);
-    make_key(about, p);
 }
 
 /* ------------------------------------------------------------------ from source */
 
-/* Log the compiler's whole output and return the error of the build with the first lines. */
+/* Log the compiler's whole output and return the error of the build with it. */
 static meta_err fail_of_build(cl_program program, cl_device_id device, const char *title,
                               cl_int status)
 {
     size_t bytes = 0;
-    char said[META_SAID + 1], *log;
+    char *log;
     clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, 0, NULL, &bytes);
     log = calloc(1, bytes + 1);
     if (log) clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, bytes, log, NULL);
     if (log) meta_log_lines(ocl_host, META_LOG_WARN, "OpenCL compiler", title, log);
-    meta_first_lines(log ? log : "", said);
+    const meta_err error =
+        ocl_host->fail(META_ERR_DEVICE, "clBuildProgram(%s): %s (%d), the OpenCL compiler says: %s",
+                       title, ocl_error_name(status), (int)status, log ? log : "");
     free(log);
-    return ocl_host->fail(META_ERR_DEVICE,
-                          "clBuildProgram(%s): %s (%d), the OpenCL compiler says: %s", title,
-                          ocl_error_name(status), (int)status, said);
+    return error;
 }
 
 static meta_err build_source(const meta_plugin_device *device, const plan *p, cl_program *program)
@@ -189,26 +165,29 @@ static meta_err build_source(const meta_plugin_device *device, const plan *p, cl
 
 /* ------------------------------------------------------------------ from the cache */
 
-/* A binary that the driver rejects counts as a miss. */
-static int build_cached(const meta_plugin_device *device, const plan *p, cl_program *program)
+/* What a program is made of, for the cache. */
+typedef struct job {
+    const meta_plugin_device *device;
+    const plan *p;
+    cl_program program;
+} job;
+
+static meta_err load_binary(void *with, const void *code, size_t bytes)
 {
+    job *j = with;
+    const unsigned char *binary = code;
     cl_int status = CL_SUCCESS, loaded = CL_SUCCESS;
-    size_t bytes = 0;
-    unsigned char *binary = ocl_cache_read(&p->key, &bytes);
-    cl_program made;
-    if (!binary) return 0;
-    made = clCreateProgramWithBinary(device->context, 1, &device->about.device, &bytes,
-                                     (const unsigned char **)&binary, &loaded, &status);
-    free(binary);
-    if (status == CL_SUCCESS && loaded == CL_SUCCESS)
-        status = clBuildProgram(made, 1, &device->about.device, p->options, NULL, NULL);
-    if (status == CL_SUCCESS && loaded == CL_SUCCESS) {
-        *program = made;
-        return 1;
+    cl_program made = clCreateProgramWithBinary(j->device->context, 1, &j->device->about.device,
+                                                &bytes, &binary, &loaded, &status);
+    if (status == CL_SUCCESS) status = loaded;
+    if (status == CL_SUCCESS)
+        status = clBuildProgram(made, 1, &j->device->about.device, j->p->options, NULL, NULL);
+    if (status == CL_SUCCESS) {
+        j->program = made;
+        return META_OK;
     }
     if (made) clReleaseProgram(made);
-    ocl_host->log(META_LOG_INFO, "OpenCL %s: the driver rejects the cached binary", p->title);
-    return 0;
+    return ocl_fail(status, "clCreateProgramWithBinary");
 }
 
 /* The program's binary for @p device, which may be one of several of its context. */
@@ -243,33 +222,51 @@ static unsigned char *binary_of(cl_program program, cl_device_id device, size_t 
     return binary;
 }
 
-static void keep_binary(const meta_plugin_device *device, const plan *p, cl_program program)
+static meta_err build_program(void *with, void **code, size_t *bytes)
 {
-    size_t bytes = 0;
-    unsigned char *binary = binary_of(program, device->about.device, &bytes);
-    if (binary) ocl_cache_write(&p->key, binary, bytes);
-    free(binary);
+    job *j = with;
+    META_TRY(build_source(j->device, j->p, &j->program));
+    *code = binary_of(j->program, j->device->about.device, bytes);
+    return META_OK;
 }
 
-/* Of several processes that start at once, one compiles; the others wait and load its binary. */
+/* The facts that a binary depends on: the texts, the options, and these. */
+static const cl_device_info device_facts[] = {CL_DEVICE_NAME, CL_DEVICE_VENDOR, CL_DEVICE_VERSION,
+                                              CL_DRIVER_VERSION};
+static const cl_platform_info platform_facts[] = {CL_PLATFORM_NAME, CL_PLATFORM_VERSION};
+enum {
+    DEVICE_FACTS = sizeof device_facts / sizeof *device_facts,
+    PLATFORM_FACTS = sizeof platform_facts / sizeof *platform_facts,
+    FACTS = PARTS + 1 + DEVICE_FACTS + PLATFORM_FACTS
+};
+
 static meta_err build(const meta_plugin_device *device, const plan *p, cl_program *program)
 {
-    const double start = meta_milliseconds();
-    const char *how = "loaded from the cache";
-    if (!build_cached(device, p, program)) {
-        const int lock = ocl_cache_lock(&p->key);
-        meta_err err = META_OK;
-        how = "loaded from the cache after another process built it,";
-        if (!build_cached(device, p, program)) {
-            how = "built";
-            err = build_source(device, p, program);
-            if (!err) keep_binary(device, p, *program);
-        }
-        ocl_cache_unlock(lock);
-        META_TRY(err);
+    const ocl_about *about = &device->about;
+    const char *fact[FACTS];
+    char said[DEVICE_FACTS + PLATFORM_FACTS][512] = {{0}}, title[sizeof p->title + 8];
+    job j = {.device = device, .p = p};
+    const meta_cached what = {.size = sizeof what,
+                              .kind = "opencl",
+                              .title = title,
+                              .fact = fact,
+                              .facts = FACTS,
+                              .with = &j,
+                              .load = load_binary,
+                              .build = build_program};
+    snprintf(title, sizeof title, "OpenCL %s", p->title);
+    for (int k = 0; k < PARTS; ++k) fact[k] = p->text[k];
+    fact[PARTS] = p->options;
+    for (int k = 0; k < DEVICE_FACTS + PLATFORM_FACTS; ++k) {
+        if (k < DEVICE_FACTS)
+            clGetDeviceInfo(about->device, device_facts[k], sizeof *said - 1, said[k], NULL);
+        else
+            clGetPlatformInfo(about->platform, platform_facts[k - DEVICE_FACTS], sizeof *said - 1,
+                              said[k], NULL);
+        fact[PARTS + 1 + k] = said[k];
     }
-    ocl_host->log(META_LOG_INFO, "OpenCL %s %s in %.0f ms", p->title, how,
-                  meta_milliseconds() - start);
+    META_TRY(meta_host_cached(ocl_host, &what));
+    *program = j.program;
     return META_OK;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file error.c
- *  Error codes, and each thread's message about its last failing call. */
+ *  Error codes, and each thread's message about its last failing call. Most messages are short and
+ * need no memory; those with a compiler's output are kept on the heap. */
 #include "base/base.h"
 
 #include <stdarg.h>
@@ -8,8 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { SHORT = 1024, LONGEST = 1 << 20 };
+
 static _Thread_local const char *current_call = "";
-static _Thread_local char last_message[1024];
+static _Thread_local char short_message[SHORT];
+static _Thread_local char *long_message; /* NULL: the short one is the last */
 
 static const char *const meanings[META_ERR_COUNT] = {
     [META_OK] = "META_OK: no error",
@@ -41,9 +45,40 @@ const char *meta_strerror(meta_err err)
     return meanings[err];
 }
 
+/* ------------------------------------------------------------------ long messages */
+
+/* Its value is the thread's long message, which is freed with the thread. */
+static pthread_key_t owner;
+static bool has_owner;
+
+static void make_owner(void)
+{
+    has_owner = pthread_key_create(&owner, free) == 0;
+}
+
+/* Before the library is unloaded, whose free() threads would call. */
+__attribute__((destructor)) static void delete_owner(void)
+{
+    if (has_owner) pthread_key_delete(owner);
+    has_owner = false;
+}
+
+/* @p message, of malloc(), becomes this thread's; NULL: it has no long one any more. */
+static void replace_long(char *message)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    if (message == long_message) return;
+    pthread_once(&once, make_owner);
+    if (has_owner) pthread_setspecific(owner, message);
+    free(long_message);
+    long_message = message;
+}
+
+/* ------------------------------------------------------------------ the last message */
+
 const char *meta_last_error(void)
 {
-    return last_message;
+    return long_message ? long_message : short_message;
 }
 
 void meta_call_name(const char *call)
@@ -53,24 +88,39 @@ void meta_call_name(const char *call)
 
 meta_err meta_fail(meta_err code, const char *format, ...)
 {
-    /* The arguments may include last_message itself. */
-    char text[sizeof last_message];
-    va_list arguments;
-    const int used = snprintf(text, sizeof text, "%s%s", current_call, *current_call ? ": " : "");
+    /* The arguments may include the last message itself. */
+    char text[SHORT], *longer = NULL;
+    va_list arguments, again;
+    const char *colon = *current_call ? ": " : "";
+    const int used = snprintf(text, sizeof text, "%s%s", current_call, colon);
     va_start(arguments, format);
-    vsnprintf(text + used, sizeof text - (size_t)used, format, arguments);
+    va_copy(again, arguments);
+    const int length = vsnprintf(text + used, sizeof text - (size_t)used, format, arguments);
     va_end(arguments);
-    memcpy(last_message, text, sizeof text);
+    if (length >= (int)sizeof text - used) {
+        const size_t room = length < LONGEST ? (size_t)(used + length) + 1 : LONGEST;
+        longer = malloc(room);
+        if (longer) {
+            memcpy(longer, text, (size_t)used);
+            vsnprintf(longer + used, room - (size_t)used, format, again);
+        }
+    }
+    va_end(again);
+    replace_long(longer);
+    memcpy(short_message, text, sizeof text);
     return code;
 }
 
 meta_err meta_fail_as(meta_err code, const char *message)
 {
-    if (message != last_message) snprintf(last_message, sizeof last_message, "%s", message);
+    if (message == meta_last_error()) return code;
+    char *longer = strlen(message) < SHORT ? NULL : strdup(message);
+    snprintf(short_message, sizeof short_message, "%s", message);
+    replace_long(longer);
     return code;
 }
 
 char *meta_error_copy(void)
 {
-    return strdup(last_message);
+    return strdup(meta_last_error());
 }

@@ -5,6 +5,7 @@
 #include "device/device.h"
 
 #include "base/module.h"
+#include "cache/cache.h"
 
 #include <dirent.h>
 #include <dlfcn.h>
@@ -34,6 +35,7 @@ static const meta_host host = {
     .threads = meta_threads,
     .variable = meta_variable,
     .timing = timing,
+    .cached = meta_cached_code,
 };
 
 /* Call @p visit for each folder to search, in order, until it returns true. */

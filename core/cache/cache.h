@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file cache.h
+ *  Compiled code, kept from run to run and shared by the processes of a node.
+ *
+ *  Code is kept in files that belong to this user and that nobody else can write; others are not
+ *  loaded. A file is written under a temporary name and renamed, so readers see a complete one or
+ *  none, and damaged ones fail their checksum. Nothing here is needed for a right result: without
+ *  folder, lock or room on the disk, code is compiled by each process. */
+#ifndef META_CACHE_H
+#define META_CACHE_H
+
+#include "base/base.h"
+
+/* cache.c */
+/** Read META_JIT and META_JIT_TIMEOUT. */
+meta_err meta_jit_read(void);
+/** The seconds that a compiler may take. */
+double meta_jit_timeout(void);
+/** See meta_host.cached. */
+meta_err meta_cached_code(const meta_cached *what);
+
+/* key.c */
+typedef struct meta_cache_key {
+    uint64_t part[2];
+    uint64_t bytes; /**< hashed so far */
+} meta_cache_key;
+#define META_CACHE_KEY_INIT                                                                        \
+    {                                                                                              \
+        {UINT64_C(0x6c69626d657461), UINT64_C(0xcbf29ce484222325)}, 0                              \
+    }
+void meta_cache_key_add(meta_cache_key *key, const void *bytes, size_t count);
+/** Add a text with its end. */
+void meta_cache_key_text(meta_cache_key *key, const char *text);
+bool meta_cache_key_same(const meta_cache_key *a, const meta_cache_key *b);
+
+/* folder.c */
+/** The folders of the cache, the first being preferred. */
+enum { META_CACHE_FOLDERS = 2 };
+/** The path of folder @p index, which may not exist. @return false if there is none */
+bool meta_cache_folder_path(int index, char *path, size_t room);
+/** Open it, and create it if @p make. @return its descriptor, or -1 if it does not exist, belongs
+ * to another user or can be written by one, which is logged */
+int meta_cache_folder(int index, bool make);
+/** Open a folder on this node for locks. @return -1 if there is none */
+int meta_lock_folder(void);
+/** Create a folder of this process alone, to compile in. @p path has room for PATH_MAX.
+ *  @return META_ERR_UNSUPPORTED if there is no place for one */
+meta_err meta_build_folder(char *path);
+/** Remove it with all that is in it. */
+void meta_build_folder_remove(const char *path);
+/** Remove what processes that were killed left in @p folder and nobody has written to for an hour:
+ * entries whose name contains @p part. */
+void meta_folder_sweep(int folder, const char *part);
+/** Whether an open file or folder is this user's alone to write; otherwise @p reason says why not.
+ */
+bool meta_file_is_own(int file, char *reason, size_t room);
+
+/* file.c */
+/** The code with @p key in @p folder, of malloc(); NULL if there is none that is intact. */
+void *meta_cache_read(int folder, const char *kind, const meta_cache_key *key, size_t *bytes);
+/** Write it. @return 0, or the errno of the reason why it could not be */
+int meta_cache_write(int folder, const char *kind, const meta_cache_key *key, const void *code,
+                     size_t bytes);
+
+/* lock.c */
+/** A lock between the processes of a node; all zero: not held. */
+typedef struct meta_cache_lock {
+    int file; /**< 0 if not held */
+    int folder;
+    char name[160];
+    struct meta_lock_beat *beat;
+} meta_cache_lock;
+/** Wait until this process may compile what has @p key. Afterwards look into the cache again.
+ *  @return with or without the lock: a holder that is dead or does not move is passed by */
+void meta_cache_lock_take(meta_cache_lock *lock, const meta_cache_key *key, const char *title);
+/** @p kept: the result is in the cache. Otherwise those who wait no longer do so for each other. */
+void meta_cache_lock_release(meta_cache_lock *lock, bool kept);
+
+/* object.c */
+/** Open a shared object whose bytes are in memory. @p name appears in lists of mapped files.
+ *  @return its handle, or NULL with the @p reason */
+void *meta_object_open(const char *name, const void *code, size_t bytes, char *reason, size_t room);
+
+#endif
