@@ -172,6 +172,22 @@ META_API meta_err meta_kernel_run(meta_kernel *kernel, const meta_box *box,
  *  @return META_ERR_ARGUMENT if there is none */
 META_API meta_err meta_kernel_find(const char *name, meta_type type, meta_kernel **kernel);
 
+/** Compile the text of a kernel file that is given at run time, and get kernel @p name of it for
+ *  element type @p type. Its kernels are registered like those that the program was built with, and
+ *  live until the process ends. A text that the program was built with or has given before is not
+ * compiled again; otherwise its code for the CPU is loaded from the cache (META_CACHE_DIR), or
+ * compiled by META_CC, else cc, gcc or clang in PATH, as far as META_JIT allows. Other devices build
+ * the kernel from the text when it first runs.
+ *
+ *  @param file  the file's name in messages, such as "heat.kernel.h": letters, digits and _ . - +
+ *  @param text  of the file, which begins by including <meta_kernel.h> and ends by including
+ *               META_AGAIN; copied. Beside it the compiler sees the system's headers only
+ *  @return META_ERR_ARGUMENT with the compiler's messages if it refuses the text, or if the text has
+ *          no such kernel, META_ERR_TYPE, META_ERR_UNSUPPORTED if there is no compiler or META_JIT
+ *          does not allow to compile, META_ERR_DEVICE if the compiler hangs (META_JIT_TIMEOUT) */
+META_API meta_err meta_kernel_compile(meta_kernel **kernel, const char *name, meta_type type,
+                                      const char *file, const char *text);
+
 /** Build @p kernel for the device that meta_alloc() would use, so that its first run need not wait. */
 META_API meta_err meta_kernel_prepare(meta_kernel *kernel);
 

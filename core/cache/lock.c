@@ -158,6 +158,7 @@ void meta_cache_lock_take(meta_cache_lock *lock, const meta_cache_key *key, cons
     memset(lock, 0, sizeof *lock);
     const int folder = meta_lock_folder();
     if (folder < 0) return;
+    meta_folder_sweep(folder, "lock-");
     for (int number = 0; number < FILES; ++number) {
         name_lock(lock, key, number);
         const int file =

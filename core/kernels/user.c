@@ -126,6 +126,21 @@ void meta_user_each_beside(const meta_kernel *kernel, void (*function)(const met
     pthread_mutex_unlock(&lock);
 }
 
+meta_kernel *meta_user_of_text(const char *text, const char *name, meta_type type, bool *has_name)
+{
+    meta_kernel *found = NULL;
+    pthread_mutex_lock(&lock);
+    for (int k = 0; k < count && !found; ++k) {
+        if (!kernels[k]->text || strcmp(kernels[k]->text, text) != 0 ||
+            (name && strcmp(kernels[k]->name, name) != 0))
+            continue;
+        if (has_name) *has_name = true;
+        if (!name || kernels[k]->type == type) found = kernels[k];
+    }
+    pthread_mutex_unlock(&lock);
+    return found;
+}
+
 /* ------------------------------------------------------------------ what parameters say */
 
 static meta_err check(const meta_kernel *k, const meta_kernel_parameter *p)

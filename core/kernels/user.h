@@ -5,6 +5,7 @@
 #define META_USER_H
 
 #include <pthread.h>
+#include <stdbool.h>
 
 #include "memory/span.h"
 #include "meta_backend.h"
@@ -47,6 +48,14 @@ void meta_user_close(meta_device *device);
 /** Call @p function for each registered kernel whose text is that of @p kernel, for its type. */
 void meta_user_each_beside(const meta_kernel *kernel, void (*function)(const meta_kernel *, void *),
                            void *with);
+
+/** The registered kernel @p name for @p type whose file has the text @p text; without a name, any
+ * of that text. @p has_name, unless NULL: whether there is one of that name for any type. */
+meta_kernel *meta_user_of_text(const char *text, const char *name, meta_type type, bool *has_name);
+/** The element types of kernels, as bits. */
+#define META_USER_TYPES                                                                            \
+    (1u << META_F64 | 1u << META_F32 | 1u << META_I64 | 1u << META_U64 | 1u << META_I32 |          \
+     1u << META_U32)
 
 /* text.c */
 /** The text of @p state's kernel for the compiler of a device: of its file, the definitions ahead

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file compile.c
+ *  Kernels whose text is given at run time: found among those of the program, loaded from the
+ * cache, or compiled; then registered like those that the program was built with. */
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cache/cache.h"
+#include "kernels/compiler.h"
+#include "kernels/kernels.h"
+
+/* A text to be compiled; then its kernels. */
+typedef struct job {
+    const meta_compiler *compiler;
+    const char *file, *text;
+    meta_kernel *kernels; /* a list, linked by their `state` */
+} job;
+
+static meta_kernel *next_of(const meta_kernel *kernel)
+{
+    return (meta_kernel *)(void *)kernel->state;
+}
+
+/* ------------------------------------------------------------------ code */
+
+static meta_err load(void *with, const void *code, size_t bytes)
+{
+    job *j = with;
+    char reason[512];
+    void *object = meta_object_open(j->file, code, bytes, reason, sizeof reason);
+    if (!object)
+        return meta_fail(META_ERR_DEVICE, "the code of %s cannot be loaded: %s", j->file, reason);
+    meta_kernel **first = dlsym(object, META_COMPILED);
+    for (meta_kernel *k = first ? *first : NULL; k; k = next_of(k))
+        if (k->size != sizeof *k) first = NULL;
+    if (!first) {
+        dlclose(object);
+        return meta_fail(META_ERR_DEVICE, "the code of %s is not of this version", j->file);
+    }
+    j->kernels = *first;
+    if (j->kernels) return META_OK;
+    dlclose(object);
+    return meta_fail(META_ERR_ARGUMENT,
+                     "argument 'text' (%s) has no kernel: META_CELLS() begins one, and #include "
+                     "META_AGAIN is the last line",
+                     j->file);
+}
+
+static meta_err build(void *with, void **code, size_t *bytes)
+{
+    job *j = with;
+    META_TRY(meta_compiler_run(j->compiler, j->file, j->text, code, bytes));
+    return load(j, *code, *bytes);
+}
+
+static meta_err load_or_build(job *j)
+{
+    enum { FIRST = 6, FACTS = FIRST + META_LANGUAGE_FILES + 2 };
+    char title[160];
+    const char *fact[FACTS] = {
+        "C",     j->file, j->text, meta_compiler_unit, meta_compiler_options(),
+#ifdef __x86_64__
+        "x86-64"
+#elif defined __aarch64__
+        "aarch64"
+#else
+                               "of this build: " __VERSION__
+#endif
+    };
+    for (int k = 0; k < META_LANGUAGE_FILES; ++k)
+        fact[FIRST + k] = (const char *)meta_language[k].text;
+    fact[FACTS - 2] = meta_variable("META_CC");
+    fact[FACTS - 1] = j->compiler->build;
+    snprintf(title, sizeof title, "%s for the CPU", j->file);
+    const meta_cached what = {.size = sizeof what,
+                              .kind = "cpu",
+                              .title = title,
+                              .fact = fact,
+                              .facts = FACTS,
+                              .compiler_facts = 2,
+                              .with = j,
+                              .load = load,
+                              .build = build};
+    return meta_cached_code(&what);
+}
+
+/* ------------------------------------------------------------------ kernels */
+
+/* Register them in the order of the file; the list has the last one first. */
+static meta_err add(job *j)
+{
+    char *file = strdup(j->file); /* they live until the process ends */
+    if (!file) return meta_fail(META_ERR_NO_MEMORY, "the host has no memory for the kernels");
+    meta_kernel *list = NULL;
+    for (meta_kernel *k = j->kernels, *next; k; k = next) {
+        next = next_of(k);
+        k->state = (struct meta_kernel_state *)(void *)list;
+        list = k;
+    }
+    for (meta_kernel *k = list, *next; k; k = next) {
+        next = next_of(k);
+        k->state = NULL;
+        k->file = file;
+        meta_kernel_register(k);
+    }
+    return META_OK;
+}
+
+static meta_err find(meta_kernel **kernel, const char *name, meta_type type, const char *file,
+                     const char *text)
+{
+    bool has_name = false;
+    *kernel = meta_user_of_text(text, name, type, &has_name);
+    if (*kernel) return META_OK;
+    if (has_name)
+        return meta_fail(META_ERR_ARGUMENT,
+                         "argument 'type' is %s, for which kernel %s of %s is not compiled: its "
+                         "text can define META_KERNEL_TYPES",
+                         meta_element_name((uint32_t)type), name, file);
+    return meta_fail(META_ERR_ARGUMENT, "argument 'name' is \"%s\", and %s has no such kernel",
+                     name, file);
+}
+
+meta_err meta_kernel_compile(meta_kernel **kernel, const char *name, meta_type type,
+                             const char *file, const char *text)
+{
+    /* Held while compiling: of two threads with one text the second finds what the first made. */
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    meta_err error = META_OK;
+    meta_kernel *found = NULL;
+    META_ENTER();
+    META_NEED(kernel);
+    META_NEED(name);
+    META_NEED(file);
+    META_NEED(text);
+    META_TRY(meta_compiler_check_file(file));
+    if ((uint32_t)type >= META_TYPE_COUNT || !(META_USER_TYPES >> type & 1))
+        return meta_fail(META_ERR_TYPE,
+                         "argument 'type' is %d, but kernels are of META_F64, META_F32, META_I64, "
+                         "META_U64, META_I32 or META_U32",
+                         (int)type);
+    pthread_mutex_lock(&lock);
+    if (!meta_user_of_text(text, NULL, type, NULL)) {
+        meta_compiler compiler;
+        meta_compiler_find(&compiler);
+        job j = {.compiler = &compiler, .file = file, .text = text};
+        error = load_or_build(&j);
+        if (error == META_OK) error = add(&j);
+    }
+    pthread_mutex_unlock(&lock);
+    if (error == META_OK) error = find(&found, name, type, file, text);
+    if (error == META_OK) *kernel = found;
+    return error;
+}

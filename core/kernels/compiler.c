@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file compiler.c
+ *  Running the system's C compiler in a folder of its own, with the language of kernels, which the
+ * library carries. */
+#include "kernels/compiler.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/module.h"
+#include "base/spawn.h"
+#include "build_log.h"
+#include "cache/cache.h"
+
+extern char **environ;
+
+const meta_language_file meta_language[META_LANGUAGE_FILES] = {
+    {"meta_kernel.h", meta_language_meta_kernel_h},
+    {"meta_kernel_body.h", meta_language_meta_kernel_body_h},
+    {"meta_kernel_end.h", meta_language_meta_kernel_end_h},
+    {"meta_kernel_pass.h", meta_language_meta_kernel_pass_h},
+    {"meta_types.h", meta_language_meta_types_h},
+    {"meta.h", meta_language_meta_h}};
+
+const char meta_compiler_unit[] =
+    "#define META_KERNELS_HERE\n"
+    "#define META_KERNEL_ONE_VARIANT\n"
+    "#ifndef __FILE_NAME__\n"
+    "#define META_KERNEL_FILE \"%s\"\n"
+    "#endif\n"
+    "#define META_KERNEL_NO_PASS\n"
+    "#define meta_kernel_register   meta_compiled_add\n"
+    "#define meta_kernel_unregister meta_compiled_drop\n"
+    "#include <meta_kernel.h>\n"
+    "#undef META_KERNEL_NO_PASS\n"
+    "#include \"%s\"\n"
+    "META_API meta_kernel *" META_COMPILED ";\n"
+    "void meta_compiled_add(meta_kernel *kernel)\n"
+    "{\n"
+    "    kernel->state = (struct meta_kernel_state *)(void *)" META_COMPILED ";\n"
+    "    " META_COMPILED " = kernel;\n"
+    "}\n"
+    "void meta_compiled_drop(meta_kernel *kernel) { (void)kernel; }\n";
+
+#define UNIT     "unit.c"
+#define OBJECT   "kernels.so"
+#define OUTPUT   "output"
+#define TEXT     "text"     /* folder of the kernel file */
+#define LANGUAGE "language" /* folder of what it includes */
+/* Plenty for the messages of a text of any sense; the error has the first MiB of them. */
+enum { MOST_OUTPUT = 1 << 22, MOST_FILE_NAME = 100 };
+
+/* ------------------------------------------------------------------ which compiler */
+
+/* Add to its identity a program that META_CC names; launchers such as ccache come first. */
+static void identify(meta_compiler *c, const char *path)
+{
+    const size_t used = strlen(c->build);
+    struct stat about;
+    if (stat(path, &about) != 0) return;
+    snprintf(c->build + used, sizeof c->build - used, " %lld bytes of %lld.%09ld",
+             (long long)about.st_size, (long long)about.st_mtim.tv_sec, about.st_mtim.tv_nsec);
+}
+
+static void take_words(meta_compiler *c, const char *wanted)
+{
+    enum { MOST = sizeof c->argument / sizeof *c->argument - 1 };
+    char path[PATH_MAX], *rest = NULL;
+    int count = 0;
+    snprintf(c->words, sizeof c->words, "%s", wanted);
+    if (meta_find_program(c->words, c->path)) { /* its path may have blanks */
+        identify(c, c->path);
+        return;
+    }
+    for (char *word = strtok_r(c->words, " \t", &rest); word && count <= MOST;
+         word = strtok_r(NULL, " \t", &rest), ++count) {
+        const bool found = meta_find_program(word, path);
+        if (count == 0 && !found) return;
+        if (found) identify(c, path);
+        if (count == 0) memcpy(c->path, path, sizeof path);
+        else c->argument[count - 1] = word;
+    }
+    c->argument[count > 0 ? count - 1 : 0] = NULL;
+}
+
+void meta_compiler_find(meta_compiler *c)
+{
+    static const char *const names[] = {"cc", "gcc", "clang"};
+    const char *wanted = meta_variable("META_CC");
+    memset(c, 0, sizeof *c);
+    if (wanted) {
+        take_words(c, wanted);
+        return;
+    }
+    for (size_t k = 0; k < sizeof names / sizeof *names; ++k)
+        if (meta_find_program(names[k], c->path)) {
+            identify(c, c->path);
+            return;
+        }
+}
+
+/* GCC and clang know these. Additions and multiplications stay apart, and sqrt() is an instruction.
+ */
+#define OPTIONS "-std=gnu11 -O3 -fPIC -shared -fvisibility=hidden -ffp-contract=off -fno-math-errno"
+#define AVX2    " -mavx2"
+#define AVX512  " -mavx512f -mavx512vl -mavx512bw -mavx512dq -mprefer-vector-width=512"
+
+const char *meta_compiler_options(void)
+{
+#ifdef __x86_64__
+    const char *wanted = meta_variable("META_CPU");
+    __builtin_cpu_init();
+    if (wanted ? strcmp(wanted, "avx512") == 0
+               : __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
+                     __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq"))
+        return OPTIONS AVX512;
+    if (wanted ? strcmp(wanted, "avx2") == 0 : __builtin_cpu_supports("avx2")) return OPTIONS AVX2;
+#endif
+    return OPTIONS;
+}
+
+/* ------------------------------------------------------------------ its folder */
+
+meta_err meta_compiler_check_file(const char *file)
+{
+    size_t length = 0;
+    for (; file[length]; ++length) {
+        const char c = file[length];
+        if (!(c >= 'a' && c <= 'z') && !(c >= 'A' && c <= 'Z') && !(c >= '0' && c <= '9') &&
+            c != '_' && c != '.' && c != '-' && c != '+')
+            break;
+    }
+    if (length == 0 || file[length] || length > MOST_FILE_NAME || file[0] == '.' || file[0] == '-')
+        return meta_fail(META_ERR_ARGUMENT,
+                         "argument 'file' is \"%.200s\": give the name of a file without its "
+                         "folder, of up to %d letters, digits and _ . - +",
+                         file, (int)MOST_FILE_NAME);
+    for (int k = 0; k < META_LANGUAGE_FILES; ++k)
+        if (strcmp(file, meta_language[k].name) == 0)
+            return meta_fail(META_ERR_ARGUMENT,
+                             "argument 'file' is \"%s\", which is a header of libmeta's", file);
+    return META_OK;
+}
+
+static meta_err write_file(const char *folder, const char *name, const char *text)
+{
+    char path[PATH_MAX + MOST_FILE_NAME];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *file = fopen(path, "we");
+    const size_t bytes = strlen(text);
+    bool written = file && fwrite(text, 1, bytes, file) == bytes;
+    if (file) written = fclose(file) == 0 && written;
+    if (!written)
+        return meta_fail(
+            META_ERR_UNSUPPORTED,
+            "a kernel cannot be compiled: cannot write %s: %s; TMPDIR can name another "
+            "folder",
+            path, strerror(errno));
+    return META_OK;
+}
+
+/* In two folders, so that a kernel file takes no header's place. */
+static meta_err write_files(const char *folder, const char *file, const char *text)
+{
+    char inner[PATH_MAX + 16], unit[sizeof(char[1024]) + 2 * MOST_FILE_NAME];
+    snprintf(inner, sizeof inner, "%s/" LANGUAGE, folder);
+    if (mkdir(inner, 0700) != 0)
+        return meta_fail(META_ERR_UNSUPPORTED, "a kernel cannot be compiled: cannot create %s: %s",
+                         inner, strerror(errno));
+    for (int k = 0; k < META_LANGUAGE_FILES; ++k)
+        META_TRY(write_file(inner, meta_language[k].name, (const char *)meta_language[k].text));
+    snprintf(inner, sizeof inner, "%s/" TEXT, folder);
+    if (mkdir(inner, 0700) != 0)
+        return meta_fail(META_ERR_UNSUPPORTED, "a kernel cannot be compiled: cannot create %s: %s",
+                         inner, strerror(errno));
+    META_TRY(write_file(inner, file, text));
+    snprintf(unit, sizeof unit, meta_compiler_unit, file, file);
+    return write_file(folder, UNIT, unit);
+}
+
+/* Up to @p most bytes of a file, with an end, of malloc(); NULL: it cannot be read. */
+static void *read_file(const char *folder, const char *name, size_t most, size_t *bytes)
+{
+    char path[PATH_MAX + MOST_FILE_NAME], *all = NULL;
+    struct stat about;
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *file = fopen(path, "re");
+    if (!file) return NULL;
+    if (fstat(fileno(file), &about) == 0) {
+        const size_t size = (size_t)about.st_size < most ? (size_t)about.st_size : most;
+        all = malloc(size + 1);
+        if (all) {
+            *bytes = fread(all, 1, size, file);
+            all[*bytes] = '\0';
+        }
+    }
+    fclose(file);
+    return all;
+}
+
+/* Names in messages are those that the program knows: without the folders. */
+static void strip(char *said, const char *folder)
+{
+    char prefix[PATH_MAX + 16];
+    const size_t length = (size_t)snprintf(prefix, sizeof prefix, "%s/", folder);
+    char *to = said;
+    for (const char *at = said; *at;) {
+        if (strncmp(at, prefix, length) != 0) {
+            *to++ = *at++;
+            continue;
+        }
+        at += length;
+        if (strncmp(at, TEXT "/", sizeof TEXT) == 0) at += sizeof TEXT;
+        else if (strncmp(at, LANGUAGE "/", sizeof LANGUAGE) == 0) at += sizeof LANGUAGE;
+    }
+    *to = '\0';
+}
+
+/* ------------------------------------------------------------------ running it */
+
+static const meta_host host = {.size = sizeof host, .log = meta_log};
+
+/* This process's environment, with the compiler's own temporary files in @p folder and messages in
+ * plain letters. @p with has the texts of what is added. To be freed; the texts are not. */
+static const char **environment_with(char *const *with, size_t count)
+{
+    size_t others = 0, used = 0;
+    while (environ && environ[others]) ++others;
+    const char **all = malloc((others + count + 1) * sizeof *all);
+    if (!all) return NULL;
+    for (size_t k = 0; k < count; ++k) all[used++] = with[k];
+    for (size_t k = 0; k < others; ++k) {
+        bool replaced = false;
+        for (size_t w = 0; w < count && !replaced; ++w)
+            replaced = strncmp(environ[k], with[w], strcspn(with[w], "=") + 1) == 0;
+        if (!replaced) all[used++] = environ[k];
+    }
+    all[used] = NULL;
+    return all;
+}
+
+static meta_run_end start(const meta_compiler *c, const char *folder, int *number)
+{
+    enum { MOST = 64 };
+    char options[512], temporary[PATH_MAX + 16], language[PATH_MAX + 16], text[PATH_MAX + 16],
+        unit[PATH_MAX + 16], object[PATH_MAX + 16], output[PATH_MAX + 16], *rest = NULL;
+    const char *argument[MOST];
+    int count = 0;
+    snprintf(options, sizeof options, "%s", meta_compiler_options());
+    snprintf(temporary, sizeof temporary, "TMPDIR=%s", folder);
+    snprintf(language, sizeof language, "-I%s/" LANGUAGE, folder);
+    snprintf(text, sizeof text, "-I%s/" TEXT, folder);
+    snprintf(unit, sizeof unit, "%s/" UNIT, folder);
+    snprintf(object, sizeof object, "%s/" OBJECT, folder);
+    snprintf(output, sizeof output, "%s/" OUTPUT, folder);
+    argument[count++] = c->path;
+    for (int k = 0; c->argument[k]; ++k) argument[count++] = c->argument[k];
+    for (char *word = strtok_r(options, " ", &rest); word; word = strtok_r(NULL, " ", &rest))
+        argument[count++] = word;
+    argument[count++] = language;
+    argument[count++] = text;
+    argument[count++] = "-o";
+    argument[count++] = object;
+    argument[count++] = unit;
+    argument[count++] = "-lm";
+    argument[count] = NULL;
+    char *const with[] = {temporary, (char[]){"LC_ALL=C"}};
+    const char **environment = environment_with(with, 2);
+    *number = ENOMEM;
+    if (!environment) return META_RUN_NOT_STARTED;
+    const meta_run_end end =
+        meta_run_program(argument, environment, output, meta_jit_timeout(), number);
+    free(environment);
+    return end;
+}
+
+static meta_err fail_of_run(const meta_compiler *c, const char *file, meta_run_end end, int number,
+                            const char *said)
+{
+    switch (end) {
+    case META_RUN_NOT_STARTED:
+        return meta_fail(META_ERR_UNSUPPORTED, "%s cannot be compiled: %s cannot be started: %s",
+                         file, c->path, strerror(number));
+    case META_RUN_TIMED_OUT:
+        return meta_fail(META_ERR_DEVICE,
+                         "%s is not compiled: %s did not end within %g s, and was killed; "
+                         "META_JIT_TIMEOUT sets the limit%s%s",
+                         file, c->path, meta_jit_timeout(), *said ? "; it says: " : "", said);
+    case META_RUN_KILLED:
+        return meta_fail(META_ERR_DEVICE, "%s is not compiled: signal %d ended %s%s%s", file,
+                         number, c->path, *said ? "; it says: " : "", said);
+    default:
+        meta_log_lines(&host, META_LOG_WARN, c->path, file, said);
+        return meta_fail(META_ERR_ARGUMENT, "argument 'text' (%s) does not compile, %s says: %s",
+                         file, c->path, *said ? said : "nothing");
+    }
+}
+
+static meta_err run_in(const meta_compiler *c, const char *folder, const char *file,
+                       const char *text, void **code, size_t *bytes)
+{
+    char path[PATH_MAX + 16], reason[160];
+    int number = 0;
+    size_t length = 0;
+    META_TRY(write_files(folder, file, text));
+    const meta_run_end end = start(c, folder, &number);
+    char *said = read_file(folder, OUTPUT, MOST_OUTPUT, &length);
+    if (said) strip(said, folder);
+    snprintf(path, sizeof path, "%s/" OBJECT, folder);
+    bool compiled = end == META_RUN_UNKNOWN || (end == META_RUN_EXITED && number == 0);
+    meta_err error = META_OK;
+    if (compiled && !meta_module_whole(path, reason, sizeof reason)) {
+        compiled = false;
+        if (end == META_RUN_EXITED)
+            error = meta_fail(META_ERR_DEVICE,
+                              "%s is not compiled: %s reports success, but of what it should have "
+                              "written %s",
+                              file, c->path, reason);
+    }
+    if (compiled) {
+        meta_log_lines(&host, META_LOG_INFO, c->path, file, said ? said : "");
+        *code = read_file(folder, OBJECT, SIZE_MAX - 1, bytes);
+        if (!*code)
+            error =
+                meta_fail(META_ERR_NO_MEMORY, "the host has no memory for the code of %s", file);
+    } else if (error == META_OK) {
+        error = fail_of_run(c, file, end, number, said ? said : "");
+    }
+    free(said);
+    return error;
+}
+
+meta_err meta_compiler_run(const meta_compiler *c, const char *file, const char *text, void **code,
+                           size_t *bytes)
+{
+    const char *wanted = meta_variable("META_CC");
+    char folder[PATH_MAX];
+    if (!c->path[0] && wanted)
+        return meta_fail(META_ERR_UNSUPPORTED,
+                         "%s cannot be compiled: META_CC=%s is no program, nor a command that "
+                         "begins with one",
+                         file, wanted);
+    if (!c->path[0])
+        return meta_fail(META_ERR_UNSUPPORTED,
+                         "%s cannot be compiled: there is no C compiler, none of cc, gcc and clang "
+                         "in PATH; set META_CC to one, or run where the cache has the code "
+                         "(META_CACHE_DIR)",
+                         file);
+    META_TRY(meta_build_folder(folder));
+    const meta_err error = run_in(c, folder, file, text, code, bytes);
+    meta_build_folder_remove(folder);
+    return error;
+}
