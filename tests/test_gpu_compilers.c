@@ -173,6 +173,22 @@ static void a_gpu_that_nvrtc_does_not_know_gets_ptx(void)
     free(image.code);
 }
 
+/* What code is kept by in the cache: the compiler, its file and its options. */
+static void the_compiler_of_a_gpu_is_known_by_its_file(void)
+{
+    char said[4096] = "";
+    gpu_compiler_facts(&(gpu_target){.capability = 90}, said, sizeof said);
+    if (strcmp(said, "no NVRTC") != 0) {
+        has_compiler = true;
+        CHECK_CONTAINS(said, "NVRTC 1");
+        CHECK_CONTAINS(said, " -arch=");
+        CHECK_CONTAINS(said, "libnvrtc.so");
+        CHECK_CONTAINS(said, " bytes of ");
+    }
+    gpu_compiler_facts(&(gpu_target){.amd = "gfx90a"}, said, sizeof said);
+    if (strcmp(said, "no hipRTC") != 0) CHECK_CONTAINS(said, "--offload-arch=gfx90a");
+}
+
 /* A driver does not load code of later versions of CUDA. */
 static void an_nvrtc_that_is_newer_than_the_driver_is_not_used(void)
 {
@@ -515,5 +531,6 @@ TEST_MAIN_WITH(&setting, PROMISE(programs_compute_what_the_kernels_do_on_the_cpu
                PROMISE(nvrtc_compiles_every_kind_of_parameter_without_a_warning),
                PROMISE(hiprtc_compiles_every_kind_of_parameter_without_a_warning),
                PROMISE(a_gpu_that_nvrtc_does_not_know_gets_ptx),
+               PROMISE(the_compiler_of_a_gpu_is_known_by_its_file),
                PROMISE(an_nvrtc_that_is_newer_than_the_driver_is_not_used),
                PROMISE(a_mistake_is_reported_with_its_file_and_line))

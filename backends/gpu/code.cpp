@@ -218,7 +218,7 @@ static meta_err build_code(void *with, void **code, size_t *bytes)
 static meta_err make_or_load(code_job *j)
 {
     enum { FACTS = GPU_HEADERS + 3 };
-    char target[128], compiler[256];
+    char target[128], compiler[4096];
     const char *fact[FACTS];
     meta_cached what = {};
     if (j->target.amd) snprintf(target, sizeof target, "%.100s", j->target.amd);

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "build_log.h"
 #include "program.h"
@@ -220,7 +221,7 @@ static meta_err fail_to_choose(const gpu_target *target, const vendor *v, const 
 
 /* The options: correctly rounded division and square root, no contraction, denormals kept. hipRTC
  * rounds and keeps by itself. */
-enum { OPTIONS = 8 };
+enum { OPTIONS = 8, FACTS_ROOM = 2048 };
 static int set_options(const gpu_target *target, int capability, bool is_ptx, char *architecture,
                        size_t room, const char *options[OPTIONS])
 {
@@ -323,23 +324,93 @@ static meta_err compile(const library *l, const gpu_target *target, int capabili
     return error;
 }
 
-void gpu_compiler_facts(const gpu_target *target, char *text, size_t room)
+/* ------------------------------------------------------------------ which one it will be */
+
+/* Opening NVRTC takes longer than loading code that it made, so which one a program finds is kept
+ * in the cache too, with the size and time of its file. */
+typedef struct sought {
+    const gpu_target *target;
+    char *text; /* what is found */
+    size_t room;
+} sought;
+
+static bool describe_file(const char *path, char text[FACTS_ROOM])
 {
+    struct stat about;
+    if (stat(path, &about) != 0) return false;
+    const int length =
+        snprintf(text, FACTS_ROOM, "%s: %lld bytes of %lld.%09ld", path, (long long)about.st_size,
+                 (long long)about.st_mtim.tv_sec, about.st_mtim.tv_nsec);
+    return length > 0 && length < FACTS_ROOM;
+}
+
+/* The text is "PATH: SIZE AND TIME", a line's end, and the facts. */
+static meta_err check_facts(void *with, const void *code, size_t bytes)
+{
+    const sought *s = with;
+    char text[FACTS_ROOM], path[FACTS_ROOM], now[FACTS_ROOM];
+    snprintf(text, sizeof text, "%.*s", (int)bytes, (const char *)code);
+    char *facts = strchr(text, '\n');
+    if (!facts) return gpu_host->fail(META_ERR_DEVICE, "no compiler's description");
+    *facts++ = '\0';
+    snprintf(path, sizeof path, "%.*s", (int)strcspn(text, ":"), text);
+    if (!describe_file(path, now) || strcmp(now, text) != 0)
+        return gpu_host->fail(META_ERR_DEVICE, "%s has changed", path);
+    snprintf(s->text, s->room, "%s, %s", facts, now);
+    return META_OK;
+}
+
+static meta_err find_facts(void *with, void **code, size_t *bytes)
+{
+    const sought *s = with;
+    const gpu_target *target = s->target;
     const vendor *v = target->amd ? &amd : &nvidia;
-    char architecture[160];
+    char architecture[160], file[FACTS_ROOM];
     const char *options[OPTIONS];
+    Dl_info where;
     int capability;
     bool too_new;
     pthread_mutex_lock(&lock);
     const library *l = choose(target, v, &capability, &too_new);
     pthread_mutex_unlock(&lock);
-    int used = l ? snprintf(text, room, "%s %d.%d", v->title, l->major, l->minor)
-                 : snprintf(text, room, "no %s", v->title);
-    const int count = l ? set_options(target, capability, makes_ptx(l, target, capability),
-                                      architecture, sizeof architecture, options)
-                        : 0;
-    for (int k = 0; k < count && used >= 0 && (size_t)used < room; ++k)
-        used += snprintf(text + used, room - (size_t)used, " %s", options[k]);
+    if (!l) return gpu_host->fail(META_ERR_UNSUPPORTED, "there is no %s", v->title);
+    void *symbol;
+    memcpy(&symbol, &l->call.version, sizeof symbol);
+    if (dladdr(symbol, &where) == 0 || !where.dli_fname || !describe_file(where.dli_fname, file))
+        return gpu_host->fail(META_ERR_UNSUPPORTED, "the file of %s is not known", v->title);
+    char *text = malloc(2 * FACTS_ROOM);
+    if (!text) return gpu_host->fail(META_ERR_NO_MEMORY, "the host has no memory left");
+    const int count = set_options(target, capability, makes_ptx(l, target, capability),
+                                  architecture, sizeof architecture, options);
+    int used = snprintf(text, FACTS_ROOM, "%s\n%s %d.%d", file, v->title, l->major, l->minor);
+    for (int k = 0; k < count && used < FACTS_ROOM; ++k)
+        used += snprintf(text + used, (size_t)(2 * FACTS_ROOM - used), " %s", options[k]);
+    *code = text;
+    *bytes = (size_t)used;
+    return check_facts(with, text, *bytes);
+}
+
+void gpu_compiler_facts(const gpu_target *target, char *text, size_t room)
+{
+    const vendor *v = target->amd ? &amd : &nvidia;
+    char gpu[128], linker[FACTS_ROOM] = "";
+    sought s = {target, text, room};
+    const char *const fact[] = {
+        v->title, gpu, getenv("LD_LIBRARY_PATH"), getenv(v->variables[0]), getenv(v->variables[1]),
+        linker};
+    const meta_cached what = {.size = sizeof what,
+                              .kind = "compiler",
+                              .title = v->title,
+                              .fact = fact,
+                              .facts = sizeof fact / sizeof *fact,
+                              .with = &s,
+                              .load = check_facts,
+                              .build = find_facts};
+    if (target->amd) snprintf(gpu, sizeof gpu, "%.100s", target->amd);
+    else snprintf(gpu, sizeof gpu, "%d, CUDA %d", target->capability, target->driver);
+    if (!describe_file("/etc/ld.so.cache", linker)) *linker = '\0';
+    snprintf(text, room, "no %s", v->title);
+    (void)meta_host_cached(gpu_host, &what); /* without one, gpu_compile() says so */
 }
 
 meta_err gpu_compile(const gpu_target *target, const char *title, const char *text,

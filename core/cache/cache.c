@@ -10,41 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <unistd.h>
-
-typedef enum jit_mode { JIT_OFF, JIT_LOAD, JIT_ON } jit_mode;
-enum { TIMEOUT_SECONDS = 120, MOST_SECONDS = 86400 };
-
-static jit_mode mode = JIT_ON;
-static double timeout = TIMEOUT_SECONDS;
-
-meta_err meta_jit_read(void)
-{
-    static const char *const words[] = {"off", "load", "on"};
-    const char *wanted = meta_variable("META_JIT"), *limit = meta_variable("META_JIT_TIMEOUT");
-    int k = JIT_ON;
-    for (k = JIT_OFF; wanted && k <= JIT_ON && strcasecmp(wanted, words[k]) != 0;) ++k;
-    if (wanted && k > JIT_ON)
-        return meta_fail(META_ERR_ENVIRONMENT, "META_JIT=%s: give off, load or on", wanted);
-    mode = wanted ? (jit_mode)k : JIT_ON;
-    timeout = TIMEOUT_SECONDS;
-    if (!limit) return META_OK;
-    char *end;
-    timeout = strtod(limit, &end);
-    if (*end || !(timeout > 0 && timeout <= MOST_SECONDS)) {
-        timeout = TIMEOUT_SECONDS;
-        return meta_fail(META_ERR_ENVIRONMENT,
-                         "META_JIT_TIMEOUT=%s: give seconds, more than 0 and at most %d", limit,
-                         (int)MOST_SECONDS);
-    }
-    return META_OK;
-}
-
-double meta_jit_timeout(void)
-{
-    return timeout;
-}
 
 /* ------------------------------------------------------------------ keys */
 
@@ -173,14 +139,14 @@ meta_err meta_cached_code(const meta_cached *what)
     meta_cache_lock lock;
     bool kept = true;
     meta_err error = META_OK;
-    if (mode == JIT_OFF)
+    if (meta_jit() == META_JIT_OFF)
         return meta_fail(META_ERR_UNSUPPORTED,
                          "%s is compiled when it first runs, which META_JIT=off does not allow; "
                          "unset it, or give load for code that is in the cache",
                          what->title);
     const keys k = keys_of(what);
     if (!load(what, &k.exact)) {
-        if (mode == JIT_LOAD) {
+        if (meta_jit() == META_JIT_LOAD) {
             if (what->compiler_facts == 0 || !load(what, &k.loose)) return refuse_to_compile(what);
         } else {
             meta_cache_lock_take(&lock, &k.exact, what->title);

@@ -11,11 +11,15 @@
 
 #include "base/base.h"
 
-/* cache.c */
+/* jit.c */
+typedef enum meta_jit_mode { META_JIT_OFF, META_JIT_LOAD, META_JIT_ON } meta_jit_mode;
 /** Read META_JIT and META_JIT_TIMEOUT. */
 meta_err meta_jit_read(void);
+meta_jit_mode meta_jit(void);
 /** The seconds that a compiler may take. */
 double meta_jit_timeout(void);
+
+/* cache.c */
 /** See meta_host.cached. */
 meta_err meta_cached_code(const meta_cached *what);
 
