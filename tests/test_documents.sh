@@ -110,6 +110,10 @@ case $heights in 'height 0.'*) ;; *) echo "$heights"; exit 1 ;; esac
 expect "$(META_MODE=opencl ./wave)" "$heights"
 expect "$(META_MODE=openmp ./grow)" '250 full, sum 1873750'
 expect "$(META_MODE=opencl ./grow)" '250 full, sum 1873750'
+block "$top/doc/kernels.md" text >text.c
+compile text libmeta
+expect "$(META_MODE=openmp ./text)" 'sum 62.5'
+expect "$(META_MODE=opencl ./text)" 'sum 62.5'
 # The text as an object of its own, by the guide's command.
 awk '/^```sh$/ { on = 1; next } /^```/ { on = 0 } on' "$top/doc/kernels.md" | sed -n '/^{ echo/,$p' >text.sh
 sh -eu text.sh
