@@ -8,6 +8,7 @@
 #include "caught.h"
 #include "test.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -17,6 +18,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -606,6 +608,60 @@ static void of_threads_one_compiles(void)
     remove_all(root);
 }
 
+/* ------------------------------------------------------------------ shared objects */
+
+/* In place of the system's: there are systems that forbid it. */
+static bool memory_is_forbidden;
+int memfd_create(const char *name, unsigned flags)
+{
+    errno = EPERM;
+    return memory_is_forbidden ? -1 : (int)syscall(SYS_memfd_create, name, flags);
+}
+
+static void *read_module(const char *name, size_t *bytes)
+{
+    FILE *file = fopen(test_built(name), "r");
+    void *all_of_it = file ? malloc(1 << 20) : NULL;
+    *bytes = all_of_it ? fread(all_of_it, 1, 1 << 20, file) : 0;
+    if (file) fclose(file);
+    if (*bytes == 0) FAIL("%s cannot be read", name);
+    return all_of_it;
+}
+
+/* A descriptor is used again, but what was opened by it is not what is opened now. */
+static void check_objects(void)
+{
+    enum { MANY = 40 };
+    char reason[512] = "";
+    size_t bytes[2];
+    void *code[2] = {read_module("tests/plugins/.libs/no_symbol.so", &bytes[0]),
+                     read_module("tests/plugins/.libs/wrong_magic.so", &bytes[1])};
+    void *object[MANY];
+    for (int k = 0; k < MANY; ++k) {
+        object[k] = meta_object_open("some.h", code[k % 2], bytes[k % 2], reason, sizeof reason);
+        if (!object[k]) FAIL("%s", reason);
+        else CHECK((dlsym(object[k], "meta_plugin_v2") != NULL) == (k % 2 == 1));
+        for (int n = 0; n < k; ++n) CHECK(object[n] != object[k]);
+    }
+    for (int k = 0; k < MANY; ++k)
+        if (object[k]) dlclose(object[k]);
+    CHECK(!meta_object_open("some.h", "rubbish", 7, reason, sizeof reason));
+    CHECK(*reason);
+    free(code[0]);
+    free(code[1]);
+}
+
+static void objects_in_memory_are_each_their_own(void)
+{
+    fresh();
+    check_objects();
+    memory_is_forbidden = true;
+    check_objects();
+    memory_is_forbidden = false;
+    CHECK_INT(atoi(shell("find '%s' -type f | wc -l", root)), 0);
+    remove_all(root);
+}
+
 static void start(int *argc, char ***argv)
 {
     (void)argc, (void)argv;
@@ -630,4 +686,5 @@ TEST_MAIN_WITH(&setting, PROMISE(of_many_that_start_together_one_compiles),
                PROMISE(what_others_can_write_is_refused_with_the_reason),
                PROMISE(what_belongs_to_others_is_refused_with_the_reason),
                PROMISE(a_link_in_place_of_a_file_is_not_followed),
-               PROMISE(what_the_killed_left_is_swept), PROMISE(of_threads_one_compiles))
+               PROMISE(what_the_killed_left_is_swept), PROMISE(of_threads_one_compiles),
+               PROMISE(objects_in_memory_are_each_their_own))
