@@ -352,6 +352,7 @@ static void a_compiler_that_hangs_is_killed_with_its_parts(void)
 static void meta_jit_says_what_may_be_done(void)
 {
     meta_kernel *kernel = NULL;
+    meta_mode mode = META_OPENMP;
     run_begin();
     ++number;
     setenv("META_JIT", "off", 1);
@@ -362,7 +363,21 @@ static void meta_jit_says_what_may_be_done(void)
     refused(META_ERR_UNSUPPORTED, "a.h", run_text(number), "META_JIT=load");
     unsetenv("META_JIT");
     restart();
-    CHECK_OK(compile(&kernel, META_I32));
+    if (CHECK_OK(compile(&kernel, META_I32))) {
+        check_i32(kernel, number);
+        /* What the device's compiler made is in the cache too, the library's own kernels included.
+         */
+        setenv("META_JIT", "load", 1);
+        restart();
+        check_i32(kernel, number);
+        setenv("META_JIT", "off", 1);
+        restart();
+        CHECK_OK(meta_get_acc(NULL, &mode));
+        if (mode == META_OPENMP) check_i32(kernel, number);
+        else CHECK_ERR_NAMES(meta_kernel_prepare(kernel), META_ERR_UNSUPPORTED, "META_JIT=off");
+    }
+    unsetenv("META_JIT");
+    restart();
     run_end();
 }
 
