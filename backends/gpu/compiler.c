@@ -378,7 +378,7 @@ static meta_err find_facts(void *with, void **code, size_t *bytes)
     memcpy(&symbol, &l->call.version, sizeof symbol);
     if (dladdr(symbol, &where) == 0 || !where.dli_fname || !describe_file(where.dli_fname, file))
         return gpu_host->fail(META_ERR_UNSUPPORTED, "the file of %s is not known", v->title);
-    char *text = malloc(2 * FACTS_ROOM);
+    char *text = malloc((size_t)2 * FACTS_ROOM);
     if (!text) return gpu_host->fail(META_ERR_NO_MEMORY, "the host has no memory left");
     const int count = set_options(target, capability, makes_ptx(l, target, capability),
                                   architecture, sizeof architecture, options);

@@ -67,7 +67,7 @@ __attribute__((destructor)) static void delete_owner(void)
 static void replace_long(char *message)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    if (message == long_message) return;
+    if (!message && !long_message) return;
     pthread_once(&once, make_owner);
     if (has_owner) pthread_setspecific(owner, message);
     free(long_message);

@@ -72,7 +72,7 @@ meta_run_end meta_run_program(const char *const *argument, const char *const *en
                               const char *output, double limit, int *number)
 {
     const double began = seconds();
-    struct timespec nap = {0, 500 * 1000};
+    struct timespec nap = {0, 500000};
     bool killed = false;
     int status = 0;
     pid_t child = 0, ended;
@@ -84,7 +84,7 @@ meta_run_end meta_run_program(const char *const *argument, const char *const *en
             killed = true;
         }
         nanosleep(&nap, NULL);
-        if (nap.tv_nsec < 5 * 1000 * 1000) nap.tv_nsec += nap.tv_nsec / 8;
+        if (nap.tv_nsec < 5000000) nap.tv_nsec += nap.tv_nsec / 8;
     }
     if (killed) return META_RUN_TIMED_OUT;
     if (ended < 0) return META_RUN_UNKNOWN;

@@ -101,7 +101,7 @@ static outcome wait_for(int file, const char *title)
 {
     const struct timespec nap = {0, NAP_MS * 1000000L};
     const double began = seconds(), most = meta_jit_timeout() + STILL_SECONDS;
-    double moved = began, now = began;
+    double moved = began, now;
     struct timespec last = {0, 0};
     struct stat about;
     for (bool first = true;; first = false) {

@@ -31,8 +31,10 @@ static bool write_all(int file, const char *bytes, size_t count)
 static void spell(char *path, size_t room, int file, unsigned number)
 {
     size_t used = (size_t)snprintf(path, room, "/proc/self");
-    for (int bit = 0; bit < 32; ++bit, used += 2)
-        memcpy(path + used, number >> bit & 1 ? "//" : "/.", 2);
+    for (int bit = 0; bit < 32; ++bit) {
+        path[used++] = '/';
+        path[used++] = number >> bit & 1 ? '/' : '.';
+    }
     snprintf(path + used, room - used, "/fd/%d", file);
 }
 

@@ -99,13 +99,14 @@ static meta_err add(job *j)
         k->state = (struct meta_kernel_state *)(void *)list;
         list = k;
     }
-    for (meta_kernel *k = list, *next; k; k = next) {
-        next = next_of(k);
+    while (list) {
+        meta_kernel *k = list;
+        list = next_of(k);
         k->state = NULL;
         k->file = file;
         meta_kernel_register(k);
     }
-    return META_OK;
+    return META_OK; /* NOLINT: the kernels have the file's name */
 }
 
 static meta_err find(meta_kernel **kernel, const char *name, meta_type type, const char *file,

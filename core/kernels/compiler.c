@@ -169,7 +169,7 @@ static meta_err write_file(const char *folder, const char *name, const char *tex
 /* In two folders, so that a kernel file takes no header's place. */
 static meta_err write_files(const char *folder, const char *file, const char *text)
 {
-    char inner[PATH_MAX + 16], unit[sizeof(char[1024]) + 2 * MOST_FILE_NAME];
+    char inner[PATH_MAX + 16], unit[sizeof meta_compiler_unit + (size_t)2 * MOST_FILE_NAME];
     snprintf(inner, sizeof inner, "%s/" LANGUAGE, folder);
     if (mkdir(inner, 0700) != 0)
         return meta_fail(META_ERR_UNSUPPORTED, "a kernel cannot be compiled: cannot create %s: %s",
