@@ -71,12 +71,13 @@ typedef enum meta_access {
     META_ACCESS_ADD
 } meta_access;
 /** A stencil's shape: the element itself, neighbours along each dimension, all neighbours in the
- *  surrounding box, or any element of the operand. */
+ *  surrounding box, or any element of the operand. ONE: the operand is one element, which all read. */
 typedef enum meta_reach {
     META_REACH_POINT,
     META_REACH_STAR,
     META_REACH_BOX,
-    META_REACH_WHOLE
+    META_REACH_WHOLE,
+    META_REACH_ONE
 } meta_reach;
 typedef enum meta_family {
     META_FAMILY_MOVE,
@@ -180,8 +181,8 @@ static inline uint32_t meta_reduction_of(uint32_t combine)
                                          : (uint32_t)META_KERNEL_REDUCE_MAX;
 }
 
-/* Parameters of a program's kernel. A value takes whole words; the values end with the box's
- * start. */
+/* Parameters of a program's kernel. A SCALAR is an array of one element, with strides of 0; a value
+ * takes whole words; the values end with the box's start. */
 static inline int meta_parameter_is_array(const meta_kernel_parameter *p)
 {
     return p->kind < META_PARAMETER_VALUE;

@@ -95,6 +95,80 @@ typedef unsigned char uint8_t;
 #define META_LEAST_i32 INT32_MIN
 #define META_LEAST_u32 0
 
+/* ------------------------------------------------------------------ ADD arrays */
+
+template <typename meta_k> struct meta_added_of {
+    meta_k meta_added;
+};
+typedef meta_added_of<meta_f64> meta_added_f64;
+typedef meta_added_of<meta_f32> meta_added_f32;
+typedef meta_added_of<meta_i64> meta_added_i64;
+typedef meta_added_of<meta_u64> meta_added_u64;
+typedef meta_added_of<meta_i32> meta_added_i32;
+typedef meta_added_of<meta_u32> meta_added_u32;
+
+#ifdef META_USER_HOST /* blocks run on several threads */
+template <typename meta_k> META_FUNCTION void meta_add_float(meta_k *to, meta_k x)
+{
+    meta_k was, sum;
+    __atomic_load(to, &was, __ATOMIC_RELAXED);
+    do sum = was + x;
+    while (!__atomic_compare_exchange(to, &was, &sum, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+}
+META_FUNCTION void meta_add_to(meta_f64 *to, meta_f64 x)
+{
+    meta_add_float(to, x);
+}
+META_FUNCTION void meta_add_to(meta_f32 *to, meta_f32 x)
+{
+    meta_add_float(to, x);
+}
+META_FUNCTION void meta_add_to(meta_u64 *to, meta_u64 x)
+{
+    __atomic_fetch_add(to, x, __ATOMIC_RELAXED);
+}
+META_FUNCTION void meta_add_to(meta_u32 *to, meta_u32 x)
+{
+    __atomic_fetch_add(to, x, __ATOMIC_RELAXED);
+}
+#else
+META_FUNCTION void meta_add_to(meta_f64 *to, meta_f64 x)
+{
+#if defined __CUDA_ARCH__ && __CUDA_ARCH__ < 600 /* which has no such instruction */
+    unsigned long long *bits = (unsigned long long *)to, was, seen = *bits;
+    do {
+        was = seen;
+        seen = atomicCAS(bits, was,
+                         (unsigned long long)__double_as_longlong(
+                             __longlong_as_double((long long)was) + x));
+    } while (seen != was);
+#else
+    atomicAdd(to, x);
+#endif
+}
+META_FUNCTION void meta_add_to(meta_f32 *to, meta_f32 x)
+{
+    atomicAdd(to, x);
+}
+META_FUNCTION void meta_add_to(meta_u64 *to, meta_u64 x)
+{
+    atomicAdd((unsigned long long *)to, (unsigned long long)x);
+}
+META_FUNCTION void meta_add_to(meta_u32 *to, meta_u32 x)
+{
+    atomicAdd(to, x);
+}
+#endif
+META_FUNCTION void meta_add_to(meta_i64 *to, meta_i64 x)
+{
+    meta_add_to((meta_u64 *)to, (meta_u64)x);
+}
+META_FUNCTION void meta_add_to(meta_i32 *to, meta_i32 x)
+{
+    meta_add_to((meta_u32 *)to, (meta_u32)x);
+}
+#define META_K_ADD_TO(element, x) meta_add_to(&(element).meta_added, x)
+
 /* ------------------------------------------------------------------ arguments */
 
 /** Threads per block; a power of two. */

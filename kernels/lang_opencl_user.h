@@ -44,6 +44,86 @@ typedef uchar uint8_t;
 #define META_LEAST_i32 INT_MIN
 #define META_LEAST_u32 0
 
+/* ------------------------------------------------------------------ ADD arrays */
+
+/* The language selects no function by the type of an argument: the length of meta_kind says what an
+ * element is, 1 a floating number, 2 signed, 3 unsigned. */
+typedef union {
+    meta_f64 meta_added;
+    char meta_kind[1];
+} meta_added_f64;
+typedef union {
+    meta_f32 meta_added;
+    char meta_kind[1];
+} meta_added_f32;
+typedef union {
+    meta_i64 meta_added;
+    char meta_kind[2];
+} meta_added_i64;
+typedef union {
+    meta_u64 meta_added;
+    char meta_kind[3];
+} meta_added_u64;
+typedef union {
+    meta_i32 meta_added;
+    char meta_kind[2];
+} meta_added_i32;
+typedef union {
+    meta_u32 meta_added;
+    char meta_kind[3];
+} meta_added_u32;
+
+static inline void meta_add_to_u32(__global void *to, meta_u32 x)
+{
+    atomic_add((volatile __global uint *)to, x);
+}
+static inline void meta_add_to_f32(__global void *to, meta_f32 x)
+{
+    volatile __global uint *bits = (volatile __global uint *)to;
+    uint was, seen = *bits;
+    do {
+        was = seen;
+        seen = atomic_cmpxchg(bits, was, as_uint(as_float(was) + x));
+    } while (seen != was);
+}
+#ifdef META_USER_ATOMIC_64
+#pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
+static inline void meta_add_to_u64(__global void *to, meta_u64 x)
+{
+    atom_add((volatile __global ulong *)to, x);
+}
+#else /* kernels that would call it are refused */
+static inline void meta_add_to_u64(__global void *to, meta_u64 x)
+{
+}
+#endif
+#if defined META_USER_ATOMIC_64 && defined META_HAS_F64
+static inline void meta_add_to_f64(__global void *to, meta_f64 x)
+{
+    volatile __global ulong *bits = (volatile __global ulong *)to;
+    ulong was, seen = *bits;
+    do {
+        was = seen;
+        seen = atom_cmpxchg(bits, was, as_ulong(as_double(was) + x));
+    } while (seen != was);
+}
+#else
+static inline void meta_add_to_f64(__global void *to, meta_f64 x)
+{
+}
+#endif
+/* Only one of the calls remains. A conversion of a negative number is defined to a signed type. */
+#define META_ADD_TO_OF(element, x, bits)                                                           \
+    (sizeof((element).meta_kind) == 1                                                              \
+         ? meta_add_to_f##bits(&(element), (meta_f##bits)(x))                                      \
+         : sizeof((element).meta_kind) == 2                                                        \
+         ? meta_add_to_u##bits(&(element), (meta_u##bits)(meta_i##bits)(x))                        \
+         : meta_add_to_u##bits(&(element), (meta_u##bits)(x)))
+#define META_K_ADD_TO(element, x)                                                                  \
+    (sizeof(element) == 8 ? META_ADD_TO_OF(element, x, 64) : META_ADD_TO_OF(element, x, 32))
+
+/* ------------------------------------------------------------------ results */
+
 #ifdef META_CPU
 #define META_USER_KERNEL __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void
 #else

@@ -28,12 +28,19 @@
  *
  *  The parameters, A(kind, type, name), and A(IN, type, name, reach):
  *   - OUT: an array of which every cell of the box is written, and none is read.
- *   - INOUT: an array read and written at the cell itself only.
+ *   - INOUT: an array read and written at the cell itself only. A(INOUT, type, name, WHOLE): an array
+ *     of which a cell reads and writes any element, by GET(); the author's promise is that no cell
+ *     accesses an element that another one writes.
  *   - IN: an array that is read; reach says where. CELL: at the cell itself. STAR(r): up to r cells
  *     away along one dimension. BOX(r): up to r cells away along every dimension. SIDES(x0, x1, y0,
  *     y1, z0, z1): in the box that ends so many cells before and behind the cell. WHOLE: anywhere,
  *     by GET().
+ *   - ADD: an array to which cells add, atomically and in any order, by ADD_TO(); it is neither read
+ *     nor written otherwise. Its reach must be given, as of IN: A(ADD, type, name, reach).
  *   - VALUE: a number or a structure of up to 64 bytes, by value.
+ *   - SCALAR: a number that lies on the device, such as the result of an earlier kernel. Its argument
+ *     is the address of one element in device memory; in the body it is a constant. Work is ordered
+ *     as for an array that is read, so the host need not wait for the number.
  *   - SUM, MIN, MAX: a result, combined over all cells; ADD(), LOWER() and RAISE() contribute to it.
  *     A NaN is the least and the most of all. Its argument is the address of one element in host
  *     memory or on the device.
@@ -45,6 +52,10 @@
  *     AT4(array, x, y, z, w) in boxes of other dimensions. INDEX(d): the cell's index along
  *     dimension d, counted like the box's start.
  *   - GET(array, n): element n of a WHOLE array, counted from the address that the call passed.
+ *   - ADD_TO(element, x): add x to an element of an ADD array, ADD_TO(AT(charge, 1, 0, 0), x) or
+ *     ADD_TO(GET(charge, n), x). Integers wrap. Where several cells add floating numbers to one
+ *     element, its last bits depend on their order, which differs from run to run; GPUs may take
+ *     f32 numbers below the normal range for 0 here.
  *   - ABS(x), LEAST(x, y), MOST(x, y), SQRT(x), and the functions of <math.h> that the device has.
  *   - META_FUNCTION begins a helper function, which is called FN(name), for example
  *     `META_FUNCTION T FN(limiter)(T a, T b) { … }` and `FN(limiter)(x, y)`.
@@ -56,7 +67,7 @@
  *  A kernel gives the same bits on every device, whatever the program's compiler flags, except for
  *  -ffast-math, which is refused, for clang's -ffp-contract=fast, which overrides what this header
  *  says, and for functions that differ between devices, such as exp(). The order of additions to a
- *  SUM differs between devices. */
+ *  SUM or to an element of an ADD array differs between devices. */
 #ifndef META_KERNEL_H
 #define META_KERNEL_H
 
@@ -80,7 +91,7 @@ extern "C" {
 #define META_KERNEL_I32 16
 #define META_KERNEL_U32 32
 
-/** The most parameters of a kernel, and the most arrays among them. */
+/** The most parameters of a kernel, and the most arrays and SCALARs among them. */
 #define META_KERNEL_PARAMETERS 64
 #define META_KERNEL_ARRAYS     32
 /** The most bytes of a VALUE. */
@@ -92,6 +103,8 @@ typedef enum meta_parameter_kind {
     META_PARAMETER_OUT,
     META_PARAMETER_INOUT,
     META_PARAMETER_IN,
+    META_PARAMETER_ADD,
+    META_PARAMETER_SCALAR, /**< as an array of one element; those above are arrays */
     META_PARAMETER_VALUE,
     META_PARAMETER_SUM,
     META_PARAMETER_MIN,
@@ -115,8 +128,8 @@ typedef struct meta_kernel_parameter {
     uint8_t low[META_KERNEL_DIMS], high[META_KERNEL_DIMS];
 } meta_kernel_parameter;
 
-/** An argument of a kernel's CPU code: the address of an array's first cell, of a value, or of
- *  META_KERNEL_LANES accumulators of a result. Strides are in elements. */
+/** An argument of a kernel's CPU code: the address of an array's first cell, of a value or scalar,
+ *  or of META_KERNEL_LANES accumulators of a result. Strides are in elements. */
 typedef struct meta_kernel_cpu_argument {
     void *at;
     int64_t stride[META_KERNEL_DIMS];
@@ -163,7 +176,8 @@ META_API void meta_kernel_unregister(meta_kernel *kernel);
  *  @return META_ERR_ARGUMENT if the kernel or the box is not valid, META_ERR_POINTER, META_ERR_BOUNDS
  *          if an array is too small for the box and the kernel's reach, META_ERR_OVERLAP if an element
  *          that is written may be accessed as another array's too, META_ERR_WRONG_DEVICE, META_ERR_UNSUPPORTED if the
- *          device's back end cannot build it, META_ERR_DEVICE with the compiler's messages if it does
+ *          device's back end cannot build it or, while sums are to be reproducible, if it adds
+ *          floating numbers, META_ERR_DEVICE with the compiler's messages if it does
  *          not compile there */
 META_API meta_err meta_kernel_run(meta_kernel *kernel, const meta_box *box,
                                   const void *const *arguments, meta_event *done);
@@ -259,6 +273,56 @@ static inline uint32_t meta_k_lowest(uint32_t) { return 0; }
 #endif
 
 #define META_K_UNUSED __attribute__((unused))
+
+/* Elements of an ADD array are structures, so that only ADD_TO() compiles with them. */
+#define META_K_ADDS_FLOAT(type, name)                                                              \
+    static inline META_K_UNUSED __attribute__((always_inline)) void META_K_ADDS(name)(type *to,    \
+                                                                                      type x)      \
+    {                                                                                              \
+        type was, sum;                                                                             \
+        __atomic_load(to, &was, __ATOMIC_RELAXED);                                                 \
+        do sum = was + x;                                                                          \
+        while (!__atomic_compare_exchange(to, &was, &sum, 1, __ATOMIC_RELAXED, __ATOMIC_RELAXED)); \
+    }
+#define META_K_ADDS_WHOLE(type, name)                                                              \
+    static inline META_K_UNUSED __attribute__((always_inline)) void META_K_ADDS(name)(type *to,    \
+                                                                                      type x)      \
+    {                                                                                              \
+        (void)__atomic_fetch_add(to, x, __ATOMIC_RELAXED);                                         \
+    }
+#ifdef __cplusplus
+#define META_K_ADDS(name)  meta_k_add
+#define META_K_ADDER(from) meta_k_add
+template <typename meta_k> struct meta_k_added { meta_k meta_added; };
+#define META_K_ADDED(type) meta_k_added<type>
+#else
+#define META_K_ADDS(name) meta_k_add_##name
+#define META_K_ADDER(to)                                                                           \
+    _Generic(to, double *: meta_k_add_f64, float *: meta_k_add_f32, int64_t *: meta_k_add_i64,     \
+             uint64_t *: meta_k_add_u64, int32_t *: meta_k_add_i32, uint32_t *: meta_k_add_u32)
+#define META_K_ADDED(type)                                                                         \
+    __typeof__(_Generic((type *)0, double *: *(struct meta_k_added_f64 *)0,                        \
+                        float *: *(struct meta_k_added_f32 *)0,                                    \
+                        int64_t *: *(struct meta_k_added_i64 *)0,                                  \
+                        uint64_t *: *(struct meta_k_added_u64 *)0,                                 \
+                        int32_t *: *(struct meta_k_added_i32 *)0,                                  \
+                        uint32_t *: *(struct meta_k_added_u32 *)0))
+struct meta_k_added_f64 { double meta_added; };
+struct meta_k_added_f32 { float meta_added; };
+struct meta_k_added_i64 { int64_t meta_added; };
+struct meta_k_added_u64 { uint64_t meta_added; };
+struct meta_k_added_i32 { int32_t meta_added; };
+struct meta_k_added_u32 { uint32_t meta_added; };
+#endif
+META_K_ADDS_FLOAT(double, f64)
+META_K_ADDS_FLOAT(float, f32)
+META_K_ADDS_WHOLE(int64_t, i64)
+META_K_ADDS_WHOLE(uint64_t, u64)
+META_K_ADDS_WHOLE(int32_t, i32)
+META_K_ADDS_WHOLE(uint32_t, u32)
+#define META_K_ADD_TO(element, x)                                                                  \
+    META_K_ADDER(&(element).meta_added)(&(element).meta_added,                                     \
+                                        (__typeof__((element).meta_added))(x))
 #define META_K_TAGGED_(name, suffix, variant) name##_##suffix##_##variant
 #define META_K_TAGGED(name, suffix, variant)  META_K_TAGGED_(name, suffix, variant)
 
@@ -269,14 +333,21 @@ static inline uint32_t meta_k_lowest(uint32_t) { return 0; }
 #define META_K_REACH_BOX(r)  META_PARAMETER_BOX, {r, r, r, r}, {r, r, r, r}
 #define META_K_REACH_SIDES(x0, x1, y0, y1, z0, z1)                                                 \
     META_PARAMETER_BOX, {x0, y0, z0, 0}, {x1, y1, z1, 0}
+/* Of an INOUT array. */
+#define META_K_REACH_INOUT_CELL  META_K_REACH_CELL
+#define META_K_REACH_INOUT_WHOLE META_K_REACH_WHOLE
 
 /* META_K_ROW: a parameter as data. */
 #define META_K_ROW(kind, type, ...) {#type, META_K_ROW_##kind(type, __VA_ARGS__)},
 #define META_K_ROW_(kind, type, name, ...)                                                         \
     #name, META_PARAMETER_##kind, META_K_CODE(type), (uint32_t)sizeof(type), __VA_ARGS__
 #define META_K_ROW_OUT(type, name)       META_K_ROW_(OUT, type, name, META_K_REACH_CELL)
-#define META_K_ROW_INOUT(type, name)     META_K_ROW_(INOUT, type, name, META_K_REACH_CELL)
+#define META_K_ROW_INOUT(type, ...)      META_K_ROW_INOUT_(type, __VA_ARGS__, CELL, )
+#define META_K_ROW_INOUT_(type, name, reach, ...)                                                  \
+    META_K_ROW_(INOUT, type, name, META_K_REACH_INOUT_##reach)
 #define META_K_ROW_IN(type, name, reach) META_K_ROW_(IN, type, name, META_K_REACH_##reach)
+#define META_K_ROW_ADD(type, name, reach) META_K_ROW_(ADD, type, name, META_K_REACH_##reach)
+#define META_K_ROW_SCALAR(type, name)    META_K_ROW_(SCALAR, type, name, META_K_REACH_CELL)
 #define META_K_ROW_VALUE(type, name)     META_K_ROW_(VALUE, type, name, META_K_REACH_CELL)
 #define META_K_ROW_SUM(type, name)       META_K_ROW_(SUM, type, name, META_K_REACH_CELL)
 #define META_K_ROW_MIN(type, name)       META_K_ROW_(MIN, type, name, META_K_REACH_CELL)
@@ -285,16 +356,22 @@ static inline uint32_t meta_k_lowest(uint32_t) { return 0; }
 /* META_K_CALL: a parameter of the typed function; META_K_PASS: what it passes on. */
 #define META_K_CALL(kind, type, ...)     META_K_CALL_##kind(type, __VA_ARGS__)
 #define META_K_CALL_OUT(type, name)      type *name,
-#define META_K_CALL_INOUT(type, name)    type *name,
+#define META_K_CALL_INOUT(type, ...)     META_K_CALL_INOUT_(type, __VA_ARGS__, )
+#define META_K_CALL_INOUT_(type, name, ...) type *name,
 #define META_K_CALL_IN(type, name, r)    const type *name,
+#define META_K_CALL_ADD(type, name, r)   type *name,
+#define META_K_CALL_SCALAR(type, name)   const type *name,
 #define META_K_CALL_VALUE(type, name)    type name,
 #define META_K_CALL_SUM(type, name)      type *name,
 #define META_K_CALL_MIN(type, name)      type *name,
 #define META_K_CALL_MAX(type, name)      type *name,
 #define META_K_PASS(kind, type, ...)     META_K_PASS_##kind(__VA_ARGS__)
 #define META_K_PASS_OUT(name)            name,
-#define META_K_PASS_INOUT(name)          name,
+#define META_K_PASS_INOUT(...)           META_K_PASS_INOUT_(__VA_ARGS__, )
+#define META_K_PASS_INOUT_(name, ...)    name,
 #define META_K_PASS_IN(name, r)          name,
+#define META_K_PASS_ADD(name, r)         name,
+#define META_K_PASS_SCALAR(name)         name,
 #define META_K_PASS_VALUE(name)          &name,
 #define META_K_PASS_SUM(name)            name,
 #define META_K_PASS_MIN(name)            name,
@@ -306,9 +383,14 @@ static inline uint32_t meta_k_lowest(uint32_t) { return 0; }
     const int64_t meta_1_##name META_K_UNUSED, const int64_t meta_2_##name META_K_UNUSED,          \
         const int64_t meta_3_##name META_K_UNUSED,
 #define META_K_FORMAL_OUT(type, name)   type *__restrict__ name META_K_UNUSED, META_K_STRIDES(name)
-#define META_K_FORMAL_INOUT(type, name) type *__restrict__ name META_K_UNUSED, META_K_STRIDES(name)
+#define META_K_FORMAL_INOUT(type, ...)  META_K_FORMAL_INOUT_(type, __VA_ARGS__, )
+#define META_K_FORMAL_INOUT_(type, name, ...)                                                      \
+    type *__restrict__ name META_K_UNUSED, META_K_STRIDES(name)
 #define META_K_FORMAL_IN(type, name, r)                                                            \
     const type *__restrict__ name META_K_UNUSED, META_K_STRIDES(name)
+#define META_K_FORMAL_ADD(type, name, r)                                                           \
+    META_K_ADDED(type) *__restrict__ name META_K_UNUSED, META_K_STRIDES(name)
+#define META_K_FORMAL_SCALAR(type, name) const type name META_K_UNUSED,
 #define META_K_FORMAL_VALUE(type, name) const type name META_K_UNUSED,
 #define META_K_FORMAL_SUM(type, name)                                                              \
     META_K_SUM_TYPE(type) *__restrict__ name META_K_UNUSED,
@@ -325,8 +407,11 @@ static inline uint32_t meta_k_lowest(uint32_t) { return 0; }
 #define META_K_ORDER(kind, type, ...) META_K_ORDER_##kind(__VA_ARGS__)
 #define META_K_ORDER_ALL(name)        meta_k_##name,
 #define META_K_ORDER_OUT(name)        META_K_ORDER_ALL(name)
-#define META_K_ORDER_INOUT(name)      META_K_ORDER_ALL(name)
+#define META_K_ORDER_INOUT(...)       META_K_ORDER_INOUT_(__VA_ARGS__, )
+#define META_K_ORDER_INOUT_(name, ...) META_K_ORDER_ALL(name)
 #define META_K_ORDER_IN(name, r)      META_K_ORDER_ALL(name)
+#define META_K_ORDER_ADD(name, r)     META_K_ORDER_ALL(name)
+#define META_K_ORDER_SCALAR(name)     META_K_ORDER_ALL(name)
 #define META_K_ORDER_VALUE(name)      META_K_ORDER_ALL(name)
 #define META_K_ORDER_SUM(name)        META_K_ORDER_ALL(name)
 #define META_K_ORDER_MIN(name)        META_K_ORDER_ALL(name)
@@ -336,6 +421,8 @@ static inline uint32_t meta_k_lowest(uint32_t) { return 0; }
 #define META_K_IS_RESULT_OUT
 #define META_K_IS_RESULT_INOUT
 #define META_K_IS_RESULT_IN
+#define META_K_IS_RESULT_ADD
+#define META_K_IS_RESULT_SCALAR
 #define META_K_IS_RESULT_VALUE
 #define META_K_IS_RESULT_SUM +1
 #define META_K_IS_RESULT_MIN +1
@@ -349,8 +436,11 @@ static inline uint32_t meta_k_lowest(uint32_t) { return 0; }
                   meta_2_##name = meta_r->argument[meta_k_##name].stride[2],                       \
                   meta_3_##name = meta_r->argument[meta_k_##name].stride[3];
 #define META_K_LOAD_OUT(type, name)   META_K_LOAD_ARRAY(type, name)
-#define META_K_LOAD_INOUT(type, name) META_K_LOAD_ARRAY(type, name)
+#define META_K_LOAD_INOUT(type, ...)  META_K_LOAD_INOUT_(type, __VA_ARGS__, )
+#define META_K_LOAD_INOUT_(type, name, ...) META_K_LOAD_ARRAY(type, name)
 #define META_K_LOAD_IN(type, name, r) META_K_LOAD_ARRAY(const type, name)
+#define META_K_LOAD_ADD(type, name, r) META_K_LOAD_ARRAY(META_K_ADDED(type), name)
+#define META_K_LOAD_SCALAR(type, name) META_K_LOAD_VALUE(type, name)
 #define META_K_LOAD_VALUE(type, name)                                                              \
     const type name = *(const type *)meta_r->argument[meta_k_##name].at;
 #define META_K_LOAD_RESULT(type, name, identity)                                                   \
@@ -365,16 +455,20 @@ static inline uint32_t meta_k_lowest(uint32_t) { return 0; }
 /* A cell contributes to variables of its own, which are kept for the whole chunk. */
 #define META_K_BEGIN(kind, type, ...) META_K_BEGIN_##kind(type, __VA_ARGS__)
 #define META_K_BEGIN_OUT(type, name)
-#define META_K_BEGIN_INOUT(type, name)
+#define META_K_BEGIN_INOUT(type, ...)
 #define META_K_BEGIN_IN(type, name, r)
+#define META_K_BEGIN_ADD(type, name, r)
+#define META_K_BEGIN_SCALAR(type, name)
 #define META_K_BEGIN_VALUE(type, name)
 #define META_K_BEGIN_SUM(type, name) META_K_SUM_TYPE(type) name = meta_none_##name;
 #define META_K_BEGIN_MIN(type, name) type name = meta_none_##name;
 #define META_K_BEGIN_MAX(type, name) type name = meta_none_##name;
 #define META_K_KEEP(kind, type, ...) META_K_KEEP_##kind(__VA_ARGS__)
 #define META_K_KEEP_OUT(name)
-#define META_K_KEEP_INOUT(name)
+#define META_K_KEEP_INOUT(...)
 #define META_K_KEEP_IN(name, r)
+#define META_K_KEEP_ADD(name, r)
+#define META_K_KEEP_SCALAR(name)
 #define META_K_KEEP_VALUE(name)
 #define META_K_KEEP_SUM(name) meta_row_##name[meta_i - meta_from] = name;
 #define META_K_KEEP_MIN(name) meta_row_##name[meta_i - meta_from] = name;
@@ -383,8 +477,11 @@ static inline uint32_t meta_k_lowest(uint32_t) { return 0; }
 #define META_K_ACTUAL(kind, type, ...) META_K_ACTUAL_##kind(__VA_ARGS__)
 #define META_K_ACTUAL_ARRAY(name)      name, meta_1_##name, meta_2_##name, meta_3_##name,
 #define META_K_ACTUAL_OUT(name)        META_K_ACTUAL_ARRAY(name)
-#define META_K_ACTUAL_INOUT(name)      META_K_ACTUAL_ARRAY(name)
+#define META_K_ACTUAL_INOUT(...)       META_K_ACTUAL_INOUT_(__VA_ARGS__, )
+#define META_K_ACTUAL_INOUT_(name, ...) META_K_ACTUAL_ARRAY(name)
 #define META_K_ACTUAL_IN(name, r)      META_K_ACTUAL_ARRAY(name)
+#define META_K_ACTUAL_ADD(name, r)     META_K_ACTUAL_ARRAY(name)
+#define META_K_ACTUAL_SCALAR(name)     name,
 #define META_K_ACTUAL_VALUE(name)      name,
 #define META_K_ACTUAL_RESULT(name)     &name,
 #define META_K_ACTUAL_SUM(name)        META_K_ACTUAL_RESULT(name)
@@ -394,8 +491,10 @@ static inline uint32_t meta_k_lowest(uint32_t) { return 0; }
 /* After a chunk: combine its cells' contributions, each lane those of every META_K_LANES-th cell. */
 #define META_K_END(kind, type, ...) META_K_END_##kind(__VA_ARGS__)
 #define META_K_END_OUT(name)
-#define META_K_END_INOUT(name)
+#define META_K_END_INOUT(...)
 #define META_K_END_IN(name, r)
+#define META_K_END_ADD(name, r)
+#define META_K_END_SCALAR(name)
 #define META_K_END_VALUE(name)
 #define META_K_END_ALL(name, to)                                                                   \
     for (int64_t meta_n = meta_cells; meta_n % META_K_LANES; ++meta_n)                             \
@@ -413,8 +512,10 @@ static inline uint32_t meta_k_lowest(uint32_t) { return 0; }
 /* After the last row: to the caller's lanes. */
 #define META_K_GIVE(kind, type, ...) META_K_GIVE_##kind(__VA_ARGS__)
 #define META_K_GIVE_OUT(name)
-#define META_K_GIVE_INOUT(name)
+#define META_K_GIVE_INOUT(...)
 #define META_K_GIVE_IN(name, r)
+#define META_K_GIVE_ADD(name, r)
+#define META_K_GIVE_SCALAR(name)
 #define META_K_GIVE_VALUE(name)
 #define META_K_GIVE_ALL(name, to)                                                                  \
     for (int meta_l = 0; meta_l < META_K_LANES; ++meta_l)                                          \
@@ -426,8 +527,11 @@ static inline uint32_t meta_k_lowest(uint32_t) { return 0; }
 /* To the next row. */
 #define META_K_STEP(kind, type, ...) META_K_STEP_##kind(__VA_ARGS__)
 #define META_K_STEP_OUT(name)        name += meta_1_##name;
-#define META_K_STEP_INOUT(name)      name += meta_1_##name;
+#define META_K_STEP_INOUT(...)       META_K_STEP_INOUT_(__VA_ARGS__, CELL, )
+#define META_K_STEP_INOUT_(name, r, ...) META_K_STEP_IN_(name, META_K_STEPS_##r)
 #define META_K_STEP_IN(name, r)      META_K_STEP_IN_(name, META_K_STEPS_##r)
+#define META_K_STEP_ADD(name, r)     META_K_STEP_IN_(name, META_K_STEPS_##r)
+#define META_K_STEP_SCALAR(name)
 #define META_K_STEP_IN_(name, steps) name += (steps) * meta_1_##name;
 #define META_K_STEPS_CELL            1
 #define META_K_STEPS_WHOLE           0
@@ -439,12 +543,26 @@ static inline uint32_t meta_k_lowest(uint32_t) { return 0; }
 #define META_K_STEP_MIN(name)
 #define META_K_STEP_MAX(name)
 
-/* Cells of a row are independent of each other: what is written does not overlap what is read. */
+/* Cells of a row are independent of each other: what is written does not overlap what is read. Not
+ * where they add to the same elements: META_K_SIMD() of a comma for each ADD array is nothing. */
+#define META_K_SIMD(...)           META_K_SIMD_OF(__VA_ARGS__ independent, )
+#define META_K_SIMD_OF(first, ...) META_K_SIMD_##first
+#define META_K_SIMD_
 #ifdef __clang__
-#define META_K_SIMD _Pragma("clang loop vectorize(assume_safety)")
+#define META_K_SIMD_independent _Pragma("clang loop vectorize(assume_safety)")
 #else
-#define META_K_SIMD _Pragma("GCC ivdep")
+#define META_K_SIMD_independent _Pragma("GCC ivdep")
 #endif
+#define META_K_COMMA(kind, type, ...) META_K_COMMA_##kind
+#define META_K_COMMA_OUT
+#define META_K_COMMA_INOUT
+#define META_K_COMMA_IN
+#define META_K_COMMA_ADD ,
+#define META_K_COMMA_SCALAR
+#define META_K_COMMA_VALUE
+#define META_K_COMMA_SUM
+#define META_K_COMMA_MIN
+#define META_K_COMMA_MAX
 
 #define META_K_CPU(name, tag)                                                                      \
     static void name##_rows_##tag(const meta_kernel_rows *meta_r)                                  \
@@ -460,7 +578,7 @@ static inline uint32_t meta_k_lowest(uint32_t) { return 0; }
                 const int64_t meta_cells = meta_r->cells - meta_from < meta_chunk                  \
                                                ? meta_r->cells - meta_from                         \
                                                : meta_chunk;                                       \
-                META_K_SIMD                                                                        \
+                META_K_SIMD(name##_ARGS(META_K_COMMA))                                             \
                 for (int64_t meta_i = meta_from; meta_i < meta_from + meta_cells; ++meta_i) {      \
                     name##_ARGS(META_K_BEGIN)                                                      \
                         name##_cell_##tag(name##_ARGS(META_K_ACTUAL) meta_i, meta_x);              \

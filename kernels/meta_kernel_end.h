@@ -29,6 +29,7 @@
 #pragma pop_macro("GET")
 #pragma pop_macro("INDEX")
 #pragma pop_macro("ADD")
+#pragma pop_macro("ADD_TO")
 #pragma pop_macro("LOWER")
 #pragma pop_macro("RAISE")
 #pragma pop_macro("ABS")

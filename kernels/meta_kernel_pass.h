@@ -25,6 +25,7 @@
 #pragma push_macro("GET")
 #pragma push_macro("INDEX")
 #pragma push_macro("ADD")
+#pragma push_macro("ADD_TO")
 #pragma push_macro("LOWER")
 #pragma push_macro("RAISE")
 #pragma push_macro("ABS")
@@ -40,6 +41,7 @@
 #undef GET
 #undef INDEX
 #undef ADD
+#undef ADD_TO
 #undef LOWER
 #undef RAISE
 #undef ABS

@@ -18,9 +18,10 @@
 static const char *kind_name(uint32_t kind)
 {
     static const char *const names[] = {
-        [META_PARAMETER_OUT] = "OUT", [META_PARAMETER_INOUT] = "INOUT",
-        [META_PARAMETER_IN] = "IN",   [META_PARAMETER_VALUE] = "VALUE",
-        [META_PARAMETER_SUM] = "SUM", [META_PARAMETER_MIN] = "MIN",
+        [META_PARAMETER_OUT] = "OUT",       [META_PARAMETER_INOUT] = "INOUT",
+        [META_PARAMETER_IN] = "IN",         [META_PARAMETER_ADD] = "ADD",
+        [META_PARAMETER_SCALAR] = "SCALAR", [META_PARAMETER_VALUE] = "VALUE",
+        [META_PARAMETER_SUM] = "SUM",       [META_PARAMETER_MIN] = "MIN",
         [META_PARAMETER_MAX] = "MAX"};
     return kind < sizeof names / sizeof *names ? names[kind] : "?";
 }
@@ -45,7 +46,8 @@ static bool is_symmetric(const meta_kernel_parameter *p)
 /* As the kernel file has it. */
 static const char *reach_text(const meta_kernel_parameter *p, char *text, size_t room)
 {
-    switch (p->kind == META_PARAMETER_IN ? p->reach : META_PARAMETER_CELL) {
+    const bool has_reach = p->kind == META_PARAMETER_IN || p->kind == META_PARAMETER_ADD;
+    switch (has_reach || p->kind == META_PARAMETER_INOUT ? p->reach : META_PARAMETER_CELL) {
     case META_PARAMETER_STAR:
         snprintf(text, room, "STAR(%d)", p->low[0]);
         break;
@@ -59,7 +61,7 @@ static const char *reach_text(const meta_kernel_parameter *p, char *text, size_t
         snprintf(text, room, "WHOLE");
         break;
     default:
-        snprintf(text, room, "%s", p->kind == META_PARAMETER_IN ? "CELL" : "");
+        snprintf(text, room, "%s", has_reach ? "CELL" : "");
     }
     return text;
 }
@@ -71,7 +73,7 @@ static void print_kernel(const meta_kernel *k)
     for (uint32_t n = 0; n < k->parameters; ++n) {
         const meta_kernel_parameter *p = &k->parameter[n];
         reach_text(p, reach, sizeof reach);
-        printf("    %-5s %s %s%s%s\n", kind_name(p->kind), p->type_name, p->name,
+        printf("    %-6s %s %s%s%s\n", kind_name(p->kind), p->type_name, p->name,
                *reach != '\0' ? ", " : "", reach);
     }
 }

@@ -157,6 +157,16 @@ static bool uses_f64(const meta_kernel_source *source)
     return false;
 }
 
+/* The name of an array with elements of 8 bytes to which cells add; NULL if there is none. */
+static const char *adds_to_8_bytes(const meta_kernel_source *source)
+{
+    const meta_kernel *user = source->user;
+    for (uint32_t k = 0; user && k < user->parameters; ++k)
+        if (user->parameter[k].kind == META_PARAMETER_ADD && user->parameter[k].bytes == 8)
+            return user->parameter[k].name;
+    return NULL;
+}
+
 static meta_err create_text(meta_plugin_device *device, const meta_kernel_source *source,
                             meta_plugin_kernel **made)
 {
@@ -177,6 +187,12 @@ static meta_err create_text(meta_plugin_device *device, const meta_kernel_source
                               "kernel %s is for META_F64, but OpenCL device %s computes without "
                               "double precision",
                               desc->name, device->about.name);
+    if (adds_to_8_bytes(source) && !device->about.atomic_64)
+        return ocl_host->fail(META_ERR_UNSUPPORTED,
+                              "kernel %s adds to '%s', whose elements have 8 bytes, but OpenCL "
+                              "device %s cannot do that atomically (it lacks "
+                              "cl_khr_int64_base_atomics): use a type of 4 bytes or another device",
+                              desc->name, adds_to_8_bytes(source), device->about.name);
     kernel = *made = calloc(1, sizeof *kernel);
     if (!kernel) return ocl_host->fail(META_ERR_NO_MEMORY, "the host has no memory left");
     if ((size_t)snprintf(kernel->name, sizeof kernel->name, "%s%s",

@@ -40,6 +40,7 @@ typedef struct ocl_about {
     int has_f64;
     int exact_f32; /**< rounds divisions correctly, given the build option */
     int keeps_f32; /**< keeps denormals */
+    int atomic_64; /**< adds to 8 bytes atomically */
     int is_cpu;    /**< runs the kernels' CPU form */
 } ocl_about;
 

@@ -54,6 +54,26 @@ static int double_wanted(void)
     return !value || strcmp(value, "off") != 0;
 }
 
+static int has_extension(cl_device_id device, const char *name)
+{
+    size_t bytes = 0;
+    const size_t length = strlen(name);
+    int found = 0;
+    clGetDeviceInfo(device, CL_DEVICE_EXTENSIONS, 0, NULL, &bytes);
+    char *all = calloc(1, bytes + 1);
+    if (all) clGetDeviceInfo(device, CL_DEVICE_EXTENSIONS, bytes, all, NULL);
+    for (const char *at = all; at && !found && (at = strstr(at, name)); at += length)
+        found = (at == all || at[-1] == ' ') && (at[length] == ' ' || at[length] == '\0');
+    free(all);
+    return found;
+}
+
+static int atomic_64_wanted(void)
+{
+    const char *value = ocl_host->variable("META_TEST_OPENCL_ATOMICS");
+    return !value || strcmp(value, "32") != 0;
+}
+
 static void describe_arithmetic(cl_device_id device, ocl_about *about)
 {
     cl_device_fp_config single = 0, twice = 0;
@@ -62,6 +82,7 @@ static void describe_arithmetic(cl_device_id device, ocl_about *about)
     about->exact_f32 = (single & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT) != 0;
     about->keeps_f32 = (single & CL_FP_DENORM) != 0;
     about->has_f64 = twice != 0 && double_wanted();
+    about->atomic_64 = has_extension(device, "cl_khr_int64_base_atomics") && atomic_64_wanted();
 }
 
 int ocl_describe(cl_platform_id platform, cl_device_id device, ocl_about *about, char *reason,

@@ -102,11 +102,12 @@ static void plan_text(const ocl_about *about, const meta_kernel_source *source,
     snprintf(p->title, sizeof p->title, "kernel %.64s", source->desc->name);
     snprintf(p->first, sizeof p->first,
              "#define META_T meta_%s\n#define META_SPACE_OPERANDS %u\n%s%s"
-             "#define META_USER_SUFFIX %s\n#define META_USER_PARTIALS %d\n%s",
+             "#define META_USER_SUFFIX %s\n#define META_USER_PARTIALS %d\n%s%s",
              meta_element_name(source->type), (unsigned)(operands ? operands : 1),
              device_definitions(about), space_in_buffer ? "#define META_SPACE_IN_BUFFER\n" : "",
              meta_element_name(source->type), OCL_MAX_PARTIALS,
-             source->type <= META_F32 ? "#define META_USER_FLOATING\n" : "");
+             source->type <= META_F32 ? "#define META_USER_FLOATING\n" : "",
+             about->atomic_64 ? "#define META_USER_ATOMIC_64\n" : "");
     if (source->user) /* the kernel may be called as a built-in function or macro is */
         snprintf(p->line, sizeof p->line, "#undef %s\n#define %s " OCL_USER_PREFIX "%s\n",
                  source->desc->name, source->desc->name, source->desc->name);

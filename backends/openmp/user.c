@@ -190,7 +190,7 @@ static meta_i64 block_rows(const meta_kernel *kernel, meta_i64 columns)
     int reach = 0;
     for (uint32_t n = 0; n < kernel->parameters; ++n) {
         const meta_kernel_parameter *p = &kernel->parameter[n];
-        if (!meta_parameter_is_array(p)) continue;
+        if (!meta_parameter_is_array(p) || p->kind == META_PARAMETER_SCALAR) continue;
         reach |= p->low[2] | p->high[2];
         bytes += (1 + p->low[2] + p->high[2]) * (meta_i64)p->bytes;
     }

@@ -115,6 +115,10 @@ static void mark_operand(watched *w, const meta_operation *op, uint32_t k, bool 
     const int64_t front =
         op->operand[k].span.address - (char *)w->of.memory.address + op->operand[k].start * bytes;
     int64_t low[META_MAX_DIM] = {0}, high[META_MAX_DIM], at[META_MAX_DIM] = {0};
+    if (desc->reach == META_REACH_WHOLE || desc->reach == META_REACH_ONE) {
+        mark(w, front, (op->operand[k].high + 1) * bytes, written, c);
+        return;
+    }
     for (int d = 0; d < s->ndim; ++d) {
         const bool reaches = d < META_REACH_DIMS;
         at[d] = low[d] = reaches ? -desc->low[d] : 0;

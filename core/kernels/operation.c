@@ -191,8 +191,9 @@ static bool meet(const meta_operation *op, uint32_t written, uint32_t other)
     if (apart % bytes != 0) return true;
     for (int d = 0; d < s->ndim; ++d) {
         const bool reaches = d < META_REACH_DIMS;
-        low[d] = 1 - s->extent[d] - (reaches ? o->low[d] : 0);
-        high[d] = s->extent[d] - 1 + (reaches ? o->high[d] : 0);
+        const int64_t last = s->extent[d] - 1, others = o->reach == META_REACH_ONE ? 0 : last;
+        low[d] = -last - (reaches ? o->low[d] + w->high[d] : 0);
+        high[d] = others + (reaches ? o->high[d] + w->low[d] : 0);
     }
     return is_distance(stride, low, high, (int)s->ndim - 1, apart / bytes + a->start - b->start);
 }

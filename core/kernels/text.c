@@ -21,6 +21,18 @@ static const char *accumulator(const meta_kernel_parameter *p)
     return p->kind == META_PARAMETER_SUM ? wide[p->type] : p->type_name;
 }
 
+/* The type of an array's elements, in a static buffer. */
+static const char *element_of(const meta_kernel_parameter *p)
+{
+    static _Thread_local char text[128];
+    if (p->kind == META_PARAMETER_ADD)
+        snprintf(text, sizeof text, "meta_added_%s", meta_element_name(p->type));
+    else
+        snprintf(text, sizeof text, "%s%s", p->kind == META_PARAMETER_IN ? "const " : "",
+                 p->type_name);
+    return text;
+}
+
 /* What META_CELLS is for one kernel: the head of the function that holds the body. */
 static void put_head(const meta_kernel *k, void *with)
 {
@@ -28,12 +40,11 @@ static void put_head(const meta_kernel *k, void *with)
     fprintf(p, "#define META_CELLS_%s META_FUNCTION void %s_cell(", k->name, k->name);
     for (uint32_t n = 0; n < k->parameters; ++n) {
         const meta_kernel_parameter *a = &k->parameter[n];
-        if (meta_parameter_is_array(a))
+        if (meta_parameter_is_array(a) && a->kind != META_PARAMETER_SCALAR)
             fprintf(p,
-                    "META_GLOBAL %s%s *META_RESTRICT %s, const meta_i64 meta_1_%s, "
+                    "META_GLOBAL %s *META_RESTRICT %s, const meta_i64 meta_1_%s, "
                     "const meta_i64 meta_2_%s, const meta_i64 meta_3_%s, ",
-                    a->kind == META_PARAMETER_IN ? "const " : "", a->type_name, a->name, a->name,
-                    a->name, a->name);
+                    element_of(a), a->name, a->name, a->name, a->name);
         else if (meta_parameter_is_result(a)) fprintf(p, "%s *%s, ", accumulator(a), a->name);
         else fprintf(p, "const %s %s, ", a->type_name, a->name);
     }
@@ -63,21 +74,29 @@ static void put_parameters(FILE *p, const struct meta_kernel_state *s)
             s->desc.results ? " META_USER_RESULTS_PARAMETERS" : "");
 }
 
-/* Values out of their words; results that nothing has contributed to. Parameter number n is called
- * meta_p<n> here: names of the program's must not meet those of the back end's text. */
+/* Values out of their words; scalars; results that nothing has contributed to. Parameter number n is
+ * called meta_p<n> here: names of the program's must not meet those of the back end's text. */
 static void put_values(FILE *p, const struct meta_kernel_state *s)
 {
     const meta_kernel *kernel = s->kernel;
-    uint32_t word = 0;
+    uint32_t word = 0, operand = 0;
     for (uint32_t n = 0; n < kernel->parameters; ++n) {
         const meta_kernel_parameter *a = &kernel->parameter[n];
-        if (meta_parameter_is_result(a)) {
+        if (meta_parameter_is_array(a)) {
+            if (a->kind == META_PARAMETER_SCALAR)
+                fprintf(p,
+                        "    const %s meta_p%u = *((META_GLOBAL const %s *)operand%u + "
+                        "s->layout[%u].base);\n",
+                        a->type_name, (unsigned)n, a->type_name, (unsigned)operand,
+                        (unsigned)operand);
+            ++operand;
+        } else if (meta_parameter_is_result(a)) {
             const char *type = meta_element_name(a->type);
             fprintf(p, "    %s meta_p%u = ", accumulator(a), (unsigned)n);
             if (a->kind == META_PARAMETER_SUM) fprintf(p, "0;\n");
             else
                 fprintf(p, "META_%s_%s;\n", a->kind == META_PARAMETER_MIN ? "MOST" : "LEAST", type);
-        } else if (!meta_parameter_is_array(a)) {
+        } else {
             const uint32_t words = meta_parameter_words(a);
             fprintf(p, "    union { meta_u64 word[%u]; %s value; } meta_p%u;\n", (unsigned)words,
                     a->type_name, (unsigned)n);
@@ -103,31 +122,33 @@ static void put_index(FILE *p, const struct meta_kernel_state *s)
 static void put_rows(FILE *p, const struct meta_kernel_state *s)
 {
     const meta_kernel *kernel = s->kernel;
+    const char *simd = s->desc.results ? "META_SIMD_SUM(0)" : "META_SIMD";
     unsigned k = 0;
     fprintf(p, "    META_ROWS(r) {\n");
     put_index(p, s);
     for (uint32_t n = 0; n < kernel->parameters; ++n) {
         const meta_kernel_parameter *a = &kernel->parameter[n];
         if (!meta_parameter_is_array(a)) continue;
-        const char *constant = a->kind == META_PARAMETER_IN ? "const " : "";
-        fprintf(p,
-                "        META_GLOBAL %s%s *meta_p%u = (META_GLOBAL %s%s *)operand%u + r.at[%u];\n",
-                constant, a->type_name, (unsigned)n, constant, a->type_name, k, k);
+        if (a->kind != META_PARAMETER_SCALAR)
+            fprintf(p, "        META_GLOBAL %s *meta_p%u = (META_GLOBAL %s *)operand%u + r.at[%u];\n",
+                    element_of(a), (unsigned)n, element_of(a), k, k);
+        if (a->kind == META_PARAMETER_ADD) simd = ""; /* cells are not independent */
         ++k;
     }
-    fprintf(p, "        %s META_COLUMNS(meta_i) %s_cell(",
-            s->desc.results ? "META_SIMD_SUM(0)" : "META_SIMD", kernel->name);
+    fprintf(p, "        %s META_COLUMNS(meta_i) %s_cell(", simd, kernel->name);
     k = 0;
     for (uint32_t n = 0; n < kernel->parameters; ++n) {
         const meta_kernel_parameter *a = &kernel->parameter[n];
-        if (meta_parameter_is_array(a)) {
-            fprintf(p, "meta_p%u, META_STRIDE(%u, 1), META_STRIDE(%u, 2), META_STRIDE(%u, 3), ",
-                    (unsigned)n, k, k, k);
-            ++k;
-        } else {
+        if (!meta_parameter_is_array(a)) {
             fprintf(p, meta_parameter_is_result(a) ? "&meta_p%u, " : "meta_p%u.value, ",
                     (unsigned)n);
+            continue;
         }
+        if (a->kind == META_PARAMETER_SCALAR) fprintf(p, "meta_p%u, ", (unsigned)n);
+        else
+            fprintf(p, "meta_p%u, META_STRIDE(%u, 1), META_STRIDE(%u, 2), META_STRIDE(%u, 3), ",
+                    (unsigned)n, k, k, k);
+        ++k;
     }
     fprintf(p, "meta_i, meta_x);\n    }\n");
 }

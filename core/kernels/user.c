@@ -151,8 +151,8 @@ static meta_err check(const meta_kernel *k, const meta_kernel_parameter *p)
                          k->name, p->name, (unsigned)p->kind);
     if (!is_value && p->type >= META_TYPE_COUNT)
         return meta_fail(META_ERR_TYPE,
-                         "kernel %s: parameter %s is of %s, but an array or a result is of double, "
-                         "float, int64_t, uint64_t, int32_t or uint32_t",
+                         "kernel %s: parameter %s is of %s, but an array, a scalar or a result is "
+                         "of double, float, int64_t, uint64_t, int32_t or uint32_t",
                          k->name, p->name, p->type_name);
     if (is_value && (p->bytes == 0 || p->bytes > META_KERNEL_VALUE))
         return meta_fail(META_ERR_ARGUMENT, "kernel %s: value %s has %u bytes, but at most %d pass",
@@ -164,7 +164,14 @@ static meta_err describe(struct meta_kernel_state *s)
 {
     static const uint32_t access[] = {[META_PARAMETER_OUT] = META_ACCESS_OUT,
                                       [META_PARAMETER_INOUT] = META_ACCESS_INOUT,
-                                      [META_PARAMETER_IN] = META_ACCESS_IN};
+                                      [META_PARAMETER_IN] = META_ACCESS_IN,
+                                      [META_PARAMETER_ADD] = META_ACCESS_ADD,
+                                      [META_PARAMETER_SCALAR] = META_ACCESS_IN};
+    static const uint32_t passes[] = {[META_PARAMETER_OUT] = 1,
+                                      [META_PARAMETER_INOUT] = 2,
+                                      [META_PARAMETER_IN] = 1,
+                                      [META_PARAMETER_ADD] = 2,
+                                      [META_PARAMETER_SCALAR] = 0};
     static const uint32_t reach[] = {[META_PARAMETER_CELL] = META_REACH_POINT,
                                      [META_PARAMETER_STAR] = META_REACH_STAR,
                                      [META_PARAMETER_BOX] = META_REACH_BOX,
@@ -195,18 +202,19 @@ static meta_err describe(struct meta_kernel_state *s)
         } else {
             if (desc->operands == META_KERNEL_ARRAYS)
                 return meta_fail(META_ERR_ARGUMENT,
-                                 "kernel %s has more than %d arrays, which is the most",
+                                 "kernel %s has more than %d arrays and scalars, which is the most",
                                  kernel->name, META_KERNEL_ARRAYS);
             meta_operand_desc *o = &s->operand[desc->operands++];
             *o = (meta_operand_desc){
                 .access = access[p->kind], .reach = reach[p->reach % 4], .own_type = 1 + p->type};
+            if (p->kind == META_PARAMETER_SCALAR) o->reach = META_REACH_ONE;
             memcpy(o->low, p->low, sizeof o->low);
             memcpy(o->high, p->high, sizeof o->high);
-            s->bytes += p->bytes * (p->kind == META_PARAMETER_INOUT ? 2u : 1u);
+            s->bytes += p->bytes * passes[p->kind];
         }
     }
     if (desc->operands == 0)
-        return meta_fail(META_ERR_ARGUMENT, "kernel %s has no array", kernel->name);
+        return meta_fail(META_ERR_ARGUMENT, "kernel %s has no array or scalar", kernel->name);
     desc->values += META_KERNEL_DIMS; /* the box's start */
     snprintf(s->label, sizeof s->label, "%s %s", kernel->name,
              meta_element_name((uint32_t)kernel->type));

@@ -36,7 +36,7 @@ static void begin(user_operation *u, const meta_kernel *kernel, const meta_box *
         memset(meta_operation_layout(op, k), 0, sizeof(meta_layout));
 }
 
-/* An array that is read anywhere lies from its address to the end of its buffer. */
+/* An array that is accessed anywhere lies from its address to the end of its buffer. */
 static meta_err set_whole(meta_operation *op, uint32_t k, const void *ptr, const char *name)
 {
     meta_operand *o = &op->operand[k];
@@ -46,6 +46,22 @@ static meta_err set_whole(meta_operation *op, uint32_t k, const void *ptr, const
     o->start = o->low = 0;
     o->high = (int64_t)(o->span.room / meta_element_bytes(type)) - 1;
     return META_OK;
+}
+
+/* A number on the device is an operand of one element. */
+static meta_err set_scalar(meta_operation *op, uint32_t k, const void *ptr, const char *name)
+{
+    meta_operand *o = &op->operand[k];
+    int is_device;
+    o->name = name;
+    o->start = o->low = o->high = 0;
+    META_TRY(meta_resolve_any(ptr, 1, meta_operation_type(op, k), name, &is_device, &o->span));
+    if (is_device) return META_OK;
+    return meta_fail(META_ERR_POINTER,
+                     "argument '%s' (%p) is an address of the host, but kernel %s reads a SCALAR on "
+                     "the device: declare it as VALUE to pass a number of the host's, or copy it to "
+                     "a buffer of meta_alloc()",
+                     name, ptr, op->call.desc->name);
 }
 
 /* Turn the arguments into operands, values and results. */
@@ -67,6 +83,8 @@ static meta_err fill_in(user_operation *u, const meta_kernel *kernel, const meta
             u->value[word + words - 1] = 0;
             memcpy(&u->value[word], argument, p->bytes);
             word += words;
+        } else if (p->kind == META_PARAMETER_SCALAR) {
+            META_TRY(set_scalar(&u->op, array++, argument, p->name));
         } else if (p->reach == META_PARAMETER_WHOLE) {
             META_TRY(set_whole(&u->op, array++, argument, p->name));
         } else {
@@ -110,7 +128,14 @@ static meta_err check_reproducible(const meta_kernel *kernel)
 {
     for (uint32_t n = 0; n < kernel->parameters; ++n) {
         const meta_kernel_parameter *p = &kernel->parameter[n];
-        if (p->kind == META_PARAMETER_SUM && (p->type == META_F64 || p->type == META_F32))
+        if (p->type != META_F64 && p->type != META_F32) continue;
+        if (p->kind == META_PARAMETER_ADD)
+            return meta_fail(META_ERR_UNSUPPORTED,
+                             "kernel %s: cells add to '%s' in any order, and reproducible sums are "
+                             "on (META_REPRODUCIBLE): add whole numbers (multiples of a small "
+                             "unit, as int64_t), or let each cell gather what it receives",
+                             kernel->name, p->name);
+        if (p->kind == META_PARAMETER_SUM)
             return meta_fail(META_ERR_UNSUPPORTED,
                              "kernel %s: the order of the additions to '%s' differs between "
                              "devices, and reproducible sums are on (META_REPRODUCIBLE): write the "
@@ -153,7 +178,7 @@ meta_err meta_kernel_reach(meta_kernel *kernel, int low[META_MAX_DIM], int high[
         return meta_fail(META_ERR_ARGUMENT, "argument '%s' is NULL", low ? "high" : "low");
     for (uint32_t n = 0; n < kernel->parameters; ++n) {
         const meta_kernel_parameter *p = &kernel->parameter[n];
-        for (int d = 0; d < META_KERNEL_DIMS && p->kind == META_PARAMETER_IN; ++d) {
+        for (int d = 0; d < META_KERNEL_DIMS; ++d) { /* 0 of others than IN and ADD */
             if (low[d] < p->low[d]) low[d] = p->low[d];
             if (high[d] < p->high[d]) high[d] = p->high[d];
         }
