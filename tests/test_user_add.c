@@ -14,7 +14,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { SMALL = 1 << 12, LARGE = 1 << 17, ARRAYS = 4, TYPES = CASE_FIRST_SMALL };
+enum { SMALL = 1 << 13, LARGE = 1 << 17, ARRAYS = 4, TYPES = CASE_FIRST_SMALL };
 
 static mirror buffers[ARRAYS];
 
@@ -112,8 +112,8 @@ typedef meta_err runner(const arguments *a, meta_event *done);
     {                                                                                              \
         int32_t most = -1;                                                                         \
         T total = 77;                                                                              \
-        const meta_err error = count_##name(a->box, a->on[0], a->on[1], a->on[2], a->on[3],        \
-                                            &total, &most, NULL);                                  \
+        const meta_err error =                                                                     \
+            count_##name(a->box, a->on[0], a->on[1], a->on[2], a->on[3], &total, &most, NULL);     \
         (void)done;                                                                                \
         CHECK(memcmp(&total, &total_##name, sizeof total) == 0);                                   \
         CHECK(most == *(const int32_t *)a->other[0]);                                              \
@@ -154,8 +154,13 @@ typedef struct subject {
     runner *run[TYPES];
 } subject;
 #define OF(kernel)                                                                                 \
-    {kernel##_f64, kernel##_f32, kernel##_i64, kernel##_u64, kernel##_i32, kernel##_u32}
-#define SUBJECT(kernel, ...) {#kernel, __VA_ARGS__, OF(oracle_##kernel), OF(run_##kernel)}
+    {                                                                                              \
+        kernel##_f64, kernel##_f32, kernel##_i64, kernel##_u64, kernel##_i32, kernel##_u32         \
+    }
+#define SUBJECT(kernel, ...)                                                                       \
+    {                                                                                              \
+#kernel, __VA_ARGS__, OF(oracle_##kernel), OF(run_##kernel)                                \
+    }
 static const subject deposit = SUBJECT(deposit, {1, 1, 1, 1}, {1, 1, 1, 1});
 static const subject accumulate = SUBJECT(accumulate, {0}, {0});
 static const subject aside = SUBJECT(aside, {2, 1, 1, 1}, {1, 1, 1, 1});
@@ -346,7 +351,8 @@ static void scatter_once(meta_type type, int64_t cells)
     const int64_t from[ARRAYS] = {test_random_in(0, room) * bytes, 0, 0};
     const bool is_signed = type == META_I64 || type == META_I32;
     test_case("scatter %s, %s", case_type_name(type), case_box_text(&box));
-    for (int k = 0; k < 2; ++k) mirror_refill(&buffers[k], type, is_signed ? CASE_TINY : CASE_PLAIN);
+    for (int k = 0; k < 2; ++k)
+        mirror_refill(&buffers[k], type, is_signed ? CASE_TINY : CASE_PLAIN);
     for (int64_t k = 0; k < all; ++k) place[k] = (int32_t)k;
     for (int64_t k = all - 1; k > 0; --k) {
         const int64_t other = test_random_in(0, k);

@@ -74,8 +74,8 @@ static void put_parameters(FILE *p, const struct meta_kernel_state *s)
             s->desc.results ? " META_USER_RESULTS_PARAMETERS" : "");
 }
 
-/* Values out of their words; scalars; results that nothing has contributed to. Parameter number n is
- * called meta_p<n> here: names of the program's must not meet those of the back end's text. */
+/* Values out of their words; scalars; results that nothing has contributed to. Parameter number n
+ * is called meta_p<n> here: names of the program's must not meet those of the back end's text. */
 static void put_values(FILE *p, const struct meta_kernel_state *s)
 {
     const meta_kernel *kernel = s->kernel;
@@ -130,7 +130,8 @@ static void put_rows(FILE *p, const struct meta_kernel_state *s)
         const meta_kernel_parameter *a = &kernel->parameter[n];
         if (!meta_parameter_is_array(a)) continue;
         if (a->kind != META_PARAMETER_SCALAR)
-            fprintf(p, "        META_GLOBAL %s *meta_p%u = (META_GLOBAL %s *)operand%u + r.at[%u];\n",
+            fprintf(p,
+                    "        META_GLOBAL %s *meta_p%u = (META_GLOBAL %s *)operand%u + r.at[%u];\n",
                     element_of(a), (unsigned)n, element_of(a), k, k);
         if (a->kind == META_PARAMETER_ADD) simd = ""; /* cells are not independent */
         ++k;

@@ -4,6 +4,7 @@
 #include "ops/ops.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 /* An operation of a kernel of the program's, with its arrays. */
@@ -52,16 +53,15 @@ static meta_err set_whole(meta_operation *op, uint32_t k, const void *ptr, const
 static meta_err set_scalar(meta_operation *op, uint32_t k, const void *ptr, const char *name)
 {
     meta_operand *o = &op->operand[k];
-    int is_device;
+    char text[1024];
     o->name = name;
     o->start = o->low = o->high = 0;
-    META_TRY(meta_resolve_any(ptr, 1, meta_operation_type(op, k), name, &is_device, &o->span));
-    if (is_device) return META_OK;
-    return meta_fail(META_ERR_POINTER,
-                     "argument '%s' (%p) is an address of the host, but kernel %s reads a SCALAR on "
-                     "the device: declare it as VALUE to pass a number of the host's, or copy it to "
-                     "a buffer of meta_alloc()",
-                     name, ptr, op->call.desc->name);
+    const meta_err error = meta_resolve(ptr, 1, meta_operation_type(op, k), name, &o->span);
+    if (error != META_ERR_POINTER) return error;
+    snprintf(text, sizeof text,
+             "%s; kernel %s reads this SCALAR on the device: a number of the host's is a VALUE",
+             meta_last_error(), op->call.desc->name);
+    return meta_fail_as(error, text);
 }
 
 /* Turn the arguments into operands, values and results. */
