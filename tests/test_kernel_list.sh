@@ -26,6 +26,14 @@ META_CELLS(grow)
     LOWER(least, AT(field, 0, 0, 0));
     RAISE(most, INDEX(0));
 }
+#define pour_ARGS(A)                                                                               \
+    A(ADD, T, into, SIDES(0, 1, 0, 0, 0, 0)) A(ADD, uint32_t, drops, CELL) A(INOUT, T, any, WHOLE)     \
+    A(SCALAR, T, share)
+META_CELLS(pour)
+{
+    ADD_TO(AT(into, 1, 0, 0), share * GET(any, 2));
+    ADD_TO(AT(drops, 0, 0, 0), 1);
+}
 #include META_AGAIN
 END
 printf '#define META_KERNELS_HERE\n#include "two.kernel.h"\n' >two.c
@@ -39,15 +47,17 @@ $cc -std=c11 -O1 -Wall -Wextra -Werror $sanitize -fPIC -shared -I"$top/core" -I"
 what='meta-info --kernels'
 "$build/meta-info" --kernels two.so >out 2>err || broken 'fails'
 {
-    echo 'two.so: 4 kernels'
-    for kernel in 'blur f64' 'grow f64' 'blur f32' 'grow f32'; do
+    echo 'two.so: 6 kernels'
+    for kernel in 'blur f64' 'grow f64' 'pour f64' 'blur f32' 'grow f32' 'pour f32'; do
         echo "  $kernel, two.kernel.h"
         case $kernel in
-        blur*) printf '    %s\n' 'OUT   T out' 'IN    T in, BOX(1)' 'IN    uint32_t mask, CELL' \
-            'SUM   T all' ;;
-        *) printf '    %s\n' 'INOUT T field' 'VALUE rates rate' \
-            'IN    T side, SIDES(2, 0, 0, 1, 0, 0)' 'IN    T table, WHOLE' 'MIN   T least' \
-            'MAX   int64_t most' ;;
+        blur*) printf '    %s\n' 'OUT    T out' 'IN     T in, BOX(1)' 'IN     uint32_t mask, CELL' \
+            'SUM    T all' ;;
+        grow*) printf '    %s\n' 'INOUT  T field' 'VALUE  rates rate' \
+            'IN     T side, SIDES(2, 0, 0, 1, 0, 0)' 'IN     T table, WHOLE' 'MIN    T least' \
+            'MAX    int64_t most' ;;
+        *) printf '    %s\n' 'ADD    T into, SIDES(0, 1, 0, 0, 0, 0)' 'ADD    uint32_t drops, CELL' \
+            'INOUT  T any, WHOLE' 'SCALAR T share' ;;
         esac
     done
 } >expected

@@ -131,7 +131,7 @@ elif ! grep -q 'user_program.kernel.h' log; then
     broken 'a text that is not found: the file is not named'
     cat log
 fi
-for name in heat paint; do
+for name in heat paint pour turn; do
     echo "extern const char meta_kernel_text_$name[]; const char meta_kernel_text_$name[] = {"
     od -An -v -tx1 "$from/files/user_program.kernel.h" | sed 's/ \(..\)/0x\1,/g'
     echo '0};'
@@ -206,6 +206,40 @@ PROGRAM
 #define bad_ARGS(A) A(OUT, T, out) A(IN, T, in)
 META_CELLS(bad) { AT(out, 0, 0, 0) = AT(in, 0, 0, 0); }
 #include META_AGAIN
+PROGRAM
+    # refused_body NAME 'WORDS' 'LIST' 'BODY': that kernel.
+    refused_body()
+    {
+        refused "$compiler: $1" "$compiler" "$2" <<PROGRAM
+#define META_KERNELS_HERE
+#define META_KERNEL_FILE "wrong.c"
+#include <meta_kernel.h>
+#define bad_ARGS(A) A(OUT, T, out) A(IN, T, in, CELL) $3
+META_CELLS(bad) { AT(out, 0, 0, 0) = AT(in, 0, 0, 0); $4; }
+#include META_AGAIN
+PROGRAM
+    }
+    sum='A(ADD, T, sum, STAR(1))'
+    refused_body 'reading an array that cells add to' 'incompatible\|cannot convert\|no match' "$sum" 'AT(out, 0, 0, 0) = AT(sum, 0, 0, 0)'
+    refused_body 'writing an array that cells add to' 'incompatible\|no match\|no known conversion' "$sum" 'AT(sum, 0, 0, 0) = AT(in, 0, 0, 0)'
+    refused_body 'adding without ADD_TO' 'invalid operands\|no match' "$sum" 'AT(sum, 0, 0, 0) += 1'
+    refused_body 'ADD() of an array' 'sum' "$sum" 'ADD(sum, 1)'
+    refused_body 'ADD_TO() of an output' 'meta_added' '' 'ADD_TO(AT(out, 0, 0, 0), 1)'
+    refused_body 'ADD_TO() of an input' 'meta_added' '' 'ADD_TO(AT(in, 0, 0, 0), 1)'
+    refused_body 'ADD without its reach' 'META_K_' 'A(ADD, T, sum)' ''
+    refused_body 'writing to a scalar' 'read-only' 'A(SCALAR, T, a)' 'a = 2'
+    refused_body 'a scalar with a reach' 'META_K_' 'A(SCALAR, T, a, CELL)' ''
+    refused_body 'an in-out array with a reach' 'META_K_REACH_INOUT_STAR' 'A(INOUT, T, both, STAR(1))' ''
+    refused_body 'a whole output' 'META_K_' 'A(OUT, T, all, WHOLE)' 'GET(all, 0) = 1'
+    refused "$compiler: a number for a scalar" "$compiler" 'incompatible type\|cannot convert' <<PROGRAM
+#include "user_program.kernel.h"
+meta_err wrong(const meta_box *box, double *u, int32_t *n);
+meta_err wrong(const meta_box *box, double *u, int32_t *n) { return pour_f64(box, u, u, 2.0, n, n, META_ASYNC); }
+PROGRAM
+    refused "$compiler: constant data to add to" "$compiler" 'discards\|invalid conversion' <<PROGRAM
+#include "user_program.kernel.h"
+meta_err wrong(const meta_box *box, const double *u, int32_t *n);
+meta_err wrong(const meta_box *box, const double *u, int32_t *n) { return pour_f64(box, u, u, u, n, n, META_ASYNC); }
 PROGRAM
     refused "$compiler: a parameter of an unknown kind" "$compiler" 'META_.*INPUT' <<PROGRAM
 #define META_KERNELS_HERE

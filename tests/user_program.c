@@ -62,24 +62,35 @@ static uint64_t checksum(const void *device_array, size_t bytes)
         check(heat_##suffix(&box, (T *)device[0], (const T *)device[1], (T)3, shape, &change,      \
                             &hot, NULL));                                                          \
         check(paint_all(&box, device, &first, TYPE));                                              \
-        printf(#suffix " %016" PRIx64 " %016" PRIx64 " %a %" PRIu64 " %" PRId64 "\n",              \
+        check(pour_##suffix(&box, (T *)device[0], (const T *)device[1], (const T *)device[2] + 5,  \
+                            counts, (const int32_t *)device[ARRAYS], META_ASYNC));                 \
+        check(turn_##suffix(&plane, (T *)device[2], (T)2, META_ASYNC));                                              \
+        printf(#suffix " %016" PRIx64 " %016" PRIx64 " %016" PRIx64 " %a %" PRIu64 " %" PRId64 "\n",              \
                checksum(device[0], CELLS * sizeof(T)), checksum(device[2], CELLS * sizeof(T)),     \
-               (double)change, hot, first);                                                        \
+               checksum(counts, 7 * sizeof(int32_t)), (double)change, hot, first);                                                        \
     } while (0)
 
 int main(void)
 {
     const meta_box box = {3, {NX, NY, NZ}, {1, 2, 1}, {NX - 1, NY - 1, NZ - 1}};
+    const meta_box plane = {2, {NX, NY}, {1, 3}, {NX, NY - 1}};
     const heat_shape shape = {{0.25f, 0.5f, 0.75f}, 7};
+    const int32_t zero = 0;
     int index = 0;
+    int32_t *counts;
+    void *made;
     check(meta_init());
     check(meta_get_acc(&index, NULL));
     for (int a = 0; a <= ARRAYS; ++a) check(meta_alloc(&device[a], sizeof host));
+    check(meta_alloc(&made, sizeof host));
+    counts = (int32_t *)made;
+    check(meta_fill(counts, 7, &zero, META_I32, NULL));
     RUN(double, f64, META_F64);
     RUN(float, f32, META_F32);
     RUN(int64_t, i64, META_I64);
     RUN(int32_t, i32, META_I32);
     for (int a = 0; a <= ARRAYS; ++a) check(meta_free(device[a]));
+    check(meta_free(made));
     check(meta_finalize());
     return 0;
 }

@@ -43,4 +43,27 @@ META_CELLS(paint)
     if (AT(colour, 0, 0, 0) == 2) LOWER(first, index);
 }
 
+/* One addition for each element, of a product that contraction would join to it; a number on the
+ * device; and a count of another type. */
+#define pour_ARGS(A)                                                                               \
+    A(ADD, T, next, SIDES(1, 1, 0, 0, 0, 0)) A(IN, T, now, CELL) A(SCALAR, T, k)                   \
+    A(ADD, int32_t, colours, WHOLE) A(IN, int32_t, colour, CELL)
+META_CELLS(pour)
+{
+    ADD_TO(AT(next, 1, 0, 0), k * AT(now, 0, 0, 0));
+    ADD_TO(GET(colours, AT(colour, 0, 0, 0)), 2.5);
+}
+
+/* Each cell turns four elements of its own round. */
+#define turn_ARGS(A) A(INOUT, T, picture, WHOLE) A(VALUE, T, by)
+META_CELLS(turn)
+{
+    const int64_t first = 4 * (INDEX(0) + 77 * INDEX(1));
+    for (int k = 0; k < 2; ++k) {
+        const T kept = GET(picture, first + k);
+        GET(picture, first + k) = by * GET(picture, first + 3 - k) - kept;
+        GET(picture, first + 3 - k) = kept;
+    }
+}
+
 #include META_AGAIN

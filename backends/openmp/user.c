@@ -97,7 +97,8 @@ static void run_piece(sweep_state *s, meta_i64 x, meta_i64 cells, meta_i64 y, me
     const user_call *u = s->u;
     const meta_space *space = u->call->space;
     meta_i64 c[META_MAX_DIM] = {x, y};
-    meta_kernel_rows piece = {.cells = cells, .rows = rows, .argument = s->argument};
+    meta_kernel_rows piece = {
+        .cells = cells, .rows = rows, .argument = s->argument, .alone = u->threads == 1};
     plane_coordinates(space, plane, c);
     for (int d = 0; d < META_KERNEL_DIMS; ++d) piece.index[d] = start_of(u, d) + c[d];
     for (uint32_t k = 0; k < s->arrays; ++k) {
