@@ -11,6 +11,7 @@
 #include "stream.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,6 +42,7 @@ typedef struct sweep_state {
     char *home[META_KERNEL_ARRAYS];     /* where each array's cell (0, …) lies */
     uint32_t order[META_KERNEL_ARRAYS]; /* its argument's number */
     uint32_t arrays;
+    bool alone; /* no other thread's cells add to what the next piece adds to */
 } sweep_state;
 
 /* ------------------------------------------------------------------ arguments */
@@ -98,7 +100,7 @@ static void run_piece(sweep_state *s, meta_i64 x, meta_i64 cells, meta_i64 y, me
     const meta_space *space = u->call->space;
     meta_i64 c[META_MAX_DIM] = {x, y};
     meta_kernel_rows piece = {
-        .cells = cells, .rows = rows, .argument = s->argument, .alone = u->threads == 1};
+        .cells = cells, .rows = rows, .argument = s->argument, .alone = s->alone};
     plane_coordinates(space, plane, c);
     for (int d = 0; d < META_KERNEL_DIMS; ++d) piece.index[d] = start_of(u, d) + c[d];
     for (uint32_t k = 0; k < s->arrays; ++k) {
@@ -118,28 +120,78 @@ static meta_i64 least(meta_i64 a, meta_i64 b)
     return a < b ? a : b;
 }
 
+/* Two cells that are further apart than this add to no element both. Counted in columns if @p d is
+ * 0, else in rows or planes, numbered through. */
+static meta_i64 shared_distance(const user_call *u, int d)
+{
+    const meta_space *space = u->call->space;
+    const meta_i64 last = d == 0 ? 1 : least(space->ndim, META_KERNEL_DIMS);
+    meta_i64 most = 0;
+    for (uint32_t n = 0; n < u->kernel->parameters; ++n) {
+        const meta_kernel_parameter *p = &u->kernel->parameter[n];
+        meta_i64 distance = 0, step = 1;
+        if (p->kind != META_PARAMETER_ADD) continue;
+        if (p->reach == META_PARAMETER_WHOLE) return INT64_MAX / 4;
+        for (meta_i64 k = d; k < last; ++k) {
+            distance += (p->low[k] + p->high[k]) * step;
+            step *= space->extent[k];
+        }
+        if (distance > most) most = distance;
+    }
+    return most;
+}
+
+/* A thread's columns, rows or planes, and those of them that no other thread's cells add to: there
+ * additions need not be atomic, which takes many times as long. */
+typedef struct share {
+    meta_i64 from, to, own_from, own_to;
+} share;
+
+static share share_of(const user_call *u, int d, meta_i64 total, int thread, int threads)
+{
+    const meta_i64 distance = shared_distance(u, d);
+    meta_i64 part[2];
+    openmp_share(total, thread, threads, part);
+    return (share){.from = part[0],
+                   .to = part[1],
+                   .own_from = part[0] > 0 ? part[0] + distance : 0,
+                   .own_to = part[1] < total ? part[1] - distance : total};
+}
+
+/* Decide for number @p n of the share. @return the first one for which it may differ */
+static meta_i64 decide(sweep_state *s, const share *of, meta_i64 n)
+{
+    s->alone = n >= of->own_from && n < of->own_to;
+    if (s->alone) return of->own_to;
+    return n < of->own_from && of->own_from < of->own_to ? of->own_from : of->to;
+}
+
 static void run_share(const user_call *u, int thread, int threads)
 {
     const meta_i64 columns = u->extent[0], rows = u->extent[1], planes = u->extent[2];
-    meta_i64 part[2];
     sweep_state s;
     begin(&s, u, thread);
     if (planes >= threads) {
-        openmp_share(planes, thread, threads, part);
+        const share of = share_of(u, 2, planes, thread, threads);
         for (meta_i64 y = 0; y < rows; y += u->block)
-            for (meta_i64 z = part[0]; z < part[1]; ++z)
+            for (meta_i64 z = of.from; z < of.to; ++z) {
+                decide(&s, &of, z);
                 run_piece(&s, 0, columns, y, least(u->block, rows - y), z);
+            }
     } else if (rows * planes >= threads) {
-        openmp_share(rows * planes, thread, threads, part);
-        for (meta_i64 n = part[0]; n < part[1];) {
-            const meta_i64 y = n % rows, count = least(rows - y, part[1] - n);
+        const share of = share_of(u, 1, rows * planes, thread, threads);
+        for (meta_i64 n = of.from; n < of.to;) {
+            const meta_i64 y = n % rows, count = least(rows - y, decide(&s, &of, n) - n);
             run_piece(&s, 0, columns, y, count, n / rows);
             n += count;
         }
     } else {
-        openmp_share(columns, thread, threads, part);
-        for (meta_i64 z = 0; z < planes && part[0] < part[1]; ++z)
-            run_piece(&s, part[0], part[1] - part[0], 0, rows, z);
+        const share of = share_of(u, 0, columns, thread, threads);
+        for (meta_i64 z = 0; z < planes; ++z)
+            for (meta_i64 x = of.from, next; x < of.to; x = next) {
+                next = decide(&s, &of, x);
+                run_piece(&s, x, next - x, 0, rows, z);
+            }
     }
 }
 
