@@ -309,6 +309,25 @@ static void all_cells_may_add_to_one_element(void)
     each_type(count_once, 40, 4000);
 }
 
+/* A thread has one or a few rows, all of whose neighbours are other threads'. */
+static void no_addition_of_threads_that_meet_is_lost(void)
+{
+    enum { TIMES = 30 };
+    const meta_box box = {2, {4098, 8}, {1, 1}, {4097, 7}};
+    if (make_buffers(LARGE))
+        for (int64_t rounds = 0; rounds < test_count(3, 200); ++rounds) {
+            const arguments host = {.box = &box, .on = {buffers[0].expected, buffers[1].expected}};
+            for (int k = 0; k < 2; ++k) mirror_refill(&buffers[k], META_U32, CASE_PLAIN);
+            for (int n = 0; n < TIMES; ++n) {
+                oracle_deposit_u32(&host);
+                CHECK_OK(deposit_u32(&box, (void *)buffers[0].device, (void *)buffers[1].device,
+                                     META_ASYNC));
+            }
+            mirror_holds(&buffers[0], META_U32, "deposits");
+        }
+    free_buffers();
+}
+
 static void ghosts_are_as_wide_as_cells_add(void)
 {
     int low[META_MAX_DIM] = {0, 3}, high[META_MAX_DIM] = {0};
@@ -458,6 +477,7 @@ TEST_DEVICE_MAIN(PROMISE(what_cells_add_to_each_others_elements_arrives),
                  PROMISE(cells_add_to_either_side_differently_far),
                  PROMISE(one_addition_has_the_bits_of_a_plain_loop),
                  PROMISE(all_cells_may_add_to_one_element),
+                 PROMISE(no_addition_of_threads_that_meet_is_lost),
                  PROMISE(ghosts_are_as_wide_as_cells_add),
                  PROMISE(a_cell_reads_and_writes_elements_of_its_own_anywhere),
                  PROMISE(cells_write_where_an_index_array_says),
