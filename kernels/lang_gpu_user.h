@@ -167,7 +167,8 @@ META_FUNCTION void meta_add_to(meta_i32 *to, meta_i32 x)
 {
     meta_add_to((meta_u32 *)to, (meta_u32)x);
 }
-#define META_K_ADD_TO(element, x) meta_add_to(&(element).meta_added, x)
+#define META_K_ADD_TO(element, x)                                                                  \
+    meta_add_to(&(element).meta_added, (decltype((element).meta_added))(x))
 
 /* ------------------------------------------------------------------ arguments */
 

@@ -51,6 +51,27 @@ META_CELLS(four)
     AT4(to, 0, 0, 0, 0) = AT4(from, 1, -1, 1, -1) + (T)INDEX(3);
 }
 
+/* Elements of every type that cells add to; a number on the device; elements written anywhere. */
+#define adds_ARGS(A)                                                                               \
+    A(ADD, T, to, STAR(1)) A(SCALAR, T, k) A(ADD, double, d, CELL) A(ADD, float, f, WHOLE)         \
+    A(IN, int32_t, which, CELL) A(ADD, int64_t, i64, WHOLE) A(ADD, uint64_t, u64, CELL)            \
+    A(ADD, int32_t, i32, BOX(1)) A(SCALAR, int32_t, by) A(ADD, uint32_t, u32, CELL)                \
+    A(INOUT, T, both, WHOLE) A(SUM, T, sum)
+META_CELLS(adds)
+{
+    const int32_t n = AT(which, 0, 0, 0);
+    ADD_TO(AT(to, -1, 0, 0), k);
+    ADD_TO(AT(to, 0, 1, 0), k + k);
+    ADD_TO(AT(d, 0, 0, 0), n);
+    ADD_TO(GET(f, n), 2.5);
+    ADD_TO(GET(i64, n), -n);
+    ADD_TO(AT(u64, 0, 0, 0), n);
+    ADD_TO(AT(i32, 1, 1, -1), -by);
+    ADD_TO(AT(u32, 0, 0, 0), -1);
+    GET(both, INDEX(0) + 20 * INDEX(1) + 400 * INDEX(2)) += k;
+    ADD(sum, k);
+}
+
 #define COMPILED_EIGHT(A, x)                                                                       \
     A(IN, T, x##0, CELL) A(IN, T, x##1, CELL) A(IN, T, x##2, CELL) A(IN, T, x##3, CELL)            \
     A(IN, T, x##4, CELL) A(IN, T, x##5, CELL) A(IN, T, x##6, CELL) A(IN, T, x##7, CELL)

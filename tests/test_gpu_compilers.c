@@ -48,7 +48,8 @@ static const meta_host host = {.size = sizeof host, .fail = fail, .log = keep_lo
 const meta_host *gpu_host = &host;
 
 #define KERNELS_FOR(type)                                                                          \
-    &kinds_##type##_kernel, &line_##type##_kernel, &four_##type##_kernel, &wide_##type##_kernel
+    &kinds_##type##_kernel, &line_##type##_kernel, &four_##type##_kernel, &wide_##type##_kernel,   \
+        &adds_##type##_kernel
 static meta_kernel *const kernels[] = {KERNELS_FOR(f64),   KERNELS_FOR(f32),  KERNELS_FOR(i64),
                                        KERNELS_FOR(u64),   KERNELS_FOR(i32),  KERNELS_FOR(u32),
                                        &hypot3_f64_kernel, &hypot3_f32_kernel};
@@ -369,7 +370,7 @@ static void run_program(const run *r, gpu_host_function *function, gpu_mapping m
         } else if (p->kind < META_PARAMETER_VALUE) {
             meta_layout *layout = (meta_layout *)(uintptr_t)meta_call_layout(&call, arrays);
             *layout = (meta_layout){0};
-            if (p->reach != META_PARAMETER_WHOLE) {
+            if (p->reach != META_PARAMETER_WHOLE && p->kind != META_PARAMETER_SCALAR) {
                 layout->base = first;
                 memcpy(layout->stride, stride, sizeof stride);
             }
@@ -399,7 +400,9 @@ static void run_cpu(const run *r, uint64_t (*lanes)[META_KERNEL_LANES])
         result = 0;
         for (uint32_t n = 0; n < r->kernel->parameters; ++n) {
             const meta_kernel_parameter *p = &r->kernel->parameter[n];
-            const int64_t from = p->reach == META_PARAMETER_WHOLE ? 0 : at;
+            const bool is_fixed =
+                p->reach == META_PARAMETER_WHOLE || p->kind == META_PARAMETER_SCALAR;
+            const int64_t from = is_fixed ? 0 : at;
             if (p->kind == META_PARAMETER_VALUE) argument[n].at = (void *)(uintptr_t)r->value[n];
             else if (p->kind > META_PARAMETER_VALUE) argument[n].at = lanes[result++];
             else argument[n].at = (char *)r->again[n] + from * (int64_t)p->bytes;
