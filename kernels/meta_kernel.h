@@ -143,7 +143,7 @@ typedef struct meta_kernel_rows {
     int64_t cells, rows;
     int64_t index[META_KERNEL_DIMS]; /**< of the first cell */
     const meta_kernel_cpu_argument *argument;
-    int alone; /**< no other thread runs this call: additions need not be atomic */
+    int alone; /**< no other thread adds to what these rows add to: it need not be atomic */
 } meta_kernel_rows;
 typedef void meta_kernel_cpu(const meta_kernel_rows *rows);
 
@@ -174,7 +174,8 @@ META_API void meta_kernel_unregister(meta_kernel *kernel);
  *  @param arguments  one for each parameter, in order: the address of an array, of a value (which is
  *                    copied before the call returns), or of a result's element
  *  @param done       as everywhere; a result is valid once the work is complete
- *  @return META_ERR_ARGUMENT if the kernel or the box is not valid, META_ERR_POINTER, META_ERR_BOUNDS
+ *  @return META_ERR_ARGUMENT if the kernel or the box is not valid, META_ERR_POINTER if an array or a
+ *          SCALAR is not on a device, META_ERR_BOUNDS
  *          if an array is too small for the box and the kernel's reach, META_ERR_OVERLAP if an element
  *          that is written may be accessed as another array's too, META_ERR_WRONG_DEVICE, META_ERR_UNSUPPORTED if the
  *          device's back end cannot build it or, while sums are to be reproducible, if it adds
@@ -275,8 +276,8 @@ static inline uint32_t meta_k_lowest(uint32_t) { return 0; }
 
 #define META_K_UNUSED __attribute__((unused))
 
-/* Elements of an ADD array are structures, so that only ADD_TO() compiles with them. Where one thread
- * runs the call, an addition costs a thirtieth of an atomic one. */
+/* Elements of an ADD array are structures, so that only ADD_TO() compiles with them. Where no other
+ * thread adds to them, an addition that is not atomic takes a fraction of the time. */
 #define META_K_ADDS_FLOAT(type, name)                                                              \
     META_K_ADDS(name, type)                                                                        \
     {                                                                                              \

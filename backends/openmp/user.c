@@ -149,7 +149,7 @@ typedef struct share {
 
 static share share_of(const user_call *u, int d, meta_i64 total, int thread, int threads)
 {
-    const meta_i64 distance = shared_distance(u, d);
+    const meta_i64 distance = threads > 1 ? shared_distance(u, d) : 0;
     meta_i64 part[2];
     openmp_share(total, thread, threads, part);
     return (share){.from = part[0],
