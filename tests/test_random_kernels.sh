@@ -1,0 +1,31 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Random kernels compute the bits that plain serial loops do, on every device, and on OpenMP with every
+# instruction set.
+#
+#   test_random_kernels.sh [--only kNUMBER]
+#
+# META_TEST_SEED is of the kernels and of their data; a kernel depends on it and its own number alone.
+# TEST: backends=all timeout=300 labels=core
+. "${META_TEST_SRCDIR:-.}/tests/random.sh"
+
+case ${META_MODE:-openmp} in
+openmp) count=$(some 16 1000) flags=-O2 ;;
+*) count=$(some 16 1000) flags='-O0 -DMETA_KERNEL_ONE_VARIANT' ;; # the CPU code does not run
+esac
+first=0
+if [ "${1-}" = --only ]; then
+    first=${2#k} count=1
+fi
+generate "$first" "$count"
+compile "$here/kernels.so" "$cc -std=c11 $flags" || exit 1
+case ${META_MODE:-openmp} in
+openmp)
+    for META_CPU in baseline avx2 avx512; do
+        export META_CPU
+        META_MODE=openmp "$build/meta-info" 2>/dev/null | grep -q " $META_CPU kernels" || continue
+        run "$here/kernels.so" "$META_CPU"
+    done ;;
+*) run "$here/kernels.so" "$META_MODE" ;;
+esac
+exit $status
