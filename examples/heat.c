@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Heat in a cube with one hot wall, at the low end of x, and five insulated ones, distributed over
  * all ranks. Each rank computes on the device that META_MODE or META_RANK_MAP gives it, by the
- * kernels in heat.kernel.h. The boundary conditions are kernels too: they set the ghost cells at
- * the walls, as the halo exchange sets those between ranks.
+ * kernels in heat.kernel.h. The boundary conditions are kernels too, one of the program's own and one
+ * of libmeta's: they set the ghost cells at the walls, as the halo exchange sets those between ranks.
  *
  *     mpiexec -n 2 ./heat [--check] [STEPS]
  *
@@ -11,6 +11,7 @@
 #include "heat.kernel.h"
 
 #include <meta_comm.h>
+#include <meta_library.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,24 +26,25 @@ static const double wall = 1, k = 0.125;
 
 /* ------------------------------------------------------------------ the walls */
 
-/* Set the ghosts of @p now, whose own cells are @p own, that lie beyond a wall. */
+/* Set the ghosts of @p now, whose own cells are @p own, that lie beyond a wall: by the library's
+ * condition of no difference across it, or at the hot wall by a kernel of the program's own. */
 static void set_walls(double *now, const meta_box *own, MPI_Comm cart)
 {
-    int64_t stride = 1; /* from a cell to the next along d */
-    for (int d = 0; d < 3; stride *= own->size[d], ++d) {
-        int low, high;
-        MPI_Cart_shift(cart, d, 1, &low, &high);
-        if (low == MPI_PROC_NULL) {
-            meta_box ghosts = *own; /* the cells that they follow lie a stride further on */
-            ghosts.start[d] = own->start[d] - 1;
-            ghosts.end[d] = own->start[d];
-            if (d == 0) TRY(fixed_f64(&ghosts, now, now + stride, wall, META_ASYNC));
-            else TRY(insulated_f64(&ghosts, now, now + stride, META_ASYNC));
-        }
-        if (high == MPI_PROC_NULL) {
-            meta_box last = *own; /* the ghosts that follow these lie a stride further on */
-            last.start[d] = own->end[d] - 1;
-            TRY(insulated_f64(&last, now + stride, now, META_ASYNC));
+    for (int d = 0; d < 3; ++d) {
+        int beyond[2];
+        MPI_Cart_shift(cart, d, 1, &beyond[0], &beyond[1]);
+        for (int high = 0; high < 2; ++high) {
+            const meta_slab side = high ? META_SLAB_HIGH_GHOST : META_SLAB_LOW_GHOST;
+            if (beyond[high] != MPI_PROC_NULL) continue;
+            if (d == 0 && !high) {
+                int64_t ghost, inner; /* to be added to the address */
+                meta_box cells;
+                TRY(meta_boundary_slab(&cells, &ghost, &inner, own, d, side, 0, 0));
+                TRY(fixed_f64(&cells, now + ghost, now + inner, wall, META_ASYNC));
+            } else {
+                TRY(meta_boundary(now, own, d, side, 1, META_BOUNDARY_GRADIENT, NULL, META_F64,
+                                  META_ASYNC));
+            }
         }
     }
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Heat conduction, explicit in time, and two boundary conditions, which run on slabs of ghost
- * cells. */
+/* Heat conduction, explicit in time, and a boundary condition, which runs on a slab of ghost cells. */
 #include <meta_kernel.h>
 
 /* One time step; k is the diffusion number. */
@@ -21,13 +20,6 @@ META_CELLS(heat)
 META_CELLS(fixed)
 {
     AT(ghost, 0, 0, 0) = (8 * wall - 6 * AT(inner, 0, 0, 0) + AT(inner, 1, 0, 0)) / 3;
-}
-
-/* An insulated wall: no difference across it. */
-#define insulated_ARGS(A) A(OUT, T, ghost) A(IN, T, inner, CELL)
-META_CELLS(insulated)
-{
-    AT(ghost, 0, 0, 0) = AT(inner, 0, 0, 0);
 }
 
 #include META_AGAIN
