@@ -137,6 +137,7 @@ typedef struct meta_kernel_source {
     uint32_t type;                /**< meta_type */
     const char *text;             /**< kernel source; NULL: the built-in kernel desc->number */
     const meta_kernel *user;      /**< of META_FAMILY_USER: with its CPU code */
+    uint32_t is_checked;          /**< use META_KERNEL_CHECKED */
 } meta_kernel_source;
 
 /** Bytes of an element of @p type; 0 if there is no such type. */

@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 ! The C functions, structures and enumerators of libmeta as Fortran sees them. Names, arguments and
-! layouts are those of meta.h and meta_comm.h; tests/fortran/test_fortran_binding.sh compares them.
+! layouts are those of meta.h, meta_library.h and meta_comm.h; tests/fortran/test_fortran_binding.sh compares them.
 ! Programs use module `meta`; these bindings neither check nor convert their arguments.
 !
 ! The binding of meta_NAME is c_NAME. Pointers that may be NULL, and those to arrays or to memory
@@ -38,6 +38,10 @@ module meta_c
     end enum
     enum, bind(c)
         enumerator :: META_SLAB_LOW = 0, META_SLAB_HIGH, META_SLAB_LOW_GHOST, META_SLAB_HIGH_GHOST
+    end enum
+    enum, bind(c)
+        enumerator :: META_BOUNDARY_VALUE = 0, META_BOUNDARY_WALL, META_BOUNDARY_GRADIENT, &
+            META_BOUNDARY_EVEN, META_BOUNDARY_ODD, META_BOUNDARY_COUNT
     end enum
     enum, bind(c)
         enumerator :: META_2D5P = 0, META_2D9P, META_3D7P, META_3D27P, META_STENCIL_COUNT
@@ -99,6 +103,12 @@ module meta_c
     type, bind(c) :: meta_c_state
         integer(c_size_t) :: size
         type(c_ptr) :: platform, device, context, queue
+    end type
+    type, bind(c) :: meta_c_csr
+        integer(c_size_t) :: size
+        integer(c_int64_t) :: rows, columns, entries
+        integer(c_int) :: start_type, value_type
+        type(c_ptr) :: start, column, value
     end type
     type, bind(c) :: meta_c_tool
         integer(c_size_t) :: size
@@ -526,6 +536,120 @@ module meta_c
             type(c_ptr), value :: y, alpha, x
             type(meta_c_box), intent(in) :: box
             integer(c_int), value :: type
+            type(c_ptr), value :: done
+            integer(c_int) :: res
+        end function
+        function c_axpby(z, a, x, b, y, box, type, done) bind(c, name="meta_axpby") result(res)
+            import
+            type(c_ptr), value :: z, a, x, b, y
+            type(meta_c_box), intent(in) :: box
+            integer(c_int), value :: type
+            type(c_ptr), value :: done
+            integer(c_int) :: res
+        end function
+        function c_xpay(z, x, a, y, box, type, done) bind(c, name="meta_xpay") result(res)
+            import
+            type(c_ptr), value :: z, x, a, y
+            type(meta_c_box), intent(in) :: box
+            integer(c_int), value :: type
+            type(c_ptr), value :: done
+            integer(c_int) :: res
+        end function
+        function c_scale(z, a, x, box, type, done) bind(c, name="meta_scale") result(res)
+            import
+            type(c_ptr), value :: z, a, x
+            type(meta_c_box), intent(in) :: box
+            integer(c_int), value :: type
+            type(c_ptr), value :: done
+            integer(c_int) :: res
+        end function
+        function c_multiply(z, x, y, box, type, done) bind(c, name="meta_multiply") result(res)
+            import
+            type(c_ptr), value :: z, x, y
+            type(meta_c_box), intent(in) :: box
+            integer(c_int), value :: type
+            type(c_ptr), value :: done
+            integer(c_int) :: res
+        end function
+        function c_convert(to, to_type, from, from_type, box, done) bind(c, &
+            name="meta_convert") result(res)
+            import
+            type(c_ptr), value :: to
+            integer(c_int), value :: to_type
+            type(c_ptr), value :: from
+            integer(c_int), value :: from_type
+            type(meta_c_box), intent(in) :: box
+            type(c_ptr), value :: done
+            integer(c_int) :: res
+        end function
+        function c_stencil_constant(out, in, weight, box, kind, type, dot, done) bind(c, &
+            name="meta_stencil_constant") result(res)
+            import
+            type(c_ptr), value :: out, in, weight
+            type(meta_c_box), intent(in) :: box
+            integer(c_int), value :: kind, type
+            type(c_ptr), value :: dot, done
+            integer(c_int) :: res
+        end function
+        function c_stencil_variable(out, in, weight, box, kind, type, dot, done) bind(c, &
+            name="meta_stencil_variable") result(res)
+            import
+            type(c_ptr), value :: out, in
+            type(c_ptr), intent(in) :: weight(*)
+            type(meta_c_box), intent(in) :: box
+            integer(c_int), value :: kind, type
+            type(c_ptr), value :: dot, done
+            integer(c_int) :: res
+        end function
+        function c_boundary(array, box, dim, side, width, kind, value, type, done) bind(c, &
+            name="meta_boundary") result(res)
+            import
+            type(c_ptr), value :: array
+            type(meta_c_box), intent(in) :: box
+            integer(c_int), value :: dim, side
+            integer(c_int64_t), value :: width
+            integer(c_int), value :: kind
+            type(c_ptr), value :: value
+            integer(c_int), value :: type
+            type(c_ptr), value :: done
+            integer(c_int) :: res
+        end function
+        function c_boundary_slab(cells, ghost, inner, box, dim, side, layer, cell) bind(c, &
+            name="meta_boundary_slab") result(res)
+            import
+            type(meta_c_box), intent(inout) :: cells
+            integer(c_int64_t), intent(inout) :: ghost, inner
+            type(meta_c_box), intent(in) :: box
+            integer(c_int), value :: dim, side
+            integer(c_int64_t), value :: layer, cell
+            integer(c_int) :: res
+        end function
+        function c_csr_multiply(y, a, matrix, x, b, done) bind(c, &
+            name="meta_csr_multiply") result(res)
+            import
+            type(c_ptr), value :: y, a
+            type(meta_c_csr), intent(in) :: matrix
+            type(c_ptr), value :: x, b, done
+            integer(c_int) :: res
+        end function
+        function c_csr_check(matrix) bind(c, name="meta_csr_check") result(res)
+            import
+            type(meta_c_csr), intent(in) :: matrix
+            integer(c_int) :: res
+        end function
+        function c_crc32(result, buf, bytes, done) bind(c, name="meta_crc32") result(res)
+            import
+            type(c_ptr), value :: result, buf
+            integer(c_size_t), value :: bytes
+            type(c_ptr), value :: done
+            integer(c_int) :: res
+        end function
+        function c_prefix_sum(out, in, count, inclusive, type, done) bind(c, &
+            name="meta_prefix_sum") result(res)
+            import
+            type(c_ptr), value :: out, in
+            integer(c_int64_t), value :: count
+            integer(c_int), value :: inclusive, type
             type(c_ptr), value :: done
             integer(c_int) :: res
         end function

@@ -61,4 +61,23 @@ typedef struct metaf_array {
     int contiguous;
 } metaf_array;
 
+/** What a parameter of a program's kernel takes. */
+typedef enum metaf_role {
+    METAF_ARRAY,  /**< an array of the box's shape, or of one that follows from it */
+    METAF_WHOLE,  /**< an array of any shape */
+    METAF_SCALAR, /**< one element on the device */
+    METAF_VALUE,
+    METAF_RESULT
+} metaf_role;
+typedef struct metaf_parameter {
+    const char *name;
+    int role, type, bytes;
+    int low[META_MAX_DIM], high[META_MAX_DIM];
+    int lacks[META_MAX_DIM]; /**< whether the array lacks the dimension of the box */
+    int grown[META_MAX_DIM]; /**< what its extents have more than the box's */
+} metaf_parameter;
+const char *metaf_kernel_name(const void *kernel);
+int metaf_kernel_parameters(const void *kernel);
+void metaf_kernel_parameter(const void *kernel, int number, metaf_parameter *to);
+
 #endif

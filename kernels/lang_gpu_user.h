@@ -54,13 +54,13 @@ typedef unsigned char uint8_t;
 #define META_JOIN3(a, b) a##_##b
 #define META_JOIN4(a, b) META_JOIN3(a, b)
 #define FN(name)         META_JOIN4(name, META_USER_SUFFIX)
-#define SQRT(x)          sqrt(x)
+#define SQRT(x)          sqrt((T)(x))
 #if defined META_USER_FLOATING
-#define ABS(x) fabs(x)
+#define ABS(x) fabs((T)(x))
 #elif defined META_USER_UNSIGNED
-#define ABS(x) (x)
+#define ABS(x) ((T)(x))
 #else
-#define ABS(x) ((x) < 0 ? -(x) : (x))
+#define ABS(x) ((T)(x) < 0 ? -(T)(x) : (T)(x))
 #endif
 
 /* What <math.h> and <stdint.h> define, where no header has. */

@@ -22,14 +22,23 @@ typedef uchar uint8_t;
 #define META_JOIN4(a, b) META_JOIN3(a, b)
 #define FN(name)      META_JOIN4(name, META_USER_SUFFIX)
 #define META_RESTRICT restrict
-#define SQRT(x)       sqrt(x)
+#define SQRT(x)       sqrt((T)(x))
 #ifdef META_USER_FLOATING
-#define ABS(x) fabs(x)
+#define ABS(x) fabs((T)(x))
 #else
-#define ABS(x) ((x) < 0 ? -(x) : (x))
+#define ABS(x) ((T)(x) < 0 ? -(T)(x) : (T)(x))
 #endif
-#define fabsf(x) fabs(x)
-#define sqrtf(x) sqrt(x)
+/* As in C, where an argument is converted to the function's type. */
+#define fabsf(x) fabs((float)(x))
+#define sqrtf(x) sqrt((float)(x))
+
+/* What <stdint.h> defines. */
+#define INT64_MIN  LONG_MIN
+#define INT64_MAX  LONG_MAX
+#define UINT64_MAX ULONG_MAX
+#define INT32_MIN  INT_MIN
+#define INT32_MAX  INT_MAX
+#define UINT32_MAX UINT_MAX
 
 #define META_MOST_f64  INFINITY
 #define META_MOST_f32  INFINITY

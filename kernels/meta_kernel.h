@@ -21,48 +21,63 @@
  *                        double *change, meta_event *done);
  *
  *  which runs the body for every cell of the box on the device that holds the arrays. Exactly one
- *  file of the program defines META_KERNELS_HERE before it includes the kernel file: there the
- *  program's compiler compiles the body for the CPU (by default for its own target and, on x86-64,
- *  for AVX2 and AVX-512), and the file's text becomes part of the object, from which other devices'
- *  compilers build the kernel when it first runs. Include a kernel file once in a source file.
+ *  file of the program defines META_KERNELS_HERE before it includes the kernel file. There the
+ *  program's compiler compiles the body for the CPU: by default for its own target and, on x86-64,
+ *  for AVX2 and AVX-512, and once more for META_CHECK=on. The file's text becomes part of the object;
+ *  other devices' compilers build the kernel from it when it first runs. Include a kernel file once in
+ *  a source file.
  *
- *  The parameters, A(kind, type, name), and A(IN, type, name, reach):
+ *  The parameters, A(kind, type, name), or A(kind, type, name, reach) for IN and ADD:
  *   - OUT: an array of which every cell of the box is written, and none is read.
  *   - INOUT: an array read and written at the cell itself only. A(INOUT, type, name, WHOLE): an array
- *     of which a cell reads and writes any element, by GET(); the author's promise is that no cell
+ *     of which a cell reads and writes any element, by GET(); the author promises that no cell
  *     accesses an element that another one writes.
  *   - IN: an array that is read; reach says where. CELL: at the cell itself. STAR(r): up to r cells
  *     away along one dimension. BOX(r): up to r cells away along every dimension. SIDES(x0, x1, y0,
  *     y1, z0, z1): in the box that ends so many cells before and behind the cell. WHOLE: anywhere,
  *     by GET().
  *   - ADD: an array to which cells add, atomically and in any order, by ADD_TO(); it is neither read
- *     nor written otherwise. Its reach must be given, as of IN: A(ADD, type, name, reach).
+ *     nor written otherwise. Its reach says where, as for IN.
  *   - VALUE: a number or a structure of up to 64 bytes, by value.
  *   - SCALAR: a number that lies on the device, such as the result of an earlier kernel. Its argument
  *     is the address of one element in device memory; in the body it is a constant. Work is ordered
  *     as for an array that is read, so the host need not wait for the number.
  *   - SUM, MIN, MAX: a result, combined over all cells; ADD(), LOWER() and RAISE() contribute to it.
- *     A NaN is the least and the most of all. Its argument is the address of one element in host
+ *     A NaN among the contributions gives NaN. Its argument is the address of one element in host
  *     memory or on the device.
  *  A type is T, the element type that the kernel is compiled for, or one of double, float, int64_t,
- *  uint64_t, int32_t and uint32_t; of a VALUE, any. All arrays have the shape of the box.
+ *  uint64_t, int32_t and uint32_t; of a VALUE, any.
+ *
+ *  An array that is not WHOLE has the extents in the box's size, unless a further item gives its shape. In
+ *  the item of an IN or ADD array it follows the reach:
+ *   - LINE(d): it has dimension d alone, size[d] elements; PLANE(d): all dimensions but d. IN and ADD
+ *     only; the reach may be left out, and is then CELL. AT() ignores offsets along dimensions that the
+ *     array lacks.
+ *   - GROWN(x, y, z): its extents are the box's size plus these numbers, which may be negative: a
+ *     staggered array. Index (i, j, k) belongs to cell (i, j, k): with GROWN(1, 0, 0) element i is the
+ *     face below cell i, and i + 1 the one above it. May follow LINE() or PLANE().
  *
  *  In the body:
  *   - AT(array, x, y, z): the element so many cells away; AT1(array, x), AT2(array, x, y) and
  *     AT4(array, x, y, z, w) in boxes of other dimensions. INDEX(d): the cell's index along
  *     dimension d, counted like the box's start.
+ *   - ON(array): the element of the cell itself, AT() without offsets.
  *   - GET(array, n): element n of a WHOLE array, counted from the address that the call passed.
  *   - ADD_TO(element, x): add x to an element of an ADD array, ADD_TO(AT(charge, 1, 0, 0), x) or
  *     ADD_TO(GET(charge, n), x). Integers wrap. Where several cells add floating numbers to one
  *     element, its last bits depend on their order, which differs from run to run; GPUs may take
  *     f32 numbers below the normal range for 0 here.
- *   - ABS(x), LEAST(x, y), MOST(x, y), SQRT(x), and the functions of <math.h> that the device has.
+ *   - ABS(x) and SQRT(x), of x converted to T; LEAST(x, y), MOST(x, y); and the functions of <math.h>
+ *     that the device has.
  *   - META_FUNCTION begins a helper function, which is called FN(name), for example
  *     `META_FUNCTION T FN(limiter)(T a, T b) { … }` and `FN(limiter)(x, y)`.
  *
  *  Before the file includes this header it may define META_KERNEL_TYPES as the types that it is to
  *  be compiled for, `(META_KERNEL_F64 | META_KERNEL_I32)`; the default is F64 and F32. Compilers
  *  without __FILE_NAME__ (GCC before 12) also need META_KERNEL_FILE, the file's own name in quotes.
+ *
+ *  The compiler refuses constant offsets of AT() beyond the reach. Other offsets are checked with
+ *  META_CHECK=on, on OpenMP devices. The index of GET() is not checked.
  *
  *  A kernel gives the same bits on every device, whatever the program's compiler flags, except for
  *  -ffast-math, which is refused, for clang's -ffp-contract=fast, which overrides what this header
@@ -126,6 +141,8 @@ typedef struct meta_kernel_parameter {
     uint32_t bytes; /**< of an element or a value */
     uint32_t reach; /**< meta_parameter_reach */
     uint8_t low[META_KERNEL_DIMS], high[META_KERNEL_DIMS];
+    uint32_t dropped;               /**< a bit for each dimension of the box that the array lacks */
+    int8_t grown[META_KERNEL_DIMS]; /**< what the array's extents have more than the box's */
 } meta_kernel_parameter;
 
 /** An argument of a kernel's CPU code: the address of an array's first cell, of a value or scalar,
@@ -144,11 +161,19 @@ typedef struct meta_kernel_rows {
     int64_t index[META_KERNEL_DIMS]; /**< of the first cell */
     const meta_kernel_cpu_argument *argument;
     int alone; /**< no other thread adds to what these rows add to: it need not be atomic */
+    const struct meta_kernel *kernel; /**< that they are rows of */
 } meta_kernel_rows;
 typedef void meta_kernel_cpu(const meta_kernel_rows *rows);
 
-/** The instruction sets that a kernel's CPU code is compiled for. */
-enum { META_KERNEL_BASELINE, META_KERNEL_AVX2, META_KERNEL_AVX512, META_KERNEL_VARIANTS };
+/** The instruction sets that a kernel's CPU code is compiled for, and the code of META_CHECK=on, which
+ *  compares every offset with the reach. */
+enum {
+    META_KERNEL_BASELINE,
+    META_KERNEL_AVX2,
+    META_KERNEL_AVX512,
+    META_KERNEL_CHECKED,
+    META_KERNEL_VARIANTS
+};
 
 /** A kernel for one element type. META_CELLS defines it, as heat_f64_kernel, and registers it. */
 typedef struct meta_kernel {
@@ -175,14 +200,19 @@ META_API void meta_kernel_unregister(meta_kernel *kernel);
  *                    copied before the call returns), or of a result's element
  *  @param done       as everywhere; a result is valid once the work is complete
  *  @return META_ERR_ARGUMENT if the kernel or the box is not valid, META_ERR_POINTER if an array or a
- *          SCALAR is not on a device, META_ERR_BOUNDS
- *          if an array is too small for the box and the kernel's reach, META_ERR_OVERLAP if an element
- *          that is written may be accessed as another array's too, META_ERR_WRONG_DEVICE, META_ERR_UNSUPPORTED if the
- *          device's back end cannot build it or, while sums are to be reproducible, if it adds
- *          floating numbers, META_ERR_DEVICE with the compiler's messages if it does
- *          not compile there */
+ *          SCALAR is not on a device, META_ERR_BOUNDS if an array is too small for the box and the
+ *          kernel's reach, META_ERR_OVERLAP if an element that is written may be accessed as another
+ *          array's too, META_ERR_WRONG_DEVICE, META_ERR_UNSUPPORTED if the device's back end cannot
+ *          build it or, while sums are to be reproducible, if it adds floating-point numbers,
+ *          META_ERR_DEVICE with the compiler's messages if it does not compile there */
 META_API meta_err meta_kernel_run(meta_kernel *kernel, const meta_box *box,
                                   const void *const *arguments, meta_event *done);
+
+/** The index, from an array's first cell in the row, of the element that AT() accesses so far from the
+ *  cell in column @p column. Called by the code of META_KERNEL_CHECKED. An access beyond the reach is
+ *  recorded for the error of the call, and the index is the cell's own. */
+META_API int64_t meta_kernel_near(const meta_kernel_rows *rows, const char *array, int line,
+                                  int64_t column, int64_t x, int64_t y, int64_t z, int64_t w);
 
 /** The registered kernel @p name for element type @p type.
  *  @return META_ERR_ARGUMENT if there is none */
@@ -190,11 +220,12 @@ META_API meta_err meta_kernel_find(const char *name, meta_type type, meta_kernel
 
 /** Compile the text of a kernel file that is given at run time, and get kernel @p name of it for
  *  element type @p type. Its kernels are registered like those that the program was built with, and
- *  live until the process ends. A text that the program was built with or has given before is not
- * compiled again; otherwise its code for the CPU is loaded from the cache (META_CACHE_DIR), or
- * compiled by META_CC, else cc, gcc or clang in PATH, as far as META_JIT allows. Other devices build
- * the kernel from the text when it first runs.
+ *  live until the process ends. A text that the program was built with or has passed before is not
+ *  compiled again. Otherwise its code for the CPU is loaded from the cache (META_CACHE_DIR), or
+ *  compiled by META_CC, else cc, gcc or clang in PATH, if META_JIT allows it. Other devices build the
+ *  kernel from the text when it first runs.
  *
+ *  @param kernel  NULL, as then @p name: all kernels of the text are registered, and none is looked for
  *  @param file  the file's name in messages, such as "heat.kernel.h": letters, digits and _ . - +
  *  @param text  of the file, which begins by including <meta_kernel.h> and ends by including
  *               META_AGAIN; copied. Beside it the compiler sees the system's headers only
@@ -332,76 +363,206 @@ META_K_ADDS_WHOLE(uint32_t, u32, uint32_t)
 #define META_K_ADD_TO(element, x)                                                                  \
     META_K_ADDER(&(element).meta_added)                                                            \
     (&(element).meta_added, (__typeof__((element).meta_added))(x), meta_alone)
-
+#define META_K_NAME_OF(name, ...) name
+#define META_K_APPLY(macro, name)         macro(name)
+#define META_K_APPLY_TO(macro, type, name) macro(type, name)
 #define META_K_TAGGED_(name, suffix, variant) name##_##suffix##_##variant
 #define META_K_TAGGED(name, suffix, variant)  META_K_TAGGED_(name, suffix, variant)
 
 /* The reach of an IN array, as members of meta_kernel_parameter. */
-#define META_K_REACH_CELL META_PARAMETER_CELL, {0, 0, 0, 0}, {0, 0, 0, 0}
-#define META_K_REACH_WHOLE META_PARAMETER_WHOLE, {0, 0, 0, 0}, {0, 0, 0, 0}
+#define META_K_REACH_CELL    META_PARAMETER_CELL, {0, 0, 0, 0}, {0, 0, 0, 0}
+#define META_K_REACH_WHOLE   META_PARAMETER_WHOLE, {0, 0, 0, 0}, {0, 0, 0, 0}
 #define META_K_REACH_STAR(r) META_PARAMETER_STAR, {r, r, r, r}, {r, r, r, r}
 #define META_K_REACH_BOX(r)  META_PARAMETER_BOX, {r, r, r, r}, {r, r, r, r}
 #define META_K_REACH_SIDES(x0, x1, y0, y1, z0, z1)                                                 \
     META_PARAMETER_BOX, {x0, y0, z0, 0}, {x1, y1, z1, 0}
-/* Of an INOUT array. */
-#define META_K_REACH_INOUT_CELL  META_K_REACH_CELL
-#define META_K_REACH_INOUT_WHOLE META_K_REACH_WHOLE
+/* Of an OUT and an INOUT array. */
+#define META_K_REACH_OUT_                 META_K_REACH_CELL
+#define META_K_REACH_OUT_GROWN(x, y, z)   META_K_REACH_CELL
+#define META_K_REACH_OUT_LINE(d)          META_K_REACH_CELL /* which a call refuses */
+#define META_K_REACH_OUT_PLANE(d)         META_K_REACH_CELL
+#define META_K_REACH_INOUT_               META_K_REACH_CELL
+#define META_K_REACH_INOUT_CELL           META_K_REACH_CELL
+#define META_K_REACH_INOUT_WHOLE          META_K_REACH_WHOLE
+#define META_K_REACH_INOUT_GROWN(x, y, z) META_K_REACH_CELL
+#define META_K_REACH_INOUT_LINE(d)        META_K_REACH_CELL /* which a call refuses */
+#define META_K_REACH_INOUT_PLANE(d)       META_K_REACH_CELL
+#define META_K_REACH_LINE(d)              META_K_REACH_CELL
+#define META_K_REACH_PLANE(d)             META_K_REACH_CELL
+
+/* Its shape: the dimensions that it lacks, and how much larger it is than the box. An item of the list
+ * may be about either, or missing. */
+#define META_K_SHAPE(a, b, c)                                                                      \
+    META_K_DROPS_##a | META_K_DROPS_##b | META_K_DROPS_##c,                                        \
+    {META_K_GROWS_##a META_K_GROWS_##b META_K_GROWS_##c 0}
+#define META_K_DROPS_                              0u
+#define META_K_DROPS_CELL                          0u
+#define META_K_DROPS_WHOLE                         0u
+#define META_K_DROPS_STAR(r)                       0u
+#define META_K_DROPS_BOX(r)                        0u
+#define META_K_DROPS_SIDES(x0, x1, y0, y1, z0, z1) 0u
+#define META_K_DROPS_GROWN(x, y, z)                0u
+#define META_K_DROPS_LINE(d)                       (((1u << META_MAX_DIM) - 1) & ~(1u << (d)))
+#define META_K_DROPS_PLANE(d)                      (1u << (d))
+#define META_K_GROWS_
+#define META_K_GROWS_CELL
+#define META_K_GROWS_WHOLE
+#define META_K_GROWS_STAR(r)
+#define META_K_GROWS_BOX(r)
+#define META_K_GROWS_SIDES(x0, x1, y0, y1, z0, z1)
+#define META_K_GROWS_GROWN(x, y, z) x, y, z,
+#define META_K_GROWS_LINE(d)
+#define META_K_GROWS_PLANE(d)
+
+/* META_K_NEAR: the reach as members of a structure that the body's function is given a pointer to, for
+ * their sizes, which are constants in it: an array's member has r + 2 elements for a reach of r, more
+ * than any reach has for a dimension that it lacks, and one if it is WHOLE. */
+#define META_K_NEAR(kind, type, ...)         META_K_NEAR_##kind(__VA_ARGS__, , , , )
+#define META_K_NEAR_OUT(name, a, b, c, ...)   META_K_NEAR_ARRAY(name, a, b, c)
+#define META_K_NEAR_INOUT(name, a, b, c, ...) META_K_NEAR_ARRAY(name, a, b, c)
+#define META_K_NEAR_IN(name, a, b, c, ...)    META_K_NEAR_ARRAY(name, a, b, c)
+#define META_K_NEAR_ADD(name, a, b, c, ...)   META_K_NEAR_ARRAY(name, a, b, c)
+#define META_K_NEAR_SCALAR(name, ...)
+#define META_K_NEAR_VALUE(name, ...)
+#define META_K_NEAR_SUM(name, ...)
+#define META_K_NEAR_MIN(name, ...)
+#define META_K_NEAR_MAX(name, ...)
+#define META_K_NEAR_ARRAY(name, a, b, c)                                                           \
+    META_K_NEAR_SIDES(name, (META_K_DROPS_##a | META_K_DROPS_##b | META_K_DROPS_##c),              \
+                      META_K_FAR_##a)
+#define META_K_NEAR_SIDES(name, drops, ...) META_K_NEAR_MEMBERS(name, drops, __VA_ARGS__)
+#define META_K_NEAR_MEMBERS(name, drops, x0, x1, y0, y1, z0, z1, w0, w1, star)                     \
+    char meta_x0_##name[META_K_NEAR_SIZE(drops, 0, x0)];                                           \
+    char meta_x1_##name[META_K_NEAR_SIZE(drops, 0, x1)];                                           \
+    char meta_y0_##name[META_K_NEAR_SIZE(drops, 1, y0)];                                           \
+    char meta_y1_##name[META_K_NEAR_SIZE(drops, 1, y1)];                                           \
+    char meta_z0_##name[META_K_NEAR_SIZE(drops, 2, z0)];                                           \
+    char meta_z1_##name[META_K_NEAR_SIZE(drops, 2, z1)];                                           \
+    char meta_w0_##name[META_K_NEAR_SIZE(drops, 3, w0)];                                           \
+    char meta_w1_##name[META_K_NEAR_SIZE(drops, 3, w1)];                                           \
+    char meta_star_##name[1 + (star)];
+#define META_K_LACKS                     (1 << 14)
+#define META_K_NEAR_SIZE(drops, d, r) ((drops) >> (d) & 1u ? META_K_LACKS : (r) + 2)
+#define META_K_FAR_                              0, 0, 0, 0, 0, 0, 0, 0, 0
+#define META_K_FAR_CELL                          META_K_FAR_
+#define META_K_FAR_WHOLE                         -1, -1, -1, -1, -1, -1, -1, -1, 0
+#define META_K_FAR_STAR(r)                       r, r, r, r, r, r, r, r, 1
+#define META_K_FAR_BOX(r)                        r, r, r, r, r, r, r, r, 0
+#define META_K_FAR_SIDES(x0, x1, y0, y1, z0, z1) x0, x1, y0, y1, z0, z1, 0, 0, 0
+#define META_K_FAR_LINE(d)                       META_K_FAR_
+#define META_K_FAR_PLANE(d)                      META_K_FAR_
+#define META_K_FAR_GROWN(x, y, z)                META_K_FAR_
+
+/* Offsets that are constant expressions are held against the reach by the compiler. META_K_CONSTANT is
+ * the value of one, and 0 of any other expression. In C, zero times an integer constant expression is
+ * a null pointer constant, and the type of a conditional expression tells. */
+#ifdef __cplusplus
+#define META_K_CONSTANT(x) (__builtin_constant_p(x) ? (x) : 0)
+#else
+#define META_K_CONSTANT(x)                                                                         \
+    _Generic(1 ? (void *)((intptr_t)(x) * 0) : (int *)0, int *: (x), default: 0)
+#endif
+#define META_K_ALONG(x, low, high)                                                                 \
+    ((intptr_t)META_K_CONSTANT(x) >= 2 - (intptr_t)sizeof(low) &&                                  \
+     (intptr_t)META_K_CONSTANT(x) <= (intptr_t)sizeof(high) - 2)
+#define META_K_AWAY(x, low) (META_K_CONSTANT(x) != 0 && sizeof(low) < META_K_LACKS)
+#define META_K_REACHES(array, x, y, z, w)                                                          \
+    (META_K_ALONG(x, meta_k->meta_x0_##array, meta_k->meta_x1_##array) &&                          \
+     META_K_ALONG(y, meta_k->meta_y0_##array, meta_k->meta_y1_##array) &&                          \
+     META_K_ALONG(z, meta_k->meta_z0_##array, meta_k->meta_z1_##array) &&                          \
+     META_K_ALONG(w, meta_k->meta_w0_##array, meta_k->meta_w1_##array) &&                          \
+     (sizeof(meta_k->meta_star_##array) == 1 ||                                                    \
+      META_K_AWAY(x, meta_k->meta_x0_##array) + META_K_AWAY(y, meta_k->meta_y0_##array) +          \
+              META_K_AWAY(z, meta_k->meta_z0_##array) + META_K_AWAY(w, meta_k->meta_w0_##array) <= \
+          1))
+#ifdef __cplusplus
+template <bool within> struct meta_k_within {
+    static_assert(within, "AT() of an element beyond the reach that the kernel's list declares");
+    enum { zero };
+};
+template <bool whole> struct meta_k_whole {
+    static_assert(whole, "GET() of an array that is not WHOLE in the kernel's list");
+    enum { zero };
+};
+#define META_K_WITHIN(array, x, y, z, w)                                                           \
+    +(int)meta_k_within<(META_K_REACHES(array, x, y, z, w))>::zero
+#define META_K_WHOLE(array) +(int)meta_k_whole<(sizeof(meta_k->meta_x0_##array) == 1)>::zero
+#else
+#define META_K_WITHIN(array, x, y, z, w)                                                           \
+    +0 * (int)sizeof(struct {                                                                      \
+        _Static_assert(META_K_REACHES(array, x, y, z, w),                                          \
+                       "AT() of " #array " at (" #x ", " #y ", " #z ", " #w                        \
+                       "), beyond the reach that the kernel's list declares");                     \
+        char meta_c;                                                                               \
+    })
+#define META_K_WHOLE(array)                                                                        \
+    +0 * (int)sizeof(struct {                                                                      \
+        _Static_assert(sizeof(meta_k->meta_x0_##array) == 1,                                       \
+                       "GET() of " #array ", which is not WHOLE in the kernel's list");            \
+        char meta_c;                                                                               \
+    })
+#endif
 
 /* META_K_ROW: a parameter as data. */
 #define META_K_ROW(kind, type, ...) {#type, META_K_ROW_##kind(type, __VA_ARGS__)},
 #define META_K_ROW_(kind, type, name, ...)                                                         \
     #name, META_PARAMETER_##kind, META_K_CODE(type), (uint32_t)sizeof(type), __VA_ARGS__
-#define META_K_ROW_OUT(type, name)       META_K_ROW_(OUT, type, name, META_K_REACH_CELL)
-#define META_K_ROW_INOUT(type, ...)      META_K_ROW_INOUT_(type, __VA_ARGS__, CELL, )
-#define META_K_ROW_INOUT_(type, name, reach, ...)                                                  \
-    META_K_ROW_(INOUT, type, name, META_K_REACH_INOUT_##reach)
-#define META_K_ROW_IN(type, name, reach) META_K_ROW_(IN, type, name, META_K_REACH_##reach)
-#define META_K_ROW_ADD(type, name, reach) META_K_ROW_(ADD, type, name, META_K_REACH_##reach)
-#define META_K_ROW_SCALAR(type, name)    META_K_ROW_(SCALAR, type, name, META_K_REACH_CELL)
-#define META_K_ROW_VALUE(type, name)     META_K_ROW_(VALUE, type, name, META_K_REACH_CELL)
-#define META_K_ROW_SUM(type, name)       META_K_ROW_(SUM, type, name, META_K_REACH_CELL)
-#define META_K_ROW_MIN(type, name)       META_K_ROW_(MIN, type, name, META_K_REACH_CELL)
-#define META_K_ROW_MAX(type, name)       META_K_ROW_(MAX, type, name, META_K_REACH_CELL)
+#define META_K_ROW_ALL(kind, type, name)                                                           \
+    META_K_ROW_(kind, type, name, META_K_REACH_CELL, META_K_SHAPE(, , ))
+#define META_K_ROW_WRITTEN(kind, type, name, shape, more, ...)                                     \
+    META_K_ROW_(kind, type, name, META_K_REACH_OUT_##shape, META_K_SHAPE(shape, more, ))
+#define META_K_ROW_BOTH(kind, type, name, item, more, last, ...)                                   \
+    META_K_ROW_(kind, type, name, META_K_REACH_INOUT_##item, META_K_SHAPE(item, more, last))
+#define META_K_ROW_READ(kind, type, name, reach, shape, more, ...)                                 \
+    META_K_ROW_(kind, type, name, META_K_REACH_##reach, META_K_SHAPE(reach, shape, more))
+#define META_K_ROW_OUT(type, ...)     META_K_ROW_WRITTEN(OUT, type, __VA_ARGS__, , , )
+#define META_K_ROW_INOUT(type, ...)   META_K_ROW_BOTH(INOUT, type, __VA_ARGS__, , , , )
+#define META_K_ROW_IN(type, ...)      META_K_ROW_READ(IN, type, __VA_ARGS__, , , , )
+#define META_K_ROW_ADD(type, ...)     META_K_ROW_READ(ADD, type, __VA_ARGS__, , , , )
+#define META_K_ROW_SCALAR(type, name) META_K_ROW_ALL(SCALAR, type, name)
+#define META_K_ROW_VALUE(type, name)  META_K_ROW_ALL(VALUE, type, name)
+#define META_K_ROW_SUM(type, name)    META_K_ROW_ALL(SUM, type, name)
+#define META_K_ROW_MIN(type, name)    META_K_ROW_ALL(MIN, type, name)
+#define META_K_ROW_MAX(type, name)    META_K_ROW_ALL(MAX, type, name)
 
 /* META_K_CALL: a parameter of the typed function; META_K_PASS: what it passes on. */
-#define META_K_CALL(kind, type, ...)     META_K_CALL_##kind(type, __VA_ARGS__)
-#define META_K_CALL_OUT(type, name)      type *name,
-#define META_K_CALL_INOUT(type, ...)     META_K_CALL_INOUT_(type, __VA_ARGS__, )
-#define META_K_CALL_INOUT_(type, name, ...) type *name,
-#define META_K_CALL_IN(type, name, r)    const type *name,
-#define META_K_CALL_ADD(type, name, r)   type *name,
-#define META_K_CALL_SCALAR(type, name)   const type *name,
-#define META_K_CALL_VALUE(type, name)    type name,
-#define META_K_CALL_SUM(type, name)      type *name,
-#define META_K_CALL_MIN(type, name)      type *name,
-#define META_K_CALL_MAX(type, name)      type *name,
-#define META_K_PASS(kind, type, ...)     META_K_PASS_##kind(__VA_ARGS__)
-#define META_K_PASS_OUT(name)            name,
-#define META_K_PASS_INOUT(...)           META_K_PASS_INOUT_(__VA_ARGS__, )
-#define META_K_PASS_INOUT_(name, ...)    name,
-#define META_K_PASS_IN(name, r)          name,
-#define META_K_PASS_ADD(name, r)         name,
-#define META_K_PASS_SCALAR(name)         name,
-#define META_K_PASS_VALUE(name)          &name,
-#define META_K_PASS_SUM(name)            name,
-#define META_K_PASS_MIN(name)            name,
-#define META_K_PASS_MAX(name)            name,
+#define META_K_CALL(kind, type, ...)                                                               \
+    META_K_APPLY_TO(META_K_CALL_##kind, type, META_K_NAME_OF(__VA_ARGS__, ))
+#define META_K_CALL_OUT(type, name)    type *name,
+#define META_K_CALL_INOUT(type, name)  type *name,
+#define META_K_CALL_IN(type, name)     const type *name,
+#define META_K_CALL_ADD(type, name)    type *name,
+#define META_K_CALL_SCALAR(type, name) const type *name,
+#define META_K_CALL_VALUE(type, name)  type name,
+#define META_K_CALL_SUM(type, name)    type *name,
+#define META_K_CALL_MIN(type, name)    type *name,
+#define META_K_CALL_MAX(type, name)    type *name,
+#define META_K_PASS(kind, type, ...)                                                               \
+    META_K_APPLY(META_K_PASS_##kind, META_K_NAME_OF(__VA_ARGS__, ))
+#define META_K_PASS_OUT(name)    name,
+#define META_K_PASS_INOUT(name)  name,
+#define META_K_PASS_IN(name)     name,
+#define META_K_PASS_ADD(name)    name,
+#define META_K_PASS_SCALAR(name) name,
+#define META_K_PASS_VALUE(name)  &name,
+#define META_K_PASS_SUM(name)    name,
+#define META_K_PASS_MIN(name)    name,
+#define META_K_PASS_MAX(name)    name,
 
 /* META_K_FORMAL: a parameter of the body's function; META_K_ACTUAL: its argument in the CPU code. */
-#define META_K_FORMAL(kind, type, ...) META_K_FORMAL_##kind(type, __VA_ARGS__)
+#define META_K_FORMAL(kind, type, ...)                                                             \
+    META_K_APPLY_TO(META_K_FORMAL_##kind, type, META_K_NAME_OF(__VA_ARGS__, ))
 #define META_K_STRIDES(name)                                                                       \
-    const int64_t meta_1_##name META_K_UNUSED, const int64_t meta_2_##name META_K_UNUSED,          \
-        const int64_t meta_3_##name META_K_UNUSED,
+    const int64_t meta_0_##name META_K_UNUSED, const int64_t meta_1_##name META_K_UNUSED,          \
+        const int64_t meta_2_##name META_K_UNUSED, const int64_t meta_3_##name META_K_UNUSED,
 #define META_K_FORMAL_OUT(type, name)   type *__restrict__ name META_K_UNUSED, META_K_STRIDES(name)
-#define META_K_FORMAL_INOUT(type, ...)  META_K_FORMAL_INOUT_(type, __VA_ARGS__, )
-#define META_K_FORMAL_INOUT_(type, name, ...)                                                      \
-    type *__restrict__ name META_K_UNUSED, META_K_STRIDES(name)
-#define META_K_FORMAL_IN(type, name, r)                                                            \
+#define META_K_FORMAL_INOUT(type, name) type *__restrict__ name META_K_UNUSED, META_K_STRIDES(name)
+#define META_K_FORMAL_IN(type, name)                                                               \
     const type *__restrict__ name META_K_UNUSED, META_K_STRIDES(name)
-#define META_K_FORMAL_ADD(type, name, r)                                                           \
+#define META_K_FORMAL_ADD(type, name)                                                              \
     META_K_ADDED(type) *__restrict__ name META_K_UNUSED, META_K_STRIDES(name)
 #define META_K_FORMAL_SCALAR(type, name) const type name META_K_UNUSED,
-#define META_K_FORMAL_VALUE(type, name) const type name META_K_UNUSED,
+#define META_K_FORMAL_VALUE(type, name)  const type name META_K_UNUSED,
 #define META_K_FORMAL_SUM(type, name)                                                              \
     META_K_SUM_TYPE(type) *__restrict__ name META_K_UNUSED,
 #define META_K_FORMAL_MIN(type, name) type *__restrict__ name META_K_UNUSED,
@@ -414,18 +575,31 @@ META_K_ADDS_WHOLE(uint32_t, u32, uint32_t)
 #define META_K_CHUNK 256
 #define META_K_LANES 32
 
-#define META_K_ORDER(kind, type, ...) META_K_ORDER_##kind(__VA_ARGS__)
-#define META_K_ORDER_ALL(name)        meta_k_##name,
-#define META_K_ORDER_OUT(name)        META_K_ORDER_ALL(name)
-#define META_K_ORDER_INOUT(...)       META_K_ORDER_INOUT_(__VA_ARGS__, )
-#define META_K_ORDER_INOUT_(name, ...) META_K_ORDER_ALL(name)
-#define META_K_ORDER_IN(name, r)      META_K_ORDER_ALL(name)
-#define META_K_ORDER_ADD(name, r)     META_K_ORDER_ALL(name)
-#define META_K_ORDER_SCALAR(name)     META_K_ORDER_ALL(name)
-#define META_K_ORDER_VALUE(name)      META_K_ORDER_ALL(name)
-#define META_K_ORDER_SUM(name)        META_K_ORDER_ALL(name)
-#define META_K_ORDER_MIN(name)        META_K_ORDER_ALL(name)
-#define META_K_ORDER_MAX(name)        META_K_ORDER_ALL(name)
+#define META_K_ORDER(kind, type, ...)                                                              \
+    META_K_APPLY(META_K_ORDER_##kind, META_K_NAME_OF(__VA_ARGS__, ))
+#define META_K_ORDER_ALL(name)    meta_k_##name,
+#define META_K_ORDER_OUT(name)    META_K_ORDER_ALL(name)
+#define META_K_ORDER_INOUT(name)  META_K_ORDER_ALL(name)
+#define META_K_ORDER_IN(name)     META_K_ORDER_ALL(name)
+#define META_K_ORDER_ADD(name)    META_K_ORDER_ALL(name)
+#define META_K_ORDER_SCALAR(name) META_K_ORDER_ALL(name)
+#define META_K_ORDER_VALUE(name)  META_K_ORDER_ALL(name)
+#define META_K_ORDER_SUM(name)    META_K_ORDER_ALL(name)
+#define META_K_ORDER_MIN(name)    META_K_ORDER_ALL(name)
+#define META_K_ORDER_MAX(name)    META_K_ORDER_ALL(name)
+
+/* The stride along a row, a constant: 0 for an array that lacks dimension 0. */
+#define META_K_COLUMN(kind, type, ...) META_K_COLUMN_##kind(__VA_ARGS__, , , , )
+#define META_K_COLUMN_OUT(name, ...)   meta_k_0_##name = 1,
+#define META_K_COLUMN_INOUT(name, ...) meta_k_0_##name = 1,
+#define META_K_COLUMN_IN(name, a, b, c, ...)                                                       \
+    meta_k_0_##name = (META_K_DROPS_##a | META_K_DROPS_##b | META_K_DROPS_##c) & 1u ? 0 : 1,
+#define META_K_COLUMN_ADD(...) META_K_COLUMN_IN(__VA_ARGS__)
+#define META_K_COLUMN_SCALAR(name, ...)
+#define META_K_COLUMN_VALUE(name, ...)
+#define META_K_COLUMN_SUM(name, ...)
+#define META_K_COLUMN_MIN(name, ...)
+#define META_K_COLUMN_MAX(name, ...)
 
 #define META_K_IS_RESULT(kind, type, ...) META_K_IS_RESULT_##kind
 #define META_K_IS_RESULT_OUT
@@ -434,22 +608,22 @@ META_K_ADDS_WHOLE(uint32_t, u32, uint32_t)
 #define META_K_IS_RESULT_ADD
 #define META_K_IS_RESULT_SCALAR
 #define META_K_IS_RESULT_VALUE
-#define META_K_IS_RESULT_SUM +1
-#define META_K_IS_RESULT_MIN +1
-#define META_K_IS_RESULT_MAX +1
+#define META_K_IS_RESULT_SUM              +1
+#define META_K_IS_RESULT_MIN              +1
+#define META_K_IS_RESULT_MAX              +1
 
 /* Declare and load. */
-#define META_K_LOAD(kind, type, ...) META_K_LOAD_##kind(type, __VA_ARGS__)
+#define META_K_LOAD(kind, type, ...)                                                               \
+    META_K_APPLY_TO(META_K_LOAD_##kind, type, META_K_NAME_OF(__VA_ARGS__, ))
 #define META_K_LOAD_ARRAY(type, name)                                                              \
     type *name = (type *)meta_r->argument[meta_k_##name].at;                                       \
     const int64_t meta_1_##name = meta_r->argument[meta_k_##name].stride[1],                       \
                   meta_2_##name = meta_r->argument[meta_k_##name].stride[2],                       \
                   meta_3_##name = meta_r->argument[meta_k_##name].stride[3];
-#define META_K_LOAD_OUT(type, name)   META_K_LOAD_ARRAY(type, name)
-#define META_K_LOAD_INOUT(type, ...)  META_K_LOAD_INOUT_(type, __VA_ARGS__, )
-#define META_K_LOAD_INOUT_(type, name, ...) META_K_LOAD_ARRAY(type, name)
-#define META_K_LOAD_IN(type, name, r) META_K_LOAD_ARRAY(const type, name)
-#define META_K_LOAD_ADD(type, name, r) META_K_LOAD_ARRAY(META_K_ADDED(type), name)
+#define META_K_LOAD_OUT(type, name)    META_K_LOAD_ARRAY(type, name)
+#define META_K_LOAD_INOUT(type, name)  META_K_LOAD_ARRAY(type, name)
+#define META_K_LOAD_IN(type, name)     META_K_LOAD_ARRAY(const type, name)
+#define META_K_LOAD_ADD(type, name)    META_K_LOAD_ARRAY(META_K_ADDED(type), name)
 #define META_K_LOAD_SCALAR(type, name) META_K_LOAD_VALUE(type, name)
 #define META_K_LOAD_VALUE(type, name)                                                              \
     const type name = *(const type *)meta_r->argument[meta_k_##name].at;
@@ -463,47 +637,50 @@ META_K_ADDS_WHOLE(uint32_t, u32, uint32_t)
 #define META_K_LOAD_MAX(type, name) META_K_LOAD_RESULT(type, name, META_K_LOWEST(type))
 
 /* A cell contributes to variables of its own, which are kept for the whole chunk. */
-#define META_K_BEGIN(kind, type, ...) META_K_BEGIN_##kind(type, __VA_ARGS__)
+#define META_K_BEGIN(kind, type, ...)                                                              \
+    META_K_APPLY_TO(META_K_BEGIN_##kind, type, META_K_NAME_OF(__VA_ARGS__, ))
 #define META_K_BEGIN_OUT(type, name)
-#define META_K_BEGIN_INOUT(type, ...)
-#define META_K_BEGIN_IN(type, name, r)
-#define META_K_BEGIN_ADD(type, name, r)
+#define META_K_BEGIN_INOUT(type, name)
+#define META_K_BEGIN_IN(type, name)
+#define META_K_BEGIN_ADD(type, name)
 #define META_K_BEGIN_SCALAR(type, name)
 #define META_K_BEGIN_VALUE(type, name)
 #define META_K_BEGIN_SUM(type, name) META_K_SUM_TYPE(type) name = meta_none_##name;
 #define META_K_BEGIN_MIN(type, name) type name = meta_none_##name;
 #define META_K_BEGIN_MAX(type, name) type name = meta_none_##name;
-#define META_K_KEEP(kind, type, ...) META_K_KEEP_##kind(__VA_ARGS__)
+#define META_K_KEEP(kind, type, ...)                                                               \
+    META_K_APPLY(META_K_KEEP_##kind, META_K_NAME_OF(__VA_ARGS__, ))
 #define META_K_KEEP_OUT(name)
-#define META_K_KEEP_INOUT(...)
-#define META_K_KEEP_IN(name, r)
-#define META_K_KEEP_ADD(name, r)
+#define META_K_KEEP_INOUT(name)
+#define META_K_KEEP_IN(name)
+#define META_K_KEEP_ADD(name)
 #define META_K_KEEP_SCALAR(name)
 #define META_K_KEEP_VALUE(name)
 #define META_K_KEEP_SUM(name) meta_row_##name[meta_i - meta_from] = name;
 #define META_K_KEEP_MIN(name) meta_row_##name[meta_i - meta_from] = name;
 #define META_K_KEEP_MAX(name) meta_row_##name[meta_i - meta_from] = name;
 
-#define META_K_ACTUAL(kind, type, ...) META_K_ACTUAL_##kind(__VA_ARGS__)
-#define META_K_ACTUAL_ARRAY(name)      name, meta_1_##name, meta_2_##name, meta_3_##name,
-#define META_K_ACTUAL_OUT(name)        META_K_ACTUAL_ARRAY(name)
-#define META_K_ACTUAL_INOUT(...)       META_K_ACTUAL_INOUT_(__VA_ARGS__, )
-#define META_K_ACTUAL_INOUT_(name, ...) META_K_ACTUAL_ARRAY(name)
-#define META_K_ACTUAL_IN(name, r)      META_K_ACTUAL_ARRAY(name)
-#define META_K_ACTUAL_ADD(name, r)     META_K_ACTUAL_ARRAY(name)
-#define META_K_ACTUAL_SCALAR(name)     name,
-#define META_K_ACTUAL_VALUE(name)      name,
-#define META_K_ACTUAL_RESULT(name)     &name,
-#define META_K_ACTUAL_SUM(name)        META_K_ACTUAL_RESULT(name)
-#define META_K_ACTUAL_MIN(name)        META_K_ACTUAL_RESULT(name)
-#define META_K_ACTUAL_MAX(name)        META_K_ACTUAL_RESULT(name)
+#define META_K_ACTUAL(kind, type, ...)                                                             \
+    META_K_APPLY(META_K_ACTUAL_##kind, META_K_NAME_OF(__VA_ARGS__, ))
+#define META_K_ACTUAL_ARRAY(name)  name, meta_k_0_##name, meta_1_##name, meta_2_##name, meta_3_##name,
+#define META_K_ACTUAL_OUT(name)    META_K_ACTUAL_ARRAY(name)
+#define META_K_ACTUAL_INOUT(name)  META_K_ACTUAL_ARRAY(name)
+#define META_K_ACTUAL_IN(name)     META_K_ACTUAL_ARRAY(name)
+#define META_K_ACTUAL_ADD(name)    META_K_ACTUAL_ARRAY(name)
+#define META_K_ACTUAL_SCALAR(name) name,
+#define META_K_ACTUAL_VALUE(name)  name,
+#define META_K_ACTUAL_RESULT(name) &name,
+#define META_K_ACTUAL_SUM(name)    META_K_ACTUAL_RESULT(name)
+#define META_K_ACTUAL_MIN(name)    META_K_ACTUAL_RESULT(name)
+#define META_K_ACTUAL_MAX(name)    META_K_ACTUAL_RESULT(name)
 
 /* After a chunk: combine its cells' contributions, each lane those of every META_K_LANES-th cell. */
-#define META_K_END(kind, type, ...) META_K_END_##kind(__VA_ARGS__)
+#define META_K_END(kind, type, ...)                                                                \
+    META_K_APPLY(META_K_END_##kind, META_K_NAME_OF(__VA_ARGS__, ))
 #define META_K_END_OUT(name)
-#define META_K_END_INOUT(...)
-#define META_K_END_IN(name, r)
-#define META_K_END_ADD(name, r)
+#define META_K_END_INOUT(name)
+#define META_K_END_IN(name)
+#define META_K_END_ADD(name)
 #define META_K_END_SCALAR(name)
 #define META_K_END_VALUE(name)
 #define META_K_END_ALL(name, to)                                                                   \
@@ -520,11 +697,12 @@ META_K_ADDS_WHOLE(uint32_t, u32, uint32_t)
 #define META_K_END_MAX(name) META_K_END_ALL(name, META_K_TO_MAX)
 
 /* After the last row: to the caller's lanes. */
-#define META_K_GIVE(kind, type, ...) META_K_GIVE_##kind(__VA_ARGS__)
+#define META_K_GIVE(kind, type, ...)                                                               \
+    META_K_APPLY(META_K_GIVE_##kind, META_K_NAME_OF(__VA_ARGS__, ))
 #define META_K_GIVE_OUT(name)
-#define META_K_GIVE_INOUT(...)
-#define META_K_GIVE_IN(name, r)
-#define META_K_GIVE_ADD(name, r)
+#define META_K_GIVE_INOUT(name)
+#define META_K_GIVE_IN(name)
+#define META_K_GIVE_ADD(name)
 #define META_K_GIVE_SCALAR(name)
 #define META_K_GIVE_VALUE(name)
 #define META_K_GIVE_ALL(name, to)                                                                  \
@@ -535,19 +713,13 @@ META_K_ADDS_WHOLE(uint32_t, u32, uint32_t)
 #define META_K_GIVE_MAX(name) META_K_GIVE_ALL(name, META_K_TO_MAX)
 
 /* To the next row. */
-#define META_K_STEP(kind, type, ...) META_K_STEP_##kind(__VA_ARGS__)
-#define META_K_STEP_OUT(name)        name += meta_1_##name;
-#define META_K_STEP_INOUT(...)       META_K_STEP_INOUT_(__VA_ARGS__, CELL, )
-#define META_K_STEP_INOUT_(name, r, ...) META_K_STEP_IN_(name, META_K_STEPS_##r)
-#define META_K_STEP_IN(name, r)      META_K_STEP_IN_(name, META_K_STEPS_##r)
-#define META_K_STEP_ADD(name, r)     META_K_STEP_IN_(name, META_K_STEPS_##r)
+#define META_K_STEP(kind, type, ...)                                                               \
+    META_K_APPLY(META_K_STEP_##kind, META_K_NAME_OF(__VA_ARGS__, ))
+#define META_K_STEP_OUT(name)   name += meta_1_##name;
+#define META_K_STEP_INOUT(name) name += meta_1_##name;
+#define META_K_STEP_IN(name)    name += meta_1_##name;
+#define META_K_STEP_ADD(name)   name += meta_1_##name;
 #define META_K_STEP_SCALAR(name)
-#define META_K_STEP_IN_(name, steps) name += (steps) * meta_1_##name;
-#define META_K_STEPS_CELL            1
-#define META_K_STEPS_WHOLE           0
-#define META_K_STEPS_STAR(r)         1
-#define META_K_STEPS_BOX(r)          1
-#define META_K_STEPS_SIDES(x0, x1, y0, y1, z0, z1) 1
 #define META_K_STEP_VALUE(name)
 #define META_K_STEP_SUM(name)
 #define META_K_STEP_MIN(name)
@@ -578,6 +750,7 @@ META_K_ADDS_WHOLE(uint32_t, u32, uint32_t)
     static void name##_rows_##tag(const meta_kernel_rows *meta_r)                                  \
     {                                                                                              \
         enum { name##_ARGS(META_K_ORDER) meta_k_parameters_ };                                     \
+        enum { name##_ARGS(META_K_COLUMN) meta_k_columns_ };                                       \
         enum { meta_k_results_ = 0 name##_ARGS(META_K_IS_RESULT) };                                \
         const int64_t meta_chunk = meta_k_results_ > 0 ? META_K_CHUNK : meta_r->cells;             \
         int64_t meta_x[META_KERNEL_DIMS] = {meta_r->index[0], meta_r->index[1], meta_r->index[2],  \
@@ -592,7 +765,8 @@ META_K_ADDS_WHOLE(uint32_t, u32, uint32_t)
                 META_K_SIMD(name##_ARGS(META_K_COMMA))                                             \
                 for (int64_t meta_i = meta_from; meta_i < meta_from + meta_cells; ++meta_i) {      \
                     name##_ARGS(META_K_BEGIN)                                                      \
-                        name##_cell_##tag(name##_ARGS(META_K_ACTUAL) meta_i, meta_x, meta_alone);  \
+                        name##_cell_##tag(name##_ARGS(META_K_ACTUAL) meta_i, meta_x, meta_alone,   \
+                                          meta_r, (const struct name##_near_##tag *)0);            \
                     name##_ARGS(META_K_KEEP)                                                       \
                 }                                                                                  \
                 name##_ARGS(META_K_END)                                                            \
@@ -607,7 +781,14 @@ META_K_ADDS_WHOLE(uint32_t, u32, uint32_t)
 #define META_K_HEAD(name, tag)                                                                     \
     static inline __attribute__((always_inline, unused)) void name##_cell_##tag(                   \
         name##_ARGS(META_K_FORMAL) const int64_t meta_i META_K_UNUSED,                             \
-        const int64_t *meta_x META_K_UNUSED, const int meta_alone META_K_UNUSED)
+        const int64_t *meta_x META_K_UNUSED, const int meta_alone META_K_UNUSED,                   \
+        const meta_kernel_rows *meta_r META_K_UNUSED,                                              \
+        const struct name##_near_##tag *meta_k META_K_UNUSED)
+
+#define META_K_BOUNDS(name, tag)                                                                   \
+    struct name##_near_##tag {                                                                     \
+        name##_ARGS(META_K_NEAR) char meta_none;                                                   \
+    };
 
 #define META_K_TYPED(name, suffix)                                                                 \
     META_K_EXTERN meta_kernel name##_##suffix##_kernel;                                            \
@@ -629,7 +810,7 @@ META_K_ADDS_WHOLE(uint32_t, u32, uint32_t)
         meta_kernel_text_##name,                                                                   \
         name##_##suffix##_parameters,                                                              \
         (uint32_t)(sizeof name##_##suffix##_parameters / sizeof *name##_##suffix##_parameters),    \
-        {name##_rows_##suffix##_0, avx2, avx512},                                                  \
+        {name##_rows_##suffix##_0, avx2, avx512, name##_rows_##suffix##_3},                        \
         0};                                                                                        \
     __attribute__((constructor)) static void name##_##suffix##_begins(void)                        \
     {                                                                                              \
@@ -644,45 +825,50 @@ META_K_ADDS_WHOLE(uint32_t, u32, uint32_t)
 #define META_K_DECLARE(name, suffix, variant) META_K_DECLARE_(name, suffix)
 #define META_K_DECLARE_(name, suffix)                                                              \
     META_K_TYPED(name, suffix)                                                                     \
+    META_K_BOUNDS(name, suffix##_0)                                                                \
     META_K_HEAD(name, suffix##_0)
 #define META_K_COMPILE(name, tag)                                                                  \
+    META_K_BOUNDS(name, tag)                                                                       \
     META_K_HEAD(name, tag);                                                                        \
     META_K_CPU(name, tag)
-#define META_K_ALONE_FIRST(name, suffix, type) META_K_TEXT(name) META_K_ALONE(name, suffix, type)
-#define META_K_ALONE(name, suffix, type)       META_K_ALONE_(name, suffix, type)
-#define META_K_ALONE_(name, suffix, type)                                                          \
-    META_K_TYPED(name, suffix)                                                                     \
-    META_K_COMPILE(name, suffix##_0)                                                               \
-    META_K_OBJECT(name, suffix, type, 0, 0)                                                        \
-    META_K_HEAD(name, suffix##_0)
 #define META_K_BASELINE_FIRST(name, suffix) META_K_TEXT(name) META_K_BASELINE(name, suffix)
 #define META_K_BASELINE(name, suffix)       META_K_BASELINE_(name, suffix)
 #define META_K_BASELINE_(name, suffix)                                                             \
     META_K_TYPED(name, suffix)                                                                     \
     META_K_COMPILE(name, suffix##_0)                                                               \
     META_K_HEAD(name, suffix##_0)
-#define META_K_AVX2(name, suffix) META_K_AVX2_(name, suffix)
-#define META_K_AVX2_(name, suffix)                                                                 \
-    META_K_COMPILE(name, suffix##_1)                                                               \
-    META_K_HEAD(name, suffix##_1)
-#define META_K_AVX512(name, suffix, type) META_K_AVX512_(name, suffix, type)
-#define META_K_AVX512_(name, suffix, type)                                                         \
-    META_K_COMPILE(name, suffix##_2)                                                               \
+#define META_K_SET(name, suffix, variant) META_K_SET_(name, suffix##_##variant)
+#define META_K_SET_(name, tag)                                                                     \
+    META_K_COMPILE(name, tag)                                                                      \
+    META_K_HEAD(name, tag)
+#define META_K_AVX2(name, suffix)                META_K_SET(name, suffix, 1)
+#define META_K_AVX512(name, suffix)              META_K_SET(name, suffix, 2)
+#define META_K_CHECKED_ALONE(name, suffix, type) META_K_CHECKED_ALONE_(name, suffix, type)
+#define META_K_CHECKED_ALONE_(name, suffix, type)                                                  \
+    META_K_COMPILE(name, suffix##_3)                                                               \
+    META_K_OBJECT(name, suffix, type, 0, 0)                                                        \
+    META_K_HEAD(name, suffix##_3)
+#define META_K_CHECKED(name, suffix, type) META_K_CHECKED_(name, suffix, type)
+#define META_K_CHECKED_(name, suffix, type)                                                        \
+    META_K_COMPILE(name, suffix##_3)                                                               \
     META_K_OBJECT(name, suffix, type, name##_rows_##suffix##_1, name##_rows_##suffix##_2)          \
-    META_K_HEAD(name, suffix##_2)
+    META_K_HEAD(name, suffix##_3)
 
-/* The file's own text, from which other devices' compilers build. */
+/* The file's own text, from which other devices' compilers build: once for all kernels of the file. */
 #ifdef META_KERNEL_TEXT_APART
 #define META_K_TEXT(name) META_K_EXTERN const char meta_kernel_text_##name[];
 #else
 #define META_K_TEXT(name)                                                                          \
     META_K_EXTERN const char meta_kernel_text_##name[];                                            \
     __asm__(".pushsection .rodata\n"                                                               \
-            ".global meta_kernel_text_" #name "\n"                                                 \
-            ".hidden meta_kernel_text_" #name "\n"                                                 \
-            "meta_kernel_text_" #name ":\n"                                                        \
+            ".ifndef \"meta_kernel_text of " __FILE__ "\"\n"                                       \
+            "\"meta_kernel_text of " __FILE__ "\":\n"                                              \
             ".incbin \"" __FILE__ "\"\n"                                                           \
             ".byte 0\n"                                                                            \
+            ".endif\n"                                                                             \
+            ".global meta_kernel_text_" #name "\n"                                                 \
+            ".hidden meta_kernel_text_" #name "\n"                                                 \
+            ".set meta_kernel_text_" #name ", \"meta_kernel_text of " __FILE__ "\"\n"              \
             ".popsection\n");
 #endif
 

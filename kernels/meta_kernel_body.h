@@ -1,15 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The words of a kernel's body, see meta_kernel.h; the same for every back end. `meta_i` is the
- * cell's column, `meta_x` has the index of the row's first cell, and `meta_1_NAME` … are the
- * strides of an array. META_K_AS(result)(x) is a conversion to the type that the result points to,
- * for languages that warn of one that is not written. META_K_ADD_TO(element, x) adds to an element
- * of an ADD array. */
-#define AT1(array, x)      array[meta_i + (x)]
-#define AT2(array, x, y)   array[meta_i + (x) + (y) * meta_1_##array]
-#define AT(array, x, y, z) array[meta_i + (x) + (y) * meta_1_##array + (z) * meta_2_##array]
-#define AT4(array, x, y, z, w) \
-    array[meta_i + (x) + (y) * meta_1_##array + (z) * meta_2_##array + (w) * meta_3_##array]
-#define GET(array, n)    array[n]
+ * cell's column, `meta_x` has the index of the row's first cell, and `meta_0_NAME` … are the
+ * strides of an array, 0 along a dimension that it lacks; `meta_0_NAME` is a constant, 0 or 1.
+ * META_K_AS(result)(x) is a conversion to the type that the result points to, for languages that
+ * warn of one that is not written. META_K_ADD_TO(element, x) adds to an element of an ADD array. */
+#define AT1(array, x)          array[META_K_AT(array, x, 0, 0, 0)]
+#define AT2(array, x, y)       array[META_K_AT(array, x, y, 0, 0)]
+#define AT(array, x, y, z)     array[META_K_AT(array, x, y, z, 0)]
+#define AT4(array, x, y, z, w) array[META_K_AT(array, x, y, z, w)]
+#define ON(array)              array[META_K_AT(array, 0, 0, 0, 0)]
+#define GET(array, n)          array[(n) META_K_WHOLE(array)]
+#ifndef META_K_WITHIN /* where nothing is checked: the CPU's compiler has */
+#define META_K_WITHIN(array, x, y, z, w)
+#define META_K_WHOLE(array)
+#endif
+#define META_K_INDEX(array, x, y, z, w)                                                   \
+    ((meta_i + (x)) * meta_0_##array + (y) * meta_1_##array + (z) * meta_2_##array +      \
+     (w) * meta_3_##array META_K_WITHIN(array, x, y, z, w))
+#ifndef META_K_AT
+#define META_K_AT(array, x, y, z, w) META_K_INDEX(array, x, y, z, w)
+#endif
 #define INDEX(d)         ((d) == 0 ? meta_x[0] + meta_i : meta_x[d])
 #ifndef META_K_AS
 #define META_K_AS(result)

@@ -3,7 +3,7 @@
  *  After the last pass over a kernel file: the program's macros and options are in force again. */
 #ifdef __clang__
 #pragma clang diagnostic pop
-#if META_K_VARIANT > 0
+#if META_K_VARIANT == 1 || META_K_VARIANT == 2
 #pragma clang attribute pop
 #endif
 #else
@@ -12,7 +12,9 @@
 #undef META_K_TYPE
 #undef META_K_VARIANT
 #undef META_K_VARIANTS
+#undef META_K_LAST
 #undef META_K_FIRST
+#undef META_K_AT
 #undef META_K_NAME
 #undef META_K_ENUM
 #undef META_CELLS
@@ -26,6 +28,7 @@
 #pragma pop_macro("AT1")
 #pragma pop_macro("AT2")
 #pragma pop_macro("AT4")
+#pragma pop_macro("ON")
 #pragma pop_macro("GET")
 #pragma pop_macro("INDEX")
 #pragma pop_macro("ADD")

@@ -7,10 +7,16 @@
 #ifndef META_KERNEL_TYPES
 #define META_KERNEL_TYPES (META_KERNEL_F64 | META_KERNEL_F32)
 #endif
+/* Instruction sets, and the last variant: where kernels are compiled, the one that checks. */
 #if defined META_KERNELS_HERE && defined __x86_64__ && !defined META_KERNEL_ONE_VARIANT
 #define META_K_VARIANTS 3
 #else
 #define META_K_VARIANTS 1
+#endif
+#ifdef META_KERNELS_HERE
+#define META_K_LAST 3
+#else
+#define META_K_LAST 0
 #endif
 
 /* ------------------------------------------------------------------ the next pass */
@@ -22,6 +28,7 @@
 #pragma push_macro("AT1")
 #pragma push_macro("AT2")
 #pragma push_macro("AT4")
+#pragma push_macro("ON")
 #pragma push_macro("GET")
 #pragma push_macro("INDEX")
 #pragma push_macro("ADD")
@@ -38,6 +45,7 @@
 #undef AT1
 #undef AT2
 #undef AT4
+#undef ON
 #undef GET
 #undef INDEX
 #undef ADD
@@ -53,17 +61,17 @@
 #define META_FUNCTION    static inline __attribute__((always_inline, unused))
 #define FN(name)         META_K_TAGGED(name, META_K_NAME, META_K_VARIANT)
 #define META_K_VARIANT   0
-#if META_KERNEL_TYPES & META_KERNEL_F64
+#if (META_KERNEL_TYPES) & META_KERNEL_F64
 #define META_K_TYPE 0
-#elif META_KERNEL_TYPES & META_KERNEL_F32
+#elif (META_KERNEL_TYPES) & META_KERNEL_F32
 #define META_K_TYPE 1
-#elif META_KERNEL_TYPES & META_KERNEL_I64
+#elif (META_KERNEL_TYPES) & META_KERNEL_I64
 #define META_K_TYPE 2
-#elif META_KERNEL_TYPES & META_KERNEL_U64
+#elif (META_KERNEL_TYPES) & META_KERNEL_U64
 #define META_K_TYPE 3
-#elif META_KERNEL_TYPES & META_KERNEL_I32
+#elif (META_KERNEL_TYPES) & META_KERNEL_I32
 #define META_K_TYPE 4
-#elif META_KERNEL_TYPES & META_KERNEL_U32
+#elif (META_KERNEL_TYPES) & META_KERNEL_U32
 #define META_K_TYPE 5
 #else
 #error "META_KERNEL_TYPES names no element type"
@@ -73,7 +81,7 @@
 #else /* a later pass */
 #ifdef __clang__
 #pragma clang diagnostic pop
-#if META_K_VARIANT > 0
+#if META_K_VARIANT == 1 || META_K_VARIANT == 2
 #pragma clang attribute pop
 #endif
 #else
@@ -88,27 +96,33 @@
 #undef META_K_ENUM
 #undef META_CELLS
 #undef META_AGAIN
-#if META_K_VARIANT + 1 < META_K_VARIANTS
-#if META_K_VARIANT == 0
+#undef META_K_AT
+#define META_K_AT(array, x, y, z, w) META_K_INDEX(array, x, y, z, w)
+#if META_K_VARIANT == 0 && META_K_VARIANTS > 1
 #undef META_K_VARIANT
 #define META_K_VARIANT 1
-#else
+#elif META_K_VARIANT == 1
 #undef META_K_VARIANT
 #define META_K_VARIANT 2
-#endif
+#elif META_K_VARIANT < META_K_LAST
+#undef META_K_VARIANT
+#define META_K_VARIANT 3
+#undef META_K_AT
+#define META_K_AT(array, x, y, z, w)                                                               \
+    meta_kernel_near(meta_r, #array, __LINE__, meta_i, (x), (y), (z), (w))
 #else
 #undef META_K_VARIANT
 #define META_K_VARIANT 0
-#if META_K_TYPE < 1 && (META_KERNEL_TYPES & META_KERNEL_F32)
+#if META_K_TYPE < 1 && ((META_KERNEL_TYPES) & META_KERNEL_F32)
 #undef META_K_TYPE
 #define META_K_TYPE 1
-#elif META_K_TYPE < 2 && (META_KERNEL_TYPES & META_KERNEL_I64)
+#elif META_K_TYPE < 2 && ((META_KERNEL_TYPES) & META_KERNEL_I64)
 #undef META_K_TYPE
 #define META_K_TYPE 2
-#elif META_K_TYPE < 3 && (META_KERNEL_TYPES & META_KERNEL_U64)
+#elif META_K_TYPE < 3 && ((META_KERNEL_TYPES) & META_KERNEL_U64)
 #undef META_K_TYPE
 #define META_K_TYPE 3
-#elif META_K_TYPE < 4 && (META_KERNEL_TYPES & META_KERNEL_I32)
+#elif META_K_TYPE < 4 && ((META_KERNEL_TYPES) & META_KERNEL_I32)
 #undef META_K_TYPE
 #define META_K_TYPE 4
 #else
@@ -122,45 +136,45 @@
 
 #if META_K_TYPE == 0
 #define T           double
-#define ABS(x)      fabs(x)
-#define SQRT(x)     sqrt(x)
+#define ABS(x)      fabs((T)(x))
+#define SQRT(x)     sqrt((T)(x))
 #define META_K_NAME f64
 #define META_K_ENUM META_F64
 #elif META_K_TYPE == 1
 #define T           float
-#define ABS(x)      fabsf(x)
-#define SQRT(x)     sqrtf(x)
+#define ABS(x)      fabsf((T)(x))
+#define SQRT(x)     sqrtf((T)(x))
 #define META_K_NAME f32
 #define META_K_ENUM META_F32
 #elif META_K_TYPE == 2
 #define T           int64_t
-#define ABS(x)      ((x) < 0 ? -(x) : (x))
+#define ABS(x)      ((T)(x) < 0 ? -(T)(x) : (T)(x))
 #define META_K_NAME i64
 #define META_K_ENUM META_I64
 #elif META_K_TYPE == 3
 #define T           uint64_t
-#define ABS(x)      (x)
+#define ABS(x)      ((T)(x))
 #define META_K_NAME u64
 #define META_K_ENUM META_U64
 #elif META_K_TYPE == 4
 #define T           int32_t
-#define ABS(x)      ((x) < 0 ? -(x) : (x))
+#define ABS(x)      ((T)(x) < 0 ? -(T)(x) : (T)(x))
 #define META_K_NAME i32
 #define META_K_ENUM META_I32
 #else
 #define T           uint32_t
-#define ABS(x)      (x)
+#define ABS(x)      ((T)(x))
 #define META_K_NAME u32
 #define META_K_ENUM META_U32
 #endif
 
 /* Whether a later type follows. */
-#if META_KERNEL_TYPES >> META_K_TYPE > 1
+#if (META_KERNEL_TYPES) >> META_K_TYPE > 1
 #define META_K_MORE 1
 #else
 #define META_K_MORE 0
 #endif
-#if META_K_VARIANT + 1 < META_K_VARIANTS || META_K_MORE
+#if META_K_VARIANT < META_K_LAST || META_K_MORE
 #ifdef META_KERNEL_FILE
 #define META_AGAIN META_KERNEL_FILE
 #elif defined __FILE_NAME__
@@ -186,7 +200,9 @@
 #endif
 #else
 #pragma GCC push_options
-#if defined __OPTIMIZE__ && defined META_KERNELS_HERE
+#if defined __OPTIMIZE__ && META_K_VARIANT == 3
+#pragma GCC optimize("O1", "fp-contract=off")
+#elif defined __OPTIMIZE__ && defined META_KERNELS_HERE
 #pragma GCC optimize("O3", "fp-contract=off")
 #else
 #pragma GCC optimize("fp-contract=off")
@@ -200,16 +216,16 @@
 
 #if !defined META_KERNELS_HERE
 #define META_CELLS(name) META_K_DECLARE(name, META_K_NAME, META_K_VARIANT)
-#elif META_K_FIRST && META_K_VARIANTS == 1
-#define META_CELLS(name) META_K_ALONE_FIRST(name, META_K_NAME, META_K_ENUM)
-#elif META_K_VARIANTS == 1
-#define META_CELLS(name) META_K_ALONE(name, META_K_NAME, META_K_ENUM)
 #elif META_K_FIRST
 #define META_CELLS(name) META_K_BASELINE_FIRST(name, META_K_NAME)
 #elif META_K_VARIANT == 0
 #define META_CELLS(name) META_K_BASELINE(name, META_K_NAME)
 #elif META_K_VARIANT == 1
 #define META_CELLS(name) META_K_AVX2(name, META_K_NAME)
+#elif META_K_VARIANT == 2
+#define META_CELLS(name) META_K_AVX512(name, META_K_NAME)
+#elif META_K_VARIANTS > 1
+#define META_CELLS(name) META_K_CHECKED(name, META_K_NAME, META_K_ENUM)
 #else
-#define META_CELLS(name) META_K_AVX512(name, META_K_NAME, META_K_ENUM)
+#define META_CELLS(name) META_K_CHECKED_ALONE(name, META_K_NAME, META_K_ENUM)
 #endif

@@ -72,6 +72,17 @@ META_CELLS(adds)
     ADD(sum, k);
 }
 
+#define shapes_ARGS(A)                                                                             \
+    A(OUT, T, to) A(IN, T, row, STAR(1), LINE(0)) A(IN, T, column, BOX(2), LINE(1))                \
+    A(IN, T, side, CELL, PLANE(0)) A(IN, T, top, PLANE(1))                                         \
+    A(IN, T, u, SIDES(0, 1, 0, 0, 0, 0), GROWN(1, 0, 0)) A(INOUT, T, v, GROWN(0, 1, 0))
+META_CELLS(shapes)
+{
+    ON(to) = AT2(row, -1, 0) + 2 * AT2(column, 0, 2) + 4 * ON(side) + 8 * ON(top) +
+             16 * (AT2(u, 1, 0) - ON(u));
+    ON(v) += ON(top);
+}
+
 #define COMPILED_EIGHT(A, x)                                                                       \
     A(IN, T, x##0, CELL) A(IN, T, x##1, CELL) A(IN, T, x##2, CELL) A(IN, T, x##3, CELL)            \
     A(IN, T, x##4, CELL) A(IN, T, x##5, CELL) A(IN, T, x##6, CELL) A(IN, T, x##7, CELL)

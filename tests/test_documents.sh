@@ -100,7 +100,7 @@ if [ -n "$(sed -n 's/^MPIFORT = //p' "$build/Makefile")" ]; then
     expect "$(./view)" 2304.0
 fi
 
-for name in wave grow; do
+for name in wave grow staggered charge; do
     block "$top/doc/kernels.md" $name.kernel.h >$name.kernel.h
     block "$top/doc/kernels.md" $name >$name.c
     compile $name libmeta -lm
@@ -110,15 +110,35 @@ case $heights in 'height 0.'*) ;; *) echo "$heights"; exit 1 ;; esac
 expect "$(META_MODE=opencl ./wave)" "$heights"
 expect "$(META_MODE=openmp ./grow)" '250 full, sum 1873750'
 expect "$(META_MODE=opencl ./grow)" '250 full, sum 1873750'
+expect "$(META_MODE=openmp ./staggered)" -600.0
+expect "$(META_MODE=opencl ./staggered)" -600.0
 block "$top/doc/kernels.md" text >text.c
 compile text libmeta
 expect "$(META_MODE=openmp ./text)" 'sum 62.5'
 expect "$(META_MODE=opencl ./text)" 'sum 62.5'
+expect "$(META_MODE=openmp ./charge)" '0.3162 0.6325 0.3162 0.6325 0.0000 '
+expect "$(META_MODE=opencl ./charge)" '0.3162 0.6325 0.3162 0.6325 0.0000 '
 # The text as an object of its own, by the guide's command.
 awk '/^```sh$/ { on = 1; next } /^```/ { on = 0 } on' "$top/doc/kernels.md" | sed -n '/^{ echo/,$p' >text.sh
 sh -eu text.sh
 compile wave libmeta -lm -DMETA_KERNEL_TEXT_APART -DMETA_KERNEL_ONE_VARIANT wave_text.c
 expect "$(META_MODE=opencl ./wave)" "$heights"
+
+# The tutorial's programs, before and after: the same digits on any devices and numbers of ranks.
+block "$top/doc/tutorial.md" plain >plain.c
+compile plain libmeta_comm -lm
+block "$top/doc/tutorial.md" tutorial.kernel.h >tutorial.kernel.h
+block "$top/doc/tutorial.md" tutorial >tutorial.c
+compile tutorial libmeta_comm -lm
+plain=$($META_TEST_MPIEXEC -n 2 ./plain)
+expect "$plain" 'change 0.002099797178, heat 900.000000'
+expect "$(META_MODE=openmp $META_TEST_MPIEXEC -n 1 ./tutorial)" "$plain"
+expect "$(META_RANK_MAP='0-1:openmp,*:opencl' $META_TEST_MPIEXEC -n 4 ./tutorial)" "$plain"
+
+block "$top/doc/library.md" poisson >poisson.c
+compile poisson libmeta -lm
+expect "$(META_MODE=openmp ./poisson)" 'largest 301.700 after enough steps'
+expect "$(META_MODE=opencl ./poisson)" 'largest 301.700 after enough steps'
 
 block "$top/doc/own-kernels.md" openmp >own_openmp.c
 compile own_openmp libmeta -fopenmp

@@ -29,10 +29,18 @@ what='make in a folder of its own'
 mkdir made
 MAKEFLAGS='' make -s -C made -f "$examples/Makefile" CC="${CC:-cc}" CFLAGS="$flags" >out 2>err ||
     broken 'fails'
+mpifort=$(sed -n 's/^MPIFORT = //p' "$build/Makefile")
+if [ -n "$mpifort" ]; then
+    what='make of the example in Fortran'
+    MAKEFLAGS='' make -s -C made -f "$examples/Makefile" CC="${CC:-cc}" CFLAGS="$flags" FC="$mpifort" \
+        FFLAGS="$flags -Wno-compare-reals" shallow_water >out 2>err || broken 'fails'
+fi
 if command -v cmake >/dev/null; then
     what='cmake'
-    { cmake -S "$examples" -B cmade -DCMAKE_C_FLAGS="$flags" && cmake --build cmade; } >out 2>err ||
+    { cmake -S "$examples" -B cmade -DCMAKE_C_FLAGS="$flags" \
+        ${mpifort:+"-DCMAKE_Fortran_COMPILER=$mpifort"} && cmake --build cmade; } >out 2>err ||
         broken 'fails'
+    [ -z "$mpifort" ] || [ -x cmade/shallow_water ] || broken 'leaves the example in Fortran out'
 fi
 [ $failed = 0 ] || exit 1
 
@@ -41,7 +49,9 @@ checked()
 {
     META_RANK_MAP=$2
     export META_RANK_MAP
-    for example in cg 'gray_scott 30' 'heat 30'; do
+    in_fortran=
+    [ ! -x "$here/$1/shallow_water" ] || in_fortran='shallow_water 30'
+    for example in cg 'gray_scott 30' 'heat 30' 'particles 30' ${in_fortran:+"$in_fortran"}; do
         name=${example%% *} steps=${example#"$name"}
         # shellcheck disable=SC2086
         ran 0 "$3" "$here/$1/$name" --check $steps

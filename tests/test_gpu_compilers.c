@@ -49,7 +49,7 @@ const meta_host *gpu_host = &host;
 
 #define KERNELS_FOR(type)                                                                          \
     &kinds_##type##_kernel, &line_##type##_kernel, &four_##type##_kernel, &wide_##type##_kernel,   \
-        &adds_##type##_kernel
+        &adds_##type##_kernel, &shapes_##type##_kernel
 static meta_kernel *const kernels[] = {KERNELS_FOR(f64),   KERNELS_FOR(f32),  KERNELS_FOR(i64),
                                        KERNELS_FOR(u64),   KERNELS_FOR(i32),  KERNELS_FOR(u32),
                                        &hypot3_f64_kernel, &hypot3_f32_kernel};
@@ -211,7 +211,7 @@ static const char wrong_text[] = "#include <meta_kernel.h>\n"
                                  "}\n"
                                  "#include META_AGAIN\n";
 static const meta_kernel_parameter wrong_parameters[] = {
-    {"T", "to", META_PARAMETER_OUT, META_F64, 8, META_PARAMETER_CELL, {0}, {0}}};
+    {"T", "to", META_PARAMETER_OUT, META_F64, 8, META_PARAMETER_CELL, {0}, {0}, 0, {0}}};
 static meta_kernel wrong = {.size = sizeof wrong,
                             .name = "wrong",
                             .type = META_F64,
@@ -329,15 +329,17 @@ static void end(run *r)
     }
 }
 
-/* The index of the box's first cell, and the strides. */
-static int64_t first_of(const run *r, int64_t stride[META_MAX_DIM])
+/* The index of the box's first cell in an array, and the array's strides. */
+static int64_t first_of(const run *r, const meta_kernel_parameter *p, int64_t stride[META_MAX_DIM])
 {
     int64_t first = 0, step = 1;
     memset(stride, 0, META_MAX_DIM * sizeof *stride);
+    if (p->reach == META_PARAMETER_WHOLE || p->kind == META_PARAMETER_SCALAR) return 0;
     for (int d = 0; d < r->box.ndim; ++d) {
+        if (p->dropped >> d & 1) continue;
         stride[d] = step;
         first += r->box.start[d] * step;
-        step *= r->box.size[d];
+        step *= r->box.size[d] + p->grown[d];
     }
     return first;
 }
@@ -349,8 +351,6 @@ static void run_program(const run *r, gpu_host_function *function, gpu_mapping m
     static uint64_t arguments[GPU_PROGRAM_BYTES / 8 + 1];
     void *object[META_KERNEL_ARRAYS];
     uint64_t value[META_KERNEL_PARAMETERS * META_KERNEL_VALUE / 8 + META_KERNEL_DIMS] = {0};
-    int64_t stride[META_MAX_DIM];
-    const int64_t first = first_of(r, stride);
     uint32_t arrays = 0, words = 0;
     union {
         meta_space space;
@@ -369,11 +369,9 @@ static void run_program(const run *r, gpu_host_function *function, gpu_mapping m
             words += (p->bytes + 7) / 8;
         } else if (p->kind < META_PARAMETER_VALUE) {
             meta_layout *layout = (meta_layout *)(uintptr_t)meta_call_layout(&call, arrays);
-            *layout = (meta_layout){0};
-            if (p->reach != META_PARAMETER_WHOLE && p->kind != META_PARAMETER_SCALAR) {
-                layout->base = first;
-                memcpy(layout->stride, stride, sizeof stride);
-            }
+            int64_t stride[META_MAX_DIM];
+            layout->base = first_of(r, p, stride);
+            memcpy(layout->stride, stride, sizeof stride);
             object[arrays++] = r->array[n];
         }
     }
@@ -389,20 +387,16 @@ static void run_cpu(const run *r, uint64_t (*lanes)[META_KERNEL_LANES])
 {
     meta_kernel_cpu_argument argument[META_KERNEL_PARAMETERS];
     int64_t stride[META_MAX_DIM], x[META_MAX_DIM] = {0};
-    const int64_t first = first_of(r, stride);
     uint32_t result = 0;
     for (;;) {
-        int64_t at = first;
         meta_kernel_rows rows = {.cells = r->box.end[0] - r->box.start[0], .rows = 1};
-        for (int d = 0; d < r->box.ndim; ++d) at += x[d] * stride[d];
         for (int d = 0; d < META_KERNEL_DIMS && d < r->box.ndim; ++d)
             rows.index[d] = r->box.start[d] + x[d];
         result = 0;
         for (uint32_t n = 0; n < r->kernel->parameters; ++n) {
             const meta_kernel_parameter *p = &r->kernel->parameter[n];
-            const bool is_fixed =
-                p->reach == META_PARAMETER_WHOLE || p->kind == META_PARAMETER_SCALAR;
-            const int64_t from = is_fixed ? 0 : at;
+            int64_t from = first_of(r, p, stride);
+            for (int d = 0; d < r->box.ndim; ++d) from += x[d] * stride[d];
             if (p->kind == META_PARAMETER_VALUE) argument[n].at = (void *)(uintptr_t)r->value[n];
             else if (p->kind > META_PARAMETER_VALUE) argument[n].at = lanes[result++];
             else argument[n].at = (char *)r->again[n] + from * (int64_t)p->bytes;

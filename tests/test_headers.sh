@@ -13,7 +13,7 @@ cc=$(made_with CC)
 : "${cc:=cc}"
 cxx=${CXX:-c++}
 strict="-pedantic -Wall -Wextra -Wshadow -Wconversion -Werror -fsyntax-only"
-include="-I$src/core -I$src/kernels -I$src/backends -I$src/comm"
+include="-I$src/core -I$src/core/library -I$src/kernels -I$src/backends -I$src/comm"
 # MPI's own headers are not ours to judge.
 mpi=$(made_with MPI_CPPFLAGS | sed 's/-I *\//-isystem \//g')
 
@@ -26,7 +26,7 @@ compiles() {
     fi
 }
 
-headers=meta.h
+headers="meta.h meta_library.h"
 case ${META_TEST_MPI:-none} in
 none) ;;
 *) headers="$headers meta_comm.h" ;;

@@ -19,7 +19,7 @@ META_CELLS(blur)
 }
 #define grow_ARGS(A)                                                                               \
     A(INOUT, T, field) A(VALUE, rates, rate) A(IN, T, side, SIDES(2, 0, 0, 1, 0, 0))               \
-    A(IN, T, table, WHOLE) A(MIN, T, least) A(MAX, int64_t, most)
+    A(IN, T, table, WHOLE) A(IN, T, depth, CELL, PLANE(2), GROWN(0, -1, 0)) A(MIN, T, least) A(MAX, int64_t, most)
 META_CELLS(grow)
 {
     AT(field, 0, 0, 0) += (T)(rate.grow - rate.decay) * AT(side, -2, 0, 0) + GET(table, 3);
@@ -54,7 +54,8 @@ what='meta-info --kernels'
         blur*) printf '    %s\n' 'OUT    T out' 'IN     T in, BOX(1)' 'IN     uint32_t mask, CELL' \
             'SUM    T all' ;;
         grow*) printf '    %s\n' 'INOUT  T field' 'VALUE  rates rate' \
-            'IN     T side, SIDES(2, 0, 0, 1, 0, 0)' 'IN     T table, WHOLE' 'MIN    T least' \
+            'IN     T side, SIDES(2, 0, 0, 1, 0, 0)' 'IN     T table, WHOLE' \
+            'IN     T depth, CELL, PLANE(2), GROWN(0, -1, 0)' 'MIN    T least' \
             'MAX    int64_t most' ;;
         *) printf '    %s\n' 'ADD    T into, SIDES(0, 1, 0, 0, 0, 0)' 'ADD    uint32_t drops, CELL' \
             'INOUT  T any, WHOLE' 'SCALAR T share' ;;
@@ -66,6 +67,7 @@ LC_ALL=C sort out | diff - expected.sorted || broken 'the list is not complete'
 "$build/meta-info" --kernels --json two.so >out 2>err || broken 'fails with --json'
 [ "$(grep -c '"name": "grow"' out)" = 2 ] || broken 'the document does not name each kernel'
 grep -q '"reach": "SIDES(2, 0, 0, 1, 0, 0)"' out || broken 'the document does not say the reach'
+grep -q '"shape": "PLANE(2), GROWN(0, -1, 0)"' out || broken 'the document does not say the shape'
 
 "$build/meta-info" --kernels nowhere.so >out 2>err && broken 'opens a file that does not exist'
 grep -q '^meta-info: .*nowhere.so' err || broken 'does not name the file'

@@ -199,7 +199,7 @@ static void run(const char *name, int operands)
                                    .values = 2,
                                    .operands = (uint32_t)operands,
                                    .operand = operand};
-    const meta_kernel_source source = {sizeof source, &desc, META_I32, text, NULL};
+    const meta_kernel_source source = {sizeof source, &desc, META_I32, text, NULL, 0};
     meta_memory memory[MANY] = {{NULL, NULL, 0}};
     void *object[MANY];
     int32_t *array[MANY];
@@ -269,7 +269,7 @@ static meta_err create(const char *name, const char *text, uint32_t combine)
                                    .combine = combine,
                                    .operands = 1,
                                    .operand = &operand};
-    const meta_kernel_source source = {sizeof source, &desc, META_I32, text, NULL};
+    const meta_kernel_source source = {sizeof source, &desc, META_I32, text, NULL, 0};
     meta_plugin_kernel *kernel = NULL;
     const meta_err err = ops->kernel_create(device, &source, &kernel);
     if (err == META_OK) ops->kernel_destroy(device, kernel);

@@ -199,7 +199,7 @@ PROGRAM
 META_CELLS(bad) { AT(out, 0, 0, 0) = AT(there, 0, 0, 0); }
 #include META_AGAIN
 PROGRAM
-    refused "$compiler: an input without its reach" "$compiler" 'META_K_' <<PROGRAM
+    refused "$compiler: an input without its reach" "$compiler" 'META_K_REACH_' <<PROGRAM
 #define META_KERNELS_HERE
 #define META_KERNEL_FILE "wrong.c"
 #include <meta_kernel.h>
@@ -255,6 +255,54 @@ PROGRAM
 #include <meta_kernel.h>
 #define bad_ARGS(A) A(OUT, T, out) A(IN, T, in, STAR(300))
 META_CELLS(bad) { AT(out, 0, 0, 0) = AT(in, 1, 0, 0); }
+#include META_AGAIN
+PROGRAM
+    for access in 'AT(near, 2, 0, 0)' 'AT(near, 0, -2, 0)' 'AT(near, 1, 1, 0)' 'AT(sides, 1, 0, 0)' \
+        'AT2(sides, -3, 0)' 'AT(sides, 0, 0, 2)' 'AT4(near, 0, 0, 0, 2)' 'AT(cell, 0, 0, 1)' 'AT1(cell, FAR - 1)' \
+        'AT(level, 0, 0, 2)' 'AT(table, 0, 0, 0)' 'ON(table)' 'GET(near, 0)' 'AT(out, 1, 0, 0)'; do
+        case $access in
+        GET*) words='GET() of.*WHOLE' ;;
+        *) words='AT() of.*beyond the reach' ;;
+        esac
+        for flags in -O0 -O2; do
+            for line in '#define META_KERNELS_HERE' ''; do # and where kernels are only called
+                refused "$compiler $flags: $access beyond the reach" "$compiler $flags" "$words" <<PROGRAM
+$line
+#define META_KERNEL_FILE "wrong.c"
+#include <meta_kernel.h>
+#define FAR 2
+#define bad_ARGS(A) A(OUT, T, out) A(IN, T, near, STAR(1)) A(IN, T, sides, SIDES(2, 0, 0, 1, 1, 1)) \\
+    A(IN, T, cell, CELL) A(IN, T, level, BOX(1), LINE(2)) A(IN, T, table, WHOLE)
+META_CELLS(bad) { AT(out, 0, 0, 0) = 1 + $access; }
+#include META_AGAIN
+PROGRAM
+            done
+        done
+    done
+    # What is within reach, or only known when it runs, compiles.
+    cat >right.c <<PROGRAM
+#define META_KERNELS_HERE
+#define META_KERNEL_FILE "right.c"
+#include <meta_kernel.h>
+#define FAR 2
+#define good_ARGS(A) A(OUT, T, out) A(IN, T, near, STAR(FAR)) A(IN, T, sides, SIDES(2, 0, 0, 1, 1, 1)) \\
+    A(IN, T, level, BOX(1), LINE(2)) A(IN, T, table, WHOLE) A(IN, int32_t, where, CELL)
+META_CELLS(good)
+{
+    int away = 0;
+    AT(out, 0, 0, 0) = AT(near, 2, 0, 0) + AT(near, 0, -FAR, 0) + AT(sides, -2, 1, -1) + AT(level, 7, 7, 1) +
+        AT(near, away, 0, 0) + AT(near, ON(where), 0, 0) + AT(near, 100 * away, 0, 0) + GET(table, away);
+}
+#include META_AGAIN
+PROGRAM
+    $compiler -Wall -Wextra -Wshadow -Wconversion -pedantic $include -c right.c -o right.o >log 2>&1 ||
+        { broken "$compiler: what is within reach is refused"; head -n 20 log; }
+    refused "$compiler: a shape that does not exist" "$compiler" 'META_K_DROPS_GROW' <<PROGRAM
+#define META_KERNELS_HERE
+#define META_KERNEL_FILE "wrong.c"
+#include <meta_kernel.h>
+#define bad_ARGS(A) A(OUT, T, out, GROW(1, 0, 0))
+META_CELLS(bad) { AT(out, 0, 0, 0) = 1; }
 #include META_AGAIN
 PROGRAM
     refused "$compiler: -ffast-math" "$compiler -O2 -ffast-math" 'ffast-math' <<PROGRAM

@@ -388,7 +388,12 @@ static void impossible_parameters_are_refused_by_their_names(void)
                  {"too_many_parameters", "64", META_ERR_ARGUMENT},
                  {"giant_value", "giant", META_ERR_ARGUMENT},
                  {"odd_array", "odd", META_ERR_TYPE},
-                 {"no_array", "no_array", META_ERR_ARGUMENT}};
+                 {"no_array", "no_array", META_ERR_ARGUMENT},
+                 {"written_line", "line is written", META_ERR_ARGUMENT},
+                 {"written_plane", "plane is written", META_ERR_ARGUMENT},
+                 {"distant_line", "nowhere", META_ERR_ARGUMENT},
+                 {"distant_plane", "nowhere", META_ERR_ARGUMENT},
+                 {"shaped_whole", "table is WHOLE", META_ERR_ARGUMENT}};
     const void *arguments[80];
     for (int k = 0; k < 80; ++k) arguments[k] = good[0];
     for (size_t k = 0; k < sizeof wrong / sizeof *wrong; ++k) {

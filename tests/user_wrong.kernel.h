@@ -62,4 +62,34 @@ META_CELLS(no_array)
     ADD(total, alone);
 }
 
+#define written_line_ARGS(A) A(OUT, T, line, LINE(0))
+META_CELLS(written_line)
+{
+    ON(line) = 1;
+}
+
+#define written_plane_ARGS(A) A(OUT, T, out) A(INOUT, T, plane, PLANE(1))
+META_CELLS(written_plane)
+{
+    ON(out) = 1;
+}
+
+#define distant_line_ARGS(A) A(OUT, T, out) A(IN, T, nowhere, LINE(10))
+META_CELLS(distant_line)
+{
+    ON(out) = 1;
+}
+
+#define distant_plane_ARGS(A) A(OUT, T, out) A(IN, T, nowhere, PLANE(10))
+META_CELLS(distant_plane)
+{
+    ON(out) = 1;
+}
+
+#define shaped_whole_ARGS(A) A(OUT, T, out) A(IN, T, table, WHOLE, GROWN(1, 0, 0))
+META_CELLS(shaped_whole)
+{
+    ON(out) = GET(table, 0);
+}
+
 #include META_AGAIN

@@ -66,21 +66,36 @@ static const char *reach_text(const meta_kernel_parameter *p, char *text, size_t
     return text;
 }
 
+/* Its shape, where it is not the box's; every part begins with a comma. */
+static const char *shape_text(const meta_kernel_parameter *p, char *text, size_t room)
+{
+    const bool is_plane = (p->dropped & (p->dropped - 1)) == 0;
+    int used = 0;
+    *text = '\0';
+    if (p->dropped)
+        used = snprintf(text, room, ", %s(%d)", is_plane ? "PLANE" : "LINE",
+                        __builtin_ctz(is_plane ? p->dropped : ~p->dropped));
+    if (p->grown[0] || p->grown[1] || p->grown[2])
+        snprintf(text + used, room - (size_t)used, ", GROWN(%d, %d, %d)", p->grown[0], p->grown[1],
+                 p->grown[2]);
+    return text;
+}
+
 static void print_kernel(const meta_kernel *k)
 {
-    char reach[64];
+    char reach[64], shape[64];
     printf("  %s %s, %s\n", k->name, element_name(k->type), k->file);
     for (uint32_t n = 0; n < k->parameters; ++n) {
         const meta_kernel_parameter *p = &k->parameter[n];
         reach_text(p, reach, sizeof reach);
-        printf("    %-6s %s %s%s%s\n", kind_name(p->kind), p->type_name, p->name,
-               *reach != '\0' ? ", " : "", reach);
+        printf("    %-6s %s %s%s%s%s\n", kind_name(p->kind), p->type_name, p->name,
+               *reach != '\0' ? ", " : "", reach, shape_text(p, shape, sizeof shape));
     }
 }
 
 static void write_kernel(json *j, const char *object, const meta_kernel *k)
 {
-    char reach[64];
+    char reach[64], shape[64];
     json_open(j, NULL, '{');
     json_string(j, "object", object);
     json_string(j, "name", k->name);
@@ -95,6 +110,8 @@ static void write_kernel(json *j, const char *object, const meta_kernel *k)
         json_string(j, "name", p->name);
         reach_text(p, reach, sizeof reach);
         json_string(j, "reach", *reach != '\0' ? reach : NULL);
+        shape_text(p, shape, sizeof shape);
+        json_string(j, "shape", *shape != '\0' ? shape + 2 : NULL);
         json_close(j, '}');
     }
     json_close(j, ']');

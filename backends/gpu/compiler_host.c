@@ -23,7 +23,10 @@
 
 extern char **environ;
 
-#define COMPILER "c++"
+#define COMPILER     "c++"
+#define OPTIONS      "-std=c++17", "-O1", "-ffp-contract=off", "-Wall", "-fPIC", "-shared"
+#define TEXT_OF(...) #__VA_ARGS__
+#define TEXT(...)    TEXT_OF(__VA_ARGS__)
 enum { PATH = 512, SAID = 1 << 16 };
 
 static meta_err fail_with(const char *what, const char *path)
@@ -95,9 +98,7 @@ static meta_err run_compiler(const char *folder, const char *title, char said[SA
     snprintf(from, sizeof from, "%s/kernel.cpp", folder);
     snprintf(to, sizeof to, "%s/kernel.so", folder);
     snprintf(out, sizeof out, "%s/said", folder);
-    const char *arguments[] = {COMPILER, "-std=c++17", "-O1",     "-ffp-contract=off",
-                               "-Wall",  "-fPIC",      "-shared", "-o",
-                               to,       from,         NULL};
+    const char *arguments[] = {COMPILER, OPTIONS, "-o", to, from, NULL};
     posix_spawn_file_actions_t actions;
     pid_t child;
     int status = -1;
@@ -193,7 +194,7 @@ meta_err gpu_compile_host(const char *title, const char *text, void **module, vo
                               .build = build_code};
     for (int k = 0; k < GPU_HEADERS; ++k) fact[k] = gpu_headers[k].text;
     fact[GPU_HEADERS] = text;
-    fact[GPU_HEADERS + 1] = COMPILER " beside " __VERSION__;
+    fact[GPU_HEADERS + 1] = COMPILER " " TEXT(OPTIONS) " beside " __VERSION__;
     return meta_host_cached(gpu_host, &what);
 }
 

@@ -63,9 +63,10 @@ static const char *device_definitions(const ocl_about *about)
     return about->is_cpu ? "#define META_CPU\n" : "";
 }
 
-static const char *build_options(const ocl_about *about, bool is_f32)
+/* @p has_f32: whether there may be arithmetic in f32. */
+static const char *build_options(const ocl_about *about, bool has_f32)
 {
-    return is_f32 && about->exact_f32 ? OPTIONS " -cl-fp32-correctly-rounded-divide-sqrt" : OPTIONS;
+    return has_f32 && about->exact_f32 ? OPTIONS " -cl-fp32-correctly-rounded-divide-sqrt" : OPTIONS;
 }
 
 static void plan_built_in(const ocl_about *about, int number, plan *p)
@@ -125,7 +126,8 @@ static void plan_text(const ocl_about *about, const meta_kernel_source *source,
     p->text[8] = source->text;
     for (int k = 0; k < PARTS; ++k)
         if (!p->text[k]) p->text[k] = "";
-    p->options = build_options(about, source->type == META_F32);
+    /* Arrays, values and variables of any kernel may be of float. */
+    p->options = build_options(about, source->type == META_F32 || source->user);
 }
 
 /* ------------------------------------------------------------------ from source */

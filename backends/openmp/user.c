@@ -99,8 +99,11 @@ static void run_piece(sweep_state *s, meta_i64 x, meta_i64 cells, meta_i64 y, me
     const user_call *u = s->u;
     const meta_space *space = u->call->space;
     meta_i64 c[META_MAX_DIM] = {x, y};
-    meta_kernel_rows piece = {
-        .cells = cells, .rows = rows, .argument = s->argument, .alone = s->alone};
+    meta_kernel_rows piece = {.cells = cells,
+                              .rows = rows,
+                              .argument = s->argument,
+                              .alone = s->alone,
+                              .kernel = u->kernel};
     plane_coordinates(space, plane, c);
     for (int d = 0; d < META_KERNEL_DIMS; ++d) piece.index[d] = start_of(u, d) + c[d];
     for (uint32_t k = 0; k < s->arrays; ++k) {
@@ -121,17 +124,18 @@ static meta_i64 least(meta_i64 a, meta_i64 b)
 }
 
 /* Two cells that are further apart than this add to no element both. Counted in columns if @p d is
- * 0, else in rows or planes, numbered through. */
+ * 0, else in rows or planes, numbered through. Of an array that lacks such a dimension any two may. */
 static meta_i64 shared_distance(const user_call *u, int d)
 {
     const meta_space *space = u->call->space;
     const meta_i64 last = d == 0 ? 1 : least(space->ndim, META_KERNEL_DIMS);
+    const uint32_t counted = d == 0 ? 1 : (UINT32_MAX << d) & ~(UINT32_MAX << space->ndim);
     meta_i64 most = 0;
     for (uint32_t n = 0; n < u->kernel->parameters; ++n) {
         const meta_kernel_parameter *p = &u->kernel->parameter[n];
         meta_i64 distance = 0, step = 1;
         if (p->kind != META_PARAMETER_ADD) continue;
-        if (p->reach == META_PARAMETER_WHOLE) return INT64_MAX / 4;
+        if (p->reach == META_PARAMETER_WHOLE || p->dropped & counted) return INT64_MAX / 4;
         for (meta_i64 k = d; k < last; ++k) {
             distance += (p->low[k] + p->high[k]) * step;
             step *= space->extent[k];
@@ -243,7 +247,8 @@ static meta_i64 block_rows(const meta_kernel *kernel, meta_i64 columns)
     int reach = 0;
     for (uint32_t n = 0; n < kernel->parameters; ++n) {
         const meta_kernel_parameter *p = &kernel->parameter[n];
-        if (!meta_parameter_is_array(p) || p->kind == META_PARAMETER_SCALAR) continue;
+        if (!meta_parameter_is_array(p) || p->kind == META_PARAMETER_SCALAR || p->dropped & 1)
+            continue;
         reach |= p->low[2] | p->high[2];
         bytes += (1 + p->low[2] + p->high[2]) * (meta_i64)p->bytes;
     }

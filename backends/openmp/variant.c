@@ -69,12 +69,13 @@ meta_kernel_function *openmp_finish_of(uint32_t combine, uint32_t type)
 /* The program's code for the chosen instruction set, or the next older one that it has. */
 static meta_err create_user(const meta_kernel_source *source, meta_plugin_kernel **kernel)
 {
-    static const char *const names[META_KERNEL_VARIANTS] = {"baseline", "avx2", "avx512"};
+    static const char *const names[] = {"baseline", "avx2", "avx512"};
     const meta_kernel *user = source->user;
     openmp_kernel *made;
-    int set = META_KERNEL_VARIANTS - 1;
+    int set = (int)(sizeof names / sizeof *names) - 1;
     while (set > 0 && strcmp(names[set], chosen) != 0) --set;
     while (set > 0 && !user->cpu[set]) --set;
+    if (source->is_checked && user->cpu[META_KERNEL_CHECKED]) set = META_KERNEL_CHECKED;
     if (!user->cpu[set])
         return openmp_host->fail(META_ERR_UNSUPPORTED,
                                  "kernel %s has no code for the CPU: one file of the program must "

@@ -51,12 +51,19 @@ const char *meta_strerror(meta_err err)
 static pthread_key_t owner;
 static bool has_owner;
 
-static void make_owner(void)
+/* Destructors of other keys, which follow, may still make calls that fail. */
+static void release(void *message)
 {
-    has_owner = pthread_key_create(&owner, free) == 0;
+    if (message == long_message) long_message = NULL;
+    free(message);
 }
 
-/* Before the library is unloaded, whose free() threads would call. */
+static void make_owner(void)
+{
+    has_owner = pthread_key_create(&owner, release) == 0;
+}
+
+/* Before the library is unloaded, whose release() threads would call. */
 __attribute__((destructor)) static void delete_owner(void)
 {
     if (has_owner) pthread_key_delete(owner);

@@ -83,6 +83,8 @@ meta_run_end meta_run_program(const char *const *argument, const char *const *en
             kill(-child, SIGKILL);
             killed = true;
         }
+        if (seconds() - began > limit + 5)
+            return META_RUN_TIMED_OUT; /* it is stuck in the system */
         nanosleep(&nap, NULL);
         if (nap.tv_nsec < 5000000) nap.tv_nsec += nap.tv_nsec / 8;
     }

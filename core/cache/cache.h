@@ -53,7 +53,7 @@ meta_err meta_build_folder(char *path);
 /** Remove it with all that is in it. */
 void meta_build_folder_remove(const char *path);
 /** Remove what processes that were killed left in @p folder and nobody has written to for an hour:
- * entries whose name contains @p part. */
+ * entries that libmeta names by @p part. */
 void meta_folder_sweep(int folder, const char *part);
 /** Whether an open file or folder is this user's alone to write; otherwise @p reason says why not.
  */

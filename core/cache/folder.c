@@ -186,6 +186,15 @@ void meta_build_folder_remove(const char *path)
     rmdir(path);
 }
 
+/* "KIND-32 hexadecimal digits.bin.tmp.…" of the cache's folder, where the user may have files of
+ * other programs as well; of a private folder, what begins with @p part. */
+static bool is_temporary(const char *name, const char *part)
+{
+    const char *end = strstr(name, ".bin.tmp.");
+    if (strcmp(part, ".tmp.") != 0) return strncmp(name, part, strlen(part)) == 0;
+    return end && end - name > 33 && end[-33] == '-' && strspn(end - 32, "0123456789abcdef") == 32;
+}
+
 void meta_folder_sweep(int folder, const char *part)
 {
     const int again = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -195,13 +204,14 @@ void meta_folder_sweep(int folder, const char *part)
     if (!entries && again >= 0) close(again);
     while (entries && (entry = readdir(entries)) != NULL) {
         const char *name = entry->d_name;
-        if (!strstr(name, part) || fstatat(folder, name, &about, AT_SYMLINK_NOFOLLOW) != 0 ||
-            time(NULL) - about.st_mtime < STALE_SECONDS)
+        if (!is_temporary(name, part) || fstatat(folder, name, &about, AT_SYMLINK_NOFOLLOW) != 0 ||
+            (double)(time(NULL) - about.st_mtime) < STALE_SECONDS + meta_jit_timeout())
             continue;
         if (!S_ISDIR(about.st_mode)) {
             unlinkat(folder, name, 0);
             continue;
         }
+        if (strcmp(part, BUILD) != 0) continue; /* only these are folders */
         const int inner = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
         if (inner >= 0) empty(inner, 0);
         unlinkat(folder, name, AT_REMOVEDIR);

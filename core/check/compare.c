@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "check/raw.h"
+#include "check/watched.h"
 
 /* Larger buffers have a checksum of each block instead of a copy: it reveals the block, not the
  * byte. Even larger ones are not compared, because each operation would take many seconds, nor are
@@ -18,16 +19,6 @@
 #define MOST_COPIED ((uint64_t)64 << 20)
 #define MOST_SUMMED ((uint64_t)1 << 30)
 enum { MOST_BUFFERS = 64, MOST_RESULTS = 64, BLOCK = 1 << 18 };
-
-/* A buffer of the launch: which bytes it writes, and what the others were before. */
-typedef struct watched {
-    meta_allocation of;
-    void *object;
-    uint64_t offset;        /* of its first byte in the object */
-    unsigned char *written; /* a bit for each byte */
-    unsigned char *before;  /* a copy; NULL: there are checksums */
-    uint64_t *sum;          /* of each block */
-} watched;
 
 /* Bytes of a buffer that receive a result. */
 typedef struct result {
@@ -46,6 +37,7 @@ static void forget_one(const watched *w)
     free(w->written);
     free(w->before);
     free(w->sum);
+    free(w->suspect);
 }
 
 static void forget(void)
@@ -115,6 +107,7 @@ static void mark_operand(watched *w, const meta_operation *op, uint32_t k, bool 
     const int64_t front =
         op->operand[k].span.address - (char *)w->of.memory.address + op->operand[k].start * bytes;
     int64_t low[META_MAX_DIM] = {0}, high[META_MAX_DIM], at[META_MAX_DIM] = {0};
+    if (desc->reach == META_REACH_WHOLE && !written) return; /* which ones only the body knows */
     if (desc->reach == META_REACH_WHOLE || desc->reach == META_REACH_ONE) {
         mark(w, front, (op->operand[k].high + 1) * bytes, written, c);
         return;
@@ -251,7 +244,6 @@ static meta_err run(meta_task *work)
 {
     const size_t count = work->launch.count;
     const char *name = count > 0 ? work->launch.calls->desc->name : "nothing";
-    meta_ticket *const ticket = work->launch.ticket;
     conflict met = {.with = NULL};
     for (size_t k = 0; k < count; ++k) mark_results(meta_task_operation(work, k));
     for (size_t k = 0; k < count; ++k) mark_operation(meta_task_operation(work, k), &met);
@@ -269,12 +261,11 @@ static meta_err run(meta_task *work)
     /* The copies for comparison are behind all work on both queues. */
     META_TRY(meta_queue_after(work->device, META_QUEUE_COMPUTE, META_QUEUE_HALO));
     for (int k = 0; k < listed; ++k) META_TRY(remember(&list[k]));
-    META_TRY(meta_queue_pass(work));
-    meta_err error = meta_queue_after(work->device, META_QUEUE_COMPUTE, META_QUEUE_HALO);
+    meta_err error = meta_poison_run(work, list, listed);
+    const meta_err beyond = meta_user_beyond();
+    if (beyond != META_OK) error = beyond;
     if (error == META_OK) error = judge(name);
-    if (error == META_OK || !ticket) return error;
-    if (*ticket) work->device->backend->ops.ticket_release(*ticket);
-    *ticket = NULL;
+    if (error != META_OK) meta_ticket_drop(work);
     return error;
 }
 

@@ -25,6 +25,9 @@ static meta_kernel *next_of(const meta_kernel *kernel)
 
 /* ------------------------------------------------------------------ code */
 
+typedef int64_t near_function(const meta_kernel_rows *, const char *, int, int64_t, int64_t,
+                              int64_t, int64_t, int64_t);
+
 static meta_err load(void *with, const void *code, size_t bytes)
 {
     job *j = with;
@@ -39,6 +42,8 @@ static meta_err load(void *with, const void *code, size_t bytes)
         dlclose(object);
         return meta_fail(META_ERR_DEVICE, "the code of %s is not of this version", j->file);
     }
+    near_function **near = dlsym(object, META_COMPILED_NEAR);
+    if (near) *near = meta_kernel_near;
     j->kernels = *first;
     if (j->kernels) return META_OK;
     dlclose(object);
@@ -55,18 +60,30 @@ static meta_err build(void *with, void **code, size_t *bytes)
     return load(j, *code, *bytes);
 }
 
+/* The options in META_CC, which change the code; NULL: none. */
+static const char *options_of(const char *command)
+{
+    for (; command && *command; ++command)
+        if ((*command == ' ' || *command == '\t') && command[1] == '-') return command;
+    return NULL;
+}
+
 static meta_err load_or_build(job *j)
 {
-    enum { FIRST = 6, FACTS = FIRST + META_LANGUAGE_FILES + 2 };
+    enum { FIRST = 7, FACTS = FIRST + META_LANGUAGE_FILES + 2 };
     char title[160];
-    const char *fact[FACTS] = {
-        "C",     j->file, j->text, meta_compiler_unit, meta_compiler_options(),
+    const char *fact[FACTS] = {"C",
+                               j->file,
+                               j->text,
+                               meta_compiler_unit,
+                               meta_compiler_options(),
+                               options_of(meta_variable("META_CC")),
 #ifdef __x86_64__
-        "x86-64"
+                               "x86-64"
 #elif defined __aarch64__
-        "aarch64"
+                                "aarch64"
 #else
-                               "of this build: " __VERSION__
+                                "of this build: " __VERSION__
 #endif
     };
     for (int k = 0; k < META_LANGUAGE_FILES; ++k)
@@ -132,12 +149,12 @@ meta_err meta_kernel_compile(meta_kernel **kernel, const char *name, meta_type t
     meta_err error = META_OK;
     meta_kernel *found = NULL;
     META_ENTER();
-    META_NEED(kernel);
-    META_NEED(name);
     META_NEED(file);
     META_NEED(text);
     META_TRY(meta_compiler_check_file(file));
-    if ((uint32_t)type >= META_TYPE_COUNT || !(META_USER_TYPES >> type & 1))
+    if (kernel) META_NEED(name);
+    if (name) META_NEED(kernel);
+    if (kernel && ((uint32_t)type >= META_TYPE_COUNT || !(META_USER_TYPES >> type & 1)))
         return meta_fail(META_ERR_TYPE,
                          "argument 'type' is %d, but kernels are of META_F64, META_F32, META_I64, "
                          "META_U64, META_I32 or META_U32",
@@ -151,7 +168,8 @@ meta_err meta_kernel_compile(meta_kernel **kernel, const char *name, meta_type t
         if (error == META_OK) error = add(&j);
     }
     pthread_mutex_unlock(&lock);
-    if (error == META_OK) error = find(&found, name, type, file, text);
-    if (error == META_OK) *kernel = found;
-    return error;
+    if (error != META_OK || !kernel) return error;
+    META_TRY(find(&found, name, type, file, text));
+    *kernel = found;
+    return META_OK;
 }

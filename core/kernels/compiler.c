@@ -38,6 +38,7 @@ const char meta_compiler_unit[] =
     "#define META_KERNEL_NO_PASS\n"
     "#define meta_kernel_register   meta_compiled_add\n"
     "#define meta_kernel_unregister meta_compiled_drop\n"
+    "#define meta_kernel_near       meta_compiled_near\n"
     "#include <meta_kernel.h>\n"
     "#undef META_KERNEL_NO_PASS\n"
     "#include \"%s\"\n"
@@ -47,7 +48,14 @@ const char meta_compiler_unit[] =
     "    kernel->state = (struct meta_kernel_state *)(void *)" META_COMPILED ";\n"
     "    " META_COMPILED " = kernel;\n"
     "}\n"
-    "void meta_compiled_drop(meta_kernel *kernel) { (void)kernel; }\n";
+    "void meta_compiled_drop(meta_kernel *kernel) { (void)kernel; }\n"
+    "META_API int64_t (*" META_COMPILED_NEAR ")(const meta_kernel_rows *, const char *, int,\n"
+    "    int64_t, int64_t, int64_t, int64_t, int64_t);\n"
+    "int64_t meta_compiled_near(const meta_kernel_rows *rows, const char *array, int line,\n"
+    "    int64_t column, int64_t x, int64_t y, int64_t z, int64_t w)\n"
+    "{\n"
+    "    return " META_COMPILED_NEAR "(rows, array, line, column, x, y, z, w);\n"
+    "}\n";
 
 #define UNIT     "unit.c"
 #define OBJECT   "kernels.so"
@@ -65,8 +73,9 @@ static void identify(meta_compiler *c, const char *path)
     const size_t used = strlen(c->build);
     struct stat about;
     if (stat(path, &about) != 0) return;
-    snprintf(c->build + used, sizeof c->build - used, " %lld bytes of %lld.%09ld",
-             (long long)about.st_size, (long long)about.st_mtim.tv_sec, about.st_mtim.tv_nsec);
+    snprintf(c->build + used, sizeof c->build - used, " file %lld.%lld, %lld bytes of %lld.%09ld",
+             (long long)about.st_dev, (long long)about.st_ino, (long long)about.st_size,
+             (long long)about.st_mtim.tv_sec, about.st_mtim.tv_nsec);
 }
 
 static void take_words(meta_compiler *c, const char *wanted)
@@ -74,13 +83,17 @@ static void take_words(meta_compiler *c, const char *wanted)
     enum { MOST = sizeof c->argument / sizeof *c->argument - 1 };
     char path[PATH_MAX], *rest = NULL;
     int count = 0;
-    snprintf(c->words, sizeof c->words, "%s", wanted);
+    if (snprintf(c->words, sizeof c->words, "%s", wanted) >= (int)sizeof c->words) return;
     if (meta_find_program(c->words, c->path)) { /* its path may have blanks */
         identify(c, c->path);
         return;
     }
-    for (char *word = strtok_r(c->words, " \t", &rest); word && count <= MOST;
+    for (char *word = strtok_r(c->words, " \t", &rest); word;
          word = strtok_r(NULL, " \t", &rest), ++count) {
+        if (count > MOST) { /* then it counts as no program */
+            c->path[0] = '\0';
+            return;
+        }
         const bool found = meta_find_program(word, path);
         if (count == 0 && !found) return;
         if (found) identify(c, path);

@@ -31,6 +31,8 @@ meta_err meta_compiler_check_file(const char *file);
 
 /** The symbol of a compiled object that has its kernels: a list, linked by their `state`. */
 #define META_COMPILED "meta_compiled_kernels"
+/** The symbol of a pointer in it, which becomes meta_kernel_near() once it is loaded. */
+#define META_COMPILED_NEAR "meta_compiled_near_function"
 /** The text in which the kernel file is included: with it the object registers nothing by itself,
  *  so that it need not find libmeta's functions. %s is the file's name, twice. */
 extern const char meta_compiler_unit[];

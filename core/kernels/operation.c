@@ -160,6 +160,7 @@ static bool is_distance(const meta_i64 *stride, const int64_t *low, const int64_
 {
     int64_t below = 0, above = 0;
     if (d < 0) return distance == 0;
+    if (stride[d] == 0) return is_distance(stride, low, high, d - 1, distance); /* it lacks d */
     for (int k = 0; k < d; ++k) {
         below += low[k] * stride[k];
         above += high[k] * stride[k];
@@ -180,6 +181,7 @@ static bool meet(const meta_operation *op, uint32_t written, uint32_t other)
     const meta_operand_desc *w = desc_of(op, written), *o = desc_of(op, other);
     const meta_operand *a = &op->operand[written], *b = &op->operand[other];
     const meta_i64 *stride = meta_call_layout(&op->call, written)->stride;
+    const meta_i64 *other_stride = meta_call_layout(&op->call, other)->stride;
     const int64_t bytes = (int64_t)meta_element_bytes(meta_operation_type(op, written));
     const int64_t apart = a->span.address - b->span.address;
     int64_t low[META_MAX_DIM], high[META_MAX_DIM];
@@ -189,6 +191,9 @@ static bool meet(const meta_operation *op, uint32_t written, uint32_t other)
     if (apart + a->high * bytes < b->low * bytes || b->high * bytes < apart + a->low * bytes)
         return false;
     if (apart % bytes != 0) return true;
+    if (o->reach != META_REACH_ONE &&
+        memcmp(stride, other_stride, (size_t)s->ndim * sizeof *stride) != 0)
+        return true;
     for (int d = 0; d < s->ndim; ++d) {
         const bool reaches = d < META_REACH_DIMS;
         const int64_t last = s->extent[d] - 1, others = o->reach == META_REACH_ONE ? 0 : last;

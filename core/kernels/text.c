@@ -33,18 +33,26 @@ static const char *element_of(const meta_kernel_parameter *p)
     return text;
 }
 
+/* An array and its strides as parameters of the body's function. */
+static void put_array(FILE *p, const meta_kernel_parameter *a)
+{
+    fprintf(p, "META_GLOBAL %s *META_RESTRICT %s, ", element_of(a), a->name);
+    for (int d = 0; d < META_KERNEL_DIMS; ++d)
+        fprintf(p, "const meta_i64 meta_%d_%s, ", d, a->name);
+}
+
 /* What META_CELLS is for one kernel: the head of the function that holds the body. */
 static void put_head(const meta_kernel *k, void *with)
 {
     FILE *p = with;
+    /* AT() pastes names of arrays together, which must not be macros of the compiler's. */
+    for (uint32_t n = 0; n < k->parameters; ++n)
+        if (meta_parameter_is_array(&k->parameter[n]))
+            fprintf(p, "#undef %s\n", k->parameter[n].name);
     fprintf(p, "#define META_CELLS_%s META_FUNCTION void %s_cell(", k->name, k->name);
     for (uint32_t n = 0; n < k->parameters; ++n) {
         const meta_kernel_parameter *a = &k->parameter[n];
-        if (meta_parameter_is_array(a) && a->kind != META_PARAMETER_SCALAR)
-            fprintf(p,
-                    "META_GLOBAL %s *META_RESTRICT %s, const meta_i64 meta_1_%s, "
-                    "const meta_i64 meta_2_%s, const meta_i64 meta_3_%s, ",
-                    element_of(a), a->name, a->name, a->name, a->name);
+        if (meta_parameter_is_array(a) && a->kind != META_PARAMETER_SCALAR) put_array(p, a);
         else if (meta_parameter_is_result(a)) fprintf(p, "%s *%s, ", accumulator(a), a->name);
         else fprintf(p, "const %s %s, ", a->type_name, a->name);
     }
@@ -147,8 +155,8 @@ static void put_rows(FILE *p, const struct meta_kernel_state *s)
         }
         if (a->kind == META_PARAMETER_SCALAR) fprintf(p, "meta_p%u, ", (unsigned)n);
         else
-            fprintf(p, "meta_p%u, META_STRIDE(%u, 1), META_STRIDE(%u, 2), META_STRIDE(%u, 3), ",
-                    (unsigned)n, k, k, k);
+            fprintf(p, "meta_p%u, %d, META_STRIDE(%u, 1), META_STRIDE(%u, 2), META_STRIDE(%u, 3), ",
+                    (unsigned)n, a->dropped & 1 ? 0 : 1, k, k, k);
         ++k;
     }
     fprintf(p, "meta_i, meta_x);\n    }\n");

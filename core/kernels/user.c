@@ -18,6 +18,7 @@ static int count, room;
 
 void meta_kernel_register(meta_kernel *kernel)
 {
+    if (kernel->size < sizeof *kernel) return; /* of an older header */
     pthread_mutex_lock(&lock);
     if (count == room) {
         const int more = room ? 2 * room : 32;
@@ -38,6 +39,7 @@ static void destroy(meta_user_object *o)
 
 void meta_kernel_unregister(meta_kernel *kernel)
 {
+    if (kernel->size < sizeof *kernel) return;
     struct meta_kernel_state *state;
     pthread_mutex_lock(&lock);
     for (int k = 0; k < count; ++k)
@@ -92,12 +94,19 @@ meta_err meta_kernel_find(const char *name, meta_type type, meta_kernel **kernel
     return META_OK;
 }
 
+/* The kernels of meta_library.h, which are registered like the program's but not listed as its own. */
+static bool is_ready_made(const meta_kernel *kernel)
+{
+    return strncmp(kernel->name, "meta_", 5) == 0;
+}
+
 meta_err meta_kernel_count(int *found)
 {
     META_ENTER();
     if (!found) return meta_fail(META_ERR_ARGUMENT, "argument 'count' is NULL");
     pthread_mutex_lock(&lock);
-    *found = count;
+    *found = 0;
+    for (int k = 0; k < count; ++k) *found += !is_ready_made(kernels[k]);
     pthread_mutex_unlock(&lock);
     return META_OK;
 }
@@ -106,13 +115,17 @@ meta_err meta_kernel_at(int index, meta_kernel **kernel)
 {
     META_ENTER();
     if (!kernel) return meta_fail(META_ERR_ARGUMENT, "argument 'kernel' is NULL");
-    meta_err error = META_OK;
+    meta_kernel *found = NULL;
+    int own = 0;
     pthread_mutex_lock(&lock);
-    if (index < 0 || index >= count)
-        error = meta_fail(META_ERR_ARGUMENT, "argument 'index' is %d of %d", index, count);
-    else *kernel = kernels[index];
+    for (int k = 0; k < count; ++k) {
+        if (is_ready_made(kernels[k])) continue;
+        if (own++ == index) found = kernels[k];
+    }
     pthread_mutex_unlock(&lock);
-    return error;
+    if (!found) return meta_fail(META_ERR_ARGUMENT, "argument 'index' is %d of %d", index, own);
+    *kernel = found;
+    return META_OK;
 }
 
 void meta_user_each_beside(const meta_kernel *kernel, void (*function)(const meta_kernel *, void *),
@@ -143,6 +156,34 @@ meta_kernel *meta_user_of_text(const char *text, const char *name, meta_type typ
 
 /* ------------------------------------------------------------------ what parameters say */
 
+static bool is_grown(const meta_kernel_parameter *p)
+{
+    for (int d = 0; d < META_KERNEL_DIMS; ++d)
+        if (p->grown[d] != 0) return true;
+    return false;
+}
+
+static meta_err check_shape(const meta_kernel *k, const meta_kernel_parameter *p)
+{
+    const uint32_t all = (UINT32_C(1) << META_MAX_DIM) - 1;
+    if (p->dropped > all || p->dropped == all)
+        return meta_fail(META_ERR_ARGUMENT,
+                         "kernel %s: array %s is a LINE() or PLANE() of a dimension that no box "
+                         "has: give 0 to %d",
+                         k->name, p->name, META_MAX_DIM - 1);
+    if (p->dropped && p->kind != META_PARAMETER_IN && p->kind != META_PARAMETER_ADD)
+        return meta_fail(META_ERR_ARGUMENT,
+                         "kernel %s: array %s is written, so it cannot be a LINE() or PLANE(): "
+                         "many cells would write the same element",
+                         k->name, p->name);
+    if (p->reach == META_PARAMETER_WHOLE && (p->dropped || is_grown(p)))
+        return meta_fail(META_ERR_ARGUMENT,
+                         "kernel %s: array %s is WHOLE, which has any shape: take out LINE(), "
+                         "PLANE() or GROWN()",
+                         k->name, p->name);
+    return META_OK;
+}
+
 static meta_err check(const meta_kernel *k, const meta_kernel_parameter *p)
 {
     const bool is_value = p->kind == META_PARAMETER_VALUE;
@@ -157,7 +198,7 @@ static meta_err check(const meta_kernel *k, const meta_kernel_parameter *p)
     if (is_value && (p->bytes == 0 || p->bytes > META_KERNEL_VALUE))
         return meta_fail(META_ERR_ARGUMENT, "kernel %s: value %s has %u bytes, but at most %d pass",
                          k->name, p->name, (unsigned)p->bytes, META_KERNEL_VALUE);
-    return META_OK;
+    return meta_parameter_is_array(p) ? check_shape(k, p) : META_OK;
 }
 
 static meta_err describe(struct meta_kernel_state *s)
@@ -208,9 +249,13 @@ static meta_err describe(struct meta_kernel_state *s)
             *o = (meta_operand_desc){
                 .access = access[p->kind], .reach = reach[p->reach % 4], .own_type = 1 + p->type};
             if (p->kind == META_PARAMETER_SCALAR) o->reach = META_REACH_ONE;
-            memcpy(o->low, p->low, sizeof o->low);
-            memcpy(o->high, p->high, sizeof o->high);
-            s->bytes += p->bytes * passes[p->kind];
+            for (int d = 0; d < META_KERNEL_DIMS; ++d) {
+                o->low[d] = p->dropped >> d & 1 ? 0 : p->low[d];
+                o->high[d] = p->dropped >> d & 1 ? 0 : p->high[d];
+            }
+            if (p->dropped) s->has_dropped = true;
+            else s->bytes += p->bytes * passes[p->kind];
+            s->is_shaped[n] = p->dropped || is_grown(p);
         }
     }
     if (desc->operands == 0)
@@ -219,6 +264,22 @@ static meta_err describe(struct meta_kernel_state *s)
     snprintf(s->label, sizeof s->label, "%s %s", kernel->name,
              meta_element_name((uint32_t)kernel->type));
     return META_OK;
+}
+
+uint64_t meta_user_bytes(const meta_call *call)
+{
+    const struct meta_kernel_state *s = meta_user_of(call->desc);
+    const meta_space *space = call->space;
+    uint64_t bytes = s->bytes * (uint64_t)space->rows * (uint64_t)space->extent[0];
+    for (uint32_t n = 0; s->has_dropped && n < s->kernel->parameters; ++n) {
+        const meta_kernel_parameter *p = &s->kernel->parameter[n];
+        uint64_t elements = 1;
+        if (!meta_parameter_is_array(p) || !p->dropped) continue;
+        for (meta_i64 d = 0; d < space->ndim; ++d)
+            if (!(p->dropped >> d & 1)) elements *= (uint64_t)space->extent[d];
+        bytes += (p->kind == META_PARAMETER_ADD ? 2 : 1) * p->bytes * elements; /* and read before */
+    }
+    return bytes;
 }
 
 meta_err meta_user_open(meta_kernel *kernel)
@@ -258,7 +319,8 @@ static meta_err make(struct meta_kernel_state *s, meta_device *device)
     meta_kernel_source source = {.size = sizeof source,
                                  .desc = &s->desc,
                                  .type = (uint32_t)s->kernel->type,
-                                 .user = s->kernel};
+                                 .user = s->kernel,
+                                 .is_checked = meta_check_on};
     if (!s->text && s->kernel->text) {
         s->text = meta_user_text(s);
         if (!s->text)

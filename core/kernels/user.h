@@ -23,8 +23,10 @@ struct meta_kernel_state {
     meta_operand_desc operand[META_KERNEL_ARRAYS];
     meta_result_desc result[META_KERNEL_PARAMETERS];
     meta_kernel *kernel;
-    uint64_t bytes;       /**< least memory traffic per cell */
-    char label[80];       /**< for profiles: name and type */
+    uint64_t bytes;   /**< least memory traffic per cell, but for arrays that lack dimensions */
+    bool has_dropped; /**< there are such arrays */
+    bool is_shaped[META_KERNEL_PARAMETERS]; /**< an array's shape is not the box's */
+    char label[80];                         /**< for profiles: name and type */
     char *text;           /**< for a compiler of another device; NULL until one asks */
     pthread_mutex_t lock; /**< held while an object is made */
     meta_user_object *_Atomic objects;
@@ -43,6 +45,8 @@ meta_err meta_user_open(meta_kernel *kernel);
 /** Get the device's object of a kernel, made on first use. */
 meta_err meta_user_object_of(meta_device *device, const meta_kernel_desc *desc,
                              meta_plugin_kernel **object);
+/** The least memory traffic of a call. */
+uint64_t meta_user_bytes(const meta_call *call);
 /** Destroy the device's objects of all kernels. */
 void meta_user_close(meta_device *device);
 /** Call @p function for each registered kernel whose text is that of @p kernel, for its type. */
@@ -56,6 +60,10 @@ meta_kernel *meta_user_of_text(const char *text, const char *name, meta_type typ
 #define META_USER_TYPES                                                                            \
     (1u << META_F64 | 1u << META_F32 | 1u << META_I64 | 1u << META_U64 | 1u << META_I32 |          \
      1u << META_U32)
+
+/* near.c */
+/** META_ERR_BOUNDS if a kernel has accessed an array beyond its reach since the last call. */
+meta_err meta_user_beyond(void);
 
 /* text.c */
 /** The text of @p state's kernel for the compiler of a device: of its file, the definitions ahead

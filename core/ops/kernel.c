@@ -64,6 +64,52 @@ static meta_err set_scalar(meta_operation *op, uint32_t k, const void *ptr, cons
     return meta_fail_as(error, text);
 }
 
+/* An array whose shape is not the box's: the box of its own elements, of extent 1 along dimensions
+ * that it lacks. */
+static meta_err box_of_array(const meta_kernel *kernel, const meta_kernel_parameter *p,
+                             const meta_box *box, meta_box *array)
+{
+    const uint32_t all = (UINT32_C(1) << box->ndim) - 1;
+    if (p->dropped) {
+        const bool is_plane = (p->dropped & (p->dropped - 1)) == 0;
+        const int d = __builtin_ctz(is_plane ? p->dropped : ~p->dropped);
+        if ((~p->dropped & all) == 0 || d >= box->ndim)
+            return meta_fail(META_ERR_ARGUMENT,
+                             "argument 'box' has %d dimensions, but array '%s' of kernel %s is "
+                             "%s(%d), which takes %d",
+                             box->ndim, p->name, kernel->name, is_plane ? "PLANE" : "LINE", d,
+                             is_plane && d == 0 ? 2 : d + 1);
+    }
+    *array = *box;
+    for (int d = 0; d < box->ndim; ++d) {
+        if (p->dropped >> d & 1) {
+            array->start[d] = 0;
+            array->end[d] = array->size[d] = 1;
+            continue;
+        }
+        if (d < META_KERNEL_DIMS) array->size[d] += p->grown[d];
+        if (box->end[d] > array->size[d])
+            return meta_fail(META_ERR_BOUNDS,
+                             "argument 'box', dimension %d: [%" PRId64 ", %" PRId64
+                             ") leaves array '%s' of kernel %s, which has %" PRId64
+                             " elements there, %d fewer than the box's array",
+                             d, box->start[d], box->end[d], p->name, kernel->name, array->size[d],
+                             -p->grown[d]);
+    }
+    return meta_box_check(array, "box"); /* its elements may be too many */
+}
+
+static meta_err set_shaped(meta_operation *op, uint32_t k, const void *ptr, const meta_box *box,
+                           const meta_kernel *kernel, const meta_kernel_parameter *p)
+{
+    meta_box array;
+    META_TRY(box_of_array(kernel, p, box, &array));
+    META_TRY(meta_operand_set_box(op, k, ptr, &array, p->name));
+    for (int d = 0; d < box->ndim; ++d)
+        if (p->dropped >> d & 1) meta_operation_layout(op, k)->stride[d] = 0;
+    return META_OK;
+}
+
 /* Turn the arguments into operands, values and results. */
 static meta_err fill_in(user_operation *u, const meta_kernel *kernel, const meta_box *box,
                         const void *const *arguments)
@@ -87,6 +133,8 @@ static meta_err fill_in(user_operation *u, const meta_kernel *kernel, const meta
             META_TRY(set_scalar(&u->op, array++, argument, p->name));
         } else if (p->reach == META_PARAMETER_WHOLE) {
             META_TRY(set_whole(&u->op, array++, argument, p->name));
+        } else if (__builtin_expect(s->is_shaped[n], 0)) {
+            META_TRY(set_shaped(&u->op, array++, argument, box, kernel, p));
         } else {
             META_TRY(meta_operand_set_box(&u->op, array++, argument, box, p->name));
         }
@@ -145,11 +193,10 @@ static meta_err check_reproducible(const meta_kernel *kernel)
     return META_OK;
 }
 
-meta_err meta_kernel_run(meta_kernel *kernel, const meta_box *box, const void *const *arguments,
-                         meta_event *done)
+meta_err meta_user_run(meta_kernel *kernel, const meta_box *box, const void *const *arguments,
+                       meta_event *done)
 {
     user_operation u;
-    META_ENTER();
     META_TRY(open_kernel(kernel));
     META_TRY(meta_box_check(box, "box"));
     if (!arguments) return meta_fail(META_ERR_ARGUMENT, "argument 'arguments' is NULL");
@@ -158,6 +205,13 @@ meta_err meta_kernel_run(meta_kernel *kernel, const meta_box *box, const void *c
     begin(&u, kernel, box);
     META_TRY(fill_in(&u, kernel, box, arguments));
     return meta_run(&u.op, done);
+}
+
+meta_err meta_kernel_run(meta_kernel *kernel, const meta_box *box, const void *const *arguments,
+                         meta_event *done)
+{
+    META_ENTER();
+    return meta_user_run(kernel, box, arguments, done);
 }
 
 meta_err meta_kernel_prepare(meta_kernel *kernel)
@@ -178,9 +232,12 @@ meta_err meta_kernel_reach(meta_kernel *kernel, int low[META_MAX_DIM], int high[
         return meta_fail(META_ERR_ARGUMENT, "argument '%s' is NULL", low ? "high" : "low");
     for (uint32_t n = 0; n < kernel->parameters; ++n) {
         const meta_kernel_parameter *p = &kernel->parameter[n];
+        if (!meta_parameter_is_array(p)) continue;
         for (int d = 0; d < META_KERNEL_DIMS; ++d) { /* 0 of others than IN and ADD */
+            const int behind = p->high[d] - p->grown[d];
+            if (p->dropped >> d & 1) continue;
             if (low[d] < p->low[d]) low[d] = p->low[d];
-            if (high[d] < p->high[d]) high[d] = p->high[d];
+            if (high[d] < behind) high[d] = behind;
         }
     }
     return META_OK;

@@ -20,4 +20,9 @@ meta_err meta_move_bind(meta_builtin *move, const meta_span *dst, const meta_spa
 meta_err meta_result_of_nothing(void *result, const char *name, meta_op op, meta_type type,
                                 meta_event *done);
 
+/* kernel.c */
+/** meta_kernel_run() as a part of another public function, by whose name messages go. */
+meta_err meta_user_run(meta_kernel *kernel, const meta_box *box, const void *const *arguments,
+                       meta_event *done);
+
 #endif

@@ -30,7 +30,7 @@ const char *meta_profile_kernel(const meta_call *call)
 uint64_t meta_profile_bytes(const meta_call *call)
 {
     const uint64_t cells = (uint64_t)call->space->rows * (uint64_t)call->space->extent[0];
-    if (call->desc->family == META_FAMILY_USER) return meta_user_of(call->desc)->bytes * cells;
+    if (call->desc->family == META_FAMILY_USER) return meta_user_bytes(call);
     return call->desc->passes * meta_element_bytes(call->type) * cells;
 }
 

@@ -15,11 +15,11 @@ made_with() { sed -n "s/^$1 = //p" "$build/Makefile"; }
 
 cc=$(made_with CC) fc=$(made_with FC) awk=$(made_with AWK)
 modules="$(made_with FC_MODINC)$build/fortran/mod"
-include="-I$src/core -I$src/kernels -I$src/comm -I$src/fortran $(made_with MPI_CPPFLAGS)"
+include="-I$src/core -I$src/core/library -I$src/kernels -I$src/comm -I$src/fortran $(made_with MPI_CPPFLAGS)"
 
-headers=meta.h fortran="$src/fortran/meta_c.f90"
+headers="meta.h meta_library.h" fortran="$src/fortran/meta_c.f90"
 if [ "${META_TEST_MPI:-none}" != none ]; then
-    headers="meta.h meta_comm.h"
+    headers="meta.h meta_library.h meta_comm.h"
     fortran="$fortran $src/fortran/meta_c_comm.f90"
 fi
 
@@ -33,7 +33,7 @@ in_c()
 
 in_c $headers >"$here/public"
 all_headers=$headers
-[ "$headers" = meta.h ] || all_headers="$headers support_comm.h"
+case $headers in *meta_comm.h) all_headers="$headers support_comm.h" ;; esac
 in_c $all_headers >"$here/c"
 # META_SUM is the one name that Fortran, where it is meta_sum, cannot have.
 $awk -v language=fortran -f "$src/tests/fortran/binding.awk" $fortran |
@@ -54,7 +54,7 @@ arguments_for()
         echo "$given" | grep -qx "$member" || broken "Fortran's meta_$2 has no $member of $1"
     done
 }
-if [ "$headers" != meta.h ]; then
+if [ "$all_headers" != "$headers" ]; then
     arguments_for halo_desc halo_create
     arguments_for decompose_desc decompose
     arguments_for decompose_desc rebalance speed # which says that it means nothing here
@@ -81,7 +81,7 @@ sed -n 's/^struct \([a-z_]*\) .*/\1/p' "$here/fortran" >"$here/structs"
 } >"$here/sizes_c.c"
 {
     echo 'program sizes'
-    case $headers in meta.h) echo 'use meta_c' ;; *) echo 'use meta_c_comm' ;; esac
+    case $headers in *meta_comm.h) echo 'use meta_c_comm' ;; *) echo 'use meta_c' ;; esac
     echo 'implicit none'
     while read -r name; do echo "type(meta_c_$name) :: x_$name"; done <"$here/structs"
     while read -r name; do

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file test_user_reach.c
+ *  META_CHECK=1 finds kernels of the program's own that do not do what their lists say: that reach
+ *  further, or leave cells of an OUT array out. */
+/* TEST: backends=openmp,opencl,cuda timeout=180 labels=core with=CHECK=1 */
+#define META_KERNELS_HERE
+#include "user_reach.kernel.h"
+
+#include "test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NX = 9, NY = 7, NZ = 6, CELLS = NX * NY * NZ, ARRAYS = 5 };
+static const meta_box box = {3, {NX, NY, NZ}, {2, 2, 2}, {NX - 2, NY - 2, NZ - 2}};
+
+static void *array[ARRAYS];
+static float before[CELLS], found[CELLS];
+
+static bool make_arrays(void)
+{
+    for (int n = 0; n < CELLS; ++n) before[n] = (float)(n % 31);
+    for (int k = 0; k < ARRAYS; ++k) {
+        if (!CHECK_OK(meta_alloc(&array[k], sizeof before))) return false;
+        CHECK_OK(meta_copy_h2d(array[k], before, sizeof before, NULL));
+    }
+    return true;
+}
+
+static void free_arrays(void)
+{
+    for (int k = 0; k < ARRAYS; ++k) CHECK_OK(meta_free(array[k]));
+}
+
+static int64_t element(int64_t x, int64_t y, int64_t z)
+{
+    return x + NX * (y + NY * z);
+}
+
+/* The number of the kernel file's line with that comment. */
+static int line_of(const char *comment)
+{
+    const char *at = strstr(reads_f32_kernel.text, comment);
+    int line = 1;
+    for (const char *c = reads_f32_kernel.text; c < at; ++c) line += *c == '\n';
+    return at ? line : -1;
+}
+
+/* The CPU's code checks offsets that only the run knows; other devices' do not. */
+static bool checks_offsets(void)
+{
+    meta_mode mode = META_OPENMP;
+    CHECK_OK(meta_get_acc(NULL, &mode));
+    return mode == META_OPENMP;
+}
+
+/* ------------------------------------------------------------------ reach */
+
+static bool is_within(int which, int x, int y, int z)
+{
+    switch (which) {
+    case 0:
+        return abs(x) + abs(y) + abs(z) <= 1;
+    case 1:
+        return x >= -2 && x <= 0 && y >= 0 && y <= 1 && z == 0;
+    case 2:
+        return abs(z) <= 1;
+    default:
+        return x == 0 && y == 0 && z == 0;
+    }
+}
+
+static void an_access_beyond_the_reach_is_found_by_line_and_offset(void)
+{
+    static const char *const names[] = {"star", "sides", "line", "cell"};
+    static const char *const reaches[] = {"STAR(1)", "SIDES(2, 0, 0, 1, 0, 0)", "BOX(1)", "CELL"};
+    if (!checks_offsets() || !make_arrays()) return;
+    for (int64_t n = test_count(200, 2000); n > 0; --n) {
+        const int which = (int)test_random_in(0, 3);
+        const int x = (int)test_random_in(-2, 2), y = (int)test_random_in(-2, 2),
+                  z = (int)test_random_in(-2, 2);
+        char where[160], at[64];
+        test_case("'%s' at (%d, %d, %d)", names[which], x, y, z);
+        const meta_err error =
+            reads_f32(&box, array[0], array[1], array[2], array[3], array[4], which, x, y, z, NULL);
+        if (is_within(which, x, y, z)) {
+            CHECK_OK(error);
+            continue;
+        }
+        snprintf(where, sizeof where, "the line of %s", names[which]);
+        snprintf(where, sizeof where, "user_reach.kernel.h:%d: ", line_of(where));
+        snprintf(at, sizeof at, "'%s' at (%d, %d, %d, 0)", names[which], x, y, z);
+        CHECK_INT(error, META_ERR_BOUNDS);
+        CHECK_CONTAINS(meta_last_error(), "kernel reads f32");
+        CHECK_CONTAINS(meta_last_error(), where);
+        CHECK_CONTAINS(meta_last_error(), at);
+        CHECK_CONTAINS(meta_last_error(), reaches[which]);
+    }
+    CHECK_OK(reads_f32(&box, array[0], array[1], array[2], array[3], array[4], 3, 0, 0, 0, NULL));
+    free_arrays();
+}
+
+static void a_write_beside_the_cell_is_found(void)
+{
+    if (!checks_offsets() || !make_arrays()) return;
+    CHECK_OK(writes_f32(&box, array[0], 0, NULL));
+    CHECK_ERR_NAMES(writes_f32(&box, array[0], 1, NULL), META_ERR_BOUNDS, "'out' at (1, 0, 0, 0)");
+    CHECK_CONTAINS(meta_last_error(), "the cell itself");
+    CHECK_OK(writes_f32(&box, array[0], 0, NULL));
+    free_arrays();
+}
+
+/* The same bits from the code that checks. */
+static void what_is_within_reach_is_computed_as_ever(void)
+{
+    if (!make_arrays()) return;
+    CHECK_OK(reads_f32(&box, array[0], array[1], array[2], array[3], array[4], 1, -2, 1, 0, NULL));
+    CHECK_OK(meta_copy_d2h(found, array[0], sizeof found, NULL));
+    for (int64_t z = box.start[2]; z < box.end[2]; ++z)
+        for (int64_t y = box.start[1]; y < box.end[1]; ++y)
+            for (int64_t x = box.start[0]; x < box.end[0]; ++x)
+                before[element(x, y, z)] = (float)(element(x - 2, y + 1, z) % 31);
+    CHECK_ARRAY(found, before, CELLS, META_F32);
+    free_arrays();
+}
+
+/* ------------------------------------------------------------------ OUT */
+
+#define TYPES(X) X(f64, double, META_F64) X(f32, float, META_F32) X(i32, int32_t, META_I32)
+#define SKIPS(name, T, type)                                                                       \
+    static void skip_##name(void)                                                                  \
+    {                                                                                              \
+        T out[CELLS], sum[CELLS], is[CELLS];                                                       \
+        void *device[2];                                                                           \
+        const int64_t from = test_random_in(box.start[0] + 1, box.end[0]);                         \
+        int64_t cells = -1;                                                                        \
+        char where[64];                                                                            \
+        for (int n = 0; n < CELLS; ++n) out[n] = (T)(n % 29), sum[n] = (T)(n % 31);                \
+        for (int k = 0; k < 2; ++k) {                                                              \
+            CHECK_OK(meta_alloc(&device[k], sizeof out));                                          \
+            CHECK_OK(meta_copy_h2d(device[k], k ? sum : out, sizeof out, NULL));                   \
+        }                                                                                          \
+        test_case(#name ", from %d", (int)from);                                                   \
+        snprintf(where, sizeof where, "not %d, the first at (2, 2, 2)",                            \
+                 (int)((from - 2) * (NY - 4) * (NZ - 4)));                                         \
+        CHECK_ERR_NAMES(skips_##name(&box, device[0], device[1], from, &cells, NULL),              \
+                        META_ERR_ARGUMENT, "'out'");                                               \
+        CHECK_CONTAINS(meta_last_error(), "kernel skips");                                         \
+        CHECK_CONTAINS(meta_last_error(), where);                                                  \
+        for (int64_t n = 0; n < CELLS; ++n) {                                                      \
+            const int64_t x = n % NX, y = n / NX % NY, z = n / NX / NY;                            \
+            if (x < 2 || y < 2 || z < 2 || x >= NX - 2 || y >= NY - 2 || z >= NZ - 2) continue;    \
+            sum[n] += 1;                                                                           \
+            if (x >= from) out[n] = sum[n];                                                        \
+        }                                                                                          \
+        CHECK_OK(meta_copy_d2h(is, device[0], sizeof is, NULL));                                   \
+        CHECK_ARRAY(is, out, CELLS, type); /* what is not written is what it was */                \
+        CHECK_OK(meta_copy_d2h(is, device[1], sizeof is, NULL));                                   \
+        CHECK_ARRAY(is, sum, CELLS, type); /* and what is, has been written once */                \
+        CHECK_OK(skips_##name(&box, device[0], device[1], 0, &cells, NULL));                       \
+        CHECK_INT(cells, (NX - 4) * (NY - 4) * (NZ - 4));                                          \
+        for (int k = 0; k < 2; ++k) CHECK_OK(meta_free(device[k]));                                \
+    }
+TYPES(SKIPS)
+
+static void a_cell_of_an_output_that_is_not_written_is_found(void)
+{
+    for (int64_t n = test_count(5, 100); n > 0; --n) {
+        skip_f64();
+        skip_f32();
+        skip_i32();
+    }
+}
+
+/* Every bit pattern may be written: also those that META_CHECK looks for. */
+static void values_that_equal_poison_may_be_written(void)
+{
+    static const uint32_t poison[] = {0x7fa5007e, 0x7fa5817f, 0x7ff5007e, 0x7ff5817f, 0x7ff5a5a5};
+    int32_t in[CELLS], is[CELLS], zero[CELLS] = {0}, one[CELLS];
+    void *device[3];
+    int64_t cells = -1;
+    for (int n = 0; n < CELLS; ++n) memcpy(&in[n], &poison[n % 5], sizeof *in), one[n] = 1;
+    for (int k = 0; k < 3; ++k) {
+        CHECK_OK(meta_alloc(&device[k], sizeof in));
+        CHECK_OK(meta_copy_h2d(device[k], k == 2 ? in : zero, sizeof in, NULL));
+    }
+    const meta_box all = {1, {CELLS}, {0}, {CELLS}};
+    CHECK_OK(copies_i32(&all, device[0], device[1], device[2], &cells, NULL));
+    CHECK_INT(cells, CELLS);
+    CHECK_OK(meta_copy_d2h(is, device[0], sizeof is, NULL));
+    CHECK_ARRAY(is, in, CELLS, META_I32);
+    CHECK_OK(meta_copy_d2h(is, device[1], sizeof is, NULL));
+    CHECK_ARRAY(is, one, CELLS, META_I32);
+    for (int k = 0; k < 3; ++k) CHECK_OK(meta_free(device[k]));
+}
+
+TEST_DEVICE_MAIN(PROMISE(an_access_beyond_the_reach_is_found_by_line_and_offset),
+                 PROMISE(a_write_beside_the_cell_is_found),
+                 PROMISE(what_is_within_reach_is_computed_as_ever),
+                 PROMISE(a_cell_of_an_output_that_is_not_written_is_found),
+                 PROMISE(values_that_equal_poison_may_be_written))
