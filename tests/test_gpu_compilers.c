@@ -8,43 +8,20 @@
 #include "compiled.kernel.h"
 #include "compiled_real.kernel.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "compiler.h"
 #include "compiler_host.h"
+#include "fake_host.h"
 #include "kernels/user.h"
 #include "program.h"
 #include "test.h"
 
 /* ------------------------------------------------------------------ the library's part */
 
-static char failure[4096], logged[1 << 16];
-
-static meta_err fail(meta_err code, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(failure, sizeof failure, format, arguments);
-    va_end(arguments);
-    return code;
-}
-
-static void keep_log(meta_log_level level, const char *format, ...)
-{
-    const size_t used = strlen(logged);
-    va_list arguments;
-    (void)level;
-    if (used + 2 >= sizeof logged) return;
-    va_start(arguments, format);
-    vsnprintf(logged + used, sizeof logged - used - 1, format, arguments);
-    va_end(arguments);
-    strcat(logged, "\n");
-}
-
-static const meta_host host = {.size = sizeof host, .fail = fail, .log = keep_log};
+static const meta_host host = {.size = sizeof host, .fail = fake_fail, .log = fake_log};
 const meta_host *gpu_host = &host;
 
 #define KERNELS_FOR(type)                                                                          \

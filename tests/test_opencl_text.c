@@ -5,12 +5,13 @@
 /* Not labelled `kernel`, so not run on oclgrind: version 21.10 ends the process at an intrinsic that
  * inlining leaves in these kernels, and its compiler's messages do not follow #line. */
 /* TEST: backends=opencl timeout=120 labels=core */
+#define FAKE_LOG_LEVEL META_LOG_WARN
+#include "fake_host.h"
 #include "meta_backend.h"
 #include "test.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,28 +23,6 @@ static meta_plugin_device *device;
 static meta_plugin_queue *queue;
 
 /* ------------------------------------------------------------------ the library's part */
-
-static char failure[4096], logged[4 * TEXT];
-
-static meta_err fail(meta_err code, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(failure, sizeof failure, format, arguments);
-    va_end(arguments);
-    return code;
-}
-
-static void keep_log(meta_log_level level, const char *format, ...)
-{
-    const size_t used = strlen(logged);
-    va_list arguments;
-    if (level != META_LOG_WARN || used + 1 >= sizeof logged) return;
-    va_start(arguments, format);
-    vsnprintf(logged + used, sizeof logged - used - 1, format, arguments);
-    va_end(arguments);
-    strcat(logged, "\n");
-}
 
 static int two_threads(void)
 {
@@ -61,8 +40,8 @@ static int no_timing(void)
 }
 
 static const meta_host host = {.size = sizeof host,
-                               .fail = fail,
-                               .log = keep_log,
+                               .fail = fake_fail,
+                               .log = fake_log,
                                .threads = two_threads,
                                .variable = variable,
                                .timing = no_timing};
