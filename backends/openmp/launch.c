@@ -36,6 +36,17 @@ int openmp_threads_for(meta_i64 work, meta_i64 least)
     return threads > OPENMP_MOST_THREADS ? OPENMP_MOST_THREADS : threads;
 }
 
+/* Set the rows and columns of @p work to share k of n. */
+static inline void share_rows(const meta_space *s, int k, int n, meta_work *work)
+{
+    work->row[0] = work->column[0] = 0;
+    work->row[1] = s->rows;
+    work->column[1] = s->extent[0];
+    if (n == 1) return;
+    if (s->rows >= n) openmp_share(s->rows, k, n, work->row);
+    else openmp_share(s->extent[0], k, n, work->column);
+}
+
 /* Set @p work to share k of n. It is filled in place, and never copied: a copy would wait until
  * what was just stored has left the processor's store buffer. */
 static inline void share_of(const meta_call *call, int k, int n, meta_work *work)
@@ -45,13 +56,8 @@ static inline void share_of(const meta_call *call, int k, int n, meta_work *work
     work->object[1] = call->desc->operands > 1 ? call->object[1] : NULL;
     work->scalar = call->values;
     work->space = s;
-    work->row[0] = work->column[0] = 0;
-    work->row[1] = s->rows;
-    work->column[1] = s->extent[0];
     work->partial = NULL;
-    if (n == 1) return;
-    if (s->rows >= n) openmp_share(s->rows, k, n, work->row);
-    else openmp_share(s->extent[0], k, n, work->column);
+    share_rows(s, k, n, work);
 }
 
 /* ------------------------------------------------------------------ reductions */
@@ -142,6 +148,22 @@ static void run_shares(const group *g, int share, int shares)
     }
 }
 
+/* A single call on several threads. What they read of it reaches them as values, not through the
+ * launch: each pointer that they follow into the calling thread's memory fetches a line from its
+ * core. */
+static void run_single(const meta_call *call, int threads)
+{
+    meta_kernel_function *const run = openmp_kernel_of(call)->run;
+    const meta_space *const space = call->space;
+    meta_work whole;
+    share_of(call, 0, 1, &whole);
+#pragma omp parallel for num_threads(threads) schedule(static, 1) firstprivate(run, space, whole)
+    for (int k = 0; k < threads; ++k) {
+        share_rows(space, k, threads, &whole);
+        run(&whole);
+    }
+}
+
 static void run_group(const group *g)
 {
     meta_i64 work = 0;
@@ -150,6 +172,10 @@ static void run_group(const group *g)
     const int threads = openmp_threads_for(work, WORTH_A_THREAD);
     if (threads == 1) {
         run_shares(g, 0, 1);
+        return;
+    }
+    if (g->count == 1) {
+        run_single(meta_launch_call(g->launch, g->first), threads);
         return;
     }
     /* `threads` shares, even if the runtime provides fewer threads. */
