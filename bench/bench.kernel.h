@@ -31,6 +31,36 @@ META_CELLS(bench_gray_scott)
     AT(v1, 0, 0, 0) = v + dt * (Dv * spread_v + uvv - (F + k) * v);
 }
 
+/* Conjugate gradients for the 7-point Laplacian: q = A p and p.q; then the new x, residual and its
+ * square; then the new p. M. R. Hestenes and E. Stiefel, Methods of conjugate gradients for solving
+ * linear systems, 1952. */
+#define bench_cg_apply_ARGS(A) A(OUT, T, q) A(IN, T, p, STAR(1)) A(SUM, T, pq)
+META_CELLS(bench_cg_apply)
+{
+    const T here = AT(p, 0, 0, 0);
+    const T q_here = 6 * here - AT(p, -1, 0, 0) - AT(p, 1, 0, 0) - AT(p, 0, -1, 0) -
+                     AT(p, 0, 1, 0) - AT(p, 0, 0, -1) - AT(p, 0, 0, 1);
+    AT(q, 0, 0, 0) = q_here;
+    ADD(pq, here * q_here);
+}
+
+#define bench_cg_descend_ARGS(A)                                                                   \
+    A(INOUT, T, x) A(INOUT, T, r) A(IN, T, p, CELL) A(IN, T, q, CELL) A(VALUE, T, alpha)           \
+    A(SUM, T, rr)
+META_CELLS(bench_cg_descend)
+{
+    const T rest = AT(r, 0, 0, 0) - alpha * AT(q, 0, 0, 0);
+    AT(x, 0, 0, 0) += alpha * AT(p, 0, 0, 0);
+    AT(r, 0, 0, 0) = rest;
+    ADD(rr, rest * rest);
+}
+
+#define bench_cg_follow_ARGS(A) A(INOUT, T, p) A(IN, T, r, CELL) A(VALUE, T, beta)
+META_CELLS(bench_cg_follow)
+{
+    AT(p, 0, 0, 0) = AT(r, 0, 0, 0) + beta * AT(p, 0, 0, 0);
+}
+
 /* The least that a kernel with one array does. */
 #define bench_least_ARGS(A) A(OUT, T, out) A(VALUE, T, value)
 META_CELLS(bench_least)

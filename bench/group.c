@@ -70,10 +70,10 @@ const group groups[] = {
     },
     {
         .name = "kernels",
-        .meaning = "a program's own kernels: 7 points with sum, Gray-Scott; the smallest call",
+        .meaning = "a program's own kernels: 7 points with sum, Gray-Scott, CG; the smallest call",
         .sizes = {1, 128, 256},
         .run = kernels_run,
-        .peers = {"builtin", "openmp"},
+        .peers = {"builtin", "openmp", "opencl", "cuda", "hip", "plain"},
     },
     {
         .name = "app",

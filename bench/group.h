@@ -38,6 +38,8 @@ void halo_run(bench *b, int64_t size);
 void dispatch_run(bench *b, int64_t size);
 void alloc_run(bench *b, int64_t size);
 void kernels_run(bench *b, int64_t size);
+/** Row cg of group kernels. */
+void cg_run(bench *b, int64_t size);
 void app_run(bench *b, int64_t size);
 
 /** An empty row called GROUP.WHAT.TYPE.SIZE. */

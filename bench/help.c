@@ -69,6 +69,12 @@ static const char figures[] =
     "              of its own, one such launch per face, and the copies to and from\n"
     "              the host, without messages; for empty and least bare messages of\n"
     "              the same size\n"
+    "    driver    for alloc: the device driver's own call, malloc() on CPUs\n"
+    "    builtin   for kernels: libmeta's own kernel of the same formula\n"
+    "    openmp    for kernels: a plain OpenMP loop, compiled with -O3 -march=native\n"
+    "    opencl, cuda, hip   for kernels: a kernel written by hand in that language\n"
+    "    plain     for reduce, the plain sum against the reproducible one; for the row\n"
+    "              cg of kernels, the same algorithm in plain MPI and OpenMP\n"
     "Peers that cannot use device memory, such as MPI, use host memory.\n\n";
 
 static const char names[] =
@@ -76,16 +82,19 @@ static const char names[] =
     "ends of x, xedge_lh is the edge along x that is low in y and high in z; 6faces\n"
     "are all faces at once, 26 also edges and corners; _2 is two cells thick, _5f has\n"
     "five fields in one exchange, _box is the box inside the ghost cells of a larger\n"
-    "array; halo.empty is start and finish of empty faces, halo.least of one cell.\n"
+    "array; kernels.cg is an iteration of conjugate gradients; halo.empty is start\n"
+    "and finish of empty faces, halo.least of one cell.\n"
     "Rows without enough memory or a device are skipped, with a reason on standard\n"
     "error.\n"
     "Exit status: 0 measured, 2 invalid usage or environment, or nothing measured.\n";
 
 static void print_group(const group *g)
 {
+    const bool has_sizes = g->sizes[1] != 0;
     printf("  %-9s %s", g->name, g->meaning);
-    for (int k = 0; g->sizes[k] > 1; ++k) printf("%s%" PRId64, k == 0 ? " (" : ",", g->sizes[k]);
-    printf("%s\n", g->sizes[0] > 1 ? ")" : "");
+    for (int k = 0; has_sizes && g->sizes[k] != 0; ++k)
+        printf("%s%" PRId64, k == 0 ? " (" : ",", g->sizes[k]);
+    printf("%s\n", has_sizes ? ")" : "");
 }
 
 void options_help(void)

@@ -14,6 +14,7 @@
 enum { ARRAYS = 4 }; /* of Gray-Scott: two species, new and old */
 
 typedef struct work {
+    const place *here;
     buffer array[ARRAYS];
     meta_box box;
     meta_type type;
@@ -68,6 +69,30 @@ static void run_plain(void *with, int64_t times)
         plain_gray_scott(native[0], native[1], native[2], native[3], &w->box, w->type == META_F64);
 }
 
+static void run_by_hand(void *with, int64_t times)
+{
+    const work *w = with;
+    const meta_box *b = &w->box;
+    const meta_peer_gray_scott step = {.type = w->type,
+                                       .size = {b->size[0], b->size[1], b->size[2]},
+                                       .start = {b->start[0], b->start[1], b->start[2]},
+                                       .end = {b->end[0], b->end[1], b->end[2]},
+                                       .u1 = w->array[0].native,
+                                       .v1 = w->array[1].native,
+                                       .u0 = w->array[2].native,
+                                       .v0 = w->array[3].native,
+                                       .Du = PLAIN_DU,
+                                       .Dv = PLAIN_DV,
+                                       .F = PLAIN_F,
+                                       .k = PLAIN_K,
+                                       .dt = PLAIN_DT};
+    for (int64_t k = 0; k < times; ++k)
+        if (w->here->table->gray_scott(w->here->peer, &step) != 0) {
+            note("%s", w->here->table->reason(w->here->peer));
+            return;
+        }
+}
+
 static void run_least(void *with, int64_t times)
 {
     const work *w = with;
@@ -100,6 +125,7 @@ static void measure_grids(bench *b, work *w, int64_t size)
     row_begin(&r, "kernels", "gray_scott", b->o->type, size);
     row_add(&r, "gray_scott", SUBJECT, run_gray_scott, w, 4 * bytes);
     if (b->here->all_host) row_add(&r, "openmp", PEER, run_plain, w, 4 * bytes);
+    if (b->here->has_gray_scott) row_add(&r, b->here->backends, PEER, run_by_hand, w, 4 * bytes);
     copy_limit_add(&r, &limit, b->here, &w->array[0], &w->array[2], bytes);
     row_end(b, &r);
 }
@@ -117,7 +143,8 @@ static void measure_least(bench *b, work *w, int64_t size)
 void kernels_run(bench *b, int64_t size)
 {
     const cube c = {size, 1};
-    work w = {.type = type_of(b->o->type)};
+    work w = {.here = b->here, .type = type_of(b->o->type)};
+    if (b->here->threads > 0) plain_threads(b->here->threads);
     if (w.type != META_F64 && w.type != META_F32) {
         note("the kernels are compiled for f64 and f32");
     } else if (size == 1) {
@@ -133,4 +160,7 @@ void kernels_run(bench *b, int64_t size)
     }
     for (int k = 0; k < ARRAYS; ++k)
         if (w.array[k].at) buffer_free(&w.array[k]);
+#ifdef BENCH_WITH_MPI
+    if (size > 1 && (w.type == META_F64 || w.type == META_F32)) cg_run(b, size);
+#endif
 }

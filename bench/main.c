@@ -42,7 +42,7 @@ static void run_group(bench *b, const group *g)
 {
     print_columns(b->o, g);
     /* Sizes do not apply to groups of single calls. */
-    if (b->o->size_count == 0 || g->sizes[0] == 1)
+    if (b->o->size_count == 0 || g->sizes[1] == 0)
         for (int k = 0; g->sizes[k] != 0; ++k) g->run(b, g->sizes[k]);
     else
         for (int k = 0; k < b->o->size_count; ++k) g->run(b, b->o->sizes[k]);

@@ -82,6 +82,7 @@ static void open_peer(place *p)
     if (!p->has_peer) note_print("without peers and their limits: %s", text);
     p->has_blas = everywhere(p->table != NULL && p->table->blas != NULL) && p->has_peer;
     p->any_stages = !everywhere(!place_stages(p)) && p->has_peer;
+    p->has_gray_scott = everywhere(p->table != NULL && p->table->gray_scott != NULL) && p->has_peer;
     p->has_sum = everywhere(p->table != NULL && p->table->sum != NULL) && p->has_peer;
 }
 

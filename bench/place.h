@@ -19,7 +19,7 @@ typedef struct place {
     bool all_host;      /**< every rank's device uses host memory */
     bool any_gpu;       /**< among the ranks' devices */
     /* capabilities of the peers on all ranks */
-    bool has_peer, has_blas, has_sum;
+    bool has_peer, has_blas, has_sum, has_gray_scott;
     bool any_stages;              /**< some rank's peer stages through host memory */
     const meta_peer_table *table; /**< this rank's; NULL without one */
     meta_peer *peer;

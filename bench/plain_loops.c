@@ -3,6 +3,19 @@
  *  See plain_loops.h. */
 #include "plain_loops.h"
 
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+void plain_threads(int threads)
+{
+#ifdef _OPENMP
+    omp_set_num_threads(threads);
+#else
+    (void)threads;
+#endif
+}
+
 #define GRAY_SCOTT(T, name)                                                                        \
     static void name(T *restrict u1, T *restrict v1, const T *restrict u0, const T *restrict v0,   \
                      const meta_box *b)                                                            \
@@ -33,4 +46,73 @@ void plain_gray_scott(void *u1, void *v1, const void *u0, const void *v0, const 
 {
     if (f64) gray_scott_f64(u1, v1, u0, v0, box);
     else gray_scott_f32(u1, v1, u0, v0, box);
+}
+
+/* ------------------------------------------------------------------ conjugate gradients */
+
+#define EACH_CELL(n)                                                                               \
+    for (int64_t z = 1; z <= (n); ++z)                                                             \
+        for (int64_t y = 1; y <= (n); ++y)                                                         \
+            for (int64_t c = (z * ((n) + 2) + y) * ((n) + 2) + 1, end = c + (n); c < end; ++c)
+
+#define CONJUGATE_GRADIENTS(T, suffix)                                                             \
+    static void begin_##suffix(T *restrict x, T *restrict r, T *restrict p, int64_t n)             \
+    {                                                                                              \
+        _Pragma("omp parallel for schedule(static)") EACH_CELL(n)                                  \
+        {                                                                                          \
+            x[c] = 0;                                                                              \
+            r[c] = p[c] = 1;                                                                       \
+        }                                                                                          \
+    }                                                                                              \
+    static double apply_##suffix(T *restrict q, const T *restrict p, int64_t n)                    \
+    {                                                                                              \
+        const int64_t Y = n + 2, Z = (n + 2) * (n + 2);                                            \
+        double pq = 0;                                                                             \
+        _Pragma("omp parallel for schedule(static) reduction(+ : pq)") EACH_CELL(n)                \
+        {                                                                                          \
+            q[c] = 6 * p[c] - p[c - 1] - p[c + 1] - p[c - Y] - p[c + Y] - p[c - Z] - p[c + Z];     \
+            pq += p[c] * q[c];                                                                     \
+        }                                                                                          \
+        return pq;                                                                                 \
+    }                                                                                              \
+    static double descend_##suffix(T *restrict x, T *restrict r, const T *restrict p,              \
+                                   const T *restrict q, T alpha, int64_t n)                        \
+    {                                                                                              \
+        double rr = 0;                                                                             \
+        _Pragma("omp parallel for schedule(static) reduction(+ : rr)") EACH_CELL(n)                \
+        {                                                                                          \
+            x[c] += alpha * p[c];                                                                  \
+            r[c] -= alpha * q[c];                                                                  \
+            rr += r[c] * r[c];                                                                     \
+        }                                                                                          \
+        return rr;                                                                                 \
+    }                                                                                              \
+    static void follow_##suffix(T *restrict p, const T *restrict r, T beta, int64_t n)             \
+    {                                                                                              \
+        _Pragma("omp parallel for schedule(static)") EACH_CELL(n) p[c] = r[c] + beta * p[c];       \
+    }
+CONJUGATE_GRADIENTS(double, f64)
+CONJUGATE_GRADIENTS(float, f32)
+
+void plain_cg_begin(void *x, void *r, void *p, int64_t n, bool f64)
+{
+    if (f64) begin_f64(x, r, p, n);
+    else begin_f32(x, r, p, n);
+}
+
+double plain_cg_apply(void *q, const void *p, int64_t n, bool f64)
+{
+    return f64 ? apply_f64(q, p, n) : apply_f32(q, p, n);
+}
+
+double plain_cg_descend(void *x, void *r, const void *p, const void *q, double alpha, int64_t n,
+                        bool f64)
+{
+    return f64 ? descend_f64(x, r, p, q, alpha, n) : descend_f32(x, r, p, q, (float)alpha, n);
+}
+
+void plain_cg_follow(void *p, const void *r, double beta, int64_t n, bool f64)
+{
+    if (f64) follow_f64(p, r, beta, n);
+    else follow_f32(p, r, (float)beta, n);
 }

@@ -15,8 +15,24 @@
 #define PLAIN_K  0.06f
 #define PLAIN_DT 1
 
+/** On how many threads the loops run. */
+void plain_threads(int threads);
+
 /** A step of Gray-Scott over the cells of @p box, f64 or f32. */
 void plain_gray_scott(void *u1, void *v1, const void *u0, const void *v0, const meta_box *box,
                       bool f64);
+
+/* The loops of conjugate gradients, f64 or f32, over the n³ cells of dense arrays with one ghost
+ * cell around. */
+
+/** x = 0, r = p = 1. */
+void plain_cg_begin(void *x, void *r, void *p, int64_t n, bool f64);
+/** q = A p with the 7-point Laplacian. @return p.q */
+double plain_cg_apply(void *q, const void *p, int64_t n, bool f64);
+/** x += alpha p, r -= alpha q. @return r.r */
+double plain_cg_descend(void *x, void *r, const void *p, const void *q, double alpha, int64_t n,
+                        bool f64);
+/** p = r + beta p. */
+void plain_cg_follow(void *p, const void *r, double beta, int64_t n, bool f64);
 
 #endif

@@ -170,6 +170,31 @@ template <class V> static __global__ void add(const operands o, void *)
     if (threadIdx.x == 0) o.out[blockIdx.x] = tree[0];
 }
 
+template <class T> struct gray_scott_step {
+    T *u1, *v1;
+    const T *u0, *v0;
+    int nx, ny, nz;
+    int64_t first, sy, sz;
+    T Du, Dv, F, k, dt;
+};
+
+template <class T> static __global__ void react(const gray_scott_step<T> s, void *)
+{
+    const int x = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+    const int y = (int)(blockIdx.y * blockDim.y + threadIdx.y), z = (int)blockIdx.z;
+    if (x >= s.nx || y >= s.ny || z >= s.nz) return;
+    const int64_t c = s.first + x + y * s.sy + z * s.sz;
+    T *__restrict__ u1 = s.u1, *__restrict__ v1 = s.v1;
+    const T *__restrict__ u0 = s.u0, *__restrict__ v0 = s.v0;
+    const T u = u0[c], v = v0[c], uvv = u * v * v;
+    const T su =
+        u0[c - 1] + u0[c + 1] + u0[c - s.sy] + u0[c + s.sy] + u0[c - s.sz] + u0[c + s.sz] - 6 * u;
+    const T sv =
+        v0[c - 1] + v0[c + 1] + v0[c - s.sy] + v0[c + s.sy] + v0[c - s.sz] + v0[c + s.sz] - 6 * v;
+    u1[c] = u + s.dt * (s.Du * su - uvv + s.F * (1 - u));
+    v1[c] = v + s.dt * (s.Dv * sv + uvv - (s.F + s.k) * v);
+}
+
 /* ------------------------------------------------------------------ opening */
 
 #if defined(META_PEER_BLAS)
@@ -419,6 +444,47 @@ static int pairs(meta_peer *peer, size_t bytes, int64_t count)
     return 0;
 }
 
+/* ------------------------------------------------------------------ a kernel written by hand */
+
+template <class T> static T *array_of(meta_peer_memory m)
+{
+    return (T *)((char *)m.object + m.offset);
+}
+
+template <class T> static int step_of(meta_peer *peer, const meta_peer_gray_scott *s)
+{
+    const dim3 block(64, 4, 1);
+    const int64_t sy = s->size[0], sz = s->size[0] * s->size[1];
+    const gray_scott_step<T> step = {array_of<T>(s->u1),
+                                     array_of<T>(s->v1),
+                                     array_of<T>(s->u0),
+                                     array_of<T>(s->v0),
+                                     (int)(s->end[0] - s->start[0]),
+                                     (int)(s->end[1] - s->start[1]),
+                                     (int)(s->end[2] - s->start[2]),
+                                     s->start[0] + s->start[1] * sy + s->start[2] * sz,
+                                     sy,
+                                     sz,
+                                     (T)s->Du,
+                                     (T)s->Dv,
+                                     (T)s->F,
+                                     (T)s->k,
+                                     (T)s->dt};
+    const dim3 grid(((unsigned)step.nx + block.x - 1) / block.x,
+                    ((unsigned)step.ny + block.y - 1) / block.y, (unsigned)step.nz);
+    TRY(SetDevice, (peer->index));
+    TRY_AS(GPU_PREFIX "LaunchKernel", gpu_run(react<T>, grid, block, peer->stream, step, nullptr));
+    TRY(StreamSynchronize, (peer->stream));
+    return 0;
+}
+
+static int gray_scott(meta_peer *peer, const meta_peer_gray_scott *s)
+{
+    if (s->type == META_F64) return step_of<double>(peer, s);
+    if (s->type == META_F32) return step_of<float>(peer, s);
+    return peer_fail(peer->reason, sizeof peer->reason, "the peer computes in f64 and f32 only");
+}
+
 /* Not const: hipcc would then require the functions on the device, too. */
 extern "C" {
 META_API meta_peer_table meta_peer_v1 = {
@@ -435,5 +501,6 @@ META_API meta_peer_table meta_peer_v1 = {
     empty,
     nullptr,
     pairs,
+    gray_scott,
 };
 }

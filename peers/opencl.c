@@ -24,6 +24,7 @@ struct meta_peer {
     cl_command_queue queue;
     cl_program program;
     cl_kernel nothing, work[WORKS]; /**< work: NULL without double precision */
+    cl_kernel gray_scott[2];        /**< for f32 and f64; NULL until it first runs */
     cl_mem partials;                /**< of a sum; the result of a sum or dot product comes first */
     size_t group, groups;           /**< of a sum: items per group, groups */
     int width;                      /**< doubles per load or store of an item */
@@ -100,6 +101,31 @@ static const char source_f64[] =
     "    if (me == 0) out[get_group_id(0)] = tree[0];\n"
     "}\n";
 
+/* Build options: R, the element type. */
+static const char source_gray_scott[] =
+    "#ifdef cl_khr_fp64\n"
+    "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"
+    "#endif\n"
+    "__kernel void gray_scott(__global R *restrict u1, ulong u10, __global R *restrict v1, ulong "
+    "v10,\n"
+    "                         __global const R *restrict u0, ulong u00,\n"
+    "                         __global const R *restrict v0, ulong v00,\n"
+    "                         int nx, int ny, int nz, long first, long sy, long sz,\n"
+    "                         R Du, R Dv, R F, R k, R dt)\n"
+    "{\n"
+    "    const int x = get_global_id(0), y = get_global_id(1), z = get_global_id(2);\n"
+    "    if (x >= nx || y >= ny || z >= nz) return;\n"
+    "    const long c = first + x + y * sy + z * sz;\n"
+    "    u1 += u10, v1 += v10, u0 += u00, v0 += v00;\n"
+    "    const R u = u0[c], v = v0[c], uvv = u * v * v;\n"
+    "    const R su = u0[c - 1] + u0[c + 1] + u0[c - sy] + u0[c + sy] + u0[c - sz] + u0[c + sz] - "
+    "6 * u;\n"
+    "    const R sv = v0[c - 1] + v0[c + 1] + v0[c - sy] + v0[c + sy] + v0[c - sz] + v0[c + sz] - "
+    "6 * v;\n"
+    "    u1[c] = u + dt * (Du * su - uvv + F * (1 - u));\n"
+    "    v1[c] = v + dt * (Dv * sv + uvv - (F + k) * v);\n"
+    "}\n";
+
 static const char source_nothing[] = "__kernel void nothing(void) {}\n";
 
 static int has_double(const meta_peer *peer)
@@ -171,6 +197,8 @@ static void close_peer(meta_peer *peer)
     if (peer->partials) clReleaseMemObject(peer->partials);
     for (int k = 0; k < WORKS; ++k)
         if (peer->work[k]) clReleaseKernel(peer->work[k]);
+    for (int k = 0; k < 2; ++k)
+        if (peer->gray_scott[k]) clReleaseKernel(peer->gray_scott[k]);
     if (peer->nothing) clReleaseKernel(peer->nothing);
     if (peer->program) clReleaseProgram(peer->program);
     free(peer);
@@ -382,6 +410,79 @@ static int pairs(meta_peer *peer, size_t bytes, int64_t count)
     return 0;
 }
 
+/* ------------------------------------------------------------------ a kernel written by hand */
+
+static int make_gray_scott(meta_peer *peer, meta_type type, cl_kernel *kernel)
+{
+    const char *text = source_gray_scott;
+    cl_int status;
+    const cl_program program = clCreateProgramWithSource(peer->context, 1, &text, NULL, &status);
+    TRY(status, "clCreateProgramWithSource");
+    status = clBuildProgram(program, 1, &peer->device,
+                            type == META_F64 ? "-DR=double" : "-DR=float", NULL, NULL);
+    if (status == CL_SUCCESS) *kernel = clCreateKernel(program, "gray_scott", &status);
+    clReleaseProgram(program); /* the kernel keeps it */
+    TRY(status, "clBuildProgram");
+    return 0;
+}
+
+static int set_argument(meta_peer *peer, cl_kernel kernel, cl_uint *number, size_t bytes,
+                        const void *value)
+{
+    TRY(clSetKernelArg(kernel, (*number)++, bytes, value), "clSetKernelArg");
+    return 0;
+}
+
+static int set_step(meta_peer *peer, cl_kernel kernel, const meta_peer_gray_scott *s)
+{
+    const meta_peer_memory *const arrays[] = {&s->u1, &s->v1, &s->u0, &s->v0};
+    const double values[] = {s->Du, s->Dv, s->F, s->k, s->dt};
+    const size_t bytes = s->type == META_F64 ? sizeof(double) : sizeof(float);
+    const cl_long sy = s->size[0], sz = s->size[0] * s->size[1];
+    const cl_long place[] = {s->start[0] + s->start[1] * sy + s->start[2] * sz, sy, sz};
+    cl_uint number = 0;
+    int failures = 0;
+    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; ++k) {
+        const cl_mem object = arrays[k]->object;
+        const cl_ulong offset = arrays[k]->offset / bytes;
+        failures += set_argument(peer, kernel, &number, sizeof object, &object) != 0;
+        failures += set_argument(peer, kernel, &number, sizeof offset, &offset) != 0;
+    }
+    for (int d = 0; d < 3; ++d) {
+        const cl_int cells = (cl_int)(s->end[d] - s->start[d]);
+        failures += set_argument(peer, kernel, &number, sizeof cells, &cells) != 0;
+    }
+    for (size_t k = 0; k < sizeof place / sizeof *place; ++k)
+        failures += set_argument(peer, kernel, &number, sizeof *place, &place[k]) != 0;
+    for (size_t k = 0; k < sizeof values / sizeof *values; ++k) {
+        const float single = (float)values[k];
+        failures += set_argument(peer, kernel, &number, bytes,
+                                 s->type == META_F64 ? (const void *)&values[k] : &single) != 0;
+    }
+    return failures ? -1 : 0;
+}
+
+static int gray_scott(meta_peer *peer, const meta_peer_gray_scott *s)
+{
+    const size_t group[3] = {64, 4, 1}; /* on a GPU */
+    cl_kernel *kernel = &peer->gray_scott[s->type == META_F64];
+    size_t items[3];
+    if (s->type != META_F64 && s->type != META_F32)
+        return peer_fail(peer->reason, sizeof peer->reason,
+                         "the peer computes in f64 and f32 only");
+    if (!*kernel && make_gray_scott(peer, s->type, kernel) != 0) return -1;
+    if (set_step(peer, *kernel, s) != 0) return -1;
+    for (int d = 0; d < 3; ++d) {
+        const size_t cells = (size_t)(s->end[d] - s->start[d]), each = peer->is_cpu ? 1 : group[d];
+        items[d] = (cells + each - 1) / each * each;
+    }
+    TRY(clEnqueueNDRangeKernel(peer->queue, *kernel, 3, NULL, items, peer->is_cpu ? NULL : group, 0,
+                               NULL, NULL),
+        "clEnqueueNDRangeKernel");
+    TRY(clFinish(peer->queue), "clFinish");
+    return 0;
+}
+
 META_API const meta_peer_table meta_peer_v1 = {
     .size = sizeof meta_peer_v1,
     .blas = META_CLBLAST,
@@ -396,4 +497,5 @@ META_API const meta_peer_table meta_peer_v1 = {
     .empty = empty,
     .stage = stage,
     .pairs = pairs,
+    .gray_scott = gray_scott,
 };

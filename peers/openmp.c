@@ -208,4 +208,5 @@ META_API const meta_peer_table meta_peer_v1 = {
     .empty = empty,
     .stage = NULL,
     .pairs = pairs,
+    .gray_scott = NULL,
 };

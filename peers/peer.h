@@ -40,6 +40,14 @@ typedef struct meta_peer_stage {
     void *host;
 } meta_peer_stage;
 
+/** A time step of Gray and Scott's reaction with diffusion, over the cells of a box. */
+typedef struct meta_peer_gray_scott {
+    meta_type type; /**< META_F64 or META_F32 */
+    int64_t size[3], start[3], end[3];
+    meta_peer_memory u1, v1, u0, v0; /**< new and old, each of the box's size */
+    double Du, Dv, F, k, dt;
+} meta_peer_gray_scott;
+
 typedef struct meta_peer_table {
     size_t size; /**< of this structure */
     /** The vendor's BLAS library and its version; NULL if the module was built without it, and
@@ -74,6 +82,9 @@ typedef struct meta_peer_table {
     /** @p count times in a row: allocate @p bytes from the driver or system, and free them. If
      *  allocation may be deferred until first use, the memory is touched. */
     int (*pairs)(meta_peer *peer, size_t bytes, int64_t count);
+    /** The step, by a kernel written by hand in the device's language; NULL on CPU cores, where
+     *  programs have their own loops. */
+    int (*gray_scott)(meta_peer *peer, const meta_peer_gray_scott *step);
 } meta_peer_table;
 
 #define META_PEER_SYMBOL "meta_peer_v1"

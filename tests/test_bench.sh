@@ -109,6 +109,14 @@ has pack.6faces.f64.5
 grep -q '"sector_fraction":[0-9]' out || broken 'has no sector_fraction'
 rows 3 0 dispatch
 grep -q '"raw_ratio":[0-9]' out || broken 'has no raw_ratio'
+rows 1 0 kernels --size 1
+grep -q '"builtin_ratio":[0-9]' out || broken 'has no builtin_ratio'
+case $META_TEST_MPI in none) cg=0 ;; *) cg=1 ;; esac
+rows $((2 + cg)) 0 kernels --size 6
+has kernels.3d7p_sum.f64.6
+grep -q '"builtin_ratio":[0-9]' out || broken 'has no builtin_ratio'
+[ "${META_MODE-openmp}" = spread ] || grep -q "\"${META_MODE-openmp}_ratio\":[0-9]" out ||
+    broken 'has no ratio to a kernel written by hand'
 rows 1 0 alloc --size 5
 has alloc.pair.f64.5
 grep -q '"driver_ratio":[0-9]' out || broken 'has no driver_ratio'
@@ -118,6 +126,9 @@ if [ "$META_TEST_MPI" = none ]; then
     refused 'without MPI' halo
 else
     rows 1 1 app --size 6
+    rows 3 2 kernels --size 5 --type f32
+    has kernels.cg.f32.5
+    [ "${META_MODE-openmp}" != openmp ] || grep -q '"plain_ratio":[0-9]' out || broken 'has no plain_ratio'
     rows 6 2 halo --size 6
     has halo.empty.f64.0
     has halo.least.f64.1

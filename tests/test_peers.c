@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file test_peers.c
  *  The peers compute correctly: dot products, sums, copies and triads of any length at any
- *  offset, on the memory that meta_native() returns; a peer that cannot be loaded gives the
- *  reason. */
+ *  offset, and a time step of Gray-Scott, on the memory that meta_native() returns; a peer that
+ * cannot be loaded gives the reason. */
 /* TEST: backends=all timeout=120 labels=peers */
 #include "config.h"
 
@@ -169,6 +169,76 @@ static void loops_over_memory_are_correct(void)
     table->close(peer);
 }
 
+enum { GX = 70, GY = 9, GZ = 6, GRID = GX * GY * GZ };
+
+/* The step's cells in whole numbers and small fractions, which are exact; others stay as they are.
+ */
+static double reacted(bool of_v, int64_t c)
+{
+    static const int64_t sides[] = {-1, 1, -GX, GX, -GX * GY, GX * GY};
+    const double u = (double)(value_at(c, 3)), v = (double)(value_at(c, 5)), uvv = u * v * v;
+    double spread = -6 * (of_v ? v : u);
+    for (int k = 0; k < 6; ++k) spread += (double)value_at(c + sides[k], of_v ? 5 : 3);
+    return of_v ? v + 0.5 * (0.25 * spread + uvv - (2 + 4) * v)
+                : u + 0.5 * (0.5 * spread - uvv + 2 * (1 - u));
+}
+
+static void step_of(meta_type type)
+{
+    const size_t bytes = type == META_F64 ? 8 : 4;
+    const double untouched_f64 = -77;
+    const float untouched_f32 = -77;
+    const void *untouched = type == META_F64 ? (const void *)&untouched_f64 : &untouched_f32;
+    static double host[GRID + LEAD];
+    char *array[4];
+    for (int k = 0; k < 4; ++k) {
+        if (!CHECK_OK(meta_alloc((void **)&array[k], (GRID + LEAD) * bytes))) return;
+        if (k < 2) CHECK_OK(meta_fill(array[k], GRID + LEAD, untouched, type, NULL));
+        else put(array[k], GRID, type, k == 2 ? 3 : 5);
+    }
+    const meta_peer_gray_scott step = {.type = type,
+                                       .size = {GX, GY, GZ},
+                                       .start = {1, 2, 1},
+                                       .end = {GX - 2, GY - 1, GZ - 1},
+                                       .u1 = behind(array[0] + LEAD * bytes),
+                                       .v1 = behind(array[1] + LEAD * bytes),
+                                       .u0 = behind(array[2] + LEAD * bytes),
+                                       .v0 = behind(array[3] + LEAD * bytes),
+                                       .Du = 0.5,
+                                       .Dv = 0.25,
+                                       .F = 2,
+                                       .k = 4,
+                                       .dt = 0.5};
+    for (int time = 0; time < 2; ++time)
+        if (table->gray_scott(peer, &step) != 0) FAIL("%s", table->reason(peer));
+    for (int k = 0; k < 2; ++k) {
+        CHECK_OK(meta_copy_d2h(host, array[k], (GRID + LEAD) * bytes, NULL));
+        for (int64_t c = -LEAD; c < GRID; ++c) {
+            const int64_t x = c % GX, y = c / GX % GY, z = c / GX / GY;
+            const bool inside =
+                c >= 0 && x >= 1 && x < GX - 2 && y >= 2 && y < GY - 1 && z >= 1 && z < GZ - 1;
+            const double found =
+                type == META_F64 ? host[c + LEAD] : (double)((float *)(void *)host)[c + LEAD];
+            test_case("array %d, cell %lld", k, (long long)c);
+            if (!CHECK_NEAR(found, inside ? reacted(k == 1, c) : -77, 0)) return;
+        }
+    }
+    for (int k = 0; k < 4; ++k) CHECK_OK(meta_free(array[k]));
+}
+
+static void kernels_written_by_hand_are_correct(void)
+{
+    const meta_peer_gray_scott whole = {.type = META_I32};
+    if (!open_it()) return;
+    if (table->gray_scott) {
+        if (has_f64) step_of(META_F64);
+        step_of(META_F32);
+        CHECK_INT(table->gray_scott(peer, &whole), -1);
+        CHECK_CONTAINS(table->reason(peer), "f64 and f32");
+    }
+    table->close(peer);
+}
+
 static void empty_launches_can_be_repeated(void)
 {
     if (!open_it()) return;
@@ -202,6 +272,8 @@ static void a_missing_back_end_has_no_peer(void)
 }
 
 TEST_DEVICE_MAIN(PROMISE(dot_products_are_correct), PROMISE(what_blas_does_not_compute_is_refused),
-                 PROMISE(loops_over_memory_are_correct), PROMISE(empty_launches_can_be_repeated),
+                 PROMISE(loops_over_memory_are_correct),
+                 PROMISE(kernels_written_by_hand_are_correct),
+                 PROMISE(empty_launches_can_be_repeated),
                  PROMISE(memory_can_be_allocated_and_freed_repeatedly),
                  PROMISE(a_missing_back_end_has_no_peer))
