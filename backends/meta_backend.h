@@ -34,7 +34,7 @@
 
 #define META_PLUGIN_MAGIC     0x6174656du /* "meta" */
 #define META_PLUGIN_ABI_MAJOR 2           /* plug-ins of another major version are refused */
-#define META_PLUGIN_ABI_MINOR 1           /* counts the times that members were appended */
+#define META_PLUGIN_ABI_MINOR 2           /* counts the times that members were appended */
 
 /** Return early with an error. */
 #define META_TRY(expression)                                                                       \
@@ -49,8 +49,9 @@ typedef struct meta_plugin_kernel meta_plugin_kernel;
 
 /* ------------------------------------------------------------------ kernels */
 
-/** Upper bound on a kernel's operands; built-in kernels have at most META_SPACE_OPERANDS. */
-#define META_MAX_OPERANDS 32
+/** Upper bound on a kernel's operands; built-in kernels have at most META_SPACE_OPERANDS. With
+ *  META_CHECK=on a program's kernel has one more than arrays on a device that builds it from text. */
+#define META_MAX_OPERANDS 33
 
 /** The numbers of the built-in kernels: META_KERNEL_COPY … */
 typedef enum meta_kernel_id {
@@ -71,7 +72,8 @@ typedef enum meta_access {
     META_ACCESS_ADD
 } meta_access;
 /** A stencil's shape: the element itself, neighbours along each dimension, all neighbours in the
- *  surrounding box, or any element of the operand. ONE: the operand is one element, which all read. */
+ *  surrounding box, or any element of the operand. ONE: the operand is one element, which all read.
+ */
 typedef enum meta_reach {
     META_REACH_POINT,
     META_REACH_STAR,
@@ -107,8 +109,8 @@ typedef struct meta_operand_desc {
 
 /** A result of a kernel of the program's. */
 typedef struct meta_result_desc {
-    uint32_t combine; /**< META_COMBINE_sum, _min or _max */
-    uint32_t type;    /**< meta_type */
+    uint32_t combine; /**< META_COMBINE_sum, _min, _max or, since version 2.2, _exact */
+    uint32_t type;    /**< meta_type; of an exact sum that of the element it is rounded to */
 } meta_result_desc;
 
 /** A kernel's properties. Bounds checks, dependences, profiles and placement are derived from them.
@@ -174,12 +176,28 @@ static inline size_t meta_partial_bytes(uint32_t combine, uint32_t type)
     return combine == META_COMBINE_sum ? sums[type] : meta_element_bytes(type);
 }
 
-/** The built-in reduction that combines as @p combine, META_COMBINE_sum, _min or _max, says. */
+/** The words of 8 bytes that a partial result of a program's kernel takes on a device. */
+static inline uint32_t meta_partial_words(const meta_result_desc *result)
+{
+    return result->combine == META_COMBINE_exact ? META_EXACT_WORDS : 1;
+}
+/** How many of a program's kernel's results are exact sums. */
+static inline uint32_t meta_exact_results(const meta_kernel_desc *desc)
+{
+    uint32_t count = 0;
+    for (uint32_t k = 0; k < desc->results; ++k)
+        count += desc->result[k].combine == META_COMBINE_exact;
+    return count;
+}
+
+/** The built-in reduction that combines as @p combine, META_COMBINE_sum, _min, _max or _exact,
+ * says. */
 static inline uint32_t meta_reduction_of(uint32_t combine)
 {
-    return combine == META_COMBINE_sum   ? (uint32_t)META_KERNEL_REDUCE_SUM
-           : combine == META_COMBINE_min ? (uint32_t)META_KERNEL_REDUCE_MIN
-                                         : (uint32_t)META_KERNEL_REDUCE_MAX;
+    return combine == META_COMBINE_sum     ? (uint32_t)META_KERNEL_REDUCE_SUM
+           : combine == META_COMBINE_min   ? (uint32_t)META_KERNEL_REDUCE_MIN
+           : combine == META_COMBINE_exact ? (uint32_t)META_KERNEL_EXACT_SUM
+                                           : (uint32_t)META_KERNEL_REDUCE_MAX;
 }
 
 /* Parameters of a program's kernel. A SCALAR is an array of one element, with strides of 0; a value
@@ -192,9 +210,49 @@ static inline int meta_parameter_is_result(const meta_kernel_parameter *p)
 {
     return p->kind > META_PARAMETER_VALUE;
 }
+/** Whether its additions round. */
+static inline int meta_parameter_is_real_sum(const meta_kernel_parameter *p)
+{
+    return p->kind == META_PARAMETER_SUM && (p->type == META_F64 || p->type == META_F32);
+}
 static inline uint32_t meta_parameter_words(const meta_kernel_parameter *p)
 {
     return (p->bytes + 7) / 8;
+}
+
+/* Teams of cells, see meta_kernel_team.h. */
+/** The members of a team that no edge cuts. */
+static inline uint32_t meta_team_members(const meta_kernel_team *team)
+{
+    return team->extent[0] * team->extent[1] * team->extent[2];
+}
+/** The same, rounded up to a power of two: the work items of a group that computes teams. */
+static inline uint32_t meta_team_items(const meta_kernel_team *team)
+{
+    uint32_t items = 1;
+    while (items < meta_team_members(team)) items *= 2;
+    return items;
+}
+/** The bytes of a team's memory. */
+static inline uint64_t meta_team_bytes(const meta_kernel_team *team)
+{
+    uint64_t bytes = 0;
+    for (uint32_t k = 0; k < team->shareds; ++k)
+        bytes += (uint64_t)team->shared[k].bytes * team->shared[k].count;
+    return bytes;
+}
+/** How many teams lie along dimension @p d of @p space. */
+static inline meta_i64 meta_team_count(const meta_kernel_team *team, const meta_space *space, int d)
+{
+    const meta_i64 side = d < META_KERNEL_TEAM_DIMS ? team->extent[d] : 1;
+    return d < space->ndim ? (space->extent[d] + side - 1) / side : 1;
+}
+/** How many teams there are in all. */
+static inline meta_i64 meta_team_count_all(const meta_kernel_team *team, const meta_space *space)
+{
+    meta_i64 count = 1;
+    for (int d = 0; d < space->ndim; ++d) count *= meta_team_count(team, space, d);
+    return count;
 }
 
 /* ------------------------------------------------------------------ launches and copies */
@@ -320,7 +378,7 @@ typedef struct meta_cached {
     uint32_t facts;
     /** The last so many facts say only which compiler it was. Where none is found, that is where
      *  build() returns META_ERR_UNSUPPORTED, and with META_JIT=load, code that another build of the
-     *  compiler made from the same facts is loaded. */
+     *  compiler made from the same facts is loaded, and so it always is from META_KERNEL_PATH. */
     uint32_t compiler_facts;
     void *with; /**< passed to the functions */
     /** Load @p code, which is intact. An error means that the device refuses it: it is compiled
@@ -346,8 +404,8 @@ typedef struct meta_host {
     /** Whether timestamps will be requested; some runtimes must know when a queue is created. */
     int (*timing)(void);
     /** Since 2.1. Load code from the cache or, if it is not there, compile it; META_JIT may forbid
-     * either. One process of a node compiles while the others wait for it. @return the last error of
-     * build(), or META_ERR_UNSUPPORTED if it may not be called */
+     * either. One process of a node compiles while the others wait for it. @return the last error
+     * of build(), or META_ERR_UNSUPPORTED if it may not be called */
     meta_err (*cached)(const meta_cached *what);
 } meta_host;
 

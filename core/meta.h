@@ -57,7 +57,8 @@ typedef enum meta_err {
     META_ERR_PLUGIN,       /**< a back end's file is damaged or has another ABI version */
     META_ERR_DEVICE,       /**< the device's runtime reported a failure */
     META_ERR_MPI,          /**< MPI reported a failure */
-    META_ERR_MISMATCH,     /**< the two ends of a message or a plan disagree */
+    META_ERR_MISMATCH,     /**< the two ends of a message or a plan disagree, or, with META_CHECK=on,
+                                two bodies of a kernel */
     META_ERR_PEER,         /**< another process failed or does not respond */
     META_ERR_UNSUPPORTED,  /**< not supported by this back end or build */
     META_ERR_COUNT         /**< the number of codes; never returned */
@@ -487,12 +488,13 @@ META_API meta_err meta_dot(void *result, const void *a, const void *b, const met
                            meta_type type, meta_event *done);
 /** Make sums reproducible (@p on 1) or not (0), for all later calls of this process; the default is
  *  META_REPRODUCIBLE. A reproducible sum of META_F64 or META_F32 by meta_reduce(), meta_dot(),
- *  meta_stencil() or meta_allreduce() is computed exactly and rounded once, to nearest, ties to even:
- *  its bits do not depend on threads, ranks, process grid or back ends (Kulisch's long accumulator,
- *  with the splitting of Rump, Ogita and Oishi; see doc/reproducible.md). meta_dot() on META_F64 rounds
- *  each product and adds the products exactly; products of META_F32 are exact. A zero sum is +0. With
- *  a NaN or infinities of both signs the sum is NaN, always the same one; with infinities of one sign
- *  it is that infinity. Intermediate sums do not overflow.
+ *  meta_stencil(), meta_allreduce() or a kernel of the program's own (SUM in meta_kernel.h) is computed
+ *  exactly and rounded once, to nearest, ties to even: its bits do not depend on threads, ranks,
+ *  process grid or back ends (Kulisch's long accumulator, with the splitting of Rump, Ogita and Oishi;
+ *  see doc/reproducible.md). meta_dot() on META_F64 rounds each product and adds the products exactly;
+ *  products of META_F32 are exact. A zero sum is +0. With a NaN or infinities of both signs the sum is
+ *  NaN, always the same one; with infinities of one sign it is that infinity. Intermediate sums do not
+ *  overflow.
  *
  *  meta_allreduce() continues with the exact sum if it is passed the address that received the sum,
  *  and the value there is unchanged; 4096 addresses per device are remembered. Other values are added

@@ -182,7 +182,8 @@ META_INLINE meta_u64 meta_exact_round(const meta_i64 *limb, int bytes)
     if (limb[META_EXACT_MINUS]) return top << width | sign;
     meta_exact_magnitude(limb, &d);
     const meta_u64 bits = meta_exact_nearest(&d, width, least, top);
-    return limb[META_EXACT_LIMBS - 1] < 0 ? bits | sign : bits;
+    /* Doubles may add up to less than a float can hold. */
+    return limb[META_EXACT_LIMBS - 1] < 0 && bits ? bits | sign : bits;
 }
 
 #endif

@@ -316,4 +316,47 @@ typedef meta_i32 meta_exact_float_bits __attribute__((vector_size(8 * META_EXACT
             META_EXACT_PARTIAL[k_] = sum_.limb[k_];                                      \
     } while (0)
 
+/* ------------------------------------------------------------------ of a program's kernel */
+
+#define META_EXACT_FEW_OF(i) e->few[i]
+#define META_EXACT_CELL(i)   cell[i]
+#if defined(__OPENCL_VERSION__)
+#define META_EXACT_CELL_LOAD(x, i) (x) = vload8(0, cell + (i))
+#else
+#define META_EXACT_CELL_LOAD(x, i) memcpy(&(x), cell + (i), sizeof(x))
+#endif
+
+META_INLINE void meta_exact_take_gathered(meta_exact_sum *e)
+{
+    const meta_i64 n = e->gathered;
+    e->gathered = 0;
+    META_EXACT_SWEEP(e, 0, n, META_EXACT_FEW_OF);
+}
+
+/* Add what @p count cells have contributed, which lies in a cache. */
+META_INLINE void meta_exact_take_cells(meta_exact_sum *e, const meta_f64 *cell, meta_i64 count)
+{
+    while (count > 0) {
+        meta_i64 n = count < META_EXACT_PIECE ? count : META_EXACT_PIECE;
+        if (n > META_EXACT_SHORT) {
+            n = n / (2 * META_EXACT_LANES) * (2 * META_EXACT_LANES);
+            META_EXACT_SWEEP_DENSE(e, 0, n, META_EXACT_CELL, META_EXACT_CELL_LOAD);
+        } else {
+            for (meta_i64 j = 0; j < n; ++j) e->few[e->gathered + j] = cell[j];
+            e->gathered += n;
+            if (e->gathered > META_EXACT_PIECE - META_EXACT_SHORT) meta_exact_take_gathered(e);
+        }
+        cell += n;
+        count -= n;
+    }
+}
+
+/* Nothing more is added: e->limb is the sum. */
+META_INLINE void meta_exact_end(meta_exact_sum *e)
+{
+    meta_exact_take_gathered(e);
+    meta_exact_flush(e);
+    meta_exact_carry(e->limb);
+}
+
 #endif

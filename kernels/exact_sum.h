@@ -72,7 +72,8 @@ META_KERNEL(finish_exact)
     meta_i64 limb[META_EXACT_WORDS];
     for (int k = 0; k < META_EXACT_WORDS; ++k) limb[k] = 0;
     for (meta_i64 n = 0; n < META_PARTIALS; ++n)
-        for (int k = 0; k < META_EXACT_WORDS; ++k) limb[k] += partial[n * META_EXACT_WORDS + k];
+        for (int k = 0; k < META_EXACT_WORDS; ++k)
+            limb[k] += partial[s->layout[0].base + n * META_EXACT_WORDS + k];
     meta_exact_carry(limb);
     for (int k = 0; k < META_EXACT_WORDS; ++k) result[s->layout[1].base + k] = limb[k];
     result[s->layout[1].base + META_EXACT_WORDS] =

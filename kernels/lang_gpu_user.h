@@ -5,9 +5,11 @@
  *  lang_gpu.h. With META_USER_HOST, for a compiler of the CPU, which emulates a GPU for tests: a
  * block is a call of a function, which loops over the block's threads.
  *
- *  Before it are defined META_SPACE_OPERANDS; META_USER_WORDS, the words of values;
+ *  Before it are defined META_SPACE_OPERANDS; META_USER_WORDS, the words of values; META_USER_ITEMS,
+ * the threads of a block, for a kernel of teams;
  * META_USER_SUFFIX, the name of the element type; META_USER_FLOATING or META_USER_UNSIGNED where it
- * is one; and META_USER_IN_MEMORY where the arguments are too large to be passed by value. The text
+ * is one; META_USER_IN_MEMORY where the arguments are too large to be passed by value; and
+ *  META_USER_REPRODUCIBLE where floating-point sums are exact. The text
  * that the core generates follows in namespace meta_user, and after that META_USER_ENTRY, which
  * calls it. */
 #ifndef META_LANG_GPU_USER_H
@@ -172,8 +174,12 @@ META_FUNCTION void meta_add_to(meta_i32 *to, meta_i32 x)
 
 /* ------------------------------------------------------------------ arguments */
 
-/** Threads per block; a power of two. */
+/** Threads per block; a power of two. A team's is as large as the team. */
+#ifdef META_USER_ITEMS
+#define META_GPU_BLOCK META_USER_ITEMS
+#else
 #define META_GPU_BLOCK 256
+#endif
 
 /** The arguments of a launch; the host writes the same bytes. 2^columns_log2 threads of a block and
  *  `wide` blocks lie across the columns, `high` blocks across the rows; a thread takes `depth`
@@ -316,12 +322,17 @@ META_FUNCTION void meta_user_row_next(const meta_space *s, meta_user_row *r)
 #define META_SIMD
 #define META_SIMD_SUM(x)
 
+#include "lang_team.h"
+
+#include "meta_kernel_team_body.h"
+
 /* ------------------------------------------------------------------ results */
 
 #define META_USER_SUM(a, b) ((a) + (b))
 #define META_USER_MIN(a, b) META_K_LEAST(a, b)
 #define META_USER_MAX(a, b) META_K_MOST(a, b)
-/* Partial results have 8 bytes, one for each block, behind those of the results before. */
+/* Partial results have 8 bytes, or META_EXACT_WORDS words in an exact sum, one for each block, behind
+ * those of the results before; n counts the words of these. */
 #define META_USER_PARTIAL(A, n)                                                                    \
     ((A *)((meta_u64 *)meta_partials + (meta_u64)(n)*meta_block.count))[meta_block.number]
 
@@ -349,6 +360,63 @@ META_FUNCTION meta_u64 *meta_user_tree()
         }                                                                                          \
         if (me_ == 0) META_USER_PARTIAL(A, n) = tree_[0];                                          \
     } while (0)
+#endif
+
+/* ------------------------------------------------------------------ exact sums */
+
+#ifdef META_USER_REPRODUCIBLE
+
+META_FUNCTION meta_u64 meta_f64_bits(meta_f64 x)
+{
+    union {
+        meta_f64 value;
+        meta_u64 bits;
+    } of;
+    of.value = x;
+    return of.bits;
+}
+META_FUNCTION meta_f64 meta_f64_of(meta_u64 bits)
+{
+    union {
+        meta_u64 bits;
+        meta_f64 value;
+    } of;
+    of.bits = bits;
+    return of.value;
+}
+
+#define META_LOCAL
+#define META_EXACT_FUNCTION META_FUNCTION
+#define META_USER_EXACT_AT(word)                                                                   \
+    ((meta_i64 *)meta_partials + (meta_u64)(word)*meta_block.count +                               \
+     (meta_u64)META_EXACT_WORDS * meta_block.number)
+#ifdef META_USER_HOST /* which calls the function for one block after another */
+META_FUNCTION meta_u32 meta_added_before(meta_u32 *to, meta_u32 x)
+{
+    const meta_u32 was = *to;
+    *to = was + x;
+    return was;
+}
+/* An emulated block's stack is small. */
+#define META_USER_SHARED(name, k) static thread_local meta_u32 name[META_EXACT_SHARED]
+#define META_ATOMIC_ADD(p, x)     meta_added_before(p, x)
+#define META_BARRIER
+#define META_THREAD               0
+#define META_THREADS              1
+#else
+#define META_USER_SHARED(name, k) __shared__ meta_u32 name[META_EXACT_SHARED]
+#define META_ATOMIC_ADD(p, x)     atomicAdd(p, x)
+#define META_BARRIER              __syncthreads()
+#define META_THREAD               threadIdx.x
+#define META_THREADS              META_GPU_BLOCK
+#endif
+
+#include "exact.h"
+
+#include "exact_threads.h"
+
+#include "exact_cells.h"
+
 #endif
 
 #endif

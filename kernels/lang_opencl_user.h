@@ -3,8 +3,8 @@
  *  The language of a program's kernels, see meta_kernel.h, in OpenCL C. Compiled after
  *  lang_opencl_body.h and meta_kernel_body.h; the core generates what uses it.
  *
- *  A result has META_USER_PARTIALS partial results of 8 bytes, one for each work group, behind those
- *  of the results before it. */
+ *  A result has META_USER_PARTIALS partial results of 8 bytes, or of META_EXACT_WORDS words if it is
+ *  an exact sum, one for each work group, behind those of the results before it; n counts their words. */
 #ifdef __clang__
 #pragma clang diagnostic ignored "-Wpass-failed" /* not every body can be vectorised */
 #endif
@@ -148,6 +148,11 @@ static inline void meta_add_to_f64(__global void *to, meta_f64 x)
 #define META_USER_PARTIAL(A, n)                                                                    \
     ((__global A *)((__global char *)partials + 8 * (n)*META_USER_PARTIALS))[                      \
         get_group_id(1) * get_num_groups(0) + get_group_id(0)]
+#define META_USER_EXACT_AT(word)                                                                   \
+    ((__global meta_i64 *)partials + (word)*META_USER_PARTIALS +                                   \
+     META_EXACT_WORDS * (get_group_id(1) * get_num_groups(0) + get_group_id(0)))
+#define META_USER_SHARED(name, k)                                                                  \
+    __local meta_u32 *name = (__local meta_u32 *)scratch + (k)*META_EXACT_SHARED
 #ifdef META_CPU
 #define META_USER_COMBINE(A, n, result, COMBINE) META_USER_PARTIAL(A, n) = result
 #else

@@ -44,9 +44,14 @@
  *     as for an array that is read, so the host need not wait for the number.
  *   - SUM, MIN, MAX: a result, combined over all cells; ADD(), LOWER() and RAISE() contribute to it.
  *     A NaN among the contributions gives NaN. Its argument is the address of one element in host
- *     memory or on the device.
+ *     memory or on the device. With reproducible sums (meta_set_reproducible()) a floating-point SUM
+ *     is exact, rounded once: what each cell has contributed, in double, is added without rounding.
+ *     Where a cell contributes several times, its own contributions are added up first, in double, in
+ *     the order of the body.
+ *   - SHARED: memory that a team of cells shares, see meta_kernel_team.h, which begins kernels by
+ *     META_TEAMS(name, x, y, z) instead of META_CELLS(name): no parameter of the call.
  *  A type is T, the element type that the kernel is compiled for, or one of double, float, int64_t,
- *  uint64_t, int32_t and uint32_t; of a VALUE, any.
+ *  uint64_t, int32_t and uint32_t; of a VALUE or SHARED memory, any.
  *
  *  An array that is not WHOLE has the extents in the box's size, unless a further item gives its shape. In
  *  the item of an IN or ADD array it follows the reach:
@@ -76,13 +81,46 @@
  *  be compiled for, `(META_KERNEL_F64 | META_KERNEL_I32)`; the default is F64 and F32. Compilers
  *  without __FILE_NAME__ (GCC before 12) also need META_KERNEL_FILE, the file's own name in quotes.
  *
- *  The compiler refuses constant offsets of AT() beyond the reach. Other offsets are checked with
- *  META_CHECK=on, on OpenMP devices. The index of GET() is not checked.
+ *  The compiler refuses constant offsets of AT() beyond the reach. Other offsets, and the index of
+ *  GET() and SHARED(), are checked with META_CHECK=on, on every device.
+ *
+ *  Behind its portable body a kernel may have one in OpenCL C, and one in C++ for CUDA and HIP:
+ *
+ *      #ifdef META_NATIVE_OPENCL
+ *      META_NATIVE_OPENCL(heat)
+ *      {
+ *          …
+ *      }
+ *      #endif
+ *      #ifdef META_NATIVE_GPU
+ *      META_NATIVE_GPU(heat)
+ *      …
+ *
+ *  META_NATIVE_OPENCL is defined where the compiler is one of OpenCL C, META_NATIVE_GPU where it is
+ *  one of a GPU; the library finds the body by the words `META_NATIVE_OPENCL(heat)` in the text. On
+ *  such devices it runs instead of the portable body, and does the same work: it computes one cell,
+ *  with the words above and whatever else its language has. A work item (a thread) runs it for a
+ *  number of cells that differs from item to item, so it cannot have barriers or collective
+ *  functions; in a kernel of teams it can, see meta_kernel_team.h. Further words in it:
+ *   - &ON(array): the address of the cell's element. STRIDE(array, d): the distance in elements from
+ *     there to the next element along dimension d, 0 if the array lacks it. What is accessed by these
+ *     is not compared with the reach; AT() and GET() are, with META_CHECK=on.
+ *   - EXTENT(d): the number of cells of the box along dimension d; in a kernel of teams, of the team.
+ *   - in a META_NATIVE_GPU body, what tells compilers apart: __CUDACC__, __HIP__, and META_USER_HOST
+ *     where HIP-CPU emulates a GPU.
+ *
+ *  With META_CHECK=on both bodies run, and META_ERR_MISMATCH names the kernel, the array or result,
+ *  the cell and both values where they differ; the values of the native body remain. Bits are
+ *  compared, except that two NaN are equal, and that a floating SUM and floating elements of an ADD
+ *  array may differ by 1e-9 (double) or 1e-4 (float) times the greater of the two sums or the
+ *  greatest element of the array, since the order of additions may. Of reproducible sums bits are
+ *  compared.
  *
  *  A kernel gives the same bits on every device, whatever the program's compiler flags, except for
  *  -ffast-math, which is refused, for clang's -ffp-contract=fast, which overrides what this header
  *  says, and for functions that differ between devices, such as exp(). The order of additions to a
- *  SUM or to an element of an ADD array differs between devices. */
+ *  SUM or to an element of an ADD array differs between devices; that to a SUM does not matter with
+ *  reproducible sums. */
 #ifndef META_KERNEL_H
 #define META_KERNEL_H
 
@@ -162,11 +200,16 @@ typedef struct meta_kernel_rows {
     const meta_kernel_cpu_argument *argument;
     int alone; /**< no other thread adds to what these rows add to: it need not be atomic */
     const struct meta_kernel *kernel; /**< that they are rows of */
+    /** Sums are to be reproducible: there is one row of at most META_KERNEL_PIECE cells, and a
+     *  floating-point SUM has no accumulators at its argument's address, but a double for each of
+     *  them, which receives what the cell contributes. */
+    int reproducible;
 } meta_kernel_rows;
+#define META_KERNEL_PIECE 256
 typedef void meta_kernel_cpu(const meta_kernel_rows *rows);
 
 /** The instruction sets that a kernel's CPU code is compiled for, and the code of META_CHECK=on, which
- *  compares every offset with the reach. */
+ *  compares every offset with the reach and every index with the array's size. */
 enum {
     META_KERNEL_BASELINE,
     META_KERNEL_AVX2,
@@ -175,7 +218,8 @@ enum {
     META_KERNEL_VARIANTS
 };
 
-/** A kernel for one element type. META_CELLS defines it, as heat_f64_kernel, and registers it. */
+/** A kernel for one element type. META_CELLS or META_TEAMS defines it, as heat_f64_kernel, and registers
+ *  it. */
 typedef struct meta_kernel {
     size_t size; /**< of this structure */
     const char *name;
@@ -186,6 +230,7 @@ typedef struct meta_kernel {
     uint32_t parameters;
     meta_kernel_cpu *cpu[META_KERNEL_VARIANTS]; /**< NULL: not compiled for that set */
     struct meta_kernel_state *state;            /**< libmeta's */
+    const struct meta_kernel_team *team;        /**< of META_TEAMS; else NULL */
 } meta_kernel;
 
 /** Make a kernel known to the library, and forget it. Called by META_CELLS when a program or shared
@@ -203,16 +248,27 @@ META_API void meta_kernel_unregister(meta_kernel *kernel);
  *          SCALAR is not on a device, META_ERR_BOUNDS if an array is too small for the box and the
  *          kernel's reach, META_ERR_OVERLAP if an element that is written may be accessed as another
  *          array's too, META_ERR_WRONG_DEVICE, META_ERR_UNSUPPORTED if the device's back end cannot
- *          build it or, while sums are to be reproducible, if it adds floating-point numbers,
- *          META_ERR_DEVICE with the compiler's messages if it does not compile there */
+ *          build it, if a team is larger than it can be there or, while sums are to be reproducible,
+ *          if the kernel adds floating-point numbers to an ADD array or has a floating-point SUM on a
+ *          device without double precision,
+ *          META_ERR_DEVICE with the compiler's messages if it does not compile there. With
+ *          META_CHECK=on also META_ERR_BOUNDS if the body has accessed an array beyond its reach or
+ *          size, META_ERR_ARGUMENT if it has left cells of an OUT array out, META_ERR_MISMATCH if two
+ *          bodies differ */
 META_API meta_err meta_kernel_run(meta_kernel *kernel, const meta_box *box,
                                   const void *const *arguments, meta_event *done);
 
 /** The index, from an array's first cell in the row, of the element that AT() accesses so far from the
  *  cell in column @p column. Called by the code of META_KERNEL_CHECKED. An access beyond the reach is
- *  recorded for the error of the call, and the index is the cell's own. */
+ *  recorded for the error of the call, and the index is the cell's own. Of SHARED memory, @p column is
+ *  the element's index, in place of which 0 is returned if there is no such element. */
 META_API int64_t meta_kernel_near(const meta_kernel_rows *rows, const char *array, int line,
                                   int64_t column, int64_t x, int64_t y, int64_t z, int64_t w);
+
+/** The index of the element that GET() accesses: @p index, or 0 where the array has no such element,
+ *  which is recorded for the error of the call. Called by the code of META_KERNEL_CHECKED. */
+META_API int64_t meta_kernel_element(const meta_kernel_rows *rows, const char *array, int line,
+                                     int64_t index);
 
 /** The registered kernel @p name for element type @p type.
  *  @return META_ERR_ARGUMENT if there is none */
@@ -221,8 +277,8 @@ META_API meta_err meta_kernel_find(const char *name, meta_type type, meta_kernel
 /** Compile the text of a kernel file that is given at run time, and get kernel @p name of it for
  *  element type @p type. Its kernels are registered like those that the program was built with, and
  *  live until the process ends. A text that the program was built with or has passed before is not
- *  compiled again. Otherwise its code for the CPU is loaded from the cache (META_CACHE_DIR), or
- *  compiled by META_CC, else cc, gcc or clang in PATH, if META_JIT allows it. Other devices build the
+ *  compiled again. Otherwise its code for the CPU is loaded from the cache (META_CACHE_DIR) or from
+ *  META_KERNEL_PATH, which meta-kernel build fills, or compiled by META_CC, else cc, gcc or clang in PATH, if META_JIT allows it. Other devices build the
  *  kernel from the text when it first runs.
  *
  *  @param kernel  NULL, as then @p name: all kernels of the text are registered, and none is looked for
@@ -237,6 +293,18 @@ META_API meta_err meta_kernel_compile(meta_kernel **kernel, const char *name, me
 
 /** Build @p kernel for the device that meta_alloc() would use, so that its first run need not wait. */
 META_API meta_err meta_kernel_prepare(meta_kernel *kernel);
+
+/** Build many kernels, as meta_kernel_prepare() does one: what a program needs before its time loop.
+ *  Several threads build them where the device's compiler allows it, and the processes of a node, which
+ *  build each kernel once together, begin with different ones. It is not collective. What takes more
+ *  than a second shows its progress on standard error, if that is a terminal, and in the log at
+ *  META_LOG=info.
+ *
+ *  @param kernels  @p count of them; NULL, as then @p count is 0: all of the program's, for the types that
+ *                  the device has, without those of meta_library.h
+ *  @return the error of the first one that cannot be built, with the names of all of those; the others are
+ *          built */
+META_API meta_err meta_kernels_prepare(meta_kernel *const *kernels, int count);
 
 /** Raise the ghost widths @p low and @p high of each dimension to what the arrays of @p kernel need,
  *  so that after a call for each kernel of a program they suit meta_grid_alloc() and a
@@ -253,6 +321,8 @@ META_API meta_err meta_kernel_at(int index, meta_kernel **kernel);
 }
 #endif
 
+#include "meta_kernel_team.h"
+
 /* ------------------------------------------------------------------ of the parameter list */
 
 #ifdef __cplusplus
@@ -264,27 +334,27 @@ template <> struct meta_k_code<uint64_t> { enum { value = META_U64 }; };
 template <> struct meta_k_code<int32_t> { enum { value = META_I32 }; };
 template <> struct meta_k_code<uint32_t> { enum { value = META_U32 }; };
 #define META_K_CODE(type) ((uint32_t)meta_k_code<type>::value)
-static inline double meta_k_sum(double) { return 0; }
-static inline double meta_k_sum(float) { return 0; }
-static inline uint64_t meta_k_sum(int64_t) { return 0; }
-static inline uint64_t meta_k_sum(uint64_t) { return 0; }
-static inline uint32_t meta_k_sum(int32_t) { return 0; }
-static inline uint32_t meta_k_sum(uint32_t) { return 0; }
-#define META_K_SUM_TYPE(type) __typeof__(meta_k_sum((type)0))
-static inline double meta_k_highest(double) { return HUGE_VAL; }
-static inline float meta_k_highest(float) { return HUGE_VALF; }
-static inline int64_t meta_k_highest(int64_t) { return INT64_MAX; }
-static inline uint64_t meta_k_highest(uint64_t) { return UINT64_MAX; }
-static inline int32_t meta_k_highest(int32_t) { return INT32_MAX; }
-static inline uint32_t meta_k_highest(uint32_t) { return UINT32_MAX; }
-static inline double meta_k_lowest(double) { return -HUGE_VAL; }
-static inline float meta_k_lowest(float) { return -HUGE_VALF; }
-static inline int64_t meta_k_lowest(int64_t) { return INT64_MIN; }
-static inline uint64_t meta_k_lowest(uint64_t) { return 0; }
-static inline int32_t meta_k_lowest(int32_t) { return INT32_MIN; }
-static inline uint32_t meta_k_lowest(uint32_t) { return 0; }
-#define META_K_HIGHEST(type) meta_k_highest((type)0)
-#define META_K_LOWEST(type)  meta_k_lowest((type)0)
+static inline double meta_cxx_sum(double) { return 0; }
+static inline double meta_cxx_sum(float) { return 0; }
+static inline uint64_t meta_cxx_sum(int64_t) { return 0; }
+static inline uint64_t meta_cxx_sum(uint64_t) { return 0; }
+static inline uint32_t meta_cxx_sum(int32_t) { return 0; }
+static inline uint32_t meta_cxx_sum(uint32_t) { return 0; }
+#define META_K_SUM_TYPE(type) __typeof__(meta_cxx_sum((type)0))
+static inline double meta_cxx_highest(double) { return HUGE_VAL; }
+static inline float meta_cxx_highest(float) { return HUGE_VALF; }
+static inline int64_t meta_cxx_highest(int64_t) { return INT64_MAX; }
+static inline uint64_t meta_cxx_highest(uint64_t) { return UINT64_MAX; }
+static inline int32_t meta_cxx_highest(int32_t) { return INT32_MAX; }
+static inline uint32_t meta_cxx_highest(uint32_t) { return UINT32_MAX; }
+static inline double meta_cxx_lowest(double) { return -HUGE_VAL; }
+static inline float meta_cxx_lowest(float) { return -HUGE_VALF; }
+static inline int64_t meta_cxx_lowest(int64_t) { return INT64_MIN; }
+static inline uint64_t meta_cxx_lowest(uint64_t) { return 0; }
+static inline int32_t meta_cxx_lowest(int32_t) { return INT32_MIN; }
+static inline uint32_t meta_cxx_lowest(uint32_t) { return 0; }
+#define META_K_HIGHEST(type) meta_cxx_highest((type)0)
+#define META_K_LOWEST(type)  meta_cxx_lowest((type)0)
 #define META_K_EXTERN extern "C" __attribute__((visibility("hidden")))
 #define META_K_DEFINE __attribute__((visibility("hidden")))
 #else
@@ -331,8 +401,8 @@ static inline uint32_t meta_k_lowest(uint32_t) { return 0; }
     static inline __attribute__((always_inline, unused)) void META_K_ADDER_OF(name)(               \
         type *to, type x, int alone)
 #ifdef __cplusplus
-#define META_K_ADDER_OF(name) meta_k_add
-#define META_K_ADDER(to)      meta_k_add
+#define META_K_ADDER_OF(name) meta_cxx_add
+#define META_K_ADDER(to)      meta_cxx_add
 template <typename meta_k> struct meta_k_added { meta_k meta_added; };
 #define META_K_ADDED(type) meta_k_added<type>
 #else
@@ -504,7 +574,10 @@ template <bool whole> struct meta_k_whole {
 #endif
 
 /* META_K_ROW: a parameter as data. */
-#define META_K_ROW(kind, type, ...) {#type, META_K_ROW_##kind(type, __VA_ARGS__)},
+#define META_K_ROW(kind, type, ...)                                                                \
+    META_K_IF_SHARED(META_K_PROBE_##kind, META_K_NOTHING, META_K_ROW_OF, )                         \
+    ({#type, META_K_ROW_##kind(type, __VA_ARGS__)})
+#define META_K_ROW_OF(...) __VA_ARGS__,
 #define META_K_ROW_(kind, type, name, ...)                                                         \
     #name, META_PARAMETER_##kind, META_K_CODE(type), (uint32_t)sizeof(type), __VA_ARGS__
 #define META_K_ROW_ALL(kind, type, name)                                                           \
@@ -572,12 +645,12 @@ template <bool whole> struct meta_k_whole {
 
 /* Cells whose contributions to a result are collected before they are combined, in as many lanes as
  * keep the processor from waiting for one addition to begin the next. */
-#define META_K_CHUNK 256
+#define META_K_CHUNK META_KERNEL_PIECE
 #define META_K_LANES 32
 
 #define META_K_ORDER(kind, type, ...)                                                              \
     META_K_APPLY(META_K_ORDER_##kind, META_K_NAME_OF(__VA_ARGS__, ))
-#define META_K_ORDER_ALL(name)    meta_k_##name,
+#define META_K_ORDER_ALL(name)    meta_n_##name,
 #define META_K_ORDER_OUT(name)    META_K_ORDER_ALL(name)
 #define META_K_ORDER_INOUT(name)  META_K_ORDER_ALL(name)
 #define META_K_ORDER_IN(name)     META_K_ORDER_ALL(name)
@@ -616,19 +689,19 @@ template <bool whole> struct meta_k_whole {
 #define META_K_LOAD(kind, type, ...)                                                               \
     META_K_APPLY_TO(META_K_LOAD_##kind, type, META_K_NAME_OF(__VA_ARGS__, ))
 #define META_K_LOAD_ARRAY(type, name)                                                              \
-    type *name = (type *)meta_r->argument[meta_k_##name].at;                                       \
-    const int64_t meta_1_##name = meta_r->argument[meta_k_##name].stride[1],                       \
-                  meta_2_##name = meta_r->argument[meta_k_##name].stride[2],                       \
-                  meta_3_##name = meta_r->argument[meta_k_##name].stride[3];
+    type *name = (type *)meta_r->argument[meta_n_##name].at;                                       \
+    const int64_t meta_1_##name = meta_r->argument[meta_n_##name].stride[1],                       \
+                  meta_2_##name = meta_r->argument[meta_n_##name].stride[2],                       \
+                  meta_3_##name = meta_r->argument[meta_n_##name].stride[3];
 #define META_K_LOAD_OUT(type, name)    META_K_LOAD_ARRAY(type, name)
 #define META_K_LOAD_INOUT(type, name)  META_K_LOAD_ARRAY(type, name)
 #define META_K_LOAD_IN(type, name)     META_K_LOAD_ARRAY(const type, name)
 #define META_K_LOAD_ADD(type, name)    META_K_LOAD_ARRAY(META_K_ADDED(type), name)
 #define META_K_LOAD_SCALAR(type, name) META_K_LOAD_VALUE(type, name)
 #define META_K_LOAD_VALUE(type, name)                                                              \
-    const type name = *(const type *)meta_r->argument[meta_k_##name].at;
+    const type name = *(const type *)meta_r->argument[meta_n_##name].at;
 #define META_K_LOAD_RESULT(type, name, identity)                                                   \
-    type *const meta_of_##name = (type *)meta_r->argument[meta_k_##name].at;                       \
+    type *const meta_of_##name = (type *)meta_r->argument[meta_n_##name].at;                       \
     const type meta_none_##name = identity;                                                        \
     type meta_row_##name[META_K_CHUNK], meta_lane_##name[META_K_LANES];                            \
     for (int meta_l = 0; meta_l < META_K_LANES; ++meta_l) meta_lane_##name[meta_l] = meta_none_##name;
@@ -696,7 +769,8 @@ template <bool whole> struct meta_k_whole {
 #define META_K_END_MIN(name) META_K_END_ALL(name, META_K_TO_MIN)
 #define META_K_END_MAX(name) META_K_END_ALL(name, META_K_TO_MAX)
 
-/* After the last row: to the caller's lanes. */
+/* After the last row: to the caller's lanes. What cells contribute to a reproducible sum is all in the
+ * row's buffer then, so that the loops are the same. */
 #define META_K_GIVE(kind, type, ...)                                                               \
     META_K_APPLY(META_K_GIVE_##kind, META_K_NAME_OF(__VA_ARGS__, ))
 #define META_K_GIVE_OUT(name)
@@ -708,7 +782,14 @@ template <bool whole> struct meta_k_whole {
 #define META_K_GIVE_ALL(name, to)                                                                  \
     for (int meta_l = 0; meta_l < META_K_LANES; ++meta_l)                                          \
         to(meta_of_##name[meta_l % META_KERNEL_LANES], meta_lane_##name[meta_l]);
-#define META_K_GIVE_SUM(name) META_K_GIVE_ALL(name, META_K_TO_SUM)
+#define META_K_GIVE_SUM(name)                                                                      \
+    if (META_K_IS_REAL(meta_none_##name) && meta_r->reproducible) {                                \
+        for (int64_t meta_n = 0; meta_n < meta_r->cells; ++meta_n)                                 \
+            meta_of_##name[meta_n] = meta_row_##name[meta_n];                                      \
+    } else {                                                                                       \
+        META_K_GIVE_ALL(name, META_K_TO_SUM)                                                       \
+    }
+#define META_K_IS_REAL(sum) ((__typeof__(+(sum)))0.5 > 0)
 #define META_K_GIVE_MIN(name) META_K_GIVE_ALL(name, META_K_TO_MIN)
 #define META_K_GIVE_MAX(name) META_K_GIVE_ALL(name, META_K_TO_MAX)
 
@@ -765,8 +846,9 @@ template <bool whole> struct meta_k_whole {
                 META_K_SIMD(name##_ARGS(META_K_COMMA))                                             \
                 for (int64_t meta_i = meta_from; meta_i < meta_from + meta_cells; ++meta_i) {      \
                     name##_ARGS(META_K_BEGIN)                                                      \
-                        name##_cell_##tag(name##_ARGS(META_K_ACTUAL) meta_i, meta_x, meta_alone,   \
-                                          meta_r, (const struct name##_near_##tag *)0);            \
+                        name##_cell_##tag(name##_ARGS(META_K_ACTUAL) meta_i, 0, 0, meta_x,         \
+                                          meta_alone, meta_r,                                      \
+                                          (const struct name##_near_##tag *)0);                    \
                     name##_ARGS(META_K_KEEP)                                                       \
                 }                                                                                  \
                 name##_ARGS(META_K_END)                                                            \
@@ -781,6 +863,7 @@ template <bool whole> struct meta_k_whole {
 #define META_K_HEAD(name, tag)                                                                     \
     static inline __attribute__((always_inline, unused)) void name##_cell_##tag(                   \
         name##_ARGS(META_K_FORMAL) const int64_t meta_i META_K_UNUSED,                             \
+        const int64_t meta_i1 META_K_UNUSED, const int64_t meta_i2 META_K_UNUSED,                  \
         const int64_t *meta_x META_K_UNUSED, const int meta_alone META_K_UNUSED,                   \
         const meta_kernel_rows *meta_r META_K_UNUSED,                                              \
         const struct name##_near_##tag *meta_k META_K_UNUSED)
@@ -800,18 +883,19 @@ template <bool whole> struct meta_k_whole {
                                meta_done_);                                                        \
     }
 
-#define META_K_OBJECT(name, suffix, type, avx2, avx512)                                            \
+#define META_K_OBJECT(name, suffix, type, avx2, avx512, team)                                      \
     static const meta_kernel_parameter name##_##suffix##_parameters[] = {name##_ARGS(META_K_ROW)}; \
     META_K_DEFINE meta_kernel name##_##suffix##_kernel = {                                         \
         sizeof(meta_kernel),                                                                       \
         #name,                                                                                     \
         type,                                                                                      \
         __FILE__,                                                                                  \
-        meta_kernel_text_##name,                                                                   \
+        META_K_TEXT_OF(name),                                                                      \
         name##_##suffix##_parameters,                                                              \
         (uint32_t)(sizeof name##_##suffix##_parameters / sizeof *name##_##suffix##_parameters),    \
         {name##_rows_##suffix##_0, avx2, avx512, name##_rows_##suffix##_3},                        \
-        0};                                                                                        \
+        0,                                                                                         \
+        team};                                                                                     \
     __attribute__((constructor)) static void name##_##suffix##_begins(void)                        \
     {                                                                                              \
         meta_kernel_register(&name##_##suffix##_kernel);                                           \
@@ -846,16 +930,23 @@ template <bool whole> struct meta_k_whole {
 #define META_K_CHECKED_ALONE(name, suffix, type) META_K_CHECKED_ALONE_(name, suffix, type)
 #define META_K_CHECKED_ALONE_(name, suffix, type)                                                  \
     META_K_COMPILE(name, suffix##_3)                                                               \
-    META_K_OBJECT(name, suffix, type, 0, 0)                                                        \
+    META_K_OBJECT(name, suffix, type, 0, 0, 0)                                                     \
     META_K_HEAD(name, suffix##_3)
 #define META_K_CHECKED(name, suffix, type) META_K_CHECKED_(name, suffix, type)
 #define META_K_CHECKED_(name, suffix, type)                                                        \
     META_K_COMPILE(name, suffix##_3)                                                               \
-    META_K_OBJECT(name, suffix, type, name##_rows_##suffix##_1, name##_rows_##suffix##_2)          \
+    META_K_OBJECT(name, suffix, type, name##_rows_##suffix##_1, name##_rows_##suffix##_2, 0)       \
     META_K_HEAD(name, suffix##_3)
 
 /* The file's own text, from which other devices' compilers build: once for all kernels of the file. */
-#ifdef META_KERNEL_TEXT_APART
+#ifdef META_KERNEL_TEXT_FROM /* an array ahead of the kernel file, which meta-kernel embed wrote */
+#define META_K_TEXT_OF(name) META_KERNEL_TEXT_FROM
+#else
+#define META_K_TEXT_OF(name) meta_kernel_text_##name
+#endif
+#ifdef META_KERNEL_TEXT_FROM
+#define META_K_TEXT(name)
+#elif defined META_KERNEL_TEXT_APART
 #define META_K_TEXT(name) META_K_EXTERN const char meta_kernel_text_##name[];
 #else
 #define META_K_TEXT(name)                                                                          \

@@ -2,6 +2,7 @@
 /* The words of a kernel's body, see meta_kernel.h; the same for every back end. `meta_i` is the
  * cell's column, `meta_x` has the index of the row's first cell, and `meta_0_NAME` … are the
  * strides of an array, 0 along a dimension that it lacks; `meta_0_NAME` is a constant, 0 or 1.
+ * `meta_i1` and `meta_i2` are 0; in a team, which begins at `meta_x`, they are the cell's row and plane.
  * META_K_AS(result)(x) is a conversion to the type that the result points to, for languages that
  * warn of one that is not written. META_K_ADD_TO(element, x) adds to an element of an ADD array. */
 #define AT1(array, x)          array[META_K_AT(array, x, 0, 0, 0)]
@@ -9,18 +10,22 @@
 #define AT(array, x, y, z)     array[META_K_AT(array, x, y, z, 0)]
 #define AT4(array, x, y, z, w) array[META_K_AT(array, x, y, z, w)]
 #define ON(array)              array[META_K_AT(array, 0, 0, 0, 0)]
-#define GET(array, n)          array[(n) META_K_WHOLE(array)]
+#define GET(array, n)          array[META_K_GET(array, n)]
 #ifndef META_K_WITHIN /* where nothing is checked: the CPU's compiler has */
 #define META_K_WITHIN(array, x, y, z, w)
 #define META_K_WHOLE(array)
 #endif
 #define META_K_INDEX(array, x, y, z, w)                                                   \
-    ((meta_i + (x)) * meta_0_##array + (y) * meta_1_##array + (z) * meta_2_##array +      \
-     (w) * meta_3_##array META_K_WITHIN(array, x, y, z, w))
+    ((meta_i + (x)) * meta_0_##array + (meta_i1 + (y)) * meta_1_##array +                 \
+     (meta_i2 + (z)) * meta_2_##array + (w) * meta_3_##array META_K_WITHIN(array, x, y, z, w))
 #ifndef META_K_AT
 #define META_K_AT(array, x, y, z, w) META_K_INDEX(array, x, y, z, w)
 #endif
-#define INDEX(d)         ((d) == 0 ? meta_x[0] + meta_i : meta_x[d])
+#define INDEX(d) \
+    (meta_x[d] + ((d) == 0 ? meta_i : (d) == 1 ? meta_i1 : (d) == 2 ? meta_i2 : 0))
+#ifndef META_K_GET
+#define META_K_GET(array, n) (n) META_K_WHOLE(array)
+#endif
 #ifndef META_K_AS
 #define META_K_AS(result)
 #endif

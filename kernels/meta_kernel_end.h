@@ -15,9 +15,12 @@
 #undef META_K_LAST
 #undef META_K_FIRST
 #undef META_K_AT
+#undef META_K_SHARED_AT
+#undef META_K_GET
 #undef META_K_NAME
 #undef META_K_ENUM
 #undef META_CELLS
+#undef META_TEAMS
 #undef META_AGAIN
 #undef META_FUNCTION
 #undef META_KERNEL_TYPES
@@ -39,3 +42,10 @@
 #pragma pop_macro("LEAST")
 #pragma pop_macro("MOST")
 #pragma pop_macro("SQRT")
+#pragma pop_macro("MEMBERS")
+#pragma pop_macro("SHARED")
+#pragma pop_macro("MY")
+#pragma pop_macro("EXTENT")
+#pragma pop_macro("START")
+#pragma pop_macro("TEAM")
+#pragma pop_macro("TEAMS")

@@ -39,6 +39,13 @@
 #pragma push_macro("LEAST")
 #pragma push_macro("MOST")
 #pragma push_macro("SQRT")
+#pragma push_macro("MEMBERS")
+#pragma push_macro("SHARED")
+#pragma push_macro("MY")
+#pragma push_macro("EXTENT")
+#pragma push_macro("START")
+#pragma push_macro("TEAM")
+#pragma push_macro("TEAMS")
 #undef T
 #undef FN
 #undef AT
@@ -56,8 +63,16 @@
 #undef LEAST
 #undef MOST
 #undef SQRT
+#undef MEMBERS
+#undef SHARED
+#undef MY
+#undef EXTENT
+#undef START
+#undef TEAM
+#undef TEAMS
 #define META_K_AS(result) (__typeof__(*(result)))
 #include "meta_kernel_body.h"
+#include "meta_kernel_team_body.h"
 #define META_FUNCTION    static inline __attribute__((always_inline, unused))
 #define FN(name)         META_K_TAGGED(name, META_K_NAME, META_K_VARIANT)
 #define META_K_VARIANT   0
@@ -95,9 +110,14 @@
 #undef META_K_NAME
 #undef META_K_ENUM
 #undef META_CELLS
+#undef META_TEAMS
 #undef META_AGAIN
 #undef META_K_AT
+#undef META_K_GET
+#undef META_K_SHARED_AT
 #define META_K_AT(array, x, y, z, w) META_K_INDEX(array, x, y, z, w)
+#define META_K_GET(array, n)         (n) META_K_WHOLE(array)
+#define META_K_SHARED_AT(array, n)   ((void)meta_i, (n))
 #if META_K_VARIANT == 0 && META_K_VARIANTS > 1
 #undef META_K_VARIANT
 #define META_K_VARIANT 1
@@ -108,8 +128,14 @@
 #undef META_K_VARIANT
 #define META_K_VARIANT 3
 #undef META_K_AT
+#undef META_K_GET
+#undef META_K_SHARED_AT
 #define META_K_AT(array, x, y, z, w)                                                               \
-    meta_kernel_near(meta_r, #array, __LINE__, meta_i, (x), (y), (z), (w))
+    (meta_kernel_near(meta_r, #array, __LINE__, meta_i, (x), (y), (z), (w)) +                      \
+     meta_i1 * meta_1_##array + meta_i2 * meta_2_##array)
+#define META_K_GET(array, n) meta_kernel_element(meta_r, #array, __LINE__, (n))
+#define META_K_SHARED_AT(array, n)                                                                 \
+    ((void)meta_i, meta_kernel_near(meta_r, #array, __LINE__, (int64_t)(n), 0, 0, 0, 0))
 #else
 #undef META_K_VARIANT
 #define META_K_VARIANT 0
@@ -228,4 +254,18 @@
 #define META_CELLS(name) META_K_CHECKED(name, META_K_NAME, META_K_ENUM)
 #else
 #define META_CELLS(name) META_K_CHECKED_ALONE(name, META_K_NAME, META_K_ENUM)
+#endif
+
+#if !defined META_KERNELS_HERE
+#define META_TEAMS(name, x, y, z) META_K_TEAM_DECLARE(name, META_K_NAME)
+#elif META_K_FIRST
+#define META_TEAMS(name, x, y, z) META_K_TEAM_FIRST(name, META_K_NAME, x, y, z)
+#elif META_K_VARIANT == 0
+#define META_TEAMS(name, x, y, z) META_K_TEAM_BASELINE(name, META_K_NAME, x, y, z)
+#elif META_K_VARIANT < 3
+#define META_TEAMS(name, x, y, z) META_K_TEAM_SET(name, META_K_NAME, META_K_VARIANT, x, y, z)
+#elif META_K_VARIANTS > 1
+#define META_TEAMS(name, x, y, z) META_K_TEAM_CHECKED(name, META_K_NAME, META_K_ENUM, x, y, z)
+#else
+#define META_TEAMS(name, x, y, z) META_K_TEAM_CHECKED_ALONE(name, META_K_NAME, META_K_ENUM, x, y, z)
 #endif

@@ -107,4 +107,78 @@ META_CELLS(wide)
     AT2(out, 0, 0) = AT2(a0, 0, 0) + AT2(b1, 0, 0) + AT2(c7, 0, 0) + AT2(d6, 0, 0) +
                      (T)(v0.number[0] + v9.number[4] + vd.number[7]);
 }
+
+/* Teams, some with fewer members than the others; memory of two types, phases in a loop. */
+#define tiles_ARGS(A)                                                                              \
+    A(OUT, T, out) A(IN, T, in, STAR(1)) A(ADD, int32_t, hits, CELL) A(IN, T, row, LINE(1))        \
+    A(SHARED, T, tile, 4 * 3 * 2) A(SHARED, double, share, 4) A(VALUE, compiled_pair, pair)        \
+    A(SUM, T, sum) A(MAX, T, most)
+META_TEAMS(tiles, 4, 3, 2)
+{
+    const int64_t columns = EXTENT(0), count = columns * EXTENT(1) * EXTENT(2);
+    MEMBERS
+    {
+        SHARED(tile, MY(0) + columns * (MY(1) + EXTENT(1) * MY(2))) = ON(in) + AT(in, 0, -1, 0);
+        if (MY(1) != 0 || MY(2) != 0) continue;
+        SHARED(share, MY(0)) = pair.factor;
+        ADD_TO(ON(hits), (int32_t)TEAMS(0));
+    }
+    for (int64_t gap = 16; gap > 0; gap /= 2) {
+        MEMBERS
+        {
+            const int64_t n = MY(0) + columns * (MY(1) + EXTENT(1) * MY(2));
+            if (n < gap && n + gap < count) SHARED(tile, n) += SHARED(tile, n + gap);
+        }
+    }
+    MEMBERS
+    {
+        const T all = SHARED(tile, 0) + (T)SHARED(share, columns - 1 - MY(0)) + ON(row);
+        ON(out) = all + (T)(INDEX(1) - START(1) + 3 * TEAM(2) + pair.shift);
+        ADD(sum, ON(out));
+        RAISE(most, all);
+    }
+}
+#ifdef META_NATIVE_GPU
+META_NATIVE_GPU(tiles)
+{
+    const int64_t columns = EXTENT(0);
+    MEMBERS
+    {
+        const T *at = &ON(in);
+        SHARED(tile, MY(0) + columns * (MY(1) + EXTENT(1) * MY(2))) = at[-STRIDE(in, 1)];
+        SHARED(share, MY(0)) = EXTENT(3) * pair.factor;
+        ADD_TO(ON(hits), (int32_t)TEAMS(0));
+    }
+    MEMBERS
+    {
+        ON(out) = SHARED(tile, 0) + ON(row) + (T)(SHARED(share, columns - 1 - MY(0)) + pair.shift);
+        ADD(sum, ON(out));
+        RAISE(most, ON(in));
+    }
+}
+#endif
+
+/* With a body for GPUs. */
+#define native_ARGS(A)                                                                             \
+    A(OUT, T, to) A(IN, T, from, STAR(1)) A(INOUT, T, table, WHOLE) A(ADD, T, sums, CELL)          \
+    A(VALUE, T, k) A(SUM, T, sum) A(MAX, T, most)
+META_CELLS(native)
+{
+    ON(to) = AT1(from, 1) * k;
+    GET(table, INDEX(0) + 20 * INDEX(1) + 400 * INDEX(2)) += k;
+    ADD_TO(ON(sums), k);
+    ADD(sum, ON(from));
+    RAISE(most, ON(from));
+}
+#ifdef META_NATIVE_GPU
+META_NATIVE_GPU(native)
+{
+    const T *at = &ON(from);
+    ON(to) = at[STRIDE(from, 0)] * k;
+    GET(table, INDEX(0) + 20 * INDEX(1) + 400 * INDEX(2)) += k;
+    ADD_TO(ON(sums), k);
+    if (INDEX(0) < EXTENT(0) + 1000) ADD(sum, AT1(from, 0));
+    RAISE(most, AT1(from, 0));
+}
+#endif
 #include META_AGAIN

@@ -37,11 +37,12 @@ some()
     else echo "$1"; fi
 }
 
-# generate FIRST COUNT: sets $files.
+# generate FIRST COUNT [any-addends]: sets $files.
 generate()
 {
     mkdir "$here/text"
-    made=$("$build/tests/random_kernels" "$seed" "$1" "$2" "$here/text") || exit 1
+    # shellcheck disable=SC2086
+    made=$("$build/tests/random_kernels" "$seed" "$1" "$2" "$here/text" ${3-}) || exit 1
     files=${made% *}
     echo "META_TEST_SEED=$seed: kernels $1 to $(($1 + $2 - 1)), ${made#* } with all their types"
     n=0

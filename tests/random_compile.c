@@ -63,7 +63,7 @@ static char *program_of(meta_kernel *kernel)
 {
     struct meta_kernel_state s;
     describe(&s, kernel);
-    char *text = meta_user_text(&s);
+    char *text = meta_user_text(&s, 0);
     const meta_kernel_source source = {.size = sizeof source,
                                        .desc = &s.desc,
                                        .type = (uint32_t)kernel->type,

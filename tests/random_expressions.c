@@ -8,6 +8,7 @@
 #include "random_table.h"
 
 scope here;
+bool any_addends;
 
 /* An expression, and the range of its values if it is an integer; high is ANYTHING where an
  * unsigned one may have wrapped. */

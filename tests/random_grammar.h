@@ -70,6 +70,8 @@ typedef struct scope {
     int accumulator; /**< the variable that others are combined with */
 } scope;
 extern scope here;
+/** Floating-point sums are of any numbers: they will be added exactly. */
+extern bool any_addends;
 
 family family_of(kind k);
 /** How @p k is spelled in a form. */

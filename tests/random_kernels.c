@@ -3,13 +3,14 @@
  *  Writes random kernels, and for each an oracle: plain serial loops with plain indexing, printed
  * from the same syntax tree, which knows none of the kernel language's macros.
  *
- *      random_kernels SEED FIRST COUNT FOLDER
+ *      random_kernels SEED FIRST COUNT FOLDER [any-addends]
  *
  *  writes kernels number FIRST … FIRST + COUNT - 1 of SEED to files of PER_FILE:
  *  FOLDER/random_<n>.kernel.h, the kernels; random_<n>.c, which includes it and calls them by their
  *  typed functions; oracle_<n>.c; and random_table.c, the table that random_run reads. A kernel
- * depends on SEED and its number alone. Prints how many files, and how many kernels there are, each
- * counted for each of its types. */
+ * depends on SEED and its number alone, and on whether floating-point sums are of any addends, for
+ * runs with reproducible sums. Prints how many files, and how many kernels there are, each counted
+ * for each of its types. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -437,7 +438,11 @@ static void write_oracle_of(FILE *to, const made_kernel *m, kind t)
         else if (p->kind == VALUE) fprintf(to, "*(const %s *)a[%d], ", type_text(p, t), n);
         else fprintf(to, "(%s)a[%d], ", pointer_text(p, t), n);
     }
-    fprintf(to, "at, c, box->stride[1], box->stride[2], box->stride[3]);\n    }\n");
+    fprintf(to, "at, c, box->stride[1], box->stride[2], box->stride[3]);\n");
+    for (int n = 0; n < m->in.parameters; ++n)
+        if (all[n].kind == SUM && type_of(&all[n], t) <= F32)
+            fprintf(to, "        if (random_take) random_take(%d, r%d), r%d = 0;\n", n, n, n);
+    fprintf(to, "    }\n");
     for (int n = 0; n < m->in.parameters; ++n) {
         const parameter *p = &all[n];
         /* Of zeros, which sign an extreme has would depend on the order. */
@@ -604,7 +609,8 @@ static void write_table(const char *folder, int files)
     fprintf(to, "#include \"random_table.h\"\n\n");
     for (int k = 0; k < files; ++k)
         fprintf(to, "extern const random_kernel random_table_%d[];\n", k);
-    fprintf(to, "const random_kernel *const random_tables[] = {");
+    fprintf(to,
+            "void (*random_take)(int, double);\nconst random_kernel *const random_tables[] = {");
     for (int k = 0; k < files; ++k) fprintf(to, "random_table_%d, ", k);
     fprintf(to, "0};\n");
     closed(to);
@@ -613,8 +619,9 @@ static void write_table(const char *folder, int files)
 
 int main(int argc, char **argv)
 {
-    if (argc != 5) {
-        fprintf(stderr, "usage: random_kernels SEED FIRST COUNT FOLDER\n");
+    any_addends = argc == 6 && strcmp(argv[5], "any-addends") == 0;
+    if (argc != 5 && !any_addends) {
+        fprintf(stderr, "usage: random_kernels SEED FIRST COUNT FOLDER [any-addends]\n");
         return 2;
     }
     const uint64_t seed = strtoull(argv[1], NULL, 0);

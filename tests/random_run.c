@@ -6,7 +6,8 @@
  *
  *      random_run FILE.so SEED [SHAPES]
  *
- *  SEED is of the data; SHAPES is how many boxes each kernel runs on. */
+ *  SEED is of the data; SHAPES is how many boxes each kernel runs on. With META_REPRODUCIBLE=on
+ * what the oracle's cells contribute to floating-point sums is added exactly here. */
 #include "config.h"
 
 #include <dlfcn.h>
@@ -16,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "exact_sums.h"
 #include "meta_kernel.h"
 #include "random_table.h"
 #include "test.h"
@@ -24,7 +26,7 @@ enum { MOST = META_KERNEL_PARAMETERS, CELLS = 1 << 12, MANY_CELLS = 1 << 15 };
 
 static const char *program;
 static uint64_t seed;
-static int wrong;
+static int wrong, reproducible;
 
 /* An argument on both sides. Of an array that starts behind the start of its buffer, `from` says
  * how many bytes. */
@@ -232,9 +234,8 @@ static void report(const random_kernel *k, const random_operand *o, const random
     }
     print_element("is", found, o->type);
     print_element(", expected", expected, o->type);
-    printf("\n    again: sh tests/test_random_kernels.sh --only %s, with META_TEST_SEED=%" PRIu64
-           "\n",
-           k->name, seed);
+    printf("\n    again: sh tests/test_random_%s.sh --only %s, with META_TEST_SEED=%" PRIu64 "\n",
+           reproducible ? "sums" : "kernels", k->name, seed);
 }
 
 static void compare_argument(const random_kernel *k, const random_operand *o, argument *a,
@@ -254,6 +255,33 @@ static void compare_argument(const random_kernel *k, const random_operand *o, ar
                    a->expected + n);
             return;
         }
+}
+
+/* ------------------------------------------------------------------ reproducible sums */
+
+static exact sums[MOST];
+
+static void take(int operand, double cell)
+{
+    exact_add(&sums[operand], cell);
+}
+
+static bool is_real_sum(const random_operand *o)
+{
+    return o->kind == META_PARAMETER_SUM && o->type <= META_F32;
+}
+
+static void run_oracle(const random_kernel *k, const random_box *b, void *const *host)
+{
+    for (int n = 0; n < k->operands; ++n)
+        if (reproducible && is_real_sum(&k->operand[n])) memset(&sums[n], 0, sizeof sums[n]);
+    k->oracle(b, host);
+    for (int n = 0; n < k->operands; ++n) {
+        const random_operand *o = &k->operand[n];
+        if (!reproducible || !is_real_sum(o)) continue;
+        const uint64_t rounded = exact_round(&sums[n], (meta_type)o->type);
+        memcpy(host[n], &rounded, size_of(o->type));
+    }
 }
 
 /* ------------------------------------------------------------------ kernels */
@@ -281,7 +309,7 @@ static void run_on(const random_kernel *k, bool is_large)
     }
     if (is_ready) {
         const bool waits = between(0, 1);
-        k->oracle(&b, host);
+        run_oracle(k, &b, host);
         if (CHECK_OK((meta_err)k->call(&box, device, waits ? NULL : META_ASYNC)) &&
             (waits || CHECK_OK(meta_flush())))
             for (int n = 0; n < k->operands; ++n)
@@ -309,6 +337,10 @@ static void every_kernel_has_the_bits_of_its_oracle(void)
         return;
     }
     const random_kernel *const *tables = dlsym(object, "random_tables");
+    void (**taken)(int, double) = dlsym(object, "random_take");
+    CHECK_OK(meta_get_reproducible(&reproducible));
+    if (!CHECK(taken != NULL)) return;
+    *taken = reproducible ? take : NULL;
     for (; CHECK(tables != NULL) && *tables; ++tables)
         for (const random_kernel *k = *tables; k->name; ++k, ++count) {
             state = hash(k->name, k->type);

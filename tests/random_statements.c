@@ -202,7 +202,7 @@ const node *written(parameter *p)
     return all;
 }
 
-/* Sums of floating numbers are of quarters, so that they are exact in any order. */
+/* Sums of floating numbers that are added in any order are of quarters, so that they are exact. */
 const node *contributed(parameter *p)
 {
     const node *value;
@@ -218,7 +218,9 @@ const node *contributed(parameter *p)
                            spelled(p->type), nan, p->kind == MIN ? '<' : '>', name, name),
                       value, NULL);
     }
-    if (family_of(p->type) == FLOATING) {
+    if (family_of(p->type) == FLOATING && any_addends) {
+        value = any_expression(p->type, 2);
+    } else if (family_of(p->type) == FLOATING) {
         const node *count = once_in(2)
                                 ? expression_within(I32, USUAL, 2)
                                 : differ("FN(whole)($0, 1000)", "whole($0, 1000)",

@@ -48,6 +48,10 @@ typedef struct random_kernel {
 /** The table that the shared object exports; the last entry has no name. */
 extern __attribute__((visibility("default"))) const random_kernel *const random_tables[];
 
+/** NULL, or while sums are reproducible the runner's: what one cell contributes to the floating-point
+ *  sum that is this operand. The oracle calls it and leaves the result to the runner. */
+extern __attribute__((visibility("default"))) void (*random_take)(int operand, double cell);
+
 /** Coordinates of cell @p n of the box; the others are 0. @return its index in arrays */
 static inline __attribute__((unused)) int64_t random_cell(const random_box *b, int64_t n,
                                                           int64_t c[RANDOM_DIMS])

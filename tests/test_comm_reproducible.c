@@ -3,6 +3,9 @@
  *  Reproducible sums over ranks: the bits are those of one exact sum over all numbers, however
  *  they are distributed over any kinds of devices. */
 /* TEST: backends=all np=1,2,3,4 mixed=yes timeout=240 labels=comm smoke=yes */
+#define META_KERNELS_HERE
+#include "user_exact.kernel.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,20 +51,33 @@ static void pick_cuts(int64_t *cuts)
             }
 }
 
+/* What is added: numbers, products, or what a kernel of the program's contributes. */
+typedef enum addends { NUMBERS, PRODUCTS, CONTRIBUTIONS, ADDENDS } addends;
+
+static meta_err run_total(const meta_box *box, const void *x, void *to, meta_type type,
+                          meta_event *done)
+{
+    return type == META_F64 ? total_f64(box, x, to, done) : total_f32(box, x, to, done);
+}
+
 /* The bits of one sum over all ranks. @p way: results in host memory, in place, in device memory
  * without waiting in between, through events. */
-static uint64_t sum_of(void *const *mine, const meta_box *box, bool dot, meta_type type, int way)
+static uint64_t sum_of(void *const *mine, const meta_box *box, addends of, meta_type type, int way)
 {
     uint64_t local = 0, global = 0;
     void *on_device = way >= 2 ? device_array(16) : NULL;
     void *result = way >= 2 ? on_device : (void *)&local;
     void *to = way == 1 ? result : way == 2 ? (char *)on_device + 8 : (void *)&global;
     meta_event event = META_EVENT_NULL, *done = way == 2 ? META_ASYNC : way == 3 ? &event : NULL;
-    if (dot) CHECK_OK(meta_dot(result, mine[0], mine[1], box, type, way >= 2 ? META_ASYNC : NULL));
-    else CHECK_OK(meta_reduce(result, mine[0], box, META_SUM, type, way >= 2 ? META_ASYNC : NULL));
+    meta_event *local_done = way >= 2 ? META_ASYNC : NULL;
+    if (of == PRODUCTS) CHECK_OK(meta_dot(result, mine[0], mine[1], box, type, local_done));
+    else if (of == NUMBERS) CHECK_OK(meta_reduce(result, mine[0], box, META_SUM, type, local_done));
+    else CHECK_OK(run_total(box, mine[0], result, type, local_done));
     CHECK_OK(meta_allreduce(to, result, 1, META_SUM, type, done));
     /* The next sum to the same place is not this one's. */
-    if (way >= 2) CHECK_OK(meta_reduce(result, mine[1], box, META_SUM, type, META_ASYNC));
+    if (way >= 2 && of == CONTRIBUTIONS)
+        CHECK_OK(run_total(box, mine[1], result, type, META_ASYNC));
+    else if (way >= 2) CHECK_OK(meta_reduce(result, mine[1], box, META_SUM, type, META_ASYNC));
     if (way == 3) CHECK_OK(meta_event_wait(event));
     if (way == 3) CHECK_OK(meta_event_free(&event));
     CHECK_OK(meta_flush());
@@ -78,13 +94,13 @@ static void one_case(int64_t number)
     int64_t cuts[64] = {0};
     const size_t bytes = pick_type(&type);
     const int flavour = (int)(number % EXACT_FLAVOURS), way = (int)test_random_in(0, 3);
-    const bool dot = test_random_in(0, 1);
+    const addends of = (addends)test_random_in(0, ADDENDS - 1);
     pick_cuts(cuts);
     const int64_t from = cut(cuts, test_rank), count = cut(cuts, test_rank + 1) - from;
     const meta_box box = {1, {count + 1}, {0}, {count}};
     void *mine[2];
-    test_case("%lld: contents %d of %s, way %d, dot %d", (long long)number, flavour,
-              case_type_name(type), way, dot);
+    test_case("%lld: contents %d of %s, way %d, addends %d", (long long)number, flavour,
+              case_type_name(type), way, (int)of);
     for (int k = 0; k < 2; ++k) {
         exact_fill(all[k], CELLS, type, flavour);
         mine[k] = device_array((size_t)(count + 1) * bytes);
@@ -92,8 +108,8 @@ static void one_case(int64_t number)
             meta_copy_h2d(mine[k], all[k] + (size_t)from * bytes, (size_t)count * bytes, NULL));
     }
     memset(&sum, 0, sizeof sum);
-    exact_add_box(&sum, all[0], dot ? all[1] : NULL, &whole, type);
-    CHECK_U64(sum_of(mine, &box, dot, type, way), exact_round(&sum, type));
+    exact_add_box(&sum, all[0], of == PRODUCTS ? all[1] : NULL, &whole, type);
+    CHECK_U64(sum_of(mine, &box, of, type, way), exact_round(&sum, type));
     for (int k = 0; k < 2; ++k) CHECK_OK(meta_free(mine[k]));
 }
 

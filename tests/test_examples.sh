@@ -51,7 +51,7 @@ checked()
     export META_RANK_MAP
     in_fortran=
     [ ! -x "$here/$1/shallow_water" ] || in_fortran='shallow_water 30'
-    for example in cg 'gray_scott 30' 'heat 30' 'particles 30' ${in_fortran:+"$in_fortran"}; do
+    for example in cg 'gray_scott 30' 'heat 30' 'particles 30' 'teams 90' ${in_fortran:+"$in_fortran"}; do
         name=${example%% *} steps=${example#"$name"}
         # shellcheck disable=SC2086
         ran 0 "$3" "$here/$1/$name" --check $steps

@@ -26,7 +26,8 @@ const meta_host *gpu_host = &host;
 
 #define KERNELS_FOR(type)                                                                          \
     &kinds_##type##_kernel, &line_##type##_kernel, &four_##type##_kernel, &wide_##type##_kernel,   \
-        &adds_##type##_kernel, &shapes_##type##_kernel
+        &adds_##type##_kernel, &shapes_##type##_kernel, &tiles_##type##_kernel,                    \
+        &native_##type##_kernel
 static meta_kernel *const kernels[] = {KERNELS_FOR(f64),   KERNELS_FOR(f32),  KERNELS_FOR(i64),
                                        KERNELS_FOR(u64),   KERNELS_FOR(i32),  KERNELS_FOR(u32),
                                        &hypot3_f64_kernel, &hypot3_f32_kernel};
@@ -60,12 +61,30 @@ static void describe(struct meta_kernel_state *s, meta_kernel *kernel)
     }
 }
 
-static char *program_of(meta_kernel *kernel, struct meta_kernel_state *s, gpu_passing passing)
+/* Its floating-point sums are to be reproducible. @return whether it has any */
+static bool make_exact(struct meta_kernel_state *s)
 {
-    describe(s, kernel);
-    char *text = meta_user_text(s);
+    uint32_t result = 0;
+    for (uint32_t n = 0; n < s->kernel->parameters; ++n) {
+        const meta_kernel_parameter *p = &s->kernel->parameter[n];
+        if (!meta_parameter_is_result(p)) continue;
+        if (meta_parameter_is_real_sum(p)) {
+            s->result[result].combine = META_COMBINE_exact;
+            ++s->exact_sums;
+        }
+        ++result;
+    }
+    return s->exact_sums > 0;
+}
+
+static char *program_with(const meta_kernel *kernel, struct meta_kernel_state *s,
+                          gpu_passing passing, uint32_t form)
+{
+    char *text = meta_user_text(s, form);
+    s->checked = s->desc;
+    ++s->checked.operands; /* where the checks write */
     const meta_kernel_source source = {.size = sizeof source,
-                                       .desc = &s->desc,
+                                       .desc = form & META_USER_CHECKED ? &s->checked : &s->desc,
                                        .type = (uint32_t)kernel->type,
                                        .text = text,
                                        .user = kernel};
@@ -73,6 +92,12 @@ static char *program_of(meta_kernel *kernel, struct meta_kernel_state *s, gpu_pa
     free(text);
     if (!program) FAIL("no memory for the text of %s", kernel->name);
     return program;
+}
+
+static char *program_of(meta_kernel *kernel, struct meta_kernel_state *s, gpu_passing passing)
+{
+    describe(s, kernel);
+    return program_with(kernel, s, passing, 0);
 }
 
 static bool has_compiler; /* of whatever kind */
@@ -94,20 +119,29 @@ static bool is_absent(meta_err error)
     return absent;
 }
 
+/* Whether the kernel has no body in the language of GPUs, which it would need. */
+static bool lacks_form(const meta_kernel *kernel, uint32_t form)
+{
+    return form & META_USER_NATIVE && strcmp(kernel->name, "native") != 0 &&
+           strcmp(kernel->name, "tiles") != 0;
+}
+
 /* Compile the kernels for @p target, of those for all types only some if not @p all. */
-static void compile_for(const gpu_target *target, const char *title, bool all)
+static void compile_for(const gpu_target *target, const char *title, bool all, uint32_t form)
 {
     for (int k = 0; k < KERNELS; ++k) {
         if (!all && kernels[k]->type != META_F32 && kernels[k]->type != META_I32) continue;
+        if (lacks_form(kernels[k], form)) continue;
         struct meta_kernel_state state;
         gpu_image image = {NULL, 0};
         describe(&state, kernels[k]);
         const bool in_memory =
             gpu_program_bytes(&state.desc) + sizeof(void *) > GPU_PARAMETER_BYTES;
-        char *program = program_of(kernels[k], &state, in_memory ? GPU_IN_MEMORY : GPU_BY_VALUE);
+        char *program =
+            program_with(kernels[k], &state, in_memory ? GPU_IN_MEMORY : GPU_BY_VALUE, form);
         if (!program) return;
-        test_case("%s for %s, %s", kernels[k]->name, meta_element_name((uint32_t)kernels[k]->type),
-                  title);
+        test_case("%s for %s, %s, form %u", kernels[k]->name,
+                  meta_element_name((uint32_t)kernels[k]->type), title, (unsigned)form);
         logged[0] = '\0';
         const meta_err error = gpu_compile(target, kernels[k]->name, program, &image);
         free(program);
@@ -124,14 +158,96 @@ static void nvrtc_compiles_every_kind_of_parameter_without_a_warning(void)
     for (size_t k = 0; k < sizeof capabilities / sizeof *capabilities; ++k) {
         char title[32];
         snprintf(title, sizeof title, "sm_%d", capabilities[k]);
-        compile_for(&(gpu_target){.capability = capabilities[k]}, title, capabilities[k] == 90);
+        compile_for(&(gpu_target){.capability = capabilities[k]}, title, capabilities[k] == 90, 0);
+    }
+}
+
+/* What runs without META_CHECK is not compiled with a word of it, nor of another language's bodies.
+ */
+static void a_plain_program_has_no_checks(void)
+{
+    for (int k = 0; k < KERNELS; ++k) {
+        struct meta_kernel_state state;
+        char *program = program_of(kernels[k], &state, GPU_BY_VALUE);
+        if (!program) return;
+        test_case("%s", kernels[k]->name);
+        CHECK(!strstr(program, "meta_near"));
+        CHECK(!strstr(program, "meta_note"));
+        CHECK(!strstr(program, "META_NATIVE_OF"));
+        free(program);
+        program = program_with(kernels[k], &state, GPU_BY_VALUE, META_USER_CHECKED);
+        if (!program) return;
+        CHECK(strstr(program, "meta_near_at(") != NULL);
+        free(program);
+    }
+}
+
+/* With the checks of META_CHECK=on, and bodies in the compiler's own language. */
+static void nvrtc_and_hiprtc_compile_every_form_without_a_warning(void)
+{
+    for (uint32_t form = 1; form < META_USER_FORMS; ++form) {
+        compile_for(&(gpu_target){.capability = 80}, "sm_80", false, form);
+        compile_for(&(gpu_target){.amd = "gfx90a"}, "gfx90a", false, form);
     }
 }
 
 static void hiprtc_compiles_every_kind_of_parameter_without_a_warning(void)
 {
-    compile_for(&(gpu_target){.amd = "gfx90a"}, "gfx90a", true);
-    compile_for(&(gpu_target){.amd = "gfx1030"}, "gfx1030", false);
+    compile_for(&(gpu_target){.amd = "gfx90a"}, "gfx90a", true, 0);
+    compile_for(&(gpu_target){.amd = "gfx1030"}, "gfx1030", false, 0);
+}
+
+static void exact_sums_compile_without_a_warning(void)
+{
+    const gpu_target targets[] = {{.capability = 70}, {.capability = 90}, {.amd = "gfx90a"}};
+    for (size_t t = 0; t < sizeof targets / sizeof *targets; ++t)
+        for (int k = 0; k < KERNELS * META_USER_FORMS; ++k) {
+            meta_kernel *kernel = kernels[k / META_USER_FORMS];
+            const uint32_t form = (uint32_t)k % META_USER_FORMS;
+            struct meta_kernel_state state;
+            gpu_image image = {NULL, 0};
+            describe(&state, kernel);
+            if (kernel->team || !make_exact(&state) || lacks_form(kernel, form)) continue;
+            char *program = program_with(kernel, &state, GPU_BY_VALUE, form);
+            if (!program) return;
+            test_case("%s for %s, target %d, form %u", kernel->name,
+                      meta_element_name((uint32_t)kernel->type), (int)t, (unsigned)form);
+            logged[0] = '\0';
+            CHECK_CONTAINS(program, "META_USER_REPRODUCIBLE");
+            const meta_err error = gpu_compile(&targets[t], kernel->name, program, &image);
+            free(program);
+            if (is_absent(error)) break;
+            if (error != META_OK) FAIL("%s\n%s", failure, logged);
+            else if (CHECK(image.bytes > 0) && strstr(logged, "warning")) FAIL("%s", logged);
+            free(image.code);
+        }
+}
+
+/* With checks, and in the body in the compiler's own language; teams have none. */
+static void exact_sums_and_forms_compile_on_the_host_without_a_warning(void)
+{
+    for (int k = 0; k < KERNELS * META_USER_FORMS; ++k) {
+        meta_kernel *kernel = kernels[k / META_USER_FORMS];
+        const uint32_t form = (uint32_t)k % META_USER_FORMS;
+        struct meta_kernel_state state;
+        void *module, *function;
+        describe(&state, kernel);
+        const bool exact = make_exact(&state) && !kernel->team;
+        if (lacks_form(kernel, form) || (form != 0 && kernel->type != META_F32)) continue;
+        if (!exact) describe(&state, kernel);
+        if (!exact && form == 0) continue; /* which other promises compile */
+        char *program = program_with(kernel, &state, GPU_ON_HOST, form);
+        if (!program) return;
+        test_case("%s for %s, form %u", kernel->name, meta_element_name((uint32_t)kernel->type),
+                  (unsigned)form);
+        logged[0] = '\0';
+        const meta_err error = gpu_compile_host(kernel->name, program, &module, &function);
+        free(program);
+        if (is_absent(error)) return;
+        if (error != META_OK) FAIL("%s\n%s", failure, logged);
+        else gpu_host_code_close(module);
+        if (strstr(logged, "warning")) FAIL("%s", logged);
+    }
 }
 
 /* The driver compiles PTX for later GPUs than the compiler's. */
@@ -359,13 +475,41 @@ static void run_program(const run *r, gpu_host_function *function, gpu_mapping m
         function(arguments, partials, b, mapping.wide * mapping.high);
 }
 
-/* Run the CPU code, row by row. @p lanes has META_KERNEL_LANES accumulators for each result. */
+/* Coordinates @p x of the box's next team or row, from dimension @p d on; false behind the last. */
+static bool next_of(const run *r, int64_t *x, int d)
+{
+    for (; d < r->box.ndim; x[d++] = 0) {
+        const meta_kernel_team *team = r->kernel->team;
+        x[d] += team && d < META_KERNEL_TEAM_DIMS ? team->extent[d] : 1;
+        if (x[d] < r->box.end[d] - r->box.start[d]) return true;
+    }
+    return false;
+}
+
+/* The team whose first cell is at @p x. */
+static meta_kernel_place place_of(const run *r, const int64_t *x)
+{
+    meta_kernel_place p = {{0}, {1, 1, 1}, {0}, {1, 1, 1, 1}};
+    for (int d = 0; d < META_KERNEL_DIMS && d < r->box.ndim; ++d) {
+        const int64_t side = d < META_KERNEL_TEAM_DIMS ? r->kernel->team->extent[d] : 1;
+        const int64_t cells = r->box.end[d] - r->box.start[d];
+        p.start[d] = r->box.start[d] + x[d];
+        p.number[d] = x[d] / side;
+        p.teams[d] = (cells + side - 1) / side;
+        if (d < META_KERNEL_TEAM_DIMS) p.extent[d] = cells - x[d] < side ? cells - x[d] : side;
+    }
+    return p;
+}
+
+/* Run the CPU code, row by row or team by team. @p lanes has META_KERNEL_LANES accumulators for
+ * each result. */
 static void run_cpu(const run *r, uint64_t (*lanes)[META_KERNEL_LANES])
 {
     meta_kernel_cpu_argument argument[META_KERNEL_PARAMETERS];
     int64_t stride[META_MAX_DIM], x[META_MAX_DIM] = {0};
     uint32_t result = 0;
-    for (;;) {
+    do {
+        meta_kernel_teams team;
         meta_kernel_rows rows = {.cells = r->box.end[0] - r->box.start[0], .rows = 1};
         for (int d = 0; d < META_KERNEL_DIMS && d < r->box.ndim; ++d)
             rows.index[d] = r->box.start[d] + x[d];
@@ -380,11 +524,10 @@ static void run_cpu(const run *r, uint64_t (*lanes)[META_KERNEL_LANES])
             memcpy(argument[n].stride, stride, sizeof argument[n].stride);
         }
         rows.argument = argument;
-        r->kernel->cpu[META_KERNEL_BASELINE](&rows);
-        int d = 1;
-        while (d < r->box.ndim && ++x[d] == r->box.end[d] - r->box.start[d]) x[d++] = 0;
-        if (d >= r->box.ndim) return;
-    }
+        team.rows = rows;
+        if (r->kernel->team) team.place = place_of(r, x);
+        r->kernel->cpu[META_KERNEL_BASELINE](&team.rows);
+    } while (next_of(r, x, r->kernel->team ? 0 : 1));
 }
 
 /* Combine @p count accumulators of a result as numbers that double holds. */
@@ -503,7 +646,11 @@ static void programs_compute_what_the_kernels_do_on_the_cpu(void)
 
 TEST_MAIN_WITH(&setting, PROMISE(programs_compute_what_the_kernels_do_on_the_cpu),
                PROMISE(nvrtc_compiles_every_kind_of_parameter_without_a_warning),
+               PROMISE(exact_sums_compile_without_a_warning),
+               PROMISE(exact_sums_and_forms_compile_on_the_host_without_a_warning),
                PROMISE(hiprtc_compiles_every_kind_of_parameter_without_a_warning),
+               PROMISE(a_plain_program_has_no_checks),
+               PROMISE(nvrtc_and_hiprtc_compile_every_form_without_a_warning),
                PROMISE(a_gpu_that_nvrtc_does_not_know_gets_ptx),
                PROMISE(the_compiler_of_a_gpu_is_known_by_its_file),
                PROMISE(an_nvrtc_that_is_newer_than_the_driver_is_not_used),

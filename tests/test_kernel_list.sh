@@ -34,6 +34,12 @@ META_CELLS(pour)
     ADD_TO(AT(into, 1, 0, 0), share * GET(any, 2));
     ADD_TO(AT(drops, 0, 0, 0), 1);
 }
+#define blocks_ARGS(A) A(OUT, T, out) A(SHARED, T, tile, 2 * 8) A(SHARED, double, more, 3) A(VALUE, T, k)
+META_TEAMS(blocks, 8, 2, 1)
+{
+    MEMBERS { SHARED(tile, MY(0) + 8 * MY(1)) = k; }
+    MEMBERS { AT(out, 0, 0, 0) = SHARED(tile, MY(0) + 8 * MY(1)); }
+}
 #include META_AGAIN
 END
 printf '#define META_KERNELS_HERE\n#include "two.kernel.h"\n' >two.c
@@ -47,9 +53,11 @@ $cc -std=c11 -O1 -Wall -Wextra -Werror $sanitize -fPIC -shared -I"$top/core" -I"
 what='meta-info --kernels'
 "$build/meta-info" --kernels two.so >out 2>err || broken 'fails'
 {
-    echo 'two.so: 6 kernels'
-    for kernel in 'blur f64' 'grow f64' 'pour f64' 'blur f32' 'grow f32' 'pour f32'; do
-        echo "  $kernel, two.kernel.h"
+    echo 'two.so: 8 kernels'
+    for kernel in 'blur f64' 'grow f64' 'pour f64' 'blocks f64' 'blur f32' 'grow f32' 'pour f32' 'blocks f32'; do
+        teams=
+        case $kernel in blocks*) teams=', teams of 8 x 2 x 1' ;; esac
+        echo "  $kernel, two.kernel.h$teams"
         case $kernel in
         blur*) printf '    %s\n' 'OUT    T out' 'IN     T in, BOX(1)' 'IN     uint32_t mask, CELL' \
             'SUM    T all' ;;
@@ -57,6 +65,7 @@ what='meta-info --kernels'
             'IN     T side, SIDES(2, 0, 0, 1, 0, 0)' 'IN     T table, WHOLE' \
             'IN     T depth, CELL, PLANE(2), GROWN(0, -1, 0)' 'MIN    T least' \
             'MAX    int64_t most' ;;
+        blocks*) printf '    %s\n' 'OUT    T out' 'SHARED T tile, 16' 'SHARED double more, 3' 'VALUE  T k' ;;
         *) printf '    %s\n' 'ADD    T into, SIDES(0, 1, 0, 0, 0, 0)' 'ADD    uint32_t drops, CELL' \
             'INOUT  T any, WHOLE' 'SCALAR T share' ;;
         esac
@@ -67,6 +76,8 @@ LC_ALL=C sort out | diff - expected.sorted || broken 'the list is not complete'
 "$build/meta-info" --kernels --json two.so >out 2>err || broken 'fails with --json'
 [ "$(grep -c '"name": "grow"' out)" = 2 ] || broken 'the document does not name each kernel'
 grep -q '"reach": "SIDES(2, 0, 0, 1, 0, 0)"' out || broken 'the document does not say the reach'
+tr -d '\n ' <out | grep -q '"team":\[8,2,1\],"shared":\[{"type":"T","name":"tile","count":16}' ||
+    broken 'the document does not say the teams'
 grep -q '"shape": "PLANE(2), GROWN(0, -1, 0)"' out || broken 'the document does not say the shape'
 
 "$build/meta-info" --kernels nowhere.so >out 2>err && broken 'opens a file that does not exist'

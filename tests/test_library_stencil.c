@@ -162,7 +162,7 @@ static void variable_weights_with_the_dot_product(void)
     each_stencil(true, true);
 }
 
-/* Then the dot product is exactly that of meta_dot(). */
+/* Of doubles, whose products meta_dot() rounds too. */
 static void a_reproducible_dot_product_is_that_of_meta_dot(void)
 {
     static const meta_box box = {3, {20, 12, 10}, {1, 1, 1}, {19, 11, 9}};

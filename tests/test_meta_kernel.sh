@@ -7,6 +7,11 @@ META_CACHE_DIR=$here/cache META_MODE=openmp
 export META_CACHE_DIR META_MODE
 src=$META_TEST_SRCDIR
 case $src in /*) ;; *) src=$(cd "$build" && cd "$src" && pwd) ;; esac
+case ${META_TEST_SANITIZE-no} in
+yes) sanitize='-fsanitize=address,undefined' ;;
+thread) sanitize='-fsanitize=thread' ;;
+*) sanitize= ;;
+esac
 cp "$src/tests/fortran/fortran.kernel.h" .
 cat >heat.kernel.h <<'END'
 #include <meta_kernel.h>
@@ -45,7 +50,7 @@ did 0 --version
 did 2
 says 'there is no command'
 did 2 fly heat.kernel.h
-says 'fly is no command: check, text or fortran'
+says 'fly is no command: check, build, embed, text or fortran'
 did 2 check
 says 'which file'
 did 2 check heat.kernel.h fortran.kernel.h
@@ -60,13 +65,96 @@ says 'no_such.kernel.h: No such file'
 did 2 text heat.kernel.h -o no/such/folder.c
 says 'no/such/folder.c cannot be written'
 
-did 0 check heat.kernel.h
-for kernel in 'heat f64' 'heat f32' 'insulated f64' 'insulated f32'; do
-    grep -q "^$kernel, openmp, .*: ok$" out || broken "has not checked $kernel"
+# Every language: by the devices that are here, else by a compiler that needs none; a missing compiler is
+# said, and is no mistake of the kernel's.
+found() { grep -q -- "$1" out || broken "does not print: $1"; }
+all='heat_f64 heat_f32 insulated_f64 insulated_f32'
+did 0 check heat.kernel.h --for c,c++
+found '^heat.kernel.h, C11, /.*: ok$'
+found '^heat.kernel.h, C++11, /.*: ok$'
+for kernel in $all; do found "^${kernel%_*} ${kernel#*_}, openmp, .*: ok$"; done
+if "$build/meta-info" | grep -q '^  opencl  *usable'; then
+    did 0 check heat.kernel.h --for opencl
+    for kernel in $all; do found "^${kernel%_*} ${kernel#*_}, opencl, .*: ok$"; done
+fi
+OCL_ICD_VENDORS=$here/none
+export OCL_ICD_VENDORS
+if command -v clang >/dev/null; then
+    did 0 check heat.kernel.h --for opencl
+    for kernel in $all; do found "^${kernel%_*} ${kernel#*_}, OpenCL C, /.*clang: ok$"; done
+fi
+unset OCL_ICD_VENDORS
+# has_compiler LANGUAGE: for a GPU's, whose library may be missing; that is said then.
+has_compiler()
+{
+    "$build/meta-kernel" check heat.kernel.h --for "$1" >out 2>err
+    case $? in
+    0) ! grep -v ': ok$' out || broken 'prints other lines' ;;
+    3) what="meta-kernel check --for $1" && found ': not checked: .* was found.*; install ' && false ;;
+    *) what="meta-kernel check --for $1" && broken 'has refused a sound kernel' && false ;;
+    esac
+}
+languages='c++ opencl'
+for language in cuda hip; do
+    ! has_compiler $language || languages="$languages $language"
 done
+did 2 check heat.kernel.h --for cpu,fortran
+says "'fortran': give one of cpu, c++, opencl, cuda and hip"
+did 2 check heat.kernel.h --for cuda:90
+says "'cuda:90': give a GPU's architecture, such as sm_90"
+
 sed 's/AT1(now, -1)/AT1(then, -1)/' heat.kernel.h >wrong.kernel.h
-did 1 check wrong.kernel.h
-says 'wrong.kernel.h:7'
+did 1 check wrong.kernel.h --for c,c++,opencl
+found 'wrong.kernel.h, C11, .*'
+found '^wrong.kernel.h:7'
+found 'not checked in other languages'
+# Mistakes in one language only: each language finds its own, and C takes them all.
+bad() { sed "s/const T here = /const T $2 = 1, here = $2 * /" heat.kernel.h >$1.kernel.h; }
+bad keyword_cxx new
+bad keyword_opencl global
+for language in $languages; do
+    case $language in opencl) word=opencl ;; *) word=cxx ;; esac
+    did 1 check keyword_$word.kernel.h --for c,$language
+    found "keyword_$word.kernel.h, C11, .*: ok"
+    found "keyword_$word.kernel.h[:(]7"
+done
+# No compiler: not checked, and said what to install.
+mkdir tools
+for tool in sh cc as ld ls sed dirname basename; do ln -s "$(command -v $tool)" tools/; done
+what='meta-kernel check without c++'
+PATH=$here/tools "$build/meta-kernel" check heat.kernel.h --for c,c++ >out 2>err
+[ $? = 3 ] || broken 'another exit status than 3'
+found '^heat.kernel.h, C11, .*: ok$'
+found '^heat.kernel.h, C++11: not checked: .*; install g++ or clang'
+
+# A body in a back end's own language is compiled by its compiler, and seen by no other.
+if "$build/meta-info" 2>/dev/null | grep -q '^  opencl  *usable'; then
+    for body in 'ON(out) = mad24((int)INDEX(0), 2, 1);' 'ON(out) = nowhere;'; do
+        cat >own.kernel.h <<END
+#define META_KERNEL_TYPES META_KERNEL_I32
+#include <meta_kernel.h>
+#define own_ARGS(A) A(OUT, T, out)
+META_CELLS(own) { ON(out) = (T)(2 * INDEX(0) + 1); }
+#ifdef META_NATIVE_OPENCL
+META_NATIVE_OPENCL(own) { $body }
+#endif
+#include META_AGAIN
+END
+        case $body in
+        *nowhere*)
+            did 1 check own.kernel.h
+            grep -q 'own.kernel.h:6' out || broken 'does not name the line'
+            ;;
+        *)
+            what='meta-kernel check own.kernel.h' # 3: the compiler of another device is not here
+            "$build/meta-kernel" check own.kernel.h >out 2>err </dev/null
+            case $? in 0 | 3) ;; *) broken 'exit status neither 0 nor 3' ;; esac
+            grep -q '^own i32, opencl, .*: ok$' out || broken 'has not checked the body in OpenCL C'
+            ;;
+        esac
+        grep -q '^own i32, openmp, .*: ok$' out || broken 'has not checked the portable body'
+    done
+fi
 
 # The text is that of the file, for each kernel.
 did 0 text heat.kernel.h -o text.c
@@ -77,6 +165,25 @@ int main(void) { return fputs(meta_kernel_text_heat, stdout) < 0 || !meta_kernel
 END
 ${CC:-cc} -Wall -Werror print.c text.c -o print && ./print | cmp -s - heat.kernel.h ||
     broken 'another text'
+
+# The C file that has all of it needs no other rule; a path may have spaces.
+mkdir 'a folder'
+cp heat.kernel.h 'a folder/'
+did 0 embed 'a folder/heat.kernel.h' -o heat_kernels.c
+cat >main.c <<'END'
+#include <stdio.h>
+#include "heat.kernel.h"
+int main(void) { return fputs(heat_f64_kernel.text, stdout) < 0 || insulated_f32_kernel.text != heat_f64_kernel.text; }
+END
+for flags in -O2 '-O2 -flto -ffile-prefix-map=/=/elsewhere'; do
+    what="a program of an embedded kernel file, $flags"
+    # shellcheck disable=SC2086
+    ${CC:-cc} $flags $sanitize -DMETA_KERNEL_ONE_VARIANT -Wall -Wextra -Werror -I"$src/core" -I"$src/kernels" -I. main.c heat_kernels.c \
+        -o main -L"$build/.libs" -lmeta -lm -Wl,-rpath,"$build/.libs" >out 2>err || broken 'is not built'
+    ./main | cmp -s - heat.kernel.h || broken 'another text'
+done
+did 2 embed no_such.kernel.h
+says 'no_such.kernel.h: No such file'
 
 did 0 fortran fortran.kernel.h --module kernels_of_mine -o module.f90
 for line in 'module kernels_of_mine' '    public :: blend_f64' '    public :: shapes_i32' \
@@ -102,8 +209,10 @@ done
 printf '#define META_KERNELS_HERE\n#include "heat.kernel.h"\n' >heat.c
 ${CC:-cc} -shared -fPIC -I"$src/core" -I"$src/kernels" -DMETA_KERNEL_ONE_VARIANT heat.c -o heat.so ||
     broken 'no shared object'
-did 0 check ./heat.so
+did 0 check ./heat.so --for cpu
 grep -q '^heat f64, openmp, .*: ok$' out || broken 'has not checked the object'
+did 2 embed heat.so
+says 'is a shared object'
 did 2 text heat.so
 says 'is a shared object'
 

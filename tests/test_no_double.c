@@ -3,6 +3,7 @@
  *  An OpenCL device without double precision supports everything else, and errors say what is
  *  missing. */
 /* TEST: backends=opencl timeout=120 labels=kernel smoke=yes */
+#include "meta_library.h"
 #include "mirror.h"
 #include "sums.h"
 
@@ -165,6 +166,7 @@ static void another_value_than_auto_and_off_is_refused(void)
 /* An accumulator of doubles is not to be had, and no other sum would be the right one. */
 static void reproducible_f32_sums_are_refused(void)
 {
+    const float weight[7] = {1, 1, 1, 1, 1, 1, 1};
     float result = 42;
     mirror a = {0}, b = {0};
     CHECK_OK(meta_set_reproducible(1));
@@ -176,6 +178,9 @@ static void reproducible_f32_sums_are_refused(void)
         CHECK_ERR_NAMES(
             meta_stencil(a.device, b.device, &inside, META_3D7P, META_F32, &result, NULL),
             META_ERR_UNSUPPORTED, "double");
+        CHECK_ERR_NAMES(meta_stencil_constant(a.device, b.device, weight, &inside, META_3D7P,
+                                              META_F32, &result, NULL),
+                        META_ERR_UNSUPPORTED, "double");
         CHECK(result == 42);
         mirror_holds(&a, META_U8, "the array");
         CHECK_OK(meta_reduce(&result, a.device, &inside, META_MAX, META_F32, NULL));

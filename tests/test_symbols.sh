@@ -50,7 +50,7 @@ needs_none() {
 
 # The further ones are for the other libraries of this project.
 compare "$build/.libs/libmeta.so" "$src/core/meta.h $src/kernels/meta_kernel.h $src/core/library/meta_library.h" \
-    meta_core_table
+    meta_core_table meta_ahead_table
 needs_none "$build/.libs/libmeta.so" 'mpi|opencl|cuda|amdhip|hsa|gomp|libomp'
 if test -e "$build/.libs/libmeta_comm.so"; then
     compare "$build/.libs/libmeta_comm.so" "$src/comm/meta_comm.h" meta_comm_refuse

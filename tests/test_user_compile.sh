@@ -131,7 +131,7 @@ elif ! grep -q 'user_program.kernel.h' log; then
     broken 'a text that is not found: the file is not named'
     cat log
 fi
-for name in heat paint pour turn; do
+for name in heat paint pour turn fold; do
     echo "extern const char meta_kernel_text_$name[]; const char meta_kernel_text_$name[] = {"
     od -An -v -tx1 "$from/files/user_program.kernel.h" | sed 's/ \(..\)/0x\1,/g'
     echo '0};'
@@ -297,6 +297,31 @@ META_CELLS(good)
 PROGRAM
     $compiler -Wall -Wextra -Wshadow -Wconversion -pedantic $include -c right.c -o right.o >log 2>&1 ||
         { broken "$compiler: what is within reach is refused"; head -n 20 log; }
+    # refused_team NAME 'WORDS' 'EXTENTS' 'MEMORY' 'BODY': a kernel of teams.
+    refused_team()
+    {
+        refused "$compiler: $1" "$compiler" "$2" <<PROGRAM
+#define META_KERNELS_HERE
+#define META_KERNEL_FILE "wrong.c"
+#include <meta_kernel.h>
+#define bad_ARGS(A) A(OUT, T, out) A(IN, T, in, STAR(1)) A(SUM, T, sum) $4
+META_TEAMS(bad, $3) { MEMBERS { ON(out) = ON(in); } $5; }
+#include META_AGAIN
+PROGRAM
+    }
+    tile='A(SHARED, T, tile, 8)'
+    refused_team 'shared memory outside phases' 'meta_i' '8, 1, 1' "$tile" 'SHARED(tile, 0) = 1'
+    refused_team 'an array outside phases' 'meta_i' '8, 1, 1' "$tile" 'ON(out) = 1'
+    refused_team 'a place outside phases' 'meta_i' '8, 1, 1' "$tile" 'if (MY(0) == 0) return'
+    refused_team 'a reach that is too far from the member' 'beyond the reach' '8, 1, 1' '' 'MEMBERS { ON(out) = AT(in, 2, 0, 0); }'
+    refused_team 'a team without a member' 'has 1 to 65536 members' '8, 0, 1' '' ''
+    refused_team 'a team of too many members' 'has 1 to 65536 members' '65536, 2, 1' '' ''
+    refused_team 'too much shared memory' 'share more than 65536 bytes' '8, 1, 1' "$tile A(SHARED, double, more, 8192)" ''
+    refused_team 'shared memory that is not shared' 'share' '8, 1, 1' "$tile" 'MEMBERS { SHARED(other, 0) = 1; }'
+    refused_team 'a negative count' 'negative\|too large' '8, 1, 1' 'A(SHARED, T, tile, -3)' ''
+    refused_team 'no count' 'META_K_SHARED\|expected' '8, 1, 1' 'A(SHARED, T, tile)' ''
+    refused_body 'shared memory without teams' 'is for kernels that META_TEAMS begins' "$tile" ''
+    refused_body 'a phase without teams' 'meta_e0' '' 'MEMBERS { ON(out) = 1; }'
     refused "$compiler: a shape that does not exist" "$compiler" 'META_K_DROPS_GROW' <<PROGRAM
 #define META_KERNELS_HERE
 #define META_KERNEL_FILE "wrong.c"

@@ -2,7 +2,7 @@
 /** @file test_user_reach.c
  *  META_CHECK=1 finds kernels of the program's own that do not do what their lists say: that reach
  *  further, or leave cells of an OUT array out. */
-/* TEST: backends=openmp,opencl,cuda timeout=180 labels=core with=CHECK=1 */
+/* TEST: backends=all timeout=240 labels=core with=CHECK=1 */
 #define META_KERNELS_HERE
 #include "user_reach.kernel.h"
 
@@ -47,14 +47,6 @@ static int line_of(const char *comment)
     return at ? line : -1;
 }
 
-/* The CPU's code checks offsets that only the run knows; other devices' do not. */
-static bool checks_offsets(void)
-{
-    meta_mode mode = META_OPENMP;
-    CHECK_OK(meta_get_acc(NULL, &mode));
-    return mode == META_OPENMP;
-}
-
 /* ------------------------------------------------------------------ reach */
 
 static bool is_within(int which, int x, int y, int z)
@@ -75,7 +67,7 @@ static void an_access_beyond_the_reach_is_found_by_line_and_offset(void)
 {
     static const char *const names[] = {"star", "sides", "line", "cell"};
     static const char *const reaches[] = {"STAR(1)", "SIDES(2, 0, 0, 1, 0, 0)", "BOX(1)", "CELL"};
-    if (!checks_offsets() || !make_arrays()) return;
+    if (!make_arrays()) return;
     for (int64_t n = test_count(200, 2000); n > 0; --n) {
         const int which = (int)test_random_in(0, 3);
         const int x = (int)test_random_in(-2, 2), y = (int)test_random_in(-2, 2),
@@ -103,7 +95,7 @@ static void an_access_beyond_the_reach_is_found_by_line_and_offset(void)
 
 static void a_write_beside_the_cell_is_found(void)
 {
-    if (!checks_offsets() || !make_arrays()) return;
+    if (!make_arrays()) return;
     CHECK_OK(writes_f32(&box, array[0], 0, NULL));
     CHECK_ERR_NAMES(writes_f32(&box, array[0], 1, NULL), META_ERR_BOUNDS, "'out' at (1, 0, 0, 0)");
     CHECK_CONTAINS(meta_last_error(), "the cell itself");
@@ -122,6 +114,127 @@ static void what_is_within_reach_is_computed_as_ever(void)
             for (int64_t x = box.start[0]; x < box.end[0]; ++x)
                 before[element(x, y, z)] = (float)(element(x - 2, y + 1, z) % 31);
     CHECK_ARRAY(found, before, CELLS, META_F32);
+    free_arrays();
+}
+
+/* Additions take place within the reach only. */
+static void an_addition_beyond_the_reach_is_found(void)
+{
+    float zero = 0;
+    if (!make_arrays()) return;
+    for (int64_t n = test_count(50, 500); n > 0; --n) {
+        const int64_t x = test_random_in(-2, 1), y = test_random_in(-1, 3);
+        char at[64];
+        test_case("at (%d, %d)", (int)x, (int)y);
+        CHECK_OK(meta_fill(array[0], CELLS, &zero, META_F32, NULL));
+        const meta_err error = adds_f32(&box, array[0], x, y, NULL);
+        if (x >= -1 && x <= 0 && y >= 0 && y <= 2) {
+            CHECK_OK(error);
+            continue;
+        }
+        snprintf(at, sizeof at, "'sum' at (%d, %d, 0, 0)", (int)x, (int)y);
+        CHECK_INT(error, META_ERR_BOUNDS);
+        CHECK_CONTAINS(meta_last_error(), at);
+        CHECK_CONTAINS(meta_last_error(), "SIDES(1, 0, 0, 2, 0, 0)");
+    }
+    free_arrays();
+}
+
+/* ------------------------------------------------------------------ GET() */
+
+/* The array begins somewhere in its buffer, and ends with it. */
+static void an_index_beyond_the_array_is_found_by_line_index_and_size(void)
+{
+    int32_t index[CELLS] = {0};
+    void *device;
+    if (!make_arrays() || !CHECK_OK(meta_alloc(&device, sizeof index))) return;
+    for (int64_t n = test_count(40, 400); n > 0; --n) {
+        const int64_t skipped = test_random_in(0, CELLS - 1), size = CELLS - skipped;
+        const int64_t cell = element(test_random_in(2, NX - 3), test_random_in(2, NY - 3),
+                                     test_random_in(2, NZ - 3));
+        const int32_t wanted = (int32_t)(test_random_in(0, 1) ? test_random_in(-2, 0)
+                                                              : test_random_in(size - 2, size + 1));
+        const float *table = (float *)array[1] + skipped;
+        char where[160], size_text[64];
+        test_case("element %d of %d", (int)wanted, (int)size);
+        index[cell] = wanted;
+        CHECK_OK(meta_copy_h2d(device, index, sizeof index, NULL));
+        const meta_err error = gets_f32(&box, array[0], table, device, NULL);
+        index[cell] = 0;
+        if (wanted >= 0 && wanted < size) {
+            CHECK_OK(error);
+            continue;
+        }
+        snprintf(where, sizeof where, "user_reach.kernel.h:%d: GET() of 'table' with index %d",
+                 line_of("the line of table"), (int)wanted);
+        snprintf(size_text, sizeof size_text, "there are %d elements", (int)size);
+        CHECK_INT(error, META_ERR_BOUNDS);
+        CHECK_CONTAINS(meta_last_error(), "kernel gets f32");
+        CHECK_CONTAINS(meta_last_error(), where);
+        CHECK_CONTAINS(meta_last_error(), size_text);
+    }
+    CHECK_OK(meta_free(device));
+    free_arrays();
+}
+
+static void a_write_or_an_addition_beyond_the_array_is_found(void)
+{
+    if (!make_arrays()) return;
+    CHECK_OK(puts_at_f32(&box, array[0], array[1], array[2], CELLS - 1, 0, NULL));
+    CHECK_ERR_NAMES(puts_at_f32(&box, array[0], array[1], array[2], CELLS, 0, NULL),
+                    META_ERR_BOUNDS, "GET() of 'to' with index 378, ");
+    CHECK_ERR_NAMES(puts_at_f32(&box, array[0], array[1], array[2], 0, -1, NULL), META_ERR_BOUNDS,
+                    "GET() of 'sum' with index -1, ");
+    CHECK_ERR_NAMES(puts_at_f32(&box, array[0], array[1], array[2], 0, INT64_MAX, NULL),
+                    META_ERR_BOUNDS, "GET() of 'sum' with index 9223372036854775807, ");
+    CHECK_OK(puts_at_f32(&box, array[0], array[1], array[2], 0, CELLS - 1, NULL));
+    free_arrays();
+}
+
+/* The checks need room beside the arguments of any kernel. */
+static void a_kernel_with_all_arrays_is_checked_too(void)
+{
+    const int64_t n = element(3, 3, 3);
+    if (!make_arrays()) return;
+    const float *in = array[1];
+#define FIVE in, in, in, in, in
+#define CALL(x, n)                                                                                 \
+    most_f32(&box, array[0], FIVE, FIVE, FIVE, FIVE, FIVE, FIVE, array[2], (x), (n), NULL)
+    CHECK_OK(CALL(0, n));
+    CHECK_OK(meta_copy_d2h(found, array[0], sizeof found, NULL));
+    CHECK(found[n] == (float)(7 * (n % 31)));
+    CHECK_ERR_NAMES(CALL(1, n), META_ERR_BOUNDS, "AT() of 'f4' at (1, 0, 0, 0)");
+    CHECK_ERR_NAMES(CALL(0, CELLS), META_ERR_BOUNDS, "GET() of 'last' with index 378, ");
+    CHECK_OK(CALL(0, n));
+    free_arrays();
+}
+
+/* Also of texts that are given at run time. */
+static void a_text_given_at_run_time_is_checked_too(void)
+{
+    meta_kernel *kernel;
+    int64_t x = 0, n = CELLS - 1;
+    const meta_err error =
+        meta_kernel_compile(&kernel, "late", META_F32, "late.kernel.h",
+                            "#include <meta_kernel.h>\n"
+                            "#define late_ARGS(A) A(OUT, T, out) \\\n"
+                            "    A(IN, T, in, STAR(1)) A(IN, T, table, WHOLE) \\\n"
+                            "    A(VALUE, int64_t, x) A(VALUE, int64_t, n)\n"
+                            "META_CELLS(late)\n"
+                            "{\n"
+                            "    ON(out) = AT(in, x, 0, 0) +\n"
+                            "              GET(table, n);\n"
+                            "}\n"
+                            "#include META_AGAIN\n");
+    if (error == META_ERR_UNSUPPORTED || !CHECK_OK(error) || !make_arrays()) return;
+    const void *const arguments[] = {array[0], array[1], array[2], &x, &n};
+    CHECK_OK(meta_kernel_run(kernel, &box, arguments, NULL));
+    x = 2;
+    CHECK_ERR_NAMES(meta_kernel_run(kernel, &box, arguments, NULL), META_ERR_BOUNDS,
+                    "late.kernel.h:7: AT() of 'in' at (2, 0, 0, 0)");
+    x = 0, n = CELLS;
+    CHECK_ERR_NAMES(meta_kernel_run(kernel, &box, arguments, NULL), META_ERR_BOUNDS,
+                    "late.kernel.h:8: GET() of 'table' with index 378, ");
     free_arrays();
 }
 
@@ -198,5 +311,10 @@ static void values_that_equal_poison_may_be_written(void)
 TEST_DEVICE_MAIN(PROMISE(an_access_beyond_the_reach_is_found_by_line_and_offset),
                  PROMISE(a_write_beside_the_cell_is_found),
                  PROMISE(what_is_within_reach_is_computed_as_ever),
+                 PROMISE(an_addition_beyond_the_reach_is_found),
+                 PROMISE(an_index_beyond_the_array_is_found_by_line_index_and_size),
+                 PROMISE(a_write_or_an_addition_beyond_the_array_is_found),
+                 PROMISE(a_kernel_with_all_arrays_is_checked_too),
+                 PROMISE(a_text_given_at_run_time_is_checked_too),
                  PROMISE(a_cell_of_an_output_that_is_not_written_is_found),
                  PROMISE(values_that_equal_poison_may_be_written))

@@ -57,7 +57,7 @@ static uint64_t checksum(const void *device_array, size_t bytes)
     do {                                                                                           \
         T change = 0;                                                                              \
         uint64_t hot = 0;                                                                          \
-        int64_t first = 0;                                                                         \
+        int64_t first = 0, folded = 0;                                                             \
         FILL(T);                                                                                   \
         check(heat_##suffix(&box, (T *)device[0], (const T *)device[1], (T)3, shape, &change,      \
                             &hot, NULL));                                                          \
@@ -65,9 +65,12 @@ static uint64_t checksum(const void *device_array, size_t bytes)
         check(pour_##suffix(&box, (T *)device[0], (const T *)device[1], (const T *)device[2] + 5,  \
                             counts, (const int32_t *)device[ARRAYS], META_ASYNC));                 \
         check(turn_##suffix(&plane, (T *)device[2], (T)2, META_ASYNC));                                              \
-        printf(#suffix " %016" PRIx64 " %016" PRIx64 " %016" PRIx64 " %a %" PRIu64 " %" PRId64 "\n",              \
+        check(fold_##suffix(&box, (T *)device[0], (const T *)device[1], (T)0.5, &folded, NULL));   \
+        printf(#suffix " %016" PRIx64 " %016" PRIx64 " %016" PRIx64 " %a %" PRIu64 " %" PRId64     \
+               " %" PRId64 "\n",                                                                  \
                checksum(device[0], CELLS * sizeof(T)), checksum(device[2], CELLS * sizeof(T)),     \
-               checksum(counts, 7 * sizeof(int32_t)), (double)change, hot, first);                                                        \
+               checksum(counts, 7 * sizeof(int32_t)), (double)change, hot, first,        \
+               folded);                                                        \
     } while (0)
 
 int main(void)

@@ -20,7 +20,7 @@ META_FUNCTION T FN(square)(T x)
 /* Products and sums that contraction would change, a result and a count. */
 #define heat_ARGS(A)                                                                               \
     A(OUT, T, next) A(IN, T, now, BOX(1)) A(VALUE, T, k) A(VALUE, heat_shape, shape)               \
-    A(MAX, T, change) A(SUM, uint64_t, hot)
+    A(MAX, T, change) A(SUM, uint64_t, sum)
 META_CELLS(heat)
 {
     const T here = AT(now, 0, 0, 0);
@@ -30,7 +30,7 @@ META_CELLS(heat)
     const T change_here = k * around - FN(square)(here) * (T)shape.width[1] + (T)shape.parts;
     AT(next, 0, 0, 0) = here + k * change_here;
     RAISE(change, ABS(change_here));
-    if (here > k) ADD(hot, 1);
+    if (here > k) ADD(sum, 1);
 }
 
 #define paint_ARGS(A)                                                                              \
@@ -64,6 +64,28 @@ META_CELLS(turn)
         GET(picture, first + k) = by * GET(picture, first + 3 - k) - kept;
         GET(picture, first + 3 - k) = kept;
     }
+}
+
+/* Teams: each cell is joined to the one that lies opposite in its team. */
+#define fold_ARGS(A)                                                                               \
+    A(INOUT, T, picture) A(IN, T, now, BOX(1)) A(SHARED, T, tile, 8 * 4 * 2) A(VALUE, T, by)       \
+    A(SHARED, int32_t, rounds, 1) A(SUM, int64_t, sum)
+META_TEAMS(fold, 8, 4, 2)
+{
+    MEMBERS
+    {
+        SHARED(tile, MY(0) + 8 * (MY(1) + 4 * MY(2))) = AT(now, 1, 0, -1);
+        if (MY(0) + MY(1) + MY(2) == 0) SHARED(rounds, 0) = 0;
+    }
+    for (int64_t pass = 0; pass < 2; ++pass) {
+        MEMBERS
+        {
+            const int64_t x = EXTENT(0) - 1 - MY(0);
+            ON(picture) = by * SHARED(tile, x + 8 * (MY(1) + 4 * MY(2))) + FN(square)(ON(picture));
+            if (MY(0) == EXTENT(0) - 1 && MY(1) + MY(2) == 0) SHARED(rounds, 0) += (int32_t)TEAM(1);
+        }
+    }
+    MEMBERS { ADD(sum, SHARED(rounds, 0) + START(0) + TEAMS(2)); }
 }
 
 #include META_AGAIN

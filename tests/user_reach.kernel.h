@@ -46,4 +46,42 @@ META_CELLS(copies)
     AT(out, 0, 0, 0) = AT(in, 0, 0, 0);
 }
 
+/* Reads the elements that it is told. */
+#define gets_ARGS(A) A(OUT, T, out) A(IN, T, table, WHOLE) A(IN, int32_t, index, CELL)
+META_CELLS(gets)
+{
+    ON(out) = GET(table, ON(index)); /* the line of table */
+}
+
+/* Writes one element and adds to another, as it is told. */
+#define puts_at_ARGS(A)                                                                            \
+    A(IN, T, in, CELL) A(INOUT, T, to, WHOLE) A(ADD, T, sum, WHOLE) A(VALUE, int64_t, put)         \
+    A(VALUE, int64_t, add)
+META_CELLS(puts_at)
+{
+    if (INDEX(0) == 2 && INDEX(1) == 2 && INDEX(2) == 2) GET(to, put) = ON(in); /* the line of to */
+    ADD_TO(GET(sum, add), 1); /* the line of sum */
+}
+
+/* Adds as far away as it is told. */
+#define adds_ARGS(A)                                                                               \
+    A(ADD, T, sum, SIDES(1, 0, 0, 2, 0, 0)) A(VALUE, int64_t, x) A(VALUE, int64_t, y)
+META_CELLS(adds)
+{
+    ADD_TO(AT(sum, x, y, 0), 1); /* the line of SIDES */
+}
+
+/* As many arrays as are possible, read as far away as it is told. */
+#define REACH_FIVE(A, x)                                                                           \
+    A(IN, T, x##0, CELL) A(IN, T, x##1, CELL) A(IN, T, x##2, CELL) A(IN, T, x##3, CELL)            \
+    A(IN, T, x##4, CELL)
+#define most_ARGS(A)                                                                               \
+    A(OUT, T, out) REACH_FIVE(A, a) REACH_FIVE(A, b) REACH_FIVE(A, c) REACH_FIVE(A, d)             \
+    REACH_FIVE(A, e) REACH_FIVE(A, f) A(IN, T, last, WHOLE) A(VALUE, int64_t, x)                   \
+    A(VALUE, int64_t, n)
+META_CELLS(most)
+{
+    ON(out) = ON(a0) + ON(b1) + ON(c2) + ON(d3) + ON(e4) + AT(f4, x, 0, 0) + GET(last, n);
+}
+
 #include META_AGAIN

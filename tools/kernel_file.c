@@ -12,16 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *kernel_file_type(const meta_kernel *kernel)
-{
-    static const char *const names[] = {
-#define ELEMENT_NAME(NAME, name, bytes, wide, sum) [META_##NAME] = #name,
-        META_ARITHMETIC_TYPES(ELEMENT_NAME)
-#undef ELEMENT_NAME
-    };
-    return (size_t)kernel->type < sizeof names / sizeof *names ? names[kernel->type] : "?";
-}
-
 static bool fail(const char *path, const char *why)
 {
     fprintf(stderr, "%s: %s: %s\n", program_invocation_short_name, path, why);
@@ -66,7 +56,6 @@ static bool read_text(kernel_file *file, const char *path)
 
 static bool compile(kernel_file *file, const char *path)
 {
-    if (!read_text(file, path)) return false;
     if (meta_kernel_compile(NULL, NULL, META_F64, file->name, file->text) == META_OK) return true;
     return fail(path, meta_last_error());
 }
@@ -81,13 +70,25 @@ static bool take_kernels(kernel_file *file, int before)
     return file->kernel != NULL;
 }
 
-bool kernel_file_open(kernel_file *file, const char *path)
+bool kernel_file_read(kernel_file *file, const char *path)
+{
+    *file = (kernel_file){.name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path};
+    if (is_object(path) || read_text(file, path)) return true;
+    kernel_file_close(file);
+    return false;
+}
+
+bool kernel_file_load(kernel_file *file, const char *path)
 {
     int before = 0;
     meta_kernel_count(&before);
-    *file = (kernel_file){.name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path};
-    if ((is_object(path) ? load_object(path) : compile(file, path)) && take_kernels(file, before))
-        return true;
+    return (file->text ? compile(file, path) : load_object(path)) && take_kernels(file, before);
+}
+
+bool kernel_file_open(kernel_file *file, const char *path)
+{
+    if (!kernel_file_read(file, path)) return false;
+    if (kernel_file_load(file, path)) return true;
     kernel_file_close(file);
     return false;
 }
@@ -96,13 +97,13 @@ void kernel_file_close(kernel_file *file)
 {
     free(file->text);
     free(file->kernel);
+    *file = (kernel_file){.name = file->name};
 }
 
 /* ------------------------------------------------------------------ its text */
 
-static void write_array(const kernel_file *file, const char *name, FILE *to)
+static void write_bytes(const kernel_file *file, FILE *to)
 {
-    fprintf(to, "const char meta_kernel_text_%s[] = {", name);
     for (size_t k = 0; k < file->bytes; ++k)
         fprintf(to, "%s%d,", k % 20 == 0 ? "\n    " : " ", file->text[k]);
     fprintf(to, "%s0};\n", file->bytes % 20 == 0 ? "\n    " : " ");
@@ -115,6 +116,22 @@ void kernel_file_write_text(const kernel_file *file, FILE *to)
         bool written = false;
         for (int before = 0; before < k; ++before)
             written = written || strcmp(file->kernel[before]->name, file->kernel[k]->name) == 0;
-        if (!written) write_array(file, file->kernel[k]->name, to);
+        if (written) continue;
+        fprintf(to, "const char meta_kernel_text_%s[] = {", file->kernel[k]->name);
+        write_bytes(file, to);
     }
+}
+
+void kernel_file_write_source(const kernel_file *file, const char *path, FILE *to)
+{
+    fprintf(to,
+            "/* Written by meta-kernel: the CPU code and the text of %s. */\n"
+            "static const char meta_kernel_file_text[] = {",
+            file->name);
+    write_bytes(file, to);
+    fprintf(to,
+            "#define META_KERNELS_HERE\n"
+            "#define META_KERNEL_TEXT_FROM meta_kernel_file_text\n"
+            "#include \"%s\"\n",
+            path);
 }

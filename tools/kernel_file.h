@@ -18,12 +18,18 @@ typedef struct kernel_file {
     int kernels;
 } kernel_file;
 
-/** Load @p path; false after a message. Its kernels stay registered until the program ends. */
+/** Read @p path, a kernel file's text or nothing of a shared object; false after a message. */
+bool kernel_file_read(kernel_file *file, const char *path);
+/** Compile what was read, or load the object; false after a message, and still to be closed. The
+ * kernels stay registered until the program ends. */
+bool kernel_file_load(kernel_file *file, const char *path);
+/** Both. */
 bool kernel_file_open(kernel_file *file, const char *path);
 void kernel_file_close(kernel_file *file);
 /** Write the text as C: an array meta_kernel_text_NAME for each kernel's name. */
 void kernel_file_write_text(const kernel_file *file, FILE *to);
-/** Of @p kernel's element type: f64. */
-const char *kernel_file_type(const meta_kernel *kernel);
+/** Write the C file that compiles the kernels of @p path, with the text as an array. It needs no
+ * loaded kernels. */
+void kernel_file_write_source(const kernel_file *file, const char *path, FILE *to);
 
 #endif

@@ -11,6 +11,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "meta_backend.h"
+
 enum { NAME = 63 }; /* letters of a name in Fortran */
 
 /* What a parameter is in Fortran: its declaration and what is passed to meta_kernel_run(). */
@@ -33,16 +35,6 @@ static const char *fortran_type(uint32_t type)
         [META_I64] = "integer(c_int64_t)", [META_U64] = "integer(c_int64_t)",
         [META_I32] = "integer(c_int32_t)", [META_U32] = "integer(c_int32_t)"};
     return type < sizeof names / sizeof *names ? names[type] : "type(c_ptr)";
-}
-
-static const char *suffix_of(meta_type type)
-{
-    static const char *const names[] = {
-#define ELEMENT_NAME(NAME, name, bytes, wide, sum) [META_##NAME] = #name,
-        META_ARITHMETIC_TYPES(ELEMENT_NAME)
-#undef ELEMENT_NAME
-    };
-    return names[type];
 }
 
 static const char *enumerator_of(meta_type type)
@@ -107,7 +99,7 @@ static void put_item(list *l, const char *before, const char *name, const char *
 /* The procedure for results that are variables of the program, or elements of buffers. */
 static void put_procedure(FILE *to, const meta_kernel *k, const char *place)
 {
-    const char *suffix = suffix_of(k->type);
+    const char *suffix = meta_element_name((uint32_t)k->type);
     const bool on_device = strcmp(place, "_device") == 0;
     char head[2 * NAME];
     snprintf(head, sizeof head, "    subroutine %s_%s%s(box,", k->name, suffix, place);
@@ -180,7 +172,7 @@ const char *kernel_fortran(FILE *to, const char *file, const char *module,
             file, module);
     for (int k = 0; k < count; ++k) {
         const meta_kernel *one = kernels[k];
-        const char *suffix = suffix_of(one->type);
+        const char *suffix = meta_element_name((uint32_t)one->type);
         fprintf(to, "    public :: %s_%s\n", one->name, suffix);
         if (!has_results(one)) continue;
         fprintf(to,

@@ -12,8 +12,7 @@
 #include <stdlib.h>
 
 #include "json.h"
-#define META_KERNEL_NO_PASS
-#include "meta_kernel.h"
+#include "meta_backend.h"
 
 static const char *kind_name(uint32_t kind)
 {
@@ -24,16 +23,6 @@ static const char *kind_name(uint32_t kind)
         [META_PARAMETER_SUM] = "SUM",       [META_PARAMETER_MIN] = "MIN",
         [META_PARAMETER_MAX] = "MAX"};
     return kind < sizeof names / sizeof *names ? names[kind] : "?";
-}
-
-static const char *element_name(meta_type type)
-{
-    static const char *const names[] = {
-#define ELEMENT_NAME(NAME, name, bytes, wide, sum) [META_##NAME] = #name,
-        META_ARITHMETIC_TYPES(ELEMENT_NAME)
-#undef ELEMENT_NAME
-    };
-    return (size_t)type < sizeof names / sizeof *names ? names[type] : "?";
 }
 
 static bool is_symmetric(const meta_kernel_parameter *p)
@@ -84,13 +73,36 @@ static const char *shape_text(const meta_kernel_parameter *p, char *text, size_t
 static void print_kernel(const meta_kernel *k)
 {
     char reach[64], shape[64];
-    printf("  %s %s, %s\n", k->name, element_name(k->type), k->file);
+    printf("  %s %s, %s", k->name, meta_element_name((uint32_t)k->type), k->file);
+    if (k->team)
+        printf(", teams of %u x %u x %u", (unsigned)k->team->extent[0],
+               (unsigned)k->team->extent[1], (unsigned)k->team->extent[2]);
+    printf("\n");
     for (uint32_t n = 0; n < k->parameters; ++n) {
         const meta_kernel_parameter *p = &k->parameter[n];
         reach_text(p, reach, sizeof reach);
         printf("    %-6s %s %s%s%s%s\n", kind_name(p->kind), p->type_name, p->name,
                *reach != '\0' ? ", " : "", reach, shape_text(p, shape, sizeof shape));
     }
+    for (uint32_t n = 0; k->team && n < k->team->shareds; ++n)
+        printf("    SHARED %s %s, %u\n", k->team->shared[n].type_name, k->team->shared[n].name,
+               (unsigned)k->team->shared[n].count);
+}
+
+static void write_team(json *j, const meta_kernel_team *team)
+{
+    json_open(j, "team", '[');
+    for (int d = 0; d < META_KERNEL_TEAM_DIMS; ++d) json_number(j, NULL, team->extent[d]);
+    json_close(j, ']');
+    json_open(j, "shared", '[');
+    for (uint32_t n = 0; n < team->shareds; ++n) {
+        json_open(j, NULL, '{');
+        json_string(j, "type", team->shared[n].type_name);
+        json_string(j, "name", team->shared[n].name);
+        json_number(j, "count", team->shared[n].count);
+        json_close(j, '}');
+    }
+    json_close(j, ']');
 }
 
 static void write_kernel(json *j, const char *object, const meta_kernel *k)
@@ -99,7 +111,7 @@ static void write_kernel(json *j, const char *object, const meta_kernel *k)
     json_open(j, NULL, '{');
     json_string(j, "object", object);
     json_string(j, "name", k->name);
-    json_string(j, "type", element_name(k->type));
+    json_string(j, "type", meta_element_name((uint32_t)k->type));
     json_string(j, "file", k->file);
     json_open(j, "parameters", '[');
     for (uint32_t n = 0; n < k->parameters; ++n) {
@@ -115,6 +127,7 @@ static void write_kernel(json *j, const char *object, const meta_kernel *k)
         json_close(j, '}');
     }
     json_close(j, ']');
+    if (k->team) write_team(j, k->team);
     json_close(j, '}');
 }
 

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file meta-kernel.c
- *  meta-kernel: works on the kernel files of programs: checks them with every compiler of this
- * machine, writes their text as C, and Fortran modules with a typed procedure for each kernel. */
+ *  meta-kernel: works on the kernel files of programs: checks them in every language, builds
+ * objects ahead of time, embeds them into C, and writes Fortran modules with a typed procedure for
+ * each kernel. */
 #include "config.h"
 
 #include <errno.h>
 #include <getopt.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -13,19 +15,26 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "kernel_build.h"
+#include "kernel_check.h"
 #include "kernel_file.h"
 #include "kernel_fortran.h"
 #include "meta.h"
 
-enum { STATUS_DONE = 0, STATUS_FOUND = 1, STATUS_UNUSABLE = 2 };
-
 typedef struct request {
-    int (*command)(const struct request *r);
-    const char *file, *out, *module;
+    kernel_outcome (*command)(const struct request *r);
+    bool needs_library; /* its functions are called */
+    bool takes_more;    /* any number of files */
+    const char *file;   /* the first one */
+    char *const *files;
+    int count;
+    const char *out, *module;
+    bool library, is_part;
+    kernel_targets targets;
 } request;
 
-static int fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
-static int fail(const char *format, ...)
+static kernel_outcome fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static kernel_outcome fail(const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -33,7 +42,7 @@ static int fail(const char *format, ...)
     vfprintf(stderr, format, arguments);
     va_end(arguments);
     fputc('\n', stderr);
-    return STATUS_UNUSABLE;
+    return OUTCOME_NOT_DONE;
 }
 
 /* ------------------------------------------------------------------ what is written */
@@ -45,22 +54,22 @@ static FILE *open_out(const request *r)
     return to;
 }
 
-static int close_out(const request *r, FILE *to)
+static kernel_outcome close_out(const request *r, FILE *to)
 {
     const bool broken = ferror(to) != 0;
     const bool closed = to == stdout ? fflush(to) == 0 : fclose(to) == 0;
-    if (closed && !broken) return STATUS_DONE;
+    if (closed && !broken) return OUTCOME_DONE;
     if (r->out) remove(r->out);
     return fail("%s cannot be written: %s", r->out ? r->out : "standard output", strerror(errno));
 }
 
 /* ------------------------------------------------------------------ commands */
 
-static int write_text(const request *r)
+static kernel_outcome write_text(const request *r)
 {
     kernel_file file;
-    if (!kernel_file_open(&file, r->file)) return STATUS_UNUSABLE;
-    int status = STATUS_UNUSABLE;
+    if (!kernel_file_open(&file, r->file)) return OUTCOME_NOT_DONE;
+    kernel_outcome status = OUTCOME_NOT_DONE;
     FILE *to = NULL;
     if (!file.text) fail("%s is a shared object: its kernels have their text with them", r->file);
     else to = open_out(r);
@@ -81,14 +90,14 @@ static void name_module(const char *file, char *name, size_t room)
         if (*c == '-') *c = '_';
 }
 
-static int write_fortran(const request *r)
+static kernel_outcome write_fortran(const request *r)
 {
     kernel_file file;
     char module[64];
     name_module(r->file, module, sizeof module);
-    if (!kernel_file_open(&file, r->file)) return STATUS_UNUSABLE;
+    if (!kernel_file_open(&file, r->file)) return OUTCOME_NOT_DONE;
     FILE *to = open_out(r);
-    int status = STATUS_UNUSABLE;
+    kernel_outcome status = OUTCOME_NOT_DONE;
     if (to) {
         const char *problem = kernel_fortran(to, file.name, r->module ? r->module : module,
                                              file.kernel, file.kernels);
@@ -103,43 +112,34 @@ static int write_fortran(const request *r)
     return status;
 }
 
-/* Build every kernel for device @p number of those of @p mode. */
-static bool check_on(const kernel_file *file, const meta_device_desc *device)
+/* What a C file includes is looked for beside it, so the kernel file's whole path is given. */
+static kernel_outcome write_source(const request *r)
 {
-    bool sound = true;
-    for (int k = 0; k < file->kernels; ++k) {
-        const meta_kernel *kernel = file->kernel[k];
-        const bool built = meta_kernel_prepare(file->kernel[k]) == META_OK;
-        printf("%s %s, %s, %s: %s\n", kernel->name, kernel_file_type(kernel), device->backend,
-               device->name, built ? "ok" : meta_last_error());
-        sound = sound && built;
-    }
-    return sound;
-}
-
-static int check(const request *r)
-{
-    static const meta_mode modes[] = {META_OPENMP, META_OPENCL, META_CUDA, META_HIP};
     kernel_file file;
-    bool sound = true;
-    if (!kernel_file_open(&file, r->file))
-        return access(r->file, R_OK) == 0 ? STATUS_FOUND : STATUS_UNUSABLE;
-    for (size_t m = 0; m < sizeof modes / sizeof *modes; ++m) {
-        int count = 0;
-        if (meta_device_count(modes[m], &count) != META_OK) continue;
-        for (int n = 0; n < count; ++n) {
-            meta_device_desc device = {.size = sizeof device};
-            if (meta_device_info(n, modes[m], &device) != META_OK ||
-                meta_set_acc(n, modes[m]) != META_OK) {
-                printf("device %d: %s\n", n, meta_last_error());
-                sound = false;
-            } else if (!check_on(&file, &device)) {
-                sound = false;
-            }
-        }
+    char path[PATH_MAX];
+    if (!kernel_file_read(&file, r->file)) return OUTCOME_NOT_DONE;
+    kernel_outcome status = OUTCOME_NOT_DONE;
+    FILE *to = NULL;
+    if (!file.text) fail("%s is a shared object: its kernels are compiled", r->file);
+    else if (!realpath(r->file, path)) fail("%s: %s", r->file, strerror(errno));
+    else to = open_out(r);
+    if (to) {
+        kernel_file_write_source(&file, path, to);
+        status = close_out(r, to);
     }
     kernel_file_close(&file);
-    return sound ? STATUS_DONE : STATUS_FOUND;
+    return status;
+}
+
+static kernel_outcome check(const request *r)
+{
+    if (r->is_part) return kernel_check_part(r->files[0], &r->targets.target[0]);
+    return kernel_check(r->files[0], &r->targets);
+}
+
+static kernel_outcome build(const request *r)
+{
+    return kernel_build(r->files, r->count, r->library, &r->targets, r->out);
 }
 
 /* ------------------------------------------------------------------ the command line */
@@ -147,79 +147,122 @@ static int check(const request *r)
 static void print_help(void)
 {
     printf(
-        "usage: meta-kernel check FILE\n"
+        "usage: meta-kernel check FILE [--for LANGUAGE,...]\n"
+        "       meta-kernel build FILE... --for TARGET,... -o FOLDER [--library]\n"
+        "       meta-kernel embed FILE [-o OUT.c]\n"
         "       meta-kernel text FILE [-o OUT.c]\n"
         "       meta-kernel fortran FILE [-o OUT.f90] [--module NAME]\n\n"
         "Works on kernel files of programs (doc/kernels.md). FILE is one, such as heat.kernel.h, "
         "which\n"
         "is compiled by the system's compiler (META_CC), or a shared object that holds kernels.\n\n"
-        "  check    build every kernel for every device of this machine and print what the\n"
-        "           compilers say\n"
-        "  text     write the file's text as C, for META_KERNEL_TEXT_APART\n"
+        "  check    compile every kernel in every language, and print what the compilers say: "
+        "C11,\n"
+        "           C++11, OpenCL C, CUDA and HIP, for the devices of this machine where it has "
+        "some\n"
+        "  build    compile every kernel for machines without compilers, into a folder that\n"
+        "           META_KERNEL_PATH names there\n"
+        "  embed    write the C file that compiles the kernels, with the file's text\n"
+        "  text     write the file's text alone as C, for META_KERNEL_TEXT_APART\n"
         "  fortran  write a Fortran module with a typed procedure for each kernel\n\n"
-        "  -o OUT         the file to write (default: standard output)\n"
+        "  -o OUT         the file to write (default: standard output), or the folder\n"
+        "  --for LIST     check: of c, c++, opencl, cuda[:sm_90] and hip[:gfx90a], default all\n"
+        "                 build: of cpu[:baseline|avx2|avx512|native], opencl[:DEVICE], "
+        "cuda:sm_90\n"
+        "                 and hip:gfx90a; cpu alone stands for all instruction sets\n"
+        "  --library      build: the ready kernels of meta_library.h too; FILE may be left out\n"
         "  --module NAME  the Fortran module's name (default: heat_kernels of heat.kernel.h)\n"
         "  --help         print this help\n"
         "  --version      print the version\n\n"
-        "Exit status: 0 done, 1 check found a kernel that does not compile, 2 if not done.\n");
+        "Exit status: 0 done, 1 a kernel does not compile, 2 not done, 3 all that could be "
+        "compiled\n"
+        "does, but a compiler is missing, which the output names.\n");
 }
 
 static bool find_command(const char *name, request *r)
 {
-    if (strcmp(name, "check") == 0) r->command = check;
-    else if (strcmp(name, "text") == 0) r->command = write_text;
-    else if (strcmp(name, "fortran") == 0) r->command = write_fortran;
-    else return fail("%s is no command: check, text or fortran", name), false;
-    return true;
+    static const struct {
+        const char *name;
+        kernel_outcome (*command)(const struct request *r);
+        bool needs_library, takes_more;
+    } commands[] = {{"check", check, true, false},
+                    {"build", build, true, true},
+                    {"embed", write_source, false, false},
+                    {"text", write_text, true, false},
+                    {"fortran", write_fortran, true, false}};
+    for (size_t k = 0; k < sizeof commands / sizeof *commands; ++k)
+        if (strcmp(name, commands[k].name) == 0) {
+            r->command = commands[k].command;
+            r->needs_library = commands[k].needs_library;
+            r->takes_more = commands[k].takes_more;
+            return true;
+        }
+    return fail("%s is no command: check, build, embed, text or fortran", name), false;
+}
+
+/* An option with its value. @return false after a message */
+static bool take_option(request *r, int code)
+{
+    const char *wrong = NULL;
+    if (code == 'o') r->out = optarg;
+    else if (code == 'm') r->module = optarg;
+    else if (code == 'l') r->library = true;
+    else if (code == 'p') r->is_part = true;
+    else wrong = kernel_targets_read(optarg, &r->targets);
+    if (wrong) fail("%s", wrong);
+    return !wrong;
 }
 
 /* False: the program exits now, with @p status. */
-static bool read_command_line(request *r, int argc, char **argv, int *status)
+static bool read_command_line(request *r, int argc, char **argv, kernel_outcome *status)
 {
     static const struct option list[] = {{"module", required_argument, NULL, 'm'},
-                                         {"help", no_argument, NULL, 'h'},
+                                         {"for", required_argument, NULL, 'f'},
+                                         {"library", no_argument, NULL, 'l'},
+                                         {"part", no_argument, NULL, 'p'},
+                                         /* for kernel_part() */ {"help", no_argument, NULL, 'h'},
                                          {"version", no_argument, NULL, 'v'},
                                          {NULL, 0, NULL, 0}};
     *r = (request){.command = NULL};
-    *status = STATUS_UNUSABLE;
+    *status = OUTCOME_NOT_DONE;
     opterr = 0;
     for (;;) {
         const int code = getopt_long(argc, argv, ":o:", list, NULL);
         if (code == -1) break;
         switch (code) {
-        case 'o':
-            r->out = optarg;
-            break;
-        case 'm':
-            r->module = optarg;
-            break;
         case 'h':
             print_help();
-            *status = STATUS_DONE;
+            *status = OUTCOME_DONE;
             return false;
         case 'v':
             printf("meta-kernel %s\n", PACKAGE_VERSION);
-            *status = STATUS_DONE;
+            *status = OUTCOME_DONE;
             return false;
         case ':':
             return fail("%s: its value is missing", argv[optind - 1]), false;
-        default:
+        case '?':
             return fail("%s: unknown option (--help lists the options)", argv[optind - 1]), false;
+        default:
+            if (!take_option(r, code)) return false;
         }
     }
     if (optind == argc) return fail("there is no command (--help lists them)"), false;
     if (!find_command(argv[optind], r)) return false;
-    if (argc - optind < 2) return fail("%s: which file?", argv[optind]), false;
-    if (argc - optind > 2) return fail("%s: one file at a time", argv[optind + 2]), false;
-    r->file = argv[optind + 1];
+    r->files = argv + optind + 1;
+    r->count = argc - optind - 1;
+    r->file = r->files[0];
+    if (r->count == 0 && !r->library) return fail("%s: which file?", argv[optind]), false;
+    if (r->count > 1 && !r->takes_more) return fail("%s: one file at a time", r->files[1]), false;
     return true;
 }
 
 int main(int argc, char **argv)
 {
     request r;
-    int status;
+    kernel_outcome status;
     if (!read_command_line(&r, argc, argv, &status)) return status;
+    if (!r.needs_library) return r.command(&r); /* a build need not start a device's runtime */
+    /* What compilers say is printed once, with the kernel that they say it of. */
+    if (r.command == check) setenv("META_LOG", "off", 0);
     if (meta_init() != META_OK) return fail("%s", meta_last_error());
     status = r.command(&r);
     meta_finalize();

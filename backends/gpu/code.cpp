@@ -40,8 +40,8 @@ META_GPU_GLOBAL void run_block(const host_launch &launch, void *partials)
     launch.function(launch.arguments, partials, blockIdx.x, gridDim.x);
 }
 
-meta_err gpu_code_run(const gpu_code *code, unsigned blocks, gpu_stream stream, gpu_passing,
-                      void *arguments, size_t bytes, void *partials)
+meta_err gpu_code_run(const gpu_code *code, unsigned blocks, unsigned, gpu_stream stream,
+                      gpu_passing, void *arguments, size_t bytes, void *partials)
 {
     host_launch launch;
     memcpy(&launch.function, &code->function, sizeof launch.function);
@@ -54,6 +54,7 @@ meta_err gpu_code_run(const gpu_code *code, unsigned blocks, gpu_stream stream, 
 #else
 
 #include "build_log.h"
+#include "facts.h"
 
 /* ------------------------------------------------------------------ the vendors' modules */
 
@@ -126,10 +127,11 @@ static gpu_status unload(void *module)
     return (gpu_status)driver.unload((CUmodule)module);
 }
 
-static gpu_status launch(void *function, unsigned blocks, gpu_stream stream, void **arguments)
+static gpu_status launch(void *function, unsigned blocks, unsigned threads, gpu_stream stream,
+                         void **arguments)
 {
-    return (gpu_status)driver.launch((CUfunction)function, blocks, 1, 1, META_GPU_BLOCK, 1, 1, 0,
-                                     stream, arguments, NULL);
+    return (gpu_status)driver.launch((CUfunction)function, blocks, 1, 1, threads, 1, 1, 0, stream,
+                                     arguments, NULL);
 }
 
 #else
@@ -160,10 +162,11 @@ static gpu_status unload(void *module)
     return hipModuleUnload((hipModule_t)module);
 }
 
-static gpu_status launch(void *function, unsigned blocks, gpu_stream stream, void **arguments)
+static gpu_status launch(void *function, unsigned blocks, unsigned threads, gpu_stream stream,
+                         void **arguments)
 {
-    return hipModuleLaunchKernel((hipFunction_t)function, blocks, 1, 1, META_GPU_BLOCK, 1, 1, 0,
-                                 stream, arguments, NULL);
+    return hipModuleLaunchKernel((hipFunction_t)function, blocks, 1, 1, threads, 1, 1, 0, stream,
+                                 arguments, NULL);
 }
 
 #endif
@@ -212,28 +215,11 @@ static meta_err build_code(void *with, void **code, size_t *bytes)
     return META_OK;
 }
 
-/* Code for a GPU depends on the program, the GPU, the driver where it compiles too, and the
- * compiler.
- */
 static meta_err make_or_load(code_job *j)
 {
-    enum { FACTS = GPU_HEADERS + 3 };
-    char target[128], compiler[4096];
-    const char *fact[FACTS];
-    meta_cached what = {};
-    if (j->target.amd) snprintf(target, sizeof target, "%.100s", j->target.amd);
-    else snprintf(target, sizeof target, "sm_%d, CUDA %d", j->target.capability, j->target.driver);
-    gpu_compiler_facts(&j->target, compiler, sizeof compiler);
-    for (int k = 0; k < GPU_HEADERS; ++k) fact[k] = gpu_headers[k].text;
-    fact[GPU_HEADERS] = j->text;
-    fact[GPU_HEADERS + 1] = target;
-    fact[GPU_HEADERS + 2] = compiler;
-    what.size = sizeof what;
-    what.kind = GPU_PREFIX;
-    what.title = j->title;
-    what.fact = fact;
-    what.facts = FACTS;
-    what.compiler_facts = 1;
+    gpu_facts facts;
+    meta_cached what;
+    gpu_facts_of(&j->target, j->title, j->text, 1, &facts, &what);
     what.with = j;
     what.load = load_cached;
     what.build = build_code;
@@ -260,11 +246,11 @@ void gpu_code_drop(const gpu_code *code)
     if (status != GPU(Success)) gpu_warn(status, MODULE("ModuleUnload"));
 }
 
-meta_err gpu_code_run(const gpu_code *code, unsigned blocks, gpu_stream stream, gpu_passing passing,
-                      void *arguments, size_t, void *partials)
+meta_err gpu_code_run(const gpu_code *code, unsigned blocks, unsigned threads, gpu_stream stream,
+                      gpu_passing passing, void *arguments, size_t, void *partials)
 {
     void *parameters[] = {passing == GPU_IN_MEMORY ? &arguments : arguments, &partials};
-    GPU_TRY_AS(MODULE("LaunchKernel"), launch(code->function, blocks, stream, parameters));
+    GPU_TRY_AS(MODULE("LaunchKernel"), launch(code->function, blocks, threads, stream, parameters));
     return META_OK;
 }
 

@@ -18,9 +18,9 @@ meta_err gpu_code_make(const meta_plugin_device *device, const meta_kernel_sourc
                        const char *title, gpu_passing passing, gpu_code *code);
 /** Unload it. */
 void gpu_code_drop(const gpu_code *code);
-/** Launch it. @p arguments are those of gpu_program_arguments(), or for GPU_IN_MEMORY the address
- * of the copy in device memory. */
-meta_err gpu_code_run(const gpu_code *code, unsigned blocks, gpu_stream stream, gpu_passing passing,
-                      void *arguments, size_t bytes, void *partials);
+/** Launch it with @p threads in each block. @p arguments are those of gpu_program_arguments(), or
+ * for GPU_IN_MEMORY the address of the copy in device memory. */
+meta_err gpu_code_run(const gpu_code *code, unsigned blocks, unsigned threads, gpu_stream stream,
+                      gpu_passing passing, void *arguments, size_t bytes, void *partials);
 
 #endif

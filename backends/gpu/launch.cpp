@@ -172,8 +172,18 @@ static meta_err run_user(meta_plugin_queue *queue, const gpu_user_kernel *kernel
         passed = (char *)queue->partials + GPU_PARTIALS_BYTES;
         GPU_TRY(MemcpyAsync, (passed, arguments, bytes, GPU(MemcpyHostToDevice), queue->stream));
     }
-    return gpu_code_run(&kernel->code, g->wide * g->high, queue->stream, kernel->passing, passed,
-                        bytes, queue->partials);
+    return gpu_code_run(&kernel->code, g->wide * g->high,
+                        kernel->team ? meta_team_items(kernel->team) : META_GPU_BLOCK,
+                        queue->stream, kernel->passing, passed, bytes, queue->partials);
+}
+
+/* A block computes one team at a time. */
+static grid map_teams(const meta_kernel_team *team, const meta_space *space, uint64_t most)
+{
+    grid g = {};
+    g.wide = (uint32_t)at_most((uint64_t)meta_team_count_all(team, space), most);
+    g.high = 1;
+    return g;
 }
 
 /* The partial results of each result are behind those of the one before. */
@@ -182,14 +192,18 @@ static meta_err launch_user(meta_plugin_queue *queue, const meta_call *call)
     const gpu_user_kernel *kernel = static_cast<const gpu_user_kernel *>(kernel_of(call));
     const uint32_t results = call->desc->results;
     const uint64_t room = GPU_PARTIALS_BYTES / sizeof(uint64_t);
-    const uint64_t partials = results ? at_most(GPU_MAX_PARTIALS, room / results) : 0;
-    const grid g = map_to_grid(queue->device, call->space, 0,
-                               most_blocks(queue->device, kernel->only_reads, partials));
+    const uint64_t partials = results ? at_most(GPU_MAX_PARTIALS, room / kernel->words) : 0;
+    const uint64_t most = most_blocks(queue->device, kernel->only_reads, partials);
+    const grid g = kernel->team ? map_teams(kernel->team, call->space, most)
+                                : map_to_grid(queue->device, call->space, 0, most);
     const unsigned blocks = g.wide * g.high;
+    uint64_t *of_result = (uint64_t *)queue->partials;
     META_TRY(run_user(queue, kernel, call, &g));
-    for (uint32_t k = 0; k < results; ++k)
-        META_TRY(combine(queue, kernel->result[k].finish, &call->result[k], kernel->result[k].bytes,
-                         (uint64_t *)queue->partials + (size_t)k * blocks, blocks));
+    for (uint32_t k = 0; k < results; ++k) {
+        const gpu_user_result *r = &kernel->result[k];
+        META_TRY(combine(queue, r->finish, &call->result[k], r->bytes, of_result, blocks));
+        of_result += (size_t)r->words * blocks;
+    }
     return META_OK;
 }
 

@@ -14,7 +14,12 @@ const gpu_header gpu_headers[GPU_HEADERS] = {
     {"lang_gpu_user.h", (const char *)gpu_text_lang_gpu_user_h},
     {"meta_types.h", (const char *)gpu_text_meta_types_h},
     {"meta_space.h", (const char *)gpu_text_meta_space_h},
-    {"meta_kernel_body.h", (const char *)gpu_text_meta_kernel_body_h}};
+    {"meta_kernel_body.h", (const char *)gpu_text_meta_kernel_body_h},
+    {"lang_team.h", (const char *)gpu_text_lang_team_h},
+    {"meta_kernel_team_body.h", (const char *)gpu_text_meta_kernel_team_body_h},
+    {"exact.h", (const char *)gpu_text_exact_h},
+    {"exact_threads.h", (const char *)gpu_text_exact_threads_h},
+    {"exact_cells.h", (const char *)gpu_text_exact_cells_h}};
 
 /* ------------------------------------------------------------------ arguments */
 
@@ -37,6 +42,12 @@ void gpu_program_arguments(const meta_call *call, const gpu_mapping *mapping, vo
     memcpy(at, call->space, meta_space_bytes(operands));
 }
 
+gpu_passing gpu_passing_of(const meta_kernel_desc *desc)
+{
+    return gpu_program_bytes(desc) + sizeof(void *) > GPU_PARAMETER_BYTES ? GPU_IN_MEMORY
+                                                                          : GPU_BY_VALUE;
+}
+
 /* ------------------------------------------------------------------ text */
 
 static const char *category(uint32_t type)
@@ -55,12 +66,15 @@ char *gpu_program_text(const meta_kernel_source *source, gpu_passing passing)
     size_t size;
     FILE *w = open_memstream(&text, &size);
     if (!w) return NULL;
+    if (source->user && source->user->team)
+        fprintf(w, "#define META_USER_ITEMS %u\n", (unsigned)meta_team_items(source->user->team));
     fprintf(
         w,
         "#define META_SPACE_OPERANDS %u\n#define META_USER_WORDS %u\n#define META_USER_SUFFIX %s\n"
-        "%s%s#include \"lang_gpu_user.h\"\nnamespace meta_user {\n",
+        "%s%s%s#include \"lang_gpu_user.h\"\nnamespace meta_user {\n",
         (unsigned)desc->operands, (unsigned)desc->values, meta_element_name(source->type),
-        category(source->type), passings[passing]);
+        category(source->type), passings[passing],
+        meta_exact_results(desc) > 0 ? "#define META_USER_REPRODUCIBLE\n" : "");
     fprintf(w, "%s", source->text);
     fprintf(w,
             "}\n#line 1 \"%s, entry\"\nMETA_USER_ENTRY\n{\n    META_USER_BEGIN\n    meta_user::%s(",

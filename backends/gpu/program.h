@@ -20,7 +20,7 @@ extern "C" {
 typedef struct gpu_header {
     const char *name, *text;
 } gpu_header;
-#define GPU_HEADERS 4
+#define GPU_HEADERS 9
 extern const gpu_header gpu_headers[GPU_HEADERS];
 
 /** Where a program takes its arguments from. */
@@ -47,6 +47,8 @@ typedef struct gpu_mapping {
 size_t gpu_program_bytes(const meta_kernel_desc *desc);
 /** Write them for @p call to @p to, which is aligned to 8 bytes. */
 void gpu_program_arguments(const meta_call *call, const gpu_mapping *mapping, void *to);
+/** From where a GPU's program takes the arguments of @p desc's. */
+gpu_passing gpu_passing_of(const meta_kernel_desc *desc);
 /** The program's text, to be freed. @return NULL if memory is out */
 char *gpu_program_text(const meta_kernel_source *source, gpu_passing passing);
 
@@ -55,6 +57,11 @@ extern const unsigned char gpu_text_lang_gpu_user_h[];
 extern const unsigned char gpu_text_meta_types_h[];
 extern const unsigned char gpu_text_meta_space_h[];
 extern const unsigned char gpu_text_meta_kernel_body_h[];
+extern const unsigned char gpu_text_lang_team_h[];
+extern const unsigned char gpu_text_meta_kernel_team_body_h[];
+extern const unsigned char gpu_text_exact_h[];
+extern const unsigned char gpu_text_exact_threads_h[];
+extern const unsigned char gpu_text_exact_cells_h[];
 
 #ifdef __cplusplus
 }

@@ -32,7 +32,10 @@ static meta_err describe_results(const meta_kernel_desc *desc, gpu_user_kernel *
                                   "the %s back end cannot combine result %u of kernel %s",
                                   GPU_TITLE, k, desc->name);
         kernel->result[k].finish = reduction->finish;
-        kernel->result[k].bytes = meta_element_bytes(r->type);
+        kernel->result[k].bytes =
+            r->combine == META_COMBINE_exact ? sizeof(uint64_t) : meta_element_bytes(r->type);
+        kernel->result[k].words = meta_partial_words(r);
+        kernel->words += meta_partial_words(r);
     }
     return META_OK;
 }
@@ -44,6 +47,35 @@ static int only_reads(const meta_kernel_desc *desc)
     return 1;
 }
 
+/* HIP-CPU computes a team in loops, of any size. */
+static meta_err check_team(const meta_plugin_device *device, const meta_kernel *kernel)
+{
+    gpu_properties found;
+    uint64_t bytes = meta_team_bytes(kernel->team);
+    if (!GPU_IS_GPU) return META_OK;
+    GPU_TRY(GetDeviceProperties, (&found, device->ordinal));
+    const uint64_t items = meta_team_items(kernel->team);
+    const uint64_t most = (uint64_t)found.maxThreadsPerBlock, room = found.sharedMemPerBlock;
+    for (uint32_t n = 0; n < kernel->parameters; ++n)
+        if (meta_parameter_is_result(&kernel->parameter[n])) {
+            bytes += items * sizeof(uint64_t);
+            break;
+        }
+    if (items > most)
+        return gpu_host->fail(META_ERR_UNSUPPORTED,
+                              "kernel %s: a team has %u members, which takes %llu threads, but a "
+                              "block of %s has at most %llu: use smaller teams",
+                              kernel->name, meta_team_members(kernel->team),
+                              (unsigned long long)items, found.name, (unsigned long long)most);
+    if (bytes > room)
+        return gpu_host->fail(
+            META_ERR_UNSUPPORTED,
+            "kernel %s: a team needs %llu bytes of shared memory, but a block of %s "
+            "has %llu: use smaller teams or share less",
+            kernel->name, (unsigned long long)bytes, found.name, (unsigned long long)room);
+    return META_OK;
+}
+
 static meta_err fill_in(const meta_plugin_device *device, const meta_kernel_source *source,
                         gpu_user_kernel *kernel)
 {
@@ -52,8 +84,9 @@ static meta_err fill_in(const meta_plugin_device *device, const meta_kernel_sour
     if (!source->text)
         return gpu_host->fail(META_ERR_UNSUPPORTED, "kernel %s has no text to compile", desc->name);
     kernel->only_reads = only_reads(desc);
-    kernel->passing = gpu_program_bytes(desc) + sizeof(void *) > GPU_PARAMETER_BYTES ? GPU_IN_MEMORY
-                                                                                     : GPU_BY_VALUE;
+    kernel->team = source->user ? source->user->team : NULL;
+    if (kernel->team) META_TRY(check_team(device, source->user));
+    kernel->passing = gpu_passing_of(desc);
     snprintf(title, sizeof title, "kernel %.80s for %s", desc->name,
              meta_element_name(source->type));
     META_TRY(describe_results(desc, kernel));

@@ -8,11 +8,12 @@
 
 #include "kernels.h"
 
-/** One result: the kernel that combines the blocks' partial results, and the bytes of what it
- * leaves. */
+/** One result: the kernel that combines the blocks' partial results, the bytes of an element of
+ * what it leaves, and the words of a partial result. */
 struct gpu_user_result {
     meta_gpu_kernel<1>::type *finish;
     size_t bytes;
+    uint32_t words;
 };
 
 /** In contrast to those of the table, `one` is NULL. */
@@ -20,6 +21,8 @@ struct gpu_user_kernel : gpu_kernel {
     gpu_code code;
     gpu_passing passing;
     int only_reads;
+    const meta_kernel_team *team; /**< its cells are computed by teams */
+    uint32_t words; /**< of a block's partial results */
     gpu_user_result result[META_KERNEL_PARAMETERS];
 };
 

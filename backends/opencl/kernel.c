@@ -78,9 +78,10 @@ static meta_err program_for(meta_plugin_device *device, int number)
     return ocl_program_build(device, number, &device->programs[number]);
 }
 
-/* Append a result that is combined as @p combine says, of @p type, whose program is built. */
+/* Append a result that is combined as @p combine says, of @p type, whose program is built; its
+ * partial results have @p first words before them. */
 static meta_err add_result(const meta_plugin_device *device, uint32_t combine, uint32_t type,
-                           meta_plugin_kernel *kernel)
+                           uint32_t first, meta_plugin_kernel *kernel)
 {
 #define FINISH_NAME(reduction) [META_COMBINE_##reduction] = "finish_" #reduction
     static const char *const finish_names[] = {FINISH_NAME(sum), FINISH_NAME(min), FINISH_NAME(max),
@@ -88,11 +89,12 @@ static meta_err add_result(const meta_plugin_device *device, uint32_t combine, u
 #undef FINISH_NAME
     const int number = OCL_PROGRAM_F64 + (int)type;
     const bool has_f64 = device->about.has_f64;
-    size_t partial = meta_partial_bytes(combine, type);
+    const bool is_exact = combine == META_COMBINE_exact;
+    size_t partial = is_exact ? OCL_PARTIAL_BYTES : meta_partial_bytes(combine, type);
     if (combine == META_COMBINE_sum && type == META_F32 && !has_f64) partial = sizeof(meta_f32);
     ocl_result *r = &kernel->result[kernel->results];
-    *r = (ocl_result){.bytes = combine == META_COMBINE_exact ? 8 : meta_element_bytes(type),
-                      .partial_bytes = partial};
+    *r = (ocl_result){
+        .bytes = is_exact ? 8 : meta_element_bytes(type), .partial_bytes = partial, .first = first};
     ++kernel->results;
     META_TRY(make_built_in(device, device->programs[number], finish_names[combine],
                            ocl_program_suffix(number), &r->finish));
@@ -135,7 +137,7 @@ static meta_err create_built_in(meta_plugin_device *device, const meta_kernel_de
     (*made)->is_exact = is_exact;
     if (desc->combine == META_COMBINE_none) return META_OK;
     META_TRY(make_results(*made, 1));
-    return add_result(device, desc->combine, type, *made);
+    return add_result(device, desc->combine, type, 0, *made);
 }
 
 /* ------------------------------------------------------------------ kernels from text */
@@ -187,12 +189,18 @@ static meta_err create_text(meta_plugin_device *device, const meta_kernel_source
                               "kernel %s is for META_F64, but OpenCL device %s computes without "
                               "double precision",
                               desc->name, device->about.name);
+    if (meta_exact_results(desc) > 0 && !device->about.has_f64)
+        return ocl_host->fail(META_ERR_UNSUPPORTED,
+                              "kernel %s: reproducible sums need double precision, which OpenCL "
+                              "device %s lacks",
+                              desc->name, device->about.name);
     if (adds_to_8_bytes(source) && !device->about.atomic_64)
         return ocl_host->fail(META_ERR_UNSUPPORTED,
                               "kernel %s adds to '%s', whose elements have 8 bytes, but OpenCL "
                               "device %s cannot do that atomically (it lacks "
                               "cl_khr_int64_base_atomics): use a type of 4 bytes or another device",
                               desc->name, adds_to_8_bytes(source), device->about.name);
+    if (source->user && source->user->team) META_TRY(ocl_team_check(device, source->user));
     kernel = *made = calloc(1, sizeof *kernel);
     if (!kernel) return ocl_host->fail(META_ERR_NO_MEMORY, "the host has no memory left");
     if ((size_t)snprintf(kernel->name, sizeof kernel->name, "%s%s",
@@ -200,20 +208,26 @@ static meta_err create_text(meta_plugin_device *device, const meta_kernel_source
         return ocl_host->fail(META_ERR_ARGUMENT, "the kernel's name %s has more than %zu letters",
                               desc->name, sizeof kernel->name - 1);
     kernel->is_text = true;
+    kernel->team = source->user ? source->user->team : NULL;
     kernel->buffers = desc->operands;
     kernel->scalars = desc->values;
+    if (!device->about.is_cpu) kernel->shared = meta_exact_results(desc) * OCL_SHARED_BYTES;
     kernel->space_in_buffer = space_needs_buffer(&device->about, desc);
     META_TRY(ocl_program_build_text(device, source, kernel->space_in_buffer, &program));
     err = create_cl(device, program, kernel);
     clReleaseProgram(program); /* the kernel keeps it */
     META_TRY(err);
+    if (kernel->team) META_TRY(ocl_team_check_built(device, kernel));
     OCL_TRY(clGetKernelInfo(kernel->cl, CL_KERNEL_NUM_ARGS, sizeof parameters, &parameters, NULL),
             "clGetKernelInfo");
     if (desc->results > 0) {
+        uint32_t words = 0;
         META_TRY(make_results(kernel, desc->results));
         for (uint32_t k = 0; k < desc->results; ++k) {
-            META_TRY(program_for(device, OCL_PROGRAM_F64 + (int)desc->result[k].type));
-            META_TRY(add_result(device, desc->result[k].combine, desc->result[k].type, kernel));
+            const meta_result_desc *r = &desc->result[k];
+            META_TRY(program_for(device, OCL_PROGRAM_F64 + (int)r->type));
+            META_TRY(add_result(device, r->combine, r->type, words, kernel));
+            words += meta_partial_words(r);
         }
     }
     if (parameters != kernel->buffers + kernel->scalars + 1 + (desc->results ? 2 : 0))
@@ -239,6 +253,7 @@ meta_err ocl_kernel_create(meta_plugin_device *device, const meta_kernel_source 
     if (!err) {
         made->operands = source->desc->operands;
         made->values = source->desc->values;
+        made->partials = ocl_most_partials(source->desc);
         made->element_bytes = source->user ? sizeof(cl_ulong) : meta_element_bytes(source->type);
         made->next = device->kernels;
         device->kernels = *kernel = made;

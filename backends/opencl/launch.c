@@ -62,6 +62,14 @@ static shape shape_for_gpu(const ocl_about *about, const meta_plugin_kernel *ker
     return (shape){{wide * x, high * y}, {x, y}};
 }
 
+static shape shape_for_team(const ocl_about *about, const meta_plugin_kernel *kernel,
+                            const meta_space *space, uint64_t most)
+{
+    size_t groups, items;
+    ocl_team_shape(about, kernel->team, space, most, &groups, &items);
+    return (shape){{groups * items, 1}, {items, 1}};
+}
+
 /* ------------------------------------------------------------------ arguments */
 
 static cl_int set_buffer(cl_kernel kernel, cl_uint index, void *object)
@@ -93,9 +101,10 @@ static cl_int set_arguments(const meta_plugin_kernel *kernel, const meta_call *c
     if ((kernel->is_text && kernel->results == 0) || status != CL_SUCCESS) return status;
     status = set_buffer(kernel->cl, index++, partials);
     if (status != CL_SUCCESS) return status;
-    /* An accumulator of each work item, or one that a group shares, with digits of either sign. */
-    return clSetKernelArg(kernel->cl, index,
-                          kernel->is_exact ? 2 * OCL_EXACT_BYTES : items * OCL_PARTIAL_BYTES, NULL);
+    /* An accumulator of each work item, or those that a group shares. */
+    const size_t of_items = kernel->is_exact ? OCL_SHARED_BYTES : items * OCL_PARTIAL_BYTES;
+    return clSetKernelArg(kernel->cl, index, of_items > kernel->shared ? of_items : kernel->shared,
+                          NULL);
 }
 
 static meta_err fail_of_kernel(const char *function, const meta_plugin_kernel *kernel,
@@ -148,9 +157,8 @@ static meta_err combine_partials(meta_plugin_queue *queue, const meta_call *call
     void *const object[] = {queue->scratch, to_host ? queue->scratch : result->object};
     meta_space space = {.ndim = 1, .rows = 1, .extent[0] = (int64_t)partials};
     const meta_call combine = {.object = object, .space = &space};
-    if (n > 0)
-        space.layout[0].base =
-            (int64_t)(n * (size_t)OCL_MAX_PARTIALS * OCL_PARTIAL_BYTES / r->partial_bytes);
+    space.layout[0].base =
+        (int64_t)((size_t)r->first * call->kernel->partials * OCL_PARTIAL_BYTES / r->partial_bytes);
     space.layout[1].base = (int64_t)(offset / bytes);
     META_TRY(enqueue(queue, r->finish, &combine, &one, to_host ? NULL : event));
     if (to_host)
@@ -167,9 +175,10 @@ static meta_err launch_one(meta_plugin_queue *queue, const meta_call *call, cl_e
 {
     const meta_plugin_kernel *kernel = call->kernel;
     const ocl_about *about = &queue->device->about;
-    const uint64_t most = kernel->results > 0 ? OCL_MAX_PARTIALS : UINT32_MAX;
-    const shape s = about->is_cpu ? shape_for_cpu(about, call->space, most)
-                                  : shape_for_gpu(about, kernel, call->space, most);
+    const uint64_t most = kernel->results > 0 ? kernel->partials : UINT32_MAX;
+    const shape s = kernel->team    ? shape_for_team(about, kernel, call->space, most)
+                    : about->is_cpu ? shape_for_cpu(about, call->space, most)
+                                    : shape_for_gpu(about, kernel, call->space, most);
     if (kernel->results > 0) {
         const size_t groups = s.global[0] / s.local[0] * (s.global[1] / s.local[1]);
         META_TRY(enqueue(queue, kernel, call, &s, first));

@@ -10,19 +10,12 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-#include "meta_backend.h"
+#include "programs.h"
 
-/** The most work groups of a reduction, each of which leaves one partial result. */
-#define OCL_MAX_PARTIALS 256
-/** Bytes of a partial result: the widest accumulator, and the limbs of an exact sum. */
-#define OCL_PARTIAL_BYTES 8
-#define OCL_EXACT_BYTES   (META_EXACT_WORDS * 8)
-/** Offset in a queue's scratch memory of a result that is copied to the host. */
-#define OCL_RESULT_OFFSET (OCL_MAX_PARTIALS * OCL_EXACT_BYTES)
-#define OCL_MAX_RESULTS   META_KERNEL_PARAMETERS /* of a kernel of the program's */
-
-/** Ahead of the names of a program's kernels, which may be those of built-in functions. */
-#define OCL_USER_PREFIX "meta_user_"
+/** Local memory of an exact sum that a work group shares, see exact_threads.h: 32-bit digits of
+ * either sign, and counters. */
+#define OCL_SHARED_BYTES (4 * (2 * (META_EXACT_LIMBS + 1) + 3))
+#define OCL_MAX_RESULTS  META_KERNEL_PARAMETERS /* of a kernel of the program's */
 
 /** Properties of an OpenCL device, known without opening it. */
 typedef struct ocl_about {
@@ -44,14 +37,6 @@ typedef struct ocl_about {
     int is_cpu;    /**< runs the kernels' CPU form */
 } ocl_about;
 
-/** Programs of the built-in kernels: one for each element size that is moved, then one for each
- *  meta_type of arithmetic. */
-#define OCL_ENUM_SIZE(bytes, name)                  OCL_PROGRAM_MOVE_##name,
-#define OCL_ENUM_TYPE(NAME, name, bytes, wide, sum) OCL_PROGRAM_##NAME,
-enum { META_MOVE_TYPES(OCL_ENUM_SIZE) META_ARITHMETIC_TYPES(OCL_ENUM_TYPE) OCL_PROGRAM_COUNT };
-#undef OCL_ENUM_SIZE
-#undef OCL_ENUM_TYPE
-
 struct meta_plugin_device {
     ocl_about about;
     cl_context context;
@@ -66,16 +51,19 @@ struct meta_plugin_device {
  * once made; the arguments of `cl` are set with the device's launch_lock held. */
 struct meta_plugin_kernel {
     cl_kernel cl;
-    struct ocl_result *result;  /**< of a reduction; a program's kernel may have several */
+    struct ocl_result *result; /**< of a reduction; a program's kernel may have several */
     uint32_t results;
-    meta_plugin_kernel *next;   /**< in the device's list */
-    size_t group;               /**< work items of its largest work group on the device */
-    size_t element_bytes;       /**< of each element passed by value */
-    uint32_t operands, values;  /**< of a call */
-    uint32_t buffers, scalars;  /**< parameters for them; built-in kernels leave some unused */
+    meta_plugin_kernel *next;  /**< in the device's list */
+    size_t group;              /**< work items of its largest work group on the device */
+    size_t element_bytes;      /**< of each element passed by value */
+    uint32_t operands, values; /**< of a call */
+    uint32_t buffers, scalars; /**< parameters for them; built-in kernels leave some unused */
     bool is_exact;
     bool is_text;
+    uint32_t partials;    /**< the most work groups, of a kernel with results */
+    size_t shared;        /**< bytes of local memory for its exact sums */
     bool space_in_buffer; /**< the space is passed in a buffer */
+    const meta_kernel_team *team; /**< its cells are computed by teams */
     char name[64];
 };
 
@@ -83,7 +71,8 @@ struct meta_plugin_kernel {
 typedef struct ocl_result {
     meta_plugin_kernel *finish; /**< combines the partial results */
     size_t bytes;               /**< of the element that it leaves */
-    size_t partial_bytes;
+    size_t partial_bytes;       /**< of an element of partial results */
+    uint32_t first;             /**< words of a work group's partial results before it */
 } ocl_result;
 
 struct meta_plugin_queue {
@@ -167,31 +156,23 @@ void ocl_kernel_destroy(meta_plugin_device *device, meta_plugin_kernel *kernel);
 /** Free all kernels and programs of a device that is being closed. */
 void ocl_kernels_release(meta_plugin_device *device);
 
-/* program.c */
+/* build.c */
 /** Build program @p number of the built-in kernels, or take it from the cache. */
 meta_err ocl_program_build(const meta_plugin_device *device, int number, cl_program *program);
-/** The suffix of the names of its kernels. */
-const char *ocl_program_suffix(int number);
 /** The same for the kernel of @p source->text. */
 meta_err ocl_program_build_text(const meta_plugin_device *device, const meta_kernel_source *source,
                                 bool space_in_buffer, cl_program *program);
 
+/* team.c */
+/** META_ERR_UNSUPPORTED if a team of the kernel is too large for the device. */
+meta_err ocl_team_check(const meta_plugin_device *device, const meta_kernel *kernel);
+/** The same for the work group of the kernel as it was compiled. */
+meta_err ocl_team_check_built(const meta_plugin_device *device, const meta_plugin_kernel *kernel);
+/** The work groups of a launch, at most @p most, and the work items of each. */
+void ocl_team_shape(const ocl_about *about, const meta_kernel_team *team, const meta_space *space,
+                    uint64_t most, size_t *groups, size_t *items);
+
 /* launch.c */
 meta_err ocl_launch(meta_plugin_queue *queue, const meta_launch *launch);
-
-/* Generated by embed.sh from the files of kernels/. */
-extern const unsigned char ocl_text_meta_types_h[];
-extern const unsigned char ocl_text_lang_opencl_h[];
-extern const unsigned char ocl_text_meta_space_h[];
-extern const unsigned char ocl_text_lang_opencl_body_h[];
-extern const unsigned char ocl_text_meta_kernel_body_h[];
-extern const unsigned char ocl_text_lang_opencl_user_h[];
-extern const unsigned char ocl_text_cpu_stencil_h[];
-extern const unsigned char ocl_text_move_h[];
-extern const unsigned char ocl_text_arithmetic_h[];
-extern const unsigned char ocl_text_exact_h[];
-extern const unsigned char ocl_text_exact_rows_h[];
-extern const unsigned char ocl_text_exact_threads_h[];
-extern const unsigned char ocl_text_exact_sum_h[];
 
 #endif

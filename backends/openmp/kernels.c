@@ -10,6 +10,8 @@
 #include "sweep.h"
 #include "vector.h"
 
+#include "user_exact.h"
+
 /* ------------------------------------------------------------------ sums */
 
 /* Accumulators in double for each of four rows: vector lanes, and a scalar for remainders. */
@@ -170,6 +172,9 @@ static openmp_kernel move_of(uint32_t kernel, uint32_t type)
 
 #define JOIN_(a, b) a##b
 #define JOIN(a, b)  JOIN_(a, b)
+
+const openmp_exact JOIN(openmp_exact_, OPENMP_VARIANT) = {sizeof(meta_exact_sum), exact_begin,
+                                                          exact_take, exact_end};
 
 openmp_kernel JOIN(openmp_kernel_, OPENMP_VARIANT)(uint32_t kernel, uint32_t type)
 {

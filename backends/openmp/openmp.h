@@ -13,15 +13,25 @@
 /** The core's services to plugins. */
 extern const meta_host *openmp_host;
 
+/** Exact sums of what a program's kernel's cells contribute, each in memory of its own: begin, add,
+ * and end, after which the memory begins with the META_EXACT_WORDS words of the sum. */
+typedef struct openmp_exact {
+    size_t bytes;
+    void (*begin)(void *sum);
+    void (*take)(void *sum, const double *contribution, int64_t cells);
+    void (*end)(void *sum);
+} openmp_exact;
+
 /** A kernel object: a kernel's function for one type and, for a reduction, the function that
  * combines the threads' partial results. */
 typedef struct openmp_kernel {
     meta_kernel_function *run, *finish;
     /** Runs two calls interleaved that differ only in their base offsets; may be NULL. */
     void (*run_two)(const meta_work *work, const meta_work *also);
-    size_t partial_bytes; /**< size of a partial result */
-    const meta_kernel *user; /**< a kernel of the program's: only this and … */
-    meta_kernel_cpu *cpu;    /**< … counts */
+    size_t partial_bytes;      /**< size of a partial result */
+    const meta_kernel *user;   /**< a kernel of the program's: only this, … */
+    meta_kernel_cpu *cpu;      /**< … count, */
+    const openmp_exact *exact; /**< and this: NULL if it has no exact sums */
 } openmp_kernel;
 
 /** The function that combines partial results of @p type. */
@@ -37,6 +47,7 @@ static inline const openmp_kernel *openmp_kernel_of(const meta_call *call)
 openmp_kernel openmp_kernel_baseline(uint32_t kernel, uint32_t type);
 openmp_kernel openmp_kernel_avx2(uint32_t kernel, uint32_t type);
 openmp_kernel openmp_kernel_avx512(uint32_t kernel, uint32_t type);
+extern const openmp_exact openmp_exact_baseline, openmp_exact_avx2, openmp_exact_avx512;
 
 /** Select the instruction set; call before any kernel is created. */
 meta_err openmp_variant_choose(void);
@@ -76,6 +87,20 @@ int openmp_threads_for(meta_i64 work, meta_i64 least);
  *  thread's to the next one's, in the order of the threads. They are overwritten. */
 void openmp_combine(meta_kernel_function *finish, char *results, size_t apart, size_t width,
                     int threads, int each, const meta_result *result);
+/** A thread's view of a call of a kernel of teams: arguments of its CPU code, of which those of
+ * arrays are set for each team; where each array's cell (0, …) lies, and its argument's number. */
+typedef struct openmp_team_share {
+    const meta_call *call;
+    const meta_kernel *kernel;
+    meta_kernel_cpu *run;
+    meta_kernel_cpu_argument *argument;
+    char *const *home;
+    const uint32_t *order;
+    uint32_t arrays;
+    meta_i64 start[META_KERNEL_DIMS]; /**< of the box */
+} openmp_team_share;
+/** Compute share @p thread of @p threads of the teams. */
+void openmp_teams_run(const openmp_team_share *share, int thread, int threads);
 /** Run a call of a kernel of the program's. */
 meta_err openmp_user_run(const meta_call *call);
 /** Run the calls; they are complete on return. */

@@ -23,16 +23,34 @@ typedef struct user_call {
     const meta_call *call;
     const meta_kernel *kernel;
     meta_kernel_cpu *run;
-    meta_i64 extent[3]; /* columns, rows of a plane, planes */
-    meta_i64 block;     /* rows of a plane that are swept together */
-    char *partials;     /* a line for each thread, for each result */
+    const openmp_exact *exact; /* NULL: there are no exact sums */
+    meta_i64 extent[3];        /* columns, rows of a plane, planes */
+    meta_i64 block;            /* rows of a plane that are swept together */
+    char *partials;            /* room for each thread, for each result */
+    size_t apart;              /* bytes of it: a line, or an exact sum and its contributions */
     int threads;
 } user_call;
 
-/* The accumulators of result @p n in a thread. */
-static char *line_of(const user_call *u, uint32_t n, int thread)
+/* The accumulators of result @p n in a thread, or its exact sum. */
+static char *partial_of(const user_call *u, uint32_t n, int thread)
 {
-    return u->partials + ((size_t)n * (size_t)u->threads + (size_t)thread) * LINE;
+    return u->partials + ((size_t)n * (size_t)u->threads + (size_t)thread) * u->apart;
+}
+
+static bool is_exact(const user_call *u, uint32_t n)
+{
+    return u->call->desc->result[n].combine == META_COMBINE_exact;
+}
+
+/* What the cells of a piece contribute lies behind the sum. */
+static size_t exact_bytes(const openmp_exact *exact)
+{
+    return (exact->bytes + LINE - 1) / LINE * LINE;
+}
+
+static double *contributions(const user_call *u, void *sum)
+{
+    return (double *)(void *)((char *)sum + exact_bytes(u->exact));
 }
 
 /* One thread's view of it. */
@@ -42,6 +60,8 @@ typedef struct sweep_state {
     char *home[META_KERNEL_ARRAYS];     /* where each array's cell (0, …) lies */
     uint32_t order[META_KERNEL_ARRAYS]; /* its argument's number */
     uint32_t arrays;
+    void *sum[META_KERNEL_PARAMETERS]; /* the thread's exact sums */
+    uint32_t sums;
     bool alone; /* no other thread's cells add to what the next piece adds to */
 } sweep_state;
 
@@ -62,12 +82,16 @@ static void begin(sweep_state *s, const user_call *u, int thread)
     const char *value = call->values;
     uint32_t result = 0;
     s->u = u;
-    s->arrays = 0;
+    s->arrays = s->sums = 0;
     for (uint32_t n = 0; n < u->kernel->parameters; ++n) {
         const meta_kernel_parameter *p = &u->kernel->parameter[n];
         meta_kernel_cpu_argument *a = &s->argument[n];
         if (meta_parameter_is_result(p)) {
-            a->at = line_of(u, result++, thread);
+            a->at = partial_of(u, result, thread);
+            if (!is_exact(u, result++)) continue;
+            s->sum[s->sums++] = a->at;
+            u->exact->begin(a->at);
+            a->at = contributions(u, a->at);
         } else if (!meta_parameter_is_array(p)) {
             a->at = (void *)(uintptr_t)value;
             value += meta_parameter_words(p) * sizeof(uint64_t);
@@ -83,12 +107,42 @@ static void begin(sweep_state *s, const user_call *u, int thread)
 
 /* ------------------------------------------------------------------ a piece */
 
+static meta_i64 least(meta_i64 a, meta_i64 b)
+{
+    return a < b ? a : b;
+}
+
 /* Coordinates 2 … of a plane. */
 static void plane_coordinates(const meta_space *space, meta_i64 plane, meta_i64 *c)
 {
     for (meta_i64 d = 2; d < space->ndim; ++d) {
         c[d] = plane % space->extent[d];
         plane /= space->extent[d];
+    }
+}
+
+/* A row at a time, and not all of a long one: where there are exact sums. */
+static void run_in_pieces(sweep_state *s, const meta_kernel_rows *all)
+{
+    const user_call *u = s->u;
+    meta_kernel_rows piece = *all;
+    char *row[META_KERNEL_ARRAYS];
+    for (uint32_t k = 0; k < s->arrays; ++k) row[k] = s->argument[s->order[k]].at;
+    piece.rows = 1;
+    for (meta_i64 y = 0; y < all->rows; ++y) {
+        piece.index[1] = all->index[1] + y;
+        for (meta_i64 x = 0; x < all->cells; x += piece.cells) {
+            piece.cells = least(all->cells - x, META_KERNEL_PIECE);
+            piece.index[0] = all->index[0] + x;
+            for (uint32_t k = 0; k < s->arrays; ++k) {
+                meta_kernel_cpu_argument *a = &s->argument[s->order[k]];
+                const meta_i64 bytes = u->kernel->parameter[s->order[k]].bytes;
+                a->at = row[k] + (y * a->stride[1] + x * a->stride[0]) * bytes;
+            }
+            u->run(&piece);
+            for (uint32_t k = 0; k < s->sums; ++k)
+                u->exact->take(s->sum[k], contributions(u, s->sum[k]), piece.cells);
+        }
     }
 }
 
@@ -103,7 +157,8 @@ static void run_piece(sweep_state *s, meta_i64 x, meta_i64 cells, meta_i64 y, me
                               .rows = rows,
                               .argument = s->argument,
                               .alone = s->alone,
-                              .kernel = u->kernel};
+                              .kernel = u->kernel,
+                              .reproducible = u->exact != NULL};
     plane_coordinates(space, plane, c);
     for (int d = 0; d < META_KERNEL_DIMS; ++d) piece.index[d] = start_of(u, d) + c[d];
     for (uint32_t k = 0; k < s->arrays; ++k) {
@@ -113,15 +168,11 @@ static void run_piece(sweep_state *s, meta_i64 x, meta_i64 cells, meta_i64 y, me
         for (meta_i64 d = 0; d < space->ndim; ++d) element += c[d] * layout->stride[d];
         s->argument[s->order[k]].at = s->home[k] + element * (meta_i64)p->bytes;
     }
-    u->run(&piece);
+    if (u->exact) run_in_pieces(s, &piece);
+    else u->run(&piece);
 }
 
 /* ------------------------------------------------------------------ a thread's share */
-
-static meta_i64 least(meta_i64 a, meta_i64 b)
-{
-    return a < b ? a : b;
-}
 
 /* Two cells that are further apart than this add to no element both. Counted in columns if @p d is
  * 0, else in rows or planes, numbered through. Of an array that lacks such a dimension any two may. */
@@ -170,12 +221,28 @@ static meta_i64 decide(sweep_state *s, const share *of, meta_i64 n)
     return n < of->own_from && of->own_from < of->own_to ? of->own_from : of->to;
 }
 
+static void run_teams(sweep_state *s, int thread, int threads)
+{
+    const user_call *u = s->u;
+    openmp_team_share mine = {.call = u->call,
+                              .kernel = u->kernel,
+                              .run = u->run,
+                              .argument = s->argument,
+                              .home = s->home,
+                              .order = s->order,
+                              .arrays = s->arrays};
+    for (int d = 0; d < META_KERNEL_DIMS; ++d) mine.start[d] = start_of(u, d);
+    openmp_teams_run(&mine, thread, threads);
+}
+
 static void run_share(const user_call *u, int thread, int threads)
 {
     const meta_i64 columns = u->extent[0], rows = u->extent[1], planes = u->extent[2];
     sweep_state s;
     begin(&s, u, thread);
-    if (planes >= threads) {
+    if (u->kernel->team) {
+        run_teams(&s, thread, threads);
+    } else if (planes >= threads) {
         const share of = share_of(u, 2, planes, thread, threads);
         for (meta_i64 y = 0; y < rows; y += u->block)
             for (meta_i64 z = of.from; z < of.to; ++z) {
@@ -197,6 +264,7 @@ static void run_share(const user_call *u, int thread, int threads)
                 run_piece(&s, x, next - x, 0, rows, z);
             }
     }
+    for (uint32_t k = 0; k < s.sums; ++k) u->exact->end(s.sum[k]);
 }
 
 static void run_all(const user_call *u)
@@ -256,6 +324,17 @@ static meta_i64 block_rows(const meta_kernel *kernel, meta_i64 columns)
     return fit > FEW_ROWS ? fit : FEW_ROWS;
 }
 
+static void combine_results(const user_call *u)
+{
+    for (uint32_t n = 0; n < u->call->desc->results; ++n) {
+        const meta_result_desc *r = &u->call->desc->result[n];
+        const int each = is_exact(u, n) ? 1 : META_KERNEL_LANES;
+        openmp_combine(openmp_finish_of(r->combine, r->type), partial_of(u, n, 0), u->apart,
+                       (size_t)each * meta_partial_bytes(r->combine, r->type), u->threads, each,
+                       &u->call->result[n]);
+    }
+}
+
 meta_err openmp_user_run(const meta_call *call)
 {
     _Alignas(LINE) char on_stack[16 * LINE];
@@ -263,26 +342,26 @@ meta_err openmp_user_run(const meta_call *call)
     const openmp_kernel *kernel = openmp_kernel_of(call);
     const meta_i64 rows = space->ndim > 1 ? space->extent[1] : 1;
     const int threads = openmp_threads_for(space->rows * space->extent[0], WORTH_A_THREAD);
-    const size_t bytes = (size_t)threads * call->desc->results * LINE;
+    const openmp_exact *exact = kernel->exact;
+    const size_t apart = exact ? exact_bytes(exact) + META_KERNEL_PIECE * sizeof(double) : LINE;
+    const size_t bytes = (size_t)threads * call->desc->results * apart;
     user_call u = {.call = call,
                    .kernel = kernel->user,
                    .run = kernel->cpu,
+                   .exact = exact,
                    .extent = {space->extent[0], rows, space->rows / rows},
                    .block = least(rows, block_rows(kernel->user, space->extent[0])),
                    .partials = on_stack,
+                   .apart = apart,
                    .threads = threads};
     if (bytes > sizeof on_stack && !(u.partials = aligned_alloc(LINE, bytes)))
         return openmp_host->fail(META_ERR_NO_MEMORY,
                                  "the host has no memory for %d partial results", threads);
     for (uint32_t n = 0; n < call->desc->results; ++n)
-        for (int k = 0; k < threads; ++k) set_identity(line_of(&u, n, k), &call->desc->result[n]);
+        for (int k = 0; k < threads && !is_exact(&u, n); ++k)
+            set_identity(partial_of(&u, n, k), &call->desc->result[n]);
     run_all(&u);
-    for (uint32_t n = 0; n < call->desc->results; ++n) {
-        const meta_result_desc *r = &call->desc->result[n];
-        openmp_combine(openmp_finish_of(r->combine, r->type), line_of(&u, n, 0), LINE,
-                       META_KERNEL_LANES * meta_partial_bytes(r->combine, r->type), threads,
-                       META_KERNEL_LANES, &call->result[n]);
-    }
+    combine_results(&u);
     if (u.partials != on_stack) free(u.partials);
     return META_OK;
 }

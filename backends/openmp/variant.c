@@ -10,16 +10,19 @@
 typedef struct variant {
     const char *name;
     openmp_kernel (*kernel_of)(uint32_t kernel, uint32_t type);
+    const openmp_exact *exact;
     int usable;
 } variant;
 
 static const char *chosen = "baseline";
 /* The kernel objects: the chosen variant's kernels. */
 static openmp_kernel kernels[META_KERNEL_COUNT][META_TYPE_COUNT];
+static const openmp_exact *exact;
 
 static void choose(const variant *v)
 {
     chosen = v->name;
+    exact = v->exact;
     for (uint32_t kernel = 0; kernel < META_KERNEL_COUNT; ++kernel)
         for (uint32_t type = 0; type < META_TYPE_COUNT; ++type)
             kernels[kernel][type] = v->kernel_of(kernel, type);
@@ -30,13 +33,13 @@ meta_err openmp_variant_choose(void)
 #ifdef HAVE_X86_VARIANTS
     __builtin_cpu_init();
     const variant known[] = {
-        {"avx512", openmp_kernel_avx512,
+        {"avx512", openmp_kernel_avx512, &openmp_exact_avx512,
          __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
              __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq")},
-        {"avx2", openmp_kernel_avx2, __builtin_cpu_supports("avx2")},
-        {"baseline", openmp_kernel_baseline, 1}};
+        {"avx2", openmp_kernel_avx2, &openmp_exact_avx2, __builtin_cpu_supports("avx2")},
+        {"baseline", openmp_kernel_baseline, &openmp_exact_baseline, 1}};
 #else
-    const variant known[] = {{"baseline", openmp_kernel_baseline, 1}};
+    const variant known[] = {{"baseline", openmp_kernel_baseline, &openmp_exact_baseline, 1}};
 #endif
     const char *wanted = openmp_host->variable("META_CPU");
     for (size_t k = 0; k < sizeof known / sizeof *known; ++k) {
@@ -85,6 +88,7 @@ static meta_err create_user(const meta_kernel_source *source, meta_plugin_kernel
     if (!made) return openmp_host->fail(META_ERR_NO_MEMORY, "the host has no memory for a kernel");
     made->user = user;
     made->cpu = user->cpu[set];
+    made->exact = meta_exact_results(source->desc) > 0 ? exact : NULL;
     *kernel = (meta_plugin_kernel *)(void *)made;
     return META_OK;
 }

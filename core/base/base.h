@@ -43,6 +43,8 @@ char *meta_error_copy(void);
 /* log.c */
 void meta_log(meta_log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void meta_log_set(meta_log_level level);
+/** Whether messages of @p level are written. */
+bool meta_log_allows(meta_log_level level);
 /** This process's rank: %r in META_LOG_FILE and, with @p prefixed, the beginning of each line. */
 void meta_log_rank(int rank, bool prefixed);
 /** Write to the file @p name, or where it is NULL to the standard error stream. */

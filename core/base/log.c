@@ -31,6 +31,11 @@ void meta_log_set(meta_log_level level)
     allowed = (int)level;
 }
 
+bool meta_log_allows(meta_log_level level)
+{
+    return (int)level <= allowed;
+}
+
 void meta_log_rank(int job_rank, bool prefixed)
 {
     pthread_mutex_lock(&lock);

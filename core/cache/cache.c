@@ -81,10 +81,29 @@ static bool load(const meta_cached *what, const meta_cache_key *key)
     for (int k = 0; k < META_CACHE_FOLDERS && !loaded; ++k) {
         const int folder = meta_cache_folder(k, false);
         size_t bytes = 0;
-        void *code = folder >= 0 ? meta_cache_read(folder, what->kind, key, &bytes) : NULL;
+        void *code =
+            folder >= 0 ? meta_cache_read(folder, META_THIS_USER, what->kind, key, &bytes) : NULL;
         loaded = code && load_code(what, code, bytes);
         free(code);
         if (folder >= 0) close(folder);
+    }
+    return loaded;
+}
+
+/* Code that was made ahead of time, of whatever build of the compiler: it was put there to be used.
+ */
+static bool load_prebuilt(const meta_cached *what, const keys *k)
+{
+    bool loaded = false;
+    for (int n = 0, folder; !loaded && (folder = meta_kernel_folder(n)) != -2; ++n) {
+        if (folder < 0) continue;
+        size_t bytes = 0;
+        void *code = meta_cache_read(folder, META_THIS_USER_OR_ROOT, what->kind, &k->exact, &bytes);
+        if (!code && what->compiler_facts > 0)
+            code = meta_cache_read(folder, META_THIS_USER_OR_ROOT, what->kind, &k->loose, &bytes);
+        loaded = code && load_code(what, code, bytes);
+        free(code);
+        close(folder);
     }
     return loaded;
 }
@@ -125,11 +144,30 @@ static meta_err build(const meta_cached *what, const keys *k, bool *kept)
 static meta_err refuse_to_compile(const meta_cached *what)
 {
     char path[PATH_MAX] = "";
+    const char *prebuilt = meta_variable("META_KERNEL_PATH");
     meta_cache_folder_path(0, path, sizeof path);
-    return meta_fail(META_ERR_UNSUPPORTED,
-                     "%s is not in the cache%s%s, and META_JIT=load does not allow to compile it; "
-                     "run it once with META_JIT=on",
-                     what->title, *path ? ", " : "", path);
+    return meta_fail(
+        META_ERR_UNSUPPORTED,
+        "%s is not in the cache%s%s, %s%s%sand META_JIT=load does not allow to compile "
+        "it; run it once with META_JIT=on, or build it by meta-kernel build",
+        what->title, *path ? ", " : "", path, prebuilt ? "nor in META_KERNEL_PATH, " : "",
+        prebuilt ? prebuilt : "", prebuilt ? ", " : "");
+}
+
+meta_err meta_cached_put(const meta_cached *what, const void *code, size_t bytes)
+{
+    const keys k = keys_of(what);
+    const int folder = meta_cache_folder(0, true);
+    const int error =
+        folder < 0 ? ENOENT
+                   : meta_cache_write(folder, what->kind,
+                                      what->compiler_facts > 0 ? &k.loose : &k.exact, code, bytes);
+    char path[PATH_MAX] = "the cache";
+    if (folder >= 0) close(folder);
+    if (!error) return META_OK;
+    meta_cache_folder_path(0, path, sizeof path);
+    return meta_fail(META_ERR_UNSUPPORTED, "%s cannot be written to %s: %s", what->title, path,
+                     strerror(error));
 }
 
 meta_err meta_cached_code(const meta_cached *what)
@@ -145,8 +183,8 @@ meta_err meta_cached_code(const meta_cached *what)
                          "unset it, or give load for code that is in the cache",
                          what->title);
     const keys k = keys_of(what);
-    if (!load(what, &k.exact)) {
-        if (meta_jit() == META_JIT_LOAD) {
+    if (!load(what, &k.exact) && !load_prebuilt(what, &k)) {
+        if (meta_jit() == META_JIT_LOAD || !what->build) {
             if (what->compiler_facts == 0 || !load(what, &k.loose)) return refuse_to_compile(what);
         } else {
             meta_cache_lock_take(&lock, &k.exact, what->title);

@@ -3,9 +3,10 @@
  *  Compiled code, kept from run to run and shared by the processes of a node.
  *
  *  Code is kept in files that belong to this user and that nobody else can write; others are not
- *  loaded. A file is written under a temporary name and renamed, so readers see a complete one or
- *  none, and damaged ones fail their checksum. Nothing here is needed for a right result: without
- *  folder, lock or room on the disk, code is compiled by each process. */
+ *  loaded. Code that was made ahead of time may belong to root as well (META_KERNEL_PATH). A file
+ * is written under a temporary name and renamed, so readers see a complete one or none, and damaged
+ * ones fail their checksum. Nothing here is needed for a right result: without folder, lock or room
+ * on the disk, code is compiled by each process. */
 #ifndef META_CACHE_H
 #define META_CACHE_H
 
@@ -20,8 +21,12 @@ meta_jit_mode meta_jit(void);
 double meta_jit_timeout(void);
 
 /* cache.c */
-/** See meta_host.cached. */
+/** See meta_host.cached. Without `build`, code is only looked for: META_ERR_UNSUPPORTED if there is
+ * none, of any build of the compiler. */
 meta_err meta_cached_code(const meta_cached *what);
+/** Write @p code to the cache as code of any build of the compiler, without loading it.
+ *  @return META_ERR_UNSUPPORTED with the reason if it cannot be written */
+meta_err meta_cached_put(const meta_cached *what, const void *code, size_t bytes);
 
 /* key.c */
 typedef struct meta_cache_key {
@@ -45,6 +50,15 @@ bool meta_cache_folder_path(int index, char *path, size_t room);
 /** Open it, and create it if @p make. @return its descriptor, or -1 if it does not exist, belongs
  * to another user or can be written by one, which is logged */
 int meta_cache_folder(int index, bool make);
+/** Open folder @p index of META_KERNEL_PATH, which is only read. @return its descriptor; -1 if it
+ * cannot be used, which is logged; -2 if the path has no such folder */
+int meta_kernel_folder(int index);
+/** From now on code is kept in @p folder alone, which is created where it is missing, and readable
+ *  for everybody whom the umask allows: a folder for META_KERNEL_PATH is filled.
+ *  @return META_ERR_UNSUPPORTED with the reason if no program would load code from it */
+meta_err meta_cache_only(const char *folder);
+/** The mode of its files. */
+unsigned meta_cache_file_mode(void);
 /** Open a folder on this node for locks. @return -1 if there is none */
 int meta_lock_folder(void);
 /** Create a folder of this process alone, to compile in. @p path has room for PATH_MAX.
@@ -55,13 +69,17 @@ void meta_build_folder_remove(const char *path);
 /** Remove what processes that were killed left in @p folder and nobody has written to for an hour:
  * entries that libmeta names by @p part. */
 void meta_folder_sweep(int folder, const char *part);
-/** Whether an open file or folder is this user's alone to write; otherwise @p reason says why not.
+/** Who may own files that code is loaded from; in no case may anybody else be able to write them.
  */
-bool meta_file_is_own(int file, char *reason, size_t room);
+typedef enum meta_owners { META_THIS_USER, META_THIS_USER_OR_ROOT } meta_owners;
+/** Whether code may be loaded from an open file or folder; otherwise @p reason says why not. */
+bool meta_file_is_safe(int file, meta_owners owners, char *reason, size_t room);
 
 /* file.c */
-/** The code with @p key in @p folder, of malloc(); NULL if there is none that is intact. */
-void *meta_cache_read(int folder, const char *kind, const meta_cache_key *key, size_t *bytes);
+/** The code with @p key in @p folder, of malloc(); NULL if there is none that is intact, in a file
+ * of one of @p owners. */
+void *meta_cache_read(int folder, meta_owners owners, const char *kind, const meta_cache_key *key,
+                      size_t *bytes);
 /** Write it. @return 0, or the errno of the reason why it could not be */
 int meta_cache_write(int folder, const char *kind, const meta_cache_key *key, const void *code,
                      size_t bytes);

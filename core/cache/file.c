@@ -82,20 +82,21 @@ static void *read_code(int file, const meta_cache_key *key, size_t *bytes)
     return code;
 }
 
-void *meta_cache_read(int folder, const char *kind, const meta_cache_key *key, size_t *bytes)
+void *meta_cache_read(int folder, meta_owners owners, const char *kind, const meta_cache_key *key,
+                      size_t *bytes)
 {
     char name[NAME], reason[160];
     void *code = NULL;
     name_of(name, kind, key);
     const int file = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
     if (file < 0) return NULL;
-    if (!meta_file_is_own(file, reason, sizeof reason)) {
+    if (!meta_file_is_safe(file, owners, reason, sizeof reason)) {
         meta_log(META_LOG_WARN, "file %s of the cache is not loaded: %s", name, reason);
     } else {
         code = read_code(file, key, bytes);
         if (!code)
-            meta_log(META_LOG_INFO,
-                     "file %s of the cache is damaged or of other code: it is replaced", name);
+            meta_log(META_LOG_INFO, "file %s of the cache is damaged or of other code%s", name,
+                     owners == META_THIS_USER ? ": it is replaced" : "");
     }
     close(file);
     return code;
@@ -109,7 +110,8 @@ static int create(int folder, char *name, const char *final)
     for (int k = 0; k < 100 && file < 0; ++k) {
         snprintf(name, NAME, "%.80s" TEMPORARY "%lx.%x", final, (unsigned long)getpid(),
                  atomic_fetch_add(&number, 1));
-        file = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+        file = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
+                      meta_cache_file_mode());
         if (file < 0 && errno != EEXIST) break;
     }
     return file;

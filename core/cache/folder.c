@@ -2,6 +2,8 @@
 /** @file folder.c
  *  The folders of the cache, of locks and of compilers at work.
  *
+ *  Folders of META_KERNEL_PATH hold code that was made ahead of time, and are only read.
+ *
  *  The cache's first folder is META_CACHE_DIR or the user's cache; where that cannot be used, the
  * user's private folder in TMPDIR or /tmp keeps what the node's processes compile. */
 #include "cache/cache.h"
@@ -21,16 +23,18 @@ enum { STALE_SECONDS = 3600 };
 
 /* ------------------------------------------------------------------ whose they are */
 
-bool meta_file_is_own(int file, char *reason, size_t room)
+/* What belongs to root, and can be written by no other, is as safe as the system's libraries. */
+bool meta_file_is_safe(int file, meta_owners owners, char *reason, size_t room)
 {
     struct stat about;
     if (fstat(file, &about) != 0) {
         snprintf(reason, room, "it cannot be examined: %s", strerror(errno));
         return false;
     }
-    if (about.st_uid != geteuid()) {
-        snprintf(reason, room, "it belongs to user %u, this process to user %u",
-                 (unsigned)about.st_uid, (unsigned)geteuid());
+    if (about.st_uid != geteuid() && (owners == META_THIS_USER || about.st_uid != 0)) {
+        snprintf(reason, room, "it belongs to user %u, %sthis process to user %u",
+                 (unsigned)about.st_uid, owners == META_THIS_USER ? "" : "who is not root, and ",
+                 (unsigned)geteuid());
         return false;
     }
     if (about.st_mode & (S_IWGRP | S_IWOTH)) {
@@ -41,17 +45,17 @@ bool meta_file_is_own(int file, char *reason, size_t room)
     return true;
 }
 
-/* Create the missing folders of @p path, for this user alone. */
-static void make_folders(const char *path)
+/* Create the missing folders of @p path. */
+static void make_folders(const char *path, mode_t mode)
 {
     char part[PATH_MAX];
     size_t k = 0;
     for (; path[k] && k < sizeof part - 1; ++k) {
         part[k] = path[k];
         part[k + 1] = '\0';
-        if (k > 0 && path[k] != '/' && path[k + 1] == '/') mkdir(part, 0700);
+        if (k > 0 && path[k] != '/' && path[k + 1] == '/') mkdir(part, mode);
     }
-    mkdir(path, 0700);
+    mkdir(path, mode);
 }
 
 /* Open a folder. One whose name others can guess must not be a link. */
@@ -61,7 +65,7 @@ static int open_own(const char *path, bool make, bool may_be_link)
     char reason[160];
     int folder = open(path, flags);
     if (folder < 0 && errno == ENOENT && make) {
-        make_folders(path);
+        make_folders(path, 0700);
         folder = open(path, flags);
     }
     if (folder < 0) {
@@ -69,7 +73,7 @@ static int open_own(const char *path, bool make, bool may_be_link)
             meta_log(META_LOG_INFO, "compiled code is not kept in %s: %s", path, strerror(errno));
         return -1;
     }
-    if (meta_file_is_own(folder, reason, sizeof reason)) return folder;
+    if (meta_file_is_safe(folder, META_THIS_USER, reason, sizeof reason)) return folder;
     meta_log(META_LOG_WARN,
              "compiled code is neither loaded from nor kept in %s: %s; META_CACHE_DIR can name "
              "another folder",
@@ -91,8 +95,11 @@ static bool fits(int length, size_t room)
     return length > 0 && (size_t)length < room;
 }
 
+static char only[PATH_MAX]; /* the folder of meta_cache_only() */
+
 bool meta_cache_folder_path(int index, char *path, size_t room)
 {
+    if (*only) return index == 0 && fits(snprintf(path, room, "%s", only), room);
     const char *chosen = meta_variable("META_CACHE_DIR");
     const char *base = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
     if (chosen && strcmp(chosen, "off") == 0) return false;
@@ -109,6 +116,59 @@ int meta_cache_folder(int index, bool make)
     char path[PATH_MAX];
     if (!meta_cache_folder_path(index, path, sizeof path)) return -1;
     return open_own(path, make, index == 0);
+}
+
+/* The path of folder @p index of META_KERNEL_PATH. @return false if it has fewer */
+static bool kernel_folder_path(int index, char *path, size_t room)
+{
+    const char *at = meta_variable("META_KERNEL_PATH");
+    for (int k = 0; at && *at; at += *at == ':') {
+        const size_t length = strcspn(at, ":");
+        if (length > 0 && k++ == index)
+            return fits(snprintf(path, room, "%.*s", (int)length, at), room);
+        at += length;
+    }
+    return false;
+}
+
+int meta_kernel_folder(int index)
+{
+    char path[PATH_MAX], reason[160];
+    if (*only || !kernel_folder_path(index, path, sizeof path)) return -2;
+    const int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder < 0) {
+        meta_log(META_LOG_WARN, "META_KERNEL_PATH: %s cannot be opened: %s", path, strerror(errno));
+        return -1;
+    }
+    if (meta_file_is_safe(folder, META_THIS_USER_OR_ROOT, reason, sizeof reason)) return folder;
+    meta_log(META_LOG_WARN, "META_KERNEL_PATH: no code is loaded from %s: %s", path, reason);
+    close(folder);
+    return -1;
+}
+
+meta_err meta_cache_only(const char *path)
+{
+    char reason[160];
+    make_folders(path, 0755);
+    const int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder < 0 || !realpath(path, only)) {
+        const int error = errno;
+        *only = '\0';
+        if (folder >= 0) close(folder);
+        return meta_fail(META_ERR_UNSUPPORTED, "folder %s cannot be opened: %s", path,
+                         strerror(error));
+    }
+    const bool is_safe = meta_file_is_safe(folder, META_THIS_USER, reason, sizeof reason);
+    close(folder);
+    if (is_safe) return META_OK;
+    *only = '\0';
+    return meta_fail(META_ERR_UNSUPPORTED, "no program would load code from folder %s: %s", path,
+                     reason);
+}
+
+unsigned meta_cache_file_mode(void)
+{
+    return *only ? 0644 : 0600;
 }
 
 /* Memory that the node's processes share comes first: it is never on another machine, where locks

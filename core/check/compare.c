@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "check/notes.h"
 #include "check/raw.h"
 #include "check/watched.h"
 
@@ -261,9 +262,10 @@ static meta_err run(meta_task *work)
     /* The copies for comparison are behind all work on both queues. */
     META_TRY(meta_queue_after(work->device, META_QUEUE_COMPUTE, META_QUEUE_HALO));
     for (int k = 0; k < listed; ++k) META_TRY(remember(&list[k]));
-    meta_err error = meta_poison_run(work, list, listed);
-    const meta_err beyond = meta_user_beyond();
-    if (beyond != META_OK) error = beyond;
+    meta_notes notes;
+    META_TRY(meta_notes_begin(&notes, work));
+    meta_err error = meta_native_run(&notes.task, list, listed);
+    error = meta_notes_end(&notes, error);
     if (error == META_OK) error = judge(name);
     if (error != META_OK) meta_ticket_drop(work);
     return error;

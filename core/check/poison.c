@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file poison.c
- *  META_CHECK=1: cells of an OUT array hold a poison pattern while a kernel of the program's runs. One
- *  that still does has not been written. */
+ *  META_CHECK=1: cells of an OUT array hold a poison pattern while a kernel of the program's runs.
+ * One that still does has not been written. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "check/cells.h"
 #include "check/raw.h"
 #include "check/watched.h"
 
@@ -14,57 +15,24 @@
  * kernel writes may equal one of them, but not both. */
 static const uint64_t patterns[2] = {UINT64_C(0x7ff5007e7fa5007e), UINT64_C(0x7ff5817f7fa5817f)};
 
-/* A walk over the cells of operand @p k. */
-typedef struct walk {
-    const meta_space *space;
-    const meta_i64 *stride;
-    int64_t front, bytes; /* of the first cell in the buffer, and of an element */
-    int64_t at[META_MAX_DIM];
-} walk;
-
-static walk begin(const meta_operation *op, uint32_t k, const char *buffer)
-{
-    const int64_t bytes = (int64_t)meta_element_bytes(meta_operation_type(op, k));
-    return (walk){.space = op->space,
-                  .stride = meta_call_layout(&op->call, k)->stride,
-                  .front = op->operand[k].span.address - buffer + op->operand[k].start * bytes,
-                  .bytes = bytes};
-}
-
-static int64_t place(const walk *w)
-{
-    int64_t element = 0;
-    for (int d = 0; d < w->space->ndim; ++d) element += w->at[d] * w->stride[d];
-    return w->front + element * w->bytes;
-}
-
-static bool next(walk *w)
-{
-    for (int d = 0; d < w->space->ndim; ++d) {
-        if (++w->at[d] < w->space->extent[d]) return true;
-        w->at[d] = 0;
-    }
-    return false;
-}
-
 /* Set the operand's cells in an image of the buffer that begins at address @p buffer. */
 static void set(const meta_operation *op, uint32_t k, const char *buffer, int which,
                 unsigned char *image)
 {
-    walk w = begin(op, k, buffer);
-    do memcpy(image + place(&w), &patterns[which], (size_t)w.bytes);
-    while (next(&w));
+    meta_walk w = meta_walk_begin(op, k, buffer);
+    do memcpy(image + meta_walk_place(&w), &patterns[which], (size_t)w.bytes);
+    while (meta_walk_next(&w));
 }
 
 static meta_err each_row(const meta_operation *op, uint32_t k, const char *buffer,
                          meta_err (*give)(void *with, int64_t from, uint64_t bytes), void *with)
 {
-    walk w = begin(op, k, buffer);
+    meta_walk w = meta_walk_begin(op, k, buffer);
     const int64_t last = op->space->extent[0] - 1;
     do {
-        META_TRY(give(with, place(&w), (uint64_t)((last + 1) * w.bytes)));
+        META_TRY(give(with, meta_walk_place(&w), (uint64_t)((last + 1) * w.bytes)));
         w.at[0] = last;
-    } while (next(&w));
+    } while (meta_walk_next(&w));
     return META_OK;
 }
 
@@ -73,14 +41,14 @@ static meta_err each_row(const meta_operation *op, uint32_t k, const char *buffe
 static uint64_t find(const meta_operation *op, uint32_t k, const char *buffer,
                      const unsigned char *image, unsigned char *suspect)
 {
-    walk w = begin(op, k, buffer);
+    meta_walk w = meta_walk_begin(op, k, buffer);
     uint64_t count = 0;
     do {
-        const int64_t from = place(&w);
+        const int64_t from = meta_walk_place(&w);
         if (memcmp(image + from, &patterns[0], (size_t)w.bytes) != 0) continue;
         suspect[from / 8] |= (unsigned char)(1u << from % 8);
         ++count;
-    } while (next(&w));
+    } while (meta_walk_next(&w));
     return count;
 }
 
@@ -90,25 +58,20 @@ static uint64_t undo(const meta_operation *op, uint32_t k, const char *buffer,
                      const unsigned char *suspect, const unsigned char *before,
                      unsigned char *image, int64_t first[META_MAX_DIM])
 {
-    walk w = begin(op, k, buffer);
+    meta_walk w = meta_walk_begin(op, k, buffer);
     uint64_t count = 0;
     do {
-        const int64_t from = place(&w);
+        const int64_t from = meta_walk_place(&w);
         if (!(suspect[from / 8] >> from % 8 & 1) ||
             memcmp(image + from, &patterns[1], (size_t)w.bytes) != 0)
             continue;
         if (count++ == 0) memcpy(first, w.at, sizeof w.at);
         memcpy(image + from, before + from, (size_t)w.bytes);
-    } while (next(&w));
+    } while (meta_walk_next(&w));
     return count;
 }
 
 /* ------------------------------------------------------------------ a launch's buffers */
-
-static bool holds(const watched *w, const char *address)
-{
-    return (uint64_t)(address - (const char *)w->of.memory.address) < w->of.memory.bytes;
-}
 
 /* Whether operand @p k of @p op is an OUT array of a kernel of the program's, in a buffer of which
  * there is a copy. */
@@ -116,7 +79,7 @@ static bool is_out(const meta_operation *op, uint32_t k, const watched *w)
 {
     const meta_kernel_desc *desc = op->call.desc;
     return desc->family == META_FAMILY_USER && desc->operand[k].access == META_ACCESS_OUT &&
-           w->before && holds(w, op->operand[k].span.address);
+           w->before && meta_watched_holds(w, op->operand[k].span.address);
 }
 
 static bool has_out(const meta_task *work, const watched *w)
@@ -127,12 +90,6 @@ static bool has_out(const meta_task *work, const watched *w)
             if (is_out(op, k, w)) return true;
     }
     return false;
-}
-
-static meta_err give(const watched *w, unsigned char *from)
-{
-    return meta_raw_copy(w->of.device, META_COPY_H2D, from, w->object, w->offset,
-                         w->of.memory.bytes);
 }
 
 /* The new contents of a buffer. */
@@ -148,17 +105,12 @@ static meta_err give_row(void *with, int64_t from, uint64_t bytes)
                          i->of->offset + (uint64_t)from, bytes);
 }
 
-static meta_err no_memory(uint64_t bytes)
-{
-    return meta_fail(META_ERR_NO_MEMORY, "the host has no memory for %" PRIu64 " bytes", bytes);
-}
-
 /* Poison the cells of OUT arrays in a buffer, and no others, since another thread may be writing
  * them; or (again) give all of it back first. */
 static meta_err poison_one(const meta_task *work, const watched *w, bool again)
 {
     contents i = {w, malloc(w->of.memory.bytes)};
-    if (!i.bytes) return no_memory(w->of.memory.bytes);
+    if (!i.bytes) return meta_no_memory(w->of.memory.bytes);
     memcpy(i.bytes, w->before, w->of.memory.bytes);
     meta_err error = META_OK;
     for (size_t n = 0; n < work->launch.count; ++n) {
@@ -169,7 +121,7 @@ static meta_err poison_one(const meta_task *work, const watched *w, bool again)
             if (!again) error = each_row(op, k, w->of.memory.address, give_row, &i);
         }
     }
-    if (again) error = give(w, i.bytes);
+    if (again) error = meta_watched_set(w, i.bytes);
     free(i.bytes);
     return error;
 }
@@ -177,32 +129,13 @@ static meta_err poison_one(const meta_task *work, const watched *w, bool again)
 static meta_err not_written(const meta_operation *op, uint32_t k, uint64_t count,
                             const int64_t *first)
 {
-    const uint64_t *value = op->call.values;
-    const meta_kernel_desc *desc = op->call.desc;
-    char cell[128] = "";
-    for (int d = 0; d < op->space->ndim && d < META_KERNEL_DIMS; ++d) {
-        int64_t start;
-        memcpy(&start, &value[desc->values - META_KERNEL_DIMS + (uint32_t)d], sizeof start);
-        snprintf(cell + strlen(cell), sizeof cell - strlen(cell), "%s%" PRId64, d ? ", " : "",
-                 start + first[d]);
-    }
+    char cell[META_CELL_ROOM];
+    meta_walk_text(op, first, cell);
     return meta_fail(
         META_ERR_ARGUMENT,
         "META_CHECK: kernel %s for %s does not write every cell of its OUT array '%s': "
         "of the box not %" PRIu64 ", the first at (%s); make it INOUT, or write them",
-        desc->name, meta_element_name(op->call.type), op->operand[k].name, count, cell);
-}
-
-/* The buffer's contents now, to be freed; NULL with an error. */
-static meta_err contents_of(const watched *w, unsigned char **image)
-{
-    const uint64_t bytes = w->of.memory.bytes;
-    *image = malloc(bytes);
-    if (!*image) return no_memory(bytes);
-    const meta_err error =
-        meta_raw_copy(w->of.device, META_COPY_D2H, *image, w->object, w->offset, bytes);
-    if (error != META_OK) free(*image), *image = NULL;
-    return error;
+        op->call.desc->name, meta_element_name(op->call.type), op->operand[k].name, count, cell);
 }
 
 /* Cells that hold the poison of the first run. */
@@ -210,7 +143,7 @@ static meta_err suspect(const meta_task *work, watched *w, bool *any)
 {
     unsigned char *image;
     if (!has_out(work, w)) return META_OK;
-    META_TRY(contents_of(w, &image));
+    META_TRY(meta_watched_get(w, &image));
     w->suspect = calloc(1, w->of.memory.bytes / 8 + 1);
     for (size_t n = 0; n < work->launch.count && w->suspect; ++n) {
         const meta_operation *op = meta_task_operation(work, n);
@@ -219,7 +152,7 @@ static meta_err suspect(const meta_task *work, watched *w, bool *any)
                 *any = true;
     }
     free(image);
-    return w->suspect ? META_OK : no_memory(w->of.memory.bytes / 8);
+    return w->suspect ? META_OK : meta_no_memory(w->of.memory.bytes / 8);
 }
 
 /* Those of them that hold the poison of the second run have not been written: an error, and they
@@ -229,7 +162,7 @@ static meta_err convict(const meta_task *work, const watched *w)
     unsigned char *image;
     meta_err found = META_OK;
     if (!w->suspect) return META_OK;
-    META_TRY(contents_of(w, &image));
+    META_TRY(meta_watched_get(w, &image));
     for (size_t n = 0; n < work->launch.count; ++n) {
         const meta_operation *op = meta_task_operation(work, n);
         for (uint32_t k = 0; k < op->call.desc->operands; ++k) {
@@ -240,7 +173,7 @@ static meta_err convict(const meta_task *work, const watched *w)
             if (count > 0 && found == META_OK) found = not_written(op, k, count, first);
         }
     }
-    const meta_err error = found == META_OK ? META_OK : give(w, image);
+    const meta_err error = found == META_OK ? META_OK : meta_watched_set(w, image);
     free(image);
     return error == META_OK ? found : error;
 }
@@ -261,7 +194,7 @@ static bool can_repeat(const meta_task *work, const watched *list, int listed)
             if (desc->access == META_ACCESS_ADD ||
                 (desc->access != META_ACCESS_IN && desc->reach == META_REACH_WHOLE))
                 return false;
-            while (b < listed && !holds(&list[b], op->operand[k].span.address)) ++b;
+            while (b < listed && !meta_watched_holds(&list[b], op->operand[k].span.address)) ++b;
             if (b == listed && desc->access != META_ACCESS_IN) return false;
         }
     }

@@ -17,10 +17,26 @@ typedef struct watched {
     unsigned char *suspect; /**< a bit for each byte: cells that seem unwritten; may be NULL */
 } watched;
 
+/* cells.c */
+meta_err meta_no_memory(uint64_t bytes);
+/** Whether an address is in the buffer. */
+bool meta_watched_holds(const watched *w, const char *address);
+/** Set the buffer's contents. */
+meta_err meta_watched_set(const watched *w, unsigned char *from);
+/** The buffer's contents now, to be freed; NULL with an error. */
+meta_err meta_watched_get(const watched *w, unsigned char **image);
+
+/* native.c */
+/** meta_poison_run(); where a kernel has a body in the device's own language, its portable one runs
+ * first, and the two results are compared. Those of the own language remain. Results are in place
+ * on return.
+ *  @return META_ERR_MISMATCH if they differ */
+meta_err meta_native_run(meta_task *work, watched *list, int listed);
+
 /* poison.c */
 /** Pass the launch on, and wait for it: with poison in the cells of OUT arrays of the program's
- *  kernels, if all that it writes can be given back. @p list has the buffers of its operands as they
- *  were, but for those that are not compared.
+ *  kernels, if all that it writes can be given back. @p list has the buffers of its operands as
+ * they were, but for those that are not compared.
  *
  *  @return META_ERR_ARGUMENT if a kernel does not write every cell of an OUT array; the cells then
  *          hold what they held before */

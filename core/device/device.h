@@ -36,6 +36,8 @@ typedef struct meta_backend {
     int devices;
     meta_device **device; /**< `devices` of them */
 } meta_backend;
+/** The services that plug-ins are given. */
+const meta_host *meta_plugin_host(void);
 /** The back end called @p name, probed; NULL where there is neither a plugin nor a known back end of
  *  that name. */
 meta_backend *meta_backend_named(const char *name);
@@ -94,6 +96,8 @@ meta_err meta_job_choose(int rank, int node_rank, int node_size, meta_mode *mode
 meta_err meta_job_device(meta_device **device);
 int meta_job_rank(void);
 int meta_job_size(void);
+/** Which of the processes of this node this one is. */
+void meta_job_place(int *of_node_rank, int *of_node_size);
 void meta_job_forget(void);
 
 /* deal.c */

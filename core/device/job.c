@@ -231,6 +231,14 @@ int meta_job_size(void)
     return size;
 }
 
+void meta_job_place(int *of_node_rank, int *of_node_size)
+{
+    pthread_mutex_lock(&lock);
+    *of_node_rank = node_rank;
+    *of_node_size = node_size;
+    pthread_mutex_unlock(&lock);
+}
+
 void meta_job_forget(void)
 {
     pthread_mutex_lock(&lock);

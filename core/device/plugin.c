@@ -38,6 +38,11 @@ static const meta_host host = {
     .cached = meta_cached_code,
 };
 
+const meta_host *meta_plugin_host(void)
+{
+    return &host;
+}
+
 /* Call @p visit for each folder to search, in order, until it returns true. */
 static bool each_folder(bool (*visit)(const char *folder, void *context), void *context)
 {

@@ -27,6 +27,7 @@ static meta_kernel *next_of(const meta_kernel *kernel)
 
 typedef int64_t near_function(const meta_kernel_rows *, const char *, int, int64_t, int64_t,
                               int64_t, int64_t, int64_t);
+typedef int64_t element_function(const meta_kernel_rows *, const char *, int, int64_t);
 
 static meta_err load(void *with, const void *code, size_t bytes)
 {
@@ -44,6 +45,8 @@ static meta_err load(void *with, const void *code, size_t bytes)
     }
     near_function **near = dlsym(object, META_COMPILED_NEAR);
     if (near) *near = meta_kernel_near;
+    element_function **element = dlsym(object, META_COMPILED_ELEMENT);
+    if (element) *element = meta_kernel_element;
     j->kernels = *first;
     if (j->kernels) return META_OK;
     dlclose(object);
@@ -68,39 +71,90 @@ static const char *options_of(const char *command)
     return NULL;
 }
 
-static meta_err load_or_build(job *j)
-{
-    enum { FIRST = 7, FACTS = FIRST + META_LANGUAGE_FILES + 2 };
+/* What the code of a text for the CPU depends on. */
+typedef struct facts {
+    const char *fact[7 + META_LANGUAGE_FILES + 2];
     char title[160];
-    const char *fact[FACTS] = {"C",
-                               j->file,
-                               j->text,
-                               meta_compiler_unit,
-                               meta_compiler_options(),
-                               options_of(meta_variable("META_CC")),
+} facts;
+
+static meta_cached cached_of(job *j, facts *f)
+{
+    enum { FIRST = 7, FACTS = sizeof f->fact / sizeof *f->fact };
+    const char *const first[FIRST] = {"C",
+                                      j->file,
+                                      j->text,
+                                      meta_compiler_unit,
+                                      meta_compiler_options(j->compiler->set),
+                                      options_of(meta_variable("META_CC")),
 #ifdef __x86_64__
-                               "x86-64"
+                                      "x86-64"
 #elif defined __aarch64__
-                                "aarch64"
+                                      "aarch64"
 #else
-                                "of this build: " __VERSION__
+                                      "of this build: " __VERSION__
 #endif
     };
+    memcpy(f->fact, first, sizeof first);
     for (int k = 0; k < META_LANGUAGE_FILES; ++k)
-        fact[FIRST + k] = (const char *)meta_language[k].text;
-    fact[FACTS - 2] = meta_variable("META_CC");
-    fact[FACTS - 1] = j->compiler->build;
-    snprintf(title, sizeof title, "%s for the CPU", j->file);
-    const meta_cached what = {.size = sizeof what,
-                              .kind = "cpu",
-                              .title = title,
-                              .fact = fact,
-                              .facts = FACTS,
-                              .compiler_facts = 2,
-                              .with = j,
-                              .load = load,
-                              .build = build};
-    return meta_cached_code(&what);
+        f->fact[FIRST + k] = (const char *)meta_language[k].text;
+    f->fact[FACTS - 2] = meta_variable("META_CC");
+    f->fact[FACTS - 1] = j->compiler->build;
+    snprintf(f->title, sizeof f->title, "%s for the CPU", j->file);
+    return (meta_cached){.size = sizeof(meta_cached),
+                         .kind = "cpu",
+                         .title = f->title,
+                         .fact = f->fact,
+                         .facts = FACTS,
+                         .compiler_facts = 2,
+                         .with = j,
+                         .load = load,
+                         .build = build};
+}
+
+/* Where code can neither be found nor compiled for the best instruction set, that of a smaller one
+ * does: its bits are the same. */
+static meta_err load_smaller(job *j)
+{
+    meta_compiler smaller = *j->compiler;
+    char *message = meta_error_copy();
+    meta_err error = META_ERR_UNSUPPORTED;
+    while (error == META_ERR_UNSUPPORTED && smaller.set > META_KERNEL_BASELINE) {
+        --smaller.set;
+        job again = {.compiler = &smaller, .file = j->file, .text = j->text};
+        facts f;
+        meta_cached what = cached_of(&again, &f);
+        what.build = NULL;
+        error = meta_cached_code(&what);
+        if (error == META_OK) j->kernels = again.kernels;
+    }
+    if (error != META_OK && message) meta_fail_as(META_ERR_UNSUPPORTED, message);
+    free(message);
+    return error;
+}
+
+static meta_err load_or_build(job *j)
+{
+    facts f;
+    const meta_cached what = cached_of(j, &f);
+    const meta_err error = meta_cached_code(&what);
+    return error == META_ERR_UNSUPPORTED && meta_jit() != META_JIT_OFF ? load_smaller(j) : error;
+}
+
+meta_err meta_compile_ahead(const char *file, const char *text, int set)
+{
+    meta_compiler compiler;
+    facts f;
+    void *code = NULL;
+    size_t bytes = 0;
+    META_TRY(meta_compiler_check_file(file));
+    meta_compiler_find(&compiler);
+    compiler.set = set;
+    job j = {.compiler = &compiler, .file = file, .text = text};
+    const meta_cached what = cached_of(&j, &f);
+    META_TRY(meta_compiler_run(&compiler, file, text, &code, &bytes));
+    const meta_err error = meta_cached_put(&what, code, bytes);
+    free(code);
+    return error;
 }
 
 /* ------------------------------------------------------------------ kernels */

@@ -26,6 +26,8 @@ const meta_language_file meta_language[META_LANGUAGE_FILES] = {
     {"meta_kernel_body.h", meta_language_meta_kernel_body_h},
     {"meta_kernel_end.h", meta_language_meta_kernel_end_h},
     {"meta_kernel_pass.h", meta_language_meta_kernel_pass_h},
+    {"meta_kernel_team.h", meta_language_meta_kernel_team_h},
+    {"meta_kernel_team_body.h", meta_language_meta_kernel_team_body_h},
     {"meta_types.h", meta_language_meta_types_h},
     {"meta.h", meta_language_meta_h}};
 
@@ -39,6 +41,7 @@ const char meta_compiler_unit[] =
     "#define meta_kernel_register   meta_compiled_add\n"
     "#define meta_kernel_unregister meta_compiled_drop\n"
     "#define meta_kernel_near       meta_compiled_near\n"
+    "#define meta_kernel_element    meta_compiled_element\n"
     "#include <meta_kernel.h>\n"
     "#undef META_KERNEL_NO_PASS\n"
     "#include \"%s\"\n"
@@ -55,6 +58,13 @@ const char meta_compiler_unit[] =
     "    int64_t column, int64_t x, int64_t y, int64_t z, int64_t w)\n"
     "{\n"
     "    return " META_COMPILED_NEAR "(rows, array, line, column, x, y, z, w);\n"
+    "}\n"
+    "META_API int64_t (*" META_COMPILED_ELEMENT ")(const meta_kernel_rows *, const char *, int,\n"
+    "    int64_t);\n"
+    "int64_t meta_compiled_element(const meta_kernel_rows *rows, const char *array, int line,\n"
+    "    int64_t index)\n"
+    "{\n"
+    "    return " META_COMPILED_ELEMENT "(rows, array, line, index);\n"
     "}\n";
 
 #define UNIT     "unit.c"
@@ -103,20 +113,23 @@ static void take_words(meta_compiler *c, const char *wanted)
     c->argument[count > 0 ? count - 1 : 0] = NULL;
 }
 
+static void find_first(meta_compiler *c, const char *const *names, size_t count)
+{
+    for (size_t k = 0; k < count; ++k)
+        if (meta_find_program(names[k], c->path)) {
+            identify(c, c->path);
+            return;
+        }
+}
+
 void meta_compiler_find(meta_compiler *c)
 {
     static const char *const names[] = {"cc", "gcc", "clang"};
     const char *wanted = meta_variable("META_CC");
     memset(c, 0, sizeof *c);
-    if (wanted) {
-        take_words(c, wanted);
-        return;
-    }
-    for (size_t k = 0; k < sizeof names / sizeof *names; ++k)
-        if (meta_find_program(names[k], c->path)) {
-            identify(c, c->path);
-            return;
-        }
+    c->set = meta_compiler_set();
+    if (wanted) take_words(c, wanted);
+    else find_first(c, names, sizeof names / sizeof *names);
 }
 
 /* GCC and clang know these. Additions and multiplications stay apart, and sqrt() is an instruction.
@@ -125,7 +138,7 @@ void meta_compiler_find(meta_compiler *c)
 #define AVX2    " -mavx2"
 #define AVX512  " -mavx512f -mavx512vl -mavx512bw -mavx512dq -mprefer-vector-width=512"
 
-const char *meta_compiler_options(void)
+int meta_compiler_set(void)
 {
 #ifdef __x86_64__
     const char *wanted = meta_variable("META_CPU");
@@ -133,10 +146,29 @@ const char *meta_compiler_options(void)
     if (wanted ? strcmp(wanted, "avx512") == 0
                : __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
                      __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq"))
-        return OPTIONS AVX512;
-    if (wanted ? strcmp(wanted, "avx2") == 0 : __builtin_cpu_supports("avx2")) return OPTIONS AVX2;
+        return META_KERNEL_AVX512;
+    if (wanted ? strcmp(wanted, "avx2") == 0 : __builtin_cpu_supports("avx2"))
+        return META_KERNEL_AVX2;
 #endif
-    return OPTIONS;
+    return META_KERNEL_BASELINE;
+}
+
+const char *meta_compiler_options(int set)
+{
+    return set == META_KERNEL_AVX512 ? OPTIONS AVX512
+           : set == META_KERNEL_AVX2 ? OPTIONS AVX2
+                                     : OPTIONS;
+}
+
+int meta_compiler_set_named(const char *name)
+{
+    if (strcmp(name, "native") == 0) return meta_compiler_set();
+    if (strcmp(name, "baseline") == 0) return META_KERNEL_BASELINE;
+#ifdef __x86_64__
+    if (strcmp(name, "avx2") == 0) return META_KERNEL_AVX2;
+    if (strcmp(name, "avx512") == 0) return META_KERNEL_AVX512;
+#endif
+    return -1;
 }
 
 /* ------------------------------------------------------------------ its folder */
@@ -179,8 +211,16 @@ static meta_err write_file(const char *folder, const char *name, const char *tex
     return META_OK;
 }
 
+/* What is compiled beside the kernel file, of which it has the name; and the options. */
+typedef struct manner {
+    const char *unit;   /* the name of its file */
+    const char *format; /* its text */
+    const char *options;
+    bool makes_object;
+} manner;
+
 /* In two folders, so that a kernel file takes no header's place. */
-static meta_err write_files(const char *folder, const char *file, const char *text)
+static meta_err write_files(const char *folder, const manner *m, const char *file, const char *text)
 {
     char inner[PATH_MAX + 16], unit[sizeof meta_compiler_unit + (size_t)2 * MOST_FILE_NAME];
     snprintf(inner, sizeof inner, "%s/" LANGUAGE, folder);
@@ -194,8 +234,8 @@ static meta_err write_files(const char *folder, const char *file, const char *te
         return meta_fail(META_ERR_UNSUPPORTED, "a kernel cannot be compiled: cannot create %s: %s",
                          inner, strerror(errno));
     META_TRY(write_file(inner, file, text));
-    snprintf(unit, sizeof unit, meta_compiler_unit, file, file);
-    return write_file(folder, UNIT, unit);
+    snprintf(unit, sizeof unit, m->format, file, file);
+    return write_file(folder, m->unit, unit);
 }
 
 /* Up to @p most bytes of a file, with an end, of malloc(); NULL: it cannot be read. */
@@ -259,18 +299,18 @@ static const char **environment_with(char *const *with, size_t count)
     return all;
 }
 
-static meta_run_end start(const meta_compiler *c, const char *folder, int *number)
+static meta_run_end start(const meta_compiler *c, const manner *m, const char *folder, int *number)
 {
     enum { MOST = 64 };
     char options[512], temporary[PATH_MAX + 16], language[PATH_MAX + 16], text[PATH_MAX + 16],
         unit[PATH_MAX + 16], object[PATH_MAX + 16], output[PATH_MAX + 16], *rest = NULL;
     const char *argument[MOST];
     int count = 0;
-    snprintf(options, sizeof options, "%s", meta_compiler_options());
+    snprintf(options, sizeof options, "%s", m->options);
     snprintf(temporary, sizeof temporary, "TMPDIR=%s", folder);
     snprintf(language, sizeof language, "-I%s/" LANGUAGE, folder);
     snprintf(text, sizeof text, "-I%s/" TEXT, folder);
-    snprintf(unit, sizeof unit, "%s/" UNIT, folder);
+    snprintf(unit, sizeof unit, "%s/%s", folder, m->unit);
     snprintf(object, sizeof object, "%s/" OBJECT, folder);
     snprintf(output, sizeof output, "%s/" OUTPUT, folder);
     argument[count++] = c->path;
@@ -279,10 +319,12 @@ static meta_run_end start(const meta_compiler *c, const char *folder, int *numbe
         argument[count++] = word;
     argument[count++] = language;
     argument[count++] = text;
-    argument[count++] = "-o";
-    argument[count++] = object;
+    if (m->makes_object) {
+        argument[count++] = "-o";
+        argument[count++] = object;
+    }
     argument[count++] = unit;
-    argument[count++] = "-lm";
+    if (m->makes_object) argument[count++] = "-lm";
     argument[count] = NULL;
     char *const with[] = {temporary, (char[]){"LC_ALL=C"}};
     const char **environment = environment_with(with, 2);
@@ -322,8 +364,9 @@ static meta_err run_in(const meta_compiler *c, const char *folder, const char *f
     char path[PATH_MAX + 16], reason[160];
     int number = 0;
     size_t length = 0;
-    META_TRY(write_files(folder, file, text));
-    const meta_run_end end = start(c, folder, &number);
+    const manner m = {UNIT, meta_compiler_unit, meta_compiler_options(c->set), true};
+    META_TRY(write_files(folder, &m, file, text));
+    const meta_run_end end = start(c, &m, folder, &number);
     char *said = read_file(folder, OUTPUT, MOST_OUTPUT, &length);
     if (said) strip(said, folder);
     snprintf(path, sizeof path, "%s/" OBJECT, folder);
@@ -368,6 +411,75 @@ meta_err meta_compiler_run(const meta_compiler *c, const char *file, const char 
                          file);
     META_TRY(meta_build_folder(folder));
     const meta_err error = run_in(c, folder, file, text, code, bytes);
+    meta_build_folder_remove(folder);
+    return error;
+}
+
+/* ------------------------------------------------------------------ checking a text */
+
+#define CHECK_UNIT                                                                                 \
+    "#define META_KERNELS_HERE\n"                                                                  \
+    "#define META_KERNEL_ONE_VARIANT\n"                                                            \
+    "#ifndef __FILE_NAME__\n"                                                                      \
+    "#define META_KERNEL_FILE \"%s\"\n"                                                            \
+    "#endif\n"                                                                                     \
+    "#include \"%s\"\n"
+#define CHECK_OPTIONS " -O1 -Wall -Wextra -pedantic -fsyntax-only"
+static const manner manners[] = {
+    [META_CHECK_C] = {UNIT, CHECK_UNIT, "-std=c11" CHECK_OPTIONS, false},
+    [META_CHECK_CXX] = {"unit.cpp", CHECK_UNIT, "-std=c++11" CHECK_OPTIONS, false},
+    [META_CHECK_OPENCL] = {"unit.cl", "#define META_CHECKED \"%s\"\n#include \"%s\"\n",
+                           "-x cl -cl-std=CL1.2 -Xclang -finclude-default-header -Wall "
+                           "-fsyntax-only",
+                           false}};
+
+static void find_for(meta_compiler *c, meta_check_language language)
+{
+    static const char *const cxx[] = {"c++", "g++", "clang++"}, *const opencl[] = {"clang"};
+    if (language == META_CHECK_C) {
+        meta_compiler_find(c);
+        return;
+    }
+    memset(c, 0, sizeof *c);
+    if (language == META_CHECK_CXX) find_first(c, cxx, sizeof cxx / sizeof *cxx);
+    else find_first(c, opencl, 1);
+}
+
+static meta_err check_in(const meta_compiler *c, const manner *m, const char *folder,
+                         const char *file, const char *text, char **said)
+{
+    int number = 0;
+    size_t length = 0;
+    META_TRY(write_files(folder, m, file, text));
+    const meta_run_end end = start(c, m, folder, &number);
+    *said = read_file(folder, OUTPUT, MOST_OUTPUT, &length);
+    if (*said) strip(*said, folder);
+    if (end == META_RUN_EXITED && number == 0) return META_OK;
+    if (end == META_RUN_EXITED)
+        return meta_fail(META_ERR_ARGUMENT, "%s does not compile, %s says: %s", file, c->path,
+                         *said ? *said : "nothing");
+    return fail_of_run(c, file, end, number, *said ? *said : "");
+}
+
+meta_err meta_compiler_check(meta_check_language language, const char *file, const char *text,
+                             char *command, char **said)
+{
+    static const char *const missing[] = {
+        [META_CHECK_C] =
+            "there is no C compiler, none of cc, gcc and clang in PATH; install one, or "
+            "set META_CC",
+        [META_CHECK_CXX] = "there is no C++ compiler, none of c++, g++ and clang++ in PATH",
+        [META_CHECK_OPENCL] = "there is no OpenCL compiler, clang in PATH"};
+    meta_compiler c;
+    char folder[PATH_MAX];
+    *said = NULL;
+    *command = '\0';
+    META_TRY(meta_compiler_check_file(file));
+    find_for(&c, language);
+    if (!c.path[0]) return meta_fail(META_ERR_UNSUPPORTED, "%s", missing[language]);
+    memcpy(command, c.path, sizeof c.path);
+    META_TRY(meta_build_folder(folder));
+    const meta_err error = check_in(&c, &manners[language], folder, file, text, said);
     meta_build_folder_remove(folder);
     return error;
 }

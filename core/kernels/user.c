@@ -37,6 +37,19 @@ static void destroy(meta_user_object *o)
     free(o);
 }
 
+static void destroy_state(struct meta_kernel_state *state)
+{
+    if (!state) return;
+    for (meta_user_object *o = state->objects, *next; o; o = next) {
+        next = o->next;
+        destroy(o);
+    }
+    destroy_state(state->twin);
+    for (int k = 0; k < META_USER_FORMS; ++k) free(state->text[k]);
+    pthread_mutex_destroy(&state->lock);
+    free(state);
+}
+
 void meta_kernel_unregister(meta_kernel *kernel)
 {
     if (kernel->size < sizeof *kernel) return;
@@ -56,14 +69,7 @@ void meta_kernel_unregister(meta_kernel *kernel)
     state = kernel->state;
     kernel->state = NULL;
     pthread_mutex_unlock(&lock);
-    if (!state) return;
-    for (meta_user_object *o = state->objects, *next; o; o = next) {
-        next = o->next;
-        destroy(o);
-    }
-    free(state->text);
-    pthread_mutex_destroy(&state->lock);
-    free(state);
+    destroy_state(state);
 }
 
 meta_err meta_kernel_find(const char *name, meta_type type, meta_kernel **kernel)
@@ -94,7 +100,8 @@ meta_err meta_kernel_find(const char *name, meta_type type, meta_kernel **kernel
     return META_OK;
 }
 
-/* The kernels of meta_library.h, which are registered like the program's but not listed as its own. */
+/* The kernels of meta_library.h, which are registered like the program's but not listed as its own.
+ */
 static bool is_ready_made(const meta_kernel *kernel)
 {
     return strncmp(kernel->name, "meta_", 5) == 0;
@@ -128,14 +135,31 @@ meta_err meta_kernel_at(int index, meta_kernel **kernel)
     return META_OK;
 }
 
+meta_kernel *meta_user_ready(int index)
+{
+    meta_kernel *found = NULL;
+    pthread_mutex_lock(&lock);
+    for (int k = 0; k < count && !found; ++k)
+        if (is_ready_made(kernels[k]) && index-- == 0) found = kernels[k];
+    pthread_mutex_unlock(&lock);
+    return found;
+}
+
 void meta_user_each_beside(const meta_kernel *kernel, void (*function)(const meta_kernel *, void *),
                            void *with)
 {
     pthread_mutex_lock(&lock);
-    for (int k = 0; k < count; ++k)
-        if (kernels[k]->type == kernel->type && kernels[k]->text &&
-            strcmp(kernels[k]->text, kernel->text) == 0)
-            function(kernels[k], with);
+    for (const meta_kernel *last = NULL, *next;; last = next) {
+        next = NULL;
+        for (int k = 0; k < count; ++k)
+            if (kernels[k]->type == kernel->type && kernels[k]->text &&
+                (!last || strcmp(kernels[k]->name, last->name) > 0) &&
+                (!next || strcmp(kernels[k]->name, next->name) < 0) &&
+                strcmp(kernels[k]->text, kernel->text) == 0)
+                next = kernels[k];
+        if (!next) break;
+        function(next, with);
+    }
     pthread_mutex_unlock(&lock);
 }
 
@@ -237,7 +261,9 @@ static meta_err describe(struct meta_kernel_state *s)
         const meta_kernel_parameter *p = &kernel->parameter[n];
         META_TRY(check(kernel, p));
         if (meta_parameter_is_result(p)) {
-            s->result[desc->results++] = (meta_result_desc){combine[p->kind], p->type};
+            const bool is_exact = s->exact_sums > 0 && meta_parameter_is_real_sum(p);
+            s->result[desc->results++] = (meta_result_desc){
+                is_exact ? (uint32_t)META_COMBINE_exact : combine[p->kind], p->type};
         } else if (!meta_parameter_is_array(p)) {
             desc->values += meta_parameter_words(p);
         } else {
@@ -260,7 +286,13 @@ static meta_err describe(struct meta_kernel_state *s)
     }
     if (desc->operands == 0)
         return meta_fail(META_ERR_ARGUMENT, "kernel %s has no array or scalar", kernel->name);
+    if (kernel->team) META_TRY(meta_team_check(kernel));
     desc->values += META_KERNEL_DIMS; /* the box's start */
+    s->checked = *desc;
+    s->checked.number = META_USER_CHECKED_NUMBER;
+    /* The program's arrays alone decide how a launch is divided, and so the order of additions. */
+    s->operand[s->checked.operands++] = (meta_operand_desc){
+        .access = META_ACCESS_IN, .reach = META_REACH_WHOLE, .own_type = 1 + META_I64};
     snprintf(s->label, sizeof s->label, "%s %s", kernel->name,
              meta_element_name((uint32_t)kernel->type));
     return META_OK;
@@ -277,57 +309,114 @@ uint64_t meta_user_bytes(const meta_call *call)
         if (!meta_parameter_is_array(p) || !p->dropped) continue;
         for (meta_i64 d = 0; d < space->ndim; ++d)
             if (!(p->dropped >> d & 1)) elements *= (uint64_t)space->extent[d];
-        bytes += (p->kind == META_PARAMETER_ADD ? 2 : 1) * p->bytes * elements; /* and read before */
+        bytes +=
+            (p->kind == META_PARAMETER_ADD ? 2 : 1) * p->bytes * elements; /* and read before */
     }
     return bytes;
 }
 
+static meta_err make_state(meta_kernel *kernel, uint32_t exact_sums,
+                           struct meta_kernel_state **made)
+{
+    struct meta_kernel_state *s = calloc(1, sizeof *s);
+    if (!s)
+        return meta_fail(META_ERR_NO_MEMORY, "the host has no memory for kernel %s", kernel->name);
+    s->kernel = kernel;
+    s->exact_sums = exact_sums;
+    const meta_err error = describe(s);
+    if (error != META_OK) return free(s), error;
+    pthread_mutex_init(&s->lock, NULL);
+    *made = s;
+    return META_OK;
+}
+
 meta_err meta_user_open(meta_kernel *kernel)
 {
+    struct meta_kernel_state *made = NULL;
     meta_err error = META_OK;
     pthread_mutex_lock(&lock);
-    if (!kernel->state) {
-        struct meta_kernel_state *s = calloc(1, sizeof *s);
-        if (s) s->kernel = kernel;
-        error =
-            s ? describe(s)
-              : meta_fail(META_ERR_NO_MEMORY, "the host has no memory for kernel %s", kernel->name);
-        if (error == META_OK) {
-            pthread_mutex_init(&s->lock, NULL);
-            __atomic_store_n(&kernel->state, s, __ATOMIC_RELEASE);
-        } else {
-            free(s);
-        }
-    }
+    if (!kernel->state) error = make_state(kernel, 0, &made);
+    if (made) __atomic_store_n(&kernel->state, made, __ATOMIC_RELEASE);
     pthread_mutex_unlock(&lock);
+    return error;
+}
+
+meta_err meta_user_state(const meta_kernel *kernel, bool reproducible,
+                         struct meta_kernel_state **state)
+{
+    struct meta_kernel_state *own = kernel->state, *made = NULL;
+    meta_err error = META_OK;
+    uint32_t sums = 0;
+    *state = own;
+    if (!reproducible) return META_OK;
+    if ((made = atomic_load_explicit(&own->twin, memory_order_acquire)))
+        return *state = made, META_OK;
+    for (uint32_t n = 0; n < kernel->parameters; ++n)
+        sums += meta_parameter_is_real_sum(&kernel->parameter[n]) != 0;
+    if (sums == 0) return META_OK;
+    pthread_mutex_lock(&lock);
+    made = own->twin;
+    if (!made) error = make_state(own->kernel, sums, &made);
+    if (made) atomic_store_explicit(&own->twin, made, memory_order_release);
+    pthread_mutex_unlock(&lock);
+    if (error == META_OK) *state = made;
     return error;
 }
 
 /* ------------------------------------------------------------------ objects */
 
+/* What the device runs. */
 static meta_plugin_kernel *find(struct meta_kernel_state *s, const meta_device *device)
 {
     for (meta_user_object *o = atomic_load_explicit(&s->objects, memory_order_acquire); o;
          o = o->next)
-        if (o->device == device) return o->kernel;
+        if (o->device == device && !o->is_beside) return o->kernel;
     return NULL;
 }
 
+static meta_plugin_kernel *find_form(struct meta_kernel_state *s, const meta_device *device,
+                                     uint32_t form)
+{
+    for (meta_user_object *o = s->objects; o; o = o->next)
+        if (o->device == device && o->form == form) return o->kernel;
+    return NULL;
+}
+
+/* Back ends of other makers get what the program wrote. */
+bool meta_user_is_checked(const meta_device *device)
+{
+    const meta_mode mode = device->backend->mode;
+    return meta_check_on && (mode == META_OPENCL || mode == META_CUDA || mode == META_HIP);
+}
+
+uint32_t meta_user_form(const struct meta_kernel_state *s, const meta_device *device)
+{
+    return (meta_user_is_checked(device) ? META_USER_CHECKED : 0u) |
+           (meta_user_has_native(s->kernel, device->backend->mode) ? META_USER_NATIVE : 0u);
+}
+
 /* With the state's lock held. */
-static meta_err make(struct meta_kernel_state *s, meta_device *device)
+static meta_err make(struct meta_kernel_state *s, meta_device *device, uint32_t form,
+                     bool is_beside)
 {
     meta_kernel_source source = {.size = sizeof source,
-                                 .desc = &s->desc,
+                                 .desc = form & META_USER_CHECKED ? &s->checked : &s->desc,
                                  .type = (uint32_t)s->kernel->type,
                                  .user = s->kernel,
                                  .is_checked = meta_check_on};
-    if (!s->text && s->kernel->text) {
-        s->text = meta_user_text(s);
-        if (!s->text)
+    if (!s->text[form] && s->kernel->text) {
+        s->text[form] = meta_user_text(s, form);
+        if (!s->text[form])
             return meta_fail(META_ERR_NO_MEMORY, "the host has no memory for the text of kernel %s",
                              s->kernel->name);
     }
-    source.text = s->text;
+    source.text = s->text[form];
+    if (s->exact_sums > 0 && device->backend->plugin->abi_minor < 2)
+        return meta_fail(
+            META_ERR_UNSUPPORTED,
+            "kernel %s: reproducible sums need a back end of plug-in ABI 2.2, and %s is "
+            "of 2.%u: rebuild it",
+            s->kernel->name, device->backend->name, (unsigned)device->backend->plugin->abi_minor);
     meta_user_object *o = calloc(1, sizeof *o);
     if (!o)
         return meta_fail(META_ERR_NO_MEMORY, "the host has no memory for kernel %s",
@@ -335,6 +424,8 @@ static meta_err make(struct meta_kernel_state *s, meta_device *device)
     const meta_err error = device->backend->ops.kernel_create(device->plugin, &source, &o->kernel);
     if (error != META_OK) return free(o), error;
     o->device = device;
+    o->form = form;
+    o->is_beside = is_beside;
     o->next = s->objects;
     atomic_store_explicit(&s->objects, o, memory_order_release);
     return META_OK;
@@ -348,24 +439,44 @@ meta_err meta_user_object_of(meta_device *device, const meta_kernel_desc *desc,
     if ((*object = find(s, device))) return META_OK;
     pthread_mutex_lock(&s->lock);
     if (!(*object = find(s, device))) {
-        error = make(s, device);
+        error = make(s, device, meta_user_form(s, device), false);
         *object = error == META_OK ? find(s, device) : NULL;
     }
     pthread_mutex_unlock(&s->lock);
     return error;
 }
 
+meta_err meta_user_object_as(meta_device *device, struct meta_kernel_state *s, uint32_t form,
+                             meta_plugin_kernel **object)
+{
+    meta_err error = META_OK;
+    pthread_mutex_lock(&s->lock);
+    if (!find_form(s, device, form)) error = make(s, device, form, true);
+    *object = find_form(s, device, form);
+    pthread_mutex_unlock(&s->lock);
+    return error;
+}
+
+static void close_objects(struct meta_kernel_state *s, const meta_device *device)
+{
+    meta_user_object *kept = NULL;
+    for (meta_user_object *o = s->objects, *next; o; o = next) {
+        next = o->next;
+        if (o->device == device) {
+            destroy(o);
+        } else {
+            o->next = kept;
+            kept = o;
+        }
+    }
+    s->objects = kept;
+}
+
 void meta_user_close(meta_device *device)
 {
     pthread_mutex_lock(&lock);
-    for (int k = 0; k < count; ++k) {
-        struct meta_kernel_state *s = kernels[k]->state;
-        meta_user_object *o = s ? s->objects : NULL, *before = NULL;
-        while (o && o->device != device) before = o, o = o->next;
-        if (!o) continue;
-        if (before) before->next = o->next;
-        else s->objects = o->next;
-        destroy(o);
-    }
+    for (int k = 0; k < count; ++k)
+        for (struct meta_kernel_state *s = kernels[k]->state; s; s = s->twin)
+            close_objects(s, device);
     pthread_mutex_unlock(&lock);
 }

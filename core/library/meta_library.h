@@ -64,8 +64,9 @@ META_API meta_err meta_convert(void *to, meta_type to_type, const void *from, me
  *                 (0,-1), (-1,0), (0,0), (1,0), (0,1). Terms are added in this order.
  *  @param dot     NULL, or the host or device address of one element of @p type, which receives the sum
  *                 of in·out over the box (x·Ax, as conjugate gradients need it), computed in the same
- *                 pass; valid when the operation is complete. With reproducible sums
- *                 (meta_set_reproducible()) it is that of meta_dot(), in a second pass.
+ *                 pass; valid when the operation is complete. Each product is rounded to @p type.
+ *                 With reproducible sums (meta_set_reproducible()) the products are then added
+ *                 exactly, which for META_F64 gives the same bits as meta_dot().
  *  @return META_ERR_ARGUMENT if the box has fewer dimensions than the stencil */
 META_API meta_err meta_stencil_constant(void *out, const void *in, const void *weight,
                                         const meta_box *box, meta_stencil_kind kind, meta_type type,

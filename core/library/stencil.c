@@ -38,26 +38,11 @@ static meta_err check(const meta_box *box, meta_stencil_kind kind, meta_type typ
     return META_OK;
 }
 
-/* An exact sum is no kernel's: the dot product has a pass of its own. */
-static meta_err run_reproducibly(meta_kernel *alone, const void *const *arguments,
-                                 const meta_box *box, meta_type type, void *dot, meta_event *done)
-{
-    meta_span span, to;
-    int is_device;
-    META_TRY(meta_resolve_any(dot, 1, type, "dot", &is_device, &span));
-    META_TRY(meta_resolve_box(arguments[0], box, type, "out", &to));
-    if (is_device && !meta_box_empty(box)) META_TRY(meta_same_device(&span, "dot", &to, "out"));
-    META_TRY(meta_user_run(alone, box, arguments, META_ASYNC));
-    return meta_dot(dot, arguments[1], arguments[0], box, type, done);
-}
-
 /* The arguments are out, in, the weights, and room for one more. */
 static meta_err run(const family kernels, const void **arguments, const meta_box *box,
                     meta_stencil_kind kind, meta_type type, void *dot, meta_event *done)
 {
     arguments[2 + points[kind]] = dot;
-    if (dot && (type == META_F64 || type == META_F32) && meta_is_reproducible())
-        return run_reproducibly(kernels[kind][0][type], arguments, box, type, dot, done);
     return meta_user_run(kernels[kind][dot != NULL][type], box, arguments, done);
 }
 

@@ -21,7 +21,7 @@ typedef struct user_operation {
     } in;
 } user_operation;
 
-static void begin(user_operation *u, const meta_kernel *kernel, const meta_box *box)
+static void begin(user_operation *u, const struct meta_kernel_state *s, const meta_box *box)
 {
     meta_operation *op = &u->op;
     meta_face cells;
@@ -31,9 +31,9 @@ static void begin(user_operation *u, const meta_kernel *kernel, const meta_box *
     op->result = u->result;
     op->where = u->where;
     meta_face_of_box(&cells, box);
-    meta_operation_init(op, &kernel->state->desc, kernel->type, u->value, &cells);
+    meta_operation_init(op, &s->desc, s->kernel->type, u->value, &cells);
     /* Bodies see the strides of all dimensions that they can reach along. */
-    for (uint32_t k = 0; k < kernel->state->desc.operands; ++k)
+    for (uint32_t k = 0; k < s->desc.operands; ++k)
         memset(meta_operation_layout(op, k), 0, sizeof(meta_layout));
 }
 
@@ -171,23 +171,22 @@ static meta_err open_kernel(meta_kernel *kernel)
     return META_OK;
 }
 
-/* Floating sums are combined in any order. */
+/* Floating numbers are added to arrays in any order. */
 static meta_err check_reproducible(const meta_kernel *kernel)
 {
     for (uint32_t n = 0; n < kernel->parameters; ++n) {
         const meta_kernel_parameter *p = &kernel->parameter[n];
-        if (p->type != META_F64 && p->type != META_F32) continue;
-        if (p->kind == META_PARAMETER_ADD)
+        if (p->kind == META_PARAMETER_ADD && (p->type == META_F64 || p->type == META_F32))
             return meta_fail(META_ERR_UNSUPPORTED,
                              "kernel %s: cells add to '%s' in any order, and reproducible sums are "
                              "on (META_REPRODUCIBLE): add whole numbers (multiples of a small "
                              "unit, as int64_t), or let each cell gather what it receives",
                              kernel->name, p->name);
-        if (p->kind == META_PARAMETER_SUM)
+        if (kernel->team && meta_parameter_is_real_sum(p))
             return meta_fail(META_ERR_UNSUPPORTED,
-                             "kernel %s: the order of the additions to '%s' differs between "
-                             "devices, and reproducible sums are on (META_REPRODUCIBLE): write the "
-                             "terms to an array and sum them by meta_reduce()",
+                             "kernel %s: its teams add up floating-point numbers in '%s', and "
+                             "reproducible sums are on (META_REPRODUCIBLE): store them in an array, "
+                             "and add it up by a kernel of cells or by meta_reduce()",
                              kernel->name, p->name);
     }
     return META_OK;
@@ -196,15 +195,20 @@ static meta_err check_reproducible(const meta_kernel *kernel)
 meta_err meta_user_run(meta_kernel *kernel, const meta_box *box, const void *const *arguments,
                        meta_event *done)
 {
+    const bool reproducible = meta_is_reproducible();
+    struct meta_kernel_state *state;
     user_operation u;
     META_TRY(open_kernel(kernel));
     META_TRY(meta_box_check(box, "box"));
     if (!arguments) return meta_fail(META_ERR_ARGUMENT, "argument 'arguments' is NULL");
     if (meta_box_empty(box)) return give_nothing(kernel, arguments, done);
-    if (meta_is_reproducible()) META_TRY(check_reproducible(kernel));
-    begin(&u, kernel, box);
+    if (reproducible) META_TRY(check_reproducible(kernel));
+    META_TRY(meta_user_state(kernel, reproducible, &state));
+    begin(&u, state, box);
     META_TRY(fill_in(&u, kernel, box, arguments));
-    return meta_run(&u.op, done);
+    for (uint32_t k = 0; k < u.op.results; ++k)
+        meta_exact_forget(u.where[k].host ? u.where[k].host : u.result[k].span.address, 1);
+    return state->exact_sums > 0 ? meta_run_exact(&u.op, done) : meta_run(&u.op, done);
 }
 
 meta_err meta_kernel_run(meta_kernel *kernel, const meta_box *box, const void *const *arguments,
@@ -214,14 +218,22 @@ meta_err meta_kernel_run(meta_kernel *kernel, const meta_box *box, const void *c
     return meta_user_run(kernel, box, arguments, done);
 }
 
+meta_err meta_user_prepare(meta_kernel *kernel, meta_device *device)
+{
+    struct meta_kernel_state *state;
+    meta_plugin_kernel *object;
+    META_TRY(open_kernel(kernel));
+    META_TRY(meta_user_state(kernel, meta_is_reproducible(), &state));
+    return meta_user_object_of(device, &state->desc, &object);
+}
+
 meta_err meta_kernel_prepare(meta_kernel *kernel)
 {
     meta_device *device;
-    meta_plugin_kernel *object;
     META_ENTER();
     META_TRY(open_kernel(kernel));
     META_TRY(meta_device_current(&device));
-    return meta_user_object_of(device, &kernel->state->desc, &object);
+    return meta_user_prepare(kernel, device);
 }
 
 meta_err meta_kernel_reach(meta_kernel *kernel, int low[META_MAX_DIM], int high[META_MAX_DIM])

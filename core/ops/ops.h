@@ -24,5 +24,7 @@ meta_err meta_result_of_nothing(void *result, const char *name, meta_op op, meta
 /** meta_kernel_run() as a part of another public function, by whose name messages go. */
 meta_err meta_user_run(meta_kernel *kernel, const meta_box *box, const void *const *arguments,
                        meta_event *done);
+/** Build @p kernel for @p device, unless it is built. */
+meta_err meta_user_prepare(meta_kernel *kernel, meta_device *device);
 
 #endif

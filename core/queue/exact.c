@@ -5,7 +5,8 @@
  *
  *  A sum is queued as two launches through scratch memory of its own: the exact sum goes there,
  * then its rounded element to the caller's place; in a job the exact sum follows to a record in
- * host memory, which is complete no later than the result. */
+ * host memory, which is complete no later than the result. A kernel of the program's may have
+ * several sums, each with a second launch. */
 #include "queue/queue.h"
 
 #include <inttypes.h>
@@ -233,39 +234,47 @@ meta_err meta_exact_wanted(const meta_device *device, uint32_t type, bool *exact
 
 /* Move the rounded element from behind the exact sum to the caller's place: the largest of one
  * element is itself. */
-static meta_err move_element(meta_builtin *move, const meta_operation *sum,
-                             const meta_span *scratch)
+static meta_err move_element(meta_builtin *move, meta_device *device, meta_type type,
+                             const meta_result *to, const meta_span *scratch)
 {
     const meta_face one = {.count = 1, .size = {1}, .stride = {1}};
-    meta_operation_begin(move, META_KERNEL_REDUCE_MAX, (meta_type)sum->call.type, &one);
+    meta_operation_begin(move, META_KERNEL_REDUCE_MAX, type, &one);
     meta_operand_lay(&move->op, 0, &one);
     move->operand[0].span = *scratch;
     move->operand[0].span.offset += RECORD_BYTES;
-    *move->op.where = *sum->where;
+    *move->op.where = *to;
     move->op.call.result = move->op.where;
-    move->op.device = sum->device;
-    META_TRY(
-        meta_kernel_object(sum->device, move->op.call.desc, sum->call.type, &move->op.call.kernel));
+    move->op.device = device;
+    META_TRY(meta_kernel_object(device, move->op.call.desc, type, &move->op.call.kernel));
     move->object[0] = scratch->object;
     move->space.layout[0].base =
-        (meta_i64)(move->operand[0].span.offset / meta_element_bytes(sum->call.type));
+        (meta_i64)(move->operand[0].span.offset / meta_element_bytes(type));
     return META_OK;
 }
 
-static meta_err launch(meta_builtin *b, meta_pending *pending)
+static meta_err launch(meta_operation *op, meta_pending *pending)
 {
-    return meta_launch_on(META_FROM_PROGRAM, b->op.device, META_QUEUE_COMPUTE, &b->op, 0, 1,
-                          pending);
+    return meta_launch_on(META_FROM_PROGRAM, op->device, META_QUEUE_COMPUTE, op, 0, 1, pending);
+}
+
+/* The caller may free what the steps before a failed one use. */
+static void finish_failed(meta_device *device, meta_err error)
+{
+    char *message = meta_error_copy();
+    meta_device_finish(device);
+    if (message) meta_fail_as(error, message);
+    free(message);
 }
 
 static meta_err queue_steps(meta_builtin *ops, size_t count, const meta_span *scratch,
                             meta_i64 *limbs, meta_pending *pending)
 {
     meta_builtin *sum = &ops[count - 1], element;
-    META_TRY(move_element(&element, &sum->op, scratch));
+    META_TRY(move_element(&element, sum->op.device, (meta_type)sum->op.call.type, sum->op.where,
+                          scratch));
     *sum->op.where = (meta_result){.object = scratch->object, .offset = scratch->offset};
-    for (size_t k = 0; k < count; ++k) META_TRY(launch(&ops[k], NULL));
-    META_TRY(launch(&element, limbs ? NULL : pending));
+    for (size_t k = 0; k < count; ++k) META_TRY(launch(&ops[k].op, NULL));
+    META_TRY(launch(&element.op, limbs ? NULL : pending));
     if (!limbs) return META_OK;
     return meta_copy_on(META_FROM_PROGRAM, sum->op.device, META_QUEUE_COMPUTE, META_COPY_D2H, limbs,
                         scratch, RECORD_BYTES, pending);
@@ -284,15 +293,82 @@ meta_err meta_exact_queue(meta_builtin *ops, size_t count, const void *address,
         meta_workspace_take(device, META_QUEUE_COMPUTE, RESULT_BYTES, &block, &scratch);
     if (error == META_OK) {
         error = queue_steps(ops, count, &scratch, limbs, pending);
-        /* The caller may free what the steps before use. */
-        if (error != META_OK) {
-            char *message = meta_error_copy();
-            meta_device_finish(device);
-            if (message) meta_fail_as(error, message);
-            free(message);
-        }
+        if (error != META_OK) finish_failed(device, error);
         meta_workspace_give(device, block);
     }
     if (error != META_OK) meta_exact_forget(address, 1);
+    return error;
+}
+
+/* ------------------------------------------------------------------ of a program's kernel */
+
+/* One of a kernel's exact sums. */
+typedef struct exact_result {
+    meta_type type;
+    const void *address; /* as the program passed it */
+    meta_result to;
+    meta_span scratch;
+    meta_i64 *limbs; /* of its record; NULL: there is none */
+} exact_result;
+
+static const void *address_of(const meta_operation *op, uint32_t k)
+{
+    return op->where[k].host ? op->where[k].host : op->result[k].span.address;
+}
+
+/* The exact sums go to scratch memory. @return how many there are */
+static uint32_t divert(meta_operation *op, const meta_span *scratch, exact_result *sum)
+{
+    uint32_t count = 0;
+    for (uint32_t k = 0; k < op->results; ++k) {
+        if (op->call.desc->result[k].combine != META_COMBINE_exact) continue;
+        exact_result *e = &sum[count];
+        *e = (exact_result){.type = meta_operation_result_type(op, k),
+                            .address = address_of(op, k),
+                            .to = op->where[k],
+                            .scratch = *scratch};
+        e->scratch.offset += count++ * RESULT_BYTES;
+        op->where[k] = (meta_result){.object = e->scratch.object, .offset = e->scratch.offset};
+    }
+    return count;
+}
+
+/* The kernel, then for each sum its element and, in a job, its record. The last step of all is the
+ * one that tells when they are complete. */
+static meta_err queue_results(meta_operation *op, exact_result *sum, uint32_t count,
+                              meta_pending *pending)
+{
+    meta_builtin element;
+    META_TRY(launch(op, NULL));
+    for (uint32_t k = 0; k < count; ++k) {
+        exact_result *e = &sum[k];
+        meta_pending *last = k + 1 == count ? pending : NULL;
+        META_TRY(move_element(&element, op->device, e->type, &e->to, &e->scratch));
+        META_TRY(launch(&element.op, e->limbs ? NULL : last));
+        if (e->limbs)
+            META_TRY(meta_copy_on(META_FROM_PROGRAM, op->device, META_QUEUE_COMPUTE, META_COPY_D2H,
+                                  e->limbs, &e->scratch, RECORD_BYTES, last));
+    }
+    return META_OK;
+}
+
+meta_err meta_exact_queue_results(meta_operation *op, meta_pending *pending)
+{
+    exact_result sum[META_KERNEL_PARAMETERS];
+    meta_workspace *block;
+    meta_span scratch;
+    meta_err error = META_OK;
+    META_TRY(meta_workspace_take(op->device, META_QUEUE_COMPUTE,
+                                 meta_exact_results(op->call.desc) * RESULT_BYTES, &block,
+                                 &scratch));
+    const uint32_t count = divert(op, &scratch, sum);
+    for (uint32_t k = 0; k < count && error == META_OK && meta_hooks_get(); ++k)
+        error = remember(op->device, sum[k].address, &sum[k].limbs);
+    if (error == META_OK) {
+        error = queue_results(op, sum, count, pending);
+        if (error != META_OK) finish_failed(op->device, error);
+    }
+    meta_workspace_give(op->device, block);
+    for (uint32_t k = 0; k < count && error != META_OK; ++k) meta_exact_forget(sum[k].address, 1);
     return error;
 }

@@ -60,6 +60,8 @@ void meta_pending_release(meta_pending *pending);
 meta_err meta_submit(meta_operation *op, meta_event *done);
 /** Queue bound operations of which the last is an exact sum for the element at @p address. */
 meta_err meta_submit_exact(meta_builtin *ops, size_t count, const void *address, meta_event *done);
+/** Queue a bound operation of a kernel of the program's, some of whose results are exact sums. */
+meta_err meta_submit_exact_results(meta_operation *op, meta_event *done);
 meta_err meta_submit_copy(meta_device *device, meta_copy_kind kind, void *host,
                           const meta_span *span, size_t bytes, meta_event *done);
 /** A successful operation without anything to do. */
@@ -83,6 +85,9 @@ meta_err meta_exact_wanted(const meta_device *device, uint32_t type, bool *exact
  * rounded to its result and is remembered for the element at @p address. */
 meta_err meta_exact_queue(meta_builtin *ops, size_t count, const void *address,
                           meta_pending *pending);
+/** Queue a bound operation of a kernel of the program's. Its exact sums go rounded to their
+ * results, and are remembered for the elements there. */
+meta_err meta_exact_queue_results(meta_operation *op, meta_pending *pending);
 /** Forget the sums behind the elements in a range of addresses. */
 void meta_exact_forget(const void *address, uint64_t bytes);
 /** See internal.h. */

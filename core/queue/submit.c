@@ -4,10 +4,11 @@
  *  followed by an event, or untracked. */
 #include "queue/queue.h"
 
-/* One of three kinds of work. */
+/* One of four kinds of work. */
 typedef struct request {
     meta_device *device;
     meta_operation *op; /* NULL: a copy */
+    bool has_exact;     /* some of its results are exact sums */
     const void *exact;  /* of an exact sum: the result's address; */
     meta_builtin *sum;  /* then the operations */
     size_t count;
@@ -20,6 +21,7 @@ typedef struct request {
 static meta_err queue_work(const request *r, meta_pending *pending)
 {
     if (r->exact) return meta_exact_queue(r->sum, r->count, r->exact, pending);
+    if (r->has_exact) return meta_exact_queue_results(r->op, pending);
     if (r->op)
         return meta_launch_on(META_FROM_PROGRAM, r->device, META_QUEUE_COMPUTE, r->op, 0, 1,
                               pending);
@@ -71,6 +73,11 @@ meta_err meta_submit_exact(meta_builtin *ops, size_t count, const void *address,
 {
     const request r = {.device = ops->op.device, .sum = ops, .count = count, .exact = address};
     return submit(&r, done);
+}
+
+meta_err meta_submit_exact_results(meta_operation *op, meta_event *done)
+{
+    return submit(&(request){.device = op->device, .op = op, .has_exact = true}, done);
 }
 
 meta_err meta_submit_copy(meta_device *device, meta_copy_kind kind, void *host,

@@ -36,6 +36,18 @@ meta_err meta_run_sum(meta_builtin *sum, meta_kernel_id exact, meta_event *done)
     return meta_submit_exact(sum, 1, meta_result_address(op), done);
 }
 
+meta_err meta_run_exact(meta_operation *op, meta_event *done)
+{
+    META_TRY(prepare(op));
+    for (uint32_t k = 0; k < op->results; ++k) {
+        bool is_exact;
+        if (op->call.desc->result[k].combine == META_COMBINE_exact)
+            META_TRY(meta_exact_wanted(op->device, op->call.desc->result[k].type, &is_exact));
+    }
+    META_TRY(meta_bind(op));
+    return meta_submit_exact_results(op, done);
+}
+
 meta_err meta_run_stencil_sum(meta_builtin *fused, meta_kernel_id plain, const meta_face *cells,
                               meta_event *done)
 {

@@ -21,6 +21,8 @@ meta_err meta_rebind(meta_operation *op);
 meta_err meta_run(meta_operation *op, meta_event *done);
 /** meta_run() of a sum, using kernel @p exact if reproducible sums are on. */
 meta_err meta_run_sum(meta_builtin *sum, meta_kernel_id exact, meta_event *done);
+/** meta_run() of a kernel of the program's with exact sums. */
+meta_err meta_run_exact(meta_operation *op, meta_event *done);
 /** meta_run() of a fused stencil and sum over the section @p cells. For a reproducible sum, kernel
  * @p plain runs instead, followed by the exact sum of its output. */
 meta_err meta_run_stencil_sum(meta_builtin *fused, meta_kernel_id plain, const meta_face *cells,

@@ -283,8 +283,8 @@ contains
     end subroutine
 
     subroutine ghost_widths()
-        type(meta_kernel) :: kernel
-        integer :: low(2), high(2)
+        type(meta_kernel) :: kernel, none
+        integer :: low(2), high(2), stat
         call promise('ghosts_are_as_wide_as_kernels_reach')
         low = 0
         high = [1, 0]
@@ -292,6 +292,11 @@ contains
         call meta_kernel_reach(kernel, low, high)
         call check(all(low == [1, 0]) .and. all(high == [1, 2]), 'the widths')
         call meta_kernel_prepare(kernel)
+        call meta_kernels_prepare([kernel])
+        call meta_kernels_prepare([kernel, none], stat=stat)
+        call check(stat == META_ERR_ARGUMENT, 'a kernel that was not found')
+        call check(index(meta_last_error(), 'NULL at 1') > 0, 'its number')
+        call meta_kernels_prepare()
     end subroutine
 
     subroutine errors_name_the_argument()

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file team.c
+ *  Kernels of teams: whether the device has room for one, and how many work groups compute them. On
+ * a CPU a work group is one work item, which computes whole teams. */
+#include "config.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "opencl.h"
+
+/* Groups per compute unit, as many as of other kernels; a CPU's are not for less than so many
+ * cells. */
+enum { CPU_GROUPS = 8, CPU_LEAST_CELLS = 4096, GPU_GROUPS = 64 };
+
+static meta_err check_items(const ocl_about *about, const meta_kernel *kernel)
+{
+    const uint32_t items = meta_team_items(kernel->team);
+    const size_t most = about->group < about->sides[0] ? about->group : about->sides[0];
+    if (items <= most) return META_OK;
+    return ocl_host->fail(META_ERR_UNSUPPORTED,
+                          "kernel %s: a team has %u members, which takes %u work items, but a work "
+                          "group of OpenCL device %s has at most %zu: use smaller teams",
+                          kernel->name, (unsigned)meta_team_members(kernel->team), (unsigned)items,
+                          about->name, most);
+}
+
+/* Results need one element for each work item beside the kernel's own memory. */
+static meta_err check_memory(const ocl_about *about, const meta_kernel *kernel)
+{
+    cl_ulong room = 0;
+    uint64_t bytes = meta_team_bytes(kernel->team);
+    for (uint32_t n = 0; n < kernel->parameters; ++n)
+        if (meta_parameter_is_result(&kernel->parameter[n])) {
+            bytes += (uint64_t)OCL_PARTIAL_BYTES * meta_team_items(kernel->team);
+            break;
+        }
+    OCL_TRY(clGetDeviceInfo(about->device, CL_DEVICE_LOCAL_MEM_SIZE, sizeof room, &room, NULL),
+            "clGetDeviceInfo(CL_DEVICE_LOCAL_MEM_SIZE)");
+    if (bytes <= room) return META_OK;
+    return ocl_host->fail(META_ERR_UNSUPPORTED,
+                          "kernel %s: a team needs %" PRIu64 " bytes of shared memory, but OpenCL "
+                          "device %s has %" PRIu64 ": use smaller teams or share less",
+                          kernel->name, bytes, about->name, (uint64_t)room);
+}
+
+static meta_err check_f64(const ocl_about *about, const meta_kernel *kernel)
+{
+    for (uint32_t k = 0; k < kernel->team->shareds && !about->has_f64; ++k)
+        if (strcmp(kernel->team->shared[k].type_name, "double") == 0)
+            return ocl_host->fail(
+                META_ERR_TYPE,
+                "kernel %s: shared memory '%s' is of double, but OpenCL device %s "
+                "computes without double precision",
+                kernel->name, kernel->team->shared[k].name, about->name);
+    return META_OK;
+}
+
+meta_err ocl_team_check(const meta_plugin_device *device, const meta_kernel *kernel)
+{
+    META_TRY(check_f64(&device->about, kernel));
+    if (device->about.is_cpu) return META_OK;
+    META_TRY(check_items(&device->about, kernel));
+    return check_memory(&device->about, kernel);
+}
+
+meta_err ocl_team_check_built(const meta_plugin_device *device, const meta_plugin_kernel *kernel)
+{
+    const uint32_t items = meta_team_items(kernel->team);
+    if (device->about.is_cpu || items <= kernel->group) return META_OK;
+    return ocl_host->fail(
+        META_ERR_UNSUPPORTED,
+        "kernel %s: a team takes %u work items, but what it computes leaves a work "
+        "group of OpenCL device %s only %zu: use smaller teams",
+        kernel->name, (unsigned)items, device->about.name, kernel->group);
+}
+
+void ocl_team_shape(const ocl_about *about, const meta_kernel_team *team, const meta_space *space,
+                    uint64_t most, size_t *groups, size_t *items)
+{
+    const uint64_t teams = (uint64_t)meta_team_count_all(team, space);
+    uint64_t wanted = (uint64_t)about->units * (about->is_cpu ? CPU_GROUPS : GPU_GROUPS);
+    if (about->is_cpu) {
+        const uint64_t cells = (uint64_t)space->rows * (uint64_t)space->extent[0];
+        const uint64_t worth = (cells + CPU_LEAST_CELLS - 1) / CPU_LEAST_CELLS;
+        if (wanted > worth) wanted = worth;
+    }
+    if (wanted > most) wanted = most;
+    *groups = (size_t)(wanted < teams ? wanted : teams);
+    *items = about->is_cpu ? 1 : meta_team_items(team);
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file text_team.c
+ *  What the text of a kernel of teams has in place of rows. The words in capitals are those of
+ *  kernels/lang_team.h. */
+#include "kernels/text.h"
+
+static uint32_t extent_of(const meta_kernel *kernel, int d)
+{
+    return kernel->team ? kernel->team->extent[d] : 1;
+}
+
+/* Loops over members may be vectorized as those over cells are: not where members add to the same
+ * elements, and results are no promise that members are independent. */
+static const char *pragma_of(const meta_text *w)
+{
+    const meta_kernel *kernel = w->state->kernel;
+    const char *simd = "META_SIMD";
+    if (meta_text_is_checked(w)) return ""; /* members share what the checks write */
+    for (uint32_t n = 0; n < kernel->parameters; ++n) {
+        const meta_kernel_parameter *a = &kernel->parameter[n];
+        if (a->kind == META_PARAMETER_ADD) return "";
+        if (meta_parameter_is_result(a)) simd = "META_SIMD_SUM(0)";
+    }
+    return simd;
+}
+
+void meta_text_team_extents(const meta_text *w)
+{
+    const meta_kernel *kernel = w->state->kernel;
+    fprintf(w->p,
+            "#define META_TEAM_X %uu\n#define META_TEAM_Y %uu\n#define META_TEAM_Z %uu\n"
+            "#define META_TEAM_ITEMS %u\n#define META_K_TEAM_SIMD %s\n",
+            (unsigned)extent_of(kernel, 0), (unsigned)extent_of(kernel, 1),
+            (unsigned)extent_of(kernel, 2),
+            kernel->team ? (unsigned)meta_team_items(kernel->team) : 1, pragma_of(w));
+}
+
+/* Arrays from the team's first cell on. */
+static void put_arrays(const meta_text *w)
+{
+    const meta_kernel *kernel = w->state->kernel;
+    unsigned k = 0;
+    for (uint32_t n = 0; n < kernel->parameters; ++n) {
+        const meta_kernel_parameter *a = &kernel->parameter[n];
+        if (!meta_parameter_is_array(a)) continue;
+        if (a->kind != META_PARAMETER_SCALAR) meta_text_array(w, n, k, "meta_t.at");
+        ++k;
+    }
+}
+
+void meta_text_teams(const meta_text *w)
+{
+    FILE *p = w->p;
+    const meta_kernel_team *team = w->state->kernel->team;
+    const unsigned x = (unsigned)team->extent[0], y = (unsigned)team->extent[1],
+                   z = (unsigned)team->extent[2];
+    const uint32_t first =
+        w->state->desc.values - META_KERNEL_DIMS; /* the word of the box's start */
+    for (uint32_t m = 0; m < team->shareds; ++m)
+        fprintf(p, "    META_TEAM_VARIABLE %s meta_m%u[%u];\n", team->shared[m].type_name,
+                (unsigned)m, (unsigned)team->shared[m].count);
+    fprintf(
+        p,
+        "    const meta_i64 meta_all = meta_teams_of(s, %u, %u, %u);\n"
+        "    for (meta_i64 meta_n = META_TEAM_FIRST(meta_all); meta_n < META_TEAM_END(meta_all); "
+        "meta_n += META_TEAM_STEP) {\n"
+        "        meta_team meta_t = meta_team_of(s, meta_n, %u, %u, %u);\n",
+        x, y, z, x, y, z);
+    for (unsigned d = 0; d < META_KERNEL_DIMS; ++d)
+        fprintf(p, "        meta_t.start[%u] += (meta_i64)word%u;\n", d, (unsigned)first + d);
+    put_arrays(w);
+    /* What a member has not written is NaN, as on CPUs. */
+    for (uint32_t m = 0; meta_text_is_checked(w) && m < team->shareds; ++m)
+        fprintf(p, "        META_TEAM_POISON(meta_m%u);\n", (unsigned)m);
+    fprintf(p, "        ");
+    meta_text_call(w);
+    fprintf(p, "    }\n");
+}

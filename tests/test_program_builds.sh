@@ -1,0 +1,192 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Programs with kernels are built by CMake, make and automake with an installed libmeta, in folders with
+# spaces; a change of the kernel file alone rebuilds what it must.
+# TEST: backends=any timeout=300 labels=build alone=yes
+. "$META_TEST_SRCDIR/tests/programs.sh"
+unset LD_LIBRARY_PATH MAKEFLAGS MAKEOVERRIDES
+META_CACHE_DIR=$here/cache
+export META_CACHE_DIR
+installed="$here/installed here"
+make -s -C "$build" install DESTDIR="$here/installed" >install.log 2>&1 || {
+    cat install.log
+    exit 1
+}
+mv installed "$installed" # libtool does not install to a folder with spaces
+prefix=$installed$(sed -n 's/^prefix=//p' "$build/core/libmeta.pc")
+LD_LIBRARY_PATH=$prefix/lib
+export LD_LIBRARY_PATH
+cc=${CC:-cc}
+case ${META_TEST_SANITIZE-no} in
+yes) flags='-O1 -fsanitize=address,undefined' ;;
+thread) flags='-O1 -fsanitize=thread' ;;
+*) flags=-O1 ;;
+esac
+
+# pkg-config knows the place that libmeta was configured for; here it is another.
+mkdir bin
+real=$(command -v pkg-config)
+printf '#!/bin/sh\nexec "%s" --define-variable=prefix="%s" "$@"\n' "$real" "$prefix" >bin/pkg-config
+chmod +x bin/pkg-config
+PATH=$here/bin:$PATH PKG_CONFIG_PATH=$prefix/lib/pkgconfig
+export PATH PKG_CONFIG_PATH
+
+# A program of two sources, which calls the kernels of two files of one name, and prints their sum.
+# written FOLDER NUMBER: the kernels add it.
+written()
+{
+    mkdir -p "$1/inner"
+    for sign in + -; do
+        case $sign in +) name=more file=$1/more.kernel.h ;; -) name=less file=$1/inner/less.kernel.h ;; esac
+        cat >"$file" <<END
+#define META_KERNEL_TYPES META_KERNEL_I32
+#include <meta_kernel.h>
+#define ${name}_ARGS(A) A(INOUT, T, x) A(SUM, T, sum)
+META_CELLS($name)
+{
+    AT1(x, 0) = AT1(x, 0) $sign $2;
+    ADD(sum, AT1(x, 0));
+}
+#include META_AGAIN
+END
+    done
+}
+project()
+{
+    written "$1" 3
+    cat >"$1/main.c" <<'END'
+#include <stdio.h>
+#include "more.kernel.h"
+int less(const meta_box *box, int32_t *x, int32_t *sum);
+#define TRY(call) if (call) return fprintf(stderr, "%s\n", meta_last_error()), 1
+int main(void)
+{
+    const meta_box box = {1, {10}, {0}, {10}};
+    int32_t ten = 10, up, down, *x;
+    void *ptr;
+    TRY(meta_init());
+    TRY(meta_alloc(&ptr, 40));
+    x = (int32_t *)ptr;
+    TRY(meta_fill(x, 10, &ten, META_I32, NULL));
+    TRY(more_i32(&box, x, &up, NULL));
+    TRY(less(&box, x, &down));
+    printf("%d %d %d\n", up, down, more_i32_kernel.text[8] == 'M');
+    TRY(meta_free(x));
+    return meta_finalize() != META_OK;
+}
+END
+    cat >"$1/less.c" <<'END'
+#include "inner/less.kernel.h"
+int less(const meta_box *box, int32_t *x, int32_t *sum)
+{
+    return less_i32(box, x, sum, NULL);
+}
+END
+}
+# prints PROGRAM TEXT: on every device that is here.
+modes=openmp
+! "$build/meta-info" | grep -q '^  opencl  *usable' || modes="$modes opencl"
+prints()
+{
+    for mode in $modes; do
+        META_MODE=$mode "$1" >out 2>err || broken "fails on $mode"
+        [ "$(cat out)" = "$2" ] || broken "does not print $2 on $mode"
+    done
+}
+
+# built WAY COMMAND…: builds; then with other kernels; then with nothing to do.
+rebuilt()
+{
+    folder=$1 program=$2
+    shift 2
+    "$@" >log 2>&1 || { cat log; broken 'does not build'; return; }
+    prints "$program" '130 100 1'
+    before=$(stat -c %Y.%y "$program")
+    sleep 1
+    "$@" >log 2>&1 || broken 'does not build again'
+    [ "$(stat -c %Y.%y "$program")" = "$before" ] || broken 'is built although nothing has changed'
+    written "$folder" 5
+    "$@" >log 2>&1 || { cat log; broken 'does not build with other kernels'; }
+    prints "$program" '150 100 1'
+}
+
+if command -v cmake >/dev/null; then
+    what='CMake'
+    project 'a project'
+    cat >'a project/CMakeLists.txt' <<'END'
+cmake_minimum_required(VERSION 3.16)
+project(sums LANGUAGES C)
+find_package(libmeta 0.1 REQUIRED)
+add_executable(sums main.c less.c)
+libmeta_add_kernels(sums more.kernel.h inner/less.kernel.h OPTIONS -Werror -ffile-prefix-map=/=/elsewhere)
+END
+    cmake -S 'a project' -B 'a build' -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_C_FLAGS="$flags -flto -Wall" >log 2>&1 || {
+        cat log
+        broken 'does not configure'
+    }
+    rebuilt 'a project' 'a build/sums' cmake --build 'a build'
+    what='CMake, a program in C++ alone, for one instruction set'
+    project cxx
+    mv cxx/main.c cxx/main.cpp
+    mv cxx/less.c cxx/less.cpp
+    sed -e 's/ C)/ CXX)/; s/\.c/.cpp/g; s/OPTIONS.*/ONE_VARIANT)/' 'a project/CMakeLists.txt' >cxx/CMakeLists.txt
+    { cmake -S cxx -B cxx-build -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_CXX_FLAGS="$flags" &&
+        cmake --build cxx-build; } >log 2>&1 || { cat log; broken 'does not build'; }
+    prints cxx-build/sums '130 100 1'
+    if nm cxx-build/sums | grep -q more_rows_i32_1; then broken 'has code for other instruction sets'; fi
+    what='CMake without the kernel file'
+    rm cxx/more.kernel.h
+    ! cmake -S cxx -B cxx-build >log 2>&1 || broken 'configures'
+    tr '\n' ' ' <log | grep -q 'there is no *file .*/cxx/more.kernel.h' || broken 'does not say which file'
+fi
+
+what='make with libmeta.mk'
+project made
+cat >made/Makefile <<'END'
+space := $(subst ,, )
+include $(subst $(space),\ ,$(shell pkg-config --variable=makefile libmeta))
+CPPFLAGS = -Wall -Werror -I. $(shell pkg-config --cflags libmeta)
+sums: main.o less.o more.kernel.o inner/less.kernel.o
+	$(CC) $(CFLAGS) $^ -o $@ $(shell pkg-config --libs libmeta) -lm
+main.o: more.kernel.h
+less.o: inner/less.kernel.h
+END
+rebuilt made made/sums make -C made CC="$cc" CFLAGS="$flags -flto"
+what='make with a rule of its own'
+project rule
+sed 's,^space.*,META_KERNEL = $(shell pkg-config --variable=bindir libmeta)/meta-kernel,
+    s,^include.*,%.kernel.c: %.kernel.h; "$(META_KERNEL)" embed $< -o $@,' made/Makefile >rule/Makefile
+rebuilt rule rule/sums make -C rule CC="$cc" CFLAGS="$flags"
+
+if command -v automake >/dev/null && command -v autoconf >/dev/null; then
+    what='automake'
+    project auto
+    cat >auto/configure.ac <<'END'
+AC_INIT([sums], [1])
+AM_INIT_AUTOMAKE([foreign subdir-objects])
+AC_PROG_CC
+PKG_CHECK_MODULES([LIBMETA], [libmeta])
+PKG_CHECK_VAR([META_BIN], [libmeta], [bindir])
+AC_CONFIG_FILES([Makefile])
+AC_OUTPUT
+END
+    cat >auto/Makefile.am <<'END'
+bin_PROGRAMS = sums
+sums_SOURCES = main.c less.c more.kernel.h inner/less.kernel.h
+nodist_sums_SOURCES = more.kernel.c inner/less.kernel.c
+sums_CPPFLAGS = -I$(srcdir) $(LIBMETA_CFLAGS)
+sums_LDADD = $(LIBMETA_LIBS) -lm
+more.kernel.c: more.kernel.h
+inner/less.kernel.c: inner/less.kernel.h
+more.kernel.c inner/less.kernel.c:
+	$(AM_V_GEN)$(MKDIR_P) $(@D) && "$(META_BIN)/meta-kernel" embed $(srcdir)/$(@:.c=.h) -o $@
+CLEANFILES = $(nodist_sums_SOURCES)
+END
+    mkdir auto-build
+    (cd auto && autoreconf -i) >log 2>&1 || { cat log; broken 'autoreconf fails'; }
+    (cd auto-build && ../auto/configure CC="$cc" CFLAGS="$flags") >log 2>&1 || { cat log; broken 'configure fails'; }
+    rebuilt auto auto-build/sums make -C auto-build
+fi
+
+[ $failed = 0 ] && echo 'kept   programs with kernels are built by CMake, make and automake'
+exit $failed

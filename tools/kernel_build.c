@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file kernel_build.c
+ *  Building objects ahead of time: the code that programs would compile when a kernel first runs,
+ * under the names by which they look for it. */
+#include "config.h"
+
+#include "kernel_build.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernel_device.h"
+#include "kernel_file.h"
+#include "kernel_part.h"
+
+typedef struct work {
+    kernel_file *file;
+    int files;
+    bool library;
+    bool refused, incomplete;
+} work;
+
+static void conclude(work *w, const char *what, const char *target, meta_err error,
+                     const char *said, const char *install)
+{
+    const bool is_missing = error == META_ERR_UNSUPPORTED || error == META_ERR_TYPE;
+    printf("%s, %s: ", what, target);
+    if (error == META_OK) printf("built\n%s", said ? said : "");
+    else
+        printf("%s%s%s%s\n", is_missing ? "not built: " : "", meta_last_error(),
+               is_missing && install ? "; " : "", is_missing && install ? install : "");
+    fflush(stdout);
+    w->incomplete |= is_missing;
+    w->refused |= error != META_OK && !is_missing;
+}
+
+/* Number @p n of the kernels, NULL behind the last one. */
+static meta_kernel *kernel_at(const work *w, int n)
+{
+    for (int f = 0; f < w->files; ++f) {
+        if (n < w->file[f].kernels) return w->file[f].kernel[n];
+        n -= w->file[f].kernels;
+    }
+    return w->library ? meta_ahead_table.ready(n) : NULL;
+}
+
+static const char *name_of(const meta_kernel *kernel)
+{
+    static char text[128];
+    snprintf(text, sizeof text, "%.100s %s", kernel->name,
+             meta_element_name((uint32_t)kernel->type));
+    return text;
+}
+
+/* ------------------------------------------------------------------ the CPU */
+
+static void build_cpu(work *w, const kernel_target *t)
+{
+    static const char *const sets[] = {"baseline", "avx2", "avx512"};
+    char target[96];
+    for (int k = 0; k < 3; ++k) {
+        const char *name = *t->detail != '\0' ? t->detail : sets[k];
+        const int set = meta_ahead_table.set_named(name);
+        snprintf(target, sizeof target, "CPU with %s", name);
+        for (int f = 0; f < w->files && (set >= 0 || *t->detail != '\0'); ++f) {
+            const kernel_file *file = &w->file[f];
+            if (set < 0) {
+                printf("%s, %s: not built: processors of this machine's kind have no %s\n",
+                       file->name, target, name);
+                w->incomplete = true;
+            } else if (!file->text) {
+                printf("%s, %s: not needed: a shared object's kernels have their code with them\n",
+                       file->name, target);
+            } else {
+                conclude(w, file->name, target,
+                         meta_ahead_table.compile(file->name, file->text, set), NULL, NULL);
+            }
+        }
+        if (*t->detail != '\0') break;
+    }
+}
+
+/* ------------------------------------------------------------------ GPUs */
+
+static void build_gpu(work *w, const kernel_target *t)
+{
+    const bool is_cuda = t->language == LANGUAGE_CUDA;
+    const gpu_target target = {.amd = is_cuda ? NULL : t->detail,
+                               .capability = is_cuda ? kernel_target_capability(t) : 0};
+    char title[96];
+    meta_kernel *kernel;
+    snprintf(title, sizeof title, "%s for %s", is_cuda ? "CUDA" : "HIP", t->detail);
+    for (int n = 0; (kernel = kernel_at(w, n)) != NULL; ++n) {
+        char *said;
+        const meta_err error = kernel_device_build(kernel, &target, &said);
+        conclude(w, name_of(kernel), title, error, said, kernel_device_install[!is_cuda]);
+        free(said);
+        if (error == META_ERR_UNSUPPORTED) return; /* said once */
+    }
+}
+
+/* ------------------------------------------------------------------ OpenCL */
+
+static void build_on(work *w, const char *device)
+{
+    meta_kernel *kernel;
+    const meta_err error = meta_ahead_table.prepare_built_in();
+    conclude(w, "libmeta's own kernels", device, error, NULL, NULL);
+    for (int n = 0; (kernel = kernel_at(w, n)) != NULL; ++n)
+        conclude(w, name_of(kernel), device, meta_kernel_prepare(kernel), NULL, NULL);
+}
+
+static void build_opencl(work *w, const kernel_target *t)
+{
+    int count = 0;
+    const int wanted = *t->detail != '\0' ? atoi(t->detail) : -1;
+    if (meta_device_count(META_OPENCL, &count) != META_OK) count = 0;
+    for (int n = 0; n < count; ++n) {
+        meta_device_desc device = {.size = sizeof device};
+        if (wanted >= 0 && n != wanted) continue;
+        if (meta_device_info(n, META_OPENCL, &device) == META_OK &&
+            meta_set_acc(n, META_OPENCL) == META_OK) {
+            char title[256];
+            snprintf(title, sizeof title, "OpenCL device %d, %s", n, device.name);
+            build_on(w, title);
+        } else {
+            printf("OpenCL device %d: not built: %s\n", n, meta_last_error());
+            w->incomplete = true;
+        }
+    }
+    if (wanted >= count || count == 0) {
+        printf("OpenCL: not built: this machine has %d OpenCL device%s; build on one that has the "
+               "device "
+               "and driver of the nodes\n",
+               count, count == 1 ? "" : "s");
+        w->incomplete = true;
+    }
+}
+
+/* ------------------------------------------------------------------ all of it */
+
+static const char *wrong_targets(const kernel_targets *targets)
+{
+    for (int k = 0; k < targets->count; ++k) {
+        const kernel_target *t = &targets->target[k];
+        if (t->language == LANGUAGE_CXX) return "c++ is a language for check only; use cpu";
+        if (t->language == LANGUAGE_CUDA && *t->detail == '\0')
+            return "cuda: of which architecture? cuda:sm_90";
+        if (t->language == LANGUAGE_HIP && *t->detail == '\0')
+            return "hip: of which architecture? hip:gfx90a";
+    }
+    return targets->count == 0 ? "for what? --for cpu,opencl,cuda:sm_90,hip:gfx90a" : NULL;
+}
+
+static kernel_outcome build_for(work *w, const kernel_target *t)
+{
+    if (t->language == LANGUAGE_CPU) build_cpu(w, t);
+    else if (t->language == LANGUAGE_OPENCL) build_opencl(w, t);
+    else build_gpu(w, t);
+    return w->refused ? OUTCOME_REFUSED : w->incomplete ? OUTCOME_INCOMPLETE : OUTCOME_DONE;
+}
+
+/* All files are opened before the folder is filled: what that compiles is for this machine. */
+static kernel_outcome open_all(work *w, char *const *paths, int count, const char *out)
+{
+    for (; w->files < count; ++w->files)
+        if (!kernel_file_open(&w->file[w->files], paths[w->files])) return OUTCOME_NOT_DONE;
+    if (meta_ahead_table.only(out) == META_OK) return OUTCOME_DONE;
+    fprintf(stderr, "meta-kernel: %s\n", meta_last_error());
+    return OUTCOME_NOT_DONE;
+}
+
+static kernel_outcome build_parts(char *const *paths, int count, bool library,
+                                  const kernel_targets *targets, const char *out)
+{
+    const char *const arguments[] = {"-o", out, library ? "--library" : NULL, NULL};
+    kernel_outcome outcome = OUTCOME_DONE;
+    for (int k = 0; k < targets->count && outcome != OUTCOME_NOT_DONE; ++k)
+        outcome = kernel_worse(outcome,
+                               kernel_part("build", paths, count, &targets->target[k], arguments));
+    return outcome;
+}
+
+kernel_outcome kernel_build(char *const *paths, int count, bool library,
+                            const kernel_targets *targets, const char *out)
+{
+    const char *wrong = out ? wrong_targets(targets) : "into which folder? -o DIR";
+    if (wrong) {
+        fprintf(stderr, "meta-kernel: build: %s\n", wrong);
+        return OUTCOME_NOT_DONE;
+    }
+    if (targets->count > 1) return build_parts(paths, count, library, targets, out);
+    work w = {.file = calloc((size_t)count + 1, sizeof *w.file), .library = library};
+    if (!w.file) return OUTCOME_NOT_DONE;
+    kernel_outcome outcome = open_all(&w, paths, count, out);
+    if (outcome == OUTCOME_DONE) outcome = build_for(&w, &targets->target[0]);
+    for (int f = 0; f < w.files; ++f) kernel_file_close(&w.file[f]);
+    free(w.file);
+    return outcome;
+}

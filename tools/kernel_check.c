@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file kernel_check.c
+ *  Checking the kernels of a file in every language: by the devices of this machine where there are
+ * some, else by the compiler alone. */
+#include "config.h"
+
+#include "kernel_check.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernel_device.h"
+#include "kernel_file.h"
+#include "kernel_part.h"
+
+typedef struct report {
+    const char *file;
+    bool refused, incomplete;
+} report;
+
+/* Print the messages behind a line's colon, or behind it as lines of their own. */
+static void print_words(const char *said)
+{
+    const size_t length = said ? strlen(said) : 0;
+    if (length > 0) printf("%s%s", said, said[length - 1] == '\n' ? "" : "\n");
+}
+
+/* One line, and what the compiler says. @p what: a file, or a kernel and its type. */
+static void conclude(report *r, const char *what, const char *language, const char *compiler,
+                     meta_err error, const char *said, const char *install)
+{
+    printf("%s, %s%s%s: ", what, language, *compiler != '\0' ? ", " : "", compiler);
+    if (error == META_OK) {
+        printf("ok\n");
+        print_words(said);
+    } else if (error == META_ERR_UNSUPPORTED || error == META_ERR_TYPE) {
+        printf("not checked: %s%s%s\n", meta_last_error(), install ? "; " : "",
+               install ? install : "");
+        r->incomplete = true;
+    } else {
+        printf("%s\n", meta_last_error());
+        r->refused = true;
+    }
+    fflush(stdout);
+}
+
+static const char *name_of(const meta_kernel *kernel)
+{
+    static char text[128];
+    snprintf(text, sizeof text, "%.100s %s", kernel->name,
+             meta_element_name((uint32_t)kernel->type));
+    return text;
+}
+
+/* ------------------------------------------------------------------ C and C++ */
+
+static meta_err check_text(report *r, const kernel_file *file, meta_check_language language)
+{
+    char command[PATH_MAX], *said;
+    const meta_err error = meta_ahead_table.check(language, file->name, file->text, command, &said);
+    conclude(r, file->name, language == META_CHECK_C ? "C11" : "C++11", command, error, said,
+             language == META_CHECK_C ? NULL : "install g++ or clang");
+    free(said);
+    return error;
+}
+
+/* ------------------------------------------------------------------ devices of this machine */
+
+static void check_on(report *r, const kernel_file *file, const meta_device_desc *device)
+{
+    for (int k = 0; k < file->kernels; ++k)
+        conclude(r, name_of(file->kernel[k]), device->backend, device->name,
+                 meta_kernel_prepare(file->kernel[k]), NULL, NULL);
+}
+
+/* @return whether there is such a device */
+static bool check_devices(report *r, const kernel_file *file, meta_mode mode)
+{
+    int count = 0;
+    if (meta_device_count(mode, &count) != META_OK) return false;
+    for (int n = 0; n < count; ++n) {
+        meta_device_desc device = {.size = sizeof device};
+        if (meta_device_info(n, mode, &device) == META_OK && meta_set_acc(n, mode) == META_OK) {
+            check_on(r, file, &device);
+        } else {
+            printf("device %d: %s\n", n, meta_last_error());
+            r->incomplete = true;
+        }
+    }
+    return count > 0;
+}
+
+/* ------------------------------------------------------------------ compilers without a device */
+
+static void check_opencl(report *r, const kernel_file *file)
+{
+    for (int k = 0; k < file->kernels; ++k) {
+        char command[PATH_MAX], *said;
+        const meta_err error = kernel_device_check_opencl(file->kernel[k], command, &said);
+        conclude(r, name_of(file->kernel[k]), "OpenCL C", command, error, said,
+                 "install an OpenCL platform (PoCL: pocl-opencl-icd) or clang");
+        free(said);
+        if (error == META_ERR_UNSUPPORTED) return; /* said once */
+    }
+}
+
+static void check_gpu(report *r, const kernel_file *file, const kernel_target *t)
+{
+    const bool is_cuda = t->language == LANGUAGE_CUDA;
+    gpu_target target = {.amd = is_cuda ? NULL : *t->detail != '\0' ? t->detail : "gfx90a"};
+    if (is_cuda) target.capability = *t->detail != '\0' ? kernel_target_capability(t) : 80;
+    for (int k = 0; k < file->kernels; ++k) {
+        gpu_image image = {NULL, 0};
+        char architecture[96], *said;
+        const meta_err error = kernel_device_compile(file->kernel[k], &target, &image, &said);
+        if (is_cuda)
+            snprintf(architecture, sizeof architecture, "CUDA for sm_%d", target.capability);
+        else snprintf(architecture, sizeof architecture, "HIP for %.64s", target.amd);
+        conclude(r, name_of(file->kernel[k]), architecture,
+                 error == META_OK ? kernel_device_compiler() : "", error, said,
+                 kernel_device_install[!is_cuda]);
+        free(said);
+        free(image.code);
+        if (error == META_ERR_UNSUPPORTED) return;
+    }
+}
+
+static void check_language(report *r, const kernel_file *file, const kernel_target *t)
+{
+    static const meta_mode modes[LANGUAGES] = {[LANGUAGE_CPU] = META_OPENMP,
+                                               [LANGUAGE_OPENCL] = META_OPENCL,
+                                               [LANGUAGE_CUDA] = META_CUDA,
+                                               [LANGUAGE_HIP] = META_HIP};
+    const bool has_devices =
+        t->language != LANGUAGE_CXX && check_devices(r, file, modes[t->language]);
+    if (t->language == LANGUAGE_OPENCL && !has_devices) check_opencl(r, file);
+    if (t->language == LANGUAGE_CUDA || t->language == LANGUAGE_HIP)
+        if (!has_devices || *t->detail != '\0') check_gpu(r, file, t);
+}
+
+/* ------------------------------------------------------------------ all of it */
+
+/* The languages that need no list of parameters. @return whether the C compiler takes the file */
+static bool check_texts(report *r, const kernel_file *file, const kernel_targets *targets)
+{
+    bool sound = true;
+    for (int k = 0; k < targets->count; ++k) {
+        const kernel_language language = targets->target[k].language;
+        if (language == LANGUAGE_CPU) sound = check_text(r, file, META_CHECK_C) == META_OK && sound;
+        if (language == LANGUAGE_CXX) check_text(r, file, META_CHECK_CXX);
+    }
+    return sound;
+}
+
+static kernel_outcome outcome_of(const report *r)
+{
+    return r->refused ? OUTCOME_REFUSED : r->incomplete ? OUTCOME_INCOMPLETE : OUTCOME_DONE;
+}
+
+kernel_outcome kernel_check_part(const char *path, const kernel_target *target)
+{
+    kernel_file file;
+    report r = {.file = path};
+    if (!kernel_file_open(&file, path)) return OUTCOME_NOT_DONE;
+    check_language(&r, &file, target);
+    kernel_file_close(&file);
+    return outcome_of(&r);
+}
+
+kernel_outcome kernel_check(char *path, const kernel_targets *targets)
+{
+    static const kernel_targets all = {.target = {{.language = LANGUAGE_CPU},
+                                                  {.language = LANGUAGE_CXX},
+                                                  {.language = LANGUAGE_OPENCL},
+                                                  {.language = LANGUAGE_CUDA},
+                                                  {.language = LANGUAGE_HIP}},
+                                       .count = LANGUAGES};
+    static const char *const alone[] = {"--part", NULL};
+    kernel_file file;
+    report r = {.file = path};
+    if (targets->count == 0) targets = &all;
+    if (!kernel_file_read(&file, path)) return OUTCOME_NOT_DONE;
+    kernel_outcome outcome = OUTCOME_DONE;
+    if ((file.text && !check_texts(&r, &file, targets)) || !kernel_file_load(&file, path)) {
+        if (!file.text) outcome = OUTCOME_NOT_DONE;
+        else
+            printf("%s: not checked in other languages: its kernels are not known before the C "
+                   "compiler takes it\n",
+                   file.name);
+        r.incomplete = true;
+    } else {
+        for (int k = 0; k < targets->count; ++k)
+            if (targets->target[k].language != LANGUAGE_CXX)
+                outcome = kernel_worse(outcome,
+                                       kernel_part("check", &path, 1, &targets->target[k], alone));
+    }
+    kernel_file_close(&file);
+    return kernel_worse(outcome, outcome_of(&r));
+}
