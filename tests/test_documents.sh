@@ -100,7 +100,7 @@ if [ -n "$(sed -n 's/^MPIFORT = //p' "$build/Makefile")" ]; then
     expect "$(./view)" 2304.0
 fi
 
-for name in wave grow staggered charge; do
+for name in wave grow staggered charge prefix bits; do
     block "$top/doc/kernels.md" $name.kernel.h >$name.kernel.h
     block "$top/doc/kernels.md" $name >$name.c
     compile $name libmeta -lm
@@ -110,8 +110,14 @@ case $heights in 'height 0.'*) ;; *) echo "$heights"; exit 1 ;; esac
 expect "$(META_MODE=opencl ./wave)" "$heights"
 expect "$(META_MODE=openmp ./grow)" '250 full, sum 1873750'
 expect "$(META_MODE=opencl ./grow)" '250 full, sum 1873750'
+for check in off on; do
+    expect "$(META_MODE=openmp META_CHECK=$check ./bits)" '4932 bits'
+    expect "$(META_MODE=opencl META_CHECK=$check ./bits)" '4932 bits'
+done
 expect "$(META_MODE=openmp ./staggered)" -600.0
 expect "$(META_MODE=opencl ./staggered)" -600.0
+expect "$(META_MODE=openmp ./prefix)" '64, 64, the last 40'
+expect "$(META_MODE=opencl ./prefix)" '64, 64, the last 40'
 block "$top/doc/kernels.md" text >text.c
 compile text libmeta
 expect "$(META_MODE=openmp ./text)" 'sum 62.5'
