@@ -50,9 +50,11 @@ static const watched *buffer_of(const watched *list, int listed, const char *add
     return NULL;
 }
 
+/* Of a kernel of the program's; only those have a list of results. */
 static bool is_exact(const meta_operation *op, uint32_t k)
 {
-    return op->call.desc->result[k].combine == META_COMBINE_exact;
+    return op->call.desc->family == META_FAMILY_USER &&
+           op->call.desc->result[k].combine == META_COMBINE_exact;
 }
 
 /* Whether there is such a body, and a copy of all that the launch writes. */
