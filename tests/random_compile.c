@@ -15,6 +15,7 @@
 
 #include "compiler.h"
 #include "fake_host.h"
+#include "gpu_text.h"
 #include "kernels/user.h"
 #include "meta_kernel.h"
 #include "program.h"
@@ -38,25 +39,6 @@ void meta_user_each_beside(const meta_kernel *kernel, void (*function)(const met
     for (int k = 0; (beside = kernel_at(k)); ++k)
         if (beside->type == kernel->type && strcmp(beside->text, kernel->text) == 0)
             function(beside, with);
-}
-
-/* What the core derives from a kernel's parameters, as far as a program needs it. */
-static void describe(struct meta_kernel_state *s, meta_kernel *kernel)
-{
-    memset(s, 0, sizeof *s);
-    s->kernel = kernel;
-    s->desc = (meta_kernel_desc){.size = sizeof s->desc,
-                                 .name = kernel->name,
-                                 .family = META_FAMILY_USER,
-                                 .values = META_KERNEL_DIMS,
-                                 .operand = s->operand,
-                                 .result = s->result};
-    for (uint32_t n = 0; n < kernel->parameters; ++n) {
-        const meta_kernel_parameter *p = &kernel->parameter[n];
-        if (p->kind < META_PARAMETER_VALUE) ++s->desc.operands;
-        else if (p->kind > META_PARAMETER_VALUE) ++s->desc.results;
-        else s->desc.values += (p->bytes + 7) / 8;
-    }
 }
 
 static char *program_of(meta_kernel *kernel)

@@ -68,6 +68,9 @@ void meta_text_array(const meta_text *w, uint32_t parameter, unsigned array, con
 void meta_text_call(const meta_text *w);
 
 /* text_rows.c */
+/** What stands before a loop over cells or members: those that add to the same elements, or share
+ * what the checks write, are not independent. */
+const char *meta_text_pragma(const meta_text *w);
 /** The statements that run the body for every cell of a space, row by row. */
 void meta_text_rows(const meta_text *w);
 

@@ -41,8 +41,7 @@ static void put_exact_cells(const meta_text *w, const char *simd)
     fprintf(p, "        }\n    }\n");
 }
 
-/* Cells that add to the same elements, or share what the checks write, are not independent. */
-static const char *pragma_of(const meta_text *w)
+const char *meta_text_pragma(const meta_text *w)
 {
     const struct meta_kernel_state *s = w->state;
     if (meta_text_is_checked(w)) return "";
@@ -65,10 +64,10 @@ void meta_text_rows(const meta_text *w)
         ++k;
     }
     if (w->state->exact_sums > 0) {
-        put_exact_cells(w, pragma_of(w));
+        put_exact_cells(w, meta_text_pragma(w));
         return;
     }
-    fprintf(p, "        %s META_COLUMNS(meta_i) ", pragma_of(w));
+    fprintf(p, "        %s META_COLUMNS(meta_i) ", meta_text_pragma(w));
     meta_text_call(w);
     fprintf(p, "    }\n");
 }

@@ -9,21 +9,6 @@ static uint32_t extent_of(const meta_kernel *kernel, int d)
     return kernel->team ? kernel->team->extent[d] : 1;
 }
 
-/* Loops over members may be vectorized as those over cells are: not where members add to the same
- * elements, and results are no promise that members are independent. */
-static const char *pragma_of(const meta_text *w)
-{
-    const meta_kernel *kernel = w->state->kernel;
-    const char *simd = "META_SIMD";
-    if (meta_text_is_checked(w)) return ""; /* members share what the checks write */
-    for (uint32_t n = 0; n < kernel->parameters; ++n) {
-        const meta_kernel_parameter *a = &kernel->parameter[n];
-        if (a->kind == META_PARAMETER_ADD) return "";
-        if (meta_parameter_is_result(a)) simd = "META_SIMD_SUM(0)";
-    }
-    return simd;
-}
-
 void meta_text_team_extents(const meta_text *w)
 {
     const meta_kernel *kernel = w->state->kernel;
@@ -32,7 +17,7 @@ void meta_text_team_extents(const meta_text *w)
             "#define META_TEAM_ITEMS %u\n#define META_K_TEAM_SIMD %s\n",
             (unsigned)extent_of(kernel, 0), (unsigned)extent_of(kernel, 1),
             (unsigned)extent_of(kernel, 2),
-            kernel->team ? (unsigned)meta_team_items(kernel->team) : 1, pragma_of(w));
+            kernel->team ? (unsigned)meta_team_items(kernel->team) : 1, meta_text_pragma(w));
 }
 
 /* Arrays from the team's first cell on. */
