@@ -50,7 +50,8 @@ typedef struct meta_plugin_kernel meta_plugin_kernel;
 /* ------------------------------------------------------------------ kernels */
 
 /** Upper bound on a kernel's operands; built-in kernels have at most META_SPACE_OPERANDS. With
- *  META_CHECK=on a program's kernel has one more than arrays on a device that builds it from text. */
+ *  META_CHECK=on a program's kernel that a device builds from text has one operand more than arrays:
+ *  the buffer to which its checks write. */
 #define META_MAX_OPERANDS 33
 
 /** The numbers of the built-in kernels: META_KERNEL_COPY … */
@@ -94,7 +95,9 @@ typedef enum meta_combine {
     META_COMBINE_sum,
     META_COMBINE_min,
     META_COMBINE_max,
-    META_COMBINE_exact
+    META_COMBINE_exact,
+    META_COMBINE_min_at, /**< since 2.2, only of a program's kernel: with the place, see extremes.h */
+    META_COMBINE_max_at
 } meta_combine;
 
 /** The dimensions along which a stencil can have neighbours. */
@@ -109,7 +112,7 @@ typedef struct meta_operand_desc {
 
 /** A result of a kernel of the program's. */
 typedef struct meta_result_desc {
-    uint32_t combine; /**< META_COMBINE_sum, _min, _max or, since version 2.2, _exact */
+    uint32_t combine; /**< META_COMBINE_sum, _min, _max or, since version 2.2, _exact, _min_at, _max_at */
     uint32_t type;    /**< meta_type; of an exact sum that of the element it is rounded to */
 } meta_result_desc;
 
@@ -166,6 +169,19 @@ static inline const char *meta_element_name(uint32_t type)
     return type < sizeof of / sizeof *of ? of[type] : "an unknown type";
 }
 
+/** Whether a result says where it lies: a meta_extreme_f64 and the like. */
+static inline int meta_has_place(uint32_t combine)
+{
+    return combine == META_COMBINE_min_at || combine == META_COMBINE_max_at;
+}
+
+/** Bytes of a result of a program's kernel. */
+static inline size_t meta_result_bytes(const meta_result_desc *result)
+{
+    return meta_has_place(result->combine) ? sizeof(meta_extreme_f64)
+                                           : meta_element_bytes(result->type);
+}
+
 /** Bytes of a partial result of @p type: sums accumulate in a wider type. */
 static inline size_t meta_partial_bytes(uint32_t combine, uint32_t type)
 {
@@ -173,13 +189,16 @@ static inline size_t meta_partial_bytes(uint32_t combine, uint32_t type)
     static const unsigned char sums[] = {META_ARITHMETIC_TYPES(META_SUM_BYTES)};
 #undef META_SUM_BYTES
     if (combine == META_COMBINE_exact) return META_EXACT_WORDS * sizeof(meta_i64);
+    if (meta_has_place(combine)) return 2 * sizeof(meta_i64); /* a value and its cell's number */
     return combine == META_COMBINE_sum ? sums[type] : meta_element_bytes(type);
 }
 
 /** The words of 8 bytes that a partial result of a program's kernel takes on a device. */
 static inline uint32_t meta_partial_words(const meta_result_desc *result)
 {
-    return result->combine == META_COMBINE_exact ? META_EXACT_WORDS : 1;
+    return result->combine == META_COMBINE_exact ? META_EXACT_WORDS
+           : meta_has_place(result->combine)     ? 2
+                                                 : 1;
 }
 /** How many of a program's kernel's results are exact sums. */
 static inline uint32_t meta_exact_results(const meta_kernel_desc *desc)
@@ -221,6 +240,13 @@ static inline uint32_t meta_parameter_words(const meta_kernel_parameter *p)
 }
 
 /* Teams of cells, see meta_kernel_team.h. */
+/** The team of a kernel, which may be NULL; NULL if it has none or is of a header without teams. */
+static inline const meta_kernel_team *meta_kernel_team_of(const meta_kernel *kernel)
+{
+    return kernel && kernel->size >= offsetof(meta_kernel, team) + sizeof kernel->team
+               ? kernel->team
+               : NULL;
+}
 /** The members of a team that no edge cuts. */
 static inline uint32_t meta_team_members(const meta_kernel_team *team)
 {
@@ -241,6 +267,20 @@ static inline uint64_t meta_team_bytes(const meta_kernel_team *team)
         bytes += (uint64_t)team->shared[k].bytes * team->shared[k].count;
     return bytes;
 }
+/** The bytes of a team's memory, and of what combines its members' results: one for each of the
+ * members, rounded up to a power of two. */
+static inline uint64_t meta_team_bytes_all(const meta_kernel *kernel)
+{
+    uint64_t item = 0;
+    for (uint32_t n = 0; n < kernel->parameters; ++n) {
+        const meta_kernel_parameter *p = &kernel->parameter[n];
+        const int has_place =
+            p->kind == META_PARAMETER_MIN_AT || p->kind == META_PARAMETER_MAX_AT;
+        if (has_place) item = 2 * sizeof(meta_u64);
+        else if (meta_parameter_is_result(p) && item == 0) item = sizeof(meta_u64);
+    }
+    return meta_team_bytes(kernel->team) + item * meta_team_items(kernel->team);
+}
 /** How many teams lie along dimension @p d of @p space. */
 static inline meta_i64 meta_team_count(const meta_kernel_team *team, const meta_space *space, int d)
 {
@@ -257,7 +297,8 @@ static inline meta_i64 meta_team_count_all(const meta_kernel_team *team, const m
 
 /* ------------------------------------------------------------------ launches and copies */
 
-/** The destination of a reduction's result, one element of the call's type: host memory, written
+/** The destination of a reduction's result, one element of the call's type, or where it has a place a
+ *  meta_extreme_f64 or the like: host memory, written
  * when the launch's ticket completes, or, if host is NULL, a memory object at byte `offset`. An
  * exact sum's META_EXACT_RESULT 64-bit words always go to a memory object, at a multiple of 8. */
 typedef struct meta_result {
@@ -284,6 +325,7 @@ typedef struct meta_call {
     const void *values;      /**< the desc->values elements or words passed by value, contiguous */
     const meta_result *result; /**< NULL unless the kernel is a reduction; an array of desc->results
                                     for META_FAMILY_USER */
+    const meta_i64 *start; /**< since 2.2, of META_FAMILY_USER: the box's, in all of its dimensions */
 } meta_call;
 
 /** The layout of operand @p k. */

@@ -168,7 +168,7 @@ META_API meta_err meta_halo_start(meta_halo plan, void *const *fields);
  *  cells. With an event or META_ASYNC it does not wait for the neighbours; the next call that uses
  *  the arrays does where it must. Kernels of the program's own are ordered behind the ghosts only by a
  *  completed event or by NULL. @return META_ERR_STATE without a start;
- *  with META_CHECK=1, or as the event's error, META_ERR_MISMATCH for a message that did not come as it
+ *  with META_CHECK=on, or as the event's error, META_ERR_MISMATCH for a message that did not come as it
  *  was sent: its cells are left out, those of others are there, and the plan goes on */
 META_API meta_err meta_halo_finish(meta_halo plan, meta_event *done);
 /** An exchange of a plan between meta_halo_begin() and meta_halo_end(); a handle, not a pointer. */
@@ -186,7 +186,7 @@ typedef struct meta_exchange {
 META_API meta_err meta_halo_begin(meta_halo plan, void *const *fields, meta_exchange *exchange);
 /** meta_halo_finish() for one exchange; sets the handle to META_EXCHANGE_NULL.
  *  @return META_ERR_HANDLE where it was ended before; the errors of meta_halo_finish(). Where one
- *          exchange fails (META_ERR_MISMATCH with META_CHECK=1 is none), so do those of the plan that
+ *          exchange fails (META_ERR_MISMATCH with META_CHECK=on is none), so do those of the plan that
  *          were begun after it */
 META_API meta_err meta_halo_end(meta_exchange *exchange, meta_event *done);
 /** Start and finish. */

@@ -31,7 +31,7 @@ typedef struct meta_core {
         __attribute__((format(printf, 2, 3)));
     const char *(*variable)(const char *name);
 
-    int (*checked)(void); /**< META_CHECK=1 */
+    int (*checked)(void); /**< META_CHECK=on */
 
     /* the job */
     int (*started)(void);            /**< whether meta_init() is in force */

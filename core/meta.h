@@ -317,7 +317,7 @@ META_API meta_err meta_label(const void *ptr, const char *label);
  *  C programs need not call it: these functions are also macros, which set the location (unless
  *  META_NO_PLACES is defined before this header is included). A call without a location is reported by
  *  its return address: the function, if it has a dynamic symbol, and module and offset for addr2line.
- *  With META_CHECK=1 that is an address in the program, not in the Fortran binding.
+ *  With META_CHECK=on that is an address in the program, not in the Fortran binding.
  *  @p file is read during that next call, which keeps its last 47 bytes. Never fails; may be called at
  *  any time. */
 META_API meta_err meta_here(const char *file, int line);
@@ -499,7 +499,8 @@ META_API meta_err meta_dot(void *result, const void *a, const void *b, const met
  *  meta_allreduce() continues with the exact sum if it is passed the address that received the sum,
  *  and the value there is unchanged; 4096 addresses per device are remembered. Other values are added
  *  as they are. Every rank must have the same setting. Integers wrap and are reproducible anyway.
- *  A device without double precision returns META_ERR_UNSUPPORTED. */
+ *  A device without double precision returns META_ERR_UNSUPPORTED, and so do kernels of teams with such
+ *  a SUM. */
 META_API meta_err meta_set_reproducible(int on);
 /** Whether sums are reproducible; *on is 0 or 1. */
 META_API meta_err meta_get_reproducible(int *on);

@@ -16,6 +16,9 @@ static metaf_role role_of(const meta_kernel_parameter *p)
     case META_PARAMETER_MIN:
     case META_PARAMETER_MAX:
         return METAF_RESULT;
+    case META_PARAMETER_MIN_AT:
+    case META_PARAMETER_MAX_AT:
+        return METAF_EXTREME;
     default:
         return p->reach == META_PARAMETER_WHOLE ? METAF_WHOLE : METAF_ARRAY;
     }

@@ -67,7 +67,8 @@ typedef enum metaf_role {
     METAF_WHOLE,  /**< an array of any shape */
     METAF_SCALAR, /**< one element on the device */
     METAF_VALUE,
-    METAF_RESULT
+    METAF_RESULT,
+    METAF_EXTREME /**< a result with its place */
 } metaf_role;
 typedef struct metaf_parameter {
     const char *name;

@@ -137,18 +137,6 @@ META_KERNEL(dot)
     META_REDUCE(META_A, sum, META_ADD);
 }
 
-/* Canonicalise signed zeros and NaN payloads, which would depend on the order of combining. */
-#define META_CANONICAL(x)                                                             \
-    do {                                                                              \
-        union {                                                                       \
-            meta_u64 bits;                                                            \
-            META_T value;                                                             \
-        } nan_;                                                                       \
-        nan_.bits = sizeof(META_T) == 8 ? (meta_u64)0x7ff8 << 48 : (meta_u64)0x7fc00000; \
-        if ((x) == 0) (x) = 0;                                                        \
-        if ((x) != (x)) (x) = nan_.value;                                             \
-    } while (0)
-
 #define META_EXTREME(name, COMBINE, IDENTITY)                                   \
     META_KERNEL(reduce_##name)                                                  \
     {                                                                           \
@@ -171,7 +159,7 @@ META_KERNEL(dot)
         META_T best = IDENTITY;                                                 \
         for (meta_i64 k = 0; k < META_PARTIALS; ++k)                                \
             best = COMBINE(best, partial[s->layout[0].base + k]);                   \
-        META_CANONICAL(best);                                                   \
+        META_CANONICAL(META_T, best);                                           \
         result[s->layout[1].base] = best;                                              \
     }
 
@@ -198,5 +186,4 @@ META_KERNEL(finish_sum)
 #undef META_3D7P
 #undef META_3D27P
 #undef META_STENCIL
-#undef META_CANONICAL
 #undef META_EXTREME

@@ -3,7 +3,8 @@
  *  Exact sums of what the cells of a program's kernel contribute, for the text that the core
  *  generates. Include it after exact_rows.h or exact_threads.h and the words of the language for
  *  kernels of the program's, which defines META_USER_EXACT_AT(word), the address of this group's
- *  partial result that begins so many words, times the number of groups, into the partial results.
+ *  partial result of a sum. The partial results of all groups lie together, one result after the
+ *  other; `word` is the number of words that a group has of the results before this one.
  *
  *  A cell's contribution to parameter n is its variable meta_p<n>; k numbers the kernel's exact sums. */
 #ifndef META_EXACT_CELLS_H

@@ -36,6 +36,8 @@ typedef float meta_f32;
 
 #include "meta_kernel_body.h"
 
+#include "meta_extreme.h"
+
 /* In the namespace of the kernels, where the compiler's own types of these names are hidden. */
 namespace meta_user
 {
@@ -328,28 +330,47 @@ META_FUNCTION void meta_user_row_next(const meta_space *s, meta_user_row *r)
 
 /* ------------------------------------------------------------------ results */
 
+/* An extreme while cells contribute to it, and a partial result: an extreme and its cell's number. */
+#define META_USER_EXTREME(T)                                                                       \
+    typedef struct {                                                                               \
+        meta_##T meta_value, meta_has, meta_new;                                                   \
+        meta_i64 meta_cell;                                                                        \
+    } meta_contributed_##T;                                                                        \
+    typedef struct {                                                                               \
+        meta_##T value;                                                                            \
+        meta_i64 number;                                                                           \
+    } meta_best_##T;
+META_USER_EXTREME(f64)
+META_USER_EXTREME(f32)
+META_USER_EXTREME(i64)
+META_USER_EXTREME(u64)
+META_USER_EXTREME(i32)
+META_USER_EXTREME(u32)
+
 #define META_USER_SUM(a, b) ((a) + (b))
 #define META_USER_MIN(a, b) META_K_LEAST(a, b)
 #define META_USER_MAX(a, b) META_K_MOST(a, b)
-/* Partial results have 8 bytes, or META_EXACT_WORDS words in an exact sum, one for each block, behind
- * those of the results before; n counts the words of these. */
+#define META_USER_MIN_AT(a, b) META_K_LOWEST_AT(a, b)
+#define META_USER_MAX_AT(a, b) META_K_HIGHEST_AT(a, b)
+/* Partial results have 8 bytes, 16 with a place, or META_EXACT_WORDS words in an exact sum, one for each
+ * block, behind those of the results before; n counts the words of these. */
 #define META_USER_PARTIAL(A, n)                                                                    \
     ((A *)((meta_u64 *)meta_partials + (meta_u64)(n)*meta_block.count))[meta_block.number]
 
 #ifdef META_USER_HOST
 #define META_USER_COMBINE(A, n, result, COMBINE) META_USER_PARTIAL(A, n) = result
 #else
-/* One array for all results. */
-META_FUNCTION meta_u64 *meta_user_tree()
+/* One array for all results, of which META_USER_PARTIAL_WORDS is the most words that one has. */
+template <int words> META_FUNCTION meta_u64 *meta_user_tree()
 {
-    __shared__ meta_u64 tree[META_GPU_BLOCK];
+    __shared__ meta_u64 tree[META_GPU_BLOCK * words];
     return tree;
 }
 
 /* A tree reduction over the block's threads: the order of combining is the same in every run. */
 #define META_USER_COMBINE(A, n, result, COMBINE)                                                   \
     do {                                                                                           \
-        A *tree_ = (A *)meta_user_tree();                                                          \
+        A *tree_ = (A *)meta_user_tree<META_USER_PARTIAL_WORDS>();                                 \
         const meta_u32 me_ = threadIdx.x;                                                          \
         __syncthreads();                                                                           \
         tree_[me_] = result;                                                                       \

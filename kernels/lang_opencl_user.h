@@ -3,8 +3,9 @@
  *  The language of a program's kernels, see meta_kernel.h, in OpenCL C. Compiled after
  *  lang_opencl_body.h and meta_kernel_body.h; the core generates what uses it.
  *
- *  A result has META_USER_PARTIALS partial results of 8 bytes, or of META_EXACT_WORDS words if it is
- *  an exact sum, one for each work group, behind those of the results before it; n counts their words. */
+ *  A result has META_USER_PARTIALS partial results of 8 bytes, of 16 with a place, or of
+ *  META_EXACT_WORDS words if it is an exact sum, one for each work group, behind those of the results
+ *  before it; n counts their words. */
 #ifdef __clang__
 #pragma clang diagnostic ignored "-Wpass-failed" /* not every body can be vectorised */
 #endif
@@ -133,6 +134,23 @@ static inline void meta_add_to_f64(__global void *to, meta_f64 x)
 
 /* ------------------------------------------------------------------ results */
 
+/* An extreme while cells contribute to it, and a partial result: an extreme and its cell's number. */
+#define META_USER_EXTREME(T)                                                                       \
+    typedef struct {                                                                               \
+        meta_##T meta_value, meta_has, meta_new;                                                   \
+        meta_i64 meta_cell;                                                                        \
+    } meta_contributed_##T;                                                                        \
+    typedef struct {                                                                               \
+        meta_##T value;                                                                            \
+        meta_i64 number;                                                                           \
+    } meta_best_##T;
+META_USER_EXTREME(f64)
+META_USER_EXTREME(f32)
+META_USER_EXTREME(i64)
+META_USER_EXTREME(u64)
+META_USER_EXTREME(i32)
+META_USER_EXTREME(u32)
+
 #ifdef META_CPU
 #define META_USER_KERNEL __kernel __attribute__((reqd_work_group_size(1, 1, 1))) void
 #else
@@ -145,6 +163,8 @@ static inline void meta_add_to_f64(__global void *to, meta_f64 x)
 #define META_USER_SUM(a, b) ((a) + (b))
 #define META_USER_MIN(a, b) META_K_LEAST(a, b)
 #define META_USER_MAX(a, b) META_K_MOST(a, b)
+#define META_USER_MIN_AT(a, b) META_K_LOWEST_AT(a, b)
+#define META_USER_MAX_AT(a, b) META_K_HIGHEST_AT(a, b)
 #define META_USER_PARTIAL(A, n)                                                                    \
     ((__global A *)((__global char *)partials + 8 * (n)*META_USER_PARTIALS))[                      \
         get_group_id(1) * get_num_groups(0) + get_group_id(0)]

@@ -42,9 +42,10 @@
 #define META_TEAM_STEP       ((meta_i64)get_num_groups(0))
 #endif
 
-/** A team: as in meta_kernel_place, and the index of its first cell in each operand. */
+/** A team: as in meta_kernel_place, the index of its first cell in each operand, and of the cells'
+ * numbers in the box that of its first one, and the steps to the next row and plane. */
 typedef struct meta_team {
-    meta_i64 start[4], extent[3], number[4], teams[4], at[META_SPACE_OPERANDS];
+    meta_i64 start[4], extent[3], number[4], teams[4], at[META_SPACE_OPERANDS], cell[3];
 } meta_team;
 
 META_INLINE meta_i64 meta_teams_along(META_SPACE_MEMORY const meta_space *s, int d, meta_i64 side)
@@ -62,14 +63,16 @@ META_INLINE meta_i64 meta_teams_of(META_SPACE_MEMORY const meta_space *s, meta_i
 }
 
 /* Set what a team is along dimension @p d, a constant, of the teams that are left by the dimensions
- * before it. @return its number among those of the dimensions behind it */
+ * before it. @p cells: from a cell's number to that of the next one along d.
+ * @return its number among those of the dimensions behind it */
 META_INLINE meta_i64 meta_team_set(META_SPACE_MEMORY const meta_space *s, meta_team *t,
-                                   meta_i64 number, int d, meta_i64 side)
+                                   meta_i64 number, int d, meta_i64 side, meta_i64 cells)
 {
     const meta_i64 teams = meta_teams_along(s, d, side), rest = number / teams;
     const meta_i64 mine = number - rest * teams, first = mine * side;
     const meta_i64 left = (d < (int)s->ndim ? s->extent[d] : 1) - first;
     t->start[d] = first;
+    t->cell[0] += first * cells;
     t->number[d] = mine;
     t->teams[d] = teams;
     if (d < 3) t->extent[d] = left < side ? left : side;
@@ -83,14 +86,20 @@ META_INLINE meta_team meta_team_of(META_SPACE_MEMORY const meta_space *s, meta_i
 {
     meta_team t;
     for (int k = 0; k < META_SPACE_OPERANDS; ++k) t.at[k] = s->layout[k].base;
-    number = meta_team_set(s, &t, number, 0, x);
-    number = meta_team_set(s, &t, number, 1, y);
-    number = meta_team_set(s, &t, number, 2, z);
-    number = meta_team_set(s, &t, number, 3, 1);
+    t.cell[0] = 0;
+    t.cell[1] = s->extent[0];
+    t.cell[2] = t.cell[1] * (s->ndim > 1 ? s->extent[1] : 1);
+    meta_i64 cells = t.cell[2] * (s->ndim > 2 ? s->extent[2] : 1);
+    number = meta_team_set(s, &t, number, 0, x, 1);
+    number = meta_team_set(s, &t, number, 1, y, t.cell[1]);
+    number = meta_team_set(s, &t, number, 2, z, t.cell[2]);
+    number = meta_team_set(s, &t, number, 3, 1, cells);
+    if (s->ndim > 3) cells *= s->extent[3];
     for (int d = 4; d < (int)s->ndim; ++d) {
-        const meta_i64 rest = number / s->extent[d];
-        for (int k = 0; k < META_SPACE_OPERANDS; ++k)
-            t.at[k] += (number - rest * s->extent[d]) * s->layout[k].stride[d];
+        const meta_i64 rest = number / s->extent[d], mine = number - rest * s->extent[d];
+        for (int k = 0; k < META_SPACE_OPERANDS; ++k) t.at[k] += mine * s->layout[k].stride[d];
+        t.cell[0] += mine * cells;
+        cells *= s->extent[d];
         number = rest;
     }
     return t;

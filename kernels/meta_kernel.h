@@ -47,7 +47,10 @@
  *     memory or on the device. With reproducible sums (meta_set_reproducible()) a floating-point SUM
  *     is exact, rounded once: what each cell has contributed, in double, is added without rounding.
  *     Where a cell contributes several times, its own contributions are added up first, in double, in
- *     the order of the body.
+ *     the order of the body. Kernels of teams cannot have one then (META_ERR_UNSUPPORTED).
+ *   - MIN_AT, MAX_AT: as MIN and MAX, with the index of the cell that contributed the extreme. The
+ *     argument is the address of a meta_extreme_f64, meta_extreme_f32 …, which says more, in host
+ *     memory or on the device.
  *   - SHARED: memory that a team of cells shares, see meta_kernel_team.h, which begins kernels by
  *     META_TEAMS(name, x, y, z) instead of META_CELLS(name): no parameter of the call.
  *  A type is T, the element type that the kernel is compiled for, or one of double, float, int64_t,
@@ -82,9 +85,10 @@
  *  without __FILE_NAME__ (GCC before 12) also need META_KERNEL_FILE, the file's own name in quotes.
  *
  *  The compiler refuses constant offsets of AT() beyond the reach. Other offsets, and the index of
- *  GET() and SHARED(), are checked with META_CHECK=on, on every device.
+ *  GET() and SHARED(), are checked with META_CHECK=on, on every device; that of GET() against the end
+ *  of the array's buffer.
  *
- *  Behind its portable body a kernel may have one in OpenCL C, and one in C++ for CUDA and HIP:
+ *  Behind its portable body a kernel may have native ones, in OpenCL C and in C++ for CUDA and HIP:
  *
  *      #ifdef META_NATIVE_OPENCL
  *      META_NATIVE_OPENCL(heat)
@@ -103,18 +107,18 @@
  *  number of cells that differs from item to item, so it cannot have barriers or collective
  *  functions; in a kernel of teams it can, see meta_kernel_team.h. Further words in it:
  *   - &ON(array): the address of the cell's element. STRIDE(array, d): the distance in elements from
- *     there to the next element along dimension d, 0 if the array lacks it. What is accessed by these
- *     is not compared with the reach; AT() and GET() are, with META_CHECK=on.
+ *     there to the next element along dimension d, 0 if the array lacks it. Accesses by these are not
+ *     checked; those by AT() and GET() are, with META_CHECK=on.
  *   - EXTENT(d): the number of cells of the box along dimension d; in a kernel of teams, of the team.
  *   - in a META_NATIVE_GPU body, what tells compilers apart: __CUDACC__, __HIP__, and META_USER_HOST
  *     where HIP-CPU emulates a GPU.
  *
  *  With META_CHECK=on both bodies run, and META_ERR_MISMATCH names the kernel, the array or result,
- *  the cell and both values where they differ; the values of the native body remain. Bits are
- *  compared, except that two NaN are equal, and that a floating SUM and floating elements of an ADD
+ *  the cell and both values where they differ; the arrays then have the native body's values, and
+ *  results on the host are not written. Bits are compared, except that two NaN are equal, and that a floating SUM and floating elements of an ADD
  *  array may differ by 1e-9 (double) or 1e-4 (float) times the greater of the two sums or the
- *  greatest element of the array, since the order of additions may. Of reproducible sums bits are
- *  compared.
+ *  greatest element of the array, since the order of additions may differ. The bits of reproducible
+ *  sums are compared.
  *
  *  A kernel gives the same bits on every device, whatever the program's compiler flags, except for
  *  -ffast-math, which is refused, for clang's -ffp-contract=fast, which overrides what this header
@@ -161,7 +165,9 @@ typedef enum meta_parameter_kind {
     META_PARAMETER_VALUE,
     META_PARAMETER_SUM,
     META_PARAMETER_MIN,
-    META_PARAMETER_MAX
+    META_PARAMETER_MAX,
+    META_PARAMETER_MIN_AT,
+    META_PARAMETER_MAX_AT
 } meta_parameter_kind;
 
 typedef enum meta_parameter_reach {
@@ -184,7 +190,8 @@ typedef struct meta_kernel_parameter {
 } meta_kernel_parameter;
 
 /** An argument of a kernel's CPU code: the address of an array's first cell, of a value or scalar,
- *  or of META_KERNEL_LANES accumulators of a result. Strides are in elements. */
+ *  or of META_KERNEL_LANES accumulators of a result; of a MIN_AT or MAX_AT there is one, the value
+ *  and an int64_t, the number of its cell or -1. Strides are in elements. */
 typedef struct meta_kernel_cpu_argument {
     void *at;
     int64_t stride[META_KERNEL_DIMS];
@@ -204,12 +211,15 @@ typedef struct meta_kernel_rows {
      *  floating-point SUM has no accumulators at its argument's address, but a double for each of
      *  them, which receives what the cell contributes. */
     int reproducible;
+    int64_t number;  /**< of the first cell in the box, in the order of memory */
+    int64_t columns; /**< from a row's numbers to those of the next one */
+    int64_t planes;  /**< from a plane's numbers to those of the next one: in a team, which has several */
 } meta_kernel_rows;
 #define META_KERNEL_PIECE 256
 typedef void meta_kernel_cpu(const meta_kernel_rows *rows);
 
 /** The instruction sets that a kernel's CPU code is compiled for, and the code of META_CHECK=on, which
- *  compares every offset with the reach and every index with the array's size. */
+ *  compares every offset with the reach and every index with the end of the array's buffer. */
 enum {
     META_KERNEL_BASELINE,
     META_KERNEL_AVX2,
@@ -249,11 +259,11 @@ META_API void meta_kernel_unregister(meta_kernel *kernel);
  *          kernel's reach, META_ERR_OVERLAP if an element that is written may be accessed as another
  *          array's too, META_ERR_WRONG_DEVICE, META_ERR_UNSUPPORTED if the device's back end cannot
  *          build it, if a team is larger than it can be there or, while sums are to be reproducible,
- *          if the kernel adds floating-point numbers to an ADD array or has a floating-point SUM on a
- *          device without double precision,
+ *          if the kernel adds floating-point numbers to an ADD array, or has a floating-point SUM and is
+ *          one of teams or runs on a device without double precision,
  *          META_ERR_DEVICE with the compiler's messages if it does not compile there. With
  *          META_CHECK=on also META_ERR_BOUNDS if the body has accessed an array beyond its reach or
- *          size, META_ERR_ARGUMENT if it has left cells of an OUT array out, META_ERR_MISMATCH if two
+ *          buffer, META_ERR_ARGUMENT if it has left cells of an OUT array out, META_ERR_MISMATCH if two
  *          bodies differ */
 META_API meta_err meta_kernel_run(meta_kernel *kernel, const meta_box *box,
                                   const void *const *arguments, meta_event *done);
@@ -265,8 +275,8 @@ META_API meta_err meta_kernel_run(meta_kernel *kernel, const meta_box *box,
 META_API int64_t meta_kernel_near(const meta_kernel_rows *rows, const char *array, int line,
                                   int64_t column, int64_t x, int64_t y, int64_t z, int64_t w);
 
-/** The index of the element that GET() accesses: @p index, or 0 where the array has no such element,
- *  which is recorded for the error of the call. Called by the code of META_KERNEL_CHECKED. */
+/** The index of the element that GET() accesses: @p index, or 0 where that is outside the buffer, which
+ *  is recorded for the error of the call. Called by the code of META_KERNEL_CHECKED. */
 META_API int64_t meta_kernel_element(const meta_kernel_rows *rows, const char *array, int line,
                                      int64_t index);
 
@@ -278,8 +288,8 @@ META_API meta_err meta_kernel_find(const char *name, meta_type type, meta_kernel
  *  element type @p type. Its kernels are registered like those that the program was built with, and
  *  live until the process ends. A text that the program was built with or has passed before is not
  *  compiled again. Otherwise its code for the CPU is loaded from the cache (META_CACHE_DIR) or from
- *  META_KERNEL_PATH, which meta-kernel build fills, or compiled by META_CC, else cc, gcc or clang in PATH, if META_JIT allows it. Other devices build the
- *  kernel from the text when it first runs.
+ *  META_KERNEL_PATH, which meta-kernel build fills, or compiled by META_CC, else cc, gcc or clang in
+ *  PATH, if META_JIT allows it. Other devices build the kernel from the text when it first runs.
  *
  *  @param kernel  NULL, as then @p name: all kernels of the text are registered, and none is looked for
  *  @param file  the file's name in messages, such as "heat.kernel.h": letters, digits and _ . - +
@@ -430,9 +440,17 @@ META_K_ADDS_WHOLE(int64_t, i64, uint64_t)
 META_K_ADDS_WHOLE(uint64_t, u64, uint64_t)
 META_K_ADDS_WHOLE(int32_t, i32, uint32_t)
 META_K_ADDS_WHOLE(uint32_t, u32, uint32_t)
+/* The number of a member's cell; where there are no teams, the rows' loop knows better. */
+#define META_K_CELL                                                                                \
+    (meta_r->number + meta_i + meta_i1 * meta_r->columns + meta_i2 * meta_r->planes)
 #define META_K_ADD_TO(element, x)                                                                  \
     META_K_ADDER(&(element).meta_added)                                                            \
     (&(element).meta_added, (__typeof__((element).meta_added))(x), meta_alone)
+
+#include "meta_kernel_extremes.h"
+
+#include "meta_extreme.h"
+
 #define META_K_NAME_OF(name, ...) name
 #define META_K_APPLY(macro, name)         macro(name)
 #define META_K_APPLY_TO(macro, type, name) macro(type, name)
@@ -638,8 +656,6 @@ template <bool whole> struct meta_k_whole {
 #define META_K_FORMAL_VALUE(type, name)  const type name META_K_UNUSED,
 #define META_K_FORMAL_SUM(type, name)                                                              \
     META_K_SUM_TYPE(type) *__restrict__ name META_K_UNUSED,
-#define META_K_FORMAL_MIN(type, name) type *__restrict__ name META_K_UNUSED,
-#define META_K_FORMAL_MAX(type, name) type *__restrict__ name META_K_UNUSED,
 
 /* ------------------------------------------------------------------ the CPU code */
 
@@ -719,8 +735,6 @@ template <bool whole> struct meta_k_whole {
 #define META_K_BEGIN_SCALAR(type, name)
 #define META_K_BEGIN_VALUE(type, name)
 #define META_K_BEGIN_SUM(type, name) META_K_SUM_TYPE(type) name = meta_none_##name;
-#define META_K_BEGIN_MIN(type, name) type name = meta_none_##name;
-#define META_K_BEGIN_MAX(type, name) type name = meta_none_##name;
 #define META_K_KEEP(kind, type, ...)                                                               \
     META_K_APPLY(META_K_KEEP_##kind, META_K_NAME_OF(__VA_ARGS__, ))
 #define META_K_KEEP_OUT(name)
@@ -730,8 +744,6 @@ template <bool whole> struct meta_k_whole {
 #define META_K_KEEP_SCALAR(name)
 #define META_K_KEEP_VALUE(name)
 #define META_K_KEEP_SUM(name) meta_row_##name[meta_i - meta_from] = name;
-#define META_K_KEEP_MIN(name) meta_row_##name[meta_i - meta_from] = name;
-#define META_K_KEEP_MAX(name) meta_row_##name[meta_i - meta_from] = name;
 
 #define META_K_ACTUAL(kind, type, ...)                                                             \
     META_K_APPLY(META_K_ACTUAL_##kind, META_K_NAME_OF(__VA_ARGS__, ))
@@ -839,6 +851,7 @@ template <bool whole> struct meta_k_whole {
         const int meta_alone META_K_UNUSED = meta_r->alone;                                        \
         name##_ARGS(META_K_LOAD) for (int64_t meta_row = 0; meta_row < meta_r->rows; ++meta_row)   \
         {                                                                                          \
+            const int64_t meta_at META_K_UNUSED = meta_r->number + meta_row * meta_r->columns;     \
             for (int64_t meta_from = 0; meta_from < meta_r->cells; meta_from += meta_chunk) {      \
                 const int64_t meta_cells = meta_r->cells - meta_from < meta_chunk                  \
                                                ? meta_r->cells - meta_from                         \

@@ -26,13 +26,27 @@
 #ifndef META_K_GET
 #define META_K_GET(array, n) (n) META_K_WHOLE(array)
 #endif
+/* The number of the cell in the box: of the first one of its row or team, and from a row's or a
+ * plane's numbers to those of the next one. */
+#ifndef META_K_CELL
+#define META_K_CELL (meta_n[0] + meta_i + meta_i1 * meta_n[1] + meta_i2 * meta_n[2])
+#endif
 #ifndef META_K_AS
 #define META_K_AS(result)
 #endif
 #define ADD(result, x)   (*(result) += META_K_AS(result)(x))
 #define ADD_TO(element, x) META_K_ADD_TO(element, x)
-#define LOWER(result, x) (*(result) = META_K_LEAST(*(result), x))
-#define RAISE(result, x) (*(result) = META_K_MOST(*(result), x))
+#define LOWER(result, x) META_K_TO_EXTREME(result, x, META_K_BELOW, META_K_LEAST)
+#define RAISE(result, x) META_K_TO_EXTREME(result, x, META_K_ABOVE, META_K_MOST)
+/* A MIN or MAX, with a place or without: whatever is not used of it, compilers remove. */
+#define META_K_TO_EXTREME(result, x, BEYOND, TAKE)                                         \
+    ((result)->meta_has = 1, (result)->meta_new = (x),                                     \
+     (result)->meta_cell =                                                                 \
+         META_K_FIRST_OF(BEYOND, (result)->meta_new, META_K_CELL, (result)->meta_value,    \
+                         (result)->meta_cell)                                              \
+             ? META_K_CELL                                                                 \
+             : (result)->meta_cell,                                                        \
+     (result)->meta_value = TAKE((result)->meta_value, (result)->meta_new))
 #define LEAST(x, y)      ((x) < (y) ? (x) : (y))
 #define MOST(x, y)       ((x) < (y) ? (y) : (x))
 

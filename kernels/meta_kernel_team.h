@@ -40,13 +40,15 @@
  *  In the body, for d of 0 to 3:
  *   - SHARED(name, n): element n of shared memory; in phases only.
  *   - MY(d): the member's place in its team, from 0; in phases only, as are INDEX(d), AT(), ON(),
- *     ADD_TO() and the results' ADD(), LOWER() and RAISE(). AT()'s reach counts from the member's cell.
+ *     ADD_TO() and the results' ADD(), LOWER() and RAISE(). AT()'s reach counts from the member's cell,
+ *     which is also the place of what the member contributes to a MIN_AT or MAX_AT.
  *   - EXTENT(d): how many members the team has along d: fewer than the given extent where the box
  *     ends. START(d): INDEX(d) of the member at 0.
  *   - TEAM(d): the team's number along d, from 0. TEAMS(d): how many teams the box has along d.
  *
- *  A device whose work groups or whose shared memory are too small for a team gives
- *  META_ERR_UNSUPPORTED with both numbers; CPUs run any. With META_CHECK=on the index of SHARED() is
+ *  While sums are reproducible, a kernel of teams with a floating-point SUM returns
+ *  META_ERR_UNSUPPORTED. A device whose work groups or whose shared memory are too small for a team
+ *  returns it with both numbers; CPUs run any. With META_CHECK=on the index of SHARED() is
  *  checked, and shared memory filled with NaN (integers: -1) when a team begins.
  *
  *  A body in a back end's own language (META_NATIVE_OPENCL, META_NATIVE_GPU, see meta_kernel.h) is run
@@ -148,8 +150,19 @@ typedef struct meta_kernel_teams {
 /* Members of a phase are independent of each other; additions to arrays are always atomic. */
 #define META_K_TEAM_SIMD META_K_SIMD_independent
 
-/* For results a team is what a cell is elsewhere: a row of one. Most teams have all members: for those
+/* For results a team is what a cell is elsewhere: a row of one, whose number is that of the member that
+ * contributed a MIN_AT or MAX_AT. Most teams have all members: for those
  * the body is compiled with constant extents. */
+#define META_K_TEAM_END(kind, type, ...)                                                           \
+    {                                                                                              \
+        const int64_t meta_at META_K_UNUSED = META_K_IF_SHARED(                                    \
+            META_K_PLACE_OF_##kind, META_K_MEMBER_OF, META_K_NO_MEMBER, )(__VA_ARGS__, );          \
+        META_K_END(kind, type, __VA_ARGS__)                                                        \
+    }
+#define META_K_PLACE_OF_MIN_AT      ~, ~
+#define META_K_PLACE_OF_MAX_AT      ~, ~
+#define META_K_MEMBER_OF(name, ...) name.meta_cell
+#define META_K_NO_MEMBER(...)       0
 #define META_K_TEAM_CPU(name, tag, x, y, z, checked)                                               \
     static void name##_rows_##tag(const meta_kernel_rows *meta_r)                                  \
     {                                                                                              \
@@ -176,7 +189,7 @@ typedef struct meta_kernel_teams {
             name##_cell_##tag(name##_ARGS(META_K_ACTUAL) meta_t->extent[0], meta_t->extent[1],     \
                               meta_t->extent[2], meta_t->start, meta_t, 0, meta_r,                 \
                               (const struct name##_near_##tag *)0);                                \
-        name##_ARGS(META_K_KEEP) name##_ARGS(META_K_END) name##_ARGS(META_K_GIVE)                  \
+        name##_ARGS(META_K_KEEP) name##_ARGS(META_K_TEAM_END) name##_ARGS(META_K_GIVE)             \
     }
 
 /* ------------------------------------------------------------------ what META_TEAMS makes */

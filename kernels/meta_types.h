@@ -35,4 +35,17 @@
 #define META_EXACT_WORDS  70
 #define META_EXACT_RESULT 71
 
+/** Give @p x, of element type @p T, the one representation of its value: signed zeros and NaN payloads
+ *  would depend on the order of combining and on the device. */
+#define META_CANONICAL(T, x)                                                        \
+    do {                                                                            \
+        union {                                                                     \
+            meta_u64 bits;                                                          \
+            T value;                                                                \
+        } nan_;                                                                     \
+        nan_.bits = sizeof(T) == 8 ? (meta_u64)0x7ff8 << 48 : (meta_u64)0x7fc00000; \
+        if ((x) == 0) (x) = 0;                                                      \
+        if ((x) != (x)) (x) = nan_.value;                                           \
+    } while (0)
+
 #endif

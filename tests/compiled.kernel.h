@@ -83,6 +83,21 @@ META_CELLS(shapes)
     ON(v) += ON(top);
 }
 
+/* Extremes with their places between other results: ties, cells that contribute nothing or twice. */
+#define places_ARGS(A)                                                                             \
+    A(IN, T, u, STAR(1)) A(MIN_AT, T, low) A(SUM, T, sum) A(MAX_AT, T, high) A(MIN, T, least)      \
+    A(MAX_AT, int64_t, far) A(MIN_AT, T, none)
+META_CELLS(places)
+{
+    LOWER(low, AT(u, 1, 0, 0));
+    ADD(sum, ON(u));
+    if (INDEX(0) % 2) RAISE(high, ON(u));
+    if (INDEX(0) % 2) RAISE(high, AT(u, 0, 1, 0));
+    LOWER(least, ON(u));
+    RAISE(far, INDEX(0) / 2 + INDEX(1));
+    if (INDEX(0) < 0) LOWER(none, ON(u));
+}
+
 #define COMPILED_EIGHT(A, x)                                                                       \
     A(IN, T, x##0, CELL) A(IN, T, x##1, CELL) A(IN, T, x##2, CELL) A(IN, T, x##3, CELL)            \
     A(IN, T, x##4, CELL) A(IN, T, x##5, CELL) A(IN, T, x##6, CELL) A(IN, T, x##7, CELL)

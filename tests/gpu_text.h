@@ -22,6 +22,8 @@ static inline void describe(struct meta_kernel_state *s, meta_kernel *kernel)
     for (uint32_t n = 0; n < kernel->parameters; ++n) {
         const meta_kernel_parameter *p = &kernel->parameter[n];
         if (p->kind < META_PARAMETER_VALUE) ++s->desc.operands;
+        else if (p->kind == META_PARAMETER_MIN_AT || p->kind == META_PARAMETER_MAX_AT)
+            s->result[s->desc.results++].combine = META_COMBINE_min_at;
         else if (p->kind > META_PARAMETER_VALUE) ++s->desc.results;
         else s->desc.values += (p->bytes + 7) / 8;
     }

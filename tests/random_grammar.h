@@ -15,7 +15,7 @@
 enum { USUAL = 1000 };
 
 /** Kinds of parameters and reaches, in the order of meta_kernel.h. */
-enum { OUT, INOUT, IN, VALUE, SUM, MIN, MAX };
+enum { OUT, INOUT, IN, VALUE, SUM, MIN, MAX, MIN_AT, MAX_AT };
 enum { CELL, STAR, BOX, SIDES, WHOLE };
 
 /** A name for a value: a local variable, a VALUE, a member of one. */

@@ -151,27 +151,29 @@ static const node *value_parameter(parameter *p)
 }
 
 /* How many parameters of each kind; now and then as many arrays as there may be. */
-static void count_parameters(int count[MAX + 1])
+static void count_parameters(int count[MAX_AT + 1])
 {
     const bool is_crowd = once_in(40);
     count[OUT] = (int)between(0, is_crowd ? 4 : 2);
     count[INOUT] = (int)between(0, is_crowd ? 4 : 1);
     count[IN] = is_crowd ? 32 - count[OUT] - count[INOUT] : (int)between(0, 4);
     count[VALUE] = (int)between(0, is_crowd ? 8 : 3);
-    for (int k = SUM; k <= MAX; ++k) count[k] = once_in(2) ? (int)between(1, 2) : 0;
+    for (int k = SUM; k <= MAX_AT; ++k) count[k] = once_in(2) ? (int)between(1, 2) : 0;
     if (count[OUT] + count[INOUT] + count[IN] == 0) count[OUT] = 1;
-    if (count[OUT] + count[INOUT] + count[SUM] + count[MIN] + count[MAX] == 0)
+    if (count[OUT] + count[INOUT] + count[SUM] + count[MIN] + count[MAX] + count[MIN_AT] +
+            count[MAX_AT] ==
+        0)
         ++count[once_in(2) ? OUT : SUM];
 }
 
 static const node *parameters(void)
 {
-    int count[MAX + 1], left = 0;
+    int count[MAX_AT + 1], left = 0;
     const node *ahead = NULL;
     count_parameters(count);
-    for (int k = OUT; k <= MAX; ++k) left += count[k];
+    for (int k = OUT; k <= MAX_AT; ++k) left += count[k];
     while (left > 0) {
-        const int k = (int)between(OUT, MAX);
+        const int k = (int)between(OUT, MAX_AT);
         if (count[k] == 0) continue;
         --count[k];
         --left;
@@ -343,7 +345,8 @@ static const char *reach_text(const parameter *p)
 }
 
 /* Kinds of parameters as the kernel file has them. */
-static const char *const kinds[] = {"OUT", "INOUT", "IN", "VALUE", "SUM", "MIN", "MAX"};
+static const char *const kinds[] = {"OUT", "INOUT", "IN",     "VALUE", "SUM",
+                                    "MIN", "MAX",   "MIN_AT", "MAX_AT"};
 
 static const char *type_text(const parameter *p, kind t)
 {
@@ -397,6 +400,29 @@ static kind type_of(const parameter *p, kind t)
     return p->type == T ? t : p->type;
 }
 
+static bool is_place(const parameter *p)
+{
+    return p->kind == MIN_AT || p->kind == MAX_AT;
+}
+
+static bool is_min(const parameter *p)
+{
+    return p->kind == MIN || p->kind == MIN_AT;
+}
+
+/* Of equal extremes the first cell's, which come in the order of memory. */
+static void keep_place(FILE *to, const parameter *p, int n, kind t)
+{
+    const char *nan = type_of(p, t) <= F32 ? text("q%d.value != q%d.value || ", n, n) : "";
+    const char *number = type_of(p, t) <= F32 ? text("r%d.value == r%d.value && ", n, n) : "";
+    fprintf(to,
+            "        if (q%d.has && (r%d.index[0] < 0 || (%s(%sq%d.value %c r%d.value)))) {\n"
+            "            r%d.value = q%d.value;\n"
+            "            for (int d = 0; d < 10; ++d) r%d.index[d] = d < RANDOM_DIMS ? c[d] : 0;\n"
+            "        }\n",
+            n, n, number, nan, n, is_min(p) ? '<' : '>', n, n, n, n);
+}
+
 static void write_oracle_of(FILE *to, const made_kernel *m, kind t)
 {
     static const char *const most[] = {"INFINITY",   "INFINITY",  "INT64_MAX",
@@ -411,6 +437,8 @@ static void write_oracle_of(FILE *to, const made_kernel *m, kind t)
         const parameter *p = &all[n];
         if (p->kind == SUM) fprintf(to, "sum_of_%s *%s, ", suffix[type_of(p, t)], p->name);
         else if (p->kind == VALUE) fprintf(to, "const %s %s, ", type_text(p, t), p->name);
+        else if (is_place(p))
+            fprintf(to, "contribution_of_%s *%s, ", suffix[type_of(p, t)], p->name);
         else fprintf(to, "%s%s, ", pointer_text(p, t), p->name);
     }
     fprintf(to, "int64_t at, const int64_t *c, int64_t s1, int64_t s2, int64_t s3)\n");
@@ -423,29 +451,45 @@ static void write_oracle_of(FILE *to, const made_kernel *m, kind t)
         const parameter *p = &all[n];
         const char *s = suffix[type_of(p, t)];
         if (p->kind == SUM) fprintf(to, "    sum_of_%s r%d = 0;\n", s, n);
-        if (p->kind > SUM)
-            fprintf(to, "    %s r%d = %s;\n", type_text(p, t), n,
-                    (p->kind == MIN ? most : least)[type_of(p, t)]);
+        const char *identity = (is_min(p) ? most : least)[type_of(p, t)];
+        if (is_place(p))
+            fprintf(to, "    extreme_of_%s r%d = {%s, {-1, -1, -1, -1, -1, -1, -1, -1, -1, -1}};\n",
+                    s, n, identity);
+        else if (p->kind > SUM) fprintf(to, "    %s r%d = %s;\n", type_text(p, t), n, identity);
     }
-    fprintf(to,
-            "    for (int64_t n = 0; n < box->cells; ++n) {\n        const int64_t at = "
-            "random_cell(box, n, c);\n"
-            "        k%d_%s_cell(",
-            id, suffix[t]);
+    fprintf(to, "    for (int64_t n = 0; n < box->cells; ++n) {\n        const int64_t at = "
+                "random_cell(box, n, c);\n");
+    for (int n = 0; n < m->in.parameters; ++n)
+        if (is_place(&all[n]))
+            fprintf(to, "        contribution_of_%s q%d = {%s, 0};\n", suffix[type_of(&all[n], t)],
+                    n, (is_min(&all[n]) ? most : least)[type_of(&all[n], t)]);
+    fprintf(to, "        k%d_%s_cell(", id, suffix[t]);
     for (int n = 0; n < m->in.parameters; ++n) {
         const parameter *p = &all[n];
-        if (p->kind >= SUM) fprintf(to, "&r%d, ", n);
+        if (p->kind >= SUM) fprintf(to, is_place(p) ? "&q%d, " : "&r%d, ", n);
         else if (p->kind == VALUE) fprintf(to, "*(const %s *)a[%d], ", type_text(p, t), n);
         else fprintf(to, "(%s)a[%d], ", pointer_text(p, t), n);
     }
     fprintf(to, "at, c, box->stride[1], box->stride[2], box->stride[3]);\n");
-    for (int n = 0; n < m->in.parameters; ++n)
+    for (int n = 0; n < m->in.parameters; ++n) {
         if (all[n].kind == SUM && type_of(&all[n], t) <= F32)
             fprintf(to, "        if (random_take) random_take(%d, r%d), r%d = 0;\n", n, n, n);
+        if (is_place(&all[n])) keep_place(to, &all[n], n, t);
+    }
     fprintf(to, "    }\n");
     for (int n = 0; n < m->in.parameters; ++n) {
         const parameter *p = &all[n];
         /* Of zeros, which sign an extreme has would depend on the order. */
+        if (is_place(p)) {
+            const char *s = suffix[type_of(p, t)];
+            fprintf(to,
+                    "    if (r%d.value == 0) r%d.value = 0;\n"
+                    "    ((extreme_of_%s *)a[%d])->value = r%d.value;\n"
+                    "    for (int d = 0; d < 10; ++d)\n"
+                    "        ((extreme_of_%s *)a[%d])->index[d] = r%d.index[d];\n",
+                    n, n, s, n, n, s, n, n);
+            continue;
+        }
         if (p->kind > SUM) fprintf(to, "    if (r%d == 0) r%d = 0;\n", n, n);
         if (p->kind >= SUM)
             fprintf(to, "    *(%s *)a[%d] = (%s)r%d;\n", type_text(p, t), n, type_text(p, t), n);
@@ -459,7 +503,12 @@ static void write_oracles(FILE *to, int count)
     fprintf(to,
             "#include <math.h>\n#include \"random_table.h\"\n\n"
             "typedef double sum_of_f64, sum_of_f32;\ntypedef uint64_t sum_of_i64, sum_of_u64;\n"
-            "typedef uint32_t sum_of_i32, sum_of_u32;\n\n"
+            "typedef uint32_t sum_of_i32, sum_of_u32;\n"
+            "#define EXTREME(T, name)                                                  \\\n"
+            "    typedef struct { T value; int has; } contribution_of_##name;          \\\n"
+            "    typedef struct { T value; int64_t index[10]; } extreme_of_##name;\n"
+            "EXTREME(double, f64) EXTREME(float, f32) EXTREME(int64_t, i64)\n"
+            "EXTREME(uint64_t, u64) EXTREME(int32_t, i32) EXTREME(uint32_t, u32)\n\n"
             "static int32_t whole(double x, int32_t most)\n{\n    if (!(x > -most)) return -most;\n"
             "    return x < most ? (int32_t)x : most;\n}\n\n");
     for (int t = 0; t < set.count; ++t) {
@@ -505,6 +554,7 @@ static void write_entry(FILE *to, const made_kernel *m, kind t)
     for (int n = 0; n < m->in.parameters; ++n) {
         const parameter *p = &m->in.parameter[n];
         if (p->kind == VALUE) fprintf(to, "*(const %s *)a[%d], ", type_text(p, t), n);
+        else if (is_place(p)) fprintf(to, "(meta_extreme_%s *)a[%d], ", suffix[type_of(p, t)], n);
         else fprintf(to, "(%s)a[%d], ", pointer_text(p, t), n);
     }
     fprintf(to, "(meta_event *)done);\n}\nstatic const random_operand k%d_%s_operands[] = {\n", id,

@@ -23,6 +23,7 @@
 #include "test.h"
 
 enum { MOST = META_KERNEL_PARAMETERS, CELLS = 1 << 12, MANY_CELLS = 1 << 15 };
+enum { WORDS = sizeof(meta_extreme_f64) / sizeof(uint64_t) }; /* of the largest result */
 
 static const char *program;
 static uint64_t seed;
@@ -34,7 +35,7 @@ typedef struct argument {
     size_t bytes, from;
     char *before, *expected, *found; /* of the whole buffer, on the host */
     char *device;
-    uint64_t result[2]; /* expected and found, of a result on the host */
+    uint64_t result[2][WORDS]; /* expected and found, of a result on the host */
     bool is_on_device;
 } argument;
 
@@ -136,19 +137,25 @@ static int64_t array_elements(const random_box *b)
 
 /* ------------------------------------------------------------------ arguments */
 
+static bool is_place(const random_operand *o)
+{
+    return o->kind == META_PARAMETER_MIN_AT || o->kind == META_PARAMETER_MAX_AT;
+}
+
 static bool make_argument(const random_operand *o, argument *a, const random_box *b)
 {
-    const size_t size = size_of(o->type);
+    const size_t size = is_place(o) ? sizeof(uint64_t) : size_of(o->type);
     *a = (argument){0};
     if (o->kind == META_PARAMETER_VALUE) return true;
     a->is_on_device = o->kind < META_PARAMETER_VALUE || between(0, 1);
     if (!a->is_on_device) {
-        a->result[0] = a->result[1] = bits();
+        for (int n = 0; n < WORDS; ++n) a->result[0][n] = a->result[1][n] = bits();
         return true;
     }
-    const int64_t cells = o->kind > META_PARAMETER_VALUE ? 1
-                          : o->length                    ? o->length
-                                                         : array_elements(b);
+    const int64_t cells = is_place(o)                      ? WORDS
+                          : o->kind > META_PARAMETER_VALUE ? 1
+                          : o->length                      ? o->length
+                                                           : array_elements(b);
     a->from = (size_t)between(0, 9) * size;
     a->bytes = a->from + ((size_t)cells + (size_t)between(0, 5)) * size;
     a->before = malloc(a->bytes);
@@ -238,17 +245,46 @@ static void report(const random_kernel *k, const random_operand *o, const random
            reproducible ? "sums" : "kernels", k->name, seed);
 }
 
+/* The bytes between value and index are of neither. */
+static void compare_place(const random_kernel *k, const random_operand *o, const random_box *b,
+                          const char *found, const char *expected)
+{
+    random_operand index = *o;
+    index.type = META_I64;
+    if (differs(found, expected, o->type)) {
+        report(k, o, b, 0, found, expected);
+        return;
+    }
+    for (size_t n = 8; n < WORDS * sizeof(uint64_t); n += 8)
+        if (differs(found + n, expected + n, META_I64)) {
+            test_case("%s, index %d", k->name, (int)n / 8 - 1);
+            report(k, &index, b, 0, found + n, expected + n);
+            return;
+        }
+}
+
 static void compare_argument(const random_kernel *k, const random_operand *o, argument *a,
                              const random_box *b)
 {
     const size_t size = size_of(o->type);
     if (o->kind == META_PARAMETER_VALUE) return;
+    if (!a->is_on_device && is_place(o)) {
+        compare_place(k, o, b, (char *)a->result[1], (char *)a->result[0]);
+        return;
+    }
     if (!a->is_on_device) {
-        if (differs((char *)&a->result[1], (char *)&a->result[0], o->type))
-            report(k, o, b, 0, (char *)&a->result[1], (char *)&a->result[0]);
+        if (differs((char *)a->result[1], (char *)a->result[0], o->type))
+            report(k, o, b, 0, (char *)a->result[1], (char *)a->result[0]);
         return;
     }
     if (!CHECK_OK(meta_copy_d2h(a->found, a->device, a->bytes, NULL))) return;
+    if (is_place(o)) {
+        const size_t end = a->from + WORDS * sizeof(uint64_t);
+        compare_place(k, o, b, a->found + a->from, a->expected + a->from);
+        CHECK(memcmp(a->found, a->before, a->from) == 0);
+        CHECK(memcmp(a->found + end, a->before + end, a->bytes - end) == 0);
+        return;
+    }
     for (size_t n = 0; n < a->bytes; n += size)
         if (differs(a->found + n, a->expected + n, o->type)) {
             report(k, o, b, ((int64_t)n - (int64_t)a->from) / (int64_t)size, a->found + n,
@@ -303,8 +339,8 @@ static void run_on(const random_kernel *k, bool is_large)
             device[n] = a->device + a->from;
             host[n] = a->expected + a->from;
         } else {
-            device[n] = &a->result[1];
-            host[n] = &a->result[0];
+            device[n] = a->result[1];
+            host[n] = a->result[0];
         }
     }
     if (is_ready) {

@@ -213,9 +213,12 @@ const node *contributed(parameter *p)
         const char *name = p->name;
         const char *nan =
             family_of(p->type) == FLOATING || here.own == NUMBER ? "v_ != v_ || " : "";
-        return differ(text("%s(%s, $0);\n", p->kind == MIN ? "LOWER" : "RAISE", name),
-                      text("{\nconst %s v_ = $0;\nif (%sv_ %c *%s) *%s = v_;\n}\n",
-                           spelled(p->type), nan, p->kind == MIN ? '<' : '>', name, name),
+        const bool is_min = p->kind == MIN || p->kind == MIN_AT, is_place = p->kind >= MIN_AT;
+        const char *to = is_place ? text("%s->value", name) : text("*%s", name);
+        return differ(text("%s(%s, $0);\n", is_min ? "LOWER" : "RAISE", name),
+                      text("{\nconst %s v_ = $0;\nif (%sv_ %c %s) %s = v_;\n%s}\n",
+                           spelled(p->type), nan, is_min ? '<' : '>', to, to,
+                           is_place ? text("%s->has = 1;\n", name) : ""),
                       value, NULL);
     }
     if (family_of(p->type) == FLOATING && any_addends) {

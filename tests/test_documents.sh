@@ -124,6 +124,12 @@ expect "$(META_MODE=openmp ./text)" 'sum 62.5'
 expect "$(META_MODE=opencl ./text)" 'sum 62.5'
 expect "$(META_MODE=openmp ./charge)" '0.3162 0.6325 0.3162 0.6325 0.0000 '
 expect "$(META_MODE=opencl ./charge)" '0.3162 0.6325 0.3162 0.6325 0.0000 '
+block "$top/doc/kernels.md" coldest.kernel.h >coldest.kernel.h
+block "$top/doc/kernels.md" coldest >coldest.c
+compile coldest libmeta_comm -lm
+places='coldest 0 at 199, 27; warmest 1008 at 199, 17'
+expect "$(META_MODE=openmp $META_TEST_MPIEXEC -n 1 ./coldest)" "$places"
+expect "$(META_RANK_MAP='0-1:openmp,*:opencl' $META_TEST_MPIEXEC -n 3 ./coldest)" "$places"
 # The text as an object of its own, by the guide's command.
 awk '/^```sh$/ { on = 1; next } /^```/ { on = 0 } on' "$top/doc/kernels.md" | sed -n '/^{ echo/,$p' >text.sh
 sh -eu text.sh

@@ -28,7 +28,7 @@ const meta_host *gpu_host = &host;
 #define KERNELS_FOR(type)                                                                          \
     &kinds_##type##_kernel, &line_##type##_kernel, &four_##type##_kernel, &wide_##type##_kernel,   \
         &adds_##type##_kernel, &shapes_##type##_kernel, &tiles_##type##_kernel,                    \
-        &native_##type##_kernel
+        &native_##type##_kernel, &places_##type##_kernel
 static meta_kernel *const kernels[] = {KERNELS_FOR(f64),   KERNELS_FOR(f32),  KERNELS_FOR(i64),
                                        KERNELS_FOR(u64),   KERNELS_FOR(i32),  KERNELS_FOR(u32),
                                        &hypot3_f64_kernel, &hypot3_f32_kernel};
@@ -47,6 +47,7 @@ void meta_user_each_beside(const meta_kernel *kernel, void (*function)(const met
 static bool make_exact(struct meta_kernel_state *s)
 {
     uint32_t result = 0;
+    if (s->kernel->team) return false; /* which a call refuses */
     for (uint32_t n = 0; n < s->kernel->parameters; ++n) {
         const meta_kernel_parameter *p = &s->kernel->parameter[n];
         if (!meta_parameter_is_result(p)) continue;
@@ -419,7 +420,12 @@ static int64_t first_of(const run *r, const meta_kernel_parameter *p, int64_t st
     return first;
 }
 
-/* Run the program block by block. @p partials has MOST_BLOCKS words for each result. */
+static bool has_place(const meta_kernel_parameter *p)
+{
+    return p->kind == META_PARAMETER_MIN_AT || p->kind == META_PARAMETER_MAX_AT;
+}
+
+/* Run the program block by block. @p partials has two times MOST_BLOCKS words for each result. */
 static void run_program(const run *r, gpu_host_function *function, gpu_mapping mapping,
                         uint64_t *partials)
 {
@@ -483,6 +489,15 @@ static meta_kernel_place place_of(const run *r, const int64_t *x)
     return p;
 }
 
+/* The number in the box of the cell at @p x. */
+static int64_t number_of(const run *r, const int64_t *x)
+{
+    int64_t number = 0, cells = 1;
+    for (int d = 0; d < r->box.ndim; cells *= r->box.end[d] - r->box.start[d], ++d)
+        number += x[d] * cells;
+    return number;
+}
+
 /* Run the CPU code, row by row or team by team. @p lanes has META_KERNEL_LANES accumulators for
  * each result. */
 static void run_cpu(const run *r, uint64_t (*lanes)[META_KERNEL_LANES])
@@ -490,9 +505,12 @@ static void run_cpu(const run *r, uint64_t (*lanes)[META_KERNEL_LANES])
     meta_kernel_cpu_argument argument[META_KERNEL_PARAMETERS];
     int64_t stride[META_MAX_DIM], x[META_MAX_DIM] = {0};
     uint32_t result = 0;
+    const int64_t columns = r->box.end[0] - r->box.start[0];
     do {
         meta_kernel_teams team;
-        meta_kernel_rows rows = {.cells = r->box.end[0] - r->box.start[0], .rows = 1};
+        meta_kernel_rows rows = {
+            .cells = columns, .rows = 1, .number = number_of(r, x), .columns = columns};
+        if (r->box.ndim > 1) rows.planes = columns * (r->box.end[1] - r->box.start[1]);
         for (int d = 0; d < META_KERNEL_DIMS && d < r->box.ndim; ++d)
             rows.index[d] = r->box.start[d] + x[d];
         result = 0;
@@ -510,6 +528,33 @@ static void run_cpu(const run *r, uint64_t (*lanes)[META_KERNEL_LANES])
         if (r->kernel->team) team.place = place_of(r, x);
         r->kernel->cpu[META_KERNEL_BASELINE](&team.rows);
     } while (next_of(r, x, r->kernel->team ? 0 : 1));
+}
+
+/* The first extreme of @p count pairs of a value, which double holds, and its cell's number. */
+static double first_extreme(const meta_kernel_parameter *p, const uint64_t *from, uint32_t count,
+                            int64_t *number)
+{
+    double best = 0;
+    *number = -1;
+    for (uint32_t k = 0; k < count; ++k) {
+        const int64_t at = (int64_t)from[2 * k + 1];
+        double x = 0;
+        switch (p->type) {
+#define LOAD(NAME, name, bytes, wide, sum)                                                         \
+    case META_##NAME:                                                                              \
+        x = (double)*(const meta_##name *)(const void *)&from[2 * k];                              \
+        break;
+            META_ARITHMETIC_TYPES(LOAD)
+#undef LOAD
+        default:
+            break;
+        }
+        if (p->kind == META_PARAMETER_MAX_AT) x = -x;
+        if (at < 0 || (*number >= 0 && (x > best || (x == best && at > *number)))) continue;
+        best = x;
+        *number = at;
+    }
+    return best;
 }
 
 /* Combine @p count accumulators of a result as numbers that double holds. */
@@ -540,6 +585,8 @@ static void set_lanes(const meta_kernel_parameter *p, uint64_t lanes[META_KERNEL
 {
     const bool is_min = p->kind == META_PARAMETER_MIN;
     memset(lanes, 0, META_KERNEL_LANES * sizeof *lanes);
+    if (has_place(p)) lanes[1] = UINT64_MAX; /* no cell */
+    if (has_place(p)) return;
     if (p->kind == META_PARAMETER_SUM) return;
     for (int k = 0; k < META_KERNEL_LANES; ++k) switch (p->type) {
         case META_F64:
@@ -566,13 +613,21 @@ static void set_lanes(const meta_kernel_parameter *p, uint64_t lanes[META_KERNEL
 static void compare(const run *r, const uint64_t *partials, uint32_t blocks,
                     uint64_t (*lanes)[META_KERNEL_LANES])
 {
-    uint32_t result = 0;
+    uint32_t result = 0, words = 0;
     for (uint32_t n = 0; n < r->kernel->parameters; ++n) {
         const meta_kernel_parameter *p = &r->kernel->parameter[n];
-        if (p->kind < META_PARAMETER_VALUE) {
+        if (has_place(p)) {
+            int64_t at, expected_at;
+            const double found = first_extreme(p, partials + (size_t)words * blocks, blocks, &at);
+            const double expected = first_extreme(p, lanes[result++], 1, &expected_at);
+            if (!CHECK(found == expected) | !CHECK_INT(at, expected_at))
+                FAIL("that is result %s", p->name);
+            if (strcmp(p->name, "none") == 0) CHECK_INT(at, -1);
+            words += 2;
+        } else if (p->kind < META_PARAMETER_VALUE) {
             CHECK_ARRAY(r->array[n], r->again[n], AREA, (meta_type)p->type);
         } else if (p->kind > META_PARAMETER_VALUE) {
-            const double found = combined(p, partials + (size_t)result * blocks, blocks);
+            const double found = combined(p, partials + (size_t)words++ * blocks, blocks);
             const double expected = combined(p, lanes[result], META_KERNEL_LANES);
             if (!CHECK_NEAR(found, expected, 1e-12)) FAIL("that is result %s", p->name);
             ++result;
@@ -582,7 +637,7 @@ static void compare(const run *r, const uint64_t *partials, uint32_t blocks,
 
 static void check_kernel(meta_kernel *kernel, int ndim, const gpu_mapping *mapping)
 {
-    static uint64_t partials[META_KERNEL_PARAMETERS * MOST_BLOCKS];
+    static uint64_t partials[2 * META_KERNEL_PARAMETERS * MOST_BLOCKS];
     static uint64_t lanes[META_KERNEL_PARAMETERS][META_KERNEL_LANES];
     struct meta_kernel_state state;
     void *module, *function;

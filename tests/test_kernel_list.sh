@@ -28,9 +28,11 @@ META_CELLS(grow)
 }
 #define pour_ARGS(A)                                                                               \
     A(ADD, T, into, SIDES(0, 1, 0, 0, 0, 0)) A(ADD, uint32_t, drops, CELL) A(INOUT, T, any, WHOLE)     \
-    A(SCALAR, T, share)
+    A(SCALAR, T, share) A(MIN_AT, T, low) A(MAX_AT, int32_t, high)
 META_CELLS(pour)
 {
+    LOWER(low, share);
+    RAISE(high, 1);
     ADD_TO(AT(into, 1, 0, 0), share * GET(any, 2));
     ADD_TO(AT(drops, 0, 0, 0), 1);
 }
@@ -67,7 +69,7 @@ what='meta-info --kernels'
             'MAX    int64_t most' ;;
         blocks*) printf '    %s\n' 'OUT    T out' 'SHARED T tile, 16' 'SHARED double more, 3' 'VALUE  T k' ;;
         *) printf '    %s\n' 'ADD    T into, SIDES(0, 1, 0, 0, 0, 0)' 'ADD    uint32_t drops, CELL' \
-            'INOUT  T any, WHOLE' 'SCALAR T share' ;;
+            'INOUT  T any, WHOLE' 'SCALAR T share' 'MIN_AT T low' 'MAX_AT int32_t high' ;;
         esac
     done
 } >expected

@@ -55,6 +55,16 @@ did 2 check
 says 'which file'
 did 2 check heat.kernel.h fortran.kernel.h
 says 'one file at a time'
+for command in check text embed fortran; do
+    did 2 $command --library
+    says "$command: it has no option --library"
+done
+did 2 check heat.kernel.h -o checked
+says 'check: it has no option -o'
+did 2 build heat.kernel.h --module name
+says 'build: it has no option --module'
+did 2 text heat.kernel.h --for cuda
+says 'text: it has no option --for'
 did 2 --fly check heat.kernel.h
 says 'unknown option'
 did 2 fortran heat.kernel.h -o
@@ -108,6 +118,8 @@ did 1 check wrong.kernel.h --for c,c++,opencl
 found 'wrong.kernel.h, C11, .*'
 found '^wrong.kernel.h:7'
 found 'not checked in other languages'
+did 1 check wrong.kernel.h --for opencl
+found '^wrong.kernel.h:7'
 # Mistakes in one language only: each language finds its own, and C takes them all.
 bad() { sed "s/const T here = /const T $2 = 1, here = $2 * /" heat.kernel.h >$1.kernel.h; }
 bad keyword_cxx new
@@ -189,7 +201,11 @@ did 0 fortran fortran.kernel.h --module kernels_of_mine -o module.f90
 for line in 'module kernels_of_mine' '    public :: blend_f64' '    public :: shapes_i32' \
     '        module procedure grow_i32_host, grow_i32_device' \
     '        type(c_ptr), intent(in) :: g ! c_loc() of a growth' \
-    '        integer(c_int64_t), intent(inout), target :: full'; do
+    '        integer(c_int64_t), intent(inout), target :: full' \
+    '        module procedure peak_f64_host, peak_f64_device' \
+    '        type(meta_extreme_f64), intent(inout), target :: top' \
+    '        type(meta_extreme_i32), intent(inout), target :: bottom' \
+    '        type(meta_extreme_i64), intent(inout), target :: column'; do
     grep -qxF -- "$line" module.f90 || broken "the module has no line: $line"
 done
 awk 'length > 132' module.f90 | grep -q . && broken 'a line is longer than Fortran allows'

@@ -124,6 +124,11 @@ static void contributions_outside_phases_are_refused(void)
             "    %s;\n}\n#include META_AGAIN\n",
             each[k]);
         test_case("%s", each[k]);
+        if (k > 0) { /* the compiler finds no member's cell */
+            CHECK_ERR_NAMES(meta_kernel_compile(&kernel, "once", META_F32, "once.kernel.h", text),
+                            META_ERR_ARGUMENT, "does not compile");
+            continue;
+        }
         if (!CHECK_OK(meta_kernel_compile(&kernel, "once", META_F32, "once.kernel.h", text)))
             return;
         CHECK_ERR_NAMES(meta_kernel_prepare(kernel), META_ERR_ARGUMENT, "once.kernel.h:6: ");
@@ -138,6 +143,7 @@ static void what_only_looks_like_a_mistake_is_accepted(void)
         kernel_of("sound", "32, 1, 1", "A(SHARED, T, tile, 32)",
                   "{ /* return, ADD( and MEMBERS in a comment */\n"
                   "    // MEMBERS return\n"
+                  "    /*/ return, in a comment that begins like one that ends */\n"
                   "    const char *text = \"} return MEMBERS {\"; const char quote = '}';\n"
                   "    (void)text; (void)quote;\n"
                   "#define LATER(x) \\\n    MEMBERS x return\n"

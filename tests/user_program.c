@@ -57,11 +57,15 @@ static uint64_t checksum(const void *device_array, size_t bytes)
     do {                                                                                           \
         T change = 0;                                                                              \
         uint64_t hot = 0;                                                                          \
-        int64_t first = 0, folded = 0;                                                             \
+        int64_t first = 0, folded = 0, cells = 0;                                                  \
+        meta_extreme_##suffix highest;                                                             \
+        meta_extreme_i32 lowest;                                                                   \
         FILL(T);                                                                                   \
         check(heat_##suffix(&box, (T *)device[0], (const T *)device[1], (T)3, shape, &change,      \
                             &hot, NULL));                                                          \
         check(paint_all(&box, device, &first, TYPE));                                              \
+        check(peaks_##suffix(&box, (const T *)device[1], (const int32_t *)device[ARRAYS], &highest, \
+                             &lowest, &cells, NULL));                                              \
         check(pour_##suffix(&box, (T *)device[0], (const T *)device[1], (const T *)device[2] + 5,  \
                             counts, (const int32_t *)device[ARRAYS], META_ASYNC));                 \
         check(turn_##suffix(&plane, (T *)device[2], (T)2, META_ASYNC));                                              \
@@ -69,8 +73,10 @@ static uint64_t checksum(const void *device_array, size_t bytes)
         printf(#suffix " %016" PRIx64 " %016" PRIx64 " %016" PRIx64 " %a %" PRIu64 " %" PRId64     \
                " %" PRId64 "\n",                                                                  \
                checksum(device[0], CELLS * sizeof(T)), checksum(device[2], CELLS * sizeof(T)),     \
-               checksum(counts, 7 * sizeof(int32_t)), (double)change, hot, first,        \
-               folded);                                                        \
+               checksum(counts, 7 * sizeof(int32_t)), (double)change, hot, first, folded);         \
+        printf("%a at %" PRId64 " %" PRId64 " %" PRId64 ", %d at %" PRId64 " %" PRId64 ", %" PRId64 "\n", \
+               (double)highest.value, highest.index[0], highest.index[1], highest.index[2],        \
+               (int)lowest.value, lowest.index[0], lowest.index[1], cells);                        \
     } while (0)
 
 int main(void)

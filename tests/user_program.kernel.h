@@ -54,6 +54,17 @@ META_CELLS(pour)
     ADD_TO(GET(colours, AT(colour, 0, 0, 0)), 2.5);
 }
 
+/* Where the greatest product lies, which contraction would change, and the least of another type. */
+#define peaks_ARGS(A)                                                                              \
+    A(IN, T, now, STAR(1)) A(IN, int32_t, colour, CELL) A(MAX_AT, T, highest)                      \
+    A(MIN_AT, int32_t, lowest) A(SUM, int64_t, cells)
+META_CELLS(peaks)
+{
+    RAISE(highest, ON(now) * ON(now) - AT(now, 1, 0, 0) * AT(now, -1, 0, 0));
+    if (ON(colour) % 3 == 1) LOWER(lowest, ON(colour));
+    ADD(cells, 1);
+}
+
 /* Each cell turns four elements of its own round. */
 #define turn_ARGS(A) A(INOUT, T, picture, WHOLE) A(VALUE, T, by)
 META_CELLS(turn)

@@ -115,7 +115,14 @@ static void build_opencl(work *w, const kernel_target *t)
 {
     int count = 0;
     const int wanted = *t->detail != '\0' ? atoi(t->detail) : -1;
-    if (meta_device_count(META_OPENCL, &count) != META_OK) count = 0;
+    if (meta_device_count(META_OPENCL, &count) != META_OK || count == 0) {
+        meta_device_info(0, META_OPENCL, &(meta_device_desc){.size = sizeof(meta_device_desc)});
+        printf("OpenCL: not built: %s; build on a machine that has the device and driver of the "
+               "nodes\n",
+               meta_last_error());
+        w->incomplete = true;
+        return;
+    }
     for (int n = 0; n < count; ++n) {
         meta_device_desc device = {.size = sizeof device};
         if (wanted >= 0 && n != wanted) continue;
@@ -129,11 +136,10 @@ static void build_opencl(work *w, const kernel_target *t)
             w->incomplete = true;
         }
     }
-    if (wanted >= count || count == 0) {
-        printf("OpenCL: not built: this machine has %d OpenCL device%s; build on one that has the "
-               "device "
-               "and driver of the nodes\n",
-               count, count == 1 ? "" : "s");
+    if (wanted >= count) {
+        printf("OpenCL: not built: device %d is not among the %d OpenCL device%s of this machine, "
+               "which count from 0\n",
+               wanted, count, count == 1 ? "" : "s");
         w->incomplete = true;
     }
 }

@@ -154,6 +154,13 @@ static bool check_texts(report *r, const kernel_file *file, const kernel_targets
     return sound;
 }
 
+static bool names_c(const kernel_targets *targets)
+{
+    for (int k = 0; k < targets->count; ++k)
+        if (targets->target[k].language == LANGUAGE_CPU) return true;
+    return false;
+}
+
 static kernel_outcome outcome_of(const report *r)
 {
     return r->refused ? OUTCOME_REFUSED : r->incomplete ? OUTCOME_INCOMPLETE : OUTCOME_DONE;
@@ -185,6 +192,8 @@ kernel_outcome kernel_check(char *path, const kernel_targets *targets)
     kernel_outcome outcome = OUTCOME_DONE;
     if ((file.text && !check_texts(&r, &file, targets)) || !kernel_file_load(&file, path)) {
         if (!file.text) outcome = OUTCOME_NOT_DONE;
+        else if (!names_c(targets) && check_text(&r, &file, META_CHECK_C) == META_OK)
+            outcome = OUTCOME_NOT_DONE; /* kernel_file_load() has said why */
         else
             printf("%s: not checked in other languages: its kernels are not known before the C "
                    "compiler takes it\n",

@@ -53,15 +53,23 @@ const char *kernel_device_compiler(void)
 
 /* ------------------------------------------------------------------ GPUs */
 
-static char *text_of(meta_kernel *kernel, char *title, size_t room)
+static meta_err no_memory(const meta_kernel *kernel)
+{
+    return meta_ahead_table.host()->fail(META_ERR_NO_MEMORY,
+                                         "the host has no memory for the text of kernel %s",
+                                         kernel->name);
+}
+
+static meta_err text_of(meta_kernel *kernel, char *title, size_t room, char **program)
 {
     meta_kernel_source source;
     char *text = NULL;
-    if (meta_ahead_table.source(kernel, META_CUDA, &source, &text) != META_OK) return NULL;
+    *program = NULL;
+    META_TRY(meta_ahead_table.source(kernel, META_CUDA, &source, &text));
     snprintf(title, room, "kernel %.80s for %s", kernel->name, meta_element_name(source.type));
-    char *program = gpu_program_text(&source, gpu_passing_of(source.desc));
+    *program = gpu_program_text(&source, gpu_passing_of(source.desc));
     free(text);
-    return program;
+    return *program ? META_OK : no_memory(kernel);
 }
 
 static meta_err compile(const gpu_target *target, const char *title, const char *text,
@@ -81,10 +89,9 @@ static meta_err compile(const gpu_target *target, const char *title, const char 
 meta_err kernel_device_compile(meta_kernel *kernel, const gpu_target *target, gpu_image *image,
                                char **said)
 {
-    char title[128];
-    char *text = text_of(kernel, title, sizeof title);
+    char title[128], *text;
     *said = NULL;
-    if (!text) return META_ERR_NO_MEMORY;
+    META_TRY(text_of(kernel, title, sizeof title, &text));
     const meta_err error = compile(target, title, text, image, said);
     free(text);
     return error;
@@ -96,9 +103,9 @@ meta_err kernel_device_build(meta_kernel *kernel, const gpu_target *target, char
     gpu_image image = {NULL, 0};
     gpu_facts facts;
     meta_cached what;
-    char *text = text_of(kernel, title, sizeof title);
+    char *text;
     *said = NULL;
-    if (!text) return META_ERR_NO_MEMORY;
+    META_TRY(text_of(kernel, title, sizeof title, &text));
     meta_err error = compile(target, title, text, &image, said);
     if (error == META_OK) {
         gpu_facts_of(target, title, text, 0, &facts, &what);
@@ -125,10 +132,11 @@ meta_err kernel_device_check_opencl(meta_kernel *kernel, char *command, char **s
     ocl_plan_text(&device, &source, false, &plan);
     FILE *to = open_memstream(&program, &bytes);
     for (int k = 0; to && k < PARTS; ++k) fputs(plan.text[k], to);
-    meta_err error = META_ERR_NO_MEMORY;
     snprintf(name, sizeof name, "%.40s_%s.cl", kernel->name, meta_element_name(source.type));
-    if (to && fclose(to) == 0)
-        error = meta_ahead_table.check(META_CHECK_OPENCL, name, program, command, said);
+    const meta_err error =
+        to && fclose(to) == 0
+            ? meta_ahead_table.check(META_CHECK_OPENCL, name, program, command, said)
+            : no_memory(kernel);
     free(program);
     free(text);
     return error;

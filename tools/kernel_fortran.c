@@ -18,11 +18,16 @@ enum { NAME = 63 }; /* letters of a name in Fortran */
 /* What a parameter is in Fortran: its declaration and what is passed to meta_kernel_run(). */
 typedef enum role { ARRAY, VALUE, RESULT } role;
 
+static bool has_place(const meta_kernel_parameter *p)
+{
+    return p->kind == META_PARAMETER_MIN_AT || p->kind == META_PARAMETER_MAX_AT;
+}
+
 static role role_of(const meta_kernel_parameter *p)
 {
     if (p->kind == META_PARAMETER_VALUE) return VALUE;
     return p->kind == META_PARAMETER_SUM || p->kind == META_PARAMETER_MIN ||
-                   p->kind == META_PARAMETER_MAX
+                   p->kind == META_PARAMETER_MAX || has_place(p)
                ? RESULT
                : ARRAY;
 }
@@ -35,6 +40,17 @@ static const char *fortran_type(uint32_t type)
         [META_I64] = "integer(c_int64_t)", [META_U64] = "integer(c_int64_t)",
         [META_I32] = "integer(c_int32_t)", [META_U32] = "integer(c_int32_t)"};
     return type < sizeof names / sizeof *names ? names[type] : "type(c_ptr)";
+}
+
+/* What a variable of the program is to which a result goes. */
+static const char *result_type(const meta_kernel_parameter *p)
+{
+    static const char *const places[] = {
+        [META_F64] = "type(meta_extreme_f64)", [META_F32] = "type(meta_extreme_f32)",
+        [META_I64] = "type(meta_extreme_i64)", [META_U64] = "type(meta_extreme_i64)",
+        [META_I32] = "type(meta_extreme_i32)", [META_U32] = "type(meta_extreme_i32)"};
+    return has_place(p) && p->type < sizeof places / sizeof *places ? places[p->type]
+                                                                    : fortran_type(p->type);
 }
 
 static const char *enumerator_of(meta_type type)
@@ -118,9 +134,7 @@ static void put_procedure(FILE *to, const meta_kernel *k, const char *place)
             fprintf(to, "        %s, intent(in) :: %s%s%s\n", fortran_type(p->type), p->name,
                     p->type < META_TYPE_COUNT ? "" : " ! c_loc() of a ",
                     p->type < META_TYPE_COUNT ? "" : p->type_name);
-        else
-            fprintf(to, "        %s, intent(inout), target :: %s\n", fortran_type(p->type),
-                    p->name);
+        else fprintf(to, "        %s, intent(inout), target :: %s\n", result_type(p), p->name);
     }
     fprintf(to, "        type(meta_event), intent(inout), optional, target :: done\n"
                 "        integer, intent(out), optional :: stat\n"

@@ -21,7 +21,8 @@ static const char *kind_name(uint32_t kind)
         [META_PARAMETER_IN] = "IN",         [META_PARAMETER_ADD] = "ADD",
         [META_PARAMETER_SCALAR] = "SCALAR", [META_PARAMETER_VALUE] = "VALUE",
         [META_PARAMETER_SUM] = "SUM",       [META_PARAMETER_MIN] = "MIN",
-        [META_PARAMETER_MAX] = "MAX"};
+        [META_PARAMETER_MAX] = "MAX",       [META_PARAMETER_MIN_AT] = "MIN_AT",
+        [META_PARAMETER_MAX_AT] = "MAX_AT"};
     return kind < sizeof names / sizeof *names ? names[kind] : "?";
 }
 

@@ -25,6 +25,8 @@ typedef struct request {
     kernel_outcome (*command)(const struct request *r);
     bool needs_library; /* its functions are called */
     bool takes_more;    /* any number of files */
+    const char *takes;  /* the options of the command, as their codes */
+    char given[8];      /* and those that were given */
     const char *file;   /* the first one */
     char *const *files;
     int count;
@@ -175,7 +177,8 @@ static void print_help(void)
         "  --version      print the version\n\n"
         "Exit status: 0 done, 1 a kernel does not compile, 2 not done, 3 all that could be "
         "compiled\n"
-        "does, but a compiler is missing, which the output names.\n");
+        "does, but a compiler or device is missing, or cannot compute with a\n"
+        "kernel's type; the output says which.\n");
 }
 
 static bool find_command(const char *name, request *r)
@@ -184,16 +187,18 @@ static bool find_command(const char *name, request *r)
         const char *name;
         kernel_outcome (*command)(const struct request *r);
         bool needs_library, takes_more;
-    } commands[] = {{"check", check, true, false},
-                    {"build", build, true, true},
-                    {"embed", write_source, false, false},
-                    {"text", write_text, true, false},
-                    {"fortran", write_fortran, true, false}};
+        const char *takes;
+    } commands[] = {{"check", check, true, false, "fp"},
+                    {"build", build, true, true, "folp"},
+                    {"embed", write_source, false, false, "o"},
+                    {"text", write_text, true, false, "o"},
+                    {"fortran", write_fortran, true, false, "om"}};
     for (size_t k = 0; k < sizeof commands / sizeof *commands; ++k)
         if (strcmp(name, commands[k].name) == 0) {
             r->command = commands[k].command;
             r->needs_library = commands[k].needs_library;
             r->takes_more = commands[k].takes_more;
+            r->takes = commands[k].takes;
             return true;
         }
     return fail("%s is no command: check, build, embed, text or fortran", name), false;
@@ -203,6 +208,8 @@ static bool find_command(const char *name, request *r)
 static bool take_option(request *r, int code)
 {
     const char *wrong = NULL;
+    const size_t given = strlen(r->given);
+    if (!strchr(r->given, code) && given + 1 < sizeof r->given) r->given[given] = (char)code;
     if (code == 'o') r->out = optarg;
     else if (code == 'm') r->module = optarg;
     else if (code == 'l') r->library = true;
@@ -210,6 +217,21 @@ static bool take_option(request *r, int code)
     else wrong = kernel_targets_read(optarg, &r->targets);
     if (wrong) fail("%s", wrong);
     return !wrong;
+}
+
+/* Options that the command would ignore, or files that are too few or too many. */
+static bool check_request(const request *r, const char *command)
+{
+    static const struct {
+        char code;
+        const char *name;
+    } options[] = {{'o', "-o"}, {'m', "--module"}, {'f', "--for"}, {'l', "--library"}};
+    for (size_t k = 0; k < sizeof options / sizeof *options; ++k)
+        if (strchr(r->given, options[k].code) && !strchr(r->takes, options[k].code))
+            return fail("%s: it has no option %s", command, options[k].name), false;
+    if (r->count == 0 && !r->library) return fail("%s: which file?", command), false;
+    if (r->count > 1 && !r->takes_more) return fail("%s: one file at a time", r->files[1]), false;
+    return true;
 }
 
 /* False: the program exits now, with @p status. */
@@ -250,9 +272,7 @@ static bool read_command_line(request *r, int argc, char **argv, kernel_outcome 
     r->files = argv + optind + 1;
     r->count = argc - optind - 1;
     r->file = r->files[0];
-    if (r->count == 0 && !r->library) return fail("%s: which file?", argv[optind]), false;
-    if (r->count > 1 && !r->takes_more) return fail("%s: one file at a time", r->files[1]), false;
-    return true;
+    return check_request(r, argv[optind]);
 }
 
 int main(int argc, char **argv)

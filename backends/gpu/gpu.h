@@ -51,6 +51,11 @@ struct meta_plugin_device {
     gpu_clock clock;
 };
 
+/** Room for a result of any kind. */
+struct gpu_slot {
+    uint64_t word[sizeof(meta_extreme_f64) / sizeof(uint64_t)];
+};
+
 struct meta_plugin_queue {
     meta_plugin_device *device;
     gpu_stream stream;
@@ -59,7 +64,7 @@ struct meta_plugin_queue {
     /** Device memory: the partial results of one launch, and behind them its arguments where they
      * are too large to be passed by value. */
     void *partials;
-    uint64_t *slots;                 /**< page-locked host memory, one slot per result */
+    gpu_slot *slots;                 /**< page-locked host memory, one slot per result */
     pthread_mutex_t lock;            /**< serialises launches; guards the members below */
     uint64_t sequence;               /**< number of the latest launch, copy or wait */
     uint64_t finished;               /**< number up to which everything is known to be complete */

@@ -6,8 +6,10 @@
 
 #include "lang_gpu.h"
 
+#define META_OWN_EXTREMES
+#include "extremes.h"
 #include "kernels.h"
-
+#include "meta_extreme.h"
 #include "stencil.h"
 
 #include <cmath>
@@ -37,7 +39,7 @@
 
 /* ------------------------------------------------------------------ combining partial results */
 
-/* As META_CANONICAL of arithmetic.h. */
+/* As META_CANONICAL. */
 template <class T> static __device__ inline void make_canonical(T *x)
 {
     const meta_u64 nan = sizeof(T) == 8 ? (meta_u64)0x7ff8 << 48 : (meta_u64)0x7fc00000;
@@ -87,7 +89,44 @@ static __device__ inline void finish(const meta_gpu_call *w, A value)
     ((T *)w->operand[1])[w->space.layout[1].base] = result;
 }
 
-/* Used instead of the shared finish_sum, finish_min and finish_max. */
+/* An extreme and the number of its cell, -1 for none. */
+template <class T> struct partial_extreme {
+    T value;
+    meta_i64 number;
+};
+struct first_lowest {
+    template <class A> static __device__ A of(const A &a, const A &b)
+    {
+        return META_K_LOWEST_AT(a, b);
+    }
+};
+struct first_highest {
+    template <class A> static __device__ A of(const A &a, const A &b)
+    {
+        return META_K_HIGHEST_AT(a, b);
+    }
+};
+
+/* The same for an extreme with its place, see extremes.h. */
+template <class T, class Combine>
+static __device__ inline void finish_at(const meta_gpu_call *w, T none)
+{
+    typedef partial_extreme<T> extreme;
+    const extreme *partial = (const extreme *)w->operand[0];
+    meta_i64 *result = (meta_i64 *)w->operand[1] + w->space.layout[1].base;
+    extreme value = {none, -1}, whole;
+    void *partials = &whole;
+    for (meta_i64 k = threadIdx.x; k < (meta_i64)w->scalar; k += META_GPU_BLOCK)
+        value = Combine::of(value, partial[k]);
+    META_REDUCE(extreme, value, COMBINE);
+    if (threadIdx.x != 0) return;
+    make_canonical(&whole.value);
+    *(T *)result = whole.value;
+    meta_extreme_index(&w->space, whole.number, result + 1);
+}
+
+/* Used instead of the shared finish_sum, finish_min, finish_max, finish_min_at and finish_max_at.
+ */
 #define FINISH(T, A, LOWEST, HIGHEST)                                                              \
     template <int N>                                                                               \
     META_GPU_GLOBAL void META_JOIN(gpu_finish_sum_, META_SUFFIX)(META_GPU_ARGUMENTS(N) calls,      \
@@ -106,6 +145,18 @@ static __device__ inline void finish(const meta_gpu_call *w, A value)
                                                                  void *)                           \
     {                                                                                              \
         finish<T, T, combine_max>(&calls.call[0], LOWEST);                                         \
+    }                                                                                              \
+    template <int N>                                                                               \
+    META_GPU_GLOBAL void META_JOIN(gpu_finish_min_at_, META_SUFFIX)(META_GPU_ARGUMENTS(N) calls,   \
+                                                                    void *)                        \
+    {                                                                                              \
+        finish_at<T, first_lowest>(&calls.call[0], HIGHEST);                                       \
+    }                                                                                              \
+    template <int N>                                                                               \
+    META_GPU_GLOBAL void META_JOIN(gpu_finish_max_at_, META_SUFFIX)(META_GPU_ARGUMENTS(N) calls,   \
+                                                                    void *)                        \
+    {                                                                                              \
+        finish_at<T, first_highest>(&calls.call[0], LOWEST);                                       \
     }
 
 /* ------------------------------------------------------------------ stencils */
@@ -280,4 +331,21 @@ const gpu_kernel *gpu_kernel_of(uint32_t number, uint32_t type)
     if (number >= META_KERNEL_COUNT || type >= META_TYPE_COUNT || !table[number][type].one)
         return nullptr;
     return &table[number][type];
+}
+
+/* By meta_type; only of kernels of the program's. */
+#define PLACES(to)                                                                                 \
+    {                                                                                              \
+        gpu_finish_##to##_f64<1>, gpu_finish_##to##_f32<1>, gpu_finish_##to##_i64<1>,              \
+            gpu_finish_##to##_u64<1>, gpu_finish_##to##_i32<1>, gpu_finish_##to##_u32<1>           \
+    }
+
+meta_gpu_kernel<1>::type *gpu_finish_of(uint32_t combine, uint32_t type)
+{
+    static meta_gpu_kernel<1>::type *const places[2][META_U32 + 1] = {PLACES(min_at),
+                                                                      PLACES(max_at)};
+    if (meta_has_place(combine))
+        return type <= META_U32 ? places[combine == META_COMBINE_max_at][type] : nullptr;
+    const gpu_kernel *reduction = gpu_kernel_of(meta_reduction_of(combine), type);
+    return reduction ? reduction->finish : nullptr;
 }

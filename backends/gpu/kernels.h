@@ -28,5 +28,7 @@ struct gpu_kernel {
 
 /** @return the kernel numbered @p number for @p type, NULL where there is none. */
 const gpu_kernel *gpu_kernel_of(uint32_t number, uint32_t type);
+/** @return the kernel that combines partial results, NULL where there is none. */
+meta_gpu_kernel<1>::type *gpu_finish_of(uint32_t combine, uint32_t type);
 
 #endif

@@ -127,19 +127,29 @@ static meta_err run_one(meta_plugin_queue *queue, meta_gpu_kernel<1>::type *kern
 
 /* The second pass of a reduction: combine @p count partial results into the result's memory object,
  * or into a slot of page-locked memory for one that goes to the host. The queue is in order, so the
- * next reduction cannot overwrite the partial results before this pass has read them. */
+ * next reduction cannot overwrite the partial results before this pass has read them. @p placed:
+ * the call, of a result with its place, see extremes.h; else NULL. */
 static meta_err combine(meta_plugin_queue *queue, meta_gpu_kernel<1>::type *finish,
-                        const meta_result *result, size_t bytes, void *partials, unsigned count)
+                        const meta_result *result, size_t bytes, void *partials, unsigned count,
+                        const meta_call *placed)
 {
     meta_gpu_calls<1> calls = {};
     meta_gpu_call *second = &calls.call[0];
     second->operand[0] = partials;
-    second->space.extent[0] = count;
+    if (placed) {
+        memcpy(&second->space, placed->space, offsetof(meta_space, layout));
+        for (meta_i64 d = 0; d < placed->space->ndim; ++d)
+            second->space.layout[0].stride[d] = placed->start[d];
+        second->scalar = count;
+    } else {
+        second->space.extent[0] = count;
+    }
     if (result->host) {
         META_TRY(gpu_result_slot(queue, result->host, bytes, &second->operand[1]));
     } else {
         second->operand[1] = result->object;
-        second->space.layout[1].base = (meta_i64)(result->offset / bytes);
+        second->space.layout[1].base =
+            (meta_i64)(result->offset / (placed ? sizeof(meta_i64) : bytes));
     }
     return run_one(queue, finish, calls, 1);
 }
@@ -154,7 +164,7 @@ static meta_err launch_one(meta_plugin_queue *queue, const meta_call *call)
     if (!kernel->finish) return META_OK;
     return combine(queue, kernel->finish, call->result,
                    call->desc->combine == META_COMBINE_exact ? 8 : meta_element_bytes(call->type),
-                   queue->partials, blocks);
+                   queue->partials, blocks, NULL);
 }
 
 /* ------------------------------------------------------------------ the application's kernels */
@@ -201,7 +211,8 @@ static meta_err launch_user(meta_plugin_queue *queue, const meta_call *call)
     META_TRY(run_user(queue, kernel, call, &g));
     for (uint32_t k = 0; k < results; ++k) {
         const gpu_user_result *r = &kernel->result[k];
-        META_TRY(combine(queue, r->finish, &call->result[k], r->bytes, of_result, blocks));
+        META_TRY(combine(queue, r->finish, &call->result[k], r->bytes, of_result, blocks,
+                         r->has_place ? call : NULL));
         of_result += (size_t)r->words * blocks;
     }
     return META_OK;

@@ -19,7 +19,8 @@ const gpu_header gpu_headers[GPU_HEADERS] = {
     {"meta_kernel_team_body.h", (const char *)gpu_text_meta_kernel_team_body_h},
     {"exact.h", (const char *)gpu_text_exact_h},
     {"exact_threads.h", (const char *)gpu_text_exact_threads_h},
-    {"exact_cells.h", (const char *)gpu_text_exact_cells_h}};
+    {"exact_cells.h", (const char *)gpu_text_exact_cells_h},
+    {"meta_extreme.h", (const char *)gpu_text_meta_extreme_h}};
 
 /* ------------------------------------------------------------------ arguments */
 
@@ -66,8 +67,8 @@ char *gpu_program_text(const meta_kernel_source *source, gpu_passing passing)
     size_t size;
     FILE *w = open_memstream(&text, &size);
     if (!w) return NULL;
-    if (source->user && source->user->team)
-        fprintf(w, "#define META_USER_ITEMS %u\n", (unsigned)meta_team_items(source->user->team));
+    const meta_kernel_team *team = meta_kernel_team_of(source->user);
+    if (team) fprintf(w, "#define META_USER_ITEMS %u\n", (unsigned)meta_team_items(team));
     fprintf(
         w,
         "#define META_SPACE_OPERANDS %u\n#define META_USER_WORDS %u\n#define META_USER_SUFFIX %s\n"

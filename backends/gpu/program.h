@@ -20,7 +20,7 @@ extern "C" {
 typedef struct gpu_header {
     const char *name, *text;
 } gpu_header;
-#define GPU_HEADERS 9
+#define GPU_HEADERS 10
 extern const gpu_header gpu_headers[GPU_HEADERS];
 
 /** Where a program takes its arguments from. */
@@ -62,6 +62,7 @@ extern const unsigned char gpu_text_meta_kernel_team_body_h[];
 extern const unsigned char gpu_text_exact_h[];
 extern const unsigned char gpu_text_exact_threads_h[];
 extern const unsigned char gpu_text_exact_cells_h[];
+extern const unsigned char gpu_text_meta_extreme_h[];
 
 #ifdef __cplusplus
 }

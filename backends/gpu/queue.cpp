@@ -228,8 +228,8 @@ static meta_err make_queue(meta_plugin_queue *queue, gpu_stream adopted, int urg
     }
     GPU_TRY_AS(GPU_PREFIX "Malloc",
                gpu_malloc(&queue->partials, GPU_PARTIALS_BYTES + GPU_PROGRAM_BYTES));
-    GPU_TRY_AS(GPU_HOST_MALLOC, gpu_host_malloc(&slots, GPU_RESULTS * sizeof(uint64_t)));
-    queue->slots = (uint64_t *)slots;
+    GPU_TRY_AS(GPU_HOST_MALLOC, gpu_host_malloc(&slots, GPU_RESULTS * sizeof(gpu_slot)));
+    queue->slots = (gpu_slot *)slots;
     return META_OK;
 }
 

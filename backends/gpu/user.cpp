@@ -26,16 +26,16 @@ static meta_err describe_results(const meta_kernel_desc *desc, gpu_user_kernel *
 {
     for (uint32_t k = 0; k < desc->results; ++k) {
         const meta_result_desc *r = &desc->result[k];
-        const gpu_kernel *reduction = gpu_kernel_of(meta_reduction_of(r->combine), r->type);
-        if (!reduction)
+        gpu_user_result *to = &kernel->result[k];
+        to->finish = gpu_finish_of(r->combine, r->type);
+        if (!to->finish)
             return gpu_host->fail(META_ERR_UNSUPPORTED,
                                   "the %s back end cannot combine result %u of kernel %s",
                                   GPU_TITLE, k, desc->name);
-        kernel->result[k].finish = reduction->finish;
-        kernel->result[k].bytes =
-            r->combine == META_COMBINE_exact ? sizeof(uint64_t) : meta_element_bytes(r->type);
-        kernel->result[k].words = meta_partial_words(r);
-        kernel->words += meta_partial_words(r);
+        to->bytes = meta_result_bytes(r);
+        to->has_place = meta_has_place(r->combine);
+        to->words = meta_partial_words(r);
+        kernel->words += to->words;
     }
     return META_OK;
 }
@@ -51,16 +51,11 @@ static int only_reads(const meta_kernel_desc *desc)
 static meta_err check_team(const meta_plugin_device *device, const meta_kernel *kernel)
 {
     gpu_properties found;
-    uint64_t bytes = meta_team_bytes(kernel->team);
+    const uint64_t bytes = meta_team_bytes_all(kernel);
     if (!GPU_IS_GPU) return META_OK;
     GPU_TRY(GetDeviceProperties, (&found, device->ordinal));
     const uint64_t items = meta_team_items(kernel->team);
     const uint64_t most = (uint64_t)found.maxThreadsPerBlock, room = found.sharedMemPerBlock;
-    for (uint32_t n = 0; n < kernel->parameters; ++n)
-        if (meta_parameter_is_result(&kernel->parameter[n])) {
-            bytes += items * sizeof(uint64_t);
-            break;
-        }
     if (items > most)
         return gpu_host->fail(META_ERR_UNSUPPORTED,
                               "kernel %s: a team has %u members, which takes %llu threads, but a "
@@ -84,7 +79,7 @@ static meta_err fill_in(const meta_plugin_device *device, const meta_kernel_sour
     if (!source->text)
         return gpu_host->fail(META_ERR_UNSUPPORTED, "kernel %s has no text to compile", desc->name);
     kernel->only_reads = only_reads(desc);
-    kernel->team = source->user ? source->user->team : NULL;
+    kernel->team = meta_kernel_team_of(source->user);
     if (kernel->team) META_TRY(check_team(device, source->user));
     kernel->passing = gpu_passing_of(desc);
     snprintf(title, sizeof title, "kernel %.80s for %s", desc->name,

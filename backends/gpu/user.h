@@ -8,12 +8,13 @@
 
 #include "kernels.h"
 
-/** One result: the kernel that combines the blocks' partial results, the bytes of an element of
- * what it leaves, and the words of a partial result. */
+/** One result: the kernel that combines the blocks' partial results, the bytes of what it leaves, of
+ * an exact sum those of a word, and the words of a partial result. */
 struct gpu_user_result {
     meta_gpu_kernel<1>::type *finish;
     size_t bytes;
     uint32_t words;
+    int has_place;
 };
 
 /** In contrast to those of the table, `one` is NULL. */

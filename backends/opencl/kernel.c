@@ -84,21 +84,28 @@ static meta_err add_result(const meta_plugin_device *device, uint32_t combine, u
                            uint32_t first, meta_plugin_kernel *kernel)
 {
 #define FINISH_NAME(reduction) [META_COMBINE_##reduction] = "finish_" #reduction
-    static const char *const finish_names[] = {FINISH_NAME(sum), FINISH_NAME(min), FINISH_NAME(max),
-                                               FINISH_NAME(exact)};
+    static const char *const finish_names[] = {FINISH_NAME(sum),    FINISH_NAME(min),
+                                               FINISH_NAME(max),    FINISH_NAME(exact),
+                                               FINISH_NAME(min_at), FINISH_NAME(max_at)};
 #undef FINISH_NAME
     const int number = OCL_PROGRAM_F64 + (int)type;
-    const bool has_f64 = device->about.has_f64;
+    const bool has_f64 = device->about.has_f64, has_place = meta_has_place(combine);
     const bool is_exact = combine == META_COMBINE_exact;
     size_t partial = is_exact ? OCL_PARTIAL_BYTES : meta_partial_bytes(combine, type);
     if (combine == META_COMBINE_sum && type == META_F32 && !has_f64) partial = sizeof(meta_f32);
     ocl_result *r = &kernel->result[kernel->results];
-    *r = (ocl_result){
-        .bytes = is_exact ? 8 : meta_element_bytes(type), .partial_bytes = partial, .first = first};
+    *r = (ocl_result){.bytes = is_exact ? 8 : meta_element_bytes(type),
+                      .partial_bytes = partial,
+                      .first = first,
+                      .has_place = has_place};
+    r->unit = has_place ? sizeof(meta_i64) : r->bytes;
+    if (has_place) r->bytes = OCL_RESULT_BYTES;
+    kernel->has_places = kernel->has_places || has_place;
     ++kernel->results;
     META_TRY(make_built_in(device, device->programs[number], finish_names[combine],
                            ocl_program_suffix(number), &r->finish));
     r->finish->operands = 2; /* partial results and the result */
+    if (has_place) r->finish->values = 1, r->finish->element_bytes = sizeof(meta_i64);
     return META_OK;
 }
 
@@ -200,7 +207,7 @@ static meta_err create_text(meta_plugin_device *device, const meta_kernel_source
                               "device %s cannot do that atomically (it lacks "
                               "cl_khr_int64_base_atomics): use a type of 4 bytes or another device",
                               desc->name, adds_to_8_bytes(source), device->about.name);
-    if (source->user && source->user->team) META_TRY(ocl_team_check(device, source->user));
+    if (meta_kernel_team_of(source->user)) META_TRY(ocl_team_check(device, source->user));
     kernel = *made = calloc(1, sizeof *kernel);
     if (!kernel) return ocl_host->fail(META_ERR_NO_MEMORY, "the host has no memory left");
     if ((size_t)snprintf(kernel->name, sizeof kernel->name, "%s%s",
@@ -208,7 +215,7 @@ static meta_err create_text(meta_plugin_device *device, const meta_kernel_source
         return ocl_host->fail(META_ERR_ARGUMENT, "the kernel's name %s has more than %zu letters",
                               desc->name, sizeof kernel->name - 1);
     kernel->is_text = true;
-    kernel->team = source->user ? source->user->team : NULL;
+    kernel->team = meta_kernel_team_of(source->user);
     kernel->buffers = desc->operands;
     kernel->scalars = desc->values;
     if (!device->about.is_cpu) kernel->shared = meta_exact_results(desc) * OCL_SHARED_BYTES;

@@ -102,7 +102,8 @@ static cl_int set_arguments(const meta_plugin_kernel *kernel, const meta_call *c
     status = set_buffer(kernel->cl, index++, partials);
     if (status != CL_SUCCESS) return status;
     /* An accumulator of each work item, or those that a group shares. */
-    const size_t of_items = kernel->is_exact ? OCL_SHARED_BYTES : items * OCL_PARTIAL_BYTES;
+    const size_t of_item = kernel->has_places ? OCL_PLACE_BYTES : OCL_PARTIAL_BYTES;
+    const size_t of_items = kernel->is_exact ? OCL_SHARED_BYTES : items * of_item;
     return clSetKernelArg(kernel->cl, index, of_items > kernel->shared ? of_items : kernel->shared,
                           NULL);
 }
@@ -151,15 +152,20 @@ static meta_err combine_partials(meta_plugin_queue *queue, const meta_call *call
     const ocl_result *r = &call->kernel->result[n];
     const meta_result *result = &call->result[n];
     const size_t bytes = r->bytes;
+    const meta_i64 count = (meta_i64)partials;
     const bool to_host = result->host != NULL;
     const uint64_t offset =
-        to_host ? OCL_RESULT_OFFSET + n * (uint64_t)OCL_PARTIAL_BYTES : result->offset;
+        to_host ? OCL_RESULT_OFFSET + n * (uint64_t)OCL_RESULT_BYTES : result->offset;
     void *const object[] = {queue->scratch, to_host ? queue->scratch : result->object};
     meta_space space = {.ndim = 1, .rows = 1, .extent[0] = (int64_t)partials};
-    const meta_call combine = {.object = object, .space = &space};
+    const meta_call combine = {.object = object, .space = &space, .values = &count};
+    if (r->has_place) { /* from the cell's number to its index */
+        memcpy(&space, call->space, offsetof(meta_space, layout));
+        for (meta_i64 d = 0; d < space.ndim; ++d) space.layout[0].stride[d] = call->start[d];
+    }
     space.layout[0].base =
         (int64_t)((size_t)r->first * call->kernel->partials * OCL_PARTIAL_BYTES / r->partial_bytes);
-    space.layout[1].base = (int64_t)(offset / bytes);
+    space.layout[1].base = (int64_t)(offset / r->unit);
     META_TRY(enqueue(queue, r->finish, &combine, &one, to_host ? NULL : event));
     if (to_host)
         OCL_TRY(clEnqueueReadBuffer(queue->cl, queue->scratch, CL_FALSE, offset, bytes,

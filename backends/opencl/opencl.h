@@ -16,6 +16,8 @@
  * either sign, and counters. */
 #define OCL_SHARED_BYTES (4 * (2 * (META_EXACT_LIMBS + 1) + 3))
 #define OCL_MAX_RESULTS  META_KERNEL_PARAMETERS /* of a kernel of the program's */
+/** Bytes of a result that is copied to the host: those of the longest one. */
+#define OCL_RESULT_BYTES sizeof(meta_extreme_f64)
 
 /** Properties of an OpenCL device, known without opening it. */
 typedef struct ocl_about {
@@ -59,6 +61,7 @@ struct meta_plugin_kernel {
     uint32_t operands, values; /**< of a call */
     uint32_t buffers, scalars; /**< parameters for them; built-in kernels leave some unused */
     bool is_exact;
+    bool has_places; /**< has extremes with their places */
     bool is_text;
     uint32_t partials;    /**< the most work groups, of a kernel with results */
     size_t shared;        /**< bytes of local memory for its exact sums */
@@ -70,9 +73,11 @@ struct meta_plugin_kernel {
 /** One result of a reduction. */
 typedef struct ocl_result {
     meta_plugin_kernel *finish; /**< combines the partial results */
-    size_t bytes;               /**< of the element that it leaves */
+    size_t bytes;               /**< of what it leaves */
+    size_t unit;                /**< in which it counts its offset */
     size_t partial_bytes;       /**< of an element of partial results */
     uint32_t first;             /**< words of a work group's partial results before it */
+    bool has_place;
 } ocl_result;
 
 struct meta_plugin_queue {

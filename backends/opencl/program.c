@@ -73,6 +73,10 @@ void ocl_plan_built_in(const ocl_language *about, int number, ocl_plan *p)
              number == OCL_PROGRAM_F64 ? 8 : 4, about->stream_bytes);
     if (floating && about->is_cpu) part[count++] = ocl_text_cpu_stencil_h;
     part[count++] = r->body;
+    if (number >= OCL_PROGRAM_F64) {
+        part[count++] = ocl_text_meta_extreme_h;
+        part[count++] = ocl_text_extremes_h;
+    }
     if (floating && about->has_f64) {
         part[count++] = ocl_text_exact_h;
         part[count++] = about->is_cpu ? ocl_text_exact_rows_h : ocl_text_exact_threads_h;
@@ -108,18 +112,19 @@ void ocl_plan_text(const ocl_language *about, const meta_kernel_source *source,
     if (source->user) { /* the core has set the lines' numbers */
         p->text[4] = (const char *)ocl_text_lang_opencl_body_h;
         p->text[5] = (const char *)ocl_text_meta_kernel_body_h;
-        p->text[6] = (const char *)ocl_text_lang_opencl_user_h;
-        p->text[7] = (const char *)ocl_text_lang_team_h;
-        p->text[8] = (const char *)ocl_text_meta_kernel_team_body_h;
+        p->text[6] = (const char *)ocl_text_meta_extreme_h;
+        p->text[7] = (const char *)ocl_text_lang_opencl_user_h;
+        p->text[8] = (const char *)ocl_text_lang_team_h;
+        p->text[9] = (const char *)ocl_text_meta_kernel_team_body_h;
     }
     if (meta_exact_results(source->desc) > 0) {
-        p->text[9] = (const char *)ocl_text_exact_h;
-        p->text[10] =
+        p->text[10] = (const char *)ocl_text_exact_h;
+        p->text[11] =
             (const char *)(about->is_cpu ? ocl_text_exact_rows_h : ocl_text_exact_threads_h);
-        p->text[11] = (const char *)ocl_text_exact_cells_h;
+        p->text[12] = (const char *)ocl_text_exact_cells_h;
     }
-    p->text[12] = p->line;
-    p->text[13] = source->text;
+    p->text[13] = p->line;
+    p->text[14] = source->text;
     for (int k = 0; k < PARTS; ++k)
         if (!p->text[k]) p->text[k] = "";
     /* Arrays, values and variables of any kernel may be of float. */

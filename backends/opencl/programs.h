@@ -13,6 +13,7 @@
 /** Bytes of a partial result: the widest accumulator, and the limbs of an exact sum. */
 #define OCL_PARTIAL_BYTES 8
 #define OCL_EXACT_BYTES   (META_EXACT_WORDS * 8)
+#define OCL_PLACE_BYTES   16 /* of an extreme with its place */
 /** Offset in a queue's scratch memory of a result that is copied to the host. */
 #define OCL_RESULT_OFFSET (OCL_MAX_PARTIALS * OCL_EXACT_BYTES)
 
@@ -34,17 +35,18 @@ typedef struct ocl_language {
 } ocl_language;
 
 /** The most work groups of a program's kernel, whose partial results fit a queue's scratch memory.
- */
+ * Even, so that extremes with their places begin at a multiple of OCL_PLACE_BYTES. */
 static inline uint32_t ocl_most_partials(const meta_kernel_desc *desc)
 {
     uint32_t words = 0;
     for (uint32_t k = 0; k < desc->results; ++k) words += meta_partial_words(&desc->result[k]);
-    return words <= META_EXACT_WORDS ? OCL_MAX_PARTIALS
-                                     : OCL_RESULT_OFFSET / OCL_PARTIAL_BYTES / words;
+    return words <= META_EXACT_WORDS
+               ? OCL_MAX_PARTIALS
+               : OCL_RESULT_OFFSET / OCL_PARTIAL_BYTES / words & ~UINT32_C(1);
 }
 
 /** A program's source, in parts, and build options. */
-enum { PARTS = 14 };
+enum { PARTS = 15 };
 typedef struct ocl_plan {
     char title[96];  /**< for messages */
     char first[512]; /**< definitions, ahead of all other text */
@@ -68,12 +70,14 @@ extern const unsigned char ocl_text_lang_opencl_h[];
 extern const unsigned char ocl_text_meta_space_h[];
 extern const unsigned char ocl_text_lang_opencl_body_h[];
 extern const unsigned char ocl_text_meta_kernel_body_h[];
+extern const unsigned char ocl_text_meta_extreme_h[];
 extern const unsigned char ocl_text_lang_opencl_user_h[];
 extern const unsigned char ocl_text_lang_team_h[];
 extern const unsigned char ocl_text_meta_kernel_team_body_h[];
 extern const unsigned char ocl_text_cpu_stencil_h[];
 extern const unsigned char ocl_text_move_h[];
 extern const unsigned char ocl_text_arithmetic_h[];
+extern const unsigned char ocl_text_extremes_h[];
 extern const unsigned char ocl_text_exact_h[];
 extern const unsigned char ocl_text_exact_rows_h[];
 extern const unsigned char ocl_text_exact_threads_h[];

@@ -25,7 +25,7 @@ static meta_err make_queue(meta_plugin_queue *queue, cl_command_queue adopted)
         OCL_TRY(status, "clCreateCommandQueue");
     }
     queue->scratch = clCreateBuffer(device->context, CL_MEM_READ_WRITE,
-                                    OCL_RESULT_OFFSET + OCL_MAX_RESULTS * OCL_PARTIAL_BYTES, NULL, &status);
+                                    OCL_RESULT_OFFSET + OCL_MAX_RESULTS * OCL_RESULT_BYTES, NULL, &status);
     OCL_TRY(status, "clCreateBuffer(partial results)");
     return META_OK;
 }

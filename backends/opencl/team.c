@@ -25,16 +25,10 @@ static meta_err check_items(const ocl_about *about, const meta_kernel *kernel)
                           about->name, most);
 }
 
-/* Results need one element for each work item beside the kernel's own memory. */
 static meta_err check_memory(const ocl_about *about, const meta_kernel *kernel)
 {
     cl_ulong room = 0;
-    uint64_t bytes = meta_team_bytes(kernel->team);
-    for (uint32_t n = 0; n < kernel->parameters; ++n)
-        if (meta_parameter_is_result(&kernel->parameter[n])) {
-            bytes += (uint64_t)OCL_PARTIAL_BYTES * meta_team_items(kernel->team);
-            break;
-        }
+    const uint64_t bytes = meta_team_bytes_all(kernel);
     OCL_TRY(clGetDeviceInfo(about->device, CL_DEVICE_LOCAL_MEM_SIZE, sizeof room, &room, NULL),
             "clGetDeviceInfo(CL_DEVICE_LOCAL_MEM_SIZE)");
     if (bytes <= room) return META_OK;

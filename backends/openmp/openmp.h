@@ -101,6 +101,11 @@ typedef struct openmp_team_share {
 } openmp_team_share;
 /** Compute share @p thread of @p threads of the teams. */
 void openmp_teams_run(const openmp_team_share *share, int thread, int threads);
+/** extremes.c: a thread's partial result of an extreme with its place, before any cell; combining
+ *  those of result @p n, @p apart bytes from one thread's to the next one's. They are overwritten. */
+void openmp_extreme_begin(void *partial);
+void openmp_extreme_combine(const meta_call *call, uint32_t n, char *partials, size_t apart,
+                            int threads);
 /** Run a call of a kernel of the program's. */
 meta_err openmp_user_run(const meta_call *call);
 /** Run the calls; they are complete on return. */

@@ -34,11 +34,18 @@ static void place(const openmp_team_share *s, meta_i64 number, meta_i64 *c, meta
 static void run_team(const openmp_team_share *s, meta_i64 number)
 {
     const meta_space *space = s->call->space;
-    meta_i64 c[META_MAX_DIM];
-    meta_kernel_teams teams = {
-        .rows = {.cells = 1, .rows = 1, .argument = s->argument, .kernel = s->kernel}};
+    const meta_i64 columns = space->extent[0], rows = space->ndim > 1 ? space->extent[1] : 1;
+    meta_i64 c[META_MAX_DIM], cells = 1;
+    meta_kernel_teams teams = {.rows = {.cells = 1,
+                                        .rows = 1,
+                                        .argument = s->argument,
+                                        .kernel = s->kernel,
+                                        .columns = columns,
+                                        .planes = rows * columns}};
     place(s, number, c, &teams.place);
     memcpy(teams.rows.index, teams.place.start, sizeof teams.rows.index);
+    for (meta_i64 d = 0; d < space->ndim; cells *= space->extent[d++])
+        teams.rows.number += c[d] * cells;
     for (uint32_t k = 0; k < s->arrays; ++k) {
         const meta_layout *layout = meta_call_layout(s->call, k);
         const uint32_t n = s->order[k];

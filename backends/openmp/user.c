@@ -134,6 +134,7 @@ static void run_in_pieces(sweep_state *s, const meta_kernel_rows *all)
         for (meta_i64 x = 0; x < all->cells; x += piece.cells) {
             piece.cells = least(all->cells - x, META_KERNEL_PIECE);
             piece.index[0] = all->index[0] + x;
+            piece.number = all->number + y * all->columns + x;
             for (uint32_t k = 0; k < s->arrays; ++k) {
                 meta_kernel_cpu_argument *a = &s->argument[s->order[k]];
                 const meta_i64 bytes = u->kernel->parameter[s->order[k]].bytes;
@@ -158,7 +159,9 @@ static void run_piece(sweep_state *s, meta_i64 x, meta_i64 cells, meta_i64 y, me
                               .argument = s->argument,
                               .alone = s->alone,
                               .kernel = u->kernel,
-                              .reproducible = u->exact != NULL};
+                              .reproducible = u->exact != NULL,
+                              .number = (plane * u->extent[1] + y) * u->extent[0] + x,
+                              .columns = u->extent[0]};
     plane_coordinates(space, plane, c);
     for (int d = 0; d < META_KERNEL_DIMS; ++d) piece.index[d] = start_of(u, d) + c[d];
     for (uint32_t k = 0; k < s->arrays; ++k) {
@@ -175,7 +178,8 @@ static void run_piece(sweep_state *s, meta_i64 x, meta_i64 cells, meta_i64 y, me
 /* ------------------------------------------------------------------ a thread's share */
 
 /* Two cells that are further apart than this add to no element both. Counted in columns if @p d is
- * 0, else in rows or planes, numbered through. Of an array that lacks such a dimension any two may. */
+ * 0, else in rows or planes, numbered through. Of an array that lacks such a dimension any two may.
+ */
 static meta_i64 shared_distance(const user_call *u, int d)
 {
     const meta_space *space = u->call->space;
@@ -240,7 +244,7 @@ static void run_share(const user_call *u, int thread, int threads)
     const meta_i64 columns = u->extent[0], rows = u->extent[1], planes = u->extent[2];
     sweep_state s;
     begin(&s, u, thread);
-    if (u->kernel->team) {
+    if (meta_kernel_team_of(u->kernel)) {
         run_teams(&s, thread, threads);
     } else if (planes >= threads) {
         const share of = share_of(u, 2, planes, thread, threads);
@@ -292,6 +296,10 @@ static void set_identity(char *line, const meta_result_desc *desc)
         break;
     memset(line, 0, LINE);
     if (desc->combine == META_COMBINE_sum) return;
+    if (meta_has_place(desc->combine)) {
+        openmp_extreme_begin(line);
+        return;
+    }
     switch (desc->type) {
         LIMITS(F64, f64, -INFINITY, INFINITY)
         LIMITS(F32, f32, -INFINITY, INFINITY)
@@ -329,6 +337,10 @@ static void combine_results(const user_call *u)
     for (uint32_t n = 0; n < u->call->desc->results; ++n) {
         const meta_result_desc *r = &u->call->desc->result[n];
         const int each = is_exact(u, n) ? 1 : META_KERNEL_LANES;
+        if (meta_has_place(r->combine)) {
+            openmp_extreme_combine(u->call, n, partial_of(u, n, 0), u->apart, u->threads);
+            continue;
+        }
         openmp_combine(openmp_finish_of(r->combine, r->type), partial_of(u, n, 0), u->apart,
                        (size_t)each * meta_partial_bytes(r->combine, r->type), u->threads, each,
                        &u->call->result[n]);

@@ -38,7 +38,7 @@ typedef struct halo_segment {
     meta_pending copy;
 } halo_segment;
 
-/** Follows a message between ranks of which one has META_CHECK=1. */
+/** Follows a message between ranks of which one has META_CHECK=on. */
 typedef struct halo_seal {
     uint32_t magic, dir; /**< the direction as its sender sees it */
     uint64_t number;     /**< of the exchange */

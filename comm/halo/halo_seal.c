@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file halo_seal.c
- *  META_CHECK=1: end-to-end checksums of ghost cells. Each message between two ranks of which one
+ *  META_CHECK=on: end-to-end checksums of ghost cells. Each message between two ranks of which one
  *  checks is accompanied by its checksum: through MPI in a seal, a message of its own behind it; in
  *  shared memory beside the mark of the slot. The receiver compares before it unpacks. What a rank
  *  sends to itself is no message but a kernel's work, and has none. */

@@ -20,7 +20,7 @@ typedef struct offer {
     int64_t send[HALO_DIMS], recv[HALO_DIMS]; /**< extents of what is sent and expected */
     uint64_t send_chunk, recv_chunk;          /**< preferred: the larger of both ends' is used */
     uint64_t slot_bytes, slot_at; /**< of the window, and where in a slot the message lies */
-    uint64_t sealed;              /**< not 0: with META_CHECK=1 */
+    uint64_t sealed;              /**< not 0: with META_CHECK=on */
 } offer;
 
 /** And of each array. */

@@ -16,7 +16,7 @@ typedef struct comm_header {
     uint64_t count; /**< elements */
     uint64_t bytes; /**< of payload in all */
     uint64_t chunk; /**< payload bytes of a part; the last one may be shorter */
-    uint32_t sum;   /**< comm_checksum() of the payload with META_CHECK=1, else 0 */
+    uint32_t sum;   /**< comm_checksum() of the payload with META_CHECK=on, else 0 */
     uint32_t seal;  /**< comm_checksum() of everything before it */
 } comm_header;
 _Static_assert(sizeof(comm_header) == 40, "the header's layout is part of the wire format");

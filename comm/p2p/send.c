@@ -29,7 +29,7 @@ static meta_err load_part(comm_message *m)
                       payload, &p->copy);
 }
 
-/* META_CHECK=1: the checksum of the payload, read separately from what is sent. */
+/* META_CHECK=on: the checksum of the payload, read separately from what is sent. */
 static meta_err checksum(comm_message *m)
 {
     enum { PIECE = 1 << 16 };

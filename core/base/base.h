@@ -65,7 +65,7 @@ int meta_started(void);
 void meta_started_set(bool on);
 /** How often the library has been started: thread-local state of an earlier life is stale. */
 unsigned meta_life(void);
-/** META_CHECK=1; set by the room check. */
+/** META_CHECK=on; set by the room check. */
 extern bool meta_check_on;
 static inline int meta_checked(void)
 {

@@ -136,6 +136,12 @@ static meta_err build(const meta_cached *what, const keys *k, bool *kept)
     if (error == META_OK && code && bytes > 0) {
         *kept = keep(what, &k->exact, code, bytes);
         if (what->compiler_facts > 0) keep(what, &k->loose, code, bytes);
+        if (!*kept && meta_cache_is_only()) {
+            free(code);
+            return meta_fail(META_ERR_DEVICE,
+                             "%s cannot be written to the folder: META_LOG=info says why",
+                             what->title);
+        }
     }
     free(code);
     return error;
@@ -159,15 +165,16 @@ meta_err meta_cached_put(const meta_cached *what, const void *code, size_t bytes
     const keys k = keys_of(what);
     const int folder = meta_cache_folder(0, true);
     const int error =
-        folder < 0 ? ENOENT
+        folder < 0 ? 0
                    : meta_cache_write(folder, what->kind,
                                       what->compiler_facts > 0 ? &k.loose : &k.exact, code, bytes);
     char path[PATH_MAX] = "the cache";
     if (folder >= 0) close(folder);
-    if (!error) return META_OK;
+    if (folder >= 0 && !error) return META_OK;
     meta_cache_folder_path(0, path, sizeof path);
     return meta_fail(META_ERR_UNSUPPORTED, "%s cannot be written to %s: %s", what->title, path,
-                     strerror(error));
+                     folder < 0 ? "the folder cannot be used, and a warning in the log says why"
+                                : strerror(error));
 }
 
 meta_err meta_cached_code(const meta_cached *what)

@@ -57,6 +57,8 @@ int meta_kernel_folder(int index);
  *  for everybody whom the umask allows: a folder for META_KERNEL_PATH is filled.
  *  @return META_ERR_UNSUPPORTED with the reason if no program would load code from it */
 meta_err meta_cache_only(const char *folder);
+/** Whether that is so: code that cannot be kept there is an error then. */
+bool meta_cache_is_only(void);
 /** The mode of its files. */
 unsigned meta_cache_file_mode(void);
 /** Open a folder on this node for locks. @return -1 if there is none */

@@ -166,6 +166,11 @@ meta_err meta_cache_only(const char *path)
                      reason);
 }
 
+bool meta_cache_is_only(void)
+{
+    return *only != '\0';
+}
+
 unsigned meta_cache_file_mode(void)
 {
     return *only ? 0644 : 0600;

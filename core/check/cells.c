@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file cells.c
- *  META_CHECK=1: the cells of an operand, and the contents of a launch's buffers. */
+ *  META_CHECK=on: the cells of an operand, and the contents of a launch's buffers. */
 #include "check/cells.h"
 
 #include <inttypes.h>
@@ -38,17 +38,26 @@ bool meta_walk_next(meta_walk *w)
     return false;
 }
 
+void meta_index_text(const int64_t *index, int dims, char text[META_CELL_ROOM])
+{
+    size_t used = 0;
+    text[0] = '\0';
+    for (int d = 0; d < dims; ++d, used = strlen(text))
+        snprintf(text + used, META_CELL_ROOM - used, "%s%" PRId64, d ? ", " : "", index[d]);
+}
+
 void meta_walk_text(const meta_operation *op, const int64_t *at, char text[META_CELL_ROOM])
 {
     const uint64_t *value = op->call.values;
     const uint32_t first = op->call.desc->values - META_KERNEL_DIMS; /* the box's start */
-    text[0] = '\0';
-    for (int d = 0; d < op->space->ndim && d < META_KERNEL_DIMS; ++d) {
-        const size_t used = strlen(text);
+    int64_t index[META_KERNEL_DIMS];
+    int dims = 0;
+    for (; dims < op->space->ndim && dims < META_KERNEL_DIMS; ++dims) {
         int64_t start;
-        memcpy(&start, &value[first + (uint32_t)d], sizeof start);
-        snprintf(text + used, META_CELL_ROOM - used, "%s%" PRId64, d ? ", " : "", start + at[d]);
+        memcpy(&start, &value[first + (uint32_t)dims], sizeof start);
+        index[dims] = start + at[dims];
     }
+    meta_index_text(index, dims, text);
 }
 
 /* ------------------------------------------------------------------ buffers */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file cells.h
- *  The cells of an operand in an image of its buffer, for META_CHECK=1. */
+ *  The cells of an operand in an image of its buffer, for META_CHECK=on. */
 #ifndef META_CHECK_CELLS_H
 #define META_CHECK_CELLS_H
 
@@ -21,9 +21,11 @@ int64_t meta_walk_place(const meta_walk *w);
 /** To the next cell. @return false if there is none */
 bool meta_walk_next(meta_walk *w);
 
+/** An index as text, "3, 4, 5". */
+enum { META_CELL_ROOM = 256 };
+void meta_index_text(const int64_t *index, int dims, char text[META_CELL_ROOM]);
 /** The index of the cell with coordinates @p at in the space of @p op, a kernel's of the program's,
  * as the body sees it. */
-enum { META_CELL_ROOM = 128 };
 void meta_walk_text(const meta_operation *op, const int64_t *at, char text[META_CELL_ROOM]);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file check.c
- *  META_CHECK=1: guard zones round every buffer, poison patterns in new and freed memory, and a
+ *  META_CHECK=on: guard zones round every buffer, poison patterns in new and freed memory, and a
  *  quarantine that detects writes to freed buffers.
  *
  *  Guards and freed memory hold known patterns, so a changed one reveals a stray write by a kernel

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file check.h
- *  META_CHECK=1. */
+ *  META_CHECK=on. */
 #ifndef META_CHECK_H
 #define META_CHECK_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file compare.c
- *  META_CHECK=1: each launch runs alone, and every buffer that it is given is compared before and
+ *  META_CHECK=on: each launch runs alone, and every buffer that it is given is compared before and
  *  after. Bytes that it does not write must be unchanged, and none that receives a result may be
  * read or written as well. */
 #include "check/check.h"
@@ -144,7 +144,7 @@ static void mark_operation(const meta_operation *op, conflict *c)
 static void mark_results(const meta_operation *op)
 {
     for (uint32_t k = 0; k < op->results; ++k) {
-        const size_t room = meta_element_bytes(meta_operation_result_type(op, k));
+        const size_t room = meta_operation_result_bytes(op, k);
         const char *address = op->result[k].span.address;
         if (op->where[k].host || !op->result[k].span.device || !address) continue;
         watched *w = watch(address);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file native.c
- *  META_CHECK=1: a kernel with a body in the device's own language runs twice, first with its
+ *  META_CHECK=on: a kernel with a body in the device's own language runs twice, first with its
  * portable body, and what the two compute is compared. */
 #include <inttypes.h>
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,13 +18,19 @@
 #define TOLERANCE_F64 1e-9
 #define TOLERANCE_F32 1e-4
 
+/* What a result may be: an element or, with its place, an extreme of any type. */
+typedef union contents {
+    uint64_t word;
+    meta_extreme_f64 extreme;
+} contents;
+
 /* A result that goes to the host, or an exact sum: its rounded element lies behind the sum in
  * scratch memory, from where it goes to the program's place later. */
 typedef struct lone_result {
     meta_result *where;
     void *host; /* the program's; NULL: an exact sum */
     size_t bytes;
-    uint64_t portable, value; /* what the two bodies gave */
+    contents portable, value; /* what the two bodies gave */
 } lone_result;
 
 typedef struct comparison {
@@ -101,10 +108,10 @@ static meta_err begin(comparison *c, const meta_task *work)
         c->native[n] = op->call.kernel;
         for (uint32_t k = 0; k < op->results; ++k)
             if (op->where[k].host || is_exact(op, k))
-                c->result[c->results++] = (lone_result){
-                    .where = &op->where[k],
-                    .host = op->where[k].host,
-                    .bytes = meta_element_bytes((uint32_t)meta_operation_result_type(op, k))};
+                c->result[c->results++] =
+                    (lone_result){.where = &op->where[k],
+                                  .host = op->where[k].host,
+                                  .bytes = meta_operation_result_bytes(op, k)};
     }
     return META_OK;
 }
@@ -146,11 +153,11 @@ static meta_err put_back(const watched *w)
 }
 
 /* Of an exact sum, the rounded element; other results have arrived. */
-static meta_err get_sum(const comparison *c, size_t n, uint64_t *word)
+static meta_err get_sum(const comparison *c, size_t n, contents *to)
 {
     const lone_result *r = &c->result[n];
     if (r->host) return META_OK;
-    return meta_raw_copy(c->task.device, META_COPY_D2H, word, r->where->object,
+    return meta_raw_copy(c->task.device, META_COPY_D2H, to, r->where->object,
                          r->where->offset + META_EXACT_WORDS * sizeof(meta_i64), r->bytes);
 }
 
@@ -272,7 +279,7 @@ static meta_err compare_cells(const meta_operation *op, uint32_t k, const watche
     const meta_type type = meta_operation_type(op, k);
     int64_t first[META_MAX_DIM] = {0}, place = 0;
     uint64_t count = 0;
-    char what[256], cell[META_CELL_ROOM];
+    char what[META_CELL_ROOM + 192], cell[META_CELL_ROOM];
     meta_walk walk = meta_walk_begin(op, k, w->of.memory.address);
     do {
         const int64_t at = meta_walk_place(&walk);
@@ -317,6 +324,26 @@ static meta_err compare_elements(const meta_operation *op, uint32_t k, const wat
     return differ(op, what, type, native + front + first * bytes, portable + front + first * bytes);
 }
 
+/* The cells of two extremes with the same value. */
+static meta_err compare_place(const meta_operation *op, uint32_t k, const void *native,
+                              const void *portable)
+{
+    const int dims = (int)op->space->ndim;
+    const size_t index = offsetof(meta_extreme_f64, index); /* of each type's */
+    int64_t is[META_MAX_DIM], other[META_MAX_DIM];
+    char text[META_CELL_ROOM], other_text[META_CELL_ROOM];
+    memcpy(is, (const char *)native + index, sizeof is);
+    memcpy(other, (const char *)portable + index, sizeof other);
+    if (memcmp(is, other, sizeof is) == 0) return META_OK;
+    meta_index_text(is, dims, text);
+    meta_index_text(other, dims, other_text);
+    return meta_fail(META_ERR_MISMATCH,
+                     "META_CHECK: kernel %s for %s: its body in %s and the portable one differ: "
+                     "result '%.64s' lies in cell (%s), but in (%s) by the portable body",
+                     op->call.desc->name, meta_element_name(op->call.type),
+                     meta_user_language(op->device), op->result[k].name, text, other_text);
+}
+
 static meta_err compare_result(const meta_operation *op, uint32_t k, const void *native,
                                const void *portable)
 {
@@ -325,7 +352,9 @@ static meta_err compare_result(const meta_operation *op, uint32_t k, const void 
     const double scale = fmax(fabs(number(type, native)), fabs(number(type, portable)));
     char what[256];
     if (agree(type, native, portable, adds && isfinite(scale) ? tolerance_of(type, scale) : 0))
-        return META_OK;
+        return meta_has_place(op->call.desc->result[k].combine)
+                   ? compare_place(op, k, native, portable)
+                   : META_OK;
     snprintf(what, sizeof what, "result '%.64s'", op->result[k].name);
     return differ(op, what, type, native, portable);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file notes.c
- *  META_CHECK=1: where kernels note, in the memory of their device, an access beyond the reach or
+ *  META_CHECK=on: where kernels note, in the memory of their device, an access beyond the reach or
  * the size of an array. */
 #include "check/notes.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file notes.h
- *  META_CHECK=1: the launch of kernels that check their offsets and indices on the device. */
+ *  META_CHECK=on: the launch of kernels that check their offsets and indices on the device. */
 #ifndef META_CHECK_NOTES_H
 #define META_CHECK_NOTES_H
 

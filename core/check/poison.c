@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file poison.c
- *  META_CHECK=1: cells of an OUT array hold a poison pattern while a kernel of the program's runs.
+ *  META_CHECK=on: cells of an OUT array hold a poison pattern while a kernel of the program's runs.
  * One that still does has not been written. */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file raw.h
- *  Access to the bytes of a buffer for META_CHECK=1, in device or host memory. */
+ *  Access to the bytes of a buffer for META_CHECK=on, in device or host memory. */
 #ifndef META_RAW_H
 #define META_RAW_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file watched.h
- *  The buffers of a launch under META_CHECK=1. */
+ *  The buffers of a launch under META_CHECK=on. */
 #ifndef META_CHECK_WATCHED_H
 #define META_CHECK_WATCHED_H
 

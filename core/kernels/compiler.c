@@ -28,6 +28,8 @@ const meta_language_file meta_language[META_LANGUAGE_FILES] = {
     {"meta_kernel_pass.h", meta_language_meta_kernel_pass_h},
     {"meta_kernel_team.h", meta_language_meta_kernel_team_h},
     {"meta_kernel_team_body.h", meta_language_meta_kernel_team_body_h},
+    {"meta_kernel_extremes.h", meta_language_meta_kernel_extremes_h},
+    {"meta_extreme.h", meta_language_meta_extreme_h},
     {"meta_types.h", meta_language_meta_types_h},
     {"meta.h", meta_language_meta_h}};
 

@@ -71,6 +71,8 @@ extern const unsigned char meta_language_meta_kernel_end_h[];
 extern const unsigned char meta_language_meta_kernel_pass_h[];
 extern const unsigned char meta_language_meta_kernel_team_h[];
 extern const unsigned char meta_language_meta_kernel_team_body_h[];
+extern const unsigned char meta_language_meta_kernel_extremes_h[];
+extern const unsigned char meta_language_meta_extreme_h[];
 extern const unsigned char meta_language_meta_types_h[];
 extern const unsigned char meta_language_meta_h[];
 /** The checks in the code of devices, see lang_check.h; no kernel file includes it. */
@@ -79,7 +81,7 @@ typedef struct meta_language_file {
     const char *name;
     const unsigned char *text;
 } meta_language_file;
-enum { META_LANGUAGE_FILES = 8 };
+enum { META_LANGUAGE_FILES = 10 };
 extern const meta_language_file meta_language[META_LANGUAGE_FILES];
 
 #endif

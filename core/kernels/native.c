@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "kernels/kernels.h"
+#include "kernels/words.h"
 
 typedef struct language {
     const char *word; /* with which a body begins, META_NATIVE_OPENCL(heat) */
@@ -32,54 +33,17 @@ const char *meta_user_language(const meta_device *device)
     return l ? l->name : "C";
 }
 
-static bool is_letter(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
-static const char *skip_blanks(const char *at)
-{
-    return at + strspn(at, " \t\r\n\f\v");
-}
-
-/* Behind the comment or quoted text that begins here; where none does, @p at. */
-static const char *skip_aside(const char *at)
-{
-    const char quote = *at;
-    if (at[0] == '/' && at[1] == '/') return at + strcspn(at, "\n");
-    if (at[0] == '/' && at[1] == '*') {
-        const char *end = strstr(at + 2, "*/");
-        return end ? end + 2 : at + strlen(at);
-    }
-    if (quote != '"' && quote != '\'') return at;
-    for (++at; *at && *at != quote && *at != '\n'; ++at)
-        if (at[0] == '\\' && at[1]) ++at;
-    return *at ? at + 1 : at;
-}
-
-/* Whether the word at @p at is called with @p name. */
-static bool begins_body(const char *at, size_t letters, const language *l, const char *name)
-{
-    const size_t length = strlen(name);
-    if (letters != strlen(l->word) || memcmp(at, l->word, letters) != 0) return false;
-    at = skip_blanks(at + letters);
-    if (*at++ != '(') return false;
-    at = skip_blanks(at);
-    if (strncmp(at, name, length) != 0) return false;
-    return *skip_blanks(at + length) == ')';
-}
-
 bool meta_user_has_native(const meta_kernel *kernel, meta_mode mode)
 {
     const language *l = language_of(mode);
+    meta_words w = {.at = kernel->text, .line = 1};
     if (!l || !kernel->text || !strstr(kernel->text, l->word)) return false;
-    for (const char *at = kernel->text; *at;) {
-        const char *behind = skip_aside(at);
-        if (behind == at && is_letter(*at)) {
-            while (is_letter(*behind)) ++behind;
-            if (begins_body(at, (size_t)(behind - at), l, kernel->name)) return true;
-        }
-        at = behind == at ? at + 1 : behind;
+    for (meta_words_next(&w); w.length > 0; meta_words_next(&w)) {
+        if (!meta_words_is(&w, l->word)) continue;
+        meta_words_next(&w);
+        if (!meta_words_is(&w, "(")) continue;
+        meta_words_next(&w);
+        if (meta_words_is(&w, kernel->name)) return true;
     }
     return false;
 }

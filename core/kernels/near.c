@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file near.c
- *  META_CHECK=1: the CPU code of a program's kernel asks here where AT() and GET() lead, and the
+ *  META_CHECK=on: the CPU code of a program's kernel asks here where AT() and GET() lead, and the
  * first access beyond the reach that the kernel's list declares, or beyond the array, is kept for
  * the call's error. Other devices write it to their memory, from where it becomes the same error.
  */
@@ -39,7 +39,7 @@ static const char *reach_text(const meta_kernel_parameter *p, char *text, size_t
     return text;
 }
 
-static void word_reach(const meta_kernel *k, const meta_kernel_parameter *p, int line,
+static void format_reach(const meta_kernel *k, const meta_kernel_parameter *p, int line,
                        const int64_t *away, char *text, size_t room)
 {
     char reach[64];
@@ -50,7 +50,7 @@ static void word_reach(const meta_kernel *k, const meta_kernel_parameter *p, int
              away[1], away[2], away[3], reach_text(p, reach, sizeof reach));
 }
 
-static void word_size(const meta_kernel *k, const meta_kernel_parameter *p, int line, int64_t index,
+static void format_size(const meta_kernel *k, const meta_kernel_parameter *p, int line, int64_t index,
                       int64_t elements, char *text, size_t room)
 {
     snprintf(text, room,
@@ -61,7 +61,7 @@ static void word_size(const meta_kernel *k, const meta_kernel_parameter *p, int 
              elements);
 }
 
-static void word_shared(const meta_kernel *k, const meta_kernel_shared *s, int line, int64_t index,
+static void format_shared(const meta_kernel *k, const meta_kernel_shared *s, int line, int64_t index,
                         char *text, size_t room)
 {
     snprintf(text, room,
@@ -100,7 +100,7 @@ static int64_t within_shared(const meta_kernel *k, const meta_kernel_shared *s, 
 {
     if (n >= 0 && n < (int64_t)s->count) return n;
     if (is_first()) {
-        word_shared(k, s, line, n, note, sizeof note);
+        format_shared(k, s, line, n, note, sizeof note);
         state = NOTED;
     }
     return 0;
@@ -120,7 +120,7 @@ int64_t meta_kernel_near(const meta_kernel_rows *rows, const char *array, int li
     int64_t index = column * stride[0];
     if (!is_within(p, away)) {
         if (is_first()) {
-            word_reach(kernel, p, line, away, note, sizeof note);
+            format_reach(kernel, p, line, away, note, sizeof note);
             state = NOTED;
         }
         return index;
@@ -168,7 +168,7 @@ int64_t meta_kernel_element(const meta_kernel_rows *rows, const char *array, int
         if (wholes[k].at != rows->argument[n].at) continue;
         if (index >= 0 && index < elements) return index;
         if (is_first()) {
-            word_size(rows->kernel, p, line, index, elements, note, sizeof note);
+            format_size(rows->kernel, p, line, index, elements, note, sizeof note);
             state = NOTED;
         }
         return 0;
@@ -195,14 +195,14 @@ meta_err meta_user_noted(const meta_kernel *kernel, const int64_t *section)
                          "META_CHECK: kernel %s on this device has reported what it has not got",
                          kernel->name);
     if (is_shared) {
-        word_shared(kernel, &kernel->team->shared[n], line, with[0], text, sizeof text);
+        format_shared(kernel, &kernel->team->shared[n], line, with[0], text, sizeof text);
         return meta_fail(META_ERR_BOUNDS, "%s", text);
     }
     for (uint32_t k = 0; k < n; ++k) array += meta_parameter_is_array(&kernel->parameter[k]) != 0;
     if (section[META_NEAR_CALLED] == META_NEAR_GET)
-        word_size(kernel, &kernel->parameter[n], line, with[0], section[META_NEAR_ELEMENTS + array],
+        format_size(kernel, &kernel->parameter[n], line, with[0], section[META_NEAR_ELEMENTS + array],
                   text, sizeof text);
-    else word_reach(kernel, &kernel->parameter[n], line, with, text, sizeof text);
+    else format_reach(kernel, &kernel->parameter[n], line, with, text, sizeof text);
     return meta_fail(META_ERR_BOUNDS, "%s", text);
 }
 

@@ -126,10 +126,14 @@ void meta_operation_value(meta_operation *op, const void *value)
 meta_err meta_operation_result(meta_operation *op, void *ptr, const char *name)
 {
     const uint32_t k = op->results;
+    const meta_kernel_desc *desc = op->call.desc;
     meta_operand *result = &op->result[k];
     int is_device;
-    META_TRY(meta_resolve_any(ptr, 1, meta_operation_result_type(op, k), name, &is_device,
-                              &result->span));
+    if (desc->results > 0 && meta_has_place(desc->result[k].combine))
+        META_TRY(meta_resolve_extreme(ptr, desc->result[k].type, name, &is_device, &result->span));
+    else
+        META_TRY(meta_resolve_any(ptr, 1, meta_operation_result_type(op, k), name, &is_device,
+                                  &result->span));
     op->where[k] = (meta_result){.host = is_device ? NULL : ptr};
     op->call.result = op->where;
     op->results = k + 1;
@@ -273,7 +277,7 @@ int meta_operation_ranges(const meta_operation *op, meta_range *ranges)
                                        (uint64_t)((o->high - o->low + 1) * bytes)};
     }
     for (uint32_t k = 0; k < op->results; ++k) {
-        const uint64_t bytes = meta_element_bytes(meta_operation_result_type(op, k));
+        const uint64_t bytes = meta_operation_result_bytes(op, k);
         ranges[count++] = op->result[k].span.device
                               ? (meta_range){op->result[k].span.address, bytes}
                               : (meta_range){op->where[k].host, bytes};

@@ -46,6 +46,14 @@ static inline meta_type meta_operation_result_type(const meta_operation *op, uin
     return (meta_type)(desc->results ? desc->result[k].type : op->call.type);
 }
 
+/** The bytes of result @p k. */
+static inline size_t meta_operation_result_bytes(const meta_operation *op, uint32_t k)
+{
+    const meta_kernel_desc *desc = op->call.desc;
+    return desc->results ? meta_result_bytes(&desc->result[k])
+                         : meta_element_bytes(op->call.type);
+}
+
 /** The layout of operand @p k, to be written. */
 static inline meta_layout *meta_operation_layout(meta_operation *op, uint32_t k)
 {

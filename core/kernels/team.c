@@ -4,107 +4,34 @@
  * whether the body keeps the rules that no compiler knows. A member that leaves a phase by `return`
  * would let the others of its team wait at the next barrier for ever; a contribution to a result
  * outside phases would count once for each work item. */
-#include <ctype.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "kernels/kernels.h"
-
-/* ------------------------------------------------------------------ words of a text */
-
-/* A place in a text, and the word or character that begins there. */
-typedef struct reader {
-    const char *at;
-    int line;
-    const char *word;
-    size_t length; /* 0: the text has ended */
-    int word_line;
-} reader;
-
-static void step(reader *r)
-{
-    r->line += *r->at == '\n';
-    ++r->at;
-}
-
-/* Past what ends with @p end, or the text. */
-static void skip_to(reader *r, const char *end)
-{
-    while (*r->at && strncmp(r->at, end, strlen(end)) != 0) step(r);
-    for (size_t k = 0; *r->at && k < strlen(end); ++k) step(r);
-}
-
-/* Past a string or character whose quote is @p quote. */
-static void skip_quoted(reader *r, char quote)
-{
-    step(r);
-    while (*r->at && *r->at != quote && *r->at != '\n') {
-        if (*r->at == '\\' && r->at[1]) step(r);
-        step(r);
-    }
-    if (*r->at) step(r);
-}
-
-static void skip_directive(reader *r)
-{
-    while (*r->at && *r->at != '\n') {
-        if (r->at[0] == '/' && r->at[1] == '*') {
-            skip_to(r, "*/");
-            continue;
-        }
-        if (*r->at == '\\' && r->at[1]) step(r);
-        step(r);
-    }
-}
-
-/* The next word, or other character, that is no comment, string or directive. */
-static void next(reader *r)
-{
-    for (;;) {
-        if (isspace((unsigned char)*r->at)) step(r);
-        else if (*r->at == '#') skip_directive(r);
-        else if (r->at[0] == '/' && r->at[1] == '*') skip_to(r, "*/");
-        else if (r->at[0] == '/' && r->at[1] == '/') skip_to(r, "\n");
-        else if (*r->at == '"' || *r->at == '\'') skip_quoted(r, *r->at);
-        else break;
-    }
-    r->word = r->at;
-    r->word_line = r->line;
-    while (isalnum((unsigned char)*r->at) || *r->at == '_') ++r->at;
-    if (r->at == r->word && *r->at) ++r->at;
-    r->length = (size_t)(r->at - r->word);
-}
-
-static bool is(const reader *r, const char *text)
-{
-    return r->length == strlen(text) && strncmp(r->word, text, r->length) == 0;
-}
-
-static bool is_one_of(const reader *r, const char *const *words)
-{
-    for (; *words; ++words)
-        if (is(r, *words)) return true;
-    return false;
-}
+#include "kernels/words.h"
 
 /* ------------------------------------------------------------------ the body */
 
 /* Read up to the first word of the body, which is behind META_TEAMS(name, …) {. */
-static bool find_body(reader *r, const char *name)
+static bool find_body(meta_words *r, const char *name)
 {
-    for (next(r); r->length > 0; next(r)) {
-        if (!is(r, "META_TEAMS")) continue;
-        next(r);
-        if (!is(r, "(")) continue;
-        next(r);
-        if (!is(r, name)) continue;
-        while (r->length > 0 && !is(r, "{")) next(r);
+    for (meta_words_next(r); r->length > 0; meta_words_next(r)) {
+        if (!meta_words_is(r, "META_TEAMS")) continue;
+        meta_words_next(r);
+        if (!meta_words_is(r, "(")) continue;
+        meta_words_next(r);
+        if (!meta_words_is(r, name)) continue;
+        while (r->length > 0 && !meta_words_is(r, "{")) meta_words_next(r);
         return r->length > 0;
     }
     return false;
 }
 
-static meta_err refuse(const meta_kernel *k, const reader *r, const char *why)
+static bool is_one_of(const meta_words *r, const char *const *words)
+{
+    for (; *words; ++words)
+        if (meta_words_is(r, *words)) return true;
+    return false;
+}
+
+static meta_err refuse(const meta_kernel *k, const meta_words *r, const char *why)
 {
     return meta_fail(META_ERR_ARGUMENT, "kernel %s, %s:%d: %.*s %s", k->name, k->file, r->word_line,
                      (int)r->length, r->word, why);
@@ -114,19 +41,19 @@ static meta_err check_body(const meta_kernel *k)
 {
     static const char *const leave[] = {"return", "goto", NULL};
     static const char *const contribute[] = {"ADD", "LOWER", "RAISE", "ADD_TO", NULL};
-    reader r = {.at = k->text, .line = 1};
+    meta_words r = {.at = k->text, .line = 1};
     int depth = 1, phase = 0; /* the depth of the braces of MEMBERS { }; 0 outside */
     if (!find_body(&r, k->name)) return META_OK;
-    for (next(&r); r.length > 0 && depth > 0; next(&r)) {
-        if (is(&r, "{")) ++depth;
-        else if (is(&r, "}")) {
+    for (meta_words_next(&r); r.length > 0 && depth > 0; meta_words_next(&r)) {
+        if (meta_words_is(&r, "{")) ++depth;
+        else if (meta_words_is(&r, "}")) {
             if (depth-- == phase) phase = 0;
-        } else if (is(&r, "MEMBERS")) {
+        } else if (meta_words_is(&r, "MEMBERS")) {
             if (phase)
                 return refuse(k, &r, "begins within another phase: phases follow each other");
-            const reader before = r;
-            next(&r);
-            if (!is(&r, "{")) return refuse(k, &before, "is not followed by {");
+            const meta_words before = r;
+            meta_words_next(&r);
+            if (!meta_words_is(&r, "{")) return refuse(k, &before, "is not followed by {");
             phase = ++depth;
         } else if (phase && is_one_of(&r, leave)) {
             return refuse(k, &r,

@@ -9,6 +9,34 @@
 #include <stdlib.h>
 #include <string.h>
 
+static bool is_place(const meta_kernel_parameter *p)
+{
+    return p->kind == META_PARAMETER_MIN_AT || p->kind == META_PARAMETER_MAX_AT;
+}
+
+/* What nothing has contributed to: the highest value of a least one. */
+static const char *limit(const meta_kernel_parameter *p)
+{
+    return p->kind == META_PARAMETER_MIN || p->kind == META_PARAMETER_MIN_AT ? "MOST" : "LEAST";
+}
+
+/* The type in which contributions are combined. */
+static const char *accumulator(const meta_kernel_parameter *p)
+{
+    static const char *const names[] = {
+#define META_ELEMENT_NAME(NAME, name, bytes, wide, sum) [META_##NAME] = "meta_" #name,
+        META_ARITHMETIC_TYPES(META_ELEMENT_NAME)
+#undef META_ELEMENT_NAME
+    };
+    static const char *const places[] = {
+#define META_PLACE_NAME(NAME, name, bytes, wide, sum) [META_##NAME] = "meta_best_" #name,
+        META_ARITHMETIC_TYPES(META_PLACE_NAME)
+#undef META_PLACE_NAME
+    };
+    if (p->kind == META_PARAMETER_SUM) return meta_text_contribution(p);
+    return is_place(p) ? places[p->type] : names[p->type];
+}
+
 /* The kernel file, its lines' numbers kept: what it includes is ahead of it already. */
 static void put_file(FILE *p, const meta_kernel *kernel)
 {
@@ -54,11 +82,9 @@ static void put_values(const meta_text *w)
         } else if (meta_text_is_exact(w, a)) {
             fprintf(p, "    META_USER_EXACT(%u, %u);\n", (unsigned)n, (unsigned)sum++);
         } else if (meta_parameter_is_result(a)) {
-            const char *type = meta_element_name(a->type);
-            fprintf(p, "    %s meta_p%u = ", meta_text_accumulator(a), (unsigned)n);
+            fprintf(p, "    %s meta_p%u = ", meta_text_contribution(a), (unsigned)n);
             if (a->kind == META_PARAMETER_SUM) fprintf(p, "0;\n");
-            else
-                fprintf(p, "META_%s_%s;\n", a->kind == META_PARAMETER_MIN ? "MOST" : "LEAST", type);
+            else fprintf(p, "{META_%s_%s, 0, 0, -1};\n", limit(a), meta_element_name(a->type));
         } else {
             const uint32_t words = meta_parameter_words(a);
             fprintf(p, "    union { meta_u64 word[%u]; %s value; } meta_p%u;\n", (unsigned)words,
@@ -70,24 +96,43 @@ static void put_values(const meta_text *w)
     }
 }
 
+/* What this group's cells have made of a result that is no exact sum. */
+static void put_partial(FILE *p, const meta_kernel_parameter *a, unsigned n, unsigned word,
+                        const char *combine)
+{
+    const char *of = a->kind == META_PARAMETER_SUM ? "" : ".meta_value";
+    if (is_place(a)) {
+        fprintf(p, "    const %s meta_b%u = {meta_p%u.meta_value, meta_p%u.meta_cell};\n",
+                accumulator(a), n, n, n);
+        fprintf(p, "    META_USER_COMBINE(%s, %u, meta_b%u, META_USER_%s);\n", accumulator(a), word,
+                n, combine);
+    } else {
+        fprintf(p, "    META_USER_COMBINE(%s, %u, meta_p%u%s, META_USER_%s);\n", accumulator(a),
+                word, n, of, combine);
+    }
+}
+
 static void put_results(const meta_text *w)
 {
     FILE *p = w->p;
     const struct meta_kernel_state *s = w->state;
     static const char *const combine[] = {
-        [META_PARAMETER_SUM] = "SUM", [META_PARAMETER_MIN] = "MIN", [META_PARAMETER_MAX] = "MAX"};
+        [META_PARAMETER_SUM] = "SUM",       [META_PARAMETER_MIN] = "MIN",
+        [META_PARAMETER_MAX] = "MAX",       [META_PARAMETER_MIN_AT] = "MIN_AT",
+        [META_PARAMETER_MAX_AT] = "MAX_AT",
+    };
     /* Exact sums first, whose memory the others may use again. */
     for (int exact = 1; exact >= 0; --exact) {
         unsigned word = 0;
+        uint32_t result = 0;
         for (uint32_t n = 0; n < s->kernel->parameters; ++n) {
             const meta_kernel_parameter *a = &s->kernel->parameter[n];
             if (!meta_parameter_is_result(a)) continue;
             if (meta_text_is_exact(w, a) && exact)
                 fprintf(p, "    META_USER_GIVE(%u, %u);\n", (unsigned)n, word);
             else if (!meta_text_is_exact(w, a) && !exact)
-                fprintf(p, "    META_USER_COMBINE(%s, %u, meta_p%u, META_USER_%s);\n",
-                        meta_text_accumulator(a), word, (unsigned)n, combine[a->kind]);
-            word += meta_text_is_exact(w, a) ? META_EXACT_WORDS : 1;
+                put_partial(p, a, (unsigned)n, word, combine[a->kind]);
+            word += meta_partial_words(&s->result[result++]);
         }
     }
 }
@@ -95,6 +140,7 @@ static void put_results(const meta_text *w)
 char *meta_user_text(const struct meta_kernel_state *s, uint32_t form)
 {
     const meta_kernel *kernel = s->kernel;
+    uint32_t words = 1; /* the most that a result which is no exact sum has in a partial one */
     char *text = NULL;
     size_t size;
     FILE *p = open_memstream(&text, &size);
@@ -102,6 +148,9 @@ char *meta_user_text(const struct meta_kernel_state *s, uint32_t form)
     const meta_text w = {p, form, s};
     meta_text_words(&w);
     meta_text_team_extents(&w);
+    for (uint32_t n = 0; n < s->desc.results; ++n)
+        if (meta_has_place(s->result[n].combine)) words = meta_partial_words(&s->result[n]);
+    fprintf(p, "#define META_USER_PARTIAL_WORDS %u\n", (unsigned)words);
     put_file(p, kernel);
     fprintf(p, "\n#line 1 \"%s, run\"\n%s %s(", kernel->name,
             kernel->team ? "META_TEAM_KERNEL" : "META_USER_KERNEL", kernel->name);

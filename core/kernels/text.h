@@ -44,15 +44,20 @@ static inline const char *meta_text_element(const meta_kernel_parameter *p)
     return text;
 }
 
-/** The type in which contributions are combined: of a sum wider, as of the built-in sums. */
-static inline const char *meta_text_accumulator(const meta_kernel_parameter *p)
+/** The type in which the body contributes to a result: of a sum wider, as of the built-in sums. */
+static inline const char *meta_text_contribution(const meta_kernel_parameter *p)
 {
-    static const char *const wide[] = {
+    static const char *const sums[] = {
 #define META_SUM_NAME(NAME, name, bytes, wide, sum) [META_##NAME] = "meta_" #sum,
         META_ARITHMETIC_TYPES(META_SUM_NAME)
 #undef META_SUM_NAME
     };
-    return p->kind == META_PARAMETER_SUM ? wide[p->type] : p->type_name;
+    static const char *const names[] = {
+#define META_CONTRIBUTION(NAME, name, bytes, wide, sum) [META_##NAME] = "meta_contributed_" #name,
+        META_ARITHMETIC_TYPES(META_CONTRIBUTION)
+#undef META_CONTRIBUTION
+    };
+    return p->kind == META_PARAMETER_SUM ? sums[p->type] : names[p->type];
 }
 
 /* text_body.c: the function that holds the body. Parameter number n of the kernel is called

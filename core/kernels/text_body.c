@@ -47,7 +47,7 @@ static void put_formals(const meta_text *w, const meta_kernel *k)
         const meta_kernel_parameter *a = &k->parameter[n];
         if (meta_parameter_is_array(a) && a->kind != META_PARAMETER_SCALAR) put_array(w, a);
         else if (meta_parameter_is_result(a))
-            fprintf(p, "%s *%s, ", meta_text_accumulator(a), a->name);
+            fprintf(p, "%s *%s, ", meta_text_contribution(a), a->name);
         else fprintf(p, "const %s %s, ", a->type_name, a->name);
     }
     for (uint32_t m = 0; k->team && m < k->team->shareds; ++m) put_memory(w, &k->team->shared[m]);
@@ -56,7 +56,8 @@ static void put_formals(const meta_text *w, const meta_kernel *k)
     else fprintf(p, "const meta_i64 meta_i, const meta_i64 meta_i1, const meta_i64 meta_i2, ");
     if (meta_text_is_native(w))
         put_extents(w, k->team ? META_KERNEL_TEAM_DIMS : 0, META_KERNEL_DIMS);
-    fprintf(p, "const meta_i64 *meta_x%s)\n", k->team ? ", const meta_team *meta_t" : "");
+    fprintf(p, "const meta_i64 *meta_x, const meta_i64 *meta_n%s)\n",
+            k->team ? ", const meta_team *meta_t" : "");
 }
 
 /* What META_CELLS, META_TEAMS and META_NATIVE_… are for one kernel. */
@@ -179,11 +180,11 @@ void meta_text_call(const meta_text *w)
     if (kernel->team) {
         fprintf(p,
                 "meta_t.extent[0], meta_t.extent[1], meta_t.extent[2], %smeta_t.start, "
-                "&meta_t);\n",
+                "meta_t.cell, &meta_t);\n",
                 meta_text_is_native(w) ? "1, " : "");
         return;
     }
     fprintf(p, "meta_i, 0, 0, ");
     if (meta_text_is_native(w)) put_box(p);
-    fprintf(p, "meta_x);\n");
+    fprintf(p, "meta_x, meta_n);\n");
 }

@@ -14,7 +14,7 @@ static void put_index(const meta_text *w)
         else
             fprintf(p, "(meta_i64)word%u + (s->ndim > %u ? r.coordinate[%u] : 0), ",
                     (unsigned)(first + d), (unsigned)d, (unsigned)d);
-    fprintf(p, "};\n");
+    fprintf(p, "};\n        const meta_i64 meta_n[3] = {r.number * s->extent[0], 0, 0};\n");
 }
 
 /* A row where there are exact sums: a cell contributes to variables of its own. */

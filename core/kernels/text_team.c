@@ -54,6 +54,10 @@ void meta_text_teams(const meta_text *w)
     for (unsigned d = 0; d < META_KERNEL_DIMS; ++d)
         fprintf(p, "        meta_t.start[%u] += (meta_i64)word%u;\n", d, (unsigned)first + d);
     put_arrays(w);
+    /* A body in the device's language may use the memory outside phases, which begin with a barrier:
+     * the team before must have done with it. */
+    if (meta_text_is_native(w))
+        fprintf(p, "#ifdef META_TEAM_BARRIER\n        META_TEAM_BARRIER;\n#endif\n");
     /* What a member has not written is NaN, as on CPUs. */
     for (uint32_t m = 0; meta_text_is_checked(w) && m < team->shareds; ++m)
         fprintf(p, "        META_TEAM_POISON(meta_m%u);\n", (unsigned)m);

@@ -211,7 +211,7 @@ static meta_err check_shape(const meta_kernel *k, const meta_kernel_parameter *p
 static meta_err check(const meta_kernel *k, const meta_kernel_parameter *p)
 {
     const bool is_value = p->kind == META_PARAMETER_VALUE;
-    if (p->kind > META_PARAMETER_MAX)
+    if (p->kind > META_PARAMETER_MAX_AT)
         return meta_fail(META_ERR_ARGUMENT, "kernel %s: parameter %s is of kind %u, which is none",
                          k->name, p->name, (unsigned)p->kind);
     if (!is_value && p->type >= META_TYPE_COUNT)
@@ -243,7 +243,9 @@ static meta_err describe(struct meta_kernel_state *s)
                                      [META_PARAMETER_WHOLE] = META_REACH_WHOLE};
     static const uint32_t combine[] = {[META_PARAMETER_SUM] = META_COMBINE_sum,
                                        [META_PARAMETER_MIN] = META_COMBINE_min,
-                                       [META_PARAMETER_MAX] = META_COMBINE_max};
+                                       [META_PARAMETER_MAX] = META_COMBINE_max,
+                                       [META_PARAMETER_MIN_AT] = META_COMBINE_min_at,
+                                       [META_PARAMETER_MAX_AT] = META_COMBINE_max_at};
     const meta_kernel *kernel = s->kernel;
     meta_kernel_desc *desc = &s->desc;
     *desc = (meta_kernel_desc){.size = sizeof *desc,
@@ -395,6 +397,22 @@ uint32_t meta_user_form(const struct meta_kernel_state *s, const meta_device *de
            (meta_user_has_native(s->kernel, device->backend->mode) ? META_USER_NATIVE : 0u);
 }
 
+/* What a back end of an older version does not know, or would get wrong. */
+static meta_err check_backend(const struct meta_kernel_state *s, const meta_device *device)
+{
+    const unsigned minor = device->backend->plugin->abi_minor;
+    const char *what = minor < 1 ? "kernels of programs" : NULL;
+    for (uint32_t k = 0; k < s->desc.results && minor < 2; ++k)
+        if (meta_has_place(s->result[k].combine)) what = "MIN_AT and MAX_AT";
+    if (s->kernel->team && minor < 2) what = "teams";
+    if (s->exact_sums > 0 && minor < 2) what = "reproducible sums";
+    if (!what) return META_OK;
+    return meta_fail(META_ERR_UNSUPPORTED,
+                     "kernel %s: %s need a back end of plug-in ABI 2.%d, and %s is of 2.%u: "
+                     "rebuild it",
+                     s->kernel->name, what, minor < 1 ? 1 : 2, device->backend->name, minor);
+}
+
 /* With the state's lock held. */
 static meta_err make(struct meta_kernel_state *s, meta_device *device, uint32_t form,
                      bool is_beside)
@@ -404,6 +422,7 @@ static meta_err make(struct meta_kernel_state *s, meta_device *device, uint32_t 
                                  .type = (uint32_t)s->kernel->type,
                                  .user = s->kernel,
                                  .is_checked = meta_check_on};
+    META_TRY(check_backend(s, device));
     if (!s->text[form] && s->kernel->text) {
         s->text[form] = meta_user_text(s, form);
         if (!s->text[form])
@@ -411,12 +430,6 @@ static meta_err make(struct meta_kernel_state *s, meta_device *device, uint32_t 
                              s->kernel->name);
     }
     source.text = s->text[form];
-    if (s->exact_sums > 0 && device->backend->plugin->abi_minor < 2)
-        return meta_fail(
-            META_ERR_UNSUPPORTED,
-            "kernel %s: reproducible sums need a back end of plug-in ABI 2.2, and %s is "
-            "of 2.%u: rebuild it",
-            s->kernel->name, device->backend->name, (unsigned)device->backend->plugin->abi_minor);
     meta_user_object *o = calloc(1, sizeof *o);
     if (!o)
         return meta_fail(META_ERR_NO_MEMORY, "the host has no memory for kernel %s",

@@ -20,7 +20,7 @@ typedef struct meta_user_object {
     const meta_device *device;
     meta_plugin_kernel *kernel;
     uint32_t form;
-    bool is_beside; /**< not what meta_user_object_of() gives */
+    bool is_beside; /**< the portable form, with which META_CHECK compares a native body */
     struct meta_user_object *next;
 } meta_user_object;
 

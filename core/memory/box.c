@@ -217,6 +217,25 @@ meta_err meta_resolve_any(const void *ptr, int64_t count, meta_type type, const 
     return META_OK;
 }
 
+meta_err meta_resolve_extreme(const void *ptr, meta_type type, const char *name, int *is_device,
+                              meta_span *span)
+{
+    const uint64_t bytes = sizeof(meta_extreme_f64), word = sizeof(int64_t);
+    META_TRY(meta_span_or_host(ptr, bytes, name, is_device, span));
+    if ((uintptr_t)ptr % word != 0 || (*is_device && span->before % word != 0))
+        return meta_fail(
+            META_ERR_ALIGNMENT,
+            "argument '%s' (%p)%s is the address of a meta_extreme_%s, so it must be a "
+            "multiple of %d bytes, also from the beginning of a buffer",
+            name, ptr, *is_device ? NOTE(ptr) : "", meta_element_name((uint32_t)type), (int)word);
+    if (*is_device && span->room < bytes)
+        return meta_fail(META_ERR_BOUNDS,
+                         "argument '%s' is the address of a meta_extreme_%s of %" PRIu64
+                         " bytes, but the buffer%s ends %" PRIu64 " bytes behind it",
+                         name, meta_element_name((uint32_t)type), bytes, NOTE(ptr), span->room);
+    return META_OK;
+}
+
 meta_err meta_same_device(const meta_span *a, const char *name_a, const meta_span *b,
                           const char *name_b)
 {

@@ -20,7 +20,7 @@ typedef struct meta_note {
     meta_site made, gone;
     struct meta_note *next; /**< in the free list */
 } meta_note;
-/** The site that meta_here() set for this call, and the return address: with META_CHECK=1 that into
+/** The site that meta_here() set for this call, and the return address: with META_CHECK=on that into
  * the program, otherwise into the direct caller, which may be the Fortran binding. */
 void meta_site_take(meta_site *site, const void *caller);
 #define META_SITE_TAKE(site) meta_site_take(site, __builtin_return_address(0))
@@ -95,6 +95,9 @@ meta_err meta_resolve_box(const void *ptr, const meta_box *box, meta_type type, 
                           meta_span *span);
 meta_err meta_resolve_any(const void *ptr, int64_t count, meta_type type, const char *name,
                           int *is_device, meta_span *span);
+/** The same for a result with a place: the meta_extreme_f64 or the like of @p type. */
+meta_err meta_resolve_extreme(const void *ptr, meta_type type, const char *name, int *is_device,
+                              meta_span *span);
 meta_err meta_same_device(const meta_span *a, const char *name_a, const meta_span *b,
                           const char *name_b);
 /** The elements @p low_a…@p high_a from span a and those from b share no byte. */
@@ -109,16 +112,16 @@ meta_err meta_no_overlap_face(const meta_span *packed, int64_t count, const meta
 typedef struct meta_memory_hooks {
     /** Bytes of guard on each side of a new buffer; 0: none. */
     uint64_t (*guard_bytes)(uint64_t bytes);
-    /** With META_CHECK=1: a buffer is about to be registered. */
+    /** With META_CHECK=on: a buffer is about to be registered. */
     meta_err (*made)(const meta_allocation *allocation);
-    /** With META_CHECK=1: a buffer has left the registry. Takes over device memory, whatever it
+    /** With META_CHECK=on: a buffer has left the registry. Takes over device memory, whatever it
      *  returns. */
     meta_err (*gone)(const meta_allocation *allocation);
     /** An address range is no longer a buffer. */
     void (*freed)(const void *address, uint64_t bytes);
     /** Memory is short: give back what is kept above this room. @return whether there was any */
     bool (*reclaim)(void);
-    /** META_CHECK=1: inspect all guards, and all memory that was freed; the first error. */
+    /** META_CHECK=on: inspect all guards, and all memory that was freed; the first error. */
     meta_err (*verify)(void);
 } meta_memory_hooks;
 extern const meta_memory_hooks *meta_buffer_hooks; /**< set before the first buffer */

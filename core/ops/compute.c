@@ -55,6 +55,27 @@ meta_err meta_result_of_nothing(void *result, const char *name, meta_op op, meta
     return meta_run(&b.op, done);
 }
 
+meta_err meta_extreme_of_nothing(void *result, const char *name, meta_op op, meta_type type,
+                                 meta_event *done)
+{
+    const meta_face places = {.count = 1, .size = {META_MAX_DIM}, .stride = {1}};
+    const int64_t none = -1;
+    int64_t *index = ((meta_extreme_i64 *)result)->index;
+    meta_builtin b;
+    meta_span span;
+    int is_device;
+    META_TRY(meta_resolve_extreme(result, type, name, &is_device, &span));
+    META_TRY(meta_result_of_nothing(result, name, op, type, is_device ? META_ASYNC : NULL));
+    if (!is_device) {
+        for (int d = 0; d < META_MAX_DIM; ++d) index[d] = none;
+        return meta_submit_nothing(done);
+    }
+    meta_operation_begin(&b, META_KERNEL_FILL, META_I64, &places);
+    META_TRY(meta_operand_set(&b.op, 0, index, &places, name));
+    meta_operation_value(&b.op, &none);
+    return meta_run(&b.op, done);
+}
+
 /* ------------------------------------------------------------------ stencils */
 
 meta_err meta_stencil(void *out, const void *in, const meta_box *box, meta_stencil_kind kind,

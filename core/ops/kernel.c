@@ -15,6 +15,7 @@ typedef struct user_operation {
     meta_operand result[META_KERNEL_PARAMETERS];
     meta_result where[META_KERNEL_PARAMETERS];
     uint64_t value[META_KERNEL_PARAMETERS * META_KERNEL_VALUE / 8 + META_KERNEL_DIMS];
+    meta_i64 start[META_MAX_DIM]; /* of the box */
     union {
         meta_space space;
         char bytes[offsetof(meta_space, layout) + META_KERNEL_ARRAYS * sizeof(meta_layout)];
@@ -32,6 +33,8 @@ static void begin(user_operation *u, const struct meta_kernel_state *s, const me
     op->where = u->where;
     meta_face_of_box(&cells, box);
     meta_operation_init(op, &s->desc, s->kernel->type, u->value, &cells);
+    for (int d = 0; d < box->ndim; ++d) u->start[d] = box->start[d];
+    op->call.start = u->start;
     /* Bodies see the strides of all dimensions that they can reach along. */
     for (uint32_t k = 0; k < s->desc.operands; ++k)
         memset(meta_operation_layout(op, k), 0, sizeof(meta_layout));
@@ -151,12 +154,19 @@ static meta_err give_nothing(const meta_kernel *kernel, const void *const *argum
 {
     static const meta_op op[] = {[META_PARAMETER_SUM] = META_SUM,
                                  [META_PARAMETER_MIN] = META_MIN,
-                                 [META_PARAMETER_MAX] = META_MAX};
+                                 [META_PARAMETER_MAX] = META_MAX,
+                                 [META_PARAMETER_MIN_AT] = META_MIN,
+                                 [META_PARAMETER_MAX_AT] = META_MAX};
     for (uint32_t n = 0; n < kernel->parameters; ++n) {
         const meta_kernel_parameter *p = &kernel->parameter[n];
-        if (meta_parameter_is_result(p))
-            META_TRY(meta_result_of_nothing((void *)(uintptr_t)arguments[n], p->name, op[p->kind],
-                                            (meta_type)p->type, NULL));
+        void *result = (void *)(uintptr_t)arguments[n];
+        if (!meta_parameter_is_result(p)) continue;
+        if (p->kind == META_PARAMETER_MIN_AT || p->kind == META_PARAMETER_MAX_AT)
+            META_TRY(
+                meta_extreme_of_nothing(result, p->name, op[p->kind], (meta_type)p->type, NULL));
+        else
+            META_TRY(
+                meta_result_of_nothing(result, p->name, op[p->kind], (meta_type)p->type, NULL));
     }
     return meta_submit_nothing(done);
 }
@@ -223,6 +233,7 @@ meta_err meta_user_prepare(meta_kernel *kernel, meta_device *device)
     struct meta_kernel_state *state;
     meta_plugin_kernel *object;
     META_TRY(open_kernel(kernel));
+    if (meta_is_reproducible()) META_TRY(check_reproducible(kernel));
     META_TRY(meta_user_state(kernel, meta_is_reproducible(), &state));
     return meta_user_object_of(device, &state->desc, &object);
 }

@@ -19,6 +19,9 @@ meta_err meta_move_bind(meta_builtin *move, const meta_span *dst, const meta_spa
 /** The result of a reduction over nothing. */
 meta_err meta_result_of_nothing(void *result, const char *name, meta_op op, meta_type type,
                                 meta_event *done);
+/** The same of a minimum or maximum with its place. */
+meta_err meta_extreme_of_nothing(void *result, const char *name, meta_op op, meta_type type,
+                                 meta_event *done);
 
 /* kernel.c */
 /** meta_kernel_run() as a part of another public function, by whose name messages go. */

@@ -60,6 +60,17 @@ META_CELLS(shapes)
     ADD_TO(ON(sums), ON(cells));
 }
 
+/* Where the greatest value lies, and the least one that is not masked. */
+#define peak_ARGS(A)                                                                               \
+    A(IN, T, u, CELL) A(IN, uint32_t, masked, CELL) A(MAX_AT, T, top) A(MIN_AT, T, bottom)         \
+    A(MAX_AT, int64_t, column)
+META_CELLS(peak)
+{
+    RAISE(top, ON(u));
+    if (!ON(masked)) LOWER(bottom, ON(u));
+    if (!ON(masked)) RAISE(column, INDEX(0));
+}
+
 /* Nothing but a line. */
 #define line_sum_ARGS(A) A(IN, T, profile, LINE(1)) A(SUM, T, sum)
 META_CELLS(line_sum)

@@ -13,6 +13,7 @@ program test_fortran_kernels
     call tests_begin()
     call arrays_values_and_results()
     call results_on_the_device()
+    call places_of_extremes()
     call structures_and_masks()
     call gathers()
     call boxes_without_an_array()
@@ -97,6 +98,79 @@ contains
         call meta_free(db)
         call meta_free(sum_there)
         call meta_free(max_there)
+    end subroutine
+
+    subroutine places_of_extremes()
+        integer, parameter :: low(2) = [-2, 0], high(2) = [19, 15]
+        real(c_double) :: u(-2:21, 0:17)
+        integer(c_int32_t) :: masked(-2:21, 0:17)
+        integer(c_int64_t) :: words(META_MAX_DIM + 1)
+        type(meta_extreme_f64), target :: top, bottom
+        type(meta_extreme_i32), target :: other
+        type(meta_extreme_i64), target :: column
+        type(meta_buffer) :: du, dm, there, small, reals
+        type(meta_kernel) :: peak
+        real(c_double), target :: plain
+        integer :: n, stat
+        call promise('extremes_have_their_places')
+        call meta_kernel_find(peak, 'peak', META_F64)
+        call meta_alloc(du, u, meta_range(lbound(u), ubound(u)))
+        call meta_alloc(dm, masked, meta_range(lbound(u), ubound(u)))
+        call meta_alloc(there, words)
+        call meta_alloc(small, words(2:))
+        call meta_alloc(reals, u)
+        do n = 1, 30
+            call random_number(u)
+            u = anint(u * 20) ! ties
+            masked = merge(1, 0, u < n)
+            if (n > 20) masked = 1
+            call meta_copy_h2d(du, u)
+            call meta_copy_h2d(dm, masked)
+            associate (part => u(low(1):high(1), low(2):high(2)), &
+                mask => masked(low(1):high(1), low(2):high(2)))
+                call meta_kernel_run(peak, meta_range(low, high), [meta_array(du), meta_array(dm), &
+                    meta_result(top), meta_result(bottom), meta_result(column)])
+                call check(top%value == maxval(part), 'the greatest')
+                call check(all(top%index(:2) == maxloc(part) - 1), 'its place')
+                call check(all(top%index(3:) == 0), 'dimensions that there are not')
+                if (any(mask == 0)) then
+                    call check(bottom%value == minval(part, mask == 0), 'the least')
+                    call check(all(bottom%index(:2) == minloc(part, mask == 0) - 1), 'its place')
+                else
+                    call check(bottom%value > huge(plain), 'the least of nothing')
+                    call check(all(bottom%index == -1), 'no place')
+                    call check(all(column%index == -1), 'no column')
+                end if
+                call meta_kernel_run(peak, meta_range(low, high), [meta_array(du), meta_array(dm), &
+                    meta_result(there), meta_result(bottom), meta_result(column)], META_ASYNC)
+                call meta_copy_d2h(words, there)
+                top = transfer(words, top)
+                call check(top%value == maxval(part), 'the greatest in a buffer')
+                call check(all(top%index(:2) == maxloc(part) - 1), 'its place in a buffer')
+            end associate
+        end do
+        call meta_flush()
+        call meta_kernel_run(peak, meta_range(low, high), [meta_array(du), meta_array(dm), &
+            meta_result(plain), meta_result(bottom), meta_result(column)], stat=stat)
+        call check_err(stat, META_ERR_ARGUMENT, "'top' is a result, but must be an extreme with its place")
+        call meta_kernel_run(peak, meta_range(low, high), [meta_array(du), meta_array(dm), &
+            meta_result(other), meta_result(bottom), meta_result(column)], stat=stat)
+        call check_err(stat, META_ERR_TYPE, "'top' is of META_I32, the kernel needs META_F64")
+        call meta_kernel_run(peak, meta_range(low, high), [meta_array(du), meta_array(dm), &
+            meta_result(reals), meta_result(bottom), meta_result(column)], stat=stat)
+        call check_err(stat, META_ERR_TYPE, "'top' is a buffer of META_F64")
+        call meta_kernel_run(peak, meta_range(low, high), [meta_array(du), meta_array(dm), &
+            meta_result(small), meta_result(bottom), meta_result(column)], stat=stat)
+        call check_err(stat, META_ERR_BOUNDS, "'top'")
+        call meta_kernel_find(peak, 'blend', META_F64)
+        call meta_kernel_run(peak, meta_range([2, 1], [8, 6]), [meta_array(du), meta_array(reals), &
+            meta_value(1d0), meta_result(top), meta_result(plain)], stat=stat)
+        call check_err(stat, META_ERR_ARGUMENT, "'total' is an extreme with its place, but must be a result")
+        call meta_free(du)
+        call meta_free(dm)
+        call meta_free(there)
+        call meta_free(small)
+        call meta_free(reals)
     end subroutine
 
     subroutine structures_and_masks()
