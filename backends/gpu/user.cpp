@@ -32,7 +32,7 @@ static meta_err describe_results(const meta_kernel_desc *desc, gpu_user_kernel *
             return gpu_host->fail(META_ERR_UNSUPPORTED,
                                   "the %s back end cannot combine result %u of kernel %s",
                                   GPU_TITLE, k, desc->name);
-        to->bytes = meta_result_bytes(r);
+        to->bytes = r->combine == META_COMBINE_exact ? sizeof(meta_i64) : meta_result_bytes(r);
         to->has_place = meta_has_place(r->combine);
         to->words = meta_partial_words(r);
         kernel->words += to->words;
