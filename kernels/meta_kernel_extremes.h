@@ -41,7 +41,7 @@ template <typename meta_k> struct meta_k_contributed {
     meta_k meta_value, meta_has, meta_new;
     int64_t meta_cell;
 };
-#define META_K_EXTREME(type)     meta_k_extreme<type>::type
+#define META_K_EXTREME(of)       meta_k_extreme<of>::type
 #define META_K_CONTRIBUTED(type) meta_k_contributed<type>
 #else
 struct meta_k_contributed_f64 { double meta_value, meta_has, meta_new; int64_t meta_cell; };
