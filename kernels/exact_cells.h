@@ -6,7 +6,11 @@
  *  partial result of a sum. The partial results of all groups lie together, one result after the
  *  other; `word` is the number of words that a group has of the results before this one.
  *
- *  A cell's contribution to parameter n is its variable meta_p<n>; k numbers the kernel's exact sums. */
+ *  A cell's contribution to parameter n is its variable meta_p<n>; k numbers the kernel's exact sums.
+ *
+ *  In a kernel of teams META_TEAM_EXACT comes in place of META_USER_EXACT. What a member contributes
+ *  in all phases of a team is a variable of its own where it is a thread. Elsewhere one thread runs
+ *  the phases for one member after the other, and there is an array with an element for each. */
 #ifndef META_EXACT_CELLS_H
 #define META_EXACT_CELLS_H
 
@@ -52,6 +56,38 @@
     META_BARRIER;                                                                             \
     for (meta_u32 meta_k = META_THREAD; meta_k < META_EXACT_WORDS; meta_k += META_THREADS)    \
         META_USER_EXACT_AT(word)[meta_k] = meta_exact_word(meta_shared##n, meta_k)
+
+#endif
+
+/* ------------------------------------------------------------------ of a kernel of teams */
+
+#ifdef META_TEAM_BARRIER
+
+#define META_TEAM_EXACT(n, k)  META_USER_EXACT(n, k)
+#define META_TEAM_SUM_BEGIN(n) meta_f64 meta_p##n = 0
+#define META_TEAM_SUM(n)       &meta_p##n, 0
+#define META_TEAM_SUM_END(n)   META_USER_KEEP(n)
+
+#else
+
+#define META_TEAM_COUNT (meta_t.extent[0] * meta_t.extent[1] * meta_t.extent[2])
+#define META_TEAM_SUM_BEGIN(n)                                                                \
+    for (meta_i64 meta_k = 0; meta_k < META_TEAM_COUNT; ++meta_k) meta_own##n[meta_k] = 0
+#define META_TEAM_SUM(n) meta_own##n, 1
+#ifdef META_EXACT_ROWS_H
+#define META_TEAM_EXACT(n, k)                                                                 \
+    meta_f64 meta_own##n[META_TEAM_X * META_TEAM_Y * META_TEAM_Z];                            \
+    meta_exact_sum meta_e##n;                                                                 \
+    meta_exact_begin(&meta_e##n)
+#define META_TEAM_SUM_END(n) meta_exact_take_cells(&meta_e##n, meta_own##n, META_TEAM_COUNT)
+#else /* the stack of an emulated block is small */
+#define META_TEAM_EXACT(n, k)                                                                 \
+    static thread_local meta_f64 meta_own##n[META_TEAM_X * META_TEAM_Y * META_TEAM_Z];        \
+    META_USER_EXACT(n, k)
+#define META_TEAM_SUM_END(n)                                                                  \
+    for (meta_i64 meta_k = 0; meta_k < META_TEAM_COUNT; ++meta_k)                             \
+        meta_exact_take(&meta_e##n, meta_shared##n, meta_own##n[meta_k])
+#endif
 
 #endif
 

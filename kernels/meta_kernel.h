@@ -47,7 +47,7 @@
  *     memory or on the device. With reproducible sums (meta_set_reproducible()) a floating-point SUM
  *     is exact, rounded once: what each cell has contributed, in double, is added without rounding.
  *     Where a cell contributes several times, its own contributions are added up first, in double, in
- *     the order of the body. Kernels of teams cannot have one then (META_ERR_UNSUPPORTED).
+ *     the order of the body.
  *   - MIN_AT, MAX_AT: as MIN and MAX, with the index of the cell that contributed the extreme. The
  *     argument is the address of a meta_extreme_f64, meta_extreme_f32 …, which says more, in host
  *     memory or on the device.
@@ -207,9 +207,9 @@ typedef struct meta_kernel_rows {
     const meta_kernel_cpu_argument *argument;
     int alone; /**< no other thread adds to what these rows add to: it need not be atomic */
     const struct meta_kernel *kernel; /**< that they are rows of */
-    /** Sums are to be reproducible: there is one row of at most META_KERNEL_PIECE cells, and a
-     *  floating-point SUM has no accumulators at its argument's address, but a double for each of
-     *  them, which receives what the cell contributes. */
+    /** Sums are to be reproducible: there is one row of at most META_KERNEL_PIECE cells, or a team,
+     *  and a floating-point SUM has no accumulators at its argument's address, but a double for each
+     *  of its cells, which receives what the cell contributes. */
     int reproducible;
     int64_t number;  /**< of the first cell in the box, in the order of memory */
     int64_t columns; /**< from a row's numbers to those of the next one */
@@ -259,8 +259,8 @@ META_API void meta_kernel_unregister(meta_kernel *kernel);
  *          kernel's reach, META_ERR_OVERLAP if an element that is written may be accessed as another
  *          array's too, META_ERR_WRONG_DEVICE, META_ERR_UNSUPPORTED if the device's back end cannot
  *          build it, if a team is larger than it can be there or, while sums are to be reproducible,
- *          if the kernel adds floating-point numbers to an ADD array, or has a floating-point SUM and is
- *          one of teams or runs on a device without double precision,
+ *          if the kernel adds floating-point numbers to an ADD array, or has a floating-point SUM and
+ *          runs on a device without double precision,
  *          META_ERR_DEVICE with the compiler's messages if it does not compile there. With
  *          META_CHECK=on also META_ERR_BOUNDS if the body has accessed an array beyond its reach or
  *          buffer, META_ERR_ARGUMENT if it has left cells of an OUT array out, META_ERR_MISMATCH if two
@@ -655,7 +655,8 @@ template <bool whole> struct meta_k_whole {
 #define META_K_FORMAL_SCALAR(type, name) const type name META_K_UNUSED,
 #define META_K_FORMAL_VALUE(type, name)  const type name META_K_UNUSED,
 #define META_K_FORMAL_SUM(type, name)                                                              \
-    META_K_SUM_TYPE(type) *__restrict__ name META_K_UNUSED,
+    META_K_SUM_TYPE(type) *__restrict__ name META_K_UNUSED,                                        \
+        const int64_t meta_own_##name META_K_UNUSED,
 
 /* ------------------------------------------------------------------ the CPU code */
 
@@ -755,7 +756,7 @@ template <bool whole> struct meta_k_whole {
 #define META_K_ACTUAL_SCALAR(name) name,
 #define META_K_ACTUAL_VALUE(name)  name,
 #define META_K_ACTUAL_RESULT(name) &name,
-#define META_K_ACTUAL_SUM(name)    META_K_ACTUAL_RESULT(name)
+#define META_K_ACTUAL_SUM(name)    &name, 0,
 #define META_K_ACTUAL_MIN(name)    META_K_ACTUAL_RESULT(name)
 #define META_K_ACTUAL_MAX(name)    META_K_ACTUAL_RESULT(name)
 
@@ -782,7 +783,8 @@ template <bool whole> struct meta_k_whole {
 #define META_K_END_MAX(name) META_K_END_ALL(name, META_K_TO_MAX)
 
 /* After the last row: to the caller's lanes. What cells contribute to a reproducible sum is all in the
- * row's buffer then, so that the loops are the same. */
+ * row's buffer then, so that the loops are the same; what members of a team contribute to it is where
+ * the caller wants it. `meta_given` is the number of contributions in the row's buffer. */
 #define META_K_GIVE(kind, type, ...)                                                               \
     META_K_APPLY(META_K_GIVE_##kind, META_K_NAME_OF(__VA_ARGS__, ))
 #define META_K_GIVE_OUT(name)
@@ -796,7 +798,7 @@ template <bool whole> struct meta_k_whole {
         to(meta_of_##name[meta_l % META_KERNEL_LANES], meta_lane_##name[meta_l]);
 #define META_K_GIVE_SUM(name)                                                                      \
     if (META_K_IS_REAL(meta_none_##name) && meta_r->reproducible) {                                \
-        for (int64_t meta_n = 0; meta_n < meta_r->cells; ++meta_n)                                 \
+        for (int64_t meta_n = 0; meta_n < meta_given; ++meta_n)                                    \
             meta_of_##name[meta_n] = meta_row_##name[meta_n];                                      \
     } else {                                                                                       \
         META_K_GIVE_ALL(name, META_K_TO_SUM)                                                       \
@@ -846,6 +848,7 @@ template <bool whole> struct meta_k_whole {
         enum { name##_ARGS(META_K_COLUMN) meta_k_columns_ };                                       \
         enum { meta_k_results_ = 0 name##_ARGS(META_K_IS_RESULT) };                                \
         const int64_t meta_chunk = meta_k_results_ > 0 ? META_K_CHUNK : meta_r->cells;             \
+        const int64_t meta_given META_K_UNUSED = meta_r->cells;                                    \
         int64_t meta_x[META_KERNEL_DIMS] = {meta_r->index[0], meta_r->index[1], meta_r->index[2],  \
                                             meta_r->index[3]};                                     \
         const int meta_alone META_K_UNUSED = meta_r->alone;                                        \
@@ -859,7 +862,7 @@ template <bool whole> struct meta_k_whole {
                 META_K_SIMD(name##_ARGS(META_K_COMMA))                                             \
                 for (int64_t meta_i = meta_from; meta_i < meta_from + meta_cells; ++meta_i) {      \
                     name##_ARGS(META_K_BEGIN)                                                      \
-                        name##_cell_##tag(name##_ARGS(META_K_ACTUAL) meta_i, 0, 0, meta_x,         \
+                        name##_cell_##tag(name##_ARGS(META_K_ACTUAL) meta_i, 0, 0, 0, meta_x,      \
                                           meta_alone, meta_r,                                      \
                                           (const struct name##_near_##tag *)0);                    \
                     name##_ARGS(META_K_KEEP)                                                       \
@@ -877,8 +880,8 @@ template <bool whole> struct meta_k_whole {
     static inline __attribute__((always_inline, unused)) void name##_cell_##tag(                   \
         name##_ARGS(META_K_FORMAL) const int64_t meta_i META_K_UNUSED,                             \
         const int64_t meta_i1 META_K_UNUSED, const int64_t meta_i2 META_K_UNUSED,                  \
-        const int64_t *meta_x META_K_UNUSED, const int meta_alone META_K_UNUSED,                   \
-        const meta_kernel_rows *meta_r META_K_UNUSED,                                              \
+        const int64_t meta_member META_K_UNUSED, const int64_t *meta_x META_K_UNUSED,              \
+        const int meta_alone META_K_UNUSED, const meta_kernel_rows *meta_r META_K_UNUSED,          \
         const struct name##_near_##tag *meta_k META_K_UNUSED)
 
 #define META_K_BOUNDS(name, tag)                                                                   \

@@ -3,6 +3,8 @@
  * cell's column, `meta_x` has the index of the row's first cell, and `meta_0_NAME` … are the
  * strides of an array, 0 along a dimension that it lacks; `meta_0_NAME` is a constant, 0 or 1.
  * `meta_i1` and `meta_i2` are 0; in a team, which begins at `meta_x`, they are the cell's row and plane.
+ * `meta_own_NAME` is 1 where each member of a team has an element of its own of a SUM, number
+ * META_K_MEMBER, and 0 where there is one for all.
  * META_K_AS(result)(x) is a conversion to the type that the result points to, for languages that
  * warn of one that is not written. META_K_ADD_TO(element, x) adds to an element of an ADD array. */
 #define AT1(array, x)          array[META_K_AT(array, x, 0, 0, 0)]
@@ -34,7 +36,8 @@
 #ifndef META_K_AS
 #define META_K_AS(result)
 #endif
-#define ADD(result, x)   (*(result) += META_K_AS(result)(x))
+#define ADD(result, x) \
+    ((result)[meta_own_##result * META_K_MEMBER] += META_K_AS(result)(x))
 #define ADD_TO(element, x) META_K_ADD_TO(element, x)
 #define LOWER(result, x) META_K_TO_EXTREME(result, x, META_K_BELOW, META_K_LEAST)
 #define RAISE(result, x) META_K_TO_EXTREME(result, x, META_K_ABOVE, META_K_MOST)

@@ -46,10 +46,13 @@
  *     ends. START(d): INDEX(d) of the member at 0.
  *   - TEAM(d): the team's number along d, from 0. TEAMS(d): how many teams the box has along d.
  *
- *  While sums are reproducible, a kernel of teams with a floating-point SUM returns
- *  META_ERR_UNSUPPORTED. A device whose work groups or whose shared memory are too small for a team
- *  returns it with both numbers; CPUs run any. With META_CHECK=on the index of SHARED() is
- *  checked, and shared memory filled with NaN (integers: -1) when a team begins.
+ *  While sums are reproducible, what a member contributes to a floating-point SUM in all phases of its
+ *  team is added up in double, in the order of the body, as of a cell of META_CELLS; what the members
+ *  contribute is added without rounding. A device whose work groups or whose shared memory are too
+ *  small for a team returns META_ERR_UNSUPPORTED with both numbers. CPUs run any team, OpenCL's with
+ *  reproducible sums those whose number of members times that of sums is at most 131072. With
+ *  META_CHECK=on the index of SHARED() is checked, and shared memory filled with NaN (integers: -1)
+ *  when a team begins.
  *
  *  A body in a back end's own language (META_NATIVE_OPENCL, META_NATIVE_GPU, see meta_kernel.h) is run
  *  once for each team too, with the words above. Where each member is a work item, META_TEAM_BARRIER is
@@ -87,7 +90,8 @@ typedef struct meta_kernel_place {
 } meta_kernel_place;
 
 /** A team: what the CPU code of such a kernel computes in one call. Of `rows`, which it is given, it
- *  uses the arguments, which begin at the team's first cell, and the kernel. */
+ *  uses the arguments, which begin at the team's first cell, the kernel, and whether sums are to be
+ *  reproducible. */
 typedef struct meta_kernel_teams {
     meta_kernel_rows rows;
     meta_kernel_place place;
@@ -150,6 +154,24 @@ typedef struct meta_kernel_teams {
 /* Members of a phase are independent of each other; additions to arrays are always atomic. */
 #define META_K_TEAM_SIMD META_K_SIMD_independent
 
+/* While sums are to be reproducible each member has a double of its own of each floating-point SUM, in
+ * the caller's memory: of a third copy of the body. META_K_OWN is the body's argument,
+ * META_K_OWN_CLEAR sets those of a team to 0, META_K_OWN_ANY is whether there are any. */
+#define META_K_OWN_OF_SUM ~, ~
+#define META_K_OWN(kind, type, ...)                                                                \
+    META_K_IF_SHARED(META_K_OWN_OF_##kind, META_K_OWN_ACTUAL, META_K_ACTUAL, )                     \
+    (kind, type, __VA_ARGS__)
+#define META_K_OWN_ACTUAL(kind, type, name)                                                        \
+    META_K_IS_REAL(meta_none_##name) ? meta_of_##name : &name, META_K_IS_REAL(meta_none_##name),
+#define META_K_OWN_CLEAR(kind, type, ...)                                                          \
+    META_K_IF_SHARED(META_K_OWN_OF_##kind, META_K_OWN_ZEROS, META_K_NOTHING, )(type, __VA_ARGS__)
+#define META_K_OWN_ZEROS(type, name)                                                               \
+    for (int64_t meta_n = 0; META_K_IS_REAL(meta_none_##name) && meta_n < meta_members; ++meta_n)  \
+        meta_of_##name[meta_n] = 0;
+#define META_K_OWN_ANY(kind, type, ...)                                                            \
+    META_K_IF_SHARED(META_K_OWN_OF_##kind, META_K_OWN_IS_REAL, META_K_NOTHING, )(type, __VA_ARGS__)
+#define META_K_OWN_IS_REAL(type, name) +META_K_IS_REAL(meta_none_##name)
+
 /* For results a team is what a cell is elsewhere: a row of one, whose number is that of the member that
  * contributed a MIN_AT or MAX_AT. Most teams have all members: for those
  * the body is compiled with constant extents. */
@@ -171,7 +193,7 @@ typedef struct meta_kernel_teams {
         const meta_kernel_place *const meta_t =                                                    \
             &((const meta_kernel_teams *)(const void *)meta_r)->place;                             \
         const int64_t meta_i META_K_UNUSED = 0, meta_from META_K_UNUSED = 0,                       \
-                      meta_cells META_K_UNUSED = 1;                                                \
+                      meta_cells META_K_UNUSED = 1, meta_given META_K_UNUSED = 0;                  \
         META_K_ASSERT((x) > 0 && (y) > 0 && (z) > 0 &&                                             \
                           (int64_t)(x) * (y) * (z) <= META_KERNEL_MEMBERS,                         \
                       "a team of " #name " has 1 to 65536 members");                               \
@@ -181,14 +203,22 @@ typedef struct meta_kernel_teams {
         if (checked) {                                                                             \
             name##_ARGS(META_K_SHARED_POISON)                                                      \
         }                                                                                          \
-        if (!(checked) && meta_t->extent[0] == (x) && meta_t->extent[1] == (y) &&                  \
-            meta_t->extent[2] == (z))                                                              \
+        if ((0 name##_ARGS(META_K_OWN_ANY)) && meta_r->reproducible) {                             \
+            const int64_t meta_members META_K_UNUSED =                                             \
+                meta_t->extent[0] * meta_t->extent[1] * meta_t->extent[2];                         \
+            name##_ARGS(META_K_OWN_CLEAR)                                                          \
+            name##_cell_##tag(name##_ARGS(META_K_OWN) meta_t->extent[0], meta_t->extent[1],        \
+                              meta_t->extent[2], meta_t->start, meta_t, 0, meta_r,                 \
+                              (const struct name##_near_##tag *)0);                                \
+        } else if (!(checked) && meta_t->extent[0] == (x) && meta_t->extent[1] == (y) &&           \
+                   meta_t->extent[2] == (z)) {                                                     \
             name##_cell_##tag(name##_ARGS(META_K_ACTUAL)(x), (y), (z), meta_t->start, meta_t, 0,   \
                               meta_r, (const struct name##_near_##tag *)0);                        \
-        else                                                                                       \
+        } else {                                                                                   \
             name##_cell_##tag(name##_ARGS(META_K_ACTUAL) meta_t->extent[0], meta_t->extent[1],     \
                               meta_t->extent[2], meta_t->start, meta_t, 0, meta_r,                 \
                               (const struct name##_near_##tag *)0);                                \
+        }                                                                                          \
         name##_ARGS(META_K_KEEP) name##_ARGS(META_K_TEAM_END) name##_ARGS(META_K_GIVE)             \
     }
 

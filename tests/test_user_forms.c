@@ -241,8 +241,50 @@ static void exact_sums_are_those_of_the_own_body_and_compared_bit_by_bit(void)
     CHECK_OK(meta_set_reproducible(0));
 }
 
+/* The same of teams. A contribution is exact in double, and so is the sum. */
+static void team_totals_are_right(double off, int32_t reach)
+{
+    const bool own = has_own(), differs = off != 0 && own && is_checked();
+    float *out = make(), *in = make();
+    double expected = own ? off : 0, total = -1;
+    int64_t cells = -1;
+    for (int n = NX * NY; n < 2 * NX * NY; ++n) {
+        const int x = n % NX, y = n / NX % NY;
+        if (x == 0 || x == NX - 1 || y == 0 || y == NY - 1) continue;
+        expected += (double)host[n] * 1e10 - (double)host[n];
+    }
+    test_case("off %g, reach %d", off, (int)reach);
+    const meta_err error =
+        shares_f32(&inner, out + NX * NY, in + NX * NY, off, reach, &total, &cells, NULL);
+    if (reach > 1 && is_checked()) {
+        CHECK_INT(error, META_ERR_BOUNDS);
+        CHECK_CONTAINS(meta_last_error(), "AT() of 'in' at (2, 0, 0, 0), beyond its reach");
+    } else if (differs) {
+        CHECK_INT(error, META_ERR_MISMATCH);
+        CHECK_CONTAINS(meta_last_error(), "result 'total' is ");
+        CHECK(total == -1 && cells == -1);
+    } else {
+        CHECK_OK(error);
+        CHECK(total == expected);
+        CHECK_INT(cells, (NX - 2) * (NY - 2));
+    }
+    CHECK_OK(meta_free(out));
+    CHECK_OK(meta_free(in));
+}
+
+static void exact_sums_of_teams_are_compared_and_checked_as_well(void)
+{
+    CHECK_OK(meta_set_reproducible(1));
+    team_totals_are_right(0, 0);
+    team_totals_are_right(1, 0);
+    team_totals_are_right(0, 2);
+    team_totals_are_right(0, 1);
+    CHECK_OK(meta_set_reproducible(0));
+}
+
 TEST_DEVICE_MAIN(PROMISE(members_that_leave_their_arrays_are_found_by_line_and_place),
                  PROMISE(a_member_that_does_not_write_its_cell_is_found),
                  PROMISE(what_a_team_does_within_bounds_is_computed_as_ever),
                  PROMISE(a_team_has_a_body_in_the_devices_language),
-                 PROMISE(exact_sums_are_those_of_the_own_body_and_compared_bit_by_bit))
+                 PROMISE(exact_sums_are_those_of_the_own_body_and_compared_bit_by_bit),
+                 PROMISE(exact_sums_of_teams_are_compared_and_checked_as_well))

@@ -262,7 +262,7 @@ static void the_place_in_a_team_is_the_members_cell(void)
     end();
 }
 
-/* The kernel has no floating-point sum, which alone is refused in teams. */
+/* The kernel has no floating-point sum. */
 static void reproducible_sums_leave_places_in_teams_alone(void)
 {
     CHECK_OK(meta_set_reproducible(1));

@@ -114,15 +114,16 @@ static void contributions_outside_phases_are_refused(void)
 {
     meta_kernel *kernel;
     char text[1024];
-    static const char *const each[] = {"ADD(sum, 1)", "LOWER(low, 1)", "RAISE(high, 1)"};
-    for (int k = 0; k < 3; ++k) {
-        snprintf(
-            text, sizeof text,
-            "#define META_KERNEL_TYPES META_KERNEL_F32\n#include <meta_kernel.h>\n"
-            "#define once_ARGS(A) A(OUT, T, out) A(SUM, T, sum) A(MIN, T, low) A(MAX, T, high)\n"
-            "META_TEAMS(once, 8, 1, 1) {\n    MEMBERS { ON(out) = 1; ADD(sum, 1); }\n"
-            "    %s;\n}\n#include META_AGAIN\n",
-            each[k]);
+    static const char *const each[] = {"ADD_TO(GET(hits, 0), 1)", "ADD(sum, 1)", "LOWER(low, 1)",
+                                       "RAISE(high, 1)"};
+    for (int k = 0; k < 4; ++k) {
+        snprintf(text, sizeof text,
+                 "#define META_KERNEL_TYPES META_KERNEL_F32\n#include <meta_kernel.h>\n"
+                 "#define once_ARGS(A) A(OUT, T, out) A(ADD, int32_t, hits, WHOLE) A(SUM, T, sum) "
+                 "A(MIN, T, low) A(MAX, T, high)\n"
+                 "META_TEAMS(once, 8, 1, 1) {\n    MEMBERS { ON(out) = 1; ADD(sum, 1); }\n"
+                 "    %s;\n}\n#include META_AGAIN\n",
+                 each[k]);
         test_case("%s", each[k]);
         if (k > 0) { /* the compiler finds no member's cell */
             CHECK_ERR_NAMES(meta_kernel_compile(&kernel, "once", META_F32, "once.kernel.h", text),

@@ -117,4 +117,49 @@ META_NATIVE_GPU(totals) TOTALS
 #endif
 #endif
 
+/* A team's members contribute in two phases. The own bodies also do so outside phases, nothing; `off`
+ * goes to the contribution of one of their members. */
+#define shares_ARGS(A)                                                                             \
+    A(OUT, T, out) A(IN, T, in, STAR(1)) A(SHARED, T, tile, 5 * 2) A(VALUE, double, off)           \
+    A(VALUE, int32_t, reach) A(SUM, double, total) A(SUM, int64_t, cells)
+META_TEAMS(shares, 5, 2, 1)
+{
+    const int64_t last = EXTENT(0) * EXTENT(1) - 1;
+    MEMBERS
+    {
+        SHARED(tile, MY(0) + EXTENT(0) * MY(1)) = ON(in);
+        ADD(total, (double)ON(in) * 1e10);
+    }
+    MEMBERS
+    {
+        ON(out) = AT1(in, reach); /* the line of share */
+        ADD(total, -(double)SHARED(tile, last - MY(0) - EXTENT(0) * MY(1)));
+        ADD(cells, 1);
+    }
+}
+#if defined META_NATIVE_OPENCL || defined META_NATIVE_GPU
+#define SHARES                                                                                     \
+    {                                                                                              \
+        MEMBERS                                                                                    \
+        {                                                                                          \
+            SHARED(tile, MY(0) + EXTENT(0) * MY(1)) = *&ON(in);                                    \
+            ADD(total, (double)ON(in) * 1e10);                                                     \
+        }                                                                                          \
+        ADD(total, 0);                                                                             \
+        MEMBERS                                                                                    \
+        {                                                                                          \
+            const int64_t opposite = EXTENT(0) * EXTENT(1) - 1 - MY(0) - EXTENT(0) * MY(1);        \
+            ON(out) = AT1(in, reach);                                                              \
+            ADD(total, -(double)SHARED(tile, opposite));                                           \
+            if (INDEX(0) == 9 && INDEX(1) == 3) ADD(total, off);                                   \
+            ADD(cells, 1);                                                                         \
+        }                                                                                          \
+    }
+#ifdef META_NATIVE_OPENCL
+META_NATIVE_OPENCL(shares) SHARES
+#else
+META_NATIVE_GPU(shares) SHARES
+#endif
+#endif
+
 #include META_AGAIN

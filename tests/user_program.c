@@ -56,6 +56,7 @@ static uint64_t checksum(const void *device_array, size_t bytes)
 #define RUN(T, suffix, TYPE)                                                                       \
     do {                                                                                           \
         T change = 0;                                                                              \
+        double amount = 0;                                                                         \
         uint64_t hot = 0;                                                                          \
         int64_t first = 0, folded = 0, cells = 0;                                                  \
         meta_extreme_##suffix highest;                                                             \
@@ -69,14 +70,15 @@ static uint64_t checksum(const void *device_array, size_t bytes)
         check(pour_##suffix(&box, (T *)device[0], (const T *)device[1], (const T *)device[2] + 5,  \
                             counts, (const int32_t *)device[ARRAYS], META_ASYNC));                 \
         check(turn_##suffix(&plane, (T *)device[2], (T)2, META_ASYNC));                                              \
-        check(fold_##suffix(&box, (T *)device[0], (const T *)device[1], (T)0.5, &folded, NULL));   \
+        check(fold_##suffix(&box, (T *)device[0], (const T *)device[1], (T)0.5, &folded, &amount,  \
+                            NULL));                                                                \
         printf(#suffix " %016" PRIx64 " %016" PRIx64 " %016" PRIx64 " %a %" PRIu64 " %" PRId64     \
                " %" PRId64 "\n",                                                                  \
                checksum(device[0], CELLS * sizeof(T)), checksum(device[2], CELLS * sizeof(T)),     \
                checksum(counts, 7 * sizeof(int32_t)), (double)change, hot, first, folded);         \
-        printf("%a at %" PRId64 " %" PRId64 " %" PRId64 ", %d at %" PRId64 " %" PRId64 ", %" PRId64 "\n", \
+        printf("%a at %" PRId64 " %" PRId64 " %" PRId64 ", %d at %" PRId64 " %" PRId64 ", %" PRId64 " %a\n", \
                (double)highest.value, highest.index[0], highest.index[1], highest.index[2],        \
-               (int)lowest.value, lowest.index[0], lowest.index[1], cells);                        \
+               (int)lowest.value, lowest.index[0], lowest.index[1], cells, amount);                \
     } while (0)
 
 int main(void)

@@ -80,7 +80,7 @@ META_CELLS(turn)
 /* Teams: each cell is joined to the one that lies opposite in its team. */
 #define fold_ARGS(A)                                                                               \
     A(INOUT, T, picture) A(IN, T, now, BOX(1)) A(SHARED, T, tile, 8 * 4 * 2) A(VALUE, T, by)       \
-    A(SHARED, int32_t, rounds, 1) A(SUM, int64_t, sum)
+    A(SHARED, int32_t, rounds, 1) A(SUM, int64_t, sum) A(SUM, double, amount)
 META_TEAMS(fold, 8, 4, 2)
 {
     MEMBERS
@@ -96,7 +96,11 @@ META_TEAMS(fold, 8, 4, 2)
             if (MY(0) == EXTENT(0) - 1 && MY(1) + MY(2) == 0) SHARED(rounds, 0) += (int32_t)TEAM(1);
         }
     }
-    MEMBERS { ADD(sum, SHARED(rounds, 0) + START(0) + TEAMS(2)); }
+    MEMBERS
+    {
+        ADD(sum, SHARED(rounds, 0) + START(0) + TEAMS(2));
+        ADD(amount, (double)(2 * TEAM(0) + 1)); /* exact in any order */
+    }
 }
 
 #include META_AGAIN

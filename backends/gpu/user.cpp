@@ -47,11 +47,21 @@ static int only_reads(const meta_kernel_desc *desc)
     return 1;
 }
 
+/* What a block shares while it computes a team, with its exact sums and, for other results, what
+ * its threads combine. */
+static uint64_t shared_bytes(const meta_kernel *kernel, const meta_kernel_desc *desc)
+{
+    const uint32_t sums = meta_exact_results(desc);
+    return (sums < desc->results ? meta_team_bytes_all(kernel) : meta_team_bytes(kernel->team)) +
+           sums * (uint64_t)GPU_SHARED_SUM_BYTES;
+}
+
 /* HIP-CPU computes a team in loops, of any size. */
-static meta_err check_team(const meta_plugin_device *device, const meta_kernel *kernel)
+static meta_err check_team(const meta_plugin_device *device, const meta_kernel *kernel,
+                           const meta_kernel_desc *desc)
 {
     gpu_properties found;
-    const uint64_t bytes = meta_team_bytes_all(kernel);
+    const uint64_t bytes = shared_bytes(kernel, desc);
     if (!GPU_IS_GPU) return META_OK;
     GPU_TRY(GetDeviceProperties, (&found, device->ordinal));
     const uint64_t items = meta_team_items(kernel->team);
@@ -65,9 +75,11 @@ static meta_err check_team(const meta_plugin_device *device, const meta_kernel *
     if (bytes > room)
         return gpu_host->fail(
             META_ERR_UNSUPPORTED,
-            "kernel %s: a team needs %llu bytes of shared memory, but a block of %s "
+            "kernel %s: a team needs %llu bytes of shared memory%s, but a block of %s "
             "has %llu: use smaller teams or share less",
-            kernel->name, (unsigned long long)bytes, found.name, (unsigned long long)room);
+            kernel->name, (unsigned long long)bytes,
+            meta_exact_results(desc) ? " with its reproducible sums" : "", found.name,
+            (unsigned long long)room);
     return META_OK;
 }
 
@@ -80,7 +92,7 @@ static meta_err fill_in(const meta_plugin_device *device, const meta_kernel_sour
         return gpu_host->fail(META_ERR_UNSUPPORTED, "kernel %s has no text to compile", desc->name);
     kernel->only_reads = only_reads(desc);
     kernel->team = meta_kernel_team_of(source->user);
-    if (kernel->team) META_TRY(check_team(device, source->user));
+    if (kernel->team) META_TRY(check_team(device, source->user, desc));
     kernel->passing = gpu_passing_of(desc);
     snprintf(title, sizeof title, "kernel %.80s for %s", desc->name,
              meta_element_name(source->type));

@@ -8,6 +8,10 @@
 
 #include "kernels.h"
 
+/** Bytes of an exact sum in the memory that a block's threads share, see exact_threads.h: 32-bit
+ * digits of either sign, and counters. */
+#define GPU_SHARED_SUM_BYTES (4 * (2 * (META_EXACT_LIMBS + 1) + 3))
+
 /** One result: the kernel that combines the blocks' partial results, the bytes of what it leaves, of
  * an exact sum those of a word, and the words of a partial result. */
 struct gpu_user_result {

@@ -207,7 +207,8 @@ static meta_err create_text(meta_plugin_device *device, const meta_kernel_source
                               "device %s cannot do that atomically (it lacks "
                               "cl_khr_int64_base_atomics): use a type of 4 bytes or another device",
                               desc->name, adds_to_8_bytes(source), device->about.name);
-    if (meta_kernel_team_of(source->user)) META_TRY(ocl_team_check(device, source->user));
+    if (meta_kernel_team_of(source->user))
+        META_TRY(ocl_team_check(device, source->user, meta_exact_results(desc)));
     kernel = *made = calloc(1, sizeof *kernel);
     if (!kernel) return ocl_host->fail(META_ERR_NO_MEMORY, "the host has no memory left");
     if ((size_t)snprintf(kernel->name, sizeof kernel->name, "%s%s",

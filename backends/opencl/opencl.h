@@ -169,8 +169,9 @@ meta_err ocl_program_build_text(const meta_plugin_device *device, const meta_ker
                                 bool space_in_buffer, cl_program *program);
 
 /* team.c */
-/** META_ERR_UNSUPPORTED if a team of the kernel is too large for the device. */
-meta_err ocl_team_check(const meta_plugin_device *device, const meta_kernel *kernel);
+/** META_ERR_UNSUPPORTED if a team of the kernel, which has @p sums exact sums, is too large for the
+ * device. */
+meta_err ocl_team_check(const meta_plugin_device *device, const meta_kernel *kernel, uint32_t sums);
 /** The same for the work group of the kernel as it was compiled. */
 meta_err ocl_team_check_built(const meta_plugin_device *device, const meta_plugin_kernel *kernel);
 /** The work groups of a launch, at most @p most, and the work items of each. */

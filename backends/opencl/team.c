@@ -12,6 +12,8 @@
 /* Groups per compute unit, as many as of other kernels; a CPU's are not for less than so many
  * cells. */
 enum { CPU_GROUPS = 8, CPU_LEAST_CELLS = 4096, GPU_GROUPS = 64 };
+/* What members contribute to exact sums lies on the stack of the thread that runs a work item. */
+enum { CPU_CONTRIBUTIONS = 1 << 20 };
 
 static meta_err check_items(const ocl_about *about, const meta_kernel *kernel)
 {
@@ -25,17 +27,21 @@ static meta_err check_items(const ocl_about *about, const meta_kernel *kernel)
                           about->name, most);
 }
 
-static meta_err check_memory(const ocl_about *about, const meta_kernel *kernel)
+static meta_err check_memory(const ocl_about *about, const meta_kernel *kernel, uint32_t sums)
 {
     cl_ulong room = 0;
-    const uint64_t bytes = meta_team_bytes_all(kernel);
+    const uint64_t own = meta_team_bytes(kernel->team), of_sums = sums * (uint64_t)OCL_SHARED_BYTES;
+    const uint64_t of_others = meta_team_bytes_all(kernel) - own; /* in the same memory, later */
+    const uint64_t bytes = own + (of_sums > of_others ? of_sums : of_others);
     OCL_TRY(clGetDeviceInfo(about->device, CL_DEVICE_LOCAL_MEM_SIZE, sizeof room, &room, NULL),
             "clGetDeviceInfo(CL_DEVICE_LOCAL_MEM_SIZE)");
     if (bytes <= room) return META_OK;
     return ocl_host->fail(META_ERR_UNSUPPORTED,
-                          "kernel %s: a team needs %" PRIu64 " bytes of shared memory, but OpenCL "
+                          "kernel %s: a team needs %" PRIu64
+                          " bytes of shared memory%s, but OpenCL "
                           "device %s has %" PRIu64 ": use smaller teams or share less",
-                          kernel->name, bytes, about->name, (uint64_t)room);
+                          kernel->name, bytes, sums ? " with its reproducible sums" : "",
+                          about->name, (uint64_t)room);
 }
 
 static meta_err check_f64(const ocl_about *about, const meta_kernel *kernel)
@@ -50,12 +56,25 @@ static meta_err check_f64(const ocl_about *about, const meta_kernel *kernel)
     return META_OK;
 }
 
-meta_err ocl_team_check(const meta_plugin_device *device, const meta_kernel *kernel)
+static meta_err check_contributions(const ocl_about *about, const meta_kernel *kernel,
+                                    uint32_t sums)
+{
+    const uint64_t bytes = sums * (uint64_t)meta_team_members(kernel->team) * sizeof(cl_double);
+    if (bytes <= CPU_CONTRIBUTIONS) return META_OK;
+    return ocl_host->fail(META_ERR_UNSUPPORTED,
+                          "kernel %s: what the %u members of a team contribute to %u reproducible "
+                          "sums takes %" PRIu64 " bytes, but on OpenCL device %s at most %d are "
+                          "possible: use smaller teams",
+                          kernel->name, (unsigned)meta_team_members(kernel->team), (unsigned)sums,
+                          bytes, about->name, (int)CPU_CONTRIBUTIONS);
+}
+
+meta_err ocl_team_check(const meta_plugin_device *device, const meta_kernel *kernel, uint32_t sums)
 {
     META_TRY(check_f64(&device->about, kernel));
-    if (device->about.is_cpu) return META_OK;
+    if (device->about.is_cpu) return check_contributions(&device->about, kernel, sums);
     META_TRY(check_items(&device->about, kernel));
-    return check_memory(&device->about, kernel);
+    return check_memory(&device->about, kernel, sums);
 }
 
 meta_err ocl_team_check_built(const meta_plugin_device *device, const meta_plugin_kernel *kernel)

@@ -88,7 +88,8 @@ int openmp_threads_for(meta_i64 work, meta_i64 least);
 void openmp_combine(meta_kernel_function *finish, char *results, size_t apart, size_t width,
                     int threads, int each, const meta_result *result);
 /** A thread's view of a call of a kernel of teams: arguments of its CPU code, of which those of
- * arrays are set for each team; where each array's cell (0, …) lies, and its argument's number. */
+ * arrays are set for each team; where each array's cell (0, …) lies, and its argument's number; its
+ * exact sums, and where its members' contributions to each lie. */
 typedef struct openmp_team_share {
     const meta_call *call;
     const meta_kernel *kernel;
@@ -97,6 +98,10 @@ typedef struct openmp_team_share {
     char *const *home;
     const uint32_t *order;
     uint32_t arrays;
+    const openmp_exact *exact; /**< NULL: there are none */
+    void *const *sum;
+    double *const *contribution;
+    uint32_t sums;
     meta_i64 start[META_KERNEL_DIMS]; /**< of the box */
 } openmp_team_share;
 /** Compute share @p thread of @p threads of the teams. */

@@ -40,6 +40,7 @@ static void run_team(const openmp_team_share *s, meta_i64 number)
                                         .rows = 1,
                                         .argument = s->argument,
                                         .kernel = s->kernel,
+                                        .reproducible = s->exact != NULL,
                                         .columns = columns,
                                         .planes = rows * columns}};
     place(s, number, c, &teams.place);
@@ -54,6 +55,9 @@ static void run_team(const openmp_team_share *s, meta_i64 number)
         s->argument[n].at = s->home[k] + element * (meta_i64)s->kernel->parameter[n].bytes;
     }
     s->run(&teams.rows);
+    const meta_i64 *members = teams.place.extent;
+    for (uint32_t k = 0; k < s->sums; ++k)
+        s->exact->take(s->sum[k], s->contribution[k], members[0] * members[1] * members[2]);
 }
 
 void openmp_teams_run(const openmp_team_share *s, int thread, int threads)

@@ -42,10 +42,21 @@ static bool is_exact(const user_call *u, uint32_t n)
     return u->call->desc->result[n].combine == META_COMBINE_exact;
 }
 
-/* What the cells of a piece contribute lies behind the sum. */
+static size_t whole_lines(size_t bytes)
+{
+    return (bytes + LINE - 1) / LINE * LINE;
+}
+
+/* What the cells of a piece contribute, or a team's members, lies behind the sum. */
 static size_t exact_bytes(const openmp_exact *exact)
 {
-    return (exact->bytes + LINE - 1) / LINE * LINE;
+    return whole_lines(exact->bytes);
+}
+
+static size_t contributions_bytes(const meta_kernel *kernel)
+{
+    const meta_kernel_team *team = meta_kernel_team_of(kernel);
+    return whole_lines((team ? meta_team_members(team) : META_KERNEL_PIECE) * sizeof(double));
 }
 
 static double *contributions(const user_call *u, void *sum)
@@ -60,7 +71,8 @@ typedef struct sweep_state {
     char *home[META_KERNEL_ARRAYS];     /* where each array's cell (0, …) lies */
     uint32_t order[META_KERNEL_ARRAYS]; /* its argument's number */
     uint32_t arrays;
-    void *sum[META_KERNEL_PARAMETERS]; /* the thread's exact sums */
+    void *sum[META_KERNEL_PARAMETERS];            /* the thread's exact sums, … */
+    double *contribution[META_KERNEL_PARAMETERS]; /* … and what its cells contribute to each */
     uint32_t sums;
     bool alone; /* no other thread's cells add to what the next piece adds to */
 } sweep_state;
@@ -89,9 +101,10 @@ static void begin(sweep_state *s, const user_call *u, int thread)
         if (meta_parameter_is_result(p)) {
             a->at = partial_of(u, result, thread);
             if (!is_exact(u, result++)) continue;
-            s->sum[s->sums++] = a->at;
             u->exact->begin(a->at);
-            a->at = contributions(u, a->at);
+            s->sum[s->sums] = a->at;
+            s->contribution[s->sums] = contributions(u, a->at);
+            a->at = s->contribution[s->sums++];
         } else if (!meta_parameter_is_array(p)) {
             a->at = (void *)(uintptr_t)value;
             value += meta_parameter_words(p) * sizeof(uint64_t);
@@ -142,7 +155,7 @@ static void run_in_pieces(sweep_state *s, const meta_kernel_rows *all)
             }
             u->run(&piece);
             for (uint32_t k = 0; k < s->sums; ++k)
-                u->exact->take(s->sum[k], contributions(u, s->sum[k]), piece.cells);
+                u->exact->take(s->sum[k], s->contribution[k], piece.cells);
         }
     }
 }
@@ -234,7 +247,11 @@ static void run_teams(sweep_state *s, int thread, int threads)
                               .argument = s->argument,
                               .home = s->home,
                               .order = s->order,
-                              .arrays = s->arrays};
+                              .arrays = s->arrays,
+                              .exact = u->exact,
+                              .sum = s->sum,
+                              .contribution = s->contribution,
+                              .sums = s->sums};
     for (int d = 0; d < META_KERNEL_DIMS; ++d) mine.start[d] = start_of(u, d);
     openmp_teams_run(&mine, thread, threads);
 }
@@ -355,7 +372,7 @@ meta_err openmp_user_run(const meta_call *call)
     const meta_i64 rows = space->ndim > 1 ? space->extent[1] : 1;
     const int threads = openmp_threads_for(space->rows * space->extent[0], WORTH_A_THREAD);
     const openmp_exact *exact = kernel->exact;
-    const size_t apart = exact ? exact_bytes(exact) + META_KERNEL_PIECE * sizeof(double) : LINE;
+    const size_t apart = exact ? exact_bytes(exact) + contributions_bytes(kernel->user) : LINE;
     const size_t bytes = (size_t)threads * call->desc->results * apart;
     user_call u = {.call = call,
                    .kernel = kernel->user,

@@ -80,7 +80,8 @@ static void put_values(const meta_text *w)
                         (unsigned)operand);
             ++operand;
         } else if (meta_text_is_exact(w, a)) {
-            fprintf(p, "    META_USER_EXACT(%u, %u);\n", (unsigned)n, (unsigned)sum++);
+            fprintf(p, "    META_%s_EXACT(%u, %u);\n", kernel->team ? "TEAM" : "USER", (unsigned)n,
+                    (unsigned)sum++);
         } else if (meta_parameter_is_result(a)) {
             fprintf(p, "    %s meta_p%u = ", meta_text_contribution(a), (unsigned)n);
             if (a->kind == META_PARAMETER_SUM) fprintf(p, "0;\n");

@@ -46,14 +46,16 @@ static void put_formals(const meta_text *w, const meta_kernel *k)
     for (uint32_t n = 0; n < k->parameters; ++n) {
         const meta_kernel_parameter *a = &k->parameter[n];
         if (meta_parameter_is_array(a) && a->kind != META_PARAMETER_SCALAR) put_array(w, a);
-        else if (meta_parameter_is_result(a))
+        else if (meta_parameter_is_result(a)) {
             fprintf(p, "%s *%s, ", meta_text_contribution(a), a->name);
-        else fprintf(p, "const %s %s, ", a->type_name, a->name);
+            if (a->kind == META_PARAMETER_SUM) fprintf(p, "const meta_i64 meta_own_%s, ", a->name);
+        } else fprintf(p, "const %s %s, ", a->type_name, a->name);
     }
     for (uint32_t m = 0; k->team && m < k->team->shareds; ++m) put_memory(w, &k->team->shared[m]);
     if (meta_text_is_checked(w)) fprintf(p, "META_GLOBAL meta_i64 *meta_note, ");
     if (k->team) put_extents(w, 0, META_KERNEL_TEAM_DIMS);
     else fprintf(p, "const meta_i64 meta_i, const meta_i64 meta_i1, const meta_i64 meta_i2, ");
+    if (!k->team || meta_text_is_native(w)) fprintf(p, "const meta_i64 meta_member, ");
     if (meta_text_is_native(w))
         put_extents(w, k->team ? META_KERNEL_TEAM_DIMS : 0, META_KERNEL_DIMS);
     fprintf(p, "const meta_i64 *meta_x, const meta_i64 *meta_n%s)\n",
@@ -143,9 +145,15 @@ static void put_actuals(const meta_text *w)
     unsigned k = 0;
     for (uint32_t n = 0; n < kernel->parameters; ++n) {
         const meta_kernel_parameter *a = &kernel->parameter[n];
+        if (meta_parameter_is_result(a)) {
+            const bool is_sum = a->kind == META_PARAMETER_SUM;
+            if (kernel->team && meta_text_is_exact(w, a))
+                fprintf(p, "META_TEAM_SUM(%u), ", (unsigned)n);
+            else fprintf(p, is_sum ? "&meta_p%u, 0, " : "&meta_p%u, ", (unsigned)n);
+            continue;
+        }
         if (!meta_parameter_is_array(a)) {
-            fprintf(p, meta_parameter_is_result(a) ? "&meta_p%u, " : "meta_p%u.value, ",
-                    (unsigned)n);
+            fprintf(p, "meta_p%u.value, ", (unsigned)n);
             continue;
         }
         if (a->kind == META_PARAMETER_SCALAR) fprintf(p, "meta_p%u, ", (unsigned)n);
@@ -181,10 +189,10 @@ void meta_text_call(const meta_text *w)
         fprintf(p,
                 "meta_t.extent[0], meta_t.extent[1], meta_t.extent[2], %smeta_t.start, "
                 "meta_t.cell, &meta_t);\n",
-                meta_text_is_native(w) ? "1, " : "");
+                meta_text_is_native(w) ? "0, 1, " : "");
         return;
     }
-    fprintf(p, "meta_i, 0, 0, ");
+    fprintf(p, "meta_i, 0, 0, 0, ");
     if (meta_text_is_native(w)) put_box(p);
     fprintf(p, "meta_x, meta_n);\n");
 }

@@ -33,6 +33,15 @@ static void put_arrays(const meta_text *w)
     }
 }
 
+/* What members contribute to exact sums, before and after a team has run. */
+static void put_sums(const meta_text *w, const char *word)
+{
+    const meta_kernel *kernel = w->state->kernel;
+    for (uint32_t n = 0; n < kernel->parameters; ++n)
+        if (meta_text_is_exact(w, &kernel->parameter[n]))
+            fprintf(w->p, "        META_TEAM_SUM_%s(%u);\n", word, (unsigned)n);
+}
+
 void meta_text_teams(const meta_text *w)
 {
     FILE *p = w->p;
@@ -61,7 +70,9 @@ void meta_text_teams(const meta_text *w)
     /* What a member has not written is NaN, as on CPUs. */
     for (uint32_t m = 0; meta_text_is_checked(w) && m < team->shareds; ++m)
         fprintf(p, "        META_TEAM_POISON(meta_m%u);\n", (unsigned)m);
+    put_sums(w, "BEGIN");
     fprintf(p, "        ");
     meta_text_call(w);
+    put_sums(w, "END");
     fprintf(p, "    }\n");
 }

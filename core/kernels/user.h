@@ -97,6 +97,12 @@ bool meta_user_is_checked(const meta_device *device);
 meta_err meta_user_object_as(meta_device *device, struct meta_kernel_state *state, uint32_t form,
                              meta_plugin_kernel **object);
 
+/** Whether cells add floating-point numbers to the array, in any order. */
+static inline bool meta_parameter_is_real_addition(const meta_kernel_parameter *p)
+{
+    return p->kind == META_PARAMETER_ADD && (p->type == META_F64 || p->type == META_F32);
+}
+
 /* native.c */
 /** Whether @p kernel has a body in the language of back ends of @p mode. */
 bool meta_user_has_native(const meta_kernel *kernel, meta_mode mode);

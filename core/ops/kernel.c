@@ -186,17 +186,11 @@ static meta_err check_reproducible(const meta_kernel *kernel)
 {
     for (uint32_t n = 0; n < kernel->parameters; ++n) {
         const meta_kernel_parameter *p = &kernel->parameter[n];
-        if (p->kind == META_PARAMETER_ADD && (p->type == META_F64 || p->type == META_F32))
+        if (meta_parameter_is_real_addition(p))
             return meta_fail(META_ERR_UNSUPPORTED,
                              "kernel %s: cells add to '%s' in any order, and reproducible sums are "
                              "on (META_REPRODUCIBLE): add whole numbers (multiples of a small "
                              "unit, as int64_t), or let each cell gather what it receives",
-                             kernel->name, p->name);
-        if (kernel->team && meta_parameter_is_real_sum(p))
-            return meta_fail(META_ERR_UNSUPPORTED,
-                             "kernel %s: its teams add up floating-point numbers in '%s', and "
-                             "reproducible sums are on (META_REPRODUCIBLE): store them in an array, "
-                             "and add it up by a kernel of cells or by meta_reduce()",
                              kernel->name, p->name);
     }
     return META_OK;
