@@ -232,5 +232,15 @@ says 'is a shared object'
 did 2 text heat.so
 says 'is a shared object'
 
+# A libmeta of another build, as a wrong LD_LIBRARY_PATH finds one. A sanitizer's library must come first.
+if [ -z "$sanitize" ]; then
+    printf 'const struct { unsigned version; unsigned long size; void *f[32]; } meta_ahead_table = {987, 16, {0}};\n' |
+        ${CC:-cc} -shared -fPIC -x c - -o other.so || broken 'no other libmeta'
+    LD_PRELOAD=$here/other.so "$build/meta-kernel" check heat.kernel.h --for c >out 2>err
+    [ $? = 2 ] || broken 'works with a libmeta of another build'
+    says 'libmeta.so is of another build: it has version 987'
+    LD_PRELOAD=$here/other.so "$build/meta-kernel" --version >out 2>err || broken 'does not tell its version'
+fi
+
 [ $failed = 0 ] && echo 'kept   meta-kernel checks and writes'
 exit $failed

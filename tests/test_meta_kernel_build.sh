@@ -29,6 +29,29 @@ META_CELLS(doubled)
 }
 #include META_AGAIN
 END
+# Floating-point sums, for which META_REPRODUCIBLE=on needs other code, and a body of OpenCL's own.
+cat >sums.kernel.h <<'END'
+#define META_KERNEL_TYPES META_KERNEL_F64
+#include <meta_kernel.h>
+#define total_ARGS(A) A(IN, T, x, CELL) A(SUM, T, sum)
+META_CELLS(total)
+{
+    ADD(sum, ON(x));
+}
+#define halves_ARGS(A) A(IN, T, x, STAR(1)) A(SUM, T, sum) A(SHARED, T, tile, 32)
+META_TEAMS(halves, 32, 1, 1)
+{
+    MEMBERS { SHARED(tile, MY(0)) = ON(x) / 2; }
+    MEMBERS { ADD(sum, SHARED(tile, EXTENT(0) - 1 - MY(0))); }
+}
+#ifdef META_NATIVE_OPENCL
+META_NATIVE_OPENCL(halves)
+{
+    MEMBERS { ADD(sum, *&ON(x) / 2); }
+}
+#endif
+#include META_AGAIN
+END
 
 # A program that gives the text at run time, or with LINKED has the kernels; it prints what changed.
 cat >main.c <<'END'
@@ -68,12 +91,37 @@ int main(void)
     return meta_finalize() != META_OK;
 }
 END
-mkdir sub && cp heat.kernel.h sub/
+cat >sums.c <<'END'
+#define META_KERNELS_HERE
+#define META_KERNEL_ONE_VARIANT
+#include "sub/sums.kernel.h"
+#include <stdio.h>
+#define TRY(call) if (call) return fprintf(stderr, "%s\n", meta_last_error()), 1
+int main(void)
+{
+    const meta_box box = {1, {100}, {1}, {99}};
+    double data[100], sum, half;
+    void *x;
+    for (int n = 0; n < 100; ++n) data[n] = n % 17;
+    TRY(meta_init());
+    TRY(meta_alloc(&x, sizeof data));
+    TRY(meta_copy_h2d(x, data, sizeof data, NULL));
+    TRY(total_f64(&box, x, &sum, NULL));
+    TRY(halves_f64(&box, x, &half, NULL));
+    printf("%g\n", sum + half - 1151.75);
+    TRY(meta_free(x));
+    return meta_finalize() != META_OK;
+}
+END
+mkdir sub && cp heat.kernel.h sums.kernel.h sub/
 for linked in '' -DLINKED; do
     # shellcheck disable=SC2086
     ${CC:-cc} $sanitize $linked -I"$src/core" -I"$src/kernels" main.c -o "main$linked" -L"$build/.libs" -lmeta -lm \
         -Wl,-rpath,"$build/.libs" || exit 1
 done
+# shellcheck disable=SC2086
+${CC:-cc} $sanitize -I"$src/core" -I"$src/kernels" sums.c -o sums -L"$build/.libs" -lmeta -lm \
+    -Wl,-rpath,"$build/.libs" || exit 1
 
 # did STATUS ARGUMENT…
 did()
@@ -180,8 +228,14 @@ if [ "$(id -u)" = 0 ]; then
         chown 0 objects
     fi
 fi
+# Files of another version of the format say so.
+for file in objects/*; do printf 9 | dd of="$file" bs=1 seek=7 conv=notrunc 2>/dev/null; done
+refused 'is of version 9 of the file format, and this libmeta reads version 1: build it again' \
+    main META_MODE=openmp META_JIT=load
+for file in objects/*; do printf 1 | dd of="$file" bs=1 seek=7 conv=notrunc 2>/dev/null; done
+runs main META_MODE=openmp META_JIT=load
 for file in objects/*; do printf x | dd of="$file" bs=1 seek=3000 conv=notrunc 2>/dev/null; done
-refused 'META_JIT=load does not allow' main META_MODE=openmp META_JIT=load
+refused 'is damaged), and META_JIT=load does not allow' main META_MODE=openmp META_JIT=load
 
 # OpenCL: with the library's own programs. The kernels of a program that was built elsewhere are found too.
 if "$build/meta-info" | grep -q '^  opencl  *usable'; then
@@ -190,29 +244,46 @@ if "$build/meta-info" | grep -q '^  opencl  *usable'; then
     found '^doubled f32, OpenCL device 0, .*: built$'
     runs main META_MODE=opencl META_JIT=load
     runs main-DLINKED META_MODE=opencl META_JIT=load
+    runs main-DLINKED META_MODE=opencl META_JIT=load META_CHECK=on
+    # Settings that need code of their own.
+    did 0 build sums.kernel.h --for opencl -o objects
+    for setting in '' META_CHECK=on META_REPRODUCIBLE=on 'META_CHECK=on META_REPRODUCIBLE=on'; do
+        # shellcheck disable=SC2086
+        runs sums META_MODE=opencl META_JIT=load $setting
+    done
+    rm -r objects
+    did 0 build sums.kernel.h --for opencl -o objects --plain
+    runs sums META_MODE=opencl META_JIT=load
+    refused 'kernel total is not in the cache' sums META_MODE=opencl META_JIT=load META_REPRODUCIBLE=on
+    refused 'kernel total is not in the cache' sums META_MODE=opencl META_JIT=load META_CHECK=on
 fi
 OCL_ICD_VENDORS=$here/none "$build/meta-kernel" build heat.kernel.h --for opencl -o objects >out 2>err
 [ $? = 3 ] || broken 'another status than 3 without an OpenCL device'
 found '^OpenCL: not built: .*no OpenCL platform found'
 
-# GPUs, where there is a compiler: an image of the right kind for each kernel.
-# image TARGET KIND WORD: files of KIND, which have WORD in them.
+# GPUs, where there is a compiler: an image of the right kind for each kernel, type and setting.
+# image TARGET KIND WORD FILE COUNT OPTION…: COUNT files of KIND, which have WORD in them.
 image()
 {
     rm -rf objects
-    "$build/meta-kernel" build heat.kernel.h --for "$1" -o objects >out 2>err
+    target=$1 kind=$2 word=$3 file=$4 count=$5
+    shift 5
+    "$build/meta-kernel" build "$file" --for "$target" -o objects "$@" >out 2>err
     got=$?
-    what="meta-kernel build --for $1"
+    what="meta-kernel build $file --for $target $*"
     if [ $got = 3 ] && grep -q 'not built: .* was found.*; install ' out; then return; fi
     [ $got = 0 ] || broken "exit status $got"
-    [ "$(ls objects/"$2"-*.bin | wc -l)" = 4 ] || broken 'not one file for each kernel and type'
-    for file in objects/"$2"-*.bin; do
+    [ "$(ls objects/"$kind"-*.bin | wc -l)" = "$count" ] || broken "$(ls objects | wc -l) files, expected $count"
+    for file in objects/"$kind"-*.bin; do
         grep -q meta_user_entry "$file" || broken 'has no entry'
-        grep -q "$3" "$file" || broken "is no code with $3"
+        grep -q "$word" "$file" || broken "is no code with $word"
     done
 }
-image cuda:sm_90 cuda ELF
-image hip:gfx90a hip gfx90a
+image cuda:sm_90 cuda ELF heat.kernel.h 8
+image cuda:sm_90 cuda ELF heat.kernel.h 4 --plain
+image cuda:sm_90 cuda ELF sums.kernel.h 8
+image hip:gfx90a hip gfx90a heat.kernel.h 4 --plain
+image hip:gfx90a hip gfx90a sums.kernel.h 8
 
 # The ready kernels, hundreds of them: NVRTC takes the least time.
 if [ "${META_TEST_LONG-}" = 1 ]; then

@@ -17,7 +17,7 @@
 typedef struct work {
     kernel_file *file;
     int files;
-    bool library;
+    kernel_extent extent;
     bool refused, incomplete;
 } work;
 
@@ -42,7 +42,7 @@ static meta_kernel *kernel_at(const work *w, int n)
         if (n < w->file[f].kernels) return w->file[f].kernel[n];
         n -= w->file[f].kernels;
     }
-    return w->library ? meta_ahead_table.ready(n) : NULL;
+    return w->extent.library ? meta_ahead_table.ready(n) : NULL;
 }
 
 static const char *name_of(const meta_kernel *kernel)
@@ -51,6 +51,34 @@ static const char *name_of(const meta_kernel *kernel)
     snprintf(text, sizeof text, "%.100s %s", kernel->name,
              meta_element_name((uint32_t)kernel->type));
     return text;
+}
+
+/* Build one code of a kernel. @p said, of malloc(), is what the compiler said; NULL: nothing. */
+typedef meta_err build_function(meta_kernel *kernel, const meta_ahead_code *code, const void *with,
+                                char **said);
+
+/* Build all codes of a kernel, up to the first one that cannot be built. */
+static meta_err build_codes(work *w, meta_kernel *kernel, meta_mode mode, const char *target,
+                            const char *install, build_function *build, const void *with)
+{
+    meta_ahead_code code[META_AHEAD_CODES];
+    const int codes = meta_ahead_table.codes(kernel, mode, w->extent.plain, code);
+    meta_err error = META_OK;
+    char *all = NULL, what[192];
+    size_t bytes = 0;
+    FILE *words = open_memstream(&all, &bytes);
+    snprintf(what, sizeof what, "%s", name_of(kernel));
+    for (int k = 0; k < codes && error == META_OK; ++k) {
+        char *said = NULL;
+        error = build(kernel, &code[k], with, &said);
+        if (said && words) fputs(said, words);
+        free(said);
+        if (error != META_OK) snprintf(what, sizeof what, "%s%s", name_of(kernel), code[k].setting);
+    }
+    const bool collected = words && fclose(words) == 0;
+    conclude(w, what, target, error, collected ? all : NULL, install);
+    free(all);
+    return error;
 }
 
 /* ------------------------------------------------------------------ the CPU */
@@ -83,6 +111,12 @@ static void build_cpu(work *w, const kernel_target *t)
 
 /* ------------------------------------------------------------------ GPUs */
 
+static meta_err build_code(meta_kernel *kernel, const meta_ahead_code *code, const void *with,
+                           char **said)
+{
+    return kernel_device_build(kernel, code, with, said);
+}
+
 static void build_gpu(work *w, const kernel_target *t)
 {
     const bool is_cuda = t->language == LANGUAGE_CUDA;
@@ -92,15 +126,21 @@ static void build_gpu(work *w, const kernel_target *t)
     meta_kernel *kernel;
     snprintf(title, sizeof title, "%s for %s", is_cuda ? "CUDA" : "HIP", t->detail);
     for (int n = 0; (kernel = kernel_at(w, n)) != NULL; ++n) {
-        char *said;
-        const meta_err error = kernel_device_build(kernel, &target, &said);
-        conclude(w, name_of(kernel), title, error, said, kernel_device_install[!is_cuda]);
-        free(said);
+        const meta_err error = build_codes(w, kernel, is_cuda ? META_CUDA : META_HIP, title,
+                                           kernel_device_install[!is_cuda], build_code, &target);
         if (error == META_ERR_UNSUPPORTED) return; /* said once */
     }
 }
 
 /* ------------------------------------------------------------------ OpenCL */
+
+static meta_err prepare_code(meta_kernel *kernel, const meta_ahead_code *code, const void *with,
+                             char **said)
+{
+    (void)with;
+    *said = NULL;
+    return meta_ahead_table.prepare(kernel, code);
+}
 
 static void build_on(work *w, const char *device)
 {
@@ -108,7 +148,7 @@ static void build_on(work *w, const char *device)
     const meta_err error = meta_ahead_table.prepare_built_in();
     conclude(w, "libmeta's own kernels", device, error, NULL, NULL);
     for (int n = 0; (kernel = kernel_at(w, n)) != NULL; ++n)
-        conclude(w, name_of(kernel), device, meta_kernel_prepare(kernel), NULL, NULL);
+        build_codes(w, kernel, META_OPENCL, device, NULL, prepare_code, NULL);
 }
 
 static void build_opencl(work *w, const kernel_target *t)
@@ -177,10 +217,13 @@ static kernel_outcome open_all(work *w, char *const *paths, int count, const cha
     return OUTCOME_NOT_DONE;
 }
 
-static kernel_outcome build_parts(char *const *paths, int count, bool library,
+static kernel_outcome build_parts(char *const *paths, int count, kernel_extent extent,
                                   const kernel_targets *targets, const char *out)
 {
-    const char *const arguments[] = {"-o", out, library ? "--library" : NULL, NULL};
+    const char *arguments[5] = {"-o", out};
+    int used = 2;
+    if (extent.library) arguments[used++] = "--library";
+    if (extent.plain) arguments[used++] = "--plain";
     kernel_outcome outcome = OUTCOME_DONE;
     for (int k = 0; k < targets->count && outcome != OUTCOME_NOT_DONE; ++k)
         outcome = kernel_worse(outcome,
@@ -188,7 +231,7 @@ static kernel_outcome build_parts(char *const *paths, int count, bool library,
     return outcome;
 }
 
-kernel_outcome kernel_build(char *const *paths, int count, bool library,
+kernel_outcome kernel_build(char *const *paths, int count, kernel_extent extent,
                             const kernel_targets *targets, const char *out)
 {
     const char *wrong = out ? wrong_targets(targets) : "into which folder? -o DIR";
@@ -196,8 +239,8 @@ kernel_outcome kernel_build(char *const *paths, int count, bool library,
         fprintf(stderr, "meta-kernel: build: %s\n", wrong);
         return OUTCOME_NOT_DONE;
     }
-    if (targets->count > 1) return build_parts(paths, count, library, targets, out);
-    work w = {.file = calloc((size_t)count + 1, sizeof *w.file), .library = library};
+    if (targets->count > 1) return build_parts(paths, count, extent, targets, out);
+    work w = {.file = calloc((size_t)count + 1, sizeof *w.file), .extent = extent};
     if (!w.file) return OUTCOME_NOT_DONE;
     kernel_outcome outcome = open_all(&w, paths, count, out);
     if (outcome == OUTCOME_DONE) outcome = build_for(&w, &targets->target[0]);

@@ -60,12 +60,21 @@ static meta_err no_memory(const meta_kernel *kernel)
                                          kernel->name);
 }
 
-static meta_err text_of(meta_kernel *kernel, char *title, size_t room, char **program)
+/* The code that runs with all settings off. */
+static meta_ahead_code plain_code(const meta_kernel *kernel, meta_mode mode)
+{
+    meta_ahead_code code[META_AHEAD_CODES];
+    meta_ahead_table.codes(kernel, mode, true, code);
+    return code[0];
+}
+
+static meta_err text_of(meta_kernel *kernel, const meta_ahead_code *code, char *title, size_t room,
+                        char **program)
 {
     meta_kernel_source source;
     char *text = NULL;
     *program = NULL;
-    META_TRY(meta_ahead_table.source(kernel, META_CUDA, &source, &text));
+    META_TRY(meta_ahead_table.source(kernel, code, &source, &text));
     snprintf(title, room, "kernel %.80s for %s", kernel->name, meta_element_name(source.type));
     *program = gpu_program_text(&source, gpu_passing_of(source.desc));
     free(text);
@@ -89,15 +98,17 @@ static meta_err compile(const gpu_target *target, const char *title, const char 
 meta_err kernel_device_compile(meta_kernel *kernel, const gpu_target *target, gpu_image *image,
                                char **said)
 {
+    const meta_ahead_code code = plain_code(kernel, META_CUDA);
     char title[128], *text;
     *said = NULL;
-    META_TRY(text_of(kernel, title, sizeof title, &text));
+    META_TRY(text_of(kernel, &code, title, sizeof title, &text));
     const meta_err error = compile(target, title, text, image, said);
     free(text);
     return error;
 }
 
-meta_err kernel_device_build(meta_kernel *kernel, const gpu_target *target, char **said)
+meta_err kernel_device_build(meta_kernel *kernel, const meta_ahead_code *code,
+                             const gpu_target *target, char **said)
 {
     char title[128];
     gpu_image image = {NULL, 0};
@@ -105,7 +116,7 @@ meta_err kernel_device_build(meta_kernel *kernel, const gpu_target *target, char
     meta_cached what;
     char *text;
     *said = NULL;
-    META_TRY(text_of(kernel, title, sizeof title, &text));
+    META_TRY(text_of(kernel, code, title, sizeof title, &text));
     meta_err error = compile(target, title, text, &image, said);
     if (error == META_OK) {
         gpu_facts_of(target, title, text, 0, &facts, &what);
@@ -127,7 +138,8 @@ meta_err kernel_device_check_opencl(meta_kernel *kernel, char *command, char **s
     size_t bytes = 0;
     *command = '\0';
     *said = NULL;
-    const meta_err found = meta_ahead_table.source(kernel, META_OPENCL, &source, &text);
+    const meta_ahead_code code = plain_code(kernel, META_OPENCL);
+    const meta_err found = meta_ahead_table.source(kernel, &code, &source, &text);
     if (found != META_OK) return found;
     ocl_plan_text(&device, &source, false, &plan);
     FILE *to = open_memstream(&program, &bytes);

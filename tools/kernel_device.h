@@ -17,8 +17,9 @@ extern const char *const kernel_device_install[2]; /**< NVRTC, hipRTC */
  *  @return as gpu_compile() */
 meta_err kernel_device_compile(meta_kernel *kernel, const gpu_target *target, gpu_image *image,
                                char **said);
-/** The same, and put the code into the cache that is filled. */
-meta_err kernel_device_build(meta_kernel *kernel, const gpu_target *target, char **said);
+/** The same of @p code, and put it into the cache that is filled. */
+meta_err kernel_device_build(meta_kernel *kernel, const meta_ahead_code *code,
+                             const gpu_target *target, char **said);
 /** The name and version of the compiler that the last call used. */
 const char *kernel_device_compiler(void);
 /** Have @p kernel checked by clang, as OpenCL C for a GPU with double precision.

@@ -15,6 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "ahead.h"
 #include "kernel_build.h"
 #include "kernel_check.h"
 #include "kernel_file.h"
@@ -31,7 +32,8 @@ typedef struct request {
     char *const *files;
     int count;
     const char *out, *module;
-    bool library, is_part;
+    bool is_part;
+    kernel_extent extent;
     kernel_targets targets;
 } request;
 
@@ -141,7 +143,7 @@ static kernel_outcome check(const request *r)
 
 static kernel_outcome build(const request *r)
 {
-    return kernel_build(r->files, r->count, r->library, &r->targets, r->out);
+    return kernel_build(r->files, r->count, r->extent, &r->targets, r->out);
 }
 
 /* ------------------------------------------------------------------ the command line */
@@ -150,7 +152,7 @@ static void print_help(void)
 {
     printf(
         "usage: meta-kernel check FILE [--for LANGUAGE,...]\n"
-        "       meta-kernel build FILE... --for TARGET,... -o FOLDER [--library]\n"
+        "       meta-kernel build FILE... --for TARGET,... -o FOLDER [--library] [--plain]\n"
         "       meta-kernel embed FILE [-o OUT.c]\n"
         "       meta-kernel text FILE [-o OUT.c]\n"
         "       meta-kernel fortran FILE [-o OUT.f90] [--module NAME]\n\n"
@@ -172,6 +174,7 @@ static void print_help(void)
         "cuda:sm_90\n"
         "                 and hip:gfx90a; cpu alone stands for all instruction sets\n"
         "  --library      build: the ready kernels of meta_library.h too; FILE may be left out\n"
+        "  --plain        build: without the code of META_CHECK=on and META_REPRODUCIBLE=on\n"
         "  --module NAME  the Fortran module's name (default: heat_kernels of heat.kernel.h)\n"
         "  --help         print this help\n"
         "  --version      print the version\n\n"
@@ -189,7 +192,7 @@ static bool find_command(const char *name, request *r)
         bool needs_library, takes_more;
         const char *takes;
     } commands[] = {{"check", check, true, false, "fp"},
-                    {"build", build, true, true, "folp"},
+                    {"build", build, true, true, "folcp"},
                     {"embed", write_source, false, false, "o"},
                     {"text", write_text, true, false, "o"},
                     {"fortran", write_fortran, true, false, "om"}};
@@ -212,7 +215,8 @@ static bool take_option(request *r, int code)
     if (!strchr(r->given, code) && given + 1 < sizeof r->given) r->given[given] = (char)code;
     if (code == 'o') r->out = optarg;
     else if (code == 'm') r->module = optarg;
-    else if (code == 'l') r->library = true;
+    else if (code == 'l') r->extent.library = true;
+    else if (code == 'c') r->extent.plain = true;
     else if (code == 'p') r->is_part = true;
     else wrong = kernel_targets_read(optarg, &r->targets);
     if (wrong) fail("%s", wrong);
@@ -225,13 +229,27 @@ static bool check_request(const request *r, const char *command)
     static const struct {
         char code;
         const char *name;
-    } options[] = {{'o', "-o"}, {'m', "--module"}, {'f', "--for"}, {'l', "--library"}};
+    } options[] = {
+        {'o', "-o"}, {'m', "--module"}, {'f', "--for"}, {'l', "--library"}, {'c', "--plain"}};
     for (size_t k = 0; k < sizeof options / sizeof *options; ++k)
         if (strchr(r->given, options[k].code) && !strchr(r->takes, options[k].code))
             return fail("%s: it has no option %s", command, options[k].name), false;
-    if (r->count == 0 && !r->library) return fail("%s: which file?", command), false;
+    if (r->count == 0 && !r->extent.library) return fail("%s: which file?", command), false;
     if (r->count > 1 && !r->takes_more) return fail("%s: one file at a time", r->files[1]), false;
     return true;
+}
+
+/* Whether the library that was found is the one that this program was built with. Nothing else of
+ * its table may be used before. */
+static bool check_library(void)
+{
+    if (meta_ahead_table.version == META_AHEAD_VERSION &&
+        meta_ahead_table.size == sizeof meta_ahead_table)
+        return true;
+    fail("libmeta.so is of another build: it has version %u of what meta-kernel uses of it, and "
+         "this meta-kernel needs %u: install both together, or see LD_LIBRARY_PATH",
+         (unsigned)meta_ahead_table.version, (unsigned)META_AHEAD_VERSION);
+    return false;
 }
 
 /* False: the program exits now, with @p status. */
@@ -240,6 +258,7 @@ static bool read_command_line(request *r, int argc, char **argv, kernel_outcome 
     static const struct option list[] = {{"module", required_argument, NULL, 'm'},
                                          {"for", required_argument, NULL, 'f'},
                                          {"library", no_argument, NULL, 'l'},
+                                         {"plain", no_argument, NULL, 'c'},
                                          {"part", no_argument, NULL, 'p'},
                                          /* for kernel_part() */ {"help", no_argument, NULL, 'h'},
                                          {"version", no_argument, NULL, 'v'},
@@ -281,6 +300,7 @@ int main(int argc, char **argv)
     kernel_outcome status;
     if (!read_command_line(&r, argc, argv, &status)) return status;
     if (!r.needs_library) return r.command(&r); /* a build need not start a device's runtime */
+    if (!check_library()) return OUTCOME_NOT_DONE;
     /* What compilers say is printed once, with the kernel that they say it of. */
     if (r.command == check) setenv("META_LOG", "off", 0);
     if (meta_init() != META_OK) return fail("%s", meta_last_error());

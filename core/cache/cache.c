@@ -73,7 +73,8 @@ static bool load_code(const meta_cached *what, const void *code, size_t bytes)
     return false;
 }
 
-static bool load(const meta_cached *what, const meta_cache_key *key)
+/* @p why becomes what was wrong with a file that may have the code. */
+static bool load(const meta_cached *what, const meta_cache_key *key, char why[META_CACHE_WHY])
 {
     const memory_entry *e = in_memory(key);
     if (e && load_code(what, e->code, e->bytes)) return true;
@@ -81,8 +82,9 @@ static bool load(const meta_cached *what, const meta_cache_key *key)
     for (int k = 0; k < META_CACHE_FOLDERS && !loaded; ++k) {
         const int folder = meta_cache_folder(k, false);
         size_t bytes = 0;
-        void *code =
-            folder >= 0 ? meta_cache_read(folder, META_THIS_USER, what->kind, key, &bytes) : NULL;
+        void *code = folder >= 0
+                         ? meta_cache_read(folder, META_THIS_USER, what->kind, key, &bytes, why)
+                         : NULL;
         loaded = code && load_code(what, code, bytes);
         free(code);
         if (folder >= 0) close(folder);
@@ -91,17 +93,21 @@ static bool load(const meta_cached *what, const meta_cache_key *key)
 }
 
 /* Code that was made ahead of time, of whatever build of the compiler: it was put there to be used.
- */
-static bool load_prebuilt(const meta_cached *what, const keys *k)
+ * @p why as above. */
+static bool load_prebuilt(const meta_cached *what, const keys *k, char why[META_CACHE_WHY])
 {
     bool loaded = false;
     for (int n = 0, folder; !loaded && (folder = meta_kernel_folder(n)) != -2; ++n) {
         if (folder < 0) continue;
         size_t bytes = 0;
-        void *code = meta_cache_read(folder, META_THIS_USER_OR_ROOT, what->kind, &k->exact, &bytes);
+        void *code =
+            meta_cache_read(folder, META_THIS_USER_OR_ROOT, what->kind, &k->exact, &bytes, why);
         if (!code && what->compiler_facts > 0)
-            code = meta_cache_read(folder, META_THIS_USER_OR_ROOT, what->kind, &k->loose, &bytes);
+            code =
+                meta_cache_read(folder, META_THIS_USER_OR_ROOT, what->kind, &k->loose, &bytes, why);
         loaded = code && load_code(what, code, bytes);
+        if (code && !loaded)
+            snprintf(why, META_CACHE_WHY, "what is there is refused: %s", meta_last_error());
         free(code);
         close(folder);
     }
@@ -147,17 +153,17 @@ static meta_err build(const meta_cached *what, const keys *k, bool *kept)
     return error;
 }
 
-static meta_err refuse_to_compile(const meta_cached *what)
+static meta_err refuse_to_compile(const meta_cached *what, const char *why)
 {
     char path[PATH_MAX] = "";
     const char *prebuilt = meta_variable("META_KERNEL_PATH");
     meta_cache_folder_path(0, path, sizeof path);
     return meta_fail(
         META_ERR_UNSUPPORTED,
-        "%s is not in the cache%s%s, %s%s%sand META_JIT=load does not allow to compile "
+        "%s is not in the cache%s%s, %s%s%s%s%s%sand META_JIT=load does not allow to compile "
         "it; run it once with META_JIT=on, or build it by meta-kernel build",
         what->title, *path ? ", " : "", path, prebuilt ? "nor in META_KERNEL_PATH, " : "",
-        prebuilt ? prebuilt : "", prebuilt ? ", " : "");
+        prebuilt ? prebuilt : "", *why ? " (" : "", why, *why ? ")" : "", prebuilt ? ", " : "");
 }
 
 meta_err meta_cached_put(const meta_cached *what, const void *code, size_t bytes)
@@ -190,13 +196,15 @@ meta_err meta_cached_code(const meta_cached *what)
                          "unset it, or give load for code that is in the cache",
                          what->title);
     const keys k = keys_of(what);
-    if (!load(what, &k.exact) && !load_prebuilt(what, &k)) {
+    char why[META_CACHE_WHY] = "";
+    if (!load(what, &k.exact, why) && !load_prebuilt(what, &k, why)) {
         if (meta_jit() == META_JIT_LOAD || !what->build) {
-            if (what->compiler_facts == 0 || !load(what, &k.loose)) return refuse_to_compile(what);
+            if (what->compiler_facts == 0 || !load(what, &k.loose, why))
+                return refuse_to_compile(what, why);
         } else {
             meta_cache_lock_take(&lock, &k.exact, what->title);
             how = "loaded from the cache after another process built it,";
-            if (!load(what, &k.exact)) {
+            if (!load(what, &k.exact, why)) {
                 how = "built";
                 kept = false;
                 error = build(what, &k, &kept);
@@ -205,7 +213,7 @@ meta_err meta_cached_code(const meta_cached *what)
             if (error == META_ERR_UNSUPPORTED && what->compiler_facts > 0) {
                 char *message = meta_error_copy();
                 how = "loaded from the cache, where another compiler left it,";
-                if (load(what, &k.loose)) error = META_OK;
+                if (load(what, &k.loose, why)) error = META_OK;
                 else if (message) meta_fail_as(error, message);
                 free(message);
             }

@@ -78,10 +78,12 @@ typedef enum meta_owners { META_THIS_USER, META_THIS_USER_OR_ROOT } meta_owners;
 bool meta_file_is_safe(int file, meta_owners owners, char *reason, size_t room);
 
 /* file.c */
+enum { META_CACHE_WHY = 384 };
 /** The code with @p key in @p folder, of malloc(); NULL if there is none that is intact, in a file
- * of one of @p owners. */
+ * of one of @p owners. Where there is a file that is not loaded, @p why becomes its name and the
+ * reason; else it is left alone. */
 void *meta_cache_read(int folder, meta_owners owners, const char *kind, const meta_cache_key *key,
-                      size_t *bytes);
+                      size_t *bytes, char why[META_CACHE_WHY]);
 /** Write it. @return 0, or the errno of the reason why it could not be */
 int meta_cache_write(int folder, const char *kind, const meta_cache_key *key, const void *code,
                      size_t bytes);

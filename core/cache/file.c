@@ -18,10 +18,12 @@ typedef struct header {
     meta_cache_key checksum;
 } header;
 
+/* Ends with the version of the format. */
 static const char file_magic[8] = {'m', 'e', 't', 'a', '-', 'k', 'c', '1'};
+enum { VERSION = sizeof file_magic - 1 };
 #define TEMPORARY ".tmp."
 
-enum { NAME = 128 };
+enum { NAME = 128, REASON = 160 };
 
 static void name_of(char *name, const char *kind, const meta_cache_key *key)
 {
@@ -62,18 +64,34 @@ static int write_all(int file, const void *bytes, size_t count)
     return 0;
 }
 
-/* The code in an open file; NULL unless it is complete and intact. */
-static void *read_code(int file, const meta_cache_key *key, size_t *bytes)
+/* Whether a file with this header may have the code; otherwise @p reason says why not. */
+static bool is_header_of(const header *head, const meta_cache_key *key, uint64_t code_bytes,
+                         char reason[REASON])
+{
+    const char version = head->magic[VERSION];
+    if (memcmp(head->magic, file_magic, VERSION) != 0)
+        snprintf(reason, REASON, "it is no code that libmeta wrote");
+    else if (version != file_magic[VERSION])
+        snprintf(reason, REASON,
+                 "it is of version %c of the file format, and this libmeta reads version %c: build "
+                 "it again",
+                 version > ' ' && version <= '~' ? version : '?', file_magic[VERSION]);
+    else if (!meta_cache_key_same(&head->key, key))
+        snprintf(reason, REASON, "it is the code of something else");
+    else return head->bytes > 0 && head->bytes == code_bytes;
+    return false;
+}
+
+/* The code in an open file; NULL with the reason unless it is complete and intact. */
+static void *read_code(int file, const meta_cache_key *key, size_t *bytes, char reason[REASON])
 {
     struct stat about;
     header head;
     meta_cache_key sum;
+    snprintf(reason, REASON, "it is damaged");
     if (fstat(file, &about) != 0 || !S_ISREG(about.st_mode)) return NULL;
     if (!read_all(file, &head, sizeof head)) return NULL;
-    if (memcmp(head.magic, file_magic, sizeof head.magic) != 0 ||
-        !meta_cache_key_same(&head.key, key) || head.bytes == 0 ||
-        head.bytes != (uint64_t)about.st_size - sizeof head)
-        return NULL;
+    if (!is_header_of(&head, key, (uint64_t)about.st_size - sizeof head, reason)) return NULL;
     void *code = malloc(head.bytes);
     if (!code || !read_all(file, code, head.bytes)) return free(code), NULL;
     sum = checksum_of(code, head.bytes);
@@ -83,23 +101,22 @@ static void *read_code(int file, const meta_cache_key *key, size_t *bytes)
 }
 
 void *meta_cache_read(int folder, meta_owners owners, const char *kind, const meta_cache_key *key,
-                      size_t *bytes)
+                      size_t *bytes, char why[META_CACHE_WHY])
 {
-    char name[NAME], reason[160];
+    char name[NAME], reason[REASON];
     void *code = NULL;
     name_of(name, kind, key);
     const int file = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
     if (file < 0) return NULL;
-    if (!meta_file_is_safe(file, owners, reason, sizeof reason)) {
-        meta_log(META_LOG_WARN, "file %s of the cache is not loaded: %s", name, reason);
-    } else {
-        code = read_code(file, key, bytes);
-        if (!code)
-            meta_log(META_LOG_INFO, "file %s of the cache is damaged or of other code%s", name,
-                     owners == META_THIS_USER ? ": it is replaced" : "");
-    }
+    const bool safe = meta_file_is_safe(file, owners, reason, sizeof reason);
+    if (safe) code = read_code(file, key, bytes, reason);
     close(file);
-    return code;
+    if (code) return code;
+    snprintf(why, META_CACHE_WHY, "file %s is not loaded: %s", name, reason);
+    /* A cache is filled again; what was made ahead of time was put there to be used. */
+    if (safe && owners == META_THIS_USER) meta_log(META_LOG_INFO, "cache: %s; it is replaced", why);
+    else meta_log(META_LOG_WARN, "%s", why);
+    return NULL;
 }
 
 /* Create a file of a name that nobody uses. */
