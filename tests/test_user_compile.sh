@@ -139,7 +139,7 @@ elif ! grep -q 'user_program.kernel.h' log; then
     broken 'a text that is not found: the file is not named'
     cat log
 fi
-for name in heat paint pour turn fold; do
+for name in heat paint pour peaks turn fold; do
     echo "extern const char meta_kernel_text_$name[]; const char meta_kernel_text_$name[] = {"
     od -An -v -tx1 "$from/files/user_program.kernel.h" | sed 's/ \(..\)/0x\1,/g'
     echo '0};'
