@@ -32,6 +32,9 @@
  *     writes, except by ADD_TO().
  *   - `continue` ends a member's part in a phase. `return` and `goto` in a phase are refused when the
  *     kernel first runs: other members would wait for ever. `return` outside phases ends the team.
+ *   - These rules are checked in the text, before macros are expanded: write MEMBERS, `return`, `goto`
+ *     and unpaired braces in the body, not in macros. Each branch of an #if must keep the rules, and
+ *     all must leave the same braces open, or the kernel is refused; those of #if 0 are not read.
  *
  *  A(SHARED, type, name, count) is no parameter of the call, but `count` elements, a constant, that
  *  each team has for itself. What they hold when a team begins is undefined. All arrays of a kernel

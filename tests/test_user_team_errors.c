@@ -173,6 +173,51 @@ static void what_only_looks_like_a_mistake_is_accepted(void)
     check_multiples(7);
 }
 
+/* Every branch of an #if is judged as if it alone were there. */
+static void each_branch_of_an_if_is_judged(void)
+{
+    meta_kernel *kernel =
+        kernel_of("branches", "32, 1, 1", "A(SHARED, T, tile, 32)",
+                  "{\n#define ODD \"/*\" // it's /* no comment\n"
+                  "#ifdef NOT_THERE /* { */ // {\n    if (which > 1) {\n        MEMBERS {\n"
+                  "#elif 0\n            MEMBERS { return; }\n"
+                  "#else\n    {\n        MEMBERS {\n#endif\n"
+                  "            ON(out) = 2 * ON(in);\n        }\n    }\n"
+                  "#if 0 // not yet\n    MEMBERS { return; } }\n#  if 1\n    }\n#  endif\n#endif\n"
+                  "#if 1\n    MEMBERS { ON(out) *= 3; }\n#else\n    } MEMBERS goto\n#endif\n"
+                  "    // a comment that goes on \\\n    return; MEMBERS return\n"
+                  "#if defined NOT_THERE\n    MEMBERS { ON(out) = 5; } }\n"
+                  "#else\n    MEMBERS { ON(out) *= 2; }\n}\n#endif\n");
+    if (!kernel || !CHECK_OK(run(kernel, 0))) return;
+    check_multiples(12);
+    refused(
+        "closes",
+        "{\n    MEMBERS {\n#ifdef NOT_THERE\n        ON(out) = 1; }\n#else\n        ON(out) = 0; "
+        "}\n#endif\n    MEMBERS { if (ON(in) > 3) return; }\n}",
+        "closes.kernel.h:12: return", "other members");
+    refused(
+        "elsewhere",
+        "{\n    MEMBERS { ON(out) = 0; }\n#ifdef NOT_THERE\n    MEMBERS {\n        return;\n    "
+        "}\n#endif\n}",
+        "elsewhere.kernel.h:9: return", "other members");
+    refused("uneven",
+            "{\n#ifndef NOT_THERE\n    MEMBERS {\n#endif\n    ON(out) = 0;\n#ifndef NOT_THERE\n    "
+            "}\n#endif\n}",
+            "uneven.kernel.h:6: ", "branches of this #if");
+    refused("either",
+            "{\n#ifndef NOT_THERE\n    MEMBERS {\n#else\n    {\n#endif\n    ON(out) = 0;\n    }\n}",
+            "either.kernel.h:6: ", "branches of this #if");
+    /* A kernel with two heads, or two bodies, of which one is compiled. */
+    kernel =
+        kernel_of("heads", "32, 1, 1)\n#ifdef NOT_THERE\n{\n#else\n{\n#endif\nMEMBERS {}\n(void)(0",
+                  "A(SHARED, T, tile, 32)", "; MEMBERS { ON(out) = ON(in); } }");
+    if (kernel && CHECK_OK(run(kernel, 0))) check_multiples(1);
+    refused("bodies",
+            "{ MEMBERS { ON(out) = 0; } }\n#ifdef NOT_THERE\nMETA_TEAMS(bodies, 32, 1, 1)\n{\n    "
+            "MEMBERS { goto end; }\n}\n#endif",
+            "bodies.kernel.h:9: goto", "other members");
+}
+
 /* What each member leaves by `break` or `continue` is its own part alone. */
 static void a_member_ends_its_part_by_continue(void)
 {
@@ -290,7 +335,7 @@ static void meta_check_finds_what_a_team_does_out_of_bounds(void)
 TEST_MAIN_WITH(&setting, PROMISE(what_would_let_other_members_wait_is_refused),
                PROMISE(contributions_outside_phases_are_refused),
                PROMISE(what_only_looks_like_a_mistake_is_accepted),
-               PROMISE(a_member_ends_its_part_by_continue),
+               PROMISE(each_branch_of_an_if_is_judged), PROMISE(a_member_ends_its_part_by_continue),
                PROMISE(a_team_that_is_too_large_for_the_device_is_refused_with_both_numbers),
                PROMISE(impossible_teams_are_refused_on_every_device),
                PROMISE(meta_check_finds_what_a_team_does_out_of_bounds))

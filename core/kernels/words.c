@@ -19,13 +19,17 @@ static void skip_to(meta_words *w, const char *end)
     for (size_t k = 0; *w->at && k < strlen(end); ++k) step(w);
 }
 
-/* Past the comment that begins here. */
+/* Past the comment that begins here. A backslash continues one of // on the next line. */
 static void skip_comment(meta_words *w)
 {
-    const char *end = w->at[1] == '*' ? "*/" : "\n";
+    const bool is_line = w->at[1] == '/';
     step(w);
     step(w);
-    skip_to(w, end);
+    if (!is_line) skip_to(w, "*/");
+    for (bool more = is_line; more;) {
+        skip_to(w, "\n");
+        more = *w->at && w->at[-2] == '\\';
+    }
 }
 
 static bool is_comment(const meta_words *w)
@@ -41,35 +45,77 @@ static void skip_quoted(meta_words *w, char quote)
         if (*w->at == '\\' && w->at[1]) step(w);
         step(w);
     }
-    if (*w->at) step(w);
+    if (*w->at == quote) step(w);
 }
 
+/* Up to the end of the directive's last line. */
 static void skip_directive(meta_words *w)
 {
     while (*w->at && *w->at != '\n') {
-        if (w->at[0] == '/' && w->at[1] == '*') {
+        if (is_comment(w)) {
+            const bool is_last = w->at[1] == '/';
             skip_comment(w);
-            continue;
+            if (is_last) return;
+        } else if (*w->at == '"' || *w->at == '\'') {
+            skip_quoted(w, *w->at);
+        } else {
+            if (*w->at == '\\' && w->at[1]) step(w);
+            step(w);
         }
-        if (*w->at == '\\' && w->at[1]) step(w);
-        step(w);
     }
+}
+
+static void read_word(meta_words *w)
+{
+    w->word = w->at;
+    w->word_line = w->line;
+    while (isalnum((unsigned char)*w->at) || *w->at == '_') ++w->at;
+    w->length = (size_t)(w->at - w->word);
+}
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
+/* The name of the directive that begins here; false: it has none. */
+static bool read_directive(meta_words *w)
+{
+    step(w);
+    while (is_blank(*w->at)) step(w);
+    read_word(w);
+    return w->is_directive = w->length > 0;
+}
+
+void meta_words_next_or_directive(meta_words *w)
+{
+    if (w->is_directive) skip_directive(w);
+    w->is_directive = false;
+    for (;;) {
+        if (isspace((unsigned char)*w->at)) step(w);
+        else if (is_comment(w)) skip_comment(w);
+        else if (*w->at == '"' || *w->at == '\'') skip_quoted(w, *w->at);
+        else if (*w->at != '#') break;
+        else if (read_directive(w)) return;
+        else skip_directive(w);
+    }
+    read_word(w);
+    if (w->length == 0 && *w->at) ++w->at, w->length = 1;
 }
 
 void meta_words_next(meta_words *w)
 {
-    for (;;) {
-        if (isspace((unsigned char)*w->at)) step(w);
-        else if (*w->at == '#') skip_directive(w);
-        else if (is_comment(w)) skip_comment(w);
-        else if (*w->at == '"' || *w->at == '\'') skip_quoted(w, *w->at);
-        else break;
-    }
-    w->word = w->at;
-    w->word_line = w->line;
-    while (isalnum((unsigned char)*w->at) || *w->at == '_') ++w->at;
-    if (w->at == w->word && *w->at) ++w->at;
-    w->length = (size_t)(w->at - w->word);
+    do meta_words_next_or_directive(w);
+    while (w->is_directive);
+}
+
+bool meta_words_directive_has(const meta_words *w, const char *text)
+{
+    const char *at = w->at;
+    while (is_blank(*at)) ++at;
+    if (strncmp(at, text, strlen(text)) != 0) return false;
+    for (at += strlen(text); is_blank(*at) || *at == '\r';) ++at;
+    return *at == '\0' || *at == '\n' || (*at == '/' && (at[1] == '*' || at[1] == '/'));
 }
 
 bool meta_words_is(const meta_words *w, const char *text)
