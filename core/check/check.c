@@ -218,19 +218,39 @@ static meta_err look_at_gone(const gone *g)
                      g->bytes, g->address, g->words, in_words(text, first, last));
 }
 
+/* The first error and its message, of many; the others go to the log. */
+typedef struct finding {
+    meta_err error;
+    char *message;
+} finding;
+
+static void note(finding *f, meta_err error)
+{
+    if (error == META_OK) return;
+    if (f->error != META_OK) meta_log(META_LOG_WARN, "%s", meta_last_error());
+    else f->error = error, f->message = meta_error_copy();
+}
+
+/* @return the error, with its message as the last one */
+static meta_err conclude(finding *f)
+{
+    if (f->message) meta_fail_as(f->error, f->message);
+    free(f->message);
+    return f->error;
+}
+
 static meta_err release_down_to(size_t count, uint64_t bytes)
 {
-    meta_err first = META_OK;
+    finding met = {META_OK, NULL};
     while (gone_count > count || (gone_count > 0 && gone_bytes > bytes)) {
         gone *g = &quarantine[first_gone];
-        const meta_err error = look_at_gone(g);
-        if (first == META_OK) first = error;
+        note(&met, look_at_gone(g));
         meta_pool_put(g->device, g->block);
         gone_bytes -= g->bytes;
         first_gone = (first_gone + 1) % MOST_GONE;
         --gone_count;
     }
-    return first;
+    return conclude(&met);
 }
 
 /* A buffer larger than the quarantine goes to the pool at once, and so does one that the device
@@ -252,14 +272,12 @@ meta_err meta_check_gone(const meta_allocation *a)
 {
     char words[META_NOTE_ROOM];
     meta_note_text(a->note, true, words);
+    finding met = {META_OK, NULL};
     pthread_mutex_lock(&lock);
-    meta_err error = guards(a, words);
-    if (a->block) {
-        const meta_err other = put_away(a, words);
-        if (error == META_OK) error = other;
-    }
+    note(&met, guards(a, words));
+    if (a->block) note(&met, put_away(a, words));
     pthread_mutex_unlock(&lock);
-    return error;
+    return conclude(&met);
 }
 
 meta_err meta_quarantine_release(void)
@@ -279,19 +297,6 @@ bool meta_quarantine_some(void)
     return any;
 }
 
-/* The first error and its message, of many. */
-typedef struct finding {
-    meta_err error;
-    char *message;
-} finding;
-
-static void note(finding *f, meta_err error)
-{
-    if (error == META_OK) return;
-    if (f->error != META_OK) meta_log(META_LOG_WARN, "%s", meta_last_error());
-    else f->error = error, f->message = meta_error_copy();
-}
-
 static void note_guards(const meta_allocation *a, void *with)
 {
     note(with, meta_check_guards(a));
@@ -306,7 +311,5 @@ meta_err meta_check_all(void)
     for (size_t k = 0; k < gone_count; ++k)
         note(&met, look_at_gone(&quarantine[(first_gone + k) % MOST_GONE]));
     pthread_mutex_unlock(&lock);
-    if (met.message) meta_fail_as(met.error, met.message);
-    free(met.message);
-    return met.error;
+    return conclude(&met);
 }

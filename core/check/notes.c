@@ -116,14 +116,25 @@ meta_err meta_notes_begin(meta_notes *notes, const meta_task *work)
     return error;
 }
 
+/* Fetch what the device noted. If that fails, an @p error that came before it keeps its message. */
+static meta_err fetch(const meta_notes *notes, meta_err error)
+{
+    char *message = error != META_OK ? meta_error_copy() : NULL;
+    const meta_err read =
+        meta_raw_copy(notes->task.device, META_COPY_D2H, notes->section, notes->memory.object, 0,
+                      notes->task.launch.count * SECTION_BYTES);
+    if (read != META_OK && message) meta_fail_as(error, message);
+    free(message);
+    return read;
+}
+
 meta_err meta_notes_end(meta_notes *notes, meta_err error)
 {
     const meta_err beyond = meta_user_beyond();
     if (beyond != META_OK) error = beyond;
     if (!notes->of) return error;
     const size_t count = notes->task.launch.count;
-    const meta_err read = meta_raw_copy(notes->task.device, META_COPY_D2H, notes->section,
-                                        notes->memory.object, 0, count * SECTION_BYTES);
+    const meta_err read = fetch(notes, error);
     if (read != META_OK && error == META_OK) error = read;
     for (size_t n = 0; n < count && read == META_OK; ++n) {
         const meta_kernel_desc *desc = notes->of[n].op.call.desc;

@@ -232,6 +232,20 @@ static void a_write_to_a_freed_buffer_whose_memory_goes_on(void)
     all_is_well();
 }
 
+/* The call returns what it found first, with its message, and not that of the second mistake. */
+static void two_mistakes_that_one_call_finds(void)
+{
+    const size_t large = (size_t)64 << 20; /* as much as quarantine holds */
+    void *p = NULL;
+    write_later("in quarantine", give_back);
+    CHECK_OK(meta_alloc(&p, large)), snprintf(place, sizeof place, "test_misuse.c:%d", __LINE__);
+    CHECK_OK(meta_label(p, "large"));
+    write_natively(p, (int64_t)large, 1);
+    FOUND(meta_free(p), META_ERR_BOUNDS, "large");
+    CHECK_CONTAINS(meta_last_error(), ": byte 1 behind its last one");
+    all_is_well();
+}
+
 static void computing_with_a_freed_buffer(void)
 {
     double sum = -7;
@@ -513,7 +527,8 @@ TEST_MAIN_WITH(
     PROMISE(writing_before_pinned_host_memory), PROMISE(writing_behind_a_buffer_until_the_end),
     PROMISE(a_kernel_that_writes_to_a_freed_buffer),
     PROMISE(a_write_to_a_freed_buffer_before_the_end),
-    PROMISE(a_write_to_a_freed_buffer_whose_memory_goes_on), PROMISE(computing_with_a_freed_buffer),
+    PROMISE(a_write_to_a_freed_buffer_whose_memory_goes_on),
+    PROMISE(two_mistakes_that_one_call_finds), PROMISE(computing_with_a_freed_buffer),
     PROMISE(filling_a_freed_buffer), PROMISE(freeing_twice), PROMISE(freeing_from_the_middle),
     PROMISE(unwrapping_an_allocation), PROMISE(operands_of_two_devices),
     PROMISE(a_host_array_as_a_buffer), PROMISE(a_buffer_as_a_host_array),
