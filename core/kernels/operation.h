@@ -60,10 +60,10 @@ static inline meta_layout *meta_operation_layout(meta_operation *op, uint32_t k)
     return (meta_layout *)(uintptr_t)meta_call_layout(&op->call, k);
 }
 
-/** The result's address as the program passed it. */
-static inline const void *meta_result_address(const meta_operation *op)
+/** The address of result @p k as the program passed it. */
+static inline const void *meta_result_address(const meta_operation *op, uint32_t k)
 {
-    return op->where->host ? op->where->host : op->result->span.address;
+    return op->where[k].host ? op->where[k].host : op->result[k].span.address;
 }
 
 /** An operation of a built-in kernel, with its arrays. */

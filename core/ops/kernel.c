@@ -211,7 +211,7 @@ meta_err meta_user_run(meta_kernel *kernel, const meta_box *box, const void *con
     begin(&u, state, box);
     META_TRY(fill_in(&u, kernel, box, arguments));
     for (uint32_t k = 0; k < u.op.results; ++k)
-        meta_exact_forget(u.where[k].host ? u.where[k].host : u.result[k].span.address, 1);
+        meta_exact_forget(meta_result_address(&u.op, k), 1);
     return state->exact_sums > 0 ? meta_run_exact(&u.op, done) : meta_run(&u.op, done);
 }
 

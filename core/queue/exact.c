@@ -311,11 +311,6 @@ typedef struct exact_result {
     meta_i64 *limbs; /* of its record; NULL: there is none */
 } exact_result;
 
-static const void *address_of(const meta_operation *op, uint32_t k)
-{
-    return op->where[k].host ? op->where[k].host : op->result[k].span.address;
-}
-
 /* The exact sums go to scratch memory. @return how many there are */
 static uint32_t divert(meta_operation *op, const meta_span *scratch, exact_result *sum)
 {
@@ -324,7 +319,7 @@ static uint32_t divert(meta_operation *op, const meta_span *scratch, exact_resul
         if (op->call.desc->result[k].combine != META_COMBINE_exact) continue;
         exact_result *e = &sum[count];
         *e = (exact_result){.type = meta_operation_result_type(op, k),
-                            .address = address_of(op, k),
+                            .address = meta_result_address(op, k),
                             .to = op->where[k],
                             .scratch = *scratch};
         e->scratch.offset += count++ * RESULT_BYTES;

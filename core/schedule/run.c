@@ -33,7 +33,7 @@ meta_err meta_run_sum(meta_builtin *sum, meta_kernel_id exact, meta_event *done)
     op->call.desc = &meta_kernel_table[exact];
     meta_operation_compact(op);
     META_TRY(meta_bind(op));
-    return meta_submit_exact(sum, 1, meta_result_address(op), done);
+    return meta_submit_exact(sum, 1, meta_result_address(op, 0), done);
 }
 
 meta_err meta_run_exact(meta_operation *op, meta_event *done)
@@ -75,5 +75,5 @@ meta_err meta_run_stencil_sum(meta_builtin *fused, meta_kernel_id plain, const m
     meta_operation_compact(sum);
     META_TRY(meta_bind(stencil));
     META_TRY(meta_bind(sum));
-    return meta_submit_exact(ops, 2, meta_result_address(op), done);
+    return meta_submit_exact(ops, 2, meta_result_address(op, 0), done);
 }
