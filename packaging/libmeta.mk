@@ -10,4 +10,4 @@ PKG_CONFIG ?= pkg-config
 META_KERNEL ?= $(shell $(PKG_CONFIG) --variable=bindir libmeta)/meta-kernel
 
 %.kernel.c: %.kernel.h
-	"$(META_KERNEL)" embed $< -o $@
+	"$(META_KERNEL)" embed '$<' -o '$@'

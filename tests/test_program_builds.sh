@@ -118,13 +118,44 @@ cmake_minimum_required(VERSION 3.16)
 project(sums LANGUAGES C)
 find_package(libmeta 0.1 REQUIRED)
 add_executable(sums main.c less.c)
+target_link_libraries(sums m)
 libmeta_add_kernels(sums more.kernel.h inner/less.kernel.h OPTIONS -Werror -ffile-prefix-map=/=/elsewhere)
+target_link_libraries(sums c)
 END
     cmake -S 'a project' -B 'a build' -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_C_FLAGS="$flags -flto -Wall" >log 2>&1 || {
         cat log
         broken 'does not configure'
     }
     rebuilt 'a project' 'a build/sums' cmake --build 'a build'
+    # An installation that has moved is found by libmeta_DIR alone, with its meta-kernel.
+    what='CMake, after another libmeta_DIR'
+    written 'a project' 3
+    mv "$installed" moved
+    moved=$here/moved${prefix#"$installed"}
+    LD_LIBRARY_PATH=$moved/lib
+    { cmake -S 'a project' -B 'a build' -Dlibmeta_DIR="$moved/lib/cmake/libmeta" &&
+        cmake --build 'a build'; } >log 2>&1 || { cat log; broken 'does not build'; }
+    prints 'a build/sums' '130 100 1'
+    mv moved "$installed"
+    LD_LIBRARY_PATH=$prefix/lib
+    what='CMake, kernels in a static library'
+    project static
+    cat >static/CMakeLists.txt <<'END'
+cmake_minimum_required(VERSION 3.16)
+project(sums LANGUAGES C)
+find_package(libmeta 0.1 REQUIRED)
+add_library(less STATIC less.c)
+libmeta_add_kernels(less inner/less.kernel.h ONE_VARIANT)
+add_executable(sums main.c)
+libmeta_add_kernels(sums more.kernel.h ONE_VARIANT)
+target_link_libraries(sums PRIVATE less)
+END
+    { cmake -S static -B static-build -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_C_FLAGS="$flags" \
+        -DLIBMETA_META_KERNEL="$here/counted" && printf '#!/bin/sh\necho >>"%s/runs"\nexec "%s/bin/meta-kernel" "$@"\n' \
+        "$here" "$prefix" >counted && chmod +x counted && cmake --build static-build; } >log 2>&1 ||
+        { cat log; broken 'does not build'; }
+    prints static-build/sums '130 100 1'
+    [ "$(grep -c '' runs)" = 2 ] || broken 'does not run LIBMETA_META_KERNEL for each file'
     what='CMake, a program in C++ alone, for one instruction set'
     project cxx
     mv cxx/main.c cxx/main.cpp
