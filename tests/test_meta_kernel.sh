@@ -86,7 +86,14 @@ for kernel in $all; do found "^${kernel%_*} ${kernel#*_}, openmp, .*: ok$"; done
 if "$build/meta-info" | grep -q '^  opencl  *usable'; then
     did 0 check heat.kernel.h --for opencl
     for kernel in $all; do found "^${kernel%_*} ${kernel#*_}, opencl, .*: ok$"; done
+    did 0 check heat.kernel.h --for opencl:0
+    for kernel in $all; do found "^${kernel%_*} ${kernel#*_}, opencl, .*: ok$"; done
+    did 3 check heat.kernel.h --for opencl:99
+    found '^heat.kernel.h, OpenCL: not checked: device 99 is not among the [1-9]'
+    ! grep -q ': ok$' out || broken 'has checked for another device'
 fi
+did 2 check heat.kernel.h --for c,cpu:avx2
+says 'check: --for cpu:avx2: C is checked for no instruction set'
 OCL_ICD_VENDORS=$here/none
 export OCL_ICD_VENDORS
 if command -v clang >/dev/null; then
@@ -117,7 +124,7 @@ sed 's/AT1(now, -1)/AT1(then, -1)/' heat.kernel.h >wrong.kernel.h
 did 1 check wrong.kernel.h --for c,c++,opencl
 found 'wrong.kernel.h, C11, .*'
 found '^wrong.kernel.h:7'
-found 'not checked in other languages'
+found 'other languages: not checked: its kernels are not known'
 did 1 check wrong.kernel.h --for opencl
 found '^wrong.kernel.h:7'
 # Mistakes in one language only: each language finds its own, and C takes them all.
@@ -194,6 +201,21 @@ for flags in -O2 '-O2 -flto -ffile-prefix-map=/=/elsewhere'; do
         -o main -L"$build/.libs" -lmeta -lm -Wl,-rpath,"$build/.libs" >out 2>err || broken 'is not built'
     ./main | cmp -s - heat.kernel.h || broken 'another text'
 done
+# What #include takes as it is does no harm; what it cannot take is refused.
+odd='with $(pwd) # \ and '"'"' in it'
+mkdir "$odd" 'a "folder"'
+cp heat.kernel.h "$odd/"
+cp heat.kernel.h 'a "folder"/'
+cp heat.kernel.h 'a\b.kernel.h'
+cp heat.kernel.h "$(printf 'two\nlines.kernel.h')"
+did 0 embed "$odd/heat.kernel.h" -o heat_kernels.c
+${CC:-cc} $sanitize -DMETA_KERNEL_ONE_VARIANT -Wall -Wextra -Werror -I"$src/core" -I"$src/kernels" -c heat_kernels.c \
+    -o heat_kernels.o >out 2>err || broken 'is not compiled'
+for file in 'a "folder"/heat.kernel.h' 'a\b.kernel.h' "$(printf 'two\nlines.kernel.h')"; do
+    did 2 embed "$file" -o refused.c
+    says 'cannot be included by C'
+    [ ! -e refused.c ] || broken 'leaves a file'
+done
 did 2 embed no_such.kernel.h
 says 'no_such.kernel.h: No such file'
 
@@ -211,6 +233,11 @@ done
 awk 'length > 132' module.f90 | grep -q . && broken 'a line is longer than Fortran allows'
 did 0 fortran heat.kernel.h
 grep -qx 'module heat_kernels' out || broken 'the module has another name'
+cp heat.kernel.h 2d.kernel.h
+did 2 fortran 2d.kernel.h -o names.f90
+says "'2d_kernels' cannot be the name of a Fortran module: give one by --module"
+did 2 fortran heat.kernel.h --module 'a module'
+says "'a module' cannot be"
 sed 's/insulated/HEAT/' heat.kernel.h >names.kernel.h
 did 2 fortran names.kernel.h
 says "Fortran cannot have the name 'HEAT'"

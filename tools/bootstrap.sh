@@ -167,14 +167,15 @@ configure_in()
     echo "$given" >"$dir/configured-with"
 }
 
-# make_in DIR TARGET…: build the targets in order.
+# make_in DIR TARGET…: build the targets in order; several in one word are built together.
 make_in()
 {
     local dir=$1 target
     shift
     step "building in $dir"
     for target in "$@"; do
-        make -s -C "$dir" -j"$(getconf _NPROCESSORS_ONLN)" "$target" </dev/null || return
+        # shellcheck disable=SC2086 # words of a list
+        make -s -C "$dir" -j"$(getconf _NPROCESSORS_ONLN)" $target </dev/null || return
     done
 }
 

@@ -18,22 +18,8 @@ typedef struct work {
     kernel_file *file;
     int files;
     kernel_extent extent;
-    bool refused, incomplete;
+    kernel_report report;
 } work;
-
-static void conclude(work *w, const char *what, const char *target, meta_err error,
-                     const char *said, const char *install)
-{
-    const bool is_missing = error == META_ERR_UNSUPPORTED || error == META_ERR_TYPE;
-    printf("%s, %s: ", what, target);
-    if (error == META_OK) printf("built\n%s", said ? said : "");
-    else
-        printf("%s%s%s%s\n", is_missing ? "not built: " : "", meta_last_error(),
-               is_missing && install ? "; " : "", is_missing && install ? install : "");
-    fflush(stdout);
-    w->incomplete |= is_missing;
-    w->refused |= error != META_OK && !is_missing;
-}
 
 /* Number @p n of the kernels, NULL behind the last one. */
 static meta_kernel *kernel_at(const work *w, int n)
@@ -43,14 +29,6 @@ static meta_kernel *kernel_at(const work *w, int n)
         n -= w->file[f].kernels;
     }
     return w->extent.library ? meta_ahead_table.ready(n) : NULL;
-}
-
-static const char *name_of(const meta_kernel *kernel)
-{
-    static char text[128];
-    snprintf(text, sizeof text, "%.100s %s", kernel->name,
-             meta_element_name((uint32_t)kernel->type));
-    return text;
 }
 
 /* Build one code of a kernel. @p said, of malloc(), is what the compiler said; NULL: nothing. */
@@ -67,16 +45,17 @@ static meta_err build_codes(work *w, meta_kernel *kernel, meta_mode mode, const 
     char *all = NULL, what[192];
     size_t bytes = 0;
     FILE *words = open_memstream(&all, &bytes);
-    snprintf(what, sizeof what, "%s", name_of(kernel));
+    snprintf(what, sizeof what, "%s", kernel_report_name(kernel));
     for (int k = 0; k < codes && error == META_OK; ++k) {
         char *said = NULL;
         error = build(kernel, &code[k], with, &said);
         if (said && words) fputs(said, words);
         free(said);
-        if (error != META_OK) snprintf(what, sizeof what, "%s%s", name_of(kernel), code[k].setting);
+        if (error != META_OK)
+            snprintf(what, sizeof what, "%s%s", kernel_report_name(kernel), code[k].setting);
     }
     const bool collected = words && fclose(words) == 0;
-    conclude(w, what, target, error, collected ? all : NULL, install);
+    kernel_report_line(&w->report, what, target, error, collected ? all : NULL, install);
     free(all);
     return error;
 }
@@ -94,15 +73,15 @@ static void build_cpu(work *w, const kernel_target *t)
         for (int f = 0; f < w->files && (set >= 0 || *t->detail != '\0'); ++f) {
             const kernel_file *file = &w->file[f];
             if (set < 0) {
-                printf("%s, %s: not built: processors of this machine's kind have no %s\n",
-                       file->name, target, name);
-                w->incomplete = true;
+                kernel_report_missing(&w->report, file->name, target,
+                                      "processors of this machine's kind have no %s", name);
             } else if (!file->text) {
                 printf("%s, %s: not needed: a shared object's kernels have their code with them\n",
                        file->name, target);
             } else {
-                conclude(w, file->name, target,
-                         meta_ahead_table.compile(file->name, file->text, set), NULL, NULL);
+                kernel_report_line(&w->report, file->name, target,
+                                   meta_ahead_table.compile(file->name, file->text, set), NULL,
+                                   NULL);
             }
         }
         if (*t->detail != '\0') break;
@@ -146,7 +125,7 @@ static void build_on(work *w, const char *device)
 {
     meta_kernel *kernel;
     const meta_err error = meta_ahead_table.prepare_built_in();
-    conclude(w, "libmeta's own kernels", device, error, NULL, NULL);
+    kernel_report_line(&w->report, "libmeta's own kernels", device, error, NULL, NULL);
     for (int n = 0; (kernel = kernel_at(w, n)) != NULL; ++n)
         build_codes(w, kernel, META_OPENCL, device, NULL, prepare_code, NULL);
 }
@@ -157,10 +136,9 @@ static void build_opencl(work *w, const kernel_target *t)
     const int wanted = *t->detail != '\0' ? atoi(t->detail) : -1;
     if (meta_device_count(META_OPENCL, &count) != META_OK || count == 0) {
         meta_device_info(0, META_OPENCL, &(meta_device_desc){.size = sizeof(meta_device_desc)});
-        printf("OpenCL: not built: %s; build on a machine that has the device and driver of the "
-               "nodes\n",
-               meta_last_error());
-        w->incomplete = true;
+        kernel_report_missing(&w->report, "all kernels", "OpenCL",
+                              "%s; build on a machine that has the device and driver of the nodes",
+                              meta_last_error());
         return;
     }
     for (int n = 0; n < count; ++n) {
@@ -172,16 +150,16 @@ static void build_opencl(work *w, const kernel_target *t)
             snprintf(title, sizeof title, "OpenCL device %d, %s", n, device.name);
             build_on(w, title);
         } else {
-            printf("OpenCL device %d: not built: %s\n", n, meta_last_error());
-            w->incomplete = true;
+            char title[64];
+            snprintf(title, sizeof title, "OpenCL device %d", n);
+            kernel_report_missing(&w->report, "all kernels", title, "%s", meta_last_error());
         }
     }
-    if (wanted >= count) {
-        printf("OpenCL: not built: device %d is not among the %d OpenCL device%s of this machine, "
-               "which count from 0\n",
-               wanted, count, count == 1 ? "" : "s");
-        w->incomplete = true;
-    }
+    if (wanted >= count)
+        kernel_report_missing(&w->report, "all kernels", "OpenCL",
+                              "device %d is not among the %d OpenCL device%s of this machine, "
+                              "which count from 0",
+                              wanted, count, count == 1 ? "" : "s");
 }
 
 /* ------------------------------------------------------------------ all of it */
@@ -204,7 +182,7 @@ static kernel_outcome build_for(work *w, const kernel_target *t)
     if (t->language == LANGUAGE_CPU) build_cpu(w, t);
     else if (t->language == LANGUAGE_OPENCL) build_opencl(w, t);
     else build_gpu(w, t);
-    return w->refused ? OUTCOME_REFUSED : w->incomplete ? OUTCOME_INCOMPLETE : OUTCOME_DONE;
+    return kernel_report_outcome(&w->report);
 }
 
 /* All files are opened before the folder is filled: what that compiles is for this machine. */
@@ -226,8 +204,8 @@ static kernel_outcome build_parts(char *const *paths, int count, kernel_extent e
     if (extent.plain) arguments[used++] = "--plain";
     kernel_outcome outcome = OUTCOME_DONE;
     for (int k = 0; k < targets->count && outcome != OUTCOME_NOT_DONE; ++k)
-        outcome = kernel_worse(outcome,
-                               kernel_part("build", paths, count, &targets->target[k], arguments));
+        outcome = kernel_report_worse(
+            outcome, kernel_part("build", paths, count, &targets->target[k], arguments));
     return outcome;
 }
 
@@ -240,7 +218,9 @@ kernel_outcome kernel_build(char *const *paths, int count, kernel_extent extent,
         return OUTCOME_NOT_DONE;
     }
     if (targets->count > 1) return build_parts(paths, count, extent, targets, out);
-    work w = {.file = calloc((size_t)count + 1, sizeof *w.file), .extent = extent};
+    work w = {.file = calloc((size_t)count + 1, sizeof *w.file),
+              .extent = extent,
+              .report = {.done = "built", .missing = "not built"}};
     if (!w.file) return OUTCOME_NOT_DONE;
     kernel_outcome outcome = open_all(&w, paths, count, out);
     if (outcome == OUTCOME_DONE) outcome = build_for(&w, &targets->target[0]);

@@ -15,48 +15,20 @@
 #include "kernel_file.h"
 #include "kernel_part.h"
 
-typedef struct report {
-    const char *file;
-    bool refused, incomplete;
-} report;
-
-/* Print the messages behind a line's colon, or behind it as lines of their own. */
-static void print_words(const char *said)
-{
-    const size_t length = said ? strlen(said) : 0;
-    if (length > 0) printf("%s%s", said, said[length - 1] == '\n' ? "" : "\n");
-}
+static const kernel_report nothing = {.done = "ok", .missing = "not checked"};
 
 /* One line, and what the compiler says. @p what: a file, or a kernel and its type. */
-static void conclude(report *r, const char *what, const char *language, const char *compiler,
+static void conclude(kernel_report *r, const char *what, const char *language, const char *compiler,
                      meta_err error, const char *said, const char *install)
 {
-    printf("%s, %s%s%s: ", what, language, *compiler != '\0' ? ", " : "", compiler);
-    if (error == META_OK) {
-        printf("ok\n");
-        print_words(said);
-    } else if (error == META_ERR_UNSUPPORTED || error == META_ERR_TYPE) {
-        printf("not checked: %s%s%s\n", meta_last_error(), install ? "; " : "",
-               install ? install : "");
-        r->incomplete = true;
-    } else {
-        printf("%s\n", meta_last_error());
-        r->refused = true;
-    }
-    fflush(stdout);
-}
-
-static const char *name_of(const meta_kernel *kernel)
-{
-    static char text[128];
-    snprintf(text, sizeof text, "%.100s %s", kernel->name,
-             meta_element_name((uint32_t)kernel->type));
-    return text;
+    char target[PATH_MAX + 128];
+    snprintf(target, sizeof target, "%s%s%s", language, *compiler != '\0' ? ", " : "", compiler);
+    kernel_report_line(r, what, target, error, said, install);
 }
 
 /* ------------------------------------------------------------------ C and C++ */
 
-static meta_err check_text(report *r, const kernel_file *file, meta_check_language language)
+static meta_err check_text(kernel_report *r, const kernel_file *file, meta_check_language language)
 {
     char command[PATH_MAX], *said;
     const meta_err error = meta_ahead_table.check(language, file->name, file->text, command, &said);
@@ -68,25 +40,34 @@ static meta_err check_text(report *r, const kernel_file *file, meta_check_langua
 
 /* ------------------------------------------------------------------ devices of this machine */
 
-static void check_on(report *r, const kernel_file *file, const meta_device_desc *device)
+static void check_on(kernel_report *r, const kernel_file *file, const meta_device_desc *device)
 {
     for (int k = 0; k < file->kernels; ++k)
-        conclude(r, name_of(file->kernel[k]), device->backend, device->name,
+        conclude(r, kernel_report_name(file->kernel[k]), device->backend, device->name,
                  meta_kernel_prepare(file->kernel[k]), NULL, NULL);
 }
 
-/* @return whether there is such a device */
-static bool check_devices(report *r, const kernel_file *file, meta_mode mode)
+/* @p wanted: the number of the only one, or -1. @return whether there is such a device */
+static bool check_devices(kernel_report *r, const kernel_file *file, meta_mode mode, int wanted)
 {
     int count = 0;
-    if (meta_device_count(mode, &count) != META_OK) return false;
+    if (meta_device_count(mode, &count) != META_OK) count = 0;
+    if (wanted >= count) {
+        kernel_report_missing(r, file->name, "OpenCL",
+                              "device %d is not among the %d OpenCL device%s of this machine, "
+                              "which count from 0",
+                              wanted, count, count == 1 ? "" : "s");
+        return true;
+    }
     for (int n = 0; n < count; ++n) {
         meta_device_desc device = {.size = sizeof device};
+        if (wanted >= 0 && n != wanted) continue;
         if (meta_device_info(n, mode, &device) == META_OK && meta_set_acc(n, mode) == META_OK) {
             check_on(r, file, &device);
         } else {
-            printf("device %d: %s\n", n, meta_last_error());
-            r->incomplete = true;
+            char title[64];
+            snprintf(title, sizeof title, "device %d", n);
+            kernel_report_missing(r, file->name, title, "%s", meta_last_error());
         }
     }
     return count > 0;
@@ -94,19 +75,19 @@ static bool check_devices(report *r, const kernel_file *file, meta_mode mode)
 
 /* ------------------------------------------------------------------ compilers without a device */
 
-static void check_opencl(report *r, const kernel_file *file)
+static void check_opencl(kernel_report *r, const kernel_file *file)
 {
     for (int k = 0; k < file->kernels; ++k) {
         char command[PATH_MAX], *said;
         const meta_err error = kernel_device_check_opencl(file->kernel[k], command, &said);
-        conclude(r, name_of(file->kernel[k]), "OpenCL C", command, error, said,
+        conclude(r, kernel_report_name(file->kernel[k]), "OpenCL C", command, error, said,
                  "install an OpenCL platform (PoCL: pocl-opencl-icd) or clang");
         free(said);
         if (error == META_ERR_UNSUPPORTED) return; /* said once */
     }
 }
 
-static void check_gpu(report *r, const kernel_file *file, const kernel_target *t)
+static void check_gpu(kernel_report *r, const kernel_file *file, const kernel_target *t)
 {
     const bool is_cuda = t->language == LANGUAGE_CUDA;
     gpu_target target = {.amd = is_cuda ? NULL : *t->detail != '\0' ? t->detail : "gfx90a"};
@@ -118,7 +99,7 @@ static void check_gpu(report *r, const kernel_file *file, const kernel_target *t
         if (is_cuda)
             snprintf(architecture, sizeof architecture, "CUDA for sm_%d", target.capability);
         else snprintf(architecture, sizeof architecture, "HIP for %.64s", target.amd);
-        conclude(r, name_of(file->kernel[k]), architecture,
+        conclude(r, kernel_report_name(file->kernel[k]), architecture,
                  error == META_OK ? kernel_device_compiler() : "", error, said,
                  kernel_device_install[!is_cuda]);
         free(said);
@@ -127,14 +108,15 @@ static void check_gpu(report *r, const kernel_file *file, const kernel_target *t
     }
 }
 
-static void check_language(report *r, const kernel_file *file, const kernel_target *t)
+static void check_language(kernel_report *r, const kernel_file *file, const kernel_target *t)
 {
     static const meta_mode modes[LANGUAGES] = {[LANGUAGE_CPU] = META_OPENMP,
                                                [LANGUAGE_OPENCL] = META_OPENCL,
                                                [LANGUAGE_CUDA] = META_CUDA,
                                                [LANGUAGE_HIP] = META_HIP};
+    const int wanted = t->language == LANGUAGE_OPENCL && *t->detail != '\0' ? atoi(t->detail) : -1;
     const bool has_devices =
-        t->language != LANGUAGE_CXX && check_devices(r, file, modes[t->language]);
+        t->language != LANGUAGE_CXX && check_devices(r, file, modes[t->language], wanted);
     if (t->language == LANGUAGE_OPENCL && !has_devices) check_opencl(r, file);
     if (t->language == LANGUAGE_CUDA || t->language == LANGUAGE_HIP)
         if (!has_devices || *t->detail != '\0') check_gpu(r, file, t);
@@ -143,7 +125,7 @@ static void check_language(report *r, const kernel_file *file, const kernel_targ
 /* ------------------------------------------------------------------ all of it */
 
 /* The languages that need no list of parameters. @return whether the C compiler takes the file */
-static bool check_texts(report *r, const kernel_file *file, const kernel_targets *targets)
+static bool check_texts(kernel_report *r, const kernel_file *file, const kernel_targets *targets)
 {
     bool sound = true;
     for (int k = 0; k < targets->count; ++k) {
@@ -154,6 +136,15 @@ static bool check_texts(report *r, const kernel_file *file, const kernel_targets
     return sound;
 }
 
+/* @return what no check depends on, or NULL */
+static const char *needless_detail(const kernel_targets *targets)
+{
+    for (int k = 0; k < targets->count; ++k)
+        if (targets->target[k].language == LANGUAGE_CPU && *targets->target[k].detail != '\0')
+            return targets->target[k].detail;
+    return NULL;
+}
+
 static bool names_c(const kernel_targets *targets)
 {
     for (int k = 0; k < targets->count; ++k)
@@ -161,19 +152,14 @@ static bool names_c(const kernel_targets *targets)
     return false;
 }
 
-static kernel_outcome outcome_of(const report *r)
-{
-    return r->refused ? OUTCOME_REFUSED : r->incomplete ? OUTCOME_INCOMPLETE : OUTCOME_DONE;
-}
-
 kernel_outcome kernel_check_part(const char *path, const kernel_target *target)
 {
     kernel_file file;
-    report r = {.file = path};
+    kernel_report r = nothing;
     if (!kernel_file_open(&file, path)) return OUTCOME_NOT_DONE;
     check_language(&r, &file, target);
     kernel_file_close(&file);
-    return outcome_of(&r);
+    return kernel_report_outcome(&r);
 }
 
 kernel_outcome kernel_check(char *path, const kernel_targets *targets)
@@ -186,7 +172,13 @@ kernel_outcome kernel_check(char *path, const kernel_targets *targets)
                                        .count = LANGUAGES};
     static const char *const alone[] = {"--part", NULL};
     kernel_file file;
-    report r = {.file = path};
+    kernel_report r = nothing;
+    if (needless_detail(targets)) {
+        fprintf(stderr,
+                "meta-kernel: check: --for cpu:%s: C is checked for no instruction set: give c\n",
+                needless_detail(targets));
+        return OUTCOME_NOT_DONE;
+    }
     if (targets->count == 0) targets = &all;
     if (!kernel_file_read(&file, path)) return OUTCOME_NOT_DONE;
     kernel_outcome outcome = OUTCOME_DONE;
@@ -195,16 +187,15 @@ kernel_outcome kernel_check(char *path, const kernel_targets *targets)
         else if (!names_c(targets) && check_text(&r, &file, META_CHECK_C) == META_OK)
             outcome = OUTCOME_NOT_DONE; /* kernel_file_load() has said why */
         else
-            printf("%s: not checked in other languages: its kernels are not known before the C "
-                   "compiler takes it\n",
-                   file.name);
+            kernel_report_missing(&r, file.name, "other languages",
+                                  "its kernels are not known before the C compiler takes it");
         r.incomplete = true;
     } else {
         for (int k = 0; k < targets->count; ++k)
             if (targets->target[k].language != LANGUAGE_CXX)
-                outcome = kernel_worse(outcome,
-                                       kernel_part("check", &path, 1, &targets->target[k], alone));
+                outcome = kernel_report_worse(
+                    outcome, kernel_part("check", &path, 1, &targets->target[k], alone));
     }
     kernel_file_close(&file);
-    return kernel_worse(outcome, outcome_of(&r));
+    return kernel_report_worse(outcome, kernel_report_outcome(&r));
 }

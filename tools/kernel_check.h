@@ -4,15 +4,8 @@
 #ifndef META_KERNEL_CHECK_H
 #define META_KERNEL_CHECK_H
 
+#include "kernel_report.h"
 #include "kernel_target.h"
-
-/** What came of it: the tool's exit status. */
-typedef enum kernel_outcome {
-    OUTCOME_DONE = 0,
-    OUTCOME_REFUSED = 1,    /**< a compiler refused a kernel */
-    OUTCOME_NOT_DONE = 2,   /**< wrong arguments, a file that cannot be read or written */
-    OUTCOME_INCOMPLETE = 3, /**< nothing was refused, but a compiler is missing */
-} kernel_outcome;
 
 /** Check the kernels of @p path in the languages of @p targets, all if there is none, and print for
  * each what its compiler says. */

@@ -55,9 +55,8 @@ const char *kernel_device_compiler(void)
 
 static meta_err no_memory(const meta_kernel *kernel)
 {
-    return meta_ahead_table.host()->fail(META_ERR_NO_MEMORY,
-                                         "the host has no memory for the text of kernel %s",
-                                         kernel->name);
+    return meta_ahead_table.host()->fail(
+        META_ERR_NO_MEMORY, "the host has no memory for the text of kernel %s", kernel->name);
 }
 
 /* The code that runs with all settings off. */
@@ -145,10 +144,9 @@ meta_err kernel_device_check_opencl(meta_kernel *kernel, char *command, char **s
     FILE *to = open_memstream(&program, &bytes);
     for (int k = 0; to && k < PARTS; ++k) fputs(plan.text[k], to);
     snprintf(name, sizeof name, "%.40s_%s.cl", kernel->name, meta_element_name(source.type));
-    const meta_err error =
-        to && fclose(to) == 0
-            ? meta_ahead_table.check(META_CHECK_OPENCL, name, program, command, said)
-            : no_memory(kernel);
+    const meta_err error = to && fclose(to) == 0 ? meta_ahead_table.check(META_CHECK_OPENCL, name,
+                                                                          program, command, said)
+                                                 : no_memory(kernel);
     free(program);
     free(text);
     return error;

@@ -15,15 +15,6 @@
 
 extern char **environ;
 
-kernel_outcome kernel_worse(kernel_outcome a, kernel_outcome b)
-{
-    static const int badness[] = {[OUTCOME_DONE] = 0,
-                                  [OUTCOME_INCOMPLETE] = 1,
-                                  [OUTCOME_REFUSED] = 2,
-                                  [OUTCOME_NOT_DONE] = 3};
-    return badness[a] >= badness[b] ? a : b;
-}
-
 static kernel_outcome outcome_of(const char *target, int status)
 {
     if (WIFEXITED(status) && WEXITSTATUS(status) <= OUTCOME_INCOMPLETE)

@@ -15,7 +15,5 @@ enum { MOST_ARGUMENTS = 8 };
  * message. */
 kernel_outcome kernel_part(const char *command, char *const *files, int count,
                            const kernel_target *target, const char *const *arguments);
-/** Of several parts: what is worst. */
-kernel_outcome kernel_worse(kernel_outcome a, kernel_outcome b);
 
 #endif

@@ -85,6 +85,14 @@ static kernel_outcome write_text(const request *r)
     return status;
 }
 
+static bool is_fortran_name(const char *name)
+{
+    const size_t length =
+        strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
+    return length > 0 && length <= 63 && name[length] == '\0' && *name != '_' &&
+           !(*name >= '0' && *name <= '9');
+}
+
 /* The module's name: of the file, without its folder and from its first dot on. */
 static void name_module(const char *file, char *name, size_t room)
 {
@@ -97,14 +105,16 @@ static void name_module(const char *file, char *name, size_t room)
 static kernel_outcome write_fortran(const request *r)
 {
     kernel_file file;
-    char module[64];
-    name_module(r->file, module, sizeof module);
+    char by_file[128];
+    const char *module = r->module ? r->module : by_file;
+    name_module(r->file, by_file, sizeof by_file);
+    if (!is_fortran_name(module))
+        return fail("'%s' cannot be the name of a Fortran module: give one by --module", module);
     if (!kernel_file_open(&file, r->file)) return OUTCOME_NOT_DONE;
     FILE *to = open_out(r);
     kernel_outcome status = OUTCOME_NOT_DONE;
     if (to) {
-        const char *problem = kernel_fortran(to, file.name, r->module ? r->module : module,
-                                             file.kernel, file.kernels);
+        const char *problem = kernel_fortran(to, file.name, module, file.kernel, file.kernels);
         status = close_out(r, to);
         if (problem) {
             if (r->out) remove(r->out);
@@ -114,6 +124,13 @@ static kernel_outcome write_fortran(const request *r)
     }
     kernel_file_close(&file);
     return status;
+}
+
+/* #include takes the characters between its quotation marks as they are. The file name is also a
+ * string, __FILE_NAME__, by which the kernel file includes itself. */
+static bool can_be_included(const char *path)
+{
+    return !strpbrk(path, "\"\n\r") && !strchr(strrchr(path, '/'), '\\');
 }
 
 /* What a C file includes is looked for beside it, so the kernel file's whole path is given. */
@@ -126,6 +143,10 @@ static kernel_outcome write_source(const request *r)
     FILE *to = NULL;
     if (!file.text) fail("%s is a shared object: its kernels are compiled", r->file);
     else if (!realpath(r->file, path)) fail("%s: %s", r->file, strerror(errno));
+    else if (!can_be_included(path))
+        fail("%s cannot be included by C: rename what has a quotation mark or a line break in its "
+             "name, and a file with a backslash",
+             path);
     else to = open_out(r);
     if (to) {
         kernel_file_write_source(&file, path, to);
@@ -169,7 +190,8 @@ static void print_help(void)
         "  text     write the file's text alone as C, for META_KERNEL_TEXT_APART\n"
         "  fortran  write a Fortran module with a typed procedure for each kernel\n\n"
         "  -o OUT         the file to write (default: standard output), or the folder\n"
-        "  --for LIST     check: of c, c++, opencl, cuda[:sm_90] and hip[:gfx90a], default all\n"
+        "  --for LIST     check: of c, c++, opencl[:DEVICE], cuda[:sm_90] and hip[:gfx90a], "
+        "default all\n"
         "                 build: of cpu[:baseline|avx2|avx512|native], opencl[:DEVICE], "
         "cuda:sm_90\n"
         "                 and hip:gfx90a; cpu alone stands for all instruction sets\n"
