@@ -24,6 +24,12 @@ function strings(    all, piece)
     return all
 }
 
+# An entry of variables that belong to others.
+function other(names, text)
+{
+    printf ".TP\n.BR %s\n%s\n", names, text
+}
+
 END {
     printf "'\\\" -*- coding: UTF-8 -*-\n.\\\" SPDX-License-Identifier: BSD-3-Clause\n"
     printf ".TH LIBMETA-ENV 7 \"\" \"libmeta %s\" \"libmeta\"\n", version
@@ -49,5 +55,17 @@ END {
         print "doc/env.awk: core/base/env.def has no META_VARIABLE lines" > "/dev/stderr"
         exit 1
     }
+    printf ".SH OTHER VARIABLES\nlibmeta also reads these, which belong to others.\n"
+    other("OMP_NUM_THREADS", "CPU threads, where META_THREADS is not set.")
+    other("XDG_CACHE_HOME, HOME", "Where the cache of compiled code is, if META_CACHE_DIR does not say.")
+    other("TMPDIR", "The folder of temporary files, and of the cache where no other can be written.")
+    other("PATH", "Where the C compiler of kernels is looked for.")
+    other("CUDA_HOME, CUDA_PATH", "Where NVRTC is looked for, behind the places of the dynamic linker.")
+    other("ROCM_PATH, HIP_PATH", "Where hipRTC is looked for, behind the places of the dynamic linker.")
+    other("LD_LIBRARY_PATH", "Said in messages about compilers that were not found.")
+    other("POCL_MAX_PTHREAD_COUNT, POCL_CPU_MAX_CU_COUNT", "PoCL\\[aq]s threads. Set, unless they are, to the threads of this process.")
+    other("LD_PRELOAD", "Under valgrind, every buffer is allocated by itself (META_POOL).")
+    other("PMI_SIZE, OMPI_COMM_WORLD_SIZE", "Set by launchers: how many processes there are, to notice one of another MPI.")
+    other("PMI_RANK, OMPI_COMM_WORLD_RANK, OMPI_COMM_WORLD_LOCAL_SIZE, MPI_LOCALNRANKS, SLURM_PROCID, SLURM_NTASKS, SLURM_NTASKS_PER_NODE", "Read by meta\\-info alone: where it runs in a job.")
     printf ".SH SEE ALSO\n.BR meta\\-info (1)\n"
 }

@@ -78,6 +78,7 @@ awk '
             }
     }
     END {
+        if (!count) print "no test was run: the patterns match none"
         if (reports) print "sanitizers reported errors in our code, above"
         if (promises) print "promises that ran no check (no such device here):"
         for (k = 1; k <= promises; ++k) print "  " promise[k] ":" where[promise[k]]
@@ -86,7 +87,7 @@ awk '
         list("passed", "")
         printf "%d passed, %d failed, %d skipped", number["passed"], number["failed"], number["skipped"]
         printf skips ? ", %d promises skipped\n" : "\n", skips
-        exit number["failed"] > 0
+        exit number["failed"] > 0 || !count
     }' reports="$(echo $reports | wc -w)" skipped=$skipped $skipped $log
 
 test $? = 0 && test "$(cat $status)" = 0 && test -z "$reports"

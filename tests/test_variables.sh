@@ -1,0 +1,35 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# The manual page libmeta-env(7) has every environment variable that the libraries and tools read, and no
+# other; documents name no META_ variable that does not exist.
+# TEST: timeout=60 labels=core,documents smoke=yes
+src=${META_TEST_SRCDIR:-.}
+build=${META_TEST_BUILDDIR:-.}
+status=0
+broken() { echo "BROKEN: $*"; status=1; }
+
+# The names that a pattern finds behind the word and the quotation mark that begin it.
+sources() { find "$src/core" "$src/comm" "$src/backends" "$src/peers" "$src/apps" "$src/bench" "$src/tools" -name '*.[ch]' -o -name '*.cpp'; }
+named() { sources | xargs grep -hoE "$1" | sed 's/.*"\([A-Z_]*\)"*$/\1/' | sort -u; }
+read_here=$(named '(getenv|variable|variable_switch|number_in)\("[A-Z_]+')
+# Those that are read by way of a table.
+in_tables=$(named '"(CUDA|HIP|MPI_LOCALN|OMPI_COMM|PMI|POCL|ROCM|SLURM)_?[A-Z]*_[A-Z_]*[A-Z]"' | grep -v VISIBLE) # which a message names
+listed=$(sed -n 's/^META_VARIABLE(\([A-Z_]*\),.*/\1/p' "$src/core/base/env.def" | sort -u)
+page=$build/doc/libmeta-env.7
+[ -s "$page" ] || { echo "BROKEN: there is no $page"; exit 1; }
+set -- $read_here $in_tables
+[ $# -gt 30 ] || broken "only $# variables were found in the sources"
+for name in "$@" $listed; do
+    grep -qE "^\.BR .*\b$name\b" "$page" || broken "$name is read, and libmeta-env(7) has not got it"
+done
+for name in $(sed -n 's/^\.BR \([A-Z_ ,]*\).*/\1/p' "$page" | tr -d ,); do
+    sources | xargs grep -qE "\"$name\"" || [ "$name" = META_TEST_REQUIRE_BACKENDS ] ||
+        broken "libmeta-env(7) has $name, which nothing reads"
+done
+for file in "$src"/README.md "$src"/CONTRIBUTING.md "$src"/doc/*.md; do
+    for name in $(grep -oE '\bMETA_[A-Z_]+=' "$file" | tr -d = | sort -u); do
+        echo "$listed" | grep -qx "$name" || broken "$file sets $name, which does not exist"
+    done
+done
+[ $status = 0 ] && echo "kept   the manual page has all $(echo "$listed" | wc -l) variables of libmeta, and the others that it reads"
+exit $status
