@@ -29,9 +29,9 @@
  *
  *  The parameters, A(kind, type, name), or A(kind, type, name, reach) for IN and ADD:
  *   - OUT: an array of which every cell of the box is written, and none is read.
- *   - INOUT: an array read and written at the cell itself only. A(INOUT, type, name, WHOLE): an array
- *     of which a cell reads and writes any element, by GET(); the author promises that no cell
- *     accesses an element that another one writes.
+ *   - INOUT: an array read and written at the cell itself only; the reach CELL may be given.
+ *     A(INOUT, type, name, WHOLE): an array of which a cell reads and writes any element, by GET();
+ *     the author promises that no cell accesses an element that another one writes.
  *   - IN: an array that is read; reach says where. CELL: at the cell itself. STAR(r): up to r cells
  *     away along one dimension. BOX(r): up to r cells away along every dimension. SIDES(x0, x1, y0,
  *     y1, z0, z1): in the box that ends so many cells before and behind the cell. WHOLE: anywhere,

@@ -34,7 +34,7 @@ META_CELLS(heat)
 }
 
 #define paint_ARGS(A)                                                                              \
-    A(INOUT, T, picture) A(IN, int32_t, colour, CELL) A(IN, T, palette, WHOLE) A(MIN, int64_t, first)
+    A(INOUT, T, picture, CELL) A(IN, int32_t, colour, CELL) A(IN, T, palette, WHOLE) A(MIN, int64_t, first)
 META_CELLS(paint)
 {
     const int64_t index = INDEX(0) + 100 * INDEX(1);
