@@ -77,10 +77,11 @@ compile()
     return 1
 }
 
-# run OBJECT TITLE: on the device of META_MODE. Exits where there is none.
+# run OBJECT TITLE [SHAPES FILES]: on the device of META_MODE. Exits where there is none.
 run()
 {
-    "$build/tests/random_run" "$1" "$seed" >"$here/out" 2>&1
+    # shellcheck disable=SC2086
+    "$build/tests/random_run" "$1" "$seed" ${3-} ${4-} >"$here/out" 2>&1
     case $? in
     0) tail -n 3 "$here/out" | sed -n "s/ wrong\$/& ($2)/p" ;;
     77) cat "$here/out"

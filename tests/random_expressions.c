@@ -7,6 +7,8 @@
 
 #include "random_table.h"
 
+enum { LONGEST_INDEX = 2 };
+
 scope here;
 bool any_addends;
 
@@ -24,6 +26,11 @@ static expr any(kind k, int depth);
 family family_of(kind k)
 {
     return k == T ? here.own : k <= F32 ? FLOATING : k == I64 || k == I32 ? SIGNED : UNSIGNED;
+}
+
+bool is_output(const parameter *p)
+{
+    return p->kind < IN || p->kind >= SUM;
 }
 
 const char *spelled(kind k)
@@ -146,6 +153,18 @@ static expr converted(expr e, kind k)
 
 /* ------------------------------------------------------------------ reads */
 
+/* An unsigned number for an index. Within an index within an index it is a constant: the
+ * expressions would have no end. */
+const node *index_number(kind k)
+{
+    static int depth;
+    if (depth >= LONGEST_INDEX) return constant(k).n;
+    ++depth;
+    const node *n = any(k, 1).n;
+    --depth;
+    return n;
+}
+
 static expr index_along(int d)
 {
     return expr_of(differ(text("INDEX(%d)", d), text("c[%d]", d), NULL), I64, 0, 1 << 15);
@@ -161,7 +180,7 @@ static expr element_of(const variable *v)
             at = same(i->name, NULL);
         }
     }
-    if (!at && once_in(2)) at = same(text("($0 %% %du)", v->length), any(U32, 1).n, NULL);
+    if (!at && once_in(2)) at = same(text("($0 %% %du)", v->length), index_number(U32), NULL);
     if (!at) at = same(text("%d", (int)between(0, v->length - 1)), NULL);
     return expr_of(same(text("%s[$0]", v->name), at, NULL), v->type, v->low, v->high);
 }
@@ -176,7 +195,7 @@ static const node *offset_along(int before, int behind, bool *is_zero)
         }
     }
     if (before + behind > 0 && once_in(8))
-        return same(text("((int)($0 %% %du) - %d)", before + behind + 1, before), any(U32, 1).n,
+        return same(text("((int)($0 %% %du) - %d)", before + behind + 1, before), index_number(U32),
                     NULL);
     const int n = (int)between(-before, behind);
     *is_zero = n == 0;
@@ -186,21 +205,49 @@ static const node *offset_along(int before, int behind, bool *is_zero)
 static const node *index_within(int64_t length)
 {
     const char *form = text("($0 %% %lldu)", (long long)length);
-    if (once_in(3)) /* an array of indices, if there is one */
+    if (has_cell() && once_in(3)) /* an array of indices, if there is one */
         for (int n = 0; n < here.parameters; ++n) {
             const parameter *p = &here.parameter[n];
             if (p->kind == IN && p->reach == CELL && p->low >= 0 && p->high < length &&
                 p->type != T && family_of(p->type) == SIGNED)
-                return differ(text("AT1(%s, 0)", p->name), text("%s[at]", p->name), NULL);
+                return differ(text("AT1(%s, 0)", p->name), own_element(p), NULL);
         }
-    if (once_in(2))
+    if (has_cell() && once_in(2))
         return same(text("(($0 + %d) %% %lld)", (int)between(0, 9), (long long)length),
                     index_along((int)between(0, here.dims - 1)).n, NULL);
-    return once_in(2) ? same(form, any(U32, 1).n, NULL) : same(form, any(U64, 1).n, NULL);
+    return same(form, index_number(once_in(2) ? U32 : U64), NULL);
 }
 
-/* An array's element where and how it may be read. */
-static expr read_of(const parameter *p)
+const char *own_element(const parameter *p)
+{
+    if (p->reach == WHOLE) return text("%s[0]", p->name);
+    if (!p->is_shaped) return text("%s[at]", p->name);
+    return text("%s[random_at(box, c, %uu, (const int[]){%d, %d, %d}, 0, 0, 0, 0)]", p->name,
+                p->dropped, p->grown[0], p->grown[1], p->grown[2]);
+}
+
+const char *access_astray(const parameter *p)
+{
+    const char *away[4] = {"0", "0", "0", "0"};
+    const bool is_diagonal = p->reach == STAR && here.dims > 1 && !p->is_shaped && once_in(2);
+    int d = (int)between(0, here.dims - 1);
+    if (!once_in(3) || here.stray.parameter < 0) return NULL;
+    const char *by = here.parameter[here.stray.parameter].name;
+    if (p->reach == WHOLE)
+        return strays("GET", p->name, once_in(2) ? -1 : INT32_MAX)
+                   ? text("GET(%s, %s)", p->name, by)
+                   : NULL;
+    while (p->dropped >> d & 1) d = (d + 1) % here.dims;
+    const int value = is_diagonal  ? 1
+                      : once_in(2) ? p->behind[d] + (int)between(1, 3)
+                                   : -p->before[d] - (int)between(1, 3);
+    if (!strays("AT", p->name, value)) return NULL;
+    away[d] = by;
+    if (is_diagonal) away[(d + 1) % here.dims] = by;
+    return text("AT4(%s, %s, %s, %s, %s)", p->name, away[0], away[1], away[2], away[3]);
+}
+
+const node *element_within(const parameter *p)
 {
     static const char *const words[] = {"AT1(%s, $0)", "AT2(%s, $0, $1)", "AT(%s, $0, $1, $2)",
                                         "AT4(%s, $0, $1, $2, $3)"};
@@ -208,9 +255,8 @@ static expr read_of(const parameter *p)
     bool is_zero;
     int used = 1;
     if (p->reach == WHOLE)
-        return expr_of(differ(text("GET(%s, $0)", p->name), text("%s[$0]", p->name),
-                              index_within(p->length), NULL),
-                       p->type, p->low, p->high);
+        return differ(text("GET(%s, $0)", p->name), text("%s[$0]", p->name),
+                      index_within(p->length), NULL);
     const int along = p->reach == STAR ? (int)between(0, here.dims - 1) : -1;
     for (int d = 0; d < 4; ++d) {
         const bool reaches = d < here.dims && (along < 0 || d == along);
@@ -218,15 +264,38 @@ static expr read_of(const parameter *p)
         if (reaches && !is_zero) used = d + 1;
     }
     const int word = once_in(5) ? (int)between(used, 4) : here.dims < used ? used : here.dims;
-    return expr_of(differ(text(words[word - 1], p->name),
-                          text("%s[at + $0 + $1 * s1 + $2 * s2 + $3 * s3]", p->name), away[0],
-                          away[1], away[2], away[3], NULL),
-                   p->type, p->low, p->high);
+    return differ(
+        text(words[word - 1], p->name),
+        p->is_shaped ? text("%s[random_at(box, c, %uu, (const int[]){%d, %d, %d}, $0, $1, $2, $3)]",
+                            p->name, p->dropped, p->grown[0], p->grown[1], p->grown[2])
+                     : text("%s[at + $0 + $1 * s1 + $2 * s2 + $3 * s3]", p->name),
+        away[0], away[1], away[2], away[3], NULL);
 }
 
+/* An array's element where and how it may be read. */
+static expr read_of(const parameter *p)
+{
+    const char *astray = p->kind == IN ? access_astray(p) : NULL;
+    const node *n;
+    if (astray)
+        n = differ(astray,
+                   text("(random_strays += %s != 0, %s)", here.parameter[here.stray.parameter].name,
+                        own_element(p)),
+                   NULL);
+    else if (p->kind == EACH_TEAM)
+        n = differ(text("GET(%s, %s)", p->name, here.team), text("%s[%s]", p->name, here.team),
+                   NULL);
+    else n = element_within(p);
+    return expr_of(n, p->type, p->low, p->high);
+}
+
+/* Whether an array may be read where the text is; between phases all members read the same
+ * element. */
 static bool is_read(const parameter *p)
 {
-    return p->kind == IN || p->kind == INOUT;
+    if (here.in_helper) return false;
+    if (is_between_phases()) return p->kind == IN && p->reach == WHOLE;
+    return p->kind == IN || p->kind == INOUT || (p->kind == EACH_TEAM && !here.leader_writes);
 }
 
 /* Something in scope that has this type. */
@@ -234,16 +303,23 @@ static bool named(kind k, expr *e)
 {
     int count = 0, chosen;
     for (int n = 0; n < here.variables; ++n) count += here.variable[n].type == k;
-    for (int n = 0; n < here.parameters && !here.in_helper; ++n)
+    for (int n = 0; n < here.parameters; ++n)
         count += is_read(&here.parameter[n]) && here.parameter[n].type == k ? 3 : 0;
+    for (int n = 0; n < here.memories && here.in_phase; ++n)
+        count += here.memory[n].access != NOTHING && here.memory[n].type == k ? 5 : 0;
     if (count == 0) return false;
     chosen = (int)between(1, count);
     for (int n = 0; n < here.variables; ++n)
         if (here.variable[n].type == k && --chosen == 0)
             return *e = element_of(&here.variable[n]), true;
-    for (int n = 0; n < here.parameters && !here.in_helper; ++n)
+    for (int n = 0; n < here.parameters; ++n)
         if (is_read(&here.parameter[n]) && here.parameter[n].type == k && (chosen -= 3) <= 0)
             return *e = read_of(&here.parameter[n]), true;
+    for (int n = 0; n < here.memories; ++n) {
+        const memory *m = &here.memory[n];
+        if (m->access != NOTHING && m->type == k && (chosen -= 5) <= 0)
+            return *e = expr_of(memory_read(m), k, m->low, m->high), true;
+    }
     return false;
 }
 
@@ -262,7 +338,12 @@ static expr leaf(kind k)
     expr e;
     const int64_t which = between(0, 11);
     if (which == 0) return constant(k);
-    if (which == 1 && !here.in_helper) return converted(index_along((int)between(0, 3)), k);
+    if (which == 1 && here.is_team && !here.in_helper && (!here.in_phase || once_in(2))) {
+        e = expr_of(NULL, I64, 0, 0);
+        e.n = word_of_teams(&e.low, &e.high);
+        return converted(e, k);
+    }
+    if (which == 1 && has_cell()) return converted(index_along((int)between(0, 3)), k);
     if (which == 2 && named(any_kind(), &e)) return converted(e, k);
     if (named(k, &e)) return e;
     if (named(any_kind(), &e) || named(T, &e)) return converted(e, k);
@@ -363,11 +444,11 @@ static expr floating(kind k, int depth)
                             NULL),
                        k, 0, 0);
     case 8:
-        if (here.has_macro && k == T && !here.in_helper)
+        if (here.has_macro && k == T && has_cell())
             for (int n = 0; n < here.parameters; ++n) {
                 const parameter *p = &here.parameter[n];
-                if (p->kind == IN && p->type == T && p->reach != WHOLE && p->before[0] &&
-                    p->behind[0])
+                if (p->kind == IN && p->type == T && p->reach != WHOLE && !p->is_shaped &&
+                    p->before[0] && p->behind[0])
                     return expr_of(differ(text("DIFFERENCE%d(%s)", here.number, p->name),
                                           text("(%s[at + 1] - %s[at - 1])", p->name, p->name),
                                           NULL),
@@ -540,8 +621,7 @@ static const node *comparison(int depth)
     static const char *const operators[] = {"<", ">", "<=", ">=", "==", "!="};
     const kind k = any_kind();
     expr a = any(k, depth), b = once_in(3) ? constant(k) : any(k, depth);
-    if (a.is_constant && b.is_constant)
-        a = here.in_helper ? element_of(&here.variable[0]) : leaf(k);
+    if (a.is_constant && b.is_constant) a = has_cell() ? leaf(k) : element_of(&here.variable[0]);
     if (a.type != k) a = converted(a, k);
     if (is_same(a.n, b.n)) b = constant(k);
     return same(text("($0 %s $1)", operators[between(0, 5)]), a.n, b.n, NULL);
@@ -559,7 +639,7 @@ const node *any_condition(int depth)
     case 3:
         return same("(isnan($0) != 0)", any((kind)between(F64, F32), depth - 1).n, NULL);
     case 4:
-        if (!here.in_helper)
+        if (has_cell())
             return same(text("($0 %% %d == %d)", (int)between(2, 5), (int)between(0, 1)),
                         index_along((int)between(0, here.dims - 1)).n, NULL);
         /* fall through */

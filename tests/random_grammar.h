@@ -14,8 +14,9 @@
  * returns. */
 enum { USUAL = 1000 };
 
-/** Kinds of parameters and reaches, in the order of meta_kernel.h. */
-enum { OUT, INOUT, IN, VALUE, SUM, MIN, MAX, MIN_AT, MAX_AT };
+/** Kinds of parameters: of EACH_TEAM, an INOUT array that is WHOLE, a team has the element of its
+ *  number. Reaches in the order of meta_kernel.h. */
+enum { OUT, INOUT, EACH_TEAM, IN, ADD, SCALAR, VALUE, SUM, MIN, MAX, MIN_AT, MAX_AT };
 enum { CELL, STAR, BOX, SIDES, WHOLE };
 
 /** A name for a value: a local variable, a VALUE, a member of one. */
@@ -36,9 +37,40 @@ typedef struct parameter {
     int fill;              /**< RANDOM_… */
     int64_t low, high;     /**< of an array's elements */
     int reach, before[4], behind[4];
-    int64_t length; /**< of a WHOLE array */
+    int64_t length;   /**< of a WHOLE array, and of a SCALAR */
+    bool is_shaped;   /**< it has extents of its own */
+    bool is_brief;    /**< its reach is left out where it may be */
+    unsigned dropped; /**< a bit for each dimension that it lacks */
+    int grown[3];     /**< what its extents have more than the box's */
     bool is_written;
+    bool is_pending; /**< in a kernel of teams: still to be written or contributed to */
 } parameter;
+
+/** What the members of a team may do with an array in a phase: nothing; read it anywhere; read and
+ *  write the own element; read it anywhere and write the own element of its other half. */
+enum { NOTHING, READ, OWN, NEXT };
+
+/** An array in shared memory. Its elements are those of the members that the team has: packed, or
+ * by rows of constant length. */
+typedef struct memory {
+    const char *name;
+    kind type;             /**< of what is read */
+    const char *type_name; /**< where it is none of the element types */
+    int64_t low, high;
+    int count;        /**< of its elements, of one half */
+    int row;          /**< of its rows; 0: packed */
+    const char *turn; /**< the variable that says which half is read; NULL: there is one */
+    bool is_defined;
+    int access;      /**< in the phase that is being made */
+    const node *own; /**< the own element's index in it */
+} memory;
+
+/** The argument that makes one access leave its array: a VALUE, which is 0 in right calls. */
+typedef struct stray {
+    int parameter;      /**< its number, or -1 */
+    int value;          /**< where it is not 0 */
+    const char *access; /**< how an error names it; NULL: it has not been made yet */
+} stray;
 
 typedef struct helper {
     const char *name;
@@ -48,7 +80,7 @@ typedef struct helper {
     kind argument[3];
 } helper;
 
-enum { MOST_VARIABLES = 256, MOST_PARAMETERS = 64, MOST_HELPERS = 4 };
+enum { MOST_VARIABLES = 256, MOST_PARAMETERS = 64, MOST_HELPERS = 4, MOST_MEMORIES = 4 };
 
 /** What is in scope. */
 typedef struct scope {
@@ -61,8 +93,16 @@ typedef struct scope {
     int parameters;
     helper helper[MOST_HELPERS];
     int helpers;
-    bool in_helper;   /**< no arrays, no index */
-    bool may_return;  /**< all OUT arrays are written */
+    bool is_team; /**< META_TEAMS */
+    int side[3];  /**< of its teams */
+    memory memory[MOST_MEMORIES];
+    int memories;
+    const char *members, *team; /**< variables: how many members a team has, and its number */
+    bool leader_writes;         /**< in this phase; other members leave EACH_TEAM arrays alone */
+    bool in_helper;             /**< no arrays, no index */
+    bool in_phase;
+    bool may_return; /**< all OUT arrays, and in a phase all that it is to write, are written */
+    stray stray;
     bool has_macro;   /**< DIFFERENCE<number> exists */
     int loops, trips; /**< loops around, and how often their bodies run */
     int names;
@@ -73,9 +113,29 @@ extern scope here;
 /** Floating-point sums are of any numbers: they will be added exactly. */
 extern bool any_addends;
 
+/** Between phases of a team: what is computed is the same for all members. */
+static inline bool is_between_phases(void)
+{
+    return here.is_team && !here.in_phase && !here.in_helper;
+}
+
+/** There is a cell: its elements and its index may be used. */
+static inline bool has_cell(void)
+{
+    return !here.in_helper && !is_between_phases();
+}
+
 family family_of(kind k);
 /** How @p k is spelled in a form. */
 const char *spelled(kind k);
+/** Whether a kernel writes @p p or contributes to it. */
+bool is_output(const parameter *p);
+/** An array's element where the parameter's reach allows it, and in an oracle the cell's own. */
+const node *element_within(const parameter *p);
+const char *own_element(const parameter *p);
+/** The kernel's access that may leave its array, if it is to be this one, else NULL; in an oracle
+ * it is what own_element() is, and counted. */
+const char *access_astray(const parameter *p);
 /** A name that nothing has, and a new local variable. */
 const char *new_name(void);
 variable *declare(const char *name, kind type, int64_t low, int64_t high);
@@ -86,6 +146,8 @@ const node *any_expression(kind k, int depth);
  * T if that is any number, likewise. Of floating types, any. */
 const node *expression_within(kind k, int64_t most, int depth);
 const node *any_condition(int depth);
+/** An unsigned number of type @p k, of which an index is made. */
+const node *index_number(kind k);
 /** A type: T, one of the parameters', or any. */
 kind any_kind(void);
 
@@ -98,5 +160,25 @@ const node *all_used(int first);
 /** Write array or contribute to result @p p. */
 const node *written(parameter *p);
 const node *contributed(parameter *p);
+/** A statement of a whole team, between phases. */
+const node *team_statement(void);
+/** What came together in the accumulator ends in an array or a result. */
+const node *accumulator_kept(void);
+
+/** Whether @p p is a floating-point sum that each member of a team contributes to at most once. */
+bool is_added_once(const parameter *p);
+/** The body of a kernel of teams, whose memories are made by memories(). */
+const node *body_of_teams(void);
+void memories(void);
+/** The declarations of its memories, as variables of an oracle. */
+const node *memories_declared(void);
+/** A word of teams, and the range of its values. */
+const node *word_of_teams(int64_t *low, int64_t *high);
+/** An element that may be read in this phase, and a statement that writes one, or NULL. */
+const node *memory_read(const memory *m);
+const node *memory_stored(void);
+/** Whether an access of @p name is to be the one that may leave its array: by the argument's
+ *  @p value. Errors call it @p word. */
+bool strays(const char *word, const char *name, int value);
 
 #endif

@@ -40,7 +40,7 @@ typedef struct made_kernel {
     int number;
     const node *ahead; /* structures and macros */
     const node *oracle_ahead;
-    const node *helpers, *body;
+    const node *helpers, *body, *memories;
     scope in; /* its parameters */
 } made_kernel;
 
@@ -53,6 +53,13 @@ static void set_range(parameter *p)
     static const int64_t most[] = {9, 100, 1000, 60000, 1 << 22};
     const family f = family_of(p->type);
     p->low = p->high = 0;
+    p->fill = RANDOM_ANY;
+    if (p->kind == ADD && (f == FLOATING || f == NUMBER)) {
+        p->fill = RANDOM_WHOLE;
+        p->low = -100;
+        p->high = 100;
+    }
+    if (p->kind == ADD) return;
     if (f == FLOATING) {
         p->fill = (int)between(RANDOM_QUARTERS, RANDOM_WILD);
         p->low = -200;
@@ -60,19 +67,19 @@ static void set_range(parameter *p)
         return;
     }
     p->fill = RANDOM_WHOLE;
-    if (f == UNSIGNED && (p->kind == INOUT || once_in(2))) {
+    if (f == UNSIGNED && (p->kind == INOUT || p->kind == EACH_TEAM || once_in(2))) {
         p->fill = RANDOM_ANY;
         p->high = ANYTHING;
         return;
     }
-    p->high = most[between(0, f == NUMBER ? 3 : 4)];
+    p->high = p->kind == EACH_TEAM ? USUAL : most[between(0, f == NUMBER ? 3 : 4)];
     p->low = once_in(4) || f == UNSIGNED ? 0 : -p->high;
-    if (p->kind == INOUT) p->low = -p->high;
+    if (p->kind == INOUT || p->kind == EACH_TEAM) p->low = -p->high;
 }
 
 static void set_reach(parameter *p)
 {
-    p->reach = p->kind != IN ? CELL : (int)between(CELL, WHOLE);
+    p->reach = p->kind != IN && p->kind != ADD ? CELL : (int)between(CELL, WHOLE);
     if (p->reach == SIDES && here.dims == 4) p->reach = BOX;
     const int r = (int)between(1, 3);
     for (int d = 0; d < 4; ++d) {
@@ -81,6 +88,19 @@ static void set_reach(parameter *p)
             p->before[d] = (int)between(0, 3), p->behind[d] = (int)between(0, 3);
     }
     if (p->reach == WHOLE) p->length = between(1, 70);
+}
+
+/* A line, a plane or a staggered array. */
+static void set_shape(parameter *p)
+{
+    const int d = (int)between(0, here.dims - 1);
+    if (p->reach == WHOLE || p->kind == EACH_TEAM || !once_in(4)) return;
+    p->is_shaped = true;
+    p->is_brief = once_in(2);
+    if (p->kind >= IN && once_in(2)) p->dropped = ~(1u << d) & ((1u << RANDOM_DIMS) - 1);
+    else if (p->kind >= IN && here.dims > 1 && once_in(2)) p->dropped = 1u << d;
+    for (int e = 0; e < 3 && e < here.dims; ++e)
+        if (!(p->dropped >> e & 1) && once_in(2)) p->grown[e] = (int)between(0, 2);
 }
 
 static const char *number_of(kind k, int64_t low, int64_t high)
@@ -156,7 +176,12 @@ static void count_parameters(int count[MAX_AT + 1])
     const bool is_crowd = once_in(40);
     count[OUT] = (int)between(0, is_crowd ? 4 : 2);
     count[INOUT] = (int)between(0, is_crowd ? 4 : 1);
-    count[IN] = is_crowd ? 32 - count[OUT] - count[INOUT] : (int)between(0, 4);
+    count[EACH_TEAM] = here.is_team && once_in(3);
+    count[ADD] = once_in(3);
+    count[SCALAR] = once_in(3) ? (int)between(1, 2) : 0;
+    count[IN] = is_crowd
+                    ? 32 - count[OUT] - count[INOUT] - count[EACH_TEAM] - count[ADD] - count[SCALAR]
+                    : (int)between(0, 4);
     count[VALUE] = (int)between(0, is_crowd ? 8 : 3);
     for (int k = SUM; k <= MAX_AT; ++k) count[k] = once_in(2) ? (int)between(1, 2) : 0;
     if (count[OUT] + count[INOUT] + count[IN] == 0) count[OUT] = 1;
@@ -166,12 +191,31 @@ static void count_parameters(int count[MAX_AT + 1])
         ++count[once_in(2) ? OUT : SUM];
 }
 
+/* What kernels cannot have while sums are reproducible. */
+static bool is_refused(const parameter *p)
+{
+    enum { TEAMS_ADD_EXACTLY = 0 };
+    const family f = family_of(p->type);
+    return any_addends && (f == FLOATING || f == NUMBER) &&
+           (p->kind == ADD || (p->kind == SUM && here.is_team && !TEAMS_ADD_EXACTLY));
+}
+
+/* Without it, every access is right. */
+static void stray_parameter(void)
+{
+    here.stray.parameter = here.parameters;
+    here.parameter[here.parameters++] = (parameter){
+        .name = new_name(), .kind = VALUE, .type = I32, .type_name = "int32_t", .value = "0"};
+}
+
 static const node *parameters(void)
 {
     int count[MAX_AT + 1], left = 0;
     const node *ahead = NULL;
     count_parameters(count);
     for (int k = OUT; k <= MAX_AT; ++k) left += count[k];
+    here.stray.parameter = -1;
+    if (once_in(2)) stray_parameter();
     while (left > 0) {
         const int k = (int)between(OUT, MAX_AT);
         if (count[k] == 0) continue;
@@ -183,8 +227,14 @@ static const node *parameters(void)
             ahead = follow(ahead, value_parameter(p));
         } else {
             p->type = once_in(2) ? T : (kind)between(F64, U32);
+            if (is_refused(p)) p->type = I64;
             set_range(p);
             set_reach(p);
+            if (k <= ADD) set_shape(p);
+            if (k == SCALAR) {
+                p->length = 1;
+                declare(p->name, p->type, p->low, p->high);
+            }
             if (p->reach == CELL && k == IN && !here.parameters && once_in(2)) { /* an index */
                 p->type = I32;
                 p->fill = RANDOM_WHOLE;
@@ -222,7 +272,7 @@ static const node *helper_function(void)
         v->is_mutable = true;
     }
     for (int k = 0; k < made.arguments; ++k) {
-        const char *name = text("%c", "pqr"[k]);
+        const char *name = text("%c", "pqt"[k]);
         const bool is_unsigned = family_of(made.argument[k]) == UNSIGNED;
         list = text("%s%s%s %s", list, *list ? ", " : "", spelled(made.argument[k]), name);
         declare(name, made.argument[k], is_unsigned ? 0 : -USUAL, is_unsigned ? ANYTHING : USUAL);
@@ -253,35 +303,14 @@ static const node *helper_function(void)
 
 /* ------------------------------------------------------------------ a kernel */
 
-/* What came together in the accumulator ends in an array or a result. */
-static const node *end_of_kernel(void)
-{
-    static const char *const words[] = {"AT1(%s, 0)", "AT2(%s, 0, 0)", "AT(%s, 0, 0, 0)",
-                                        "AT4(%s, 0, 0, 0, 0)"};
-    const char *sum = here.variable[here.accumulator].name;
-    for (int k = 0; k < here.parameters; ++k) {
-        parameter *p = &here.parameter[k];
-        if (p->kind == IN || p->kind == VALUE) continue;
-        if (p->kind >= SUM) return same(text("if (%s > 0) {\n$0}\n", sum), contributed(p), NULL);
-        const int64_t most = p->kind == INOUT ? p->high : INT32_MAX / 2;
-        const bool may_be_any = family_of(p->type) == FLOATING || family_of(p->type) == UNSIGNED;
-        const node *last =
-            may_be_any ? any_expression(p->type, 1) : expression_within(p->type, most, 1);
-        if (p->type == T && may_be_any) last = same(text("($0 + %s)", sum), last, NULL);
-        return differ(text("if (%s != 0) %s = $0;\n", sum, text(words[here.dims - 1], p->name)),
-                      text("if (%s != 0) %s[at] = $0;\n", sum, p->name), last, NULL);
-    }
-    return NULL;
-}
-
-static const node *body_of_kernel(void)
+static const node *body_of_cells(void)
 {
     const int outer = here.variables;
     const node *all = accumulator_declared();
     bool pending[MOST_PARAMETERS];
     int left = 0;
     for (int k = 0; k < here.parameters; ++k) {
-        pending[k] = here.parameter[k].kind != IN && here.parameter[k].kind != VALUE;
+        pending[k] = is_output(&here.parameter[k]);
         left += pending[k];
     }
     for (; left > 0; --left) {
@@ -295,7 +324,7 @@ static const node *body_of_kernel(void)
     here.may_return = true;
     all = follow(all, any_statements((int)between(0, 2), 3));
     all = follow(all, all_used(outer));
-    return follow(all, end_of_kernel());
+    return follow(all, accumulator_kept());
 }
 
 static void make_kernel(made_kernel *k, uint64_t seed, int number)
@@ -306,6 +335,8 @@ static void make_kernel(made_kernel *k, uint64_t seed, int number)
     here.number = number;
     here.trips = 1;
     here.dims = (int)between(1, 4);
+    here.is_team = once_in(3);
+    if (here.is_team) memories();
     here.has_macro = once_in(3);
     k->number = number;
     k->ahead = parameters();
@@ -321,32 +352,49 @@ static void make_kernel(made_kernel *k, uint64_t seed, int number)
                                            "", NULL));
     k->helpers = NULL;
     for (int n = (int)between(0, 3); n > 0; --n) k->helpers = follow(k->helpers, helper_function());
-    k->body = body_of_kernel();
+    k->body = here.is_team ? body_of_teams() : body_of_cells();
+    k->memories = here.is_team ? memories_declared() : NULL;
     k->in = here;
 }
 
 /* ------------------------------------------------------------------ the kernel file */
 
+/* With a comma ahead. */
 static const char *reach_text(const parameter *p)
 {
     const int *b = p->before, *a = p->behind;
+    if (p->kind == EACH_TEAM) return ", WHOLE";
+    if (p->kind != IN && p->kind != ADD) return "";
     switch (p->reach) {
-    case CELL:
-        return "CELL";
+    case CELL: /* which lines and planes have without saying so */
+        return p->dropped && p->is_brief ? "" : ", CELL";
     case STAR:
-        return text("STAR(%d)", b[0]);
+        return text(", STAR(%d)", b[0]);
     case BOX:
-        return text("BOX(%d)", b[0]);
+        return text(", BOX(%d)", b[0]);
     case SIDES:
-        return text("SIDES(%d, %d, %d, %d, %d, %d)", b[0], a[0], b[1], a[1], b[2], a[2]);
+        return text(", SIDES(%d, %d, %d, %d, %d, %d)", b[0], a[0], b[1], a[1], b[2], a[2]);
     default:
-        return "WHOLE";
+        return ", WHOLE";
     }
 }
 
+static const char *shape_text(const parameter *p)
+{
+    const int *grown = p->grown;
+    const char *all = "";
+    const unsigned every = (1u << RANDOM_DIMS) - 1;
+    for (int d = 0; d < 4; ++d) {
+        if (p->dropped == (every & ~(1u << d))) all = text(", LINE(%d)", d);
+        else if (p->dropped == 1u << d) all = text(", PLANE(%d)", d);
+    }
+    if (!p->is_shaped || (!grown[0] && !grown[1] && !grown[2])) return all;
+    return text("%s, GROWN(%d, %d, %d)", all, grown[0], grown[1], grown[2]);
+}
+
 /* Kinds of parameters as the kernel file has them. */
-static const char *const kinds[] = {"OUT", "INOUT", "IN",     "VALUE", "SUM",
-                                    "MIN", "MAX",   "MIN_AT", "MAX_AT"};
+static const char *const kinds[] = {"OUT",   "INOUT", "INOUT", "IN",  "ADD",    "SCALAR",
+                                    "VALUE", "SUM",   "MIN",   "MAX", "MIN_AT", "MAX_AT"};
 
 static const char *type_text(const parameter *p, kind t)
 {
@@ -378,9 +426,18 @@ static void write_kernels(FILE *to, const char *name, int count)
         for (int n = 0; n < m->in.parameters; ++n) {
             const parameter *p = &m->in.parameter[n];
             fprintf(to, " \\\n    A(%s, %s, %s%s%s)", kinds[p->kind], type_text(p, T), p->name,
-                    p->kind == IN ? ", " : "", p->kind == IN ? reach_text(p) : "");
+                    reach_text(p), shape_text(p));
         }
-        fprintf(to, "\nMETA_CELLS(k%d)\n", m->number);
+        for (int n = 0; n < m->in.memories; ++n) {
+            const memory *s = &m->in.memory[n];
+            fprintf(to, " \\\n    A(SHARED, %s, %s, %s%d)",
+                    s->type_name ? s->type_name : spelling[s->type], s->name, s->turn ? "2 * " : "",
+                    s->count);
+        }
+        if (m->in.is_team)
+            fprintf(to, "\nMETA_TEAMS(k%d, %d, %d, %d)\n", m->number, m->in.side[0], m->in.side[1],
+                    m->in.side[2]);
+        else fprintf(to, "\nMETA_CELLS(k%d)\n", m->number);
         print(to, same("{\n$0}\n", m->body, NULL), KERNEL, T);
         if (m->in.has_macro) fprintf(to, "#undef DIFFERENCE%d\n", m->number);
         fprintf(to, "/* end of k%d */\n", m->number);
@@ -392,7 +449,7 @@ static void write_kernels(FILE *to, const char *name, int count)
 
 static const char *pointer_text(const parameter *p, kind t)
 {
-    return text("%s%s *", p->kind == IN ? "const " : "", type_text(p, t));
+    return text("%s%s *", p->kind == IN || p->kind == SCALAR ? "const " : "", type_text(p, t));
 }
 
 static kind type_of(const parameter *p, kind t)
@@ -423,63 +480,119 @@ static void keep_place(FILE *to, const parameter *p, int n, kind t)
             n, n, number, nan, n, is_min(p) ? '<' : '>', n, n, n, n);
 }
 
-static void write_oracle_of(FILE *to, const made_kernel *m, kind t)
-{
-    static const char *const most[] = {"INFINITY",   "INFINITY",  "INT64_MAX",
-                                       "UINT64_MAX", "INT32_MAX", "UINT32_MAX"};
-    static const char *const least[] = {"-INFINITY", "-INFINITY", "INT64_MIN",
+static const char *const greatest_of[] = {"INFINITY",   "INFINITY",  "INT64_MAX",
+                                          "UINT64_MAX", "INT32_MAX", "UINT32_MAX"};
+static const char *const lowest_of[] = {"-INFINITY", "-INFINITY", "INT64_MIN",
                                         "0",         "INT32_MIN", "0"};
-    const int id = m->number;
-    const parameter *all = m->in.parameter;
-    print(to, m->helpers, ORACLE, t);
-    fprintf(to, "static void k%d_%s_cell(", id, suffix[t]);
+
+/* What a result is before anything contributes. */
+static const char *identity_of(const parameter *p, kind t)
+{
+    return (is_min(p) ? greatest_of : lowest_of)[type_of(p, t)];
+}
+
+/* The body as a function, of a cell or of a team. Of a place, that of a cell has what the cell
+ * contributes, that of a team what each cell of the box does. */
+static void write_body(FILE *to, const made_kernel *m, kind t)
+{
+    const bool is_team = m->in.is_team;
+    fprintf(to, "static void k%d_%s_%s(", m->number, suffix[t], is_team ? "team" : "cell");
     for (int n = 0; n < m->in.parameters; ++n) {
-        const parameter *p = &all[n];
+        const parameter *p = &m->in.parameter[n];
         if (p->kind == SUM) fprintf(to, "sum_of_%s *%s, ", suffix[type_of(p, t)], p->name);
-        else if (p->kind == VALUE) fprintf(to, "const %s %s, ", type_text(p, t), p->name);
+        else if (p->kind == VALUE || p->kind == SCALAR)
+            fprintf(to, "const %s %s, ", type_text(p, t), p->name);
         else if (is_place(p))
-            fprintf(to, "contribution_of_%s *%s, ", suffix[type_of(p, t)], p->name);
+            fprintf(to, "contribution_of_%s *%s%s, ", suffix[type_of(p, t)], is_team ? "all_" : "",
+                    p->name);
         else fprintf(to, "%s%s, ", pointer_text(p, t), p->name);
     }
-    fprintf(to, "int64_t at, const int64_t *c, int64_t s1, int64_t s2, int64_t s3)\n");
-    print(to, same("{\n$0}\n", m->body, NULL), ORACLE, t);
-    fprintf(to,
-            "void k%d_%s_oracle(const random_box *box, void *const *a)\n{\n    int64_t "
-            "c[RANDOM_DIMS];\n",
-            id, suffix[t]);
-    for (int n = 0; n < m->in.parameters; ++n) {
-        const parameter *p = &all[n];
-        const char *s = suffix[type_of(p, t)];
-        if (p->kind == SUM) fprintf(to, "    sum_of_%s r%d = 0;\n", s, n);
-        const char *identity = (is_min(p) ? most : least)[type_of(p, t)];
-        if (is_place(p))
-            fprintf(to, "    extreme_of_%s r%d = {%s, {-1, -1, -1, -1, -1, -1, -1, -1, -1, -1}};\n",
-                    s, n, identity);
-        else if (p->kind > SUM) fprintf(to, "    %s r%d = %s;\n", type_text(p, t), n, identity);
+    if (!is_team) {
+        fprintf(to, "const random_box *box, int64_t at, const int64_t *c, int64_t s1, int64_t s2, "
+                    "int64_t s3)\n");
+        print(to, same("{\n$0}\n", m->body, NULL), ORACLE, t);
+        return;
     }
+    fprintf(to, "const random_box *box, const random_team *team)\n");
+    print(to,
+          same("{\nconst int64_t s1 = box->stride[1], s2 = box->stride[2], s3 = box->stride[3];\n"
+               "$0$1}\n",
+               m->memories, m->body, NULL),
+          ORACLE, t);
+}
+
+static void write_arguments(FILE *to, const made_kernel *m, kind t)
+{
+    for (int n = 0; n < m->in.parameters; ++n) {
+        const parameter *p = &m->in.parameter[n];
+        if (is_place(p)) fprintf(to, m->in.is_team ? "all%d, " : "&q%d, ", n);
+        else if (p->kind >= SUM) fprintf(to, "&r%d, ", n);
+        else if (p->kind == VALUE || p->kind == SCALAR)
+            fprintf(to, "*(const %s *)a[%d], ", type_text(p, t), n);
+        else fprintf(to, "(%s)a[%d], ", pointer_text(p, t), n);
+    }
+}
+
+/* One cell after the other. */
+static void write_cells(FILE *to, const made_kernel *m, kind t)
+{
+    const parameter *all = m->in.parameter;
     fprintf(to, "    for (int64_t n = 0; n < box->cells; ++n) {\n        const int64_t at = "
                 "random_cell(box, n, c);\n");
     for (int n = 0; n < m->in.parameters; ++n)
         if (is_place(&all[n]))
             fprintf(to, "        contribution_of_%s q%d = {%s, 0};\n", suffix[type_of(&all[n], t)],
-                    n, (is_min(&all[n]) ? most : least)[type_of(&all[n], t)]);
-    fprintf(to, "        k%d_%s_cell(", id, suffix[t]);
-    for (int n = 0; n < m->in.parameters; ++n) {
-        const parameter *p = &all[n];
-        if (p->kind >= SUM) fprintf(to, is_place(p) ? "&q%d, " : "&r%d, ", n);
-        else if (p->kind == VALUE) fprintf(to, "*(const %s *)a[%d], ", type_text(p, t), n);
-        else fprintf(to, "(%s)a[%d], ", pointer_text(p, t), n);
-    }
-    fprintf(to, "at, c, box->stride[1], box->stride[2], box->stride[3]);\n");
+                    n, identity_of(&all[n], t));
+    fprintf(to, "        k%d_%s_cell(", m->number, suffix[t]);
+    write_arguments(to, m, t);
+    fprintf(to, "box, at, c, box->stride[1], box->stride[2], box->stride[3]);\n");
     for (int n = 0; n < m->in.parameters; ++n) {
         if (all[n].kind == SUM && type_of(&all[n], t) <= F32)
             fprintf(to, "        if (random_take) random_take(%d, r%d), r%d = 0;\n", n, n, n);
         if (is_place(&all[n])) keep_place(to, &all[n], n, t);
     }
     fprintf(to, "    }\n");
+}
+
+/* One team after the other; then, in the order of cells, what they have contributed. */
+static void write_teams(FILE *to, const made_kernel *m, kind t)
+{
+    const parameter *all = m->in.parameter;
+    for (int n = 0; n < m->in.parameters; ++n)
+        if (is_place(&all[n])) {
+            const char *type = text("contribution_of_%s", suffix[type_of(&all[n], t)]);
+            fprintf(to,
+                    "    %s *all%d = malloc((size_t)box->cells * sizeof *all%d);\n"
+                    "    if (!all%d) abort();\n"
+                    "    for (int64_t n = 0; n < box->cells; ++n) all%d[n] = (%s){%s, 0};\n",
+                    type, n, n, n, n, type, identity_of(&all[n], t));
+        }
+    fprintf(
+        to,
+        "    static const int64_t side[3] = {%d, %d, %d};\n    random_team team;\n"
+        "    for (int64_t n = 0; random_team_of(box, side, n, &team); ++n)\n        k%d_%s_team(",
+        m->in.side[0], m->in.side[1], m->in.side[2], m->number, suffix[t]);
+    write_arguments(to, m, t);
+    fprintf(to, "box, &team);\n");
     for (int n = 0; n < m->in.parameters; ++n) {
-        const parameter *p = &all[n];
-        /* Of zeros, which sign an extreme has would depend on the order. */
+        const char *s = suffix[type_of(&all[n], t)];
+        if (all[n].kind == SUM && type_of(&all[n], t) <= F32)
+            fprintf(to, "    if (random_take) random_take(%d, r%d), r%d = 0;\n", n, n, n);
+        if (!is_place(&all[n])) continue;
+        fprintf(to,
+                "    for (int64_t n = 0; n < box->cells; ++n) {\n        random_cell(box, n, c);\n"
+                "        const contribution_of_%s q%d = all%d[n];\n",
+                s, n, n);
+        keep_place(to, &all[n], n, t);
+        fprintf(to, "    }\n    free(all%d);\n", n);
+    }
+}
+
+/* Store the results. Of zeros, which sign an extreme has would depend on the order. */
+static void write_results(FILE *to, const made_kernel *m, kind t)
+{
+    for (int n = 0; n < m->in.parameters; ++n) {
+        const parameter *p = &m->in.parameter[n];
         if (is_place(p)) {
             const char *s = suffix[type_of(p, t)];
             fprintf(to,
@@ -494,6 +607,31 @@ static void write_oracle_of(FILE *to, const made_kernel *m, kind t)
         if (p->kind >= SUM)
             fprintf(to, "    *(%s *)a[%d] = (%s)r%d;\n", type_text(p, t), n, type_text(p, t), n);
     }
+}
+
+static void write_oracle_of(FILE *to, const made_kernel *m, kind t)
+{
+    const int id = m->number;
+    const parameter *all = m->in.parameter;
+    print(to, m->helpers, ORACLE, t);
+    write_body(to, m, t);
+    fprintf(to,
+            "void k%d_%s_oracle(const random_box *box, void *const *a)\n{\n    int64_t "
+            "c[RANDOM_DIMS];\n",
+            id, suffix[t]);
+    for (int n = 0; n < m->in.parameters; ++n) {
+        const parameter *p = &all[n];
+        const char *s = suffix[type_of(p, t)];
+        if (p->kind == SUM) fprintf(to, "    sum_of_%s r%d = 0;\n", s, n);
+        else if (is_place(p))
+            fprintf(to, "    extreme_of_%s r%d = {%s, {-1, -1, -1, -1, -1, -1, -1, -1, -1, -1}};\n",
+                    s, n, identity_of(p, t));
+        else if (p->kind > SUM)
+            fprintf(to, "    %s r%d = %s;\n", type_text(p, t), n, identity_of(p, t));
+    }
+    if (m->in.is_team) write_teams(to, m, t);
+    else write_cells(to, m, t);
+    write_results(to, m, t);
     fprintf(to, "}\n\n");
 }
 
@@ -501,7 +639,7 @@ static void write_oracles(FILE *to, int count)
 {
     static const char *const functions[] = {"fabs", "fabsf"}, *const roots[] = {"sqrt", "sqrtf"};
     fprintf(to,
-            "#include <math.h>\n#include \"random_table.h\"\n\n"
+            "#include <math.h>\n#include <stdlib.h>\n#include \"random_table.h\"\n\n"
             "typedef double sum_of_f64, sum_of_f32;\ntypedef uint64_t sum_of_i64, sum_of_u64;\n"
             "typedef uint32_t sum_of_i32, sum_of_u32;\n"
             "#define EXTREME(T, name)                                                  \\\n"
@@ -566,8 +704,9 @@ static void write_entry(FILE *to, const made_kernel *m, kind t)
                 "    {\"%s\", META_PARAMETER_%s, %d, %d, %" PRId64 ", %" PRId64 ", %" PRId64 ", ",
                 p->name, kinds[p->kind], p->kind == VALUE ? 0 : (int)type_of(p, t), p->fill, p->low,
                 high, p->length);
-        if (p->kind == VALUE) fprintf(to, "&k%d_%s_value%d},\n", id, suffix[t], n);
-        else fprintf(to, "0},\n");
+        if (p->kind == VALUE) fprintf(to, "&k%d_%s_value%d", id, suffix[t], n);
+        else fprintf(to, "0");
+        fprintf(to, ", %uu, {%d, %d, %d}},\n", p->dropped, p->grown[0], p->grown[1], p->grown[2]);
     }
     fprintf(to, "};\n");
 }
@@ -582,12 +721,16 @@ static void write_row(FILE *to, const made_kernel *m, kind t)
             if (p->behind[d] > high[d]) high[d] = p->behind[d];
         }
     fprintf(to,
-            "    {\"k%d\", %d, %d, {%d, %d, %d, %d}, {%d, %d, %d, %d}, %d, k%d_%s_operands, "
+            "    {\"k%d\", %d, %d, %d, {%d, %d, %d, %d}, {%d, %d, %d, %d}, %d, k%d_%s_operands, "
             "k%d_%s_call, "
-            "k%d_%s_oracle},\n",
-            m->number, (int)t, m->in.dims, low[0], low[1], low[2], low[3], high[0], high[1],
-            high[2], high[3], m->in.parameters, m->number, suffix[t], m->number, suffix[t],
-            m->number, suffix[t]);
+            "k%d_%s_oracle, ",
+            m->number, (int)t, m->in.dims, m->in.team ? 4 : RANDOM_DIMS, low[0], low[1], low[2],
+            low[3], high[0], high[1], high[2], high[3], m->in.parameters, m->number, suffix[t],
+            m->number, suffix[t], m->number, suffix[t]);
+    if (m->in.stray.access)
+        fprintf(to, "%d, %d, \"%s\"},\n", m->in.stray.parameter, m->in.stray.value,
+                m->in.stray.access);
+    else fprintf(to, "-1, 0, 0},\n");
 }
 
 static void write_unit(FILE *to, int file, int count)
@@ -609,7 +752,7 @@ static void write_unit(FILE *to, int file, int count)
         file, file);
     for (int k = 0; k < count; ++k)
         for (int t = 0; t < set.count; ++t) write_row(to, &kernels[k], set.type[t]);
-    fprintf(to, "    {0, 0, 0, {0}, {0}, 0, 0, 0, 0}};\n");
+    fprintf(to, "    {0, 0, 0, 0, {0}, {0}, 0, 0, 0, 0, 0, 0, 0}};\n");
 }
 
 /* ------------------------------------------------------------------ files */
@@ -659,8 +802,8 @@ static void write_table(const char *folder, int files)
     fprintf(to, "#include \"random_table.h\"\n\n");
     for (int k = 0; k < files; ++k)
         fprintf(to, "extern const random_kernel random_table_%d[];\n", k);
-    fprintf(to,
-            "void (*random_take)(int, double);\nconst random_kernel *const random_tables[] = {");
+    fprintf(to, "void (*random_take)(int, double);\nint64_t random_strays;\nconst random_kernel "
+                "*const random_tables[] = {");
     for (int k = 0; k < files; ++k) fprintf(to, "random_table_%d, ", k);
     fprintf(to, "0};\n");
     closed(to);

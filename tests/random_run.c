@@ -4,14 +4,17 @@
  *  compares every array, whole, and every result with what the kernel's oracle makes of the same
  * data.
  *
- *      random_run FILE.so SEED [SHAPES]
+ *      random_run FILE.so SEED [SHAPES [FILES]]
  *
- *  SEED is of the data; SHAPES is how many boxes each kernel runs on. With META_REPRODUCIBLE=on
- * what the oracle's cells contribute to floating-point sums is added exactly here. */
+ *  SEED is of the data; SHAPES is how many boxes each kernel runs on; FILES: of so many kernel
+ * files only, the first ones. With META_REPRODUCIBLE=on what the oracle's cells contribute to
+ * floating-point sums is added exactly here. With META_CHECK=on kernels that can be told to leave
+ * an array are run that way too: the call must name kernel and array. */
 #include "config.h"
 
 #include <dlfcn.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,7 +30,9 @@ enum { WORDS = sizeof(meta_extreme_f64) / sizeof(uint64_t) }; /* of the largest 
 
 static const char *program;
 static uint64_t seed;
-static int wrong, reproducible;
+static int wrong, reproducible, found_out;
+static bool is_checked;
+static int64_t *strays; /* the oracle's count of accesses that would leave their array */
 
 /* An argument on both sides. Of an array that starts behind the start of its buffer, `from` says
  * how many bytes. */
@@ -105,7 +110,7 @@ static void fill(char *to, size_t bytes, const random_operand *o)
 
 static void choose_box(const random_kernel *k, bool is_large, random_box *b, meta_box *box)
 {
-    const int ndim = between(0, 2) ? k->least_ndim : (int)between(k->least_ndim, RANDOM_DIMS);
+    const int ndim = between(0, 2) ? k->least_ndim : (int)between(k->least_ndim, k->most_ndim);
     const int64_t most = is_large ? MANY_CELLS : CELLS;
     do {
         int64_t size = 1;
@@ -130,9 +135,12 @@ static void choose_box(const random_kernel *k, bool is_large, random_box *b, met
     } while (b->cells > most || (is_large && b->cells < most / 4));
 }
 
-static int64_t array_elements(const random_box *b)
+static int64_t array_elements(const random_box *b, const random_operand *o)
 {
-    return b->stride[b->ndim - 1] * b->size[b->ndim - 1];
+    int64_t elements = 1;
+    for (int d = 0; d < b->ndim; ++d)
+        if (!(o->dropped >> d & 1)) elements *= b->size[d] + (d < 3 ? o->grown[d] : 0);
+    return elements;
 }
 
 /* ------------------------------------------------------------------ arguments */
@@ -155,7 +163,7 @@ static bool make_argument(const random_operand *o, argument *a, const random_box
     const int64_t cells = is_place(o)                      ? WORDS
                           : o->kind > META_PARAMETER_VALUE ? 1
                           : o->length                      ? o->length
-                                                           : array_elements(b);
+                                                           : array_elements(b, o);
     a->from = (size_t)between(0, 9) * size;
     a->bytes = a->from + ((size_t)cells + (size_t)between(0, 5)) * size;
     a->before = malloc(a->bytes);
@@ -224,6 +232,19 @@ static bool differs(const char *found, const char *expected, int type)
     return true;
 }
 
+static void print_box(int ndim, const int64_t *start, const int64_t *end, const int64_t *size)
+{
+    printf("    box");
+    for (int d = 0; d < ndim; ++d)
+        printf(" [%" PRId64 ", %" PRId64 ") of %" PRId64, start[d], end[d], size[d]);
+}
+
+static void print_again(const random_kernel *k)
+{
+    printf("\n    again: sh tests/test_random_%s.sh --only %s, with META_TEST_SEED=%" PRIu64 "\n",
+           reproducible ? "sums" : "kernels", k->name, seed);
+}
+
 static void report(const random_kernel *k, const random_operand *o, const random_box *b,
                    int64_t element, const char *found, const char *expected)
 {
@@ -232,17 +253,14 @@ static void report(const random_kernel *k, const random_operand *o, const random
     if (wrong <= 3) print_kernel(k);
     FAIL("kernel %s_%s, %s of type %s is wrong", k->name, suffix[k->type], o->name,
          suffix[o->type]);
-    printf("    box");
-    for (int d = 0; d < b->ndim; ++d)
-        printf(" [%" PRId64 ", %" PRId64 ") of %" PRId64, b->start[d], b->end[d], b->size[d]);
+    print_box(b->ndim, b->start, b->end, b->size);
     if (o->kind < META_PARAMETER_VALUE) {
         printf("; element");
         for (int d = 0; d < b->ndim; ++d) printf(" %" PRId64, element / b->stride[d] % b->size[d]);
     }
     print_element("is", found, o->type);
     print_element(", expected", expected, o->type);
-    printf("\n    again: sh tests/test_random_%s.sh --only %s, with META_TEST_SEED=%" PRIu64 "\n",
-           reproducible ? "sums" : "kernels", k->name, seed);
+    print_again(k);
 }
 
 /* The bytes between value and index are of neither. */
@@ -322,7 +340,25 @@ static void run_oracle(const random_kernel *k, const random_box *b, void *const 
 
 /* ------------------------------------------------------------------ kernels */
 
-static void run_on(const random_kernel *k, bool is_large)
+/* The call of a kernel with an access beyond its array: it is an error that says which. */
+static void run_astray(const random_kernel *k, const meta_box *box, void *const *device)
+{
+    static const char *const suffix[] = {"f64", "f32", "i64", "u64", "i32", "u32"};
+    char name[64];
+    snprintf(name, sizeof name, "META_CHECK: kernel %s %s, ", k->name, suffix[k->type]);
+    const meta_err error = (meta_err)k->call(box, device, NULL);
+    ++found_out;
+    if (CHECK_INT(error, META_ERR_BOUNDS) && CHECK_CONTAINS(meta_last_error(), name) &&
+        CHECK_CONTAINS(meta_last_error(), k->access))
+        return;
+    ++wrong;
+    if (wrong <= 3) print_kernel(k);
+    print_box(box->ndim, box->start, box->end, box->size);
+    print_again(k);
+}
+
+/* @p is_astray: with the value that makes an access leave its array. */
+static void run_on(const random_kernel *k, bool is_large, bool is_astray)
 {
     void *device[MOST], *host[MOST];
     random_box b;
@@ -334,7 +370,8 @@ static void run_on(const random_kernel *k, bool is_large)
         argument *a = &arguments[n];
         is_ready = make_argument(o, a, &b) && is_ready;
         if (o->kind == META_PARAMETER_VALUE) {
-            device[n] = host[n] = (void *)(uintptr_t)o->value;
+            const void *value = is_astray && n == k->stray ? &k->stray_value : o->value;
+            device[n] = host[n] = (void *)(uintptr_t)value;
         } else if (a->is_on_device) {
             device[n] = a->device + a->from;
             host[n] = a->expected + a->from;
@@ -345,9 +382,11 @@ static void run_on(const random_kernel *k, bool is_large)
     }
     if (is_ready) {
         const bool waits = between(0, 1);
+        *strays = 0;
         run_oracle(k, &b, host);
-        if (CHECK_OK((meta_err)k->call(&box, device, waits ? NULL : META_ASYNC)) &&
-            (waits || CHECK_OK(meta_flush())))
+        if (*strays > 0) run_astray(k, &box, device);
+        else if (CHECK_OK((meta_err)k->call(&box, device, waits ? NULL : META_ASYNC)) &&
+                 (waits || CHECK_OK(meta_flush())))
             for (int n = 0; n < k->operands; ++n)
                 compare_argument(k, &k->operand[n], &arguments[n], &b);
         else print_kernel(k);
@@ -362,7 +401,7 @@ static uint64_t hash(const char *name, int type)
     return all;
 }
 
-static int shapes = 3;
+static int shapes = 3, files = INT_MAX;
 
 static void every_kernel_has_the_bits_of_its_oracle(void)
 {
@@ -374,15 +413,19 @@ static void every_kernel_has_the_bits_of_its_oracle(void)
     }
     const random_kernel *const *tables = dlsym(object, "random_tables");
     void (**taken)(int, double) = dlsym(object, "random_take");
+    strays = dlsym(object, "random_strays");
     CHECK_OK(meta_get_reproducible(&reproducible));
-    if (!CHECK(taken != NULL)) return;
+    if (!CHECK(taken != NULL) || !CHECK(strays != NULL)) return;
     *taken = reproducible ? take : NULL;
-    for (; CHECK(tables != NULL) && *tables; ++tables)
+    for (; CHECK(tables != NULL) && *tables && files > 0; ++tables, --files)
         for (const random_kernel *k = *tables; k->name; ++k, ++count) {
             state = hash(k->name, k->type);
             test_case("%s", k->name);
-            for (int n = 0; n < shapes; ++n) run_on(k, n == shapes - 1);
+            if (is_checked && k->stray >= 0) run_on(k, false, true);
+            for (int n = 0; n < shapes; ++n) run_on(k, n == shapes - 1 && !is_checked, false);
         }
+    if (is_checked) printf("%d accesses beyond their arrays, ", found_out);
+    if (is_checked && count > 24) CHECK(found_out > 0);
     printf("%d kernels, %d wrong\n", count, wrong);
     dlclose(object);
 }
@@ -390,12 +433,15 @@ static void every_kernel_has_the_bits_of_its_oracle(void)
 static void start(int *argc, char ***argv)
 {
     if (*argc < 3) {
-        fprintf(stderr, "usage: random_run FILE.so SEED [SHAPES]\n");
+        fprintf(stderr, "usage: random_run FILE.so SEED [SHAPES [FILES]]\n");
         exit(2);
     }
+    const char *check = getenv("META_CHECK");
+    is_checked = check && (strcmp(check, "1") == 0 || strcmp(check, "on") == 0);
     program = (*argv)[1];
     seed = strtoull((*argv)[2], NULL, 0);
     if (*argc > 3) shapes = atoi((*argv)[3]);
+    if (*argc > 4) files = atoi((*argv)[4]);
     test_device.start(argc, argv);
 }
 

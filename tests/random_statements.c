@@ -30,7 +30,9 @@ static const char *const awkward[] = {
     "fract",     "sign",     "index",    "gamma",  "y0",      "j1",
     "cross",     "clamp",    "result",   "space",  "rows",    "scratch",
     "word0",     "operand0", "partials", "share_", "thread_", "columns_from_",
-    "rows_end_", "value",    "at_",      "base",   "stride",  "extent"};
+    "rows_end_", "value",    "at_",      "base",   "stride",  "extent",
+    "start",     "number",   "teams",    "cell",   "shared",  "note",
+    "count"};
 
 const char *new_name(void)
 {
@@ -181,8 +183,41 @@ static const node *stored(const parameter *p)
         value = any_expression(p->type, 3);
         if (p->kind == INOUT && once_in(2)) operator= once_in(2) ? "+" : "*";
     }
-    return differ(text("%s %s= $0;\n", cell, operator), text("%s[at] %s= $0;\n", p->name, operator),
-                  value, NULL);
+    const char *astray = access_astray(p), *own = own_element(p);
+    if (astray)
+        return differ(text("%s %s= $0;\n", astray, operator),
+                      text("random_strays += %s != 0;\n%s %s= $0;\n",
+                           here.parameter[here.stray.parameter].name, own, operator),
+                      value, NULL);
+    return differ(text("%s %s= $0;\n", cell, operator), text("%s %s= $0;\n", own, operator), value,
+                  NULL);
+}
+
+/* Whole numbers are added to floating ones, so few that their sums are exact in any order. */
+static const node *added(const parameter *p)
+{
+    const node *value;
+    switch (family_of(p->type)) {
+    case SIGNED:
+        value = expression_within(p->type, USUAL, 2);
+        break;
+    case UNSIGNED:
+        value = any_expression(p->type, 2);
+        break;
+    default:
+        value = same(text("((%s)$0)", spelled(p->type)),
+                     expression_within(I32, here.trips > 4 ? 1 : 3, 2), NULL);
+    }
+    const char *type = p->type == T ? "$T" : spelling[p->type];
+    const char *sum = text("sum_of_%s", p->type == T ? "$S" : suffix[p->type]);
+    const char *astray = access_astray(p);
+    const node *element = astray ? differ(astray, own_element(p), NULL) : element_within(p);
+    const char *counted =
+        astray ? text("random_strays += %s != 0;\n", here.parameter[here.stray.parameter].name)
+               : "";
+    return differ("ADD_TO($0, $1);\n",
+                  text("%s$0 = (%s)((%s)$0 + (%s)$1);\n", counted, type, sum, sum), element, value,
+                  NULL);
 }
 
 const node *written(parameter *p)
@@ -235,9 +270,33 @@ const node *contributed(parameter *p)
         const kind of = once_in(3) ? I32 : family_of(p->type) == NUMBER ? I32 : p->type;
         value = is_bounded(of) ? expression_within(of, USUAL, 2) : any_expression(of, 2);
     }
-    return differ(text("ADD(%s, $0);\n", p->name),
-                  text("*%s += (sum_of_%s)$0;\n", p->name, p->type == T ? "$S" : suffix[p->type]),
-                  value, NULL);
+    const char *type = text("sum_of_%s", p->type == T ? "$S" : suffix[p->type]);
+    if (is_added_once(p))
+        return differ(text("ADD(%s, $0);\n", p->name),
+                      text("{\nconst %s v_ = (%s)$0;\nif (random_take) random_take(%d, v_);\n"
+                           "else *%s += v_;\n}\n",
+                           type, type, (int)(p - here.parameter), p->name),
+                      value, NULL);
+    return differ(text("ADD(%s, $0);\n", p->name), text("*%s += (%s)$0;\n", p->name, type), value,
+                  NULL);
+}
+
+const node *accumulator_kept(void)
+{
+    const char *sum = here.variable[here.accumulator].name;
+    for (int k = 0; k < here.parameters; ++k) {
+        parameter *p = &here.parameter[k];
+        if (!is_output(p) || p->kind == EACH_TEAM || is_added_once(p)) continue;
+        if (p->kind >= SUM) return same(text("if (%s > 0) {\n$0}\n", sum), contributed(p), NULL);
+        const int64_t most = p->kind == INOUT ? p->high : INT32_MAX / 2;
+        const bool may_be_any = !is_bounded(p->type);
+        const node *last =
+            may_be_any ? any_expression(p->type, 1) : expression_within(p->type, most, 1);
+        if (p->type == T && may_be_any) last = same(text("($0 + %s)", sum), last, NULL);
+        return differ(text("if (%s != 0) %s = $0;\n", sum, cell_of(p)),
+                      text("if (%s != 0) %s = $0;\n", sum, own_element(p)), last, NULL);
+    }
+    return same(text("(void)%s;\n", sum), NULL);
 }
 
 /* ------------------------------------------------------------------ control */
@@ -322,8 +381,12 @@ static const node *loop(int depth)
 /* What only a kernel's body can do. */
 static const node *effect(void)
 {
+    const node *all = here.is_team && once_in(2) ? memory_stored() : NULL;
+    if (all) return all;
     for (int tries = 0; tries < 8; ++tries) {
         parameter *p = &here.parameter[between(0, here.parameters - 1)];
+        if (is_added_once(p)) continue;
+        if (p->kind == ADD) return added(p);
         if (p->kind >= SUM) return contributed(p);
         if (p->kind == INOUT || (p->kind == OUT && p->is_written)) return stored(p);
     }
@@ -346,7 +409,7 @@ static const node *statement(int depth)
         return assignment();
     case 6:
     case 7:
-        return here.in_helper ? assignment() : effect();
+        return has_cell() ? effect() : assignment();
     case 8:
     case 9:
     case 10:
@@ -355,9 +418,39 @@ static const node *statement(int depth)
     case 12:
         return loop(depth);
     default:
-        if (here.may_return && once_in(2)) return same("if $0 return;\n", any_condition(2), NULL);
+        if (here.may_return && (!here.in_phase || here.loops == 0) && once_in(2))
+            return same(here.in_phase ? "if $0 continue;\n" : "if $0 return;\n", any_condition(2),
+                        NULL);
         return choice(depth);
     }
+}
+
+const node *team_statement(void)
+{
+    switch (between(0, 6)) {
+    case 0:
+        return procedure_call();
+    case 1:
+        return local_array();
+    case 2:
+    case 3:
+        return assignment();
+    default:
+        return declaration();
+    }
+}
+
+bool is_added_once(const parameter *p)
+{
+    return here.is_team && any_addends && p->kind == SUM && family_of(p->type) == FLOATING;
+}
+
+bool strays(const char *word, const char *name, int value)
+{
+    if (here.stray.parameter < 0 || here.stray.access) return false;
+    here.stray.value = value;
+    here.stray.access = text("%s() of '%s'", word, name);
+    return true;
 }
 
 const node *any_statements(int count, int depth)
