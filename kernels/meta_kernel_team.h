@@ -117,12 +117,14 @@ typedef struct meta_kernel_teams {
     META_K_IF_SHARED(META_K_PROBE_##kind, META_K_SHARED_SUM_OF, META_K_NOTHING, )                  \
     (type, __VA_ARGS__)
 #define META_K_SHARED_SUM_OF(type, name, count) +(int64_t)sizeof(type) * (count)
-/* Variables of the function that computes a team. */
+/* Variables of the function that computes a team. The empty asm is as if it wrote all of them: that a
+ * phase reads only what one before it has written is beyond what compilers see, and they would warn. */
 #define META_K_SHARED_MEMORY(kind, type, ...)                                                      \
     META_K_IF_SHARED(META_K_PROBE_##kind, META_K_SHARED_MEMORY_OF, META_K_NOTHING, )               \
     (type, __VA_ARGS__)
 #define META_K_SHARED_MEMORY_OF(type, name, count)                                                 \
-    __attribute__((aligned(64))) type name[count];
+    __attribute__((aligned(64))) type name[count];                                                 \
+    __asm__("" : "=m"(name));
 #define META_K_SHARED_POISON(kind, type, ...)                                                      \
     META_K_IF_SHARED(META_K_PROBE_##kind, META_K_SHARED_POISON_OF, META_K_NOTHING, )               \
     (type, __VA_ARGS__)
