@@ -15,7 +15,7 @@ cc=$(made_with CC)
 : "${cc:=cc}"
 cxx=${CXX:-c++}
 # What a random condition compares may be known from its type, or from the condition beside it.
-strict='-Wall -Wextra -Werror -Wno-type-limits -Wno-tautological-overlap-compare'
+strict='-Wall -Wextra -Werror -Wno-type-limits -Wno-tautological-compare'
 include="-I$src/core -I$src/kernels -I$src/tests"
 case ${META_TEST_SANITIZE:-no} in
 yes) sanitize='-fsanitize=address,undefined' ;;
