@@ -62,6 +62,18 @@ static char *program_of(meta_kernel *kernel)
 
 static bool has_compiler;
 
+/* Apart from what NVRTC says of a random condition whose value is known from its types. */
+static bool has_warning(const char *log)
+{
+    for (const char *at = log; (at = strstr(at, "warning")); at += strlen("warning")) {
+        const char *known = strstr(at, "pointless comparison");
+        const bool is_known = known && (size_t)(known - at) < strcspn(at, "\n");
+        const bool is_one = strncmp(at, "warning #", 9) == 0 || strncmp(at, "warning:", 8) == 0;
+        if (is_one && !is_known) return true;
+    }
+    return false;
+}
+
 static void compile_for(const gpu_target *target, const char *title)
 {
     meta_kernel *kernel;
@@ -76,7 +88,7 @@ static void compile_for(const gpu_target *target, const char *title)
         if (error == META_ERR_UNSUPPORTED) return;
         has_compiler = true;
         if (error != META_OK) FAIL("%s\n%s", failure, logged);
-        else if (CHECK(image.bytes > 0) && strstr(logged, "warning")) FAIL("%s", logged);
+        else if (CHECK(image.bytes > 0) && has_warning(logged)) FAIL("%s", logged);
         free(image.code);
     }
 }
