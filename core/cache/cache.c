@@ -138,6 +138,7 @@ static meta_err build(const meta_cached *what, const keys *k, bool *kept)
 {
     void *code = NULL;
     size_t bytes = 0;
+    meta_log(META_LOG_DEBUG, "compiling %s", what->title);
     const meta_err error = what->build(what->with, &code, &bytes);
     if (error == META_OK && code && bytes > 0) {
         *kept = keep(what, &k->exact, code, bytes);
