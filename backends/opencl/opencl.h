@@ -113,6 +113,10 @@ meta_err ocl_fail(cl_int status, const char *call);
         if (try_ != CL_SUCCESS) return ocl_fail(try_, call);                                       \
     } while (0)
 
+/* pocl.c */
+/** Set what PoCL reads from the environment, unless the user has: before OpenCL's first call. */
+void ocl_prepare_pocl(void);
+
 /* platform.c */
 int ocl_device_count(char *reason, size_t room);
 meta_err ocl_device_info(int index, meta_device_desc *desc);

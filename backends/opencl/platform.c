@@ -157,22 +157,12 @@ static void add_platform(cl_platform_id platform)
     free(ids);
 }
 
-/* PoCL reads its number of threads from these when the loader first opens it; without them every
- * process of a node would use all cores. The second is the name since PoCL 4. */
-static void limit_pocl(void)
-{
-    static const char *const names[] = {"POCL_MAX_PTHREAD_COUNT", "POCL_CPU_MAX_CU_COUNT"};
-    char threads[16];
-    snprintf(threads, sizeof threads, "%d", ocl_host->threads());
-    for (size_t k = 0; k < sizeof names / sizeof names[0]; ++k) setenv(names[k], threads, 0);
-}
-
 static void make_list(void)
 {
     cl_platform_id *platforms = NULL;
     cl_uint count = 0;
     cl_int status;
-    limit_pocl();
+    ocl_prepare_pocl();
     snprintf(list.reason, sizeof list.reason, "no OpenCL platform has a device");
     status = clGetPlatformIDs(0, NULL, &count);
     if (status == NO_PLATFORM_FOUND || (status == CL_SUCCESS && count == 0)) {
