@@ -194,10 +194,8 @@ static void count_parameters(int count[MAX_AT + 1])
 /* What kernels cannot have while sums are reproducible. */
 static bool is_refused(const parameter *p)
 {
-    enum { TEAMS_ADD_EXACTLY = 0 };
     const family f = family_of(p->type);
-    return any_addends && (f == FLOATING || f == NUMBER) &&
-           (p->kind == ADD || (p->kind == SUM && here.is_team && !TEAMS_ADD_EXACTLY));
+    return any_addends && (f == FLOATING || f == NUMBER) && p->kind == ADD;
 }
 
 /* Without it, every access is right. */
