@@ -64,6 +64,7 @@ END {
     other("ROCM_PATH, HIP_PATH", "Where hipRTC is looked for, behind the places of the dynamic linker.")
     other("LD_LIBRARY_PATH", "Said in messages about compilers that were not found.")
     other("POCL_MAX_PTHREAD_COUNT, POCL_CPU_MAX_CU_COUNT", "PoCL\\[aq]s threads. Set, unless they are, to the threads of this process.")
+    other("POCL_CACHE_DIR", "Where PoCL keeps its own files. Set, unless it is, where PoCL\\[aq]s folder in the home cannot be written.")
     other("LD_PRELOAD", "Under valgrind, every buffer is allocated by itself (META_POOL).")
     other("PMI_SIZE, OMPI_COMM_WORLD_SIZE", "Set by launchers: how many processes there are, to notice one of another MPI.")
     other("PMI_RANK, OMPI_COMM_WORLD_RANK, OMPI_COMM_WORLD_LOCAL_SIZE, MPI_LOCALNRANKS, SLURM_PROCID, SLURM_NTASKS, SLURM_NTASKS_PER_NODE", "Read by meta\\-info alone: where it runs in a job.")

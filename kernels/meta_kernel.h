@@ -543,7 +543,8 @@ META_K_ADDS_WHOLE(uint32_t, u32, uint32_t)
 
 /* Offsets that are constant expressions are held against the reach by the compiler. META_K_CONSTANT is
  * the value of one, and 0 of any other expression. In C, zero times an integer constant expression is
- * a null pointer constant, and the type of a conditional expression tells. */
+ * a null pointer constant, and the type of a conditional expression tells. In C++, g++ takes x ^ x for
+ * a constant as well, and refuses it if x is none. */
 #ifdef __cplusplus
 #define META_K_CONSTANT(x) (__builtin_constant_p(x) ? (x) : 0)
 #else

@@ -194,9 +194,10 @@ static const node *offset_along(int before, int behind, bool *is_zero)
             return same(v->name, NULL);
         }
     }
-    if (before + behind > 0 && once_in(8))
-        return same(text("((int)($0 %% %du) - %d)", before + behind + 1, before), index_number(U32),
-                    NULL);
+    /* The cell's index, since g++ takes x ^ x for a constant, and then wants x to be one. */
+    if (has_cell() && before + behind > 0 && once_in(8))
+        return same(text("((int)(($0 + (unsigned)$1) %% %du) - %d)", before + behind + 1, before),
+                    index_number(U32), index_along((int)between(0, here.dims - 1)).n, NULL);
     const int n = (int)between(-before, behind);
     *is_zero = n == 0;
     return same(text(n < 0 ? "(%d)" : "%d", n), NULL);
