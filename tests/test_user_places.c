@@ -3,9 +3,9 @@
  *  Extremes with their places where other features meet them: beside reproducible sums, and in
  * teams, whose members contribute in several phases. Numbers are few, so that most extremes are
  * tied. */
-/* TEST: backends=all timeout=240 labels=kernel smoke=yes */
-/* TEST: backends=all timeout=240 labels=kernel with=CHECK=1 */
-/* TEST: backends=openmp timeout=240 labels=kernel with=THREADS=7 */
+/* TEST: backends=all timeout=240 labels=core smoke=yes */
+/* TEST: backends=all timeout=240 labels=core with=CHECK=1 */
+/* TEST: backends=openmp timeout=240 labels=core with=THREADS=7 */
 #define META_KERNELS_HERE
 #include "user_places.kernel.h"
 
