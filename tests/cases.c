@@ -27,6 +27,34 @@ bool case_is_float(meta_type type)
     return type == META_F64 || type == META_F32;
 }
 
+const void *case_lowest_of(meta_type type)
+{
+    static const double f64 = -INFINITY;
+    static const float f32 = -INFINITY;
+    static const int64_t i64 = INT64_MIN;
+    static const int32_t i32 = INT32_MIN;
+    static const uint64_t none = 0;
+    return type == META_F64   ? (const void *)&f64
+           : type == META_F32 ? (const void *)&f32
+           : type == META_I64 ? (const void *)&i64
+           : type == META_I32 ? (const void *)&i32
+                              : &none;
+}
+
+const void *case_highest_of(meta_type type)
+{
+    static const double f64 = INFINITY;
+    static const float f32 = INFINITY;
+    static const int64_t i64 = INT64_MAX;
+    static const int32_t i32 = INT32_MAX;
+    static const uint64_t all = UINT64_MAX;
+    return type == META_F64   ? (const void *)&f64
+           : type == META_F32 ? (const void *)&f32
+           : type == META_I64 ? (const void *)&i64
+           : type == META_I32 ? (const void *)&i32
+                              : &all;
+}
+
 meta_type case_any_type(void)
 {
     return (meta_type)test_random_in(0, META_TYPE_COUNT - 1);

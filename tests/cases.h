@@ -22,6 +22,10 @@
 
 const char *case_type_name(meta_type type);
 bool case_is_float(meta_type type);
+/** The lowest and the highest value of an arithmetic type, infinite if it has those: what a maximum
+ *  and a minimum of nothing are. */
+const void *case_lowest_of(meta_type type);
+const void *case_highest_of(meta_type type);
 /** A random type, of all ten or of those the device computes with. */
 meta_type case_any_type(void);
 meta_type case_arithmetic_type(void);

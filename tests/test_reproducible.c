@@ -4,6 +4,7 @@
  *  the number of threads and the instruction set. */
 /* TEST: backends=all timeout=240 labels=kernel smoke=yes */
 #include "exact_sums.h"
+#include "lives.h"
 
 #include <float.h>
 #include <inttypes.h>
@@ -245,48 +246,18 @@ static void wrong_settings_are_refused(void)
 
 /* ------------------------------------------------------------------ other lives of the library */
 
-static void set(const char *name, const char *value)
+static void sums_in_a_life(void)
 {
-    if (value) setenv(name, value, 1);
-    else unsetenv(name);
-}
-
-/* A life with these settings; @p cpu may name what this processor does not have. */
-static bool begin_life(const char *threads, const char *cpu)
-{
-    int index;
-    set("META_THREADS", threads);
-    set("META_CPU", cpu);
-    test_case("META_THREADS=%s META_CPU=%s", threads, cpu ? cpu : "");
-    if (!CHECK_OK(meta_finalize()) || !CHECK_OK(meta_init())) return false;
-    return meta_get_acc(&index, NULL) == META_OK;
+    arrays with;
+    if (!open_arrays(&with, (size_t)LARGE * 8)) return;
+    for (int64_t k = 0; k < test_count(3, 100); ++k) one_case(&with, LARGE, 3);
+    for (int64_t k = 0; k < test_count(40, 1000); ++k) one_case(&with, SMALL, 4);
+    close_arrays(&with);
 }
 
 static void threads_and_instruction_sets_do_not_matter(void)
 {
-    static const char *const threads[] = {"1", "2", "3", "7"};
-    static const char *const cpus[] = {NULL, "baseline", "avx2", "avx512"};
-    const char *kept_threads = getenv("META_THREADS"), *kept_cpu = getenv("META_CPU");
-    char *threads_before = kept_threads ? strdup(kept_threads) : NULL;
-    char *cpu_before = kept_cpu ? strdup(kept_cpu) : NULL;
-    meta_mode mode = META_OPENMP;
-    CHECK_OK(meta_get_acc(NULL, &mode));
-    for (int t = 0; t < 4; ++t)
-        for (int c = 0; c < 4; ++c) {
-            arrays with;
-            if (mode != META_OPENMP && cpus[c]) continue;
-            if (!begin_life(threads[t], cpus[c])) continue;
-            if (!open_arrays(&with, (size_t)LARGE * 8)) return;
-            for (int64_t k = 0; k < test_count(3, 100); ++k) one_case(&with, LARGE, 3);
-            for (int64_t k = 0; k < test_count(40, 1000); ++k) one_case(&with, SMALL, 4);
-            close_arrays(&with);
-        }
-    set("META_THREADS", threads_before);
-    set("META_CPU", cpu_before);
-    free(threads_before);
-    free(cpu_before);
-    CHECK_OK(meta_finalize());
-    CHECK_OK(meta_init());
+    lives_each(sums_in_a_life);
 }
 
 static void the_variable_switches_them_on(void)
@@ -295,17 +266,17 @@ static void the_variable_switches_them_on(void)
     int on = 7;
     CHECK_OK(meta_finalize());
     CHECK_ERR(meta_set_reproducible(1), META_ERR_INIT);
-    set("META_REPRODUCIBLE", "yes");
+    setenv("META_REPRODUCIBLE", "yes", 1);
     CHECK_ERR_NAMES(meta_init(), META_ERR_ENVIRONMENT, "META_REPRODUCIBLE=yes: give on or off");
     for (int k = 0; k < 8; ++k) {
         test_case("META_REPRODUCIBLE=%s", words[k]);
-        set("META_REPRODUCIBLE", words[k]);
+        setenv("META_REPRODUCIBLE", words[k], 1);
         CHECK_OK(meta_init());
         CHECK_OK(meta_get_reproducible(&on));
         CHECK_INT(on, k < 4);
         CHECK_OK(meta_finalize());
     }
-    set("META_REPRODUCIBLE", NULL);
+    unsetenv("META_REPRODUCIBLE");
     CHECK_OK(meta_init());
     CHECK_OK(meta_get_reproducible(&on));
     CHECK_INT(on, 0);

@@ -11,6 +11,7 @@
 #include "user_exact_many.kernel.h"
 
 #include "exact_sums.h"
+#include "lives.h"
 #include "mirror.h"
 
 #include <inttypes.h>
@@ -406,49 +407,18 @@ static void kernels_from_text_have_exact_sums(void)
 
 /* ------------------------------------------------------------------ other lives of the library */
 
-static void set(const char *name, const char *value)
+static void sums_in_a_life(void)
 {
-    if (value) setenv(name, value, 1);
-    else unsetenv(name);
-}
-
-/* A life with these settings; @p cpu may name what this processor does not have. */
-static bool begin_life(const char *threads, const char *cpu)
-{
-    int index;
-    set("META_THREADS", threads);
-    set("META_CPU", cpu);
-    test_case("META_THREADS=%s META_CPU=%s", threads, cpu ? cpu : "");
-    if (!CHECK_OK(meta_finalize()) || !CHECK_OK(meta_init())) return false;
-    return meta_get_acc(&index, NULL) == META_OK;
+    if (!begin(LARGE)) return;
+    for (int64_t k = 0; k < test_count(2, 60); ++k) total_once(LARGE, 3);
+    for (int64_t k = 0; k < test_count(30, 1000); ++k) total_once(SMALL, 4);
+    for (int64_t k = 0; k < test_count(10, 300); ++k) tally_once(SMALL, 4);
+    end();
 }
 
 static void threads_and_instruction_sets_do_not_matter(void)
 {
-    static const char *const threads[] = {"1", "2", "3", "7"};
-    static const char *const cpus[] = {NULL, "baseline", "avx2", "avx512"};
-    const char *kept_threads = getenv("META_THREADS"), *kept_cpu = getenv("META_CPU");
-    char *threads_before = kept_threads ? strdup(kept_threads) : NULL;
-    char *cpu_before = kept_cpu ? strdup(kept_cpu) : NULL;
-    meta_mode mode = META_OPENMP;
-    if (!case_has_f64()) return;
-    CHECK_OK(meta_get_acc(NULL, &mode));
-    for (int t = 0; t < 4; ++t)
-        for (int c = 0; c < 4; ++c) {
-            if (mode != META_OPENMP && cpus[c]) continue;
-            if (!begin_life(threads[t], cpus[c])) continue;
-            if (!begin(LARGE)) return;
-            for (int64_t k = 0; k < test_count(2, 60); ++k) total_once(LARGE, 3);
-            for (int64_t k = 0; k < test_count(30, 1000); ++k) total_once(SMALL, 4);
-            for (int64_t k = 0; k < test_count(10, 300); ++k) tally_once(SMALL, 4);
-            end();
-        }
-    set("META_THREADS", threads_before);
-    set("META_CPU", cpu_before);
-    free(threads_before);
-    free(cpu_before);
-    CHECK_OK(meta_finalize());
-    CHECK_OK(meta_init());
+    if (case_has_f64()) lives_each(sums_in_a_life);
 }
 
 TEST_DEVICE_MAIN(PROMISE(several_sums_beside_other_results_are_each_exact),

@@ -133,34 +133,6 @@ static meta_err (*const run[])(const meta_box *, void *, const void *, const voi
 #undef ROW
 };
 
-static const void *lowest_of(meta_type type)
-{
-    static const double f64 = -INFINITY;
-    static const float f32 = -INFINITY;
-    static const int64_t i64 = INT64_MIN;
-    static const int32_t i32 = INT32_MIN;
-    static const uint64_t none = 0;
-    return type == META_F64   ? (const void *)&f64
-           : type == META_F32 ? (const void *)&f32
-           : type == META_I64 ? (const void *)&i64
-           : type == META_I32 ? (const void *)&i32
-                              : &none;
-}
-
-static const void *highest_of(meta_type type)
-{
-    static const double f64 = INFINITY;
-    static const float f32 = INFINITY;
-    static const int64_t i64 = INT64_MAX;
-    static const int32_t i32 = INT32_MAX;
-    static const uint64_t all = UINT64_MAX;
-    return type == META_F64   ? (const void *)&f64
-           : type == META_F32 ? (const void *)&f32
-           : type == META_I64 ? (const void *)&i64
-           : type == META_I32 ? (const void *)&i32
-                              : &all;
-}
-
 /* ------------------------------------------------------------------ where results go */
 
 enum { WORDS = sizeof(meta_extreme_f64) / 8, ROOM = WORDS + 2 };
@@ -321,7 +293,7 @@ static void compare_once(arrays *a, const meta_box *box, meta_type type)
     CHECK_OK(meta_type_size(type, &bytes));
     refill(a, type);
     expect[type](a->in.expected, a->other.expected, (const uint32_t *)(void *)a->which.expected,
-                 box, lowest_of(type), highest_of(type), &expected);
+                 box, case_lowest_of(type), case_highest_of(type), &expected);
     for (int64_t n = 0; n < case_box_cells(box); ++n) {
         const size_t at = (size_t)case_box_index(box, n) * bytes;
         memcpy(a->copy.expected + at, a->in.expected + at, bytes);

@@ -99,35 +99,6 @@ static meta_err (*const run_twice[])(const meta_box *, const void *, void *, met
 #undef ROW
 };
 
-/* What a minimum and a maximum of nothing are. */
-static const void *lowest_of(meta_type type)
-{
-    static const double f64 = -INFINITY;
-    static const float f32 = -INFINITY;
-    static const int64_t i64 = INT64_MIN;
-    static const int32_t i32 = INT32_MIN;
-    static const uint64_t none = 0;
-    return type == META_F64   ? (const void *)&f64
-           : type == META_F32 ? (const void *)&f32
-           : type == META_I64 ? (const void *)&i64
-           : type == META_I32 ? (const void *)&i32
-                              : &none;
-}
-
-static const void *highest_of(meta_type type)
-{
-    static const double f64 = INFINITY;
-    static const float f32 = INFINITY;
-    static const int64_t i64 = INT64_MAX;
-    static const int32_t i32 = INT32_MAX;
-    static const uint64_t all = UINT64_MAX;
-    return type == META_F64   ? (const void *)&f64
-           : type == META_F32 ? (const void *)&f32
-           : type == META_I64 ? (const void *)&i64
-           : type == META_I32 ? (const void *)&i32
-                              : &all;
-}
-
 /* ------------------------------------------------------------------ where results go */
 
 enum { RESULTS = 6, ROOM = 4 }; /* words of a result, which is the second of them */
@@ -203,8 +174,8 @@ static void compare_once(mirror *copy, mirror *in, meta_type type, int64_t cells
     mirror_refill(copy, type, flavour);
     mirror_refill(in, type, flavour);
     case_fill(&limit, 1, type, flavour);
-    if (test_random_in(0, 3) == 0) memcpy(&limit, highest_of(type), bytes);
-    statistics_of[type](in->expected, &box, &limit, lowest_of(type), highest_of(type), &expected);
+    if (test_random_in(0, 3) == 0) memcpy(&limit, case_highest_of(type), bytes);
+    statistics_of[type](in->expected, &box, &limit, case_lowest_of(type), case_highest_of(type), &expected);
     for (int64_t n = 0; n < case_box_cells(&box); ++n) {
         const size_t at = (size_t)case_box_index(&box, n) * bytes;
         memcpy(copy->expected + at, in->expected + at, bytes);
@@ -341,9 +312,9 @@ static void an_empty_box_gives_the_identities_and_writes_nothing_else(void)
             const size_t widths[RESULTS] = {bytes, bytes, bytes, 8, bytes, 8};
             const statistics expected = {.last = INT64_MIN};
             statistics identities = expected;
-            memcpy(&identities.least, highest_of(type), bytes);
-            memcpy(&identities.least_above, highest_of(type), bytes);
-            memcpy(&identities.most, lowest_of(type), bytes);
+            memcpy(&identities.least, case_highest_of(type), bytes);
+            memcpy(&identities.least_above, case_highest_of(type), bytes);
+            memcpy(&identities.most, case_lowest_of(type), bytes);
             if (!places_pick(&p)) break;
             case_ending_pick(&ending);
             CHECK_OK(
