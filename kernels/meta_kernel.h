@@ -214,6 +214,8 @@ typedef struct meta_kernel_rows {
     int64_t number;  /**< of the first cell in the box, in the order of memory */
     int64_t columns; /**< from a row's numbers to those of the next one */
     int64_t planes;  /**< from a plane's numbers to those of the next one: in a team, which has several */
+    /** How many bytes behind a cell's own memory is fetched while it is computed; 0: not at all. */
+    int64_t ahead;
 } meta_kernel_rows;
 #define META_KERNEL_PIECE 256
 typedef void meta_kernel_cpu(const meta_kernel_rows *rows);
@@ -665,6 +667,9 @@ template <bool whole> struct meta_k_whole {
  * keep the processor from waiting for one addition to begin the next. */
 #define META_K_CHUNK META_KERNEL_PIECE
 #define META_K_LANES 32
+/* Cells between two requests for memory ahead, a multiple of the lanes; and a cache line. */
+#define META_K_SHORT_CHUNK 64
+#define META_K_LINE        64
 
 #define META_K_ORDER(kind, type, ...)                                                              \
     META_K_APPLY(META_K_ORDER_##kind, META_K_NAME_OF(__VA_ARGS__, ))
@@ -821,6 +826,31 @@ template <bool whole> struct meta_k_whole {
 #define META_K_STEP_MIN(name)
 #define META_K_STEP_MAX(name)
 
+/* Before a piece of a row: fetch the lines that a piece further on is the first to need: those in the
+ * highest plane that its cells reach. Fetching from an address behind an array's end does nothing. */
+#define META_K_AHEAD(kind, type, ...)                                                              \
+    META_K_APPLY_TO(META_K_AHEAD_##kind, type, META_K_NAME_OF(__VA_ARGS__, ))
+#define META_K_AHEAD_ARRAY(type, name, to_write)                                                   \
+    if (sizeof meta_k->meta_x1_##name > 1 && sizeof meta_k->meta_x1_##name < META_K_LACKS) {       \
+        const int64_t meta_up = sizeof meta_k->meta_z1_##name < META_K_LACKS                       \
+                                    ? (int64_t)sizeof meta_k->meta_z1_##name - 2                   \
+                                    : 0;                                                           \
+        const uintptr_t meta_line =                                                                \
+            (uintptr_t)name + (uintptr_t)meta_ahead +                                           \
+            (uintptr_t)(meta_from + meta_up * meta_2_##name) * sizeof(type);                       \
+        for (size_t meta_b = 0; meta_b < META_K_SHORT_CHUNK * sizeof(type); meta_b += META_K_LINE) \
+            __builtin_prefetch((const void *)(meta_line + meta_b), to_write);                      \
+    }
+#define META_K_AHEAD_OUT(type, name)   META_K_AHEAD_ARRAY(type, name, 1)
+#define META_K_AHEAD_INOUT(type, name) META_K_AHEAD_ARRAY(type, name, 1)
+#define META_K_AHEAD_IN(type, name)    META_K_AHEAD_ARRAY(type, name, 0)
+#define META_K_AHEAD_ADD(type, name)   META_K_AHEAD_ARRAY(type, name, 1)
+#define META_K_AHEAD_SCALAR(type, name)
+#define META_K_AHEAD_VALUE(type, name)
+#define META_K_AHEAD_SUM(type, name)
+#define META_K_AHEAD_MIN(type, name)
+#define META_K_AHEAD_MAX(type, name)
+
 /* Cells of a row are independent of each other: what is written does not overlap what is read. Not
  * where they add to the same elements: META_K_SIMD() of a comma for each ADD array is nothing. */
 #define META_K_SIMD(...)           META_K_SIMD_OF(__VA_ARGS__ independent, )
@@ -842,37 +872,62 @@ template <bool whole> struct meta_k_whole {
 #define META_K_COMMA_MIN
 #define META_K_COMMA_MAX
 
-#define META_K_CPU(name, tag)                                                                      \
+/* The cells of all rows, `chunk` of a row at a time; before each of these pieces memory is fetched
+ * `ahead`, unless that is 0. */
+#define META_K_SWEEP(name, tag, chunk, ahead)                                                      \
+    const int64_t meta_chunk = chunk, meta_ahead = ahead;                                          \
+    const struct name##_near_##tag *const meta_k META_K_UNUSED = 0;                                \
+    const int64_t meta_given META_K_UNUSED = meta_r->cells;                                        \
+    int64_t meta_x[META_KERNEL_DIMS] = {meta_r->index[0], meta_r->index[1], meta_r->index[2],      \
+                                        meta_r->index[3]};                                         \
+    const int meta_alone META_K_UNUSED = meta_r->alone;                                            \
+    name##_ARGS(META_K_LOAD) for (int64_t meta_row = 0; meta_row < meta_r->rows; ++meta_row)       \
+    {                                                                                              \
+        const int64_t meta_at META_K_UNUSED = meta_r->number + meta_row * meta_r->columns;         \
+        for (int64_t meta_from = 0; meta_from < meta_r->cells; meta_from += meta_chunk) {          \
+            const int64_t meta_cells = meta_r->cells - meta_from < meta_chunk                      \
+                                           ? meta_r->cells - meta_from                             \
+                                           : meta_chunk;                                           \
+            if (meta_ahead) {                                                                      \
+                name##_ARGS(META_K_AHEAD)                                                          \
+            }                                                                                      \
+            META_K_SIMD(name##_ARGS(META_K_COMMA))                                                 \
+            for (int64_t meta_i = meta_from; meta_i < meta_from + meta_cells; ++meta_i) {          \
+                name##_ARGS(META_K_BEGIN)                                                          \
+                    name##_cell_##tag(name##_ARGS(META_K_ACTUAL) meta_i, 0, 0, 0, meta_x,          \
+                                      meta_alone, meta_r, meta_k);                                 \
+                name##_ARGS(META_K_KEEP)                                                           \
+            }                                                                                      \
+            name##_ARGS(META_K_END)                                                                \
+        }                                                                                          \
+        name##_ARGS(META_K_STEP)++ meta_x[1];                                                      \
+    }                                                                                              \
+    name##_ARGS(META_K_GIVE)
+
+/* A kernel without results computes whole rows; that it could compute pieces of them would slow short
+ * rows down, so what fetches ahead is a function of its own. Where accesses are checked there is none:
+ * `fetches` is 0. */
+#define META_K_CPU(name, tag, fetches)                                                             \
+    static __attribute__((noinline)) void name##_ahead_##tag(const meta_kernel_rows *meta_r)       \
+    {                                                                                              \
+        enum { name##_ARGS(META_K_ORDER) meta_k_parameters_ };                                     \
+        enum { name##_ARGS(META_K_COLUMN) meta_k_columns_ };                                       \
+        META_K_SWEEP(name, tag, META_K_SHORT_CHUNK, meta_r->ahead)                                 \
+    }                                                                                              \
     static void name##_rows_##tag(const meta_kernel_rows *meta_r)                                  \
     {                                                                                              \
         enum { name##_ARGS(META_K_ORDER) meta_k_parameters_ };                                     \
         enum { name##_ARGS(META_K_COLUMN) meta_k_columns_ };                                       \
         enum { meta_k_results_ = 0 name##_ARGS(META_K_IS_RESULT) };                                \
-        const int64_t meta_chunk = meta_k_results_ > 0 ? META_K_CHUNK : meta_r->cells;             \
-        const int64_t meta_given META_K_UNUSED = meta_r->cells;                                    \
-        int64_t meta_x[META_KERNEL_DIMS] = {meta_r->index[0], meta_r->index[1], meta_r->index[2],  \
-                                            meta_r->index[3]};                                     \
-        const int meta_alone META_K_UNUSED = meta_r->alone;                                        \
-        name##_ARGS(META_K_LOAD) for (int64_t meta_row = 0; meta_row < meta_r->rows; ++meta_row)   \
-        {                                                                                          \
-            const int64_t meta_at META_K_UNUSED = meta_r->number + meta_row * meta_r->columns;     \
-            for (int64_t meta_from = 0; meta_from < meta_r->cells; meta_from += meta_chunk) {      \
-                const int64_t meta_cells = meta_r->cells - meta_from < meta_chunk                  \
-                                               ? meta_r->cells - meta_from                         \
-                                               : meta_chunk;                                       \
-                META_K_SIMD(name##_ARGS(META_K_COMMA))                                             \
-                for (int64_t meta_i = meta_from; meta_i < meta_from + meta_cells; ++meta_i) {      \
-                    name##_ARGS(META_K_BEGIN)                                                      \
-                        name##_cell_##tag(name##_ARGS(META_K_ACTUAL) meta_i, 0, 0, 0, meta_x,      \
-                                          meta_alone, meta_r,                                      \
-                                          (const struct name##_near_##tag *)0);                    \
-                    name##_ARGS(META_K_KEEP)                                                       \
-                }                                                                                  \
-                name##_ARGS(META_K_END)                                                            \
-            }                                                                                      \
-            name##_ARGS(META_K_STEP)++ meta_x[1];                                                  \
+        if (fetches && meta_k_results_ == 0 && meta_r->ahead) {                                    \
+            name##_ahead_##tag(meta_r);                                                            \
+            return;                                                                                \
         }                                                                                          \
-        name##_ARGS(META_K_GIVE)                                                                   \
+        META_K_SWEEP(name, tag,                                                                    \
+                     meta_k_results_ == 0 ? meta_r->cells                                          \
+                     : meta_r->ahead      ? META_K_SHORT_CHUNK                                     \
+                                          : META_K_CHUNK,                                          \
+                     meta_k_results_ == 0 ? 0 : meta_r->ahead)                                     \
     }
 
 /* ------------------------------------------------------------------ what META_CELLS makes */
@@ -928,30 +983,30 @@ template <bool whole> struct meta_k_whole {
     META_K_TYPED(name, suffix)                                                                     \
     META_K_BOUNDS(name, suffix##_0)                                                                \
     META_K_HEAD(name, suffix##_0)
-#define META_K_COMPILE(name, tag)                                                                  \
+#define META_K_COMPILE(name, tag, fetches)                                                         \
     META_K_BOUNDS(name, tag)                                                                       \
     META_K_HEAD(name, tag);                                                                        \
-    META_K_CPU(name, tag)
+    META_K_CPU(name, tag, fetches)
 #define META_K_BASELINE_FIRST(name, suffix) META_K_TEXT(name) META_K_BASELINE(name, suffix)
 #define META_K_BASELINE(name, suffix)       META_K_BASELINE_(name, suffix)
 #define META_K_BASELINE_(name, suffix)                                                             \
     META_K_TYPED(name, suffix)                                                                     \
-    META_K_COMPILE(name, suffix##_0)                                                               \
+    META_K_COMPILE(name, suffix##_0, 1)                                                            \
     META_K_HEAD(name, suffix##_0)
 #define META_K_SET(name, suffix, variant) META_K_SET_(name, suffix##_##variant)
 #define META_K_SET_(name, tag)                                                                     \
-    META_K_COMPILE(name, tag)                                                                      \
+    META_K_COMPILE(name, tag, 1)                                                                   \
     META_K_HEAD(name, tag)
 #define META_K_AVX2(name, suffix)                META_K_SET(name, suffix, 1)
 #define META_K_AVX512(name, suffix)              META_K_SET(name, suffix, 2)
 #define META_K_CHECKED_ALONE(name, suffix, type) META_K_CHECKED_ALONE_(name, suffix, type)
 #define META_K_CHECKED_ALONE_(name, suffix, type)                                                  \
-    META_K_COMPILE(name, suffix##_3)                                                               \
+    META_K_COMPILE(name, suffix##_3, 0)                                                            \
     META_K_OBJECT(name, suffix, type, 0, 0, 0)                                                     \
     META_K_HEAD(name, suffix##_3)
 #define META_K_CHECKED(name, suffix, type) META_K_CHECKED_(name, suffix, type)
 #define META_K_CHECKED_(name, suffix, type)                                                        \
-    META_K_COMPILE(name, suffix##_3)                                                               \
+    META_K_COMPILE(name, suffix##_3, 0)                                                            \
     META_K_OBJECT(name, suffix, type, name##_rows_##suffix##_1, name##_rows_##suffix##_2, 0)       \
     META_K_HEAD(name, suffix##_3)
 

@@ -83,6 +83,8 @@ struct meta_k_contributed_u32 { uint32_t meta_value, meta_has, meta_new; int64_t
 #define META_K_COLUMN_MAX_AT(name, ...)
 #define META_K_IS_RESULT_MIN_AT   +1
 #define META_K_IS_RESULT_MAX_AT   +1
+#define META_K_AHEAD_MIN_AT(type, name)
+#define META_K_AHEAD_MAX_AT(type, name)
 #define META_K_STEP_MIN_AT(name)
 #define META_K_STEP_MAX_AT(name)
 #define META_K_COMMA_MIN_AT

@@ -141,6 +141,7 @@ typedef struct meta_kernel_teams {
 #define META_K_LOAD_SHARED(type, name)
 #define META_K_BEGIN_SHARED(type, name)
 #define META_K_KEEP_SHARED(name)
+#define META_K_AHEAD_SHARED(type, name)
 #define META_K_ACTUAL_SHARED(name) name,
 #define META_K_END_SHARED(name)
 #define META_K_GIVE_SHARED(name)

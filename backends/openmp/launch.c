@@ -30,9 +30,10 @@ static meta_i64 work_of(const meta_call *call)
 
 int openmp_threads_for(meta_i64 work, meta_i64 least)
 {
+    if (work < 2 * least) return 1; /* the smallest calls need no division */
     const meta_i64 worth = work / least;
-    int threads = worth > 1 ? openmp_host->threads() : 1;
-    if (threads > worth) threads = worth > 1 ? (int)worth : 1;
+    int threads = openmp_host->threads();
+    if (threads > worth) threads = (int)worth;
     return threads > OPENMP_MOST_THREADS ? OPENMP_MOST_THREADS : threads;
 }
 

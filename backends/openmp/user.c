@@ -15,8 +15,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* WORTH_A_THREAD: cells per thread below which another thread does not pay off. */
-enum { WORTH_A_THREAD = 1 << 12, LINE = 64, FEW_ROWS = 8 };
+/* WORTH_A_THREAD: cells per thread below which another thread does not pay off. AHEAD: how many
+ * bytes further on memory is asked for, about what a core reads while one request takes. SHORT_ROW:
+ * fewer columns than are asked for at a time. */
+enum { WORTH_A_THREAD = 1 << 12, LINE = 64, FEW_ROWS = 8, AHEAD = 2048, SHORT_ROW = 64 };
 
 /* A call, and what all threads know of it. */
 typedef struct user_call {
@@ -26,6 +28,7 @@ typedef struct user_call {
     const openmp_exact *exact; /* NULL: there are no exact sums */
     meta_i64 extent[3];        /* columns, rows of a plane, planes */
     meta_i64 block;            /* rows of a plane that are swept together */
+    meta_i64 ahead;            /* as of meta_kernel_rows */
     char *partials;            /* room for each thread, for each result */
     size_t apart;              /* bytes of it: a line, or an exact sum and its contributions */
     int threads;
@@ -174,7 +177,8 @@ static void run_piece(sweep_state *s, meta_i64 x, meta_i64 cells, meta_i64 y, me
                               .kernel = u->kernel,
                               .reproducible = u->exact != NULL,
                               .number = (plane * u->extent[1] + y) * u->extent[0] + x,
-                              .columns = u->extent[0]};
+                              .columns = u->extent[0],
+                              .ahead = u->ahead};
     plane_coordinates(space, plane, c);
     for (int d = 0; d < META_KERNEL_DIMS; ++d) piece.index[d] = start_of(u, d) + c[d];
     for (uint32_t k = 0; k < s->arrays; ++k) {
@@ -221,7 +225,8 @@ typedef struct share {
 
 static share share_of(const user_call *u, int d, meta_i64 total, int thread, int threads)
 {
-    const meta_i64 distance = threads > 1 ? shared_distance(u, d) : 0;
+    if (threads == 1) return (share){.to = total, .own_to = total};
+    const meta_i64 distance = shared_distance(u, d);
     meta_i64 part[2];
     openmp_share(total, thread, threads, part);
     return (share){.from = part[0],
@@ -349,6 +354,27 @@ static meta_i64 block_rows(const meta_kernel *kernel, meta_i64 columns)
     return fit > FEW_ROWS ? fit : FEW_ROWS;
 }
 
+/* How far ahead memory is fetched: where a thread's cells are more than its core's cache holds, and
+ * the next rows lie there, not other memory between short pieces of long rows. */
+static meta_i64 fetched_ahead(const meta_call *call, const meta_kernel *kernel, int threads)
+{
+    const meta_space *space = call->space;
+    const meta_i64 columns = space->extent[0], cells = space->rows * columns;
+    meta_i64 bytes = 0;
+    uint32_t array = 0;
+    if (cells < WORTH_A_THREAD || columns < SHORT_ROW) return 0;
+    for (uint32_t n = 0; n < kernel->parameters; ++n) {
+        const meta_kernel_parameter *p = &kernel->parameter[n];
+        if (!meta_parameter_is_array(p)) continue;
+        const meta_layout *layout = meta_call_layout(call, array++);
+        if (p->kind == META_PARAMETER_SCALAR || p->reach == META_PARAMETER_WHOLE || p->dropped & 1)
+            continue;
+        if (space->ndim > 1 && layout->stride[1] > 2 * columns) return 0;
+        bytes += (meta_i64)p->bytes;
+    }
+    return bytes > 0 && cells > stream_cache() / bytes * threads ? AHEAD : 0;
+}
+
 static void combine_results(const user_call *u)
 {
     for (uint32_t n = 0; n < u->call->desc->results; ++n) {
@@ -370,6 +396,7 @@ meta_err openmp_user_run(const meta_call *call)
     const meta_space *space = call->space;
     const openmp_kernel *kernel = openmp_kernel_of(call);
     const meta_i64 rows = space->ndim > 1 ? space->extent[1] : 1;
+    const meta_i64 planes = space->ndim > 2 ? space->rows / rows : 1;
     const int threads = openmp_threads_for(space->rows * space->extent[0], WORTH_A_THREAD);
     const openmp_exact *exact = kernel->exact;
     const size_t apart = exact ? exact_bytes(exact) + contributions_bytes(kernel->user) : LINE;
@@ -378,8 +405,9 @@ meta_err openmp_user_run(const meta_call *call)
                    .kernel = kernel->user,
                    .run = kernel->cpu,
                    .exact = exact,
-                   .extent = {space->extent[0], rows, space->rows / rows},
+                   .extent = {space->extent[0], rows, planes},
                    .block = least(rows, block_rows(kernel->user, space->extent[0])),
+                   .ahead = exact ? 0 : fetched_ahead(call, kernel->user, threads),
                    .partials = on_stack,
                    .apart = apart,
                    .threads = threads};
