@@ -403,7 +403,7 @@ static const node *tree(void)
     const memory *m = here.memories ? &here.memory[between(0, here.memories - 1)] : NULL;
     const int most = here.side[0] * here.side[1] * here.side[2];
     int half = 1;
-    if (!m || !m->is_defined || m->row || m->turn || m->type_name) return phases(1);
+    if (!m || !m->is_defined || m->row || m->turn || m->type_name || most == 1) return phases(1);
     while (2 * half < most) half *= 2;
     const char *gap = text("gap%d", here.names++), *n = text("n%d", here.names++);
     const node *number =

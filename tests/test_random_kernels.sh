@@ -3,7 +3,7 @@
 # Random kernels compute the bits that plain serial loops do, on every device, and on OpenMP with every
 # instruction set. META_CHECK=on finds nothing in them, and each access that is made to leave its array.
 #
-#   test_random_kernels.sh [--only kNUMBER]
+#   test_random_kernels.sh [--only kNUMBER | --count COUNT]
 #
 # META_TEST_SEED is of the kernels and of their data; a kernel depends on it and its own number alone.
 # TEST: backends=all timeout=300 labels=core
@@ -14,9 +14,10 @@ openmp) count=$(some 12 1000) flags=-O2 ;;
 *) count=$(some 16 1000) flags='-O0 -DMETA_KERNEL_ONE_VARIANT' ;; # the CPU code does not run
 esac
 first=0
-if [ "${1-}" = --only ]; then
-    first=${2#k} count=1
-fi
+case ${1-} in
+--only) first=${2#k} count=1 ;;
+--count) count=$2 ;;
+esac
 generate "$first" "$count"
 compile "$here/kernels.so" "$cc -std=c11 $flags" || exit 1
 case ${META_MODE:-openmp} in
