@@ -3,8 +3,8 @@
 #
 #   /* TEST: backends=openmp,opencl np=1,2 timeout=120 labels=core,kernel smoke=yes */
 #
-#   backends=  names, `all` for openmp, opencl and the GPU back ends that are built, or `any`
-#              (default): one entry each with META_MODE set, or one without it for `any`
+#   backends=  names, `others` for opencl and the GPU back ends that are built, `all` for openmp and
+#              those, or `any` (default): one entry each with META_MODE set, or one without it for `any`
 #   np=        numbers of ranks: one entry each, under the MPI launcher; none without MPI
 #   mixed=yes  with np= above 1: one more entry each, half the ranks on OpenMP, half on OpenCL; and
 #              so with each GPU back end that is built, called mixed-cuda …
@@ -90,7 +90,8 @@ function entry(backend, map, np,    name, environment, labels, processors, setti
 
 function entries(np,    count, name, openmp, k)
 {
-    sub(/^all/, "openmp,opencl" (gpu == "" ? "" : "," gpu), field["backends"])
+    sub(/^all/, "openmp,others", field["backends"])
+    sub(/others/, "opencl" (gpu == "" ? "" : "," gpu), field["backends"])
     count = split(field["backends"], name, ",")
     for (k = 1; k <= count; ++k) entry(name[k], "", np)
     if (field["mixed"] != "yes" || np < 2) return

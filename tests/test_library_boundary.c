@@ -2,7 +2,8 @@
 /** @file test_library_boundary.c
  *  Boundary conditions on slabs of ghost cells, ready ones and a program's own. */
 /* TEST: backends=all timeout=600 labels=core */
-/* TEST: backends=all timeout=600 labels=core with=CHECK=1 */
+/* TEST: backends=openmp timeout=240 labels=core with=CHECK=1 */
+/* TEST: backends=others timeout=600 labels=core with=CHECK=1 long=yes */
 /* TEST: backends=openmp timeout=240 labels=core with=THREADS=7 */
 #define META_KERNELS_HERE
 #include "library.kernel.h"

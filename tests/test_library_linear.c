@@ -2,7 +2,8 @@
 /** @file test_library_linear.c
  *  The ready kernels of linear algebra, and the conversion of element types. */
 /* TEST: backends=all timeout=600 labels=core */
-/* TEST: backends=all timeout=600 labels=core with=CHECK=1 */
+/* TEST: backends=openmp timeout=240 labels=core with=CHECK=1 */
+/* TEST: backends=others timeout=600 labels=core with=CHECK=1 long=yes */
 /* TEST: backends=openmp timeout=240 labels=core with=THREADS=7 */
 #define META_KERNEL_NO_PASS /* this program has no kernels */
 #include "meta_kernel.h"
