@@ -13,6 +13,7 @@
 #include "exact_sums.h"
 #include "lives.h"
 #include "mirror.h"
+#include "places.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -21,8 +22,7 @@
 
 enum { SMALL = 1 << 12, LARGE = 250000 };
 
-/* ------------------------------------------------------------------ arrays and places of results
- */
+/* ------------------------------------------------------------------ arrays */
 
 static mirror x, y, copy;
 
@@ -50,41 +50,6 @@ static void fill(mirror *m, int64_t cells, meta_type type, int flavour)
 {
     exact_fill(m->expected, cells, type, flavour);
     CHECK_OK(meta_copy_h2d(m->device, m->expected, (size_t)cells * bytes_of(type), NULL));
-}
-
-enum { RESULTS = 7, ROOM = 3 }; /* words of a result, which is the second of them */
-static const uint64_t untouched = UINT64_C(0x5a5a5a5a5a5a5a5a);
-
-typedef struct places {
-    uint64_t host[RESULTS * ROOM];
-    uint64_t *device;
-    void *given[RESULTS];
-    bool on_device[RESULTS];
-} places;
-
-static bool places_pick(places *p)
-{
-    void *device = NULL;
-    if (!CHECK_OK(meta_alloc(&device, sizeof p->host))) return false;
-    p->device = device;
-    for (int k = 0; k < RESULTS * ROOM; ++k) p->host[k] = untouched;
-    CHECK_OK(meta_copy_h2d(device, p->host, sizeof p->host, NULL));
-    for (int k = 0; k < RESULTS; ++k) {
-        p->on_device[k] = test_random_in(0, 1);
-        p->given[k] = (p->on_device[k] ? p->device : p->host) + k * ROOM + 1;
-    }
-    return true;
-}
-
-/* Result @p k, of which nothing around has changed. */
-static uint64_t place_of(const places *p, const uint64_t *device, int k, size_t bytes)
-{
-    const uint64_t *found = (p->on_device[k] ? device : p->host) + k * ROOM;
-    const uint64_t *other = (p->on_device[k] ? p->host : device) + k * ROOM;
-    CHECK(found[0] == untouched && found[2] == untouched);
-    CHECK(other[0] == untouched && other[1] == untouched && other[2] == untouched);
-    CHECK(bytes == 8 || found[1] >> 32 == untouched >> 32);
-    return bytes == 8 ? found[1] : found[1] & UINT32_MAX;
 }
 
 /* ------------------------------------------------------------------ several sums, other results */
@@ -137,7 +102,7 @@ static void tally_once(int64_t cells, int dimensions)
     const int other = (int)test_random_in(0, EXACT_FLAVOURS - 1);
     const meta_box box = case_box((int)test_random_in(1, dimensions), 0, cells);
     const double limit = test_random_in(0, 3) ? 0.25 : 1e30;
-    uint64_t device[RESULTS * ROOM];
+    const size_t widths[] = {bytes, bytes, 8, 8, bytes, 4, 4};
     case_ending ending;
     places p;
     test_case("%s, contents %d and %d, above %g, %s", case_type_name(type), flavour, other, limit,
@@ -145,20 +110,19 @@ static void tally_once(int64_t cells, int dimensions)
     fill(&x, cells, type, flavour);
     fill(&y, cells, type, other);
     tally_serially(&box, type, type == META_F64 ? limit : (double)(float)limit, &expected);
-    if (!places_pick(&p)) return;
+    if (!places_pick(&p, 7)) return;
     case_ending_pick(&ending);
     CHECK_OK(run_tally(&box, type, limit, p.given, ending.done));
     CHECK_OK(case_ending_settle(&ending));
     CHECK_OK(meta_flush());
-    CHECK_OK(meta_copy_d2h(device, p.device, sizeof device, NULL));
-    CHECK_U64(place_of(&p, device, 1, bytes), exact_round(&expected.total, type));
-    CHECK_U64(place_of(&p, device, 2, 8), expected.above);
-    CHECK_U64(place_of(&p, device, 3, 8), exact_round(&expected.products, META_F64));
-    CHECK_U64(place_of(&p, device, 4, bytes), exact_round(&expected.some, type));
-    CHECK_U64(place_of(&p, device, 5, 4), (uint32_t)expected.first);
-    CHECK_U64(place_of(&p, device, 6, 4), exact_round(&expected.narrow, META_F32));
+    places_read(&p, widths);
+    CHECK_U64(places_bits(&p, 1, bytes), exact_round(&expected.total, type));
+    CHECK_U64(places_bits(&p, 2, 8), expected.above);
+    CHECK_U64(places_bits(&p, 3, 8), exact_round(&expected.products, META_F64));
+    CHECK_U64(places_bits(&p, 4, bytes), exact_round(&expected.some, type));
+    CHECK_U64(places_bits(&p, 5, 4), (uint32_t)expected.first);
+    CHECK_U64(places_bits(&p, 6, 4), exact_round(&expected.narrow, META_F32));
     mirror_holds(&copy, META_U8, "copy");
-    CHECK_OK(meta_free(p.device));
 }
 
 static void several_sums_beside_other_results_are_each_exact(void)
@@ -298,9 +262,9 @@ static void a_kernel_may_have_many_sums(void)
 static uint64_t total_of(const double *numbers, int64_t count)
 {
     const meta_box line = {1, {count}, {0}, {count}};
-    uint64_t found[RESULTS] = {0};
-    void *to[RESULTS];
-    for (int k = 0; k < RESULTS; ++k) to[k] = &found[k];
+    uint64_t found[7] = {0};
+    void *to[7];
+    for (int k = 0; k < 7; ++k) to[k] = &found[k];
     for (int64_t k = 0; k < count; ++k) ((double *)(void *)y.expected)[k] = numbers[k];
     CHECK_OK(meta_copy_h2d(x.device, numbers, (size_t)count * sizeof *numbers, NULL));
     CHECK_OK(meta_copy_h2d(y.device, numbers, (size_t)count * sizeof *numbers, NULL));

@@ -14,6 +14,7 @@
 #include "user_crowd.kernel.h"
 
 #include "mirror.h"
+#include "places.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -31,6 +32,7 @@ typedef struct found {
     int64_t index[META_MAX_DIM];
 } found;
 
+_Static_assert(sizeof(meta_extreme_f64) == PLACE_BYTES, "a place holds an extreme");
 enum { LOW, HIGH, LOW_SOME, HIGH_SOME, LAST, PLACES, CELLS = PLACES, MOST, LEAST, RESULTS };
 
 typedef struct expectation {
@@ -133,51 +135,6 @@ static meta_err (*const run[])(const meta_box *, void *, const void *, const voi
 #undef ROW
 };
 
-/* ------------------------------------------------------------------ where results go */
-
-enum { WORDS = sizeof(meta_extreme_f64) / 8, ROOM = WORDS + 2 };
-static const uint64_t untouched = UINT64_C(0x5a5a5a5a5a5a5a5a);
-
-typedef struct places {
-    uint64_t host[RESULTS * ROOM]; /* a result is the second word on; read back in the end */
-    uint64_t *device;
-    void *given[RESULTS];
-    bool on_device[RESULTS];
-} places;
-
-static bool places_pick(places *p)
-{
-    void *device = NULL;
-    if (!CHECK_OK(meta_alloc(&device, sizeof p->host))) return false;
-    p->device = device;
-    for (int k = 0; k < RESULTS * ROOM; ++k) p->host[k] = untouched;
-    CHECK_OK(meta_copy_h2d(device, p->host, sizeof p->host, NULL));
-    for (int k = 0; k < RESULTS; ++k) {
-        p->on_device[k] = test_random_in(0, 1);
-        p->given[k] = (p->on_device[k] ? p->device : p->host) + k * ROOM + 1;
-    }
-    return true;
-}
-
-/* The results come to p->host; nothing around them has changed. */
-static void places_read(places *p, size_t bytes)
-{
-    uint64_t device[RESULTS * ROOM], unset[ROOM];
-    CHECK_OK(meta_copy_d2h(device, p->device, sizeof device, NULL));
-    for (int k = 0; k < RESULTS; ++k) {
-        uint64_t *host = p->host + k * ROOM, *there = device + k * ROOM;
-        for (int n = 0; n < ROOM; ++n) unset[n] = untouched;
-        CHECK_ARRAY(p->on_device[k] ? host : there, unset, ROOM, META_U64);
-        if (p->on_device[k]) memcpy(host, there, ROOM * sizeof *host);
-        memcpy(&unset[1], &host[1],
-               k < PLACES   ? WORDS * sizeof *host
-               : k == CELLS ? sizeof *host
-                            : bytes);
-        CHECK_ARRAY(host, unset, ROOM, META_U64);
-    }
-    CHECK_OK(meta_free(p->device));
-}
-
 static bool check_extreme(const uint64_t *words, const found *expected, size_t bytes,
                           const char *name)
 {
@@ -195,13 +152,10 @@ static void check_all(const places *p, const expectation *e, size_t bytes)
 {
     static const char *const names[] = {"low", "high", "low_some", "high_some", "last"};
     for (int k = 0; k < PLACES; ++k)
-        check_extreme(p->host + k * ROOM + 1, &e->at[k], k == LAST ? 8 : bytes, names[k]);
-    uint64_t most = 0, least = 0;
-    memcpy(&most, p->host + MOST * ROOM + 1, bytes);
-    memcpy(&least, p->host + LEAST * ROOM + 1, bytes);
-    CHECK_U64(p->host[CELLS * ROOM + 1], e->cells);
-    CHECK_U64(most, e->most);
-    CHECK_U64(least, e->least);
+        check_extreme(&p->host[k][1], &e->at[k], k == LAST ? 8 : bytes, names[k]);
+    CHECK_U64(places_bits(p, CELLS, 8), e->cells);
+    CHECK_U64(places_bits(p, MOST, bytes), e->most);
+    CHECK_U64(places_bits(p, LEAST, bytes), e->least);
 }
 
 /* ------------------------------------------------------------------ contents */
@@ -289,8 +243,11 @@ static void compare_once(arrays *a, const meta_box *box, meta_type type)
     expectation expected;
     case_ending ending;
     places p;
+    size_t widths[RESULTS] = {0};
     test_case("%s, %s", case_type_name(type), case_box_text(box));
     CHECK_OK(meta_type_size(type, &bytes));
+    for (int k = 0; k < RESULTS; ++k)
+        widths[k] = k < PLACES ? (size_t)PLACE_BYTES : k == CELLS ? 8 : bytes;
     refill(a, type);
     expect[type](a->in.expected, a->other.expected, (const uint32_t *)(void *)a->which.expected,
                  box, case_lowest_of(type), case_highest_of(type), &expected);
@@ -298,13 +255,13 @@ static void compare_once(arrays *a, const meta_box *box, meta_type type)
         const size_t at = (size_t)case_box_index(box, n) * bytes;
         memcpy(a->copy.expected + at, a->in.expected + at, bytes);
     }
-    if (!places_pick(&p)) return;
+    if (!places_pick(&p, RESULTS)) return;
     case_ending_pick(&ending);
     CHECK_OK(run[type](box, a->copy.device, a->in.device, a->other.device, a->which.device, p.given,
                        ending.done));
     CHECK_OK(case_ending_settle(&ending));
     CHECK_OK(meta_flush());
-    places_read(&p, bytes);
+    places_read(&p, widths);
     check_all(&p, &expected, bytes);
     mirror_holds(&a->copy, type, "copy");
     mirror_holds(&a->in, type, "in");

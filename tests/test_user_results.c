@@ -11,6 +11,7 @@
 #include "user_many.kernel.h"
 
 #include "mirror.h"
+#include "places.h"
 #include "sums.h"
 
 #include <float.h>
@@ -99,62 +100,18 @@ static meta_err (*const run_twice[])(const meta_box *, const void *, void *, met
 #undef ROW
 };
 
-/* ------------------------------------------------------------------ where results go */
-
-enum { RESULTS = 6, ROOM = 4 }; /* words of a result, which is the second of them */
-
-typedef struct places {
-    uint64_t host[RESULTS * ROOM]; /* what the places hold, read back */
-    uint64_t *device;
-    void *given[RESULTS];
-    bool on_device[RESULTS];
-} places;
-
-static const uint64_t untouched = UINT64_C(0x5a5a5a5a5a5a5a5a);
-
-static bool places_pick(places *p)
-{
-    void *device = NULL;
-    if (!CHECK_OK(meta_alloc(&device, sizeof p->host))) return false;
-    p->device = device;
-    for (int k = 0; k < RESULTS * ROOM; ++k) p->host[k] = untouched;
-    CHECK_OK(meta_copy_h2d(device, p->host, sizeof p->host, NULL));
-    for (int k = 0; k < RESULTS; ++k) {
-        p->on_device[k] = test_random_in(0, 1);
-        p->given[k] = (p->on_device[k] ? p->device : p->host) + k * ROOM + 1;
-    }
-    return true;
-}
-
-/* The results come to p->host; nothing around them has changed. */
-static void places_read(places *p, const size_t *bytes)
-{
-    uint64_t device[RESULTS * ROOM];
-    CHECK_OK(meta_copy_d2h(device, p->device, sizeof device, NULL));
-    for (int k = 0; k < RESULTS; ++k) {
-        uint64_t *host = p->host + k * ROOM, *there = device + k * ROOM;
-        uint64_t unset[ROOM] = {untouched, untouched, untouched, untouched};
-        CHECK_ARRAY(p->on_device[k] ? host : there, unset, ROOM, META_U64);
-        if (p->on_device[k]) memcpy(host, there, ROOM * sizeof *host);
-        memcpy(&unset[1], &host[1], bytes[k]);
-        CHECK_ARRAY(host, unset, ROOM, META_U64);
-    }
-    CHECK_OK(meta_free(p->device));
-}
-
 /* ------------------------------------------------------------------ one case */
 
 static void check_statistics(const places *p, const statistics *expected, meta_type type,
                              case_flavour flavour)
 {
-    const uint64_t *found = p->host + 1;
     if (!case_is_float(type) || flavour != CASE_WILD)
-        sum_check(&found[0], &expected->total, type, "total");
-    CHECK(same[type](&found[ROOM], &expected->least));
-    CHECK(same[type](&found[2 * ROOM], &expected->most));
-    CHECK_U64(found[3 * ROOM], expected->above);
-    CHECK(same[type](&found[4 * ROOM], &expected->least_above));
-    CHECK_INT(found[5 * ROOM], expected->last);
+        sum_check(&p->host[0][1], &expected->total, type, "total");
+    CHECK(same[type](&p->host[1][1], &expected->least));
+    CHECK(same[type](&p->host[2][1], &expected->most));
+    CHECK_U64(p->host[3][1], expected->above);
+    CHECK(same[type](&p->host[4][1], &expected->least_above));
+    CHECK_INT(p->host[5][1], expected->last);
 }
 
 static void compare_once(mirror *copy, mirror *in, meta_type type, int64_t cells)
@@ -170,17 +127,18 @@ static void compare_once(mirror *copy, mirror *in, meta_type type, int64_t cells
     test_case("statistics of %s, contents %d, %s", case_type_name(type), (int)flavour,
               case_box_text(&box));
     CHECK_OK(meta_type_size(type, &bytes));
-    const size_t widths[RESULTS] = {bytes, bytes, bytes, 8, bytes, 8};
+    const size_t widths[] = {bytes, bytes, bytes, 8, bytes, 8};
     mirror_refill(copy, type, flavour);
     mirror_refill(in, type, flavour);
     case_fill(&limit, 1, type, flavour);
     if (test_random_in(0, 3) == 0) memcpy(&limit, case_highest_of(type), bytes);
-    statistics_of[type](in->expected, &box, &limit, case_lowest_of(type), case_highest_of(type), &expected);
+    statistics_of[type](in->expected, &box, &limit, case_lowest_of(type), case_highest_of(type),
+                        &expected);
     for (int64_t n = 0; n < case_box_cells(&box); ++n) {
         const size_t at = (size_t)case_box_index(&box, n) * bytes;
         memcpy(copy->expected + at, in->expected + at, bytes);
     }
-    if (!places_pick(&p)) return;
+    if (!places_pick(&p, 6)) return;
     case_ending_pick(&ending);
     CHECK_OK(run_statistics[type](&box, copy->device, in->device, &limit, p.given, ending.done));
     CHECK_OK(case_ending_settle(&ending));
@@ -309,13 +267,13 @@ static void an_empty_box_gives_the_identities_and_writes_nothing_else(void)
             if (test_random_in(0, 1)) box.size[d] = box.start[d] = box.end[d] = 0;
             test_case("%s, %s", case_type_name(type), case_box_text(&box));
             CHECK_OK(meta_type_size(type, &bytes));
-            const size_t widths[RESULTS] = {bytes, bytes, bytes, 8, bytes, 8};
+            const size_t widths[] = {bytes, bytes, bytes, 8, bytes, 8};
             const statistics expected = {.last = INT64_MIN};
             statistics identities = expected;
             memcpy(&identities.least, case_highest_of(type), bytes);
             memcpy(&identities.least_above, case_highest_of(type), bytes);
             memcpy(&identities.most, case_lowest_of(type), bytes);
-            if (!places_pick(&p)) break;
+            if (!places_pick(&p, 6)) break;
             case_ending_pick(&ending);
             CHECK_OK(
                 run_statistics[type](&box, copy.device, in.device, &limit, p.given, ending.done));

@@ -12,6 +12,7 @@
 #include "exact_sums.h"
 #include "lives.h"
 #include "mirror.h"
+#include "places.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -46,13 +47,6 @@ static void fill(mirror *m, int64_t cells, meta_type type, int flavour)
 {
     exact_fill(m->expected, cells, type, flavour);
     CHECK_OK(meta_copy_h2d(m->device, m->expected, (size_t)cells * bytes_of(type), NULL));
-}
-
-static uint64_t bits_of(const void *element, meta_type type)
-{
-    uint64_t bits = 0;
-    memcpy(&bits, element, bytes_of(type));
-    return bits;
 }
 
 /* ------------------------------------------------------------------ contributions in phases */
@@ -133,39 +127,6 @@ static void score_cell(const meta_box *box, meta_type type, double limit, int32_
 
 /* Results on the host and on the device. */
 enum { MOST, TOTAL, ABOVE, PRODUCTS, FIRSTS, LEAST_AT, NARROW, RESULTS };
-static const uint64_t untouched = UINT64_C(0x5a5a5a5a5a5a5a5a);
-enum { ROOM = sizeof(meta_extreme_f64) / 8 + 2 };
-typedef struct places {
-    uint64_t host[RESULTS][ROOM], found[RESULTS][ROOM];
-    uint64_t (*device)[ROOM];
-    void *given[RESULTS];
-    bool on_device[RESULTS];
-} places;
-
-static bool places_pick(places *p)
-{
-    void *device = NULL;
-    if (!CHECK_OK(meta_alloc(&device, sizeof p->host))) return false;
-    p->device = device;
-    for (int k = 0; k < RESULTS; ++k) {
-        for (int w = 0; w < ROOM; ++w) p->host[k][w] = untouched;
-        p->on_device[k] = test_random_in(0, 1);
-        p->given[k] = &(p->on_device[k] ? p->device : p->host)[k][1];
-    }
-    return CHECK_OK(meta_copy_h2d(device, p->host, sizeof p->host, NULL));
-}
-
-static void places_read(places *p)
-{
-    CHECK_OK(meta_copy_d2h(p->found, p->device, sizeof p->found, NULL));
-    for (int k = 0; k < RESULTS; ++k) {
-        uint64_t(*other)[ROOM] = p->on_device[k] ? p->host : p->found;
-        for (int w = 0; w < ROOM; ++w) CHECK_U64(other[k][w], untouched);
-        if (!p->on_device[k]) memcpy(p->found[k], p->host[k], sizeof p->found[k]);
-        CHECK(p->found[k][0] == untouched);
-    }
-    CHECK_OK(meta_free(p->device));
-}
 
 static meta_err run_scores(const meta_box *box, meta_type type, double limit, int32_t turns,
                            void *const *to, meta_event *done)
@@ -189,6 +150,8 @@ static void scores_once(int64_t cells, int dimensions)
     const double limit = test_random_in(0, 3) ? 0.25 : 1e30;
     const int32_t turns = (int32_t)test_random_in(0, 4);
     const int64_t count = case_box_cells(&box);
+    const size_t bytes = bytes_of(type);
+    const size_t widths[RESULTS] = {bytes, bytes, 8, 8, bytes, PLACE_BYTES, 4};
     case_ending ending;
     places p;
     test_case("%s, contents %d and %d, above %g, %d turns, %s", case_type_name(type), flavour,
@@ -202,19 +165,19 @@ static void scores_once(int64_t cells, int dimensions)
     for (int64_t n = 0; n < count; ++n)
         score_cell(&box, type, type == META_F64 ? limit : (double)(float)limit, turns, n,
                    &expected);
-    if (!places_pick(&p)) return;
+    if (!places_pick(&p, RESULTS)) return;
     case_ending_pick(&ending);
     CHECK_OK(run_scores(&box, type, limit, turns, p.given, ending.done));
     CHECK_OK(case_ending_settle(&ending));
     CHECK_OK(meta_flush());
-    places_read(&p);
-    CHECK_U64(bits_of(&p.found[TOTAL][1], type), exact_round(&expected.total, type));
-    CHECK_U64(p.found[ABOVE][1], expected.above);
-    CHECK_U64(p.found[PRODUCTS][1], exact_round(&expected.products, META_F64));
-    CHECK_U64(bits_of(&p.found[FIRSTS][1], type), exact_round(&expected.firsts, type));
-    CHECK_U64(bits_of(&p.found[NARROW][1], META_F32), exact_round(&expected.narrow, META_F32));
+    places_read(&p, widths);
+    CHECK_U64(places_bits(&p, TOTAL, bytes), exact_round(&expected.total, type));
+    CHECK_U64(places_bits(&p, ABOVE, 8), expected.above);
+    CHECK_U64(places_bits(&p, PRODUCTS, 8), exact_round(&expected.products, META_F64));
+    CHECK_U64(places_bits(&p, FIRSTS, bytes), exact_round(&expected.firsts, type));
+    CHECK_U64(places_bits(&p, NARROW, 4), exact_round(&expected.narrow, META_F32));
     if (!expected.total.nan && count > 0) /* a NaN is both extremes, of which others tell */
-        CHECK(exact_at(&p.found[LEAST_AT][1], 0, type) == expected.least);
+        CHECK(exact_at(&p.host[LEAST_AT][1], 0, type) == expected.least);
     mirror_holds(&copy, META_U8, "copy");
 }
 
