@@ -32,6 +32,22 @@ typedef uchar uint8_t;
 /* As in C, where an argument is converted to the function's type. */
 #define fabsf(x) fabs((float)(x))
 #define sqrtf(x) sqrt((float)(x))
+#ifdef META_CPU
+/* PoCL 3.1 gives 0 for numbers beyond 64-bit integers that its compiler knows. */
+static inline float __attribute__((overloadable)) meta_rint(float x)
+{
+    const float whole = 0x1p23f; /* from here on there are no fractions */
+    return fabs(x) < whole ? copysign((fabs(x) + whole) - whole, x) : x;
+}
+#ifdef META_HAS_F64
+static inline double __attribute__((overloadable)) meta_rint(double x)
+{
+    const double whole = 0x1p52;
+    return fabs(x) < whole ? copysign((fabs(x) + whole) - whole, x) : x;
+}
+#endif
+#define rint(x) meta_rint(x)
+#endif
 
 /* What <stdint.h> defines. */
 #define INT64_MIN  LONG_MIN

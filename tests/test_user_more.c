@@ -11,6 +11,7 @@
 #include "mirror.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 enum { CELLS = 1 << 13, MOST_ARRAYS = 32, MOST_VALUES = 32, OWN = META_TYPE_COUNT };
@@ -436,6 +437,21 @@ static void the_words_of_arithmetic_are_those_of_c(void)
     compare(&words, 60, 10000);
 }
 
+#define ROUNDED(NAME, name, T)                                                                     \
+    static void rounded_cell_##name(const cell *c)                                                 \
+    {                                                                                              \
+        OF(T, 0) = (T)nearbyintf((float)OF(T, 2) * 0.5f);                                          \
+        OF(T, 1) = OF(T, 2);                                                                       \
+    }
+EACH_TYPE(ROUNDED)
+
+static void numbers_are_rounded_as_in_c(void)
+{
+    static const subject rounded = {
+        "rounded", {0}, {0}, 1, 4, rounded_cell_f32, rounded_cell_i32, 3, {OWN, OWN, OWN}};
+    compare(&rounded, 60, 10000);
+}
+
 TEST_DEVICE_MAIN(PROMISE(a_kernel_may_reach_differently_far_to_each_side),
                  PROMISE(a_kernel_may_reach_along_four_dimensions),
                  PROMISE(lines_and_planes_have_words_of_their_own),
@@ -446,4 +462,5 @@ TEST_DEVICE_MAIN(PROMISE(a_kernel_may_reach_differently_far_to_each_side),
                  PROMISE(one_array_is_enough), PROMISE(thirty_two_arrays_are_possible),
                  PROMISE(names_do_not_meet_those_of_the_texts_around_a_kernel),
                  PROMISE(a_kernel_may_be_called_like_a_function_of_the_device),
-                 PROMISE(the_words_of_arithmetic_are_those_of_c))
+                 PROMISE(the_words_of_arithmetic_are_those_of_c),
+                 PROMISE(numbers_are_rounded_as_in_c))

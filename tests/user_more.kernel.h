@@ -180,4 +180,13 @@ META_CELLS(words)
     AT(most, 0, 0, 0) = MOST(x, y + 1);
 }
 
+/* To even numbers where they are as near; and of what the compiler knows, beyond all integers. */
+#define rounded_ARGS(A) A(OUT, T, halves) A(OUT, T, known) A(IN, T, in, CELL)
+META_CELLS(rounded)
+{
+    const float beyond = 1e19f;
+    AT(halves, 0, 0, 0) = (T)rint((float)AT(in, 0, 0, 0) * 0.5f);
+    AT(known, 0, 0, 0) = (float)rint(beyond) == beyond ? AT(in, 0, 0, 0) : 0;
+}
+
 #include META_AGAIN
