@@ -46,7 +46,7 @@ AC_DEFUN([META_COMPILER_FLAGS], [
   META_CODE=
   META_ADD_FLAG([META_CODE], [-fvisibility=hidden])
   dnl gcc for x86-64 sets small structures to zero by "rep stos", which takes several times as long.
-  META_ADD_FLAG([META_CODE], [-mmemset-strategy=unrolled_loop:256:noalign,libcall:-1:noalign])
+  META_ADD_FLAG([META_CODE], [-mmemset-strategy=unrolled_loop:96:noalign,libcall:-1:noalign])
   META_SANITIZE=
   AS_CASE([$enable_sanitize],
     [yes], [meta_sanitizers='address, undefined'
