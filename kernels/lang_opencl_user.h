@@ -46,6 +46,7 @@ static inline double __attribute__((overloadable)) meta_rint(double x)
     return fabs(x) < whole ? copysign((fabs(x) + whole) - whole, x) : x;
 }
 #endif
+#undef rint /* PoCL's headers rename it by a macro */
 #define rint(x) meta_rint(x)
 #endif
 
