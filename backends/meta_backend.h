@@ -34,7 +34,7 @@
 
 #define META_PLUGIN_MAGIC     0x6174656du /* "meta" */
 #define META_PLUGIN_ABI_MAJOR 2           /* plug-ins of another major version are refused */
-#define META_PLUGIN_ABI_MINOR 2           /* counts the times that members were appended */
+#define META_PLUGIN_ABI_MINOR 3           /* counts the times that members were appended */
 
 /** Return early with an error. */
 #define META_TRY(expression)                                                                       \
@@ -536,6 +536,10 @@ typedef struct meta_ops {
     int (*stamp_read)(void *work, uint64_t *begin, uint64_t *end);
     /** Release a stamp, read or not, before its queue is destroyed. */
     void (*stamp_release)(void *work);
+
+    /** Optional, since 2.3: the time in nanoseconds on the clock of the stamps, for a back end whose
+     * time is not the host's CLOCK_MONOTONIC: a simulation. */
+    uint64_t (*now)(void);
 } meta_ops;
 
 typedef struct meta_plugin {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file life.c
  *  Starting and ending the library: the order of the rooms, and the hooks that connect them. */
+#include "auto/auto.h"
 #include "cache/cache.h"
 #include "check/check.h"
 #include "ops/ops.h"
@@ -26,6 +27,9 @@ static const meta_memory_hooks memory_hooks = {
     .freed = meta_exact_forget,
     .reclaim = meta_quarantine_some,
     .verify = meta_check_all,
+    .pin = meta_auto_pin,
+    .unpin = meta_auto_unpin,
+    .pinned = meta_auto_pinned,
 };
 
 static meta_err start(void)
@@ -34,6 +38,7 @@ static meta_err start(void)
     if (meta_started()) return meta_fail(META_ERR_STATE, "the library is started already");
     meta_device_parts = parts;
     meta_buffer_hooks = &memory_hooks;
+    meta_automatic = &meta_auto_plugin;
     META_TRY(meta_env_read());
     META_TRY(meta_jit_read());
     META_TRY(meta_threads_read());
@@ -41,6 +46,7 @@ static meta_err start(void)
     meta_observe(META_OBSERVER_CHECK, meta_checked() ? meta_compare_work : NULL);
     META_TRY(meta_pool_read());
     META_TRY(meta_job_read());
+    META_TRY(meta_auto_read());
     META_TRY(meta_reproducible_read());
     META_TRY(meta_profile_read());
     meta_started_set(true);

@@ -95,7 +95,7 @@ enum {
     META_OPENCL = 2,
     META_CUDA = 3,
     META_HIP = 4,
-    META_AUTO = 5,        /**< reserved for automatic scheduling */
+    META_AUTO = 5, /**< device 0 stands for several: the library chooses one for each call */
     META_FIRST_PLUGIN = 16 /**< plugins with other names are numbered from here */
 };
 
@@ -294,7 +294,7 @@ typedef enum meta_memory_kind {
 typedef struct meta_pointer_desc {
     size_t size;
     meta_memory_kind kind;
-    meta_mode mode; /**< with index: the device of the buffer */
+    meta_mode mode; /**< with index: the device of the buffer, or META_AUTO's */
     int index;
     void *base;    /**< start of the buffer */
     size_t bytes;  /**< size of the buffer */
@@ -396,6 +396,11 @@ META_API meta_err meta_set_state(int index, meta_mode mode, const meta_state *st
 /** The native memory object that contains @p ptr (a cl_mem; else the buffer's base address) and the
  *  byte offset of @p ptr in it. One of the pointers may be NULL. */
 META_API meta_err meta_native(const void *ptr, void **object, size_t *offset);
+/** The program no longer uses the native object of the buffer that contains @p ptr. With META_AUTO
+ *  meta_native() keeps the buffer on one device, which meta_pointer_info() names, until this call or
+ *  meta_free(): everything that uses the buffer runs there. The program's own work on the object must
+ *  be complete. On other devices there is nothing to end, which is no error. */
+META_API meta_err meta_native_end(const void *ptr);
 
 /* ------------------------------------------------------------------ faces */
 

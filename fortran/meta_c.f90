@@ -426,6 +426,11 @@ module meta_c
             integer(c_size_t), intent(inout) :: offset
             integer(c_int) :: res
         end function
+        function c_native_end(ptr) bind(c, name="meta_native_end") result(res)
+            import
+            type(c_ptr), value :: ptr
+            integer(c_int) :: res
+        end function
         function c_face_make(face, start, count, size, stride) bind(c, &
             name="meta_face_make") result(res)
             import

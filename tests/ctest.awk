@@ -4,11 +4,14 @@
 #   /* TEST: backends=openmp,opencl np=1,2 timeout=120 labels=core,kernel smoke=yes */
 #
 #   backends=  names, `others` for opencl and the GPU back ends that are built, `all` for openmp and
-#              those, or `any` (default): one entry each with META_MODE set, or one without it for `any`
+#              those, or `any` (default): one entry each with META_MODE set, or one without it for `any`; `none`
+#              where there are others than these
 #   np=        numbers of ranks: one entry each, under the MPI launcher; none without MPI
 #   mixed=yes  with np= above 1: one more entry each, half the ranks on OpenMP, half on OpenCL; and
 #              so with each GPU back end that is built, called mixed-cuda …
 #   mpi=yes    omitted without MPI even if np= is not given
+#   auto=yes   two more entries, with META_MODE=auto and devices chosen at random: .auto, of openmp and opencl,
+#              and .sims, of openmp and simulated devices (tests/plugins/sim.c)
 #   timeout=   seconds (default 120); more with sanitizers, in a long run, under oclgrind, with META_CHECK=1
 #   labels=    for ctest -L; those with np= or mpi=yes are labelled mpi as well
 #   alone=yes  not in parallel with other tests: it installs, and libtool then relinks in place the
@@ -67,6 +70,8 @@ function entry(backend, map, np,    name, environment, labels, processors, setti
     sub(/\/tests\/sanitizer\/report/, "/tests/sanitizer/" name, environment)
     seen[name] = 1
     if (map != "") environment = environment ";META_RANK_MAP=" map
+    else if (backend == "auto") environment = environment automatic ";META_AUTO_DEVICES=openmp,opencl"
+    else if (backend == "sims") environment = environment automatic simulated
     else if (backend != "any") environment = environment ";META_MODE=" backend
     labels = field["labels"]
     gsub(/,/, ";", labels)
@@ -93,7 +98,11 @@ function entries(np,    count, name, openmp, k)
     sub(/^all/, "openmp,others", field["backends"])
     sub(/others/, "opencl" (gpu == "" ? "" : "," gpu), field["backends"])
     count = split(field["backends"], name, ",")
-    for (k = 1; k <= count; ++k) entry(name[k], "", np)
+    for (k = 1; k <= count; ++k) if (name[k] != "none") entry(name[k], "", np)
+    if (field["auto"] == "yes") {
+        entry("auto", "", np)
+        entry("sims", "", np)
+    }
     if (field["mixed"] != "yes" || np < 2) return
     openmp = (np > 2 ? "0-" int(np / 2) - 1 : "0") ":openmp"
     entry("mixed", openmp ",*:opencl", np)
@@ -120,6 +129,9 @@ BEGIN {
             ";OMPI_MCA_rmaps_base_oversubscribe=1" \
             ";PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe" \
             ";OMPI_MCA_odls_base_sigkill_timeout=0;PRTE_MCA_odls_base_sigkill_timeout=0"
+    automatic = ";META_MODE=auto;META_POLICY=random:20151013"
+    simulated = ";META_AUTO_DEVICES=openmp,sim;META_BACKEND_PATH=" builddir "/tests/plugins/.libs" \
+        ";META_TEST_SIM=near memory=8G | far latency=20us bandwidth=5G memory=8G peer=2G | twin memory=8G peer=2G"
     count = split(gpu, name, ",")
     for (k = 1; k <= count; ++k) look_for(name[k])
     # MPICH's waits never yield; with the tests' layer, where it is built, they do. AddressSanitizer
@@ -162,7 +174,7 @@ FNR == 1 {
     field["backends"] = "any"
     field["timeout"] = 120
     field["np"] = field["mixed"] = field["mpi"] = ""
-    field["labels"] = field["alone"] = field["smoke"] = field["long"] = field["with"] = ""
+    field["labels"] = field["alone"] = field["smoke"] = field["long"] = field["with"] = field["auto"] = ""
     sub(/^.*TEST:/, "")
     sub(/\*\/ *$/, "")
     for (k = 1; k <= NF; ++k) {

@@ -130,7 +130,6 @@ static void an_invalid_mode_fails_initialization(void)
                                          "openmp:-1",
                                          "openmp:1x",
                                          "spread:0",
-                                         "auto",
                                          "auto:1",
                                          "../openmp",
                                          "openmp:99999999999999999999",

@@ -253,7 +253,7 @@ static const int unknown[] = {-1, META_TYPE_COUNT, 1000, INT_MAX, INT_MIN};
         REFUSED(META_ERR_ARGUMENT, "mode", function, 0, -1, last);                                 \
         REFUSED(META_ERR_ARGUMENT, "mode", function, 0, META_SPREAD, last);                        \
         REFUSED(META_ERR_ARGUMENT, "mode", function, 0, 1000, last);                               \
-        REFUSED(META_ERR_UNSUPPORTED, "mode", function, 0, META_AUTO, last);                       \
+        REFUSED(META_ERR_NO_DEVICE, "index", function, 1, META_AUTO, last);                        \
         REFUSED(META_ERR_NO_DEVICE, "index", function, -1, mode, last);                            \
         REFUSED(META_ERR_NO_DEVICE, "index", function, 1000, mode, last);                          \
         REFUSED(META_ERR_NO_DEVICE, "index", function, INT_MAX, mode, last);                       \
@@ -408,6 +408,7 @@ static void refuse_everything(void)
     UNSTARTED(meta_get_state, 0, META_OPENMP, &state);
     UNSTARTED(meta_set_state, 0, META_OPENMP, &state);
     UNSTARTED(meta_native, p, &out_pointer, &out_size);
+    UNSTARTED(meta_native_end, p);
     UNSTARTED(meta_host_view, p, &out_pointer);
     UNSTARTED(meta_face_make, &out_face, 0, 1, size, size);
     UNSTARTED(meta_face_slab, &out_face, &good_box, 0, META_SLAB_LOW, 1);
@@ -527,7 +528,7 @@ static void a_refused_choice_leaves_the_threads_device(void)
     begin();
     REFUSED(META_ERR_ARGUMENT, "mode", meta_set_acc, 0, -1);
     REFUSED(META_ERR_ARGUMENT, "mode", meta_set_acc, 0, 1000);
-    REFUSED(META_ERR_UNSUPPORTED, "mode", meta_set_acc, 0, META_AUTO);
+    REFUSED(META_ERR_NO_DEVICE, "index", meta_set_acc, 1, META_AUTO);
     REFUSED(META_ERR_ARGUMENT, "index", meta_set_acc, 1, META_SPREAD);
     REFUSED(META_ERR_NO_DEVICE, "index", meta_set_acc, -1, mode);
     REFUSED(META_ERR_NO_DEVICE, "index", meta_set_acc, 1000, mode);
@@ -769,6 +770,7 @@ static void addresses_are_refused_by_name(void)
         if (wrong != page_locked) REFUSED(code, "ptr", meta_pointer_info, wrong, &desc);
         if (wrong != page_locked) REFUSED(code, "ptr", meta_label, wrong, "name");
         REFUSED(code, "ptr", meta_native, wrong, &out_pointer, &out_size);
+        REFUSED(code, "ptr", meta_native_end, wrong);
         REFUSED(code, "ptr", meta_host_view, wrong, &out_pointer);
     }
     CHECK(desc.base == NULL && desc.bytes == 0 && desc.offset == 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file test_library_boundary.c
  *  Boundary conditions on slabs of ghost cells, ready ones and a program's own. */
-/* TEST: backends=all timeout=600 labels=core */
+/* TEST: backends=all auto=yes timeout=600 labels=core */
 /* TEST: backends=openmp timeout=240 labels=core with=CHECK=1 */
 /* TEST: backends=others timeout=600 labels=core with=CHECK=1 long=yes */
 /* TEST: backends=openmp timeout=240 labels=core with=THREADS=7 */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file test_library_linear.c
  *  The ready kernels of linear algebra, and the conversion of element types. */
-/* TEST: backends=all timeout=600 labels=core */
+/* TEST: backends=all auto=yes timeout=600 labels=core */
 /* TEST: backends=openmp timeout=240 labels=core with=CHECK=1 */
 /* TEST: backends=others timeout=600 labels=core with=CHECK=1 long=yes */
 /* TEST: backends=openmp timeout=240 labels=core with=THREADS=7 */

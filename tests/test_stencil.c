@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file test_stencil.c
  *  The four stencils against MiniGhost's formula, bit for bit, and the sums fused with them. */
-/* TEST: backends=all timeout=120 labels=kernel smoke=yes */
+/* TEST: backends=all auto=yes timeout=120 labels=kernel smoke=yes */
 #include "mirror.h"
 #include "sums.h"
 

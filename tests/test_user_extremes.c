@@ -3,7 +3,7 @@
  *  Least and greatest contributions of the program's own kernels with the cell where they lie:
  * ties, NaN, cells that contribute nothing, boxes of all dimensions, results on the host and the
  * device. */
-/* TEST: backends=all timeout=300 labels=core smoke=yes */
+/* TEST: backends=all auto=yes timeout=300 labels=core smoke=yes */
 /* TEST: backends=all timeout=300 labels=core with=CHECK=1 */
 /* TEST: backends=openmp timeout=300 labels=core with=THREADS=7 */
 /* TEST: backends=openmp timeout=300 labels=core with=CPU=avx2 */

@@ -45,6 +45,14 @@ meta_backend *meta_backend_of(meta_mode mode);
 meta_backend *meta_backend_at(int index);
 int meta_backends(void);
 void meta_backends_close(void);
+/** The table of META_AUTO, which stands for devices of the others; set before any back end is looked
+ * for. It is not among those that are counted. */
+extern const meta_plugin *meta_automatic;
+/** Plug-ins should record times for their work, whether or not there is a profile. */
+void meta_timing_want(bool want);
+/** The device of META_AUTO on which this thread's last work was queued; NULL: none since it was set so.
+ */
+extern _Thread_local meta_device *meta_ran_on;
 
 /* device.c */
 struct meta_device {

@@ -96,18 +96,13 @@ static meta_err read_request(int of_rank, request *wanted)
     if (mode && !found) {
         if (!parse_mode(mode, strlen(mode), wanted))
             return meta_fail(META_ERR_ENVIRONMENT,
-                             "%s=%s: give spread, openmp, opencl, cuda, hip or "
-                             "a plugin's name, and :N for a device of it",
+                             "%s=%s: give spread, auto, openmp, opencl, cuda, "
+                             "hip or a plugin's name, and :N for a device of it",
                              name, mode);
         wanted->variable = name;
     } else if (!found) {
         *wanted = (request){.name = "spread", .index = -1, .variable = "META_MODE"};
     }
-    if (strcmp(wanted->name, "auto") == 0)
-        return meta_fail(META_ERR_ENVIRONMENT,
-                         "%s asks for auto, which is reserved for scheduling by "
-                         "the library: choose a back end or spread",
-                         wanted->variable);
     return META_OK;
 }
 
@@ -179,7 +174,8 @@ meta_err meta_job_choose(int of_rank, int of_node_rank, int of_node_size, meta_m
                          backend->devices == 1 ? "is" : "are", backend->devices,
                          backend->devices == 1 ? "" : "s");
     *index = wanted.index;
-    if (wanted.index < 0) {
+    if (backend->mode == META_AUTO) *index = 0;
+    else if (wanted.index < 0) {
         const int count = count_alike(backend, &gpus);
         *index = count > 0 ? meta_deal(backend, count, of_node_rank, of_node_size) : 0;
     }

@@ -22,10 +22,22 @@ static meta_backend backends[MOST];
 static int count;      /* of backends, 0 before the known ones are listed */
 static bool all_found; /* every folder has been listed */
 
+const meta_plugin *meta_automatic;
+static pthread_mutex_t automatic_lock = PTHREAD_MUTEX_INITIALIZER;
+static meta_backend automatic = {.name = "auto", .mode = META_AUTO};
+_Thread_local meta_device *meta_ran_on;
+
+static _Atomic bool timing_wanted;
+
+void meta_timing_want(bool want)
+{
+    timing_wanted = want;
+}
+
 /* Whether plugins should record times for their work. */
 static int timing(void)
 {
-    return meta_profiled();
+    return meta_profiled() || timing_wanted;
 }
 
 static const meta_host host = {
@@ -262,8 +274,19 @@ static bool list_folder(const char *folder, void *context)
     return false;
 }
 
+/* Its devices are those of the others, which it looks for. */
+static meta_backend *probed_automatic(void)
+{
+    pthread_mutex_lock(&automatic_lock);
+    automatic.plugin = meta_automatic;
+    probe(&automatic);
+    pthread_mutex_unlock(&automatic_lock);
+    return &automatic;
+}
+
 meta_backend *meta_backend_named(const char *name)
 {
+    if (strcmp(name, automatic.name) == 0) return probed_automatic();
     pthread_mutex_lock(&lock);
     meta_backend *backend = listed(name);
     if (!backend) {
@@ -282,6 +305,7 @@ meta_backend *meta_backend_named(const char *name)
 meta_backend *meta_backend_of(meta_mode mode)
 {
     meta_backend *found = NULL;
+    if (mode == META_AUTO) return probed_automatic();
     pthread_mutex_lock(&lock);
     listed("");
     for (int k = 0; k < count && !found; ++k)
@@ -308,28 +332,27 @@ meta_backend *meta_backend_at(int index)
     return index >= 0 && index < meta_backends() ? &backends[index] : NULL;
 }
 
+static void close_backend(meta_backend *backend)
+{
+    for (int d = 0; d < backend->devices; ++d) meta_device_free(backend->device[d]);
+    free(backend->device);
+    backend->device = NULL;
+    backend->devices = 0;
+    if (backend->started && backend->plugin->fini) backend->plugin->fini();
+    backend->probed = backend->usable = backend->started = false;
+}
+
 void meta_backends_close(void)
 {
+    close_backend(&automatic); /* before the devices that it stands for */
     pthread_mutex_lock(&lock);
-    for (int k = 0; k < count; ++k) {
-        meta_backend *backend = &backends[k];
-        for (int d = 0; d < backend->devices; ++d) meta_device_free(backend->device[d]);
-        free(backend->device);
-        backend->device = NULL;
-        backend->devices = 0;
-        if (backend->started && backend->plugin->fini) backend->plugin->fini();
-        backend->probed = backend->usable = backend->started = false;
-    }
+    for (int k = 0; k < count; ++k) close_backend(&backends[k]);
     all_found = false;
     pthread_mutex_unlock(&lock);
 }
 
 meta_err meta_device_find(int index, meta_mode mode, meta_device **device)
 {
-    if (mode == META_AUTO)
-        return meta_fail(META_ERR_UNSUPPORTED,
-                         "argument 'mode' is META_AUTO, which is reserved for "
-                         "scheduling by the library: choose a back end");
     const meta_backend *backend = meta_backend_of(mode);
     if (!backend)
         return meta_fail(META_ERR_ARGUMENT, "argument 'mode' is %d, which is no back end's", mode);

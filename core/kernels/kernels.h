@@ -63,6 +63,8 @@ meta_err meta_operation_check_overlap(const meta_operation *op);
 /** Merge dimensions that are contiguous in all operands and drop those of extent 1, unless the
  * kernel depends on the grid's dimensions. */
 void meta_operation_compact(meta_operation *op);
+/** The least memory traffic of a call: each element once, twice where it is accumulated into. */
+uint64_t meta_call_bytes(const meta_call *call);
 enum { META_MAX_RANGES = META_KERNEL_PARAMETERS }; /* built-in kernels have fewer */
 /** The memory ranges that the operation may read or write, including its results. @return how many,
  *  at most META_MAX_RANGES */

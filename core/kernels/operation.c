@@ -267,6 +267,13 @@ void meta_operation_compact(meta_operation *op)
     for (meta_i64 d = 1; d <= last; ++d) s->rows *= s->extent[d];
 }
 
+uint64_t meta_call_bytes(const meta_call *call)
+{
+    const uint64_t cells = (uint64_t)call->space->rows * (uint64_t)call->space->extent[0];
+    if (call->desc->family == META_FAMILY_USER) return meta_user_bytes(call);
+    return call->desc->passes * meta_element_bytes(call->type) * cells;
+}
+
 int meta_operation_ranges(const meta_operation *op, meta_range *ranges)
 {
     int count = 0;

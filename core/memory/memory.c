@@ -208,7 +208,18 @@ meta_err meta_native(const void *ptr, void **object, size_t *offset)
     if (!object && !offset)
         return meta_fail(META_ERR_ARGUMENT, "arguments 'object' and 'offset' are both NULL");
     META_TRY(meta_span_at(ptr, "ptr", &span));
+    if (span.device->backend->mode == META_AUTO)
+        META_TRY(meta_buffer_hooks->pin(span.object, &span.object));
     if (object) *object = span.object;
     if (offset) *offset = span.offset;
+    return META_OK;
+}
+
+meta_err meta_native_end(const void *ptr)
+{
+    meta_span span;
+    META_ENTER();
+    META_TRY(meta_span_at(ptr, "ptr", &span));
+    if (span.device->backend->mode == META_AUTO) meta_buffer_hooks->unpin(span.object);
     return META_OK;
 }

@@ -123,6 +123,11 @@ typedef struct meta_memory_hooks {
     bool (*reclaim)(void);
     /** META_CHECK=on: inspect all guards, and all memory that was freed; the first error. */
     meta_err (*verify)(void);
+    /* Of a buffer of META_AUTO, by its object: keep its memory on one device from now on, where the
+     * object is that of the device; let it move again; and the device where it is kept, NULL: none. */
+    meta_err (*pin)(void *buffer, void **object);
+    void (*unpin)(void *buffer);
+    meta_device *(*pinned)(void *buffer);
 } meta_memory_hooks;
 extern const meta_memory_hooks *meta_buffer_hooks; /**< set before the first buffer */
 /** A buffer for the library's own use. */

@@ -386,14 +386,16 @@ meta_err meta_span_or_host(const void *ptr, uint64_t bytes, const char *name, in
 meta_err meta_pointer_info(const void *ptr, meta_pointer_desc *desc)
 {
     meta_err error = META_OK;
+    meta_device *device = NULL, *pinned = NULL;
+    void *object = NULL;
     META_ENTER();
     META_NEED_DESC(desc, META_POINTER_DESC_INIT);
     pthread_rwlock_rdlock(&lock);
     const meta_allocation *a = ptr ? holding(ptr) : NULL;
     if (a) {
+        device = a->device;
+        object = a->kind != META_MEMORY_HOST ? a->memory.object : NULL;
         desc->kind = a->kind;
-        desc->mode = a->device->backend->mode;
-        desc->index = a->device->index;
         desc->base = a->memory.address;
         desc->bytes = a->memory.bytes;
         desc->offset = (size_t)((const char *)ptr - base_of(a));
@@ -402,7 +404,12 @@ meta_err meta_pointer_info(const void *ptr, meta_pointer_desc *desc)
         error = no_buffer(ptr, "ptr");
     }
     pthread_rwlock_unlock(&lock);
-    return error;
+    META_TRY(error);
+    if (object && device->backend->mode == META_AUTO) pinned = meta_buffer_hooks->pinned(object);
+    if (pinned) device = pinned;
+    desc->mode = device->backend->mode;
+    desc->index = device->index;
+    return META_OK;
 }
 
 meta_err meta_label(const void *ptr, const char *label)

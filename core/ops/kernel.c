@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file kernel.c
  *  Running a kernel of the program's own: its arguments become an operation. */
+#include "auto/auto.h"
 #include "ops/ops.h"
 
 #include <inttypes.h>
@@ -229,6 +230,8 @@ meta_err meta_user_prepare(meta_kernel *kernel, meta_device *device)
     META_TRY(open_kernel(kernel));
     if (meta_is_reproducible()) META_TRY(check_reproducible(kernel));
     META_TRY(meta_user_state(kernel, meta_is_reproducible(), &state));
+    if (device->backend->mode == META_AUTO)
+        return meta_auto_prepare(&state->desc, (uint32_t)kernel->type);
     return meta_user_object_of(device, &state->desc, &object);
 }
 

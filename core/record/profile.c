@@ -95,7 +95,7 @@ static bool take_oldest(meta_recorder *r, bool ended, meta_record *taken)
     pthread_mutex_lock(&r->lock);
     if (r->count > 0) {
         meta_record *oldest = &r->pending[r->first];
-        const meta_ops *ops = &oldest->device->backend->ops;
+        const meta_ops *ops = &oldest->given->backend->ops;
         meta_stamp *s = &oldest->stamp;
         const bool read = ops->stamp_read(s->work, &s->begin, &s->end);
         found = read || ended;
@@ -153,7 +153,7 @@ static void keep(meta_record *queued)
         pthread_mutex_unlock(&r->lock);
     }
     if (completed && queued->stamp.work) { /* no memory to keep it */
-        queued->device->backend->ops.stamp_release(queued->stamp.work);
+        queued->given->backend->ops.stamp_release(queued->stamp.work);
         queued->stamp = (meta_stamp){0};
     }
     if (completed)
@@ -172,6 +172,7 @@ meta_err meta_profile_work(meta_task *w)
     static const char *const copies[] = {
         [META_COPY_H2D] = "copy h2d", [META_COPY_D2H] = "copy d2h", [META_COPY_PEER] = "copy peer"};
     meta_record r = {.device = w->device,
+                     .given = w->device,
                      .queue = w->queue,
                      .where = measuring                        ? META_WHERE_MEASURE
                               : w->origin == META_FROM_PROGRAM ? META_WHERE_WORK
@@ -182,13 +183,15 @@ meta_err meta_profile_work(meta_task *w)
     r.name = w->is_copy ? copies[w->copy.kind] : meta_profile_kernel(w->launch.calls);
     r.bytes = w->copy.bytes;
     for (size_t k = 0; k < w->launch.count; ++k)
-        r.bytes += meta_profile_bytes(meta_launch_call(&w->launch, k));
+        r.bytes += meta_call_bytes(meta_launch_call(&w->launch, k));
     meta_profile_labels(w, r.label);
     meta_tool_begin(r.activity, r.name, r.bytes, &r.id);
     r.queued = meta_profile_now();
     *(w->is_copy ? &w->copy.stamp : &w->launch.stamp) = &r.stamp;
     meta_ticket *const ticket = w->is_copy ? w->copy.ticket : w->launch.ticket;
+    meta_ran_on = NULL;
     const meta_err error = meta_queue_pass(w);
+    if (meta_ran_on) r.device = meta_ran_on;
     if (error != META_OK) {
         meta_tool_end(r.activity, r.id, 0, 0);
         return error;

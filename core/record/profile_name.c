@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file profile_name.c
- *  The names of recorded activities, interned, and the bytes that kernels move. */
+ *  The names of recorded activities, interned. */
 #include "record/record.h"
 
 #include <stdio.h>
@@ -24,14 +24,6 @@ const char *meta_profile_kernel(const meta_call *call)
     if (call->desc->family == META_FAMILY_USER) /* the name outlives the kernel in profiles */
         return meta_profile_name(meta_user_of(call->desc)->label);
     return kernel_names[call->desc->number][call->type];
-}
-
-/* The minimum traffic: each element once, twice where it is accumulated into. */
-uint64_t meta_profile_bytes(const meta_call *call)
-{
-    const uint64_t cells = (uint64_t)call->space->rows * (uint64_t)call->space->extent[0];
-    if (call->desc->family == META_FAMILY_USER) return meta_user_bytes(call);
-    return call->desc->passes * meta_element_bytes(call->type) * cells;
 }
 
 /* Interned names of ranges and buffers. */

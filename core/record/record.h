@@ -104,7 +104,6 @@ void meta_overlap_forget(void);
 /** Build the table of kernel names, before the first look-up. */
 void meta_profile_names(void);
 const char *meta_profile_kernel(const meta_call *call);
-uint64_t meta_profile_bytes(const meta_call *call);
 /** The text interned; NULL without memory. */
 const char *meta_profile_name(const char *text);
 

@@ -9,7 +9,8 @@
 /** Queued work whose time stamps are not read yet. */
 typedef struct meta_record {
     const char *name; /**< interned */
-    meta_device *device;
+    meta_device *device; /**< where it ran, */
+    meta_device *given;  /**< and to which it was given: META_AUTO's, or the same */
     meta_queue_kind queue;
     meta_profile_where where;
     meta_activity activity;

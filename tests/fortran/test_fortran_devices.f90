@@ -140,6 +140,7 @@ contains
         ! A guard zone would lie before it.
         call check(c_associated(object) .and. (offset == 0 .or. checked > 0), &
             'the object of a buffer')
+        call meta_native_end(d)
         if (.not. device%is_host) return
         call meta_wrap(w, object, META_F64, meta_range([10]), META_NATIVE_OBJECT, stat)
         call check_err(stat, META_ERR_OVERLAP, 'meta_wrap')

@@ -130,6 +130,8 @@ contains
         call is_missing('meta_pointer_info', 'buffer')
         call meta_native(none, object, offset, result)
         call is_missing('meta_native', 'buffer')
+        call meta_native_end(none, result)
+        call is_missing('meta_native_end', 'buffer')
         call meta_host_view(none, object, result)
         call is_missing('meta_host_view', 'buffer')
         all = meta_bounds(none, result)

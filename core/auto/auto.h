@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file auto.h
+ *  META_MODE=auto: a device that stands for several. Its buffers are addresses behind which each
+ *  device has a copy where it needs one; what is launched on it goes to the device that a policy
+ *  chooses, once the bytes that it reads are there.
+ *
+ *  To the rooms above it is a back end like others, whose table is in backend.c. */
+#ifndef META_AUTOMATIC_H
+#define META_AUTOMATIC_H
+
+#include "auto/slabs.h"
+#include "auto/times.h"
+#include "kernels/kernels.h"
+
+/* ------------------------------------------------------------------ machine.c, devices.c */
+
+/** Queued work that may not be complete, or whose error nobody has seen. */
+typedef struct meta_auto_work {
+    int users; /**< the lane while it may not be complete, and tickets */
+    int lane;
+    uint64_t number;
+    const meta_ops *ops;
+    meta_ticket ticket;
+    bool complete;
+    meta_err error;
+    char *message;
+    struct meta_auto_work *next; /**< queued behind it on its lane; of free ones any */
+} meta_auto_work;
+
+/** A queue of a device: what is queued there runs in order. */
+typedef struct meta_auto_lane {
+    struct meta_auto_device *of;
+    meta_queue_kind kind;
+    meta_plugin_queue *queue;
+    uint64_t last;                     /**< number of the work queued last */
+    meta_auto_work *first, *end;       /**< that may not be complete */
+    size_t pending;                    /**< how many */
+    uint64_t waited[META_SLABS_LANES]; /**< it runs behind work up to this number of that lane */
+    meta_err error;                    /**< of work that no ticket reports */
+    char *message;
+} meta_auto_lane;
+
+typedef struct meta_auto_device {
+    meta_device *device;
+    int number;       /**< in the machine, and bit in sets of devices */
+    bool is_host;     /**< an object is an address of the host's */
+    uint64_t free_at; /**< when the work queued so far is expected to be done */
+} meta_auto_device;
+
+/** The devices among which is chosen, and all state; guarded by the lock, which the functions here
+ *  expect to be held. */
+typedef struct meta_auto_machine {
+    pthread_mutex_t
+        lock; /**< recursive: memory that is short is looked for in pools of this room */
+    int devices;
+    meta_auto_device device[META_SLABS_DEVICES];
+    meta_auto_lane lane[META_SLABS_LANES]; /**< 2 n + kind: of device n */
+    uint64_t done[META_SLABS_LANES];       /**< work up to this number is complete */
+    struct meta_auto_buffer *newest;       /**< list of all buffers */
+    uint64_t calls;                        /**< launches and copies so far: the age of copies */
+    uint32_t peers[META_SLABS_DEVICES];    /**< from which devices one can copy to this one */
+    meta_times *times;
+    uint64_t (*clock)(void); /**< of a back end with one of its own; NULL: CLOCK_MONOTONIC */
+} meta_auto_machine;
+extern meta_auto_machine meta_auto;
+
+/** Check the syntax of META_AUTO_DEVICES and META_POLICY. */
+meta_err meta_auto_read(void);
+/** Whether there is a device to choose; otherwise the reason why not. */
+bool meta_auto_any(char *reason, size_t room);
+/** Describe the machine: names of its devices, memory of all. */
+meta_err meta_auto_describe(meta_device_desc *desc);
+/** Open the devices. */
+meta_err meta_auto_open(void);
+void meta_auto_close(void);
+/** Nanoseconds on the clock by which the devices are timed. */
+uint64_t meta_auto_now(void);
+/** "cuda:0" */
+const char *meta_auto_name(int number, char text[48]);
+
+/* ------------------------------------------------------------------ lane.c */
+
+static inline meta_auto_lane *meta_auto_lane_of(int device, meta_queue_kind kind)
+{
+    return &meta_auto.lane[2 * device + (int)kind];
+}
+static inline int meta_auto_lane_number(const meta_auto_lane *lane)
+{
+    return (int)(lane - meta_auto.lane);
+}
+/** The lane's queue, created on first use. */
+meta_err meta_auto_queue(meta_auto_lane *lane, meta_plugin_queue **queue);
+/** Work was queued. @p work, unless NULL, gets a share of it, to be given to meta_auto_drop(). */
+meta_mark meta_auto_queued(meta_auto_lane *lane, meta_ticket ticket, meta_auto_work **work);
+/** What is queued on @p lane from now on runs behind the work of @p mark. */
+meta_err meta_auto_order(meta_auto_lane *lane, meta_mark mark);
+/** Wait for the work of @p mark; its error is reported by whoever has a share of it. */
+void meta_auto_wait(meta_mark mark);
+/** Find out what is complete. */
+void meta_auto_poll(meta_auto_lane *lane);
+meta_err meta_auto_test(meta_auto_work *work, int *complete);
+meta_err meta_auto_wait_work(meta_auto_work *work);
+void meta_auto_drop(meta_auto_work *work);
+/** Wait for all work. @return the first error that no ticket has reported */
+meta_err meta_auto_finish(void);
+void meta_auto_lanes_close(void);
+
+/* ------------------------------------------------------------------ buffer.c, room.c, native.c */
+
+/** A buffer's memory on a device. */
+typedef struct meta_auto_copy {
+    meta_block *block; /**< NULL: none */
+    void *object;      /**< of the block, or what is wrapped; NULL: there is no copy */
+    uint64_t used;     /**< meta_auto.calls when it was last used */
+} meta_auto_copy;
+
+typedef struct meta_auto_buffer {
+    void *address; /**< reserved; of a wrapped one the host's array */
+    uint64_t bytes;
+    int pinned; /**< the only device that may use it; -1: any */
+    meta_slabs *slabs;
+    meta_memory wrapped; /**< of a wrapped one */
+    int users;           /**< calls that are being bound: none of its copies may go */
+    meta_auto_copy copy[META_SLABS_DEVICES];
+    struct meta_auto_buffer *older, *newer;
+} meta_auto_buffer;
+
+meta_err meta_auto_alloc(size_t bytes, meta_memory *memory);
+void meta_auto_free(const meta_memory *memory);
+meta_err meta_auto_wrap(void *native, size_t bytes, meta_native_kind kind, meta_memory *memory);
+void meta_auto_unwrap(const meta_memory *memory);
+/** Wait for the work that uses the copy on device @p d. */
+void meta_auto_wait_copy(const meta_auto_buffer *buffer, int d);
+/** See meta_memory_hooks; these take the lock. */
+meta_err meta_auto_pin(void *buffer, void **object);
+void meta_auto_unpin(void *buffer);
+meta_device *meta_auto_pinned(void *buffer);
+/** Give @p buffer a copy on device @p d, at the cost of copies used less recently if need be. */
+meta_err meta_auto_place(meta_auto_buffer *buffer, int d);
+
+/* ------------------------------------------------------------------ transfer.c */
+
+/** Order @p lane behind the work that device @p d's copy of a slab waits for. */
+meta_err meta_auto_order_slab(meta_auto_lane *lane, const meta_slabs *slabs,
+                              const meta_auto_slab *slab, int d, bool writes);
+/** Queue a copy of slabs [first, last) from one device's copy to another's, behind the work that
+ * they wait for; the slabs' marks are the caller's to set. */
+meta_err meta_auto_move(meta_auto_buffer *buffer, int from, int to, size_t first, size_t last,
+                        meta_mark *mark);
+
+/* ------------------------------------------------------------------ sample.c */
+
+/** A time stamp that several wait for. */
+typedef struct meta_auto_stamp {
+    int users;
+    const meta_ops *ops;
+    meta_stamp stamp; /**< .work NULL: begin and end are known */
+} meta_auto_stamp;
+/** Share a stamp of @p ops; NULL: memory is out. */
+meta_auto_stamp *meta_auto_share(const meta_ops *ops, const meta_stamp *stamp, int users);
+bool meta_auto_stamp_read(meta_auto_stamp *stamp);
+void meta_auto_stamp_drop(meta_auto_stamp *stamp);
+
+/** What is timed: a run of a kernel, or a copy between devices. */
+typedef struct meta_auto_sample {
+    int kernel;       /**< its number in meta_auto.times; -1: a copy */
+    int device, from; /**< where it ran; of a copy: to and from where */
+    uint64_t cells, bytes;
+} meta_auto_sample;
+/** Learn from it when its time is known; takes over a share of @p stamp. */
+void meta_auto_sampled(const meta_auto_sample *sample, meta_auto_stamp *stamp);
+/** It took so many nanoseconds. */
+void meta_auto_learn(const meta_auto_sample *sample, double time);
+/** Read the stamps of work that is complete. */
+void meta_auto_read_samples(void);
+void meta_auto_samples_close(void);
+/** Expected nanoseconds of a copy between two devices, as measured so far. */
+double meta_auto_move_time(int from, int to, uint64_t bytes);
+/** Whether a copy between them should be timed. */
+bool meta_auto_move_wanted(int from, int to);
+
+/* ------------------------------------------------------------------ touch.c */
+
+/** Bytes [begin, end) of a buffer that a call reads, writes or both. */
+typedef struct meta_auto_range {
+    meta_auto_buffer *buffer;
+    uint64_t begin, end;
+    bool reads, writes;
+} meta_auto_range;
+enum { META_AUTO_RANGES = META_MAX_OPERANDS + META_KERNEL_PARAMETERS };
+/** What @p call touches. A range of which it writes only some bytes is one that it reads as well.
+ *  @return how many ranges */
+int meta_auto_touched(const meta_call *call, meta_auto_range *ranges);
+
+/* ------------------------------------------------------------------ acquire.c */
+
+/** Make what @p count ranges need valid on the device of @p lane, on which work that uses them may
+ * be queued then. */
+meta_err meta_auto_acquire(meta_auto_lane *lane, const meta_auto_range *ranges, size_t count);
+/** The work of @p mark uses them there. */
+void meta_auto_commit(const meta_auto_range *ranges, size_t count, int device, meta_mark mark);
+/** The bytes that would have to be moved to device @p d, and expected nanoseconds for it. */
+uint64_t meta_auto_missing(const meta_auto_range *ranges, size_t count, int d, double *time);
+/** The device, of set @p among, that holds most of a range. */
+int meta_auto_holder(const meta_auto_range *range, uint32_t among);
+
+/* ------------------------------------------------------------------ choose.c, cost.c */
+
+/** A launch of which the device is to be chosen. */
+typedef struct meta_auto_choice {
+    const meta_launch *launch;
+    const meta_auto_range *range;
+    size_t ranges;
+    uint32_t among; /**< devices to choose from */
+} meta_auto_choice;
+
+meta_err meta_policy_read(void);
+/** Whether the policy's device is there. */
+meta_err meta_policy_check(void);
+int meta_auto_choose(const meta_auto_choice *choice);
+/** For copies to a buffer: what holds most of the range already, unless the policy says otherwise.
+ */
+int meta_auto_choose_copy(const meta_auto_range *range, uint32_t among);
+
+/** The device with the least expected cost. */
+int meta_cost_choose(const meta_auto_choice *choice);
+/** Whether the launch that was chosen last is to be timed on @p device, and as what. */
+bool meta_cost_wanted(const meta_launch *launch, int device, meta_auto_sample *sample);
+/** It was queued there. */
+void meta_cost_queued(int device);
+meta_err meta_cost_open(void);
+void meta_cost_close(void);
+
+/** Build a kernel for the devices that can run it. @return an error if none can */
+meta_err meta_auto_prepare(const meta_kernel_desc *desc, uint32_t type);
+/** The table of the back end. */
+extern const meta_plugin meta_auto_plugin;
+
+#endif

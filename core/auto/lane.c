@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file lane.c
+ *  The queues of the devices, and the order of what is queued on different ones: a device waits for
+ *  another where their back end lets it, otherwise the host waits. */
+#include "auto/auto.h"
+
+#include <stdlib.h>
+
+static meta_auto_work *spare; /* free ones */
+
+meta_err meta_auto_queue(meta_auto_lane *lane, meta_plugin_queue **queue)
+{
+    if (!lane->queue) META_TRY(meta_device_queue(lane->of->device, lane->kind, &lane->queue));
+    *queue = lane->queue;
+    return META_OK;
+}
+
+void meta_auto_drop(meta_auto_work *w)
+{
+    if (--w->users > 0) return;
+    if (w->ticket) w->ops->ticket_release(w->ticket);
+    free(w->message);
+    w->next = spare;
+    spare = w;
+}
+
+/* @p error is that of its test or wait. */
+static void complete(meta_auto_work *w, meta_err error)
+{
+    if (w->complete) return;
+    w->complete = true;
+    w->error = error;
+    w->message = error != META_OK ? meta_error_copy() : NULL;
+}
+
+static meta_err error_of(const meta_auto_work *w)
+{
+    if (w->error == META_OK) return META_OK;
+    return meta_fail_as(w->error, w->message ? w->message : meta_strerror(w->error));
+}
+
+meta_err meta_auto_test(meta_auto_work *w, int *is_complete)
+{
+    *is_complete = 1;
+    if (!w->complete) {
+        const meta_err error = w->ops->ticket_test(w->ticket, is_complete);
+        if (*is_complete || error != META_OK) complete(w, error);
+    }
+    return w->complete ? error_of(w) : META_OK;
+}
+
+meta_err meta_auto_wait_work(meta_auto_work *w)
+{
+    if (!w->complete) complete(w, w->ops->ticket_wait(w->ticket));
+    return error_of(w);
+}
+
+/* Work leaves its lane; an error that no ticket reports stays. */
+static void leave(meta_auto_lane *lane, meta_auto_work *w)
+{
+    lane->first = w->next;
+    --lane->pending;
+    meta_auto.done[meta_auto_lane_number(lane)] = w->number;
+    if (w->users == 1 && w->error != META_OK && lane->error == META_OK) {
+        lane->error = w->error;
+        lane->message = w->message;
+        w->message = NULL;
+    }
+    meta_auto_drop(w);
+}
+
+void meta_auto_poll(meta_auto_lane *lane)
+{
+    int is_complete = 1;
+    while (lane->first) {
+        meta_auto_test(lane->first, &is_complete);
+        if (!lane->first->complete) return;
+        leave(lane, lane->first);
+    }
+}
+
+/* In order: what is queued before the work is complete with it. */
+static void wait_up_to(meta_auto_lane *lane, uint64_t number)
+{
+    while (lane->first && lane->first->number <= number) {
+        meta_auto_wait_work(lane->first);
+        leave(lane, lane->first);
+    }
+}
+
+void meta_auto_wait(meta_mark mark)
+{
+    wait_up_to(&meta_auto.lane[meta_mark_lane(mark)], meta_mark_number(mark));
+}
+
+static meta_auto_work *new_work(void)
+{
+    meta_auto_work *w = spare;
+    if (w) spare = w->next;
+    else w = malloc(sizeof *w);
+    return w;
+}
+
+meta_mark meta_auto_queued(meta_auto_lane *lane, meta_ticket ticket, meta_auto_work **share)
+{
+    enum { WORTH_A_LOOK = 16 };
+    const int number = meta_auto_lane_number(lane);
+    const meta_mark mark = meta_mark_of(number, ++lane->last);
+    if (share) *share = NULL;
+    if (!ticket && !lane->first) {
+        meta_auto.done[number] = lane->last;
+        return mark;
+    }
+    meta_auto_work *w = new_work();
+    const meta_ops *ops = &lane->of->device->backend->ops;
+    if (!w) { /* nothing can follow it: wait */
+        wait_up_to(lane, lane->last);
+        if (ticket) {
+            ops->ticket_wait(ticket);
+            ops->ticket_release(ticket);
+        }
+        meta_auto.done[number] = lane->last;
+        return mark;
+    }
+    *w = (meta_auto_work){.users = share ? 2 : 1,
+                          .lane = number,
+                          .number = lane->last,
+                          .ops = ops,
+                          .ticket = ticket,
+                          .complete = !ticket};
+    if (lane->first) lane->end->next = w;
+    else lane->first = w;
+    lane->end = w;
+    if (share) *share = w;
+    if (++lane->pending >= WORTH_A_LOOK) meta_auto_poll(lane);
+    return mark;
+}
+
+static const meta_auto_work *find(const meta_auto_lane *lane, uint64_t number)
+{
+    const meta_auto_work *w = lane->first;
+    while (w && w->number < number) w = w->next;
+    return w;
+}
+
+meta_err meta_auto_order(meta_auto_lane *lane, meta_mark mark)
+{
+    const int earlier = meta_mark_lane(mark);
+    const uint64_t number = meta_mark_number(mark);
+    meta_auto_lane *other = &meta_auto.lane[earlier];
+    meta_plugin_queue *queue;
+    if (other == lane || number <= meta_auto.done[earlier] || number <= lane->waited[earlier])
+        return META_OK;
+    const meta_auto_work *w = find(other, number);
+    meta_err error = META_ERR_UNSUPPORTED;
+    META_TRY(meta_auto_queue(lane, &queue));
+    if (w && w->ticket && other->of->device->backend == lane->of->device->backend)
+        error = w->ops->queue_wait(queue, w->ticket);
+    if (error == META_ERR_UNSUPPORTED) {
+        wait_up_to(other, number);
+        error = META_OK;
+    }
+    META_TRY(error);
+    lane->waited[earlier] = number;
+    return META_OK;
+}
+
+meta_err meta_auto_finish(void)
+{
+    meta_err first = META_OK;
+    for (int k = 0; k < 2 * meta_auto.devices; ++k) {
+        meta_auto_lane *lane = &meta_auto.lane[k];
+        wait_up_to(lane, lane->last);
+        if (lane->error == META_OK) continue;
+        if (first == META_OK)
+            first = meta_fail_as(lane->error,
+                                 lane->message ? lane->message : meta_strerror(lane->error));
+        free(lane->message);
+        lane->message = NULL;
+        lane->error = META_OK;
+    }
+    return first;
+}
+
+void meta_auto_lanes_close(void)
+{
+    meta_auto_finish();
+    while (spare) {
+        meta_auto_work *w = spare;
+        spare = w->next;
+        free(w);
+    }
+}

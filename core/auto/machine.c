@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file machine.c
+ *  The devices and all state of the room, and the clock by which they are timed. */
+#include "auto/auto.h"
+
+#include <stdio.h>
+#include <time.h>
+
+meta_auto_machine meta_auto;
+
+const char *meta_auto_name(int number, char text[48])
+{
+    const meta_device *device = meta_auto.device[number].device;
+    snprintf(text, 48, "%s:%d", device->backend->name, device->index);
+    return text;
+}
+
+uint64_t meta_auto_now(void)
+{
+    struct timespec now;
+    if (meta_auto.clock) return meta_auto.clock();
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file native.c
+ *  Buffers whose native object the program has: they are kept on one device. */
+#include "auto/auto.h"
+
+/* What the program does with the memory is unknown: only the device's own copy is valid then. */
+static meta_err pin(meta_auto_buffer *b)
+{
+    const meta_auto_range whole = {b, 0, b->bytes, .reads = true, .writes = true};
+    const int d = meta_auto_choose_copy(&whole, (UINT32_C(1) << meta_auto.devices) - 1);
+    META_TRY(meta_auto_acquire(meta_auto_lane_of(d, META_QUEUE_COMPUTE), &whole, 1));
+    meta_auto_wait_copy(b, d);
+    meta_auto_commit(&whole, 1, d, 0);
+    b->pinned = d;
+    return META_OK;
+}
+
+meta_err meta_auto_pin(void *buffer, void **object)
+{
+    meta_auto_buffer *b = buffer;
+    pthread_mutex_lock(&meta_auto.lock);
+    const meta_err error = b->pinned >= 0 ? META_OK : pin(b);
+    if (error == META_OK) *object = b->copy[b->pinned].object;
+    pthread_mutex_unlock(&meta_auto.lock);
+    return error;
+}
+
+void meta_auto_unpin(void *buffer)
+{
+    meta_auto_buffer *b = buffer;
+    pthread_mutex_lock(&meta_auto.lock);
+    if (!b->wrapped.object) b->pinned = -1;
+    pthread_mutex_unlock(&meta_auto.lock);
+}
+
+meta_device *meta_auto_pinned(void *buffer)
+{
+    const meta_auto_buffer *b = buffer;
+    pthread_mutex_lock(&meta_auto.lock);
+    const int d = b->pinned;
+    pthread_mutex_unlock(&meta_auto.lock);
+    return d >= 0 ? meta_auto.device[d].device : NULL;
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file touch.c
+ *  The bytes that a call touches, from its descriptor and layouts. */
+#include "auto/auto.h"
+
+/* An operand's elements: from the lowest to the highest, relative to its base. */
+typedef struct stretch {
+    int64_t low, high;
+} stretch;
+
+static stretch elements(const meta_call *call, uint32_t k)
+{
+    const meta_space *s = call->space;
+    const meta_layout *layout = meta_call_layout(call, k);
+    const meta_operand_desc *o = &call->desc->operand[k];
+    stretch e = {0, 0};
+    for (int d = 0; d < s->ndim; ++d) {
+        const int64_t stride = layout->stride[d];
+        int64_t low = 0, high = s->extent[d] - 1;
+        if (o->reach != META_REACH_POINT && d < META_REACH_DIMS) {
+            low -= o->low[d];
+            high += o->high[d];
+        }
+        e.low += stride < 0 ? high * stride : low * stride;
+        e.high += stride < 0 ? low * stride : high * stride;
+    }
+    return e;
+}
+
+/* Whether the elements lie one behind the other: some dimension has stride 1, another one its
+ * extent, and so on. */
+static bool is_dense(const meta_call *call, uint32_t k)
+{
+    const meta_space *s = call->space;
+    const meta_layout *layout = meta_call_layout(call, k);
+    int64_t elements = 1;
+    uint32_t left = 0;
+    for (int d = 0; d < s->ndim; ++d)
+        if (s->extent[d] > 1 && layout->stride[d] != 0) left |= UINT32_C(1) << d;
+    while (left) {
+        int d = 0;
+        while (d < s->ndim && (!(left >> d & 1) || layout->stride[d] != elements)) ++d;
+        if (d == s->ndim) return false;
+        elements *= s->extent[d];
+        left &= ~(UINT32_C(1) << d);
+    }
+    return true;
+}
+
+static void operand(const meta_call *call, uint32_t k, meta_auto_range *range)
+{
+    const meta_operand_desc *o = &call->desc->operand[k];
+    const uint32_t type = o->own_type ? o->own_type - 1 : call->type;
+    const int64_t bytes = (int64_t)meta_element_bytes(type);
+    const int64_t base = meta_call_layout(call, k)->base;
+    meta_auto_buffer *buffer = call->object[k];
+    *range = (meta_auto_range){.buffer = buffer,
+                               .reads = o->access != META_ACCESS_OUT,
+                               .writes = o->access != META_ACCESS_IN};
+    if (o->reach == META_REACH_WHOLE) { /* anything behind the address */
+        range->begin = (uint64_t)(base * bytes);
+        range->end = buffer->bytes;
+        range->reads = true;
+        return;
+    }
+    stretch e = {0, 0};
+    if (o->reach != META_REACH_ONE) e = elements(call, k);
+    range->begin = (uint64_t)((base + e.low) * bytes);
+    range->end = (uint64_t)((base + e.high + 1) * bytes);
+    /* What lies between the elements written stays as it is. */
+    if (!range->reads) range->reads = !is_dense(call, k);
+}
+
+static uint64_t result_bytes(const meta_call *call, uint32_t k)
+{
+    const meta_kernel_desc *desc = call->desc;
+    const uint32_t combine = desc->results ? desc->result[k].combine : desc->combine;
+    if (combine == META_COMBINE_exact) return META_EXACT_RESULT * sizeof(meta_i64);
+    return desc->results ? meta_result_bytes(&desc->result[k]) : meta_element_bytes(call->type);
+}
+
+int meta_auto_touched(const meta_call *call, meta_auto_range *ranges)
+{
+    const meta_kernel_desc *desc = call->desc;
+    const uint32_t results = desc->results                        ? desc->results
+                             : desc->combine != META_COMBINE_none ? 1
+                                                                  : 0;
+    int count = 0;
+    for (uint32_t k = 0; k < desc->operands; ++k) operand(call, k, &ranges[count++]);
+    for (uint32_t k = 0; k < results; ++k) {
+        const meta_result *r = &call->result[k];
+        if (r->host) continue;
+        ranges[count++] = (meta_auto_range){.buffer = r->object,
+                                            .begin = r->offset,
+                                            .end = r->offset + result_bytes(call, k),
+                                            .writes = true};
+    }
+    return count;
+}
