@@ -15,8 +15,9 @@
 /* ------------------------------------------------------------------ one life with an environment
  */
 
-static const char *const read_variables[] = {"META_MODE",    "METAMORPH_MODE",  "META_RANK_MAP",
-                                             "META_THREADS", "OMP_NUM_THREADS", "META_LOG"};
+static const char *const read_variables[] = {"META_MODE",    "METAMORPH_MODE",   "META_RANK_MAP",
+                                             "META_THREADS", "OMP_NUM_THREADS",  "META_LOG",
+                                             "META_POLICY",  "META_AUTO_DEVICES"};
 
 static void clear_environment(void)
 {
@@ -119,6 +120,74 @@ static void an_explicit_request_never_falls_back(void)
         CHECK_OK(meta_free(p));
         end_life();
     }
+}
+
+/* ------------------------------------------------------------------ META_MODE=auto */
+
+static void auto_chooses_among_the_devices_it_is_given(void)
+{
+    static const char *const values[] = {NULL, "openmp", "openmp:0", "openmp,plain", "late,openmp"};
+    for (size_t k = 0; k < sizeof values / sizeof *values; ++k) {
+        meta_device_desc desc = META_DEVICE_DESC_INIT;
+        meta_mode mode = -1;
+        int index = -1;
+        test_case("META_AUTO_DEVICES=%s", values[k] ? values[k] : "(not set)");
+        if (!CHECK_OK(values[k]
+                          ? life_with("META_MODE", "auto", "META_AUTO_DEVICES", values[k], NULL)
+                          : life_with("META_MODE", "auto", NULL)))
+            continue;
+        CHECK_OK(meta_get_acc(&index, &mode));
+        CHECK_INT(mode, META_AUTO);
+        CHECK_INT(index, 0);
+        CHECK_OK(meta_device_info(0, META_AUTO, &desc));
+        CHECK_STRING(desc.backend, "auto");
+        CHECK_CONTAINS(desc.name, "openmp:0");
+        end_life();
+    }
+    CHECK_OK(life_with("META_MODE", "openmp", NULL)); /* or where the program asks for it */
+    CHECK_OK(meta_set_acc(0, META_AUTO));
+    end_life();
+}
+
+static void devices_that_auto_is_given_are_used_or_are_an_error(void)
+{
+    static const char *const values[] = {"no_device", "nonsense", "openmp:7", "openmp,no_device"};
+    static const char *const named[] = {"no_device", "nonsense", "openmp:7", "no_device"};
+    for (size_t k = 0; k < sizeof values / sizeof *values; ++k) {
+        void *p = &p;
+        if (!CHECK_OK(life_with("META_MODE", "auto", "META_AUTO_DEVICES", values[k], NULL)))
+            continue;
+        CHECK_ERR_NAMES(meta_alloc(&p, 8), META_ERR_NO_DEVICE, named[k]);
+        CHECK_CONTAINS(meta_last_error(), "META_AUTO_DEVICES");
+        CHECK_ERR(meta_set_acc(0, META_AUTO), META_ERR_NO_DEVICE);
+        CHECK_OK(meta_set_acc(0, META_OPENMP));
+        CHECK_OK(meta_alloc(&p, 8));
+        CHECK_OK(meta_free(p));
+        end_life();
+    }
+    void *p = &p;
+    CHECK_OK(life_with("META_MODE", "auto", "META_AUTO_DEVICES", "openmp", "META_POLICY",
+                       "device:1", NULL));
+    CHECK_ERR_NAMES(meta_alloc(&p, 8), META_ERR_NO_DEVICE, "device:1");
+    end_life();
+}
+
+static void an_invalid_list_or_policy_fails_initialization(void)
+{
+    static const char *const values[][2] = {
+        {"META_AUTO_DEVICES", ":0"},       {"META_AUTO_DEVICES", "openmp:"},
+        {"META_AUTO_DEVICES", "openmp,"},  {"META_AUTO_DEVICES", "auto"},
+        {"META_AUTO_DEVICES", "spread"},   {"META_AUTO_DEVICES", "openmp,,late"},
+        {"META_AUTO_DEVICES", "openmp:x"}, {"META_AUTO_DEVICES", "../late"},
+        {"META_POLICY", "best"},           {"META_POLICY", "device"},
+        {"META_POLICY", "device:"},        {"META_POLICY", "device:-1"},
+        {"META_POLICY", "random:x"},       {"META_POLICY", "round_robin:1"}};
+    for (size_t k = 0; k < sizeof values / sizeof *values; ++k) {
+        CHECK_ERR_NAMES(life_with("META_MODE", "auto", values[k][0], values[k][1], NULL),
+                        META_ERR_ENVIRONMENT, values[k][0]);
+    }
+    CHECK_OK(life_with(NULL));
+    end_life();
 }
 
 static void an_invalid_mode_fails_initialization(void)
@@ -424,6 +493,9 @@ TEST_MAIN(PROMISE(an_unknown_variable_causes_one_warning_with_the_nearest_name),
           PROMISE(meta_mode_names_the_back_end_of_every_rank),
           PROMISE(metamorph_mode_is_read_where_meta_mode_is_not_set),
           PROMISE(an_explicit_request_never_falls_back),
+          PROMISE(auto_chooses_among_the_devices_it_is_given),
+          PROMISE(devices_that_auto_is_given_are_used_or_are_an_error),
+          PROMISE(an_invalid_list_or_policy_fails_initialization),
           PROMISE(an_invalid_mode_fails_initialization),
           PROMISE(spread_deals_the_nodes_gpus_or_gives_openmp),
           PROMISE(the_first_entry_that_names_a_rank_wins),

@@ -42,9 +42,8 @@ typedef struct meta_auto_lane {
 
 typedef struct meta_auto_device {
     meta_device *device;
-    int number;       /**< in the machine, and bit in sets of devices */
-    bool is_host;     /**< an object is an address of the host's */
-    uint64_t free_at; /**< when the work queued so far is expected to be done */
+    int number;   /**< in the machine, and bit in sets of devices */
+    bool is_host; /**< an object is an address of the host's */
 } meta_auto_device;
 
 /** The devices among which is chosen, and all state; guarded by the lock, which the functions here
@@ -107,6 +106,8 @@ void meta_auto_lanes_close(void);
 
 /* ------------------------------------------------------------------ buffer.c, room.c, native.c */
 
+typedef struct meta_auto_cluster meta_auto_cluster; /* see cost.c */
+
 /** A buffer's memory on a device. */
 typedef struct meta_auto_copy {
     meta_block *block; /**< NULL: none */
@@ -119,8 +120,9 @@ typedef struct meta_auto_buffer {
     uint64_t bytes;
     int pinned; /**< the only device that may use it; -1: any */
     meta_slabs *slabs;
-    meta_memory wrapped; /**< of a wrapped one */
-    int users;           /**< calls that are being bound: none of its copies may go */
+    meta_auto_cluster *cluster; /**< NULL: no call has used it */
+    meta_memory wrapped;        /**< of a wrapped one */
+    int users;                  /**< calls that are being bound: none of its copies may go */
     meta_auto_copy copy[META_SLABS_DEVICES];
     struct meta_auto_buffer *older, *newer;
 } meta_auto_buffer;
@@ -226,8 +228,10 @@ int meta_auto_choose_copy(const meta_auto_range *range, uint32_t among);
 int meta_cost_choose(const meta_auto_choice *choice);
 /** Whether the launch that was chosen last is to be timed on @p device, and as what. */
 bool meta_cost_wanted(const meta_launch *launch, int device, meta_auto_sample *sample);
-/** It was queued there. */
-void meta_cost_queued(int device);
+/** So many bytes of the buffer were copied to or from the host. */
+void meta_cost_copied(meta_auto_buffer *buffer, uint64_t bytes);
+/** The buffer is about to be freed. */
+void meta_cost_leave(meta_auto_buffer *buffer);
 meta_err meta_cost_open(void);
 void meta_cost_close(void);
 

@@ -96,6 +96,7 @@ static void release(meta_plugin_device *device, const meta_memory *memory)
 {
     (void)device;
     lock();
+    meta_cost_leave(memory->object);
     meta_auto_free(memory);
     unlock();
 }
@@ -114,6 +115,7 @@ static void unwrap(meta_plugin_device *device, const meta_memory *memory)
 {
     (void)device;
     lock();
+    meta_cost_leave(memory->object);
     meta_auto_unwrap(memory);
     unlock();
 }
@@ -416,10 +418,13 @@ static meta_err abandon(ticket *t, meta_err error)
 static meta_err copy(meta_plugin_queue *queue, const meta_copy *c)
 {
     ticket *t = NULL;
+    if (c->ticket) *c->ticket = NULL;
+    if (c->bytes == 0) return META_OK;
     lock();
     ++meta_auto.calls;
     const meta_err error =
         c->kind == META_COPY_H2D ? copy_in(queue, c, &t) : copy_out(queue, c, &t);
+    meta_cost_copied(c->object, c->bytes);
     if (error != META_OK) abandon(t, error);
     else if (c->ticket) *c->ticket = t;
     unlock();
@@ -547,7 +552,6 @@ static meta_err launch_on(meta_plugin_queue *queue, const meta_launch *launch, b
     mine.stride = sizeof *b->call;
     mine.ticket = &own;
     mine.stamp = wanted || launch->stamp ? &stamp : NULL;
-    meta_cost_queued(d);
     *tried = true;
     META_TRY(ops->launch(real, &mine));
     const meta_mark mark = meta_auto_queued(lane, own, launch->ticket ? &work : NULL);

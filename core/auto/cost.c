@@ -1,173 +1,256 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file cost.c
- *  The device with the least expected cost: when its queue is free and the inputs are there, what
- * must be moved, and the kernel's time, learned from time stamps and before that bounded from
- * below.
+ *  The least expected cost, from times of kernels and copies as they were measured.
  *
- *  Moving data pays if the calls to come gain more than it costs. A call that was made n times is
- * expected n times more (rent or buy: Karlin, Manasse, Rudolph and Sleator 1988), unless the same
- * data had to be moved there the last time as well: then it has gone back in between, and will
- * again. */
+ *  Buffers that calls use together are a cluster, which has a home: the device where its calls run.
+ *  A call runs elsewhere if it gains more than carrying its operands there and its results back
+ *  costs. What the calls of a cluster would have gained on another device adds up, and falls to no
+ *  less than 0 where they would have lost (the sums of Page 1954); when it exceeds the cost of
+ * moving the cluster, the other device is its home from then on. That is to buy once the rent paid
+ * equals the price (Karlin, Manasse, Rudolph and Sleator 1988): a loop's data moves after a few
+ * steps, and never to and fro.
+ *
+ *  A kernel that has not run on a device may be fast there. Where the gain would pay if it were as
+ * fast as the device's memory, each kernel of the cluster runs there as often as it takes to know.
+ */
 #include "auto/auto.h"
 
 #include <stdlib.h>
 
-/* A call that is made again and again: its kernel with the same operands. */
-typedef struct site {
-    uint64_t key; /* 0: none */
-    const meta_kernel_desc *desc;
-    int kernel; /* in meta_auto.times */
-    uint64_t count;
-    int device; /* where it ran last */
-    uint8_t
-        moved[META_SLABS_DEVICES]; /* how often in a row it had to be moved there, at most 255 */
-} site;
+/** Buffers that calls use together. */
+struct meta_auto_cluster {
+    int home; /* -1: no call yet */
+    int buffers;
+    uint64_t bytes;
+    double gain[META_SLABS_DEVICES]; /* nanoseconds that another home would have saved */
+    bool tries[META_SLABS_DEVICES];  /* kernels that have not run there do */
+};
 
-enum { SITES = 4096, PROBES = 8 };
-static site *sites;
-static site *chosen;                        /* of the launch that was chosen last; */
-static uint64_t chosen_cells, chosen_bytes; /* its first call's, */
-static double chosen_time[META_SLABS_DEVICES], chosen_move[META_SLABS_DEVICES]; /* nanoseconds */
+/* ENOUGH: runs of which the first, which does not count, may be one. */
+enum { NUMBERS = 256, ENOUGH = 2 };
+
+/* The kernel's number in meta_auto.times. */
+static struct {
+    const meta_kernel_desc *desc;
+    uint32_t type;
+    int number;
+} numbers[NUMBERS];
+
+/* What is known of the launch whose device was chosen last. */
+static struct {
+    meta_auto_cluster *cluster; /* NULL: none was chosen by cost */
+    int kernel;
+    uint64_t cells, bytes;
+    double time[META_SLABS_DEVICES];
+} now;
 
 meta_err meta_cost_open(void)
 {
-    sites = calloc(SITES, sizeof *sites);
+    for (int k = 0; k < NUMBERS; ++k) numbers[k].desc = NULL;
+    now.cluster = NULL;
     meta_auto.times = meta_times_new(meta_auto.devices);
-    chosen = NULL;
-    if (sites && meta_auto.times) return META_OK;
-    meta_cost_close();
+    if (meta_auto.times) return META_OK;
     return meta_fail(META_ERR_NO_MEMORY, "the host has no memory to learn times of kernels");
 }
 
 void meta_cost_close(void)
 {
-    free(sites);
-    sites = NULL;
     meta_times_free(meta_auto.times);
     meta_auto.times = NULL;
 }
 
-/* ------------------------------------------------------------------ sites */
+/* ------------------------------------------------------------------ clusters */
 
-static uint64_t mix(uint64_t key, uint64_t more)
+void meta_cost_leave(meta_auto_buffer *b)
 {
-    key = (key ^ more) * UINT64_C(0x9e3779b97f4a7c15);
-    return key ^ key >> 29;
-}
-
-static uint64_t key_of(const meta_launch *launch)
-{
-    uint64_t key = launch->count;
-    for (size_t n = 0; n < launch->count; ++n) {
-        const meta_call *call = meta_launch_call(launch, n);
-        key = mix(key, (uintptr_t)call->desc ^ call->type);
-        for (int d = 0; d < call->space->ndim; ++d)
-            key = mix(key, (uint64_t)call->space->extent[d]);
-        for (uint32_t k = 0; k < call->desc->operands; ++k) {
-            key = mix(key, (uintptr_t)call->object[k]);
-            key = mix(key, (uint64_t)meta_call_layout(call, k)->base);
-        }
+    meta_auto_cluster *c = b->cluster;
+    if (!c) return;
+    c->bytes -= b->bytes;
+    if (--c->buffers == 0) {
+        if (now.cluster == c) now.cluster = NULL;
+        free(c);
     }
-    return key ? key : 1;
+    b->cluster = NULL;
 }
 
-/* Names are unique but for kernels of different files; their types' times differ as well. */
-static int kernel_of(const meta_call *call)
+/* NULL: memory is out. */
+static meta_auto_cluster *cluster_of(meta_auto_buffer *b)
 {
-    return meta_times_kernel(meta_auto.times, call->desc->name, call->type);
+    if (b->cluster) return b->cluster;
+    meta_auto_cluster *c = calloc(1, sizeof *c);
+    if (!c) return NULL;
+    c->home = -1;
+    c->buffers = 1;
+    c->bytes = b->bytes;
+    return b->cluster = c;
 }
 
-/* The site of a launch; one that is made new takes the place of the least frequent. */
-static site *site_of(const meta_launch *launch)
+/* One cluster of two; its home is that of the larger. */
+static meta_auto_cluster *join(meta_auto_cluster *a, meta_auto_cluster *b)
 {
-    const uint64_t key = key_of(launch);
-    site *least = NULL;
-    for (uint64_t k = 0; k < PROBES; ++k) {
-        site *s = &sites[(key + k) % SITES];
-        if (s->key == key && s->desc == launch->calls->desc) return s;
-        if (!least || s->count < least->count) least = s;
+    if (a == b) return a;
+    meta_auto_cluster *into = a->bytes >= b->bytes ? a : b, *from = into == a ? b : a;
+    for (meta_auto_buffer *buffer = meta_auto.newest; buffer; buffer = buffer->older)
+        if (buffer->cluster == from) buffer->cluster = into;
+    if (into->home < 0) into->home = from->home;
+    into->buffers += from->buffers;
+    into->bytes += from->bytes;
+    for (int d = 0; d < meta_auto.devices; ++d) into->tries[d] |= from->tries[d];
+    free(from);
+    return into;
+}
+
+static meta_auto_cluster *cluster_of_all(const meta_auto_choice *choice)
+{
+    meta_auto_cluster *all = NULL;
+    for (size_t k = 0; k < choice->ranges; ++k) {
+        meta_auto_cluster *one = cluster_of(choice->range[k].buffer);
+        if (!one) return NULL;
+        all = all ? join(all, one) : one;
     }
-    *least = (site){.key = key, .desc = launch->calls->desc, .device = -1};
-    least->kernel = kernel_of(launch->calls);
-    return least;
+    return all;
 }
 
-/* ------------------------------------------------------------------ the choice */
+/* Where the most of its first operand that anyone has lies; without that the first device. */
+static int first_home(const meta_auto_choice *choice)
+{
+    for (size_t k = 0; k < choice->ranges; ++k) {
+        const int d = meta_auto_holder(&choice->range[k], choice->among);
+        if (d >= 0) return d;
+    }
+    return __builtin_ctz(choice->among);
+}
+
+/* ------------------------------------------------------------------ times */
+
+static int number_of(const meta_call *call)
+{
+    const uintptr_t at = ((uintptr_t)call->desc / 16 + call->type) % NUMBERS;
+    if (numbers[at].desc != call->desc || numbers[at].type != call->type) {
+        numbers[at].number = meta_times_kernel(meta_auto.times, call->desc->name, call->type);
+        numbers[at].type = call->type;
+        numbers[at].desc = call->desc;
+    }
+    return numbers[at].number;
+}
 
 static uint64_t cells_of(const meta_call *call)
 {
     return (uint64_t)(call->space->rows * call->space->extent[0]);
 }
 
-/* Nanoseconds of all calls on device @p d. */
-static double kernel_time(const site *s, const meta_launch *launch, int d)
+/* Nanoseconds of a launch on each device. */
+static void expect(const meta_launch *launch)
 {
-    double seconds = 0;
-    meta_time_basis basis;
+    for (int d = 0; d < meta_auto.devices; ++d) now.time[d] = 0;
     for (size_t n = 0; n < launch->count; ++n) {
         const meta_call *call = meta_launch_call(launch, n);
-        const int kernel = call->desc == s->desc ? s->kernel : kernel_of(call);
-        if (kernel < 0) continue;
-        seconds += meta_times_expect(meta_auto.times, kernel, d, cells_of(call),
-                                     meta_call_bytes(call), &basis);
+        const int kernel = number_of(call);
+        const uint64_t cells = cells_of(call), bytes = meta_call_bytes(call);
+        meta_time_basis basis;
+        if (n == 0) {
+            now.kernel = kernel;
+            now.cells = cells;
+            now.bytes = bytes;
+        }
+        for (int d = 0; kernel >= 0 && d < meta_auto.devices; ++d)
+            now.time[d] +=
+                1e9 * meta_times_expect(meta_auto.times, kernel, d, cells, bytes, &basis);
     }
-    return seconds * 1e9;
 }
 
-/* Until the inputs are there: work that is still under way where they come from. */
-static double until_free(int d, uint64_t time)
+static bool is_known(const meta_launch *launch, int d)
 {
-    const uint64_t free_at = meta_auto.device[d].free_at;
-    return free_at > time ? (double)(free_at - time) : 0;
+    return launch->count > 1 || now.kernel < 0 ||
+           meta_times_samples(meta_auto.times, now.kernel, d, now.cells) >= ENOUGH;
 }
 
-int meta_cost_choose(const meta_auto_choice *c)
+/* Nanoseconds to carry what the call writes from one device to another. */
+static double carry_back(const meta_auto_choice *choice, int from, int to)
 {
-    const uint64_t time = meta_auto_now();
+    double time = 0;
+    for (size_t k = 0; k < choice->ranges; ++k)
+        if (choice->range[k].writes)
+            time += meta_auto_move_time(from, to, choice->range[k].end - choice->range[k].begin);
+    return time;
+}
+
+/* ------------------------------------------------------------------ homes */
+
+/* The cluster's last work took @p paid, and would have taken time[d] on device @p d. */
+static void add_gains(meta_auto_cluster *c, const double *time, double paid)
+{
+    int best = c->home;
+    for (int d = 0; d < meta_auto.devices; ++d) {
+        if (d == c->home) continue;
+        c->gain[d] += paid - time[d];
+        if (c->gain[d] < 0) c->gain[d] = 0;
+        const double price = (double)c->buffers * meta_auto_move_time(c->home, d, 0) +
+                             meta_auto_move_time(c->home, d, c->bytes);
+        if (c->gain[d] <= price) continue;
+        if (c->tries[d]) best = d;
+        c->tries[d] = true; /* first it is found out what is known only by a bound */
+        c->gain[d] = 0;
+    }
+    if (best == c->home) return;
+    c->home = best;
+    for (int d = 0; d < meta_auto.devices; ++d) c->gain[d] = 0;
+}
+
+int meta_cost_choose(const meta_auto_choice *choice)
+{
+    meta_auto_cluster *c = cluster_of_all(choice);
     double least = 0;
     int best = -1;
     meta_auto_read_samples();
-    site *s = site_of(c->launch);
-    const double repeats = s->count > 0 ? (double)s->count : 1;
+    now.cluster = c;
+    if (!c) return first_home(choice);
+    if (c->home < 0) c->home = first_home(choice);
+    expect(choice->launch);
     for (int d = 0; d < meta_auto.devices; ++d) {
         double move;
-        if (!(c->among >> d & 1)) continue;
-        const uint64_t missing = meta_auto_missing(c->range, c->ranges, d, &move);
-        const bool recurs = s->moved[d] > 0;
-        chosen_time[d] = kernel_time(s, c->launch, d);
-        chosen_move[d] = missing > 0 ? move : 0;
-        double cost =
-            until_free(d, time) + chosen_time[d] + chosen_move[d] / (recurs ? 1 : repeats);
-        if (d == s->device) cost *= 0.97; /* a tie is no reason to go elsewhere */
-        if (best >= 0 && cost >= least) continue;
+        if (!(choice->among >> d & 1)) continue;
+        if (c->tries[d] && !is_known(choice->launch, d)) {
+            best = d;
+            least = now.time[d];
+            break;
+        }
+        if (d != c->home && !is_known(choice->launch, d)) continue;
+        /* What the home lacks is carried there sooner or later. */
+        double cost = now.time[d];
+        if (d != c->home) {
+            meta_auto_missing(choice->range, choice->ranges, d, &move);
+            cost += move + carry_back(choice, d, c->home);
+        }
+        if (best >= 0 && (d == c->home ? cost > least : cost >= least)) continue;
         best = d;
         least = cost;
     }
-    ++s->count;
-    chosen = s;
-    chosen_cells = cells_of(c->launch->calls);
-    chosen_bytes = meta_call_bytes(c->launch->calls);
+    if (best < 0) best = __builtin_ctz(choice->among);
+    add_gains(c, now.time, least);
     return best;
+}
+
+void meta_cost_copied(meta_auto_buffer *b, uint64_t bytes)
+{
+    const double memory = 0.1; /* nanoseconds a byte of the host's */
+    double time[META_SLABS_DEVICES];
+    int host = 0;
+    meta_auto_cluster *c = b->cluster;
+    if (!c || c->home < 0) return;
+    while (host < meta_auto.devices && !meta_auto.device[host].is_host) ++host;
+    for (int d = 0; d < meta_auto.devices; ++d)
+        time[d] = host < meta_auto.devices && d != host ? meta_auto_move_time(d, host, bytes)
+                                                        : memory * (double)bytes;
+    add_gains(c, time, time[c->home]);
 }
 
 bool meta_cost_wanted(const meta_launch *launch, int d, meta_auto_sample *sample)
 {
     enum { FIRST = 8, EVERY = 16 };
-    if (!chosen || launch->count != 1 || chosen->kernel < 0) return false;
-    *sample = (meta_auto_sample){chosen->kernel, d, 0, chosen_cells, chosen_bytes};
-    return meta_times_samples(meta_auto.times, chosen->kernel, d, chosen_cells) < FIRST ||
-           chosen->count % EVERY == 0;
-}
-
-void meta_cost_queued(int d)
-{
-    meta_auto_device *device = &meta_auto.device[d];
-    const uint64_t time = meta_auto_now();
-    if (!chosen) return;
-    if (chosen_move[d] <= 0) chosen->moved[d] = 0;
-    else if (chosen->moved[d] < 255) ++chosen->moved[d];
-    chosen->device = d;
-    if (device->free_at < time) device->free_at = time;
-    device->free_at += (uint64_t)(chosen_time[d] + chosen_move[d]);
-    chosen = NULL;
+    if (!now.cluster || launch->count != 1 || now.kernel < 0) return false;
+    *sample = (meta_auto_sample){now.kernel, d, 0, now.cells, now.bytes};
+    now.cluster = NULL;
+    return meta_times_samples(meta_auto.times, now.kernel, d, now.cells) < FIRST ||
+           meta_auto.calls % EVERY == 0;
 }

@@ -11,12 +11,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OCTAVES = 48, WINDOW = 7, NAME = 64, NEAR = 6 };
+enum { OCTAVES = 48, WINDOW = 7, NEAR = 6 };
+
+typedef struct run {
+    double cells, seconds;
+} run;
 
 typedef struct octave {
     uint8_t count, next; /* runs so far, and the place of the next one in the window */
-    float recent[WINDOW];
-    double cells, seconds; /* medians */
+    run recent[WINDOW];
+    double cells, seconds; /* of the run whose time per cell is the median */
 } octave;
 
 typedef struct on_device {
@@ -27,14 +31,15 @@ typedef struct on_device {
 } on_device;
 
 typedef struct kernel {
-    char name[NAME];
-    uint32_t type;
+    char *name;
+    uint32_t type, hash;
     on_device *device;
 } kernel;
 
 struct meta_times {
     int devices, count, room;
     kernel *kernel;
+    int *slot; /* twice as many as room: 1 + a kernel's number, at its hash or behind it; 0: free */
     double rate[]; /* bytes a second, the best of each device */
 };
 
@@ -48,28 +53,69 @@ meta_times *meta_times_new(int devices)
 void meta_times_free(meta_times *t)
 {
     if (!t) return;
-    for (int k = 0; k < t->count; ++k) free(t->kernel[k].device);
+    for (int k = 0; k < t->count; ++k) {
+        free(t->kernel[k].name);
+        free(t->kernel[k].device);
+    }
     free(t->kernel);
+    free(t->slot);
     free(t);
+}
+
+static uint32_t hash_of(const char *name, uint32_t type)
+{
+    uint32_t hash = 2166136261u ^ type; /* FNV-1a */
+    for (; *name; ++name) hash = (hash ^ (unsigned char)*name) * 16777619u;
+    return hash;
+}
+
+/* The slot of a kernel, or the free one that it would get. */
+static int *slot_of(const meta_times *t, const char *name, uint32_t type, uint32_t hash)
+{
+    const uint32_t last = 2 * (uint32_t)t->room - 1;
+    for (uint32_t at = hash & last;; at = (at + 1) & last) {
+        int *slot = &t->slot[at];
+        if (*slot == 0) return slot;
+        const kernel *k = &t->kernel[*slot - 1];
+        if (k->hash == hash && k->type == type && strcmp(k->name, name) == 0) return slot;
+    }
+}
+
+/* Room for twice as many kernels; the slots are half empty at least. */
+static bool grow(meta_times *t)
+{
+    const int room = t->room ? 2 * t->room : 16;
+    int *slot = calloc(2 * (size_t)room, sizeof *slot);
+    kernel *larger = slot ? realloc(t->kernel, (size_t)room * sizeof *larger) : NULL;
+    if (!larger) return free(slot), false;
+    free(t->slot);
+    t->slot = slot;
+    t->kernel = larger;
+    t->room = room;
+    for (int n = 0; n < t->count; ++n) {
+        const kernel *k = &t->kernel[n];
+        *slot_of(t, k->name, k->type, k->hash) = n + 1;
+    }
+    return true;
 }
 
 int meta_times_kernel(meta_times *t, const char *name, uint32_t type)
 {
-    for (int k = 0; k < t->count; ++k)
-        if (t->kernel[k].type == type && strncmp(t->kernel[k].name, name, NAME - 1) == 0) return k;
+    const uint32_t hash = hash_of(name, type);
+    int *slot = t->room ? slot_of(t, name, type, hash) : NULL;
+    if (slot && *slot) return *slot - 1;
     if (t->count == t->room) {
-        const int room = t->room ? 2 * t->room : 16;
-        kernel *larger = realloc(t->kernel, (size_t)room * sizeof *larger);
-        if (!larger) return -1;
-        t->kernel = larger;
-        t->room = room;
+        if (!grow(t)) return -1;
+        slot = slot_of(t, name, type, hash);
     }
-    kernel *k = &t->kernel[t->count];
-    memset(k, 0, sizeof *k);
-    k->type = type;
-    strncpy(k->name, name, NAME - 1);
-    k->device = calloc((size_t)t->devices, sizeof *k->device);
-    return k->device ? t->count++ : -1;
+    const size_t bytes = strlen(name) + 1;
+    kernel k = {.name = malloc(bytes), .type = type, .hash = hash};
+    k.device = k.name ? calloc((size_t)t->devices, sizeof *k.device) : NULL;
+    if (!k.device) return free(k.name), -1;
+    memcpy(k.name, name, bytes);
+    t->kernel[t->count] = k;
+    *slot = ++t->count;
+    return t->count - 1;
 }
 
 static int octave_of(uint64_t cells)
@@ -78,19 +124,21 @@ static int octave_of(uint64_t cells)
     return o < OCTAVES ? o : OCTAVES - 1;
 }
 
-static int by_size(const void *a, const void *b)
+static int by_time_per_cell(const void *a, const void *b)
 {
-    const float x = *(const float *)a, y = *(const float *)b;
+    const run *r = a, *s = b;
+    const double x = r->seconds * s->cells, y = s->seconds * r->cells;
     return (x > y) - (x < y);
 }
 
-/* The lower one of two in the middle. */
-static double median(const float *of, int count)
+/* The median by time per cell, the lower one of two in the middle: a run as it was measured, which
+ * lies on the line where all do. Scaled to other numbers of cells it would not. */
+static run median(const run *of, int count)
 {
-    float sorted[WINDOW];
+    run sorted[WINDOW];
     memcpy(sorted, of, (size_t)count * sizeof *sorted);
-    qsort(sorted, (size_t)count, sizeof *sorted, by_size);
-    return (double)sorted[(count - 1) / 2];
+    qsort(sorted, (size_t)count, sizeof *sorted, by_time_per_cell);
+    return sorted[(count - 1) / 2];
 }
 
 /* A line through the octaves that makes the sum of squared relative errors least. */
@@ -126,17 +174,15 @@ void meta_times_add(meta_times *t, int number, int device, uint64_t cells, uint6
         return;
     }
     octave *s = &d->of[octave_of(cells)];
-    if (s->count == 0) {
-        ++d->octaves;
-        s->cells = (double)cells;
-    }
-    /* Those of other numbers of cells are scaled to that of the first. */
-    s->recent[s->next] = (float)(seconds * s->cells / (double)cells);
+    if (s->count == 0) ++d->octaves;
+    s->recent[s->next] = (run){(double)cells, seconds};
     s->next = (uint8_t)((s->next + 1) % WINDOW);
     if (s->count < 255) ++s->count;
-    s->seconds = median(s->recent, s->count < WINDOW ? s->count : WINDOW);
+    const run middle = median(s->recent, s->count < WINDOW ? s->count : WINDOW);
+    s->cells = middle.cells;
+    s->seconds = middle.seconds;
     fit(d);
-    const double rate = (double)bytes / s->seconds;
+    const double rate = (double)bytes / (double)cells * s->cells / s->seconds;
     if (rate > t->rate[device]) t->rate[device] = rate;
 }
 

@@ -10,8 +10,7 @@
 #include <string.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static int node_rank;
-static _Atomic int rank, size = 1, node_size = 1; /* written with the lock, read without */
+static _Atomic int rank, size = 1, node_rank, node_size = 1; /* written with the lock, read without */
 static meta_device *own; /* the process's device, NULL before it is chosen */
 
 /* The device that a variable asks for. */
@@ -229,10 +228,8 @@ int meta_job_size(void)
 
 void meta_job_place(int *of_node_rank, int *of_node_size)
 {
-    pthread_mutex_lock(&lock);
     *of_node_rank = node_rank;
     *of_node_size = node_size;
-    pthread_mutex_unlock(&lock);
 }
 
 void meta_job_forget(void)
