@@ -33,9 +33,9 @@ static bool fails(void)
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t count, size_t size);
 void *__real_realloc(void *old, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *old, size_t size);
+__attribute__((visibility("default"))) void *__wrap_malloc(size_t size);
+__attribute__((visibility("default"))) void *__wrap_calloc(size_t count, size_t size);
+__attribute__((visibility("default"))) void *__wrap_realloc(void *old, size_t size);
 
 void *__wrap_malloc(size_t size)
 {

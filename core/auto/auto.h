@@ -59,6 +59,7 @@ typedef struct meta_auto_machine {
     uint64_t calls;                        /**< launches and copies so far: the age of copies */
     uint32_t peers[META_SLABS_DEVICES];    /**< from which devices one can copy to this one */
     meta_times *times;
+    int attention; /**< so many launches are timed, because a time was unlike what was expected */
     uint64_t (*clock)(void); /**< of a back end with one of its own; NULL: CLOCK_MONOTONIC */
 } meta_auto_machine;
 extern meta_auto_machine meta_auto;
@@ -206,6 +207,24 @@ uint64_t meta_auto_missing(const meta_auto_range *ranges, size_t count, int d, d
 /** The device, of set @p among, that holds most of a range. */
 int meta_auto_holder(const meta_auto_range *range, uint32_t among);
 
+/* ------------------------------------------------------------------ explain.c */
+
+/** What a decision rests on: of each device nanoseconds of the launch there, and to move its
+ * operands there and its results back to the home. */
+typedef struct meta_auto_reason {
+    bool is_candidate, is_known; /**< not known: no run has been timed there */
+    double time, move;
+} meta_auto_reason;
+typedef struct meta_auto_reasons {
+    const meta_call *call; /**< the launch's first */
+    uint64_t cells;
+    int home;
+    bool is_trial;
+    meta_auto_reason of[META_SLABS_DEVICES];
+} meta_auto_reasons;
+meta_err meta_explain_read(void);
+void meta_explain(const meta_auto_reasons *reasons, int chosen);
+
 /* ------------------------------------------------------------------ choose.c, cost.c */
 
 /** A launch of which the device is to be chosen. */
@@ -228,6 +247,9 @@ int meta_auto_choose_copy(const meta_auto_range *range, uint32_t among);
 int meta_cost_choose(const meta_auto_choice *choice);
 /** Whether the launch that was chosen last is to be timed on @p device, and as what. */
 bool meta_cost_wanted(const meta_launch *launch, int device, meta_auto_sample *sample);
+/** Device @p device has refused the launch that was chosen last: it lacks the kernel or its type.
+ */
+void meta_cost_refused(int device);
 /** So many bytes of the buffer were copied to or from the host. */
 void meta_cost_copied(meta_auto_buffer *buffer, uint64_t bytes);
 /** The buffer is about to be freed. */

@@ -618,6 +618,7 @@ static meta_err launch_somewhere(meta_plugin_queue *queue, const meta_launch *la
         const meta_err error = launch_on(queue, launch, b, d, t, &tried);
         choice.among &= ~(UINT32_C(1) << d);
         if (error == META_OK || tried || !leaves_out(error) || !choice.among) return error;
+        if (error != META_ERR_NO_MEMORY) meta_cost_refused(d);
     }
 }
 

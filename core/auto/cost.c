@@ -197,38 +197,66 @@ static void add_gains(meta_auto_cluster *c, const double *time, double paid)
     for (int d = 0; d < meta_auto.devices; ++d) c->gain[d] = 0;
 }
 
+/* What the launch would cost on each device. */
+static void weigh(const meta_auto_choice *choice, meta_auto_reasons *r)
+{
+    for (int d = 0; d < meta_auto.devices; ++d) {
+        meta_auto_reason *one = &r->of[d];
+        one->is_candidate = choice->among >> d & 1;
+        one->is_known = is_known(choice->launch, d);
+        one->time = now.time[d];
+        one->move = 0;
+        if (d == r->home) continue; /* what it lacks is carried there sooner or later */
+        meta_auto_missing(choice->range, choice->ranges, d, &one->move);
+        one->move += carry_back(choice, d, r->home);
+    }
+}
+
+static int least_of(const meta_auto_cluster *c, meta_auto_reasons *r)
+{
+    int best = -1;
+    double least = 0;
+    for (int d = 0; d < meta_auto.devices; ++d) {
+        const meta_auto_reason *one = &r->of[d];
+        const double cost = one->time + one->move;
+        if (!one->is_candidate) continue;
+        if (!one->is_known && c->tries[d]) return r->is_trial = true, d;
+        if (!one->is_known && d != r->home) continue;
+        if (best >= 0 && (d == r->home ? cost > least : cost >= least)) continue;
+        best = d;
+        least = cost;
+    }
+    for (int d = 0; best < 0; ++d) /* none is known */
+        if (r->of[d].is_candidate) best = d;
+    return best;
+}
+
 int meta_cost_choose(const meta_auto_choice *choice)
 {
     meta_auto_cluster *c = cluster_of_all(choice);
-    double least = 0;
-    int best = -1;
+    meta_auto_reasons reasons;
     meta_auto_read_samples();
     now.cluster = c;
     if (!c) return first_home(choice);
     if (c->home < 0) c->home = first_home(choice);
     expect(choice->launch);
-    for (int d = 0; d < meta_auto.devices; ++d) {
-        double move;
-        if (!(choice->among >> d & 1)) continue;
-        if (c->tries[d] && !is_known(choice->launch, d)) {
-            best = d;
-            least = now.time[d];
-            break;
-        }
-        if (d != c->home && !is_known(choice->launch, d)) continue;
-        /* What the home lacks is carried there sooner or later. */
-        double cost = now.time[d];
-        if (d != c->home) {
-            meta_auto_missing(choice->range, choice->ranges, d, &move);
-            cost += move + carry_back(choice, d, c->home);
-        }
-        if (best >= 0 && (d == c->home ? cost > least : cost >= least)) continue;
-        best = d;
-        least = cost;
-    }
-    if (best < 0) best = __builtin_ctz(choice->among);
-    add_gains(c, now.time, least);
+    reasons.call = choice->launch->calls;
+    reasons.cells = now.cells;
+    reasons.home = c->home;
+    reasons.is_trial = false;
+    weigh(choice, &reasons);
+    const int best = least_of(c, &reasons);
+    meta_explain(&reasons, best);
+    add_gains(c, now.time, now.time[best] + (reasons.is_trial ? 0 : reasons.of[best].move));
     return best;
+}
+
+/* As good as a device on which it never ends. */
+void meta_cost_refused(int d)
+{
+    const double never = 1e6; /* seconds */
+    for (int k = 0; now.cluster && now.kernel >= 0 && k <= ENOUGH; ++k)
+        meta_times_add(meta_auto.times, now.kernel, d, now.cells, 0, never);
 }
 
 void meta_cost_copied(meta_auto_buffer *b, uint64_t bytes)
@@ -247,10 +275,12 @@ void meta_cost_copied(meta_auto_buffer *b, uint64_t bytes)
 
 bool meta_cost_wanted(const meta_launch *launch, int d, meta_auto_sample *sample)
 {
-    enum { FIRST = 8, EVERY = 16 };
+    enum { FIRST = 8 };
+    /* One in 16, in no step with a loop's calls. */
+    const uint64_t hash = meta_auto.calls * UINT64_C(0x9e3779b97f4a7c15);
     if (!now.cluster || launch->count != 1 || now.kernel < 0) return false;
     *sample = (meta_auto_sample){now.kernel, d, 0, now.cells, now.bytes};
     now.cluster = NULL;
-    return meta_times_samples(meta_auto.times, now.kernel, d, now.cells) < FIRST ||
-           meta_auto.calls % EVERY == 0;
+    if (meta_auto.attention > 0) return --meta_auto.attention, true;
+    return meta_times_samples(meta_auto.times, now.kernel, d, now.cells) < FIRST || hash >> 60 == 0;
 }

@@ -51,6 +51,7 @@ static meta_err read_devices(void)
 meta_err meta_auto_read(void)
 {
     META_TRY(read_devices());
+    META_TRY(meta_explain_read());
     return meta_policy_read();
 }
 

@@ -96,10 +96,21 @@ bool meta_auto_move_wanted(int from, int to)
 
 /* ------------------------------------------------------------------ samples */
 
+static void learn_kernel(const meta_auto_sample *s, double seconds)
+{
+    enum { ATTENTION = 64 };
+    meta_time_basis basis;
+    const double expected =
+        meta_times_expect(meta_auto.times, s->kernel, s->device, s->cells, s->bytes, &basis);
+    if (basis == META_TIME_SAMPLED && (seconds > 2 * expected || seconds < expected / 2))
+        meta_auto.attention = ATTENTION;
+    meta_times_add(meta_auto.times, s->kernel, s->device, s->cells, s->bytes, seconds);
+}
+
 void meta_auto_learn(const meta_auto_sample *s, double time)
 {
     if (s->kernel < 0) learn_link(s->from, s->device, s->bytes, time);
-    else meta_times_add(meta_auto.times, s->kernel, s->device, s->cells, s->bytes, time * 1e-9);
+    else learn_kernel(s, time * 1e-9);
 }
 
 static void learn_from(const meta_auto_sample *sample, const meta_auto_stamp *s)

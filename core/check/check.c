@@ -288,9 +288,10 @@ meta_err meta_quarantine_release(void)
     return error;
 }
 
+/* Not while the lock is held: a device of META_AUTO may be short of memory in what is done with it. */
 bool meta_quarantine_some(void)
 {
-    pthread_mutex_lock(&lock);
+    if (pthread_mutex_trylock(&lock) != 0) return false;
     const bool any = gone_count > 0;
     if (any && release_down_to(0, 0) != META_OK) meta_log(META_LOG_WARN, "%s", meta_last_error());
     pthread_mutex_unlock(&lock);

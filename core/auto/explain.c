@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file explain.c
+ *  META_EXPLAIN=on: each kind of decision, once, with what it rests on. */
+#include "auto/auto.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+enum { SEEN = 1024 };
+static bool on;
+static uint64_t seen[SEEN]; /* a hash table of decisions that were explained; 0: an empty place */
+
+meta_err meta_explain_read(void)
+{
+    for (int k = 0; k < SEEN; ++k) seen[k] = 0;
+    return meta_variable_switch("META_EXPLAIN", &on);
+}
+
+/* Whether it is the first of its kind; those beyond the table are not explained. */
+static bool is_new(const meta_auto_reasons *r, int chosen)
+{
+    const int octave = r->cells > 0 ? 63 - __builtin_clzll(r->cells) : 0;
+    uint64_t key = (uintptr_t)r->call->desc * UINT64_C(0x9e3779b97f4a7c15);
+    key = (key ^ r->call->type ^ (uint64_t)octave << 8 ^ (uint64_t)chosen << 16 ^
+           (uint64_t)r->home << 24) *
+          UINT64_C(0xbf58476d1ce4e5b9);
+    key |= 1;
+    for (uint64_t k = 0; k < SEEN; ++k) {
+        uint64_t *at = &seen[(key / 2 + k) % SEEN];
+        if (*at == key) return false;
+        if (*at != 0) continue;
+        *at = key;
+        return true;
+    }
+    return false;
+}
+
+static void explain(const meta_auto_reasons *r, int chosen)
+{
+    char text[1024], name[48];
+    size_t at = 0;
+    for (int d = 0; d < meta_auto.devices && at < sizeof text; ++d) {
+        const meta_auto_reason *one = &r->of[d];
+        int length = snprintf(text + at, sizeof text - at, "%s%s ", d > 0 ? "; " : "",
+                              meta_auto_name(d, name));
+        at += length > 0 ? (size_t)length : 0;
+        if (at >= sizeof text) break;
+        if (!one->is_candidate) length = snprintf(text + at, sizeof text - at, "cannot run it");
+        else
+            length = snprintf(text + at, sizeof text - at, "%s%.1f us%s",
+                              one->is_known ? "" : "not known yet, at best ", one->time / 1e3,
+                              d == r->home ? " at home" : "");
+        at += length > 0 ? (size_t)length : 0;
+        if (at < sizeof text && one->is_candidate && one->move > 0) {
+            length = snprintf(text + at, sizeof text - at,
+                              " and %.1f us to move data there and back", one->move / 1e3);
+            at += length > 0 ? (size_t)length : 0;
+        }
+    }
+    fprintf(stderr, "libmeta: %s %s, %" PRIu64 " cells: %s: %s%s\n", r->call->desc->name,
+            meta_element_name(r->call->type), r->cells, text, meta_auto_name(chosen, name),
+            r->is_trial ? ", to know" : "");
+}
+
+void meta_explain(const meta_auto_reasons *reasons, int chosen)
+{
+    if (__builtin_expect(on, 0) && is_new(reasons, chosen)) explain(reasons, chosen);
+}

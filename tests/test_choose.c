@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file test_choose.c
+ *  The policy cost of META_MODE=auto is never much worse than the best device alone. Workloads run
+ *  on simulated machines, whose virtual time is exact, with all work on each device in turn and
+ *  with devices chosen by cost. */
+/* TEST: backends=any timeout=120 labels=core */
+#include "config.h"
+
+#define META_KERNELS_HERE
+#include "choose.kernel.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "child.h"
+#include "test.h"
+
+enum { GROUPS = 2, BUFFERS = 5, DEVICES = 4, LEARNING = 12, WORDS = 128, REPORT = 1024 };
+
+/** Buffers of one shape, filled from the host before the first step. */
+typedef struct group {
+    meta_box box;
+    void *buffer[BUFFERS];
+    double *initial;
+} group;
+
+typedef struct workload {
+    const char *name;
+    struct {
+        int ndim, buffers;
+        int64_t cells; /**< in each dimension, without one ghost cell on each side */
+    } shape[GROUPS];
+    void (*step)(group *g, int k);
+    int steps;         /**< of a half */
+    const char *first; /**< more words for a machine's first device, such as factors of kernels */
+    const char *other; /**< and for the others */
+} workload;
+
+typedef struct machine {
+    const char *name;
+    const char *device[DEVICES]; /**< as in META_TEST_SIM */
+} machine;
+
+/** What is promised of a workload on a machine. */
+typedef struct promised {
+    const workload *workload;
+    const machine *machine;
+    double slow_us; /**< when its second device becomes slower, in the first half; 0: never */
+    double ratio;   /**< of the best device's time; 0: 1.05 */
+} promised;
+
+/* ------------------------------------------------------------------ workloads */
+
+static const double half = 0.5;
+
+static void stencil_and_reduce(group *g, int k)
+{
+    double sum;
+    CHECK_OK(meta_stencil(g->buffer[(k + 1) % 2], g->buffer[k % 2], &g->box, META_3D7P, META_F64,
+                          NULL, META_ASYNC));
+    if (k % 5 == 4)
+        CHECK_OK(meta_reduce(&sum, g->buffer[(k + 1) % 2], &g->box, META_SUM, META_F64, NULL));
+}
+
+/* Each group has arrays of its own. */
+static void axpy_each(group *g, int k)
+{
+    (void)k;
+    for (int n = 0; n < GROUPS; ++n)
+        CHECK_OK(meta_axpy(g[n].buffer[0], &half, g[n].buffer[1], &g[n].box, META_F64, META_ASYNC));
+}
+
+/* The calls of a step of conjugate gradients for A p = b, with coefficients that keep numbers
+ * small. */
+static void conjugate_gradients(group *g, int k)
+{
+    void *p = g->buffer[0], *ap = g->buffer[1], *r = g->buffer[2], *x = g->buffer[3];
+    double dot;
+    (void)k;
+    CHECK_OK(meta_stencil(ap, p, &g->box, META_3D7P, META_F64, NULL, META_ASYNC));
+    CHECK_OK(meta_dot(&dot, p, ap, &g->box, META_F64, NULL));
+    CHECK_OK(meta_axpy(x, &half, p, &g->box, META_F64, META_ASYNC));
+    CHECK_OK(meta_axpy(r, &half, ap, &g->box, META_F64, META_ASYNC));
+    CHECK_OK(axpby_f64(&g->box, p, 0.25, r, 0.25, META_ASYNC));
+}
+
+static void grow_and_shrink(group *g, int k)
+{
+    (void)k;
+    CHECK_OK(grow_f64(&g->box, g->buffer[0], half, META_ASYNC));
+    CHECK_OK(shrink_f64(&g->box, g->buffer[0], half, META_ASYNC));
+}
+
+static const workload stencil_large = {
+    .name = "a stencil of 64^3", .shape = {{3, 2, 64}}, .step = stencil_and_reduce, .steps = 100};
+static const workload stencil_small = {
+    .name = "a stencil of 12^3", .shape = {{3, 2, 12}}, .step = stencil_and_reduce, .steps = 400};
+static const workload axpy_mixed = {.name = "axpy of 1e3 and of 1e6",
+                                    .shape = {{1, 2, 1000}, {1, 2, 1000000}},
+                                    .step = axpy_each,
+                                    .steps = 30};
+/* A GPU whose first launch takes 500 times as long has the large one first: that is the one which
+ * the policy tries there, and what it costs depends on its size. */
+static const workload axpy_large_first = {.name = "axpy of 1e6 and of 1e3",
+                                          .shape = {{1, 2, 1000000}, {1, 2, 1000}},
+                                          .step = axpy_each,
+                                          .steps = 30};
+/* Small enough for the many steps that it takes to notice that a device has slowed down. */
+static const workload axpy_smaller = {.name = "axpy of 1e3 and of 1e5",
+                                      .shape = {{1, 2, 1000}, {1, 2, 100000}},
+                                      .step = axpy_each,
+                                      .steps = 150};
+static const workload gradients = {.name = "conjugate gradients of 32^3",
+                                   .shape = {{3, 4, 32}},
+                                   .step = conjugate_gradients,
+                                   .steps = 150};
+static const workload axpy_smaller_first = {.name = "axpy of 1e5 and of 1e3",
+                                            .shape = {{1, 2, 100000}, {1, 2, 1000}},
+                                            .step = axpy_each,
+                                            .steps = 150};
+/* With each kernel where it is fast, a step takes tens of microseconds, most of it for moving the
+ * data; on one device it takes hundreds. */
+static const workload opposed_small = {.name = "opposed kernels over 2e3",
+                                       .shape = {{1, 1, 2000}},
+                                       .step = grow_and_shrink,
+                                       .steps = 200,
+                                       .first = "grow=100",
+                                       .other = "shrink=40"};
+/* Moving the data takes longer than it saves. */
+static const workload opposed_large = {.name = "opposed kernels over 3e5",
+                                       .shape = {{1, 1, 300000}},
+                                       .step = grow_and_shrink,
+                                       .steps = 60,
+                                       .first = "grow=1.5",
+                                       .other = "shrink=20"};
+
+/* ------------------------------------------------------------------ machines */
+
+#define CPU "cpu sync host rate=20G launch=1us"
+#define GPU "gpu rate=500G launch=8us latency=10us bandwidth=12G"
+static const machine workstation = {"a workstation", {CPU, GPU}};
+static const machine laptop = {
+    "a laptop",
+    {"cpu sync host rate=10G launch=1us", "igpu rate=12G launch=15us latency=5us bandwidth=8G"}};
+static const machine four_unlike = {
+    "four unlike devices",
+    {CPU, "igpu rate=40G launch=12us latency=5us bandwidth=8G",
+     "gpu rate=500G launch=8us latency=10us bandwidth=12G peer=50G",
+     "old rate=150G launch=10us latency=15us bandwidth=6G peer=50G"}};
+static const machine slow_start = {"a GPU that compiles kernels", {CPU, GPU " first=500"}};
+static const machine slows_down = {"a GPU that slows down", {CPU, GPU}};
+
+/* ------------------------------------------------------------------ a life of the library */
+
+static void start(const workload *w, group *g)
+{
+    for (int n = 0; n < GROUPS && w->shape[n].buffers > 0; ++n) {
+        const int64_t c = w->shape[n].cells, cells[3] = {c, c, c};
+        const int ghosts[3] = {1, 1, 1};
+        size_t bytes = 0;
+        for (int k = 0; k < w->shape[n].buffers; ++k) {
+            if (!CHECK_OK(meta_grid_alloc(&g[n].buffer[k], &g[n].box, w->shape[n].ndim, cells,
+                                          ghosts, ghosts, META_F64)))
+                return;
+            if (k == 0) {
+                bytes = sizeof(double);
+                for (int d = 0; d < g[n].box.ndim; ++d) bytes *= (size_t)g[n].box.size[d];
+                g[n].initial = calloc(1, bytes);
+            }
+            CHECK_OK(meta_copy_h2d(g[n].buffer[k], g[n].initial, bytes, NULL));
+        }
+    }
+}
+
+static void end(const workload *w, group *g)
+{
+    CHECK_OK(meta_flush());
+    for (int n = 0; n < GROUPS; ++n) {
+        for (int k = 0; k < w->shape[n].buffers; ++k) CHECK_OK(meta_free(g[n].buffer[k]));
+        free(g[n].initial);
+    }
+}
+
+/* The file is there once the back end has ended. */
+static double read_report(const char *path, char text[REPORT])
+{
+    FILE *file = fopen(path, "r");
+    double time = 0;
+    size_t length = 0;
+    text[0] = '\0';
+    if (!file) return 0;
+    length = fread(text, 1, REPORT - 1, file);
+    text[length] = '\0';
+    fclose(file);
+    const char *line = strstr(text, "time_us ");
+    if (line) time = strtod(line + strlen("time_us "), NULL);
+    return time;
+}
+
+/* Microseconds of @p steps steps. */
+static double life(const workload *w, const char *policy, int steps, char report[REPORT])
+{
+    group g[GROUPS] = {0};
+    char path[] = "/tmp/test_choose.XXXXXX";
+    const int file = mkstemp(path);
+    const long before = test_failures();
+    if (!CHECK(file >= 0)) return 0;
+    close(file);
+    setenv("META_POLICY", policy, 1);
+    setenv("META_TEST_SIM_REPORT", path, 1);
+    if (CHECK_OK(meta_init())) {
+        start(w, g);
+        for (int k = 0; k < steps && test_failures() == before; ++k) w->step(g, k);
+        end(w, g);
+        CHECK_OK(meta_finalize());
+    }
+    const double time = read_report(path, report);
+    unlink(path);
+    CHECK(time > 0);
+    return time;
+}
+
+/* ------------------------------------------------------------------ comparison */
+
+/** Microseconds with one policy. */
+typedef struct times {
+    double start;    /**< data from the host, and no step */
+    double learning; /**< and the first LEARNING steps */
+    double second;   /**< the second half */
+    double whole;
+} times;
+
+static times measure(const workload *w, const char *policy, char report[REPORT])
+{
+    times t;
+    t.start = life(w, policy, 0, report);
+    t.learning = life(w, policy, LEARNING, report);
+    t.second = -life(w, policy, w->steps, report);
+    t.whole = life(w, policy, 2 * w->steps, report);
+    t.second += t.whole;
+    return t;
+}
+
+/* Learning may cost what LEARNING steps take on each of the other devices, with first launches and
+ * the way of the data there, and two more ways, which is what it takes to be sure that moving the
+ * data pays. Where a device slows down, the steps until most of the runs remembered are slow ones
+ * come on top: four of seven runs, of which one call in sixteen is timed. */
+static double allowance(const promised *p, const times *t, int devices, int best)
+{
+    enum { UNTIL_SLOW = 4 * 16 };
+    double sum = 0, way = 0;
+    for (int d = 0; d < devices; ++d) {
+        if (d != best) sum += t[d].learning;
+        if (t[d].start > way) way = t[d].start;
+    }
+    if (p->slow_us > 0) sum += UNTIL_SLOW * t[1].second / p->workload->steps;
+    return sum + 2 * way;
+}
+
+static int describe(const promised *p)
+{
+    char text[DEVICES * WORDS] = "";
+    size_t used = 0;
+    int devices = 0;
+    for (; devices < DEVICES && p->machine->device[devices]; ++devices) {
+        const char *more = devices == 0 ? p->workload->first : p->workload->other;
+        char slow[64] = "";
+        if (devices == 1 && p->slow_us > 0)
+            snprintf(slow, sizeof slow, "slow=%.0fus:20", p->slow_us);
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s %s %s; ",
+                                 p->machine->device[devices], more ? more : "", slow);
+    }
+    setenv("META_TEST_SIM", text, 1);
+    return devices;
+}
+
+static void compare(void *argument)
+{
+    const promised *p = argument;
+    const long before = test_failures();
+    const double ratio = p->ratio > 0 ? p->ratio : 1.05;
+    char report[REPORT];
+    times t[DEVICES] = {{0}};
+    int best_second = 0, best_whole = 0;
+    setenv("META_MODE", "auto", 1);
+    setenv("META_AUTO_DEVICES", "sim", 1);
+    setenv("META_THREADS", "1", 1);
+    setenv("META_TEST_SIM_EAGER", "1", 1);
+    setenv("META_BACKEND_PATH", test_built("tests/plugins/.libs"), 1);
+    unsetenv("META_RANK_MAP");
+    unsetenv("META_CHECK");
+    test_case("%s on %s", p->workload->name, p->machine->name);
+    const int devices = describe(p);
+    for (int d = 0; d < devices; ++d) {
+        char policy[32];
+        snprintf(policy, sizeof policy, "device:%d", d);
+        t[d] = measure(p->workload, policy, report);
+        if (t[d].second < t[best_second].second) best_second = d;
+        if (t[d].whole < t[best_whole].whole) best_whole = d;
+    }
+    const times cost = measure(p->workload, "cost", report);
+    const double second = t[best_second].second, whole = t[best_whole].whole;
+    const double learning = allowance(p, t, devices, best_whole);
+    test_case("%s on %s: the second half takes %.3f of device %d's (%.0f us), the whole %.3f of "
+              "device %d's (%.0f us, %.0f more are for learning); in the whole\n%s",
+              p->workload->name, p->machine->name, cost.second / second, best_second, second,
+              cost.whole / whole, best_whole, whole, learning, report);
+    if (test_failures() > before) return;
+    if (p->slow_us > 0) { /* else the halves are not what the case says */
+        CHECK(t[1].whole - t[1].second > p->slow_us);
+        CHECK(cost.whole - cost.second > p->slow_us);
+    }
+    CHECK(cost.second <= ratio * second);
+    CHECK(cost.whole <= ratio * whole + learning);
+}
+
+/* Each in a process of its own, since modules are never unloaded. */
+static void hold(const promised *p, size_t count)
+{
+    for (size_t k = 0; k < count; ++k) {
+        promised one = p[k];
+        CHECK_CHILD(compare, &one);
+    }
+}
+
+#define PAIR(of, on, ...)                                                                          \
+    {                                                                                              \
+        .workload = &(of), .machine = &(on), __VA_ARGS__                                           \
+    }
+#define HOLD(...)                                                                                  \
+    do {                                                                                           \
+        static const promised list[] = {__VA_ARGS__};                                              \
+        hold(list, sizeof list / sizeof *list);                                                    \
+    } while (0)
+
+/* ------------------------------------------------------------------ promises */
+
+static void a_large_stencil_costs_no_more_than_on_the_best_device(void)
+{
+    HOLD(PAIR(stencil_large, workstation), PAIR(stencil_large, laptop),
+         PAIR(stencil_large, four_unlike), PAIR(stencil_large, slow_start),
+         PAIR(stencil_large, slows_down, .slow_us = 1e3, .ratio = 1.15));
+}
+
+/* What a launch costs decides. */
+static void a_small_stencil_costs_no_more_than_on_the_best_device(void)
+{
+    HOLD(PAIR(stencil_small, workstation), PAIR(stencil_small, laptop),
+         PAIR(stencil_small, four_unlike), PAIR(stencil_small, slow_start),
+         PAIR(stencil_small, slows_down, .slow_us = 1e3, .ratio = 1.15));
+}
+
+static void arrays_of_two_sizes_cost_no_more_than_on_the_best_device(void)
+{
+    HOLD(PAIR(axpy_mixed, workstation), PAIR(axpy_mixed, laptop), PAIR(axpy_mixed, four_unlike),
+         PAIR(axpy_large_first, slow_start),
+         PAIR(axpy_smaller, slows_down, .slow_us = 2e3, .ratio = 1.15),
+         PAIR(axpy_smaller_first, slows_down, .slow_us = 2e3, .ratio = 1.15));
+}
+
+static void conjugate_gradients_cost_no_more_than_on_the_best_device(void)
+{
+    HOLD(PAIR(gradients, workstation), PAIR(gradients, laptop), PAIR(gradients, four_unlike),
+         PAIR(gradients, slow_start), PAIR(gradients, slows_down, .slow_us = 5e3, .ratio = 1.15));
+}
+
+/* Here data goes to and fro in each step, and the ratio is less than 1. */
+static void opposed_kernels_run_where_each_is_fast(void)
+{
+    HOLD(PAIR(opposed_small, workstation, .ratio = 0.5), PAIR(opposed_small, laptop, .ratio = 0.5),
+         PAIR(opposed_small, four_unlike, .ratio = 0.5),
+         PAIR(opposed_small, slow_start, .ratio = 0.5),
+         PAIR(opposed_small, slows_down, .slow_us = 2e3, .ratio = 1.15));
+}
+
+static void opposed_kernels_stay_where_moving_does_not_pay(void)
+{
+    HOLD(PAIR(opposed_large, workstation), PAIR(opposed_large, laptop),
+         PAIR(opposed_large, four_unlike), PAIR(opposed_large, slow_start),
+         PAIR(opposed_large, slows_down, .slow_us = 5e3, .ratio = 1.15));
+}
+
+TEST_MAIN(PROMISE(a_large_stencil_costs_no_more_than_on_the_best_device),
+          PROMISE(a_small_stencil_costs_no_more_than_on_the_best_device),
+          PROMISE(arrays_of_two_sizes_cost_no_more_than_on_the_best_device),
+          PROMISE(conjugate_gradients_cost_no_more_than_on_the_best_device),
+          PROMISE(opposed_kernels_run_where_each_is_fast),
+          PROMISE(opposed_kernels_stay_where_moving_does_not_pay))
