@@ -60,6 +60,7 @@ static meta_err fetch(meta_auto_buffer *b, size_t first, size_t last, int d)
             continue;
         }
         run r = {k, k + 1, source(b, &slab[k], d)};
+        if (slab[k].valid == 0) return meta_auto_lost(b);
         if (r.from < 0) { /* nothing was ever written there */
             slab[k++].valid |= bit(d);
             continue;
@@ -87,6 +88,16 @@ static meta_err acquire_one(meta_auto_lane *lane, const meta_auto_range *range)
     return META_OK;
 }
 
+/* Whether what is read is there: a device from which it came may have failed since. */
+static meta_err check_there(const meta_auto_range *range, int d)
+{
+    const meta_slabs *slabs = range->buffer->slabs;
+    for (size_t k = meta_slabs_find(slabs, range->begin);
+         range->reads && k < slabs->count && slabs->slab[k].begin < range->end; ++k)
+        if (!(slabs->slab[k].valid & bit(d))) return meta_auto_lost(range->buffer);
+    return META_OK;
+}
+
 meta_err meta_auto_acquire(meta_auto_lane *lane, const meta_auto_range *ranges, size_t count)
 {
     meta_err error = META_OK;
@@ -94,6 +105,8 @@ meta_err meta_auto_acquire(meta_auto_lane *lane, const meta_auto_range *ranges, 
     for (size_t k = 0; k < count; ++k) ++ranges[k].buffer->users;
     for (size_t k = 0; k < count && error == META_OK; ++k) error = acquire_one(lane, &ranges[k]);
     for (size_t k = 0; k < count; ++k) --ranges[k].buffer->users;
+    for (size_t k = 0; meta_auto.failed && k < count && error == META_OK; ++k)
+        error = check_there(&ranges[k], lane->of->number);
     return error;
 }
 

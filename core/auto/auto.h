@@ -58,6 +58,7 @@ typedef struct meta_auto_machine {
     struct meta_auto_buffer *newest;       /**< list of all buffers */
     uint64_t calls;                        /**< launches and copies so far: the age of copies */
     uint32_t peers[META_SLABS_DEVICES];    /**< from which devices one can copy to this one */
+    uint32_t failed;                       /**< devices that are no longer used */
     meta_times *times;
     int attention; /**< so many launches are timed, because a time was unlike what was expected */
     uint64_t (*clock)(void); /**< of a back end with one of its own; NULL: CLOCK_MONOTONIC */
@@ -140,6 +141,19 @@ void meta_auto_unpin(void *buffer);
 meta_device *meta_auto_pinned(void *buffer);
 /** Give @p buffer a copy on device @p d, at the cost of copies used less recently if need be. */
 meta_err meta_auto_place(meta_auto_buffer *buffer, int d);
+
+/* ------------------------------------------------------------------ failure.c */
+
+/** Work of a lane from number @p number on has failed: the device is no longer used, and what only
+ * it holds is lost. */
+void meta_auto_fails(int lane, uint64_t number);
+/** META_ERR_DEVICE: bytes of the buffer that a call needs are lost. */
+meta_err meta_auto_lost(const meta_auto_buffer *buffer);
+/** The devices that can be used. */
+static inline uint32_t meta_auto_usable(void)
+{
+    return ((UINT32_C(1) << meta_auto.devices) - 1) & ~meta_auto.failed;
+}
 
 /* ------------------------------------------------------------------ transfer.c */
 

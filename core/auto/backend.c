@@ -340,7 +340,9 @@ static meta_err copy_part(meta_plugin_queue *queue, const meta_copy *all,
                             .host = (char *)all->host + (range->begin - all->offset),
                             .ticket = &own,
                             .stamp = all->stamp ? &stamp : NULL};
-    META_TRY(ops->copy(real, &part));
+    const meta_err error = ops->copy(real, &part);
+    if (error == META_ERR_DEVICE) meta_auto_fails(meta_auto_lane_number(lane), lane->last + 1);
+    META_TRY(error);
     const meta_mark mark = meta_auto_queued(lane, own, all->ticket ? &work : NULL);
     queue->host[meta_auto_lane_number(lane)] = meta_mark_number(mark);
     meta_auto_commit(range, 1, d, mark);
@@ -349,25 +351,21 @@ static meta_err copy_part(meta_plugin_queue *queue, const meta_copy *all,
     return add_work(t, work);
 }
 
-static uint32_t every(void)
-{
-    return (UINT32_C(1) << meta_auto.devices) - 1;
-}
-
 static uint32_t allowed(const meta_auto_buffer *b)
 {
-    return b->pinned >= 0 ? UINT32_C(1) << b->pinned : every();
+    return b->pinned >= 0 ? UINT32_C(1) << b->pinned : meta_auto_usable();
 }
 
-/* A copy on device @p d, or on another one if it has no memory for the buffer. */
+/* A copy on device @p d, or on another one if it has no memory for the buffer or fails. */
 static meta_err copy_anywhere(meta_plugin_queue *queue, const meta_copy *copy,
                               const meta_auto_range *range, int d, ticket **t)
 {
     uint32_t among = allowed(range->buffer);
     for (;;) {
         const meta_err error = copy_part(queue, copy, range, d, t);
+        const bool fails = error == META_ERR_DEVICE && meta_auto.failed >> d & 1;
         among &= ~(UINT32_C(1) << d);
-        if (error != META_ERR_NO_MEMORY || !among) return error;
+        if ((error != META_ERR_NO_MEMORY && !fails) || !among) return error;
         d = meta_auto_choose_copy(range, among);
     }
 }
@@ -565,7 +563,7 @@ static meta_err launch_on(meta_plugin_queue *queue, const meta_launch *launch, b
 /* The devices that may run it: those that can hold pinned operands, which is one at most. */
 static uint32_t where_allowed(const bound *b)
 {
-    uint32_t among = every();
+    uint32_t among = meta_auto_usable();
     for (size_t k = 0; k < b->ranges; ++k) among &= allowed(b->range[k].buffer);
     return among;
 }
@@ -611,14 +609,22 @@ static meta_err launch_somewhere(meta_plugin_queue *queue, const meta_launch *la
                                  ticket **t)
 {
     meta_auto_choice choice = {launch, b->range, b->ranges, where_allowed(b)};
+    if (!meta_auto_usable())
+        return meta_fail(META_ERR_DEVICE, "all devices of META_MODE=auto have failed");
     if (!choice.among) return kept_apart(b);
     for (;;) {
         bool tried = false;
         const int d = meta_auto_choose(&choice);
         const meta_err error = launch_on(queue, launch, b, d, t, &tried);
         choice.among &= ~(UINT32_C(1) << d);
-        if (error == META_OK || tried || !leaves_out(error) || !choice.among) return error;
-        if (error != META_ERR_NO_MEMORY) meta_cost_refused(d);
+        if (tried && error == META_ERR_DEVICE) {
+            const meta_auto_lane *lane = meta_auto_lane_of(d, queue->kind);
+            meta_auto_fails(meta_auto_lane_number(lane), lane->last + 1);
+        } else if (tried || !leaves_out(error)) {
+            return error;
+        }
+        if (error == META_OK || !choice.among) return error;
+        if (!tried && error != META_ERR_NO_MEMORY) meta_cost_refused(d);
     }
 }
 

@@ -31,6 +31,7 @@ static void complete(meta_auto_work *w, meta_err error)
     w->complete = true;
     w->error = error;
     w->message = error != META_OK ? meta_error_copy() : NULL;
+    if (error == META_ERR_DEVICE) meta_auto_fails(w->lane, w->number);
 }
 
 static meta_err error_of(const meta_auto_work *w)

@@ -7,7 +7,7 @@
 static meta_err pin(meta_auto_buffer *b)
 {
     const meta_auto_range whole = {b, 0, b->bytes, .reads = true, .writes = true};
-    const int d = meta_auto_choose_copy(&whole, (UINT32_C(1) << meta_auto.devices) - 1);
+    const int d = meta_auto_choose_copy(&whole, meta_auto_usable());
     META_TRY(meta_auto_acquire(meta_auto_lane_of(d, META_QUEUE_COMPUTE), &whole, 1));
     meta_auto_wait_copy(b, d);
     meta_auto_commit(&whole, 1, d, 0);

@@ -13,7 +13,7 @@ static int refuge(const meta_auto_buffer *b, int d)
 {
     int found = -1;
     for (int other = 0; other < meta_auto.devices; ++other) {
-        if (other == d) continue;
+        if (other == d || !(meta_auto_usable() >> other & 1)) continue;
         if (b->copy[other].object) return other;
         if (found < 0 || meta_auto.device[other].is_host) found = other;
     }

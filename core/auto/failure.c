@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file failure.c
+ *  A device that fails while the program runs: what others hold is used from there, and what only
+ * it holds is lost. */
+#include "auto/auto.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Whether a copy was written by work that failed, or came from it. */
+static bool is_of(meta_mark mark, int lane, uint64_t number)
+{
+    const int of = meta_mark_lane(mark);
+    if (mark == 0 || of / 2 != lane / 2) return false;
+    return meta_mark_number(mark) >= (of == lane ? number : meta_auto.done[of] + 1);
+}
+
+/* Make what the device holds, and what has come from it since it failed, invalid.
+ * @return whether bytes of the buffer are lost that were not before */
+static bool give_up(meta_auto_buffer *b, int lane, uint64_t number)
+{
+    const int d = lane / 2;
+    bool is_lost = false;
+    for (size_t k = 0; k < b->slabs->count; ++k) {
+        meta_auto_slab *slab = &b->slabs->slab[k];
+        const bool was_valid = slab->valid != 0;
+        slab->valid &= ~(UINT32_C(1) << d);
+        for (int e = 0; e < meta_auto.devices; ++e)
+            if (is_of(*meta_slab_writer(b->slabs, slab, e), lane, number))
+                slab->valid &= ~(UINT32_C(1) << e);
+        is_lost |= was_valid && slab->valid == 0;
+    }
+    return is_lost;
+}
+
+void meta_auto_fails(int lane, uint64_t number)
+{
+    const int d = lane / 2;
+    const bool is_first = !(meta_auto.failed >> d & 1);
+    char *why = is_first ? meta_error_copy() : NULL;
+    char name[48], note[META_NOTE_ROOM];
+    meta_auto.failed |= UINT32_C(1) << d;
+    if (is_first)
+        meta_log(META_LOG_WARN, "META_MODE=auto goes on without %s, which has failed: %s",
+                 meta_auto_name(d, name), why ? why : "");
+    free(why);
+    for (meta_auto_buffer *b = meta_auto.newest; b; b = b->older)
+        if (give_up(b, lane, number))
+            meta_log(META_LOG_WARN, "with %s the contents of the buffer at %p%s are lost",
+                     meta_auto_name(d, name), b->address, meta_registry_note(b->address, note));
+}
+
+meta_err meta_auto_lost(const meta_auto_buffer *b)
+{
+    char names[256] = "", name[48], note[META_NOTE_ROOM];
+    size_t at = 0;
+    for (int d = 0; d < meta_auto.devices; ++d)
+        if (meta_auto.failed >> d & 1 && at < sizeof names)
+            at += (size_t)snprintf(names + at, sizeof names - at, "%s%s", at > 0 ? " or " : "",
+                                   meta_auto_name(d, name));
+    return meta_fail(META_ERR_DEVICE,
+                     "bytes of the buffer at %p%s were only on %s, which has failed: write them "
+                     "again before they are read",
+                     b->address, meta_registry_note(b->address, note), names);
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* META_MODE=auto goes on without a device that fails while the program runs: what only it held is
+ * lost, and said to be; all else is as if it had never been there. */
+/* TEST: backends=any timeout=60 labels=core */
+#include "cases.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "caught.h"
+#include "child.h"
+
+enum { N = 1000 };
+
+static double *a, *b, ones[N], twos[N], found[N];
+static meta_box all = {.ndim = 1, .start = {0}, .end = {N}, .size = {N}};
+
+/* Two devices, of which the second takes all work until launch or copy number @p fails fails. */
+static bool begin(int fails, const char *kind)
+{
+    char text[128];
+    snprintf(text, sizeof text, "good; bad %s fails=%d", kind, fails);
+    setenv("META_MODE", "auto", 1);
+    setenv("META_AUTO_DEVICES", "sim", 1);
+    setenv("META_POLICY", "device:1", 1);
+    setenv("META_TEST_SIM", text, 1);
+    setenv("META_BACKEND_PATH", test_built("tests/plugins/.libs"), 1);
+    unsetenv("META_RANK_MAP");
+    unsetenv("META_CHECK");
+    test_case("%s", text);
+    for (int k = 0; k < N; ++k) ones[k] = 1, twos[k] = 2;
+    return CHECK_OK(meta_init()) && CHECK_OK(meta_alloc((void **)&a, sizeof ones)) &&
+           CHECK_OK(meta_alloc((void **)&b, sizeof ones)) && CHECK_OK(meta_label(a, "pressure")) &&
+           CHECK_OK(meta_label(b, "density"));
+}
+
+static void end(void)
+{
+    CHECK_OK(meta_flush());
+    CHECK_OK(meta_free(a));
+    CHECK_OK(meta_free(b));
+    CHECK_OK(meta_finalize());
+}
+
+/* What is written again is right, on the other device. */
+static void goes_on(void)
+{
+    const double three = 3;
+    CHECK_OK(meta_copy_h2d(a, ones, sizeof ones, NULL));
+    CHECK_OK(meta_copy_h2d(b, twos, sizeof twos, NULL));
+    CHECK_OK(meta_axpy(a, &three, b, &all, META_F64, META_ASYNC));
+    CHECK_OK(meta_copy_d2h(found, a, sizeof found, NULL));
+    for (int k = 0; k < N; ++k)
+        if (found[k] != 7) FAIL("element %d is %g", k, found[k]);
+}
+
+static void late_failure(void *unused)
+{
+    char said[4096];
+    const double three = 3;
+    (void)unused;
+    if (!begin(3, "")) return;
+    catch_errors();
+    CHECK_OK(meta_copy_h2d(a, ones, sizeof ones, META_ASYNC));     /* 1 */
+    CHECK_OK(meta_copy_h2d(b, twos, sizeof twos, META_ASYNC));     /* 2 */
+    CHECK_OK(meta_axpy(a, &three, b, &all, META_F64, META_ASYNC)); /* 3 */
+    CHECK_ERR(meta_flush(), META_ERR_DEVICE);
+    CHECK_ERR_NAMES(meta_copy_d2h(found, a, sizeof found, NULL), META_ERR_DEVICE, "pressure");
+    CHECK_CONTAINS(meta_last_error(), "sim:1");
+    CHECK_ERR_NAMES(meta_axpy(b, &three, a, &all, META_F64, NULL), META_ERR_DEVICE, "sim:1");
+    take_caught(said, sizeof said);
+    CHECK_CONTAINS(said, "goes on without sim:1");
+    CHECK_CONTAINS(said, "pressure");
+    CHECK_CONTAINS(said, "density");
+    goes_on();
+    end();
+}
+
+static void failure_at_once(void *unused)
+{
+    char said[4096];
+    double sum = 0;
+    (void)unused;
+    if (!begin(3, "sync")) return;
+    catch_errors();
+    CHECK_OK(meta_copy_h2d(a, ones, sizeof ones, NULL));   /* 1 */
+    CHECK_OK(meta_copy_d2h(found, a, sizeof found, NULL)); /* 2 */
+    CHECK_ERR_NAMES(meta_reduce(&sum, a, &all, META_SUM, META_F64, NULL), META_ERR_DEVICE,
+                    "pressure"); /* 3, and the other device cannot have it */
+    take_caught(said, sizeof said);
+    CHECK_CONTAINS(said, "goes on without sim:1");
+    goes_on();
+    end();
+}
+
+static void failure_of_a_copy_in(void *unused)
+{
+    (void)unused;
+    if (!begin(1, "sync")) return;
+    catch_errors();
+    CHECK_OK(meta_copy_h2d(a, ones, sizeof ones, NULL)); /* goes to the other device */
+    CHECK_OK(meta_copy_d2h(found, a, sizeof found, NULL));
+    CHECK(memcmp(found, ones, sizeof found) == 0);
+    take_caught((char[4096]){0}, 4096);
+    goes_on();
+    end();
+}
+
+static void work_that_fails_later_is_reported_and_its_data_lost(void)
+{
+    CHECK_CHILD(late_failure, NULL);
+}
+static void a_launch_that_fails_goes_elsewhere_if_its_data_can(void)
+{
+    CHECK_CHILD(failure_at_once, NULL);
+}
+static void a_copy_that_fails_goes_elsewhere(void)
+{
+    CHECK_CHILD(failure_of_a_copy_in, NULL);
+}
+
+TEST_MAIN(PROMISE(work_that_fails_later_is_reported_and_its_data_lost),
+          PROMISE(a_launch_that_fails_goes_elsewhere_if_its_data_can),
+          PROMISE(a_copy_that_fails_goes_elsewhere))
