@@ -107,6 +107,34 @@ static void failure_of_a_copy_in(void *unused)
     end();
 }
 
+/* There is only the device that fails. */
+static void failure_of_the_last(void *unused)
+{
+    void *object = NULL;
+    size_t offset = 0;
+    double sum = 0;
+    (void)unused;
+    if (!begin(1, "sync")) return;
+    end();
+    setenv("META_AUTO_DEVICES", "sim:1", 1);
+    setenv("META_POLICY", "cost", 1);
+    CHECK_OK(meta_init());
+    CHECK_OK(meta_alloc((void **)&a, sizeof ones));
+    CHECK_OK(meta_alloc((void **)&b, sizeof ones));
+    catch_errors();
+    CHECK_ERR(meta_copy_h2d(a, ones, sizeof ones, NULL), META_ERR_DEVICE);
+    for (int again = 0; again < 2; ++again) {
+        CHECK_ERR_NAMES(meta_copy_h2d(a, ones, sizeof ones, NULL), META_ERR_DEVICE, "all devices");
+        CHECK_ERR_NAMES(meta_copy_d2h(found, a, sizeof found, NULL), META_ERR_DEVICE,
+                        "all devices");
+        CHECK_ERR_NAMES(meta_reduce(&sum, a, &all, META_SUM, META_F64, NULL), META_ERR_DEVICE,
+                        "all devices");
+        CHECK_ERR_NAMES(meta_native(a, &object, &offset), META_ERR_DEVICE, "all devices");
+    }
+    take_caught((char[4096]){0}, 4096);
+    end();
+}
+
 static void work_that_fails_later_is_reported_and_its_data_lost(void)
 {
     CHECK_CHILD(late_failure, NULL);
@@ -119,7 +147,11 @@ static void a_copy_that_fails_goes_elsewhere(void)
 {
     CHECK_CHILD(failure_of_a_copy_in, NULL);
 }
+static void without_any_device_calls_are_errors(void)
+{
+    CHECK_CHILD(failure_of_the_last, NULL);
+}
 
 TEST_MAIN(PROMISE(work_that_fails_later_is_reported_and_its_data_lost),
           PROMISE(a_launch_that_fails_goes_elsewhere_if_its_data_can),
-          PROMISE(a_copy_that_fails_goes_elsewhere))
+          PROMISE(a_copy_that_fails_goes_elsewhere), PROMISE(without_any_device_calls_are_errors))

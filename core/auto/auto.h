@@ -149,10 +149,18 @@ meta_err meta_auto_place(meta_auto_buffer *buffer, int d);
 void meta_auto_fails(int lane, uint64_t number);
 /** META_ERR_DEVICE: bytes of the buffer that a call needs are lost. */
 meta_err meta_auto_lost(const meta_auto_buffer *buffer);
+/** META_ERR_DEVICE: all devices have failed. */
+meta_err meta_auto_any_left(void);
 /** The devices that can be used. */
 static inline uint32_t meta_auto_usable(void)
 {
     return ((UINT32_C(1) << meta_auto.devices) - 1) & ~meta_auto.failed;
+}
+
+/** Those that may use the buffer. */
+static inline uint32_t meta_auto_allowed(const meta_auto_buffer *buffer)
+{
+    return buffer->pinned >= 0 ? UINT32_C(1) << buffer->pinned : meta_auto_usable();
 }
 
 /* ------------------------------------------------------------------ transfer.c */
@@ -184,6 +192,9 @@ typedef struct meta_auto_sample {
     int device, from; /**< where it ran; of a copy: to and from where */
     uint64_t cells, bytes;
 } meta_auto_sample;
+/** Hand a stamp of @p ops on to who asked for one, and to what learns from it; each may be NULL. */
+void meta_auto_hand_stamp(const meta_ops *ops, const meta_stamp *stamp, meta_stamp *asked,
+                          const meta_auto_sample *sample);
 /** Learn from it when its time is known; takes over a share of @p stamp. */
 void meta_auto_sampled(const meta_auto_sample *sample, meta_auto_stamp *stamp);
 /** It took so many nanoseconds. */
@@ -271,8 +282,36 @@ void meta_cost_leave(meta_auto_buffer *buffer);
 meta_err meta_cost_open(void);
 void meta_cost_close(void);
 
+/* ------------------------------------------------------------------ ticket.c, copy.c, launch.c */
+
+/** One of the two queues: on each lane the last work that used host memory. */
+struct meta_plugin_queue {
+    meta_queue_kind kind;
+    uint64_t host[META_SLABS_LANES];
+};
+/** Work, mostly of one lane. A pointer to one may be NULL: there is none. */
+typedef struct meta_auto_ticket {
+    size_t count;
+    meta_auto_work *work[];
+} meta_auto_ticket;
+/** Order @p lane behind the queue's earlier work with host memory. */
+meta_err meta_auto_order_host(const meta_plugin_queue *queue, meta_auto_lane *lane);
+void meta_auto_queue_after(meta_plugin_queue *queue, const meta_plugin_queue *earlier);
+void meta_auto_queue_wait(meta_plugin_queue *queue, const meta_auto_ticket *ticket);
+meta_err meta_auto_ticket_test(const meta_auto_ticket *ticket, int *complete);
+meta_err meta_auto_ticket_wait(const meta_auto_ticket *ticket);
+void meta_auto_ticket_free(meta_auto_ticket *ticket);
+/** Add work, NULL: none; without memory for it the work is waited for. */
+meta_err meta_auto_ticket_add(meta_auto_ticket **ticket, meta_auto_work *work);
+/** A part of the work failed: complete what is queued of it. @return the error, @p error */
+meta_err meta_auto_ticket_abandon(meta_auto_ticket *ticket, meta_err error);
+
+meta_err meta_auto_copy_on(meta_plugin_queue *queue, const meta_copy *copy);
+meta_err meta_auto_launch_on(meta_plugin_queue *queue, const meta_launch *launch);
 /** Build a kernel for the devices that can run it. @return an error if none can */
 meta_err meta_auto_prepare(const meta_kernel_desc *desc, uint32_t type);
+/* ------------------------------------------------------------------ backend.c */
+
 /** The table of the back end. */
 extern const meta_plugin meta_auto_plugin;
 

@@ -63,3 +63,9 @@ meta_err meta_auto_lost(const meta_auto_buffer *b)
                      "again before they are read",
                      b->address, meta_registry_note(b->address, note), names);
 }
+
+meta_err meta_auto_any_left(void)
+{
+    if (meta_auto_usable()) return META_OK;
+    return meta_fail(META_ERR_DEVICE, "all devices of META_MODE=auto have failed");
+}

@@ -6,6 +6,7 @@
 /* What the program does with the memory is unknown: only the device's own copy is valid then. */
 static meta_err pin(meta_auto_buffer *b)
 {
+    META_TRY(meta_auto_any_left());
     const meta_auto_range whole = {b, 0, b->bytes, .reads = true, .writes = true};
     const int d = meta_auto_choose_copy(&whole, meta_auto_usable());
     META_TRY(meta_auto_acquire(meta_auto_lane_of(d, META_QUEUE_COMPUTE), &whole, 1));

@@ -145,6 +145,22 @@ void meta_auto_sampled(const meta_auto_sample *sample, meta_auto_stamp *stamp)
     waiting[(first + count++) % WAITING].stamp = stamp;
 }
 
+void meta_auto_hand_stamp(const meta_ops *ops, const meta_stamp *stamp, meta_stamp *asked,
+                          const meta_auto_sample *sample)
+{
+    const int users = (asked != NULL) + (sample != NULL);
+    if (users == 0) return;
+    if (!stamp->work && asked) *asked = *stamp;
+    meta_auto_stamp *shared = meta_auto_share(ops, stamp, users);
+    if (!shared) {
+        if (stamp->work) ops->stamp_release(stamp->work);
+        return;
+    }
+    if (asked && stamp->work) asked->work = shared;
+    else if (asked) meta_auto_stamp_drop(shared);
+    if (sample) meta_auto_sampled(sample, shared);
+}
+
 void meta_auto_samples_close(void)
 {
     for (; count > 0; --count, first = (first + 1) % WAITING)

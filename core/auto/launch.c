@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file launch.c
+ *  Launches: to the device that the policy chooses, or the next one where it cannot run them. */
+#include "auto/auto.h"
+
+#include <stdlib.h>
+
+/* The calls of a launch as they are launched on a device, with what they touch. */
+typedef struct bound {
+    meta_auto_range *range;
+    size_t ranges;
+    meta_call *call;
+    void **object;      /**< META_MAX_OPERANDS for each call */
+    meta_result *where; /**< META_KERNEL_PARAMETERS for each call */
+    bool uses_host;
+} bound;
+
+/* Most launches have one call, and then memory of the stack does. */
+enum { FEW = 1 };
+typedef struct few {
+    meta_auto_range range[FEW * META_AUTO_RANGES];
+    meta_call call[FEW];
+    void *object[FEW * META_MAX_OPERANDS];
+    meta_result where[FEW * META_KERNEL_PARAMETERS];
+} few;
+
+static bool make_room(bound *b, few *f, size_t count)
+{
+    *b = (bound){f->range, 0, f->call, f->object, f->where, false};
+    if (count <= FEW) return true;
+    b->range = malloc(count * META_AUTO_RANGES * sizeof *b->range);
+    b->call = malloc(count * sizeof *b->call);
+    b->object = malloc(count * META_MAX_OPERANDS * sizeof *b->object);
+    b->where = malloc(count * META_KERNEL_PARAMETERS * sizeof *b->where);
+    return b->range && b->call && b->object && b->where;
+}
+
+static void give_room(bound *b, const few *f)
+{
+    if (b->call == f->call) return;
+    free(b->range);
+    free(b->call);
+    free(b->object);
+    free(b->where);
+}
+
+static uint32_t results_of(const meta_kernel_desc *desc)
+{
+    if (desc->results) return desc->results;
+    return desc->combine != META_COMBINE_none;
+}
+
+static void look_at(const meta_launch *launch, bound *b)
+{
+    for (size_t n = 0; n < launch->count; ++n) {
+        const meta_call *call = meta_launch_call(launch, n);
+        b->ranges += (size_t)meta_auto_touched(call, b->range + b->ranges);
+        for (uint32_t k = 0; k < results_of(call->desc); ++k)
+            b->uses_host |= call->result[k].host != NULL;
+    }
+}
+
+/* With META_CHECK=on a program's kernel is built without the checks of the device's own: what they
+ * note has no place here. Those of the CPU's code need none. */
+static meta_err object_of(meta_device *device, const meta_kernel_desc *desc, uint32_t type,
+                          meta_plugin_kernel **kernel)
+{
+    if (desc->family != META_FAMILY_USER || !meta_user_is_checked(device))
+        return meta_kernel_object(device, desc, type, kernel);
+    struct meta_kernel_state *state = meta_user_of(desc);
+    const uint32_t form = meta_user_form(state, device) & ~(uint32_t)META_USER_CHECKED;
+    return meta_user_object_as(device, state, form, kernel);
+}
+
+static meta_err bind_kernels(const meta_launch *launch, bound *b, meta_device *device)
+{
+    for (size_t n = 0; n < launch->count; ++n) {
+        b->call[n] = *meta_launch_call(launch, n);
+        const meta_call *call = &b->call[n];
+        META_TRY(object_of(device, call->desc, call->type, &b->call[n].kernel));
+    }
+    return META_OK;
+}
+
+static void bind_objects(const meta_launch *launch, bound *b, int d)
+{
+    for (size_t n = 0; n < launch->count; ++n) {
+        const meta_call *call = meta_launch_call(launch, n);
+        void **object = b->object + n * META_MAX_OPERANDS;
+        meta_result *where = b->where + n * META_KERNEL_PARAMETERS;
+        const uint32_t results = results_of(call->desc);
+        for (uint32_t k = 0; k < call->desc->operands; ++k)
+            object[k] = ((meta_auto_buffer *)call->object[k])->copy[d].object;
+        for (uint32_t k = 0; k < results; ++k) {
+            where[k] = call->result[k];
+            if (!where[k].host)
+                where[k].object = ((meta_auto_buffer *)where[k].object)->copy[d].object;
+        }
+        b->call[n].object = object;
+        if (results) b->call[n].result = where;
+    }
+}
+
+/* Launch on device @p d. *tried: the launch reached the device, whose error is then the call's. */
+static meta_err launch_on(meta_plugin_queue *queue, const meta_launch *launch, bound *b, int d,
+                          meta_auto_ticket **t, bool *tried)
+{
+    meta_auto_lane *lane = meta_auto_lane_of(d, queue->kind);
+    meta_device *device = lane->of->device;
+    const meta_ops *ops = &device->backend->ops;
+    meta_plugin_queue *real;
+    meta_ticket own = NULL;
+    meta_stamp stamp = {0};
+    meta_auto_sample sample;
+    meta_auto_work *work = NULL;
+    META_TRY(bind_kernels(launch, b, device));
+    META_TRY(meta_auto_acquire(lane, b->range, b->ranges));
+    if (b->uses_host) META_TRY(meta_auto_order_host(queue, lane));
+    META_TRY(meta_auto_queue(lane, &real));
+    bind_objects(launch, b, d);
+    const bool wanted = meta_cost_wanted(launch, d, &sample);
+    meta_launch mine = *launch;
+    mine.calls = b->call;
+    mine.stride = sizeof *b->call;
+    mine.ticket = &own;
+    mine.stamp = wanted || launch->stamp ? &stamp : NULL;
+    *tried = true;
+    META_TRY(ops->launch(real, &mine));
+    const meta_mark mark = meta_auto_queued(lane, own, launch->ticket ? &work : NULL);
+    if (b->uses_host) queue->host[meta_auto_lane_number(lane)] = meta_mark_number(mark);
+    meta_auto_commit(b->range, b->ranges, d, mark);
+    meta_auto_hand_stamp(ops, &stamp, launch->stamp, wanted ? &sample : NULL);
+    meta_ran_on = device;
+    return meta_auto_ticket_add(t, work);
+}
+
+/* The devices that may run it: those that can hold pinned operands, which is one at most. */
+static uint32_t where_allowed(const bound *b)
+{
+    uint32_t among = meta_auto_usable();
+    for (size_t k = 0; k < b->ranges; ++k) among &= meta_auto_allowed(b->range[k].buffer);
+    return among;
+}
+
+static meta_err kept_apart(const bound *b)
+{
+    const meta_auto_buffer *first = NULL, *other = NULL;
+    char one[48], two[48];
+    for (size_t k = 0; k < b->ranges; ++k) {
+        const meta_auto_buffer *buffer = b->range[k].buffer;
+        if (buffer->pinned < 0) continue;
+        if (!first) first = buffer;
+        else if (buffer->pinned != first->pinned) other = buffer;
+    }
+    return meta_fail(META_ERR_WRONG_DEVICE,
+                     "the buffer at %p is kept on %s and that at %p on %s, by meta_wrap() or "
+                     "meta_native(): copy one of them, or call meta_native_end() first",
+                     first->address, meta_auto_name(first->pinned, one), other->address,
+                     meta_auto_name(other->pinned, two));
+}
+
+/* A device that lacks the kernel, its type or memory is left out. */
+static bool leaves_out(meta_err error)
+{
+    return error == META_ERR_NO_MEMORY || error == META_ERR_TYPE || error == META_ERR_UNSUPPORTED;
+}
+
+meta_err meta_auto_prepare(const meta_kernel_desc *desc, uint32_t type)
+{
+    meta_err error = META_OK;
+    bool any = false;
+    for (int d = 0; d < meta_auto.devices; ++d) {
+        meta_plugin_kernel *unused;
+        const meta_err one = object_of(meta_auto.device[d].device, desc, type, &unused);
+        if (one != META_OK && !leaves_out(one)) return one;
+        if (one == META_OK) any = true;
+        else error = one;
+    }
+    return any ? META_OK : error;
+}
+
+static meta_err launch_somewhere(meta_plugin_queue *queue, const meta_launch *launch, bound *b,
+                                 meta_auto_ticket **t)
+{
+    meta_auto_choice choice = {launch, b->range, b->ranges, where_allowed(b)};
+    if (!choice.among) return kept_apart(b);
+    for (;;) {
+        bool tried = false;
+        const int d = meta_auto_choose(&choice);
+        const meta_err error = launch_on(queue, launch, b, d, t, &tried);
+        choice.among &= ~(UINT32_C(1) << d);
+        if (tried && error == META_ERR_DEVICE) {
+            const meta_auto_lane *lane = meta_auto_lane_of(d, queue->kind);
+            meta_auto_fails(meta_auto_lane_number(lane), lane->last + 1);
+        } else if (tried || !leaves_out(error)) {
+            return error;
+        }
+        if (error == META_OK || !choice.among) return error;
+        if (!tried && error != META_ERR_NO_MEMORY) meta_cost_refused(d);
+    }
+}
+
+meta_err meta_auto_launch_on(meta_plugin_queue *queue, const meta_launch *l)
+{
+    few on_stack;
+    bound b;
+    meta_auto_ticket *t = NULL;
+    meta_err error;
+    if (l->ticket) *l->ticket = NULL;
+    if (l->count == 0) return META_OK;
+    META_TRY(meta_auto_any_left());
+    ++meta_auto.calls;
+    if (make_room(&b, &on_stack, l->count)) {
+        look_at(l, &b);
+        error = launch_somewhere(queue, l, &b, &t);
+    } else {
+        error = meta_fail(META_ERR_NO_MEMORY, "the host has no memory for %zu calls", l->count);
+    }
+    give_room(&b, &on_stack);
+    if (error != META_OK) meta_auto_ticket_abandon(t, error);
+    else if (l->ticket) *l->ticket = t;
+    return error;
+}
