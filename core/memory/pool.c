@@ -63,7 +63,9 @@ meta_err meta_pool_open(meta_device *device)
     if (!pool) return meta_fail(META_ERR_NO_MEMORY, "the host has no memory for a device's pool");
     pthread_mutex_init(&pool->lock, NULL);
     pool->now = (meta_pool_desc)META_POOL_DESC_INIT;
-    pool->now.limit = disabled ? 0 : limit_at_start;
+    /* A freed buffer of META_AUTO gives its copies back to the pools of their devices. */
+    const bool keeps = !disabled && device->backend->mode != META_AUTO;
+    pool->now.limit = keeps ? limit_at_start : 0;
     device->pool = pool;
     return META_OK;
 }
