@@ -60,6 +60,7 @@ typedef struct meta_auto_machine {
     uint32_t peers[META_SLABS_DEVICES];    /**< from which devices one can copy to this one */
     uint32_t failed;                       /**< devices that are no longer used */
     meta_times *times;
+    uint64_t learned; /**< times so far */
     int attention; /**< so many launches are timed, because a time was unlike what was expected */
     uint64_t (*clock)(void); /**< of a back end with one of its own; NULL: CLOCK_MONOTONIC */
 } meta_auto_machine;
@@ -249,6 +250,11 @@ typedef struct meta_auto_reasons {
 } meta_auto_reasons;
 meta_err meta_explain_read(void);
 void meta_explain(const meta_auto_reasons *reasons, int chosen);
+/** A loop of @p calls calls, which took @p now nanoseconds a step, runs with plan[n] for call n from
+ * now on and takes @p next. */
+void meta_explain_plan(const uint8_t *plan, uint32_t calls, double now, double next);
+/** Some calls of such a loop run on device @p d, to know how long they take there. */
+void meta_explain_trial(uint32_t calls, int d);
 
 /* ------------------------------------------------------------------ choose.c, cost.c */
 
@@ -264,6 +270,8 @@ meta_err meta_policy_read(void);
 /** Whether the policy's device is there. */
 meta_err meta_policy_check(void);
 int meta_auto_choose(const meta_auto_choice *choice);
+/** The device that a copy with the host is planned for; -1: none is. */
+int meta_auto_plan_copy(const meta_auto_range *range, bool is_in);
 /** For copies to a buffer: what holds most of the range already, unless the policy says otherwise.
  */
 int meta_auto_choose_copy(const meta_auto_range *range, uint32_t among);
@@ -275,8 +283,9 @@ bool meta_cost_wanted(const meta_launch *launch, int device, meta_auto_sample *s
 /** Device @p device has refused the launch that was chosen last: it lacks the kernel or its type.
  */
 void meta_cost_refused(int device);
-/** So many bytes of the buffer were copied to or from the host. */
-void meta_cost_copied(meta_auto_buffer *buffer, uint64_t bytes);
+/** A copy of the range from host memory, or to it, is about to be queued.
+ *  @return the device that a loop's plan has for it; -1: none */
+int meta_cost_copy(const meta_auto_range *range, bool is_in);
 /** The buffer is about to be freed. */
 void meta_cost_leave(meta_auto_buffer *buffer);
 meta_err meta_cost_open(void);

@@ -91,6 +91,11 @@ int meta_auto_choose(const meta_auto_choice *choice)
     return chosen >= 0 ? chosen : meta_cost_choose(choice);
 }
 
+int meta_auto_plan_copy(const meta_auto_range *range, bool is_in)
+{
+    return now == COST ? meta_cost_copy(range, is_in) : -1;
+}
+
 /* What was never written goes to the host's memory, from where any device gets it. */
 int meta_auto_choose_copy(const meta_auto_range *range, uint32_t among)
 {

@@ -54,6 +54,7 @@ static meta_err copy_out(meta_plugin_queue *queue, const meta_copy *copy, meta_a
 {
     meta_auto_buffer *b = copy->object;
     const uint64_t end = copy->offset + copy->bytes;
+    meta_auto_plan_copy(&(meta_auto_range){b, copy->offset, end, .reads = true}, false);
     for (uint64_t at = copy->offset; at < end;) {
         const meta_auto_slab *slab = &b->slabs->slab[meta_slabs_find(b->slabs, at)];
         meta_auto_range range = {b, at, slab->end < end ? slab->end : end, .reads = true};
@@ -74,8 +75,9 @@ static meta_err copy_in(meta_plugin_queue *queue, const meta_copy *copy, meta_au
 {
     meta_auto_buffer *b = copy->object;
     const meta_auto_range range = {b, copy->offset, copy->offset + copy->bytes, .writes = true};
-    return copy_anywhere(queue, copy, &range, meta_auto_choose_copy(&range, meta_auto_allowed(b)),
-                         t);
+    int d = meta_auto_plan_copy(&range, true);
+    if (d < 0) d = meta_auto_choose_copy(&range, meta_auto_allowed(b));
+    return copy_anywhere(queue, copy, &range, d, t);
 }
 
 meta_err meta_auto_copy_on(meta_plugin_queue *queue, const meta_copy *c)
@@ -87,7 +89,6 @@ meta_err meta_auto_copy_on(meta_plugin_queue *queue, const meta_copy *c)
     ++meta_auto.calls;
     const meta_err error =
         c->kind == META_COPY_H2D ? copy_in(queue, c, &t) : copy_out(queue, c, &t);
-    meta_cost_copied(c->object, c->bytes);
     if (error != META_OK) meta_auto_ticket_abandon(t, error);
     else if (c->ticket) *c->ticket = t;
     return error;

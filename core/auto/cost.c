@@ -16,12 +16,16 @@
 #include "auto/auto.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+#include "auto/loop.h"
 
 /** Buffers that calls use together. */
 struct meta_auto_cluster {
     int home; /* -1: no call yet */
     int buffers;
     uint64_t bytes;
+    uint64_t left;                   /* meta_loop_left() when home was last found */
     double gain[META_SLABS_DEVICES]; /* nanoseconds that another home would have saved */
     bool tries[META_SLABS_DEVICES];  /* kernels that have not run there do */
 };
@@ -38,16 +42,17 @@ static struct {
 
 /* What is known of the launch whose device was chosen last. */
 static struct {
-    meta_auto_cluster *cluster; /* NULL: none was chosen by cost */
-    int kernel;
-    uint64_t cells, bytes;
+    bool is_chosen;  /* by cost, and not yet launched */
+    uint64_t number; /* meta_auto.calls */
+    meta_loop_call call;
     double time[META_SLABS_DEVICES];
 } now;
 
 meta_err meta_cost_open(void)
 {
     for (int k = 0; k < NUMBERS; ++k) numbers[k].desc = NULL;
-    now.cluster = NULL;
+    now.is_chosen = false;
+    now.number = 0;
     meta_auto.times = meta_times_new(meta_auto.devices);
     if (meta_auto.times) return META_OK;
     return meta_fail(META_ERR_NO_MEMORY, "the host has no memory to learn times of kernels");
@@ -55,6 +60,7 @@ meta_err meta_cost_open(void)
 
 void meta_cost_close(void)
 {
+    meta_loop_close();
     meta_times_free(meta_auto.times);
     meta_auto.times = NULL;
 }
@@ -66,10 +72,7 @@ void meta_cost_leave(meta_auto_buffer *b)
     meta_auto_cluster *c = b->cluster;
     if (!c) return;
     c->bytes -= b->bytes;
-    if (--c->buffers == 0) {
-        if (now.cluster == c) now.cluster = NULL;
-        free(c);
-    }
+    if (--c->buffers == 0) free(c);
     b->cluster = NULL;
 }
 
@@ -111,14 +114,27 @@ static meta_auto_cluster *cluster_of_all(const meta_auto_choice *choice)
     return all;
 }
 
-/* Where the most of its first operand that anyone has lies; without that the first device. */
-static int first_home(const meta_auto_choice *choice)
+/* Where the most of its operands lies; without any the first device. */
+static int home_of(const meta_auto_choice *choice)
 {
+    uint64_t held[META_SLABS_DEVICES] = {0};
+    int best = -1;
     for (size_t k = 0; k < choice->ranges; ++k) {
         const int d = meta_auto_holder(&choice->range[k], choice->among);
-        if (d >= 0) return d;
+        if (d >= 0) held[d] += choice->range[k].end - choice->range[k].begin;
     }
-    return __builtin_ctz(choice->among);
+    for (int d = 0; d < meta_auto.devices; ++d)
+        if (held[d] > 0 && (best < 0 || held[d] > held[best])) best = d;
+    return best >= 0 ? best : __builtin_ctz(choice->among);
+}
+
+/* A new cluster's home, and that of one which a loop has left somewhere. */
+static void find_home(meta_auto_cluster *c, const meta_auto_choice *choice)
+{
+    if (c->home >= 0 && c->left == meta_loop_left()) return;
+    c->left = meta_loop_left();
+    c->home = home_of(choice);
+    for (int d = 0; d < meta_auto.devices; ++d) c->gain[d] = 0;
 }
 
 /* ------------------------------------------------------------------ times */
@@ -139,30 +155,65 @@ static uint64_t cells_of(const meta_call *call)
     return (uint64_t)(call->space->rows * call->space->extent[0]);
 }
 
-/* Nanoseconds of a launch on each device. */
+/* Nanoseconds to copy bytes between a device's copy of a buffer and host memory. */
+static double host_copy_time(int d, bool is_in, uint64_t bytes)
+{
+    const double memory = 0.1; /* nanoseconds a byte of the host's */
+    int host = 0;
+    while (host < meta_auto.devices && !meta_auto.device[host].is_host) ++host;
+    if (host == meta_auto.devices || host == d) return memory * (double)bytes;
+    return is_in ? meta_auto_move_time(host, d, bytes) : meta_auto_move_time(d, host, bytes);
+}
+
+static double kernel_time(const meta_loop_call *c, int d)
+{
+    meta_time_basis basis;
+    const double time =
+        1e9 * meta_times_expect(meta_auto.times, c->kernel, d, c->cells, c->bytes, &basis);
+    return c->has_results ? time + host_copy_time(d, false, 0) : time;
+}
+
+void meta_cost_times(const meta_loop_call *c, double *time)
+{
+    if (c->kernel == META_LOOP_OTHER) return;
+    for (int d = 0; d < meta_auto.devices; ++d)
+        time[d] = c->kernel >= 0 ? kernel_time(c, d)
+                                 : host_copy_time(d, c->kernel == META_LOOP_COPY_IN, c->bytes);
+}
+
+bool meta_cost_is_known(int kernel, int d, uint64_t cells)
+{
+    return kernel < 0 || meta_times_samples(meta_auto.times, kernel, d, cells) >= ENOUGH;
+}
+
+static bool has_results(const meta_call *call)
+{
+    const uint32_t results =
+        call->desc->results ? call->desc->results : call->desc->combine != META_COMBINE_none;
+    for (uint32_t k = 0; k < results; ++k)
+        if (call->result[k].host) return true;
+    return false;
+}
+
+/* What is known of a launch: of several calls in one only their times. */
 static void expect(const meta_launch *launch)
 {
+    double one[META_SLABS_DEVICES];
+    uint64_t cells = 0;
     for (int d = 0; d < meta_auto.devices; ++d) now.time[d] = 0;
     for (size_t n = 0; n < launch->count; ++n) {
         const meta_call *call = meta_launch_call(launch, n);
-        const int kernel = number_of(call);
-        const uint64_t cells = cells_of(call), bytes = meta_call_bytes(call);
-        meta_time_basis basis;
-        if (n == 0) {
-            now.kernel = kernel;
-            now.cells = cells;
-            now.bytes = bytes;
-        }
-        for (int d = 0; kernel >= 0 && d < meta_auto.devices; ++d)
-            now.time[d] +=
-                1e9 * meta_times_expect(meta_auto.times, kernel, d, cells, bytes, &basis);
+        now.call.kernel = number_of(call);
+        now.call.cells = cells_of(call);
+        now.call.bytes = meta_call_bytes(call);
+        now.call.has_results = has_results(call);
+        cells += now.call.cells;
+        if (now.call.kernel < 0) continue;
+        meta_cost_times(&now.call, one);
+        for (int d = 0; d < meta_auto.devices; ++d) now.time[d] += one[d];
     }
-}
-
-static bool is_known(const meta_launch *launch, int d)
-{
-    return launch->count > 1 || now.kernel < 0 ||
-           meta_times_samples(meta_auto.times, now.kernel, d, now.cells) >= ENOUGH;
+    now.call.cells = cells;
+    if (launch->count > 1) now.call.kernel = META_LOOP_OTHER;
 }
 
 /* Nanoseconds to carry what the call writes from one device to another. */
@@ -203,7 +254,7 @@ static void weigh(const meta_auto_choice *choice, meta_auto_reasons *r)
     for (int d = 0; d < meta_auto.devices; ++d) {
         meta_auto_reason *one = &r->of[d];
         one->is_candidate = choice->among >> d & 1;
-        one->is_known = is_known(choice->launch, d);
+        one->is_known = meta_cost_is_known(now.call.kernel, d, now.call.cells);
         one->time = now.time[d];
         one->move = 0;
         if (d == r->home) continue; /* what it lacks is carried there sooner or later */
@@ -231,17 +282,15 @@ static int least_of(const meta_auto_cluster *c, meta_auto_reasons *r)
     return best;
 }
 
-int meta_cost_choose(const meta_auto_choice *choice)
+/* The device for a launch that is in no loop. */
+static int choose_alone(const meta_auto_choice *choice)
 {
     meta_auto_cluster *c = cluster_of_all(choice);
     meta_auto_reasons reasons;
-    meta_auto_read_samples();
-    now.cluster = c;
-    if (!c) return first_home(choice);
-    if (c->home < 0) c->home = first_home(choice);
-    expect(choice->launch);
+    if (!c) return home_of(choice);
+    find_home(c, choice);
     reasons.call = choice->launch->calls;
-    reasons.cells = now.cells;
+    reasons.cells = now.call.cells;
     reasons.home = c->home;
     reasons.is_trial = false;
     weigh(choice, &reasons);
@@ -251,26 +300,84 @@ int meta_cost_choose(const meta_auto_choice *choice)
     return best;
 }
 
+/* ------------------------------------------------------------------ loops */
+
+static uint64_t mix(uint64_t hash, uint64_t more)
+{
+    hash = (hash ^ more) * UINT64_C(0x9e3779b97f4a7c15);
+    return hash ^ hash >> 29;
+}
+
+static uint64_t sign_range(uint64_t hash, const meta_auto_range *r)
+{
+    hash = mix(hash, (uintptr_t)r->buffer->address + r->begin);
+    return mix(hash, r->end << 2 | (uint64_t)r->reads << 1 | r->writes);
+}
+
+static uint64_t sign(const meta_auto_choice *choice)
+{
+    uint64_t hash = choice->launch->count;
+    for (size_t n = 0; n < choice->launch->count; ++n) {
+        const meta_call *call = meta_launch_call(choice->launch, n);
+        hash = mix(hash, (uintptr_t)call->desc);
+        hash = mix(hash, cells_of(call) << 8 | call->type);
+    }
+    for (size_t k = 0; k < choice->ranges; ++k) hash = sign_range(hash, &choice->range[k]);
+    return hash;
+}
+
+int meta_cost_choose(const meta_auto_choice *choice)
+{
+    const bool is_again = now.number == meta_auto.calls; /* one device could not run it */
+    const meta_loop_call *known;
+    if (meta_auto.devices == 1) return 0;
+    meta_auto_read_samples();
+    now.is_chosen = true;
+    now.number = meta_auto.calls;
+    if (!is_again) {
+        now.call.signature = sign(choice);
+        const int planned = meta_loop_next(now.call.signature, &known);
+        if (planned >= 0 && choice->among >> planned & 1) {
+            now.call = *known;
+            return planned;
+        }
+        if (planned >= 0) now.call.among = 0; /* it is in the loop already */
+        else now.call.among = choice->among;
+    }
+    expect(choice->launch);
+    const int best = choose_alone(choice);
+    if (!is_again && now.call.among != 0)
+        meta_loop_note(&now.call, choice->range, choice->ranges, now.time, best);
+    return best;
+}
+
+int meta_cost_copy(const meta_auto_range *range, bool is_in)
+{
+    const uint64_t bytes = range->end - range->begin;
+    const uint32_t among = meta_auto_allowed(range->buffer);
+    meta_loop_call call = {.signature = sign_range((uint64_t)is_in, range),
+                           .kernel = is_in ? META_LOOP_COPY_IN : META_LOOP_COPY_OUT,
+                           .bytes = bytes,
+                           .among = among};
+    const meta_loop_call *known;
+    double time[META_SLABS_DEVICES];
+    const int planned = meta_loop_next(call.signature, &known);
+    if (planned >= 0) return among >> planned & 1 ? planned : -1;
+    meta_cost_times(&call, time);
+    int holder = meta_auto_holder(range, among);
+    if (holder < 0) holder = __builtin_ctz(among);
+    meta_loop_note(&call, range, 1, time, holder);
+    meta_auto_cluster *c = range->buffer->cluster;
+    if (c && c->home >= 0) add_gains(c, time, time[c->home]);
+    return -1;
+}
+
 /* As good as a device on which it never ends. */
 void meta_cost_refused(int d)
 {
     const double never = 1e6; /* seconds */
-    for (int k = 0; now.cluster && now.kernel >= 0 && k <= ENOUGH; ++k)
-        meta_times_add(meta_auto.times, now.kernel, d, now.cells, 0, never);
-}
-
-void meta_cost_copied(meta_auto_buffer *b, uint64_t bytes)
-{
-    const double memory = 0.1; /* nanoseconds a byte of the host's */
-    double time[META_SLABS_DEVICES];
-    int host = 0;
-    meta_auto_cluster *c = b->cluster;
-    if (!c || c->home < 0) return;
-    while (host < meta_auto.devices && !meta_auto.device[host].is_host) ++host;
-    for (int d = 0; d < meta_auto.devices; ++d)
-        time[d] = host < meta_auto.devices && d != host ? meta_auto_move_time(d, host, bytes)
-                                                        : memory * (double)bytes;
-    add_gains(c, time, time[c->home]);
+    for (int k = 0; now.is_chosen && now.call.kernel >= 0 && k <= ENOUGH; ++k)
+        meta_times_add(meta_auto.times, now.call.kernel, d, now.call.cells, 0, never);
 }
 
 bool meta_cost_wanted(const meta_launch *launch, int d, meta_auto_sample *sample)
@@ -278,9 +385,10 @@ bool meta_cost_wanted(const meta_launch *launch, int d, meta_auto_sample *sample
     enum { FIRST = 8 };
     /* One in 16, in no step with a loop's calls. */
     const uint64_t hash = meta_auto.calls * UINT64_C(0x9e3779b97f4a7c15);
-    if (!now.cluster || launch->count != 1 || now.kernel < 0) return false;
-    *sample = (meta_auto_sample){now.kernel, d, 0, now.cells, now.bytes};
-    now.cluster = NULL;
+    const meta_loop_call *c = &now.call;
+    if (!now.is_chosen || launch->count != 1 || c->kernel < 0) return false;
+    *sample = (meta_auto_sample){c->kernel, d, 0, c->cells, c->bytes};
+    now.is_chosen = false;
     if (meta_auto.attention > 0) return --meta_auto.attention, true;
-    return meta_times_samples(meta_auto.times, now.kernel, d, now.cells) < FIRST || hash >> 60 == 0;
+    return meta_times_samples(meta_auto.times, c->kernel, d, c->cells) < FIRST || hash >> 60 == 0;
 }

@@ -66,3 +66,29 @@ void meta_explain(const meta_auto_reasons *reasons, int chosen)
 {
     if (__builtin_expect(on, 0) && is_new(reasons, chosen)) explain(reasons, chosen);
 }
+
+void meta_explain_plan(const uint8_t *plan, uint32_t calls, double now_ns, double next_ns)
+{
+    char text[512] = "", name[48];
+    size_t at = 0;
+    if (__builtin_expect(!on, 1)) return;
+    for (int d = 0; d < meta_auto.devices && at < sizeof text; ++d) {
+        uint32_t count = 0;
+        for (uint32_t c = 0; c < calls; ++c) count += plan[c] == d;
+        if (count == 0) continue;
+        const int length = snprintf(text + at, sizeof text - at, "%s%" PRIu32 " on %s",
+                                    at > 0 ? ", " : "", count, meta_auto_name(d, name));
+        at += length > 0 ? (size_t)length : 0;
+    }
+    fprintf(stderr,
+            "libmeta: a loop of %" PRIu32 " calls: %.1f us a step, with %s %.1f us: these\n", calls,
+            now_ns / 1e3, text, next_ns / 1e3);
+}
+
+void meta_explain_trial(uint32_t calls, int d)
+{
+    char name[48];
+    if (__builtin_expect(on, 0))
+        fprintf(stderr, "libmeta: a loop of %" PRIu32 " calls: to know, on %s as well\n", calls,
+                meta_auto_name(d, name));
+}

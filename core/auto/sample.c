@@ -109,6 +109,7 @@ static void learn_kernel(const meta_auto_sample *s, double seconds)
 
 void meta_auto_learn(const meta_auto_sample *s, double time)
 {
+    ++meta_auto.learned;
     if (s->kernel < 0) learn_link(s->from, s->device, s->bytes, time);
     else learn_kernel(s, time * 1e-9);
 }

@@ -137,9 +137,19 @@ static meta_err pieces(const passage *p, stage *s, meta_mark *mark)
     return META_OK;
 }
 
+/* What is timed begins when the bytes are there. */
+static void wait_for_bytes(const passage *p)
+{
+    const meta_slabs *slabs = p->buffer->slabs;
+    for (size_t k = p->first; k < p->last; ++k)
+        meta_auto_wait(*meta_slab_writer(slabs, &slabs->slab[k], p->from));
+}
+
 static meta_err staged(const passage *p, meta_mark *mark)
 {
     meta_device *device = meta_auto.device[p->to].device;
+    const bool wanted = meta_auto_move_wanted(p->from, p->to);
+    if (wanted) wait_for_bytes(p);
     const uint64_t began = meta_auto_now();
     stage s = {{NULL}, {NULL}, {NULL}};
     meta_err error = META_OK;
@@ -151,7 +161,7 @@ static meta_err staged(const passage *p, meta_mark *mark)
         if (error == META_OK) error = out != META_OK ? out : in;
         if (s.host[k]) meta_staging_put(device, s.host[k]);
     }
-    if (error == META_OK && meta_auto_move_wanted(p->from, p->to)) {
+    if (error == META_OK && wanted) {
         const meta_auto_sample sample = {-1, p->to, p->from, 0, p->end - p->begin};
         meta_auto_learn(&sample, (double)(meta_auto_now() - began));
     }
