@@ -250,8 +250,8 @@ typedef struct meta_auto_reasons {
 } meta_auto_reasons;
 meta_err meta_explain_read(void);
 void meta_explain(const meta_auto_reasons *reasons, int chosen);
-/** A loop of @p calls calls, which took @p now nanoseconds a step, runs with plan[n] for call n from
- * now on and takes @p next. */
+/** A loop of @p calls calls, which took @p now nanoseconds a step, runs with plan[n] for call n
+ * from now on and takes @p next. */
 void meta_explain_plan(const uint8_t *plan, uint32_t calls, double now, double next);
 /** Some calls of such a loop run on device @p d, to know how long they take there. */
 void meta_explain_trial(uint32_t calls, int d);
@@ -286,6 +286,8 @@ void meta_cost_refused(int device);
 /** A copy of the range from host memory, or to it, is about to be queued.
  *  @return the device that a loop's plan has for it; -1: none */
 int meta_cost_copy(const meta_auto_range *range, bool is_in);
+/** The program waits for results of the launch that was chosen last. */
+void meta_loop_waited(void);
 /** The buffer is about to be freed. */
 void meta_cost_leave(meta_auto_buffer *buffer);
 meta_err meta_cost_open(void);
@@ -303,6 +305,8 @@ typedef struct meta_auto_ticket {
     size_t count;
     meta_auto_work *work[];
 } meta_auto_ticket;
+/** Of work that is complete. */
+extern meta_auto_ticket meta_auto_complete;
 /** Order @p lane behind the queue's earlier work with host memory. */
 meta_err meta_auto_order_host(const meta_plugin_queue *queue, meta_auto_lane *lane);
 void meta_auto_queue_after(meta_plugin_queue *queue, const meta_plugin_queue *earlier);

@@ -170,7 +170,7 @@ static double kernel_time(const meta_loop_call *c, int d)
     meta_time_basis basis;
     const double time =
         1e9 * meta_times_expect(meta_auto.times, c->kernel, d, c->cells, c->bytes, &basis);
-    return c->has_results ? time + host_copy_time(d, false, 0) : time;
+    return c->is_waited ? time + host_copy_time(d, false, 0) : time;
 }
 
 void meta_cost_times(const meta_loop_call *c, double *time)
@@ -181,18 +181,19 @@ void meta_cost_times(const meta_loop_call *c, double *time)
                                  : host_copy_time(d, c->kernel == META_LOOP_COPY_IN, c->bytes);
 }
 
+double meta_cost_best(const meta_loop_call *c, int d)
+{
+    return c->kernel >= 0 ? 1e9 * meta_times_best(meta_auto.times, c->kernel, d, c->cells) : 0;
+}
+
+double meta_cost_last(const meta_loop_call *c, int d)
+{
+    return c->kernel >= 0 ? 1e9 * meta_times_last(meta_auto.times, c->kernel, d, c->cells) : 0;
+}
+
 bool meta_cost_is_known(int kernel, int d, uint64_t cells)
 {
     return kernel < 0 || meta_times_samples(meta_auto.times, kernel, d, cells) >= ENOUGH;
-}
-
-static bool has_results(const meta_call *call)
-{
-    const uint32_t results =
-        call->desc->results ? call->desc->results : call->desc->combine != META_COMBINE_none;
-    for (uint32_t k = 0; k < results; ++k)
-        if (call->result[k].host) return true;
-    return false;
 }
 
 /* What is known of a launch: of several calls in one only their times. */
@@ -201,12 +202,12 @@ static void expect(const meta_launch *launch)
     double one[META_SLABS_DEVICES];
     uint64_t cells = 0;
     for (int d = 0; d < meta_auto.devices; ++d) now.time[d] = 0;
+    now.call.is_waited = false;
     for (size_t n = 0; n < launch->count; ++n) {
         const meta_call *call = meta_launch_call(launch, n);
         now.call.kernel = number_of(call);
         now.call.cells = cells_of(call);
         now.call.bytes = meta_call_bytes(call);
-        now.call.has_results = has_results(call);
         cells += now.call.cells;
         if (now.call.kernel < 0) continue;
         meta_cost_times(&now.call, one);

@@ -7,7 +7,8 @@
  *
  *  A plan is made of times that are known. Where some are not, what a device would have saved if it
  *  were as fast as the bound on it adds up likewise, and buys a trial: a few steps in which the
- *  calls that are unknown there run there. */
+ *  calls that are unknown there run there. A device that has become slower than it was is tried
+ *  again for a hundredth of the time that has passed since. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,6 +19,12 @@
  * steps. It takes two for runs to be known, of which the first does not count, and as many more as
  * the device is behind. */
 enum { WORK = 1 << 14, LONGEST_TRIAL = 8 };
+
+/* A device that was slower is tried for AGAIN steps, so that most of the runs that count are new
+ * ones, but not after BEHIND calls that are as slow: the times of more may not be known yet.
+ * Whether to is considered every AT_TIMES steps. What is slower by a few tenths only is noise. */
+enum { AGAIN = 4, BEHIND = 8, AT_TIMES = 64 };
+static const double again_share = 0.01, noise = 0.7;
 
 struct meta_course {
     meta_plan_step step;
@@ -30,7 +37,9 @@ struct meta_course {
     double hoped[META_SLABS_DEVICES]; /* nanoseconds that trials on the devices might have saved */
     double price[META_SLABS_DEVICES]; /* of trials there, times the cost; doubles with each */
     int tried;                        /* the device of a trial; -1: there is none */
-    int steps;                        /* of it so far */
+    int steps, least;                 /* of it so far, and at least */
+    uint64_t turns;
+    double since[META_SLABS_DEVICES]; /* nanoseconds since the device was tried again */
     bool is_searching;                /* for a better plan */
 };
 
@@ -215,19 +224,93 @@ static void consider_trials(meta_course *l)
     meta_explain_trial(l->step.calls, l->tried);
     l->hoped[l->tried] = 0;
     l->price[l->tried] *= 2;
-    l->steps = 0;
+    l->steps = l->least = 0;
+}
+
+/* Whether the calls so far of a device that is tried again take what they took of late. */
+static bool is_still_slow(const meta_course *l)
+{
+    const uint32_t so_far = (uint32_t)l->steps * l->step.calls + l->at;
+    double last = 0, hope = 0;
+    for (uint32_t c = 0; c < l->step.calls && c + BEHIND < so_far; ++c) {
+        if (l->trial[c] != l->tried) continue;
+        last += noise * meta_cost_last(&l->call[c], l->tried);
+        hope += meta_cost_best(&l->call[c], l->tried);
+    }
+    return last > hope;
 }
 
 /* A trial ends as soon as its calls' times are known, or when they do not come to be. */
 static void end_trial(meta_course *l)
 {
     bool is_known_now = true;
+    l->steps += l->at == 0;
     for (uint32_t c = 0; c < l->step.calls; ++c)
         is_known_now &= l->trial[c] == l->plan[c] || is_known(l, c, l->trial[c]);
-    l->steps += l->at == 0;
-    if (!is_known_now && l->steps <= LONGEST_TRIAL) return;
+    if (l->least > 0 ? l->steps < l->least && !is_still_slow(l)
+                     : l->steps < LONGEST_TRIAL && !is_known_now)
+        return;
     l->tried = -1;
     read_times(l);
+}
+
+/* ------------------------------------------------------------------ devices that were slower */
+
+/* Take the device's best times for calls that are not there.
+ * @return whether there are any */
+static bool be_hopeful(meta_course *l, int d)
+{
+    bool any = false;
+    for (uint32_t c = 0; c < l->step.calls; ++c) {
+        const double best = meta_cost_best(&l->call[c], d);
+        double *time = &l->step.call[c].time[d];
+        if (l->plan[c] == d || best == 0 || best > noise * *time) continue;
+        *time = best;
+        any = true;
+    }
+    return any;
+}
+
+/* What a step would cost with the trial's plan if the device were what it was; as much as @p now
+ * if nothing is known to have changed. */
+static double hoped_cost(meta_course *l, int d, double now)
+{
+    const size_t bytes = l->step.calls * sizeof *l->step.call;
+    meta_plan_call *kept = malloc(bytes);
+    double cost = now;
+    if (!kept) return now;
+    memcpy(kept, l->step.call, bytes);
+    if (be_hopeful(l, d)) cost = meta_plan_cost(l->search, l->trial);
+    memcpy(l->step.call, kept, bytes);
+    free(kept);
+    return cost;
+}
+
+/* Whether to try device @p d again, with all calls. */
+static bool is_worth_it(meta_course *l, int d, double now)
+{
+    for (uint32_t c = 0; c < l->step.calls; ++c)
+        l->trial[c] = l->call[c].among >> d & 1 ? (uint8_t)d : l->plan[c];
+    const double slow = meta_plan_cost(l->search, l->trial);
+    const double change = meta_plan_change(l->search, l->plan, l->trial);
+    const double price = (slow - now) * (BEHIND + 1) / l->step.calls + 2 * change;
+    return price <= again_share * l->since[d] && hoped_cost(l, d, now) < now;
+}
+
+static void consider_again(meta_course *l)
+{
+    const double now = meta_plan_cost(l->search, l->plan);
+    for (int d = 0; d < l->step.devices; ++d) {
+        l->since[d] += AT_TIMES * now;
+        if (l->tried >= 0) return;
+        if (!(meta_auto_usable() >> d & 1) || !is_worth_it(l, d, now)) continue;
+        l->tried = d;
+        l->since[d] = 0;
+        l->steps = 0;
+        l->least = AGAIN;
+        meta_auto.attention = AGAIN * (int)l->step.calls;
+        meta_explain_trial(l->step.calls, d);
+    }
 }
 
 /* Behind a step. */
@@ -240,6 +323,7 @@ static void turn(meta_course *l)
     if (l->is_searching) l->is_searching = meta_plan_search_on(l->search, 1 + WORK / size);
     consider(l);
     consider_trials(l);
+    if (++l->turns % AT_TIMES == 0) consider_again(l);
 }
 
 /* ------------------------------------------------------------------ to the recognition */
@@ -300,7 +384,7 @@ uint64_t meta_course_due(const meta_course *l)
     return l->call[l->at].signature;
 }
 
-int meta_course_next(meta_course *l, const meta_loop_call **call)
+int meta_course_next(meta_course *l, meta_loop_call **call)
 {
     const uint32_t at = l->at;
     if (l->tried >= 0) end_trial(l);

@@ -218,6 +218,7 @@ meta_err meta_auto_launch_on(meta_plugin_queue *queue, const meta_launch *l)
     }
     give_room(&b, &on_stack);
     if (error != META_OK) meta_auto_ticket_abandon(t, error);
-    else if (l->ticket) *l->ticket = t;
+    /* Whether the program waits for results is of interest though they are there. */
+    else if (l->ticket) *l->ticket = t || !b.uses_host ? t : &meta_auto_complete;
     return error;
 }

@@ -15,7 +15,8 @@ static struct {
     meta_course *course;
     uint64_t used; /* the highest was used last */
 } loops[LOOPS];
-static meta_course *inside; /* the one that the program is in */
+static meta_course *inside;    /* the one that the program is in */
+static meta_loop_call *latest; /* the call that came last; NULL: it is not known */
 static uint64_t left, uses;
 static uint32_t failed; /* meta_auto.failed when the loops were found */
 
@@ -40,6 +41,7 @@ static void forget_loops(void)
         loops[k].course = NULL;
     }
     inside = NULL;
+    latest = NULL;
 }
 
 /* ------------------------------------------------------------------ inside */
@@ -67,7 +69,10 @@ int meta_loop_next(uint64_t signature, const meta_loop_call **call)
         forget_events();
     }
     if (!inside) inside = resumed(signature);
-    return inside ? meta_course_next(inside, call) : -1;
+    if (!inside) return -1;
+    const int device = meta_course_next(inside, &latest);
+    *call = latest;
+    return device;
 }
 
 /* ------------------------------------------------------------------ recognition */
@@ -88,6 +93,7 @@ static void enter(uint64_t first, uint32_t calls)
     meta_course_free(loops[oldest].course);
     inside = loops[oldest].course = meta_course_new(event, calls);
     loops[oldest].used = ++uses;
+    latest = NULL;
     forget_events();
 }
 
@@ -112,6 +118,7 @@ void meta_loop_note(const meta_loop_call *call, const meta_auto_range *range, si
 {
     if (!events) events = malloc(EVENTS * sizeof *events);
     if (!events) return;
+    latest = NULL;
     if (ranges > META_LOOP_USES) {
         forget_events();
         return;
@@ -119,6 +126,7 @@ void meta_loop_note(const meta_loop_call *call, const meta_auto_range *range, si
     const uint64_t number = noted++;
     meta_loop_event *e = event_of(number);
     e->call = *call;
+    latest = &e->call;
     e->device = device;
     e->uses = (uint32_t)ranges;
     memcpy(e->time, time, sizeof e->time);
@@ -134,6 +142,11 @@ void meta_loop_note(const meta_loop_call *call, const meta_auto_range *range, si
         repeated = ago > 0;
     }
     if (period > 0 && repeated >= period && repeated >= FEWEST) enter(number + 1 - period, period);
+}
+
+void meta_loop_waited(void)
+{
+    if (latest) latest->is_waited = true;
 }
 
 uint64_t meta_loop_left(void)

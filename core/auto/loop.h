@@ -14,8 +14,8 @@ typedef struct meta_loop_call {
     uint64_t signature; /**< equal for calls that do the same with the same data */
     int kernel;         /**< its number in meta_auto.times, or one of the below */
     uint64_t cells, bytes;
-    bool has_results; /**< that go to the host */
-    uint32_t among;   /**< devices that can run it */
+    bool is_waited; /**< the program waits for its results before the next call */
+    uint32_t among; /**< devices that can run it */
 } meta_loop_call;
 enum {
     META_LOOP_OTHER = -1, /**< its times are those it was noted with */
@@ -39,6 +39,10 @@ void meta_loop_close(void);
 
 /** time[d]: expected nanoseconds of the call on device d. */
 void meta_cost_times(const meta_loop_call *call, double *time);
+/** Nanoseconds of the call on a device at the best rate that it has shown, and at the last one;
+ *  0: it is no kernel. */
+double meta_cost_best(const meta_loop_call *call, int device);
+double meta_cost_last(const meta_loop_call *call, int device);
 /** Whether runs of a kernel over about as many cells were timed there. */
 bool meta_cost_is_known(int kernel, int device, uint64_t cells);
 
@@ -73,6 +77,6 @@ void meta_course_free(meta_course *course);
 /** The signature of the call that is due. */
 uint64_t meta_course_due(const meta_course *course);
 /** The device of the call that is due; the next one is due then. */
-int meta_course_next(meta_course *course, const meta_loop_call **call);
+int meta_course_next(meta_course *course, meta_loop_call **call);
 
 #endif

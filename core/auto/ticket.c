@@ -33,6 +33,8 @@ void meta_auto_queue_wait(meta_plugin_queue *queue, const meta_auto_ticket *t)
 
 /* ------------------------------------------------------------------ tickets */
 
+meta_auto_ticket meta_auto_complete;
+
 meta_err meta_auto_ticket_test(const meta_auto_ticket *t, int *complete)
 {
     meta_err first = META_OK;
@@ -49,6 +51,7 @@ meta_err meta_auto_ticket_test(const meta_auto_ticket *t, int *complete)
 meta_err meta_auto_ticket_wait(const meta_auto_ticket *t)
 {
     meta_err first = META_OK;
+    meta_loop_waited();
     for (size_t k = 0; t && k < t->count; ++k) {
         const meta_err error = meta_auto_wait_work(t->work[k]);
         if (first == META_OK) first = error;
@@ -58,7 +61,7 @@ meta_err meta_auto_ticket_wait(const meta_auto_ticket *t)
 
 void meta_auto_ticket_free(meta_auto_ticket *t)
 {
-    if (!t) return;
+    if (!t || t == &meta_auto_complete) return;
     for (size_t k = 0; k < t->count; ++k) meta_auto_drop(t->work[k]);
     free(t);
 }

@@ -21,6 +21,7 @@ typedef struct octave {
     uint8_t count, next; /* runs so far, and the place of the next one in the window */
     run recent[WINDOW];
     double cells, seconds; /* of the run whose time per cell is the median */
+    double best;           /* seconds a cell, of the fastest run */
 } octave;
 
 typedef struct on_device {
@@ -179,6 +180,7 @@ void meta_times_add(meta_times *t, int number, int device, uint64_t cells, uint6
     s->next = (uint8_t)((s->next + 1) % WINDOW);
     if (s->count < 255) ++s->count;
     const run middle = median(s->recent, s->count < WINDOW ? s->count : WINDOW);
+    if (s->best == 0 || seconds / (double)cells < s->best) s->best = seconds / (double)cells;
     s->cells = middle.cells;
     s->seconds = middle.seconds;
     fit(d);
@@ -189,6 +191,18 @@ void meta_times_add(meta_times *t, int number, int device, uint64_t cells, uint6
 uint32_t meta_times_samples(const meta_times *t, int number, int device, uint64_t cells)
 {
     return t->kernel[number].device[device].of[octave_of(cells)].count;
+}
+
+double meta_times_best(const meta_times *t, int number, int device, uint64_t cells)
+{
+    return t->kernel[number].device[device].of[octave_of(cells)].best * (double)cells;
+}
+
+double meta_times_last(const meta_times *t, int number, int device, uint64_t cells)
+{
+    const octave *s = &t->kernel[number].device[device].of[octave_of(cells)];
+    const run *r = &s->recent[(s->next + WINDOW - 1) % WINDOW];
+    return s->count > 0 ? r->seconds / r->cells * (double)cells : 0;
 }
 
 /* An octave with samples within so many of @p o; -1: none. */

@@ -26,6 +26,10 @@ typedef enum meta_time_basis {
 /** Expected seconds of a run. */
 double meta_times_expect(const meta_times *times, int kernel, int device, uint64_t cells,
                          uint64_t bytes, meta_time_basis *basis);
+/** Seconds of a run at the best rate ever seen over about as many cells, and at the rate seen last;
+ *  0: none was. */
+double meta_times_best(const meta_times *times, int kernel, int device, uint64_t cells);
+double meta_times_last(const meta_times *times, int kernel, int device, uint64_t cells);
 /** How many runs over about @p cells cells are known, at most 255. */
 uint32_t meta_times_samples(const meta_times *times, int kernel, int device, uint64_t cells);
 

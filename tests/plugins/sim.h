@@ -26,7 +26,7 @@ enum { SIM_FACTORS = 32, SIM_NAME = 32 };
 struct meta_plugin_device {
     char name[SIM_NAME], shares[SIM_NAME];
     int index;
-    double launch, rate, first, slow_after, slow;
+    double launch, rate, first, slow_after, slow_until, slow;
     double latency, bandwidth, peer; /* peer 0: no copies between devices */
     double memory, used;             /* bytes */
     double fails;                    /* the number of the first work that fails; 0: none */

@@ -7,7 +7,8 @@
  *  - latency=SECONDS and bandwidth=BYTES of the link to the host
  *  - peer=BYTES per second: copies between two devices that have it go at the lower one
  *  - memory=BYTES, in binary units
- *  - slow=SECONDS:FACTOR: kernels that begin later take so many times as long
+ *  - slow=SECONDS:FACTOR: kernels that begin later take so many times as long; until=SECONDS: no
+ * more
  *  - first=FACTOR: the first launch of each kernel does
  *  - fails=N: launch or copy N, counted from 1, fails, and so do all later ones
  *  - shares=NAME: it has one engine for everything together with that device
@@ -41,6 +42,7 @@ static const struct {
     size_t at; /* of a double in the device */
 } keys[] = {{"launch", seconds, offsetof(meta_plugin_device, launch)},
             {"rate", rates, offsetof(meta_plugin_device, rate)},
+            {"until", seconds, offsetof(meta_plugin_device, slow_until)},
             {"latency", seconds, offsetof(meta_plugin_device, latency)},
             {"bandwidth", rates, offsetof(meta_plugin_device, bandwidth)},
             {"peer", rates, offsetof(meta_plugin_device, peer)},
@@ -60,6 +62,7 @@ static const meta_plugin_device typical = {.launch = 5e3,
                                            .rate = 10,
                                            .first = 1,
                                            .slow_after = INFINITY,
+                                           .slow_until = INFINITY,
                                            .slow = 1,
                                            .latency = 5e3,
                                            .bandwidth = 10,

@@ -179,7 +179,8 @@ double sim_call_time(meta_plugin_device *device, const meta_call *call, double o
         if (strcmp(device->factor[k].kernel, call->desc->name) == 0)
             time *= device->factor[k].factor;
     if (!kernel->has_run) time *= device->first;
-    if ((double)begin >= device->slow_after) time *= device->slow;
+    if ((double)begin >= device->slow_after && (double)begin < device->slow_until)
+        time *= device->slow;
     kernel->has_run = true;
     return time;
 }
