@@ -47,8 +47,9 @@ typedef struct machine {
 typedef struct promised {
     const workload *workload;
     const machine *machine;
-    double slow_us; /**< when its second device becomes slower, in the first half; 0: never */
-    double ratio;   /**< of the best device's time; 0: 1.05 */
+    double slow_us;  /**< when its second device becomes slower, in the first half; 0: never */
+    double until_us; /**< when it is as fast again, in the first half; 0: never */
+    double ratio;    /**< of the best device's time; 0: 1.05 */
 } promised;
 
 /* ------------------------------------------------------------------ workloads */
@@ -116,6 +117,11 @@ static const workload gradients = {.name = "conjugate gradients of 32^3",
                                    .shape = {{3, 4, 32}},
                                    .step = conjugate_gradients,
                                    .steps = 150};
+/* So many steps that it pays to try a device again that was slower. */
+static const workload gradients_long = {.name = "many conjugate gradients of 32^3",
+                                        .shape = {{3, 4, 32}},
+                                        .step = conjugate_gradients,
+                                        .steps = 1000};
 static const workload axpy_smaller_first = {.name = "axpy of 1e5 and of 1e3",
                                             .shape = {{1, 2, 100000}, {1, 2, 1000}},
                                             .step = axpy_each,
@@ -151,6 +157,7 @@ static const machine four_unlike = {
      "old rate=150G launch=10us latency=15us bandwidth=6G peer=50G"}};
 static const machine slow_start = {"a GPU that compiles kernels", {CPU, GPU " first=500"}};
 static const machine slows_down = {"a GPU that slows down", {CPU, GPU}};
+static const machine recovers = {"a GPU that slows down for a while", {CPU, GPU}};
 
 /* ------------------------------------------------------------------ a life of the library */
 
@@ -268,7 +275,8 @@ static int describe(const promised *p)
         const char *more = devices == 0 ? p->workload->first : p->workload->other;
         char slow[64] = "";
         if (devices == 1 && p->slow_us > 0)
-            snprintf(slow, sizeof slow, "slow=%.0fus:20", p->slow_us);
+            snprintf(slow, sizeof slow, "slow=%.0fus:20 until=%.0fus", p->slow_us,
+                     p->until_us > 0 ? p->until_us : 1e12);
         used += (size_t)snprintf(text + used, sizeof text - used, "%s %s %s; ",
                                  p->machine->device[devices], more ? more : "", slow);
     }
@@ -366,6 +374,12 @@ static void conjugate_gradients_cost_no_more_than_on_the_best_device(void)
          PAIR(gradients, slow_start), PAIR(gradients, slows_down, .slow_us = 5e3, .ratio = 1.15));
 }
 
+/* The second half begins when the device that recovers is in use again. */
+static void a_device_that_was_slower_is_used_again(void)
+{
+    HOLD(PAIR(gradients_long, recovers, .slow_us = 5e3, .until_us = 5e4));
+}
+
 /* Here data goes to and fro in each step, and the ratio is less than 1. */
 static void opposed_kernels_run_where_each_is_fast(void)
 {
@@ -386,5 +400,6 @@ TEST_MAIN(PROMISE(a_large_stencil_costs_no_more_than_on_the_best_device),
           PROMISE(a_small_stencil_costs_no_more_than_on_the_best_device),
           PROMISE(arrays_of_two_sizes_cost_no_more_than_on_the_best_device),
           PROMISE(conjugate_gradients_cost_no_more_than_on_the_best_device),
+          PROMISE(a_device_that_was_slower_is_used_again),
           PROMISE(opposed_kernels_run_where_each_is_fast),
           PROMISE(opposed_kernels_stay_where_moving_does_not_pay))

@@ -8,7 +8,7 @@
  *  A plan is made of times that are known. Where some are not, what a device would have saved if it
  *  were as fast as the bound on it adds up likewise, and buys a trial: a few steps in which the
  *  calls that are unknown there run there. A device that has become slower than it was is tried
- *  again for a hundredth of the time that has passed since. */
+ *  again for a fiftieth of the time that has passed since. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,7 +24,7 @@ enum { WORK = 1 << 14, LONGEST_TRIAL = 8 };
  * ones, but not after BEHIND calls that are as slow: the times of more may not be known yet.
  * Whether to is considered every AT_TIMES steps. What is slower by a few tenths only is noise. */
 enum { AGAIN = 4, BEHIND = 8, AT_TIMES = 64 };
-static const double again_share = 0.01, noise = 0.7;
+static const double again_share = 0.02, noise = 0.7;
 
 struct meta_course {
     meta_plan_step step;
