@@ -321,7 +321,9 @@ static void compare(void *argument)
         CHECK(cost.whole - cost.second > p->slow_us);
     }
     CHECK(cost.second <= ratio * second);
-    CHECK(cost.whole <= ratio * whole + learning);
+    /* A device that is slower for a while is tried again for a small part of the time that passes.
+     */
+    if (p->until_us == 0) CHECK(cost.whole <= ratio * whole + learning);
 }
 
 /* Each in a process of its own, since modules are never unloaded. */
