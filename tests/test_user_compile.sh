@@ -95,18 +95,18 @@ some()
 }
 
 # The program's compiler, from another folder than the file's.
-some -O0 -O2 '-O3 -march=native' '-O2 -ffp-contract=fast' -- -O1 -O3 -Os '-O2 -g' '-O2 -fPIC' '-O2 -fno-inline' \
+some -O0 '-O3 -march=native' '-O2 -ffp-contract=fast' -- -O1 -O2 -O3 -Os '-O2 -g' '-O2 -fPIC' '-O2 -fno-inline' \
     '-O3 -funroll-loops -fno-math-errno' '-O2 -fvisibility=hidden' >flags
 while read -r flags; do try "C11, $flags" "$cc -std=c11 $flags"; done <flags
 [ "${META_TEST_LONG-}" != 1 ] || try 'gnu11, -O3 -march=native' "$cc -std=gnu11 -O3 -march=native"
 try 'C11, -O2 -flto' "$cc -std=c11 -O2 -flto=auto" -O2
 if command -v "$cxx" >/dev/null; then
-    some '-std=c++11 -O2' '-std=c++17 -O3 -march=native' -- '-std=c++11 -O0' '-std=gnu++17 -O2' >flags
+    some '-std=c++17 -O3 -march=native' -- '-std=c++11 -O0' '-std=c++11 -O2' '-std=gnu++17 -O2' >flags
     while read -r flags; do try "C++, $flags" "$cxx -x c++ $flags" '-x none'; done <flags
     [ "${META_TEST_LONG-}" != 1 ] || try 'C++, -std=c++17 -O2 -flto' "$cxx -x c++ -std=c++17 -O2 -flto=auto" '-x none'
 fi
 if command -v clang >/dev/null; then
-    some '-std=c11 -O0' '-std=gnu11 -O3 -march=native' -- '-std=c11 -O2' >flags
+    some '-std=gnu11 -O3 -march=native' -- '-std=c11 -O0' '-std=c11 -O2' >flags
     while read -r flags; do try "clang, $flags" "clang $flags"; done <flags
 fi
 if command -v clang++ >/dev/null; then

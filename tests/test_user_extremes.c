@@ -4,7 +4,8 @@
  * ties, NaN, cells that contribute nothing, boxes of all dimensions, results on the host and the
  * device. */
 /* TEST: backends=all auto=yes timeout=300 labels=core smoke=yes */
-/* TEST: backends=all timeout=300 labels=core with=CHECK=1 */
+/* TEST: backends=openmp timeout=300 labels=core with=CHECK=1 */
+/* TEST: backends=others timeout=300 labels=core with=CHECK=1 long=yes */
 /* TEST: backends=openmp timeout=300 labels=core with=THREADS=7 */
 /* TEST: backends=openmp timeout=300 labels=core with=CPU=avx2 */
 /* TEST: backends=openmp timeout=300 labels=core with=CPU=baseline */

@@ -4,7 +4,8 @@
  * teams, whose members contribute in several phases. Numbers are few, so that most extremes are
  * tied. */
 /* TEST: backends=all auto=yes timeout=240 labels=core smoke=yes */
-/* TEST: backends=all timeout=240 labels=core with=CHECK=1 */
+/* TEST: backends=openmp timeout=240 labels=core with=CHECK=1 */
+/* TEST: backends=others timeout=240 labels=core with=CHECK=1 long=yes */
 /* TEST: backends=openmp timeout=240 labels=core with=THREADS=7 */
 #define META_KERNELS_HERE
 #include "user_places.kernel.h"
