@@ -87,6 +87,16 @@ static void conjugate_gradients(group *g, int k)
     CHECK_OK(axpby_f64(&g->box, p, 0.25, r, 0.25, META_ASYNC));
 }
 
+/* Now and then a sum and a copy to the host come between. */
+static void gradients_interrupted(group *g, int k)
+{
+    double sum;
+    conjugate_gradients(g, k);
+    if (k % 17 != 16) return;
+    CHECK_OK(meta_reduce(&sum, g->buffer[3], &g->box, META_SUM, META_F64, NULL));
+    CHECK_OK(meta_copy_d2h(g->initial, g->buffer[0], 4096, NULL));
+}
+
 static void grow_and_shrink(group *g, int k)
 {
     (void)k;
@@ -117,6 +127,10 @@ static const workload gradients = {.name = "conjugate gradients of 32^3",
                                    .shape = {{3, 4, 32}},
                                    .step = conjugate_gradients,
                                    .steps = 150};
+static const workload interrupted = {.name = "interrupted conjugate gradients of 32^3",
+                                     .shape = {{3, 4, 32}},
+                                     .step = gradients_interrupted,
+                                     .steps = 170};
 /* So many steps that it pays to try a device again that was slower. */
 static const workload gradients_long = {.name = "many conjugate gradients of 32^3",
                                         .shape = {{3, 4, 32}},
@@ -376,6 +390,11 @@ static void conjugate_gradients_cost_no_more_than_on_the_best_device(void)
          PAIR(gradients, slow_start), PAIR(gradients, slows_down, .slow_us = 5e3, .ratio = 1.15));
 }
 
+static void a_loop_goes_on_after_other_calls(void)
+{
+    HOLD(PAIR(interrupted, workstation), PAIR(interrupted, laptop), PAIR(interrupted, four_unlike));
+}
+
 /* The second half begins when the device that recovers is in use again. */
 static void a_device_that_was_slower_is_used_again(void)
 {
@@ -402,6 +421,7 @@ TEST_MAIN(PROMISE(a_large_stencil_costs_no_more_than_on_the_best_device),
           PROMISE(a_small_stencil_costs_no_more_than_on_the_best_device),
           PROMISE(arrays_of_two_sizes_cost_no_more_than_on_the_best_device),
           PROMISE(conjugate_gradients_cost_no_more_than_on_the_best_device),
+          PROMISE(a_loop_goes_on_after_other_calls),
           PROMISE(a_device_that_was_slower_is_used_again),
           PROMISE(opposed_kernels_run_where_each_is_fast),
           PROMISE(opposed_kernels_stay_where_moving_does_not_pay))

@@ -168,4 +168,104 @@ static void random_steps_are_planned_within_a_twentieth_of_the_best_plan(void)
     CHECK(above <= count / 100);
 }
 
-TEST_MAIN(PROMISE(random_steps_are_planned_within_a_twentieth_of_the_best_plan))
+/* Kernel time of each call on each device. */
+static void set_times(uint32_t c, double on_0, double on_1)
+{
+    call[c].among = 3;
+    call[c].kind = c;
+    call[c].time[0] = on_0;
+    call[c].time[1] = on_1;
+    call[c].first = call[c].last = step.uses;
+}
+
+/* Halves of what was before, as in cyclic reduction: each level reads one buffer and writes the
+ * next, down and up again. Large levels are fast on device 1, small ones on device 0. */
+static void the_small_levels_of_a_reduction_run_where_launches_are_cheap(void)
+{
+    enum { LEVELS = 5 };
+    const double moved = 1e-3, launch = 5000;
+    uint8_t found[CALLS], best[CALLS];
+    start_step(2, 2 * LEVELS, LEVELS);
+    link_all(1000, moved);
+    for (uint32_t b = 0; b < LEVELS; ++b) {
+        buffer[b] = UINT64_C(0x4000000) >> 4 * b;
+        piece[2 * b] = (meta_plan_piece){buffer[b] / 2, b};
+        piece[2 * b + 1] = (meta_plan_piece){buffer[b] / 2, b};
+    }
+    for (uint32_t c = 0; c < 2 * LEVELS; ++c) {
+        const uint32_t b = c < LEVELS ? c : 2 * LEVELS - 1 - c, from = c == 0       ? 0
+                                                                       : c < LEVELS ? b - 1
+                                                                                    : b;
+        set_times(c, (double)buffer[b] * 1e-2, launch + (double)buffer[b] * 1e-4);
+        add_use(c, from, 0, true, false);
+        add_use(c, b, 0, true, true);
+    }
+    CHECK_NEAR(searched(found), best_of_all(best), 1e-12);
+    CHECK(memcmp(found, best, step.calls) == 0);
+    CHECK_INT(found[0], 1);
+    CHECK_INT(found[LEVELS - 1], 0);
+}
+
+static void a_call_stays_where_it_can_run(void)
+{
+    uint8_t found[CALLS];
+    start_step(2, 2, 1);
+    link_all(10, 0);
+    buffer[0] = 16;
+    piece[0] = piece[1] = (meta_plan_piece){8, 0};
+    for (uint32_t c = 0; c < 2; ++c) {
+        set_times(c, 1000, 1);
+        add_use(c, 0, 0, true, true);
+    }
+    call[0].among = 1;
+    searched(found);
+    CHECK_INT(found[0], 0);
+    CHECK_INT(found[1], 1);
+}
+
+/* Device 1 is faster, but what the calls use does not fit there. */
+static void data_that_a_device_has_no_memory_for_stays_away(void)
+{
+    uint8_t found[CALLS];
+    start_step(2, 2, 2);
+    link_all(10, 1);
+    for (uint32_t c = 0; c < 2; ++c) {
+        buffer[c] = 1 << 20;
+        piece[2 * c] = piece[2 * c + 1] = (meta_plan_piece){1 << 19, c};
+        set_times(c, 1e5, 1e4);
+        add_use(c, c, 0, true, true);
+    }
+    searched(found);
+    CHECK_INT(found[0] + found[1], 2);
+    step.memory[1] = 3 << 19;
+    searched(found);
+    CHECK_INT(found[0] + found[1], 1);
+}
+
+/* One buffer that is written and one that is only read: both must come. */
+static void a_change_costs_what_must_be_moved_once(void)
+{
+    const uint8_t now[] = {0}, next[] = {1};
+    start_step(2, 1, 2);
+    link_all(100, 0.5);
+    for (uint32_t b = 0; b < 2; ++b) {
+        buffer[b] = 2000;
+        piece[2 * b] = piece[2 * b + 1] = (meta_plan_piece){1000, b};
+    }
+    set_times(0, 10, 20);
+    add_use(0, 0, 0, true, true);
+    add_use(0, 1, 0, true, false);
+    meta_plan_search *search = meta_plan_search_new(&step, now);
+    if (!CHECK(search != NULL)) return;
+    CHECK_NEAR(meta_plan_cost(search, now), 10, 1e-12);
+    CHECK_NEAR(meta_plan_cost(search, next), 20, 1e-12);
+    CHECK_NEAR(meta_plan_change(search, now, next), 2 * (100 + 1000), 1e-12);
+    CHECK_NEAR(meta_plan_change(search, now, now), 0, 1e-12);
+    meta_plan_search_free(search);
+}
+
+TEST_MAIN(PROMISE(the_small_levels_of_a_reduction_run_where_launches_are_cheap),
+          PROMISE(a_call_stays_where_it_can_run),
+          PROMISE(data_that_a_device_has_no_memory_for_stays_away),
+          PROMISE(a_change_costs_what_must_be_moved_once),
+          PROMISE(random_steps_are_planned_within_a_twentieth_of_the_best_plan))
