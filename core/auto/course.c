@@ -13,7 +13,6 @@
 #include <string.h>
 
 #include "auto/loop.h"
-#include "auto/plan.h"
 
 /* WORK: what is spent on the search at the end of a step, in pieces looked at; LONGEST_TRIAL: in
  * steps. It takes two for runs to be known, of which the first does not count, and as many more as
@@ -43,89 +42,11 @@ struct meta_course {
     bool is_searching;                /* for a better plan */
 };
 
-/* ------------------------------------------------------------------ what a step uses */
-
-static int by_place(const void *a, const void *b)
-{
-    const meta_loop_use *u = a, *v = b;
-    if (u->address != v->address) return u->address < v->address ? -1 : 1;
-    return (u->begin > v->begin) - (u->begin < v->begin);
-}
-
-static int by_number(const void *a, const void *b)
-{
-    const uint64_t *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
-}
-
-/* The pieces of one buffer, of which there are @p count uses: cut where any begins or ends. */
-static void cut_buffer(meta_plan_step *s, const meta_loop_use *u, size_t count, uint64_t *end)
-{
-    size_t ends = 0;
-    for (size_t k = 0; k < count; ++k) {
-        end[ends++] = u[k].begin;
-        end[ends++] = u[k].end;
-    }
-    qsort(end, ends, sizeof *end, by_number);
-    for (size_t k = 1; k < ends; ++k)
-        if (end[k] > end[k - 1])
-            s->piece[s->pieces++] = (meta_plan_piece){end[k] - end[k - 1], s->buffers};
-    s->buffer[s->buffers++] = u->size;
-}
-
-/* The piece that begins at byte @p to, of a buffer whose first one is @p piece and begins at
- * @p at. */
-static uint32_t piece_at(const meta_plan_step *s, uint32_t piece, uint64_t at, uint64_t to)
-{
-    while (at < to) at += s->piece[piece++].bytes;
-    return piece;
-}
-
-/* The pieces of the uses of the buffer at @p address. */
-static void divide_uses(meta_plan_step *s, const meta_loop_event *const *event,
-                        const meta_loop_use *lowest, uint32_t first_piece)
-{
-    uint32_t n = 0;
-    for (uint32_t c = 0; c < s->calls; ++c)
-        for (uint32_t u = 0; u < event[c]->uses; ++u, ++n) {
-            const meta_loop_use *of = &event[c]->use[u];
-            if (of->address != lowest->address) continue;
-            s->use[n].first = piece_at(s, first_piece, lowest->begin, of->begin);
-            s->use[n].last = piece_at(s, s->use[n].first, of->begin, of->end);
-            s->use[n].reads = of->reads;
-            s->use[n].writes = of->writes;
-        }
-}
-
-static bool divide(meta_plan_step *s, const meta_loop_event *const *event)
-{
-    size_t count = 0, n = 0;
-    for (uint32_t c = 0; c < s->calls; ++c) count += event[c]->uses;
-    meta_loop_use *sorted = malloc((count + 1) * sizeof *sorted);
-    uint64_t *end = malloc((2 * count + 1) * sizeof *end);
-    s->use = malloc((count + 1) * sizeof *s->use);
-    s->piece = malloc((2 * count + 1) * sizeof *s->piece);
-    s->buffer = malloc((count + 1) * sizeof *s->buffer);
-    const bool has_room = sorted && end && s->use && s->piece && s->buffer;
-    for (uint32_t c = 0; has_room && c < s->calls; ++c)
-        for (uint32_t u = 0; u < event[c]->uses; ++u) sorted[n++] = event[c]->use[u];
-    if (has_room && count > 0) qsort(sorted, count, sizeof *sorted, by_place);
-    for (size_t k = 0, done = 0; has_room && done < count; done = k) {
-        const uint32_t first_piece = s->pieces;
-        while (k < count && sorted[k].address == sorted[done].address) ++k;
-        cut_buffer(s, sorted + done, k - done, end);
-        divide_uses(s, event, &sorted[done], first_piece);
-    }
-    free(sorted);
-    free(end);
-    return has_room;
-}
-
 /* ------------------------------------------------------------------ times */
 
-static bool is_known(const meta_course *l, uint32_t c, int d)
+static bool is_known(const meta_course *course, uint32_t c, int d)
 {
-    return meta_cost_is_known(l->call[c].kernel, d, l->call[c].cells);
+    return meta_cost_is_known(course->call[c].kernel, d, course->call[c].cells);
 }
 
 static void read_links(meta_plan_step *s)
@@ -140,131 +61,135 @@ static void read_links(meta_plan_step *s)
 }
 
 /* Devices on which a call's time is not known are not planned for it. */
-static void read_times(meta_course *l)
+static void read_times(meta_course *course)
 {
-    read_links(&l->step);
-    l->learned = meta_auto.learned;
-    for (uint32_t c = 0; c < l->step.calls; ++c) {
-        const meta_loop_call *call = &l->call[c];
-        meta_cost_times(call, l->step.call[c].time);
-        l->step.call[c].among = 0;
-        for (int d = 0; d < l->step.devices; ++d)
-            if (call->among >> d & 1 && (d == l->plan[c] || is_known(l, c, d)))
-                l->step.call[c].among |= UINT32_C(1) << d;
+    read_links(&course->step);
+    course->learned = meta_auto.learned;
+    for (uint32_t c = 0; c < course->step.calls; ++c) {
+        const meta_loop_call *call = &course->call[c];
+        meta_cost_times(call, course->step.call[c].time);
+        course->step.call[c].among = 0;
+        for (int d = 0; d < course->step.devices; ++d)
+            if (call->among >> d & 1 && (d == course->plan[c] || is_known(course, c, d)))
+                course->step.call[c].among |= UINT32_C(1) << d;
     }
-    meta_plan_search_again(l->search);
-    l->is_searching = true;
+    meta_plan_search_again(course->search);
+    course->is_searching = true;
 }
 
 /* ------------------------------------------------------------------ at the end of a step */
 
 /* Follow the best plan found once it would have saved what the change costs. */
-static void consider(meta_course *l)
+static void consider(meta_course *course)
 {
-    const uint8_t *best = meta_plan_found(l->search);
-    if (memcmp(best, l->plan, l->step.calls) == 0) {
-        l->saved = 0;
+    const uint8_t *best = meta_plan_found(course->search);
+    if (memcmp(best, course->plan, course->step.calls) == 0) {
+        course->saved = 0;
         return;
     }
-    const double now = meta_plan_cost(l->search, l->plan), next = meta_plan_cost(l->search, best);
+    const double now = meta_plan_cost(course->search, course->plan),
+                 next = meta_plan_cost(course->search, best);
     const double gain = now - next;
-    l->saved = gain > 0 ? l->saved + gain : 0;
-    if (gain <= 0 || l->saved <= meta_plan_change(l->search, l->plan, best)) return;
-    meta_explain_plan(best, l->step.calls, now, next);
-    memcpy(l->plan, best, l->step.calls);
-    l->saved = 0;
-    read_times(l);
+    course->saved = gain > 0 ? course->saved + gain : 0;
+    if (gain <= 0 || course->saved <= meta_plan_change(course->search, course->plan, best)) return;
+    meta_explain_plan(best, course->step.calls, now, next);
+    memcpy(course->plan, best, course->step.calls);
+    course->saved = 0;
+    read_times(course);
 }
 
 /* Whether a call's time on device @p d is worth knowing. */
-static bool may_gain(const meta_course *l, uint32_t c, int d)
+static bool may_gain(const meta_course *course, uint32_t c, int d)
 {
-    const meta_plan_call *call = &l->step.call[c];
-    return l->call[c].among >> d & 1 && d != l->plan[c] && !is_known(l, c, d) &&
-           call->time[d] < call->time[l->plan[c]];
+    const meta_plan_call *call = &course->step.call[c];
+    return course->call[c].among >> d & 1 && d != course->plan[c] && !is_known(course, c, d) &&
+           call->time[d] < call->time[course->plan[c]];
 }
 
 /* The plan with device @p d for the calls whose time is worth knowing there, or for all if they
  * are @p together.
  * @return whether one is worth knowing */
-static bool make_trial(meta_course *l, int d, bool together)
+static bool make_trial(meta_course *course, int d, bool together)
 {
     bool any = false;
-    for (uint32_t c = 0; c < l->step.calls; ++c) {
-        const bool gains = may_gain(l, c, d);
-        l->trial[c] = gains || (together && l->call[c].among >> d & 1) ? (uint8_t)d : l->plan[c];
+    for (uint32_t c = 0; c < course->step.calls; ++c) {
+        const bool gains = may_gain(course, c, d);
+        course->trial[c] =
+            gains || (together && course->call[c].among >> d & 1) ? (uint8_t)d : course->plan[c];
         any |= gains;
     }
     return any;
 }
 
 /* Begin a trial on a device where it has been paid for. */
-static void consider_trials(meta_course *l)
+static void consider_trials(meta_course *course)
 {
     bool together = false;
-    l->tried = -1;
-    for (int d = 0; d < l->step.devices; ++d) {
-        if (!(meta_auto_usable() >> d & 1) || !make_trial(l, d, false)) continue;
-        const double now = meta_plan_cost(l->search, l->plan);
-        const double apart = meta_plan_cost(l->search, l->trial);
-        make_trial(l, d, true);
-        const double all = meta_plan_cost(l->search, l->trial);
+    course->tried = -1;
+    for (int d = 0; d < course->step.devices; ++d) {
+        if (!(meta_auto_usable() >> d & 1) || !make_trial(course, d, false)) continue;
+        const double now = meta_plan_cost(course->search, course->plan);
+        const double apart = meta_plan_cost(course->search, course->trial);
+        make_trial(course, d, true);
+        const double all = meta_plan_cost(course->search, course->trial);
         const bool is_all = all < apart;
-        if (!is_all) make_trial(l, d, false);
+        if (!is_all) make_trial(course, d, false);
         const double gain = now - (is_all ? all : apart);
-        l->hoped[d] = gain > 0 ? l->hoped[d] + gain : 0;
-        if (l->tried >= 0 || gain <= 0 ||
-            l->hoped[d] <= l->price[d] * meta_plan_change(l->search, l->plan, l->trial))
+        course->hoped[d] = gain > 0 ? course->hoped[d] + gain : 0;
+        if (course->tried >= 0 || gain <= 0 ||
+            course->hoped[d] <=
+                course->price[d] * meta_plan_change(course->search, course->plan, course->trial))
             continue;
-        l->tried = d;
+        course->tried = d;
         together = is_all;
     }
-    if (l->tried < 0) return;
-    make_trial(l, l->tried, together);
-    meta_explain_trial(l->step.calls, l->tried);
-    l->hoped[l->tried] = 0;
-    l->price[l->tried] *= 2;
-    l->steps = l->least = 0;
+    if (course->tried < 0) return;
+    make_trial(course, course->tried, together);
+    meta_explain_trial(course->step.calls, course->tried);
+    course->hoped[course->tried] = 0;
+    course->price[course->tried] *= 2;
+    course->steps = course->least = 0;
 }
 
 /* Whether the calls so far of a device that is tried again take what they took of late. */
-static bool is_still_slow(const meta_course *l)
+static bool is_still_slow(const meta_course *course)
 {
-    const uint32_t so_far = (uint32_t)l->steps * l->step.calls + l->at;
+    const uint32_t so_far = (uint32_t)course->steps * course->step.calls + course->at;
     double last = 0, hope = 0;
-    for (uint32_t c = 0; c < l->step.calls && c + BEHIND < so_far; ++c) {
-        if (l->trial[c] != l->tried) continue;
-        last += noise * meta_cost_last(&l->call[c], l->tried);
-        hope += meta_cost_best(&l->call[c], l->tried);
+    for (uint32_t c = 0; c < course->step.calls && c + BEHIND < so_far; ++c) {
+        if (course->trial[c] != course->tried) continue;
+        last += noise * meta_cost_last(&course->call[c], course->tried);
+        hope += meta_cost_best(&course->call[c], course->tried);
     }
     return last > hope;
 }
 
 /* A trial ends as soon as its calls' times are known, or when they do not come to be. */
-static void end_trial(meta_course *l)
+static void end_trial(meta_course *course)
 {
     bool is_known_now = true;
-    l->steps += l->at == 0;
-    for (uint32_t c = 0; c < l->step.calls; ++c)
-        is_known_now &= l->trial[c] == l->plan[c] || is_known(l, c, l->trial[c]);
-    if (l->least > 0 ? l->steps < l->least && !is_still_slow(l)
-                     : l->steps < LONGEST_TRIAL && !is_known_now)
+    course->steps += course->at == 0;
+    for (uint32_t c = 0; c < course->step.calls; ++c)
+        is_known_now &=
+            course->trial[c] == course->plan[c] || is_known(course, c, course->trial[c]);
+    if (course->least > 0 ? course->steps < course->least && !is_still_slow(course)
+                          : course->steps < LONGEST_TRIAL && !is_known_now)
         return;
-    l->tried = -1;
-    read_times(l);
+    course->tried = -1;
+    read_times(course);
 }
 
 /* ------------------------------------------------------------------ devices that were slower */
 
 /* Take the device's best times for calls that are not there.
  * @return whether there are any */
-static bool be_hopeful(meta_course *l, int d)
+static bool be_hopeful(meta_course *course, int d)
 {
     bool any = false;
-    for (uint32_t c = 0; c < l->step.calls; ++c) {
-        const double best = meta_cost_best(&l->call[c], d);
-        double *time = &l->step.call[c].time[d];
-        if (l->plan[c] == d || best == 0 || best > noise * *time) continue;
+    for (uint32_t c = 0; c < course->step.calls; ++c) {
+        const double best = meta_cost_best(&course->call[c], d);
+        double *time = &course->step.call[c].time[d];
+        if (course->plan[c] == d || best == 0 || best > noise * *time) continue;
         *time = best;
         any = true;
     }
@@ -273,123 +198,125 @@ static bool be_hopeful(meta_course *l, int d)
 
 /* What a step would cost with the trial's plan if the device were what it was; as much as @p now
  * if nothing is known to have changed. */
-static double hoped_cost(meta_course *l, int d, double now)
+static double hoped_cost(meta_course *course, int d, double now)
 {
-    const size_t bytes = l->step.calls * sizeof *l->step.call;
+    const size_t bytes = course->step.calls * sizeof *course->step.call;
     meta_plan_call *kept = malloc(bytes);
     double cost = now;
     if (!kept) return now;
-    memcpy(kept, l->step.call, bytes);
-    if (be_hopeful(l, d)) cost = meta_plan_cost(l->search, l->trial);
-    memcpy(l->step.call, kept, bytes);
+    memcpy(kept, course->step.call, bytes);
+    if (be_hopeful(course, d)) cost = meta_plan_cost(course->search, course->trial);
+    memcpy(course->step.call, kept, bytes);
     free(kept);
     return cost;
 }
 
 /* Whether to try device @p d again, with all calls. */
-static bool is_worth_it(meta_course *l, int d, double now)
+static bool is_worth_it(meta_course *course, int d, double now)
 {
-    for (uint32_t c = 0; c < l->step.calls; ++c)
-        l->trial[c] = l->call[c].among >> d & 1 ? (uint8_t)d : l->plan[c];
-    const double slow = meta_plan_cost(l->search, l->trial);
-    const double change = meta_plan_change(l->search, l->plan, l->trial);
-    const double price = (slow - now) * (BEHIND + 1) / l->step.calls + 2 * change;
-    return price <= again_share * l->since[d] && hoped_cost(l, d, now) < now;
+    for (uint32_t c = 0; c < course->step.calls; ++c)
+        course->trial[c] = course->call[c].among >> d & 1 ? (uint8_t)d : course->plan[c];
+    const double slow = meta_plan_cost(course->search, course->trial);
+    const double change = meta_plan_change(course->search, course->plan, course->trial);
+    const double price = (slow - now) * (BEHIND + 1) / course->step.calls + 2 * change;
+    return price <= again_share * course->since[d] && hoped_cost(course, d, now) < now;
 }
 
-static void consider_again(meta_course *l)
+static void consider_again(meta_course *course)
 {
-    const double now = meta_plan_cost(l->search, l->plan);
-    for (int d = 0; d < l->step.devices; ++d) {
-        l->since[d] += AT_TIMES * now;
-        if (l->tried >= 0) return;
-        if (!(meta_auto_usable() >> d & 1) || !is_worth_it(l, d, now)) continue;
-        l->tried = d;
-        l->since[d] = 0;
-        l->steps = 0;
-        l->least = AGAIN;
-        meta_auto.attention = AGAIN * (int)l->step.calls;
-        meta_explain_trial(l->step.calls, d);
+    const double now = meta_plan_cost(course->search, course->plan);
+    for (int d = 0; d < course->step.devices; ++d) {
+        course->since[d] += AT_TIMES * now;
+        if (course->tried >= 0) return;
+        if (!(meta_auto_usable() >> d & 1) || !is_worth_it(course, d, now)) continue;
+        course->tried = d;
+        course->since[d] = 0;
+        course->steps = 0;
+        course->least = AGAIN;
+        meta_auto.attention = AGAIN * (int)course->step.calls;
+        meta_explain_trial(course->step.calls, d);
     }
 }
 
 /* Behind a step. */
-static void turn(meta_course *l)
+static void turn(meta_course *course)
 {
-    const uint32_t size = 1 + l->step.calls + l->step.pieces + 2 * l->step.uses;
-    const uint64_t news = meta_auto.learned - l->learned;
-    if (l->tried >= 0) return;
-    if (news > l->step.calls || (news > 0 && meta_auto.attention > 0)) read_times(l);
-    if (l->is_searching) l->is_searching = meta_plan_search_on(l->search, 1 + WORK / size);
-    consider(l);
-    consider_trials(l);
-    if (++l->turns % AT_TIMES == 0) consider_again(l);
+    const uint32_t size = 1 + course->step.calls + course->step.pieces + 2 * course->step.uses;
+    const uint64_t news = meta_auto.learned - course->learned;
+    if (course->tried >= 0) return;
+    if (news > course->step.calls || (news > 0 && meta_auto.attention > 0)) read_times(course);
+    if (course->is_searching)
+        course->is_searching = meta_plan_search_on(course->search, 1 + WORK / size);
+    consider(course);
+    consider_trials(course);
+    if (++course->turns % AT_TIMES == 0) consider_again(course);
 }
 
 /* ------------------------------------------------------------------ to the recognition */
 
-void meta_course_free(meta_course *l)
+void meta_course_free(meta_course *course)
 {
-    if (!l) return;
-    meta_plan_search_free(l->search);
-    free(l->step.call);
-    free(l->step.use);
-    free(l->step.piece);
-    free(l->step.buffer);
-    free(l->call);
-    free(l->plan);
-    free(l->trial);
-    free(l);
+    if (!course) return;
+    meta_plan_search_free(course->search);
+    free(course->step.call);
+    free(course->step.use);
+    free(course->step.piece);
+    free(course->step.buffer);
+    free(course->call);
+    free(course->plan);
+    free(course->trial);
+    free(course);
 }
 
-static bool take_calls(meta_course *l, const meta_loop_event *const *event)
+static bool take_calls(meta_course *course, const meta_loop_event *const *event)
 {
-    meta_plan_step *s = &l->step;
+    meta_plan_step *s = &course->step;
     s->call = calloc(s->calls, sizeof *s->call);
-    l->call = calloc(s->calls, sizeof *l->call);
-    l->plan = calloc(s->calls, 1);
-    l->trial = calloc(s->calls, 1);
-    if (!s->call || !l->call || !l->plan || !l->trial) return false;
+    course->call = calloc(s->calls, sizeof *course->call);
+    course->plan = calloc(s->calls, 1);
+    course->trial = calloc(s->calls, 1);
+    if (!s->call || !course->call || !course->plan || !course->trial) return false;
     for (uint32_t c = 0; c < s->calls; ++c) {
         meta_plan_call *call = &s->call[c];
         call->first = s->uses;
         call->last = s->uses += event[c]->uses;
         call->kind = (uint64_t)(event[c]->call.kernel - META_LOOP_COPY_OUT);
         memcpy(call->time, event[c]->time, sizeof call->time);
-        l->call[c] = event[c]->call;
-        l->plan[c] = (uint8_t)event[c]->device;
+        course->call[c] = event[c]->call;
+        course->plan[c] = (uint8_t)event[c]->device;
     }
-    return divide(s, event);
+    return meta_loop_divide(s, event);
 }
 
 meta_course *meta_course_new(const meta_loop_event *const *event, uint32_t calls)
 {
-    meta_course *l = calloc(1, sizeof *l);
-    if (!l) return NULL;
-    l->step.devices = meta_auto.devices;
-    l->step.calls = calls;
-    l->tried = -1;
+    meta_course *course = calloc(1, sizeof *course);
+    if (!course) return NULL;
+    course->step.devices = meta_auto.devices;
+    course->step.calls = calls;
+    course->tried = -1;
     for (int d = 0; d < meta_auto.devices; ++d) {
-        l->step.memory[d] = meta_auto.device[d].device->desc.memory;
-        l->price[d] = 1;
+        course->step.memory[d] = meta_auto.device[d].device->desc.memory;
+        course->price[d] = 1;
     }
-    if (take_calls(l, event)) l->search = meta_plan_search_new(&l->step, l->plan);
-    if (!l->search) return meta_course_free(l), NULL;
-    read_times(l);
-    return l;
+    if (take_calls(course, event))
+        course->search = meta_plan_search_new(&course->step, course->plan);
+    if (!course->search) return meta_course_free(course), NULL;
+    read_times(course);
+    return course;
 }
 
-uint64_t meta_course_due(const meta_course *l)
+uint64_t meta_course_due(const meta_course *course)
 {
-    return l->call[l->at].signature;
+    return course->call[course->at].signature;
 }
 
-int meta_course_next(meta_course *l, meta_loop_call **call)
+int meta_course_next(meta_course *course, meta_loop_call **call)
 {
-    const uint32_t at = l->at;
-    if (l->tried >= 0) end_trial(l);
-    if (at == 0) turn(l);
-    l->at = at + 1 < l->step.calls ? at + 1 : 0;
-    *call = &l->call[at];
-    return l->tried >= 0 ? l->trial[at] : l->plan[at];
+    const uint32_t at = course->at;
+    if (course->tried >= 0) end_trial(course);
+    if (at == 0) turn(course);
+    course->at = at + 1 < course->step.calls ? at + 1 : 0;
+    *call = &course->call[at];
+    return course->tried >= 0 ? course->trial[at] : course->plan[at];
 }

@@ -6,6 +6,7 @@
 #define META_LOOP_H
 
 #include "auto/auto.h"
+#include "auto/plan.h"
 
 /* ------------------------------------------------------------------ loop.c */
 
@@ -46,7 +47,7 @@ double meta_cost_last(const meta_loop_call *call, int device);
 /** Whether runs of a kernel over about as many cells were timed there. */
 bool meta_cost_is_known(int kernel, int device, uint64_t cells);
 
-/* ------------------------------------------------------------------ course.c */
+/* ------------------------------------------------------------------ events */
 
 /** USES: buffers that a call of a loop may use. */
 enum { META_LOOP_USES = 12 };
@@ -66,6 +67,14 @@ typedef struct meta_loop_event {
     uint32_t uses;
     meta_loop_use use[META_LOOP_USES];
 } meta_loop_event;
+
+/* ------------------------------------------------------------------ pieces.c */
+
+/** The uses, pieces and buffers of a step from its calls' events.
+ *  @return false: memory is out */
+bool meta_loop_divide(meta_plan_step *step, const meta_loop_event *const *event);
+
+/* ------------------------------------------------------------------ course.c */
 
 /** A loop's calls, and the devices on which they run from step to step. */
 typedef struct meta_course meta_course;
