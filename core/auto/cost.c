@@ -30,8 +30,7 @@ struct meta_auto_cluster {
     bool tries[META_SLABS_DEVICES];  /* kernels that have not run there do */
 };
 
-/* ENOUGH: runs of which the first, which does not count, may be one. */
-enum { NUMBERS = 256, ENOUGH = 2 };
+enum { NUMBERS = 256 };
 
 /* The kernel's number in meta_auto.times. */
 static struct {
@@ -155,47 +154,6 @@ static uint64_t cells_of(const meta_call *call)
     return (uint64_t)(call->space->rows * call->space->extent[0]);
 }
 
-/* Nanoseconds to copy bytes between a device's copy of a buffer and host memory. */
-static double host_copy_time(int d, bool is_in, uint64_t bytes)
-{
-    const double memory = 0.1; /* nanoseconds a byte of the host's */
-    int host = 0;
-    while (host < meta_auto.devices && !meta_auto.device[host].is_host) ++host;
-    if (host == meta_auto.devices || host == d) return memory * (double)bytes;
-    return is_in ? meta_auto_move_time(host, d, bytes) : meta_auto_move_time(d, host, bytes);
-}
-
-static double kernel_time(const meta_loop_call *c, int d)
-{
-    meta_time_basis basis;
-    const double time =
-        1e9 * meta_times_expect(meta_auto.times, c->kernel, d, c->cells, c->bytes, &basis);
-    return c->is_waited ? time + host_copy_time(d, false, 0) : time;
-}
-
-void meta_cost_times(const meta_loop_call *c, double *time)
-{
-    if (c->kernel == META_LOOP_OTHER) return;
-    for (int d = 0; d < meta_auto.devices; ++d)
-        time[d] = c->kernel >= 0 ? kernel_time(c, d)
-                                 : host_copy_time(d, c->kernel == META_LOOP_COPY_IN, c->bytes);
-}
-
-double meta_cost_best(const meta_loop_call *c, int d)
-{
-    return c->kernel >= 0 ? 1e9 * meta_times_best(meta_auto.times, c->kernel, d, c->cells) : 0;
-}
-
-double meta_cost_last(const meta_loop_call *c, int d)
-{
-    return c->kernel >= 0 ? 1e9 * meta_times_last(meta_auto.times, c->kernel, d, c->cells) : 0;
-}
-
-bool meta_cost_is_known(int kernel, int d, uint64_t cells)
-{
-    return kernel < 0 || meta_times_samples(meta_auto.times, kernel, d, cells) >= ENOUGH;
-}
-
 /* What is known of a launch: of several calls in one only their times. */
 static void expect(const meta_launch *launch)
 {
@@ -210,7 +168,7 @@ static void expect(const meta_launch *launch)
         now.call.bytes = meta_call_bytes(call);
         cells += now.call.cells;
         if (now.call.kernel < 0) continue;
-        meta_cost_times(&now.call, one);
+        meta_expect_times(&now.call, one);
         for (int d = 0; d < meta_auto.devices; ++d) now.time[d] += one[d];
     }
     now.call.cells = cells;
@@ -255,7 +213,7 @@ static void weigh(const meta_auto_choice *choice, meta_auto_reasons *r)
     for (int d = 0; d < meta_auto.devices; ++d) {
         meta_auto_reason *one = &r->of[d];
         one->is_candidate = choice->among >> d & 1;
-        one->is_known = meta_cost_is_known(now.call.kernel, d, now.call.cells);
+        one->is_known = meta_expect_is_known(now.call.kernel, d, now.call.cells);
         one->time = now.time[d];
         one->move = 0;
         if (d == r->home) continue; /* what it lacks is carried there sooner or later */
@@ -364,7 +322,7 @@ int meta_cost_copy(const meta_auto_range *range, bool is_in)
     double time[META_SLABS_DEVICES];
     const int planned = meta_loop_next(call.signature, &known);
     if (planned >= 0) return among >> planned & 1 ? planned : -1;
-    meta_cost_times(&call, time);
+    meta_expect_times(&call, time);
     int holder = meta_auto_holder(range, among);
     if (holder < 0) holder = __builtin_ctz(among);
     meta_loop_note(&call, range, 1, time, holder);
@@ -377,7 +335,7 @@ int meta_cost_copy(const meta_auto_range *range, bool is_in)
 void meta_cost_refused(int d)
 {
     const double never = 1e6; /* seconds */
-    for (int k = 0; now.is_chosen && now.call.kernel >= 0 && k <= ENOUGH; ++k)
+    for (int k = 0; now.is_chosen && now.call.kernel >= 0 && k <= META_EXPECT_RUNS; ++k)
         meta_times_add(meta_auto.times, now.call.kernel, d, now.call.cells, 0, never);
 }
 

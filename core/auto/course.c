@@ -46,7 +46,7 @@ struct meta_course {
 
 static bool is_known(const meta_course *course, uint32_t c, int d)
 {
-    return meta_cost_is_known(course->call[c].kernel, d, course->call[c].cells);
+    return meta_expect_is_known(course->call[c].kernel, d, course->call[c].cells);
 }
 
 static void read_links(meta_plan_step *s)
@@ -67,7 +67,7 @@ static void read_times(meta_course *course)
     course->learned = meta_auto.learned;
     for (uint32_t c = 0; c < course->step.calls; ++c) {
         const meta_loop_call *call = &course->call[c];
-        meta_cost_times(call, course->step.call[c].time);
+        meta_expect_times(call, course->step.call[c].time);
         course->step.call[c].among = 0;
         for (int d = 0; d < course->step.devices; ++d)
             if (call->among >> d & 1 && (d == course->plan[c] || is_known(course, c, d)))
@@ -158,8 +158,8 @@ static bool is_still_slow(const meta_course *course)
     double last = 0, hope = 0;
     for (uint32_t c = 0; c < course->step.calls && c + BEHIND < so_far; ++c) {
         if (course->trial[c] != course->tried) continue;
-        last += noise * meta_cost_last(&course->call[c], course->tried);
-        hope += meta_cost_best(&course->call[c], course->tried);
+        last += noise * meta_expect_last(&course->call[c], course->tried);
+        hope += meta_expect_best(&course->call[c], course->tried);
     }
     return last > hope;
 }
@@ -187,7 +187,7 @@ static bool be_hopeful(meta_course *course, int d)
 {
     bool any = false;
     for (uint32_t c = 0; c < course->step.calls; ++c) {
-        const double best = meta_cost_best(&course->call[c], d);
+        const double best = meta_expect_best(&course->call[c], d);
         double *time = &course->step.call[c].time[d];
         if (course->plan[c] == d || best == 0 || best > noise * *time) continue;
         *time = best;

@@ -36,16 +36,19 @@ void meta_loop_note(const meta_loop_call *call, const meta_auto_range *range, si
 uint64_t meta_loop_left(void);
 void meta_loop_close(void);
 
-/* ------------------------------------------------------------------ cost.c */
+/* ------------------------------------------------------------------ expect.c */
+
+/** Runs of a kernel by which its time is known, beside the first one, which does not count. */
+enum { META_EXPECT_RUNS = 2 };
 
 /** time[d]: expected nanoseconds of the call on device d. */
-void meta_cost_times(const meta_loop_call *call, double *time);
+void meta_expect_times(const meta_loop_call *call, double *time);
 /** Nanoseconds of the call on a device at the best rate that it has shown, and at the last one;
  *  0: it is no kernel. */
-double meta_cost_best(const meta_loop_call *call, int device);
-double meta_cost_last(const meta_loop_call *call, int device);
+double meta_expect_best(const meta_loop_call *call, int device);
+double meta_expect_last(const meta_loop_call *call, int device);
 /** Whether runs of a kernel over about as many cells were timed there. */
-bool meta_cost_is_known(int kernel, int device, uint64_t cells);
+bool meta_expect_is_known(int kernel, int device, uint64_t cells);
 
 /* ------------------------------------------------------------------ events */
 
