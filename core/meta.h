@@ -402,6 +402,52 @@ META_API meta_err meta_native(const void *ptr, void **object, size_t *offset);
  *  be complete. On other devices there is nothing to end, which is no error. */
 META_API meta_err meta_native_end(const void *ptr);
 
+/* ------------------------------------------------------------------ policies */
+
+typedef enum meta_policy_scope {
+    META_POLICY_THREAD, /**< this thread's kernels from now on */
+    META_POLICY_CALL    /**< this thread's next kernel */
+} meta_policy_scope;
+/** How META_AUTO chooses the device of a kernel, instead of by META_POLICY: one of the words that
+ *  META_POLICY takes. NULL: by META_POLICY again, or for META_POLICY_CALL by this thread's policy.
+ *  Lasts until meta_finalize() at most. On other devices than META_AUTO's it has no effect.
+ *  @return META_ERR_ARGUMENT for another word, META_ERR_NO_DEVICE for a device or type that is not
+ *          among META_AUTO's, once these are open; the policy does not change then. */
+META_API meta_err meta_set_policy(const char *policy, meta_policy_scope scope);
+
+/** A device that could run a kernel, with each term of what that is expected to cost, in seconds. */
+typedef struct meta_candidate {
+    size_t size;
+    const char *device;     /**< "cuda:0" */
+    meta_mode mode;         /**< with index: the device */
+    int index;
+    int number;             /**< in META_AUTO_DEVICES */
+    int is_known;           /**< 1 if runs of the kernel over about as many cells were timed there */
+    double queued;          /**< until what is queued there is complete, as far as that is known */
+    double moving;          /**< until the bytes that it lacks are there */
+    double running;         /**< the kernel; where it has not run, as fast as the device may be */
+    double returning;       /**< to carry what the kernel writes back to where most of its data is */
+    uint64_t missing_bytes; /**< that it lacks */
+} meta_candidate;
+/** A kernel whose device is to be chosen. */
+typedef struct meta_decision {
+    size_t size;
+    const char *kernel;
+    meta_type type;
+    uint64_t cells;
+    uint64_t bytes; /**< that it reads and writes at least */
+    int candidates;
+    const meta_candidate *const *candidate;
+} meta_decision;
+/** Chooses one of decision->candidate, by its place there. It must not call this library: such calls
+ *  return META_ERR_STATE. The decision is gone when it returns. */
+typedef int meta_policy_function(const meta_decision *decision, void *user);
+/** The same as meta_set_policy() by a function of the program's, which is called for each kernel by the
+ *  thread that launches it, while kernels of other threads wait. If it returns no candidate's place, the
+ *  kernel's call returns META_ERR_ARGUMENT and nothing runs. NULL as in meta_set_policy(). */
+META_API meta_err meta_set_policy_function(meta_policy_function *function, void *user,
+                                           meta_policy_scope scope);
+
 /* ------------------------------------------------------------------ faces */
 
 /** A strided section of a buffer, such as a face, edge or sub-array of a grid (like std::gslice in

@@ -31,6 +31,9 @@ module meta_c
             META_U16, META_I8, META_U8, META_TYPE_COUNT
     end enum
     enum, bind(c)
+        enumerator :: META_POLICY_THREAD = 0, META_POLICY_CALL
+    end enum
+    enum, bind(c)
         enumerator :: META_NATIVE_HOST = 0, META_NATIVE_OBJECT
     end enum
     enum, bind(c)
@@ -110,6 +113,21 @@ module meta_c
         integer(c_int) :: start_type, value_type
         type(c_ptr) :: start, column, value
     end type
+    type, bind(c) :: meta_c_candidate
+        integer(c_size_t) :: size
+        type(c_ptr) :: device
+        integer(c_int) :: mode, index, number, is_known
+        real(c_double) :: queued, moving, running, returning
+        integer(c_int64_t) :: missing_bytes
+    end type
+    type, bind(c) :: meta_c_decision
+        integer(c_size_t) :: size
+        type(c_ptr) :: kernel
+        integer(c_int) :: type
+        integer(c_int64_t) :: cells, bytes
+        integer(c_int) :: candidates
+        type(c_ptr) :: candidate
+    end type
     type, bind(c) :: meta_c_tool
         integer(c_size_t) :: size
         type(c_ptr) :: user
@@ -177,6 +195,20 @@ module meta_c
             import
             integer(c_int), value :: index, mode
             type(meta_c_device_desc), intent(inout) :: desc
+            integer(c_int) :: res
+        end function
+        function c_set_policy(policy, scope) bind(c, name="meta_set_policy") result(res)
+            import
+            type(c_ptr), value :: policy
+            integer(c_int), value :: scope
+            integer(c_int) :: res
+        end function
+        function c_set_policy_function(function, user, scope) bind(c, &
+            name="meta_set_policy_function") result(res)
+            import
+            type(c_funptr), value :: function
+            type(c_ptr), value :: user
+            integer(c_int), value :: scope
             integer(c_int) :: res
         end function
         function c_set_acc(index, mode) bind(c, name="meta_set_acc") result(res)

@@ -23,6 +23,7 @@ typedef struct meta_auto_work {
     meta_ticket ticket;
     bool complete;
     meta_err error;
+    uint64_t expected; /**< nanoseconds; 0: not known */
     char *message;
     struct meta_auto_work *next; /**< queued behind it on its lane; of free ones any */
 } meta_auto_work;
@@ -35,6 +36,7 @@ typedef struct meta_auto_lane {
     uint64_t last;                     /**< number of the work queued last */
     meta_auto_work *first, *end;       /**< that may not be complete */
     size_t pending;                    /**< how many */
+    uint64_t queued;                   /**< expected nanoseconds of those */
     uint64_t waited[META_SLABS_LANES]; /**< it runs behind work up to this number of that lane */
     meta_err error;                    /**< of work that no ticket reports */
     char *message;
@@ -60,7 +62,9 @@ typedef struct meta_auto_machine {
     uint32_t peers[META_SLABS_DEVICES];    /**< from which devices one can copy to this one */
     uint32_t failed;                       /**< devices that are no longer used */
     meta_times *times;
-    uint64_t learned; /**< times so far */
+    uint64_t chosen, expected; /**< nanoseconds of the launch whose device was chosen, and of what
+                                  is queued next; 0: not known */
+    uint64_t learned;          /**< times so far */
     int attention; /**< so many launches are timed, because a time was unlike what was expected */
     uint64_t (*clock)(void); /**< of a back end with one of its own; NULL: CLOCK_MONOTONIC */
 } meta_auto_machine;
@@ -94,6 +98,8 @@ static inline int meta_auto_lane_number(const meta_auto_lane *lane)
 meta_err meta_auto_queue(meta_auto_lane *lane, meta_plugin_queue **queue);
 /** Work was queued. @p work, unless NULL, gets a share of it, to be given to meta_auto_drop(). */
 meta_mark meta_auto_queued(meta_auto_lane *lane, meta_ticket ticket, meta_auto_work **work);
+/** Expected nanoseconds until what is queued on a device is complete. */
+uint64_t meta_auto_backlog(int device);
 /** What is queued on @p lane from now on runs behind the work of @p mark. */
 meta_err meta_auto_order(meta_auto_lane *lane, meta_mark mark);
 /** Wait for the work of @p mark; its error is reported by whoever has a share of it. */
@@ -240,11 +246,15 @@ int meta_auto_holder(const meta_auto_range *range, uint32_t among);
 typedef struct meta_auto_reason {
     bool is_candidate, is_known; /**< not known: no run has been timed there */
     double time, move;
+    double queued, in, back; /**< by other policies than cost: until the device is free, and the two
+                                  parts of move */
+    uint64_t missing;        /**< likewise: bytes that the device lacks */
 } meta_auto_reason;
 typedef struct meta_auto_reasons {
     const meta_call *call; /**< the launch's first */
-    uint64_t cells;
-    int home;
+    const char *policy;    /**< NULL: cost */
+    uint64_t cells, bytes;
+    int home; /**< -1: that is of no interest */
     bool is_trial;
     meta_auto_reason of[META_SLABS_DEVICES];
 } meta_auto_reasons;
@@ -266,10 +276,7 @@ typedef struct meta_auto_choice {
     uint32_t among; /**< devices to choose from */
 } meta_auto_choice;
 
-meta_err meta_policy_read(void);
-/** Whether the policy's device is there. */
-meta_err meta_policy_check(void);
-int meta_auto_choose(const meta_auto_choice *choice);
+meta_err meta_auto_choose(const meta_auto_choice *choice, int *chosen);
 /** The device that a copy with the host is planned for; -1: none is. */
 int meta_auto_plan_copy(const meta_auto_range *range, bool is_in);
 /** For copies to a buffer: what holds most of the range already, unless the policy says otherwise.
@@ -278,6 +285,8 @@ int meta_auto_choose_copy(const meta_auto_range *range, uint32_t among);
 
 /** The device with the least expected cost. */
 int meta_cost_choose(const meta_auto_choice *choice);
+/** Each term of what the launch is expected to cost on each device. */
+void meta_cost_terms(const meta_auto_choice *choice, meta_auto_reasons *reasons);
 /** Whether the launch that was chosen last is to be timed on @p device, and as what. */
 bool meta_cost_wanted(const meta_launch *launch, int device, meta_auto_sample *sample);
 /** Device @p device has refused the launch that was chosen last: it lacks the kernel or its type.

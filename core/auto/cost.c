@@ -241,6 +241,29 @@ static int least_of(const meta_auto_cluster *c, meta_auto_reasons *r)
     return best;
 }
 
+void meta_cost_terms(const meta_auto_choice *choice, meta_auto_reasons *r)
+{
+    meta_auto_read_samples();
+    now.is_chosen = true;
+    now.number = meta_auto.calls;
+    expect(choice->launch);
+    *r = (meta_auto_reasons){.call = choice->launch->calls,
+                             .cells = now.call.cells,
+                             .bytes = now.call.bytes,
+                             .home = -1};
+    const int home = home_of(choice);
+    for (int d = 0; d < meta_auto.devices; ++d) {
+        meta_auto_reason *one = &r->of[d];
+        one->is_candidate = choice->among >> d & 1;
+        one->is_known = meta_expect_is_known(now.call.kernel, d, now.call.cells);
+        one->time = now.time[d];
+        one->queued = (double)meta_auto_backlog(d);
+        one->missing = meta_auto_missing(choice->range, choice->ranges, d, &one->in);
+        one->back = d == home ? 0 : carry_back(choice, d, home);
+        one->move = one->in + one->back;
+    }
+}
+
 /* The device for a launch that is in no loop. */
 static int choose_alone(const meta_auto_choice *choice)
 {
@@ -249,6 +272,7 @@ static int choose_alone(const meta_auto_choice *choice)
     if (!c) return home_of(choice);
     find_home(c, choice);
     reasons.call = choice->launch->calls;
+    reasons.policy = NULL;
     reasons.cells = now.call.cells;
     reasons.home = c->home;
     reasons.is_trial = false;

@@ -20,7 +20,7 @@ meta_err meta_explain_read(void)
 static bool is_new(const meta_auto_reasons *r, int chosen)
 {
     const int octave = r->cells > 0 ? 63 - __builtin_clzll(r->cells) : 0;
-    uint64_t key = (uintptr_t)r->call->desc * UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t key = ((uintptr_t)r->call->desc ^ (uintptr_t)r->policy) * UINT64_C(0x9e3779b97f4a7c15);
     key = (key ^ r->call->type ^ (uint64_t)octave << 8 ^ (uint64_t)chosen << 16 ^
            (uint64_t)r->home << 24) *
           UINT64_C(0xbf58476d1ce4e5b9);
@@ -57,9 +57,9 @@ static void explain(const meta_auto_reasons *r, int chosen)
             at += length > 0 ? (size_t)length : 0;
         }
     }
-    fprintf(stderr, "libmeta: %s %s, %" PRIu64 " cells: %s: %s%s\n", r->call->desc->name,
+    fprintf(stderr, "libmeta: %s %s, %" PRIu64 " cells: %s: %s%s%s%s\n", r->call->desc->name,
             meta_element_name(r->call->type), r->cells, text, meta_auto_name(chosen, name),
-            r->is_trial ? ", to know" : "");
+            r->is_trial ? ", to know" : "", r->policy ? ", by " : "", r->policy ? r->policy : "");
 }
 
 void meta_explain(const meta_auto_reasons *reasons, int chosen)

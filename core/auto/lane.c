@@ -61,6 +61,7 @@ static void leave(meta_auto_lane *lane, meta_auto_work *w)
 {
     lane->first = w->next;
     --lane->pending;
+    lane->queued -= w->expected;
     meta_auto.done[meta_auto_lane_number(lane)] = w->number;
     if (w->users == 1 && w->error != META_OK && lane->error == META_OK) {
         lane->error = w->error;
@@ -128,13 +129,27 @@ meta_mark meta_auto_queued(meta_auto_lane *lane, meta_ticket ticket, meta_auto_w
                           .number = lane->last,
                           .ops = ops,
                           .ticket = ticket,
-                          .complete = !ticket};
+                          .complete = !ticket,
+                          .expected = meta_auto.expected};
+    meta_auto.expected = 0;
+    lane->queued += w->expected;
     if (lane->first) lane->end->next = w;
     else lane->first = w;
     lane->end = w;
     if (share) *share = w;
     if (++lane->pending >= WORTH_A_LOOK) meta_auto_poll(lane);
     return mark;
+}
+
+uint64_t meta_auto_backlog(int d)
+{
+    uint64_t sum = 0;
+    for (int kind = 0; kind < 2; ++kind) {
+        meta_auto_lane *lane = meta_auto_lane_of(d, (meta_queue_kind)kind);
+        meta_auto_poll(lane);
+        sum += lane->queued;
+    }
+    return sum;
 }
 
 static const meta_auto_work *find(const meta_auto_lane *lane, uint64_t number)

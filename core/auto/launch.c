@@ -126,6 +126,7 @@ static meta_err launch_on(meta_plugin_queue *queue, const meta_launch *launch, b
     mine.stamp = wanted || launch->stamp ? &stamp : NULL;
     *tried = true;
     META_TRY(ops->launch(real, &mine));
+    meta_auto.expected = meta_auto.chosen;
     const meta_mark mark = meta_auto_queued(lane, own, launch->ticket ? &work : NULL);
     if (b->uses_host) queue->host[meta_auto_lane_number(lane)] = meta_mark_number(mark);
     meta_auto_commit(b->range, b->ranges, d, mark);
@@ -186,7 +187,8 @@ static meta_err launch_somewhere(meta_plugin_queue *queue, const meta_launch *la
     if (!choice.among) return kept_apart(b);
     for (;;) {
         bool tried = false;
-        const int d = meta_auto_choose(&choice);
+        int d;
+        META_TRY(meta_auto_choose(&choice, &d));
         const meta_err error = launch_on(queue, launch, b, d, t, &tried);
         choice.among &= ~(UINT32_C(1) << d);
         if (tried && error == META_ERR_DEVICE) {
@@ -210,6 +212,7 @@ meta_err meta_auto_launch_on(meta_plugin_queue *queue, const meta_launch *l)
     if (l->count == 0) return META_OK;
     META_TRY(meta_auto_any_left());
     ++meta_auto.calls;
+    meta_auto.chosen = 0;
     if (make_room(&b, &on_stack, l->count)) {
         look_at(l, &b);
         error = launch_somewhere(queue, l, &b, &t);

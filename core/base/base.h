@@ -60,6 +60,8 @@ meta_err meta_env_read(void);
 
 /* state.c */
 meta_err meta_enter(const char *call);
+/** From now on calls of this thread return META_ERR_STATE with @p why; NULL: no more. */
+void meta_bar(const char *why);
 int meta_started(void);
 /** Start the library, or (false) end it. */
 void meta_started_set(bool on);

@@ -14,6 +14,7 @@ program test_fortran_devices
     call jobs()
     call memory()
     call native_objects()
+    call policies()
     call tests_end()
     call meta_finalize()
 
@@ -145,4 +146,40 @@ contains
         call meta_wrap(w, object, META_F64, meta_range([10]), META_NATIVE_OBJECT, stat)
         call check_err(stat, META_ERR_OVERLAP, 'meta_wrap')
     end subroutine
+
+    ! With META_MODE=auto the function is asked; on other devices it has no effect.
+    subroutine policies()
+        type(meta_buffer) :: d
+        integer, target :: asked
+        integer :: index, mode, stat
+        call promise('policies_can_be_the_programs_own')
+        call meta_get_acc(index, mode)
+        call meta_alloc(d, META_F64, meta_range([10]))
+        call meta_set_policy('fastest', META_POLICY_THREAD, stat)
+        call check_err(stat, META_ERR_ARGUMENT, "'policy'")
+        call meta_set_policy('cost', 7, stat)
+        call check_err(stat, META_ERR_ARGUMENT, "'scope'")
+        call meta_set_policy('locality', META_POLICY_THREAD)
+        asked = 0
+        call meta_set_policy_function(last_one, asked, META_POLICY_CALL)
+        call meta_fill(d, 1.0_c_double)
+        call meta_flush()
+        call check((asked > 0) .eqv. (mode == META_AUTO), 'the function is asked')
+        call meta_set_policy('', META_POLICY_THREAD)
+        call meta_set_policy_function(scope=META_POLICY_CALL)
+        call meta_free(d)
+    end subroutine
+
+    function last_one(decision, user) result(chosen)
+        type(meta_decision), intent(in) :: decision
+        class(*), intent(inout) :: user
+        integer :: chosen
+        chosen = size(decision%candidate)
+        select type (user)
+        type is (integer)
+            user = user + 1
+        end select
+        call check(decision%kernel /= '' .and. decision%cells == 10, 'what is to be chosen for')
+        call check(decision%candidate(chosen)%device /= '', 'the candidate')
+    end function
 end program test_fortran_devices

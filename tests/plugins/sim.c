@@ -64,6 +64,7 @@ static meta_err device_info(int index, meta_device_desc *desc)
     desc->memory = (uint64_t)device->memory;
     desc->compute_units = 1;
     desc->has_f64 = !device->lacks_f64;
+    desc->is_gpu = device->is_gpu;
     desc->is_host = device->is_host;
     return META_OK;
 }

@@ -30,7 +30,7 @@ struct meta_plugin_device {
     double latency, bandwidth, peer; /* peer 0: no copies between devices */
     double memory, used;             /* bytes */
     double fails;                    /* the number of the first work that fails; 0: none */
-    bool is_sync, is_host, lacks_f64;
+    bool is_sync, is_host, is_gpu, lacks_f64;
     sim_factor factor[SIM_FACTORS];
     int factors;
     /* The device whose engines it uses, itself unless it shares its cores. Devices that share have

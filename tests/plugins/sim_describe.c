@@ -12,7 +12,8 @@
  *  - first=FACTOR: the first launch of each kernel does
  *  - fails=N: launch or copy N, counted from 1, fails, and so do all later ones
  *  - shares=NAME: it has one engine for everything together with that device
- *  - sync: the host waits for work when it is queued; host: memory is the host's; nof64
+ *  - sync: the host waits for work when it is queued; host: memory is the host's; accelerator: a
+ *    GPU, as far as libmeta can tell; nof64
  *
  *  Times end with ns, us, ms or s, sizes with K, M or G. */
 #include "sim.h"
@@ -55,6 +56,7 @@ static const struct {
     size_t at; /* of a bool in the device */
 } flags[] = {{"sync", offsetof(meta_plugin_device, is_sync)},
              {"host", offsetof(meta_plugin_device, is_host)},
+             {"accelerator", offsetof(meta_plugin_device, is_gpu)},
              {"nof64", offsetof(meta_plugin_device, lacks_f64)}};
 
 /* A device of which only the name is given. */
