@@ -1,10 +1,32 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 ! Queries of devices, back ends, variables, native objects and memory from Fortran.
-! TEST: backends=all timeout=60 labels=fortran
+! TEST: backends=all auto=yes timeout=60 labels=fortran
+module chosen_last
+    use meta
+    use testing
+    implicit none
+
+contains
+
+    function last_one(decision, user) result(chosen)
+        type(meta_decision), intent(in) :: decision
+        class(*), intent(inout) :: user
+        integer :: chosen
+        chosen = size(decision%candidate)
+        select type (user)
+        type is (integer)
+            user = user + 1
+        end select
+        call check(decision%kernel /= '' .and. decision%cells == 10, 'what is to be chosen for')
+        call check(decision%candidate(chosen)%device /= '', 'the candidate')
+    end function
+end module chosen_last
+
 program test_fortran_devices
     use, intrinsic :: iso_c_binding
     use meta
     use testing
+    use chosen_last
     implicit none
     call versions_and_texts()
     call variables()
@@ -133,16 +155,18 @@ contains
         call get_environment_variable('META_CHECK', length=checked)
         call meta_get_acc(index, mode)
         call meta_device_info(index, mode, device)
-        call meta_get_state(index, mode, state)
-        call meta_set_state(index, mode, state, stat)
-        call check_err(stat, META_ERR_STATE, 'meta_set_state')
+        if (mode /= META_AUTO) then
+            call meta_get_state(index, mode, state)
+            call meta_set_state(index, mode, state, stat)
+            call check_err(stat, META_ERR_STATE, 'meta_set_state')
+        end if
         call meta_alloc(d, META_F64, meta_range([10]))
         call meta_native(d, object, offset)
         ! A guard zone would lie before it.
         call check(c_associated(object) .and. (offset == 0 .or. checked > 0), &
             'the object of a buffer')
         call meta_native_end(d)
-        if (.not. device%is_host) return
+        if (.not. device%is_host .or. mode == META_AUTO) return
         call meta_wrap(w, object, META_F64, meta_range([10]), META_NATIVE_OBJECT, stat)
         call check_err(stat, META_ERR_OVERLAP, 'meta_wrap')
     end subroutine
@@ -169,17 +193,4 @@ contains
         call meta_set_policy_function(scope=META_POLICY_CALL)
         call meta_free(d)
     end subroutine
-
-    function last_one(decision, user) result(chosen)
-        type(meta_decision), intent(in) :: decision
-        class(*), intent(inout) :: user
-        integer :: chosen
-        chosen = size(decision%candidate)
-        select type (user)
-        type is (integer)
-            user = user + 1
-        end select
-        call check(decision%kernel /= '' .and. decision%cells == 10, 'what is to be chosen for')
-        call check(decision%candidate(chosen)%device /= '', 'the candidate')
-    end function
 end program test_fortran_devices
