@@ -136,6 +136,11 @@ sh -eu text.sh
 compile wave libmeta -lm -DMETA_KERNEL_TEXT_APART -DMETA_KERNEL_ONE_VARIANT wave_text.c
 expect "$(META_MODE=opencl ./wave)" "$heights"
 
+# A policy of the program's own.
+block "$top/doc/scheduling.md" policy >policy.c
+compile policy libmeta
+expect "$(META_MODE=auto META_AUTO_DEVICES=openmp,opencl ./policy)" 'sum 500.0, 2 kernels'
+
 # The tutorial's programs, before and after: the same digits on any devices and numbers of ranks.
 block "$top/doc/tutorial.md" plain >plain.c
 compile plain libmeta_comm -lm
