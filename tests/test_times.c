@@ -17,7 +17,7 @@ static meta_time_basis basis;
 static bool start(void)
 {
     times = meta_times_new(3);
-    kernel = times ? meta_times_kernel(times, "axpy", 1) : -1;
+    kernel = times ? meta_times_kernel(times, "axpy", 1, 0) : -1;
     return CHECK(kernel >= 0);
 }
 
@@ -53,7 +53,7 @@ static void the_first_run_does_not_count(void)
     CHECK_INT(basis, META_TIME_SAMPLED);
     meta_times_add(times, kernel, 1, octave, 8 * octave, 500);
     CHECK_U64(meta_times_samples(times, kernel, 1, octave), 0);
-    const int other = meta_times_kernel(times, "dot", 1);
+    const int other = meta_times_kernel(times, "dot", 1, 0);
     meta_times_add(times, other, 0, octave, 8 * octave, 500);
     CHECK_U64(meta_times_samples(times, other, 0, octave), 0);
     meta_times_free(times);
@@ -162,7 +162,7 @@ static void one_octave_serves_those_near_it(void)
 static void a_bound_follows_the_best_rate_of_the_device(void)
 {
     if (!start_warm()) return;
-    const int other = meta_times_kernel(times, "dot", 1);
+    const int other = meta_times_kernel(times, "dot", 1, 0);
     add(octave, 1e-3, 1);
     const double rate = (double)(8 * octave) / 1e-3;
     CHECK_NEAR(meta_times_expect(times, other, 0, 1, 1000, &basis), 1000 / (2 * rate), 1e-6);
@@ -180,7 +180,7 @@ static void the_best_rate_is_that_of_a_run(void)
 {
     const double rate = 1e9;
     if (!start_warm()) return;
-    const int other = meta_times_kernel(times, "dot", 1);
+    const int other = meta_times_kernel(times, "dot", 1, 0);
     add(octave, (double)(8 * octave) / rate, 1);
     add(2 * octave - 1, (double)(8 * (2 * octave - 1)) / rate, 3);
     add(octave, (double)(8 * octave) / rate, 3);
@@ -198,7 +198,7 @@ static void many_kernels_are_kept_apart(void)
             for (uint32_t type = 0; type < TYPES; ++type) {
                 char name[32];
                 snprintf(name, sizeof name, "kernel_%d", k);
-                const int found = meta_times_kernel(times, name, type);
+                const int found = meta_times_kernel(times, name, type, 0);
                 test_case("%s, type %" PRIu32, name, type);
                 if (pass > 0) CHECK_INT(found, number[k][type]);
                 number[k][type] = found;
@@ -209,7 +209,7 @@ static void many_kernels_are_kept_apart(void)
         for (int type = 0; type < TYPES; ++type)
             CHECK_NEAR(meta_times_expect(times, number[k][type], 0, octave, octave, &basis),
                        1 + 2 * k + type, 1e-6);
-    CHECK_INT(meta_times_kernel(times, "axpy", 1), kernel);
+    CHECK_INT(meta_times_kernel(times, "axpy", 1, 0), kernel);
     meta_times_free(times);
 }
 
@@ -218,10 +218,10 @@ static void long_names_are_told_apart_by_their_ends(void)
     char name[200];
     if (!start()) return;
     snprintf(name, sizeof name, "%0150d_a", 0);
-    const int first = meta_times_kernel(times, name, 1);
-    CHECK_INT(meta_times_kernel(times, name, 1), first);
+    const int first = meta_times_kernel(times, name, 1, 0);
+    CHECK_INT(meta_times_kernel(times, name, 1, 0), first);
     snprintf(name, sizeof name, "%0150d_b", 0);
-    CHECK(meta_times_kernel(times, name, 1) != first);
+    CHECK(meta_times_kernel(times, name, 1, 0) != first);
     meta_times_free(times);
 }
 

@@ -127,7 +127,7 @@ static int number_of(const meta_call *call)
 {
     const uintptr_t at = ((uintptr_t)call->desc / 16 + call->type) % NUMBERS;
     if (numbers[at].desc != call->desc || numbers[at].type != call->type) {
-        numbers[at].number = meta_times_kernel(meta_auto.times, call->desc->name, call->type);
+        numbers[at].number = meta_learn_kernel(call->desc, call->type);
         numbers[at].type = call->type;
         numbers[at].desc = call->desc;
     }
@@ -220,7 +220,7 @@ static int least_of(const meta_auto_cluster *c, meta_auto_reasons *r)
         const meta_auto_reason *one = &r->of[d];
         const double cost = one->time + one->move;
         if (!one->is_candidate) continue;
-        if (!one->is_known && c->tries[d]) return r->is_trial = true, d;
+        if (!one->is_known && c->tries[d] && !meta_auto.is_fixed) return r->is_trial = true, d;
         if (!one->is_known && d != r->home) continue;
         if (best >= 0 && (d == r->home ? cost > least : cost >= least)) continue;
         best = d;
@@ -254,9 +254,8 @@ int meta_cost_choose(const meta_auto_choice *choice)
 /* As good as a device on which it never ends. */
 void meta_cost_refused(int d)
 {
-    const double never = 1e6; /* seconds */
     for (int k = 0; now.cluster && now.kernel >= 0 && k <= ENOUGH; ++k)
-        meta_times_add(meta_auto.times, now.kernel, d, now.cells, 0, never);
+        meta_times_add(meta_auto.times, now.kernel, d, now.cells, 0, META_TIME_NEVER);
 }
 
 void meta_cost_copied(meta_auto_buffer *b, uint64_t bytes)
@@ -278,7 +277,7 @@ bool meta_cost_wanted(const meta_launch *launch, int d, meta_auto_sample *sample
     enum { FIRST = 8 };
     /* One in 16, in no step with a loop's calls. */
     const uint64_t hash = meta_auto.calls * UINT64_C(0x9e3779b97f4a7c15);
-    if (!now.cluster || launch->count != 1 || now.kernel < 0) return false;
+    if (!now.cluster || launch->count != 1 || now.kernel < 0 || meta_auto.is_fixed) return false;
     *sample = (meta_auto_sample){now.kernel, d, 0, now.cells, now.bytes};
     now.cluster = NULL;
     if (meta_auto.attention > 0) return --meta_auto.attention, true;
