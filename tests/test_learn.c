@@ -29,7 +29,8 @@
 /* The same names, so the same machine, with the speeds changed. */
 #define SWAP                                                                                       \
     "cpu sync host rate=400G launch=1us; gpu rate=10G launch=80us latency=1us bandwidth=20G"
-#define SLOW CPU "gpu rate=0.5G launch=800us latency=10us bandwidth=12G"
+#define OPPOSED "cpu sync host rate=20G launch=1us grow=100; gpu rate=500G launch=8us shrink=40 "
+#define SLOW    CPU "gpu rate=0.5G launch=800us latency=10us bandwidth=12G"
 
 enum { ROOM = 512, SAID = 1 << 16 };
 static char root[ROOM], folder[ROOM + 16], launches[ROOM + 16], said[SAID];
@@ -108,6 +109,7 @@ typedef struct life {
     const char *machine;  /* META_TEST_SIM */
     int octave, steps;    /* how large its arrays are */
     bool full_disk, naps; /* no file may grow; it sleeps now and then */
+    bool shrinks;         /* kernel shrink is among those that it runs */
     const char *text;     /* of kernel grow; NULL: its own */
 } life;
 
@@ -174,6 +176,7 @@ static void compute(const life *l)
     for (int k = 0; k < l->steps; ++k) {
         CHECK_OK(meta_axpy(y, &half, x, &box, META_F64, META_ASYNC));
         CHECK_OK(grow(l, &box, x));
+        if (l->shrinks) CHECK_OK(shrink_f64(&box, x, half, META_ASYNC));
         if (k % 5 == 4) CHECK_OK(meta_dot(&dot, x, y, &box, META_F64, NULL));
         if (l->naps) nap();
     }
@@ -315,18 +318,19 @@ static void other_devices_have_a_file_of_their_own(void)
 
 /* ------------------------------------------------------------------ the same decisions */
 
-static void read_repeats_decisions_whatever_the_timing(void)
+/* What was learned on the first machine gives the same launches on the others. */
+static void check_repeats(const life *of, const char *const *machines, size_t count)
 {
-    static const char *const machines[] = {CPU GPU, SWAP, SLOW, CPU GPU " slow=1ms:50"};
-    life l = usual;
+    life l = *of;
     fresh();
-    run_only(&usual);
+    l.machine = machines[0];
+    run_only(&l);
     char *before = read_file(learned());
     l.learn = "read";
     char *first = run(&l);
     CHECK(!has_warned());
     CHECK(lines_with(first, "cpu") > 0 && lines_with(first, "gpu") > 0);
-    for (size_t k = 0; k < sizeof machines / sizeof *machines; ++k) {
+    for (size_t k = 0; k < count; ++k) {
         l.machine = machines[k];
         l.naps = k % 2;
         char *again = run(&l);
@@ -338,7 +342,7 @@ static void read_repeats_decisions_whatever_the_timing(void)
     CHECK_STRING(after, before);
     /* They are not the same where something is learned. */
     l.learn = "on";
-    l.machine = SWAP;
+    l.machine = machines[count - 1];
     char *other = run(&l);
     CHECK(strcmp(other, first) != 0);
     free(first);
@@ -346,6 +350,20 @@ static void read_repeats_decisions_whatever_the_timing(void)
     free(before);
     free(after);
     remove_all(root);
+}
+
+static void read_repeats_decisions_whatever_the_timing(void)
+{
+    static const char *const kernels[] = {CPU GPU, SLOW, CPU GPU " slow=1ms:50", SWAP};
+    /* Small arrays go to and fro between two devices, each of which is good at one kernel. */
+    static const char *const links[] = {OPPOSED "latency=2us bandwidth=12G",
+                                        OPPOSED "latency=5ms bandwidth=1M"};
+    life l = usual;
+    check_repeats(&l, kernels, sizeof kernels / sizeof *kernels);
+    l.octave = 11;
+    l.steps = 200;
+    l.shrinks = true;
+    check_repeats(&l, links, sizeof links / sizeof *links);
 }
 
 static void read_never_tries(void)
@@ -358,10 +376,12 @@ static void read_never_tries(void)
     CHECK_CONTAINS(said, folder);
     CHECK_INT(lines_with(log, "gpu"), 0);
     free(log);
-    /* A size of which nothing is known, and a kernel. */
+    /* A kernel of which nothing is known, and a size. */
     run_only(&usual);
-    l.octave = 10;
     l.text = "another text";
+    run_only(&l);
+    CHECK(!strstr(said, ", to know"));
+    l.octave = 10;
     run_only(&l);
     CHECK(!strstr(said, ", to know"));
     remove_all(root);
