@@ -40,14 +40,18 @@ static void fill(meta_learned *t, int lines)
         char name[32];
         snprintf(name, sizeof name, "kernel_%d", (int)test_random_in(0, lines));
         const meta_time_runs r = random_runs((int)test_random_in(0, DEVICES - 1),
-                                             (int)test_random_in(0, META_TIMES_OCTAVES - 1),
+                                             (int)test_random_in(0, META_OCTAVES - 1),
                                              (int)test_random_in(1, META_TIMES_WINDOW));
         ++t->turn;
         meta_learned_add(t, name, (uint32_t)test_random_in(0, META_TYPE_COUNT - 1), test_random(),
                          &r);
     }
     for (int d = 0; d < DEVICES; ++d) {
-        t->rate[d] = 1e12 * test_random_real();
+        for (int o = 0; o < META_OCTAVES; o += 3)
+            meta_learned_add_pace(
+                t, d,
+                &(meta_pace_run){(double)test_random_in(INT64_C(1) << o, INT64_C(2) << o),
+                                 test_random_real()});
         for (int from = 0; from < DEVICES; ++from)
             if (from != d) t->link[from][d] = (meta_learned_link){test_random_real(), from};
     }
@@ -67,7 +71,7 @@ static void what_is_written_is_read_bit_by_bit(void)
         if (!CHECK(parse(&again, text, bytes))) return;
         CHECK_U64(again.turn, t.turn);
         CHECK_U64(again.count, t.count);
-        CHECK(memcmp(again.rate, t.rate, sizeof t.rate) == 0);
+        CHECK(memcmp(again.pace, t.pace, sizeof t.pace) == 0);
         CHECK(memcmp(again.link, t.link, sizeof t.link) == 0);
         for (size_t k = 0; k < t.count && k < again.count; ++k)
             CHECK(memcmp(&again.line[k], &t.line[k], sizeof *t.line) == 0);
@@ -162,16 +166,18 @@ static void lines_that_make_no_sense_are_refused(void)
         "1024 1\n",
         "kernel axpy f64 0123456789abcdef 1 0 1024 1e-6 and more\n",
         "kernel\n",
-        "rate 3 1e9\n",
-        "rate 0 nan\n",
-        "rate 0 1e9 1\n",
+        "pace 3 1e9 1\n",
+        "pace 0 nan 1\n",
+        "pace 0 1 -1\n",
+        "pace 0 1e9\n",
+        "pace 0 1e9 1 1\n",
         "link 0 3 1 1\n",
         "link 0 1 1\n",
         "line 0\n",
         "\n",
         "kernel axpy f64 0123456789abcdef 1 0 1024 1e-6"};
     CHECK(parse_lines(""));
-    CHECK(parse_lines("kernel axpy f64 0123456789abcdef 1 0 1024 1e-6 1025 1e-6\nrate 2 1e9\n"
+    CHECK(parse_lines("kernel axpy f64 0123456789abcdef 1 0 1024 1e-6 1025 1e-6\npace 2 1e9 1\n"
                       "link 0 1 1 0\n"));
     for (size_t k = 0; k < sizeof bad / sizeof *bad; ++k) {
         test_case("%s", bad[k]);
@@ -318,7 +324,7 @@ static void export_all(const meta_times *t, meta_learned *table, int most)
 {
     for (int k = 0; k < meta_times_kernels(t); ++k)
         for (int d = 0; d < DEVICES; ++d)
-            for (int o = 0; o < META_TIMES_OCTAVES; ++o) {
+            for (int o = 0; o < META_OCTAVES; ++o) {
                 meta_time_runs runs;
                 const char *name;
                 uint32_t type;
@@ -328,7 +334,9 @@ static void export_all(const meta_times *t, meta_learned *table, int most)
                 meta_times_thin(&runs, most);
                 meta_learned_add(table, name, type, identity, &runs);
             }
-    for (int d = 0; d < DEVICES; ++d) table->rate[d] = meta_times_rate(t, d);
+    for (int d = 0; d < DEVICES; ++d)
+        for (int o = 0; o < META_OCTAVES; ++o)
+            meta_learned_add_pace(table, d, &meta_times_pace(t, d)->best[o]);
 }
 
 static void import_all(meta_times *t, const meta_learned *table)
@@ -337,7 +345,8 @@ static void import_all(meta_times *t, const meta_learned *table)
         const meta_learned_line *l = &table->line[k];
         meta_times_import(t, meta_times_kernel(t, l->name, l->type, l->identity), &l->runs);
     }
-    for (int d = 0; d < DEVICES; ++d) meta_times_raise_rate(t, d, table->rate[d]);
+    for (int d = 0; d < DEVICES; ++d)
+        for (int o = 0; o < META_OCTAVES; ++o) meta_times_raise_pace(t, d, &table->pace[d][o]);
 }
 
 static void expectations_come_back_bit_by_bit(void)
@@ -464,7 +473,7 @@ static void what_is_fixed_is_not_tried(void)
     const meta_time_runs known = alike(0, 1e-3), slow = alike(1, 2e-3);
     meta_time_runs once = alike(2, 3e-3);
     once.count = 1;
-    meta_times_raise_rate(t, 1, 1e15);
+    meta_times_raise_pace(t, 1, &(meta_pace_run){1e9, 1e-6});
     meta_times_import(t, number[0], &known);
     CHECK(seconds_of(t, number[0], 1, 1024) < 1e-9); /* to be tried */
     CHECK_U64(meta_times_samples(t, number[0], 0, 2048), 0);

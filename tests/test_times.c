@@ -175,6 +175,26 @@ static void a_bound_follows_the_best_rate_of_the_device(void)
     meta_times_free(times);
 }
 
+/* Runs whose launch takes most of their time, 8 us and 500 GB/s, tell how fast long ones are. */
+static void a_bound_is_not_that_of_a_launch(void)
+{
+    if (!start_warm()) return;
+    const int other = meta_times_kernel(times, "dot", 1, 0);
+    const double launch = 8e-6, rate = 500e9;
+    add(1024, launch + 8 * 1024 / rate, 3);
+    const double alone = meta_times_expect(times, other, 0, 1, 1u << 30, &basis);
+    CHECK(alone > 0 && alone <= (1u << 30) / rate); /* it may be faster */
+    for (int o = 6; o <= 13; ++o)
+        add(UINT64_C(1) << o, launch + (double)(UINT64_C(8) << o) / rate, 3);
+    for (uint64_t bytes = 1u << 20; bytes <= 1u << 30; bytes *= 2) {
+        const double bound = meta_times_expect(times, other, 0, 1, bytes, &basis);
+        test_case("%" PRIu64 " bytes", bytes);
+        CHECK_INT(basis, META_TIME_BOUND);
+        CHECK_NEAR(bound, (launch + (double)bytes / rate) / 2, 1e-6);
+    }
+    meta_times_free(times);
+}
+
 /* Each run has the same rate, over whichever number of cells. */
 static void the_best_rate_is_that_of_a_run(void)
 {
@@ -245,5 +265,6 @@ TEST_MAIN(PROMISE(the_first_run_does_not_count), PROMISE(a_line_through_the_octa
           PROMISE(a_lasting_change_is_learned_in_eight_runs),
           PROMISE(one_octave_serves_those_near_it),
           PROMISE(a_bound_follows_the_best_rate_of_the_device),
-          PROMISE(the_best_rate_is_that_of_a_run), PROMISE(many_kernels_are_kept_apart),
-          PROMISE(long_names_are_told_apart_by_their_ends), PROMISE(no_cells_are_no_run))
+          PROMISE(a_bound_is_not_that_of_a_launch), PROMISE(the_best_rate_is_that_of_a_run),
+          PROMISE(many_kernels_are_kept_apart), PROMISE(long_names_are_told_apart_by_their_ends),
+          PROMISE(no_cells_are_no_run))

@@ -106,7 +106,8 @@ void meta_learn_open(void)
     describe_machine(place.machine, sizeof place.machine);
     meta_learn_load(&place, &known);
     for (int d = 0; d < meta_auto.devices; ++d) {
-        meta_times_raise_rate(meta_auto.times, d, known.rate[d]);
+        for (int o = 0; o < META_OCTAVES; ++o)
+            meta_times_raise_pace(meta_auto.times, d, &known.pace[d][o]);
         for (int from = 0; from < meta_auto.devices; ++from)
             meta_auto_link_import(from, d, &known.link[from][d]);
     }
@@ -129,7 +130,7 @@ static void add_kernel(meta_learned *table, int number)
     uint64_t identity;
     meta_times_identify(meta_auto.times, number, &name, &type, &identity);
     for (int d = 0; d < meta_auto.devices; ++d)
-        for (int o = 0; o < META_TIMES_OCTAVES; ++o) {
+        for (int o = 0; o < META_OCTAVES; ++o) {
             meta_time_runs runs;
             if (!meta_times_export(meta_auto.times, number, d, o, &runs)) continue;
             meta_times_thin(&runs, most);
@@ -142,8 +143,8 @@ static void add_all(meta_learned *table)
     ++table->turn;
     for (int k = 0; k < meta_times_kernels(meta_auto.times); ++k) add_kernel(table, k);
     for (int d = 0; d < meta_auto.devices; ++d) {
-        const double rate = meta_times_rate(meta_auto.times, d);
-        if (rate > table->rate[d]) table->rate[d] = rate;
+        const meta_pace *pace = meta_times_pace(meta_auto.times, d);
+        for (int o = 0; o < META_OCTAVES; ++o) meta_learned_add_pace(table, d, &pace->best[o]);
         for (int from = 0; from < meta_auto.devices; ++from) {
             meta_learned_link own;
             if (meta_auto_link_export(from, d, &own)) meta_learned_add_link(table, from, d, &own);
@@ -160,7 +161,7 @@ static bool has_learned(void)
         for (int from = 0; from < meta_auto.devices; ++from)
             if (meta_auto_link_export(from, d, &link)) return true;
         for (int k = 0; k < meta_times_kernels(meta_auto.times); ++k)
-            for (int o = 0; o < META_TIMES_OCTAVES; ++o)
+            for (int o = 0; o < META_OCTAVES; ++o)
                 if (meta_times_export(meta_auto.times, k, d, o, &runs)) return true;
     }
     return false;

@@ -71,6 +71,13 @@ void meta_learned_add(meta_learned *t, const char *name, uint32_t type, uint64_t
     l->turn = t->turn;
 }
 
+void meta_learned_add_pace(meta_learned *t, int device, const meta_pace_run *one)
+{
+    if (one->bytes <= 0) return;
+    meta_pace_run *best = &t->pace[device][meta_octave((uint64_t)one->bytes)];
+    if (best->bytes <= 0 || one->bytes * best->seconds > best->bytes * one->seconds) *best = *one;
+}
+
 static void average(double *known, double now)
 {
     if (now > 0) *known = *known > 0 ? (*known + now) / 2 : now;
@@ -122,7 +129,11 @@ static void write_all(FILE *to, const meta_learned *t, const char *machine)
 {
     fprintf(to, TITLE "%d\n%sturn %" PRIu64 "\n", META_LEARNED_FORMAT, machine, t->turn);
     for (int d = 0; d < META_SLABS_DEVICES; ++d)
-        if (t->rate[d] > 0) fprintf(to, "rate %d " FINITE "\n", d, t->rate[d]);
+        for (int o = 0; o < META_OCTAVES; ++o) {
+            const meta_pace_run *p = &t->pace[d][o];
+            if (p->bytes > 0)
+                fprintf(to, "pace %d " FINITE " " FINITE "\n", d, p->bytes, p->seconds);
+        }
     for (int from = 0; from < META_SLABS_DEVICES; ++from)
         for (int d = 0; d < META_SLABS_DEVICES; ++d) {
             const meta_learned_link *l = &t->link[from][d];
@@ -186,6 +197,13 @@ static bool read_positive(char **at, double *value)
     return true;
 }
 
+/* Cells or bytes, and the time that they took. */
+static bool read_run(char **at, double *count, double *seconds)
+{
+    return read_positive(at, count) && read_positive(at, seconds) && *count >= 1 &&
+           *count <= 0x1p63 && *seconds > 0;
+}
+
 static bool read_device(char **at, int devices, int *device)
 {
     char *end;
@@ -217,10 +235,8 @@ static bool read_kernel(meta_learned *t, char *at, int devices)
     if (!read_device(&at, devices, &l.runs.device)) return false;
     while (*at) {
         meta_time_run r;
-        if (l.runs.count == META_TIMES_WINDOW || !read_positive(&at, &r.cells) ||
-            !read_positive(&at, &r.seconds) || r.cells < 1 || r.cells > 0x1p63 || r.seconds <= 0)
-            return false;
-        const int octave = meta_times_octave((uint64_t)r.cells);
+        if (l.runs.count == META_TIMES_WINDOW || !read_run(&at, &r.cells, &r.seconds)) return false;
+        const int octave = meta_octave((uint64_t)r.cells);
         if (l.runs.count > 0 && octave != l.runs.octave) return false;
         l.runs.octave = octave;
         l.runs.run[l.runs.count++] = r;
@@ -239,8 +255,10 @@ static bool read_line(meta_learned *t, char *line, int devices)
     if (strcmp(line, "kernel") == 0) return read_kernel(t, at, devices);
     if (strcmp(line, "turn") == 0) {
         t->turn = strtoull(at, &at, 10);
-    } else if (strcmp(line, "rate") == 0) {
-        if (!read_device(&at, devices, &d) || !read_positive(&at, &t->rate[d])) return false;
+    } else if (strcmp(line, "pace") == 0) {
+        meta_pace_run p;
+        if (!read_device(&at, devices, &d) || !read_run(&at, &p.bytes, &p.seconds)) return false;
+        meta_learned_add_pace(t, d, &p);
     } else if (strcmp(line, "link") == 0) {
         if (!read_device(&at, devices, &from) || !read_device(&at, devices, &d)) return false;
         meta_learned_link *l = &t->link[from][d];

@@ -35,7 +35,8 @@ typedef struct meta_learned {
     uint64_t turn; /**< how many processes have added to it */
     size_t count, room;
     meta_learned_line *line;
-    double rate[META_SLABS_DEVICES]; /**< the best of each device, bytes a second; 0: not known */
+    /** The best of each device and octave of bytes; bytes 0: not known. */
+    meta_pace_run pace[META_SLABS_DEVICES][META_OCTAVES];
     meta_learned_link link[META_SLABS_DEVICES][META_SLABS_DEVICES];
 } meta_learned;
 
@@ -44,6 +45,8 @@ void meta_learned_clear(meta_learned *table);
 /** Append runs of a kernel, of which the last are kept. Without memory they are forgotten. */
 void meta_learned_add(meta_learned *table, const char *name, uint32_t type, uint64_t identity,
                       const meta_time_runs *runs);
+/** A run on a device, which is kept if none has moved about as many bytes faster. */
+void meta_learned_add_pace(meta_learned *table, int device, const meta_pace_run *one);
 /** What was measured now counts as much as what is there. */
 void meta_learned_add_link(meta_learned *table, int from, int to, const meta_learned_link *link);
 /** The table as text, of malloc(), which ends with a checksum; NULL: memory is out. @p machine:

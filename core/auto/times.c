@@ -12,7 +12,7 @@
 #include <string.h>
 
 /* IMPORTED: runs of earlier processes count as three, so that four new ones outvote them. */
-enum { OCTAVES = META_TIMES_OCTAVES, WINDOW = META_TIMES_WINDOW, NEAR = 6, IMPORTED = 3 };
+enum { OCTAVES = META_OCTAVES, WINDOW = META_TIMES_WINDOW, NEAR = 6, IMPORTED = 3 };
 
 typedef meta_time_run run;
 
@@ -42,12 +42,12 @@ struct meta_times {
     bool fixed;
     kernel *kernel;
     int *slot; /* twice as many as room: 1 + a kernel's number, at its hash or behind it; 0: free */
-    double rate[]; /* bytes a second, the best of each device */
+    meta_pace pace[]; /* of each device */
 };
 
 meta_times *meta_times_new(int devices)
 {
-    meta_times *t = calloc(1, sizeof *t + (size_t)devices * sizeof *t->rate);
+    meta_times *t = calloc(1, sizeof *t + (size_t)devices * sizeof *t->pace);
     if (t) t->devices = devices;
     return t;
 }
@@ -128,12 +128,6 @@ int meta_times_kernels(const meta_times *t)
     return t->count;
 }
 
-int meta_times_octave(uint64_t cells)
-{
-    const int o = cells > 1 ? 63 - __builtin_clzll(cells) : 0;
-    return o < OCTAVES ? o : OCTAVES - 1;
-}
-
 static int by_time_per_cell(const void *a, const void *b)
 {
     const run *r = a, *s = b;
@@ -187,6 +181,11 @@ static void put(on_device *d, octave *s, run r)
     fit(d);
 }
 
+void meta_times_raise_pace(meta_times *t, int device, const meta_pace_run *one)
+{
+    meta_pace_raise(&t->pace[device], one);
+}
+
 void meta_times_add(meta_times *t, int number, int device, uint64_t cells, uint64_t bytes,
                     double seconds)
 {
@@ -196,11 +195,11 @@ void meta_times_add(meta_times *t, int number, int device, uint64_t cells, uint6
         d->started = true;
         return;
     }
-    octave *s = &d->of[meta_times_octave(cells)];
+    octave *s = &d->of[meta_octave(cells)];
     put(d, s, (run){(double)cells, seconds});
     if (s->own < WINDOW) ++s->own;
-    const double rate = (double)bytes / (double)cells * s->cells / s->seconds;
-    if (rate > t->rate[device]) t->rate[device] = rate;
+    const meta_pace_run one = {(double)bytes / (double)cells * s->cells, s->seconds};
+    meta_times_raise_pace(t, device, &one);
 }
 
 /* An octave with samples within so many of @p o; -1: none. */
@@ -216,7 +215,7 @@ static int near(const on_device *d, int o)
 uint32_t meta_times_samples(const meta_times *t, int number, int device, uint64_t cells)
 {
     const on_device *d = &t->kernel[number].device[device];
-    const int o = meta_times_octave(cells);
+    const int o = meta_octave(cells);
     if (t->fixed) return d->of[o].count > 0 || near(d, o) >= 0 ? 255 : 0;
     return d->of[o].count;
 }
@@ -224,7 +223,7 @@ uint32_t meta_times_samples(const meta_times *t, int number, int device, uint64_
 /* Expected seconds by what runs on the device tell; -1: they tell nothing. */
 static double expect_on(const on_device *d, uint64_t cells, meta_time_basis *basis)
 {
-    const int o = meta_times_octave(cells);
+    const int o = meta_octave(cells);
     const octave *s = &d->of[o];
     const double line = d->fixed + d->per_cell * (double)cells;
     if (s->count > 0) {
@@ -252,7 +251,7 @@ double meta_times_expect(const meta_times *t, int number, int device, uint64_t c
         if (seconds > most) most = seconds;
     }
     if (most >= 0) return most;
-    return (double)bytes / (t->rate[device] > 0 ? 2 * t->rate[device] : 4e12);
+    return meta_pace_bound(&t->pace[device], (double)bytes);
 }
 
 /* ------------------------------------------------------------------ from one process to the next
@@ -313,14 +312,9 @@ void meta_times_identify(const meta_times *t, int number, const char **name, uin
     *identity = k->identity;
 }
 
-double meta_times_rate(const meta_times *t, int device)
+const meta_pace *meta_times_pace(const meta_times *t, int device)
 {
-    return t->rate[device];
-}
-
-void meta_times_raise_rate(meta_times *t, int device, double rate)
-{
-    if (rate > t->rate[device]) t->rate[device] = rate;
+    return &t->pace[device];
 }
 
 void meta_times_fix(meta_times *t)

@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "auto/pace.h"
+
 typedef struct meta_times meta_times;
 
 /** Seconds of a run on a device that cannot run the kernel. */
@@ -26,7 +28,8 @@ void meta_times_add(meta_times *times, int kernel, int device, uint64_t cells, u
 
 /** What an expectation rests on. */
 typedef enum meta_time_basis {
-    META_TIME_BOUND,  /**< no run of the kernel there: the bytes, at twice the device's best rate */
+    META_TIME_BOUND,  /**< no run of the kernel there: its bytes at twice the device's best rate, or
+                           beyond the run that had it, at twice the rate of what longer runs add */
     META_TIME_FITTED, /**< runs over other numbers of cells */
     META_TIME_SAMPLED /**< runs over about as many */
 } meta_time_basis;
@@ -43,14 +46,12 @@ typedef struct meta_time_run {
     double cells, seconds;
 } meta_time_run;
 /** Runs of a kernel on a device over numbers of cells that are within one octave. */
-enum { META_TIMES_WINDOW = 7, META_TIMES_OCTAVES = 48 };
+enum { META_TIMES_WINDOW = 7 };
 typedef struct meta_time_runs {
     int device, octave, count;
     meta_time_run run[META_TIMES_WINDOW];
 } meta_time_runs;
 
-/** The octave of a number of cells. */
-int meta_times_octave(uint64_t cells);
 /** Keep @p most of the runs in their order: the median, and others evenly spread around it. */
 void meta_times_thin(meta_time_runs *runs, int most);
 /** Add runs of an earlier process, of which a few count, until this one has runs of its own. */
@@ -60,9 +61,10 @@ bool meta_times_export(const meta_times *times, int kernel, int device, int octa
                        meta_time_runs *runs);
 void meta_times_identify(const meta_times *times, int kernel, const char **name, uint32_t *type,
                          uint64_t *identity);
-/** The best rate of a device, bytes a second; it is never lowered. */
-double meta_times_rate(const meta_times *times, int device);
-void meta_times_raise_rate(meta_times *times, int device, double rate);
+/** How fast a device moves bytes. */
+const meta_pace *meta_times_pace(const meta_times *times, int device);
+/** What an earlier process has measured of it. */
+void meta_times_raise_pace(meta_times *times, int device, const meta_pace_run *one);
 /** From now on nothing is learned: what was imported is known, at other numbers of cells by the
  * line through it, and where no run is known a kernel is not thought to be faster than where one
  * is. */

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file pace.c
+ *  The best rate of a device. Most of a short run may be its launch, so for more bytes than the run
+ * with the best rate has moved, the rate counts at which it moved what it had more than a shorter
+ * one: short runs do not make a device look slow. */
+#include "auto/pace.h"
+
+#include <stdbool.h>
+
+/* Bytes a second of a device of which nothing is known. */
+static const double unknown = 2e12;
+
+static bool is_faster(const meta_pace_run *r, const meta_pace_run *than)
+{
+    return than->bytes <= 0 || r->bytes * than->seconds > than->bytes * r->seconds;
+}
+
+static void find_beyond(meta_pace *p)
+{
+    p->beyond = unknown;
+    for (int o = 0; o < META_OCTAVES; ++o) {
+        const meta_pace_run *less = &p->best[o];
+        if (less->bytes <= 0 || less->bytes > p->top.bytes / 4) continue;
+        const double seconds = p->top.seconds - less->seconds;
+        const double rate = seconds > 0 ? (p->top.bytes - less->bytes) / seconds : unknown;
+        if (rate < p->beyond) p->beyond = rate;
+    }
+    if (p->beyond < p->top.bytes / p->top.seconds) p->beyond = p->top.bytes / p->top.seconds;
+}
+
+void meta_pace_raise(meta_pace *p, const meta_pace_run *r)
+{
+    if (!(r->bytes >= 1)) return;
+    meta_pace_run *best = &p->best[meta_octave((uint64_t)r->bytes)];
+    if (!is_faster(r, best)) return;
+    *best = *r;
+    if (is_faster(r, &p->top)) p->top = *r;
+    find_beyond(p);
+}
+
+double meta_pace_bound(const meta_pace *p, double bytes)
+{
+    if (p->top.bytes <= 0) return bytes / (2 * unknown);
+    if (bytes <= p->top.bytes) return bytes / p->top.bytes * p->top.seconds / 2;
+    return p->top.seconds / 2 + (bytes - p->top.bytes) / (2 * p->beyond);
+}

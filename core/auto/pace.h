@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file pace.h
+ *  How fast a device moves bytes, whichever kernel does: a bound for those that have not run there.
+ */
+#ifndef META_PACE_H
+#define META_PACE_H
+
+#include <stdint.h>
+
+enum { META_OCTAVES = 48 };
+/** The octave of a number of cells or bytes; larger ones are in the last. */
+static inline int meta_octave(uint64_t number)
+{
+    const int o = number > 1 ? 63 - __builtin_clzll(number) : 0;
+    return o < META_OCTAVES ? o : META_OCTAVES - 1;
+}
+
+typedef struct meta_pace_run {
+    double bytes, seconds;
+} meta_pace_run;
+
+/** All zero: nothing is known. */
+typedef struct meta_pace {
+    meta_pace_run best[META_OCTAVES]; /**< of runs in each octave of bytes; bytes 0: none */
+    meta_pace_run top;                /**< the one of them with the best rate */
+    double beyond;                    /**< bytes a second at which more bytes may be moved */
+} meta_pace;
+
+/** A run has moved so many bytes at least, 1 or more, in so many seconds. */
+void meta_pace_raise(meta_pace *pace, const meta_pace_run *run);
+/** Seconds for so many bytes, at twice the rate that is likely at best. */
+double meta_pace_bound(const meta_pace *pace, double bytes);
+
+#endif
