@@ -302,6 +302,25 @@ static void a_kernel_whose_text_has_changed_is_a_new_one(void)
     remove_all(root);
 }
 
+/* In short runs a GPU is slow, and that is known of it first. */
+static void a_program_with_larger_arrays_tries_again(void)
+{
+    life l = usual;
+    fresh();
+    l.octave = 8;
+    l.steps = 300;
+    char *small = run(&l);
+    CHECK(lines_with(small, "gpu") > 0);
+    l.octave = 19;
+    l.steps = 40;
+    char *large = run(&l);
+    test_case("%s", large);
+    CHECK(lines_with(large, "gpu") > lines_with(large, "cpu"));
+    free(small);
+    free(large);
+    remove_all(root);
+}
+
 static void other_devices_have_a_file_of_their_own(void)
 {
     life l = usual;
@@ -675,6 +694,7 @@ static void wrong_words_are_errors(void)
 TEST_MAIN(PROMISE(the_next_run_tries_nothing), PROMISE(it_is_the_default),
           PROMISE(off_neither_reads_nor_writes), PROMISE(a_device_that_has_become_slower_is_left),
           PROMISE(a_kernel_whose_text_has_changed_is_a_new_one),
+          PROMISE(a_program_with_larger_arrays_tries_again),
           PROMISE(other_devices_have_a_file_of_their_own),
           PROMISE(read_repeats_decisions_whatever_the_timing), PROMISE(read_never_tries),
           PROMISE(a_named_file_is_used), PROMISE(a_named_file_that_is_not_ours_stays_as_it_is),

@@ -44,7 +44,7 @@ static void fill(meta_learned *t, int lines)
                                              (int)test_random_in(1, META_TIMES_WINDOW));
         ++t->turn;
         meta_learned_add(t, name, (uint32_t)test_random_in(0, META_TYPE_COUNT - 1), test_random(),
-                         &r);
+                         &r, META_TIMES_WINDOW);
     }
     for (int d = 0; d < DEVICES; ++d) {
         for (int o = 0; o < META_OCTAVES; o += 3)
@@ -212,12 +212,26 @@ static void a_window_keeps_the_last_runs(void)
     meta_time_runs r = {.device = 1, .octave = 10, .count = 1};
     for (int k = 1; k <= 20; ++k) {
         r.run[0] = (meta_time_run){1024, k};
-        meta_learned_add(&t, "axpy", 1, 1, &r);
+        meta_learned_add(&t, "axpy", 1, 1, &r, META_TIMES_WINDOW);
     }
     CHECK_U64(t.count, 1);
     CHECK_INT(t.line[0].runs.count, META_TIMES_WINDOW);
     for (int k = 0; k < META_TIMES_WINDOW; ++k)
         CHECK_NEAR(t.line[0].runs.run[k].seconds, 21 - META_TIMES_WINDOW + k, 0);
+    meta_learned_clear(&t);
+}
+
+/* Two runs make a kernel known. */
+static void a_share_of_the_runs_is_added(void)
+{
+    meta_learned t = {.turn = 1};
+    const meta_time_runs r = random_runs(0, 10, 5);
+    meta_learned_add(&t, "axpy", 1, 1, &r, 1);
+    CHECK_INT(t.line[0].runs.count, 2);
+    meta_learned_add(&t, "axpy", 1, 1, &r, 1);
+    CHECK_INT(t.line[0].runs.count, 3);
+    meta_learned_add(&t, "axpy", 1, 1, &r, 4);
+    CHECK_INT(t.line[0].runs.count, META_TIMES_WINDOW);
     meta_learned_clear(&t);
 }
 
@@ -228,12 +242,12 @@ static void kernels_devices_and_octaves_are_kept_apart(void)
     const meta_time_runs a = random_runs(0, 10, 2), b = random_runs(1, 10, 2),
                          c = random_runs(0, 11, 2);
     for (int again = 0; again < 2; ++again) {
-        meta_learned_add(&t, "axpy", 1, 1, &a);
-        meta_learned_add(&t, "axpy", 1, 1, &b);
-        meta_learned_add(&t, "axpy", 1, 1, &c);
-        meta_learned_add(&t, "axpy", 1, 2, &a);
-        meta_learned_add(&t, "axpy", 2, 1, &a);
-        meta_learned_add(&t, "dot", 1, 1, &a);
+        meta_learned_add(&t, "axpy", 1, 1, &a, META_TIMES_WINDOW);
+        meta_learned_add(&t, "axpy", 1, 1, &b, META_TIMES_WINDOW);
+        meta_learned_add(&t, "axpy", 1, 1, &c, META_TIMES_WINDOW);
+        meta_learned_add(&t, "axpy", 1, 2, &a, META_TIMES_WINDOW);
+        meta_learned_add(&t, "axpy", 2, 1, &a, META_TIMES_WINDOW);
+        meta_learned_add(&t, "dot", 1, 1, &a, META_TIMES_WINDOW);
     }
     CHECK_U64(t.count, 6);
     for (size_t k = 0; k < t.count; ++k) CHECK_INT(t.line[k].runs.count, 4);
@@ -246,11 +260,11 @@ static void names_that_the_text_cannot_hold_are_left_out(void)
     char name[200];
     const meta_time_runs r = random_runs(0, 10, 2);
     snprintf(name, sizeof name, "%0150d", 0);
-    meta_learned_add(&t, name, 1, 1, &r);
-    meta_learned_add(&t, "two words", 1, 1, &r);
+    meta_learned_add(&t, name, 1, 1, &r, META_TIMES_WINDOW);
+    meta_learned_add(&t, "two words", 1, 1, &r, META_TIMES_WINDOW);
     CHECK_U64(t.count, 0);
     name[META_LEARNED_NAME - 1] = '\0';
-    meta_learned_add(&t, name, 1, 1, &r);
+    meta_learned_add(&t, name, 1, 1, &r, META_TIMES_WINDOW);
     size_t bytes;
     char *text = meta_learned_text(&t, machine, &bytes);
     meta_learned again;
@@ -270,7 +284,7 @@ static void of_too_many_lines_the_oldest_go(void)
         snprintf(name, sizeof name, "kernel_%080d", k);
         const meta_time_runs r = random_runs(0, 40, META_TIMES_WINDOW);
         t.turn = (uint64_t)(MORE - k); /* the last ones are the oldest */
-        meta_learned_add(&t, name, 1, test_random(), &r);
+        meta_learned_add(&t, name, 1, test_random(), &r, META_TIMES_WINDOW);
     }
     char *text = meta_learned_text(&t, machine, &bytes);
     CHECK(bytes < META_LEARNED_BYTES);
@@ -320,7 +334,7 @@ static void add_random_runs(meta_times *t, const int *number)
 }
 
 /* As a process hands on what it has learned. */
-static void export_all(const meta_times *t, meta_learned *table, int most)
+static void export_all(const meta_times *t, meta_learned *table, int share)
 {
     for (int k = 0; k < meta_times_kernels(t); ++k)
         for (int d = 0; d < DEVICES; ++d)
@@ -331,8 +345,7 @@ static void export_all(const meta_times *t, meta_learned *table, int most)
                 uint64_t identity;
                 if (!meta_times_export(t, k, d, o, &runs)) continue;
                 meta_times_identify(t, k, &name, &type, &identity);
-                meta_times_thin(&runs, most);
-                meta_learned_add(table, name, type, identity, &runs);
+                meta_learned_add(table, name, type, identity, &runs, share);
             }
     for (int d = 0; d < DEVICES; ++d)
         for (int o = 0; o < META_OCTAVES; ++o)
@@ -494,6 +507,7 @@ TEST_MAIN(PROMISE(what_is_written_is_read_bit_by_bit), PROMISE(an_empty_table_ha
           PROMISE(a_changed_byte_is_noticed), PROMISE(a_file_that_ends_early_is_noticed),
           PROMISE(lines_that_make_no_sense_are_refused),
           PROMISE(other_formats_and_machines_are_named), PROMISE(a_window_keeps_the_last_runs),
+          PROMISE(a_share_of_the_runs_is_added),
           PROMISE(kernels_devices_and_octaves_are_kept_apart),
           PROMISE(names_that_the_text_cannot_hold_are_left_out),
           PROMISE(of_too_many_lines_the_oldest_go), PROMISE(a_link_follows_what_is_measured),

@@ -124,7 +124,7 @@ static int share_of_runs(void)
 
 static void add_kernel(meta_learned *table, int number)
 {
-    const int most = share_of_runs();
+    const int share = share_of_runs();
     const char *name;
     uint32_t type;
     uint64_t identity;
@@ -132,9 +132,8 @@ static void add_kernel(meta_learned *table, int number)
     for (int d = 0; d < meta_auto.devices; ++d)
         for (int o = 0; o < META_OCTAVES; ++o) {
             meta_time_runs runs;
-            if (!meta_times_export(meta_auto.times, number, d, o, &runs)) continue;
-            meta_times_thin(&runs, most);
-            meta_learned_add(table, name, type, identity, &runs);
+            if (meta_times_export(meta_auto.times, number, d, o, &runs))
+                meta_learned_add(table, name, type, identity, &runs, share);
         }
 }
 

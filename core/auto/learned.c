@@ -51,23 +51,29 @@ static meta_learned_line *append(meta_learned *t)
     return &t->line[t->count++];
 }
 
-void meta_learned_add(meta_learned *t, const char *name, uint32_t type, uint64_t identity,
-                      const meta_time_runs *runs)
+static void append_runs(meta_time_runs *r, const meta_time_runs *more)
 {
+    for (int k = 0; k < more->count; ++k) {
+        if (r->count == META_TIMES_WINDOW)
+            memmove(r->run, r->run + 1, (size_t)--r->count * sizeof *r->run);
+        r->run[r->count++] = more->run[k];
+    }
+}
+
+void meta_learned_add(meta_learned *t, const char *name, uint32_t type, uint64_t identity,
+                      const meta_time_runs *runs, int share)
+{
+    meta_time_runs mine = *runs;
     if (runs->count == 0 || strlen(name) >= META_LEARNED_NAME || strpbrk(name, " \n")) return;
     meta_learned_line *l = find(t, name, type, identity, runs);
+    meta_times_thin(&mine, l || share > 2 ? share : 2);
     if (!l) {
         if (!(l = append(t))) return;
         *l = (meta_learned_line){.type = type, .identity = identity};
         l->runs = (meta_time_runs){.device = runs->device, .octave = runs->octave};
         strcpy(l->name, name);
     }
-    meta_time_runs *r = &l->runs;
-    for (int k = 0; k < runs->count; ++k) {
-        if (r->count == META_TIMES_WINDOW)
-            memmove(r->run, r->run + 1, (size_t)--r->count * sizeof *r->run);
-        r->run[r->count++] = runs->run[k];
-    }
+    append_runs(&l->runs, &mine);
     l->turn = t->turn;
 }
 

@@ -42,9 +42,10 @@ typedef struct meta_learned {
 
 /** Forget all. */
 void meta_learned_clear(meta_learned *table);
-/** Append runs of a kernel, of which the last are kept. Without memory they are forgotten. */
+/** Append @p share of the runs of a kernel, or two to a new line, which is as many as it takes to
+ * know it; of each line the last runs are kept. Without memory they are forgotten. */
 void meta_learned_add(meta_learned *table, const char *name, uint32_t type, uint64_t identity,
-                      const meta_time_runs *runs);
+                      const meta_time_runs *runs, int share);
 /** A run on a device, which is kept if none has moved about as many bytes faster. */
 void meta_learned_add_pace(meta_learned *table, int device, const meta_pace_run *one);
 /** What was measured now counts as much as what is there. */
