@@ -109,6 +109,7 @@ typedef struct life {
     const char *machine;  /* META_TEST_SIM */
     int octave, steps;    /* how large its arrays are */
     bool full_disk, naps; /* no file may grow; it sleeps now and then */
+    bool checked;         /* META_CHECK */
     bool shrinks;         /* kernel shrink is among those that it runs */
     const char *text;     /* of kernel grow; NULL: its own */
 } life;
@@ -129,7 +130,7 @@ static void prepare(const life *l)
     if (l->learn) setenv("META_LEARN", l->learn, 1);
     else unsetenv("META_LEARN");
     unsetenv("META_RANK_MAP");
-    unsetenv("META_CHECK");
+    setenv("META_CHECK", l->checked ? "on" : "off", 1);
     unsetenv("META_LOG");
     unsetenv("META_LOG_FILE");
     if (!l->full_disk) return;
@@ -305,20 +306,23 @@ static void a_kernel_whose_text_has_changed_is_a_new_one(void)
 /* In short runs a GPU is slow, and that is known of it first. */
 static void a_program_with_larger_arrays_tries_again(void)
 {
-    life l = usual;
-    fresh();
-    l.octave = 8;
-    l.steps = 300;
-    char *small = run(&l);
-    CHECK(lines_with(small, "gpu") > 0);
-    l.octave = 19;
-    l.steps = 40;
-    char *large = run(&l);
-    test_case("%s", large);
-    CHECK(lines_with(large, "gpu") > lines_with(large, "cpu"));
-    free(small);
-    free(large);
-    remove_all(root);
+    static const int octaves[][2] = {{8, 19}, {12, 18}, {6, 19}};
+    for (size_t k = 0; k < sizeof octaves / sizeof *octaves; ++k) {
+        life l = usual;
+        fresh();
+        l.octave = octaves[k][0];
+        l.steps = 300;
+        char *small = run(&l);
+        l.octave = octaves[k][1];
+        l.steps = 40;
+        char *large = run(&l);
+        test_case("2^%d after 2^%d cells\n%s", octaves[k][1], octaves[k][0], large);
+        CHECK(lines_with(small, "gpu") > 0);
+        CHECK(lines_with(large, "gpu") > lines_with(large, "cpu"));
+        free(small);
+        free(large);
+        remove_all(root);
+    }
 }
 
 static void other_devices_have_a_file_of_their_own(void)
@@ -332,6 +336,11 @@ static void other_devices_have_a_file_of_their_own(void)
     CHECK_CONTAINS(said, ", to know");
     learned_in(folder, &others);
     CHECK_INT(others, 1);
+    /* Whose kernels are checked. */
+    l.checked = true;
+    run_only(&l);
+    learned_in(folder, &others);
+    CHECK_INT(others, 2);
     remove_all(root);
 }
 

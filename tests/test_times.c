@@ -147,7 +147,8 @@ static void one_octave_serves_those_near_it(void)
         const meta_time_basis expected = away <= 6 ? META_TIME_FITTED : META_TIME_BOUND;
         const double above = expect(octave << away);
         CHECK_INT(basis, expected);
-        if (away <= 6) CHECK_NEAR(above, 1e-3 * (1 << away), 1e-6);
+        /* All may be launch, or nothing. */
+        if (away <= 6) CHECK(above > 1e-3 && above < 1e-3 * (1 << away));
         const double below = expect(octave >> away);
         CHECK_INT(basis, expected);
         if (away <= 6) CHECK(below > 0 && below <= 1e-3 * (1 + 1e-6));
@@ -156,6 +157,8 @@ static void one_octave_serves_those_near_it(void)
     CHECK_U64(meta_times_samples(times, kernel, 0, 2 * octave - 1), 3);
     CHECK_U64(meta_times_samples(times, kernel, 0, 2 * octave), 0);
     CHECK_U64(meta_times_samples(times, kernel, 1, octave), 0);
+    meta_times_fix(times); /* the middle, where no trial will tell */
+    CHECK_NEAR(expect(8 * octave), 8e-3, 1e-6);
     meta_times_free(times);
 }
 

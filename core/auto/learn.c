@@ -43,11 +43,16 @@ meta_err meta_learn_read(void)
 
 /* ------------------------------------------------------------------ the machine */
 
-/* Two drivers of one device, or two numbers of threads, differ in speed. */
+/* Two drivers of one device, or two numbers of threads, differ in speed; checked kernels are slow.
+ */
 static void describe_machine(char *text, size_t room)
 {
-    size_t at = (size_t)snprintf(text, room, "libmeta %d.%d.%d, %d devices\n", META_VERSION_MAJOR,
-                                 META_VERSION_MINOR, META_VERSION_PATCH, meta_auto.devices);
+    bool is_checked = false;
+    meta_variable_switch("META_CHECK", &is_checked);
+    size_t at =
+        (size_t)snprintf(text, room, "libmeta %d.%d.%d, %d devices, %d threads%s\n",
+                         META_VERSION_MAJOR, META_VERSION_MINOR, META_VERSION_PATCH,
+                         meta_auto.devices, meta_threads(), is_checked ? ", META_CHECK=on" : "");
     for (int d = 0; d < meta_auto.devices; ++d) {
         const meta_device *device = meta_auto.device[d].device;
         meta_device_desc desc = META_DEVICE_DESC_INIT;

@@ -38,9 +38,14 @@ void meta_pace_raise(meta_pace *p, const meta_pace_run *r)
     find_beyond(p);
 }
 
+double meta_pace_more(const meta_pace *p, double bytes)
+{
+    return bytes / (2 * (p->top.bytes > 0 ? p->beyond : unknown));
+}
+
 double meta_pace_bound(const meta_pace *p, double bytes)
 {
     if (p->top.bytes <= 0) return bytes / (2 * unknown);
     if (bytes <= p->top.bytes) return bytes / p->top.bytes * p->top.seconds / 2;
-    return p->top.seconds / 2 + (bytes - p->top.bytes) / (2 * p->beyond);
+    return p->top.seconds / 2 + meta_pace_more(p, bytes - p->top.bytes);
 }

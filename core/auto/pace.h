@@ -30,5 +30,7 @@ typedef struct meta_pace {
 void meta_pace_raise(meta_pace *pace, const meta_pace_run *run);
 /** Seconds for so many bytes, at twice the rate that is likely at best. */
 double meta_pace_bound(const meta_pace *pace, double bytes);
+/** Seconds that so many bytes more add to a run, at that rate. */
+double meta_pace_more(const meta_pace *pace, double bytes);
 
 #endif

@@ -220,34 +220,43 @@ uint32_t meta_times_samples(const meta_times *t, int number, int device, uint64_
     return d->of[o].count;
 }
 
-/* Expected seconds by what runs on the device tell; -1: they tell nothing. */
-static double expect_on(const on_device *d, uint64_t cells, meta_time_basis *basis)
+/* Of more cells than those of the only octave: in between may lie a launch and little more. */
+static double more_of(const meta_times *t, int device, const octave *s, double line, double cells,
+                      double bytes)
 {
-    const int o = meta_octave(cells);
+    const double more = bytes / cells * (cells - s->cells);
+    const double seconds = s->seconds + meta_pace_more(&t->pace[device], more);
+    return seconds < line ? seconds : line;
+}
+
+/* Expected seconds by what runs on the device tell; -1: they tell nothing. */
+static double expect_on(const meta_times *t, const on_device *d, int device, double cells,
+                        double bytes, meta_time_basis *basis)
+{
+    const int o = meta_octave((uint64_t)cells), by = d->octaves > 0 ? near(d, o) : -1;
     const octave *s = &d->of[o];
-    const double line = d->fixed + d->per_cell * (double)cells;
+    const double line = d->fixed + d->per_cell * cells;
     if (s->count > 0) {
         *basis = META_TIME_SAMPLED;
         return s->seconds * line / (d->fixed + d->per_cell * s->cells);
     }
-    if (d->octaves > 0 && near(d, o) >= 0) {
-        *basis = META_TIME_FITTED;
-        return line;
-    }
-    *basis = META_TIME_BOUND;
-    return -1;
+    *basis = by >= 0 ? META_TIME_FITTED : META_TIME_BOUND;
+    if (by < 0) return -1;
+    if (t->fixed || d->octaves > 1 || by > o) return line;
+    return more_of(t, device, &d->of[by], line, cells, bytes);
 }
 
 double meta_times_expect(const meta_times *t, int number, int device, uint64_t cells,
                          uint64_t bytes, meta_time_basis *basis)
 {
     const on_device *d = t->kernel[number].device;
-    const double known = expect_on(&d[device], cells, basis);
+    const double known = expect_on(t, &d[device], device, (double)cells, (double)bytes, basis);
     double most = -1;
     if (*basis != META_TIME_BOUND) return known;
     for (int other = 0; t->fixed && other < t->devices; ++other) {
         meta_time_basis unused;
-        const double seconds = expect_on(&d[other], cells, &unused);
+        const double seconds =
+            expect_on(t, &d[other], other, (double)cells, (double)bytes, &unused);
         if (seconds > most) most = seconds;
     }
     if (most >= 0) return most;
