@@ -15,17 +15,19 @@ static bool is_faster(const meta_pace_run *r, const meta_pace_run *than)
     return than->bytes <= 0 || r->bytes * than->seconds > than->bytes * r->seconds;
 }
 
-static void find_beyond(meta_pace *p)
+static void find_rates(meta_pace *p)
 {
-    p->beyond = unknown;
+    const double best = p->top.bytes / p->top.seconds;
+    double beyond = unknown;
     for (int o = 0; o < META_OCTAVES; ++o) {
         const meta_pace_run *less = &p->best[o];
-        if (less->bytes <= 0 || less->bytes > p->top.bytes / 4) continue;
         const double seconds = p->top.seconds - less->seconds;
-        const double rate = seconds > 0 ? (p->top.bytes - less->bytes) / seconds : unknown;
-        if (rate < p->beyond) p->beyond = rate;
+        if (less->bytes <= 0 || less->bytes > p->top.bytes / 4 || seconds <= 0) continue;
+        const double rate = (p->top.bytes - less->bytes) / seconds;
+        if (rate < beyond) beyond = rate;
     }
-    if (p->beyond < p->top.bytes / p->top.seconds) p->beyond = p->top.bytes / p->top.seconds;
+    p->per_byte = 1 / (2 * best);
+    p->per_more = 1 / (2 * (beyond > best ? beyond : best));
 }
 
 void meta_pace_raise(meta_pace *p, const meta_pace_run *r)
@@ -35,17 +37,16 @@ void meta_pace_raise(meta_pace *p, const meta_pace_run *r)
     if (!is_faster(r, best)) return;
     *best = *r;
     if (is_faster(r, &p->top)) p->top = *r;
-    find_beyond(p);
+    find_rates(p);
 }
 
 double meta_pace_more(const meta_pace *p, double bytes)
 {
-    return bytes / (2 * (p->top.bytes > 0 ? p->beyond : unknown));
+    return bytes * (p->top.bytes > 0 ? p->per_more : 1 / (2 * unknown));
 }
 
 double meta_pace_bound(const meta_pace *p, double bytes)
 {
-    if (p->top.bytes <= 0) return bytes / (2 * unknown);
-    if (bytes <= p->top.bytes) return bytes / p->top.bytes * p->top.seconds / 2;
+    if (bytes <= p->top.bytes) return bytes * p->per_byte;
     return p->top.seconds / 2 + meta_pace_more(p, bytes - p->top.bytes);
 }

@@ -23,7 +23,7 @@ typedef struct meta_pace_run {
 typedef struct meta_pace {
     meta_pace_run best[META_OCTAVES]; /**< of runs in each octave of bytes; bytes 0: none */
     meta_pace_run top;                /**< the one of them with the best rate */
-    double beyond;                    /**< bytes a second at which more bytes may be moved */
+    double per_byte, per_more;        /**< seconds of a byte at twice its rate, and beyond it */
 } meta_pace;
 
 /** A run has moved so many bytes at least, 1 or more, in so many seconds. */

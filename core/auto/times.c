@@ -230,33 +230,33 @@ static double more_of(const meta_times *t, int device, const octave *s, double l
 }
 
 /* Expected seconds by what runs on the device tell; -1: they tell nothing. */
-static double expect_on(const meta_times *t, const on_device *d, int device, double cells,
-                        double bytes, meta_time_basis *basis)
+static double expect_on(const meta_times *t, const on_device *d, int device, uint64_t cells,
+                        uint64_t bytes, meta_time_basis *basis)
 {
-    const int o = meta_octave((uint64_t)cells), by = d->octaves > 0 ? near(d, o) : -1;
+    const int o = meta_octave(cells);
     const octave *s = &d->of[o];
-    const double line = d->fixed + d->per_cell * cells;
+    const double line = d->fixed + d->per_cell * (double)cells;
     if (s->count > 0) {
         *basis = META_TIME_SAMPLED;
         return s->seconds * line / (d->fixed + d->per_cell * s->cells);
     }
+    const int by = d->octaves > 0 ? near(d, o) : -1;
     *basis = by >= 0 ? META_TIME_FITTED : META_TIME_BOUND;
     if (by < 0) return -1;
     if (t->fixed || d->octaves > 1 || by > o) return line;
-    return more_of(t, device, &d->of[by], line, cells, bytes);
+    return more_of(t, device, &d->of[by], line, (double)cells, (double)bytes);
 }
 
 double meta_times_expect(const meta_times *t, int number, int device, uint64_t cells,
                          uint64_t bytes, meta_time_basis *basis)
 {
     const on_device *d = t->kernel[number].device;
-    const double known = expect_on(t, &d[device], device, (double)cells, (double)bytes, basis);
+    const double known = expect_on(t, &d[device], device, cells, bytes, basis);
     double most = -1;
     if (*basis != META_TIME_BOUND) return known;
     for (int other = 0; t->fixed && other < t->devices; ++other) {
         meta_time_basis unused;
-        const double seconds =
-            expect_on(t, &d[other], other, (double)cells, (double)bytes, &unused);
+        const double seconds = expect_on(t, &d[other], other, cells, bytes, &unused);
         if (seconds > most) most = seconds;
     }
     if (most >= 0) return most;
