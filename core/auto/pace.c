@@ -7,9 +7,6 @@
 
 #include <stdbool.h>
 
-/* Bytes a second of a device of which nothing is known. */
-static const double unknown = 2e12;
-
 static bool is_faster(const meta_pace_run *r, const meta_pace_run *than)
 {
     return than->bytes <= 0 || r->bytes * than->seconds > than->bytes * r->seconds;
@@ -18,7 +15,7 @@ static bool is_faster(const meta_pace_run *r, const meta_pace_run *than)
 static void find_rates(meta_pace *p)
 {
     const double best = p->top.bytes / p->top.seconds;
-    double beyond = unknown;
+    double beyond = META_PACE_UNKNOWN;
     for (int o = 0; o < META_OCTAVES; ++o) {
         const meta_pace_run *less = &p->best[o];
         const double seconds = p->top.seconds - less->seconds;
@@ -38,15 +35,4 @@ void meta_pace_raise(meta_pace *p, const meta_pace_run *r)
     *best = *r;
     if (is_faster(r, &p->top)) p->top = *r;
     find_rates(p);
-}
-
-double meta_pace_more(const meta_pace *p, double bytes)
-{
-    return bytes * (p->top.bytes > 0 ? p->per_more : 1 / (2 * unknown));
-}
-
-double meta_pace_bound(const meta_pace *p, double bytes)
-{
-    if (bytes <= p->top.bytes) return bytes * p->per_byte;
-    return p->top.seconds / 2 + meta_pace_more(p, bytes - p->top.bytes);
 }

@@ -15,6 +15,9 @@ static inline int meta_octave(uint64_t number)
     return o < META_OCTAVES ? o : META_OCTAVES - 1;
 }
 
+/** Bytes a second of a device of which nothing is known. */
+#define META_PACE_UNKNOWN 2e12
+
 typedef struct meta_pace_run {
     double bytes, seconds;
 } meta_pace_run;
@@ -28,9 +31,16 @@ typedef struct meta_pace {
 
 /** A run has moved so many bytes at least, 1 or more, in so many seconds. */
 void meta_pace_raise(meta_pace *pace, const meta_pace_run *run);
-/** Seconds for so many bytes, at twice the rate that is likely at best. */
-double meta_pace_bound(const meta_pace *pace, double bytes);
-/** Seconds that so many bytes more add to a run, at that rate. */
-double meta_pace_more(const meta_pace *pace, double bytes);
+/** Seconds that so many bytes more add to a run, at twice the rate that is likely at best. */
+static inline double meta_pace_more(const meta_pace *pace, double bytes)
+{
+    return bytes * (pace->top.bytes > 0 ? pace->per_more : 1 / (2 * META_PACE_UNKNOWN));
+}
+/** Seconds for so many bytes, at twice that rate. */
+static inline double meta_pace_bound(const meta_pace *pace, double bytes)
+{
+    if (bytes <= pace->top.bytes) return bytes * pace->per_byte;
+    return pace->top.seconds / 2 + meta_pace_more(pace, bytes - pace->top.bytes);
+}
 
 #endif

@@ -230,8 +230,8 @@ static double more_of(const meta_times *t, int device, const octave *s, double l
 }
 
 /* Expected seconds by what runs on the device tell; -1: they tell nothing. */
-static double expect_on(const meta_times *t, const on_device *d, int device, uint64_t cells,
-                        uint64_t bytes, meta_time_basis *basis)
+static inline double expect_on(const meta_times *t, const on_device *d, int device, uint64_t cells,
+                               uint64_t bytes, meta_time_basis *basis)
 {
     const int o = meta_octave(cells);
     const octave *s = &d->of[o];
@@ -247,18 +247,25 @@ static double expect_on(const meta_times *t, const on_device *d, int device, uin
     return more_of(t, device, &d->of[by], line, (double)cells, (double)bytes);
 }
 
+/* The longest that is expected on any device; -1: none has run it. */
+static double slowest(const meta_times *t, const on_device *d, uint64_t cells, uint64_t bytes)
+{
+    double most = -1;
+    for (int n = 0; n < t->devices; ++n) {
+        meta_time_basis unused;
+        const double seconds = expect_on(t, &d[n], n, cells, bytes, &unused);
+        if (seconds > most) most = seconds;
+    }
+    return most;
+}
+
 double meta_times_expect(const meta_times *t, int number, int device, uint64_t cells,
                          uint64_t bytes, meta_time_basis *basis)
 {
     const on_device *d = t->kernel[number].device;
     const double known = expect_on(t, &d[device], device, cells, bytes, basis);
-    double most = -1;
     if (*basis != META_TIME_BOUND) return known;
-    for (int other = 0; t->fixed && other < t->devices; ++other) {
-        meta_time_basis unused;
-        const double seconds = expect_on(t, &d[other], other, cells, bytes, &unused);
-        if (seconds > most) most = seconds;
-    }
+    const double most = t->fixed ? slowest(t, d, cells, bytes) : -1;
     if (most >= 0) return most;
     return meta_pace_bound(&t->pace[device], (double)bytes);
 }
