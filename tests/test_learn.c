@@ -237,6 +237,8 @@ static void the_next_run_tries_nothing(void)
     test_case("first\n%ssecond\n%s", first, second);
     CHECK(!strstr(said, ", to know"));
     CHECK(lines_with(second, "gpu") > lines_with(first, "gpu"));
+    /* The data goes there once what it would have gained exceeds its way. */
+    CHECK(lines_with(second, "cpu") <= 4);
     free(first);
     free(second);
     remove_all(root);

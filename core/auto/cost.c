@@ -22,8 +22,9 @@ struct meta_auto_cluster {
     int home; /* -1: no call yet */
     int buffers;
     uint64_t bytes;
-    double gain[META_SLABS_DEVICES]; /* nanoseconds that another home would have saved */
-    bool tries[META_SLABS_DEVICES];  /* kernels that have not run there do */
+    double gain[META_SLABS_DEVICES];     /* nanoseconds that another home would have saved */
+    bool is_guessed[META_SLABS_DEVICES]; /* a part of the gain, by a bound */
+    bool tries[META_SLABS_DEVICES];      /* kernels that have not run there do */
 };
 
 /* ENOUGH: runs of which the first, which does not count, may be one. */
@@ -95,7 +96,10 @@ static meta_auto_cluster *join(meta_auto_cluster *a, meta_auto_cluster *b)
     if (into->home < 0) into->home = from->home;
     into->buffers += from->buffers;
     into->bytes += from->bytes;
-    for (int d = 0; d < meta_auto.devices; ++d) into->tries[d] |= from->tries[d];
+    for (int d = 0; d < meta_auto.devices; ++d) {
+        into->tries[d] |= from->tries[d];
+        into->is_guessed[d] |= from->is_guessed[d];
+    }
     free(from);
     return into;
 }
@@ -177,6 +181,12 @@ static double carry_back(const meta_auto_choice *choice, int from, int to)
 
 /* ------------------------------------------------------------------ homes */
 
+static void reset_gain(meta_auto_cluster *c, int d)
+{
+    c->gain[d] = 0;
+    c->is_guessed[d] = false;
+}
+
 /* The cluster's last work took @p paid, and would have taken time[d] on device @p d. */
 static void add_gains(meta_auto_cluster *c, const double *time, double paid)
 {
@@ -184,17 +194,17 @@ static void add_gains(meta_auto_cluster *c, const double *time, double paid)
     for (int d = 0; d < meta_auto.devices; ++d) {
         if (d == c->home) continue;
         c->gain[d] += paid - time[d];
-        if (c->gain[d] < 0) c->gain[d] = 0;
+        if (c->gain[d] < 0) reset_gain(c, d);
         const double price = (double)c->buffers * meta_auto_move_time(c->home, d, 0) +
                              meta_auto_move_time(c->home, d, c->bytes);
         if (c->gain[d] <= price) continue;
-        if (c->tries[d]) best = d;
+        if (c->tries[d] || !c->is_guessed[d]) best = d;
         c->tries[d] = true; /* first it is found out what is known only by a bound */
-        c->gain[d] = 0;
+        reset_gain(c, d);
     }
     if (best == c->home) return;
     c->home = best;
-    for (int d = 0; d < meta_auto.devices; ++d) c->gain[d] = 0;
+    for (int d = 0; d < meta_auto.devices; ++d) reset_gain(c, d);
 }
 
 /* What the launch would cost on each device. */
@@ -247,6 +257,7 @@ int meta_cost_choose(const meta_auto_choice *choice)
     weigh(choice, &reasons);
     const int best = least_of(c, &reasons);
     meta_explain(&reasons, best);
+    for (int d = 0; d < meta_auto.devices; ++d) c->is_guessed[d] |= !reasons.of[d].is_known;
     add_gains(c, now.time, now.time[best] + (reasons.is_trial ? 0 : reasons.of[best].move));
     return best;
 }
