@@ -675,7 +675,34 @@ static void those_who_are_killed_damage_nothing(void)
     end_together(PROCESSES / 2, test_long() ? 200 : 10);
 }
 
-/* ------------------------------------------------------------------ errors */
+/* ------------------------------------------------------------------ errors, and a look at it */
+
+static int list(const char *path, char *text, size_t room)
+{
+    char command[3 * ROOM];
+    snprintf(command, sizeof command, "'%s' --learned '%s' 2>&1", test_built("meta-info"), path);
+    FILE *pipe = popen(command, "r");
+    const size_t length = pipe ? fread(text, 1, room - 1, pipe) : 0;
+    text[length] = '\0';
+    const int status = pipe ? pclose(pipe) : -1;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static void meta_info_lists_what_is_known(void)
+{
+    static char text[SAID];
+    fresh();
+    run_only(&usual);
+    CHECK_INT(list(learned(), text, sizeof text), 0);
+    CHECK_CONTAINS(text, learned());
+    CHECK_CONTAINS(text, "\n  device 1 sim, 1 units: gpu, simulated\n");
+    CHECK_CONTAINS(text, "\n  axpy                         f64        1     2^18        20.58 ");
+    CHECK_CONTAINS(text, "\n  device 0 to 1: ");
+    write_file(learned(), "libmeta-learned 1\nand no more\n");
+    CHECK_INT(list(learned(), text, sizeof text), 2);
+    CHECK_CONTAINS(text, "it is damaged");
+    remove_all(root);
+}
 
 static void refuse(void *argument)
 {
@@ -713,4 +740,5 @@ TEST_MAIN(PROMISE(the_next_run_tries_nothing), PROMISE(it_is_the_default),
           PROMISE(where_nothing_can_be_created_the_private_folder_is_used),
           PROMISE(a_full_disk_leaves_the_file_as_it_was),
           PROMISE(of_many_that_end_together_none_is_missing),
-          PROMISE(those_who_are_killed_damage_nothing), PROMISE(wrong_words_are_errors))
+          PROMISE(those_who_are_killed_damage_nothing), PROMISE(wrong_words_are_errors),
+          PROMISE(meta_info_lists_what_is_known))

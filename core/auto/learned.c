@@ -305,7 +305,7 @@ static size_t checked(const char *text, size_t bytes)
 static bool is_mine(const char *text, size_t bytes, const char *machine, const char **at,
                     char *reason, size_t room)
 {
-    const size_t title = sizeof TITLE - 1, length = strlen(machine);
+    const size_t title = sizeof TITLE - 1, length = machine ? strlen(machine) : 0;
     if (bytes < title || strncmp(text, TITLE, title) != 0)
         return snprintf(reason, room, "libmeta has not written it"), false;
     const long format = strtol(text + title, NULL, 10);
@@ -316,6 +316,11 @@ static bool is_mine(const char *text, size_t bytes, const char *machine, const c
                false;
     if (!checked(text, bytes)) return snprintf(reason, room, "it is damaged"), false;
     *at = strchr(text, '\n') + 1;
+    if (!machine) {
+        const char *turn = strstr(text, "\nturn ");
+        if (turn) *at = turn + 1;
+        return true;
+    }
     if (strncmp(*at, machine, length) == 0) return *at += length, true;
     /* The first line that differs. */
     while (*machine && strncmp(*at, machine, strcspn(machine, "\n") + 1) == 0) {

@@ -53,8 +53,9 @@ void meta_learned_add_link(meta_learned *table, int from, int to, const meta_lea
 /** The table as text, of malloc(), which ends with a checksum; NULL: memory is out. @p machine:
  * lines which say what machine it is of. */
 char *meta_learned_text(meta_learned *table, const char *machine, size_t *bytes);
-/** Read such a text into an empty table. @return false with the @p reason if it is damaged, of
- * another format or of another machine; the table is empty then */
+/** Read such a text, of any machine if @p machine is NULL, into an empty table. @return false with
+ * the @p reason if it is damaged, of another format or of another machine; the table is empty then
+ */
 bool meta_learned_parse(meta_learned *table, const char *text, size_t bytes, const char *machine,
                         int devices, char *reason, size_t room);
 
