@@ -308,6 +308,7 @@ static void compare(void *argument)
     int best_second = 0, best_whole = 0;
     setenv("META_MODE", "auto", 1);
     setenv("META_AUTO_DEVICES", "sim", 1);
+    setenv("META_LEARN", "off", 1);
     setenv("META_THREADS", "1", 1);
     setenv("META_TEST_SIM_EAGER", "1", 1);
     setenv("META_BACKEND_PATH", test_built("tests/plugins/.libs"), 1);

@@ -38,6 +38,7 @@ static bool start(const char *machine, const char *policy)
     setenv("META_THREADS", "1", 1);
     setenv("META_TEST_SIM", machine, 1);
     setenv("META_TEST_SIM_EAGER", "1", 1);
+    setenv("META_LEARN", "off", 1);
     setenv("META_BACKEND_PATH", test_built("tests/plugins/.libs"), 1);
     if (policy) setenv("META_POLICY", policy, 1);
     else unsetenv("META_POLICY");

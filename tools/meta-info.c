@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file meta-info.c
  *  meta-info: the back ends and devices of this machine, why others are not usable, and the device that
- *  each rank of a job would get; with --kernels, the kernels in shared objects. */
+ *  each rank of a job would get; with --kernels, the kernels in shared objects; with
+ *  --learned, what META_MODE=auto has learned. */
 #include "config.h"
 
 #include <errno.h>
@@ -17,14 +18,15 @@
 #include "gpu/helper.h"
 #include "json.h"
 #include "kernel_list.h"
+#include "learned_list.h"
 #include "meta.h"
 
 enum { STATUS_LOOKED = 0, STATUS_UNUSABLE = 2 };
 
 typedef struct request {
-    bool env, json, kernels;
+    bool env, json, kernels, learned;
     int ranks, ranks_per_node; /* 0 where not given */
-    int first_file;            /* argument from which on they are files, with --kernels */
+    int first_file;            /* argument from which on they are files, with --kernels or --learned */
 } request;
 
 /* A rank's device, or the reason why it has none. */
@@ -49,7 +51,8 @@ typedef struct mpi_desc {
 static void print_help(void)
 {
     printf("usage: meta-info [--ranks N] [--ranks-per-node N] [--env] [--json]\n"
-           "       meta-info --kernels [--json] FILE.so...\n\n"
+           "       meta-info --kernels [--json] FILE.so...\n"
+           "       meta-info --learned FILE...\n\n"
            "Prints the back ends, with the reason for each one that is not usable, their devices, the\n"
            "MPI library of libmeta_comm and whether it reports support for GPU memory, and the device\n"
            "that each rank of a job would get under the current META_MODE and META_RANK_MAP.\n\n"
@@ -59,6 +62,8 @@ static void print_help(void)
            "  --kernels           list the kernels that the shared objects hold instead: name, element\n"
            "                      type, file and parameters. The objects are loaded, which runs their\n"
            "                      initializers.\n"
+           "  --learned           list the times of kernels in files that META_MODE=auto has written:\n"
+           "                      learned-*.txt in the folder of META_CACHE_DIR, or what META_LEARN names\n"
            "  --json              print everything as one JSON document\n"
            "  --help              print this help\n"
            "  --version           print the version\n\n"
@@ -91,6 +96,7 @@ static bool read_command_line(request *r, int argc, char **argv, int *status)
         {"env", no_argument, NULL, 'e'},
         {"json", no_argument, NULL, 'j'},
         {"kernels", no_argument, NULL, 'k'},
+        {"learned", no_argument, NULL, 'l'},
         {"help", no_argument, NULL, 'h'},
         {"version", no_argument, NULL, 'v'},
         {NULL, 0, NULL, 0},
@@ -112,6 +118,9 @@ static bool read_command_line(request *r, int argc, char **argv, int *status)
         case 'k':
             r->kernels = true;
             break;
+        case 'l':
+            r->learned = true;
+            break;
         case 'n':
         case 'm':
             if (!read_count(optarg, code == 'n' ? &r->ranks : &r->ranks_per_node))
@@ -132,6 +141,9 @@ static bool read_command_line(request *r, int argc, char **argv, int *status)
         }
     }
     r->first_file = optind;
+    if (r->learned && (r->kernels || r->json || r->env))
+        return wrong("--learned", "cannot be combined with --kernels, --env or --json");
+    if (r->learned) return optind < argc || wrong("--learned", "names no file");
     if (r->kernels) return optind < argc || wrong("--kernels", "names no shared object");
     return optind == argc || wrong(argv[optind], "is not an option (--help lists the options)");
 }
@@ -487,7 +499,9 @@ int main(int argc, char **argv)
     if (!read_command_line(&r, argc, argv, &status)) return status;
     if (!is_first_process()) return STATUS_LOOKED;
     complete(&r);
-    if (r.kernels) {
+    if (r.learned) {
+        if (!learned_list(argc - r.first_file, argv + r.first_file)) return STATUS_UNUSABLE;
+    } else if (r.kernels) {
         if (look_for_kernels(&r, argc, argv) != STATUS_LOOKED) return STATUS_UNUSABLE;
     } else if (r.env && !r.json) {
         print_variables();

@@ -8,6 +8,7 @@
 #ifndef META_AUTOMATIC_H
 #define META_AUTOMATIC_H
 
+#include "auto/learned.h"
 #include "auto/slabs.h"
 #include "auto/times.h"
 #include "kernels/kernels.h"
@@ -66,6 +67,7 @@ typedef struct meta_auto_machine {
                                   is queued next; 0: not known */
     uint64_t learned;          /**< times so far */
     int attention; /**< so many launches are timed, because a time was unlike what was expected */
+    bool is_fixed; /**< META_LEARN=read: nothing is timed or tried, so decisions can be repeated */
     uint64_t (*clock)(void); /**< of a back end with one of its own; NULL: CLOCK_MONOTONIC */
 } meta_auto_machine;
 extern meta_auto_machine meta_auto;
@@ -213,6 +215,34 @@ void meta_auto_samples_close(void);
 double meta_auto_move_time(int from, int to, uint64_t bytes);
 /** Whether a copy between them should be timed. */
 bool meta_auto_move_wanted(int from, int to);
+/** What an earlier process measured, before any copy. */
+void meta_auto_link_import(int from, int to, const meta_learned_link *known);
+/** What this process has measured. @return false if that is nothing */
+bool meta_auto_link_export(int from, int to, meta_learned_link *own);
+
+/* ------------------------------------------------------------------ learn.c, learn_file.c */
+
+/** Read META_LEARN. */
+meta_err meta_learn_read(void);
+/** Read what earlier processes have learned of the open devices. */
+void meta_learn_open(void);
+/** Add to it what this process has learned. */
+void meta_learn_close(void);
+/** The kernel's number in meta_auto.times, where what is known of it is put; -1: memory is out. */
+int meta_learn_kernel(const meta_kernel_desc *desc, uint32_t type);
+
+/** Where it is kept. */
+typedef struct meta_learn_place {
+    const char *named; /**< the file that META_LEARN names; NULL: one in the cache's folder */
+    bool only_read;
+    bool is_foreign; /**< that file is not libmeta's, or of another machine: it is left alone */
+    char machine[META_SLABS_DEVICES * 512]; /**< lines which say what devices there are */
+} meta_learn_place;
+/** Read it into an empty table. If what is there cannot be used, or is needed and not there, a
+ * warning says so. */
+void meta_learn_load(meta_learn_place *place, meta_learned *table);
+/** Let @p add change what is there now, while no other process does. */
+void meta_learn_change(meta_learn_place *place, void (*add)(meta_learned *table));
 
 /* ------------------------------------------------------------------ touch.c */
 

@@ -25,9 +25,10 @@ struct meta_auto_cluster {
     int home; /* -1: no call yet */
     int buffers;
     uint64_t bytes;
-    uint64_t left;                   /* meta_loop_left() when home was last found */
-    double gain[META_SLABS_DEVICES]; /* nanoseconds that another home would have saved */
-    bool tries[META_SLABS_DEVICES];  /* kernels that have not run there do */
+    uint64_t left;                       /* meta_loop_left() when home was last found */
+    double gain[META_SLABS_DEVICES];     /* nanoseconds that another home would have saved */
+    bool is_guessed[META_SLABS_DEVICES]; /* a part of the gain, by a bound */
+    bool tries[META_SLABS_DEVICES];      /* kernels that have not run there do */
 };
 
 enum { NUMBERS = 256 };
@@ -97,7 +98,10 @@ static meta_auto_cluster *join(meta_auto_cluster *a, meta_auto_cluster *b)
     if (into->home < 0) into->home = from->home;
     into->buffers += from->buffers;
     into->bytes += from->bytes;
-    for (int d = 0; d < meta_auto.devices; ++d) into->tries[d] |= from->tries[d];
+    for (int d = 0; d < meta_auto.devices; ++d) {
+        into->tries[d] |= from->tries[d];
+        into->is_guessed[d] |= from->is_guessed[d];
+    }
     free(from);
     return into;
 }
@@ -142,7 +146,7 @@ static int number_of(const meta_call *call)
 {
     const uintptr_t at = ((uintptr_t)call->desc / 16 + call->type) % NUMBERS;
     if (numbers[at].desc != call->desc || numbers[at].type != call->type) {
-        numbers[at].number = meta_times_kernel(meta_auto.times, call->desc->name, call->type);
+        numbers[at].number = meta_learn_kernel(call->desc, call->type);
         numbers[at].type = call->type;
         numbers[at].desc = call->desc;
     }
@@ -187,6 +191,12 @@ static double carry_back(const meta_auto_choice *choice, int from, int to)
 
 /* ------------------------------------------------------------------ homes */
 
+static void reset_gain(meta_auto_cluster *c, int d)
+{
+    c->gain[d] = 0;
+    c->is_guessed[d] = false;
+}
+
 /* The cluster's last work took @p paid, and would have taken time[d] on device @p d. */
 static void add_gains(meta_auto_cluster *c, const double *time, double paid)
 {
@@ -194,17 +204,17 @@ static void add_gains(meta_auto_cluster *c, const double *time, double paid)
     for (int d = 0; d < meta_auto.devices; ++d) {
         if (d == c->home) continue;
         c->gain[d] += paid - time[d];
-        if (c->gain[d] < 0) c->gain[d] = 0;
+        if (c->gain[d] < 0) reset_gain(c, d);
         const double price = (double)c->buffers * meta_auto_move_time(c->home, d, 0) +
                              meta_auto_move_time(c->home, d, c->bytes);
         if (c->gain[d] <= price) continue;
-        if (c->tries[d]) best = d;
+        if (c->tries[d] || !c->is_guessed[d]) best = d;
         c->tries[d] = true; /* first it is found out what is known only by a bound */
-        c->gain[d] = 0;
+        reset_gain(c, d);
     }
     if (best == c->home) return;
     c->home = best;
-    for (int d = 0; d < meta_auto.devices; ++d) c->gain[d] = 0;
+    for (int d = 0; d < meta_auto.devices; ++d) reset_gain(c, d);
 }
 
 /* What the launch would cost on each device. */
@@ -230,7 +240,7 @@ static int least_of(const meta_auto_cluster *c, meta_auto_reasons *r)
         const meta_auto_reason *one = &r->of[d];
         const double cost = one->time + one->move;
         if (!one->is_candidate) continue;
-        if (!one->is_known && c->tries[d]) return r->is_trial = true, d;
+        if (!one->is_known && c->tries[d] && !meta_auto.is_fixed) return r->is_trial = true, d;
         if (!one->is_known && d != r->home) continue;
         if (best >= 0 && (d == r->home ? cost > least : cost >= least)) continue;
         best = d;
@@ -279,6 +289,7 @@ static int choose_alone(const meta_auto_choice *choice)
     weigh(choice, &reasons);
     const int best = least_of(c, &reasons);
     meta_explain(&reasons, best);
+    for (int d = 0; d < meta_auto.devices; ++d) c->is_guessed[d] |= !reasons.of[d].is_known;
     add_gains(c, now.time, now.time[best] + (reasons.is_trial ? 0 : reasons.of[best].move));
     return best;
 }
@@ -358,9 +369,8 @@ int meta_cost_copy(const meta_auto_range *range, bool is_in)
 /* As good as a device on which it never ends. */
 void meta_cost_refused(int d)
 {
-    const double never = 1e6; /* seconds */
     for (int k = 0; now.is_chosen && now.call.kernel >= 0 && k <= META_EXPECT_RUNS; ++k)
-        meta_times_add(meta_auto.times, now.call.kernel, d, now.call.cells, 0, never);
+        meta_times_add(meta_auto.times, now.call.kernel, d, now.call.cells, 0, META_TIME_NEVER);
 }
 
 bool meta_cost_wanted(const meta_launch *launch, int d, meta_auto_sample *sample)
@@ -369,7 +379,7 @@ bool meta_cost_wanted(const meta_launch *launch, int d, meta_auto_sample *sample
     /* One in 16, in no step with a loop's calls. */
     const uint64_t hash = meta_auto.calls * UINT64_C(0x9e3779b97f4a7c15);
     const meta_loop_call *c = &now.call;
-    if (!now.is_chosen || launch->count != 1 || c->kernel < 0) return false;
+    if (!now.is_chosen || launch->count != 1 || c->kernel < 0 || meta_auto.is_fixed) return false;
     *sample = (meta_auto_sample){c->kernel, d, 0, c->cells, c->bytes};
     now.is_chosen = false;
     if (meta_auto.attention > 0) return --meta_auto.attention, true;

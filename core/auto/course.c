@@ -248,6 +248,7 @@ static void turn(meta_course *course)
     if (course->is_searching)
         course->is_searching = meta_plan_search_on(course->search, 1 + WORK / size);
     consider(course);
+    if (meta_auto.is_fixed) return;
     consider_trials(course);
     if (++course->turns % AT_TIMES == 0) consider_again(course);
 }

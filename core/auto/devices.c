@@ -53,6 +53,7 @@ meta_err meta_auto_read(void)
 {
     META_TRY(read_devices());
     META_TRY(meta_explain_read());
+    META_TRY(meta_learn_read());
     return meta_policy_read();
 }
 
@@ -214,6 +215,7 @@ meta_err meta_auto_open(void)
     META_TRY(meta_policy_check());
     find_peers();
     META_TRY(meta_cost_open());
+    meta_learn_open();
     pthread_mutexattr_init(&recursive);
     pthread_mutexattr_settype(&recursive, PTHREAD_MUTEX_RECURSIVE);
     pthread_mutex_init(&meta_auto.lock, &recursive);
@@ -223,6 +225,7 @@ meta_err meta_auto_open(void)
 
 void meta_auto_close(void)
 {
+    meta_learn_close();
     meta_auto_lanes_close();
     meta_auto_samples_close();
     meta_cost_close();

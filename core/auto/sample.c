@@ -21,6 +21,7 @@ typedef struct link {
     double latency;   /* nanoseconds */
     double bandwidth; /* bytes a nanosecond */
     bool has_latency, has_bandwidth;
+    bool own_latency, own_bandwidth; /* measured by this process */
 } link;
 static link links[META_SLABS_DEVICES][META_SLABS_DEVICES];
 
@@ -74,11 +75,30 @@ static void learn_link(int from, int to, uint64_t bytes, double time)
     if (time <= 0) return;
     if (bytes <= SMALL) {
         follow(&l->latency, &l->has_latency, time);
+        l->own_latency = true;
         return;
     }
     const double moving = time - (l->has_latency ? l->latency : 0);
     follow(&l->bandwidth, &l->has_bandwidth,
            (double)bytes / (moving > time / 2 ? moving : time / 2));
+    l->own_bandwidth = true;
+}
+
+void meta_auto_link_import(int from, int to, const meta_learned_link *known)
+{
+    link *l = &links[from][to];
+    l->has_latency = known->latency > 0;
+    l->latency = known->latency;
+    l->has_bandwidth = known->bandwidth > 0;
+    l->bandwidth = known->bandwidth;
+}
+
+bool meta_auto_link_export(int from, int to, meta_learned_link *own)
+{
+    const link *l = &links[from][to];
+    own->latency = l->own_latency ? l->latency : 0;
+    own->bandwidth = l->own_bandwidth ? l->bandwidth : 0;
+    return l->own_latency || l->own_bandwidth;
 }
 
 double meta_auto_move_time(int from, int to, uint64_t bytes)
@@ -90,6 +110,7 @@ double meta_auto_move_time(int from, int to, uint64_t bytes)
 bool meta_auto_move_wanted(int from, int to)
 {
     enum { FIRST = 8, EVERY = 16 };
+    if (meta_auto.is_fixed) return false;
     const uint64_t copies = links[from][to].copies++;
     return copies < FIRST || copies % EVERY == 0;
 }

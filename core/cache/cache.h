@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file cache.h
- *  Compiled code, kept from run to run and shared by the processes of a node.
+ *  Compiled code, kept from run to run and shared by the processes of a node, and how files of such
+ * a folder are read and replaced.
  *
  *  Code is kept in files that belong to this user and that nobody else can write; others are not
  *  loaded. Code that was made ahead of time may belong to root as well (META_KERNEL_PATH). A file
@@ -88,6 +89,18 @@ void *meta_cache_read(int folder, meta_owners owners, const char *kind, const me
 int meta_cache_write(int folder, const char *kind, const meta_cache_key *key, const void *code,
                      size_t bytes);
 
+/** All of regular file @p name of one of @p owners, of malloc() and with a '\0' behind it; NULL
+ * with the @p reason, which is empty if there is no such file. @p most: bytes. */
+char *meta_file_read(int folder, const char *name, meta_owners owners, size_t most, size_t *bytes,
+                     char *reason, size_t room);
+typedef struct meta_file_part {
+    const void *bytes;
+    size_t count;
+} meta_file_part;
+/** Write @p parts one behind the other as file @p name, or leave what is there. What processes that
+ * were killed left of it goes. @return 0, or the errno of the reason why it could not be */
+int meta_file_replace(int folder, const char *name, const meta_file_part *part, int parts);
+
 /* lock.c */
 /** A lock between the processes of a node; all zero: not held. */
 typedef struct meta_cache_lock {
@@ -101,6 +114,17 @@ typedef struct meta_cache_lock {
 void meta_cache_lock_take(meta_cache_lock *lock, const meta_cache_key *key, const char *title);
 /** @p kept: the result is in the cache. Otherwise those who wait no longer do so for each other. */
 void meta_cache_lock_release(meta_cache_lock *lock, bool kept);
+
+/** A lock for a file that is read, changed and replaced; all zero: not held. */
+typedef struct meta_file_lock {
+    int file; /**< 0 if not held */
+    int folder;
+    char name[160];
+} meta_file_lock;
+/** Wait, ten seconds at most, until no other process of the node holds the lock of @p key.
+ *  @return with or without it */
+void meta_file_lock_take(meta_file_lock *lock, const meta_cache_key *key);
+void meta_file_lock_release(meta_file_lock *lock);
 
 /* object.c */
 /** Open a shared object whose bytes are in memory. @p name appears in lists of mapped files.

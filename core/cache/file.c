@@ -23,7 +23,7 @@ static const char file_magic[8] = {'m', 'e', 't', 'a', '-', 'k', 'c', '1'};
 enum { VERSION = sizeof file_magic - 1 };
 #define TEMPORARY ".tmp."
 
-enum { NAME = 128, REASON = 160 };
+enum { NAME = 128, TEMPORARY_NAME = 256, REASON = 160 };
 
 static void name_of(char *name, const char *kind, const meta_cache_key *key)
 {
@@ -119,13 +119,42 @@ void *meta_cache_read(int folder, meta_owners owners, const char *kind, const me
     return NULL;
 }
 
+char *meta_file_read(int folder, const char *name, meta_owners owners, size_t most, size_t *bytes,
+                     char *reason, size_t room)
+{
+    struct stat about;
+    char *text = NULL;
+    *reason = '\0';
+    const int file = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (file < 0) {
+        if (errno != ENOENT) snprintf(reason, room, "it cannot be opened: %s", strerror(errno));
+        return NULL;
+    }
+    if (fstat(file, &about) != 0 || !S_ISREG(about.st_mode)) {
+        snprintf(reason, room, "it is no regular file");
+    } else if ((uint64_t)about.st_size > most) {
+        snprintf(reason, room, "it has %lld bytes, more than %zu", (long long)about.st_size, most);
+    } else if (meta_file_is_safe(file, owners, reason, room)) {
+        *bytes = (size_t)about.st_size;
+        text = malloc(*bytes + 1);
+        if (!text || !read_all(file, text, *bytes)) {
+            snprintf(reason, room, text ? "it cannot be read" : "the host has no memory for it");
+            free(text);
+            text = NULL;
+        }
+    }
+    close(file);
+    if (text) text[*bytes] = '\0';
+    return text;
+}
+
 /* Create a file of a name that nobody uses. */
 static int create(int folder, char *name, const char *final)
 {
     static atomic_uint number;
     int file = -1;
     for (int k = 0; k < 100 && file < 0; ++k) {
-        snprintf(name, NAME, "%.80s" TEMPORARY "%lx.%x", final, (unsigned long)getpid(),
+        snprintf(name, TEMPORARY_NAME, "%.200s" TEMPORARY "%lx.%x", final, (unsigned long)getpid(),
                  atomic_fetch_add(&number, 1));
         file = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
                       meta_cache_file_mode());
@@ -134,20 +163,36 @@ static int create(int folder, char *name, const char *final)
     return file;
 }
 
-int meta_cache_write(int folder, const char *kind, const meta_cache_key *key, const void *code,
-                     size_t bytes)
+/* In a place of its own, then under its name: readers see a complete file. */
+static int write_file(int folder, const char *name, const meta_file_part *part, int parts)
 {
-    char name[NAME], temporary[NAME];
-    header head = {.key = *key, .bytes = bytes, .checksum = checksum_of(code, bytes)};
-    memcpy(head.magic, file_magic, sizeof head.magic);
-    meta_folder_sweep(folder, TEMPORARY);
-    name_of(name, kind, key);
+    char temporary[TEMPORARY_NAME];
+    int error = 0;
     const int file = create(folder, temporary, name);
     if (file < 0) return errno;
-    int error = write_all(file, &head, sizeof head);
-    if (!error) error = write_all(file, code, bytes);
+    for (int k = 0; k < parts && !error; ++k) error = write_all(file, part[k].bytes, part[k].count);
     if (close(file) != 0 && !error) error = errno;
     if (!error && renameat(folder, temporary, folder, name) != 0) error = errno;
     if (error) unlinkat(folder, temporary, 0);
     return error;
+}
+
+int meta_file_replace(int folder, const char *name, const meta_file_part *part, int parts)
+{
+    char temporaries[TEMPORARY_NAME];
+    snprintf(temporaries, sizeof temporaries, "%.200s" TEMPORARY, name);
+    meta_folder_sweep(folder, temporaries);
+    return write_file(folder, name, part, parts);
+}
+
+int meta_cache_write(int folder, const char *kind, const meta_cache_key *key, const void *code,
+                     size_t bytes)
+{
+    char name[NAME];
+    header head = {.key = *key, .bytes = bytes, .checksum = checksum_of(code, bytes)};
+    const meta_file_part part[] = {{&head, sizeof head}, {code, bytes}};
+    memcpy(head.magic, file_magic, sizeof head.magic);
+    meta_folder_sweep(folder, TEMPORARY);
+    name_of(name, kind, key);
+    return write_file(folder, name, part, 2);
 }

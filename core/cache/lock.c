@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file lock.c
- *  One compile a node: who is first compiles, others wait while it lives and moves.
+ *  Locks between the processes of a node. One compile a node: who is first compiles, others wait
+ * while it lives and moves.
  *
  *  The lock is a file that its holder has locked with flock(): the system releases it when the
  *  holder dies. While it compiles, a thread sets the file's time, so one that is stopped or stuck
@@ -184,6 +185,61 @@ void meta_cache_lock_release(meta_cache_lock *lock, bool kept)
     if (kept) unlinkat(lock->folder, lock->name, 0);
     else if (pwrite(lock->file, "", 1, 0) != 1) meta_log(META_LOG_DEBUG, "a lock was not marked");
     flock(lock->file, LOCK_UN);
+    close(lock->file);
+    close(lock->folder);
+    memset(lock, 0, sizeof *lock);
+}
+
+/* ------------------------------------------------------------------ a file is changed */
+
+/* @return whether the file is locked before @p end */
+static bool lock_until(int file, double end)
+{
+    const struct timespec nap = {0, 1000000L};
+    while (flock(file, LOCK_EX | LOCK_NB) != 0) {
+        if ((errno != EWOULDBLOCK && errno != EINTR) || seconds() > end) return false;
+        nanosleep(&nap, NULL);
+    }
+    return true;
+}
+
+/* The file may have been removed by the one who held it before. */
+static bool is_in_place(int file, int folder, const char *name)
+{
+    struct stat held, named;
+    return fstat(file, &held) == 0 && fstatat(folder, name, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+           held.st_dev == named.st_dev && held.st_ino == named.st_ino;
+}
+
+void meta_file_lock_take(meta_file_lock *lock, const meta_cache_key *key)
+{
+    const double patience = 10;
+    const double end = seconds() + patience;
+    memset(lock, 0, sizeof *lock);
+    const int folder = meta_lock_folder();
+    if (folder < 0) return;
+    snprintf(lock->name, sizeof lock->name, "lock-file-%016llx%016llx",
+             (unsigned long long)key->part[0], (unsigned long long)key->part[1]);
+    for (;;) {
+        const int file =
+            openat(folder, lock->name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+        if (file < 0) break;
+        const bool locked = lock_until(file, end);
+        if (locked && is_in_place(file, folder, lock->name)) {
+            lock->file = file;
+            lock->folder = folder;
+            return;
+        }
+        close(file);
+        if (!locked) break;
+    }
+    close(folder);
+}
+
+void meta_file_lock_release(meta_file_lock *lock)
+{
+    if (lock->file <= 0) return;
+    unlinkat(lock->folder, lock->name, 0);
     close(lock->file);
     close(lock->folder);
     memset(lock, 0, sizeof *lock);

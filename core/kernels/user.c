@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cache/cache.h"
 #include "kernels/kernels.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the registry, and of making states */
@@ -321,10 +322,13 @@ static meta_err make_state(meta_kernel *kernel, uint32_t exact_sums,
                            struct meta_kernel_state **made)
 {
     struct meta_kernel_state *s = calloc(1, sizeof *s);
+    meta_cache_key text = META_CACHE_KEY_INIT;
     if (!s)
         return meta_fail(META_ERR_NO_MEMORY, "the host has no memory for kernel %s", kernel->name);
     s->kernel = kernel;
     s->exact_sums = exact_sums;
+    meta_cache_key_text(&text, kernel->text);
+    s->identity = text.part[0];
     const meta_err error = describe(s);
     if (error != META_OK) return free(s), error;
     pthread_mutex_init(&s->lock, NULL);

@@ -32,8 +32,9 @@ struct meta_kernel_state {
     meta_operand_desc operand[META_KERNEL_ARRAYS + 1];
     meta_result_desc result[META_KERNEL_PARAMETERS];
     meta_kernel *kernel;
-    uint64_t bytes;   /**< least memory traffic per cell, but for arrays that lack dimensions */
-    bool has_dropped; /**< there are such arrays */
+    uint64_t identity; /**< differs where the text of two kernels of one name does */
+    uint64_t bytes;    /**< least memory traffic per cell, but for arrays that lack dimensions */
+    bool has_dropped;  /**< there are such arrays */
     bool is_shaped[META_KERNEL_PARAMETERS]; /**< an array's shape is not the box's */
     char label[80];                         /**< for profiles: name and type */
     char *text[META_USER_FORMS]; /**< for the compiler of another device; NULL until one asks */

@@ -2,7 +2,8 @@
 /** @file sim.c
  *  The back end sim: its devices and their memory. META_TEST_SIM describes the devices, see
  * sim_describe.c; without it there are none. META_TEST_SIM_EAGER=1 runs work when it is queued.
- * META_TEST_SIM_REPORT=FILE appends what each device has done to a file. */
+ * META_TEST_SIM_REPORT=FILE appends what each device has done to a file, META_TEST_SIM_LOG=FILE the
+ * device and the kernels of each launch. */
 #include "sim.h"
 
 #include <inttypes.h>
@@ -14,9 +15,22 @@
 const meta_host *sim_host;
 pthread_mutex_t sim_lock = PTHREAD_MUTEX_INITIALIZER;
 
+static FILE *launches; /* META_TEST_SIM_LOG; NULL: not wanted */
+
+void sim_log(const meta_plugin_device *device, const meta_launch *launch)
+{
+    if (!launches) return;
+    fprintf(launches, "%s", device->name);
+    for (size_t k = 0; k < launch->count; ++k)
+        fprintf(launches, " %s", meta_launch_call(launch, k)->desc->name);
+    fputc('\n', launches);
+}
+
 static meta_err init(const meta_host *libmeta)
 {
     const char *text = getenv("META_TEST_SIM"), *eager = getenv("META_TEST_SIM_EAGER");
+    const char *log = getenv("META_TEST_SIM_LOG");
+    launches = log ? fopen(log, "a") : NULL;
     sim_host = libmeta;
     sim_kernels_begin(libmeta);
     sim_clock_begin(eager && strcmp(eager, "1") == 0);
@@ -43,6 +57,8 @@ static void fini(void)
         report(file);
         fclose(file);
     }
+    if (launches) fclose(launches);
+    launches = NULL;
     free(sim_device);
     sim_device = NULL;
     sim_devices = 0;

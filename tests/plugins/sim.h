@@ -46,6 +46,10 @@ extern pthread_mutex_t sim_lock; /**< of all state */
 extern meta_plugin_device *sim_device;
 extern int sim_devices;
 
+/* sim.c */
+/** Note a launch in META_TEST_SIM_LOG. */
+void sim_log(const meta_plugin_device *device, const meta_launch *launch);
+
 /* sim_describe.c */
 /** Set sim_device and sim_devices to what @p text describes. */
 meta_err sim_describe(const char *text);

@@ -386,6 +386,7 @@ meta_err sim_launch(meta_plugin_queue *queue, const meta_launch *launch)
 {
     item what = {.calls = calloc(launch->count + 1, sizeof(meta_call *)), .count = launch->count};
     bool is_whole = what.calls != NULL;
+    sim_log(queue->device, launch);
     if (!is_whole) what.count = 0;
     for (size_t k = 0; k < what.count; ++k) {
         what.calls[k] = sim_call_copy(meta_launch_call(launch, k));
