@@ -38,10 +38,11 @@ typedef struct run {
 static meta_err fetch_run(meta_auto_buffer *b, const run *r, int d)
 {
     meta_auto_slab *slab = b->slabs->slab;
+    const uint32_t failed = meta_auto.failed;
     meta_mark mark = 0;
     META_TRY(meta_auto_move(b, r->from, d, r->first, r->last, &mark));
     for (size_t k = r->first; k < r->last; ++k) {
-        slab[k].valid |= bit(d);
+        if (meta_auto.failed == failed) slab[k].valid |= bit(d); /* else it is fetched again */
         *meta_slab_writer(b->slabs, &slab[k], d) = mark;
         memset(meta_slab_readers(b->slabs, &slab[k], d), 0,
                (size_t)b->slabs->lanes * sizeof(meta_mark));
@@ -88,25 +89,26 @@ static meta_err acquire_one(meta_auto_lane *lane, const meta_auto_range *range)
     return META_OK;
 }
 
-/* Whether what is read is there: a device from which it came may have failed since. */
-static meta_err check_there(const meta_auto_range *range, int d)
+static meta_err acquire_all(meta_auto_lane *lane, const meta_auto_range *ranges, size_t count)
 {
-    const meta_slabs *slabs = range->buffer->slabs;
-    for (size_t k = meta_slabs_find(slabs, range->begin);
-         range->reads && k < slabs->count && slabs->slab[k].begin < range->end; ++k)
-        if (!(slabs->slab[k].valid & bit(d))) return meta_auto_lost(range->buffer);
+    for (size_t k = 0; k < count; ++k) META_TRY(acquire_one(lane, &ranges[k]));
     return META_OK;
 }
 
+/* Again where a device has failed meanwhile: others may have what came from it. */
 meta_err meta_auto_acquire(meta_auto_lane *lane, const meta_auto_range *ranges, size_t count)
 {
-    meta_err error = META_OK;
+    const int d = lane->of->number;
+    uint32_t failed;
+    meta_err error;
     /* Room for one operand must not be that of another. */
     for (size_t k = 0; k < count; ++k) ++ranges[k].buffer->users;
-    for (size_t k = 0; k < count && error == META_OK; ++k) error = acquire_one(lane, &ranges[k]);
+    do {
+        failed = meta_auto.failed;
+        error = acquire_all(lane, ranges, count);
+    } while (meta_auto.failed != failed && !(meta_auto.failed & bit(d)));
     for (size_t k = 0; k < count; ++k) --ranges[k].buffer->users;
-    for (size_t k = 0; meta_auto.failed && k < count && error == META_OK; ++k)
-        error = check_there(&ranges[k], lane->of->number);
+    if (error == META_OK && meta_auto.failed & bit(d)) return meta_auto_has_failed(d);
     return error;
 }
 
@@ -123,7 +125,8 @@ static void commit_one(const meta_auto_range *range, int d, meta_mark mark)
             meta_slab_readers(slabs, slab, d)[meta_mark_lane(mark)] = mark;
             continue;
         }
-        slab->valid = bit(d);
+        slab->valid = bit(d) & ~meta_auto.failed; /* it may have failed just now */
+        slab->written = mark;
         *meta_slab_writer(slabs, slab, d) = mark;
         memset(meta_slab_readers(slabs, slab, d), 0, (size_t)slabs->lanes * sizeof(meta_mark));
     }

@@ -149,6 +149,10 @@ meta_err meta_auto_place(meta_auto_buffer *buffer, int d);
 void meta_auto_fails(int lane, uint64_t number);
 /** META_ERR_DEVICE: bytes of the buffer that a call needs are lost. */
 meta_err meta_auto_lost(const meta_auto_buffer *buffer);
+/** META_ERR_DEVICE: the device has failed. */
+meta_err meta_auto_has_failed(int device);
+/** META_ERR_DEVICE: so has the one on which the buffer is kept. */
+meta_err meta_auto_kept_on_failed(const meta_auto_buffer *buffer);
 /** META_ERR_DEVICE: all devices have failed. */
 meta_err meta_auto_any_left(void);
 /** The devices that can be used. */

@@ -24,7 +24,7 @@ static bool give_up(meta_auto_buffer *b, int lane, uint64_t number)
     for (size_t k = 0; k < b->slabs->count; ++k) {
         meta_auto_slab *slab = &b->slabs->slab[k];
         const bool was_valid = slab->valid != 0;
-        slab->valid &= ~(UINT32_C(1) << d);
+        slab->valid &= is_of(slab->written, lane, number) ? 0 : ~(UINT32_C(1) << d);
         for (int e = 0; e < meta_auto.devices; ++e)
             if (is_of(*meta_slab_writer(b->slabs, slab, e), lane, number))
                 slab->valid &= ~(UINT32_C(1) << e);
@@ -62,6 +62,21 @@ meta_err meta_auto_lost(const meta_auto_buffer *b)
                      "bytes of the buffer at %p%s were only on %s, which has failed: write them "
                      "again before they are read",
                      b->address, meta_registry_note(b->address, note), names);
+}
+
+meta_err meta_auto_has_failed(int d)
+{
+    char name[48];
+    return meta_fail(META_ERR_DEVICE, "%s has failed", meta_auto_name(d, name));
+}
+
+meta_err meta_auto_kept_on_failed(const meta_auto_buffer *b)
+{
+    char name[48], note[META_NOTE_ROOM];
+    return meta_fail(META_ERR_DEVICE, "the buffer at %p%s is kept on %s, which has failed: %s",
+                     b->address, meta_registry_note(b->address, note),
+                     meta_auto_name(b->pinned, name),
+                     b->wrapped.object ? "unwrap it" : "call meta_native_end() and write it again");
 }
 
 meta_err meta_auto_any_left(void)

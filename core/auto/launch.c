@@ -149,6 +149,7 @@ static meta_err kept_apart(const bound *b)
     for (size_t k = 0; k < b->ranges; ++k) {
         const meta_auto_buffer *buffer = b->range[k].buffer;
         if (buffer->pinned < 0) continue;
+        if (meta_auto.failed >> buffer->pinned & 1) return meta_auto_kept_on_failed(buffer);
         if (!first) first = buffer;
         else if (buffer->pinned != first->pinned) other = buffer;
     }
@@ -188,13 +189,13 @@ static meta_err launch_somewhere(meta_plugin_queue *queue, const meta_launch *la
         bool tried = false;
         const int d = meta_auto_choose(&choice);
         const meta_err error = launch_on(queue, launch, b, d, t, &tried);
-        choice.among &= ~(UINT32_C(1) << d);
         if (tried && error == META_ERR_DEVICE) {
             const meta_auto_lane *lane = meta_auto_lane_of(d, queue->kind);
             meta_auto_fails(meta_auto_lane_number(lane), lane->last + 1);
-        } else if (tried || !leaves_out(error)) {
-            return error;
         }
+        const bool fails = error == META_ERR_DEVICE && meta_auto.failed >> d & 1;
+        choice.among &= meta_auto_usable() & ~(UINT32_C(1) << d);
+        if (!fails && (tried || !leaves_out(error))) return error;
         if (error == META_OK || !choice.among) return error;
         if (!tried && error != META_ERR_NO_MEMORY) meta_cost_refused(d);
     }

@@ -31,6 +31,7 @@ static inline uint64_t meta_mark_number(meta_mark mark)
 typedef struct meta_auto_slab {
     uint64_t begin, end; /**< bytes [begin, end) of the buffer */
     uint32_t valid;      /**< devices that hold them; all, where nothing was written yet */
+    meta_mark written;   /**< by this work; what devices hold are copies of its result */
     meta_mark *mark;     /**< use meta_slab_writer() and meta_slab_reader() */
 } meta_auto_slab;
 
