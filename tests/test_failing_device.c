@@ -183,6 +183,21 @@ static void failure_of_the_device_of_a_native_object(void *unused)
     end();
 }
 
+/* The device of the policy has no memory for a buffer. */
+static void native_object_elsewhere(void *unused)
+{
+    meta_pointer_desc desc = META_POINTER_DESC_INIT;
+    void *object = NULL;
+    size_t offset = 0;
+    (void)unused;
+    if (!begin(0, "memory=4K")) return;
+    CHECK_OK(meta_native(a, &object, &offset));
+    CHECK_OK(meta_pointer_info(a, &desc));
+    CHECK_INT(desc.index, 0);
+    CHECK_OK(meta_native_end(a));
+    end();
+}
+
 /* There is only the device that fails. */
 static void failure_of_the_last(void *unused)
 {
@@ -235,6 +250,10 @@ static void a_buffer_kept_on_a_device_that_fails_is_named(void)
 {
     CHECK_CHILD(failure_of_the_device_of_a_native_object, NULL);
 }
+static void a_native_object_is_on_a_device_that_has_memory(void)
+{
+    CHECK_CHILD(native_object_elsewhere, NULL);
+}
 static void without_any_device_calls_are_errors(void)
 {
     CHECK_CHILD(failure_of_the_last, NULL);
@@ -246,4 +265,5 @@ TEST_MAIN(PROMISE(work_that_fails_later_is_reported_and_its_data_lost),
           PROMISE(copies_of_what_failing_work_wrote_are_lost_as_well),
           PROMISE(data_comes_from_another_device_where_one_fails),
           PROMISE(a_buffer_kept_on_a_device_that_fails_is_named),
+          PROMISE(a_native_object_is_on_a_device_that_has_memory),
           PROMISE(without_any_device_calls_are_errors))

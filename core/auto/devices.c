@@ -204,15 +204,24 @@ static void find_peers(void)
         }
 }
 
+static meta_err open_all(void)
+{
+    META_TRY(open_listed());
+    META_TRY(meta_policy_check());
+    find_peers();
+    return meta_cost_open();
+}
+
 meta_err meta_auto_open(void)
 {
     pthread_mutexattr_t recursive;
     meta_auto = (meta_auto_machine){.devices = 0};
     meta_timing_want(true);
-    META_TRY(open_listed());
-    META_TRY(meta_policy_check());
-    find_peers();
-    META_TRY(meta_cost_open());
+    const meta_err error = open_all();
+    if (error != META_OK) {
+        meta_timing_want(false);
+        return error;
+    }
     pthread_mutexattr_init(&recursive);
     pthread_mutexattr_settype(&recursive, PTHREAD_MUTEX_RECURSIVE);
     pthread_mutex_init(&meta_auto.lock, &recursive);

@@ -56,17 +56,22 @@ meta_err meta_auto_wait_work(meta_auto_work *w)
     return error_of(w);
 }
 
-/* Work leaves its lane; an error that no ticket reports stays. */
+/* An error that no ticket reports stays. */
+static void keep_error(meta_auto_lane *lane, meta_auto_work *w)
+{
+    if (w->error == META_OK || lane->error != META_OK) return;
+    lane->error = w->error;
+    lane->message = w->message;
+    w->message = NULL;
+}
+
+/* Work leaves its lane. */
 static void leave(meta_auto_lane *lane, meta_auto_work *w)
 {
     lane->first = w->next;
     --lane->pending;
     meta_auto.done[meta_auto_lane_number(lane)] = w->number;
-    if (w->users == 1 && w->error != META_OK && lane->error == META_OK) {
-        lane->error = w->error;
-        lane->message = w->message;
-        w->message = NULL;
-    }
+    if (w->users == 1) keep_error(lane, w);
     meta_auto_drop(w);
 }
 
@@ -115,11 +120,14 @@ meta_mark meta_auto_queued(meta_auto_lane *lane, meta_ticket ticket, meta_auto_w
     meta_auto_work *w = new_work();
     const meta_ops *ops = &lane->of->device->backend->ops;
     if (!w) { /* nothing can follow it: wait */
+        meta_auto_work now = {.lane = number, .number = lane->last, .ops = ops, .ticket = ticket};
         wait_up_to(lane, lane->last);
         if (ticket) {
-            ops->ticket_wait(ticket);
+            complete(&now, ops->ticket_wait(ticket));
             ops->ticket_release(ticket);
         }
+        keep_error(lane, &now);
+        free(now.message);
         meta_auto.done[number] = lane->last;
         return mark;
     }

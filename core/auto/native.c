@@ -8,8 +8,15 @@ static meta_err pin(meta_auto_buffer *b)
 {
     META_TRY(meta_auto_any_left());
     const meta_auto_range whole = {b, 0, b->bytes, .reads = true, .writes = true};
-    const int d = meta_auto_choose_copy(&whole, meta_auto_usable());
-    META_TRY(meta_auto_acquire(meta_auto_lane_of(d, META_QUEUE_COMPUTE), &whole, 1));
+    uint32_t among = meta_auto_usable();
+    int d = meta_auto_choose_copy(&whole, among);
+    meta_err error;
+    /* Another device where one has no memory for it. */
+    while ((error = meta_auto_acquire(meta_auto_lane_of(d, META_QUEUE_COMPUTE), &whole, 1)) ==
+               META_ERR_NO_MEMORY &&
+           (among &= ~(UINT32_C(1) << d)))
+        d = meta_auto_choose_copy(&whole, among);
+    META_TRY(error);
     meta_auto_wait_copy(b, d);
     meta_auto_commit(&whole, 1, d, 0);
     b->pinned = d;
