@@ -51,6 +51,7 @@ typedef struct coherence_sequence {
     int plain_mode;       /**< another back end's device 0, or -1 */
     bool may_fail;        /**< a device may fail, and calls with it; see coherence_failure.c */
     bool has_failed;      /**< one did, in this step */
+    bool has_exchange;    /**< one may be under way, and then its arrays cannot be freed */
 } coherence_sequence;
 
 typedef struct coherence_step {

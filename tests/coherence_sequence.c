@@ -294,6 +294,8 @@ void coherence_new(coherence_sequence *s, coherence_buffer *b)
 
 void coherence_delete(coherence_sequence *s, coherence_buffer *b)
 {
+    if (s->has_exchange) coherence_flush(s);
+    s->has_exchange = false;
     coherence_log("%s %s", b->native ? "unwrap" : "free", coherence_name(s, b));
     if (b->native) {
         CALL_OK(s, meta_unwrap(b->device));
