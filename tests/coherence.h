@@ -27,7 +27,8 @@ typedef struct coherence_buffer {
     meta_box box; /**< layout of a grid; of no dimension if it is none */
     int64_t grid_cells[3];
     int low[3], high[3];
-    bool is_plain; /**< on a fixed device, not on the one of META_MODE */
+    bool is_plain;   /**< on a fixed device, not on the one of META_MODE */
+    bool is_chained; /**< written in this step from host memory that a copy was to fill */
 } coherence_buffer;
 
 /** Host memory that copies and results use, until all of them are complete. */

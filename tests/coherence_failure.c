@@ -61,12 +61,17 @@ static void recover(coherence_sequence *s, coherence_buffer *b, bool is_written)
 void coherence_failure_step(coherence_sequence *s, const coherence_step *step)
 {
     uint64_t before[COHERENCE_BUFFERS];
-    for (int k = 0; k < COHERENCE_BUFFERS; ++k) before[k] = hash_of(&s->buffer[k]);
+    for (int k = 0; k < COHERENCE_BUFFERS; ++k) {
+        before[k] = hash_of(&s->buffer[k]);
+        s->buffer[k].is_chained = false;
+    }
     step->run(s);
     coherence_flush(s);
     if (!s->has_failed) return;
     coherence_log("a device has failed");
     for (int k = 0; k < COHERENCE_BUFFERS; ++k)
-        if (s->buffer[k].device) recover(s, &s->buffer[k], hash_of(&s->buffer[k]) != before[k]);
+        if (s->buffer[k].device)
+            recover(s, &s->buffer[k],
+                    hash_of(&s->buffer[k]) != before[k] || s->buffer[k].is_chained);
     s->has_failed = s->may_fail = false; /* no other one will */
 }

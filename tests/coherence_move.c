@@ -211,6 +211,7 @@ static void chain(coherence_sequence *s)
     if (kind == READ_WRITTEN) {
         memcpy(b->expected, t->expected, bytes);
         coherence_log("then copy_h2d of it to %s, META_ASYNC", coherence_name(s, b));
+        b->is_chained = true;
         CALL_OK(s, meta_copy_h2d(b->device, t->host, bytes, META_ASYNC));
     } else {
         memcpy(t->expected, b->expected, bytes);

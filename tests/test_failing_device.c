@@ -143,6 +143,28 @@ static void failure_of_what_was_copied(void *unused)
     end();
 }
 
+/* Before the failure is known, another device has computed with what was to be written. */
+static void failure_of_what_is_used(void *unused)
+{
+    const double three = 3;
+    double sum = 0;
+    (void)unused;
+    if (!begin_in_turn("good peer=50G; bad peer=50G fails=3")) return;
+    catch_errors();
+    CHECK_OK(meta_copy_h2d(a, ones, sizeof ones, NULL));            /* good */
+    CHECK_OK(meta_copy_h2d(b, twos, sizeof twos, NULL));            /* bad, 1 */
+    CHECK_OK(meta_reduce(&sum, a, &all, META_SUM, META_F64, NULL)); /* good */
+    CHECK_OK(meta_axpy(b, &three, a, &all, META_F64, META_ASYNC));  /* bad, 2 and 3 */
+    CHECK_OK(meta_axpy(a, &three, b, &all, META_F64, META_ASYNC));  /* good */
+    CHECK_ERR_NAMES(meta_copy_d2h(found, a, sizeof found, NULL), META_ERR_DEVICE, "has failed");
+    CHECK_ERR(meta_flush(), META_ERR_DEVICE);
+    CHECK_ERR_NAMES(meta_copy_d2h(found, a, sizeof found, NULL), META_ERR_DEVICE,
+                    "write them again");
+    take_caught((char[4096]){0}, 4096);
+    goes_on();
+    end();
+}
+
 /* One of two devices from which data could come fails, and the other one's is taken. */
 static void failure_of_a_source(void *unused)
 {
@@ -242,6 +264,10 @@ static void copies_of_what_failing_work_wrote_are_lost_as_well(void)
 {
     CHECK_CHILD(failure_of_what_was_copied, NULL);
 }
+static void results_of_what_failing_work_wrote_are_lost_as_well(void)
+{
+    CHECK_CHILD(failure_of_what_is_used, NULL);
+}
 static void data_comes_from_another_device_where_one_fails(void)
 {
     CHECK_CHILD(failure_of_a_source, NULL);
@@ -263,6 +289,7 @@ TEST_MAIN(PROMISE(work_that_fails_later_is_reported_and_its_data_lost),
           PROMISE(a_launch_that_fails_goes_elsewhere_if_its_data_can),
           PROMISE(a_copy_that_fails_goes_elsewhere),
           PROMISE(copies_of_what_failing_work_wrote_are_lost_as_well),
+          PROMISE(results_of_what_failing_work_wrote_are_lost_as_well),
           PROMISE(data_comes_from_another_device_where_one_fails),
           PROMISE(a_buffer_kept_on_a_device_that_fails_is_named),
           PROMISE(a_native_object_is_on_a_device_that_has_memory),

@@ -22,10 +22,19 @@ typedef struct meta_auto_work {
     const meta_ops *ops;
     meta_ticket ticket;
     bool complete;
+    bool is_spoilt; /**< it runs behind work that has failed */
     meta_err error;
     char *message;
     struct meta_auto_work *next; /**< queued behind it on its lane; of free ones any */
 } meta_auto_work;
+
+/** Work of a lane from number @p from on runs behind work @p number of another one, for which no
+ * host waits. */
+typedef struct meta_auto_behind {
+    int lane;
+    uint64_t number, from;
+} meta_auto_behind;
+enum { META_AUTO_BEHIND = 32 };
 
 /** A queue of a device: what is queued there runs in order. */
 typedef struct meta_auto_lane {
@@ -36,7 +45,9 @@ typedef struct meta_auto_lane {
     meta_auto_work *first, *end;       /**< that may not be complete */
     size_t pending;                    /**< how many */
     uint64_t waited[META_SLABS_LANES]; /**< it runs behind work up to this number of that lane */
-    meta_err error;                    /**< of work that no ticket reports */
+    meta_auto_behind behind[META_AUTO_BEHIND]; /**< work that may not be complete */
+    int behinds;
+    meta_err error; /**< of work that no ticket reports */
     char *message;
 } meta_auto_lane;
 
@@ -102,6 +113,9 @@ void meta_auto_poll(meta_auto_lane *lane);
 meta_err meta_auto_test(meta_auto_work *work, int *complete);
 meta_err meta_auto_wait_work(meta_auto_work *work);
 void meta_auto_drop(meta_auto_work *work);
+/** Add to @p spoilt the work that runs behind it, and mark it. */
+struct meta_auto_spoilt;
+void meta_auto_spoil(struct meta_auto_spoilt *spoilt);
 /** Wait for all work. @return the first error that no ticket has reported */
 meta_err meta_auto_finish(void);
 void meta_auto_lanes_close(void);
@@ -143,6 +157,11 @@ meta_device *meta_auto_pinned(void *buffer);
 meta_err meta_auto_place(meta_auto_buffer *buffer, int d);
 
 /* ------------------------------------------------------------------ failure.c */
+
+/** Of each lane the number from which on work has failed or is spoilt; UINT64_MAX: none. */
+typedef struct meta_auto_spoilt {
+    uint64_t from[META_SLABS_LANES];
+} meta_auto_spoilt;
 
 /** Work of a lane from number @p number on has failed: the device is no longer used, and what only
  * it holds is lost. */

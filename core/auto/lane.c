@@ -24,14 +24,58 @@ void meta_auto_drop(meta_auto_work *w)
     spare = w;
 }
 
+/* Forget the work that is complete. @return whether there is room for more */
+static bool forget_complete(meta_auto_lane *lane)
+{
+    int left = 0;
+    for (int k = 0; k < lane->behinds; ++k)
+        if (lane->behind[k].number > meta_auto.done[lane->behind[k].lane])
+            lane->behind[left++] = lane->behind[k];
+    lane->behinds = left;
+    return left < META_AUTO_BEHIND;
+}
+
+/* The lanes behind whose work that of lane @p of runs, be it by way of others. */
+static uint32_t earlier_lanes(int of)
+{
+    uint32_t found = 0, before;
+    uint32_t look = UINT32_C(1) << of;
+    do {
+        before = found;
+        for (int l = 0; l < 2 * meta_auto.devices; ++l)
+            for (int k = 0; look >> l & 1 && k < meta_auto.lane[l].behinds; ++k)
+                found |= UINT32_C(1) << meta_auto.lane[l].behind[k].lane;
+        look |= found;
+    } while (found != before);
+    return found;
+}
+
+/* Find out what has failed of the work behind which complete work of lane @p of has run. */
+static void look_back(int of)
+{
+    static bool looking;
+    if (looking || meta_auto.lane[of].behinds == 0) return;
+    forget_complete(&meta_auto.lane[of]);
+    if (meta_auto.lane[of].behinds == 0) return;
+    looking = true;
+    const uint32_t lanes = earlier_lanes(of) & ~(UINT32_C(1) << of);
+    for (int l = 0; l < 2 * meta_auto.devices; ++l)
+        if (lanes >> l & 1) meta_auto_poll(&meta_auto.lane[l]);
+    looking = false;
+}
+
 /* @p error is that of its test or wait. */
 static void complete(meta_auto_work *w, meta_err error)
 {
+    const bool fails = error == META_ERR_DEVICE;
     if (w->complete) return;
+    if (error == META_OK) look_back(w->lane);
+    if (error == META_OK && w->is_spoilt)
+        error = meta_fail(META_ERR_DEVICE, "it ran behind work of another device that has failed");
     w->complete = true;
     w->error = error;
     w->message = error != META_OK ? meta_error_copy() : NULL;
-    if (error == META_ERR_DEVICE) meta_auto_fails(w->lane, w->number);
+    if (fails) meta_auto_fails(w->lane, w->number);
 }
 
 static meta_err error_of(const meta_auto_work *w)
@@ -145,6 +189,24 @@ meta_mark meta_auto_queued(meta_auto_lane *lane, meta_ticket ticket, meta_auto_w
     return mark;
 }
 
+void meta_auto_spoil(meta_auto_spoilt *spoilt)
+{
+    bool more = true;
+    while (more) {
+        more = false;
+        for (int l = 0; l < 2 * meta_auto.devices; ++l)
+            for (int k = 0; k < meta_auto.lane[l].behinds; ++k) {
+                const meta_auto_behind *b = &meta_auto.lane[l].behind[k];
+                if (b->number < spoilt->from[b->lane] || b->from >= spoilt->from[l]) continue;
+                spoilt->from[l] = b->from;
+                more = true;
+            }
+    }
+    for (int l = 0; l < 2 * meta_auto.devices; ++l)
+        for (meta_auto_work *w = meta_auto.lane[l].first; w; w = w->next)
+            w->is_spoilt |= w->number >= spoilt->from[l];
+}
+
 static const meta_auto_work *find(const meta_auto_lane *lane, uint64_t number)
 {
     const meta_auto_work *w = lane->first;
@@ -163,8 +225,11 @@ meta_err meta_auto_order(meta_auto_lane *lane, meta_mark mark)
     const meta_auto_work *w = find(other, number);
     meta_err error = META_ERR_UNSUPPORTED;
     META_TRY(meta_auto_queue(lane, &queue));
-    if (w && w->ticket && other->of->device->backend == lane->of->device->backend)
+    if (w && w->ticket && other->of->device->backend == lane->of->device->backend &&
+        forget_complete(lane))
         error = w->ops->queue_wait(queue, w->ticket);
+    if (error == META_OK)
+        lane->behind[lane->behinds++] = (meta_auto_behind){earlier, number, lane->last + 1};
     if (error == META_ERR_UNSUPPORTED) {
         wait_up_to(other, number);
         error = META_OK;

@@ -133,6 +133,8 @@ static meta_err copy_boxes(box_copy *c, const meta_box *device_box, const meta_b
     if (!is_run(device_box)) META_TRY(meta_scratch(span.device, piece, &c->packed));
     if (!is_run(host_box)) error = meta_staging_get(span.device, piece, &c->staging);
     if (error == META_OK) error = copy_pieces(c, device_box, host_box);
+    /* What unpacks has no ticket, and nobody asks for errors when scratch memory is freed. */
+    if (error == META_OK && c->packed) error = meta_device_finish(span.device);
     if (c->staging) meta_staging_put(span.device, c->staging);
     meta_scratch_free(c->packed);
     return error == META_OK ? meta_submit_nothing(done) : error;
