@@ -151,12 +151,13 @@ static void failure_of_what_is_used(void *unused)
     (void)unused;
     if (!begin_in_turn("good peer=50G; bad peer=50G fails=3")) return;
     catch_errors();
-    CHECK_OK(meta_copy_h2d(a, ones, sizeof ones, NULL));            /* good */
-    CHECK_OK(meta_copy_h2d(b, twos, sizeof twos, NULL));            /* bad, 1 */
-    CHECK_OK(meta_reduce(&sum, a, &all, META_SUM, META_F64, NULL)); /* good */
-    CHECK_OK(meta_axpy(b, &three, a, &all, META_F64, META_ASYNC));  /* bad, 2 and 3 */
-    CHECK_OK(meta_axpy(a, &three, b, &all, META_F64, META_ASYNC));  /* good */
-    CHECK_ERR_NAMES(meta_copy_d2h(found, a, sizeof found, NULL), META_ERR_DEVICE, "has failed");
+    CHECK_OK(meta_copy_h2d(a, ones, sizeof ones, NULL));                  /* good */
+    CHECK_OK(meta_copy_h2d(b, twos, sizeof twos, NULL));                  /* bad, 1 */
+    CHECK_OK(meta_reduce(&sum, a, &all, META_SUM, META_F64, NULL));       /* good */
+    CHECK_OK(meta_axpy(b, &three, a, &all, META_F64, META_ASYNC));        /* bad, 2 and 3 */
+    CHECK_OK(meta_axpy(a, &three, b, &all, META_F64, META_ASYNC));        /* good */
+    CHECK_OK(meta_reduce(&sum, b, &all, META_SUM, META_F64, META_ASYNC)); /* bad */
+    CHECK_ERR_NAMES(meta_copy_d2h(found, a, sizeof found, NULL), META_ERR_DEVICE, "behind work");
     CHECK_ERR(meta_flush(), META_ERR_DEVICE);
     CHECK_ERR_NAMES(meta_copy_d2h(found, a, sizeof found, NULL), META_ERR_DEVICE,
                     "write them again");
