@@ -47,6 +47,12 @@ static bool is_dense(const meta_call *call, uint32_t k)
     return true;
 }
 
+/* To which a program's kernel writes what META_CHECK=on finds, beside what its arrays say. */
+static bool is_notes(const meta_call *call, uint32_t k)
+{
+    return call->desc->number == META_USER_CHECKED_NUMBER && k + 1 == call->desc->operands;
+}
+
 static void operand(const meta_call *call, uint32_t k, meta_auto_range *range)
 {
     const meta_operand_desc *o = &call->desc->operand[k];
@@ -56,7 +62,7 @@ static void operand(const meta_call *call, uint32_t k, meta_auto_range *range)
     meta_auto_buffer *buffer = call->object[k];
     *range = (meta_auto_range){.buffer = buffer,
                                .reads = o->access != META_ACCESS_OUT,
-                               .writes = o->access != META_ACCESS_IN};
+                               .writes = o->access != META_ACCESS_IN || is_notes(call, k)};
     if (o->reach == META_REACH_WHOLE) { /* anything behind the address */
         range->begin = (uint64_t)(base * bytes);
         range->end = buffer->bytes;
