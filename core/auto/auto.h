@@ -67,6 +67,7 @@ typedef struct meta_auto_machine {
     meta_auto_lane lane[META_SLABS_LANES]; /**< 2 n + kind: of device n */
     uint64_t done[META_SLABS_LANES];       /**< work up to this number is complete */
     struct meta_auto_buffer *newest;       /**< list of all buffers */
+    uint64_t shapes;                       /**< number of the shape met last */
     uint64_t calls;                        /**< launches and copies so far: the age of copies */
     uint32_t peers[META_SLABS_DEVICES];    /**< from which devices one can copy to this one */
     uint32_t failed;                       /**< devices that are no longer used */
@@ -123,6 +124,7 @@ void meta_auto_lanes_close(void);
 /* ------------------------------------------------------------------ buffer.c, room.c, native.c */
 
 typedef struct meta_auto_cluster meta_auto_cluster; /* see cost.c */
+enum { META_AUTO_DIMS = sizeof((meta_layout *)0)->stride / sizeof *((meta_layout *)0)->stride };
 
 /** A buffer's memory on a device. */
 typedef struct meta_auto_copy {
@@ -130,6 +132,14 @@ typedef struct meta_auto_copy {
     void *object;      /**< of the block, or what is wrapped; NULL: there is no copy */
     uint64_t used;     /**< meta_auto.calls when it was last used */
 } meta_auto_copy;
+
+/** Elements of a buffer with others between them, as a call's box. */
+typedef struct meta_auto_shape {
+    uint64_t number; /**< never that of another shape; 0: none */
+    int64_t base, extent[META_AUTO_DIMS], stride[META_AUTO_DIMS];
+    int64_t bytes; /**< of an element */
+} meta_auto_shape;
+enum { META_AUTO_SHAPES = 4 };
 
 typedef struct meta_auto_buffer {
     void *address; /**< reserved; of a wrapped one the host's array */
@@ -139,6 +149,7 @@ typedef struct meta_auto_buffer {
     meta_auto_cluster *cluster; /**< NULL: no call has used it */
     meta_memory wrapped;        /**< of a wrapped one */
     int users;                  /**< calls that are being bound: none of its copies may go */
+    meta_auto_shape shape[META_AUTO_SHAPES]; /**< those written last, the last one first */
     meta_auto_copy copy[META_SLABS_DEVICES];
     struct meta_auto_buffer *older, *newer;
 } meta_auto_buffer;
@@ -237,7 +248,15 @@ typedef struct meta_auto_range {
     meta_auto_buffer *buffer;
     uint64_t begin, end;
     bool reads, writes;
+    uint64_t shape; /**< number of the shape of what is written; 0: all bytes are, or any may be */
+    bool keeps;     /**< it is read only to keep what lies between */
 } meta_auto_range;
+/** Whether device @p d holds what the range reads of a slab. */
+static inline bool meta_auto_holds(const meta_auto_slab *slab, const meta_auto_range *range, int d)
+{
+    const bool keeps = range->keeps && slab->shape == range->shape;
+    return ((keeps ? slab->rest | slab->valid : slab->valid) >> d & 1) != 0;
+}
 enum { META_AUTO_RANGES = META_MAX_OPERANDS + META_KERNEL_PARAMETERS };
 /** What @p call touches. A range of which it writes only some bytes is one that it reads as well.
  *  @return how many ranges */

@@ -23,7 +23,8 @@ static bool give_up(meta_auto_buffer *b, int d, const meta_auto_spoilt *spoilt)
         slab->valid &= is_spoilt(spoilt, slab->written) ? 0 : ~(UINT32_C(1) << d);
         for (int e = 0; e < meta_auto.devices; ++e)
             if (is_spoilt(spoilt, *meta_slab_writer(b->slabs, slab, e)))
-                slab->valid &= ~(UINT32_C(1) << e);
+                slab->valid &= ~(UINT32_C(1) << e), slab->rest &= ~(UINT32_C(1) << e);
+        slab->rest &= ~(UINT32_C(1) << d);
         is_lost |= was_valid && slab->valid == 0;
     }
     return is_lost;

@@ -41,6 +41,7 @@ static meta_err give_up_copy(meta_auto_buffer *b, int d)
     for (size_t k = 0; k < b->slabs->count; ++k) {
         meta_auto_slab *slab = &b->slabs->slab[k];
         slab->valid &= ~(UINT32_C(1) << d);
+        slab->rest &= ~(UINT32_C(1) << d);
         memset(meta_slab_writer(b->slabs, slab, d), 0,
                (size_t)(1 + b->slabs->lanes) * sizeof(meta_mark));
     }
