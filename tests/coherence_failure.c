@@ -15,7 +15,8 @@ static uint64_t hash_of(const coherence_buffer *b)
     for (size_t k = 0; k < b->bytes; k += sizeof word) {
         const size_t left = b->bytes - k;
         memcpy(&word, b->expected + k, left < sizeof word ? left : sizeof word);
-        hash = (hash ^ word) * UINT64_C(1099511628211);
+        hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+        hash ^= hash >> 29;
     }
     return hash;
 }
