@@ -10,7 +10,8 @@
 #include "cases.h"
 
 /* No buffer is larger than COHERENCE_LARGEST, and no call uses more than twice that: a device must
- * have memory for the operands of one call. */
+ * have memory for the operands of one call. All together have no more than four times that, since
+ * two devices of three may hold parts of each. */
 enum {
     COHERENCE_BUFFERS = 8,
     COHERENCE_TRANSFERS = 16,

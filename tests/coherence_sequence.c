@@ -266,9 +266,17 @@ static void set_contents(coherence_sequence *s, coherence_buffer *b)
     coherence_ending_leave(s, &ending);
 }
 
+static size_t bytes_of_all(const coherence_sequence *s)
+{
+    size_t bytes = 0;
+    for (int k = 0; k < COHERENCE_BUFFERS; ++k) bytes += s->buffer[k].bytes;
+    return bytes;
+}
+
 void coherence_new(coherence_sequence *s, coherence_buffer *b)
 {
     static const meta_type types[] = {META_F64, META_F64, META_F32, META_I64, META_I32, META_U8};
+    if (bytes_of_all(s) > 3 * COHERENCE_LARGEST) return;
     *b = (coherence_buffer){.type = coherence_one_in(s, 4) ? types[coherence_in(s, 0, 5)]
                                                            : s->favourite};
     b->is_plain = s->plain_mode >= 0 && coherence_one_in(s, 8);

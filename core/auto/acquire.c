@@ -107,7 +107,8 @@ meta_err meta_auto_acquire(meta_auto_lane *lane, const meta_auto_range *ranges, 
     uint32_t failed;
     meta_err error;
     /* Room for one operand must not be that of another. */
-    for (size_t k = 0; k < count; ++k) ++ranges[k].buffer->users;
+    for (size_t k = 0; k < count; ++k)
+        if (ranges[k].buffer->users++ == 0) ranges[k].buffer->bound_to = d;
     do {
         failed = meta_auto.failed;
         error = acquire_all(lane, ranges, count);

@@ -148,7 +148,8 @@ typedef struct meta_auto_buffer {
     meta_slabs *slabs;
     meta_auto_cluster *cluster; /**< NULL: no call has used it */
     meta_memory wrapped;        /**< of a wrapped one */
-    int users;                  /**< calls that are being bound: none of its copies may go */
+    int users;                  /**< calls that are being bound, and moves to make room */
+    int bound_to; /**< the device where such a call runs; -1: none of the copies may go */
     meta_auto_shape shape[META_AUTO_SHAPES]; /**< those written last, the last one first */
     meta_auto_copy copy[META_SLABS_DEVICES];
     struct meta_auto_buffer *older, *newer;
