@@ -215,6 +215,8 @@ typedef struct meta_auto_stamp {
     int users;
     const meta_ops *ops;
     meta_stamp stamp; /**< .work NULL: begin and end are known */
+    struct meta_auto_stamp
+        *earlier; /**< of earlier parts of the same copy, a share of it; or NULL */
 } meta_auto_stamp;
 /** Share a stamp of @p ops; NULL: memory is out. */
 meta_auto_stamp *meta_auto_share(const meta_ops *ops, const meta_stamp *stamp, int users);
@@ -227,7 +229,8 @@ typedef struct meta_auto_sample {
     int device, from; /**< where it ran; of a copy: to and from where */
     uint64_t cells, bytes;
 } meta_auto_sample;
-/** Hand a stamp of @p ops on to who asked for one, and to what learns from it; each may be NULL. */
+/** Hand a stamp of @p ops on to who asked for one, and to what learns from it; each may be NULL.
+ * @p asked gets the time of all parts of a copy that were handed to it. */
 void meta_auto_hand_stamp(const meta_ops *ops, const meta_stamp *stamp, meta_stamp *asked,
                           const meta_auto_sample *sample);
 /** Learn from it when its time is known; takes over a share of @p stamp. */
