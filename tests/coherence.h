@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file coherence.h
- *  Random sequences of calls and their oracle, which test_coherence.c runs on several machines:
+ *  Random sequences of calls and their oracle, which test_coherence.c and test_coherence_halo.c run
+ *  on several machines:
  *  buffers with their expected contents on the host, host memory that queued work still uses, and
  *  the steps that sequences consist of. */
 #ifndef META_TEST_COHERENCE_H
@@ -9,7 +10,8 @@
 #include "cases.h"
 
 /* No buffer is larger than COHERENCE_LARGEST, and no call uses more than twice that: a device must
- * have memory for the operands of one call. */
+ * have memory for the operands of one call. All together have no more than four times that, since
+ * two devices of three may hold parts of each. */
 enum {
     COHERENCE_BUFFERS = 8,
     COHERENCE_TRANSFERS = 16,
@@ -26,7 +28,8 @@ typedef struct coherence_buffer {
     meta_box box; /**< layout of a grid; of no dimension if it is none */
     int64_t grid_cells[3];
     int low[3], high[3];
-    bool is_plain; /**< on a fixed device, not on the one of META_MODE */
+    bool is_plain;   /**< on a fixed device, not on the one of META_MODE */
+    bool is_chained; /**< written in this step from host memory that a copy was to fill */
 } coherence_buffer;
 
 /** Host memory that copies and results use, until all of them are complete. */
@@ -48,6 +51,9 @@ typedef struct coherence_sequence {
     unsigned char *freed; /**< the address of a buffer that was freed, or NULL */
     int mode, index;      /**< the device of META_MODE */
     int plain_mode;       /**< another back end's device 0, or -1 */
+    bool may_fail;        /**< a device may fail, and calls with it; see coherence_failure.c */
+    bool has_failed;      /**< one did, in this step */
+    bool has_exchange;    /**< one may be under way, and then its arrays cannot be freed */
 } coherence_sequence;
 
 typedef struct coherence_step {
@@ -58,6 +64,25 @@ typedef struct coherence_step {
 
 /** Steps end with one without a name. */
 extern const coherence_step coherence_move_steps[], coherence_compute_steps[];
+
+/** Devices, and what runs on them. */
+typedef struct coherence_machine {
+    const char *name;
+    const char *devices;          /**< META_AUTO_DEVICES; NULL: the device of META_MODE */
+    const char *simulated;        /**< META_TEST_SIM; NULL if there is none */
+    const char *must_exist;       /**< a back end without which there is no test; NULL: none */
+    int64_t few, many;            /**< sequences */
+    int64_t life;                 /**< sequences between the library's start and end */
+    const coherence_step *beside; /**< more steps; NULL: none */
+    void (*start)(void);          /**< NULL: by meta_init() */
+    void (*stop)(void);
+    bool fails; /**< one of the simulated devices does in each life, of one sequence */
+} coherence_machine;
+
+/** Set the environment of the machine. */
+void coherence_machine_set(const coherence_machine *machine);
+/** Run the sequences of META_TEST_SEED, or the one that META_TEST_SEQUENCE numbers. */
+void coherence_run(const coherence_machine *machine);
 
 /* ------------------------------------------------------------------ random numbers */
 
@@ -78,7 +103,12 @@ bool coherence_box_of(coherence_sequence *s, meta_box *box, const coherence_buff
 /** Another array of at most @p cells cells with a box of the extents of @p box. */
 bool coherence_box_like(coherence_sequence *s, meta_box *like, const meta_box *box, int64_t cells);
 
-/* ------------------------------------------------------------------ the log */
+/* ------------------------------------------------------------------ calls, and the log */
+
+/** The call is to succeed. @return whether it did; it need not where a device may fail. */
+#define CALL_OK(s, call) coherence_call((s), (call), __FILE__, __LINE__, #call)
+bool coherence_call(coherence_sequence *s, meta_err err, const char *file, int line,
+                    const char *text);
 
 /** Print the call that follows, if the sequence fails. */
 void coherence_log(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -118,5 +148,13 @@ void coherence_transfer_leave(coherence_sequence *s, coherence_transfer *t,
 /** Wait for the events that are left, or for everything, and check the host memory. */
 void coherence_wait(coherence_sequence *s);
 void coherence_flush(coherence_sequence *s);
+
+/* ------------------------------------------------------------------ devices that fail */
+
+/** Set META_TEST_SIM to the machine's devices, of which one is to fail soon. */
+void coherence_failure_plan(uint64_t seed, const char *simulated);
+/** Run a step of a sequence in which a device may fail, and complete it. Whatever it did not write
+ *  must be what it was, or an error must say that it is lost; then it is written again. */
+void coherence_failure_step(coherence_sequence *s, const coherence_step *step);
 
 #endif

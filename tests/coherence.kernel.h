@@ -2,9 +2,8 @@
 /** @file coherence.kernel.h
  *  Kernels with parameters of each kind that moves data between devices; see test_coherence.c. The
  *  numbers are small, so that sums are exact and integers do not overflow. */
-#define META_KERNEL_TYPES                                                                          \
-    (META_KERNEL_F64 | META_KERNEL_F32 | META_KERNEL_I64 | META_KERNEL_I32)
-#define META_KERNEL_FILE "coherence.kernel.h"
+#define META_KERNEL_TYPES (META_KERNEL_F64 | META_KERNEL_F32 | META_KERNEL_I64 | META_KERNEL_I32)
+#define META_KERNEL_FILE  "coherence.kernel.h"
 #include <meta_kernel.h>
 
 #define spread_ARGS(A) A(OUT, T, next) A(IN, T, now, STAR(1))

@@ -56,8 +56,8 @@ static void label(coherence_sequence *s)
     const size_t at = (size_t)coherence_in(s, 0, (int64_t)b->bytes - 1);
     snprintf(text, sizeof text, "slot %d", (int)(b - s->buffer));
     coherence_log("label %s", coherence_name(s, b));
-    CHECK_OK(meta_label(b->device + at, text));
-    CHECK_OK(meta_pointer_info(b->device + at, &desc));
+    CALL_OK(s, meta_label(b->device + at, text));
+    CALL_OK(s, meta_pointer_info(b->device + at, &desc));
     CHECK_STRING(desc.label, text);
     CHECK(desc.base == (void *)b->device);
     CHECK_INT(desc.bytes, b->bytes);
@@ -93,7 +93,7 @@ static void write_wrapped(coherence_sequence *s)
     if (!b) return;
     coherence_flush(s);
     coherence_log("the owner writes %s", coherence_name(s, b));
-    CHECK_ARRAY(b->native, b->expected, b->cells, b->type);
+    if (!s->has_failed) CHECK_ARRAY(b->native, b->expected, b->cells, b->type);
     write_to(s, b, b->native);
 }
 
@@ -107,15 +107,15 @@ static void use_native(coherence_sequence *s)
     size_t offset = 0;
     if (!b) return;
     coherence_log("native object of %s", coherence_name(s, b));
-    CHECK_OK(meta_native(b->device, &object, &offset));
-    CHECK_OK(meta_pointer_info(b->device, &desc));
+    if (!CALL_OK(s, meta_native(b->device, &object, &offset))) return;
+    CALL_OK(s, meta_pointer_info(b->device, &desc));
     if (desc.mode == META_OPENMP || desc.mode >= META_FIRST_PLUGIN) {
         unsigned char *array = (unsigned char *)object + offset;
-        CHECK_ARRAY(array, b->expected, b->cells, b->type);
+        if (!s->has_failed) CHECK_ARRAY(array, b->expected, b->cells, b->type);
         write_to(s, b, array);
     }
     coherence_compare(s, b, 0, b->bytes);
-    CHECK_OK(meta_native_end(b->device));
+    CALL_OK(s, meta_native_end(b->device));
 }
 
 /* ------------------------------------------------------------------ copies */
@@ -133,7 +133,7 @@ static void copy_h2d(coherence_sequence *s)
     memcpy(b->expected + begin, t->host, end - begin);
     const char *how = coherence_ending_pick(s, &ending);
     coherence_log("copy_h2d to %s, bytes %zu … %zu, %s", coherence_name(s, b), begin, end, how);
-    CHECK_OK(meta_copy_h2d(b->device + begin, t->host, end - begin, ending.done));
+    CALL_OK(s, meta_copy_h2d(b->device + begin, t->host, end - begin, ending.done));
     coherence_transfer_leave(s, t, &ending);
 }
 
@@ -148,7 +148,7 @@ static void copy_d2h(coherence_sequence *s)
     memcpy(t->expected, b->expected + begin, end - begin);
     const char *how = coherence_ending_pick(s, &ending);
     coherence_log("copy_d2h from %s, bytes %zu … %zu, %s", coherence_name(s, b), begin, end, how);
-    CHECK_OK(meta_copy_d2h(t->host, b->device + begin, end - begin, ending.done));
+    CALL_OK(s, meta_copy_d2h(t->host, b->device + begin, end - begin, ending.done));
     coherence_transfer_leave(s, t, &ending);
 }
 
@@ -168,7 +168,7 @@ static void copy_d2d(coherence_sequence *s)
     const char *how = coherence_ending_pick(s, &ending);
     coherence_log("copy_d2d to %s at byte %zu from %s at byte %zu, %zu bytes, %s",
                   coherence_name(s, to), last, coherence_name(s, from), first, bytes, how);
-    CHECK_OK(meta_copy_d2d(to->device + last, from->device + first, bytes, ending.done));
+    CALL_OK(s, meta_copy_d2d(to->device + last, from->device + first, bytes, ending.done));
     coherence_ending_leave(s, &ending);
 }
 
@@ -182,7 +182,7 @@ static void copy_within(coherence_sequence *s)
     memcpy(b->expected + (b->bytes - bytes), b->expected, bytes);
     const char *how = coherence_ending_pick(s, &ending);
     coherence_log("copy_d2d within %s, %zu bytes to the end, %s", coherence_name(s, b), bytes, how);
-    CHECK_OK(meta_copy_d2d(b->device + (b->bytes - bytes), b->device, bytes, ending.done));
+    CALL_OK(s, meta_copy_d2d(b->device + (b->bytes - bytes), b->device, bytes, ending.done));
     coherence_ending_leave(s, &ending);
 }
 
@@ -201,21 +201,22 @@ static void chain(coherence_sequence *s)
         coherence_fill(s, t->host, (int64_t)(bytes / a->unit), a->type);
         memcpy(a->expected, t->host, bytes);
         coherence_log("chain: copy_h2d to %s, %zu bytes, META_ASYNC", coherence_name(s, a), bytes);
-        CHECK_OK(meta_copy_h2d(a->device, t->host, bytes, META_ASYNC));
+        CALL_OK(s, meta_copy_h2d(a->device, t->host, bytes, META_ASYNC));
     } else {
         coherence_log("chain: copy_d2h from %s, %zu bytes, META_ASYNC", coherence_name(s, a),
                       bytes);
-        CHECK_OK(meta_copy_d2h(t->host, a->device, bytes, META_ASYNC));
+        CALL_OK(s, meta_copy_d2h(t->host, a->device, bytes, META_ASYNC));
         memcpy(t->expected, a->expected, bytes);
     }
     if (kind == READ_WRITTEN) {
         memcpy(b->expected, t->expected, bytes);
         coherence_log("then copy_h2d of it to %s, META_ASYNC", coherence_name(s, b));
-        CHECK_OK(meta_copy_h2d(b->device, t->host, bytes, META_ASYNC));
+        b->is_chained = true;
+        CALL_OK(s, meta_copy_h2d(b->device, t->host, bytes, META_ASYNC));
     } else {
         memcpy(t->expected, b->expected, bytes);
         coherence_log("then copy_d2h over it from %s, META_ASYNC", coherence_name(s, b));
-        CHECK_OK(meta_copy_d2h(t->host, b->device, bytes, META_ASYNC));
+        CALL_OK(s, meta_copy_d2h(t->host, b->device, bytes, META_ASYNC));
     }
 }
 
@@ -242,7 +243,7 @@ static void copy_box(coherence_sequence *s)
     const char *how = coherence_ending_pick(s, &ending);
     coherence_log("copy_box to %s %s from %s %s, %s", coherence_name(s, to), case_box_text(&target),
                   coherence_name(s, from), case_box_text(&source), how);
-    CHECK_OK(meta_copy_box(to->device, &target, from->device, &source, to->type, ending.done));
+    CALL_OK(s, meta_copy_box(to->device, &target, from->device, &source, to->type, ending.done));
     coherence_ending_leave(s, &ending);
 }
 
@@ -264,10 +265,10 @@ static void copy_box_host(coherence_sequence *s)
                   coherence_name(s, b), case_box_text(&box), case_box_text(&like), how);
     if (to_device) {
         move_box(b->expected, &box, t->host, &like, b->unit);
-        CHECK_OK(meta_copy_box_h2d(b->device, &box, t->host, &like, b->type, ending.done));
+        CALL_OK(s, meta_copy_box_h2d(b->device, &box, t->host, &like, b->type, ending.done));
     } else {
         move_box(t->expected, &like, b->expected, &box, b->unit);
-        CHECK_OK(meta_copy_box_d2h(t->host, &like, b->device, &box, b->type, ending.done));
+        CALL_OK(s, meta_copy_box_d2h(t->host, &like, b->device, &box, b->type, ending.done));
     }
     coherence_transfer_leave(s, t, &ending);
 }
@@ -288,9 +289,9 @@ static void fill(coherence_sequence *s)
     const char *how = coherence_ending_pick(s, &ending);
     coherence_log("fill%s %s %s, %s", is_flat ? "" : "_box", coherence_name(s, b),
                   case_box_text(&box), how);
-    CHECK_OK(is_flat ? meta_fill(b->device + (size_t)first * b->unit, count, &value, b->type,
-                                 ending.done)
-                     : meta_fill_box(b->device, &box, &value, b->type, ending.done));
+    CALL_OK(s, is_flat ? meta_fill(b->device + (size_t)first * b->unit, count, &value, b->type,
+                                   ending.done)
+                       : meta_fill_box(b->device, &box, &value, b->type, ending.done));
     coherence_ending_leave(s, &ending);
 }
 
@@ -329,9 +330,9 @@ static void pack_or_unpack(coherence_sequence *s)
     const char *how = coherence_ending_pick(s, &ending);
     coherence_log("%s %s %s, packed in %s at byte %zu, %s", is_pack ? "pack_face" : "unpack_face",
                   coherence_name(s, b), case_face_text(&face), coherence_name(s, packed), at, how);
-    CHECK_OK(is_pack
-                 ? meta_pack_face(packed->device + at, b->device, &face, b->type, ending.done)
-                 : meta_unpack_face(b->device, packed->device + at, &face, b->type, ending.done));
+    CALL_OK(s, is_pack
+                   ? meta_pack_face(packed->device + at, b->device, &face, b->type, ending.done)
+                   : meta_unpack_face(b->device, packed->device + at, &face, b->type, ending.done));
     coherence_ending_leave(s, &ending);
 }
 
@@ -351,7 +352,7 @@ static void transpose(coherence_sequence *s)
     const char *how = coherence_ending_pick(s, &ending);
     coherence_log("transpose_face %s to %s, %dx%d, %s", coherence_name(s, in),
                   coherence_name(s, out), (int)columns, (int)rows, how);
-    CHECK_OK(meta_transpose_face(out->device, in->device, size, in->type, ending.done));
+    CALL_OK(s, meta_transpose_face(out->device, in->device, size, in->type, ending.done));
     coherence_ending_leave(s, &ending);
 }
 

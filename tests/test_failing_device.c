@@ -107,6 +107,120 @@ static void failure_of_a_copy_in(void *unused)
     end();
 }
 
+/* Devices of which one fails; each launch and copy goes to the next one in turn. */
+static bool begin_in_turn(const char *devices)
+{
+    if (!begin(0, "")) return false;
+    CHECK_OK(meta_free(a));
+    CHECK_OK(meta_free(b));
+    CHECK_OK(meta_finalize());
+    setenv("META_POLICY", "round_robin", 1);
+    setenv("META_TEST_SIM", devices, 1);
+    test_case("%s", devices);
+    return CHECK_OK(meta_init()) && CHECK_OK(meta_alloc((void **)&a, sizeof ones)) &&
+           CHECK_OK(meta_alloc((void **)&b, sizeof ones)) && CHECK_OK(meta_label(b, "density"));
+}
+
+/* Before the failure is known, another device has copied what was to be written. */
+static void failure_of_what_was_copied(void *unused)
+{
+    const double three = 3;
+    double sum = 0;
+    (void)unused;
+    if (!begin_in_turn("good peer=50G; bad peer=50G fails=3")) return;
+    catch_errors();
+    CHECK_OK(meta_copy_h2d(a, ones, sizeof ones, NULL));                  /* good */
+    CHECK_OK(meta_copy_h2d(b, twos, sizeof twos, NULL));                  /* bad, 1 */
+    CHECK_OK(meta_reduce(&sum, a, &all, META_SUM, META_F64, NULL));       /* good */
+    CHECK_OK(meta_axpy(b, &three, a, &all, META_F64, META_ASYNC));        /* bad, 2 and 3 */
+    CHECK_OK(meta_reduce(&sum, b, &all, META_SUM, META_F64, META_ASYNC)); /* good */
+    CHECK_ERR(meta_flush(), META_ERR_DEVICE);
+    CHECK_ERR_NAMES(meta_copy_d2h(found, b, sizeof found, NULL), META_ERR_DEVICE, "density");
+    CHECK_OK(meta_copy_d2h(found, a, sizeof found, NULL));
+    CHECK(memcmp(found, ones, sizeof found) == 0);
+    take_caught((char[4096]){0}, 4096);
+    goes_on();
+    end();
+}
+
+/* Before the failure is known, another device has computed with what was to be written. */
+static void failure_of_what_is_used(void *unused)
+{
+    const double three = 3;
+    double sum = 0;
+    (void)unused;
+    if (!begin_in_turn("good peer=50G; bad peer=50G fails=3")) return;
+    catch_errors();
+    CHECK_OK(meta_copy_h2d(a, ones, sizeof ones, NULL));                  /* good */
+    CHECK_OK(meta_copy_h2d(b, twos, sizeof twos, NULL));                  /* bad, 1 */
+    CHECK_OK(meta_reduce(&sum, a, &all, META_SUM, META_F64, NULL));       /* good */
+    CHECK_OK(meta_axpy(b, &three, a, &all, META_F64, META_ASYNC));        /* bad, 2 and 3 */
+    CHECK_OK(meta_axpy(a, &three, b, &all, META_F64, META_ASYNC));        /* good */
+    CHECK_OK(meta_reduce(&sum, b, &all, META_SUM, META_F64, META_ASYNC)); /* bad */
+    CHECK_ERR_NAMES(meta_copy_d2h(found, a, sizeof found, NULL), META_ERR_DEVICE, "behind work");
+    CHECK_ERR(meta_flush(), META_ERR_DEVICE);
+    CHECK_ERR_NAMES(meta_copy_d2h(found, a, sizeof found, NULL), META_ERR_DEVICE,
+                    "write them again");
+    take_caught((char[4096]){0}, 4096);
+    goes_on();
+    end();
+}
+
+/* One of two devices from which data could come fails, and the other one's is taken. */
+static void failure_of_a_source(void *unused)
+{
+    double sum = 0;
+    (void)unused;
+    if (!begin_in_turn("bad sync fails=3; other; good")) return;
+    catch_errors();
+    CHECK_OK(meta_copy_h2d(b, ones, sizeof ones, NULL));            /* bad, 1 */
+    CHECK_OK(meta_reduce(&sum, b, &all, META_SUM, META_F64, NULL)); /* other, from bad, 2 */
+    CHECK_OK(meta_reduce(&sum, b, &all, META_SUM, META_F64, NULL)); /* good, from bad, 3 */
+    if (sum != N) FAIL("the sum is %g", sum);
+    take_caught((char[4096]){0}, 4096);
+    goes_on();
+    end();
+}
+
+/* The program has the native object of a buffer on the device that fails. */
+static void failure_of_the_device_of_a_native_object(void *unused)
+{
+    const double three = 3;
+    void *object = NULL;
+    size_t offset = 0;
+    double sum = 0;
+    (void)unused;
+    if (!begin(3, "sync")) return;
+    catch_errors();
+    CHECK_OK(meta_copy_h2d(a, ones, sizeof ones, NULL)); /* 1 */
+    CHECK_OK(meta_copy_h2d(b, twos, sizeof twos, NULL)); /* 2 */
+    CHECK_OK(meta_native(a, &object, &offset));
+    CHECK_ERR(meta_axpy(a, &three, b, &all, META_F64, NULL), META_ERR_DEVICE); /* 3 */
+    CHECK_ERR_NAMES(meta_reduce(&sum, a, &all, META_SUM, META_F64, NULL), META_ERR_DEVICE,
+                    "pressure");
+    CHECK_CONTAINS(meta_last_error(), "sim:1, which has failed: call meta_native_end()");
+    CHECK_ERR(meta_copy_d2h(found, a, sizeof found, NULL), META_ERR_DEVICE);
+    CHECK_OK(meta_native_end(a));
+    take_caught((char[4096]){0}, 4096);
+    goes_on();
+    end();
+}
+
+/* The device of the policy has no memory for a buffer. */
+static void native_object_elsewhere(void *unused)
+{
+    meta_pointer_desc desc = META_POINTER_DESC_INIT;
+    void *object = NULL;
+    size_t offset = 0;
+    (void)unused;
+    if (!begin(0, "memory=4K")) return;
+    CHECK_OK(meta_native(a, &object, &offset));
+    CHECK_OK(meta_pointer_info(a, &desc));
+    CHECK_INT(desc.index, 0);
+    CHECK_OK(meta_native_end(a));
+    end();
+}
+
 /* There is only the device that fails. */
 static void failure_of_the_last(void *unused)
 {
@@ -147,6 +261,26 @@ static void a_copy_that_fails_goes_elsewhere(void)
 {
     CHECK_CHILD(failure_of_a_copy_in, NULL);
 }
+static void copies_of_what_failing_work_wrote_are_lost_as_well(void)
+{
+    CHECK_CHILD(failure_of_what_was_copied, NULL);
+}
+static void results_of_what_failing_work_wrote_are_lost_as_well(void)
+{
+    CHECK_CHILD(failure_of_what_is_used, NULL);
+}
+static void data_comes_from_another_device_where_one_fails(void)
+{
+    CHECK_CHILD(failure_of_a_source, NULL);
+}
+static void a_buffer_kept_on_a_device_that_fails_is_named(void)
+{
+    CHECK_CHILD(failure_of_the_device_of_a_native_object, NULL);
+}
+static void a_native_object_is_on_a_device_that_has_memory(void)
+{
+    CHECK_CHILD(native_object_elsewhere, NULL);
+}
 static void without_any_device_calls_are_errors(void)
 {
     CHECK_CHILD(failure_of_the_last, NULL);
@@ -154,4 +288,10 @@ static void without_any_device_calls_are_errors(void)
 
 TEST_MAIN(PROMISE(work_that_fails_later_is_reported_and_its_data_lost),
           PROMISE(a_launch_that_fails_goes_elsewhere_if_its_data_can),
-          PROMISE(a_copy_that_fails_goes_elsewhere), PROMISE(without_any_device_calls_are_errors))
+          PROMISE(a_copy_that_fails_goes_elsewhere),
+          PROMISE(copies_of_what_failing_work_wrote_are_lost_as_well),
+          PROMISE(results_of_what_failing_work_wrote_are_lost_as_well),
+          PROMISE(data_comes_from_another_device_where_one_fails),
+          PROMISE(a_buffer_kept_on_a_device_that_fails_is_named),
+          PROMISE(a_native_object_is_on_a_device_that_has_memory),
+          PROMISE(without_any_device_calls_are_errors))

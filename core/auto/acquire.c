@@ -38,10 +38,14 @@ typedef struct run {
 static meta_err fetch_run(meta_auto_buffer *b, const run *r, int d)
 {
     meta_auto_slab *slab = b->slabs->slab;
+    const uint32_t failed = meta_auto.failed;
     meta_mark mark = 0;
     META_TRY(meta_auto_move(b, r->from, d, r->first, r->last, &mark));
     for (size_t k = r->first; k < r->last; ++k) {
-        slab[k].valid |= bit(d);
+        if (meta_auto.failed == failed) { /* else it is fetched again */
+            slab[k].valid |= bit(d);
+            slab[k].rest |= bit(d);
+        }
         *meta_slab_writer(b->slabs, &slab[k], d) = mark;
         memset(meta_slab_readers(b->slabs, &slab[k], d), 0,
                (size_t)b->slabs->lanes * sizeof(meta_mark));
@@ -50,22 +54,24 @@ static meta_err fetch_run(meta_auto_buffer *b, const run *r, int d)
     return META_OK;
 }
 
-/* Make slabs [first, last) valid on device @p d. */
-static meta_err fetch(meta_auto_buffer *b, size_t first, size_t last, int d)
+/* Make slabs [first, last) valid on device @p d, as far as the range reads them. */
+static meta_err fetch(const meta_auto_range *range, size_t first, size_t last, int d)
 {
+    meta_auto_buffer *b = range->buffer;
     meta_auto_slab *slab = b->slabs->slab;
     for (size_t k = first; k < last;) {
-        if (slab[k].valid & bit(d)) {
+        if (meta_auto_holds(&slab[k], range, d)) {
             ++k;
             continue;
         }
         run r = {k, k + 1, source(b, &slab[k], d)};
         if (slab[k].valid == 0) return meta_auto_lost(b);
         if (r.from < 0) { /* nothing was ever written there */
-            slab[k++].valid |= bit(d);
+            slab[k].valid |= bit(d);
+            slab[k++].rest |= bit(d);
             continue;
         }
-        while (r.last < last && !(slab[r.last].valid & bit(d)) &&
+        while (r.last < last && !meta_auto_holds(&slab[r.last], range, d) &&
                source(b, &slab[r.last], d) == r.from)
             ++r.last;
         META_TRY(fetch_run(b, &r, d));
@@ -82,31 +88,33 @@ static meta_err acquire_one(meta_auto_lane *lane, const meta_auto_range *range)
     META_TRY(meta_auto_place(b, d));
     if (!meta_slabs_cut(b->slabs, range->begin, range->end, &first, &last))
         return meta_fail(META_ERR_NO_MEMORY, "the host has no memory to divide a buffer");
-    if (range->reads) META_TRY(fetch(b, first, last, d));
+    if (range->reads) META_TRY(fetch(range, first, last, d));
     for (size_t k = first; k < last; ++k)
         META_TRY(meta_auto_order_slab(lane, b->slabs, &b->slabs->slab[k], d, range->writes));
     return META_OK;
 }
 
-/* Whether what is read is there: a device from which it came may have failed since. */
-static meta_err check_there(const meta_auto_range *range, int d)
+static meta_err acquire_all(meta_auto_lane *lane, const meta_auto_range *ranges, size_t count)
 {
-    const meta_slabs *slabs = range->buffer->slabs;
-    for (size_t k = meta_slabs_find(slabs, range->begin);
-         range->reads && k < slabs->count && slabs->slab[k].begin < range->end; ++k)
-        if (!(slabs->slab[k].valid & bit(d))) return meta_auto_lost(range->buffer);
+    for (size_t k = 0; k < count; ++k) META_TRY(acquire_one(lane, &ranges[k]));
     return META_OK;
 }
 
+/* Again where a device has failed meanwhile: others may have what came from it. */
 meta_err meta_auto_acquire(meta_auto_lane *lane, const meta_auto_range *ranges, size_t count)
 {
-    meta_err error = META_OK;
+    const int d = lane->of->number;
+    uint32_t failed;
+    meta_err error;
     /* Room for one operand must not be that of another. */
-    for (size_t k = 0; k < count; ++k) ++ranges[k].buffer->users;
-    for (size_t k = 0; k < count && error == META_OK; ++k) error = acquire_one(lane, &ranges[k]);
+    for (size_t k = 0; k < count; ++k)
+        if (ranges[k].buffer->users++ == 0) ranges[k].buffer->bound_to = d;
+    do {
+        failed = meta_auto.failed;
+        error = acquire_all(lane, ranges, count);
+    } while (meta_auto.failed != failed && !(meta_auto.failed & bit(d)));
     for (size_t k = 0; k < count; ++k) --ranges[k].buffer->users;
-    for (size_t k = 0; meta_auto.failed && k < count && error == META_OK; ++k)
-        error = check_there(&ranges[k], lane->of->number);
+    if (error == META_OK && meta_auto.failed & bit(d)) return meta_auto_has_failed(d);
     return error;
 }
 
@@ -123,7 +131,11 @@ static void commit_one(const meta_auto_range *range, int d, meta_mark mark)
             meta_slab_readers(slabs, slab, d)[meta_mark_lane(mark)] = mark;
             continue;
         }
-        slab->valid = bit(d);
+        /* Others that held all bytes, or the rest of those of the same shape, hold its rest. */
+        slab->rest = (slab->shape == range->shape ? slab->rest : slab->valid) | bit(d);
+        slab->shape = range->shape;
+        slab->valid = bit(d) & ~meta_auto.failed; /* it may have failed just now */
+        slab->written = mark;
         *meta_slab_writer(slabs, slab, d) = mark;
         memset(meta_slab_readers(slabs, slab, d), 0, (size_t)slabs->lanes * sizeof(meta_mark));
     }
@@ -156,7 +168,7 @@ uint64_t meta_auto_missing(const meta_auto_range *ranges, size_t count, int d, d
         for (size_t n = meta_slabs_find(slabs, r->begin);
              n < slabs->count && slabs->slab[n].begin < r->end; ++n) {
             const meta_auto_slab *slab = &slabs->slab[n];
-            if (slab->valid & bit(d)) continue;
+            if (meta_auto_holds(slab, r, d)) continue;
             const int from = source(r->buffer, slab, d);
             if (from < 0) continue;
             const uint64_t begin = slab->begin > r->begin ? slab->begin : r->begin;

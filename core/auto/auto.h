@@ -23,11 +23,20 @@ typedef struct meta_auto_work {
     const meta_ops *ops;
     meta_ticket ticket;
     bool complete;
+    bool is_spoilt; /**< it runs behind work that has failed */
     meta_err error;
     uint64_t expected; /**< nanoseconds; 0: not known */
     char *message;
     struct meta_auto_work *next; /**< queued behind it on its lane; of free ones any */
 } meta_auto_work;
+
+/** Work of a lane from number @p from on runs behind work @p number of another one, for which no
+ * host waits. */
+typedef struct meta_auto_behind {
+    int lane;
+    uint64_t number, from;
+} meta_auto_behind;
+enum { META_AUTO_BEHIND = 32 };
 
 /** A queue of a device: what is queued there runs in order. */
 typedef struct meta_auto_lane {
@@ -39,7 +48,9 @@ typedef struct meta_auto_lane {
     size_t pending;                    /**< how many */
     uint64_t queued;                   /**< expected nanoseconds of those */
     uint64_t waited[META_SLABS_LANES]; /**< it runs behind work up to this number of that lane */
-    meta_err error;                    /**< of work that no ticket reports */
+    meta_auto_behind behind[META_AUTO_BEHIND]; /**< work that may not be complete */
+    int behinds;
+    meta_err error; /**< of work that no ticket reports */
     char *message;
 } meta_auto_lane;
 
@@ -59,6 +70,7 @@ typedef struct meta_auto_machine {
     meta_auto_lane lane[META_SLABS_LANES]; /**< 2 n + kind: of device n */
     uint64_t done[META_SLABS_LANES];       /**< work up to this number is complete */
     struct meta_auto_buffer *newest;       /**< list of all buffers */
+    uint64_t shapes;                       /**< number of the shape met last */
     uint64_t calls;                        /**< launches and copies so far: the age of copies */
     uint32_t peers[META_SLABS_DEVICES];    /**< from which devices one can copy to this one */
     uint32_t failed;                       /**< devices that are no longer used */
@@ -111,6 +123,9 @@ void meta_auto_poll(meta_auto_lane *lane);
 meta_err meta_auto_test(meta_auto_work *work, int *complete);
 meta_err meta_auto_wait_work(meta_auto_work *work);
 void meta_auto_drop(meta_auto_work *work);
+/** Add to @p spoilt the work that runs behind it, and mark it. */
+struct meta_auto_spoilt;
+void meta_auto_spoil(struct meta_auto_spoilt *spoilt);
 /** Wait for all work. @return the first error that no ticket has reported */
 meta_err meta_auto_finish(void);
 void meta_auto_lanes_close(void);
@@ -118,6 +133,7 @@ void meta_auto_lanes_close(void);
 /* ------------------------------------------------------------------ buffer.c, room.c, native.c */
 
 typedef struct meta_auto_cluster meta_auto_cluster; /* see cost.c */
+enum { META_AUTO_DIMS = sizeof((meta_layout *)0)->stride / sizeof *((meta_layout *)0)->stride };
 
 /** A buffer's memory on a device. */
 typedef struct meta_auto_copy {
@@ -126,6 +142,14 @@ typedef struct meta_auto_copy {
     uint64_t used;     /**< meta_auto.calls when it was last used */
 } meta_auto_copy;
 
+/** Elements of a buffer with others between them, as a call's box. */
+typedef struct meta_auto_shape {
+    uint64_t number; /**< never that of another shape; 0: none */
+    int64_t base, extent[META_AUTO_DIMS], stride[META_AUTO_DIMS];
+    int64_t bytes; /**< of an element */
+} meta_auto_shape;
+enum { META_AUTO_SHAPES = 4 };
+
 typedef struct meta_auto_buffer {
     void *address; /**< reserved; of a wrapped one the host's array */
     uint64_t bytes;
@@ -133,7 +157,9 @@ typedef struct meta_auto_buffer {
     meta_slabs *slabs;
     meta_auto_cluster *cluster; /**< NULL: no call has used it */
     meta_memory wrapped;        /**< of a wrapped one */
-    int users;                  /**< calls that are being bound: none of its copies may go */
+    int users;                  /**< calls that are being bound, and moves to make room */
+    int bound_to; /**< the device where such a call runs; -1: none of the copies may go */
+    meta_auto_shape shape[META_AUTO_SHAPES]; /**< those written last, the last one first */
     meta_auto_copy copy[META_SLABS_DEVICES];
     struct meta_auto_buffer *older, *newer;
 } meta_auto_buffer;
@@ -153,11 +179,20 @@ meta_err meta_auto_place(meta_auto_buffer *buffer, int d);
 
 /* ------------------------------------------------------------------ failure.c */
 
+/** Of each lane the number from which on work has failed or is spoilt; UINT64_MAX: none. */
+typedef struct meta_auto_spoilt {
+    uint64_t from[META_SLABS_LANES];
+} meta_auto_spoilt;
+
 /** Work of a lane from number @p number on has failed: the device is no longer used, and what only
  * it holds is lost. */
 void meta_auto_fails(int lane, uint64_t number);
 /** META_ERR_DEVICE: bytes of the buffer that a call needs are lost. */
 meta_err meta_auto_lost(const meta_auto_buffer *buffer);
+/** META_ERR_DEVICE: the device has failed. */
+meta_err meta_auto_has_failed(int device);
+/** META_ERR_DEVICE: so has the one on which the buffer is kept. */
+meta_err meta_auto_kept_on_failed(const meta_auto_buffer *buffer);
 /** META_ERR_DEVICE: all devices have failed. */
 meta_err meta_auto_any_left(void);
 /** The devices that can be used. */
@@ -189,6 +224,8 @@ typedef struct meta_auto_stamp {
     int users;
     const meta_ops *ops;
     meta_stamp stamp; /**< .work NULL: begin and end are known */
+    struct meta_auto_stamp
+        *earlier; /**< of earlier parts of the same copy, a share of it; or NULL */
 } meta_auto_stamp;
 /** Share a stamp of @p ops; NULL: memory is out. */
 meta_auto_stamp *meta_auto_share(const meta_ops *ops, const meta_stamp *stamp, int users);
@@ -201,7 +238,8 @@ typedef struct meta_auto_sample {
     int device, from; /**< where it ran; of a copy: to and from where */
     uint64_t cells, bytes;
 } meta_auto_sample;
-/** Hand a stamp of @p ops on to who asked for one, and to what learns from it; each may be NULL. */
+/** Hand a stamp of @p ops on to who asked for one, and to what learns from it; each may be NULL.
+ * @p asked gets the time of all parts of a copy that were handed to it. */
 void meta_auto_hand_stamp(const meta_ops *ops, const meta_stamp *stamp, meta_stamp *asked,
                           const meta_auto_sample *sample);
 /** Learn from it when its time is known; takes over a share of @p stamp. */
@@ -251,7 +289,15 @@ typedef struct meta_auto_range {
     meta_auto_buffer *buffer;
     uint64_t begin, end;
     bool reads, writes;
+    uint64_t shape; /**< number of the shape of what is written; 0: all bytes are, or any may be */
+    bool keeps;     /**< it is read only to keep what lies between */
 } meta_auto_range;
+/** Whether device @p d holds what the range reads of a slab. */
+static inline bool meta_auto_holds(const meta_auto_slab *slab, const meta_auto_range *range, int d)
+{
+    const bool keeps = range->keeps && slab->shape == range->shape;
+    return ((keeps ? slab->rest | slab->valid : slab->valid) >> d & 1) != 0;
+}
 enum { META_AUTO_RANGES = META_MAX_OPERANDS + META_KERNEL_PARAMETERS };
 /** What @p call touches. A range of which it writes only some bytes is one that it reads as well.
  *  @return how many ranges */

@@ -84,12 +84,20 @@ meta_err meta_auto_copy_on(meta_plugin_queue *queue, const meta_copy *c)
 {
     meta_auto_ticket *t = NULL;
     if (c->ticket) *c->ticket = NULL;
+    if (c->stamp) *c->stamp = (meta_stamp){0};
     if (c->bytes == 0) return META_OK;
     META_TRY(meta_auto_any_left());
     ++meta_auto.calls;
     const meta_err error =
         c->kind == META_COPY_H2D ? copy_in(queue, c, &t) : copy_out(queue, c, &t);
-    if (error != META_OK) meta_auto_ticket_abandon(t, error);
-    else if (c->ticket) *c->ticket = t;
+    if (error != META_OK) {
+        if (c->stamp && c->stamp->work) {
+            meta_auto_stamp_drop(c->stamp->work);
+            *c->stamp = (meta_stamp){0};
+        }
+        meta_auto_ticket_abandon(t, error);
+    } else if (c->ticket) {
+        *c->ticket = t;
+    }
     return error;
 }

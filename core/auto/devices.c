@@ -206,16 +206,27 @@ static void find_peers(void)
         }
 }
 
-meta_err meta_auto_open(void)
+static meta_err open_all(void)
 {
-    pthread_mutexattr_t recursive;
-    meta_auto = (meta_auto_machine){.devices = 0};
-    meta_timing_want(true);
     META_TRY(open_listed());
     META_TRY(meta_policy_check());
     find_peers();
     META_TRY(meta_cost_open());
     meta_learn_open();
+    return META_OK;
+}
+
+meta_err meta_auto_open(void)
+{
+    pthread_mutexattr_t recursive;
+    meta_auto = (meta_auto_machine){.devices = 0};
+    meta_timing_want(true);
+    const meta_err error = open_all();
+    if (error != META_OK) {
+        meta_auto.devices = 0;
+        meta_timing_want(false);
+        return error;
+    }
     pthread_mutexattr_init(&recursive);
     pthread_mutexattr_settype(&recursive, PTHREAD_MUTEX_RECURSIVE);
     pthread_mutex_init(&meta_auto.lock, &recursive);
@@ -230,5 +241,6 @@ void meta_auto_close(void)
     meta_auto_samples_close();
     meta_cost_close();
     pthread_mutex_destroy(&meta_auto.lock);
+    meta_auto.devices = 0;
     meta_timing_want(false);
 }

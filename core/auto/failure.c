@@ -7,30 +7,38 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Whether a copy was written by work that failed, or came from it. */
-static bool is_of(meta_mark mark, int lane, uint64_t number)
+static bool is_spoilt(const meta_auto_spoilt *spoilt, meta_mark mark)
 {
-    const int of = meta_mark_lane(mark);
-    if (mark == 0 || of / 2 != lane / 2) return false;
-    return meta_mark_number(mark) >= (of == lane ? number : meta_auto.done[of] + 1);
+    return mark != 0 && meta_mark_number(mark) >= spoilt->from[meta_mark_lane(mark)];
 }
 
 /* Make what the device holds, and what has come from it since it failed, invalid.
  * @return whether bytes of the buffer are lost that were not before */
-static bool give_up(meta_auto_buffer *b, int lane, uint64_t number)
+static bool give_up(meta_auto_buffer *b, int d, const meta_auto_spoilt *spoilt)
 {
-    const int d = lane / 2;
     bool is_lost = false;
     for (size_t k = 0; k < b->slabs->count; ++k) {
         meta_auto_slab *slab = &b->slabs->slab[k];
         const bool was_valid = slab->valid != 0;
-        slab->valid &= ~(UINT32_C(1) << d);
+        slab->valid &= is_spoilt(spoilt, slab->written) ? 0 : ~(UINT32_C(1) << d);
         for (int e = 0; e < meta_auto.devices; ++e)
-            if (is_of(*meta_slab_writer(b->slabs, slab, e), lane, number))
-                slab->valid &= ~(UINT32_C(1) << e);
+            if (is_spoilt(spoilt, *meta_slab_writer(b->slabs, slab, e)))
+                slab->valid &= ~(UINT32_C(1) << e), slab->rest &= ~(UINT32_C(1) << e);
+        slab->rest &= ~(UINT32_C(1) << d);
         is_lost |= was_valid && slab->valid == 0;
     }
     return is_lost;
+}
+
+/* The device's own work that has failed, and when that is new what runs behind it. Later only such
+ * work of others waits for the device that overwrites what it has read. */
+static void find_spoilt(meta_auto_spoilt *spoilt, int lane, uint64_t number, bool is_first)
+{
+    const int other = lane ^ 1;
+    for (int l = 0; l < META_SLABS_LANES; ++l) spoilt->from[l] = UINT64_MAX;
+    spoilt->from[lane] = number;
+    spoilt->from[other] = meta_auto.done[other] + 1;
+    if (is_first) meta_auto_spoil(spoilt);
 }
 
 void meta_auto_fails(int lane, uint64_t number)
@@ -39,13 +47,15 @@ void meta_auto_fails(int lane, uint64_t number)
     const bool is_first = !(meta_auto.failed >> d & 1);
     char *why = is_first ? meta_error_copy() : NULL;
     char name[48], note[META_NOTE_ROOM];
+    meta_auto_spoilt spoilt;
     meta_auto.failed |= UINT32_C(1) << d;
+    find_spoilt(&spoilt, lane, number, is_first);
     if (is_first)
         meta_log(META_LOG_WARN, "META_MODE=auto goes on without %s, which has failed: %s",
                  meta_auto_name(d, name), why ? why : "");
     free(why);
     for (meta_auto_buffer *b = meta_auto.newest; b; b = b->older)
-        if (give_up(b, lane, number))
+        if (give_up(b, d, &spoilt))
             meta_log(META_LOG_WARN, "with %s the contents of the buffer at %p%s are lost",
                      meta_auto_name(d, name), b->address, meta_registry_note(b->address, note));
 }
@@ -62,6 +72,21 @@ meta_err meta_auto_lost(const meta_auto_buffer *b)
                      "bytes of the buffer at %p%s were only on %s, which has failed: write them "
                      "again before they are read",
                      b->address, meta_registry_note(b->address, note), names);
+}
+
+meta_err meta_auto_has_failed(int d)
+{
+    char name[48];
+    return meta_fail(META_ERR_DEVICE, "%s has failed", meta_auto_name(d, name));
+}
+
+meta_err meta_auto_kept_on_failed(const meta_auto_buffer *b)
+{
+    char name[48], note[META_NOTE_ROOM];
+    return meta_fail(META_ERR_DEVICE, "the buffer at %p%s is kept on %s, which has failed: %s",
+                     b->address, meta_registry_note(b->address, note),
+                     meta_auto_name(b->pinned, name),
+                     b->wrapped.object ? "unwrap it" : "call meta_native_end() and write it again");
 }
 
 meta_err meta_auto_any_left(void)

@@ -24,14 +24,58 @@ void meta_auto_drop(meta_auto_work *w)
     spare = w;
 }
 
+/* Forget the work that is complete. @return whether there is room for more */
+static bool forget_complete(meta_auto_lane *lane)
+{
+    int left = 0;
+    for (int k = 0; k < lane->behinds; ++k)
+        if (lane->behind[k].number > meta_auto.done[lane->behind[k].lane])
+            lane->behind[left++] = lane->behind[k];
+    lane->behinds = left;
+    return left < META_AUTO_BEHIND;
+}
+
+/* The lanes behind whose work that of lane @p of runs, be it by way of others. */
+static uint32_t earlier_lanes(int of)
+{
+    uint32_t found = 0, before;
+    uint32_t look = UINT32_C(1) << of;
+    do {
+        before = found;
+        for (int l = 0; l < 2 * meta_auto.devices; ++l)
+            for (int k = 0; look >> l & 1 && k < meta_auto.lane[l].behinds; ++k)
+                found |= UINT32_C(1) << meta_auto.lane[l].behind[k].lane;
+        look |= found;
+    } while (found != before);
+    return found;
+}
+
+/* Find out what has failed of the work behind which complete work of lane @p of has run. */
+static void look_back(int of)
+{
+    static bool looking;
+    if (looking || meta_auto.lane[of].behinds == 0) return;
+    forget_complete(&meta_auto.lane[of]);
+    if (meta_auto.lane[of].behinds == 0) return;
+    looking = true;
+    const uint32_t lanes = earlier_lanes(of) & ~(UINT32_C(1) << of);
+    for (int l = 0; l < 2 * meta_auto.devices; ++l)
+        if (lanes >> l & 1) meta_auto_poll(&meta_auto.lane[l]);
+    looking = false;
+}
+
 /* @p error is that of its test or wait. */
 static void complete(meta_auto_work *w, meta_err error)
 {
+    const bool fails = error == META_ERR_DEVICE;
     if (w->complete) return;
+    if (error == META_OK) look_back(w->lane);
+    if (error == META_OK && w->is_spoilt)
+        error = meta_fail(META_ERR_DEVICE, "it ran behind work of another device that has failed");
     w->complete = true;
     w->error = error;
     w->message = error != META_OK ? meta_error_copy() : NULL;
-    if (error == META_ERR_DEVICE) meta_auto_fails(w->lane, w->number);
+    if (fails) meta_auto_fails(w->lane, w->number);
 }
 
 static meta_err error_of(const meta_auto_work *w)
@@ -56,18 +100,23 @@ meta_err meta_auto_wait_work(meta_auto_work *w)
     return error_of(w);
 }
 
-/* Work leaves its lane; an error that no ticket reports stays. */
+/* An error that no ticket reports stays. */
+static void keep_error(meta_auto_lane *lane, meta_auto_work *w)
+{
+    if (w->error == META_OK || lane->error != META_OK) return;
+    lane->error = w->error;
+    lane->message = w->message;
+    w->message = NULL;
+}
+
+/* Work leaves its lane. */
 static void leave(meta_auto_lane *lane, meta_auto_work *w)
 {
     lane->first = w->next;
     --lane->pending;
     lane->queued -= w->expected;
     meta_auto.done[meta_auto_lane_number(lane)] = w->number;
-    if (w->users == 1 && w->error != META_OK && lane->error == META_OK) {
-        lane->error = w->error;
-        lane->message = w->message;
-        w->message = NULL;
-    }
+    if (w->users == 1) keep_error(lane, w);
     meta_auto_drop(w);
 }
 
@@ -116,11 +165,14 @@ meta_mark meta_auto_queued(meta_auto_lane *lane, meta_ticket ticket, meta_auto_w
     meta_auto_work *w = new_work();
     const meta_ops *ops = &lane->of->device->backend->ops;
     if (!w) { /* nothing can follow it: wait */
+        meta_auto_work now = {.lane = number, .number = lane->last, .ops = ops, .ticket = ticket};
         wait_up_to(lane, lane->last);
         if (ticket) {
-            ops->ticket_wait(ticket);
+            complete(&now, ops->ticket_wait(ticket));
             ops->ticket_release(ticket);
         }
+        keep_error(lane, &now);
+        free(now.message);
         meta_auto.done[number] = lane->last;
         return mark;
     }
@@ -152,6 +204,24 @@ uint64_t meta_auto_backlog(int d)
     return sum;
 }
 
+void meta_auto_spoil(meta_auto_spoilt *spoilt)
+{
+    bool more = true;
+    while (more) {
+        more = false;
+        for (int l = 0; l < 2 * meta_auto.devices; ++l)
+            for (int k = 0; k < meta_auto.lane[l].behinds; ++k) {
+                const meta_auto_behind *b = &meta_auto.lane[l].behind[k];
+                if (b->number < spoilt->from[b->lane] || b->from >= spoilt->from[l]) continue;
+                spoilt->from[l] = b->from;
+                more = true;
+            }
+    }
+    for (int l = 0; l < 2 * meta_auto.devices; ++l)
+        for (meta_auto_work *w = meta_auto.lane[l].first; w; w = w->next)
+            w->is_spoilt |= w->number >= spoilt->from[l];
+}
+
 static const meta_auto_work *find(const meta_auto_lane *lane, uint64_t number)
 {
     const meta_auto_work *w = lane->first;
@@ -170,8 +240,11 @@ meta_err meta_auto_order(meta_auto_lane *lane, meta_mark mark)
     const meta_auto_work *w = find(other, number);
     meta_err error = META_ERR_UNSUPPORTED;
     META_TRY(meta_auto_queue(lane, &queue));
-    if (w && w->ticket && other->of->device->backend == lane->of->device->backend)
+    if (w && w->ticket && other->of->device->backend == lane->of->device->backend &&
+        forget_complete(lane))
         error = w->ops->queue_wait(queue, w->ticket);
+    if (error == META_OK)
+        lane->behind[lane->behinds++] = (meta_auto_behind){earlier, number, lane->last + 1};
     if (error == META_ERR_UNSUPPORTED) {
         wait_up_to(other, number);
         error = META_OK;

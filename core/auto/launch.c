@@ -60,12 +60,13 @@ static void look_at(const meta_launch *launch, bound *b)
     }
 }
 
-/* With META_CHECK=on a program's kernel is built without the checks of the device's own: what they
- * note has no place here. Those of the CPU's code need none. */
+/* With META_CHECK=on a program's kernel notes what is wrong in a buffer, which is an operand more,
+ * on devices that have no other place for it. A call without it runs the kernel without checks. */
 static meta_err object_of(meta_device *device, const meta_kernel_desc *desc, uint32_t type,
                           meta_plugin_kernel **kernel)
 {
-    if (desc->family != META_FAMILY_USER || !meta_user_is_checked(device))
+    if (desc->family != META_FAMILY_USER || desc->number == META_USER_CHECKED_NUMBER ||
+        !meta_user_is_checked(device))
         return meta_kernel_object(device, desc, type, kernel);
     struct meta_kernel_state *state = meta_user_of(desc);
     const uint32_t form = meta_user_form(state, device) & ~(uint32_t)META_USER_CHECKED;
@@ -75,11 +76,25 @@ static meta_err object_of(meta_device *device, const meta_kernel_desc *desc, uin
 static meta_err bind_kernels(const meta_launch *launch, bound *b, meta_device *device)
 {
     for (size_t n = 0; n < launch->count; ++n) {
-        b->call[n] = *meta_launch_call(launch, n);
-        const meta_call *call = &b->call[n];
-        META_TRY(object_of(device, call->desc, call->type, &b->call[n].kernel));
+        meta_call *call = &b->call[n];
+        *call = *meta_launch_call(launch, n);
+        if (__builtin_expect(call->desc->number == META_USER_CHECKED_NUMBER, 0))
+            call->desc = meta_user_desc_on(call->desc, meta_user_is_checked(device));
+        META_TRY(object_of(device, call->desc, call->type, &call->kernel));
     }
     return META_OK;
+}
+
+/* For checks of GET() in code for the CPU: what the core knows of a buffer holds for its copy. */
+static void tell_checks(const meta_call *call, void *const *object)
+{
+    for (uint32_t k = 0; k < call->desc->operands; ++k) {
+        const meta_operand_desc *o = &call->desc->operand[k];
+        if (o->reach != META_REACH_WHOLE) continue;
+        const size_t bytes = meta_element_bytes(o->own_type ? o->own_type - 1 : call->type);
+        const size_t offset = (size_t)meta_call_layout(call, k)->base * bytes;
+        meta_user_expect_also((char *)call->object[k] + offset, (char *)object[k] + offset);
+    }
 }
 
 static void bind_objects(const meta_launch *launch, bound *b, int d)
@@ -96,6 +111,7 @@ static void bind_objects(const meta_launch *launch, bound *b, int d)
             if (!where[k].host)
                 where[k].object = ((meta_auto_buffer *)where[k].object)->copy[d].object;
         }
+        if (__builtin_expect(meta_check_on, 0)) tell_checks(call, object);
         b->call[n].object = object;
         if (results) b->call[n].result = where;
     }
@@ -150,6 +166,7 @@ static meta_err kept_apart(const bound *b)
     for (size_t k = 0; k < b->ranges; ++k) {
         const meta_auto_buffer *buffer = b->range[k].buffer;
         if (buffer->pinned < 0) continue;
+        if (meta_auto.failed >> buffer->pinned & 1) return meta_auto_kept_on_failed(buffer);
         if (!first) first = buffer;
         else if (buffer->pinned != first->pinned) other = buffer;
     }
@@ -190,13 +207,13 @@ static meta_err launch_somewhere(meta_plugin_queue *queue, const meta_launch *la
         int d;
         META_TRY(meta_auto_choose(&choice, &d));
         const meta_err error = launch_on(queue, launch, b, d, t, &tried);
-        choice.among &= ~(UINT32_C(1) << d);
         if (tried && error == META_ERR_DEVICE) {
             const meta_auto_lane *lane = meta_auto_lane_of(d, queue->kind);
             meta_auto_fails(meta_auto_lane_number(lane), lane->last + 1);
-        } else if (tried || !leaves_out(error)) {
-            return error;
         }
+        const bool fails = error == META_ERR_DEVICE && meta_auto.failed >> d & 1;
+        choice.among &= meta_auto_usable() & ~(UINT32_C(1) << d);
+        if (!fails && (tried || !leaves_out(error))) return error;
         if (error == META_OK || !choice.among) return error;
         if (!tried && error != META_ERR_NO_MEMORY) meta_cost_refused(d);
     }

@@ -3,14 +3,33 @@
  *  Buffers whose native object the program has: they are kept on one device. */
 #include "auto/auto.h"
 
+/* All of the buffer's bytes, on device @p d. */
+static meta_err make_there(meta_auto_buffer *b, int d)
+{
+    const meta_auto_range whole = {b, 0, b->bytes, .reads = true, .writes = true};
+    uint32_t failed;
+    do { /* work for which is waited may fail */
+        failed = meta_auto.failed;
+        META_TRY(meta_auto_acquire(meta_auto_lane_of(d, META_QUEUE_COMPUTE), &whole, 1));
+        meta_auto_wait_copy(b, d);
+    } while (failed != meta_auto.failed && !(meta_auto.failed >> d & 1));
+    return meta_auto.failed >> d & 1 ? meta_auto_has_failed(d) : META_OK;
+}
+
 /* What the program does with the memory is unknown: only the device's own copy is valid then. */
 static meta_err pin(meta_auto_buffer *b)
 {
     META_TRY(meta_auto_any_left());
     const meta_auto_range whole = {b, 0, b->bytes, .reads = true, .writes = true};
-    const int d = meta_auto_choose_copy(&whole, meta_auto_usable());
-    META_TRY(meta_auto_acquire(meta_auto_lane_of(d, META_QUEUE_COMPUTE), &whole, 1));
-    meta_auto_wait_copy(b, d);
+    uint32_t among = meta_auto_usable();
+    int d = meta_auto_choose_copy(&whole, among);
+    meta_err error;
+    while ((error = make_there(b, d)) != META_OK) {
+        const bool fails = error == META_ERR_DEVICE && meta_auto.failed >> d & 1;
+        among &= meta_auto_usable() & ~(UINT32_C(1) << d);
+        if (!among || (error != META_ERR_NO_MEMORY && !fails)) return error;
+        d = meta_auto_choose_copy(&whole, among);
+    }
     meta_auto_commit(&whole, 1, d, 0);
     b->pinned = d;
     return META_OK;

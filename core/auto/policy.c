@@ -191,12 +191,7 @@ meta_err meta_set_policy(const char *policy, meta_policy_scope scope)
     META_TRY(check_scope(scope));
     if (policy && !read_policy(policy, &p))
         return meta_fail(META_ERR_ARGUMENT, "argument 'policy' is \"%s\": give " WORDS, policy);
-    if (policy) {
-        pthread_mutex_lock(&meta_auto.lock);
-        const meta_err error = check(&p, "argument 'policy' is ");
-        pthread_mutex_unlock(&meta_auto.lock);
-        META_TRY(error);
-    }
+    if (policy) META_TRY(check(&p, "argument 'policy' is "));
     set(policy ? &p : NULL, scope);
     return META_OK;
 }

@@ -8,45 +8,22 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Where to carry what only device @p d holds: a device that has a copy already, or the host's. */
-static int refuge(const meta_auto_buffer *b, int d)
+/* How good a place device @p other is for what only device @p d holds: best one that has a copy
+ * already, then the host's; 0: none. */
+static int refuge(const meta_auto_buffer *b, int d, int other)
 {
-    int found = -1;
-    for (int other = 0; other < meta_auto.devices; ++other) {
-        if (other == d || !(meta_auto_usable() >> other & 1)) continue;
-        if (b->copy[other].object) return other;
-        if (found < 0 || meta_auto.device[other].is_host) found = other;
-    }
-    return found;
+    if (other == d || !(meta_auto_usable() >> other & 1)) return 0;
+    return b->copy[other].object ? 3 : meta_auto.device[other].is_host ? 2 : 1;
 }
 
-/* Carry bytes that only device @p d holds to another one. */
-static meta_err carry_away(meta_auto_buffer *b, int d)
+static meta_err carry_to(meta_auto_buffer *b, int d, int to)
 {
-    const int to = refuge(b, d);
-    if (to < 0) return META_ERR_NO_MEMORY;
     for (size_t k = 0; k < b->slabs->count; ++k) {
         meta_auto_slab *slab = &b->slabs->slab[k];
         if (slab->valid != UINT32_C(1) << d) continue;
         const meta_auto_range range = {b, slab->begin, slab->end, .reads = true};
         META_TRY(meta_auto_acquire(meta_auto_lane_of(to, META_QUEUE_HALO), &range, 1));
     }
-    return META_OK;
-}
-
-static meta_err give_up_copy(meta_auto_buffer *b, int d)
-{
-    META_TRY(carry_away(b, d));
-    meta_auto_wait_copy(b, d);
-    for (size_t k = 0; k < b->slabs->count; ++k) {
-        meta_auto_slab *slab = &b->slabs->slab[k];
-        slab->valid &= ~(UINT32_C(1) << d);
-        memset(meta_slab_writer(b->slabs, slab, d), 0,
-               (size_t)(1 + b->slabs->lanes) * sizeof(meta_mark));
-    }
-    meta_pool_put(meta_auto.device[d].device, b->copy[d].block);
-    b->copy[d] = (meta_auto_copy){0};
-    meta_slabs_merge(b->slabs, 0, b->slabs->count, meta_auto.done);
     return META_OK;
 }
 
@@ -57,13 +34,51 @@ static bool holds_alone(const meta_auto_buffer *b, int d)
     return false;
 }
 
+/* Carry bytes that only device @p d holds to another one that has room for them. */
+static meta_err carry_away(meta_auto_buffer *b, int d)
+{
+    if (!holds_alone(b, d)) return META_OK;
+    for (int good = 3; good > 0; --good)
+        for (int to = 0; to < meta_auto.devices; ++to) {
+            if (refuge(b, d, to) != good) continue;
+            const meta_err error = carry_to(b, d, to);
+            if (error != META_ERR_NO_MEMORY) return error;
+        }
+    return META_ERR_NO_MEMORY;
+}
+
+static meta_err give_up_copy(meta_auto_buffer *b, int d)
+{
+    META_TRY(carry_away(b, d));
+    meta_auto_wait_copy(b, d);
+    for (size_t k = 0; k < b->slabs->count; ++k) {
+        meta_auto_slab *slab = &b->slabs->slab[k];
+        slab->valid &= ~(UINT32_C(1) << d);
+        slab->rest &= ~(UINT32_C(1) << d);
+        memset(meta_slab_writer(b->slabs, slab, d), 0,
+               (size_t)(1 + b->slabs->lanes) * sizeof(meta_mark));
+    }
+    meta_pool_put(meta_auto.device[d].device, b->copy[d].block);
+    b->copy[d] = (meta_auto_copy){0};
+    meta_slabs_merge(b->slabs, 0, b->slabs->count, meta_auto.done);
+    return META_OK;
+}
+
+/* Whether the copy on device @p d must stay: that of a call's operand where the call is to run, and
+ * elsewhere what only it holds. */
+static bool is_needed(const meta_auto_buffer *b, int d)
+{
+    if (b->pinned >= 0) return true;
+    return b->users > 0 && (b->bound_to < 0 || b->bound_to == d || holds_alone(b, d));
+}
+
 /* The copy on device @p d that was used least recently, of those of which others hold the bytes as
  * well, or else of all; NULL: none may go. */
 static meta_auto_buffer *least_recent(int d, bool alone)
 {
     meta_auto_buffer *found = NULL;
     for (meta_auto_buffer *b = meta_auto.newest; b; b = b->older) {
-        if (b->users > 0 || b->pinned >= 0 || !b->copy[d].block) continue;
+        if (!b->copy[d].block || is_needed(b, d)) continue;
         if (found && found->copy[d].used <= b->copy[d].used) continue;
         if (holds_alone(b, d) == alone) found = b;
     }
@@ -75,8 +90,11 @@ static bool make_room(int d)
     for (int alone = 0; alone <= 1; ++alone) {
         meta_auto_buffer *b = least_recent(d, alone);
         if (!b) continue;
+        const int bound_to = b->bound_to;
         ++b->users; /* while its bytes are carried away */
+        b->bound_to = -1;
         const meta_err error = give_up_copy(b, d);
+        b->bound_to = bound_to;
         --b->users;
         if (error == META_OK) return true;
     }

@@ -28,16 +28,29 @@ static link links[META_SLABS_DEVICES][META_SLABS_DEVICES];
 meta_auto_stamp *meta_auto_share(const meta_ops *ops, const meta_stamp *stamp, int users)
 {
     meta_auto_stamp *shared = malloc(sizeof *shared);
-    if (shared) *shared = (meta_auto_stamp){users, ops, *stamp};
+    if (shared) *shared = (meta_auto_stamp){users, ops, *stamp, NULL};
     return shared;
+}
+
+/* From the beginning of the first part to the end of the last. */
+static void join(meta_stamp *to, const meta_stamp *part)
+{
+    if (part->begin < to->begin) to->begin = part->begin;
+    if (part->end > to->end) to->end = part->end;
 }
 
 bool meta_auto_stamp_read(meta_auto_stamp *s)
 {
-    if (!s->stamp.work) return true;
-    if (!s->ops->stamp_read(s->stamp.work, &s->stamp.begin, &s->stamp.end)) return false;
-    s->ops->stamp_release(s->stamp.work);
-    s->stamp.work = NULL;
+    if (s->earlier && !meta_auto_stamp_read(s->earlier)) return false;
+    if (s->stamp.work) {
+        if (!s->ops->stamp_read(s->stamp.work, &s->stamp.begin, &s->stamp.end)) return false;
+        s->ops->stamp_release(s->stamp.work);
+        s->stamp.work = NULL;
+    }
+    if (!s->earlier) return true;
+    join(&s->stamp, &s->earlier->stamp);
+    meta_auto_stamp_drop(s->earlier);
+    s->earlier = NULL;
     return true;
 }
 
@@ -45,6 +58,7 @@ void meta_auto_stamp_drop(meta_auto_stamp *s)
 {
     if (--s->users > 0) return;
     if (s->stamp.work) s->ops->stamp_release(s->stamp.work);
+    if (s->earlier) meta_auto_stamp_drop(s->earlier);
     free(s);
 }
 
@@ -167,19 +181,33 @@ void meta_auto_sampled(const meta_auto_sample *sample, meta_auto_stamp *stamp)
     waiting[(first + count++) % WAITING].stamp = stamp;
 }
 
+/* A stamp, of the last of several parts, for who asked; NULL: what it has is enough. */
+static void give(meta_stamp *asked, meta_auto_stamp *shared)
+{
+    meta_auto_stamp *earlier = asked->work;
+    const bool is_first = !earlier && asked->end == 0;
+    if (!shared->stamp.work && !earlier) {
+        if (is_first) *asked = shared->stamp;
+        else join(asked, &shared->stamp);
+        meta_auto_stamp_drop(shared);
+        return;
+    }
+    if (!earlier && !is_first) earlier = meta_auto_share(NULL, asked, 1);
+    shared->earlier = earlier;
+    *asked = (meta_stamp){.work = shared};
+}
+
 void meta_auto_hand_stamp(const meta_ops *ops, const meta_stamp *stamp, meta_stamp *asked,
                           const meta_auto_sample *sample)
 {
     const int users = (asked != NULL) + (sample != NULL);
     if (users == 0) return;
-    if (!stamp->work && asked) *asked = *stamp;
     meta_auto_stamp *shared = meta_auto_share(ops, stamp, users);
     if (!shared) {
         if (stamp->work) ops->stamp_release(stamp->work);
         return;
     }
-    if (asked && stamp->work) asked->work = shared;
-    else if (asked) meta_auto_stamp_drop(shared);
+    if (asked) give(asked, shared);
     if (sample) meta_auto_sampled(sample, shared);
 }
 

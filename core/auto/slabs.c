@@ -28,7 +28,7 @@ meta_slabs *meta_slabs_new(uint64_t bytes, int devices)
         return NULL;
     }
     slabs->count = 1;
-    slabs->slab[0] = (meta_auto_slab){0, bytes, (UINT32_C(1) << devices) - 1, mark};
+    slabs->slab[0] = (meta_auto_slab){0, bytes, (UINT32_C(1) << devices) - 1, 0, mark, 0, 0};
     return slabs;
 }
 
@@ -59,7 +59,9 @@ static bool cut_one(meta_slabs *slabs, size_t k, uint64_t at)
     if (!mark) return false;
     memcpy(mark, slab->mark, marks(slabs) * sizeof *mark);
     memmove(slab + 2, slab + 1, (slabs->count - k - 1) * sizeof *slab);
-    slab[1] = (meta_auto_slab){at, slab->end, slab->valid, mark};
+    slab[1] = *slab;
+    slab[1].begin = at;
+    slab[1].mark = mark;
     slab->end = at;
     ++slabs->count;
     return true;
@@ -98,17 +100,19 @@ bool meta_slabs_cut(meta_slabs *slabs, uint64_t begin, uint64_t end, size_t *fir
     return true;
 }
 
+static bool same(meta_mark x, meta_mark y, const uint64_t *done)
+{
+    return x == y || (meta_mark_number(x) <= done[meta_mark_lane(x)] &&
+                      meta_mark_number(y) <= done[meta_mark_lane(y)]);
+}
+
 static bool alike(const meta_slabs *slabs, const meta_auto_slab *a, const meta_auto_slab *b,
                   const uint64_t *done)
 {
-    if (a->valid != b->valid) return false;
-    for (size_t k = 0; k < marks(slabs); ++k) {
-        const meta_mark x = a->mark[k], y = b->mark[k];
-        if (x == y) continue;
-        if (meta_mark_number(x) > done[meta_mark_lane(x)] ||
-            meta_mark_number(y) > done[meta_mark_lane(y)])
-            return false;
-    }
+    if (a->shape != b->shape || (a->shape && a->rest != b->rest)) return false;
+    if (a->valid != b->valid || !same(a->written, b->written, done)) return false;
+    for (size_t k = 0; k < marks(slabs); ++k)
+        if (!same(a->mark[k], b->mark[k], done)) return false;
     return true;
 }
 

@@ -31,7 +31,10 @@ static inline uint64_t meta_mark_number(meta_mark mark)
 typedef struct meta_auto_slab {
     uint64_t begin, end; /**< bytes [begin, end) of the buffer */
     uint32_t valid;      /**< devices that hold them; all, where nothing was written yet */
+    meta_mark written;   /**< by this work; what devices hold are copies of its result */
     meta_mark *mark;     /**< use meta_slab_writer() and meta_slab_reader() */
+    uint64_t shape;      /**< the elements written last, with others between them; 0: all were */
+    uint32_t rest;       /**< devices that hold the others */
 } meta_auto_slab;
 
 typedef struct meta_slabs {

@@ -3,6 +3,8 @@
  *  The bytes that a call touches, from its descriptor and layouts. */
 #include "auto/auto.h"
 
+#include <string.h>
+
 /* An operand's elements: from the lowest to the highest, relative to its base. */
 typedef struct stretch {
     int64_t low, high;
@@ -47,6 +49,35 @@ static bool is_dense(const meta_call *call, uint32_t k)
     return true;
 }
 
+/* The number of the shape that the call writes: the buffer knows those that repeat. */
+static uint64_t shape_of(meta_auto_buffer *b, const meta_call *call, uint32_t k, int64_t bytes)
+{
+    const meta_space *s = call->space;
+    const meta_layout *layout = meta_call_layout(call, k);
+    meta_auto_shape shape = {.base = layout->base, .bytes = bytes};
+    int at = 0;
+    for (int d = 0; d < s->ndim; ++d) {
+        shape.extent[d] = s->extent[d];
+        shape.stride[d] = layout->stride[d];
+    }
+    for (; at < META_AUTO_SHAPES - 1; ++at) {
+        shape.number = b->shape[at].number;
+        if (shape.number && memcmp(&b->shape[at], &shape, sizeof shape) == 0) break;
+    }
+    shape.number = b->shape[at].number;
+    if (!shape.number || memcmp(&b->shape[at], &shape, sizeof shape) != 0)
+        shape.number = ++meta_auto.shapes;
+    if (at > 0) memmove(b->shape + 1, b->shape, (size_t)at * sizeof *b->shape);
+    b->shape[0] = shape;
+    return shape.number;
+}
+
+/* To which a program's kernel writes what META_CHECK=on finds, beside what its arrays say. */
+static bool is_notes(const meta_call *call, uint32_t k)
+{
+    return call->desc->number == META_USER_CHECKED_NUMBER && k + 1 == call->desc->operands;
+}
+
 static void operand(const meta_call *call, uint32_t k, meta_auto_range *range)
 {
     const meta_operand_desc *o = &call->desc->operand[k];
@@ -56,7 +87,7 @@ static void operand(const meta_call *call, uint32_t k, meta_auto_range *range)
     meta_auto_buffer *buffer = call->object[k];
     *range = (meta_auto_range){.buffer = buffer,
                                .reads = o->access != META_ACCESS_OUT,
-                               .writes = o->access != META_ACCESS_IN};
+                               .writes = o->access != META_ACCESS_IN || is_notes(call, k)};
     if (o->reach == META_REACH_WHOLE) { /* anything behind the address */
         range->begin = (uint64_t)(base * bytes);
         range->end = buffer->bytes;
@@ -67,8 +98,11 @@ static void operand(const meta_call *call, uint32_t k, meta_auto_range *range)
     if (o->reach != META_REACH_ONE) e = elements(call, k);
     range->begin = (uint64_t)((base + e.low) * bytes);
     range->end = (uint64_t)((base + e.high + 1) * bytes);
+    if (!range->writes || o->reach != META_REACH_POINT || is_dense(call, k)) return;
     /* What lies between the elements written stays as it is. */
-    if (!range->reads) range->reads = !is_dense(call, k);
+    range->keeps = !range->reads;
+    range->reads = true;
+    range->shape = shape_of(buffer, call, k, bytes);
 }
 
 static uint64_t result_bytes(const meta_call *call, uint32_t k)

@@ -36,7 +36,8 @@ static bool has_user(const meta_task *work)
     return false;
 }
 
-/* The CPU's code asks the core for the sizes of arrays. */
+/* The CPU's code asks the core for the sizes of arrays. The object of a buffer of META_AUTO is not
+ * its address: META_AUTO says what is when it has chosen a device. */
 static void expect(const meta_task *work)
 {
     for (size_t n = 0; n < work->launch.count; ++n) {
@@ -107,10 +108,8 @@ meta_err meta_notes_begin(meta_notes *notes, const meta_task *work)
 {
     *notes = (meta_notes){.task = *work};
     if (!has_user(work)) return META_OK;
-    if (!meta_user_is_checked(work->device)) {
-        if (meta_device_is_host(work->device)) expect(work);
-        return META_OK;
-    }
+    if (meta_device_is_host(work->device) || work->device->backend->mode == META_AUTO) expect(work);
+    if (!meta_user_is_checked(work->device)) return META_OK;
     const meta_err error = make(notes, work);
     if (error != META_OK) release(notes);
     return error;
@@ -130,11 +129,12 @@ static meta_err fetch(const meta_notes *notes, meta_err error)
 
 meta_err meta_notes_end(meta_notes *notes, meta_err error)
 {
+    /* What is fetched is there when the work is complete, be it on the CPU. */
+    const meta_err read = notes->of ? fetch(notes, error) : META_OK;
     const meta_err beyond = meta_user_beyond();
     if (beyond != META_OK) error = beyond;
     if (!notes->of) return error;
     const size_t count = notes->task.launch.count;
-    const meta_err read = fetch(notes, error);
     if (read != META_OK && error == META_OK) error = read;
     for (size_t n = 0; n < count && read == META_OK; ++n) {
         const meta_kernel_desc *desc = notes->of[n].op.call.desc;

@@ -40,7 +40,7 @@ static const char *reach_text(const meta_kernel_parameter *p, char *text, size_t
 }
 
 static void format_reach(const meta_kernel *k, const meta_kernel_parameter *p, int line,
-                       const int64_t *away, char *text, size_t room)
+                         const int64_t *away, char *text, size_t room)
 {
     char reach[64];
     snprintf(text, room,
@@ -50,8 +50,8 @@ static void format_reach(const meta_kernel *k, const meta_kernel_parameter *p, i
              away[1], away[2], away[3], reach_text(p, reach, sizeof reach));
 }
 
-static void format_size(const meta_kernel *k, const meta_kernel_parameter *p, int line, int64_t index,
-                      int64_t elements, char *text, size_t room)
+static void format_size(const meta_kernel *k, const meta_kernel_parameter *p, int line,
+                        int64_t index, int64_t elements, char *text, size_t room)
 {
     snprintf(text, room,
              "META_CHECK: kernel %s %s, %s:%d: GET() of '%s' with index %" PRId64
@@ -61,8 +61,8 @@ static void format_size(const meta_kernel *k, const meta_kernel_parameter *p, in
              elements);
 }
 
-static void format_shared(const meta_kernel *k, const meta_kernel_shared *s, int line, int64_t index,
-                        char *text, size_t room)
+static void format_shared(const meta_kernel *k, const meta_kernel_shared *s, int line,
+                          int64_t index, char *text, size_t room)
 {
     snprintf(text, room,
              "META_CHECK: kernel %s %s, %s:%d: SHARED() of '%s', element %" PRId64 " of %u",
@@ -151,6 +151,15 @@ void meta_user_expect(const void *at, uint64_t bytes)
     wholes[whole_count++] = (whole){at, bytes};
 }
 
+void meta_user_expect_also(const void *from, const void *at)
+{
+    for (size_t k = 0; k < whole_count; ++k)
+        if (wholes[k].at == from) {
+            meta_user_expect(at, wholes[k].bytes);
+            return;
+        }
+}
+
 static void forget_wholes(void)
 {
     free(wholes);
@@ -200,8 +209,8 @@ meta_err meta_user_noted(const meta_kernel *kernel, const int64_t *section)
     }
     for (uint32_t k = 0; k < n; ++k) array += meta_parameter_is_array(&kernel->parameter[k]) != 0;
     if (section[META_NEAR_CALLED] == META_NEAR_GET)
-        format_size(kernel, &kernel->parameter[n], line, with[0], section[META_NEAR_ELEMENTS + array],
-                  text, sizeof text);
+        format_size(kernel, &kernel->parameter[n], line, with[0],
+                    section[META_NEAR_ELEMENTS + array], text, sizeof text);
     else format_reach(kernel, &kernel->parameter[n], line, with, text, sizeof text);
     return meta_fail(META_ERR_BOUNDS, "%s", text);
 }

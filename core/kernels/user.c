@@ -388,11 +388,12 @@ static meta_plugin_kernel *find_form(struct meta_kernel_state *s, const meta_dev
     return NULL;
 }
 
-/* Back ends of other makers get what the program wrote. */
+/* Back ends of other makers get what the program wrote. META_AUTO may choose any. */
 bool meta_user_is_checked(const meta_device *device)
 {
     const meta_mode mode = device->backend->mode;
-    return meta_check_on && (mode == META_OPENCL || mode == META_CUDA || mode == META_HIP);
+    return meta_check_on &&
+           (mode == META_OPENCL || mode == META_CUDA || mode == META_HIP || mode == META_AUTO);
 }
 
 uint32_t meta_user_form(const struct meta_kernel_state *s, const meta_device *device)

@@ -92,6 +92,14 @@ meta_err meta_compile_ahead(const char *file, const char *text, int set);
 
 /** The form in which @p device runs a kernel. */
 uint32_t meta_user_form(const struct meta_kernel_state *state, const meta_device *device);
+/** The descriptor with which @p device runs a call of a kernel: without the notes' operand where the
+ * device takes none. */
+static inline const meta_kernel_desc *meta_user_desc_on(const meta_kernel_desc *desc,
+                                                        bool is_checked)
+{
+    if (desc->number != META_USER_CHECKED_NUMBER || is_checked) return desc;
+    return &meta_user_of(desc)->desc;
+}
 /** Whether @p device builds kernels from text with the checks of META_CHECK=on. */
 bool meta_user_is_checked(const meta_device *device);
 /** Get the device's object of another form of a kernel, made on first use. */
@@ -114,6 +122,8 @@ const char *meta_user_language(const meta_device *device);
 /** The next launch on the CPU accesses so many bytes from @p at anywhere. If memory is out they are
  * not checked. */
 void meta_user_expect(const void *at, uint64_t bytes);
+/** What was expected at @p from is at @p at as well. */
+void meta_user_expect_also(const void *from, const void *at);
 /** Forget those arrays.
  *  @return META_ERR_BOUNDS if a kernel on the CPU has accessed an array beyond its reach or size
  * since the last call */

@@ -133,6 +133,8 @@ static meta_err copy_boxes(box_copy *c, const meta_box *device_box, const meta_b
     if (!is_run(device_box)) META_TRY(meta_scratch(span.device, piece, &c->packed));
     if (!is_run(host_box)) error = meta_staging_get(span.device, piece, &c->staging);
     if (error == META_OK) error = copy_pieces(c, device_box, host_box);
+    /* What unpacks has no ticket, and nobody asks for errors when scratch memory is freed. */
+    if (error == META_OK && c->packed) error = meta_device_finish(span.device);
     if (c->staging) meta_staging_put(span.device, c->staging);
     meta_scratch_free(c->packed);
     return error == META_OK ? meta_submit_nothing(done) : error;
@@ -209,6 +211,19 @@ static meta_err check_all(void *results, int64_t stride, int fields, void *const
     return META_OK;
 }
 
+/* One of the reductions has failed: nothing may write results behind the error. */
+static meta_err abandon(const void *field, meta_type type, meta_err error)
+{
+    char *message = meta_error_copy();
+    meta_span span;
+    if (meta_resolve(field, 0, type, "field", &span) == META_OK &&
+        meta_device_finish(span.device) != META_OK)
+        meta_log(META_LOG_WARN, "%s", meta_last_error());
+    if (message) meta_fail_as(error, message);
+    free(message);
+    return error;
+}
+
 /* Empty boxes come first: with host results nothing is queued for them, and the event of the last
  * call must cover every result. */
 meta_err meta_reduce_boxes(void *results, int64_t stride, int fields, void *const *field, int boxes,
@@ -224,8 +239,9 @@ meta_err meta_reduce_boxes(void *results, int64_t stride, int fields, void *cons
             for (int b = 0; b < boxes; ++b) {
                 if (meta_box_empty(&box[b]) != (pass == 0)) continue;
                 void *result = (char *)results + (f * stride + b) * bytes;
-                META_TRY(meta_reduce(result, field[f], &box[b], op, type,
-                                     --left == 0 ? done : META_ASYNC));
+                const meta_err error = meta_reduce(result, field[f], &box[b], op, type,
+                                                   --left == 0 ? done : META_ASYNC);
+                if (error != META_OK) return abandon(field[f], type, error);
             }
     return META_OK;
 }

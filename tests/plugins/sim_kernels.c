@@ -64,13 +64,12 @@ void sim_kernels_begin(const meta_host *host)
     openmp_host = host;
 }
 
-/* The core expects that checked code runs in the call that launches it, on the host's memory. */
-static meta_err create_user(const meta_plugin_device *device, const meta_kernel_source *source,
-                            sim_kernel *kernel)
+/* With META_CHECK=on the core waits for each launch, so checked code may run as late as other code.
+ */
+static meta_err create_user(const meta_kernel_source *source, sim_kernel *kernel)
 {
     const meta_kernel *user = source->user;
-    const bool is_checked = source->is_checked && device->is_host && device->is_sync;
-    meta_kernel_cpu *checked = is_checked ? user->cpu[META_KERNEL_CHECKED] : NULL;
+    meta_kernel_cpu *checked = source->is_checked ? user->cpu[META_KERNEL_CHECKED] : NULL;
     kernel->openmp.user = user;
     kernel->openmp.cpu = checked ? checked : user->cpu[META_KERNEL_BASELINE];
     kernel->openmp.exact = meta_exact_results(source->desc) > 0 ? &exact : NULL;
@@ -88,7 +87,7 @@ meta_err sim_kernel_create(meta_plugin_device *device, const meta_kernel_source 
     made = calloc(1, sizeof *made);
     if (!made) return sim_host->fail(META_ERR_NO_MEMORY, "the host has no memory for a kernel");
     const meta_err error = source->desc->family == META_FAMILY_USER
-                               ? create_user(device, source, made)
+                               ? create_user(source, made)
                                : meta_host_kernel_create(sim_host, source, &made->builtin);
     if (error != META_OK) return free(made), error;
     *kernel = (meta_plugin_kernel *)(void *)made;
