@@ -32,16 +32,16 @@ META_CELLS(halve)
 
 /* The unknowns of a level from those of the next one. */
 #define insert_ARGS(A)                                                                             \
-    A(OUT, T, x) A(IN, T, from, WHOLE) A(IN, T, half, WHOLE) A(VALUE, int64_t, cells)
+    A(OUT, T, x) A(IN, T, from, WHOLE) A(IN, T, coarse, WHOLE) A(VALUE, int64_t, cells)
 META_CELLS(insert)
 {
     const int64_t i = INDEX(0);
     if (i & 1) {
-        ON(x) = GET(half, i / 2);
+        ON(x) = GET(coarse, i / 2);
     } else {
         T value = GET(from, 3 * cells + i);
-        if (i > 0) value -= GET(from, i) * GET(half, i / 2 - 1);
-        if (i < cells - 1) value -= GET(from, 2 * cells + i) * GET(half, i / 2);
+        if (i > 0) value -= GET(from, i) * GET(coarse, i / 2 - 1);
+        if (i < cells - 1) value -= GET(from, 2 * cells + i) * GET(coarse, i / 2);
         ON(x) = value / GET(from, cells + i);
     }
 }
