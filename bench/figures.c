@@ -87,6 +87,7 @@ figures figures_of(const row *r, int rounds)
                  .fraction = NAN,
                  .sector_fraction = NAN,
                  .over_raw_seconds = NAN,
+                 .over_fixed_seconds = NAN,
                  .hidden = NAN};
     f.seconds = spread_of(subject->seconds, rounds);
     f.gbps = gbps(subject, rounds);
@@ -96,6 +97,7 @@ figures figures_of(const row *r, int rounds)
         const contender *c = &r->list[k];
         if (c->dropped || !(c->role & PEER)) continue;
         if (strcmp(c->name, "raw") == 0) f.over_raw_seconds = compare(subject, c, rounds, true);
+        if (strcmp(c->name, "fixed") == 0) f.over_fixed_seconds = compare(subject, c, rounds, true);
         f.peer[f.peers].name = c->name;
         f.peer[f.peers++].ratio = compare(c, subject, rounds, false);
     }

@@ -12,7 +12,7 @@ typedef struct figures {
     double gbps;
     const char *limit; /**< the fastest of the row's limits; NULL where it has none */
     double limit_gbps, fraction;
-    double sector_fraction, over_raw_seconds, hidden;
+    double sector_fraction, over_raw_seconds, over_fixed_seconds, hidden;
     int peers;
     struct {
         const char *name;

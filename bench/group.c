@@ -62,6 +62,16 @@ const group groups[] = {
         .extra = "over raw",
     },
     {
+        .name = "schedule",
+        .meaning =
+            "a small call where META_MODE=auto chooses its device: a call like earlier ones, "
+            "new ones",
+        .sizes = {1},
+        .run = schedule_run,
+        .peers = {"fixed"},
+        .extra = "over fixed",
+    },
+    {
         .name = "alloc",
         .meaning = "meta_alloc() and meta_free() of N^3 elements; on CPUs the driver is malloc()",
         .sizes = {8, 32, 64, 128, 162, 256, 512},

@@ -36,6 +36,7 @@ void reduce_run(bench *b, int64_t size);
 void pack_run(bench *b, int64_t size);
 void halo_run(bench *b, int64_t size);
 void dispatch_run(bench *b, int64_t size);
+void schedule_run(bench *b, int64_t size);
 void alloc_run(bench *b, int64_t size);
 void kernels_run(bench *b, int64_t size);
 /** Row cg of group kernels. */

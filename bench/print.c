@@ -89,6 +89,7 @@ static void print_line(const row *r, const figures *f)
     for (const char *const *name = current->peers; *name != NULL; ++name) print_peer(f, *name);
     if (!isnan(f->sector_fraction)) print_number(PEER_WIDTH, 3, f->sector_fraction);
     if (!isnan(f->over_raw_seconds)) printf(" %8.2f us", 1e6 * f->over_raw_seconds);
+    if (!isnan(f->over_fixed_seconds)) printf(" %8.3f us", 1e6 * f->over_fixed_seconds);
     if (!isnan(f->hidden)) printf(" %*.2f hidden", PEER_WIDTH, f->hidden);
     printf("\n");
 }
@@ -110,6 +111,7 @@ static void write_object(const place *p, const row *r, const figures *f)
     json_real(&j, "fraction", f->fraction);
     if (!isnan(f->sector_fraction)) json_real(&j, "sector_fraction", f->sector_fraction);
     if (!isnan(f->over_raw_seconds)) json_real(&j, "over_raw_seconds", f->over_raw_seconds);
+    if (!isnan(f->over_fixed_seconds)) json_real(&j, "over_fixed_seconds", f->over_fixed_seconds);
     if (!isnan(f->hidden)) json_real(&j, "hidden", f->hidden);
     if (r->messages > 0) json_number(&j, "messages", r->messages);
     for (int k = 0; k < f->peers; ++k) {

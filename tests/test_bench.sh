@@ -109,6 +109,10 @@ has pack.6faces.f64.5
 grep -q '"sector_fraction":[0-9]' out || broken 'has no sector_fraction'
 rows 3 0 dispatch
 grep -q '"raw_ratio":[0-9]' out || broken 'has no raw_ratio'
+rows 4 0 schedule
+has schedule.known.f64.1
+has schedule.new.f64.1
+[ "$(grep -c '"over_fixed_seconds":-*[0-9]' out)" = 4 ] || broken 'has rows without over_fixed_seconds'
 rows 1 0 kernels --size 1
 grep -q '"builtin_ratio":[0-9]' out || broken 'has no builtin_ratio'
 case $META_TEST_MPI in none) cg=0 ;; *) cg=1 ;; esac

@@ -44,19 +44,25 @@ if command -v cmake >/dev/null; then
 fi
 [ $failed = 0 ] || exit 1
 
-# checked FOLDER MAP RANKS: every example on so many ranks.
+# each_checked FOLDER RANKS: every example on so many ranks.
+each_checked()
+{
+    in_fortran=
+    [ ! -x "$here/$1/shallow_water" ] || in_fortran='shallow_water 30'
+    for example in 'axpy 10 3000' cg 'cyclic_reduction 9' 'gray_scott 30' 'heat 30' 'particles 30' 'teams 90' \
+        ${in_fortran:+"$in_fortran"}; do
+        name=${example%% *} steps=${example#"$name"}
+        # shellcheck disable=SC2086
+        ran 0 "$2" "$here/$1/$name" --check $steps
+        last_line 'wrong cells: 0'
+    done
+}
+# checked FOLDER MAP RANKS: on these devices.
 checked()
 {
     META_RANK_MAP=$2
     export META_RANK_MAP
-    in_fortran=
-    [ ! -x "$here/$1/shallow_water" ] || in_fortran='shallow_water 30'
-    for example in cg 'gray_scott 30' 'heat 30' 'particles 30' 'teams 90' ${in_fortran:+"$in_fortran"}; do
-        name=${example%% *} steps=${example#"$name"}
-        # shellcheck disable=SC2086
-        ran 0 "$3" "$here/$1/$name" --check $steps
-        last_line 'wrong cells: 0'
-    done
+    each_checked "$1" "$3"
     unset META_RANK_MAP
 }
 # ran STATUS RANKS PROGRAM ARGUMENT…: run(), of a program that is not in the build folder.
@@ -69,6 +75,30 @@ for map in '*:openmp' '*:opencl' '0:openmp,*:opencl' '0:opencl,*:openmp'; do
     done
 done
 [ ! -d cmade ] || checked cmade '0:openmp,*:opencl' 2
+
+# Devices chosen for each call, at random: OpenMP and OpenCL, and OpenMP and simulated devices.
+(
+    META_MODE=auto META_POLICY=random:5 META_AUTO_DEVICES=openmp,opencl
+    export META_MODE META_POLICY META_AUTO_DEVICES
+    each_checked made 2
+    META_AUTO_DEVICES=openmp,sim META_BACKEND_PATH=$build/tests/plugins/.libs
+    META_TEST_SIM='one launch=8us rate=20G latency=5us bandwidth=10G; two peer=20G; three peer=20G'
+    export META_AUTO_DEVICES META_BACKEND_PATH META_TEST_SIM
+    each_checked made 2
+    exit $failed
+) || failed=1
+
+# The plain twins of the examples for META_MODE=auto, and their command lines.
+for example in axpy cyclic_reduction; do
+    ran 0 1 "$here/made/$example" --plain --check 9
+    last_line 'wrong cells: 0'
+    ran 0 1 "$here/made/$example" --help
+    grep -q '^usage: ' out || broken 'has no help'
+    ran 2 1 "$here/made/$example" --unknown
+    grep -q "there is no option '--unknown'" err || broken 'accepts an unknown option'
+    ran 2 1 "$here/made/$example" 0
+    grep -q "not '0'" err || broken 'accepts 0'
+done
 
 # A wrong cell is found: the same program with another serial computation.
 sed 's/wall = 1,/wall = 1, other = 1.5,/; s/8 \* wall/8 * other/' "$examples/heat.c" >heat.c

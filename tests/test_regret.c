@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file test_regret.c
+ *  What META_MODE=auto loses to the best plan there is: workloads run on simulated machines, whose
+ *  virtual time is exact, and the time of their second half is compared with that of the best plan
+ *  (regret_plan.c) and of the best device. The plans' times are computed from the machine's
+ *  description; that they are the simulated devices' is checked for one device after the other.
+ *
+ *  Where a machine's figures would need arrays larger than this test may allocate, arrays and all
+ *  rates are smaller by the same factor, which leaves all times as they are. */
+/* TEST: backends=any timeout=300 labels=core */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "child.h"
+#include "regret.h"
+#include "test.h"
+
+/* ------------------------------------------------------------------ machines */
+
+#define CPU(rate)                                                                                  \
+    {                                                                                              \
+        "cpu", true, 1, (rate), 0, 0, 0,                                                           \
+        {                                                                                          \
+            {                                                                                      \
+                0                                                                                  \
+            }                                                                                      \
+        }                                                                                          \
+    }
+static const regret_machine laptop = {
+    "a laptop", 2, {CPU(10), {"igpu", false, 15, 12, 5, 8, 0, {{0}}}}};
+static const regret_machine four_unlike = {"four unlike devices",
+                                           4,
+                                           {CPU(20),
+                                            {"igpu", false, 12, 40, 5, 8, 0, {{0}}},
+                                            {"gpu", false, 8, 500, 10, 12, 50, {{0}}},
+                                            {"old", false, 10, 150, 15, 6, 50, {{0}}}}};
+/* Two nodes of Valero-Lara et al., SEER, 2022. Links are those of its table 1; memory is as fast as
+ * the vendors say, on the second CPU its cache; launches take as long as it needs for the sizes at
+ * which the paper's figure 7 goes from CPU to GPU, 200,000 and 400,000 elements. */
+#define V100(number)                                                                               \
+    {                                                                                              \
+        "v100-" #number, false, 15, 800, 5, 50, 50,                                                \
+        {                                                                                          \
+            {                                                                                      \
+                0                                                                                  \
+            }                                                                                      \
+        }                                                                                          \
+    }
+#define GCD(number)                                                                                \
+    {                                                                                              \
+        "gcd-" #number, false, 11.6, 1300, 5, 36, 100,                                             \
+        {                                                                                          \
+            {                                                                                      \
+                0                                                                                  \
+            }                                                                                      \
+        }                                                                                          \
+    }
+static const regret_machine summit = {
+    "a node of Summit",
+    5,
+    {{"power9", true, 3, 270, 0, 0, 0, {{0}}}, V100(0), V100(1), V100(2), V100(3)}};
+static const regret_machine crusher = {"a node of Crusher",
+                                       9,
+                                       {{"epyc", true, 3, 600, 0, 0, 0, {{0}}},
+                                        GCD(0),
+                                        GCD(1),
+                                        GCD(2),
+                                        GCD(3),
+                                        GCD(4),
+                                        GCD(5),
+                                        GCD(6),
+                                        GCD(7)}};
+/* Stencils are for the GPU, sums for the CPU. */
+static const regret_machine opposed = {
+    "opposed devices",
+    2,
+    {{"cpu", true, 1, 20, 0, 0, 0, {{"stencil_3d7p", 10}}},
+     {"gpu", false, 8, 500, 5, 25, 0, {{"reduce_sum", 40}, {"dot", 40}}}}};
+static const regret_machine *const machines[] = {&laptop, &four_unlike, &summit, &crusher};
+enum { MACHINES = sizeof machines / sizeof *machines };
+
+/* All rates are divided by @p by. */
+static regret_machine slower(const regret_machine *m, double by)
+{
+    regret_machine all = *m;
+    for (int d = 0; d < all.devices; ++d) {
+        all.device[d].rate /= by;
+        all.device[d].bandwidth /= by;
+        all.device[d].peer /= by;
+    }
+    return all;
+}
+
+static void describe(const regret_machine *m)
+{
+    char text[4096] = "";
+    size_t used = 0;
+    for (const regret_device *d = m->device; d < m->device + m->devices; ++d) {
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s launch=%.6fus rate=%.6fG ",
+                                 d->name, d->launch, d->rate);
+        if (d->is_host) used += (size_t)snprintf(text + used, sizeof text - used, "sync host ");
+        else
+            used += (size_t)snprintf(text + used, sizeof text - used,
+                                     "latency=%.6fus bandwidth=%.6fG ", d->latency, d->bandwidth);
+        if (d->peer > 0)
+            used += (size_t)snprintf(text + used, sizeof text - used, "peer=%.6fG ", d->peer);
+        for (int k = 0; k < REGRET_FACTORS && d->factor[k].kernel; ++k)
+            used += (size_t)snprintf(text + used, sizeof text - used, "%s=%g ", d->factor[k].kernel,
+                                     d->factor[k].factor);
+        used += (size_t)snprintf(text + used, sizeof text - used, "; ");
+    }
+    setenv("META_TEST_SIM", text, 1);
+}
+
+static void choose_environment(void)
+{
+    setenv("META_MODE", "auto", 1);
+    setenv("META_AUTO_DEVICES", "sim", 1);
+    setenv("META_THREADS", "1", 1);
+    setenv("META_TEST_SIM_EAGER", "1", 1);
+    setenv("META_BACKEND_PATH", test_built("tests/plugins/.libs"), 1);
+    unsetenv("META_RANK_MAP");
+    unsetenv("META_CHECK");
+}
+
+/* ------------------------------------------------------------------ what is not reached yet */
+
+/* Pairs in which the policy cost, which does not plan loops, loses more against the best plan than
+ * is promised. Against the best device it does not. */
+static const struct {
+    const char *workload, *machine;
+} known[] = {
+    {"cyclic reduction of 2^20 - 1, 16 levels", "four unlike devices"},
+    {"cyclic reduction of 2^20 - 1, 16 levels", "a node of Summit"},
+    {"conjugate gradients of 40^3", "a laptop"},
+    {"conjugate gradients of 40^3", "four unlike devices"},
+    {"conjugate gradients of 40^3", "a node of Summit"},
+    {"conjugate gradients of 12^3", "a node of Crusher"},
+    {"3 variables of 24^3 with ghosts and sums", "a laptop"},
+    {"3 variables of 24^3 with ghosts and sums", "four unlike devices"},
+    {"stencils and sums of 48^3", "opposed devices"},
+};
+
+static bool is_known(const regret_workload *w, const regret_machine *m)
+{
+    for (size_t k = 0; k < sizeof known / sizeof *known; ++k)
+        if (strcmp(w->name, known[k].workload) == 0 && strcmp(m->name, known[k].machine) == 0)
+            return true;
+    return false;
+}
+
+/* ------------------------------------------------------------------ comparison */
+
+typedef struct pair {
+    regret_workload workload;
+    regret_machine machine;
+} pair;
+
+/* The plans' times are the simulated devices': here with all calls on one of them. @return the best
+ * device's time */
+static double check_devices(const pair *p)
+{
+    double least = 0;
+    for (int d = 0; d < p->machine.devices; ++d) {
+        char where[REGRET_CALLS + 1] = "";
+        memset(where, '0' + d, (size_t)p->workload.calls);
+        const double planned = regret_plan_time(&p->workload, &p->machine, where);
+        if (d == 0 || planned < least) least = planned;
+        if (d > 1 && p->machine.devices > 4) continue; /* as the one before */
+        char policy[32];
+        snprintf(policy, sizeof policy, "device:%d", d);
+        const double time = regret_step_time(&p->workload, policy);
+        test_case("%s on %s, device %d", p->workload.name, p->machine.name, d);
+        CHECK_NEAR(time, planned, 0.02);
+    }
+    return least;
+}
+
+static const double PROMISED = 1.05;
+
+static void report(const pair *p, double found, double device, const regret_plan *best)
+{
+    const bool holds = found <= PROMISED * best->step && found <= PROMISED * device;
+    printf("%s on %s: %.3f us a step, %.3f of the best plan%s and %.3f of the best device's; the "
+           "plan is %s%s\n",
+           p->workload.name, p->machine.name, found, found / best->step,
+           best->is_exhausted ? "" : " found", found / device, best->where,
+           !is_known(&p->workload, &p->machine) ? ""
+           : holds                              ? " (known to lose more, but does not any more)"
+                                                : " (known to lose more than is promised)");
+    fflush(stdout);
+}
+
+static void compare(void *argument)
+{
+    const pair *p = argument;
+    const long before = test_failures();
+    choose_environment();
+    test_case("%s on %s", p->workload.name, p->machine.name);
+    describe(&p->machine);
+    const double device = check_devices(p);
+    const regret_plan best =
+        regret_best_plan(&p->workload, &p->machine, (UINT32_C(1) << p->machine.devices) - 1);
+    const double found = regret_step_time(&p->workload, "cost");
+    report(p, found, device, &best);
+    if (test_failures() > before) return;
+    CHECK(best.step > 0);
+    CHECK(found <= PROMISED * device);
+    if (!is_known(&p->workload, &p->machine)) CHECK(found <= PROMISED * best.step);
+}
+
+/* Calls go from device to device, and most data with them: with META_POLICY=round_robin, of which
+ * the copies from the host before the first step take the first turns. A plan moves arrays as a
+ * whole, but where a quarter of one was written, as in cyclic reduction, the library moves that
+ * alone. */
+static void go_round(void *argument)
+{
+    const pair *p = argument;
+    const int devices = p->machine.devices;
+    char where[REGRET_CALLS + 1] = "";
+    choose_environment();
+    test_case("%s on %s, round robin", p->workload.name, p->machine.name);
+    describe(&p->machine);
+    for (int k = 0; k < p->workload.calls; ++k)
+        where[k] = (char)('0' + (p->workload.buffers + k) % devices);
+    CHECK_INT(p->workload.calls % devices, 0);
+    CHECK_NEAR(regret_step_time(&p->workload, "round_robin"),
+               regret_plan_time(&p->workload, &p->machine, where), 0.04);
+}
+
+static void hold(const regret_workload *w, const regret_machine *m)
+{
+    pair p = {*w, *m};
+    CHECK_CHILD(compare, &p);
+}
+
+/* ------------------------------------------------------------------ promises */
+
+static void axpy_of_any_size_costs_no_more_than_the_best_plan(void)
+{
+    for (int k = 0; k < MACHINES; ++k) {
+        int64_t cells = 100;
+        for (int digits = 2; digits <= 8; ++digits, cells *= 10) {
+            const double by = digits > 6 ? 100 : 1;
+            const regret_machine m = slower(machines[k], by);
+            regret_workload w = regret_axpy(cells / (int64_t)by);
+            snprintf(w.name, sizeof w.name, "axpy of 1e%d", digits);
+            if (m.devices > 4) w.steps *= 4; /* each device is tried in turn */
+            hold(&w, &m);
+        }
+    }
+}
+
+static void plans_take_as_long_as_the_simulated_devices(void)
+{
+    const regret_workload list[] = {regret_mixed(12), regret_mixed(48),
+                                    regret_conjugate_gradients(40), regret_cyclic_reduction(12)};
+    const regret_machine *const two[] = {&laptop, &opposed};
+    for (size_t k = 0; k < sizeof list / sizeof *list; ++k)
+        for (int n = 0; n < 2; ++n) {
+            pair p = {list[k], *two[n]};
+            CHECK_CHILD(go_round, &p);
+        }
+    pair p = {regret_cyclic_reduction(12), four_unlike};
+    CHECK_CHILD(go_round, &p);
+}
+
+/* All ways to give the calls of a step to two devices, the same in each step. */
+static double best_of_all(const regret_workload *w, const regret_machine *m)
+{
+    double least = 0;
+    for (unsigned set = 0; set < 1u << w->calls; ++set) {
+        char where[REGRET_CALLS + 1] = "";
+        for (int k = 0; k < w->calls; ++k) where[k] = (char)('0' + (set >> k & 1));
+        const double time = regret_plan_time(w, m, where);
+        if (set == 0 || time < least) least = time;
+    }
+    return least;
+}
+
+static void the_best_plan_is_the_best_of_all(void)
+{
+    const regret_workload list[] = {regret_mixed(12), regret_mixed(48),
+                                    regret_conjugate_gradients(12), regret_conjugate_gradients(40),
+                                    regret_cyclic_reduction(5)};
+    const regret_machine *const two[] = {&laptop, &opposed};
+    for (size_t k = 0; k < sizeof list / sizeof *list; ++k)
+        for (int n = 0; n < 2; ++n) {
+            test_case("%s on %s", list[k].name, two[n]->name);
+            const regret_plan plan = regret_best_plan(&list[k], two[n], 3);
+            CHECK(plan.is_exhausted);
+            CHECK_NEAR(plan.step, best_of_all(&list[k], two[n]), 0.001);
+        }
+}
+
+static void cyclic_reduction_costs_no_more_than_the_best_plan(void)
+{
+    const regret_workload small = regret_cyclic_reduction(12);
+    regret_workload large = regret_cyclic_reduction(16);
+    for (int k = 0; k < MACHINES; ++k) {
+        hold(&small, machines[k]);
+        for (int more = 4; more <= 8; more += 4) {
+            const regret_machine m = slower(machines[k], 1 << more);
+            snprintf(large.name, sizeof large.name, "cyclic reduction of 2^%d - 1, 16 levels",
+                     16 + more);
+            hold(&large, &m);
+        }
+    }
+}
+
+static void conjugate_gradients_cost_no_more_than_the_best_plan(void)
+{
+    const regret_workload small = regret_conjugate_gradients(12),
+                          large = regret_conjugate_gradients(40);
+    for (int k = 0; k < MACHINES; ++k) {
+        hold(&small, machines[k]);
+        hold(&large, machines[k]);
+    }
+}
+
+static void a_miniapp_costs_no_more_than_the_best_plan(void)
+{
+    const regret_workload w = regret_miniapp(3, 24);
+    for (int k = 0; k < MACHINES; ++k) hold(&w, machines[k]);
+}
+
+static void stencils_and_sums_cost_no_more_than_the_best_plan(void)
+{
+    const regret_workload small = regret_mixed(12), large = regret_mixed(48);
+    for (int k = 0; k < MACHINES; ++k) {
+        hold(&small, machines[k]);
+        hold(&large, machines[k]);
+    }
+    hold(&large, &opposed);
+}
+
+TEST_MAIN(PROMISE(plans_take_as_long_as_the_simulated_devices),
+          PROMISE(the_best_plan_is_the_best_of_all),
+          PROMISE(axpy_of_any_size_costs_no_more_than_the_best_plan),
+          PROMISE(cyclic_reduction_costs_no_more_than_the_best_plan),
+          PROMISE(conjugate_gradients_cost_no_more_than_the_best_plan),
+          PROMISE(a_miniapp_costs_no_more_than_the_best_plan),
+          PROMISE(stencils_and_sums_cost_no_more_than_the_best_plan))
