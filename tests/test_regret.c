@@ -121,6 +121,7 @@ static void choose_environment(void)
     setenv("META_AUTO_DEVICES", "sim", 1);
     setenv("META_THREADS", "1", 1);
     setenv("META_TEST_SIM_EAGER", "1", 1);
+    setenv("META_LEARN", "off", 1);
     setenv("META_BACKEND_PATH", test_built("tests/plugins/.libs"), 1);
     unsetenv("META_RANK_MAP");
     unsetenv("META_CHECK");
