@@ -110,6 +110,7 @@ typedef struct life {
     int octave, steps;    /* how large its arrays are */
     bool full_disk, naps; /* no file may grow; it sleeps now and then */
     bool checked;         /* META_CHECK */
+    bool only_grow;       /* no other kernel runs */
     bool shrinks;         /* kernel shrink is among those that it runs */
     const char *text;     /* of kernel grow; NULL: its own */
 } life;
@@ -175,10 +176,10 @@ static void compute(const life *l)
     CHECK_OK(meta_copy_h2d(x, initial, (size_t)cells * sizeof *initial, NULL));
     CHECK_OK(meta_copy_h2d(y, initial, (size_t)cells * sizeof *initial, NULL));
     for (int k = 0; k < l->steps; ++k) {
-        CHECK_OK(meta_axpy(y, &half, x, &box, META_F64, META_ASYNC));
+        if (!l->only_grow) CHECK_OK(meta_axpy(y, &half, x, &box, META_F64, META_ASYNC));
         CHECK_OK(grow(l, &box, x));
         if (l->shrinks) CHECK_OK(shrink_f64(&box, x, half, META_ASYNC));
-        if (k % 5 == 4) CHECK_OK(meta_dot(&dot, x, y, &box, META_F64, NULL));
+        if (k % 5 == 4 && !l->only_grow) CHECK_OK(meta_dot(&dot, x, y, &box, META_F64, NULL));
         if (l->naps) nap();
     }
     CHECK_OK(meta_flush());
@@ -230,12 +231,12 @@ static void the_next_run_tries_nothing(void)
 {
     fresh();
     char *first = run(&usual);
-    CHECK_CONTAINS(said, ", to know"); /* a trial */
+    CHECK_CONTAINS(said, "to know"); /* a trial */
     CHECK(!has_warned());
     CHECK(*learned());
     char *second = run(&usual);
     test_case("first\n%ssecond\n%s", first, second);
-    CHECK(!strstr(said, ", to know"));
+    CHECK(!strstr(said, "to know"));
     CHECK(lines_with(second, "gpu") > lines_with(first, "gpu"));
     /* The data goes there once what it would have gained exceeds its way. */
     CHECK(lines_with(second, "cpu") <= 4);
@@ -252,7 +253,7 @@ static void it_is_the_default(void)
     run_only(&l);
     CHECK(*learned());
     run_only(&l);
-    CHECK(!strstr(said, ", to know"));
+    CHECK(!strstr(said, "to know"));
     remove_all(root);
 }
 
@@ -265,7 +266,7 @@ static void off_neither_reads_nor_writes(void)
     CHECK_STRING(learned(), "");
     run_only(&usual);
     run_only(&l);
-    CHECK_CONTAINS(said, ", to know");
+    CHECK_CONTAINS(said, "to know");
     remove_all(root);
 }
 
@@ -297,11 +298,11 @@ static void a_kernel_whose_text_has_changed_is_a_new_one(void)
     run_only(&l);
     l.text = "another text";
     run_only(&l);
-    CHECK_CONTAINS(said, ", to know");
+    CHECK_CONTAINS(said, "to know");
     run_only(&l);
-    CHECK(!strstr(said, ", to know"));
+    CHECK(!strstr(said, "to know"));
     run_only(&usual);
-    CHECK(!strstr(said, ", to know"));
+    CHECK(!strstr(said, "to know"));
     remove_all(root);
 }
 
@@ -335,7 +336,7 @@ static void other_devices_have_a_file_of_their_own(void)
     run_only(&usual);
     l.machine = CPU "twin rate=500G launch=8us latency=10us bandwidth=12G";
     run_only(&l);
-    CHECK_CONTAINS(said, ", to know");
+    CHECK_CONTAINS(said, "to know");
     learned_in(folder, &others);
     CHECK_INT(others, 1);
     /* Whose kernels are checked. */
@@ -410,10 +411,13 @@ static void read_never_tries(void)
     run_only(&usual);
     l.text = "another text";
     run_only(&l);
-    CHECK(!strstr(said, ", to know"));
+    CHECK(!strstr(said, "to know"));
+    l.only_grow = true;
+    run_only(&l);
+    CHECK(!strstr(said, "to know"));
     l.octave = 10;
     run_only(&l);
-    CHECK(!strstr(said, ", to know"));
+    CHECK(!strstr(said, "to know"));
     remove_all(root);
 }
 
@@ -489,10 +493,10 @@ static void check_spoiled(const char *what)
     run_only(&usual);
     CHECK_CONTAINS(said, what);
     CHECK_CONTAINS(said, "replaced at the end");
-    CHECK_CONTAINS(said, ", to know");
+    CHECK_CONTAINS(said, "to know");
     run_only(&usual);
     CHECK(!has_warned());
-    CHECK(!strstr(said, ", to know"));
+    CHECK(!strstr(said, "to know"));
 }
 
 static void a_file_that_cannot_be_used_is_replaced(void)
@@ -530,7 +534,7 @@ static void where_nothing_can_be_created_the_private_folder_is_used(void)
     CHECK(!has_warned());
     CHECK(*learned_in(other, &others));
     run_only(&usual);
-    CHECK(!strstr(said, ", to know"));
+    CHECK(!strstr(said, "to know"));
     setenv("META_CACHE_DIR", "off", 1);
     remove_all(other);
     run_only(&usual);
