@@ -409,6 +409,8 @@ static void refuse_everything(void)
     UNSTARTED(meta_set_state, 0, META_OPENMP, &state);
     UNSTARTED(meta_native, p, &out_pointer, &out_size);
     UNSTARTED(meta_native_end, p);
+    UNSTARTED(meta_set_policy, "cost", META_POLICY_THREAD);
+    UNSTARTED(meta_set_policy_function, NULL, NULL, META_POLICY_THREAD);
     UNSTARTED(meta_host_view, p, &out_pointer);
     UNSTARTED(meta_face_make, &out_face, 0, 1, size, size);
     UNSTARTED(meta_face_slab, &out_face, &good_box, 0, META_SLAB_LOW, 1);
