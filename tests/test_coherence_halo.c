@@ -216,7 +216,7 @@ static void three_simulated_devices_are_coherent_with_messages(void)
         .name = "three simulated devices",
         .devices = "sim",
         .simulated = "a rate=1G; b rate=4G latency=10us bandwidth=10G; c rate=9G peer=50G",
-        .few = 200,
+        .few = 100,
         .many = 30000,
         .life = 10});
 }
@@ -227,7 +227,7 @@ static void devices_with_little_memory_are_coherent_with_messages(void)
         .name = "the CPU and simulated devices with little memory",
         .devices = "openmp,sim",
         .simulated = "a rate=4G peer=50G memory=240K; b rate=9G peer=50G memory=240K",
-        .few = 200,
+        .few = 100,
         .many = 30000,
         .life = 10});
 }

@@ -123,9 +123,6 @@ void meta_auto_poll(meta_auto_lane *lane);
 meta_err meta_auto_test(meta_auto_work *work, int *complete);
 meta_err meta_auto_wait_work(meta_auto_work *work);
 void meta_auto_drop(meta_auto_work *work);
-/** Add to @p spoilt the work that runs behind it, and mark it. */
-struct meta_auto_spoilt;
-void meta_auto_spoil(struct meta_auto_spoilt *spoilt);
 /** Wait for all work. @return the first error that no ticket has reported */
 meta_err meta_auto_finish(void);
 void meta_auto_lanes_close(void);
@@ -178,11 +175,6 @@ meta_device *meta_auto_pinned(void *buffer);
 meta_err meta_auto_place(meta_auto_buffer *buffer, int d);
 
 /* ------------------------------------------------------------------ failure.c */
-
-/** Of each lane the number from which on work has failed or is spoilt; UINT64_MAX: none. */
-typedef struct meta_auto_spoilt {
-    uint64_t from[META_SLABS_LANES];
-} meta_auto_spoilt;
 
 /** Work of a lane from number @p number on has failed: the device is no longer used, and what only
  * it holds is lost. */

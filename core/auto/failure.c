@@ -7,14 +7,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static bool is_spoilt(const meta_auto_spoilt *spoilt, meta_mark mark)
+/* Of each lane the number from which on work has failed or is spoilt; UINT64_MAX: none. */
+typedef struct spoilt_work {
+    uint64_t from[META_SLABS_LANES];
+} spoilt_work;
+
+static bool is_spoilt(const spoilt_work *spoilt, meta_mark mark)
 {
     return mark != 0 && meta_mark_number(mark) >= spoilt->from[meta_mark_lane(mark)];
 }
 
 /* Make what the device holds, and what has come from it since it failed, invalid.
  * @return whether bytes of the buffer are lost that were not before */
-static bool give_up(meta_auto_buffer *b, int d, const meta_auto_spoilt *spoilt)
+static bool give_up(meta_auto_buffer *b, int d, const spoilt_work *spoilt)
 {
     bool is_lost = false;
     for (size_t k = 0; k < b->slabs->count; ++k) {
@@ -30,15 +35,34 @@ static bool give_up(meta_auto_buffer *b, int d, const meta_auto_spoilt *spoilt)
     return is_lost;
 }
 
+/* Add the work that runs behind it, and mark it. */
+static void spoil_behind(spoilt_work *spoilt)
+{
+    bool more = true;
+    while (more) {
+        more = false;
+        for (int l = 0; l < 2 * meta_auto.devices; ++l)
+            for (int k = 0; k < meta_auto.lane[l].behinds; ++k) {
+                const meta_auto_behind *b = &meta_auto.lane[l].behind[k];
+                if (b->number < spoilt->from[b->lane] || b->from >= spoilt->from[l]) continue;
+                spoilt->from[l] = b->from;
+                more = true;
+            }
+    }
+    for (int l = 0; l < 2 * meta_auto.devices; ++l)
+        for (meta_auto_work *w = meta_auto.lane[l].first; w; w = w->next)
+            w->is_spoilt |= w->number >= spoilt->from[l];
+}
+
 /* The device's own work that has failed, and when that is new what runs behind it. Later only such
  * work of others waits for the device that overwrites what it has read. */
-static void find_spoilt(meta_auto_spoilt *spoilt, int lane, uint64_t number, bool is_first)
+static void find_spoilt(spoilt_work *spoilt, int lane, uint64_t number, bool is_first)
 {
     const int other = lane ^ 1;
     for (int l = 0; l < META_SLABS_LANES; ++l) spoilt->from[l] = UINT64_MAX;
     spoilt->from[lane] = number;
     spoilt->from[other] = meta_auto.done[other] + 1;
-    if (is_first) meta_auto_spoil(spoilt);
+    if (is_first) spoil_behind(spoilt);
 }
 
 void meta_auto_fails(int lane, uint64_t number)
@@ -47,7 +71,7 @@ void meta_auto_fails(int lane, uint64_t number)
     const bool is_first = !(meta_auto.failed >> d & 1);
     char *why = is_first ? meta_error_copy() : NULL;
     char name[48], note[META_NOTE_ROOM];
-    meta_auto_spoilt spoilt;
+    spoilt_work spoilt;
     meta_auto.failed |= UINT32_C(1) << d;
     find_spoilt(&spoilt, lane, number, is_first);
     if (is_first)

@@ -204,24 +204,6 @@ uint64_t meta_auto_backlog(int d)
     return sum;
 }
 
-void meta_auto_spoil(meta_auto_spoilt *spoilt)
-{
-    bool more = true;
-    while (more) {
-        more = false;
-        for (int l = 0; l < 2 * meta_auto.devices; ++l)
-            for (int k = 0; k < meta_auto.lane[l].behinds; ++k) {
-                const meta_auto_behind *b = &meta_auto.lane[l].behind[k];
-                if (b->number < spoilt->from[b->lane] || b->from >= spoilt->from[l]) continue;
-                spoilt->from[l] = b->from;
-                more = true;
-            }
-    }
-    for (int l = 0; l < 2 * meta_auto.devices; ++l)
-        for (meta_auto_work *w = meta_auto.lane[l].first; w; w = w->next)
-            w->is_spoilt |= w->number >= spoilt->from[l];
-}
-
 static const meta_auto_work *find(const meta_auto_lane *lane, uint64_t number)
 {
     const meta_auto_work *w = lane->first;
