@@ -103,7 +103,10 @@ meta_err meta_auto_acquire(meta_auto_lane *lane, const meta_auto_range *ranges, 
     meta_err error = META_OK;
     /* Room for one operand must not be that of another. */
     for (size_t k = 0; k < count; ++k) ++ranges[k].buffer->users;
-    for (size_t k = 0; k < count && error == META_OK; ++k) error = acquire_one(lane, &ranges[k]);
+    for (size_t k = 0; k < count && error == META_OK; ++k) {
+        meta_auto.operand = k;
+        error = acquire_one(lane, &ranges[k]);
+    }
     for (size_t k = 0; k < count; ++k) --ranges[k].buffer->users;
     for (size_t k = 0; meta_auto.failed && k < count && error == META_OK; ++k)
         error = check_there(&ranges[k], lane->of->number);

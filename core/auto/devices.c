@@ -223,6 +223,7 @@ meta_err meta_auto_open(void)
 void meta_auto_close(void)
 {
     meta_auto_lanes_close();
+    meta_account_close();
     meta_auto_samples_close();
     meta_cost_close();
     pthread_mutex_destroy(&meta_auto.lock);

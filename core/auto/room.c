@@ -24,14 +24,20 @@ static int refuge(const meta_auto_buffer *b, int d)
 static meta_err carry_away(meta_auto_buffer *b, int d)
 {
     const int to = refuge(b, d);
+    const meta_auto_why why = meta_auto.why;
+    const size_t operand = meta_auto.operand;
+    meta_err error = META_OK;
     if (to < 0) return META_ERR_NO_MEMORY;
-    for (size_t k = 0; k < b->slabs->count; ++k) {
+    meta_auto.why = META_AUTO_WHY_ROOM;
+    for (size_t k = 0; k < b->slabs->count && error == META_OK; ++k) {
         meta_auto_slab *slab = &b->slabs->slab[k];
         if (slab->valid != UINT32_C(1) << d) continue;
         const meta_auto_range range = {b, slab->begin, slab->end, .reads = true};
-        META_TRY(meta_auto_acquire(meta_auto_lane_of(to, META_QUEUE_HALO), &range, 1));
+        error = meta_auto_acquire(meta_auto_lane_of(to, META_QUEUE_HALO), &range, 1);
     }
-    return META_OK;
+    meta_auto.why = why;
+    meta_auto.operand = operand;
+    return error;
 }
 
 static meta_err give_up_copy(meta_auto_buffer *b, int d)
