@@ -283,8 +283,65 @@ static void the_trace_has_copies_and_decisions(void)
     unlink(path);
 }
 
+static void repeat_itself(void *with)
+{
+    char profile[128];
+    void *a;
+    prepare("device:1", "");
+    snprintf(profile, sizeof profile, "trace:%s", (const char *)with);
+    setenv("META_PROFILE", profile, 1);
+    CHECK_OK(meta_init());
+    CHECK_OK(meta_alloc(&a, BYTES));
+    CHECK_OK(meta_copy_h2d(a, host, BYTES, NULL));
+    for (int k = 0; k < 5; ++k) sum(a, CELLS);
+    for (int k = 0; k < 5; ++k) sum(a, CELLS / 4); /* of another octave */
+    CHECK_OK(meta_free(a));
+    CHECK_OK(meta_finalize());
+}
+
+static void a_decision_that_stays_the_same_is_traced_once(void)
+{
+    char path[] = "/tmp/test_auto_profile.XXXXXX";
+    const int file = mkstemp(path);
+    trace t;
+    if (!CHECK(file >= 0)) return;
+    close(file);
+    CHECK_CHILD(repeat_itself, path);
+    CHECK_STRING(trace_read(&t, path, NULL, 0), "");
+    CHECK_STRING(trace_fault(&t), "");
+    CHECK_INT(decisions_of(&t, "reduce_sum f64"), 2);
+    trace_free(&t);
+    unlink(path);
+}
+
+/* ------------------------------------------------------------------ the table */
+
+static void print_table(void *unused)
+{
+    (void)unused;
+    prepare("round_robin", "");
+    setenv("META_PROFILE", "summary", 1);
+    CHECK_OK(meta_init());
+    in_turn();
+    CHECK_OK(meta_finalize());
+}
+
+static void the_table_says_where_and_why(void)
+{
+    static char text[1 << 14];
+    CHECK_CHILD_SAYS(print_table, NULL, text);
+    CHECK_CONTAINS(text, "where META_MODE=auto ran kernels\n");
+    CHECK_CONTAINS(text, "copies of META_MODE=auto between devices, and why\n");
+    CHECK_CONTAINS(text, "\n    operand of a kernel              1    96.0 kB      18.00");
+    CHECK_CONTAINS(text, "\n  sim:0 alone                     ");
+    CHECK_CONTAINS(text, "not known: kernels, sizes and copies without a time there: 1\n");
+    CHECK_CONTAINS(text, "\n    between devices                      0.036 ms\n");
+}
+
 TEST_MAIN(PROMISE(copies_are_counted_with_their_reason),
           PROMISE(what_gives_way_to_others_is_counted),
           PROMISE(one_device_costs_what_its_speed_says),
           PROMISE(a_device_where_a_kernel_never_ran_is_not_known),
-          PROMISE(the_trace_has_copies_and_decisions))
+          PROMISE(the_trace_has_copies_and_decisions),
+          PROMISE(a_decision_that_stays_the_same_is_traced_once),
+          PROMISE(the_table_says_where_and_why))

@@ -92,7 +92,7 @@ static void print_fixed(const line *l, const char *name)
     if (l->sum.calls == 0) fprintf(stderr, "  %-26s %17.3f ms\n", name, 1e3 * l->sum.seconds);
     else
         fprintf(stderr,
-                "  %-26s         not known: of %llu kernels, sizes or copies there is no time\n",
+                "  %-26s         not known: kernels, sizes and copies without a time there: %llu\n",
                 name, (unsigned long long)l->sum.calls);
 }
 

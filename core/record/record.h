@@ -61,11 +61,11 @@ typedef enum meta_trace_kind {
 /** An event of a trace. */
 typedef struct meta_trace_event {
     const char *name;
-    meta_trace_kind kind;
     meta_activity activity;
     int thread;                /**< of a range: its number */
     const meta_device *device; /**< NULL for a range or a message */
     meta_queue_kind queue;
+    meta_trace_kind kind;
     uint64_t begin, end, bytes;
     union {
         const char *label[2]; /**< of work: see meta_trace_kind */
