@@ -8,7 +8,6 @@
 #include <string.h>
 #include <time.h>
 
-int meta_accounted;
 _Static_assert((int)META_AUTO_MOST == (int)META_SLABS_DEVICES, "as many devices");
 
 static pthread_mutex_t events_lock = PTHREAD_MUTEX_INITIALIZER;

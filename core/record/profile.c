@@ -153,7 +153,8 @@ static void align_virtual(meta_record *r)
     pthread_mutex_unlock(&clock_lock);
 }
 
-void meta_record_keep(meta_record *queued)
+/* Store the record of work that was queued. */
+static void keep(meta_record *queued)
 {
     meta_recorder *r = meta_recorder_own();
     bool completed = true, waiting = false;
@@ -177,6 +178,15 @@ void meta_record_keep(meta_record *queued)
         meta_tool_end(queued->activity, queued->id, queued->stamp.begin, queued->stamp.end);
     if (waiting) meta_recorder_read(r, READS, false);
     if (overlaps_full) fold_overlaps();
+}
+
+void meta_record_auto(void)
+{
+    meta_record move;
+    while (meta_profile_auto_take(&move)) {
+        meta_tool_begin(move.activity, move.name, move.bytes, &move.id);
+        keep(&move);
+    }
 }
 
 void meta_profile_measuring(bool on)
@@ -221,7 +231,7 @@ meta_err meta_profile_work(meta_task *w)
     meta_ran_on = NULL;
     const meta_err error = meta_queue_pass(w);
     if (meta_ran_on) r.device = meta_ran_on;
-    meta_profile_auto_read();
+    meta_record_auto();
     if (error != META_OK) {
         meta_tool_end(r.activity, r.id, 0, 0);
         return error;
@@ -232,7 +242,7 @@ meta_err meta_profile_work(meta_task *w)
         r.stamp.end = meta_profile_now();
     }
     if (r.given != r.device) describe(w, &r);
-    meta_record_keep(&r);
+    keep(&r);
     return META_OK;
 }
 

@@ -137,11 +137,11 @@ void meta_profile_auto_forget(void)
 
 /* ------------------------------------------------------------------ events of auto */
 
-static void add_move(const meta_auto_event *e, meta_device *given)
+static meta_record move_of(const meta_auto_event *e)
 {
     char text[160];
     meta_record r = {.device = e->on,
-                     .given = given,
+                     .given = meta_backend_of(META_AUTO)->device[0],
                      .queue = e->queue,
                      .where = META_WHERE_MOVE,
                      .activity = META_ACTIVITY_COPY,
@@ -157,8 +157,7 @@ static void add_move(const meta_auto_event *e, meta_device *given)
                  e->operand + 1);
     else snprintf(text, sizeof text, "%s %s", e->kernel, meta_element_name(e->type));
     if (e->kernel[0]) r.label[1] = meta_profile_name(text);
-    meta_tool_begin(r.activity, r.name, r.bytes, &r.id);
-    meta_record_keep(&r);
+    return r;
 }
 
 static void add_decision(const meta_auto_event *e)
@@ -182,14 +181,16 @@ static void add_decision(const meta_auto_event *e)
     pthread_mutex_unlock(&r->lock);
 }
 
-void meta_profile_auto_read(void)
+bool meta_profile_auto_take(meta_record *move)
 {
     meta_auto_event e;
     while (meta_account_take(&e)) {
         if (e.is_decision) add_decision(&e);
-        else add_move(&e, meta_backend_of(META_AUTO)->device[0]);
+        else *move = move_of(&e);
         free(e.text);
+        if (!e.is_decision) return true;
     }
+    return false;
 }
 
 void meta_profile_auto_want(int flags)

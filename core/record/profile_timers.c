@@ -14,7 +14,7 @@ static _Atomic pid_t process;  /* that started recording: a child of fork() writ
 /* All queued work has ended. */
 static void read_all(void)
 {
-    meta_profile_auto_read();
+    meta_record_auto();
     for (meta_recorder *r = meta_recorders; r; r = r->next) meta_recorder_read(r, SIZE_MAX, true);
 }
 

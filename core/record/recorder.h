@@ -63,14 +63,15 @@ void meta_recorder_clear(meta_recorder *r);
 /** Complete at most @p most of its pending records, with @p ended even those without times. */
 void meta_recorder_read(meta_recorder *r, size_t most, bool ended);
 
-/** Store the record of queued work; the stamp's work is its own from then on. */
-void meta_record_keep(meta_record *queued);
+/** Record what META_MODE=auto has done by itself. */
+void meta_record_auto(void);
 
 /* profile_auto.c */
 /** Count work that META_MODE=auto was given, with the recorder's lock held. */
 void meta_profile_auto_count(meta_recorder *r, const meta_record *done);
-/** Record what META_MODE=auto has done by itself. */
-void meta_profile_auto_read(void);
+/** Trace decisions of META_MODE=auto up to its next copy between devices.
+ * @return false if there is none */
+bool meta_profile_auto_take(meta_record *move);
 /** The recorder's flags are these. */
 void meta_profile_auto_want(int flags);
 void meta_profile_auto_forget(void);
