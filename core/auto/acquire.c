@@ -96,7 +96,10 @@ static meta_err acquire_one(meta_auto_lane *lane, const meta_auto_range *range)
 
 static meta_err acquire_all(meta_auto_lane *lane, const meta_auto_range *ranges, size_t count)
 {
-    for (size_t k = 0; k < count; ++k) META_TRY(acquire_one(lane, &ranges[k]));
+    for (size_t k = 0; k < count; ++k) {
+        meta_auto.operand = k;
+        META_TRY(acquire_one(lane, &ranges[k]));
+    }
     return META_OK;
 }
 

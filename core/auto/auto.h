@@ -8,6 +8,7 @@
 #ifndef META_AUTOMATIC_H
 #define META_AUTOMATIC_H
 
+#include "auto/account.h"
 #include "auto/learned.h"
 #include "auto/slabs.h"
 #include "auto/times.h"
@@ -80,6 +81,9 @@ typedef struct meta_auto_machine {
     uint64_t learned;          /**< times so far */
     int attention; /**< so many launches are timed, because a time was unlike what was expected */
     bool is_fixed; /**< META_LEARN=read: nothing is timed or tried, so decisions can be repeated */
+    meta_auto_why why;       /**< of what is copied between devices now, */
+    const meta_call *call;   /**< for which launch, its first call; NULL: none */
+    size_t operand;          /**< and for which of its operands */
     uint64_t (*clock)(void); /**< of a back end with one of its own; NULL: CLOCK_MONOTONIC */
 } meta_auto_machine;
 extern meta_auto_machine meta_auto;
@@ -243,6 +247,9 @@ void meta_auto_read_samples(void);
 void meta_auto_samples_close(void);
 /** Expected nanoseconds of a copy between two devices, as measured so far. */
 double meta_auto_move_time(int from, int to, uint64_t bytes);
+/** Nanoseconds of @p copies copies of @p bytes together, by what was measured alone.
+ * @return false if nothing was */
+bool meta_auto_moves_measured(int from, int to, uint64_t copies, uint64_t bytes, double *time);
 /** Whether a copy between them should be timed. */
 bool meta_auto_move_wanted(int from, int to);
 /** What an earlier process measured, before any copy. */
@@ -333,6 +340,31 @@ void meta_explain(const meta_auto_reasons *reasons, int chosen);
 void meta_explain_plan(const uint8_t *plan, uint32_t calls, double now, double next);
 /** Some calls of such a loop run on device @p d, to know how long they take there. */
 void meta_explain_trial(uint32_t calls, int d);
+/** The reasons of the last decision while decisions are wanted, once; NULL: it had none. */
+const meta_auto_reasons *meta_explained(void);
+/** The terms of a decision as text. */
+void meta_explain_terms(const meta_auto_reasons *reasons, char *text, size_t room);
+
+/* ------------------------------------------------------------------ account.c */
+
+/** What is wanted; see account.h. */
+extern int meta_accounted;
+/** A copy between devices. */
+typedef struct meta_auto_moved {
+    int from, to, on; /**< on: in whose queue */
+    uint64_t bytes;
+    uint64_t queued; /**< meta_account_now() before it was queued */
+} meta_auto_moved;
+/** The time by CLOCK_MONOTONIC if anything is wanted. */
+uint64_t meta_account_now(void);
+/** Add a copy with its stamp of @p ops, of which what learns from it gets a share, @p sample NULL:
+ * nothing does; @p ops NULL: begin and end are known. */
+void meta_account_move(const meta_auto_moved *moved, const meta_ops *ops, const meta_stamp *stamp,
+                       const meta_auto_sample *sample);
+/** A device was chosen; what for, unless NULL. */
+void meta_account_decide(const meta_launch *launch, meta_queue_kind queue,
+                         const meta_auto_reasons *reasons, int chosen);
+void meta_account_close(void);
 
 /* ------------------------------------------------------------------ choose.c, cost.c */
 

@@ -13,6 +13,7 @@ static meta_err copy_part(meta_plugin_queue *queue, const meta_copy *all,
     meta_ticket own = NULL;
     meta_stamp stamp = {0};
     meta_auto_work *work = NULL;
+    meta_auto.why = queue->kind == META_QUEUE_HALO ? META_AUTO_WHY_HALO : META_AUTO_WHY_HOST;
     META_TRY(meta_auto_acquire(lane, range, 1));
     META_TRY(meta_auto_order_host(queue, lane));
     META_TRY(meta_auto_queue(lane, &real));

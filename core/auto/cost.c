@@ -333,6 +333,7 @@ int meta_cost_choose(const meta_auto_choice *choice)
         const int planned = meta_loop_next(now.call.signature, &known);
         if (planned >= 0 && choice->among >> planned & 1) {
             now.call = *known;
+            meta_auto.why = known->is_tried ? META_AUTO_WHY_TRIAL : META_AUTO_WHY_PLAN;
             return planned;
         }
         if (planned >= 0) now.call.among = 0; /* it is in the loop already */

@@ -319,5 +319,7 @@ int meta_course_next(meta_course *course, meta_loop_call **call)
     if (at == 0) turn(course);
     course->at = at + 1 < course->step.calls ? at + 1 : 0;
     *call = &course->call[at];
-    return course->tried >= 0 ? course->trial[at] : course->plan[at];
+    const int device = course->tried >= 0 ? course->trial[at] : course->plan[at];
+    (*call)->is_tried = device != course->plan[at];
+    return device;
 }

@@ -8,6 +8,8 @@
 
 enum { SEEN = 1024 };
 static bool on;
+static meta_auto_reasons kept; /* for meta_explained() */
+static bool has_kept;
 static uint64_t seen[SEEN]; /* a hash table of decisions that were explained; 0: an empty place */
 
 meta_err meta_explain_read(void)
@@ -35,35 +37,54 @@ static bool is_new(const meta_auto_reasons *r, int chosen)
     return false;
 }
 
-static void explain(const meta_auto_reasons *r, int chosen)
+void meta_explain_terms(const meta_auto_reasons *r, char *text, size_t room)
 {
-    char text[1024], name[48];
+    char name[48];
     size_t at = 0;
-    for (int d = 0; d < meta_auto.devices && at < sizeof text; ++d) {
+    for (int d = 0; d < meta_auto.devices && at < room; ++d) {
         const meta_auto_reason *one = &r->of[d];
-        int length = snprintf(text + at, sizeof text - at, "%s%s ", d > 0 ? "; " : "",
-                              meta_auto_name(d, name));
+        int length =
+            snprintf(text + at, room - at, "%s%s ", d > 0 ? "; " : "", meta_auto_name(d, name));
         at += length > 0 ? (size_t)length : 0;
-        if (at >= sizeof text) break;
-        if (!one->is_candidate) length = snprintf(text + at, sizeof text - at, "cannot run it");
+        if (at >= room) break;
+        if (!one->is_candidate) length = snprintf(text + at, room - at, "cannot run it");
         else
-            length = snprintf(text + at, sizeof text - at, "%s%.1f us%s",
+            length = snprintf(text + at, room - at, "%s%.1f us%s",
                               one->is_known ? "" : "not known yet, at best ", one->time / 1e3,
                               d == r->home ? " at home" : "");
         at += length > 0 ? (size_t)length : 0;
-        if (at < sizeof text && one->is_candidate && one->move > 0) {
-            length = snprintf(text + at, sizeof text - at,
-                              " and %.1f us to move data there and back", one->move / 1e3);
+        if (at < room && one->is_candidate && one->move > 0) {
+            length = snprintf(text + at, room - at, " and %.1f us to move data there and back",
+                              one->move / 1e3);
             at += length > 0 ? (size_t)length : 0;
         }
     }
+}
+
+static void explain(const meta_auto_reasons *r, int chosen)
+{
+    char text[1024] = "", name[48];
+    meta_explain_terms(r, text, sizeof text);
     fprintf(stderr, "libmeta: %s %s, %" PRIu64 " cells: %s: %s%s%s%s\n", r->call->desc->name,
             meta_element_name(r->call->type), r->cells, text, meta_auto_name(chosen, name),
             r->is_trial ? ", to know" : "", r->policy ? ", by " : "", r->policy ? r->policy : "");
 }
 
+const meta_auto_reasons *meta_explained(void)
+{
+    const meta_auto_reasons *reasons = has_kept ? &kept : NULL;
+    has_kept = false;
+    return reasons;
+}
+
 void meta_explain(const meta_auto_reasons *reasons, int chosen)
 {
+    if (reasons->is_trial) meta_auto.why = META_AUTO_WHY_TRIAL;
+    else if (chosen == reasons->home) meta_auto.why = META_AUTO_WHY_HOME;
+    if (__builtin_expect(meta_accounted & META_ACCOUNT_DECISIONS, 0)) {
+        kept = *reasons;
+        has_kept = true;
+    }
     if (__builtin_expect(on, 0) && is_new(reasons, chosen)) explain(reasons, chosen);
 }
 

@@ -205,7 +205,11 @@ static meta_err launch_somewhere(meta_plugin_queue *queue, const meta_launch *la
     for (;;) {
         bool tried = false;
         int d;
+        meta_auto.why = META_AUTO_WHY_OPERAND;
         META_TRY(meta_auto_choose(&choice, &d));
+        if (queue->kind == META_QUEUE_HALO) meta_auto.why = META_AUTO_WHY_HALO;
+        if (__builtin_expect(meta_accounted & META_ACCOUNT_DECISIONS, 0))
+            meta_account_decide(launch, queue->kind, meta_explained(), d);
         const meta_err error = launch_on(queue, launch, b, d, t, &tried);
         if (tried && error == META_ERR_DEVICE) {
             const meta_auto_lane *lane = meta_auto_lane_of(d, queue->kind);
@@ -232,7 +236,9 @@ meta_err meta_auto_launch_on(meta_plugin_queue *queue, const meta_launch *l)
     meta_auto.chosen = 0;
     if (make_room(&b, &on_stack, l->count)) {
         look_at(l, &b);
+        meta_auto.call = l->calls;
         error = launch_somewhere(queue, l, &b, &t);
+        meta_auto.call = NULL;
     } else {
         error = meta_fail(META_ERR_NO_MEMORY, "the host has no memory for %zu calls", l->count);
     }

@@ -16,6 +16,7 @@ typedef struct meta_loop_call {
     int kernel;         /**< its number in meta_auto.times, or one of the below */
     uint64_t cells, bytes;
     bool is_waited; /**< the program waits for its results before the next call */
+    bool is_tried;  /**< a trial has it on another device than the plan */
     uint32_t among; /**< devices that can run it */
 } meta_loop_call;
 enum {

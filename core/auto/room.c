@@ -18,13 +18,19 @@ static int refuge(const meta_auto_buffer *b, int d, int other)
 
 static meta_err carry_to(meta_auto_buffer *b, int d, int to)
 {
-    for (size_t k = 0; k < b->slabs->count; ++k) {
+    const meta_auto_why why = meta_auto.why;
+    const size_t operand = meta_auto.operand;
+    meta_err error = META_OK;
+    meta_auto.why = META_AUTO_WHY_ROOM;
+    for (size_t k = 0; k < b->slabs->count && error == META_OK; ++k) {
         meta_auto_slab *slab = &b->slabs->slab[k];
         if (slab->valid != UINT32_C(1) << d) continue;
         const meta_auto_range range = {b, slab->begin, slab->end, .reads = true};
-        META_TRY(meta_auto_acquire(meta_auto_lane_of(to, META_QUEUE_HALO), &range, 1));
+        error = meta_auto_acquire(meta_auto_lane_of(to, META_QUEUE_HALO), &range, 1);
     }
-    return META_OK;
+    meta_auto.why = why;
+    meta_auto.operand = operand;
+    return error;
 }
 
 static bool holds_alone(const meta_auto_buffer *b, int d)

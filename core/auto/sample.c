@@ -121,6 +121,14 @@ double meta_auto_move_time(int from, int to, uint64_t bytes)
     return latency_of(l) + (double)bytes / bandwidth_of(l);
 }
 
+bool meta_auto_moves_measured(int from, int to, uint64_t copies, uint64_t bytes, double *time)
+{
+    const link *l = &links[from][to];
+    *time = l->has_latency ? (double)copies * l->latency : 0;
+    if (l->has_bandwidth) *time += (double)bytes / l->bandwidth;
+    return l->has_latency || l->has_bandwidth;
+}
+
 bool meta_auto_move_wanted(int from, int to)
 {
     enum { FIRST = 8, EVERY = 16 };

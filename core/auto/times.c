@@ -124,6 +124,13 @@ int meta_times_kernel(meta_times *t, const char *name, uint32_t type, uint64_t i
     return t->count - 1;
 }
 
+int meta_times_find(const meta_times *t, const char *name, uint32_t type)
+{
+    int k = t->count - 1;
+    while (k >= 0 && (t->kernel[k].type != type || strcmp(t->kernel[k].name, name) != 0)) --k;
+    return k;
+}
+
 int meta_times_kernels(const meta_times *t)
 {
     return t->count;

@@ -20,6 +20,8 @@ void meta_times_free(meta_times *times);
 /** The number of a kernel for an element type, counted from 0 in the order of the first calls; -1:
  * memory is out. @p identity differs where two kernels of one name do. */
 int meta_times_kernel(meta_times *times, const char *name, uint32_t type, uint64_t identity);
+/** The newest kernel of that name for an element type; -1: there is none. */
+int meta_times_find(const meta_times *times, const char *name, uint32_t type);
 /** How many kernels have a number. */
 int meta_times_kernels(const meta_times *times);
 /** A run over @p cells cells, which moved @p bytes bytes at least, took @p seconds. */

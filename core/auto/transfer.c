@@ -65,15 +65,16 @@ static meta_err at_once(const passage *p, meta_copy_kind kind, meta_mark *mark)
         copy.host = (char *)b->copy[other].object + p->begin;
     }
     const bool wanted = meta_auto_move_wanted(p->from, p->to);
-    if (wanted) copy.stamp = &stamp;
+    const uint64_t queued = meta_account_now();
+    if (wanted || queued) copy.stamp = &stamp;
     META_TRY(order(lane, p, p->from, false));
     META_TRY(order(lane, p, p->to, true));
     META_TRY(queue_copy(lane, &copy, mark, NULL));
-    if (!wanted) return META_OK;
+    const meta_ops *ops = &lane->of->device->backend->ops;
     const meta_auto_sample sample = {-1, p->to, p->from, 0, copy.bytes};
-    meta_auto_stamp *shared = meta_auto_share(&lane->of->device->backend->ops, &stamp, 1);
-    if (shared) meta_auto_sampled(&sample, shared);
-    else if (stamp.work) lane->of->device->backend->ops.stamp_release(stamp.work);
+    const meta_auto_moved moved = {p->from, p->to, d, copy.bytes, queued};
+    if (queued) meta_account_move(&moved, ops, &stamp, wanted ? &sample : NULL);
+    else meta_auto_hand_stamp(ops, &stamp, NULL, wanted ? &sample : NULL);
     return META_OK;
 }
 
@@ -150,7 +151,7 @@ static meta_err staged(const passage *p, meta_mark *mark)
     meta_device *device = meta_auto.device[p->to].device;
     const bool wanted = meta_auto_move_wanted(p->from, p->to);
     if (wanted) wait_for_bytes(p);
-    const uint64_t began = meta_auto_now();
+    const uint64_t began = meta_auto_now(), queued = meta_account_now();
     stage s = {{NULL}, {NULL}, {NULL}};
     meta_err error = META_OK;
     for (int k = 0; k < PIECES && error == META_OK; ++k)
@@ -161,11 +162,15 @@ static meta_err staged(const passage *p, meta_mark *mark)
         if (error == META_OK) error = out != META_OK ? out : in;
         if (s.host[k]) meta_staging_put(device, s.host[k]);
     }
-    if (error == META_OK && wanted) {
+    if (error != META_OK) return error;
+    const meta_stamp stamp = {.begin = began, .end = meta_auto_now()};
+    const meta_auto_moved moved = {p->from, p->to, p->to, p->end - p->begin, queued};
+    if (queued) meta_account_move(&moved, NULL, &stamp, NULL);
+    if (wanted) {
         const meta_auto_sample sample = {-1, p->to, p->from, 0, p->end - p->begin};
-        meta_auto_learn(&sample, (double)(meta_auto_now() - began));
+        meta_auto_learn(&sample, (double)(stamp.end - stamp.begin));
     }
-    return error;
+    return META_OK;
 }
 
 meta_err meta_auto_move(meta_auto_buffer *b, int from, int to, size_t first, size_t last,

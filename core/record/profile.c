@@ -54,10 +54,12 @@ static void complete(meta_recorder *r, const meta_record *done)
 {
     const uint64_t begin = done->stamp.begin, end = done->stamp.end;
     const char *const *label = done->label;
+    const bool is_move = done->where == META_WHERE_MOVE;
     if (done->where == META_WHERE_WORK && done->activity == META_ACTIVITY_KERNEL &&
         meta_hooks_get() && meta_overlap_work(begin, end))
         overlaps_full = true;
     const meta_trace_event event = {.name = done->name,
+                                    .kind = is_move ? META_TRACE_MOVE : META_TRACE_WORK,
                                     .activity = done->activity,
                                     .device = done->device,
                                     .queue = done->queue,
@@ -69,9 +71,10 @@ static void complete(meta_recorder *r, const meta_record *done)
     const meta_tally line = {.name = done->name,
                              .label = label[META_LABEL_WRITTEN] ? label[META_LABEL_WRITTEN]
                                                                 : label[META_LABEL_READ],
-                             .device = done->device,
+                             .device = is_move ? NULL : done->device,
                              .where = done->where};
     meta_recorder_tally(r, &line, done->bytes, begin, end);
+    if (done->given != done->device) meta_profile_auto_count(r, done);
 }
 
 /* Fold the overlap of the time before the oldest pending record. */
@@ -137,11 +140,26 @@ static bool make_room(meta_recorder *r)
     return true;
 }
 
+/* Stamps of a clock that is not the host's, known when the work is queued: both clocks are read
+ * once, and what lies between them stays. */
+static void align_virtual(meta_record *r)
+{
+    meta_device_record *c = r->device->record;
+    pthread_mutex_lock(&clock_lock);
+    if (!c->aligned) c->offset = (int64_t)(r->queued - r->device->backend->ops.now());
+    c->aligned = true;
+    r->stamp.begin += (uint64_t)c->offset;
+    r->stamp.end += (uint64_t)c->offset;
+    pthread_mutex_unlock(&clock_lock);
+}
+
 /* Store the record of work that was queued. */
 static void keep(meta_record *queued)
 {
     meta_recorder *r = meta_recorder_own();
     bool completed = true, waiting = false;
+    if (!queued->stamp.work && queued->stamp.end != 0 && queued->device->backend->ops.now)
+        align_virtual(queued);
     if (r) {
         pthread_mutex_lock(&r->lock);
         if (!queued->stamp.work) complete(r, queued);
@@ -162,9 +180,30 @@ static void keep(meta_record *queued)
     if (overlaps_full) fold_overlaps();
 }
 
+void meta_record_auto(void)
+{
+    meta_record move;
+    while (meta_profile_auto_take(&move)) {
+        meta_tool_begin(move.activity, move.name, move.bytes, &move.id);
+        keep(&move);
+    }
+}
+
 void meta_profile_measuring(bool on)
 {
     measuring = on;
+}
+
+/* What is counted of a launch by META_MODE=auto. */
+static void describe(const meta_task *w, meta_record *r)
+{
+    for (size_t k = 0; k < w->launch.count; ++k) {
+        const meta_call *call = meta_launch_call(&w->launch, k);
+        r->cells += (uint64_t)(call->space->rows * call->space->extent[0]);
+    }
+    if (w->launch.count != 1) return;
+    r->plain = meta_profile_name(w->launch.calls->desc->name);
+    r->type = w->launch.calls->type;
 }
 
 meta_err meta_profile_work(meta_task *w)
@@ -192,6 +231,7 @@ meta_err meta_profile_work(meta_task *w)
     meta_ran_on = NULL;
     const meta_err error = meta_queue_pass(w);
     if (meta_ran_on) r.device = meta_ran_on;
+    meta_record_auto();
     if (error != META_OK) {
         meta_tool_end(r.activity, r.id, 0, 0);
         return error;
@@ -201,6 +241,7 @@ meta_err meta_profile_work(meta_task *w)
         r.stamp.begin = r.queued;
         r.stamp.end = meta_profile_now();
     }
+    if (r.given != r.device) describe(w, &r);
     keep(&r);
     return META_OK;
 }

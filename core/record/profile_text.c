@@ -24,6 +24,9 @@ static const char *const titles[META_WHERE_COUNT] = {
     [META_WHERE_MEASURE] = "measured by the library, for its choices",
     [META_WHERE_WIRE] = "messages, from their posting",
     [META_WHERE_RANGE] = "ranges",
+    [META_WHERE_DEVICE] = "where META_MODE=auto ran kernels",
+    [META_WHERE_MOVE] = "copies of META_MODE=auto between devices, and why",
+    [META_WHERE_FIXED] = "time of all work by META_MODE=auto, and expected on one device alone",
 };
 
 static line *line_of(line *lines, size_t *count, const meta_profile_row *row)
@@ -83,11 +86,26 @@ static const char *bytes_text(uint64_t bytes, char text[16])
     return text;
 }
 
+/* The sum over all ranks. */
+static void print_fixed(const line *l, const char *name)
+{
+    if (l->sum.calls == 0) fprintf(stderr, "  %-26s %17.3f ms\n", name, 1e3 * l->sum.seconds);
+    else
+        fprintf(stderr,
+                "  %-26s         not known: kernels, sizes and copies without a time there: %llu\n",
+                name, (unsigned long long)l->sum.calls);
+}
+
 static void print_line(const line *l, int shares)
 {
     char bytes[16], least[40], most[40], speed[16] = "", share[16] = "", label[80], rates[40];
     const meta_profile_row *s = &l->sum;
-    snprintf(label, sizeof label, "  \"%s\"", s->label);
+    const bool is_buffer = s->where <= META_WHERE_RANGE;
+    snprintf(label, sizeof label, is_buffer ? "  \"%s\"" : "  %s", s->label);
+    if (s->where == META_WHERE_FIXED) {
+        print_fixed(l, *s->label ? label : s->name);
+        return;
+    }
     fprintf(stderr, "  %-26s %9llu %10s", *s->label ? label : s->name, (unsigned long long)s->calls,
             s->bytes > 0 ? bytes_text(s->bytes, bytes) : "");
     if (s->timed == 0) {

@@ -14,6 +14,7 @@ static _Atomic pid_t process;  /* that started recording: a child of fork() writ
 /* All queued work has ended. */
 static void read_all(void)
 {
+    meta_record_auto();
     for (meta_recorder *r = meta_recorders; r; r = r->next) meta_recorder_read(r, SIZE_MAX, true);
 }
 
@@ -34,6 +35,7 @@ void meta_profile_forget(void)
         pthread_mutex_unlock(&r->lock);
     }
     meta_overlap_forget();
+    meta_profile_auto_forget();
     began = meta_profile_now();
 }
 
@@ -86,7 +88,7 @@ meta_err meta_profile_share_of(meta_profile_share *share)
         room += 2 * r->used;
         pthread_mutex_unlock(&r->lock);
     }
-    made.rows = calloc(room + 1, sizeof *made.rows);
+    made.rows = calloc(room + 1 + META_FIXED_ROWS, sizeof *made.rows);
     if (!made.rows)
         return meta_fail(META_ERR_NO_MEMORY, "the host has no memory for %zu lines", room);
     for (meta_recorder *r = meta_recorders; r; r = r->next) {
@@ -98,6 +100,7 @@ meta_err meta_profile_share_of(meta_profile_share *share)
         }
         pthread_mutex_unlock(&r->lock);
     }
+    made.count += meta_profile_auto_rows(made.rows + made.count);
     meta_overlap_sums(&made.comm, &made.hidden);
     *share = made;
     return META_OK;
@@ -106,6 +109,7 @@ meta_err meta_profile_share_of(meta_profile_share *share)
 static void set_flags(int flags)
 {
     meta_profile_flags = flags;
+    meta_profile_auto_want(flags);
     meta_observe(META_OBSERVER_RECORD, flags ? meta_profile_work : NULL);
 }
 

@@ -202,10 +202,26 @@ static void put_flow(writer *w, const meta_trace_event *e, int tid, uint64_t beg
                  (unsigned long long)e->message.channel, (unsigned long long)e->message.number));
 }
 
+/* A decision: an instant on the track of the device that was chosen. */
+static void put_decision(writer *w, const meta_trace_event *e, int tid)
+{
+    const uint64_t at = aligned(w->clock, e->begin);
+    char name[512], terms[1200] = "", line[LINE];
+    put(w, line,
+        snprintf(line, sizeof line,
+                 "{\"ph\":\"i\",\"s\":\"t\",\"pid\":%d,\"tid\":%d,\"ts\":%llu.%03u,"
+                 "\"cat\":\"decision\",\"name\":\"%s\",\"args\":{\"expected\":\"%s\"}},\n",
+                 w->pid, tid, (unsigned long long)(at / 1000), (unsigned)(at % 1000),
+                 quoted(e->name, name, sizeof name),
+                 e->label[0] ? quoted(e->label[0], terms, sizeof terms) : ""));
+}
+
 static void put_event(writer *w, const meta_trace_event *e, int tid)
 {
     static const char *const kinds[META_ACTIVITY_COUNT] = {"kernel", "copy", "message", "range"};
     const uint64_t begin = aligned(w->clock, e->begin), end = aligned(w->clock, e->end);
+    static const char *const keys[][2] = {
+        [META_TRACE_WORK] = {"written", "read"}, [META_TRACE_MOVE] = {"reason", "for"}};
     char name[512], label[512], line[LINE], args[768] = "", peer[32] = "";
     size_t at = 0;
     if (e->activity == META_ACTIVITY_MESSAGE && e->message.peer >= 0)
@@ -215,8 +231,7 @@ static void put_event(writer *w, const meta_trace_event *e, int tid)
     for (int k = 0; k < 2; ++k)
         if (e->device && e->label[k] && at < sizeof args)
             at += (size_t)snprintf(args + at, sizeof args - at, "%s\"%s\":\"%s\"", at ? "," : "",
-                                   k == 0 ? "written" : "read",
-                                   quoted(e->label[k], label, sizeof label / 2));
+                                   keys[e->kind][k], quoted(e->label[k], label, sizeof label / 2));
     put(w, line,
         snprintf(line, sizeof line,
                  "{\"ph\":\"X\",\"pid\":%d,\"tid\":%d,\"ts\":%llu.%03u,\"dur\":%llu.%03u,"
@@ -262,8 +277,9 @@ static int order(const void *a, const void *b)
 static int lane_of(uint64_t *ends, int *lanes, const meta_trace_event *e)
 {
     int lane = 0;
-    if (e->activity == META_ACTIVITY_RANGE) { /* they nest */
-        if (*lanes == 0) *lanes = 1;
+    /* Ranges nest, decisions take no time. */
+    if (e->activity == META_ACTIVITY_RANGE || e->kind == META_TRACE_DECISION) {
+        if (*lanes == 0) *lanes = 1, ends[0] = 0;
         return 0;
     }
     while (lane < *lanes && ends[lane] > e->begin) ++lane;
@@ -283,7 +299,8 @@ static void put_tracks(writer *w, meta_trace_event *const *sorted, size_t count)
         const int before = lanes, lane = lane_of(ends, &lanes, e);
         if (lane < 0) continue;
         if (lanes > before) put_title(w, e, track * LANES + lane, lane);
-        put_event(w, e, track * LANES + lane);
+        if (e->kind == META_TRACE_DECISION) put_decision(w, e, track * LANES + lane);
+        else put_event(w, e, track * LANES + lane);
     }
 }
 

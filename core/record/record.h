@@ -52,6 +52,12 @@ meta_err meta_profile_trace(const meta_trace_clock *clock, meta_trace_sink *sink
 void meta_profile_trace_done(void);
 
 /* profile_trace.c */
+/** What the labels of work mean. */
+typedef enum meta_trace_kind {
+    META_TRACE_WORK,    /**< of the buffers written and read, or NULL */
+    META_TRACE_MOVE,    /**< the reason of a copy between devices, and the kernel, or NULL */
+    META_TRACE_DECISION /**< what it rests on, or NULL; it takes no time */
+} meta_trace_kind;
 /** An event of a trace. */
 typedef struct meta_trace_event {
     const char *name;
@@ -59,9 +65,10 @@ typedef struct meta_trace_event {
     int thread;                /**< of a range: its number */
     const meta_device *device; /**< NULL for a range or a message */
     meta_queue_kind queue;
+    meta_trace_kind kind;
     uint64_t begin, end, bytes;
     union {
-        const char *label[2]; /**< of work: of the buffers written and read, or NULL */
+        const char *label[2]; /**< of work: see meta_trace_kind */
         struct {
             bool out, flows;
             int peer;

@@ -8,13 +8,17 @@
 
 /** Queued work whose time stamps are not read yet. */
 typedef struct meta_record {
-    const char *name; /**< interned */
+    const char *name;    /**< interned */
     meta_device *device; /**< where it ran, */
     meta_device *given;  /**< and to which it was given: META_AUTO's, or the same */
     meta_queue_kind queue;
     meta_profile_where where;
     meta_activity activity;
     uint64_t id, bytes;
+    /* Of a kernel that META_MODE=auto launched: */
+    const char *plain; /**< its name without the type, interned; NULL: several calls at once */
+    uint32_t type;
+    uint64_t cells;
     uint64_t queued; /**< host time just before */
     const char *label[2];
     meta_stamp stamp;
@@ -58,6 +62,22 @@ void meta_recorder_clear(meta_recorder *r);
 /* profile.c */
 /** Complete at most @p most of its pending records, with @p ended even those without times. */
 void meta_recorder_read(meta_recorder *r, size_t most, bool ended);
+
+/** Record what META_MODE=auto has done by itself. */
+void meta_record_auto(void);
+
+/* profile_auto.c */
+/** Count work that META_MODE=auto was given, with the recorder's lock held. */
+void meta_profile_auto_count(meta_recorder *r, const meta_record *done);
+/** Trace decisions of META_MODE=auto up to its next copy between devices.
+ * @return false if there is none */
+bool meta_profile_auto_take(meta_record *move);
+/** The recorder's flags are these. */
+void meta_profile_auto_want(int flags);
+void meta_profile_auto_forget(void);
+/** Rows of META_WHERE_FIXED, at most META_FIXED_ROWS. @return how many */
+enum { META_FIXED_ROWS = 64 };
+size_t meta_profile_auto_rows(meta_profile_row *rows);
 
 /* profile_tool.c */
 void meta_tool_set(const meta_tool *tool);

@@ -24,6 +24,10 @@ typedef enum meta_profile_where {
     META_WHERE_MEASURE, /**< the library's own measurements */
     META_WHERE_WIRE,    /**< messages between ranks, from one end to the other */
     META_WHERE_RANGE,   /**< ranges of meta_range_push() */
+    META_WHERE_DEVICE,  /**< kernels of META_MODE=auto, whose labels are the devices they ran on */
+    META_WHERE_MOVE,    /**< its copies between devices, whose labels are the reasons */
+    META_WHERE_FIXED,   /**< times of its work, and of the same work on one device; calls: of how
+                           many kernels, sizes and copies the time there is not known */
     META_WHERE_COUNT
 } meta_profile_where;
 
