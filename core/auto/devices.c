@@ -52,6 +52,7 @@ meta_err meta_auto_read(void)
 {
     META_TRY(read_devices());
     META_TRY(meta_explain_read());
+    META_TRY(meta_share_read());
     return meta_policy_read();
 }
 
@@ -213,6 +214,7 @@ meta_err meta_auto_open(void)
     META_TRY(meta_policy_check());
     find_peers();
     META_TRY(meta_cost_open());
+    meta_share_open();
     pthread_mutexattr_init(&recursive);
     pthread_mutexattr_settype(&recursive, PTHREAD_MUTEX_RECURSIVE);
     pthread_mutex_init(&meta_auto.lock, &recursive);
@@ -225,6 +227,7 @@ void meta_auto_close(void)
     meta_auto_lanes_close();
     meta_auto_samples_close();
     meta_cost_close();
+    meta_share_close();
     pthread_mutex_destroy(&meta_auto.lock);
     meta_timing_want(false);
 }
