@@ -151,6 +151,7 @@ static shared *open_file(const char *path, bool *again, char *reason, size_t roo
         why = board ? NULL : "it is damaged";
         if (!board) *again = unlink(path) == 0;
     }
+    flock(file, LOCK_UN); /* a mapped file keeps its lock when it is closed */
     close(file);
     if (why) refuse(reason, room, path, why);
     return board;

@@ -44,6 +44,7 @@ static uint64_t read_at, looks;
 meta_err meta_share_read(void)
 {
     is_wanted = true;
+    if (!meta_variable("META_BOARD")) return META_OK;
     return meta_variable_switch("META_BOARD", &is_wanted);
 }
 
