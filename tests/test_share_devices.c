@@ -109,6 +109,7 @@ static void live(life *l, const char *policy)
     void *x, *y;
     meta_box box;
     setenv("META_MODE", "auto", 1);
+    if (!getenv("META_TEST_ALONE")) setenv("META_BOARD", "on", 1); /* alone: to see it fail */
     setenv("META_AUTO_DEVICES", "sim", 1);
     setenv("META_THREADS", "1", 1);
     setenv("META_TEST_SIM_EAGER", "1", 1);
