@@ -19,7 +19,7 @@
 #include "test.h"
 #include "test_mpi.h"
 
-enum { CELLS = 20000, CALLS = 8, STEPS = 120, LEARNT = 60, DEVICES = 5, RANKS = 64 };
+enum { CELLS = 20000, CALLS = 8, STEPS = 240, LEARNT = 120, DEVICES = 5, RANKS = 64 };
 
 #define CPU    "cpu sync host rate=1G launch=1us; "
 #define GPU(n) "gpu" #n " rate=5G launch=5us latency=5us bandwidth=10G memory=1G; "

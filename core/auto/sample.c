@@ -107,25 +107,11 @@ static void learn_kernel(const meta_auto_sample *s, double seconds)
     meta_times_add(meta_auto.times, s->kernel, s->device, s->cells, s->bytes, seconds);
 }
 
-/* What the run would have taken if this process had the device to itself. Others' load is an
- * average: they may have disturbed it less. What is expected anyway is believed if it lies between.
- */
-static double undisturbed(const meta_auto_sample *s, double seconds)
-{
-    const double least = seconds / meta_share.share[s->device];
-    meta_time_basis basis;
-    if (least == seconds) return seconds;
-    const double expected =
-        meta_times_expect(meta_auto.times, s->kernel, s->device, s->cells, s->bytes, &basis);
-    if (basis != META_TIME_SAMPLED || expected < least) return least;
-    return expected < seconds ? expected : seconds;
-}
-
 void meta_auto_learn(const meta_auto_sample *s, double time)
 {
     ++meta_auto.learned;
     if (s->kernel < 0) learn_link(s->from, s->device, s->bytes, time);
-    else learn_kernel(s, undisturbed(s, time * 1e-9));
+    else learn_kernel(s, time * 1e-9 / meta_share.share[s->device]);
 }
 
 static void learn_from(const meta_auto_sample *sample, const meta_auto_stamp *s)
