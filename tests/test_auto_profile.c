@@ -35,6 +35,7 @@ static void prepare(const char *policy, const char *more)
     setenv("META_THREADS", "1", 1);
     setenv("META_TEST_SIM", text, 1);
     setenv("META_TEST_SIM_EAGER", "1", 1);
+    setenv("META_LEARN", "off", 1);
     setenv("META_BACKEND_PATH", test_built("tests/plugins/.libs"), 1);
     unsetenv("META_PROFILE");
     unsetenv("META_RANK_MAP");

@@ -117,7 +117,7 @@ static meta_auto_cluster *cluster_of_all(const meta_auto_choice *choice)
     return all;
 }
 
-/* Where the most of its operands lies; without any the first device. */
+/* Where the most of its operands lies; without any a device that others use least. */
 static int home_of(const meta_auto_choice *choice)
 {
     uint64_t held[META_SLABS_DEVICES] = {0};
@@ -128,7 +128,7 @@ static int home_of(const meta_auto_choice *choice)
     }
     for (int d = 0; d < meta_auto.devices; ++d)
         if (held[d] > 0 && (best < 0 || held[d] > held[best])) best = d;
-    return best >= 0 ? best : __builtin_ctz(choice->among);
+    return best >= 0 ? best : meta_share_first(choice->among);
 }
 
 /* A new cluster's home, and that of one which a loop has left somewhere. */
@@ -200,6 +200,7 @@ static void reset_gain(meta_auto_cluster *c, int d)
 /* The cluster's last work took @p paid, and would have taken time[d] on device @p d. */
 static void add_gains(meta_auto_cluster *c, const double *time, double paid)
 {
+    double claimed[META_SLABS_DEVICES] = {0};
     int best = c->home;
     for (int d = 0; d < meta_auto.devices; ++d) {
         if (d == c->home) continue;
@@ -212,9 +213,11 @@ static void add_gains(meta_auto_cluster *c, const double *time, double paid)
         c->tries[d] = true; /* first it is found out what is known only by a bound */
         reset_gain(c, d);
     }
-    if (best == c->home) return;
+    if (best == c->home || !meta_share_turn()) return;
     c->home = best;
     for (int d = 0; d < meta_auto.devices; ++d) reset_gain(c, d);
+    claimed[best] = 1;
+    meta_share_claim(claimed);
 }
 
 /* What the launch would cost on each device. */
@@ -341,6 +344,7 @@ int meta_cost_choose(const meta_auto_choice *choice)
     }
     expect(choice->launch);
     const int best = choose_alone(choice);
+    now.call.expected = now.time[best];
     if (!is_again && now.call.among != 0)
         meta_loop_note(&now.call, choice->range, choice->ranges, now.time, best);
     return best;
@@ -380,7 +384,9 @@ bool meta_cost_wanted(const meta_launch *launch, int d, meta_auto_sample *sample
     /* One in 16, in no step with a loop's calls. */
     const uint64_t hash = meta_auto.calls * UINT64_C(0x9e3779b97f4a7c15);
     const meta_loop_call *c = &now.call;
-    if (!now.is_chosen || launch->count != 1 || c->kernel < 0 || meta_auto.is_fixed) return false;
+    if (!now.is_chosen) return false;
+    meta_share_ran(d, c->expected);
+    if (launch->count != 1 || c->kernel < 0 || meta_auto.is_fixed) return false;
     *sample = (meta_auto_sample){c->kernel, d, 0, c->cells, c->bytes};
     now.is_chosen = false;
     if (meta_auto.attention > 0) return --meta_auto.attention, true;

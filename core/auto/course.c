@@ -64,6 +64,7 @@ static void read_links(meta_plan_step *s)
 static void read_times(meta_course *course)
 {
     read_links(&course->step);
+    for (int d = 0; d < course->step.devices; ++d) course->step.memory[d] = meta_share_memory(d);
     course->learned = meta_auto.learned;
     for (uint32_t c = 0; c < course->step.calls; ++c) {
         const meta_loop_call *call = &course->call[c];
@@ -79,6 +80,16 @@ static void read_times(meta_course *course)
 
 /* ------------------------------------------------------------------ at the end of a step */
 
+/* The devices of @p plan are used as long as its calls take there. */
+static void claim(const meta_course *course, const uint8_t *plan)
+{
+    double time[META_SLABS_DEVICES] = {0};
+    for (uint32_t c = 0; c < course->step.calls; ++c)
+        if (course->call[c].kernel >= 0)
+            time[plan[c]] += course->step.call[c].time[plan[c]] / meta_share.share[plan[c]];
+    meta_share_claim(time);
+}
+
 /* Follow the best plan found once it would have saved what the change costs. */
 static void consider(meta_course *course)
 {
@@ -92,6 +103,8 @@ static void consider(meta_course *course)
     const double gain = now - next;
     course->saved = gain > 0 ? course->saved + gain : 0;
     if (gain <= 0 || course->saved <= meta_plan_change(course->search, course->plan, best)) return;
+    if (!meta_share_turn()) return;
+    claim(course, best);
     meta_explain_plan(best, course->step.calls, now, next);
     memcpy(course->plan, best, course->step.calls);
     course->saved = 0;
@@ -144,7 +157,12 @@ static void consider_trials(meta_course *course)
         together = is_all;
     }
     if (course->tried < 0) return;
+    if (!meta_share_turn()) {
+        course->tried = -1;
+        return;
+    }
     make_trial(course, course->tried, together);
+    claim(course, course->trial);
     meta_explain_trial(course->step.calls, course->tried);
     course->hoped[course->tried] = 0;
     course->price[course->tried] *= 2;
@@ -176,6 +194,7 @@ static void end_trial(meta_course *course)
                           : course->steps < LONGEST_TRIAL && !is_known_now)
         return;
     course->tried = -1;
+    claim(course, course->plan);
     read_times(course);
 }
 
@@ -229,6 +248,8 @@ static void consider_again(meta_course *course)
         course->since[d] += AT_TIMES * now;
         if (course->tried >= 0) return;
         if (!(meta_auto_usable() >> d & 1) || !is_worth_it(course, d, now)) continue;
+        if (!meta_share_turn()) return;
+        claim(course, course->trial);
         course->tried = d;
         course->since[d] = 0;
         course->steps = 0;
@@ -297,7 +318,7 @@ meta_course *meta_course_new(const meta_loop_event *const *event, uint32_t calls
     course->step.calls = calls;
     course->tried = -1;
     for (int d = 0; d < meta_auto.devices; ++d) {
-        course->step.memory[d] = meta_auto.device[d].device->desc.memory;
+        course->step.memory[d] = meta_share_memory(d);
         course->price[d] = 1;
     }
     if (take_calls(course, event))
@@ -320,6 +341,7 @@ int meta_course_next(meta_course *course, meta_loop_call **call)
     course->at = at + 1 < course->step.calls ? at + 1 : 0;
     *call = &course->call[at];
     const int device = course->tried >= 0 ? course->trial[at] : course->plan[at];
+    (*call)->expected = course->step.call[at].time[device];
     (*call)->is_tried = device != course->plan[at];
     return device;
 }

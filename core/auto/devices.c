@@ -54,6 +54,7 @@ meta_err meta_auto_read(void)
     META_TRY(read_devices());
     META_TRY(meta_explain_read());
     META_TRY(meta_learn_read());
+    META_TRY(meta_share_read());
     return meta_policy_read();
 }
 
@@ -213,6 +214,7 @@ static meta_err open_all(void)
     find_peers();
     META_TRY(meta_cost_open());
     meta_learn_open();
+    meta_share_open();
     return META_OK;
 }
 
@@ -241,6 +243,7 @@ void meta_auto_close(void)
     meta_account_close();
     meta_auto_samples_close();
     meta_cost_close();
+    meta_share_close();
     pthread_mutex_destroy(&meta_auto.lock);
     meta_auto.devices = 0;
     meta_timing_want(false);

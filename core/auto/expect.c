@@ -17,7 +17,8 @@ static double kernel_time(const meta_loop_call *c, int d)
 {
     meta_time_basis basis;
     const double time =
-        1e9 * meta_times_expect(meta_auto.times, c->kernel, d, c->cells, c->bytes, &basis);
+        1e9 * meta_share.share[d] *
+        meta_times_expect(meta_auto.times, c->kernel, d, c->cells, c->bytes, &basis);
     return c->is_waited ? time + host_copy_time(d, false, 0) : time;
 }
 
@@ -31,12 +32,16 @@ void meta_expect_times(const meta_loop_call *c, double *time)
 
 double meta_expect_best(const meta_loop_call *c, int d)
 {
-    return c->kernel >= 0 ? 1e9 * meta_times_best(meta_auto.times, c->kernel, d, c->cells) : 0;
+    return c->kernel >= 0 ? 1e9 * meta_share.share[d] *
+                                meta_times_best(meta_auto.times, c->kernel, d, c->cells)
+                          : 0;
 }
 
 double meta_expect_last(const meta_loop_call *c, int d)
 {
-    return c->kernel >= 0 ? 1e9 * meta_times_last(meta_auto.times, c->kernel, d, c->cells) : 0;
+    return c->kernel >= 0 ? 1e9 * meta_share.share[d] *
+                                meta_times_last(meta_auto.times, c->kernel, d, c->cells)
+                          : 0;
 }
 
 bool meta_expect_is_known(int kernel, int d, uint64_t cells)

@@ -15,9 +15,10 @@ typedef struct meta_loop_call {
     uint64_t signature; /**< equal for calls that do the same with the same data */
     int kernel;         /**< its number in meta_auto.times, or one of the below */
     uint64_t cells, bytes;
-    bool is_waited; /**< the program waits for its results before the next call */
-    bool is_tried;  /**< a trial has it on another device than the plan */
-    uint32_t among; /**< devices that can run it */
+    bool is_waited;  /**< the program waits for its results before the next call */
+    bool is_tried;   /**< a trial has it on another device than the plan */
+    uint32_t among;  /**< devices that can run it */
+    double expected; /**< nanoseconds where it runs */
 } meta_loop_call;
 enum {
     META_LOOP_OTHER = -1, /**< its times are those it was noted with */

@@ -154,7 +154,7 @@ void meta_auto_learn(const meta_auto_sample *s, double time)
 {
     ++meta_auto.learned;
     if (s->kernel < 0) learn_link(s->from, s->device, s->bytes, time);
-    else learn_kernel(s, time * 1e-9);
+    else learn_kernel(s, time * 1e-9 / meta_share.share[s->device]);
 }
 
 static void learn_from(const meta_auto_sample *sample, const meta_auto_stamp *s)

@@ -3,16 +3,19 @@
  *  The back end sim: its devices and their memory. META_TEST_SIM describes the devices, see
  * sim_describe.c; without it there are none. META_TEST_SIM_EAGER=1 runs work when it is queued.
  * META_TEST_SIM_REPORT=FILE appends what each device has done to a file, META_TEST_SIM_LOG=FILE the
- * device and the kernels of each launch. */
+ * device and the kernels of each launch. META_TEST_SIM_CROWD=FILE: see sim_crowd. */
 #include "sim.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 const meta_host *sim_host;
+sim_crowd *sim_others;
 pthread_mutex_t sim_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static FILE *launches; /* META_TEST_SIM_LOG; NULL: not wanted */
@@ -26,6 +29,22 @@ void sim_log(const meta_plugin_device *device, const meta_launch *launch)
     fputc('\n', launches);
 }
 
+/* A file that cannot be mapped is a test's mistake. */
+static void map_crowd(void)
+{
+    const char *path = getenv("META_TEST_SIM_CROWD");
+    const int file = path ? open(path, O_RDWR | O_CLOEXEC) : -1;
+    sim_others = NULL;
+    if (!path) return;
+    void *at = mmap(NULL, sizeof(sim_crowd), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    if (at == MAP_FAILED) {
+        perror(path);
+        abort();
+    }
+    close(file);
+    sim_others = at;
+}
+
 static meta_err init(const meta_host *libmeta)
 {
     const char *text = getenv("META_TEST_SIM"), *eager = getenv("META_TEST_SIM_EAGER");
@@ -33,6 +52,7 @@ static meta_err init(const meta_host *libmeta)
     launches = log ? fopen(log, "a") : NULL;
     sim_host = libmeta;
     sim_kernels_begin(libmeta);
+    map_crowd();
     sim_clock_begin(eager && strcmp(eager, "1") == 0);
     return sim_describe(text ? text : "");
 }
@@ -59,6 +79,8 @@ static void fini(void)
     }
     if (launches) fclose(launches);
     launches = NULL;
+    if (sim_others) munmap(sim_others, sizeof *sim_others);
+    sim_others = NULL;
     free(sim_device);
     sim_device = NULL;
     sim_devices = 0;

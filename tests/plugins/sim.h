@@ -41,6 +41,16 @@ struct meta_plugin_device {
     uint64_t launches, copies, bytes_in, bytes_out, bytes_peer, busy;
 };
 
+/** What other processes do to the devices, and what this one does: a file that META_TEST_SIM_CROWD
+ *  names, of the process's own, which a test reads and writes. */
+enum { SIM_CROWD = 16 };
+typedef struct sim_crowd {
+    double slower[SIM_CROWD]; /**< kernels on device d take so many times as long; 0: once */
+    double busy[SIM_CROWD];   /**< ns that kernels took there so far */
+    double now;               /**< the host's clock */
+} sim_crowd;
+extern sim_crowd *sim_others; /**< NULL: there is none */
+
 extern const meta_host *sim_host;
 extern pthread_mutex_t sim_lock; /**< of all state */
 extern meta_plugin_device *sim_device;

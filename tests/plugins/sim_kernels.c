@@ -180,6 +180,8 @@ double sim_call_time(meta_plugin_device *device, const meta_call *call, double o
     if (!kernel->has_run) time *= device->first;
     if ((double)begin >= device->slow_after && (double)begin < device->slow_until)
         time *= device->slow;
+    if (sim_others && device->index < SIM_CROWD && sim_others->slower[device->index] > 0)
+        time *= sim_others->slower[device->index];
     kernel->has_run = true;
     return time;
 }

@@ -57,6 +57,12 @@ void sim_submit(void)
     host_clock += SUBMIT;
 }
 
+/* Tests see the time after each call. */
+static void show_clock(void)
+{
+    if (sim_others) sim_others->now = (double)host_clock;
+}
+
 uint64_t sim_now(void)
 {
     return host_clock;
@@ -241,6 +247,7 @@ meta_err sim_queue_finish(meta_plugin_queue *queue)
     pthread_mutex_lock(&sim_lock);
     force(queue->last);
     if (queue->last) host_clock = later(host_clock, queue->last->end);
+    show_clock();
     error = queue->untracked;
     queue->untracked = META_OK;
     pthread_mutex_unlock(&sim_lock);
@@ -302,6 +309,8 @@ static void schedule_launch(item *work)
         time += sim_call_time(device, work->calls[k], k == 0 ? device->launch : 0, work->begin);
     take(work, time, cores);
     device->busy += work->end - work->begin;
+    if (sim_others && device->index < SIM_CROWD)
+        sim_others->busy[device->index] = (double)device->busy;
     ++device->launches;
 }
 
@@ -334,6 +343,7 @@ static void append(meta_plugin_queue *queue, item *work)
     meta_plugin_device *device = queue->device;
     item *last = queue->last;
     sim_submit();
+    show_clock();
     work->begin = later(host_clock, queue->ready);
     if (work->calls) schedule_launch(work);
     else schedule_copy(work);
@@ -430,6 +440,7 @@ meta_err sim_ticket_wait(meta_ticket ticket)
     pthread_mutex_lock(&sim_lock);
     force(work);
     host_clock = later(host_clock, work->end);
+    show_clock();
     const meta_err error = tell(work);
     pthread_mutex_unlock(&sim_lock);
     return error;
