@@ -134,8 +134,6 @@ static void choose_environment(void)
 static const struct {
     const char *workload, *machine;
 } known[] = {
-    {"cyclic reduction of 2^20 - 1, 16 levels", "four unlike devices"},
-    {"cyclic reduction of 2^20 - 1, 16 levels", "a node of Summit"},
     {"conjugate gradients of 40^3", "a laptop"},
     {"conjugate gradients of 40^3", "four unlike devices"},
     {"conjugate gradients of 40^3", "a node of Summit"},
