@@ -129,8 +129,9 @@ static void choose_environment(void)
 
 /* ------------------------------------------------------------------ what is not reached yet */
 
-/* Pairs in which the policy cost, which does not plan loops, loses more against the best plan than
- * is promised. Against the best device it does not. */
+/* Pairs in which the policy cost loses more against the best plan than is promised, since it plans
+ * one call after the other, or tries no kernel where others were slow. Against the best device it
+ * does not. */
 static const struct {
     const char *workload, *machine;
 } known[] = {
