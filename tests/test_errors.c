@@ -759,6 +759,25 @@ static void wraps_are_refused_by_name(void)
     end();
 }
 
+static int any_choice(const meta_decision *decision, void *user)
+{
+    (void)decision, (void)user;
+    return 0;
+}
+
+static void policies_are_refused_by_name(void)
+{
+    static const char *const words[] = {"", "best", "device:", "type:", "random:x", "cost:1"};
+    begin();
+    for (size_t k = 0; k < sizeof words / sizeof *words; ++k)
+        REFUSED(META_ERR_ARGUMENT, "policy", meta_set_policy, words[k], META_POLICY_THREAD);
+    REFUSED(META_ERR_ARGUMENT, "scope", meta_set_policy, "cost", (meta_policy_scope)2);
+    REFUSED(META_ERR_ARGUMENT, "scope", meta_set_policy, NULL, (meta_policy_scope)-1);
+    REFUSED(META_ERR_ARGUMENT, "scope", meta_set_policy_function, any_choice, NULL,
+            (meta_policy_scope)2);
+    end();
+}
+
 static void addresses_are_refused_by_name(void)
 {
     begin();
@@ -1191,13 +1210,14 @@ TEST_MAIN(PROMISE(calls_before_the_start_are_refused), PROMISE(calls_after_the_e
           PROMISE(grids_are_refused_by_name), PROMISE(what_cannot_be_freed_is_refused_by_name),
           PROMISE(copies_are_refused_by_name), PROMISE(box_copies_are_refused_by_name),
           PROMISE(box_copies_with_the_host_are_refused_by_name), PROMISE(fills_are_refused_by_name),
-          PROMISE(wraps_are_refused_by_name), PROMISE(addresses_are_refused_by_name),
-          PROMISE(no_events_are_refused_by_name), PROMISE(states_are_refused_by_name),
-          PROMISE(faces_are_refused_by_name), PROMISE(slabs_are_refused_by_name),
-          PROMISE(packing_is_refused_by_name), PROMISE(unpacking_is_refused_by_name),
-          PROMISE(transposing_is_refused_by_name), PROMISE(stencils_are_refused_by_name),
-          PROMISE(reductions_are_refused_by_name), PROMISE(dot_products_are_refused_by_name),
-          PROMISE(axpy_is_refused_by_name), PROMISE(ranges_and_tools_are_refused_by_name),
+          PROMISE(wraps_are_refused_by_name), PROMISE(policies_are_refused_by_name),
+          PROMISE(addresses_are_refused_by_name), PROMISE(no_events_are_refused_by_name),
+          PROMISE(states_are_refused_by_name), PROMISE(faces_are_refused_by_name),
+          PROMISE(slabs_are_refused_by_name), PROMISE(packing_is_refused_by_name),
+          PROMISE(unpacking_is_refused_by_name), PROMISE(transposing_is_refused_by_name),
+          PROMISE(stencils_are_refused_by_name), PROMISE(reductions_are_refused_by_name),
+          PROMISE(dot_products_are_refused_by_name), PROMISE(axpy_is_refused_by_name),
+          PROMISE(ranges_and_tools_are_refused_by_name),
           PROMISE(timers_and_ranges_out_of_turn_are_refused),
           PROMISE(meta_here_accepts_any_location),
           PROMISE(every_public_function_has_its_cases_here))

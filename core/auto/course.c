@@ -24,6 +24,8 @@ enum { WORK = 1 << 14, LONGEST_TRIAL = 8 };
  * Whether to is considered every AT_TIMES steps. What is slower by a few tenths only is noise. */
 enum { AGAIN = 4, BEHIND = 8, AT_TIMES = 64 };
 static const double again_share = 0.02, noise = 0.7;
+/* It is slower because others use it, if its share is more than this. */
+static const double alone = 1.1;
 
 struct meta_course {
     meta_plan_step step;
@@ -247,7 +249,8 @@ static void consider_again(meta_course *course)
     for (int d = 0; d < course->step.devices; ++d) {
         course->since[d] += AT_TIMES * now;
         if (course->tried >= 0) return;
-        if (!(meta_auto_usable() >> d & 1) || !is_worth_it(course, d, now)) continue;
+        if (!(meta_auto_usable() >> d & 1) || meta_share.share[d] > alone) continue;
+        if (!is_worth_it(course, d, now)) continue;
         if (!meta_share_turn()) return;
         claim(course, course->trial);
         course->tried = d;

@@ -135,7 +135,7 @@ void meta_share_refresh(void)
 
 void meta_share_open(void)
 {
-    const char *folder = getenv("META_TEST_BOARD_DIR");
+    const char *folder = meta_variable("META_TEST_BOARD_DIR");
     char reason[1200];
     meta_share = (meta_share_state){.is_on = false};
     for (int d = 0; d < META_SLABS_DEVICES; ++d) meta_share.share[d] = 1;

@@ -17,10 +17,10 @@ function append(list, item) { return list == "" ? item : list ", " item }
 
 function c_kind(type)
 {
-    if (type ~ /[*]/) return "pointer"
+    if (type ~ /[*]/ || type ~ /meta_policy_function/) return "pointer"
     gsub(/(^| )const /, " ", type)
     type = trim(type)
-    if (type == "int" || type ~ /^(meta_mode|meta_type|meta_err|meta_op|meta_slab|meta_path)$/ ||
+    if (type == "int" || type ~ /^(meta_mode|meta_type|meta_err|meta_op|meta_slab|meta_path|meta_policy_scope)$/ ||
         type ~ /^meta_(stencil_kind|boundary_kind|native_kind|memory_kind|halo_kind|halo_op)$/ ||
         type == "MPI_Comm")
         return "int"
