@@ -17,12 +17,13 @@
 /* WORK: what is spent on the search at the end of a step, in pieces looked at; LONGEST_TRIAL: in
  * steps. It takes two for runs to be known, of which the first does not count, and as many more as
  * the device is behind. */
-enum { WORK = 1 << 14, LONGEST_TRIAL = 8 };
+enum { WORK = 1 << 15, LONGEST_TRIAL = 8 };
 
 /* A device that was slower is tried for AGAIN steps, so that most of the runs that count are new
  * ones, but not after BEHIND calls that are as slow: the times of more may not be known yet.
- * Whether to is considered every AT_TIMES steps. What is slower by a few tenths only is noise. */
-enum { AGAIN = 4, BEHIND = 8, AT_TIMES = 64 };
+ * Whether to is considered every AT_TIMES steps, and after as many steps every SELDOM ones whether
+ * to try what is not known. What is slower by a few tenths only is noise. */
+enum { AGAIN = 4, BEHIND = 8, AT_TIMES = 64, SELDOM = 8 };
 static const double again_share = 0.02, noise = 0.7;
 /* It is slower because others use it, if its share is more than this. */
 static const double alone = 1.1;
@@ -51,6 +52,24 @@ static bool is_known(const meta_course *course, uint32_t c, int d)
     return meta_expect_is_known(course->call[c].kernel, d, course->call[c].cells);
 }
 
+/* OpenMP, and OpenCL on the CPU, compute on the same cores, and on the first the caller waits. */
+static void read_engines(meta_plan_step *s)
+{
+    int cores = -1;
+    for (int d = 0; d < s->devices; ++d) {
+        const meta_device *device = meta_auto.device[d].device;
+        const bool is_cpu = meta_auto.device[d].is_host ||
+                            (device->backend->mode == META_OPENCL && !device->desc.is_gpu);
+        if (is_cpu && cores < 0) cores = d;
+        s->engine[d] = is_cpu ? cores : d;
+        s->blocks[d] = meta_auto.device[d].is_host;
+        for (int from = 0; from < s->devices; ++from)
+            s->is_staged[from][d] = !meta_auto.device[from].is_host &&
+                                    !meta_auto.device[d].is_host &&
+                                    !(meta_auto.peers[d] >> from & 1);
+    }
+}
+
 static void read_links(meta_plan_step *s)
 {
     const uint64_t much = 1 << 20;
@@ -71,6 +90,7 @@ static void read_times(meta_course *course)
     for (uint32_t c = 0; c < course->step.calls; ++c) {
         const meta_loop_call *call = &course->call[c];
         meta_expect_times(call, course->step.call[c].time);
+        course->step.call[c].is_waited = call->is_waited || call->kernel == META_LOOP_COPY_OUT;
         course->step.call[c].among = 0;
         for (int d = 0; d < course->step.devices; ++d)
             if (call->among >> d & 1 && (d == course->plan[c] || is_known(course, c, d)))
@@ -149,7 +169,8 @@ static void consider_trials(meta_course *course)
         const double all = meta_plan_cost(course->search, course->trial);
         const bool is_all = all < apart;
         if (!is_all) make_trial(course, d, false);
-        const double gain = now - (is_all ? all : apart);
+        const double gain =
+            (now - (is_all ? all : apart)) * (course->turns < AT_TIMES ? 1 : SELDOM);
         course->hoped[d] = gain > 0 ? course->hoped[d] + gain : 0;
         if (course->tried >= 0 || gain <= 0 ||
             course->hoped[d] <=
@@ -265,7 +286,8 @@ static void consider_again(meta_course *course)
 /* Behind a step. */
 static void turn(meta_course *course)
 {
-    const uint32_t size = 1 + course->step.calls + course->step.pieces + 2 * course->step.uses;
+    const uint32_t size =
+        6 * (1 + course->step.calls + course->step.pieces + 2 * course->step.uses);
     const uint64_t news = meta_auto.learned - course->learned;
     if (course->tried >= 0) return;
     if (news > course->step.calls || (news > 0 && meta_auto.attention > 0)) read_times(course);
@@ -273,7 +295,7 @@ static void turn(meta_course *course)
         course->is_searching = meta_plan_search_on(course->search, 1 + WORK / size);
     consider(course);
     if (meta_auto.is_fixed) return;
-    consider_trials(course);
+    if (course->turns < AT_TIMES || course->turns % SELDOM == 0) consider_trials(course);
     if (++course->turns % AT_TIMES == 0) consider_again(course);
 }
 
@@ -305,6 +327,8 @@ static bool take_calls(meta_course *course, const meta_loop_event *const *event)
         meta_plan_call *call = &s->call[c];
         call->first = s->uses;
         call->last = s->uses += event[c]->uses;
+        call->is_copy = event[c]->call.kernel == META_LOOP_COPY_IN ||
+                        event[c]->call.kernel == META_LOOP_COPY_OUT;
         call->kind = (uint64_t)(event[c]->call.kernel - META_LOOP_COPY_OUT);
         memcpy(call->time, event[c]->time, sizeof call->time);
         course->call[c] = event[c]->call;
@@ -324,6 +348,7 @@ meta_course *meta_course_new(const meta_loop_event *const *event, uint32_t calls
         course->step.memory[d] = meta_share_memory(d);
         course->price[d] = 1;
     }
+    read_engines(&course->step);
     if (take_calls(course, event))
         course->search = meta_plan_search_new(&course->step, course->plan);
     if (!course->search) return meta_course_free(course), NULL;

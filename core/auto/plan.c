@@ -1,27 +1,33 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file plan.c
- *  Local search for the devices of a loop's calls. A neighbour of a plan has a stretch of calls, or
- *  all that use a buffer or are of one kind, on another device. A plan's cost is that of its second
- *  step: the first one brings the data to where the plan keeps it. */
+ *  Local search for the devices of a loop's calls. A neighbour of a plan has on another device a
+ *  stretch of calls, all that use a buffer, are of one kind or depend on each other, or any two.
+ * What a plan takes is worked out as the devices run it: each call begins when what it uses is
+ * there and its device is free, and the host goes on at once unless it waits for a result. */
 #include "auto/plan.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* CUTS: places where a stretch may begin or end. With fewer calls that is anywhere. */
-enum { CUTS = 24, GROUPS = 64 };
+/* CUTS: places where a stretch may begin or end; with fewer calls that is anywhere. PAIRS: calls of
+ * which any two may change together. STEPS: over which what one takes is averaged. */
+enum { CUTS = 24, GROUPS = 64, PAIRS = 16, STEPS = 4 };
 
-/* Calls that use a buffer, or are of one kind. */
+/* Calls that use a buffer, are of one kind, or depend on each other, if by way of others. */
 typedef struct group {
-    bool is_kind;
+    enum { BUFFER, KIND, PART } of;
     uint64_t what;
 } group;
 
 struct meta_plan_search {
     const meta_plan_step *step;
     uint8_t *found, *other; /* the best plan, and one that is looked at */
-    uint32_t *valid;
-    double cost;
+    meta_plan_state *state;
+    uint32_t *seen;    /* of each buffer */
+    uint32_t *part;    /* of each call: the number of the first one that it depends on */
+    double time, work; /* of the best plan: what a step takes, and that of all devices together */
+    double other_work; /* of the plan that was looked at */
+    bool is_for_work;  /* the least work is looked for first, which leads there sooner */
     uint32_t cuts, groups, next, in_vain; /* the next neighbour; so many in turn were no better */
     uint32_t cut[CUTS];
     group group[GROUPS];
@@ -44,38 +50,84 @@ static int source(const meta_plan_step *s, uint32_t valid, uint64_t bytes, int d
     return found;
 }
 
-/* Neighbouring pieces from one device are one copy. */
-static double fetch(const meta_plan_step *s, const meta_plan_use *use, int d, uint32_t *valid)
+static double later(double a, double b)
 {
-    const uint32_t bit = UINT32_C(1) << d;
-    double time = 0;
-    int last = -1;
-    for (uint32_t k = use->first; k < use->last; ++k) {
-        int from = -1;
-        if (!(valid[k] & bit)) from = source(s, valid[k], s->piece[k].bytes, d);
-        if (from >= 0)
-            time += (from == last ? 0 : s->latency[from][d]) +
-                    (double)s->piece[k].bytes * s->per_byte[from][d];
-        valid[k] |= bit;
-        last = from;
-    }
-    return time;
+    return a > b ? a : b;
 }
 
-double meta_plan_pass(const meta_plan_step *s, const uint8_t *device, uint32_t *valid)
+/* A copy of pieces [first, last), which begins when they are there and both links are free. */
+static double carry(const meta_plan_step *s, uint32_t first, uint32_t last, int from, int to,
+                    meta_plan_state *state, meta_plan_clock *clock)
 {
-    double time = 0;
-    for (uint32_t c = 0; c < s->calls; ++c) {
-        const meta_plan_call *call = &s->call[c];
-        const int d = device[c];
-        time += call->time[d];
-        for (uint32_t u = call->first; u < call->last; ++u)
-            if (s->use[u].reads) time += fetch(s, &s->use[u], d, valid);
-        for (uint32_t u = call->first; u < call->last; ++u)
-            for (uint32_t k = s->use[u].first; s->use[u].writes && k < s->use[u].last; ++k)
-                valid[k] = UINT32_C(1) << d;
+    double begin = later(clock->host, later(clock->link[from], clock->link[to]));
+    uint64_t bytes = 0;
+    for (uint32_t k = first; k < last; ++k) {
+        begin = later(begin, state[k].written);
+        bytes += s->piece[k].bytes;
     }
-    return time;
+    const double time = s->latency[from][to] + (double)bytes * s->per_byte[from][to];
+    const double end = begin + time;
+    clock->work += time;
+    clock->link[from] = clock->link[to] = end;
+    if (s->is_staged[from][to]) clock->host = end;
+    for (uint32_t k = first; k < last; ++k) {
+        state[k].valid |= UINT32_C(1) << to;
+        state[k].sent = later(state[k].sent, end);
+    }
+    return end;
+}
+
+/* Neighbouring pieces from one device are one copy.
+ * @return when all pieces are there */
+static double fetch(const meta_plan_step *s, const meta_plan_use *use, int d,
+                    meta_plan_state *state, meta_plan_clock *clock)
+{
+    const uint32_t bit = UINT32_C(1) << d;
+    double ready = 0;
+    for (uint32_t k = use->first, last; k < use->last; k = last) {
+        int from = -1;
+        last = k + 1;
+        ready = later(ready, state[k].written);
+        if (!(state[k].valid & bit)) from = source(s, state[k].valid, s->piece[k].bytes, d);
+        state[k].valid |= bit;
+        if (from < 0) continue;
+        while (last < use->last && !(state[last].valid & bit) &&
+               source(s, state[last].valid, s->piece[last].bytes, d) == from)
+            ++last;
+        ready = later(ready, carry(s, k, last, from, d, state, clock));
+    }
+    return ready;
+}
+
+static void run(const meta_plan_step *s, const meta_plan_call *call, int d, meta_plan_state *state,
+                meta_plan_clock *clock)
+{
+    double *engine = call->is_copy ? &clock->link[d] : &clock->engine[s->engine[d]];
+    double begin = 0;
+    for (uint32_t u = call->first; u < call->last; ++u)
+        if (s->use[u].reads) begin = later(begin, fetch(s, &s->use[u], d, state, clock));
+    for (uint32_t u = call->first; u < call->last; ++u)
+        for (uint32_t k = s->use[u].first; s->use[u].writes && k < s->use[u].last; ++k)
+            begin = later(begin, later(state[k].sent, state[k].written));
+    const double end = later(begin, later(*engine, clock->host)) + call->time[d];
+    clock->work += call->time[d];
+    *engine = end;
+    if (call->is_waited || (s->blocks[d] && !call->is_copy)) clock->host = end;
+    for (uint32_t u = call->first; u < call->last; ++u)
+        for (uint32_t k = s->use[u].first; s->use[u].writes && k < s->use[u].last; ++k) {
+            state[k].valid = UINT32_C(1) << d;
+            state[k].written = end;
+        }
+}
+
+double meta_plan_pass(const meta_plan_step *s, const uint8_t *device, meta_plan_state *state,
+                      meta_plan_clock *clock)
+{
+    double end;
+    for (uint32_t c = 0; c < s->calls; ++c) run(s, &s->call[c], device[c], state, clock);
+    end = clock->host;
+    for (int d = 0; d < s->devices; ++d) end = later(end, later(clock->engine[d], clock->link[d]));
+    return end;
 }
 
 /* A device that has no memory for all that a step uses there loses each copy before it is used
@@ -100,21 +152,38 @@ static double thrashing(const meta_plan_step *s, const uint8_t *device, uint32_t
     return time;
 }
 
-/* Leaves what is valid after two steps in search->valid. */
+/* What is valid stays, and time begins anew. */
+static void restart(meta_plan_search *search, meta_plan_clock *clock)
+{
+    *clock = (meta_plan_clock){.host = 0};
+    for (uint32_t k = 0; k < search->step->pieces; ++k)
+        search->state[k].written = search->state[k].sent = 0;
+}
+
+/* Leaves what is valid after it in search->state. The first step brings the data to its places, the
+ * second one fills the queues, and the third one takes what all others do. */
 double meta_plan_cost(meta_plan_search *search, const uint8_t *device)
 {
     const meta_plan_step *s = search->step;
-    const double out_of_memory = thrashing(s, device, search->valid);
-    memset(search->valid, 0, s->pieces * sizeof *search->valid);
-    meta_plan_pass(s, device, search->valid);
-    return meta_plan_pass(s, device, search->valid) + out_of_memory;
+    meta_plan_clock clock = {.host = 0};
+    const double out_of_memory = thrashing(s, device, search->seen);
+    memset(search->state, 0, s->pieces * sizeof *search->state);
+    meta_plan_pass(s, device, search->state, &clock);
+    const double two = meta_plan_pass(s, device, search->state, &clock), work = clock.work;
+    double end = two;
+    for (int n = 0; n < STEPS; ++n) end = meta_plan_pass(s, device, search->state, &clock);
+    search->other_work = (clock.work - work) / STEPS + out_of_memory;
+    return (end - two) / STEPS + out_of_memory;
 }
 
 double meta_plan_change(meta_plan_search *search, const uint8_t *now, const uint8_t *next)
 {
+    meta_plan_clock clock;
     const double then = meta_plan_cost(search, next);
     meta_plan_cost(search, now);
-    return meta_plan_pass(search->step, next, search->valid) - then;
+    restart(search, &clock);
+    const double first = meta_plan_pass(search->step, next, search->state, &clock);
+    return later(first - then, 0);
 }
 
 /* ------------------------------------------------------------------ neighbours */
@@ -158,24 +227,53 @@ static void find_cuts(meta_plan_search *search)
 static void add_group(meta_plan_search *search, group g)
 {
     for (uint32_t k = 0; k < search->groups; ++k)
-        if (search->group[k].is_kind == g.is_kind && search->group[k].what == g.what) return;
+        if (search->group[k].of == g.of && search->group[k].what == g.what) return;
     if (search->groups < GROUPS) search->group[search->groups++] = g;
+}
+
+static uint32_t buffer_of(const meta_plan_step *s, uint32_t u)
+{
+    return s->piece[s->use[u].first].buffer;
+}
+
+/* Calls of one part use buffers that other calls of it use. */
+static void find_parts(meta_plan_search *search)
+{
+    const meta_plan_step *s = search->step;
+    bool more = true;
+    for (uint32_t b = 0; b < s->buffers; ++b) search->seen[b] = s->calls;
+    for (uint32_t c = 0; c < s->calls; ++c) search->part[c] = c;
+    while (more) {
+        more = false;
+        for (uint32_t c = 0; c < s->calls; ++c)
+            for (uint32_t u = s->call[c].first; u < s->call[c].last; ++u) {
+                uint32_t *of_buffer = &search->seen[buffer_of(s, u)], *of_call = &search->part[c];
+                if (*of_buffer == *of_call) continue;
+                more = true;
+                if (*of_buffer < *of_call) *of_call = *of_buffer;
+                else *of_buffer = *of_call;
+            }
+    }
 }
 
 static void find_groups(meta_plan_search *search)
 {
     const meta_plan_step *s = search->step;
     search->groups = 0;
-    for (uint32_t b = 0; b < s->buffers; ++b) add_group(search, (group){false, b});
-    for (uint32_t c = 0; c < s->calls; ++c) add_group(search, (group){true, s->call[c].kind});
+    find_parts(search);
+    for (uint32_t c = 0; c < s->calls; ++c) add_group(search, (group){PART, search->part[c]});
+    for (uint32_t c = 0; c < s->calls; ++c) add_group(search, (group){KIND, s->call[c].kind});
+    for (uint32_t b = 0; b < s->buffers; ++b) add_group(search, (group){BUFFER, b});
 }
 
-static bool is_in(const meta_plan_step *s, const group *g, uint32_t c)
+static bool is_in(const meta_plan_search *search, const group *g, uint32_t c)
 {
+    const meta_plan_step *s = search->step;
     const meta_plan_call *call = &s->call[c];
-    if (g->is_kind) return call->kind == g->what;
+    if (g->of == PART) return search->part[c] == g->what;
+    if (g->of == KIND) return call->kind == g->what;
     for (uint32_t u = call->first; u < call->last; ++u)
-        if (s->piece[s->use[u].first].buffer == g->what) return true;
+        if (buffer_of(s, u) == g->what) return true;
     return false;
 }
 
@@ -193,12 +291,18 @@ static int fastest(const meta_plan_step *s, uint32_t c)
     return best < 0 ? 0 : best;
 }
 
-/* A plan of its own, then groups, single calls and stretches, each on each device. */
+static uint32_t pairs(const meta_plan_search *search)
+{
+    const uint32_t places = search->step->calls * (uint32_t)search->step->devices;
+    return search->step->calls <= PAIRS ? places * places : 0;
+}
+
+/* A plan of its own, then groups, single calls and stretches, each on each device, and pairs. */
 static uint32_t neighbours(const meta_plan_search *search)
 {
     const uint32_t of_a_device =
         1 + search->groups + search->step->calls + search->cuts * (search->cuts - 1);
-    return 1 + (uint32_t)search->step->devices * of_a_device;
+    return 1 + (uint32_t)search->step->devices * of_a_device + pairs(search);
 }
 
 /* Stretch @p n: the calls from one cut to another one, over the end of the step if need be. */
@@ -219,13 +323,21 @@ static void make(const meta_plan_search *search, uint32_t n)
         for (uint32_t c = 0; c < s->calls; ++c) search->other[c] = (uint8_t)fastest(s, c);
         return;
     }
+    const uint32_t first_pair = neighbours(search) - pairs(search);
+    if (n >= first_pair) {
+        const uint32_t places = s->calls * (uint32_t)s->devices;
+        const uint32_t one = (n - first_pair) / places, two = (n - first_pair) % places;
+        put(search, one % s->calls, (int)(one / s->calls));
+        put(search, two % s->calls, (int)(two / s->calls));
+        return;
+    }
     const int d = (int)((n - 1) % (uint32_t)s->devices);
     n = (n - 1) / (uint32_t)s->devices;
     if (n == 0) {
         for (uint32_t c = 0; c < s->calls; ++c) put(search, c, d);
     } else if (n <= search->groups) {
         for (uint32_t c = 0; c < s->calls; ++c)
-            if (is_in(s, &search->group[n - 1], c)) put(search, c, d);
+            if (is_in(search, &search->group[n - 1], c)) put(search, c, d);
     } else if (n <= search->groups + s->calls) {
         put(search, n - 1 - search->groups, d);
     } else {
@@ -238,16 +350,18 @@ static void make(const meta_plan_search *search, uint32_t n)
 meta_plan_search *meta_plan_search_new(const meta_plan_step *step, const uint8_t *device)
 {
     meta_plan_search *search = calloc(1, sizeof *search);
-    const uint32_t marks = step->pieces > step->buffers ? step->pieces : step->buffers;
     if (!search) return NULL;
     search->step = step;
     search->found = malloc(step->calls);
     search->other = malloc(step->calls);
-    search->valid = calloc(marks + 1, sizeof *search->valid);
-    if (!search->found || !search->other || !search->valid)
+    search->state = calloc(step->pieces + 1, sizeof *search->state);
+    search->seen = calloc(step->buffers + 1, sizeof *search->seen);
+    search->part = calloc(step->calls, sizeof *search->part);
+    if (!search->found || !search->other || !search->state || !search->seen || !search->part)
         return meta_plan_search_free(search), NULL;
     memcpy(search->found, device, step->calls);
     meta_plan_search_again(search);
+    search->is_for_work = true;
     return search;
 }
 
@@ -256,7 +370,9 @@ void meta_plan_search_free(meta_plan_search *search)
     if (!search) return;
     free(search->found);
     free(search->other);
-    free(search->valid);
+    free(search->state);
+    free(search->seen);
+    free(search->part);
     free(search);
 }
 
@@ -265,25 +381,42 @@ void meta_plan_search_again(meta_plan_search *search)
     find_cuts(search);
     find_groups(search);
     search->next = search->in_vain = 0;
-    search->cost = meta_plan_cost(search, search->found);
+    search->is_for_work = false;
+    search->time = meta_plan_cost(search, search->found);
+    search->work = search->other_work;
+}
+
+/* Less of what is looked for, or as much of it and less of the other. */
+static bool is_better(const meta_plan_search *search, double time, double work)
+{
+    const double rounding = 1e-6;
+    const double by_time = time / search->time - 1, by_work = work / search->work - 1;
+    const double first = search->is_for_work ? by_work : by_time;
+    const double second = search->is_for_work ? by_time : by_work;
+    return first < -rounding || (first < rounding && second < -rounding);
 }
 
 bool meta_plan_search_on(meta_plan_search *search, uint32_t plans)
 {
     const uint32_t all = neighbours(search);
-    const double least_gain = 1e-6; /* what rounding may make of equal plans */
-    for (; plans > 0 && search->in_vain < all; --plans) {
+    for (; plans > 0; --plans) {
+        if (search->in_vain >= all && search->is_for_work) {
+            search->is_for_work = false;
+            search->in_vain = 0;
+        }
+        if (search->in_vain >= all) return false;
         make(search, search->next);
         search->next = (search->next + 1) % all;
         ++search->in_vain;
         if (memcmp(search->other, search->found, search->step->calls) == 0) continue;
-        const double cost = meta_plan_cost(search, search->other);
-        if (cost >= search->cost * (1 - least_gain)) continue;
+        const double time = meta_plan_cost(search, search->other);
+        if (!is_better(search, time, search->other_work)) continue;
         memcpy(search->found, search->other, search->step->calls);
-        search->cost = cost;
+        search->time = time;
+        search->work = search->other_work;
         search->in_vain = 0;
     }
-    return search->in_vain < all;
+    return true;
 }
 
 const uint8_t *meta_plan_found(const meta_plan_search *search)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file plan.h
- *  The devices of a loop's calls, chosen together: what a step costs once the data is where the
- *  plan keeps it, and a search for the plan that costs least. */
+ *  The devices of a loop's calls, chosen together: how long a step takes once the data is where the
+ *  plan keeps it, and a search for the plan that takes least. */
 #ifndef META_PLAN_H
 #define META_PLAN_H
 
@@ -17,6 +17,8 @@ typedef struct meta_plan_call {
     uint32_t first, last;            /**< its uses */
     uint32_t among;                  /**< devices that can run it */
     uint64_t kind;                   /**< calls of one kind are tried together */
+    bool is_copy;                    /**< with the host: on the device's link */
+    bool is_waited;                  /**< the host goes on when it is complete */
     double time[META_SLABS_DEVICES]; /**< nanoseconds */
 } meta_plan_call;
 
@@ -38,11 +40,27 @@ typedef struct meta_plan_step {
     double latency[META_SLABS_DEVICES][META_SLABS_DEVICES];
     double per_byte[META_SLABS_DEVICES][META_SLABS_DEVICES];
     uint64_t memory[META_SLABS_DEVICES]; /**< bytes; 0: not known */
+    int engine[META_SLABS_DEVICES];      /**< 0 …: devices with one compute on the same cores */
+    bool blocks[META_SLABS_DEVICES];     /**< the host goes on when a call there is complete */
+    /** The host goes on when a copy is complete. */
+    bool is_staged[META_SLABS_DEVICES][META_SLABS_DEVICES];
 } meta_plan_step;
 
-/** Nanoseconds of one step with call n on device[n]. valid[k] is the set of devices that hold piece
- *  k before the step, 0 where nobody has written it yet, and after it. */
-double meta_plan_pass(const meta_plan_step *step, const uint8_t *device, uint32_t *valid);
+/** A piece while steps run. Times are nanoseconds since the first one began. */
+typedef struct meta_plan_state {
+    uint32_t valid; /**< the devices that hold it; 0: nobody has written it yet */
+    double written; /**< since when it is there */
+    double sent;    /**< until when copies of it are read */
+} meta_plan_state;
+/** When the host, the devices and their links are free. */
+typedef struct meta_plan_clock {
+    double host, engine[META_SLABS_DEVICES], link[META_SLABS_DEVICES];
+    double work; /**< the sum of all times */
+} meta_plan_clock;
+/** Run one step with call n on device[n].
+ *  @return when all that was begun is complete */
+double meta_plan_pass(const meta_plan_step *step, const uint8_t *device, meta_plan_state *state,
+                      meta_plan_clock *clock);
 
 typedef struct meta_plan_search meta_plan_search;
 /** A search for @p step, which must outlive it, that begins with @p device; NULL: memory is out. */
@@ -55,9 +73,9 @@ void meta_plan_search_again(meta_plan_search *search);
 bool meta_plan_search_on(meta_plan_search *search, uint32_t plans);
 /** The best plan so far: the device of each call. */
 const uint8_t *meta_plan_found(const meta_plan_search *search);
-/** What a step costs with a plan, once the data is where the plan keeps it. */
+/** What a step takes with a plan, once the data is where the plan keeps it. */
 double meta_plan_cost(meta_plan_search *search, const uint8_t *device);
-/** What the first step costs more when plan @p next follows plan @p now. */
+/** What the first step takes more when plan @p next follows plan @p now. */
 double meta_plan_change(meta_plan_search *search, const uint8_t *now, const uint8_t *next);
 
 #endif
