@@ -312,7 +312,7 @@ static void a_link_follows_what_is_measured(void)
 
 static meta_times *new_times(int *number)
 {
-    char name[16];
+    char name[32];
     meta_times *t = meta_times_new(DEVICES);
     for (int k = 0; t && k < KERNELS; ++k) {
         snprintf(name, sizeof name, "kernel_%d", k);
