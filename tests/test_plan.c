@@ -5,6 +5,7 @@
 #include "auto/plan.h"
 #include "test.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,7 +62,8 @@ static void random_step(void)
     step.calls = (uint32_t)test_random_in(1, step.devices == 2 ? CALLS : step.devices == 3 ? 8 : 7);
     link_all((double)test_random_in(0, 20000), test_random_real() * test_random_real());
     for (int d = 0; d < step.devices; ++d) {
-        step.blocks[d] = test_random_in(0, 3) == 0;
+        static const double below[] = {0, 0, 100000, INFINITY};
+        step.blocks_below[d] = below[test_random_in(0, 3)];
         step.engine[d] = d > 0 && test_random_in(0, 4) == 0 ? step.engine[d - 1] : d;
         for (int to = 0; to < step.devices; ++to) step.is_staged[d][to] = test_random_in(0, 3) == 0;
     }
@@ -149,7 +151,7 @@ static void compute(machine *m, uint32_t c, int d)
             at = most(at, most(m->busy[k], m->since[k]));
     double *unit = &m->compute[step.engine[d]];
     *unit = most(at, most(*unit, m->host)) + call[c].time[d];
-    if (call[c].is_waited || step.blocks[d]) m->host = *unit;
+    if (call[c].is_waited || call[c].time[d] < step.blocks_below[d]) m->host = *unit;
     for (uint32_t u = call[c].first; u < call[c].last; ++u)
         for (uint32_t k = use[u].first; use[u].writes && k < use[u].last; ++k) {
             for (int e = 0; e < step.devices; ++e) m->held[k][e] = e == d;

@@ -57,8 +57,10 @@ typedef struct meta_auto_lane {
 
 typedef struct meta_auto_device {
     meta_device *device;
-    int number;   /**< in the machine, and bit in sets of devices */
-    bool is_host; /**< an object is an address of the host's */
+    const meta_ops *ops; /**< its back end's, or the worker's that stands before it */
+    int number;          /**< in the machine, and bit in sets of devices */
+    bool is_host;        /**< an object is an address of the host's */
+    bool is_cpu;         /**< it computes on the cores of the caller */
 } meta_auto_device;
 
 /** The devices among which is chosen, and all state; guarded by the lock, which the functions here
@@ -73,6 +75,7 @@ typedef struct meta_auto_machine {
     struct meta_auto_buffer *newest;       /**< list of all buffers */
     uint64_t shapes;                       /**< number of the shape met last */
     uint64_t calls;                        /**< launches and copies so far: the age of copies */
+    uint64_t elsewhere;                    /**< that when a device other than the cores got work */
     uint32_t peers[META_SLABS_DEVICES];    /**< from which devices one can copy to this one */
     uint32_t failed;                       /**< devices that are no longer used */
     meta_times *times;
@@ -282,6 +285,13 @@ void meta_learn_load(meta_learn_place *place, meta_learned *table);
 void meta_learn_change(meta_learn_place *place, void (*add)(meta_learned *table));
 
 /* ------------------------------------------------------------------ touch.c */
+
+/** How many results a call of the kernel has. */
+static inline uint32_t meta_auto_results(const meta_kernel_desc *desc)
+{
+    if (desc->results) return desc->results;
+    return desc->combine != META_COMBINE_none;
+}
 
 /** Bytes [begin, end) of a buffer that a call reads, writes or both. */
 typedef struct meta_auto_range {

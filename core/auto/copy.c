@@ -2,18 +2,20 @@
 /** @file copy.c
  *  Copies between the host and coherent buffers. */
 #include "auto/auto.h"
+#include "auto/worker.h"
 
 /* A part of a copy, on one device. */
 static meta_err copy_part(meta_plugin_queue *queue, const meta_copy *all,
                           const meta_auto_range *range, int d, meta_auto_ticket **t)
 {
     meta_auto_lane *lane = meta_auto_lane_of(d, queue->kind);
-    const meta_ops *ops = &lane->of->device->backend->ops;
+    const meta_ops *ops = lane->of->ops;
     meta_plugin_queue *real;
     meta_ticket own = NULL;
     meta_stamp stamp = {0};
     meta_auto_work *work = NULL;
     meta_auto.why = queue->kind == META_QUEUE_HALO ? META_AUTO_WHY_HALO : META_AUTO_WHY_HOST;
+    meta_worker_decide(lane->of, 0);
     META_TRY(meta_auto_acquire(lane, range, 1));
     META_TRY(meta_auto_order_host(queue, lane));
     META_TRY(meta_auto_queue(lane, &real));

@@ -9,10 +9,12 @@
  *  were as fast as the bound on it adds up likewise, and buys a trial: a few steps in which the
  *  calls that are unknown there run there. A device that has become slower than it was is tried
  *  again for a fiftieth of the time that has passed since. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "auto/loop.h"
+#include "auto/worker.h"
 
 /* WORK: what is spent on the search at the end of a step, in pieces looked at; LONGEST_TRIAL: in
  * steps. It takes two for runs to be known, of which the first does not count, and as many more as
@@ -57,12 +59,12 @@ static void read_engines(meta_plan_step *s)
 {
     int cores = -1;
     for (int d = 0; d < s->devices; ++d) {
-        const meta_device *device = meta_auto.device[d].device;
-        const bool is_cpu = meta_auto.device[d].is_host ||
-                            (device->backend->mode == META_OPENCL && !device->desc.is_gpu);
+        const bool is_cpu = meta_auto.device[d].is_cpu;
         if (is_cpu && cores < 0) cores = d;
         s->engine[d] = is_cpu ? cores : d;
-        s->blocks[d] = meta_auto.device[d].is_host;
+        s->blocks_below[d] = meta_worker_has(&meta_auto.device[d]) ? META_WORKER_LONG
+                             : meta_auto.device[d].is_host         ? INFINITY
+                                                                   : 0;
         for (int from = 0; from < s->devices; ++from)
             s->is_staged[from][d] = !meta_auto.device[from].is_host &&
                                     !meta_auto.device[d].is_host &&

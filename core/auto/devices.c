@@ -5,6 +5,7 @@
  * has the same cores as OpenMP, and two that take turns on them gain nothing. */
 #include "auto/auto.h"
 #include "auto/policy.h"
+#include "auto/worker.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,6 +56,7 @@ meta_err meta_auto_read(void)
     META_TRY(meta_explain_read());
     META_TRY(meta_learn_read());
     META_TRY(meta_share_read());
+    META_TRY(meta_worker_read());
     return meta_policy_read();
 }
 
@@ -173,8 +175,13 @@ meta_err meta_auto_describe(meta_device_desc *desc)
 static void add_open(meta_device *device)
 {
     const int n = meta_auto.devices++;
-    meta_auto.device[n] = (meta_auto_device){
-        .device = device, .number = n, .is_host = meta_device_is_host(device) != 0};
+    const bool is_host = meta_device_is_host(device) != 0;
+    const bool is_opencl_cpu = device->backend->mode == META_OPENCL && !device->desc.is_gpu;
+    meta_auto.device[n] = (meta_auto_device){.device = device,
+                                             .ops = &device->backend->ops,
+                                             .number = n,
+                                             .is_host = is_host,
+                                             .is_cpu = is_host || is_opencl_cpu};
     for (int kind = 0; kind < META_QUEUE_COUNT; ++kind)
         *meta_auto_lane_of(n, (meta_queue_kind)kind) =
             (meta_auto_lane){.of = &meta_auto.device[n], .kind = (meta_queue_kind)kind};
@@ -212,6 +219,7 @@ static meta_err open_all(void)
     META_TRY(open_listed());
     META_TRY(meta_policy_check());
     find_peers();
+    meta_worker_open();
     META_TRY(meta_cost_open());
     meta_learn_open();
     meta_share_open();
@@ -244,6 +252,7 @@ void meta_auto_close(void)
     meta_auto_samples_close();
     meta_cost_close();
     meta_share_close();
+    meta_worker_close();
     pthread_mutex_destroy(&meta_auto.lock);
     meta_auto.devices = 0;
     meta_timing_want(false);

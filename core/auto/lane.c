@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file lane.c
  *  The queues of the devices, and the order of what is queued on different ones: a device waits for
- *  another where their back end lets it, otherwise the host waits. */
+ *  another where their back end lets it, and the CPU's worker for any; otherwise the host waits. */
 #include "auto/auto.h"
+#include "auto/worker.h"
 
 #include <stdlib.h>
 
@@ -157,13 +158,14 @@ meta_mark meta_auto_queued(meta_auto_lane *lane, meta_ticket ticket, meta_auto_w
     enum { WORTH_A_LOOK = 16 };
     const int number = meta_auto_lane_number(lane);
     const meta_mark mark = meta_mark_of(number, ++lane->last);
+    if (!lane->of->is_cpu) meta_auto.elsewhere = meta_auto.calls;
     if (share) *share = NULL;
     if (!ticket && !lane->first) {
         meta_auto.done[number] = lane->last;
         return mark;
     }
     meta_auto_work *w = new_work();
-    const meta_ops *ops = &lane->of->device->backend->ops;
+    const meta_ops *ops = lane->of->ops;
     if (!w) { /* nothing can follow it: wait */
         meta_auto_work now = {.lane = number, .number = lane->last, .ops = ops, .ticket = ticket};
         wait_up_to(lane, lane->last);
@@ -204,11 +206,24 @@ uint64_t meta_auto_backlog(int d)
     return sum;
 }
 
-static const meta_auto_work *find(const meta_auto_lane *lane, uint64_t number)
+static meta_auto_work *find(const meta_auto_lane *lane, uint64_t number)
 {
-    const meta_auto_work *w = lane->first;
+    meta_auto_work *w = lane->first;
     while (w && w->number < number) w = w->next;
     return w;
+}
+
+/* What is queued on the lane next is to run behind @p w.
+ * @return META_ERR_UNSUPPORTED: the host must wait */
+static meta_err order_behind(meta_auto_lane *lane, meta_auto_work *w)
+{
+    meta_plugin_queue *queue;
+    META_TRY(meta_auto_queue(lane, &queue));
+    if (!forget_complete(lane)) return META_ERR_UNSUPPORTED;
+    if (meta_worker_has(lane->of)) return meta_worker_behind(w);
+    if (meta_auto.lane[w->lane].of->device->backend != lane->of->device->backend)
+        return META_ERR_UNSUPPORTED;
+    return w->ops->queue_wait(queue, w->ticket);
 }
 
 meta_err meta_auto_order(meta_auto_lane *lane, meta_mark mark)
@@ -216,15 +231,10 @@ meta_err meta_auto_order(meta_auto_lane *lane, meta_mark mark)
     const int earlier = meta_mark_lane(mark);
     const uint64_t number = meta_mark_number(mark);
     meta_auto_lane *other = &meta_auto.lane[earlier];
-    meta_plugin_queue *queue;
     if (other == lane || number <= meta_auto.done[earlier] || number <= lane->waited[earlier])
         return META_OK;
-    const meta_auto_work *w = find(other, number);
-    meta_err error = META_ERR_UNSUPPORTED;
-    META_TRY(meta_auto_queue(lane, &queue));
-    if (w && w->ticket && other->of->device->backend == lane->of->device->backend &&
-        forget_complete(lane))
-        error = w->ops->queue_wait(queue, w->ticket);
+    meta_auto_work *w = find(other, number);
+    meta_err error = w && w->ticket ? order_behind(lane, w) : META_ERR_UNSUPPORTED;
     if (error == META_OK)
         lane->behind[lane->behinds++] = (meta_auto_behind){earlier, number, lane->last + 1};
     if (error == META_ERR_UNSUPPORTED) {

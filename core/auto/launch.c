@@ -2,6 +2,7 @@
 /** @file launch.c
  *  Launches: to the device that the policy chooses, or the next one where it cannot run them. */
 #include "auto/auto.h"
+#include "auto/worker.h"
 
 #include <stdlib.h>
 
@@ -44,18 +45,12 @@ static void give_room(bound *b, const few *f)
     free(b->where);
 }
 
-static uint32_t results_of(const meta_kernel_desc *desc)
-{
-    if (desc->results) return desc->results;
-    return desc->combine != META_COMBINE_none;
-}
-
 static void look_at(const meta_launch *launch, bound *b)
 {
     for (size_t n = 0; n < launch->count; ++n) {
         const meta_call *call = meta_launch_call(launch, n);
         b->ranges += (size_t)meta_auto_touched(call, b->range + b->ranges);
-        for (uint32_t k = 0; k < results_of(call->desc); ++k)
+        for (uint32_t k = 0; k < meta_auto_results(call->desc); ++k)
             b->uses_host |= call->result[k].host != NULL;
     }
 }
@@ -103,7 +98,7 @@ static void bind_objects(const meta_launch *launch, bound *b, int d)
         const meta_call *call = meta_launch_call(launch, n);
         void **object = b->object + n * META_MAX_OPERANDS;
         meta_result *where = b->where + n * META_KERNEL_PARAMETERS;
-        const uint32_t results = results_of(call->desc);
+        const uint32_t results = meta_auto_results(call->desc);
         for (uint32_t k = 0; k < call->desc->operands; ++k)
             object[k] = ((meta_auto_buffer *)call->object[k])->copy[d].object;
         for (uint32_t k = 0; k < results; ++k) {
@@ -123,13 +118,14 @@ static meta_err launch_on(meta_plugin_queue *queue, const meta_launch *launch, b
 {
     meta_auto_lane *lane = meta_auto_lane_of(d, queue->kind);
     meta_device *device = lane->of->device;
-    const meta_ops *ops = &device->backend->ops;
+    const meta_ops *ops = lane->of->ops;
     meta_plugin_queue *real;
     meta_ticket own = NULL;
     meta_stamp stamp = {0};
     meta_auto_sample sample;
     meta_auto_work *work = NULL;
     META_TRY(bind_kernels(launch, b, device));
+    meta_worker_decide(lane->of, meta_auto.chosen);
     META_TRY(meta_auto_acquire(lane, b->range, b->ranges));
     if (b->uses_host) META_TRY(meta_auto_order_host(queue, lane));
     META_TRY(meta_auto_queue(lane, &real));

@@ -112,7 +112,8 @@ static void run(const meta_plan_step *s, const meta_plan_call *call, int d, meta
     const double end = later(begin, later(*engine, clock->host)) + call->time[d];
     clock->work += call->time[d];
     *engine = end;
-    if (call->is_waited || (s->blocks[d] && !call->is_copy)) clock->host = end;
+    if (call->is_waited || (call->time[d] < s->blocks_below[d] && !call->is_copy))
+        clock->host = end;
     for (uint32_t u = call->first; u < call->last; ++u)
         for (uint32_t k = s->use[u].first; s->use[u].writes && k < s->use[u].last; ++k) {
             state[k].valid = UINT32_C(1) << d;

@@ -41,7 +41,8 @@ typedef struct meta_plan_step {
     double per_byte[META_SLABS_DEVICES][META_SLABS_DEVICES];
     uint64_t memory[META_SLABS_DEVICES]; /**< bytes; 0: not known */
     int engine[META_SLABS_DEVICES];      /**< 0 …: devices with one compute on the same cores */
-    bool blocks[META_SLABS_DEVICES];     /**< the host goes on when a call there is complete */
+    /** The host goes on when a call there that takes less is complete; 0: with none. */
+    double blocks_below[META_SLABS_DEVICES];
     /** The host goes on when a copy is complete. */
     bool is_staged[META_SLABS_DEVICES][META_SLABS_DEVICES];
 } meta_plan_step;

@@ -41,7 +41,7 @@ static meta_err queue_copy(meta_auto_lane *lane, meta_copy *copy, meta_mark *mar
     META_TRY(meta_auto_queue(lane, &queue));
     copy->size = sizeof *copy;
     copy->ticket = &ticket;
-    const meta_err error = lane->of->device->backend->ops.copy(queue, copy);
+    const meta_err error = lane->of->ops->copy(queue, copy);
     if (error == META_ERR_DEVICE) meta_auto_fails(meta_auto_lane_number(lane), lane->last + 1);
     META_TRY(error);
     *mark = meta_auto_queued(lane, ticket, share);
@@ -70,7 +70,7 @@ static meta_err at_once(const passage *p, meta_copy_kind kind, meta_mark *mark)
     META_TRY(order(lane, p, p->from, false));
     META_TRY(order(lane, p, p->to, true));
     META_TRY(queue_copy(lane, &copy, mark, NULL));
-    const meta_ops *ops = &lane->of->device->backend->ops;
+    const meta_ops *ops = lane->of->ops;
     const meta_auto_sample sample = {-1, p->to, p->from, 0, copy.bytes};
     const meta_auto_moved moved = {p->from, p->to, d, copy.bytes, queued};
     if (queued) meta_account_move(&moved, ops, &stamp, wanted ? &sample : NULL);

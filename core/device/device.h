@@ -53,6 +53,8 @@ void meta_timing_want(bool want);
 /** The device of META_AUTO on which this thread's last work was queued; NULL: none since it was set so.
  */
 extern _Thread_local meta_device *meta_ran_on;
+/** This thread waits for the work that it queues now as soon as it is queued. */
+extern _Thread_local bool meta_waits_at_once;
 
 /* device.c */
 struct meta_device {

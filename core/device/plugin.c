@@ -26,6 +26,7 @@ const meta_plugin *meta_automatic;
 static pthread_mutex_t automatic_lock = PTHREAD_MUTEX_INITIALIZER;
 static meta_backend automatic = {.name = "auto", .mode = META_AUTO};
 _Thread_local meta_device *meta_ran_on;
+_Thread_local bool meta_waits_at_once;
 
 static _Atomic bool timing_wanted;
 

@@ -51,7 +51,10 @@ static meta_err submit(const request *r, meta_event *done)
     if (comm && *comm->owing > 0) order(comm, r);
     if (done == META_ASYNC) return queue_work(r, NULL);
     if (!done) {
-        META_TRY(queue_work(r, &pending));
+        meta_waits_at_once = true;
+        error = queue_work(r, &pending);
+        meta_waits_at_once = false;
+        META_TRY(error);
         error = meta_pending_wait(&pending);
         meta_pending_release(&pending);
         return error;
