@@ -82,6 +82,7 @@ static void run_life(const coherence_machine *m, uint64_t base, int64_t first, i
     char policy[64];
     snprintf(policy, sizeof policy, "random:%" PRIu64, base % 1000000 + (uint64_t)first);
     setenv("META_POLICY", policy, 1);
+    setenv("META_TEST_WORKER", first / m->life % 2 ? "on" : "auto", 1);
     if (m->fails) coherence_failure_plan(seed_of(base, first), m->simulated);
     if (m->start) m->start();
     else test_require_device();

@@ -336,6 +336,7 @@ int meta_cost_choose(const meta_auto_choice *choice)
         const int planned = meta_loop_next(now.call.signature, &known);
         if (planned >= 0 && choice->among >> planned & 1) {
             now.call = *known;
+            meta_auto.chosen = (uint64_t)known->expected;
             meta_auto.why = known->is_tried ? META_AUTO_WHY_TRIAL : META_AUTO_WHY_PLAN;
             return planned;
         }
@@ -345,6 +346,7 @@ int meta_cost_choose(const meta_auto_choice *choice)
     expect(choice->launch);
     const int best = choose_alone(choice);
     now.call.expected = now.time[best];
+    meta_auto.chosen = (uint64_t)now.call.expected;
     if (!is_again && now.call.among != 0)
         meta_loop_note(&now.call, choice->range, choice->ranges, now.time, best);
     return best;
