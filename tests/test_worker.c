@@ -159,6 +159,36 @@ static void each_device_waits_for_what_the_other_writes(void)
     CHECK_CHILD(run_behind, NULL);
 }
 
+static void *use_gpu(void *unused)
+{
+    other_kernel_on_gpu();
+    is_open = true;
+    return unused;
+}
+
+/* One thread waits for the CPU: by the call itself, or for all work. */
+static void run_threads(void *unused)
+{
+    pthread_t other;
+    (void)unused;
+    if (!start("on")) return;
+    for (int n = 0; n < 2; ++n) {
+        is_open = false;
+        if (n == 1) gate_on_cpu(META_ASYNC);
+        CHECK_INT(pthread_create(&other, NULL, use_gpu, NULL), 0);
+        if (n == 0) gate_on_cpu(NULL);
+        else CHECK_OK(meta_flush());
+        pthread_join(other, NULL);
+        CHECK_NEAR(value(x), n + 1, 0);
+    }
+    stop();
+}
+
+static void a_thread_that_waits_holds_no_other_one_up(void)
+{
+    CHECK_CHILD(run_threads, NULL);
+}
+
 static void run_many(void *unused)
 {
     enum { MANY = 3000 };
@@ -244,6 +274,7 @@ static void the_worker_can_be_turned_off(void)
 
 TEST_MAIN(PROMISE(work_of_other_devices_runs_beside_a_kernel_of_the_cpu),
           PROMISE(each_device_waits_for_what_the_other_writes),
+          PROMISE(a_thread_that_waits_holds_no_other_one_up),
           PROMISE(any_number_of_kernels_can_be_queued),
           PROMISE(what_is_queued_is_complete_before_the_library_ends),
           PROMISE(only_what_is_worth_it_is_handed_over), PROMISE(the_worker_can_be_turned_off))

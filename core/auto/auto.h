@@ -129,9 +129,14 @@ void meta_auto_wait(meta_mark mark);
 void meta_auto_poll(meta_auto_lane *lane);
 meta_err meta_auto_test(meta_auto_work *work, int *complete);
 meta_err meta_auto_wait_work(meta_auto_work *work);
+/** The same for a function that holds the lock and has nothing in hand: other threads get it
+ *  meanwhile. */
+meta_err meta_auto_wait_apart(meta_auto_work *work);
 void meta_auto_drop(meta_auto_work *work);
 /** Wait for all work. @return the first error that no ticket has reported */
 meta_err meta_auto_finish(void);
+/** Wait for the work queued so far as meta_auto_wait_apart() does. */
+void meta_auto_finish_apart(void);
 void meta_auto_lanes_close(void);
 
 /* ------------------------------------------------------------------ buffer.c, room.c, native.c */

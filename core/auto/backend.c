@@ -173,6 +173,7 @@ static meta_err queue_finish(meta_plugin_queue *queue)
 {
     (void)queue;
     lock();
+    meta_auto_finish_apart();
     const meta_err error = meta_auto_finish();
     unlock();
     return error;

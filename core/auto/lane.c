@@ -101,6 +101,19 @@ meta_err meta_auto_wait_work(meta_auto_work *w)
     return error_of(w);
 }
 
+meta_err meta_auto_wait_apart(meta_auto_work *w)
+{
+    if (!w->complete) {
+        ++w->users;
+        pthread_mutex_unlock(&meta_auto.lock);
+        const meta_err error = w->ops->ticket_wait(w->ticket);
+        pthread_mutex_lock(&meta_auto.lock);
+        complete(w, error);
+        meta_auto_drop(w);
+    }
+    return error_of(w);
+}
+
 /* An error that no ticket reports stays. */
 static void keep_error(meta_auto_lane *lane, meta_auto_work *w)
 {
@@ -261,6 +274,20 @@ meta_err meta_auto_finish(void)
         lane->error = META_OK;
     }
     return first;
+}
+
+void meta_auto_finish_apart(void)
+{
+    for (int k = 0; k < 2 * meta_auto.devices; ++k) {
+        meta_auto_lane *lane = &meta_auto.lane[k];
+        if (!lane->first) continue;
+        meta_auto_work *w = lane->end;
+        ++w->users;
+        meta_auto_wait_apart(w);
+        /* Another thread may have made it leave the lane, as work of which a ticket tells. */
+        if (w->number <= meta_auto.done[k] && w->users == 1) keep_error(lane, w);
+        meta_auto_drop(w);
+    }
 }
 
 void meta_auto_lanes_close(void)

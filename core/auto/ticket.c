@@ -53,7 +53,7 @@ meta_err meta_auto_ticket_wait(const meta_auto_ticket *t)
     meta_err first = META_OK;
     meta_loop_waited();
     for (size_t k = 0; t && k < t->count; ++k) {
-        const meta_err error = meta_auto_wait_work(t->work[k]);
+        const meta_err error = meta_auto_wait_apart(t->work[k]);
         if (first == META_OK) first = error;
     }
     return first;
