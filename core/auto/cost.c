@@ -14,6 +14,8 @@
  * fast as the device's memory, each kernel of the cluster runs there as often as it takes to know.
  */
 #include "auto/auto.h"
+#include "auto/learn.h"
+#include "auto/share.h"
 
 #include <stdlib.h>
 #include <string.h>

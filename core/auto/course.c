@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "auto/loop.h"
+#include "auto/share.h"
 #include "auto/worker.h"
 
 /* WORK: what is spent on the search at the end of a step, in pieces looked at; LONGEST_TRIAL: in

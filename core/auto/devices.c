@@ -4,7 +4,9 @@
  * share of the node and its CPU cores. An OpenCL device that is the CPU is not among the latter: it
  * has the same cores as OpenMP, and two that take turns on them gain nothing. */
 #include "auto/auto.h"
+#include "auto/learn.h"
 #include "auto/policy.h"
+#include "auto/share.h"
 #include "auto/worker.h"
 
 #include <stdio.h>

@@ -2,6 +2,7 @@
 /** @file expect.c
  *  What a call is expected to take on each device, from times of kernels and links as measured. */
 #include "auto/loop.h"
+#include "auto/share.h"
 
 /* Nanoseconds to copy bytes between a device's copy of a buffer and host memory. */
 static double host_copy_time(int d, bool is_in, uint64_t bytes)

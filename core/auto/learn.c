@@ -2,6 +2,7 @@
 /** @file learn.c
  *  META_LEARN: what is learned of kernels and links is kept for the next processes, or what they
  * have kept is fixed, so that decisions can be repeated. */
+#include "auto/learn.h"
 #include "auto/auto.h"
 
 #include <limits.h>

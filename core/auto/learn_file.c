@@ -4,6 +4,7 @@
  * one that META_LEARN names. Processes change it one after the other, each what the last one left,
  * and readers see a complete one. */
 #include "auto/auto.h"
+#include "auto/learn.h"
 
 #include <errno.h>
 #include <fcntl.h>

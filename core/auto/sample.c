@@ -3,6 +3,7 @@
  *  What is learned while the program runs: times of kernels and of copies between devices, read
  * from time stamps once the work is complete. */
 #include "auto/auto.h"
+#include "auto/share.h"
 
 #include <stdlib.h>
 

@@ -17,6 +17,7 @@
 
 #include "auto/auto.h"
 #include "auto/board.h"
+#include "auto/share.h"
 
 /* What is on the board is read at least as often as it took the work queued since WINDOW
  * nanoseconds, but loads are averaged over SPAN of them; processes that are gone are looked for

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file share.h
+ *  The shares of the devices that other processes of the node leave. */
+#ifndef META_AUTO_SHARE_H
+#define META_AUTO_SHARE_H
+
+#include "auto/machine.h"
+
+/** How other processes of the node use the devices, as read from its board every now and then. */
+typedef struct meta_share_state {
+    bool is_on;
+    double share[META_SLABS_DEVICES]; /**< work takes so many times as long as on an idle device */
+    double busy[META_SLABS_DEVICES];  /**< expected nanoseconds of work queued since then */
+    double total;
+    int calls;
+} meta_share_state;
+extern meta_share_state meta_share;
+/** META_BOARD. */
+meta_err meta_share_read(void);
+/** Enter the board; without one this process decides alone. */
+void meta_share_open(void);
+void meta_share_close(void);
+/** Say what this process uses, and read what others do. */
+void meta_share_refresh(void);
+/** Work of @p time expected nanoseconds was queued on device @p d. */
+static inline void meta_share_ran(int d, double time)
+{
+    enum { CALLS = 64 };
+    const double long_enough = 1e6;
+    if (!meta_share.is_on) return;
+    meta_share.busy[d] += time;
+    meta_share.total += time;
+    if (++meta_share.calls >= CALLS || meta_share.total >= long_enough) meta_share_refresh();
+}
+/** Bytes of the device's memory that other processes do not hold; 0: not known. */
+uint64_t meta_share_memory(int d);
+/** Before work is moved: take the turn to decide, until meta_share_claim().
+ *  @return false: another process decides, or has decided since the shares were read; ask later */
+bool meta_share_turn(void);
+/** Work that takes time[d] on device d is done there from now on; of others as much as before. */
+void meta_share_claim(const double *time);
+/** For work that is nowhere yet: of the devices that are like the first of set @p among that which
+ * others use least; it is claimed. */
+int meta_share_first(uint32_t among);
+
+#endif
