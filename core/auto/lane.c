@@ -3,7 +3,6 @@
  *  The queues of the devices, and the order of what is queued on different ones: a device waits for
  *  another where their back end lets it, and the CPU's worker for any; otherwise the host waits. */
 #include "auto/auto.h"
-#include "auto/worker.h"
 
 #include <stdlib.h>
 
@@ -233,7 +232,7 @@ static meta_err order_behind(meta_auto_lane *lane, meta_auto_work *w)
     meta_plugin_queue *queue;
     META_TRY(meta_auto_queue(lane, &queue));
     if (!forget_complete(lane)) return META_ERR_UNSUPPORTED;
-    if (meta_worker_has(lane->of)) return meta_worker_behind(w);
+    if (lane->of->run_behind) return lane->of->run_behind(w);
     if (meta_auto.lane[w->lane].of->device->backend != lane->of->device->backend)
         return META_ERR_UNSUPPORTED;
     return w->ops->queue_wait(queue, w->ticket);

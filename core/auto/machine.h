@@ -53,9 +53,12 @@ typedef struct meta_auto_lane {
 typedef struct meta_auto_device {
     meta_device *device;
     const meta_ops *ops; /**< its back end's, or the worker's that stands before it */
-    int number;          /**< in the machine, and bit in sets of devices */
-    bool is_host;        /**< an object is an address of the host's */
-    bool is_cpu;         /**< it computes on the cores of the caller */
+    /** What is queued there next runs behind the work, which is of any device; NULL: it is ordered
+     *  by ops->queue_wait(). @return META_ERR_UNSUPPORTED: the host is to wait for it */
+    meta_err (*run_behind)(meta_auto_work *work);
+    int number;   /**< in the machine, and bit in sets of devices */
+    bool is_host; /**< an object is an address of the host's */
+    bool is_cpu;  /**< it computes on the cores of the caller */
 } meta_auto_device;
 
 /** The devices among which is chosen, and all state; guarded by the lock, which the functions here

@@ -310,6 +310,16 @@ static void stamp_release(void *stamp)
     release(stamp);
 }
 
+/* The worker waits for it, unless the caller runs what is queued next. */
+static meta_err run_behind(meta_auto_work *w)
+{
+    if (w->complete || w->ops == &worker.ops) return META_OK;
+    if (!(worker.takes || any_left()) || worker.behinds == BEHIND) return META_ERR_UNSUPPORTED;
+    worker.behind[worker.behinds++] = w;
+    ++w->users;
+    return META_OK;
+}
+
 /* ------------------------------------------------------------------ decisions */
 
 meta_err meta_worker_read(void)
@@ -345,6 +355,7 @@ void meta_worker_open(void)
     worker.ops.stamp_read = stamp_read;
     worker.ops.stamp_release = stamp_release;
     cpu->ops = &worker.ops;
+    cpu->run_behind = run_behind;
 }
 
 void meta_worker_close(void)
@@ -375,13 +386,4 @@ void meta_worker_decide(const meta_auto_device *device, uint64_t expected)
     const bool is_worth = in_use && !meta_waits_at_once && (double)expected >= META_WORKER_LONG;
     worker.takes = !meta_check_on && !worker.is_off && (is_worth || worker.is_forced);
     if (!worker.is_forced && !in_use) stop_if_unused();
-}
-
-meta_err meta_worker_behind(meta_auto_work *w)
-{
-    if (w->complete || w->ops == &worker.ops) return META_OK;
-    if (!(worker.takes || any_left()) || worker.behinds == BEHIND) return META_ERR_UNSUPPORTED;
-    worker.behind[worker.behinds++] = w;
-    ++w->users;
-    return META_OK;
 }

@@ -22,8 +22,5 @@ bool meta_worker_has(const meta_auto_device *device);
 /** Before work of @p expected nanoseconds, 0: not known, is queued on a device: decide whether the
  *  worker runs it, or the caller. */
 void meta_worker_decide(const meta_auto_device *device, uint64_t expected);
-/** What is queued on its device next runs behind @p work of another device, for which the worker
- *  waits. @return META_ERR_UNSUPPORTED: the caller is to wait, who runs what is queued next */
-meta_err meta_worker_behind(meta_auto_work *work);
 
 #endif
