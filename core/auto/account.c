@@ -140,7 +140,7 @@ static uint64_t cells_of(const meta_launch *launch)
 static bool is_new(const meta_call *call, uint64_t cells, int chosen)
 {
     const uint64_t octave = cells > 0 ? (uint64_t)(63 - __builtin_clzll(cells)) : 0;
-    uint64_t key = (uintptr_t)call->desc * UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t key = meta_auto_kernel(call->desc) * UINT64_C(0x9e3779b97f4a7c15);
     key = (key ^ call->type ^ octave << 8) * UINT64_C(0xbf58476d1ce4e5b9) | 1;
     const size_t at = (key >> 32) % KINDS;
     if (last[at].key == key && last[at].chosen == chosen) return false;

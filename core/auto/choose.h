@@ -7,6 +7,14 @@
 #include "auto/buffer.h"
 #include "auto/sample.h"
 
+/** A number for the kernel, which a kernel that is loaded later does not get, though its descriptor
+ * may have the address of one that was unloaded. Addresses have 48 bits at most. */
+static inline uint64_t meta_auto_kernel(const meta_kernel_desc *desc)
+{
+    const uint64_t gone = atomic_load_explicit(&meta_user_destroyed, memory_order_relaxed);
+    return (uintptr_t)desc ^ gone << 48;
+}
+
 /* ------------------------------------------------------------------ explain.c */
 
 /** What a decision rests on: of each device nanoseconds of the launch there, and to move its

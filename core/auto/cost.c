@@ -37,7 +37,7 @@ enum { NUMBERS = 256 };
 
 /* The kernel's number in meta_auto.times. */
 static struct {
-    const meta_kernel_desc *desc;
+    uint64_t kernel; /* meta_auto_kernel(); 0: none */
     uint32_t type;
     int number;
 } numbers[NUMBERS];
@@ -52,7 +52,7 @@ static struct {
 
 meta_err meta_cost_open(void)
 {
-    for (int k = 0; k < NUMBERS; ++k) numbers[k].desc = NULL;
+    for (int k = 0; k < NUMBERS; ++k) numbers[k].kernel = 0;
     now.is_chosen = false;
     now.number = 0;
     meta_auto.times = meta_times_new(meta_auto.devices);
@@ -146,11 +146,12 @@ static void find_home(meta_auto_cluster *c, const meta_auto_choice *choice)
 
 static int number_of(const meta_call *call)
 {
-    const uintptr_t at = ((uintptr_t)call->desc / 16 + call->type) % NUMBERS;
-    if (numbers[at].desc != call->desc || numbers[at].type != call->type) {
+    const uint64_t kernel = meta_auto_kernel(call->desc);
+    const size_t at = (kernel / 16 + call->type) % NUMBERS;
+    if (numbers[at].kernel != kernel || numbers[at].type != call->type) {
         numbers[at].number = meta_learn_kernel(call->desc, call->type);
         numbers[at].type = call->type;
-        numbers[at].desc = call->desc;
+        numbers[at].kernel = kernel;
     }
     return numbers[at].number;
 }
@@ -318,7 +319,7 @@ static uint64_t sign(const meta_auto_choice *choice)
     uint64_t hash = choice->launch->count;
     for (size_t n = 0; n < choice->launch->count; ++n) {
         const meta_call *call = meta_launch_call(choice->launch, n);
-        hash = mix(hash, (uintptr_t)call->desc);
+        hash = mix(hash, meta_auto_kernel(call->desc));
         hash = mix(hash, cells_of(call) << 8 | call->type);
     }
     for (size_t k = 0; k < choice->ranges; ++k) hash = sign_range(hash, &choice->range[k]);

@@ -22,7 +22,8 @@ meta_err meta_explain_read(void)
 static bool is_new(const meta_auto_reasons *r, int chosen)
 {
     const int octave = r->cells > 0 ? 63 - __builtin_clzll(r->cells) : 0;
-    uint64_t key = ((uintptr_t)r->call->desc ^ (uintptr_t)r->policy) * UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t key =
+        (meta_auto_kernel(r->call->desc) ^ (uintptr_t)r->policy) * UINT64_C(0x9e3779b97f4a7c15);
     key = (key ^ r->call->type ^ (uint64_t)octave << 8 ^ (uint64_t)chosen << 16 ^
            (uint64_t)r->home << 24) *
           UINT64_C(0xbf58476d1ce4e5b9);

@@ -14,6 +14,7 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the registry, and of making states */
 static meta_kernel **kernels;
 static int count, room;
+_Atomic uint64_t meta_user_destroyed;
 
 /* ------------------------------------------------------------------ registry */
 
@@ -41,6 +42,7 @@ static void destroy(meta_user_object *o)
 static void destroy_state(struct meta_kernel_state *state)
 {
     if (!state) return;
+    ++meta_user_destroyed;
     for (meta_user_object *o = state->objects, *next; o; o = next) {
         next = o->next;
         destroy(o);

@@ -57,6 +57,9 @@ static inline struct meta_kernel_state *meta_user_of(const meta_kernel_desc *des
 }
 
 /* user.c */
+/** How many states are gone. What is known of a kernel by its descriptor's address is of another
+ * one if this number has changed since. */
+extern _Atomic uint64_t meta_user_destroyed;
 /** Make what the library needs of @p kernel, unless it has been made.
  *  @return META_ERR_ARGUMENT if its parameters are not valid */
 meta_err meta_user_open(meta_kernel *kernel);
