@@ -38,7 +38,8 @@ const char *meta_auto_why_text(meta_auto_why why)
         [META_AUTO_WHY_TRIAL] = "trial of a kernel",
         [META_AUTO_WHY_ROOM] = "memory was short",
         [META_AUTO_WHY_HOST] = "copy with the host",
-        [META_AUTO_WHY_HALO] = "message or halo"};
+        [META_AUTO_WHY_HALO] = "message or halo",
+        [META_AUTO_WHY_NATIVE] = "native object"};
     return why < META_AUTO_WHY_COUNT ? texts[why] : "";
 }
 

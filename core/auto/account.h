@@ -19,6 +19,7 @@ typedef enum meta_auto_why {
     META_AUTO_WHY_ROOM,    /**< the memory of the device that held them alone was short */
     META_AUTO_WHY_HOST,    /**< for a copy to or from the host */
     META_AUTO_WHY_HALO,    /**< for a message or a halo exchange */
+    META_AUTO_WHY_NATIVE,  /**< meta_native() keeps the buffer there */
     META_AUTO_WHY_COUNT
 } meta_auto_why;
 

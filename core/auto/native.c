@@ -8,6 +8,7 @@ static meta_err make_there(meta_auto_buffer *b, int d)
 {
     const meta_auto_range whole = {b, 0, b->bytes, .reads = true, .writes = true};
     uint32_t failed;
+    meta_auto.why = META_AUTO_WHY_NATIVE;
     do { /* work for which is waited may fail */
         failed = meta_auto.failed;
         META_TRY(meta_auto_acquire(meta_auto_lane_of(d, META_QUEUE_COMPUTE), &whole, 1));
