@@ -172,6 +172,30 @@ static void a_halo_exchange_is_a_reason(void)
     CHECK_CHILD(exchange, type);
 }
 
+/* The same as follow_plan(), with what an exchange would launch instead of sums. */
+static void exchange_by_plan(void *unused)
+{
+    (void)unused;
+    if (!start("cost", "axpy=100", "copy=1000")) return;
+    void *x = array(), *y = array(), *z = array();
+    for (int k = 0; k < STEPS; ++k) {
+        CHECK_OK(meta_axpy(y, &half, x, &all, META_F64, NULL));
+        move_for_halo(z, y);
+    }
+    const copies c = copies_for("plan of a loop");
+    test_case("%d of %d copies in %d steps", (int)c.count, (int)c.all, STEPS);
+    CHECK(c.count > STEPS * 3 / 4 && c.count <= STEPS);
+    CHECK_OK(meta_free(x));
+    CHECK_OK(meta_free(y));
+    CHECK_OK(meta_free(z));
+    CHECK_OK(meta_finalize());
+}
+
+static void a_halo_exchange_elsewhere_by_plan_is_due_to_the_plan(void)
+{
+    CHECK_CHILD(exchange_by_plan, NULL);
+}
+
 /* The buffer is on the CPU, and the policy has it on the GPU. */
 static void ask_for_object(void *unused)
 {
@@ -193,4 +217,6 @@ static void a_native_object_is_a_reason(void)
 }
 
 TEST_MAIN(PROMISE(what_another_device_wrote_is_carried_home), PROMISE(a_loop_copies_for_its_plan),
-          PROMISE(a_halo_exchange_is_a_reason), PROMISE(a_native_object_is_a_reason))
+          PROMISE(a_halo_exchange_is_a_reason),
+          PROMISE(a_halo_exchange_elsewhere_by_plan_is_due_to_the_plan),
+          PROMISE(a_native_object_is_a_reason))

@@ -81,7 +81,8 @@ const meta_auto_reasons *meta_explained(void)
 void meta_explain(const meta_auto_reasons *reasons, int chosen)
 {
     if (reasons->is_trial) meta_auto.why = META_AUTO_WHY_TRIAL;
-    else if (chosen == reasons->home) meta_auto.why = META_AUTO_WHY_HOME;
+    else if (chosen == reasons->home && meta_auto.why == META_AUTO_WHY_OPERAND)
+        meta_auto.why = META_AUTO_WHY_HOME;
     if (__builtin_expect(meta_accounted & META_ACCOUNT_DECISIONS, 0)) {
         kept = *reasons;
         has_kept = true;

@@ -196,14 +196,15 @@ meta_err meta_auto_prepare(const meta_kernel_desc *desc, uint32_t type)
 static meta_err launch_somewhere(meta_plugin_queue *queue, const meta_launch *launch, bound *b,
                                  meta_auto_ticket **t)
 {
+    const meta_auto_why usual =
+        queue->kind == META_QUEUE_HALO ? META_AUTO_WHY_HALO : META_AUTO_WHY_OPERAND;
     meta_auto_choice choice = {launch, b->range, b->ranges, where_allowed(b)};
     if (!choice.among) return kept_apart(b);
     for (;;) {
         bool tried = false;
         int d;
-        meta_auto.why = META_AUTO_WHY_OPERAND;
+        meta_auto.why = usual; /* the choice may have a reason of its own */
         META_TRY(meta_auto_choose(&choice, &d));
-        if (queue->kind == META_QUEUE_HALO) meta_auto.why = META_AUTO_WHY_HALO;
         if (__builtin_expect(meta_accounted & META_ACCOUNT_DECISIONS, 0))
             meta_account_decide(launch, queue->kind, meta_explained(), d);
         const meta_err error = launch_on(queue, launch, b, d, t, &tried);
