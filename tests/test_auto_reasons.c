@@ -216,7 +216,63 @@ static void a_native_object_is_a_reason(void)
     CHECK_CHILD(ask_for_object, NULL);
 }
 
+/* ------------------------------------------------------------------ too many */
+
+enum { WAITING = 1 << 14, MOVES = WAITING + 1000, SMALL = 64 };
+
+/* A buffer goes from device to device, and nothing of it is work of the program's. */
+static void go_to_and_fro(void *a)
+{
+    void *object;
+    for (int k = 0; k <= MOVES; ++k) { /* the first time it is there already */
+        CHECK_OK(meta_set_policy(k % 2 == 0 ? "device:0" : "device:1", META_POLICY_THREAD));
+        CHECK_OK(meta_native(a, &object, NULL));
+        CHECK_OK(meta_native_end(a));
+    }
+}
+
+static void copy_out_elsewhere(const void *a)
+{
+    CHECK_OK(meta_set_policy("device:1", META_POLICY_THREAD));
+    CHECK_OK(meta_copy_d2h(host, a, SMALL, NULL));
+}
+
+static void move_too_often(void *unused)
+{
+    void *a;
+    (void)unused;
+    if (!start("device:0", "", "")) return;
+    CHECK_OK(meta_timers_finalize());
+    setenv("META_PROFILE", "summary", 1);
+    CHECK_OK(meta_finalize());
+    CHECK_OK(meta_init());
+    CHECK_OK(meta_alloc(&a, SMALL));
+    CHECK_OK(meta_copy_h2d(a, host, SMALL, NULL));
+    copy_out_elsewhere(a); /* the list begins in its middle */
+    go_to_and_fro(a);
+    const copies kept = copies_for("native object"), rest = copies_for("");
+    CHECK_U64(kept.count, WAITING);
+    CHECK_U64(kept.bytes, WAITING * SMALL);
+    CHECK_U64(rest.all, MOVES + 1);
+    CHECK_U64(rest.bytes, (MOVES + 1) * SMALL);
+    CHECK_OK(meta_set_policy("device:0", META_POLICY_THREAD));
+    CHECK_OK(meta_fill(a, SMALL, &(uint8_t){1}, META_U8, NULL));
+    copy_out_elsewhere(a);
+    CHECK_U64(copies_for("copy with the host").count, 2);
+    CHECK_OK(meta_free(a));
+    CHECK_OK(meta_finalize());
+}
+
+static void more_copies_than_are_kept_are_counted(void)
+{
+    static char text[1 << 14];
+    CHECK_CHILD_SAYS(move_too_often, NULL, text);
+    CHECK_CONTAINS(text, "the profile lacks 1000 copies between devices and 0 decisions");
+    CHECK_CONTAINS(text,
+                   "\n  without a record                1000    64.0 kB  too many at a time\n");
+}
+
 TEST_MAIN(PROMISE(what_another_device_wrote_is_carried_home), PROMISE(a_loop_copies_for_its_plan),
           PROMISE(a_halo_exchange_is_a_reason),
           PROMISE(a_halo_exchange_elsewhere_by_plan_is_due_to_the_plan),
-          PROMISE(a_native_object_is_a_reason))
+          PROMISE(a_native_object_is_a_reason), PROMISE(more_copies_than_are_kept_are_counted))

@@ -11,9 +11,13 @@
 _Static_assert((int)META_AUTO_MOST == (int)META_SLABS_DEVICES, "as many devices");
 
 static pthread_mutex_t events_lock = PTHREAD_MUTEX_INITIALIZER;
-static meta_auto_event *events; /* [first, count) are not taken yet */
+/* That are not taken yet: a ring of `room` places. They are taken when the program's next work is
+ * recorded, so MOST is many. */
+enum { MOST = 1 << 14 };
+static meta_auto_event *events;
 static size_t first, room;
 static _Atomic size_t count;
+static meta_account_rest rest;
 
 /* What was chosen last for each kind of launch; another kind in its place is as a new one. */
 enum { KINDS = 1024 };
@@ -58,18 +62,32 @@ static void forget(meta_auto_event *e)
     free(e->text);
 }
 
-/* Without memory the event is lost, and the profile lacks it. */
+static bool make_room(void)
+{
+    if (count < room) return true;
+    const size_t more = room ? 2 * room : 64;
+    meta_auto_event *larger = more <= MOST ? malloc(more * sizeof *larger) : NULL;
+    if (!larger) return false;
+    for (size_t k = 0; k < count; ++k) larger[k] = events[(first + k) % room];
+    free(events);
+    events = larger;
+    room = more;
+    first = 0;
+    return true;
+}
+
+static void add_to_rest(const meta_auto_event *e)
+{
+    if (e->is_decision) ++rest.decisions;
+    else ++rest.copies, rest.bytes += e->bytes;
+}
+
 static void add(meta_auto_event *e)
 {
     pthread_mutex_lock(&events_lock);
-    if (first == count) first = count = 0;
-    if (count == room) {
-        const size_t more = room ? 2 * room : 64;
-        meta_auto_event *larger = realloc(events, more * sizeof *larger);
-        if (larger) events = larger, room = more;
-    }
-    const bool fits = count < room;
-    if (fits) events[count++] = *e;
+    const bool fits = make_room();
+    if (fits) events[(first + count++) % room] = *e;
+    else add_to_rest(e);
     pthread_mutex_unlock(&events_lock);
     if (!fits) forget(e);
 }
@@ -78,11 +96,23 @@ bool meta_account_take(meta_auto_event *event)
 {
     if (count == 0) return false;
     pthread_mutex_lock(&events_lock);
-    const bool found = first < count;
-    if (found) *event = events[first++];
-    if (first == count) first = count = 0;
+    const bool found = count > 0;
+    if (found) {
+        *event = events[first];
+        first = (first + 1) % room;
+        --count;
+    }
     pthread_mutex_unlock(&events_lock);
     return found;
+}
+
+meta_account_rest meta_account_take_rest(void)
+{
+    pthread_mutex_lock(&events_lock);
+    const meta_account_rest taken = rest;
+    rest = (meta_account_rest){0};
+    pthread_mutex_unlock(&events_lock);
+    return taken;
 }
 
 void meta_account_close(void)
@@ -91,7 +121,8 @@ void meta_account_close(void)
     while (meta_account_take(&e)) forget(&e);
     free(events);
     events = NULL;
-    room = 0;
+    first = room = 0;
+    rest = (meta_account_rest){0};
 }
 
 static void set_kernel(meta_auto_event *e, const meta_call *call)

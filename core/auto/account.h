@@ -47,6 +47,12 @@ typedef struct meta_auto_event {
 void meta_account_want(int flags);
 /** Take the oldest event. @return false if there is none. */
 bool meta_account_take(meta_auto_event *event);
+/** Events that were not kept, since thousands waited to be taken or memory was out. */
+typedef struct meta_account_rest {
+    uint64_t copies, bytes, decisions;
+} meta_account_rest;
+/** Those since this was called last. */
+meta_account_rest meta_account_take_rest(void);
 /** "carried home" */
 const char *meta_auto_why_text(meta_auto_why why);
 /** Device @p number among which is chosen; NULL: there are not so many. */

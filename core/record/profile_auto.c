@@ -39,6 +39,7 @@ static kind *kinds;
 static size_t kind_count, kind_room;
 static copies copied[2]; /* in, out */
 static uint64_t moved;   /* nanoseconds of copies between devices */
+static meta_account_rest lost;
 
 /* ------------------------------------------------------------------ counting */
 
@@ -131,6 +132,7 @@ void meta_profile_auto_forget(void)
     kinds = NULL;
     kind_count = kind_room = 0;
     moved = 0;
+    lost = (meta_account_rest){0};
     memset(copied, 0, sizeof copied);
     pthread_mutex_unlock(&lock);
 }
@@ -181,6 +183,25 @@ static void add_decision(const meta_auto_event *e)
     pthread_mutex_unlock(&r->lock);
 }
 
+/* A warning once; how many copies there are in the end is in the summary. */
+static void count_lost(void)
+{
+    const meta_account_rest more = meta_account_take_rest();
+    if (more.copies == 0 && more.decisions == 0) return;
+    pthread_mutex_lock(&lock);
+    const bool is_first = lost.copies == 0 && lost.decisions == 0;
+    lost.copies += more.copies;
+    lost.bytes += more.bytes;
+    lost.decisions += more.decisions;
+    pthread_mutex_unlock(&lock);
+    if (is_first)
+        meta_log(META_LOG_WARN,
+                 "the profile lacks %llu copies between devices and %llu decisions of "
+                 "META_MODE=auto: too many came between two calls of the program that are "
+                 "recorded, or the host's memory is out",
+                 (unsigned long long)more.copies, (unsigned long long)more.decisions);
+}
+
 bool meta_profile_auto_take(meta_record *move)
 {
     meta_auto_event e;
@@ -190,6 +211,7 @@ bool meta_profile_auto_take(meta_record *move)
         free(e.text);
         if (!e.is_decision) return true;
     }
+    count_lost();
     return false;
 }
 
@@ -273,6 +295,11 @@ size_t meta_profile_auto_rows(meta_profile_row *rows)
     pthread_mutex_lock(&lock);
     for (size_t k = 0; k < kind_count; ++k) kernels += (double)kinds[k].nanoseconds;
     for (int out = 0; out < 2; ++out) host += (double)copied[out].nanoseconds;
+    if (lost.copies > 0)
+        *next++ = (meta_profile_row){.where = META_WHERE_MOVE,
+                                     .name = "without a record",
+                                     .calls = lost.copies,
+                                     .bytes = lost.bytes};
     if (kind_count > 0) {
         add_row(&next, "META_MODE=auto", "", kernels + host + (double)moved);
         add_row(&next, "META_MODE=auto", "kernels", kernels);

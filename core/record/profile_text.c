@@ -109,7 +109,8 @@ static void print_line(const line *l, int shares)
     fprintf(stderr, "  %-26s %9llu %10s", *s->label ? label : s->name, (unsigned long long)s->calls,
             s->bytes > 0 ? bytes_text(s->bytes, bytes) : "");
     if (s->timed == 0) {
-        fprintf(stderr, "  this back end tells no times\n");
+        fprintf(stderr, s->where == META_WHERE_MOVE ? "  too many at a time\n"
+                                                    : "  this back end tells no times\n");
         return;
     }
     if (s->timed_bytes > 0 && s->seconds > 0)

@@ -75,7 +75,8 @@ bool meta_profile_auto_take(meta_record *move);
 /** The recorder's flags are these. */
 void meta_profile_auto_want(int flags);
 void meta_profile_auto_forget(void);
-/** Rows of META_WHERE_FIXED, at most META_FIXED_ROWS. @return how many */
+/** Rows of META_WHERE_FIXED, and one of copies without a record if there are any, at most
+ * META_FIXED_ROWS. @return how many */
 enum { META_FIXED_ROWS = 64 };
 size_t meta_profile_auto_rows(meta_profile_row *rows);
 
