@@ -14,7 +14,7 @@
 #include "queue/pending.h"
 #include "record/share.h"
 
-#define META_CORE_VERSION 6
+#define META_CORE_VERSION 7
 
 typedef struct meta_core {
     uint32_t version; /**< META_CORE_VERSION */
@@ -129,7 +129,8 @@ typedef struct meta_core {
     /** Wait for all devices, then what this process has counted; its rows are to be given to
      * free(). */
     meta_err (*profile_share)(meta_profile_share *share);
-    void (*profile_print)(const meta_profile_share *share, int count);
+    /** For each of the flags META_PROFILE_SUMMARY and META_PROFILE_JSON. */
+    void (*profile_report)(const meta_profile_share *share, int count, int flags);
     void (*profile_forget)(void);  /**< count from zero */
     uint64_t (*trace_began)(void); /**< when it began to trace */
     /** This process's part of the trace. */

@@ -76,10 +76,23 @@ grep -q 'no computation' out || broken 'computed nothing and does not say so'
 run 1 2 meta-minighost $small --npx 2 --error_tol 300 --json wrong.json
 expect wrong.json pass false
 grep -q above_tolerance wrong.json || broken 'the file does not say what was wrong'
+# The library's own summary, of both ranks.
+export META_PROFILE=json:summary.json
+run 0 2 meta-minighost $small --npx 2
+unset META_PROFILE
+[ -s summary.json ] || broken 'there is no summary.json'
 if command -v python3 >/dev/null; then
     for file in *.json; do
         python3 -c 'import json, sys; json.load(open(sys.argv[1]))' $file || broken "$file is no JSON"
     done
+    python3 - <<'END' || broken 'summary.json is not that of both ranks'
+import json
+summary = json.load(open("summary.json"))
+assert [p["rank"] for p in summary["processes"]] == [0, 1], summary["processes"]
+steps = [r for r in summary["rows"] if r["section"] == "range" and r["name"] == "time step"]
+assert len(steps) == 1 and steps[0]["ranks"] == 2, steps
+assert steps[0]["least"]["seconds"] <= steps[0]["seconds"] / 2 <= steps[0]["most"]["seconds"], steps
+END
 fi
 
 # Forty variables, of both kinds of message, as one run and as many.

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file profile.c
- *  Profiling of communication: what is under way, and the summary of all ranks, printed by rank 0.
- */
+ *  Profiling of communication: what is under way, and the summary of all ranks, printed by rank 0,
+ *  or written to its file. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "record/comm_record.h"
 
+/* What is made of the records of all ranks at the end. */
+enum { REPORTS = META_PROFILE_SUMMARY | META_PROFILE_JSON };
 static const char phase[] = "while the summary of all ranks is gathered";
 
 void comm_record_begin(uint64_t *began)
@@ -93,7 +95,7 @@ static meta_err gather(gathered *g, const meta_profile_share *mine)
     return gather_rows(g, mine);
 }
 
-static void print(const gathered *g)
+static void report(const gathered *g, int flags)
 {
     for (int r = 0; r < comm_job.size; ++r)
         g->shares[r] = (meta_profile_share){.rank = r,
@@ -102,11 +104,11 @@ static void print(const gathered *g)
                                             .hidden = g->heads[r].hidden,
                                             .rows = g->rows + g->places[r],
                                             .count = (size_t)g->counts[r]};
-    core->profile_print(g->shares, comm_job.size);
+    core->profile_report(g->shares, comm_job.size, flags);
 }
 
 /* Devices measure their copy bandwidth at the same time on all ranks. */
-static meta_err summary(void)
+static meta_err summary(int flags)
 {
     gathered g = {0};
     meta_profile_share mine = {0};
@@ -114,7 +116,7 @@ static meta_err summary(void)
     META_TRY(comm_meet(comm_job.collectives, &met));
     meta_err error = comm_agree(comm_job.collectives, core->profile_share(&mine));
     if (error == META_OK) error = gather(&g, &mine);
-    if (error == META_OK && comm_job.rank == 0) print(&g);
+    if (error == META_OK && comm_job.rank == 0) report(&g, flags);
     /* A collective operation that did not complete may still write to this memory. */
     if (error == META_ERR_PEER || error == META_ERR_MPI) return error;
     free(mine.rows);
@@ -131,7 +133,7 @@ meta_err comm_profile_print(void)
     META_TRY(comm_thread_allowed());
     comm_lock();
     const meta_err error =
-        comm_job.attached ? summary()
+        comm_job.attached ? summary(META_PROFILE_SUMMARY)
                           : core->fail(META_ERR_INIT, "this process is not part of a job any more");
     comm_unlock();
     return error;
@@ -139,7 +141,7 @@ meta_err comm_profile_print(void)
 
 meta_err comm_profile_begin(void)
 {
-    int mine = *core->profiling & (META_PROFILE_SUMMARY | META_PROFILE_TRACE), all = 0;
+    int mine = *core->profiling & (REPORTS | META_PROFILE_TRACE), all = 0;
     COMM_MPI(MPI_Allreduce, (&mine, &all, 1, MPI_INT, MPI_BOR, comm_job.collectives));
     comm_job.profiled = all;
     if (all & ~mine) core->profile_want(all);
@@ -149,8 +151,8 @@ meta_err comm_profile_begin(void)
 meta_err comm_profile_end(void)
 {
     meta_err error = META_OK;
-    if (comm_job.profiled & META_PROFILE_SUMMARY && !comm_job.lost) {
-        error = summary();
+    if (comm_job.profiled & REPORTS && !comm_job.lost) {
+        error = summary(comm_job.profiled & REPORTS);
         core->profile_forget();
     }
     return error != META_OK ? error : comm_trace_end();

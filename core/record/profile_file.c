@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -16,18 +15,23 @@ static int file = -1;
 static off_t whole; /* bytes of complete events */
 
 /* Made absolute now, because the program may change its working directory. */
-meta_err meta_trace_path(const char *name, size_t length)
+meta_err meta_profile_path(const char *word, const char *name, size_t length, char to[PATH_MAX])
 {
     char folder[PATH_MAX] = "";
     if (name[0] != '/' && !getcwd(folder, sizeof folder))
-        return meta_fail(META_ERR_ENVIRONMENT, "META_PROFILE=trace:%.*s: there is no folder: %s",
+        return meta_fail(META_ERR_ENVIRONMENT, "META_PROFILE=%s:%.*s: there is no folder: %s", word,
                          (int)length, name, strerror(errno));
     const int used =
-        snprintf(path, sizeof path, "%s%s%.*s", folder, *folder ? "/" : "", (int)length, name);
-    if (length == 0 || used < 0 || (size_t)used >= sizeof path)
-        return meta_fail(META_ERR_ENVIRONMENT, "META_PROFILE=trace:%.*s: give a file's name",
+        snprintf(to, PATH_MAX, "%s%s%.*s", folder, *folder ? "/" : "", (int)length, name);
+    if (length == 0 || used < 0 || used >= PATH_MAX)
+        return meta_fail(META_ERR_ENVIRONMENT, "META_PROFILE=%s:%.*s: give a file's name", word,
                          (int)length, name);
     return META_OK;
+}
+
+meta_err meta_trace_path(const char *name, size_t length)
+{
+    return meta_profile_path("trace", name, length, path);
 }
 
 static void give_up(int error)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file profile_text.c
- *  The summary of a run: the rows of all processes merged, the longest first. */
+ *  The summary of a run as a table. */
 #include "record/record.h"
 
 #include <stdio.h>
@@ -8,14 +8,7 @@
 #include <string.h>
 
 enum { MOST_LABELS = 8 }; /* of a name */
-
-/* A row of the table, summed over the processes that have it. */
-typedef struct line {
-    meta_profile_row sum;
-    double all; /* seconds of its name's line without a label */
-    int ranks, least_rank, most_rank;
-    double least, most; /* seconds of a rank */
-} line;
+typedef meta_profile_line line;
 
 static const char *const titles[META_WHERE_COUNT] = {
     [META_WHERE_WORK] = "kernels and copies",
@@ -28,51 +21,6 @@ static const char *const titles[META_WHERE_COUNT] = {
     [META_WHERE_MOVE] = "copies of META_MODE=auto between devices, and why",
     [META_WHERE_FIXED] = "time of all work by META_MODE=auto, and expected on one device alone",
 };
-
-static line *line_of(line *lines, size_t *count, const meta_profile_row *row)
-{
-    line *l = lines;
-    while (l < lines + *count &&
-           (l->sum.where != row->where || strcmp(l->sum.backend, row->backend) != 0 ||
-            strcmp(l->sum.name, row->name) != 0 || strcmp(l->sum.label, row->label) != 0))
-        ++l;
-    if (l == lines + *count) {
-        ++*count;
-        *l = (line){.sum = {.where = row->where}};
-        memcpy(l->sum.backend, row->backend, sizeof l->sum.backend);
-        memcpy(l->sum.name, row->name, sizeof l->sum.name);
-        memcpy(l->sum.label, row->label, sizeof l->sum.label);
-    }
-    return l;
-}
-
-static void add(line *l, const meta_profile_row *row, int rank)
-{
-    if (l->ranks == 0 || row->seconds < l->least) l->least = row->seconds, l->least_rank = rank;
-    if (l->ranks == 0 || row->seconds > l->most) l->most = row->seconds, l->most_rank = rank;
-    ++l->ranks;
-    l->sum.calls += row->calls;
-    l->sum.bytes += row->bytes;
-    l->sum.timed += row->timed;
-    l->sum.timed_bytes += row->timed_bytes;
-    l->sum.seconds += row->seconds;
-    l->sum.could += row->could;
-}
-
-/* By place and back end, then the longest first; the labels of a name follow it. */
-static int order(const void *a, const void *b)
-{
-    const line *x = a, *y = b;
-    if (x->sum.where != y->sum.where) return x->sum.where < y->sum.where ? -1 : 1;
-    const int backend = strcmp(x->sum.backend, y->sum.backend);
-    if (backend != 0) return backend;
-    if (x->all != y->all) return x->all > y->all ? -1 : 1;
-    const int name = strcmp(x->sum.name, y->sum.name);
-    if (name != 0) return name;
-    if (!*x->sum.label != !*y->sum.label) return *x->sum.label ? 1 : -1;
-    if (x->sum.seconds != y->sum.seconds) return x->sum.seconds > y->sum.seconds ? -1 : 1;
-    return strcmp(x->sum.label, y->sum.label);
-}
 
 /* A number of bytes in at most nine characters. */
 static const char *bytes_text(uint64_t bytes, char text[16])
@@ -168,29 +116,11 @@ static void print_overlap(const meta_profile_share *share, int count)
     }
 }
 
-void meta_profile_print(const meta_profile_share *share, int count)
+static void print(const meta_profile_share *share, int count, const line *lines, size_t used)
 {
-    size_t room = 1, used = 0;
     double seconds = 0;
-    for (int k = 0; k < count; ++k) {
-        room += share[k].count;
-        if (share[k].seconds > seconds) seconds = share[k].seconds;
-    }
-    line *lines = calloc(room, sizeof *lines);
-    if (!lines) {
-        meta_log(META_LOG_WARN, "the host has no memory for the summary of a run");
-        return;
-    }
     for (int k = 0; k < count; ++k)
-        for (size_t n = 0; n < share[k].count; ++n)
-            add(line_of(lines, &used, &share[k].rows[n]), &share[k].rows[n], share[k].rank);
-    for (size_t k = 0; k < used; ++k) {
-        meta_profile_row name = lines[k].sum;
-        size_t lines_used = used;
-        memset(name.label, 0, sizeof name.label);
-        lines[k].all = line_of(lines, &lines_used, &name)->sum.seconds;
-    }
-    qsort(lines, used, sizeof *lines, order);
+        if (share[k].seconds > seconds) seconds = share[k].seconds;
     if (count == 1 && meta_job_size() > 1)
         fprintf(stderr, "libmeta: rank %d alone, %.3f s counted\n", share->rank, seconds);
     else
@@ -200,5 +130,17 @@ void meta_profile_print(const meta_profile_share *share, int count)
             "us a call", "least ms", "mean ms", "most ms", "GB/s", "of copy");
     print_lines(lines, used, count);
     print_overlap(share, count);
+}
+
+void meta_profile_report(const meta_profile_share *share, int count, int flags)
+{
+    size_t used;
+    line *lines = meta_profile_lines(share, count, &used);
+    if (!lines) {
+        meta_log(META_LOG_WARN, "the host has no memory for the summary of a run");
+        return;
+    }
+    if (flags & META_PROFILE_SUMMARY) print(share, count, lines, used);
+    if (flags & META_PROFILE_JSON) meta_profile_write(share, count, lines, used);
     free(lines);
 }

@@ -145,10 +145,14 @@ meta_err meta_profile_read(void)
         } else if (length > 6 && strncmp(value, "trace:", 6) == 0) {
             flags |= META_PROFILE_TRACE;
             META_TRY(meta_trace_path(value + 6, length - 6));
+        } else if (length > 5 && strncmp(value, "json:", 5) == 0) {
+            flags |= META_PROFILE_JSON;
+            META_TRY(meta_profile_json_path(value + 5, length - 5));
         } else {
-            return meta_fail(META_ERR_ENVIRONMENT,
-                             "META_PROFILE=%.*s: give summary or trace:FILE, or both with a comma",
-                             (int)length, value);
+            return meta_fail(
+                META_ERR_ENVIRONMENT,
+                "META_PROFILE=%.*s: give summary, json:FILE or trace:FILE, or several with commas",
+                (int)length, value);
         }
         value = value[length] ? value + length + 1 : NULL;
     }
@@ -156,11 +160,12 @@ meta_err meta_profile_read(void)
     return META_OK;
 }
 
-static meta_err print(void)
+static meta_err report(int flags)
 {
     meta_profile_share share;
     META_TRY(meta_profile_share_of(&share));
-    if (share.count > 0) meta_profile_print(&share, 1);
+    if (share.count == 0) flags &= ~META_PROFILE_SUMMARY;
+    meta_profile_report(&share, 1, flags);
     free(share.rows);
     return META_OK;
 }
@@ -229,9 +234,12 @@ void meta_profile_end(void)
         }
         meta_profile_trace_done();
     }
-    if (meta_profile_flags & META_PROFILE_SUMMARY && print() != META_OK)
+    int reports = meta_profile_flags & (META_PROFILE_SUMMARY | META_PROFILE_JSON);
+    if (meta_job_rank() != 0) reports &= ~META_PROFILE_JSON;
+    if (reports && report(reports) != META_OK)
         meta_log(META_LOG_WARN, "there is no summary of the run: %s", meta_last_error());
-    set_flags(meta_profile_flags & ~(META_PROFILE_SUMMARY | META_PROFILE_TIMERS));
+    set_flags(meta_profile_flags &
+              ~(META_PROFILE_SUMMARY | META_PROFILE_JSON | META_PROFILE_TIMERS));
     meta_profile_forget(); /* records name devices, which are about to be closed */
 }
 
@@ -251,12 +259,12 @@ meta_err meta_timers_init(void)
 meta_err meta_timers_print(void)
 {
     META_ENTER();
-    if (!(meta_profile_flags & (META_PROFILE_TIMERS | META_PROFILE_SUMMARY)))
+    if (!(meta_profile_flags & (META_PROFILE_TIMERS | META_PROFILE_SUMMARY | META_PROFILE_JSON)))
         return meta_fail(META_ERR_STATE,
                          "nothing is counted: call meta_timers_init() first, or set "
                          "META_PROFILE=summary");
     const meta_hooks *comm = meta_hooks_get();
-    return comm ? comm->print() : print();
+    return comm ? comm->print() : report(META_PROFILE_SUMMARY);
 }
 
 meta_err meta_timers_finalize(void)

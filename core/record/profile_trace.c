@@ -110,41 +110,6 @@ static void put(writer *w, const char *line, int length)
     w->used += (size_t)length;
 }
 
-/* The length of the UTF-8 character at @p s; 0 where it is malformed. */
-static size_t character(const unsigned char *s)
-{
-    const size_t length = s[0] < 0x80                    ? 1
-                          : s[0] >= 0xc2 && s[0] <= 0xdf ? 2
-                          : s[0] >= 0xe0 && s[0] <= 0xef ? 3
-                          : s[0] >= 0xf0 && s[0] <= 0xf4 ? 4
-                                                         : 0;
-    for (size_t k = 1; k < length; ++k)
-        if ((s[k] & 0xc0) != 0x80) return 0;
-    if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f)) return 0;
-    if ((s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f)) return 0;
-    return length;
-}
-
-/* Escape a JSON string, truncated to @p room. */
-static const char *quoted(const char *from, char *to, size_t room)
-{
-    size_t at = 0;
-    for (const unsigned char *s = (const unsigned char *)from; *s && at + 7 < room;) {
-        const size_t length = character(s);
-        if (length == 0 || *s < 0x20 || *s == 0x7f) {
-            at += (size_t)snprintf(to + at, room - at, "\\u%04x", length == 0 ? 0xfffdu : *s);
-            ++s;
-            continue;
-        }
-        if (*s == '"' || *s == '\\') to[at++] = '\\';
-        memcpy(to + at, s, length);
-        at += length;
-        s += length;
-    }
-    to[at] = '\0';
-    return to;
-}
-
 /* Nanoseconds on the clock of all ranks, since the trace began. Monotonic, so that nested events
  * stay nested. */
 static uint64_t aligned(const meta_trace_clock *c, uint64_t time)
@@ -179,7 +144,7 @@ static void put_title(writer *w, const meta_trace_event *e, int tid, int lane)
                  "\"args\":{\"name\":\"%s%s\"}},\n"
                  "{\"ph\":\"M\",\"pid\":%d,\"tid\":%d,\"name\":\"thread_sort_index\","
                  "\"args\":{\"sort_index\":%d}},\n",
-                 w->pid, tid, quoted(title, quote, sizeof quote), number, w->pid, tid, tid));
+                 w->pid, tid, meta_json_quote(title, quote, sizeof quote), number, w->pid, tid, tid));
 }
 
 /* An end of the arrow from a send to its receive; the id is the same at both. */
@@ -212,8 +177,8 @@ static void put_decision(writer *w, const meta_trace_event *e, int tid)
                  "{\"ph\":\"i\",\"s\":\"t\",\"pid\":%d,\"tid\":%d,\"ts\":%llu.%03u,"
                  "\"cat\":\"decision\",\"name\":\"%s\",\"args\":{\"expected\":\"%s\"}},\n",
                  w->pid, tid, (unsigned long long)(at / 1000), (unsigned)(at % 1000),
-                 quoted(e->name, name, sizeof name),
-                 e->label[0] ? quoted(e->label[0], terms, sizeof terms) : ""));
+                 meta_json_quote(e->name, name, sizeof name),
+                 e->label[0] ? meta_json_quote(e->label[0], terms, sizeof terms) : ""));
 }
 
 static void put_event(writer *w, const meta_trace_event *e, int tid)
@@ -231,14 +196,14 @@ static void put_event(writer *w, const meta_trace_event *e, int tid)
     for (int k = 0; k < 2; ++k)
         if (e->device && e->label[k] && at < sizeof args)
             at += (size_t)snprintf(args + at, sizeof args - at, "%s\"%s\":\"%s\"", at ? "," : "",
-                                   keys[e->kind][k], quoted(e->label[k], label, sizeof label / 2));
+                                   keys[e->kind][k], meta_json_quote(e->label[k], label, sizeof label / 2));
     put(w, line,
         snprintf(line, sizeof line,
                  "{\"ph\":\"X\",\"pid\":%d,\"tid\":%d,\"ts\":%llu.%03u,\"dur\":%llu.%03u,"
                  "\"cat\":\"%s\",\"name\":\"%s%s\",\"args\":{%s}},\n",
                  w->pid, tid, (unsigned long long)(begin / 1000), (unsigned)(begin % 1000),
                  (unsigned long long)((end - begin) / 1000), (unsigned)((end - begin) % 1000),
-                 kinds[e->activity], quoted(e->name, name, sizeof name), peer, args));
+                 kinds[e->activity], meta_json_quote(e->name, name, sizeof name), peer, args));
     if (e->activity == META_ACTIVITY_MESSAGE) put_flow(w, e, tid, begin, end);
 }
 
@@ -322,7 +287,7 @@ static void put_process(writer *w)
             "%s\"}},\n"
             "{\"ph\":\"M\",\"pid\":%d,\"name\":\"process_sort_index\",\"args\":{\"sort_index\":"
             "%d}},\n",
-            w->pid, w->pid, w->pid, quoted(node, name, sizeof name), clock, w->pid, w->pid));
+            w->pid, w->pid, w->pid, meta_json_quote(node, name, sizeof name), clock, w->pid, w->pid));
     if (full == 0) return;
     const uint64_t at = aligned(w->clock, full);
     put(w, line,

@@ -9,6 +9,8 @@
 #ifndef META_RECORD_H
 #define META_RECORD_H
 
+#include <limits.h>
+
 #include "queue/queue.h"
 #include "record/share.h"
 
@@ -88,6 +90,9 @@ meta_err meta_trace_text(meta_trace_chunk *const *lists, size_t list_count,
                          const meta_trace_clock *clock, meta_trace_sink *sink, void *with);
 
 /* profile_file.c */
+/** The absolute path of the file that META_PROFILE names after @p word, @p length characters long.
+ */
+meta_err meta_profile_path(const char *word, const char *name, size_t length, char to[PATH_MAX]);
 /** Set the file's name, @p length characters long. */
 meta_err meta_trace_path(const char *name, size_t length);
 /** Append the rank to it, for a file of this rank's part alone. */
@@ -126,9 +131,34 @@ void meta_forward_find(void);
 bool meta_forward_push(const char *name);
 void meta_forward_pop(void);
 
+/* json.c */
+/** The text as it stands between the quotation marks of a JSON string, truncated to @p room.
+ * @return @p to */
+const char *meta_json_quote(const char *from, char *to, size_t room);
+
+/* profile_lines.c */
+/** A line of the summary, over the processes that have it. */
+typedef struct meta_profile_line {
+    meta_profile_row sum;
+    double all; /**< seconds of its name's line without a label */
+    int ranks, least_rank, most_rank;
+    double least, most; /**< seconds of a rank */
+} meta_profile_line;
+/** The rows of @p count processes merged, by place and back end, then the longest first; the labels
+ * of a name follow it. To be given to free(); NULL: memory is out. */
+meta_profile_line *meta_profile_lines(const meta_profile_share *share, int count, size_t *used);
+
 /* profile_text.c */
-/** Print the summary of @p count processes. */
-void meta_profile_print(const meta_profile_share *share, int count);
+/** The summary of @p count processes for each of the @p flags: META_PROFILE_SUMMARY, printed, and
+ * META_PROFILE_JSON, to the file. */
+void meta_profile_report(const meta_profile_share *share, int count, int flags);
+
+/* profile_json.c */
+/** Set the name of the summary's file, @p length characters long. */
+meta_err meta_profile_json_path(const char *name, size_t length);
+/** Write the summary, once. A file that cannot be written is only worth a warning. */
+void meta_profile_write(const meta_profile_share *share, int count, const meta_profile_line *lines,
+                        size_t used);
 
 /* profile_limit.c */
 /** Bytes a second of a copy; 0 where it cannot be measured. */

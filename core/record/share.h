@@ -13,7 +13,8 @@ enum {
     META_PROFILE_SUMMARY = 1, /**< META_PROFILE=summary: printed at the end */
     META_PROFILE_TIMERS = 2,  /**< meta_timers_init(): printed when asked for */
     META_PROFILE_TOOL = 4,    /**< meta_set_tool() */
-    META_PROFILE_TRACE = 8    /**< META_PROFILE=trace:FILE */
+    META_PROFILE_TRACE = 8,   /**< META_PROFILE=trace:FILE */
+    META_PROFILE_JSON = 16    /**< META_PROFILE=json:FILE */
 };
 
 /** Where recorded time went. */
