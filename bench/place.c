@@ -175,6 +175,16 @@ static void one_of(number type, void *one)
     memcpy(one, ones[type], number_size(type));
 }
 
+/* A native object would keep a buffer of META_MODE=auto on one device, and has no peer to use it.
+ */
+static void make_native(buffer *b)
+{
+    int index;
+    meta_mode mode = META_SPREAD;
+    if (note_meta(meta_get_acc(&index, &mode)) && mode != META_AUTO)
+        note_meta(meta_native(b->at, &b->native.object, &b->native.offset));
+}
+
 /* First-touch and initialise the elements, if the allocation succeeded. */
 static void buffer_begin(buffer *b, bool allocated, int64_t count, number type)
 {
@@ -185,7 +195,7 @@ static void buffer_begin(buffer *b, bool allocated, int64_t count, number type)
         return;
     }
     note_meta(meta_fill(b->at, count, &one, type_of(type), NULL));
-    note_meta(meta_native(b->at, &b->native.object, &b->native.offset));
+    make_native(b);
 }
 
 void buffer_create(buffer *b, int64_t count, number type)

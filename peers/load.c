@@ -11,8 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common.h"
 #include "base/module.h"
+#include "common.h"
 
 /* The description of the back end of @p mode. */
 static int find_backend(meta_mode mode, meta_backend_desc *desc, char *reason, size_t room)
@@ -74,6 +74,12 @@ const meta_peer_table *peer_open(meta_mode mode, int index, meta_peer **peer, ch
     meta_backend_desc backend;
     meta_device_desc device = META_DEVICE_DESC_INIT;
     meta_state state = META_STATE_INIT;
+    if (mode == META_AUTO) {
+        peer_fail(reason, room,
+                  "a peer drives one device, and META_MODE=auto chooses one for each call: to "
+                  "compare with a peer, name a back end, as in META_MODE=openmp");
+        return NULL;
+    }
     if (find_backend(mode, &backend, reason, room) != 0) return NULL;
     if (path_of(&backend, path, reason, room) != 0) return NULL;
     const meta_peer_table *table = open_module(path, reason, room);

@@ -153,6 +153,21 @@ else
     refused 'mpiexec' halo
 fi
 
+# With META_MODE=auto buffers are kept nowhere, so calls run on all devices, and no peer is measured.
+(
+    META_MODE=auto META_AUTO_DEVICES=sim META_POLICY=round_robin META_LEARN=off
+    META_BACKEND_PATH=$META_TEST_BUILDDIR/tests/plugins/.libs
+    META_TEST_SIM='cpu sync host; gpu' META_TEST_SIM_EAGER=1 META_TEST_SIM_LOG=launches
+    export META_MODE META_AUTO_DEVICES META_POLICY META_LEARN META_BACKEND_PATH
+    export META_TEST_SIM META_TEST_SIM_EAGER META_TEST_SIM_LOG
+    rows 8 0 stencil --size 6
+    grep -q 'without peers and their limits: .*META_MODE=auto chooses' err ||
+        broken 'does not say why there are no peers'
+    for device in cpu gpu; do
+        grep -q "^$device stencil_3d27p_sum" launches || broken "$device has run no stencil"
+    done
+    exit $failed
+) || failed=1
 run 0 0 stencil --size 6 --rounds 2
 grep -q '^stencil.2d5p.f64.6  ' out || broken 'has no table'
 run 0 0 --help

@@ -267,6 +267,8 @@ static void a_missing_back_end_has_no_peer(void)
     char reason[1024] = "";
     CHECK(!peer_open(META_SPREAD, 0, &peer, reason, sizeof reason));
     CHECK_CONTAINS(reason, "no back end");
+    CHECK(!peer_open(META_AUTO, 0, &peer, reason, sizeof reason));
+    CHECK_CONTAINS(reason, "META_MODE=auto chooses one for each call");
     CHECK(!peer_open(META_OPENMP, 9, &peer, reason, sizeof reason));
     CHECK_CONTAINS(reason, "9");
 }
