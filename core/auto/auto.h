@@ -41,7 +41,7 @@ meta_err meta_auto_ticket_abandon(meta_auto_ticket *ticket, meta_err error);
 
 meta_err meta_auto_copy_on(meta_plugin_queue *queue, const meta_copy *copy);
 meta_err meta_auto_launch_on(meta_plugin_queue *queue, const meta_launch *launch);
-/** Build a kernel for the devices that can run it. @return an error if none can */
+/** Build a kernel for the devices that can run it; takes the lock. @return an error if none can */
 meta_err meta_auto_prepare(const meta_kernel_desc *desc, uint32_t type);
 
 /* ------------------------------------------------------------------ backend.c */

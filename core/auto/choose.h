@@ -103,4 +103,12 @@ void meta_cost_leave(meta_auto_buffer *buffer);
 meta_err meta_cost_open(void);
 void meta_cost_close(void);
 
+/* ------------------------------------------------------------------ refused.c */
+
+/** The devices that have refused a kernel of the launch; of interest if meta_auto.refused > 0. */
+uint32_t meta_auto_refused_by(const meta_launch *launch);
+/** Device @p d has refused the call's kernel, by @p error and meta_last_error(). */
+void meta_auto_refuse(const meta_call *call, int d, meta_err error);
+void meta_auto_refused_close(void);
+
 #endif

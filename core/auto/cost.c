@@ -379,7 +379,8 @@ int meta_cost_copy(const meta_auto_range *range, bool is_in)
 /* As good as a device on which it never ends. */
 void meta_cost_refused(int d)
 {
-    for (int k = 0; now.is_chosen && now.call.kernel >= 0 && k <= META_EXPECT_RUNS; ++k)
+    if (!now.is_chosen || now.number != meta_auto.calls) return; /* chosen by another policy */
+    for (int k = 0; now.call.kernel >= 0 && k <= META_EXPECT_RUNS; ++k)
         meta_times_add(meta_auto.times, now.call.kernel, d, now.call.cells, 0, META_TIME_NEVER);
 }
 

@@ -251,6 +251,7 @@ void meta_auto_close(void)
     meta_learn_close();
     meta_auto_lanes_close();
     meta_account_close();
+    meta_auto_refused_close();
     meta_auto_samples_close();
     meta_cost_close();
     meta_share_close();

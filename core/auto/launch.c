@@ -14,6 +14,7 @@ typedef struct bound {
     void **object;      /**< META_MAX_OPERANDS for each call */
     meta_result *where; /**< META_KERNEL_PARAMETERS for each call */
     bool uses_host;
+    const meta_call *refused; /**< whose kernel the device refuses; NULL: none */
 } bound;
 
 /* Most launches have one call, and then memory of the stack does. */
@@ -27,7 +28,7 @@ typedef struct few {
 
 static bool make_room(bound *b, few *f, size_t count)
 {
-    *b = (bound){f->range, 0, f->call, f->object, f->where, false};
+    *b = (bound){f->range, 0, f->call, f->object, f->where, false, NULL};
     if (count <= FEW) return true;
     b->range = malloc(count * META_AUTO_RANGES * sizeof *b->range);
     b->call = malloc(count * sizeof *b->call);
@@ -75,7 +76,10 @@ static meta_err bind_kernels(const meta_launch *launch, bound *b, meta_device *d
         *call = *meta_launch_call(launch, n);
         if (__builtin_expect(call->desc->number == META_USER_CHECKED_NUMBER, 0))
             call->desc = meta_user_desc_on(call->desc, meta_user_is_checked(device));
-        META_TRY(object_of(device, call->desc, call->type, &call->kernel));
+        const meta_err error = object_of(device, call->desc, call->type, &call->kernel);
+        if (error == META_OK) continue;
+        if (error != META_ERR_NO_MEMORY) b->refused = meta_launch_call(launch, n);
+        return error;
     }
     return META_OK;
 }
@@ -173,22 +177,27 @@ static meta_err kept_apart(const bound *b)
                      meta_auto_name(other->pinned, two));
 }
 
-/* A device that lacks the kernel, its type or memory is left out. */
-static bool leaves_out(meta_err error)
+/* If all have refused it, they are asked again, for their reason. */
+static uint32_t without_refused(const meta_launch *launch, uint32_t among)
 {
-    return error == META_ERR_NO_MEMORY || error == META_ERR_TYPE || error == META_ERR_UNSUPPORTED;
+    const uint32_t left = among & ~meta_auto_refused_by(launch);
+    return left ? left : among;
 }
 
 meta_err meta_auto_prepare(const meta_kernel_desc *desc, uint32_t type)
 {
+    const meta_call call = {.desc = desc, .type = type};
     meta_err error = META_OK;
     bool any = false;
     for (int d = 0; d < meta_auto.devices; ++d) {
         meta_plugin_kernel *unused;
         const meta_err one = object_of(meta_auto.device[d].device, desc, type, &unused);
-        if (one != META_OK && !leaves_out(one)) return one;
         if (one == META_OK) any = true;
         else error = one;
+        if (one == META_OK || one == META_ERR_NO_MEMORY) continue;
+        pthread_mutex_lock(&meta_auto.lock);
+        meta_auto_refuse(&call, d, one);
+        pthread_mutex_unlock(&meta_auto.lock);
     }
     return any ? META_OK : error;
 }
@@ -200,6 +209,8 @@ static meta_err launch_somewhere(meta_plugin_queue *queue, const meta_launch *la
         queue->kind == META_QUEUE_HALO ? META_AUTO_WHY_HALO : META_AUTO_WHY_OPERAND;
     meta_auto_choice choice = {launch, b->range, b->ranges, where_allowed(b)};
     if (!choice.among) return kept_apart(b);
+    if (__builtin_expect(meta_auto.refused > 0, 0))
+        choice.among = without_refused(launch, choice.among);
     for (;;) {
         bool tried = false;
         int d;
@@ -214,9 +225,14 @@ static meta_err launch_somewhere(meta_plugin_queue *queue, const meta_launch *la
         }
         const bool fails = error == META_ERR_DEVICE && meta_auto.failed >> d & 1;
         choice.among &= meta_auto_usable() & ~(UINT32_C(1) << d);
-        if (!fails && (tried || !leaves_out(error))) return error;
-        if (error == META_OK || !choice.among) return error;
-        if (!tried && error != META_ERR_NO_MEMORY) meta_cost_refused(d);
+        if (b->refused) {
+            meta_auto_refuse(b->refused, d, error);
+            meta_cost_refused(d);
+            b->refused = NULL;
+        } else if (!fails && (tried || error != META_ERR_NO_MEMORY)) {
+            return error;
+        }
+        if (!choice.among) return error;
     }
 }
 

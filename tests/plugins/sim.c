@@ -3,7 +3,8 @@
  *  The back end sim: its devices and their memory. META_TEST_SIM describes the devices, see
  * sim_describe.c; without it there are none. META_TEST_SIM_EAGER=1 runs work when it is queued.
  * META_TEST_SIM_REPORT=FILE appends what each device has done to a file, META_TEST_SIM_LOG=FILE the
- * device and the kernels of each launch. META_TEST_SIM_CROWD=FILE: see sim_crowd. */
+ * device and the kernels of each launch, and each refusal of one. META_TEST_SIM_CROWD=FILE: see
+ * sim_crowd. */
 #include "sim.h"
 
 #include <fcntl.h>
@@ -27,6 +28,11 @@ void sim_log(const meta_plugin_device *device, const meta_launch *launch)
     for (size_t k = 0; k < launch->count; ++k)
         fprintf(launches, " %s", meta_launch_call(launch, k)->desc->name);
     fputc('\n', launches);
+}
+
+void sim_log_refusal(const meta_plugin_device *device, const char *kernel)
+{
+    if (launches) fprintf(launches, "%s refuses %s\n", device->name, kernel);
 }
 
 /* A file that cannot be mapped is a test's mistake. */

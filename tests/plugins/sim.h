@@ -24,7 +24,7 @@ enum { SIM_FACTORS = 32, SIM_NAME = 32 };
 /** A device as META_TEST_SIM describes it, and its state. Times are in ns, rates in bytes per ns.
  */
 struct meta_plugin_device {
-    char name[SIM_NAME], shares[SIM_NAME];
+    char name[SIM_NAME], shares[SIM_NAME], refuses[64];
     int index;
     double launch, rate, first, slow_after, slow_until, slow;
     double latency, bandwidth, peer; /* peer 0: no copies between devices */
@@ -59,6 +59,8 @@ extern int sim_devices;
 /* sim.c */
 /** Note a launch in META_TEST_SIM_LOG. */
 void sim_log(const meta_plugin_device *device, const meta_launch *launch);
+/** Note there that the device was asked for a kernel that it refuses. */
+void sim_log_refusal(const meta_plugin_device *device, const char *kernel);
 
 /* sim_describe.c */
 /** Set sim_device and sim_devices to what @p text describes. */

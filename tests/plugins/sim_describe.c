@@ -11,6 +11,7 @@
  * more
  *  - first=FACTOR: the first launch of each kernel does
  *  - fails=N: launch or copy N, counted from 1, fails, and so do all later ones
+ *  - refuses=KERNEL: its compiler takes all kernels but that one
  *  - shares=NAME: it has one engine for everything together with that device
  *  - sync: the host waits for work when it is queued; host: memory is the host's; accelerator: a
  *    GPU, as far as libmeta can tell; nof64
@@ -105,6 +106,13 @@ static bool read_factor(meta_plugin_device *device, const char *key, const char 
     return read_number(value, numbers, &factor->factor);
 }
 
+static bool read_name(char *to, size_t room, const char *value)
+{
+    if (strlen(value) >= room || !*value) return false;
+    strcpy(to, value);
+    return true;
+}
+
 static bool read_value(meta_plugin_device *device, const char *key, char *value)
 {
     for (size_t k = 0; k < sizeof keys / sizeof *keys; ++k)
@@ -112,10 +120,10 @@ static bool read_value(meta_plugin_device *device, const char *key, char *value)
             return read_number(value, keys[k].units,
                                (double *)(void *)((char *)device + keys[k].at));
     if (strcmp(key, "slow") == 0) return read_slow(device, value);
-    if (strcmp(key, "shares") != 0) return read_factor(device, key, value);
-    if (strlen(value) >= SIM_NAME || !*value) return false;
-    strcpy(device->shares, value);
-    return true;
+    if (strcmp(key, "shares") == 0) return read_name(device->shares, sizeof device->shares, value);
+    if (strcmp(key, "refuses") == 0)
+        return read_name(device->refuses, sizeof device->refuses, value);
+    return read_factor(device, key, value);
 }
 
 static bool read_word(meta_plugin_device *device, char *word)

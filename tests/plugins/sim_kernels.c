@@ -84,6 +84,11 @@ meta_err sim_kernel_create(meta_plugin_device *device, const meta_kernel_source 
     /* Any device moves elements of any type. */
     if (device->lacks_f64 && source->type == META_F64 && source->desc->family != META_FAMILY_MOVE)
         return sim_host->fail(META_ERR_TYPE, "device %s has no double precision", device->name);
+    if (strcmp(device->refuses, source->desc->name) == 0) {
+        sim_log_refusal(device, source->desc->name);
+        return sim_host->fail(META_ERR_DEVICE, "the compiler of device %s refuses kernel %s",
+                              device->name, source->desc->name);
+    }
     made = calloc(1, sizeof *made);
     if (!made) return sim_host->fail(META_ERR_NO_MEMORY, "the host has no memory for a kernel");
     const meta_err error = source->desc->family == META_FAMILY_USER
