@@ -6,12 +6,10 @@
 #define META_KERNELS_HERE
 #include "regret.kernel.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "regret.h"
+#include "simulated.h"
 #include "test.h"
 
 typedef struct running {
@@ -118,29 +116,13 @@ static void start(running *r, const regret_workload *w)
     }
 }
 
-/* The file is there once the back end has ended. */
-static double read_report(const char *path, char *text, size_t room)
-{
-    FILE *file = fopen(path, "r");
-    text[0] = '\0';
-    if (!file) return 0;
-    text[fread(text, 1, room - 1, file)] = '\0';
-    fclose(file);
-    const char *line = strstr(text, "time_us ");
-    return line ? strtod(line + strlen("time_us "), NULL) : 0;
-}
-
 /* Microseconds of @p steps steps. */
 static double life(const regret_workload *w, const char *policy, int steps)
 {
     running r = {0};
-    char path[] = "/tmp/test_regret.XXXXXX", report[4096];
-    const int file = mkstemp(path);
     const long before = test_failures();
-    if (!CHECK(file >= 0)) return 0;
-    close(file);
+    if (!simulated_report_begin()) return 0;
     setenv("META_POLICY", policy, 1);
-    setenv("META_TEST_SIM_REPORT", path, 1);
     if (CHECK_OK(meta_init())) {
         start(&r, w);
         for (int k = 0; k < steps && test_failures() == before; ++k)
@@ -149,8 +131,7 @@ static double life(const regret_workload *w, const char *policy, int steps)
         for (int k = 0; k < w->buffers; ++k) CHECK_OK(meta_free(r.buffer[k]));
         CHECK_OK(meta_finalize());
     }
-    const double time = read_report(path, report, sizeof report);
-    unlink(path);
+    const double time = simulated_number(simulated_report_end(), "time_us ");
     CHECK(time > 0);
     return time;
 }

@@ -14,6 +14,7 @@
 
 #include "child.h"
 #include "internal.h"
+#include "simulated.h"
 #include "test.h"
 #include "trace.h"
 
@@ -29,17 +30,8 @@ static void prepare(const char *policy, const char *more)
 {
     char text[256];
     snprintf(text, sizeof text, MACHINE "%s", more);
-    setenv("META_MODE", "auto", 1);
-    setenv("META_AUTO_DEVICES", "sim", 1);
-    setenv("META_POLICY", policy, 1);
-    setenv("META_THREADS", "1", 1);
-    setenv("META_TEST_SIM", text, 1);
-    setenv("META_TEST_SIM_EAGER", "1", 1);
-    setenv("META_LEARN", "off", 1);
-    setenv("META_BACKEND_PATH", test_built("tests/plugins/.libs"), 1);
+    simulated_set(text, policy);
     unsetenv("META_PROFILE");
-    unsetenv("META_RANK_MAP");
-    unsetenv("META_CHECK");
 }
 
 static const meta_profile_row *row_of(const meta_profile_share *s, meta_profile_where where,

@@ -8,10 +8,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cases.h"
 #include "child.h"
+#include "simulated.h"
 
 enum { N = 96, SIDE = N + 2, CELLS = SIDE * SIDE * SIDE, BUFFERS = 6 };
 
@@ -182,53 +182,33 @@ static void host_and_back(void)
 
 /* ------------------------------------------------------------------ what they move */
 
-static uint64_t number_behind(const char *line, const char *word)
+/* Of all devices. */
+static uint64_t sum_of(const char *report, const char *name)
 {
-    const char *at = strstr(line, word);
-    return at ? strtoull(at + strlen(word), NULL, 10) : 0;
+    uint64_t sum = 0;
+    for (const char *at = strstr(report, name); at; at = strstr(at + 1, name))
+        sum += strtoull(at + strlen(name), NULL, 10);
+    return sum;
 }
 
-static uint64_t moved(const char *path)
-{
-    FILE *file = fopen(path, "r");
-    char line[512];
-    uint64_t bytes = 0;
-    if (!CHECK(file != NULL)) return 0;
-    while (fgets(line, sizeof line, file))
-        bytes += number_behind(line, " bytes_in ") + number_behind(line, " bytes_out ") +
-                 number_behind(line, " bytes_peer ");
-    fclose(file);
-    return bytes;
-}
-
-static bool begin(const program *p, char *path)
+static bool begin(const program *p)
 {
     char text[256] = "";
     size_t at = 0;
-    const int file = mkstemp(path);
-    if (!CHECK(file >= 0)) return false;
-    close(file);
     for (int d = 0; d < p->devices; ++d)
         at += (size_t)snprintf(text + at, sizeof text - at, "%cd%d peer=50G%s%s", d > 0 ? ';' : ' ',
                                d, p->memory ? " memory=" : "", p->memory ? p->memory : "");
-    setenv("META_MODE", "auto", 1);
-    setenv("META_AUTO_DEVICES", "sim", 1);
-    setenv("META_POLICY", "round_robin", 1);
-    setenv("META_TEST_SIM", text, 1);
-    setenv("META_TEST_SIM_REPORT", path, 1);
-    setenv("META_BACKEND_PATH", test_built("tests/plugins/.libs"), 1);
-    unsetenv("META_RANK_MAP");
-    unsetenv("META_CHECK");
+    simulated_set(text, "round_robin");
+    unsetenv("META_TEST_SIM_EAGER");
     devices = p->devices;
     host = calloc(CELLS, sizeof *host);
-    return CHECK(host != NULL) && CHECK_OK(meta_init());
+    return CHECK(host != NULL) && simulated_report_begin() && CHECK_OK(meta_init());
 }
 
 static void run(void *argument)
 {
     const program *p = argument;
-    char path[] = "/tmp/libmeta-bytes-XXXXXX";
-    if (!begin(p, path)) return;
+    if (!begin(p)) return;
     CHECK_OK(meta_alloc(&pad, sizeof(double)));
     for (int k = 0; k < BUFFERS; ++k) CHECK_OK(meta_alloc(&buffer[k], all));
     p->run();
@@ -236,8 +216,9 @@ static void run(void *argument)
     for (int k = 0; k < BUFFERS; ++k) CHECK_OK(meta_free(buffer[k]));
     CHECK_OK(meta_free(pad));
     CHECK_OK(meta_finalize());
-    const uint64_t bytes = moved(path);
-    remove(path);
+    const char *report = simulated_report_end();
+    const uint64_t bytes = sum_of(report, " bytes_in ") + sum_of(report, " bytes_out ") +
+                           sum_of(report, " bytes_peer ");
     free(host);
     if (getenv("META_TEST_VERBOSE"))
         printf("%.4f of the least %" PRIu64 " bytes\n", (double)bytes / (double)least, least);

@@ -10,11 +10,10 @@
 
 #include <pthread.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "child.h"
+#include "simulated.h"
 #include "test.h"
 
 enum { CELLS = 4096, RUNS = 40, WORD = 16 };
@@ -33,17 +32,7 @@ static bool start(const char *machine, const char *policy)
     const int64_t cells[] = {CELLS};
     const int ghosts[] = {0};
     static double zero[CELLS];
-    setenv("META_MODE", "auto", 1);
-    setenv("META_AUTO_DEVICES", "sim", 1);
-    setenv("META_THREADS", "1", 1);
-    setenv("META_TEST_SIM", machine, 1);
-    setenv("META_TEST_SIM_EAGER", "1", 1);
-    setenv("META_LEARN", "off", 1);
-    setenv("META_BACKEND_PATH", test_built("tests/plugins/.libs"), 1);
-    if (policy) setenv("META_POLICY", policy, 1);
-    else unsetenv("META_POLICY");
-    unsetenv("META_RANK_MAP");
-    unsetenv("META_CHECK");
+    simulated_set(machine, policy);
     if (!CHECK_OK(meta_init()) ||
         !CHECK_OK(meta_grid_alloc(&array, &box, 1, cells, ghosts, ghosts, META_F64)))
         return false;
@@ -55,32 +44,18 @@ static void run(int times)
     for (int n = 0; n < times; ++n) CHECK_OK(grow_f64(&box, array, 1, META_ASYNC));
 }
 
-/* Launches of the device called @p name in the report of simulated devices. */
-static int launches(const char *report, const char *name)
-{
-    char line[64];
-    snprintf(line, sizeof line, "%s launches ", name);
-    const char *at = strstr(report, line);
-    return at ? atoi(at + strlen(line)) : -1;
-}
-
 /* What the array holds, and how many kernels ran on the two devices. */
 static void end(double value, int *cpu, int *gpu)
 {
     double host[CELLS];
-    char path[] = "/tmp/test_policy.XXXXXX", report[1024] = "";
-    const int file = mkstemp(path);
     CHECK_OK(meta_copy_d2h(host, array, sizeof host, NULL));
     CHECK_NEAR(host[CELLS - 1], value, 0);
     CHECK_OK(meta_free(array));
-    if (!CHECK(file >= 0)) return;
-    setenv("META_TEST_SIM_REPORT", path, 1);
+    if (!simulated_report_begin()) return;
     CHECK_OK(meta_finalize());
-    CHECK(read(file, report, sizeof report - 1) > 0);
-    close(file);
-    unlink(path);
-    *cpu = launches(report, "cpu");
-    *gpu = launches(report, "gpu");
+    const char *report = simulated_report_end();
+    *cpu = (int)simulated_number(report, "cpu launches ");
+    *gpu = (int)simulated_number(report, "gpu launches ");
     CHECK_INT(*cpu + *gpu, (int)value);
 }
 
@@ -159,7 +134,6 @@ static void two_lives(void *unused)
     int cpu = -1, gpu = -1;
     (void)unused;
     for (int life = 0; life < 2; ++life) {
-        unsetenv("META_TEST_SIM_REPORT");
         if (!start(CPU GPU, "device:0")) return;
         if (life == 0) CHECK_OK(meta_set_policy("device:1", META_POLICY_THREAD));
         run(4);
@@ -304,12 +278,7 @@ static void wrong_policies_are_errors_and_change_nothing(void)
 static void bad_variable(void *argument)
 {
     void *ptr;
-    setenv("META_MODE", "auto", 1);
-    setenv("META_AUTO_DEVICES", "sim", 1);
-    setenv("META_TEST_SIM", CPU GPU, 1);
-    setenv("META_BACKEND_PATH", test_built("tests/plugins/.libs"), 1);
-    setenv("META_POLICY", argument, 1);
-    unsetenv("META_RANK_MAP");
+    simulated_set(CPU GPU, argument);
     test_case("META_POLICY=%s", (const char *)argument);
     if (strncmp(argument, "type:", 5) != 0) {
         CHECK_ERR(meta_init(), META_ERR_ENVIRONMENT);

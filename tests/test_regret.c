@@ -11,11 +11,11 @@
 #include "config.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "child.h"
 #include "regret.h"
+#include "simulated.h"
 #include "test.h"
 
 /* ------------------------------------------------------------------ machines */
@@ -94,7 +94,7 @@ static regret_machine slower(const regret_machine *m, double by)
     return all;
 }
 
-static void describe(const regret_machine *m)
+static void set_machine(const regret_machine *m)
 {
     char text[4096] = "";
     size_t used = 0;
@@ -112,19 +112,7 @@ static void describe(const regret_machine *m)
                                      d->factor[k].factor);
         used += (size_t)snprintf(text + used, sizeof text - used, "; ");
     }
-    setenv("META_TEST_SIM", text, 1);
-}
-
-static void choose_environment(void)
-{
-    setenv("META_MODE", "auto", 1);
-    setenv("META_AUTO_DEVICES", "sim", 1);
-    setenv("META_THREADS", "1", 1);
-    setenv("META_TEST_SIM_EAGER", "1", 1);
-    setenv("META_LEARN", "off", 1);
-    setenv("META_BACKEND_PATH", test_built("tests/plugins/.libs"), 1);
-    unsetenv("META_RANK_MAP");
-    unsetenv("META_CHECK");
+    simulated_set(text, NULL);
 }
 
 /* ------------------------------------------------------------------ what is not reached yet */
@@ -195,9 +183,8 @@ static void compare(void *argument)
 {
     const pair *p = argument;
     const long before = test_failures();
-    choose_environment();
     test_case("%s on %s", p->workload.name, p->machine.name);
-    describe(&p->machine);
+    set_machine(&p->machine);
     const double device = check_devices(p);
     const regret_plan best =
         regret_best_plan(&p->workload, &p->machine, (UINT32_C(1) << p->machine.devices) - 1);
@@ -218,9 +205,8 @@ static void go_round(void *argument)
     const pair *p = argument;
     const int devices = p->machine.devices;
     char where[REGRET_CALLS + 1] = "";
-    choose_environment();
     test_case("%s on %s, round robin", p->workload.name, p->machine.name);
-    describe(&p->machine);
+    set_machine(&p->machine);
     for (int k = 0; k < p->workload.calls; ++k)
         where[k] = (char)('0' + (p->workload.buffers + k) % devices);
     CHECK_INT(p->workload.calls % devices, 0);
