@@ -11,13 +11,12 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "child.h"
+#include "simulated.h"
 #include "test.h"
 
-enum { GROUPS = 2, BUFFERS = 5, DEVICES = 4, LEARNING = 12, WORDS = 128, REPORT = 1024 };
+enum { GROUPS = 2, BUFFERS = 5, DEVICES = 4, LEARNING = 12, WORDS = 128 };
 
 /** Buffers of one shape, filled from the host before the first step. */
 typedef struct group {
@@ -204,41 +203,23 @@ static void end(const workload *w, group *g)
     }
 }
 
-/* The file is there once the back end has ended. */
-static double read_report(const char *path, char text[REPORT])
-{
-    FILE *file = fopen(path, "r");
-    double time = 0;
-    size_t length = 0;
-    text[0] = '\0';
-    if (!file) return 0;
-    length = fread(text, 1, REPORT - 1, file);
-    text[length] = '\0';
-    fclose(file);
-    const char *line = strstr(text, "time_us ");
-    if (line) time = strtod(line + strlen("time_us "), NULL);
-    return time;
-}
+static const char *report = ""; /* of the devices, on their last life */
 
 /* Microseconds of @p steps steps. */
-static double life(const workload *w, const char *policy, int steps, char report[REPORT])
+static double life(const workload *w, const char *policy, int steps)
 {
     group g[GROUPS] = {0};
-    char path[] = "/tmp/test_choose.XXXXXX";
-    const int file = mkstemp(path);
     const long before = test_failures();
-    if (!CHECK(file >= 0)) return 0;
-    close(file);
+    if (!simulated_report_begin()) return 0;
     setenv("META_POLICY", policy, 1);
-    setenv("META_TEST_SIM_REPORT", path, 1);
     if (CHECK_OK(meta_init())) {
         start(w, g);
         for (int k = 0; k < steps && test_failures() == before; ++k) w->step(g, k);
         end(w, g);
         CHECK_OK(meta_finalize());
     }
-    const double time = read_report(path, report);
-    unlink(path);
+    report = simulated_report_end();
+    const double time = simulated_number(report, "time_us ");
     CHECK(time > 0);
     return time;
 }
@@ -253,34 +234,26 @@ typedef struct times {
     double whole;
 } times;
 
-static times measure(const workload *w, const char *policy, char report[REPORT])
+static times measure(const workload *w, const char *policy)
 {
     times t;
-    t.start = life(w, policy, 0, report);
-    t.learning = life(w, policy, LEARNING, report);
-    t.second = -life(w, policy, w->steps, report);
-    t.whole = life(w, policy, 2 * w->steps, report);
+    t.start = life(w, policy, 0);
+    t.learning = life(w, policy, LEARNING);
+    t.second = -life(w, policy, w->steps);
+    t.whole = life(w, policy, 2 * w->steps);
     t.second += t.whole;
     return t;
 }
 
-/* Learning may cost what LEARNING steps take on each of the other devices, with first launches and
- * the way of the data there, and two more ways, which is what it takes to be sure that moving the
- * data pays. Where a device slows down, the steps until most of the runs remembered are slow ones
- * come on top: four of seven runs, of which one call in sixteen is timed. */
-static double allowance(const promised *p, const times *t, int devices, int best)
-{
-    enum { UNTIL_SLOW = 4 * 16 };
-    double sum = 0, way = 0;
-    for (int d = 0; d < devices; ++d) {
-        if (d != best) sum += t[d].learning;
-        if (t[d].start > way) way = t[d].start;
-    }
-    if (p->slow_us > 0) sum += UNTIL_SLOW * t[1].second / p->workload->steps;
-    return sum + 2 * way;
-}
+/** What a workload takes on a machine, with all work on each device and with devices chosen. */
+typedef struct comparison {
+    int devices;
+    int best_second, best_whole; /**< the devices that are fastest in the second half, in the whole */
+    times device[DEVICES], cost;
+} comparison;
 
-static int describe(const promised *p)
+/* @return how many devices the machine has */
+static int set_machine(const promised *p)
 {
     char text[DEVICES * WORDS] = "";
     size_t used = 0;
@@ -294,8 +267,38 @@ static int describe(const promised *p)
         used += (size_t)snprintf(text + used, sizeof text - used, "%s %s %s; ",
                                  p->machine->device[devices], more ? more : "", slow);
     }
-    setenv("META_TEST_SIM", text, 1);
+    simulated_set(text, NULL);
     return devices;
+}
+
+static comparison measure_all(const promised *p)
+{
+    comparison c = {.devices = set_machine(p)};
+    for (int d = 0; d < c.devices; ++d) {
+        char policy[32];
+        snprintf(policy, sizeof policy, "device:%d", d);
+        c.device[d] = measure(p->workload, policy);
+        if (c.device[d].second < c.device[c.best_second].second) c.best_second = d;
+        if (c.device[d].whole < c.device[c.best_whole].whole) c.best_whole = d;
+    }
+    c.cost = measure(p->workload, "cost");
+    return c;
+}
+
+/* Learning may cost what LEARNING steps take on each of the other devices, with first launches and
+ * the copies of the data to them. It may cost two more such copies, which is what it takes to be
+ * sure that moving the data pays. Where a device slows down, the steps until most of the runs
+ * remembered are slow ones are added: four of seven runs, of which one call in sixteen is timed. */
+static double allowance(const promised *p, const comparison *c)
+{
+    enum { UNTIL_SLOW = 4 * 16 };
+    double sum = 0, copies = 0;
+    for (int d = 0; d < c->devices; ++d) {
+        if (d != c->best_whole) sum += c->device[d].learning;
+        if (c->device[d].start > copies) copies = c->device[d].start;
+    }
+    if (p->slow_us > 0) sum += UNTIL_SLOW * c->device[1].second / p->workload->steps;
+    return sum + 2 * copies;
 }
 
 static void compare(void *argument)
@@ -303,42 +306,22 @@ static void compare(void *argument)
     const promised *p = argument;
     const long before = test_failures();
     const double ratio = p->ratio > 0 ? p->ratio : 1.05;
-    char report[REPORT];
-    times t[DEVICES] = {{0}};
-    int best_second = 0, best_whole = 0;
-    setenv("META_MODE", "auto", 1);
-    setenv("META_AUTO_DEVICES", "sim", 1);
-    setenv("META_LEARN", "off", 1);
-    setenv("META_THREADS", "1", 1);
-    setenv("META_TEST_SIM_EAGER", "1", 1);
-    setenv("META_BACKEND_PATH", test_built("tests/plugins/.libs"), 1);
-    unsetenv("META_RANK_MAP");
-    unsetenv("META_CHECK");
     test_case("%s on %s", p->workload->name, p->machine->name);
-    const int devices = describe(p);
-    for (int d = 0; d < devices; ++d) {
-        char policy[32];
-        snprintf(policy, sizeof policy, "device:%d", d);
-        t[d] = measure(p->workload, policy, report);
-        if (t[d].second < t[best_second].second) best_second = d;
-        if (t[d].whole < t[best_whole].whole) best_whole = d;
-    }
-    const times cost = measure(p->workload, "cost", report);
-    const double second = t[best_second].second, whole = t[best_whole].whole;
-    const double learning = allowance(p, t, devices, best_whole);
+    const comparison c = measure_all(p);
+    const double second = c.device[c.best_second].second, whole = c.device[c.best_whole].whole;
+    const double learning = allowance(p, &c);
     test_case("%s on %s: the second half takes %.3f of device %d's (%.0f us), the whole %.3f of "
               "device %d's (%.0f us, %.0f more are for learning); in the whole\n%s",
-              p->workload->name, p->machine->name, cost.second / second, best_second, second,
-              cost.whole / whole, best_whole, whole, learning, report);
+              p->workload->name, p->machine->name, c.cost.second / second, c.best_second, second,
+              c.cost.whole / whole, c.best_whole, whole, learning, report);
     if (test_failures() > before) return;
     if (p->slow_us > 0) { /* else the halves are not what the case says */
-        CHECK(t[1].whole - t[1].second > p->slow_us);
-        CHECK(cost.whole - cost.second > p->slow_us);
+        CHECK(c.device[1].whole - c.device[1].second > p->slow_us);
+        CHECK(c.cost.whole - c.cost.second > p->slow_us);
     }
-    CHECK(cost.second <= ratio * second);
-    /* A device that is slower for a while is tried again for a small part of the time that passes.
-     */
-    if (p->until_us == 0) CHECK(cost.whole <= ratio * whole + learning);
+    CHECK(c.cost.second <= ratio * second);
+    /* Trials may take only a small part of the time, so a device that recovers is found late. */
+    if (p->until_us == 0) CHECK(c.cost.whole <= ratio * whole + learning);
 }
 
 /* Each in a process of its own, since modules are never unloaded. */
