@@ -10,29 +10,35 @@
 
 #include "caught.h"
 #include "child.h"
+#include "simulated.h"
 
 enum { N = 1000 };
 
 static double *a, *b, ones[N], twos[N], found[N];
 static meta_box all = {.ndim = 1, .start = {0}, .end = {N}, .size = {N}};
 
+static void set_machine(const char *machine, const char *policy)
+{
+    simulated_set(machine, policy);
+    unsetenv("META_TEST_SIM_EAGER"); /* so that a failure may be noticed late */
+    test_case("%s", machine);
+}
+
+static bool start(void)
+{
+    for (int k = 0; k < N; ++k) ones[k] = 1, twos[k] = 2;
+    return CHECK_OK(meta_init()) && CHECK_OK(meta_alloc((void **)&a, sizeof ones)) &&
+           CHECK_OK(meta_alloc((void **)&b, sizeof ones)) && CHECK_OK(meta_label(a, "pressure")) &&
+           CHECK_OK(meta_label(b, "density"));
+}
+
 /* Two devices, of which the second takes all work until launch or copy number @p fails fails. */
 static bool begin(int fails, const char *kind)
 {
     char text[128];
     snprintf(text, sizeof text, "good; bad %s fails=%d", kind, fails);
-    setenv("META_MODE", "auto", 1);
-    setenv("META_AUTO_DEVICES", "sim", 1);
-    setenv("META_POLICY", "device:1", 1);
-    setenv("META_TEST_SIM", text, 1);
-    setenv("META_BACKEND_PATH", test_built("tests/plugins/.libs"), 1);
-    unsetenv("META_RANK_MAP");
-    unsetenv("META_CHECK");
-    test_case("%s", text);
-    for (int k = 0; k < N; ++k) ones[k] = 1, twos[k] = 2;
-    return CHECK_OK(meta_init()) && CHECK_OK(meta_alloc((void **)&a, sizeof ones)) &&
-           CHECK_OK(meta_alloc((void **)&b, sizeof ones)) && CHECK_OK(meta_label(a, "pressure")) &&
-           CHECK_OK(meta_label(b, "density"));
+    set_machine(text, "device:1");
+    return start();
 }
 
 static void end(void)
@@ -110,29 +116,31 @@ static void failure_of_a_copy_in(void *unused)
 /* Devices of which one fails; each launch and copy goes to the next one in turn. */
 static bool begin_in_turn(const char *devices)
 {
-    if (!begin(0, "")) return false;
-    CHECK_OK(meta_free(a));
-    CHECK_OK(meta_free(b));
-    CHECK_OK(meta_finalize());
-    setenv("META_POLICY", "round_robin", 1);
-    setenv("META_TEST_SIM", devices, 1);
-    test_case("%s", devices);
-    return CHECK_OK(meta_init()) && CHECK_OK(meta_alloc((void **)&a, sizeof ones)) &&
-           CHECK_OK(meta_alloc((void **)&b, sizeof ones)) && CHECK_OK(meta_label(b, "density"));
+    set_machine(devices, "round_robin");
+    return start();
+}
+
+/* Work that writes b fails on the second device, which is not known yet. The next turn is the first
+ * one's. */
+static bool begin_with_late_failure(void)
+{
+    static const double three = 3;
+    double sum = 0;
+    if (!begin_in_turn("good peer=50G; bad peer=50G fails=3")) return false;
+    catch_errors();
+    CHECK_OK(meta_copy_h2d(a, ones, sizeof ones, NULL));            /* good */
+    CHECK_OK(meta_copy_h2d(b, twos, sizeof twos, NULL));            /* bad, 1 */
+    CHECK_OK(meta_reduce(&sum, a, &all, META_SUM, META_F64, NULL)); /* good */
+    CHECK_OK(meta_axpy(b, &three, a, &all, META_F64, META_ASYNC));  /* bad, 2 and 3 */
+    return true;
 }
 
 /* Before the failure is known, another device has copied what was to be written. */
 static void failure_of_what_was_copied(void *unused)
 {
-    const double three = 3;
     double sum = 0;
     (void)unused;
-    if (!begin_in_turn("good peer=50G; bad peer=50G fails=3")) return;
-    catch_errors();
-    CHECK_OK(meta_copy_h2d(a, ones, sizeof ones, NULL));                  /* good */
-    CHECK_OK(meta_copy_h2d(b, twos, sizeof twos, NULL));                  /* bad, 1 */
-    CHECK_OK(meta_reduce(&sum, a, &all, META_SUM, META_F64, NULL));       /* good */
-    CHECK_OK(meta_axpy(b, &three, a, &all, META_F64, META_ASYNC));        /* bad, 2 and 3 */
+    if (!begin_with_late_failure()) return;
     CHECK_OK(meta_reduce(&sum, b, &all, META_SUM, META_F64, META_ASYNC)); /* good */
     CHECK_ERR(meta_flush(), META_ERR_DEVICE);
     CHECK_ERR_NAMES(meta_copy_d2h(found, b, sizeof found, NULL), META_ERR_DEVICE, "density");
@@ -149,12 +157,7 @@ static void failure_of_what_is_used(void *unused)
     const double three = 3;
     double sum = 0;
     (void)unused;
-    if (!begin_in_turn("good peer=50G; bad peer=50G fails=3")) return;
-    catch_errors();
-    CHECK_OK(meta_copy_h2d(a, ones, sizeof ones, NULL));                  /* good */
-    CHECK_OK(meta_copy_h2d(b, twos, sizeof twos, NULL));                  /* bad, 1 */
-    CHECK_OK(meta_reduce(&sum, a, &all, META_SUM, META_F64, NULL));       /* good */
-    CHECK_OK(meta_axpy(b, &three, a, &all, META_F64, META_ASYNC));        /* bad, 2 and 3 */
+    if (!begin_with_late_failure()) return;
     CHECK_OK(meta_axpy(a, &three, b, &all, META_F64, META_ASYNC));        /* good */
     CHECK_OK(meta_reduce(&sum, b, &all, META_SUM, META_F64, META_ASYNC)); /* bad */
     CHECK_ERR_NAMES(meta_copy_d2h(found, a, sizeof found, NULL), META_ERR_DEVICE, "behind work");
@@ -228,13 +231,9 @@ static void failure_of_the_last(void *unused)
     size_t offset = 0;
     double sum = 0;
     (void)unused;
-    if (!begin(1, "sync")) return;
-    end();
+    set_machine("good; bad sync fails=1", "cost");
     setenv("META_AUTO_DEVICES", "sim:1", 1);
-    setenv("META_POLICY", "cost", 1);
-    CHECK_OK(meta_init());
-    CHECK_OK(meta_alloc((void **)&a, sizeof ones));
-    CHECK_OK(meta_alloc((void **)&b, sizeof ones));
+    if (!start()) return;
     catch_errors();
     CHECK_ERR(meta_copy_h2d(a, ones, sizeof ones, NULL), META_ERR_DEVICE);
     for (int again = 0; again < 2; ++again) {
