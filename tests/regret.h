@@ -35,7 +35,7 @@ typedef struct regret_machine {
 
 typedef enum regret_operation {
     REGRET_AXPY,    /**< buffer 0 += buffer 1 / 2 */
-    REGRET_COMBINE, /**< the same with both scaled */
+    REGRET_AXPBY,   /**< the same with both scaled */
     REGRET_STENCIL, /**< buffer 0 from buffer 1 */
     REGRET_SUM,
     REGRET_DOT,

@@ -2,11 +2,11 @@
 /** @file regret_plan.c
  *  The best plan for a loop on a simulated machine, by dynamic programming over its calls.
  *
- *  After each call there are partial plans, one for each way in which the calls so far may have
- * been given to devices, except those that another one is at least as good as: it has every array
- *  wherever the other one has it, no later, and no device, link or host of it is busy longer. Times
- *  are those of sim_work.c, computed anew: the host queues work, which begins when the device's
- *  engine is free and what it waits for is done.
+ *  After each call there are partial plans, one for each way to give the calls so far to devices.
+ *  One is dropped where another is at least as good: it has every array wherever the first one has
+ *  it, no later, and its host, devices and links are free no later. Times are computed as in
+ *  sim_work.c: the host queues work, which begins when the device's engine is free and what it
+ *  waits for is done.
  *
  *  The loop begins with all data everywhere. The best plan of 2 R steps less that of R steps is R
  *  times a step in the best cycle, if R steps are enough for the way into it. */
@@ -66,8 +66,8 @@ static double occupy(double *engine, double begin, double time)
     return *engine = later(begin, *engine) + time;
 }
 
-/* By pieces through the host, which waits for the last one; one on its way in while the next is on
- * its way out. */
+/* In pieces through the host: one is copied in while the next is copied out. The host waits for the
+ * last. */
 static double staged(partial *p, const regret_machine *m, int from, int to, double bytes,
                      double begin)
 {
@@ -148,7 +148,7 @@ static void run(partial *p, const regret_machine *m, const regret_cost *c, int d
 
 /* ------------------------------------------------------------------ comparing */
 
-/* What lies behind the host's time is as good as at it. */
+/* Nothing begins before the host's time, so that earlier times are equal to it. */
 static bool is_later(double a, double b, double host)
 {
     return later(a, host) > later(b, host) + 1e-9;
@@ -191,7 +191,7 @@ typedef struct search {
     bool is_exhausted;
 } search;
 
-/* The next call that uses the buffer writes all of it, so that nobody needs what it holds. */
+/* Whether the next call that uses the buffer writes all of it: its contents are not needed. */
 static bool is_dead(const search *s, int buffer, int call)
 {
     for (int n = 1; n <= s->w->calls; ++n) {
@@ -221,7 +221,7 @@ static bool is_same_device(const regret_device *a, const regret_device *b)
     return true;
 }
 
-/* Of equal devices that have done nothing the first one stands for all. */
+/* Of equal devices that are unused so far only the first is tried. */
 static bool is_other_unused(const search *s, const partial *p, int d)
 {
     if (p->devices >> d & 1) return false;

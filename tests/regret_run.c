@@ -4,7 +4,9 @@
 #include "config.h"
 
 #define META_KERNELS_HERE
-#include "regret.kernel.h"
+#include "choose.kernel.h"
+#define META_KERNEL_TYPES META_KERNEL_F64
+#include "../examples/cyclic_reduction.kernel.h"
 
 #include <stdlib.h>
 
@@ -50,8 +52,8 @@ static void perform(running *r, const regret_call *c)
     case REGRET_AXPY:
         CHECK_OK(meta_axpy(a, &half, b, box, META_F64, META_ASYNC));
         break;
-    case REGRET_COMBINE:
-        CHECK_OK(combine_f64(box, a, 0.25, b, 0.25, META_ASYNC));
+    case REGRET_AXPBY:
+        CHECK_OK(axpby_f64(box, a, 0.25, b, 0.25, META_ASYNC));
         break;
     case REGRET_STENCIL:
         CHECK_OK(meta_stencil(a, b, box, META_3D7P, META_F64, NULL, META_ASYNC));
@@ -78,7 +80,7 @@ static void perform(running *r, const regret_call *c)
         CHECK_OK(divide_f64(box, a, b, META_ASYNC));
         break;
     case REGRET_FEED:
-        CHECK_OK(combine_f64(box, (double *)a + 3 * box->end[0], 0.25, b, 0.25, META_ASYNC));
+        CHECK_OK(axpby_f64(box, (double *)a + 3 * box->end[0], 0.25, b, 0.25, META_ASYNC));
         break;
     default:
         FAIL("no operation %d", (int)c->operation);

@@ -33,9 +33,9 @@ static const struct {
     int passes;
     const char *access; /* r, w or b for both, of each array */
     bool is_awaited;
-} known[REGRET_OPERATIONS] = {
+} operations[REGRET_OPERATIONS] = {
     [REGRET_AXPY] = {"axpy", 3, "br", false},
-    [REGRET_COMBINE] = {"combine", 2, "br", false},
+    [REGRET_AXPBY] = {"axpby", 2, "br", false},
     [REGRET_STENCIL] = {"stencil_3d7p", 2, "br", false},
     [REGRET_SUM] = {"reduce_sum", 1, "r", true},
     [REGRET_DOT] = {"dot", 2, "rr", true},
@@ -44,7 +44,7 @@ static const struct {
     [REGRET_HALVE] = {"halve", 5, "wr", false},
     [REGRET_INSERT] = {"insert", 3, "wrr", false},
     [REGRET_DIVIDE] = {"divide", 2, "wr", false},
-    [REGRET_FEED] = {"combine", 2, "br", false},
+    [REGRET_FEED] = {"axpby", 2, "br", false},
 };
 
 regret_cost regret_cost_of(const regret_workload *w, const regret_call *call)
@@ -52,16 +52,16 @@ regret_cost regret_cost_of(const regret_workload *w, const regret_call *call)
     const regret_buffer *first = &w->buffer[call->buffer[0]];
     double cells = first->ndim == 3 ? (double)(first->cells * first->cells * first->cells)
                                     : (double)first->cells;
-    regret_cost c = {.kernel = known[call->operation].kernel,
-                     .is_awaited = known[call->operation].is_awaited,
-                     .accesses = (int)strlen(known[call->operation].access)};
+    regret_cost c = {.kernel = operations[call->operation].kernel,
+                     .is_awaited = operations[call->operation].is_awaited,
+                     .accesses = (int)strlen(operations[call->operation].access)};
     if (call->operation == REGRET_PACK || call->operation == REGRET_UNPACK) {
         const regret_buffer *grid = &w->buffer[call->buffer[call->operation == REGRET_PACK]];
         cells = (double)(grid->cells * grid->cells);
     }
-    c.bytes = 8.0 * known[call->operation].passes * cells;
+    c.bytes = 8.0 * operations[call->operation].passes * cells;
     for (int k = 0; k < c.accesses; ++k) {
-        const char access = known[call->operation].access[k];
+        const char access = operations[call->operation].access[k];
         c.access[k].buffer = call->buffer[k];
         c.access[k].bytes = 8.0 * (double)regret_elements(&w->buffer[call->buffer[k]]);
         c.access[k].reads = access != 'w';
@@ -112,7 +112,7 @@ regret_workload regret_conjugate_gradients(int64_t cells)
     add_call(&w, REGRET_AXPY, x, p, 0, 0);
     add_call(&w, REGRET_AXPY, r, ap, 0, 0);
     add_call(&w, REGRET_DOT, r, r, 0, 0);
-    add_call(&w, REGRET_COMBINE, p, r, 0, 0);
+    add_call(&w, REGRET_AXPBY, p, r, 0, 0);
     return w;
 }
 

@@ -20,65 +20,45 @@
 
 /* ------------------------------------------------------------------ machines */
 
-#define CPU(rate)                                                                                  \
-    {                                                                                              \
-        "cpu", true, 1, (rate), 0, 0, 0,                                                           \
-        {                                                                                          \
-            {                                                                                      \
-                0                                                                                  \
-            }                                                                                      \
-        }                                                                                          \
-    }
+/* Microseconds of a launch and gigabytes per second of kernels; of other devices also microseconds
+ * of a copy, gigabytes per second from and to the host, and from and to their like. */
+#define HOST(called, start, speed)                                                                 \
+    .name = called, .is_host = true, .launch = (start), .rate = (speed)
+#define OTHER(called, start, speed, wait, link, peers)                                             \
+    .name = called, .launch = (start), .rate = (speed), .latency = (wait), .bandwidth = (link),    \
+    .peer = (peers)
 static const regret_machine laptop = {
-    "a laptop", 2, {CPU(10), {"igpu", false, 15, 12, 5, 8, 0, {{0}}}}};
+    "a laptop", 2, {{HOST("cpu", 1, 10)}, {OTHER("igpu", 15, 12, 5, 8, 0)}}};
 static const regret_machine four_unlike = {"four unlike devices",
                                            4,
-                                           {CPU(20),
-                                            {"igpu", false, 12, 40, 5, 8, 0, {{0}}},
-                                            {"gpu", false, 8, 500, 10, 12, 50, {{0}}},
-                                            {"old", false, 10, 150, 15, 6, 50, {{0}}}}};
+                                           {{HOST("cpu", 1, 20)},
+                                            {OTHER("igpu", 12, 40, 5, 8, 0)},
+                                            {OTHER("gpu", 8, 500, 10, 12, 50)},
+                                            {OTHER("old", 10, 150, 15, 6, 50)}}};
 /* Two nodes of Valero-Lara et al., SEER, 2022. Links are those of its table 1; memory is as fast as
  * the vendors say, on the second CPU its cache; launches take as long as it needs for the sizes at
  * which the paper's figure 7 goes from CPU to GPU, 200,000 and 400,000 elements. */
-#define V100(number)                                                                               \
-    {                                                                                              \
-        "v100-" #number, false, 15, 800, 5, 50, 50,                                                \
-        {                                                                                          \
-            {                                                                                      \
-                0                                                                                  \
-            }                                                                                      \
-        }                                                                                          \
-    }
-#define GCD(number)                                                                                \
-    {                                                                                              \
-        "gcd-" #number, false, 11.6, 1300, 5, 36, 100,                                             \
-        {                                                                                          \
-            {                                                                                      \
-                0                                                                                  \
-            }                                                                                      \
-        }                                                                                          \
-    }
+#define V100(number) OTHER("v100-" #number, 15, 800, 5, 50, 50)
+#define GCD(number)  OTHER("gcd-" #number, 11.6, 1300, 5, 36, 100)
 static const regret_machine summit = {
-    "a node of Summit",
-    5,
-    {{"power9", true, 3, 270, 0, 0, 0, {{0}}}, V100(0), V100(1), V100(2), V100(3)}};
+    "a node of Summit", 5, {{HOST("power9", 3, 270)}, {V100(0)}, {V100(1)}, {V100(2)}, {V100(3)}}};
 static const regret_machine crusher = {"a node of Crusher",
                                        9,
-                                       {{"epyc", true, 3, 600, 0, 0, 0, {{0}}},
-                                        GCD(0),
-                                        GCD(1),
-                                        GCD(2),
-                                        GCD(3),
-                                        GCD(4),
-                                        GCD(5),
-                                        GCD(6),
-                                        GCD(7)}};
+                                       {{HOST("epyc", 3, 600)},
+                                        {GCD(0)},
+                                        {GCD(1)},
+                                        {GCD(2)},
+                                        {GCD(3)},
+                                        {GCD(4)},
+                                        {GCD(5)},
+                                        {GCD(6)},
+                                        {GCD(7)}}};
 /* Stencils are for the GPU, sums for the CPU. */
 static const regret_machine opposed = {
     "opposed devices",
     2,
-    {{"cpu", true, 1, 20, 0, 0, 0, {{"stencil_3d7p", 10}}},
-     {"gpu", false, 8, 500, 5, 25, 0, {{"reduce_sum", 40}, {"dot", 40}}}}};
+    {{HOST("cpu", 1, 20), .factor = {{"stencil_3d7p", 10}}},
+     {OTHER("gpu", 8, 500, 5, 25, 0), .factor = {{"reduce_sum", 40}, {"dot", 40}}}}};
 static const regret_machine *const machines[] = {&laptop, &four_unlike, &summit, &crusher};
 enum { MACHINES = sizeof machines / sizeof *machines };
 
@@ -144,8 +124,8 @@ typedef struct pair {
     regret_machine machine;
 } pair;
 
-/* The plans' times are the simulated devices': here with all calls on one of them. @return the best
- * device's time */
+/* With all calls on one device, the simulated device takes as long as the plan. @return the time on
+ * the best device */
 static double check_devices(const pair *p)
 {
     double least = 0;
@@ -196,11 +176,10 @@ static void compare(void *argument)
     if (!is_known(&p->workload, &p->machine)) CHECK(found <= PROMISED * best.step);
 }
 
-/* Calls go from device to device, and most data with them: with META_POLICY=round_robin, of which
- * the copies from the host before the first step take the first turns. A plan moves arrays as a
- * whole, but where a quarter of one was written, as in cyclic reduction, the library moves that
- * alone. */
-static void go_round(void *argument)
+/* With META_POLICY=round_robin each call goes to the next device, and most data with it. The copies
+ * from the host before the first step take the first turns. A plan moves whole arrays, the library
+ * only what was written, a quarter of an array in cyclic reduction: so times differ a little. */
+static void check_round_robin(void *argument)
 {
     const pair *p = argument;
     const int devices = p->machine.devices;
@@ -245,10 +224,10 @@ static void plans_take_as_long_as_the_simulated_devices(void)
     for (size_t k = 0; k < sizeof list / sizeof *list; ++k)
         for (int n = 0; n < 2; ++n) {
             pair p = {list[k], *two[n]};
-            CHECK_CHILD(go_round, &p);
+            CHECK_CHILD(check_round_robin, &p);
         }
     pair p = {regret_cyclic_reduction(12), four_unlike};
-    CHECK_CHILD(go_round, &p);
+    CHECK_CHILD(check_round_robin, &p);
 }
 
 /* All ways to give the calls of a step to two devices, the same in each step. */
