@@ -11,7 +11,8 @@
 #              so with each GPU back end that is built, called mixed-cuda …
 #   mpi=yes    omitted without MPI even if np= is not given
 #   auto=yes   two more entries, with META_MODE=auto and devices chosen at random: .auto, of openmp and opencl,
-#              and .sims, of openmp and simulated devices (tests/plugins/sim.c)
+#              and .sims, of openmp and simulated devices (tests/plugins/sim.c); for each GPU back end that is
+#              built two more: .auto-hip, of openmp and it, and .auto-opencl-hip, of opencl as well …
 #   timeout=   seconds (default 120); more with sanitizers, in a long run, under oclgrind, with META_CHECK=1
 #   labels=    for ctest -L; those with np= or mpi=yes are labelled mpi as well
 #   alone=yes  not in parallel with other tests: it installs, and libtool then relinks in place the
@@ -37,11 +38,20 @@ function fail(text)
 function quoted(text) { return "[==[" text "]==]" }
 
 # A prefix of the launcher's command: empty, or without such a GPU a shell that skips the test at once; a
-# launcher would take a second each.
+# launcher would take a second each, and META_MODE=auto is an error where one of its devices is missing.
 function unless_missing(backend)
 {
-    sub(/^mixed-/, "", backend)
+    sub(/^(mixed|auto|auto-opencl)-/, "", backend)
     return index("," gpu ",", "," backend ",") ? " ${no_" backend "}" : ""
+}
+
+# The devices beside openmp of auto, auto-hip, auto-opencl-hip …
+function devices(backend)
+{
+    if (backend == "auto") return "opencl"
+    sub(/^auto-/, "", backend)
+    sub(/-/, ",", backend)
+    return backend
 }
 
 # Probes for the device with a test that needs one. META_TEST_REQUIRE_BACKENDS makes the probe fail instead of
@@ -70,7 +80,7 @@ function entry(backend, map, np,    name, environment, labels, processors, setti
     sub(/\/tests\/sanitizer\/report/, "/tests/sanitizer/" name, environment)
     seen[name] = 1
     if (map != "") environment = environment ";META_RANK_MAP=" map
-    else if (backend == "auto") environment = environment automatic ";META_AUTO_DEVICES=openmp,opencl"
+    else if (backend ~ /^auto/) environment = environment automatic ";META_AUTO_DEVICES=openmp," devices(backend)
     else if (backend == "sims") environment = environment automatic simulated
     else if (backend != "any") environment = environment ";META_MODE=" backend
     labels = field["labels"]
@@ -81,8 +91,8 @@ function entry(backend, map, np,    name, environment, labels, processors, setti
     if (field["long"] == "yes") labels = labels ";long"
     sub(/^;/, "", labels)
     processors = np ? np : 1
-    printf "add_test(%s", quoted(name)
-    if (np) printf "%s %s -n %d", unless_missing(backend), quoted(mpiexec), np
+    printf "add_test(%s%s", quoted(name), np || backend ~ /^auto-/ ? unless_missing(backend) : ""
+    if (np) printf " %s -n %d", quoted(mpiexec), np
     printf " %s)\n", quoted(command)
     printf "math(EXPR timeout \"%d * ${scale}\")\n", field["timeout"] * (sanitize == "no" ? 1 : 4)
     printf "set_tests_properties(%s PROPERTIES\n", quoted(name)
@@ -104,6 +114,11 @@ function entries(np,    count, name, openmp, k)
     if (field["auto"] == "yes") {
         entry("auto", "", np)
         entry("sims", "", np)
+        count = split(gpu, name, ",")
+        for (k = 1; k <= count; ++k) {
+            entry("auto-" name[k], "", np)
+            entry("auto-opencl-" name[k], "", np)
+        }
     }
     if (field["mixed"] != "yes" || np < 2) return
     openmp = (np > 2 ? "0-" int(np / 2) - 1 : "0") ":openmp"
