@@ -3,7 +3,7 @@
  *  Memory errors that META_CHECK=1 detects: each one here gives an error of the right kind that
  *  names the buffers by label and source line, none ends the process, and the library remains
  *  usable. A correct program gets no error. */
-/* TEST: backends=all timeout=60 labels=core with=CHECK=1 smoke=yes */
+/* TEST: backends=all auto=yes timeout=60 labels=core with=CHECK=1 smoke=yes */
 #include "config.h"
 
 #include "test.h"
@@ -50,22 +50,35 @@ static void names(const char *label)
         names(label);                                                                              \
     } while (0)
 
+/* The device that holds a buffer; with META_MODE=auto that is after meta_native(). */
+static meta_device *device_of(const void *p)
+{
+    meta_pointer_desc where = META_POINTER_DESC_INIT;
+    meta_device *device = NULL;
+    meta_mode mode;
+    int index;
+    CHECK_OK(meta_pointer_info(p, &where));
+    CHECK_OK(meta_get_acc(&index, &mode));
+    CHECK_OK(meta_set_acc(where.index, where.mode));
+    CHECK_OK(meta_core_table.current_device(&device));
+    CHECK_OK(meta_set_acc(index, mode));
+    return device;
+}
+
 /* Write to a device's memory as a kernel of the application's own does: by the native object,
  * without a check. @p at counts from the buffer's first byte. */
 static void write_natively(void *p, int64_t at, size_t count)
 {
     static unsigned char any[CELLS * sizeof(double)];
     meta_span span = {.room = count};
-    meta_device *device;
     size_t offset;
     memset(any, 0x3c, sizeof any);
     CHECK_OK(meta_native(p, &span.object, &offset));
-    CHECK_OK(meta_core_table.current_device(&device));
     /* Before an object that is an address. */
     if (at < 0 && offset < (size_t)-at) span.object = (char *)span.object + at;
     else span.offset = (uint64_t)((int64_t)offset + at);
-    CHECK_OK(
-        meta_core_table.copy(device, META_QUEUE_COMPUTE, META_COPY_H2D, any, &span, count, NULL));
+    CHECK_OK(meta_core_table.copy(device_of(p), META_QUEUE_COMPUTE, META_COPY_H2D, any, &span,
+                                  count, NULL));
 }
 
 /* Nothing is left over from a misuse. */
@@ -182,12 +195,11 @@ static void write_later(const char *label, void (*free_it)(void *))
 {
     static double value = 1; /* read when the copy runs */
     meta_span span = {.room = 8};
-    meta_device *device;
     size_t offset;
     void *p = buffer(label);
     CHECK_OK(meta_native(p, &span.object, &offset));
     span.offset = offset + 80;
-    CHECK_OK(meta_core_table.current_device(&device));
+    meta_device *device = device_of(p);
     free_it(p);
     CHECK_OK(
         meta_core_table.copy(device, META_QUEUE_COMPUTE, META_COPY_H2D, &value, &span, 8, NULL));
