@@ -4,6 +4,19 @@
 #include "auto/auto.h"
 #include "auto/worker.h"
 
+/* Before the time of a part on @p device is added: what @p stamp has is of another clock if earlier
+ * parts ran on another device. A copy then has the time of its last parts, on the device for which
+ * it is counted. */
+static void keep_one_clock(meta_stamp *stamp, const meta_device *device)
+{
+    const meta_device *earlier = meta_ran_on;
+    if (!stamp || !earlier || earlier == device) return;
+    const bool is_virtual = device->backend->ops.now != NULL;
+    if (is_virtual && earlier->backend->ops.now == device->backend->ops.now) return;
+    if (stamp->work) meta_auto_stamp_drop(stamp->work);
+    *stamp = (meta_stamp){0};
+}
+
 /* A part of a copy, on one device. */
 static meta_err copy_part(meta_plugin_queue *queue, const meta_copy *all,
                           const meta_auto_range *range, int d, meta_auto_ticket **t)
@@ -33,6 +46,7 @@ static meta_err copy_part(meta_plugin_queue *queue, const meta_copy *all,
     const meta_mark mark = meta_auto_queued(lane, own, all->ticket ? &work : NULL);
     queue->host[meta_auto_lane_number(lane)] = meta_mark_number(mark);
     meta_auto_commit(range, 1, d, mark);
+    keep_one_clock(all->stamp, lane->of->device);
     meta_auto_hand_stamp(ops, &stamp, all->stamp, NULL);
     meta_ran_on = lane->of->device;
     return meta_auto_ticket_add(t, work);
