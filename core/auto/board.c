@@ -15,7 +15,6 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +23,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { VERSION = 1, LINE = 64 };
+enum { VERSION = 2, LINE = 64 };
 static const uint64_t magic = UINT64_C(0x6d626f6172640000) + VERSION;
 static const uint64_t entering = UINT64_C(1) << 63;
 
@@ -41,6 +40,7 @@ typedef struct shared {
     _Alignas(LINE) _Atomic uint64_t magic;
     _Atomic uint64_t turn; /* the owner that has it; 0: nobody */
     _Atomic uint64_t high; /* no slot from this one on has been used */
+    _Atomic uint64_t moves;
     slot slot[META_BOARD_PROCESSES];
 } shared;
 
@@ -204,8 +204,8 @@ int meta_board_bury(meta_board *b)
         slot *s = &b->shared->slot[k];
         uint64_t owner = atomic_load(&s->owner);
         if (s == b->mine || owner == 0) continue;
-        if (is_gone(owner)) atomic_compare_exchange_strong(&s->owner, &owner, 0);
-        else ++left;
+        if (!is_gone(owner)) ++left;
+        else if (atomic_compare_exchange_strong(&s->owner, &owner, 0)) meta_board_moved(b);
     }
     return left;
 }
@@ -225,7 +225,7 @@ meta_board *meta_board_open(const char *folder, char *reason, size_t room)
     b->self = owner_of((int)getpid());
     if (b->shared) {
         b->mine = claim(b->shared, b->self);
-        if (b->mine) return b;
+        if (b->mine) return meta_board_moved(b), b;
         munmap(b->shared, sizeof *b->shared);
         refuse(reason, room, path, "all its slots are taken by processes");
     }
@@ -238,6 +238,7 @@ void meta_board_close(meta_board *b)
     if (!b) return;
     meta_board_turn_end(b);
     atomic_store(&b->mine->owner, 0);
+    meta_board_moved(b);
     munmap(b->shared, sizeof *b->shared);
     free(b);
 }
@@ -297,4 +298,14 @@ void meta_board_turn_end(meta_board *b)
 {
     uint64_t self = b->self;
     atomic_compare_exchange_strong(&b->shared->turn, &self, 0);
+}
+
+const _Atomic uint64_t *meta_board_moves(const meta_board *b)
+{
+    return &b->shared->moves;
+}
+
+uint64_t meta_board_moved(meta_board *b)
+{
+    return atomic_fetch_add(&b->shared->moves, 1);
 }

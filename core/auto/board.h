@@ -6,6 +6,7 @@
 #ifndef META_BOARD_H
 #define META_BOARD_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -40,5 +41,9 @@ int meta_board_bury(meta_board *board);
  *  before the next one decides. @return false: another process has it */
 bool meta_board_turn(meta_board *board);
 void meta_board_turn_end(meta_board *board);
+/** Counts the times that processes have come, gone or moved their work. */
+const _Atomic uint64_t *meta_board_moves(const meta_board *board);
+/** This process has moved its work. @return how many times there were before */
+uint64_t meta_board_moved(meta_board *board);
 
 #endif

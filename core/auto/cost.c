@@ -216,7 +216,7 @@ static void add_gains(meta_auto_cluster *c, const double *time, double paid)
         c->tries[d] = true; /* first it is found out what is known only by a bound */
         reset_gain(c, d);
     }
-    if (best == c->home || !meta_share_turn()) return;
+    if (best == c->home || !meta_share_turn(true)) return;
     c->home = best;
     for (int d = 0; d < meta_auto.devices; ++d) reset_gain(c, d);
     claimed[best] = 1;
@@ -393,7 +393,13 @@ bool meta_cost_wanted(const meta_launch *launch, int d, meta_auto_sample *sample
     if (!now.is_chosen) return false;
     meta_share_ran(d, c->expected);
     if (launch->count != 1 || c->kernel < 0 || meta_auto.is_fixed) return false;
-    *sample = (meta_auto_sample){c->kernel, d, 0, c->cells, c->bytes};
+    *sample = (meta_auto_sample){c->kernel,
+                                 d,
+                                 0,
+                                 c->cells,
+                                 c->bytes,
+                                 meta_share.share[d],
+                                 meta_share.is_settled ? 1 + meta_share.seen : 0};
     now.is_chosen = false;
     if (meta_auto.attention > 0) return --meta_auto.attention, true;
     return meta_times_samples(meta_auto.times, c->kernel, d, c->cells) < FIRST || hash >> 60 == 0;

@@ -128,7 +128,7 @@ static void consider(meta_course *course)
     const double gain = now - next;
     course->saved = gain > 0 ? course->saved + gain : 0;
     if (gain <= 0 || course->saved <= meta_plan_change(course->search, course->plan, best)) return;
-    if (!meta_share_turn()) return;
+    if (!meta_share_turn(true)) return;
     claim(course, best);
     meta_explain_plan(best, course->step.calls, now, next);
     memcpy(course->plan, best, course->step.calls);
@@ -183,7 +183,7 @@ static void consider_trials(meta_course *course)
         together = is_all;
     }
     if (course->tried < 0) return;
-    if (!meta_share_turn()) {
+    if (!meta_share_turn(false)) {
         course->tried = -1;
         return;
     }
@@ -275,7 +275,7 @@ static void consider_again(meta_course *course)
         if (course->tried >= 0) return;
         if (!(meta_auto_usable() >> d & 1) || meta_share.share[d] > alone) continue;
         if (!is_worth_it(course, d, now)) continue;
-        if (!meta_share_turn()) return;
+        if (!meta_share_turn(false)) return;
         claim(course, course->trial);
         course->tried = d;
         course->since[d] = 0;

@@ -151,11 +151,20 @@ static void learn_kernel(const meta_auto_sample *s, double seconds)
     meta_times_add(meta_auto.times, s->kernel, s->device, s->cells, s->bytes, seconds);
 }
 
+/* How long a run takes alone is not known if others came, went or moved meanwhile: that is better
+ * than nothing, and no more. */
+static bool is_steady(const meta_auto_sample *s)
+{
+    enum { ENOUGH = 3 };
+    return s->moves == 1 + atomic_load_explicit(meta_share.moves, memory_order_relaxed) ||
+           meta_times_samples(meta_auto.times, s->kernel, s->device, s->cells) < ENOUGH;
+}
+
 void meta_auto_learn(const meta_auto_sample *s, double time)
 {
     ++meta_auto.learned;
     if (s->kernel < 0) learn_link(s->from, s->device, s->bytes, time);
-    else learn_kernel(s, time * 1e-9 / meta_share.share[s->device]);
+    else if (is_steady(s)) learn_kernel(s, time * 1e-9 / s->share);
 }
 
 static void learn_from(const meta_auto_sample *sample, const meta_auto_stamp *s)

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file share.c
  *  The share of each device that other processes leave. Each process says on the node's board how
- *  much of its time it keeps each device busy, and sums what others say. On a device that they load
- *  as much as it can take, work takes longer: times are learned divided by that, and expected
- *  multiplied by it.
+ *  much of its time it would keep each device busy if it were alone, its demand, and sums what
+ *  others say. On a device of which all together demand more than it has, work takes longer: times
+ *  are learned divided by that, and expected multiplied by it.
  *
- *  Loads are averages, and follow slowly. So that ranks that see the same idle device do not all
- *  move there, one at a time decides to, and says so with its load before the next one looks. */
+ *  A demand does not depend on who else is there, so a process that moves knows what the others
+ *  will do where it goes. So that ranks that see the same idle device do not all move there, one at
+ *  a time decides to, and says so with its demand before the next one looks. */
 #include "config.h"
 
 #include <math.h>
@@ -20,25 +21,30 @@
 #include "auto/share.h"
 
 /* What is on the board is read at least as often as it took the work queued since WINDOW
- * nanoseconds, but loads are averaged over SPAN of them; processes that are gone are looked for
+ * nanoseconds, but demands are averaged over SPAN of them; processes that are gone are looked for
  * every LOOKS readings. */
 static const double window = 1e6, span = 10e6;
 enum { LOOKS = 16 };
+/* Nanoseconds after a move until times are learned again; work is moved after twice as many. */
+static const uint64_t settling = 10000000;
 /* A change of a share that plans are made anew for. */
 static const double much = 0.1;
 
 meta_share_state meta_share;
 
+static const _Atomic uint64_t none; /* moves without a board */
 static bool is_wanted;
 static meta_board *board;
 static struct {
     uint64_t identity;
     double weight, capacity; /* load at full use by this process, and by all that it can take */
-    double load;             /* of this process, 0 … 1 */
-    double planned;          /* the share when plans were last told to look */
+    double work;    /* nanoseconds of this process in `passed`, if nobody else were there */
+    double planned; /* the share when plans were last told to look */
     uint64_t others_held;
 } at[META_SLABS_DEVICES];
+static double passed; /* nanoseconds of the last while, if nobody else were there */
 static uint64_t read_at, looks;
+static uint64_t moved_at; /* when others were last seen to come, go or move */
 
 /* ------------------------------------------------------------------ devices */
 
@@ -81,13 +87,18 @@ static void identify(int d)
 
 /* ------------------------------------------------------------------ the board */
 
+/* How much of its time this process would keep the device busy if it were alone, 0 … 1. */
+static double demand(int d)
+{
+    return at[d].work < passed ? at[d].work / passed : passed > 0;
+}
+
 static void publish(int d)
 {
     meta_auto_device *device = &meta_auto.device[d];
     const meta_auto_lane *lane = meta_auto_lane_of(d, META_QUEUE_COMPUTE);
     const double mean = meta_share.calls > 0 ? meta_share.total / meta_share.calls : 0;
-    const meta_board_use mine = {at[d].load * at[d].weight,
-                                 (uint64_t)(mean * (double)lane->pending),
+    const meta_board_use mine = {demand(d) * at[d].weight, (uint64_t)(mean * (double)lane->pending),
                                  atomic_load(&device->device->allocated)};
     meta_board_set(board, d, at[d].identity, &mine);
 }
@@ -95,13 +106,20 @@ static void publish(int d)
 /* Plans are told to look again by what they go by: that much has been learned. */
 static void look(void)
 {
+    const uint64_t moves = atomic_load_explicit(meta_share.moves, memory_order_acquire);
     bool changed = false;
+    if (moves != meta_share.seen) {
+        meta_share.seen = moves;
+        meta_share.is_settled = false;
+        meta_share.is_crowded = true;
+        moved_at = meta_auto_now();
+    }
     for (int d = 0; d < meta_auto.devices; ++d) {
         meta_board_use others;
         meta_board_others(board, at[d].identity, &others);
         at[d].others_held = others.held;
-        const double demand = (at[d].weight + others.load) / at[d].capacity;
-        meta_share.share[d] = demand > 1 ? demand : 1;
+        const double wanted = (at[d].weight + others.load) / at[d].capacity;
+        meta_share.share[d] = wanted > 1 ? wanted : 1;
         changed |= fabs(meta_share.share[d] - at[d].planned) > much * at[d].planned;
     }
     if (!changed) return;
@@ -109,39 +127,85 @@ static void look(void)
     meta_auto.learned += UINT32_MAX;
 }
 
-/* Work can be queued far ahead of a device, which is not busy more than all the time. */
-static void average(int d, double elapsed)
+/* Nanoseconds that each device was busy with this process's work. What a time learned too short
+ * leaves unexplained is shared out; devices that compute at the same time count each. */
+static void find_busy(double elapsed, double *busy)
 {
-    const double part = elapsed < span ? elapsed / span : 1;
-    double now = elapsed > 0 ? meta_share.busy[d] / elapsed : 0;
-    if (now > 1) now = 1;
-    at[d].load += part * (now - at[d].load);
-    meta_share.busy[d] = 0;
+    const double used = elapsed > meta_share.idle ? elapsed - meta_share.idle : 0;
+    double expected = 0;
+    for (int d = 0; d < meta_auto.devices; ++d) expected += meta_share.busy[d];
+    for (int d = 0; d < meta_auto.devices; ++d) {
+        busy[d] = expected < used && expected > 0 ? meta_share.busy[d] / expected * used
+                                                  : meta_share.busy[d];
+        if (busy[d] > used) busy[d] = used;
+        meta_share.busy[d] = 0;
+    }
+    meta_share.idle = 0;
+}
+
+/* If nobody else were there, each device would have done the same sooner, and the process have
+ * waited less for it. What is older than SPAN counts for ever less. */
+static void average(double elapsed)
+{
+    const double kept = elapsed < span ? 1 - elapsed / span : 0;
+    double busy[META_SLABS_DEVICES], alone = elapsed, most = 1;
+    find_busy(elapsed, busy);
+    for (int d = 0; d < meta_auto.devices; ++d) {
+        const double work = busy[d] / meta_share.share[d];
+        alone -= busy[d] - work;
+        if (meta_share.share[d] > most) most = meta_share.share[d];
+        at[d].work = kept * at[d].work + work;
+    }
+    passed = kept * passed + (alone > elapsed / most ? alone : elapsed / most);
+}
+
+void meta_share_waited(void)
+{
+    if (!meta_share.is_crowded) return;
+    for (int l = 0; l < 2 * meta_auto.devices; ++l) {
+        meta_auto_poll(&meta_auto.lane[l]);
+        if (meta_auto.lane[l].first) return;
+    }
+    meta_share.idle_since = meta_auto_now();
+}
+
+static void measure(void)
+{
+    const uint64_t now = meta_auto_now();
+    const double elapsed = (double)(now - read_at);
+    if (elapsed < window && now >= read_at) return;
+    if (now > read_at) average(elapsed);
+    read_at = now;
+    for (int d = 0; d < meta_auto.devices; ++d) publish(d);
 }
 
 void meta_share_refresh(void)
 {
-    const uint64_t now = meta_auto_now();
-    const double elapsed = (double)(now - read_at);
-    if (++looks % LOOKS == 0) meta_board_bury(board);
-    if (elapsed >= window || now < read_at) {
-        read_at = now;
-        for (int d = 0; d < meta_auto.devices; ++d) average(d, elapsed);
-        for (int d = 0; d < meta_auto.devices; ++d) publish(d);
-    }
+    if (++looks % LOOKS == 0) meta_share.is_crowded = meta_board_bury(board) > 0;
+    if (meta_share.is_crowded) measure();
     meta_share.calls = 0;
     meta_share.total = 0;
     look();
+}
+
+/* What others had queued where they were runs on for a while. */
+void meta_share_settle(void)
+{
+    enum { WORTH_A_LOOK = 32 };
+    if (meta_auto_now() - moved_at < settling) return;
+    meta_share.is_settled = true;
+    if (meta_auto.attention < WORTH_A_LOOK) meta_auto.attention = WORTH_A_LOOK;
 }
 
 void meta_share_open(void)
 {
     const char *folder = meta_variable("META_TEST_BOARD_DIR");
     char reason[1200];
-    meta_share = (meta_share_state){.is_on = false};
+    meta_share = (meta_share_state){.is_on = false, .is_settled = true, .moves = &none};
     for (int d = 0; d < META_SLABS_DEVICES; ++d) meta_share.share[d] = 1;
     if (!is_wanted || meta_auto.is_fixed || meta_auto.devices < 2) return;
     memset(at, 0, sizeof at);
+    passed = 0;
     board = meta_board_open(folder ? folder : "/dev/shm", reason, sizeof reason);
     if (!board) {
         meta_log(META_LOG_INFO,
@@ -151,12 +215,16 @@ void meta_share_open(void)
         return;
     }
     meta_share.is_on = true;
+    meta_share.moves = meta_board_moves(board);
+    meta_share.seen = atomic_load(meta_share.moves);
     for (int d = 0; d < meta_auto.devices; ++d) {
         identify(d);
         at[d].planned = 1;
     }
     read_at = meta_auto_now();
-    meta_board_bury(board);
+    meta_share.is_crowded = meta_board_bury(board) > 0;
+    meta_share.is_settled = !meta_share.is_crowded;
+    moved_at = read_at;
     look();
 }
 
@@ -165,6 +233,7 @@ void meta_share_close(void)
     meta_board_close(board);
     board = NULL;
     meta_share.is_on = false;
+    meta_share.moves = &none;
 }
 
 /* ------------------------------------------------------------------ decisions */
@@ -176,10 +245,11 @@ uint64_t meta_share_memory(int d)
     return all > at[d].others_held ? all - at[d].others_held : 1;
 }
 
-bool meta_share_turn(void)
+bool meta_share_turn(bool to_move)
 {
     if (!meta_share.is_on) return true;
     double seen[META_SLABS_DEVICES];
+    if (to_move && meta_share.is_crowded && meta_auto_now() - moved_at < 2 * settling) return false;
     if (!meta_board_turn(board)) return false;
     memcpy(seen, meta_share.share, sizeof seen);
     look();
@@ -191,21 +261,28 @@ bool meta_share_turn(void)
     return true;
 }
 
+/* As much of the time as before. Others must know of it at once unless it is hardly anything. */
 void meta_share_claim(const double *time)
 {
-    double all = 0, load = 0;
+    double now = 0, next = 0;
+    bool moves = false;
     if (!meta_share.is_on) return;
     for (int d = 0; d < meta_auto.devices; ++d) {
-        all += time[d];
-        load += at[d].load;
+        now += demand(d);
+        next += time[d];
         meta_share.busy[d] = 0;
     }
-    if (load > 1 || load <= 0) load = 1;
-    for (int d = 0; all > 0 && d < meta_auto.devices; ++d) {
-        at[d].load = load * time[d] / all;
-        publish(d);
+    const double all = now > 0 && now < 1 ? now : 1;
+    for (int d = 0; d < meta_auto.devices; ++d) {
+        const double part = next > 0 ? all * time[d] / next : 0;
+        moves |= fabs(part - demand(d)) > much;
+        at[d].work = span * part;
     }
+    passed = span;
+    meta_share.idle = 0;
     read_at = meta_auto_now();
+    for (int d = 0; d < meta_auto.devices; ++d) publish(d);
+    if (moves && meta_board_moved(board) == meta_share.seen) ++meta_share.seen;
     meta_board_turn_end(board);
 }
 

@@ -56,6 +56,7 @@ meta_err meta_auto_ticket_wait(const meta_auto_ticket *t)
         const meta_err error = meta_auto_wait_apart(t->work[k]);
         if (first == META_OK) first = error;
     }
+    meta_share_waited();
     return first;
 }
 

@@ -71,7 +71,7 @@ static meta_err at_once(const passage *p, meta_copy_kind kind, meta_mark *mark)
     META_TRY(order(lane, p, p->to, true));
     META_TRY(queue_copy(lane, &copy, mark, NULL));
     const meta_ops *ops = lane->of->ops;
-    const meta_auto_sample sample = {-1, p->to, p->from, 0, copy.bytes};
+    const meta_auto_sample sample = {-1, p->to, p->from, 0, copy.bytes, 1, 0};
     const meta_auto_moved moved = {p->from, p->to, d, copy.bytes, queued};
     if (queued) meta_account_move(&moved, ops, &stamp, wanted ? &sample : NULL);
     else meta_auto_hand_stamp(ops, &stamp, NULL, wanted ? &sample : NULL);
@@ -167,7 +167,7 @@ static meta_err staged(const passage *p, meta_mark *mark)
     const meta_auto_moved moved = {p->from, p->to, p->to, p->end - p->begin, queued};
     if (queued) meta_account_move(&moved, NULL, &stamp, NULL);
     if (wanted) {
-        const meta_auto_sample sample = {-1, p->to, p->from, 0, p->end - p->begin};
+        const meta_auto_sample sample = {-1, p->to, p->from, 0, p->end - p->begin, 1, 0};
         meta_auto_learn(&sample, (double)(stamp.end - stamp.begin));
     }
     return META_OK;
