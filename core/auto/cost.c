@@ -216,7 +216,7 @@ static void add_gains(meta_auto_cluster *c, const double *time, double paid)
         c->tries[d] = true; /* first it is found out what is known only by a bound */
         reset_gain(c, d);
     }
-    if (best == c->home || !meta_share_turn(true)) return;
+    if (best == c->home || !meta_share_turn(META_SHARE_MOVE)) return;
     c->home = best;
     for (int d = 0; d < meta_auto.devices; ++d) reset_gain(c, d);
     claimed[best] = 1;

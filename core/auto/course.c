@@ -28,8 +28,6 @@ enum { WORK = 1 << 15, LONGEST_TRIAL = 8 };
  * to try what is not known. What is slower by a few tenths only is noise. */
 enum { AGAIN = 4, BEHIND = 8, AT_TIMES = 64, SELDOM = 8 };
 static const double again_share = 0.02, noise = 0.7;
-/* It is slower because others use it, if its share is more than this. */
-static const double alone = 1.1;
 
 struct meta_course {
     meta_plan_step step;
@@ -46,6 +44,7 @@ struct meta_course {
     uint64_t turns;
     double since[META_SLABS_DEVICES]; /* nanoseconds since the device was tried again */
     bool is_searching;                /* for a better plan */
+    bool is_due;                      /* to consider devices that were slower */
 };
 
 /* ------------------------------------------------------------------ times */
@@ -128,7 +127,7 @@ static void consider(meta_course *course)
     const double gain = now - next;
     course->saved = gain > 0 ? course->saved + gain : 0;
     if (gain <= 0 || course->saved <= meta_plan_change(course->search, course->plan, best)) return;
-    if (!meta_share_turn(true)) return;
+    if (!meta_share_turn(META_SHARE_MOVE)) return;
     claim(course, best);
     meta_explain_plan(best, course->step.calls, now, next);
     memcpy(course->plan, best, course->step.calls);
@@ -183,7 +182,7 @@ static void consider_trials(meta_course *course)
         together = is_all;
     }
     if (course->tried < 0) return;
-    if (!meta_share_turn(false)) {
+    if (!meta_share_turn(META_SHARE_TRY)) {
         course->tried = -1;
         return;
     }
@@ -267,15 +266,14 @@ static bool is_worth_it(meta_course *course, int d, double now)
     return price <= again_share * course->since[d] && hoped_cost(course, d, now) < now;
 }
 
-static void consider_again(meta_course *course)
+/* @return false: it is to be considered again soon */
+static bool consider_again(meta_course *course)
 {
     const double now = meta_plan_cost(course->search, course->plan);
     for (int d = 0; d < course->step.devices; ++d) {
-        course->since[d] += AT_TIMES * now;
-        if (course->tried >= 0) return;
-        if (!(meta_auto_usable() >> d & 1) || meta_share.share[d] > alone) continue;
+        if (!(meta_auto_usable() >> d & 1)) continue;
         if (!is_worth_it(course, d, now)) continue;
-        if (!meta_share_turn(false)) return;
+        if (!meta_share_turn(META_SHARE_TRY_AGAIN)) return false;
         claim(course, course->trial);
         course->tried = d;
         course->since[d] = 0;
@@ -283,7 +281,20 @@ static void consider_again(meta_course *course)
         course->least = AGAIN;
         meta_auto.attention = AGAIN * (int)course->step.calls;
         meta_explain_trial(course->step.calls, d);
+        break;
     }
+    return true;
+}
+
+/* Every so many steps, and later where others are about to do so. */
+static void look_again(meta_course *course)
+{
+    if (++course->turns % AT_TIMES == 0) {
+        const double now = meta_plan_cost(course->search, course->plan);
+        for (int d = 0; d < course->step.devices; ++d) course->since[d] += AT_TIMES * now;
+        course->is_due = true;
+    }
+    if (course->is_due && course->tried < 0) course->is_due = !consider_again(course);
 }
 
 /* Behind a step. */
@@ -299,7 +310,7 @@ static void turn(meta_course *course)
     consider(course);
     if (meta_auto.is_fixed) return;
     if (course->turns < AT_TIMES || course->turns % SELDOM == 0) consider_trials(course);
-    if (++course->turns % AT_TIMES == 0) consider_again(course);
+    look_again(course);
 }
 
 /* ------------------------------------------------------------------ to the recognition */

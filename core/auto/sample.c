@@ -140,10 +140,19 @@ bool meta_auto_move_wanted(int from, int to)
 
 /* ------------------------------------------------------------------ samples */
 
+/* How long a run takes alone is not known if others came, went or moved meanwhile: that is better
+ * than nothing, and no more. */
 static void learn_kernel(const meta_auto_sample *s, double seconds)
 {
-    enum { ATTENTION = 64 };
+    enum { ATTENTION = 64, ENOUGH = 3 };
     meta_time_basis basis;
+    const uint64_t moves = atomic_load_explicit(meta_share.moves, memory_order_relaxed);
+    if (s->moves != 1 + moves) {
+        if (meta_times_samples(meta_auto.times, s->kernel, s->device, s->cells) < ENOUGH)
+            meta_times_add_unsure(meta_auto.times, s->kernel, s->device, s->cells, s->bytes,
+                                  seconds);
+        return;
+    }
     const double expected =
         meta_times_expect(meta_auto.times, s->kernel, s->device, s->cells, s->bytes, &basis);
     if (basis == META_TIME_SAMPLED && (seconds > 2 * expected || seconds < expected / 2))
@@ -151,20 +160,11 @@ static void learn_kernel(const meta_auto_sample *s, double seconds)
     meta_times_add(meta_auto.times, s->kernel, s->device, s->cells, s->bytes, seconds);
 }
 
-/* How long a run takes alone is not known if others came, went or moved meanwhile: that is better
- * than nothing, and no more. */
-static bool is_steady(const meta_auto_sample *s)
-{
-    enum { ENOUGH = 3 };
-    return s->moves == 1 + atomic_load_explicit(meta_share.moves, memory_order_relaxed) ||
-           meta_times_samples(meta_auto.times, s->kernel, s->device, s->cells) < ENOUGH;
-}
-
 void meta_auto_learn(const meta_auto_sample *s, double time)
 {
     ++meta_auto.learned;
     if (s->kernel < 0) learn_link(s->from, s->device, s->bytes, time);
-    else if (is_steady(s)) learn_kernel(s, time * 1e-9 / s->share);
+    else learn_kernel(s, time * 1e-9 / s->share);
 }
 
 static void learn_from(const meta_auto_sample *sample, const meta_auto_stamp *s)

@@ -245,11 +245,12 @@ uint64_t meta_share_memory(int d)
     return all > at[d].others_held ? all - at[d].others_held : 1;
 }
 
-bool meta_share_turn(bool to_move)
+bool meta_share_turn(meta_share_what what)
 {
     if (!meta_share.is_on) return true;
     double seen[META_SLABS_DEVICES];
-    if (to_move && meta_share.is_crowded && meta_auto_now() - moved_at < 2 * settling) return false;
+    if (meta_share.is_crowded && meta_auto_now() - moved_at < (uint64_t)what * settling)
+        return false;
     if (!meta_board_turn(board)) return false;
     memcpy(seen, meta_share.share, sizeof seen);
     look();

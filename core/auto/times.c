@@ -176,15 +176,15 @@ static void fit(on_device *d)
     d->fixed = wy / w;
 }
 
-/* One more run. */
-static void put(on_device *d, octave *s, run r)
+/* One more run, which may be the best one if it is @p sure how long it took. */
+static void put(on_device *d, octave *s, run r, bool sure)
 {
     if (s->count == 0) ++d->octaves;
     s->recent[s->next] = r;
     s->next = (uint8_t)((s->next + 1) % WINDOW);
     if (s->count < 255) ++s->count;
     const run middle = median(s->recent, s->count < WINDOW ? s->count : WINDOW);
-    if (s->best == 0 || r.seconds / r.cells < s->best) s->best = r.seconds / r.cells;
+    if (sure && (s->best == 0 || r.seconds / r.cells < s->best)) s->best = r.seconds / r.cells;
     s->cells = middle.cells;
     s->seconds = middle.seconds;
     fit(d);
@@ -195,8 +195,8 @@ void meta_times_raise_pace(meta_times *t, int device, const meta_pace_run *one)
     meta_pace_raise(&t->pace[device], one);
 }
 
-void meta_times_add(meta_times *t, int number, int device, uint64_t cells, uint64_t bytes,
-                    double seconds)
+static void add(meta_times *t, int number, int device, uint64_t cells, uint64_t bytes,
+                double seconds, bool sure)
 {
     on_device *d = &t->kernel[number].device[device];
     if (!(seconds > 0) || cells == 0) return;
@@ -205,10 +205,22 @@ void meta_times_add(meta_times *t, int number, int device, uint64_t cells, uint6
         return;
     }
     octave *s = &d->of[meta_octave(cells)];
-    put(d, s, (run){(double)cells, seconds});
+    put(d, s, (run){(double)cells, seconds}, sure);
     if (s->own < WINDOW) ++s->own;
     const meta_pace_run one = {(double)bytes / (double)cells * s->cells, s->seconds};
-    meta_times_raise_pace(t, device, &one);
+    if (sure) meta_times_raise_pace(t, device, &one);
+}
+
+void meta_times_add(meta_times *t, int number, int device, uint64_t cells, uint64_t bytes,
+                    double seconds)
+{
+    add(t, number, device, cells, bytes, seconds, true);
+}
+
+void meta_times_add_unsure(meta_times *t, int number, int device, uint64_t cells, uint64_t bytes,
+                           double seconds)
+{
+    add(t, number, device, cells, bytes, seconds, false);
 }
 
 double meta_times_best(const meta_times *t, int number, int device, uint64_t cells)
@@ -326,7 +338,7 @@ void meta_times_import(meta_times *t, int number, const meta_time_runs *runs)
     on_device *d = &t->kernel[number].device[runs->device];
     meta_time_runs few = *runs;
     meta_times_thin(&few, IMPORTED);
-    for (int k = 0; k < few.count; ++k) put(d, &d->of[runs->octave], few.run[k]);
+    for (int k = 0; k < few.count; ++k) put(d, &d->of[runs->octave], few.run[k], true);
 }
 
 bool meta_times_export(const meta_times *t, int number, int device, int o, meta_time_runs *runs)

@@ -27,6 +27,9 @@ int meta_times_kernels(const meta_times *times);
 /** A run over @p cells cells, which moved @p bytes bytes at least, took @p seconds. */
 void meta_times_add(meta_times *times, int kernel, int device, uint64_t cells, uint64_t bytes,
                     double seconds);
+/** The same of a run that others may have slowed down or not: it does not count as the best one. */
+void meta_times_add_unsure(meta_times *times, int kernel, int device, uint64_t cells,
+                           uint64_t bytes, double seconds);
 
 /** What an expectation rests on. */
 typedef enum meta_time_basis {
