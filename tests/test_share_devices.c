@@ -4,11 +4,12 @@
  *  at most 1.10 of what it takes with the best joint plan, after some steps. The devices are
  *  simulated, each rank has a virtual clock of its own, and a kernel takes as many times as long as
  *  ranks have used its device in the step before. */
-/* TEST: np=2 timeout=300 labels=core */
+/* TEST: np=2,4,8 timeout=300 labels=core */
 #include "config.h"
 
 #include <fcntl.h>
 #include <mpi.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +20,10 @@
 #include "test.h"
 #include "test_mpi.h"
 
-enum { CELLS = 20000, CALLS = 8, STEPS = 240, LEARNT = 120, DEVICES = 5, RANKS = 64 };
+enum { CELLS = 20000, CALLS = 8, DEVICES = 5, RANKS = 64 };
+/* Steps until places are found; with somebody else's load from LOADED on, which they are told by
+ * slower kernels only, until LEFT; and until a device that was slower has been tried again. */
+enum { LEARNT = 120, LOADED = 240, LEARNT_LOAD = 400, LEFT = 480, BACK = 780, STEPS = 840 };
 
 #define CPU    "cpu sync host rate=1G launch=1us; "
 #define GPU(n) "gpu" #n " rate=5G launch=5us latency=5us bandwidth=10G memory=1G; "
@@ -30,10 +34,11 @@ static const char four_gpus[] = GPU(0) GPU(1) GPU(2) GPU(3) CPU;
 typedef struct life {
     const char *machine;
     int devices;
-    int outside, from, until; /**< a process that knows of no board is on device `outside`
-                                   in steps [from, until); -1: none is */
-    int used[STEPS];          /**< the device of each step */
-    double time[STEPS];       /**< ns of each step */
+    int steps;
+    double outside; /**< on device 0, in steps [LOADED, LEFT): as much as of so many ranks that know
+                         of no board */
+    int used[STEPS];    /**< the device of each step */
+    double time[STEPS]; /**< ns of each step */
 } life;
 
 static char folder[] = "/tmp/test_share.XXXXXX";
@@ -75,13 +80,33 @@ static int busiest(const double *before)
     return best;
 }
 
+/* Ranks may be more than cores: one that waits leaves its core to the others. */
+static void wait_for(MPI_Request *request)
+{
+    int is_complete = 0;
+    for (;;) {
+        MPI_Test(request, &is_complete, MPI_STATUS_IGNORE);
+        if (is_complete) return;
+        sched_yield();
+    }
+}
+
+static void meet(void)
+{
+    MPI_Request all;
+    MPI_Ibarrier(MPI_COMM_WORLD, &all);
+    wait_for(&all);
+}
+
 /* Everybody's kernels of the next step are as slow as the last step's places make them. */
 static void crowd_next(const life *l, int step, int mine)
 {
     int place[RANKS];
-    MPI_Allgather(&mine, 1, MPI_INT, place, 1, MPI_INT, MPI_COMM_WORLD);
+    MPI_Request all;
+    MPI_Iallgather(&mine, 1, MPI_INT, place, 1, MPI_INT, MPI_COMM_WORLD, &all);
+    wait_for(&all);
     for (int d = 0; d < l->devices; ++d) {
-        crowd->slower[d] = 1 + (d == l->outside && step >= l->from && step < l->until ? 4 : 0);
+        crowd->slower[d] = 1 + (d == 0 && step >= LOADED && step < LEFT ? l->outside : 0);
         for (int r = 0; r < test_size; ++r) crowd->slower[d] += r != test_rank && place[r] == d;
     }
 }
@@ -90,15 +115,36 @@ static void do_steps(life *l, void *x, void *y, const meta_box *box)
 {
     static const double half = 0.5;
     double sum, before[DEVICES], began;
-    for (int k = 0; k < STEPS; ++k) {
+    for (int k = 0; k < l->steps; ++k) {
         memcpy(before, crowd->busy, sizeof before);
         began = crowd->now;
         for (int n = 0; n < CALLS; ++n) CHECK_OK(meta_axpy(y, &half, x, box, META_F64, META_ASYNC));
         CHECK_OK(meta_reduce(&sum, y, box, META_SUM, META_F64, NULL));
         l->time[k] = crowd->now - began;
         l->used[k] = busiest(before);
-        crowd_next(l, k + 1, l->used[k]);
+        if (l->devices > 0) crowd_next(l, k + 1, l->used[k]);
     }
+}
+
+static bool begin(const char *machine, const char *policy)
+{
+    setenv("META_MODE", "auto", 1);
+    if (!getenv("META_TEST_ALONE")) setenv("META_BOARD", "on", 1); /* alone: to see it fail */
+    setenv("META_AUTO_DEVICES", "sim", 1);
+    setenv("META_THREADS", "1", 1);
+    setenv("META_TEST_SIM_EAGER", "1", 1);
+    setenv("META_BACKEND_PATH", test_built("tests/plugins/.libs"), 1);
+    setenv("META_TEST_SIM", machine, 1);
+    setenv("META_POLICY", policy, 1);
+    make_folder();
+    meet();
+    return CHECK_OK(meta_init());
+}
+
+static void end(void)
+{
+    CHECK_OK(meta_finalize());
+    remove_folder();
 }
 
 static void live(life *l, const char *policy)
@@ -108,49 +154,38 @@ static void live(life *l, const char *policy)
     const int none[1] = {0};
     void *x, *y;
     meta_box box;
-    setenv("META_MODE", "auto", 1);
-    if (!getenv("META_TEST_ALONE")) setenv("META_BOARD", "on", 1); /* alone: to see it fail */
-    setenv("META_AUTO_DEVICES", "sim", 1);
-    setenv("META_THREADS", "1", 1);
-    setenv("META_TEST_SIM_EAGER", "1", 1);
-    setenv("META_BACKEND_PATH", test_built("tests/plugins/.libs"), 1);
-    setenv("META_TEST_SIM", l->machine, 1);
-    setenv("META_POLICY", policy, 1);
-    make_folder();
-    MPI_Barrier(MPI_COMM_WORLD);
-    if (CHECK_OK(meta_init())) {
-        CHECK_OK(meta_grid_alloc(&x, &box, 1, cells, none, none, META_F64));
-        CHECK_OK(meta_grid_alloc(&y, &box, 1, cells, none, none, META_F64));
-        CHECK_OK(meta_copy_h2d(x, initial, sizeof initial, NULL));
-        CHECK_OK(meta_copy_h2d(y, initial, sizeof initial, NULL));
-        do_steps(l, x, y, &box);
-        CHECK_OK(meta_free(x));
-        CHECK_OK(meta_free(y));
-        CHECK_OK(meta_finalize());
-    }
-    remove_folder();
+    if (!begin(l->machine, policy)) return;
+    CHECK_OK(meta_grid_alloc(&x, &box, 1, cells, none, none, META_F64));
+    CHECK_OK(meta_grid_alloc(&y, &box, 1, cells, none, none, META_F64));
+    CHECK_OK(meta_copy_h2d(x, initial, sizeof initial, NULL));
+    CHECK_OK(meta_copy_h2d(y, initial, sizeof initial, NULL));
+    do_steps(l, x, y, &box);
+    CHECK_OK(meta_free(x));
+    CHECK_OK(meta_free(y));
+    end();
 }
 
 /* ------------------------------------------------------------------ plans */
 
-/* Nanoseconds of steps [from, to) of the slowest rank. */
-static double makespan(const life *l, int from, int to)
+/* Nanoseconds of one of steps [from, to), of the slowest rank. */
+static double slowest(const life *l, int from, int to)
 {
     double mine = 0, most;
     for (int k = from; k < to; ++k) mine += l->time[k];
     MPI_Allreduce(&mine, &most, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-    return most;
+    return most / (to - from);
 }
 
 /* The least time of a step with each of the @p ranks ranks left on one of the devices from @p d on,
- * of which each takes alone[d] for one: all ways to divide them are looked at. */
-static double best_plan(const double *alone, int devices, int d, int ranks)
+ * of which each takes alone[d] for one, device 0 with others' load: all ways to divide them are
+ * looked at. */
+static double best_plan(const double *alone, double outside, int devices, int d, int ranks)
 {
     double best = 1e300;
-    if (d == devices - 1) return ranks * alone[d];
-    for (int here = 0; here <= ranks; ++here) {
-        const double rest = best_plan(alone, devices, d + 1, ranks - here);
-        const double mine = here * alone[d];
+    for (int here = d == devices - 1 ? ranks : 0; here <= ranks; ++here) {
+        const double mine = here > 0 ? (here + (d == 0 ? outside : 0)) * alone[d] : 0;
+        const double rest =
+            d + 1 < devices ? best_plan(alone, outside, devices, d + 1, ranks - here) : 0;
         const double plan = mine > rest ? mine : rest;
         if (plan < best) best = plan;
     }
@@ -162,44 +197,101 @@ static void measure(const char *machine, int devices, double *alone)
 {
     for (int d = 0; d < devices; ++d) {
         char policy[32];
-        life l = {.machine = machine, .devices = 0, .outside = -1};
+        life l = {.machine = machine, .steps = 2 * LEARNT};
         snprintf(policy, sizeof policy, "device:%d", d);
         live(&l, policy);
-        alone[d] = makespan(&l, LEARNT, STEPS) / (STEPS - LEARNT);
+        alone[d] = slowest(&l, LEARNT, 2 * LEARNT);
     }
 }
 
-static void describe(const life *l, double ratio)
+static void expect(const life *l, int from, int to, double best)
 {
-    char text[STEPS * 2 + 1] = "";
-    for (int k = 0; k < STEPS; ++k) text[k] = (char)('0' + l->used[k]);
-    test_case("rank %d of %d, %d devices: %.3f of the best joint plan; devices of the steps %s",
-              test_rank, test_size, l->devices, ratio, text);
+    char text[STEPS + 1] = "";
+    const double ratio = slowest(l, from, to) / best;
+    for (int k = 0; k < l->steps; ++k) text[k] = (char)('0' + l->used[k]);
+    test_case("rank %d of %d, %d devices, steps %d to %d: %.3f of the best joint plan; devices of "
+              "all steps %s",
+              test_rank, test_size, l->devices, from, to, ratio, text);
+    CHECK(ratio <= 1.10);
 }
 
-static void share(const char *machine, int devices)
+static void share(const char *machine, int devices, double outside)
 {
     double alone[DEVICES] = {0};
-    life l = {.machine = machine, .devices = devices, .outside = -1};
+    life l = {.machine = machine,
+              .devices = devices,
+              .steps = outside > 0 ? STEPS : LOADED,
+              .outside = outside};
     measure(machine, devices, alone);
     live(&l, "cost");
-    const double best = best_plan(alone, devices, 0, test_size);
-    const double ratio = makespan(&l, LEARNT, STEPS) / (STEPS - LEARNT) / best;
-    describe(&l, ratio);
-    CHECK(ratio <= 1.10);
+    const double best = best_plan(alone, 0, devices, 0, test_size);
+    expect(&l, LEARNT, LOADED, best);
+    if (outside == 0) return;
+    expect(&l, LEARNT_LOAD, LEFT, best_plan(alone, outside, devices, 0, test_size));
+    expect(&l, BACK, STEPS, best);
 }
 
 /* ------------------------------------------------------------------ promises */
 
 static void one_gpu_and_the_cores_are_shared(void)
 {
-    share(one_gpu, 2);
+    share(one_gpu, 2, 0);
 }
 
 static void four_gpus_and_the_cores_are_shared(void)
 {
-    share(four_gpus, 5);
+    share(four_gpus, 5, 0);
+}
+
+static void ranks_leave_a_loaded_gpu_and_come_back(void)
+{
+    share(one_gpu, 2, 4);
+    share(four_gpus, 5, 4);
+}
+
+/* Nanoseconds of calls on the GPU, of other lengths each, so that they make no loop. */
+static double use_gpu(void *x, void *y, const meta_box *box, int calls)
+{
+    static const double half = 0.5;
+    const double before = crowd->busy[0];
+    for (int n = 0; n < calls; ++n) {
+        meta_box part = *box;
+        part.end[0] -= n;
+        CHECK_OK(meta_axpy(y, &half, x, &part, META_F64, NULL));
+    }
+    return crowd->busy[0] - before;
+}
+
+/* Rank 0 holds most of the GPU's memory, rank 1 has more to compute with than fits beside it. */
+static void memory_that_others_hold_is_not_counted_on(void)
+{
+    const int64_t cells[1] = {test_rank == 0 ? 3 << 20 : 5 << 19};
+    const int none[1] = {0}, calls = 20;
+    const double zero = 0;
+    void *x, *y;
+    meta_box box;
+    if (!begin("gpu rate=50G memory=64M; cpu sync host rate=1G",
+               test_rank == 0 ? "device:0" : "cost"))
+        return;
+    CHECK_OK(meta_grid_alloc(&x, &box, 1, cells, none, none, META_F64));
+    CHECK_OK(meta_grid_alloc(&y, &box, 1, cells, none, none, META_F64));
+    if (test_rank > 0) meet();
+    CHECK_OK(meta_fill_box(x, &box, &zero, META_F64, NULL));
+    CHECK_OK(meta_fill_box(y, &box, &zero, META_F64, NULL));
+    if (test_rank == 0) CHECK(use_gpu(x, y, &box, calls) > 0);
+    if (test_rank == 0) meet();
+    if (test_rank == 1) CHECK(use_gpu(x, y, &box, calls) == 0);
+    meet();
+    if (test_rank == 1) meet();
+    if (test_rank == 1) CHECK(use_gpu(x, y, &box, calls) > 0);
+    CHECK_OK(meta_free(x));
+    CHECK_OK(meta_free(y));
+    CHECK_OK(meta_finalize());
+    if (test_rank != 1) meet();
+    remove_folder();
 }
 
 TEST_MPI_MAIN(PROMISE(one_gpu_and_the_cores_are_shared),
-              PROMISE(four_gpus_and_the_cores_are_shared))
+              PROMISE(four_gpus_and_the_cores_are_shared),
+              PROMISE(ranks_leave_a_loaded_gpu_and_come_back),
+              PROMISE(memory_that_others_hold_is_not_counted_on))

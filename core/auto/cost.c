@@ -119,6 +119,14 @@ static meta_auto_cluster *cluster_of_all(const meta_auto_choice *choice)
     return all;
 }
 
+static uint64_t bytes_of(const meta_auto_choice *choice)
+{
+    uint64_t bytes = 0;
+    for (size_t k = 0; k < choice->ranges; ++k)
+        bytes += choice->range[k].end - choice->range[k].begin;
+    return bytes;
+}
+
 /* Where the most of its operands lies; without any a device that others use least. */
 static int home_of(const meta_auto_choice *choice)
 {
@@ -130,7 +138,7 @@ static int home_of(const meta_auto_choice *choice)
     }
     for (int d = 0; d < meta_auto.devices; ++d)
         if (held[d] > 0 && (best < 0 || held[d] > held[best])) best = d;
-    return best >= 0 ? best : meta_share_first(choice->among);
+    return best >= 0 ? best : meta_share_first(choice->among, bytes_of(choice));
 }
 
 /* A new cluster's home, and that of one which a loop has left somewhere. */
@@ -211,7 +219,7 @@ static void add_gains(meta_auto_cluster *c, const double *time, double paid)
         if (c->gain[d] < 0) reset_gain(c, d);
         const double price = (double)c->buffers * meta_auto_move_time(c->home, d, 0) +
                              meta_auto_move_time(c->home, d, c->bytes);
-        if (c->gain[d] <= price) continue;
+        if (c->gain[d] <= price || !meta_share_fits(d, c->bytes)) continue;
         if (c->tries[d] || !c->is_guessed[d]) best = d;
         c->tries[d] = true; /* first it is found out what is known only by a bound */
         reset_gain(c, d);
@@ -238,14 +246,16 @@ static void weigh(const meta_auto_choice *choice, meta_auto_reasons *r)
     }
 }
 
-static int least_of(const meta_auto_cluster *c, meta_auto_reasons *r)
+static int least_of(const meta_auto_cluster *c, const meta_auto_choice *choice,
+                    meta_auto_reasons *r)
 {
+    const uint64_t bytes = bytes_of(choice);
     int best = -1;
     double least = 0;
     for (int d = 0; d < meta_auto.devices; ++d) {
         const meta_auto_reason *one = &r->of[d];
         const double cost = one->time + one->move;
-        if (!one->is_candidate) continue;
+        if (!one->is_candidate || (d != r->home && !meta_share_fits(d, bytes))) continue;
         if (!one->is_known && c->tries[d] && !meta_auto.is_fixed) return r->is_trial = true, d;
         if (!one->is_known && d != r->home) continue;
         if (best >= 0 && (d == r->home ? cost > least : cost >= least)) continue;
@@ -293,7 +303,7 @@ static int choose_alone(const meta_auto_choice *choice)
     reasons.home = c->home;
     reasons.is_trial = false;
     weigh(choice, &reasons);
-    const int best = least_of(c, &reasons);
+    const int best = least_of(c, choice, &reasons);
     meta_explain(&reasons, best);
     for (int d = 0; d < meta_auto.devices; ++d) c->is_guessed[d] |= !reasons.of[d].is_known;
     add_gains(c, now.time, now.time[best] + (reasons.is_trial ? 0 : reasons.of[best].move));
@@ -384,14 +394,24 @@ void meta_cost_refused(int d)
         meta_times_add(meta_auto.times, now.call.kernel, d, now.call.cells, 0, META_TIME_NEVER);
 }
 
+/* Nanoseconds of a launch for which policies without times have chosen the device. */
+static double guess(const meta_launch *launch)
+{
+    const double per_byte = 0.1;
+    double time = 0;
+    for (size_t n = 0; n < launch->count; ++n)
+        time += per_byte * (double)meta_call_bytes(meta_launch_call(launch, n));
+    return time;
+}
+
 bool meta_cost_wanted(const meta_launch *launch, int d, meta_auto_sample *sample)
 {
     enum { FIRST = 8 };
     /* One in 16, in no step with a loop's calls. */
     const uint64_t hash = meta_auto.calls * UINT64_C(0x9e3779b97f4a7c15);
     const meta_loop_call *c = &now.call;
+    if (meta_share.is_on) meta_share_ran(d, now.is_chosen ? c->expected : guess(launch));
     if (!now.is_chosen) return false;
-    meta_share_ran(d, c->expected);
     if (launch->count != 1 || c->kernel < 0 || meta_auto.is_fixed) return false;
     *sample = (meta_auto_sample){c->kernel,
                                  d,

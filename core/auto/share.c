@@ -18,7 +18,11 @@
 
 #include "auto/auto.h"
 #include "auto/board.h"
+<<<<<<< HEAD
 #include "auto/share.h"
+=======
+#include "memory/memory.h"
+>>>>>>> 2f85cc6 (auto: memory that other ranks hold is not counted on; tests: 2, 4 and 8 ranks, others' load and memory)
 
 /* What is on the board is read at least as often as it took the work queued since WINDOW
  * nanoseconds, but demands are averaged over SPAN of them; processes that are gone are looked for
@@ -99,7 +103,7 @@ static void publish(int d)
     const meta_auto_lane *lane = meta_auto_lane_of(d, META_QUEUE_COMPUTE);
     const double mean = meta_share.calls > 0 ? meta_share.total / meta_share.calls : 0;
     const meta_board_use mine = {demand(d) * at[d].weight, (uint64_t)(mean * (double)lane->pending),
-                                 atomic_load(&device->device->allocated)};
+                                 meta_pool_held(device->device)};
     meta_board_set(board, d, at[d].identity, &mine);
 }
 
@@ -117,6 +121,9 @@ static void look(void)
     for (int d = 0; d < meta_auto.devices; ++d) {
         meta_board_use others;
         meta_board_others(board, at[d].identity, &others);
+        const uint64_t more = others.held > at[d].others_held ? others.held - at[d].others_held
+                                                              : at[d].others_held - others.held;
+        changed |= (double)more > much * (double)meta_auto.device[d].device->desc.memory;
         at[d].others_held = others.held;
         const double wanted = (at[d].weight + others.load) / at[d].capacity;
         meta_share.share[d] = wanted > 1 ? wanted : 1;
@@ -245,6 +252,11 @@ uint64_t meta_share_memory(int d)
     return all > at[d].others_held ? all - at[d].others_held : 1;
 }
 
+bool meta_share_fits(int d, uint64_t bytes)
+{
+    return !meta_share.is_on || at[d].others_held == 0 || bytes <= meta_share_memory(d);
+}
+
 bool meta_share_turn(meta_share_what what)
 {
     if (!meta_share.is_on) return true;
@@ -296,16 +308,20 @@ static bool is_alike(int a, int b)
 }
 
 /* The turn is short; a process that does not get it soon goes on without it. */
-int meta_share_first(uint32_t among)
+int meta_share_first(uint32_t among, uint64_t bytes)
 {
     enum { TRIES = 1000 };
-    const int first = __builtin_ctz(among);
     double time[META_SLABS_DEVICES] = {0};
-    int best = first;
-    if (!meta_share.is_on) return first;
+    uint32_t fitting = 0;
+    if (!meta_share.is_on) return __builtin_ctz(among);
     for (int k = 0; k < TRIES && !meta_board_turn(board); ++k) sched_yield();
     look();
     for (int d = 0; d < meta_auto.devices; ++d)
+        if (among >> d & 1 && meta_share_fits(d, bytes)) fitting |= UINT32_C(1) << d;
+    if (fitting) among = fitting;
+    const int first = __builtin_ctz(among);
+    int best = first;
+    for (int d = first; d < meta_auto.devices; ++d)
         if (among >> d & 1 && is_alike(d, first) && meta_share.share[d] < meta_share.share[best])
             best = d;
     time[best] = 1;

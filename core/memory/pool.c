@@ -262,6 +262,14 @@ void meta_pool_close(meta_device *device)
 
 /* ------------------------------------------------------------------ public */
 
+uint64_t meta_pool_held(const meta_device *device)
+{
+    pthread_mutex_lock(&device->pool->lock);
+    const uint64_t bytes = device->pool->now.held;
+    pthread_mutex_unlock(&device->pool->lock);
+    return bytes;
+}
+
 meta_err meta_pool_info(int index, meta_mode mode, meta_pool_desc *desc)
 {
     meta_device *device;
