@@ -32,7 +32,7 @@ void place_close(place *p);
 /** Whether this rank's peer does: its device has separate memory, and the peer supports it. */
 bool place_stages(const place *p);
 
-/** A buffer on this rank's device, with its native memory for the peers: none with META_MODE=auto. */
+/** A buffer on this rank's device, with its native memory for peers, unless META_MODE=auto. */
 typedef struct buffer {
     void *at; /**< NULL if there is none */
     meta_peer_memory native;

@@ -38,7 +38,7 @@ typedef struct comm_process {
     bool direct;         /**< MPI takes GPU memory: comm_gpu_mpi_takes() */
     bool wants_thread;   /**< META_PROGRESS=thread */
     bool crowded;        /**< there are more ranks on the node than cores */
-    int profiled;        /**< META_PROFILE: what all ranks record, META_PROFILE_SUMMARY, _JSON or _TRACE */
+    int profiled; /**< META_PROFILE: what all ranks record, META_PROFILE_SUMMARY, _JSON or _TRACE */
 } comm_process;
 extern comm_process comm_job;
 

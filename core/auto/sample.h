@@ -25,6 +25,8 @@ typedef struct meta_auto_sample {
     int kernel;       /**< its number in meta_auto.times; -1: a copy */
     int device, from; /**< where it ran; of a copy: to and from where */
     uint64_t cells, bytes;
+    double share;   /**< of a run: meta_share.share[device] when it was queued */
+    uint64_t moves; /**< and meta_share.seen, if others' moves had settled; 0: they had not */
 } meta_auto_sample;
 /** Hand a stamp of @p ops on to who asked for one, and to what learns from it; each may be NULL.
  * @p asked gets the time of all parts of a copy that were handed to it. */

@@ -18,11 +18,8 @@
 
 #include "auto/auto.h"
 #include "auto/board.h"
-<<<<<<< HEAD
 #include "auto/share.h"
-=======
 #include "memory/memory.h"
->>>>>>> 2f85cc6 (auto: memory that other ranks hold is not counted on; tests: 2, 4 and 8 ranks, others' load and memory)
 
 /* What is on the board is read at least as often as it took the work queued since WINDOW
  * nanoseconds, but demands are averaged over SPAN of them; processes that are gone are looked for

@@ -6,6 +6,7 @@
  * queued. Host memory is ordered for each queue: work that reads or writes some runs behind earlier
  * work that does. */
 #include "auto/auto.h"
+#include "auto/share.h"
 
 #include <stdlib.h>
 

@@ -144,7 +144,8 @@ static void put_title(writer *w, const meta_trace_event *e, int tid, int lane)
                  "\"args\":{\"name\":\"%s%s\"}},\n"
                  "{\"ph\":\"M\",\"pid\":%d,\"tid\":%d,\"name\":\"thread_sort_index\","
                  "\"args\":{\"sort_index\":%d}},\n",
-                 w->pid, tid, meta_json_quote(title, quote, sizeof quote), number, w->pid, tid, tid));
+                 w->pid, tid, meta_json_quote(title, quote, sizeof quote), number, w->pid, tid,
+                 tid));
 }
 
 /* An end of the arrow from a send to its receive; the id is the same at both. */
@@ -196,7 +197,8 @@ static void put_event(writer *w, const meta_trace_event *e, int tid)
     for (int k = 0; k < 2; ++k)
         if (e->device && e->label[k] && at < sizeof args)
             at += (size_t)snprintf(args + at, sizeof args - at, "%s\"%s\":\"%s\"", at ? "," : "",
-                                   keys[e->kind][k], meta_json_quote(e->label[k], label, sizeof label / 2));
+                                   keys[e->kind][k],
+                                   meta_json_quote(e->label[k], label, sizeof label / 2));
     put(w, line,
         snprintf(line, sizeof line,
                  "{\"ph\":\"X\",\"pid\":%d,\"tid\":%d,\"ts\":%llu.%03u,\"dur\":%llu.%03u,"
@@ -287,7 +289,8 @@ static void put_process(writer *w)
             "%s\"}},\n"
             "{\"ph\":\"M\",\"pid\":%d,\"name\":\"process_sort_index\",\"args\":{\"sort_index\":"
             "%d}},\n",
-            w->pid, w->pid, w->pid, meta_json_quote(node, name, sizeof name), clock, w->pid, w->pid));
+            w->pid, w->pid, w->pid, meta_json_quote(node, name, sizeof name), clock, w->pid,
+            w->pid));
     if (full == 0) return;
     const uint64_t at = aligned(w->clock, full);
     put(w, line,
