@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ------------------------------------------------------------------ types */
@@ -381,6 +382,17 @@ void case_fill(void *array, size_t count, meta_type type, case_flavour flavour)
         else if (type == META_F32) memcpy(element, &f32, sizeof f32);
         else memcpy(element, &whole, bytes);
     }
+}
+
+void *case_zeros(int64_t cells, meta_box *box)
+{
+    const int ghosts = 0;
+    void *array = NULL, *zeros = calloc((size_t)cells, sizeof(double));
+    if (CHECK(zeros != NULL) &&
+        CHECK_OK(meta_grid_alloc(&array, box, 1, &cells, &ghosts, &ghosts, META_F64)))
+        CHECK_OK(meta_copy_h2d(array, zeros, (size_t)cells * sizeof(double), NULL));
+    free(zeros);
+    return array;
 }
 
 /* ------------------------------------------------------------------ completion */

@@ -73,6 +73,9 @@ typedef enum case_flavour {
     CASE_FLAVOURS
 } case_flavour;
 void case_fill(void *array, size_t count, meta_type type, case_flavour flavour);
+/** A 1D array of @p cells doubles on the device, copied from zeros on the host, and its box. The
+ *  caller frees it; where a call fails, so does a check. */
+void *case_zeros(int64_t cells, meta_box *box);
 
 /** One of the three ways to ask for completion, at random: pass ending.done to the operation, then
  *  settle it. After META_ASYNC only a later blocking call on the device finds the work complete. */

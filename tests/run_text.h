@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "scratch.h"
 #include "test.h"
 
 enum { RUN_ROOM = 1024 };
@@ -44,10 +45,7 @@ static inline const char *run_text(int number)
 static inline void run_begin(void)
 {
     char folder[RUN_ROOM + 16];
-    char *built = realpath(test_built("tests"), NULL);
-    snprintf(run_root, sizeof run_root, "%s/text-test-XXXXXX", built ? built : "/tmp");
-    free(built);
-    if (!mkdtemp(run_root)) FAIL("%s: %s", run_root, strerror(errno));
+    scratch_make("text", run_root, sizeof run_root);
     snprintf(folder, sizeof folder, "%s/cache", run_root);
     setenv("META_CACHE_DIR", folder, 1);
     setenv("TMPDIR", run_root, 1);
@@ -56,9 +54,7 @@ static inline void run_begin(void)
 
 static inline void run_end(void)
 {
-    char command[RUN_ROOM + 16];
-    snprintf(command, sizeof command, "rm -rf '%s'", run_root);
-    if (system(command) != 0) FAIL("%s", command);
+    scratch_remove(run_root);
     unsetenv("META_CC");
 }
 

@@ -5,11 +5,11 @@
 
 #include "simulated.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "scratch.h"
 #include "test.h"
 
 void simulated_set(const char *machine, const char *policy)
@@ -44,10 +44,7 @@ bool simulated_report_begin(void)
 const char *simulated_report_end(void)
 {
     static char text[8192];
-    FILE *file = fopen(path, "r");
-    text[file ? fread(text, 1, sizeof text - 1, file) : 0] = '\0';
-    if (file) fclose(file);
-    CHECK(*text != '\0');
+    CHECK(scratch_read(path, text, sizeof text) && *text != '\0');
     unlink(path);
     unsetenv("META_TEST_SIM_REPORT");
     return text;

@@ -6,6 +6,7 @@
 /* TEST: timeout=180 labels=core,cache smoke=yes */
 #include "cache/cache.h"
 #include "caught.h"
+#include "scratch.h"
 #include "test.h"
 
 #include <dlfcn.h>
@@ -28,20 +29,10 @@
 enum { ROOM = 512, MOST_CODE = 3000 };
 static char root[ROOM], folder[ROOM + 16], other[ROOM + 64], said[1 << 16];
 
-static void remove_all(const char *path)
-{
-    char command[ROOM + 32];
-    snprintf(command, sizeof command, "rm -rf '%s'", path);
-    if (system(command) != 0) FAIL("%s", command);
-}
-
 /* An empty place: the cache in `folder`, the private folder `other` in TMPDIR. */
 static void fresh(void)
 {
-    char *built = realpath(test_built("tests"), NULL);
-    snprintf(root, sizeof root, "%s/cache-test-XXXXXX", built ? built : "/tmp");
-    free(built);
-    if (!mkdtemp(root)) FAIL("%s: %s", root, strerror(errno));
+    scratch_make("cache", root, sizeof root);
     snprintf(folder, sizeof folder, "%s/cache", root);
     snprintf(other, sizeof other, "%s/libmeta-%u", root, (unsigned)geteuid());
     setenv("META_CACHE_DIR", folder, 1);
@@ -189,7 +180,7 @@ static void what_was_built_is_loaded_afterwards(void)
     CHECK_INT(files_in(folder), 4); /* of this compiler and of any */
     CHECK_INT(files_in(other), 0);
     CHECK_STRING(shell("stat -c %%a '%s'", folder), "700");
-    remove_all(root);
+    scratch_remove(root);
 }
 
 static void every_fact_counts(void)
@@ -213,7 +204,7 @@ static void every_fact_counts(void)
         CHECK_OK(meta_cached_code(&what));
         CHECK_INT(all->built, 1);
     }
-    remove_all(root);
+    scratch_remove(root);
 }
 
 static void refused_code_is_built_again(void)
@@ -224,7 +215,7 @@ static void refused_code_is_built_again(void)
     all->built = 0;
     CHECK_OK(get(&j));
     CHECK_INT(all->built, 1);
-    remove_all(root);
+    scratch_remove(root);
 }
 
 static void a_failed_compile_is_an_error_each_time(void)
@@ -235,7 +226,7 @@ static void a_failed_compile_is_an_error_each_time(void)
     CHECK_ERR_NAMES(get(&j), META_ERR_DEVICE, "the source is wrong");
     CHECK_INT(files_in(root), 0);
     gets("one", 1, 0);
-    remove_all(root);
+    scratch_remove(root);
 }
 
 static void jit_off_neither_compiles_nor_loads(void)
@@ -262,7 +253,7 @@ static void jit_off_neither_compiles_nor_loads(void)
         setenv("META_JIT_TIMEOUT", wrong[w], 1);
         CHECK_ERR_NAMES(meta_jit_read(), META_ERR_ENVIRONMENT, "META_JIT_TIMEOUT");
     }
-    remove_all(root);
+    scratch_remove(root);
 }
 
 /* Code of another build of the compiler serves where there is no compiler, and with META_JIT=load.
@@ -286,7 +277,7 @@ static void without_a_compiler_another_ones_code_is_taken(void)
     all->built = 0;
     CHECK_OK(get_by(&j, "compiler 2"));
     CHECK_INT(all->built, 1);
-    remove_all(root);
+    scratch_remove(root);
 }
 
 /* ------------------------------------------------------------------ damage */
@@ -315,7 +306,7 @@ static void a_damaged_file_is_built_again(void)
     struct stat about;
     fresh();
     for (int k = 0; k < 60; ++k) {
-        remove_all(folder);
+        scratch_remove(folder);
         gets("one", 1, 0);
         const char *files = shell("ls '%s'/*.bin | tr '\\n' ' '", folder);
         char first[ROOM + 128], second[ROOM + 128];
@@ -330,7 +321,7 @@ static void a_damaged_file_is_built_again(void)
         gets("one", 1, 0);
         gets("one", 0, 1);
     }
-    remove_all(root);
+    scratch_remove(root);
 }
 
 /* ------------------------------------------------------------------ folders of all kinds */
@@ -348,7 +339,7 @@ static void a_full_disk_leaves_the_result_right(void)
     gets("full", 0, 1); /* from memory */
     setrlimit(RLIMIT_FSIZE, &before);
     CHECK_INT(atoi(shell("find '%s' -type f | wc -l", root)), 0);
-    remove_all(root);
+    scratch_remove(root);
 }
 
 static void where_nothing_can_be_created_the_private_folder_is_used(void)
@@ -369,7 +360,7 @@ static void where_nothing_can_be_created_the_private_folder_is_used(void)
     setenv("META_CACHE_DIR", "off", 1);
     gets("four", 1, 0);
     gets("four", 0, 1);
-    remove_all(root);
+    scratch_remove(root);
 }
 
 static void the_users_cache_is_where_it_belongs(void)
@@ -386,7 +377,7 @@ static void the_users_cache_is_where_it_belongs(void)
     gets("one", 1, 0);
     snprintf(path, sizeof path, "%s/.cache/libmeta", root);
     CHECK_INT(files_in(path), 2);
-    remove_all(root);
+    scratch_remove(root);
 }
 
 static void what_others_can_write_is_refused_with_the_reason(void)
@@ -396,16 +387,16 @@ static void what_others_can_write_is_refused_with_the_reason(void)
     chmod(folder, 0770);
     gets_and_says("one", 1, 0, "others can write to it (mode 770): chmod go-w");
     CHECK_INT(files_in(other), 2);
-    remove_all(other);
+    scratch_remove(other);
     chmod(folder, 0702);
     gets_and_says("one", 1, 0, "mode 702");
-    remove_all(other);
+    scratch_remove(other);
     chmod(folder, 0755);
     gets("one", 0, 1);
     shell("chmod 620 '%s'/*.bin", folder);
     gets_and_says("one", 1, 0, "is not loaded: others can write to it");
     gets("one", 0, 1); /* it was replaced */
-    remove_all(root);
+    scratch_remove(root);
 }
 
 static void what_belongs_to_others_is_refused_with_the_reason(void)
@@ -415,7 +406,7 @@ static void what_belongs_to_others_is_refused_with_the_reason(void)
     if (geteuid() == 0) {
         if (chown(folder, 65534, 65534) != 0) FAIL("chown: %s", strerror(errno));
         gets_and_says("one", 1, 0, "it belongs to user 65534, this process to user 0");
-        remove_all(other);
+        scratch_remove(other);
         if (chown(folder, 0, 0) != 0) FAIL("chown: %s", strerror(errno));
         shell("chown 65534 '%s'/*.bin", folder);
         gets_and_says("one", 1, 0, "is not loaded: it belongs to user 65534");
@@ -424,13 +415,13 @@ static void what_belongs_to_others_is_refused_with_the_reason(void)
         gets_and_says("one", 1, 0, "it belongs to user 0");
     }
     /* The private folder's name can be guessed: a link there may lead to anybody's. */
-    remove_all(other);
+    scratch_remove(other);
     setenv("META_CACHE_DIR", "/proc/no", 1);
     if (symlink(folder, other) != 0) FAIL("symlink: %s", strerror(errno));
     gets("linked", 1, 0);
     gets("linked", 0, 1); /* from memory */
     CHECK_INT(files_in(folder), 2);
-    remove_all(root);
+    scratch_remove(root);
 }
 
 static void a_link_in_place_of_a_file_is_not_followed(void)
@@ -440,7 +431,7 @@ static void a_link_in_place_of_a_file_is_not_followed(void)
     shell("cd '%s' && for f in *.bin; do mv $f $f.moved && ln -s $f.moved $f; done", folder);
     gets("one", 1, 0);
     gets("one", 0, 1);
-    remove_all(root);
+    scratch_remove(root);
 }
 
 /* What a process leaves that is killed while it writes is not read, and goes after an hour. */
@@ -455,7 +446,7 @@ static void what_the_killed_left_is_swept(void)
     gets("swept", 1, 0);
     CHECK_INT(atoi(shell("ls '%s' | grep -c tmp.1", folder)), 0);
     CHECK_INT(atoi(shell("ls '%s' | grep -c tmp.2", folder)), 2);
-    remove_all(root);
+    scratch_remove(root);
 }
 
 /* ------------------------------------------------------------------ many processes */
@@ -507,10 +498,10 @@ static void of_many_that_start_together_one_compiles(void)
 {
     fresh();
     check_storm(16, 0, 100);
-    remove_all(folder);
+    scratch_remove(folder);
     setenv("META_CACHE_DIR", "/proc/no", 1); /* a home that is read-only */
     check_storm(16, 0, 100);
-    remove_all(root);
+    scratch_remove(root);
 }
 
 static void those_who_are_killed_cost_a_compile_each(void)
@@ -518,7 +509,7 @@ static void those_who_are_killed_cost_a_compile_each(void)
     for (int round = 0; round < 3; ++round) {
         fresh();
         check_storm(16, 6, 60);
-        remove_all(root);
+        scratch_remove(root);
     }
 }
 
@@ -529,7 +520,7 @@ static void so_do_64_in_20_rounds(void)
         fresh();
         if (round % 3 == 2) setenv("META_CACHE_DIR", "/proc/no", 1);
         check_storm(64, round % 2 ? 24 : 0, 100);
-        remove_all(root);
+        scratch_remove(root);
     }
 }
 
@@ -557,7 +548,7 @@ static void a_holder_that_does_not_move_is_passed_by(void)
     if (took < 3 || took > 30) FAIL("it took %.1f s", took);
     kill(stopped, SIGKILL);
     waitpid(stopped, &status, 0);
-    remove_all(root);
+    scratch_remove(root);
 }
 
 /* One that compiles for long, and lives, is waited for. */
@@ -567,7 +558,7 @@ static void a_holder_that_takes_long_is_waited_for(void)
     fresh();
     CHECK_INT(storm(4, 0, 7000, &killed), 0);
     CHECK_INT(all->begun, 1);
-    remove_all(root);
+    scratch_remove(root);
 }
 
 /* They do not queue for a failure each. */
@@ -584,7 +575,7 @@ static void where_compiling_fails_all_fail_soon(void)
               WEXITSTATUS(status) == 0);
     const double took = seconds() - begun;
     if (took > 5) FAIL("32 failures of 0.3 s took %.1f s", took);
-    remove_all(root);
+    scratch_remove(root);
 }
 
 static void *get_in_thread(void *unused)
@@ -605,7 +596,7 @@ static void of_threads_one_compiles(void)
     CHECK_INT(all->begun, 1);
     CHECK_INT(all->loaded, 7);
     CHECK_INT(all->wrong, 0);
-    remove_all(root);
+    scratch_remove(root);
 }
 
 /* ------------------------------------------------------------------ shared objects */
@@ -659,7 +650,7 @@ static void objects_in_memory_are_each_their_own(void)
     check_objects();
     memory_is_forbidden = false;
     CHECK_INT(atoi(shell("find '%s' -type f | wc -l", root)), 0);
-    remove_all(root);
+    scratch_remove(root);
 }
 
 static void start(int *argc, char ***argv)

@@ -4,9 +4,9 @@
  * is killed while it writes leaves what was there. */
 /* TEST: timeout=120 labels=core,cache smoke=yes */
 #include "cache/cache.h"
+#include "scratch.h"
 #include "test.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -27,10 +27,7 @@ static atomic_int *added;
 
 static void fresh(void)
 {
-    char *built = realpath(test_built("tests"), NULL);
-    snprintf(root, sizeof root, "%s/change-test-XXXXXX", built ? built : "/tmp");
-    free(built);
-    if (!mkdtemp(root)) FAIL("%s: %s", root, strerror(errno));
+    scratch_make("change", root, sizeof root);
     folder = open(root, O_RDONLY | O_DIRECTORY);
     setenv("TMPDIR", root, 1);
     CHECK_OK(meta_jit_read());
@@ -38,9 +35,7 @@ static void fresh(void)
 
 static void finish(void)
 {
-    char command[ROOM + 16];
-    snprintf(command, sizeof command, "rm -rf '%s'", root);
-    if (system(command) != 0) FAIL("%s", command);
+    scratch_remove(root);
     close(folder);
 }
 

@@ -10,6 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cases.h"
+#include "scratch.h"
+#include "simulated.h"
 #include "test_mpi.h"
 
 enum { ROOM = 512, TEXT = 1 << 16, COMMON = 18, OWN = 8 };
@@ -25,12 +28,7 @@ static const char *const machine[] = {
 
 static void fresh(void)
 {
-    if (test_rank == 0) {
-        char *built = realpath(test_built("tests"), NULL);
-        snprintf(root, sizeof root, "%s/learn-test-XXXXXX", built ? built : "/tmp");
-        free(built);
-        CHECK(mkdtemp(root) != NULL);
-    }
+    if (test_rank == 0) scratch_make("learn", root, sizeof root);
     MPI_Bcast(root, ROOM, MPI_CHAR, 0, MPI_COMM_WORLD);
     snprintf(table, sizeof table, "%s/table", root);
     snprintf(launches, sizeof launches, "%s/launches-%d", root, test_rank);
@@ -40,38 +38,24 @@ static void prepare(const char *word, const char *devices)
 {
     char learn[ROOM + 32];
     snprintf(learn, sizeof learn, "%s:%s", word, table);
+    simulated_set(devices, "cost");
     setenv("META_LEARN", learn, 1);
-    setenv("META_MODE", "auto", 1);
-    setenv("META_AUTO_DEVICES", "sim", 1);
-    setenv("META_POLICY", "cost", 1);
-    setenv("META_THREADS", "1", 1);
-    setenv("META_TEST_SIM", devices, 1);
-    setenv("META_TEST_SIM_EAGER", "1", 1);
     setenv("META_TEST_SIM_LOG", launches, 1);
-    setenv("META_BACKEND_PATH", test_built("tests/plugins/.libs"), 1);
-    unsetenv("META_RANK_MAP");
-    unsetenv("META_CHECK");
 }
 
 static void compute(int octave)
 {
     const int64_t cells = INT64_C(1) << octave;
-    const int ghosts = 0;
     const double half = 0.5;
-    double dot, *initial = calloc((size_t)cells, sizeof *initial);
-    void *x, *y;
+    double dot;
     meta_box box;
-    CHECK_OK(meta_grid_alloc(&x, &box, 1, &cells, &ghosts, &ghosts, META_F64));
-    CHECK_OK(meta_grid_alloc(&y, &box, 1, &cells, &ghosts, &ghosts, META_F64));
-    CHECK_OK(meta_copy_h2d(x, initial, (size_t)cells * sizeof *initial, NULL));
-    CHECK_OK(meta_copy_h2d(y, initial, (size_t)cells * sizeof *initial, NULL));
+    void *x = case_zeros(cells, &box), *y = case_zeros(cells, &box);
     for (int k = 0; k < 40; ++k) {
         CHECK_OK(meta_axpy(y, &half, x, &box, META_F64, META_ASYNC));
         if (k % 5 == 4) CHECK_OK(meta_dot(&dot, x, y, &box, META_F64, NULL));
     }
     CHECK_OK(meta_free(x));
     CHECK_OK(meta_free(y));
-    free(initial);
 }
 
 static void live(const char *word, const char *devices, int octave)
@@ -85,21 +69,12 @@ static void live(const char *word, const char *devices, int octave)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-static void read_file(const char *path, char text[TEXT])
-{
-    FILE *file = fopen(path, "r");
-    memset(text, 0, TEXT);
-    if (!CHECK(file != NULL)) return;
-    if (fread(text, 1, TEXT - 1, file) == TEXT - 1) FAIL("%s is too long", path);
-    fclose(file);
-}
-
 static void ranks_learn_together_and_decide_alike(void)
 {
     static char text[TEXT], first[TEXT];
     fresh();
     live("on", machine[0], OWN + test_rank);
-    read_file(table, text);
+    CHECK(scratch_read(table, text, TEXT));
     for (int k = 0; k < test_size; ++k) {
         char cells[32];
         snprintf(cells, sizeof cells, " %d ", 1 << (OWN + k));
@@ -107,7 +82,7 @@ static void ranks_learn_together_and_decide_alike(void)
         CHECK_CONTAINS(text, cells);
     }
     live("read", machine[test_rank % 4], 0);
-    read_file(launches, text);
+    CHECK(scratch_read(launches, text, TEXT));
     memcpy(first, text, TEXT);
     MPI_Bcast(first, TEXT, MPI_CHAR, 0, MPI_COMM_WORLD);
     test_case("of what rank %d has launched", test_rank);

@@ -21,8 +21,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cases.h"
 #include "child.h"
-#include "test.h"
+#include "scratch.h"
+#include "simulated.h"
 
 #define CPU "cpu sync host rate=20G launch=1us; "
 #define GPU "gpu rate=500G launch=8us latency=10us bandwidth=12G"
@@ -37,35 +39,21 @@ static char root[ROOM], folder[ROOM + 16], launches[ROOM + 16], said[SAID];
 
 /* ------------------------------------------------------------------ folders and files */
 
-static void remove_all(const char *path)
-{
-    char command[2 * ROOM + 32];
-    snprintf(command, sizeof command, "rm -rf '%s'", path);
-    if (system(command) != 0) FAIL("%s", command);
-}
-
 /* An empty cache, in a folder of this promise's. */
 static void fresh(void)
 {
-    char *built = realpath(test_built("tests"), NULL);
-    snprintf(root, sizeof root, "%s/learn-test-XXXXXX", built ? built : "/tmp");
-    free(built);
-    if (!mkdtemp(root)) FAIL("%s: %s", root, strerror(errno));
+    scratch_make("learn", root, sizeof root);
     snprintf(folder, sizeof folder, "%s/cache", root);
     snprintf(launches, sizeof launches, "%s/launches", root);
     setenv("META_CACHE_DIR", folder, 1);
     setenv("TMPDIR", root, 1);
 }
 
-/* The whole of a file, of malloc(), with a '\0' behind it. */
+/* The whole of a file, of malloc(); "" without one. */
 static char *read_file(const char *path)
 {
-    FILE *file = fopen(path, "r");
-    char *text = calloc(1, SAID);
-    if (file) {
-        if (fread(text, 1, SAID - 1, file) == SAID - 1) FAIL("%s is too long", path);
-        fclose(file);
-    }
+    char *text = malloc(SAID);
+    scratch_read(path, text, SAID);
     return text;
 }
 
@@ -119,18 +107,11 @@ static const life usual = {.learn = "on", .machine = CPU GPU, .octave = 18, .ste
 
 static void prepare(const life *l)
 {
-    setenv("META_MODE", "auto", 1);
-    setenv("META_AUTO_DEVICES", "sim", 1);
-    setenv("META_POLICY", "cost", 1);
-    setenv("META_THREADS", "1", 1);
+    simulated_set(l->machine, "cost");
     setenv("META_EXPLAIN", "on", 1);
-    setenv("META_TEST_SIM", l->machine, 1);
-    setenv("META_TEST_SIM_EAGER", "1", 1);
     setenv("META_TEST_SIM_LOG", launches, 1);
-    setenv("META_BACKEND_PATH", test_built("tests/plugins/.libs"), 1);
     if (l->learn) setenv("META_LEARN", l->learn, 1);
     else unsetenv("META_LEARN");
-    unsetenv("META_RANK_MAP");
     setenv("META_CHECK", l->checked ? "on" : "off", 1);
     unsetenv("META_LOG");
     unsetenv("META_LOG_FILE");
@@ -166,15 +147,10 @@ static meta_err grow(const life *l, const meta_box *box, void *u)
 static void compute(const life *l)
 {
     const int64_t cells = INT64_C(1) << l->octave;
-    const int ghosts = 0;
     const double half = 0.5;
-    double dot, *initial = calloc((size_t)cells, sizeof *initial);
-    void *x, *y;
+    double dot;
     meta_box box;
-    CHECK_OK(meta_grid_alloc(&x, &box, 1, &cells, &ghosts, &ghosts, META_F64));
-    CHECK_OK(meta_grid_alloc(&y, &box, 1, &cells, &ghosts, &ghosts, META_F64));
-    CHECK_OK(meta_copy_h2d(x, initial, (size_t)cells * sizeof *initial, NULL));
-    CHECK_OK(meta_copy_h2d(y, initial, (size_t)cells * sizeof *initial, NULL));
+    void *x = case_zeros(cells, &box), *y = case_zeros(cells, &box);
     for (int k = 0; k < l->steps; ++k) {
         if (!l->only_grow) CHECK_OK(meta_axpy(y, &half, x, &box, META_F64, META_ASYNC));
         CHECK_OK(grow(l, &box, x));
@@ -185,7 +161,6 @@ static void compute(const life *l)
     CHECK_OK(meta_flush());
     CHECK_OK(meta_free(x));
     CHECK_OK(meta_free(y));
-    free(initial);
 }
 
 static void live(void *argument)
@@ -242,7 +217,7 @@ static void the_next_run_tries_nothing(void)
     CHECK(lines_with(second, "cpu") <= 4);
     free(first);
     free(second);
-    remove_all(root);
+    scratch_remove(root);
 }
 
 static void it_is_the_default(void)
@@ -254,7 +229,7 @@ static void it_is_the_default(void)
     CHECK(*learned());
     run_only(&l);
     CHECK(!strstr(said, "to know"));
-    remove_all(root);
+    scratch_remove(root);
 }
 
 static void off_neither_reads_nor_writes(void)
@@ -267,7 +242,7 @@ static void off_neither_reads_nor_writes(void)
     run_only(&usual);
     run_only(&l);
     CHECK_CONTAINS(said, "to know");
-    remove_all(root);
+    scratch_remove(root);
 }
 
 static void a_device_that_has_become_slower_is_left(void)
@@ -287,7 +262,7 @@ static void a_device_that_has_become_slower_is_left(void)
     log = run(&l);
     CHECK_INT(lines_with(log, "gpu"), 0);
     free(log);
-    remove_all(root);
+    scratch_remove(root);
 }
 
 /* Otherwise nothing would be known of a program that was changed. */
@@ -303,7 +278,7 @@ static void a_kernel_whose_text_has_changed_is_a_new_one(void)
     CHECK(!strstr(said, "to know"));
     run_only(&usual);
     CHECK(!strstr(said, "to know"));
-    remove_all(root);
+    scratch_remove(root);
 }
 
 /* In short runs a GPU is slow, and that is known of it first. */
@@ -324,7 +299,7 @@ static void a_program_with_larger_arrays_tries_again(void)
         CHECK(lines_with(large, "gpu") > lines_with(large, "cpu"));
         free(small);
         free(large);
-        remove_all(root);
+        scratch_remove(root);
     }
 }
 
@@ -344,7 +319,7 @@ static void other_devices_have_a_file_of_their_own(void)
     run_only(&l);
     learned_in(folder, &others);
     CHECK_INT(others, 2);
-    remove_all(root);
+    scratch_remove(root);
 }
 
 /* ------------------------------------------------------------------ the same decisions */
@@ -380,7 +355,7 @@ static void check_repeats(const life *of, const char *const *machines, size_t co
     free(other);
     free(before);
     free(after);
-    remove_all(root);
+    scratch_remove(root);
 }
 
 static void read_repeats_decisions_whatever_the_timing(void)
@@ -418,7 +393,7 @@ static void read_never_tries(void)
     l.octave = 10;
     run_only(&l);
     CHECK(!strstr(said, "to know"));
-    remove_all(root);
+    scratch_remove(root);
 }
 
 static void a_named_file_is_used(void)
@@ -451,7 +426,7 @@ static void a_named_file_is_used(void)
     run_only(&l);
     CHECK_CONTAINS(said, "another machine: 'device 0 sim, 1 units: cpu, simulated' there");
     CHECK_CONTAINS(said, path);
-    remove_all(root);
+    scratch_remove(root);
 }
 
 /* ------------------------------------------------------------------ files that cannot be used */
@@ -477,7 +452,7 @@ static void a_named_file_that_is_not_ours_stays_as_it_is(void)
     l.learn = "on:/no/such/folder/table";
     run_only(&l);
     CHECK_CONTAINS(said, "not kept in /no/such/folder/table: No such file or directory");
-    remove_all(root);
+    scratch_remove(root);
 }
 
 /* It is spoiled in some way: a warning names it, and the next run after replaces it. */
@@ -520,7 +495,7 @@ static void a_file_that_cannot_be_used_is_replaced(void)
     chmod(path, 0666);
     check_spoiled("others can write to it (mode 666): chmod go-w");
     if (geteuid() == 0 && chown(path, 12345, 12345) == 0) check_spoiled("belongs to user 12345");
-    remove_all(root);
+    scratch_remove(root);
 }
 
 static void where_nothing_can_be_created_the_private_folder_is_used(void)
@@ -536,7 +511,7 @@ static void where_nothing_can_be_created_the_private_folder_is_used(void)
     run_only(&usual);
     CHECK(!strstr(said, "to know"));
     setenv("META_CACHE_DIR", "off", 1);
-    remove_all(other);
+    scratch_remove(other);
     run_only(&usual);
     CHECK(!has_warned());
     CHECK_STRING(learned_in(other, &others), "");
@@ -544,7 +519,7 @@ static void where_nothing_can_be_created_the_private_folder_is_used(void)
     l.learn = "read";
     run_only(&l);
     CHECK_CONTAINS(said, "there is no folder to read from");
-    remove_all(root);
+    scratch_remove(root);
 }
 
 static void a_full_disk_leaves_the_file_as_it_was(void)
@@ -565,7 +540,7 @@ static void a_full_disk_leaves_the_file_as_it_was(void)
     CHECK_STRING(after, before);
     free(before);
     free(after);
-    remove_all(root);
+    scratch_remove(root);
 }
 
 /* ------------------------------------------------------------------ many processes */
@@ -664,7 +639,7 @@ static void end_together(int kills, int rounds)
         if (round == 0) most = time;
         for (int k = 0; k < PROCESSES; ++k) killed += is_killed[k];
         check_all_are_there(is_killed);
-        remove_all(root);
+        scratch_remove(root);
     }
     if (kills > 0) CHECK(killed > 0);
 }
@@ -705,7 +680,7 @@ static void meta_info_lists_what_is_known(void)
     write_file(learned(), "libmeta-learned 1\nand no more\n");
     CHECK_INT(list(learned(), text, sizeof text), 2);
     CHECK_CONTAINS(text, "it is damaged");
-    remove_all(root);
+    scratch_remove(root);
 }
 
 static void refuse(void *argument)
@@ -730,7 +705,7 @@ static void wrong_words_are_errors(void)
         test_case("META_LEARN=%s", wrong[k]);
         CHECK_CHILD(refuse, &l);
     }
-    remove_all(root);
+    scratch_remove(root);
 }
 
 TEST_MAIN(PROMISE(the_next_run_tries_nothing), PROMISE(it_is_the_default),

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cases.h"
 #include "child.h"
 #include "simulated.h"
 #include "test.h"
@@ -29,14 +30,10 @@ static meta_box box;
 
 static bool start(const char *machine, const char *policy)
 {
-    const int64_t cells[] = {CELLS};
-    const int ghosts[] = {0};
-    static double zero[CELLS];
     simulated_set(machine, policy);
-    if (!CHECK_OK(meta_init()) ||
-        !CHECK_OK(meta_grid_alloc(&array, &box, 1, cells, ghosts, ghosts, META_F64)))
-        return false;
-    return CHECK_OK(meta_copy_h2d(array, zero, sizeof zero, NULL));
+    if (!CHECK_OK(meta_init())) return false;
+    array = case_zeros(CELLS, &box);
+    return array != NULL;
 }
 
 static void run(int times)
