@@ -79,6 +79,7 @@ function entry(backend, map, np,    name, environment, labels, processors, setti
     if (name in seen) fail("there are two tests called " name)
     sub(/\/tests\/sanitizer\/report/, "/tests/sanitizer/" name, environment)
     seen[name] = 1
+    ++made
     if (map != "") environment = environment ";META_RANK_MAP=" map
     else if (backend ~ /^auto/) environment = environment automatic ";META_AUTO_DEVICES=openmp," devices(backend)
     else if (backend == "sims") environment = environment automatic simulated
@@ -200,10 +201,12 @@ FNR == 1 {
         field[substr($k, 1, at - 1)] = substr($k, at + 1)
     }
     tested[FILENAME] = 1
+    made = 0
     if (mpi == "none" && (field["np"] != "" || field["mpi"] == "yes")) next
     if (field["np"] == "") entries(0)
     count = split(field["np"], number, ",")
     for (n = 1; n <= count; ++n) entries(number[n] + 0)
+    if (!made) fail("the TEST line asks for no test at all")
 }
 
 END {
