@@ -215,13 +215,32 @@ static void a_device_where_a_kernel_never_ran_is_not_known(void)
 
 /* ------------------------------------------------------------------ the trace */
 
-static void write_trace(void *with)
+static void begin_trace(const char *policy, const char *path)
 {
     char profile[128];
-    prepare("round_robin", "");
-    snprintf(profile, sizeof profile, "trace:%s", (const char *)with);
+    prepare(policy, "");
+    snprintf(profile, sizeof profile, "trace:%s", path);
     setenv("META_PROFILE", profile, 1);
     CHECK_OK(meta_init());
+}
+
+/* The trace of a process that runs @p body, whose argument is the trace's path. */
+static bool read_trace(void (*body)(void *), trace *t)
+{
+    char path[] = "/tmp/test_auto_profile.XXXXXX";
+    const int file = mkstemp(path);
+    if (!CHECK(file >= 0)) return false;
+    close(file);
+    CHECK_CHILD(body, path);
+    CHECK_STRING(trace_read(t, path, NULL, 0), "");
+    CHECK_STRING(trace_fault(t), "");
+    unlink(path);
+    return true;
+}
+
+static void write_trace(void *path)
+{
+    begin_trace("round_robin", path);
     in_turn();
     CHECK_OK(meta_finalize());
 }
@@ -258,14 +277,8 @@ static int decisions_of(const trace *t, const char *name)
 
 static void the_trace_has_copies_and_decisions(void)
 {
-    char path[] = "/tmp/test_auto_profile.XXXXXX";
-    const int file = mkstemp(path);
     trace t;
-    if (!CHECK(file >= 0)) return;
-    close(file);
-    CHECK_CHILD(write_trace, path);
-    CHECK_STRING(trace_read(&t, path, NULL, 0), "");
-    CHECK_STRING(trace_fault(&t), "");
+    if (!read_trace(write_trace, &t)) return;
     check_move(&t, "sim:0 to sim:1", "operand of a kernel", "reduce_sum f64, operand 1");
     check_move(&t, "sim:1 to sim:0", "copy with the host", "");
     CHECK_INT(decisions_of(&t, "reduce_sum f64, 12000 cells: sim:0"), 1);
@@ -273,17 +286,12 @@ static void the_trace_has_copies_and_decisions(void)
     CHECK_INT(decisions_of(&t, "fill f64"), 1);
     CHECK_INT(decisions_of(&t, ""), 4);
     trace_free(&t);
-    unlink(path);
 }
 
-static void repeat_itself(void *with)
+static void repeat_itself(void *path)
 {
-    char profile[128];
     void *a;
-    prepare("device:1", "");
-    snprintf(profile, sizeof profile, "trace:%s", (const char *)with);
-    setenv("META_PROFILE", profile, 1);
-    CHECK_OK(meta_init());
+    begin_trace("device:1", path);
     CHECK_OK(meta_alloc(&a, BYTES));
     CHECK_OK(meta_copy_h2d(a, host, BYTES, NULL));
     for (int k = 0; k < 5; ++k) sum(a, CELLS);
@@ -294,17 +302,10 @@ static void repeat_itself(void *with)
 
 static void a_decision_that_stays_the_same_is_traced_once(void)
 {
-    char path[] = "/tmp/test_auto_profile.XXXXXX";
-    const int file = mkstemp(path);
     trace t;
-    if (!CHECK(file >= 0)) return;
-    close(file);
-    CHECK_CHILD(repeat_itself, path);
-    CHECK_STRING(trace_read(&t, path, NULL, 0), "");
-    CHECK_STRING(trace_fault(&t), "");
+    if (!read_trace(repeat_itself, &t)) return;
     CHECK_INT(decisions_of(&t, "reduce_sum f64"), 2);
     trace_free(&t);
-    unlink(path);
 }
 
 /* ------------------------------------------------------------------ the table */
