@@ -110,8 +110,6 @@ function entries(np,    count, name, openmp, k)
     sub(/others/, "opencl" (gpu == "" ? "" : "," gpu), field["backends"])
     count = split(field["backends"], name, ",")
     for (k = 1; k <= count; ++k) if (name[k] != "none") entry(name[k], "", np)
-    if (field["backends"] == "none" && field["auto"] != "yes" && field["mixed"] != "yes")
-        fail("backends=none leaves no entry: it is for tests with auto=yes or mixed=yes")
     if (field["auto"] == "yes") {
         entry("auto", "", np)
         entry("sims", "", np)
