@@ -4,7 +4,7 @@
  *  META_CHECK finds in them. The kernels are texts, since a program's compiler may refuse them too.
  */
 /* TEST: backends=all timeout=240 labels=core */
-/* TEST: backends=all timeout=240 labels=core with=CHECK=1 */
+/* TEST: backends=all auto=yes timeout=240 labels=core with=CHECK=1 */
 #define META_KERNEL_NO_PASS
 #include "meta_kernel.h"
 

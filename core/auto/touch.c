@@ -78,6 +78,14 @@ static bool is_notes(const meta_call *call, uint32_t k)
     return call->desc->number == META_USER_CHECKED_NUMBER && k + 1 == call->desc->operands;
 }
 
+/* META_CHECK=on writes poison to the cells of an OUT array, and searches them for it afterwards:
+ * the kernel must run where the poison is. */
+static bool is_poisoned(const meta_call *call, uint32_t k)
+{
+    return call->desc->operand[k].access == META_ACCESS_OUT &&
+           call->desc->family == META_FAMILY_USER && meta_checked();
+}
+
 static void operand(const meta_call *call, uint32_t k, meta_auto_range *range)
 {
     const meta_operand_desc *o = &call->desc->operand[k];
@@ -86,7 +94,7 @@ static void operand(const meta_call *call, uint32_t k, meta_auto_range *range)
     const int64_t base = meta_call_layout(call, k)->base;
     meta_auto_buffer *buffer = call->object[k];
     *range = (meta_auto_range){.buffer = buffer,
-                               .reads = o->access != META_ACCESS_OUT,
+                               .reads = o->access != META_ACCESS_OUT || is_poisoned(call, k),
                                .writes = o->access != META_ACCESS_IN || is_notes(call, k)};
     if (o->reach == META_REACH_WHOLE) { /* anything behind the address */
         range->begin = (uint64_t)(base * bytes);
@@ -99,6 +107,7 @@ static void operand(const meta_call *call, uint32_t k, meta_auto_range *range)
     range->begin = (uint64_t)((base + e.low) * bytes);
     range->end = (uint64_t)((base + e.high + 1) * bytes);
     if (!range->writes || o->reach != META_REACH_POINT || is_dense(call, k)) return;
+    if (is_poisoned(call, k)) return;
     /* What lies between the elements written stays as it is. */
     range->keeps = !range->reads;
     range->reads = true;
