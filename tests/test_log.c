@@ -55,6 +55,17 @@ static void higher_log_levels_log_more(void)
     unsetenv("META_LOG");
 }
 
+static void the_log_says_where_each_back_end_is(void)
+{
+    setenv("META_MODE", "auto", 1);
+    setenv("META_AUTO_DEVICES", "openmp", 1);
+    live("info", NULL, -1);
+    setenv("META_MODE", "openmp", 1);
+    unsetenv("META_AUTO_DEVICES");
+    CHECK_CONTAINS(text, "/openmp.so\n");
+    CHECK_CONTAINS(text, "back end auto: part of libmeta\n");
+}
+
 static void each_rank_overwrites_its_own_log_file(void)
 {
     char pattern[64], name[64];
@@ -96,6 +107,7 @@ static void what_cannot_go_to_the_file_goes_to_the_stream(void)
     CHECK_CONTAINS(text, "opened openmp:0");
 }
 
-TEST_MAIN(PROMISE(higher_log_levels_log_more), PROMISE(each_rank_overwrites_its_own_log_file),
+TEST_MAIN(PROMISE(higher_log_levels_log_more), PROMISE(the_log_says_where_each_back_end_is),
+          PROMISE(each_rank_overwrites_its_own_log_file),
           PROMISE(without_a_place_for_the_rank_lines_are_added),
           PROMISE(what_cannot_go_to_the_file_goes_to_the_stream))

@@ -217,7 +217,10 @@ static void probe(meta_backend *backend)
     }
     if (backend->plugin) count_devices(backend);
     meta_log(META_LOG_INFO, "back end %s: %s%s", backend->name,
-             backend->usable ? backend->path : "not usable: ", backend->reason);
+             !backend->usable ? "not usable: "
+             : *backend->path ? backend->path
+                              : "part of libmeta",
+             backend->reason);
 }
 
 /* ------------------------------------------------------------------ the list of them */
