@@ -2,7 +2,7 @@
 /** @file test_errors.c
  *  Misuse of every public function of meta.h: the right error code, a message that names the
  *  function and the argument, no output written, and a library that remains usable. */
-/* TEST: backends=all timeout=120 labels=core smoke=yes */
+/* TEST: backends=all auto=yes timeout=120 labels=core smoke=yes */
 #include "test.h"
 
 #include <inttypes.h>
@@ -752,6 +752,11 @@ static void wraps_are_refused_by_name(void)
                 META_NATIVE_OBJECT);
         REFUSED(META_ERR_OVERLAP, "native", meta_wrap, &out_pointer, page_locked, bytes,
                 META_NATIVE_HOST);
+    } else if (mode == META_AUTO) { /* openmp is one of its devices here */
+        REFUSED(META_ERR_OVERLAP, "native", meta_wrap, &out_pointer, page_locked, bytes,
+                META_NATIVE_HOST);
+        REFUSED(META_ERR_UNSUPPORTED, "kind", meta_wrap, &out_pointer, foreign, bytes,
+                META_NATIVE_OBJECT);
     } else {
         REFUSED(META_ERR_POINTER, "native", meta_wrap, &out_pointer, foreign, bytes,
                 META_NATIVE_HOST);
