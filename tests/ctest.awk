@@ -137,7 +137,8 @@ BEGIN {
     # Tests beside each other have more threads than there are cores: those that wait should sleep.
     common = "OMP_WAIT_POLICY=passive;META_TEST_SRCDIR=" srcdir ";META_TEST_BUILDDIR=" builddir \
         ";META_TEST_MPI=" mpi ";META_TEST_MPIEXEC=" mpiexec ";META_TEST_SANITIZE=" sanitize \
-        ";META_LEARN=off;META_CACHE_DIR=" builddir "/tests/cache/libmeta;XDG_CACHE_HOME=" builddir "/tests/cache"
+        ";META_LEARN=off;META_BOARD=off;META_CACHE_DIR=" builddir "/tests/cache/libmeta;XDG_CACHE_HOME=" \
+        builddir "/tests/cache"
     # The tests put more ranks on a machine than it has cores, and run as root in containers. After a
     # rank that failed the launcher would sleep a second, twice, for others to die of SIGTERM.
     if (mpi == "openmpi")

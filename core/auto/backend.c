@@ -175,6 +175,7 @@ static meta_err queue_finish(meta_plugin_queue *queue)
     lock();
     meta_auto_finish_apart();
     const meta_err error = meta_auto_finish();
+    meta_share_waited();
     unlock();
     return error;
 }

@@ -21,17 +21,13 @@
 #include "auto/share.h"
 #include "memory/memory.h"
 
-/* What is on the board is read at least as often as it took the work queued since WINDOW
- * nanoseconds, but demands are averaged over SPAN of them; processes that are gone are looked for
- * every LOOKS readings. */
-static const double window = 1e6, span = 10e6;
-enum { LOOKS = 16 };
+/* The board is read every WINDOW nanoseconds, and searched for processes that are gone every
+ * BURYING. */
+static const uint64_t window = 1000000, burying = 100000000;
 /* Nanoseconds after a move until times are learned again; work is moved after twice as many. */
 static const uint64_t settling = 10000000;
 /* A change of a share that plans are made anew for. */
 static const double much = 0.1;
-
-meta_share_state meta_share;
 
 static const _Atomic uint64_t none; /* moves without a board */
 static bool is_wanted;
@@ -39,19 +35,19 @@ static meta_board *board;
 static struct {
     uint64_t identity;
     double weight, capacity; /* load at full use by this process, and by all that it can take */
-    double work;    /* nanoseconds of this process in `passed`, if nobody else were there */
-    double planned; /* the share when plans were last told to look */
+    double planned;          /* the share when plans were last told to look */
     uint64_t others_held;
 } at[META_SLABS_DEVICES];
-static double passed; /* nanoseconds of the last while, if nobody else were there */
-static uint64_t read_at, looks;
+static uint64_t read_at, buried_at;
 static uint64_t moved_at; /* when others were last seen to come, go or move */
 
 /* ------------------------------------------------------------------ devices */
 
 meta_err meta_share_read(void)
 {
-    return meta_variable_switch("META_BOARD", &is_wanted);
+    META_TRY(meta_variable_switch("META_BOARD", &is_wanted));
+    is_wanted |= !meta_variable("META_BOARD");
+    return META_OK;
 }
 
 /* Cores are identified by the set of them that the process may use. Threads of several processes
@@ -88,18 +84,13 @@ static void identify(int d)
 
 /* ------------------------------------------------------------------ the board */
 
-/* How much of its time this process would keep the device busy if it were alone, 0 … 1. */
-static double demand(int d)
-{
-    return at[d].work < passed ? at[d].work / passed : passed > 0;
-}
-
 static void publish(int d)
 {
     meta_auto_device *device = &meta_auto.device[d];
     const meta_auto_lane *lane = meta_auto_lane_of(d, META_QUEUE_COMPUTE);
     const double mean = meta_share.calls > 0 ? meta_share.total / meta_share.calls : 0;
-    const meta_board_use mine = {demand(d) * at[d].weight, (uint64_t)(mean * (double)lane->pending),
+    const meta_board_use mine = {meta_demand(d) * at[d].weight,
+                                 (uint64_t)(mean * (double)lane->pending),
                                  meta_pool_held(device->device)};
     meta_board_set(board, d, at[d].identity, &mine);
 }
@@ -131,65 +122,26 @@ static void look(void)
     meta_auto.learned += UINT32_MAX;
 }
 
-/* Nanoseconds that each device was busy with this process's work. What a time learned too short
- * leaves unexplained is shared out; devices that compute at the same time count each. */
-static void find_busy(double elapsed, double *busy)
-{
-    const double used = elapsed > meta_share.idle ? elapsed - meta_share.idle : 0;
-    double expected = 0;
-    for (int d = 0; d < meta_auto.devices; ++d) expected += meta_share.busy[d];
-    for (int d = 0; d < meta_auto.devices; ++d) {
-        busy[d] = expected < used && expected > 0 ? meta_share.busy[d] / expected * used
-                                                  : meta_share.busy[d];
-        if (busy[d] > used) busy[d] = used;
-        meta_share.busy[d] = 0;
-    }
-    meta_share.idle = 0;
-}
-
-/* If nobody else were there, each device would have done the same sooner, and the process have
- * waited less for it. What is older than SPAN counts for ever less. */
-static void average(double elapsed)
-{
-    const double kept = elapsed < span ? 1 - elapsed / span : 0;
-    double busy[META_SLABS_DEVICES], alone = elapsed, most = 1;
-    find_busy(elapsed, busy);
-    for (int d = 0; d < meta_auto.devices; ++d) {
-        const double work = busy[d] / meta_share.share[d];
-        alone -= busy[d] - work;
-        if (meta_share.share[d] > most) most = meta_share.share[d];
-        at[d].work = kept * at[d].work + work;
-    }
-    passed = kept * passed + (alone > elapsed / most ? alone : elapsed / most);
-}
-
-void meta_share_waited(void)
-{
-    if (!meta_share.is_crowded) return;
-    for (int l = 0; l < 2 * meta_auto.devices; ++l) {
-        meta_auto_poll(&meta_auto.lane[l]);
-        if (meta_auto.lane[l].first) return;
-    }
-    meta_share.idle_since = meta_auto_now();
-}
-
-static void measure(void)
-{
-    const uint64_t now = meta_auto_now();
-    const double elapsed = (double)(now - read_at);
-    if (elapsed < window && now >= read_at) return;
-    if (now > read_at) average(elapsed);
-    read_at = now;
-    for (int d = 0; d < meta_auto.devices; ++d) publish(d);
-}
-
+/* A process that is alone has nothing to do here until another one comes. */
 void meta_share_refresh(void)
 {
-    if (++looks % LOOKS == 0) meta_share.is_crowded = meta_board_bury(board) > 0;
-    if (meta_share.is_crowded) measure();
+    bool is_new = atomic_load_explicit(meta_share.moves, memory_order_relaxed) != meta_share.seen;
+    if (meta_share.is_crowded || is_new) {
+        const uint64_t now = meta_auto_now();
+        if (now - buried_at >= burying) {
+            meta_share.is_crowded = meta_board_bury(board) > 0;
+            buried_at = now;
+        }
+        if (now - read_at >= window) {
+            meta_demand_measure((double)(now - read_at));
+            read_at = now;
+            for (int d = 0; d < meta_auto.devices; ++d) publish(d);
+            is_new = true;
+        }
+    }
     meta_share.calls = 0;
     meta_share.total = 0;
-    look();
+    if (is_new) look();
 }
 
 /* What others had queued where they were runs on for a while. */
@@ -209,7 +161,7 @@ void meta_share_open(void)
     for (int d = 0; d < META_SLABS_DEVICES; ++d) meta_share.share[d] = 1;
     if (!is_wanted || meta_auto.is_fixed || meta_auto.devices < 2) return;
     memset(at, 0, sizeof at);
-    passed = 0;
+    meta_demand_forget();
     board = meta_board_open(folder ? folder : "/dev/shm", reason, sizeof reason);
     if (!board) {
         meta_log(META_LOG_INFO,
@@ -228,7 +180,7 @@ void meta_share_open(void)
     read_at = meta_auto_now();
     meta_share.is_crowded = meta_board_bury(board) > 0;
     meta_share.is_settled = !meta_share.is_crowded;
-    moved_at = read_at;
+    moved_at = buried_at = read_at;
     look();
 }
 
@@ -274,22 +226,18 @@ bool meta_share_turn(meta_share_what what)
 /* As much of the time as before. Others must know of it at once unless it is hardly anything. */
 void meta_share_claim(const double *time)
 {
-    double now = 0, next = 0;
+    double part[META_SLABS_DEVICES], now = 0, next = 0;
     bool moves = false;
     if (!meta_share.is_on) return;
     for (int d = 0; d < meta_auto.devices; ++d) {
-        now += demand(d);
+        now += meta_demand(d);
         next += time[d];
-        meta_share.busy[d] = 0;
     }
-    const double all = now > 0 && now < 1 ? now : 1;
     for (int d = 0; d < meta_auto.devices; ++d) {
-        const double part = next > 0 ? all * time[d] / next : 0;
-        moves |= fabs(part - demand(d)) > much;
-        at[d].work = span * part;
+        part[d] = next > 0 ? (now > 0 && now < 1 ? now : 1) * time[d] / next : 0;
+        moves |= fabs(part[d] - meta_demand(d)) > much;
     }
-    passed = span;
-    meta_share.idle = 0;
+    meta_demand_set(part);
     read_at = meta_auto_now();
     for (int d = 0; d < meta_auto.devices; ++d) publish(d);
     if (moves && meta_board_moved(board) == meta_share.seen) ++meta_share.seen;

@@ -20,8 +20,8 @@ typedef struct meta_note {
     meta_site made, gone;
     struct meta_note *next; /**< in the free list */
 } meta_note;
-/** The site that meta_here() set for this call, and the return address: with META_CHECK=on that
- * into the program, otherwise into the direct caller, which may be the Fortran binding. */
+/** The site that meta_here() set for this call, and the return address: with META_CHECK=on that into
+ * the program, otherwise into the direct caller, which may be the Fortran binding. */
 void meta_site_take(meta_site *site, const void *caller);
 #define META_SITE_TAKE(site) meta_site_take(site, __builtin_return_address(0))
 /** Truncated to whole UTF-8 characters, control characters replaced; NULL: empty. */
@@ -124,8 +124,7 @@ typedef struct meta_memory_hooks {
     /** META_CHECK=on: inspect all guards, and all memory that was freed; the first error. */
     meta_err (*verify)(void);
     /* Of a buffer of META_AUTO, by its object: keep its memory on one device from now on, where the
-     * object is that of the device; let it move again; and the device where it is kept, NULL: none.
-     */
+     * object is that of the device; let it move again; and the device where it is kept, NULL: none. */
     meta_err (*pin)(void *buffer, void **object);
     void (*unpin)(void *buffer);
     meta_device *(*pinned)(void *buffer);
