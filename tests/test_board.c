@@ -200,6 +200,40 @@ static void one_process_has_the_turn(void)
     end();
 }
 
+/* Another process that enters, moves, and leaves or is killed. */
+static void visit(bool is_killed, int moves)
+{
+    int status;
+    const pid_t other = fork();
+    if (other == 0) {
+        meta_board *mine = meta_board_open(folder, reason, sizeof reason);
+        for (int k = 0; mine && k < moves; ++k) meta_board_moved(mine);
+        if (is_killed) raise(SIGKILL);
+        meta_board_close(mine);
+        _exit(mine ? 0 : 1);
+    }
+    CHECK(waitpid(other, &status, 0) == other);
+    CHECK(is_killed ? WIFSIGNALED(status) : WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+static void processes_are_seen_to_come_move_and_go(void)
+{
+    enum { MOVES = 5 };
+    if (!begin()) return;
+    meta_board *b = enter();
+    if (!b) return;
+    const uint64_t before = atomic_load(meta_board_moves(b));
+    visit(false, MOVES);
+    CHECK_U64(atomic_load(meta_board_moves(b)), before + 1 + MOVES + 1);
+    visit(true, MOVES);
+    CHECK_U64(atomic_load(meta_board_moves(b)), before + 2 * (1 + MOVES) + 1);
+    CHECK_INT(meta_board_bury(b), 0);
+    CHECK_U64(atomic_load(meta_board_moves(b)), before + 2 * (1 + MOVES + 1));
+    CHECK_U64(meta_board_moved(b), before + 2 * (1 + MOVES + 1));
+    meta_board_close(b);
+    end();
+}
+
 /* ------------------------------------------------------------------ files */
 
 /* Change the 64-bit words of the file that equal @p from. */
@@ -332,6 +366,7 @@ static void what_cannot_be_had_is_refused_with_the_reason(void)
 
 TEST_MAIN(PROMISE(processes_that_are_killed_leave_the_sums_right),
           PROMISE(slots_of_processes_that_are_gone_are_used_again),
-          PROMISE(one_process_has_the_turn), PROMISE(a_process_number_used_again_is_no_ghost),
-          PROMISE(a_damaged_file_is_replaced), PROMISE(foreign_contents_do_no_harm),
+          PROMISE(one_process_has_the_turn), PROMISE(processes_are_seen_to_come_move_and_go),
+          PROMISE(a_process_number_used_again_is_no_ghost), PROMISE(a_damaged_file_is_replaced),
+          PROMISE(foreign_contents_do_no_harm),
           PROMISE(what_cannot_be_had_is_refused_with_the_reason))

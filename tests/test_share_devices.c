@@ -204,11 +204,21 @@ static void measure(const char *machine, int devices, double *alone)
     }
 }
 
+/* "4*1 3*21 ": one step on device 4, then 21 on device 3. */
+static void describe(const life *l, char *text, size_t room)
+{
+    size_t length = 0;
+    for (int k = 0, next; k < l->steps && length < room; k = next) {
+        for (next = k + 1; next < l->steps && l->used[next] == l->used[k]; ++next) continue;
+        length += (size_t)snprintf(text + length, room - length, "%d*%d ", l->used[k], next - k);
+    }
+}
+
 static void expect(const life *l, int from, int to, double best)
 {
-    char text[STEPS + 1] = "";
+    char text[300] = "";
     const double ratio = slowest(l, from, to) / best;
-    for (int k = 0; k < l->steps; ++k) text[k] = (char)('0' + l->used[k]);
+    describe(l, text, sizeof text);
     test_case("rank %d of %d, %d devices, steps %d to %d: %.3f of the best joint plan; devices of "
               "all steps %s",
               test_rank, test_size, l->devices, from, to, ratio, text);

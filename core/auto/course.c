@@ -45,6 +45,7 @@ struct meta_course {
     double since[META_SLABS_DEVICES]; /* nanoseconds since the device was tried again */
     bool is_searching;                /* for a better plan */
     bool is_due;                      /* to consider devices that were slower */
+    uint64_t moves;                   /* meta_share.seen when one was tried */
 };
 
 /* ------------------------------------------------------------------ times */
@@ -207,6 +208,16 @@ static bool is_still_slow(const meta_course *course)
     return last > hope;
 }
 
+/* A device was tried again. If others moved meanwhile little was learned, and it is soon worth it
+ * once more. */
+static void forget_wait(meta_course *course)
+{
+    double *since = &course->since[course->tried];
+    const bool is_disturbed = course->moves != meta_share.seen;
+    *since = is_disturbed ? *since / 2 : 0;
+    course->is_due |= is_disturbed;
+}
+
 /* A trial ends as soon as its calls' times are known, or when they do not come to be. */
 static void end_trial(meta_course *course)
 {
@@ -218,6 +229,7 @@ static void end_trial(meta_course *course)
     if (course->least > 0 ? course->steps < course->least && !is_still_slow(course)
                           : course->steps < LONGEST_TRIAL && !is_known_now)
         return;
+    if (course->least > 0) forget_wait(course);
     course->tried = -1;
     claim(course, course->plan);
     read_times(course);
@@ -276,7 +288,7 @@ static bool consider_again(meta_course *course)
         if (!meta_share_turn(META_SHARE_TRY_AGAIN)) return false;
         claim(course, course->trial);
         course->tried = d;
-        course->since[d] = 0;
+        course->moves = meta_share.seen;
         course->steps = 0;
         course->least = AGAIN;
         meta_auto.attention = AGAIN * (int)course->step.calls;
