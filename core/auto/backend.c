@@ -3,6 +3,7 @@
  *  META_MODE=auto as a back end: its table. What the rooms above launch and copy goes to one of the
  * devices. */
 #include "auto/auto.h"
+#include "auto/share.h"
 
 #include <stdlib.h>
 

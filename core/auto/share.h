@@ -50,8 +50,8 @@ static inline void meta_share_ran(int d, double time)
         atomic_load_explicit(meta_share.moves, memory_order_relaxed) != meta_share.seen)
         meta_share_refresh();
 }
-/** How much of its time this process would keep the device busy if it were alone, 0 … 1: as measured
- * each time that nanoseconds have elapsed, or as it is going to be. */
+/** How much of its time this process would keep the device busy if it were alone, 0 … 1: as
+ * measured each time that nanoseconds have elapsed, or as it is going to be. */
 double meta_demand(int d);
 void meta_demand_measure(double elapsed);
 void meta_demand_set(const double *part);
