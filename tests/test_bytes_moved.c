@@ -199,7 +199,7 @@ static bool begin(const program *p)
         at += (size_t)snprintf(text + at, sizeof text - at, "%cd%d peer=50G%s%s", d > 0 ? ';' : ' ',
                                d, p->memory ? " memory=" : "", p->memory ? p->memory : "");
     simulated_set(text, "round_robin");
-    unsetenv("META_TEST_SIM_EAGER");
+    unsetenv("META_TEST_SIM_EAGER"); /* copies run as late as their order permits */
     devices = p->devices;
     host = calloc(CELLS, sizeof *host);
     return CHECK(host != NULL) && simulated_report_begin() && CHECK_OK(meta_init());
