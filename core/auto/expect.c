@@ -33,9 +33,13 @@ void meta_expect_times(const meta_loop_call *c, double *time)
 
 double meta_expect_best(const meta_loop_call *c, int d)
 {
-    return c->kernel >= 0 ? 1e9 * meta_share.share[d] *
-                                meta_times_best(meta_auto.times, c->kernel, d, c->cells)
-                          : 0;
+    double best = 0;
+    for (int other = 0; c->kernel >= 0 && other < meta_auto.devices; ++other) {
+        if (!meta_auto_alike(d, other)) continue;
+        const double time = meta_times_best(meta_auto.times, c->kernel, other, c->cells);
+        if (time > 0 && (best == 0 || time < best)) best = time;
+    }
+    return 1e9 * meta_share.share[d] * best;
 }
 
 double meta_expect_last(const meta_loop_call *c, int d)

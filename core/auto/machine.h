@@ -103,6 +103,8 @@ void meta_auto_close(void);
 uint64_t meta_auto_now(void);
 /** "cuda:0" */
 const char *meta_auto_name(int number, char text[48]);
+/** Whether two devices are of one kind, and so as fast as each other. */
+bool meta_auto_alike(int a, int b);
 
 /* ------------------------------------------------------------------ lane.c */
 

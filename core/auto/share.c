@@ -244,14 +244,6 @@ void meta_share_claim(const double *time)
     meta_board_turn_end(board);
 }
 
-static bool is_alike(int a, int b)
-{
-    const meta_device *one = meta_auto.device[a].device, *other = meta_auto.device[b].device;
-    return one->backend == other->backend && strcmp(one->desc.driver, other->desc.driver) == 0 &&
-           one->desc.compute_units == other->desc.compute_units &&
-           one->desc.memory == other->desc.memory && one->desc.is_host == other->desc.is_host;
-}
-
 /* The turn is short; a process that does not get it soon goes on without it. */
 int meta_share_first(uint32_t among, uint64_t bytes)
 {
@@ -267,7 +259,8 @@ int meta_share_first(uint32_t among, uint64_t bytes)
     const int first = __builtin_ctz(among);
     int best = first;
     for (int d = first; d < meta_auto.devices; ++d)
-        if (among >> d & 1 && is_alike(d, first) && meta_share.share[d] < meta_share.share[best])
+        if (among >> d & 1 && meta_auto_alike(d, first) &&
+            meta_share.share[d] < meta_share.share[best])
             best = d;
     time[best] = 1;
     meta_share_claim(time);
