@@ -31,11 +31,12 @@ void meta_expect_times(const meta_loop_call *c, double *time)
                                  : host_copy_time(d, c->kernel == META_LOOP_COPY_IN, c->bytes);
 }
 
+/* Beside other processes a device may never have been seen without a load that nobody tells. */
 double meta_expect_best(const meta_loop_call *c, int d)
 {
     double best = 0;
     for (int other = 0; c->kernel >= 0 && other < meta_auto.devices; ++other) {
-        if (!meta_auto_alike(d, other)) continue;
+        if (other != d && !(meta_share.is_crowded && meta_auto_alike(d, other))) continue;
         const double time = meta_times_best(meta_auto.times, c->kernel, other, c->cells);
         if (time > 0 && (best == 0 || time < best)) best = time;
     }

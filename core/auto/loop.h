@@ -45,8 +45,8 @@ enum { META_EXPECT_RUNS = 2 };
 
 /** time[d]: expected nanoseconds of the call on device d. */
 void meta_expect_times(const meta_loop_call *call, double *time);
-/** Nanoseconds of the call on a device at the best rate that it or one of its kind has shown, and at
- *  its last one; 0: it is no kernel. */
+/** Nanoseconds of the call on a device at the best rate that it has shown, or where there are other
+ *  processes one of its kind, and at its last one; 0: it is no kernel. */
 double meta_expect_best(const meta_loop_call *call, int device);
 double meta_expect_last(const meta_loop_call *call, int device);
 /** Whether runs of a kernel over about as many cells were timed there. */
