@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The examples, installed with the library, are built by the Makefile and the CMakeLists.txt beside
 # them, and compute what their serial versions do: on every back end and on mixed ranks.
-# TEST: backends=any mpi=yes timeout=300 labels=documents alone=yes
+# TEST: backends=any mpi=yes timeout=600 labels=documents alone=yes
 . "$META_TEST_SRCDIR/tests/programs.sh"
 need_opencl
 unset LD_LIBRARY_PATH
@@ -76,11 +76,16 @@ for map in '*:openmp' '*:opencl' '0:openmp,*:opencl' '0:opencl,*:openmp'; do
 done
 [ ! -d cmade ] || checked cmade '0:openmp,*:opencl' 2
 
-# Devices chosen for each call, at random: OpenMP and OpenCL, and OpenMP and simulated devices.
+# Devices chosen for each call, at random: OpenMP and OpenCL, these and a GPU, and OpenMP and simulated devices.
 (
     META_MODE=auto META_POLICY=random:5 META_AUTO_DEVICES=openmp,opencl
     export META_MODE META_POLICY META_AUTO_DEVICES
     each_checked made 2
+    for gpu in cuda hip; do
+        "$prefix/bin/meta-info" 2>/dev/null | grep -q "^  $gpu  *usable" || continue
+        META_AUTO_DEVICES=openmp,opencl,$gpu
+        each_checked made 2
+    done
     META_AUTO_DEVICES=openmp,sim META_BACKEND_PATH=$build/tests/plugins/.libs
     META_TEST_SIM='one launch=8us rate=20G latency=5us bandwidth=10G; two peer=20G; three peer=20G'
     export META_AUTO_DEVICES META_BACKEND_PATH META_TEST_SIM
