@@ -104,8 +104,6 @@ static const struct {
     const char *workload, *machine;
 } known[] = {
     {"conjugate gradients of 12^3", "a node of Crusher"},
-    {"3 variables of 24^3 with ghosts and sums", "a laptop"},
-    {"3 variables of 24^3 with ghosts and sums", "four unlike devices"},
     {"stencils and sums of 48^3", "opposed devices"},
 };
 
