@@ -8,7 +8,9 @@
  *  A plan is made of times that are known. Where some are not, what a device would have saved if it
  *  were as fast as the bound on it adds up likewise, and buys a trial: a few steps in which the
  *  calls that are unknown there run there. A device that has become slower than it was is tried
- *  again for a fiftieth of the time that has passed since. */
+ *  again for a fiftieth of the time that has passed since, and a call that is unknown on a device
+ *  for a hundredth, whatever the bound says: a device that is slow with some kernels may be fast
+ * with others, and one call elsewhere may pay where all together do not. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,8 +28,8 @@ enum { WORK = 1 << 15, LONGEST_TRIAL = 8 };
  * ones, but not after BEHIND calls that are as slow: the times of more may not be known yet.
  * Whether to is considered every AT_TIMES steps, and after as many steps every SELDOM ones whether
  * to try what is not known. What is slower by a few tenths only is noise. */
-enum { AGAIN = 4, BEHIND = 8, AT_TIMES = 64, SELDOM = 8 };
-static const double again_share = 0.02, noise = 0.7;
+enum { AGAIN = 4, BEHIND = 8, AT_TIMES = 64, SELDOM = 8, TO_KNOW = 3 };
+static const double again_share = 0.02, unknown_share = 0.01, noise = 0.7;
 
 struct meta_course {
     meta_plan_step step;
@@ -45,6 +47,8 @@ struct meta_course {
     double since[META_SLABS_DEVICES]; /* nanoseconds since the device was tried again */
     bool is_searching;                /* for a better plan */
     bool is_due;                      /* to consider devices that were slower */
+    double unknown_since;             /* nanoseconds since a call that is unknown was tried */
+    uint32_t unknown;                 /* which call and device is considered next */
     uint64_t moves;                   /* meta_share.seen when one was tried */
 };
 
@@ -298,15 +302,54 @@ static bool consider_again(meta_course *course)
     return true;
 }
 
+/* Of devices of one kind the first tells enough. */
+static bool is_first_of_kind(int d)
+{
+    int first = 0;
+    while (first < d && !(meta_auto_usable() >> first & 1 && meta_auto_alike(first, d))) ++first;
+    return first == d;
+}
+
+/* Try the next call that is unknown on a device, if that costs little. */
+static void consider_unknown(meta_course *course)
+{
+    const uint32_t devices = (uint32_t)course->step.devices, pairs = course->step.calls * devices;
+    uint32_t c = 0, k = 0;
+    int d = 0;
+    for (; k < pairs; ++k) {
+        c = course->unknown / devices;
+        d = (int)(course->unknown % devices);
+        course->unknown = (course->unknown + 1) % pairs;
+        if (course->call[c].among & meta_auto_usable() & UINT32_C(1) << d && d != course->plan[c] &&
+            !is_known(course, c, d) && is_first_of_kind(d))
+            break;
+    }
+    if (k == pairs) return;
+    memcpy(course->trial, course->plan, course->step.calls);
+    course->trial[c] = (uint8_t)d;
+    const double slower = meta_plan_cost(course->search, course->trial) -
+                          meta_plan_cost(course->search, course->plan);
+    const double change = meta_plan_change(course->search, course->plan, course->trial);
+    const double price = (slower > 0 ? slower : 0) * TO_KNOW + 2 * change;
+    if (price > unknown_share * course->unknown_since || !meta_share_turn(META_SHARE_TRY)) return;
+    claim(course, course->trial);
+    meta_explain_trial(course->step.calls, d);
+    course->tried = d;
+    course->unknown_since = 0;
+    course->steps = course->least = 0;
+}
+
 /* Every so many steps, and later where others are about to do so. */
 static void look_again(meta_course *course)
 {
     if (++course->turns % AT_TIMES == 0) {
         const double now = meta_plan_cost(course->search, course->plan);
+        course->unknown_since += AT_TIMES * now;
         for (int d = 0; d < course->step.devices; ++d) course->since[d] += AT_TIMES * now;
         course->is_due = true;
     }
     if (course->is_due && course->tried < 0) course->is_due = !consider_again(course);
+    if (course->turns % SELDOM == 0 && course->tried < 0) consider_unknown(course);
 }
 
 /* Behind a step. */

@@ -29,7 +29,8 @@ uint64_t meta_auto_now(void)
 bool meta_auto_alike(int a, int b)
 {
     const meta_device *one = meta_auto.device[a].device, *other = meta_auto.device[b].device;
-    return one->backend == other->backend && strcmp(one->desc.driver, other->desc.driver) == 0 &&
+    return one->backend == other->backend && strcmp(one->desc.name, other->desc.name) == 0 &&
+           strcmp(one->desc.driver, other->desc.driver) == 0 &&
            one->desc.compute_units == other->desc.compute_units &&
            one->desc.memory == other->desc.memory && one->desc.is_host == other->desc.is_host;
 }

@@ -103,7 +103,10 @@ static int device_count(char *reason, size_t room)
 static meta_err device_info(int index, meta_device_desc *desc)
 {
     const meta_plugin_device *device = &sim_device[index];
-    snprintf(desc->name, sizeof desc->name, "%s", device->name);
+    /* Devices called gpu0 and gpu1 are two of a kind. */
+    size_t letters = strlen(device->name);
+    while (letters > 1 && strchr("0123456789-", device->name[letters - 1])) --letters;
+    snprintf(desc->name, sizeof desc->name, "%.*s", (int)letters, device->name);
     snprintf(desc->driver, sizeof desc->driver, "simulated");
     desc->memory = (uint64_t)device->memory;
     desc->compute_units = 1;
