@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file step.c
+ *  A loop's step as plans see it: devices, links, and the times of its calls. */
+#include <math.h>
+
+#include "auto/course.h"
+#include "auto/share.h"
+#include "auto/worker.h"
+
+/* OpenMP, and OpenCL on the CPU, compute on the same cores, and on the first the caller waits. */
+void meta_step_read_engines(meta_plan_step *s)
+{
+    int cores = -1;
+    for (int d = 0; d < s->devices; ++d) {
+        const bool is_cpu = meta_auto.device[d].is_cpu;
+        if (is_cpu && cores < 0) cores = d;
+        s->engine[d] = is_cpu ? cores : d;
+        s->blocks_below[d] = meta_worker_has(&meta_auto.device[d]) ? META_WORKER_LONG
+                             : meta_auto.device[d].is_host         ? INFINITY
+                                                                   : 0;
+        for (int from = 0; from < s->devices; ++from)
+            s->is_staged[from][d] = !meta_auto.device[from].is_host &&
+                                    !meta_auto.device[d].is_host &&
+                                    !(meta_auto.peers[d] >> from & 1);
+    }
+}
+
+static void read_links(meta_plan_step *s)
+{
+    const uint64_t much = 1 << 20;
+    for (int from = 0; from < s->devices; ++from)
+        for (int to = 0; to < s->devices; ++to) {
+            s->latency[from][to] = meta_auto_move_time(from, to, 0);
+            s->per_byte[from][to] =
+                (meta_auto_move_time(from, to, much) - s->latency[from][to]) / (double)much;
+        }
+}
+
+void meta_step_read_times(meta_course *course)
+{
+    read_links(&course->step);
+    for (int d = 0; d < course->step.devices; ++d) course->step.memory[d] = meta_share_memory(d);
+    course->learned = meta_auto.learned;
+    for (uint32_t c = 0; c < course->step.calls; ++c) {
+        const meta_loop_call *call = &course->call[c];
+        meta_expect_times(call, course->step.call[c].time);
+        course->step.call[c].is_waited = call->is_waited || call->kernel == META_LOOP_COPY_OUT;
+        course->step.call[c].among = 0;
+        for (int d = 0; d < course->step.devices; ++d)
+            if (call->among >> d & 1 && (d == course->plan[c] || meta_course_knows(course, c, d)))
+                course->step.call[c].among |= UINT32_C(1) << d;
+    }
+    meta_plan_search_again(course->search);
+    course->is_searching = true;
+}
+
+void meta_step_claim(const meta_course *course, const uint8_t *plan)
+{
+    double time[META_SLABS_DEVICES] = {0};
+    for (uint32_t c = 0; c < course->step.calls; ++c)
+        if (course->call[c].kernel >= 0)
+            time[plan[c]] += course->step.call[c].time[plan[c]] / meta_share.share[plan[c]];
+    meta_share_claim(time);
+}
