@@ -9,7 +9,7 @@
 
 /* LONGEST: calls of a step; FEWEST: calls that must have repeated themselves; LOOPS: that are
  * remembered. */
-enum { LONGEST = 256, FEWEST = 8, LOOPS = 4, EVENTS = 2 * LONGEST, SLOTS = 4 * EVENTS };
+enum { LONGEST = 256, FEWEST = 8, LOOPS = 4, EVENTS = 2 * LONGEST };
 
 static struct {
     meta_course *course;
@@ -22,11 +22,10 @@ static uint32_t failed; /* meta_auto.failed when the loops were found */
 
 /* The calls noted last: number n is events[n % EVENTS]. */
 static meta_loop_event *events;
-static uint64_t noted, since; /* how many; the first that counts */
-static uint32_t period;       /* a loop's, if it is one; 0: none in sight */
-static uint32_t repeated;     /* so many calls were equal to those a period before */
-/* For each signature 1 + the number of its last event, at its hash. */
-static uint64_t slots[SLOTS];
+static uint64_t noted, since;       /* how many; the first that counts */
+static uint32_t period;             /* a loop's, if it is one; 0: none in sight */
+static uint32_t repeated;           /* so many calls were equal to those a period before */
+static uint64_t signatures[EVENTS]; /* theirs once more, close together */
 
 static void forget_events(void)
 {
@@ -100,17 +99,16 @@ static void enter(uint64_t first, uint32_t calls)
 /* How many calls ago the same one was noted; 0: not within a step's. */
 static uint32_t last_seen(uint64_t signature, uint64_t number)
 {
-    uint64_t *slot = &slots[signature % SLOTS];
-    const uint64_t last = *slot;
-    *slot = number + 1;
-    if (last == 0 || last - 1 < since || number - (last - 1) > LONGEST) return 0;
-    return event_of(last - 1)->call.signature == signature ? (uint32_t)(number - (last - 1)) : 0;
+    const uint64_t calls = number - since < LONGEST ? number - since : LONGEST;
+    for (uint32_t ago = 1; ago <= calls; ++ago)
+        if (signatures[(number - ago) % EVENTS] == signature) return ago;
+    return 0;
 }
 
 static bool repeats(uint64_t number, uint64_t signature)
 {
     return period > 0 && number - period >= since &&
-           event_of(number - period)->call.signature == signature;
+           signatures[(number - period) % EVENTS] == signature;
 }
 
 void meta_loop_note(const meta_loop_call *call, const meta_auto_range *range, size_t ranges,
@@ -134,12 +132,12 @@ void meta_loop_note(const meta_loop_call *call, const meta_auto_range *range, si
         e->use[k] = (meta_loop_use){range[k].buffer->address, range[k].buffer->bytes,
                                     range[k].begin,           range[k].end,
                                     range[k].reads,           range[k].writes};
-    const uint32_t ago = last_seen(call->signature, number);
+    signatures[number % EVENTS] = call->signature;
     if (repeats(number, call->signature)) {
         ++repeated;
     } else {
-        period = ago;
-        repeated = ago > 0;
+        period = last_seen(call->signature, number);
+        repeated = period > 0;
     }
     if (period > 0 && repeated >= period && repeated >= FEWEST) enter(number + 1 - period, period);
 }
@@ -159,7 +157,6 @@ void meta_loop_close(void)
     forget_loops();
     free(events);
     events = NULL;
-    for (int k = 0; k < SLOTS; ++k) slots[k] = 0;
     noted = since = left = uses = 0;
     period = repeated = failed = 0;
 }
