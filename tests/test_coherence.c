@@ -90,7 +90,7 @@ static void devices_that_copy_between_each_other_are_coherent_with_the_cpu(void)
     machine_holds(
         (coherence_machine){.name = "the CPU and simulated devices with peer copies",
                             .devices = "openmp,sim",
-                            .simulated = "a rate=4G peer=50G; b rate=9G peer=50G; c rate=2G",
+                            .simulated = "a rate=4G peer=50G sync; b rate=9G peer=50G; c rate=2G",
                             .few = 1500,
                             .many = 100000,
                             .life = 10});

@@ -80,15 +80,36 @@ static meta_err fetch(const meta_auto_range *range, size_t first, size_t last, i
     return META_OK;
 }
 
+/* Whether work on device @p d changes nothing of a slab but marks: the device holds what is read,
+ * and no other one what is written. */
+static bool stays(const meta_auto_slab *slab, const meta_auto_range *range, int d)
+{
+    if (!range->writes) return slab->valid >> d & 1;
+    return slab->valid == bit(d) && (slab->rest == bit(d) || slab->shape == range->shape);
+}
+
+/* Whether that holds for slabs [*first, *last), in which the range lies. */
+static bool all_stay(const meta_auto_range *range, int d, size_t *first, size_t *last)
+{
+    const meta_slabs *slabs = range->buffer->slabs;
+    size_t k = *first = meta_slabs_find(slabs, range->begin);
+    for (; k < slabs->count && slabs->slab[k].begin < range->end; ++k)
+        if (!stays(&slabs->slab[k], range, d)) return false;
+    *last = k;
+    return true;
+}
+
+/* Slabs that stay need not be cut for work that is soon complete: see commit_one(). */
 static meta_err acquire_one(meta_auto_lane *lane, const meta_auto_range *range)
 {
     meta_auto_buffer *b = range->buffer;
     const int d = lane->of->number;
     size_t first, last;
     META_TRY(meta_auto_place(b, d));
-    if (!meta_slabs_cut(b->slabs, range->begin, range->end, &first, &last))
+    const bool is_whole = all_stay(range, d, &first, &last);
+    if (!is_whole && !meta_slabs_cut(b->slabs, range->begin, range->end, &first, &last))
         return meta_fail(META_ERR_NO_MEMORY, "the host has no memory to divide a buffer");
-    if (range->reads) META_TRY(fetch(range, first, last, d));
+    if (range->reads && !is_whole) META_TRY(fetch(range, first, last, d));
     for (size_t k = first; k < last; ++k)
         META_TRY(meta_auto_order_slab(lane, b->slabs, &b->slabs->slab[k], d, range->writes));
     return META_OK;
@@ -123,13 +144,28 @@ meta_err meta_auto_acquire(meta_auto_lane *lane, const meta_auto_range *ranges, 
 
 /* ------------------------------------------------------------------ behind the work */
 
+/* Whether nothing is to be noted: nothing changes, and nobody waits for work that is complete. */
+static bool is_noted(const meta_auto_range *range, int d, meta_mark mark)
+{
+    size_t first, last;
+    return meta_mark_number(mark) <= meta_auto.done[meta_mark_lane(mark)] &&
+           !(meta_auto.failed & bit(d)) && /* it may have failed just now */
+           all_stay(range, d, &first, &last);
+}
+
 static void commit_one(const meta_auto_range *range, int d, meta_mark mark)
 {
     meta_slabs *slabs = range->buffer->slabs;
-    const size_t first = meta_slabs_find(slabs, range->begin);
-    size_t last = first;
-    for (; last < slabs->count && slabs->slab[last].begin < range->end; ++last) {
-        meta_auto_slab *slab = &slabs->slab[last];
+    size_t first, last;
+    /* Slabs that stayed are whole until here. If there is no memory to cut one, its other bytes
+     * wait for this work as well. */
+    if (!meta_slabs_cut(slabs, range->begin, range->end, &first, &last)) {
+        first = meta_slabs_find(slabs, range->begin);
+        last = meta_slabs_find(slabs, range->end - 1) + 1;
+    }
+    slabs->has_changed = true;
+    for (size_t k = first; k < last; ++k) {
+        meta_auto_slab *slab = &slabs->slab[k];
         if (!range->writes) {
             meta_slab_readers(slabs, slab, d)[meta_mark_lane(mark)] = mark;
             continue;
@@ -137,25 +173,27 @@ static void commit_one(const meta_auto_range *range, int d, meta_mark mark)
         /* Others that held all bytes, or the rest of those of the same shape, hold its rest. */
         slab->rest = (slab->shape == range->shape ? slab->rest : slab->valid) | bit(d);
         slab->shape = range->shape;
-        slab->valid = bit(d) & ~meta_auto.failed; /* it may have failed just now */
+        slab->valid = bit(d) & ~meta_auto.failed;
         slab->written = mark;
         *meta_slab_writer(slabs, slab, d) = mark;
         memset(meta_slab_readers(slabs, slab, d), 0, (size_t)slabs->lanes * sizeof(meta_mark));
     }
 }
 
+/* First what is read: a write ends the wait for what read before it. */
 void meta_auto_commit(const meta_auto_range *ranges, size_t count, int d, meta_mark mark)
 {
-    for (size_t k = 0; k < count; ++k)
-        if (!ranges[k].writes) commit_one(&ranges[k], d, mark);
-    for (size_t k = 0; k < count; ++k)
-        if (ranges[k].writes) commit_one(&ranges[k], d, mark);
+    for (int writes = 0; writes < 2; ++writes)
+        for (size_t k = 0; k < count; ++k)
+            if (ranges[k].writes == writes && !is_noted(&ranges[k], d, mark))
+                commit_one(&ranges[k], d, mark);
     for (size_t k = 0; k < count; ++k) {
         meta_slabs *slabs = ranges[k].buffer->slabs;
-        if (slabs->count == 1) continue;
+        if (!slabs->has_changed) continue;
         meta_slabs_merge(slabs, meta_slabs_find(slabs, ranges[k].begin),
                          meta_slabs_find(slabs, ranges[k].end - 1) + 1, meta_auto.done);
     }
+    for (size_t k = 0; k < count; ++k) ranges[k].buffer->slabs->has_changed = false;
 }
 
 /* ------------------------------------------------------------------ for decisions */

@@ -39,7 +39,7 @@ static atomic_int left; /* jobs that are not complete */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t more = PTHREAD_COND_INITIALIZER, done = PTHREAD_COND_INITIALIZER;
 static job *first, *last; /* that are not begun; with the lock */
-static bool ends;        /* likewise */
+static bool ends;         /* likewise */
 
 /* ------------------------------------------------------------------ the thread */
 

@@ -11,39 +11,41 @@ typedef struct bound {
     meta_auto_range *range;
     size_t ranges;
     meta_call *call;
-    void **object;      /**< META_MAX_OPERANDS for each call */
-    meta_result *where; /**< META_KERNEL_PARAMETERS for each call */
+    void **object;      /**< of one call after the other */
+    meta_result *where; /**< likewise */
+    void *own;          /**< memory for these; NULL: it is of the stack */
     bool uses_host;
     const meta_call *refused; /**< whose kernel the device refuses; NULL: none */
 } bound;
 
-/* Most launches have one call, and then memory of the stack does. */
-enum { FEW = 1 };
+/* Memory of the stack does for any one call, and for the faces of an exchange. */
+enum { FEW = 24, FEW_RANGES = META_AUTO_RANGES > 2 * FEW ? META_AUTO_RANGES : 2 * FEW };
 typedef struct few {
-    meta_auto_range range[FEW * META_AUTO_RANGES];
+    meta_auto_range range[FEW_RANGES];
     meta_call call[FEW];
-    void *object[FEW * META_MAX_OPERANDS];
-    meta_result where[FEW * META_KERNEL_PARAMETERS];
+    void *object[FEW_RANGES];
+    meta_result where[FEW_RANGES];
 } few;
 
-static bool make_room(bound *b, few *f, size_t count)
+static bool make_room(bound *b, few *f, const meta_launch *launch)
 {
-    *b = (bound){f->range, 0, f->call, f->object, f->where, false, NULL};
-    if (count <= FEW) return true;
-    b->range = malloc(count * META_AUTO_RANGES * sizeof *b->range);
-    b->call = malloc(count * sizeof *b->call);
-    b->object = malloc(count * META_MAX_OPERANDS * sizeof *b->object);
-    b->where = malloc(count * META_KERNEL_PARAMETERS * sizeof *b->where);
-    return b->range && b->call && b->object && b->where;
-}
-
-static void give_room(bound *b, const few *f)
-{
-    if (b->call == f->call) return;
-    free(b->range);
-    free(b->call);
-    free(b->object);
-    free(b->where);
+    size_t objects = 0, results = 0;
+    for (size_t n = 0; n < launch->count; ++n) {
+        const meta_kernel_desc *desc = meta_launch_call(launch, n)->desc;
+        objects += desc->operands;
+        results += meta_auto_results(desc);
+    }
+    const size_t ranges = objects + results;
+    *b = (bound){.range = f->range, .call = f->call, .object = f->object, .where = f->where};
+    if (launch->count <= FEW && ranges <= FEW_RANGES) return true;
+    b->own = malloc(ranges * sizeof *b->range + launch->count * sizeof *b->call +
+                    results * sizeof *b->where + objects * sizeof *b->object);
+    if (!b->own) return false;
+    b->range = b->own;
+    b->call = (meta_call *)(void *)(b->range + ranges);
+    b->where = (meta_result *)(void *)(b->call + launch->count);
+    b->object = (void **)(void *)(b->where + results);
+    return true;
 }
 
 static void look_at(const meta_launch *launch, bound *b)
@@ -98,10 +100,10 @@ static void tell_checks(const meta_call *call, void *const *object)
 
 static void bind_objects(const meta_launch *launch, bound *b, int d)
 {
+    void **object = b->object;
+    meta_result *where = b->where;
     for (size_t n = 0; n < launch->count; ++n) {
         const meta_call *call = meta_launch_call(launch, n);
-        void **object = b->object + n * META_MAX_OPERANDS;
-        meta_result *where = b->where + n * META_KERNEL_PARAMETERS;
         const uint32_t results = meta_auto_results(call->desc);
         for (uint32_t k = 0; k < call->desc->operands; ++k)
             object[k] = ((meta_auto_buffer *)call->object[k])->copy[d].object;
@@ -113,6 +115,8 @@ static void bind_objects(const meta_launch *launch, bound *b, int d)
         if (__builtin_expect(meta_check_on, 0)) tell_checks(call, object);
         b->call[n].object = object;
         if (results) b->call[n].result = where;
+        object += call->desc->operands;
+        where += results;
     }
 }
 
@@ -247,7 +251,7 @@ meta_err meta_auto_launch_on(meta_plugin_queue *queue, const meta_launch *l)
     META_TRY(meta_auto_any_left());
     ++meta_auto.calls;
     meta_auto.chosen = 0;
-    if (make_room(&b, &on_stack, l->count)) {
+    if (make_room(&b, &on_stack, l)) {
         look_at(l, &b);
         meta_auto.call = l->calls;
         error = launch_somewhere(queue, l, &b, &t);
@@ -255,7 +259,7 @@ meta_err meta_auto_launch_on(meta_plugin_queue *queue, const meta_launch *l)
     } else {
         error = meta_fail(META_ERR_NO_MEMORY, "the host has no memory for %zu calls", l->count);
     }
-    give_room(&b, &on_stack);
+    free(b.own);
     if (error != META_OK) meta_auto_ticket_abandon(t, error);
     /* Whether the program waits for results is of interest though they are there. */
     else if (l->ticket) *l->ticket = t || !b.uses_host ? t : &meta_auto_complete;

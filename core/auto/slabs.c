@@ -64,6 +64,7 @@ static bool cut_one(meta_slabs *slabs, size_t k, uint64_t at)
     slab[1].mark = mark;
     slab->end = at;
     ++slabs->count;
+    slabs->has_changed = true;
     return true;
 }
 

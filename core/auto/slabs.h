@@ -41,6 +41,7 @@ typedef struct meta_slabs {
     meta_auto_slab *slab;
     size_t count, room;
     int devices, lanes;
+    bool has_changed; /**< so that some may be equal now */
 } meta_slabs;
 
 /** One slab of @p bytes that every device holds; NULL: memory is out. */

@@ -49,6 +49,14 @@ static bool is_dense(const meta_call *call, uint32_t k)
     return true;
 }
 
+/* Whether they are the same, whatever their numbers. */
+static bool is_same(const meta_auto_shape *a, const meta_auto_shape *b)
+{
+    const size_t numbers = offsetof(meta_auto_shape, base);
+    return a->base == b->base &&
+           memcmp((const char *)a + numbers, (const char *)b + numbers, sizeof *a - numbers) == 0;
+}
+
 /* The number of the shape that the call writes: the buffer knows those that repeat. */
 static uint64_t shape_of(meta_auto_buffer *b, const meta_call *call, uint32_t k, int64_t bytes)
 {
@@ -60,13 +68,9 @@ static uint64_t shape_of(meta_auto_buffer *b, const meta_call *call, uint32_t k,
         shape.extent[d] = s->extent[d];
         shape.stride[d] = layout->stride[d];
     }
-    for (; at < META_AUTO_SHAPES - 1; ++at) {
-        shape.number = b->shape[at].number;
-        if (shape.number && memcmp(&b->shape[at], &shape, sizeof shape) == 0) break;
-    }
-    shape.number = b->shape[at].number;
-    if (!shape.number || memcmp(&b->shape[at], &shape, sizeof shape) != 0)
-        shape.number = ++meta_auto.shapes;
+    while (at < META_AUTO_SHAPES - 1 && !is_same(&b->shape[at], &shape)) ++at;
+    const uint64_t number = is_same(&b->shape[at], &shape) ? b->shape[at].number : 0;
+    shape.number = number ? number : ++meta_auto.shapes;
     if (at > 0) memmove(b->shape + 1, b->shape, (size_t)at * sizeof *b->shape);
     b->shape[0] = shape;
     return shape.number;
