@@ -103,6 +103,29 @@ static void grow_and_shrink(group *g, int k)
     CHECK_OK(shrink_f64(&g->box, g->buffer[0], half, META_ASYNC));
 }
 
+/* Of unlike kernels; the first steps are of another one, with data of its own, which tells how fast
+ * a device is otherwise. */
+static void many_kernels(group *g, int k)
+{
+    void *a = g->buffer[0], *b = g->buffer[1];
+    double result[2];
+    if (k < LEARNING) {
+        CHECK_OK(grow_f64(&g[1].box, g[1].buffer[0], half, META_ASYNC));
+        return;
+    }
+    CHECK_OK(meta_axpy(a, &half, b, &g->box, META_F64, META_ASYNC));
+    CHECK_OK(axpby_f64(&g->box, b, half, a, half, META_ASYNC));
+    CHECK_OK(shrink_f64(&g->box, a, half, META_ASYNC));
+    CHECK_OK(meta_stencil(b, a, &g->box, META_3D7P, META_F64, NULL, META_ASYNC));
+    CHECK_OK(meta_stencil(a, b, &g->box, META_3D27P, META_F64, NULL, META_ASYNC));
+    CHECK_OK(meta_reduce(&result[0], a, &g->box, META_MAX, META_F64, NULL));
+    CHECK_OK(meta_dot(&result[1], a, b, &g->box, META_F64, NULL));
+}
+
+/* All but grow. */
+#define SLOW_KERNELS                                                                               \
+    "axpy=200 axpby=200 shrink=200 stencil_3d7p=200 stencil_3d27p=200 reduce_max=200 dot=200"
+
 static const workload stencil_large = {
     .name = "a stencil of 64^3", .shape = {{3, 2, 64}}, .step = stencil_and_reduce, .steps = 100};
 static const workload stencil_small = {
@@ -147,6 +170,11 @@ static const workload opposed_small = {.name = "opposed kernels over 2e3",
                                        .steps = 200,
                                        .first = "grow=100",
                                        .other = "shrink=40"};
+static const workload kernels_slow_elsewhere = {.name = "kernels that are slow elsewhere",
+                                                .shape = {{3, 2, 32}, {3, 1, 32}},
+                                                .step = many_kernels,
+                                                .steps = 1500,
+                                                .other = SLOW_KERNELS};
 /* Moving the data takes longer than it saves. */
 static const workload opposed_large = {.name = "opposed kernels over 3e5",
                                        .shape = {{1, 1, 300000}},
@@ -170,6 +198,8 @@ static const machine four_unlike = {
      "old rate=150G launch=10us latency=15us bandwidth=6G peer=50G"}};
 static const machine slow_start = {"a GPU that compiles kernels", {CPU, GPU " first=500"}};
 static const machine slows_down = {"a GPU that slows down", {CPU, GPU}};
+static const machine slower_gpu = {"a GPU that is slower",
+                                   {CPU, "gpu rate=2G launch=8us latency=10us bandwidth=12G"}};
 static const machine recovers = {"a GPU that slows down for a while", {CPU, GPU}};
 
 /* ------------------------------------------------------------------ a life of the library */
@@ -248,7 +278,8 @@ static times measure(const workload *w, const char *policy)
 /** What a workload takes on a machine, with all work on each device and with devices chosen. */
 typedef struct comparison {
     int devices;
-    int best_second, best_whole; /**< the devices that are fastest in the second half, in the whole */
+    int best_second,
+        best_whole; /**< the devices that are fastest in the second half, in the whole */
     times device[DEVICES], cost;
 } comparison;
 
@@ -401,6 +432,28 @@ static void opposed_kernels_stay_where_moving_does_not_pay(void)
          PAIR(opposed_large, slows_down, .slow_us = 5e3, .ratio = 1.15));
 }
 
+/* A trial of each of seven kernels would take three steps or more of those that all run there. */
+static void compare_trials(void *argument)
+{
+    enum { CALLS = 7, LONGEST_TRIAL = 8 };
+    const promised *p = argument;
+    const workload *w = p->workload;
+    const int steps = 2 * w->steps;
+    set_machine(p);
+    const double best = life(w, "device:0", steps), found = life(w, "cost", steps);
+    const double there = life(w, "device:1", 2 * LEARNING) - life(w, "device:1", LEARNING);
+    const double trial = LONGEST_TRIAL * there / LEARNING / CALLS;
+    test_case("%.0f us instead of %.0f us, and a trial takes %.0f us at most", found, best, trial);
+    CHECK(found > best);
+    CHECK(found <= 1.01 * best + trial);
+}
+
+static void trials_of_what_is_slow_take_a_hundredth_of_the_time(void)
+{
+    promised p = PAIR(kernels_slow_elsewhere, slower_gpu);
+    CHECK_CHILD(compare_trials, &p);
+}
+
 TEST_MAIN(PROMISE(a_large_stencil_costs_no_more_than_on_the_best_device),
           PROMISE(a_small_stencil_costs_no_more_than_on_the_best_device),
           PROMISE(arrays_of_two_sizes_cost_no_more_than_on_the_best_device),
@@ -408,4 +461,5 @@ TEST_MAIN(PROMISE(a_large_stencil_costs_no_more_than_on_the_best_device),
           PROMISE(a_loop_goes_on_after_other_calls),
           PROMISE(a_device_that_was_slower_is_used_again),
           PROMISE(opposed_kernels_run_where_each_is_fast),
-          PROMISE(opposed_kernels_stay_where_moving_does_not_pay))
+          PROMISE(opposed_kernels_stay_where_moving_does_not_pay),
+          PROMISE(trials_of_what_is_slow_take_a_hundredth_of_the_time))

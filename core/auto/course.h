@@ -22,7 +22,8 @@ struct meta_course {
     double since[META_SLABS_DEVICES]; /* nanoseconds since the device was tried again */
     bool is_searching;                /* for a better plan */
     bool is_due;                      /* to consider devices that were slower */
-    double unknown_since;             /* nanoseconds since a call that is unknown was tried */
+    double may_spend;                 /* nanoseconds, on trials of calls that are unknown */
+    double spent;                     /* on the one of now, as it was thought to cost; 0: on none */
     uint32_t unknown;                 /* which call and device is considered next */
     uint64_t moves;                   /* meta_share.seen when one was tried */
 };

@@ -107,6 +107,24 @@ static void forget_wait(meta_course *course)
     course->is_due |= is_disturbed;
 }
 
+/* What @p steps steps of the trial take more than those of the plan, with moving there and back. */
+static double trial_price(meta_course *course, int steps)
+{
+    const double slower = meta_plan_cost(course->search, course->trial) -
+                          meta_plan_cost(course->search, course->plan);
+    const double change = meta_plan_change(course->search, course->plan, course->trial);
+    return (slower > 0 ? slower * steps : 0) + 2 * change;
+}
+
+/* A call that was thought faster than it is has cost more than was thought as well: that is owed.
+ */
+static void settle(meta_course *course)
+{
+    const double price = trial_price(course, course->steps + 1);
+    if (course->spent > 0 && price > course->spent) course->may_spend -= price - course->spent;
+    course->spent = 0;
+}
+
 void meta_trials_end(meta_course *course)
 {
     bool is_known_now = true;
@@ -121,6 +139,7 @@ void meta_trials_end(meta_course *course)
     course->tried = -1;
     meta_step_claim(course, course->plan);
     meta_step_read_times(course);
+    settle(course);
 }
 
 /* ------------------------------------------------------------------ devices that were slower */
@@ -211,15 +230,13 @@ static void consider_unknown(meta_course *course)
     if (k == pairs) return;
     memcpy(course->trial, course->plan, course->step.calls);
     course->trial[c] = (uint8_t)d;
-    const double slower = meta_plan_cost(course->search, course->trial) -
-                          meta_plan_cost(course->search, course->plan);
-    const double change = meta_plan_change(course->search, course->plan, course->trial);
-    const double price = (slower > 0 ? slower : 0) * TO_KNOW + 2 * change;
-    if (price > unknown_share * course->unknown_since || !meta_share_turn(META_SHARE_TRY)) return;
+    const double price = trial_price(course, TO_KNOW);
+    if (price > course->may_spend || !meta_share_turn(META_SHARE_TRY)) return;
+    course->may_spend -= price;
+    course->spent = price;
     meta_step_claim(course, course->trial);
     meta_explain_trial(course->step.calls, d);
     course->tried = d;
-    course->unknown_since = 0;
     course->steps = course->least = 0;
 }
 
@@ -228,7 +245,7 @@ static void look_again(meta_course *course)
 {
     if (++course->turns % AT_TIMES == 0) {
         const double now = meta_plan_cost(course->search, course->plan);
-        course->unknown_since += AT_TIMES * now;
+        course->may_spend += unknown_share * AT_TIMES * now;
         for (int d = 0; d < course->step.devices; ++d) course->since[d] += AT_TIMES * now;
         course->is_due = true;
     }
