@@ -72,6 +72,7 @@ typedef struct coherence_machine {
     const char *simulated;        /**< META_TEST_SIM; NULL if there is none */
     const char *must_exist;       /**< a back end without which there is no test; NULL: none */
     int64_t few, many;            /**< sequences */
+    int64_t found;                /**< one that found a fault with the usual seed; 0: none */
     int64_t life;                 /**< sequences between the library's start and end */
     const coherence_step *beside; /**< more steps; NULL: none */
     void (*start)(void);          /**< NULL: by meta_init() */

@@ -123,4 +123,6 @@ void coherence_run(const coherence_machine *m)
     }
     for (int64_t n = 0; n < count && test_failures() == 0; n += m->life)
         run_life(m, base, n, n + m->life < count ? n + m->life - 1 : count - 1);
+    if (m->found >= count && test_failures() == 0)
+        run_life(m, base, m->found / m->life * m->life, m->found);
 }

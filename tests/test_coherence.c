@@ -115,6 +115,7 @@ static void the_cpu_is_coherent_when_a_device_fails(void)
                                       .simulated = "a rate=4G memory=240K; b rate=9G memory=240K",
                                       .few = 600,
                                       .many = 100000,
+                                      .found = 60583,
                                       .life = 1,
                                       .fails = true});
 }

@@ -54,15 +54,15 @@ static void spoil_behind(spoilt_work *spoilt)
             w->is_spoilt |= w->number >= spoilt->from[l];
 }
 
-/* The device's own work that has failed, and when that is new what runs behind it. Later only such
- * work of others waits for the device that overwrites what it has read. */
-static void find_spoilt(spoilt_work *spoilt, int lane, uint64_t number, bool is_first)
+/* The device's own work that has failed, and what runs behind it. That may be found in any order:
+ * a copy fails as it is queued, and an earlier one is then seen to have failed as well. */
+static void find_spoilt(spoilt_work *spoilt, int lane, uint64_t number)
 {
     const int other = lane ^ 1;
     for (int l = 0; l < META_SLABS_LANES; ++l) spoilt->from[l] = UINT64_MAX;
     spoilt->from[lane] = number;
     spoilt->from[other] = meta_auto.done[other] + 1;
-    if (is_first) spoil_behind(spoilt);
+    spoil_behind(spoilt);
 }
 
 void meta_auto_fails(int lane, uint64_t number)
@@ -73,7 +73,7 @@ void meta_auto_fails(int lane, uint64_t number)
     char name[48], note[META_NOTE_ROOM];
     spoilt_work spoilt;
     meta_auto.failed |= UINT32_C(1) << d;
-    find_spoilt(&spoilt, lane, number, is_first);
+    find_spoilt(&spoilt, lane, number);
     if (is_first)
         meta_log(META_LOG_WARN, "META_MODE=auto goes on without %s, which has failed: %s",
                  meta_auto_name(d, name), why ? why : "");

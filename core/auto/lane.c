@@ -247,7 +247,8 @@ meta_err meta_auto_order(meta_auto_lane *lane, meta_mark mark)
         return META_OK;
     meta_auto_work *w = find(other, number);
     meta_err error = w && w->ticket ? order_behind(lane, w) : META_ERR_UNSUPPORTED;
-    if (error == META_OK)
+    /* Of a device that has failed, it waits only for the end of what reads the bytes it writes. */
+    if (error == META_OK && !(meta_auto.failed >> earlier / 2 & 1))
         lane->behind[lane->behinds++] = (meta_auto_behind){earlier, number, lane->last + 1};
     if (error == META_ERR_UNSUPPORTED) {
         wait_up_to(other, number);
