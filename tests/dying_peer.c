@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file dying_peer.c
- *  A program of three ranks or more for test_comm_peers.sh: rank 1 is killed, exits or stops in
- *  a given phase, and the other ranks record the errors they get.
+ *  A program of three ranks or more for test_comm_peers.sh: rank 1 is killed, exits, stops or
+ *  sleeps for three times META_TIMEOUT in a given phase, and the ranks record the errors they get.
  *
- *  dying_peer PHASE kill|exit|stop FOLDER: FOLDER/told.R then holds a line for each failed call
- *  of rank R, starting with the name of the error code. Exit status 1 if there is one. */
+ *  dying_peer PHASE kill|exit|stop|sleep FOLDER: FOLDER/told.R then holds a line for each failed
+ * call of rank R, starting with the name of the error code. Exit status 1 if there is one. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,13 +13,13 @@
 
 #include "meta_comm.h"
 
-enum { CELLS = 5000, VICTIM = 1, TAG = 5 };
+enum { CELLS = 5000, VICTIM = 1, TAG = 5, MOST_RANKS = 16 };
 
 typedef struct life {
     int rank, size;
     MPI_Comm ring;
     meta_halo plan;
-    void *u;
+    void *u, *v;
     FILE *told;
     int failed;
 } life;
@@ -31,7 +31,8 @@ static void end_as(const char *manner)
     fflush(NULL);
     if (strcmp(manner, "kill") == 0) raise(SIGKILL);
     if (strcmp(manner, "stop") == 0) raise(SIGSTOP);
-    _exit(0);
+    if (strcmp(manner, "sleep") != 0) _exit(0);
+    sleep(3 * (unsigned)atoi(getenv("META_TIMEOUT")));
 }
 
 /* ------------------------------------------------------------------ phases */
@@ -53,7 +54,7 @@ static meta_err create(life *l)
     return meta_halo_create(&l->plan, &desc);
 }
 
-static meta_err start(life *l)
+static meta_err begin_exchange(life *l)
 {
     return meta_halo_start(l->plan, &l->u);
 }
@@ -84,6 +85,38 @@ static meta_err reduce(life *l)
     return meta_allreduce(&sum, &mine, 1, META_SUM, META_F64, NULL);
 }
 
+static meta_err decompose(life *l)
+{
+    int64_t cut[MOST_RANKS + 1];
+    const meta_cuts cuts = {{cut}};
+    meta_decompose_desc desc = META_DECOMPOSE_DESC_INIT;
+    double seconds;
+    desc.cart = l->ring;
+    desc.cells[0] = CELLS;
+    return meta_decompose(&cuts, &desc, &seconds);
+}
+
+static meta_err redistribute(life *l)
+{
+    int64_t even[MOST_RANKS + 1], odd[MOST_RANKS + 1];
+    const meta_cuts before = {{even}}, after = {{odd}};
+    meta_redistribute_field field = {.type = META_F64, .from = l->u, .to = l->v};
+    for (int k = 0; k <= l->size; ++k) {
+        even[k] = (int64_t)CELLS * k / l->size;
+        odd[k] = even[k] + (k > 0 && k < l->size);
+    }
+    const int64_t from = even[l->rank + 1] - even[l->rank], to = odd[l->rank + 1] - odd[l->rank];
+    field.from_box = (meta_box){1, {from}, {0}, {from}};
+    field.to_box = (meta_box){1, {to}, {0}, {to}};
+    return meta_redistribute(l->ring, &before, &after, 1, &field);
+}
+
+static meta_err join(life *l)
+{
+    (void)l;
+    return meta_comm_init(NULL, NULL);
+}
+
 static meta_err leave(life *l)
 {
     (void)l;
@@ -100,11 +133,14 @@ typedef struct phase {
 static const phase phases[] = {
     {"create", {NULL}, create},
     {"exchange", {create, exchange, NULL}, exchange},
-    {"finish", {create, start, NULL}, finish},
+    {"finish", {create, begin_exchange, NULL}, finish},
     {"free", {create, exchange, NULL}, free_plan},
     {"message", {NULL}, receive},
     {"reduce", {reduce, NULL}, reduce},
     {"finalize", {create, exchange, free_plan}, leave},
+    {"decompose", {decompose, NULL}, decompose},
+    {"redistribute", {redistribute, NULL}, redistribute},
+    {"join", {NULL}, join},
 };
 
 static void live(life *l, const phase *p, const char *manner)
@@ -113,25 +149,40 @@ static void live(life *l, const phase *p, const char *manner)
     MPI_Barrier(MPI_COMM_WORLD);
     if (l->rank == VICTIM) end_as(manner);
     told(l, p->name, p->act(l));
-    told(l, "the end", meta_comm_finalize());
+    if (p->act != join || !l->failed) told(l, "the end", meta_comm_finalize());
 }
 
 /* ------------------------------------------------------------------ the program */
 
 static int usage(void)
 {
-    fprintf(stderr, "usage: dying_peer PHASE kill|exit|stop FOLDER\n");
+    fprintf(stderr, "usage: dying_peer PHASE kill|exit|stop|sleep FOLDER\n");
     return 2;
 }
 
-static int open_life(life *l, const char *folder)
+/* Of a job that is not joined yet MPI alone is started. */
+static meta_err start_life(life *l, const phase *p)
 {
-    const int periodic = 1;
-    char name[4096];
+    int level;
+    if (p->act == join) {
+        MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &level);
+        MPI_Comm_rank(MPI_COMM_WORLD, &l->rank);
+        MPI_Comm_size(MPI_COMM_WORLD, &l->size);
+        return META_OK;
+    }
     meta_err error = meta_comm_init(NULL, NULL);
     if (error == META_OK) error = meta_comm_rank(&l->rank, &l->size);
     if (error == META_OK) error = meta_alloc(&l->u, (CELLS + 2) * sizeof(double));
-    if (error != META_OK || l->size <= VICTIM) {
+    if (error == META_OK) error = meta_alloc(&l->v, (CELLS + 2) * sizeof(double));
+    return error;
+}
+
+static int open_life(life *l, const phase *p, const char *folder)
+{
+    const int periodic = 1;
+    char name[4096];
+    const meta_err error = start_life(l, p);
+    if (error != META_OK || l->size <= VICTIM || l->size > MOST_RANKS) {
         fprintf(stderr, "dying_peer: %s\n", meta_last_error());
         return 2;
     }
@@ -152,7 +203,7 @@ int main(int argc, char **argv)
     for (size_t k = 0; argc == 4 && k < sizeof phases / sizeof *phases; ++k)
         if (strcmp(phases[k].name, argv[1]) == 0) p = &phases[k];
     if (!p) return usage();
-    const int status = open_life(&l, argv[3]);
+    const int status = open_life(&l, p, argv[3]);
     if (status != 0) return status;
     live(&l, p, argv[2]);
     fclose(l.told);

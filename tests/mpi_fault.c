@@ -108,6 +108,10 @@
     F(Win_create, WIN, (void *a, MPI_Aint b, int c, MPI_Info d, MPI_Comm e, MPI_Win *made), (a, \
       b, c, d, e, made))
 
+/* Those that make a communicator by a request. */
+#define BEGINNING_FUNCTIONS(F) \
+    F(Comm_idup, (MPI_Comm a, MPI_Comm *b, MPI_Request *made), (a, b, made))
+
 /* Those that end something, which they do even if they fail. */
 #define ENDING_FUNCTIONS(F) \
     F(Win_unlock_all, (MPI_Win a), (a))
@@ -144,14 +148,16 @@
 #define NUMBER_4(name, parameters, arguments, count) NUMBER_##name,
 enum {
     PLAIN_FUNCTIONS(NUMBER_3) ENDING_FUNCTIONS(NUMBER_3) MAKING_FUNCTIONS(NUMBER_KIND)
-        FREEING_FUNCTIONS(NUMBER_KIND) COMPLETING_FUNCTIONS(NUMBER_4) FUNCTIONS
+        BEGINNING_FUNCTIONS(NUMBER_3) FREEING_FUNCTIONS(NUMBER_KIND) COMPLETING_FUNCTIONS(NUMBER_4)
+            FUNCTIONS
 };
 
 #define NAME_3(name, parameters, arguments)        "MPI_" #name,
 #define NAME_KIND(name, kind, ...)                 "MPI_" #name,
 #define NAME_4(name, parameters, arguments, count) "MPI_" #name,
-static const char *const names[] = {PLAIN_FUNCTIONS(NAME_3) ENDING_FUNCTIONS(
-    NAME_3) MAKING_FUNCTIONS(NAME_KIND) FREEING_FUNCTIONS(NAME_KIND) COMPLETING_FUNCTIONS(NAME_4)};
+static const char *const names[] = {
+    PLAIN_FUNCTIONS(NAME_3) ENDING_FUNCTIONS(NAME_3) MAKING_FUNCTIONS(NAME_KIND)
+        BEGINNING_FUNCTIONS(NAME_3) FREEING_FUNCTIONS(NAME_KIND) COMPLETING_FUNCTIONS(NAME_4)};
 
 /* ------------------------------------------------------------------ counting and failing */
 
@@ -256,6 +262,17 @@ ENDING_FUNCTIONS(ENDING)
         return code;                                                                               \
     }
 MAKING_FUNCTIONS(MAKING)
+
+#define BEGINNING(name, parameters, arguments)                                                     \
+    int MPI_##name parameters                                                                      \
+    {                                                                                              \
+        if (fails(NUMBER_##name)) return MPI_ERR_OTHER;                                            \
+        const int code = PMPI_##name arguments;                                                    \
+        if (code == MPI_SUCCESS) add_objects(MPI_OBJECT_COMM, 1);                                  \
+        if (code == MPI_SUCCESS) add_objects(MPI_OBJECT_REQUEST, *made != MPI_REQUEST_NULL);       \
+        return code;                                                                               \
+    }
+BEGINNING_FUNCTIONS(BEGINNING)
 
 #define FREEING(name, kind, type)                                                                  \
     int MPI_##name(type *freed)                                                                    \

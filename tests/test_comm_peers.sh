@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Ranks that are killed, exit early or stop, in each phase of a program: with META_TIMEOUT set no
-# survivor hangs; each gets META_ERR_PEER with the peer, the phase and the tag, and exits with a
-# nonzero status.
+# Ranks that are killed, exit early, stop, or sleep too long, in each phase of a program: with
+# META_TIMEOUT set no other one hangs; each gets META_ERR_PEER with the peer, the phase and the tag,
+# and exits with a nonzero status. So does the sleeper, when it goes on alone.
 # TEST: backends=any mpi=yes timeout=600 labels=comm,programs
 . "$META_TEST_SRCDIR/tests/programs.sh"
 META_TIMEOUT=2
@@ -94,19 +94,27 @@ try()
 {
     launch 3 "$build/tests/dying_peer" "$1" "$manner" "$here/run"
     await $limit run/ended.0 run/ended.2
+    [ "$manner" != sleep ] || await $limit run/ended.1
     end_all
     ended 0 2
     said 0 "$2"
     said 2 "$2"
+    [ "$manner" != sleep ] || ended 1
+    [ "$manner" != sleep ] || said 1 .
 }
 
-for manner in kill exit stop; do
+for manner in kill sleep exit stop; do
     try exchange 'rank 1.*tag'
+    [ "$manner" = kill ] || [ "$manner" = sleep ] || [ "$long" = 1 ] || continue
+    try join 'meta_comm_init.*while all ranks join the job'
+    try decompose 'meta_decompose.*communicator'
     [ "$manner" = kill ] || [ "$long" = 1 ] || continue
+    try redistribute 'meta_redistribute.*communicator'
     try create 'meta_halo_create.*rank'
     try message 'rank 1.*tag 5'
     try finish 'rank 1.*tag\|meta_comm_finalize' # what rank 1 sent at the start may be enough
-    try free 'meta_halo_free\|meta_comm_finalize' # which need not be collective
+    # MPI keeps whoever frees shared memory alone.
+    [ "$manner" = sleep ] || try free 'meta_halo_free\|meta_comm_finalize' # which need not be collective
     try reduce 'meta_allreduce'
     try finalize 'meta_comm_finalize'
 done

@@ -71,7 +71,7 @@ meta_err cuts_compare(const cuts_ranks *g, const char *name, int64_t count, cons
     for (int64_t at = 0; at < count; at += ROOM) {
         const int part = count - at < ROOM ? (int)(count - at) : ROOM;
         memcpy(first, mine + at, (size_t)part * sizeof *first);
-        COMM_MPI(MPI_Bcast, (first, part, MPI_INT64_T, 0, g->cart));
+        META_TRY(comm_all_from(g->cart, first, part, MPI_INT64_T, 0, CUTS_PHASE));
         for (int k = 0; k < part && error == META_OK; ++k) {
             if (first[k] == mine[at + k]) continue;
             snprintf(text, sizeof text, "%s[%" PRId64 "]", name, at + k);
@@ -183,7 +183,7 @@ static meta_err check_desc(const cuts_ranks *g, const meta_decompose_desc *desc,
         mine[g->dims + d] = desc->least[d];
     }
     memcpy(first, mine, sizeof first);
-    COMM_MPI(MPI_Bcast, (first, 2 * g->dims, MPI_INT64_T, 0, g->cart));
+    META_TRY(comm_all_from(g->cart, first, 2 * g->dims, MPI_INT64_T, 0, CUTS_PHASE));
     for (int k = 0; k < 2 * g->dims; ++k) {
         snprintf(text, sizeof text, "desc->%s[%d]", k < g->dims ? "cells" : "least", k % g->dims);
         if (mine[k] != first[k]) return differs(text, mine[k], first[k]);

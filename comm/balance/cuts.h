@@ -8,6 +8,7 @@
 #include "progress/progress.h"
 
 enum { CUTS_DIMS = 3 };
+#define CUTS_PHASE "while ranks agree on cuts"
 
 /** A rank in its process grid. */
 typedef struct cuts_ranks {

@@ -105,7 +105,7 @@ static meta_err find_prices(cutting *c, int d, double cost, bool limited)
         /* Above 2^53 the conversion may have rounded the room up. */
         if (rooms[mine] < -0x1p53) rooms[mine] = nextafter(rooms[mine], 0);
     }
-    COMM_MPI(MPI_Allreduce, (MPI_IN_PLACE, c->price, 2 * parts, MPI_DOUBLE, MPI_MAX, c->g->cart));
+    META_TRY(comm_all_reduce(c->g->cart, c->price, 2 * parts, MPI_DOUBLE, MPI_MAX, CUTS_PHASE));
     for (int k = 0; k < parts; ++k)
         c->room[k] = -rooms[k] < (double)cells ? (int64_t)-rooms[k] : cells;
     return META_OK;
@@ -151,9 +151,9 @@ static meta_err price_by_sums(cutting *c, int d)
     const int parts = c->g->extent[d];
     for (int k = 0; k < parts; ++k) c->price[k] = 0;
     c->price[c->g->at[d]] = 1 / c->cost;
-    COMM_MPI(MPI_Allreduce, (MPI_IN_PLACE, c->price, parts, MPI_DOUBLE, MPI_SUM, c->g->cart));
+    META_TRY(comm_all_reduce(c->g->cart, c->price, parts, MPI_DOUBLE, MPI_SUM, CUTS_PHASE));
     /* The order of a sum is MPI's, and may differ between ranks. */
-    COMM_MPI(MPI_Bcast, (c->price, parts, MPI_DOUBLE, 0, c->g->cart));
+    META_TRY(comm_all_from(c->g->cart, c->price, parts, MPI_DOUBLE, 0, CUTS_PHASE));
     for (int k = 0; k < parts; ++k) c->price[k] = 1 / c->price[k];
     return META_OK;
 }
@@ -225,8 +225,9 @@ static meta_err no_room_together(const cutting *c)
     int64_t all = 1;
     double mine = (double)c->most, together;
     for (int d = 0; d < c->g->dims; ++d) all *= c->cells[d];
-    COMM_MPI(MPI_Allreduce, (&mine, &together, 1, MPI_DOUBLE, MPI_SUM, c->g->cart));
-    COMM_MPI(MPI_Bcast, (&together, 1, MPI_DOUBLE, 0, c->g->cart));
+    together = mine;
+    META_TRY(comm_all_reduce(c->g->cart, &together, 1, MPI_DOUBLE, MPI_SUM, CUTS_PHASE));
+    META_TRY(comm_all_from(c->g->cart, &together, 1, MPI_DOUBLE, 0, CUTS_PHASE));
     if (together >= (double)all) return META_OK;
     return core->fail(META_ERR_NO_MEMORY,
                       "the grid has %" PRId64 " cells, but all ranks together can hold %.0f "
@@ -309,7 +310,8 @@ static meta_err write_found(const cutting *c, double speed, const meta_cuts *nex
 {
     double mine = 1 / speed;
     for (int d = 0; d < c->g->dims; ++d) mine *= (double)c->found[d][c->g->at[d]];
-    COMM_MPI(MPI_Allreduce, (&mine, seconds, 1, MPI_DOUBLE, MPI_MAX, c->g->cart));
+    *seconds = mine;
+    META_TRY(comm_all_reduce(c->g->cart, seconds, 1, MPI_DOUBLE, MPI_MAX, CUTS_PHASE));
     for (int d = 0; d < c->g->dims; ++d) {
         next->at[d][0] = 0;
         for (int k = 0; k < c->g->extent[d]; ++k)
@@ -324,7 +326,8 @@ meta_err cuts_find(const cuts_ranks *g, const meta_decompose_desc *desc, double 
     cutting c = {.g = g};
     double fastest;
     int several = 0;
-    COMM_MPI(MPI_Allreduce, (&speed, &fastest, 1, MPI_DOUBLE, MPI_MAX, g->cart));
+    fastest = speed;
+    META_TRY(comm_all_reduce(g->cart, &fastest, 1, MPI_DOUBLE, MPI_MAX, CUTS_PHASE));
     for (int d = 0; d < g->dims; ++d) several += g->extent[d] > 1;
     meta_err error = comm_agree(g->cart, prepare(&c, desc, speed, fastest));
     if (error == META_OK) error = several > 1 ? cut_several(&c, now) : cut_one(&c);

@@ -53,10 +53,12 @@ static meta_err rebalance(const cuts_ranks *g, const meta_cuts *next, const meta
     META_TRY(cuts_check_desc(g, desc, "next", next, "seconds", seconds));
     META_TRY(cuts_check(g, "now", now));
     META_TRY(comm_agree(g->cart, check_now(g, next, now, desc, &cells)));
-    COMM_MPI(MPI_Allreduce, (&seconds, &worst, 1, MPI_DOUBLE, MPI_MAX, g->cart));
+    worst = seconds;
+    META_TRY(comm_all_reduce(g->cart, &worst, 1, MPI_DOUBLE, MPI_MAX, CUTS_PHASE));
     /* Whether a rank has more cells than it can hold now. */
     const int overfull = desc->most > 0 && cells > desc->most;
-    COMM_MPI(MPI_Allreduce, (&overfull, &full, 1, MPI_INT, MPI_MAX, g->cart));
+    full = overfull;
+    META_TRY(comm_all_reduce(g->cart, &full, 1, MPI_INT, MPI_MAX, CUTS_PHASE));
     const bool may_stay = allowed(g, desc, now);
     META_TRY(cuts_find(g, desc, (double)cells / seconds, may_stay ? now : NULL, next, &expected));
     if (may_stay && !full && expected >= worst * (1 - rounding)) {

@@ -49,7 +49,7 @@ static meta_err agree_on_fields(const cuts_ranks *g, const meta_cuts *before,
                                       has_more(&field[f].to_box, after, d, g->at[d]);
     }
     META_TRY(comm_agree(g->cart, error));
-    COMM_MPI(MPI_Allreduce, (MPI_IN_PLACE, more, fields * CUTS_DIMS, MPI_INT, MPI_MAX, g->cart));
+    META_TRY(comm_all_reduce(g->cart, more, fields * CUTS_DIMS, MPI_INT, MPI_MAX, CUTS_PHASE));
     return META_OK;
 }
 

@@ -33,6 +33,7 @@ typedef struct comm_process {
     double finalize_timeout; /**< seconds that meta_comm_finalize() waits for messages */
     double peer_timeout; /**< seconds without an answer before a peer counts as lost; 0: never */
     bool lost;           /**< one is: what needs all ranks is skipped */
+    char lost_why[160];  /**< what the first one did not do */
     size_t pipeline;     /**< bytes of the pieces of a staged message; 0: measured */
     bool shared;         /**< ranks of a node exchange through shared memory */
     bool direct;         /**< MPI takes GPU memory: comm_gpu_mpi_takes() */
@@ -59,6 +60,13 @@ void comm_unlock(void);
 /** Release the lock until comm_wake() is called. */
 void comm_sleep(void);
 void comm_wake(void);
+
+/** A rank does not answer: what needs all ranks fails at once from now on. @p why: what it did not
+ *  do, as "rank 3 has not sent a message, tag 7". */
+void comm_lose(const char *why);
+/** META_ERR_PEER if one was lost before, with the reason; @p phase: what cannot be done, as "while
+ *  all ranks meet". */
+meta_err comm_check_lost(const char *phase);
 
 /* mpi_error.c */
 meta_err comm_mpi(int code, const char *function);

@@ -2,6 +2,8 @@
 /** @file job.c
  *  This process in its job: which threads may call MPI, the lock they hold while they do, and
  *  how a public function begins and ends. */
+#include <stdio.h>
+
 #include "base/comm_base.h"
 
 comm_process comm_job = {.messages = MPI_COMM_NULL, .collectives = MPI_COMM_NULL};
@@ -49,6 +51,18 @@ void comm_sleep(void)
 void comm_wake(void)
 {
     pthread_cond_broadcast(&awake);
+}
+
+void comm_lose(const char *why)
+{
+    if (!comm_job.lost) snprintf(comm_job.lost_why, sizeof comm_job.lost_why, "%s", why);
+    comm_job.lost = true;
+}
+
+meta_err comm_check_lost(const char *phase)
+{
+    if (!comm_job.lost) return META_OK;
+    return core->fail(META_ERR_PEER, "%s: a rank was lost before, as %s", phase, comm_job.lost_why);
 }
 
 meta_err comm_check_attached(void)

@@ -44,7 +44,7 @@ static void fail(halo_exchange *x, meta_err error)
 {
     const bool lost = error == META_ERR_PEER;
     x->plan->broken = true;
-    if (lost) x->plan->lost = comm_job.lost = true;
+    if (lost) x->plan->lost = true, comm_lose(meta_last_error());
     /* A lost rank outweighs earlier errors: more than this plan ends with it. */
     if (x->status != META_OK && (!lost || x->status == META_ERR_PEER)) return;
     x->status = error;

@@ -78,6 +78,8 @@ static void report(int threads)
               desc.backend, desc.index, desc.name, threads);
 }
 
+static const char joining[] = "while all ranks join the job";
+
 /* Find this rank in the job, and read what the environment asks for. */
 static meta_err start(const char *call)
 {
@@ -90,7 +92,6 @@ static meta_err start(const char *call)
         comm_job.own_core = true;
         name_call(call);
     }
-    META_TRY(comm_settings_read());
     return comm_gpu_mpi_read();
 }
 
@@ -111,8 +112,8 @@ static meta_err join(const char *call, meta_err error)
     if (error == META_OK) error = start(call);
     META_TRY(comm_agree(comm_job.messages, error));
     /* The smallest chunk of all ranks: collective operations must be cut alike. */
-    uint64_t mine = comm_job.chunk, least = mine;
-    COMM_MPI(MPI_Allreduce, (&mine, &least, 1, MPI_UINT64_T, MPI_MIN, comm_job.messages));
+    uint64_t least = comm_job.chunk;
+    META_TRY(comm_all_reduce(comm_job.messages, &least, 1, MPI_UINT64_T, MPI_MIN, joining));
     comm_job.chunk = (size_t)least;
     META_TRY(comm_node_find(comm_job.messages, &comm_job.node_rank, &comm_job.node_size, &threads));
     META_TRY(comm_agree(comm_job.messages, choose_device(threads)));
@@ -151,11 +152,12 @@ static meta_err attach(MPI_Comm parent, const char *call)
     meta_err error = check_thread();
     if (error == META_ERR_STATE) return error; /* MPI must not be called from here */
     if (error == META_OK) error = comm_launcher_check();
+    if (error == META_OK) error = comm_settings_read(); /* now it is known how long to wait */
     keep_first(&first, error);
     /* Both before anything that one rank alone may fail in: it would leave the others waiting. */
-    error = comm_mpi(MPI_Comm_dup(parent, &comm_job.messages), "MPI_Comm_dup");
+    error = comm_all_duplicate(parent, &comm_job.messages, joining);
     if (error == META_OK)
-        error = comm_mpi(MPI_Comm_dup(comm_job.messages, &comm_job.collectives), "MPI_Comm_dup");
+        error = comm_all_duplicate(comm_job.messages, &comm_job.collectives, joining);
     if (error == META_OK) {
         report_first(&first);
         error = join(call, first.error);
@@ -309,7 +311,7 @@ static void end_messages(first_error *first)
     stop_thread();
     bool met = false; /* ranks free their plans together */
     if (!comm_job.lost) keep_first(first, comm_meet(comm_job.messages, &met));
-    if (!met) comm_job.lost = true;
+    if (!met) comm_lose("not every rank has come to meta_comm_finalize()");
     comm_plans_drop(met);
     if (met) keep_first(first, drain());
     keep_first(first, comm_profile_end());

@@ -37,8 +37,7 @@ static meta_err share_cores(MPI_Comm node, int ranks, int *threads)
     error = comm_agree(node, error);
     core->cores(&mine);
     if (error == META_OK)
-        error = comm_mpi(MPI_Allgather(&mine, BYTES, MPI_BYTE, all, BYTES, MPI_BYTE, node),
-                         "MPI_Allgather");
+        error = comm_all_gather(node, &mine, BYTES, all, "while ranks of a node share its cores");
     if (error == META_OK) error = core->set_node_cores(all, ranks);
     if (error == META_OK) *threads = share_of(&mine, all, ranks);
     free(all);

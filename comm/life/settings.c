@@ -42,7 +42,6 @@ meta_err comm_settings_read(void)
     comm_job.pipeline = 0;
     comm_job.finalize_timeout = 10;
     comm_job.peer_timeout = 0;
-    comm_job.lost = false;
     if (chunk) META_TRY(read_bytes("META_TEST_CHUNK", chunk, &comm_job.chunk));
     if (pipeline && strcasecmp(pipeline, "auto") != 0)
         META_TRY(read_bytes("META_PIPELINE", pipeline, &comm_job.pipeline));

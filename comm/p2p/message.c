@@ -318,8 +318,8 @@ static void messages_give_up(double waited)
     char text[COMM_TEXT / 2];
     for (comm_message *m = first; m; m = m->next) {
         if (!waits_for_others(m)) continue;
-        comm_job.lost = true;
         describe(m, text, sizeof text);
+        comm_lose(text);
         abandon(m, core->fail(META_ERR_PEER, "%s, for %.3g s (META_TIMEOUT)", text, waited));
     }
 }

@@ -9,6 +9,8 @@
 #include "binding.h"
 #include "progress/progress.h"
 
+static const char phase[] = "while all ranks agree on the outcome of a call";
+
 typedef struct verdict {
     int rank, lowest;
     int code;
@@ -30,7 +32,6 @@ void meta_comm_refuse(meta_err code, const char *text)
  */
 static meta_err decide(MPI_Comm among, verdict *v, MPI_Request *request, meta_err *agreed)
 {
-    static const char phase[] = "while all ranks agree on the outcome of a call";
     const meta_err mine = (meta_err)v->code;
     const int bytes = (int)(sizeof *v - offsetof(verdict, code));
     char text[COMM_TEXT];
@@ -61,6 +62,7 @@ meta_err comm_agree_on(MPI_Comm among, meta_err mine, meta_err *agreed)
     char text[COMM_TEXT];
     snprintf(text, sizeof text, "%s", refused ? refusal.text : meta_last_error());
     *agreed = META_ERR_PEER;
+    META_TRY(comm_check_lost(phase));
     verdict *v = malloc(sizeof *v);
     if (!v) return core->fail(META_ERR_NO_MEMORY, "no memory to agree on the outcome of a call");
     v->code = (int)(refused ? refusal.code : mine);
@@ -80,11 +82,8 @@ meta_err comm_agree(MPI_Comm among, meta_err mine)
 meta_err comm_duplicate(MPI_Comm comm, MPI_Comm *copy)
 {
     MPI_Comm made;
-    bool met;
-    meta_err error = comm_meet(comm, &met);
-    if (!met) return error;
-    /* The others go on to this call, in which they cannot time out. */
-    COMM_MPI(MPI_Comm_dup, (comm, &made));
+    meta_err error = comm_all_duplicate(comm, &made, "while a communicator is duplicated");
+    if (made == MPI_COMM_NULL) return error;
     const meta_err set =
         comm_mpi(MPI_Comm_set_errhandler(made, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
     error = comm_agree(made, error == META_OK ? set : error);

@@ -15,7 +15,8 @@ typedef struct comm_source {
     bool (*waiting)(void);    /**< whether something waits for another rank */
     bool (*describe)(char *text, size_t room); /**< for what; false: nothing waits */
     void (*give_up)(double waited);            /**< end what waits, with META_ERR_PEER */
-    /** Queue what is counted in comm_owed and touches one of these ranges; NULL: there never is any. */
+    /** Queue what is counted in comm_owed and touches one of these ranges; NULL: there never is
+     * any. */
     void (*queue_owed)(const meta_range *ranges, int count);
 } comm_source;
 
@@ -34,7 +35,8 @@ void comm_wait(const bool *complete);
 void comm_wait_while(bool (*busy)(const void *), const void *what, double deadline);
 bool comm_sources_unfinished(const void *unused);
 bool comm_sources_busy(void);
-/** Operations that their callers have finished, but which have not queued all their work on a device. */
+/** Operations that their callers have finished, but which have not queued all their work on a
+ * device. */
 extern _Atomic int comm_owed;
 /** Before new work on these bytes is queued: queue what finished operations on them still owe. */
 void comm_queue_owed_on(const meta_range *ranges, int count);
@@ -72,6 +74,19 @@ void comm_consume(MPI_Comm among, int source, int tag);
 /** Receive and drop a message from @p source, or MPI_ANY_SOURCE; @p found: there was one, described
  *  by *status. @return META_ERR_PEER if it does not arrive in time */
 meta_err comm_take_in(MPI_Comm among, int source, bool *found, MPI_Status *status);
+
+/* collective.c: collective calls, which return META_ERR_PEER where a rank does not come within
+ * META_TIMEOUT, and at once where one was lost before. @p phase is as above. */
+/** @p values become those of all ranks together. */
+meta_err comm_all_reduce(MPI_Comm among, void *values, int count, MPI_Datatype type, MPI_Op op,
+                         const char *phase);
+/** @p values become those of rank @p root. */
+meta_err comm_all_from(MPI_Comm among, void *values, int count, MPI_Datatype type, int root,
+                       const char *phase);
+/** @p all: @p bytes bytes of each rank, one behind the other. */
+meta_err comm_all_gather(MPI_Comm among, const void *mine, int bytes, void *all, const char *phase);
+/** MPI_Comm_dup(). *copy is MPI_COMM_NULL unless it was made, which it may be though MPI failed. */
+meta_err comm_all_duplicate(MPI_Comm comm, MPI_Comm *copy, const char *phase);
 
 /* agree.c */
 /** Whether every rank of @p among succeeded; otherwise all return the lowest failing rank's error.

@@ -14,15 +14,11 @@ meta_err comm_watch_since(double began, bool *warned, const char *phase, int pee
     const double seconds = MPI_Wtime() - began;
     const bool all = peer == MPI_ANY_SOURCE;
     if (comm_job.peer_timeout > 0 && seconds > comm_job.peer_timeout) {
-        comm_job.lost = true;
-        if (all)
-            return core->fail(META_ERR_PEER,
-                              "%s: not every rank of the communicator has come in %.3g s "
-                              "(META_TIMEOUT)",
-                              phase, seconds);
-        return core->fail(META_ERR_PEER,
-                          "%s: rank %d has not answered, tag %d, for %.3g s (META_TIMEOUT)", phase,
-                          peer, tag, seconds);
+        char why[128];
+        if (all) snprintf(why, sizeof why, "not every rank of the communicator has come");
+        else snprintf(why, sizeof why, "rank %d has not answered, tag %d", peer, tag);
+        comm_lose(why);
+        return core->fail(META_ERR_PEER, "%s: %s in %.3g s (META_TIMEOUT)", phase, why, seconds);
     }
     if (comm_job.peer_timeout > 0 || seconds <= WARN_AFTER || *warned) return META_OK;
     *warned = true;
@@ -84,6 +80,7 @@ meta_err comm_meet(MPI_Comm among, bool *met)
 {
     MPI_Request barrier;
     *met = false;
+    META_TRY(comm_check_lost("while all ranks meet"));
     COMM_MPI(MPI_Ibarrier, (among, &barrier));
     const meta_err error = comm_request_wait(&barrier, "while all ranks meet", MPI_ANY_SOURCE, 0);
     *met = error != META_ERR_PEER;

@@ -141,8 +141,9 @@ meta_err comm_profile_print(void)
 
 meta_err comm_profile_begin(void)
 {
-    int mine = *core->profiling & (REPORTS | META_PROFILE_TRACE), all = 0;
-    COMM_MPI(MPI_Allreduce, (&mine, &all, 1, MPI_INT, MPI_BOR, comm_job.collectives));
+    const int mine = *core->profiling & (REPORTS | META_PROFILE_TRACE);
+    int all = mine;
+    META_TRY(comm_all_reduce(comm_job.collectives, &all, 1, MPI_INT, MPI_BOR, phase));
     comm_job.profiled = all;
     if (all & ~mine) core->profile_want(all);
     return comm_trace_begin();
