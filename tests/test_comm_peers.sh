@@ -99,6 +99,9 @@ try()
     ended 0 2
     said 0 "$2"
     said 2 "$2"
+    # Before a job is joined, ranks do not know each other.
+    [ "$1" = join ] || said 0 'rank 1 '
+    [ "$1" = join ] || said 2 'rank 1 '
     [ "$manner" != sleep ] || ended 1
     [ "$manner" != sleep ] || said 1 .
 }
@@ -113,11 +116,19 @@ for manner in kill sleep exit stop; do
     try create 'meta_halo_create.*rank'
     try message 'rank 1.*tag 5'
     try finish 'rank 1.*tag\|meta_comm_finalize' # what rank 1 sent at the start may be enough
-    # MPI keeps whoever frees shared memory alone.
-    [ "$manner" = sleep ] || try free 'meta_halo_free\|meta_comm_finalize' # which need not be collective
+    try free 'meta_halo_free\|meta_comm_finalize' # which need not be collective
     try reduce 'meta_allreduce'
     try finalize 'meta_comm_finalize'
 done
+
+# That a rank of the node has ended is known at once, however long one would wait for it.
+META_TIMEOUT=600
+for manner in kill exit; do
+    for phase in exchange decompose message; do
+        try $phase '; rank 1 has ended'
+    done
+done
+META_TIMEOUT=2
 
 # A program of ours, which may also end its job.
 await_end()

@@ -25,7 +25,7 @@ enum { MODES = 5 }; /* those of our back ends are 0 to 4 */
 typedef struct usage {
     int64_t address_space, resident; /* bytes */
     int64_t heap;                    /* bytes that malloc() has given out, if it can tell */
-    int64_t shared;                  /* bytes mapped from files in /dev/shm */
+    int64_t shared;                  /* bytes of memory shared with other ranks */
     int64_t files, threads;
     int64_t objects[MPI_OBJECT_COUNT];
     int64_t allocated[MODES], buffers[MODES], held[MODES];
@@ -49,7 +49,7 @@ static int64_t shared_memory(void)
     if (!CHECK(maps != NULL)) return 0;
     while (fgets(line, sizeof line, maps)) {
         uint64_t from, to;
-        if (strstr(line, " /dev/shm/") && sscanf(line, "%" SCNx64 "-%" SCNx64, &from, &to) == 2)
+        if (strstr(line, " /memfd:libmeta (") && sscanf(line, "%" SCNx64 "-%" SCNx64, &from, &to) == 2)
             bytes += (int64_t)(to - from);
     }
     fclose(maps);

@@ -284,7 +284,7 @@ static meta_err transfer(moving *m)
     META_TRY(post(m, &m->from));
     META_TRY(copy_own(m));
     for (int k = 0; k < m->posted; ++k)
-        META_TRY(comm_request_wait(&m->requests[k], "while cells move", MPI_ANY_SOURCE, 0));
+        META_TRY(comm_request_wait(&m->requests[k], comm_all_of(m->g->cart, "while cells move")));
     m->posted = 0;
     META_TRY(copy_staging(&m->to));
     return marshal(m, &m->to);

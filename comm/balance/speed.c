@@ -57,13 +57,13 @@ static meta_err take(const measuring *m, MPI_Comm among, int times, double *seco
     bool met;
     META_TRY(comm_meet(among, &met));
     for (int k = 0; k < times && error == META_OK; ++k) error = sample(m, &seconds[k]);
-    const double began = MPI_Wtime();
-    bool warned = false;
+    const comm_awaited others = comm_all_of(among, "while speeds are measured");
+    meta_wait_clock wait = {0};
     COMM_MPI(MPI_Ibarrier, (among, &barrier));
     while (!all) {
         META_TRY(comm_request_test(&barrier, &all));
         if (all) break;
-        META_TRY(comm_watch_since(began, &warned, "while speeds are measured", MPI_ANY_SOURCE, 0));
+        META_TRY(comm_watch(&wait, &others));
         if (error == META_OK) {
             error = sample(m, &unused);
         } else if (!comm_advance()) {

@@ -33,7 +33,7 @@ typedef struct comm_process {
     double finalize_timeout; /**< seconds that meta_comm_finalize() waits for messages */
     double peer_timeout; /**< seconds without an answer before a peer counts as lost; 0: never */
     bool lost;           /**< one is: what needs all ranks is skipped */
-    char lost_why[160];  /**< what the first one did not do */
+    char lost_why[256];  /**< what the first one did not do */
     size_t pipeline;     /**< bytes of the pieces of a staged message; 0: measured */
     bool shared;         /**< ranks of a node exchange through shared memory */
     bool direct;         /**< MPI takes GPU memory: comm_gpu_mpi_takes() */
@@ -61,9 +61,13 @@ void comm_unlock(void);
 void comm_sleep(void);
 void comm_wake(void);
 
-/** A rank does not answer: what needs all ranks fails at once from now on. @p why: what it did not
- *  do, as "rank 3 has not sent a message, tag 7". */
-void comm_lose(const char *why);
+/** Rank @p rank of the job, or some rank where it is negative, does not answer: what needs it, and
+ *  what needs all ranks, fails at once from now on. @p why: what it did not do, as "rank 3 has not
+ *  sent a message, tag 7". */
+void comm_lose(int rank, const char *why);
+bool comm_is_lost(int rank);
+/** The job is left: nobody is lost in the next one. */
+void comm_lost_forget(void);
 /** META_ERR_PEER if one was lost before, with the reason; @p phase: what cannot be done, as "while
  *  all ranks meet". */
 meta_err comm_check_lost(const char *phase);

@@ -3,8 +3,11 @@
  *  This process in its job: which threads may call MPI, the lock they hold while they do, and
  *  how a public function begins and ends. */
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/comm_base.h"
+
+static bool *lost_ranks; /* NULL while there is none whose number is known */
 
 comm_process comm_job = {.messages = MPI_COMM_NULL, .collectives = MPI_COMM_NULL};
 
@@ -53,10 +56,24 @@ void comm_wake(void)
     pthread_cond_broadcast(&awake);
 }
 
-void comm_lose(const char *why)
+void comm_lose(int rank, const char *why)
 {
     if (!comm_job.lost) snprintf(comm_job.lost_why, sizeof comm_job.lost_why, "%s", why);
     comm_job.lost = true;
+    if (rank < 0) return;
+    if (!lost_ranks) lost_ranks = calloc((size_t)comm_job.size, sizeof *lost_ranks);
+    if (lost_ranks) lost_ranks[rank] = true;
+}
+
+bool comm_is_lost(int rank)
+{
+    return lost_ranks && rank >= 0 && lost_ranks[rank];
+}
+
+void comm_lost_forget(void)
+{
+    free(lost_ranks);
+    lost_ranks = NULL;
 }
 
 meta_err comm_check_lost(const char *phase)

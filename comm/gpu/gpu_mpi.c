@@ -58,44 +58,46 @@ static verdict try_it(char *text, size_t room)
     return found;
 }
 
-static verdict judge(char *text, size_t room)
+/* Whether it must be tried; where not, @p found is the verdict. @p text: the reason. */
+static bool must_try(verdict *found, char *text, size_t room)
 {
     meta_device *device;
-    char said[128];
     tried = (meta_device_desc)META_DEVICE_DESC_INIT;
+    *text = '\0';
     if (core->current_device(&device) != META_OK || core->device_info(device, &tried) != META_OK ||
         !can_be_tried(&tried)) {
         snprintf(text, room, "its device %s:%d has no memory that MPI could take by address",
                  tried.backend, tried.index);
-        return ABSTAINED;
+        *found = ABSTAINED;
+        return false;
     }
-    if (asked == AUTO && !gpu_query(gpu_kind_of(tried.backend), said, sizeof said)) {
-        snprintf(text, room, "%s: not tried", said);
-        return REFUSED;
-    }
-    if (asked == ALWAYS) return try_it(text, room);
-    const int used = snprintf(text, room, "%s, ", said);
-    return try_it(text + used, room - (size_t)used);
+    if (asked == ALWAYS) return true;
+    char said[128];
+    const bool takes = gpu_query(gpu_kind_of(tried.backend), said, sizeof said);
+    snprintf(text, room, "%s%s", said, takes ? ", " : ": not tried");
+    *found = REFUSED;
+    return takes;
 }
 
-/* The least and the greatest of all ranks' @p mine, which is at most @p most. A rank may take as
- * long as its trial may. */
+/* The least and the greatest of all ranks' @p mine, which is at most @p most. */
 static meta_err compare(int mine, int most, int *least, int *greatest)
 {
-    static int given[2], taken[2]; /* MPI may write to them after a call that failed */
-    const double peer_timeout = comm_job.peer_timeout;
-    MPI_Request request;
-    given[0] = mine;
-    given[1] = most - mine;
-    COMM_MPI(MPI_Iallreduce, (given, taken, 2, MPI_INT, MPI_MIN, comm_job.messages, &request));
-    if (peer_timeout > 0) comm_job.peer_timeout += HELPER_SECONDS;
-    const meta_err error = comm_request_wait(
-        &request, "while ranks try whether MPI takes GPU memory", MPI_ANY_SOURCE, 0);
-    comm_job.peer_timeout = peer_timeout;
-    META_TRY(error);
-    *least = taken[0];
-    *greatest = most - taken[1];
+    int values[] = {mine, most - mine};
+    META_TRY(comm_all_reduce(comm_job.messages, values, 2, MPI_INT, MPI_MIN,
+                             "while ranks try whether MPI takes GPU memory"));
+    *least = values[0];
+    *greatest = most - values[1];
     return META_OK;
+}
+
+/* The same of verdicts. A rank may take as long as its trial may. */
+static meta_err compare_verdicts(verdict mine, bool some_try, int *worst, int *best)
+{
+    const double peer_timeout = comm_job.peer_timeout;
+    if (peer_timeout > 0 && some_try) comm_job.peer_timeout += HELPER_SECONDS;
+    const meta_err error = compare((int)mine, ABSTAINED, worst, best);
+    comm_job.peer_timeout = peer_timeout;
+    return error;
 }
 
 static void report(verdict mine, verdict all, const char *text)
@@ -114,9 +116,13 @@ static void report(verdict mine, verdict all, const char *text)
 static meta_err decide(void)
 {
     char text[COMM_TEXT - 64];
-    int worst, best;
-    const verdict mine = judge(text, sizeof text);
-    META_TRY(compare((int)mine, ABSTAINED, &worst, &best));
+    int worst, best, none, some_try;
+    verdict mine = ABSTAINED;
+    const bool to_try = must_try(&mine, text, sizeof text);
+    META_TRY(compare(to_try, 1, &none, &some_try));
+    const size_t used = strlen(text);
+    if (to_try) mine = try_it(text + used, sizeof text - used);
+    META_TRY(compare_verdicts(mine, some_try, &worst, &best));
     comm_job.direct = worst == TAKEN;
     report(mine, (verdict)worst, text);
     /* An explicit request never falls back. */

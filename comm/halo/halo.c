@@ -59,13 +59,12 @@ static meta_err check_desc(const meta_halo *plan, const meta_halo_desc *desc, in
     return META_OK;
 }
 
-/* Frees the plan; @p collective: its window and communicators too. */
+/* Frees the plan; @p collective: its communicator too. */
 static void destroy(halo_plan *p, bool collective)
 {
     if (!collective) p->lost = true;
     halo_exchanges_free(p);
     halo_window_free(p);
-    if (collective && p->node != MPI_COMM_NULL) MPI_Comm_free(&p->node);
     if (collective && p->cart != MPI_COMM_NULL) MPI_Comm_free(&p->cart);
     free(p->send_part);
     free(p->recv_part);
@@ -95,34 +94,38 @@ static meta_err prepare(halo_plan *p, const meta_halo_desc *desc, int dims)
     for (int dir = 0; dir < HALO_DIRS; ++dir) p->link[dir].peer = MPI_PROC_NULL;
     META_TRY(make_slot(&p->slot));
     COMM_MPI(MPI_Comm_rank, (p->cart, &p->rank));
-    return halo_plan_fill(p, desc);
+    META_TRY(halo_plan_fill(p, desc));
+    return halo_ranks_find(p);
 }
 
-static meta_err choose_routes(halo_plan *p, bool shared)
+static meta_err verify(halo_plan *p)
 {
-    halo_routes_choose(p, shared);
-    halo_messages_place(p);
     META_TRY(comm_agree(p->cart, halo_plan_verify(p)));
     halo_messages_place(p); /* again: now it is known what comes through the window */
     return META_OK;
 }
 
-/* Uses shared memory where there is room for it and MPI can make a window. */
+/* Through MPI, if on any rank a window cannot be made or opened. */
 static meta_err connect(halo_plan *p)
 {
-    bool shared = false;
-    META_TRY(comm_agree(p->cart, halo_node_find(p)));
+    char text[COMM_TEXT];
     halo_routes_choose(p, comm_job.shared);
-    META_TRY(comm_agree(p->cart, halo_window_fits(p, &shared)));
-    META_TRY(choose_routes(p, shared && comm_job.shared));
-    const meta_err error = comm_agree(p->cart, shared ? halo_window_create(p) : META_OK);
+    halo_messages_place(p);
+    const meta_err own = halo_window_make(p);
+    snprintf(text, sizeof text, "%s", meta_last_error());
+    META_TRY(verify(p));
+    core->fail_as(own, text);
+    meta_err error = comm_agree(p->cart, own);
+    if (error == META_OK) error = comm_agree(p->cart, halo_window_open(p));
     if (error == META_ERR_PEER) return error;
-    if (error == META_OK && shared) return META_OK;
-    if (error == META_OK) return comm_mpi(MPI_Comm_free(&p->node), "MPI_Comm_free");
+    halo_window_seal(p);
+    if (error == META_OK) return META_OK;
     core->log(META_LOG_WARN, "no shared memory for a halo plan, its messages go through MPI: %s",
               meta_last_error());
     halo_window_free(p);
-    return choose_routes(p, false);
+    halo_routes_choose(p, false);
+    halo_messages_place(p);
+    return verify(p);
 }
 
 /* The first exchange is made with the plan, for the device at hand: most programs need no other. */
@@ -152,7 +155,7 @@ static meta_err create(meta_halo *plan, const meta_halo_desc *desc)
     META_TRY(check_desc(plan, desc, &dims));
     META_TRY(comm_duplicate(desc->cart, &cart));
     halo_plan *p = calloc(1, sizeof *p);
-    if (p) p->cart = cart, p->node = MPI_COMM_NULL;
+    if (p) p->cart = cart;
     const meta_err error = build(p, desc, dims, cart);
     if (error != META_OK) {
         char text[COMM_TEXT];

@@ -10,23 +10,25 @@ enum { END = 3 * HALO_DIRS, TIMEOUT = 10 };
 /* Discard messages of one neighbour up to its last one of a direction. */
 static meta_err drain_peer(const halo_plan *p, int peer)
 {
-    const double timeout = comm_job.peer_timeout > 0 ? comm_job.peer_timeout : TIMEOUT,
-                 began = MPI_Wtime();
+    const comm_awaited its_end = {"while a halo plan in which MPI failed is ended", p->cart, peer,
+                                  END};
+    meta_wait_clock wait = {0};
     for (unsigned idle = 0;;) {
         MPI_Status status;
         bool found;
         META_TRY(comm_take_in(p->cart, peer, &found, &status));
-        if (found) {
-            if (status.MPI_TAG == END) return META_OK;
+        if (found && status.MPI_TAG == END) return META_OK;
+        META_TRY(comm_watch_rounds(&wait, &its_end));
+        if (found || comm_advance()) {
             idle = 0;
-        } else if (MPI_Wtime() - began > timeout) {
+            continue;
+        }
+        if (wait.began > 0 && comm_now - wait.began > TIMEOUT && comm_job.peer_timeout == 0)
             return core->fail(META_ERR_PEER,
                               "rank %d of the Cartesian communicator does not end a halo plan in "
                               "which MPI failed",
                               peer);
-        } else if (!comm_advance()) {
-            comm_back_off(idle++);
-        }
+        comm_back_off(idle++);
     }
 }
 

@@ -44,7 +44,7 @@ static void fail(halo_exchange *x, meta_err error)
 {
     const bool lost = error == META_ERR_PEER;
     x->plan->broken = true;
-    if (lost) x->plan->lost = true, comm_lose(meta_last_error());
+    if (lost) x->plan->lost = true, comm_lose(-1, meta_last_error());
     /* A lost rank outweighs earlier errors: more than this plan ends with it. */
     if (x->status != META_OK && (!lost || x->status == META_ERR_PEER)) return;
     x->status = error;
@@ -474,7 +474,10 @@ static bool exchanges_advance(void)
     bool moved = false;
     for (halo_exchange **at = &active; *at;) {
         halo_exchange *x = *at;
-        moved |= advance(x);
+        if (advance(x)) {
+            moved = true;
+            x->moved = comm_now;
+        }
         if (x->done && !x->sending) {
             *at = x->active;
             x->state = HALO_IDLE;
@@ -586,14 +589,6 @@ static bool may_wait(const halo_exchange *x)
     return x->state == HALO_ENDED || x->waiting;
 }
 
-static bool exchanges_waiting(void)
-{
-    const char *what;
-    for (const halo_exchange *x = active; x; x = x->active)
-        if (may_wait(x) && missing(x, &what) >= 0) return true;
-    return false;
-}
-
 static bool exchanges_describe(char *text, size_t room)
 {
     for (const halo_exchange *x = active; x; x = x->active)
@@ -609,14 +604,30 @@ void halo_give_up(halo_exchange *x, meta_err error)
     exchanges_advance();
 }
 
-static void exchanges_give_up(double waited)
+/* Whether a neighbour from which something is missing has ended. */
+static bool has_lost_neighbour(const halo_exchange *x)
+{
+    const halo_plan *p = x->plan;
+    for (int dir = 0; dir < p->dirs; ++dir)
+        if (p->link[dir].used && p->link[dir].near && comm_is_late(0, p->link[dir].world))
+            return true;
+    return false;
+}
+
+static void exchanges_give_up(double began)
 {
     char text[COMM_TEXT / 2];
     for (halo_exchange *x = active; x;) {
-        if (x->state != HALO_ENDED || !describe(x, text, sizeof text)) {
+        const double waited = comm_waited_since(began, x->moved);
+        if (x->state != HALO_ENDED || !(comm_is_late(waited, -1) || has_lost_neighbour(x)) ||
+            !describe(x, text, sizeof text)) {
             x = x->active;
             continue;
         }
+        const char *what;
+        const int dir = missing(x, &what);
+        comm_mates_describe(comm_job.peer_timeout / 2, text, sizeof text);
+        if (dir >= 0) comm_lose(x->plan->link[dir].world, text);
         halo_give_up(x, core->fail(META_ERR_PEER, "%s for %.3g s (META_TIMEOUT)", text, waited));
         x = active; /* the list has changed */
     }
@@ -625,7 +636,6 @@ static void exchanges_give_up(double waited)
 const comm_source comm_exchange_source = {.advance = exchanges_advance,
                                           .unfinished = exchanges_unfinished,
                                           .busy = comm_exchanges_busy,
-                                          .waiting = exchanges_waiting,
                                           .describe = exchanges_describe,
                                           .give_up = exchanges_give_up,
                                           .queue_owed = order_behind};
@@ -694,6 +704,7 @@ static meta_err begin(halo_exchange *x)
 static meta_err check_unbroken(const halo_plan *p)
 {
     if (p->lost) return core->fail_as(META_ERR_PEER, p->text);
+    META_TRY(comm_check_lost("while ghost cells are exchanged"));
     if (!p->broken) return META_OK;
     return core->fail(META_ERR_STATE,
                       "an exchange of this plan failed, and its neighbours may be in "
@@ -724,7 +735,6 @@ meta_err halo_begin(halo_plan *p, void *const *fields, meta_exchange *handle)
     while (*last) last = &(*last)->active;
     *last = x;
     x->active = NULL;
-    comm_not_waiting();
     const meta_err error = begin(x);
     if (error != META_OK) {
         abandon(x, error);
@@ -753,9 +763,10 @@ meta_err halo_end(halo_exchange *x, meta_event *done)
     }
     x->waited = !done;
     x->state = HALO_ENDED;
+    x->moved = comm_now;
     if (!x->ordered) ++comm_owed;
     if (x->tracked) *done = x->event;
-    comm_progress();
+    comm_advance();
     if (done) return META_OK;
     comm_wait(&x->done);
     outcome = x->status;

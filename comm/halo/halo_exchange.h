@@ -104,6 +104,7 @@ struct halo_exchange {
     int batches;
     bool ordered; /**< all is queued, and ahead of whatever the compute queue gets next */
     bool done;    /**< the application has been notified */
+    double moved; /**< when it did last, or was ended: comm_now */
     meta_event event;
     bool tracked;    /**< by the event */
     bool waited;     /**< by a caller that reads the outcome from here */

@@ -13,23 +13,22 @@
 
 /* ------------------------------------------------------------------ who is where */
 
-meta_err halo_node_find(halo_plan *p)
+meta_err halo_ranks_find(halo_plan *p)
 {
-    MPI_Group all = MPI_GROUP_NULL, near = MPI_GROUP_NULL;
-    meta_err error = META_OK;
-    COMM_MPI(MPI_Comm_split_type, (p->cart, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &p->node));
-    COMM_MPI(MPI_Comm_set_errhandler, (p->node, MPI_ERRORS_RETURN));
-    COMM_MPI(MPI_Comm_group, (p->cart, &all));
-    error = comm_mpi(MPI_Comm_group(p->node, &near), "MPI_Comm_group");
-    for (int dir = 0; dir < p->dirs && error == META_OK; ++dir) {
-        halo_link *link = &p->link[dir];
-        link->node = MPI_UNDEFINED;
-        if (link->peer == MPI_PROC_NULL) continue;
-        error = comm_mpi(MPI_Group_translate_ranks(all, 1, &link->peer, near, &link->node),
+    int there[HALO_DIRS], ranks[HALO_DIRS];
+    MPI_Group here = MPI_GROUP_NULL, all = MPI_GROUP_NULL;
+    COMM_MPI(MPI_Comm_group, (p->cart, &here));
+    meta_err error = comm_mpi(MPI_Comm_group(comm_job.messages, &all), "MPI_Comm_group");
+    for (int dir = 0; dir < p->dirs; ++dir) there[dir] = p->link[dir].peer;
+    if (error == META_OK)
+        error = comm_mpi(MPI_Group_translate_ranks(here, p->dirs, there, all, ranks),
                          "MPI_Group_translate_ranks");
+    for (int dir = 0; dir < p->dirs && error == META_OK; ++dir) {
+        p->link[dir].world = ranks[dir];
+        p->link[dir].near = comm_is_mate(ranks[dir]);
     }
-    MPI_Group_free(&all);
-    if (near != MPI_GROUP_NULL) MPI_Group_free(&near);
+    MPI_Group_free(&here);
+    if (all != MPI_GROUP_NULL) MPI_Group_free(&all);
     return error;
 }
 
@@ -38,8 +37,10 @@ void halo_routes_choose(halo_plan *p, bool shared)
     const bool shares = shared && p->home.pageable && !p->home.direct;
     for (int dir = 0; dir < p->dirs; ++dir) {
         halo_link *link = &p->link[dir];
-        const bool near = link->node != MPI_UNDEFINED, own = link->peer == p->rank;
-        link->out = own ? HALO_ROUTE_SELF : shares && near ? HALO_ROUTE_SHARED : HALO_ROUTE_MPI;
+        const bool own = link->peer == p->rank;
+        link->out = own                    ? HALO_ROUTE_SELF
+                    : shares && link->near ? HALO_ROUTE_SHARED
+                                           : HALO_ROUTE_MPI;
         /* Unless the peer announces another route: halo_verify.c. */
         link->in = own && link->used ? HALO_ROUTE_SELF : HALO_ROUTE_MPI;
     }
@@ -136,7 +137,7 @@ enum { REASON = 160 };
 /* Why what is sent in a direction does not go through shared memory. */
 static const char *why_not_shared(const halo_plan *p, const halo_link *link)
 {
-    if (link->node == MPI_UNDEFINED) return "the neighbour is on another node";
+    if (!link->near) return "the neighbour is on another node";
     if (!comm_job.shared) return "META_SHARED=off";
     return p->home.pageable && !p->home.direct ? "there is no room for shared memory"
                                                : "a GPU copies to page-locked memory only";

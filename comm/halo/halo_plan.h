@@ -6,6 +6,7 @@
 #define META_COMM_HALO_PLAN_H
 
 #include "gpu/gpu_mpi.h"
+#include "node/node.h"
 #include "p2p/p2p.h"
 #include "record/comm_record.h"
 
@@ -41,16 +42,17 @@ typedef struct halo_link {
     int offset[HALO_DIMS];
     int peer;  /**< the neighbour's rank in the plan's communicator, or MPI_PROC_NULL */
     bool used; /**< the plan exchanges something in this direction */
-    int node;  /**< the peer's rank in the plan's node; MPI_UNDEFINED where it is on another one */
+    int world; /**< the peer's rank in the job; negative: none */
+    bool near; /**< memory can be shared with it */
     halo_route out, in;
     size_t send_bytes, recv_bytes; /**< of all fields, 0 where nothing is sent that way */
     size_t send_at, recv_at;       /**< offset among the messages of the same route */
     size_t send_chunk, recv_chunk; /**< bytes of one MPI message */
     int first_kernel, kernels;     /**< of the plan's: what is done with what is received */
     bool sealed;                   /**< messages are accompanied by a checksum: halo_seal.c */
-    int world;                     /**< for traces: the peer's rank in the job; negative: none */
-    uint64_t pair_plan_id;     /**< and the number of this plan among those the two ranks share */
+    uint64_t pair_plan_id;     /**< for traces: number of this plan among those both ranks share */
     size_t peer_at, peer_slot; /**< of the peer's window: where its message lies, a slot's bytes */
+    comm_memory_name peer_window; /**< and its name */
 } halo_link;
 
 /** An MPI message. */
@@ -110,7 +112,6 @@ typedef struct halo_plan {
     size_t slot_bytes;             /**< of all that is sent through the window */
     size_t taken_bytes;            /**< and of all that comes through it */
     size_t own_bytes;              /**< of what is added within this rank */
-    MPI_Comm node;                 /**< the plan's ranks on this node, or MPI_COMM_NULL */
     halo_window *window;
     halo_part *send_part, *recv_part;
     int sends, recvs; /**< MPI messages */
@@ -151,8 +152,8 @@ int64_t halo_face(const halo_plan *p, int dir, int k, bool sent, meta_face *face
 size_t halo_message_bytes(const halo_plan *p, int dir, bool sent, int k, size_t *at);
 
 /* halo_path.c */
-/** Find the ranks on this node. Collective over the plan's communicator. */
-meta_err halo_node_find(halo_plan *p);
+/** Find the neighbours in the job, and which of them are on this node. */
+meta_err halo_ranks_find(halo_plan *p);
 /** Choose the route of every message this rank sends; @p shared: shared memory where possible. */
 void halo_routes_choose(halo_plan *p, bool shared);
 /** Lay the messages out in the buffers and in the window. */
@@ -173,11 +174,14 @@ meta_err halo_kernels_make(halo_plan *p);
 meta_err halo_plan_verify(halo_plan *p);
 
 /* halo_window.c */
-/** Whether this node has room for the windows that its ranks want. Collective over p->node. */
-meta_err halo_window_fits(const halo_plan *p, bool *fits);
-/** Make the window. Collective over p->node. */
-meta_err halo_window_create(halo_plan *p);
-/** Collective, unless the plan is lost. */
+/** Make this rank's part of the window, if anything may go through it. */
+meta_err halo_window_make(halo_plan *p);
+/** Its name for neighbours. */
+comm_memory_name halo_window_name(const halo_plan *p);
+/** Open the parts of those neighbours that are exchanged with through it. */
+meta_err halo_window_open(halo_plan *p);
+/** Every neighbour has opened this rank's. */
+void halo_window_seal(halo_plan *p);
 void halo_window_free(halo_plan *p);
 /* Exchange @p number has its messages in slot number % HALO_SLOTS, where it finds the checksums
  * that go with them, and the marks by which each end of a message tells the other that it is there

@@ -56,12 +56,11 @@ void halo_record_arrived(const halo_exchange *x, int dir)
 /* ------------------------------------------------------------------ traces */
 
 /* Two ranks make the plans that they have in common in the same order: their numbers agree. */
-static void number_plan(halo_plan *p, const int *ranks)
+static void number_plan(halo_plan *p)
 {
     for (int dir = 0; dir < p->dirs; ++dir) {
         halo_link *link = &p->link[dir];
         bool first = true;
-        link->world = ranks[dir];
         if (!link->used || link->world < 0 || link->world == comm_job.rank) continue;
         for (int before = 0; before < dir; ++before)
             if (p->link[before].used && p->link[before].world == link->world) first = false;
@@ -72,27 +71,11 @@ static void number_plan(halo_plan *p, const int *ranks)
             p->link[dir].pair_plan_id = pair_plans[p->link[dir].world];
 }
 
-/* The ranks of the job that lie in each direction. */
-static meta_err find_ranks(const halo_plan *p, int *ranks)
-{
-    int there[HALO_DIRS];
-    MPI_Group here, all;
-    COMM_MPI(MPI_Comm_group, (p->cart, &here));
-    COMM_MPI(MPI_Comm_group, (comm_job.messages, &all));
-    for (int dir = 0; dir < p->dirs; ++dir) there[dir] = p->link[dir].peer;
-    const meta_err error = comm_mpi(MPI_Group_translate_ranks(here, p->dirs, there, all, ranks),
-                                    "MPI_Group_translate_ranks");
-    MPI_Group_free(&here);
-    MPI_Group_free(&all);
-    return error;
-}
-
 void halo_record_plan(halo_plan *p)
 {
-    int ranks[HALO_DIRS];
     if (!comm_traced()) return;
     if (!pair_plans) pair_plans = calloc((size_t)comm_job.size, sizeof *pair_plans);
-    if (pair_plans && find_ranks(p, ranks) == META_OK) number_plan(p, ranks);
+    if (pair_plans) number_plan(p);
 }
 
 void halo_record_forget(void)

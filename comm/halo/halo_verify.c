@@ -20,7 +20,8 @@ typedef struct offer {
     int64_t send[HALO_DIMS], recv[HALO_DIMS]; /**< extents of what is sent and expected */
     uint64_t send_chunk, recv_chunk;          /**< preferred: the larger of both ends' is used */
     uint64_t slot_bytes, slot_at; /**< of the window, and where in a slot the message lies */
-    uint64_t sealed;              /**< not 0: with META_CHECK=on */
+    comm_memory_name window;
+    uint64_t sealed; /**< not 0: with META_CHECK=on */
 } offer;
 
 /** And of each array. */
@@ -60,6 +61,7 @@ static offer offer_of(const halo_plan *p, int dir)
     o.route = (int32_t)link->out;
     o.slot_bytes = p->slot_bytes;
     o.slot_at = link->send_at;
+    o.window = halo_window_name(p);
     o.send_chunk = chunk_wish(p, link->send_bytes);
     o.recv_chunk = chunk_wish(p, link->recv_bytes);
     o.sealed = core->checked() != 0;
@@ -216,12 +218,12 @@ static meta_err swap(const halo_plan *p, int dir, int tags, const void *mine, vo
 }
 
 /* Complete all requests, or after an error cancel them; every other one is a receive. */
-static meta_err finish(comparison *c, meta_err error)
+static meta_err finish(const halo_plan *p, comparison *c, meta_err error)
 {
     requests *r = &c->requests;
     for (int k = 0; k < r->count && error == META_OK; ++k)
-        error = comm_request_wait(&r->all[k], "while neighbours compare halo plans", r->peer[k],
-                                  r->tag[k]);
+        error = comm_request_wait(&r->all[k], (comm_awaited){"while neighbours compare halo plans",
+                                                             p->cart, r->peer[k], r->tag[k]});
     for (int k = 0; k < r->count && error != META_OK; ++k)
         if (!comm_request_give_up(&r->all[k], k % 2 == 0)) c->left_to_mpi = true;
     r->count = 0;
@@ -234,7 +236,7 @@ static meta_err swap_offers(const halo_plan *p, comparison *c)
     for (int dir = 0; dir < p->dirs && error == META_OK; ++dir)
         if (halo_has_neighbour(p, dir))
             error = swap(p, dir, 0, &c->mine[dir], &c->theirs[dir], sizeof *c->mine, &c->requests);
-    return finish(c, error);
+    return finish(p, c, error);
 }
 
 static array_offer *others_arrays(const halo_plan *p, comparison *c, int dir)
@@ -252,7 +254,7 @@ static meta_err swap_arrays(const halo_plan *p, comparison *c)
             c->mine[dir].fields == c->theirs[dir].fields)
             error =
                 swap(p, dir, HALO_DIRS, c->arrays, others_arrays(p, c, dir), bytes, &c->requests);
-    return finish(c, error);
+    return finish(p, c, error);
 }
 
 static size_t larger(uint64_t a, uint64_t b)
@@ -269,6 +271,7 @@ static void take_over(halo_plan *p, int dir, const offer *mine, const offer *the
     link->recv_chunk = larger(mine->recv_chunk, theirs->send_chunk);
     link->peer_at = (size_t)theirs->slot_at;
     link->peer_slot = (size_t)theirs->slot_bytes;
+    link->peer_window = theirs->window;
     link->sealed = mine->sealed || theirs->sealed;
 }
 

@@ -6,10 +6,10 @@
 #include "p2p/p2p.h"
 #include "record/comm_record.h"
 
-static void progress(int *moved)
+static void progress(meta_wait_clock *wait, int *moved)
 {
     if (!comm_thread_may_call() || !comm_trylock()) return;
-    if (comm_job.attached && comm_progress()) *moved = 1;
+    if (comm_job.attached && (wait ? comm_advance_in(wait) : comm_advance_polled())) *moved = 1;
     comm_unlock();
 }
 
@@ -17,8 +17,12 @@ static meta_err flush(void)
 {
     META_TRY(comm_thread_allowed());
     comm_lock();
+    const bool lost = comm_job.lost;
     comm_wait_while(comm_sources_unfinished, NULL, 0);
-    const meta_err error = comm_background_take();
+    meta_err error = comm_background_take();
+    /* What was given up here may have its error in an event alone. */
+    if (error == META_OK && comm_job.lost && !lost)
+        error = comm_check_lost("while messages are completed");
     comm_unlock();
     return error;
 }

@@ -8,6 +8,7 @@
 #include "gpu/gpu_mpi.h"
 #include "halo/halo.h"
 #include "life/life.h"
+#include "node/node.h"
 #include "p2p/p2p.h"
 #include "record/comm_record.h"
 
@@ -111,12 +112,15 @@ static meta_err join(const char *call, meta_err error)
     int threads = 1;
     if (error == META_OK) error = start(call);
     META_TRY(comm_agree(comm_job.messages, error));
-    /* The smallest chunk of all ranks: collective operations must be cut alike. */
-    uint64_t least = comm_job.chunk;
-    META_TRY(comm_all_reduce(comm_job.messages, &least, 1, MPI_UINT64_T, MPI_MIN, joining));
-    comm_job.chunk = (size_t)least;
-    META_TRY(comm_node_find(comm_job.messages, &comm_job.node_rank, &comm_job.node_size, &threads));
-    META_TRY(comm_agree(comm_job.messages, choose_device(threads)));
+    /* The smallest chunk of all ranks: collective operations must be cut alike. Shared memory takes
+     * both ends as well. */
+    uint64_t least[] = {comm_job.chunk, comm_job.shared};
+    META_TRY(comm_all_reduce(comm_job.messages, least, 2, MPI_UINT64_T, MPI_MIN, joining));
+    comm_job.chunk = (size_t)least[0];
+    comm_job.shared = least[1] != 0;
+    error = comm_node_find(&threads);
+    META_TRY(comm_agree(comm_job.messages, error == META_OK ? choose_device(threads) : error));
+    comm_mates_seal();
     name_call(call);
     META_TRY(comm_agree(comm_job.messages, comm_operations_create()));
     META_TRY(comm_profile_begin());
@@ -136,9 +140,14 @@ static void stop_thread(void)
 
 static void leave(void)
 {
+    comm_mates_end();
+    comm_lost_forget();
     comm_operations_free();
-    if (comm_job.collectives != MPI_COMM_NULL) MPI_Comm_free(&comm_job.collectives);
-    if (comm_job.messages != MPI_COMM_NULL) MPI_Comm_free(&comm_job.messages);
+    /* What a lost rank left unfinished may still be under way in them: then they are MPI's. */
+    if (comm_job.collectives != MPI_COMM_NULL && !comm_job.lost)
+        MPI_Comm_free(&comm_job.collectives);
+    if (comm_job.messages != MPI_COMM_NULL && !comm_job.lost) MPI_Comm_free(&comm_job.messages);
+    comm_job.collectives = comm_job.messages = MPI_COMM_NULL;
     comm_job.attached = comm_job.own_core = false;
 }
 
@@ -272,16 +281,16 @@ static bool discard(int *discarded)
  * for a receive that was never posted. */
 static meta_err drain(void)
 {
-    const double began = MPI_Wtime();
+    const comm_awaited others =
+        comm_all_of(comm_job.messages, "meta_comm_finalize: while all ranks meet");
+    meta_wait_clock wait = {0};
     MPI_Request barrier = MPI_REQUEST_NULL;
     int all = 0, discarded = 0;
     unsigned idle = 0;
-    bool entered = false, warned = false;
+    bool entered = false;
     meta_err error = META_OK;
     while (!all && error == META_OK) {
-        if (idle % 64 == 63)
-            error = comm_watch_since(began, &warned, "meta_comm_finalize: while all ranks meet",
-                                     MPI_ANY_SOURCE, 0);
+        error = comm_watch_rounds(&wait, &others);
         bool moved = comm_advance();
         moved |= discard(&discarded);
         if (error == META_OK && entered) {
@@ -311,7 +320,7 @@ static void end_messages(first_error *first)
     stop_thread();
     bool met = false; /* ranks free their plans together */
     if (!comm_job.lost) keep_first(first, comm_meet(comm_job.messages, &met));
-    if (!met) comm_lose("not every rank has come to meta_comm_finalize()");
+    if (!met) comm_lose(-1, "not every rank has come to meta_comm_finalize()");
     comm_plans_drop(met);
     if (met) keep_first(first, drain());
     keep_first(first, comm_profile_end());

@@ -15,8 +15,9 @@ void comm_hooks_set(void);
 meta_err comm_launcher_check(void);
 
 /* node.c */
-/** This rank's place on its node, and its share of the node's cores. Collective over @p among. */
-meta_err comm_node_find(MPI_Comm among, int *node_rank, int *node_size, int *threads);
+/** Find the ranks of this node, with this rank's place among them and its share of their cores.
+ *  Collective over comm_job.messages. */
+meta_err comm_node_find(int *threads);
 
 /* settings.c */
 /** Read the META_* variables into comm_job. */

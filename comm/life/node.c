@@ -1,9 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file node.c
- *  The ranks of one node and how they share its cores. */
-#include "life/life.h"
-
+ *  The ranks of one node: every rank says where it is, and those that are where this one is share
+ *  the cores, and memory where they may open each other's. */
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "life/life.h"
+#include "node/node.h"
+
+/** What each rank tells all others: little, since there may be many. */
+typedef struct place {
+    uint64_t machine[2]; /**< of the number that its kernel took at its start, or of its name */
+    int64_t part;        /**< META_TEST_NODE: as if the machine were several */
+    uint64_t processes;  /**< the namespace of process ids */
+    comm_memory_name page;
+} place;
 
 static int count_of(const meta_cores *cores)
 {
@@ -27,32 +42,103 @@ static int share_of(const meta_cores *mine, const meta_cores *all, int ranks)
     return share > 0 ? share : 1;
 }
 
-static meta_err share_cores(MPI_Comm node, int ranks, int *threads)
+/* ------------------------------------------------------------------ where a rank is */
+
+/* FNV-1a (Fowler, Noll and Vo, 1991), twice. */
+static void find_machine(uint64_t number[2])
 {
-    enum { BYTES = sizeof(meta_cores) };
-    meta_cores mine, *all = malloc((size_t)ranks * sizeof *all);
-    meta_err error =
-        all ? META_OK
-            : core->fail(META_ERR_NO_MEMORY, "no memory to compare the cores of %d ranks", ranks);
-    error = comm_agree(node, error);
-    core->cores(&mine);
-    if (error == META_OK)
-        error = comm_all_gather(node, &mine, BYTES, all, "while ranks of a node share its cores");
-    if (error == META_OK) error = core->set_node_cores(all, ranks);
-    if (error == META_OK) *threads = share_of(&mine, all, ranks);
-    free(all);
+    char text[256] = "";
+    FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
+    const bool found = file && fgets(text, sizeof text, file);
+    if (file) fclose(file);
+    if (!found && gethostname(text, sizeof text - 1) != 0) text[0] = '\0';
+    for (int k = 0; k < 2; ++k) {
+        number[k] = UINT64_C(0xcbf29ce484222325) + (uint64_t)k;
+        for (const char *c = text; *c; ++c)
+            number[k] = (number[k] ^ (unsigned char)*c) * UINT64_C(0x100000001b3);
+    }
+}
+
+static meta_err read_part(int64_t *part)
+{
+    const char *text = core->variable("META_TEST_NODE");
+    char *end;
+    errno = 0;
+    *part = text ? strtoll(text, &end, 10) : 0;
+    if (!text || (!errno && end != text && !*end)) return META_OK;
+    return core->fail(META_ERR_ENVIRONMENT, "META_TEST_NODE=%s: give a number", text);
+}
+
+static meta_err find_place(place *mine, meta_cores *cores)
+{
+    struct stat processes;
+    memset(mine, 0, sizeof *mine);
+    META_TRY(read_part(&mine->part));
+    find_machine(mine->machine);
+    if (stat("/proc/self/ns/pid", &processes) == 0) mine->processes = processes.st_ino;
+    core->cores(cores);
+    /* Without it messages go through MPI, and nothing tells whether this rank lives. */
+    if (comm_mates_begin(cores, &mine->page) != META_OK)
+        core->log(META_LOG_INFO, "no memory can be shared with ranks of this node: %s",
+                  meta_last_error());
+    return META_OK;
+}
+
+static bool on_one_node(const place *a, const place *b)
+{
+    return memcmp(a->machine, b->machine, sizeof a->machine) == 0 && a->part == b->part;
+}
+
+/* ------------------------------------------------------------------ who is where this one is */
+
+/* Those of @p all that are on this rank's node. A rank that says nothing of its cores is taken to
+ * have the same ones. */
+static meta_err meet(const place *all, const meta_cores *mine, meta_cores *cores, int *threads)
+{
+    const place *here = &all[comm_job.rank];
+    comm_job.node_size = 0;
+    for (int r = 0; r < comm_job.size; ++r) {
+        if (!on_one_node(here, &all[r])) continue;
+        if (r == comm_job.rank) comm_job.node_rank = comm_job.node_size;
+        else if (all[r].processes == here->processes) comm_mate_add(r, &all[r].page);
+        const meta_cores *other = comm_mate_cores(r);
+        cores[comm_job.node_size++] = other ? *other : *mine;
+    }
+    META_TRY(core->set_node_cores(cores, comm_job.node_size));
+    *threads = share_of(mine, cores, comm_job.node_size);
+    return META_OK;
+}
+
+static int ranks_here(const place *all)
+{
+    int count = 0;
+    for (int r = 0; r < comm_job.size; ++r) count += on_one_node(&all[comm_job.rank], &all[r]);
+    return count;
+}
+
+static meta_err meet_all(const place *all, const meta_cores *mine, int *threads)
+{
+    const int ranks = ranks_here(all);
+    meta_cores *cores = malloc((size_t)ranks * sizeof *cores);
+    if (!cores)
+        return core->fail(META_ERR_NO_MEMORY, "no memory to compare the cores of %d ranks", ranks);
+    const meta_err error = meet(all, mine, cores, threads);
+    free(cores);
     return error;
 }
 
-meta_err comm_node_find(MPI_Comm among, int *node_rank, int *node_size, int *threads)
+meta_err comm_node_find(int *threads)
 {
-    MPI_Comm node;
-    meta_err error;
-    COMM_MPI(MPI_Comm_split_type, (among, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node));
-    error = comm_mpi(MPI_Comm_set_errhandler(node, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
-    if (error == META_OK) error = comm_mpi(MPI_Comm_rank(node, node_rank), "MPI_Comm_rank");
-    if (error == META_OK) error = comm_mpi(MPI_Comm_size(node, node_size), "MPI_Comm_size");
-    if (error == META_OK) error = share_cores(node, *node_size, threads);
-    MPI_Comm_free(&node);
+    meta_cores cores;
+    place mine, *all = malloc((size_t)comm_job.size * sizeof *all);
+    meta_err error = all ? find_place(&mine, &cores)
+                         : core->fail(META_ERR_NO_MEMORY, "no memory to compare where %d ranks are",
+                                      comm_job.size);
+    error = comm_agree(comm_job.messages, error);
+    if (error == META_OK)
+        error = comm_all_gather(comm_job.messages, &mine, sizeof mine, all,
+                                "while ranks tell each other where they are");
+    if (error == META_OK) error = meet_all(all, &cores, threads);
+    free(all);
     return error;
 }

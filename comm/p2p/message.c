@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "node/node.h"
 #include "record/comm_record.h"
 
 static comm_message *first, *last, *spare;
@@ -199,7 +200,10 @@ static bool messages_advance(void)
     bool moved = false;
     posted_since = 0;
     for (comm_message *m = first, *next; m; m = next) {
-        moved |= advance(m);
+        if (advance(m)) {
+            moved = true;
+            m->moved = comm_now;
+        }
         next = m->next; /* a step may post or end others, but only this loop takes any out */
         if (m->step) continue;
         *(m->previous ? &m->previous->next : &first) = m->next;
@@ -224,11 +228,11 @@ meta_err comm_message_post(comm_message *m, meta_event *done)
     *(last ? &last->next : &first) = m;
     last = m;
     ++under_way;
-    comm_not_waiting();
+    m->moved = comm_now;
     comm_wake();
     advance(m);
     /* A caller that only ever posts must recycle as well, at a constant cost for each message. */
-    if (++posted_since > under_way / 2) comm_progress();
+    if (++posted_since > under_way / 2) comm_advance();
     if (!done) {
         comm_wait(&waiter.complete);
         return waiter.status == META_OK ? META_OK : core->fail_as(waiter.status, waiter.text);
@@ -283,6 +287,11 @@ static bool waits_for_others(const comm_message *m)
     return m->step && !(m->kind == COMM_SEND && m->peer == comm_job.rank);
 }
 
+static int other_rank(const comm_message *m)
+{
+    return m->kind == COMM_REDUCE ? -1 : m->peer;
+}
+
 static const comm_message *first_waiting(void)
 {
     const comm_message *m = first;
@@ -290,7 +299,7 @@ static const comm_message *first_waiting(void)
     return m;
 }
 
-static bool messages_waiting(void)
+static bool messages_busy(void)
 {
     return first_waiting() != NULL;
 }
@@ -313,21 +322,22 @@ static bool messages_describe(char *text, size_t room)
     return m != NULL;
 }
 
-static void messages_give_up(double waited)
+static void messages_give_up(double began)
 {
     char text[COMM_TEXT / 2];
     for (comm_message *m = first; m; m = m->next) {
-        if (!waits_for_others(m)) continue;
+        const double waited = comm_waited_since(began, m->moved);
+        if (!waits_for_others(m) || !comm_is_late(waited, other_rank(m))) continue;
         describe(m, text, sizeof text);
-        comm_lose(text);
+        comm_mates_describe(comm_job.peer_timeout / 2, text, sizeof text);
+        comm_lose(other_rank(m), text);
         abandon(m, core->fail(META_ERR_PEER, "%s, for %.3g s (META_TIMEOUT)", text, waited));
     }
 }
 
 const comm_source comm_message_source = {.advance = messages_advance,
                                          .unfinished = messages_unfinished,
-                                         .busy = messages_waiting,
-                                         .waiting = messages_waiting,
+                                         .busy = messages_busy,
                                          .describe = messages_describe,
                                          .give_up = messages_give_up};
 

@@ -89,7 +89,7 @@ struct comm_message {
     comm_message *from; /**< received from this rank itself: the other end */
     bool attached;      /**< sent to this rank itself: the other end has begun with it */
 
-    meta_span packed; /**< source or destination of the payload */
+    meta_span packed;    /**< source or destination of the payload */
     meta_builtin unpack; /**< what follows, if unpacks */
     bool unpacks;
     meta_pending pending[2];
@@ -115,6 +115,7 @@ struct comm_message {
     int64_t *limbs; /**< exact sums */
     void **pinned;  /**< until those are filled in: what the core keeps of each, or NULL */
 
+    double moved;    /**< when it did last: comm_now */
     uint64_t posted; /**< when, if recorded; else 0 */
     uint64_t given;  /**< when MPI was given its first bytes, or had them */
     uint64_t number; /**< among those of its peer, tag and direction, if traced; else 0 */

@@ -40,7 +40,7 @@ static meta_err decide(MPI_Comm among, verdict *v, MPI_Request *request, meta_er
     v->rank = mine == META_OK ? INT_MAX : rank;
     v->lowest = -1;
     COMM_MPI(MPI_Iallreduce, (&v->rank, &v->lowest, 1, MPI_INT, MPI_MIN, among, request));
-    meta_err error = comm_request_wait(request, phase, MPI_ANY_SOURCE, 0);
+    meta_err error = comm_request_wait(request, comm_all_of(among, phase));
     if (error != META_ERR_PEER) *agreed = mine;
     /* Complete in spite of an error, this rank owes the others its part of the broadcast: else what
      * they send meets the next communicator in the context of this one. */
@@ -48,7 +48,7 @@ static meta_err decide(MPI_Comm among, verdict *v, MPI_Request *request, meta_er
     if (!known || v->lowest == INT_MAX) return error;
     *agreed = META_ERR_PEER;
     COMM_MPI(MPI_Ibcast, (&v->code, bytes, MPI_BYTE, v->lowest, among, request));
-    error = comm_request_wait(request, phase, MPI_ANY_SOURCE, 0);
+    error = comm_request_wait(request, comm_all_of(among, phase));
     if (error == META_ERR_MPI) *agreed = error; /* some error the others do agree on */
     META_TRY(error);
     *agreed = (meta_err)v->code;

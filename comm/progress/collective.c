@@ -9,9 +9,9 @@
 #include "progress/progress.h"
 
 /* Wait for @p request, which works on @p memory. */
-static meta_err end(MPI_Request *request, const char *phase, void *memory)
+static meta_err end(MPI_Request *request, comm_awaited what, void *memory)
 {
-    const meta_err error = comm_request_wait(request, phase, MPI_ANY_SOURCE, 0);
+    const meta_err error = comm_request_wait(request, what);
     if (error != META_OK && *request == MPI_REQUEST_NULL) free(memory);
     return error;
 }
@@ -34,10 +34,10 @@ static meta_err bytes_of(int count, MPI_Datatype type, size_t *bytes)
     return META_OK;
 }
 
-static meta_err after(MPI_Request *request, const char *phase, void *memory, void *values,
+static meta_err after(MPI_Request *request, comm_awaited what, void *memory, void *values,
                       size_t bytes)
 {
-    META_TRY(end(request, phase, memory));
+    META_TRY(end(request, what, memory));
     memcpy(values, memory, bytes);
     free(memory);
     return META_OK;
@@ -55,7 +55,7 @@ meta_err comm_all_reduce(MPI_Comm among, void *values, int count, MPI_Datatype t
     const meta_err error = comm_mpi(
         MPI_Iallreduce(MPI_IN_PLACE, memory, count, type, op, among, &request), "MPI_Iallreduce");
     if (error != META_OK) return free(memory), error;
-    return after(&request, phase, memory, values, bytes);
+    return after(&request, comm_all_of(among, phase), memory, values, bytes);
 }
 
 meta_err comm_all_from(MPI_Comm among, void *values, int count, MPI_Datatype type, int root,
@@ -70,7 +70,7 @@ meta_err comm_all_from(MPI_Comm among, void *values, int count, MPI_Datatype typ
     const meta_err error =
         comm_mpi(MPI_Ibcast(memory, count, type, root, among, &request), "MPI_Ibcast");
     if (error != META_OK) return free(memory), error;
-    return after(&request, phase, memory, values, bytes);
+    return after(&request, comm_all_of(among, phase), memory, values, bytes);
 }
 
 meta_err comm_all_gather(MPI_Comm among, const void *mine, int bytes, void *all, const char *phase)
@@ -86,7 +86,7 @@ meta_err comm_all_gather(MPI_Comm among, const void *mine, int bytes, void *all,
         MPI_Iallgather(memory, bytes, MPI_BYTE, memory + one, bytes, MPI_BYTE, among, &request),
         "MPI_Iallgather");
     if (error != META_OK) return free(memory), error;
-    META_TRY(end(&request, phase, memory));
+    META_TRY(end(&request, comm_all_of(among, phase), memory));
     memcpy(all, memory + one, every);
     free(memory);
     return META_OK;
@@ -102,7 +102,7 @@ meta_err comm_all_duplicate(MPI_Comm comm, MPI_Comm *copy, const char *phase)
     *made = MPI_COMM_NULL;
     meta_err error = comm_mpi(MPI_Comm_idup(comm, made, &request), "MPI_Comm_idup");
     const bool began = error == META_OK;
-    if (began) error = comm_request_wait(&request, phase, MPI_ANY_SOURCE, 0);
+    if (began) error = comm_request_wait(&request, comm_all_of(comm, phase));
     if (request != MPI_REQUEST_NULL) return error;
     if (began) *copy = *made;
     free(made);

@@ -7,17 +7,17 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "node/node.h"
 #include "progress/progress.h"
 
 enum { LOOK_EVERY = 64, WARN_AFTER = 60 };
 
 static const comm_source *const none[] = {NULL};
 _Atomic int comm_owed;
+double comm_now;
 static const comm_source *const *sources = none;
-
-static double waited, last_look;
-static unsigned idle_calls;
-static bool warned;
+static meta_wait_clock polls; /* of callers that come again and again */
+static double last_poll;
 
 static meta_err background = META_OK;
 static char background_text[COMM_TEXT];
@@ -43,42 +43,38 @@ meta_err comm_background_take(void)
 
 /* ------------------------------------------------------------------ peers that do not answer */
 
-void comm_not_waiting(void)
+double comm_waited_since(double began, double moved)
 {
-    waited = last_look = 0;
-    idle_calls = 0;
+    return comm_now - fmax(began, moved);
 }
 
-/* Give up what has waited too long, or warn. The text is formatted only when it is reported. */
-static void look(void)
+bool comm_is_late(double waited, int rank)
 {
+    return comm_job.peer_timeout > 0 &&
+           (waited > comm_job.peer_timeout || comm_is_lost(rank) || comm_mate_has_ended(rank));
+}
+
+/* Once for all. The text is formatted only when it is reported. */
+static void warn(void)
+{
+    static bool warned;
     char text[COMM_TEXT / 2];
-    bool waiting = false, described = false;
-    for (int k = 0; sources[k] && !waiting; ++k) waiting = sources[k]->waiting();
-    if (!waiting) {
-        waited = 0;
-    } else if (comm_job.peer_timeout > 0 && waited > comm_job.peer_timeout) {
-        for (int k = 0; sources[k]; ++k) sources[k]->give_up(waited);
-        waited = last_look = 0;
-    } else if (comm_job.peer_timeout == 0 && waited > WARN_AFTER && !warned) {
-        for (int k = 0; sources[k] && !described; ++k)
-            described = sources[k]->describe(text, sizeof text);
-        if (!described) return;
-        warned = true;
+    for (int k = 0; sources[k] && !warned; ++k) {
+        if (!sources[k]->describe(text, sizeof text)) continue;
+        comm_mates_describe(WARN_AFTER, text, sizeof text);
         core->log(META_LOG_WARN,
                   "rank %d waits for %d s: %s (with META_TIMEOUT set, this is an error)",
                   comm_job.rank, WARN_AFTER, text);
+        warned = true;
     }
 }
 
-static void count_waiting(void)
+static void look(const meta_wait_clock *wait)
 {
-    const double longest = 0.05; /* calls further apart are not one wait */
-    if (++idle_calls % LOOK_EVERY != 0) return;
-    const double now = MPI_Wtime();
-    if (last_look > 0) waited += fmin(now - last_look, longest);
-    last_look = now;
-    if (waited > 0) look();
+    comm_mates_look();
+    if (comm_job.peer_timeout > 0)
+        for (int k = 0; sources[k]; ++k) sources[k]->give_up(wait->began);
+    else if (comm_now - wait->began > WARN_AFTER) warn();
 }
 
 /* ------------------------------------------------------------------ progress */
@@ -87,14 +83,31 @@ bool comm_advance(void)
 {
     bool moved = false;
     for (int k = 0; sources[k]; ++k) moved |= sources[k]->advance();
-    if (moved) comm_not_waiting();
     return moved;
 }
 
-bool comm_progress(void)
+bool comm_advance_in(meta_wait_clock *wait)
 {
     const bool moved = comm_advance();
-    if (!moved) count_waiting();
+    comm_mate_beat();
+    if (++wait->rounds % LOOK_EVERY != 0) return moved;
+    comm_now = MPI_Wtime();
+    if (wait->began == 0) wait->began = comm_now;
+    else look(wait);
+    return moved;
+}
+
+bool comm_advance_polled(void)
+{
+    const double longest = 0.05; /* calls further apart are not one wait */
+    const bool moved = comm_advance();
+    if (moved) polls = (meta_wait_clock){0};
+    if (moved || ++polls.rounds % LOOK_EVERY != 0) return moved;
+    comm_now = MPI_Wtime();
+    if (polls.began == 0) polls.began = comm_now;
+    else if (comm_now - last_poll > longest) polls.began += comm_now - last_poll - longest;
+    last_poll = comm_now;
+    look(&polls);
     return moved;
 }
 
@@ -110,8 +123,9 @@ void comm_back_off(unsigned idle)
 
 void comm_wait_while(bool (*busy)(const void *), const void *what, double deadline)
 {
+    meta_wait_clock wait = {0};
     for (unsigned idle = 0; busy(what);) {
-        if (comm_progress()) {
+        if (comm_advance_in(&wait)) {
             idle = 0;
             continue;
         }

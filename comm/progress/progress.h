@@ -12,9 +12,11 @@ typedef struct comm_source {
     bool (*advance)(void);    /**< one step of everything; true if anything moved */
     bool (*unfinished)(void); /**< whether meta_flush() must wait */
     bool (*busy)(void);       /**< whether the progress thread has something to do */
-    bool (*waiting)(void);    /**< whether something waits for another rank */
-    bool (*describe)(char *text, size_t room); /**< for what; false: nothing waits */
-    void (*give_up)(double waited);            /**< end what waits, with META_ERR_PEER */
+    /** For which other rank something waits, and what for; false: nothing does. */
+    bool (*describe)(char *text, size_t room);
+    /** End with META_ERR_PEER what waits for a rank that has ended, and what has waited for one too
+     * long, comm_waited_since() @p began says. */
+    void (*give_up)(double began);
     /** Queue what is counted in comm_owed and touches one of these ranges; NULL: there never is
      * any. */
     void (*queue_owed)(const meta_range *ranges, int count);
@@ -23,12 +25,20 @@ typedef struct comm_source {
 /* engine.c */
 /** The sources, up to a NULL; describe() and give_up() are asked in this order. */
 void comm_sources_set(const comm_source *const *list);
-/** Advance everything once; true if anything moved. If not, it counts as waiting (META_TIMEOUT). */
-bool comm_progress(void);
-/** The same for callers that do not wait. */
+/** Advance everything once; true if anything moved. */
 bool comm_advance(void);
-/** Something new begins: it has not waited yet. */
-void comm_not_waiting(void);
+/** The same for callers that wait: what waits too long for other ranks is given up. */
+bool comm_advance_in(meta_wait_clock *wait);
+/** The same for callers that come again and again, and may compute between: only time in which
+ *  nothing moves and they come often counts as waiting. */
+bool comm_advance_polled(void);
+/** The time as far as the engine knows it, a few milliseconds old: kept where something moves. */
+extern double comm_now;
+/** How long something that moved last at @p moved has waited, in a wait that began at @p began. */
+double comm_waited_since(double began, double moved);
+/** That it is too long (META_TIMEOUT), or rank @p rank of the job, if not negative, has ended or
+ *  was too late before. */
+bool comm_is_late(double waited, int rank);
 /** Advance until *complete, releasing the lock between two attempts. */
 void comm_wait(const bool *complete);
 /** Advance while @p busy returns true, at most until @p deadline of MPI_Wtime() if it is not 0. */
@@ -49,10 +59,21 @@ void comm_background_error(meta_err error, const char *text);
 meta_err comm_background_take(void);
 
 /* request.c */
-/** META_ERR_PEER if more than META_TIMEOUT has passed since @p began without an answer; without
- *  META_TIMEOUT, a warning. @p phase says what is waited for, as "while a halo plan is made";
- *  @p peer is a rank, or MPI_ANY_SOURCE where all of them take part. */
-meta_err comm_watch_since(double began, bool *warned, const char *phase, int peer, int tag);
+/** What a wait outside the sources is for. */
+typedef struct comm_awaited {
+    const char *phase; /**< as "while a halo plan is made" */
+    MPI_Comm among;
+    int peer, tag; /**< a rank of it, or MPI_ANY_SOURCE where all of them take part */
+} comm_awaited;
+static inline comm_awaited comm_all_of(MPI_Comm among, const char *phase)
+{
+    return (comm_awaited){phase, among, MPI_ANY_SOURCE, 0};
+}
+/** META_ERR_PEER where such a wait has taken longer than META_TIMEOUT, or a rank that it is for has
+ *  ended; without META_TIMEOUT, a warning. */
+meta_err comm_watch(meta_wait_clock *wait, const comm_awaited *what);
+/** The same for each of many short rounds, few of which look. */
+meta_err comm_watch_rounds(meta_wait_clock *wait, const comm_awaited *what);
 /** MPI_Test. After a failure it advances until MPI has completed @p request all the same, since a
  *  communicator may not be freed before (Open MPI 4.1.4 ends the process): until a second failure,
  *  and for META_TIMEOUT or 60 seconds at most; then @p request is not MPI_REQUEST_NULL.
@@ -61,7 +82,7 @@ meta_err comm_request_test(MPI_Request *request, int *complete);
 /** Advance until @p request is complete.
  *  @return META_ERR_PEER after META_TIMEOUT seconds, META_ERR_MPI if MPI fails: unless the request
  *  is MPI_REQUEST_NULL then, MPI may still use its memory */
-meta_err comm_request_wait(MPI_Request *request, const char *phase, int peer, int tag);
+meta_err comm_request_wait(MPI_Request *request, comm_awaited what);
 /** Advance until every rank of @p among is here: after it, blocking collective calls of MPI keep no
  *  rank waiting for a message that another one has posted but not given to MPI yet. Collective.
  *  @p met: the other ranks go on to such calls, also where MPI failed on this rank. */

@@ -5,31 +5,61 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "node/node.h"
 #include "progress/progress.h"
 
-enum { WARN_AFTER = 60 };
+enum { LOOK_EVERY = 64, WARN_AFTER = 60 };
 
-meta_err comm_watch_since(double began, bool *warned, const char *phase, int peer, int tag)
+/* Whether a rank that the wait is for has ended; all that follows is local. */
+static bool has_ended(const comm_awaited *what)
 {
-    const double seconds = MPI_Wtime() - began;
-    const bool all = peer == MPI_ANY_SOURCE;
-    if (comm_job.peer_timeout > 0 && seconds > comm_job.peer_timeout) {
-        char why[128];
-        if (all) snprintf(why, sizeof why, "not every rank of the communicator has come");
-        else snprintf(why, sizeof why, "rank %d has not answered, tag %d", peer, tag);
-        comm_lose(why);
-        return core->fail(META_ERR_PEER, "%s: %s in %.3g s (META_TIMEOUT)", phase, why, seconds);
+    bool ended = false;
+    MPI_Group all = MPI_GROUP_NULL, among = MPI_GROUP_NULL;
+    if (comm_job.peer_timeout == 0 || !comm_any_mate_has_ended()) return false;
+    if (MPI_Comm_group(comm_job.messages, &all) == MPI_SUCCESS &&
+        MPI_Comm_group(what->among, &among) == MPI_SUCCESS)
+        for (int k = 0, rank, there; comm_ended_mate(k, &rank) && !ended; ++k)
+            ended = MPI_Group_translate_ranks(all, 1, &rank, among, &there) == MPI_SUCCESS &&
+                    there != MPI_UNDEFINED && (what->peer == MPI_ANY_SOURCE || what->peer == there);
+    if (all != MPI_GROUP_NULL) MPI_Group_free(&all);
+    if (among != MPI_GROUP_NULL) MPI_Group_free(&among);
+    return ended;
+}
+
+static void describe(const comm_awaited *what, double seconds, char *text, size_t room)
+{
+    if (what->peer == MPI_ANY_SOURCE)
+        snprintf(text, room, "not every rank of the communicator has come");
+    else snprintf(text, room, "rank %d has not answered, tag %d", what->peer, what->tag);
+    comm_mates_describe(seconds, text, room);
+}
+
+meta_err comm_watch(meta_wait_clock *wait, const comm_awaited *what)
+{
+    static bool warned;
+    char text[COMM_TEXT / 2];
+    comm_now = MPI_Wtime();
+    if (wait->began == 0) wait->began = comm_now;
+    comm_mates_look();
+    const double seconds = comm_now - wait->began;
+    if (comm_job.peer_timeout > 0 && (seconds > comm_job.peer_timeout || has_ended(what))) {
+        describe(what, comm_job.peer_timeout / 2, text, sizeof text);
+        comm_lose(-1, text);
+        return core->fail(META_ERR_PEER, "%s: %s, for %.3g s (META_TIMEOUT)", what->phase, text,
+                          seconds);
     }
-    if (comm_job.peer_timeout > 0 || seconds <= WARN_AFTER || *warned) return META_OK;
-    *warned = true;
-    if (all)
-        core->log(META_LOG_WARN,
-                  "rank %d waits for %d s %s: not every rank of the communicator has come",
-                  comm_job.rank, WARN_AFTER, phase);
-    else
-        core->log(META_LOG_WARN, "rank %d waits for %d s %s: rank %d has not answered, tag %d",
-                  comm_job.rank, WARN_AFTER, phase, peer, tag);
+    if (comm_job.peer_timeout > 0 || seconds <= WARN_AFTER || warned) return META_OK;
+    warned = true;
+    describe(what, WARN_AFTER / 2, text, sizeof text);
+    core->log(META_LOG_WARN, "rank %d waits for %d s %s: %s", comm_job.rank, WARN_AFTER,
+              what->phase, text);
     return META_OK;
+}
+
+meta_err comm_watch_rounds(meta_wait_clock *wait, const comm_awaited *what)
+{
+    comm_mate_beat();
+    return ++wait->rounds % LOOK_EVERY == 0 ? comm_watch(wait, what) : META_OK;
 }
 
 /* Let MPI complete a request, one test of which failed. Given up after a second failure, and after
@@ -57,19 +87,18 @@ meta_err comm_request_test(MPI_Request *request, int *complete)
     return error == META_OK ? META_OK : finish(request, error);
 }
 
-meta_err comm_request_wait(MPI_Request *request, const char *phase, int peer, int tag)
+meta_err comm_request_wait(MPI_Request *request, comm_awaited what)
 {
-    const double began = MPI_Wtime();
-    bool warned = false;
+    meta_wait_clock wait = {0};
     for (unsigned idle = 0;;) {
         int complete = 0;
         META_TRY(comm_request_test(request, &complete));
         if (complete) return META_OK;
+        META_TRY(comm_watch_rounds(&wait, &what));
         if (comm_advance()) {
             idle = 0;
             continue;
         }
-        if (idle % 64 == 63) META_TRY(comm_watch_since(began, &warned, phase, peer, tag));
         comm_unlock();
         comm_back_off(idle++);
         comm_lock();
@@ -78,11 +107,12 @@ meta_err comm_request_wait(MPI_Request *request, const char *phase, int peer, in
 
 meta_err comm_meet(MPI_Comm among, bool *met)
 {
+    static const char phase[] = "while all ranks meet";
     MPI_Request barrier;
     *met = false;
-    META_TRY(comm_check_lost("while all ranks meet"));
+    META_TRY(comm_check_lost(phase));
     COMM_MPI(MPI_Ibarrier, (among, &barrier));
-    const meta_err error = comm_request_wait(&barrier, "while all ranks meet", MPI_ANY_SOURCE, 0);
+    const meta_err error = comm_request_wait(&barrier, comm_all_of(among, phase));
     *met = error != META_ERR_PEER;
     return error;
 }
@@ -127,8 +157,9 @@ meta_err comm_take_in(MPI_Comm among, int source, bool *found, MPI_Status *statu
         meta_err error =
             comm_mpi(MPI_Irecv(data, bytes, MPI_BYTE, from, tag, among, &request), "MPI_Irecv");
         if (error == META_OK) {
-            error = comm_request_wait(&request, "while a message that nobody wants is received",
-                                      from, tag);
+            error = comm_request_wait(
+                &request,
+                (comm_awaited){"while a message that nobody wants is received", among, from, tag});
             if (error != META_OK && !comm_request_give_up(&request, true))
                 return error; /* the memory is MPI's */
         }

@@ -78,7 +78,8 @@ static meta_err gather_rows(gathered *g, const meta_profile_share *mine)
         error = comm_mpi(MPI_Igatherv(mine->rows, (int)mine->count, row, g->rows, g->counts,
                                       g->places, row, 0, comm_job.collectives, &request),
                          "MPI_Igatherv");
-    if (error == META_OK) error = comm_request_wait(&request, phase, MPI_ANY_SOURCE, 0);
+    if (error == META_OK)
+        error = comm_request_wait(&request, comm_all_of(comm_job.collectives, phase));
     MPI_Type_free(&row);
     return error;
 }
@@ -90,7 +91,7 @@ static meta_err gather(gathered *g, const meta_profile_share *mine)
     META_TRY(comm_agree(comm_job.collectives, room_for_heads(g)));
     COMM_MPI(MPI_Igather, (&h, (int)sizeof h, MPI_BYTE, g->heads, (int)sizeof h, MPI_BYTE, 0,
                            comm_job.collectives, &request));
-    META_TRY(comm_request_wait(&request, phase, MPI_ANY_SOURCE, 0));
+    META_TRY(comm_request_wait(&request, comm_all_of(comm_job.collectives, phase)));
     META_TRY(comm_agree(comm_job.collectives, room_for_rows(g)));
     return gather_rows(g, mine);
 }

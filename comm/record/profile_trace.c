@@ -48,7 +48,8 @@ static meta_err pass(bool send, void *data, size_t bytes, int peer)
     else
         COMM_MPI(MPI_Irecv,
                  (data, (int)bytes, MPI_BYTE, peer, TAG, comm_job.collectives, &request));
-    const meta_err error = comm_request_wait(&request, phase, peer, TAG);
+    const meta_err error =
+        comm_request_wait(&request, (comm_awaited){phase, comm_job.collectives, peer, TAG});
     if (error != META_OK) comm_request_give_up(&request, !send); /* the memory is the caller's */
     return error;
 }
@@ -117,11 +118,8 @@ meta_err comm_trace_begin(void)
 /* The trace begins when the first rank's does. */
 static meta_err agree_on_base(void)
 {
-    MPI_Request request;
-    uint64_t mine = core->trace_began() + (uint64_t)(int64_t)mapping.offset[0];
-    COMM_MPI(MPI_Iallreduce,
-             (&mine, &mapping.base, 1, MPI_UINT64_T, MPI_MIN, comm_job.collectives, &request));
-    return comm_request_wait(&request, phase, MPI_ANY_SOURCE, 0);
+    mapping.base = core->trace_began() + (uint64_t)(int64_t)mapping.offset[0];
+    return comm_all_reduce(comm_job.collectives, &mapping.base, 1, MPI_UINT64_T, MPI_MIN, phase);
 }
 
 /* ------------------------------------------------------------------ the file */
@@ -156,15 +154,11 @@ static meta_err take_all(char *piece)
 
 static meta_err write_file(void)
 {
-    MPI_Request request;
     char *piece = comm_job.rank == 0 ? malloc(META_TRACE_PIECE) : NULL;
-    static int open; /* MPI may write to it after a failure */
-    open = piece && core->trace_open();
+    int open = piece && core->trace_open();
     if (comm_job.rank == 0 && !piece)
         core->log(META_LOG_WARN, "there is no trace: the host has no memory to put it together");
-    COMM_MPI(MPI_Ibcast, (&open, 1, MPI_INT, 0, comm_job.collectives, &request));
-    META_TRY(comm_request_wait(&request, phase, MPI_ANY_SOURCE, 0));
-    meta_err error = META_OK;
+    meta_err error = comm_all_from(comm_job.collectives, &open, 1, MPI_INT, 0, phase);
     /* The core has logged why it is not open. */
     if (open && comm_job.rank == 0) {
         error = take_all(piece);

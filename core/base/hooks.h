@@ -14,11 +14,18 @@ typedef struct meta_range {
     uint64_t bytes;
 } meta_range;
 
+/** One wait inside a call: of each the clock runs by itself. {0} when it begins. */
+typedef struct meta_wait_clock {
+    double began; /**< in seconds; 0: it was not looked at yet */
+    unsigned rounds;
+} meta_wait_clock;
+
 /** Called by the core, from an application's thread. */
 typedef struct meta_hooks {
-    /** Advance messages without waiting; *moved is set to 1 if any made progress. May be called on
-     *  any thread; does nothing where MPI must not be called. */
-    void (*progress)(int *moved);
+    /** Advance messages without waiting; *moved is set to 1 if any made progress. @p wait: of the
+     *  wait that this is a round of; NULL where the caller does not wait. May be called on any
+     *  thread; does nothing where MPI must not be called. */
+    void (*progress)(meta_wait_clock *wait, int *moved);
     /** Whether this thread may complete messages; META_ERR_STATE with the reason if not. */
     meta_err (*allowed)(void);
     /** Complete all messages; the error of the first untracked one that failed. */

@@ -219,7 +219,7 @@ void meta_progress(void)
     meta_err status;
     int moved;
     const meta_hooks *comm = meta_hooks_get();
-    if (comm) comm->progress(&moved);
+    if (comm) comm->progress(NULL, &moved);
     if (in_lists == 0) return;
     pthread_mutex_lock(&lock);
     uint32_t number = waiting.first;
@@ -239,7 +239,7 @@ void meta_progress(void)
 }
 
 /* Let libmeta_comm progress the message that the event stands for. */
-static meta_err progress_for(const char *name)
+static meta_err progress_for(const char *name, meta_wait_clock *wait)
 {
     const meta_hooks *comm = meta_hooks_get();
     int moved = 0;
@@ -249,7 +249,7 @@ static meta_err progress_for(const char *name)
             "argument '%s' waits for a message, but libmeta_comm has ended or was never started",
             name);
     META_TRY(comm->allowed());
-    comm->progress(&moved);
+    comm->progress(wait, &moved);
     if (!moved) sched_yield();
     return META_OK;
 }
@@ -258,6 +258,7 @@ static meta_err progress_for(const char *name)
 static meta_err wait_for(meta_event event, const char *name)
 {
     slot *s;
+    meta_wait_clock wait = {0};
     pthread_mutex_lock(&lock);
     meta_err error = find(event, name, &s);
     if (error != META_OK) return pthread_mutex_unlock(&lock), error;
@@ -266,7 +267,7 @@ static meta_err wait_for(meta_event event, const char *name)
         const bool external = s->external;
         const meta_pending pending = s->pending;
         pthread_mutex_unlock(&lock);
-        error = external ? progress_for(name) : meta_pending_wait(&pending);
+        error = external ? progress_for(name, &wait) : meta_pending_wait(&pending);
         pthread_mutex_lock(&lock);
         if (!external && !s->complete) complete(s, error, error ? meta_error_copy() : NULL);
     }

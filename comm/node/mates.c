@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file mates.c
+ *  Whether the other ranks of this node live. A process that has ended, however it ended, has no
+ *  program any more in /proc, also while its parent does not know that yet. Should its number have
+ *  been given to another process meanwhile, it counts as one that is silent. */
+#include "node/node.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef struct page {
+    meta_cores cores;
+    _Alignas(64) _Atomic uint64_t beats; /* rounds of waiting inside calls */
+    _Atomic int left;                    /* the rank has left the job */
+} page;
+
+typedef struct mate {
+    int rank;
+    comm_memory memory;
+    char program[40]; /* its file in /proc */
+    uint64_t beats;   /* at the last look */
+    double moved;     /* when they had changed last, or this rank began to look */
+    double ended;     /* since when the process has; 0: it lives */
+    bool left;
+} mate;
+
+static comm_memory own = {.file = -1};
+static mate *mates; /* in the order of ranks */
+static int count;
+static double looked;
+
+static page *page_of(const comm_memory *memory)
+{
+    return (page *)(void *)memory->at;
+}
+
+meta_err comm_mates_begin(const meta_cores *cores, comm_memory_name *name)
+{
+    looked = MPI_Wtime();
+    META_TRY(comm_memory_make(sizeof(page), &own, name));
+    page_of(&own)->cores = *cores;
+    return META_OK;
+}
+
+void comm_mate_add(int rank, const comm_memory_name *name)
+{
+    mate *more = realloc(mates, (size_t)(count + 1) * sizeof *more);
+    if (!more) return;
+    mates = more;
+    mate *m = &mates[count];
+    *m = (mate){.rank = rank, .moved = looked};
+    snprintf(m->program, sizeof m->program, "/proc/%" PRId64 "/exe", name->process);
+    if (comm_memory_open(name, &m->memory) == META_OK) {
+        comm_memory_close_file(&m->memory); /* it may be one of many ranks */
+        ++count;
+        return;
+    }
+    core->log(META_LOG_INFO, "no memory can be shared with rank %d of this node: %s", rank,
+              meta_last_error());
+}
+
+void comm_mates_seal(void)
+{
+    comm_memory_close_file(&own);
+}
+
+void comm_mates_end(void)
+{
+    if (own.at) page_of(&own)->left = 1;
+    comm_memory_close(&own);
+    for (int k = 0; k < count; ++k) comm_memory_close(&mates[k].memory);
+    free(mates);
+    mates = NULL;
+    count = 0;
+}
+
+static const mate *mate_of(int rank)
+{
+    int low = 0, high = count;
+    while (low < high) {
+        const int middle = low + (high - low) / 2;
+        if (mates[middle].rank < rank) low = middle + 1;
+        else high = middle;
+    }
+    return low < count && mates[low].rank == rank ? &mates[low] : NULL;
+}
+
+bool comm_is_mate(int rank)
+{
+    return mate_of(rank) != NULL;
+}
+
+const meta_cores *comm_mate_cores(int rank)
+{
+    const mate *m = mate_of(rank);
+    return m ? &page_of(&m->memory)->cores : NULL;
+}
+
+void comm_mate_beat(void)
+{
+    if (!own.at) return;
+    /* With the lock of the engine: nobody else writes. */
+    _Atomic uint64_t *beats = &page_of(&own)->beats;
+    atomic_store_explicit(beats, atomic_load_explicit(beats, memory_order_relaxed) + 1,
+                          memory_order_relaxed);
+}
+
+static bool lives(const mate *m)
+{
+    char name[8];
+    return readlink(m->program, name, sizeof name) >= 0 || (errno != ENOENT && errno != ESRCH);
+}
+
+static void look_at(mate *m, double now)
+{
+    const uint64_t beats = atomic_load_explicit(&page_of(&m->memory)->beats, memory_order_relaxed);
+    if (beats != m->beats) {
+        m->beats = beats;
+        m->moved = now;
+        m->ended = 0;
+    } else if (m->ended == 0 && !lives(m)) {
+        m->ended = now;
+    }
+    m->left = page_of(&m->memory)->left != 0;
+}
+
+void comm_mates_look(void)
+{
+    const double every = 0.01, now = count > 0 ? MPI_Wtime() : 0;
+    if (now - looked < every) return;
+    /* Nobody can have been seen while this rank did not look. */
+    const double away = now - looked > 10 * every ? now - looked : 0;
+    looked = now;
+    for (int k = 0; k < count; ++k) {
+        mates[k].moved += away;
+        look_at(&mates[k], now);
+    }
+}
+
+static bool has_ended(const mate *m)
+{
+    const double grace = 0.25; /* seconds in which MPI delivers what it has of the mate */
+    return m->ended > 0 && looked - m->ended > grace;
+}
+
+bool comm_mate_has_ended(int rank)
+{
+    const mate *m = mate_of(rank);
+    return m && has_ended(m);
+}
+
+bool comm_ended_mate(int k, int *rank)
+{
+    for (int at = 0; at < count; ++at)
+        if (has_ended(&mates[at]) && k-- == 0) return *rank = mates[at].rank, true;
+    return false;
+}
+
+bool comm_any_mate_has_ended(void)
+{
+    int rank;
+    return comm_ended_mate(0, &rank);
+}
+
+void comm_mates_describe(double seconds, char *text, size_t room)
+{
+    for (int k = 0; k < count; ++k) {
+        const mate *m = &mates[k];
+        const size_t at = strlen(text);
+        if (m->ended == 0 && looked - m->moved < seconds) continue;
+        if (m->left) snprintf(text + at, room - at, "; rank %d has left the job", m->rank);
+        else if (m->ended > 0) snprintf(text + at, room - at, "; rank %d has ended", m->rank);
+        else
+            snprintf(text + at, room - at, "; rank %d has not waited in libmeta for %.3g s",
+                     m->rank, looked - m->moved);
+    }
+}

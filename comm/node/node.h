@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file node.h
+ *  What ranks of one node have without MPI: memory that they share, and whether the others live. */
+#ifndef META_COMM_NODE_H
+#define META_COMM_NODE_H
+
+#include "base/comm_base.h"
+
+/* memory.c: shared memory without a name in the file system, so that nothing is left behind. It is
+ * private to the user, and gone with the last process that has it. */
+typedef struct comm_memory {
+    char *at; /**< zeroed by its maker; NULL: none */
+    size_t bytes;
+    int file; /**< -1: closed; where the maker's is, nobody can open it any more */
+} comm_memory;
+#define COMM_NO_MEMORY ((comm_memory){.file = -1})
+
+/** How other processes find it: sent to them. All zero: none. */
+typedef struct comm_memory_name {
+    uint64_t bytes, key;
+    int64_t process;
+    int32_t file, unused;
+} comm_memory_name;
+
+/** @p bytes bytes that no page is missing for. */
+meta_err comm_memory_make(size_t bytes, comm_memory *made, comm_memory_name *name);
+/** That of another process, which has not closed its file. */
+meta_err comm_memory_open(const comm_memory_name *name, comm_memory *opened);
+/** Every process has opened it that will. */
+void comm_memory_close_file(comm_memory *memory);
+void comm_memory_close(comm_memory *memory);
+
+/* mates.c: the other ranks of this node with which memory can be shared. Each has a page with its
+ * cores, in which it counts while it waits inside libmeta. */
+/** Make this rank's page. */
+meta_err comm_mates_begin(const meta_cores *cores, comm_memory_name *name);
+/** Rank @p rank of the job is a mate; otherwise it cannot be looked at, which is no error. */
+void comm_mate_add(int rank, const comm_memory_name *name);
+/** All have been added, on every rank. */
+void comm_mates_seal(void);
+void comm_mates_end(void);
+bool comm_is_mate(int rank);
+/** NULL: it is none. */
+const meta_cores *comm_mate_cores(int rank);
+/** This rank is inside a call, and waits. */
+void comm_mate_beat(void);
+/** Look at all of them, at most every few milliseconds. */
+void comm_mates_look(void);
+/** Whether a mate has ended, and that long ago that nothing of it can be on its way any more. */
+bool comm_mate_has_ended(int rank);
+bool comm_any_mate_has_ended(void);
+/** The ranks of those, by @p k from 0 on; false: there are no more. */
+bool comm_ended_mate(int k, int *rank);
+/** Append to @p text the mates that have ended or have not been seen waiting for @p seconds, as
+ *  "; rank 3 has ended"; nothing where there are none. */
+void comm_mates_describe(double seconds, char *text, size_t room);
+
+#endif
