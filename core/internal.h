@@ -14,7 +14,7 @@
 #include "queue/pending.h"
 #include "record/share.h"
 
-#define META_CORE_VERSION 7
+#define META_CORE_VERSION 8
 
 typedef struct meta_core {
     uint32_t version; /**< META_CORE_VERSION */
@@ -24,6 +24,9 @@ typedef struct meta_core {
     /** Begin a public call: remember its name for messages. @return META_ERR_INIT if not started.
      */
     meta_err (*enter)(const char *call);
+    /** Public functions that this thread calls are parts of @p call for messages, until it is NULL.
+     */
+    void (*hold_call)(const char *call);
     meta_err (*fail)(meta_err code, const char *format, ...) __attribute__((format(printf, 2, 3)));
     /** Make @p message, worded completely elsewhere, this thread's last error. */
     meta_err (*fail_as)(meta_err code, const char *message);

@@ -32,6 +32,7 @@ const meta_core meta_core_table = {
     .version = META_CORE_VERSION,
     .size = sizeof(meta_core),
     .enter = meta_enter,
+    .hold_call = meta_call_hold,
     .fail = meta_fail,
     .fail_as = meta_fail_as,
     .log = meta_log,

@@ -63,6 +63,11 @@ static void one_rank_that_fails_is_an_error_on_all(void)
         test_case("%s=%s", bad[k].variable, bad[k].value);
         if (test_rank == test_size - 1) setenv(bad[k].variable, bad[k].value, 1);
         CHECK_ERR_NAMES(meta_comm_init(NULL, NULL), bad[k].error, who);
+        /* Named once, and by the public function. */
+        CHECK(strncmp(meta_last_error(), who, strlen(who)) == 0);
+        CHECK_CONTAINS(meta_last_error() + strlen(who), "meta_comm_init: ");
+        CHECK(strstr(meta_last_error() + strlen(who), "rank ") == NULL);
+        CHECK(strstr(meta_last_error(), "meta_get_acc") == NULL);
         unsetenv(bad[k].variable);
         if (before) setenv(bad[k].variable, before, 1);
         free(before);

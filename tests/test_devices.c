@@ -23,9 +23,9 @@ const char *__asan_default_options(void)
     return "intercept_tls_get_addr=0";
 }
 
-static const char *const read_variables[] = {"META_MODE",    "METAMORPH_MODE",   "META_RANK_MAP",
-                                             "META_THREADS", "OMP_NUM_THREADS",  "META_LOG",
-                                             "META_POLICY",  "META_AUTO_DEVICES"};
+static const char *const read_variables[] = {
+    "META_MODE", "METAMORPH_MODE", "META_RANK_MAP",     "META_THREADS", "OMP_NUM_THREADS",
+    "META_LOG",  "META_POLICY",    "META_AUTO_DEVICES", "META_CPU",     "META_STREAM_BYTES"};
 
 static void clear_environment(void)
 {
@@ -421,6 +421,27 @@ static void an_unknown_variable_causes_one_warning_with_the_nearest_name(void)
     CHECK(warning && !strstr(warning + 1, "META_MODEE"));
 }
 
+static void what_back_ends_read_is_checked_at_the_start(void)
+{
+    static const char *const wrong[][2] = {
+        {"META_CPU", "avx9"},          {"META_CPU", "avx512 "},      {"META_CPU", "|"},
+        {"META_STREAM_BYTES", "many"}, {"META_STREAM_BYTES", "-1"},  {"META_STREAM_BYTES", "1k"},
+        {"META_STREAM_BYTES", "byte"}, {"META_STREAM_BYTES", "1e9"}, {"META_STREAM_BYTES", "aut"}};
+    static const char *const right[][2] = {{"META_CPU", "baseline"},
+                                           {"META_STREAM_BYTES", "off"},
+                                           {"META_STREAM_BYTES", "0"},
+                                           {"META_STREAM_BYTES", "1048576"}};
+    for (size_t k = 0; k < sizeof wrong / sizeof *wrong; ++k) {
+        char said[64];
+        snprintf(said, sizeof said, "%s=%s: give ", wrong[k][0], wrong[k][1]);
+        CHECK_ERR_NAMES(life_with(wrong[k][0], wrong[k][1], NULL), META_ERR_ENVIRONMENT, said);
+    }
+    for (size_t k = 0; k < sizeof right / sizeof *right; ++k) {
+        CHECK_OK(life_with(right[k][0], right[k][1], NULL));
+        end_life();
+    }
+}
+
 static void the_log_can_be_switched_off(void)
 {
     char text[4096] = "";
@@ -497,6 +518,7 @@ static void what_was_never_freed_is_named_at_the_end(void)
 }
 
 TEST_MAIN(PROMISE(an_unknown_variable_causes_one_warning_with_the_nearest_name),
+          PROMISE(what_back_ends_read_is_checked_at_the_start),
           PROMISE(the_log_can_be_switched_off), PROMISE(what_was_never_freed_is_named_at_the_end),
           PROMISE(meta_mode_names_the_back_end_of_every_rank),
           PROMISE(metamorph_mode_is_read_where_meta_mode_is_not_set),

@@ -34,16 +34,6 @@ static meta_err report_first(const first_error *first)
 
 /* ------------------------------------------------------------------ entering */
 
-/* Set the public call's name for error messages, also before libmeta is started, and keep the
- * thread's last message. */
-static void name_call(const char *call)
-{
-    char before[COMM_TEXT];
-    snprintf(before, sizeof before, "%s", meta_last_error());
-    core->enter(call);
-    core->fail_as(META_OK, before);
-}
-
 /* Two libraries of one build: libmeta_comm found another libmeta where the versions differ. */
 static bool core_fits(void)
 {
@@ -82,7 +72,7 @@ static void report(int threads)
 static const char joining[] = "while all ranks join the job";
 
 /* Find this rank in the job, and read what the environment asks for. */
-static meta_err start(const char *call)
+static meta_err start(void)
 {
     COMM_MPI(MPI_Comm_set_errhandler, (comm_job.messages, MPI_ERRORS_RETURN));
     COMM_MPI(MPI_Comm_set_errhandler, (comm_job.collectives, MPI_ERRORS_RETURN));
@@ -91,7 +81,6 @@ static meta_err start(const char *call)
     if (!core->started()) {
         META_TRY(meta_init());
         comm_job.own_core = true;
-        name_call(call);
     }
     return comm_gpu_mpi_read();
 }
@@ -107,10 +96,10 @@ static meta_err choose_device(int threads)
 }
 
 /* With communicators made. @p error: of this rank, which the others do not know of. */
-static meta_err join(const char *call, meta_err error)
+static meta_err join(meta_err error)
 {
     int threads = 1;
-    if (error == META_OK) error = start(call);
+    if (error == META_OK) error = start();
     META_TRY(comm_agree(comm_job.messages, error));
     /* The smallest chunk of all ranks: collective operations must be cut alike. Shared memory takes
      * both ends as well. */
@@ -121,7 +110,6 @@ static meta_err join(const char *call, meta_err error)
     error = comm_node_find(&threads);
     META_TRY(comm_agree(comm_job.messages, error == META_OK ? choose_device(threads) : error));
     comm_mates_seal();
-    name_call(call);
     META_TRY(comm_agree(comm_job.messages, comm_operations_create()));
     META_TRY(comm_profile_begin());
     report(threads);
@@ -151,7 +139,7 @@ static void leave(void)
     comm_job.attached = comm_job.own_core = false;
 }
 
-static meta_err attach(MPI_Comm parent, const char *call)
+static meta_err attach(MPI_Comm parent)
 {
     static const comm_source *const sources[] = {&comm_exchange_source, &comm_message_source, NULL};
     first_error first = {0};
@@ -169,7 +157,7 @@ static meta_err attach(MPI_Comm parent, const char *call)
         error = comm_all_duplicate(comm_job.messages, &comm_job.collectives, joining);
     if (error == META_OK) {
         report_first(&first);
-        error = join(call, first.error);
+        error = join(first.error);
     }
     if (error == META_OK) {
         comm_hooks_set();
@@ -181,8 +169,14 @@ static meta_err attach(MPI_Comm parent, const char *call)
     stop_thread();
     if (comm_job.own_core) meta_finalize();
     leave();
-    name_call(call);
     return report_first(&first);
+}
+
+/* What the core is asked for here is a part of the public function. */
+static meta_err end_call(meta_err error)
+{
+    if (core_fits()) core->hold_call(NULL);
+    return comm_leave(error);
 }
 
 /* Whether this process may join a job now. */
@@ -190,7 +184,7 @@ static meta_err check_outside(const char *call)
 {
     int finalized = 0;
     if (!core_fits()) return META_ERR_UNSUPPORTED;
-    name_call(call);
+    core->hold_call(call);
     if (comm_job.attached || comm_job.messages != MPI_COMM_NULL)
         return core->fail(META_ERR_STATE, "this process is part of a job already: call "
                                           "meta_comm_finalize() first");
@@ -210,13 +204,13 @@ static meta_err init(int *argc, char ***argv, const char *call)
         COMM_MPI(MPI_Init_thread, (argc, argv, comm_thread_level_wanted(), &level));
         own_mpi = true;
     }
-    return attach(MPI_COMM_WORLD, call);
+    return attach(MPI_COMM_WORLD);
 }
 
 meta_err meta_comm_init(int *argc, char ***argv)
 {
     comm_lock();
-    return comm_leave(init(argc, argv, __func__));
+    return end_call(init(argc, argv, __func__));
 }
 
 static meta_err attach_checked(MPI_Comm parent, const char *call)
@@ -233,13 +227,13 @@ static meta_err attach_checked(MPI_Comm parent, const char *call)
     if (inter)
         return core->fail(META_ERR_ARGUMENT,
                           "argument 'comm' is an intercommunicator: merge it first");
-    return attach(parent, call);
+    return attach(parent);
 }
 
 meta_err meta_comm_attach(MPI_Comm comm)
 {
     comm_lock();
-    return comm_leave(attach_checked(comm, __func__));
+    return end_call(attach_checked(comm, __func__));
 }
 
 /* Without the lock, so that callbacks of any kind may ask. */
@@ -336,7 +330,7 @@ static meta_err finalize(const char *call)
     first_error first = {0};
     int finalized = 0;
     if (!core_fits()) return META_ERR_UNSUPPORTED;
-    name_call(call);
+    core->hold_call(call);
     COMM_MPI(MPI_Finalized, (&finalized));
     if (finalized || (comm_job.messages == MPI_COMM_NULL && !own_mpi))
         return core->fail(META_ERR_INIT, "this process is not part of a job");
@@ -362,5 +356,5 @@ static meta_err finalize(const char *call)
 meta_err meta_comm_finalize(void)
 {
     comm_lock();
-    return comm_leave(finalize(__func__));
+    return end_call(finalize(__func__));
 }

@@ -28,6 +28,13 @@ void meta_comm_refuse(meta_err code, const char *text)
     refusal.text = text;
 }
 
+/* Whether a rank is named in front, by an agreement before this one. */
+static bool is_agreed(const char *text)
+{
+    int rank, length = 0;
+    return sscanf(text, "rank %d: %n", &rank, &length) == 1 && length > 0;
+}
+
 /* The lowest failing rank, then its error. *agreed is META_ERR_PEER until this rank has taken part.
  */
 static meta_err decide(MPI_Comm among, verdict *v, MPI_Request *request, meta_err *agreed)
@@ -52,6 +59,7 @@ static meta_err decide(MPI_Comm among, verdict *v, MPI_Request *request, meta_er
     if (error == META_ERR_MPI) *agreed = error; /* some error the others do agree on */
     META_TRY(error);
     *agreed = (meta_err)v->code;
+    if (is_agreed(v->text)) return core->fail_as(*agreed, v->text);
     snprintf(text, sizeof text, "rank %d: %.*s", v->lowest, (int)(sizeof text - 24), v->text);
     return core->fail_as(*agreed, text);
 }

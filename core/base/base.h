@@ -35,7 +35,12 @@
 /* error.c */
 meta_err meta_fail(meta_err code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 meta_err meta_fail_as(meta_err code, const char *message);
+/** This thread's last error without the name of the call. */
+const char *meta_last_error_cause(void);
+/** A public function begins: messages have its name, */
 void meta_call_name(const char *call);
+/** unless it is a part of @p call on this thread, until that is NULL. */
+void meta_call_hold(const char *call);
 /** A heap copy of this thread's message, for an error that a later call reports; NULL: no memory.
  */
 char *meta_error_copy(void);

@@ -3,6 +3,7 @@
  *  The META_* environment variables: the table, their values, and a warning for unknown names. */
 #include "base/base.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -98,6 +99,36 @@ static void warn_if_unknown(const char *entry)
                  (int)length, entry, nearest->name);
 }
 
+/* Whether @p value is of the form that one alternative of a variable's values has. */
+static bool is_like(const char *value, const char *form, size_t length)
+{
+    char *end;
+    if (length == 5 && strncmp(form, "bytes", length) == 0) {
+        errno = 0;
+        const long long number = strtoll(value, &end, 10);
+        return errno == 0 && end != value && !*end && number >= 0;
+    }
+    return strlen(value) == length && strncmp(value, form, length) == 0;
+}
+
+/* Back ends read these when they are opened, which may be late. */
+static meta_err check_value_for_back_ends(const variable *v)
+{
+    static const char *const names[] = {"META_CPU", "META_STREAM_BYTES", "META_TEST_OPENCL_DOUBLE",
+                                        "META_TEST_OPENCL_ATOMICS"};
+    const char *value = meta_variable(v->name);
+    bool theirs = false;
+    for (size_t k = 0; k < sizeof names / sizeof *names; ++k)
+        theirs |= strcmp(v->name, names[k]) == 0;
+    if (!value || !theirs) return META_OK;
+    for (const char *form = v->values; *form; form += strspn(form, " |")) {
+        const size_t length = strcspn(form, " |");
+        if (is_like(value, form, length)) return META_OK;
+        form += length;
+    }
+    return meta_fail(META_ERR_ENVIRONMENT, "%s=%s: give %s", v->name, value, v->values);
+}
+
 meta_err meta_env_read(void)
 {
     static const char *const words[] = {"off", "warn", "info", "debug"};
@@ -113,5 +144,7 @@ meta_err meta_env_read(void)
         meta_log_set((meta_log_level)k);
     }
     for (char **entry = environ; entry && *entry; ++entry) warn_if_unknown(*entry);
+    for (const variable *v = table; v < table + VARIABLES; ++v)
+        META_TRY(check_value_for_back_ends(v));
     return META_OK;
 }

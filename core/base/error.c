@@ -12,6 +12,7 @@
 enum { SHORT = 1024, LONGEST = 1 << 20 };
 
 static _Thread_local const char *current_call = "";
+static _Thread_local const char *outer_call; /* NULL: none that others are a part of */
 static _Thread_local char short_message[SHORT];
 static _Thread_local char *long_message; /* NULL: the short one is the last */
 
@@ -88,9 +89,24 @@ const char *meta_last_error(void)
     return long_message ? long_message : short_message;
 }
 
+const char *meta_last_error_cause(void)
+{
+    const char *text = meta_last_error();
+    const size_t length = strlen(current_call);
+    const bool named =
+        length > 0 && strncmp(text, current_call, length) == 0 && text[length] == ':';
+    return named ? text + length + 2 : text;
+}
+
 void meta_call_name(const char *call)
 {
-    current_call = call;
+    current_call = outer_call ? outer_call : call;
+}
+
+void meta_call_hold(const char *call)
+{
+    outer_call = call;
+    if (call) current_call = call;
 }
 
 meta_err meta_fail(meta_err code, const char *format, ...)

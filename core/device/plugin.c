@@ -181,7 +181,7 @@ static void count_devices(meta_backend *backend)
     memcpy(&backend->ops, backend->plugin->ops,
            known < sizeof backend->ops ? known : sizeof backend->ops);
     if (backend->plugin->init(&host) != META_OK) {
-        snprintf(backend->reason, sizeof backend->reason, "%s", meta_last_error());
+        snprintf(backend->reason, sizeof backend->reason, "%s", meta_last_error_cause());
         return;
     }
     backend->started = true;
