@@ -195,7 +195,9 @@ META_API meta_err meta_halo_begin(meta_halo plan, void *const *fields, meta_exch
 META_API meta_err meta_halo_end(meta_exchange *exchange, meta_event *done);
 /** Start and finish. */
 META_API meta_err meta_halo_exchange(meta_halo plan, void *const *fields, meta_event *done);
-/** Computation on @p box, a part of the plan's owned cells, called by meta_halo_overlap(). */
+/** Computation on @p box, a part of the plan's owned cells, called by meta_halo_overlap(). What it
+ *  returns becomes that call's error; its message is that of the call of libmeta that failed in it.
+ */
 typedef meta_err meta_halo_work(const meta_box *box, void *with);
 /** An exchange beside computation, by one call: meta_halo_start(), @p interior on the own cells that lie
  *  no nearer to a neighbour than its ghosts are wide (once, and not at all where there are none),

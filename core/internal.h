@@ -30,6 +30,7 @@ typedef struct meta_core {
     meta_err (*fail)(meta_err code, const char *format, ...) __attribute__((format(printf, 2, 3)));
     /** Make @p message, worded completely elsewhere, this thread's last error. */
     meta_err (*fail_as)(meta_err code, const char *message);
+    uint64_t (*failures)(void); /**< how often this thread's last error was set */
     void (*log)(meta_log_level level, const char *format, ...)
         __attribute__((format(printf, 2, 3)));
     const char *(*variable)(const char *name);

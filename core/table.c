@@ -35,6 +35,7 @@ const meta_core meta_core_table = {
     .hold_call = meta_call_hold,
     .fail = meta_fail,
     .fail_as = meta_fail_as,
+    .failures = meta_failures,
     .log = meta_log,
     .variable = meta_variable,
     .checked = meta_checked,

@@ -347,6 +347,24 @@ static void a_description_without_a_topology_is_refused(void)
     CHECK_ERR_NAMES(meta_halo_create(&plan, &desc), META_ERR_ARGUMENT, "META_HALO_DESC_INIT");
 }
 
+/* The others do not wait for it. */
+static void a_plan_that_one_rank_asks_for_wrongly_is_refused_on_all(void)
+{
+    meta_halo_desc desc = META_HALO_DESC_INIT, wrong;
+    const int periodic = 1;
+    const bool last = test_rank == test_size - 1;
+    meta_halo plan = META_HALO_NULL;
+    desc.box = (meta_box){1, {CELLS + 2}, {1}, {CELLS + 1}};
+    desc.low[0] = desc.high[0] = 1;
+    MPI_Cart_create(MPI_COMM_WORLD, 1, &test_size, &periodic, 0, &desc.cart);
+    CHECK_ERR_NAMES(meta_halo_create(last ? NULL : &plan, &desc), META_ERR_ARGUMENT, "'plan'");
+    wrong = desc;
+    wrong.fields = -1;
+    CHECK_ERR_NAMES(meta_halo_create(&plan, last ? &wrong : &desc), META_ERR_ARGUMENT, "fields");
+    if (CHECK_OK(meta_halo_create(&plan, &desc))) CHECK_OK(meta_halo_free(&plan));
+    MPI_Comm_free(&desc.cart);
+}
+
 /* All on every rank alike, so that no neighbour is left in the middle of an exchange. */
 static void a_plan_is_used_in_its_order(void)
 {
@@ -502,6 +520,7 @@ TEST_COMM_MAIN(PROMISE(arguments_of_messages_are_checked),
                PROMISE(another_version_of_the_library_is_recognised),
                PROMISE(blocks_that_do_not_fit_together_are_refused),
                PROMISE(a_description_without_a_topology_is_refused),
+               PROMISE(a_plan_that_one_rank_asks_for_wrongly_is_refused_on_all),
                PROMISE(a_plan_is_used_in_its_order), PROMISE(an_exchange_is_ended_once),
                PROMISE(arrays_on_two_devices_are_refused),
                PROMISE(other_threads_get_an_error_without_mpi_thread_support))

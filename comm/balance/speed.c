@@ -17,20 +17,15 @@ typedef struct measuring {
 /* The time of a sample. The caller's work may call any function: without the lock. */
 static meta_err sample(const measuring *m, double *seconds)
 {
-    meta_err error;
     comm_unlock();
-    error = meta_flush();
+    const uint64_t before = core->failures();
+    meta_err error = meta_flush();
     const double start = MPI_Wtime();
     for (int64_t k = 0; k < m->calls && error == META_OK; ++k) error = m->work(m->with);
     if (error == META_OK) error = meta_flush();
     *seconds = MPI_Wtime() - start;
     comm_lock();
-    if (error == META_OK) return META_OK;
-    char text[COMM_TEXT];
-    const char *last = meta_last_error();
-    snprintf(text, sizeof text, "%s", *last ? last : meta_strerror(error));
-    core->enter(m->call);
-    return core->fail(error, "argument 'work': %s", text);
+    return comm_callback_error(error, before, m->call, "work");
 }
 
 /* Choose a sample long enough for any clock, and warm up. */
@@ -112,7 +107,7 @@ static meta_err measure(MPI_Comm comm, measuring *m, int64_t cells, int times, d
         *speed = (double)cells * (double)m->calls / (median > 1e-9 ? median : 1e-9);
     }
     free(seconds);
-    MPI_Comm_free(&among);
+    comm_free(&among);
     return error;
 }
 

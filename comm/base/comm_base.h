@@ -72,6 +72,10 @@ void comm_lost_forget(void);
  *  all ranks meet". */
 meta_err comm_check_lost(const char *phase);
 
+/** What to return for the result of a function that the caller of @p call gave as argument @p name:
+ *  also where its error is not libmeta's, or has no message. @p before: core->failures() then. */
+meta_err comm_callback_error(meta_err result, uint64_t before, const char *call, const char *name);
+
 /* mpi_error.c */
 meta_err comm_mpi(int code, const char *function);
 /** The same for a function that completes several requests and left their codes in @p statuses. */

@@ -89,6 +89,22 @@ meta_err comm_check_attached(void)
                                      "meta_comm_attach() first");
 }
 
+meta_err comm_callback_error(meta_err result, uint64_t before, const char *call, const char *name)
+{
+    char text[COMM_TEXT];
+    if (result == META_OK) return META_OK;
+    snprintf(text, sizeof text, "%s", meta_last_error());
+    core->enter(call);
+    if ((int)result < 0 || result >= META_ERR_COUNT)
+        return core->fail(META_ERR_ARGUMENT, "argument '%s' returned %d, which is no meta_err",
+                          name, (int)result);
+    if (core->failures() == before)
+        return core->fail(result,
+                          "argument '%s' returned %s, though no call of libmeta in it failed", name,
+                          meta_strerror(result));
+    return core->fail(result, "argument '%s': %s", name, text);
+}
+
 meta_err comm_enter(const char *call)
 {
     META_TRY(core->enter(call));

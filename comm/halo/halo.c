@@ -65,7 +65,7 @@ static void destroy(halo_plan *p, bool collective)
     if (!collective) p->lost = true;
     halo_exchanges_free(p);
     halo_window_free(p);
-    if (collective && p->cart != MPI_COMM_NULL) MPI_Comm_free(&p->cart);
+    if (collective) comm_free(&p->cart);
     free(p->send_part);
     free(p->recv_part);
     free(p->kernel);
@@ -137,9 +137,11 @@ static meta_err make_messages(halo_plan *p)
     return halo_exchange_acquire(p, p->home.device, &first);
 }
 
-static meta_err build(halo_plan *p, const meta_halo_desc *desc, int dims, MPI_Comm cart)
+/* @p checked: this rank's arguments are right. */
+static meta_err build(halo_plan *p, const meta_halo_desc *desc, int dims, MPI_Comm cart,
+                      meta_err checked)
 {
-    META_TRY(comm_agree(cart, prepare(p, desc, dims)));
+    META_TRY(comm_agree(cart, checked == META_OK ? prepare(p, desc, dims) : checked));
     p->met = true;
     META_TRY(connect(p));
     META_TRY(comm_agree(cart, make_messages(p)));
@@ -148,21 +150,30 @@ static meta_err build(halo_plan *p, const meta_halo_desc *desc, int dims, MPI_Co
     return META_OK;
 }
 
+/* Whether the other ranks can be told of a wrong argument: they wait for this one otherwise. */
+static bool has_communicator(const meta_halo_desc *desc)
+{
+    return desc && desc->size >= offsetof(meta_halo_desc, batch) && desc->cart != MPI_COMM_NULL;
+}
+
 static meta_err create(meta_halo *plan, const meta_halo_desc *desc)
 {
     MPI_Comm cart;
     int dims;
-    META_TRY(check_desc(plan, desc, &dims));
+    char text[COMM_TEXT];
+    const meta_err checked = check_desc(plan, desc, &dims);
+    if (checked != META_OK && !has_communicator(desc)) return checked;
+    snprintf(text, sizeof text, "%s", meta_last_error());
     META_TRY(comm_duplicate(desc->cart, &cart));
+    core->fail_as(checked, text);
     halo_plan *p = calloc(1, sizeof *p);
     if (p) p->cart = cart;
-    const meta_err error = build(p, desc, dims, cart);
+    const meta_err error = build(p, desc, dims, cart, checked);
     if (error != META_OK) {
-        char text[COMM_TEXT];
         snprintf(text, sizeof text, "%s", meta_last_error());
         const bool lost = error == META_ERR_PEER || (p && p->met && halo_drain(p) == META_ERR_PEER);
         if (p) destroy(p, !lost);
-        else MPI_Comm_free(&cart);
+        else comm_free(&cart);
         return core->fail_as(error, text);
     }
     p->made = ++made;
@@ -339,14 +350,19 @@ meta_err meta_halo_overlap(meta_halo plan, void *const *fields, meta_halo_work *
         error = start(plan, fields);
     }
     META_TRY(comm_leave(error));
-    if (!is_empty(&inside)) error = interior(&inside, with);
+    uint64_t before = core->failures();
+    if (!is_empty(&inside))
+        error = comm_callback_error(interior(&inside, with), before, __func__, "interior");
     if (error != META_OK) snprintf(text, sizeof text, "%s", meta_last_error());
     META_TRY(comm_enter(__func__));
     const meta_err second = comm_leave(finish(plan, done));
     if (error != META_OK) return core->fail_as(error, text);
     META_TRY(second);
-    for (int k = 0; k < borders; ++k) META_TRY(boundary(&border[k], with));
-    return META_OK;
+    for (int k = 0; k < borders && error == META_OK; ++k) {
+        before = core->failures();
+        error = comm_callback_error(boundary(&border[k], with), before, __func__, "boundary");
+    }
+    return error;
 }
 
 meta_err meta_halo_free(meta_halo *plan)

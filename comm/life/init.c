@@ -131,11 +131,8 @@ static void leave(void)
     comm_mates_end();
     comm_lost_forget();
     comm_operations_free();
-    /* What a lost rank left unfinished may still be under way in them: then they are MPI's. */
-    if (comm_job.collectives != MPI_COMM_NULL && !comm_job.lost)
-        MPI_Comm_free(&comm_job.collectives);
-    if (comm_job.messages != MPI_COMM_NULL && !comm_job.lost) MPI_Comm_free(&comm_job.messages);
-    comm_job.collectives = comm_job.messages = MPI_COMM_NULL;
+    comm_free(&comm_job.collectives);
+    comm_free(&comm_job.messages);
     comm_job.attached = comm_job.own_core = false;
 }
 

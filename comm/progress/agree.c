@@ -99,3 +99,9 @@ meta_err comm_duplicate(MPI_Comm comm, MPI_Comm *copy)
     else if (error != META_ERR_PEER) MPI_Comm_free(&made);
     return error;
 }
+
+void comm_free(MPI_Comm *copy)
+{
+    if (*copy != MPI_COMM_NULL && !comm_job.lost) MPI_Comm_free(copy);
+    *copy = MPI_COMM_NULL;
+}

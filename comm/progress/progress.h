@@ -119,6 +119,8 @@ meta_err comm_agree(MPI_Comm among, meta_err mine);
 meta_err comm_agree_on(MPI_Comm among, meta_err mine, meta_err *agreed);
 /** Duplicate @p comm; the copy returns errors. Collective, one outcome for all. */
 meta_err comm_duplicate(MPI_Comm comm, MPI_Comm *copy);
+/** Free such a copy, unless a rank was lost: what it left unfinished may be under way in it. */
+void comm_free(MPI_Comm *copy);
 
 /* progress_thread.c: META_PROGRESS=thread */
 /** The level of MPI_Init_thread() that the settings ask for. */

@@ -35,6 +35,8 @@
 /* error.c */
 meta_err meta_fail(meta_err code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 meta_err meta_fail_as(meta_err code, const char *message);
+/** How often this thread's message was set. */
+uint64_t meta_failures(void);
 /** This thread's last error without the name of the call. */
 const char *meta_last_error_cause(void);
 /** A public function begins: messages have its name, */

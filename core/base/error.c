@@ -14,6 +14,7 @@ enum { SHORT = 1024, LONGEST = 1 << 20 };
 static _Thread_local const char *current_call = "";
 static _Thread_local const char *outer_call; /* NULL: none that others are a part of */
 static _Thread_local char short_message[SHORT];
+static _Thread_local uint64_t failures;
 static _Thread_local char *long_message; /* NULL: the short one is the last */
 
 static const char *const meanings[META_ERR_COUNT] = {
@@ -111,6 +112,7 @@ void meta_call_hold(const char *call)
 
 meta_err meta_fail(meta_err code, const char *format, ...)
 {
+    ++failures;
     /* The arguments may include the last message itself. */
     char text[SHORT], *longer = NULL;
     va_list arguments, again;
@@ -134,8 +136,14 @@ meta_err meta_fail(meta_err code, const char *format, ...)
     return code;
 }
 
+uint64_t meta_failures(void)
+{
+    return failures;
+}
+
 meta_err meta_fail_as(meta_err code, const char *message)
 {
+    ++failures;
     if (message == meta_last_error()) return code;
     char *longer = strlen(message) < SHORT ? NULL : strdup(message);
     snprintf(short_message, sizeof short_message, "%s", message);
