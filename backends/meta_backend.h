@@ -34,7 +34,7 @@
 
 #define META_PLUGIN_MAGIC     0x6174656du /* "meta" */
 #define META_PLUGIN_ABI_MAJOR 2           /* plug-ins of another major version are refused */
-#define META_PLUGIN_ABI_MINOR 3           /* counts the times that members were appended */
+#define META_PLUGIN_ABI_MINOR 4           /* counts the times that members were appended */
 
 /** Return early with an error. */
 #define META_TRY(expression)                                                                       \
@@ -449,6 +449,11 @@ typedef struct meta_host {
      * either. One process of a node compiles while the others wait for it. @return the last error
      * of build(), or META_ERR_UNSUPPORTED if it may not be called */
     meta_err (*cached)(const meta_cached *what);
+    /** Since 2.4. Addresses for a buffer of @p bytes whose memory has none: a multiple of 256, where
+     * nothing else is, and where an access by the host faults. */
+    meta_err (*addresses_take)(size_t bytes, void **address);
+    /** Since 2.4. Give them back, with the same @p bytes. */
+    void (*addresses_give)(void *address, size_t bytes);
 } meta_host;
 
 /** host->cached(); without it, of an older library, the code is compiled and not kept. */

@@ -228,6 +228,35 @@ static void a_freed_address_is_recognised_until_it_is_issued_again(void)
     }
 }
 
+/* As long as the pool keeps its memory; what went back to the system may be the program's own. */
+static void what_was_freed_is_no_host_memory_either(void)
+{
+    static const size_t sizes[] = {64, 1000, 4096, 100000, 3 << 20};
+    const double value = 1;
+    meta_pool_desc pool = META_POOL_DESC_INIT;
+    char *good;
+    CHECK_OK(meta_pool_info(device_index, mode, &pool));
+    if (pool.limit < 4 << 20) return; /* it keeps nothing */
+    CHECK_OK(meta_alloc((void **)&good, 4 << 20));
+    CHECK_OK(meta_fill(good, (4 << 20) / 8, &value, META_F64, NULL));
+    for (size_t k = 0; k < sizeof sizes / sizeof *sizes; ++k) {
+        const meta_box line = {1, {(int64_t)sizes[k] / 8}, {0}, {(int64_t)sizes[k] / 8}};
+        char *p;
+        test_case("%zu bytes", sizes[k]);
+        CHECK_OK(meta_alloc((void **)&p, sizes[k]));
+        CHECK_OK(meta_label(p, "gone"));
+        CHECK_OK(meta_free(p));
+        CHECK_ERR_NAMES(meta_copy_h2d(good, p, sizes[k], NULL), META_ERR_POINTER, "'src'");
+        CHECK_CONTAINS(meta_last_error(), "was freed (\"gone\", allocated at ");
+        CHECK_ERR_NAMES(meta_copy_d2h(p + 8, good, 1, NULL), META_ERR_POINTER, "'dst'");
+        CHECK_ERR_NAMES(meta_copy_d2h(p - 8, good, 9, NULL), META_ERR_POINTER, "'dst'");
+        CHECK_ERR_NAMES(meta_fill(good, 1, p, META_F64, NULL), META_ERR_POINTER, "'value'");
+        CHECK_ERR_NAMES(meta_reduce(p, good, &line, META_SUM, META_F64, NULL), META_ERR_POINTER,
+                        "'result'");
+    }
+    CHECK_OK(meta_free(good));
+}
+
 /* ------------------------------------------------------------------ accounts */
 
 static void memory_in_use_and_its_peak_are_counted(void)
@@ -406,6 +435,7 @@ TEST_MAIN_WITH(&setting, PROMISE(any_byte_of_a_buffer_can_be_addressed),
                PROMISE(checking_is_switched_by_a_word),
                PROMISE(thousands_of_live_buffers_never_overlap),
                PROMISE(a_freed_address_is_recognised_until_it_is_issued_again),
+               PROMISE(what_was_freed_is_no_host_memory_either),
                PROMISE(memory_in_use_and_its_peak_are_counted),
                PROMISE(a_refused_allocation_is_not_counted),
                PROMISE(a_host_access_to_device_memory_faults),

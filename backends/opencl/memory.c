@@ -1,22 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file memory.c
- *  Buffers: a cl_mem, and address space reserved in its size, so that addresses are unique and a
- *  host access faults. */
+ *  Buffers: a cl_mem, and addresses reserved for it. */
 #include "config.h"
 
-#include <sys/mman.h>
-
 #include "opencl.h"
-
-static meta_err reserve(size_t bytes, void **address)
-{
-    void *at = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (at == MAP_FAILED)
-        return ocl_host->fail(META_ERR_NO_MEMORY,
-                              "the process has no room for %zu more bytes of addresses", bytes);
-    *address = at;
-    return META_OK;
-}
 
 meta_err ocl_alloc(meta_plugin_device *device, size_t bytes, meta_memory *memory)
 {
@@ -31,10 +18,10 @@ meta_err ocl_alloc(meta_plugin_device *device, size_t bytes, meta_memory *memory
             "%llu bytes; ask for several smaller ones",
             bytes, about->name,
             (unsigned long long)(about->largest < about->memory ? about->largest : about->memory));
-    META_TRY(reserve(bytes, &address));
+    META_TRY(ocl_host->addresses_take(bytes, &address));
     object = clCreateBuffer(device->context, CL_MEM_READ_WRITE, bytes, NULL, &status);
     if (status != CL_SUCCESS) {
-        munmap(address, bytes);
+        ocl_host->addresses_give(address, bytes);
         return ocl_host->fail(META_ERR_NO_MEMORY,
                               "clCreateBuffer of %zu bytes on device %s: %s (%d); free buffers or "
                               "ask for less",
@@ -80,10 +67,10 @@ meta_err ocl_wrap(meta_plugin_device *device, void *native, size_t bytes, meta_n
                               "copy the array with meta_copy_h2d()");
     if (!native) return ocl_host->fail(META_ERR_ARGUMENT, "native is NULL, not a cl_mem");
     META_TRY(check_object(device, native, bytes));
-    META_TRY(reserve(bytes, &address));
+    META_TRY(ocl_host->addresses_take(bytes, &address));
     status = clRetainMemObject(native);
     if (status != CL_SUCCESS) {
-        munmap(address, bytes);
+        ocl_host->addresses_give(address, bytes);
         return ocl_fail(status, "clRetainMemObject(native)");
     }
     *memory = (meta_memory){.address = address, .object = native, .bytes = bytes};
@@ -96,5 +83,5 @@ void ocl_release(meta_plugin_device *device, const meta_memory *memory)
     if (status != CL_SUCCESS)
         ocl_host->log(META_LOG_WARN, "OpenCL device %s: clReleaseMemObject: %s (%d)",
                       device->about.name, ocl_error_name(status), (int)status);
-    munmap(memory->address, memory->bytes);
+    ocl_host->addresses_give(memory->address, memory->bytes);
 }

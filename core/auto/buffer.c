@@ -6,7 +6,6 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 
 static void link_in(meta_auto_buffer *b)
 {
@@ -62,13 +61,11 @@ static meta_err check_size(size_t bytes)
 meta_err meta_auto_alloc(size_t bytes, meta_memory *memory)
 {
     META_TRY(check_size(bytes));
-    void *address =
-        mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (address == MAP_FAILED)
-        return meta_fail(META_ERR_NO_MEMORY, "the host has no addresses for %zu bytes", bytes);
+    void *address;
+    META_TRY(meta_addresses_take(bytes, &address));
     meta_auto_buffer *b = new_buffer(bytes);
     if (!b) {
-        munmap(address, bytes);
+        meta_addresses_give(address, bytes);
         return out_of_memory(bytes);
     }
     b->address = address;
@@ -95,7 +92,7 @@ void meta_auto_free(const meta_memory *memory)
         meta_auto_wait_copy(b, d);
         meta_pool_put(meta_auto.device[d].device, b->copy[d].block);
     }
-    munmap(memory->address, memory->bytes);
+    meta_addresses_give(memory->address, memory->bytes);
     unlink_it(b);
     meta_slabs_free(b->slabs);
     free(b);

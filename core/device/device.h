@@ -7,6 +7,12 @@
 #include "base/base.h"
 #include "device/cores.h"
 
+/* addresses.c */
+/** Addresses for a buffer of @p bytes, a multiple of 256, where nothing can be read or written. */
+meta_err meta_addresses_take(size_t bytes, void **address);
+/** Give them back, with the same @p bytes. */
+void meta_addresses_give(void *address, size_t bytes);
+
 /* topology.c */
 /** The cores this process may run on. */
 void meta_cores_mine(meta_cores *cores);

@@ -49,6 +49,8 @@ static const meta_host host = {
     .variable = meta_variable,
     .timing = timing,
     .cached = meta_cached_code,
+    .addresses_take = meta_addresses_take,
+    .addresses_give = meta_addresses_give,
 };
 
 const meta_host *meta_plugin_host(void)

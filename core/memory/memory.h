@@ -42,12 +42,16 @@ typedef struct meta_allocation {
     uint64_t guard;    /**< bytes of guard on both sides */
     meta_block *block; /**< the memory of a META_MEMORY_DEVICE, NULL otherwise */
     meta_note *note;   /**< the registry's own, NULL where there is none */
+    bool gone;         /**< freed, while the library keeps its memory */
 } meta_allocation;
 /** @p made: where the program allocated it; NULL for the library's own. */
 meta_err meta_registry_add(const meta_allocation *allocation, const meta_site *made);
-/** Remove the buffer of @p kind that begins at @p ptr; META_ERR_STATE while it is held. */
+/** Remove the buffer of @p kind that begins at @p ptr; META_ERR_STATE while it is held. Device memory
+ *  is remembered as freed until meta_registry_drop(). */
 meta_err meta_registry_take(void *ptr, meta_memory_kind kind, const char *name,
                             const meta_site *gone, meta_allocation *taken);
+/** The memory of a buffer that was freed is given back: it may be the program's next. */
+void meta_registry_drop(const meta_memory *memory);
 /** meta_note_text() of the live buffer that holds @p ptr. */
 const char *meta_registry_note(const void *ptr, char text[META_NOTE_ROOM]);
 /** The buffer that holds @p ptr; false where none does. */

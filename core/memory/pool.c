@@ -157,6 +157,7 @@ static void give_back(meta_device *device, meta_block *list)
     while (list) {
         meta_block *block = list;
         list = block->next;
+        meta_registry_drop(&block->memory);
         device->backend->ops.free(device->plugin, &block->memory);
         free(block);
     }
@@ -247,6 +248,7 @@ void meta_pool_leave(meta_device *device, meta_block *block)
     pthread_mutex_lock(&device->pool->lock);
     device->pool->now.held -= block->memory.bytes;
     pthread_mutex_unlock(&device->pool->lock);
+    meta_registry_drop(&block->memory);
     free(block);
 }
 

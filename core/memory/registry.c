@@ -2,8 +2,10 @@
 /** @file registry.c
  *  Buffers are addresses: which buffer, device and offset an address belongs to.
  *
- *  A table of disjoint ranges, sorted by address and searched by bisection. */
-#include "memory/memory.h"
+ *  Ranges are disjoint. Those of device memory stay while the pool keeps the memory, as gone: so a
+ *  freed address is known for as long as it cannot be the program's own, and a buffer in memory of
+ *  the pool's takes over the range that is there. */
+#include "memory/ranges.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,11 +13,9 @@
 const meta_memory_hooks *meta_buffer_hooks;
 
 static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
-static meta_allocation *table;
-static size_t count, room;
 
-/* Recently freed ranges, to distinguish a freed address from a foreign one; the latest precedes
- * freed_next. */
+/* Ranges that were dropped lately, to distinguish a freed address from a foreign one; the latest
+ * precedes freed_next. */
 enum { FREED = 1024 };
 static struct {
     const char *base;
@@ -39,55 +39,48 @@ static const char *base_of(const meta_allocation *a)
     return a->memory.address;
 }
 
-/* After the table has changed; with the lock held. */
+/* After a range was added or removed; with the lock held. */
 static void set_extent(void)
 {
-    const meta_allocation *last = count > 0 ? &table[count - 1] : NULL;
-    extent_from = last ? (uintptr_t)base_of(table) : UINTPTR_MAX;
+    const meta_allocation *first = meta_ranges_behind(NULL), *last = meta_ranges_last();
+    extent_from = first ? (uintptr_t)base_of(first) : UINTPTR_MAX;
     extent_to = last ? (uintptr_t)base_of(last) + last->memory.bytes : 0;
 }
 
-/* The number of buffers that begin at or before @p address. */
-static size_t rank_of(const char *address)
-{
-    size_t low = 0, high = count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (base_of(&table[middle]) <= address) low = middle + 1;
-        else high = middle;
-    }
-    return low;
-}
-
-/* The buffer that holds @p address; NULL where none does. With the lock held. */
+/* The buffer that holds @p address; NULL where none does. With the lock held, like all that
+ * follows.
+ */
 static meta_allocation *holding(const void *address)
 {
-    const size_t k = rank_of(address);
-    if (k == 0) return NULL;
-    meta_allocation *a = &table[k - 1];
-    return (uint64_t)((const char *)address - base_of(a)) < a->memory.bytes ? a : NULL;
+    meta_allocation *a = meta_ranges_around(address);
+    return a && !a->gone ? a : NULL;
 }
 
-/* The first buffer that shares a byte with @p bytes at @p address. With the lock held. */
+/* The first range that shares a byte with @p bytes at @p address. */
 static meta_allocation *touching(const void *address, uint64_t bytes)
 {
-    meta_allocation *a = holding(address);
-    if (a) return a;
-    const size_t k = rank_of(address);
-    if (k < count && (uint64_t)(base_of(&table[k]) - (const char *)address) < bytes)
-        return &table[k];
-    return NULL;
+    meta_allocation *a = meta_ranges_around(address);
+    if (!a) a = meta_ranges_behind(address);
+    if (!a || base_of(a) <= (const char *)address) return a;
+    return (uint64_t)(base_of(a) - (const char *)address) < bytes ? a : NULL;
+}
+
+/* The next one behind @p a that begins before @p end. */
+static meta_allocation *next_before(const meta_allocation *a, const char *end)
+{
+    meta_allocation *next = meta_ranges_behind(base_of(a));
+    return next && base_of(next) < end ? next : NULL;
 }
 
 /* Another buffer of the native object that @p wrapped wraps, which reserved addresses do not
- * reveal. With the lock held. */
+ * reveal. */
 static meta_allocation *sharing(const meta_allocation *wrapped)
 {
     if (wrapped->kind != META_MEMORY_WRAPPED) return NULL;
-    for (size_t k = 0; k < count; ++k)
-        if (table[k].kind != META_MEMORY_HOST && table[k].device == wrapped->device &&
-            table[k].memory.object == wrapped->memory.object)
-            return &table[k];
+    for (meta_allocation *a = meta_ranges_behind(NULL); a; a = meta_ranges_behind(base_of(a)))
+        if (!a->gone && a->kind != META_MEMORY_HOST && a->device == wrapped->device &&
+            a->memory.object == wrapped->memory.object)
+            return a;
     return NULL;
 }
 
@@ -106,81 +99,107 @@ static meta_note *note_of(meta_allocation *a)
     return a->note;
 }
 
-/* A buffer's label and origin, to follow its mention in a message. With the lock held. */
+/* A buffer's label and origin, to follow its mention in a message. */
 #define NOTE(a) meta_note_text((a)->note, false, (char[META_NOTE_ROOM]){0})
 
-static meta_err grow(void)
+/* Forget a range, but for messages about it. */
+static void drop(meta_allocation *a)
 {
-    const size_t more = room ? 2 * room : 64;
-    if (count < room) return META_OK;
-    meta_allocation *larger = realloc(table, more * sizeof *table);
-    if (!larger)
-        return meta_fail(META_ERR_NO_MEMORY, "the host has no memory for %zu buffers", more);
-    table = larger;
-    room = more;
-    return META_OK;
-}
-
-meta_err meta_registry_add(const meta_allocation *allocation, const meta_site *made)
-{
-    meta_err error;
-    pthread_rwlock_wrlock(&lock);
-    const meta_allocation *other = touching(allocation->memory.address, allocation->memory.bytes);
-    if (!other) other = sharing(allocation);
-    if (other) {
-        error = meta_fail(
-            META_ERR_OVERLAP, "%s%llu bytes at %p overlap the buffer of %llu bytes at %p%s",
-            allocation->kind == META_MEMORY_WRAPPED ? "argument 'native': " : "",
-            (unsigned long long)allocation->memory.bytes, allocation->memory.address,
-            (unsigned long long)other->memory.bytes, other->memory.address, NOTE(other));
-    } else if ((error = grow()) == META_OK) {
-        const size_t k = rank_of(allocation->memory.address);
-        memmove(&table[k + 1], &table[k], (count - k) * sizeof *table);
-        table[k] = *allocation;
-        if (made && note_of(&table[k])) table[k].note->made = *made;
-        ++count;
-        set_extent();
-    }
-    pthread_rwlock_unlock(&lock);
-    return error;
-}
-
-static void remove_at(size_t k, const meta_site *gone)
-{
-    if (gone && note_of(&table[k])) table[k].note->gone = *gone;
     meta_note *old = freed[freed_next].note;
     if (old) {
         old->next = spare;
         spare = old;
     }
-    freed[freed_next].base = base_of(&table[k]);
-    freed[freed_next].bytes = table[k].memory.bytes;
-    freed[freed_next].note = table[k].note;
+    freed[freed_next].base = base_of(a);
+    freed[freed_next].bytes = a->memory.bytes;
+    freed[freed_next].note = a->note;
     freed_next = (freed_next + 1) % FREED;
-    memmove(&table[k], &table[k + 1], (count - k - 1) * sizeof *table);
-    --count;
+    meta_ranges_remove(a);
     set_extent();
 }
 
-/* The error for a pointer outside all live buffers. With the lock held. */
+/* A buffer that shares memory with @p allocation, whose own range may be there as gone. */
+static const meta_allocation *other_than(const meta_allocation *allocation)
+{
+    const char *base = base_of(allocation), *end = base + allocation->memory.bytes;
+    for (meta_allocation *a = touching(base, allocation->memory.bytes); a; a = next_before(a, end))
+        if (!a->gone || allocation->kind != META_MEMORY_DEVICE) return a;
+    return sharing(allocation);
+}
+
+/* In the place of what was in this memory before. */
+static meta_allocation *enter(const meta_allocation *allocation)
+{
+    const char *base = base_of(allocation), *end = base + allocation->memory.bytes;
+    meta_allocation *a = touching(base, allocation->memory.bytes);
+    if (a && base_of(a) == base && !next_before(a, end)) {
+        meta_note *note = a->note;
+        *a = *allocation;
+        a->note = note;
+        if (note) note->label[0] = note->made.file[0] = note->gone.file[0] = '\0';
+        if (note) note->made.caller = note->gone.caller = NULL;
+        if ((uintptr_t)base + a->memory.bytes > extent_to) set_extent();
+        return a;
+    }
+    for (; a; a = touching(base, allocation->memory.bytes)) drop(a);
+    a = meta_ranges_add(allocation);
+    if (a) set_extent();
+    return a;
+}
+
+meta_err meta_registry_add(const meta_allocation *allocation, const meta_site *made)
+{
+    meta_err error = META_OK;
+    meta_allocation *a;
+    pthread_rwlock_wrlock(&lock);
+    const meta_allocation *other = other_than(allocation);
+    if (other)
+        error = meta_fail(META_ERR_OVERLAP,
+                          "%s%llu bytes at %p overlap the buffer of %llu bytes at %p%s%s",
+                          allocation->kind == META_MEMORY_WRAPPED ? "argument 'native': " : "",
+                          (unsigned long long)allocation->memory.bytes, allocation->memory.address,
+                          (unsigned long long)other->memory.bytes, other->memory.address,
+                          other->gone ? ", which was freed" : "", NOTE(other));
+    else if (!(a = enter(allocation)))
+        error = meta_fail(META_ERR_NO_MEMORY, "the host has no memory for another buffer");
+    else if (made && note_of(a)) a->note->made = *made;
+    pthread_rwlock_unlock(&lock);
+    return error;
+}
+
+void meta_registry_drop(const meta_memory *memory)
+{
+    pthread_rwlock_wrlock(&lock);
+    meta_allocation *a = touching(memory->address, memory->bytes);
+    if (a && a->gone) drop(a);
+    pthread_rwlock_unlock(&lock);
+}
+
+static meta_err was_freed(const void *ptr, const char *name, uint64_t bytes, const meta_note *note)
+{
+    return meta_fail(META_ERR_POINTER,
+                     "argument '%s' (%p) points into a buffer of %llu bytes that was freed%s", name,
+                     ptr, (unsigned long long)bytes,
+                     meta_note_text(note, true, (char[META_NOTE_ROOM]){0}));
+}
+
+/* The error for a pointer outside all live buffers. */
 static meta_err no_buffer(const void *ptr, const char *name)
 {
     if (!ptr) return meta_fail(META_ERR_ARGUMENT, "argument '%s' is NULL", name);
+    const meta_allocation *a = meta_ranges_around(ptr);
+    if (a) return was_freed(ptr, name, a->memory.bytes, a->note);
     for (size_t step = 1; step <= FREED; ++step) { /* the latest first */
         const size_t k = (freed_next + FREED - step) % FREED;
         if (freed[k].base && (uint64_t)((const char *)ptr - freed[k].base) < freed[k].bytes)
-            return meta_fail(META_ERR_POINTER,
-                             "argument '%s' (%p) points into a buffer of %llu bytes "
-                             "that was freed%s",
-                             name, ptr, (unsigned long long)freed[k].bytes,
-                             meta_note_text(freed[k].note, true, (char[META_NOTE_ROOM]){0}));
+            return was_freed(ptr, name, freed[k].bytes, freed[k].note);
     }
     return meta_fail(META_ERR_POINTER,
                      "argument '%s' (%p) is not in any buffer of meta_alloc() or meta_wrap()", name,
                      ptr);
 }
 
-/* Whether @p a (NULL: none) may be freed as a buffer of @p kind at @p ptr. With the lock held. */
+/* Whether @p a (NULL: none) may be freed as a buffer of @p kind at @p ptr. */
 static meta_err check_take(const meta_allocation *a, const void *ptr, meta_memory_kind kind,
                            const char *name)
 {
@@ -207,11 +226,13 @@ meta_err meta_registry_take(void *ptr, meta_memory_kind kind, const char *name,
                             const meta_site *gone, meta_allocation *taken)
 {
     pthread_rwlock_wrlock(&lock);
-    const meta_allocation *a = ptr ? holding(ptr) : NULL;
+    meta_allocation *a = ptr ? holding(ptr) : NULL;
     const meta_err error = check_take(a, ptr, kind, name);
     if (error == META_OK) {
         *taken = *a;
-        remove_at((size_t)(a - table), gone);
+        if (gone && note_of(a)) a->note->gone = *gone;
+        if (kind == META_MEMORY_DEVICE) a->gone = true;
+        else drop(a);
     }
     pthread_rwlock_unlock(&lock);
     return error;
@@ -265,18 +286,21 @@ void meta_registry_label(const void *address, meta_called *called)
 void meta_registry_each(void (*function)(const meta_allocation *, void *), void *with)
 {
     pthread_rwlock_rdlock(&lock);
-    for (size_t k = 0; k < count; ++k) function(&table[k], with);
+    for (meta_allocation *a = meta_ranges_behind(NULL); a; a = meta_ranges_behind(base_of(a)))
+        if (!a->gone) function(a, with);
     pthread_rwlock_unlock(&lock);
 }
 
 bool meta_registry_drain(meta_allocation *taken, char text[META_NOTE_ROOM])
 {
     pthread_rwlock_wrlock(&lock);
-    const bool any = count > 0;
+    meta_allocation *a = meta_ranges_last();
+    for (; a && a->gone; a = meta_ranges_last()) drop(a);
+    const bool any = a != NULL;
     if (any) {
-        *taken = table[count - 1];
+        *taken = *a;
         meta_note_text(taken->note, false, text);
-        remove_at(count - 1, NULL);
+        drop(a);
     }
     pthread_rwlock_unlock(&lock);
     return any;
@@ -285,15 +309,14 @@ bool meta_registry_drain(meta_allocation *taken, char text[META_NOTE_ROOM])
 void meta_registry_forget(void)
 {
     pthread_rwlock_wrlock(&lock);
+    for (meta_allocation *a; (a = meta_ranges_last()) != NULL;) drop(a);
+    meta_ranges_forget();
     for (size_t k = 0; k < FREED; ++k) free(freed[k].note);
     while (spare) {
         meta_note *note = spare;
         spare = note->next;
         free(note);
     }
-    free(table);
-    table = NULL;
-    count = room = 0;
     set_extent();
     labelled = false;
     memset(freed, 0, sizeof freed);
@@ -329,7 +352,6 @@ meta_err meta_span_at(const void *ptr, const char *name, meta_span *span)
     return error;
 }
 
-/* With the lock held. */
 static meta_err check_host_range(const void *ptr, uint64_t bytes, const char *name)
 {
     if (!ptr) return meta_fail(META_ERR_ARGUMENT, "argument '%s' is NULL", name);
@@ -338,9 +360,9 @@ static meta_err check_host_range(const void *ptr, uint64_t bytes, const char *na
                          "argument '%s' (%p): %llu bytes reach past the end of the address space",
                          name, ptr, (unsigned long long)bytes);
     const char *end = (const char *)ptr + bytes;
-    for (const meta_allocation *a = touching(ptr, bytes);
-         a && a < table + count && base_of(a) < end; ++a) {
+    for (const meta_allocation *a = touching(ptr, bytes); a; a = next_before(a, end)) {
         const bool within = base_of(a) <= (const char *)ptr && end <= base_of(a) + a->memory.bytes;
+        if (a->gone) return was_freed(ptr, name, a->memory.bytes, a->note);
         if (a->kind == META_MEMORY_HOST && within) continue;
         if (a->kind == META_MEMORY_HOST)
             return meta_fail(META_ERR_BOUNDS,
