@@ -3,7 +3,32 @@
  *  Buffers: a cl_mem, and addresses reserved for it. */
 #include "config.h"
 
+#include <sys/mman.h>
+
 #include "opencl.h"
+
+/* A library before 2.4 does not give any. */
+static bool host_has_addresses(void)
+{
+    return ocl_host->size >=
+               offsetof(meta_host, addresses_give) + sizeof ocl_host->addresses_give &&
+           ocl_host->addresses_take && ocl_host->addresses_give;
+}
+
+static meta_err take_addresses(size_t bytes, void **address)
+{
+    if (host_has_addresses()) return ocl_host->addresses_take(bytes, address);
+    *address = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (*address != MAP_FAILED) return META_OK;
+    return ocl_host->fail(META_ERR_NO_MEMORY,
+                          "the process has no room for %zu more bytes of addresses", bytes);
+}
+
+static void give_addresses(void *address, size_t bytes)
+{
+    if (host_has_addresses()) ocl_host->addresses_give(address, bytes);
+    else munmap(address, bytes);
+}
 
 meta_err ocl_alloc(meta_plugin_device *device, size_t bytes, meta_memory *memory)
 {
@@ -18,10 +43,10 @@ meta_err ocl_alloc(meta_plugin_device *device, size_t bytes, meta_memory *memory
             "%llu bytes; ask for several smaller ones",
             bytes, about->name,
             (unsigned long long)(about->largest < about->memory ? about->largest : about->memory));
-    META_TRY(ocl_host->addresses_take(bytes, &address));
+    META_TRY(take_addresses(bytes, &address));
     object = clCreateBuffer(device->context, CL_MEM_READ_WRITE, bytes, NULL, &status);
     if (status != CL_SUCCESS) {
-        ocl_host->addresses_give(address, bytes);
+        give_addresses(address, bytes);
         return ocl_host->fail(META_ERR_NO_MEMORY,
                               "clCreateBuffer of %zu bytes on device %s: %s (%d); free buffers or "
                               "ask for less",
@@ -67,10 +92,10 @@ meta_err ocl_wrap(meta_plugin_device *device, void *native, size_t bytes, meta_n
                               "copy the array with meta_copy_h2d()");
     if (!native) return ocl_host->fail(META_ERR_ARGUMENT, "native is NULL, not a cl_mem");
     META_TRY(check_object(device, native, bytes));
-    META_TRY(ocl_host->addresses_take(bytes, &address));
+    META_TRY(take_addresses(bytes, &address));
     status = clRetainMemObject(native);
     if (status != CL_SUCCESS) {
-        ocl_host->addresses_give(address, bytes);
+        give_addresses(address, bytes);
         return ocl_fail(status, "clRetainMemObject(native)");
     }
     *memory = (meta_memory){.address = address, .object = native, .bytes = bytes};
@@ -83,5 +108,5 @@ void ocl_release(meta_plugin_device *device, const meta_memory *memory)
     if (status != CL_SUCCESS)
         ocl_host->log(META_LOG_WARN, "OpenCL device %s: clReleaseMemObject: %s (%d)",
                       device->about.name, ocl_error_name(status), (int)status);
-    ocl_host->addresses_give(memory->address, memory->bytes);
+    give_addresses(memory->address, memory->bytes);
 }

@@ -19,8 +19,6 @@ static meta_err start(const meta_host *host)
     const char *wanted = host->variable("META_TEST_OPENCL_DOUBLE");
     const char *atomics = host->variable("META_TEST_OPENCL_ATOMICS");
     ocl_host = host;
-    if (host->size < offsetof(meta_host, addresses_give) + sizeof host->addresses_give)
-        return host->fail(META_ERR_PLUGIN, "it needs a libmeta of plugin ABI 2.4 or later");
     if (wanted && strcmp(wanted, "auto") != 0 && strcmp(wanted, "off") != 0)
         return host->fail(META_ERR_ENVIRONMENT, "META_TEST_OPENCL_DOUBLE=%s: give auto or off",
                           wanted);
