@@ -92,19 +92,31 @@ meta_err comm_all_gather(MPI_Comm among, const void *mine, int bytes, void *all,
     return META_OK;
 }
 
+/* A communicator that is being made. MPI writes it where a call that was given up cannot be asked
+ * not to, and keeps no pointer that a leak checker could follow: the list has those. */
+struct duplicate {
+    MPI_Comm comm;
+    struct duplicate *next;
+};
+static struct duplicate *given_up;
+
 meta_err comm_all_duplicate(MPI_Comm comm, MPI_Comm *copy, const char *phase)
 {
     MPI_Request request = MPI_REQUEST_NULL;
     *copy = MPI_COMM_NULL;
     META_TRY(comm_check_lost(phase));
-    MPI_Comm *made = malloc(sizeof *made);
+    struct duplicate *made = malloc(sizeof *made);
     if (!made) return core->fail(META_ERR_NO_MEMORY, "no memory to duplicate a communicator");
-    *made = MPI_COMM_NULL;
-    meta_err error = comm_mpi(MPI_Comm_idup(comm, made, &request), "MPI_Comm_idup");
+    made->comm = MPI_COMM_NULL;
+    meta_err error = comm_mpi(MPI_Comm_idup(comm, &made->comm, &request), "MPI_Comm_idup");
     const bool began = error == META_OK;
     if (began) error = comm_request_wait(&request, comm_all_of(comm, phase));
-    if (request != MPI_REQUEST_NULL) return error;
-    if (began) *copy = *made;
+    if (request != MPI_REQUEST_NULL) {
+        made->next = given_up;
+        given_up = made;
+        return error;
+    }
+    if (began) *copy = made->comm;
     free(made);
     return error;
 }
