@@ -30,10 +30,11 @@ static arena *arenas; /* the first one is cut */
 static stack given_back[CLASSES];
 static size_t live;
 
-/* @p bytes rounded up to the size of a class. */
-static size_t rounded(size_t bytes)
+/* @p bytes and a gap behind them, rounded up to the size of a class: the address one past a buffer's end is of
+ * no buffer. */
+static size_t with_gap(size_t bytes)
 {
-    if (bytes <= LEAST) return LEAST;
+    bytes += LEAST;
     const size_t octave = (size_t)1 << (63 - __builtin_clzll(bytes));
     const size_t step = octave / STEPS > LEAST ? octave / STEPS : LEAST;
     return (bytes + step - 1) / step * step;
@@ -81,9 +82,9 @@ static void give_all_back(void)
 
 meta_err meta_addresses_take(size_t bytes, void **address)
 {
-    const size_t size = rounded(bytes);
+    const size_t size = bytes < SIZE_MAX / 2 ? with_gap(bytes) : SIZE_MAX;
     if (size > largest) {
-        *address = reserve(bytes);
+        *address = reserve(size);
     } else {
         pthread_mutex_lock(&lock);
         stack *s = class_of(size);
@@ -111,9 +112,9 @@ static void remember(stack *s, void *address)
 
 void meta_addresses_give(void *address, size_t bytes)
 {
-    const size_t size = rounded(bytes);
+    const size_t size = with_gap(bytes);
     if (size > largest) {
-        munmap(address, bytes);
+        munmap(address, size);
         return;
     }
     pthread_mutex_lock(&lock);
