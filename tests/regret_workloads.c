@@ -103,7 +103,7 @@ regret_workload regret_cyclic_reduction(int levels)
 
 regret_workload regret_conjugate_gradients(int64_t cells)
 {
-    regret_workload w = {.steps = cells < 20 ? 1000 : 100};
+    regret_workload w = {.steps = cells < 20 ? 2000 : 400};
     snprintf(w.name, sizeof w.name, "conjugate gradients of %lld^3", (long long)cells);
     const int p = add_buffer(&w, 3, cells, false), ap = add_buffer(&w, 3, cells, false);
     const int r = add_buffer(&w, 3, cells, false), x = add_buffer(&w, 3, cells, false);

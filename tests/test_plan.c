@@ -97,7 +97,7 @@ static void random_step(void)
 typedef struct machine {
     double host, compute[META_SLABS_DEVICES], wire[META_SLABS_DEVICES];
     bool held[2 * BUFFERS][META_SLABS_DEVICES];
-    double since[2 * BUFFERS], busy[2 * BUFFERS];
+    double since[2 * BUFFERS][META_SLABS_DEVICES], busy[2 * BUFFERS][META_SLABS_DEVICES];
 } machine;
 
 static double most(double a, double b)
@@ -118,13 +118,14 @@ static void transfer(machine *m, uint32_t k, uint32_t last, int from, int to, do
 {
     double at = most(m->host, most(m->wire[from], m->wire[to])), bytes = 0;
     for (uint32_t n = k; n < last; ++n) {
-        at = most(at, m->since[n]);
+        at = most(at, most(m->since[n][from], m->busy[n][to]));
         bytes += (double)piece[n].bytes;
     }
     at += step.latency[from][to] + bytes * step.per_byte[from][to];
     for (uint32_t n = k; n < last; ++n) {
         m->held[n][to] = true;
-        m->busy[n] = most(m->busy[n], at);
+        m->busy[n][from] = most(m->busy[n][from], at);
+        m->since[n][to] = m->busy[n][to] = at;
     }
     m->wire[from] = m->wire[to] = at;
     if (step.is_staged[from][to]) m->host = at;
@@ -138,24 +139,26 @@ static void compute(machine *m, uint32_t c, int d)
         for (uint32_t k = use[u].first; use[u].reads && k < use[u].last;) {
             uint32_t last = k + 1;
             const int from = m->held[k][d] ? -1 : holder(m, k);
-            at = most(at, m->since[k]);
             if (from >= 0) {
                 while (last < use[u].last && !m->held[last][d] && holder(m, last) == from) ++last;
                 transfer(m, k, last, from, d, &at);
             }
             m->held[k][d] = true;
+            at = most(at, m->since[k][d]);
             k = last;
         }
     for (uint32_t u = call[c].first; u < call[c].last; ++u)
         for (uint32_t k = use[u].first; use[u].writes && k < use[u].last; ++k)
-            at = most(at, most(m->busy[k], m->since[k]));
+            at = most(at, m->busy[k][d]);
     double *unit = &m->compute[step.engine[d]];
     *unit = most(at, most(*unit, m->host)) + call[c].time[d];
     if (call[c].is_waited || call[c].time[d] < step.blocks_below[d]) m->host = *unit;
     for (uint32_t u = call[c].first; u < call[c].last; ++u)
-        for (uint32_t k = use[u].first; use[u].writes && k < use[u].last; ++k) {
+        for (uint32_t k = use[u].first; k < use[u].last; ++k) {
+            m->busy[k][d] = most(m->busy[k][d], *unit);
+            if (!use[u].writes) continue;
             for (int e = 0; e < step.devices; ++e) m->held[k][e] = e == d;
-            m->since[k] = *unit;
+            m->since[k][d] = *unit;
         }
 }
 

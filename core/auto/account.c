@@ -2,6 +2,7 @@
 /** @file account.c
  *  Events for the profile, see account.h. */
 #include "auto/auto.h"
+#include "auto/link.h"
 
 #include <stdio.h>
 #include <stdlib.h>

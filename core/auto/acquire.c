@@ -4,6 +4,7 @@
  * work that its copies wait for. Behind it: which bytes it has changed, and what must wait for it.
  */
 #include "auto/auto.h"
+#include "auto/link.h"
 
 #include <string.h>
 

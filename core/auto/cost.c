@@ -15,6 +15,7 @@
  */
 #include "auto/auto.h"
 #include "auto/learn.h"
+#include "auto/link.h"
 #include "auto/share.h"
 
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file expect.c
  *  What a call is expected to take on each device, from times of kernels and links as measured. */
+#include "auto/link.h"
 #include "auto/loop.h"
 #include "auto/share.h"
 

@@ -4,6 +4,7 @@
  * have kept is fixed, so that decisions can be repeated. */
 #include "auto/learn.h"
 #include "auto/auto.h"
+#include "auto/link.h"
 
 #include <limits.h>
 #include <stdio.h>

@@ -19,10 +19,24 @@ typedef struct group {
     uint64_t what;
 } group;
 
+/* A piece on a device while steps run, in nanoseconds since the first one began. */
+typedef struct copy_state {
+    double ready; /* since when it is there */
+    double used;  /* until when it is read or written */
+} copy_state;
+
+/* The host, the devices and their links are busy until then. */
+typedef struct clock_state {
+    double host, engine[META_SLABS_DEVICES], link[META_SLABS_DEVICES];
+    double work; /* the sum of all times */
+} clock_state;
+
 struct meta_plan_search {
     const meta_plan_step *step;
     uint8_t *found, *other; /* the best plan, and one that is looked at */
-    meta_plan_state *state;
+    uint32_t *valid;        /* of each piece: the devices that hold it; 0: nobody has written it */
+    copy_state *copy;       /* of each piece on each device */
+    clock_state clock;
     uint32_t *seen;    /* of each buffer */
     uint32_t *part;    /* of each call: the number of the first one that it depends on */
     double time, work; /* of the best plan: what a step takes, and that of all devices together */
@@ -55,14 +69,21 @@ static double later(double a, double b)
     return a > b ? a : b;
 }
 
-/* A copy of pieces [first, last), which begins when they are there and both links are free. */
-static double carry(const meta_plan_step *s, uint32_t first, uint32_t last, int from, int to,
-                    meta_plan_state *state, meta_plan_clock *clock)
+static copy_state *copy_of(meta_plan_search *search, uint32_t piece, int d)
 {
+    return &search->copy[piece * (uint32_t)search->step->devices + (uint32_t)d];
+}
+
+/* A copy of pieces [first, last), which begins when they are there, nobody uses what it overwrites
+ * and both links are free. */
+static void carry(meta_plan_search *search, uint32_t first, uint32_t last, int from, int to)
+{
+    const meta_plan_step *s = search->step;
+    clock_state *clock = &search->clock;
     double begin = later(clock->host, later(clock->link[from], clock->link[to]));
     uint64_t bytes = 0;
     for (uint32_t k = first; k < last; ++k) {
-        begin = later(begin, state[k].written);
+        begin = later(begin, later(copy_of(search, k, from)->ready, copy_of(search, k, to)->used));
         bytes += s->piece[k].bytes;
     }
     const double time = s->latency[from][to] + (double)bytes * s->per_byte[from][to];
@@ -71,62 +92,69 @@ static double carry(const meta_plan_step *s, uint32_t first, uint32_t last, int 
     clock->link[from] = clock->link[to] = end;
     if (s->is_staged[from][to]) clock->host = end;
     for (uint32_t k = first; k < last; ++k) {
-        state[k].valid |= UINT32_C(1) << to;
-        state[k].sent = later(state[k].sent, end);
+        copy_state *source_copy = copy_of(search, k, from);
+        search->valid[k] |= UINT32_C(1) << to;
+        source_copy->used = later(source_copy->used, end);
+        *copy_of(search, k, to) = (copy_state){end, end};
     }
-    return end;
 }
 
 /* Neighbouring pieces from one device are one copy.
  * @return when all pieces are there */
-static double fetch(const meta_plan_step *s, const meta_plan_use *use, int d,
-                    meta_plan_state *state, meta_plan_clock *clock)
+static double fetch(meta_plan_search *search, const meta_plan_use *use, int d)
 {
+    const meta_plan_step *s = search->step;
+    uint32_t *valid = search->valid;
     const uint32_t bit = UINT32_C(1) << d;
     double ready = 0;
     for (uint32_t k = use->first, last; k < use->last; k = last) {
         int from = -1;
         last = k + 1;
-        ready = later(ready, state[k].written);
-        if (!(state[k].valid & bit)) from = source(s, state[k].valid, s->piece[k].bytes, d);
-        state[k].valid |= bit;
-        if (from < 0) continue;
-        while (last < use->last && !(state[last].valid & bit) &&
-               source(s, state[last].valid, s->piece[last].bytes, d) == from)
+        if (!(valid[k] & bit)) from = source(s, valid[k], s->piece[k].bytes, d);
+        while (from >= 0 && last < use->last && !(valid[last] & bit) &&
+               source(s, valid[last], s->piece[last].bytes, d) == from)
             ++last;
-        ready = later(ready, carry(s, k, last, from, d, state, clock));
+        if (from >= 0) carry(search, k, last, from, d);
+        else valid[k] |= bit;
+        ready = later(ready, copy_of(search, k, d)->ready);
     }
     return ready;
 }
 
-static void run(const meta_plan_step *s, const meta_plan_call *call, int d, meta_plan_state *state,
-                meta_plan_clock *clock)
+static void run(meta_plan_search *search, const meta_plan_call *call, int d)
 {
+    const meta_plan_step *s = search->step;
+    clock_state *clock = &search->clock;
     double *engine = call->is_copy ? &clock->link[d] : &clock->engine[s->engine[d]];
     double begin = 0;
     for (uint32_t u = call->first; u < call->last; ++u)
-        if (s->use[u].reads) begin = later(begin, fetch(s, &s->use[u], d, state, clock));
+        if (s->use[u].reads) begin = later(begin, fetch(search, &s->use[u], d));
     for (uint32_t u = call->first; u < call->last; ++u)
         for (uint32_t k = s->use[u].first; s->use[u].writes && k < s->use[u].last; ++k)
-            begin = later(begin, later(state[k].sent, state[k].written));
+            begin = later(begin, copy_of(search, k, d)->used);
     const double end = later(begin, later(*engine, clock->host)) + call->time[d];
     clock->work += call->time[d];
     *engine = end;
     if (call->is_waited || (call->time[d] < s->blocks_below[d] && !call->is_copy))
         clock->host = end;
     for (uint32_t u = call->first; u < call->last; ++u)
-        for (uint32_t k = s->use[u].first; s->use[u].writes && k < s->use[u].last; ++k) {
-            state[k].valid = UINT32_C(1) << d;
-            state[k].written = end;
+        for (uint32_t k = s->use[u].first; k < s->use[u].last; ++k) {
+            copy_state *copy = copy_of(search, k, d);
+            copy->used = later(copy->used, end);
+            if (!s->use[u].writes) continue;
+            search->valid[k] = UINT32_C(1) << d;
+            copy->ready = end;
         }
 }
 
-double meta_plan_pass(const meta_plan_step *s, const uint8_t *device, meta_plan_state *state,
-                      meta_plan_clock *clock)
+/* Run one step with call n on device[n].
+ * @return when all that was begun is complete */
+static double pass(meta_plan_search *search, const uint8_t *device)
 {
-    double end;
-    for (uint32_t c = 0; c < s->calls; ++c) run(s, &s->call[c], device[c], state, clock);
-    end = clock->host;
+    const meta_plan_step *s = search->step;
+    const clock_state *clock = &search->clock;
+    for (uint32_t c = 0; c < s->calls; ++c) run(search, &s->call[c], device[c]);
+    double end = clock->host;
     for (int d = 0; d < s->devices; ++d) end = later(end, later(clock->engine[d], clock->link[d]));
     return end;
 }
@@ -154,37 +182,35 @@ static double thrashing(const meta_plan_step *s, const uint8_t *device, uint32_t
 }
 
 /* What is valid stays, and time begins anew. */
-static void restart(meta_plan_search *search, meta_plan_clock *clock)
+static void restart(meta_plan_search *search)
 {
-    *clock = (meta_plan_clock){.host = 0};
-    for (uint32_t k = 0; k < search->step->pieces; ++k)
-        search->state[k].written = search->state[k].sent = 0;
+    const meta_plan_step *s = search->step;
+    search->clock = (clock_state){.host = 0};
+    memset(search->copy, 0, s->pieces * (size_t)s->devices * sizeof *search->copy);
 }
 
-/* Leaves what is valid after it in search->state. The first step brings the data to its places, the
+/* Leaves what is valid after it in search->valid. The first step brings the data to its places, the
  * second one fills the queues, and the third one takes what all others do. */
 double meta_plan_cost(meta_plan_search *search, const uint8_t *device)
 {
     const meta_plan_step *s = search->step;
-    meta_plan_clock clock = {.host = 0};
     const double out_of_memory = thrashing(s, device, search->seen);
-    memset(search->state, 0, s->pieces * sizeof *search->state);
-    meta_plan_pass(s, device, search->state, &clock);
-    const double two = meta_plan_pass(s, device, search->state, &clock), work = clock.work;
+    restart(search);
+    memset(search->valid, 0, s->pieces * sizeof *search->valid);
+    pass(search, device);
+    const double two = pass(search, device), work = search->clock.work;
     double end = two;
-    for (int n = 0; n < STEPS; ++n) end = meta_plan_pass(s, device, search->state, &clock);
-    search->other_work = (clock.work - work) / STEPS + out_of_memory;
+    for (int n = 0; n < STEPS; ++n) end = pass(search, device);
+    search->other_work = (search->clock.work - work) / STEPS + out_of_memory;
     return (end - two) / STEPS + out_of_memory;
 }
 
 double meta_plan_change(meta_plan_search *search, const uint8_t *now, const uint8_t *next)
 {
-    meta_plan_clock clock;
     const double then = meta_plan_cost(search, next);
     meta_plan_cost(search, now);
-    restart(search, &clock);
-    const double first = meta_plan_pass(search->step, next, search->state, &clock);
-    return later(first - then, 0);
+    restart(search);
+    return later(pass(search, next) - then, 0);
 }
 
 /* ------------------------------------------------------------------ neighbours */
@@ -355,10 +381,12 @@ meta_plan_search *meta_plan_search_new(const meta_plan_step *step, const uint8_t
     search->step = step;
     search->found = malloc(step->calls);
     search->other = malloc(step->calls);
-    search->state = calloc(step->pieces + 1, sizeof *search->state);
+    search->valid = calloc(step->pieces + 1, sizeof *search->valid);
+    search->copy = calloc((step->pieces + 1) * (size_t)step->devices, sizeof *search->copy);
     search->seen = calloc(step->buffers + 1, sizeof *search->seen);
     search->part = calloc(step->calls, sizeof *search->part);
-    if (!search->found || !search->other || !search->state || !search->seen || !search->part)
+    if (!search->found || !search->other || !search->valid || !search->copy || !search->seen ||
+        !search->part)
         return meta_plan_search_free(search), NULL;
     memcpy(search->found, device, step->calls);
     meta_plan_search_again(search);
@@ -371,7 +399,8 @@ void meta_plan_search_free(meta_plan_search *search)
     if (!search) return;
     free(search->found);
     free(search->other);
-    free(search->state);
+    free(search->valid);
+    free(search->copy);
     free(search->seen);
     free(search->part);
     free(search);

@@ -47,22 +47,6 @@ typedef struct meta_plan_step {
     bool is_staged[META_SLABS_DEVICES][META_SLABS_DEVICES];
 } meta_plan_step;
 
-/** A piece while steps run. Times are nanoseconds since the first one began. */
-typedef struct meta_plan_state {
-    uint32_t valid; /**< the devices that hold it; 0: nobody has written it yet */
-    double written; /**< since when it is there */
-    double sent;    /**< until when copies of it are read */
-} meta_plan_state;
-/** When the host, the devices and their links are free. */
-typedef struct meta_plan_clock {
-    double host, engine[META_SLABS_DEVICES], link[META_SLABS_DEVICES];
-    double work; /**< the sum of all times */
-} meta_plan_clock;
-/** Run one step with call n on device[n].
- *  @return when all that was begun is complete */
-double meta_plan_pass(const meta_plan_step *step, const uint8_t *device, meta_plan_state *state,
-                      meta_plan_clock *clock);
-
 typedef struct meta_plan_search meta_plan_search;
 /** A search for @p step, which must outlive it, that begins with @p device; NULL: memory is out. */
 meta_plan_search *meta_plan_search_new(const meta_plan_step *step, const uint8_t *device);

@@ -3,6 +3,7 @@
  *  What is learned while the program runs: times of kernels and of copies between devices, read
  * from time stamps once the work is complete. */
 #include "auto/auto.h"
+#include "auto/link.h"
 #include "auto/share.h"
 
 #include <stdlib.h>
@@ -15,16 +16,6 @@ static struct {
     meta_auto_stamp *stamp;
 } waiting[WAITING];
 static size_t first, count;
-
-/* Copies from one device to another. */
-typedef struct link {
-    uint64_t copies;
-    double latency;   /* nanoseconds */
-    double bandwidth; /* bytes a nanosecond */
-    bool has_latency, has_bandwidth;
-    bool own_latency, own_bandwidth; /* measured by this process */
-} link;
-static link links[META_SLABS_DEVICES][META_SLABS_DEVICES];
 
 meta_auto_stamp *meta_auto_share(const meta_ops *ops, const meta_stamp *stamp, int users)
 {
@@ -63,81 +54,6 @@ void meta_auto_stamp_drop(meta_auto_stamp *s)
     free(s);
 }
 
-/* ------------------------------------------------------------------ links */
-
-/* Before a copy was measured. */
-static double latency_of(const link *l)
-{
-    return l->has_latency ? l->latency : 10e3;
-}
-static double bandwidth_of(const link *l)
-{
-    return l->has_bandwidth ? l->bandwidth : 8.0;
-}
-
-/* A quarter of what is new; a single outlier is taken as four times what is known. */
-static void follow(double *known, bool *has, double now)
-{
-    if (!*has) *known = now;
-    else *known += ((now > 4 * *known ? 4 * *known : now) - *known) / 4;
-    *has = true;
-}
-
-static void learn_link(int from, int to, uint64_t bytes, double time)
-{
-    enum { SMALL = 16 << 10 };
-    link *l = &links[from][to];
-    if (time <= 0) return;
-    if (bytes <= SMALL) {
-        follow(&l->latency, &l->has_latency, time);
-        l->own_latency = true;
-        return;
-    }
-    const double moving = time - (l->has_latency ? l->latency : 0);
-    follow(&l->bandwidth, &l->has_bandwidth,
-           (double)bytes / (moving > time / 2 ? moving : time / 2));
-    l->own_bandwidth = true;
-}
-
-void meta_auto_link_import(int from, int to, const meta_learned_link *known)
-{
-    link *l = &links[from][to];
-    l->has_latency = known->latency > 0;
-    l->latency = known->latency;
-    l->has_bandwidth = known->bandwidth > 0;
-    l->bandwidth = known->bandwidth;
-}
-
-bool meta_auto_link_export(int from, int to, meta_learned_link *own)
-{
-    const link *l = &links[from][to];
-    own->latency = l->own_latency ? l->latency : 0;
-    own->bandwidth = l->own_bandwidth ? l->bandwidth : 0;
-    return l->own_latency || l->own_bandwidth;
-}
-
-double meta_auto_move_time(int from, int to, uint64_t bytes)
-{
-    const link *l = &links[from][to];
-    return latency_of(l) + (double)bytes / bandwidth_of(l);
-}
-
-bool meta_auto_moves_measured(int from, int to, uint64_t copies, uint64_t bytes, double *time)
-{
-    const link *l = &links[from][to];
-    *time = l->has_latency ? (double)copies * l->latency : 0;
-    if (l->has_bandwidth) *time += (double)bytes / l->bandwidth;
-    return l->has_latency || l->has_bandwidth;
-}
-
-bool meta_auto_move_wanted(int from, int to)
-{
-    enum { FIRST = 8, EVERY = 16 };
-    if (meta_auto.is_fixed) return false;
-    const uint64_t copies = links[from][to].copies++;
-    return copies < FIRST || copies % EVERY == 0;
-}
-
 /* ------------------------------------------------------------------ samples */
 
 /* How long a run takes alone is not known if others came, went or moved meanwhile: that is better
@@ -163,7 +79,7 @@ static void learn_kernel(const meta_auto_sample *s, double seconds)
 void meta_auto_learn(const meta_auto_sample *s, double time)
 {
     ++meta_auto.learned;
-    if (s->kernel < 0) learn_link(s->from, s->device, s->bytes, time);
+    if (s->kernel < 0) meta_auto_link_learn(s->from, s->device, s->bytes, time);
     else learn_kernel(s, time * 1e-9 / s->share);
 }
 
@@ -233,6 +149,5 @@ void meta_auto_samples_close(void)
 {
     for (; count > 0; --count, first = (first + 1) % WAITING)
         meta_auto_stamp_drop(waiting[first].stamp);
-    for (int from = 0; from < META_SLABS_DEVICES; ++from)
-        for (int to = 0; to < META_SLABS_DEVICES; ++to) links[from][to] = (link){0};
+    meta_auto_links_close();
 }

@@ -39,16 +39,5 @@ void meta_auto_learn(const meta_auto_sample *sample, double time);
 /** Read the stamps of work that is complete. */
 void meta_auto_read_samples(void);
 void meta_auto_samples_close(void);
-/** Expected nanoseconds of a copy between two devices, as measured so far. */
-double meta_auto_move_time(int from, int to, uint64_t bytes);
-/** Nanoseconds of @p copies copies of @p bytes together, by what was measured alone.
- * @return false if nothing was */
-bool meta_auto_moves_measured(int from, int to, uint64_t copies, uint64_t bytes, double *time);
-/** Whether a copy between them should be timed. */
-bool meta_auto_move_wanted(int from, int to);
-/** What an earlier process measured, before any copy. */
-void meta_auto_link_import(int from, int to, const meta_learned_link *known);
-/** What this process has measured. @return false if that is nothing */
-bool meta_auto_link_export(int from, int to, meta_learned_link *own);
 
 #endif

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "auto/course.h"
+#include "auto/link.h"
 #include "auto/share.h"
 #include "auto/worker.h"
 
@@ -27,13 +28,9 @@ void meta_step_read_engines(meta_plan_step *s)
 
 static void read_links(meta_plan_step *s)
 {
-    const uint64_t much = 1 << 20;
     for (int from = 0; from < s->devices; ++from)
-        for (int to = 0; to < s->devices; ++to) {
-            s->latency[from][to] = meta_auto_move_time(from, to, 0);
-            s->per_byte[from][to] =
-                (meta_auto_move_time(from, to, much) - s->latency[from][to]) / (double)much;
-        }
+        for (int to = 0; to < s->devices; ++to)
+            meta_auto_link_line(from, to, &s->latency[from][to], &s->per_byte[from][to]);
 }
 
 void meta_step_read_times(meta_course *course)

@@ -4,6 +4,7 @@
  * end copies from device to device; otherwise in pieces through host memory. They go by the queues
  * of halos, beside kernels. */
 #include "auto/auto.h"
+#include "auto/link.h"
 
 meta_err meta_auto_order_slab(meta_auto_lane *lane, const meta_slabs *slabs,
                               const meta_auto_slab *slab, int d, bool writes)
@@ -64,7 +65,7 @@ static meta_err at_once(const passage *p, meta_copy_kind kind, meta_mark *mark)
     } else {
         copy.host = (char *)b->copy[other].object + p->begin;
     }
-    const bool wanted = meta_auto_move_wanted(p->from, p->to);
+    const bool wanted = !meta_auto.is_fixed && meta_auto_move_wanted(p->from, p->to);
     const uint64_t queued = meta_account_now();
     if (wanted || queued) copy.stamp = &stamp;
     META_TRY(order(lane, p, p->from, false));
@@ -149,7 +150,7 @@ static void wait_for_bytes(const passage *p)
 static meta_err staged(const passage *p, meta_mark *mark)
 {
     meta_device *device = meta_auto.device[p->to].device;
-    const bool wanted = meta_auto_move_wanted(p->from, p->to);
+    const bool wanted = !meta_auto.is_fixed && meta_auto_move_wanted(p->from, p->to);
     if (wanted) wait_for_bytes(p);
     const uint64_t began = meta_auto_now(), queued = meta_account_now();
     stage s = {{NULL}, {NULL}, {NULL}};
