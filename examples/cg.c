@@ -3,14 +3,15 @@
  * ranks. Each rank computes on the device that META_MODE or META_RANK_MAP gives it, by the kernels
  * in cg.kernel.h.
  *
- *     mpiexec -n 2 ./cg [--check]
+ *     mpiexec -n 2 ./cg [--check] [CELLS]
  *
- * --check solves the same serially and counts the cells that differ by more than a 10^-8 of the
- * largest: sums are added in another order on each device, so the iterations do not agree in all
- * bits. */
+ * CELLS is the number of cells along an edge of the whole grid, 32 without it. --check solves the
+ * same serially and counts the cells that differ by more than a 10^-8 of the largest: sums are
+ * added in another order on each device, so the iterations do not agree in all bits. */
 #define META_KERNELS_HERE /* the one file that holds the program's kernels */
 #include "cg.kernel.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <meta_comm.h>
 #include <stdio.h>
@@ -22,26 +23,29 @@
         if (call) fprintf(stderr, "%s\n", meta_last_error()), MPI_Abort(MPI_COMM_WORLD, 1);        \
     } while (0)
 
-enum { N = 32, MOST_ITERATIONS = 500 }; /* cells along an edge of the whole grid */
-static const double tolerance = 1e-11;  /* of the residual, relative to the first */
+/* Iterations before UNTIMED are not timed: kernels are compiled, and devices tried out. */
+enum { MOST_ITERATIONS = 500, UNTIMED = 20, WRONG_USAGE = 2 };
+static int64_t edge = 32;              /* cells along an edge of the whole grid */
+static const double tolerance = 1e-11; /* of the residual, relative to the first */
 
 /* ------------------------------------------------------------------ the serial computation */
 
 /* A cell's number in an array that has a cell of value 0 around the grid. */
 static int64_t cell(int64_t x, int64_t y, int64_t z)
 {
-    return ((z + 1) * (N + 2) + y + 1) * (N + 2) + x + 1;
+    return ((z + 1) * (edge + 2) + y + 1) * (edge + 2) + x + 1;
 }
 
 #define EACH_CELL                                                                                  \
-    for (int64_t z = 0; z < N; ++z)                                                                \
-        for (int64_t y = 0; y < N; ++y)                                                            \
-            for (int64_t x = 0, c = cell(0, y, z); x < N; ++x, ++c)
+    for (int64_t z = 0; z < edge; ++z)                                                             \
+        for (int64_t y = 0; y < edge; ++y)                                                         \
+            for (int64_t x = 0, c = cell(0, y, z); x < edge; ++x, ++c)
 
 /* The solution, with the cells around it; free() it. */
 static double *solve_serially(void)
 {
-    const int64_t all = (N + 2) * (N + 2) * (N + 2), Y = N + 2, Z = (N + 2) * (N + 2);
+    const int64_t all = (edge + 2) * (edge + 2) * (edge + 2), Y = edge + 2,
+                  Z = (edge + 2) * (edge + 2);
     double *value = calloc(4 * (size_t)all, sizeof *value), rr = 0;
     double *r = value + all, *p = r + all, *q = p + all;
     if (!value) MPI_Abort(MPI_COMM_WORLD, 1);
@@ -73,6 +77,13 @@ static double *solve_serially(void)
 
 /* ------------------------------------------------------------------ the program */
 
+static int is_size(const char *text, int64_t *cells)
+{
+    char *end;
+    *cells = strtoll(text, &end, 10);
+    return end != text && !*end && *cells >= 8 && *cells <= 1024;
+}
+
 static double sum_over_ranks(double part)
 {
     TRY(meta_allreduce(&part, &part, 1, META_SUM, META_F64, NULL));
@@ -83,7 +94,7 @@ int main(int argc, char **argv)
 {
     int rank, ranks, dims[3] = {0, 0, 0}, open_ended[3] = {0, 0, 0}, at[3], ghosts[3] = {1, 1, 1};
     int64_t first[3], cells[3], wrong = 0;
-    double part, zero = 0;
+    double part, zero = 0, begin = 0;
     void *solution, *r, *p, *q;
     MPI_Comm cart;
     meta_halo halo;
@@ -92,14 +103,19 @@ int main(int argc, char **argv)
     TRY(meta_comm_init(&argc, &argv));
     TRY(meta_comm_rank(&rank, &ranks));
     const int check = argc > 1 && strcmp(argv[1], "--check") == 0;
+    if (argc > 1 + check && !is_size(argv[1 + check], &edge)) {
+        if (rank == 0) fprintf(stderr, "usage: cg [--check] [CELLS], CELLS from 8 to 1024\n");
+        TRY(meta_comm_finalize());
+        return WRONG_USAGE;
+    }
 
     /* This rank's cells: first … first + cells - 1 along each dimension. */
     MPI_Dims_create(ranks, 3, dims);
     MPI_Cart_create(MPI_COMM_WORLD, 3, dims, open_ended, 0, &cart);
     MPI_Cart_coords(cart, rank, 3, at);
     for (int d = 0; d < 3; ++d) {
-        first[d] = N * at[d] / dims[d];
-        cells[d] = N * (at[d] + 1) / dims[d] - first[d];
+        first[d] = edge * at[d] / dims[d];
+        cells[d] = edge * (at[d] + 1) / dims[d] - first[d];
     }
     TRY(meta_grid_alloc(&solution, &own, 3, cells, ghosts, ghosts, META_F64));
     TRY(meta_grid_alloc(&r, &own, 3, cells, ghosts, ghosts, META_F64));
@@ -118,6 +134,7 @@ int main(int argc, char **argv)
     const double rr_first = rr;
     int n = 0;
     for (; n < MOST_ITERATIONS && rr > tolerance * tolerance * rr_first; ++n) {
+        if (n == UNTIMED) begin = MPI_Wtime();
         TRY(meta_halo_exchange(halo, &p, META_ASYNC));
         TRY(apply_f64(&own, q, p, &part, NULL));
         const double alpha = rr / sum_over_ranks(part);
@@ -125,6 +142,12 @@ int main(int argc, char **argv)
         const double rr_new = sum_over_ranks(part);
         TRY(xpay_f64(&own, p, r, rr_new / rr, META_ASYNC));
         rr = rr_new;
+    }
+    if (n > UNTIMED) {
+        TRY(meta_flush());
+        if (rank == 0)
+            printf("%" PRId64 " cells an edge: %.3f us an iteration\n", edge,
+                   (MPI_Wtime() - begin) / (n - UNTIMED) * 1e6);
     }
     if (rank == 0)
         printf("%d ranks: %d iterations, residual %.1e of the first\n", ranks, n,

@@ -105,6 +105,47 @@ for example in axpy cyclic_reduction; do
     grep -q "not '0'" err || broken 'accepts 0'
 done
 
+# cg takes the grid's size.
+ran 0 2 "$here/made/cg" --check 12
+last_line 'wrong cells: 0'
+ran 2 2 "$here/made/cg" --check 7
+grep -q 'CELLS from 8' err || broken 'accepts a grid of 7^3 cells'
+
+# tools/plot-devices runs them on each device and with META_MODE=auto, and draws what it has measured.
+python=
+for candidate in ${META_TEST_PYTHON-} python3 /usr/bin/python3; do
+    [ -n "$python" ] || ! "$candidate" -c 'import matplotlib' 2>/dev/null || python=$candidate
+done
+# plot STATUS ARGUMENT…: its output is then in out and err.
+plot()
+{
+    want=$1
+    shift
+    what="plot-devices $*"
+    "${python:-python3}" "$META_TEST_SRCDIR/tools/plot-devices" --examples made --programs "$build" "$@" \
+        >out 2>err </dev/null
+    got=$?
+    [ "$got" = "$want" ] || broken "exit status $got, expected $want"
+    ! grep -q Traceback err || broken 'a trace of Python'
+}
+if command -v "${python:-python3}" >/dev/null; then
+    plot 0 --no-plot --repeat 1 --axpy 100,1000 --cyclic 5 --cg 8 --minighost 8 --out devices
+    [ "$(grep -c '"seconds"' devices/runs.jsonl)" = 18 ] || broken 'some runs are missing'
+    [ "$(grep -c ', the best device alone$' devices/summary.txt)" = 5 ] || broken 'the summary is not whole'
+    plot 2 --cases axpi
+    grep -q "'axpi' is none of" err || broken 'accepts a case that does not exist'
+    plot 2 --examples . --out none
+    grep -q 'there is no program axpy in \.; --examples' err || broken 'does not say which program is missing'
+    plot 1 --no-plot --repeat 1 --cases axpy --axpy 100 --devices no-such --out none
+    grep -q 'axpy of 100, no-such: exit status' err || broken 'does not say which run has failed'
+fi
+if [ -n "$python" ]; then
+    plot 0 --replot --out devices
+    for case in axpy cyclic cg minighost; do
+        grep -q '</svg>' devices/$case.svg || broken "$case.svg is not whole"
+    done
+fi
+
 # A wrong cell is found: the same program with another serial computation.
 sed 's/wall = 1,/wall = 1, other = 1.5,/; s/8 \* wall/8 * other/' "$examples/heat.c" >heat.c
 cp "$examples/heat.kernel.h" "$examples/Makefile" .
