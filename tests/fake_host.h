@@ -7,6 +7,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "meta_backend.h"
@@ -37,6 +38,12 @@ __attribute__((format(printf, 2, 3))) static void fake_log(meta_log_level level,
     vsnprintf(logged + used, sizeof logged - used - 1, format, arguments);
     va_end(arguments);
     strcat(logged, "\n");
+}
+
+static inline const char *fake_variable(const char *name)
+{
+    const char *value = getenv(name);
+    return value && *value ? value : NULL;
 }
 
 #endif

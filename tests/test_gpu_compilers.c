@@ -22,7 +22,8 @@
 
 /* ------------------------------------------------------------------ the library's part */
 
-static const meta_host host = {.size = sizeof host, .fail = fake_fail, .log = fake_log};
+static const meta_host host = {
+    .size = sizeof host, .fail = fake_fail, .log = fake_log, .variable = fake_variable};
 const meta_host *gpu_host = &host;
 
 #define KERNELS_FOR(type)                                                                          \

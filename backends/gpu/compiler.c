@@ -113,8 +113,8 @@ static void *open_file(const vendor *v, const char *name)
     char path[1024];
     void *file = dlopen(name, RTLD_NOW | RTLD_LOCAL);
     for (int k = 0; k < 2 && !file; ++k) {
-        const char *root = getenv(v->variables[k]);
-        if (!root || !*root) continue;
+        const char *root = gpu_host->variable(v->variables[k]);
+        if (!root) continue;
         snprintf(path, sizeof path, "%s/lib64/%s", root, name);
         file = dlopen(path, RTLD_NOW | RTLD_LOCAL);
         if (file) break;
@@ -395,9 +395,12 @@ void gpu_compiler_facts(const gpu_target *target, char *text, size_t room)
     const vendor *v = target->amd ? &amd : &nvidia;
     char gpu[128], linker[FACTS_ROOM] = "";
     sought s = {target, text, room};
-    const char *const fact[] = {
-        v->title, gpu, getenv("LD_LIBRARY_PATH"), getenv(v->variables[0]), getenv(v->variables[1]),
-        linker};
+    const char *const fact[] = {v->title,
+                                gpu,
+                                gpu_host->variable("LD_LIBRARY_PATH"),
+                                gpu_host->variable(v->variables[0]),
+                                gpu_host->variable(v->variables[1]),
+                                linker};
     const meta_cached what = {.size = sizeof what,
                               .kind = "compiler",
                               .title = v->title,

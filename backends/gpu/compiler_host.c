@@ -71,8 +71,8 @@ static meta_err read_file(const char *folder, const char *name, void **bytes, si
 
 static meta_err make_folder(char *folder, size_t room)
 {
-    const char *root = getenv("TMPDIR");
-    snprintf(folder, room, "%s/libmeta-XXXXXX", root && *root ? root : "/tmp");
+    const char *root = gpu_host->variable("TMPDIR");
+    snprintf(folder, room, "%s/libmeta-XXXXXX", root ? root : "/tmp");
     return mkdtemp(folder) ? META_OK : fail_with("cannot make", folder);
 }
 

@@ -45,7 +45,7 @@ static bool is_usable(const char *base)
 /* In a folder of this user's alone among the temporary ones: PoCL loads code from it. */
 static bool find_private(char path[PATH_MAX])
 {
-    const char *chosen = getenv("TMPDIR");
+    const char *chosen = ocl_host->variable("TMPDIR");
     char own[PATH_MAX];
     struct stat about;
     if (!fits(snprintf(own, sizeof own, "%s/libmeta-%u", chosen && *chosen == '/' ? chosen : "/tmp",
@@ -60,10 +60,10 @@ static bool find_private(char path[PATH_MAX])
  * in /tmp whose name anybody can guess. */
 static void choose_folder(void)
 {
-    const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-    const bool has_cache = cache && *cache;
+    const char *cache = ocl_host->variable("XDG_CACHE_HOME"), *home = ocl_host->variable("HOME");
+    const bool has_cache = cache != NULL;
     char path[PATH_MAX];
-    if (getenv("POCL_CACHE_DIR")) return;
+    if (ocl_host->variable("POCL_CACHE_DIR")) return;
     if ((has_cache || home) &&
         fits(snprintf(path, sizeof path, "%s%s", has_cache ? cache : home,
                       has_cache ? "" : "/.cache")) &&

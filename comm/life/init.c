@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 
 #include "gpu/gpu_mpi.h"
 #include "halo/halo.h"
@@ -198,6 +199,10 @@ static meta_err init(int *argc, char ***argv, const char *call)
     META_TRY(check_outside(call));
     COMM_MPI(MPI_Initialized, (&initialized));
     if (!initialized) {
+        if (getauxval(AT_SECURE))
+            return core->fail(META_ERR_STATE,
+                              "this process has more rights than the user who started it, and the "
+                              "environment says which code MPI loads: start it without them");
         COMM_MPI(MPI_Init_thread, (argc, argv, comm_thread_level_wanted(), &level));
         own_mpi = true;
     }

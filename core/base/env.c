@@ -3,10 +3,13 @@
  *  The META_* environment variables: the table, their values, and a warning for unknown names. */
 #include "base/base.h"
 
+#include "base/secure.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/auxv.h>
 
 extern char **environ;
 
@@ -21,9 +24,14 @@ static const variable table[] = {
 };
 enum { VARIABLES = sizeof table / sizeof *table };
 
+bool meta_is_secure(void)
+{
+    return getauxval(AT_SECURE) != 0;
+}
+
 const char *meta_variable(const char *name)
 {
-    const char *value = getenv(name);
+    const char *value = meta_is_secure() ? NULL : getenv(name);
     return value && *value ? value : NULL;
 }
 
@@ -143,7 +151,8 @@ meta_err meta_env_read(void)
                              level);
         meta_log_set((meta_log_level)k);
     }
-    for (char **entry = environ; entry && *entry; ++entry) warn_if_unknown(*entry);
+    for (char **entry = environ; !meta_is_secure() && entry && *entry; ++entry)
+        warn_if_unknown(*entry);
     for (const variable *v = table; v < table + VARIABLES; ++v)
         META_TRY(check_value_for_back_ends(v));
     return META_OK;

@@ -102,7 +102,7 @@ static bool is_program(const char *path)
 
 bool meta_find_program(const char *name, char *path)
 {
-    const char *folders = getenv("PATH");
+    const char *folders = meta_variable("PATH");
     if (strchr(name, '/')) {
         const bool fits = snprintf(path, PATH_MAX, "%s", name) < PATH_MAX;
         if (fits && is_program(path)) return true;

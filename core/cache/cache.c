@@ -3,6 +3,8 @@
  *  Code from the cache, or compiled once and kept: the order of the steps, for all back ends. */
 #include "cache/cache.h"
 
+#include "base/secure.h"
+
 #include "build_log.h"
 
 #include <errno.h>
@@ -158,6 +160,11 @@ static meta_err refuse_to_compile(const meta_cached *what, const char *why)
 {
     char path[PATH_MAX] = "";
     const char *prebuilt = meta_variable("META_KERNEL_PATH");
+    if (meta_is_secure())
+        return meta_fail(META_ERR_UNSUPPORTED,
+                         "%s is compiled when it first runs, which a process with more rights than "
+                         "the user who started it must not do",
+                         what->title);
     meta_cache_folder_path(0, path, sizeof path);
     return meta_fail(
         META_ERR_UNSUPPORTED,

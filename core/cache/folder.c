@@ -86,7 +86,7 @@ static int open_own(const char *path, bool make, bool may_be_link)
 
 static const char *temporary(void)
 {
-    const char *chosen = getenv("TMPDIR");
+    const char *chosen = meta_variable("TMPDIR");
     return chosen && chosen[0] == '/' ? chosen : "/tmp";
 }
 
@@ -101,7 +101,7 @@ bool meta_cache_folder_path(int index, char *path, size_t room)
 {
     if (*only) return index == 0 && fits(snprintf(path, room, "%s", only), room);
     const char *chosen = meta_variable("META_CACHE_DIR");
-    const char *base = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    const char *base = meta_variable("XDG_CACHE_HOME"), *home = meta_variable("HOME");
     if (chosen && strcmp(chosen, "off") == 0) return false;
     if (index == 1)
         return fits(snprintf(path, room, "%s/libmeta-%u", temporary(), (unsigned)geteuid()), room);

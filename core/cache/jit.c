@@ -3,6 +3,8 @@
  *  META_JIT and META_JIT_TIMEOUT: whether code is made at run time, and how long that may take. */
 #include "cache/cache.h"
 
+#include "base/secure.h"
+
 #include <stdlib.h>
 #include <strings.h>
 
@@ -20,6 +22,7 @@ meta_err meta_jit_read(void)
     if (wanted && k > META_JIT_ON)
         return meta_fail(META_ERR_ENVIRONMENT, "META_JIT=%s: give off, load or on", wanted);
     mode = wanted ? (meta_jit_mode)k : META_JIT_ON;
+    if (meta_is_secure()) mode = META_JIT_LOAD; /* compilers take programs from the environment */
     timeout = TIMEOUT_SECONDS;
     if (!limit) return META_OK;
     char *end;

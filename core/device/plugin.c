@@ -5,6 +5,7 @@
 #include "device/device.h"
 
 #include "base/module.h"
+#include "base/secure.h"
 #include "cache/cache.h"
 
 #include <dirent.h>
@@ -13,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { KNOWN = 4, MOST = 32 };
@@ -58,8 +60,27 @@ const meta_host *meta_plugin_host(void)
     return &host;
 }
 
-/* Call @p visit for each folder to search, in order, until it returns true. */
-static bool each_folder(bool (*visit)(const char *folder, void *context), void *context)
+/* Whether code at @p path, which META_BACKEND_PATH named, can be changed by users beyond its owner
+ * and the group of this process. */
+static bool is_open_to_others(const char *path)
+{
+    struct stat about;
+    if (stat(path, &about) != 0) return false;
+    const bool is_open =
+        (about.st_mode & S_IWOTH) || ((about.st_mode & S_IWGRP) && about.st_gid != getegid());
+    if (is_open)
+        meta_log(META_LOG_WARN,
+                 "META_BACKEND_PATH: no back end is loaded from %s: others can write to it "
+                 "(mode %03o): chmod go-w",
+                 path, (unsigned)about.st_mode & 0777);
+    return is_open;
+}
+
+/* Called for each folder to search, in order, until it returns true; @p is_named: by
+ * META_BACKEND_PATH. */
+typedef bool folder_visit(const char *folder, bool is_named, void *context);
+
+static bool each_folder(folder_visit *visit, void *context)
 {
     const char *path = meta_variable("META_BACKEND_PATH");
     char folder[PATH_MAX], beside[PATH_MAX + 16], *slash;
@@ -67,7 +88,7 @@ static bool each_folder(bool (*visit)(const char *folder, void *context), void *
     while (path && *path) {
         const size_t length = strcspn(path, ":");
         snprintf(folder, sizeof folder, "%.*s", (int)length, path);
-        if (length > 0 && visit(folder, context)) return true;
+        if (length > 0 && !is_open_to_others(folder) && visit(folder, true, context)) return true;
         path += length + (path[length] == ':');
     }
     /* Beside libmeta.so itself. */
@@ -75,19 +96,20 @@ static bool each_folder(bool (*visit)(const char *folder, void *context), void *
         realpath(info.dli_fname, folder) && (slash = strrchr(folder, '/'))) {
         *slash = '\0';
         snprintf(beside, sizeof beside, "%s/libmeta", folder);
-        if (visit(beside, context)) return true;
+        if (visit(beside, false, context)) return true;
     }
-    return visit(META_PLUGIN_DIR, context);
+    return visit(META_PLUGIN_DIR, false, context);
 }
 
 /* ------------------------------------------------------------------ opening one */
 
-static bool in_folder(const char *folder, void *context)
+static bool in_folder(const char *folder, bool is_named, void *context)
 {
     meta_backend *backend = context;
     const int length =
         snprintf(backend->path, sizeof backend->path, "%s/%s.so", folder, backend->name);
-    if (length > 0 && (size_t)length < sizeof backend->path && access(backend->path, F_OK) == 0)
+    if (length > 0 && (size_t)length < sizeof backend->path && access(backend->path, F_OK) == 0 &&
+        !(is_named && is_open_to_others(backend->path)))
         return true;
     backend->path[0] = '\0';
     return false;
@@ -158,6 +180,12 @@ static bool abi_fits(const meta_plugin *plugin, meta_backend *backend)
  * loader cannot open may lack a driver's library, anything else is a fault of the module. */
 static meta_err open_module(meta_backend *backend)
 {
+    if (meta_is_secure() && backend->mode != META_OPENMP) {
+        snprintf(backend->reason, sizeof backend->reason,
+                 "a process with more rights than the user who started it loads no driver, since "
+                 "the environment says which code a driver loads");
+        return META_ERR_NO_DEVICE;
+    }
     if (!meta_module_whole(backend->path, backend->reason, sizeof backend->reason))
         return META_ERR_PLUGIN;
     void *module = dlopen(backend->path, RTLD_NOW | RTLD_LOCAL);
@@ -258,11 +286,11 @@ static meta_backend *listed_or_new(const char *name)
     return backend ? backend : add(name, META_FIRST_PLUGIN + count - KNOWN);
 }
 
-static bool list_folder(const char *folder, void *context)
+static bool list_folder(const char *folder, bool is_named, void *context)
 {
     DIR *entries = opendir(folder);
     struct dirent *entry;
-    (void)context;
+    (void)is_named, (void)context;
     while (entries && (entry = readdir(entries)) != NULL) {
         char name[sizeof backends->name];
         const size_t length = strlen(entry->d_name);

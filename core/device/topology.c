@@ -3,6 +3,8 @@
  *  The CPU cores this process may run on, and how many threads it should compute with. */
 #include "device/device.h"
 
+#include "base/secure.h"
+
 #include <errno.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -59,7 +61,7 @@ bool meta_cores_near(const char *pci, meta_cores *cores)
 {
     hwloc_topology_t topology;
     hwloc_obj_t device = NULL, core = NULL;
-    if (!*pci || hwloc_topology_init(&topology) != 0) return false;
+    if (!*pci || meta_is_secure() || hwloc_topology_init(&topology) != 0) return false;
     if (hwloc_topology_set_io_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_IMPORTANT) == 0 &&
         hwloc_topology_load(topology) == 0)
         device = hwloc_get_pcidev_by_busidstring(topology, pci);
@@ -85,7 +87,7 @@ static void detect(void)
 {
     cpu_set_t allowed;
 #ifdef HAVE_HWLOC
-    detect_with_hwloc();
+    if (!meta_is_secure()) detect_with_hwloc(); /* it may load plugins that variables name */
 #endif
     /* Without hwloc, or where it does not know the machine, hardware threads count as cores. */
     if (cores_mine == 0 && sched_getaffinity(0, sizeof allowed, &allowed) == 0)

@@ -41,7 +41,7 @@ extern void __asan_init(void) __attribute__((weak));
 
 meta_err meta_pool_read(void)
 {
-    const char *value = meta_variable("META_POOL"), *preloaded = getenv("LD_PRELOAD");
+    const char *value = meta_variable("META_POOL"), *preloaded = meta_variable("LD_PRELOAD");
     const bool valgrind = preloaded && strstr(preloaded, "vgpreload");
     char *end = NULL;
     limit_at_start = usual_limit;
