@@ -6,6 +6,8 @@
 /* TEST: backends=all np=1,2,3,4 mixed=yes timeout=300 labels=comm */
 #include "test_mpi.h"
 
+#include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -327,6 +329,52 @@ static void what_cannot_be_moved_is_refused_on_every_rank_and_nothing_written(vo
     free_arrays(&g);
 }
 
+/* ------------------------------------------------------------------ other threads meanwhile */
+
+static meta_redistribute_field *moving; /* NULL: nobody looks */
+static meta_err freed[2];
+static char words[2][256];
+
+static void *free_both(void *unused)
+{
+    void *both[] = {(void *)(uintptr_t)moving->from, moving->to};
+    (void)unused;
+    for (int k = 0; k < 2; ++k) {
+        freed[k] = meta_free(both[k]);
+        snprintf(words[k], sizeof words[k], "%s", freed[k] == META_OK ? "" : meta_last_error());
+    }
+    return NULL;
+}
+
+/* Visible, so that libmeta_comm finds it here: it asks for the ranks of what it is about to move.
+ */
+__attribute__((visibility("default"))) int MPI_Cart_rank(MPI_Comm cart, const int coords[],
+                                                         int *rank)
+{
+    pthread_t other;
+    if (moving && pthread_create(&other, NULL, free_both, NULL) == 0) {
+        pthread_join(other, NULL);
+        moving = NULL;
+    }
+    return PMPI_Cart_rank(cart, coords, rank);
+}
+
+static void an_array_that_another_thread_frees_while_its_cells_move_stays(void)
+{
+    grid g;
+    make_plain(&g);
+    if (!make_arrays(&g, META_SPREAD)) return;
+    moving = &g.field[0];
+    CHECK_OK(meta_redistribute(g.cart, &g.cuts[0], &g.cuts[1], 1, g.field));
+    CHECK(moving == NULL);
+    for (int k = 0; k < 2; ++k) {
+        CHECK_INT(freed[k], META_ERR_STATE);
+        CHECK_CONTAINS(words[k], "is used by a message or a plan");
+    }
+    check_arrays(&g, true);
+    free_arrays(&g); /* which are nobody's but the program's again */
+}
+
 static void start(int *argc, char ***argv)
 {
     setenv("META_TEST_CHUNK", "4096", 1);
@@ -338,4 +386,5 @@ TEST_MAIN_WITH(&in_chunks, PROMISE(every_cell_is_where_its_global_index_belongs)
                PROMISE(large_blocks_are_sent_in_chunks),
                PROMISE(arrays_move_to_another_device_of_the_rank),
                PROMISE(the_applications_messages_in_flight_are_not_mixed_up_with_moved_cells),
-               PROMISE(what_cannot_be_moved_is_refused_on_every_rank_and_nothing_written))
+               PROMISE(what_cannot_be_moved_is_refused_on_every_rank_and_nothing_written),
+               PROMISE(an_array_that_another_thread_frees_while_its_cells_move_stays))
