@@ -1,0 +1,554 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Mutants: what random changes of the code do the tests of library and messages not notice?
+
+usage: tests/mutate.py [--count N] [--seed S] [--files REGEX] [--at FILE:LINE[:NUMBER]] [--far SECONDS] [--backends NAMES]
+                       [--tests REGEX] [--folder DIR] [--survivors] [--list]
+
+Changes one operator, constant or return value at a time in a copy of the sources, builds that, and runs the tests:
+those of the changed file's room first, the fastest first, up to the first that fails; a test that runs ten times as
+long as without the change has noticed it too. One that fails without a change is left out. A change after which the compiler makes the same code is counted
+apart, since no test can notice it. A run that was stopped goes on where it was: what is known stands in
+DIR/results.jsonl. At the end the survivors are printed as diffs, and a line of figures.
+
+  --count N       that many mutants (default: META_TEST_MUTANTS, or 10); more later keep the first N
+  --seed S        of the choice (default: 1)
+  --files REGEX   only in files whose path it matches from the beginning
+  --at FILE:LINE  every change of that line, or the one with that number (from 0)
+  --far SECONDS   how long the tests of other rooms may run for a mutant (default: all of them)
+  --backends A,B  only tests on these back ends, and those that choose none (default: openmp,opencl,auto,sims,mixed)
+  --tests REGEX   only tests whose name it matches
+  --folder DIR    where it works (default: build-mutants)
+  --survivors     run the survivors again, against the tests as they are now
+  --list          only print the changes
+
+Exit status 0: none survives; 1: some do; 2: they could not be made."""
+import argparse
+import bisect
+import hashlib
+import json
+import os
+import random
+import re
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+FOLDERS = ("core", "comm", "backends/openmp", "kernels")
+# Interfaces, of which programs and plugins have copies, and what only the compilers of GPUs read.
+LEFT_OUT = re.compile(r"core/meta\.h|core/library/meta_library\.h|comm/meta_comm\.h|comm/binding\.h|kernels/lang_gpu")
+# What the near tests of a room are called; a test whose name has a word of the file's name is near as well.
+NEAR = (
+    ("core/auto/", r"coherence|choose|policy|loop|plan$|slabs|times|learn|worker|board|auto_|regret|share_devices|deal"),
+    ("core/base/", r"version|errors|log|devices|plugins|cache|harness|abi"),
+    ("core/cache/", r"cache|user_text|user_prepare"),
+    ("core/check/", r"misuse|damage|notes|user_errors|user_reach|user_extremes|\.1$"),
+    ("core/device/", r"deal|devices|plugins|abi|large|failing"),
+    ("core/kernels/", r"user_|launch|misuse|copy|stencil"),
+    ("core/library/", r"library_"),
+    ("core/memory/", r"pool|registry|grid|large|boxes|pack|sharing|misuse|failing"),
+    ("core/ops/", r"copy|boxes|pack|stencil|reduce|large|misuse|events"),
+    ("core/queue/", r"events|launch|threads|bytes_moved|failing|reproducible|user_exact"),
+    ("core/record/", r"profile|labels|auto_"),
+    ("core/schedule/", r"launch|bytes_moved|choose|copy"),
+    ("core/", r"devices|threads|errors|misuse"),
+    ("comm/balance/", r"comm_decompose|comm_redistribute|comm_misuse"),
+    ("comm/gpu/", r"comm_gpu_mpi|comm_life"),
+    ("comm/halo/", r"halo_|comm_misuse|comm_node"),
+    ("comm/life/", r"comm_life|comm_own_mpi|comm_node|share_devices"),
+    ("comm/node/", r"comm_node|halo_"),
+    ("comm/p2p/", r"comm_messages|comm_large|comm_misuse|comm_reproducible"),
+    ("comm/progress/", r"comm_messages|halo_overlap|comm_faults|comm_life"),
+    ("comm/record/", r"comm_profile|comm_trace"),
+    ("comm/", r"comm_|halo_"),
+    ("", r"same_bits|pack|stencil|reduce|boxes|copy|reproducible|launch|user_|library_"),
+)
+TESTS = r"core|kernel|comm"  # labels
+NO_TESTS = r"build|tools|documents|programs|peers|fuzz|golden|long"
+UNKNOWN = 5  # seconds of a test that has not run yet
+# A change in the text of a message is not for tests to notice.
+WORDS = {"meta_log", "log", "meta_fail", "fail", "fprintf", "printf", "_Static_assert", "__attribute__"}
+
+# ---------------------------------------------------------------- changes
+
+TOKEN = re.compile(r"""
+    (?P<skip>/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')
+  | (?P<directive>^[ \t]*\#[ \t]*define[^\n]*\\$|^[ \t]*\#(?:[^\n\\]|\\.)*$)
+  | (?P<number>\.?\d(?:[eEpP][+-]|[\w.])*)
+  | (?P<word>[A-Za-z_]\w*)
+  | (?P<sign><<=|>>=|\.\.\.|->|\+\+|--|&&|\|\||[-+*/%&|^<>=!]=|<<|>>|[^\s\w])""", re.M | re.S | re.X)
+FUNCTION = re.compile(r"^(?P<type>[A-Za-z_][\w \t]*?[ *]+)\w+\([^;{}]*?\)\n\{(?P<body>.*?)^\}", re.M | re.S)
+TWO_SIDED = {"+": "-", "-": "+", "*": "+", "/": "*", "%": "/", "<<": ">>", ">>": "<<", "&": "|", "|": "&", "^": "|",
+             "<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "==", "&&": "||", "||": "&&",
+             "+=": "-=", "-=": "+=", "*=": "+=", "|=": "&=", "&=": "|=", "<<=": ">>=", ">>=": "<<="}
+
+
+def number_changed(text):
+    match = re.fullmatch(r"(0[xX][0-9a-fA-F]+|\d+)([uUlL]*)", text)
+    if match:
+        value = int(match.group(1), 0) if not re.fullmatch(r"0\d+", match.group(1)) else int(match.group(1), 8)
+        return str(value + 1 if value != 1 else 0) + match.group(2)
+    return "(%s + 1)" % text if re.fullmatch(r"[\d.]+([eE][-+]?\d+)?[fF]?", text) else None
+
+
+def returned_changed(kind, expression):
+    kind = re.sub(r"\b(static|inline|const|META_API)\b", "", kind).replace(" ", "")
+    if kind.endswith("*"):
+        return None if expression == "NULL" else "return NULL;"
+    if kind == "bool":
+        return "return !(%s);" % expression
+    if kind == "meta_err":
+        return "return META_ERR_ARGUMENT;" if expression == "META_OK" else "return (void)(%s), META_OK;" % expression
+    if re.fullmatch(r"(unsigned|u?int(8|16|32|64)?(_t)?|size_t|double|float|long)+", kind):
+        return "return (%s) + 1;" % expression
+    return None
+
+
+def sites_in(text):
+    """Every change that may be made: (begin, end, replacement)."""
+    tokens = [t for t in TOKEN.finditer(text) if t.lastgroup not in ("skip", "directive") and t.group() != "\\"]
+    bodies = [(m.start("body"), m.end("body"), m.group("type")) for m in FUNCTION.finditer(text)]
+    starts = [b[0] for b in bodies]
+    opened = []  # for each parenthesis whether it holds the words of a message
+    for k, token in enumerate(tokens):
+        kind, what = token.lastgroup, token.group()
+        before = tokens[k - 1] if k else None
+        after = tokens[k + 1] if k + 1 < len(tokens) else None
+        if what == "(":
+            opened.append((opened and opened[-1]) or (before is not None and before.group() in WORDS))
+        elif what == ")" and opened:
+            opened.pop()
+        if (opened and opened[-1]) or not before or not after:
+            continue
+        begin, end = token.span()
+        if kind == "sign" and what in TWO_SIDED and text[begin - 1] == " " and text[end] in " \n":
+            if before.lastgroup in ("word", "number") or before.group() in ")]":
+                if before.group() not in ("return", "case", "const"):
+                    yield begin, end, TWO_SIDED[what]
+        elif what in ("++", "--"):
+            yield begin, end, "--" if what == "++" else "++"
+        elif what == "!" and text[end] != "=":
+            yield begin, end, ""
+        elif what in ("true", "false"):
+            yield begin, end, "false" if what == "true" else "true"
+        elif kind == "number":
+            declared = before.group() == "[" and after.group() == "]" and k > 2 and tokens[k - 2].lastgroup == "word" \
+                and tokens[k - 3].lastgroup == "word" and tokens[k - 3].group() not in ("return", "sizeof")
+            changed = None if declared else number_changed(what)
+            if changed:
+                yield begin, end, changed
+        elif what == "return" and after.group() != ";":
+            at = bisect.bisect(starts, begin) - 1
+            stop = k
+            while stop < len(tokens) and tokens[stop].group() != ";":
+                stop += 1
+            if at < 0 or begin >= bodies[at][1] or stop == len(tokens):
+                continue
+            expression = text[end:tokens[stop].start()].strip()
+            changed = None if "{" in expression else returned_changed(bodies[at][2], expression)
+            if changed:
+                yield begin, tokens[stop].end(), changed
+
+
+TEXTS = {}  # of the files as they were when this run began: they may be worked on meanwhile
+
+
+def text_of(path):
+    if path not in TEXTS:
+        with open(os.path.join(ROOT, path), encoding="utf-8") as file:
+            TEXTS[path] = file.read()
+    return TEXTS[path]
+
+
+def all_sites(pattern):
+    found = []
+    for folder in FOLDERS:
+        for base, folders, names in os.walk(os.path.join(ROOT, folder)):
+            folders.sort()
+            for name in sorted(names):
+                path = os.path.relpath(os.path.join(base, name), ROOT)
+                if name.endswith((".c", ".h")) and not LEFT_OUT.match(path) and re.match(pattern, path):
+                    text = text_of(path)
+                    for begin, end, replacement in sites_in(text):
+                        found.append({"file": path, "line": text.count("\n", 0, begin) + 1, "begin": begin, "end": end,
+                                      "was": text[begin:end], "is": replacement})
+    return found
+
+
+def chosen(options):
+    sites = all_sites(options.files)
+    if options.at:
+        path, line, *number = options.at.split(":")
+        sites = [s for s in sites if s["file"] == path and s["line"] == int(line)]
+        return sites[int(number[0]):int(number[0]) + 1] if number else sites
+    # By a number of its own for each, so that a larger count, or a file that changed, keeps the others.
+    def drawn(site):
+        name = "%d %s %s %s" % (options.seed, site["file"], site["was"], site["is"])
+        seen[name] = seen.get(name, 0) + 1
+        return hashlib.sha256(("%s %d" % (name, seen[name])).encode()).digest()
+    seen = {}
+    return sorted(sites, key=drawn)[:options.count]
+
+
+def diff_of(site):
+    text = text_of(site["file"])
+    first = text.rfind("\n", 0, site["begin"]) + 1
+    last = text.find("\n", site["end"])
+    old = text[first:last]
+    new = text[first:site["begin"]] + site["is"] + text[site["end"]:last]
+    return "--- %s\n+++ %s\n@@ -%d +%d @@\n%s\n%s" % (
+        site["file"], site["file"], site["line"], site["line"], "\n".join("-" + l for l in old.split("\n")),
+        "\n".join("+" + l for l in new.split("\n")))
+
+
+# ---------------------------------------------------------------- building
+
+class Failure(Exception):
+    pass
+
+
+class Builder:
+    """A copy of the sources in @p folder/source, built in its folder build as ./check builds."""
+
+    def __init__(self, folder):
+        self.source = os.path.join(folder, "source")
+        self.build = os.path.join(self.source, "build")
+        self.log = os.path.join(folder, "build.log")
+        self.programs = []
+        self.stale = set()
+        self.environment = dict(os.environ)
+        if shutil.which("ccache"):
+            self.environment.setdefault("CC", "ccache gcc")
+            self.environment.setdefault("CCACHE_NOHASHDIR", "1")
+
+    def run(self, *command, folder=None):
+        with open(self.log, "a", encoding="utf-8") as log:
+            return subprocess.run(command, cwd=folder or self.build, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                                  env=self.environment, check=False).returncode == 0
+
+    def copy(self):
+        for base, folders, names in os.walk(ROOT):
+            inner = os.path.relpath(base, ROOT)
+            if inner == ".":
+                folders[:] = [f for f in folders if not f.startswith(".") and not re.match(r"build($|-(?!aux))", f)
+                              and f != "autom4te.cache"]
+            target = os.path.join(self.source, inner)
+            os.makedirs(target, exist_ok=True)
+            for name in names:
+                old, new = os.path.join(base, name), os.path.join(target, name)
+                if not os.path.isfile(old):
+                    continue
+                with open(old, "rb") as file:
+                    text = file.read()
+                same = os.path.isfile(new)
+                if same:
+                    with open(new, "rb") as file:
+                        same = file.read() == text
+                if not same:
+                    shutil.copy(old, new)
+
+    def configure(self):
+        if os.path.exists(os.path.join(self.build, "Makefile")):
+            return
+        words = ". tools/bootstrap.sh; mkdir -p build; configure_in build --with-mpi=mpich --with-openmp=yes " \
+            "--with-opencl=yes --with-jansson=yes --with-fortran=yes --enable-werror"
+        if not self.run("bash", "-c", words, folder=self.source):
+            raise Failure("configure failed; see " + self.log)
+
+    def make(self, *targets):
+        return self.run("make", "-s", "-j%d" % (os.cpu_count() or 1), "peers_LTLIBRARIES=",
+                        "pkglib_LTLIBRARIES=backends/openmp/openmp.la backends/opencl/opencl.la", *targets)
+
+    def make_libraries(self, *more):
+        return self.make("libmeta.la", "libmeta_comm.la", "meta-mpi-probe", ".libs/libmeta/modules.stamp", *more)
+
+    def needed_programs(self):
+        """Those of the tests that will be run, which ctest only describes where they are there."""
+        with open(os.path.join(self.build, "CTestTestfile.cmake"), encoding="utf-8") as file:
+            entries = file.read().split("add_test(")[1:]
+        found = set()
+        for entry in entries:
+            program = re.search(re.escape(self.build) + r"/(tests/(?:misuse/)?test_\w+)\]", entry)
+            labels = re.search(r"LABELS \[==\[(.*?)\]", entry)
+            words = labels.group(1).split(";") if labels else []
+            if program and set(words) & set(TESTS.split("|")) and not set(words) & set(NO_TESTS.split("|")):
+                found.add(program.group(1))
+        return sorted(found)
+
+    def programs_with(self, path):
+        """The test programs that a file is compiled into, by what the compiler noted."""
+        found = set()
+        for base, _, names in os.walk(self.build):
+            if os.path.basename(base) != ".deps":
+                continue
+            for name in names:
+                with open(os.path.join(base, name), encoding="utf-8", errors="replace") as file:
+                    if "/" + path not in file.read():
+                        continue
+                own = re.match(r"(tests_(?:misuse_)?test_\w+?)-", name)
+                plain = re.match(r"(test_\w+)\.Po", name)
+                if own:
+                    found.add(own.group(1).replace("tests_misuse_", "tests/misuse/").replace("tests_", "tests/", 1))
+                elif plain:
+                    found.add(os.path.relpath(os.path.join(base, "..", plain.group(1)), self.build))
+        return found & set(self.programs)
+
+    def code(self):
+        """What the libraries would run, without what tells where it comes from."""
+        total = hashlib.sha256()
+        for name in ("libmeta.so", "libmeta_comm.so", "libmeta/openmp.so", "libmeta/opencl.so"):
+            out = os.path.join(self.build, "mutant.code")
+            subprocess.run(["objcopy", "-g", "-R", ".note.gnu.build-id",
+                            os.path.realpath(os.path.join(self.build, ".libs", name)), out], check=True)
+            with open(out, "rb") as file:
+                total.update(file.read())
+            os.remove(out)
+        return total.hexdigest()
+
+    def put(self, site, changed):
+        text = text_of(site["file"])
+        if changed:
+            text = text[:site["begin"]] + site["is"] + text[site["end"]:]
+        with open(os.path.join(self.source, site["file"]), "w", encoding="utf-8") as file:
+            file.write(text)
+
+    def build_mutant(self, site):
+        mine = self.programs_with(site["file"])
+        self.put(site, True)
+        built = self.make_libraries("META_WARNINGS=-w", *sorted(mine | self.stale))
+        self.stale = mine
+        return built
+
+    def build_again(self):
+        built = self.make_libraries("META_WARNINGS=-w", *sorted(self.stale))
+        self.stale = set()
+        return built
+
+    def restore(self, site):
+        self.put(site, False)
+
+
+# ---------------------------------------------------------------- running
+
+class Tests:
+    def __init__(self, builder, folder, options):
+        self.builder = builder
+        self.times_file = os.path.join(folder, "times.json")
+        self.scratch = os.path.join(folder, "scratch")
+        self.far = options.far
+        # Processes of its own numbers: nothing that a mutant signals is outside, and all end with the test.
+        self.apart = []
+        for words in (["unshare", "--pid", "--fork", "--kill-child", "--mount-proc"],
+                      ["unshare", "--map-root-user", "--pid", "--fork", "--kill-child", "--mount-proc"]):
+            if shutil.which("unshare") and subprocess.run(words + ["true"], check=False, stderr=subprocess.DEVNULL).returncode == 0:
+                self.apart = words
+                break
+        if not builder.make_libraries("test-helpers", *builder.needed_programs()):
+            raise Failure("the sources do not build; see " + builder.log)
+        wanted = set(options.backends.split(","))
+        listed = subprocess.run(["ctest", "--show-only=json-v1", "-LE", "^(%s)$" % NO_TESTS, "-L", "^(%s)$" % TESTS], cwd=builder.build,
+                                stdout=subprocess.PIPE, check=True).stdout
+        self.tests = []
+        for test in json.loads(listed)["tests"]:
+            if "command" not in test:
+                raise Failure("the program of %s is not built; see %s" % (test["name"], builder.log))
+            values = {p["name"]: p["value"] for p in test["properties"]}
+            backend = [part for part in test["name"].split(".")[1:] if not re.fullmatch(r"np\d+|\d", part)]
+            program = [w for w in test["command"] if w.startswith(builder.build + "/tests/")]
+            if program and not program[0].endswith(".sh") and (not backend or backend[0] in wanted) and \
+                    re.search(options.tests, test["name"]):
+                self.tests.append({"name": test["name"], "command": test["command"], "timeout": values.get("TIMEOUT", 120),
+                                   "environment": dict(e.split("=", 1) for e in values.get("ENVIRONMENT", [])),
+                                   "program": os.path.relpath(program[0], builder.build)})
+        self.times = {}
+        self.load()
+
+    def limits(self):
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (4 << 30, 4 << 30))
+
+    def run(self, test, limit, cold=False):
+        """'passed', 'failed' or 'late', and the seconds it took."""
+        environment = dict(self.builder.environment, **test["environment"])
+        if cold:  # a mutant must not leave anything in the cache of the others
+            environment.update(META_CACHE_DIR=self.scratch + "/libmeta", XDG_CACHE_HOME=self.scratch)
+        began = time.monotonic()
+        child = subprocess.Popen(self.apart + test["command"], cwd=self.builder.build, env=environment,
+                                 stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                 start_new_session=True, preexec_fn=self.limits)
+        try:
+            status = child.wait(limit)
+            verdict = "passed" if status in (0, 77) else "failed"
+        except subprocess.TimeoutExpired:
+            os.killpg(child.pid, signal.SIGKILL)
+            child.wait()
+            verdict = "late"
+        return verdict, time.monotonic() - began
+
+    def load(self):
+        try:
+            with open(self.times_file, encoding="utf-8") as file:
+                self.times = json.load(file)
+        except (OSError, ValueError):
+            self.times = {}
+
+    def keep(self, test, seconds):
+        """How long it takes on the code as it is; -1: it fails there, and tells nothing."""
+        self.times[test["name"]] = seconds
+        with open(self.times_file, "w", encoding="utf-8") as file:
+            json.dump(self.times, file)
+        if seconds < 0:
+            print("left out, as it fails without a change: " + test["name"], flush=True)
+
+    def order_for(self, path):
+        pattern = next(p for folder, p in NEAR if path.startswith(folder))
+        words = [w for w in re.split(r"[_./]", os.path.basename(path)[:-2]) if len(w) > 3]
+        near, far = [], []
+        for test in sorted(self.tests, key=lambda t: self.times.get(t["name"], UNKNOWN)):
+            if self.times.get(test["name"], 0) < 0:
+                continue
+            own = any(word in test["name"] for word in words) or re.search(pattern, test["name"])
+            (near if own else far).append(test)
+        # First those with the file's own name.
+        near.sort(key=lambda t: not any(word in t["name"] for word in words))
+        return near, far
+
+    def fails_anyway(self, test, site):
+        """Whether a test that has never passed fails on the code as it is, for which that is built."""
+        self.builder.restore(site)
+        if not self.builder.build_again():
+            raise Failure("the sources do not build; see " + self.builder.log)
+        verdict, seconds = self.run(test, test["timeout"])
+        self.keep(test, seconds if verdict == "passed" else -1)
+        if verdict != "passed" and not self.builder.build_mutant(site):
+            raise Failure("a mutant builds once and not twice; see " + self.builder.log)
+        return verdict != "passed"
+
+    def judge(self, site):
+        """The name of the test that noticed, '' if none did, and how many ran."""
+        near, far = self.order_for(site["file"])
+        cold = site["file"].startswith(("core/cache/", "core/kernels/", "core/auto/learn"))
+        spent, ran = 0.0, 0
+        for test in near + far:
+            if ran >= len(near) and self.far is not None and spent > self.far:
+                break
+            known = self.times.get(test["name"])
+            verdict, seconds = self.run(test, test["timeout"] if known is None else 20 + 10 * known, cold)
+            ran += 1
+            if ran > len(near):
+                spent += seconds
+            if verdict == "passed" and known is None:
+                self.keep(test, seconds)
+            if verdict != "passed" and not (known is None and self.fails_anyway(test, site)):
+                return test["name"] + (" (late)" if verdict == "late" else ""), ran
+        return "", ran
+
+
+# ---------------------------------------------------------------- the whole
+
+def key_of(site):
+    return "%s:%d:%d %s -> %s" % (site["file"], site["line"], site["begin"], site["was"], site["is"])
+
+
+def known_in(path):
+    known = {}
+    try:
+        with open(path, encoding="utf-8") as file:
+            for line in file:
+                record = json.loads(line)
+                known[record["mutant"]] = record
+    except OSError:
+        pass
+    return known
+
+
+def report(sites, known, options):
+    counts = {"killed": 0, "late": 0, "same": 0, "invalid": 0, "survived": 0}
+    for site in sites:
+        record = known.get(key_of(site))
+        if not record:
+            continue
+        counts[record["verdict"]] += 1
+        if record["verdict"] == "survived":
+            print("\nsurvives %d of %d tests:\n%s" % (record["ran"], record["tests"], diff_of(site)))
+    told = counts["killed"] + counts["late"] + counts["survived"]
+    print("\nmutants: seed %d, %d tried: %d killed (%d of them by the time limit), %d survive: %.1f %% die; "
+          "%d made the same code, %d do not compile" %
+          (options.seed, sum(counts.values()), counts["killed"] + counts["late"], counts["late"], counts["survived"],
+           100.0 * (told - counts["survived"]) / told if told else 0.0, counts["same"], counts["invalid"]))
+    return 1 if counts["survived"] else 0
+
+
+def run(options):
+    folder = os.path.abspath(options.folder)
+    os.makedirs(folder, exist_ok=True)
+    sites = chosen(options)
+    if options.list:
+        print("\n".join(diff_of(site) for site in sites))
+        return 0
+    results = os.path.join(folder, "results.jsonl")
+    known = known_in(results)
+    todo = [s for s in sites if key_of(s) not in known or
+            (options.survivors and known[key_of(s)]["verdict"] == "survived")]
+    builder = Builder(folder)
+    builder.copy()
+    builder.configure()
+    if todo and not builder.make("CTestTestfile.cmake"):
+        raise Failure("make failed; see " + builder.log)
+    if todo:
+        tests = Tests(builder, folder, options)
+        builder.programs = sorted({t["program"] for t in tests.tests})
+        whole = builder.code()
+    for site in todo:
+        began = time.monotonic()
+        # A signal to everybody would reach everybody.
+        record = {"mutant": key_of(site), "verdict": "survived", "test": "", "ran": 0, "tests": len(tests.tests)}
+        if not tests.apart and re.search(r"\bkill(pg)?\(", text_of(site["file"])):
+            print("left out without process namespaces, as its file sends signals: " + record["mutant"], flush=True)
+            continue
+        try:
+            if not builder.build_mutant(site):
+                record["verdict"] = "invalid"
+            elif not builder.stale and builder.code() == whole:
+                record["verdict"] = "same"
+            else:
+                record["test"], record["ran"] = tests.judge(site)
+                if record["test"]:
+                    record["verdict"] = "late" if record["test"].endswith("(late)") else "killed"
+        finally:
+            builder.restore(site)
+            shutil.rmtree(tests.scratch, ignore_errors=True)
+        record["seconds"] = round(time.monotonic() - began, 1)
+        with open(results, "a", encoding="utf-8") as file:
+            file.write(json.dumps(record) + "\n")
+        known[record["mutant"]] = record
+        print("%s: %s %s, %.0f s" % (record["mutant"].replace("\n", " "), record["verdict"], record["test"], record["seconds"]),
+              flush=True)
+    return report(sites, known, options)
+
+
+def main():
+    parser = argparse.ArgumentParser(usage=__doc__.split("\n\n", 1)[1], add_help=True)
+    parser.add_argument("--count", type=int, default=int(os.environ.get("META_TEST_MUTANTS", "10")))
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--files", default="")
+    parser.add_argument("--at")
+    parser.add_argument("--far", type=float)
+    parser.add_argument("--backends", default="openmp,opencl,auto,sims,mixed")
+    parser.add_argument("--tests", default="")
+    parser.add_argument("--folder", default=os.path.join(ROOT, "build-mutants"))
+    parser.add_argument("--survivors", action="store_true")
+    parser.add_argument("--list", action="store_true")
+    try:
+        return run(parser.parse_args())
+    except Failure as failure:
+        print("tests/mutate.py: %s" % failure, file=sys.stderr)
+        return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main())
