@@ -39,8 +39,8 @@ import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 FOLDERS = ("core", "comm", "backends/openmp", "kernels")
-# Interfaces, of which programs and plugins have copies, and what only the compilers of GPUs read.
-LEFT_OUT = re.compile(r"core/meta\.h|core/library/meta_library\.h|comm/meta_comm\.h|comm/binding\.h|kernels/lang_gpu")
+# Interfaces, of which programs and plugins have copies; what only compilers of GPUs read, and what only runs with a GPU.
+LEFT_OUT = re.compile(r"core/meta\.h|core/library/meta_library\.h|comm/meta_comm\.h|comm/binding\.h|comm/gpu/|kernels/lang_gpu")
 # What the near tests of a room are called; a test whose name has a word of the file's name is near as well.
 NEAR = (
     ("core/auto/", r"coherence|choose|policy|loop|plan$|slabs|times|learn|worker|board|auto_|regret|share_devices|deal"),
@@ -57,7 +57,6 @@ NEAR = (
     ("core/schedule/", r"launch|bytes_moved|choose|copy"),
     ("core/", r"devices|threads|errors|misuse"),
     ("comm/balance/", r"comm_decompose|comm_redistribute|comm_misuse"),
-    ("comm/gpu/", r"comm_gpu_mpi|comm_life"),
     ("comm/halo/", r"halo_|comm_misuse|comm_node"),
     ("comm/life/", r"comm_life|comm_own_mpi|comm_node|share_devices"),
     ("comm/node/", r"comm_node|halo_"),

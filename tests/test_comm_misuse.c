@@ -377,7 +377,10 @@ static void a_plan_is_used_in_its_order(void)
     if (!CHECK_OK(meta_halo_create(&plan, &desc))) return;
     copy = plan;
     CHECK_ERR(meta_halo_start(none, u), META_ERR_HANDLE);
-    CHECK_ERR(meta_halo_start((meta_halo){12345, 3}, u), META_ERR_HANDLE);
+    CHECK_ERR_NAMES(meta_halo_start((meta_halo){12345, 3}, u), META_ERR_HANDLE,
+                    "is no plan's handle");
+    CHECK_ERR_NAMES(meta_halo_start((meta_halo){plan.slot, plan.generation + 1}, u),
+                    META_ERR_HANDLE, "is no plan's handle");
     CHECK_ERR_NAMES(meta_halo_finish(plan, NULL), META_ERR_STATE, "start");
     CHECK_ERR_NAMES(meta_halo_start(plan, NULL), META_ERR_ARGUMENT, "'fields'");
     CHECK_ERR_NAMES(meta_halo_start(plan, wrong), META_ERR_OVERLAP, "fields[1]");

@@ -100,6 +100,30 @@ static void failure_at_once(void *unused)
     end();
 }
 
+/* The error of several reductions is that of the one that failed, though others are waited for. */
+static void failure_among_reductions(void *unused)
+{
+    const meta_box part[2] = {{1, {N}, {0}, {N / 2}}, {1, {N}, {N / 2}, {N}}};
+    double sums[2];
+    void *field;
+    (void)unused;
+    if (!begin(3, "sync")) return;
+    catch_errors();
+    field = a;
+    CHECK_OK(meta_copy_h2d(a, ones, sizeof ones, NULL)); /* 1 */
+    CHECK_ERR_NAMES(
+        meta_reduce_boxes(sums, 2, 1, &field, 2, part, META_SUM, META_F64, NULL), /* 2, 3 */
+        META_ERR_DEVICE, "pressure");
+    take_caught((char[4096]){0}, 4096);
+    goes_on();
+    end();
+}
+
+static void several_reductions_of_which_one_fails_are_an_error(void)
+{
+    CHECK_CHILD(failure_among_reductions, NULL);
+}
+
 static void failure_of_a_copy_in(void *unused)
 {
     (void)unused;
@@ -288,6 +312,7 @@ static void without_any_device_calls_are_errors(void)
 TEST_MAIN(PROMISE(work_that_fails_later_is_reported_and_its_data_lost),
           PROMISE(a_launch_that_fails_goes_elsewhere_if_its_data_can),
           PROMISE(a_copy_that_fails_goes_elsewhere),
+          PROMISE(several_reductions_of_which_one_fails_are_an_error),
           PROMISE(copies_of_what_failing_work_wrote_are_lost_as_well),
           PROMISE(results_of_what_failing_work_wrote_are_lost_as_well),
           PROMISE(data_comes_from_another_device_where_one_fails),

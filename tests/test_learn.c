@@ -429,6 +429,21 @@ static void a_named_file_is_used(void)
     scratch_remove(root);
 }
 
+static void a_file_named_without_its_folder_is_in_the_current_one(void)
+{
+    char path[2 * ROOM], before[4096];
+    life l = usual;
+    fresh();
+    snprintf(path, sizeof path, "%s/table", root);
+    if (!CHECK(getcwd(before, sizeof before) != NULL && chdir(root) == 0)) return;
+    l.learn = "on:table";
+    run_only(&l);
+    CHECK(!has_warned());
+    CHECK(chdir(before) == 0);
+    CHECK_INT(access(path, R_OK), 0);
+    scratch_remove(root);
+}
+
 /* ------------------------------------------------------------------ files that cannot be used */
 
 static void a_named_file_that_is_not_ours_stays_as_it_is(void)
@@ -714,7 +729,9 @@ TEST_MAIN(PROMISE(the_next_run_tries_nothing), PROMISE(it_is_the_default),
           PROMISE(a_program_with_larger_arrays_tries_again),
           PROMISE(other_devices_have_a_file_of_their_own),
           PROMISE(read_repeats_decisions_whatever_the_timing), PROMISE(read_never_tries),
-          PROMISE(a_named_file_is_used), PROMISE(a_named_file_that_is_not_ours_stays_as_it_is),
+          PROMISE(a_named_file_is_used),
+          PROMISE(a_file_named_without_its_folder_is_in_the_current_one),
+          PROMISE(a_named_file_that_is_not_ours_stays_as_it_is),
           PROMISE(a_file_that_cannot_be_used_is_replaced),
           PROMISE(where_nothing_can_be_created_the_private_folder_is_used),
           PROMISE(a_full_disk_leaves_the_file_as_it_was),
