@@ -67,7 +67,7 @@ NEAR = (
     ("", r"same_bits|pack|stencil|reduce|boxes|copy|reproducible|launch|user_|library_"),
 )
 TESTS = r"core|kernel|comm"  # labels
-NO_TESTS = r"build|tools|documents|programs|peers|fuzz|golden|long"
+NO_TESTS = r"build|documents|programs|peers|fuzz|golden|long"
 UNKNOWN = 5  # seconds of a test that has not run yet
 # A change in the text of a message is not for tests to notice.
 WORDS = {"meta_log", "log", "meta_fail", "fail", "fprintf", "printf", "_Static_assert", "__attribute__"}

@@ -181,6 +181,35 @@ static void choose_by_cost(void *unused)
     CHECK_OK(meta_finalize());
 }
 
+/* Both ways by the link of the only device that is used. */
+static void copy_both_ways(void *unused)
+{
+    const double way = 10 + sizeof host / 12e3, gpu = sum_us(8, 500e3);
+    meta_profile_share s;
+    void *a;
+    (void)unused;
+    prepare("device:1", "");
+    CHECK_OK(meta_timers_init());
+    CHECK_OK(meta_init());
+    CHECK_OK(meta_alloc(&a, sizeof host));
+    CHECK_OK(meta_copy_h2d(a, host, sizeof host, NULL));
+    sum(a, BIG);
+    CHECK_OK(meta_copy_d2h(host, a, sizeof host, NULL));
+    if (CHECK_OK(core->profile_share(&s))) {
+        check_row(&s, META_WHERE_FIXED, "META_MODE=auto", "copies with the host", 0, 0, 2 * way);
+        check_row(&s, META_WHERE_FIXED, "META_MODE=auto", "kernels", 0, 0, gpu);
+        check_row(&s, META_WHERE_FIXED, "META_MODE=auto", "", 0, 0, 2 * way + gpu);
+        free(s.rows);
+    }
+    CHECK_OK(meta_free(a));
+    CHECK_OK(meta_finalize());
+}
+
+static void copies_with_the_host_take_what_the_link_says(void)
+{
+    CHECK_CHILD(copy_both_ways, NULL);
+}
+
 static void one_device_costs_what_its_speed_says(void)
 {
     CHECK_CHILD(choose_by_cost, NULL);
@@ -334,6 +363,7 @@ static void the_table_says_where_and_why(void)
 
 TEST_MAIN(PROMISE(copies_are_counted_with_their_reason),
           PROMISE(what_gives_way_to_others_is_counted),
+          PROMISE(copies_with_the_host_take_what_the_link_says),
           PROMISE(one_device_costs_what_its_speed_says),
           PROMISE(a_device_where_a_kernel_never_ran_is_not_known),
           PROMISE(the_trace_has_copies_and_decisions),
