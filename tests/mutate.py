@@ -7,9 +7,11 @@ usage: tests/mutate.py [--count N] [--seed S] [--files REGEX] [--at FILE:LINE[:N
 
 Changes one operator, constant or return value at a time in a copy of the sources, builds that, and runs the tests:
 those of the changed file's room first, the fastest first, up to the first that fails; a test that runs ten times as
-long as without the change has noticed it too. One that fails without a change is left out. A change after which the compiler makes the same code is counted
-apart, since no test can notice it. A run that was stopped goes on where it was: what is known stands in
-DIR/results.jsonl. At the end the survivors are printed as diffs, and a line of figures.
+long as without the change has noticed it too. One that fails without a change is left out. Changes after which the
+compiler makes the same code, and those of which tests/mutants.list says that they change no result, are counted apart,
+since no test can notice them. A run that was stopped goes on where it was: what is known stands in DIR/results.jsonl.
+At the end the survivors are printed as diffs, and a line of figures. A mutant takes a minute or two, a survivor as
+long as the tests do.
 
   --count N       that many mutants (default: META_TEST_MUTANTS, or 10); more later keep the first N
   --seed S        of the choice (default: 1)
@@ -28,7 +30,6 @@ import bisect
 import hashlib
 import json
 import os
-import random
 import re
 import resource
 import shutil
@@ -449,6 +450,26 @@ class Tests:
 
 # ---------------------------------------------------------------- the whole
 
+def changed_line(site):
+    return tuple(" ".join(l[1:].split()) for l in diff_of(site).split("\n")[3:])
+
+
+def listed_as_equivalent():
+    """The changes of tests/mutants.list: file, and the lines before and after."""
+    found, path, lines = set(), None, []
+    with open(os.path.join(ROOT, "tests", "mutants.list"), encoding="utf-8") as file:
+        for line in list(file) + [""]:
+            if line[:1] in "-+" and line.strip():
+                lines.append(" ".join(line[1:].split()))
+                continue
+            if lines:
+                found.add((path,) + tuple(lines))
+                lines = []
+            match = re.match(r"([\w./]+): .", line)
+            path = match.group(1) if match else path
+    return found
+
+
 def key_of(site):
     return "%s:%d:%d %s -> %s" % (site["file"], site["line"], site["begin"], site["was"], site["is"])
 
@@ -465,10 +486,20 @@ def known_in(path):
     return known
 
 
+EQUIVALENT = set()
+
+
+def is_equivalent(site):
+    return (site["file"],) + changed_line(site) in EQUIVALENT
+
+
 def report(sites, known, options):
-    counts = {"killed": 0, "late": 0, "same": 0, "invalid": 0, "survived": 0}
+    counts = {"killed": 0, "late": 0, "same": 0, "equivalent": 0, "invalid": 0, "survived": 0}
     for site in sites:
         record = known.get(key_of(site))
+        if is_equivalent(site):
+            counts["equivalent"] += 1
+            continue
         if not record:
             continue
         counts[record["verdict"]] += 1
@@ -476,9 +507,10 @@ def report(sites, known, options):
             print("\nsurvives %d of %d tests:\n%s" % (record["ran"], record["tests"], diff_of(site)))
     told = counts["killed"] + counts["late"] + counts["survived"]
     print("\nmutants: seed %d, %d tried: %d killed (%d of them by the time limit), %d survive: %.1f %% die; "
-          "%d made the same code, %d do not compile" %
+          "%d made the same code, %d are known to change no result, %d do not compile" %
           (options.seed, sum(counts.values()), counts["killed"] + counts["late"], counts["late"], counts["survived"],
-           100.0 * (told - counts["survived"]) / told if told else 0.0, counts["same"], counts["invalid"]))
+           100.0 * (told - counts["survived"]) / told if told else 0.0, counts["same"],
+           counts["equivalent"], counts["invalid"]))
     return 1 if counts["survived"] else 0
 
 
@@ -489,10 +521,11 @@ def run(options):
     if options.list:
         print("\n".join(diff_of(site) for site in sites))
         return 0
+    EQUIVALENT.update(listed_as_equivalent())
     results = os.path.join(folder, "results.jsonl")
     known = known_in(results)
-    todo = [s for s in sites if key_of(s) not in known or
-            (options.survivors and known[key_of(s)]["verdict"] == "survived")]
+    todo = [s for s in sites if not is_equivalent(s) and (key_of(s) not in known or (
+        options.survivors and known[key_of(s)]["verdict"] == "survived"))]
     builder = Builder(folder)
     builder.copy()
     builder.configure()
