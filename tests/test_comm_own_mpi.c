@@ -3,24 +3,12 @@
  *  A program that leaves MPI to libmeta: meta_comm_init() initializes it, and meta_comm_finalize()
  *  finalizes it, but not when the call is rejected. */
 /* TEST: np=2 timeout=60 labels=comm */
-#include <dlfcn.h>
 #include <mpi.h>
 #include <pthread.h>
-#include <sys/auxv.h>
 
 #include "meta_comm.h"
+#include "says_secure.h"
 #include "test.h"
-
-static bool says_secure;
-
-/* Stands before the C library's, for libmeta_comm too: this program exports its symbols. */
-__attribute__((visibility("default"))) unsigned long getauxval(unsigned long type)
-{
-    unsigned long (*real)(unsigned long);
-    if (type == AT_SECURE && says_secure) return 1;
-    *(void **)&real = dlsym(RTLD_NEXT, "getauxval");
-    return real(type);
-}
 
 static void a_process_with_more_rights_than_its_user_starts_no_mpi(void)
 {

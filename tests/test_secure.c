@@ -10,13 +10,11 @@
 #define META_KERNEL_NO_PASS
 #include "meta_kernel.h"
 
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/wait.h>
@@ -24,18 +22,8 @@
 
 #include "child.h"
 #include "run_text.h"
+#include "says_secure.h"
 #include "scratch.h"
-
-static bool says_secure;
-
-/* Stands before the C library's, for libmeta too: this program exports its symbols. */
-__attribute__((visibility("default"))) unsigned long getauxval(unsigned long type)
-{
-    unsigned long (*real)(unsigned long);
-    if (type == AT_SECURE && says_secure) return 1;
-    *(void **)&real = dlsym(RTLD_NEXT, "getauxval");
-    return real(type);
-}
 
 static const struct {
     const char *name, *value;
