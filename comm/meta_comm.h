@@ -48,7 +48,8 @@ META_API meta_err meta_comm_attach(MPI_Comm comm);
  *  remaining plans and the duplicated communicator; finalize libmeta and MPI if meta_comm_init()
  *  initialized them. Collective.
  *  @return the first error of untracked messages; META_ERR_PEER if a rank was given up: MPI then stays
- *          initialized, because MPI_Finalize() would wait for that rank */
+ *          initialized, because MPI_Finalize() would wait for that rank; META_ERR_STATE in a function
+ *          that the library called */
 META_API meta_err meta_comm_finalize(void);
 /** This process's rank and the number of ranks; one of the pointers may be NULL. */
 META_API meta_err meta_comm_rank(int *rank, int *size);

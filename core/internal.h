@@ -14,16 +14,21 @@
 #include "queue/pending.h"
 #include "record/share.h"
 
-#define META_CORE_VERSION 8
+#define META_CORE_VERSION 9
 
 typedef struct meta_core {
     uint32_t version; /**< META_CORE_VERSION */
     size_t size;
 
     /* errors and log */
-    /** Begin a public call: remember its name for messages. @return META_ERR_INIT if not started.
-     */
+    /** Begin a public call: remember its name for messages. leave() ends it, also where it failed.
+     *  @return META_ERR_INIT if not started */
     meta_err (*enter)(const char *call);
+    void (*leave)(void);
+    /** Whether a public call may begin now. Its name is remembered for messages. */
+    meta_err (*ready)(const char *call);
+    /** Whether this thread is in a public function. */
+    bool (*in_call)(void);
     /** Public functions that this thread calls are parts of @p call for messages, until it is NULL.
      */
     void (*hold_call)(const char *call);
@@ -85,8 +90,8 @@ typedef struct meta_core {
      * NULL as many elements packed. false: there are no elements, and nothing is to be launched. */
     bool (*move_begin)(meta_builtin *move, meta_kernel_id kernel, meta_type type,
                        const meta_face *dst, const meta_face *src);
-    /** Its operands lie at @p dst and @p src, on one device. It may have been copied before, but must stay
-     *  where it is from now on until it is launched. */
+    /** Its operands lie at @p dst and @p src, on one device. It may have been copied before, but
+     * must stay where it is from now on until it is launched. */
     meta_err (*move_bind)(meta_builtin *move, const meta_span *dst, const meta_span *src);
     /** Queue @p count bound moves, one behind the other in memory, as one unit. */
     meta_err (*launch)(meta_device *device, meta_queue_kind queue, meta_builtin *moves,

@@ -57,6 +57,7 @@ meta_err meta_init(void)
 {
     meta_err error;
     meta_call_name(__func__);
+    META_TRY(meta_calls_prepare());
     pthread_mutex_lock(&lock);
     error = start();
     pthread_mutex_unlock(&lock);
@@ -65,17 +66,22 @@ meta_err meta_init(void)
 
 meta_err meta_finalize(void)
 {
-    meta_err error;
+    meta_err error = META_OK;
     const meta_hooks *comm;
+    const bool is_inner = meta_in_call();
+    META_ENTER();
     pthread_mutex_lock(&lock);
-    error = meta_enter(__func__);
-    if (error == META_OK && ending)
-        error = meta_fail(META_ERR_STATE, "the library is being finalised already");
-    if (error == META_OK) ending = true;
+    if (ending) error = meta_fail(META_ERR_STATE, "the library is being finalised already");
+    else if (is_inner)
+        error = meta_fail(META_ERR_STATE, "a function that the library called cannot end it: call "
+                                          "meta_finalize() when the call has returned");
+    else ending = true;
     pthread_mutex_unlock(&lock);
     META_TRY(error);
+    meta_calls_refuse();
     if ((comm = meta_hooks_get())) comm->finalize();
     meta_hooks_set(NULL);
+    meta_calls_wait();
     error = meta_devices_finish();
     if (error == META_OK) error = meta_check_all();
     meta_progress();

@@ -15,7 +15,10 @@
  *  - Index 0 is x, the fastest (contiguous) dimension. Ranges are half-open. Sizes in alloc, copy and
  *    wrap are in bytes, all others in elements.
  *  - An operation on an empty box or face, or a copy of 0 bytes, is a successful no-op.
- *  - Thread-safe: any number of threads may call at once, each on its own buffers and events. */
+ *  - Thread-safe: any number of threads may call at once, each on its own buffers and events.
+ *  - A child that fork() makes of a process that has opened a device has neither its threads nor its
+ *    connections to drivers: every function returns META_ERR_STATE there, meta_init() too. Call fork()
+ *    before the first device is opened, or exec() in the child. */
 #ifndef META_H
 #define META_H
 
@@ -75,11 +78,14 @@ META_API const char *meta_last_error(void);
 
 /** Initialize the library and read the META_* variables. Devices are opened on first use.
  *  May be called again after meta_finalize().
- *  @return META_ERR_STATE if already initialized, META_ERR_ENVIRONMENT if a variable is invalid. */
+ *  @return META_ERR_STATE if already initialized, or in a child of fork() as above;
+ *          META_ERR_ENVIRONMENT if a variable is invalid. */
 META_API meta_err meta_init(void);
 
 /** Complete all work, close every device, and log what was never freed.
- *  Every buffer, event and plan is invalid afterwards. */
+ *  Every buffer, event and plan is invalid afterwards. Calls of other threads that are under way are
+ *  waited for; those that begin later return META_ERR_INIT.
+ *  @return META_ERR_STATE in a function that the library called, such as that of meta_event_then() */
 META_API meta_err meta_finalize(void);
 
 /** The version of the loaded library (not of this header); each pointer may be NULL. */

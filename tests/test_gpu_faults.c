@@ -175,7 +175,7 @@ static void use_both_queues(const buffers *m)
     int complete;
     void *staging = NULL, *scratch = NULL;
     double *host;
-    CHECK_OK(core->enter("both queues"));
+    CHECK_OK(core->ready("both queues"));
     if (!TRY(core->current_device(&device))) return;
     CHECK_OK(meta_face_slab(&face, &box, 0, META_SLAB_LOW, 1));
     if (TRY(core->staging(device, bytes, &staging)) &&

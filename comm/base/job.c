@@ -94,7 +94,7 @@ meta_err comm_callback_error(meta_err result, uint64_t before, const char *call,
     char text[COMM_TEXT];
     if (result == META_OK) return META_OK;
     snprintf(text, sizeof text, "%s", meta_last_error());
-    core->enter(call);
+    core->ready(call);
     if ((int)result < 0 || result >= META_ERR_COUNT)
         return core->fail(META_ERR_ARGUMENT, "argument '%s' returned %d, which is no meta_err",
                           name, (int)result);
@@ -105,10 +105,11 @@ meta_err comm_callback_error(meta_err result, uint64_t before, const char *call,
     return core->fail(result, "argument '%s': %s", name, text);
 }
 
-meta_err comm_enter(const char *call)
+/* Attachment is checked before the lock as well: callbacks may call while a job is entered or left.
+ */
+static meta_err enter(const char *call)
 {
     META_TRY(core->enter(call));
-    /* Before the lock as well: callbacks may call while a job is entered or left. */
     META_TRY(comm_check_attached());
     META_TRY(comm_thread_allowed());
     comm_lock();
@@ -118,8 +119,16 @@ meta_err comm_enter(const char *call)
     return error;
 }
 
+meta_err comm_enter(const char *call)
+{
+    const meta_err error = enter(call);
+    if (error != META_OK) core->leave();
+    return error;
+}
+
 meta_err comm_leave(meta_err error)
 {
     comm_unlock();
+    core->leave();
     return error;
 }

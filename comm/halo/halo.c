@@ -340,7 +340,7 @@ meta_err meta_halo_overlap(meta_halo plan, void *const *fields, meta_halo_work *
     char text[COMM_TEXT];
     int borders = 0;
     halo_plan *p;
-    META_TRY(core->enter(__func__));
+    META_TRY(core->ready(__func__));
     if (!interior) return core->fail(META_ERR_ARGUMENT, "argument 'interior' is NULL");
     if (!boundary) return core->fail(META_ERR_ARGUMENT, "argument 'boundary' is NULL");
     META_TRY(comm_enter(__func__));

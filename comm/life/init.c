@@ -137,6 +137,15 @@ static void leave(void)
     comm_job.attached = comm_job.own_core = false;
 }
 
+/* Without the lock: it waits for calls of other threads, which may wait for the lock. */
+static meta_err finalize_core(void)
+{
+    comm_unlock();
+    const meta_err error = meta_finalize();
+    comm_lock();
+    return error;
+}
+
 static meta_err attach(MPI_Comm parent)
 {
     static const comm_source *const sources[] = {&comm_exchange_source, &comm_message_source, NULL};
@@ -165,7 +174,7 @@ static meta_err attach(MPI_Comm parent)
     first.error = META_OK;
     keep_first(&first, error);
     stop_thread();
-    if (comm_job.own_core) meta_finalize();
+    if (comm_job.own_core) finalize_core();
     leave();
     return report_first(&first);
 }
@@ -174,7 +183,8 @@ static meta_err attach(MPI_Comm parent)
 static meta_err end_call(meta_err error)
 {
     if (core_fits()) core->hold_call(NULL);
-    return comm_leave(error);
+    comm_unlock();
+    return error;
 }
 
 /* Whether this process may join a job now. */
@@ -241,7 +251,7 @@ meta_err meta_comm_attach(MPI_Comm comm)
 /* Without the lock, so that callbacks of any kind may ask. */
 meta_err meta_comm_rank(int *rank, int *size)
 {
-    META_TRY(core->enter(__func__));
+    META_TRY(core->ready(__func__));
     META_TRY(comm_check_attached());
     if (!rank && !size)
         return core->fail(META_ERR_ARGUMENT, "arguments 'rank' and 'size' are both NULL");
@@ -333,6 +343,9 @@ static meta_err finalize(const char *call)
     int finalized = 0;
     if (!core_fits()) return META_ERR_UNSUPPORTED;
     core->hold_call(call);
+    if (core->in_call())
+        return core->fail(META_ERR_STATE, "a function that the library called cannot end it: call "
+                                          "meta_comm_finalize() when the call has returned");
     COMM_MPI(MPI_Finalized, (&finalized));
     if (finalized || (comm_job.messages == MPI_COMM_NULL && !own_mpi))
         return core->fail(META_ERR_INIT, "this process is not part of a job");
@@ -344,7 +357,7 @@ static meta_err finalize(const char *call)
     const bool own_core = comm_job.own_core;
     if (comm_job.messages != MPI_COMM_NULL) leave();
     comm_job.attached = false;
-    if (own_core && core->started()) keep_first(&first, meta_finalize());
+    if (own_core && core->started()) keep_first(&first, finalize_core());
     /* MPI_Finalize() would wait for the rank that does not answer. */
     if (comm_job.lost)
         keep_first(&first,

@@ -19,7 +19,7 @@ static void *advance(void *unused)
 {
     unsigned idle = 0;
     (void)unused;
-    core->enter("the progress thread");
+    core->ready("the progress thread");
     comm_lock();
     while (!stopping) {
         if (!comm_sources_busy()) {

@@ -15,8 +15,14 @@
 #include "base/hooks.h"
 #include "meta_backend.h"
 
-/** Begin a public function: the library must have been started. */
-#define META_ENTER() META_TRY(meta_enter(__func__))
+/** A thread's own variable that every call uses: in the part of thread-local storage, small where
+ * the library is loaded late, that is reached without a call. */
+#define META_THREAD_OWN _Thread_local __attribute__((tls_model("initial-exec")))
+
+/** Begin a public function, which ends where the scope does: the library must have been started. */
+#define META_ENTER()                                                                               \
+    __attribute__((cleanup(meta_leave_scope), unused)) const char meta_scope = 0;                  \
+    META_TRY(meta_enter(__func__))
 /** An output argument must be given. */
 #define META_NEED(argument)                                                                        \
     do {                                                                                           \
@@ -65,8 +71,19 @@ const char *meta_variable(const char *name);
 meta_err meta_variable_switch(const char *name, bool *on);
 meta_err meta_env_read(void);
 
-/* state.c */
+/* calls.c */
+/** Begin a public function, or fail; meta_leave() ends it in either case. */
 meta_err meta_enter(const char *call);
+void meta_leave(void);
+static inline void meta_leave_scope(const char *scope)
+{
+    (void)scope;
+    meta_leave();
+}
+/** Whether a public function may begin now. Its name is remembered for messages. */
+meta_err meta_ready(const char *call);
+/** Whether this thread is in a public function. */
+bool meta_in_call(void);
 /** From now on calls of this thread return META_ERR_STATE with @p why; NULL: no more. */
 void meta_bar(const char *why);
 int meta_started(void);
@@ -74,6 +91,18 @@ int meta_started(void);
 void meta_started_set(bool on);
 /** How often the library has been started: thread-local state of an earlier life is stale. */
 unsigned meta_life(void);
+/** Before the library is started: META_ERR_STATE in a process where it must not be. */
+meta_err meta_calls_prepare(void);
+/** The library ends: from now on calls that other threads begin return META_ERR_INIT, */
+void meta_calls_refuse(void);
+/** and those that were under way before have returned. */
+void meta_calls_wait(void);
+bool meta_is_ending(void);
+/** A device is about to be opened: children that fork() makes from now on cannot use the library.
+ */
+void meta_computes(void);
+
+/* state.c */
 /** META_CHECK=on; set by the room check. */
 extern bool meta_check_on;
 static inline int meta_checked(void)

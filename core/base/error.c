@@ -11,8 +11,8 @@
 
 enum { SHORT = 1024, LONGEST = 1 << 20 };
 
-static _Thread_local const char *current_call = "";
-static _Thread_local const char *outer_call; /* NULL: none that others are a part of */
+static META_THREAD_OWN const char *current_call = "";
+static META_THREAD_OWN const char *outer_call; /* NULL: none that others are a part of */
 static _Thread_local char short_message[SHORT];
 static _Thread_local uint64_t failures;
 static _Thread_local char *long_message; /* NULL: the short one is the last */

@@ -50,6 +50,7 @@ static meta_err open_now(meta_device *device, const meta_state *state)
 {
     const meta_ops *ops = &device->backend->ops;
     meta_plugin_queue *queue = NULL;
+    meta_computes();
     device->desc = (meta_device_desc)META_DEVICE_DESC_INIT;
     META_TRY(ops->device_info(device->index, &device->desc));
     META_TRY(ops->open(device->index, state, &device->plugin));

@@ -243,6 +243,8 @@ static meta_err progress_for(const char *name, meta_wait_clock *wait)
 {
     const meta_hooks *comm = meta_hooks_get();
     int moved = 0;
+    if (!comm && meta_is_ending())
+        return meta_fail(META_ERR_INIT, "the library is being finalised");
     if (!comm)
         return meta_fail(
             META_ERR_STATE,
