@@ -3,6 +3,7 @@
  *  Boxes copied between arrays of the host and of a device, and several boxes of several arrays
  *  reduced by one call. */
 /* TEST: backends=all timeout=120 labels=kernel smoke=yes */
+#include "meta_library.h"
 #include "mirror.h"
 
 #include <stdlib.h>
@@ -308,9 +309,63 @@ static void a_wrong_box_leaves_all_results_alone(void)
     CHECK_OK(meta_free(p));
 }
 
+/* ------------------------------------------------------------------ empty boxes */
+
+static void an_empty_box_may_have_any_other_extents(void)
+{
+    const meta_box empty[] = {{3, {8, INT64_MAX, INT64_MAX}, {0, 0, 0}, {0, INT64_MAX, INT64_MAX}},
+                              {3, {INT64_MAX, INT64_MAX, 9}, {1, 0, 4}, {INT64_MAX, INT64_MAX, 4}},
+                              {2, {INT64_MAX, INT64_MAX}, {0, 5}, {INT64_MAX, 5}}};
+    const int32_t seven = 7;
+    for (size_t k = 0; k < sizeof empty / sizeof *empty; ++k) {
+        const meta_box *e = &empty[k];
+        mirror p = {0}, q = {0};
+        int32_t host[4] = {1, 2, 3, 4}, sum = -1;
+        int64_t cells = -1;
+        meta_face face;
+        test_case("%s", case_box_text(e));
+        if (!mirror_new(&p, 4096) || !mirror_new(&q, 4096)) return;
+        CHECK_OK(meta_fill_box(p.device, e, &seven, META_I32, NULL));
+        CHECK_OK(meta_reduce(&sum, p.device, e, META_SUM, META_I32, NULL));
+        CHECK_INT(sum, 0);
+        sum = -1;
+        CHECK_OK(
+            meta_reduce_boxes(&sum, 1, 1, (void *[]){p.device}, 1, e, META_SUM, META_I32, NULL));
+        CHECK_INT(sum, 0);
+        sum = -1;
+        CHECK_OK(meta_dot(&sum, p.device, q.device, e, META_I32, NULL));
+        CHECK_INT(sum, 0);
+        sum = -1;
+        CHECK_OK(meta_stencil(p.device, q.device, e, META_2D5P, META_I32, &sum, NULL));
+        CHECK_INT(sum, 0);
+        CHECK_OK(meta_axpy(p.device, &seven, q.device, e, META_I32, NULL));
+        CHECK_OK(meta_copy_box(p.device, e, q.device, e, META_I32, NULL));
+        CHECK_OK(meta_copy_box_h2d(p.device, e, host, e, META_I32, NULL));
+        CHECK_OK(meta_copy_box_d2h(host, e, p.device, e, META_I32, NULL));
+        CHECK_OK(meta_scale(p.device, &seven, q.device, e, META_I32, NULL));
+        CHECK_OK(meta_convert(p.device, META_I32, q.device, META_F32, e, NULL));
+        CHECK_OK(meta_boundary(p.device, e, 0, META_SLAB_LOW_GHOST, 1, META_BOUNDARY_VALUE, &seven,
+                               META_I32, NULL));
+        CHECK_OK(meta_face_box(&face, e));
+        CHECK_OK(meta_face_elements(&face, &cells));
+        CHECK_INT(cells, 0);
+        CHECK_OK(meta_pack_face(p.device, q.device, &face, META_I32, NULL));
+        CHECK_OK(meta_unpack_face(p.device, q.device, &face, META_I32, NULL));
+        for (int n = 0; n < 4; ++n) CHECK_INT(host[n], n + 1);
+        mirror_holds(&p, META_U8, "the buffer");
+        mirror_free(&p);
+        mirror_free(&q);
+    }
+    /* A slab of ghosts beside it has cells. */
+    meta_face face;
+    CHECK_ERR(meta_face_slab(&face, &empty[2], 1, META_SLAB_LOW_GHOST, 2), META_ERR_OVERFLOW);
+    CHECK_OK(meta_face_slab(&face, &empty[2], 1, META_SLAB_LOW, 0));
+}
+
 TEST_DEVICE_MAIN(PROMISE(box_h2d_writes_the_cells_of_the_box_and_no_others),
                  PROMISE(box_d2h_reads_the_cells_of_the_box_and_writes_no_others),
                  PROMISE(boxes_are_cut_in_every_dimension), PROMISE(box_copies_name_what_is_wrong),
                  PROMISE(one_call_reduces_as_many_would),
                  PROMISE(every_box_of_every_field_has_its_own_sum),
-                 PROMISE(a_wrong_box_leaves_all_results_alone))
+                 PROMISE(a_wrong_box_leaves_all_results_alone),
+                 PROMISE(an_empty_box_may_have_any_other_extents))

@@ -69,6 +69,7 @@ meta_err meta_boundary_slab(meta_box *cells, int64_t *ghost, int64_t *inner, con
     META_NEED(ghost);
     META_NEED(inner);
     META_TRY(check_side(box, dim, side));
+    META_TRY(meta_array_check(box, "box")); /* what is counted in it are elements */
     if (layer < 0 || cell < 0)
         return meta_fail(META_ERR_ARGUMENT, "argument '%s' is %" PRId64 ": give 0 or more",
                          layer < 0 ? "layer" : "cell", layer < 0 ? layer : cell);

@@ -9,7 +9,8 @@ void meta_library_flatten(const meta_box *box, meta_box *flat)
 {
     int64_t below = 1; /* cells of the dimensions that are merged into the next */
     int d = 0;
-    while (d < box->ndim - 1 && box->start[d] == 0 && box->end[d] == box->size[d])
+    while (!meta_box_empty(box) && d < box->ndim - 1 && box->start[d] == 0 &&
+           box->end[d] == box->size[d])
         below *= box->size[d++];
     *flat = (meta_box){.ndim = box->ndim - d};
     for (int k = 0; k < flat->ndim; ++k, below = 1) {

@@ -44,9 +44,11 @@ meta_err meta_type_size(meta_type type, size_t *bytes)
 
 /* ------------------------------------------------------------------ boxes */
 
-meta_err meta_box_check(const meta_box *box, const char *name)
+/* @p any: an empty box may lie in an array of any extents. */
+static meta_err check_box(const meta_box *box, const char *name, bool any)
 {
     int64_t cells = 1;
+    bool overflows = false, empty = false;
     if (!box) return meta_fail(META_ERR_ARGUMENT, "argument '%s' is NULL", name);
     if (box->ndim < 1 || box->ndim > META_MAX_DIM)
         return meta_fail(META_ERR_ARGUMENT, "argument '%s' has %d dimensions: give 1 to %d", name,
@@ -58,13 +60,24 @@ meta_err meta_box_check(const meta_box *box, const char *name)
                              "argument '%s', dimension %d: [%" PRId64 ", %" PRId64
                              ") is no range in an extent of %" PRId64,
                              name, d, box->start[d], box->end[d], box->size[d]);
-        if (__builtin_mul_overflow(cells, box->size[d] > 0 ? box->size[d] : 1, &cells) ||
-            cells > INT64_MAX / 8)
-            return meta_fail(META_ERR_OVERFLOW,
-                             "argument '%s': the extents multiply to more than 2^60 elements",
-                             name);
+        empty |= box->start[d] == box->end[d];
+        overflows |= __builtin_mul_overflow(cells, box->size[d] > 0 ? box->size[d] : 1, &cells) ||
+                     cells > INT64_MAX / 8;
     }
+    if (overflows && !(any && empty))
+        return meta_fail(META_ERR_OVERFLOW,
+                         "argument '%s': the extents multiply to more than 2^60 elements", name);
     return META_OK;
+}
+
+meta_err meta_box_check(const meta_box *box, const char *name)
+{
+    return check_box(box, name, true);
+}
+
+meta_err meta_array_check(const meta_box *box, const char *name)
+{
+    return check_box(box, name, false);
 }
 
 bool meta_box_empty(const meta_box *box)
@@ -76,15 +89,15 @@ bool meta_box_empty(const meta_box *box)
 
 void meta_face_of_box(meta_face *face, const meta_box *box)
 {
-    int64_t stride = 1;
-    face->start = 0;
+    uint64_t stride = 1, start = 0; /* an empty box's may wrap: it has no element */
     face->count = box->ndim;
     for (int d = 0; d < box->ndim; ++d) {
-        face->start += box->start[d] * stride;
+        start += (uint64_t)box->start[d] * stride;
         face->size[d] = box->end[d] - box->start[d];
-        face->stride[d] = stride;
-        stride *= box->size[d];
+        face->stride[d] = (int64_t)stride;
+        stride *= (uint64_t)box->size[d];
     }
+    face->start = (int64_t)start;
 }
 
 /* ------------------------------------------------------------------ faces */

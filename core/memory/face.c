@@ -55,6 +55,7 @@ meta_err meta_face_slab(meta_face *face, const meta_box *box, int axis, meta_sla
                        : slab == META_SLAB_LOW_GHOST ? low - width
                                                      : high;
     part.end[axis] = part.start[axis] + width;
+    META_TRY(meta_box_check(&part, "box"));
     *face = (meta_face){0};
     meta_face_of_box(face, &part);
     return META_OK;

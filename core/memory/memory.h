@@ -84,7 +84,10 @@ meta_err meta_span_or_host(const void *ptr, uint64_t bytes, const char *name, in
 meta_err meta_type_check(meta_type type, size_t *bytes);
 meta_err meta_type_arithmetic(meta_type type, size_t *bytes);
 meta_err meta_op_check(meta_op op);
+/** An empty box may lie in an array of any extents: nothing of it is computed with. */
 meta_err meta_box_check(const meta_box *box, const char *name);
+/** The same, and its array could exist. */
+meta_err meta_array_check(const meta_box *box, const char *name);
 bool meta_box_empty(const meta_box *box);
 /** The lowest and highest element index of a face that is not empty. */
 meta_err meta_face_reach(const meta_face *face, const char *name, int64_t *low, int64_t *high);
