@@ -629,6 +629,9 @@ static void what_cannot_be_freed_is_refused_by_name(void)
     REFUSED(META_ERR_POINTER, "meta_free", meta_unwrap, a);
     REFUSED(META_ERR_POINTER, "meta_free", meta_host_free, a);
     REFUSED(META_ERR_POINTER, "meta_host_free", meta_free, page_locked);
+    REFUSED(META_ERR_POINTER, "of meta_host_alloc()", meta_host_free, stack);
+    REFUSED(META_ERR_POINTER, "of meta_wrap()", meta_unwrap, stack);
+    REFUSED(META_ERR_POINTER, "of meta_alloc()", meta_free, stack);
     REFUSED(META_ERR_POINTER, "beginning", meta_free, (char *)a + 8);
     REFUSED(META_ERR_POINTER, "beginning", meta_host_free, (char *)page_locked + 8);
     end();

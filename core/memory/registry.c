@@ -183,8 +183,9 @@ static meta_err was_freed(const void *ptr, const char *name, uint64_t bytes, con
                      meta_note_text(note, true, (char[META_NOTE_ROOM]){0}));
 }
 
-/* The error for a pointer outside all live buffers. */
-static meta_err no_buffer(const void *ptr, const char *name)
+/* The error for a pointer outside all live buffers. @p makers: what would have made the right one.
+ */
+static meta_err no_buffer(const void *ptr, const char *name, const char *makers)
 {
     if (!ptr) return meta_fail(META_ERR_ARGUMENT, "argument '%s' is NULL", name);
     const meta_allocation *a = meta_ranges_around(ptr);
@@ -194,20 +195,19 @@ static meta_err no_buffer(const void *ptr, const char *name)
         if (freed[k].base && (uint64_t)((const char *)ptr - freed[k].base) < freed[k].bytes)
             return was_freed(ptr, name, freed[k].bytes, freed[k].note);
     }
-    return meta_fail(META_ERR_POINTER,
-                     "argument '%s' (%p) is not in any buffer of meta_alloc() or meta_wrap()", name,
-                     ptr);
+    return meta_fail(META_ERR_POINTER, "argument '%s' (%p) is not in any buffer of %s", name, ptr,
+                     makers);
 }
 
 /* Whether @p a (NULL: none) may be freed as a buffer of @p kind at @p ptr. */
 static meta_err check_take(const meta_allocation *a, const void *ptr, meta_memory_kind kind,
                            const char *name)
 {
-    static const char *const made_by[] = {"meta_alloc", "meta_wrap", "meta_host_alloc"};
+    static const char *const made_by[] = {"meta_alloc()", "meta_wrap()", "meta_host_alloc()"};
     static const char *const ended_by[] = {"meta_free", "meta_unwrap", "meta_host_free"};
-    if (!a) return no_buffer(ptr, name);
+    if (!a) return no_buffer(ptr, name, made_by[kind]);
     if (a->kind != kind)
-        return meta_fail(META_ERR_POINTER, "argument '%s' (%p)%s comes from %s(): give it to %s()",
+        return meta_fail(META_ERR_POINTER, "argument '%s' (%p)%s comes from %s: give it to %s()",
                          name, ptr, NOTE(a), made_by[a->kind], ended_by[a->kind]);
     if (base_of(a) != ptr)
         return meta_fail(META_ERR_POINTER,
@@ -339,7 +339,7 @@ meta_err meta_span_at(const void *ptr, const char *name, meta_span *span)
     pthread_rwlock_rdlock(&lock);
     const meta_allocation *a = ptr ? holding(ptr) : NULL;
     if (!a) {
-        error = no_buffer(ptr, name);
+        error = no_buffer(ptr, name, "meta_alloc() or meta_wrap()");
     } else if (a->kind == META_MEMORY_HOST) {
         error = meta_fail(META_ERR_POINTER,
                           "argument '%s' (%p)%s is host memory of meta_host_alloc(): a "
@@ -423,7 +423,7 @@ meta_err meta_pointer_info(const void *ptr, meta_pointer_desc *desc)
         desc->offset = (size_t)((const char *)ptr - base_of(a));
         meta_label_copy(desc->label, a->note ? a->note->label : NULL);
     } else {
-        error = no_buffer(ptr, "ptr");
+        error = no_buffer(ptr, "ptr", "meta_alloc(), meta_wrap() or meta_host_alloc()");
     }
     pthread_rwlock_unlock(&lock);
     META_TRY(error);
@@ -440,7 +440,7 @@ meta_err meta_label(const void *ptr, const char *label)
     META_ENTER();
     pthread_rwlock_wrlock(&lock);
     meta_allocation *a = ptr ? holding(ptr) : NULL;
-    if (!a) error = no_buffer(ptr, "ptr");
+    if (!a) error = no_buffer(ptr, "ptr", "meta_alloc(), meta_wrap() or meta_host_alloc()");
     else if (note_of(a)) meta_label_copy(a->note->label, label), labelled = true;
     else error = meta_fail(META_ERR_NO_MEMORY, "the host has no memory for a label");
     pthread_rwlock_unlock(&lock);
