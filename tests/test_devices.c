@@ -24,8 +24,9 @@ const char *__asan_default_options(void)
 }
 
 static const char *const read_variables[] = {
-    "META_MODE", "METAMORPH_MODE", "META_RANK_MAP",     "META_THREADS", "OMP_NUM_THREADS",
-    "META_LOG",  "META_POLICY",    "META_AUTO_DEVICES", "META_CPU",     "META_STREAM_BYTES"};
+    "META_MODE",       "METAMORPH_MODE",    "META_RANK_MAP", "META_THREADS",
+    "OMP_NUM_THREADS", "META_LOG",          "META_POLICY",   "META_AUTO_DEVICES",
+    "META_CPU",        "META_STREAM_BYTES", "META_GPU_POOL"};
 
 static void clear_environment(void)
 {
@@ -366,7 +367,8 @@ static void meta_threads_beats_omp_num_threads_beats_the_share(void)
 
 static void an_invalid_number_of_threads_fails_initialization(void)
 {
-    static const char *const wrong[] = {"0", "-1", "x", "2x", "1.5", "99999999999999999999", "3,2"};
+    static const char *const wrong[] = {"0",   "-1",   "x",    "2x", "1.5", "99999999999999999999",
+                                        "3,2", "4097", "60000"};
     for (size_t k = 0; k < sizeof wrong / sizeof *wrong; ++k)
         CHECK_ERR_NAMES(life_with("META_THREADS", wrong[k], NULL), META_ERR_ENVIRONMENT,
                         "META_THREADS");
@@ -424,9 +426,10 @@ static void an_unknown_variable_causes_one_warning_with_the_nearest_name(void)
 static void what_back_ends_read_is_checked_at_the_start(void)
 {
     static const char *const wrong[][2] = {
-        {"META_CPU", "avx9"},          {"META_CPU", "avx512 "},      {"META_CPU", "|"},
-        {"META_STREAM_BYTES", "many"}, {"META_STREAM_BYTES", "-1"},  {"META_STREAM_BYTES", "1k"},
-        {"META_STREAM_BYTES", "byte"}, {"META_STREAM_BYTES", "1e9"}, {"META_STREAM_BYTES", "aut"}};
+        {"META_CPU", "avx9"},        {"META_CPU", "avx512 "},       {"META_CPU", "|"},
+        {"META_GPU_POOL", "x"},      {"META_STREAM_BYTES", "many"}, {"META_STREAM_BYTES", "-1"},
+        {"META_STREAM_BYTES", "1k"}, {"META_STREAM_BYTES", "byte"}, {"META_STREAM_BYTES", "1e9"},
+        {"META_STREAM_BYTES", "aut"}};
     static const char *const right[][2] = {{"META_CPU", "baseline"},
                                            {"META_STREAM_BYTES", "off"},
                                            {"META_STREAM_BYTES", "0"},

@@ -122,8 +122,8 @@ static bool is_like(const char *value, const char *form, size_t length)
 /* Back ends read these when they are opened, which may be late. */
 static meta_err check_value_for_back_ends(const variable *v)
 {
-    static const char *const names[] = {"META_CPU", "META_STREAM_BYTES", "META_TEST_OPENCL_DOUBLE",
-                                        "META_TEST_OPENCL_ATOMICS"};
+    static const char *const names[] = {"META_CPU", "META_STREAM_BYTES", "META_GPU_POOL",
+                                        "META_TEST_OPENCL_DOUBLE", "META_TEST_OPENCL_ATOMICS"};
     const char *value = meta_variable(v->name);
     bool theirs = false;
     for (size_t k = 0; k < sizeof names / sizeof *names; ++k)

@@ -110,9 +110,11 @@ static meta_err read_count(const char *name, bool strict)
     errno = 0;
     const long count = strtol(text, &end, 10);
     /* OMP_NUM_THREADS may be a list, one number for each nesting level. */
-    if (errno || end == text || count < 1 || count > 1 << 20 || (*end && (strict || *end != ','))) {
+    if (errno || end == text || count < 1 || count > META_MAX_CPUS ||
+        (*end && (strict || *end != ','))) {
         if (!strict) return META_OK;
-        return meta_fail(META_ERR_ENVIRONMENT, "%s=%s: give a whole number from 1", name, text);
+        return meta_fail(META_ERR_ENVIRONMENT, "%s=%s: give a whole number from 1 to %d", name,
+                         text, META_MAX_CPUS);
     }
     requested = (int)count;
     return META_OK;
