@@ -52,6 +52,13 @@ bool failure_seen(void)
     return message[0] != '\0';
 }
 
+/* Whether the library has named a rank in front. */
+static bool is_named(const char *text)
+{
+    int rank, length = 0;
+    return sscanf(text, "rank %d: %n", &rank, &length) == 1 && length > 0;
+}
+
 bool failure_agree(MPI_Comm comm)
 {
     int rank, first;
@@ -63,7 +70,7 @@ bool failure_agree(MPI_Comm comm)
     if (rank == 0 && !printed) {
         fflush(stdout);
         const char *kind = lenient ? "warning: " : "";
-        if (first == 0) fprintf(stderr, "%s: %s%s\n", program, kind, message);
+        if (first == 0 || is_named(message)) fprintf(stderr, "%s: %s%s\n", program, kind, message);
         else fprintf(stderr, "%s: %srank %d: %s\n", program, kind, first, message);
     }
     printed = true;
@@ -89,7 +96,8 @@ void failure_abort(const char *why)
     int rank = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     fflush(stdout);
-    fprintf(stderr, "%s: rank %d: %s\n", program, rank, why);
+    if (is_named(why)) fprintf(stderr, "%s: %s\n", program, why);
+    else fprintf(stderr, "%s: rank %d: %s\n", program, rank, why);
     await_reader(STDOUT_FILENO);
     await_reader(STDERR_FILENO);
     MPI_Abort(MPI_COMM_WORLD, STATUS_UNUSABLE);

@@ -145,3 +145,9 @@ void output_check(const char *option, const char *path)
     output o;
     if (output_open(&o, option, path)) output_discard(&o);
 }
+
+int output_end(int status)
+{
+    if (fflush(stdout) != 0 || ferror(stdout)) failure_note("standard output cannot be written");
+    return failure_agree(MPI_COMM_WORLD) ? STATUS_UNUSABLE : status;
+}

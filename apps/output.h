@@ -30,6 +30,10 @@ bool output_whole(const char *option, const char *path, const void *data, size_t
 /** Note a failure if no file can be written there. Leaves nothing behind. */
 void output_check(const char *option, const char *path);
 
+/** Collective, at the program's end: @p status, or STATUS_UNUSABLE where what ranks have printed could
+ *  not be written. */
+int output_end(int status);
+
 /** Put the names in the folder of @p path on the disk, where its file system can. */
 void output_sync_folder(const char *path);
 /** The name under which process @p id writes @p path; to be freed. NULL and a failure noted where

@@ -60,6 +60,14 @@ static void run_groups(bench *b)
     }
 }
 
+/* Collective. @p status, or STATUS_UNUSABLE where what was printed could not be written. */
+static int written(int status)
+{
+    if (job_here()->rank == 0 && (fflush(stdout) != 0 || ferror(stdout)))
+        note("standard output cannot be written");
+    return failed() ? STATUS_UNUSABLE : status;
+}
+
 static int measure(const options *o)
 {
     place here;
@@ -70,9 +78,7 @@ static int measure(const options *o)
         print_place(o, &here);
         run_groups(&b);
         if (b.rows == 0) note("nothing could be measured");
-        if (job_here()->rank == 0 && (fflush(stdout) != 0 || ferror(stdout)))
-            note("standard output cannot be written");
-        right = !failed();
+        right = written(STATUS_MEASURED) == STATUS_MEASURED;
     }
     place_close(&here);
     return right ? STATUS_MEASURED : STATUS_UNUSABLE;
@@ -86,10 +92,10 @@ static int run_program(int argc, char **argv)
     switch (options_parse(&o, wanted, argc, argv)) {
     case OPTIONS_HELP:
         if (first) options_help();
-        return STATUS_MEASURED;
+        return written(STATUS_MEASURED);
     case OPTIONS_VERSION:
         if (first) printf("meta-bench %s\n", PACKAGE_VERSION);
-        return STATUS_MEASURED;
+        return written(STATUS_MEASURED);
     case OPTIONS_WRONG:
         failed();
         return STATUS_UNUSABLE;

@@ -35,6 +35,13 @@ bool note_seen(void)
     return noted[0] != '\0';
 }
 
+/* Whether the library has named a rank in front. */
+static bool is_named(const char *text)
+{
+    int rank, length = 0;
+    return sscanf(text, "rank %d: %n", &rank, &length) == 1 && length > 0;
+}
+
 bool note_agree(char *text)
 {
     const job *j = job_here();
@@ -45,7 +52,7 @@ bool note_agree(char *text)
     const int from = j->size - (int)order;
     memcpy(first, noted, sizeof first);
     job_tell(first, sizeof first, from);
-    if (from == 0) snprintf(text, NOTE_ROOM, "%s", first);
+    if (from == 0 || is_named(first)) snprintf(text, NOTE_ROOM, "%s", first);
     else snprintf(text, NOTE_ROOM, "rank %d: %.*s", from, NOTE_ROOM - 32, first);
     noted[0] = '\0';
     return true;

@@ -492,22 +492,25 @@ static int look_for_kernels(const request *r, int argc, char **argv)
     return all ? STATUS_LOOKED : STATUS_UNUSABLE;
 }
 
-int main(int argc, char **argv)
+static int run(int argc, char **argv)
 {
     request r;
     int status;
     if (!read_command_line(&r, argc, argv, &status)) return status;
     if (!is_first_process()) return STATUS_LOOKED;
     complete(&r);
-    if (r.learned) {
-        if (!learned_list(argc - r.first_file, argv + r.first_file)) return STATUS_UNUSABLE;
-    } else if (r.kernels) {
-        if (look_for_kernels(&r, argc, argv) != STATUS_LOOKED) return STATUS_UNUSABLE;
-    } else if (r.env && !r.json) {
-        print_variables();
-    } else if (look(&r) != STATUS_LOOKED) {
-        return STATUS_UNUSABLE;
-    }
-    if (fflush(stdout) != 0 || ferror(stdout)) return fail("standard output cannot be written");
+    if (r.learned)
+        return learned_list(argc - r.first_file, argv + r.first_file) ? STATUS_LOOKED
+                                                                      : STATUS_UNUSABLE;
+    if (r.kernels) return look_for_kernels(&r, argc, argv);
+    if (!r.env || r.json) return look(&r);
+    print_variables();
     return STATUS_LOOKED;
+}
+
+int main(int argc, char **argv)
+{
+    const int status = run(argc, argv);
+    if (status == STATUS_UNUSABLE || (fflush(stdout) == 0 && !ferror(stdout))) return status;
+    return fail("standard output cannot be written");
 }

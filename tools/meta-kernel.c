@@ -316,7 +316,7 @@ static bool read_command_line(request *r, int argc, char **argv, kernel_outcome 
     return check_request(r, argv[optind]);
 }
 
-int main(int argc, char **argv)
+static kernel_outcome run(int argc, char **argv)
 {
     request r;
     kernel_outcome status;
@@ -329,4 +329,11 @@ int main(int argc, char **argv)
     status = r.command(&r);
     meta_finalize();
     return status;
+}
+
+int main(int argc, char **argv)
+{
+    const kernel_outcome outcome = run(argc, argv);
+    if (outcome == OUTCOME_NOT_DONE || (fflush(stdout) == 0 && !ferror(stdout))) return outcome;
+    return fail("standard output cannot be written");
 }

@@ -158,7 +158,7 @@ int main(int argc, char **argv)
     failure_program(argv[0]);
     MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    const int status = run_program(argc, argv, rank);
+    const int status = output_end(run_program(argc, argv, rank));
     MPI_Finalize();
     return status;
 }

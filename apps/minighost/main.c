@@ -96,7 +96,7 @@ int main(int argc, char **argv)
     MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
-    const int status = run_program(argc, argv, rank, size);
+    const int status = output_end(run_program(argc, argv, rank, size));
     MPI_Finalize();
     return status;
 }
