@@ -104,18 +104,19 @@ META_INLINE void meta_exact_anything(meta_exact_sum *e, meta_i64 n)
                        second_ = first_ * meta_f64_of((meta_u64)(1023 - META_EXACT_STEP) << 52); \
         const meta_i64 bound_ = (e)->bound;                                              \
         meta_f64 high_ = 0, low_ = 0;                                                    \
-        meta_i64 below_ = -1; /* negative while all magnitudes are below the bound */     \
-        meta_u64 left_ = 0;                                                              \
-        META_SIMD_EXACT(high_, low_, below_, left_)                                      \
+        meta_u64 signs_ = ~(meta_u64)0, left_ = 0;                                       \
+        META_SIMD_EXACT(high_, low_, signs_, left_)                                      \
         for (meta_i64 j_ = 0; j_ < (n); ++j_) {                                          \
             const meta_f64 x_ = VALUE((from) + j_);                                      \
             const meta_f64 part_ = (first_ + x_) - first_, rest_ = x_ - part_,           \
                            next_ = (second_ + rest_) - second_;                          \
-            below_ &= (meta_i64)(meta_f64_bits(x_) & META_EXACT_MAGNITUDE) - bound_;     \
+            signs_ &= (meta_f64_bits(x_) & META_EXACT_MAGNITUDE) - (meta_u64)bound_;     \
             left_ |= meta_f64_bits(rest_ - next_);                                       \
             high_ += part_;                                                              \
             low_ += next_;                                                               \
         }                                                                                \
+        /* Negative if all magnitudes are below the bound. */                            \
+        const meta_i64 below_ = (meta_i64)signs_;                                        \
         META_EXACT_SWEPT(e, from, n, VALUE);                                             \
     } while (0)
 /* Of -0 -0 is left. */

@@ -334,6 +334,7 @@ static kernel_outcome run(int argc, char **argv)
 int main(int argc, char **argv)
 {
     const kernel_outcome outcome = run(argc, argv);
-    if (outcome == OUTCOME_NOT_DONE || (fflush(stdout) == 0 && !ferror(stdout))) return outcome;
-    return fail("standard output cannot be written");
+    if (outcome == OUTCOME_NOT_DONE || (fflush(stdout) == 0 && !ferror(stdout)))
+        return (int)outcome;
+    return (int)fail("standard output cannot be written");
 }

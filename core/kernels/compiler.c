@@ -468,8 +468,8 @@ meta_err meta_compiler_check(meta_check_language language, const char *file, con
 {
     static const char *const missing[] = {
         [META_CHECK_C] =
-            "there is no C compiler, none of cc, gcc and clang in PATH; install one, or "
-            "set META_CC",
+            ("there is no C compiler, none of cc, gcc and clang in PATH; install one, or "
+             "set META_CC"),
         [META_CHECK_CXX] = "there is no C++ compiler, none of c++, g++ and clang++ in PATH",
         [META_CHECK_OPENCL] = "there is no OpenCL compiler, clang in PATH"};
     meta_compiler c;
