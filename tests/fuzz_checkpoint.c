@@ -67,12 +67,13 @@ static void get(void *context, int variable, void *cells)
 
 /* The bytes of the checkpoint written last are then in @p data; 0 if it cannot be written. */
 static size_t write_one(const problem *p, const grid *g, int64_t which, int round, int64_t step,
-                        const double *source, const double *flux, uint8_t *data, size_t room)
+                        int64_t before, const double *source, const double *flux, uint8_t *data,
+                        size_t room)
 {
     checkpoints w = {.p = p, .next = which};
     size_t size = 0;
     void *cells = calloc((size_t)p->cells, sizeof(double));
-    checkpoints_write(&w, round, step, source, flux,
+    checkpoints_write(&w, round, step, before, source, flux,
                       &(grid_source){cells, get, (void *)(uintptr_t)g});
     free(cells);
     FILE *from = w.last != NULL ? fopen(w.last, "rb") : NULL;
@@ -112,7 +113,7 @@ static size_t seed(int n, uint8_t *data, size_t room)
     grid g = {&p, calloc((size_t)p.variables, array_bytes(&p))};
     for (size_t k = 0; k < (size_t)p.variables * array_bytes(&p); ++k)
         g.cells[k] = (unsigned char)scramble(k);
-    const size_t size = write_one(&p, &g, n, 1 + n % 2, 7, source, flux, data, room);
+    const size_t size = write_one(&p, &g, n, 1 + n % 2, 7, n % 2 * 5, source, flux, data, room);
     free(g.cells);
     problem_free(&p);
     return size;
@@ -195,8 +196,8 @@ static void rewrite(const checkpoint *c, const problem *p, const grid *g, const 
         source[v] = words[WORD_SOURCE].value;
         flux[v] = words[WORD_FLUX].value;
     }
-    const size_t found =
-        write_one(p, g, c->h.number, (int)c->h.round, c->h.step, source, flux, again, sizeof again);
+    const size_t found = write_one(p, g, c->h.number, (int)c->h.round, c->h.step,
+                                   checkpoint_before(&c->h), source, flux, again, sizeof again);
     free(source);
     free(flux);
     if (found != size || memcmp(again, data, size) != 0)

@@ -112,7 +112,7 @@ static bool write_one(void)
     checkpoints_begin(&w, &p);
     if (!CHECK(!failure_agree(MPI_COMM_WORLD))) return false;
     void *cells = calloc((size_t)p.cells, sizeof(double));
-    checkpoints_write(&w, 1, 7, source, flux, &(grid_source){cells, get, NULL});
+    checkpoints_write(&w, 1, 7, 0, source, flux, &(grid_source){cells, get, NULL});
     free(cells);
     const bool written = CHECK_INT(w.written, 1) && CHECK_INT(w.failed, 0);
     snprintf(name, sizeof name, "%s", written ? w.last : "");
@@ -373,6 +373,16 @@ static void unknown_stencil(checkpoint_header *h)
     h->stencil = 99;
 }
 
+static void steps_before_the_first_round(checkpoint_header *h)
+{
+    h->marks |= 2;
+}
+
+static void negative_steps_before(checkpoint_header *h)
+{
+    h->marks = -2;
+}
+
 static void a_foreign_header_is_rejected(void)
 {
     if (!begin_with_image()) return;
@@ -380,9 +390,14 @@ static void a_foreign_header_is_rejected(void)
     must_be_refused("byte order");
     seal(later_version);
     must_be_refused("version 2");
-    void (*const wrong[])(checkpoint_header *) = {
-        huge_grid,    negative_grid,        no_variables,
-        unknown_type, step_beyond_the_last, unknown_stencil};
+    void (*const wrong[])(checkpoint_header *) = {huge_grid,
+                                                  negative_grid,
+                                                  no_variables,
+                                                  unknown_type,
+                                                  step_beyond_the_last,
+                                                  unknown_stencil,
+                                                  steps_before_the_first_round,
+                                                  negative_steps_before};
     for (size_t k = 0; k < sizeof wrong / sizeof *wrong; ++k) {
         test_case("wrong header %zu", k);
         seal(wrong[k]);
@@ -412,7 +427,7 @@ static void a_checkpoint_that_cannot_be_written_leaves_the_older_ones(void)
     const int saved = dup(2);
     FILE *to = tmpfile();
     dup2(fileno(to), 2);
-    checkpoints_write(&w, 1, 8, source, flux, &(grid_source){cells, get, NULL});
+    checkpoints_write(&w, 1, 8, 0, source, flux, &(grid_source){cells, get, NULL});
     fflush(stderr);
     dup2(saved, 2);
     close(saved);
@@ -429,7 +444,7 @@ static void a_checkpoint_that_cannot_be_written_leaves_the_older_ones(void)
     MPI_Barrier(MPI_COMM_WORLD);
     CHECK(stat(name, &status) == 0 && status.st_size == (off_t)image_size);
     CHECK(!is_refused(text, sizeof text));
-    checkpoints_write(&w, 1, 9, source, flux, &(grid_source){cells, get, NULL});
+    checkpoints_write(&w, 1, 9, 0, source, flux, &(grid_source){cells, get, NULL});
     CHECK_INT(w.written, 1);
     if (test_rank == 0 && w.last != NULL) CHECK_INT(unlink(w.last), 0);
     free(cells);

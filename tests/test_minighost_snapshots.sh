@@ -52,6 +52,12 @@ for step in 05 10 12; do
     cp read.f64 whole.f64
     holds again_0000$step.pvti whole.f64
 done
+# Rounds before it are as long as they were, whatever those that follow are, also when it goes on once more.
+run 0 2 meta-minighost --restart_file cp --restart_cp_num 1 --npx 2 --num_tsteps 9 --vti longer --every 5 \
+    --checkpoint_file longer --checkpoint_interval 8
+[ "$(ls longer*.pvti)" = "$(printf 'longer_0000%s.pvti\n' 15)" ] || broken 'not 15'
+run 0 1 meta-minighost --restart_file longer --restart_cp_num 0 --npx 1 --num_tsteps 11 --vti once --every 5
+[ "$(ls once*.pvti)" = "$(printf 'once_0000%s.pvti\n' 15 17)" ] || broken 'not 15 and 17'
 # More than one chunk is compressed together; the arrays are longer than one.
 run 0 2 meta-minighost --nx 70 --ny 60 --nz 50 --num_vars 2 --num_tsteps 2 --vti large --grid-out large.f64
 holds large_000002.pvti large.f64

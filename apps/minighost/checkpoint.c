@@ -154,7 +154,7 @@ void checkpoint_options(const checkpoint *c, options *o)
     take_type(c, o);
     take(c, o, "num_vars", &o->num_vars, h->variables, true);
     take(c, o, "stencil", &o->stencil, h->stencil, true);
-    take(c, o, "debug_grid", &o->debug_grid, h->debug_grid, true);
+    take(c, o, "debug_grid", &o->debug_grid, h->marks & 1, true);
     take(c, o, "comm_method", &o->comm_method, h->comm_method, false);
     take(c, o, "num_spikes", &o->num_spikes, h->num_spikes, false);
     take(c, o, "num_tsteps", &o->num_tsteps, h->num_tsteps, false);

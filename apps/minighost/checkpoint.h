@@ -42,8 +42,9 @@ typedef struct checkpoints {
  * name, there must be none. */
 void checkpoints_begin(checkpoints *w, const problem *p);
 void checkpoints_end(checkpoints *w);
-/** Write one. A failure is printed as a warning, and forgotten: the older ones are as they were. */
-void checkpoints_write(checkpoints *w, int round, int64_t step, const double *source,
-                       const double *flux, const grid_source *from);
+/** Write one, after @p before time steps of other rounds. A failure is printed as a warning, and
+ *  forgotten: the older ones are as they were. */
+void checkpoints_write(checkpoints *w, int round, int64_t step, int64_t before,
+                       const double *source, const double *flux, const grid_source *from);
 
 #endif

@@ -30,6 +30,16 @@ int64_t checkpoint_grid_start(const checkpoint_header *h)
     return (int64_t)sizeof *h + table_bytes(h);
 }
 
+int64_t checkpoint_before(const checkpoint_header *h)
+{
+    return h->marks > 1 ? h->marks >> 1 : (h->round - 1) * h->num_tsteps;
+}
+
+int64_t checkpoint_marks(const checkpoint_header *h, bool debug_grid, int64_t before)
+{
+    return debug_grid + (before == (h->round - 1) * h->num_tsteps ? 0 : 2 * before);
+}
+
 /* The size that the header's numbers make; false if they are no grid. */
 static bool count_bytes(const checkpoint_header *h, int64_t *bytes)
 {
@@ -86,7 +96,9 @@ static bool is_state(const checkpoint_header *h)
            h->stencil >= STENCIL_NONE && h->stencil <= STENCIL_3D27P &&
            h->comm_method >= METHOD_BSPMA && h->comm_method <= METHOD_SVAF && h->percent_sum >= 0 &&
            h->percent_sum <= 100 && h->report_diffusion >= 0 && h->report_diffusion <= INT_MAX &&
-           h->error_tol >= 0 && h->error_tol <= 300 && (h->debug_grid | 1) == 1;
+           h->error_tol >= 0 && h->error_tol <= 300 && h->marks >= 0 &&
+           h->marks >> 1 <= (h->round - 1) * INT_MAX &&
+           h->marks == checkpoint_marks(h, h->marks & 1, checkpoint_before(h));
 }
 
 bool checkpoint_check(const void *start, int64_t available, int64_t size, char *why, size_t room)

@@ -27,7 +27,7 @@ typedef struct checkpoint_header {
     int64_t number;      /**< of the checkpoint */
     int64_t round, step; /**< that were done: from 1 on */
     int64_t stencil, comm_method, num_spikes, num_tsteps, percent_sum, report_diffusion, error_tol;
-    int64_t debug_grid;
+    int64_t marks;     /**< --debug_grid, and 2 times the time steps before this round */
     uint64_t tables;   /**< checksum of what stands between this and the grid */
     uint64_t checksum; /**< of all members before it */
 } checkpoint_header;
@@ -39,6 +39,12 @@ typedef union checkpoint_word {
     uint64_t checksum;
 } checkpoint_word;
 enum { WORD_SOURCE, WORD_FLUX, WORD_PLANES /**< the first of them */ };
+
+/** The time steps of the run before the round that the checkpoint is of. Older ones do not say, for
+ *  which each round had num_tsteps; so they do where that is so. */
+int64_t checkpoint_before(const checkpoint_header *h);
+/** The marks of a checkpoint with that many. */
+int64_t checkpoint_marks(const checkpoint_header *h, bool debug_grid, int64_t before);
 
 /** Words of a variable, and bytes before the grid. */
 int64_t checkpoint_words(const checkpoint_header *h);

@@ -64,7 +64,7 @@ void checkpoints_end(checkpoints *w)
     w->last = NULL;
 }
 
-static void describe(writing *k, const checkpoints *w, int round, int64_t step)
+static void describe(writing *k, const checkpoints *w, int round, int64_t step, int64_t before)
 {
     const problem *p = w->p;
     k->h = (checkpoint_header){
@@ -81,8 +81,8 @@ static void describe(writing *k, const checkpoints *w, int round, int64_t step)
         .percent_sum = p->o.percent_sum,
         .report_diffusion = p->o.report_diffusion,
         .error_tol = p->o.error_tol,
-        .debug_grid = p->o.debug_grid,
     };
+    k->h.marks = checkpoint_marks(&k->h, p->o.debug_grid != 0, before);
     k->path = checkpoint_name(p->o.checkpoint_file, w->next);
     k->partial = checkpoint_partial_name(p->o.checkpoint_file);
     k->planes = checkpoint_planes(p);
@@ -180,13 +180,13 @@ static void drop_old(const checkpoints *w)
     free(old);
 }
 
-void checkpoints_write(checkpoints *w, int round, int64_t step, const double *source,
-                       const double *flux, const grid_source *from)
+void checkpoints_write(checkpoints *w, int round, int64_t step, int64_t before,
+                       const double *source, const double *flux, const grid_source *from)
 {
     const problem *p = w->p;
     writing k = {.path = NULL};
     failure_lenient();
-    describe(&k, w, round, step);
+    describe(&k, w, round, step, before);
     if (!failure_agree(p->cart)) write_grid(&k, w, source, flux, from);
     if (failure_forgive(p->cart)) {
         ++w->failed;

@@ -216,18 +216,27 @@ static bool check_step(run *r, int round, int64_t step)
     return true;
 }
 
+/* Time steps of the run before this round: those of a checkpoint may have had another number. */
+static int64_t steps_before(const run *r, int round)
+{
+    const int first = r->from != NULL ? (int)r->from->h.round : 1;
+    const int64_t before = r->from != NULL ? checkpoint_before(&r->from->h) : 0;
+    return before + (round - first) * r->p->o.num_tsteps;
+}
+
 static void save(run *r, int round, int64_t step)
 {
     const int64_t interval = r->p->o.checkpoint_interval;
     if (interval == 0 || step % interval != 0) return;
     progress_clear();
-    checkpoints_write(&r->written, round, step, r->source, r->flux,
+    checkpoints_write(&r->written, round, step, steps_before(r, round), r->source, r->flux,
                       &(grid_source){r->cells, get_variable, r});
 }
 
 static void look(run *r, int round, int64_t step)
 {
-    snapshots_take(&r->seen, round, step, &(grid_source){r->cells, get_variable, r});
+    snapshots_take(&r->seen, round, step, steps_before(r, round),
+                   &(grid_source){r->cells, get_variable, r});
 }
 
 /* Time steps of the run that follow this one. */

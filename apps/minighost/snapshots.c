@@ -44,20 +44,20 @@ void snapshots_begin(snapshots *s, const problem *p)
 }
 
 /* At the beginning of the run, every so many steps of it, and at its end. */
-static bool is_time(const problem *p, int round, int64_t step)
+static bool is_time(const problem *p, int round, int64_t step, int64_t before)
 {
     const options *o = &p->o;
     const bool last = step == o->num_tsteps && round >= o->num_spikes;
     if (o->every == 0) return last;
     if (step == 0) return round == 1;
-    return last || ((round - 1) * o->num_tsteps + step) % o->every == 0;
+    return last || (before + step) % o->every == 0;
 }
 
-void snapshots_take(snapshots *s, int round, int64_t step, const grid_source *from)
+void snapshots_take(snapshots *s, int round, int64_t step, int64_t before, const grid_source *from)
 {
     const problem *p = s->p;
-    const int64_t steps = (round - 1) * p->o.num_tsteps + step;
-    if ((p->o.vti == NULL && p->o.png == NULL) || !is_time(p, round, step)) return;
+    const int64_t steps = before + step;
+    if ((p->o.vti == NULL && p->o.png == NULL) || !is_time(p, round, step, before)) return;
     progress_clear();
     failure_lenient();
     if (p->o.vti != NULL) vti_write(p, steps, from);
