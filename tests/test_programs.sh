@@ -45,6 +45,11 @@ lost meta-bench dispatch --rounds 1
 lost meta-info
 lost meta-kernel text "$META_TEST_SRCDIR/tests/user_add.kernel.h"
 
+# Memory that is not there is said before it is touched.
+for program in meta-dot3d meta-dot3d-mpi; do
+    refused_whole 2 "of this node's memory" $program --nx 2000000 --ny 1000 --nz 1000
+done
+
 run 0 2 meta-minighost $small --grid-in "$golden/initial.f64" --expect "$golden/stencil23.final.f64"
 last_line PASS
 run 1 2 meta-minighost $small --grid-in "$golden/initial.f64" --expect "$golden/stencil24.final.f64"

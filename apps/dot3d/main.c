@@ -8,10 +8,12 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "block.h"
 #include "dot3d.h"
 #include "failure.h"
+#include "node_memory.h"
 #include "options.h"
 #include "output.h"
 #include "ranks.h"
@@ -47,10 +49,33 @@ static void print_header(const block *k, const options *o, const char *blas, int
     ranks_print(k->comm, blas);
 }
 
+/* Two fields on the host and, with the planes of an exchange, on the device. */
+static void check_room(const block *k)
+{
+    where here;
+    memset(&here, 0, sizeof here);
+    where_am_i(k->comm, &here);
+    const double size = (double)number_size(k->type), host = 2 * (double)k->cells * size;
+    const double device = host + 2 * (double)k->plane * size;
+    const double all = node_memory_needed(k->comm, here.device_memory > 0 ? host : host + device);
+    const double left = node_memory_left();
+    if (all > left)
+        failure_note("%" PRId64 " x %" PRId64 " x %" PRId64 " cells of two fields need %.0f bytes "
+                     "of this node's memory, which has %.0f left; use a smaller grid, --type f32 "
+                     "or more nodes",
+                     k->global[0], k->global[1], k->global[2], all, left);
+    if (here.device_memory > 0 && device > here.device_memory)
+        failure_note("this rank's %" PRId64 " cells of two fields need %.0f bytes of memory on the "
+                     "device %s, which has %.0f; use a smaller grid, --type f32 or more ranks",
+                     k->cells, device, here.device, here.device_memory);
+}
+
 static dot3d *create(const block *k, const dot3d_way *way)
 {
     const double cells = 2 * (double)k->cells;
     dot3d *d = NULL;
+    check_room(k);
+    if (failure_agree(k->comm)) return NULL;
     void *fields = calloc(2 * (size_t)k->cells, number_size(k->type));
     if (k->plane > INT_MAX)
         failure_note("a plane of %" PRId64 " cells is more than MPI can count", k->plane);

@@ -1,49 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file room.c
- *  Checks that the problem fits in memory before any of it is touched: with overcommit, a
- *  program that touches memory the system does not have is killed without a message. */
+ *  Checks that the problem fits in memory before any of it is touched. */
 #include "config.h"
 
 #include "room.h"
 
 #include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "failure.h"
+#include "node_memory.h"
 #include "ranks.h"
-
-/* The number behind @p label in a line of the file, or at its beginning; -1 if there is none. */
-static double read_number(const char *path, const char *label)
-{
-    char line[256];
-    double value = -1;
-    FILE *from = fopen(path, "r");
-    if (from == NULL) return -1;
-    while (value < 0 && fgets(line, sizeof line, from) != NULL)
-        if (strncmp(line, label, strlen(label)) != 0 ||
-            sscanf(line + strlen(label), "%lf", &value) != 1)
-            value = -1;
-    fclose(from);
-    return value;
-}
-
-/* What this node can still give to all its processes together. */
-static double node_memory(void)
-{
-    static const char *const limits[] = {"/sys/fs/cgroup/memory.max",
-                                         "/sys/fs/cgroup/memory/memory.limit_in_bytes"};
-    double bytes = 1024 * read_number("/proc/meminfo", "MemAvailable:");
-    if (bytes < 0) bytes = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
-    else bytes += 1024 * fmax(0, read_number("/proc/meminfo", "SwapFree:"));
-    for (int k = 0; k < 2; ++k) {
-        const double limit = read_number(limits[k], "");
-        if (limit >= 0) bytes = fmin(bytes, limit);
-    }
-    return bytes;
-}
 
 /* Both arrays of each variable, or as the reference has it one and a work array, rows having up to
  * three lines of 64 bytes of padding; and what an exchange packs. */
@@ -59,12 +26,7 @@ static double grid_bytes(const problem *p)
 
 static void check_node(const problem *p, double mine)
 {
-    double all;
-    MPI_Comm node;
-    MPI_Comm_split_type(p->cart, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
-    MPI_Allreduce(&mine, &all, 1, MPI_DOUBLE, MPI_SUM, node);
-    MPI_Comm_free(&node);
-    const double there = node_memory();
+    const double all = node_memory_needed(p->cart, mine), there = node_memory_left();
     if (all > there)
         failure_note("%" PRId64 " x %" PRId64 " x %" PRId64
                      " cells of %d %s need %.0f bytes of this "
@@ -84,9 +46,10 @@ int64_t room_cells(const problem *p, bool held)
     const double host = (double)p->cells * sizeof(double), grid = grid_bytes(p);
     /* While cells are moved there is an array more. */
     const double moved = grid * (p->o.balance == BALANCE_DYNAMIC ? 1 + 0.5 / p->variables : 1);
-    const double cells = here.device_memory > 0
-                             ? own * here.device_memory / moved
-                             : own * (node_memory() + (held ? host + grid : 0)) / (host + moved);
+    const double cells =
+        here.device_memory > 0
+            ? own * here.device_memory / moved
+            : own * (node_memory_left() + (held ? host + grid : 0)) / (host + moved);
     return cells < 1 ? 1 : cells < 0x1p60 ? (int64_t)cells : INT64_C(1) << 60;
 }
 
