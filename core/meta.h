@@ -16,9 +16,9 @@
  *    wrap are in bytes, all others in elements.
  *  - An operation on an empty box or face, or a copy of 0 bytes, is a successful no-op.
  *  - Thread-safe: any number of threads may call at once, each on its own buffers and events.
- *  - A child that fork() makes of a process that has opened a device has neither its threads nor its
- *    connections to drivers: every function returns META_ERR_STATE there, meta_init() too. Call fork()
- *    before the first device is opened, or exec() in the child. */
+ *  - A child that fork() makes of a process that has opened a device, or asked OpenCL, CUDA or HIP for
+ *    theirs, has neither its threads nor its connections to drivers: every function returns
+ *    META_ERR_STATE there, meta_init() too. Call fork() before that, or exec() in the child. */
 #ifndef META_H
 #define META_H
 

@@ -16,7 +16,9 @@
 
 enum { THREADS = 4, CELLS = 16 * 16 * 16 };
 
-static test_end uncomputed; /* how a child of this process ended before it had computed */
+/* How children of this process ended before it had computed, and when it had counted devices. */
+static test_end uncomputed, counted;
+static int devices;
 
 static void add_up(void *unused)
 {
@@ -35,12 +37,27 @@ static void add_up(void *unused)
     CHECK_OK(meta_finalize());
 }
 
+/* Of buffer @p p; NULL: the library was ended before the fork. */
+static void be_refused(void *p)
+{
+    const double one = 1;
+    void *q;
+    alarm(20); /* rather than hang */
+    if (p) CHECK_ERR_NAMES(meta_fill(p, 1, &one, META_F64, NULL), META_ERR_STATE, "fork()");
+    CHECK_ERR_NAMES(meta_alloc(&q, 8), META_ERR_STATE, "fork()");
+    CHECK_ERR(meta_flush(), META_ERR_STATE);
+    CHECK_ERR_NAMES(meta_init(), META_ERR_STATE, "fork()");
+    CHECK_ERR_NAMES(meta_finalize(), META_ERR_STATE, "fork()");
+}
+
 static void start(int *argc, char ***argv)
 {
     test_find_own_plugins();
     setenv("META_LOG", "off", 1); /* buffers are left behind on purpose */
     CHECK_OK(meta_init());
     uncomputed = test_child(add_up, NULL, NULL, 0);
+    CHECK_OK(meta_device_count(META_OPENCL, &devices));
+    if (devices > 0) counted = test_child(be_refused, NULL, NULL, 0);
     CHECK_OK(meta_finalize());
     test_device.start(argc, argv);
 }
@@ -164,19 +181,6 @@ static void a_function_that_a_call_calls_cannot_end_the_library(void)
 
 /* ------------------------------------------------------------------ children of fork() */
 
-/* Of buffer @p p; NULL: the library was ended before the fork. */
-static void be_refused(void *p)
-{
-    const double one = 1;
-    void *q;
-    alarm(20); /* rather than hang */
-    if (p) CHECK_ERR_NAMES(meta_fill(p, 1, &one, META_F64, NULL), META_ERR_STATE, "fork()");
-    CHECK_ERR_NAMES(meta_alloc(&q, 8), META_ERR_STATE, "fork()");
-    CHECK_ERR(meta_flush(), META_ERR_STATE);
-    CHECK_ERR_NAMES(meta_init(), META_ERR_STATE, "fork()");
-    CHECK_ERR_NAMES(meta_finalize(), META_ERR_STATE, "fork()");
-}
-
 static void a_child_of_a_process_that_has_computed_gets_META_ERR_STATE_at_once(void)
 {
     const double one = 1;
@@ -192,6 +196,13 @@ static void a_child_of_a_process_that_has_computed_gets_META_ERR_STATE_at_once(v
     CHECK_OK(meta_init());
 }
 
+static void a_child_of_a_process_that_has_counted_the_devices_of_a_driver_is_refused(void)
+{
+    if (devices == 0) return;
+    CHECK_INT(counted.signal, 0);
+    CHECK_INT(counted.status, 0);
+}
+
 static void a_child_of_a_process_that_has_not_computed_may_compute(void)
 {
     CHECK_INT(uncomputed.signal, 0);
@@ -202,4 +213,5 @@ TEST_MAIN_WITH(&setting,
                PROMISE(calls_of_other_threads_are_complete_or_META_ERR_INIT_when_the_library_ends),
                PROMISE(a_function_that_a_call_calls_cannot_end_the_library),
                PROMISE(a_child_of_a_process_that_has_computed_gets_META_ERR_STATE_at_once),
+               PROMISE(a_child_of_a_process_that_has_counted_the_devices_of_a_driver_is_refused),
                PROMISE(a_child_of_a_process_that_has_not_computed_may_compute))

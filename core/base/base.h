@@ -98,8 +98,8 @@ void meta_calls_refuse(void);
 /** and those that were under way before have returned. */
 void meta_calls_wait(void);
 bool meta_is_ending(void);
-/** A device is about to be opened: children that fork() makes from now on cannot use the library.
- */
+/** A device is about to be opened, or a driver has told of its devices: children that fork() makes
+ *  from now on cannot use the library. */
 void meta_computes(void);
 
 /* state.c */

@@ -25,7 +25,7 @@ typedef struct counter {
 
 static _Atomic int door = CLOSED;
 static _Atomic unsigned lives;
-static _Atomic bool computed; /* a device was opened, in whichever life */
+static _Atomic bool computed; /* meta_computes() was called, in whichever life */
 static _Atomic bool fenced;   /* there is no barrier(): each call has one of its own */
 static _Atomic int threads_barred;
 static _Atomic(counter *) counters; /* grows only; those of threads that ended are reused */
@@ -115,10 +115,11 @@ static void nap(void)
 static meta_err check_forked(void)
 {
     if (door != FORKED) return META_OK;
-    return meta_fail(META_ERR_STATE,
-                     "this process is a child, by fork(), of one that had opened a device, whose "
-                     "threads and connections it does not have: call fork() before that, or exec() "
-                     "in the child");
+    return meta_fail(
+        META_ERR_STATE,
+        "this process is a child, by fork(), of one that had opened a device or asked a "
+        "driver for its devices, whose threads and connections it does not have: call "
+        "fork() before that, or exec() in the child");
 }
 
 /* A call that must not simply go on. */

@@ -218,6 +218,9 @@ static void count_devices(meta_backend *backend)
     snprintf(backend->reason, sizeof backend->reason, "it has no device");
     backend->devices = backend->ops.device_count(backend->reason, sizeof backend->reason);
     if (backend->devices < 0) backend->devices = 0;
+    /* Its driver may have threads from now on; OpenMP has none before it computes. */
+    if (backend->devices > 0 && backend->mode != META_OPENMP && backend->mode < META_AUTO)
+        meta_computes();
     bool made = backend->devices == 0 ||
                 (backend->device = calloc((size_t)backend->devices, sizeof *backend->device));
     for (int k = 0; made && k < backend->devices; ++k)
