@@ -26,7 +26,7 @@
     {                                                                                              \
         const int64_t sy = p->size[0], sz = sy * p->size[1];                                       \
         const int64_t first = p->own.start[0], end = p->own.end[0];                                \
-        (void)sz;                                                                                  \
+        (void)sz, (void)threads; /* used by some stencils, and with OpenMP */                      \
         ROWS(SHARED) CELLS(i)                                                                      \
         {                                                                                          \
             const T *c = grid + i;                                                                 \
@@ -42,11 +42,13 @@
     static void copy_##T(const problem *p, int threads, T *restrict grid, const T *restrict work)  \
     {                                                                                              \
         const int64_t first = p->own.start[0], end = p->own.end[0];                                \
+        (void)threads;                                                                             \
         ROWS(SHARED) CELLS(i) grid[i] = work[i];                                                   \
     }                                                                                              \
     static T sum_##T(const problem *p, int threads, const T *grid)                                 \
     {                                                                                              \
         const int64_t first = p->own.start[0], end = p->own.end[0];                                \
+        (void)threads;                                                                             \
         double total = 0;                                                                          \
         ROWS(SUMMED) CELLS(i) total += (double)grid[i];                                            \
         return (T)total;                                                                           \
