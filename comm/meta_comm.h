@@ -14,12 +14,19 @@
  *
  *  With META_TIMEOUT set, any of these calls that waits for another rank returns META_ERR_PEER, or
  *  its event has that error, after that many seconds without an answer, whatever else moves
- *  meanwhile: so it must exceed the longest time for which a rank computes while another one waits
- *  for it. A rank of the same node that has ended is noticed within a second. The error names the
+ *  meanwhile: so it must exceed the longest time for which a rank computes, compiles kernels for its
+ *  device, reads or writes files or starts, while another one waits for it. A rank of the same node that has ended is noticed within a second. The error names the
  *  rank, what was waited for and the tag; where all ranks take part, those of this node that have
  *  ended or do not wait in libmeta. Afterwards messages with that rank and all collective calls fail
  *  at once; end the program with MPI_Abort(). Without META_TIMEOUT a warning says the same after a
- *  minute, and the call goes on waiting. */
+ *  minute, and the call goes on waiting.
+ *
+ *  MPI_Init_thread() and MPI_Finalize(), which meta_comm_init() and meta_comm_finalize() call, return no
+ *  error where a rank does not come. After META_TIMEOUT seconds in one of them a warning says so, and
+ *  with META_TIMEOUT_ABORT=on the process ends by _exit(1): the only case in which libmeta ends a
+ *  process. An MPI may end it: MPICH with UCX does where a rank ends while another one reads a large
+ *  message from its memory ("process_vm_readv"). UCX_TLS=^cma avoids that, and makes such messages
+ *  slower. */
 #ifndef META_COMM_H
 #define META_COMM_H
 
@@ -44,7 +51,8 @@ META_API meta_err meta_comm_init(int *argc, char ***argv);
 /** The same over @p comm, which the library duplicates; ranks are then those of @p comm.
  *  MPI must be initialized. Collective over @p comm, once. */
 META_API meta_err meta_comm_attach(MPI_Comm comm);
-/** Complete all messages, or cancel them with META_ERR_STATE after META_TIMEOUT seconds; free
+/** Complete all messages, or cancel receives that nothing is sent to with META_ERR_STATE after
+ *  META_TIMEOUT seconds, 10 where it is not set; free
  *  remaining plans and the duplicated communicator; finalize libmeta and MPI if meta_comm_init()
  *  initialized them. Collective.
  *  @return the first error of untracked messages; META_ERR_PEER if a rank was given up: MPI then stays

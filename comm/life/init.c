@@ -72,13 +72,19 @@ static void report(int threads)
 
 static const char joining[] = "while all ranks join the job";
 
-/* Find this rank in the job, and read what the environment asks for. */
-static meta_err start(void)
+/* Find this rank in the job. */
+static meta_err find_rank(void)
 {
     COMM_MPI(MPI_Comm_set_errhandler, (comm_job.messages, MPI_ERRORS_RETURN));
-    COMM_MPI(MPI_Comm_set_errhandler, (comm_job.collectives, MPI_ERRORS_RETURN));
     COMM_MPI(MPI_Comm_rank, (comm_job.messages, &comm_job.rank));
     COMM_MPI(MPI_Comm_size, (comm_job.messages, &comm_job.size));
+    return META_OK;
+}
+
+/* Start the core, and read what the environment asks for. */
+static meta_err start(void)
+{
+    COMM_MPI(MPI_Comm_set_errhandler, (comm_job.collectives, MPI_ERRORS_RETURN));
     if (!core->started()) {
         META_TRY(meta_init());
         comm_job.own_core = true;
@@ -87,29 +93,32 @@ static meta_err start(void)
 }
 
 /* This rank's device, chosen and opened. */
-static meta_err choose_device(int threads)
+static meta_err choose_device(int *threads)
 {
     meta_mode mode;
     int index;
+    META_TRY(comm_node_share(threads));
     META_TRY(meta_set_job(comm_job.rank, comm_job.size, comm_job.node_rank, comm_job.node_size));
-    core->set_threads(threads);
+    core->set_threads(*threads);
     return meta_get_acc(&index, &mode);
 }
 
-/* With communicators made. @p error: of this rank, which the others do not know of. */
+/* With a communicator made. @p error: of this rank, which the others do not know of. First the
+ * ranks of a node meet: from then on each can tell which one does not come. */
 static meta_err join(meta_err error)
 {
     int threads = 1;
-    if (error == META_OK) error = start();
-    META_TRY(comm_agree(comm_job.messages, error));
+    const meta_err found = find_rank();
+    META_TRY(comm_node_find(error == META_OK ? found : error));
+    META_TRY(comm_all_duplicate(comm_job.messages, &comm_job.collectives, joining));
+    META_TRY(comm_agree(comm_job.messages, start()));
     /* The smallest chunk of all ranks: collective operations must be cut alike. Shared memory takes
      * both ends as well. */
     uint64_t least[] = {comm_job.chunk, comm_job.shared};
     META_TRY(comm_all_reduce(comm_job.messages, least, 2, MPI_UINT64_T, MPI_MIN, joining));
     comm_job.chunk = (size_t)least[0];
     comm_job.shared = least[1] != 0;
-    error = comm_node_find(&threads);
-    META_TRY(comm_agree(comm_job.messages, error == META_OK ? choose_device(threads) : error));
+    META_TRY(comm_agree(comm_job.messages, choose_device(&threads)));
     comm_mates_seal();
     META_TRY(comm_agree(comm_job.messages, comm_operations_create()));
     META_TRY(comm_profile_begin());
@@ -129,11 +138,12 @@ static void stop_thread(void)
 
 static void leave(void)
 {
-    comm_mates_end();
     comm_lost_forget();
     comm_operations_free();
     comm_free(&comm_job.collectives);
     comm_free(&comm_job.messages);
+    comm_node_forget();
+    comm_mates_leave();
     comm_job.attached = comm_job.own_core = false;
 }
 
@@ -158,10 +168,8 @@ static meta_err attach(MPI_Comm parent)
     if (error == META_OK) error = comm_launcher_check();
     if (error == META_OK) error = comm_settings_read(); /* now it is known how long to wait */
     keep_first(&first, error);
-    /* Both before anything that one rank alone may fail in: it would leave the others waiting. */
+    /* Before anything that one rank alone may fail in: it would leave the others waiting. */
     error = comm_all_duplicate(parent, &comm_job.messages, joining);
-    if (error == META_OK)
-        error = comm_all_duplicate(comm_job.messages, &comm_job.collectives, joining);
     if (error == META_OK) {
         report_first(&first);
         error = join(first.error);
@@ -176,6 +184,7 @@ static meta_err attach(MPI_Comm parent)
     stop_thread();
     if (comm_job.own_core) finalize_core();
     leave();
+    comm_mates_end();
     return report_first(&first);
 }
 
@@ -213,7 +222,10 @@ static meta_err init(int *argc, char ***argv, const char *call)
             return core->fail(META_ERR_STATE,
                               "this process has more rights than the user who started it, and the "
                               "environment says which code MPI loads: start it without them");
-        COMM_MPI(MPI_Init_thread, (argc, argv, comm_thread_level_wanted(), &level));
+        comm_watchdog_begin("MPI_Init_thread()");
+        const int code = MPI_Init_thread(argc, argv, comm_thread_level_wanted(), &level);
+        comm_watchdog_end();
+        META_TRY(comm_mpi(code, "MPI_Init_thread"));
         own_mpi = true;
     }
     return attach(MPI_COMM_WORLD);
@@ -337,6 +349,14 @@ static void end_messages(first_error *first)
     core->set_hooks(NULL);
 }
 
+static meta_err finalize_mpi(void)
+{
+    comm_watchdog_begin("MPI_Finalize()");
+    const int code = MPI_Finalize();
+    comm_watchdog_end();
+    return comm_mpi(code, "MPI_Finalize");
+}
+
 static meta_err finalize(const char *call)
 {
     first_error first = {0};
@@ -363,7 +383,8 @@ static meta_err finalize(const char *call)
         keep_first(&first,
                    core->fail(META_ERR_PEER, "a rank was lost: MPI is left initialised, end this "
                                              "process with MPI_Abort()"));
-    else if (own_mpi) keep_first(&first, comm_mpi(MPI_Finalize(), "MPI_Finalize"));
+    else if (own_mpi) keep_first(&first, finalize_mpi());
+    comm_mates_end();
     own_mpi = false;
     return report_first(&first);
 }

@@ -17,10 +17,23 @@ meta_err comm_launcher_check(void);
 /* node.c */
 /** Find the ranks of this node, with this rank's place among them and its share of their cores.
  *  Collective over comm_job.messages. */
-meta_err comm_node_find(int *threads);
+meta_err comm_node_find(meta_err error);
+/** With that known: this rank's share of the node's cores. */
+meta_err comm_node_share(int *threads);
+void comm_node_forget(void);
 
 /* settings.c */
 /** Read the META_* variables into comm_job. */
 meta_err comm_settings_read(void);
+/** Before that: META_TIMEOUT, 0 where it is not set or wrong, and whether it may end this process.
+ */
+void comm_settings_timeout(double *seconds, bool *ends_process);
+
+/* watchdog.c */
+/** The calling thread is about to make @p call of MPI, which may never return: after META_TIMEOUT
+ *  that is a warning, and with META_TIMEOUT_ABORT=on the end of this process. */
+void comm_watchdog_begin(const char *call);
+/** It has returned. */
+void comm_watchdog_end(void);
 
 #endif

@@ -91,9 +91,11 @@ static bool on_one_node(const place *a, const place *b)
 
 /* ------------------------------------------------------------------ who is where this one is */
 
+static meta_cores *node_cores; /* of the ranks of this node, until they are shared out */
+
 /* Those of @p all that are on this rank's node. A rank that says nothing of its cores is taken to
  * have the same ones. */
-static meta_err meet(const place *all, const meta_cores *mine, meta_cores *cores, int *threads)
+static void meet(const place *all, const meta_cores *mine)
 {
     const place *here = &all[comm_job.rank];
     comm_job.node_size = 0;
@@ -102,43 +104,39 @@ static meta_err meet(const place *all, const meta_cores *mine, meta_cores *cores
         if (r == comm_job.rank) comm_job.node_rank = comm_job.node_size;
         else if (all[r].processes == here->processes) comm_mate_add(r, &all[r].page);
         const meta_cores *other = comm_mate_cores(r);
-        cores[comm_job.node_size++] = other ? *other : *mine;
+        node_cores[comm_job.node_size++] = other ? *other : *mine;
     }
-    META_TRY(core->set_node_cores(cores, comm_job.node_size));
-    *threads = share_of(mine, cores, comm_job.node_size);
-    return META_OK;
 }
 
-static int ranks_here(const place *all)
+meta_err comm_node_find(meta_err error)
 {
-    int count = 0;
-    for (int r = 0; r < comm_job.size; ++r) count += on_one_node(&all[comm_job.rank], &all[r]);
-    return count;
-}
-
-static meta_err meet_all(const place *all, const meta_cores *mine, int *threads)
-{
-    const int ranks = ranks_here(all);
-    meta_cores *cores = malloc((size_t)ranks * sizeof *cores);
-    if (!cores)
-        return core->fail(META_ERR_NO_MEMORY, "no memory to compare the cores of %d ranks", ranks);
-    const meta_err error = meet(all, mine, cores, threads);
-    free(cores);
-    return error;
-}
-
-meta_err comm_node_find(int *threads)
-{
+    const size_t ranks = (size_t)comm_job.size;
     meta_cores cores;
-    place mine, *all = malloc((size_t)comm_job.size * sizeof *all);
-    meta_err error = all ? find_place(&mine, &cores)
-                         : core->fail(META_ERR_NO_MEMORY, "no memory to compare where %d ranks are",
-                                      comm_job.size);
+    place mine, *all = malloc(ranks * sizeof *all);
+    node_cores = malloc(ranks * sizeof *node_cores);
+    if (error == META_OK && !(all && node_cores))
+        error = core->fail(META_ERR_NO_MEMORY, "no memory to compare where %d ranks are",
+                           comm_job.size);
+    if (error == META_OK) error = find_place(&mine, &cores);
     error = comm_agree(comm_job.messages, error);
     if (error == META_OK)
         error = comm_all_gather(comm_job.messages, &mine, sizeof mine, all,
                                 "while ranks tell each other where they are");
-    if (error == META_OK) error = meet_all(all, &cores, threads);
+    if (error == META_OK) meet(all, &cores);
     free(all);
     return error;
+}
+
+meta_err comm_node_share(int *threads)
+{
+    META_TRY(core->set_node_cores(node_cores, comm_job.node_size));
+    *threads = share_of(&node_cores[comm_job.node_rank], node_cores, comm_job.node_size);
+    comm_node_forget();
+    return META_OK;
+}
+
+void comm_node_forget(void)
+{
+    free(node_cores);
+    node_cores = NULL;
 }

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include <strings.h>
 
 /* An MPI message's length, header included, is an int. */
@@ -32,28 +33,49 @@ static meta_err read_word(const char *name, const char *first, const char *secon
     return core->fail(META_ERR_ENVIRONMENT, "%s=%s: give %s or %s", name, text, first, second);
 }
 
+static meta_err read_timeout(double *seconds)
+{
+    const char *text = core->variable("META_TIMEOUT");
+    char *end;
+    *seconds = 0;
+    if (!text) return META_OK;
+    errno = 0;
+    const double value = strtod(text, &end);
+    if (errno || *end || !isfinite(value) || value < 0)
+        return core->fail(META_ERR_ENVIRONMENT, "META_TIMEOUT=%s: give a number of seconds", text);
+    *seconds = value;
+    return META_OK;
+}
+
+static meta_err read_abort(bool *ends_process)
+{
+    const char *text = core->variable("META_TIMEOUT_ABORT");
+    *ends_process = text && (strcmp(text, "1") == 0 || strcasecmp(text, "on") == 0);
+    if (!text || *ends_process || strcmp(text, "0") == 0 || strcasecmp(text, "off") == 0)
+        return META_OK;
+    return core->fail(META_ERR_ENVIRONMENT, "META_TIMEOUT_ABORT=%s: give off or on", text);
+}
+
+void comm_settings_timeout(double *seconds, bool *ends_process)
+{
+    read_timeout(seconds);
+    read_abort(ends_process);
+}
+
 meta_err comm_settings_read(void)
 {
     const char *chunk = core->variable("META_TEST_CHUNK"),
-               *pipeline = core->variable("META_PIPELINE"),
-               *timeout = core->variable("META_TIMEOUT");
-    bool off;
+               *pipeline = core->variable("META_PIPELINE");
+    bool off, ends_process;
     comm_job.chunk = (size_t)1 << 30;
     comm_job.pipeline = 0;
     comm_job.finalize_timeout = 10;
-    comm_job.peer_timeout = 0;
     if (chunk) META_TRY(read_bytes("META_TEST_CHUNK", chunk, &comm_job.chunk));
     if (pipeline && strcasecmp(pipeline, "auto") != 0)
         META_TRY(read_bytes("META_PIPELINE", pipeline, &comm_job.pipeline));
-    if (timeout) {
-        char *end;
-        errno = 0;
-        const double seconds = strtod(timeout, &end);
-        if (errno || *end || !isfinite(seconds) || seconds < 0)
-            return core->fail(META_ERR_ENVIRONMENT, "META_TIMEOUT=%s: give a number of seconds",
-                              timeout);
-        comm_job.finalize_timeout = comm_job.peer_timeout = seconds;
-    }
+    META_TRY(read_timeout(&comm_job.peer_timeout));
+    if (core->variable("META_TIMEOUT")) comm_job.finalize_timeout = comm_job.peer_timeout;
+    META_TRY(read_abort(&ends_process));
     META_TRY(read_word("META_SHARED", "auto", "off", &off));
     comm_job.shared = !off;
     return read_word("META_PROGRESS", "calls", "thread", &comm_job.wants_thread);

@@ -22,6 +22,7 @@ typedef struct page {
 typedef struct mate {
     int rank;
     comm_memory memory;
+    int64_t process;
     char program[40]; /* its file in /proc */
     uint64_t beats;   /* at the last look */
     double moved;     /* when they had changed last, or this rank began to look */
@@ -53,7 +54,7 @@ void comm_mate_add(int rank, const comm_memory_name *name)
     if (!more) return;
     mates = more;
     mate *m = &mates[count];
-    *m = (mate){.rank = rank, .moved = looked};
+    *m = (mate){.rank = rank, .moved = looked, .process = name->process};
     snprintf(m->program, sizeof m->program, "/proc/%" PRId64 "/exe", name->process);
     if (comm_memory_open(name, &m->memory) == META_OK) {
         comm_memory_close_file(&m->memory); /* it may be one of many ranks */
@@ -69,9 +70,14 @@ void comm_mates_seal(void)
     comm_memory_close_file(&own);
 }
 
-void comm_mates_end(void)
+void comm_mates_leave(void)
 {
     if (own.at) page_of(&own)->left = 1;
+}
+
+void comm_mates_end(void)
+{
+    comm_mates_leave();
     comm_memory_close(&own);
     for (int k = 0; k < count; ++k) comm_memory_close(&mates[k].memory);
     free(mates);
@@ -114,6 +120,19 @@ static bool lives(const mate *m)
 {
     char name[8];
     return readlink(m->program, name, sizeof name) >= 0 || (errno != ENOENT && errno != ESRCH);
+}
+
+/* By SIGSTOP, or a debugger. */
+static bool is_stopped(const mate *m)
+{
+    char path[40], line[512] = "";
+    snprintf(path, sizeof path, "/proc/%" PRId64 "/stat", m->process);
+    FILE *file = fopen(path, "re");
+    const bool read = file && fgets(line, sizeof line, file);
+    if (file) fclose(file);
+    /* Behind the name, which may hold anything. */
+    const char *state = read ? strrchr(line, ')') : NULL;
+    return state && (state[2] == 'T' || state[2] == 't');
 }
 
 static void look_at(mate *m, double now)
@@ -161,10 +180,16 @@ bool comm_ended_mate(int k, int *rank)
     return false;
 }
 
-bool comm_any_mate_has_ended(void)
+static bool is_missing(const mate *m, double seconds)
 {
-    int rank;
-    return comm_ended_mate(0, &rank);
+    return m->ended > 0 || looked - m->moved >= seconds;
+}
+
+bool comm_missing_mate(int k, double seconds, int *rank)
+{
+    for (int at = 0; at < count; ++at)
+        if (is_missing(&mates[at], seconds) && k-- == 0) return *rank = mates[at].rank, true;
+    return false;
 }
 
 void comm_mates_describe(double seconds, char *text, size_t room)
@@ -172,11 +197,25 @@ void comm_mates_describe(double seconds, char *text, size_t room)
     for (int k = 0; k < count; ++k) {
         const mate *m = &mates[k];
         const size_t at = strlen(text);
-        if (m->ended == 0 && looked - m->moved < seconds) continue;
+        if (!is_missing(m, seconds)) continue;
         if (m->left) snprintf(text + at, room - at, "; rank %d has left the job", m->rank);
         else if (m->ended > 0) snprintf(text + at, room - at, "; rank %d has ended", m->rank);
         else
             snprintf(text + at, room - at, "; rank %d has not waited in libmeta for %.3g s",
                      m->rank, looked - m->moved);
+    }
+}
+
+void comm_mates_describe_missing(char *text, size_t room)
+{
+    for (int k = 0; k < count; ++k) {
+        const mate *m = &mates[k];
+        const bool left = atomic_load(&page_of(&m->memory)->left) != 0;
+        const char *what = !lives(m)       ? "has ended"
+                           : is_stopped(m) ? "is stopped"
+                           : !left         ? "is still in the job"
+                                           : NULL;
+        const size_t at = strlen(text);
+        if (what) snprintf(text + at, room - at, "; rank %d %s", m->rank, what);
     }
 }

@@ -38,6 +38,8 @@ meta_err comm_mates_begin(const meta_cores *cores, comm_memory_name *name);
 void comm_mate_add(int rank, const comm_memory_name *name);
 /** All have been added, on every rank. */
 void comm_mates_seal(void);
+/** This rank leaves the job; the others can still be looked at, until comm_mates_end(). */
+void comm_mates_leave(void);
 void comm_mates_end(void);
 bool comm_is_mate(int rank);
 /** NULL: it is none. */
@@ -48,11 +50,16 @@ void comm_mate_beat(void);
 void comm_mates_look(void);
 /** Whether a mate has ended, and that long ago that nothing of it can be on its way any more. */
 bool comm_mate_has_ended(int rank);
-bool comm_any_mate_has_ended(void);
 /** The ranks of those, by @p k from 0 on; false: there are no more. */
 bool comm_ended_mate(int k, int *rank);
+/** The ranks of the mates that have ended or have not been seen waiting for @p seconds, as
+ *  comm_ended_mate(). */
+bool comm_missing_mate(int k, double seconds, int *rank);
 /** Append to @p text the mates that have ended or have not been seen waiting for @p seconds, as
  *  "; rank 3 has ended"; nothing where there are none. */
 void comm_mates_describe(double seconds, char *text, size_t room);
+/** The same of the mates that have not left the job, or can go no further. Looks by itself, and may
+ * be called on any thread. */
+void comm_mates_describe_missing(char *text, size_t room);
 
 #endif

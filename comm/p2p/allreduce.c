@@ -291,6 +291,7 @@ static meta_err allreduce(void *recv, const void *send, int64_t count, meta_op o
         if (done && done != META_ASYNC) *done = (meta_event)META_EVENT_NULL;
         return META_OK;
     }
+    META_TRY(comm_check_lost("while all ranks combine what they have"));
     META_TRY(comm_message_new(&m, COMM_REDUCE, comm_job.rank, 0, done));
     m->type = type;
     m->op = op;

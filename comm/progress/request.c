@@ -10,20 +10,28 @@
 
 enum { LOOK_EVERY = 64, WARN_AFTER = 60 };
 
-/* Whether a rank that the wait is for has ended; all that follows is local. */
-static bool has_ended(const comm_awaited *what)
+/* Whether the wait is for rank @p rank of the job. Local. */
+static bool is_for(const comm_awaited *what, int rank)
 {
-    bool ended = false;
+    bool is = false;
+    int there;
     MPI_Group all = MPI_GROUP_NULL, among = MPI_GROUP_NULL;
-    if (comm_job.peer_timeout == 0 || !comm_any_mate_has_ended()) return false;
     if (MPI_Comm_group(comm_job.messages, &all) == MPI_SUCCESS &&
         MPI_Comm_group(what->among, &among) == MPI_SUCCESS)
-        for (int k = 0, rank, there; comm_ended_mate(k, &rank) && !ended; ++k)
-            ended = MPI_Group_translate_ranks(all, 1, &rank, among, &there) == MPI_SUCCESS &&
-                    there != MPI_UNDEFINED && (what->peer == MPI_ANY_SOURCE || what->peer == there);
+        is = MPI_Group_translate_ranks(all, 1, &rank, among, &there) == MPI_SUCCESS &&
+             there != MPI_UNDEFINED && (what->peer == MPI_ANY_SOURCE || what->peer == there);
     if (all != MPI_GROUP_NULL) MPI_Group_free(&all);
     if (among != MPI_GROUP_NULL) MPI_Group_free(&among);
-    return ended;
+    return is;
+}
+
+/* Whether a rank that the wait is for has ended. */
+static bool has_ended(const comm_awaited *what)
+{
+    int rank;
+    for (int k = 0; comm_job.peer_timeout > 0 && comm_ended_mate(k, &rank); ++k)
+        if (is_for(what, rank)) return true;
+    return false;
 }
 
 static void describe(const comm_awaited *what, double seconds, char *text, size_t room)
@@ -32,6 +40,15 @@ static void describe(const comm_awaited *what, double seconds, char *text, size_
         snprintf(text, room, "not every rank of the communicator has come");
     else snprintf(text, room, "rank %d has not answered, tag %d", what->peer, what->tag);
     comm_mates_describe(seconds, text, room);
+}
+
+/* Those that it was for, as far as they are known. */
+static void lose(const comm_awaited *what, const char *text)
+{
+    int rank;
+    comm_lose(-1, text);
+    for (int k = 0; comm_missing_mate(k, comm_job.peer_timeout / 2, &rank); ++k)
+        if (is_for(what, rank)) comm_lose(rank, text);
 }
 
 meta_err comm_watch(meta_wait_clock *wait, const comm_awaited *what)
@@ -44,7 +61,7 @@ meta_err comm_watch(meta_wait_clock *wait, const comm_awaited *what)
     const double seconds = comm_now - wait->began;
     if (comm_job.peer_timeout > 0 && (seconds > comm_job.peer_timeout || has_ended(what))) {
         describe(what, comm_job.peer_timeout / 2, text, sizeof text);
-        comm_lose(-1, text);
+        lose(what, text);
         return core->fail(META_ERR_PEER, "%s: %s, for %.3g s (META_TIMEOUT)", what->phase, text,
                           seconds);
     }
