@@ -165,10 +165,49 @@ static atomic_llong calls[FUNCTIONS], objects[MPI_OBJECT_COUNT];
 static atomic_llong until; /* calls of `armed` before the one that fails, which is 1 */
 static atomic_int armed = -1;
 static atomic_bool fired;
+static atomic_bool watching;
+static atomic_llong watched, acts_at;
+static void (*_Atomic acts)(void);
+
+/* Functions that are called until something has happened. */
+static bool only_asks(int function)
+{
+    switch (function) {
+    case NUMBER_Improbe:
+    case NUMBER_Iprobe:
+    case NUMBER_Request_get_status:
+    case NUMBER_Test:
+    case NUMBER_Testall:
+    case NUMBER_Testany:
+    case NUMBER_Testsome: return true;
+    default: return false;
+    }
+}
+
+static void watch(int function)
+{
+    if (!atomic_load(&watching) || only_asks(function)) return;
+    if (atomic_fetch_add(&watched, 1) + 1 == atomic_load(&acts_at)) atomic_load(&acts)();
+}
+
+void mpi_watch(void (*act)(void), int64_t n)
+{
+    atomic_store(&acts, act);
+    atomic_store(&acts_at, act ? n : 0);
+    atomic_store(&watched, 0);
+    atomic_store(&watching, true);
+}
+
+int64_t mpi_unwatch(void)
+{
+    atomic_store(&watching, false);
+    return atomic_load(&watched);
+}
 
 /* Whether this call of @p function is the one. */
 static bool fails(int function)
 {
+    watch(function);
     atomic_fetch_add(&calls[function], 1);
     if (atomic_load(&armed) != function || atomic_fetch_sub(&until, 1) != 1) return false;
     atomic_store(&fired, true);
@@ -294,5 +333,18 @@ FREEING_FUNCTIONS(FREEING)
         return code;                                                                               \
     }
 COMPLETING_FUNCTIONS(COMPLETING)
+
+/* These can only be watched. */
+int MPI_Init_thread(int *count, char ***arguments, int wanted, int *level)
+{
+    watch(FUNCTIONS);
+    return PMPI_Init_thread(count, arguments, wanted, level);
+}
+
+int MPI_Finalize(void)
+{
+    watch(FUNCTIONS);
+    return PMPI_Finalize();
+}
 
 #pragma GCC visibility pop

@@ -41,4 +41,11 @@ void mpi_fault_arm(int function, int64_t n);
 /** Let nothing fail; whether the call that was to fail has come. */
 bool mpi_fault_disarm(void);
 
+/** Count the calls of these functions, MPI_Init_thread() and MPI_Finalize() from now on, but those
+ * that only ask whether something is complete or has come, whose number is a matter of time; and
+ * before the @p n th (1: the next), if any, call @p act. */
+void mpi_watch(void (*act)(void), int64_t n);
+/** Count no more. @return how many there were */
+int64_t mpi_unwatch(void);
+
 #endif
