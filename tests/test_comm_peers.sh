@@ -111,6 +111,7 @@ for manner in kill sleep exit stop; do
     [ "$manner" = kill ] || [ "$manner" = sleep ] || [ "$long" = 1 ] || continue
     try join 'meta_comm_init.*while all ranks join the job'
     try decompose 'meta_decompose.*communicator'
+    try flush 'meta_flush.*tag'
     [ "$manner" = kill ] || [ "$long" = 1 ] || continue
     try redistribute 'meta_redistribute.*communicator'
     try create 'meta_halo_create.*rank'
