@@ -12,13 +12,15 @@
  *  and meta_flush(). To avoid deadlock, call meta_flush() before your own MPI calls that wait for
  *  another rank. With META_PROGRESS=thread, a progress thread of the library advances them as well.
  *
- *  With META_TIMEOUT set, any of these calls that waits for another rank returns META_ERR_PEER, or
- *  its event has that error, after that many seconds without an answer, whatever else moves
- *  meanwhile: so it must exceed the longest time for which a rank computes, compiles kernels for its
- *  device, reads or writes files or starts, while another one waits for it. A rank of the same node that has ended is noticed within a second. The error names the
- *  rank, what was waited for and the tag; where all ranks take part, those of this node that have
- *  ended or do not wait in libmeta. Afterwards messages with that rank and all collective calls fail
- *  at once; end the program with MPI_Abort(). Without META_TIMEOUT a warning says the same after a
+ *  With META_TIMEOUT set, any of these calls that waits for another rank returns META_ERR_PEER,
+ *  or its event has that error, after that many seconds without an answer, whatever else moves
+ *  meanwhile: so it must exceed the longest time for which a rank computes, compiles kernels for
+ *  its device, reads or writes files or starts, while another one waits for it. (A rank of the
+ *  same node that compiles by way of the cache is seen to: the time begins when it has done so.)
+ *  A rank of the same node that has ended is noticed within a second. The error names the rank,
+ *  what was waited for and the tag; where all ranks take part, those of this node that have ended
+ *  or do not wait in libmeta. Afterwards messages with that rank and all collective calls fail at
+ *  once; end the program with MPI_Abort(). Without META_TIMEOUT a warning says the same after a
  *  minute, and the call goes on waiting.
  *
  *  MPI_Init_thread() and MPI_Finalize(), which meta_comm_init() and meta_comm_finalize() call, return no

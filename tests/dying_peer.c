@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file dying_peer.c
  *  A program of three ranks or more for test_comm_peers.sh: rank 1 is killed, exits, stops or
- *  sleeps for three times META_TIMEOUT in a given phase, and the ranks record the errors they get.
+ *  sleeps for three times META_TIMEOUT in a given phase, or compiles a kernel with META_CC, and the
+ *  ranks record the errors they get.
  *
- *  dying_peer PHASE kill|exit|stop|sleep FOLDER: FOLDER/told.R then holds a line for each failed
- * call of rank R, starting with the name of the error code. Exit status 1 if there is one. */
+ *  dying_peer PHASE kill|exit|stop|sleep|compile FOLDER: FOLDER/told.R then holds a line for each
+ * failed call of rank R, starting with the name of the error code. Exit status 1 if there is one.
+ */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +14,7 @@
 #include <unistd.h>
 
 #include "meta_comm.h"
+#include "meta_kernel.h"
 
 enum { CELLS = 5000, VICTIM = 1, TAG = 5, MOST_RANKS = 16 };
 
@@ -26,9 +29,25 @@ typedef struct life {
 
 /* ------------------------------------------------------------------ the end of a rank */
 
+static void compile(void)
+{
+    meta_kernel *kernel;
+    const char *text = "#define META_KERNEL_TYPES META_KERNEL_F64\n"
+                       "#include <meta_kernel.h>\n"
+                       "#define add_ARGS(A) A(INOUT, T, field)\n"
+                       "META_CELLS(add) { AT1(field, 0) += 1; }\n"
+                       "#include META_AGAIN\n";
+    if (meta_kernel_compile(&kernel, "add", META_F64, "add.kernel.h", text) != META_OK)
+        fprintf(stderr, "dying_peer: %s\n", meta_last_error());
+}
+
 static void end_as(const char *manner)
 {
     fflush(NULL);
+    if (strcmp(manner, "compile") == 0) {
+        compile();
+        return;
+    }
     if (strcmp(manner, "kill") == 0) raise(SIGKILL);
     if (strcmp(manner, "stop") == 0) raise(SIGSTOP);
     if (strcmp(manner, "sleep") != 0) _exit(0);
@@ -166,7 +185,7 @@ static void live(life *l, const phase *p, const char *manner)
 
 static int usage(void)
 {
-    fprintf(stderr, "usage: dying_peer PHASE kill|exit|stop|sleep FOLDER\n");
+    fprintf(stderr, "usage: dying_peer PHASE kill|exit|stop|sleep|compile FOLDER\n");
     return 2;
 }
 

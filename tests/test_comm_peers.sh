@@ -131,6 +131,27 @@ for manner in kill exit; do
 done
 META_TIMEOUT=2
 
+# A rank that compiles is slow, and not dead.
+META_TIMEOUT=1
+cat >slow-cc <<END
+#!/bin/sh
+sleep $((3 * META_TIMEOUT))
+exec ${CC-cc} "\$@"
+END
+chmod +x slow-cc
+for phase in exchange reduce $([ "$long" = 1 ] && echo message); do
+    manner=compile
+    META_CC=$here/slow-cc META_CACHE_DIR=$here/cache.$phase launch 3 "$build/tests/dying_peer" $phase compile "$here/run"
+    await $limit run/ended.0 run/ended.1 run/ended.2
+    end_all
+    # Nobody sends the message.
+    [ $phase = message ] && said 0 'rank 1 .*tag 5' && said 2 'rank 1 .*tag 5' && continue
+    for rank in 0 1 2; do
+        [ "$(cat run/ended.$rank)" = 0 ] || broken "rank $rank was told: $(cat run/told.$rank)"
+    done
+done
+META_TIMEOUT=2
+
 # A program of ours, which may also end its job.
 await_end()
 {

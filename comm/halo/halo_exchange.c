@@ -618,7 +618,7 @@ static void exchanges_give_up(double began)
 {
     char text[COMM_TEXT / 2];
     for (halo_exchange *x = active; x;) {
-        const double waited = comm_waited_since(began, x->moved);
+        const double waited = comm_waited_since(began, x->moved, -1);
         if (x->state != HALO_ENDED || !(comm_is_late(waited, -1) || has_lost_neighbour(x)) ||
             !describe(x, text, sizeof text)) {
             x = x->active;

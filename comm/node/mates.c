@@ -16,6 +16,7 @@
 typedef struct page {
     meta_cores cores;
     _Alignas(64) _Atomic uint64_t beats; /* rounds of waiting inside calls */
+    _Atomic uint64_t compiles;           /* half seconds of compiling */
     _Atomic int left;                    /* the rank has left the job */
 } page;
 
@@ -27,6 +28,8 @@ typedef struct mate {
     uint64_t beats;   /* at the last look */
     double moved;     /* when they had changed last, or this rank began to look */
     double ended;     /* since when the process has; 0: it lives */
+    uint64_t compiles;
+    double compiled; /* when they had changed last; 0: never */
     bool left;
 } mate;
 
@@ -34,6 +37,8 @@ static comm_memory own = {.file = -1};
 static mate *mates; /* in the order of ranks */
 static int count;
 static double looked;
+static pthread_mutex_t own_lock =
+    PTHREAD_MUTEX_INITIALIZER; /* holds the page while it is counted in */
 
 static page *page_of(const comm_memory *memory)
 {
@@ -78,7 +83,9 @@ void comm_mates_leave(void)
 void comm_mates_end(void)
 {
     comm_mates_leave();
+    pthread_mutex_lock(&own_lock);
     comm_memory_close(&own);
+    pthread_mutex_unlock(&own_lock);
     for (int k = 0; k < count; ++k) comm_memory_close(&mates[k].memory);
     free(mates);
     mates = NULL;
@@ -116,6 +123,13 @@ void comm_mate_beat(void)
                           memory_order_relaxed);
 }
 
+void comm_mate_compiling(void)
+{
+    pthread_mutex_lock(&own_lock);
+    if (own.at) atomic_fetch_add(&page_of(&own)->compiles, 1);
+    pthread_mutex_unlock(&own_lock);
+}
+
 static bool lives(const mate *m)
 {
     char name[8];
@@ -145,6 +159,9 @@ static void look_at(mate *m, double now)
     } else if (m->ended == 0 && !lives(m)) {
         m->ended = now;
     }
+    const uint64_t compiles = atomic_load(&page_of(&m->memory)->compiles);
+    if (compiles != m->compiles) m->compiled = now;
+    m->compiles = compiles;
     m->left = page_of(&m->memory)->left != 0;
 }
 
@@ -180,9 +197,30 @@ bool comm_ended_mate(int k, int *rank)
     return false;
 }
 
-static bool is_missing(const mate *m, double seconds)
+static bool is_away(const mate *m, double seconds)
 {
     return m->ended > 0 || looked - m->moved >= seconds;
+}
+
+static bool is_missing(const mate *m, double seconds)
+{
+    return is_away(m, seconds) && (m->ended > 0 || looked - m->compiled >= seconds);
+}
+
+double comm_mates_compiled(int rank, double seconds)
+{
+    double least = 0;
+    if (rank >= 0) {
+        const mate *m = mate_of(rank);
+        return m ? m->compiled : 0;
+    }
+    if (count + 1 < comm_job.size) return 0;
+    for (int k = 0, away = 0; k < count; ++k) {
+        const mate *m = &mates[k];
+        if (!is_away(m, seconds)) continue;
+        if (away++ == 0 || m->compiled < least) least = m->compiled;
+    }
+    return least;
 }
 
 bool comm_missing_mate(int k, double seconds, int *rank)

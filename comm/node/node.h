@@ -46,12 +46,17 @@ bool comm_is_mate(int rank);
 const meta_cores *comm_mate_cores(int rank);
 /** This rank is inside a call, and waits. */
 void comm_mate_beat(void);
+/** This rank compiles: on any thread. */
+void comm_mate_compiling(void);
 /** Look at all of them, at most every few milliseconds. */
 void comm_mates_look(void);
 /** Whether a mate has ended, and that long ago that nothing of it can be on its way any more. */
 bool comm_mate_has_ended(int rank);
 /** The ranks of those, by @p k from 0 on; false: there are no more. */
 bool comm_ended_mate(int k, int *rank);
+/** When that rank was last seen to compile, or, of -1, every mate that has not been seen waiting
+ *  for @p seconds; 0: never, or there are ranks that cannot be seen. */
+double comm_mates_compiled(int rank, double seconds);
 /** The ranks of the mates that have ended or have not been seen waiting for @p seconds, as
  *  comm_ended_mate(). */
 bool comm_missing_mate(int k, double seconds, int *rank);

@@ -326,7 +326,7 @@ static void messages_give_up(double began)
 {
     char text[COMM_TEXT / 2];
     for (comm_message *m = first; m; m = m->next) {
-        const double waited = comm_waited_since(began, m->moved);
+        const double waited = comm_waited_since(began, m->moved, other_rank(m));
         if (!waits_for_others(m) || !comm_is_late(waited, other_rank(m))) continue;
         describe(m, text, sizeof text);
         comm_mates_describe(comm_job.peer_timeout / 2, text, sizeof text);

@@ -43,9 +43,11 @@ meta_err comm_background_take(void)
 
 /* ------------------------------------------------------------------ peers that do not answer */
 
-double comm_waited_since(double began, double moved)
+double comm_waited_since(double began, double moved, int rank)
 {
-    return comm_now - fmax(began, moved);
+    const double longest = comm_job.peer_timeout, waited = comm_now - fmax(began, moved);
+    if (longest == 0 || waited <= longest) return waited;
+    return fmin(waited, comm_now - comm_mates_compiled(rank, longest / 2));
 }
 
 bool comm_is_late(double waited, int rank)

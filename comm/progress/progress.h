@@ -34,8 +34,9 @@ bool comm_advance_in(meta_wait_clock *wait);
 bool comm_advance_polled(void);
 /** The time as far as the engine knows it, a few milliseconds old: kept where something moves. */
 extern double comm_now;
-/** How long something that moved last at @p moved has waited, in a wait that began at @p began. */
-double comm_waited_since(double began, double moved);
+/** How long something that moved last at @p moved has waited for rank @p rank of the job, or if
+ * that is negative for some, in a wait that began at @p began; not while that rank compiled. */
+double comm_waited_since(double began, double moved, int rank);
 /** That it is too long (META_TIMEOUT), or rank @p rank of the job, if not negative, has ended or
  *  was too late before. */
 bool comm_is_late(double waited, int rank);

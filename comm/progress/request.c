@@ -58,7 +58,7 @@ meta_err comm_watch(meta_wait_clock *wait, const comm_awaited *what)
     comm_now = MPI_Wtime();
     if (wait->began == 0) wait->began = comm_now;
     comm_mates_look();
-    const double seconds = comm_now - wait->began;
+    const double seconds = comm_waited_since(wait->began, 0, -1);
     if (comm_job.peer_timeout > 0 && (seconds > comm_job.peer_timeout || has_ended(what))) {
         describe(what, comm_job.peer_timeout / 2, text, sizeof text);
         lose(what, text);
