@@ -15,6 +15,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "watch.h"
+
 static const char *program = "?";
 static char message[1024];
 static bool printed, lenient;
@@ -64,9 +66,11 @@ bool failure_agree(MPI_Comm comm)
     int rank, first;
     MPI_Comm_rank(comm, &rank);
     const int mine = failure_seen() ? rank : INT_MAX;
+    watch_begin("all ranks tell of failures");
     MPI_Allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, comm);
+    if (first != INT_MAX) MPI_Bcast(message, (int)sizeof message, MPI_CHAR, first, comm);
+    watch_end();
     if (first == INT_MAX) return false;
-    MPI_Bcast(message, (int)sizeof message, MPI_CHAR, first, comm);
     if (rank == 0 && !printed) {
         fflush(stdout);
         const char *kind = lenient ? "warning: " : "";

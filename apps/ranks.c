@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "failure.h"
+#include "watch.h"
 
 static void print_row(int rank, const rank_row *r, bool with_blas)
 {
@@ -52,7 +53,9 @@ rank_row *ranks_gather(MPI_Comm comm, const char *blas)
         free(all);
         return NULL;
     }
+    watch_begin("devices are gathered");
     MPI_Gather(&mine, (int)sizeof mine, MPI_BYTE, all, (int)sizeof mine, MPI_BYTE, 0, comm);
+    watch_end();
     return all;
 }
 

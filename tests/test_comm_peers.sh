@@ -163,9 +163,16 @@ await_end()
         sleep 0.1
     done
 }
-for manner in KILL STOP; do
+# Checkpoints are written by calls of MPI of its own; one that is not complete does not stay.
+checkpoints='--checkpoint_interval 1 --checkpoint_keep 2 --checkpoint_file cp'
+set -- KILL '' KILL "$checkpoints" STOP "$checkpoints"
+while [ $# -gt 0 ]; do
+    manner=$1
+    checkpoints=$2
+    shift 2
+    # shellcheck disable=SC2086
     launch 3 "$build/meta-minighost" --scaling 1 --nx 24 --ny 24 --nz 24 --num_vars 1 \
-        --num_tsteps 1000000 --report_diffusion 0
+        --num_tsteps 1000000 --report_diffusion 0 $checkpoints
     # What comes before the time steps is the program's own MPI, which nothing ends.
     await $limit run/pid.0 run/pid.1 run/pid.2
     tenths=$((10 * limit))
@@ -182,6 +189,8 @@ for manner in KILL STOP; do
     got=$?
     if [ $alive = yes ]; then ended 0 2; else [ $got != 0 ] || broken 'ended with status 0'; fi
     grep -q META_TIMEOUT err || broken 'does not say why'
+    for file in cp.partial* cp.*.lock; do [ ! -e "$file" ] || broken "$file is left"; done
+    rm -f cp.*
 done
 
 [ $failed = 0 ] && echo 'nobody waited for the dead'

@@ -18,6 +18,7 @@
 #include "output.h"
 #include "ranks.h"
 #include "results.h"
+#include "watch.h"
 
 /* The largest value of an element type, aligned for it. */
 typedef union value {
@@ -102,7 +103,9 @@ static void iterate(const dot3d_way *way, dot3d *d, const block *k, int64_t iter
     double error;
     way->ghost(d, &ghost);
     error = block_error(k, &ghost, block_ghost_dot(k));
+    watch_begin("errors are compared");
     MPI_Allreduce(&error, &out->ghost_error, 1, MPI_DOUBLE, MPI_MAX, k->comm);
+    watch_end();
     out->error = block_error(k, &out->result, block_dot(k));
 }
 
@@ -184,6 +187,8 @@ int main(int argc, char **argv)
     MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     const int status = output_end(run_program(argc, argv, rank));
+    watch_begin("the job ends");
     MPI_Finalize();
+    watch_end();
     return status;
 }

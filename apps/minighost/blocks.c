@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "failure.h"
+#include "watch.h"
 
 /* All ranks at once, but not with Open MPI, whose 4.1.4 often leaves a part of the cells unread
  * when three ranks read blocks of 4-byte cells together. */
@@ -95,7 +96,9 @@ static void note_mpi(const blocks *b, const char *what, int error)
 bool blocks_open(blocks *b, const char *name, int mode)
 {
     make_types(b);
+    watch_begin("a file is opened");
     note_mpi(b, "opened", MPI_File_open(b->p->cart, name, mode, MPI_INFO_NULL, &b->file));
+    watch_end();
     if (!failure_agree(b->p->cart)) return true;
     free_types(b);
     return false;
@@ -118,8 +121,10 @@ static void note_short(const blocks *b, const char *what, MPI_Status *status)
 void blocks_read(blocks *b, int variable, void *cells)
 {
     MPI_Status status;
+    watch_begin("a file is read");
     view_variable(b, variable);
     const int error = FILE_READ(b->file, cells, 1, b->in_memory, &status);
+    watch_end();
     note_mpi(b, "read", error);
     if (error == MPI_SUCCESS) note_short(b, "read", &status);
 }
@@ -127,8 +132,10 @@ void blocks_read(blocks *b, int variable, void *cells)
 void blocks_write(blocks *b, int variable, const void *cells)
 {
     MPI_Status status;
+    watch_begin("a file is written");
     view_variable(b, variable);
     const int error = FILE_WRITE(b->file, cells, 1, b->in_memory, &status);
+    watch_end();
     note_mpi(b, "written", error);
     if (error == MPI_SUCCESS) note_short(b, "written", &status);
 }
@@ -145,8 +152,10 @@ static void note_shorter(const blocks *b)
 
 void blocks_close(blocks *b, bool written)
 {
+    watch_begin("a file is closed");
     if (!written) note_shorter(b);
     if (written) note_mpi(b, "written", MPI_File_sync(b->file));
     note_mpi(b, "closed", MPI_File_close(&b->file));
+    watch_end();
     free_types(b);
 }

@@ -15,6 +15,7 @@
 
 #include "checkpoint_format.h"
 #include "failure.h"
+#include "watch.h"
 
 static char *name_with(const char *path, const char *end)
 {
@@ -113,5 +114,7 @@ void checkpoint_sum_planes(const problem *p, const void *cells, uint64_t *planes
         }
         mine[gz] = sum;
     }
+    watch_begin("a checkpoint is summed");
     MPI_Reduce(mine, planes, (int)p->global[2], MPI_UINT64_T, MPI_SUM, 0, p->cart);
+    watch_end();
 }

@@ -16,6 +16,7 @@
 #include "checkpoint_files.h"
 #include "failure.h"
 #include "output.h"
+#include "watch.h"
 
 /* One that is being written. */
 typedef struct writing {
@@ -187,6 +188,7 @@ void checkpoints_write(checkpoints *w, int round, int64_t step, int64_t before,
     writing k = {.path = NULL};
     failure_lenient();
     describe(&k, w, round, step, before);
+    watch_leaves(k.partial);
     if (!failure_agree(p->cart)) write_grid(&k, w, source, flux, from);
     if (failure_forgive(p->cart)) {
         ++w->failed;
@@ -199,6 +201,7 @@ void checkpoints_write(checkpoints *w, int round, int64_t step, int64_t before,
         ++w->written;
         ++w->next;
     }
+    watch_leaves(NULL);
     free(k.path);
     free(k.partial);
     free(k.words);

@@ -15,6 +15,7 @@
 
 #include "failure.h"
 #include "output.h"
+#include "watch.h"
 
 static bool is_first(const problem *p)
 {
@@ -71,13 +72,17 @@ bool grid_open_output(grid_file *g, const problem *p, const char *path)
 {
     long id = (long)getpid();
     *g = (grid_file){.b = {.p = p, .kind = "", .path = path, .type = NUMBER_F64}};
+    watch_begin("a file is created");
     MPI_Bcast(&id, 1, MPI_LONG, 0, p->cart);
+    watch_end();
     g->temporary = output_temporary(path, id);
+    watch_leaves(g->temporary);
     const bool created = g->temporary != NULL && is_first(p) && create_file(path, g->temporary);
     if (!failure_agree(p->cart)) {
         if (blocks_open(&g->b, g->temporary, MPI_MODE_WRONLY)) return true;
     }
     if (created) unlink(g->temporary);
+    watch_leaves(NULL);
     free(g->temporary);
     return false;
 }
@@ -129,6 +134,7 @@ bool grid_close(grid_file *g)
         failure_note("%s: cannot be renamed to %s: %s", g->temporary, g->b.path, strerror(errno));
     if (writing && right) right = !failure_agree(p->cart);
     if (writing && !right && is_first(p)) unlink(g->temporary);
+    if (writing) watch_leaves(NULL);
     free(g->temporary);
     return right;
 }

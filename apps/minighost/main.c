@@ -17,6 +17,7 @@
 #include "room.h"
 #include "run.h"
 #include "solve.h"
+#include "watch.h"
 
 static void check_files(const problem *p)
 {
@@ -97,6 +98,8 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     const int status = output_end(run_program(argc, argv, rank, size));
+    watch_begin("the job ends");
     MPI_Finalize();
+    watch_end();
     return status;
 }

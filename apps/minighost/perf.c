@@ -11,6 +11,7 @@
 
 #include "failure.h"
 #include "output.h"
+#include "watch.h"
 
 bool perf_gather(perf *f, const problem *p, double seconds, int64_t steps)
 {
@@ -30,7 +31,9 @@ bool perf_gather(perf *f, const problem *p, double seconds, int64_t steps)
         perf_free(f);
         return false;
     }
+    watch_begin("times are gathered");
     MPI_Gather(&mine, (int)sizeof mine, MPI_BYTE, f->rank, (int)sizeof mine, MPI_BYTE, 0, p->cart);
+    watch_end();
     return true;
 }
 

@@ -16,6 +16,7 @@
 #include "progress.h"
 #include "report.h"
 #include "solve.h"
+#include "watch.h"
 
 typedef struct run {
     const problem *p;
@@ -93,7 +94,9 @@ static void destroy(run *r)
 static double add_all(const problem *p, double value)
 {
     double sum;
+    watch_begin("differences are added");
     MPI_Allreduce(&value, &sum, 1, MPI_DOUBLE, MPI_SUM, p->cart);
+    watch_end();
     return sum;
 }
 
@@ -376,7 +379,9 @@ static int compare_grid(run *r)
         if (d > mine) mine = d;
     }
     if (!grid_close(&file)) return STATUS_UNUSABLE;
+    watch_begin("differences are compared");
     MPI_Allreduce(&mine, &largest, 1, MPI_DOUBLE, MPI_MAX, p->cart);
+    watch_end();
     report_difference(&r->report, p->o.expect, largest, limit);
     return largest <= limit ? STATUS_RIGHT : STATUS_WRONG;
 }
