@@ -150,6 +150,10 @@ typedef struct meta_core {
     meta_trace_sink *trace_put;
     void (*trace_close)(void);
     void (*trace_done)(void); /**< nothing is traced any more */
+
+    /** Call @p beat about every half second, on any thread, while this process compiles or waits for
+     *  another one that does; also before the hooks are set, and after. */
+    void (*set_compiling)(void (*beat)(void));
 } meta_core;
 
 #ifdef __cplusplus

@@ -96,4 +96,5 @@ const meta_core meta_core_table = {
     .trace_put = meta_trace_put,
     .trace_close = meta_trace_close,
     .trace_done = meta_profile_trace_done,
+    .set_compiling = meta_compiling_set,
 };

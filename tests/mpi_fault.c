@@ -7,6 +7,7 @@
 
 #include <mpi.h>
 #include <stdatomic.h>
+#include <time.h>
 
 /* ------------------------------------------------------------------ the lists */
 
@@ -166,6 +167,7 @@ static atomic_llong until; /* calls of `armed` before the one that fails, which 
 static atomic_int armed = -1;
 static atomic_bool fired;
 static atomic_bool watching;
+static struct timespec started;
 static atomic_llong watched, acts_at;
 static void (*_Atomic acts)(void);
 
@@ -196,6 +198,11 @@ void mpi_watch(void (*act)(void), int64_t n)
     atomic_store(&acts_at, act ? n : 0);
     atomic_store(&watched, 0);
     atomic_store(&watching, true);
+}
+
+double mpi_started(void)
+{
+    return (double)started.tv_sec + 1e-9 * (double)started.tv_nsec;
 }
 
 int64_t mpi_unwatch(void)
@@ -338,7 +345,9 @@ COMPLETING_FUNCTIONS(COMPLETING)
 int MPI_Init_thread(int *count, char ***arguments, int wanted, int *level)
 {
     watch(FUNCTIONS);
-    return PMPI_Init_thread(count, arguments, wanted, level);
+    const int code = PMPI_Init_thread(count, arguments, wanted, level);
+    clock_gettime(CLOCK_MONOTONIC, &started);
+    return code;
 }
 
 int MPI_Finalize(void)

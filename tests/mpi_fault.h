@@ -45,6 +45,8 @@ bool mpi_fault_disarm(void);
  * that only ask whether something is complete or has come, whose number is a matter of time; and
  * before the @p n th (1: the next), if any, call @p act. */
 void mpi_watch(void (*act)(void), int64_t n);
+/** When MPI_Init_thread() returned, by CLOCK_MONOTONIC in seconds; 0: it has not. */
+double mpi_started(void);
 /** Count no more. @return how many there were */
 int64_t mpi_unwatch(void);
 

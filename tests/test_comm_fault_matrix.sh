@@ -24,7 +24,8 @@ jobs=${META_TEST_JOBS-$jobs}
 seed=${META_TEST_SEED-$(date +%s)}
 [ "$long" = 0 ] || seed=${META_TEST_SEED-15}
 noise=${META_TEST_NOISE-1}
-[ "${META_TEST_SANITIZE-no}" = no ] || noise=10
+# Programs with a sanitizer take long to start.
+[ "${META_TEST_SANITIZE-no}" = no ] || { META_TIMEOUT=8 runs=${META_TEST_RUNS-4} jobs=2 noise=8; }
 case $META_TEST_MPI in
     openmpi) options='--enable-recovery' ;;
     *) options='-disable-auto-cleanup' ;;
@@ -55,8 +56,13 @@ for attempt in 1 2 3; do
     figures=$(awk -v timeout="$META_TIMEOUT" -v ranks="$ranks" -v victim="$victim" -v fault="$fault" \
         -v noise="$noise" -f "$META_TEST_SRCDIR/tests/fault_matrix.awk" "$folder"/calls.* "$folder"/err.* \
         "$folder/out" "$folder"/end.*) && break
-    figures='nothing happened'
+    figures=
 done
+if [ -z "$figures" ]; then
+    echo "$ranks $fault $phase $k $victim $*" >>"$here/unready"
+    mv "$folder" "$here/unready.$ranks-$fault-$phase-$k-$victim"
+    exit
+fi
 echo "$ranks $fault $phase $k $victim $* : $figures" >>"$results"
 case $figures in
     hang=0\ crash=0*\ other=0\ late=0\ *)
@@ -137,6 +143,11 @@ for rank in 0 2; do
     grep -q 'MPI_Init_thread() has not returned' late/err.$rank || broken "rank $rank says nothing"
 done
 
+touch unready
+if [ $((10 * $(wc -l <unready))) -gt "$runs" ]; then
+    broken 'too many runs in which the fault did not come: its rank was given up before'
+    cat unready unready.*/*
+fi
 for file in broken.*; do
     [ -e "$file" ] || continue
     echo "BROKEN $file"

@@ -3,7 +3,6 @@
  *  What the core calls: to advance messages, to complete them, and before it finalises. */
 #include "halo/halo.h"
 #include "life/life.h"
-#include "node/node.h"
 #include "p2p/p2p.h"
 #include "record/comm_record.h"
 
@@ -60,7 +59,6 @@ void comm_hooks_set(void)
                                      .owing = &comm_owed,
                                      .order = order,
                                      .print = comm_profile_print,
-                                     .compiling = comm_mate_compiling,
                                      .finalize = finalize};
     core->set_hooks(&hooks);
 }

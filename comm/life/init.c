@@ -163,6 +163,7 @@ static meta_err attach(MPI_Comm parent)
     memset(&comm_job, 0, sizeof comm_job);
     comm_job.messages = comm_job.collectives = MPI_COMM_NULL;
     comm_sources_set(sources);
+    core->set_compiling(comm_mate_compiling);
     meta_err error = check_thread();
     if (error == META_ERR_STATE) return error; /* MPI must not be called from here */
     if (error == META_OK) error = comm_launcher_check();

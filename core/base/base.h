@@ -122,5 +122,8 @@ static inline bool meta_profiled(void)
 /** NULL takes them away. */
 void meta_hooks_set(const meta_hooks *hooks);
 const meta_hooks *meta_hooks_get(void);
+void meta_compiling_set(void (*beat)(void));
+/** This process compiles, or waits for another one that does. */
+void meta_compiling(void);
 
 #endif

@@ -5,6 +5,7 @@
 
 static meta_hooks hooks;
 static _Atomic bool installed;
+static void (*_Atomic compiling)(void);
 
 void meta_hooks_set(const meta_hooks *with)
 {
@@ -17,4 +18,15 @@ void meta_hooks_set(const meta_hooks *with)
 const meta_hooks *meta_hooks_get(void)
 {
     return installed ? &hooks : NULL;
+}
+
+void meta_compiling_set(void (*beat)(void))
+{
+    compiling = beat;
+}
+
+void meta_compiling(void)
+{
+    void (*const beat)(void) = compiling;
+    if (beat) beat();
 }

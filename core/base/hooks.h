@@ -38,9 +38,6 @@ typedef struct meta_hooks {
     void (*order)(const meta_range *ranges, int count);
     /** Print the summary of all ranks. */
     meta_err (*print)(void);
-    /** This process compiles, or waits for another one that does: called about every half second
-     *  meanwhile, on any thread. */
-    void (*compiling)(void);
     /** The core is about to finalise: drop everything that uses it. */
     void (*finalize)(void);
 } meta_hooks;

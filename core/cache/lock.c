@@ -30,13 +30,6 @@ static double seconds(void)
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-/* Other ranks of the job wait for this one, which is slow but lives. */
-static void say_compiling(void)
-{
-    const meta_hooks *comm = meta_hooks_get();
-    if (comm) comm->compiling();
-}
-
 /* ------------------------------------------------------------------ the holder moves */
 
 struct meta_lock_beat {
@@ -54,7 +47,7 @@ static void *run_beat(void *argument)
     while (!b->end) {
         struct timespec next;
         futimens(b->file, NULL);
-        say_compiling();
+        meta_compiling();
         clock_gettime(CLOCK_MONOTONIC, &next);
         next.tv_nsec += BEAT_MS * 1000000L;
         next.tv_sec += next.tv_nsec / 1000000000L;
@@ -122,7 +115,7 @@ static outcome wait_for(int file, const char *title)
             moved = now;
         last = about.st_mtim;
         if (now - moved > STILL_SECONDS || now - began > most) break;
-        say_compiling();
+        meta_compiling();
         nanosleep(&nap, NULL);
     }
     meta_log(META_LOG_INFO,
