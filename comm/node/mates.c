@@ -37,8 +37,7 @@ static comm_memory own = {.file = -1};
 static mate *mates; /* in the order of ranks */
 static int count;
 static double looked;
-static pthread_mutex_t own_lock =
-    PTHREAD_MUTEX_INITIALIZER; /* holds the page while it is counted in */
+static pthread_mutex_t own_lock = PTHREAD_MUTEX_INITIALIZER; /* keeps it mapped for a compiler */
 
 static page *page_of(const comm_memory *memory)
 {
@@ -48,7 +47,10 @@ static page *page_of(const comm_memory *memory)
 meta_err comm_mates_begin(const meta_cores *cores, comm_memory_name *name)
 {
     looked = MPI_Wtime();
-    META_TRY(comm_memory_make(sizeof(page), &own, name));
+    pthread_mutex_lock(&own_lock);
+    const meta_err error = comm_memory_make(sizeof(page), &own, name);
+    pthread_mutex_unlock(&own_lock);
+    META_TRY(error);
     page_of(&own)->cores = *cores;
     return META_OK;
 }
