@@ -206,7 +206,7 @@ static void wrap_own(void *unused)
                     META_ERR_WRONG_DEVICE, "device 1, not to 0");
     CHECK_ERR(meta_wrap((void **)&buffer, own, bytes, META_NATIVE_HOST), META_ERR_POINTER);
     CHECK_ERR_NAMES(meta_wrap((void **)&buffer, host, bytes, META_NATIVE_OBJECT), META_ERR_POINTER,
-                    "native is no memory of");
+                    "'native' is no memory of");
     CHECK_OK(meta_set_acc(1, META_HIP));
     CHECK_ERR(meta_wrap((void **)&buffer, own, bytes + 1, META_NATIVE_OBJECT), META_ERR_BOUNDS);
     if (CHECK_OK(meta_wrap((void **)&buffer, own, bytes, META_NATIVE_OBJECT))) {

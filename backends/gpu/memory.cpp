@@ -197,19 +197,22 @@ meta_err gpu_wrap(meta_plugin_device *device, void *native, size_t bytes, meta_n
 {
     int owner = -1;
     if (kind == META_NATIVE_HOST)
-        return gpu_host->fail(META_ERR_POINTER,
-                              "native is a host array, but the buffers of a %s device are device "
-                              "memory; wrap a pointer of %sMalloc() with META_NATIVE_OBJECT, or "
-                              "copy the array with meta_copy_h2d()",
-                              GPU_TITLE, GPU_PREFIX);
+        return gpu_host->fail(
+            META_ERR_POINTER,
+            "argument 'native' is a host array, but the buffers of a %s device are device "
+            "memory; wrap a pointer of %sMalloc() with META_NATIVE_OBJECT, or "
+            "copy the array with meta_copy_h2d()",
+            GPU_TITLE, GPU_PREFIX);
     META_TRY(gpu_use(device));
     GPU_TRY_AS(GPU_PREFIX "PointerGetAttributes", gpu_device_of(native, &owner));
     if (owner < 0)
-        return gpu_host->fail(META_ERR_POINTER, "native is no memory of a %s device", GPU_TITLE);
+        return gpu_host->fail(META_ERR_POINTER, "argument 'native' is no memory of a %s device",
+                              GPU_TITLE);
     if (owner != device->ordinal)
-        return gpu_host->fail(META_ERR_WRONG_DEVICE,
-                              "native belongs to %s device %d, not to %d, which this thread uses",
-                              GPU_TITLE, owner, device->ordinal);
+        return gpu_host->fail(
+            META_ERR_WRONG_DEVICE,
+            "argument 'native' belongs to %s device %d, not to %d, which this thread uses",
+            GPU_TITLE, owner, device->ordinal);
     /* The runtime does not report an allocation's end, but its last byte must be of this device. */
     GPU_TRY_AS(GPU_PREFIX "PointerGetAttributes",
                gpu_device_of((const char *)native + bytes - 1, &owner));

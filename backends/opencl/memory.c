@@ -68,12 +68,14 @@ static meta_err check_object(const meta_plugin_device *device, cl_mem object, si
     OCL_TRY(clGetMemObjectInfo(object, CL_MEM_CONTEXT, sizeof context, &context, NULL),
             "clGetMemObjectInfo(native)");
     if (type != CL_MEM_OBJECT_BUFFER)
-        return ocl_host->fail(META_ERR_ARGUMENT, "native is an image or a pipe, not a buffer");
+        return ocl_host->fail(META_ERR_ARGUMENT,
+                              "argument 'native' is an image or a pipe, not a buffer");
     if (context != device->context)
-        return ocl_host->fail(META_ERR_WRONG_DEVICE,
-                              "native belongs to another cl_context than the device's; create it "
-                              "in the one meta_get_state() gives, or give yours to "
-                              "meta_set_state()");
+        return ocl_host->fail(
+            META_ERR_WRONG_DEVICE,
+            "argument 'native' belongs to another cl_context than the device's; create it "
+            "in the one meta_get_state() gives, or give yours to "
+            "meta_set_state()");
     if (bytes > room)
         return ocl_host->fail(META_ERR_BOUNDS, "bytes is %zu, but native has only %zu", bytes,
                               room);
@@ -86,11 +88,13 @@ meta_err ocl_wrap(meta_plugin_device *device, void *native, size_t bytes, meta_n
     void *address = NULL;
     cl_int status;
     if (kind == META_NATIVE_HOST)
-        return ocl_host->fail(META_ERR_POINTER,
-                              "native is a host array, but the buffers of an OpenCL device are "
-                              "cl_mem objects; wrap one of those with META_NATIVE_OBJECT, or "
-                              "copy the array with meta_copy_h2d()");
-    if (!native) return ocl_host->fail(META_ERR_ARGUMENT, "native is NULL, not a cl_mem");
+        return ocl_host->fail(
+            META_ERR_POINTER,
+            "argument 'native' is a host array, but the buffers of an OpenCL device are "
+            "cl_mem objects; wrap one of those with META_NATIVE_OBJECT, or "
+            "copy the array with meta_copy_h2d()");
+    if (!native)
+        return ocl_host->fail(META_ERR_ARGUMENT, "argument 'native' is NULL, not a cl_mem");
     META_TRY(check_object(device, native, bytes));
     META_TRY(take_addresses(bytes, &address));
     status = clRetainMemObject(native);

@@ -29,6 +29,8 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static arena *arenas; /* the first one is cut */
 static stack given_back[CLASSES];
 static size_t live;
+/* No reservation has a byte before the one or from the other on. */
+static _Atomic uintptr_t extent_from = UINTPTR_MAX, extent_to;
 
 /* @p bytes and a gap behind them, rounded up to the size of a class: the address one past a buffer's end is of
  * no buffer. */
@@ -61,6 +63,8 @@ static void *cut(size_t size)
         if (!at) return free(more), NULL;
         *more = (arena){arenas, at, 0};
         arenas = more;
+        if ((uintptr_t)at < extent_from) extent_from = (uintptr_t)at;
+        if ((uintptr_t)at + arena_bytes > extent_to) extent_to = (uintptr_t)at + arena_bytes;
     }
     arenas->used += size;
     return arenas->at + arenas->used - size;
@@ -68,6 +72,8 @@ static void *cut(size_t size)
 
 static void give_all_back(void)
 {
+    extent_from = UINTPTR_MAX;
+    extent_to = 0;
     while (arenas) {
         arena *a = arenas;
         arenas = a->next;
@@ -121,4 +127,17 @@ void meta_addresses_give(void *address, size_t bytes)
     remember(class_of(size), address);
     if (--live == 0) give_all_back();
     pthread_mutex_unlock(&lock);
+}
+
+bool meta_addresses_reserved(const void *address, uint64_t bytes)
+{
+    const uintptr_t from = (uintptr_t)address;
+    bool found = false;
+    if (from >= extent_to || (from < extent_from && bytes <= extent_from - from)) return false;
+    pthread_mutex_lock(&lock);
+    for (const arena *a = arenas; a && !found; a = a->next)
+        found = from < (uintptr_t)a->at ? bytes > (uintptr_t)a->at - from
+                                        : from - (uintptr_t)a->at < arena_bytes;
+    pthread_mutex_unlock(&lock);
+    return found;
 }

@@ -12,6 +12,8 @@
 meta_err meta_addresses_take(size_t bytes, void **address);
 /** Give them back, with the same @p bytes. */
 void meta_addresses_give(void *address, size_t bytes);
+/** Whether one of @p bytes from @p address on may be a buffer's: of a live one, a freed one or a gap. */
+bool meta_addresses_reserved(const void *address, uint64_t bytes);
 
 /* topology.c */
 /** The cores this process may run on. */

@@ -9,31 +9,34 @@
 #include "library/csr_check.kernel.h"
 
 /* The structure, and its arrays as far as their sizes tell. */
-static meta_err check_matrix(const meta_csr *m, size_t *bytes)
+static meta_err check_matrix(const meta_csr *matrix, size_t *bytes)
 {
-    meta_span span;
-    META_NEED_DESC(m, META_CSR_INIT);
-    if (m->value_type < 0 || m->value_type >= META_I16)
+    meta_span start, column, value;
+    META_NEED_DESC(matrix, META_CSR_INIT);
+    if (matrix->value_type < 0 || matrix->value_type >= META_I16)
         return meta_fail(META_ERR_TYPE, "argument 'matrix': value_type is no arithmetic type");
-    if (m->start_type != META_I32 && m->start_type != META_I64)
+    if (matrix->start_type != META_I32 && matrix->start_type != META_I64)
         return meta_fail(META_ERR_TYPE,
                          "argument 'matrix': start_type is neither META_I32 nor META_I64");
-    if (m->rows < 0 || m->columns < 0 || m->entries < 0)
+    if (matrix->rows < 0 || matrix->columns < 0 || matrix->entries < 0)
         return meta_fail(META_ERR_ARGUMENT,
                          "argument 'matrix' has %" PRId64 " rows, %" PRId64 " columns and %" PRId64
                          " entries: give 0 or more",
-                         m->rows, m->columns, m->entries);
-    if (m->rows == INT64_MAX || m->columns > INT64_C(1) << 31 ||
-        (m->start_type == META_I32 && m->entries > INT32_MAX))
+                         matrix->rows, matrix->columns, matrix->entries);
+    if (matrix->rows == INT64_MAX || matrix->columns > INT64_C(1) << 31 ||
+        (matrix->start_type == META_I32 && matrix->entries > INT32_MAX))
         return meta_fail(META_ERR_OVERFLOW,
                          "argument 'matrix' has %" PRId64 " rows, %" PRId64 " columns and %" PRId64
                          " entries: its indices cannot count them",
-                         m->rows, m->columns, m->entries);
-    const int64_t entries = m->entries > 0 ? m->entries : 1;
-    META_TRY(meta_resolve(m->start, m->rows + 1, m->start_type, "matrix->start", &span));
-    META_TRY(meta_resolve(m->column, entries, META_I32, "matrix->column", &span));
-    META_TRY(meta_resolve(m->value, entries, m->value_type, "matrix->value", &span));
-    *bytes = meta_element_bytes((uint32_t)m->value_type);
+                         matrix->rows, matrix->columns, matrix->entries);
+    const int64_t entries = matrix->entries > 0 ? matrix->entries : 1;
+    META_TRY(
+        meta_resolve(matrix->start, matrix->rows + 1, matrix->start_type, "matrix->start", &start));
+    META_TRY(meta_resolve(matrix->column, entries, META_I32, "matrix->column", &column));
+    META_TRY(meta_resolve(matrix->value, entries, matrix->value_type, "matrix->value", &value));
+    META_TRY(meta_same_device(&start, "matrix->start", &column, "matrix->column"));
+    META_TRY(meta_same_device(&start, "matrix->start", &value, "matrix->value"));
+    *bytes = meta_element_bytes((uint32_t)matrix->value_type);
     return META_OK;
 }
 

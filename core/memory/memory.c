@@ -112,6 +112,15 @@ void meta_scratch_leave(void *ptr)
 
 /* ------------------------------------------------------------------ public */
 
+static meta_err check_bytes(size_t bytes)
+{
+    if (bytes == 0) return meta_fail(META_ERR_ARGUMENT, "argument 'bytes' is 0: give at least 1");
+    if (bytes > PTRDIFF_MAX)
+        return meta_fail(META_ERR_OVERFLOW,
+                         "argument 'bytes' is %zu, more than any buffer can have", bytes);
+    return META_OK;
+}
+
 meta_err meta_alloc(void **ptr, size_t bytes)
 {
     meta_device *device;
@@ -119,7 +128,7 @@ meta_err meta_alloc(void **ptr, size_t bytes)
     META_SITE_TAKE(&made);
     META_ENTER();
     META_NEED(ptr);
-    if (bytes == 0) return meta_fail(META_ERR_ARGUMENT, "argument 'bytes' is 0: give at least 1");
+    META_TRY(check_bytes(bytes));
     META_TRY(meta_device_current(&device));
     return meta_buffer(device, bytes, &made, ptr);
 }
@@ -139,7 +148,7 @@ meta_err meta_host_alloc(void **ptr, size_t bytes)
     META_SITE_TAKE(&made);
     META_ENTER();
     META_NEED(ptr);
-    if (bytes == 0) return meta_fail(META_ERR_ARGUMENT, "argument 'bytes' is 0: give at least 1");
+    META_TRY(check_bytes(bytes));
     META_TRY(meta_device_current(&device));
     return new_buffer(META_MEMORY_HOST, device, bytes, &made, ptr);
 }
@@ -160,10 +169,7 @@ meta_err meta_wrap(void **ptr, void *native, size_t bytes, meta_native_kind kind
     META_ENTER();
     META_NEED(ptr);
     META_NEED(native);
-    if (bytes == 0) return meta_fail(META_ERR_ARGUMENT, "argument 'bytes' is 0: give at least 1");
-    if (bytes > PTRDIFF_MAX)
-        return meta_fail(META_ERR_OVERFLOW, "argument 'bytes' is %zu, more than any array has",
-                         bytes);
+    META_TRY(check_bytes(bytes));
     if (kind != META_NATIVE_HOST && kind != META_NATIVE_OBJECT)
         return meta_fail(META_ERR_ARGUMENT,
                          "argument 'kind' is %d: give META_NATIVE_HOST or META_NATIVE_OBJECT",

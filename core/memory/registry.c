@@ -183,18 +183,28 @@ static meta_err was_freed(const void *ptr, const char *name, uint64_t bytes, con
                      meta_note_text(note, true, (char[META_NOTE_ROOM]){0}));
 }
 
+/* Whether @p ptr is in a buffer that was freed; then *error says so. */
+static bool is_freed(const void *ptr, const char *name, meta_err *error)
+{
+    const meta_allocation *a = meta_ranges_around(ptr);
+    if (a) return *error = was_freed(ptr, name, a->memory.bytes, a->note), true;
+    for (size_t step = 1; step <= FREED; ++step) { /* the latest first */
+        const size_t k = (freed_next + FREED - step) % FREED;
+        if (!freed[k].base || (uint64_t)((const char *)ptr - freed[k].base) >= freed[k].bytes)
+            continue;
+        *error = was_freed(ptr, name, freed[k].bytes, freed[k].note);
+        return true;
+    }
+    return false;
+}
+
 /* The error for a pointer outside all live buffers. @p makers: what would have made the right one.
  */
 static meta_err no_buffer(const void *ptr, const char *name, const char *makers)
 {
+    meta_err error;
     if (!ptr) return meta_fail(META_ERR_ARGUMENT, "argument '%s' is NULL", name);
-    const meta_allocation *a = meta_ranges_around(ptr);
-    if (a) return was_freed(ptr, name, a->memory.bytes, a->note);
-    for (size_t step = 1; step <= FREED; ++step) { /* the latest first */
-        const size_t k = (freed_next + FREED - step) % FREED;
-        if (freed[k].base && (uint64_t)((const char *)ptr - freed[k].base) < freed[k].bytes)
-            return was_freed(ptr, name, freed[k].bytes, freed[k].note);
-    }
+    if (is_freed(ptr, name, &error)) return error;
     return meta_fail(META_ERR_POINTER, "argument '%s' (%p) is not in any buffer of %s", name, ptr,
                      makers);
 }
@@ -378,14 +388,21 @@ static meta_err check_host_range(const void *ptr, uint64_t bytes, const char *na
                          name, ptr, (unsigned long long)a->memory.bytes, a->memory.address,
                          NOTE(a));
     }
-    return META_OK;
+    meta_err error;
+    if (!meta_addresses_reserved(ptr, bytes)) return META_OK;
+    if (is_freed(ptr, name, &error)) return error;
+    return meta_fail(META_ERR_POINTER,
+                     "argument '%s' (%p): %llu bytes are not of the host: device buffers get their "
+                     "addresses, and none has them now",
+                     name, ptr, (unsigned long long)bytes);
 }
 
 meta_err meta_host_range(const void *ptr, uint64_t bytes, const char *name)
 {
     const uintptr_t from = (uintptr_t)ptr;
-    if (from >= extent_to && ptr && bytes <= UINTPTR_MAX - from) return META_OK;
-    if (bytes <= extent_from && from <= extent_from - bytes && ptr) return META_OK;
+    const bool behind = from >= extent_to && bytes <= UINTPTR_MAX - from;
+    const bool before = bytes <= extent_from && from <= extent_from - bytes;
+    if (ptr && (behind || before) && !meta_addresses_reserved(ptr, bytes)) return META_OK;
     pthread_rwlock_rdlock(&lock);
     const meta_err error = check_host_range(ptr, bytes, name);
     pthread_rwlock_unlock(&lock);

@@ -202,7 +202,7 @@ static meta_err wrap(meta_plugin_device *device, void *native, size_t bytes, met
     (void)kind;
     if (!device->is_host)
         return sim_host->fail(META_ERR_POINTER,
-                              "native is a host array, and device %s has memory "
+                              "argument 'native' is a host array, and device %s has memory "
                               "of its own",
                               device->name);
     *memory = (meta_memory){native, native, bytes};
