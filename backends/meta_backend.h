@@ -475,7 +475,8 @@ static inline meta_err meta_host_cached(const meta_host *host, const meta_cached
 typedef struct meta_ops {
     size_t size;
 
-    /** The number of devices. If 0, set @p reason to a sentence that says why. */
+    /** The number of devices. If 0, set @p reason to a sentence that says why; -1 if the host has no
+     *  memory to find them: they are asked for again. */
     int (*device_count)(char *reason, size_t room);
     /** Describe device @p index without opening it; the core fills in mode and backend. */
     meta_err (*device_info)(int index, meta_device_desc *desc);

@@ -75,8 +75,11 @@ static meta_err adopt(meta_plugin_device *device, const meta_state *state)
         return ocl_host->fail(META_ERR_ARGUMENT, "state->platform is not that of device %s",
                               device->about.name);
     if (context) META_TRY(check_context(context, id));
-    if (!ocl_describe(device->about.platform, id, &device->about, reason, sizeof reason))
-        return ocl_host->fail(META_ERR_ARGUMENT, "state->device: %s", reason);
+    const int known =
+        ocl_describe(device->about.platform, id, &device->about, reason, sizeof reason);
+    if (known <= 0)
+        return ocl_host->fail(known < 0 ? META_ERR_NO_MEMORY : META_ERR_ARGUMENT,
+                              "state->device: %s", reason);
     if (context) {
         OCL_TRY(clRetainContext(context), "clRetainContext");
         device->context = context;

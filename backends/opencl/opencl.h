@@ -63,9 +63,9 @@ struct meta_plugin_kernel {
     bool is_exact;
     bool has_places; /**< has extremes with their places */
     bool is_text;
-    uint32_t partials;    /**< the most work groups, of a kernel with results */
-    size_t shared;        /**< bytes of local memory for its exact sums */
-    bool space_in_buffer; /**< the space is passed in a buffer */
+    uint32_t partials;            /**< the most work groups, of a kernel with results */
+    size_t shared;                /**< bytes of local memory for its exact sums */
+    bool space_in_buffer;         /**< the space is passed in a buffer */
     const meta_kernel_team *team; /**< its cells are computed by teams */
     char name[64];
 };
@@ -122,7 +122,8 @@ int ocl_device_count(char *reason, size_t room);
 meta_err ocl_device_info(int index, meta_device_desc *desc);
 /** Copy the properties of device @p index of the list. */
 meta_err ocl_device_find(int index, ocl_about *about);
-/** Fill @p about for @p device. @return 0 where it is unusable, with the @p reason. */
+/** Fill @p about for @p device. @return 1, or with the @p reason 0 where it is unusable and -1
+ * where the host has no memory */
 int ocl_describe(cl_platform_id platform, cl_device_id device, ocl_about *about, char *reason,
                  size_t room);
 void ocl_platform_forget(void);

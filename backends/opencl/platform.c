@@ -17,6 +17,7 @@ static struct {
     int made;
     int count;
     ocl_about *devices; /* GPUs first, then accelerators, then CPUs */
+    int no_memory;      /* to make it, so that it lacks some */
     char reason[256];   /* why there are none */
 } list;
 
@@ -54,6 +55,7 @@ static int double_wanted(void)
     return !value || strcmp(value, "off") != 0;
 }
 
+/* -1: the host has no memory for the list of them. */
 static int has_extension(cl_device_id device, const char *name)
 {
     size_t bytes = 0;
@@ -61,8 +63,9 @@ static int has_extension(cl_device_id device, const char *name)
     int found = 0;
     clGetDeviceInfo(device, CL_DEVICE_EXTENSIONS, 0, NULL, &bytes);
     char *all = calloc(1, bytes + 1);
-    if (all) clGetDeviceInfo(device, CL_DEVICE_EXTENSIONS, bytes, all, NULL);
-    for (const char *at = all; at && !found && (at = strstr(at, name)); at += length)
+    if (!all) return -1;
+    clGetDeviceInfo(device, CL_DEVICE_EXTENSIONS, bytes, all, NULL);
+    for (const char *at = all; !found && (at = strstr(at, name)); at += length)
         found = (at == all || at[-1] == ' ') && (at[length] == ' ' || at[length] == '\0');
     free(all);
     return found;
@@ -74,15 +77,18 @@ static int atomic_64_wanted(void)
     return !value || strcmp(value, "32") != 0;
 }
 
-static void describe_arithmetic(cl_device_id device, ocl_about *about)
+/* @return 0 where the host has no memory for it */
+static int describe_arithmetic(cl_device_id device, ocl_about *about)
 {
+    const int atomic_64 = has_extension(device, "cl_khr_int64_base_atomics");
     cl_device_fp_config single = 0, twice = 0;
     clGetDeviceInfo(device, CL_DEVICE_SINGLE_FP_CONFIG, sizeof single, &single, NULL);
     clGetDeviceInfo(device, CL_DEVICE_DOUBLE_FP_CONFIG, sizeof twice, &twice, NULL);
     about->exact_f32 = (single & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT) != 0;
     about->keeps_f32 = (single & CL_FP_DENORM) != 0;
     about->has_f64 = twice != 0 && double_wanted();
-    about->atomic_64 = has_extension(device, "cl_khr_int64_base_atomics") && atomic_64_wanted();
+    about->atomic_64 = atomic_64 > 0 && atomic_64_wanted();
+    return atomic_64 >= 0;
 }
 
 int ocl_describe(cl_platform_id platform, cl_device_id device, ocl_about *about, char *reason,
@@ -113,7 +119,10 @@ int ocl_describe(cl_platform_id platform, cl_device_id device, ocl_about *about,
     clGetDeviceInfo(device, CL_DEVICE_MAX_PARAMETER_SIZE, sizeof about->argument_bytes,
                     &about->argument_bytes, NULL);
     if (about->argument_bytes < LEAST_ARGUMENT_BYTES) about->argument_bytes = LEAST_ARGUMENT_BYTES;
-    describe_arithmetic(device, about);
+    if (!describe_arithmetic(device, about)) {
+        snprintf(reason, room, "the host has no memory to describe OpenCL device %s", about->name);
+        return -1;
+    }
     about->is_cpu = (about->type & CL_DEVICE_TYPE_CPU) && !(about->type & CL_DEVICE_TYPE_GPU);
     return 1;
 }
@@ -150,10 +159,13 @@ static void add_platform(cl_platform_id platform)
         clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, count, ids, NULL) == CL_SUCCESS) {
         for (cl_uint k = 0; k < count; ++k) {
             ocl_about about;
-            if (ocl_describe(platform, ids[k], &about, list.reason, sizeof list.reason))
-                insert(&about);
+            const int known =
+                ocl_describe(platform, ids[k], &about, list.reason, sizeof list.reason);
+            if (known > 0) insert(&about);
+            if (known < 0) list.no_memory = 1;
         }
     }
+    if (!ids || !more) list.no_memory = 1;
     free(ids);
 }
 
@@ -172,6 +184,7 @@ static void make_list(void)
     }
     if (status == CL_SUCCESS) {
         platforms = calloc(count, sizeof *platforms);
+        list.no_memory = !platforms;
         status = platforms ? clGetPlatformIDs(count, platforms, NULL) : CL_OUT_OF_HOST_MEMORY;
     }
     if (status != CL_SUCCESS)
@@ -182,10 +195,18 @@ static void make_list(void)
     free(platforms);
 }
 
+/* Without memory there is none, and it is made again when it is next asked for. */
 static void list_once(void)
 {
-    if (!list.made) make_list();
+    if (list.made) return;
+    list.no_memory = 0;
+    make_list();
     list.made = 1;
+    if (!list.no_memory) return;
+    free(list.devices);
+    memset(&list, 0, sizeof list);
+    list.no_memory = 1;
+    snprintf(list.reason, sizeof list.reason, "the host is out of memory");
 }
 
 int ocl_device_count(char *reason, size_t room)
@@ -193,8 +214,8 @@ int ocl_device_count(char *reason, size_t room)
     int count;
     pthread_mutex_lock(&list_lock);
     list_once();
-    count = list.count;
-    if (room > 0) snprintf(reason, room, "%s", count ? "" : list.reason);
+    count = list.no_memory ? -1 : list.count;
+    if (room > 0) snprintf(reason, room, "%s", count > 0 ? "" : list.reason);
     pthread_mutex_unlock(&list_lock);
     return count;
 }
@@ -205,6 +226,10 @@ meta_err ocl_device_find(int index, ocl_about *about)
     pthread_mutex_lock(&list_lock);
     list_once();
     count = list.count;
+    if (list.no_memory) {
+        pthread_mutex_unlock(&list_lock);
+        return ocl_host->fail(META_ERR_NO_MEMORY, "the host has no memory for OpenCL's devices");
+    }
     if (index >= 0 && index < count) *about = list.devices[index];
     pthread_mutex_unlock(&list_lock);
     if (index < 0 || index >= count)

@@ -210,33 +210,39 @@ static void count_devices(meta_backend *backend)
     const size_t known = backend->plugin->ops->size;
     memcpy(&backend->ops, backend->plugin->ops,
            known < sizeof backend->ops ? known : sizeof backend->ops);
-    if (backend->plugin->init(&host) != META_OK) {
+    if (!backend->started && backend->plugin->init(&host) != META_OK) {
         snprintf(backend->reason, sizeof backend->reason, "%s", meta_last_error_cause());
         return;
     }
     backend->started = true;
     snprintf(backend->reason, sizeof backend->reason, "it has no device");
     backend->devices = backend->ops.device_count(backend->reason, sizeof backend->reason);
-    if (backend->devices < 0) backend->devices = 0;
     /* Its driver may have threads from now on; OpenMP has none before it computes. */
     if (backend->devices > 0 && backend->mode != META_OPENMP && backend->mode < META_AUTO)
         meta_computes();
     bool made = backend->devices == 0 ||
-                (backend->device = calloc((size_t)backend->devices, sizeof *backend->device));
+                (backend->devices > 0 &&
+                 (backend->device = calloc((size_t)backend->devices, sizeof *backend->device)));
     for (int k = 0; made && k < backend->devices; ++k)
         made = (backend->device[k] = meta_device_new(backend, k)) != NULL;
     if (!made) {
+        for (int k = 0; backend->device && k < backend->devices; ++k)
+            meta_device_free(backend->device[k]);
+        free(backend->device);
+        backend->device = NULL;
         backend->devices = 0;
+        backend->error = META_ERR_NO_MEMORY;
         snprintf(backend->reason, sizeof backend->reason, "the host is out of memory");
     }
     backend->usable = backend->devices > 0;
     if (backend->usable) backend->reason[0] = '\0';
 }
 
-/* Find, load and start a back end, once in a life of the library. With the lock held. */
+/* Find, load and start a back end, once in a life of the library, or again where there was no
+ * memory. With the lock held. */
 static void probe(meta_backend *backend)
 {
-    if (backend->probed) return;
+    if (backend->probed && backend->error != META_ERR_NO_MEMORY) return;
     backend->probed = true;
     backend->error = META_ERR_NO_DEVICE;
     backend->reason[0] = '\0';
