@@ -2,7 +2,8 @@
 /** @file test_soak.c
  *  A program that runs for long: rounds of all kinds of work, each with joining and leaving a job,
  *  after which the process holds what it held after the first rounds. Descriptors, threads and MPI
- *  objects exactly; mappings, memory and address space within one per cent, in a short run three.
+ *  objects exactly; mappings, memory and address space within one per cent, in a short run within
+ *  three, beside what a few stacks take.
  *
  *  A few seconds, or a quarter of an hour with META_TEST_LONG=1, or META_TEST_SOAK_SECONDS. */
 /* TEST: backends=none mixed=yes auto=yes np=2 timeout=120 labels=comm */
@@ -313,10 +314,17 @@ static void use_everything(int round)
 
 /* ------------------------------------------------------------------ the promise */
 
-/* Few rounds move by single stacks and blocks of malloc()'s; a leak of many would add up. */
-static void check_flat(const holdings *before, const holdings *after)
+/* A part of what was held, and what glibc does as threads happen to meet: it keeps a stack for the
+ * next one, or an arena has a hole. A leak of many rounds would add up. */
+static int64_t may_grow(int kind, int64_t had)
 {
     const int64_t parts = test_long() ? 100 : 30;
+    const int64_t chance[SYSTEM_COUNT] = {0, 0, 2 * THREADS, THREADS * INT64_C(8192), 512};
+    return kind < EXACT ? 0 : had / parts + chance[kind];
+}
+
+static void check_flat(const holdings *before, const holdings *after)
+{
     const char *sanitize = getenv("META_TEST_SANITIZE"); /* which keep what was freed */
     const bool is_sanitized = sanitize && strcmp(sanitize, "no") != 0;
     for (int k = 0; k < MPI_OBJECT_COUNT; ++k) {
@@ -327,7 +335,7 @@ static void check_flat(const holdings *before, const holdings *after)
         const int64_t had = before->system[k], has = after->system[k];
         test_case("%s: %" PRId64 ", and %" PRId64 " in the end", system_name[k], had, has);
         if (k < EXACT) CHECK_INT(has, had);
-        else CHECK(has <= had + had / parts);
+        else CHECK(has <= had + may_grow(k, had));
     }
 }
 
