@@ -180,6 +180,12 @@ void comm_mates_look(void)
     }
 }
 
+bool comm_mate_lives(int rank)
+{
+    const mate *m = mate_of(rank);
+    return !m || lives(m);
+}
+
 static bool has_ended(const mate *m)
 {
     const double grace = 0.25; /* seconds in which MPI delivers what it has of the mate */

@@ -50,6 +50,8 @@ void comm_mate_beat(void);
 void comm_mate_compiling(void);
 /** Look at all of them, at most every few milliseconds. */
 void comm_mates_look(void);
+/** Whether a rank has not ended, looked at now; true of one that is no mate. */
+bool comm_mate_lives(int rank);
 /** Whether a mate has ended, and that long ago that nothing of it can be on its way any more. */
 bool comm_mate_has_ended(int rank);
 /** The ranks of those, by @p k from 0 on; false: there are no more. */

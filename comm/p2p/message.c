@@ -80,14 +80,39 @@ meta_err comm_message_drop(comm_message *m, meta_err error)
         core->event_complete(m->event, error, m->text);
         meta_event_free(&m->event);
     }
+    error = m->status;
     m->next = spare;
     spare = m;
     return core->fail_as(error, m->text);
 }
 
+static void describe(const comm_message *m, char *text, size_t room)
+{
+    if (m->kind == COMM_SEND)
+        snprintf(text, room, "a message sent: rank %d has not received it, tag %d", m->peer,
+                 m->tag);
+    else if (m->kind == COMM_RECV)
+        snprintf(text, room, "a message received: rank %d has not sent it, tag %d", m->peer,
+                 m->tag);
+    else snprintf(text, room, "a reduction: not every rank has called meta_allreduce()");
+}
+
+/* MPI may say first that the other rank has ended. */
+static meta_err lose_peer(const comm_message *m)
+{
+    char why[COMM_TEXT / 2], text[COMM_TEXT / 2];
+    snprintf(why, sizeof why, "%s", meta_last_error());
+    describe(m, text, sizeof text);
+    comm_lose(m->peer, text);
+    return core->fail(META_ERR_PEER, "%s; rank %d has ended: %s", text, m->peer, why);
+}
+
 void comm_message_fail(comm_message *m, meta_err error)
 {
     if (m->status != META_OK) return;
+    if (error == META_ERR_MPI && m->kind != COMM_REDUCE && comm_job.peer_timeout > 0 &&
+        !comm_mate_lives(m->peer))
+        error = lose_peer(m);
     m->status = error;
     snprintf(m->text, sizeof m->text, "%s", meta_last_error());
     if (m->notified) comm_background_error(error, m->text);
@@ -304,17 +329,6 @@ static bool messages_busy(void)
     return first_waiting() != NULL;
 }
 
-static void describe(const comm_message *m, char *text, size_t room)
-{
-    if (m->kind == COMM_SEND)
-        snprintf(text, room, "a message sent: rank %d has not received it, tag %d", m->peer,
-                 m->tag);
-    else if (m->kind == COMM_RECV)
-        snprintf(text, room, "a message received: rank %d has not sent it, tag %d", m->peer,
-                 m->tag);
-    else snprintf(text, room, "a reduction: not every rank has called meta_allreduce()");
-}
-
 static bool messages_describe(char *text, size_t room)
 {
     const comm_message *m = first_waiting();
@@ -322,12 +336,20 @@ static bool messages_describe(char *text, size_t room)
     return m != NULL;
 }
 
+/* A reduction is for all ranks of the job. */
+static bool is_lost(const comm_message *m, double waited)
+{
+    int rank;
+    if (comm_is_late(waited, other_rank(m))) return true;
+    return m->kind == COMM_REDUCE && comm_job.peer_timeout > 0 && comm_ended_mate(0, &rank);
+}
+
 static void messages_give_up(double began)
 {
     char text[COMM_TEXT / 2];
     for (comm_message *m = first; m; m = m->next) {
         const double waited = comm_waited_since(began, m->moved, other_rank(m));
-        if (!waits_for_others(m) || !comm_is_late(waited, other_rank(m))) continue;
+        if (!waits_for_others(m) || !is_lost(m, waited)) continue;
         describe(m, text, sizeof text);
         comm_mates_describe(comm_job.peer_timeout / 2, text, sizeof text);
         comm_lose(other_rank(m), text);
