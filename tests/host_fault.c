@@ -23,7 +23,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static atomic_bool armed;
+static atomic_bool armed, of_driver;
 static atomic_long calls, fail_at;
 static const char *failed_function;
 static void *failed_caller;
@@ -62,15 +62,28 @@ static bool is_ours(void *caller)
 }
 
 /* Counts a call; whether it is to fail. */
-__attribute__((unused)) static bool fails(const char *function, void *caller)
+static bool count(const char *function, void *caller)
 {
-    long n;
     if (!armed || !is_ours(caller)) return false;
-    n = ++calls;
-    if (n != fail_at) return false;
+    if (++calls != fail_at) return false;
     failed_function = function;
     failed_caller = caller;
     return true;
+}
+
+__attribute__((unused)) static bool fails(const char *function, void *caller)
+{
+    return !of_driver && count(function, caller);
+}
+
+bool host_fault_driver_fails(const char *function, void *caller)
+{
+    return of_driver && count(function, caller);
+}
+
+void host_fault_of_driver(bool driver)
+{
+    of_driver = driver;
 }
 
 void host_fault_arm(long n)

@@ -19,6 +19,10 @@ bool host_fault_possible(void);
 void host_fault_arm(long n);
 /** Let nothing fail, and stop counting. @return whether the call that was to fail has come */
 bool host_fault_disarm(void);
+/** Whether calls of OpenCL count and fail from now on, instead of the host's. */
+void host_fault_of_driver(bool driver);
+/** For opencl_fault.c: counts a call; whether it is to fail. */
+bool host_fault_driver_fails(const char *function, void *caller);
 /** How many calls there were since host_fault_arm(). */
 long host_fault_calls(void);
 /** The function that failed, and the one that had called it, as text; empty if none did. */

@@ -175,9 +175,9 @@ static meta_err combine_partials(meta_plugin_queue *queue, const meta_call *call
 }
 
 /* Where they are not NULL, @p first becomes the event of the first command queued, @p last that of
- * the last. */
+ * the last. *queued becomes 1 once a part is queued of a call that fails later. */
 static meta_err launch_one(meta_plugin_queue *queue, const meta_call *call, cl_event *first,
-                           cl_event *last)
+                           cl_event *last, int *queued)
 {
     const meta_plugin_kernel *kernel = call->kernel;
     const ocl_about *about = &queue->device->about;
@@ -188,6 +188,7 @@ static meta_err launch_one(meta_plugin_queue *queue, const meta_call *call, cl_e
     if (kernel->results > 0) {
         const size_t groups = s.global[0] / s.local[0] * (s.global[1] / s.local[1]);
         META_TRY(enqueue(queue, kernel, call, &s, first));
+        *queued = 1;
         for (uint32_t n = 0; n + 1 < kernel->results; ++n)
             META_TRY(combine_partials(queue, call, n, groups, NULL));
         return combine_partials(queue, call, kernel->results - 1, groups, last);
@@ -201,6 +202,7 @@ meta_err ocl_launch(meta_plugin_queue *queue, const meta_launch *launch)
 {
     cl_event last = NULL, first = NULL;
     meta_err err = META_OK;
+    int queued = 0;
     if (launch->count == 0) {
         if (launch->ticket) *launch->ticket = NULL;
         return META_OK;
@@ -209,17 +211,18 @@ meta_err ocl_launch(meta_plugin_queue *queue, const meta_launch *launch)
     for (size_t k = 0; !err && k < launch->count; ++k)
         err =
             launch_one(queue, meta_launch_call(launch, k), launch->stamp && k == 0 ? &first : NULL,
-                       k + 1 == launch->count ? &last : NULL);
+                       k + 1 == launch->count ? &last : NULL, &queued);
     pthread_mutex_unlock(&queue->device->launch_lock);
     if (err) {
         /* The caller may free the operands of what was queued. */
         clFinish(queue->cl);
         if (first) clReleaseEvent(first);
-        return err;
+        /* After META_ERR_NO_MEMORY the core would launch once more what has run in part. */
+        return queued && err == META_ERR_NO_MEMORY ? META_ERR_DEVICE : err;
     }
     if (first) {
         ocl_stamp_make(first, last, launch->stamp);
         clReleaseEvent(first);
     }
-    return ocl_submit(queue, last, launch->ticket);
+    return ocl_submit(queue, last, launch->stamp, launch->ticket);
 }

@@ -150,7 +150,8 @@ meta_err ocl_queue_wait(meta_plugin_queue *queue, meta_ticket ticket);
 meta_err ocl_copy(meta_plugin_queue *queue, const meta_copy *copy);
 int ocl_copy_peer(meta_plugin_device *device, meta_plugin_device *peer);
 /** Flush the queue; @p last, the event of its latest command, becomes the ticket. */
-meta_err ocl_submit(meta_plugin_queue *queue, cl_event last, meta_ticket *ticket);
+meta_err ocl_submit(meta_plugin_queue *queue, cl_event last, meta_stamp *stamp,
+                    meta_ticket *ticket);
 /** Fill @p made for the commands from @p first to @p last; both events stay the caller's. */
 void ocl_stamp_make(cl_event first, cl_event last, meta_stamp *made);
 int ocl_stamp_read(void *work, uint64_t *begin, uint64_t *end);

@@ -122,14 +122,17 @@ static void keep_event(meta_plugin_queue *queue, cl_event event)
     pthread_mutex_unlock(&queue->lock);
 }
 
-meta_err ocl_submit(meta_plugin_queue *queue, cl_event last, meta_ticket *ticket)
+/* Never META_ERR_NO_MEMORY, after which the core would queue the same work once more. */
+meta_err ocl_submit(meta_plugin_queue *queue, cl_event last, meta_stamp *stamp, meta_ticket *ticket)
 {
     ++queue->queued;
     const cl_int status = clFlush(queue->cl);
     if (status != CL_SUCCESS) {
         clFinish(queue->cl);
         clReleaseEvent(last);
-        return ocl_fail(status, "clFlush");
+        if (stamp && stamp->work) ocl_stamp_release(stamp->work), stamp->work = NULL;
+        ocl_fail(status, "clFlush");
+        return META_ERR_DEVICE;
     }
     if (ticket) *ticket = last;
     else keep_event(queue, last);
@@ -199,8 +202,15 @@ void ocl_stamp_make(cl_event first, cl_event last, meta_stamp *made)
     stamp *s = malloc(sizeof *s);
     if (!s) return; /* the work runs all the same, without a time */
     *s = (stamp){first, last};
-    clRetainEvent(first);
-    clRetainEvent(last);
+    if (clRetainEvent(first) != CL_SUCCESS) {
+        free(s);
+        return;
+    }
+    if (clRetainEvent(last) != CL_SUCCESS) {
+        clReleaseEvent(first);
+        free(s);
+        return;
+    }
     made->work = s;
 }
 
@@ -258,7 +268,7 @@ meta_err ocl_copy(meta_plugin_queue *queue, const meta_copy *copy)
                               (int)copy->kind);
     }
     if (copy->stamp) ocl_stamp_make(event, event, copy->stamp);
-    return ocl_submit(queue, event, copy->ticket);
+    return ocl_submit(queue, event, copy->stamp, copy->ticket);
 }
 
 /* The devices of a context share its memory objects. */
