@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file test_arguments.c
  *  Every parameter of every function of meta.h, meta_library.h and meta_kernel.h, misused in every
- * way that its type allows; the roles of the parameters. See arguments.h. */
+ * way that its type allows; the roles of the parameters. See each_argument.h. */
 /* TEST: backends=all auto=yes timeout=120 labels=core smoke=yes */
 #include "config.h"
 
-#include "arguments.h"
+#include "each_argument.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -742,38 +742,38 @@ static const argument_accepted accepted[] = {
 };
 
 static const argument_around around[] = {
-    {"meta_init", NULL, NULL, {META_ERR_STATE, META_ERR_STATE, META_ERR_STATE}, false},
-    {"meta_finalize", argument_end, start_again, {META_OK}, false},
-    {"meta_set_acc", NULL, default_device, {META_OK}, false},
-    {"meta_set_job", NULL, NULL, {META_ERR_STATE, META_ERR_STATE, META_ERR_STATE}, false},
-    {"meta_alloc", NULL, free_allocated, {META_OK}, false},
-    {"meta_free", make_buffer, free_buffer, {META_OK}, false},
-    {"meta_grid_alloc", NULL, free_allocated, {META_OK}, false},
-    {"meta_host_alloc", NULL, free_host_allocated, {META_OK}, false},
-    {"meta_host_free", make_host_buffer, free_host_buffer, {META_OK}, false},
-    {"meta_wrap", NULL, unwrap_wrapped, {META_OK, META_ERR_POINTER}, false},
-    {"meta_unwrap", make_wrapped, end_wrapped, {META_OK, META_ERR_POINTER}, false},
-    {"meta_host_view", NULL, NULL, {META_OK, META_ERR_UNSUPPORTED, META_ERR_UNSUPPORTED}, false},
-    {"meta_here", NULL, forget_place, {META_OK}, false},
-    {"meta_pool_limit", NULL, keep_freed, {META_OK}, false},
-    {"meta_event_test", argument_make_event, argument_drop_event, {META_OK}, false},
-    {"meta_event_wait", argument_make_event, argument_drop_event, {META_OK}, false},
-    {"meta_event_waitall", argument_make_event, argument_drop_event, {META_OK}, false},
-    {"meta_event_then", argument_make_event, argument_drop_event, {META_OK}, false},
-    {"meta_event_free", argument_make_event, argument_drop_event, {META_OK}, false},
-    {"meta_get_state", NULL, NULL, {META_OK, META_OK, META_ERR_UNSUPPORTED}, false},
-    {"meta_set_state", NULL, NULL, {META_ERR_STATE, META_ERR_STATE, META_ERR_STATE}, false},
-    {"meta_set_policy", NULL, default_policy, {META_OK}, false},
-    {"meta_set_policy_function", NULL, default_policy, {META_OK}, false},
-    {"meta_set_reproducible", NULL, default_sums, {META_OK}, false},
-    {"meta_csr_multiply", make_buffer, free_made, {META_OK}, false},
-    {"meta_csr_check", make_buffer, free_made, {META_OK}, false},
-    {"meta_timers_init", NULL, stop_timers, {META_OK}, false},
-    {"meta_timers_print", start_timers, stop_timers, {META_OK}, false},
-    {"meta_timers_finalize", start_timers, NULL, {META_OK}, false},
-    {"meta_range_push", NULL, close_range, {META_OK}, false},
-    {"meta_range_pop", open_range, NULL, {META_OK}, false},
-    {"meta_set_tool", NULL, no_tool, {META_OK}, false},
+    {"meta_init", NULL, NULL, {META_ERR_STATE, META_ERR_STATE, META_ERR_STATE}},
+    {"meta_finalize", argument_end, start_again, {META_OK}},
+    {"meta_set_acc", NULL, default_device, {META_OK}},
+    {"meta_set_job", NULL, NULL, {META_ERR_STATE, META_ERR_STATE, META_ERR_STATE}},
+    {"meta_alloc", NULL, free_allocated, {META_OK}},
+    {"meta_free", make_buffer, free_buffer, {META_OK}},
+    {"meta_grid_alloc", NULL, free_allocated, {META_OK}},
+    {"meta_host_alloc", NULL, free_host_allocated, {META_OK}},
+    {"meta_host_free", make_host_buffer, free_host_buffer, {META_OK}},
+    {"meta_wrap", NULL, unwrap_wrapped, {META_OK, META_ERR_POINTER}},
+    {"meta_unwrap", make_wrapped, end_wrapped, {META_OK, META_ERR_POINTER}},
+    {"meta_host_view", NULL, NULL, {META_OK, META_ERR_UNSUPPORTED, META_ERR_UNSUPPORTED}},
+    {"meta_here", NULL, forget_place, {META_OK}},
+    {"meta_pool_limit", NULL, keep_freed, {META_OK}},
+    {"meta_event_test", argument_make_event, argument_drop_event, {META_OK}},
+    {"meta_event_wait", argument_make_event, argument_drop_event, {META_OK}},
+    {"meta_event_waitall", argument_make_event, argument_drop_event, {META_OK}},
+    {"meta_event_then", argument_make_event, argument_drop_event, {META_OK}},
+    {"meta_event_free", argument_make_event, argument_drop_event, {META_OK}},
+    {"meta_get_state", NULL, NULL, {META_OK, META_OK, META_ERR_UNSUPPORTED}},
+    {"meta_set_state", NULL, NULL, {META_ERR_STATE, META_ERR_STATE, META_ERR_STATE}},
+    {"meta_set_policy", NULL, default_policy, {META_OK}},
+    {"meta_set_policy_function", NULL, default_policy, {META_OK}},
+    {"meta_set_reproducible", NULL, default_sums, {META_OK}},
+    {"meta_csr_multiply", make_buffer, free_made, {META_OK}},
+    {"meta_csr_check", make_buffer, free_made, {META_OK}},
+    {"meta_timers_init", NULL, stop_timers, {META_OK}},
+    {"meta_timers_print", start_timers, stop_timers, {META_OK}},
+    {"meta_timers_finalize", start_timers, NULL, {META_OK}},
+    {"meta_range_push", NULL, close_range, {META_OK}},
+    {"meta_range_pop", open_range, NULL, {META_OK}},
+    {"meta_set_tool", NULL, no_tool, {META_OK}},
 };
 
 /* What returns no error code. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/** @file arguments.h
+/** @file each_argument.h
  *  Every parameter of every public function, misused in every way that its type allows. What
- * functions there are comes from the headers, by tests/arguments.awk; what a parameter may be given
- * comes from its role, a function here, which tables in the tests find by the parameter's name. A
- * parameter without a role fails.
+ * functions there are comes from the headers, by tests/each_argument.awk; what a parameter may be
+ * given comes from its role, a function here, which tables in the tests find by the parameter's
+ * name. A parameter without a role fails.
  *
  *  Each function is called once correctly, and then once for each misuse, all other arguments being
  *  correct. A misuse must be an error, with the code that the role says, in a message that begins
@@ -13,8 +13,8 @@
  *
  *  What only the compiler's types can tell is no misuse here: an address of something else or a
  *  misaligned one where a function writes a handle, a number or a description for the program. */
-#ifndef META_TEST_ARGUMENTS_H
-#define META_TEST_ARGUMENTS_H
+#ifndef META_TEST_EACH_ARGUMENT_H
+#define META_TEST_EACH_ARGUMENT_H
 
 #include <string.h>
 
@@ -27,7 +27,7 @@ typedef struct argument_value {
 
 enum { ARGUMENT_MOST_PARAMETERS = 9, ARGUMENT_MOST_WRONG = 64 };
 
-/** A public function, as tests/arguments.awk finds it. */
+/** A public function, as tests/each_argument.awk finds it. */
 typedef struct argument_function {
     const char *name;
     meta_err (*call)(const argument_value *value);
@@ -83,7 +83,6 @@ typedef struct argument_around {
     void (*before)(void);            /**< before the roles are asked */
     void (*after)(meta_err code);    /**< code is META_OK where the call did something */
     meta_err good[ARGUMENT_DEVICES]; /**< what a correct call returns on such a device */
-    bool collective;                 /**< one rank's misuse is an error on all ranks */
 } argument_around;
 
 typedef struct argument_table {

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Writes a C file with one call of every public function that the headers given as arguments declare, for
-# tests/arguments.c: each function's name, the names and types of its parameters, and a function that calls it
+# tests/each_argument.c: each function's name, the names and types of its parameters, and a function that calls it
 # with values taken from memory. Public functions that return no meta_err are listed by name.
 #
 # A declaration begins with META_API at the beginning of a line and ends with a semicolon.
@@ -77,7 +77,7 @@ function declare(text,    at, result, function_name, k, names, table)
         (parameters ? table : "{NULL, NULL}") "}},\n"
 }
 
-BEGIN { print "/* Made by tests/arguments.awk from the public headers. */" }
+BEGIN { print "/* Made by tests/each_argument.awk from the public headers. */" }
 
 /^META_API / { reading = 1; text = "" }
 reading {

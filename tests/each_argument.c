@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/** @file arguments.c
- *  Misuses every parameter of the functions of a table, and what its roles give: see arguments.h.
+/** @file each_argument.c
+ *  Misuses every parameter of the functions of a table, and what its roles give: see
+ * each_argument.h.
  */
 #include "config.h"
 
-#include "arguments.h"
+#include "each_argument.h"
 
 #include <inttypes.h>
 #include <limits.h>
