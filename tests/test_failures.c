@@ -5,6 +5,7 @@
  * message, or all results are right; nothing is left behind, and the library can be ended and
  * started again. */
 /* TEST: backends=openmp,opencl timeout=300 labels=core */
+/* TEST: backends=openmp timeout=300 labels=core with=CHECK=1 */
 /* TEST: auto=yes backends=none timeout=300 labels=core long=yes */
 #include "config.h"
 
@@ -420,7 +421,8 @@ static void fail_in_turn(bool driver)
         return;
     }
     calls = live_with(0);
-    const int64_t step = number ? 1 : test_count(1 + calls / 100, 1);
+    const int64_t wanted = test_count(100, calls), least = 20;
+    const int64_t step = number ? 1 : 1 + (calls - 1) / (wanted > least ? wanted : least);
     long blocks = host_fault_blocks();
     int files = host_fault_descriptors();
     for (long n = number ? atol(number) : 1 + (long)(test_random() % (uint64_t)step);; n += step) {

@@ -32,6 +32,27 @@ void meta_observe(meta_observer_slot slot, meta_observer *observer)
     meta_observers_on += (observer != NULL) - (before != NULL);
 }
 
+/* Some drivers find memory for a buffer only when it is first used. */
+static bool worth_another_try(meta_err error)
+{
+    return __builtin_expect(error == META_ERR_NO_MEMORY, 0) && meta_kept_release();
+}
+
+/* Here, behind the observers, whose own lack of memory does not make work run twice. */
+static meta_err launch(const meta_device *device, meta_plugin_queue *queue, const meta_launch *what)
+{
+    const meta_err error = device->backend->ops.launch(queue, what);
+    /* Of several, some may be queued. */
+    if (what->count != 1 || !worth_another_try(error)) return error;
+    return device->backend->ops.launch(queue, what);
+}
+
+static meta_err copy(const meta_device *device, meta_plugin_queue *queue, const meta_copy *what)
+{
+    const meta_err error = device->backend->ops.copy(queue, what);
+    return worth_another_try(error) ? device->backend->ops.copy(queue, what) : error;
+}
+
 meta_err meta_queue_pass(meta_task *w)
 {
     meta_plugin_queue *queue = w->device->queue[w->queue];
@@ -39,14 +60,7 @@ meta_err meta_queue_pass(meta_task *w)
         meta_observer *observer = observers[w->passed++];
         if (observer) return observer(w);
     }
-    if (w->is_copy) return w->device->backend->ops.copy(queue, &w->copy);
-    return w->device->backend->ops.launch(queue, &w->launch);
-}
-
-/* Some drivers find memory for a buffer only when it is first used. */
-static bool worth_another_try(meta_err error)
-{
-    return error == META_ERR_NO_MEMORY && meta_kept_release();
+    return w->is_copy ? copy(w->device, queue, &w->copy) : launch(w->device, queue, &w->launch);
 }
 
 /* The way past observers, kept out of the usual one. */
@@ -60,20 +74,17 @@ meta_err meta_launch_on(meta_origin origin, meta_device *device, meta_queue_kind
                         meta_operation *ops, size_t stride, size_t count, meta_pending *pending)
 {
     meta_ticket ticket = NULL;
-    const meta_launch launch = {.size = sizeof launch,
-                                .calls = &ops->call,
-                                .count = count,
-                                .stride = stride,
-                                .ticket = pending ? &ticket : META_NO_TICKET};
+    const meta_launch what = {.size = sizeof what,
+                              .calls = &ops->call,
+                              .count = count,
+                              .stride = stride,
+                              .ticket = pending ? &ticket : META_NO_TICKET};
     meta_plugin_queue *to = device->queue[queue];
     meta_err error;
     if (!to) META_TRY(meta_device_queue(device, queue, &to));
     if (__builtin_expect(meta_observers_on, 0))
-        error = pass(&(meta_task){origin, device, queue, .launch = launch});
-    else error = device->backend->ops.launch(to, &launch);
-    /* Of several, some may be queued. */
-    if (count == 1 && worth_another_try(error))
-        error = pass(&(meta_task){origin, device, queue, .launch = launch});
+        error = pass(&(meta_task){origin, device, queue, .launch = what});
+    else error = launch(device, to, &what);
     META_TRY(error);
     if (pending) *pending = (meta_pending){device, ticket};
     return META_OK;
@@ -84,20 +95,17 @@ meta_err meta_copy_on(meta_origin origin, meta_device *device, meta_queue_kind q
                       meta_pending *pending)
 {
     meta_ticket ticket = NULL;
-    const meta_copy copy = {.size = sizeof copy,
+    const meta_copy what = {.size = sizeof what,
                             .kind = kind,
                             .object = span->object,
                             .offset = span->offset,
                             .bytes = bytes,
                             .host = host,
                             .ticket = pending ? &ticket : META_NO_TICKET};
-    const meta_task task = {origin, device, queue, .is_copy = true, .span = span, .copy = copy};
+    const meta_task task = {origin, device, queue, .is_copy = true, .span = span, .copy = what};
     meta_plugin_queue *to = device->queue[queue];
     if (!to) META_TRY(meta_device_queue(device, queue, &to));
-    meta_err error =
-        __builtin_expect(meta_observers_on, 0) ? pass(&task) : device->backend->ops.copy(to, &copy);
-    if (worth_another_try(error)) error = pass(&task);
-    META_TRY(error);
+    META_TRY(__builtin_expect(meta_observers_on, 0) ? pass(&task) : copy(device, to, &what));
     if (pending) *pending = (meta_pending){device, ticket};
     return META_OK;
 }
