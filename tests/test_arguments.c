@@ -264,15 +264,15 @@ static void matrix(argument *a)
 static void kernel(argument *a)
 {
     static meta_kernel other_version = {.name = "other"};
-    ARGUMENT_GOOD(a, meta_kernel *, &sound_i32_kernel);
+    ARGUMENT_GOOD(a, meta_kernel *, &sound_f32_kernel);
     ARGUMENT_WRONG(a, "NULL", META_ERR_ARGUMENT, meta_kernel *, NULL);
     ARGUMENT_WRONG(a, "of another version", META_ERR_ARGUMENT, meta_kernel *, &other_version);
 }
 
 static void kernels(argument *a)
 {
-    static meta_kernel *const good[] = {&sound_i32_kernel, &sound_i32_kernel};
-    static meta_kernel *const wrong[] = {&sound_i32_kernel, NULL};
+    static meta_kernel *const good[] = {&sound_f32_kernel, &sound_f32_kernel};
+    static meta_kernel *const wrong[] = {&sound_f32_kernel, NULL};
     ARGUMENT_GOOD(a, meta_kernel *const *, good);
     ARGUMENT_WRONG(a, "NULL", META_ERR_ARGUMENT, meta_kernel *const *, NULL);
     ARGUMENT_WRONG(a, "NULL at 1", META_ERR_ARGUMENT, meta_kernel *const *, wrong);
@@ -288,7 +288,7 @@ static void type_of_kernel(argument *a)
 
 static void text_of_kernel(argument *a)
 {
-    ARGUMENT_GOOD(a, const char *, sound_i32_kernel.text);
+    ARGUMENT_GOOD(a, const char *, sound_f32_kernel.text);
     ARGUMENT_WRONG(a, "NULL", META_ERR_ARGUMENT, const char *, NULL);
 }
 
