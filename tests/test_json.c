@@ -80,7 +80,7 @@ static void what_is_no_character_is_replaced(void)
     enum { BOUNDS = sizeof bound };
     long wrong = 0;
     for (long number = 0; number < (long)BOUNDS * BOUNDS * BOUNDS * BOUNDS; ++number) {
-        unsigned char text[5] = {0};
+        unsigned char text[8] = {0}; /* the oracle looks three bytes ahead */
         char quoted[64], expected[64];
         long rest = number;
         for (int k = 0; k < 4; ++k, rest /= BOUNDS) text[k] = bound[rest % BOUNDS];
