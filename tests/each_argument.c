@@ -24,19 +24,6 @@ static long calls;
 
 /* ------------------------------------------------------------------ what calls are made with */
 
-/* A buffer on a device of another kind than META_MODE's, where there is one. */
-static void *make_elsewhere(void)
-{
-    const meta_mode other = T.mode == META_OPENMP ? META_OPENCL : META_OPENMP;
-    void *ptr = NULL;
-    int devices = 0;
-    if (meta_device_count(other, &devices) != META_OK || devices == 0) return NULL;
-    CHECK_OK(meta_set_acc(0, other));
-    CHECK_OK(meta_alloc(&ptr, BYTES));
-    CHECK_OK(meta_set_acc(0, META_SPREAD));
-    return ptr;
-}
-
 void argument_begin(void)
 {
     meta_device_desc desc = META_DEVICE_DESC_INIT;
@@ -58,7 +45,7 @@ void argument_begin(void)
     CHECK_OK(meta_host_alloc(&T.pinned, BYTES));
     T.foreign = malloc(BYTES);
     memcpy(T.foreign, pattern, BYTES);
-    T.elsewhere = make_elsewhere();
+    T.elsewhere = test_alloc_elsewhere(T.mode, BYTES);
 }
 
 void argument_end(void)

@@ -280,6 +280,18 @@ static int end_device(int status)
 
 const test_setting test_device = {.start = start_device, .end = end_device};
 
+void *test_alloc_elsewhere(meta_mode mode, size_t bytes)
+{
+    const meta_mode other = mode == META_OPENMP ? META_OPENCL : META_OPENMP;
+    void *ptr = NULL;
+    int devices = 0;
+    if (meta_device_count(other, &devices) != META_OK || devices == 0) return NULL;
+    CHECK_OK(meta_set_acc(0, other));
+    CHECK_OK(meta_alloc(&ptr, bytes));
+    CHECK_OK(meta_set_acc(0, META_SPREAD));
+    return ptr;
+}
+
 void test_find_own_plugins(void)
 {
     const char *mode = getenv("META_MODE");

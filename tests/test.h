@@ -123,6 +123,9 @@ void test_random_fill(void *array, size_t count, meta_type type);
 void test_require_device(void);
 /** The same after a call that did it in another way, as meta_comm_init(): judge its error. */
 void test_require(meta_err err);
+/** A buffer on a device of another kind than @p mode, OpenMP or OpenCL; NULL where there is none. The
+ *  thread's device is META_MODE's afterwards. */
+void *test_alloc_elsewhere(meta_mode mode, size_t bytes);
 /** Let the back ends of tests/plugins be found. Those of META_MODE must be: their absence is a
  *  failure. Before the library is started. */
 void test_find_own_plugins(void);

@@ -276,19 +276,6 @@ static const int unknown[] = {-1, META_TYPE_COUNT, 1000, INT_MAX, INT_MIN};
 
 /* ------------------------------------------------------------------ around every promise */
 
-/* A buffer on a device of another kind than META_MODE's, where there is one. */
-static void *make_elsewhere(void)
-{
-    const meta_mode other = mode == META_OPENMP ? META_OPENCL : META_OPENMP;
-    void *ptr = NULL;
-    int devices = 0;
-    if (meta_device_count(other, &devices) != META_OK || devices == 0) return NULL;
-    CHECK_OK(meta_set_acc(0, other));
-    CHECK_OK(meta_alloc(&ptr, bytes));
-    CHECK_OK(meta_set_acc(0, META_SPREAD));
-    return ptr;
-}
-
 static void begin(void)
 {
     test_require_device();
@@ -301,7 +288,7 @@ static void begin(void)
     CHECK_OK(meta_copy_h2d(b, pattern, bytes, NULL));
     CHECK_OK(meta_host_alloc(&page_locked, bytes));
     foreign = malloc(bytes);
-    elsewhere = make_elsewhere();
+    elsewhere = test_alloc_elsewhere(mode, bytes);
     CHECK_OK(meta_alloc(&freed, bytes));
     CHECK_OK(meta_free(freed));
     list_wrong_pointers();

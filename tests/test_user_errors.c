@@ -45,19 +45,6 @@ static meta_err run(const meta_box *box, int32_t *const *array, int32_t *to_most
                      event);
 }
 
-/* A buffer on a device of another kind than META_MODE's, where there is one. */
-static void *make_elsewhere(void)
-{
-    const meta_mode other = mode == META_OPENMP ? META_OPENCL : META_OPENMP;
-    void *ptr = NULL;
-    int devices = 0;
-    if (meta_device_count(other, &devices) != META_OK || devices == 0) return NULL;
-    CHECK_OK(meta_set_acc(0, other));
-    CHECK_OK(meta_alloc(&ptr, BYTES));
-    CHECK_OK(meta_set_acc(0, META_SPREAD));
-    return ptr;
-}
-
 static void begin(int *argc, char ***argv)
 {
     void *ptr = NULL;
@@ -74,7 +61,7 @@ static void begin(int *argc, char ***argv)
     }
     CHECK_OK(meta_host_alloc(&page_locked, BYTES));
     foreign = malloc(BYTES);
-    elsewhere = make_elsewhere();
+    elsewhere = test_alloc_elsewhere(mode, BYTES);
     CHECK_OK(meta_alloc(&freed, BYTES));
     CHECK_OK(meta_free(freed));
 }

@@ -15,8 +15,8 @@ void comm_hooks_set(void);
 meta_err comm_launcher_check(void);
 
 /* node.c */
-/** Find the ranks of this node, with this rank's place among them and its share of their cores.
- *  Collective over comm_job.messages. */
+/** Find the ranks of this node, with this rank's place among them. @p error: of this rank so far,
+ *  which all then return. Collective over comm_job.messages. */
 meta_err comm_node_find(meta_err error);
 /** With that known: this rank's share of the node's cores. */
 meta_err comm_node_share(int *threads);
