@@ -11,9 +11,22 @@
 #include "auto/share.h"
 
 /* What is spent on the search at the end of a step, in pieces looked at. */
-enum { WORK = 1 << 15 };
+enum { WORK = 1 << 16 };
+/* What planning may take of the time of loops, and in advance, in nanoseconds. */
+static const double planning_share = 0.02, planning_credit = 20e6;
 
 /* ------------------------------------------------------------------ at the end of a step */
+
+static double price_of_change(meta_course *course)
+{
+    const uint64_t number = meta_plan_found_number(course->search);
+    if (course->change < 0 || course->change_to != number) {
+        course->change =
+            meta_plan_change(course->search, course->plan, meta_plan_found(course->search));
+        course->change_to = number;
+    }
+    return course->change;
+}
 
 /* Follow the best plan found once it would have saved what the change costs. */
 static void consider(meta_course *course)
@@ -23,17 +36,40 @@ static void consider(meta_course *course)
         course->saved = 0;
         return;
     }
-    const double now = meta_plan_cost(course->search, course->plan),
-                 next = meta_plan_cost(course->search, best);
-    const double gain = now - next;
+    const double next = meta_plan_found_cost(course->search), gain = course->now - next;
     course->saved = gain > 0 ? course->saved + gain : 0;
-    if (gain <= 0 || course->saved <= meta_plan_change(course->search, course->plan, best)) return;
+    if (gain <= 0 || course->saved <= price_of_change(course)) return;
     if (!meta_share_turn(META_SHARE_MOVE)) return;
     meta_step_claim(course, best);
-    meta_explain_plan(best, course->step.calls, now, next);
+    meta_explain_plan(best, course->step.calls, course->now, next);
     memcpy(course->plan, best, course->step.calls);
+    course->now = next;
     course->saved = 0;
-    meta_step_read_times(course);
+}
+
+bool meta_course_may_plan(void)
+{
+    return meta_auto.owed < planning_credit;
+}
+
+/* A step pays its share of what planning took. */
+static void pay(meta_course *course)
+{
+    const double planned = meta_plan_spent(course->search);
+    meta_auto.owed += planned - course->planned - planning_share * course->now;
+    course->planned = planned;
+    if (meta_auto.owed < 0) meta_auto.owed = 0;
+}
+
+/* Begin the search anew if what was learned since it began is another thing to plan with. */
+static void look_for_news(meta_course *course)
+{
+    const uint64_t news = meta_auto.learned - course->learned;
+    const bool is_other_machine = news >= UINT32_MAX; /* others have moved */
+    if (!is_other_machine && news <= course->step.calls && (news == 0 || meta_auto.attention == 0))
+        return;
+    if (is_other_machine || meta_step_is_old(course)) meta_step_read_times(course);
+    course->learned = meta_auto.learned;
 }
 
 /* Behind a step. */
@@ -41,12 +77,13 @@ static void turn(meta_course *course)
 {
     const uint32_t size =
         6 * (1 + course->step.calls + course->step.pieces + 2 * course->step.uses);
-    const uint64_t news = meta_auto.learned - course->learned;
     if (course->tried >= 0) return;
-    if (news > course->step.calls || (news > 0 && meta_auto.attention > 0))
-        meta_step_read_times(course);
-    if (course->is_searching)
-        course->is_searching = meta_plan_search_on(course->search, 1 + WORK / size);
+    pay(course);
+    if (meta_course_may_plan()) {
+        look_for_news(course);
+        if (course->is_searching)
+            course->is_searching = meta_plan_search_on(course->search, 1 + WORK / size);
+    }
     consider(course);
     if (meta_auto.is_fixed) return;
     meta_trials_consider(course);

@@ -13,8 +13,13 @@ struct meta_course {
     uint8_t *plan, *trial;            /* the trial's plan */
     uint32_t at;                      /* the call that is due */
     uint64_t learned;                 /* meta_auto.learned when times were read */
+    double now;                       /* nanoseconds of a step with the plan */
     double saved;                     /* nanoseconds, by the best plan found */
+    double change;                    /* what it costs to follow it; negative: not known yet */
+    uint64_t change_to;               /* the number of that plan */
+    double planned;                   /* nanoseconds that are owed or paid, of meta_plan_spent() */
     double hoped[META_SLABS_DEVICES]; /* nanoseconds that trials on the devices might have saved */
+    uint64_t hoped_at;                /* the step of which that was added last */
     double price[META_SLABS_DEVICES]; /* of trials there, times the cost; doubles with each */
     int tried;                        /* the device of a trial; -1: there is none */
     int steps, least;                 /* of it so far, and at least */
@@ -38,11 +43,18 @@ static inline bool meta_course_knows(const meta_course *course, uint32_t c, int 
 
 /** Set which devices compute on the same cores, and for what the host waits. */
 void meta_step_read_engines(meta_plan_step *step);
-/** Set what is known now of links, memory and times. Devices on which a call's time is not known
- *  are not planned for it. */
+/** Set what is known now of links, memory and times, and begin the search anew. Devices on which a
+ *  call's time is not known are not planned for it. */
 void meta_step_read_times(meta_course *course);
+/** Whether what is known now differs from that by more than noise. */
+bool meta_step_is_old(const meta_course *course);
 /** Say on the board that the devices of @p plan are used as long as its calls take there. */
 void meta_step_claim(const meta_course *course, const uint8_t *plan);
+
+/* ------------------------------------------------------------------ course.c */
+
+/** Whether the steps so far have paid for enough of the planning for it to go on. */
+bool meta_course_may_plan(void);
 
 /* ------------------------------------------------------------------ trials.c */
 

@@ -80,9 +80,10 @@ typedef struct meta_auto_machine {
     uint64_t chosen, expected; /**< nanoseconds of the launch whose device was chosen, and of what
                                   is queued next; 0: not known */
     uint64_t learned;          /**< times so far */
-    size_t refused;            /**< how many kernels were, see refused.c */
-    int attention; /**< so many launches are timed, because a time was unlike what was expected */
-    bool is_fixed; /**< META_LEARN=read: nothing is timed or tried, so decisions can be repeated */
+    double owed;    /**< nanoseconds of planning for which the steps of loops have not paid yet */
+    size_t refused; /**< how many kernels were, see refused.c */
+    int attention;  /**< so many launches are timed, because a time was unlike what was expected */
+    bool is_fixed;  /**< META_LEARN=read: nothing is timed or tried, so decisions can be repeated */
     meta_auto_why why;       /**< of what is copied between devices now, */
     const meta_call *call;   /**< for which launch, its first call; NULL: none */
     size_t operand;          /**< and for which of its operands */

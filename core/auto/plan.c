@@ -13,6 +13,9 @@
  * which any two may change together. STEPS: over which what one takes is averaged. */
 enum { CUTS = 24, GROUPS = 64, PAIRS = 16, STEPS = 4 };
 
+/* Nanoseconds to look at a call, a use or a piece, on a core of 2020. */
+static const double glance = 4;
+
 /* Calls that use a buffer, are of one kind, or depend on each other, if by way of others. */
 typedef struct group {
     enum { BUFFER, KIND, PART } of;
@@ -41,8 +44,10 @@ struct meta_plan_search {
     uint32_t *part;    /* of each call: the number of the first one that it depends on */
     double time, work; /* of the best plan: what a step takes, and that of all devices together */
     double other_work; /* of the plan that was looked at */
-    bool is_for_work;  /* the least work is looked for first, which leads there sooner */
-    uint32_t cuts, groups, next, in_vain; /* the next neighbour; so many in turn were no better */
+    bool is_first;     /* the last one looked at was counted from the first one */
+    uint64_t found_number, looked;
+    uint32_t cuts, groups;
+    uint32_t first, next, in_vain; /* the next neighbours; so many in turn were no better */
     uint32_t cut[CUTS];
     group group[GROUPS];
 };
@@ -154,6 +159,7 @@ static double pass(meta_plan_search *search, const uint8_t *device)
     const meta_plan_step *s = search->step;
     const clock_state *clock = &search->clock;
     for (uint32_t c = 0; c < s->calls; ++c) run(search, &s->call[c], device[c]);
+    search->looked += s->calls + s->pieces + 2 * s->uses;
     double end = clock->host;
     for (int d = 0; d < s->devices; ++d) end = later(end, later(clock->engine[d], clock->link[d]));
     return end;
@@ -372,6 +378,18 @@ static void make(const meta_plan_search *search, uint32_t n)
     }
 }
 
+/* From the first one on, since the first ones change most, and between them from where that was
+ * left when times changed last: so changes that come before all were looked at leave none out. */
+static uint32_t due(meta_plan_search *search, uint32_t all)
+{
+    const uint32_t next = search->next;
+    search->is_first = !search->is_first;
+    if (search->is_first && search->first < all) return search->first++;
+    search->next = (next + 1) % all;
+    ++search->in_vain;
+    return next % all;
+}
+
 /* ------------------------------------------------------------------ search */
 
 meta_plan_search *meta_plan_search_new(const meta_plan_step *step, const uint8_t *device)
@@ -390,7 +408,6 @@ meta_plan_search *meta_plan_search_new(const meta_plan_step *step, const uint8_t
         return meta_plan_search_free(search), NULL;
     memcpy(search->found, device, step->calls);
     meta_plan_search_again(search);
-    search->is_for_work = true;
     return search;
 }
 
@@ -410,34 +427,25 @@ void meta_plan_search_again(meta_plan_search *search)
 {
     find_cuts(search);
     find_groups(search);
-    search->next = search->in_vain = 0;
-    search->is_for_work = false;
+    search->first = search->in_vain = 0;
     search->time = meta_plan_cost(search, search->found);
     search->work = search->other_work;
 }
 
-/* Less of what is looked for, or as much of it and less of the other. */
+/* A step takes less, or as much with less work. */
 static bool is_better(const meta_plan_search *search, double time, double work)
 {
     const double rounding = 1e-6;
     const double by_time = time / search->time - 1, by_work = work / search->work - 1;
-    const double first = search->is_for_work ? by_work : by_time;
-    const double second = search->is_for_work ? by_time : by_work;
-    return first < -rounding || (first < rounding && second < -rounding);
+    return by_time < -rounding || (by_time < rounding && by_work < -rounding);
 }
 
 bool meta_plan_search_on(meta_plan_search *search, uint32_t plans)
 {
     const uint32_t all = neighbours(search);
     for (; plans > 0; --plans) {
-        if (search->in_vain >= all && search->is_for_work) {
-            search->is_for_work = false;
-            search->in_vain = 0;
-        }
         if (search->in_vain >= all) return false;
-        make(search, search->next);
-        search->next = (search->next + 1) % all;
-        ++search->in_vain;
+        make(search, due(search, all));
         if (memcmp(search->other, search->found, search->step->calls) == 0) continue;
         const double time = meta_plan_cost(search, search->other);
         if (!is_better(search, time, search->other_work)) continue;
@@ -445,6 +453,7 @@ bool meta_plan_search_on(meta_plan_search *search, uint32_t plans)
         search->time = time;
         search->work = search->other_work;
         search->in_vain = 0;
+        ++search->found_number;
     }
     return true;
 }
@@ -452,4 +461,19 @@ bool meta_plan_search_on(meta_plan_search *search, uint32_t plans)
 const uint8_t *meta_plan_found(const meta_plan_search *search)
 {
     return search->found;
+}
+
+double meta_plan_found_cost(const meta_plan_search *search)
+{
+    return search->time;
+}
+
+uint64_t meta_plan_found_number(const meta_plan_search *search)
+{
+    return search->found_number;
+}
+
+double meta_plan_spent(const meta_plan_search *search)
+{
+    return glance * (double)search->looked;
 }

@@ -56,8 +56,15 @@ void meta_plan_search_again(meta_plan_search *search);
 /** Look at @p plans plans more.
  *  @return whether there are more to look at */
 bool meta_plan_search_on(meta_plan_search *search, uint32_t plans);
-/** The best plan so far: the device of each call. */
+/** The best plan so far: the device of each call. It is another one when the number of better plans
+ *  found so far is another one. */
 const uint8_t *meta_plan_found(const meta_plan_search *search);
+/** What a step takes with it. */
+double meta_plan_found_cost(const meta_plan_search *search);
+uint64_t meta_plan_found_number(const meta_plan_search *search);
+/** Nanoseconds that planning has taken so far, by what was looked at and not by the clock, so that
+ *  who goes by it decides the same in each run. */
+double meta_plan_spent(const meta_plan_search *search);
 /** What a step takes with a plan, once the data is where the plan keeps it. */
 double meta_plan_cost(meta_plan_search *search, const uint8_t *device);
 /** What the first step takes more when plan @p next follows plan @p now. */

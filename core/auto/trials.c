@@ -55,14 +55,13 @@ static void consider_trials(meta_course *course)
     course->tried = -1;
     for (int d = 0; d < course->step.devices; ++d) {
         if (!(meta_auto_usable() >> d & 1) || !make_trial(course, d, false)) continue;
-        const double now = meta_plan_cost(course->search, course->plan);
         const double apart = meta_plan_cost(course->search, course->trial);
         make_trial(course, d, true);
         const double all = meta_plan_cost(course->search, course->trial);
         const bool is_all = all < apart;
         if (!is_all) make_trial(course, d, false);
         const double gain =
-            (now - (is_all ? all : apart)) * (course->turns < AT_TIMES ? 1 : SELDOM);
+            (course->now - (is_all ? all : apart)) * (double)(course->turns - course->hoped_at);
         course->hoped[d] = gain > 0 ? course->hoped[d] + gain : 0;
         if (course->tried >= 0 || gain <= 0 ||
             course->hoped[d] <=
@@ -71,6 +70,7 @@ static void consider_trials(meta_course *course)
         course->tried = d;
         together = is_all;
     }
+    course->hoped_at = course->turns;
     if (course->tried < 0) return;
     if (!meta_share_turn(META_SHARE_TRY)) {
         course->tried = -1;
@@ -110,8 +110,7 @@ static void forget_wait(meta_course *course)
 /* What @p steps steps of the trial take more than those of the plan, with moving there and back. */
 static double trial_price(meta_course *course, int steps)
 {
-    const double slower = meta_plan_cost(course->search, course->trial) -
-                          meta_plan_cost(course->search, course->plan);
+    const double slower = meta_plan_cost(course->search, course->trial) - course->now;
     const double change = meta_plan_change(course->search, course->plan, course->trial);
     return (slower > 0 ? slower * steps : 0) + 2 * change;
 }
@@ -159,14 +158,14 @@ static bool be_hopeful(meta_course *course, int d)
     return any;
 }
 
-/* What a step would cost with the trial's plan if the device were what it was; as much as @p now
- * if nothing is known to have changed. */
-static double hoped_cost(meta_course *course, int d, double now)
+/* What a step would cost with the trial's plan if the device were what it was; as much as now if
+ * nothing is known to have changed. */
+static double hoped_cost(meta_course *course, int d)
 {
     const size_t bytes = course->step.calls * sizeof *course->step.call;
     meta_plan_call *kept = malloc(bytes);
-    double cost = now;
-    if (!kept) return now;
+    double cost = course->now;
+    if (!kept) return cost;
     memcpy(kept, course->step.call, bytes);
     if (be_hopeful(course, d)) cost = meta_plan_cost(course->search, course->trial);
     memcpy(course->step.call, kept, bytes);
@@ -175,23 +174,22 @@ static double hoped_cost(meta_course *course, int d, double now)
 }
 
 /* Whether to try device @p d again, with all calls. */
-static bool is_worth_it(meta_course *course, int d, double now)
+static bool is_worth_it(meta_course *course, int d)
 {
     for (uint32_t c = 0; c < course->step.calls; ++c)
         course->trial[c] = course->call[c].among >> d & 1 ? (uint8_t)d : course->plan[c];
     const double slow = meta_plan_cost(course->search, course->trial);
     const double change = meta_plan_change(course->search, course->plan, course->trial);
-    const double price = (slow - now) * (BEHIND + 1) / course->step.calls + 2 * change;
-    return price <= again_share * course->since[d] && hoped_cost(course, d, now) < now;
+    const double price = (slow - course->now) * (BEHIND + 1) / course->step.calls + 2 * change;
+    return price <= again_share * course->since[d] && hoped_cost(course, d) < course->now;
 }
 
 /* @return false: it is to be considered again soon */
 static bool consider_again(meta_course *course)
 {
-    const double now = meta_plan_cost(course->search, course->plan);
     for (int d = 0; d < course->step.devices; ++d) {
         if (!(meta_auto_usable() >> d & 1)) continue;
-        if (!is_worth_it(course, d, now)) continue;
+        if (!is_worth_it(course, d)) continue;
         if (!meta_share_turn(META_SHARE_TRY_AGAIN)) return false;
         meta_step_claim(course, course->trial);
         course->tried = d;
@@ -240,21 +238,27 @@ static void consider_unknown(meta_course *course)
     course->steps = course->least = 0;
 }
 
+static void count_step(meta_course *course)
+{
+    if (++course->turns % AT_TIMES == 0) {
+        const double passed = AT_TIMES * course->now;
+        course->may_spend += unknown_share * passed;
+        for (int d = 0; d < course->step.devices; ++d) course->since[d] += passed;
+        course->is_due = true;
+    }
+}
+
 /* Every so many steps, and later where others are about to do so. */
 static void look_again(meta_course *course)
 {
-    if (++course->turns % AT_TIMES == 0) {
-        const double now = meta_plan_cost(course->search, course->plan);
-        course->may_spend += unknown_share * AT_TIMES * now;
-        for (int d = 0; d < course->step.devices; ++d) course->since[d] += AT_TIMES * now;
-        course->is_due = true;
-    }
     if (course->is_due && course->tried < 0) course->is_due = !consider_again(course);
     if (course->turns % SELDOM == 0 && course->tried < 0) consider_unknown(course);
 }
 
 void meta_trials_consider(meta_course *course)
 {
+    count_step(course);
+    if (!meta_course_may_plan()) return;
     if (course->turns < AT_TIMES || course->turns % SELDOM == 0) consider_trials(course);
     look_again(course);
 }
