@@ -109,10 +109,9 @@ try()
 for manner in kill sleep exit stop; do
     try exchange 'rank 1.*tag'
     [ "$manner" != stop ] && [ "$long" != 1 ] || try flush 'meta_flush.*tag'
-    [ "$manner" = kill ] || [ "$manner" = sleep ] || [ "$long" = 1 ] || continue
+    [ "$manner" = kill ] || [ "$long" = 1 ] || continue
     try join 'meta_comm_init.*while all ranks join the job'
     try decompose 'meta_decompose.*communicator'
-    [ "$manner" = kill ] || [ "$long" = 1 ] || continue
     try redistribute 'meta_redistribute.*communicator'
     try create 'meta_halo_create.*rank'
     try message 'rank 1.*tag 5'
