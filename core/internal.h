@@ -14,7 +14,7 @@
 #include "queue/pending.h"
 #include "record/share.h"
 
-#define META_CORE_VERSION 9
+#define META_CORE_VERSION 10
 
 typedef struct meta_core {
     uint32_t version; /**< META_CORE_VERSION */
@@ -39,6 +39,7 @@ typedef struct meta_core {
     void (*log)(meta_log_level level, const char *format, ...)
         __attribute__((format(printf, 2, 3)));
     const char *(*variable)(const char *name);
+    bool (*is_secure)(void); /**< this process has more rights than its user */
 
     int (*checked)(void); /**< META_CHECK=on */
 
@@ -151,8 +152,8 @@ typedef struct meta_core {
     void (*trace_close)(void);
     void (*trace_done)(void); /**< nothing is traced any more */
 
-    /** Call @p beat about every half second, on any thread, while this process compiles or waits for
-     *  another one that does; also before the hooks are set, and after. */
+    /** Call @p beat about every half second, on any thread, while this process compiles or waits
+     * for another one that does; also before the hooks are set, and after. */
     void (*set_compiling)(void (*beat)(void));
 } meta_core;
 

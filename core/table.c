@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file table.c
  *  What the core offers libmeta_comm, as one table. */
+#include "base/secure.h"
 #include "check/check.h"
+#include "internal.h"
 #include "ops/ops.h"
 #include "record/record.h"
-#include "internal.h"
 
 static void hold(const void *ptr)
 {
@@ -41,6 +42,7 @@ const meta_core meta_core_table = {
     .failures = meta_failures,
     .log = meta_log,
     .variable = meta_variable,
+    .is_secure = meta_is_secure,
     .checked = meta_checked,
     .started = meta_started,
     .cores = meta_cores_mine,

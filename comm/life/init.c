@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
 
 #include "gpu/gpu_mpi.h"
 #include "halo/halo.h"
@@ -219,7 +218,7 @@ static meta_err init(int *argc, char ***argv, const char *call)
     META_TRY(check_outside(call));
     COMM_MPI(MPI_Initialized, (&initialized));
     if (!initialized) {
-        if (getauxval(AT_SECURE))
+        if (core->is_secure())
             return core->fail(META_ERR_STATE,
                               "this process has more rights than the user who started it, and the "
                               "environment says which code MPI loads: start it without them");
