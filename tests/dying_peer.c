@@ -13,10 +13,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "line_blocks.h"
 #include "meta_comm.h"
 #include "meta_kernel.h"
 
-enum { CELLS = 5000, VICTIM = 1, TAG = 5, MOST_RANKS = 16 };
+enum { CELLS = LINE_CELLS, VICTIM = 1, TAG = 5 };
 
 typedef struct life {
     int rank, size;
@@ -115,28 +116,12 @@ static meta_err reduce(life *l)
 
 static meta_err decompose(life *l)
 {
-    int64_t cut[MOST_RANKS + 1];
-    const meta_cuts cuts = {{cut}};
-    meta_decompose_desc desc = META_DECOMPOSE_DESC_INIT;
-    double seconds;
-    desc.cart = l->ring;
-    desc.cells[0] = CELLS;
-    return meta_decompose(&cuts, &desc, &seconds);
+    return line_decompose(l->ring);
 }
 
 static meta_err redistribute(life *l)
 {
-    int64_t even[MOST_RANKS + 1], odd[MOST_RANKS + 1];
-    const meta_cuts before = {{even}}, after = {{odd}};
-    meta_redistribute_field field = {.type = META_F64, .from = l->u, .to = l->v};
-    for (int k = 0; k <= l->size; ++k) {
-        even[k] = (int64_t)CELLS * k / l->size;
-        odd[k] = even[k] + (k > 0 && k < l->size);
-    }
-    const int64_t from = even[l->rank + 1] - even[l->rank], to = odd[l->rank + 1] - odd[l->rank];
-    field.from_box = (meta_box){1, {from}, {0}, {from}};
-    field.to_box = (meta_box){1, {to}, {0}, {to}};
-    return meta_redistribute(l->ring, &before, &after, 1, &field);
+    return line_redistribute(l->ring, l->u, l->v);
 }
 
 static meta_err join(life *l)
@@ -211,7 +196,7 @@ static int open_life(life *l, const phase *p, const char *folder)
     const int periodic = 1;
     char name[4096];
     const meta_err error = start_life(l, p);
-    if (error != META_OK || l->size <= VICTIM || l->size > MOST_RANKS) {
+    if (error != META_OK || l->size <= VICTIM || l->size > LINE_MOST_RANKS) {
         fprintf(stderr, "dying_peer: %s\n", meta_last_error());
         return 2;
     }

@@ -24,10 +24,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "line_blocks.h"
 #include "meta_comm.h"
 #include "mpi_fault.h"
 
-enum { CELLS = 5000, LARGE = 200000, TAG = 5, MOST_RANKS = 8 };
+enum { CELLS = LINE_CELLS, LARGE = 200000, TAG = 5 };
 
 static const char *folder, *fault, *fault_phase = "";
 static int ranks, victim = -1;
@@ -113,13 +114,7 @@ static void init(life *l)
 
 static void decompose(life *l)
 {
-    int64_t cut[MOST_RANKS + 1];
-    const meta_cuts cuts = {{cut}};
-    meta_decompose_desc desc = META_DECOMPOSE_DESC_INIT;
-    double seconds;
-    desc.cart = l->ring;
-    desc.cells[0] = CELLS;
-    CALL(l, meta_decompose(&cuts, &desc, &seconds));
+    CALL(l, line_decompose(l->ring));
 }
 
 static void create(life *l)
@@ -171,34 +166,19 @@ static void reduce(life *l)
     CALL(l, meta_allreduce(&sum, &mine, 1, META_SUM, META_F64, NULL));
 }
 
-static void even_cuts(const life *l, int64_t *cut)
-{
-    for (int k = 0; k <= l->size; ++k) cut[k] = (int64_t)CELLS * k / l->size;
-}
-
 static void rebalance(life *l)
 {
-    int64_t even[MOST_RANKS + 1], other[MOST_RANKS + 1];
+    int64_t even[LINE_MOST_RANKS + 1], other[LINE_MOST_RANKS + 1];
     const meta_cuts now_at = {{even}}, next = {{other}};
-    meta_decompose_desc desc = META_DECOMPOSE_DESC_INIT;
+    const meta_decompose_desc desc = line_desc(l->ring);
     double before, after;
-    even_cuts(l, even);
-    desc.cart = l->ring;
-    desc.cells[0] = CELLS;
+    line_even_cuts(l->ring, even);
     CALL(l, meta_rebalance(&next, &now_at, &desc, 1.0 + l->rank, &before, &after));
 }
 
 static void redistribute(life *l)
 {
-    int64_t even[MOST_RANKS + 1], odd[MOST_RANKS + 1];
-    const meta_cuts before = {{even}}, after = {{odd}};
-    meta_redistribute_field field = {.type = META_F64, .from = l->u, .to = l->v};
-    even_cuts(l, even);
-    for (int k = 0; k <= l->size; ++k) odd[k] = even[k] + (k > 0 && k < l->size);
-    const int64_t from = even[l->rank + 1] - even[l->rank], to = odd[l->rank + 1] - odd[l->rank];
-    field.from_box = (meta_box){1, {from}, {0}, {from}};
-    field.to_box = (meta_box){1, {to}, {0}, {to}};
-    CALL(l, meta_redistribute(l->ring, &before, &after, 1, &field));
+    CALL(l, line_redistribute(l->ring, l->u, l->v));
 }
 
 static void flush(life *l)
