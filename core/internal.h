@@ -52,7 +52,7 @@ typedef struct meta_core {
     void (*set_hooks)(const meta_hooks *hooks); /**< NULL takes them away */
 
     /* checked operands; @p name is the argument's, for messages */
-    meta_err (*check_type)(meta_type type, size_t *bytes);
+    meta_err (*check_type)(meta_type type, const char *name, size_t *bytes);
     meta_err (*check_op)(meta_op op);
     meta_err (*check_box)(const meta_box *box, const char *name);
     /** A device buffer of at least @p count elements at @p ptr. */

@@ -241,13 +241,15 @@ meta_err redistribute_open(moving *m, const cuts_ranks *g, const meta_cuts *befo
                            const meta_cuts *after, const meta_redistribute_field *field, int index,
                            const int *more)
 {
+    char type[32];
     *m = (moving){.g = g, .before = before, .after = after, .field = &field[index]};
     m->from.sends = true;
     m->from.box = &m->field->from_box;
     m->to.box = &m->field->to_box;
     snprintf(m->name, sizeof m->name, "field[%d].", index);
     for (int d = 0; d < g->dims; ++d) m->more[d] = more[d];
-    META_TRY(core->check_type(m->field->type, &m->element));
+    snprintf(type, sizeof type, "field[%d].type", index);
+    META_TRY(core->check_type(m->field->type, type, &m->element));
     META_TRY(open_side(m, &m->from));
     META_TRY(open_side(m, &m->to));
     const meta_span *from = &m->from.span, *to = &m->to.span;

@@ -213,7 +213,7 @@ static meta_err fill_field(halo_plan *p, const meta_halo_desc *desc, int k)
         META_TRY(core->check_box(&f->box, name));
     }
     META_TRY(find_axes(p, &f->box, batch_of(desc), box, f->axis));
-    META_TRY(core->check_type(f->type, &f->element));
+    META_TRY(core->check_type(f->type, type, &f->element));
     META_TRY(check_widths(p, &f->box, f->axis, box));
     META_TRY(find_stagger(p, k, f, box));
     if (p->op == META_HALO_ADD) META_TRY(halo_check_sums(p->home.device, f->type, type));

@@ -189,7 +189,7 @@ static bool download(comm_message *m)
 
 static meta_err check(int64_t count, meta_op op, meta_type type, size_t *element)
 {
-    META_TRY(core->check_type(type, element));
+    META_TRY(core->check_type(type, "type", element));
     if (type >= META_I16)
         return core->fail(META_ERR_TYPE,
                           "argument 'type' is %s, which is moved but not computed with",

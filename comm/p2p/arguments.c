@@ -12,7 +12,7 @@ meta_err comm_check_message(int peer, const char *name, int64_t count, meta_type
 {
     size_t bytes;
     *nobody = peer == MPI_PROC_NULL;
-    META_TRY(core->check_type(type, &bytes));
+    META_TRY(core->check_type(type, "type", &bytes));
     if (tag < 0 || tag > MAX_TAG)
         return core->fail(META_ERR_ARGUMENT, "argument 'tag' is %d: give 0 to %d", tag, MAX_TAG);
     if (count < 0) return core->fail(META_ERR_ARGUMENT, "argument 'count' is %" PRId64, count);

@@ -302,10 +302,10 @@ static meta_err recv(int src, bool unpacks, const meta_face *face, void *buf, vo
     META_TRY(comm_check_message(src, "src", count, type, tag, done, &nobody));
     if (nobody) return META_OK;
     if (unpacks)
-        META_TRY(comm_face_move(&unpack, META_KERNEL_UNPACK, face, buf, packed, type, &span, &to_buf,
-                                &count));
+        META_TRY(comm_face_move(&unpack, META_KERNEL_UNPACK, face, buf, packed, type, &span,
+                                &to_buf, &count));
     else META_TRY(core->resolve(packed, count, type, "packed", &span));
-    META_TRY(core->check_type(type, &element));
+    META_TRY(core->check_type(type, "type", &element));
     META_TRY(comm_message_new(&m, COMM_RECV, src, tag, done));
     comm_message_payload(m, &span, count, type, (size_t)count * element);
     if (unpacks) comm_message_hold(m, buf);

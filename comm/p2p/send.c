@@ -185,7 +185,7 @@ static meta_err send(int dst, bool packs, const meta_face *face, const void *buf
         META_TRY(comm_face_move(&pack, META_KERNEL_PACK, face, buf, packed, type, &span, &from_buf,
                                 &count));
     else META_TRY(core->resolve(packed, count, type, "packed", &span));
-    META_TRY(core->check_type(type, &element));
+    META_TRY(core->check_type(type, "type", &element));
     packs = packs && count > 0;
     if (packs) META_TRY(core->move_bind(&pack, &span, &from_buf));
     comm_queue_owed(&span);

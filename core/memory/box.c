@@ -6,13 +6,18 @@
 
 #include <inttypes.h>
 
-meta_err meta_type_check(meta_type type, size_t *bytes)
+meta_err meta_type_check_named(meta_type type, const char *name, size_t *bytes)
 {
     if ((int)type < 0 || type >= META_TYPE_COUNT)
-        return meta_fail(META_ERR_TYPE, "argument 'type' is %d, which is no element type",
+        return meta_fail(META_ERR_TYPE, "argument '%s' is %d, which is no element type", name,
                          (int)type);
     *bytes = meta_element_bytes((uint32_t)type);
     return META_OK;
+}
+
+meta_err meta_type_check(meta_type type, size_t *bytes)
+{
+    return meta_type_check_named(type, "type", bytes);
 }
 
 meta_err meta_type_arithmetic(meta_type type, size_t *bytes)

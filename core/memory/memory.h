@@ -82,6 +82,8 @@ meta_err meta_span_or_host(const void *ptr, uint64_t bytes, const char *name, in
 
 /* box.c: validating types, boxes, faces and operands */
 meta_err meta_type_check(meta_type type, size_t *bytes);
+/** The same of an argument, or a part of one, that is called otherwise. */
+meta_err meta_type_check_named(meta_type type, const char *name, size_t *bytes);
 meta_err meta_type_arithmetic(meta_type type, size_t *bytes);
 meta_err meta_op_check(meta_op op);
 /** An empty box may lie in an array of any extents: nothing of it is computed with. */
