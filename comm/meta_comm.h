@@ -23,6 +23,13 @@
  *  once; end the program with MPI_Abort(). Without META_TIMEOUT a warning says the same after a
  *  minute, and the call goes on waiting.
  *
+ *  A wrong argument on one rank of meta_halo_create(), meta_measure_speed(), meta_decompose(),
+ *  meta_rebalance() or meta_redistribute() is the same error on every rank, which names that one. Others
+ *  cannot be told where the argument leaves no communicator that they have too: a description that is
+ *  NULL or has no size, MPI_COMM_NULL, or one without a Cartesian topology. Then, and in all other
+ *  functions, that rank alone has the error, at once; the others wait until it calls as it should, or
+ *  for META_TIMEOUT.
+ *
  *  MPI_Init_thread() and MPI_Finalize(), which meta_comm_init() and meta_comm_finalize() call, return no
  *  error where a rank does not come. After META_TIMEOUT seconds in one of them a warning says so, and
  *  with META_TIMEOUT_ABORT=on the process ends by _exit(1): the only case in which libmeta ends a

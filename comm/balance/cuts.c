@@ -6,6 +6,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -132,14 +133,18 @@ meta_err cuts_check(const cuts_ranks *g, const char *name, const meta_cuts *cuts
     return comm_agree(g->cart, compare_axes(g, name, cuts));
 }
 
-meta_err cuts_check_size(const meta_decompose_desc *desc)
+static meta_err check_size(const meta_decompose_desc *desc, size_t least)
+{
+    if (desc->size >= least) return META_OK;
+    return core->fail(META_ERR_ARGUMENT,
+                      "argument 'desc' has size %zu: set it to META_DECOMPOSE_DESC_INIT",
+                      desc->size);
+}
+
+meta_err cuts_check_begins(const meta_decompose_desc *desc)
 {
     if (!desc) return core->fail(META_ERR_ARGUMENT, "argument 'desc' is NULL");
-    if (desc->size < sizeof *desc)
-        return core->fail(META_ERR_ARGUMENT,
-                          "argument 'desc' has size %zu: set it to META_DECOMPOSE_DESC_INIT",
-                          desc->size);
-    return META_OK;
+    return check_size(desc, offsetof(meta_decompose_desc, cells));
 }
 
 /* What needs no other rank: extents, planes, limits. */
@@ -176,14 +181,16 @@ static meta_err check_desc(const cuts_ranks *g, const meta_decompose_desc *desc,
                            const char *out_name, const meta_cuts *out, const char *name,
                            double value)
 {
-    int64_t mine[2 * CUTS_DIMS], first[2 * CUTS_DIMS];
+    int64_t mine[2 * CUTS_DIMS] = {0}, first[2 * CUTS_DIMS];
     char text[32];
-    for (int d = 0; d < g->dims; ++d) {
+    const meta_err whole = check_size(desc, sizeof *desc);
+    for (int d = 0; d < g->dims && whole == META_OK; ++d) {
         mine[d] = desc->cells[d];
         mine[g->dims + d] = desc->least[d];
     }
     memcpy(first, mine, sizeof first);
     META_TRY(comm_all_from(g->cart, first, 2 * g->dims, MPI_INT64_T, 0, CUTS_PHASE));
+    META_TRY(whole);
     for (int k = 0; k < 2 * g->dims; ++k) {
         snprintf(text, sizeof text, "desc->%s[%d]", k < g->dims ? "cells" : "least", k % g->dims);
         if (mine[k] != first[k]) return differs(text, mine[k], first[k]);

@@ -29,9 +29,10 @@ meta_err cuts_compare(const cuts_ranks *g, const char *name, int64_t count, cons
 /** Whether @p cuts are ones of the process grid, and the same on every rank. Collective, the same
  * error everywhere, as the next ones. */
 meta_err cuts_check(const cuts_ranks *g, const char *name, const meta_cuts *cuts);
-/** Whether there is a description of the size this library knows; local. */
-meta_err cuts_check_size(const meta_decompose_desc *desc);
-/** Whether it says the same on every rank and can be met; whether @p out, called @p out_name, has
+/** Whether there is a description that has a communicator, by which other ranks can be told of what
+ * is wrong with the rest; local. */
+meta_err cuts_check_begins(const meta_decompose_desc *desc);
+/** Whether it is whole, says the same on every rank and can be met; whether @p out, called @p out_name, has
  * arrays for results; and whether @p value, called @p name, is positive and finite. */
 meta_err cuts_check_desc(const cuts_ranks *g, const meta_decompose_desc *desc, const char *out_name,
                          const meta_cuts *out, const char *name, double value);

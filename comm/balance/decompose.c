@@ -345,7 +345,7 @@ static meta_err decompose(const meta_cuts *cuts, const meta_decompose_desc *desc
 {
     cuts_ranks g;
     double longest;
-    META_TRY(cuts_check_size(desc));
+    META_TRY(cuts_check_begins(desc));
     META_TRY(cuts_open(&g, desc->cart, "desc->cart"));
     meta_err error = cuts_check_desc(&g, desc, "cuts", cuts, "desc->speed", desc->speed);
     if (error == META_OK) error = cuts_find(&g, desc, desc->speed, NULL, cuts, &longest);

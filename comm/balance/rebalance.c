@@ -76,7 +76,7 @@ static meta_err open_and_rebalance(const meta_cuts *next, const meta_cuts *now,
                                    double *after)
 {
     cuts_ranks g;
-    META_TRY(cuts_check_size(desc));
+    META_TRY(cuts_check_begins(desc));
     META_TRY(cuts_open(&g, desc->cart, "desc->cart"));
     const meta_err error = rebalance(&g, next, now, desc, seconds, before, after);
     cuts_close(&g);

@@ -33,11 +33,37 @@ static meta_err plan_of(meta_halo handle, halo_plan **plan)
 
 /* ------------------------------------------------------------------ making */
 
-static meta_err check_desc(const meta_halo *plan, const meta_halo_desc *desc, int *dims)
+/* The description's communicator and its dimensions. *shared: other ranks have it too, and can be
+ * told of an error; not one without a fitting topology, which all of its ranks see alike, or which
+ * this rank alone was given. */
+static meta_err find_cart(const meta_halo_desc *desc, int *dims, bool *shared)
 {
     int topology = MPI_UNDEFINED;
-    if (!plan) return core->fail(META_ERR_ARGUMENT, "argument 'plan' is NULL");
+    *shared = false;
     if (!desc) return core->fail(META_ERR_ARGUMENT, "argument 'desc' is NULL");
+    if (desc->size < offsetof(meta_halo_desc, box) || desc->cart == MPI_COMM_NULL) return META_OK;
+    *shared = true;
+    COMM_MPI(MPI_Topo_test, (desc->cart, &topology));
+    *shared = topology == MPI_CART;
+    if (topology != MPI_CART)
+        return core->fail(META_ERR_ARGUMENT,
+                          "argument 'desc->cart' has no Cartesian topology: make it "
+                          "with MPI_Cart_create()");
+    COMM_MPI(MPI_Cartdim_get, (desc->cart, dims));
+    *shared = *dims >= 1 && *dims <= HALO_DIMS;
+    if (*shared) return META_OK;
+    return core->fail(META_ERR_ARGUMENT,
+                      "argument 'desc->cart' has %d dimensions: plans have 1 to "
+                      "%d",
+                      *dims, HALO_DIMS);
+}
+
+static meta_err check_desc(const meta_halo *plan, const meta_halo_desc *desc, int *dims,
+                           bool *shared)
+{
+    const meta_err error = find_cart(desc, dims, shared);
+    if (!plan) return core->fail(META_ERR_ARGUMENT, "argument 'plan' is NULL");
+    META_TRY(error);
     if (desc->size < offsetof(meta_halo_desc, batch)) /* it came last */
         return core->fail(META_ERR_ARGUMENT,
                           "argument 'desc' has size %zu: set it to "
@@ -45,17 +71,6 @@ static meta_err check_desc(const meta_halo *plan, const meta_halo_desc *desc, in
                           desc->size);
     if (desc->cart == MPI_COMM_NULL)
         return core->fail(META_ERR_ARGUMENT, "argument 'desc->cart' is MPI_COMM_NULL");
-    COMM_MPI(MPI_Topo_test, (desc->cart, &topology));
-    if (topology != MPI_CART)
-        return core->fail(META_ERR_ARGUMENT,
-                          "argument 'desc->cart' has no Cartesian topology: make it "
-                          "with MPI_Cart_create()");
-    COMM_MPI(MPI_Cartdim_get, (desc->cart, dims));
-    if (*dims < 1 || *dims > HALO_DIMS)
-        return core->fail(META_ERR_ARGUMENT,
-                          "argument 'desc->cart' has %d dimensions: plans have 1 to "
-                          "%d",
-                          *dims, HALO_DIMS);
     return META_OK;
 }
 
@@ -150,19 +165,14 @@ static meta_err build(halo_plan *p, const meta_halo_desc *desc, int dims, MPI_Co
     return META_OK;
 }
 
-/* Whether the other ranks can be told of a wrong argument: they wait for this one otherwise. */
-static bool has_communicator(const meta_halo_desc *desc)
-{
-    return desc && desc->size >= offsetof(meta_halo_desc, batch) && desc->cart != MPI_COMM_NULL;
-}
-
 static meta_err create(meta_halo *plan, const meta_halo_desc *desc)
 {
     MPI_Comm cart;
     int dims;
     char text[COMM_TEXT];
-    const meta_err checked = check_desc(plan, desc, &dims);
-    if (checked != META_OK && !has_communicator(desc)) return checked;
+    bool shared;
+    const meta_err checked = check_desc(plan, desc, &dims, &shared);
+    if (!shared) return checked;
     snprintf(text, sizeof text, "%s", meta_last_error());
     META_TRY(comm_duplicate(desc->cart, &cart));
     core->fail_as(checked, text);
