@@ -21,6 +21,7 @@ static _Alignas(64) unsigned char out[OUT_BYTES], out_before[OUT_BYTES];
 static size_t out_used;
 static argument arguments[ARGUMENT_MOST_PARAMETERS];
 static long calls;
+static int alone; /* the rank that misuses functions while others do not; -1: all do */
 
 /* ------------------------------------------------------------------ what calls are made with */
 
@@ -132,6 +133,27 @@ void argument_buffer(argument *a)
     WRONG_POINTER(a, "at the last element", META_ERR_BOUNDS, (char *)good + BYTES - sizeof(double));
     WRONG_POINTER(a, "misaligned", META_ERR_ALIGNMENT, (char *)good + 1);
     a->is_buffer = true;
+}
+
+/* Of which the first or the second is wrong. */
+void argument_buffers(argument *a)
+{
+    argument single = *a;
+    argument_buffer(&single);
+    void *const first = T.buffer[T.used - 1], *const second = next_buffer();
+    void **list = argument_out(2 * sizeof *list);
+    list[0] = first, list[1] = second;
+    ARGUMENT_GOOD(a, void *const *, list);
+    ARGUMENT_WRONG(a, "NULL", META_ERR_ARGUMENT, void *const *, NULL);
+    for (int k = 0; k < 2 * single.wrongs; ++k) {
+        char what[96];
+        const argument_misuse *wrong = &single.wrong[k / 2];
+        list = argument_out(2 * sizeof *list);
+        list[0] = first, list[1] = second;
+        memcpy(&list[k % 2], wrong->value.bytes, sizeof *list);
+        snprintf(what, sizeof what, "element %d %.40s", k % 2, wrong->what);
+        ARGUMENT_WRONG(a, what, wrong->code, void *const *, list);
+    }
 }
 
 /* Whether libmeta still has the memory of T.freed. Under AddressSanitizer freed memory goes back to
@@ -414,12 +436,24 @@ static bool prepare(const argument_table *t, const argument_function *f, argumen
     return ask_roles(t, f, value);
 }
 
+/* Behind the rank, which messages name that ranks agree on; others than that one must be told. */
+static const char *behind_rank(const char *message, bool must)
+{
+    int rank, length = 0;
+    if (sscanf(message, "rank %d: %n", &rank, &length) != 1 || length == 0) {
+        if (must) FAIL("the message does not name the rank: %s", message);
+        return message;
+    }
+    if (rank != (alone < 0 ? 0 : alone)) FAIL("the message names another rank: %s", message);
+    return message + length;
+}
+
 /* The message begins with the function and names the argument, or a part of it. Lack of memory is
  * no argument's. */
 static void check_message(const argument_function *f, const char *name, const char *also,
                           meta_err code)
 {
-    const char *message = meta_last_error();
+    const char *message = behind_rank(meta_last_error(), alone >= 0 && alone != test_rank);
     const size_t length = strlen(f->name);
     char quoted[64], quoted_also[64];
     snprintf(quoted, sizeof quoted, "'%s", name);
@@ -437,11 +471,13 @@ static void check_message(const argument_function *f, const char *name, const ch
     FAIL("the message does not name '%s': %s", name, message);
 }
 
-static bool accepts(const argument_table *t, bool *used, const argument *a, const char *what)
+/* Whether a misuse of @p a is in a list; those that are found there are noted in @p used. */
+static bool is_listed(const argument_accepted *list, size_t rows, bool *used, const argument *a,
+                      const char *what)
 {
     bool found = false;
-    for (size_t k = 0; k < t->accepts; ++k) {
-        const argument_accepted *row = &t->accepted[k];
+    for (size_t k = 0; k < rows; ++k) {
+        const argument_accepted *row = &list[k];
         if ((row->function && strcmp(row->function, a->function->name) != 0) ||
             strcmp(row->name, a->name) != 0 || strncmp(row->what, what, strlen(row->what)) != 0)
             continue;
@@ -471,7 +507,7 @@ static void after(const argument_table *t, const argument_function *f, meta_err 
     if (around->after) around->after(code);
 }
 
-static void restore_buffers(void)
+void argument_restore(void)
 {
     for (int k = 0; k < ARGUMENT_BUFFERS; ++k)
         CHECK_OK(meta_copy_h2d(T.buffer[k], pattern, BYTES, NULL));
@@ -501,49 +537,84 @@ static uint64_t live_buffers(void)
     return desc.buffers;
 }
 
-/* The misuse @p w of parameter @p k is an error that names it, or accepted. */
-static void check_misuse(const argument_table *t, bool *used, const argument_function *f, int k,
-                         const argument_misuse *w, meta_err code)
+/* What of the table's lists has occurred. */
+typedef struct occurred {
+    bool *accepted, *untold;
+} occurred;
+
+/* Where one rank alone is wrong, ranks may compare what they were given first. */
+static bool is_right_code(const argument_misuse *w, meta_err code)
 {
-    if (accepts(t, used, &arguments[k], w->what)) {
+    if (w->code == ARGUMENT_ANY || code == w->code) return code != META_OK;
+    return alone >= 0 && code == META_ERR_MISMATCH;
+}
+
+/* The misuse @p w of @p a is an error that names it, or accepted. */
+static void check_misuse(const argument_function *f, const argument *a, const argument_misuse *w,
+                         bool accepted, meta_err code)
+{
+    if (accepted) {
         if (code != META_OK)
             FAIL("gives %s, but is said to be accepted\n    message: %s", meta_strerror(code),
                  meta_last_error());
-    } else if (code == META_OK || (w->code != ARGUMENT_ANY && code != w->code))
+    } else if (!is_right_code(w, code))
         FAIL("gives %s, expected %s\n    message: %s", meta_strerror(code),
              w->code == ARGUMENT_ANY ? "an error" : meta_strerror(w->code), meta_last_error());
     else {
-        check_message(f, arguments[k].name, w->also, code);
+        check_message(f, a->name, w->also, code);
         if (memcmp(out, out_before, sizeof out) != 0) FAIL("an output was written");
     }
 }
 
-static void misuse(const argument_table *t, const argument_function *f, bool *used)
+static meta_err call_correctly(const argument_table *t, const argument_function *f,
+                               const argument_value *value)
+{
+    const meta_err code = f->call(value);
+    if (code != around_of(t, f->name)->good[T.device])
+        FAIL("%s gives %s\n    message: %s", f->name, meta_strerror(code), meta_last_error());
+    return code;
+}
+
+/* One misuse of parameter @p k: on all ranks, or on one. */
+static void misuse_once(const argument_table *t, const argument_function *f, int k, int wrong,
+                        occurred *used)
+{
+    argument_value value[ARGUMENT_MOST_PARAMETERS];
+    const argument *a = &arguments[k];
+    const argument_misuse *w = &a->wrong[wrong];
+    const bool mine = alone < 0 || alone == test_rank;
+    meta_err code;
+    prepare(t, f, value);
+    test_case("%s: '%s' is %s", f->name, a->name, w->what);
+    const bool accepted = is_listed(t->accepted, t->accepts, used->accepted, a, w->what);
+    const bool told =
+        is_among(t->agreed, f->name) && !is_listed(t->untold, t->untolds, used->untold, a, w->what);
+    if (mine) value[k] = w->value;
+    if (mine || (told && !accepted)) {
+        code = f->call(value);
+        check_misuse(f, a, w, accepted, code);
+    } else code = call_correctly(t, f, value);
+    if (alone == test_rank && !accepted && !told) {
+        value[k] = a->good;
+        code = call_correctly(t, f, value);
+    }
+    calls += mine;
+    after(t, f, code, value);
+    if (code == META_OK) argument_restore();
+}
+
+static void misuse(const argument_table *t, const argument_function *f, occurred *used)
 {
     argument_value value[ARGUMENT_MOST_PARAMETERS];
     int wrongs[ARGUMENT_MOST_PARAMETERS];
     const uint64_t live = live_buffers();
-    meta_err code;
     test_case("%s as it should be", f->name);
     if (!prepare(t, f, value)) return;
     for (int k = 0; k < f->parameters; ++k) wrongs[k] = arguments[k].wrongs;
-    code = f->call(value);
-    if (code != around_of(t, f->name)->good[T.device])
-        FAIL("%s gives %s\n    message: %s", f->name, meta_strerror(code), meta_last_error());
-    after(t, f, code, value);
-    restore_buffers();
+    after(t, f, call_correctly(t, f, value), value);
+    argument_restore();
     for (int k = 0; k < f->parameters; ++k)
-        for (int wrong = 0; wrong < wrongs[k]; ++wrong) {
-            const argument_misuse *w = &arguments[k].wrong[wrong];
-            prepare(t, f, value);
-            test_case("%s: '%s' is %s", f->name, arguments[k].name, w->what);
-            value[k] = w->value;
-            code = f->call(value);
-            ++calls;
-            check_misuse(t, used, f, k, w, code);
-            after(t, f, code, value);
-            if (code == META_OK) restore_buffers();
-        }
+        for (int wrong = 0; wrong < wrongs[k]; ++wrong) misuse_once(t, f, k, wrong, used);
     test_case("after the misuse of %s", f->name);
     CHECK_OK(meta_flush());
     check_buffers();
@@ -551,21 +622,38 @@ static void misuse(const argument_table *t, const argument_function *f, bool *us
     CHECK_U64(live_buffers(), live);
 }
 
-void argument_misuse_all(const argument_table *t)
+static void check_list(const argument_accepted *list, size_t rows, const bool *used,
+                       const char *name)
 {
-    bool *used = calloc(t->accepts + 1, sizeof *used);
+    test_case("the list of what is %s", name);
+    for (size_t k = 0; k < rows; ++k)
+        if (!used[k])
+            FAIL("'%s' of %s is never %s", list[k].name,
+                 list[k].function ? list[k].function : "any function", list[k].what);
+}
+
+void argument_misuse_on(const argument_table *t, int rank)
+{
+    occurred used = {calloc(t->accepts + 1, sizeof(bool)), calloc(t->untolds + 1, sizeof(bool))};
+    alone = rank;
     calls = 0;
     for (const char *const *other = t->others; *other; ++other)
         if (!is_among(t->known_others, *other)) FAIL("%s is not known to this test", *other);
-    for (size_t k = 0; k < t->functions; ++k) misuse(t, &t->function[k], used);
-    test_case("the list of what is accepted");
-    for (size_t k = 0; k < t->accepts; ++k)
-        if (!used[k])
-            FAIL("'%s' of %s is never %s", t->accepted[k].name,
-                 t->accepted[k].function ? t->accepted[k].function : "any function",
-                 t->accepted[k].what);
-    if (test_rank == 0) printf("note   %zu functions misused in %ld ways\n", t->functions, calls);
-    free(used);
+    for (size_t k = 0; k < t->functions; ++k) misuse(t, &t->function[k], &used);
+    check_list(t->accepted, t->accepts, used.accepted, "accepted");
+    check_list(t->untold, t->untolds, used.untold, "not told to other ranks");
+    if (test_rank == (rank < 0 ? 0 : rank))
+        printf("note   %zu functions misused in %ld ways, on %s\n", t->functions, calls,
+               rank >= 0       ? "one rank"
+               : test_size > 1 ? "all ranks"
+                               : "the only rank");
+    free(used.accepted);
+    free(used.untold);
+}
+
+void argument_misuse_all(const argument_table *t)
+{
+    argument_misuse_on(t, -1);
 }
 
 void argument_call_unstarted(const argument_table *t)
@@ -573,8 +661,11 @@ void argument_call_unstarted(const argument_table *t)
     argument_value(*value)[ARGUMENT_MOST_PARAMETERS] = calloc(t->functions, sizeof *value);
     T.made = T.buffer[0];
     for (size_t k = 0; k < t->functions; ++k) ask_roles(t, &t->function[k], value[k]);
-    argument_end();
-    CHECK_OK(meta_finalize());
+    if (t->end) t->end();
+    else {
+        argument_end();
+        CHECK_OK(meta_finalize());
+    }
     for (size_t k = 0; k < t->functions; ++k) {
         const argument_function *f = &t->function[k];
         const char *message;

@@ -11,6 +11,9 @@
  *  misuse of a function all buffers hold what they held, as many are live as before, and the device
  *  still computes.
  *
+ *  A test of several ranks does so on all of them alike, and with all but one calling correctly:
+ * then the others get the same error, or wait until that rank has called correctly too.
+ *
  *  What only the compiler's types can tell is no misuse here: an address of something else or a
  *  misaligned one where a function writes a handle, a number or a description for the program. */
 #ifndef META_TEST_EACH_ARGUMENT_H
@@ -97,10 +100,17 @@ typedef struct argument_table {
     size_t arounds;
     const char *const *known_others; /**< those that the test knows, up to NULL */
     const char *const *startless;    /**< functions that need no started library, up to NULL */
+    /** Functions on whose outcome ranks agree, up to NULL: one rank's misuse is an error on all. */
+    const char *const *agreed;
+    const argument_accepted *untold; /**< misuses of these that no other rank learns of */
+    size_t untolds;
+    void (*end)(void); /**< gives everything back and ends the library; NULL: the usual way */
 } argument_table;
 
 /** Misuse all functions of the table. The library is started; prints how many calls were made. */
 void argument_misuse_all(const argument_table *table);
+/** The same on rank @p rank, while the others call correctly. */
+void argument_misuse_on(const argument_table *table, int rank);
 /** Call each with correct arguments, of the library as it was, while it is not started. */
 void argument_call_unstarted(const argument_table *table);
 
@@ -144,10 +154,14 @@ extern struct argument_things {
 /** Make the buffers and shapes, after the library was started, and give them back. */
 void argument_begin(void);
 void argument_end(void);
+/** Let the buffers hold what they held. */
+void argument_restore(void);
 
 /* Roles. A buffer is the next one that the call does not have yet. */
 argument_role argument_buffer, argument_bytes_buffer, argument_any_address;
-argument_role argument_host_number, argument_host_array, argument_result, argument_sum;
+/** A list of two buffers. */
+argument_role argument_buffers;
+argument_role argument_host_number, argument_host_array, argument_result;
 argument_role argument_box, argument_face, argument_type, argument_arithmetic, argument_done;
 argument_role argument_out_pointer, argument_event_handle, argument_opaque;
 /** A number of which @p good is right; below are wrong ones. */

@@ -146,28 +146,6 @@ static void ghosts(argument *a)
     ARGUMENT_WRONG(a, "INT_MIN", META_ERR_ARGUMENT, const int *, least);
 }
 
-/* A list of two arrays, of which the first or the second is wrong. */
-static void arrays(argument *a)
-{
-    void *const first = T.buffer[T.used++], *const second = T.buffer[T.used++];
-    argument single = *a;
-    --T.used;
-    argument_buffer(&single);
-    void **list = argument_out(2 * sizeof *list);
-    list[0] = first, list[1] = second;
-    ARGUMENT_GOOD(a, void *const *, list);
-    ARGUMENT_WRONG(a, "NULL", META_ERR_ARGUMENT, void *const *, NULL);
-    for (int k = 0; k < 2 * single.wrongs; ++k) {
-        char what[96];
-        const argument_misuse *wrong = &single.wrong[k / 2];
-        list = argument_out(2 * sizeof *list);
-        list[0] = first, list[1] = second;
-        memcpy(&list[k % 2], wrong->value.bytes, sizeof *list);
-        snprintf(what, sizeof what, "element %d %.40s", k % 2, wrong->what);
-        ARGUMENT_WRONG(a, what, wrong->code, void *const *, list);
-    }
-}
-
 /* Weights of each cell: an array of seven arrays. */
 static void weight_arrays(argument *a)
 {
@@ -659,7 +637,7 @@ static const argument_row rows[] = {
     {"meta_stencil", "kind", stencil_kind},
     {"meta_reduce_boxes", "stride", stride},
     {"meta_reduce_boxes", "fields", few},
-    {"meta_reduce_boxes", "field", arrays},
+    {"meta_reduce_boxes", "field", argument_buffers},
     {"meta_reduce_boxes", "boxes", few},
     {"meta_reduce_boxes", "box", boxes},
     {"meta_dot", "a", argument_buffer},
@@ -789,10 +767,17 @@ static const char *const startless[] = {
     "meta_here", "meta_timers_init", "meta_timers_finalize", "meta_set_tool",      NULL};
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
-static const argument_table table = {
-    argument_functions, COUNT(argument_functions), argument_others, rows,          COUNT(rows),
-    accepted,           COUNT(accepted),           around,          COUNT(around), known_others,
-    startless};
+static const argument_table table = {.function = argument_functions,
+                                     .functions = COUNT(argument_functions),
+                                     .others = argument_others,
+                                     .row = rows,
+                                     .rows = COUNT(rows),
+                                     .accepted = accepted,
+                                     .accepts = COUNT(accepted),
+                                     .around = around,
+                                     .arounds = COUNT(around),
+                                     .known_others = known_others,
+                                     .startless = startless};
 
 static void every_argument_is_refused_by_name(void)
 {
