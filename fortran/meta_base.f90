@@ -331,12 +331,21 @@ contains
         box = range_both_int64(lower, upper)
     end function
 
-    ! The extents of a range, 0 if it is empty.
+    ! The extents of a range, 0 if it is empty, the largest number if it is more.
     pure function extents_of(box) result(extent)
         type(meta_box), intent(in) :: box
         integer(c_int64_t) :: extent(META_MAX_DIM)
+        integer :: d
         extent = 1
-        extent(1:box%ndim) = max(box%upper(1:box%ndim) - box%lower(1:box%ndim) + 1, 0_c_int64_t)
+        do d = 1, box%ndim
+            if (box%upper(d) < box%lower(d)) then
+                extent(d) = 0
+            else if (box%lower(d) <= 0 .and. box%upper(d) >= huge(extent) + box%lower(d)) then
+                extent(d) = huge(extent)
+            else
+                extent(d) = box%upper(d) - box%lower(d) + 1
+            end if
+        end do
     end function
 
     ! All elements of a buffer, without padding.
