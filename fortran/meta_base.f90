@@ -600,8 +600,12 @@ contains
         integer(c_int) :: err
         type(buffer_body), pointer :: body
         type(c_ptr) :: new
+        integer :: failed
         err = META_OK
-        new = metaf_body_new(shape%address, shape%type, owner)
+        failed = 0
+        new = c_null_ptr
+        if (.not. allocated(buffer%ref)) allocate (buffer%ref, stat=failed)
+        if (failed == 0) new = metaf_body_new(shape%address, shape%type, owner)
         if (.not. c_associated(new)) then
             err = fail(META_ERR_NO_MEMORY, call, 'no memory for the description of a buffer')
             return
@@ -612,7 +616,6 @@ contains
         body%origin = shape%origin
         body%lower = shape%lower
         body%upper = shape%upper
-        if (.not. allocated(buffer%ref)) allocate (buffer%ref)
         if (is_registered(buffer%ref)) &
             call release_reference(buffer%ref%body, buffer%ref%generation)
         buffer%ref%body = new

@@ -51,18 +51,25 @@ contains
 
     ! ---------------------------------------------------------------- cuts between the languages
 
-    subroutine planes_new(planes, ndim, sizes, cuts)
+    function planes_new(planes, ndim, sizes, call, cuts) result(err)
         type(c_planes), intent(inout) :: planes(META_MAX_DIM)
         integer, intent(in) :: ndim, sizes(:)
+        character(len=*), intent(in) :: call
         type(meta_c_cuts), intent(out) :: cuts
-        integer :: d
+        integer(c_int) :: err
+        integer :: d, failed
+        err = META_OK
         cuts%at = c_null_ptr
         do d = 1, ndim
-            allocate (planes(d)%at(sizes(d)))
+            allocate (planes(d)%at(sizes(d)), stat=failed)
+            if (failed /= 0) then
+                err = fail(META_ERR_NO_MEMORY, call, 'the host has no memory for cuts')
+                return
+            end if
             planes(d)%at = 0
             cuts%at(d) = c_loc(planes(d)%at(1))
         end do
-    end subroutine
+    end function
 
     subroutine planes_free(planes)
         type(c_planes), intent(inout) :: planes(META_MAX_DIM)
@@ -109,8 +116,8 @@ contains
         do d = 1, ndim
             if (err == META_OK) err = need_planes(cuts%dimension(d)%at, d, call, name)
         end do
+        if (err == META_OK) err = planes_new(planes, ndim, parts(1:ndim) + 1, call, c)
         if (err /= META_OK) return
-        call planes_new(planes, ndim, parts(1:ndim) + 1, c)
         do d = 1, ndim
             planes(d)%at = cuts%dimension(d)%at - 1
         end do
@@ -259,14 +266,18 @@ contains
         type(c_planes) :: planes(META_MAX_DIM)
         type(meta_c_cuts) :: c
         integer(c_int64_t) :: room
-        integer(c_int) :: err, ndim, parts(META_MAX_DIM)
+        integer(c_int) :: err, in_c, ndim, parts(META_MAX_DIM)
         real(c_double) :: longest
         room = 0
         if (present(most)) room = most
         err = parts_of(cart, call, ndim, parts)
         if (err == META_OK) then
-            call planes_new(planes, ndim, parts(1:ndim) + 1, c)
-            err = c_decompose(c, cart, ten(cells), least, speed, room, longest)
+            ! The other ranks learn of an error, instead of waiting for this one.
+            err = planes_new(planes, ndim, parts(1:ndim) + 1, call, c)
+            if (err /= META_OK) call metaf_refuse(code_of(err))
+            in_c = c_decompose(c, cart, ten(cells), least, speed, room, longest)
+            if (err /= META_OK) call metaf_refuse(META_OK)
+            if (err == META_OK) err = in_c
         end if
         if (err == META_OK) call planes_taken(planes, ndim, cuts)
         if (err == META_OK .and. present(seconds)) seconds = longest
@@ -326,8 +337,8 @@ contains
         err = parts_of(cart, call, ndim, parts)
         if (err == META_OK) then
             err = planes_given(now, ndim, parts, call, 'now', given, c_now)
+            if (err == META_OK) err = planes_new(taken, ndim, parts(1:ndim) + 1, call, c_next)
             if (err == META_OK) then
-                call planes_new(taken, ndim, parts(1:ndim) + 1, c_next)
                 err = c_rebalance(c_next, c_now, cart, ten(cells), least, room, seconds, was, will)
             else
                 ! The other ranks learn of it, instead of waiting for this one.

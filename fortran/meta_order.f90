@@ -60,7 +60,13 @@ contains
         integer, intent(out), optional :: stat
         type(waiting), pointer :: new
         integer(c_int) :: err
-        allocate (new)
+        integer :: failed
+        allocate (new, stat=failed)
+        if (failed /= 0) then
+            call finish(fail(META_ERR_NO_MEMORY, 'meta_event_then', &
+                'the host has no memory for a function to be called'), stat)
+            return
+        end if
         new%function => function
         new%user => user
         err = c_event_then(event, c_funloc(complete_one), c_loc(new))

@@ -393,12 +393,6 @@ FUNCTION(pwrite, ssize_t, (int file, const void *at, size_t bytes, off_t from),
          (file, at, bytes, from), -1, ENOSPC)
 FUNCTION(pread, ssize_t, (int file, void *at, size_t bytes, off_t from), (file, at, bytes, from),
          -1, EIO)
-FUNCTION(fwrite, size_t, (const void *at, size_t bytes, size_t count, FILE *file),
-         (at, bytes, count, file), 0, ENOSPC)
-FUNCTION(fread, size_t, (void *at, size_t bytes, size_t count, FILE *file),
-         (at, bytes, count, file), 0, EIO)
-FUNCTION(fgets, char *, (char *at, int bytes, FILE *file), (at, bytes, file), NULL, EIO)
-FUNCTION(fflush, int, (FILE * file), (file), EOF, ENOSPC)
 FUNCTION(ftruncate, int, (int file, off_t bytes), (file, bytes), -1, ENOSPC)
 FUNCTION(posix_fallocate, int, (int file, off_t from, off_t bytes), (file, from, bytes), ENOSPC,
          ENOSPC)
@@ -417,6 +411,31 @@ FUNCTION(pthread_key_create, int, (pthread_key_t * key, void (*end)(void *)), (k
          EAGAIN)
 FUNCTION(newlocale, locale_t, (int which, const char *name, locale_t base), (which, name, base),
          (locale_t)0, ENOMEM)
+
+/* The stream remembers the error, for those who ask in the end. */
+static void note_error(FILE *file)
+{
+#ifdef __GLIBC__
+    enum { ERROR_SEEN = 0x20 };
+    file->_flags |= ERROR_SEEN;
+#else
+    (void)file;
+#endif
+}
+
+#define STREAM_FUNCTION(name, result, parameters, arguments, failure, number)                      \
+    result name parameters                                                                         \
+    {                                                                                              \
+        REAL(name)                                                                                 \
+        if (FAILS(name)) return note_error(file), errno = (number), (failure);                     \
+        return real arguments;                                                                     \
+    }
+STREAM_FUNCTION(fwrite, size_t, (const void *at, size_t bytes, size_t count, FILE *file),
+                (at, bytes, count, file), 0, ENOSPC)
+STREAM_FUNCTION(fread, size_t, (void *at, size_t bytes, size_t count, FILE *file),
+                (at, bytes, count, file), 0, EIO)
+STREAM_FUNCTION(fgets, char *, (char *at, int bytes, FILE *file), (at, bytes, file), NULL, EIO)
+STREAM_FUNCTION(fflush, int, (FILE * file), (file), EOF, ENOSPC)
 
 /* What was written may be lost, but the file is closed. */
 int fclose(FILE *file)

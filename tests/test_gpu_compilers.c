@@ -620,8 +620,8 @@ static void compare(const run *r, const uint64_t *partials, uint32_t blocks,
             int64_t at, expected_at;
             const double found = first_extreme(p, partials + (size_t)words * blocks, blocks, &at);
             const double expected = first_extreme(p, lanes[result++], 1, &expected_at);
-            if (!CHECK(found == expected) | !CHECK_INT(at, expected_at))
-                FAIL("that is result %s", p->name);
+            const bool is_value = CHECK(found == expected), is_at = CHECK_INT(at, expected_at);
+            if (!is_value || !is_at) FAIL("that is result %s", p->name);
             if (strcmp(p->name, "none") == 0) CHECK_INT(at, -1);
             words += 2;
         } else if (p->kind < META_PARAMETER_VALUE) {

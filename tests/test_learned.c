@@ -162,8 +162,8 @@ static void lines_that_make_no_sense_are_refused(void)
         "kernel axpy f64 0123456789abcdef 1 0 0 1e-6\n",
         "kernel axpy f64 0123456789abcdef 1 0 1e40 1e-6\n",
         "kernel axpy f64 0123456789abcdef 1 0 1024 1e-6 4096 1e-6\n", /* of two octaves */
-        "kernel axpy f64 0123456789abcdef 1 0 1024 1 1024 1 1024 1 1024 1 1024 1 1024 1 1024 1 "
-        "1024 1\n",
+        ("kernel axpy f64 0123456789abcdef 1 0 1024 1 1024 1 1024 1 1024 1 1024 1 1024 1 1024 1 "
+         "1024 1\n"),
         "kernel axpy f64 0123456789abcdef 1 0 1024 1e-6 and more\n",
         "kernel\n",
         "pace 3 1e9 1\n",

@@ -30,8 +30,9 @@ static _Atomic bool fenced;   /* there is no barrier(): each call has one of its
 static _Atomic int threads_barred;
 static _Atomic(counter *) counters; /* grows only; those of threads that ended are reused */
 static pthread_key_t owner;         /* its value is the thread's counter */
-static pthread_once_t once = PTHREAD_ONCE_INIT;
-static meta_err prepared;
+static pthread_mutex_t preparing = PTHREAD_MUTEX_INITIALIZER;
+static bool has_owner;        /* once there is a key, so with `preparing` */
+static _Atomic bool prepared; /* all that calls need is there */
 static META_THREAD_OWN counter *mine;
 static _Thread_local const char *barred; /* why this thread must not call the library; NULL */
 
@@ -67,24 +68,30 @@ static void after_fork(void)
     if (computed || door == ENDING) door = FORKED;
 }
 
+/* Tried again by the next call where the system had no room. */
 static void prepare(void)
 {
-    if (pthread_key_create(&owner, give) != 0 || pthread_atfork(NULL, NULL, after_fork) != 0)
-        prepared = META_ERR_NO_MEMORY;
-    fenced = !barrier();
+    pthread_mutex_lock(&preparing);
+    if (!has_owner) has_owner = pthread_key_create(&owner, give) == 0;
+    if (has_owner && !prepared) {
+        fenced = !barrier();
+        prepared = pthread_atfork(NULL, NULL, after_fork) == 0;
+    }
+    pthread_mutex_unlock(&preparing);
 }
 
 /* Before the library is unloaded, whose give() threads would call. */
 __attribute__((destructor)) static void delete_owner(void)
 {
-    if (counters) pthread_key_delete(owner);
+    if (has_owner) pthread_key_delete(owner);
 }
 
 static meta_err prepare_once(void)
 {
-    pthread_once(&once, prepare);
-    if (prepared == META_OK) return META_OK;
-    return meta_fail(prepared, "the system has no room for what each thread has of its own");
+    if (!prepared) prepare();
+    if (prepared) return META_OK;
+    return meta_fail(META_ERR_NO_MEMORY,
+                     "the system has no room for what each thread has of its own");
 }
 
 static meta_err take(void)

@@ -11,6 +11,7 @@ meta_recorder *_Atomic meta_recorders;
 
 static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_key_t key;
+static bool has_key;
 static _Thread_local meta_recorder *mine;
 
 static void give_back(void *given)
@@ -22,7 +23,7 @@ static void give_back(void *given)
 
 static void make_key(void)
 {
-    pthread_key_create(&key, give_back);
+    has_key = pthread_key_create(&key, give_back) == 0;
 }
 
 void meta_recorders_begin(void)
@@ -46,7 +47,7 @@ meta_recorder *meta_recorder_own(void)
     if (r) r->taken = true;
     pthread_mutex_unlock(&list_lock);
     mine = r;
-    if (r) pthread_setspecific(key, r);
+    if (r && has_key) pthread_setspecific(key, r); /* else it stays with this thread */
     return r;
 }
 
