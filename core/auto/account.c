@@ -20,8 +20,10 @@ static size_t first, room;
 static _Atomic size_t count;
 static meta_account_rest rest;
 
-/* What was chosen last for each kind of launch; another kind in its place is as a new one. */
+/* What was chosen last for each kind of launch; another kind in its place is as a new one. So is
+ * every kind when decisions are recorded again, in the next period. */
 enum { KINDS = 1024 };
+static _Atomic uint64_t period;
 static struct {
     uint64_t key; /* 0: none */
     int chosen;
@@ -29,8 +31,7 @@ static struct {
 
 void meta_account_want(int flags)
 {
-    if (flags & META_ACCOUNT_DECISIONS && !(meta_accounted & META_ACCOUNT_DECISIONS))
-        memset(last, 0, sizeof last);
+    if (flags & META_ACCOUNT_DECISIONS && !(meta_accounted & META_ACCOUNT_DECISIONS)) ++period;
     meta_accounted = flags;
 }
 
@@ -174,7 +175,7 @@ static bool is_new(const meta_call *call, uint64_t cells, int chosen)
 {
     const uint64_t octave = cells > 0 ? (uint64_t)(63 - __builtin_clzll(cells)) : 0;
     uint64_t key = meta_auto_kernel(call->desc) * UINT64_C(0x9e3779b97f4a7c15);
-    key = (key ^ call->type ^ octave << 8) * UINT64_C(0xbf58476d1ce4e5b9) | 1;
+    key = (key ^ call->type ^ octave << 8 ^ period << 16) * UINT64_C(0xbf58476d1ce4e5b9) | 1;
     const size_t at = (key >> 32) % KINDS;
     if (last[at].key == key && last[at].chosen == chosen) return false;
     last[at].key = key;

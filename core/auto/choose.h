@@ -49,7 +49,7 @@ void meta_explain_terms(const meta_auto_reasons *reasons, char *text, size_t roo
 /* ------------------------------------------------------------------ account.c */
 
 /** What is wanted; see account.h. */
-extern int meta_accounted;
+extern _Atomic int meta_accounted;
 /** A copy between devices. */
 typedef struct meta_auto_moved {
     int from, to, on; /**< on: in whose queue */

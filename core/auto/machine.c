@@ -9,7 +9,7 @@
 #include <time.h>
 
 meta_auto_machine meta_auto;
-int meta_accounted;
+_Atomic int meta_accounted;
 
 const char *meta_auto_name(int number, char text[48])
 {

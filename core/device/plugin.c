@@ -321,7 +321,7 @@ static bool list_folder(const char *folder, bool is_named, void *context)
 static meta_backend *probed_automatic(void)
 {
     pthread_mutex_lock(&automatic_lock);
-    automatic.plugin = meta_automatic;
+    if (automatic.plugin != meta_automatic) automatic.plugin = meta_automatic; /* others read it */
     probe(&automatic);
     pthread_mutex_unlock(&automatic_lock);
     return &automatic;

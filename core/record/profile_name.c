@@ -11,12 +11,18 @@ enum { NAME = 32 };
 
 static char kernel_names[META_KERNEL_COUNT][META_TYPE_COUNT][NAME];
 
-void meta_profile_names(void)
+static void make_kernel_names(void)
 {
     for (uint32_t k = 0; k < META_KERNEL_COUNT; ++k)
         for (uint32_t t = 0; t < META_TYPE_COUNT; ++t)
             snprintf(kernel_names[k][t], NAME, "%s %s", meta_kernel_table[k].name,
                      meta_element_name(t));
+}
+
+void meta_profile_names(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, make_kernel_names);
 }
 
 const char *meta_profile_kernel(const meta_call *call)

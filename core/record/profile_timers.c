@@ -106,6 +106,9 @@ meta_err meta_profile_share_of(meta_profile_share *share)
     return META_OK;
 }
 
+/* Held while flags change, not while work is completed, which calls functions of the program's. */
+static pthread_mutex_t changing = PTHREAD_MUTEX_INITIALIZER;
+
 static void set_flags(int flags)
 {
     meta_profile_flags = flags;
@@ -113,7 +116,7 @@ static void set_flags(int flags)
     meta_observe(META_OBSERVER_RECORD, flags ? meta_profile_work : NULL);
 }
 
-void meta_profile_want(int flags)
+static void add_flags(int flags)
 {
     meta_recorders_begin();
     meta_profile_names();
@@ -123,12 +126,26 @@ void meta_profile_want(int flags)
     set_flags(meta_profile_flags | flags);
 }
 
+void meta_profile_want(int flags)
+{
+    pthread_mutex_lock(&changing);
+    add_flags(flags);
+    pthread_mutex_unlock(&changing);
+}
+
+static void remove_flags(int flags)
+{
+    pthread_mutex_lock(&changing);
+    set_flags(meta_profile_flags & ~flags);
+    pthread_mutex_unlock(&changing);
+}
+
 /* Stop recording for @p flags, once all that was queued before is recorded. */
 static meta_err want_no_more(int flags)
 {
     if (!(meta_profile_flags & flags)) return META_OK;
     const meta_err error = complete_all();
-    set_flags(meta_profile_flags & ~flags);
+    remove_flags(flags);
     return error;
 }
 
@@ -238,21 +255,43 @@ void meta_profile_end(void)
     if (meta_job_rank() != 0) reports &= ~META_PROFILE_JSON;
     if (reports && report(reports) != META_OK)
         meta_log(META_LOG_WARN, "there is no summary of the run: %s", meta_last_error());
-    set_flags(meta_profile_flags &
-              ~(META_PROFILE_SUMMARY | META_PROFILE_JSON | META_PROFILE_TIMERS));
+    remove_flags(META_PROFILE_SUMMARY | META_PROFILE_JSON | META_PROFILE_TIMERS);
     meta_profile_forget(); /* records name devices, which are about to be closed */
 }
 
 /* ------------------------------------------------------------------ public */
 
+/* Where the library is started, and not while another thread ends it, which completes the rest. */
+static meta_err complete_if_started(const char *call)
+{
+    meta_err error = META_OK;
+    if (!meta_started()) return META_OK;
+    error = meta_enter(call);
+    if (error == META_OK) error = complete_all();
+    else if (error == META_ERR_INIT) error = META_OK;
+    meta_leave();
+    return error;
+}
+
+/* Set or clear META_PROFILE_TIMERS and begin from zero; false where another thread did. */
+static bool switch_timers(bool on)
+{
+    pthread_mutex_lock(&changing);
+    const bool changes = on == !(meta_profile_flags & META_PROFILE_TIMERS);
+    if (changes && on) add_flags(META_PROFILE_TIMERS);
+    if (changes && !on) set_flags(meta_profile_flags & ~META_PROFILE_TIMERS);
+    if (changes) meta_profile_forget();
+    pthread_mutex_unlock(&changing);
+    return changes;
+}
+
 meta_err meta_timers_init(void)
 {
     meta_call_name(__func__);
-    if (meta_profile_flags & META_PROFILE_TIMERS)
+    const bool is_on = meta_profile_flags & META_PROFILE_TIMERS;
+    const meta_err error = !is_on && meta_profiled() ? complete_if_started(__func__) : META_OK;
+    if (is_on || !switch_timers(true))
         return meta_fail(META_ERR_STATE, "timers are started already");
-    const meta_err error = meta_profiled() ? complete_all() : META_OK;
-    meta_profile_want(META_PROFILE_TIMERS);
-    meta_profile_forget();
     return error;
 }
 
@@ -270,10 +309,10 @@ meta_err meta_timers_print(void)
 meta_err meta_timers_finalize(void)
 {
     meta_call_name(__func__);
-    if (!(meta_profile_flags & META_PROFILE_TIMERS))
+    const bool is_on = meta_profile_flags & META_PROFILE_TIMERS;
+    const meta_err error = is_on ? complete_if_started(__func__) : META_OK;
+    if (!is_on || !switch_timers(false))
         return meta_fail(META_ERR_STATE, "timers are not started: call meta_timers_init() first");
-    const meta_err error = want_no_more(META_PROFILE_TIMERS);
-    meta_profile_forget();
     return error;
 }
 
