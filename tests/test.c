@@ -5,6 +5,8 @@
 
 #include "test.h"
 
+#include "progress.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
@@ -26,12 +28,22 @@ static char case_text[512];
 static atomic_bool checked;
 static long failures;
 
+/* The loop over random cases at hand; `end` is 0 outside of one. */
+static struct {
+    int number;               /* of the loop in its promise */
+    int64_t at, end, skipped; /* skipped: META_TEST_CASE runs one alone */
+    uint64_t base;
+    long failures; /* before the case at hand */
+} cases;
+static int64_t cases_done;
+static const char *program;
+
 /* ------------------------------------------------------------------ failures */
 
 /* In one piece, so that the lines of several processes do not mix. */
 bool test_fail(const char *file, int line, const char *format, ...)
 {
-    char text[4096], rank[64] = "";
+    char text[4096], rank[64] = "", number[64] = "";
     va_list arguments;
     atomic_store_explicit(&checked, true, memory_order_relaxed);
     if (++failures > MOST_PRINTED) return false;
@@ -39,9 +51,10 @@ bool test_fail(const char *file, int line, const char *format, ...)
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     if (test_size > 1) snprintf(rank, sizeof rank, ", rank %d of %d", test_rank, test_size);
-    printf("%s:%d: %s\n    in %s, META_TEST_SEED=%" PRIu64 "%s\n%s%s%s", file, line, text,
-           promise ? promise : "no promise", seed, rank, *case_text ? "    case: " : "", case_text,
-           *case_text ? "\n" : "");
+    if (cases.end > 0) snprintf(number, sizeof number, ", META_TEST_CASE=%" PRId64, cases.at);
+    printf("%s:%d: %s\n    in %s, META_TEST_SEED=%" PRIu64 "%s%s\n%s%s%s", file, line, text,
+           promise ? promise : "no promise", seed, number, rank, *case_text ? "    case: " : "",
+           case_text, *case_text ? "\n" : "");
     fflush(stdout);
     return false;
 }
@@ -203,6 +216,45 @@ static void start_random(const char *name)
 {
     state = seed;
     for (; *name; ++name) state = (state ^ (unsigned char)*name) * UINT64_C(0x100000001b3);
+    cases.number = 0;
+    cases.base = state;
+}
+
+int64_t test_first_case(int64_t few, int64_t many)
+{
+    const char *one = getenv("META_TEST_CASE"), *most = getenv("META_TEST_CASES");
+    char name[512];
+    cases.end = test_count(few, many);
+    if (most && *most && atoll(most) < cases.end) cases.end = atoll(most);
+    cases.base = (cases.base ^ (uint64_t)++cases.number) * UINT64_C(0x100000001b3);
+    cases.failures = failures;
+    snprintf(name, sizeof name, "%s.np%d.%s.%d", program, test_size, promise, cases.number);
+    cases.skipped = 0;
+    if (!one || !*one) return progress_begin(name, seed, cases.end, test_rank == 0);
+    cases.skipped = atoll(one);
+    cases.end = cases.skipped + 1;
+    return cases.skipped;
+}
+
+/* A case that is wrong is the first of the next run. */
+bool test_has_case(int64_t number)
+{
+    if (failures == cases.failures) progress_at(number);
+    state = cases.base ^ (uint64_t)(number + 1) * UINT64_C(0xd1342543de82ef95);
+    cases.at = number;
+    if (number < cases.end) return true;
+    cases_done += cases.end - cases.skipped;
+    progress_end(failures == cases.failures);
+    cases.end = 0;
+    return false;
+}
+
+/* In the middle, after a failure of this or another process. */
+static void leave_cases(void)
+{
+    if (failures == cases.failures && cases.at > 0) progress_at(cases.at - 1);
+    progress_end(false);
+    cases.end = 0;
 }
 
 /* ------------------------------------------------------------------ what a test may need */
@@ -361,6 +413,7 @@ static int keep(const test_promise *p)
     failures = 0;
     start_random(p->name);
     p->body();
+    if (cases.end > 0) leave_cases();
     if (failures > MOST_PRINTED) printf("    … and %ld more failures\n", failures - MOST_PRINTED);
     const bool checked_anywhere = worst_of_all(checked ? BROKEN : KEPT) != KEPT;
     status = worst_of_all(failures ? BROKEN : KEPT);
@@ -385,6 +438,7 @@ int test_run(int argc, char **argv, const test_setting *around, const test_promi
     setenv("META_BOARD", "off", 0); /* other tests run on this node at the same time */
     seed = given && *given ? strtoull(given, NULL, 0) : default_seed;
     setting = around;
+    program = strrchr(argv[0], '/') ? strrchr(argv[0], '/') + 1 : argv[0];
     if (argc == 2 && strcmp(argv[1], "--list") == 0) return list(promises, count);
     for (int k = 1; k < argc; ++k)
         if (!known(promises, count, argv[k])) {
@@ -398,6 +452,9 @@ int test_run(int argc, char **argv, const test_setting *around, const test_promi
         if (verdict == BROKEN) status = BROKEN;
         verdicts += verdict != SKIPPED;
     }
+    if (cases_done > 0 && test_rank == 0)
+        printf("random cases: %" PRId64 " with META_TEST_SEED=%" PRIu64 ", %s wrong\n", cases_done,
+               seed, status == BROKEN ? "some" : "none");
     if (verdicts == 0) {
         if (test_rank == 0) printf("no promise ran a check, so this is a failure\n");
         status = BROKEN;

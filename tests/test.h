@@ -112,6 +112,14 @@ uint64_t test_random(void);
 int64_t test_random_in(int64_t low, int64_t high);
 /** In [0, 1). */
 double test_random_real(void);
+/** Random cases, few or many as test_count() says: for (int64_t k = …; …; ++k). Each has a seed of its
+ *  own, so that a long run that was stopped goes on where it was (progress.h), META_TEST_CASE=K runs
+ *  number K alone, and META_TEST_CASES=N at most N of each promise. How many there were is printed at
+ *  the program's end. */
+#define TEST_CASES(k, few, many) \
+    for (int64_t k = test_first_case((few), (many)); test_has_case(k); ++(k))
+int64_t test_first_case(int64_t few, int64_t many);
+bool test_has_case(int64_t number);
 /** Fill @p count elements of @p type: any bits for integers, finite values for floats. */
 void test_random_fill(void *array, size_t count, meta_type type);
 
