@@ -81,13 +81,15 @@ int64_t progress_begin(const char *name, uint64_t seed, int64_t all, bool writes
 
 void progress_at(int64_t done)
 {
+    if (done <= run.done) return; /* while other processes may be reading the file */
     run.done = done;
     if (*run.path && run.writes && time(NULL) != run.written) write_now();
 }
 
-void progress_end(bool complete)
+void progress_end(int64_t done)
 {
-    if (*run.path && run.writes && complete) unlink(run.path);
-    if (*run.path && run.writes && !complete) write_now();
+    if (done >= 0) run.done = done;
+    if (*run.path && run.writes && run.done >= run.all) unlink(run.path);
+    else if (*run.path && run.writes) write_now();
     *run.path = '\0';
 }

@@ -14,9 +14,9 @@
 int64_t progress_begin(const char *name, uint64_t seed, int64_t all, bool writes);
 /** @p done units are done and right. Writes once a second; to be called as often as one likes. */
 void progress_at(int64_t done);
-/** The run has ended: completely, and a later one begins anew, or it is to go on from where it is.
- */
-void progress_end(bool complete);
+/** The run has ended after @p done units, or where progress_at() was last, if that is negative. A
+ * later one goes on there; after all units it begins anew. */
+void progress_end(int64_t done);
 
 /** The path of another file that belongs to run @p name, for as long as that is not complete; a
  * static buffer. */

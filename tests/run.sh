@@ -51,6 +51,22 @@ for report in $reports; do
     head -n 60 "$report"
 done
 
+# Random cases by back end, and figures of other long runs, from the lines that tests print.
+awk '/^[0-9]+\/[0-9]+ Testing: / { test = $3 }
+    /^random cases: / {
+        device = test ~ /\.(auto|sims)/ ? "auto" : test ~ /\.mixed/ ? "several devices" : \
+            match(test, /\.(openmp|opencl|cuda|hip)/) ? substr(test, RSTART + 1, RLENGTH - 1) : \
+            "any device"
+        if (!(device in cases)) order[++devices] = device
+        cases[device] += $3
+        if ($0 !~ / none wrong$/) wrong[device] = 1
+    }
+    /^figure: / { print test ": " substr($0, 9) }
+    END {
+        for (k = 1; k <= devices; ++k)
+            printf "random cases on %s: %d, %s wrong\n", order[k], cases[order[k]],
+                wrong[order[k]] ? "some" : "none"
+    }' Testing/Temporary/LastTest.log 2>/dev/null
 # The output of a passing test is only in ctest's own log.
 sed -n 's/^bound\/public = /Fortran binding: &/p' Testing/Temporary/LastTest.log 2>/dev/null
 

@@ -244,7 +244,7 @@ bool test_has_case(int64_t number)
     cases.at = number;
     if (number < cases.end) return true;
     cases_done += cases.end - cases.skipped;
-    progress_end(failures == cases.failures);
+    progress_end(failures == cases.failures ? cases.end : -1);
     cases.end = 0;
     return false;
 }
@@ -252,8 +252,7 @@ bool test_has_case(int64_t number)
 /* In the middle, after a failure of this or another process. */
 static void leave_cases(void)
 {
-    if (failures == cases.failures && cases.at > 0) progress_at(cases.at - 1);
-    progress_end(false);
+    progress_end(failures == cases.failures && cases.at > 0 ? cases.at - 1 : -1);
     cases.end = 0;
 }
 

@@ -75,12 +75,12 @@ static void copy_all(void (*one)(mirror *, unsigned char *, const copy_case *))
     mirror small = {0}, large = {0};
     unsigned char *host = malloc(LARGE_BYTES);
     if (CHECK(host != NULL) && mirror_new(&small, SMALL_BYTES) && mirror_new(&large, LARGE_BYTES)) {
-        for (int64_t k = 0; k < test_count(500, 50000); ++k) {
+        TEST_CASES (k, 500, 50000) {
             const copy_case c = random_copy(SMALL_BYTES, (int)test_random_in(1, META_MAX_DIM));
             one(&small, host, &c);
         }
         /* Of several pieces, cut in any dimension. */
-        for (int64_t k = 0; k < test_count(12, 300); ++k) {
+        TEST_CASES (k, 12, 300) {
             const copy_case c = random_copy(LARGE_BYTES, (int)test_random_in(1, 4));
             one(&large, host, &c);
         }
@@ -210,7 +210,7 @@ static void one_call_reduces_as_many_would(void)
     mirror m = {0};
     void *device = NULL;
     if (mirror_new(&m, SMALL_BYTES) && CHECK_OK(meta_alloc(&device, ROOM)))
-        for (int64_t k = 0; k < test_count(200, 20000); ++k) {
+        TEST_CASES (k, 200, 20000) {
             boxes_case c;
             case_ending ending;
             random_boxes(&c, &m);

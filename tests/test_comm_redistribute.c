@@ -198,9 +198,9 @@ static bool broken_anywhere(void)
 
 static void every_cell_is_where_its_global_index_belongs(void)
 {
-    const int64_t cases = test_count(test_size > 2 ? 25 : 100, 4000);
-    for (int64_t k = 0; k < cases && !broken_anywhere(); ++k) {
+    TEST_CASES (k, test_size > 2 ? 25 : 100, test_size > 2 ? 4000 : 25000) {
         grid g;
+        if (broken_anywhere()) break;
         make_case(&g, (int)k, 9);
         move(&g, META_SPREAD);
     }

@@ -25,7 +25,7 @@ static void h2d_writes_the_bytes_named_and_no_others(void)
     unsigned char host[SMALL_BYTES];
     mirror m = {0};
     if (mirror_new(&m, SMALL_BYTES))
-        for (int64_t k = 0; k < test_count(2000, 200000); ++k) {
+        TEST_CASES (k, 2000, 200000) {
             size_t from, bytes;
             case_ending ending;
             random_part(m.bytes, &from, &bytes);
@@ -47,7 +47,7 @@ static void d2h_reads_the_bytes_named_and_writes_no_others(void)
     test_random_fill(host, sizeof host, META_U8);
     memcpy(expected, host, sizeof host);
     if (mirror_new(&m, SMALL_BYTES))
-        for (int64_t k = 0; k < test_count(2000, 200000); ++k) {
+        TEST_CASES (k, 2000, 200000) {
             size_t from, bytes;
             meta_event event, *done = test_random_in(0, 1) ? &event : NULL;
             random_part(m.bytes, &from, &bytes);
@@ -67,7 +67,7 @@ static void pinned_host_memory_is_host_memory(void)
     mirror m = {0};
     void *host = NULL;
     if (mirror_new(&m, LARGE_BYTES) && CHECK_OK(meta_host_alloc(&host, LARGE_BYTES)))
-        for (int64_t k = 0; k < test_count(20, 1000); ++k) {
+        TEST_CASES (k, 20, 1000) {
             size_t from, bytes;
             random_part(m.bytes, &from, &bytes);
             test_random_fill((char *)host + from, bytes, META_U8);
@@ -101,7 +101,7 @@ static void d2d_writes_the_bytes_named_and_no_others(void)
 {
     mirror a = {0}, b = {0};
     if (mirror_new(&a, SMALL_BYTES) && mirror_new(&b, SMALL_BYTES))
-        for (int64_t k = 0; k < test_count(2000, 200000); ++k) {
+        TEST_CASES (k, 2000, 200000) {
             if (k % 50 == 0) mirror_refill(&a, META_U8, CASE_PLAIN);
             copy_between_and_compare(&b, &a);
         }
@@ -113,7 +113,7 @@ static void large_copies_are_like_small_ones(void)
 {
     mirror a = {0}, b = {0};
     if (mirror_new(&a, LARGE_BYTES) && mirror_new(&b, LARGE_BYTES))
-        for (int64_t k = 0; k < test_count(60, 2000); ++k) copy_between_and_compare(&b, &a);
+        TEST_CASES (k, 60, 2000) copy_between_and_compare(&b, &a);
     mirror_free(&a);
     mirror_free(&b);
 }
@@ -122,7 +122,7 @@ static void d2d_copies_within_a_buffer(void)
 {
     mirror m = {0};
     if (mirror_new(&m, SMALL_BYTES))
-        for (int64_t k = 0; k < test_count(500, 50000); ++k) {
+        TEST_CASES (k, 500, 50000) {
             const size_t half = m.bytes / 2;
             const size_t bytes = (size_t)test_random_in(0, 200);
             size_t from = (size_t)test_random_in(0, (int64_t)(half - bytes));
@@ -214,11 +214,11 @@ static void fill_and_compare(mirror *m, mirror *unused)
     mirror_holds(m, type, "the buffer");
 }
 
-static void many(void (*one)(mirror *, mirror *), size_t room, int64_t cases)
+static void many(void (*one)(mirror *, mirror *), size_t room, int64_t few, int64_t most)
 {
     mirror a = {0}, b = {0};
     if (mirror_new(&a, room) && mirror_new(&b, room))
-        for (int64_t k = 0; k < cases; ++k) {
+        TEST_CASES (k, few, most) {
             if (k % 20 == 0) mirror_refill(&a, META_U8, CASE_PLAIN);
             if (k % 20 == 0) mirror_refill(&b, META_U8, CASE_PLAIN);
             one(&a, &b);
@@ -229,15 +229,15 @@ static void many(void (*one)(mirror *, mirror *), size_t room, int64_t cases)
 
 static void copy_box_writes_the_cells_of_the_box_and_no_others(void)
 {
-    many(copy_box_and_compare, SMALL_BYTES, test_count(2000, 200000));
-    many(copy_box_and_compare, LARGE_BYTES, test_count(40, 2000));
+    many(copy_box_and_compare, SMALL_BYTES, 2000, 200000);
+    many(copy_box_and_compare, LARGE_BYTES, 40, 2000);
 }
 
 static void copy_box_copies_within_an_array(void)
 {
     mirror m = {0};
     if (mirror_new(&m, SMALL_BYTES))
-        for (int64_t k = 0; k < test_count(300, 30000); ++k) {
+        TEST_CASES (k, 300, 30000) {
             /* The low and the high planes of the slowest dimension: apart in memory. */
             const int64_t nx = test_random_in(1, 30), ny = test_random_in(1, 30);
             const int64_t planes = SMALL_BYTES / 4 / (nx * ny);
@@ -278,14 +278,14 @@ static void copy_box_copies_between_sides_that_interleave(void)
 
 static void fill_box_writes_the_cells_of_the_box_and_no_others(void)
 {
-    many(fill_box_and_compare, SMALL_BYTES, test_count(2000, 200000));
-    many(fill_box_and_compare, LARGE_BYTES, test_count(40, 2000));
+    many(fill_box_and_compare, SMALL_BYTES, 2000, 200000);
+    many(fill_box_and_compare, LARGE_BYTES, 40, 2000);
 }
 
 static void fill_writes_the_elements_counted_and_no_others(void)
 {
-    many(fill_and_compare, SMALL_BYTES, test_count(1000, 100000));
-    many(fill_and_compare, LARGE_BYTES, test_count(40, 2000));
+    many(fill_and_compare, SMALL_BYTES, 1000, 100000);
+    many(fill_and_compare, LARGE_BYTES, 40, 2000);
 }
 
 /* ------------------------------------------------------------------ addresses */
@@ -294,7 +294,7 @@ static void any_byte_of_a_buffer_has_an_address(void)
 {
     mirror m = {0};
     if (mirror_new(&m, 4099))
-        for (int64_t k = 0; k < test_count(300, 30000); ++k) {
+        TEST_CASES (k, 300, 30000) {
             const size_t at = (size_t)test_random_in(0, (int64_t)m.bytes - 1);
             unsigned char byte = 0;
             meta_pointer_desc desc = META_POINTER_DESC_INIT;
@@ -314,7 +314,7 @@ static void queued_work_of_one_buffer_runs_in_order(void)
     mirror m = {0};
     uint32_t *values = malloc(sizeof *values * 64);
     if (mirror_new(&m, SMALL_BYTES) && CHECK(values))
-        for (int64_t k = 0; k < test_count(20, 1000); ++k) {
+        TEST_CASES (k, 20, 1000) {
             for (int step = 0; step < 64; ++step) {
                 const int64_t count = SMALL_BYTES / 4 - step;
                 values[step] = (uint32_t)test_random();

@@ -61,14 +61,16 @@ static void run_wish(const halo_wish *wish, int64_t number)
     halo_case_free(&c);
 }
 
-/* All in a long run; else a sample that is random but has every device's turn. */
+/* All wishes in turn in a long run, each with many extents, types and paddings on few ranks; else a
+ * sample that is random but has every device's turn. */
 static void every_element_is_as_its_global_index_says(void)
 {
     const int64_t all = halo_wish_count(), sample = test_size > 4 ? 6 : 30;
-    const int64_t cases = test_count(sample, all);
-    for (int64_t k = 0; k < cases && !halo_broken_anywhere(); ++k) {
-        const int64_t number =
-            cases == all ? k : all / cases * k + test_random_in(0, all / cases - 1);
+    const int64_t many = test_size <= 2 && all < 25000 ? 25000 : all;
+    const int64_t cases = test_count(sample, many), part = cases < all ? all / cases : 1;
+    TEST_CASES (k, sample, many) {
+        if (halo_broken_anywhere()) break;
+        const int64_t number = (part * k + test_random_in(0, part - 1)) % all;
         const halo_wish wish = halo_wish_number(number);
         run_wish(&wish, number);
     }
@@ -91,10 +93,10 @@ static void values_do_not_depend_on_the_way_messages_take(void)
     static const struct {
         const char *name, *value;
     } settings[] = {{NULL, NULL}, {"META_TEST_CHUNK", "4096"}, {"META_PIPELINE", "4096"}};
-    const int64_t cases = test_count(test_size > 4 ? 1 : 3, 100);
     for (size_t s = 0; s < sizeof settings / sizeof *settings; ++s) {
         join_with(settings[s].name, settings[s].value);
-        for (int64_t k = 0; k < cases && !halo_broken_anywhere(); ++k) {
+        TEST_CASES (k, test_size > 4 ? 1 : 3, 100) {
+            if (halo_broken_anywhere()) break;
             halo_wish wish = halo_wish_random();
             wish.thick = wish.dims == 1 ? 1000 : wish.dims == 2 ? 500 : test_long() ? 60 : 30;
             run_wish(&wish, k);
@@ -158,8 +160,8 @@ static void add_random_numbers(halo_case *c)
 /* Sums that are not exact depend on the order of additions, which is to be the same every time. */
 static void floating_sums_have_the_same_bits_every_time(void)
 {
-    const int64_t cases = test_count(4, 200);
-    for (int64_t k = 0; k < cases && !halo_broken_anywhere(); ++k) {
+    TEST_CASES (k, 4, 200) {
+        if (halo_broken_anywhere()) break;
         halo_wish wish = halo_wish_random();
         halo_case c;
         wish.op = META_HALO_ADD;

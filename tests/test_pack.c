@@ -70,11 +70,11 @@ static void unpack_and_compare(mirror *packed, mirror *buf)
     mirror_holds(buf, c.type, "the unpacked buffer");
 }
 
-static void many_faces(void (*one)(mirror *, mirror *), size_t room, int64_t cases)
+static void many_faces(void (*one)(mirror *, mirror *), size_t room, int64_t few, int64_t many)
 {
     mirror packed = {0}, buf = {0};
     if (mirror_new(&packed, room) && mirror_new(&buf, room))
-        for (int64_t k = 0; k < cases; ++k) {
+        TEST_CASES (k, few, many) {
             if (k % 100 == 99) mirror_refill(&packed, META_U8, CASE_PLAIN);
             if (k % 100 == 49) mirror_refill(&buf, META_U8, CASE_PLAIN);
             one(&packed, &buf);
@@ -87,29 +87,29 @@ static void many_faces(void (*one)(mirror *, mirror *), size_t room, int64_t cas
 
 static void pack_takes_the_elements_of_a_face_in_order_and_touches_no_other(void)
 {
-    many_faces(pack_and_compare, SMALL_BYTES, test_count(4000, 1000000));
+    many_faces(pack_and_compare, SMALL_BYTES, 4000, 1000000);
 }
 
 static void unpack_leaves_cells_outside_the_face_alone(void)
 {
-    many_faces(unpack_and_compare, SMALL_BYTES, test_count(4000, 1000000));
+    many_faces(unpack_and_compare, SMALL_BYTES, 4000, 1000000);
 }
 
 static void large_faces_pack_like_small_ones(void)
 {
-    many_faces(pack_and_compare, LARGE_BYTES, test_count(60, 2000));
+    many_faces(pack_and_compare, LARGE_BYTES, 60, 2000);
 }
 
 static void large_faces_unpack_like_small_ones(void)
 {
-    many_faces(unpack_and_compare, LARGE_BYTES, test_count(60, 2000));
+    many_faces(unpack_and_compare, LARGE_BYTES, 60, 2000);
 }
 
 static void unpack_undoes_pack(void)
 {
     mirror packed = {0}, buf = {0};
     if (mirror_new(&packed, SMALL_BYTES) && mirror_new(&buf, SMALL_BYTES))
-        for (int64_t k = 0; k < test_count(300, 30000); ++k) {
+        TEST_CASES (k, 300, 30000) {
             const pack_case c = random_pack(SMALL_BYTES, CASE_APART);
             const unsigned char zero[8] = {0};
             CHECK_OK(meta_pack_face(packed.device + c.to, buf.device + c.from, &c.face, c.type,
@@ -157,12 +157,12 @@ static void transpose_and_compare(mirror *out, mirror *in)
 
 static void transpose_exchanges_rows_and_columns_and_touches_nothing_else(void)
 {
-    many_faces(transpose_and_compare, SMALL_BYTES, test_count(1500, 150000));
+    many_faces(transpose_and_compare, SMALL_BYTES, 1500, 150000);
 }
 
 static void large_faces_transpose_like_small_ones(void)
 {
-    many_faces(transpose_and_compare, LARGE_BYTES, test_count(30, 2000));
+    many_faces(transpose_and_compare, LARGE_BYTES, 30, 2000);
 }
 
 /* ------------------------------------------------------------------ making faces */
@@ -202,7 +202,7 @@ static void check_face(const meta_face *face, const meta_box *box, int axis, int
 
 static void slab_of_every_axis_side_and_width_is_right(void)
 {
-    for (int64_t k = 0; k < test_count(300, 20000); ++k) {
+    TEST_CASES (k, 300, 20000) {
         const meta_box box = case_box((int)test_random_in(1, META_MAX_DIM), 0, 500);
         const int axis = (int)test_random_in(0, box.ndim - 1);
         for (int slab = META_SLAB_LOW; slab <= META_SLAB_HIGH_GHOST; ++slab) {
@@ -223,7 +223,7 @@ static void slab_of_every_axis_side_and_width_is_right(void)
 
 static void slab_wider_than_its_place_is_refused_and_nothing_written(void)
 {
-    for (int64_t k = 0; k < test_count(300, 20000); ++k) {
+    TEST_CASES (k, 300, 20000) {
         const meta_box box = case_box((int)test_random_in(1, META_MAX_DIM), 0, 500);
         const int axis = (int)test_random_in(0, box.ndim - 1);
         const int slab = (int)test_random_in(META_SLAB_LOW, META_SLAB_HIGH_GHOST);
@@ -242,7 +242,7 @@ static void slab_wider_than_its_place_is_refused_and_nothing_written(void)
 
 static void face_of_a_box_has_its_cells_in_the_order_of_memory(void)
 {
-    for (int64_t k = 0; k < test_count(500, 50000); ++k) {
+    TEST_CASES (k, 500, 50000) {
         const meta_box box = case_box((int)test_random_in(1, META_MAX_DIM), 0, 500);
         meta_face face;
         test_case("%s", case_box_text(&box));
@@ -252,7 +252,7 @@ static void face_of_a_box_has_its_cells_in_the_order_of_memory(void)
 
 static void face_made_of_parts_has_these_parts(void)
 {
-    for (int64_t k = 0; k < test_count(500, 50000); ++k) {
+    TEST_CASES (k, 500, 50000) {
         int64_t from;
         const meta_face given =
             case_face((int)test_random_in(1, META_MAX_DIM), 1000, 10000, CASE_ANY, &from);
@@ -269,7 +269,7 @@ static void face_made_of_parts_has_these_parts(void)
 
 static void elements_of_a_face_are_counted(void)
 {
-    for (int64_t k = 0; k < test_count(500, 50000); ++k) {
+    TEST_CASES (k, 500, 50000) {
         int64_t from, found = -1;
         const meta_face face =
             case_face((int)test_random_in(1, META_MAX_DIM), 1000, 10000, CASE_ANY, &from);

@@ -239,35 +239,35 @@ static void axpy_and_compare(mirror *y, mirror *x)
     mirror_holds(y, c.type, "y");
 }
 
-static void many(void (*one)(mirror *, mirror *), size_t room, int64_t cases)
+static void many(void (*one)(mirror *, mirror *), size_t room, int64_t few, int64_t most)
 {
     mirror a = {0}, b = {0};
     if (mirror_new(&a, room) && mirror_new(&b, room))
-        for (int64_t k = 0; k < cases; ++k) one(&a, &b);
+        TEST_CASES (k, few, most) one(&a, &b);
     mirror_free(&a);
     mirror_free(&b);
 }
 
 static void reductions_take_every_cell_of_the_box_and_no_other(void)
 {
-    many(reduce_and_compare, SMALL_BYTES, test_count(4000, 400000));
+    many(reduce_and_compare, SMALL_BYTES, 4000, 400000);
 }
 
 static void reductions_of_large_boxes_are_right(void)
 {
-    many(reduce_and_compare, LARGE_BYTES, test_count(40, 4000));
+    many(reduce_and_compare, LARGE_BYTES, 40, 4000);
 }
 
 static void dot_takes_every_pair_of_cells_of_the_box(void)
 {
-    many(dot_and_compare, SMALL_BYTES, test_count(1500, 150000));
-    many(dot_and_compare, LARGE_BYTES, test_count(15, 1500));
+    many(dot_and_compare, SMALL_BYTES, 1500, 150000);
+    many(dot_and_compare, LARGE_BYTES, 15, 1500);
 }
 
 static void axpy_has_the_bits_of_the_formula_and_touches_no_other_cell(void)
 {
-    many(axpy_and_compare, SMALL_BYTES, test_count(1500, 150000));
-    many(axpy_and_compare, LARGE_BYTES, test_count(15, 1500));
+    many(axpy_and_compare, SMALL_BYTES, 1500, 150000);
+    many(axpy_and_compare, LARGE_BYTES, 15, 1500);
 }
 
 /* ------------------------------------------------------------------ floats of every kind */

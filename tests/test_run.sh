@@ -14,6 +14,9 @@ add_test(bad false)
 add_test(missing /no/such/program)
 add_test(elsewhere sh -c "echo skipped a_promise && exit 77")
 set_tests_properties(elsewhere PROPERTIES SKIP_RETURN_CODE 77)
+add_test(first.openmp echo "random cases: 12 with META_TEST_SEED=1, none wrong")
+add_test(second.openmp.np2 echo "random cases: 30 with META_TEST_SEED=1, none wrong")
+add_test(third.opencl echo "figure: 7 of 7")
 add_test(slow false)
 set_tests_properties(slow PROPERTIES LABELS long)
 END
@@ -33,10 +36,12 @@ ran()
     fi
 }
 ran 0 '1 passed, 0 failed, 0 skipped' -R good
-ran 1 '1 passed, 2 failed, 1 skipped, 1 promises skipped'
+ran 1 '4 passed, 2 failed, 1 skipped, 1 promises skipped'
 ran 1 '0 passed, 1 failed' -R bad
 ran 1 '0 passed, 1 failed' -R missing
 ran 0 'a_promise: elsewhere' -R elsewhere
+ran 0 'random cases on openmp: 42, none wrong' -R openmp
+ran 0 'third.opencl: 7 of 7' -R third
 ran 1 'no test was run' -R nothing
 ran 1 'no test was run' -R slow
 META_TEST_LONG=1

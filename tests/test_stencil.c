@@ -183,44 +183,44 @@ static void run_with_sum(mirror *out, mirror *in, int most_dimensions)
 }
 
 static void many(void (*one)(mirror *, mirror *, int), size_t room, int most_dimensions,
-                 int64_t cases)
+                 int64_t few, int64_t most)
 {
     mirror out = {0}, in = {0};
     if (mirror_new(&out, room) && mirror_new(&in, room))
-        for (int64_t k = 0; k < cases; ++k) one(&out, &in, most_dimensions);
+        TEST_CASES (k, few, most) one(&out, &in, most_dimensions);
     mirror_free(&out);
     mirror_free(&in);
 }
 
 static void stencils_have_the_bits_of_the_formula_and_touch_no_other_cell(void)
 {
-    many(run_without_sum, SMALL_BYTES, 4, test_count(4000, 400000));
+    many(run_without_sum, SMALL_BYTES, 4, 4000, 400000);
 }
 
 static void stencils_have_the_bits_of_the_formula_in_every_batch(void)
 {
-    many(run_without_sum, SMALL_BYTES, META_MAX_DIM, test_count(300, 30000));
+    many(run_without_sum, SMALL_BYTES, META_MAX_DIM, 300, 30000);
 }
 
 static void stencils_have_the_bits_of_the_formula_on_large_grids(void)
 {
-    many(run_without_sum, LARGE_BYTES, 4, test_count(60, 6000));
+    many(run_without_sum, LARGE_BYTES, 4, 60, 6000);
 }
 
 static void stencils_have_the_bits_of_the_formula_on_padded_grids(void)
 {
-    many(run_without_sum, LARGE_BYTES, 0, test_count(60, 6000));
-    many(run_with_sum, LARGE_BYTES, 0, test_count(60, 6000));
+    many(run_without_sum, LARGE_BYTES, 0, 60, 6000);
+    many(run_with_sum, LARGE_BYTES, 0, 60, 6000);
 }
 
 static void stencils_with_a_sum_make_the_same_grid_and_the_right_sum(void)
 {
-    many(run_with_sum, SMALL_BYTES, 4, test_count(4000, 400000));
+    many(run_with_sum, SMALL_BYTES, 4, 4000, 400000);
 }
 
 static void stencils_with_a_sum_are_right_on_large_grids(void)
 {
-    many(run_with_sum, LARGE_BYTES, 4, test_count(60, 6000));
+    many(run_with_sum, LARGE_BYTES, 4, 60, 6000);
 }
 
 /* ------------------------------------------------------------------ chosen cases */
