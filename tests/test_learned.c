@@ -503,9 +503,25 @@ static void what_is_fixed_is_not_tried(void)
     meta_times_free(t);
 }
 
-TEST_MAIN(PROMISE(what_is_written_is_read_bit_by_bit), PROMISE(an_empty_table_has_a_text),
-          PROMISE(a_changed_byte_is_noticed), PROMISE(a_file_that_ends_early_is_noticed),
-          PROMISE(lines_that_make_no_sense_are_refused),
+static void a_title_that_does_not_end_is_damage(void)
+{
+    char text[128] = "libmeta-learned 1";
+    const size_t bytes = strlen(text);
+    meta_cache_key key = META_CACHE_KEY_INIT;
+    meta_learned t;
+    meta_cache_key_add(&key, text, bytes);
+    snprintf(text + bytes, sizeof text - bytes, "checksum %016" PRIx64 "%016" PRIx64 "\n",
+             key.part[0], key.part[1]);
+    t = (meta_learned){.turn = 0};
+    CHECK(!meta_learned_parse(&t, text, strlen(text), NULL, DEVICES, reason, sizeof reason));
+    CHECK_STRING(reason, "it is damaged");
+    CHECK(!parse(&t, text, strlen(text)));
+    CHECK_STRING(reason, "it is damaged");
+}
+
+TEST_MAIN(PROMISE(a_title_that_does_not_end_is_damage), PROMISE(what_is_written_is_read_bit_by_bit),
+          PROMISE(an_empty_table_has_a_text), PROMISE(a_changed_byte_is_noticed),
+          PROMISE(a_file_that_ends_early_is_noticed), PROMISE(lines_that_make_no_sense_are_refused),
           PROMISE(other_formats_and_machines_are_named), PROMISE(a_window_keeps_the_last_runs),
           PROMISE(a_share_of_the_runs_is_added),
           PROMISE(kernels_devices_and_octaves_are_kept_apart),

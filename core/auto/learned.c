@@ -314,7 +314,8 @@ static bool is_mine(const char *text, size_t bytes, const char *machine, const c
                         "it is of version %ld of the format, and this libmeta reads %d", format,
                         META_LEARNED_FORMAT),
                false;
-    if (!checked(text, bytes)) return snprintf(reason, room, "it is damaged"), false;
+    const size_t end = checked(text, bytes);
+    if (!end || !memchr(text, '\n', end)) return snprintf(reason, room, "it is damaged"), false;
     *at = strchr(text, '\n') + 1;
     if (!machine) {
         const char *turn = strstr(text, "\nturn ");
