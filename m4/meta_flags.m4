@@ -47,6 +47,10 @@ AC_DEFUN([META_COMPILER_FLAGS], [
   META_ADD_FLAG([META_CODE], [-fvisibility=hidden])
   dnl gcc for x86-64 sets small structures to zero by "rep stos", which takes several times as long.
   META_ADD_FLAG([META_CODE], [-mmemset-strategy=unrolled_loop:96:noalign,libcall:-1:noalign])
+  dnl Calls a function at the beginning of each basic block, for what fuzz targets read with.
+  META_EDGES=
+  META_ADD_FLAG([META_EDGES], [-fsanitize-coverage=trace-pc])
+  AC_SUBST([META_EDGES])
   META_SANITIZE=
   AS_CASE([$enable_sanitize],
     [yes], [meta_sanitizers='address, undefined'

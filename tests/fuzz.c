@@ -4,10 +4,13 @@
 #include "config.h"
 
 #include "fuzz.h"
+#include "fuzz_edges.h"
+#include "progress.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -17,15 +20,15 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { ROOM = 1 << 14, CORPUS = 64, HUGE_PIECE = 1 << 26, MOST_LIVE = 4096, PATIENCE = 60 };
+enum { ROOM = 1 << 14, CORPUS = 1024, HUGE_PIECE = 1 << 26, MOST_LIVE = 4096, PATIENCE = 60 };
 
 static const uint8_t *current; /* the input at hand */
 static size_t current_size;
-static char failed_name[256];
+static char failed_name[2304];
 static int terminal = 2, said = -1; /* the error stream, and where it goes while inputs run */
 static long inputs, accepted;
 
-static char folder[64];
+static char folder[64], start_folder[2048];
 
 static void remove_folder(void)
 {
@@ -130,15 +133,16 @@ static void catch_signals(void)
 
 static int lives; /* pieces that were allocated and not freed */
 
-#if !defined FUZZ_LIBFUZZER && !defined FUZZ_UNWATCHED
+#ifndef FUZZ_LIBFUZZER
 
-/* The linker sends the target's calls here (--wrap); those of libraries below it go on as they
- * were. */
-void *__real_malloc(size_t bytes);
-void *__real_calloc(size_t count, size_t bytes);
-void *__real_realloc(void *old, size_t bytes);
-char *__real_strdup(const char *text);
-void __real_free(void *memory);
+/* The linker sends the calls of a target that is linked with --wrap here; those of libraries below
+ * it go on as they were. */
+#define REAL __attribute__((weak))
+REAL void *__real_malloc(size_t bytes);
+REAL void *__real_calloc(size_t count, size_t bytes);
+REAL void *__real_realloc(void *old, size_t bytes);
+REAL char *__real_strdup(const char *text);
+REAL void __real_free(void *memory);
 void *__wrap_malloc(size_t bytes);
 void *__wrap_calloc(size_t count, size_t bytes);
 void *__wrap_realloc(void *old, size_t bytes);
@@ -217,6 +221,25 @@ const char *fuzz_folder(void)
     return folder;
 }
 
+const char *fuzz_built(const char *name)
+{
+    static char path[4096];
+    const char *build = getenv("META_TEST_BUILDDIR");
+    snprintf(path, sizeof path, "%s/%s", build != NULL ? build : start_folder, name);
+    return path;
+}
+
+void fuzz_check_heap(void)
+{
+    static long calls;
+    static size_t then;
+    if (++calls % 1024 != 0) return;
+    const size_t now = mallinfo2().uordblks;
+    if (calls > 4096 && now > then + (1 << 20))
+        fuzz_fail("the heap grew by %zu bytes in 1024 inputs", now - then);
+    then = now;
+}
+
 void fuzz_write(const char *path, const void *data, size_t size)
 {
     FILE *to = fopen(path, "wb");
@@ -258,7 +281,8 @@ typedef struct input {
 } input;
 
 static input corpus[CORPUS];
-static int known;
+static int known, kept; /* inputs, and how many of them were kept in this run and earlier ones */
+static FILE *keeping;   /* the file of those that a long run keeps, or NULL */
 
 /* Sebastiano Vigna's splitmix64. */
 static uint64_t state;
@@ -384,22 +408,73 @@ static void run_seeds(void)
     }
 }
 
-/* What is accepted is what later inputs are made of as well. */
-static void run_changed(double seconds)
+/* Later inputs are made of it as well. */
+static void keep(const input *k)
+{
+    const size_t seeds = (size_t)fuzz_here.seeds;
+    corpus[known < CORPUS ? (size_t)known++ : seeds + below(CORPUS - seeds)] = *k;
+    ++kept;
+}
+
+/* What an earlier part of this run kept. */
+static void take_up(const char *path)
 {
     static input k;
+    FILE *from = fopen(path, "rb");
+    while (from != NULL && fread(&k.size, sizeof k.size, 1, from) == 1 && k.size <= ROOM &&
+           fread(k.data, 1, k.size, from) == k.size) {
+        run_input(k.data, k.size);
+        keep(&k);
+    }
+    if (from != NULL) fclose(from);
+}
+
+static double clock_seconds(void)
+{
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
-    const double end = (double)now.tv_sec + 1e-9 * (double)now.tv_nsec + seconds;
-    while ((double)now.tv_sec + 1e-9 * (double)now.tv_nsec < end) {
-        const long before = accepted;
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* An input that reached an edge of the reader which no other one had reached is kept, or where
+ * edges are not known, one that was accepted. */
+static void run_changed(double done, double seconds)
+{
+    static input k;
+    const double begin = clock_seconds() - done;
+    for (double now = done; now < seconds; now = clock_seconds() - begin) {
+        const long before = accepted, edges = fuzz_edges();
         make_input(&k);
         run_input(k.data, k.size);
-        if (accepted > before && known < CORPUS) corpus[known++] = k;
-        else if (accepted > before)
-            corpus[(size_t)fuzz_here.seeds + below(CORPUS - (size_t)fuzz_here.seeds)] = k;
-        clock_gettime(CLOCK_MONOTONIC, &now);
+        if (edges > 0 ? fuzz_edges() > edges : accepted > before) {
+            keep(&k);
+            if (keeping != NULL) {
+                fwrite(&k.size, sizeof k.size, 1, keeping);
+                fwrite(k.data, 1, k.size, keeping);
+                fflush(keeping);
+            }
+        }
+        progress_at((int64_t)now);
     }
+}
+
+/* A long run that was stopped goes on with the time that is left and the inputs that it kept. */
+static void run_all(double seconds)
+{
+    char name[64], path[4096];
+    snprintf(name, sizeof name, "fuzz_%s", fuzz_here.name);
+    const int64_t done = progress_begin(name, 0, (int64_t)seconds, true);
+    snprintf(name, sizeof name, "fuzz_%s.kept", fuzz_here.name);
+    snprintf(path, sizeof path, "%s", progress_file(name));
+    state += (uint64_t)done;
+    run_seeds();
+    if (done > 0) take_up(path);
+    else unlink(path);
+    if (seconds >= 60) keeping = fopen(path, "ab");
+    run_changed((double)done, seconds);
+    progress_end((int64_t)seconds);
+    if (keeping != NULL) fclose(keeping);
+    unlink(path);
 }
 
 static int run_file(const char *path)
@@ -434,17 +509,19 @@ static void send_errors_aside(void)
 
 /* Most of what can be found shows under sanitizers alone. */
 #ifdef __SANITIZE_ADDRESS__
-enum { USUAL_SECONDS = 20 };
+enum { USUAL_SECONDS = 10, LONG_SECONDS = 1800 };
 #else
-enum { USUAL_SECONDS = 8 };
+enum { USUAL_SECONDS = 1, LONG_SECONDS = 1800 };
 #endif
 
 int main(int argc, char **argv)
 {
-    const double longer = asked("META_TEST_LONG", 0) == 1 ? 15 : 1;
-    const double seconds = asked("META_TEST_FUZZ_SECONDS", USUAL_SECONDS * longer);
+    const double seconds = asked("META_TEST_FUZZ_SECONDS",
+                                 asked("META_TEST_LONG", 0) == 1 ? LONG_SECONDS : USUAL_SECONDS);
+    if (getcwd(start_folder, sizeof start_folder) == NULL)
+        fuzz_fail("no folder is the current one");
+    snprintf(failed_name, sizeof failed_name, "%s/fuzz-%s.input", start_folder, fuzz_here.name);
     LLVMFuzzerInitialize(&argc, &argv);
-    snprintf(failed_name, sizeof failed_name, "fuzz-%s.input", fuzz_here.name);
     catch_signals();
     if (argc > 1) {
         int worst = 0;
@@ -456,10 +533,12 @@ int main(int argc, char **argv)
            seconds);
     fflush(stdout);
     send_errors_aside();
-    run_seeds();
-    run_changed(seconds);
+    fuzz_edges_begin();
+    run_all(seconds);
     dup2(terminal, 2);
-    printf("%ld inputs, of which %ld were accepted\n", inputs, accepted);
+    printf("figure: %ld inputs in %g s, of which %ld were accepted, none wrong; %ld edges of the "
+           "reader reached, %d inputs kept\n",
+           inputs, seconds, accepted, fuzz_edges(), kept);
     return 0;
 }
 

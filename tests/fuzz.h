@@ -2,8 +2,10 @@
 /** @file fuzz.h
  *  Fuzzing without libFuzzer: a target is a file with the function of that name and a description,
  * and fuzz.c calls it with changed copies of valid inputs for as long as META_TEST_FUZZ_SECONDS
- * says. What crashes, hangs, leaks, asks for a huge piece of memory or breaks the target's own
- * promise ends the program with the input in a file; `PROGRAM FILE…` runs such files again.
+ * says: a second, or half an hour with META_TEST_LONG=1, which goes on where it was stopped. Inputs
+ * that reach new edges of the reader are changed further (fuzz_edges.h). What crashes, hangs,
+ * leaks, asks for a huge piece of memory or breaks the target's own promise ends the program with
+ * the input in a file; `PROGRAM FILE…` runs such files again.
  *
  *  Where clang has libFuzzer, a target can be linked with it by hand instead of with fuzz.c's
  * main(), as here in a build folder configured with CC=clang:
@@ -43,6 +45,10 @@ const char *fuzz_said(void);
 /** A new folder, in memory where the system has such a place; removed, with what is in it, at the
  *  program's end. */
 const char *fuzz_folder(void);
+/** The path of a file of the build tree; a static buffer. */
+const char *fuzz_built(const char *name);
+/** For targets whose allocations are not watched, for each input: the heap must not grow. */
+void fuzz_check_heap(void);
 /** Write @p size bytes to @p path; and compare a file with them. */
 void fuzz_write(const char *path, const void *data, size_t size);
 int fuzz_same(const char *path, const void *data, size_t size);
