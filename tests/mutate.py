@@ -2,23 +2,26 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Mutants: what random changes of the code do the tests of library and messages not notice?
 
-usage: tests/mutate.py [--count N] [--seed S] [--files REGEX] [--at FILE:LINE[:NUMBER]] [--far SECONDS] [--backends NAMES]
-                       [--tests REGEX] [--folder DIR] [--survivors] [--list]
+usage: tests/mutate.py [--count N] [--seed S] [--files REGEX] [--at FILE:LINE[:NUMBER]] [--limit SECONDS] [--record SECONDS]
+                       [--backends NAMES] [--tests REGEX] [--folder DIR] [--survivors] [--list]
 
-Changes one operator, constant or return value at a time in a copy of the sources, builds that, and runs the tests:
-those of the changed file's room first, the fastest first, up to the first that fails; a test that runs ten times as
-long as without the change has noticed it too. One that fails without a change is left out. Changes after which the
-compiler makes the same code, and those of which tests/mutants.list says that they change no result, are counted apart,
-since no test can notice them. A run that was stopped goes on where it was: what is known stands in DIR/results.jsonl.
-At the end the survivors are printed as diffs, and a line of figures. A mutant takes a minute or two, a survivor as
-long as the tests do.
+Changes one operator, constant or return value at a time in a copy of the sources, builds that, and runs the tests
+that run its line, up to the first that fails: those first that are fast and run little else. Which lines a test runs
+is recorded once for the code as it is, in a build with gcov (tests/reach.py; DIR/reach.jsonl). A change of a line that
+no test runs survives at once. Where gcov sees no lines, as in what is compiled at run time and in constants of files,
+the tests of the changed file's room come first, the fastest first, then all others. A test that runs five times as
+long as without the change, and 15 s, has noticed it too. One that fails without a change is left out. Changes after
+which the compiler makes the same code, and those of which tests/mutants.list says that they change no result, are
+counted apart, since no test can notice them. A run that was stopped goes on where it was: what is known stands in
+DIR/results.jsonl. At the end the survivors are printed as diffs, and a line of figures.
 
   --count N       that many mutants (default: META_TEST_MUTANTS, or 10); more later keep the first N
   --seed S        of the choice (default: 1)
   --files REGEX   only in files whose path it matches from the beginning
   --at FILE:LINE  every change of that line, or the one with that number (from 0)
-  --far SECONDS   how long the tests of other rooms may run for a mutant (default: all of them)
-  --backends A,B  only tests on these back ends, and those that choose none (default: openmp,opencl,auto,sims,mixed)
+  --limit SECONDS how long the tests may run for a mutant before it counts as a survivor (default: 240)
+  --record S      how long tests may run for the record in all, the fastest first (default: 900; 0: none)
+  --backends A,B  only tests on these back ends, and those that choose none (default: openmp,auto,sims,mixed)
   --tests REGEX   only tests whose name it matches
   --folder DIR    where it works (default: build-mutants)
   --survivors     run the survivors again, against the tests as they are now
@@ -37,6 +40,9 @@ import signal
 import subprocess
 import sys
 import time
+
+sys.dont_write_bytecode = True  # the sources stay as they are
+import reach
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 FOLDERS = ("core", "comm", "backends/openmp", "kernels")
@@ -70,6 +76,7 @@ NEAR = (
 TESTS = r"core|kernel|comm"  # labels
 NO_TESTS = r"build|documents|programs|peers|fuzz|golden|long"
 UNKNOWN = 5  # seconds of a test that has not run yet
+RECORDED = 60  # seconds that a test may take to be recorded
 # A change in the text of a message is not for tests to notice.
 WORDS = {"meta_log", "log", "meta_fail", "fail", "fprintf", "printf", "_Static_assert", "__attribute__"}
 
@@ -194,6 +201,15 @@ def chosen(options):
     return sorted(sites, key=drawn)[:options.count]
 
 
+def first_line_of_function(site):
+    """Of the one that a change is in; None: it is in none."""
+    text = text_of(site["file"])
+    for match in FUNCTION.finditer(text):
+        if match.start("body") <= site["begin"] < match.end("body"):
+            return text.count("\n", 0, match.start()) + 1
+    return None
+
+
 def diff_of(site):
     text = text_of(site["file"])
     first = text.rfind("\n", 0, site["begin"]) + 1
@@ -212,18 +228,20 @@ class Failure(Exception):
 
 
 class Builder:
-    """A copy of the sources in @p folder/source, built in its folder build as ./check builds."""
+    """A copy of the sources in @p folder/source, built in its folder @p name as ./check builds."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, name="build"):
         self.source = os.path.join(folder, "source")
-        self.build = os.path.join(self.source, "build")
+        self.build = os.path.join(self.source, name)
         self.log = os.path.join(folder, "build.log")
         self.programs = []
+        self.users = {}  # file: the objects of test programs that include it
         self.stale = set()
         self.environment = dict(os.environ)
         if shutil.which("ccache"):
             self.environment.setdefault("CC", "ccache gcc")
             self.environment.setdefault("CCACHE_NOHASHDIR", "1")
+        self.environment.setdefault("META_TEST_POCL_CACHE", os.path.join(self.source, "build", "tests", "cache", "pocl"))
 
     def run(self, *command, folder=None):
         with open(self.log, "a", encoding="utf-8") as log:
@@ -251,13 +269,19 @@ class Builder:
                 if not same:
                     shutil.copy(old, new)
 
-    def configure(self):
-        if os.path.exists(os.path.join(self.build, "Makefile")):
-            return
-        words = ". tools/bootstrap.sh; mkdir -p build; configure_in build --with-mpi=mpich --with-openmp=yes " \
-            "--with-opencl=yes --with-jansson=yes --with-fortran=yes --enable-werror"
-        if not self.run("bash", "-c", words, folder=self.source):
-            raise Failure("configure failed; see " + self.log)
+    def configure(self, *arguments):
+        if not os.path.exists(os.path.join(self.build, "Makefile")):
+            words = ["--with-mpi=mpich", "--with-openmp=yes", "--with-opencl=yes", "--with-jansson=yes", "--with-fortran=yes",
+                     "--enable-werror"]
+            if not self.run("bash", "-c", '. tools/bootstrap.sh; mkdir -p "$0"; configure_in "$0" "$@"',
+                            os.path.basename(self.build), *words, *arguments, folder=self.source):
+                raise Failure("configure failed; see " + self.log)
+        if not self.make("CTestTestfile.cmake"):
+            raise Failure("make failed; see " + self.log)
+
+    def make_all(self):
+        if not self.make_libraries("test-helpers", *self.needed_programs()):
+            raise Failure("the sources do not build; see " + self.log)
 
     def make(self, *targets):
         return self.run("make", "-s", "-j%d" % (os.cpu_count() or 1), "peers_LTLIBRARIES=",
@@ -279,23 +303,22 @@ class Builder:
                 found.add(program.group(1))
         return sorted(found)
 
-    def programs_with(self, path):
-        """The test programs that a file is compiled into, by what the compiler noted."""
-        found = set()
+    def find_users(self):
+        """The test programs that each file is compiled into, by what the compiler noted."""
         for base, _, names in os.walk(self.build):
             if os.path.basename(base) != ".deps":
                 continue
             for name in names:
-                with open(os.path.join(base, name), encoding="utf-8", errors="replace") as file:
-                    if "/" + path not in file.read():
-                        continue
                 own = re.match(r"(tests_(?:misuse_)?test_\w+?)-", name)
                 plain = re.match(r"(test_\w+)\.Po", name)
                 if own:
-                    found.add(own.group(1).replace("tests_misuse_", "tests/misuse/").replace("tests_", "tests/", 1))
+                    program = own.group(1).replace("tests_misuse_", "tests/misuse/").replace("tests_", "tests/", 1)
                 elif plain:
-                    found.add(os.path.relpath(os.path.join(base, "..", plain.group(1)), self.build))
-        return found & set(self.programs)
+                    program = os.path.relpath(os.path.join(base, "..", plain.group(1)), self.build)
+                if (own or plain) and program in self.programs:
+                    with open(os.path.join(base, name), encoding="utf-8", errors="replace") as file:
+                        for path in re.findall(r"/((?:%s)/[^\s:]+)" % "|".join(FOLDERS), file.read()):
+                            self.users.setdefault(path, set()).add(program)
 
     def code(self):
         """What the libraries would run, without what tells where it comes from."""
@@ -317,7 +340,7 @@ class Builder:
             file.write(text)
 
     def build_mutant(self, site):
-        mine = self.programs_with(site["file"])
+        mine = self.users.get(site["file"], set())
         self.put(site, True)
         built = self.make_libraries("META_WARNINGS=-w", *sorted(mine | self.stale))
         self.stale = mine
@@ -339,7 +362,6 @@ class Tests:
         self.builder = builder
         self.times_file = os.path.join(folder, "times.json")
         self.scratch = os.path.join(folder, "scratch")
-        self.far = options.far
         # Processes of its own numbers: nothing that a mutant signals is outside, and all end with the test.
         self.apart = []
         for words in (["unshare", "--pid", "--fork", "--kill-child", "--mount-proc"],
@@ -347,12 +369,21 @@ class Tests:
             if shutil.which("unshare") and subprocess.run(words + ["true"], check=False, stderr=subprocess.DEVNULL).returncode == 0:
                 self.apart = words
                 break
-        if not builder.make_libraries("test-helpers", *builder.needed_programs()):
-            raise Failure("the sources do not build; see " + builder.log)
-        wanted = set(options.backends.split(","))
-        listed = subprocess.run(["ctest", "--show-only=json-v1", "-LE", "^(%s)$" % NO_TESTS, "-L", "^(%s)$" % TESTS], cwd=builder.build,
-                                stdout=subprocess.PIPE, check=True).stdout
-        self.tests = []
+        builder.make_all()
+        self.options = options
+        self.tests = self.listed(builder)
+        builder.programs = {t["program"] for t in self.tests}
+        builder.find_users()
+        self.times = {}
+        self.load()
+        self.reach = reach.Reach(os.path.join(folder, "reach.jsonl"), builder.source, builder.build + "-lines", FOLDERS)
+        self.record(Builder(folder, "build-lines"))
+
+    def listed(self, builder):
+        wanted = set(self.options.backends.split(","))
+        listed = subprocess.run(["ctest", "--show-only=json-v1", "-LE", "^(%s)$" % NO_TESTS, "-L", "^(%s)$" % TESTS],
+                                cwd=builder.build, stdout=subprocess.PIPE, check=True).stdout
+        found = []
         for test in json.loads(listed)["tests"]:
             if "command" not in test:
                 raise Failure("the program of %s is not built; see %s" % (test["name"], builder.log))
@@ -360,24 +391,48 @@ class Tests:
             backend = [part for part in test["name"].split(".")[1:] if not re.fullmatch(r"np\d+|\d", part)]
             program = [w for w in test["command"] if w.startswith(builder.build + "/tests/")]
             if program and not program[0].endswith(".sh") and (not backend or backend[0] in wanted) and \
-                    re.search(options.tests, test["name"]):
-                self.tests.append({"name": test["name"], "command": test["command"], "timeout": values.get("TIMEOUT", 120),
-                                   "environment": dict(e.split("=", 1) for e in values.get("ENVIRONMENT", [])),
-                                   "program": os.path.relpath(program[0], builder.build)})
-        self.times = {}
-        self.load()
+                    re.search(self.options.tests, test["name"]):
+                found.append({"name": test["name"], "command": test["command"], "timeout": values.get("TIMEOUT", 120),
+                              "environment": dict(e.split("=", 1) for e in values.get("ENVIRONMENT", [])),
+                              "program": os.path.relpath(program[0], builder.build)})
+        return found
+
+    def record(self, lines):
+        """Which lines each test runs, as far as that is not known of the code as it is."""
+        known = self.reach.load()
+        left = [t["name"] for t in self.tests if not known or not self.reach.is_known(t)]
+        scratch = self.scratch + "-lines"
+        spent = self.reach.spent()
+        if left and spent < self.options.record:
+            lines.configure(*reach.FLAGS)
+            lines.make_all()
+            self.reach.begin(scratch)
+            began, before = time.monotonic(), len(left)
+            for test in sorted(self.listed(lines), key=lambda t: self.times.get(t["name"], UNKNOWN)):
+                if test["name"] in left and spent < self.options.record:
+                    verdict, seconds = self.run(dict(test, environment=dict(test["environment"], GCOV_PREFIX=scratch)),
+                                                RECORDED, builder=lines)
+                    self.reach.record(test, scratch, seconds, verdict != "late")
+                    left.remove(test["name"])
+                    spent += seconds
+            shutil.rmtree(scratch, ignore_errors=True)
+            print("recorded %d tests in %.0f s" % (before - len(left), time.monotonic() - began), flush=True)
+        if left:
+            print("not recorded: " + " ".join(left), flush=True)
+        self.reach.finish()
 
     def limits(self):
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         resource.setrlimit(resource.RLIMIT_FSIZE, (4 << 30, 4 << 30))
 
-    def run(self, test, limit, cold=False):
+    def run(self, test, limit, cold=False, builder=None):
         """'passed', 'failed' or 'late', and the seconds it took."""
-        environment = dict(self.builder.environment, **test["environment"])
+        builder = builder or self.builder
+        environment = dict(builder.environment, **test["environment"])
         if cold:  # a mutant must not leave anything in the cache of the others
             environment.update(META_CACHE_DIR=self.scratch + "/libmeta", XDG_CACHE_HOME=self.scratch)
         began = time.monotonic()
-        child = subprocess.Popen(self.apart + test["command"], cwd=self.builder.build, env=environment,
+        child = subprocess.Popen(self.apart + test["command"], cwd=builder.build, env=environment,
                                  stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                                  start_new_session=True, preexec_fn=self.limits)
         try:
@@ -404,18 +459,40 @@ class Tests:
         if seconds < 0:
             print("left out, as it fails without a change: " + test["name"], flush=True)
 
-    def order_for(self, path):
+    def words_of(self, path):
+        return [w for w in re.split(r"[_./]", os.path.basename(path)[:-2]) if len(w) > 3]
+
+    def by_room(self, path):
+        """The tests near a file, the fastest first, then the others."""
         pattern = next(p for folder, p in NEAR if path.startswith(folder))
-        words = [w for w in re.split(r"[_./]", os.path.basename(path)[:-2]) if len(w) > 3]
-        near, far = [], []
-        for test in sorted(self.tests, key=lambda t: self.times.get(t["name"], UNKNOWN)):
-            if self.times.get(test["name"], 0) < 0:
-                continue
-            own = any(word in test["name"] for word in words) or re.search(pattern, test["name"])
-            (near if own else far).append(test)
-        # First those with the file's own name.
-        near.sort(key=lambda t: not any(word in t["name"] for word in words))
-        return near, far
+        words = self.words_of(path)
+
+        def rank(test):
+            own = any(word in test["name"] for word in words)
+            return not own, not re.search(pattern, test["name"]), self.times.get(test["name"], UNKNOWN)
+        return sorted(self.tests, key=rank)
+
+    def by_line(self, path, names):
+        """The tests that run a line: the fast ones that run little else first, those of the same program apart."""
+        words = self.words_of(path)
+
+        def cost(test):
+            own = any(word in test["name"] for word in words)
+            return self.times.get(test["name"], self.reach.tests[test["name"]]["seconds"]) * self.reach.size(test["name"]) \
+                * (0.1 if own else 1)
+        ordered, turns = [], {}
+        for test in sorted((t for t in self.tests if t["name"] in names), key=cost):
+            turn = turns[test["program"]] = turns.get(test["program"], 0) + 1
+            ordered.append((cost(test) * 4 ** (turn - 1), len(ordered), test))
+        return [test for _, _, test in sorted(ordered, key=lambda entry: entry[:2])]
+
+    def order_for(self, site):
+        """The tests for a change, and whether they are known to run its line."""
+        first = first_line_of_function(site)
+        line = self.reach.line_of(site["file"], first, site["line"]) if first else None
+        names = self.reach.users.get((site["file"], line), set()) if line else set()
+        tests = self.by_line(site["file"], names) if line else self.by_room(site["file"])
+        return [t for t in tests if self.times.get(t["name"], 0) >= 0], line is not None
 
     def fails_anyway(self, test, site):
         """Whether a test that has never passed fails on the code as it is, for which that is built."""
@@ -429,23 +506,24 @@ class Tests:
         return verdict != "passed"
 
     def judge(self, site):
-        """The name of the test that noticed, '' if none did, and how many ran."""
-        near, far = self.order_for(site["file"])
+        """What is known of a change after its tests ran."""
+        tests, reached = self.order_for(site)
+        result = {"verdict": "survived", "test": "", "ran": 0, "tests": len(tests), "by": "line" if reached else "room"}
         cold = site["file"].startswith(("core/cache/", "core/kernels/", "core/auto/learn"))
-        spent, ran = 0.0, 0
-        for test in near + far:
-            if ran >= len(near) and self.far is not None and spent > self.far:
+        spent = 0.0
+        for test in tests:
+            if spent > self.options.limit:
                 break
             known = self.times.get(test["name"])
-            verdict, seconds = self.run(test, test["timeout"] if known is None else 20 + 10 * known, cold)
-            ran += 1
-            if ran > len(near):
-                spent += seconds
+            verdict, seconds = self.run(test, test["timeout"] if known is None else 15 + 5 * known, cold)
+            spent += seconds
+            result["ran"] += 1
             if verdict == "passed" and known is None:
                 self.keep(test, seconds)
             if verdict != "passed" and not (known is None and self.fails_anyway(test, site)):
-                return test["name"] + (" (late)" if verdict == "late" else ""), ran
-        return "", ran
+                result.update(verdict="late" if verdict == "late" else "killed", test=test["name"])
+                break
+        return result
 
 
 # ---------------------------------------------------------------- the whole
@@ -495,6 +573,7 @@ def is_equivalent(site):
 
 def report(sites, known, options):
     counts = {"killed": 0, "late": 0, "same": 0, "equivalent": 0, "invalid": 0, "survived": 0}
+    unreached = 0
     for site in sites:
         record = known.get(key_of(site))
         if is_equivalent(site):
@@ -504,12 +583,15 @@ def report(sites, known, options):
             continue
         counts[record["verdict"]] += 1
         if record["verdict"] == "survived":
-            print("\nsurvives %d of %d tests:\n%s" % (record["ran"], record["tests"], diff_of(site)))
+            unreached += record["tests"] == 0
+            print("\n%s:\n%s" % ("survives %d of %d tests" % (record["ran"], record["tests"]) if record["tests"] else
+                                 "no test runs this line", diff_of(site)))
     told = counts["killed"] + counts["late"] + counts["survived"]
-    print("\nmutants: seed %d, %d tried: %d killed (%d of them by the time limit), %d survive: %.1f %% die; "
+    print("\nmutants: seed %d, %d tried: %d killed (%d of them by the time limit), %d survive, %d of "
+          "them where no test runs the line: %.1f %% die; "
           "%d made the same code, %d are known to change no result, %d do not compile" %
           (options.seed, sum(counts.values()), counts["killed"] + counts["late"], counts["late"], counts["survived"],
-           100.0 * (told - counts["survived"]) / told if told else 0.0, counts["same"],
+           unreached, 100.0 * (told - counts["survived"]) / told if told else 0.0, counts["same"],
            counts["equivalent"], counts["invalid"]))
     return 1 if counts["survived"] else 0
 
@@ -529,16 +611,13 @@ def run(options):
     builder = Builder(folder)
     builder.copy()
     builder.configure()
-    if todo and not builder.make("CTestTestfile.cmake"):
-        raise Failure("make failed; see " + builder.log)
     if todo:
         tests = Tests(builder, folder, options)
-        builder.programs = sorted({t["program"] for t in tests.tests})
         whole = builder.code()
     for site in todo:
         began = time.monotonic()
         # A signal to everybody would reach everybody.
-        record = {"mutant": key_of(site), "verdict": "survived", "test": "", "ran": 0, "tests": len(tests.tests)}
+        record = {"mutant": key_of(site), "test": "", "ran": 0, "tests": 0}
         if not tests.apart and re.search(r"\bkill(pg)?\(", text_of(site["file"])):
             print("left out without process namespaces, as its file sends signals: " + record["mutant"], flush=True)
             continue
@@ -548,9 +627,7 @@ def run(options):
             elif not builder.stale and builder.code() == whole:
                 record["verdict"] = "same"
             else:
-                record["test"], record["ran"] = tests.judge(site)
-                if record["test"]:
-                    record["verdict"] = "late" if record["test"].endswith("(late)") else "killed"
+                record.update(tests.judge(site))
         finally:
             builder.restore(site)
             shutil.rmtree(tests.scratch, ignore_errors=True)
@@ -569,8 +646,9 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--files", default="")
     parser.add_argument("--at")
-    parser.add_argument("--far", type=float)
-    parser.add_argument("--backends", default="openmp,opencl,auto,sims,mixed")
+    parser.add_argument("--limit", type=float, default=240)
+    parser.add_argument("--record", type=float, default=900)
+    parser.add_argument("--backends", default="openmp,auto,sims,mixed")
     parser.add_argument("--tests", default="")
     parser.add_argument("--folder", default=os.path.join(ROOT, "build-mutants"))
     parser.add_argument("--survivors", action="store_true")
