@@ -7,13 +7,14 @@ usage: tests/mutate.py [--count N] [--seed S] [--files REGEX] [--at FILE:LINE[:N
 
 Changes one operator, constant or return value at a time in a copy of the sources, builds that, and runs the tests
 that run its line, up to the first that fails: those first that are fast and run little else. Which lines a test runs
-is recorded once for the code as it is, in a build with gcov (tests/reach.py; DIR/reach.jsonl). A change of a line that
-no test runs survives at once. Where gcov sees no lines, as in what is compiled at run time and in constants of files,
-the tests of the changed file's room come first, the fastest first, then all others. A test that runs five times as
-long as without the change, and 15 s, has noticed it too. One that fails without a change is left out. Changes after
-which the compiler makes the same code, and those of which tests/mutants.list says that they change no result, are
-counted apart, since no test can notice them. A run that was stopped goes on where it was: what is known stands in
-DIR/results.jsonl. At the end the survivors are printed as diffs, and a line of figures.
+is recorded once for the code as it is, in a build with gcov (tests/reach.py; DIR/reach.jsonl). Tests that are near a
+changed file and too slow to be recorded come last; a change for which there are neither survives at once. Where gcov
+sees no lines, as in what is compiled at run time and in constants of files, the tests of the changed file's room come
+first, the fastest first, then all others. A test that runs five times as long as without the change, and 15 s, has
+noticed it too. One that fails without a change is left out. Changes after which the compiler makes the same code, and
+those of which tests/mutants.list says that they change no result, are counted apart, since no test can notice them. A
+run that was stopped goes on where it was: what is known stands in DIR/results.jsonl. At the end the survivors are
+printed as diffs, and a line of figures.
 
   --count N       that many mutants (default: META_TEST_MUTANTS, or 10); more later keep the first N
   --seed S        of the choice (default: 1)
@@ -76,7 +77,7 @@ NEAR = (
 TESTS = r"core|kernel|comm"  # labels
 NO_TESTS = r"build|documents|programs|peers|fuzz|golden|long"
 UNKNOWN = 5  # seconds of a test that has not run yet
-RECORDED = 60  # seconds that a test may take to be recorded
+RECORDED = 30  # seconds that a test may take to be recorded
 # A change in the text of a message is not for tests to notice.
 WORDS = {"meta_log", "log", "meta_fail", "fail", "fprintf", "printf", "_Static_assert", "__attribute__"}
 
@@ -408,7 +409,7 @@ class Tests:
             lines.make_all()
             self.reach.begin(scratch)
             began, before = time.monotonic(), len(left)
-            for test in sorted(self.listed(lines), key=lambda t: self.times.get(t["name"], UNKNOWN)):
+            for test in self.programs_apart(self.listed(lines), lambda t: self.times.get(t["name"], UNKNOWN)):
                 if test["name"] in left and spent < self.options.record:
                     verdict, seconds = self.run(dict(test, environment=dict(test["environment"], GCOV_PREFIX=scratch)),
                                                 RECORDED, builder=lines)
@@ -459,40 +460,52 @@ class Tests:
         if seconds < 0:
             print("left out, as it fails without a change: " + test["name"], flush=True)
 
+    def programs_apart(self, tests, cost):
+        """The cheapest first, but each further one of the same program as if it cost four times the one before."""
+        ordered, turns = [], {}
+        for test in sorted(tests, key=cost):
+            turn = turns[test["program"]] = turns.get(test["program"], 0) + 1
+            ordered.append((cost(test) * 4 ** (turn - 1), len(ordered), test))
+        return [test for _, _, test in sorted(ordered, key=lambda entry: entry[:2])]
+
     def words_of(self, path):
         return [w for w in re.split(r"[_./]", os.path.basename(path)[:-2]) if len(w) > 3]
 
-    def by_room(self, path):
-        """The tests near a file, the fastest first, then the others."""
+    def by_room(self, path, tests):
+        """The tests near a file, the fastest first, and then the others."""
         pattern = next(p for folder, p in NEAR if path.startswith(folder))
         words = self.words_of(path)
 
         def rank(test):
             own = any(word in test["name"] for word in words)
             return not own, not re.search(pattern, test["name"]), self.times.get(test["name"], UNKNOWN)
-        return sorted(self.tests, key=rank)
+        ordered = sorted(tests, key=rank)
+        return [t for t in ordered if not rank(t)[0] or not rank(t)[1]], [t for t in ordered if rank(t)[0] and rank(t)[1]]
 
     def by_line(self, path, names):
-        """The tests that run a line: the fast ones that run little else first, those of the same program apart."""
+        """The tests that run a line: the fast ones that run little else first."""
         words = self.words_of(path)
 
         def cost(test):
             own = any(word in test["name"] for word in words)
             return self.times.get(test["name"], self.reach.tests[test["name"]]["seconds"]) * self.reach.size(test["name"]) \
                 * (0.1 if own else 1)
-        ordered, turns = [], {}
-        for test in sorted((t for t in self.tests if t["name"] in names), key=cost):
-            turn = turns[test["program"]] = turns.get(test["program"], 0) + 1
-            ordered.append((cost(test) * 4 ** (turn - 1), len(ordered), test))
-        return [test for _, _, test in sorted(ordered, key=lambda entry: entry[:2])]
+        return self.programs_apart([t for t in self.tests if t["name"] in names], cost)
 
     def order_for(self, site):
-        """The tests for a change, and whether they are known to run its line."""
+        """The tests for a change, and why these: those that run its line, and near ones of which that is not known."""
         first = first_line_of_function(site)
         line = self.reach.line_of(site["file"], first, site["line"]) if first else None
-        names = self.reach.users.get((site["file"], line), set()) if line else set()
-        tests = self.by_line(site["file"], names) if line else self.by_room(site["file"])
-        return [t for t in tests if self.times.get(t["name"], 0) >= 0], line is not None
+        by = "room"
+        if line:
+            names = self.reach.users.get((site["file"], line), set())
+            by = "line" if names else "no test"
+            tests = self.by_line(site["file"], names)
+            tests += self.by_room(site["file"], [t for t in self.tests if not self.reach.has_lines(t["name"])])[0]
+        else:
+            near, far = self.by_room(site["file"], self.tests)
+            tests = near + far
+        return [t for t in tests if self.times.get(t["name"], 0) >= 0], by
 
     def fails_anyway(self, test, site):
         """Whether a test that has never passed fails on the code as it is, for which that is built."""
@@ -507,8 +520,8 @@ class Tests:
 
     def judge(self, site):
         """What is known of a change after its tests ran."""
-        tests, reached = self.order_for(site)
-        result = {"verdict": "survived", "test": "", "ran": 0, "tests": len(tests), "by": "line" if reached else "room"}
+        tests, by = self.order_for(site)
+        result = {"verdict": "survived", "test": "", "ran": 0, "tests": len(tests), "by": by}
         cold = site["file"].startswith(("core/cache/", "core/kernels/", "core/auto/learn"))
         spent = 0.0
         for test in tests:
@@ -583,9 +596,9 @@ def report(sites, known, options):
             continue
         counts[record["verdict"]] += 1
         if record["verdict"] == "survived":
-            unreached += record["tests"] == 0
-            print("\n%s:\n%s" % ("survives %d of %d tests" % (record["ran"], record["tests"]) if record["tests"] else
-                                 "no test runs this line", diff_of(site)))
+            unreached += record.get("by") == "no test"
+            print("\nsurvives %d of %d tests%s:\n%s" % (record["ran"], record["tests"], ", none known to run the line"
+                                                      if record.get("by") == "no test" else "", diff_of(site)))
     told = counts["killed"] + counts["late"] + counts["survived"]
     print("\nmutants: seed %d, %d tried: %d killed (%d of them by the time limit), %d survive, %d of "
           "them where no test runs the line: %.1f %% die; "

@@ -130,5 +130,8 @@ class Reach:
         at = bisect.bisect_right(lines, line) - 1
         return lines[at] if at >= 0 and lines[at] >= first else None
 
+    def has_lines(self, name):
+        return name in self.tests and bool(self.tests[name]["lines"])
+
     def size(self, name):
         return sum(len(numbers) for numbers in self.tests[name]["lines"].values())
