@@ -249,26 +249,32 @@ class Builder:
             return subprocess.run(command, cwd=folder or self.build, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                                   env=self.environment, check=False).returncode == 0
 
+    def originals(self):
+        """The files of the sources, without what is made from them."""
+        listed = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=ROOT,
+                                stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)
+        if listed.returncode == 0:
+            yield from (name for name in listed.stdout.decode().split("\0") if name)
+            return
+        for base, folders, names in os.walk(ROOT):  # a release
+            if base == ROOT:
+                folders[:] = [f for f in folders if not f.startswith(".") and not re.match(r"build($|-(?!aux))", f)]
+            yield from (os.path.relpath(os.path.join(base, name), ROOT) for name in names)
+
     def copy(self):
-        for base, folders, names in os.walk(ROOT):
-            inner = os.path.relpath(base, ROOT)
-            if inner == ".":
-                folders[:] = [f for f in folders if not f.startswith(".") and not re.match(r"build($|-(?!aux))", f)
-                              and f != "autom4te.cache"]
-            target = os.path.join(self.source, inner)
-            os.makedirs(target, exist_ok=True)
-            for name in names:
-                old, new = os.path.join(base, name), os.path.join(target, name)
-                if not os.path.isfile(old):
-                    continue
-                with open(old, "rb") as file:
-                    text = file.read()
-                same = os.path.isfile(new)
-                if same:
-                    with open(new, "rb") as file:
-                        same = file.read() == text
-                if not same:
-                    shutil.copy(old, new)
+        for name in self.originals():
+            old, new = os.path.join(ROOT, name), os.path.join(self.source, name)
+            if not os.path.isfile(old):
+                continue
+            with open(old, "rb") as file:
+                text = file.read()
+            same = os.path.isfile(new)
+            if same:
+                with open(new, "rb") as file:
+                    same = file.read() == text
+            if not same:
+                os.makedirs(os.path.dirname(new), exist_ok=True)
+                shutil.copy(old, new)
 
     def configure(self, *arguments):
         if not os.path.exists(os.path.join(self.build, "Makefile")):
