@@ -12,8 +12,8 @@
 
 /* What is spent on the search at the end of a step, in pieces looked at. */
 enum { WORK = 1 << 16 };
-/* What planning may take of the time of loops, and in advance, in nanoseconds. */
-static const double planning_share = 0.02, planning_credit = 20e6;
+/* What planning may take of the time of loops. */
+static const double planning_share = 0.02;
 
 /* ------------------------------------------------------------------ at the end of a step */
 
@@ -45,11 +45,6 @@ static void consider(meta_course *course)
     memcpy(course->plan, best, course->step.calls);
     course->now = next;
     course->saved = 0;
-}
-
-bool meta_course_may_plan(void)
-{
-    return meta_auto.owed < planning_credit;
 }
 
 /* A step pays its share of what planning took. */

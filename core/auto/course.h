@@ -33,6 +33,15 @@ struct meta_course {
     uint64_t moves;                   /* meta_share.seen when one was tried */
 };
 
+/** Nanoseconds that planning may take before steps have paid for it. */
+#define META_COURSE_CREDIT 20e6
+
+/** Whether the steps so far have paid for enough of the planning for it to go on. */
+static inline bool meta_course_may_plan(void)
+{
+    return meta_auto.owed < META_COURSE_CREDIT;
+}
+
 /** Whether the time of call @p c on device @p d is known. */
 static inline bool meta_course_knows(const meta_course *course, uint32_t c, int d)
 {
@@ -50,11 +59,6 @@ void meta_step_read_times(meta_course *course);
 bool meta_step_is_old(const meta_course *course);
 /** Say on the board that the devices of @p plan are used as long as its calls take there. */
 void meta_step_claim(const meta_course *course, const uint8_t *plan);
-
-/* ------------------------------------------------------------------ course.c */
-
-/** Whether the steps so far have paid for enough of the planning for it to go on. */
-bool meta_course_may_plan(void);
 
 /* ------------------------------------------------------------------ trials.c */
 
