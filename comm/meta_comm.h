@@ -94,7 +94,8 @@ META_API meta_err meta_recv_unpack(int src, const meta_face *face, void *buf, vo
  * host addresses or device buffers, and may be the same. Integers wrap, a NaN wins. Collective:
  *  every rank calls with the same count, operation and type. Sums of floating numbers that are
  *  reproducible (meta_set_reproducible()) go on with the exact sums behind the results of
- * meta_reduce() and the like that still lie at @p send, and are rounded once.
+ * meta_reduce() and the like that still lie at @p send, and are rounded once. Device memory passes
+ * through a few MiB of host memory; with an event or META_ASYNC through as much as it has itself.
  *  @return, or as the event's error, META_ERR_MISMATCH on every rank where some want them
  * reproducible and others do not; @p recv then holds anything */
 META_API meta_err meta_allreduce(void *recv, const void *send, int64_t count, meta_op op,

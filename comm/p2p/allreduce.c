@@ -6,7 +6,12 @@
  *  every rank: its vote, with the numbers in it where they are few, before them where they are
  *  many. Where no rank wants exact sums that was all; where all do, the exact sums follow, as sums
  *  of integers. Where ranks disagree every one of them ends with an error: those that want exact
- *  sums take part in what the others have begun, so that none waits for ever. */
+ *  sums take part in what the others have begun, so that none waits for ever.
+ *
+ *  More numbers than fit a piece, and exact sums, which are many times as large as what they are
+ *  sums of, pass one piece after the other, after the vote where there is one; the next reduction
+ *  begins when the last piece has. A piece needs staging for itself alone, unless the caller does
+ *  not wait: then what is reduced may change after the call, and is copied whole in it. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +20,7 @@
 #include "p2p/message.h"
 
 #define LIMBS_BYTES (META_EXACT_WORDS * sizeof(int64_t))
+enum { PIECE_BYTES = 4 << 20 }; /* the same on every rank */
 
 static size_t element_bytes(const comm_message *m)
 {
@@ -66,14 +72,14 @@ static bool reducing(comm_message *m)
     return upload(m);
 }
 
-/* Give MPI all of @p data, in parts that META_CHUNK allows: @p bytes and @p numbers of @p datatype
- * an element. Behind the first request if there is one. */
-static void give(comm_message *m, void *data, size_t bytes, int numbers, MPI_Datatype datatype,
-                 MPI_Op op)
+/* Give MPI @p elements elements at @p data, in parts that META_CHUNK allows: @p bytes and @p
+ * numbers of @p datatype an element. Behind the first request if there is one. */
+static void give(comm_message *m, void *data, int64_t elements, size_t bytes, int numbers,
+                 MPI_Datatype datatype, MPI_Op op)
 {
     const int64_t part = (int64_t)(comm_job.chunk / bytes);
-    for (int64_t at = 0; at < m->count && m->status == META_OK; at += part) {
-        const int64_t count = m->count - at < part ? m->count - at : part;
+    for (int64_t at = 0; at < elements && m->status == META_OK; at += part) {
+        const int64_t count = elements - at < part ? elements - at : part;
         const int code =
             MPI_Iallreduce(MPI_IN_PLACE, (char *)data + (size_t)at * bytes, (int)count * numbers,
                            datatype, op, comm_job.collectives, &m->requests[m->request_count]);
@@ -82,33 +88,105 @@ static void give(comm_message *m, void *data, size_t bytes, int numbers, MPI_Dat
     }
 }
 
-static void give_numbers(comm_message *m)
+static void give_numbers(comm_message *m, void *target, const void *source, int64_t elements)
 {
+    const size_t bytes = element_bytes(m);
     /* MPI takes MPI_IN_PLACE from all ranks or from none, and some ranks have one memory only. */
-    if (m->source != m->target) memcpy(m->target, m->source, m->bytes);
-    give(m, m->target, element_bytes(m), 1, comm_reduce_datatype(m->op, m->type),
+    if (source != target) memcpy(target, source, (size_t)elements * bytes);
+    give(m, target, elements, bytes, 1, comm_reduce_datatype(m->op, m->type),
          comm_reduce_operation(m->op, m->type));
+}
+
+/* ------------------------------------------------------------------ steps of pieces */
+
+static int64_t elements_now(const comm_message *m)
+{
+    return m->count - m->at < m->piece ? m->count - m->at : m->piece;
+}
+
+/* The numbers of the piece under way, in the caller's host memory or in staging. */
+static char *numbers_at(const comm_message *m, const void *all, bool staged)
+{
+    return (char *)all + (staged && !m->whole ? 0 : (size_t)m->at * element_bytes(m));
+}
+
+static meta_err copy_piece(comm_message *m, meta_copy_kind kind, const meta_span *all, char *host)
+{
+    const meta_span part = comm_span_part(all, (size_t)m->at * element_bytes(m));
+    return core->copy(all->device, META_QUEUE_COMPUTE, kind, host, &part,
+                      (size_t)elements_now(m) * element_bytes(m), &m->pending[0]);
+}
+
+static bool load_piece(comm_message *m);
+
+static bool end_piece(comm_message *m)
+{
+    if (!comm_message_device_done(m)) return false;
+    if (m->status != META_OK) return comm_message_end(m);
+    m->at += elements_now(m);
+    if (m->at == m->count) return m->whole ? upload(m) : comm_message_end(m);
+    m->step = load_piece;
+    return true;
+}
+
+static bool reducing_piece(comm_message *m)
+{
+    if (!comm_message_mpi_done(m)) return false;
+    if (m->status != META_OK) return comm_message_end(m);
+    char *to = numbers_at(m, m->target, m->to_device);
+    const int64_t elements = elements_now(m);
+    for (int64_t k = 0; m->exact && k < elements; ++k)
+        core->exact_element(limbs_of(m, k), m->type, to + (size_t)k * element_bytes(m));
+    if (m->op != META_SUM) comm_reduce_canonical(to, elements, m->type);
+    if (m->to_device && !m->whole) {
+        const meta_err error = copy_piece(m, META_COPY_H2D, &m->sink, to);
+        if (error != META_OK) comm_message_fail(m, error);
+    }
+    m->step = end_piece;
+    return true;
+}
+
+static bool reduce_piece(comm_message *m)
+{
+    if (!comm_message_device_done(m)) return false;
+    if (m->status != META_OK) return comm_message_end(m);
+    const char *from = numbers_at(m, m->source, m->from_device);
+    const int64_t elements = elements_now(m);
+    for (int64_t k = 0; m->exact && k < elements; ++k)
+        core->exact_limbs(m->pinned[m->at + k], from + (size_t)k * element_bytes(m), m->type,
+                          limbs_of(m, k));
+    if (m->exact) give(m, m->limbs, elements, LIMBS_BYTES, META_EXACT_WORDS, MPI_INT64_T, MPI_SUM);
+    else give_numbers(m, numbers_at(m, m->target, m->to_device), from, elements);
+    if (m->at + elements == m->count) comm_message_pass(m);
+    m->step = reducing_piece;
+    return true;
+}
+
+static bool load_piece(comm_message *m)
+{
+    if (m->from_device && !m->whole) {
+        const meta_err error =
+            copy_piece(m, META_COPY_D2H, &m->packed, numbers_at(m, m->source, true));
+        if (error != META_OK) comm_message_fail(m, error);
+    }
+    m->step = reduce_piece;
+    return true;
 }
 
 static bool reduce(comm_message *m)
 {
     if (!m->turn) return false;
-    give_numbers(m);
+    if (!m->at_once) {
+        m->step = load_piece;
+        return true;
+    }
+    give_numbers(m, m->target, m->source, m->count);
     comm_message_pass(m);
     m->step = reducing;
     return true;
 }
 
 /* ------------------------------------------------------------------ steps of voted sums */
-
-static bool adding(comm_message *m)
-{
-    if (!comm_message_mpi_done(m)) return false;
-    for (int64_t k = 0; k < m->count && m->status == META_OK; ++k)
-        core->exact_element(limbs_of(m, k), m->type,
-                            (char *)m->target + (size_t)k * element_bytes(m));
-    return upload(m);
-}
 
 static bool disagreeing(comm_message *m)
 {
@@ -135,15 +213,11 @@ static bool voting(comm_message *m)
         m->votes = (int)votes;
     }
     if (m->votes != 0 && m->votes != comm_job.size) {
-        if (m->exact && !m->small) give_numbers(m);
+        if (m->exact && !m->small && m->at_once) give_numbers(m, m->target, m->source, m->count);
         m->step = disagreeing;
-    } else if (m->exact) {
-        for (int64_t k = 0; k < m->count; ++k)
-            core->exact_limbs(m->pinned[k], (const char *)m->source + (size_t)k * element_bytes(m),
-                              m->type, limbs_of(m, k));
-        unpin(m);
-        give(m, m->limbs, LIMBS_BYTES, META_EXACT_WORDS, MPI_INT64_T, MPI_SUM);
-        m->step = adding;
+    } else if (m->exact || !m->at_once) {
+        m->step = load_piece;
+        return true;
     } else {
         if (m->small) memcpy(m->target, m->carried, m->bytes);
         return upload(m);
@@ -171,8 +245,9 @@ static bool vote(comm_message *m)
     }
     if (code == MPI_SUCCESS) m->request_count = 1;
     else comm_message_fail(m, comm_mpi(code, "MPI_Iallreduce"));
-    if (!m->exact && !m->small && m->status == META_OK) give_numbers(m);
-    if (!m->exact) comm_message_pass(m);
+    if (!m->exact && !m->small && m->at_once && m->status == META_OK)
+        give_numbers(m, m->target, m->source, m->count);
+    if (!m->exact && m->at_once) comm_message_pass(m);
     m->step = voting;
     return true;
 }
@@ -223,26 +298,27 @@ static meta_err pin(comm_message *m, const void *send, const void *recv)
     return META_OK;
 }
 
-/* Requests and staging, exact sums before numbers, and the copy from the device. */
-static meta_err load(comm_message *m, void *recv, const void *send, const meta_span *from)
+/* Requests and staging, exact sums before numbers, and the copy from the device. @p waits: the
+ * caller does, and so changes nothing meanwhile. */
+static meta_err load(comm_message *m, void *recv, const void *send, const meta_span *from,
+                     bool waits)
 {
     const bool staged = m->from_device || m->to_device;
     meta_device *device = m->from_device ? from->device : m->sink.device;
     size_t limbs = 0;
-    int64_t requests = requests_for(m->count, element_bytes(m));
     m->voted = m->op == META_SUM && (m->type == META_F64 || m->type == META_F32);
     m->exact = m->voted && core->reproducible();
     m->vote = m->exact;
     m->small = m->voted && m->bytes + element_bytes(m) <= sizeof m->carried;
+    m->at_once = m->bytes <= PIECE_BYTES;
+    m->whole = m->at_once || !waits;
+    m->piece = PIECE_BYTES / (int64_t)(m->exact ? LIMBS_BYTES : element_bytes(m));
+    if (m->piece > m->count) m->piece = m->count;
+    int64_t requests = requests_for(m->at_once ? m->count : m->piece, element_bytes(m));
     if (m->voted && !m->small) ++requests;
     if (m->exact) {
-        if ((uint64_t)m->count > PTRDIFF_MAX / 2 / LIMBS_BYTES)
-            return core->fail(META_ERR_OVERFLOW,
-                              "argument 'count' is %" PRId64
-                              ": a reproducible sum needs %d bytes for each element",
-                              m->count, (int)LIMBS_BYTES);
-        limbs = (size_t)m->count * LIMBS_BYTES;
-        const int64_t parts = requests_for(m->count, LIMBS_BYTES);
+        limbs = (size_t)m->piece * LIMBS_BYTES;
+        const int64_t parts = requests_for(m->piece, LIMBS_BYTES);
         if (parts > requests) requests = parts;
     }
     if (requests > 1) {
@@ -259,7 +335,8 @@ static meta_err load(comm_message *m, void *recv, const void *send, const meta_s
     if (!staged && limbs > 0) META_TRY(core->current_device(&device));
     if (staged || limbs > 0) {
         void *data;
-        META_TRY(core->staging(device, limbs + (staged ? m->bytes : 0), &data));
+        const size_t numbers = m->whole ? m->bytes : (size_t)m->piece * element_bytes(m);
+        META_TRY(core->staging(device, limbs + (staged ? numbers : 0), &data));
         m->staging = data;
         m->staging_of = device;
     }
@@ -268,6 +345,8 @@ static meta_err load(comm_message *m, void *recv, const void *send, const meta_s
     m->target = m->to_device ? m->staging + limbs : recv;
     if (!m->from_device) return META_OK;
     comm_queue_owed(from);
+    m->packed = *from;
+    if (!m->whole) return META_OK;
     return core->copy(from->device, META_QUEUE_COMPUTE, META_COPY_D2H, m->staging + limbs, from,
                       m->bytes, &m->pending[0]);
 }
@@ -303,7 +382,7 @@ static meta_err allreduce(void *recv, const void *send, int64_t count, meta_op o
     m->step = download;
     if (from_device) comm_message_hold(m, send);
     if (to_device) comm_message_hold(m, recv), m->sink = to;
-    const meta_err error = load(m, recv, send, &from);
+    const meta_err error = load(m, recv, send, &from, !done);
     return error == META_OK ? comm_message_post(m, done) : comm_message_drop(m, error);
 }
 

@@ -112,8 +112,12 @@ struct comm_message {
     bool exact; /**< this one does */
     bool small; /**< the vote travels with the numbers, in `carried` */
     int vote, votes;
-    int64_t *limbs; /**< exact sums */
-    void **pinned;  /**< until those are filled in: what the core keeps of each, or NULL */
+    int64_t *limbs; /**< exact sums of a piece */
+    void **pinned;  /**< until those are filled in: what the core keeps of each number, or NULL */
+    bool at_once;   /**< the numbers are given to MPI together; the same on every rank */
+    bool whole;     /**< staging has room for all of them, not for a piece alone */
+    int64_t piece;  /**< elements of a piece, */
+    int64_t at;     /**< and the first one of that under way */
 
     double moved;    /**< when it did last: comm_now */
     uint64_t posted; /**< when, if recorded; else 0 */
