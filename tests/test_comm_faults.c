@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file test_comm_faults.c
  *  MPI fails, one call at a time: each call of each function that the library makes while it joins
- * a job, makes, uses and frees a plan, sends, receives and reduces, on all ranks alike or on one
- * alone. Every time there is an error that names the function, nothing is left behind that ranks do
- * not free together, no other rank waits longer than META_TIMEOUT, and the library goes on; after
- * META_ERR_PEER once it has left the job and joined it again. */
+ * a job, makes, uses and frees a plan, sends, receives, reduces, cuts a grid and moves its cells,
+ * on all ranks alike or on one alone. Every time there is an error that names the function, nothing
+ * is left behind that ranks do not free together, no other rank waits longer than META_TIMEOUT, and
+ * the library goes on; after META_ERR_PEER once it has left the job and joined it again. */
 /* TEST: backends=openmp np=2 timeout=200 labels=comm */
 /* TEST: backends=openmp np=1,3 timeout=200 labels=comm long=yes */
 /* TEST: backends=opencl np=2 mixed=yes timeout=200 labels=comm long=yes */
@@ -164,6 +164,67 @@ static meta_err reduce(scene *s)
     return error;
 }
 
+static meta_err no_work_on_box(const meta_box *box, void *with)
+{
+    (void)box, (void)with;
+    return META_OK;
+}
+
+/* Two exchanges of different arrays at once, and one beside work. */
+static meta_err exchange_beside_others(scene *s)
+{
+    meta_exchange first, second;
+    fill(s, 10 + test_rank);
+    meta_err error = meta_halo_begin(s->plan, &s->u, &first);
+    if (error != META_OK) return error;
+    error = meta_halo_begin(s->plan, &s->packed, &second);
+    if (error == META_OK) error = meta_halo_end(&second, NULL);
+    const meta_err ended = meta_halo_end(&first, NULL);
+    if (error != META_OK || ended != META_OK) return first_of(ended, error); /* the plan's state */
+    check_ghosts(s, 1);
+    fill(s, 20 + test_rank);
+    error = meta_halo_overlap(s->plan, &s->u, no_work_on_box, no_work_on_box, NULL, NULL);
+    if (error == META_OK) check_ghosts(s, 2);
+    return error;
+}
+
+/* Even cuts, found and then proposed again, and the cells moved to others and back. */
+static meta_err cut_and_move(scene *s)
+{
+    enum { MOST_RANKS = 8 };
+    int64_t at[MOST_RANKS + 1], next_at[MOST_RANKS + 1], odd_at[MOST_RANKS + 1], cells = 0;
+    const meta_cuts cuts = {{at}}, next = {{next_at}}, odd = {{odd_at}};
+    meta_decompose_desc desc = META_DECOMPOSE_DESC_INIT;
+    desc.cart = s->ring;
+    desc.cells[0] = CELLS;
+    meta_err error = meta_decompose(&cuts, &desc, NULL);
+    if (error == META_OK) error = meta_cuts_block(&cuts, s->ring, test_rank, NULL, &cells);
+    if (error == META_OK) error = meta_rebalance(&next, &cuts, &desc, 1, NULL, NULL);
+    if (error != META_OK) return error;
+    for (int k = 0; k <= test_size; ++k) odd_at[k] = at[k] + (k > 0 && k < test_size);
+    const int64_t then = odd_at[test_rank + 1] - odd_at[test_rank];
+    const meta_redistribute_field field = {.type = META_I64,
+                                           .from = s->u,
+                                           .from_box = {1, {cells}, {0}, {cells}},
+                                           .to = s->packed,
+                                           .to_box = {1, {then}, {0}, {then}}};
+    return meta_redistribute(s->ring, &cuts, &odd, 1, &field);
+}
+
+static meta_err no_work(void *with)
+{
+    (void)with;
+    return META_OK;
+}
+
+static meta_err measure(scene *s)
+{
+    double speed = 0;
+    const meta_err error = meta_measure_speed(s->ring, no_work, NULL, 1, 1, &speed);
+    if (error == META_OK) CHECK(speed > 0);
+    return error;
+}
+
 /* The test's own buffers, and its plan, are of the library's life, and go with it. */
 static meta_err leave(scene *s)
 {
@@ -212,8 +273,17 @@ static const phase phases[] = {
     {"reducing", nothing, reduce, nothing},
     {"leaving and joining", nothing, live_again, be_joined},
     {"leaving with a plan left and joining", have_plan, live_again, be_joined},
+    /* In a long run: */
+    {"exchanging beside others", have_plan, exchange_beside_others, have_no_plan},
+    {"cutting a grid and moving its cells", nothing, cut_and_move, nothing},
+    {"measuring speeds", nothing, measure, nothing},
 };
-enum { PHASES = sizeof phases / sizeof *phases };
+enum { PHASES = sizeof phases / sizeof *phases, FEW_PHASES = PHASES - 3, MOVING = PHASES - 2 };
+
+static int phases_now(void)
+{
+    return test_long() ? PHASES : FEW_PHASES;
+}
 
 /* ------------------------------------------------------------------ one failure */
 
@@ -389,16 +459,10 @@ static void a_failure_of_mpi_on_all_ranks_is_an_error_and_no_more(void)
         scene s;
         int64_t tried = 0;
         begin(&s, shared[k]);
-        for (int p = 0; p < PHASES; ++p) fail_at_each_call(&s, &phases[p], &tried);
+        for (int p = 0; p < phases_now(); ++p) fail_at_each_call(&s, &phases[p], &tried);
         CHECK(tried > 20);
         end(&s);
     }
-}
-
-static meta_err no_work(void *with)
-{
-    (void)with;
-    return META_OK;
 }
 
 static int number_of(const char *name)
@@ -434,6 +498,17 @@ static void a_failure_while_a_communicator_is_duplicated_keeps_nobody(void)
     be_joined(&s);
     CHECK_OK(meta_measure_speed(s.ring, no_work, NULL, 1, 1, &speed));
     CHECK(speed > 0);
+    end(&s);
+}
+
+/* Nor do they meet the plan that is made next, as check_usable() makes one. */
+static void cells_whose_move_failed_are_dropped(void)
+{
+    scene s;
+    if (test_size == 1) return;
+    begin(&s, "off");
+    fail_once(&s, &(failure){&phases[MOVING], number_of("MPI_Irecv"), 1, -1});
+    fail_once(&s, &(failure){&phases[MOVING], number_of("MPI_Isend"), 1, test_size - 1});
     end(&s);
 }
 
@@ -487,9 +562,9 @@ static void a_failure_of_mpi_on_one_rank_keeps_nobody(void)
         int64_t calls[PHASES][256];
         scene s;
         begin(&s, shared[k]);
-        for (int p = 0; p < PHASES; ++p) count_calls(&s, &phases[p], calls[p]);
+        for (int p = 0; p < phases_now(); ++p) count_calls(&s, &phases[p], calls[p]);
         for (int64_t done = 0; done < cases && !broken_anywhere();) {
-            const int p = (int)test_random_in(0, PHASES - 1);
+            const int p = (int)test_random_in(0, phases_now() - 1);
             const int function = (int)test_random_in(0, mpi_functions() - 1);
             if (calls[p][function] == 0 || blocks_in_mpi(function)) continue;
             const int64_t most = polls(function) ? 1 : calls[p][function];
@@ -502,5 +577,6 @@ static void a_failure_of_mpi_on_one_rank_keeps_nobody(void)
 
 TEST_MPI_MAIN(PROMISE(a_failure_of_mpi_on_all_ranks_is_an_error_and_no_more),
               PROMISE(a_failure_of_mpi_on_one_rank_keeps_nobody),
+              PROMISE(cells_whose_move_failed_are_dropped),
               PROMISE(a_failure_while_a_communicator_is_duplicated_keeps_nobody),
               PROMISE(what_begins_now_has_not_waited_yet))

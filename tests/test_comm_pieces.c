@@ -2,7 +2,9 @@
 /** @file test_comm_pieces.c
  *  Reductions of more numbers than pass at once: right at the edges of pieces, wherever the numbers
  * lie and however the caller waits; and with little memory of their own. */
-/* TEST: backends=all np=1,2,3 mixed=yes timeout=120 labels=comm */
+/* TEST: backends=all np=2 mixed=yes timeout=120 labels=comm */
+/* TEST: backends=openmp np=1,3 timeout=120 labels=comm */
+/* TEST: backends=opencl np=3 mixed=yes timeout=120 labels=comm long=yes */
 #include "test_mpi.h"
 
 #include <inttypes.h>
@@ -106,7 +108,7 @@ static void one_case(int64_t number, double *values, double *expected)
 static void large_reductions_are_those_of_all_their_numbers(void)
 {
     double *values = malloc(MOST * sizeof *values), *expected = malloc(MOST * sizeof *expected);
-    for (int64_t k = 0; k < test_count(10, 200); ++k) one_case(k, values, expected);
+    for (int64_t k = 0; k < test_count(5, 200); ++k) one_case(k, values, expected);
     free(values);
     free(expected);
 }

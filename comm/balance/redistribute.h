@@ -43,7 +43,7 @@ typedef struct moving {
     size_t element;
     side from, to;
     MPI_Request *requests;
-    int posted;
+    int posted, receives; /* of which the first ones receive */
 } moving;
 
 /** Find and check both arrays of field[index]; nothing is allocated yet. @p more, for each

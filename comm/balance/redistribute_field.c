@@ -282,7 +282,9 @@ static meta_err pack(moving *m)
 
 static meta_err transfer(moving *m)
 {
-    META_TRY(post(m, &m->to));
+    const meta_err received = post(m, &m->to);
+    m->receives = m->posted;
+    META_TRY(received);
     META_TRY(post(m, &m->from));
     META_TRY(copy_own(m));
     for (int k = 0; k < m->posted; ++k)
@@ -299,11 +301,43 @@ static void hold(const moving *m, bool on)
     if (m->to.span.device) on ? core->hold(m->field->to) : core->release(m->field->to);
 }
 
+/* MPI failed on some rank: what was sent must not meet the next communicator. Every rank tells each
+ * other one that it has sent all, and discards what comes before. */
+static void drain(moving *m)
+{
+    enum { END = 1 };
+    int size = 0;
+    if (MPI_Comm_size(m->g->cart, &size) != MPI_SUCCESS) return;
+    MPI_Request *ends = malloc((size_t)size * sizeof *ends);
+    if (!ends) return;
+    for (int r = 0; r < size; ++r) {
+        ends[r] = MPI_REQUEST_NULL;
+        if (r != m->g->rank) MPI_Isend(NULL, 0, MPI_BYTE, r, END, m->g->cart, &ends[r]);
+    }
+    for (int r = 0; r < size; ++r)
+        if (r != m->g->rank &&
+            comm_drain_peer(m->g->cart, r, END, "while cells in whose move MPI failed are dropped"))
+            break;
+    for (int r = 0; r < size; ++r) comm_request_give_up(&ends[r], false);
+    free(ends);
+    bool given_up = true;
+    for (int k = 0; k < m->posted; ++k)
+        given_up &= comm_request_give_up(&m->requests[k], k < m->receives);
+    if (given_up) m->posted = 0;
+}
+
 meta_err redistribute_move(moving *m)
 {
+    char text[COMM_TEXT];
+    meta_err agreed = META_OK;
     hold(m, true);
     meta_err error = comm_agree(m->g->cart, pack(m));
-    if (error == META_OK) error = comm_agree(m->g->cart, transfer(m));
+    if (error == META_OK) error = comm_agree_on(m->g->cart, transfer(m), &agreed);
+    if (agreed != META_OK && agreed != META_ERR_PEER) {
+        snprintf(text, sizeof text, "%s", meta_last_error());
+        drain(m);
+        core->fail_as(error, text);
+    }
     hold(m, false);
     const bool left_to_mpi = m->posted > 0;
     close_side(&m->from, left_to_mpi);

@@ -97,6 +97,11 @@ void comm_consume(MPI_Comm among, int source, int tag);
  *  by *status. @return META_ERR_PEER if it does not arrive in time */
 meta_err comm_take_in(MPI_Comm among, int source, bool *found, MPI_Status *status);
 
+/* drain.c */
+/** Receive and discard what rank @p peer of @p among has sent, up to a message of tag @p end, its
+ *  last one. @return META_ERR_PEER if that does not come */
+meta_err comm_drain_peer(MPI_Comm among, int peer, int end, const char *phase);
+
 /* collective.c: collective calls, which return META_ERR_PEER where a rank does not come within
  * META_TIMEOUT, and at once where one was lost before. @p phase is as above. */
 /** @p values become those of all ranks together. */
