@@ -132,7 +132,7 @@ static meta_err connect(halo_plan *p)
     core->fail_as(own, text);
     meta_err error = comm_agree(p->cart, own);
     if (error == META_OK) error = comm_agree(p->cart, halo_window_open(p));
-    if (error == META_ERR_PEER) return error;
+    if (error == META_ERR_PEER || (error != META_OK && !comm_job.shared)) return error;
     halo_window_seal(p);
     if (error == META_OK) return META_OK;
     core->log(META_LOG_WARN, "no shared memory for a halo plan, its messages go through MPI: %s",
