@@ -278,7 +278,12 @@ static const phase phases[] = {
     {"cutting a grid and moving its cells", nothing, cut_and_move, nothing},
     {"measuring speeds", nothing, measure, nothing},
 };
-enum { PHASES = sizeof phases / sizeof *phases, FEW_PHASES = PHASES - 3, MOVING = PHASES - 2 };
+enum {
+    PHASES = sizeof phases / sizeof *phases,
+    FEW_PHASES = PHASES - 3,
+    MOVING = PHASES - 2,
+    MEASURING
+};
 
 static int phases_now(void)
 {
@@ -512,6 +517,16 @@ static void cells_whose_move_failed_are_dropped(void)
     end(&s);
 }
 
+/* It takes no part in a vote while the others wait for it elsewhere. */
+static void a_rank_that_cannot_meet_the_others_says_why(void)
+{
+    scene s;
+    if (test_size == 1) return;
+    begin(&s, "off");
+    fail_once(&s, &(failure){&phases[MEASURING], number_of("MPI_Ibarrier"), 1, test_size - 1});
+    end(&s);
+}
+
 /* The last rank comes late to one call after the other, for each of which the others have all the
  * time: a call may give it up only if it has itself lasted that long. */
 static void what_begins_now_has_not_waited_yet(void)
@@ -587,5 +602,6 @@ static void a_failure_of_mpi_on_one_rank_keeps_nobody(void)
 TEST_MPI_MAIN(PROMISE(a_failure_of_mpi_on_all_ranks_is_an_error_and_no_more),
               PROMISE(a_failure_of_mpi_on_one_rank_keeps_nobody),
               PROMISE(cells_whose_move_failed_are_dropped),
+              PROMISE(a_rank_that_cannot_meet_the_others_says_why),
               PROMISE(a_failure_while_a_communicator_is_duplicated_keeps_nobody),
               PROMISE(what_begins_now_has_not_waited_yet))

@@ -42,21 +42,28 @@ static meta_err choose_calls(measuring *m)
     return META_OK;
 }
 
-/* Take the samples, then compute on until every rank has its own. A rank that failed waits. */
-static meta_err take(const measuring *m, MPI_Comm among, int times, double *seconds, meta_err error)
+/* Take the samples, then compute on until every rank has its own. A rank that failed waits.
+ * *in_step: it can agree with the others on the outcome; they wait for it elsewhere otherwise. */
+static meta_err take(const measuring *m, MPI_Comm among, int times, double *seconds, meta_err error,
+                     bool *in_step)
 {
     MPI_Request barrier;
     double unused;
     int all = 0;
     unsigned idle = 0;
     bool met;
-    META_TRY(comm_meet(among, &met));
+    *in_step = false;
+    const meta_err meeting = comm_meet(among, &met);
+    if (!met) return meeting;
+    if (error == META_OK) error = meeting;
     for (int k = 0; k < times && error == META_OK; ++k) error = sample(m, &seconds[k]);
     const comm_awaited others = comm_all_of(among, "while speeds are measured");
     meta_wait_clock wait = {0};
     COMM_MPI(MPI_Ibarrier, (among, &barrier));
     while (!all) {
-        META_TRY(comm_request_test(&barrier, &all));
+        const meta_err tested = comm_request_test(&barrier, &all);
+        *in_step = barrier == MPI_REQUEST_NULL;
+        META_TRY(tested);
         if (all) break;
         META_TRY(comm_watch(&wait, &others));
         if (error == META_OK) {
@@ -98,8 +105,9 @@ static meta_err measure(MPI_Comm comm, measuring *m, int64_t cells, int times, d
     double *seconds = times > 0 ? calloc((size_t)times, sizeof *seconds) : NULL;
     meta_err error = comm_agree(among, check(m->work, cells, times, speed, seconds));
     if (error == META_OK) {
-        error = take(m, among, times, seconds, choose_calls(m));
-        error = comm_agree(among, error);
+        bool in_step;
+        error = take(m, among, times, seconds, choose_calls(m), &in_step);
+        if (in_step) error = comm_agree(among, error);
     }
     if (error == META_OK) {
         qsort(seconds, (size_t)times, sizeof *seconds, ascending);
