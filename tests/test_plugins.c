@@ -283,10 +283,11 @@ static void a_truncated_module_is_refused_at_any_length(void)
 /* The 64 bytes of the file's header, and the 56 of each segment's behind it. */
 static void a_bit_flipped_in_a_header_never_ends_the_process(void)
 {
-    enum { HEADER = 64 * 8, ALL = (64 + 8 * 56) * 8 };
+    enum { HEADER = 64 * 8, SEGMENTS = 56 };
     const int step = (int)test_count(7, 1);
     if (!prepare()) return;
-    for (int bit = 0; bit < ALL; bit += bit < HEADER ? 1 : step) {
+    const int all = HEADER + whole[SEGMENTS] * 56 * 8;
+    for (int bit = 0; bit < all; bit += bit < HEADER ? 1 : step) {
         test_case("bit %d of byte %d", bit % 8, bit / 8);
         whole[bit / 8] = (char)(whole[bit / 8] ^ 1 << bit % 8);
         write_file(whole, whole_bytes);

@@ -68,6 +68,21 @@ static const Elf64_Phdr *mapped_at(const object *o, uint64_t at, uint64_t bytes)
     return NULL;
 }
 
+/* Whether the pages that the loader write-protects after relocation are mapped: up to the end of
+ * the last page of a segment. */
+static bool can_be_protected(const object *o, const Elf64_Phdr *protect)
+{
+    enum { PAGE = 1 << 16 };
+    for (unsigned k = 0; k < o->head.e_phnum; ++k) {
+        const Elf64_Phdr *s = &o->segment[k];
+        const uint64_t align = s->p_align < PAGE ? s->p_align : PAGE, end = s->p_vaddr + s->p_memsz;
+        if (s->p_type == PT_LOAD && inside(protect->p_vaddr, protect->p_memsz, s->p_vaddr,
+                                           (end + align - 1) / align * align - s->p_vaddr))
+            return true;
+    }
+    return false;
+}
+
 static bool valid_segments(const object *o)
 {
     const Elf64_Phdr *before = NULL;
@@ -91,6 +106,9 @@ static bool valid_segments(const object *o)
             dynamic += s->p_type == PT_DYNAMIC;
         }
     }
+    for (unsigned k = 0; k < o->head.e_phnum; ++k)
+        if (o->segment[k].p_type == PT_GNU_RELRO && !can_be_protected(o, &o->segment[k]))
+            return false;
     return before && dynamic == 1;
 }
 
