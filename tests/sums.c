@@ -49,8 +49,11 @@ void sum_add(sum_expected *sum, long double real, uint64_t whole)
 static void check_real(long double found, const sum_expected *expected, meta_type type,
                        const char *where)
 {
-    const long double step = type == META_F64 || case_has_f64() ? DBL_EPSILON : FLT_EPSILON;
-    long double bound = (long double)expected->count * step * expected->magnitude;
+    const bool in_double = type == META_F64 || case_has_f64();
+    const long double step = in_double ? DBL_EPSILON : FLT_EPSILON;
+    const long double least =
+        in_double ? DBL_TRUE_MIN : FLT_TRUE_MIN; /* products are rounded to it */
+    long double bound = (long double)expected->count * (step * expected->magnitude + least);
     bound += type == META_F32 ? FLT_EPSILON * fabsl(expected->real) + FLT_TRUE_MIN : DBL_TRUE_MIN;
     if (!(fabsl(found - expected->real) <= bound))
         FAIL("%s: the sum is %.17Lg, expected %.17Lg within %Lg", where, found, expected->real,
