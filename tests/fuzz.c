@@ -110,7 +110,7 @@ OPTIONS const char *__ubsan_default_options(void);
 
 const char *__asan_default_options(void)
 {
-    return "abort_on_error=1";
+    return "abort_on_error=1:detect_odr_violation=0"; /* the first of two definitions counts */
 }
 
 const char *__ubsan_default_options(void)
