@@ -458,8 +458,9 @@ static void run_changed(double done, double seconds)
     }
 }
 
-/* A long run that was stopped goes on with the time that is left and the inputs that it kept. */
-static void run_all(double seconds)
+/* A long run that was stopped goes on with the time that is left and the inputs that it kept.
+ * @return the seconds of this part */
+static double run_all(double seconds)
 {
     char name[64], path[4096];
     snprintf(name, sizeof name, "fuzz_%s", fuzz_here.name);
@@ -475,6 +476,7 @@ static void run_all(double seconds)
     progress_end((int64_t)seconds);
     if (keeping != NULL) fclose(keeping);
     unlink(path);
+    return seconds - (double)done;
 }
 
 static int run_file(const char *path)
@@ -534,11 +536,11 @@ int main(int argc, char **argv)
     fflush(stdout);
     send_errors_aside();
     fuzz_edges_begin();
-    run_all(seconds);
+    const double part = run_all(seconds);
     dup2(terminal, 2);
     printf("figure: %ld inputs in %g s, of which %ld were accepted, none wrong; %ld edges of the "
            "reader reached, %d inputs kept\n",
-           inputs, seconds, accepted, fuzz_edges(), kept);
+           inputs, part, accepted, fuzz_edges(), kept);
     return 0;
 }
 
