@@ -22,7 +22,7 @@ printed as diffs, and a line of figures.
   --at FILE:LINE  every change of that line, or the one with that number (from 0)
   --limit SECONDS how long the tests may run for a mutant before it counts as a survivor (default: 240)
   --record S      how long tests may run for the record in all, the fastest first (default: 900; 0: none)
-  --backends A,B  only tests on these back ends, and those that choose none (default: openmp,auto,sims,mixed)
+  --backends A,B  only tests on these back ends, and those that choose none (default: openmp,opencl,auto,sims,mixed)
   --tests REGEX   only tests whose name it matches
   --folder DIR    where it works (default: build-mutants)
   --survivors     run the survivors again, against the tests as they are now
@@ -76,6 +76,7 @@ NEAR = (
 )
 TESTS = r"core|kernel|comm"  # labels
 NO_TESTS = r"build|documents|programs|peers|fuzz|golden|long"
+PROGRAM = r"/(tests/(?:misuse/)?test_\w+)"  # those in C, below the build folder
 UNKNOWN = 5  # seconds of a test that has not run yet
 RECORDED = 30  # seconds that a test may take to be recorded
 # A change in the text of a message is not for tests to notice.
@@ -295,7 +296,7 @@ class Builder:
                         "pkglib_LTLIBRARIES=backends/openmp/openmp.la backends/opencl/opencl.la", *targets)
 
     def make_libraries(self, *more):
-        return self.make("libmeta.la", "libmeta_comm.la", "meta-mpi-probe", ".libs/libmeta/modules.stamp", *more)
+        return self.make("libmeta.la", "libmeta_comm.la", "meta-info", "meta-mpi-probe", ".libs/libmeta/modules.stamp", *more)
 
     def needed_programs(self):
         """Those of the tests that will be run, which ctest only describes where they are there."""
@@ -303,7 +304,7 @@ class Builder:
             entries = file.read().split("add_test(")[1:]
         found = set()
         for entry in entries:
-            program = re.search(re.escape(self.build) + r"/(tests/(?:misuse/)?test_\w+)\]", entry)
+            program = re.search(re.escape(self.build) + PROGRAM + r"\]", entry)
             labels = re.search(r"LABELS \[==\[(.*?)\]", entry)
             words = labels.group(1).split(";") if labels else []
             if program and set(words) & set(TESTS.split("|")) and not set(words) & set(NO_TESTS.split("|")):
@@ -396,8 +397,8 @@ class Tests:
                 raise Failure("the program of %s is not built; see %s" % (test["name"], builder.log))
             values = {p["name"]: p["value"] for p in test["properties"]}
             backend = [part for part in test["name"].split(".")[1:] if not re.fullmatch(r"np\d+|\d", part)]
-            program = [w for w in test["command"] if w.startswith(builder.build + "/tests/")]
-            if program and not program[0].endswith(".sh") and (not backend or backend[0] in wanted) and \
+            program = [w for w in test["command"] if re.fullmatch(re.escape(builder.build) + PROGRAM, w)]
+            if program and (not backend or backend[0] in wanted) and \
                     re.search(self.options.tests, test["name"]):
                 found.append({"name": test["name"], "command": test["command"], "timeout": values.get("TIMEOUT", 120),
                               "environment": dict(e.split("=", 1) for e in values.get("ENVIRONMENT", [])),
@@ -407,7 +408,8 @@ class Tests:
     def record(self, lines):
         """Which lines each test runs, as far as that is not known of the code as it is."""
         known = self.reach.load()
-        left = [t["name"] for t in self.tests if not known or not self.reach.is_known(t)]
+        # With OpenCL the same lines run for minutes, and what it compiles is not seen.
+        left = [t["name"] for t in self.tests if ".opencl" not in t["name"] and not (known and self.reach.is_known(t))]
         scratch = self.scratch + "-lines"
         spent = self.reach.spent()
         if left and spent < self.options.record:
@@ -478,13 +480,14 @@ class Tests:
         return [w for w in re.split(r"[_./]", os.path.basename(path)[:-2]) if len(w) > 3]
 
     def by_room(self, path, tests):
-        """The tests near a file, the fastest first, and then the others."""
+        """The tests near a file, the fastest first, and then the others. Text for OpenCL runs there alone."""
         pattern = next(p for folder, p in NEAR if path.startswith(folder))
         words = self.words_of(path)
 
         def rank(test):
             own = any(word in test["name"] for word in words)
-            return not own, not re.search(pattern, test["name"]), self.times.get(test["name"], UNKNOWN)
+            elsewhere = path.startswith("kernels/") and path not in self.reach.code and ".opencl" not in test["name"]
+            return not own, not re.search(pattern, test["name"]), elsewhere, self.times.get(test["name"], UNKNOWN)
         ordered = sorted(tests, key=rank)
         return [t for t in ordered if not rank(t)[0] or not rank(t)[1]], [t for t in ordered if rank(t)[0] and rank(t)[1]]
 
@@ -667,7 +670,7 @@ def main():
     parser.add_argument("--at")
     parser.add_argument("--limit", type=float, default=240)
     parser.add_argument("--record", type=float, default=900)
-    parser.add_argument("--backends", default="openmp,auto,sims,mixed")
+    parser.add_argument("--backends", default="openmp,opencl,auto,sims,mixed")
     parser.add_argument("--tests", default="")
     parser.add_argument("--folder", default=os.path.join(ROOT, "build-mutants"))
     parser.add_argument("--survivors", action="store_true")
