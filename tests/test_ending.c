@@ -16,8 +16,10 @@
 
 enum { THREADS = 4, CELLS = 16 * 16 * 16 };
 
-/* How children of this process ended before it had computed, and when it had counted devices. */
-static test_end uncomputed, counted;
+/* How children of this process ended before it had computed, with another thread that had called,
+ * and when it had counted devices. */
+static test_end uncomputed, left_behind, counted;
+static atomic_bool has_called, may_go;
 static int devices;
 
 static void add_up(void *unused)
@@ -28,6 +30,7 @@ static void add_up(void *unused)
     int index;
     void *p;
     (void)unused;
+    alarm(60); /* rather than hang */
     test_require(meta_get_acc(&index, NULL));
     if (!CHECK_OK(meta_alloc(&p, CELLS * sizeof one))) return;
     CHECK_OK(meta_fill(p, CELLS, &one, META_F64, NULL));
@@ -50,12 +53,27 @@ static void be_refused(void *p)
     CHECK_ERR_NAMES(meta_finalize(), META_ERR_STATE, "fork()");
 }
 
+static void *call_and_stay(void *unused)
+{
+    meta_flush();
+    atomic_store(&has_called, true);
+    while (!atomic_load(&may_go)) nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    return unused;
+}
+
 static void start(int *argc, char ***argv)
 {
+    pthread_t thread;
     test_find_own_plugins();
     setenv("META_LOG", "off", 1); /* buffers are left behind on purpose */
     CHECK_OK(meta_init());
     uncomputed = test_child(add_up, NULL, NULL, 0);
+    if (CHECK_INT(pthread_create(&thread, NULL, call_and_stay, NULL), 0)) {
+        while (!atomic_load(&has_called)) nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+        left_behind = test_child(add_up, NULL, NULL, 0);
+        atomic_store(&may_go, true);
+        pthread_join(thread, NULL);
+    }
     CHECK_OK(meta_device_count(META_OPENCL, &devices));
     if (devices > 0) counted = test_child(be_refused, NULL, NULL, 0);
     CHECK_OK(meta_finalize());
@@ -209,9 +227,16 @@ static void a_child_of_a_process_that_has_not_computed_may_compute(void)
     CHECK_INT(uncomputed.status, 0);
 }
 
+static void a_child_waits_for_no_thread_that_its_parent_alone_has(void)
+{
+    CHECK_INT(left_behind.signal, 0);
+    CHECK_INT(left_behind.status, 0);
+}
+
 TEST_MAIN_WITH(&setting,
                PROMISE(calls_of_other_threads_are_complete_or_META_ERR_INIT_when_the_library_ends),
                PROMISE(a_function_that_a_call_calls_cannot_end_the_library),
                PROMISE(a_child_of_a_process_that_has_computed_gets_META_ERR_STATE_at_once),
                PROMISE(a_child_of_a_process_that_has_counted_the_devices_of_a_driver_is_refused),
-               PROMISE(a_child_of_a_process_that_has_not_computed_may_compute))
+               PROMISE(a_child_of_a_process_that_has_not_computed_may_compute),
+               PROMISE(a_child_waits_for_no_thread_that_its_parent_alone_has))
