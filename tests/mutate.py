@@ -48,7 +48,7 @@ import reach
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 FOLDERS = ("core", "comm", "backends/openmp", "kernels")
 # Interfaces, of which programs and plugins have copies; what only compilers of GPUs read, and what only runs with a GPU.
-LEFT_OUT = re.compile(r"core/meta\.h|core/library/meta_library\.h|comm/meta_comm\.h|comm/binding\.h|comm/gpu/|kernels/lang_gpu")
+LEFT_OUT = re.compile(r"core/meta\.h|core/library/meta_library\.h|comm/meta_comm\.h|comm/binding\.h|comm/gpu/|kernels/lang_gpu|kernels/exact_threads\.h")
 # What the near tests of a room are called; a test whose name has a word of the file's name is near as well.
 NEAR = (
     ("core/auto/", r"coherence|choose|policy|loop|plan$|slabs|times|learn|worker|board|auto_|regret|share_devices|deal"),
