@@ -565,6 +565,7 @@ static void allocations_are_refused_by_name(void)
     }
     REFUSED(META_ERR_NO_MEMORY, "bytes", meta_alloc, &out_pointer, PTRDIFF_MAX - 4096);
     REFUSED(META_ERR_NO_MEMORY, "bytes", meta_alloc, &out_pointer, (size_t)1 << 55);
+    REFUSED(META_ERR_OVERFLOW, "bytes", meta_host_alloc, &out_pointer, PTRDIFF_MAX);
     REFUSED(META_ERR_NO_MEMORY, "bytes", meta_host_alloc, &out_pointer, (size_t)1 << 55);
     end();
 }
