@@ -114,6 +114,10 @@ try()
 
 for manner in kill sleep exit stop; do
     try exchange 'rank 1.*tag'
+    if [ "$manner" = kill ] || [ "$long" = 1 ]; then
+        try send 'rank 1.*tag'
+        said 0 'has not taken'
+    fi
     [ "$manner" != stop ] && [ "$long" != 1 ] || try flush 'meta_flush.*tag'
     [ "$manner" = kill ] || [ "$long" = 1 ] || continue
     try join 'meta_comm_init.*while all ranks join the job'
