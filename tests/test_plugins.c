@@ -298,6 +298,27 @@ static void a_bit_flipped_in_a_header_never_ends_the_process(void)
     free(whole);
 }
 
+/* Without sections, which would disagree, the loader would take zeros for what is missing. */
+static void a_read_only_segment_that_the_file_does_not_fill_is_refused(void)
+{
+    enum { SECTIONS = 40, SECTION_COUNT = 60, FIRST_FILESZ = 64 + 32 };
+    uint64_t filesz;
+    if (!prepare()) return;
+    memset(whole + SECTIONS, 0, 8);
+    memset(whole + SECTION_COUNT, 0, 2);
+    test_case("no sections");
+    write_file(whole, whole_bytes);
+    CHECK_CHILD(work_or_fail_with_a_reason, NULL);
+    memcpy(&filesz, whole + FIRST_FILESZ, sizeof filesz);
+    filesz -= 256;
+    memcpy(whole + FIRST_FILESZ, &filesz, sizeof filesz);
+    test_case("a shorter first segment");
+    write_file(whole, whole_bytes);
+    CHECK_CHILD(fail_with_a_reason, (void *)(uintptr_t) "truncated or damaged");
+    remove_folder();
+    free(whole);
+}
+
 /* ------------------------------------------------------------------ where they are looked for */
 
 static void find_in_order(void *path)
@@ -375,4 +396,5 @@ TEST_MAIN(PROMISE(an_external_back_end_is_selected_by_its_name),
           PROMISE(what_is_no_module_is_refused),
           PROMISE(a_truncated_module_is_refused_at_any_length),
           PROMISE(a_bit_flipped_in_a_header_never_ends_the_process),
+          PROMISE(a_read_only_segment_that_the_file_does_not_fill_is_refused),
           PROMISE(the_first_folder_that_has_a_module_wins), PROMISE(skipped_files_are_named))

@@ -93,15 +93,16 @@ static bool valid_segments(const object *o)
             return false;
         if (s->p_type == PT_LOAD) {
             const uint64_t align = s->p_align;
-            if (s->p_filesz > s->p_memsz || s->p_memsz > UINT64_MAX / 2 - s->p_vaddr ||
-                align == 0 || (align & (align - 1)) != 0 ||
-                s->p_vaddr % align != s->p_offset % align ||
+            if (s->p_filesz > s->p_memsz || (!(s->p_flags & PF_W) && s->p_filesz < s->p_memsz) ||
+                s->p_memsz > UINT64_MAX / 2 - s->p_vaddr || align == 0 ||
+                (align & (align - 1)) != 0 || s->p_vaddr % align != s->p_offset % align ||
                 (before && s->p_vaddr < before->p_vaddr + before->p_memsz))
                 return false;
             before = s;
         } else if (s->p_type != PT_NULL && s->p_filesz > 0) {
             around = mapped_at(o, s->p_vaddr, s->p_filesz);
-            if (!around || s->p_offset - around->p_offset != s->p_vaddr - around->p_vaddr)
+            if (!around || s->p_offset - around->p_offset != s->p_vaddr - around->p_vaddr ||
+                !inside(s->p_offset, s->p_filesz, around->p_offset, around->p_filesz))
                 return false;
             dynamic += s->p_type == PT_DYNAMIC;
         }
