@@ -186,6 +186,26 @@ static void other_values_at_the_address_are_what_is_added(void)
     CHECK_OK(meta_free(device));
 }
 
+/* Two sums next to each other of 1 + 2^-60, over which a reduction then writes 1: with another
+ * rank's -1 nothing is left, where the exact ones leave 2^-60. */
+static void a_reduction_over_several_sums_forgets_each(void)
+{
+    const double numbers[2] = {1, 0x1p-60}, one = test_rank == 0, minus = -(test_rank == 1);
+    const double ones[2] = {one, one}, others[2] = {minus, minus};
+    const meta_box line = {1, {2}, {0}, {2}};
+    double local[2], global[2];
+    void *device = device_array(sizeof numbers);
+    CHECK_OK(meta_set_reproducible(1));
+    if (case_has_f64()) CHECK_OK(meta_copy_h2d(device, numbers, sizeof numbers, NULL));
+    for (int k = 0; k < 2 && case_has_f64(); ++k)
+        CHECK_OK(meta_reduce(&local[k], device, &line, META_SUM, META_F64, NULL));
+    CHECK_OK(meta_allreduce(local, ones, 2, META_SUM, META_F64, NULL));
+    CHECK_OK(meta_allreduce(global, test_rank == 0 ? local : others, 2, META_SUM, META_F64, NULL));
+    for (int k = 0; k < 2; ++k) CHECK(global[k] == (test_size > 1 ? 0 : 1));
+    CHECK_OK(meta_set_reproducible(0));
+    CHECK_OK(meta_free(device));
+}
+
 static void more_sums_than_are_remembered_are_right_within_rounding(void)
 {
     enum { MANY = 5000 };
@@ -256,6 +276,7 @@ static void plain_sums_and_extremes_are_as_before(void)
 TEST_COMM_MAIN(PROMISE(global_sums_are_exact_and_rounded_once),
                PROMISE(many_sums_in_one_reduction_are_each_exact),
                PROMISE(other_values_at_the_address_are_what_is_added),
+               PROMISE(a_reduction_over_several_sums_forgets_each),
                PROMISE(more_sums_than_are_remembered_are_right_within_rounding),
                PROMISE(ranks_that_disagree_all_get_an_error),
                PROMISE(plain_sums_and_extremes_are_as_before))
