@@ -288,7 +288,8 @@ meta_err meta_quarantine_release(void)
     return error;
 }
 
-/* Not while the lock is held: a device of META_AUTO may be short of memory in what is done with it. */
+/* Not while the lock is held: a device of META_AUTO may be short of memory in what is done with it.
+ */
 bool meta_quarantine_some(void)
 {
     if (pthread_mutex_trylock(&lock) != 0) return false;
@@ -298,17 +299,18 @@ bool meta_quarantine_some(void)
     return any;
 }
 
-static void note_guards(const meta_allocation *a, void *with)
-{
-    note(with, meta_check_guards(a));
-}
-
+/* One buffer after the other, not with the registry's lock held: what looks at them may wait for a
+ * thread that waits for that lock. What has guards stays meanwhile, as its free waits for this one.
+ */
 meta_err meta_check_all(void)
 {
     finding met = {META_OK, NULL};
+    meta_allocation a;
+    char words[META_NOTE_ROOM];
     if (!meta_check_on) return META_OK;
-    meta_registry_each(note_guards, &met);
     pthread_mutex_lock(&lock);
+    for (const void *at = NULL; meta_registry_behind(at, &a); at = a.memory.address)
+        if (a.guard > 0) note(&met, guards(&a, meta_note_text(a.note, false, words)));
     for (size_t k = 0; k < gone_count; ++k)
         note(&met, look_at_gone(&quarantine[(first_gone + k) % MOST_GONE]));
     pthread_mutex_unlock(&lock);

@@ -66,8 +66,8 @@ typedef struct meta_called {
 /** Whether any buffer may have a label. */
 bool meta_registry_labelled(void);
 void meta_registry_label(const void *address, meta_called *called);
-/** Call @p function for every buffer, with the registry's lock held. */
-void meta_registry_each(void (*function)(const meta_allocation *, void *), void *with);
+/** The buffer with the lowest address above @p address, of all where that is NULL; false: none. */
+bool meta_registry_behind(const void *address, meta_allocation *found);
 /** Remove any buffer, with its note's text, when the library ends; false when there is none left.
  */
 bool meta_registry_drain(meta_allocation *taken, char text[META_NOTE_ROOM]);

@@ -293,12 +293,14 @@ void meta_registry_label(const void *address, meta_called *called)
     pthread_rwlock_unlock(&lock);
 }
 
-void meta_registry_each(void (*function)(const meta_allocation *, void *), void *with)
+bool meta_registry_behind(const void *address, meta_allocation *found)
 {
     pthread_rwlock_rdlock(&lock);
-    for (meta_allocation *a = meta_ranges_behind(NULL); a; a = meta_ranges_behind(base_of(a)))
-        if (!a->gone) function(a, with);
+    const meta_allocation *a = meta_ranges_behind(address);
+    while (a && a->gone) a = meta_ranges_behind(base_of(a));
+    if (a) *found = *a;
     pthread_rwlock_unlock(&lock);
+    return a != NULL;
 }
 
 bool meta_registry_drain(meta_allocation *taken, char text[META_NOTE_ROOM])
