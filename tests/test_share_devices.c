@@ -23,7 +23,7 @@
 enum { CELLS = 20000, CALLS = 8, DEVICES = 5, RANKS = 64 };
 /* Steps until places are found; with somebody else's load from LOADED on, which they are told by
  * slower kernels only, until LEFT; and until a device that was slower has been tried again. */
-enum { LEARNT = 120, LOADED = 240, LEARNT_LOAD = 400, LEFT = 480, BACK = 780, STEPS = 840 };
+enum { LEARNT = 120, LOADED = 240, LEARNT_LOAD = 480, LEFT = 560, BACK = 860, STEPS = 920 };
 
 #define CPU    "cpu sync host rate=1G launch=1us; "
 #define GPU(n) "gpu" #n " rate=5G launch=5us latency=5us bandwidth=10G memory=1G; "

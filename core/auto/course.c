@@ -4,6 +4,7 @@
  *  plan goes on. What the best one would have saved so far adds up, and when it exceeds what the
  *  change costs, it is followed (to buy once the rent paid equals the price: Karlin, Manasse,
  *  Rudolph and Sleator 1988). */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,8 +13,9 @@
 
 /* What is spent on the search at the end of a step, in pieces looked at. */
 enum { WORK = 1 << 16 };
-/* What planning may take of the time of loops. */
-static const double planning_share = 0.02;
+/* What the search may take of the time of loops, and before they have paid for it, in nanoseconds.
+ */
+static const double search_share = 0.01, search_credit = 20e6;
 
 /* ------------------------------------------------------------------ at the end of a step */
 
@@ -47,15 +49,6 @@ static void consider(meta_course *course)
     course->saved = 0;
 }
 
-/* A step pays its share of what planning took. */
-static void pay(meta_course *course)
-{
-    const double planned = meta_plan_spent(course->search);
-    meta_auto.owed += planned - course->planned - planning_share * course->now;
-    course->planned = planned;
-    if (meta_auto.owed < 0) meta_auto.owed = 0;
-}
-
 /* Begin the search anew if what was learned since it began is another thing to plan with. */
 static void look_for_news(meta_course *course)
 {
@@ -73,13 +66,14 @@ static void turn(meta_course *course)
     const uint32_t size =
         6 * (1 + course->step.calls + course->step.pieces + 2 * course->step.uses);
     if (course->tried >= 0) return;
-    pay(course);
-    if (meta_course_may_plan()) {
+    if (meta_auto.owed_search < search_credit) {
         look_for_news(course);
         if (course->is_searching)
             course->is_searching = meta_plan_search_on(course->search, 1 + WORK / size);
     }
     consider(course);
+    meta_course_charge(course, &meta_auto.owed_search);
+    meta_auto.owed_search = fmax(meta_auto.owed_search - search_share * course->now, 0);
     if (meta_auto.is_fixed) return;
     meta_trials_consider(course);
 }

@@ -17,7 +17,7 @@ struct meta_course {
     double saved;                     /* nanoseconds, by the best plan found */
     double change;                    /* what it costs to follow it; negative: not known yet */
     uint64_t change_to;               /* the number of that plan */
-    double planned;                   /* nanoseconds that are owed or paid, of meta_plan_spent() */
+    double planned;                   /* nanoseconds that were charged, of meta_plan_spent() */
     double hoped[META_SLABS_DEVICES]; /* nanoseconds that trials on the devices might have saved */
     uint64_t hoped_at;                /* the step of which that was added last */
     double price[META_SLABS_DEVICES]; /* of trials there, times the cost; doubles with each */
@@ -33,13 +33,12 @@ struct meta_course {
     uint64_t moves;                   /* meta_share.seen when one was tried */
 };
 
-/** Nanoseconds that planning may take before steps have paid for it. */
-#define META_COURSE_CREDIT 20e6
-
-/** Whether the steps so far have paid for enough of the planning for it to go on. */
-static inline bool meta_course_may_plan(void)
+/** What planning took since the last call is owed: for the search, or else for trials. */
+static inline void meta_course_charge(meta_course *course, double *owed)
 {
-    return meta_auto.owed < META_COURSE_CREDIT;
+    const double planned = meta_plan_spent(course->search);
+    *owed += planned - course->planned;
+    course->planned = planned;
 }
 
 /** Whether the time of call @p c on device @p d is known. */

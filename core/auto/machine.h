@@ -80,7 +80,9 @@ typedef struct meta_auto_machine {
     uint64_t chosen, expected; /**< nanoseconds of the launch whose device was chosen, and of what
                                   is queued next; 0: not known */
     uint64_t learned;          /**< times so far */
-    double owed;    /**< nanoseconds of planning for which the steps of loops have not paid yet */
+    /** Nanoseconds for which the steps of loops have not paid yet: of the search for plans, and of
+     * what is considered to be tried. */
+    double owed_search, owed_trials;
     size_t refused; /**< how many kernels were, see refused.c */
     int attention;  /**< so many launches are timed, because a time was unlike what was expected */
     bool is_fixed;  /**< META_LEARN=read: nothing is timed or tried, so decisions can be repeated */

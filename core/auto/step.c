@@ -48,7 +48,7 @@ static void read_call(const meta_course *course, uint32_t c, meta_plan_call *pla
     for (int d = 0; d < course->step.devices; ++d)
         if (call->among >> d & 1 && (d == course->plan[c] || meta_course_knows(course, c, d)))
             planned->among |= UINT32_C(1) << d;
-    meta_auto.owed += look_up * course->step.devices;
+    meta_auto.owed_search += look_up * course->step.devices;
 }
 
 void meta_step_read_times(meta_course *course)

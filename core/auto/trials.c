@@ -8,6 +8,7 @@
  * fiftieth of the time that has passed since, and a call that is unknown on a device for a
  * hundredth, whatever the bound says: a device that is slow with some kernels may be fast with
  * others, and one call elsewhere may pay where all together do not. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,6 +25,9 @@ enum { LONGEST_TRIAL = 8 };
  * to try what is not known. What is slower by a few tenths only is noise. */
 enum { AGAIN = 4, BEHIND = 8, AT_TIMES = 64, SELDOM = 8, TO_KNOW = 3 };
 static const double again_share = 0.02, unknown_share = 0.01, noise = 0.7;
+/* What considering trials may take of the time of loops, and before they have paid for it, in
+ * nanoseconds. */
+static const double trials_share = 0.01, trials_credit = 10e6;
 
 /* Whether a call's time on device @p d is worth knowing. */
 static bool may_gain(const meta_course *course, uint32_t c, int d)
@@ -143,31 +147,33 @@ void meta_trials_end(meta_course *course)
 
 /* ------------------------------------------------------------------ devices that were slower */
 
-/* Take the device's best times for calls that are not there.
- * @return whether there are any */
-static bool be_hopeful(meta_course *course, int d)
+/* The device's best time for a call that is not there and was faster; 0: it is, or was not. */
+static double better_time(const meta_course *course, uint32_t c, int d)
 {
-    bool any = false;
-    for (uint32_t c = 0; c < course->step.calls; ++c) {
-        const double best = meta_expect_best(&course->call[c], d);
-        double *time = &course->step.call[c].time[d];
-        if (course->plan[c] == d || best == 0 || best > noise * *time) continue;
-        *time = best;
-        any = true;
-    }
-    return any;
+    if (course->plan[c] == d) return 0;
+    const double best = meta_expect_best(&course->call[c], d);
+    return best <= noise * course->step.call[c].time[d] ? best : 0;
 }
 
-/* What a step would cost with the trial's plan if the device were what it was; as much as now if
- * nothing is known to have changed. */
+static bool was_faster(const meta_course *course, int d)
+{
+    for (uint32_t c = 0; c < course->step.calls; ++c)
+        if (better_time(course, c, d) > 0) return true;
+    return false;
+}
+
+/* What a step would cost with the trial's plan if the device were what it was. */
 static double hoped_cost(meta_course *course, int d)
 {
     const size_t bytes = course->step.calls * sizeof *course->step.call;
     meta_plan_call *kept = malloc(bytes);
-    double cost = course->now;
-    if (!kept) return cost;
+    if (!kept) return course->now;
     memcpy(kept, course->step.call, bytes);
-    if (be_hopeful(course, d)) cost = meta_plan_cost(course->search, course->trial);
+    for (uint32_t c = 0; c < course->step.calls; ++c) {
+        const double best = better_time(course, c, d);
+        if (best > 0) course->step.call[c].time[d] = best;
+    }
+    const double cost = meta_plan_cost(course->search, course->trial);
     memcpy(course->step.call, kept, bytes);
     free(kept);
     return cost;
@@ -189,7 +195,7 @@ static bool consider_again(meta_course *course)
 {
     for (int d = 0; d < course->step.devices; ++d) {
         if (!(meta_auto_usable() >> d & 1)) continue;
-        if (!is_worth_it(course, d)) continue;
+        if (!was_faster(course, d) || !is_worth_it(course, d)) continue;
         if (!meta_share_turn(META_SHARE_TRY_AGAIN)) return false;
         meta_step_claim(course, course->trial);
         course->tried = d;
@@ -258,7 +264,10 @@ static void look_again(meta_course *course)
 void meta_trials_consider(meta_course *course)
 {
     count_step(course);
-    if (!meta_course_may_plan()) return;
-    if (course->turns < AT_TIMES || course->turns % SELDOM == 0) consider_trials(course);
-    look_again(course);
+    if (meta_auto.owed_trials < trials_credit) {
+        if (course->turns < AT_TIMES || course->turns % SELDOM == 0) consider_trials(course);
+        look_again(course);
+    }
+    meta_course_charge(course, &meta_auto.owed_trials);
+    meta_auto.owed_trials = fmax(meta_auto.owed_trials - trials_share * course->now, 0);
 }
