@@ -104,7 +104,8 @@ static void whatever_the_host_refuses_reaches_fortran(void)
     test_case("nothing fails; %s", shared->message);
     if (!CHECK_INT(shared->code, META_OK)) return;
     const long calls = shared->calls, blocks = shared->blocks;
-    const int64_t wanted = test_count(40, calls), step = number ? 1 : 1 + (calls - 1) / wanted;
+    const int64_t wanted = test_count(40, calls),
+                  step = number || calls == 0 ? 1 : 1 + (calls - 1) / wanted;
     for (long n = number ? atol(number) : 1 + (long)(test_random() % (uint64_t)step); n <= calls;
          n += step) {
         const int status = live_apart(n);
