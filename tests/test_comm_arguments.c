@@ -729,6 +729,7 @@ static void a_rank_that_gives_up_a_call_is_missed_in_time_and_named(void)
         } else CHECK(code == META_ERR_ARGUMENT || code == META_ERR_HANDLE);
         MPI_Barrier(MPI_COMM_WORLD); /* until then it does not wait in libmeta */
         meta_comm_finalize();        /* as well as it can: buffers and plans go with it */
+        free(T.foreign);
         MPI_Barrier(MPI_COMM_WORLD);
     }
     unsetenv("META_LOG");

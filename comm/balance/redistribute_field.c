@@ -342,6 +342,6 @@ meta_err redistribute_move(moving *m)
     const bool left_to_mpi = m->posted > 0;
     close_side(&m->from, left_to_mpi);
     close_side(&m->to, left_to_mpi);
-    if (!left_to_mpi) free(m->requests);
+    free(m->requests);
     return error;
 }
