@@ -17,7 +17,7 @@ enum { CALLS = 16, DEVICES = 2, BYTES = 1 << 10, STEPS = 40000 };
 
 /* What planning may take: of the time of the steps, in advance, and at the end of one step, in
  * nanoseconds. */
-static const double share = 0.02, credit = 30e6, at_once = 1e6;
+static const double share = 0.02, credit = 70e6, at_once = 1e6;
 
 meta_auto_machine meta_auto;
 meta_share_state meta_share;

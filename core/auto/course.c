@@ -15,7 +15,7 @@
 enum { WORK = 1 << 16 };
 /* What the search may take of the time of loops, and before they have paid for it, in nanoseconds.
  */
-static const double search_share = 0.01, search_credit = 20e6;
+static const double search_share = 0.01, search_credit = 60e6;
 
 /* ------------------------------------------------------------------ at the end of a step */
 
