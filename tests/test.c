@@ -193,6 +193,14 @@ int64_t test_random_in(int64_t low, int64_t high)
     return (int64_t)((uint64_t)low + (width ? test_random() % width : test_random()));
 }
 
+int64_t test_random_of(uint64_t *own, int64_t low, int64_t high)
+{
+    *own ^= *own << 13; /* xorshift: Marsaglia, J. Statistical Software 8 (14), 2003 */
+    *own ^= *own >> 7;
+    *own ^= *own << 17;
+    return low + (int64_t)(*own % (uint64_t)(high - low + 1));
+}
+
 double test_random_real(void)
 {
     return (double)(test_random() >> 11) * 0x1p-53;

@@ -112,6 +112,9 @@ uint64_t test_random(void);
 int64_t test_random_in(int64_t low, int64_t high);
 /** In [0, 1). */
 double test_random_real(void);
+/** Between @p low and @p high, from a thread's @p own state, which is not 0: the generator above is
+ * the main thread's. */
+int64_t test_random_of(uint64_t *own, int64_t low, int64_t high);
 /** Random cases, few or many as test_count() says: for (int64_t k = …; …; ++k). Each has a seed of its
  *  own, so that a long run that was stopped goes on where it was (progress.h), META_TEST_CASE=K runs
  *  number K alone, and META_TEST_CASES=N at most N of each promise. How many there were is printed at

@@ -96,10 +96,7 @@ static bool went(worker *w, meta_err code, meta_err other, int line, const char 
 
 static int64_t random_in(worker *w, int64_t low, int64_t high)
 {
-    w->random ^= w->random << 13; /* xorshift: the harness's generator is the main thread's */
-    w->random ^= w->random >> 7;
-    w->random ^= w->random << 17;
-    return low + (int64_t)(w->random % (uint64_t)(high - low + 1));
+    return test_random_of(&w->random, low, high);
 }
 
 /* ------------------------------------------------------------------ what it does */

@@ -83,10 +83,7 @@ static void run_workers(void *(*body)(void *), int rounds, bool mixed)
 
 static int64_t random_in(worker *w, int64_t low, int64_t high)
 {
-    w->random ^= w->random << 13; /* xorshift: the harness's generator is the main thread's */
-    w->random ^= w->random >> 7;
-    w->random ^= w->random << 17;
-    return low + (int64_t)(w->random % (uint64_t)(high - low + 1));
+    return test_random_of(&w->random, low, high);
 }
 
 /* ------------------------------------------------------------------ the work of a thread */
