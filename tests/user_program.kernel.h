@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file user_program.kernel.h
  *  The kernels of user_program.c, which tests/test_user_compile.sh compiles in many ways. */
+#ifdef USER_PROGRAM_FEW /* types, in a sample */
+#define META_KERNEL_TYPES (META_KERNEL_F64 | META_KERNEL_I32)
+#else
 #define META_KERNEL_TYPES (META_KERNEL_F64 | META_KERNEL_F32 | META_KERNEL_I64 | META_KERNEL_I32)
+#endif
 #include <meta_kernel.h>
 
 #ifndef USER_PROGRAM_SHAPE

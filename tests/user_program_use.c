@@ -13,10 +13,12 @@ meta_err paint_all(const meta_box *box, void *const *array, int64_t *first, meta
     switch (type) {
     case META_F64:
         return PAINT(double, f64);
+#ifndef USER_PROGRAM_FEW
     case META_F32:
         return PAINT(float, f32);
     case META_I64:
         return PAINT(int64_t, i64);
+#endif
     default:
         return PAINT(int32_t, i32);
     }
