@@ -11,7 +11,7 @@ first=0
 if [ "${1-}" = --only ]; then
     first=${2#k} count=1
 else
-    count=$(some 8 400)
+    count=$(some 4 400)
 fi
 generate "$first" "$count"
 
