@@ -55,7 +55,7 @@ static void cpu_and_opencl_are_coherent(void)
     machine_holds((coherence_machine){.name = "openmp and opencl",
                                       .devices = "openmp,opencl",
                                       .must_exist = "opencl",
-                                      .few = 600,
+                                      .few = 300,
                                       .many = 60000,
                                       .life = 100});
 }
@@ -69,7 +69,7 @@ static void three_simulated_devices_are_coherent(void)
     machine_holds((coherence_machine){.name = "three simulated devices",
                                       .devices = "sim",
                                       .simulated = THREE_SIMULATED("1G"),
-                                      .few = 1500,
+                                      .few = 600,
                                       .many = 200000,
                                       .life = 10});
 }
@@ -80,7 +80,7 @@ static void devices_with_little_memory_are_coherent(void)
     machine_holds((coherence_machine){.name = "three simulated devices with little memory",
                                       .devices = "sim",
                                       .simulated = THREE_SIMULATED("240K"),
-                                      .few = 1500,
+                                      .few = 600,
                                       .many = 200000,
                                       .life = 10});
 }
@@ -91,7 +91,7 @@ static void devices_that_copy_between_each_other_are_coherent_with_the_cpu(void)
         (coherence_machine){.name = "the CPU and simulated devices with peer copies",
                             .devices = "openmp,sim",
                             .simulated = "a rate=4G peer=50G sync; b rate=9G peer=50G; c rate=2G",
-                            .few = 1500,
+                            .few = 600,
                             .many = 100000,
                             .life = 10});
 }
@@ -102,7 +102,7 @@ static void the_rest_is_coherent_when_a_device_fails(void)
         (coherence_machine){.name = "three simulated devices of which one fails",
                             .devices = "sim",
                             .simulated = "a rate=1G peer=50G; b rate=4G; c rate=9G peer=50G",
-                            .few = 600,
+                            .few = 300,
                             .many = 100000,
                             .life = 1,
                             .fails = true});
@@ -113,7 +113,7 @@ static void the_cpu_is_coherent_when_a_device_fails(void)
     machine_holds((coherence_machine){.name = "the CPU and simulated devices of which one fails",
                                       .devices = "openmp,sim",
                                       .simulated = "a rate=4G memory=240K; b rate=9G memory=240K",
-                                      .few = 600,
+                                      .few = 300,
                                       .many = 100000,
                                       .found = 60583,
                                       .life = 1,
@@ -123,13 +123,13 @@ static void the_cpu_is_coherent_when_a_device_fails(void)
 static void one_device_is_coherent(void)
 {
     machine_holds((coherence_machine){
-        .name = "openmp alone", .devices = "openmp", .few = 1500, .many = 100000, .life = 10});
+        .name = "openmp alone", .devices = "openmp", .few = 600, .many = 100000, .life = 10});
 }
 
 static void the_device_of_meta_mode_is_coherent(void)
 {
     static const coherence_machine own = {
-        .name = "the device of META_MODE", .few = 600, .many = 60000, .life = 100};
+        .name = "the device of META_MODE", .few = 300, .many = 60000, .life = 100};
     if (getenv("META_MODE")) coherence_run(&own);
 }
 
