@@ -131,6 +131,8 @@ static void every_other_type_is_computed_with(void)
         for (int t = META_F32; t < CASE_FIRST_SMALL; ++t) {
             const meta_type type = (meta_type)t;
             uint64_t found = 0;
+            /* Each is a program to compile: in a sample one of each kind. */
+            if (!test_long() && (type == META_I64 || type == META_U32)) continue;
             test_case("%s", case_type_name(type));
             mirror_refill(&a, type, CASE_PLAIN);
             mirror_refill(&b, type, CASE_PLAIN);
