@@ -3,8 +3,6 @@
  *  The symbol that the OpenCL back end exports: its table of operations. */
 #include "config.h"
 
-#include <string.h>
-
 #include "opencl.h"
 #include "variable.h"
 
@@ -16,15 +14,7 @@ int64_t ocl_stream_bytes;
 
 static meta_err start(const meta_host *host)
 {
-    const char *wanted = host->variable("META_TEST_OPENCL_DOUBLE");
-    const char *atomics = host->variable("META_TEST_OPENCL_ATOMICS");
     ocl_host = host;
-    if (wanted && strcmp(wanted, "auto") != 0 && strcmp(wanted, "off") != 0)
-        return host->fail(META_ERR_ENVIRONMENT, "META_TEST_OPENCL_DOUBLE=%s: give auto or off",
-                          wanted);
-    if (atomics && strcmp(atomics, "auto") != 0 && strcmp(atomics, "32") != 0)
-        return host->fail(META_ERR_ENVIRONMENT, "META_TEST_OPENCL_ATOMICS=%s: give auto or 32",
-                          atomics);
     return meta_stream_bytes(host, STREAM_BYTES, &ocl_stream_bytes);
 }
 
