@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "caught.h"
 #include "meta.h"
 #include "test.h"
 #define META_KERNELS_HERE
@@ -206,22 +207,30 @@ static void a_gpu_computes_as_a_loop_does_and_tells_where_it_is(void)
     claim_nothing();
 }
 
-static void gpus_come_before_cpus(void)
+/* A part of the device at hand, which is in @p whole then; NULL: the driver divides no device.
+ * Leaves the library ended. */
+static cl_device_id part_of_device(meta_state *whole)
 {
-    meta_device_desc desc = META_DEVICE_DESC_INIT;
     const cl_device_partition_property one[] = {CL_DEVICE_PARTITION_BY_COUNTS, 1,
                                                 CL_DEVICE_PARTITION_BY_COUNTS_LIST_END, 0};
     __typeof__(clCreateSubDevices) *divide;
-    meta_state state = META_STATE_INIT;
     cl_device_id part = NULL;
     cl_uint count = 0;
-    int devices = 0;
     *(void **)&divide = real_of("clCreateSubDevices");
     test_require_device();
-    CHECK_OK(meta_get_state(0, META_OPENCL, &state));
-    const cl_int status = divide ? divide(state.device, one, 1, &part, &count) : -1;
+    CHECK_OK(meta_get_state(0, META_OPENCL, whole));
+    const cl_int status = divide ? divide(whole->device, one, 1, &part, &count) : -1;
     CHECK_OK(meta_finalize());
-    if (status != CL_SUCCESS) return; /* a driver that divides no device */
+    return status == CL_SUCCESS ? part : NULL;
+}
+
+static void gpus_come_before_cpus(void)
+{
+    meta_device_desc desc = META_DEVICE_DESC_INIT;
+    meta_state state = META_STATE_INIT;
+    int devices = 0;
+    cl_device_id part = part_of_device(&state);
+    if (!part) return; /* a driver that divides no device */
     second = part;
     CHECK_OK(meta_init());
     CHECK_OK(meta_device_count(META_OPENCL, &devices));
@@ -278,9 +287,86 @@ static void teams_that_a_gpu_has_no_room_for_are_refused_with_the_remedy(void)
     claim_nothing();
 }
 
+static void check_state(meta_state state, const char *why)
+{
+    test_case("%s", why);
+    CHECK_ERR_NAMES(meta_set_state(0, META_OPENCL, &state), META_ERR_ARGUMENT, why);
+}
+
+/* With its own context, and beside objects that are not of that part. */
+static void a_part_of_a_device_is_adopted_alone(void)
+{
+    __typeof__(clCreateContext) *make_context;
+    __typeof__(clCreateCommandQueue) *make_queue;
+    const meta_state none = META_STATE_INIT;
+    meta_device_desc desc = META_DEVICE_DESC_INIT;
+    meta_state found = none, given = none;
+    cl_int status = CL_SUCCESS;
+    *(void **)&make_context = real_of("clCreateContext");
+    *(void **)&make_queue = real_of("clCreateCommandQueue");
+    cl_device_id part = part_of_device(&found);
+    if (!part) return; /* a driver that divides no device */
+    cl_context context = make_context(NULL, 1, (cl_device_id *)&found.device, NULL, NULL, &status);
+    if (!CHECK_INT(status, CL_SUCCESS)) return;
+    cl_command_queue queue = make_queue(context, found.device, 0, &status);
+    CHECK_INT(status, CL_SUCCESS);
+    CHECK_OK(meta_init());
+    given.device = part;
+    given.context = context;
+    check_state(given, "state->context is not of the device asked for");
+    given.queue = queue;
+    check_state(given, "state->queue is not on state->device");
+    given = none;
+    given.device = part;
+    also_claim(CL_DEVICE_AVAILABLE, &no, sizeof no);
+    check_state(given, "is not available");
+    claim_nothing();
+    CHECK_OK(meta_set_state(0, META_OPENCL, &given));
+    CHECK_OK(meta_set_acc(0, META_OPENCL));
+    CHECK_OK(meta_get_state(0, META_OPENCL, &found));
+    CHECK(found.device == part);
+    CHECK_OK(meta_device_info(0, META_OPENCL, &desc));
+    if (desc.has_f64) compute_as_a_loop_does();
+    CHECK_OK(meta_finalize());
+    second = part;
+    CHECK_OK(meta_init());
+    given = none;
+    given.queue = queue;
+    check_state(given, "the device of state->queue is not the device asked for");
+    CHECK_OK(meta_finalize());
+    claim_nothing();
+}
+
+static void check_warning(cl_device_fp_config single, const char *warning)
+{
+    char text[4096];
+    void *p = NULL;
+    claim_nothing();
+    also_claim(CL_DEVICE_SINGLE_FP_CONFIG, &single, sizeof single);
+    catch_errors();
+    const meta_err started = meta_init(), error = meta_alloc(&p, 64);
+    take_caught(text, sizeof text);
+    CHECK_OK(started);
+    CHECK_OK(error);
+    CHECK_CONTAINS(text, warning);
+    CHECK_OK(meta_free(p));
+    CHECK_OK(meta_finalize());
+    claim_nothing();
+}
+
+static void a_device_of_other_arithmetic_is_told(void)
+{
+    setenv("META_LOG", "warn", 1);
+    check_warning(CL_FP_DENORM, "does not round f32 divisions correctly; f32 results may differ");
+    check_warning(CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT,
+                  "does not keep denormal f32 numbers; f32 results may differ");
+    unsetenv("META_LOG");
+}
+
 static const test_setting setting = {start, NULL, NULL};
 TEST_MAIN_WITH(&setting, PROMISE(a_device_that_cannot_be_used_is_named_with_the_reason),
                PROMISE(values_of_the_tests_own_variables_are_checked),
                PROMISE(a_gpu_computes_as_a_loop_does_and_tells_where_it_is),
-               PROMISE(gpus_come_before_cpus),
+               PROMISE(gpus_come_before_cpus), PROMISE(a_part_of_a_device_is_adopted_alone),
+               PROMISE(a_device_of_other_arithmetic_is_told),
                PROMISE(teams_that_a_gpu_has_no_room_for_are_refused_with_the_remedy))
