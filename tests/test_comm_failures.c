@@ -149,7 +149,7 @@ static void fail_in_turn(bool driver)
     for (int k = 0; k < 2; ++k) live_with(0); /* what is kept for ever is there now */
     if (!CHECK_INT(first.code, META_OK)) printf("%s: %s\n", first.call, first.message);
     const long calls = live_with(0);
-    const int64_t wanted = test_count(driver ? 60 : 150, calls), step = 1 + calls / wanted;
+    const int64_t wanted = test_count(driver ? 8 : 150, calls), step = 1 + calls / wanted;
     for (long n = number ? atol(number) : 1 + (long)(test_random() % (uint64_t)step);; n += step) {
         const long made = live_with(n);
         if (!*host_fault_place() && n > made) break;
