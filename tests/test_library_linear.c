@@ -125,6 +125,35 @@ static void large_boxes_are_computed_whole(void)
     mirror_free(&x);
 }
 
+/* More cells than the caches of all cores hold: rows are fetched ahead of the computation. */
+static void fields_larger_than_the_caches_are_computed_alike(void)
+{
+    enum { LARGE = 1 << 23 };
+    static mirror m[ARRAYS];
+    bool made = true;
+    for (int k = 0; k < ARRAYS; ++k) made = made && mirror_new(&m[k], LARGE);
+    for (int64_t n = 0; made && n < 6 * test_count(OPERATIONS, 10 * OPERATIONS); ++n) {
+        const operation op = (operation)(n / 6 % OPERATIONS);
+        const meta_type type = (meta_type)(n % 6);
+        const bool flat = test_random_in(0, 1);
+        size_t bytes = 1;
+        uint64_t a = 0, b = 0;
+        if (type == META_F64 && !case_has_f64()) continue;
+        CHECK_OK(meta_type_size(type, &bytes));
+        const int64_t cells = LARGE / (int64_t)bytes;
+        const meta_box box = flat ? (meta_box){1, {cells}, {3}, {cells - 5}}
+                                  : (meta_box){2, {512, cells / 512}, {1, 0}, {509, cells / 512}};
+        test_case("%s of %s, %s", names[op], case_type_name(type), case_box_text(&box));
+        for (int k = 0; k < ARRAYS; ++k) mirror_refill(&m[k], type, CASE_PLAIN);
+        case_fill(&a, 1, type, CASE_PLAIN);
+        case_fill(&b, 1, type, CASE_PLAIN);
+        oracles[type](op, m[0].expected, &a, m[1].expected, &b, m[2].expected, &box);
+        CHECK_OK(call(op, m[0].device, &a, m[1].device, &b, m[2].device, &box, type, NULL));
+        mirror_holds(&m[0], type, names[op]);
+    }
+    for (int k = 0; k < ARRAYS; ++k) mirror_free(&m[k]);
+}
+
 static void wrong_operands_are_named(void)
 {
     const meta_box box = {1, {1000}, {0}, {1000}}, no_box = {0};
@@ -305,6 +334,7 @@ static void each_type_is_converted_to_each(void)
 }
 
 TEST_DEVICE_MAIN(PROMISE(linear_algebra_is_that_of_the_loop),
-                 PROMISE(large_boxes_are_computed_whole), PROMISE(wrong_operands_are_named),
-                 PROMISE(ready_kernels_are_found_but_not_listed),
+                 PROMISE(large_boxes_are_computed_whole),
+                 PROMISE(fields_larger_than_the_caches_are_computed_alike),
+                 PROMISE(wrong_operands_are_named), PROMISE(ready_kernels_are_found_but_not_listed),
                  PROMISE(each_type_is_converted_to_each))
