@@ -36,7 +36,7 @@ def notes_below(build):
 def read(build, source):
     """What gcov says of the files of the parts."""
     files = collections.defaultdict(File)
-    notes = [n for n in notes_below(build) if not os.path.basename(n).startswith(("tests_", "test_"))]
+    notes = [n for n in notes_below(build) if not os.path.basename(n).startswith("test_")]
     for at in range(0, len(notes), 40):
         text = subprocess.run(["gcov", "--json-format", "--stdout", "--branch-probabilities"] + notes[at:at + 40],
                               cwd=build, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True).stdout
