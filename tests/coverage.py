@@ -27,7 +27,8 @@ class File:
 
 
 def notes_below(build):
-    for base, _, names in os.walk(build):
+    for base, folders, names in os.walk(build):
+        folders[:] = [f for f in folders if f != "tests"]
         for name in sorted(names):
             if name.endswith(".gcno"):
                 yield os.path.join(base, name)
@@ -36,7 +37,7 @@ def notes_below(build):
 def read(build, source):
     """What gcov says of the files of the parts."""
     files = collections.defaultdict(File)
-    notes = [n for n in notes_below(build) if not os.path.basename(n).startswith("test_")]
+    notes = [n for n in notes_below(build) if not os.path.basename(n).startswith(("test_", "a-conftest"))]
     for at in range(0, len(notes), 40):
         text = subprocess.run(["gcov", "--json-format", "--stdout", "--branch-probabilities"] + notes[at:at + 40],
                               cwd=build, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True).stdout

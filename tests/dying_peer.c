@@ -52,7 +52,7 @@ static void end_as(const char *manner)
     }
     if (strcmp(manner, "kill") == 0) raise(SIGKILL);
     if (strcmp(manner, "stop") == 0) raise(SIGSTOP);
-    if (strcmp(manner, "sleep") != 0) _exit(0);
+    if (strcmp(manner, "sleep") != 0) _Exit(0);
     sleep(3 * (unsigned)atoi(getenv("META_TIMEOUT")));
 }
 

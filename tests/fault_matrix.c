@@ -65,7 +65,7 @@ static void fail_now(void)
     fflush(calls);
     if (strcmp(fault, "kill") == 0) raise(SIGKILL);
     if (strcmp(fault, "stop") == 0) kill(getpid(), SIGSTOP);
-    if (strcmp(fault, "exit") == 0) _exit(0);
+    if (strcmp(fault, "exit") == 0) _Exit(0);
     if (strcmp(fault, "abort") == 0) abort();
     if (strcmp(fault, "sleep") == 0) nap(3 * timeout);
 }

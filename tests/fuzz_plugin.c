@@ -94,14 +94,14 @@ static void load_it(void)
     int count = 0, backends = 0;
     setenv("META_BACKEND_PATH", where, 1);
     setenv("META_LOG", "off", 1);
-    if (meta_init() != META_OK || meta_backend_count(&backends) != META_OK) _exit(1);
+    if (meta_init() != META_OK || meta_backend_count(&backends) != META_OK) _Exit(1);
     if (meta_mode_find("plain", &mode) != META_OK || meta_device_count(mode, &count) != META_OK)
-        _exit(2);
+        _Exit(2);
     for (int k = 0; k < backends && desc.mode != mode; ++k)
-        if (meta_backend_info(k, &desc) != META_OK) _exit(3);
-    if (desc.mode != mode || (count > 0) != (desc.usable != 0)) _exit(4);
-    if (count == 0 && *desc.reason == '\0') _exit(5);
-    _exit(count > 0 ? WORKS : REFUSED);
+        if (meta_backend_info(k, &desc) != META_OK) _Exit(3);
+    if (desc.mode != mode || (count > 0) != (desc.usable != 0)) _Exit(4);
+    if (count == 0 && *desc.reason == '\0') _Exit(5);
+    _Exit(count > 0 ? WORKS : REFUSED);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -14,7 +14,7 @@ import subprocess
 
 # A child that ends by _exit() would leave no counts.
 FLAGS = ("CPPFLAGS=-DMETA_KERNEL_ONE_VARIANT= -D_exit=exit", "LDFLAGS=--coverage",
-         "CFLAGS=-g -O1 --coverage -fprofile-update=atomic")
+         "CFLAGS=-g -O1 --coverage")
 
 
 def digest(paths):
