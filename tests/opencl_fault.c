@@ -8,19 +8,11 @@
 #define CL_TARGET_OPENCL_VERSION 120
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
 #include <CL/cl.h>
-#include <dlfcn.h>
 
 #include "host_fault.h"
 
 #if !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__
-
-/* The program is not linked with the loader, and the back end's is its own. */
-static void *real_of(const char *name)
-{
-    static void *loader;
-    if (!loader) loader = dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_LOCAL);
-    return loader ? dlsym(loader, name) : NULL;
-}
+#include "opencl_real.h"
 
 #define REAL(name)                                                                                 \
     static __typeof__(name) *real;                                                                 \

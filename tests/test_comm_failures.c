@@ -13,39 +13,11 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "first_error.h"
 #include "host_fault.h"
 
 enum { CELLS = 600, ALL = CELLS + 2 };
 static MPI_Comm ring;
-
-/* The first error of the life at hand, and the call. */
-static struct {
-    meta_err code;
-    const char *call;
-    char message[1024];
-} first;
-
-static bool went(meta_err code, const char *call)
-{
-    if (code == META_OK) return true;
-    if (first.code == META_OK) {
-        first.code = code;
-        first.call = call;
-        snprintf(first.message, sizeof first.message, "%s", meta_last_error());
-    }
-    return false;
-}
-/* A call that a program makes: after an error it ends. */
-#define STEP(call)                                                                                 \
-    do {                                                                                           \
-        if (!went((call), #call)) return;                                                          \
-    } while (0)
-
-static void right(double is, double expected, const char *what)
-{
-    if (is != expected)
-        FAIL("%s is %.17g, expected %.17g, and there was no error", what, is, expected);
-}
 
 static void exchange(void *u)
 {

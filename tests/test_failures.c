@@ -16,6 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "first_error.h"
 #include "host_fault.h"
 #include "meta_library.h"
 #include "scratch.h"
@@ -39,29 +40,6 @@ static struct {
     int called;
 } life;
 
-/* The first error of the life at hand, its message, and the call. */
-static struct {
-    meta_err code;
-    const char *call;
-    char message[1024];
-} first;
-
-static bool went(meta_err code, const char *call)
-{
-    if (code == META_OK) return true;
-    if (first.code == META_OK) {
-        first.code = code;
-        first.call = call;
-        snprintf(first.message, sizeof first.message, "%s", meta_last_error());
-    }
-    return false;
-}
-/* A call that a program makes: after an error it ends. */
-#define STEP(call)                                                                                 \
-    do {                                                                                           \
-        if (!went((call), #call)) return;                                                          \
-    } while (0)
-
 static void count_call(void *user, meta_err status)
 {
     (void)status;
@@ -72,13 +50,6 @@ static int first_candidate(const meta_decision *decision, void *user)
 {
     (void)decision, (void)user;
     return 0;
-}
-
-/* Results are right, unless there was an error. */
-static void right(double is, double expected, const char *what)
-{
-    if (is != expected)
-        FAIL("%s is %.17g, expected %.17g, and there was no error", what, is, expected);
 }
 
 /* ------------------------------------------------------------------ a life of all public functions

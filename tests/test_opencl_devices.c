@@ -5,13 +5,13 @@
 /* TEST: backends=opencl timeout=120 labels=core */
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
-#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "caught.h"
 #include "meta.h"
+#include "opencl_real.h"
 #include "test.h"
 #define META_KERNELS_HERE
 #include "user_team.kernel.h"
@@ -34,14 +34,6 @@ static cl_device_id second;  /* a GPU beside it; NULL: there is none */
 
 static const cl_bool no = CL_FALSE;
 static const cl_device_type gpu = CL_DEVICE_TYPE_GPU;
-
-/* The program is not linked with the loader, and the back end's is its own. */
-static void *real_of(const char *name)
-{
-    static void *loader;
-    if (!loader) loader = dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_LOCAL);
-    return loader ? dlsym(loader, name) : NULL;
-}
 
 static cl_int answer(const void *value, size_t bytes, size_t room, void *to, size_t *length)
 {
