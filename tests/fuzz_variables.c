@@ -4,6 +4,7 @@
  * names one of them; without them it starts afterwards. An input has lines of NAME=VALUE. */
 /* TEST: timeout=300 labels=core,fuzz */
 #include "fuzz.h"
+#include "fuzz_lines.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -13,8 +14,6 @@
 
 #include "meta.h"
 
-enum { MOST = 16, NAME = 40 };
-
 static const char *const seeds[] = {
     "META_MODE=openmp\nMETA_THREADS=2\nMETA_LOG=debug\nMETA_JIT=load\nMETA_JIT_TIMEOUT=1.5\n",
     "META_MODE=auto\nMETA_AUTO_DEVICES=openmp,sim:1\nMETA_POLICY=random:7\nMETA_LEARN=read:times\n",
@@ -22,6 +21,7 @@ static const char *const seeds[] = {
     "META_REPRODUCIBLE=1\nMETA_EXPLAIN=off\nMETA_BOARD=off\nMETA_GPU_POOL=off\nMETA_CPU=avx2\n",
     "META_STREAM_BYTES=auto\nMETA_POLICY=type:gpu\nMETA_TEST_WORKER=on\nMETA_RANK_MAP=*:openmp\n",
     "OMP_NUM_THREADS=3\nMETA_POLICY=device:1\nMETA_POOL=off\nMETA_LEARN=off\nMETA_MODUS=x\n",
+    "META_BACKEND_PATH=.::nowhere:..\nMETA_KERNEL_PATH=a:b\nMETA_CC=cc -O1\n",
 };
 static const char *const words[] = {"META_MODE=",
                                     "META_RANK_MAP=",
@@ -37,6 +37,7 @@ static const char *const words[] = {"META_MODE=",
                                     "META_TRACE_EVENTS=",
                                     "META_LOG=",
                                     "META_LOG_FILE=",
+                                    "META_BACKEND_PATH=",
                                     "META_CACHE_DIR=",
                                     "META_JIT=",
                                     "META_JIT_TIMEOUT=",
@@ -77,81 +78,58 @@ static const char *const words[] = {"META_MODE=",
 
 static size_t seed(int n, uint8_t *data, size_t room)
 {
-    const size_t length = strlen(seeds[n]);
-    memcpy(data, seeds[n], length < room ? length : room);
-    return length;
+    return lines_seed(seeds[n], data, room);
 }
 
 const fuzz_target fuzz_here = {"variables", sizeof seeds / sizeof *seeds, seed, NULL, words};
+
+/* Behind what META_BACKEND_PATH names, folders of which the new one has none, the back ends are. */
+static void add_backends(void)
+{
+    static char folders[1 << 15];
+    const char *named = getenv("META_BACKEND_PATH");
+    snprintf(folders, sizeof folders, "%s:%s", named ? named : "", fuzz_built(".libs/libmeta"));
+    setenv("META_BACKEND_PATH", folders, 1);
+}
 
 /* Files that variables name are made in a folder that is removed. */
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
     (void)argc, (void)argv;
     unsetenv("META_MODE");
-    setenv("META_BACKEND_PATH", fuzz_built(".libs/libmeta"), 1);
+    unsetenv("META_BACKEND_PATH");
+    add_backends();
     if (chdir(fuzz_folder()) != 0) fuzz_fail("the new folder cannot be entered");
     return 0;
 }
 
-/* Not where code is loaded from. */
 static bool is_name(const char *text)
 {
-    if (strcmp(text, "META_BACKEND_PATH") == 0) return false;
     return strncmp(text, "META", 4) == 0 || strcmp(text, "OMP_NUM_THREADS") == 0;
-}
-
-/* Set what the lines say, of files in the current folder only. @return how many @p names */
-static int set_all(char *text, char names[MOST][NAME])
-{
-    int count = 0;
-    char *rest = NULL;
-    for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
-        char *value = strchr(line, '=');
-        if (!value || value == line || value - line >= NAME || count == MOST) continue;
-        *value++ = '\0';
-        if (!is_name(line)) continue;
-        for (char *c = value; *c; ++c)
-            if (*c == '/') *c = '_';
-        setenv(line, value, 1);
-        strcpy(names[count++], line);
-    }
-    return count;
-}
-
-static void clear_all(char names[MOST][NAME], int count)
-{
-    for (int k = 0; k < count; ++k) unsetenv(names[k]);
-}
-
-static bool names_one(const char *message, char names[MOST][NAME], int count)
-{
-    for (int k = 0; k < count; ++k)
-        if (strstr(message, names[k])) return true;
-    return false;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static char text[1 << 14], names[MOST][NAME];
-    const size_t length = size < sizeof text ? size : sizeof text - 1;
-    memcpy(text, data, length);
-    text[length] = '\0';
-    const int count = set_all(text, names);
+    static fuzz_lines lines;
+    unsetenv("META_BACKEND_PATH");
+    lines_set(&lines, data, size, is_name);
+    add_backends();
     const meta_err started = meta_init();
     if (started == META_OK) {
         meta_mode mode;
         const meta_err chosen = meta_rank_device(0, 1, 0, 1, &mode, NULL, NULL);
-        if (chosen != META_OK && !names_one(meta_last_error(), names, count))
+        if (chosen != META_OK && !lines_named(&lines, meta_last_error()))
             fuzz_fail("no device, and no variable is named: %s", meta_last_error());
         if (meta_finalize() != META_OK) fuzz_fail("it cannot be ended: %s", meta_last_error());
         fuzz_accept();
     } else if (started != META_ERR_ENVIRONMENT) {
         fuzz_fail("meta_init() gives %s: %s", meta_strerror(started), meta_last_error());
-    } else if (!names_one(meta_last_error(), names, count)) {
+    } else if (!lines_named(&lines, meta_last_error())) {
         fuzz_fail("the error names no variable that is set: %s", meta_last_error());
     }
-    clear_all(names, count);
+    lines_unset(&lines);
+    unsetenv("META_BACKEND_PATH");
+    add_backends();
     if (meta_init() != META_OK) fuzz_fail("it does not start again: %s", meta_last_error());
     if (meta_finalize() != META_OK) fuzz_fail("it cannot be ended again: %s", meta_last_error());
     fuzz_check_heap();
