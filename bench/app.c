@@ -1,38 +1,62 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file app.c
- *  Group app: the library calls of one time step of meta-minighost with one variable, the
- *  7-point stencil and the sum in every step, compared with the stencil and the bare messages of
- *  the same grid. */
+ *  Group app: the library calls of one time step of meta-minighost with the 7-point stencil, and the
+ *  sum of every variable in every step, compared with a copy of the same arrays, with the step's
+ *  stencils and bare messages alone, and with the published algorithm on host arrays. */
 #include "config.h"
+
+#include <stdio.h>
 
 #include "exchange.h"
 #include "group.h"
+#include "limit.h"
+#include "plain_loops.h"
 #include "plan.h"
 
+enum { SIDES = 6, SUMS = SIDES + 1 };
+
 typedef struct work {
-    buffer grid, next;
+    number type;
+    int fields, sides; /* sides of this rank's block that lie on the domain's boundary */
+    buffer grid[MOST_FIELDS], next[MOST_FIELDS];
     meta_halo plan;
-    meta_box own;
-    meta_type type;
-    int sides; /* of this rank's block that lie on the domain boundary */
-    meta_box side[6];
-    uint64_t side_sum[6], sum;
-    exchange *messages;
+    meta_box own, side[SIDES];
+    region border[SIDES];              /* the sides in a dense array */
+    uint64_t sums[MOST_FIELDS * SUMS]; /* of each variable at the sides, and of all its cells */
+    exchange *messages;                /* of dense host arrays */
+    void *array;                       /* a further one, for the published algorithm */
+    double total;                      /* of its sums */
 } work;
+
+/* ------------------------------------------------------------------ a step */
+
+static void *sum_of(work *w, int field, int term)
+{
+    return number_at(w->sums, field * SUMS + term, w->type);
+}
+
+static bool stencil(work *w, int field, meta_event *done)
+{
+    return note_meta(meta_stencil(w->next[field].at, w->grid[field].at, &w->own, META_3D7P,
+                                  type_of(w->type), sum_of(w, field, SIDES), done));
+}
 
 /* The same calls as in apps/minighost/solve.c. */
 static bool step(work *w)
 {
-    bool right = note_meta(meta_halo_exchange(w->plan, &w->grid.at, META_ASYNC));
-    for (int k = 0; k < w->sides && right; ++k)
-        right = note_meta(
-            meta_reduce(&w->side_sum[k], w->grid.at, &w->side[k], META_SUM, w->type, META_ASYNC));
-    right = right && note_meta(meta_stencil(w->next.at, w->grid.at, &w->own, META_3D7P, w->type,
-                                            &w->sum, META_ASYNC));
+    void *grid[MOST_FIELDS];
+    for (int f = 0; f < w->fields; ++f) grid[f] = w->grid[f].at;
+    bool right = note_meta(meta_halo_start(w->plan, grid)) &&
+                 note_meta(meta_reduce_boxes(w->sums, SUMS, w->fields, grid, w->sides, w->side,
+                                             META_SUM, type_of(w->type), META_ASYNC)) &&
+                 note_meta(meta_halo_finish(w->plan, META_ASYNC));
+    for (int f = 0; f < w->fields && right; ++f) right = stencil(w, f, META_ASYNC);
     right = right && note_meta(meta_flush());
-    const buffer old = w->grid;
-    w->grid = w->next;
-    w->next = old;
+    for (int f = 0; f < w->fields; ++f) {
+        const buffer old = w->grid[f];
+        w->grid[f] = w->next[f];
+        w->next[f] = old;
+    }
     return right;
 }
 
@@ -42,16 +66,47 @@ static void run(void *with, int64_t times)
         if (!step(with)) return;
 }
 
-static void run_limit(void *with, int64_t times)
+static void run_parts(void *with, int64_t times)
 {
     work *w = with;
     for (int64_t k = 0; k < times; ++k) {
         exchange_send_only(w->messages, 1);
-        if (!note_meta(
-                meta_stencil(w->next.at, w->grid.at, &w->own, META_3D7P, w->type, &w->sum, NULL)))
-            return;
+        for (int f = 0; f < w->fields; ++f)
+            if (!stencil(w, f, NULL)) return;
     }
 }
+
+/* ------------------------------------------------------------------ the published algorithm */
+
+static double sum_of_region(const work *w, const void *field, const region *r)
+{
+    const int64_t edge = w->messages->c.n + 2 * w->messages->c.ghosts;
+    double sum = 0;
+    for (int64_t z = r->start[2]; z < r->end[2]; ++z)
+        for (int64_t y = r->start[1]; y < r->end[1]; ++y)
+            for (int64_t x = r->start[0]; x < r->end[0]; ++x) {
+                const int64_t c = (z * edge + y) * edge + x;
+                sum += w->type == NUMBER_F64 ? ((const double *)field)[c]
+                                             : (double)((const float *)field)[c];
+            }
+    return sum;
+}
+
+static void run_reference(void *with, int64_t times)
+{
+    work *w = with;
+    const bool f64 = w->type == NUMBER_F64;
+    for (int64_t k = 0; k < times; ++k) {
+        exchange_manual(w->messages, 1);
+        for (int f = 0; f < w->fields; ++f) {
+            void *field = w->messages->field[f];
+            for (int s = 0; s < w->sides; ++s) w->total += sum_of_region(w, field, &w->border[s]);
+            w->total += plain_minighost(field, w->array, w->messages->c.n, f64);
+        }
+    }
+}
+
+/* ------------------------------------------------------------------ the rows */
 
 /* The block's sides on the boundary of the grid of ranks. */
 static void find_sides(work *w, MPI_Comm cart, const cube *c)
@@ -64,47 +119,75 @@ static void find_sides(work *w, MPI_Comm cart, const cube *c)
         if (direction_axes(d) != 1) continue;
         for (int axis = 0; axis < 3; ++axis)
             if ((d.along[axis] < 0 && mine[axis] == 0) ||
-                (d.along[axis] > 0 && mine[axis] == dims[axis] - 1))
+                (d.along[axis] > 0 && mine[axis] == dims[axis] - 1)) {
+                w->border[w->sides] = border;
                 w->side[w->sides++] = region_in_grid(c, &border, &w->own);
+            }
     }
 }
 
-static void measure(bench *b, MPI_Comm cart, const cube *c)
+static bool has_reference(const bench *b)
 {
-    const double bytes = 2 * (double)number_size(b->o->type) * (double)(c->n * c->n * c->n);
-    exchange messages;
-    work w = {.type = type_of(b->o->type), .messages = &messages};
+    return b->here->all_host && (b->o->type == NUMBER_F64 || b->o->type == NUMBER_F32);
+}
+
+static void measure_row(bench *b, work *w, int64_t size)
+{
+    const double bytes = (double)number_size(b->o->type) * (double)(size * size * size);
+    char what[24] = "minighost";
+    copy_limit limit;
     row r;
-    exchange_create(&messages, cart, c, 1, b->o->type, false);
-    buffer_create_grid(&w.grid, &w.own, c->n, c->ghosts, b->o->type);
-    buffer_create_grid(&w.next, &w.own, c->n, c->ghosts, b->o->type);
+    if (w->fields > 1) snprintf(what, sizeof what, "minighost_%df", w->fields);
+    row_begin(&r, "app", what, b->o->type, size);
+    row_add(&r, what, SUBJECT, run, w, 2 * bytes * w->fields);
+    row_add(&r, "parts", PEER, run_parts, w, 2 * bytes * w->fields);
+    if (has_reference(b)) row_add(&r, "reference", PEER, run_reference, w, 2 * bytes * w->fields);
+    copies_limit_add(&r, &limit, b->here, w->next, w->grid, w->fields, bytes);
+    row_end(b, &r);
+}
+
+static void measure(bench *b, MPI_Comm cart, const cube *c, int fields)
+{
+    exchange messages;
+    buffer array = {.at = NULL};
+    work w = {.type = b->o->type, .fields = fields, .messages = &messages};
+    exchange_create(&messages, cart, c, fields, b->o->type, false);
+    for (int f = 0; f < fields; ++f) {
+        buffer_create_grid(&w.grid[f], &w.own, c->n, c->ghosts, b->o->type);
+        buffer_create_grid(&w.next[f], &w.own, c->n, c->ghosts, b->o->type);
+    }
+    if (has_reference(b)) {
+        if (b->here->threads > 0) plain_threads(b->here->threads);
+        buffer_create_host(&array, cube_cells(c), b->o->type);
+        w.array = array.at;
+    }
     find_sides(&w, cart, c);
     if (!rows_impossible("app", c->n)) {
-        plan_create(&w.plan, cart, &w.own, 1, 1, w.type, false);
-        if (!rows_impossible("app", c->n)) {
-            row_begin(&r, "app", "minighost", b->o->type, c->n);
-            row_add(&r, "minighost", SUBJECT, run, &w, bytes);
-            row_add(&r, "3d7p_sum+send", LIMIT, run_limit, &w, bytes);
-            row_end(b, &r);
-        }
+        plan_create(&w.plan, cart, &w.own, 1, fields, type_of(w.type), false);
+        if (!rows_impossible("app", c->n)) measure_row(b, &w, c->n);
         plan_free(&w.plan);
     }
-    buffer_free(&w.grid);
-    buffer_free(&w.next);
+    for (int f = 0; f < fields; ++f) {
+        buffer_free(&w.grid[f]);
+        buffer_free(&w.next[f]);
+    }
+    buffer_free(&array);
     exchange_free(&messages);
 }
 
 void app_run(bench *b, int64_t size)
 {
     const cube c = {size, 1};
-    const double on_device = 2 * cube_grid_bytes(&c, number_size(b->o->type));
+    const double grid = cube_grid_bytes(&c, number_size(b->o->type));
     int dims[3] = {0, 0, 0}, periods[3] = {0, 0, 0}, ranks;
     MPI_Comm cart;
-    place_need(b->here, on_device, exchange_need(&c, 1, b->o->type));
-    if (rows_impossible("app", size)) return;
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     MPI_Dims_create(ranks, 3, dims);
     MPI_Cart_create(MPI_COMM_WORLD, 3, dims, periods, 0, &cart);
-    measure(b, cart, &c);
+    for (int k = 0; k < b->o->fields_count; ++k) {
+        const int fields = (int)b->o->fields[k];
+        place_need(b->here, 2 * fields * grid, exchange_need(&c, fields, b->o->type) + grid);
+        if (!rows_impossible("app", size)) measure(b, cart, &c, fields);
+    }
     MPI_Comm_free(&cart);
 }

@@ -9,8 +9,9 @@
 
 #include "cube.h"
 #include "numbers.h"
+#include "options.h"
 
-enum { MOST_FIELDS = 5, MOST_NEIGHBOURS = 26 };
+enum { MOST_NEIGHBOURS = 26 };
 
 typedef struct neighbour {
     int rank, send_tag, receive_tag;

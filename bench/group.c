@@ -87,9 +87,10 @@ const group groups[] = {
     },
     {
         .name = "app",
-        .meaning = "a time step of meta-minighost, one variable, N^3 cells per rank",
+        .meaning = "a time step of meta-minighost with all sums, N^3 cells per rank",
         .sizes = {64, 128, 256},
         .run = WITH_MPI(app_run),
+        .peers = {"parts", "reference"},
     },
 };
 const int group_count = sizeof groups / sizeof *groups;

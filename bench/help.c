@@ -9,8 +9,8 @@
 #include "group.h"
 
 static const char usage[] =
-    "usage: meta-bench [group...] [--backend B] [--size N,...] [--type T]\n"
-    "                  [--rounds R] [--json]\n\n"
+    "usage: meta-bench [group...] [--backend B] [--size N,...] [--fields N,...]\n"
+    "                  [--type T] [--rounds R] [--json]\n\n"
     "Measures libmeta on this process's device, or on the devices of a job's ranks\n"
     "(the slowest rank counts), alternating with hardware limits and peers in the\n"
     "same run. Groups (default: all) and their default sizes:\n\n";
@@ -20,6 +20,7 @@ static const char choices[] =
     "  --backend B    openmp, opencl, cuda ..., or B:n for its device number n\n"
     "                 (default: libmeta's choice, see META_MODE and META_RANK_MAP)\n"
     "  --size N,...   edge lengths of the cubes in cells\n"
+    "  --fields N,... numbers of variables for app, each 1 to 40 (1)\n"
     "  --type T       f64, f32, i64, u64, i32 or u32 (f64)\n"
     "  --rounds R     number of rounds (9)\n"
     "  --json         print one JSON object per line\n"
@@ -44,8 +45,8 @@ static const char figures[] =
     "              with non-temporal stores or the vendor's own copy; memcpy on one\n"
     "              thread for small sizes; meta_copy, libmeta's own, if no peer can\n"
     "              be loaded, as with META_MODE=auto. For halo it is send_only, for\n"
-    "              its row overlap the stencil alone, for app send_only plus the\n"
-    "              stencil 3d7p_sum. Those of reduce only read.\n"
+    "              its row overlap the stencil alone. Those of reduce only read, and\n"
+    "              those of app copy each variable once.\n"
     "  fraction    gbps relative to the limit\n"
     "  sector_fraction   for pack: the same, counting whole memory sectors touched\n"
     "              by the cells: 32 bytes on a GPU, 64-byte cache lines on a CPU\n"
@@ -80,6 +81,9 @@ static const char figures[] =
     "    opencl, cuda, hip   for kernels: a kernel written by hand in that language\n"
     "    plain     for reduce, the plain sum against the reproducible one; for the row\n"
     "              cg of kernels, the same algorithm in plain MPI and OpenMP\n"
+    "    parts     for app: its stencils with their sums, and send_only\n"
+    "    reference for app: the algorithm of MiniGhost 1.0 as published, in plain MPI\n"
+    "              and OpenMP: averages, copy back and sum in a pass each\n"
     "Peers that cannot use device memory, such as MPI, use host memory.\n\n";
 
 static const char names[] =
@@ -87,10 +91,10 @@ static const char names[] =
     "ends of x, xedge_lh is the edge along x that is low in y and high in z; 6faces\n"
     "are all faces at once, 26 also edges and corners; _2 is two cells thick, _5f has\n"
     "five fields in one exchange, _box is the box inside the ghost cells of a larger\n"
-    "array; kernels.cg is an iteration of conjugate gradients; halo.empty is start\n"
-    "and finish of empty faces, halo.least of one cell. schedule.known is the same\n"
-    "call again, schedule.new one of 512 in random order, schedule.fresh a new buffer\n"
-    "with one call.\n"
+    "array; app.minighost_5f is a step with five variables; kernels.cg is an\n"
+    "iteration of conjugate gradients; halo.empty is start and finish of empty faces,\n"
+    "halo.least of one cell. schedule.known is the same call again, schedule.new one\n"
+    "of 512 in random order, schedule.fresh a new buffer with one call.\n"
     "Rows without enough memory or a device are skipped, with a reason on standard\n"
     "error.\n"
     "Exit status: 0 measured, 2 invalid usage or environment, or nothing measured.\n";

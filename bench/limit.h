@@ -14,6 +14,7 @@ typedef struct plain_work {
     meta_peer_work work;
     int64_t count;             /**< of doubles */
     const buffer *out, *a, *b; /**< those that the work uses */
+    int arrays;                /**< one after the other, of as many buffers from each on */
 } plain_work;
 
 /** The run function of such a contender; @p with is a plain_work. */
@@ -26,6 +27,9 @@ typedef struct copy_limit {
 /** Add the copies of @p bytes, at least 8, from @p from to @p to as limits of @p r. */
 void copy_limit_add(row *r, copy_limit *limit, const place *here, const buffer *to,
                     const buffer *from, double bytes);
+/** The same of each of @p arrays buffers from @p from and @p to on. */
+void copies_limit_add(row *r, copy_limit *limit, const place *here, const buffer *to,
+                      const buffer *from, int arrays, double bytes);
 
 /** Add reading @p bytes at @p from as a limit of @p r, if there is a peer that can. */
 void read_limit_add(row *r, plain_work *work, const place *here, const buffer *from, double bytes);

@@ -38,10 +38,10 @@ static void measure_all(bench *b, const buffer *all, int64_t count, int64_t size
 {
     const buffer *out = &all[OUT], *x = &all[A], *y = &all[B];
     const double n = (double)count;
-    plain_work copy = {b->here, META_PEER_COPY, count, out, x, NULL};
-    plain_work copy_nt = {b->here, META_PEER_COPY_NT, count, out, x, NULL};
-    plain_work triad = {b->here, META_PEER_TRIAD, count, out, x, y};
-    plain_work read = {b->here, META_PEER_READ, count, NULL, x, NULL};
+    plain_work copy = {b->here, META_PEER_COPY, count, out, x, NULL, 1};
+    plain_work copy_nt = {b->here, META_PEER_COPY_NT, count, out, x, NULL, 1};
+    plain_work triad = {b->here, META_PEER_TRIAD, count, out, x, y, 1};
+    plain_work read = {b->here, META_PEER_READ, count, NULL, x, NULL, 1};
     if (b->here->has_peer) {
         measure(b, "copy", &copy, 16 * n, size);
         measure(b, "copy_nt", &copy_nt, 16 * n, size);

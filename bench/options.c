@@ -13,12 +13,13 @@
 #include "group.h"
 #include "note.h"
 
-enum { BACKEND = 1000, SIZE, TYPE, ROUNDS, JSON, HELP, VERSION, GROUP = 1 };
+enum { BACKEND = 1000, SIZE, FIELDS, TYPE, ROUNDS, JSON, HELP, VERSION, GROUP = 1 };
 enum { MOST_ROUNDS = 10000 };
 
 static const struct option list[] = {
     {"backend", required_argument, NULL, BACKEND},
     {"size", required_argument, NULL, SIZE},
+    {"fields", required_argument, NULL, FIELDS},
     {"type", required_argument, NULL, TYPE},
     {"rounds", required_argument, NULL, ROUNDS},
     {"json", no_argument, NULL, JSON},
@@ -51,38 +52,58 @@ static bool set_group(options *o, const char *name)
     return false;
 }
 
-static bool add_size(options *o, const char *text, const char *all)
+/* A list of whole numbers with commas between them. */
+typedef struct number_list {
+    const char *option;
+    int64_t *values;
+    int *count, room;
+    int64_t most;
+} number_list;
+
+static bool add_number(const number_list *n, const char *text, const char *all)
 {
-    int64_t size;
-    if (!number_parse(text, &size) || size < 1 || size > MOST_SIZE) {
-        note("--size %s: must be whole numbers from 1 to %d with commas between them", all,
-             MOST_SIZE);
+    int64_t value;
+    if (!number_parse(text, &value) || value < 1 || value > n->most) {
+        note("%s %s: must be whole numbers from 1 to %" PRId64 " with commas between them",
+             n->option, all, n->most);
         return false;
     }
-    for (int k = 0; k < o->size_count; ++k)
-        if (o->sizes[k] == size) {
-            note("--size %s: %" PRId64 " is there twice", all, size);
+    for (int k = 0; k < *n->count; ++k)
+        if (n->values[k] == value) {
+            note("%s %s: %" PRId64 " is there twice", n->option, all, value);
             return false;
         }
-    if (o->size_count == MOST_SIZES) {
-        note("--size %s: more than %d sizes", all, MOST_SIZES);
+    if (*n->count == n->room) {
+        note("%s %s: more than %d numbers", n->option, all, n->room);
         return false;
     }
-    o->sizes[o->size_count++] = size;
+    n->values[(*n->count)++] = value;
     return true;
 }
 
-static bool set_sizes(options *o, const char *text)
+static bool set_numbers(const number_list *n, const char *text)
 {
-    o->size_count = 0;
+    *n->count = 0;
     for (const char *at = text;; ++at) {
         char one[24];
         const size_t length = strcspn(at, ",");
         snprintf(one, sizeof one, "%.*s", length < sizeof one ? (int)length : 0, at);
-        if (!add_size(o, one, text)) return false;
+        if (!add_number(n, one, text)) return false;
         at += length;
         if (*at == '\0') return true;
     }
+}
+
+static bool set_sizes(options *o, const char *text)
+{
+    const number_list n = {"--size", o->sizes, &o->size_count, MOST_SIZES, MOST_SIZE};
+    return set_numbers(&n, text);
+}
+
+static bool set_fields(options *o, const char *text)
+{
+    const number_list n = {"--fields", o->fields, &o->fields_count, MOST_COUNTS, MOST_FIELDS};
+    return set_numbers(&n, text);
 }
 
 static bool set_type(options *o, const char *name)
@@ -113,6 +134,8 @@ static bool set(options *o, int code, const char *value)
         return true;
     case SIZE:
         return set_sizes(o, value);
+    case FIELDS:
+        return set_fields(o, value);
     case TYPE:
         return set_type(o, value);
     case ROUNDS:
@@ -132,7 +155,8 @@ static bool is_abbreviated(const char *argument, int code)
 
 options_result options_parse(options *o, bool *wanted, int argc, char **argv)
 {
-    *o = (options){.wanted = wanted, .type = NUMBER_F64, .rounds = 9};
+    *o = (options){
+        .wanted = wanted, .fields = {1}, .fields_count = 1, .type = NUMBER_F64, .rounds = 9};
     opterr = 0;
     for (;;) {
         const int first = optind;

@@ -48,12 +48,37 @@ void plain_gray_scott(void *u1, void *v1, const void *u0, const void *v0, const 
     else gray_scott_f32(u1, v1, u0, v0, box);
 }
 
-/* ------------------------------------------------------------------ conjugate gradients */
+/* ------------------------------------------------------------------ a step of MiniGhost */
 
+/* Of a dense array with one ghost cell around. */
 #define EACH_CELL(n)                                                                               \
     for (int64_t z = 1; z <= (n); ++z)                                                             \
         for (int64_t y = 1; y <= (n); ++y)                                                         \
             for (int64_t c = (z * ((n) + 2) + y) * ((n) + 2) + 1, end = c + (n); c < end; ++c)
+
+#define MINIGHOST(T, name)                                                                         \
+    static double name(T *restrict field, T *restrict work, int64_t n)                             \
+    {                                                                                              \
+        const int64_t Y = n + 2, Z = (n + 2) * (n + 2);                                            \
+        double sum = 0;                                                                            \
+        _Pragma("omp parallel for schedule(static)") EACH_CELL(n) work[c] =                        \
+            (field[c - Z] + field[c - 1] + field[c - Y] + field[c] + field[c + Y] + field[c + 1] + \
+             field[c + Z]) /                                                                       \
+            7;                                                                                     \
+        _Pragma("omp parallel for schedule(static)") EACH_CELL(n) field[c] = work[c];              \
+        _Pragma("omp parallel for schedule(static) reduction(+ : sum)") EACH_CELL(n) sum +=        \
+            (double)field[c];                                                                      \
+        return sum;                                                                                \
+    }
+MINIGHOST(double, minighost_f64)
+MINIGHOST(float, minighost_f32)
+
+double plain_minighost(void *field, void *work, int64_t n, bool f64)
+{
+    return f64 ? minighost_f64(field, work, n) : minighost_f32(field, work, n);
+}
+
+/* ------------------------------------------------------------------ conjugate gradients */
 
 #define CONJUGATE_GRADIENTS(T, suffix)                                                             \
     static void begin_##suffix(T *restrict x, T *restrict r, T *restrict p, int64_t n)             \

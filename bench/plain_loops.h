@@ -22,6 +22,11 @@ void plain_threads(int threads);
 void plain_gray_scott(void *u1, void *v1, const void *u0, const void *v0, const meta_box *box,
                       bool f64);
 
+/** A step of MiniGhost 1.0's algorithm as its authors published it (Barrett, Vaughan and Heroux,
+ *  MiniGhost 1.0, 2012), f64 or f32, over the n³ cells of a dense array with one ghost cell around:
+ *  the averages of 7 points are written to @p work, copied back, and summed. @return the sum */
+double plain_minighost(void *field, void *work, int64_t n, bool f64);
+
 /* The loops of conjugate gradients, f64 or f32, over the n³ cells of dense arrays with one ghost
  * cell around. */
 

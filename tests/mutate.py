@@ -539,7 +539,8 @@ class Tests:
             if spent > self.options.limit:
                 break
             known = self.times.get(test["name"])
-            verdict, seconds = self.run(test, test["timeout"] if known is None else 15 + 5 * known, cold)
+            usual = self.reach.seconds(test["name"]) if known is None else known
+            verdict, seconds = self.run(test, test["timeout"] if usual is None else 15 + 5 * usual, cold)
             spent += seconds
             result["ran"] += 1
             if verdict == "passed" and known is None:

@@ -133,5 +133,9 @@ class Reach:
     def has_lines(self, name):
         return name in self.tests and bool(self.tests[name]["lines"])
 
+    def seconds(self, name):
+        """How long a test took in the build that records, which is slower; None: it was not recorded whole."""
+        return self.tests[name]["seconds"] if self.has_lines(name) else None
+
     def size(self, name):
         return sum(len(numbers) for numbers in self.tests[name]["lines"].values())

@@ -130,6 +130,11 @@ if [ "$META_TEST_MPI" = none ]; then
     refused 'without MPI' halo
 else
     rows 1 1 app --size 6
+    has app.minighost.f64.6
+    rows 2 2 app --size 6 --fields 3,1 --type f32
+    has app.minighost_3f.f32.6
+    grep -q '"parts_ratio":[0-9]' out || broken 'has no parts_ratio'
+    [ "${META_MODE-openmp}" != openmp ] || grep -q '"reference_ratio":[0-9]' out || broken 'has no reference_ratio'
     rows 3 2 kernels --size 5 --type f32
     has kernels.cg.f32.5
     [ "${META_MODE-openmp}" != openmp ] || grep -q '"plain_ratio":[0-9]' out || broken 'has no plain_ratio'
@@ -186,6 +191,8 @@ refused 'missing' --size
 refused '--size 4,,5' --size 4,,5
 refused '--size 0' --size 0
 refused 'twice' --size 4,4
+refused '--fields 5,41' --fields 5,41
+refused 'twice' --fields 5,5
 refused '--rounds 0' --rounds 0
 refused '--type i8' --type i8
 refused '--backend nowhere' memory --backend nowhere
