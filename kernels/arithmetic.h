@@ -47,10 +47,16 @@ META_KERNEL(axpy)
        META_C(0, 1, 0)) + META_C(1, 0, 0)) + META_C(0, 0, 1))
 #define META_3D27P ((META_PLANE(-1) + META_PLANE(0)) + META_PLANE(1))
 
+/* A language may request memory ahead of its use: rows of the result, and those of the highest
+ * rows that are read. */
+#ifndef META_FETCH
+#define META_FETCH(out, in, bytes) ((void)0)
+#endif
+
 #ifndef META_OWN_STENCILS /* the back end provides its own stencils */
 /* The average over a stencil's points. The layouts are those of a grid: columns are contiguous,
  * dimension 1 is y and dimension 2 is z (unused by the 2D stencils). */
-#define META_STENCIL(name, POINTS, n)                                              \
+#define META_STENCIL(name, POINTS, n, DIMS)                                        \
     META_KERNEL(name)                                                              \
     {                                                                              \
         META_SPACE;                                                                \
@@ -62,6 +68,7 @@ META_KERNEL(axpy)
         {                                                                          \
             META_GLOBAL META_T *o = out + META_AT(r, 0);                           \
             META_GLOBAL const META_T *c = in + META_AT(r, 1);                      \
+            META_FETCH(o, c + (DIMS == 2 ? sy : sz), sy * (meta_i64)sizeof(META_T)); \
             META_SIMD META_COLUMNS(i) o[i] = (META_T)((META_T)(POINTS) / (META_T)(n)); \
         }                                                                          \
     }                                                                              \
@@ -78,6 +85,7 @@ META_KERNEL(axpy)
             META_GLOBAL META_T *o = out + META_AT(r, 0);                           \
             META_GLOBAL const META_T *c = in + META_AT(r, 1);                      \
             META_A part = 0;                                                       \
+            META_FETCH(o, c + (DIMS == 2 ? sy : sz), sy * (meta_i64)sizeof(META_T)); \
             META_SIMD_SUM(part) META_COLUMNS(i)                                    \
             {                                                                      \
                 const META_T average = (META_T)((META_T)(POINTS) / (META_T)(n));   \
@@ -89,10 +97,10 @@ META_KERNEL(axpy)
         META_REDUCE(META_A, sum, META_ADD);                                        \
     }
 
-META_STENCIL(stencil_2d5p, META_2D5P, 5)
-META_STENCIL(stencil_2d9p, META_2D9P, 9)
-META_STENCIL(stencil_3d7p, META_3D7P, 7)
-META_STENCIL(stencil_3d27p, META_3D27P, 27)
+META_STENCIL(stencil_2d5p, META_2D5P, 5, 2)
+META_STENCIL(stencil_2d9p, META_2D9P, 9, 2)
+META_STENCIL(stencil_3d7p, META_3D7P, 7, 3)
+META_STENCIL(stencil_3d27p, META_3D27P, 27, 3)
 #endif
 
 META_KERNEL(reduce_sum)

@@ -6,6 +6,7 @@
 #include "openmp.h"
 
 #include "faces.h"
+#include "fetch.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -58,29 +59,41 @@ static inline void share_of(const meta_call *call, int k, int n, meta_work *work
     work->scalar = call->values;
     work->space = s;
     work->partial = NULL;
+    work->fetches = 0;
     share_rows(s, k, n, work);
+}
+
+/* Of stencils, which alone request memory here, whose next rows lie ahead of a row: not other memory
+ * between short pieces of long rows. */
+static fetch_trial begin_trial(const meta_call *call, meta_i64 distance, int threads)
+{
+    const meta_space *s = call->space;
+    if (call->desc->grid == 0 || s->layout[1].stride[1] > 2 * s->extent[0]) return (fetch_trial){0};
+    return fetch_begin(call, distance, threads);
 }
 
 /* ------------------------------------------------------------------ reductions */
 
-static void reduce_share(const meta_call *call, int k, int n, char *result)
+static void reduce_share(const meta_call *call, int fetches, int k, int n, char *result)
 {
     meta_work mine;
     share_of(call, k, n, &mine);
     mine.partial = result;
+    mine.fetches = fetches;
     openmp_kernel_of(call)->run(&mine);
 }
 
 /* Store the threads' partial results @p apart bytes from each other. The loop runs `threads`
  * shares, even if the runtime provides fewer threads. */
-static void reduce_on(int threads, const meta_call *call, char *results, size_t apart)
+static void reduce_on(int threads, const meta_call *call, int fetches, char *results, size_t apart)
 {
     if (threads == 1) {
-        reduce_share(call, 0, 1, results);
+        reduce_share(call, fetches, 0, 1, results);
         return;
     }
 #pragma omp parallel for num_threads(threads) schedule(static, 1)
-    for (int k = 0; k < threads; ++k) reduce_share(call, k, threads, results + (size_t)k * apart);
+    for (int k = 0; k < threads; ++k)
+        reduce_share(call, fetches, k, threads, results + (size_t)k * apart);
 }
 
 void openmp_combine(meta_kernel_function *finish, char *results, size_t apart, size_t width,
@@ -93,7 +106,7 @@ void openmp_combine(meta_kernel_function *finish, char *results, size_t apart, s
     finish(&work);
 }
 
-static meta_err run_reduction(const meta_call *call)
+static meta_err run_reduction(const meta_call *call, meta_i64 distance)
 {
     _Alignas(LINE) char on_stack[16 * LINES(EXACT_BYTES)];
     const openmp_kernel *kernel = openmp_kernel_of(call);
@@ -105,7 +118,9 @@ static meta_err run_reduction(const meta_call *call)
         !(results = aligned_alloc(LINE, (size_t)threads * apart)))
         return openmp_host->fail(META_ERR_NO_MEMORY,
                                  "the host has no memory for %d partial results", threads);
-    reduce_on(threads, call, results, apart);
+    const fetch_trial trial = begin_trial(call, distance, threads);
+    reduce_on(threads, call, trial.fetches, results, apart);
+    fetch_end(&trial);
     openmp_combine(kernel->finish, results, apart, width, threads, 1, call->result);
     if (results != on_stack) free(results);
     return META_OK;
@@ -152,12 +167,17 @@ static void run_shares(const group *g, int share, int shares)
 /* A single call on several threads. What they read of it reaches them as values, not through the
  * launch: each pointer that they follow into the calling thread's memory fetches a line from its
  * core. */
-static void run_single(const meta_call *call, int threads)
+static void run_single(const meta_call *call, int fetches, int threads)
 {
     meta_kernel_function *const run = openmp_kernel_of(call)->run;
     const meta_space *const space = call->space;
     meta_work whole;
     share_of(call, 0, 1, &whole);
+    whole.fetches = fetches;
+    if (threads == 1) {
+        run(&whole);
+        return;
+    }
 #pragma omp parallel for num_threads(threads) schedule(static, 1) firstprivate(run, space, whole)
     for (int k = 0; k < threads; ++k) {
         share_rows(space, k, threads, &whole);
@@ -176,12 +196,26 @@ static void run_group(const group *g)
         return;
     }
     if (g->count == 1) {
-        run_single(meta_launch_call(g->launch, g->first), threads);
+        run_single(meta_launch_call(g->launch, g->first), 0, threads);
         return;
     }
     /* `threads` shares, even if the runtime provides fewer threads. */
 #pragma omp parallel for num_threads(threads) schedule(static, 1)
     for (int k = 0; k < threads; ++k) run_shares(g, k, threads);
+}
+
+static void run_stencil(const meta_call *call, meta_i64 distance)
+{
+    const int threads = openmp_threads_for(work_of(call), WORTH_A_THREAD);
+    const fetch_trial trial = begin_trial(call, distance, threads);
+    run_single(call, trial.fetches, threads);
+    fetch_end(&trial);
+}
+
+static meta_i64 bytes_of(const meta_call *call)
+{
+    return call->space->rows * call->space->extent[0] *
+           (meta_i64)(call->desc->passes * meta_element_bytes(call->type));
 }
 
 static meta_err run_calls(const meta_launch *launch)
@@ -190,13 +224,18 @@ static meta_err run_calls(const meta_launch *launch)
     for (size_t n = 0; n < launch->count; ++n) {
         const meta_call *call = meta_launch_call(launch, n);
         const openmp_kernel *kernel = openmp_kernel_of(call);
-        if (!kernel->finish && !kernel->user) {
+        const meta_i64 distance = kernel->user ? 0 : fetch_distance(call, bytes_of(call));
+        const int is_stencil = call->desc->grid > 0;
+        meta_err error = META_OK;
+        if (!kernel->finish && !kernel->user && !is_stencil) {
             ++g.count;
             continue;
         }
         if (g.count > 0) run_group(&g);
         g = (group){.launch = launch, .first = n + 1};
-        const meta_err error = kernel->user ? openmp_user_run(call) : run_reduction(call);
+        if (kernel->user) error = openmp_user_run(call);
+        else if (kernel->finish) error = run_reduction(call, distance);
+        else run_stencil(call, distance);
         if (error != META_OK) return error;
     }
     if (g.count > 0) run_group(&g);

@@ -7,7 +7,8 @@
 #include "stream.h"
 #include "sweep.h"
 
-enum { LINE = 64 };
+/* ROWS_AHEAD: of a plane; the next row is loaded with this one already. */
+enum { LINE = 64, ROWS_AHEAD = 2 };
 
 typedef struct block {
     sweep_piece piece;
@@ -110,8 +111,11 @@ void sweep(const meta_work *work, const sweep_stencil *stencil, void *sum)
         .out_across = s->layout[0].stride[1],
         .out_along = solid ? s->layout[0].stride[2] : 0,
         .in_along = solid ? s->layout[1].stride[2] : 0,
-        .piece = {
-            .across = s->layout[1].stride[1], .aligned = aligned, .stream = stream, .sum = sum}};
+        .piece = {.across = s->layout[1].stride[1],
+                  .ahead = work->fetches ? ROWS_AHEAD * s->layout[1].stride[1] : 0,
+                  .aligned = aligned,
+                  .stream = stream,
+                  .sum = sum}};
     /* Whole planes as one block; partial planes at the ends of the share as their own. */
     for (meta_i64 number = work->row[0]; number < work->row[1];) {
         const meta_row row = meta_row_first(s, number);

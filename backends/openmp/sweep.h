@@ -23,6 +23,7 @@ typedef struct sweep_piece {
     meta_i64 cells;               /**< per row */
     meta_i64 out_apart, in_apart; /**< from one row to the next: planes of a 3D stencil */
     meta_i64 across;              /**< of in, between neighbouring rows of a plane */
+    meta_i64 ahead;               /**< in elements, from a row to one that is requested; 0: none */
     int rows;
     int aligned; /**< 1: result rows have the same alignment, and whole cache lines are stored */
     int stream;  /**< 1: use nontemporal stores; implies aligned */
