@@ -2,7 +2,7 @@
 /** @file meta_backend.h
  *  The plug-in ABI: what a back end provides to libmeta, and what libmeta provides to it.
  *
- *  A back end is one module, <name>.so, that exports one data symbol, `meta_plugin_v2`, and links
+ *  A back end is one module, NAME.so, that exports one data symbol, `meta_plugin_v2`, and links
  *  neither to libmeta nor to another back end. The core checks the magic number, the ABI version
  * and the sizes of both tables before it calls any function, never unloads a module, and calls no
  *  function of `ops` before `init` has succeeded.
@@ -32,9 +32,9 @@
 #undef META_KERNEL_NO_PASS
 #include "meta_kernels.h"
 
-#define META_PLUGIN_MAGIC     0x6174656du /* "meta" */
-#define META_PLUGIN_ABI_MAJOR 2           /* plug-ins of another major version are refused */
-#define META_PLUGIN_ABI_MINOR 4           /* counts the times that members were appended */
+#define META_PLUGIN_MAGIC     0x6174656du /**< "meta" */
+#define META_PLUGIN_ABI_MAJOR 2           /**< plug-ins of another major version are refused */
+#define META_PLUGIN_ABI_MINOR 4           /**< counts the times that members were appended */
 
 /** Return early with an error. */
 #define META_TRY(expression)                                                                       \
@@ -43,9 +43,9 @@
         if (error_ != META_OK) return error_;                                                      \
     } while (0)
 
-typedef struct meta_plugin_device meta_plugin_device; /* opaque: defined by each back end */
-typedef struct meta_plugin_queue meta_plugin_queue;
-typedef struct meta_plugin_kernel meta_plugin_kernel;
+typedef struct meta_plugin_device meta_plugin_device; /**< opaque: defined by each back end */
+typedef struct meta_plugin_queue meta_plugin_queue;   /**< likewise */
+typedef struct meta_plugin_kernel meta_plugin_kernel; /**< likewise */
 
 /* ------------------------------------------------------------------ kernels */
 
@@ -66,47 +66,50 @@ typedef enum meta_kernel_id {
 
 /** How a kernel accesses an operand. ADD: accumulates into it, in any order. */
 typedef enum meta_access {
-    META_ACCESS_NONE,
-    META_ACCESS_IN,
-    META_ACCESS_OUT,
-    META_ACCESS_INOUT,
-    META_ACCESS_ADD
+    META_ACCESS_NONE,  /**< there is no such operand */
+    META_ACCESS_IN,    /**< read */
+    META_ACCESS_OUT,   /**< written, every element of the space */
+    META_ACCESS_INOUT, /**< read and written */
+    META_ACCESS_ADD    /**< added to */
 } meta_access;
 /** A stencil's shape: the element itself, neighbours along each dimension, all neighbours in the
  *  surrounding box, or any element of the operand. ONE: the operand is one element, which all read.
  */
 typedef enum meta_reach {
-    META_REACH_POINT,
-    META_REACH_STAR,
-    META_REACH_BOX,
-    META_REACH_WHOLE,
-    META_REACH_ONE
+    META_REACH_POINT, /**< the element itself */
+    META_REACH_STAR,  /**< neighbours along each dimension */
+    META_REACH_BOX,   /**< all neighbours in the surrounding box */
+    META_REACH_WHOLE, /**< any element of the operand */
+    META_REACH_ONE    /**< its only element */
 } meta_reach;
+/** What a kernel does with its operands, and the types for which it is compiled. */
 typedef enum meta_family {
-    META_FAMILY_MOVE,
-    META_FAMILY_MAP,
-    META_FAMILY_REDUCTION,
-    META_FAMILY_EXACT,
-    META_FAMILY_USER /**< a kernel of the program's, see meta_kernel.h */
+    META_FAMILY_MOVE,      /**< moves elements: for each size */
+    META_FAMILY_MAP,       /**< computes elements: for each arithmetic type */
+    META_FAMILY_REDUCTION, /**< computes one element: for each arithmetic type */
+    META_FAMILY_EXACT,     /**< computes an exact sum: for each floating-point type */
+    META_FAMILY_USER       /**< a kernel of the program's, see meta_kernel.h */
 } meta_family;
 /** How a reduction combines partial results. */
 typedef enum meta_combine {
-    META_COMBINE_none,
-    META_COMBINE_sum,
-    META_COMBINE_min,
-    META_COMBINE_max,
-    META_COMBINE_exact,
+    META_COMBINE_none,   /**< it is no reduction */
+    META_COMBINE_sum,    /**< their sum */
+    META_COMBINE_min,    /**< the least */
+    META_COMBINE_max,    /**< the greatest */
+    META_COMBINE_exact,  /**< their exact sum */
     META_COMBINE_min_at, /**< since 2.2, only of a program's kernel: with the place, see extremes.h */
-    META_COMBINE_max_at
+    META_COMBINE_max_at  /**< likewise */
 } meta_combine;
 
 /** The dimensions along which a stencil can have neighbours. */
 #define META_REACH_DIMS 4
 
+/** How a kernel uses an operand. */
 typedef struct meta_operand_desc {
-    uint32_t access;                                     /**< meta_access */
-    uint32_t reach;                                      /**< meta_reach */
-    uint8_t low[META_REACH_DIMS], high[META_REACH_DIMS]; /**< stencil radius in each direction */
+    uint32_t access;               /**< meta_access */
+    uint32_t reach;                /**< meta_reach */
+    uint8_t low[META_REACH_DIMS];  /**< stencil radius towards lower indices */
+    uint8_t high[META_REACH_DIMS]; /**< and towards higher ones */
     uint32_t own_type; /**< 0: elements of the call's type; else 1 + their meta_type */
 } meta_operand_desc;
 
@@ -119,7 +122,7 @@ typedef struct meta_result_desc {
 /** A kernel's properties. Bounds checks, dependences, profiles and placement are derived from them.
  */
 typedef struct meta_kernel_desc {
-    size_t size;
+    size_t size;      /**< of this structure */
     uint32_t number;  /**< meta_kernel_id */
     const char *name; /**< as in META_KERNELS */
     uint32_t family;  /**< meta_family */
@@ -129,15 +132,15 @@ typedef struct meta_kernel_desc {
     uint32_t grid;    /**< dimensions of the grid that the body indexes itself, which are
                            never merged: 2 or 3 for a stencil, else 0 */
     uint32_t passes;  /**< least memory traffic per cell, in elements */
-    uint32_t operands;
-    const meta_operand_desc *operand;
+    uint32_t operands;                /**< their number */
+    const meta_operand_desc *operand; /**< each of them */
     uint32_t results; /**< of META_FAMILY_USER; others have one if `combine` is not none */
-    const meta_result_desc *result;
+    const meta_result_desc *result; /**< each of them */
 } meta_kernel_desc;
 
 /** What a kernel object is made from: a kernel and one element type. */
 typedef struct meta_kernel_source {
-    size_t size;
+    size_t size;                  /**< of this structure */
     const meta_kernel_desc *desc; /**< outlives the kernel object */
     uint32_t type;                /**< meta_type */
     const char *text;             /**< kernel source; NULL: the built-in kernel desc->number */
@@ -219,12 +222,13 @@ static inline uint32_t meta_reduction_of(uint32_t combine)
                                            : (uint32_t)META_KERNEL_REDUCE_MAX;
 }
 
-/* Parameters of a program's kernel. A SCALAR is an array of one element, with strides of 0; a value
- * takes whole words; the values end with the box's start. */
+/* Parameters of a program's kernel. */
+/** Whether a parameter is an array. A SCALAR is one of one element, with strides of 0. */
 static inline int meta_parameter_is_array(const meta_kernel_parameter *p)
 {
     return p->kind < META_PARAMETER_VALUE;
 }
+/** Whether a parameter is a result. */
 static inline int meta_parameter_is_result(const meta_kernel_parameter *p)
 {
     return p->kind > META_PARAMETER_VALUE;
@@ -234,6 +238,7 @@ static inline int meta_parameter_is_real_sum(const meta_kernel_parameter *p)
 {
     return p->kind == META_PARAMETER_SUM && (p->type == META_F64 || p->type == META_F32);
 }
+/** The words of 8 bytes that a value takes. Behind all values follows the box's start. */
 static inline uint32_t meta_parameter_words(const meta_kernel_parameter *p)
 {
     return (p->bytes + 7) / 8;
@@ -302,9 +307,9 @@ static inline meta_i64 meta_team_count_all(const meta_kernel_team *team, const m
  * when the launch's ticket completes, or, if host is NULL, a memory object at byte `offset`. An
  * exact sum's META_EXACT_RESULT 64-bit words always go to a memory object, at a multiple of 8. */
 typedef struct meta_result {
-    void *host;
-    void *object;
-    uint64_t offset;
+    void *host;      /**< host memory, or NULL */
+    void *object;    /**< the memory object, where host is NULL */
+    uint64_t offset; /**< in the object */
 } meta_result;
 
 /** Where the result goes on a device whose memory is the host's. */
@@ -319,7 +324,7 @@ typedef struct meta_call {
     uint32_t type; /**< meta_type of the elements */
     meta_plugin_kernel
         *kernel; /**< made by kernel_create() of the queue's device for desc and type */
-    const meta_kernel_desc *desc;
+    const meta_kernel_desc *desc; /**< of the kernel */
     const meta_space *space; /**< with a layout per operand, at least META_SPACE_OPERANDS of them */
     void *const *object;     /**< native memory objects of the operands: desc->operands of them */
     const void *values;      /**< the desc->values elements or words passed by value, contiguous */
@@ -348,18 +353,19 @@ typedef void *meta_ticket;
 
 /** When work ran. Initialised to zero, which a back end without timestamps leaves in place. */
 typedef struct meta_stamp {
-    void *work;          /**< argument of stamp_read(); NULL: begin and end are valid already */
-    uint64_t begin, end; /**< nanoseconds on CLOCK_MONOTONIC */
+    void *work;     /**< argument of stamp_read(); NULL: begin and end are valid already */
+    uint64_t begin; /**< nanoseconds on CLOCK_MONOTONIC */
+    uint64_t end;   /**< likewise */
 } meta_stamp;
 
 /** Calls that do not depend on each other, queued as one unit. */
 typedef struct meta_launch {
-    size_t size;
+    size_t size;            /**< of this structure */
     const meta_call *calls; /**< an array: use meta_launch_call() */
-    size_t count;
-    size_t stride;       /**< bytes from one call to the next */
-    meta_ticket *ticket; /**< set to the unit's completion; NULL: not wanted */
-    meta_stamp *stamp;   /**< NULL: not wanted */
+    size_t count;           /**< the number of calls */
+    size_t stride;          /**< bytes from one call to the next */
+    meta_ticket *ticket;    /**< set to the unit's completion; NULL: not wanted */
+    meta_stamp *stamp;      /**< NULL: not wanted */
 } meta_launch;
 
 /** Call number @p n of a launch. */
@@ -368,22 +374,27 @@ static inline const meta_call *meta_launch_call(const meta_launch *launch, size_
     return (const meta_call *)(const void *)((const char *)launch->calls + n * launch->stride);
 }
 
-typedef enum meta_copy_kind { META_COPY_H2D, META_COPY_D2H, META_COPY_PEER } meta_copy_kind;
+/** The direction of a copy. */
+typedef enum meta_copy_kind {
+    META_COPY_H2D, /**< from the host */
+    META_COPY_D2H, /**< to the host */
+    META_COPY_PEER /**< from another device of the back end */
+} meta_copy_kind;
 
 /** A copy between the queue's device and the host or, with META_COPY_PEER, to the queue's device
  * from another device of the same back end. */
 typedef struct meta_copy {
-    size_t size;
-    meta_copy_kind kind;
-    void *object; /**< a memory object of the queue's device */
-    uint64_t offset;
-    size_t bytes;
+    size_t size;              /**< of this structure */
+    meta_copy_kind kind;      /**< the direction */
+    void *object;             /**< a memory object of the queue's device */
+    uint64_t offset;          /**< in the object */
+    size_t bytes;             /**< to be copied */
     void *host;               /**< for H2D and D2H */
     meta_plugin_device *peer; /**< for PEER: the source device */
-    void *peer_object;
-    uint64_t peer_offset;
-    meta_ticket *ticket; /**< as in meta_launch */
-    meta_stamp *stamp;
+    void *peer_object;        /**< its memory object */
+    uint64_t peer_offset;     /**< in that object */
+    meta_ticket *ticket;      /**< as in meta_launch */
+    meta_stamp *stamp;        /**< likewise */
 } meta_copy;
 
 /** A piece of device memory. */
@@ -391,20 +402,22 @@ typedef struct meta_memory {
     /** What the application sees. If the device's memory has no host addresses, reserve a range of
      *  address space of the same size, so that no address is issued twice. */
     void *address;
-    void *object; /**< the native memory object */
-    uint64_t bytes;
+    void *object;   /**< the native memory object */
+    uint64_t bytes; /**< its size */
 } meta_memory;
 
+/** What a queue is for. */
 typedef enum meta_queue_kind {
-    META_QUEUE_COMPUTE,
-    META_QUEUE_HALO,
-    META_QUEUE_COUNT
+    META_QUEUE_COMPUTE, /**< the program's work */
+    META_QUEUE_HALO,    /**< packing and copies of halo exchanges */
+    META_QUEUE_COUNT    /**< the number of kinds */
 } meta_queue_kind;
+/** How much is logged: META_LOG. */
 typedef enum meta_log_level {
-    META_LOG_OFF,
-    META_LOG_WARN,
-    META_LOG_INFO,
-    META_LOG_DEBUG
+    META_LOG_OFF,  /**< nothing */
+    META_LOG_WARN, /**< what may be wrong */
+    META_LOG_INFO, /**< what was chosen, and why */
+    META_LOG_DEBUG /**< more than that */
 } meta_log_level;
 
 /* ------------------------------------------------------------------ the two tables */
@@ -413,11 +426,11 @@ typedef enum meta_log_level {
  *  nothing but the facts: the program's text, its language, the options, the compiler's build, the
  * driver, the device's architecture. */
 typedef struct meta_cached {
-    size_t size;
+    size_t size;             /**< of this structure */
     const char *kind;        /**< what the code is: letters, with which its file's name begins */
     const char *title;       /**< for messages: "kernel wave for f64" */
     const char *const *fact; /**< texts; NULL counts as empty */
-    uint32_t facts;
+    uint32_t facts;          /**< their number */
     /** The last so many facts say only which compiler it was. Where none is found, that is where
      *  build() returns META_ERR_UNSUPPORTED, and with META_JIT=load, code that another build of the
      *  compiler made from the same facts is loaded, and so it always is from META_KERNEL_PATH. */
@@ -432,7 +445,7 @@ typedef struct meta_cached {
 
 /** The core's services to a plug-in. Valid until the process ends. */
 typedef struct meta_host {
-    size_t size;
+    size_t size; /**< of this structure */
     /** Set the error message and return @p code: `return host->fail(META_ERR_DEVICE, "clFoo: %s",
      *  why)`. The core prefixes the name of the public function. */
     meta_err (*fail)(meta_err code, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -473,7 +486,7 @@ static inline meta_err meta_host_cached(const meta_host *host, const meta_cached
  *  earlier minor version lacks members at the end (see size), which are then all optional.
  * Functions that return meta_err set the message with host->fail. */
 typedef struct meta_ops {
-    size_t size;
+    size_t size; /**< of this structure */
 
     /** The number of devices. If 0, set @p reason to a sentence that says why; -1 if the host has no
      *  memory to find them: they are asked for again. */
@@ -482,18 +495,23 @@ typedef struct meta_ops {
     meta_err (*device_info)(int index, meta_device_desc *desc);
     /** Open a device, on the application's native objects in @p state unless it is NULL. */
     meta_err (*open)(int index, const meta_state *state, meta_plugin_device **device);
+    /** Close it; all of its queues, kernels and memory are gone. */
     void (*close)(meta_plugin_device *device);
     /** The native objects in use on @p device, with those of @p queue. */
     meta_err (*state)(meta_plugin_device *device, meta_plugin_queue *queue, meta_state *state);
 
+    /** Allocate device memory; META_ERR_NO_MEMORY if there is none. */
     meta_err (*alloc)(meta_plugin_device *device, size_t bytes, meta_memory *memory);
     /** Free memory from alloc. All work that uses it is complete. */
     void (*free)(meta_plugin_device *device, const meta_memory *memory);
+    /** Use memory of the application, see meta_wrap(). */
     meta_err (*wrap)(meta_plugin_device *device, void *native, size_t bytes, meta_native_kind kind,
                      meta_memory *memory);
+    /** End a wrap. All work that uses the memory is complete. */
     void (*unwrap)(meta_plugin_device *device, const meta_memory *memory);
     /** Optional: page-locked host memory. Without it the core uses aligned host memory. */
     meta_err (*host_alloc)(meta_plugin_device *device, size_t bytes, void **ptr);
+    /** Free memory from host_alloc(). */
     void (*host_free)(meta_plugin_device *device, void *ptr, size_t bytes);
 
     /** Create a kernel object for one element type; this is where to compile. The core caches it
@@ -509,6 +527,7 @@ typedef struct meta_ops {
      * is created first and only once. */
     meta_err (*queue_create)(meta_plugin_device *device, meta_queue_kind kind,
                              meta_plugin_queue **queue);
+    /** Destroy a queue, whose work is complete. */
     void (*queue_destroy)(meta_plugin_queue *queue);
     /** Wait for all queued work. @return its first error that no ticket has reported. */
     meta_err (*queue_finish)(meta_plugin_queue *queue);
@@ -530,10 +549,12 @@ typedef struct meta_ops {
      *  result's host memory is valid until the launch completes. */
     meta_err (*launch)(meta_plugin_queue *queue, const meta_launch *launch);
 
-    /** Test whether a ticket's work is complete, wait for it, and release the ticket, complete or
-     * not. Test and wait return the work's error and leave the ticket valid. */
+    /** Test whether a ticket's work is complete; if so, return the work's error. The ticket stays
+     * valid. */
     meta_err (*ticket_test)(meta_ticket ticket, int *complete);
+    /** Wait for a ticket's work and return its error. The ticket stays valid. */
     meta_err (*ticket_wait)(meta_ticket ticket);
+    /** Release a ticket, complete or not. */
     void (*ticket_release)(meta_ticket ticket);
 
     /** Whether the work of a stamp has completed. If so, set its begin and end in nanoseconds on
@@ -548,18 +569,20 @@ typedef struct meta_ops {
     uint64_t (*now)(void);
 } meta_ops;
 
+/** A back end. */
 typedef struct meta_plugin {
-    uint32_t magic; /**< META_PLUGIN_MAGIC */
-    uint16_t abi_major, abi_minor;
-    size_t size;      /**< of this structure */
-    const char *name; /**< as in META_MODE, and the file's name without .so */
-    const char *description;
-    meta_err (*init)(const meta_host *host);
-    void (*fini)(void);
-    const meta_ops *ops;
+    uint32_t magic;          /**< META_PLUGIN_MAGIC */
+    uint16_t abi_major;      /**< META_PLUGIN_ABI_MAJOR */
+    uint16_t abi_minor;      /**< META_PLUGIN_ABI_MINOR */
+    size_t size;             /**< of this structure */
+    const char *name;        /**< as in META_MODE, and the file's name without .so */
+    const char *description; /**< a sentence */
+    meta_err (*init)(const meta_host *host); /**< before anything else; again after fini() */
+    void (*fini)(void);                      /**< after everything else; may be NULL */
+    const meta_ops *ops;                     /**< its functions */
 } meta_plugin;
 
-/* The only symbol that a plug-in exports: META_API const meta_plugin meta_plugin_v2 = {…}; */
+/** The only symbol that a plug-in exports: META_API const meta_plugin meta_plugin_v2 = {…}; */
 #ifdef __cplusplus
 extern "C" META_API const meta_plugin meta_plugin_v2;
 #else

@@ -57,7 +57,8 @@ extern "C" {
  *          initialized, for another attempt or for meta_comm_finalize(). META_ERR_STATE in a process
  *          with more rights than its user (doc/security.md) if MPI is not initialized yet. */
 META_API meta_err meta_comm_init(int *argc, char ***argv);
-/** The same over @p comm, which the library duplicates; ranks are then those of @p comm.
+/** Initialize libmeta as meta_comm_init() does, over @p comm, which the library duplicates; ranks are
+ *  then those of @p comm.
  *  MPI must be initialized. Collective over @p comm, once. */
 META_API meta_err meta_comm_attach(MPI_Comm comm);
 /** Complete all messages, or cancel receives that nothing is sent to with META_ERR_STATE after
@@ -80,7 +81,7 @@ META_API meta_err meta_comm_rank(int *rank, int *size);
 META_API meta_err meta_packed_send(int dst, const void *packed, int64_t count, meta_type type,
                                    int tag, meta_event *done);
 /** Receive exactly @p count elements of @p type from rank @p src into device buffer @p packed.
- *  @return (or as the event's error) META_ERR_MISMATCH if the sender's count or type differs: the
+ *  @return META_ERR_MISMATCH, or as the event's error, if the sender's count or type differs: the
  *          message is consumed, nothing is written, and the error names both ends' values */
 META_API meta_err meta_packed_recv(int src, void *packed, int64_t count, meta_type type, int tag,
                                    meta_event *done);
@@ -96,7 +97,7 @@ META_API meta_err meta_recv_unpack(int src, const meta_face *face, void *buf, vo
  *  reproducible (meta_set_reproducible()) go on with the exact sums behind the results of
  * meta_reduce() and the like that still lie at @p send, and are rounded once. Device memory passes
  * through a few MiB of host memory; with an event or META_ASYNC through as much as it has itself.
- *  @return, or as the event's error, META_ERR_MISMATCH on every rank where some want them
+ *  @return META_ERR_MISMATCH, or as the event's error, on every rank where some want them
  * reproducible and others do not; @p recv then holds anything */
 META_API meta_err meta_allreduce(void *recv, const void *send, int64_t count, meta_op op,
                                  meta_type type, meta_event *done);
@@ -105,28 +106,32 @@ META_API meta_err meta_allreduce(void *recv, const void *send, int64_t count, me
 
 /** A plan for exchanging the ghost cells of some arrays of one shape; a handle, not a pointer. */
 typedef struct meta_halo {
-    uint32_t slot, generation;
+    uint32_t slot;       /**< the library's */
+    uint32_t generation; /**< the library's */
 } meta_halo;
+/** A handle of no plan. */
 #define META_HALO_NULL                                                                             \
     {                                                                                              \
         0, 0                                                                                       \
     }
 
+/** The neighbours with which a plan exchanges. */
 typedef enum meta_halo_kind {
     META_HALO_FACES, /**< face neighbours only: for 2D5P and 3D7P */
     META_HALO_ALL    /**< also edge and corner neighbours: for 2D9P and 3D27P */
 } meta_halo_kind;
 
+/** What becomes of ghost cells and the cells that they stand for. */
 typedef enum meta_halo_op {
     META_HALO_COPY, /**< ghosts become what the neighbours' own cells hold */
     META_HALO_ADD   /**< what ghosts hold is added to the neighbours' own cells: deposition. The
-                       ghosts   stay as they are. Directions are added one after the other in a fixed
-                       order,   so floating sums do not depend on which message comes first. */
+                       ghosts stay as they are. Directions are added one after the other in a fixed
+                       order, so floating sums do not depend on which message comes first. */
 } meta_halo_op;
 
 /** One of several arrays with different types or layouts. */
 typedef struct meta_halo_field {
-    meta_type type;
+    meta_type type; /**< of its elements */
     meta_box box; /**< as meta_halo_desc.box, in this array. In each dimension of the communicator its
                      own cells are as many as that one's, or one more: a staggered array, whose last
                      own element is the high neighbour's first one (both own it), and whose ghosts lie
@@ -141,7 +146,7 @@ typedef struct meta_halo_field {
  *  own elements along such a dimension travel, in the same message; it has no ghosts and no
  *  neighbours. Those dimensions come last, unless `batch` says which ones they are. */
 typedef struct meta_halo_desc {
-    size_t size;
+    size_t size;   /**< of this structure */
     MPI_Comm cart; /**< Cartesian, 1 … 3 dimensions; its dimension d is the box's dimension d (0 is x),
                         or, with `batch`, the d-th of those that are none */
     meta_box box;  /**< this rank's own cells in the array, ghosts outside; at least as many
@@ -150,10 +155,10 @@ typedef struct meta_halo_desc {
     int low[META_MAX_DIM];  /**< ghost cells at the low side of each dimension of the box, 0 … n;
                                  0 along a batch (META_HALO_DESC() sets three elements) */
     int high[META_MAX_DIM]; /**< and at the high side; the same on every rank */
-    meta_halo_kind kind;
-    int fields; /**< how many arrays travel together, in one message per neighbour */
-    meta_type type;
-    meta_halo_op op;
+    meta_halo_kind kind; /**< which neighbours take part */
+    int fields;          /**< how many arrays travel together, in one message per neighbour */
+    meta_type type;      /**< of their elements */
+    meta_halo_op op;     /**< copy, or add */
     const meta_halo_field *field; /**< NULL: all arrays have @p box and @p type. Else what each of
                               them is, @p fields elements, read before the call returns; @p type
                               then means nothing, and of @p box the own extents alone do. */
@@ -162,6 +167,7 @@ typedef struct meta_halo_desc {
                          beyond the communicator's is one too. Of no meaning for a box with as many
                          dimensions as the communicator. */
 } meta_halo_desc;
+/** Start value of a meta_halo_desc: one array of META_F64, without ghosts. */
 #define META_HALO_DESC_INIT                                                              \
     {sizeof(meta_halo_desc), MPI_COMM_NULL, {0, {0}, {0}, {0}}, {0}, {0}, META_HALO_FACES, 1, META_F64, \
      META_HALO_COPY, NULL, 0}
@@ -197,8 +203,10 @@ META_API meta_err meta_halo_start(meta_halo plan, void *const *fields);
 META_API meta_err meta_halo_finish(meta_halo plan, meta_event *done);
 /** An exchange of a plan between meta_halo_begin() and meta_halo_end(); a handle, not a pointer. */
 typedef struct meta_exchange {
-    uint32_t slot, generation;
+    uint32_t slot;       /**< the library's */
+    uint32_t generation; /**< the library's */
 } meta_exchange;
+/** A handle of no exchange. */
 #define META_EXCHANGE_NULL {0, 0}
 /** meta_halo_start() for a plan of which several exchanges are under way at once, of different arrays.
  *  Every rank begins the exchanges of a plan in the same order; they may be ended in any order, another
@@ -213,7 +221,9 @@ META_API meta_err meta_halo_begin(meta_halo plan, void *const *fields, meta_exch
  *          exchange fails (META_ERR_MISMATCH with META_CHECK=on is none), so do those of the plan that
  *          were begun after it */
 META_API meta_err meta_halo_end(meta_exchange *exchange, meta_event *done);
-/** Start and finish. */
+/** Exchange the ghost cells of the plan's number of arrays: meta_halo_start() and meta_halo_finish() by
+ *  one call.
+ *  @return their errors */
 META_API meta_err meta_halo_exchange(meta_halo plan, void *const *fields, meta_event *done);
 /** Computation on @p box, a part of the plan's owned cells, called by meta_halo_overlap(). What it
  *  returns becomes that call's error; its message is that of the call of libmeta that failed in it.
@@ -246,7 +256,7 @@ META_API meta_err meta_halo_free(meta_halo *plan);
  * the last element the grid's extent. The arrays are the caller's: one for each dimension of the
  * communicator, of an element more than there are ranks along it. Further pointers mean nothing. */
 typedef struct meta_cuts {
-    int64_t *at[META_MAX_DIM];
+    int64_t *at[META_MAX_DIM]; /**< for each dimension, the first planes of its blocks and the end */
 } meta_cuts;
 
 /** The block of @p rank of @p cart: the global index of its first cell and its extents, each an
@@ -267,7 +277,7 @@ META_API meta_err meta_measure_speed(MPI_Comm comm, meta_speed_work *work, void 
 
 /** Input of meta_decompose(). Set it to META_DECOMPOSE_DESC_INIT first. */
 typedef struct meta_decompose_desc {
-    size_t size;
+    size_t size;   /**< of this structure */
     MPI_Comm cart; /**< Cartesian, 1 … 3 dimensions; dimension d is the grid's (0 is x) */
     int64_t cells[META_MAX_DIM]; /**< extents of the global grid */
     int64_t least[META_MAX_DIM]; /**< planes that every rank gets at least along each dimension,
@@ -276,6 +286,7 @@ typedef struct meta_decompose_desc {
                        only the ratios matter */
     int64_t most; /**< cells that this rank can hold; 0: any number */
 } meta_decompose_desc;
+/** Start value of a meta_decompose_desc. */
 #define META_DECOMPOSE_DESC_INIT                                                                   \
     {                                                                                              \
         sizeof(meta_decompose_desc), MPI_COMM_NULL, {0}, {0}, 1.0, 0                               \
@@ -312,7 +323,7 @@ META_API meta_err meta_rebalance(const meta_cuts *next, const meta_cuts *now,
 
 /** A distributed array over the global grid, one block per rank. */
 typedef struct meta_redistribute_field {
-    meta_type type;
+    meta_type type;    /**< of its elements */
     const void *from;  /**< a device buffer, any device: this rank's part before */
     meta_box from_box; /**< its own cells in the array: as many as the block's, or in any dimension
                           one more, as meta_halo_field.box describes it, the same on every rank */
@@ -340,15 +351,18 @@ typedef enum meta_path {
     META_PATH_HOST,   /**< packed in host memory, which MPI is given */
     META_PATH_STAGED, /**< from and to a device's memory by way of pinned host memory, in chunks */
     META_PATH_DIRECT, /**< device memory given to MPI */
-    META_PATH_COUNT
+    META_PATH_COUNT   /**< the number of paths */
 } meta_path;
 
 /** Messages and bytes of all halo plans since meta_comm_init(). Set it to META_TRAFFIC_INIT first. */
 typedef struct meta_traffic {
-    size_t size;
-    uint64_t messages_sent[META_PATH_COUNT], bytes_sent[META_PATH_COUNT];
-    uint64_t messages_received[META_PATH_COUNT], bytes_received[META_PATH_COUNT];
+    size_t size;                                 /**< of this structure */
+    uint64_t messages_sent[META_PATH_COUNT];     /**< to other ranks and this one, by path */
+    uint64_t bytes_sent[META_PATH_COUNT];        /**< that they had */
+    uint64_t messages_received[META_PATH_COUNT]; /**< from other ranks and this one, by path */
+    uint64_t bytes_received[META_PATH_COUNT];    /**< that they had */
 } meta_traffic;
+/** Start value of a meta_traffic. */
 #define META_TRAFFIC_INIT                                                                          \
     {                                                                                              \
         sizeof(meta_traffic), {0}, {0}, {0},                                                       \

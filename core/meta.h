@@ -31,18 +31,21 @@
 extern "C" {
 #endif
 
+/** The version of this header; meta_version() has that of the loaded library. */
 #define META_VERSION_MAJOR 0
-#define META_VERSION_MINOR 1
-#define META_VERSION_PATCH 0
+#define META_VERSION_MINOR 1 /**< see META_VERSION_MAJOR */
+#define META_VERSION_PATCH 0 /**< see META_VERSION_MAJOR */
 
+/** Marks what the libraries export. */
 #ifndef META_API
 #define META_API __attribute__((visibility("default")))
 #endif
 
 /* ------------------------------------------------------------------ errors */
 
+/** What a function returns: META_OK, or an error. meta_last_error() says more. */
 typedef enum meta_err {
-    META_OK = 0,
+    META_OK = 0,           /**< success */
     META_ERR_INIT,         /**< called before meta_init() or after meta_finalize() */
     META_ERR_ARGUMENT,     /**< an argument is NULL, out of range or an unknown enumerator */
     META_ERR_POINTER,      /**< an address outside any live buffer, or of the wrong kind */
@@ -93,15 +96,17 @@ META_API meta_err meta_version(int *major, int *minor, int *patch);
 
 /* ------------------------------------------------------------------ devices */
 
-/** A kind of device: one of these, or the value that meta_mode_find() returns for another plugin. */
+/** A kind of device: one of META_SPREAD and the following, or the value that meta_mode_find() returns
+ *  for another plugin. */
 typedef int meta_mode;
+/** The kinds of devices, values of meta_mode. */
 enum {
     META_SPREAD = 0, /**< the library chooses: see META_MODE and META_RANK_MAP */
-    META_OPENMP = 1,
-    META_OPENCL = 2,
-    META_CUDA = 3,
-    META_HIP = 4,
-    META_AUTO = 5, /**< device 0 stands for several: the library chooses one for each call */
+    META_OPENMP = 1, /**< the CPU cores of this process */
+    META_OPENCL = 2, /**< a device of OpenCL */
+    META_CUDA = 3,   /**< an NVIDIA GPU */
+    META_HIP = 4,    /**< an AMD GPU */
+    META_AUTO = 5,   /**< device 0 stands for several: the library chooses one for each call */
     META_FIRST_PLUGIN = 16 /**< plugins with other names are numbered from here */
 };
 
@@ -120,37 +125,41 @@ typedef struct meta_device_desc {
     int is_gpu;        /**< 1 for a GPU */
     char pci[16];      /**< PCI address, such as 0000:3b:00.0; empty if unknown */
 } meta_device_desc;
+/** Start value of a meta_device_desc. */
 #define META_DEVICE_DESC_INIT {sizeof(meta_device_desc), 0, 0, {0}, {0}, {0}, 0, 0, 0, 0, 0, {0}}
 
 /** State of a back end, found or not. Set it to META_BACKEND_DESC_INIT before passing it in. */
 typedef struct meta_backend_desc {
-    size_t size;
-    meta_mode mode;
+    size_t size;           /**< of this structure */
+    meta_mode mode;        /**< its number */
     int usable;            /**< 1 if it has at least one working device */
     int devices;           /**< number of devices */
-    char name[32];
+    char name[32];         /**< as in META_MODE */
     char description[128]; /**< empty if the plugin could not be loaded */
     char reason[256];      /**< why it is not usable; empty if it is */
     char path[1024];       /**< of the plugin; empty if none was found */
 } meta_backend_desc;
+/** Start value of a meta_backend_desc. */
 #define META_BACKEND_DESC_INIT {sizeof(meta_backend_desc), 0, 0, 0, {0}, {0}, {0}, {0}}
 
 /** A META_* variable. Set it to META_VARIABLE_DESC_INIT before passing it in. */
 typedef struct meta_variable_desc {
-    size_t size;
-    const char *name;
+    size_t size;             /**< of this structure */
+    const char *name;        /**< such as META_MODE */
     const char *values;      /**< syntax of its values */
     const char *initial;     /**< the default */
     const char *description; /**< a sentence */
     const char *value;       /**< its current value, NULL if not set */
 } meta_variable_desc;
+/** Start value of a meta_variable_desc. */
 #define META_VARIABLE_DESC_INIT {sizeof(meta_variable_desc), NULL, NULL, NULL, NULL, NULL}
 
 /** The number of back ends: the built-in names, and every other plugin found. Loads them. */
 META_API meta_err meta_backend_count(int *count);
 /** Describe back end @p index, 0 ≤ index < the count. */
 META_API meta_err meta_backend_info(int index, meta_backend_desc *desc);
-/** The number of variables libmeta reads, and each of them. May be called before meta_init(). */
+/** The number of variables libmeta reads, and each of them, 0 ≤ index < the count. May be called before
+ *  meta_init(). */
 META_API meta_err meta_variable_count(int *count);
 META_API meta_err meta_variable_info(int index, meta_variable_desc *desc);
 
@@ -184,10 +193,13 @@ META_API meta_err meta_rank_device(int rank, int size, int node_rank, int node_s
 
 /* ------------------------------------------------------------------ memory */
 
-/** The completion of an operation; see "order" below. META_EVENT_NULL (zero) is a complete event. */
+/** The completion of an operation: to be tested, waited for and freed. A handle, not a pointer; its
+ *  members are the library's. META_EVENT_NULL (zero) is a complete event. */
 typedef struct meta_event {
-    uint32_t slot, generation;
+    uint32_t slot;       /**< the library's */
+    uint32_t generation; /**< the library's */
 } meta_event;
+/** An event that is complete. */
 #define META_EVENT_NULL {0, 0}
 /** Instead of an event: queue the operation without tracking it. */
 #define META_ASYNC ((meta_event *)(intptr_t)-1)
@@ -197,7 +209,8 @@ typedef struct meta_event {
 /** Element types: META_F64 META_F32 META_I64 META_U64 META_I32 META_U32 (arithmetic and moving),
  *  META_I16 META_U16 META_I8 META_U8 (moving only). */
 typedef enum meta_type {
-    META_ARITHMETIC_TYPES(META_TYPE_ENUM5) META_SMALL_TYPES(META_TYPE_ENUM3) META_TYPE_COUNT
+    META_ARITHMETIC_TYPES(META_TYPE_ENUM5) META_SMALL_TYPES(META_TYPE_ENUM3)
+    META_TYPE_COUNT /**< the number of types; also that of values that are none */
 } meta_type;
 #undef META_TYPE_ENUM3
 #undef META_TYPE_ENUM5
@@ -208,8 +221,10 @@ META_API meta_err meta_type_size(meta_type type, size_t *bytes);
 /** A box in an N-dimensional array: the array's allocated extents (so size[0] is the leading
  *  dimension, or pitch) and a half-open range in each dimension. An empty range makes an empty box. */
 typedef struct meta_box {
-    int ndim; /**< 1 … META_MAX_DIM */
-    int64_t size[META_MAX_DIM], start[META_MAX_DIM], end[META_MAX_DIM];
+    int ndim;                    /**< 1 … META_MAX_DIM */
+    int64_t size[META_MAX_DIM];  /**< the array's extents */
+    int64_t start[META_MAX_DIM]; /**< the first index in the box */
+    int64_t end[META_MAX_DIM];   /**< the first index behind it */
 } meta_box;
 
 /** The bytes of a label, including the terminating null. */
@@ -236,8 +251,11 @@ META_API meta_err meta_free(void *ptr);
 META_API meta_err meta_grid_alloc(void **ptr, meta_box *box, int ndim, const int64_t *cells,
                                   const int *low, const int *high, meta_type type);
 /** Allocate pinned (page-locked) host memory, the fastest for copies to and from this thread's device.
- *  It may be passed wherever a host address is expected. Free it with meta_host_free(). */
+ *  It may be passed wherever a host address is expected. Free it with meta_host_free().
+ *  @return META_ERR_NO_MEMORY with the size */
 META_API meta_err meta_host_alloc(void **ptr, size_t bytes);
+/** Free host memory from meta_host_alloc(), after completing queued work on it.
+ *  @return META_ERR_POINTER for an address that is not from there */
 META_API meta_err meta_host_free(void *ptr);
 
 /** Copy @p bytes from host memory to a device buffer, from a device buffer to the host, and between
@@ -268,6 +286,7 @@ META_API meta_err meta_fill(void *buf, int64_t count, const void *value, meta_ty
 META_API meta_err meta_fill_box(void *buf, const meta_box *box, const void *value, meta_type type,
                                 meta_event *done);
 
+/** What meta_wrap() is given. */
 typedef enum meta_native_kind {
     META_NATIVE_HOST,  /**< a host array; only on a device that shares host memory (OpenMP) */
     META_NATIVE_OBJECT /**< the device's native memory: host array, cl_mem, device pointer */
@@ -290,6 +309,7 @@ META_API meta_err meta_host_view(const void *ptr, void **host);
 /** End a wrap, after waiting for the work queued on its device. The application owns it again. */
 META_API meta_err meta_unwrap(void *ptr);
 
+/** Where a buffer is from. */
 typedef enum meta_memory_kind {
     META_MEMORY_DEVICE,  /**< meta_alloc() */
     META_MEMORY_WRAPPED, /**< meta_wrap() */
@@ -298,15 +318,16 @@ typedef enum meta_memory_kind {
 
 /** The buffer that contains an address. Set it to META_POINTER_DESC_INIT before passing it in. */
 typedef struct meta_pointer_desc {
-    size_t size;
-    meta_memory_kind kind;
-    meta_mode mode; /**< with index: the device of the buffer, or META_AUTO's */
-    int index;
+    size_t size;           /**< of this structure */
+    meta_memory_kind kind; /**< where the buffer is from */
+    meta_mode mode;        /**< with index: the device of the buffer, or META_AUTO's */
+    int index;             /**< of the device of that mode */
     void *base;    /**< start of the buffer */
     size_t bytes;  /**< size of the buffer */
     size_t offset; /**< of the address from base */
     char label[META_LABEL_BYTES]; /**< set by meta_label(); empty if there is none */
 } meta_pointer_desc;
+/** Start value of a meta_pointer_desc. */
 #define META_POINTER_DESC_INIT {sizeof(meta_pointer_desc), META_MEMORY_DEVICE, 0, 0, NULL, 0, 0, {0}}
 /** Describe the buffer that contains @p ptr. @return META_ERR_POINTER if there is none. */
 META_API meta_err meta_pointer_info(const void *ptr, meta_pointer_desc *desc);
@@ -330,19 +351,21 @@ META_API meta_err meta_here(const char *file, int line);
 
 /** Memory use of a device. Set it to META_MEM_DESC_INIT before passing it in. */
 typedef struct meta_mem_desc {
-    size_t size;
+    size_t size;        /**< of this structure */
     uint64_t total;     /**< bytes the device has */
     uint64_t allocated; /**< bytes now in buffers from meta_alloc(), as requested */
     uint64_t peak;      /**< maximum of allocated so far */
     uint64_t buffers;   /**< number of buffers now, including wrapped ones */
 } meta_mem_desc;
+/** Start value of a meta_mem_desc. */
 #define META_MEM_DESC_INIT {sizeof(meta_mem_desc), 0, 0, 0, 0}
+/** Describe the memory use of device @p index of @p mode. Opens the device. */
 META_API meta_err meta_mem_info(int index, meta_mode mode, meta_mem_desc *desc);
 
 /** A device's memory pool: it keeps the memory of freed buffers for later ones of the same size, or of
  *  up to an eighth less. Set it to META_POOL_DESC_INIT before passing it in. */
 typedef struct meta_pool_desc {
-    size_t size;
+    size_t size;        /**< of this structure */
     uint64_t limit;     /**< maximum of kept: META_POOL or meta_pool_limit() */
     uint64_t kept;      /**< bytes in free blocks now */
     uint64_t blocks;    /**< number of free blocks now */
@@ -352,6 +375,7 @@ typedef struct meta_pool_desc {
     uint64_t made;      /**< buffers allocated by the driver or system */
     uint64_t returned;  /**< blocks returned to the driver or system */
 } meta_pool_desc;
+/** Start value of a meta_pool_desc. */
 #define META_POOL_DESC_INIT {sizeof(meta_pool_desc), 0, 0, 0, 0, 0, 0, 0, 0}
 /** Describe the pool of device @p index of @p mode. Opens the device. Free blocks are released before
  *  any allocation on a device or the host fails with META_ERR_NO_MEMORY, and in meta_finalize(). */
@@ -384,13 +408,15 @@ META_API meta_err meta_event_free(meta_event *event);
 
 /* ------------------------------------------------------------------ sharing */
 
-/** The native objects of a device: for OpenCL cl_platform_id, cl_device_id, cl_context and
- *  cl_command_queue; for CUDA and HIP the stream, as queue; NULL if a back end has none. Set it to
- *  META_STATE_INIT first. */
+/** The native objects of a device; NULL if a back end has none. Set it to META_STATE_INIT first. */
 typedef struct meta_state {
-    size_t size;
-    void *platform, *device, *context, *queue;
+    size_t size;    /**< of this structure */
+    void *platform; /**< OpenCL: cl_platform_id */
+    void *device;   /**< OpenCL: cl_device_id */
+    void *context;  /**< OpenCL: cl_context */
+    void *queue;    /**< OpenCL: cl_command_queue; CUDA and HIP: the stream */
 } meta_state;
+/** Start value of a meta_state. */
 #define META_STATE_INIT {sizeof(meta_state), NULL, NULL, NULL, NULL}
 /** The native objects of device @p index of @p mode, still owned by the library. Work that the
  *  application puts on the queue is ordered with its meta_* calls on that device. */
@@ -410,6 +436,7 @@ META_API meta_err meta_native_end(const void *ptr);
 
 /* ------------------------------------------------------------------ policies */
 
+/** Which kernels a policy is for. */
 typedef enum meta_policy_scope {
     META_POLICY_THREAD, /**< this thread's kernels from now on */
     META_POLICY_CALL    /**< this thread's next kernel */
@@ -423,10 +450,10 @@ META_API meta_err meta_set_policy(const char *policy, meta_policy_scope scope);
 
 /** A device that could run a kernel, with each term of what that is expected to cost, in seconds. */
 typedef struct meta_candidate {
-    size_t size;
+    size_t size;            /**< of this structure */
     const char *device;     /**< "cuda:0" */
     meta_mode mode;         /**< with index: the device */
-    int index;
+    int index;              /**< its number within the mode */
     int number;             /**< in META_AUTO_DEVICES */
     int is_known;           /**< 1 if runs of the kernel over about as many cells were timed there */
     double queued;          /**< until what is queued there is complete, as far as that is known */
@@ -437,13 +464,13 @@ typedef struct meta_candidate {
 } meta_candidate;
 /** A kernel whose device is to be chosen. */
 typedef struct meta_decision {
-    size_t size;
-    const char *kernel;
-    meta_type type;
-    uint64_t cells;
-    uint64_t bytes; /**< that it reads and writes at least */
-    int candidates;
-    const meta_candidate *const *candidate;
+    size_t size;        /**< of this structure */
+    const char *kernel; /**< its name */
+    meta_type type;     /**< the element type that it is for */
+    uint64_t cells;     /**< that it computes */
+    uint64_t bytes;     /**< that it reads and writes at least */
+    int candidates;     /**< the number of devices to choose from */
+    const meta_candidate *const *candidate; /**< one pointer for each of them */
 } meta_decision;
 /** Chooses one of decision->candidate, by its place there. It must not call this library: such calls
  *  return META_ERR_STATE. The decision is gone when it returns. */
@@ -461,16 +488,18 @@ META_API meta_err meta_set_policy_function(meta_policy_function *function, void 
  *  + …, in elements from the buffer's address. Level 0 is the fastest in packed order. Strides may
  *  be negative or 0 (not 0 when unpacking). */
 typedef struct meta_face {
-    int64_t start;
-    int count; /**< number of levels, 1 … META_MAX_DIM */
-    int64_t size[META_MAX_DIM], stride[META_MAX_DIM];
+    int64_t start;                /**< the index of the first element */
+    int count;                    /**< number of levels, 1 … META_MAX_DIM */
+    int64_t size[META_MAX_DIM];   /**< elements of each level */
+    int64_t stride[META_MAX_DIM]; /**< from one to the next, in elements of the buffer */
 } meta_face;
 
+/** A side of a box, and which cells there. */
 typedef enum meta_slab {
     META_SLAB_LOW,       /**< the outermost cells inside the box, at the low side */
     META_SLAB_HIGH,      /**< the same at the high side */
     META_SLAB_LOW_GHOST, /**< the cells just outside the box, at the low side */
-    META_SLAB_HIGH_GHOST
+    META_SLAB_HIGH_GHOST /**< the same at the high side */
 } meta_slab;
 
 /** Make a face with @p count levels; @p size and @p stride have @p count elements. */
@@ -503,15 +532,22 @@ META_API meta_err meta_transpose_face(void *out, const void *in, const int64_t s
 
 /* ------------------------------------------------------------------ compute */
 
+/** The points that a stencil reads: a cell and neighbours of it. */
 typedef enum meta_stencil_kind {
-    META_2D5P, /**< 5 points in x and y */
-    META_2D9P, /**< 3×3 points in x and y */
-    META_3D7P,
-    META_3D27P,
-    META_STENCIL_COUNT
+    META_2D5P,         /**< 5 points in x and y */
+    META_2D9P,         /**< 3×3 points in x and y */
+    META_3D7P,         /**< 7 points in x, y and z */
+    META_3D27P,        /**< 3×3×3 points in x, y and z */
+    META_STENCIL_COUNT /**< the number of kinds */
 } meta_stencil_kind;
 
-typedef enum meta_op { META_SUM, META_MIN, META_MAX, META_OP_COUNT } meta_op;
+/** How a reduction combines elements. */
+typedef enum meta_op {
+    META_SUM,     /**< their sum */
+    META_MIN,     /**< the least */
+    META_MAX,     /**< the greatest */
+    META_OP_COUNT /**< the number of operations */
+} meta_op;
 
 /** Set each cell of @p box in @p out to the equal-weight average of the stencil's points in @p in
  *  (Barrett, Vaughan and Heroux, MiniGhost 1.0, 2012). @p out and @p in have the box's layout, are on
@@ -587,20 +623,21 @@ META_API meta_err meta_timers_finalize(void);
 META_API meta_err meta_range_push(const char *name);
 META_API meta_err meta_range_pop(void);
 
+/** What a profiling tool is told about. */
 typedef enum meta_activity {
     META_ACTIVITY_KERNEL,  /**< a launch of one or more kernels that run as one */
     META_ACTIVITY_COPY,    /**< between the host and a device */
     META_ACTIVITY_MESSAGE, /**< to or from another rank */
     META_ACTIVITY_RANGE,   /**< opened by meta_range_push() */
-    META_ACTIVITY_COUNT
+    META_ACTIVITY_COUNT    /**< the number of kinds */
 } meta_activity;
 
 /** Callbacks of a profiling tool; each may be NULL. They are called from the application's threads,
  *  concurrently, or from the progress thread of META_PROGRESS=thread, and must not call the library.
  *  Set it to META_TOOL_INIT first. */
 typedef struct meta_tool {
-    size_t size;
-    void *user; /**< passed to every callback */
+    size_t size; /**< of this structure */
+    void *user;  /**< passed to every callback */
     /** Work is about to be queued, or a message or range begins. @p id is never 0 and unique in the
      *  process; @p name stays valid forever. @p bytes: bytes read and written, or 0. */
     void (*begin)(void *user, meta_activity activity, const char *name, uint64_t bytes, uint64_t id);
@@ -609,6 +646,7 @@ typedef struct meta_tool {
      *  it ran on a device; both are 0 if the times are unknown or it failed. */
     void (*end)(void *user, meta_activity activity, uint64_t id, uint64_t begin, uint64_t end);
 } meta_tool;
+/** Start value of a meta_tool. */
 #define META_TOOL_INIT {sizeof(meta_tool), NULL, NULL, NULL}
 /** Register @p tool for all activities that begin from now on; NULL unregisters it. The structure is
  *  copied. The end of an activity is reported to the tool registered at that time. Call it only while

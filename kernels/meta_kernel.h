@@ -142,49 +142,54 @@ extern "C" {
 
 /** What a kernel file may be compiled for, see META_KERNEL_TYPES. */
 #define META_KERNEL_F64 1
-#define META_KERNEL_F32 2
-#define META_KERNEL_I64 4
-#define META_KERNEL_U64 8
-#define META_KERNEL_I32 16
-#define META_KERNEL_U32 32
+#define META_KERNEL_F32 2  /**< float */
+#define META_KERNEL_I64 4  /**< int64_t */
+#define META_KERNEL_U64 8  /**< uint64_t */
+#define META_KERNEL_I32 16 /**< int32_t */
+#define META_KERNEL_U32 32 /**< uint32_t */
 
-/** The most parameters of a kernel, and the most arrays and SCALARs among them. */
+/** The most parameters of a kernel. */
 #define META_KERNEL_PARAMETERS 64
-#define META_KERNEL_ARRAYS     32
+/** The most arrays and SCALARs among them. */
+#define META_KERNEL_ARRAYS 32
 /** The most bytes of a VALUE. */
 #define META_KERNEL_VALUE 64
 /** The dimensions along which a kernel can read neighbours. */
 #define META_KERNEL_DIMS 4
 
+/** The kinds of parameters, as in a kernel's list. */
 typedef enum meta_parameter_kind {
-    META_PARAMETER_OUT,
-    META_PARAMETER_INOUT,
-    META_PARAMETER_IN,
-    META_PARAMETER_ADD,
-    META_PARAMETER_SCALAR, /**< as an array of one element; those above are arrays */
-    META_PARAMETER_VALUE,
-    META_PARAMETER_SUM,
-    META_PARAMETER_MIN,
-    META_PARAMETER_MAX,
-    META_PARAMETER_MIN_AT,
-    META_PARAMETER_MAX_AT
+    META_PARAMETER_OUT,    /**< OUT */
+    META_PARAMETER_INOUT,  /**< INOUT */
+    META_PARAMETER_IN,     /**< IN */
+    META_PARAMETER_ADD,    /**< ADD */
+    META_PARAMETER_SCALAR, /**< SCALAR, as an array of one element; those above are arrays */
+    META_PARAMETER_VALUE,  /**< VALUE */
+    META_PARAMETER_SUM,    /**< SUM */
+    META_PARAMETER_MIN,    /**< MIN */
+    META_PARAMETER_MAX,    /**< MAX */
+    META_PARAMETER_MIN_AT, /**< MIN_AT */
+    META_PARAMETER_MAX_AT  /**< MAX_AT */
 } meta_parameter_kind;
 
+/** Where a kernel reads an array, or adds to it, as seen from a cell. */
 typedef enum meta_parameter_reach {
-    META_PARAMETER_CELL,
-    META_PARAMETER_STAR,
-    META_PARAMETER_BOX,
-    META_PARAMETER_WHOLE
+    META_PARAMETER_CELL, /**< CELL: the cell itself */
+    META_PARAMETER_STAR, /**< STAR(r): along one dimension */
+    META_PARAMETER_BOX,  /**< BOX(r) or SIDES(…) */
+    META_PARAMETER_WHOLE /**< WHOLE: anywhere */
 } meta_parameter_reach;
 
+/** A parameter of a kernel. */
 typedef struct meta_kernel_parameter {
     const char *type_name; /**< as the kernel's text spells it */
-    const char *name;
+    const char *name;      /**< as in the list */
     uint32_t kind;  /**< meta_parameter_kind */
     uint32_t type;  /**< meta_type; META_TYPE_COUNT if it is none */
     uint32_t bytes; /**< of an element or a value */
     uint32_t reach; /**< meta_parameter_reach */
-    uint8_t low[META_KERNEL_DIMS], high[META_KERNEL_DIMS];
+    uint8_t low[META_KERNEL_DIMS];  /**< cells that it reaches below the cell */
+    uint8_t high[META_KERNEL_DIMS]; /**< and above it */
     uint32_t dropped;               /**< a bit for each dimension of the box that the array lacks */
     int8_t grown[META_KERNEL_DIMS]; /**< what the array's extents have more than the box's */
 } meta_kernel_parameter;
@@ -193,18 +198,20 @@ typedef struct meta_kernel_parameter {
  *  or of META_KERNEL_LANES accumulators of a result; of a MIN_AT or MAX_AT there is one, the value
  *  and an int64_t, the number of its cell or -1. Strides are in elements. */
 typedef struct meta_kernel_cpu_argument {
-    void *at;
-    int64_t stride[META_KERNEL_DIMS];
+    void *at;                         /**< the address */
+    int64_t stride[META_KERNEL_DIMS]; /**< of an array */
 } meta_kernel_cpu_argument;
+/** The accumulators of a result. */
 #define META_KERNEL_LANES 8
 
 /** Rows of cells: what a kernel's CPU code computes in one call. The next row is one step along
  *  dimension 1. Accumulators have the type in which libmeta sums: double for float, 64 bits
  *  unsigned for 64-bit integers, 32 bits unsigned for 32-bit integers. */
 typedef struct meta_kernel_rows {
-    int64_t cells, rows;
+    int64_t cells;                   /**< of a row */
+    int64_t rows;                    /**< their number */
     int64_t index[META_KERNEL_DIMS]; /**< of the first cell */
-    const meta_kernel_cpu_argument *argument;
+    const meta_kernel_cpu_argument *argument; /**< one for each parameter */
     int alone; /**< no other thread adds to what these rows add to: it need not be atomic */
     const struct meta_kernel *kernel; /**< that they are rows of */
     /** Sums are to be reproducible: there is one row of at most META_KERNEL_PIECE cells, or a team,
@@ -217,29 +224,31 @@ typedef struct meta_kernel_rows {
     /** How many bytes behind a cell's own memory is fetched while it is computed; 0: not at all. */
     int64_t ahead;
 } meta_kernel_rows;
+/** The most cells of a row while sums are reproducible. */
 #define META_KERNEL_PIECE 256
+/** A kernel's CPU code: compute these rows. */
 typedef void meta_kernel_cpu(const meta_kernel_rows *rows);
 
 /** The instruction sets that a kernel's CPU code is compiled for, and the code of META_CHECK=on, which
  *  compares every offset with the reach and every index with the end of the array's buffer. */
 enum {
-    META_KERNEL_BASELINE,
-    META_KERNEL_AVX2,
-    META_KERNEL_AVX512,
-    META_KERNEL_CHECKED,
-    META_KERNEL_VARIANTS
+    META_KERNEL_BASELINE, /**< that of the compiler's target */
+    META_KERNEL_AVX2,     /**< AVX2 */
+    META_KERNEL_AVX512,   /**< AVX-512 */
+    META_KERNEL_CHECKED,  /**< for META_CHECK=on */
+    META_KERNEL_VARIANTS  /**< their number */
 };
 
 /** A kernel for one element type. META_CELLS or META_TEAMS defines it, as heat_f64_kernel, and registers
  *  it. */
 typedef struct meta_kernel {
-    size_t size; /**< of this structure */
-    const char *name;
-    meta_type type; /**< T */
-    const char *file;
+    size_t size;      /**< of this structure */
+    const char *name; /**< without the type */
+    meta_type type;   /**< T */
+    const char *file; /**< in which it stands */
     const char *text; /**< of the kernel file */
-    const meta_kernel_parameter *parameter;
-    uint32_t parameters;
+    const meta_kernel_parameter *parameter; /**< its parameters */
+    uint32_t parameters;                    /**< their number */
     meta_kernel_cpu *cpu[META_KERNEL_VARIANTS]; /**< NULL: not compiled for that set */
     struct meta_kernel_state *state;            /**< libmeta's */
     const struct meta_kernel_team *team;        /**< of META_TEAMS; else NULL */

@@ -64,8 +64,9 @@
 #ifndef META_KERNEL_TEAM_H
 #define META_KERNEL_TEAM_H
 
-/** The most members of a team, and bytes of the memory that they share. */
-#define META_KERNEL_MEMBERS      65536
+/** The most members of a team. */
+#define META_KERNEL_MEMBERS 65536
+/** The most bytes of the memory that they share. */
 #define META_KERNEL_SHARED_BYTES 65536
 /** The dimensions along which a team can extend. */
 #define META_KERNEL_TEAM_DIMS 3
@@ -73,31 +74,32 @@
 /** An array in shared memory. */
 typedef struct meta_kernel_shared {
     const char *type_name; /**< as the kernel's text spells it */
-    const char *name;
-    uint32_t bytes; /**< of an element */
-    uint32_t count;
+    const char *name;      /**< as in the list of parameters */
+    uint32_t bytes;        /**< of an element */
+    uint32_t count;        /**< its elements */
 } meta_kernel_shared;
 
 /** What a kernel of META_TEAMS has besides its parameters. */
 typedef struct meta_kernel_team {
-    uint32_t extent[META_KERNEL_TEAM_DIMS];
-    uint32_t shareds;
-    const meta_kernel_shared *shared;
+    uint32_t extent[META_KERNEL_TEAM_DIMS]; /**< cells along each dimension */
+    uint32_t shareds;                       /**< the number of arrays in shared memory */
+    const meta_kernel_shared *shared;       /**< these arrays */
 } meta_kernel_team;
 
 /** Where a team lies: the index of its first cell, its members, its number and how many there are. */
 typedef struct meta_kernel_place {
-    int64_t start[META_KERNEL_DIMS];
-    int64_t extent[META_KERNEL_TEAM_DIMS];
-    int64_t number[META_KERNEL_DIMS], teams[META_KERNEL_DIMS];
+    int64_t start[META_KERNEL_DIMS];       /**< START(d) */
+    int64_t extent[META_KERNEL_TEAM_DIMS]; /**< EXTENT(d) */
+    int64_t number[META_KERNEL_DIMS];      /**< TEAM(d) */
+    int64_t teams[META_KERNEL_DIMS];       /**< TEAMS(d) */
 } meta_kernel_place;
 
 /** A team: what the CPU code of such a kernel computes in one call. Of `rows`, which it is given, it
  *  uses the arguments, which begin at the team's first cell, the kernel, and whether sums are to be
  *  reproducible. */
 typedef struct meta_kernel_teams {
-    meta_kernel_rows rows;
-    meta_kernel_place place;
+    meta_kernel_rows rows;   /**< as for a kernel without teams */
+    meta_kernel_place place; /**< where the team lies */
 } meta_kernel_teams;
 
 /* ------------------------------------------------------------------ SHARED in the list */

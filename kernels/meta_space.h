@@ -26,27 +26,28 @@
 /** The layout of an operand: element c of the iteration space has the index base + sum over d of
  *  c[d] * stride[d], in elements from the start of the operand's memory object. */
 typedef struct meta_layout {
-    meta_i64 base;
-    meta_i64 stride[META_MAX_DIM];
+    meta_i64 base;                 /**< the index of the first element */
+    meta_i64 stride[META_MAX_DIM]; /**< from an element to the next one along each dimension */
 } meta_layout;
 
 /** Elements have coordinates c[0..ndim). Dimension 0 makes the columns, all others together the rows,
  *  dimension 1 fastest. There is at least one dimension, and every extent is at least 1. The layouts
  *  of a kernel with more operands follow contiguously. */
 typedef struct meta_space {
-    meta_i64 ndim;
-    meta_i64 rows; /**< product of extent[1..ndim) */
-    meta_i64 extent[META_MAX_DIM];
-    meta_layout layout[META_SPACE_OPERANDS];
+    meta_i64 ndim;                           /**< dimensions, at least 1 */
+    meta_i64 rows;                           /**< product of extent[1..ndim) */
+    meta_i64 extent[META_MAX_DIM];           /**< elements along each dimension */
+    meta_layout layout[META_SPACE_OPERANDS]; /**< one for each operand */
 } meta_space;
 
 /** A row: its number, the index of its column 0 in each operand, its coordinates in dimensions 1... */
 typedef struct meta_row {
-    meta_i64 number;
-    meta_i64 at[META_SPACE_OPERANDS];
-    meta_i64 coordinate[META_MAX_DIM];
+    meta_i64 number;                   /**< from 0 */
+    meta_i64 at[META_SPACE_OPERANDS];  /**< the index of column 0 in each operand */
+    meta_i64 coordinate[META_MAX_DIM]; /**< in dimensions 1 and above */
 } meta_row;
 
+/** Row @p number of a space. */
 META_INLINE meta_row meta_row_first(META_SPACE_MEMORY const meta_space *s, meta_i64 number)
 {
     meta_row r;
@@ -61,6 +62,7 @@ META_INLINE meta_row meta_row_first(META_SPACE_MEMORY const meta_space *s, meta_
     return r;
 }
 
+/** Go on to the next row. */
 META_INLINE void meta_row_next(META_SPACE_MEMORY const meta_space *s, meta_row *r)
 {
     ++r->number;

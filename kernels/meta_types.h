@@ -32,8 +32,8 @@
 /** An exact sum in device memory: a superaccumulator of META_EXACT_WORDS 64-bit words, see exact.h,
  *  followed by the element that it rounds to. */
 #define META_EXACT_LIMBS  67
-#define META_EXACT_WORDS  70
-#define META_EXACT_RESULT 71
+#define META_EXACT_WORDS  70 /**< of the sum */
+#define META_EXACT_RESULT 71 /**< with the element */
 
 /** Give @p x, of element type @p T, the one representation of its value: signed zeros and NaN payloads
  *  would depend on the order of combining and on the device. */

@@ -71,7 +71,7 @@ META_API meta_err meta_convert(void *to, meta_type to_type, const void *from, me
 META_API meta_err meta_stencil_constant(void *out, const void *in, const void *weight,
                                         const meta_box *box, meta_stencil_kind kind, meta_type type,
                                         void *dot, meta_event *done);
-/** The same with weights of each cell: @p weight[n] is the array of the weights of point n, of which
+/** The same as meta_stencil_constant() with weights of each cell: @p weight[n] is the array of the weights of point n, of which
  *  element (x, y, z) belongs to the sum of cell (x, y, z). The array of pointers is read before the call
  *  returns. Errors name an array weight0, weight1 … */
 META_API meta_err meta_stencil_variable(void *out, const void *in, const void *const *weight,
@@ -90,7 +90,7 @@ typedef enum meta_boundary_kind {
                                  difference from a cell to the next outside; NULL: 0 */
     META_BOUNDARY_EVEN,     /**< reflecting: cell of the same layer; value is ignored */
     META_BOUNDARY_ODD,      /**< reflecting with the sign changed: −cell of the same layer */
-    META_BOUNDARY_COUNT
+    META_BOUNDARY_COUNT     /**< the number of kinds */
 } meta_boundary_kind;
 
 /** Set the ghost cells of @p array that lie beyond one side of @p box.
@@ -128,13 +128,16 @@ META_API meta_err meta_boundary_slab(meta_box *cells, int64_t *ghost, int64_t *i
  *  buffers, which the structure does not own. Set it to META_CSR_INIT first. */
 typedef struct meta_csr {
     size_t size;                    /**< of this structure */
-    int64_t rows, columns, entries; /**< 0 or more; up to 2^31 columns */
+    int64_t rows;                   /**< 0 or more */
+    int64_t columns;                /**< 0 to 2^31 */
+    int64_t entries;                /**< 0 or more */
     meta_type start_type;           /**< META_I32 or META_I64 */
     meta_type value_type;           /**< arithmetic */
     const void *start;              /**< rows + 1 elements of start_type; the first may be above 0 */
     const void *column;             /**< entries elements of META_I32, from 0 */
     const void *value;              /**< entries elements of value_type */
 } meta_csr;
+/** Start value of a meta_csr. */
 #define META_CSR_INIT {sizeof(meta_csr), 0, 0, 0, META_I32, META_F64, NULL, NULL, NULL}
 
 /** y = a·A·x + b·y, with rows elements of y and columns of x, of value_type. The products of a row are
