@@ -43,9 +43,9 @@
         if (error_ != META_OK) return error_;                                                      \
     } while (0)
 
-typedef struct meta_plugin_device meta_plugin_device; /**< opaque: defined by each back end */
-typedef struct meta_plugin_queue meta_plugin_queue;   /**< likewise */
-typedef struct meta_plugin_kernel meta_plugin_kernel; /**< likewise */
+typedef struct meta_plugin_device meta_plugin_device; /**< a back end's device: opaque, defined there */
+typedef struct meta_plugin_queue meta_plugin_queue;   /**< likewise a queue */
+typedef struct meta_plugin_kernel meta_plugin_kernel; /**< likewise a kernel */
 
 /* ------------------------------------------------------------------ kernels */
 
@@ -233,7 +233,7 @@ static inline int meta_parameter_is_result(const meta_kernel_parameter *p)
 {
     return p->kind > META_PARAMETER_VALUE;
 }
-/** Whether its additions round. */
+/** Whether a parameter is a sum whose additions round. */
 static inline int meta_parameter_is_real_sum(const meta_kernel_parameter *p)
 {
     return p->kind == META_PARAMETER_SUM && (p->type == META_F64 || p->type == META_F32);
@@ -257,7 +257,7 @@ static inline uint32_t meta_team_members(const meta_kernel_team *team)
 {
     return team->extent[0] * team->extent[1] * team->extent[2];
 }
-/** The same, rounded up to a power of two: the work items of a group that computes teams. */
+/** The members of a team, rounded up to a power of two: the work items of a group that computes teams. */
 static inline uint32_t meta_team_items(const meta_kernel_team *team)
 {
     uint32_t items = 1;
@@ -381,7 +381,7 @@ typedef enum meta_copy_kind {
     META_COPY_PEER /**< from another device of the back end */
 } meta_copy_kind;
 
-/** A copy between the queue's device and the host or, with META_COPY_PEER, to the queue's device
+/** A copy between the queue's device and the host, or with META_COPY_PEER to the queue's device
  * from another device of the same back end. */
 typedef struct meta_copy {
     size_t size;              /**< of this structure */
@@ -469,7 +469,7 @@ typedef struct meta_host {
     void (*addresses_give)(void *address, size_t bytes);
 } meta_host;
 
-/** host->cached(); without it, of an older library, the code is compiled and not kept. */
+/** Load or compile code by host->cached(); without it, of an older library, compile it and keep none. */
 static inline meta_err meta_host_cached(const meta_host *host, const meta_cached *what)
 {
     void *code = NULL;

@@ -179,7 +179,7 @@ typedef struct meta_halo_desc {
     {sizeof(meta_halo_desc), CART, BOX, {WIDTH, WIDTH, WIDTH}, {WIDTH, WIDTH, WIDTH}, KIND, FIELDS, \
      TYPE, META_HALO_COPY, NULL, 0}
 
-/** Build a plan. An exchange's arrays may be on any device, all of them on one: this thread's device
+/** Build a plan for exchanging ghost cells. An exchange's arrays may be on any device, all of them on one: this thread's device
  *  decides how messages travel, and the memory for its exchanges is allocated now. Collective over the
  *  communicator; neighbours compare what they will send with what is expected, and if any two disagree every rank gets
  *  META_ERR_MISMATCH naming them and both values. Periodicity is the communicator's.
@@ -194,7 +194,7 @@ META_API meta_err meta_halo_create(meta_halo *plan, const meta_halo_desc *desc);
  *  @return META_ERR_STATE if the plan's last exchange is not finished; META_ERR_WRONG_DEVICE for arrays
  *          on two devices */
 META_API meta_err meta_halo_start(meta_halo plan, void *const *fields);
-/** Finish it: when complete, and for all work queued afterwards, the ghosts hold the neighbours'
+/** Finish the exchange that meta_halo_start() began: when complete, and for all work queued afterwards, the ghosts hold the neighbours'
  *  cells. With an event or META_ASYNC it does not wait for the neighbours; the next call that uses
  *  the arrays does where it must. Kernels of the program's own are ordered behind the ghosts only by a
  *  completed event or by NULL. @return META_ERR_STATE without a start;

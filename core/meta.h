@@ -81,7 +81,7 @@ META_API const char *meta_last_error(void);
 
 /** Initialize the library and read the META_* variables. Devices are opened on first use.
  *  May be called again after meta_finalize().
- *  @return META_ERR_STATE if already initialized, or in a child of fork() as above;
+ *  @return META_ERR_STATE if already initialized, or in a child of fork(), see meta.h;
  *          META_ERR_ENVIRONMENT if a variable is invalid. */
 META_API meta_err meta_init(void);
 
@@ -655,6 +655,7 @@ META_API meta_err meta_set_tool(const meta_tool *tool);
 
 /* Macros that record the source line of a call. The functions exist too, for function pointers. */
 #if !defined __cplusplus && !defined META_NO_PLACES
+/** @p call with its source line: what these macros are. */
 #define META_SAY_PLACE(call)       ((void)meta_here(__FILE__, __LINE__), call)
 #define meta_alloc(...)      META_SAY_PLACE(meta_alloc(__VA_ARGS__))
 #define meta_free(...)       META_SAY_PLACE(meta_free(__VA_ARGS__))

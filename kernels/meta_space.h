@@ -9,6 +9,7 @@
 #ifndef META_SPACE_H
 #define META_SPACE_H
 
+/** How the functions here are declared. */
 #ifndef META_INLINE
 #define META_INLINE static inline
 #endif
@@ -30,7 +31,7 @@ typedef struct meta_layout {
     meta_i64 stride[META_MAX_DIM]; /**< from an element to the next one along each dimension */
 } meta_layout;
 
-/** Elements have coordinates c[0..ndim). Dimension 0 makes the columns, all others together the rows,
+/** An iteration space. Elements have coordinates c[0..ndim). Dimension 0 makes the columns, all others together the rows,
  *  dimension 1 fastest. There is at least one dimension, and every extent is at least 1. The layouts
  *  of a kernel with more operands follow contiguously. */
 typedef struct meta_space {

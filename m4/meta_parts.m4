@@ -78,6 +78,19 @@ AC_DEFUN([META_CHECK_TESTING], [
   AM_CONDITIONAL([HAVE_JANSSON], [test $meta_jansson = yes])
 ])
 
+dnl The site of documents, which make html makes. Its files are many, so they get a folder of their own.
+AC_DEFUN([META_CHECK_DOCUMENTS], [
+  AS_IF([test "x$htmldir" = 'x${docdir}'], [htmldir='${docdir}/html'])
+  AC_ARG_VAR([DOXYGEN], [the doxygen program that make html runs])
+  AS_IF([test -z "$DOXYGEN"], [DOXYGEN=doxygen])
+  meta_html=yes
+  AS_IF([command -v "$DOXYGEN" >/dev/null 2>&1], [],
+    [meta_html=no meta_html_reason="no doxygen found (Debian: doxygen)"])
+  META_DOXYGEN_WARNINGS=NO
+  AS_IF([test "x$enable_werror" = xyes], [META_DOXYGEN_WARNINGS=FAIL_ON_WARNINGS])
+  AC_SUBST([META_DOXYGEN_WARNINGS])
+])
+
 dnl META_LINE(TITLE, NAME, DETAIL): one line of the summary.
 AC_DEFUN([META_LINE], [
   AS_IF([test "x$meta_$2" = xyes],
@@ -107,6 +120,7 @@ AC_DEFUN([META_SUMMARY], [
   META_LINE([Fortran module meta_any], [fortran_any], [])
   META_LINE([make check], [check], [${MPIEXEC:+ranks under $MPIEXEC}])
   META_LINE([tests of JSON], [jansson], [])
+  META_LINE([make html], [html], [by $DOXYGEN])
   META_LINE([sanitizers], [sanitize], [$meta_sanitizers])
   echo
 ])

@@ -174,12 +174,47 @@ if [ -e "$prefix/lib/libmeta/cuda.so" ] && [ -z "$sanitize" ]; then
     ! "$prefix/bin/meta-info" | grep -q '^  cuda  *usable' || expect "$(./own_cuda)" 55
 fi
 
+# The cheat sheet's commands, each as it stands there.
+cc() { command ${CC:-cc} $sanitize "$@" -Wl,-rpath,"$prefix/lib"; }
+mpiexec() { command $META_TEST_MPIEXEC "$@"; }
+pkg-config() { command pkg-config --define-variable=prefix="$prefix" "$@"; }
+awk '/^```sh commands$/ { on = 1; next } /^```/ { on = 0 } on' "$top/doc/cheat-sheet.md" >commands.sh
+expect "$(grep -c . commands.sh)" 8
+rm first
+(PATH=$prefix/bin:$PATH; . ./commands.sh) >commands.out 2>commands.err || { cat commands.out commands.err; exit 1; }
+expect "$(grep -c '^[24] ranks: sum' commands.out)" 5
+grep -q 'meta_stencil' commands.err || { cat commands.err; echo 'there is no profile'; exit 1; }
+
 # Modules are opened, never linked with.
 expect "$(find "$prefix/lib/libmeta" -name '*.la')" ''
 
 # The installed programs find everything by themselves.
 expect "$("$prefix/bin/meta-info" | grep -c '^  open[mc][pl]  *usable')" 2
 "$prefix/bin/meta-info" --env >/dev/null
+
+# The documents are installed, and found there.
+doxygen=$(sed -n 's/^DOXYGEN = //p' "$build/Makefile")
+html=
+if [ $# = 0 ] && command -v "$doxygen" >/dev/null; then
+    html=html
+    MAKEFLAGS='' make -s -C "$build" install-html DESTDIR="$here/installed" >install.log 2>&1 || {
+        cat install.log
+        exit 1
+    }
+fi
+"$prefix/bin/meta-info" --documents >documents
+cat documents
+for what in README 'cheat sheet' guides examples 'manual pages' ${html:+HTML}; do
+    path=$(sed -n "s/^  $what  *\\(\\/.*\\)\$/\\1/p" documents)
+    case $path in "$(realpath "$prefix")"/*) ;; *) echo "$what is at: $path"; exit 1 ;; esac
+    [ -e "$path" ] || { echo "$path is not there"; exit 1; }
+done
+for page in man3/meta_alloc.3 man3/meta_halo_create.3 man3/META_ERR_BOUNDS.3 man1/meta-minighost.1 man7/libmeta.7; do
+    [ -s "$prefix/share/man/$page" ] || { echo "$page is not installed"; exit 1; }
+done
+for guide in "$top"/doc/*.md; do
+    grep -q "^    ${guide##*/}  *[A-Z]" documents || { echo "$guide is not installed"; exit 1; }
+done
 "$prefix/bin/meta-info" --ranks 4 >/dev/null
 $META_TEST_MPIEXEC -n 2 "$prefix/bin/meta-dot3d" --nx 16 --ny 8 --nz 4 --iters 2 >dot3d.out ||
     { cat dot3d.out; exit 1; }

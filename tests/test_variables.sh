@@ -20,9 +20,9 @@ page=$build/doc/libmeta-env.7
 set -- $read_here $in_tables
 [ $# -gt 30 ] || broken "only $# variables were found in the sources"
 for name in "$@" $listed; do
-    grep -qE "^\.BR .*\b$name\b" "$page" || broken "$name is read, and libmeta-env(7) has not got it"
+    grep -qE "^\.BR? .*\b$name\b" "$page" || broken "$name is read, and libmeta-env(7) has not got it"
 done
-for name in $(sed -n 's/^\.BR \([A-Z_ ,]*\).*/\1/p' "$page" | tr -d ,); do
+for name in $(sed -n 's/^\.BR* \([A-Z_ ,]*\).*/\1/p' "$page" | tr -d ,); do
     sources | xargs grep -qE "\"$name\"" || [ "$name" = META_TEST_REQUIRE_BACKENDS ] ||
         broken "libmeta-env(7) has $name, which nothing reads"
 done

@@ -61,6 +61,8 @@ need_to_check()
     need 'a Fortran compiler' 'gfortran' has_program "${FC:-gfortran}"
     need 'jansson' 'libjansson-dev' has_header jansson.h
     need 'matplotlib' 'python3-matplotlib' has_matplotlib
+    need 'groff' 'groff-base' has_program groff
+    need 'doxygen' 'doxygen' has_program "${DOXYGEN:-doxygen}"
     need 'libpng' 'libpng-dev' has_header png.h
     need 'zlib' 'zlib1g-dev' has_header zlib.h
     need 'OpenBLAS' 'libopenblas-dev' has_library openblas

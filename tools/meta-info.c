@@ -2,7 +2,7 @@
 /** @file meta-info.c
  *  meta-info: the back ends and devices of this machine, why others are not usable, and the device that
  *  each rank of a job would get; with --kernels, the kernels in shared objects; with
- *  --learned, what META_MODE=auto has learned. */
+ *  --learned, what META_MODE=auto has learned; with --documents, where the documents are. */
 #include "config.h"
 
 #include <errno.h>
@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/statvfs.h>
 
+#include "documents.h"
 #include "gpu/helper.h"
 #include "json.h"
 #include "kernel_list.h"
@@ -24,7 +25,7 @@
 enum { STATUS_LOOKED = 0, STATUS_UNUSABLE = 2 };
 
 typedef struct request {
-    bool env, json, kernels, learned;
+    bool documents, env, json, kernels, learned;
     int ranks, ranks_per_node; /* 0 where not given */
     int first_file;            /* argument from which on they are files, with --kernels or --learned */
 } request;
@@ -52,7 +53,8 @@ static void print_help(void)
 {
     printf("usage: meta-info [--ranks N] [--ranks-per-node N] [--env] [--json]\n"
            "       meta-info --kernels [--json] FILE.so...\n"
-           "       meta-info --learned FILE...\n\n"
+           "       meta-info --learned FILE...\n"
+           "       meta-info --documents\n\n"
            "Prints the back ends, with the reason for each one that is not usable, their devices, the\n"
            "MPI library of libmeta_comm and whether it reports support for GPU memory, and the device\n"
            "that each rank of a job would get under the current META_MODE and META_RANK_MAP.\n\n"
@@ -64,6 +66,7 @@ static void print_help(void)
            "                      initializers.\n"
            "  --learned           list the times of kernels in files that META_MODE=auto has written:\n"
            "                      learned-*.txt in the folder of META_CACHE_DIR, or what META_LEARN names\n"
+           "  --documents         print where the guides, the manual pages, the examples and the HTML are\n"
            "  --json              print everything as one JSON document\n"
            "  --help              print this help\n"
            "  --version           print the version\n\n"
@@ -93,6 +96,7 @@ static bool read_command_line(request *r, int argc, char **argv, int *status)
     static const struct option list[] = {
         {"ranks", required_argument, NULL, 'n'},
         {"ranks-per-node", required_argument, NULL, 'm'},
+        {"documents", no_argument, NULL, 'd'},
         {"env", no_argument, NULL, 'e'},
         {"json", no_argument, NULL, 'j'},
         {"kernels", no_argument, NULL, 'k'},
@@ -109,6 +113,9 @@ static bool read_command_line(request *r, int argc, char **argv, int *status)
         const int code = getopt_long(argc, argv, "+:", list, NULL);
         if (code == -1) break;
         switch (code) {
+        case 'd':
+            r->documents = true;
+            break;
         case 'e':
             r->env = true;
             break;
@@ -141,6 +148,8 @@ static bool read_command_line(request *r, int argc, char **argv, int *status)
         }
     }
     r->first_file = optind;
+    if (r->documents && (r->kernels || r->learned || r->json || r->env))
+        return wrong("--documents", "cannot be combined with other options; --json has them as well");
     if (r->learned && (r->kernels || r->json || r->env))
         return wrong("--learned", "cannot be combined with --kernels, --env or --json");
     if (r->learned) return optind < argc || wrong("--learned", "names no file");
@@ -457,6 +466,7 @@ static void write_all(const request *r, int backends)
     write_mpi(&j);
     write_ranks(&j, r);
     write_variables(&j);
+    documents_write(&j);
     json_close(&j, '}');
 }
 
@@ -499,6 +509,10 @@ static int run(int argc, char **argv)
     if (!read_command_line(&r, argc, argv, &status)) return status;
     if (!is_first_process()) return STATUS_LOOKED;
     complete(&r);
+    if (r.documents) {
+        documents_print();
+        return STATUS_LOOKED;
+    }
     if (r.learned)
         return learned_list(argc - r.first_file, argv + r.first_file) ? STATUS_LOOKED
                                                                       : STATUS_UNUSABLE;
