@@ -49,10 +49,13 @@ FNR == 1 {
 }
 
 # Examples.
-!is_header && /EXAMPLE: / {
-    in_example = $0
-    sub(/.*EXAMPLE: */, "", in_example)
-    sub(/ *\*\/ *$/, "", in_example)
+!is_header && (/EXAMPLE: / || is_naming) {
+    if (!is_naming) in_example = ""
+    is_naming = !/\*\//
+    sub(/^.*EXAMPLE: */, "")
+    sub(/^ *\* */, "")
+    sub(/ *\*\/ *$/, "")
+    in_example = in_example " " $0
     example_count = split(in_example, names, " ")
     next
 }
@@ -295,13 +298,9 @@ function inline_text(line,    out, word, name)
         else {
             name = word
             sub(/\(\)$/, "", name)
-            # A beginning of names, as in meta_…, or a part of a file's name.
-            if (substr(line, 1, 1) ~ /[.]/ && substr(line, 2, 1) ~ /[hk]/ && substr(line, 1, 3) ~ /^\.(h|ke)/ && !(name in number)) {
-                out = out escaped(word)
-                continue
-            }
             mention(name)
-            if (name in number && name != at_name && word ~ /\)$/) out = out bold(name) "(3)"
+            if (line ~ /^\.(h|ke)/ && !(name in number)) out = out escaped(word) # a part of a file's name
+            else if (name in number && name != at_name && word ~ /\)$/) out = out bold(name) "(3)"
             else out = out bold(word)
         }
     }
@@ -595,13 +594,15 @@ function put_parameters(p,    any, pieces, k, one, name, part, n, line, done_par
                 if (!any++) request(".SH PARAMETERS")
                 request(".TP")
                 request(".I done")
-                put_lines("NULL: the call blocks. META_ASYNC: the work is queued, and meta_flush() waits for it. Otherwise it is queued, and *done becomes an event for meta_event_wait().")
+                put_lines("NULL: the call blocks. META_ASYNC: the work is queued, and meta_flush() waits for it. " \
+                    "Otherwise it is queued, and *done becomes an event for meta_event_wait().")
                 done_parts = done_parts " done "
             } else if (one ~ /^meta_type (type|to_type|from_type)$/ && what[n] == "function") {
                 if (!any++) request(".SH PARAMETERS")
                 request(".TP")
                 request(".I " escaped(name))
-                put_lines("the type of the elements" (name == "type" ? "" : ", " (name == "to_type" ? "afterwards" : "before")) ", see meta_type()")
+                put_lines("the type of the elements" (name == "to_type" ? " afterwards" : name == "from_type" ? " before" : "") \
+                    ", see meta_type()")
                 done_parts = done_parts " " name " "
             }
         }
@@ -664,7 +665,8 @@ function put_errors(p,    rest, intro, code, at, clause, any)
         ++any
     }
     if (any) request(".PP")
-    put_lines((any ? "Besides, as" : "As") " from all functions: META_ERR_INIT where the library has to be initialized and is not,")
+    put_lines((any ? "Besides, as" : "As") " from all functions: META_ERR_INIT where the library has to be initialized and")
+    put_lines("is not,")
     put_lines("META_ERR_ARGUMENT for a NULL or an unknown value, and whatever else in meta_err() fits the arguments.")
 }
 
@@ -846,8 +848,6 @@ function write_header(header,    n, group, shown, k, comment)
         request(".BR " escaped(title[n]) " (3)")
         put(escaped(briefs[n]))
     }
-    if (header in words)
-        put_text("\n" words_intro "\n" words[header])
     see_list = ""
     seen = 0
     for (k in is_seen) delete is_seen[k]
@@ -861,8 +861,8 @@ function write_header(header,    n, group, shown, k, comment)
 END {
     if (failed) exit 1
     # Words of the language of kernels, which the header's comment describes.
-    words["meta_kernel.h"] = "META_CELLS META_AGAIN META_FUNCTION META_KERNELS_HERE META_KERNEL_TYPES META_KERNEL_FILE " \
-        "META_NATIVE_OPENCL META_NATIVE_GPU"
+    words["meta_kernel.h"] = "META_CELLS META_AGAIN META_FUNCTION META_KERNELS_HERE META_KERNEL_TYPES " \
+        "META_KERNEL_FILE META_NATIVE_OPENCL META_NATIVE_GPU"
     words["meta_kernel_team.h"] = "META_TEAMS META_TEAM_BARRIER"
     for (n = 1; n <= count; ++n) lower[tolower(title[n])] = page[n] == n
     for (n = 1; n <= count; ++n) if (page[n] != n && !(lower[tolower(title[n])])) delete lower[tolower(title[n])]

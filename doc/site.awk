@@ -95,7 +95,8 @@ is_macro_left_out {
 /META_ARITHMETIC_TYPES\(META_TYPE_ENUM5\)/ {
     print "META_F64 /**< double */, META_F32 /**< float */, META_I64 /**< int64_t */, META_U64 /**< uint64_t */, " \
         "META_I32 /**< int32_t */, META_U32 /**< uint32_t */, META_I16 /**< int16_t; moved only */, " \
-        "META_U16 /**< uint16_t; moved only */, META_I8 /**< int8_t; moved only */, META_U8 /**< uint8_t; moved only */,"
+        "META_U16 /**< uint16_t; moved only */, META_I8 /**< int8_t; moved only */, " \
+        "META_U8 /**< uint8_t; moved only */,"
     next
 }
 # Records of extremes, which a macro makes.

@@ -175,13 +175,15 @@ if [ -e "$prefix/lib/libmeta/cuda.so" ] && [ -z "$sanitize" ]; then
 fi
 
 # The cheat sheet's commands, each as it stands there.
-cc() { command ${CC:-cc} $sanitize "$@" -Wl,-rpath,"$prefix/lib"; }
-mpiexec() { command $META_TEST_MPIEXEC "$@"; }
-pkg-config() { command pkg-config --define-variable=prefix="$prefix" "$@"; }
+mkdir bin
+command_of() { printf '#!/bin/sh\nexec %s\n' "$2" >"bin/$1" && chmod +x "bin/$1"; }
+command_of cc "${CC:-cc} $sanitize \"\$@\" '-Wl,-rpath,$prefix/lib'"
+command_of mpiexec "'$META_TEST_MPIEXEC' \"\$@\""
+command_of pkg-config "'$(command -v pkg-config)' --define-variable=prefix='$prefix' \"\$@\""
 awk '/^```sh commands$/ { on = 1; next } /^```/ { on = 0 } on' "$top/doc/cheat-sheet.md" >commands.sh
 expect "$(grep -c . commands.sh)" 8
 rm first
-(PATH=$prefix/bin:$PATH; . ./commands.sh) >commands.out 2>commands.err || { cat commands.out commands.err; exit 1; }
+PATH=$here/bin:$prefix/bin:$PATH sh -eu commands.sh >commands.out 2>commands.err || { cat commands.out commands.err; exit 1; }
 expect "$(grep -c '^[24] ranks: sum' commands.out)" 5
 grep -q 'meta_stencil' commands.err || { cat commands.err; echo 'there is no profile'; exit 1; }
 

@@ -37,6 +37,7 @@ static void prints_one_document_with_its_parts(void)
     CHECK(json_is_array(json_object_get(document, "devices")));
     CHECK(json_is_array(json_object_get(document, "variables")));
     CHECK(json_is_object(json_object_get(document, "mpi")));
+    CHECK(json_is_object(json_object_get(document, "documents")));
     CHECK_INT(json_array_size(json_object_get(document, "ranks")), 3);
 }
 

@@ -6,9 +6,9 @@
 
 #include <stdio.h>
 
-#define TRY(call)                      \
-    do {                               \
-        if (!CHECK_OK(call)) return; \
+#define TRY(call)                                                                                  \
+    do {                                                                                           \
+        if (!CHECK_OK(call)) return;                                                               \
     } while (0)
 
 /* EXAMPLE: meta_comm_init meta_comm_finalize meta_comm_rank */
@@ -90,7 +90,8 @@ static void ranks_add_up(void)
 {
     double sum = 2;
     /* EXAMPLE: meta_allreduce */
-    TRY(meta_allreduce(&sum, &sum, 1, META_SUM, META_F64, NULL)); /* sum may come from meta_reduce() */
+    TRY(meta_allreduce(&sum, &sum, 1, META_SUM, META_F64,
+                       NULL)); /* sum may come from meta_reduce() */
     /* END OF EXAMPLE */
     CHECK_NEAR(sum, 2 * test_size, 0);
 }
@@ -113,7 +114,8 @@ static void exchange_ghosts(void)
     TRY(meta_grid_alloc(&grid, &box, 3, cells, ghosts, ghosts, META_F64));
     {
         /* EXAMPLE: meta_halo_create meta_halo_exchange meta_halo meta_halo_desc meta_halo_kind */
-        /* cart is a Cartesian communicator, box that of meta_grid_alloc() with one layer of ghosts. */
+        /* cart is a Cartesian communicator, box that of meta_grid_alloc() with one layer of ghosts.
+         */
         const meta_halo_desc desc = META_HALO_DESC(cart, box, 1, META_HALO_FACES, 1, META_F64);
         TRY(meta_halo_create(&plan, &desc)); /* once */
         TRY(meta_fill_box(grid, &box, &one, META_F64, META_ASYNC));
@@ -273,7 +275,8 @@ static void blocks_suit_speeds(void)
         /* What would be better, after steps that took this rank so many seconds each? */
         double before, after;
         TRY(meta_rebalance(&next, &now, &desc, seconds, &before, &after));
-        if (after < 0.95 * before) printf("steps would take %.3f s instead of %.3f\n", after, before);
+        if (after < 0.95 * before)
+            printf("steps would take %.3f s instead of %.3f\n", after, before);
         /* END OF EXAMPLE */
         CHECK(after <= before);
     }
@@ -286,7 +289,8 @@ static void blocks_suit_speeds(void)
     TRY(meta_fill(from, own_now, &one, META_F64, NULL));
     {
         /* EXAMPLE: meta_redistribute meta_redistribute_field */
-        /* Buffers from and to are arrays without ghosts, of the cells that a rank has by its cuts. */
+        /* Buffers from and to are arrays without ghosts, of the cells that a rank has by its cuts.
+         */
         const meta_redistribute_field field = {.type = META_F64,
                                                .from = from,
                                                .from_box = {1, {own_now}, {0}, {own_now}},
@@ -306,5 +310,5 @@ static void blocks_suit_speeds(void)
 
 static const test_setting setting = {start, test_mpi_worst, test_comm_end};
 
-TEST_MAIN_WITH(&setting, PROMISE(messages_arrive), PROMISE(ranks_add_up), PROMISE(plans_exchange_ghosts),
-               PROMISE(blocks_suit_speeds))
+TEST_MAIN_WITH(&setting, PROMISE(messages_arrive), PROMISE(ranks_add_up),
+               PROMISE(plans_exchange_ghosts), PROMISE(blocks_suit_speeds))

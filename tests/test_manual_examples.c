@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file test_manual_examples.c
- *  The examples of the manual pages of meta.h and meta_library.h: what stands between EXAMPLE and END OF
- *  EXAMPLE is shown by the pages of the names given there (doc/manual.awk), and does what it says. */
+ *  The examples of the manual pages of meta.h and meta_library.h: what stands between EXAMPLE and
+ * END OF EXAMPLE is shown by the pages of the names given there (doc/manual.awk), and does what it
+ * says. */
 /* TEST: backends=all timeout=240 labels=core,documents */
 #define META_KERNEL_NO_PASS /* this program has no kernels */
 #include "meta_kernel.h"
@@ -12,9 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TRY(call)                      \
-    do {                               \
-        if (!CHECK_OK(call)) return; \
+#define TRY(call)                                                                                  \
+    do {                                                                                           \
+        if (!CHECK_OK(call)) return;                                                               \
     } while (0)
 
 enum { N = 64 };
@@ -74,7 +75,8 @@ static void back_ends_are_listed(void)
     for (int k = 0; k < count; ++k) {
         meta_backend_desc desc = META_BACKEND_DESC_INIT;
         TRY(meta_backend_info(k, &desc));
-        printf("%s: %d devices%s%s\n", desc.name, desc.devices, desc.usable ? "" : ", ", desc.reason);
+        printf("%s: %d devices%s%s\n", desc.name, desc.devices, desc.usable ? "" : ", ",
+               desc.reason);
     }
     /* END OF EXAMPLE */
     CHECK(count > 0);
@@ -167,10 +169,10 @@ static void boxes_are_copied(void)
 {
     double back[4] = {0};
     /* EXAMPLE: meta_copy_box meta_copy_box_h2d */
-    const double host[4] = {1, 2, 3, 4};                 /* 2 × 2 cells */
+    const double host[4] = {1, 2, 3, 4}; /* 2 × 2 cells */
     const meta_box dense = {2, {2, 2}, {0, 0}, {2, 2}};
-    const meta_box here = {2, {8, 8}, {1, 1}, {3, 3}};   /* 2 × 2 of 8 × 8 cells */
-    const meta_box there = {2, {8, 8}, {5, 5}, {7, 7}};  /* others of the same array */
+    const meta_box here = {2, {8, 8}, {1, 1}, {3, 3}};  /* 2 × 2 of 8 × 8 cells */
+    const meta_box there = {2, {8, 8}, {5, 5}, {7, 7}}; /* others of the same array */
     void *array;
     TRY(meta_alloc(&array, 8 * 8 * sizeof(double)));
     TRY(meta_copy_box_h2d(array, &here, host, &dense, META_F64, NULL));
@@ -249,7 +251,8 @@ static void memory_is_counted(void)
     meta_mode mode;
     int index;
     if (!CHECK_OK(meta_get_acc(&index, &mode))) return;
-    /* EXAMPLE: meta_mem_info meta_mem_desc meta_pool_info meta_pool_trim meta_pool_limit meta_pool_desc */
+    /* EXAMPLE: meta_mem_info meta_mem_desc meta_pool_info meta_pool_trim meta_pool_limit
+     * meta_pool_desc */
     meta_mem_desc mem = META_MEM_DESC_INIT;
     meta_pool_desc pool = META_POOL_DESC_INIT;
     TRY(meta_mem_info(index, mode, &mem));
@@ -289,7 +292,8 @@ static void work_is_queued(void)
     if (!CHECK_OK(meta_alloc(&b, N * sizeof(double)))) return;
     TRY(fill_and_note(a, &one, &noted));
     CHECK_INT(noted, 1);
-    /* EXAMPLE: meta_event_test meta_event_wait meta_event_waitall meta_event_free meta_flush meta_event */
+    /* EXAMPLE: meta_event_test meta_event_wait meta_event_waitall meta_event_free meta_flush
+     * meta_event */
     double host[N];
     meta_event done[2];
     int complete;
@@ -342,7 +346,8 @@ static void objects_come_before_the_first_use(void)
     meta_state state = META_STATE_INIT;
     meta_mode mode;
     int index;
-    if (!CHECK_OK(meta_get_acc(&index, &mode)) || !CHECK_OK(meta_get_state(index, mode, &state))) return;
+    if (!CHECK_OK(meta_get_acc(&index, &mode)) || !CHECK_OK(meta_get_state(index, mode, &state)))
+        return;
     CHECK_ERR(use_objects(index, mode, &state), META_ERR_STATE);
 }
 
@@ -387,7 +392,8 @@ static void faces_are_packed(void)
     if (!CHECK_OK(meta_alloc(&grid, 8 * 8 * 8)) || !CHECK_OK(meta_alloc(&packed, 8 * 8 * 8)) ||
         !CHECK_OK(meta_alloc(&turned, 8 * 8 * 8)))
         return;
-    /* EXAMPLE: meta_pack_face meta_unpack_face meta_face_slab meta_face_elements meta_face meta_slab */
+    /* EXAMPLE: meta_pack_face meta_unpack_face meta_face_slab meta_face_elements meta_face
+     * meta_slab */
     meta_face from, to;
     int64_t elements;
     TRY(meta_face_slab(&from, &box, 0, META_SLAB_LOW, 1)); /* the cells at the low end of x */
@@ -459,7 +465,8 @@ static void grids_are_computed(void)
         int was;
         double sum_again;
         TRY(meta_get_reproducible(&was));
-        TRY(meta_set_reproducible(1)); /* the same bits on every device, with any number of threads */
+        TRY(meta_set_reproducible(
+            1)); /* the same bits on every device, with any number of threads */
         const meta_err err = meta_reduce(&sum_again, grid, &box, META_SUM, META_F64, NULL);
         TRY(meta_set_reproducible(was));
         /* END OF EXAMPLE */
@@ -477,7 +484,8 @@ static void profiles_are_printed(void)
     void *buffer;
     const float one = 1;
     if (!CHECK_OK(meta_alloc(&buffer, 4096))) return;
-    /* EXAMPLE: meta_timers_init meta_timers_print meta_timers_finalize meta_range_push meta_range_pop */
+    /* EXAMPLE: meta_timers_init meta_timers_print meta_timers_finalize meta_range_push
+     * meta_range_pop */
     TRY(meta_timers_init());
     TRY(meta_range_push("set up"));
     TRY(meta_fill(buffer, 1024, &one, META_F32, META_ASYNC));
@@ -528,10 +536,10 @@ static void linear_algebra_is_ready(void)
     if (!two_grids(&x, &y, &box)) return;
     /* EXAMPLE: meta_axpby meta_xpay meta_scale meta_multiply */
     const double a = 2, b = 3;
-    TRY(meta_scale(x, &a, x, &box, META_F64, META_ASYNC));            /* x = 2 x */
-    TRY(meta_axpby(y, &a, x, &b, y, &box, META_F64, META_ASYNC));     /* y = 2 x + 3 y */
-    TRY(meta_xpay(y, x, &b, y, &box, META_F64, META_ASYNC));          /* y = x + 3 y */
-    TRY(meta_multiply(y, x, y, &box, META_F64, META_ASYNC));          /* y = x y, cell by cell */
+    TRY(meta_scale(x, &a, x, &box, META_F64, META_ASYNC));        /* x = 2 x */
+    TRY(meta_axpby(y, &a, x, &b, y, &box, META_F64, META_ASYNC)); /* y = 2 x + 3 y */
+    TRY(meta_xpay(y, x, &b, y, &box, META_F64, META_ASYNC));      /* y = x + 3 y */
+    TRY(meta_multiply(y, x, y, &box, META_F64, META_ASYNC));      /* y = x y, cell by cell */
     /* END OF EXAMPLE */
     CHECK_OK(meta_reduce(&sum, y, &box, META_MAX, META_F64, NULL));
     CHECK_NEAR(sum, 46, 0);
@@ -545,7 +553,8 @@ static void types_are_converted(void)
     const double numbers[4] = {1.9, -1.9, 1e30, 2};
     int32_t found[4];
     void *real, *whole;
-    if (!CHECK_OK(meta_alloc(&real, sizeof numbers)) || !CHECK_OK(meta_alloc(&whole, sizeof found)) ||
+    if (!CHECK_OK(meta_alloc(&real, sizeof numbers)) ||
+        !CHECK_OK(meta_alloc(&whole, sizeof found)) ||
         !CHECK_OK(meta_copy_h2d(real, numbers, sizeof numbers, NULL)))
         return;
     /* EXAMPLE: meta_convert */
@@ -598,13 +607,14 @@ static void boundaries_are_set(void)
     const double cold = 0;
     TRY(meta_boundary(grid, &box, 0, META_SLAB_LOW_GHOST, 1, META_BOUNDARY_WALL, &cold, META_F64,
                       META_ASYNC));
-    TRY(meta_boundary(grid, &box, 0, META_SLAB_HIGH_GHOST, 1, META_BOUNDARY_GRADIENT, NULL, META_F64,
-                      META_ASYNC));
+    TRY(meta_boundary(grid, &box, 0, META_SLAB_HIGH_GHOST, 1, META_BOUNDARY_GRADIENT, NULL,
+                      META_F64, META_ASYNC));
     /* END OF EXAMPLE */
     {
         /* EXAMPLE: meta_boundary_slab */
-        /* The cells of the first layer of ghosts at the low end of x, and where they and the cells inside
-         * are: a kernel of the program's own is called with (double *)grid + ghost and + inner. */
+        /* The cells of the first layer of ghosts at the low end of x, and where they and the cells
+         * inside are: a kernel of the program's own is called with (double *)grid + ghost and +
+         * inner. */
         meta_box cells;
         int64_t ghost, inner;
         TRY(meta_boundary_slab(&cells, &ghost, &inner, &box, 0, META_SLAB_LOW_GHOST, 0, 0));
@@ -624,7 +634,8 @@ static void sparse_matrices_are_multiplied(void)
     double found[2];
     void *start, *column, *value, *x, *y;
     if (!CHECK_OK(meta_alloc(&start, 64)) || !CHECK_OK(meta_alloc(&column, 64)) ||
-        !CHECK_OK(meta_alloc(&value, 64)) || !CHECK_OK(meta_alloc(&x, 64)) || !CHECK_OK(meta_alloc(&y, 64)))
+        !CHECK_OK(meta_alloc(&value, 64)) || !CHECK_OK(meta_alloc(&x, 64)) ||
+        !CHECK_OK(meta_alloc(&y, 64)))
         return;
     TRY(meta_copy_h2d(start, start_on_host, sizeof start_on_host, NULL));
     TRY(meta_copy_h2d(column, column_on_host, sizeof column_on_host, NULL));
@@ -649,7 +660,8 @@ static void sparse_matrices_are_multiplied(void)
 static void buffers_have_checksums(void)
 {
     void *buffer;
-    if (!CHECK_OK(meta_alloc(&buffer, 9)) || !CHECK_OK(meta_copy_h2d(buffer, "123456789", 9, NULL))) return;
+    if (!CHECK_OK(meta_alloc(&buffer, 9)) || !CHECK_OK(meta_copy_h2d(buffer, "123456789", 9, NULL)))
+        return;
     /* EXAMPLE: meta_crc32 */
     uint32_t sum;
     TRY(meta_crc32(&sum, buffer, 9, NULL)); /* as crc32() of zlib */
@@ -676,15 +688,17 @@ static void sums_have_prefixes(void)
 }
 
 TEST_DEVICE_MAIN(PROMISE(the_library_begins_and_ends), PROMISE(a_job_is_described_by_hand),
-                 PROMISE(versions_agree), PROMISE(back_ends_are_listed), PROMISE(variables_are_listed),
-                 PROMISE(devices_are_listed), PROMISE(a_thread_changes_its_device),
-                 PROMISE(buffers_hold_what_is_copied), PROMISE(grids_have_ghosts), PROMISE(boxes_are_copied),
+                 PROMISE(versions_agree), PROMISE(back_ends_are_listed),
+                 PROMISE(variables_are_listed), PROMISE(devices_are_listed),
+                 PROMISE(a_thread_changes_its_device), PROMISE(buffers_hold_what_is_copied),
+                 PROMISE(grids_have_ghosts), PROMISE(boxes_are_copied),
                  PROMISE(host_memory_is_pinned), PROMISE(a_host_array_is_a_buffer_of_openmp),
-                 PROMISE(buffers_have_names), PROMISE(a_place_is_the_callers), PROMISE(memory_is_counted),
-                 PROMISE(work_is_queued), PROMISE(native_objects_are_shared),
-                 PROMISE(objects_come_before_the_first_use), PROMISE(policies_are_set),
-                 PROMISE(faces_are_packed), PROMISE(grids_are_computed), PROMISE(profiles_are_printed),
-                 PROMISE(a_tool_is_told), PROMISE(linear_algebra_is_ready), PROMISE(types_are_converted),
+                 PROMISE(buffers_have_names), PROMISE(a_place_is_the_callers),
+                 PROMISE(memory_is_counted), PROMISE(work_is_queued),
+                 PROMISE(native_objects_are_shared), PROMISE(objects_come_before_the_first_use),
+                 PROMISE(policies_are_set), PROMISE(faces_are_packed), PROMISE(grids_are_computed),
+                 PROMISE(profiles_are_printed), PROMISE(a_tool_is_told),
+                 PROMISE(linear_algebra_is_ready), PROMISE(types_are_converted),
                  PROMISE(stencils_have_weights), PROMISE(boundaries_are_set),
                  PROMISE(sparse_matrices_are_multiplied), PROMISE(buffers_have_checksums),
                  PROMISE(sums_have_prefixes))

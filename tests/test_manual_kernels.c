@@ -11,9 +11,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define TRY(call)                      \
-    do {                               \
-        if (!CHECK_OK(call)) return; \
+#define TRY(call)                                                                                  \
+    do {                                                                                           \
+        if (!CHECK_OK(call)) return;                                                               \
     } while (0)
 
 static void a_kernel_runs(void)
@@ -82,7 +82,8 @@ static void kernels_are_listed(void)
     for (int k = 0; k < count; ++k) {
         meta_kernel *kernel;
         TRY(meta_kernel_at(k, &kernel));
-        printf("%s of %s, %u parameters\n", kernel->name, kernel->file, (unsigned)kernel->parameters);
+        printf("%s of %s, %u parameters\n", kernel->name, kernel->file,
+               (unsigned)kernel->parameters);
     }
     /* END OF EXAMPLE */
     CHECK(count >= 2);

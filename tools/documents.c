@@ -32,13 +32,14 @@ static void make_way(char *way, size_t room, const char *from, const char *to)
     for (size_t k = 0; from[k] == to[k] && from[k] != '\0'; ++k)
         if (from[k] == '/') same = k + 1;
     *way = '\0';
-    for (const char *c = from + same; *c != '\0' && used < room; c += strcspn(c, "/"), c += *c == '/')
+    for (const char *c = from + same; *c != '\0' && used < room;
+         c += strcspn(c, "/"), c += *c == '/')
         used += (size_t)snprintf(way + used, room - used, "../");
     if (used < room) snprintf(way + used, room - used, "%s", to + same);
 }
 
-/* Set @p path to folder @p installed: in the build tree that this program is of, as it lies from this program,
- * or where it was configured to be. Empty if it is in none of these places. */
+/* Set @p path to folder @p installed: in the build tree that this program is of, as it lies from
+ * this program, or where it was configured to be. Empty if it is in none of these places. */
 static void find_folder(char path[PATH_MAX], const char *built, const char *installed)
 {
     char own[PATH_MAX], way[PATH_MAX], candidate[2 * PATH_MAX];
@@ -132,7 +133,7 @@ void documents_print(void)
         printf("    man -M %s libmeta    the overview\n"
                "    man -M %s meta_alloc  a function; -M is not needed for pages in MANPATH\n",
                d.manual, d.manual);
-    print_line("HTML", d.html, "not here: make install-html installs it, make html makes it (needs doxygen)");
+    print_line("HTML", d.html, "not here: make install-html makes and installs it (with doxygen)");
 }
 
 /* ------------------------------------------------------------------ as JSON */
