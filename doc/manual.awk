@@ -497,7 +497,7 @@ function put_prototype(code,    head, body, pieces, k, one, line, width, shown, 
     for (k = 1; k <= pieces; ++k) {
         one = piece_list[k]
         stop = k < pieces ? "," : ");"
-        if (match(one, /[a-z0-9_]+(\[[^\]]*\])?$/) && RSTART > 1)
+        if (match(one, /[a-z0-9_]+(\[[^]]*\])?$/) && RSTART > 1)
             shown = "\\fB" escaped(substr(one, 1, RSTART - 1)) "\\fI" escaped(substr(one, RSTART)) "\\fB" stop "\\fP"
         else shown = "\\fB" escaped(one) stop "\\fP"
         if (width + length(one) + 2 > 74 && k > 1) {
@@ -577,7 +577,7 @@ function put_parameters(p,    any, pieces, k, one, name, part, n, line, done_par
         pieces = split(line, piece_list, /, */)
         for (k = 1; k <= pieces; ++k) {
             one = piece_list[k]
-            if (!match(one, /[a-z0-9_]+(\[[^\]]*\])?$/)) continue
+            if (!match(one, /[a-z0-9_]+(\[[^]]*\])?$/)) continue
             name = substr(one, RSTART)
             sub(/\[.*/, "", name)
             for (part in said)
