@@ -255,8 +255,8 @@ function read_members(n,    body, is_enum, before, piece, at, k, stop)
     }
 }
 
-# The text of a comment, without its marks; lines stay.
-function plain(comment,    lines, k, line, out)
+# The text of a comment, without its marks; lines stay, but for code that goes on in the next one.
+function plain(comment,    lines, k, line, out, end)
 {
     sub(/^\/\*\*<? ?/, "", comment)
     sub(/[ \t]*\*\/[ \t]*$/, "", comment)
@@ -267,7 +267,8 @@ function plain(comment,    lines, k, line, out)
         sub(/^[ \t]*\*/, "", line)
         sub(/^ /, "", line)
         sub(/^ /, "", line)
-        out = out "\n" line
+        end = out
+        out = out (gsub(/`/, "", end) % 2 ? " " : "\n") line
     }
     return out
 }
