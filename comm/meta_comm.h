@@ -24,7 +24,7 @@
  *  minute, and the call goes on waiting.
  *
  *  A wrong argument on one rank of meta_halo_create(), meta_measure_speed(), meta_decompose(),
- *  meta_rebalance() or meta_redistribute() is the same error on every rank, which names that one. Others
+ *  meta_rebalance(), meta_balance() or meta_redistribute() is the same error on every rank, which names that one. Others
  *  cannot be told where the argument leaves no communicator that they have too: a description that is
  *  NULL or has no size, MPI_COMM_NULL, or one without a Cartesian topology. Then, and in all other
  *  functions, that rank alone has the error, at once; the others wait until it calls as it should, or
@@ -310,8 +310,9 @@ META_API meta_err meta_decompose(const meta_cuts *cuts, const meta_decompose_des
                                  double *seconds);
 
 /** Propose cuts to follow those at @p now, from what this rank needed for a step on its block:
- *  @p seconds, computing alone, without waiting for others. desc->speed means nothing here. The
- * proposal is @p now itself where nothing better is found. Move only where the steps that are left
+ *  @p seconds, computing alone, without waiting for others. Every rank's time is taken to be
+ * proportional to its cells, which it often is not: meta_balance() measures. desc->speed means
+ * nothing here. The proposal is @p now itself where nothing better is found. Move only where the steps that are left
  * gain more than the move costs; measured times have noise, so a few per cent are none. Collective.
  *  @param next    its arrays receive the proposal; they are not those of @p now
  *  @param before  NULL, or receives the time of the rank that needed longest
@@ -320,6 +321,33 @@ META_API meta_err meta_decompose(const meta_cuts *cuts, const meta_decompose_des
 META_API meta_err meta_rebalance(const meta_cuts *next, const meta_cuts *now,
                                  const meta_decompose_desc *desc, double seconds, double *before,
                                  double *after);
+
+/** Find cuts by trial: called after some steps with the cuts at @p now, it writes the ones to use
+ * next, and is called again after some steps with those, until *gain is 0. What a rank takes for a
+ * step is a curve through what it took for different numbers of cells (a functional performance
+ * model: Lastovetsky and Reddy, Int. J. High Perform. Comput. Appl. 21, 2007), measured while all
+ * ranks compute; meta_decompose() with these curves gives the cuts to try. Cuts stay only if a step
+ * with them is measured to be at least one per cent faster than with the best ones so far, which
+ * are gone back to otherwise; the first ones are those of the first call. So the outcome is as good
+ * as these but for the measurements' noise: give the medians of several steps, the first ones after
+ * a move left out. At most 12 cuts are tried, fewer where no better ones are to be expected.
+ *
+ * The library remembers what was measured with the communicator desc->cart, until that is freed, or
+ * a call has other desc->cells, or the same cuts take more than 1.25 of their time in two calls one
+ * after the other: the search then begins anew with the cuts at @p now. To begin anew otherwise,
+ * give a duplicate (MPI_Comm_dup()). Not every proposal must be followed: what was measured counts,
+ * with whatever cuts. desc->speed means nothing here. Collective, the same outcome on every rank.
+ *  @param next       its arrays receive the cuts; they are not those of @p now
+ *  @param computing  seconds that this rank computes in a step, without waiting for others
+ *  @param step       seconds of a whole step; the longest of all ranks counts
+ *  @param gain       NULL, or receives by how many seconds a step is expected to be shorter with
+ *                    the cuts at @p next: positive, and 0 only where they are those at @p now.
+ *                    INFINITY where some rank has more cells than desc->most now, or fewer planes
+ *                    than desc->least, and must have others
+ *  @return as meta_decompose(); META_ERR_ARGUMENT also where a rank has no cells now */
+META_API meta_err meta_balance(const meta_cuts *next, const meta_cuts *now,
+                               const meta_decompose_desc *desc, double computing, double step,
+                               double *gain);
 
 /** A distributed array over the global grid, one block per rank. */
 typedef struct meta_redistribute_field {

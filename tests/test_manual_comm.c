@@ -280,6 +280,16 @@ static void blocks_suit_speeds(void)
         /* END OF EXAMPLE */
         CHECK(after <= before);
     }
+    {
+        const double step = 0.01 * (1 + test_size); /* no rank's time, but the whole step's */
+        /* EXAMPLE: meta_balance */
+        /* Cuts to try next, after steps in which this rank computed for so many seconds each. */
+        double gain;
+        TRY(meta_balance(&next, &now, &desc, seconds, step, &gain));
+        if (gain > 0) printf("steps may take %.3f s less with the next cuts\n", gain);
+        /* END OF EXAMPLE */
+        CHECK(gain >= 0);
+    }
     int64_t own_now, own_next;
     void *from, *to;
     TRY(meta_cuts_block(&now, line, test_rank, NULL, &own_now));

@@ -177,6 +177,13 @@ static meta_err check_numbers(const cuts_ranks *g, const meta_decompose_desc *de
     return META_OK;
 }
 
+meta_err cuts_check_positive(const char *name, double value)
+{
+    if (isfinite(value) && value > 0) return META_OK;
+    return core->fail(META_ERR_ARGUMENT, "argument '%s' is %g: it must be positive and finite",
+                      name, value);
+}
+
 static meta_err check_desc(const cuts_ranks *g, const meta_decompose_desc *desc,
                            const char *out_name, const meta_cuts *out, const char *name,
                            double value)
@@ -200,15 +207,52 @@ static meta_err check_desc(const cuts_ranks *g, const meta_decompose_desc *desc,
         if (!out->at[d])
             return core->fail(META_ERR_ARGUMENT, "argument '%s->at[%d]' is NULL", out_name, d);
     META_TRY(check_numbers(g, desc));
-    if (isfinite(value) && value > 0) return META_OK;
-    return core->fail(META_ERR_ARGUMENT, "argument '%s' is %g: it must be positive and finite",
-                      name, value);
+    return cuts_check_positive(name, value);
 }
 
 meta_err cuts_check_desc(const cuts_ranks *g, const meta_decompose_desc *desc, const char *out_name,
                          const meta_cuts *out, const char *name, double value)
 {
     return comm_agree(g->cart, check_desc(g, desc, out_name, out, name, value));
+}
+
+meta_err cuts_check_now(const cuts_ranks *g, const meta_cuts *next, const meta_cuts *now,
+                        const meta_decompose_desc *desc, int64_t *cells)
+{
+    *cells = 1;
+    for (int d = 0; d < g->dims; ++d)
+        if (next->at[d] == now->at[d])
+            return core->fail(META_ERR_OVERLAP,
+                              "arguments 'next->at[%d]' and 'now->at[%d]' are one array", d, d);
+    for (int d = 0; d < g->dims; ++d) {
+        const int64_t *at = now->at[d];
+        if (at[g->extent[d]] != desc->cells[d])
+            return core->fail(META_ERR_ARGUMENT,
+                              "argument 'now->at[%d]' ends at %" PRId64
+                              ", but 'desc->cells[%d]' is %" PRId64,
+                              d, at[g->extent[d]], d, desc->cells[d]);
+        *cells *= at[g->at[d] + 1] - at[g->at[d]];
+    }
+    if (*cells == 0)
+        return core->fail(META_ERR_ARGUMENT, "argument 'now': this rank has no cells, so that its "
+                                             "time says nothing about its speed");
+    return META_OK;
+}
+
+bool cuts_give_least(const cuts_ranks *g, const meta_decompose_desc *desc, const meta_cuts *now)
+{
+    for (int d = 0; d < g->dims; ++d)
+        for (int k = 0; k < g->extent[d]; ++k) {
+            const int64_t planes = now->at[d][k + 1] - now->at[d][k];
+            if (planes < 1 || planes < desc->least[d]) return false;
+        }
+    return true;
+}
+
+void cuts_copy(const cuts_ranks *g, const meta_cuts *to, const meta_cuts *from)
+{
+    for (int d = 0; d < g->dims; ++d)
+        memmove(to->at[d], from->at[d], (size_t)(g->extent[d] + 1) * sizeof *to->at[d]);
 }
 
 static meta_err find_block(const meta_cuts *cuts, MPI_Comm cart, int rank, int64_t *first,

@@ -37,10 +37,27 @@ meta_err cuts_check_begins(const meta_decompose_desc *desc);
 meta_err cuts_check_desc(const cuts_ranks *g, const meta_decompose_desc *desc, const char *out_name,
                          const meta_cuts *out, const char *name, double value);
 
+/** Whether argument @p value, called @p name, is positive and finite; local. */
+meta_err cuts_check_positive(const char *name, double value);
+/** Whether @p now, which cuts_check() has passed, are cuts of the grid, apart from @p next; and give
+ * this rank cells, without which its time says nothing: *cells. Local. */
+meta_err cuts_check_now(const cuts_ranks *g, const meta_cuts *next, const meta_cuts *now,
+                        const meta_decompose_desc *desc, int64_t *cells);
+/** Whether they give every part of a dimension the planes that it must get; local. */
+bool cuts_give_least(const cuts_ranks *g, const meta_decompose_desc *desc, const meta_cuts *now);
+void cuts_copy(const cuts_ranks *g, const meta_cuts *to, const meta_cuts *from);
+
+/** What this rank takes for some number of cells; never less for more. */
+typedef struct cuts_times {
+    double (*seconds)(const void *of, int64_t cells);
+    const void *of;
+} cuts_times;
 /** The best cuts from a few beginnings, one of them @p now where it is not NULL. @p speed is this
- * rank's, in cells a second, checked. Collective, with its errors the same everywhere. @p next's
- * arrays and @p seconds, of the slowest rank, are written on success. */
+ * rank's, in cells a second, checked; where its time is not proportional, @p times, given on every
+ * rank or on none, count and @p speed is about right. Collective, with its errors the same
+ * everywhere. @p next's arrays and @p seconds, of the slowest rank, are written on success. */
 meta_err cuts_find(const cuts_ranks *g, const meta_decompose_desc *desc, double speed,
-                   const meta_cuts *now, const meta_cuts *next, double *seconds);
+                   const cuts_times *times, const meta_cuts *now, const meta_cuts *next,
+                   double *seconds);
 
 #endif

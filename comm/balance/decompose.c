@@ -6,7 +6,11 @@
  *  With the other dimensions fixed, a plane of part k of a dimension takes as long as the slowest
  *  rank in that part needs for its piece of it (its price), and no more planes fit than the rank
  *  with the least room can hold. So a dimension is a row of parts with a price and a room each,
- *  which one reduction over a vector of the dimension's parts finds. */
+ *  which one reduction over a vector of the dimension's parts finds.
+ *
+ *  Where a rank's time is not proportional to its cells there are no prices: how many planes a part
+ *  can have within a time is the least of what its ranks can, found by a reduction for each step of
+ *  the search. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -23,9 +27,15 @@ typedef struct cutting {
     int64_t *part[CUTS_DIMS];  /* planes of each part, as they are now */
     int64_t *found[CUTS_DIMS]; /* of the best cuts so far */
     int axis;                  /* a dimension with several ranks, where there is one */
-    double *price; /* of the parts of a dimension, and room for their rooms behind them */
-    int64_t *room; /* planes that they can hold */
+    double *price;    /* of the parts of a dimension, and room for their rooms behind them */
+    int64_t *room;    /* planes that they can hold */
+    int64_t *most_in; /* and that they get at most within the time that was found */
+    const cuts_times *times; /* NULL: this rank's time is its cells' cost */
+    int64_t *within;         /* else the planes that the parts can have within each of some times */
 } cutting;
+
+/* Times that one reduction asks all ranks for. */
+enum { TIMES = 15 };
 
 /* ------------------------------------------------------------------ one dimension */
 
@@ -35,6 +45,18 @@ static int64_t planes_in(const cutting *c, int d, int k, double time)
     const double planes = floor(time / c->price[k]);
     if (planes >= (double)c->room[k]) return c->room[k];
     return planes > (double)c->least[d] ? (int64_t)planes : c->least[d];
+}
+
+/* Give the planes that are left over to the parts that can have more, @p most[k] each. */
+static void give_rest(cutting *c, int d, const int64_t *most)
+{
+    int64_t rest = c->cells[d];
+    for (int k = 0; k < c->g->extent[d]; ++k) rest -= c->part[d][k];
+    for (int k = 0; k < c->g->extent[d] && rest > 0; ++k) {
+        const int64_t more = most[k] - c->part[d][k];
+        c->part[d][k] += more < rest ? more : rest;
+        rest -= more < rest ? more : rest;
+    }
 }
 
 static bool enough(const cutting *c, int d, double time)
@@ -50,7 +72,6 @@ static void cut_by_price(cutting *c, int d)
 {
     const int parts = c->g->extent[d];
     double low = 0, high = 0;
-    int64_t rest = c->cells[d];
     /* Twice what one part alone would need: a product that is divided again may come out below. */
     for (int k = 0; k < parts; ++k) high = fmax(high, 2 * (double)c->cells[d] * c->price[k]);
     if (enough(c, d, 0)) high = 0;
@@ -60,12 +81,11 @@ static void cut_by_price(cutting *c, int d)
         if (enough(c, d, middle)) high = middle;
         else low = middle;
     }
-    for (int k = 0; k < parts; ++k) rest -= c->part[d][k] = planes_in(c, d, k, low);
-    for (int k = 0; k < parts && rest > 0; ++k) {
-        const int64_t more = planes_in(c, d, k, high) - c->part[d][k];
-        c->part[d][k] += more < rest ? more : rest;
-        rest -= more < rest ? more : rest;
+    for (int k = 0; k < parts; ++k) {
+        c->part[d][k] = planes_in(c, d, k, low);
+        c->most_in[k] = planes_in(c, d, k, high);
     }
+    give_rest(c, d, c->most_in);
 }
 
 /* Whether the parts have room for the planes, and each for the least it must get. */
@@ -120,19 +140,119 @@ static double worst_of(const cutting *c, int d)
     return worst;
 }
 
-/* Cut one dimension after the other, from the last on if @p backward, until the worst of all ranks'
- * costs falls no more. Each cut is the best for what the others are, so it never rises. */
-static meta_err take_turns(cutting *c, double cost, bool limited, bool backward, double *worst)
+/* ------------------------------------------------------------------ times that are no prices */
+
+/* The longest of all ranks' times with @p cells on this one. */
+static meta_err longest_with(const cutting *c, int64_t cells, double *longest)
+{
+    *longest = c->times->seconds(c->times->of, cells);
+    return comm_all_reduce(c->g->cart, longest, 1, MPI_DOUBLE, MPI_MAX, CUTS_PHASE);
+}
+
+/* The planes of @p across cells that this rank can compute within @p time, of @p most. */
+static int64_t planes_within(const cutting *c, int64_t across, int64_t most, double time)
+{
+    int64_t low = 0, high = most;
+    while (low < high) {
+        const int64_t middle = high - (high - low) / 2;
+        if (c->times->seconds(c->times->of, across * middle) <= time) low = middle;
+        else high = middle - 1;
+    }
+    return low;
+}
+
+/* Find the planes that each part gets within each of TIMES times between @p low and @p high. */
+static meta_err ask_within(cutting *c, int d, double low, double high)
+{
+    const int parts = c->g->extent[d], mine = c->g->at[d];
+    const int64_t across = cells_across(c, d);
+    for (int i = 0; i < TIMES * parts; ++i) c->within[i] = c->cells[d];
+    for (int i = 0; i < TIMES; ++i) {
+        const double time = low + (high - low) * (i + 1) / (TIMES + 1);
+        c->within[i * parts + mine] = planes_within(c, across, c->cells[d], time);
+    }
+    META_TRY(comm_all_reduce(c->g->cart, c->within, TIMES * parts, MPI_INT64_T, MPI_MIN,
+                             CUTS_PHASE));
+    for (int i = 0; i < TIMES; ++i)
+        for (int k = 0; k < parts; ++k) {
+            int64_t *planes = &c->within[i * parts + k];
+            if (*planes >= c->room[k]) *planes = c->room[k];
+            else if (*planes < c->least[d]) *planes = c->least[d];
+        }
+    return META_OK;
+}
+
+static bool all_planes(const cutting *c, int d, const int64_t *part)
+{
+    int64_t rest = c->cells[d];
+    for (int k = 0; k < c->g->extent[d] && rest > 0; ++k) rest -= part[k];
+    return rest <= 0;
+}
+
+/* Cut dimension @p d by the ranks' times and its rooms: as by prices, but the least time is found
+ * to a part in 10^9 of the longest there can be. */
+static meta_err cut_by_times(cutting *c, int d)
+{
+    enum { ROUNDS = 8 }; /* each leaves a sixteenth */
+    const int parts = c->g->extent[d];
+    double low = 0, high;
+    META_TRY(longest_with(c, cells_across(c, d) * c->cells[d], &high));
+    for (int k = 0; k < parts; ++k) {
+        c->part[d][k] = c->least[d];
+        c->most_in[k] = c->room[k];
+    }
+    for (int round = 0; round < ROUNDS && !all_planes(c, d, c->part[d]); ++round) {
+        int first = 0;
+        META_TRY(ask_within(c, d, low, high));
+        while (first < TIMES && !all_planes(c, d, c->within + first * parts)) ++first;
+        const double step = (high - low) / (TIMES + 1);
+        if (first < TIMES)
+            memcpy(c->most_in, c->within + first * parts, (size_t)parts * sizeof *c->most_in);
+        if (first > 0)
+            memcpy(c->part[d], c->within + (first - 1) * parts, (size_t)parts * sizeof *c->part[d]);
+        high = first < TIMES ? low + step * (first + 1) : high;
+        low += step * first;
+    }
+    give_rest(c, d, c->most_in);
+    return META_OK;
+}
+
+/* ------------------------------------------------------------------ several dimensions */
+
+/* What cuts are to make small: the longest time, or the share of a rank's room that is filled. */
+typedef enum objective { TIME, FILLING } objective;
+
+/* Find what cutting dimension @p d takes, and the worst of all ranks as they are cut now. */
+static meta_err look_at(cutting *c, int d, objective o, double *worst)
+{
+    META_TRY(find_prices(c, d, o == TIME ? c->cost : c->filling, o == TIME));
+    *worst = worst_of(c, d);
+    return o == TIME && c->times ? longest_with(c, cells_across(c, -1), worst) : META_OK;
+}
+
+/* Cut it, and look again. */
+static meta_err cut(cutting *c, int d, objective o, double *worst)
+{
+    META_TRY(find_prices(c, d, o == TIME ? c->cost : c->filling, o == TIME));
+    if (o == TIME && c->times) {
+        META_TRY(cut_by_times(c, d));
+        return longest_with(c, cells_across(c, -1), worst);
+    }
+    cut_by_price(c, d);
+    *worst = worst_of(c, d);
+    return META_OK;
+}
+
+/* Cut one dimension after the other, from the last on if @p backward, until the worst of all ranks
+ * falls no more. Each cut is the best for what the others are, so it never rises. */
+static meta_err take_turns(cutting *c, objective o, bool backward, double *worst)
 {
     enum { MOST_ROUNDS = 50 };
     double before = INFINITY, now = INFINITY;
     for (int round = 0; round < MOST_ROUNDS; ++round) {
         for (int k = 0; k < c->g->dims; ++k) {
             const int d = backward ? c->g->dims - 1 - k : k;
-            if (c->g->extent[d] == 1) continue;
-            META_TRY(find_prices(c, d, cost, limited));
-            cut_by_price(c, d);
-            now = worst_of(c, d);
+            if (c->g->extent[d] > 1) META_TRY(cut(c, d, o, &now));
         }
         if (now >= before) break;
         before = now;
@@ -175,11 +295,10 @@ static meta_err begin(cutting *c, beginning from, const meta_cuts *now)
 /* Whether every rank can hold the cuts as they are, and the worst of all ranks' costs. */
 static meta_err look(cutting *c, bool *hold, double *worst)
 {
-    META_TRY(find_prices(c, c->axis, c->cost, true));
+    META_TRY(look_at(c, c->axis, TIME, worst));
     *hold = true;
     for (int k = 0; k < c->g->extent[c->axis]; ++k)
         *hold = *hold && c->part[c->axis][k] <= c->room[k];
-    *worst = worst_of(c, c->axis);
     return META_OK;
 }
 
@@ -188,7 +307,7 @@ static meta_err make_hold(cutting *c, bool backward, bool *hold, double *worst)
 {
     META_TRY(look(c, hold, worst));
     if (*hold) return META_OK;
-    META_TRY(take_turns(c, c->filling, false, backward, worst));
+    META_TRY(take_turns(c, FILLING, backward, worst));
     return look(c, hold, worst);
 }
 
@@ -205,14 +324,14 @@ static meta_err try_all(cutting *c, const meta_cuts *now, bool *any)
 {
     double best = INFINITY, worst;
     for (int from = now ? FROM_NOW : FROM_SUMS; from >= 0; --from)
-        for (int backward = 0; backward < 2; ++backward) {
+        for (int backward = 0; backward < (c->times ? 1 : 2); ++backward) {
             bool hold;
             META_TRY(begin(c, (beginning)from, now));
             META_TRY(make_hold(c, backward, &hold, &worst));
             if (!hold) continue;
             *any = true;
             if (from == FROM_NOW) keep_better(c, worst, &best);
-            META_TRY(take_turns(c, c->cost, true, backward, &worst));
+            META_TRY(take_turns(c, TIME, backward, &worst));
             keep_better(c, worst, &best);
         }
     return META_OK;
@@ -239,12 +358,12 @@ static meta_err cut_one(cutting *c)
 {
     const int d = c->axis;
     int64_t together;
-    double best = INFINITY;
+    double best = INFINITY, worst;
     META_TRY(begin(c, FROM_EVEN, NULL));
     META_TRY(find_prices(c, d, c->cost, true));
     if (holds(c, d, &together)) {
-        cut_by_price(c, d);
-        keep_better(c, worst_of(c, d), &best);
+        META_TRY(cut(c, d, TIME, &worst));
+        keep_better(c, worst, &best);
         return META_OK;
     }
     META_TRY(no_room_together(c));
@@ -301,7 +420,9 @@ static meta_err prepare(cutting *c, const meta_decompose_desc *desc, double spee
     c->filling = 1 / (double)c->most;
     c->price = calloc(2 * most, sizeof *c->price);
     c->room = calloc(most, sizeof *c->room);
-    if (there && c->price && c->room) return META_OK;
+    c->most_in = calloc(most, sizeof *c->most_in);
+    c->within = calloc(c->times ? TIMES * most : 1, sizeof *c->within);
+    if (there && c->price && c->room && c->most_in && c->within) return META_OK;
     return core->fail(META_ERR_NO_MEMORY, "the host has no memory for the cuts of a process grid");
 }
 
@@ -309,8 +430,12 @@ static meta_err prepare(cutting *c, const meta_decompose_desc *desc, double spee
 static meta_err write_found(const cutting *c, double speed, const meta_cuts *next, double *seconds)
 {
     double mine = 1 / speed;
-    for (int d = 0; d < c->g->dims; ++d) mine *= (double)c->found[d][c->g->at[d]];
-    *seconds = mine;
+    int64_t cells = 1;
+    for (int d = 0; d < c->g->dims; ++d) {
+        mine *= (double)c->found[d][c->g->at[d]];
+        cells *= c->found[d][c->g->at[d]];
+    }
+    *seconds = c->times ? c->times->seconds(c->times->of, cells) : mine;
     META_TRY(comm_all_reduce(c->g->cart, seconds, 1, MPI_DOUBLE, MPI_MAX, CUTS_PHASE));
     for (int d = 0; d < c->g->dims; ++d) {
         next->at[d][0] = 0;
@@ -321,9 +446,10 @@ static meta_err write_found(const cutting *c, double speed, const meta_cuts *nex
 }
 
 meta_err cuts_find(const cuts_ranks *g, const meta_decompose_desc *desc, double speed,
-                   const meta_cuts *now, const meta_cuts *next, double *seconds)
+                   const cuts_times *times, const meta_cuts *now, const meta_cuts *next,
+                   double *seconds)
 {
-    cutting c = {.g = g};
+    cutting c = {.g = g, .times = times};
     double fastest;
     int several = 0;
     fastest = speed;
@@ -338,6 +464,8 @@ meta_err cuts_find(const cuts_ranks *g, const meta_decompose_desc *desc, double 
     }
     free(c.price);
     free(c.room);
+    free(c.most_in);
+    free(c.within);
     return error;
 }
 
@@ -348,7 +476,7 @@ static meta_err decompose(const meta_cuts *cuts, const meta_decompose_desc *desc
     META_TRY(cuts_check_begins(desc));
     META_TRY(cuts_open(&g, desc->cart, "desc->cart"));
     meta_err error = cuts_check_desc(&g, desc, "cuts", cuts, "desc->speed", desc->speed);
-    if (error == META_OK) error = cuts_find(&g, desc, desc->speed, NULL, cuts, &longest);
+    if (error == META_OK) error = cuts_find(&g, desc, desc->speed, NULL, NULL, cuts, &longest);
     if (error == META_OK && seconds) *seconds = longest;
     cuts_close(&g);
     return error;
