@@ -6,7 +6,7 @@ module meta_blocks
     implicit none
     private
     public :: meta_cuts, meta_cuts_block, meta_measure_speed, meta_speed_work, meta_decompose
-    public :: meta_rebalance, meta_redistribute
+    public :: meta_rebalance, meta_balance, meta_redistribute
 
     type :: cuts_of_dimension
         integer(c_int64_t), allocatable :: at(:)
@@ -26,6 +26,10 @@ module meta_blocks
     ! meta_rebalance(next, now, cart, cells, seconds, least, most, before, after, stat)
     interface meta_rebalance
         module procedure rebalance, rebalance_int64
+    end interface
+    ! meta_balance(next, now, cart, cells, computing, step, least, most, gain, stat)
+    interface meta_balance
+        module procedure balance, balance_int64
     end interface
 
     abstract interface
@@ -351,6 +355,77 @@ contains
         if (err == META_OK) call planes_taken(taken, ndim, next)
         if (err == META_OK .and. present(before)) before = was
         if (err == META_OK .and. present(after)) after = will
+        call planes_free(given)
+        call planes_free(taken)
+        call finish(err, stat)
+    end subroutine
+
+    subroutine balance(next, now, cart, cells, computing, step, least, most, gain, stat)
+        type(meta_cuts), intent(inout) :: next
+        type(meta_cuts), intent(in) :: now
+        integer, intent(in) :: cart
+        integer, intent(in) :: cells(:)
+        real(c_double), intent(in) :: computing, step
+        integer(c_int64_t), intent(in), optional :: least(:), most
+        real(c_double), intent(inout), optional :: gain
+        integer, intent(out), optional :: stat
+        integer(c_int64_t) :: planes(META_MAX_DIM)
+        planes = 0
+        if (present(least)) planes = ten(least)
+        call balance_grid(next, now, cart, int(cells, c_int64_t), computing, step, planes, most, &
+            gain, stat)
+    end subroutine
+
+    subroutine balance_int64(next, now, cart, cells, computing, step, least, most, gain, stat)
+        type(meta_cuts), intent(inout) :: next
+        type(meta_cuts), intent(in) :: now
+        integer, intent(in) :: cart
+        integer(c_int64_t), intent(in) :: cells(:)
+        real(c_double), intent(in) :: computing, step
+        integer(c_int64_t), intent(in), optional :: least(:), most
+        real(c_double), intent(inout), optional :: gain
+        integer, intent(out), optional :: stat
+        integer(c_int64_t) :: planes(META_MAX_DIM)
+        planes = 0
+        if (present(least)) planes = ten(least)
+        call balance_grid(next, now, cart, cells, computing, step, planes, most, gain, stat)
+    end subroutine
+
+    subroutine balance_grid(next, now, cart, cells, computing, step, least, most, gain, stat)
+        type(meta_cuts), intent(inout) :: next
+        type(meta_cuts), intent(in) :: now
+        integer, intent(in) :: cart
+        integer(c_int64_t), intent(in) :: cells(:), least(META_MAX_DIM)
+        real(c_double), intent(in) :: computing, step
+        integer(c_int64_t), intent(in), optional :: most
+        real(c_double), intent(inout), optional :: gain
+        integer, intent(out), optional :: stat
+        character(len=*), parameter :: call = 'meta_balance'
+        type(c_planes) :: given(META_MAX_DIM), taken(META_MAX_DIM)
+        type(meta_c_cuts) :: c_now, c_next
+        integer(c_int64_t) :: room
+        integer(c_int) :: err, ignored, ndim, parts(META_MAX_DIM)
+        real(c_double) :: gained
+        room = 0
+        if (present(most)) room = most
+        c_next%at = c_null_ptr
+        err = parts_of(cart, call, ndim, parts)
+        if (err == META_OK) then
+            err = planes_given(now, ndim, parts, call, 'now', given, c_now)
+            if (err == META_OK) err = planes_new(taken, ndim, parts(1:ndim) + 1, call, c_next)
+            if (err == META_OK) then
+                err = c_balance(c_next, c_now, cart, ten(cells), least, room, computing, step, &
+                    gained)
+            else
+                ! The other ranks learn of it, instead of waiting for this one.
+                call metaf_refuse(code_of(err))
+                ignored = c_balance(c_next, c_now, cart, ten(cells), least, room, computing, &
+                    step, gained)
+                call metaf_refuse(META_OK)
+            end if
+        end if
+        if (err == META_OK) call planes_taken(taken, ndim, next)
+        if (err == META_OK .and. present(gain)) gain = gained
         call planes_free(given)
         call planes_free(taken)
         call finish(err, stat)

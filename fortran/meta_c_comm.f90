@@ -223,6 +223,17 @@ module meta_c_comm
             real(c_double), intent(inout) :: before, after
             integer(c_int) :: res
         end function
+        function c_balance(next, now, cart, cells, least, most, computing, step, gain) bind(c, &
+            name="metaf_balance") result(res)
+            import
+            type(meta_c_cuts), intent(in) :: next, now
+            integer(c_int), value :: cart
+            integer(c_int64_t), intent(in) :: cells(*), least(*)
+            integer(c_int64_t), value :: most
+            real(c_double), value :: computing, step
+            real(c_double), intent(inout) :: gain
+            integer(c_int) :: res
+        end function
         function c_redistribute(cart, before, after, fields, field) bind(c, &
             name="metaf_redistribute") result(res)
             import

@@ -69,6 +69,14 @@ meta_err metaf_rebalance(const meta_cuts *next, const meta_cuts *now, int cart,
     return meta_rebalance(next, now, &desc, seconds, before, after);
 }
 
+meta_err metaf_balance(const meta_cuts *next, const meta_cuts *now, int cart, const int64_t *cells,
+                       const int64_t *least, int64_t most, double computing, double step,
+                       double *gain)
+{
+    const meta_decompose_desc desc = described(cart, cells, least, most);
+    return meta_balance(next, now, &desc, computing, step, gain);
+}
+
 meta_err metaf_redistribute(int cart, const meta_cuts *before, const meta_cuts *after, int fields,
                             const meta_redistribute_field *field)
 {

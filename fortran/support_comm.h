@@ -20,6 +20,9 @@ meta_err metaf_decompose(const meta_cuts *cuts, int cart, const int64_t *cells,
 meta_err metaf_rebalance(const meta_cuts *next, const meta_cuts *now, int cart,
                          const int64_t *cells, const int64_t *least, int64_t most, double seconds,
                          double *before, double *after);
+meta_err metaf_balance(const meta_cuts *next, const meta_cuts *now, int cart, const int64_t *cells,
+                       const int64_t *least, int64_t most, double computing, double step,
+                       double *gain);
 meta_err metaf_redistribute(int cart, const meta_cuts *before, const meta_cuts *after, int fields,
                             const meta_redistribute_field *field);
 /** Tell all ranks of this thread's next collective call, which will fail here, metaf_message() and

@@ -176,6 +176,16 @@ static void rebalance(life *l)
     CALL(l, meta_rebalance(&next, &now_at, &desc, 1.0 + l->rank, &before, &after));
 }
 
+static void balance(life *l)
+{
+    int64_t even[LINE_MOST_RANKS + 1], other[LINE_MOST_RANKS + 1];
+    const meta_cuts now_at = {{even}}, next = {{other}};
+    const meta_decompose_desc desc = line_desc(l->ring);
+    double gain;
+    line_even_cuts(l->ring, even);
+    CALL(l, meta_balance(&next, &now_at, &desc, 1.0 + l->rank, 1.0 + l->size, &gain));
+}
+
 static void redistribute(life *l)
 {
     CALL(l, line_redistribute(l->ring, l->u, l->v));
@@ -205,12 +215,19 @@ typedef struct phase {
 } phase;
 
 static const phase phases[] = {
-    {"init", init, false},          {"decompose", decompose, true},
-    {"create", create, true},       {"exchange", exchange, true},
-    {"overlap", overlap, true},     {"message", message, false},
-    {"large", large, false},        {"allreduce", reduce, false},
-    {"rebalance", rebalance, true}, {"redistribute", redistribute, true},
-    {"flush", flush, true},         {"free", free_plan, true},
+    {"init", init, false},
+    {"decompose", decompose, true},
+    {"create", create, true},
+    {"exchange", exchange, true},
+    {"overlap", overlap, true},
+    {"message", message, false},
+    {"large", large, false},
+    {"allreduce", reduce, false},
+    {"rebalance", rebalance, true},
+    {"balance", balance, true},
+    {"redistribute", redistribute, true},
+    {"flush", flush, true},
+    {"free", free_plan, true},
     {"finalize", finalize, false},
 };
 

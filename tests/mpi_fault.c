@@ -28,7 +28,12 @@
     F(Cart_rank, (MPI_Comm a, const int b[], int *c), (a, b, c)) \
     F(Cart_shift, (MPI_Comm a, int b, int c, int *d, int *e), (a, b, c, d, e)) \
     F(Cartdim_get, (MPI_Comm a, int *b), (a, b)) \
+    F(Comm_create_keyval, (MPI_Comm_copy_attr_function *a, MPI_Comm_delete_attr_function *b, \
+      int *c, void *d), (a, b, c, d)) \
+    F(Comm_delete_attr, (MPI_Comm a, int b), (a, b)) \
+    F(Comm_get_attr, (MPI_Comm a, int b, void *c, int *d), (a, b, c, d)) \
     F(Comm_rank, (MPI_Comm a, int *b), (a, b)) \
+    F(Comm_set_attr, (MPI_Comm a, int b, void *c), (a, b, c)) \
     F(Comm_set_errhandler, (MPI_Comm a, MPI_Errhandler b), (a, b)) \
     F(Comm_size, (MPI_Comm a, int *b), (a, b)) \
     F(Comm_test_inter, (MPI_Comm a, int *b), (a, b)) \

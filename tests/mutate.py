@@ -65,7 +65,7 @@ NEAR = (
     ("core/record/", r"profile|labels|auto_"),
     ("core/schedule/", r"launch|bytes_moved|choose|copy"),
     ("core/", r"devices|threads|errors|misuse"),
-    ("comm/balance/", r"comm_decompose|comm_redistribute|comm_misuse"),
+    ("comm/balance/", r"comm_balance|comm_decompose|comm_redistribute|comm_misuse|curve"),
     ("comm/halo/", r"halo_|comm_misuse|comm_node"),
     ("comm/life/", r"comm_life|comm_own_mpi|comm_node|share_devices"),
     ("comm/node/", r"comm_node|halo_"),

@@ -183,7 +183,7 @@ static void cuts_out(argument *a)
     ARGUMENT_GOOD(a, const meta_cuts *, cuts_with(0, 0));
     ARGUMENT_WRONG(a, "NULL", META_ERR_ARGUMENT, const meta_cuts *, NULL);
     ARGUMENT_WRONG(a, "without an array", META_ERR_ARGUMENT, const meta_cuts *, without);
-    if (strcmp(a->function->name, "meta_rebalance") == 0)
+    if (strcmp(a->function->name, "meta_decompose") != 0)
         ARGUMENT_WRONG(a, "in the arrays of 'now'", META_ERR_OVERLAP, const meta_cuts *, &cuts);
 }
 
@@ -562,6 +562,11 @@ static const argument_row rows[] = {
     {"meta_rebalance", "seconds", seconds},
     {"meta_rebalance", "before", argument_out_pointer},
     {"meta_rebalance", "after", argument_out_pointer},
+    {"meta_balance", "next", cuts_out},
+    {"meta_balance", "now", cuts_in},
+    {"meta_balance", "computing", seconds},
+    {"meta_balance", "step", seconds},
+    {"meta_balance", "gain", argument_out_pointer},
     {"meta_redistribute", "before", cuts_in},
     {"meta_redistribute", "after", cuts_in},
     {"meta_redistribute", "fields", number_of_arrays},
@@ -577,6 +582,7 @@ static const argument_accepted accepted[] = {
     {"meta_decompose", "seconds", "NULL", "documented"},
     {"meta_rebalance", "before", "NULL", "documented"},
     {"meta_rebalance", "after", "NULL", "documented"},
+    {"meta_balance", "gain", "NULL", "documented"},
 };
 
 /* There is no communicator by which to tell them. */
@@ -597,6 +603,11 @@ static const argument_accepted untold[] = {
     {"meta_rebalance", "desc", "of size 8", "ends before the communicator"},
     {"meta_rebalance", "desc", "without a communicator", ""},
     {"meta_rebalance", "desc", "without a topology", "is another communicator than theirs"},
+    {"meta_balance", "desc", "NULL", "names no communicator"},
+    {"meta_balance", "desc", "without a size", "may end before the communicator"},
+    {"meta_balance", "desc", "of size 8", "ends before the communicator"},
+    {"meta_balance", "desc", "without a communicator", ""},
+    {"meta_balance", "desc", "without a topology", "is another communicator than theirs"},
     {"meta_redistribute", "cart", "MPI_COMM_NULL", ""},
     {"meta_redistribute", "cart", "without a topology", "is another communicator than theirs"},
 };
@@ -620,8 +631,13 @@ static const argument_around around[] = {
 static const char *const known_others[] = {"meta_path_name", NULL};
 static const char *const startless[] = {"meta_comm_init", "meta_comm_attach", NULL};
 
-static const char *const agreed[] = {"meta_halo_create", "meta_measure_speed", "meta_decompose",
-                                     "meta_rebalance",   "meta_redistribute",  NULL};
+static const char *const agreed[] = {"meta_halo_create",
+                                     "meta_measure_speed",
+                                     "meta_decompose",
+                                     "meta_rebalance",
+                                     "meta_balance",
+                                     "meta_redistribute",
+                                     NULL};
 
 static const argument_table table = {.function = argument_functions,
                                      .functions = COUNT(argument_functions),

@@ -66,7 +66,7 @@ static void reduce(void)
 
 static void move(void *from, void *to)
 {
-    int64_t at[2];
+    int64_t at[2], next_at[2];
     const meta_cuts cuts = {{at}};
     meta_decompose_desc desc = META_DECOMPOSE_DESC_INIT;
     const meta_box all = {1, {CELLS}, {0}, {CELLS}};
@@ -77,6 +77,8 @@ static void move(void *from, void *to)
     desc.cells[0] = CELLS;
     STEP(meta_decompose(&cuts, &desc, NULL));
     right((double)at[1], CELLS, "the cut");
+    STEP(meta_balance(&(meta_cuts){{next_at}}, &cuts, &desc, 1, 1, NULL));
+    right((double)next_at[1], CELLS, "the same cut");
     STEP(meta_fill(from, CELLS, &(double){11}, META_F64, NULL));
     STEP(meta_redistribute(ring, &cuts, &cuts, 1, &field));
     STEP(meta_copy_d2h(&found, to, sizeof found, NULL));

@@ -23,7 +23,7 @@ static const size_t bytes = (CELLS + 2) * sizeof(int64_t);
 /* ------------------------------------------------------------------ what is done */
 
 typedef struct scene {
-    MPI_Comm ring;
+    MPI_Comm ring, copy; /* a copy has no history of cuts */
     meta_halo plan;
     void *u, *packed;
     bool joined;
@@ -211,6 +211,34 @@ static meta_err cut_and_move(scene *s)
     return meta_redistribute(s->ring, &cuts, &odd, 1, &field);
 }
 
+static void have_copy(scene *s)
+{
+    MPI_Comm_dup(s->ring, &s->copy);
+}
+
+static void have_no_copy(scene *s)
+{
+    MPI_Comm_free(&s->copy);
+}
+
+/* The first call, which makes a history of cuts, and one that finds it. */
+static meta_err balance_twice(scene *s)
+{
+    enum { MOST_RANKS = 8 };
+    int64_t at[MOST_RANKS + 1], next_at[MOST_RANKS + 1];
+    const meta_cuts cuts = {{at}}, next = {{next_at}};
+    meta_decompose_desc desc = META_DECOMPOSE_DESC_INIT;
+    const double seconds = 1 + test_rank;
+    double gain = -1;
+    desc.cart = s->copy;
+    desc.cells[0] = CELLS;
+    for (int k = 0; k <= test_size; ++k) at[k] = (int64_t)CELLS * k / test_size;
+    meta_err error = meta_balance(&next, &cuts, &desc, seconds, seconds, &gain);
+    if (error == META_OK) error = meta_balance(&next, &cuts, &desc, seconds, seconds, &gain);
+    if (error == META_OK) CHECK(test_size > 1 ? gain > 0 : gain == 0);
+    return error;
+}
+
 static meta_err no_work(void *with)
 {
     (void)with;
@@ -275,12 +303,13 @@ static const phase phases[] = {
     {"leaving with a plan left and joining", have_plan, live_again, be_joined},
     /* In a long run: */
     {"exchanging beside others", have_plan, exchange_beside_others, have_no_plan},
+    {"balancing a grid", have_copy, balance_twice, have_no_copy},
     {"cutting a grid and moving its cells", nothing, cut_and_move, nothing},
     {"measuring speeds", nothing, measure, nothing},
 };
 enum {
     PHASES = sizeof phases / sizeof *phases,
-    FEW_PHASES = PHASES - 3,
+    FEW_PHASES = PHASES - 4,
     MOVING = PHASES - 2,
     MEASURING
 };

@@ -35,7 +35,7 @@ typedef struct cutting {
 } cutting;
 
 /* Times that one reduction asks all ranks for. */
-enum { TIMES = 15 };
+enum { TIMES = 63 };
 
 /* ------------------------------------------------------------------ one dimension */
 
@@ -182,35 +182,37 @@ static meta_err ask_within(cutting *c, int d, double low, double high)
     return META_OK;
 }
 
-static bool all_planes(const cutting *c, int d, const int64_t *part)
+/* The planes that are left over where the parts get these, negative where there are not enough. */
+static int64_t left_over(const cutting *c, int d, const int64_t *part)
 {
     int64_t rest = c->cells[d];
-    for (int k = 0; k < c->g->extent[d] && rest > 0; ++k) rest -= part[k];
-    return rest <= 0;
+    for (int k = 0; k < c->g->extent[d] && rest >= 0; ++k) rest -= part[k];
+    return rest;
 }
 
 /* Cut dimension @p d by the ranks' times and its rooms: as by prices, but the least time is found
- * to a part in 10^9 of the longest there can be. */
+ * to a part in 10^9 of the longest there can be, or until only one cut is left. */
 static meta_err cut_by_times(cutting *c, int d)
 {
-    enum { ROUNDS = 8 }; /* each leaves a sixteenth */
+    enum { ROUNDS = 5 }; /* each leaves a 64th */
     const int parts = c->g->extent[d];
+    int64_t *const low_part = c->part[d];
     double low = 0, high;
     META_TRY(longest_with(c, cells_across(c, d) * c->cells[d], &high));
     for (int k = 0; k < parts; ++k) {
-        c->part[d][k] = c->least[d];
+        low_part[k] = c->least[d];
         c->most_in[k] = c->room[k];
     }
-    for (int round = 0; round < ROUNDS && !all_planes(c, d, c->part[d]); ++round) {
-        int first = 0;
+    for (int round = 0; round < ROUNDS; ++round) {
+        if (left_over(c, d, low_part) == 0 || left_over(c, d, c->most_in) == 0) break;
+        int first = 0; /* time that is enough */
         META_TRY(ask_within(c, d, low, high));
-        while (first < TIMES && !all_planes(c, d, c->within + first * parts)) ++first;
+        while (first < TIMES && left_over(c, d, c->within + first * parts) > 0) ++first;
+        const size_t bytes = (size_t)parts * sizeof *c->within;
+        if (first < TIMES) memcpy(c->most_in, c->within + first * parts, bytes);
+        if (first > 0) memcpy(low_part, c->within + (first - 1) * parts, bytes);
         const double step = (high - low) / (TIMES + 1);
-        if (first < TIMES)
-            memcpy(c->most_in, c->within + first * parts, (size_t)parts * sizeof *c->most_in);
-        if (first > 0)
-            memcpy(c->part[d], c->within + (first - 1) * parts, (size_t)parts * sizeof *c->part[d]);
-        high = first < TIMES ? low + step * (first + 1) : high;
+        if (first < TIMES) high = low + step * (first + 1);
         low += step * first;
     }
     give_rest(c, d, c->most_in);

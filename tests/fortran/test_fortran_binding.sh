@@ -58,13 +58,14 @@ if [ "$all_headers" != "$headers" ]; then
     arguments_for halo_desc halo_create
     arguments_for decompose_desc decompose
     arguments_for decompose_desc rebalance speed # which says that it means nothing here
+    arguments_for decompose_desc balance speed
 fi
 
 # Of C's, Fortran has every enumerator, every other structure and every function.
 grep '^enumerator' "$here/public" >"$here/wanted"
 grep '^struct' "$here/public" | grep -v '^struct \(halo\|decompose\)_desc ' >>"$here/wanted"
 grep '^function' "$here/public" |
-    grep -v '^function meta_\(halo_create\|decompose\|rebalance\) ' >>"$here/wanted"
+    grep -v '^function meta_\(halo_create\|decompose\|rebalance\|balance\) ' >>"$here/wanted"
 LC_ALL=C sort -u "$here/wanted" | LC_ALL=C comm -23 - "$here/fortran" >"$here/missing"
 while read -r line; do broken "C declares, Fortran does not: $line"; done <"$here/missing"
 

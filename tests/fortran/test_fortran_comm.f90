@@ -351,7 +351,7 @@ contains
         type(meta_box) :: box, moved, wrong
         type(problem), target :: it
         integer(c_int64_t) :: cells(3), start(3), there(3), total
-        real(c_double) :: seconds, speed, before, after
+        real(c_double) :: seconds, speed, before, after, mine, gain
         real(c_double), allocatable :: a(:, :, :)
         integer :: cart, i, j, k, d, stat
         call promise('a_grid_is_cut_by_the_ranks_speeds')
@@ -439,6 +439,33 @@ contains
         call check_err(stat, META_ERR_ARGUMENT, "'cuts%dimension(1)%at' falls from 1 to 0")
         call meta_cuts_block(even, cart, ranks, start, cells, stat)
         call check_err(stat, META_ERR_ARGUMENT, "meta_cuts_block: argument 'rank'")
+
+        call promise('cuts_are_found_by_trial')
+        skewed = even
+        gain = 1
+        do k = 1, 30
+            if (gain <= 0) exit
+            call meta_cuts_block(skewed, cart, rank, start, cells)
+            mine = (1.0_c_double + rank) * product(cells)
+            seconds = mine
+            call meta_allreduce(seconds, META_OP_MAX)
+            if (k == 1) before = seconds
+            after = seconds
+            call meta_balance(empty, skewed, cart, n, mine, seconds + 1, gain=gain)
+            skewed = empty
+        end do
+        call check(gain == 0, 'it comes to an end')
+        call check(after < before .or. ranks == 1, 'faster than even blocks')
+        call meta_balance(empty, skewed, cart, int(n, c_int64_t), 1.0_c_double, 2.0_c_double, &
+            least=[1_c_int64_t, 1_c_int64_t, 1_c_int64_t], most=int(product(n), c_int64_t))
+        skewed = even
+        if (rank == 0) deallocate (skewed%dimension(1)%at)
+        call meta_balance(empty, skewed, cart, n, 1.0_c_double, 1.0_c_double, stat=stat)
+        if (rank == 0) then
+            call check_err(stat, META_ERR_ARGUMENT, "argument 'now' has not")
+        else
+            call check_err(stat, META_ERR_ARGUMENT, "rank 0: meta_balance: argument 'now' has not")
+        end if
 
         call promise('a_kernels_speed_is_measured')
         call meta_alloc(it%out, META_F64, meta_range([1000]))
