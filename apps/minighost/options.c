@@ -224,9 +224,8 @@ static options_result complete(options *o)
         failure_note("--every %" PRId64 ": give --vti or --png as well", o->every);
     if (!check_checkpoints(o)) return OPTIONS_WRONG;
     if (o->balance != BALANCE_OFF && o->stencil == STENCIL_NONE) {
-        failure_note(
-            "--balance %s: with --stencil %d there is no work whose speed could be measured",
-            balance_names[o->balance], STENCIL_NONE);
+        failure_note("--balance %s: with --stencil %d there is no work that could be timed",
+                     balance_names[o->balance], STENCIL_NONE);
         return OPTIONS_WRONG;
     }
     if (o->overlap == OVERLAP_ON && (o->reference || o->stencil == STENCIL_NONE)) {
@@ -300,7 +299,7 @@ void options_help(void)
     printf("  --%-19s NAME  %s\n", "kernel",
            "fast: libmeta's stencil with its sum; reference: MiniGhost 1.0's (fast)");
     printf("  --%-19s NAME  %s\n", "balance",
-           "blocks: off even; measured by ranks' speeds; dynamic also during the run (off)");
+           "blocks: off even; measured by trial; dynamic also during the run (off)");
     printf("  --%-19s NAME  %s\n", "overlap",
            "on: compute the interior during the halo exchange; off; auto: on GPUs (auto)");
     printf("  --%-19s       %s\n", "help", "print this help");
@@ -315,9 +314,10 @@ void options_help(void)
            "--kernel reference is the published algorithm, for comparison: stencil into another\n"
            "array, copy back, sum, each a pass over memory, on CPUs in plain OpenMP loops. Its\n"
            "cells are bitwise the same.\n"
-           "--balance measured times every rank on an even block, all at once, and sizes the\n"
-           "blocks so that all ranks take the same time; dynamic also times the steps of the run,\n"
-           "and moves cells where the remaining steps gain more than the move costs. For these\n"
-           "times the program waits for the device after each part of a time step.\n"
+           "--balance measured times steps with even blocks, and with others that should be\n"
+           "faster, before the first step; the fastest blocks are used, even ones where no others\n"
+           "are faster. dynamic also times the steps of the run, and tries other blocks where the\n"
+           "remaining steps should gain more than the moves cost. For these times the program\n"
+           "waits for the device after each part of some steps.\n"
            "Exit status: 0 correct, 1 wrong result, 2 invalid usage or environment.\n");
 }

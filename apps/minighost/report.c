@@ -40,8 +40,8 @@ static const char *method_name(const options *o)
 
 static const char *blocks_name(const options *o)
 {
-    static const char *const names[] = {"even", "by measured speed",
-                                        "by measured speed, cut anew where that pays"};
+    static const char *const names[] = {"even", "by trial",
+                                        "by trial, cut anew where that pays"};
     return names[o->balance];
 }
 

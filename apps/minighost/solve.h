@@ -40,16 +40,13 @@ void solver_wait(void);
  * return; its parts are laps, see laps.h. */
 void solver_step(solver *s, const bool *summed, void *sums);
 
-/** With libmeta only. Collective. How many cells a second this rank computes of all variables,
- * exchange left out, in a block as large as the problem's; a solver of its own is made for it. */
-double solver_speed(const problem *p);
-/** With libmeta only. Collective. To @p cut, which has room as p->cut, the cuts by which all ranks
- * are done together, where this one computes @p speed cells a second and has room for @p most. */
-void solver_cut(const problem *p, double speed, int64_t most, int64_t *const cut[3]);
-/** With libmeta only. Collective. The same by the @p seconds that this rank computes for with its
- * present block; and the longest time of all ranks as it is and as it should be. */
-void solver_recut(const problem *p, double seconds, int64_t most, int64_t *const cut[3],
-                  double *before, double *after);
+/** With libmeta only. Collective. To @p cut, which has room as p->cut, the cuts to use next after
+ * steps with the present ones: this rank computed @p computing seconds in a step, which took @p step
+ * in all, and has room for @p most cells. *gain: how many seconds a step should become shorter, 0 if
+ * the cuts are the present ones. @p cart: Fortran's handle of p->cart or of a duplicate, with which
+ * libmeta remembers what was measured. */
+void solver_balance(const problem *p, int cart, double computing, double step, int64_t most,
+                    int64_t *const cut[3], double *gain);
 /** With libmeta only. Collective. Cut the solver's own problem, @p p, at @p cut, which gets the
  * cuts there were in exchange, and move the cells. */
 void solver_move(solver *s, problem *p, int64_t *cut[3]);

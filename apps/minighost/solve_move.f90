@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! Load balancing in the Fortran solver: measuring its speed, decomposing the grid into uneven
-! blocks, and redistributing cells between blocks.
+! Load balancing in the Fortran solver: finding uneven blocks, and redistributing cells between
+! blocks.
 module minighost_move
     use, intrinsic :: iso_c_binding
     use meta
@@ -10,91 +10,23 @@ module minighost_move
     implicit none
     private
 
-    type :: measured
-        type(solver), pointer :: s => null()
-        type(numbers) :: sums
-    end type
-
 contains
-
-    ! ---------------------------------------------------------------- speed
-
-    subroutine compute_all(with, stat)
-        class(*), intent(inout) :: with
-        integer, intent(out) :: stat
-        select type (with)
-        type is (measured)
-            call compute_variables(with%s, with%sums)
-        end select
-        stat = META_OK
-        if (failure_seen()) stat = META_ERR_STATE
-    end subroutine
-
-    subroutine compute_variables(s, sums)
-        type(solver), intent(inout) :: s
-        type(numbers), intent(in) :: sums
-        integer :: v
-        call sum_sides(s, 1, s%p%variables, sums)
-        do v = 1, s%p%variables
-            call apply_to(s, v, problem_checks(s%p%c, v - 1), sums)
-        end do
-        call swap(s)
-    end subroutine
-
-    function speed_of(p) bind(c, name='solver_speed') result(speed)
-        type(c_ptr), value :: p
-        real(c_double) :: speed
-        integer, parameter :: TIMES = 11
-        type(measured), target :: m
-        type(problem) :: its
-        integer :: v, stat
-        its = problem_of(p)
-        speed = 0
-        m%s => solver_new(its)
-        call numbers_new(m%sums, its%type, its%variables * (its%terms + 1), stat)
-        if (associated(m%s)) then
-            do v = 1, its%variables
-                call array_clear(its, m%s%grid(v))
-                call array_clear(its, m%s%next(v))
-            end do
-        end if
-        if (.not. agree(its)) then
-            call meta_measure_speed(its%cart, compute_all, m, product(its%cells), TIMES, speed, &
-                stat)
-            call check(stat)
-        end if
-        if (associated(m%s)) call solver_delete(m%s)
-        call numbers_delete(m%sums)
-    end function
 
     ! ---------------------------------------------------------------- cuts
 
-    subroutine cut_by_speed(p, speed, most, cut) bind(c, name='solver_cut')
+    subroutine balance(p, cart, computing, step, most, cut, gain) bind(c, name='solver_balance')
         type(c_ptr), value :: p
-        real(c_double), value :: speed
+        integer(c_int), value :: cart
+        real(c_double), value :: computing, step
         integer(c_int64_t), value :: most
         type(c_ptr), intent(in) :: cut(3)
-        type(problem) :: its
-        type(meta_cuts) :: cuts
-        integer :: stat
-        its = problem_of(p)
-        call meta_decompose(cuts, its%cart, its%global, speed, most=most, stat=stat)
-        call check(stat)
-        if (stat == META_OK) call give_cuts(cuts, cut)
-    end subroutine
-
-    subroutine cut_by_seconds(p, seconds, most, cut, before, after) bind(c, name='solver_recut')
-        type(c_ptr), value :: p
-        real(c_double), value :: seconds
-        integer(c_int64_t), value :: most
-        type(c_ptr), intent(in) :: cut(3)
-        real(c_double), intent(inout) :: before, after
+        real(c_double), intent(inout) :: gain
         type(problem) :: its
         type(meta_cuts) :: next
         integer :: stat
         its = problem_of(p)
-        call meta_rebalance(next, its%cuts, its%cart, its%global, seconds, most=most, &
-            before=before, after=after, stat=stat)
+        call meta_balance(next, its%cuts, cart, its%global, computing, step, most=most, gain=gain, &
+            stat=stat)
         call check(stat)
         if (stat == META_OK) call give_cuts(next, cut)
     end subroutine
