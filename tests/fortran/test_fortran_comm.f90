@@ -448,7 +448,7 @@ contains
             call meta_cuts_block(skewed, cart, rank, start, cells)
             mine = (1.0_c_double + rank) * product(cells)
             seconds = mine
-            call meta_allreduce(seconds, META_OP_MAX)
+            call meta_allreduce(seconds, META_MAX)
             if (k == 1) before = seconds
             after = seconds
             call meta_balance(empty, skewed, cart, n, mine, seconds + 1, gain=gain)
