@@ -32,15 +32,16 @@ meta_err cuts_check(const cuts_ranks *g, const char *name, const meta_cuts *cuts
 /** Whether there is a description that has a communicator, by which other ranks can be told of what
  * is wrong with the rest; local. */
 meta_err cuts_check_begins(const meta_decompose_desc *desc);
-/** Whether it is whole, says the same on every rank and can be met; whether @p out, called @p out_name, has
- * arrays for results; and whether @p value, called @p name, is positive and finite. */
+/** Whether it is whole, says the same on every rank and can be met; whether @p out, called @p
+ * out_name, has arrays for results; and whether @p value, called @p name, is positive and finite.
+ */
 meta_err cuts_check_desc(const cuts_ranks *g, const meta_decompose_desc *desc, const char *out_name,
                          const meta_cuts *out, const char *name, double value);
 
 /** Whether argument @p value, called @p name, is positive and finite; local. */
 meta_err cuts_check_positive(const char *name, double value);
-/** Whether @p now, which cuts_check() has passed, are cuts of the grid, apart from @p next; and give
- * this rank cells, without which its time says nothing: *cells. Local. */
+/** Whether @p now, which cuts_check() has passed, are cuts of the grid, apart from @p next; and
+ * give this rank cells, without which its time says nothing: *cells. Local. */
 meta_err cuts_check_now(const cuts_ranks *g, const meta_cuts *next, const meta_cuts *now,
                         const meta_decompose_desc *desc, int64_t *cells);
 /** Whether they give every part of a dimension the planes that it must get; local. */

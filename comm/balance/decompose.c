@@ -27,9 +27,9 @@ typedef struct cutting {
     int64_t *part[CUTS_DIMS];  /* planes of each part, as they are now */
     int64_t *found[CUTS_DIMS]; /* of the best cuts so far */
     int axis;                  /* a dimension with several ranks, where there is one */
-    double *price;    /* of the parts of a dimension, and room for their rooms behind them */
-    int64_t *room;    /* planes that they can hold */
-    int64_t *most_in; /* and that they get at most within the time that was found */
+    double *price;           /* of the parts of a dimension, and room for their rooms behind them */
+    int64_t *room;           /* planes that they can hold */
+    int64_t *most_in;        /* and that they get at most within the time that was found */
     const cuts_times *times; /* NULL: this rank's time is its cells' cost */
     int64_t *within;         /* else the planes that the parts can have within each of some times */
 } cutting;
@@ -171,8 +171,8 @@ static meta_err ask_within(cutting *c, int d, double low, double high)
         const double time = low + (high - low) * (i + 1) / (TIMES + 1);
         c->within[i * parts + mine] = planes_within(c, across, c->cells[d], time);
     }
-    META_TRY(comm_all_reduce(c->g->cart, c->within, TIMES * parts, MPI_INT64_T, MPI_MIN,
-                             CUTS_PHASE));
+    META_TRY(
+        comm_all_reduce(c->g->cart, c->within, TIMES * parts, MPI_INT64_T, MPI_MIN, CUTS_PHASE));
     for (int i = 0; i < TIMES; ++i)
         for (int k = 0; k < parts; ++k) {
             int64_t *planes = &c->within[i * parts + k];

@@ -21,8 +21,8 @@ static meta_err rebalance(const cuts_ranks *g, const meta_cuts *next, const meta
     full = overfull;
     META_TRY(comm_all_reduce(g->cart, &full, 1, MPI_INT, MPI_MAX, CUTS_PHASE));
     const bool may_stay = cuts_give_least(g, desc, now);
-    META_TRY(cuts_find(g, desc, (double)cells / seconds, NULL, may_stay ? now : NULL, next,
-                       &expected));
+    META_TRY(
+        cuts_find(g, desc, (double)cells / seconds, NULL, may_stay ? now : NULL, next, &expected));
     if (may_stay && !full && expected >= worst * (1 - rounding)) {
         cuts_copy(g, next, now);
         expected = worst;
