@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file app.c
- *  Group app: the library calls of one time step of meta-minighost with the 7-point stencil, and the
- *  sum of every variable in every step, compared with a copy of the same arrays, with the step's
+ *  Group app: the library calls of one time step of meta-minighost with the 7-point stencil, and
+ * the sum of every variable in every step, compared with a copy of the same arrays, with the step's
  *  stencils and bare messages alone, and with the published algorithm on host arrays. */
 #include "config.h"
 

@@ -47,54 +47,64 @@ META_KERNEL(axpy)
        META_C(0, 1, 0)) + META_C(1, 0, 0)) + META_C(0, 0, 1))
 #define META_3D27P ((META_PLANE(-1) + META_PLANE(0)) + META_PLANE(1))
 
-/* A language may request memory ahead of its use: rows of the result, and those of the highest
- * rows that are read. */
-#ifndef META_FETCH
-#define META_FETCH(out, in, bytes) ((void)0)
-#endif
-
 #ifndef META_OWN_STENCILS /* the back end provides its own stencils */
 /* The average over a stencil's points. The layouts are those of a grid: columns are contiguous,
  * dimension 1 is y and dimension 2 is z (unused by the 2D stencils). */
-#define META_STENCIL(name, POINTS, n, DIMS)                                        \
-    META_KERNEL(name)                                                              \
+#define META_STENCIL_ROWS(POINTS, n, FETCH)                                        \
+    META_ROWS(r)                                                                   \
     {                                                                              \
-        META_SPACE;                                                                \
-        META_OUT(META_T, out, 0);                                                  \
-        META_IN(META_T, in, 1);                                                    \
-        const meta_i64 sy = META_STRIDE(1, 1), sz = META_STRIDE(1, 2);             \
-        (void)sz;                                                                  \
-        META_ROWS(r)                                                               \
-        {                                                                          \
-            META_GLOBAL META_T *o = out + META_AT(r, 0);                           \
-            META_GLOBAL const META_T *c = in + META_AT(r, 1);                      \
-            META_FETCH(o, c + (DIMS == 2 ? sy : sz), sy * (meta_i64)sizeof(META_T)); \
-            META_SIMD META_COLUMNS(i) o[i] = (META_T)((META_T)(POINTS) / (META_T)(n)); \
-        }                                                                          \
-    }                                                                              \
-    META_KERNEL(name##_sum)                                                        \
+        META_GLOBAL META_T *o = out + META_AT(r, 0);                               \
+        META_GLOBAL const META_T *c = in + META_AT(r, 1);                          \
+        FETCH;                                                                     \
+        META_SIMD META_COLUMNS(i) o[i] = (META_T)((META_T)(POINTS) / (META_T)(n)); \
+    }
+#define META_STENCIL_SUM_ROWS(POINTS, n, FETCH)                                    \
+    META_ROWS(r)                                                                   \
     {                                                                              \
-        META_SPACE;                                                                \
-        META_OUT(META_T, out, 0);                                                  \
-        META_IN(META_T, in, 1);                                                    \
-        const meta_i64 sy = META_STRIDE(1, 1), sz = META_STRIDE(1, 2);             \
-        META_A sum = 0;                                                            \
-        (void)sz;                                                                  \
-        META_ROWS(r)                                                               \
+        META_GLOBAL META_T *o = out + META_AT(r, 0);                               \
+        META_GLOBAL const META_T *c = in + META_AT(r, 1);                          \
+        META_A part = 0;                                                           \
+        FETCH;                                                                     \
+        META_SIMD_SUM(part) META_COLUMNS(i)                                        \
         {                                                                          \
-            META_GLOBAL META_T *o = out + META_AT(r, 0);                           \
-            META_GLOBAL const META_T *c = in + META_AT(r, 1);                      \
-            META_A part = 0;                                                       \
-            META_FETCH(o, c + (DIMS == 2 ? sy : sz), sy * (meta_i64)sizeof(META_T)); \
-            META_SIMD_SUM(part) META_COLUMNS(i)                                    \
-            {                                                                      \
-                const META_T average = (META_T)((META_T)(POINTS) / (META_T)(n));   \
-                o[i] = average;                                                    \
-                part += (META_A)average;                                           \
-            }                                                                      \
-            sum += part;                                                           \
+            const META_T average = (META_T)((META_T)(POINTS) / (META_T)(n));       \
+            o[i] = average;                                                        \
+            part += (META_A)average;                                               \
         }                                                                          \
-        META_REDUCE(META_A, sum, META_ADD);                                        \
+        sum += part;                                                               \
+    }
+
+/* A language may request memory ahead of its use: rows of the result, and the highest rows of those
+ * that are read. The loop without requests is another one: a test in it would take time. */
+#ifdef META_FETCHES
+#define META_FETCH_ROW(dims) \
+    META_FETCH(o, c + ((dims) == 2 ? sy : sz), sy * (meta_i64)sizeof(META_T))
+#define META_EITHER(ROWS, POINTS, n, dims)                              \
+    if (META_FETCHES) ROWS(POINTS, n, META_FETCH_ROW(dims))             \
+    else ROWS(POINTS, n, (void)0)
+#else
+#define META_EITHER(ROWS, POINTS, n, dims) ROWS(POINTS, n, (void)0)
+#endif
+#define META_STENCIL(name, POINTS, n, dims)                            \
+    META_KERNEL(name)                                                  \
+    {                                                                  \
+        META_SPACE;                                                    \
+        META_OUT(META_T, out, 0);                                      \
+        META_IN(META_T, in, 1);                                        \
+        const meta_i64 sy = META_STRIDE(1, 1), sz = META_STRIDE(1, 2); \
+        (void)sz;                                                      \
+        META_EITHER(META_STENCIL_ROWS, POINTS, n, dims)                \
+    }                                                                  \
+    META_KERNEL(name##_sum)                                            \
+    {                                                                  \
+        META_SPACE;                                                    \
+        META_OUT(META_T, out, 0);                                      \
+        META_IN(META_T, in, 1);                                        \
+        const meta_i64 sy = META_STRIDE(1, 1), sz = META_STRIDE(1, 2); \
+        META_A sum = 0;                                                \
+        (void)sz;                                                      \
+        META_EITHER(META_STENCIL_SUM_ROWS, POINTS, n, dims)            \
+        META_REDUCE(META_A, sum, META_ADD);                            \
     }
 
 META_STENCIL(stencil_2d5p, META_2D5P, 5, 2)
@@ -194,4 +204,8 @@ META_KERNEL(finish_sum)
 #undef META_3D7P
 #undef META_3D27P
 #undef META_STENCIL
+#undef META_STENCIL_ROWS
+#undef META_STENCIL_SUM_ROWS
+#undef META_FETCH_ROW
+#undef META_EITHER
 #undef META_EXTREME

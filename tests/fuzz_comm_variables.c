@@ -77,9 +77,9 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 
 static bool is_name(const char *text)
 {
-    static const char *const names[] = {"META_TIMEOUT", "META_TIMEOUT_ABORT", "META_SHARED",
-                                        "META_PROGRESS", "META_PIPELINE", "META_TEST_CHUNK",
-                                        "META_RANK_MAP", "META_PROFILE", "META_LOG"};
+    static const char *const names[] = {"META_TIMEOUT",  "META_TIMEOUT_ABORT", "META_SHARED",
+                                        "META_PROGRESS", "META_PIPELINE",      "META_TEST_CHUNK",
+                                        "META_RANK_MAP", "META_PROFILE",       "META_LOG"};
     for (size_t k = 0; k < sizeof names / sizeof *names; ++k)
         if (strcmp(text, names[k]) == 0) return true;
     return false;

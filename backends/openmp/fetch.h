@@ -22,8 +22,8 @@ void fetch_copied(meta_i64 bytes);
 typedef struct fetch_trial {
     int fetches;           /**< whether memory is requested ahead */
     struct fetch_pace *of; /**< NULL: it is known what is faster */
+    const meta_call *call;
     uint64_t begin;
-    meta_i64 cells;
 } fetch_trial;
 
 /** Before a stencil runs on @p threads; @p distance is that of the call. */

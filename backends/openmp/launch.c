@@ -63,8 +63,8 @@ static inline void share_of(const meta_call *call, int k, int n, meta_work *work
     share_rows(s, k, n, work);
 }
 
-/* Of stencils, which alone request memory here, whose next rows lie ahead of a row: not other memory
- * between short pieces of long rows. */
+/* Of stencils, which alone request memory here, whose next rows lie ahead of a row: not other
+ * memory between short pieces of long rows. */
 static fetch_trial begin_trial(const meta_call *call, meta_i64 distance, int threads)
 {
     const meta_space *s = call->space;

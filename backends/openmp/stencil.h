@@ -87,7 +87,7 @@ STENCIL_POINTS(VECTOR)
             if (end == cells) break;                                                               \
             for (; i + LANES <= cells; i += LANES) {                                               \
                 VECTOR many[SWEEP_ROWS];                                                           \
-                for (int k = 0; p->ahead && k < count; ++k)                                        \
+                for (int k = 0; !(shares) && p->ahead && k < count; ++k)                           \
                     __builtin_prefetch(in + i + p->ahead + (flat ? k : k + 1) * in_apart);         \
                 POINTS(points_##name, VECTOR)(many, in + i, in_apart, across, count);              \
                 for (int k = 0; k < count; ++k) {                                                  \

@@ -104,18 +104,17 @@ void sweep(const meta_work *work, const sweep_stencil *stencil, void *sum)
     const meta_i64 result = bytes_of_result(s, stencil);
     const int aligned = aligned_alike(s, bytes);
     const int stream = aligned && stream_pays(result);
-    block b = {
-        .stencil = stencil,
-        .rows = stream || stencil->shares || stream_is_far(result) ? SWEEP_ROWS : 1,
-        .cells = work->column[1] - work->column[0],
-        .out_across = s->layout[0].stride[1],
-        .out_along = solid ? s->layout[0].stride[2] : 0,
-        .in_along = solid ? s->layout[1].stride[2] : 0,
-        .piece = {.across = s->layout[1].stride[1],
-                  .ahead = work->fetches ? ROWS_AHEAD * s->layout[1].stride[1] : 0,
-                  .aligned = aligned,
-                  .stream = stream,
-                  .sum = sum}};
+    block b = {.stencil = stencil,
+               .rows = stream || stencil->shares || stream_is_far(result) ? SWEEP_ROWS : 1,
+               .cells = work->column[1] - work->column[0],
+               .out_across = s->layout[0].stride[1],
+               .out_along = solid ? s->layout[0].stride[2] : 0,
+               .in_along = solid ? s->layout[1].stride[2] : 0,
+               .piece = {.across = s->layout[1].stride[1],
+                         .ahead = work->fetches ? ROWS_AHEAD * s->layout[1].stride[1] : 0,
+                         .aligned = aligned,
+                         .stream = stream,
+                         .sum = sum}};
     /* Whole planes as one block; partial planes at the ends of the share as their own. */
     for (meta_i64 number = work->row[0]; number < work->row[1];) {
         const meta_row row = meta_row_first(s, number);
