@@ -68,11 +68,21 @@ static size_t piece(uint8_t *file, uint8_t *data, size_t at, size_t size, size_t
     return at + size;
 }
 
+static int count_of_sections(const uint8_t *file)
+{
+    Elf64_Ehdr head;
+    memcpy(&head, file, sizeof head);
+    return head.e_shnum;
+}
+
 static size_t pieces(uint8_t *file, uint8_t *data, size_t room, bool to_file)
 {
     size_t at = piece(file, data, LENGTH, heads_size, room, to_file);
     at = piece(file + table, data, at, TABLE, room, to_file);
-    /* One is known to be damaged by the other: not both are. */
+    /* One is known to be damaged by the other: not both are, and without sections nothing is. */
+    if (to_file && count_of_sections(file) == 0)
+        memcpy(file + sizeof(Elf64_Ehdr), whole + sizeof(Elf64_Ehdr),
+               heads_size - sizeof(Elf64_Ehdr));
     if (to_file && memcmp(file, whole, heads_size) != 0) return at;
     return piece(file + sections, data, at, sections_size, room, to_file);
 }

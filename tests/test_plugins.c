@@ -298,14 +298,23 @@ static void a_bit_flipped_in_a_header_never_ends_the_process(void)
     free(whole);
 }
 
-/* Without sections, which would disagree, the loader would take zeros for what is missing. */
-static void a_read_only_segment_that_the_file_does_not_fill_is_refused(void)
+/* Set where the file's header says that sections are, and how many. */
+static void set_sections(uint64_t at, uint16_t count)
 {
-    enum { SECTIONS = 40, SECTION_COUNT = 60, FIRST_FILESZ = 64 + 32 };
+    enum { SECTIONS = 40, SECTION_COUNT = 60 };
+    memcpy(whole + SECTIONS, &at, sizeof at);
+    memcpy(whole + SECTION_COUNT, &count, sizeof count);
+}
+
+/* Without sections, which would disagree, the loader would take zeros for what is missing, and
+ * other code for the program's. */
+static void segments_that_are_not_what_the_file_has_are_refused(void)
+{
+    enum { FIRST_FILESZ = 64 + 32, SECOND_OFFSET = 64 + 56 + 8 };
+    const uint64_t first_offset = 0;
     uint64_t filesz;
     if (!prepare()) return;
-    memset(whole + SECTIONS, 0, 8);
-    memset(whole + SECTION_COUNT, 0, 2);
+    set_sections(0, 0);
     test_case("no sections");
     write_file(whole, whole_bytes);
     CHECK_CHILD(work_or_fail_with_a_reason, NULL);
@@ -313,6 +322,20 @@ static void a_read_only_segment_that_the_file_does_not_fill_is_refused(void)
     filesz -= 256;
     memcpy(whole + FIRST_FILESZ, &filesz, sizeof filesz);
     test_case("a shorter first segment");
+    write_file(whole, whole_bytes);
+    CHECK_CHILD(fail_with_a_reason, (void *)(uintptr_t) "truncated or damaged");
+    filesz += 256;
+    memcpy(whole + FIRST_FILESZ, &filesz, sizeof filesz);
+    memcpy(whole + SECOND_OFFSET, &first_offset, sizeof first_offset);
+    test_case("two segments of the same part of the file");
+    write_file(whole, whole_bytes);
+    CHECK_CHILD(fail_with_a_reason, (void *)(uintptr_t) "truncated or damaged");
+    free(whole);
+    remove_folder();
+    if (!prepare()) return;
+    test_case("a section that is none");
+    memset(whole + whole_bytes - 64, 0, 64);
+    set_sections(whole_bytes - 64, 1);
     write_file(whole, whole_bytes);
     CHECK_CHILD(fail_with_a_reason, (void *)(uintptr_t) "truncated or damaged");
     remove_folder();
@@ -396,5 +419,5 @@ TEST_MAIN(PROMISE(an_external_back_end_is_selected_by_its_name),
           PROMISE(what_is_no_module_is_refused),
           PROMISE(a_truncated_module_is_refused_at_any_length),
           PROMISE(a_bit_flipped_in_a_header_never_ends_the_process),
-          PROMISE(a_read_only_segment_that_the_file_does_not_fill_is_refused),
+          PROMISE(segments_that_are_not_what_the_file_has_are_refused),
           PROMISE(the_first_folder_that_has_a_module_wins), PROMISE(skipped_files_are_named))

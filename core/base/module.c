@@ -4,7 +4,8 @@
  * that a truncated or damaged one crashes the process.
  *
  *  Segments must be consistent, and sections, where there are any, must agree with them. Damage in
- *  code and data is not detected. */
+ *  code and data is not detected, nor that a segment of a file without sections lies elsewhere in
+ * it. */
 #include "config.h"
 
 #include "base/module.h"
@@ -83,6 +84,16 @@ static bool can_be_protected(const object *o, const Elf64_Phdr *protect)
     return false;
 }
 
+/* Whether a segment has a part of the file that one before it has as well. */
+static bool shares_file(const object *o, const Elf64_Phdr *segment)
+{
+    for (const Elf64_Phdr *s = o->segment; s < segment; ++s)
+        if (s->p_type == PT_LOAD && segment->p_offset < s->p_offset + s->p_filesz &&
+            s->p_offset < segment->p_offset + segment->p_filesz)
+            return true;
+    return false;
+}
+
 static bool valid_segments(const object *o)
 {
     const Elf64_Phdr *before = NULL;
@@ -96,7 +107,7 @@ static bool valid_segments(const object *o)
             if (s->p_filesz > s->p_memsz || (!(s->p_flags & PF_W) && s->p_filesz < s->p_memsz) ||
                 s->p_memsz > UINT64_MAX / 2 - s->p_vaddr || align == 0 ||
                 (align & (align - 1)) != 0 || s->p_vaddr % align != s->p_offset % align ||
-                (before && s->p_vaddr < before->p_vaddr + before->p_memsz))
+                (before && s->p_vaddr < before->p_vaddr + before->p_memsz) || shares_file(o, s))
                 return false;
             before = s;
         } else if (s->p_type != PT_NULL && s->p_filesz > 0) {
@@ -129,10 +140,11 @@ static bool agrees(const object *o, const Elf64_Shdr *s)
 }
 
 /* Sections agree with segments, and the dynamic segment, where the loader starts, is the dynamic
- * section. */
+ * section, without which they are none of a shared object. */
 static bool valid_sections(const object *o)
 {
     const Elf64_Phdr *dynamic = o->segment; /* there is one: valid_segments() */
+    bool found = !o->section;
     while (dynamic->p_type != PT_DYNAMIC) ++dynamic;
     for (unsigned k = 0; o->section && k < o->head.e_shnum; ++k) {
         const Elf64_Shdr *s = &o->section[k];
@@ -140,8 +152,9 @@ static bool valid_sections(const object *o)
         if (s->sh_type == SHT_DYNAMIC &&
             (dynamic->p_vaddr != s->sh_addr || dynamic->p_memsz < s->sh_size))
             return false;
+        found |= s->sh_type == SHT_DYNAMIC;
     }
-    return true;
+    return found;
 }
 
 bool meta_module_whole(const char *path, char *reason, size_t room)
