@@ -11,8 +11,12 @@
 
 static const char phase[] = "while all ranks agree on the outcome of a call";
 
+/* The upper half of a vote, whose lower half is the failing rank, or INT_MAX. A rank where MPI
+ * failed, and that went on, may be in another call: what comes from that has not got it. */
+static const int64_t mark = INT64_C(0x6d657461) << 32;
+
 typedef struct verdict {
-    int rank, lowest;
+    int64_t vote, lowest;
     int code;
     char text[COMM_TEXT];
 } verdict;
@@ -44,23 +48,29 @@ static meta_err decide(MPI_Comm among, verdict *v, MPI_Request *request, meta_er
     char text[COMM_TEXT];
     int rank;
     COMM_MPI(MPI_Comm_rank, (among, &rank));
-    v->rank = mine == META_OK ? INT_MAX : rank;
+    v->vote = mark | (mine == META_OK ? INT_MAX : rank);
     v->lowest = -1;
-    COMM_MPI(MPI_Iallreduce, (&v->rank, &v->lowest, 1, MPI_INT, MPI_MIN, among, request));
+    COMM_MPI(MPI_Iallreduce, (&v->vote, &v->lowest, 1, MPI_INT64_T, MPI_MIN, among, request));
     meta_err error = comm_request_wait(request, comm_all_of(among, phase));
     if (error != META_ERR_PEER) *agreed = mine;
     /* Complete in spite of an error, this rank owes the others its part of the broadcast: else what
      * they send meets the next communicator in the context of this one. */
     const bool known = *request == MPI_REQUEST_NULL && v->lowest != -1;
-    if (!known || v->lowest == INT_MAX) return error;
+    const int lowest = (int)(v->lowest & INT_MAX);
+    if (!known || v->lowest == (mark | INT_MAX)) return error;
     *agreed = META_ERR_PEER;
-    COMM_MPI(MPI_Ibcast, (&v->code, bytes, MPI_BYTE, v->lowest, among, request));
+    if ((v->lowest & ~(int64_t)INT_MAX) != mark)
+        return core->fail(META_ERR_PEER,
+                          "%s: what came from the other ranks is not of this call: MPI has failed "
+                          "on one of them",
+                          phase);
+    COMM_MPI(MPI_Ibcast, (&v->code, bytes, MPI_BYTE, lowest, among, request));
     error = comm_request_wait(request, comm_all_of(among, phase));
     if (error == META_ERR_MPI) *agreed = error; /* some error the others do agree on */
     META_TRY(error);
     *agreed = (meta_err)v->code;
     if (is_agreed(v->text)) return core->fail_as(*agreed, v->text);
-    snprintf(text, sizeof text, "rank %d: %.*s", v->lowest, (int)(sizeof text - 24), v->text);
+    snprintf(text, sizeof text, "rank %d: %.*s", lowest, (int)(sizeof text - 24), v->text);
     return core->fail_as(*agreed, text);
 }
 
