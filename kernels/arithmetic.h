@@ -48,69 +48,64 @@ META_KERNEL(axpy)
 #define META_3D27P ((META_PLANE(-1) + META_PLANE(0)) + META_PLANE(1))
 
 #ifndef META_OWN_STENCILS /* the back end provides its own stencils */
-/* The average over a stencil's points. The layouts are those of a grid: columns are contiguous,
- * dimension 1 is y and dimension 2 is z (unused by the 2D stencils). */
-#define META_STENCIL_ROWS(POINTS, n, FETCH)                                        \
-    META_ROWS(r)                                                                   \
+/* The average over a stencil's points, alone and with the sum of the averages. The layouts are those
+ * of a grid: columns are contiguous, dimension 1 is y and dimension 2 is z (unused by the 2D
+ * stencils). FETCH is done at the beginning of each row. */
+#define META_STENCIL(KERNEL, name, POINTS, n, FETCH)                               \
+    KERNEL(name)                                                                   \
     {                                                                              \
-        META_GLOBAL META_T *o = out + META_AT(r, 0);                               \
-        META_GLOBAL const META_T *c = in + META_AT(r, 1);                          \
-        FETCH;                                                                     \
-        META_SIMD META_COLUMNS(i) o[i] = (META_T)((META_T)(POINTS) / (META_T)(n)); \
-    }
-#define META_STENCIL_SUM_ROWS(POINTS, n, FETCH)                                    \
-    META_ROWS(r)                                                                   \
-    {                                                                              \
-        META_GLOBAL META_T *o = out + META_AT(r, 0);                               \
-        META_GLOBAL const META_T *c = in + META_AT(r, 1);                          \
-        META_A part = 0;                                                           \
-        FETCH;                                                                     \
-        META_SIMD_SUM(part) META_COLUMNS(i)                                        \
+        META_SPACE;                                                                \
+        META_OUT(META_T, out, 0);                                                  \
+        META_IN(META_T, in, 1);                                                    \
+        const meta_i64 sy = META_STRIDE(1, 1), sz = META_STRIDE(1, 2);             \
+        (void)sz;                                                                  \
+        META_ROWS(r)                                                               \
         {                                                                          \
-            const META_T average = (META_T)((META_T)(POINTS) / (META_T)(n));       \
-            o[i] = average;                                                        \
-            part += (META_A)average;                                               \
+            META_GLOBAL META_T *o = out + META_AT(r, 0);                           \
+            META_GLOBAL const META_T *c = in + META_AT(r, 1);                      \
+            FETCH;                                                                 \
+            META_SIMD META_COLUMNS(i) o[i] = (META_T)((META_T)(POINTS) / (META_T)(n)); \
         }                                                                          \
-        sum += part;                                                               \
+    }                                                                              \
+    KERNEL(name##_sum)                                                             \
+    {                                                                              \
+        META_SPACE;                                                                \
+        META_OUT(META_T, out, 0);                                                  \
+        META_IN(META_T, in, 1);                                                    \
+        const meta_i64 sy = META_STRIDE(1, 1), sz = META_STRIDE(1, 2);             \
+        META_A sum = 0;                                                            \
+        (void)sz;                                                                  \
+        META_ROWS(r)                                                               \
+        {                                                                          \
+            META_GLOBAL META_T *o = out + META_AT(r, 0);                           \
+            META_GLOBAL const META_T *c = in + META_AT(r, 1);                      \
+            META_A part = 0;                                                       \
+            FETCH;                                                                 \
+            META_SIMD_SUM(part) META_COLUMNS(i)                                    \
+            {                                                                      \
+                const META_T average = (META_T)((META_T)(POINTS) / (META_T)(n));   \
+                o[i] = average;                                                    \
+                part += (META_A)average;                                           \
+            }                                                                      \
+            sum += part;                                                           \
+        }                                                                          \
+        META_REDUCE(META_A, sum, META_ADD);                                        \
     }
 
-/* A language may request memory ahead of its use: rows of the result, and the highest rows of those
- * that are read. The loop without requests is another one: a test in it would take time. */
-#ifdef META_FETCHES
-#define META_FETCH_ROW(dims) \
-    META_FETCH(o, c + ((dims) == 2 ? sy : sz), sy * (meta_i64)sizeof(META_T))
-#define META_EITHER(ROWS, POINTS, n, dims)                              \
-    if (META_FETCHES) ROWS(POINTS, n, META_FETCH_ROW(dims))             \
-    else ROWS(POINTS, n, (void)0)
-#else
-#define META_EITHER(ROWS, POINTS, n, dims) ROWS(POINTS, n, (void)0)
+META_STENCIL(META_KERNEL, stencil_2d5p, META_2D5P, 5, (void)0)
+META_STENCIL(META_KERNEL, stencil_2d9p, META_2D9P, 9, (void)0)
+META_STENCIL(META_KERNEL, stencil_3d7p, META_3D7P, 7, (void)0)
+META_STENCIL(META_KERNEL, stencil_3d27p, META_3D27P, 27, (void)0)
+#ifdef META_FETCH
+/* The same, requesting memory ahead of its use: rows of the result, and the highest rows of those
+ * that are read. A test in the loops above would slow them. */
+#define META_FETCH_ROW(offset) META_FETCH(o, c + (offset), sy * (meta_i64)sizeof(META_T))
+META_STENCIL(META_KERNEL_UNUSED, fetching_2d5p, META_2D5P, 5, META_FETCH_ROW(sy))
+META_STENCIL(META_KERNEL_UNUSED, fetching_2d9p, META_2D9P, 9, META_FETCH_ROW(sy))
+META_STENCIL(META_KERNEL_UNUSED, fetching_3d7p, META_3D7P, 7, META_FETCH_ROW(sz))
+META_STENCIL(META_KERNEL_UNUSED, fetching_3d27p, META_3D27P, 27, META_FETCH_ROW(sz))
+#undef META_FETCH_ROW
 #endif
-#define META_STENCIL(name, POINTS, n, dims)                            \
-    META_KERNEL(name)                                                  \
-    {                                                                  \
-        META_SPACE;                                                    \
-        META_OUT(META_T, out, 0);                                      \
-        META_IN(META_T, in, 1);                                        \
-        const meta_i64 sy = META_STRIDE(1, 1), sz = META_STRIDE(1, 2); \
-        (void)sz;                                                      \
-        META_EITHER(META_STENCIL_ROWS, POINTS, n, dims)                \
-    }                                                                  \
-    META_KERNEL(name##_sum)                                            \
-    {                                                                  \
-        META_SPACE;                                                    \
-        META_OUT(META_T, out, 0);                                      \
-        META_IN(META_T, in, 1);                                        \
-        const meta_i64 sy = META_STRIDE(1, 1), sz = META_STRIDE(1, 2); \
-        META_A sum = 0;                                                \
-        (void)sz;                                                      \
-        META_EITHER(META_STENCIL_SUM_ROWS, POINTS, n, dims)            \
-        META_REDUCE(META_A, sum, META_ADD);                            \
-    }
-
-META_STENCIL(stencil_2d5p, META_2D5P, 5, 2)
-META_STENCIL(stencil_2d9p, META_2D9P, 9, 2)
-META_STENCIL(stencil_3d7p, META_3D7P, 7, 3)
-META_STENCIL(stencil_3d27p, META_3D27P, 27, 3)
 #endif
 
 META_KERNEL(reduce_sum)
@@ -204,8 +199,4 @@ META_KERNEL(finish_sum)
 #undef META_3D7P
 #undef META_3D27P
 #undef META_STENCIL
-#undef META_STENCIL_ROWS
-#undef META_STENCIL_SUM_ROWS
-#undef META_FETCH_ROW
-#undef META_EITHER
 #undef META_EXTREME

@@ -51,6 +51,9 @@ typedef void meta_kernel_function(const meta_work *work);
 #define META_JOIN(a, b) META_JOIN_(a, b)
 #define META_KERNEL(name) \
     static void META_JOIN(name, META_SUFFIX)(const meta_work *w)
+/* One that not every back end uses. */
+#define META_KERNEL_UNUSED(name) \
+    static __attribute__((unused)) void META_JOIN(name, META_SUFFIX)(const meta_work *w)
 #define META_SPACE const meta_space *s = w->space
 #define META_OUT(T, name, k) T *name = (T *)w->object[k]
 #define META_IN(T, name, k) const T *name = (const T *)w->object[k]
@@ -72,7 +75,6 @@ typedef void meta_kernel_function(const meta_work *work);
 #define META_PREFETCH(p) __builtin_prefetch(p)
 /* Request as many bytes as a row has, some rows behind those at @p out, which is written, and
  * @p in; 4 to 8 KiB were measured to be best. */
-#define META_FETCHES     w->fetches
 #define META_FETCH_AHEAD 6144
 #define META_FETCH(out, in, bytes)                                                       \
     for (meta_i64 at_ = META_FETCH_AHEAD; at_ < META_FETCH_AHEAD + (bytes); at_ += 64) { \

@@ -63,12 +63,14 @@ static inline void share_of(const meta_call *call, int k, int n, meta_work *work
     share_rows(s, k, n, work);
 }
 
-/* Of stencils, which alone request memory here, whose next rows lie ahead of a row: not other
- * memory between short pieces of long rows. */
+/* Of floating-point stencils, which alone request memory here, whose next rows lie ahead of a row:
+ * not other memory between short pieces of long rows. */
 static fetch_trial begin_trial(const meta_call *call, meta_i64 distance, int threads)
 {
     const meta_space *s = call->space;
-    if (call->desc->grid == 0 || s->layout[1].stride[1] > 2 * s->extent[0]) return (fetch_trial){0};
+    const int floating = call->type == META_F64 || call->type == META_F32;
+    if (call->desc->grid == 0 || !floating || s->layout[1].stride[1] > 2 * s->extent[0])
+        return (fetch_trial){0};
     return fetch_begin(call, distance, threads);
 }
 

@@ -121,18 +121,21 @@ STENCIL_POINTS(VECTOR)
                                                      sizeof(META_T)};                              \
     static void NAME(cpu_##name)(const meta_work *w)                                               \
     {                                                                                              \
-        if (sweep_is_plain(w, &NAME(sweep_##name))) NAME(stencil_##name)(w);                       \
-        else sweep(w, &NAME(sweep_##name), NULL);                                                  \
+        if (!sweep_is_plain(w, &NAME(sweep_##name))) sweep(w, &NAME(sweep_##name), NULL);          \
+        else if (w->fetches) NAME(fetching_##name)(w);                                             \
+        else NAME(stencil_##name)(w);                                                              \
     }                                                                                              \
     static void NAME(cpu_##name##_sum)(const meta_work *w)                                         \
     {                                                                                              \
         lanes_sum sum = {.rest = {0}};                                                             \
-        if (sweep_is_plain(w, &NAME(sweep_##name))) {                                              \
+        if (!sweep_is_plain(w, &NAME(sweep_##name))) {                                             \
+            sweep(w, &NAME(sweep_##name), &sum);                                                   \
+            *(double *)w->partial = lanes_total(&sum);                                             \
+        } else if (w->fetches) {                                                                   \
+            NAME(fetching_##name##_sum)(w);                                                        \
+        } else {                                                                                   \
             NAME(stencil_##name##_sum)(w);                                                         \
-            return;                                                                                \
         }                                                                                          \
-        sweep(w, &NAME(sweep_##name), &sum);                                                       \
-        *(double *)w->partial = lanes_total(&sum);                                                 \
     }
 #define ROWS(name, count, stream, sum) NAME(rows_##name)(p, count, stream, sum)
 
