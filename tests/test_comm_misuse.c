@@ -365,6 +365,22 @@ static void a_plan_that_one_rank_asks_for_wrongly_is_refused_on_all(void)
     MPI_Comm_free(&desc.cart);
 }
 
+/* Planes of so many arrays, for which there is no memory either. */
+static void ghosts_that_cannot_be_counted_are_refused(void)
+{
+    const int dims[3] = {test_size, 1, 1}, periodic[3] = {1, 1, 1};
+    const int64_t edge = INT64_C(1) << 14;
+    meta_halo_desc desc = META_HALO_DESC_INIT;
+    meta_halo plan = META_HALO_NULL;
+    desc.box = (meta_box){3, {edge, edge, 3}, {0, 0, 1}, {edge, edge, 2}};
+    desc.low[2] = desc.high[2] = 1;
+    desc.fields = 2147483647;
+    MPI_Cart_create(MPI_COMM_WORLD, 3, dims, periodic, 0, &desc.cart);
+    CHECK_ERR_NAMES(meta_halo_create(&plan, &desc), META_ERR_OVERFLOW,
+                    "argument 'desc': 2147483647 fields");
+    MPI_Comm_free(&desc.cart);
+}
+
 /* All on every rank alike, so that no neighbour is left in the middle of an exchange. */
 static void a_plan_is_used_in_its_order(void)
 {
@@ -524,6 +540,7 @@ TEST_COMM_MAIN(PROMISE(arguments_of_messages_are_checked),
                PROMISE(blocks_that_do_not_fit_together_are_refused),
                PROMISE(a_description_without_a_topology_is_refused),
                PROMISE(a_plan_that_one_rank_asks_for_wrongly_is_refused_on_all),
+               PROMISE(ghosts_that_cannot_be_counted_are_refused),
                PROMISE(a_plan_is_used_in_its_order), PROMISE(an_exchange_is_ended_once),
                PROMISE(arrays_on_two_devices_are_refused),
                PROMISE(other_threads_get_an_error_without_mpi_thread_support))

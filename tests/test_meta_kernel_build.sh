@@ -68,7 +68,8 @@ cat >main.c <<'END'
 int main(void)
 {
     const meta_box box = {1, {100}, {1}, {99}};
-    double data[100], k = 0.25, change;
+    double data[100], k = 0.25, change, most;
+    int64_t most_bits;
     meta_kernel *kernel;
     void *now, *next;
     for (int n = 0; n < 100; ++n) data[n] = n * n % 17;
@@ -86,6 +87,9 @@ int main(void)
     TRY(meta_fill(next, 100, &k, META_F64, NULL));
     const void *arguments[] = {next, now, &k, &change};
     TRY(meta_kernel_run(kernel, &box, arguments, NULL));
+    /* The library's own kernels of several types. */
+    TRY(meta_reduce(&most, now, &box, META_MAX, META_F64, NULL));
+    TRY(meta_reduce(&most_bits, now, &box, META_MAX, META_I64, NULL));
     printf("%g\n", change);
     TRY(meta_free(now)); TRY(meta_free(next));
     return meta_finalize() != META_OK;

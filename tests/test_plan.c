@@ -50,8 +50,8 @@ static void link_all(double latency, double per_byte)
 {
     for (int from = 0; from < step.devices; ++from)
         for (int to = 0; to < step.devices; ++to) {
-            step.latency[from][to] = latency;
-            step.per_byte[from][to] = per_byte;
+            step.latency[from][to] = from == to ? 0 : latency;
+            step.per_byte[from][to] = from == to ? 0 : per_byte;
         }
 }
 
@@ -286,23 +286,26 @@ static void a_call_stays_where_it_can_run(void)
     CHECK_INT(found[1], 1);
 }
 
-/* Device 1 is faster, but what the calls use does not fit there. */
+/* One device is faster, but what the calls use does not fit there. */
 static void data_that_a_device_has_no_memory_for_stays_away(void)
 {
-    uint8_t found[CALLS];
-    start_step(2, 2, 2);
-    link_all(10, 1);
-    for (uint32_t c = 0; c < 2; ++c) {
-        buffer[c] = 1 << 20;
-        piece[2 * c] = piece[2 * c + 1] = (meta_plan_piece){1 << 19, c};
-        set_times(c, 1e5, 1e4);
-        add_use(c, c, 0, true, true);
+    for (int fast = 0; fast < 2; ++fast) {
+        uint8_t found[CALLS];
+        test_case("device %d is fast", fast);
+        start_step(2, 2, 2);
+        link_all(10, 1);
+        for (uint32_t c = 0; c < 2; ++c) {
+            buffer[c] = 1 << 20;
+            piece[2 * c] = piece[2 * c + 1] = (meta_plan_piece){1 << 19, c};
+            set_times(c, fast ? 1e5 : 1e4, fast ? 1e4 : 1e5);
+            add_use(c, c, 0, true, true);
+        }
+        searched(found);
+        CHECK_INT(found[0] + found[1], 2 * fast);
+        step.memory[fast] = 3 << 19;
+        searched(found);
+        CHECK_INT(found[0] + found[1], 1);
     }
-    searched(found);
-    CHECK_INT(found[0] + found[1], 2);
-    step.memory[1] = 3 << 19;
-    searched(found);
-    CHECK_INT(found[0] + found[1], 1);
 }
 
 /* One buffer that is written and one that is only read: both must come. */

@@ -68,7 +68,9 @@ static void tally_serially(const meta_box *box, meta_type type, double limit, ta
     t->first = INT32_MAX;
     for (int64_t n = 0; n < case_box_cells(box); ++n) {
         const int64_t at = case_box_index(box, n), extent = box->end[0] - box->start[0];
-        const int32_t column = (int32_t)(box->start[0] + n % extent);
+        const int64_t rows = box->ndim > 1 ? box->end[1] - box->start[1] : 1;
+        const int64_t row = box->ndim > 1 ? box->start[1] + n / extent % rows : 0;
+        const int32_t place = (int32_t)(box->start[0] + n % extent + row);
         const double a = exact_at(x.expected, at, type), b = exact_at(y.expected, at, type);
         const volatile double product = a * b;
         exact_add(&t->total, a);
@@ -79,7 +81,7 @@ static void tally_serially(const meta_box *box, meta_type type, double limit, ta
         if (!(a > limit)) continue;
         ++t->above;
         exact_add(&t->some, b);
-        if (column < t->first) t->first = column;
+        if (place < t->first) t->first = place;
     }
 }
 

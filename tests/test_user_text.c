@@ -6,13 +6,17 @@
 #define META_KERNELS_HERE
 #include "user_sound.kernel.h"
 
+#include "ahead.h"
 #include "caught.h"
 #include "run_text.h"
 
+#include <limits.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+extern char **environ;
 
 enum { CELLS = 1000 };
 static const meta_box line = {1, {CELLS}, {1}, {CELLS - 1}};
@@ -116,6 +120,19 @@ static void a_text_is_compiled_once(void)
     CHECK(first == again && other != first);
     CHECK_INT(run_compiles(), 1);
     run_end();
+}
+
+/* As by `env -i`. */
+static void a_program_without_environment_compiles(void)
+{
+    char **const all = environ, command[PATH_MAX], *said = NULL;
+    environ = NULL;
+    const meta_err error =
+        meta_ahead_table.check(META_CHECK_C, "add.kernel.h", run_text(number), command, &said);
+    environ = all;
+    CHECK_OK(error);
+    CHECK_STRING(said, "");
+    free(said);
 }
 
 static void a_text_that_is_linked_in_is_not_compiled(void)
@@ -396,7 +413,7 @@ static void a_read_only_place_to_compile_in_is_an_error_or_none(void)
 
 TEST_DEVICE_MAIN(PROMISE(a_text_runs_on_every_device),
                  PROMISE(texts_with_kernels_of_one_name_stay_apart),
-                 PROMISE(a_text_is_compiled_once),
+                 PROMISE(a_text_is_compiled_once), PROMISE(a_program_without_environment_compiles),
                  PROMISE(a_text_that_is_linked_in_is_not_compiled),
                  PROMISE(of_threads_with_one_text_one_compiles),
                  PROMISE(a_program_may_take_care_of_children_as_it_likes),

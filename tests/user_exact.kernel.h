@@ -19,7 +19,7 @@ META_CELLS(tally)
     if (a > limit) {
         ADD(above, 1);
         ADD(some, b);
-        LOWER(first, (int32_t)INDEX(0));
+        LOWER(first, (int32_t)(INDEX(0) + INDEX(1)));
     }
 }
 

@@ -219,6 +219,19 @@ static void a_kernel_that_writes_to_a_freed_buffer(void)
     all_is_well();
 }
 
+/* The only one that has been freed, or the oldest. */
+static void a_write_to_the_first_of_all_freed_buffers(void)
+{
+    char message[1024];
+    CHECK_OK(end_and_start(message, sizeof message));
+    write_later("the first", give_back);
+    FOUND(meta_flush(), META_ERR_POINTER, "the first");
+    write_later("the oldest", give_back);
+    CHECK_OK(meta_free(buffer("another")));
+    CHECK_ERR_NAMES(meta_flush(), META_ERR_POINTER, "\"the oldest\"");
+    all_is_well();
+}
+
 static void a_write_to_a_freed_buffer_before_the_end(void)
 {
     char message[1024];
@@ -538,6 +551,7 @@ TEST_MAIN_WITH(
     PROMISE(writing_behind_what_is_computed_with_next), PROMISE(writing_behind_pinned_host_memory),
     PROMISE(writing_before_pinned_host_memory), PROMISE(writing_behind_a_buffer_until_the_end),
     PROMISE(a_kernel_that_writes_to_a_freed_buffer),
+    PROMISE(a_write_to_the_first_of_all_freed_buffers),
     PROMISE(a_write_to_a_freed_buffer_before_the_end),
     PROMISE(a_write_to_a_freed_buffer_whose_memory_goes_on),
     PROMISE(two_mistakes_that_one_call_finds), PROMISE(computing_with_a_freed_buffer),
