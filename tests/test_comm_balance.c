@@ -4,7 +4,7 @@
  *  by a random function that is not proportional to them. Where it ends is compared with the best
  *  of all possible cuts, and with even ones. */
 /* TEST: backends=openmp np=1,2,3,4 timeout=300 labels=comm */
-#include "test_mpi.h"
+#include "cut_arrays.h"
 
 #include <float.h>
 #include <inttypes.h>
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DIMS = 2, MOST_RANKS = 4, MOST_PLANES = 128, SAMPLES = 9, TRIES = 12 };
+enum { DIMS = 2, MOST_PLANES = 128, SAMPLES = 9, TRIES = 12 };
 
 /* ------------------------------------------------------------------ devices */
 
@@ -79,15 +79,6 @@ typedef struct grid {
     int calls, trials; /* calls, and those after which cells would be moved */
 } grid;
 
-static void cut_evenly(const grid *g, int64_t cut[DIMS][MOST_RANKS + 1])
-{
-    for (int d = 0; d < g->dims; ++d)
-        for (int64_t k = 0, n = g->extent[d]; k <= n; ++k) {
-            const int64_t share = g->desc.cells[d] / n, rest = g->desc.cells[d] % n;
-            cut[d][k] = k * share + (k < rest ? k : rest);
-        }
-}
-
 static void make_grid(grid *g, int dims, int64_t least, int64_t most)
 {
     const int periodic[DIMS] = {0};
@@ -104,16 +95,7 @@ static void make_grid(grid *g, int dims, int64_t least, int64_t most)
     }
     for (int r = 0; r < test_size; ++r) g->device[r] = random_device(all, all / g->desc.cells[0]);
     g->exchange = seconds_of(&g->device[0], all / 20);
-    cut_evenly(g, g->now);
-}
-
-static int64_t cells_of(const grid *g, int rank, int64_t cut[DIMS][MOST_RANKS + 1])
-{
-    int at[DIMS];
-    int64_t cells = 1;
-    MPI_Cart_coords(g->desc.cart, rank, g->dims, at);
-    for (int d = 0; d < g->dims; ++d) cells *= cut[d][at[d] + 1] - cut[d][at[d]];
-    return cells;
+    cut_evenly(&g->desc, g->dims, g->extent, g->now);
 }
 
 /* A step's time without noise; infinite where a limit is broken. */
@@ -121,7 +103,7 @@ static double step_of(const grid *g, int64_t cut[DIMS][MOST_RANKS + 1])
 {
     double longest = 0;
     for (int r = 0; r < test_size; ++r) {
-        const int64_t cells = cells_of(g, r, cut);
+        const int64_t cells = cells_by_cuts(g->desc.cart, g->dims, r, cut);
         if (g->most[r] > 0 && cells > g->most[r]) return INFINITY;
         longest = fmax(longest, seconds_of(&g->device[r], cells));
     }
@@ -187,8 +169,8 @@ static void measure(const grid *g, double *computing, double *step)
     for (int s = 0; s < SAMPLES; ++s) {
         whole[s] = 0;
         for (int r = 0; r < test_size; ++r) {
-            const double time =
-                seconds_of(&g->device[r], cells_of(g, r, (void *)(uintptr_t)g->now));
+            const double time = seconds_of(
+                &g->device[r], cells_by_cuts(g->desc.cart, g->dims, r, (void *)(uintptr_t)g->now));
             const double measured = time * between(1 - g->noise, 1 + g->noise);
             if (r == test_rank) mine[s] = measured;
             whole[s] = fmax(whole[s], measured);
@@ -351,7 +333,7 @@ static void limits_are_kept(void)
         g.desc.least[0] = test_random_in(0, 4);
         int64_t room = 0;
         for (int r = 0; r < test_size; ++r) {
-            const int64_t even = cells_of(&g, r, g.now);
+            const int64_t even = cells_by_cuts(g.desc.cart, g.dims, r, g.now);
             g.most[r] = test_random() % 2 ? even + test_random_in(0, 5) : 0;
             room += g.most[r] > 0 ? g.most[r] : g.desc.cells[0];
         }
@@ -373,7 +355,7 @@ static void equal_devices_keep_even_blocks(void)
         make_grid(&g, 1 + k % 2, 8, MOST_PLANES);
         for (int d = 0; d < g.dims; ++d)
             g.desc.cells[d] = g.desc.cells[d] / g.extent[d] * g.extent[d];
-        cut_evenly(&g, g.now);
+        cut_evenly(&g.desc, g.dims, g.extent, g.now);
         for (int r = 1; r < test_size; ++r) g.device[r] = g.device[0];
         describe(&g, "case", k);
         CHECK(!call_once(&g));
@@ -493,7 +475,7 @@ static void each_communicator_has_its_own_history(void)
     MPI_Comm_free(&other.desc.cart);
     /* A grid of other extents begins anew with whatever cuts there are. */
     g.desc.cells[0] = 60;
-    cut_evenly(&g, g.now);
+    cut_evenly(&g.desc, g.dims, g.extent, g.now);
     for (int r = 0; r < test_size; ++r) g.device[r].cell = 1e-9 * (test_size - r);
     balance(&g);
     CHECK(step_of(&g, g.now) <= 1.05 * best_of_all(&g));
@@ -557,7 +539,7 @@ static void wrong_arguments_are_refused_by_name_on_every_rank(void)
     if (test_size > 1)
         CHECK_ERR_NAMES(meta_balance(&g.next_cuts, &g.now_cuts, &g.desc, 1, 1, &gain),
                         META_ERR_MISMATCH, "now->at[0][1]");
-    cut_evenly(&g, g.now);
+    cut_evenly(&g.desc, g.dims, g.extent, g.now);
     g.desc.cells[0] = 65;
     CHECK_ERR_NAMES(meta_balance(&g.next_cuts, &g.now_cuts, &g.desc, 1, 1, &gain),
                     META_ERR_ARGUMENT, "ends at 64");

@@ -3,7 +3,7 @@
  *  meta_decompose(): compared with all possible cuts, on small random grids, speeds and memory
  *  limits; and invalid arguments. */
 /* TEST: backends=openmp np=1,2,3,4 timeout=300 labels=comm */
-#include "test_mpi.h"
+#include "cut_arrays.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DIMS = 3, MOST_RANKS = 4, PLANES = 40 };
+enum { DIMS = 3, PLANES = 40 };
 
 /* The case at hand, the same on every rank but for desc.speed and desc.most. */
 typedef struct grid {
@@ -90,34 +90,16 @@ static void limit(grid *g, bool often)
     g->desc.most = g->most[test_rank];
 }
 
-static int64_t cells_of(const grid *g, int rank, int64_t cut[DIMS][MOST_RANKS + 1])
-{
-    int at[DIMS];
-    int64_t cells = 1;
-    MPI_Cart_coords(g->desc.cart, rank, g->dims, at);
-    for (int d = 0; d < g->dims; ++d) cells *= cut[d][at[d] + 1] - cut[d][at[d]];
-    return cells;
-}
-
 /* The time of the rank that needs longest; infinite where a limit is broken. */
 static double time_of(const grid *g, int64_t cut[DIMS][MOST_RANKS + 1])
 {
     double longest = 0;
     for (int r = 0; r < test_size; ++r) {
-        const int64_t cells = cells_of(g, r, cut);
+        const int64_t cells = cells_by_cuts(g->desc.cart, g->dims, r, cut);
         longest = fmax(longest, (double)cells / g->speed[r]);
         if (g->most[r] > 0 && cells > g->most[r]) return INFINITY;
     }
     return longest;
-}
-
-static void cut_evenly(const grid *g, int64_t cut[DIMS][MOST_RANKS + 1])
-{
-    for (int d = 0; d < g->dims; ++d)
-        for (int64_t k = 0, n = g->extent[d]; k <= n; ++k) {
-            const int64_t share = g->desc.cells[d] / n, rest = g->desc.cells[d] % n;
-            cut[d][k] = k * share + (k < rest ? k : rest);
-        }
 }
 
 /* ------------------------------------------------------------------ the oracle: all cuts there are
@@ -222,7 +204,7 @@ static void several_dimensions_are_never_cut_worse_than_evenly(void)
         make_case(&g, false, 9);
         if (k % 2) limit(&g, k % 4 == 1);
         describe(&g, "case", k);
-        cut_evenly(&g, even);
+        cut_evenly(&g.desc, g.dims, g.extent, even);
         const double best = best_of_all(&g), evenly = time_of(&g, even);
         const meta_err error = meta_decompose(&g.cuts, &g.desc, &seconds);
         possible += !isinf(best);
@@ -253,7 +235,7 @@ static void equal_speeds_are_cut_evenly(void)
         for (int r = 0; r < test_size; ++r) g.speed[r] = 3.5;
         g.desc.speed = 3.5;
         describe(&g, "case", k);
-        cut_evenly(&g, even);
+        cut_evenly(&g.desc, g.dims, g.extent, even);
         if (CHECK_OK(meta_decompose(&g.cuts, &g.desc, NULL)))
             for (int d = 0; d < g.dims; ++d)
                 CHECK_ARRAY(g.cut[d], even[d], g.extent[d] + 1, META_I64);
@@ -311,7 +293,8 @@ static void a_proposal_is_the_best_from_where_the_times_say(void)
         make_case(&g, k % 2, k % 2 ? 12 : 9);
         describe(&g, "case", k);
         cut_at_random(&g, present);
-        const double seconds = (double)cells_of(&g, test_rank, present) / g.desc.speed;
+        const double seconds =
+            (double)cells_by_cuts(g.desc.cart, g.dims, test_rank, present) / g.desc.speed;
         const double then = time_of(&g, present);
         g.desc.speed = NAN; /* means nothing here */
         if (!CHECK_OK(meta_rebalance(&g.cuts, &now, &g.desc, seconds, &before, &after))) return;
@@ -322,7 +305,8 @@ static void a_proposal_is_the_best_from_where_the_times_say(void)
         /* From there nothing is better. */
         memcpy(present, g.cut, sizeof present);
         memset(g.cut, 0, sizeof g.cut);
-        const double again = (double)cells_of(&g, test_rank, present) / g.speed[test_rank];
+        const double again =
+            (double)cells_by_cuts(g.desc.cart, g.dims, test_rank, present) / g.speed[test_rank];
         CHECK_OK(meta_rebalance(&g.cuts, &now, &g.desc, again, NULL, NULL));
         if (k % 2)
             for (int d = 0; d < g.dims; ++d)
