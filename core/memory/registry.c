@@ -12,7 +12,13 @@
 
 const meta_memory_hooks *meta_buffer_hooks;
 
+/* Every call reads: without precedence for writers, threads that call all the time would keep
+ * another one's allocation waiting for milliseconds. No reader takes it twice. */
+#ifdef PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP
+static pthread_rwlock_t lock = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
+#else
 static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
+#endif
 
 /* Ranges that were dropped lately, to distinguish a freed address from a foreign one; the latest
  * precedes freed_next. */
