@@ -372,6 +372,11 @@ int64_t test_count(int64_t few, int64_t many)
     return test_long() ? many : few;
 }
 
+bool test_under_oclgrind(void)
+{
+    return getenv("OCLGRIND_DATA_RACES") != NULL;
+}
+
 const char *test_source(const char *name)
 {
     static char path[4096];

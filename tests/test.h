@@ -145,6 +145,8 @@ bool test_long(void);
 /** How many random cases: few, or many in a long run, or a fiftieth of few (at least one) where each
  *  is very slow, under oclgrind. */
 int64_t test_count(int64_t few, int64_t many);
+/** Whether kernels run under oclgrind, one at a time and some hundred times slower. */
+bool test_under_oclgrind(void);
 /** The path of a file of the source tree, as "tests/golden/initial.f64"; a static buffer. */
 const char *test_source(const char *name);
 /** The path of a program or file of the build tree, as "meta-info"; another static buffer. */

@@ -105,11 +105,12 @@ static void boxes_are_cut_in_every_dimension(void)
 {
     static const int64_t extents[][3] = {{700001, 1, 1}, {3, 230001, 1}, {1, 1, 700003},
                                          {1025, 683, 1}, {89, 91, 87},   {300007, 1, 2}};
+    const int others = test_under_oclgrind() ? 3 : 1;
     mirror m = {0};
     unsigned char *host = malloc(LARGE_BYTES);
     if (CHECK(host != NULL) && mirror_new(&m, LARGE_BYTES))
         for (size_t k = 0; k < sizeof extents / sizeof *extents; ++k)
-            for (int padded = 0; padded < 4; ++padded) {
+            for (int padded = 0; padded < 4; padded += others) {
                 copy_case c = {.type = META_F64, .element = 8};
                 c.device.ndim = c.host.ndim = 3;
                 for (int d = 0; d < 3; ++d) {
