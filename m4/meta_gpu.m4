@@ -49,7 +49,7 @@ AC_DEFUN([META_FIND_CUDA], [
 
 dnl The devices, those of our own list as far as nvcc knows them, and the flags for them.
 AC_DEFUN([META_CUDA_ARCH], [
-  meta_known=`"$NVCC" --list-gpu-code 2>/dev/null | tr '\n' ' '`
+  meta_known=`$NVCC --list-gpu-code 2>/dev/null | tr '\n' ' '`
   meta_cuda_arch= meta_last=
   AS_IF([test "x$with_cuda_arch" = xauto], [meta_wanted="70 80 90 100"],
     [meta_wanted=`echo "$with_cuda_arch" | sed 's/sm_//g; s/@<:@,;@:>@/ /g'`])
@@ -73,7 +73,8 @@ AC_DEFUN([META_CUDA_ARCH], [
 
 dnl The runtime is linked in, so that the plugin needs nothing but the driver, and loads without one.
 AC_DEFUN([META_CUDA_LIBS], [
-  meta_root=`readlink -f "$NVCC" 2>/dev/null || echo "$NVCC"`
+  meta_root=`echo "$NVCC" | sed 's/.* //'` # behind ccache
+  meta_root=`readlink -f "$meta_root" 2>/dev/null || echo "$meta_root"`
   meta_root=`dirname "$meta_root"`/..
   meta_saved=$LIBS
   for meta_dir in "$CUDA_HOME/lib64" "$meta_root/lib64" "$meta_root/targets/x86_64-linux/lib" "$meta_root/lib"; do

@@ -166,10 +166,11 @@ expect "$(./own_opencl)" 55
 
 # What is for CUDA is compiled wherever the compiler is, and run where there is a device.
 nvcc=$(sed -n 's/^NVCC = //p' "$build/Makefile")
+# shellcheck disable=SC2086 # two words with ccache
 if [ -e "$prefix/lib/libmeta/cuda.so" ] && [ -z "$sanitize" ]; then
     block "$top/doc/own-kernels.md" cuda >own_cuda.cu
     test -s own_cuda.cu
-    "$nvcc" -Werror all-warnings own_cuda.cu -o own_cuda -I"$prefix/include/libmeta" -L"$prefix/lib" \
+    $nvcc -Werror all-warnings own_cuda.cu -o own_cuda -I"$prefix/include/libmeta" -L"$prefix/lib" \
         -lmeta -Xlinker -rpath,"$prefix/lib"
     ! "$prefix/bin/meta-info" | grep -q '^  cuda  *usable' || expect "$(./own_cuda)" 55
 fi
