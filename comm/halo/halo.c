@@ -120,9 +120,11 @@ static meta_err verify(halo_plan *p)
     return META_OK;
 }
 
-/* Through MPI, if on any rank a window cannot be made or opened. */
+/* Through MPI, if on any rank a window cannot be made or opened. A rank that could not say so to the
+ * others does not go on: they would take its next vote for this one. */
 static meta_err connect(halo_plan *p)
 {
+    meta_err agreed;
     char text[COMM_TEXT];
     halo_routes_choose(p, comm_job.shared);
     halo_messages_place(p);
@@ -130,9 +132,9 @@ static meta_err connect(halo_plan *p)
     snprintf(text, sizeof text, "%s", meta_last_error());
     META_TRY(verify(p));
     core->fail_as(own, text);
-    meta_err error = comm_agree(p->cart, own);
-    if (error == META_OK) error = comm_agree(p->cart, halo_window_open(p));
-    if (error == META_ERR_PEER || (error != META_OK && !comm_job.shared)) return error;
+    meta_err error = comm_agree_on(p->cart, own, &agreed);
+    if (error == META_OK) error = comm_agree_on(p->cart, halo_window_open(p), &agreed);
+    if (agreed == META_ERR_PEER || (error != META_OK && !comm_job.shared)) return error;
     halo_window_seal(p);
     if (error == META_OK) return META_OK;
     core->log(META_LOG_WARN, "no shared memory for a halo plan, its messages go through MPI: %s",

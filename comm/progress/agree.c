@@ -11,9 +11,12 @@
 
 static const char phase[] = "while all ranks agree on the outcome of a call";
 
-/* The upper half of a vote, whose lower half is the failing rank, or INT_MAX. A rank where MPI
+/* The upper half of a vote, whose lower half is the failing rank. A rank where MPI
  * failed, and that went on, may be in another call: what comes from that has not got it. */
 static const int64_t mark = INT64_C(0x6d657461) << 32;
+
+/* Votes as well: nothing failed, and MPI did not say which rank this is. */
+enum { ALL_WELL = INT_MAX, NAMELESS = INT_MAX - 1 };
 
 typedef struct verdict {
     int64_t vote, lowest;
@@ -43,12 +46,13 @@ static bool is_agreed(const char *text)
  */
 static meta_err decide(MPI_Comm among, verdict *v, MPI_Request *request, meta_err *agreed)
 {
-    const meta_err mine = (meta_err)v->code;
     const int bytes = (int)(sizeof *v - offsetof(verdict, code));
     char text[COMM_TEXT];
-    int rank;
-    COMM_MPI(MPI_Comm_rank, (among, &rank));
-    v->vote = mark | (mine == META_OK ? INT_MAX : rank);
+    int rank = NAMELESS;
+    const meta_err named = comm_mpi(MPI_Comm_rank(among, &rank), "MPI_Comm_rank");
+    const meta_err mine = named == META_OK ? (meta_err)v->code : named;
+    if (named != META_OK) rank = NAMELESS;
+    v->vote = mark | (mine == META_OK ? ALL_WELL : rank);
     v->lowest = -1;
     COMM_MPI(MPI_Iallreduce, (&v->vote, &v->lowest, 1, MPI_INT64_T, MPI_MIN, among, request));
     meta_err error = comm_request_wait(request, comm_all_of(among, phase));
@@ -57,13 +61,17 @@ static meta_err decide(MPI_Comm among, verdict *v, MPI_Request *request, meta_er
      * they send meets the next communicator in the context of this one. */
     const bool known = *request == MPI_REQUEST_NULL && v->lowest != -1;
     const int lowest = (int)(v->lowest & INT_MAX);
-    if (!known || v->lowest == (mark | INT_MAX)) return error;
+    if (!known || v->lowest == (mark | ALL_WELL)) return error;
     *agreed = META_ERR_PEER;
     if ((v->lowest & ~(int64_t)INT_MAX) != mark)
         return core->fail(META_ERR_PEER,
                           "%s: what came from the other ranks is not of this call: MPI has failed "
                           "on one of them",
                           phase);
+    if (lowest == NAMELESS) {
+        *agreed = META_ERR_MPI;
+        return core->fail(META_ERR_MPI, "%s: MPI_Comm_rank failed on one of them", phase);
+    }
     COMM_MPI(MPI_Ibcast, (&v->code, bytes, MPI_BYTE, lowest, among, request));
     error = comm_request_wait(request, comm_all_of(among, phase));
     if (error == META_ERR_MPI) *agreed = error; /* some error the others do agree on */
