@@ -15,6 +15,7 @@ AC_DEFUN([META_CHECK_FORTRAN], [
   AC_SUBST([META_FCFLAGS])
   AC_SUBST([META_FC_ANY])
   AC_SUBST([META_FC_NAME])
+  AC_SUBST([META_FC_ID])
   AC_SUBST([FC_MODINC])
   AC_SUBST([FC_MODOUT])
   AC_SUBST([MPIFORT])
@@ -124,6 +125,11 @@ AC_DEFUN([META_FORTRAN_FLAGS], [
   META_FC_NAME=`basename "$FC" | sed 's/@<:@^A-Za-z0-9_+.-@:>@/_/g'`
   AS_IF([test "x$ac_cv_fc_compiler_gnu" = xyes],
     [META_FC_NAME=gfortran-`$FC -dumpversion | sed 's/\..*//'`])
+  dnl What CMake calls it; empty where that is not known here.
+  META_FC_ID=
+  AS_CASE([x$ac_cv_fc_compiler_gnu:$META_FC_NAME], [xyes:*], [META_FC_ID=GNU], [*:ifx*], [META_FC_ID=IntelLLVM],
+    [*:ifort*], [META_FC_ID=Intel], [*:nvfortran*], [META_FC_ID=NVHPC], [*:flang-new*], [META_FC_ID=LLVMFlang],
+    [*:nagfor*], [META_FC_ID=NAG])
 ])
 
 AC_DEFUN([META_FORTRAN_ANY], [

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # Programs with kernels are built by CMake, make and automake with an installed libmeta, in folders with
-# spaces; a change of the kernel file alone rebuilds what it must.
+# spaces; a change of the kernel file alone rebuilds what it must. CMake finds the components of the package.
 # TEST: backends=any timeout=300 labels=build alone=yes
 . "$META_TEST_SRCDIR/tests/programs.sh"
 unset LD_LIBRARY_PATH MAKEFLAGS MAKEOVERRIDES
@@ -169,6 +169,84 @@ END
     rm cxx/more.kernel.h
     ! cmake -S cxx -B cxx-build >log 2>&1 || broken 'configures'
     tr '\n' ' ' <log | grep -q 'there is no *file .*/cxx/more.kernel.h' || broken 'does not say which file'
+
+    # The components of the package, in C, C++ and Fortran.
+    mpifort=$(sed -n 's/^MPIFORT = //p' "$build/Makefile")
+    parts=core
+    [ ! -e "$prefix/lib/libmeta_comm.so" ] || parts="$parts;comm"
+    [ ! -e "$prefix/lib/libmeta_fortran.so" ] || parts="$parts;fortran"
+    # configured PARTS ARGUMENT…: the project, with the package that has moved.
+    configured()
+    {
+        wanted=$1
+        shift
+        what="CMake, components $wanted $*"
+        cmake -S "$META_TEST_SRCDIR/tests/cmake_project" -B parts -DPARTS="$wanted" -DWANTED=0.1 -DPRETEND= \
+            -Dlibmeta_DIR="$prefix/lib/cmake/libmeta" -DCMAKE_C_FLAGS="$flags -Wall -Werror" \
+            -DCMAKE_CXX_FLAGS="$flags -Wall -Werror" -DCMAKE_Fortran_FLAGS="$flags" \
+            ${mpifort:+"-DCMAKE_Fortran_COMPILER=$mpifort"} "$@" >log 2>&1
+    }
+    # refuses TEXT PARTS ARGUMENT…: one line of CMake's message has it, however CMake breaks lines.
+    refuses()
+    {
+        text=$1
+        shift
+        if configured "$@"; then broken 'configures'; fi
+        tr -s '\n ' '  ' <log | grep -q -F -e "$text" || { cat log; broken "does not say: $text"; }
+    }
+    if [ "$parts" != "${parts%fortran}" ]; then
+        refuses 'enable_language(Fortran), before find_package' "$parts" -DPRETEND=none
+    fi
+    { configured "$parts" && cmake --build parts; } >log.build 2>&1 || { cat log log.build; broken 'does not build'; }
+    for program in 'in_c sum 100.0' 'in_cxx version right' 'in_comm ranks right' 'in_fortran sum 100.0'; do
+        name=${program%% *}
+        case $name:$parts in in_comm:*comm* | in_fortran:*fortran* | in_c:* | in_cxx:*) ;; *) continue ;; esac
+        what="CMake, components $parts: $name"
+        META_MODE=openmp "parts/$name" >out 2>err || broken 'fails'
+        grep -q -x "${program#* }" out || broken "does not print ${program#* }"
+    done
+    refuses 'libmeta has no component cuda; its components are core, comm, fortran and io' 'core;cuda'
+    refuses 'compatible with requested version "0.2"' core -DWANTED=0.2
+    refuses 'compatible with requested version "0.0.9"' core -DWANTED=0.0.9
+    configured core -DWANTED=0.1.0 || broken 'is not found'
+    configured core -DWANTED=0.0.1...1.0 || broken 'is not found'
+    refuses 'requested version range "0.2...1.0"' core -DWANTED=0.2...1.0
+    # without LIBRARY TEXT PART: what is said of the part where a library is not installed.
+    without()
+    {
+        mkdir away
+        mv "$prefix/lib/$1" away
+        refuses "$2" "$3"
+        mv away/* "$prefix/lib"
+        rmdir away
+    }
+    without libmeta.so 'install libmeta-dev' core
+    case $parts in *comm*)
+        without libmeta_comm.so \
+            'configure it with --with-mpi=mpich or --with-mpi=openmpi; Debian: install libmeta-mpich' 'core;comm'
+        sed 's/VERSION_EQUAL "[^"]*"/VERSION_EQUAL "0.0.7"/' "$prefix/lib/cmake/libmeta/libmeta-comm.cmake" >comm.cmake
+        mv "$prefix/lib/cmake/libmeta/libmeta-comm.cmake" right.cmake
+        cp comm.cmake "$prefix/lib/cmake/libmeta/libmeta-comm.cmake"
+        refuses 'install both from the same release' comm
+        mv right.cmake "$prefix/lib/cmake/libmeta/libmeta-comm.cmake"
+        # A library that is not there yet appears with it.
+        if [ ! -e "$prefix/lib/libmeta_io.so" ]; then
+            refuses 'component io: there is no ' io
+            echo 'int meta_io; ' >io.c
+            : >"$prefix/include/libmeta/meta_io.h"
+            $cc -shared -fPIC io.c -o "$prefix/lib/libmeta_io.so"
+        fi
+        { configured io && cmake --build parts --target in_io; } >log.build 2>&1 ||
+            { cat log log.build; broken 'does not build'; } ;;
+    esac
+    case $parts in *fortran*)
+        without libmeta_fortran.so 'configure it with --with-fortran=yes' fortran
+        # .mod files of another compiler, and of another version with the same format or a different one.
+        refuses 'NAG 7.1) cannot read them' fortran -DPRETEND='NAG 7.1'
+        configured fortran -DPRETEND='GNU 1.1' || { cat log; broken 'is not found'; }
+        find "$prefix/include/libmeta" -name meta.mod -exec sh -c 'echo other >"$1"' sh '{}' ';'
+        refuses 'GNU 1.1) cannot read them' fortran -DPRETEND='GNU 1.1' ;;
+    esac
 fi
 
 what='make with libmeta.mk'
