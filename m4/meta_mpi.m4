@@ -95,6 +95,13 @@ AC_DEFUN([META_CHECK_MPI], [
   META_MPI_WARNINGS=
   AS_IF([test $MPI_KIND = mpich], [META_ADD_FLAG([META_MPI_WARNINGS], [-Wno-stringop-overflow])])
   AC_SUBST([META_MPI_WARNINGS])
+  AC_ARG_ENABLE([mpi-names],
+    [AS_HELP_STRING([--enable-mpi-names],
+      [name the MPI in the names of the libraries that are linked with it, as libmeta_comm-mpich.so.0, so that those of several MPIs can be installed beside each other @<:@no@:>@])],
+    [], [enable_mpi_names=no])
+  META_MPI_RELEASE=
+  AS_IF([test "x$enable_mpi_names" != xno && test $meta_mpi = yes], [META_MPI_RELEASE="-release $MPI_KIND"])
+  AC_SUBST([META_MPI_RELEASE])
   AC_SUBST([MPI_CPPFLAGS])
   AC_SUBST([MPI_CFLAGS])
   AC_SUBST([MPI_LIBS])

@@ -68,6 +68,11 @@ need_to_check()
     need 'OpenBLAS' 'libopenblas-dev' has_library openblas
     need 'CLBlast' 'libclblast-dev' has_header clblast_c.h
 }
+need_packages()
+{
+    need 'debhelper' 'debhelper' has_program dh
+    need 'lintian' 'lintian' has_program lintian
+}
 
 # Whether the folder is HIP-CPU rather than HIP for GPUs, whose headers have the same names.
 is_hip_cpu() { grep -qs "define __HIP_CPU_RT__" "$1/include/hip/hip_runtime.h"; }
