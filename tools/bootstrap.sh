@@ -67,6 +67,7 @@ need_to_check()
     need 'zlib' 'zlib1g-dev' has_header zlib.h
     need 'OpenBLAS' 'libopenblas-dev' has_library openblas
     need 'CLBlast' 'libclblast-dev' has_header clblast_c.h
+    need 'abidiff' 'abigail-tools' has_program abidiff
     need 'Environment Modules' 'environment-modules' has_program modulecmd
 }
 need_packages()
