@@ -69,6 +69,7 @@ need_to_check()
     need 'CLBlast' 'libclblast-dev' has_header clblast_c.h
     need 'abidiff' 'abigail-tools' has_program abidiff
     need 'Environment Modules' 'environment-modules' has_program modulecmd
+    need 'git' 'git' has_program git
 }
 need_packages()
 {
