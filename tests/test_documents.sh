@@ -178,7 +178,7 @@ fi
 # The cheat sheet's commands, each as it stands there.
 mkdir bin
 command_of() { printf '#!/bin/sh\nexec %s\n' "$2" >"bin/$1" && chmod +x "bin/$1"; }
-command_of cc "${CC:-cc} $sanitize \"\$@\" '-Wl,-rpath,$prefix/lib'"
+command_of cc "${CC:-$(command -v cc)} $sanitize \"\$@\" '-Wl,-rpath,$prefix/lib'"
 command_of mpiexec "'$META_TEST_MPIEXEC' \"\$@\""
 command_of pkg-config "'$(command -v pkg-config)' --define-variable=prefix='$prefix' \"\$@\""
 awk '/^```sh commands$/ { on = 1; next } /^```/ { on = 0 } on' "$top/doc/cheat-sheet.md" >commands.sh
