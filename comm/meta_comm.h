@@ -53,7 +53,8 @@ extern "C" {
  *  rank in the job, and choose its device. Collective over MPI_COMM_WORLD.
  *  @p argc and @p argv are main()'s or NULL.
  *  @return the same error on every rank, with the failing rank's message, if any rank failed;
- *          META_ERR_MPI also if another MPI's launcher started the program. MPI then stays
+ *          META_ERR_MPI also if another MPI's launcher started the program, or if it is linked to
+ *          another MPI than libmeta_comm as well. MPI then stays
  *          initialized, for another attempt or for meta_comm_finalize(). META_ERR_STATE in a process
  *          with more rights than its user (doc/security.md) if MPI is not initialized yet. */
 META_API meta_err meta_comm_init(int *argc, char ***argv);

@@ -3,7 +3,7 @@
  * ranks. Each rank computes on the device that META_MODE or META_RANK_MAP gives it, by the kernels
  * in cg.kernel.h.
  *
- *     mpiexec -n 2 ./cg [--check] [CELLS]
+ *     $(meta-info --launcher) -n 2 ./cg [--check] [CELLS]
  *
  * CELLS is the number of cells along an edge of the whole grid, 32 without it. --check solves the
  * same serially and counts the cells that differ by more than a 10^-8 of the largest: sums are

@@ -2,7 +2,7 @@
 /* Gray-Scott on a periodic grid that is distributed over all ranks. Each rank computes on the
  * device that META_MODE or META_RANK_MAP gives it, by the kernel in gray_scott.kernel.h.
  *
- *     mpiexec -n 2 ./gray_scott [--check] [STEPS]
+ *     $(meta-info --launcher) -n 2 ./gray_scott [--check] [STEPS]
  *
  * --check computes the same serially and counts the cells that differ in any bit. */
 #define META_KERNELS_HERE /* the one file that holds the program's kernels */

@@ -4,7 +4,7 @@
  * kernels in heat.kernel.h. The boundary conditions are kernels too, one of the program's own and one
  * of libmeta's: they set the ghost cells at the walls, as the halo exchange sets those between ranks.
  *
- *     mpiexec -n 2 ./heat [--check] [STEPS]
+ *     $(meta-info --launcher) -n 2 ./heat [--check] [STEPS]
  *
  * --check computes the same serially and counts the cells that differ in any bit. */
 #define META_KERNELS_HERE /* the one file that holds the program's kernels */

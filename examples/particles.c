@@ -5,7 +5,7 @@
  * computes on the device that META_MODE or META_RANK_MAP gives it, by the kernels in
  * particles.kernel.h.
  *
- *     mpiexec -n 2 ./particles [--check] [STEPS]
+ *     $(meta-info --launcher) -n 2 ./particles [--check] [STEPS]
  *
  * Particles stay within a cell of their homes, so that none leaves its rank. Places are multiples
  * of 1/16 and charges whole: all sums are exact, in whatever order the atomic additions come.

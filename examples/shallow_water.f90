@@ -4,7 +4,7 @@
 ! which `meta-kernel fortran` writes module shallow_water_kernels. One file of C holds the kernel:
 ! shallow_water_kernels.c.
 !
-!     mpiexec -n 2 ./shallow_water [--check] [STEPS]
+!     $(meta-info --launcher) -n 2 ./shallow_water [--check] [STEPS]
 !
 ! --check computes the same serially and counts the cells that differ in any bit.
 program shallow_water

@@ -3,7 +3,7 @@
  * Each rank transposes a matrix of its own, multiplies it by the transpose, and sums the rows'
  * blocks, on the device that META_MODE or META_RANK_MAP gives it; see teams.kernel.h.
  *
- *     mpiexec -n 2 ./teams [--check] [ROWS]
+ *     $(meta-info --launcher) -n 2 ./teams [--check] [ROWS]
  *
  * --check computes the same serially and counts the cells that differ in any bit. */
 #define META_KERNELS_HERE /* the one file that holds the program's kernels */

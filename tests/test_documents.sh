@@ -7,7 +7,7 @@
 #
 # Without PREFIX the build is installed in a temporary folder, and LD_LIBRARY_PATH is set for its
 # programs. `make installcheck` passes the configured PREFIX, where it is not needed.
-# TEST: backends=any mpi=yes timeout=300 labels=documents alone=yes
+# TEST: backends=any mpi=yes timeout=600 labels=documents alone=yes
 set -eu
 top=$META_TEST_SRCDIR build=$META_TEST_BUILDDIR
 here=$(mktemp -d)
@@ -40,7 +40,7 @@ block()
 # in_fortran NAME: NAME.f90 by the compiler wrapper of this MPI, whose libraries are then found first.
 in_fortran()
 {
-    mpifort=$(sed -n 's/^MPIFORT = //p' "$build/Makefile")
+    mpifort=$("$prefix/bin/meta-info" --fortran-compiler)
     test -s "$1.f90" || { echo "$1.f90 is empty: the document has no such block"; exit 1; }
     # shellcheck disable=SC2046
     "$mpifort" -Wall -Werror $sanitize "$1.f90" -o "$1" \
@@ -66,6 +66,33 @@ expect()
 {
     echo "$1"
     case $1 in "$2") ;; *) echo "expected: $2"; exit 1 ;; esac
+}
+
+# Documents' commands run as they stand there. What may be another MPI's where several are installed is another one's
+# here, or fails.
+mkdir bin
+command_of() { printf '#!/bin/sh\nexec %s\n' "$2" >"bin/$1" && chmod +x "bin/$1"; }
+command_of cc "${CC:-$(command -v cc)} $sanitize \"\$@\" '-Wl,-rpath,$prefix/lib'"
+command_of pkg-config "'$(command -v pkg-config)' --define-variable=prefix='$prefix' \"\$@\""
+other=mpich
+[ "$META_TEST_MPI" != mpich ] || other=openmpi
+for name in mpiexec mpirun mpicc mpifort; do
+    command_of $name "'$(command -v $name.$other || command -v false)' \"\$@\""
+done
+# run_commands FILE: those in commands.sh, which are of FILE; their output is then in commands.out and commands.err.
+run_commands()
+{
+    test -s commands.sh || { echo "$1 has no such commands"; exit 1; }
+    PATH=$here/bin:$prefix/bin:$PATH LD_LIBRARY_PATH=$prefix/lib sh -eu commands.sh >commands.out 2>commands.err </dev/null
+}
+# printed FILE: runs the blocks of commands that name the MPI's programs.
+printed()
+{
+    awk '
+        /^```sh/ { on = 1; text = ""; next }
+        /^```/ { if (on && text ~ /\$\(meta-info --/) printf "%s", text; on = 0 }
+        on { text = text $0 "\n" }' "$top/$1" >commands.sh
+    run_commands "$1" || { echo "the commands of $1 fail"; cat commands.out commands.err; exit 1; }
 }
 
 block "$top/README.md" '' >first.c
@@ -175,18 +202,58 @@ if [ -e "$prefix/lib/libmeta/cuda.so" ] && [ -z "$sanitize" ]; then
     ! "$prefix/bin/meta-info" | grep -q '^  cuda  *usable' || expect "$(./own_cuda)" 55
 fi
 
-# The cheat sheet's commands, each as it stands there.
-mkdir bin
-command_of() { printf '#!/bin/sh\nexec %s\n' "$2" >"bin/$1" && chmod +x "bin/$1"; }
-command_of cc "${CC:-$(command -v cc)} $sanitize \"\$@\" '-Wl,-rpath,$prefix/lib'"
-command_of mpiexec "'$META_TEST_MPIEXEC' \"\$@\""
-command_of pkg-config "'$(command -v pkg-config)' --define-variable=prefix='$prefix' \"\$@\""
-awk '/^```sh commands$/ { on = 1; next } /^```/ { on = 0 } on' "$top/doc/cheat-sheet.md" >commands.sh
-expect "$(grep -c . commands.sh)" 8
+# With ranks.
+fortran=$(sed -n 's/^MPIFORT = //p' "$build/Makefile")
 rm first
-PATH=$here/bin:$prefix/bin:$PATH sh -eu commands.sh >commands.out 2>commands.err || { cat commands.out commands.err; exit 1; }
+printed doc/cheat-sheet.md
+expect "$(grep -c . commands.sh)" 8
 expect "$(grep -c '^[24] ranks: sum' commands.out)" 5
 grep -q '^  stencil_3d7p_sum f64' commands.err || { cat commands.err; echo 'there is no profile'; exit 1; }
+if [ -n "$fortran" ]; then
+    mv first_f.f90 first.f90
+    printed README.md
+    expect "$(grep -c '^4 ranks: sum' commands.out)" 2
+    expect "$(grep -c 'libmeta_fortran' commands.sh)" 1
+    expect "$(LD_LIBRARY_PATH=$prefix/lib $META_TEST_MPIEXEC -n 4 ./first)" '4 ranks: sum 1048576.0 of 1048576.0'
+    ls diffusion*.png
+fi
+printed doc/tutorial.md
+expect "$(grep -c "^$plain\$" commands.out)" 2
+printed doc/checking.md
+expect "$(tail -n 1 commands.out)" PASS
+printed doc/profiling.md
+expect "$(grep -c '^PASS$' commands.out)" 4
+for file in run.json summary.json log.1; do test -s $file || { echo "there is no $file"; exit 1; }; done
+bare=$(grep -nE '(^|[^./a-z-])(mpiexec|mpirun|mpicc|mpifort) +[-$a-z]' "$top/README.md" "$top"/doc/*.md || :)
+[ -z "$bare" ] || { echo "name the launcher and compilers by meta-info: $bare"; exit 1; }
+
+# fails_with TEXT PROGRAM LAUNCHER…: the program fails and says so. Into files of its own: a launcher that ends a job
+# may lose what its programs have said last.
+fails_with()
+{
+    text=$1 program=$2
+    shift 2
+    rm -f said.*
+    ! "$@" sh -c 'exec "$0" >said.$$ 2>&1' "$program" || { echo "$program under $* is no error"; exit 1; }
+    grep -q "$text" said.* || { cat said.*; echo "$program under $* does not say: $text"; exit 1; }
+}
+# A program that was linked with the other MPI is told so. That one may have to be allowed to run here.
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+export PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
+if [ -n "$fortran" ] && command -v mpifort.$other >/dev/null; then
+    # shellcheck disable=SC2046
+    mpifort.$other first.f90 -o wrong $(PATH=$here/bin:$PATH pkg-config --cflags --libs libmeta_fortran) \
+        -Wl,-rpath,"$prefix/lib"
+    for launcher in "$META_TEST_MPIEXEC" mpiexec.$other; do
+        fails_with 'two MPI libraries are loaded in this process: .*MPI.* and .*MPI' ./wrong "$launcher" -n 1
+    done
+fi
+# The other MPI's launcher starts each rank as the only one.
+if command -v mpiexec.$other >/dev/null; then
+    block "$top/README.md" '' >first.c
+    compile first libmeta_comm
+    fails_with 'meta-info --launcher names it' ./first mpiexec.$other -n 2
+fi
 
 # Modules are opened, never linked with.
 expect "$(find "$prefix/lib/libmeta" -name '*.la')" ''

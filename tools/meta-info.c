@@ -2,7 +2,8 @@
 /** @file meta-info.c
  *  meta-info: the back ends and devices of this machine, why others are not usable, and the device that
  *  each rank of a job would get; with --kernels, the kernels in shared objects; with
- *  --learned, what META_MODE=auto has learned; with --documents, where the documents are. */
+ *  --learned, what META_MODE=auto has learned; with --documents, where the documents are; with
+ *  --launcher and the like, the programs of the MPI that libmeta was built with. */
 #include "config.h"
 
 #include <errno.h>
@@ -21,11 +22,13 @@
 #include "kernel_list.h"
 #include "learned_list.h"
 #include "meta.h"
+#include "mpi_tools.h"
 
 enum { STATUS_LOOKED = 0, STATUS_UNUSABLE = 2 };
 
 typedef struct request {
     bool documents, env, json, kernels, learned;
+    mpi_tool tool;             /* to name; MPI_TOOLS: none */
     int ranks, ranks_per_node; /* 0 where not given */
     int first_file;            /* argument from which on they are files, with --kernels or --learned */
 } request;
@@ -54,7 +57,8 @@ static void print_help(void)
     printf("usage: meta-info [--ranks N] [--ranks-per-node N] [--env] [--json]\n"
            "       meta-info --kernels [--json] FILE.so...\n"
            "       meta-info --learned FILE...\n"
-           "       meta-info --documents\n\n"
+           "       meta-info --documents\n"
+           "       meta-info --launcher | --compiler | --fortran-compiler\n\n"
            "Prints the back ends, with the reason for each one that is not usable, their devices, the\n"
            "MPI library of libmeta_comm and whether it reports support for GPU memory, and the device\n"
            "that each rank of a job would get under the current META_MODE and META_RANK_MAP.\n\n"
@@ -67,6 +71,10 @@ static void print_help(void)
            "  --learned           list the times of kernels in files that META_MODE=auto has written:\n"
            "                      learned-*.txt in the folder of META_CACHE_DIR, or what META_LEARN names\n"
            "  --documents         print where the guides, the manual pages, the examples and the HTML are\n"
+           "  --launcher          print the path of the mpiexec of the MPI that libmeta was built with:\n"
+           "                      $(meta-info --launcher) -n 2 ./program\n"
+           "  --compiler          print the path of its mpicc\n"
+           "  --fortran-compiler  print the path of its mpifort\n"
            "  --json              print everything as one JSON document\n"
            "  --help              print this help\n"
            "  --version           print the version\n\n"
@@ -101,11 +109,14 @@ static bool read_command_line(request *r, int argc, char **argv, int *status)
         {"json", no_argument, NULL, 'j'},
         {"kernels", no_argument, NULL, 'k'},
         {"learned", no_argument, NULL, 'l'},
+        {"launcher", no_argument, NULL, 'L'},
+        {"compiler", no_argument, NULL, 'C'},
+        {"fortran-compiler", no_argument, NULL, 'F'},
         {"help", no_argument, NULL, 'h'},
         {"version", no_argument, NULL, 'v'},
         {NULL, 0, NULL, 0},
     };
-    *r = (request){.env = false};
+    *r = (request){.tool = MPI_TOOLS};
     *status = STATUS_UNUSABLE;
     opterr = 0;
     for (;;) {
@@ -127,6 +138,13 @@ static bool read_command_line(request *r, int argc, char **argv, int *status)
             break;
         case 'l':
             r->learned = true;
+            break;
+        case 'L':
+        case 'C':
+        case 'F':
+            if (argc > 2)
+                return wrong(argv[first], "cannot be combined with other options or arguments");
+            r->tool = code == 'L' ? MPI_LAUNCHER : code == 'C' ? MPI_COMPILER : MPI_FORTRAN_COMPILER;
             break;
         case 'n':
         case 'm':
@@ -311,6 +329,8 @@ static void print_mpi(void)
         printf("  %s, MPI %s, %s\n  takes CUDA memory: %s\n  takes HIP memory:  %s\n", m.library,
                m.standard, m.threads, m.cuda, m.hip);
     else printf("  none: %s\n", m.reason);
+    if (mpi_tool_path(MPI_LAUNCHER) != NULL)
+        printf("  launcher: %s\n", mpi_tool_path(MPI_LAUNCHER));
     printf("  /dev/shm has room for %.1f MiB\n", (double)m.shared / 0x1p20);
 }
 
@@ -413,6 +433,9 @@ static void write_mpi(json *j)
     write_answer(j, "cuda", m.cuda);
     write_answer(j, "hip", m.hip);
     json_size(j, "shared_memory_free", m.shared);
+    json_string(j, "launcher", mpi_tool_path(MPI_LAUNCHER));
+    json_string(j, "compiler", mpi_tool_path(MPI_COMPILER));
+    json_string(j, "fortran_compiler", mpi_tool_path(MPI_FORTRAN_COMPILER));
     json_close(j, '}');
 }
 
@@ -508,6 +531,7 @@ static int run(int argc, char **argv)
     int status;
     if (!read_command_line(&r, argc, argv, &status)) return status;
     if (!is_first_process()) return STATUS_LOOKED;
+    if (r.tool != MPI_TOOLS) return mpi_tool_print(r.tool) ? STATUS_LOOKED : STATUS_UNUSABLE;
     complete(&r);
     if (r.documents) {
         documents_print();

@@ -205,6 +205,7 @@ static meta_err check_outside(const char *call)
     if (comm_job.attached || comm_job.messages != MPI_COMM_NULL)
         return core->fail(META_ERR_STATE, "this process is part of a job already: call "
                                           "meta_comm_finalize() first");
+    META_TRY(comm_two_mpis_check());
     COMM_MPI(MPI_Finalized, (&finalized));
     if (finalized)
         return core->fail(META_ERR_MPI,

@@ -13,30 +13,31 @@ static int number_in(const char *variable)
     return text ? atoi(text) : 0;
 }
 
+/* "MPICH Version: 4.0.2 Release date …" begins with what is of interest. */
+void comm_shorten_version(char *version)
+{
+    version[strcspn(version, ",\n")] = '\0';
+    for (char *c = version; *c; ++c)
+        if (*c == '\t') *c = ' ';
+}
+
 meta_err comm_launcher_check(void)
 {
+    static const char text[] =
+        "this program is linked to %s, but %s started its %d processes, so that each is rank 0 of "
+        "1: start it with the mpiexec of %s: meta-info --launcher names it";
     char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
     int length = 0, size = 0, processes;
     COMM_MPI(MPI_Comm_size, (MPI_COMM_WORLD, &size));
     if (size != 1) return META_OK;
     COMM_MPI(MPI_Get_library_version, (version, &length));
     const bool open_mpi = strstr(version, "Open MPI") != NULL;
-    version[strcspn(version, ",\n")] = '\0';
-    for (char *c = version; *c; ++c)
-        if (*c == '\t') *c = ' ';
+    comm_shorten_version(version);
     if (!open_mpi && (processes = number_in("OMPI_COMM_WORLD_SIZE")) > 1)
-        return core->fail(
-            META_ERR_MPI,
-            "this program is linked to %s, but Open MPI's launcher started "
-            "its %d processes, so that each is rank 0 of 1: start it with the mpiexec of "
-            "MPICH (mpiexec.mpich on Debian)",
-            version, processes);
+        return core->fail(META_ERR_MPI, text, version, "Open MPI's launcher", processes,
+                          "MPICH (mpiexec.mpich on Debian)");
     if (open_mpi && !getenv("OMPI_COMM_WORLD_SIZE") && (processes = number_in("PMI_SIZE")) > 1)
-        return core->fail(
-            META_ERR_MPI,
-            "this program is linked to %s, but the launcher of MPICH or "
-            "another MPI started its %d processes, so that each is rank 0 of 1: start it "
-            "with the mpiexec of Open MPI (mpiexec.openmpi on Debian)",
-            version, processes);
+        return core->fail(META_ERR_MPI, text, version, "the launcher of MPICH or another MPI",
+                          processes, "Open MPI (mpiexec.openmpi on Debian)");
     return META_OK;
 }

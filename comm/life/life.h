@@ -13,6 +13,8 @@ void comm_hooks_set(void);
 /* launcher.c */
 /** META_ERR_MPI if another MPI's launcher started this program. */
 meta_err comm_launcher_check(void);
+/** Cut @p version, of MPI_Get_library_version(), to the name and number. */
+void comm_shorten_version(char *version);
 
 /* node.c */
 /** Find the ranks of this node, with this rank's place among them. @p error: of this rank so far,
@@ -28,6 +30,11 @@ meta_err comm_settings_read(void);
 /** Before that: META_TIMEOUT, 0 where it is not set or wrong, and whether it may end this process.
  */
 void comm_settings_timeout(double *seconds, bool *ends_process);
+
+/* two_mpis.c */
+/** META_ERR_MPI, or only a warning where its functions are apart, if a second MPI is loaded. Calls no
+ *  function of MPI but the ones that tell the versions, so it may come before MPI is initialised. */
+meta_err comm_two_mpis_check(void);
 
 /* watchdog.c */
 /** The calling thread is about to make @p call of MPI, which may never return: after META_TIMEOUT
