@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "failure.h"
+#include "standard_output.h"
 
 /* Beside the file, so that giving it its name is one step. */
 char *output_temporary(const char *path, long id)
@@ -148,6 +149,7 @@ void output_check(const char *option, const char *path)
 
 int output_end(int status)
 {
-    if (fflush(stdout) != 0 || ferror(stdout)) failure_note("standard output cannot be written");
+    const char *error = standard_output_error();
+    if (error != NULL) failure_note("%s", error);
     return failure_agree(MPI_COMM_WORLD) ? STATUS_UNUSABLE : status;
 }

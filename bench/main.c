@@ -9,6 +9,7 @@
 #include "group.h"
 #include "job.h"
 #include "print.h"
+#include "standard_output.h"
 
 enum { STATUS_MEASURED = 0, STATUS_UNUSABLE = 2, MOST_GROUPS = 16 };
 
@@ -63,8 +64,8 @@ static void run_groups(bench *b)
 /* Collective. @p status, or STATUS_UNUSABLE where what was printed could not be written. */
 static int written(int status)
 {
-    if (job_here()->rank == 0 && (fflush(stdout) != 0 || ferror(stdout)))
-        note("standard output cannot be written");
+    const char *error = job_here()->rank == 0 ? standard_output_error() : NULL;
+    if (error != NULL) note("%s", error);
     return failed() ? STATUS_UNUSABLE : status;
 }
 
@@ -113,6 +114,7 @@ static int run_program(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+    standard_output_begin();
     job_begin(&argc, &argv);
     const int status = run_program(argc, argv);
     job_end();

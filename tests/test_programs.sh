@@ -22,29 +22,6 @@ for program in meta-minighost meta-dot3d meta-minighost-mpi meta-dot3d-mpi meta-
     refused_whole 1 'no-such-option' $program --no-such-option
 done
 
-# lost PROGRAM ARGUMENT…: the disk is full, which is said, with status 2.
-lost()
-{
-    what="$* >/dev/full"
-    program=$build/$1
-    [ -x "$program" ] || return
-    shift
-    : >out
-    $META_TEST_MPIEXEC -n 1 sh -c 'exec "$@" >/dev/full' sh "$program" "$@" 2>err </dev/null
-    got=$?
-    [ $got = 2 ] || broken "exit status $got, expected 2"
-    grep -q '^meta-.*: standard output cannot be written' err || broken 'does not say so'
-}
-for program in meta-minighost meta-minighost-f meta-minighost-mpi meta-dot3d meta-dot3d-f meta-dot3d-mpi \
-    meta-bench meta-info meta-kernel; do
-    for option in --help --version; do lost $program $option; done
-done
-for program in meta-minighost meta-minighost-f meta-minighost-mpi; do lost $program $small; done
-for program in meta-dot3d meta-dot3d-f meta-dot3d-mpi; do lost $program --nx 8 --ny 8 --nz 8 --iters 2; done
-lost meta-bench dispatch --rounds 1
-lost meta-info
-lost meta-kernel text "$META_TEST_SRCDIR/tests/user_add.kernel.h"
-
 # Memory that is not there is said before it is touched.
 for program in meta-dot3d meta-dot3d-mpi; do
     refused_whole 2 "of this node's memory" $program --nx 2000000 --ny 1000 --nz 1000

@@ -23,6 +23,7 @@
 #include "learned_list.h"
 #include "meta.h"
 #include "mpi_tools.h"
+#include "standard_output.h"
 
 enum { STATUS_LOOKED = 0, STATUS_UNUSABLE = 2 };
 
@@ -548,7 +549,8 @@ static int run(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+    standard_output_begin();
     const int status = run(argc, argv);
-    if (status == STATUS_UNUSABLE || (fflush(stdout) == 0 && !ferror(stdout))) return status;
-    return fail("standard output cannot be written");
+    const char *error = standard_output_error();
+    return error == NULL || status == STATUS_UNUSABLE ? status : fail(error);
 }

@@ -21,6 +21,7 @@
 #include "kernel_file.h"
 #include "kernel_fortran.h"
 #include "meta.h"
+#include "standard_output.h"
 
 typedef struct request {
     kernel_outcome (*command)(const struct request *r);
@@ -333,8 +334,8 @@ static kernel_outcome run(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+    standard_output_begin();
     const kernel_outcome outcome = run(argc, argv);
-    if (outcome == OUTCOME_NOT_DONE || (fflush(stdout) == 0 && !ferror(stdout)))
-        return (int)outcome;
-    return (int)fail("standard output cannot be written");
+    const char *error = standard_output_error();
+    return (int)(error == NULL || outcome == OUTCOME_NOT_DONE ? outcome : fail("%s", error));
 }

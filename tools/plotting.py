@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What plot-scaling and plot-devices have in common: options, records of runs, figures."""
+"""What the plot-* programs have in common: options, records of runs, figures."""
 import argparse
+import contextlib
 import datetime
+import io
 import json
 import os
 import platform
@@ -61,19 +63,44 @@ def numbers(text):
     return sorted(number(1)(word) for word in words(text))
 
 
+def print_output(text):
+    """Write @text to standard output, or say why that cannot be done."""
+    lost = "standard output cannot be written"
+    if sys.stdout is None:
+        raise Wrong(f"{lost}: it is closed")
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except OSError as error:
+        # Python would write the rest again when it ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise Wrong(f"{lost}: {error.strerror}") from error
+
+
+def run_main(main, arguments):
+    """What it prints is written at its end, where an error is not taken for one of a file."""
+    status, text = 0, io.StringIO()
+    with contextlib.redirect_stdout(text):
+        try:
+            main(arguments)
+        except SystemExit as end:  # of --help
+            status = end.code or 0
+    print_output(text.getvalue())
+    return status
+
+
 def guarded(name, main, arguments):
     """The exit status of @main; its errors are one line each."""
     try:
-        main(arguments)
+        return run_main(main, arguments)
     except Wrong as wrong:
         print(f"{name}: {wrong}", file=sys.stderr)
         return wrong.status
     except OSError as error:
-        print(f"{name}: {error.filename}: {error.strerror}", file=sys.stderr)
+        print(f"{name}: {error.filename or 'a file'}: {error.strerror}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         return 130
-    return 0
 
 
 # ------------------------------------------------------------------ running

@@ -18,6 +18,7 @@
 #include "output.h"
 #include "ranks.h"
 #include "results.h"
+#include "standard_output.h"
 #include "watch.h"
 
 /* The largest value of an element type, aligned for it. */
@@ -184,6 +185,7 @@ int main(int argc, char **argv)
 {
     int rank, provided;
     failure_program(argv[0]);
+    standard_output_begin();
     MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     const int status = output_end(run_program(argc, argv, rank));

@@ -17,6 +17,7 @@
 #include "room.h"
 #include "run.h"
 #include "solve.h"
+#include "standard_output.h"
 #include "watch.h"
 
 static void check_files(const problem *p)
@@ -94,6 +95,7 @@ int main(int argc, char **argv)
 {
     int rank, size, provided;
     failure_program(argv[0]);
+    standard_output_begin();
     MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
