@@ -85,10 +85,11 @@ run_commands()
     test -s commands.sh || { echo "$1 has no such commands"; exit 1; }
     PATH=$here/bin:$prefix/bin:$PATH LD_LIBRARY_PATH=$prefix/lib sh -eu commands.sh >commands.out 2>commands.err </dev/null
 }
-# printed FILE: runs the blocks of commands that name the MPI's programs.
+# printed FILE [WORD]: runs the block of commands WORD, or those that name the MPI's programs.
 printed()
 {
-    awk '
+    [ $# = 1 ] || block "$top/$1" "$2" sh >commands.sh
+    [ $# = 2 ] || awk '
         /^```sh/ { on = 1; text = ""; next }
         /^```/ { if (on && text ~ /\$\(meta-info --/) printf "%s", text; on = 0 }
         on { text = text $0 "\n" }' "$top/$1" >commands.sh
@@ -185,11 +186,20 @@ expect "$(META_MODE=openmp ./poisson)" 'largest 301.700 after enough steps'
 expect "$(META_MODE=opencl ./poisson)" 'largest 301.700 after enough steps'
 
 block "$top/doc/own-kernels.md" openmp >own_openmp.c
-compile own_openmp libmeta -fopenmp
-expect "$(./own_openmp)" 55
+printed doc/own-kernels.md openmp
+expect "$(cat commands.out)" 55
 block "$top/doc/own-kernels.md" opencl >own_opencl.c
-compile own_opencl libmeta -lOpenCL
-expect "$(./own_opencl)" 55
+printed doc/own-kernels.md opencl
+expect "$(cat commands.out)" 55
+
+# An error that META_CHECK=on finds, and what the guide says it prints.
+block "$top/doc/checking.md" fault >fault.c
+block "$top/doc/checking.md" fault sh >commands.sh
+! run_commands doc/checking.md || { echo 'doc/checking.md has a program without a fault'; exit 1; }
+block "$top/doc/checking.md" fault text | sed 's/0x[0-9a-f]*/ADDRESS/' >expected.err
+test -s expected.err
+sed 's/0x[0-9a-f]*/ADDRESS/' commands.err | diff expected.err -
+./fault
 
 # What is for CUDA is compiled wherever the compiler is, and run where there is a device.
 nvcc=$(sed -n 's/^NVCC = //p' "$build/Makefile")
