@@ -68,5 +68,6 @@ END {
     other("LD_PRELOAD", "Under valgrind, every buffer is allocated by itself (META_POOL).")
     other("PMI_SIZE, OMPI_COMM_WORLD_SIZE", "Set by launchers: how many processes there are, to notice one of another MPI.")
     other("PMI_RANK, OMPI_COMM_WORLD_RANK, OMPI_COMM_WORLD_LOCAL_SIZE, MPI_LOCALNRANKS, SLURM_PROCID, SLURM_NTASKS, SLURM_NTASKS_PER_NODE", "Read by meta\\-info alone: where it runs in a job.")
+    other("HWLOC_XMLFILE, HWLOC_SYNTHETIC, HWLOC_THISSYSTEM", "Followed by hwloc: the topology of another machine. meta\\-info \\-\\-draw says where it cannot be read.")
     printf ".SH SEE ALSO\n.BR meta\\-info (1) ,\n.BR libmeta (7)\n"
 }

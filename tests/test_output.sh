@@ -31,6 +31,7 @@ END
 --env
 --documents
 --ranks 2 --ranks-per-node 1
+--draw
 --kernels $module
 --kernels --json $module
 --learned learned.txt
@@ -102,8 +103,8 @@ lost()
 
 mkfifo pipe
 cp "$top/tests/user_sound.kernel.h" sound.kernel.h
-META_BACKEND_PATH=$build/tests/plugins/.libs META_TEST_SIM='near memory=1G' META_MODE=auto META_AUTO_DEVICES=openmp,sim \
-    META_LEARN=on:learned.txt "$build/meta-bench" schedule --rounds 1 --backend openmp >out 2>&1
+META_BACKEND_PATH=$build/tests/plugins/.libs META_TEST_SIM='near memory=1G' META_MODE=auto \
+    META_AUTO_DEVICES=openmp,sim META_LEARN=on:learned.txt "$build/meta-bench" schedule --rounds 1 --backend openmp >out 2>&1
 what='meta-bench schedule'
 [ -s learned.txt ] || broken 'writes no file of learned times'
 : >out

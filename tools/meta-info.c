@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 
 #include "documents.h"
@@ -23,6 +24,7 @@
 #include "learned_list.h"
 #include "meta.h"
 #include "mpi_tools.h"
+#include "node.h"
 #include "standard_output.h"
 
 enum { STATUS_LOOKED = 0, STATUS_UNUSABLE = 2 };
@@ -30,6 +32,8 @@ enum { STATUS_LOOKED = 0, STATUS_UNUSABLE = 2 };
 typedef struct request {
     bool documents, env, json, kernels, learned;
     mpi_tool tool;             /* to name; MPI_TOOLS: none */
+    bool draw;
+    const char *draw_file;     /* NULL: standard output */
     int ranks, ranks_per_node; /* 0 where not given */
     int first_file;            /* argument from which on they are files, with --kernels or --learned */
 } request;
@@ -56,6 +60,7 @@ typedef struct mpi_desc {
 static void print_help(void)
 {
     printf("usage: meta-info [--ranks N] [--ranks-per-node N] [--env] [--json]\n"
+           "       meta-info --draw[=FILE] [--ranks N] [--ranks-per-node N]\n"
            "       meta-info --kernels [--json] FILE.so...\n"
            "       meta-info --learned FILE...\n"
            "       meta-info --documents\n"
@@ -65,6 +70,8 @@ static void print_help(void)
            "that each rank of a job would get under the current META_MODE and META_RANK_MAP.\n\n"
            "  --ranks N           ranks of the job (default: 1, or the launcher's number)\n"
            "  --ranks-per-node N  ranks on each node (default: all)\n"
+           "  --draw[=FILE]       show the node: packages, NUMA nodes, cores, devices beside them, and\n"
+           "                      the ranks on these; as text, or as a picture into FILE.svg\n"
            "  --env               print the META_* variables instead\n"
            "  --kernels           list the kernels that the shared objects hold instead: name, element\n"
            "                      type, file and parameters. The objects are loaded, which runs their\n"
@@ -99,6 +106,12 @@ static bool wrong(const char *argument, const char *why)
     return false;
 }
 
+static bool has_end(const char *name, const char *end)
+{
+    const size_t length = strlen(name), most = strlen(end);
+    return length > most && strcmp(name + length - most, end) == 0;
+}
+
 /* False: the program exits now, with @p status. */
 static bool read_command_line(request *r, int argc, char **argv, int *status)
 {
@@ -106,6 +119,7 @@ static bool read_command_line(request *r, int argc, char **argv, int *status)
         {"ranks", required_argument, NULL, 'n'},
         {"ranks-per-node", required_argument, NULL, 'm'},
         {"documents", no_argument, NULL, 'd'},
+        {"draw", optional_argument, NULL, 'D'},
         {"env", no_argument, NULL, 'e'},
         {"json", no_argument, NULL, 'j'},
         {"kernels", no_argument, NULL, 'k'},
@@ -127,6 +141,12 @@ static bool read_command_line(request *r, int argc, char **argv, int *status)
         switch (code) {
         case 'd':
             r->documents = true;
+            break;
+        case 'D':
+            r->draw = true;
+            r->draw_file = optarg;
+            if (optarg != NULL && !has_end(optarg, ".svg") && !has_end(optarg, ".txt"))
+                return wrong(argv[first], "the file's name must end with .svg or .txt");
             break;
         case 'e':
             r->env = true;
@@ -169,6 +189,9 @@ static bool read_command_line(request *r, int argc, char **argv, int *status)
     r->first_file = optind;
     if (r->documents && (r->kernels || r->learned || r->json || r->env))
         return wrong("--documents", "cannot be combined with other options; --json has them as well");
+    if (r->draw && (r->documents || r->kernels || r->learned || r->json || r->env))
+        return wrong("--draw", "cannot be combined with options other than --ranks and "
+                               "--ranks-per-node");
     if (r->learned && (r->kernels || r->json || r->env))
         return wrong("--learned", "cannot be combined with --kernels, --env or --json");
     if (r->learned) return optind < argc || wrong("--learned", "names no file");
@@ -226,7 +249,7 @@ static bool get_variable(int i, meta_variable_desc *desc)
 
 static void map_rank(const request *r, int rank, mapping *m)
 {
-    const int node = rank / r->ranks_per_node, first = node * r->ranks_per_node;
+    const int first = rank / r->ranks_per_node * r->ranks_per_node;
     const int left = r->ranks - first;
     const int node_size = left < r->ranks_per_node ? left : r->ranks_per_node;
     meta_mode mode;
@@ -494,20 +517,102 @@ static void write_all(const request *r, int backends)
     json_close(&j, '}');
 }
 
-/* ------------------------------------------------------------------ the program */
-
 static int fail(const char *message)
 {
     fprintf(stderr, "meta-info: %s\n", message);
     return STATUS_UNUSABLE;
 }
 
+static int fail_draw(const char *path, const char *why)
+{
+    fprintf(stderr, "meta-info: --draw%s%s: %s\n", path != NULL ? "=" : "",
+            path != NULL ? path : "", why);
+    return STATUS_UNUSABLE;
+}
+
+/* ------------------------------------------------------------------ as a picture */
+
+static bool list_devices(node *n, int backends)
+{
+    meta_backend_desc b;
+    node_device d = {.domain = -1};
+    int room = 0;
+    for (int i = 0; i < backends; ++i)
+        if (get_backend(i, &b)) room += b.devices;
+    n->devices = calloc((size_t)room + 1, sizeof *n->devices);
+    if (n->devices == NULL) return false;
+    for (int i = 0; i < backends; ++i) {
+        if (!get_backend(i, &b)) continue;
+        for (int k = 0; k < b.devices && n->device_count < room; ++k)
+            if (get_device(k, b.mode, &d.desc)) n->devices[n->device_count++] = d;
+    }
+    return true;
+}
+
+static int device_of(const node *n, const mapping *m)
+{
+    for (int d = 0; m->found && d < n->device_count; ++d)
+        if (n->devices[d].desc.mode == m->device.mode && n->devices[d].desc.index == m->index)
+            return d;
+    return -1;
+}
+
+/* The ranks of the first node. */
+static bool list_ranks(node *n, const request *r)
+{
+    n->job_ranks = r->ranks;
+    n->ranks = calloc((size_t)r->ranks_per_node, sizeof *n->ranks);
+    if (n->ranks == NULL) return false;
+    for (int rank = 0; rank < r->ranks_per_node; ++rank) {
+        node_rank *to = &n->ranks[n->rank_count++];
+        mapping m;
+        map_rank(r, rank, &m);
+        *to = (node_rank){.rank = rank, .threads = m.threads, .device = device_of(n, &m)};
+        if (m.found) snprintf(to->text, sizeof to->text, "%s:%d", m.device.backend, m.index);
+        else snprintf(to->text, sizeof to->text, "no device: %s", m.reason);
+    }
+    return true;
+}
+
+static int write_node(const node *n, const char *path)
+{
+    FILE *to = path != NULL ? fopen(path, "w") : stdout;
+    if (to == NULL) return fail_draw(path, strerror(errno));
+    if (path != NULL && has_end(path, ".svg")) node_write_svg(n, to);
+    else node_write_text(n, to);
+    if (path == NULL) return STATUS_LOOKED;
+    const bool is_lost = fflush(to) != 0 || ferror(to);
+    const int cause = errno;
+    if (fclose(to) == 0 && !is_lost) return STATUS_LOOKED;
+    struct stat status;
+    if (lstat(path, &status) == 0 && S_ISREG(status.st_mode)) remove(path); /* it is not whole */
+    return fail_draw(path, strerror(is_lost ? cause : errno));
+}
+
+static int draw(const request *r, int backends)
+{
+    node n = {.domains = NULL};
+    char why[256] = "";
+    int status = STATUS_UNUSABLE;
+    if (!list_devices(&n, backends) || !list_ranks(&n, r))
+        fail_draw(NULL, "no memory for the node's devices and ranks");
+    else if (!node_find_domains(&n, why, sizeof why)) fail_draw(NULL, why);
+    else status = write_node(&n, r->draw_file);
+    node_free(&n);
+    return status;
+}
+
+/* ------------------------------------------------------------------ the program */
+
 static int look(const request *r)
 {
     int backends = 0;
     if (meta_init() != META_OK) return fail(meta_last_error());
     if (meta_backend_count(&backends) != META_OK) return fail(meta_last_error());
-    if (r->json) {
+    int status = STATUS_LOOKED;
+    if (r->draw) {
+        status = draw(r, backends);
+    } else if (r->json) {
         write_all(r, backends);
     } else {
         print_backends(backends);
@@ -515,7 +620,7 @@ static int look(const request *r)
         print_mpi();
         print_ranks(r);
     }
-    return meta_finalize() == META_OK ? STATUS_LOOKED : fail(meta_last_error());
+    return meta_finalize() == META_OK ? status : fail(meta_last_error());
 }
 
 static int look_for_kernels(const request *r, int argc, char **argv)
