@@ -83,7 +83,8 @@ done
 run_commands()
 {
     test -s commands.sh || { echo "$1 has no such commands"; exit 1; }
-    PATH=$here/bin:$prefix/bin:$PATH LD_LIBRARY_PATH=$prefix/lib sh -eu commands.sh >commands.out 2>commands.err </dev/null
+    PATH=$here/bin:$prefix/bin:$PATH LD_LIBRARY_PATH=$prefix/lib sh -eu commands.sh >commands.out 2>commands.err \
+        </dev/null
 }
 # printed FILE [WORD]: runs the block of commands WORD, or those that name the MPI's programs.
 printed()
@@ -231,9 +232,10 @@ printed doc/tutorial.md
 expect "$(grep -c "^$plain\$" commands.out)" 2
 printed doc/checking.md
 expect "$(tail -n 1 commands.out)" PASS
+ln -s "$top/tools" tools
 printed doc/profiling.md
-expect "$(grep -c '^PASS$' commands.out)" 4
-for file in run.json summary.json log.1; do test -s $file || { echo "there is no $file"; exit 1; }; done
+expect "$(grep -c '^PASS$' commands.out)" 5
+for file in run.json summary.json run.html log.1; do test -s $file || { echo "there is no $file"; exit 1; }; done
 bare=$(grep -nE '(^|[^./a-z-])(mpiexec|mpirun|mpicc|mpifort) +[-$a-z]' "$top/README.md" "$top"/doc/*.md || :)
 [ -z "$bare" ] || { echo "name the launcher and compilers by meta-info: $bare"; exit 1; }
 

@@ -71,6 +71,7 @@ quiet()
         plot-devices) echo plain devices cases axpy cyclic cg minighost repeat threads out examples programs no-plot \
             replot ;;
         count-changed-lines) echo balance overlap ;; # of programs that it speaks of
+        plot-profile) echo out events ;;
         plot-scaling) echo ranks backends apps size steps repeat threads weak strong out programs mpiexec replot blas \
             report_perf ;;
     esac

@@ -29,6 +29,7 @@ has_matplotlib()
 {
     python3 -c 'import matplotlib' 2>/dev/null || /usr/bin/python3 -c 'import matplotlib' 2>/dev/null
 }
+has_chromium() { has_program chromium-headless-shell || has_program chromium || has_program google-chrome; }
 # has_mpi KIND: a compiler wrapper of that MPI, and its launcher.
 has_mpi()
 {
@@ -61,6 +62,7 @@ need_to_check()
     need 'a Fortran compiler' 'gfortran' has_program "${FC:-gfortran}"
     need 'jansson' 'libjansson-dev' has_header jansson.h
     need 'matplotlib' 'python3-matplotlib' has_matplotlib
+    need 'Chromium' 'chromium-headless-shell' has_chromium
     need 'groff' 'groff-base' has_program groff
     need 'doxygen' 'doxygen' has_program "${DOXYGEN:-doxygen}"
     need 'libpng' 'libpng-dev' has_header png.h
