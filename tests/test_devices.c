@@ -102,6 +102,25 @@ static void metamorph_mode_is_read_where_meta_mode_is_not_set(void)
     end_life();
 }
 
+static void metamorph_mode_may_be_spelled_as_metamorph_does(void)
+{
+    static const char *const values[][2] = {
+        {"Plain", "plain"}, {"PLAIN:0", "plain"}, {"OpenMP", "openmp"}};
+    for (size_t k = 0; k < sizeof values / sizeof *values; ++k) {
+        if (!CHECK_OK(life_with("METAMORPH_MODE", values[k][0], NULL))) continue;
+        check_rank(0, values[k][1], 0);
+        end_life();
+    }
+    CHECK_OK(life_with("METAMORPH_MODE", "OpenCL_DEBUG:99", NULL));
+    CHECK_ERR_NAMES(meta_rank_device(0, 1, 0, 1, NULL, NULL, NULL), META_ERR_NO_DEVICE,
+                    "METAMORPH_MODE asks for opencl");
+    end_life();
+    CHECK_OK(life_with("META_MODE", "OpenMP", NULL));
+    CHECK_ERR_NAMES(meta_rank_device(0, 1, 0, 1, NULL, NULL, NULL), META_ERR_NO_DEVICE,
+                    "META_MODE asks for 'OpenMP'");
+    end_life();
+}
+
 static void an_explicit_request_never_falls_back(void)
 {
     static const char *const values[][2] = {
@@ -525,6 +544,7 @@ TEST_MAIN(PROMISE(an_unknown_variable_causes_one_warning_with_the_nearest_name),
           PROMISE(the_log_can_be_switched_off), PROMISE(what_was_never_freed_is_named_at_the_end),
           PROMISE(meta_mode_names_the_back_end_of_every_rank),
           PROMISE(metamorph_mode_is_read_where_meta_mode_is_not_set),
+          PROMISE(metamorph_mode_may_be_spelled_as_metamorph_does),
           PROMISE(an_explicit_request_never_falls_back),
           PROMISE(auto_chooses_among_the_devices_it_is_given),
           PROMISE(devices_that_auto_is_given_are_used_or_are_an_error),

@@ -46,6 +46,14 @@ static bool parse_mode(const char *text, size_t length, request *wanted)
            strcmp(wanted->name, "auto") != 0;
 }
 
+/* MetaMorph's names of modes, CUDA, OpenCL, OpenCL_DEBUG and OpenMP, are ours in small letters. */
+static void name_as_here(request *wanted)
+{
+    for (char *at = wanted->name; *at; ++at)
+        if (*at >= 'A' && *at <= 'Z') *at = (char)(*at - 'A' + 'a');
+    if (strcmp(wanted->name, "opencl_debug") == 0) wanted->name[strlen("opencl")] = '\0';
+}
+
 /* RANKS:MODE[:N] in the first @p length characters; *names: whether RANKS includes @p of_rank. */
 static bool parse_entry(const char *text, size_t length, int of_rank, request *wanted, bool *names)
 {
@@ -91,13 +99,15 @@ static meta_err read_request(int of_rank, request *wanted)
     const char *name = "META_MODE";
     bool found = false;
     if (map) META_TRY(parse_map(map, of_rank, wanted, &found));
-    if (!mode && (mode = meta_variable("METAMORPH_MODE"))) name = "METAMORPH_MODE";
+    const bool metamorph = !mode && (mode = meta_variable("METAMORPH_MODE"));
+    if (metamorph) name = "METAMORPH_MODE";
     if (mode && !found) {
         if (!parse_mode(mode, strlen(mode), wanted))
             return meta_fail(META_ERR_ENVIRONMENT,
                              "%s=%s: give spread, auto, openmp, opencl, cuda, "
                              "hip or a plugin's name, and :N for a device of it",
                              name, mode);
+        if (metamorph) name_as_here(wanted);
         wanted->variable = name;
     } else if (!found) {
         *wanted = (request){.name = "spread", .index = -1, .variable = "META_MODE"};
