@@ -22,6 +22,11 @@
 #ifndef META_H
 #define META_H
 
+#if defined METAMORPH_H && !defined METAMORPH_NO_NAMES
+#error "meta.h and metamorph.h name different functions alike: include one of them, or " \
+       "define METAMORPH_NO_NAMES before metamorph.h and call metamorph_alloc() for its meta_alloc()"
+#endif
+
 #include <stddef.h>
 #include <stdint.h>
 

@@ -44,7 +44,7 @@ if [ -n "$again" ]; then
 fi
 
 # Third-party libraries leak, some from modules already unloaded, which no suppression can name.
-ours='#[0-9]+ 0x[0-9a-f]+ in .*/(core|comm|fortran|backends|kernels|peers|apps|tools|tests)/'
+ours='#[0-9]+ 0x[0-9a-f]+ in .*/(core|comm|fortran|metamorph|backends|kernels|peers|apps|tools|tests)/'
 reports=$(grep -lE "$ours|runtime error" tests/sanitizer/* 2>/dev/null)
 for report in $reports; do
     echo "sanitizer report $report:"

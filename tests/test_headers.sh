@@ -13,7 +13,7 @@ cc=$(made_with CC)
 : "${cc:=cc}"
 cxx=${CXX:-c++}
 strict="-pedantic -Wall -Wextra -Wshadow -Wconversion -Werror -fsyntax-only"
-include="-I$src/core -I$src/core/library -I$src/kernels -I$src/backends -I$src/comm"
+include="-I$src/core -I$src/core/library -I$src/kernels -I$src/backends -I$src/comm -I$src/metamorph"
 # MPI's own headers are not ours to judge.
 mpi=$(made_with MPI_CPPFLAGS | sed 's/-I *\//-isystem \//g')
 
@@ -26,14 +26,24 @@ compiles() {
     fi
 }
 
-headers="meta.h meta_library.h"
+headers="meta.h meta_library.h metamorph.h metamorph_profiling.h"
 case ${META_TEST_MPI:-none} in
 none) ;;
-*) headers="$headers meta_comm.h" ;;
+*) headers="$headers meta_comm.h metamorph_mpi.h" ;;
 esac
 for header in $headers; do
     compiles c "$cc -std=c11" $header
     if command -v "$cxx" >/dev/null; then compiles c++ "$cxx -std=c++11" $header; fi
+done
+# MetaMorph's names are ours, too: both headers in one file are an error that says what to do.
+for order in 'meta metamorph' 'metamorph meta'; do
+    said=$(printf '#include "%s.h"\n' $order | $cc -std=c11 $strict $include -x c - 2>&1)
+    case $said in
+    *METAMORPH_NO_NAMES*) ;;
+    *) echo "BROKEN: $order in one file: $said"; status=1 ;;
+    esac
+    { echo '#define METAMORPH_NO_NAMES' && printf '#include "%s.h"\n' $order; } |
+        $cc -std=c11 $strict $include -x c - || { echo "BROKEN: $order with METAMORPH_NO_NAMES"; status=1; }
 done
 # Without a pass over a kernel file, which tests of kernels make.
 compiles c "$cc -std=c11 -DMETA_KERNEL_NO_PASS" meta_kernel.h

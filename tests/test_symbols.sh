@@ -21,7 +21,7 @@ exported() {
 
 # The functions that headers declare.
 declared() {
-    sed -n 's/^META_API .*[ *]\(meta_[a-z0-9_]*\)(.*/\1/p' "$@" | sort -u
+    sed -n 's/^META_API .*[ *]\(meta[a-z]*_[A-Za-z0-9_]*\)(.*/\1/p' "$@" | sort -u
 }
 
 # compare LIBRARY HEADERS FURTHER…: exports are the headers' functions and the further symbols.
@@ -56,6 +56,10 @@ if test -e "$build/.libs/libmeta_comm.so"; then
     compare "$build/.libs/libmeta_comm.so" "$src/comm/meta_comm.h" meta_comm_refuse
     needs_none "$build/.libs/libmeta_comm.so" 'opencl|cuda|amdhip|hsa|gomp|libomp'
 fi
+metamorph="$src/metamorph/metamorph.h $src/metamorph/metamorph_profiling.h"
+test ! -e "$build/.libs/libmeta_comm.so" || metamorph="$metamorph $src/metamorph/metamorph_mpi.h"
+compare "$build/.libs/libmeta_metamorph.so" "$metamorph"
+needs_none "$build/.libs/libmeta_metamorph.so" 'opencl|cuda|amdhip|hsa|gomp|libomp'
 for module in "$build"/.libs/libmeta/*.so; do
     test -e "$module" || continue
     symbols=$(exported "$module")
