@@ -181,6 +181,17 @@ expect "$plain" 'change 0.002099797178, heat 900.000000'
 expect "$(META_MODE=openmp $META_TEST_MPIEXEC -n 1 ./tutorial)" "$plain"
 expect "$(META_RANK_MAP='0-1:openmp,*:opencl' $META_TEST_MPIEXEC -n 4 ./tutorial)" "$plain"
 
+# What comes from elsewhere: a program in MetaMorph's style, and MiniGhost's time loop.
+block "$top/doc/from-metamorph.md" metamorph >metamorph.c
+compile metamorph libmeta_metamorph
+expect "$(METAMORPH_MODE=OpenCL $META_TEST_MPIEXEC -n 2 ./metamorph)" 'sum 18600 of 18600'
+expect "$(META_RANK_MAP='0:openmp,*:opencl' $META_TEST_MPIEXEC -n 3 ./metamorph)" 'sum 37200 of 37200'
+if [ -n "$(sed -n 's/^MPIFORT = //p' "$build/Makefile")" ]; then
+    block "$top/doc/from-minighost.md" minighost fortran >minighost.f90
+    in_fortran minighost
+    expect "$(META_RANK_MAP='0:openmp,*:opencl' $META_TEST_MPIEXEC -n 2 ./minighost)" 'heat 1200.000 of 1200'
+fi
+
 block "$top/doc/library.md" poisson >poisson.c
 compile poisson libmeta -lm
 expect "$(META_MODE=openmp ./poisson)" 'largest 301.700 after enough steps'
