@@ -406,6 +406,7 @@ static void fail_in_turn(bool driver)
         if (first.code != META_OK) ++errors;
         count_outcome();
         check_error();
+        CHECK_ERR(meta_flush(), META_ERR_INIT); /* a long message is kept until the next one */
         if (host_fault_blocks() > blocks) {
             FAIL("%ld blocks are left behind:%s", host_fault_blocks() - blocks,
                  host_fault_blocks_text(from));

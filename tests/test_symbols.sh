@@ -48,6 +48,11 @@ needs_none() {
     done
 }
 
+# Where libmeta is opened late, as by Python, its thread-local storage has to fit into what the C library has in
+# reserve, of which other libraries have a part.
+tls=$(readelf -lW "$build/.libs/libmeta.so" | awk '$1 == "TLS" { print $6 }')
+if [ $((tls)) -lt 1 ] || [ $((tls)) -gt 768 ]; then broken "libmeta.so has $((tls)) bytes of thread-local storage"; fi
+
 # The further ones are for the other libraries of this project.
 compare "$build/.libs/libmeta.so" "$src/core/meta.h $src/kernels/meta_kernel.h $src/core/library/meta_library.h" \
     meta_core_table meta_ahead_table

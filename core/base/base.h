@@ -16,7 +16,8 @@
 #include "meta_backend.h"
 
 /** A thread's own variable that every call uses: in the part of thread-local storage, small where
- * the library is loaded late, that is reached without a call. */
+ * the library is loaded late, that is reached without a call. All thread-local variables of the
+ * library are then there, so large ones are kept on the heap. */
 #define META_THREAD_OWN _Thread_local __attribute__((tls_model("initial-exec")))
 
 /** Begin a public function, which ends where the scope does: the library must have been started. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file error.c
  *  Error codes, and each thread's message about its last failing call. Most messages are short and
- * need no memory; those with a compiler's output are kept on the heap. */
+ * need no memory; others, such as those with a compiler's output, are kept on the heap, since the
+ * library's thread-local storage has to be small (META_THREAD_OWN). */
 #include "base/base.h"
 
 #include <stdarg.h>
@@ -9,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SHORT = 1024, LONGEST = 1 << 20 };
+enum { SHORT = 256, LONGEST = 1 << 20 };
 
 static META_THREAD_OWN const char *current_call = "";
 static META_THREAD_OWN const char *outer_call; /* NULL: none that others are a part of */

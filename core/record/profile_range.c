@@ -3,6 +3,8 @@
  *  Ranges: sections of a thread's time line that the application names. */
 #include "record/recorder.h"
 
+#include <stdlib.h>
+
 enum { DEEPEST = 64 };
 
 typedef struct range {
@@ -12,9 +14,42 @@ typedef struct range {
     bool forwarded;
 } range;
 
-static _Thread_local range ranges[DEEPEST];
+static _Thread_local range *ranges; /* DEEPEST, once the thread has pushed one */
 static _Thread_local int depth;
 static _Thread_local unsigned depth_in_life;
+
+/* Its value is the thread's ranges, which are freed with the thread. */
+static pthread_key_t owner;
+static bool has_owner;
+
+/* Destructors of other keys, which follow, may still push one. */
+static void release(void *of_thread)
+{
+    if (of_thread == ranges) ranges = NULL, depth = 0;
+    free(of_thread);
+}
+
+static void make_owner(void)
+{
+    has_owner = pthread_key_create(&owner, release) == 0;
+}
+
+/* Before the library is unloaded, whose release() threads would call. */
+__attribute__((destructor)) static void delete_owner(void)
+{
+    if (has_owner) pthread_key_delete(owner);
+    has_owner = false;
+}
+
+static bool have_ranges(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    if (ranges) return true;
+    ranges = malloc(DEEPEST * sizeof *ranges);
+    pthread_once(&once, make_owner);
+    if (ranges && has_owner) pthread_setspecific(owner, ranges);
+    return ranges != NULL;
+}
 
 /* Ranges left open in an earlier life of the library are gone. */
 static int *open_ranges(void)
@@ -35,6 +70,7 @@ meta_err meta_range_push(const char *name)
                          "%d ranges of this thread are open already: close one with "
                          "meta_range_pop()",
                          DEEPEST);
+    if (!have_ranges()) return meta_fail(META_ERR_NO_MEMORY, "the host has no memory for ranges");
     range *r = &ranges[*open];
     *r = (range){0};
     if (meta_profiled()) {
