@@ -25,9 +25,13 @@ has_opencl_driver()
 {
     [ -n "${OCL_ICD_VENDORS-}" ] || compgen -G '/etc/OpenCL/vendors/*.icd' >/dev/null
 }
-has_matplotlib()
+has_matplotlib() { has_python matplotlib; }
+# has_python MODULE…: some Python has all of them.
+has_python()
 {
-    python3 -c 'import matplotlib' 2>/dev/null || /usr/bin/python3 -c 'import matplotlib' 2>/dev/null
+    local modules
+    modules=$(IFS=,; echo "$*")
+    python3 -c "import $modules" 2>/dev/null || /usr/bin/python3 -c "import $modules" 2>/dev/null
 }
 has_chromium() { has_program chromium-headless-shell || has_program chromium || has_program google-chrome; }
 # has_mpi KIND: a compiler wrapper of that MPI, and its launcher.
@@ -63,6 +67,10 @@ need_to_check()
     need 'jansson' 'libjansson-dev' has_header jansson.h
     need 'matplotlib' 'python3-matplotlib' has_matplotlib
     need 'Chromium' 'chromium-headless-shell' has_chromium
+    need 'NumPy and pip of one Python' 'python3-numpy python3-pip python3-setuptools python3-wheel' \
+        has_python numpy setuptools wheel pip
+    # Debian's is Open MPI's.
+    [ "$1" != openmpi ] || need 'mpi4py' 'python3-mpi4py' has_python numpy mpi4py
     need 'groff' 'groff-base' has_program groff
     need 'doxygen' 'doxygen' has_program "${DOXYGEN:-doxygen}"
     need 'libpng' 'libpng-dev' has_header png.h

@@ -1,0 +1,303 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The Python package in one process, on the device of META_MODE: each function against NumPy. The promises are
+functions; `python_checks.py LAYOUT` is given what python_layout prints."""
+import contextlib
+import ctypes
+import gc
+import io
+import os
+import runpy
+import sys
+import traceback
+
+import libmeta as lm
+import numpy as np
+from libmeta import _compute, _devices, _grid, _halo, _kernel, _library, _types
+
+rng = np.random.default_rng(20151013)
+
+
+def fails(error, text, function, *arguments, **named):
+    """The call raises this error, with this text; returns it."""
+    try:
+        function(*arguments, **named)
+    except error as failure:
+        assert text in str(failure), f"'{failure}' does not say: {text}"
+        return failure
+    raise AssertionError(f"no {error.__name__}: {text}")
+
+
+# ------------------------------------------------------------------ declarations
+
+def structures_and_numbers_are_those_of_c():
+    with open(sys.argv[1], encoding="utf-8") as lines:
+        c = {name: int(value) for name, value in (line.split() for line in lines)}
+    structures = {"meta_box": _library.Box, "meta_backend_desc": _devices._BackendDesc,
+                  "meta_device_desc": _devices._DeviceDesc, "meta_kernel_parameter": _kernel._Parameter,
+                  "meta_kernel": _kernel._Kernel, "meta_extreme_f64": _kernel._extreme(ctypes.c_double),
+                  "meta_extreme_f32": _kernel._extreme(ctypes.c_float)}
+    if "MPI_Comm" in c:
+        comm = ctypes.c_int if c["MPI_Comm"] == 4 else ctypes.c_void_p
+        structures |= {"meta_halo": _halo._Plan, "meta_halo_field": _halo._Field,
+                       "meta_halo_desc": _halo.desc_type(comm)}
+    compared = 0
+    for name, value in c.items():
+        structure, _, member = name.partition(".")
+        if structure in structures:
+            here = getattr(structures[structure], member).offset if member else ctypes.sizeof(structures[structure])
+            assert here == value, f"{name} is {here}, in C {value}"
+            compared += 1
+    assert compared > 35, compared
+    assert [c[f"META_{name.upper()}"] for name in _types.NAMES] == list(range(c["META_TYPE_COUNT"]))
+    assert (c["META_SUM"], c["META_MIN"], c["META_MAX"]) == (_grid._SUM, _grid._MIN, _grid._MAX)
+    assert [c[f"META_{kind.upper()}"] for kind in _compute._STENCILS] == list(range(c["META_STENCIL_COUNT"]))
+    assert [c[f"META_{name.upper()}"] for name in _halo._OPERATIONS] == [0, 1, 2]
+    for name in "OUT INOUT IN ADD SCALAR VALUE SUM MIN MAX MIN_AT MAX_AT WHOLE".split():
+        assert c[f"META_PARAMETER_{name}"] == getattr(_kernel, f"_{name}"), name
+    assert (c["META_MAX_DIM"], c["META_KERNEL_DIMS"]) == (_library.MAX_DIM, _kernel._DIMS)
+    if "MPI_Comm" in c:
+        assert (c["META_HALO_FACES"], c["META_HALO_ALL"]) == (_halo._FACES, _halo._ALL)
+        assert (c["META_HALO_COPY"], c["META_HALO_ADD"]) == (_halo._COPY, _halo._ADD)
+
+
+# ------------------------------------------------------------------ grids
+
+def an_array_comes_back_as_it_was():
+    for dtype in ("f8", "f4", "i8", "u8", "i4", "u4", "i2", "u2", "i1", "u1", "f64", np.int16):
+        for shape in ((7,), (5, 4), (4, 3, 5), (2, 3, 2, 4)):
+            values = rng.integers(0, 100, shape).astype(_types.DTYPES[_types.type_of(dtype)])
+            for ghosts in (0, 2):
+                grid = lm.array(values, ghosts=ghosts)
+                assert grid.dtype == values.dtype and grid.shape == shape
+                assert (grid.get() == values).all() and grid.get().flags.f_contiguous
+    assert lm.array([1.5, 2.5]).get().tolist() == [1.5, 2.5]
+    assert lm.array(np.arange(12.0)[::-2], dtype="f4").get().tolist() == [11, 9, 7, 5, 3, 1]
+
+
+def boxes_count_from_the_first_owned_cell():
+    grid = lm.grid((4, 3), ghosts=((1, 2), (3, 0)))
+    host = rng.random((8, 5))
+    grid.put(host, box=grid.with_ghosts())
+    assert grid.with_ghosts() == ((-1, -2), (7, 3))
+    assert (grid.get() == host[1:5, 2:5]).all()
+    assert (grid.get(((-1, 0), (2, 1))) == host[0:3, 2:3]).all()
+    grid.fill(3, box=((1, 1), (2, 3)))
+    host[2, 3:5] = 3
+    assert (grid.get(grid.with_ghosts()) == host).all()
+    grid.put(7.0)
+    host[1:5, 2:5] = 7
+    assert (grid.get(grid.with_ghosts()) == host).all()
+    assert grid.get(((2, 1), (2, 3))).shape == (0, 2)
+
+
+def a_view_is_the_memory_itself_where_the_host_has_it():
+    grid = lm.array(rng.random((5, 4, 3)), ghosts=1)
+    before = grid.get()
+    assert (np.asarray(grid) == before).all()
+    assert (np.array(grid, copy=True) == before).all()
+    if lm.device().is_host:
+        assert grid.is_viewable()
+        view = grid.view()
+        assert np.shares_memory(view, np.asarray(grid)) and view.strides == np.asarray(grid).strides
+        view[4, 3, 2] = 99
+        assert np.shares_memory(view, np.from_dlpack(grid)) and np.from_dlpack(grid)[4, 3, 2] == 99
+        assert grid.max() == 99 and grid.get(((4, 3, 2), (5, 4, 3))).item() == 99
+        assert grid.view(grid.with_ghosts()).shape == (7, 6, 5)
+        fails(lm.Error, "leaves the grid", grid.view, ((0, 0, 0), (9, 9, 9)))
+        number = grid.pointer
+        del grid
+        gc.collect()
+        assert view[4, 3, 2] == 99 and number in [g.pointer for g in _library.alive]
+    else:
+        assert not grid.is_viewable()
+        fails(lm.Error, "meta_host_view", grid.view)
+        fails(BufferError, "DLPack", grid.__dlpack__)
+        np.asarray(grid)[0, 0, 0] = -1  # a copy
+        assert grid.min() >= 0
+
+
+def memory_goes_with_the_last_reference():
+    gc.collect()
+    count = len(_library.alive)
+    grid = lm.grid((10, 10))
+    assert len(_library.alive) == count + 1
+    del grid
+    gc.collect()
+    assert len(_library.alive) == count
+    grid = lm.grid(10)
+    grid.free()
+    grid.free()
+    fails(lm.Error, "was freed", grid.sum)
+
+
+# ------------------------------------------------------------------ operations
+
+def results_are_those_of_numpy():
+    a, b = rng.random((6, 5, 4)), rng.random((6, 5, 4))
+    x, y = lm.array(a, ghosts=1), lm.array(b, ghosts=1)
+    assert abs(x.sum() - a.sum()) < 1e-12 and x.min() == a.min() and x.max() == a.max()
+    assert abs(x.sum(((1, 0, 2), (4, 5, 3))) - a[1:4, :, 2:3].sum()) < 1e-12
+    assert abs(x.dot(y) - (a * b).sum()) < 1e-12
+    lm.axpy(y, 2.5, x)
+    assert (y.get() == b + 2.5 * a).all()
+    lm.copy(y, x, ((0, 0, 0), (2, 5, 4)), ((4, 0, 0), (6, 5, 4)))
+    assert (y.get()[:2] == a[4:]).all() and (y.get()[2:] == (b + 2.5 * a)[2:]).all()
+    n = lm.array(np.arange(-5, 5, dtype="i4"))
+    assert (n.sum(), n.min(), n.max()) == (-5, -5, 4)
+
+
+def stencils_are_averages():
+    for kind, ndim, points in (("2d5p", 2, 5), ("2d9p", 2, 9), ("3d7p", 3, 7), ("3d27p", 3, 27)):
+        a = rng.random((6, 5, 4)[:ndim])
+        source, out = lm.array(a, ghosts=1), lm.array(a, ghosts=1)
+        padded, expected = np.pad(a, 1), np.zeros_like(a)
+        for offset in np.ndindex(*(3,) * ndim):
+            if sum(o != 1 for o in offset) <= 1 or points == 3 ** ndim:
+                expected += padded[tuple(slice(o, o + n) for o, n in zip(offset, a.shape))] / points
+        total = lm.stencil(out, source, kind, sum=True)
+        assert np.allclose(out.get(), expected, rtol=1e-13) and abs(total - expected.sum()) < 1e-12
+        out.fill(0)
+        assert lm.stencil(out, source, kind) is None
+        assert np.allclose(out.get(), expected, rtol=1e-13)
+
+
+KERNELS = """
+#include <meta_kernel.h>
+#define mix_ARGS(A) A(OUT, T, out) A(IN, T, u, STAR(2)) A(IN, int32_t, n, CELL) A(VALUE, T, a) A(VALUE, int32_t, b) \\
+    A(SCALAR, T, s) A(SUM, T, total) A(MIN_AT, T, least) A(MAX, int32_t, most)
+META_CELLS(mix)
+{
+    const T x = a * (AT2(u, -2, 0) + AT2(u, 0, 2)) + s + (T)(ON(n) * b);
+    ON(out) = x;
+    ADD(total, x);
+    LOWER(least, x);
+    RAISE(most, ON(n));
+}
+#include META_AGAIN
+"""
+PLAIN = """
+#include <meta_kernel.h>
+#define twice_ARGS(A) A(INOUT, T, u)
+META_CELLS(twice) { ON(u) = 2 * ON(u); }
+#include META_AGAIN
+"""
+
+
+def kernels_from_text_compute():
+    mix = lm.kernel(KERNELS, "mix")
+    assert mix.parameters == ("out", "u", "n", "a", "b", "s") and mix.reach(2) == ((2, 2), (2, 2))
+    a, n = rng.random((7, 6)), rng.integers(0, 9, (7, 6)).astype("i4")
+    u, out, counts = lm.array(a, ghosts=2), lm.grid((7, 6), ghosts=2), lm.array(n, ghosts=2)
+    s, padded = lm.array([0.5]), np.pad(a, 2)
+    expected = 3.0 * (padded[:-4, 2:-2] + padded[2:-2, 4:]) + 0.5 + n * 2
+    total, (least, cell), most = mix(out, u, counts, 3.0, np.int32(2), s)
+    assert np.allclose(out.get(), expected, rtol=1e-14) and abs(total - expected.sum()) < 1e-12
+    assert abs(least - expected.min()) < 1e-14 and cell == np.unravel_index(expected.argmin(), expected.shape)
+    assert most == n.max()
+    part = mix(u=u, out=out, n=counts, s=s, a=1, b=0, box=((1, 1), (3, 4)))
+    assert abs(part[0] - ((padded[1:3, 3:6] + padded[3:5, 5:8]) + 0.5).sum()) < 1e-12
+    assert all(1 <= i < e for i, e in zip(part[1][1], (3, 4)))
+    twice = lm.kernel(PLAIN, "twice", "f4")
+    f = lm.array(a, dtype="f4")
+    twice.prepare()
+    assert twice(f) is None
+    twice(f, wait=False)
+    assert (f.get() == 4 * a.astype("f4")).all()
+
+
+def gray_scott_has_the_bits_of_plain_loops():
+    lm.finalize()
+    arguments, sys.argv = sys.argv, ["gray_scott.py", "12"]
+    with contextlib.redirect_stdout(io.StringIO()) as said:
+        ran = runpy.run_path(os.path.join(os.environ["META_TEST_SRCDIR"], "examples", "gray_scott.py"))
+    sys.argv = arguments
+    n, c = ran["N"], np.arange(ran["N"])
+    x, y, z = c[:, None, None], c[None, :, None], c[None, None, :]
+    part = (x > n // 3) & (x < n // 2) & (y > n // 3) & (y < n // 2) & (z > n // 4) & (z < n // 2)
+    u, v = np.where(part, 0.5, 1.0), np.where(part, 0.25 + (x + 3 * y + 7 * z) % 16 / 128, 0.0)
+
+    def laplacian(a):
+        return (np.roll(a, 1, 0) + np.roll(a, -1, 0) + np.roll(a, 1, 1) + np.roll(a, -1, 1) + np.roll(a, 1, 2) +
+                np.roll(a, -1, 2) - 6 * a)
+    for _ in range(12):
+        uvv = u * v * v
+        dv = ran["dt"] * (ran["Dv"] * laplacian(v) + uvv - (ran["F"] + ran["k"]) * v)
+        u, v = u + ran["dt"] * (ran["Du"] * laplacian(u) - uvv + ran["F"] * (1 - u)), v + dv
+    assert (ran["u0"].get() == u).all() and (ran["v0"].get() == v).all()
+    assert said.getvalue() == f"1 ranks: largest change of V in step 12: {np.abs(dv).max():g}\n", said.getvalue()
+
+
+# ------------------------------------------------------------------ devices and errors
+
+def devices_are_listed_and_chosen():
+    mine, every = lm.device(), lm.devices()
+    assert any(str(d) == "openmp:0" and d.is_host and not d.is_gpu and d.compute_units > 0 for d in every)
+    lm.set_device("openmp")
+    assert str(lm.device()) == "openmp:0" and lm.array([1.0]).is_viewable()
+    lm.set_device(mine)
+    assert str(lm.device()) == str(mine)
+    lm.set_device("spread")
+    assert str(lm.device()) == str(mine)
+    fails(ValueError, "'opencl:x'", lm.set_device, "opencl:x")
+    assert fails(lm.Error, "nothing_of_that_name", lm.set_device, "nothing_of_that_name").name == "META_ERR_NO_DEVICE"
+
+
+def errors_have_the_librarys_message():
+    grid = lm.grid((4, 4), ghosts=1)
+    error = fails(lm.Error, "meta_reduce: argument 'box'", grid.sum, ((0, 0), (9, 9)))
+    assert error.name == "META_ERR_BOUNDS" and error.code > 0
+    assert fails(lm.Error, "cells", lm.grid, (2, -1)).name == "META_ERR_ARGUMENT"
+    error = fails(lm.Error, "meta_grid_alloc", lm.grid, (1 << 40, 1 << 10))
+    assert error.name in ("META_ERR_NO_MEMORY", "META_ERR_OVERFLOW")
+    assert fails(lm.Error, "init(comm)", lm.allreduce, 1).name == "META_ERR_STATE"
+    fails(ValueError, "'mean' is none of sum, min, max", lm.allreduce, 1, "mean")
+    fails(ValueError, "1 to 10 dimensions", lm.grid, ())
+    fails(ValueError, "3 widths for 2 dimensions", lm.grid, (4, 4), (1, 1, 1))
+    fails(TypeError, "complex128", lm.grid, 4, dtype=complex)
+    fails(TypeError, "machine's byte order", lm.grid, 4, dtype=">f8")
+    fails(ValueError, "box: give", grid.sum, ((0,), (1,)))
+    fails(ValueError, "'3d8p' is none of", lm.stencil, grid, grid, "3d8p")
+    fails(lm.Error, "the grids differ", grid.dot, lm.grid((4, 5), ghosts=1))
+    fails(lm.Error, "the grids differ", lm.axpy, grid, 1, lm.grid((4, 4)))
+    fails(TypeError, "cannot be copied", lm.copy, grid, lm.grid((4, 4), dtype="f4"))
+    twice = lm.kernel(PLAIN, "twice")
+    fails(TypeError, "2 arguments, but it takes 1: u", twice, grid, grid)
+    fails(TypeError, "u missing", twice)
+    fails(TypeError, "'v' is no parameter", twice, grid, v=1)
+    fails(TypeError, "'u' is given twice", twice, grid, u=grid)
+    fails(TypeError, "u is an array: give a grid, not float", twice, 1.0)
+    fails(TypeError, "u has elements of f64, the grid float32", twice, lm.grid(4, dtype="f4"))
+    mix = lm.kernel(KERNELS, "mix")
+    some = lm.array(np.zeros((4, 4)), ghosts=2)
+    fails(ValueError, "its results are waited for", mix, some, some, lm.grid((4, 4), 2, "i4"), 1, 1, some, wait=False)
+    assert fails(lm.Error, "no such kernel", lm.kernel, PLAIN, "thrice").name == "META_ERR_ARGUMENT"
+    fails(lm.Error, "wrong.kernel.h", lm.kernel, PLAIN.replace("ON(u);", "OFF(u);"), "twice", file="wrong.kernel.h")
+    fails(lm.Error, "libmeta is started", lm.init)
+
+
+def a_life_ends_and_another_begins():
+    grid = lm.array([1.0, 2.0])
+    lm.finalize()
+    lm.finalize()
+    assert fails(lm.Error, "was finalized", grid.sum).name == "META_ERR_INIT"
+    fails(lm.Error, "was finalized", lm.devices)
+    lm.init()
+    assert lm.array([1.0, 2.0]).sum() == 3
+    fails(lm.Error, "was freed", grid.sum)
+    assert lm.version() == (0, 1, 0)
+
+
+broken = 0
+for promise in (structures_and_numbers_are_those_of_c, an_array_comes_back_as_it_was,
+                boxes_count_from_the_first_owned_cell, a_view_is_the_memory_itself_where_the_host_has_it,
+                memory_goes_with_the_last_reference, results_are_those_of_numpy, stencils_are_averages,
+                kernels_from_text_compute, devices_are_listed_and_chosen, errors_have_the_librarys_message,
+                a_life_ends_and_another_begins, gray_scott_has_the_bits_of_plain_loops):
+    try:
+        promise()
+        print("kept  ", promise.__name__)
+    except Exception:
+        traceback.print_exc(file=sys.stdout)
+        print("BROKEN", promise.__name__)
+        broken = 1
+sys.exit(broken)
