@@ -72,6 +72,7 @@ typedef enum meta_err {
                                 two bodies of a kernel */
     META_ERR_PEER,         /**< another process failed or does not respond */
     META_ERR_UNSUPPORTED,  /**< not supported by this back end or build */
+    META_ERR_FILE,         /**< a file cannot be opened, read or written, or is damaged */
     META_ERR_COUNT         /**< the number of codes; never returned */
 } meta_err;
 

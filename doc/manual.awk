@@ -539,7 +539,7 @@ function put_macro(n,    line)
 
 function package_of(header)
 {
-    return header == "meta_comm.h" ? "libmeta_comm" : "libmeta"
+    return header == "meta_comm.h" ? "libmeta_comm" : header == "meta_io.h" ? "libmeta_io" : "libmeta"
 }
 
 function put_synopsis(p,    n)

@@ -106,6 +106,8 @@ AC_DEFUN([META_SUMMARY], [
   META_LINE([libmeta, meta-info], [always], [$CC $META_OPTIMIZE $CFLAGS])
   META_LINE([cores from hwloc], [hwloc], [])
   META_LINE([libmeta_comm, applications], [mpi], [$MPI_KIND, $MPICC])
+  META_LINE([files: libmeta_io], [mpi], [])
+  META_LINE([HDF5 files], [hdf5], [$meta_hdf5_module])
   META_LINE([OpenMP back end], [openmp], [$OPENMP_CFLAGS])
   META_LINE([OpenCL back end], [opencl], [$OPENCL_LIBS])
   META_LINE([OpenBLAS to compare with], [blas], [$BLAS_LIBS])

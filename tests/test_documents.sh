@@ -191,6 +191,12 @@ if [ -n "$(sed -n 's/^MPIFORT = //p' "$build/Makefile")" ]; then
     in_fortran minighost
     expect "$(META_RANK_MAP='0:openmp,*:opencl' $META_TEST_MPIEXEC -n 2 ./minighost)" 'heat 1200.000 of 1200'
 fi
+# The same bits whether a run goes on or not, on any ranks.
+block "$top/doc/files.md" files >files.c
+compile files libmeta_io
+expect "$($META_TEST_MPIEXEC -n 2 ./files)" 'step 20, sum 2304.0'
+expect "$(META_RANK_MAP='0-1:openmp,*:opencl' $META_TEST_MPIEXEC -n 3 ./files)" 'step 40, sum 2304.0'
+expect "$(echo heat.*)" 'heat.2 heat.3'
 
 block "$top/doc/library.md" poisson >poisson.c
 compile poisson libmeta -lm

@@ -13,7 +13,7 @@ cc=$(made_with CC)
 : "${cc:=cc}"
 cxx=${CXX:-c++}
 strict="-pedantic -Wall -Wextra -Wshadow -Wconversion -Werror -fsyntax-only"
-include="-I$src/core -I$src/core/library -I$src/kernels -I$src/backends -I$src/comm -I$src/metamorph"
+include="-I$src/core -I$src/core/library -I$src/kernels -I$src/backends -I$src/comm -I$src/metamorph -I$src/io"
 # MPI's own headers are not ours to judge.
 mpi=$(made_with MPI_CPPFLAGS | sed 's/-I *\//-isystem \//g')
 
@@ -29,7 +29,7 @@ compiles() {
 headers="meta.h meta_library.h metamorph.h metamorph_profiling.h"
 case ${META_TEST_MPI:-none} in
 none) ;;
-*) headers="$headers meta_comm.h metamorph_mpi.h" ;;
+*) headers="$headers meta_comm.h meta_io.h metamorph_mpi.h" ;;
 esac
 for header in $headers; do
     compiles c "$cc -std=c11" $header

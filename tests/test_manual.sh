@@ -17,7 +17,7 @@ found()
 }
 
 headers="core/meta.h core/library/meta_library.h kernels/meta_kernel.h"
-[ "${META_TEST_MPI:-none}" = none ] || headers="$headers comm/meta_comm.h"
+[ "${META_TEST_MPI:-none}" = none ] || headers="$headers comm/meta_comm.h io/meta_io.h"
 functions=$(cd "$top" && sed -n 's/^META_API .*[ *]\(meta_[a-z0-9_]*\)(.*/\1/p' $headers | sort -u)
 what='the list of functions'
 [ "$(echo "$functions" | wc -l)" -gt 80 ] || broken 'is too short'
@@ -45,7 +45,7 @@ done)"
 
 # References at the end of pages and in texts. Without MPI there are no pages of messages and of applications.
 absent='^$'
-[ "${META_TEST_MPI:-none}" != none ] || absent='there is no (meta_comm|meta_halo|meta-minighost|meta-dot3d)'
+[ "${META_TEST_MPI:-none}" != none ] || absent='there is no (meta_comm|meta_halo|meta_io|meta-minighost|meta-dot3d)'
 found 'references of pages' "$(cd "$pages" && { printf './%s\n' man*/*.[137] && grep -H . man*/*.[137]; } | awk '
     /^\.\/man/ { sub(/.*\//, ""); there[$0] = 1; next }
     {
@@ -190,7 +190,7 @@ fi
 
 what='the cheat sheet'
 for name in $(grep -oE '`meta_[a-z0-9_]+`' "$top/doc/cheat-sheet.md" | tr -d '`' | sort -u); do
-    grep -qwE "META_API .*$name" "$top"/core/meta.h "$top"/core/library/*.h "$top"/kernels/meta_kernel.h "$top"/comm/*.h ||
+    grep -qwE "META_API .*$name" "$top"/core/meta.h "$top"/core/library/*.h "$top"/kernels/meta_kernel.h "$top"/comm/*.h "$top"/io/*.h ||
         broken "has $name, which does not exist"
 done
 for name in $(grep -oE '\bMETA_[A-Z_]+\b' "$top/doc/cheat-sheet.md" | sort -u); do

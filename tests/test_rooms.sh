@@ -26,7 +26,10 @@ facts()
 {
     (
         cd "$1" || exit 1
-        files=$(find core comm -name '*.[ch]' -o -name '*.def' | LC_ALL=C sort)
+        folders=
+        for library in core comm io; do [ ! -d $library ] || folders="$folders $library"; done
+        # shellcheck disable=SC2086 # words of a list
+        files=$(find $folders -name '*.[ch]' -o -name '*.def' | LC_ALL=C sort)
         printf 'file %s\n' $files
         awk '/^[ \t]*#[ \t]*include[ \t]*["<]/ {
             name = $0
@@ -37,7 +40,10 @@ facts()
     )
     (
         cd "$2" || exit 1
-        $nm -A -P $(find core comm -name 'libmeta_la-*.o' -o -name 'libmeta_comm_la-*.o') | awk '{
+        folders=
+        for library in core comm io; do [ ! -d $library ] || folders="$folders $library"; done
+        # shellcheck disable=SC2086 # words of a list
+        $nm -A -P $(find $folders -name 'libmeta_la-*.o' -o -name 'libmeta_comm_la-*.o' -o -name 'libmeta_io_la-*.o') | awk '{
             source = $1
             sub(/\.o:$/, ".c", source)
             sub(/\.libs\//, "", source)
@@ -170,4 +176,6 @@ grep -q '^symbol core/' "$scratch/facts" ||
     { echo "BROKEN: $build has no objects of libmeta"; status=1; }
 test "${META_TEST_MPI:-none}" = none || grep -q '^symbol comm/' "$scratch/facts" ||
     { echo "BROKEN: $build has no objects of libmeta_comm"; status=1; }
+test "${META_TEST_MPI:-none}" = none || grep -q '^symbol io/' "$scratch/facts" ||
+    { echo "BROKEN: $build has no objects of libmeta_io"; status=1; }
 exit $status

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Exported symbols and dependencies of the built libraries: libmeta exports the functions of its headers,
+# Exported symbols and dependencies of the built libraries: each exports the functions of its headers,
 # a back end and its peer one symbol each, and none links a library that it must not need.
 # TEST: timeout=30 labels=core,build smoke=yes
 src=${META_TEST_SRCDIR:-.}
@@ -58,13 +58,17 @@ compare "$build/.libs/libmeta.so" "$src/core/meta.h $src/kernels/meta_kernel.h $
     meta_core_table meta_ahead_table
 needs_none "$build/.libs/libmeta.so" 'mpi|opencl|cuda|amdhip|hsa|gomp|libomp'
 if test -e "$build/.libs/libmeta_comm.so"; then
-    compare "$build/.libs/libmeta_comm.so" "$src/comm/meta_comm.h" meta_comm_refuse
+    compare "$build/.libs/libmeta_comm.so" "$src/comm/meta_comm.h" meta_comm_refuse meta_comm_table
     needs_none "$build/.libs/libmeta_comm.so" 'opencl|cuda|amdhip|hsa|gomp|libomp'
 fi
 metamorph="$src/metamorph/metamorph.h $src/metamorph/metamorph_profiling.h"
 test ! -e "$build/.libs/libmeta_comm.so" || metamorph="$metamorph $src/metamorph/metamorph_mpi.h"
 compare "$build/.libs/libmeta_metamorph.so" "$metamorph"
 needs_none "$build/.libs/libmeta_metamorph.so" 'opencl|cuda|amdhip|hsa|gomp|libomp'
+if test -e "$build/.libs/libmeta_io.so"; then
+    compare "$build/.libs/libmeta_io.so" "$src/io/meta_io.h"
+    needs_none "$build/.libs/libmeta_io.so" 'opencl|cuda|amdhip|hsa|gomp|libomp'
+fi
 for module in "$build"/.libs/libmeta/*.so; do
     test -e "$module" || continue
     symbols=$(exported "$module")

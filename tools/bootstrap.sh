@@ -34,6 +34,9 @@ has_python()
     python3 -c "import $modules" 2>/dev/null || /usr/bin/python3 -c "import $modules" 2>/dev/null
 }
 has_chromium() { has_program chromium-headless-shell || has_program chromium || has_program google-chrome; }
+has_h5py() { has_python h5py numpy; }
+# has_module NAME: of pkg-config.
+has_module() { pkg-config --exists "$1"; }
 # has_mpi KIND: a compiler wrapper of that MPI, and its launcher.
 has_mpi()
 {
@@ -76,6 +79,8 @@ need_to_check()
     need 'libpng' 'libpng-dev' has_header png.h
     need 'zlib' 'zlib1g-dev' has_header zlib.h
     need 'OpenBLAS' 'libopenblas-dev' has_library openblas
+    need 'HDF5' "libhdf5-$1-dev" has_module "hdf5-$1"
+    need 'NumPy and h5py' 'python3-numpy python3-h5py' has_h5py
     need 'CLBlast' 'libclblast-dev' has_header clblast_c.h
     need 'abidiff' 'abigail-tools' has_program abidiff
     need 'Environment Modules' 'environment-modules' has_program modulecmd

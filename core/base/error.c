@@ -40,6 +40,7 @@ static const char *const meanings[META_ERR_COUNT] = {
     [META_ERR_MISMATCH] = "META_ERR_MISMATCH: two ends of a message or a plan disagree",
     [META_ERR_PEER] = "META_ERR_PEER: another process failed or does not answer",
     [META_ERR_UNSUPPORTED] = "META_ERR_UNSUPPORTED: this back end or build cannot do it",
+    [META_ERR_FILE] = "META_ERR_FILE: a file cannot be opened, read or written, or is damaged",
 };
 
 const char *meta_strerror(meta_err err)

@@ -86,6 +86,8 @@ FORWARD(ssize_t, pwrite, count_file(to), (int to, const void *data, size_t bytes
         (to, data, bytes, at))
 FORWARD(ssize_t, pwrite64, count_file(to), (int to, const void *data, size_t bytes, off64_t at),
         (to, data, bytes, at))
+FORWARD(int, ftruncate, count_file(to), (int to, off_t bytes), (to, bytes))
+FORWARD(int, ftruncate64, count_file(to), (int to, off64_t bytes), (to, bytes))
 FORWARD(int, fsync, count_file(to), (int to), (to))
 FORWARD(int, close, count_file(to) && false, (int to), (to))
 FORWARD(int, rename, count(is_ours(from)) && false, (const char *from, const char *to), (from, to))

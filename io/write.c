@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file write.c
+ *  Writing a file: what is asked for, checked on all ranks before anything is written; its pieces,
+ *  written by all ranks; and its name, when it is complete. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "io.h"
+
+/* A file that is being written. */
+typedef struct writing {
+    io_ranks ranks;
+    const char *given; /* argument 'path' */
+    const meta_io_desc *desc;
+    const io_format *format;
+    int fields;
+    const meta_io_field *field;
+    io_head head;
+    io_box **boxes; /* of all ranks, for each field */
+    char *path, *partial;
+    int64_t number;
+    int file;
+    bool created; /* the partial file, by this rank */
+} writing;
+
+/* ------------------------------------------------------------------ what is asked for */
+
+static meta_err check_attribute(const meta_io_attribute *a, int k)
+{
+    char name[48];
+    size_t element;
+    snprintf(name, sizeof name, "desc->attribute[%d].name", k);
+    META_TRY(io_name_check(a->name, name));
+    if (a->text) return META_OK;
+    snprintf(name, sizeof name, "desc->attribute[%d].type", k);
+    META_TRY(core->check_type(a->type, name, &element));
+    if (a->count < 1 || a->count > INT64_MAX / 8)
+        return core->fail(META_ERR_ARGUMENT,
+                          "argument 'desc->attribute[%d].count' is %" PRId64 ": give 1 or more", k,
+                          a->count);
+    if (a->numbers) return META_OK;
+    return core->fail(META_ERR_ARGUMENT,
+                      "argument 'desc->attribute[%d]' has neither a text nor numbers", k);
+}
+
+static meta_err check_desc(const meta_io_desc *desc)
+{
+    if (desc->attributes < 0)
+        return core->fail(META_ERR_ARGUMENT, "argument 'desc->attributes' is %d", desc->attributes);
+    if (desc->attributes > 0 && !desc->attribute)
+        return core->fail(META_ERR_ARGUMENT, "argument 'desc->attribute' is NULL");
+    if (desc->number < -1)
+        return core->fail(META_ERR_ARGUMENT,
+                          "argument 'desc->number' is %" PRId64 ": give -1, or 0 or more",
+                          desc->number);
+    if (desc->keep < 0)
+        return core->fail(META_ERR_ARGUMENT, "argument 'desc->keep' is %" PRId64 ": give 0 or more",
+                          desc->keep);
+    for (int d = 0; d < META_MAX_DIM; ++d)
+        if (!isfinite(desc->origin[d]) || !isfinite(desc->spacing[d]) || desc->spacing[d] == 0)
+            return core->fail(META_ERR_ARGUMENT,
+                              "arguments 'desc->origin[%d]' and 'desc->spacing[%d]' are %g and %g: "
+                              "give finite ones, and no spacing of 0",
+                              d, d, desc->origin[d], desc->spacing[d]);
+    for (int a = 0; a < desc->attributes; ++a) {
+        META_TRY(check_attribute(&desc->attribute[a], a));
+        for (int b = 0; b < a; ++b)
+            if (strcmp(desc->attribute[a].name, desc->attribute[b].name) == 0)
+                return core->fail(
+                    META_ERR_ARGUMENT,
+                    "arguments 'desc->attribute[%d]' and '[%d]' have the same name: '%s'", b, a,
+                    desc->attribute[a].name);
+    }
+    return META_OK;
+}
+
+meta_err io_fields_check(int fields, const meta_io_field *field)
+{
+    if (fields < 1)
+        return core->fail(META_ERR_ARGUMENT, "argument 'fields' is %d: give 1 or more", fields);
+    if (!field) return core->fail(META_ERR_ARGUMENT, "argument 'field' is NULL");
+    for (int f = 0; f < fields; ++f) {
+        META_TRY(io_part_check(&field[f], f));
+        for (int e = 0; e < f; ++e)
+            if (strcmp(field[e].name, field[f].name) == 0)
+                return core->fail(META_ERR_ARGUMENT,
+                                  "arguments 'field[%d]' and 'field[%d]' have the same name: '%s'",
+                                  e, f, field[f].name);
+    }
+    return META_OK;
+}
+
+static meta_err check_arguments(writing *w)
+{
+    META_TRY(io_path_check(w->given));
+    META_TRY(check_desc(w->desc));
+    META_TRY(io_fields_check(w->fields, w->field));
+    w->format = io_format_of(w->desc->format);
+    if (!w->format)
+        return core->fail(META_ERR_ARGUMENT,
+                          "argument 'desc->format' is %d: give META_IO_CHECKPOINT, META_IO_HDF5 or "
+                          "META_IO_NPY",
+                          (int)w->desc->format);
+    META_TRY(io_format_check(w->format));
+    META_TRY(io_head_copy(&w->head, w->fields, w->field, w->desc->attributes, w->desc->attribute));
+    META_TRY(w->format->check(&w->head));
+    META_TRY(w->format->lay_out(&w->head));
+    w->boxes = calloc((size_t)w->fields, sizeof(io_box *));
+    return w->boxes ? META_OK : io_no_memory((uint64_t)w->fields * sizeof(io_box *));
+}
+
+/* ------------------------------------------------------------------ the same on all ranks */
+
+static uint64_t hash_text(const char *text)
+{
+    return io_checksum(1, text, strlen(text));
+}
+
+static void describe_field(io_item *item, const io_field *f, int k)
+{
+    static const char *const members[] = {".name", ".type", ".box.ndim", ".cells"};
+    const int64_t type = f->type, ndim = f->grid.ndim;
+    const uint64_t hashes[] = {hash_text(f->name), io_checksum(2, &type, sizeof type),
+                               io_checksum(3, &ndim, sizeof ndim),
+                               io_checksum(4, f->grid.cells, sizeof f->grid.cells)};
+    for (int m = 0; m < 4; ++m) {
+        snprintf(item[m].name, sizeof item[m].name, "field[%d]%s", k, members[m]);
+        item[m].hash = hashes[m];
+    }
+}
+
+static uint64_t hash_attribute(const meta_io_attribute *a)
+{
+    const int64_t kind[3] = {a->text != NULL, a->type, a->count};
+    const uint64_t sum = io_checksum(hash_text(a->name), kind, sizeof kind);
+    size_t element = 1;
+    if (!a->text) core->check_type(a->type, "type", &element);
+    return io_checksum(sum, a->text ? a->text : a->numbers, (size_t)a->count * element);
+}
+
+static meta_err compare(const writing *w)
+{
+    enum { OWN = 6 };
+    const int count = OWN + 4 * w->fields + w->head.attributes;
+    io_item *items = calloc((size_t)count, sizeof *items);
+    const meta_io_desc *desc = w->desc;
+    const int64_t format = desc->format;
+    META_TRY(io_agree(&w->ranks, items ? META_OK : io_no_memory((uint64_t)count * sizeof *items)));
+    const io_item own[OWN] = {
+        {"path", hash_text(w->given)},
+        {"desc->format", io_checksum(5, &format, sizeof format)},
+        {"desc->number", io_checksum(6, &desc->number, sizeof desc->number)},
+        {"desc->keep", io_checksum(7, &desc->keep, sizeof desc->keep)},
+        {"desc->origin", io_checksum(8, desc->origin, sizeof desc->origin)},
+        {"desc->spacing", io_checksum(9, desc->spacing, sizeof desc->spacing)}};
+    memcpy(items, own, sizeof own);
+    for (int f = 0; f < w->fields; ++f) describe_field(items + OWN + 4 * f, &w->head.field[f], f);
+    for (int a = 0; a < w->head.attributes; ++a) {
+        io_item *item = &items[OWN + 4 * w->fields + a];
+        snprintf(item->name, sizeof item->name, "desc->attribute[%d]", a);
+        item->hash = hash_attribute(&w->head.attribute[a]);
+    }
+    const meta_err error = io_compare(&w->ranks, count, items);
+    free(items);
+    return error;
+}
+
+/* The boxes of all ranks, before anything is written. */
+static meta_err place(writing *w)
+{
+    for (int f = 0; f < w->fields; ++f) {
+        io_part part;
+        const io_field *field = &w->head.field[f];
+        META_TRY(io_boxes_gather(&w->ranks, io_part_open(&part, &w->field[f], f, &field->grid),
+                                 &part.place, &w->boxes[f]));
+        META_TRY(io_agree(&w->ranks,
+                          io_boxes_check(&w->ranks, &field->grid, w->boxes[f], f, field->name)));
+    }
+    return META_OK;
+}
+
+/* ------------------------------------------------------------------ the file */
+
+/* Rank 0 chooses the number. */
+static meta_err choose_name(writing *w)
+{
+    meta_err error = META_OK;
+    w->number = w->desc->number;
+    if (w->format->format != META_IO_CHECKPOINT) {
+        w->path = io_path(w->given, "");
+    } else {
+        if (w->ranks.rank == 0 && w->number < 0) {
+            error = io_last_number(w->given, &w->number);
+            if (error == META_OK && w->number == INT64_MAX)
+                error =
+                    core->fail(META_ERR_OVERFLOW,
+                               "argument 'path': there is a checkpoint %s.%" PRId64 ": remove it",
+                               w->given, w->number);
+            ++w->number;
+        }
+        META_TRY(io_agree(&w->ranks, error));
+        META_TRY(job->all_from(w->ranks.comm, &w->number, 1, MPI_INT64_T, 0,
+                               "while rank 0 chooses the number of a checkpoint"));
+        w->path = io_path_number(w->given, w->number);
+    }
+    w->partial = io_path(w->given, ".partial");
+    return io_agree(&w->ranks, w->path && w->partial ? META_OK : io_no_memory(strlen(w->given)));
+}
+
+static meta_err begin_file(writing *w)
+{
+    int file;
+    if (w->ranks.rank != 0) return META_OK;
+    META_TRY(io_file_create(w->path, w->partial, &file));
+    w->created = true;
+    close(file);
+    return w->format->begin(&w->head, w->path, w->partial);
+}
+
+/* Where rank 0's library has put the pieces. */
+static meta_err share_addresses(writing *w)
+{
+    for (int f = 0; f < w->fields; ++f) {
+        io_field *field = &w->head.field[f];
+        int64_t bytes = field->address ? field->grid.pieces * (int64_t)sizeof *field->address : 0;
+        void *given = field->address;
+        META_TRY(
+            job->all_from(w->ranks.comm, &bytes, 1, MPI_INT64_T, 0, "while a file is laid out"));
+        if (bytes == 0) continue;
+        META_TRY(io_share(&w->ranks, META_OK, &given, &bytes));
+        field->address = given;
+    }
+    return META_OK;
+}
+
+static bool has_pieces(const writing *w)
+{
+    for (int f = 0; f < w->fields; ++f)
+        if (io_is_owner(&w->ranks, &w->head.field[f].grid)) return true;
+    return false;
+}
+
+/* A field that is being written. */
+typedef struct target {
+    const writing *w;
+    int f;
+} target;
+
+static meta_err write_piece(void *with, int64_t k, void *data, size_t bytes)
+{
+    const target *t = with;
+    const io_field *f = &t->w->head.field[t->f];
+    const int64_t at =
+        f->address ? f->address[k] : f->offset + k * f->grid.piece * (int64_t)f->element;
+    META_TRY(io_write_at(t->w->path, t->w->file, data, bytes, at));
+    if (f->sums < 0) return META_OK;
+    const uint64_t sum = io_checksum(io_piece_seed(t->f, k), data, bytes);
+    return io_write_at(t->w->path, t->w->file, &sum, sizeof sum, f->sums + k * (int64_t)sizeof sum);
+}
+
+static meta_err write_fields(writing *w, bool *in_step)
+{
+    for (int f = 0; f < w->fields; ++f) {
+        io_part part;
+        target t = {w, f};
+        meta_err error = io_part_open(&part, &w->field[f], f, &w->head.field[f].grid);
+        if (error == META_OK)
+            error = io_exchange(&w->ranks, &w->head.field[f].grid, w->boxes[f], &part, true,
+                                write_piece, &t, in_step);
+        if (!*in_step) return error;
+        META_TRY(io_agree(&w->ranks, error));
+    }
+    return META_OK;
+}
+
+/* Rank 0, when all data is on the disk. */
+static meta_err complete(writing *w)
+{
+    if (w->ranks.rank != 0) return META_OK;
+    if (w->format->seal) {
+        int file;
+        META_TRY(io_file_open(w->partial, true, &file));
+        META_TRY(
+            io_file_close(w->path, &file, w->format->seal(&w->head, w->path, file, w->number)));
+    }
+    META_TRY(io_file_rename(w->partial, w->path));
+    w->created = false;
+    if (w->format->beside) META_TRY(w->format->beside(&w->head, w->path, w->desc));
+    if (w->format->format == META_IO_CHECKPOINT && w->desc->keep > 0 &&
+        w->number >= w->desc->keep) {
+        char *old = io_path_number(w->given, w->number - w->desc->keep);
+        if (old) unlink(old);
+        free(old);
+    }
+    return META_OK;
+}
+
+static meta_err write_file(writing *w)
+{
+    bool in_step = true;
+    META_TRY(io_agree(&w->ranks, check_arguments(w)));
+    META_TRY(compare(w));
+    META_TRY(place(w));
+    META_TRY(choose_name(w));
+    META_TRY(io_agree(&w->ranks, begin_file(w)));
+    META_TRY(share_addresses(w));
+    META_TRY(
+        io_agree(&w->ranks, has_pieces(w) ? io_file_open(w->partial, true, &w->file) : META_OK));
+    meta_err error = write_fields(w, &in_step);
+    error = io_file_close(w->path, &w->file, error);
+    if (!in_step) return error;
+    META_TRY(io_agree(&w->ranks, error));
+    return io_agree(&w->ranks, complete(w));
+}
+
+static void end(writing *w)
+{
+    if (w->created) unlink(w->partial);
+    for (int f = 0; w->boxes && f < w->fields; ++f) free(w->boxes[f]);
+    free(w->boxes);
+    io_head_free(&w->head);
+    free(w->path);
+    free(w->partial);
+    io_ranks_close(&w->ranks);
+}
+
+static meta_err open_and_write(const char *path, const meta_io_desc *desc, int fields,
+                               const meta_io_field *field)
+{
+    writing w = {.given = path, .desc = desc, .fields = fields, .field = field, .file = -1};
+    META_TRY(io_desc_check(desc));
+    META_TRY(io_ranks_open(&w.ranks, desc->comm, "desc->comm"));
+    const meta_err error = write_file(&w);
+    char text[IO_TEXT];
+    snprintf(text, sizeof text, "%s", meta_last_error());
+    end(&w);
+    return error == META_OK ? META_OK : core->fail_as(error, text);
+}
+
+meta_err meta_io_write(const char *path, const meta_io_desc *desc, int fields,
+                       const meta_io_field *field)
+{
+    META_TRY(io_enter(__func__));
+    return io_leave(open_and_write(path, desc, fields, field));
+}

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file io_file.c
+ *  Writes, reads and copies files of fields for scripts:
+ *
+ *      io_file write FORMAT PATH STEP   fields rho (f64), id (i32) and mask (u8, of two dimensions)
+ *      io_file check PATH STEP          whether rho of the last checkpoint is that of STEP or a
+ * later one io_file copy FROM NAME TO        field NAME of any file, as an array of NumPy io_file
+ * skip FORMAT PATH STEP    as write, but rank 1 does not come
+ *
+ *  Exit status 1: libmeta's error was printed. */
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "meta_io.h"
+
+static int rank, ranks;
+
+#define TRY(call)                                                                                  \
+    do {                                                                                           \
+        if (call) {                                                                                \
+            fprintf(stderr, "%s\n", meta_last_error());                                            \
+            return 1;                                                                              \
+        }                                                                                          \
+    } while (0)
+
+/* This rank's part along the last dimension, in a device buffer. */
+static int make(meta_io_field *field, const char *name, meta_type type, int ndim,
+                const int64_t *cells)
+{
+    size_t element;
+    int64_t count = 1;
+    *field = (meta_io_field){.name = name, .type = type, .box = {.ndim = ndim}};
+    for (int d = 0; d < ndim; ++d) {
+        const bool is_last = d == ndim - 1;
+        field->cells[d] = cells[d];
+        field->first[d] = is_last ? cells[d] * rank / ranks : 0;
+        field->box.size[d] = field->box.end[d] =
+            is_last ? cells[d] * (rank + 1) / ranks - field->first[d] : cells[d];
+        count *= field->box.size[d];
+    }
+    TRY(meta_type_size(type, &element));
+    if (count == 0) { /* an array of no extent there is not */
+        field->box.size[ndim - 1] = 1;
+        return 0;
+    }
+    TRY(meta_alloc(&field->buf, (size_t)count * element));
+    return 0;
+}
+
+static int64_t count_of(const meta_io_field *field)
+{
+    int64_t count = 1;
+    for (int d = 0; d < field->box.ndim; ++d) count *= field->box.end[d] - field->box.start[d];
+    return count;
+}
+
+/* Cell k of this rank is the grid's cell k + before(). */
+static int64_t before(const meta_io_field *field)
+{
+    int64_t cells = field->first[field->box.ndim - 1];
+    for (int d = 0; d < field->box.ndim - 1; ++d) cells *= field->cells[d];
+    return cells;
+}
+
+static double rho_of(int64_t cell, long step)
+{
+    return 0.25 * (double)cell + 1000.0 * (double)step;
+}
+
+static int fill(meta_io_field *field, long step)
+{
+    const int64_t count = count_of(field), first = before(field);
+    if (count == 0) return 0;
+    for (int64_t k = 0; k < count; ++k) {
+        const double rho = rho_of(first + k, step);
+        const int32_t id = (int32_t)(first + k) - 5;
+        const uint8_t mask = (uint8_t)(first + k + 250);
+        const size_t size = field->type == META_F64 ? 8 : field->type == META_I32 ? 4 : 1;
+        const void *value = size == 8 ? (const void *)&rho : size == 4 ? (const void *)&id : &mask;
+        TRY(meta_copy_h2d((char *)field->buf + (size_t)k * size, value, size, NULL));
+    }
+    return 0;
+}
+
+static int write_file(meta_io_format format, const char *path, long step, bool skips)
+{
+    const int64_t cells[3] = {7, 5, 4}, flat[2] = {6, 3};
+    const double time = 0.5 * (double)step;
+    const int64_t numbers[3] = {1, -2, 3};
+    const meta_io_attribute attribute[] = {{"time", NULL, META_F64, 1, &time},
+                                           {"title", "Grüße <&>", META_F64, 0, NULL},
+                                           {"numbers", NULL, META_I64, 3, numbers}};
+    meta_io_field field[3];
+    meta_io_desc desc = META_IO_DESC_INIT;
+    desc.comm = MPI_COMM_WORLD;
+    desc.format = format;
+    desc.attributes = format == META_IO_NPY ? 0 : 3;
+    desc.attribute = attribute;
+    desc.keep = 3;
+    desc.origin[0] = -1;
+    desc.spacing[0] = 0.5;
+    if (make(&field[0], "rho", META_F64, 3, cells) || make(&field[1], "id", META_I32, 3, cells) ||
+        make(&field[2], "mask", META_U8, 2, flat))
+        return 1;
+    for (int f = 0; f < 3; ++f)
+        if (fill(&field[f], step)) return 1;
+    if (skips && rank == 1) {
+        sleep(3);
+        return 0;
+    }
+    TRY(meta_io_write(path, &desc, format == META_IO_NPY ? 1 : 3, field));
+    return 0;
+}
+
+static int check_file(const char *path, long least)
+{
+    const int64_t cells[3] = {7, 5, 4};
+    meta_io_file file;
+    meta_io_field field;
+    meta_io_attribute time;
+    meta_io_desc desc = META_IO_DESC_INIT;
+    desc.comm = MPI_COMM_WORLD;
+    desc.format = META_IO_CHECKPOINT;
+    if (make(&field, "rho", META_F64, 3, cells)) return 1;
+    TRY(meta_io_open(&file, path, &desc));
+    TRY(meta_io_attribute_find(file, "time", &time));
+    const long step = (long)(2 * *(const double *)time.numbers);
+    TRY(meta_io_read(file, 1, &field));
+    TRY(meta_io_close(&file));
+    for (int64_t k = 0; k < count_of(&field); ++k) {
+        double found;
+        TRY(meta_copy_d2h(&found, (double *)field.buf + k, sizeof found, NULL));
+        if (found == rho_of(before(&field) + k, step)) continue;
+        fprintf(stderr, "cell %" PRId64 " is %g in step %ld\n", before(&field) + k, found, step);
+        return 1;
+    }
+    if (step >= least) return 0;
+    fprintf(stderr, "the last step is %ld, expected %ld\n", step, least);
+    return 1;
+}
+
+static int copy_file(const char *from, const char *name, const char *to)
+{
+    meta_io_file file;
+    meta_io_file_desc info = META_IO_FILE_DESC_INIT;
+    meta_io_desc desc = META_IO_DESC_INIT;
+    desc.comm = MPI_COMM_WORLD;
+    TRY(meta_io_open(&file, from, &desc));
+    TRY(meta_io_file_info(file, &info));
+    for (int f = 0; f < info.fields; ++f) {
+        meta_io_field there, field;
+        TRY(meta_io_field_info(file, f, &there));
+        if (strcmp(there.name, name) != 0) continue;
+        if (make(&field, there.name, there.type, there.box.ndim, there.cells)) return 1;
+        TRY(meta_io_read(file, 1, &field));
+        desc.format = META_IO_NPY;
+        TRY(meta_io_write(to, &desc, 1, &field));
+        TRY(meta_io_close(&file));
+        return 0;
+    }
+    fprintf(stderr, "%s has no field %s\n", from, name);
+    for (int f = 0; f < info.fields; ++f) {
+        meta_io_field there;
+        TRY(meta_io_field_info(file, f, &there));
+        fprintf(stderr, "  %s\n", there.name);
+    }
+    return 1;
+}
+
+static int run(int argc, char **argv)
+{
+    static const struct {
+        const char *name;
+        meta_io_format format;
+    } formats[] = {
+        {"checkpoint", META_IO_CHECKPOINT}, {"hdf5", META_IO_HDF5}, {"npy", META_IO_NPY}};
+    const bool skips = argc == 5 && strcmp(argv[1], "skip") == 0;
+    if (argc == 5 && (skips || strcmp(argv[1], "write") == 0))
+        for (size_t k = 0; k < sizeof formats / sizeof *formats; ++k)
+            if (strcmp(argv[2], formats[k].name) == 0)
+                return write_file(formats[k].format, argv[3], atol(argv[4]), skips);
+    if (argc == 4 && strcmp(argv[1], "check") == 0) return check_file(argv[2], atol(argv[3]));
+    if (argc == 5 && strcmp(argv[1], "copy") == 0) return copy_file(argv[2], argv[3], argv[4]);
+    fprintf(stderr, "usage: see the head of io_file.c\n");
+    return 2;
+}
+
+int main(int argc, char **argv)
+{
+    TRY(meta_comm_init(&argc, &argv));
+    TRY(meta_comm_rank(&rank, &ranks));
+    const int status = run(argc, argv);
+    if (status != 0) MPI_Abort(MPI_COMM_WORLD, status);
+    TRY(meta_comm_finalize());
+    return 0;
+}

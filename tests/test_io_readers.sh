@@ -1,0 +1,73 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Files of libmeta as other programs read them, h5py and NumPy, and files of theirs as libmeta reads them.
+# TEST: backends=any mpi=yes timeout=120 labels=io
+. "$META_TEST_SRCDIR/tests/programs.sh"
+helper=tests/io_file
+readers=$META_TEST_SRCDIR/tests/io_readers.py
+
+# Where these are: ./check sees to it.
+python='' python_hdf5=''
+for candidate in ${META_TEST_PYTHON-} python3 /usr/bin/python3; do
+    [ -n "$python" ] || ! "$candidate" -c 'import numpy' 2>/dev/null || python=$candidate
+    [ -n "$python_hdf5" ] || ! "$candidate" -c 'import h5py, numpy' 2>/dev/null || python_hdf5=$candidate
+done
+[ -n "$python" ] || { echo 'there is no NumPy here: its files were not compared'; exit 77; }
+
+# by PYTHON ARGUMENT…
+by()
+{
+    what="io_readers.py $*"
+    program=$1
+    shift
+    "$program" "$readers" "$@" >out 2>err || broken 'failed'
+}
+
+run 0 3 $helper write npy rho.npy 3
+by "$python" read_npy rho.npy
+mkdir theirs
+by "$python" write_npy theirs
+for name in plain fortran version2; do
+    run 0 2 $helper copy theirs/$name.npy array copied.npy
+    by "$python" same copied.npy rho
+done
+run 0 3 $helper copy theirs/line.npy array copied.npy
+by "$python" same copied.npy line
+
+# refused TEXT FROM NAME
+refused()
+{
+    run 1 2 $helper copy "$2" "$3" refused.npy
+    grep -qF "$1" err || broken "the message has not got: $1"
+    [ ! -e refused.npy ] || broken 'wrote a file'
+}
+refused 'of the other byte order' theirs/foreign.npy array
+refused "of type '<c16'" theirs/complex.npy array
+refused 'has a shape that no field has' theirs/scalar.npy array
+refused 'has a shape that no field has' theirs/none.npy array
+
+if grep -q 'define HAVE_HDF5' "$build/config.h"; then
+    if [ -n "$python_hdf5" ]; then
+        run 0 3 $helper write hdf5 run.h5 3
+        by "$python_hdf5" read_hdf5 run.h5
+        by "$python_hdf5" write_hdf5 theirs.h5
+        for name in whole packed foreign tall; do
+            run 0 2 $helper copy theirs.h5 $name copied.npy
+            by "$python" same copied.npy rho
+        done
+        run 0 3 $helper copy theirs.h5 small copied.npy
+        by "$python" same copied.npy small
+        # What is no field is left out.
+        for name in text single pairs group empty; do refused 'has no field' theirs.h5 $name; done
+        refused 'has no field' theirs.h5-bare rho
+        for field in foreign packed small tall whole; do grep -q "$field" err && broken "has $field"; done
+    else
+        echo 'there is no h5py here: HDF5 files were not compared'
+    fi
+else
+    run 1 2 $helper write hdf5 run.h5 3
+    grep -q 'was built without it: install HDF5' err || broken 'does not say what to install'
+fi
+
+[ $failed = 0 ] && echo 'kept   others read these files, and these read theirs'
+exit $failed
