@@ -21,8 +21,8 @@ typedef struct io_grid {
     int64_t count;               /**< cells in all */
     int64_t pieces;              /**< how many there are */
     int64_t piece;               /**< cells of a piece; the last ones may have fewer */
-    int level;                   /**< -1: pieces are runs of `piece` cells. Otherwise each is a box:
-                        all of the dimensions before this one, `along` planes of it, one of others */
+    int level; /**< -1: pieces are runs of `piece` cells. Otherwise each is a box: all cells of the
+                    dimensions before this one, `along` planes of it, one of those behind it */
     int64_t below, along, per_line; /**< cells of a plane of it, and pieces of a line along it */
 } io_grid;
 

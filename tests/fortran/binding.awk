@@ -21,7 +21,7 @@ function c_kind(type)
     gsub(/(^| )const /, " ", type)
     type = trim(type)
     if (type == "int" || type ~ /^(meta_mode|meta_type|meta_err|meta_op|meta_slab|meta_path|meta_policy_scope)$/ ||
-        type ~ /^meta_(stencil_kind|boundary_kind|native_kind|memory_kind|halo_kind|halo_op)$/ ||
+        type ~ /^meta_(stencil_kind|boundary_kind|native_kind|memory_kind|halo_kind|halo_op|io_format)$/ ||
         type == "MPI_Comm")
         return "int"
     if (type == "int64_t" || type == "uint64_t") return "int64"

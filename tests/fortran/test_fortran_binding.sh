@@ -15,12 +15,12 @@ made_with() { sed -n "s/^$1 = //p" "$build/Makefile"; }
 
 cc=$(made_with CC) fc=$(made_with FC) awk=$(made_with AWK)
 modules="$(made_with FC_MODINC)$build/fortran/mod"
-include="-I$src/core -I$src/core/library -I$src/kernels -I$src/comm -I$src/fortran $(made_with MPI_CPPFLAGS)"
+include="-I$src/core -I$src/core/library -I$src/kernels -I$src/comm -I$src/io -I$src/fortran $(made_with MPI_CPPFLAGS)"
 
 headers="meta.h meta_library.h" fortran="$src/fortran/meta_c.f90"
 if [ "${META_TEST_MPI:-none}" != none ]; then
-    headers="meta.h meta_library.h meta_comm.h"
-    fortran="$fortran $src/fortran/meta_c_comm.f90"
+    headers="meta.h meta_library.h meta_comm.h meta_io.h"
+    fortran="$fortran $src/fortran/meta_c_comm.f90 $src/fortran/meta_c_io.f90"
 fi
 
 # in_c HEADER…: its declarations, a line each.
@@ -33,7 +33,7 @@ in_c()
 
 in_c $headers >"$here/public"
 all_headers=$headers
-case $headers in *meta_comm.h) all_headers="$headers support_comm.h" ;; esac
+case $headers in *meta_io.h) all_headers="$headers support_comm.h support_io.h" ;; esac
 in_c $all_headers >"$here/c"
 # META_SUM is the one name that Fortran, where it is meta_sum, cannot have.
 $awk -v language=fortran -f "$src/tests/fortran/binding.awk" $fortran |
@@ -59,13 +59,14 @@ if [ "$all_headers" != "$headers" ]; then
     arguments_for decompose_desc decompose
     arguments_for decompose_desc rebalance speed # which says that it means nothing here
     arguments_for decompose_desc balance speed
+    arguments_for io_desc io_write
 fi
 
 # Of C's, Fortran has every enumerator, every other structure and every function.
 grep '^enumerator' "$here/public" >"$here/wanted"
-grep '^struct' "$here/public" | grep -v '^struct \(halo\|decompose\)_desc ' >>"$here/wanted"
+grep '^struct' "$here/public" | grep -v '^struct \(halo\|decompose\|io\)_desc ' >>"$here/wanted"
 grep '^function' "$here/public" |
-    grep -v '^function meta_\(halo_create\|decompose\|rebalance\|balance\) ' >>"$here/wanted"
+    grep -v '^function meta_\(halo_create\|decompose\|rebalance\|balance\|io_write\|io_open\) ' >>"$here/wanted"
 LC_ALL=C sort -u "$here/wanted" | LC_ALL=C comm -23 - "$here/fortran" >"$here/missing"
 while read -r line; do broken "C declares, Fortran does not: $line"; done <"$here/missing"
 
@@ -82,7 +83,7 @@ sed -n 's/^struct \([a-z_]*\) .*/\1/p' "$here/fortran" >"$here/structs"
 } >"$here/sizes_c.c"
 {
     echo 'program sizes'
-    case $headers in *meta_comm.h) echo 'use meta_c_comm' ;; *) echo 'use meta_c' ;; esac
+    case $headers in *meta_io.h) printf 'use meta_c_comm\nuse meta_c_io\n' ;; *) echo 'use meta_c' ;; esac
     echo 'implicit none'
     while read -r name; do echo "type(meta_c_$name) :: x_$name"; done <"$here/structs"
     while read -r name; do
@@ -109,7 +110,7 @@ exported()
 }
 # What calls the C functions: all but the declarations of them.
 for file in "$src"/fortran/*.f90* "$src"/fortran/support*.c; do
-    case $file in */meta_c.f90 | */meta_c_comm.f90) continue ;; esac
+    case $file in */meta_c.f90 | */meta_c_comm.f90 | */meta_c_io.f90) continue ;; esac
     sed 's/!.*//; /subroutine meta_/d; /function meta_/d; /procedure/d' "$file"
 done >"$here/calls"
 bound=0 public=0

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file support_io.c
+ *  Converts integer handles of communicators to MPI_Comm; see support_io.h. */
+#include "support_io.h"
+
+#include <string.h>
+
+meta_err metaf_io_write(const char *path, int comm, meta_io_format format, int attributes,
+                        const meta_io_attribute *attribute, int64_t number, int64_t keep,
+                        const double *origin, const double *spacing, int fields,
+                        const meta_io_field *field)
+{
+    meta_io_desc desc = META_IO_DESC_INIT;
+    desc.comm = MPI_Comm_f2c(comm);
+    desc.format = format;
+    desc.attributes = attributes;
+    desc.attribute = attribute;
+    desc.number = number;
+    desc.keep = keep;
+    memcpy(desc.origin, origin, sizeof desc.origin);
+    memcpy(desc.spacing, spacing, sizeof desc.spacing);
+    return meta_io_write(path, &desc, fields, field);
+}
+
+meta_err metaf_io_open(meta_io_file *file, const char *path, int comm, meta_io_format format,
+                       int64_t number)
+{
+    meta_io_desc desc = META_IO_DESC_INIT;
+    desc.comm = MPI_Comm_f2c(comm);
+    desc.format = format;
+    desc.number = number;
+    return meta_io_open(file, path, &desc);
+}
+
+meta_err metaf_io_last(int comm, const char *path, int64_t *number)
+{
+    return meta_io_last(MPI_Comm_f2c(comm), path, number);
+}
