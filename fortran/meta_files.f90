@@ -229,18 +229,21 @@ contains
     end subroutine
 
     subroutine meta_io_write(path, comm, format, fields, attributes, number, keep, origin, &
-        spacing, stat)
+        spacing, series, stat)
         character(len=*), intent(in) :: path
         integer, intent(in) :: comm, format
         type(meta_io_field), intent(in) :: fields(:)
         type(meta_io_attributes), intent(in), optional, target :: attributes
         integer, intent(in), optional :: number, keep
         real(c_double), intent(in), optional :: origin(:), spacing(:)
+        character(len=*), intent(in), optional :: series
         integer, intent(out), optional :: stat
         character(len=*), parameter :: call = 'meta_io_write'
         character(kind=c_char), target :: names(NAME_BYTES + 2, size(fields))
         type(meta_c_io_field) :: c(size(fields))
         type(meta_c_io_attribute), allocatable :: given(:)
+        character(kind=c_char), allocatable, target :: series_name(:)
+        type(c_ptr) :: series_at
         real(c_double) :: corner(META_MAX_DIM), edges(META_MAX_DIM)
         integer(c_int64_t) :: which, kept
         integer(c_int) :: err, ignored
@@ -254,6 +257,12 @@ contains
             origin(1:min(size(origin), META_MAX_DIM))
         if (present(spacing)) edges(1:min(size(spacing), META_MAX_DIM)) = &
             spacing(1:min(size(spacing), META_MAX_DIM))
+        series_at = c_null_ptr
+        if (present(series)) then
+            allocate (series_name(len_trim(series) + 1))
+            series_name = c_text(series)
+            series_at = c_loc(series_name(1))
+        end if
         if (present(number)) which = number
         if (present(keep)) kept = keep
         if (present(attributes)) count = attributes%count
@@ -271,12 +280,12 @@ contains
         err = fields_given(fields, call, names, c)
         if (err == META_OK) then
             err = c_io_write(c_text(path), comm, format, count, given, which, kept, corner, edges, &
-                size(fields), c)
+                series_at, size(fields), c)
         else
             ! The other ranks learn of it, instead of waiting for this one: no file has -1 fields.
             call metaf_refuse(code_of(err))
             ignored = c_io_write(c_text(path), comm, format, count, given, which, kept, corner, &
-                edges, -1, c)
+                edges, series_at, -1, c)
             call metaf_refuse(META_OK)
         end if
         call finish(err, stat)

@@ -7,7 +7,7 @@
 
 meta_err metaf_io_write(const char *path, int comm, meta_io_format format, int attributes,
                         const meta_io_attribute *attribute, int64_t number, int64_t keep,
-                        const double *origin, const double *spacing, int fields,
+                        const double *origin, const double *spacing, const char *series, int fields,
                         const meta_io_field *field)
 {
     meta_io_desc desc = META_IO_DESC_INIT;
@@ -19,6 +19,7 @@ meta_err metaf_io_write(const char *path, int comm, meta_io_format format, int a
     desc.keep = keep;
     memcpy(desc.origin, origin, sizeof desc.origin);
     memcpy(desc.spacing, spacing, sizeof desc.spacing);
+    desc.series = series;
     return meta_io_write(path, &desc, fields, field);
 }
 

@@ -9,7 +9,7 @@
 
 meta_err metaf_io_write(const char *path, int comm, meta_io_format format, int attributes,
                         const meta_io_attribute *attribute, int64_t number, int64_t keep,
-                        const double *origin, const double *spacing, int fields,
+                        const double *origin, const double *spacing, const char *series, int fields,
                         const meta_io_field *field);
 meta_err metaf_io_open(meta_io_file *file, const char *path, int comm, meta_io_format format,
                        int64_t number);

@@ -43,6 +43,8 @@ typedef enum meta_io_format {
                              which ParaView and VisIt open. Files of other programs can be read, too. */
     META_IO_NPY, /**< NumPy: one field without attributes, an array of shape (…, y, x). It has no
                       name: it is read under any, and described as "array". */
+    META_IO_VTK, /**< VTK's image data (.vti), compressed, which ParaView and VisIt open; fields of
+                    the same extents in 1 to 3 dimensions. It is only written. */
     META_IO_FORMAT_COUNT /**< the number of formats */
 } meta_io_format;
 
@@ -85,14 +87,15 @@ typedef struct meta_io_desc {
                          number - keep is removed; 0: none is */
     double origin[META_MAX_DIM];  /**< coordinates of the grid's corner with index 0, for viewers */
     double spacing[META_MAX_DIM]; /**< edges of a cell, not 0 */
+    const char *series; /**< META_IO_VTK: NULL, or a file (.pvd) to which the new file is added with
+                           its attribute "time"; those of the same or later times leave the series.
+                             It lies in the same folder as the files, or above it. */
 } meta_io_desc;
 /** Start value of a meta_io_desc. */
 #define META_IO_DESC_INIT                                                                          \
     {                                                                                              \
         sizeof(meta_io_desc), MPI_COMM_NULL, META_IO_ANY, 0, NULL, -1, 0, {0},                     \
-        {                                                                                          \
-            1, 1, 1, 1, 1, 1, 1, 1, 1, 1                                                           \
-        }                                                                                          \
+            {1, 1, 1, 1, 1, 1, 1, 1, 1, 1}, NULL                                                   \
     }
 
 /** Whether this build has @p format; *has is 0 or 1. Local; may be called at any time. */

@@ -95,7 +95,11 @@ static meta_err find_format(opened *o, meta_io_format wanted, int file)
         return core->fail(META_ERR_FILE,
                           "argument 'path': %s is a file of %s: argument 'desc->format' is %s",
                           o->path, o->format->name, io_format_of(wanted)->name);
-    return io_format_check(o->format);
+    META_TRY(io_format_check(o->format));
+    if (o->format->load) return META_OK;
+    return core->fail(META_ERR_UNSUPPORTED,
+                      "argument 'path': %s is a file of %s, which this library only writes",
+                      o->path, o->format->name);
 }
 
 /* Rank 0. */
@@ -371,8 +375,9 @@ static meta_err open_source(opened *o)
         "argument 'file': %s was changed or replaced since it was opened: open it again", o->path);
 }
 
-static meta_err read_piece(void *with, int64_t k, void *data, size_t bytes)
+static meta_err read_piece(void *with, int64_t k, void *data, size_t bytes, bool *in_step)
 {
+    (void)in_step;
     const target *t = with;
     opened *o = t->o;
     const io_field *f = &o->head.field[t->index];

@@ -24,7 +24,9 @@ typedef struct writing {
     char *path, *partial;
     int64_t number;
     int file;
+    double time;  /* of the series */
     bool created; /* the partial file, by this rank */
+    io_writer writer;
 } writing;
 
 /* ------------------------------------------------------------------ what is asked for */
@@ -94,6 +96,23 @@ meta_err io_fields_check(int fields, const meta_io_field *field)
     return META_OK;
 }
 
+static meta_err check_series(writing *w)
+{
+    if (!w->desc->series) return META_OK;
+    if (!*w->desc->series)
+        return core->fail(META_ERR_ARGUMENT, "argument 'desc->series' is empty: give NULL");
+    if (w->format->format != META_IO_VTK)
+        return core->fail(
+            META_ERR_UNSUPPORTED,
+            "argument 'desc->series': only files of META_IO_VTK make a series, not of %s",
+            w->format->name);
+    if (io_head_time(&w->head, &w->time)) return META_OK;
+    return core->fail(
+        META_ERR_ARGUMENT,
+        "argument 'desc->series' needs an attribute 'time' of one number of META_F64 or "
+        "META_F32");
+}
+
 static meta_err check_arguments(writing *w)
 {
     META_TRY(io_path_check(w->given));
@@ -102,13 +121,14 @@ static meta_err check_arguments(writing *w)
     w->format = io_format_of(w->desc->format);
     if (!w->format)
         return core->fail(META_ERR_ARGUMENT,
-                          "argument 'desc->format' is %d: give META_IO_CHECKPOINT, META_IO_HDF5 or "
-                          "META_IO_NPY",
+                          "argument 'desc->format' is %d: give META_IO_CHECKPOINT, META_IO_HDF5, "
+                          "META_IO_NPY or META_IO_VTK",
                           (int)w->desc->format);
     META_TRY(io_format_check(w->format));
     META_TRY(io_head_copy(&w->head, w->fields, w->field, w->desc->attributes, w->desc->attribute));
     META_TRY(w->format->check(&w->head));
-    META_TRY(w->format->lay_out(&w->head));
+    META_TRY(check_series(w));
+    META_TRY(w->format->lay_out(&w->head, w->desc));
     w->boxes = calloc((size_t)w->fields, sizeof(io_box *));
     return w->boxes ? META_OK : io_no_memory((uint64_t)w->fields * sizeof(io_box *));
 }
@@ -144,7 +164,7 @@ static uint64_t hash_attribute(const meta_io_attribute *a)
 
 static meta_err compare(const writing *w)
 {
-    enum { OWN = 6 };
+    enum { OWN = 7 };
     const int count = OWN + 4 * w->fields + w->head.attributes;
     io_item *items = calloc((size_t)count, sizeof *items);
     const meta_io_desc *desc = w->desc;
@@ -155,6 +175,7 @@ static meta_err compare(const writing *w)
         {"desc->format", io_checksum(5, &format, sizeof format)},
         {"desc->number", io_checksum(6, &desc->number, sizeof desc->number)},
         {"desc->keep", io_checksum(7, &desc->keep, sizeof desc->keep)},
+        {"desc->series", desc->series ? hash_text(desc->series) : 0},
         {"desc->origin", io_checksum(8, desc->origin, sizeof desc->origin)},
         {"desc->spacing", io_checksum(9, desc->spacing, sizeof desc->spacing)}};
     memcpy(items, own, sizeof own);
@@ -246,14 +267,19 @@ static bool has_pieces(const writing *w)
 
 /* A field that is being written. */
 typedef struct target {
-    const writing *w;
+    writing *w;
     int f;
 } target;
 
-static meta_err write_piece(void *with, int64_t k, void *data, size_t bytes)
+static meta_err write_piece(void *with, int64_t k, void *data, size_t bytes, bool *in_step)
 {
     const target *t = with;
     const io_field *f = &t->w->head.field[t->f];
+    if (t->w->format->write) {
+        const meta_err error = t->w->format->write(&t->w->writer, t->f, k, data, bytes);
+        *in_step = t->w->writer.in_step;
+        return error;
+    }
     const int64_t at =
         f->address ? f->address[k] : f->offset + k * f->grid.piece * (int64_t)f->element;
     META_TRY(io_write_at(t->w->path, t->w->file, data, bytes, at));
@@ -262,15 +288,41 @@ static meta_err write_piece(void *with, int64_t k, void *data, size_t bytes)
     return io_write_at(t->w->path, t->w->file, &sum, sizeof sum, f->sums + k * (int64_t)sizeof sum);
 }
 
+/* For a format that writes pieces itself. */
+static meta_err begin_field(writing *w, int f)
+{
+    if (!w->format->write) return META_OK;
+    w->writer = (io_writer){.ranks = &w->ranks,
+                            .head = &w->head,
+                            .path = w->path,
+                            .file = w->file,
+                            .lengths = malloc((size_t)w->ranks.size * sizeof(int64_t)),
+                            .in_step = true};
+    if (!w->writer.lengths) return io_no_memory((uint64_t)w->ranks.size * sizeof(int64_t));
+    return w->ranks.rank == 0 ? w->format->begin_field(&w->writer, f) : META_OK;
+}
+
+static meta_err end_field(writing *w, int f, meta_err error)
+{
+    if (!w->format->write) return error;
+    if (error == META_OK && w->ranks.rank == 0) error = w->format->end_field(&w->writer, f);
+    free(w->writer.lengths);
+    free(w->writer.sizes);
+    return error;
+}
+
 static meta_err write_fields(writing *w, bool *in_step)
 {
     for (int f = 0; f < w->fields; ++f) {
         io_part part;
         target t = {w, f};
         meta_err error = io_part_open(&part, &w->field[f], f, &w->head.field[f].grid);
+        if (error == META_OK) error = begin_field(w, f);
+        error = io_agree(&w->ranks, error);
         if (error == META_OK)
             error = io_exchange(&w->ranks, &w->head.field[f].grid, w->boxes[f], &part, true,
                                 write_piece, &t, in_step);
+        error = end_field(w, f, error);
         if (!*in_step) return error;
         META_TRY(io_agree(&w->ranks, error));
     }
@@ -284,12 +336,13 @@ static meta_err complete(writing *w)
     if (w->format->seal) {
         int file;
         META_TRY(io_file_open(w->partial, true, &file));
-        META_TRY(
-            io_file_close(w->path, &file, w->format->seal(&w->head, w->path, file, w->number)));
+        META_TRY(io_file_close(w->path, &file,
+                               w->format->seal(&w->head, w->path, file, w->number, w->desc)));
     }
     META_TRY(io_file_rename(w->partial, w->path));
     w->created = false;
     if (w->format->beside) META_TRY(w->format->beside(&w->head, w->path, w->desc));
+    if (w->desc->series) META_TRY(io_series_add(w->desc->series, w->path, w->time));
     if (w->format->format == META_IO_CHECKPOINT && w->desc->keep > 0 &&
         w->number >= w->desc->keep) {
         char *old = io_path_number(w->given, w->number - w->desc->keep);
@@ -308,8 +361,9 @@ static meta_err write_file(writing *w)
     META_TRY(choose_name(w));
     META_TRY(io_agree(&w->ranks, begin_file(w)));
     META_TRY(share_addresses(w));
-    META_TRY(
-        io_agree(&w->ranks, has_pieces(w) ? io_file_open(w->partial, true, &w->file) : META_OK));
+    META_TRY(io_agree(&w->ranks, has_pieces(w) || w->ranks.rank == 0
+                                     ? io_file_open(w->partial, true, &w->file)
+                                     : META_OK));
     meta_err error = write_fields(w, &in_step);
     error = io_file_close(w->path, &w->file, error);
     if (!in_step) return error;

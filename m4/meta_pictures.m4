@@ -1,5 +1,5 @@
 dnl SPDX-License-Identifier: BSD-3-Clause
-dnl Libraries for image and compressed file output of the applications.
+dnl Libraries for image and compressed file output of the applications and of libmeta_io.
 
 dnl META_PICTURE_LIBRARY(NAME, VARIABLE, MODULE, DEBIAN, WHAT): the option --with-NAME, HAVE_VARIABLE,
 dnl VARIABLE_CFLAGS and VARIABLE_LIBS.

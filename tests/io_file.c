@@ -112,7 +112,12 @@ static int write_file(meta_io_format format, const char *path, long step, bool s
         sleep(3);
         return 0;
     }
-    TRY(meta_io_write(path, &desc, format == META_IO_NPY ? 1 : 3, field));
+    if (format == META_IO_VTK) desc.series = "series.pvd";
+    TRY(meta_io_write(path, &desc,
+                      format == META_IO_NPY   ? 1
+                      : format == META_IO_VTK ? 2
+                                              : 3,
+                      field));
     return 0;
 }
 
@@ -176,8 +181,10 @@ static int run(int argc, char **argv)
     static const struct {
         const char *name;
         meta_io_format format;
-    } formats[] = {
-        {"checkpoint", META_IO_CHECKPOINT}, {"hdf5", META_IO_HDF5}, {"npy", META_IO_NPY}};
+    } formats[] = {{"checkpoint", META_IO_CHECKPOINT},
+                   {"hdf5", META_IO_HDF5},
+                   {"npy", META_IO_NPY},
+                   {"vtk", META_IO_VTK}};
     const bool skips = argc == 5 && strcmp(argv[1], "skip") == 0;
     if (argc == 5 && (skips || strcmp(argv[1], "write") == 0))
         for (size_t k = 0; k < sizeof formats / sizeof *formats; ++k)

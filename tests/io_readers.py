@@ -59,6 +59,36 @@ def read_hdf5(path):
     }, sets
 
 
+def read_vtk(path):
+    """Fields and attributes as VTK reads them, and the times of the series."""
+    import vtk
+    from vtk.util.numpy_support import vtk_to_numpy
+
+    reader = vtk.vtkXMLImageDataReader()
+    reader.SetFileName(path)
+    reader.Update()
+    image = reader.GetOutput()
+    assert image.GetDimensions() == (8, 6, 5), image.GetDimensions()
+    assert image.GetOrigin() == (-1, 0, 0) and image.GetSpacing() == (0.5, 1, 1)
+    cells = image.GetCellData()
+    assert cells.GetNumberOfArrays() == 2
+    equal(vtk_to_numpy(cells.GetArray("rho")).reshape(RHO.shape), RHO)
+    equal(vtk_to_numpy(cells.GetArray("id")).reshape(ID.shape), ID)
+    about = image.GetFieldData()
+    assert about.GetArray("TimeValue").GetValue(0) == 1.5
+    assert [about.GetArray("numbers").GetValue(k) for k in range(3)] == [1, -2, 3]
+    assert about.GetAbstractArray("title").GetValue(0) == "Grüße <&>"
+
+
+def read_series(path, *times):
+    """The files of a series, by their times."""
+    tree = xml.etree.ElementTree.parse(path).getroot()
+    assert [float(item.get("timestep")) for item in tree.iter("DataSet")] == [float(time) for time in times]
+    for item in tree.iter("DataSet"):
+        with open(item.get("file"), "rb") as file:
+            assert file.read(8) == b"<VTKFile"
+
+
 def write_npy(folder):
     """Arrays as NumPy stores them: in Fortran's order, of other versions and byte orders, of other types."""
     from numpy.lib import format as npy

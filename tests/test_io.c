@@ -53,7 +53,7 @@ typedef struct file_case {
 
 static void random_case(file_case *c)
 {
-    c->format = (meta_io_format)(META_IO_CHECKPOINT + pick(META_IO_FORMAT_COUNT - 1));
+    c->format = (meta_io_format)(META_IO_CHECKPOINT + pick(META_IO_NPY - META_IO_CHECKPOINT + 1));
     if (!has(c->format)) c->format = META_IO_CHECKPOINT;
     c->fields = c->format == META_IO_NPY ? 1 : 1 + pick(MOST_FIELDS);
     for (int f = 0; f < c->fields; ++f) {

@@ -13,13 +13,14 @@ stride=6
 [ "${META_TEST_LONG-0}" != 1 ] || stride=1
 crash=$build/tests/plugins/.libs/crash.so
 formats='checkpoint npy'
+! grep -q 'define HAVE_ZLIB' "$build/config.h" || formats="$formats vtk"
 ! grep -q 'define HAVE_HDF5' "$build/config.h" || formats="$formats hdf5"
 
 # Under a sanitizer's runtime nothing can be loaded before it.
 most=100
 [ "${META_TEST_SANITIZE-no}" = no ] || most=0
 for format in $formats; do
-    rm -f file*
+    rm -f file* series*
     run 0 2 $helper write $format file 1
     mkdir -p old
     cp file* old
@@ -42,6 +43,9 @@ for format in $formats; do
             if [ $format = checkpoint ]; then
                 $META_TEST_MPIEXEC -n 1 "$build/$helper" check file 1 >out 2>err </dev/null || broken 'is damaged'
                 rm -f file.1
+            elif [ $format = vtk ]; then
+                [ "$(tail -n 1 file)" = '</VTKFile>' ] || broken 'is damaged'
+                cp old/* .
             elif ! cmp -s old/file file; then
                 field=array
                 [ $format = npy ] || field=rho

@@ -1,16 +1,19 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Files of libmeta as other programs read them, h5py and NumPy, and files of theirs as libmeta reads them.
+# Files of libmeta as other programs read them, h5py, NumPy and VTK, and files of theirs as libmeta reads them.
 # TEST: backends=any mpi=yes timeout=120 labels=io
 . "$META_TEST_SRCDIR/tests/programs.sh"
 helper=tests/io_file
 readers=$META_TEST_SRCDIR/tests/io_readers.py
 
 # Where these are: ./check sees to it.
-python='' python_hdf5=''
+python='' python_hdf5='' python_vtk=''
 for candidate in ${META_TEST_PYTHON-} python3 /usr/bin/python3; do
     [ -n "$python" ] || ! "$candidate" -c 'import numpy' 2>/dev/null || python=$candidate
     [ -n "$python_hdf5" ] || ! "$candidate" -c 'import h5py, numpy' 2>/dev/null || python_hdf5=$candidate
+done
+for candidate in ${META_TEST_PYTHON-} python3 /usr/bin/python3; do
+    [ -n "$python_vtk" ] || ! "$candidate" -c 'import vtk, numpy' 2>/dev/null || python_vtk=$candidate
 done
 [ -n "$python" ] || { echo 'there is no NumPy here: its files were not compared'; exit 77; }
 
@@ -67,6 +70,20 @@ if grep -q 'define HAVE_HDF5' "$build/config.h"; then
 else
     run 1 2 $helper write hdf5 run.h5 3
     grep -q 'was built without it: install HDF5' err || broken 'does not say what to install'
+fi
+
+if grep -q 'define HAVE_ZLIB' "$build/config.h"; then
+    for step in 1 3 5 4; do run 0 3 $helper write vtk "run_$step.vti" $step; done
+    by "$python" read_series series.pvd 0.5 1.5 2
+    if [ -n "$python_vtk" ]; then
+        by "$python_vtk" read_vtk run_3.vti
+        META_TEST_CHUNK=4096 run 0 2 $helper write vtk run_3.vti 3
+        by "$python_vtk" read_vtk run_3.vti
+    else
+        echo 'there is no VTK here: its files were not compared'
+    fi
+    run 1 2 $helper copy run_3.vti rho refused.npy
+    grep -q 'which this library only writes' err || broken 'does not say so'
 fi
 
 [ $failed = 0 ] && echo 'kept   others read these files, and these read theirs'

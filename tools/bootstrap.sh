@@ -34,7 +34,7 @@ has_python()
     python3 -c "import $modules" 2>/dev/null || /usr/bin/python3 -c "import $modules" 2>/dev/null
 }
 has_chromium() { has_program chromium-headless-shell || has_program chromium || has_program google-chrome; }
-has_h5py() { has_python h5py numpy; }
+has_readers() { has_python h5py numpy vtk; }
 # has_module NAME: of pkg-config.
 has_module() { pkg-config --exists "$1"; }
 # has_mpi KIND: a compiler wrapper of that MPI, and its launcher.
@@ -80,7 +80,7 @@ need_to_check()
     need 'zlib' 'zlib1g-dev' has_header zlib.h
     need 'OpenBLAS' 'libopenblas-dev' has_library openblas
     need 'HDF5' "libhdf5-$1-dev" has_module "hdf5-$1"
-    need 'NumPy and h5py' 'python3-numpy python3-h5py' has_h5py
+    need 'NumPy, h5py and VTK' 'python3-numpy python3-h5py python3-vtk9' has_readers
     need 'CLBlast' 'libclblast-dev' has_header clblast_c.h
     need 'abidiff' 'abigail-tools' has_program abidiff
     need 'Environment Modules' 'environment-modules' has_program modulecmd

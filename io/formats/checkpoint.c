@@ -52,9 +52,10 @@ static int64_t end_of(const io_head *head, int64_t head_bytes)
     return last->offset + data_bytes(last);
 }
 
-static meta_err lay_out(io_head *head)
+static meta_err lay_out(io_head *head, const meta_io_desc *desc)
 {
     int64_t bytes;
+    (void)desc;
     for (int f = 0; f < head->fields; ++f)
         io_grid_runs(&head->field[f].grid, io_piece_room(head->field[f].element));
     void *encoded = io_head_encode(head, &bytes); /* its length does not depend on offsets */
@@ -82,8 +83,10 @@ static meta_err begin(io_head *head, const char *path, const char *partial)
     return META_OK;
 }
 
-static meta_err seal(const io_head *head, const char *path, int file, int64_t number)
+static meta_err seal(const io_head *head, const char *path, int file, int64_t number,
+                     const meta_io_desc *desc)
 {
+    (void)desc;
     checkpoint_header h = {.order = ORDER, .version = VERSION, .number = number};
     void *encoded = io_head_encode(head, &h.head_bytes);
     if (!encoded) return io_no_memory((uint64_t)h.head_bytes);

@@ -5,6 +5,8 @@
 #ifndef META_IO_FORMATS_H
 #define META_IO_FORMATS_H
 
+#include <stdio.h>
+
 #include "files/files.h"
 #include "grid/grid.h"
 
@@ -22,6 +24,8 @@ typedef struct io_field {
 /** All that a file has but its data. */
 typedef struct io_head {
     int fields, attributes;
+    int64_t
+        end; /**< of what was laid out so far, where places follow from what was written before */
     io_field *field;
     meta_io_attribute *attribute; /**< with memory of its own */
 } io_head;
@@ -39,6 +43,23 @@ void io_head_free(io_head *head);
 void *io_head_encode(const io_head *head, int64_t *bytes);
 /** The same back; false where they are no head, or no memory is left for it. */
 bool io_head_decode(io_head *head, const void *bytes, int64_t count);
+
+/* xml.c */
+void io_xml_text(FILE *to, const char *text);
+/** The attribute "time"; false if there is none that is a number. */
+bool io_head_time(const io_head *head, double *time);
+
+/** A file that is being written, for formats that write pieces themselves. */
+typedef struct io_writer {
+    const io_ranks *ranks;
+    io_head *head;
+    const char *path;
+    int file;
+    int64_t *lengths; /**< room for a number of each rank */
+    uint64_t *sizes;  /**< rank 0: of a field's blocks, behind three numbers about them; or NULL */
+    int64_t blocks;   /**< rank 0: how many of them were written */
+    bool in_step;     /**< false: ranks can agree on nothing any more */
+} io_writer;
 
 /** A file that is open for reading on this rank. */
 typedef struct io_source {
@@ -59,15 +80,22 @@ typedef struct io_format {
     /** Whether the format can store the head; local. */
     meta_err (*check)(const io_head *head);
     /** Lay out the file: pieces, offsets and checksums. */
-    meta_err (*lay_out)(io_head *head);
+    meta_err (*lay_out)(io_head *head, const meta_io_desc *desc);
     /** Rank 0: write what stands before the data to the file @p partial, which is there and empty;
      * sets addresses. */
     meta_err (*begin)(io_head *head, const char *path, const char *partial);
+    /** Write piece @p k of field @p f, on every rank in each round of pieces: @p k is -1 where this
+     * one has none; NULL: each at its place. begin_field() and end_field(): rank 0, before and
+     * behind. */
+    meta_err (*write)(io_writer *writer, int f, int64_t k, const void *data, size_t bytes);
+    meta_err (*begin_field)(io_writer *writer, int f);
+    meta_err (*end_field)(io_writer *writer, int f);
     /** Rank 0, when all data is on the disk: what makes the file complete; NULL: it is. */
-    meta_err (*seal)(const io_head *head, const char *path, int file, int64_t number);
+    meta_err (*seal)(const io_head *head, const char *path, int file, int64_t number,
+                     const meta_io_desc *desc);
     /** Rank 0, when the file has its name: the files beside it; NULL: none. */
     meta_err (*beside)(const io_head *head, const char *path, const meta_io_desc *desc);
-    /** Rank 0: read the head of a file. */
+    /** Rank 0: read the head of a file; NULL: the format is only written. */
     meta_err (*load)(io_head *head, const char *path, int file, int64_t *number);
     /** Read a piece of field @p f by a library; NULL: it lies at its offset. */
     meta_err (*read)(io_source *source, int f, int64_t k, void *data);
@@ -81,7 +109,11 @@ const io_format *io_format_of(meta_io_format format);
 /** META_ERR_UNSUPPORTED where this build does not have it. */
 meta_err io_format_check(const io_format *format);
 
-extern const io_format io_checkpoint, io_hdf5, io_npy; /* a file each */
+extern const io_format io_checkpoint, io_hdf5, io_npy, io_vtk; /* a file each */
+
+/* series.c */
+/** Add a file of VTK to the series @p series, with its time. */
+meta_err io_series_add(const char *series, const char *path, double time);
 
 /* xdmf.c */
 /** Write PATH.xmf, which describes the HDF5 file @p path. */

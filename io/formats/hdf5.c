@@ -118,8 +118,9 @@ static meta_err check(const io_head *head)
     return META_OK;
 }
 
-static meta_err lay_out(io_head *head)
+static meta_err lay_out(io_head *head, const meta_io_desc *desc)
 {
+    (void)desc;
     for (int f = 0; f < head->fields; ++f)
         io_grid_boxes(&head->field[f].grid, io_piece_room(head->field[f].element));
     return META_OK;

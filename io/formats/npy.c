@@ -78,8 +78,9 @@ static size_t describe(const io_field *f, char *text, size_t room)
     return end;
 }
 
-static meta_err lay_out(io_head *head)
+static meta_err lay_out(io_head *head, const meta_io_desc *desc)
 {
+    (void)desc;
     char text[512];
     io_field *f = &head->field[0];
     io_grid_runs(&f->grid, io_piece_room(f->element));

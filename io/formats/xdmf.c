@@ -8,14 +8,6 @@
 
 #include "formats/formats.h"
 
-/* A text with any characters. */
-static void print_text(FILE *to, const char *text)
-{
-    for (; *text; ++text)
-        if (strchr("&<>\"'", *text)) fprintf(to, "&#%d;", *text);
-        else fputc(*text, to);
-}
-
 /* Extents with the slowest first. */
 static void print_extents(FILE *to, const io_grid *grid, int dims, int more)
 {
@@ -42,34 +34,23 @@ static void print_field(FILE *to, const io_field *f, const char *file)
     const char *kind = is_real ? "Float" : is_signed ? "Int" : "UInt";
     if (f->element == 1) kind = is_signed ? "Char" : "UChar";
     fprintf(to, "      <Attribute Name=\"");
-    print_text(to, f->name);
+    io_xml_text(to, f->name);
     fprintf(to,
             "\" AttributeType=\"Scalar\" Center=\"Cell\">\n        <DataItem Format=\"HDF\" "
             "NumberType=\"%s\" Precision=\"%zu\" Dimensions=\"",
             kind, f->element);
     print_extents(to, &f->grid, f->grid.ndim, 0);
     fprintf(to, "\">");
-    print_text(to, file);
+    io_xml_text(to, file);
     fprintf(to, ":/");
-    print_text(to, f->name);
+    io_xml_text(to, f->name);
     fprintf(to, "</DataItem>\n      </Attribute>\n");
 }
 
-/* The attribute "time", if it is a number. */
 static void print_time(FILE *to, const io_head *head)
 {
-    for (int a = 0; a < head->attributes; ++a) {
-        const meta_io_attribute *at = &head->attribute[a];
-        double time;
-        float single;
-        if (strcmp(at->name, "time") != 0 || at->text || at->count != 1) continue;
-        if (at->type == META_F64) memcpy(&time, at->numbers, sizeof time);
-        else if (at->type == META_F32) {
-            memcpy(&single, at->numbers, sizeof single);
-            time = single;
-        } else continue;
-        fprintf(to, "      <Time Value=\"%.17g\"/>\n", time);
-    }
+    double time;
+    if (io_head_time(head, &time)) fprintf(to, "      <Time Value=\"%.17g\"/>\n", time);
 }
 
 static bool are_alike(const io_grid *a, const io_grid *b)

@@ -74,6 +74,10 @@ static int64_t piece_of(const io_ranks *ranks, const io_grid *grid, int rank, in
 {
     const int64_t w = owner_of(ranks, grid, rank), owners = owners_of(ranks, grid);
     if (w < 0) return -1;
+    if (grid->in_turn) {
+        const int64_t k = round * owners + w;
+        return k < grid->pieces ? k : -1;
+    }
     const int64_t k = grid->pieces * w / owners + round;
     return k < grid->pieces * (w + 1) / owners ? k : -1;
 }
@@ -181,12 +185,18 @@ static bool is_wanted(const exchange *x, int64_t k)
     return false;
 }
 
-static void access_piece(exchange *x, int64_t k)
+static meta_err access_piece(exchange *x, int64_t k)
 {
-    int64_t start, cells;
-    if (k < 0 || x->error != META_OK) return;
-    io_piece(x->grid, k, &start, &cells);
-    note(x, x->access(x->with, k, x->piece, (size_t)cells * x->part->element));
+    int64_t start, cells = 0;
+    bool in_step = true;
+    if (x->error != META_OK) k = -1;
+    if (k < 0 && !(x->writes && x->grid->in_turn)) return META_OK;
+    if (k >= 0) io_piece(x->grid, k, &start, &cells);
+    const meta_err error =
+        x->access(x->with, k, x->piece, (size_t)cells * x->part->element, &in_step);
+    if (!in_step) return error;
+    note(x, error);
+    return META_OK;
 }
 
 static meta_err rounds(exchange *x)
@@ -196,12 +206,12 @@ static meta_err rounds(exchange *x)
     const int64_t last = (x->grid->pieces + owners - 1) / owners;
     for (int64_t round = 0; round < last; ++round) {
         const int64_t mine = piece_of(ranks, x->grid, ranks->rank, round);
-        if (!x->writes && mine >= 0 && is_wanted(x, mine)) access_piece(x, mine);
+        if (!x->writes && mine >= 0 && is_wanted(x, mine)) META_TRY(access_piece(x, mine));
         move_own(x, mine);
         for (int s = 1; s < ranks->size; ++s)
             META_TRY(step(x, round, mine, (ranks->rank + s) % ranks->size,
                           (ranks->rank - s + ranks->size) % ranks->size));
-        if (x->writes) access_piece(x, mine);
+        if (x->writes) META_TRY(access_piece(x, mine));
     }
     return META_OK;
 }

@@ -23,6 +23,7 @@ typedef struct io_grid {
     int64_t piece;               /**< cells of a piece; the last ones may have fewer */
     int level; /**< -1: pieces are runs of `piece` cells. Otherwise each is a box: all cells of the
                     dimensions before this one, `along` planes of it, one of those behind it */
+    bool in_turn; /**< owners have every so manieth piece, rather than consecutive ones */
     int64_t below, along, per_line; /**< cells of a plane of it, and pieces of a line along it */
 } io_grid;
 
@@ -78,8 +79,10 @@ meta_err io_boxes_gather(const io_ranks *ranks, meta_err error, const io_box *mi
 meta_err io_boxes_check(const io_ranks *ranks, const io_grid *grid, const io_box *boxes, int f,
                         const char *name);
 
-/** Writes or reads piece @p k, which has @p bytes bytes. */
-typedef meta_err io_access(void *with, int64_t k, void *data, size_t bytes);
+/** Writes or reads piece @p k, which has @p bytes bytes. Where pieces are written in turn it is
+ * called on every rank in each round, @p k is -1 where that has no piece, or is to write none any
+ * more, and *in_step becomes false where ranks can agree on nothing any more. */
+typedef meta_err io_access(void *with, int64_t k, void *data, size_t bytes, bool *in_step);
 /** Write every piece from the boxes of all ranks (@p writes), or read those that any box has cells
  * of: one rank accesses a piece, and the others send it, or get from it, their cells. Collective;
  * the error of this rank, for io_agree(); *in_step is false where the others cannot be told. */
