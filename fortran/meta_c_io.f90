@@ -32,7 +32,22 @@ module meta_c_io
         integer(c_int64_t) :: number = -1
     end type
 
+    type, bind(c) :: meta_c_io_request
+        integer(c_int32_t) :: id = 0
+    end type
+
     interface
+        function c_io_test(request, done) bind(c, name="meta_io_test") result(res)
+            import
+            type(meta_c_io_request), value :: request
+            integer(c_int), intent(inout) :: done
+            integer(c_int) :: res
+        end function
+        function c_io_wait(request) bind(c, name="meta_io_wait") result(res)
+            import
+            type(meta_c_io_request), intent(inout) :: request
+            integer(c_int) :: res
+        end function
         function c_io_has(format, has) bind(c, name="meta_io_has") result(res)
             import
             integer(c_int), value :: format
@@ -84,7 +99,8 @@ module meta_c_io
     ! What takes an MPI_Comm, through support_io.c.
     interface
         function c_io_write(path, comm, format, attributes, attribute, number, keep, origin, &
-            spacing, series, fields, field) bind(c, name="metaf_io_write") result(res)
+            spacing, series, memory, fields, field, request) bind(c, name="metaf_io_write") &
+            result(res)
             import
             character(kind=c_char), intent(in) :: path(*)
             integer(c_int), value :: comm, format, attributes
@@ -92,8 +108,10 @@ module meta_c_io
             integer(c_int64_t), value :: number, keep
             real(c_double), intent(in) :: origin(*), spacing(*)
             type(c_ptr), value :: series
+            integer(c_int64_t), value :: memory
             integer(c_int), value :: fields
             type(meta_c_io_field), intent(in) :: field(*)
+            type(c_ptr), value :: request
             integer(c_int) :: res
         end function
         function c_io_open(file, path, comm, format, number) bind(c, name="metaf_io_open") &

@@ -6,7 +6,8 @@ module meta_files
     use meta_base
     implicit none
     private
-    public :: meta_io_field, meta_io_attributes, meta_io_file, meta_io_describe
+    public :: meta_io_field, meta_io_attributes, meta_io_file, meta_io_request, meta_io_describe
+    public :: meta_io_write_begin, meta_io_test, meta_io_wait
     public :: meta_io_has, meta_io_write, meta_io_open, meta_io_read, meta_io_close, meta_io_last
     public :: meta_io_file_info, meta_io_field_info, meta_io_attribute_info
     public :: meta_io_put, meta_io_attribute_find
@@ -41,6 +42,11 @@ module meta_files
     type :: meta_io_file
         private
         type(meta_c_io_file) :: handle
+    end type
+
+    type :: meta_io_request
+        private
+        type(meta_c_io_request) :: handle
     end type
 
     ! meta_io_describe(name, buffer, box, first, cells)
@@ -228,8 +234,10 @@ contains
         has = found /= 0
     end subroutine
 
-    subroutine meta_io_write(path, comm, format, fields, attributes, number, keep, origin, &
-        spacing, series, stat)
+    ! Both: with a request the file is written beside computation.
+    function write_or_begin(call, path, comm, format, fields, attributes, number, keep, origin, &
+        spacing, series, memory, request) result(err)
+        character(len=*), intent(in) :: call
         character(len=*), intent(in) :: path
         integer, intent(in) :: comm, format
         type(meta_io_field), intent(in) :: fields(:)
@@ -237,22 +245,24 @@ contains
         integer, intent(in), optional :: number, keep
         real(c_double), intent(in), optional :: origin(:), spacing(:)
         character(len=*), intent(in), optional :: series
-        integer, intent(out), optional :: stat
-        character(len=*), parameter :: call = 'meta_io_write'
+        integer(c_int64_t), intent(in), optional :: memory
+        type(c_ptr), intent(in) :: request
         character(kind=c_char), target :: names(NAME_BYTES + 2, size(fields))
         type(meta_c_io_field) :: c(size(fields))
         type(meta_c_io_attribute), allocatable :: given(:)
         character(kind=c_char), allocatable, target :: series_name(:)
         type(c_ptr) :: series_at
         real(c_double) :: corner(META_MAX_DIM), edges(META_MAX_DIM)
-        integer(c_int64_t) :: which, kept
+        integer(c_int64_t) :: which, kept, most
         integer(c_int) :: err, ignored
         integer :: count, k
         corner = 0
         edges = 1
         which = -1
         kept = 0
+        most = 256_c_int64_t * 2**20
         count = 0
+        if (present(memory)) most = memory
         if (present(origin)) corner(1:min(size(origin), META_MAX_DIM)) = &
             origin(1:min(size(origin), META_MAX_DIM))
         if (present(spacing)) edges(1:min(size(spacing), META_MAX_DIM)) = &
@@ -280,15 +290,61 @@ contains
         err = fields_given(fields, call, names, c)
         if (err == META_OK) then
             err = c_io_write(c_text(path), comm, format, count, given, which, kept, corner, edges, &
-                series_at, size(fields), c)
+                series_at, most, size(fields), c, request)
         else
             ! The other ranks learn of it, instead of waiting for this one: no file has -1 fields.
             call metaf_refuse(code_of(err))
             ignored = c_io_write(c_text(path), comm, format, count, given, which, kept, corner, &
-                edges, series_at, -1, c)
+                edges, series_at, most, -1, c, request)
             call metaf_refuse(META_OK)
         end if
-        call finish(err, stat)
+    end function
+
+    subroutine meta_io_write(path, comm, format, fields, attributes, number, keep, origin, &
+        spacing, series, stat)
+        character(len=*), intent(in) :: path
+        integer, intent(in) :: comm, format
+        type(meta_io_field), intent(in) :: fields(:)
+        type(meta_io_attributes), intent(in), optional, target :: attributes
+        integer, intent(in), optional :: number, keep
+        real(c_double), intent(in), optional :: origin(:), spacing(:)
+        character(len=*), intent(in), optional :: series
+        integer, intent(out), optional :: stat
+        call finish(write_or_begin('meta_io_write', path, comm, format, fields, attributes, number, &
+            keep, origin, spacing, series, request=c_null_ptr), stat)
+    end subroutine
+
+    subroutine meta_io_write_begin(path, comm, format, fields, request, attributes, number, keep, &
+        origin, spacing, series, memory, stat)
+        character(len=*), intent(in) :: path
+        integer, intent(in) :: comm, format
+        type(meta_io_field), intent(in) :: fields(:)
+        type(meta_io_request), intent(inout), target :: request
+        type(meta_io_attributes), intent(in), optional, target :: attributes
+        integer, intent(in), optional :: number, keep
+        real(c_double), intent(in), optional :: origin(:), spacing(:)
+        character(len=*), intent(in), optional :: series
+        integer(c_int64_t), intent(in), optional :: memory
+        integer, intent(out), optional :: stat
+        call finish(write_or_begin('meta_io_write_begin', path, comm, format, fields, attributes, &
+            number, keep, origin, spacing, series, memory, c_loc(request%handle)), stat)
+    end subroutine
+
+    ! Whether this rank's part is on the disk.
+    subroutine meta_io_test(request, done, stat)
+        type(meta_io_request), intent(in) :: request
+        logical, intent(out) :: done
+        integer, intent(out), optional :: stat
+        integer(c_int) :: is_done
+        is_done = 0
+        call finish(c_io_test(request%handle, is_done), stat)
+        done = is_done /= 0
+    end subroutine
+
+    subroutine meta_io_wait(request, stat)
+        type(meta_io_request), intent(inout) :: request
+        integer, intent(out), optional :: stat
+        call finish(c_io_wait(request%handle), stat)
     end subroutine
 
     ! ---------------------------------------------------------------- reading

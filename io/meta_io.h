@@ -90,12 +90,14 @@ typedef struct meta_io_desc {
     const char *series; /**< META_IO_VTK: NULL, or a file (.pvd) to which the new file is added with
                            its attribute "time"; those of the same or later times leave the series.
                              It lies in the same folder as the files, or above it. */
+    int64_t memory; /**< meta_io_write_begin(): the most bytes of host memory that may wait to be
+                       written, on each rank; its start value is 256 MiB */
 } meta_io_desc;
 /** Start value of a meta_io_desc. */
 #define META_IO_DESC_INIT                                                                          \
     {                                                                                              \
         sizeof(meta_io_desc), MPI_COMM_NULL, META_IO_ANY, 0, NULL, -1, 0, {0},                     \
-            {1, 1, 1, 1, 1, 1, 1, 1, 1, 1}, NULL                                                   \
+            {1, 1, 1, 1, 1, 1, 1, 1, 1, 1}, NULL, INT64_C(256) << 20                               \
     }
 
 /** Whether this build has @p format; *has is 0 or 1. Local; may be called at any time. */
@@ -116,6 +118,32 @@ META_API meta_err meta_io_has(meta_io_format format, int *has);
  *          have, or what the format cannot store */
 META_API meta_err meta_io_write(const char *path, const meta_io_desc *desc, int fields,
                                 const meta_io_field *field);
+
+/** A file that is being written beside computation; a handle, not a pointer. */
+typedef struct meta_io_request {
+    uint32_t id; /**< the library's */
+} meta_io_request;
+/** A handle of no file. */
+#define META_IO_REQUEST_NULL                                                                       \
+    {                                                                                              \
+        0                                                                                          \
+    }
+
+/** Begin meta_io_write(): when it returns, the cells are in host memory, or written already as far
+ * as they are more than desc->memory, and the buffers may be changed. A thread of the library
+ * writes them to the disk meanwhile; it calls neither MPI nor a device. META_IO_VTK is compressed
+ * before. The file gets its name in meta_io_wait(), which must be called before
+ * meta_comm_finalize(). Several files may be under way, of different paths.
+ *  @param request  receives the handle
+ *  @return as meta_io_write(); META_ERR_STATE while a file of this path is being written */
+META_API meta_err meta_io_write_begin(const char *path, const meta_io_desc *desc, int fields,
+                                      const meta_io_field *field, meta_io_request *request);
+/** Whether this rank's part is on the disk, or failed: *done is 0 or 1. Local. */
+META_API meta_err meta_io_test(meta_io_request request, int *done);
+/** Wait until the file is on the disk and has its name, and set the handle to META_IO_REQUEST_NULL.
+ *  Collective over the ranks that began it: all wait for their requests in the same order.
+ *  @return META_ERR_FILE as meta_io_write(); the request is gone in any case */
+META_API meta_err meta_io_wait(meta_io_request *request);
 
 /* ------------------------------------------------------------------ reading */
 

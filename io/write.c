@@ -4,6 +4,7 @@
  *  written by all ranks; and its name, when it is complete. */
 #include <inttypes.h>
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,8 @@ typedef struct writing {
     io_ranks ranks;
     const char *given; /* argument 'path' */
     const meta_io_desc *desc;
+    meta_io_desc kept_desc; /* the same, of a request */
+    char *kept_path, *kept_series;
     const io_format *format;
     int fields;
     const meta_io_field *field;
@@ -27,7 +30,14 @@ typedef struct writing {
     double time;  /* of the series */
     bool created; /* the partial file, by this rank */
     io_writer writer;
+    io_queue *queue;      /* of a request */
+    uint32_t id;          /* of the request */
+    struct writing *next; /* of those under way */
 } writing;
+
+/* Files that are written beside computation. */
+static writing *under_way;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* ------------------------------------------------------------------ what is asked for */
 
@@ -62,6 +72,9 @@ static meta_err check_desc(const meta_io_desc *desc)
     if (desc->keep < 0)
         return core->fail(META_ERR_ARGUMENT, "argument 'desc->keep' is %" PRId64 ": give 0 or more",
                           desc->keep);
+    if (desc->memory < 0)
+        return core->fail(META_ERR_ARGUMENT,
+                          "argument 'desc->memory' is %" PRId64 ": give 0 or more", desc->memory);
     for (int d = 0; d < META_MAX_DIM; ++d)
         if (!isfinite(desc->origin[d]) || !isfinite(desc->spacing[d]) || desc->spacing[d] == 0)
             return core->fail(META_ERR_ARGUMENT,
@@ -113,9 +126,23 @@ static meta_err check_series(writing *w)
         "META_F32");
 }
 
+/* Two files of one name would be written under one. */
+static meta_err check_under_way(const char *path)
+{
+    bool is = false;
+    pthread_mutex_lock(&lock);
+    for (const writing *w = under_way; w; w = w->next) is = is || strcmp(w->given, path) == 0;
+    pthread_mutex_unlock(&lock);
+    if (!is) return META_OK;
+    return core->fail(META_ERR_STATE,
+                      "argument 'path': %s is still being written: call meta_io_wait() first",
+                      path);
+}
+
 static meta_err check_arguments(writing *w)
 {
     META_TRY(io_path_check(w->given));
+    META_TRY(check_under_way(w->given));
     META_TRY(check_desc(w->desc));
     META_TRY(io_fields_check(w->fields, w->field));
     w->format = io_format_of(w->desc->format);
@@ -282,7 +309,7 @@ static meta_err write_piece(void *with, int64_t k, void *data, size_t bytes, boo
     }
     const int64_t at =
         f->address ? f->address[k] : f->offset + k * f->grid.piece * (int64_t)f->element;
-    META_TRY(io_write_at(t->w->path, t->w->file, data, bytes, at));
+    META_TRY(io_queue_write(t->w->queue, t->w->path, t->w->file, data, bytes, at));
     if (f->sums < 0) return META_OK;
     const uint64_t sum = io_checksum(io_piece_seed(t->f, k), data, bytes);
     return io_write_at(t->w->path, t->w->file, &sum, sizeof sum, f->sums + k * (int64_t)sizeof sum);
@@ -296,6 +323,7 @@ static meta_err begin_field(writing *w, int f)
                             .head = &w->head,
                             .path = w->path,
                             .file = w->file,
+                            .queue = w->queue,
                             .lengths = malloc((size_t)w->ranks.size * sizeof(int64_t)),
                             .in_step = true};
     if (!w->writer.lengths) return io_no_memory((uint64_t)w->ranks.size * sizeof(int64_t));
@@ -352,47 +380,69 @@ static meta_err complete(writing *w)
     return META_OK;
 }
 
-static meta_err write_file(writing *w)
+/* Everything but what the disk is needed for at the end. */
+static meta_err begin_all(writing *w, bool beside, bool *in_step)
 {
-    bool in_step = true;
     META_TRY(io_agree(&w->ranks, check_arguments(w)));
     META_TRY(compare(w));
     META_TRY(place(w));
     META_TRY(choose_name(w));
     META_TRY(io_agree(&w->ranks, begin_file(w)));
     META_TRY(share_addresses(w));
-    META_TRY(io_agree(&w->ranks, has_pieces(w) || w->ranks.rank == 0
-                                     ? io_file_open(w->partial, true, &w->file)
-                                     : META_OK));
-    meta_err error = write_fields(w, &in_step);
-    error = io_file_close(w->path, &w->file, error);
+    const bool writes = has_pieces(w) || w->ranks.rank == 0;
+    meta_err error = writes ? io_file_open(w->partial, true, &w->file) : META_OK;
+    if (error == META_OK && beside && writes)
+        error = io_queue_begin(&w->queue, w->path, w->file, (size_t)w->desc->memory);
+    META_TRY(io_agree(&w->ranks, error));
+    return write_fields(w, in_step);
+}
+
+/* Close the file, also after an error. */
+static meta_err close_all(writing *w, meta_err error)
+{
+    if (!w->queue) return io_file_close(w->path, &w->file, error);
+    char text[IO_TEXT];
+    snprintf(text, sizeof text, "%s", meta_last_error());
+    const meta_err queued = io_queue_end(w->queue);
+    w->queue = NULL;
+    w->file = -1;
+    return error == META_OK ? queued : core->fail_as(error, text);
+}
+
+static meta_err finish_all(writing *w, bool in_step, meta_err error)
+{
+    error = close_all(w, error);
     if (!in_step) return error;
     META_TRY(io_agree(&w->ranks, error));
     return io_agree(&w->ranks, complete(w));
 }
 
-static void end(writing *w)
+/* @return @p error, with its message */
+static meta_err end(writing *w, meta_err error)
 {
+    char text[IO_TEXT];
+    snprintf(text, sizeof text, "%s", meta_last_error());
     if (w->created) unlink(w->partial);
     for (int f = 0; w->boxes && f < w->fields; ++f) free(w->boxes[f]);
     free(w->boxes);
     io_head_free(&w->head);
     free(w->path);
     free(w->partial);
+    free(w->kept_path);
+    free(w->kept_series);
     io_ranks_close(&w->ranks);
+    return error == META_OK ? META_OK : core->fail_as(error, text);
 }
 
 static meta_err open_and_write(const char *path, const meta_io_desc *desc, int fields,
                                const meta_io_field *field)
 {
+    bool in_step = true;
     writing w = {.given = path, .desc = desc, .fields = fields, .field = field, .file = -1};
     META_TRY(io_desc_check(desc));
     META_TRY(io_ranks_open(&w.ranks, desc->comm, "desc->comm"));
-    const meta_err error = write_file(&w);
-    char text[IO_TEXT];
-    snprintf(text, sizeof text, "%s", meta_last_error());
-    end(&w);
-    return error == META_OK ? META_OK : core->fail_as(error, text);
+    meta_err error = begin_all(&w, false, &in_step);
+    return end(&w, error == META_OK ? finish_all(&w, true, META_OK) : close_all(&w, error));
 }
 
 meta_err meta_io_write(const char *path, const meta_io_desc *desc, int fields,
@@ -400,4 +450,124 @@ meta_err meta_io_write(const char *path, const meta_io_desc *desc, int fields,
 {
     META_TRY(io_enter(__func__));
     return io_leave(open_and_write(path, desc, fields, field));
+}
+
+/* ------------------------------------------------------------------ beside computation */
+
+static uint32_t made; /* requests so far */
+
+/* Of what lasts until the request is complete. */
+static meta_err keep(writing *w)
+{
+    w->kept_desc = *w->desc;
+    w->kept_path = w->given ? strdup(w->given) : NULL;
+    if (w->desc->series) w->kept_series = strdup(w->desc->series);
+    if ((w->given && !w->kept_path) || (w->desc->series && !w->kept_series))
+        return io_no_memory(strlen(w->given ? w->given : ""));
+    if (w->given) w->given = w->kept_path;
+    w->kept_desc.series = w->kept_series;
+    w->desc = &w->kept_desc;
+    return META_OK;
+}
+
+static void add(writing *w, meta_io_request *request)
+{
+    pthread_mutex_lock(&lock);
+    w->id = ++made ? made : ++made;
+    w->next = under_way;
+    under_way = w;
+    *request = (meta_io_request){w->id};
+    pthread_mutex_unlock(&lock);
+}
+
+static meta_err open_and_begin(const char *path, const meta_io_desc *desc, int fields,
+                               const meta_io_field *field, meta_io_request *request)
+{
+    io_ranks ranks;
+    bool in_step = true;
+    META_TRY(io_desc_check(desc));
+    META_TRY(io_ranks_open(&ranks, desc->comm, "desc->comm"));
+    writing *w = calloc(1, sizeof *w);
+    meta_err error = w ? META_OK : io_no_memory(sizeof *w);
+    if (w) {
+        *w = (writing){.ranks = ranks,
+                       .given = path,
+                       .desc = desc,
+                       .fields = fields,
+                       .field = field,
+                       .file = -1};
+        error = keep(w);
+        if (error == META_OK && !request)
+            error = core->fail(META_ERR_ARGUMENT, "argument 'request' is NULL");
+    }
+    error = io_agree(&ranks, error);
+    if (error == META_OK) error = begin_all(w, true, &in_step);
+    if (error == META_OK) {
+        if (w->queue) io_queue_close(w->queue);
+        w->field = NULL; /* the program's */
+        add(w, request);
+        return META_OK;
+    }
+    if (!w) {
+        io_ranks_close(&ranks);
+        return error;
+    }
+    error = end(w, close_all(w, error));
+    free(w);
+    return error;
+}
+
+meta_err meta_io_write_begin(const char *path, const meta_io_desc *desc, int fields,
+                             const meta_io_field *field, meta_io_request *request)
+{
+    META_TRY(io_enter(__func__));
+    return io_leave(open_and_begin(path, desc, fields, field, request));
+}
+
+/* @p take: it is under way no more. */
+static meta_err find(const meta_io_request *request, bool take, writing **found)
+{
+    writing **at = &under_way;
+    if (!request) return core->fail(META_ERR_ARGUMENT, "argument 'request' is NULL");
+    if (request->id == 0)
+        return core->fail(META_ERR_HANDLE, "argument 'request' is META_IO_REQUEST_NULL");
+    pthread_mutex_lock(&lock);
+    while (*at && (*at)->id != request->id) at = &(*at)->next;
+    *found = *at;
+    if (*at && take) *at = (*at)->next;
+    pthread_mutex_unlock(&lock);
+    if (*found) return META_OK;
+    return core->fail(META_ERR_HANDLE,
+                      "argument 'request' is the handle of no file that is being written");
+}
+
+static meta_err test_request(meta_io_request request, int *done)
+{
+    writing *w;
+    if (!done) return core->fail(META_ERR_ARGUMENT, "argument 'done' is NULL");
+    META_TRY(find(&request, false, &w));
+    *done = !w->queue || io_queue_is_done(w->queue);
+    return META_OK;
+}
+
+meta_err meta_io_test(meta_io_request request, int *done)
+{
+    META_TRY(io_enter(__func__));
+    return io_leave(test_request(request, done));
+}
+
+static meta_err wait_for(meta_io_request *request)
+{
+    writing *w;
+    META_TRY(find(request, true, &w));
+    *request = (meta_io_request)META_IO_REQUEST_NULL;
+    const meta_err error = end(w, finish_all(w, true, META_OK));
+    free(w);
+    return error;
+}
+
+meta_err meta_io_wait(meta_io_request *request)
+{
+    META_TRY(io_enter(__func__));
+    return io_leave(wait_for(request));
 }

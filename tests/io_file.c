@@ -86,7 +86,7 @@ static int fill(meta_io_field *field, long step)
     return 0;
 }
 
-static int write_file(meta_io_format format, const char *path, long step, bool skips)
+static int write_file(meta_io_format format, const char *path, long step, bool skips, bool beside)
 {
     const int64_t cells[3] = {7, 5, 4}, flat[2] = {6, 3};
     const double time = 0.5 * (double)step;
@@ -109,15 +109,20 @@ static int write_file(meta_io_format format, const char *path, long step, bool s
     for (int f = 0; f < 3; ++f)
         if (fill(&field[f], step)) return 1;
     if (skips && rank == 1) {
-        sleep(3);
+        sleep(60); /* until it is aborted */
         return 0;
     }
     if (format == META_IO_VTK) desc.series = "series.pvd";
-    TRY(meta_io_write(path, &desc,
-                      format == META_IO_NPY   ? 1
-                      : format == META_IO_VTK ? 2
-                                              : 3,
-                      field));
+    const int fields = format == META_IO_NPY ? 1 : format == META_IO_VTK ? 2 : 3;
+    if (!beside) {
+        TRY(meta_io_write(path, &desc, fields, field));
+        return 0;
+    }
+    meta_io_request request;
+    TRY(meta_io_write_begin(path, &desc, fields, field, &request));
+    for (int f = 0; f < 3; ++f) /* the buffers are the program's again */
+        if (fill(&field[f], step + 1000)) return 1;
+    TRY(meta_io_wait(&request));
     return 0;
 }
 
@@ -186,10 +191,11 @@ static int run(int argc, char **argv)
                    {"npy", META_IO_NPY},
                    {"vtk", META_IO_VTK}};
     const bool skips = argc == 5 && strcmp(argv[1], "skip") == 0;
-    if (argc == 5 && (skips || strcmp(argv[1], "write") == 0))
+    const bool beside = argc == 5 && strcmp(argv[1], "begin") == 0;
+    if (argc == 5 && (skips || beside || strcmp(argv[1], "write") == 0))
         for (size_t k = 0; k < sizeof formats / sizeof *formats; ++k)
             if (strcmp(argv[2], formats[k].name) == 0)
-                return write_file(formats[k].format, argv[3], atol(argv[4]), skips);
+                return write_file(formats[k].format, argv[3], atol(argv[4]), skips, beside);
     if (argc == 4 && strcmp(argv[1], "check") == 0) return check_file(argv[2], atol(argv[3]));
     if (argc == 5 && strcmp(argv[1], "copy") == 0) return copy_file(argv[2], argv[3], argv[4]);
     fprintf(stderr, "usage: see the head of io_file.c\n");
@@ -201,7 +207,10 @@ int main(int argc, char **argv)
     TRY(meta_comm_init(&argc, &argv));
     TRY(meta_comm_rank(&rank, &ranks));
     const int status = run(argc, argv);
-    if (status != 0) MPI_Abort(MPI_COMM_WORLD, status);
-    TRY(meta_comm_finalize());
-    return 0;
+    /* Errors are those of all ranks; but where one was lost, MPI cannot be ended. */
+    if (meta_comm_finalize() == META_ERR_PEER) {
+        sleep(1); /* launchers drop what was printed last */
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    }
+    return status;
 }

@@ -96,7 +96,26 @@ static bool write_case(file_case *c)
         on_host[f] = pick(4) == 0;
     }
     make_fields(c, field, on_host, test_rank, true);
-    const bool right = CHECK_OK(meta_io_write(path, &desc, c->fields, field));
+    bool right;
+    if (pick(3) > 0) {
+        right = CHECK_OK(meta_io_write(path, &desc, c->fields, field));
+    } else {
+        meta_io_request request;
+        int done = 2;
+        desc.memory = pick(2) ? 0 : 1 << 20;
+        right = CHECK_OK(meta_io_write_begin(path, &desc, c->fields, field, &request));
+        for (int f = 0; f < c->fields; ++f) { /* the buffers are the program's again */
+            io_array_free(&field[f], on_host[f]);
+            CHECK(
+                io_array_make(&field[f], f, &c->grid[f], test_rank, c->type[f], on_host[f], true));
+        }
+        if (right) {
+            CHECK_OK(meta_io_test(request, &done));
+            CHECK(done == 0 || done == 1);
+            right = CHECK_OK(meta_io_wait(&request));
+            CHECK_INT(request.id, 0);
+        }
+    }
     for (int f = 0; f < c->fields; ++f) {
         io_array_check(&field[f], f, on_host[f]);
         io_array_free(&field[f], on_host[f]);
@@ -259,5 +278,42 @@ static void checkpoints_are_numbered_and_the_oldest_removed(void)
     end();
 }
 
-TEST_COMM_MAIN(PROMISE(every_bit_comes_back_with_other_cuts),
+/* ------------------------------------------------------------------ beside computation */
+
+static void several_files_are_under_way(void)
+{
+    enum { FILES = 5 };
+    meta_io_request request[FILES];
+    char name[FILES][340];
+    double value[FILES];
+    begin("cp");
+    meta_io_desc desc = META_IO_DESC_INIT;
+    desc.comm = MPI_COMM_WORLD;
+    desc.format = META_IO_CHECKPOINT;
+    desc.number = 0;
+    for (int k = 0; k < FILES; ++k) {
+        value[k] = k;
+        snprintf(name[k], sizeof name[k], "%s-%d", path, k);
+        const meta_io_field field = {"u", &value[k], META_F64, {1, {1}, {0}, {test_rank == 0}},
+                                     {0}, {1}};
+        if (!CHECK_OK(meta_io_write_begin(name[k], &desc, 1, &field, &request[k]))) return;
+        value[k] = -1;
+        CHECK_ERR_NAMES(meta_io_write(name[k], &desc, 1, &field), META_ERR_STATE,
+                        "is still being written");
+    }
+    for (int k = FILES - 1; k >= 0; --k) {
+        meta_io_file file;
+        const meta_io_field field = {"u", &value[k], META_F64, {1, {1}, {0}, {1}}, {0}, {1}};
+        CHECK_ERR_NAMES(meta_io_open(&file, name[k], &desc), META_ERR_FILE, "No such file");
+        CHECK_OK(meta_io_wait(&request[k]));
+        if (!CHECK_OK(meta_io_open(&file, name[k], &desc))) return;
+        CHECK_OK(meta_io_read(file, 1, &field));
+        CHECK_OK(meta_io_close(&file));
+        CHECK_NEAR(value[k], k, 0);
+        CHECK_ERR_NAMES(meta_io_wait(&request[k]), META_ERR_HANDLE, "META_IO_REQUEST_NULL");
+    }
+    end();
+}
+
+TEST_COMM_MAIN(PROMISE(every_bit_comes_back_with_other_cuts), PROMISE(several_files_are_under_way),
                PROMISE(checkpoints_are_numbered_and_the_oldest_removed))

@@ -131,6 +131,7 @@ static void a_wrong_argument_of_one_rank_is_an_error_on_all(void)
     WRONG(META_ERR_ARGUMENT, "'desc->format' is 99", desc.format = (meta_io_format)99);
     WRONG(META_ERR_ARGUMENT, "'desc->number' is -2", desc.number = -2);
     WRONG(META_ERR_ARGUMENT, "'desc->keep' is -1", desc.keep = -1);
+    WRONG(META_ERR_ARGUMENT, "'desc->memory' is -1", desc.memory = -1);
     WRONG(META_ERR_ARGUMENT, "'desc->spacing[1]'", desc.spacing[1] = 0);
     WRONG(META_ERR_ARGUMENT, "'desc->attributes' is -1", desc.attributes = -1);
     WRONG(META_ERR_ARGUMENT, "'desc->attribute' is NULL", desc.attributes = 1);
@@ -485,6 +486,16 @@ static void handles_are_checked(void)
     CHECK_ERR_NAMES(meta_io_read(copy, 1, &field), META_ERR_HANDLE, "that was closed");
     CHECK_ERR_NAMES(meta_io_close(NULL), META_ERR_ARGUMENT, "'file' is NULL");
     CHECK_ERR_NAMES(meta_io_open(NULL, path, &desc), META_ERR_ARGUMENT, "'file' is NULL");
+    meta_io_request request = META_IO_REQUEST_NULL;
+    int done;
+    CHECK_ERR_NAMES(meta_io_write_begin(path, &desc, 1, &field, NULL), META_ERR_ARGUMENT,
+                    "'request' is NULL");
+    CHECK_ERR_NAMES(meta_io_wait(NULL), META_ERR_ARGUMENT, "'request' is NULL");
+    CHECK_ERR_NAMES(meta_io_wait(&request), META_ERR_HANDLE, "META_IO_REQUEST_NULL");
+    CHECK_ERR_NAMES(meta_io_test(request, &done), META_ERR_HANDLE, "META_IO_REQUEST_NULL");
+    request.id = 12345;
+    CHECK_ERR_NAMES(meta_io_test(request, &done), META_ERR_HANDLE, "no file that is being written");
+    CHECK_ERR_NAMES(meta_io_test(request, NULL), META_ERR_ARGUMENT, "'done' is NULL");
     drop();
     end();
 }
@@ -521,6 +532,15 @@ static void what_cannot_be_written_leaves_the_older_file(void)
             CHECK(stat(file_name, &status) == 0 && status.st_size == (off_t)image_size);
             CHECK_OK(read_one(format));
             io_array_check(&field, 0, false);
+            meta_io_request request;
+            setrlimit(RLIMIT_FSIZE, &small);
+            meta_err later = meta_io_write_begin(path, &desc, 1, &field, &request);
+            if (later == META_OK) later = meta_io_wait(&request);
+            setrlimit(RLIMIT_FSIZE, &before);
+            CHECK_ERR_NAMES(later, META_ERR_FILE, "File too large");
+            MPI_Barrier(MPI_COMM_WORLD);
+            CHECK(access(partial, F_OK) != 0);
+            CHECK_OK(read_one(format));
         }
         char elsewhere[360];
         snprintf(elsewhere, sizeof elsewhere, "%s/no/such/folder/file", folder);

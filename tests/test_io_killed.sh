@@ -25,10 +25,12 @@ for format in $formats; do
     mkdir -p old
     cp file* old
     for fault in FULL_AT CRASH_AT; do
+        way=write
+        [ $fault = CRASH_AT ] || [ $format = npy ] || way=begin
         at=$((1 + seed % stride))
         while [ $at -le $most ]; do
-            what="$format, $fault=$at"
-            env $fault=$at LD_PRELOAD="$crash" $META_TEST_MPIEXEC -n 1 "$build/$helper" write $format file 2 \
+            what="$way $format, $fault=$at"
+            env $fault=$at LD_PRELOAD="$crash" $META_TEST_MPIEXEC -n 1 "$build/$helper" $way $format file 2 \
                 >out 2>err </dev/null
             got=$?
             [ $got != 0 ] || break

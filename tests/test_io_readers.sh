@@ -53,6 +53,8 @@ if grep -q 'define HAVE_HDF5' "$build/config.h"; then
     if [ -n "$python_hdf5" ]; then
         run 0 3 $helper write hdf5 run.h5 3
         by "$python_hdf5" read_hdf5 run.h5
+        run 0 2 $helper begin hdf5 beside.h5 3
+        by "$python_hdf5" read_hdf5 beside.h5
         by "$python_hdf5" write_hdf5 theirs.h5
         for name in whole packed foreign tall; do
             run 0 2 $helper copy theirs.h5 $name copied.npy
@@ -77,7 +79,7 @@ if grep -q 'define HAVE_ZLIB' "$build/config.h"; then
     by "$python" read_series series.pvd 0.5 1.5 2
     if [ -n "$python_vtk" ]; then
         by "$python_vtk" read_vtk run_3.vti
-        META_TEST_CHUNK=4096 run 0 2 $helper write vtk run_3.vti 3
+        META_TEST_CHUNK=4096 run 0 2 $helper begin vtk run_3.vti 3
         by "$python_vtk" read_vtk run_3.vti
     else
         echo 'there is no VTK here: its files were not compared'

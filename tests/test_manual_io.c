@@ -68,7 +68,18 @@ static void files_are_written_and_read(void)
         TRY(meta_io_write("run", &desc, 1, &field));
         /* END OF EXAMPLE */
         desc.format = META_IO_CHECKPOINT;
-        TRY(meta_io_write("cp", &desc, 1, &field));
+        {
+            /* EXAMPLE: meta_io_write_begin meta_io_test meta_io_wait */
+            /* Compute on while the file is written. */
+            meta_io_request request;
+            int done = 0;
+            TRY(meta_io_write_begin("cp", &desc, 1, &field, &request));
+            TRY(meta_fill_box(rho, &box, &value, META_F64, NULL)); /* the buffer may change */
+            TRY(meta_io_test(request, &done));
+            if (!done) printf("the disk is slower than the device\n");
+            TRY(meta_io_wait(&request)); /* on all ranks: then the file is there */
+            /* END OF EXAMPLE */
+        }
     }
     value = 0;
     time = 0;

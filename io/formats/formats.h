@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "files/files.h"
+#include "files/queue.h"
 #include "grid/grid.h"
 
 /** A field in a file. */
@@ -55,6 +56,7 @@ typedef struct io_writer {
     io_head *head;
     const char *path;
     int file;
+    io_queue *queue;  /**< NULL: it is written at once */
     int64_t *lengths; /**< room for a number of each rank */
     uint64_t *sizes;  /**< rank 0: of a field's blocks, behind three numbers about them; or NULL */
     int64_t blocks;   /**< rank 0: how many of them were written */

@@ -238,7 +238,7 @@ static meta_err write_block(io_writer *w, int f, int64_t k, const void *data, si
     for (int r = 0; r < w->ranks->size; ++r) {
         if (w->lengths[r] < 0) continue;
         if (r == w->ranks->rank && error == META_OK)
-            error = io_write_at(w->path, w->file, packed, length, w->head->end);
+            error = io_queue_write(w->queue, w->path, w->file, packed, length, w->head->end);
         if (w->sizes) w->sizes[3 + w->blocks++] = (uint64_t)w->lengths[r];
         w->head->end += w->lengths[r];
     }
@@ -264,8 +264,8 @@ static meta_err end_field(io_writer *w, int f)
     w->sizes[0] = (uint64_t)field->grid.pieces;
     w->sizes[1] = block;
     w->sizes[2] = bytes % block;
-    return io_write_at(w->path, w->file, w->sizes, (size_t)numbers_bytes(&field->grid),
-                       field->offset);
+    return io_queue_write(w->queue, w->path, w->file, w->sizes, (size_t)numbers_bytes(&field->grid),
+                          field->offset);
 }
 
 const io_format io_vtk = {.format = META_IO_VTK,

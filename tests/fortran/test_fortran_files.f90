@@ -147,6 +147,32 @@ contains
         call check_err(stat, META_ERR_HANDLE, 'meta_io_close')
     end subroutine
 
+    subroutine writing_beside(path)
+        character(len=*), intent(in) :: path
+        type(meta_buffer) :: grid, again
+        type(meta_io_request) :: request
+        type(meta_io_file) :: file
+        integer :: low, high, stat
+        logical :: done
+        call rows(.false., low, high)
+        call make(grid, low, high, .true.)
+        call make(again, low, high, .false.)
+        call meta_io_write_begin(path, test_world(), META_IO_CHECKPOINT, [meta_io_describe('u', &
+            grid, box_of_rows(low, high), [1, low], [nx, ny])], request, stat=stat)
+        call check_ok(stat, 'meta_io_write_begin')
+        call meta_fill(grid, 0._c_double)
+        call meta_io_test(request, done, stat)
+        call check_ok(stat, 'meta_io_test')
+        call meta_io_wait(request, stat)
+        call check_ok(stat, 'meta_io_wait')
+        call meta_io_wait(request, stat)
+        call check_err(stat, META_ERR_HANDLE, 'META_IO_REQUEST_NULL')
+        call meta_io_open(file, path, test_world(), META_IO_CHECKPOINT)
+        call meta_io_read(file, [meta_io_describe('u', again, box_of_rows(low, high), [1, low])])
+        call meta_io_close(file)
+        call check_rows(again, low, high, path)
+    end subroutine
+
     subroutine wrong_arguments()
         type(meta_buffer) :: grid, none
         type(meta_io_field) :: nameless
@@ -192,6 +218,9 @@ program test_fortran_files
     call writing_and_reading('fortran_files', META_IO_CHECKPOINT)
     call meta_io_last(test_world(), 'fortran_files', number)
     call check(number == 0, 'the last number')
+    if (rank == 0) call remove('fortran_files.0')
+    call promise('files_are_written_beside_computation')
+    call writing_beside('fortran_files')
     if (rank == 0) call remove('fortran_files.0')
     call promise('hdf5_files_come_back')
     call meta_io_has(META_IO_HDF5, has, stat)
