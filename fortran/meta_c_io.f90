@@ -7,7 +7,7 @@ module meta_c_io
 
     enum, bind(c)
         enumerator :: META_IO_ANY = 0, META_IO_CHECKPOINT, META_IO_HDF5, META_IO_NPY, &
-            META_IO_VTK, META_IO_FORMAT_COUNT
+            META_IO_VTK, META_IO_PNG, META_IO_FORMAT_COUNT
     end enum
 
     type, bind(c) :: meta_c_io_field
@@ -99,8 +99,8 @@ module meta_c_io
     ! What takes an MPI_Comm, through support_io.c.
     interface
         function c_io_write(path, comm, format, attributes, attribute, number, keep, origin, &
-            spacing, series, memory, fields, field, request) bind(c, name="metaf_io_write") &
-            result(res)
+            spacing, series, memory, axis, plane, low, high, fields, field, request) &
+            bind(c, name="metaf_io_write") result(res)
             import
             character(kind=c_char), intent(in) :: path(*)
             integer(c_int), value :: comm, format, attributes
@@ -109,6 +109,9 @@ module meta_c_io
             real(c_double), intent(in) :: origin(*), spacing(*)
             type(c_ptr), value :: series
             integer(c_int64_t), value :: memory
+            integer(c_int), value :: axis
+            integer(c_int64_t), value :: plane
+            real(c_double), value :: low, high
             integer(c_int), value :: fields
             type(meta_c_io_field), intent(in) :: field(*)
             type(c_ptr), value :: request

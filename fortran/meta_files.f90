@@ -236,7 +236,7 @@ contains
 
     ! Both: with a request the file is written beside computation.
     function write_or_begin(call, path, comm, format, fields, attributes, number, keep, origin, &
-        spacing, series, memory, request) result(err)
+        spacing, series, memory, axis, plane, range, request) result(err)
         character(len=*), intent(in) :: call
         character(len=*), intent(in) :: path
         integer, intent(in) :: comm, format
@@ -246,6 +246,8 @@ contains
         real(c_double), intent(in), optional :: origin(:), spacing(:)
         character(len=*), intent(in), optional :: series
         integer(c_int64_t), intent(in), optional :: memory
+        integer, intent(in), optional :: axis, plane
+        real(c_double), intent(in), optional :: range(2)
         type(c_ptr), intent(in) :: request
         character(kind=c_char), target :: names(NAME_BYTES + 2, size(fields))
         type(meta_c_io_field) :: c(size(fields))
@@ -253,7 +255,9 @@ contains
         character(kind=c_char), allocatable, target :: series_name(:)
         type(c_ptr) :: series_at
         real(c_double) :: corner(META_MAX_DIM), edges(META_MAX_DIM)
-        integer(c_int64_t) :: which, kept, most
+        integer(c_int64_t) :: which, kept, most, cut
+        integer(c_int) :: along
+        real(c_double) :: limits(2)
         integer(c_int) :: err, ignored
         integer :: count, k
         corner = 0
@@ -263,6 +267,12 @@ contains
         most = 256_c_int64_t * 2**20
         count = 0
         if (present(memory)) most = memory
+        along = -1
+        cut = -1
+        limits = 0
+        if (present(axis)) along = axis - 1
+        if (present(plane)) cut = plane - 1
+        if (present(range)) limits = range
         if (present(origin)) corner(1:min(size(origin), META_MAX_DIM)) = &
             origin(1:min(size(origin), META_MAX_DIM))
         if (present(spacing)) edges(1:min(size(spacing), META_MAX_DIM)) = &
@@ -290,44 +300,48 @@ contains
         err = fields_given(fields, call, names, c)
         if (err == META_OK) then
             err = c_io_write(c_text(path), comm, format, count, given, which, kept, corner, edges, &
-                series_at, most, size(fields), c, request)
+                series_at, most, along, cut, limits(1), limits(2), size(fields), c, request)
         else
             ! The other ranks learn of it, instead of waiting for this one: no file has -1 fields.
             call metaf_refuse(code_of(err))
             ignored = c_io_write(c_text(path), comm, format, count, given, which, kept, corner, &
-                edges, series_at, most, -1, c, request)
+                edges, series_at, most, along, cut, limits(1), limits(2), -1, c, request)
             call metaf_refuse(META_OK)
         end if
     end function
 
     subroutine meta_io_write(path, comm, format, fields, attributes, number, keep, origin, &
-        spacing, series, stat)
+        spacing, series, axis, plane, range, stat)
         character(len=*), intent(in) :: path
         integer, intent(in) :: comm, format
         type(meta_io_field), intent(in) :: fields(:)
         type(meta_io_attributes), intent(in), optional, target :: attributes
-        integer, intent(in), optional :: number, keep
+        integer, intent(in), optional :: number, keep, axis, plane
+        real(c_double), intent(in), optional :: range(2)
         real(c_double), intent(in), optional :: origin(:), spacing(:)
         character(len=*), intent(in), optional :: series
         integer, intent(out), optional :: stat
-        call finish(write_or_begin('meta_io_write', path, comm, format, fields, attributes, number, &
-            keep, origin, spacing, series, request=c_null_ptr), stat)
+        call finish(write_or_begin('meta_io_write', path, comm, format, fields, attributes, &
+            number, keep, origin, spacing, series, axis=axis, plane=plane, range=range, &
+            request=c_null_ptr), stat)
     end subroutine
 
     subroutine meta_io_write_begin(path, comm, format, fields, request, attributes, number, keep, &
-        origin, spacing, series, memory, stat)
+        origin, spacing, series, memory, axis, plane, range, stat)
         character(len=*), intent(in) :: path
         integer, intent(in) :: comm, format
         type(meta_io_field), intent(in) :: fields(:)
         type(meta_io_request), intent(inout), target :: request
         type(meta_io_attributes), intent(in), optional, target :: attributes
-        integer, intent(in), optional :: number, keep
+        integer, intent(in), optional :: number, keep, axis, plane
+        real(c_double), intent(in), optional :: range(2)
         real(c_double), intent(in), optional :: origin(:), spacing(:)
         character(len=*), intent(in), optional :: series
         integer(c_int64_t), intent(in), optional :: memory
         integer, intent(out), optional :: stat
         call finish(write_or_begin('meta_io_write_begin', path, comm, format, fields, attributes, &
-            number, keep, origin, spacing, series, memory, c_loc(request%handle)), stat)
+            number, keep, origin, spacing, series, memory, axis, plane, range, &
+            c_loc(request%handle)), stat)
     end subroutine
 
     ! Whether this rank's part is on the disk.

@@ -8,8 +8,8 @@
 meta_err metaf_io_write(const char *path, int comm, meta_io_format format, int attributes,
                         const meta_io_attribute *attribute, int64_t number, int64_t keep,
                         const double *origin, const double *spacing, const char *series,
-                        int64_t memory, int fields, const meta_io_field *field,
-                        meta_io_request *request)
+                        int64_t memory, int axis, int64_t plane, double low, double high,
+                        int fields, const meta_io_field *field, meta_io_request *request)
 {
     meta_io_desc desc = META_IO_DESC_INIT;
     desc.comm = MPI_Comm_f2c(comm);
@@ -22,6 +22,10 @@ meta_err metaf_io_write(const char *path, int comm, meta_io_format format, int a
     memcpy(desc.spacing, spacing, sizeof desc.spacing);
     desc.series = series;
     desc.memory = memory;
+    desc.axis = axis;
+    desc.plane = plane;
+    desc.low = low;
+    desc.high = high;
     if (request) return meta_io_write_begin(path, &desc, fields, field, request);
     return meta_io_write(path, &desc, fields, field);
 }

@@ -11,8 +11,8 @@
 meta_err metaf_io_write(const char *path, int comm, meta_io_format format, int attributes,
                         const meta_io_attribute *attribute, int64_t number, int64_t keep,
                         const double *origin, const double *spacing, const char *series,
-                        int64_t memory, int fields, const meta_io_field *field,
-                        meta_io_request *request);
+                        int64_t memory, int axis, int64_t plane, double low, double high,
+                        int fields, const meta_io_field *field, meta_io_request *request);
 meta_err metaf_io_open(meta_io_file *file, const char *path, int comm, meta_io_format format,
                        int64_t number);
 meta_err metaf_io_last(int comm, const char *path, int64_t *number);

@@ -45,6 +45,8 @@ typedef enum meta_io_format {
                       name: it is read under any, and described as "array". */
     META_IO_VTK, /**< VTK's image data (.vti), compressed, which ParaView and VisIt open; fields of
                     the same extents in 1 to 3 dimensions. It is only written. */
+    META_IO_PNG, /**< a picture of one plane of one field in 2 or 3 dimensions, by colours from dark
+                    (low) to light; without attributes. It is only written. */
     META_IO_FORMAT_COUNT /**< the number of formats */
 } meta_io_format;
 
@@ -92,12 +94,17 @@ typedef struct meta_io_desc {
                              It lies in the same folder as the files, or above it. */
     int64_t memory; /**< meta_io_write_begin(): the most bytes of host memory that may wait to be
                        written, on each rank; its start value is 256 MiB */
+    int axis; /**< META_IO_PNG: the dimension along which the plane is cut, 0 … 2; -1: the last */
+    int64_t plane; /**< META_IO_PNG: which plane, from 0 on; -1: the middle one */
+    double low;  /**< META_IO_PNG: the value of the darkest colour; where it is that of the lightest
+                    one,  both are the least and the greatest finite value of the plane */
+    double high; /**< META_IO_PNG: the value of the lightest colour */
 } meta_io_desc;
 /** Start value of a meta_io_desc. */
 #define META_IO_DESC_INIT                                                                          \
     {                                                                                              \
         sizeof(meta_io_desc), MPI_COMM_NULL, META_IO_ANY, 0, NULL, -1, 0, {0},                     \
-            {1, 1, 1, 1, 1, 1, 1, 1, 1, 1}, NULL, INT64_C(256) << 20                               \
+            {1, 1, 1, 1, 1, 1, 1, 1, 1, 1}, NULL, INT64_C(256) << 20, -1, -1, 0, 0                 \
     }
 
 /** Whether this build has @p format; *has is 0 or 1. Local; may be called at any time. */

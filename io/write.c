@@ -75,6 +75,19 @@ static meta_err check_desc(const meta_io_desc *desc)
     if (desc->memory < 0)
         return core->fail(META_ERR_ARGUMENT,
                           "argument 'desc->memory' is %" PRId64 ": give 0 or more", desc->memory);
+    if (desc->axis < -1 || desc->axis > 2)
+        return core->fail(META_ERR_ARGUMENT, "argument 'desc->axis' is %d: give -1, 0, 1 or 2",
+                          desc->axis);
+    if (desc->plane < -1)
+        return core->fail(META_ERR_ARGUMENT,
+                          "argument 'desc->plane' is %" PRId64 ": give -1, or 0 or more",
+                          desc->plane);
+    if (!isfinite(desc->low) || !isfinite(desc->high) || desc->low > desc->high)
+        return core->fail(
+            META_ERR_ARGUMENT,
+            "arguments 'desc->low' and 'desc->high' are %g and %g: give finite ones, the "
+            "lower one first",
+            desc->low, desc->high);
     for (int d = 0; d < META_MAX_DIM; ++d)
         if (!isfinite(desc->origin[d]) || !isfinite(desc->spacing[d]) || desc->spacing[d] == 0)
             return core->fail(META_ERR_ARGUMENT,
@@ -149,7 +162,7 @@ static meta_err check_arguments(writing *w)
     if (!w->format)
         return core->fail(META_ERR_ARGUMENT,
                           "argument 'desc->format' is %d: give META_IO_CHECKPOINT, META_IO_HDF5, "
-                          "META_IO_NPY or META_IO_VTK",
+                          "META_IO_NPY, META_IO_VTK or META_IO_PNG",
                           (int)w->desc->format);
     META_TRY(io_format_check(w->format));
     META_TRY(io_head_copy(&w->head, w->fields, w->field, w->desc->attributes, w->desc->attribute));
@@ -191,17 +204,20 @@ static uint64_t hash_attribute(const meta_io_attribute *a)
 
 static meta_err compare(const writing *w)
 {
-    enum { OWN = 7 };
+    enum { OWN = 9 };
     const int count = OWN + 4 * w->fields + w->head.attributes;
     io_item *items = calloc((size_t)count, sizeof *items);
     const meta_io_desc *desc = w->desc;
-    const int64_t format = desc->format;
+    const int64_t format = desc->format, place[2] = {desc->axis, desc->plane};
+    const double range[2] = {desc->low, desc->high};
     META_TRY(io_agree(&w->ranks, items ? META_OK : io_no_memory((uint64_t)count * sizeof *items)));
     const io_item own[OWN] = {
         {"path", hash_text(w->given)},
         {"desc->format", io_checksum(5, &format, sizeof format)},
         {"desc->number", io_checksum(6, &desc->number, sizeof desc->number)},
         {"desc->keep", io_checksum(7, &desc->keep, sizeof desc->keep)},
+        {"desc->plane", io_checksum(10, place, sizeof place)},
+        {"desc->low", io_checksum(11, range, sizeof range)},
         {"desc->series", desc->series ? hash_text(desc->series) : 0},
         {"desc->origin", io_checksum(8, desc->origin, sizeof desc->origin)},
         {"desc->spacing", io_checksum(9, desc->spacing, sizeof desc->spacing)}};
@@ -296,12 +312,15 @@ static bool has_pieces(const writing *w)
 typedef struct target {
     writing *w;
     int f;
+    const io_grid *grid; /* the field's, or its plane */
 } target;
 
 static meta_err write_piece(void *with, int64_t k, void *data, size_t bytes, bool *in_step)
 {
     const target *t = with;
     const io_field *f = &t->w->head.field[t->f];
+    if (t->w->format->write_plane)
+        return t->w->format->write_plane(&t->w->writer, t->grid, data, t->w->desc);
     if (t->w->format->write) {
         const meta_err error = t->w->format->write(&t->w->writer, t->f, k, data, bytes);
         *in_step = t->w->writer.in_step;
@@ -318,7 +337,7 @@ static meta_err write_piece(void *with, int64_t k, void *data, size_t bytes, boo
 /* For a format that writes pieces itself. */
 static meta_err begin_field(writing *w, int f)
 {
-    if (!w->format->write) return META_OK;
+    if (!w->format->write && !w->format->write_plane) return META_OK;
     w->writer = (io_writer){.ranks = &w->ranks,
                             .head = &w->head,
                             .path = w->path,
@@ -327,29 +346,55 @@ static meta_err begin_field(writing *w, int f)
                             .lengths = malloc((size_t)w->ranks.size * sizeof(int64_t)),
                             .in_step = true};
     if (!w->writer.lengths) return io_no_memory((uint64_t)w->ranks.size * sizeof(int64_t));
-    return w->ranks.rank == 0 ? w->format->begin_field(&w->writer, f) : META_OK;
+    return w->ranks.rank == 0 && w->format->begin_field ? w->format->begin_field(&w->writer, f)
+                                                        : META_OK;
 }
 
 static meta_err end_field(writing *w, int f, meta_err error)
 {
-    if (!w->format->write) return error;
-    if (error == META_OK && w->ranks.rank == 0) error = w->format->end_field(&w->writer, f);
+    if (!w->format->write && !w->format->write_plane) return error;
+    if (error == META_OK && w->ranks.rank == 0 && w->format->end_field)
+        error = w->format->end_field(&w->writer, f);
     free(w->writer.lengths);
     free(w->writer.sizes);
     return error;
+}
+
+/* One plane of the grid, as one piece, and the ranks' shares of it in place of their boxes. */
+static void cut_plane(const writing *w, io_grid *plane, io_box *boxes, io_part *part)
+{
+    const int axis = w->head.axis;
+    if (axis >= 0) {
+        const int64_t at = w->head.plane - boxes[w->ranks.rank].first[axis];
+        plane->count /= plane->cells[axis];
+        plane->cells[axis] = 1;
+        part->box.start[axis] += at;
+        part->box.end[axis] = part->box.start[axis] + 1;
+        for (int r = 0; r < w->ranks.size; ++r) {
+            const int64_t there = w->head.plane - boxes[r].first[axis];
+            if (boxes[r].count == 0) continue;
+            boxes[r].count /= boxes[r].cells[axis];
+            if (there < 0 || there >= boxes[r].cells[axis]) boxes[r].count = 0;
+            boxes[r].cells[axis] = 1;
+            boxes[r].first[axis] = 0;
+        }
+    }
+    io_grid_runs(plane, plane->count);
 }
 
 static meta_err write_fields(writing *w, bool *in_step)
 {
     for (int f = 0; f < w->fields; ++f) {
         io_part part;
-        target t = {w, f};
-        meta_err error = io_part_open(&part, &w->field[f], f, &w->head.field[f].grid);
+        io_grid grid = w->head.field[f].grid;
+        target t = {w, f, &grid};
+        meta_err error = io_part_open(&part, &w->field[f], f, &grid);
         if (error == META_OK) error = begin_field(w, f);
         error = io_agree(&w->ranks, error);
+        if (error == META_OK && w->format->write_plane) cut_plane(w, &grid, w->boxes[f], &part);
         if (error == META_OK)
-            error = io_exchange(&w->ranks, &w->head.field[f].grid, w->boxes[f], &part, true,
-                                write_piece, &t, in_step);
+            error =
+                io_exchange(&w->ranks, &grid, w->boxes[f], &part, true, write_piece, &t, in_step);
         error = end_field(w, f, error);
         if (!*in_step) return error;
         META_TRY(io_agree(&w->ranks, error));

@@ -98,7 +98,8 @@ static int write_file(meta_io_format format, const char *path, long step, bool s
     meta_io_desc desc = META_IO_DESC_INIT;
     desc.comm = MPI_COMM_WORLD;
     desc.format = format;
-    desc.attributes = format == META_IO_NPY ? 0 : 3;
+    const bool is_plain = format == META_IO_NPY || format == META_IO_PNG;
+    desc.attributes = is_plain ? 0 : 3;
     desc.attribute = attribute;
     desc.keep = 3;
     desc.origin[0] = -1;
@@ -113,7 +114,7 @@ static int write_file(meta_io_format format, const char *path, long step, bool s
         return 0;
     }
     if (format == META_IO_VTK) desc.series = "series.pvd";
-    const int fields = format == META_IO_NPY ? 1 : format == META_IO_VTK ? 2 : 3;
+    const int fields = is_plain ? 1 : format == META_IO_VTK ? 2 : 3;
     if (!beside) {
         TRY(meta_io_write(path, &desc, fields, field));
         return 0;
@@ -189,7 +190,8 @@ static int run(int argc, char **argv)
     } formats[] = {{"checkpoint", META_IO_CHECKPOINT},
                    {"hdf5", META_IO_HDF5},
                    {"npy", META_IO_NPY},
-                   {"vtk", META_IO_VTK}};
+                   {"vtk", META_IO_VTK},
+                   {"png", META_IO_PNG}};
     const bool skips = argc == 5 && strcmp(argv[1], "skip") == 0;
     const bool beside = argc == 5 && strcmp(argv[1], "begin") == 0;
     if (argc == 5 && (skips || beside || strcmp(argv[1], "write") == 0))

@@ -272,6 +272,34 @@ static void a_format_says_what_it_cannot_store(void)
         CHECK_OK(meta_io_write(path, &desc, 1, &field));
         CHECK_ERR_NAMES(meta_io_open(&file, path, &desc), META_ERR_UNSUPPORTED, "only writes");
     }
+    if (has(META_IO_PNG)) {
+        meta_io_file file;
+        desc.format = META_IO_PNG;
+        CHECK_ERR_NAMES(meta_io_write(path, &desc, 1, &field), META_ERR_UNSUPPORTED,
+                        "'desc->attributes'");
+        desc.attributes = 0;
+        two[1] = field;
+        two[1].name = "v";
+        CHECK_ERR_NAMES(meta_io_write(path, &desc, 2, two), META_ERR_UNSUPPORTED, "'fields' is 2");
+        desc.axis = 3;
+        CHECK_ERR_NAMES(meta_io_write(path, &desc, 1, &field), META_ERR_ARGUMENT,
+                        "'desc->axis' is 3");
+        desc.axis = -1;
+        desc.low = 2;
+        CHECK_ERR_NAMES(meta_io_write(path, &desc, 1, &field), META_ERR_ARGUMENT, "'desc->low'");
+        desc.low = 0;
+        CHECK_OK(meta_io_write(path, &desc, 1, &field));
+        CHECK_ERR_NAMES(meta_io_open(&file, path, &desc), META_ERR_UNSUPPORTED, "only writes");
+        field.box.ndim = 3;
+        field.box.size[2] = field.box.end[2] = field.cells[2] = 1;
+        desc.plane = 1;
+        CHECK_ERR_NAMES(meta_io_write(path, &desc, 1, &field), META_ERR_BOUNDS,
+                        "'desc->plane' is 1");
+        for (desc.axis = 0; desc.axis < 3; ++desc.axis) {
+            desc.plane = 0;
+            CHECK_OK(meta_io_write(path, &desc, 1, &field));
+        }
+    }
     drop();
     end();
 }

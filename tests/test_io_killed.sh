@@ -13,6 +13,7 @@ stride=6
 [ "${META_TEST_LONG-0}" != 1 ] || stride=1
 crash=$build/tests/plugins/.libs/crash.so
 formats='checkpoint npy'
+! grep -q 'define HAVE_PNG' "$build/config.h" || formats="$formats png"
 ! grep -q 'define HAVE_ZLIB' "$build/config.h" || formats="$formats vtk"
 ! grep -q 'define HAVE_HDF5' "$build/config.h" || formats="$formats hdf5"
 
@@ -45,6 +46,9 @@ for format in $formats; do
             if [ $format = checkpoint ]; then
                 $META_TEST_MPIEXEC -n 1 "$build/$helper" check file 1 >out 2>err </dev/null || broken 'is damaged'
                 rm -f file.1
+            elif [ $format = png ]; then
+                "$build/tests/read_png" file >out 2>err || broken 'is damaged'
+                cp old/* .
             elif [ $format = vtk ]; then
                 [ "$(tail -n 1 file)" = '</VTKFile>' ] || broken 'is damaged'
                 cp old/* .

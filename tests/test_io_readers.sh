@@ -88,5 +88,15 @@ if grep -q 'define HAVE_ZLIB' "$build/config.h"; then
     grep -q 'which this library only writes' err || broken 'does not say so'
 fi
 
+if grep -q 'define HAVE_PNG' "$build/config.h"; then
+    # Plane z = 2 of 7 x 5 cells: the least one below at the left, the greatest one above at the right.
+    for ranks in 1 3 4; do
+        run 0 $ranks $helper write png plane.png 0
+        what='the picture'
+        "$build/tests/read_png" plane.png 0 454 636 0 318 227 >out 2>err || broken 'cannot be read'
+        [ "$(cat out)" = "$(printf '637 455\n18 22 72\n250 232 92\n24 144 148\n')" ] || broken 'is another one'
+    done
+fi
+
 [ $failed = 0 ] && echo 'kept   others read these files, and these read theirs'
 exit $failed

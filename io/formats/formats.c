@@ -5,7 +5,7 @@
 
 const io_format *io_format_of(meta_io_format format)
 {
-    static const io_format *const formats[] = {&io_checkpoint, &io_hdf5, &io_npy, &io_vtk};
+    static const io_format *const formats[] = {&io_checkpoint, &io_hdf5, &io_npy, &io_vtk, &io_png};
     for (size_t k = 0; k < sizeof formats / sizeof *formats; ++k)
         if (formats[k]->format == format) return formats[k];
     return NULL;

@@ -26,7 +26,9 @@ typedef struct io_field {
 typedef struct io_head {
     int fields, attributes;
     int64_t
-        end; /**< of what was laid out so far, where places follow from what was written before */
+        end;  /**< of what was laid out so far, where places follow from what was written before */
+    int axis; /**< of a picture: the dimension along which a plane is cut; -1: the grid is one */
+    int64_t plane; /**< of a picture: which one */
     io_field *field;
     meta_io_attribute *attribute; /**< with memory of its own */
 } io_head;
@@ -92,6 +94,10 @@ typedef struct io_format {
     meta_err (*write)(io_writer *writer, int f, int64_t k, const void *data, size_t bytes);
     meta_err (*begin_field)(io_writer *writer, int f);
     meta_err (*end_field)(io_writer *writer, int f);
+    /** Rank 0: write one plane of field 0 instead of the field; NULL: the whole field is written.
+     */
+    meta_err (*write_plane)(io_writer *writer, const io_grid *plane, const void *cells,
+                            const meta_io_desc *desc);
     /** Rank 0, when all data is on the disk: what makes the file complete; NULL: it is. */
     meta_err (*seal)(const io_head *head, const char *path, int file, int64_t number,
                      const meta_io_desc *desc);
@@ -111,7 +117,7 @@ const io_format *io_format_of(meta_io_format format);
 /** META_ERR_UNSUPPORTED where this build does not have it. */
 meta_err io_format_check(const io_format *format);
 
-extern const io_format io_checkpoint, io_hdf5, io_npy, io_vtk; /* a file each */
+extern const io_format io_checkpoint, io_hdf5, io_npy, io_png, io_vtk; /* a file each */
 
 /* series.c */
 /** Add a file of VTK to the series @p series, with its time. */
