@@ -49,7 +49,7 @@ END
             ;;
         count-changed-lines) printf '\n--list\n' ;;
         plot-*) [ -z "$python" ] && return ;;
-        gpu-check) ;;
+        abi | gpu-check | release) ;;
         *) broken 'this test has no modes of it'; return ;;
     esac
     printf '%s\n' --help
@@ -67,6 +67,8 @@ quiet()
         meta-dot3d*) echo type blas json ;;
         meta-bench) echo size fields type ;;
         meta-kernel) echo library ;;
+        abi) echo baseline ;;
+        release) echo armor detach-sign dry-run key local-user out ;; # gpg has its own
         gpu-check) echo backend report parts bench build ;;
         plot-devices) echo plain devices cases axpy cyclic cg minighost repeat threads out examples programs no-plot \
             replot ;;
