@@ -7,14 +7,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* One dimension, a random one, gets what the others leave of it. */
 void io_random_grid(io_cut *cut, int64_t most)
 {
     cut->ndim = (int)test_random_in(1, IO_MOST_DIMS);
+    const int longest = (int)test_random_in(0, cut->ndim - 1);
+    int64_t left = test_random_in(1, most);
     for (int d = 0; d < META_MAX_DIM; ++d) cut->cells[d] = 0;
     for (int d = 0; d < cut->ndim; ++d) {
-        cut->cells[d] = test_random_in(1, most < 9 ? most : test_random_in(1, 4) == 1 ? most : 9);
-        most /= cut->cells[d];
+        cut->cells[d] = d == longest ? 1 : test_random_in(1, left < 12 ? left : 12);
+        left /= cut->cells[d];
     }
+    cut->cells[longest] = left;
 }
 
 /* Halve boxes at random places until each rank has one; a half may be empty. */

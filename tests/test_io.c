@@ -48,7 +48,7 @@ typedef struct file_case {
     int fields;
     io_cut grid[MOST_FIELDS];
     meta_type type[MOST_FIELDS];
-    char name[MOST_FIELDS][16];
+    char name[MOST_FIELDS][32];
 } file_case;
 
 static void random_case(file_case *c)
@@ -57,7 +57,7 @@ static void random_case(file_case *c)
     if (!has(c->format)) c->format = META_IO_CHECKPOINT;
     c->fields = c->format == META_IO_NPY ? 1 : 1 + pick(MOST_FIELDS);
     for (int f = 0; f < c->fields; ++f) {
-        io_random_grid(&c->grid[f], test_random_in(1, 9000));
+        io_random_grid(&c->grid[f], pick(2) ? 200 : pick(3) ? 9000 : 40000);
         c->type[f] = (meta_type)pick(META_TYPE_COUNT);
         snprintf(c->name[f], sizeof c->name[f], "feld äö %d", f);
     }
