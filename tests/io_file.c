@@ -51,6 +51,13 @@ static int make(meta_io_field *field, const char *name, meta_type type, int ndim
     return 0;
 }
 
+static int drop(int fields, meta_io_field *field)
+{
+    for (int f = 0; f < fields; ++f)
+        if (field[f].buf) TRY(meta_free(field[f].buf));
+    return 0;
+}
+
 static int64_t count_of(const meta_io_field *field)
 {
     int64_t count = 1;
@@ -117,14 +124,14 @@ static int write_file(meta_io_format format, const char *path, long step, bool s
     const int fields = is_plain ? 1 : format == META_IO_VTK ? 2 : 3;
     if (!beside) {
         TRY(meta_io_write(path, &desc, fields, field));
-        return 0;
+        return drop(3, field);
     }
     meta_io_request request;
     TRY(meta_io_write_begin(path, &desc, fields, field, &request));
     for (int f = 0; f < 3; ++f) /* the buffers are the program's again */
         if (fill(&field[f], step + 1000)) return 1;
     TRY(meta_io_wait(&request));
-    return 0;
+    return drop(3, field);
 }
 
 static int check_file(const char *path, long least)
@@ -149,7 +156,7 @@ static int check_file(const char *path, long least)
         fprintf(stderr, "cell %" PRId64 " is %g in step %ld\n", before(&field) + k, found, step);
         return 1;
     }
-    if (step >= least) return 0;
+    if (step >= least) return drop(1, &field);
     fprintf(stderr, "the last step is %ld, expected %ld\n", step, least);
     return 1;
 }
@@ -171,7 +178,7 @@ static int copy_file(const char *from, const char *name, const char *to)
         desc.format = META_IO_NPY;
         TRY(meta_io_write(to, &desc, 1, &field));
         TRY(meta_io_close(&file));
-        return 0;
+        return drop(1, &field);
     }
     fprintf(stderr, "%s has no field %s\n", from, name);
     for (int f = 0; f < info.fields; ++f) {
