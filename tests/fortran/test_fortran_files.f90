@@ -197,6 +197,59 @@ contains
         call check_err(stat, META_ERR_BOUNDS, 'leave the grid')
     end subroutine
 
+    ! The error names the procedure and the argument.
+    subroutine refused(stat, code, call, name)
+        integer, intent(in) :: stat, code
+        character(len=*), intent(in) :: call, name
+        call check_err(stat, code, call // ': ')
+        call check_err(stat, code, name)
+    end subroutine
+
+    subroutine misuse()
+        type(meta_buffer) :: grid
+        type(meta_io_field) :: field
+        type(meta_io_file) :: file
+        type(meta_io_request) :: request
+        character(len=:), allocatable :: text
+        integer :: low, high, stat, number
+        real(c_double) :: time
+        logical :: done
+        call rows(.false., low, high)
+        call make(grid, low, high, .true.)
+        field = meta_io_describe('u', grid, box_of_rows(low, high), [1, low], [nx, ny])
+        call meta_io_has(-3, done, stat)
+        call refused(stat, META_ERR_ARGUMENT, 'meta_io_has', "'format' is -3")
+        call meta_io_write('', test_world(), META_IO_CHECKPOINT, [field], stat=stat)
+        call refused(stat, META_ERR_ARGUMENT, 'meta_io_write', "'path' is empty")
+        call meta_io_write('wrong', test_world(), 77, [field], stat=stat)
+        call refused(stat, META_ERR_ARGUMENT, 'meta_io_write', "format' is 77")
+        call meta_io_write('wrong', test_world(), META_IO_CHECKPOINT, [field], keep=-1, stat=stat)
+        call refused(stat, META_ERR_ARGUMENT, 'meta_io_write', "keep' is -1")
+        call meta_io_write_begin('wrong', test_world(), META_IO_CHECKPOINT, [field], request, &
+            number=-2, stat=stat)
+        call refused(stat, META_ERR_ARGUMENT, 'meta_io_write_begin', "number' is -2")
+        call meta_io_test(request, done, stat)
+        call refused(stat, META_ERR_HANDLE, 'meta_io_test', "'request'")
+        call meta_io_wait(request, stat)
+        call refused(stat, META_ERR_HANDLE, 'meta_io_wait', "'request'")
+        call meta_io_open(file, 'no such file', test_world(), META_IO_CHECKPOINT, stat=stat)
+        call refused(stat, META_ERR_FILE, 'meta_io_open', "'path'")
+        call meta_io_last(test_world(), '', number, stat)
+        call refused(stat, META_ERR_ARGUMENT, 'meta_io_last', "'path' is empty")
+        call meta_io_read(file, [field], stat)
+        call refused(stat, META_ERR_HANDLE, 'meta_io_read', "'file' is META_IO_FILE_NULL")
+        call meta_io_file_info(file, number=number, stat=stat)
+        call refused(stat, META_ERR_HANDLE, 'meta_io_file_info', "'file' is META_IO_FILE_NULL")
+        call meta_io_field_info(file, 1, text, stat=stat)
+        call refused(stat, META_ERR_HANDLE, 'meta_io_field_info', "'file' is META_IO_FILE_NULL")
+        call meta_io_attribute_info(file, 1, text, stat=stat)
+        call refused(stat, META_ERR_HANDLE, 'meta_io_attribute_info', "'file' is META_IO_FILE_NULL")
+        call meta_io_attribute_find(file, 'time', time, stat)
+        call refused(stat, META_ERR_HANDLE, 'meta_io_attribute_find', "'file' is META_IO_FILE_NULL")
+        call meta_io_close(file, stat)
+        call refused(stat, META_ERR_HANDLE, 'meta_io_close', "'file'")
+    end subroutine
+
     subroutine remove(path)
         character(len=*), intent(in) :: path
         integer(c_int) :: ignored
@@ -230,9 +283,8 @@ program test_fortran_files
     if (rank == 0) call remove('fortran_files.h5.xmf')
     call promise('wrong_arguments_are_errors_on_all_ranks')
     call wrong_arguments()
-    call promise('a_format_that_is_none')
-    call meta_io_has(99, has, stat)
-    call check_err(stat, META_ERR_ARGUMENT, "'format' is 99")
+    call promise('each_procedure_names_what_is_wrong')
+    call misuse()
     call meta_comm_finalize(stat)
     call check_ok(stat, 'meta_comm_finalize')
     call tests_end()

@@ -7,17 +7,17 @@ src=${META_TEST_SRCDIR:-.}
 status=0
 broken() { echo "BROKEN: $*"; status=1; }
 tests="$src/tests/fortran/test_fortran_errors.f90 $src/tests/fortran/test_fortran_arguments.f90
-$src/tests/fortran/test_fortran_comm_arguments.f90"
+$src/tests/fortran/test_fortran_comm_arguments.f90 $src/tests/fortran/test_fortran_files.f90"
 
 # Types, and what a program's own procedures look like.
 no_procedures=' meta_buffer meta_box meta_event meta_face meta_kernel meta_argument meta_csr meta_cuts meta_halo
 meta_exchange meta_state meta_candidate meta_decision meta_traffic meta_backend_desc meta_variable_desc
 meta_device_desc meta_pointer_desc meta_mem_desc meta_pool_desc meta_extreme_f64 meta_extreme_f32 meta_extreme_i64
 meta_extreme_i32 meta_policy_function meta_event_function meta_tool_begin meta_tool_end meta_halo_work
-meta_speed_work '
+meta_speed_work meta_io_field meta_io_attributes meta_io_file meta_io_request '
 # Those without an error: an answer, or what meta_kernel_run() checks.
 no_errors=' meta_range meta_is_allocated meta_strerror meta_last_error meta_path_name meta_array meta_value
-meta_result meta_shifted '
+meta_result meta_shifted meta_io_describe meta_io_put '
 # Those without an argument that could be wrong in a started library.
 no_arguments=' meta_version meta_backend_count meta_variable_count meta_get_acc meta_here meta_set_reproducible
 meta_get_reproducible meta_timers_init meta_timers_finalize meta_set_tool meta_comm_finalize meta_comm_rank
