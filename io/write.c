@@ -282,7 +282,7 @@ static meta_err begin_file(writing *w)
     META_TRY(io_file_create(w->path, w->partial, &file));
     w->created = true;
     close(file);
-    return w->format->begin(&w->head, w->path, w->partial);
+    return w->format->begin ? w->format->begin(&w->head, w->path, w->partial) : META_OK;
 }
 
 /* Where rank 0's library has put the pieces. */

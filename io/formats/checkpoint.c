@@ -75,14 +75,6 @@ static meta_err lay_out(io_head *head, const meta_io_desc *desc)
     return META_OK;
 }
 
-static meta_err begin(io_head *head, const char *path, const char *partial)
-{
-    (void)head;
-    (void)path;
-    (void)partial;
-    return META_OK;
-}
-
 static meta_err seal(const io_head *head, const char *path, int file, int64_t number,
                      const meta_io_desc *desc)
 {
@@ -182,6 +174,5 @@ const io_format io_checkpoint = {.format = META_IO_CHECKPOINT,
                                  .is_begun = is_begun,
                                  .check = check,
                                  .lay_out = lay_out,
-                                 .begin = begin,
                                  .seal = seal,
                                  .load = load};

@@ -68,14 +68,6 @@ static meta_err lay_out(io_head *head, const meta_io_desc *desc)
                       MOST_BYTES);
 }
 
-static meta_err begin(io_head *head, const char *path, const char *partial)
-{
-    (void)head;
-    (void)path;
-    (void)partial;
-    return META_OK;
-}
-
 /* ------------------------------------------------------------------ cells and colours */
 
 static double value_of(const picture *p, int64_t cell)
@@ -214,7 +206,6 @@ const io_format io_png = {.format = META_IO_PNG,
                           .is_begun = is_begun,
                           .check = check,
                           .lay_out = lay_out,
-                          .begin = begin,
                           .write_plane = write_plane};
 
 #else

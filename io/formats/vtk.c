@@ -170,14 +170,6 @@ static meta_err lay_out(io_head *head, const meta_io_desc *desc)
     return error;
 }
 
-static meta_err begin(io_head *head, const char *path, const char *partial)
-{
-    (void)head;
-    (void)path;
-    (void)partial;
-    return META_OK;
-}
-
 static meta_err seal(const io_head *head, const char *path, int file, int64_t number,
                      const meta_io_desc *desc)
 {
@@ -274,7 +266,6 @@ const io_format io_vtk = {.format = META_IO_VTK,
                           .is_begun = is_begun,
                           .check = check,
                           .lay_out = lay_out,
-                          .begin = begin,
                           .begin_field = begin_field,
                           .write = write_block,
                           .end_field = end_field,
