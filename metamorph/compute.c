@@ -81,23 +81,44 @@ static meta_err scratch_here(void **element)
     return META_OK;
 }
 
-/* The sum, or with @p other the dot product, of a box is added to the element at @p result. */
-static meta_err add_sum(void *result, const void *data, const void *other, const meta_box *box,
-                        meta_type type, meta_event *done)
+/* The number one of @p type. */
+static const void *one_of(meta_type type)
 {
     static const double one_f64 = 1;
     static const float one_f32 = 1;
     static const int64_t one = 1; /* of any integer type: the low bytes come first */
+    if (type == META_F64) return &one_f64;
+    return type == META_F32 ? (const void *)&one_f32 : &one;
+}
+
+/* The sum, or with @p other the dot product, of a box is added to the element at @p result. */
+static meta_err add_sum(void *result, const void *data, const void *other, const meta_box *box,
+                        meta_type type, meta_event *done)
+{
     static const meta_box element = {1, {1}, {0}, {1}};
-    const void *factor = type == META_F64   ? (const void *)&one_f64
-                         : type == META_F32 ? (const void *)&one_f32
-                                            : &one;
     void *sum;
     meta_err err = scratch_here(&sum);
     if (err != META_OK) return err;
     err = other ? meta_dot(sum, data, other, box, type, META_ASYNC)
                 : meta_reduce(sum, data, box, META_SUM, type, META_ASYNC);
-    return err == META_OK ? meta_axpy(result, factor, sum, &element, type, done) : err;
+    return err == META_OK ? meta_axpy(result, one_of(type), sum, &element, type, done) : err;
+}
+
+/* What both reductions do: the product of @p data and @p other is summed, or @p data alone. */
+static metamorph_err reduce(const char *function, bool is_product, const void *data,
+                            const void *other, const meta_dim3 *size, const meta_dim3 *start,
+                            const meta_dim3 *end, void *result, meta_type_id type, bool async,
+                            meta_callback *call, metamorph_event *ret_event)
+{
+    metamorph_queued queued;
+    meta_type as;
+    meta_box box;
+    if (box_of(function, size, start, end, &box) || metamorph_type_of(function, type, &as))
+        return -1;
+    if (is_product && !other) return metamorph_refuse(function, "data2 is NULL");
+    metamorph_begin(&queued, async, call, ret_event);
+    return metamorph_end(function, add_sum(result, data, other, &box, as, queued.done), &queued,
+                         call, ret_event);
 }
 
 metamorph_err metamorph_dotProd(meta_dim3 *grid_size, meta_dim3 *block_size, void *data1,
@@ -105,19 +126,10 @@ metamorph_err metamorph_dotProd(meta_dim3 *grid_size, meta_dim3 *block_size, voi
                                 meta_dim3 *array_end, void *reduction_var, meta_type_id type,
                                 meta_bool async, meta_callback *call, metamorph_event *ret_event)
 {
-    static const char function[] = "meta_dotProd";
-    metamorph_queued queued;
-    meta_type as;
-    meta_box box;
     (void)grid_size;
     (void)block_size;
-    if (box_of(function, array_size, array_start, array_end, &box) ||
-        metamorph_type_of(function, type, &as))
-        return -1;
-    if (!data2) return metamorph_refuse(function, "data2 is NULL");
-    metamorph_begin(&queued, async, call, ret_event);
-    return metamorph_end(function, add_sum(reduction_var, data1, data2, &box, as, queued.done),
-                         &queued, call, ret_event);
+    return reduce("meta_dotProd", true, data1, data2, array_size, array_start, array_end,
+                  reduction_var, type, async, call, ret_event);
 }
 
 metamorph_err metamorph_reduce(meta_dim3 *grid_size, meta_dim3 *block_size, void *data,
@@ -125,18 +137,10 @@ metamorph_err metamorph_reduce(meta_dim3 *grid_size, meta_dim3 *block_size, void
                                void *reduction_var, meta_type_id type, meta_bool async,
                                meta_callback *call, metamorph_event *ret_event)
 {
-    static const char function[] = "meta_reduce";
-    metamorph_queued queued;
-    meta_type as;
-    meta_box box;
     (void)grid_size;
     (void)block_size;
-    if (box_of(function, array_size, array_start, array_end, &box) ||
-        metamorph_type_of(function, type, &as))
-        return -1;
-    metamorph_begin(&queued, async, call, ret_event);
-    return metamorph_end(function, add_sum(reduction_var, data, NULL, &box, as, queued.done),
-                         &queued, call, ret_event);
+    return reduce("meta_reduce", false, data, NULL, array_size, array_start, array_end,
+                  reduction_var, type, async, call, ret_event);
 }
 
 /* ------------------------------------------------------------------ the stencil */
@@ -183,9 +187,6 @@ metamorph_err metamorph_csr(meta_dim3 *grid_size, meta_dim3 *block_size, size_t 
                             metamorph_event *ret_event)
 {
     static const char function[] = "meta_csr";
-    static const double one_f64 = 1;
-    static const float one_f32 = 1;
-    static const int64_t one = 1;
     metamorph_queued queued;
     meta_csr matrix = META_CSR_INIT;
     int64_t values;
@@ -208,12 +209,10 @@ metamorph_err metamorph_csr(meta_dim3 *grid_size, meta_dim3 *block_size, size_t 
     if (values < matrix.entries) matrix.entries = values;
     if (matrix.columns > INT32_MAX) matrix.columns = INT32_MAX;
     metamorph_begin(&queued, async, call, ret_event);
-    const void *factor = matrix.value_type == META_F64   ? (const void *)&one_f64
-                         : matrix.value_type == META_F32 ? (const void *)&one_f32
-                                                         : &one;
-    return metamorph_end(function,
-                         meta_csr_multiply(y_loc, NULL, &matrix, x_loc, factor, queued.done),
-                         &queued, call, ret_event);
+    return metamorph_end(
+        function,
+        meta_csr_multiply(y_loc, NULL, &matrix, x_loc, one_of(matrix.value_type), queued.done),
+        &queued, call, ret_event);
 }
 
 metamorph_err metamorph_crc(meta_dim3 *grid_size, meta_dim3 *block_size, void *dev_input,

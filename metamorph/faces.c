@@ -103,26 +103,35 @@ static void complete(metamorph_event *event)
     if (event) metamorph_end("", META_OK, &none, NULL, event);
 }
 
+/* Pack the face of @p buf, or unpack into it. */
+static metamorph_err move_face(const char *function, bool is_packed, void *packed_buf, void *buf,
+                               const metamorph_face *face, meta_type_id type, bool async,
+                               meta_callback *call, metamorph_event *ret_event_k1,
+                               metamorph_event *const copied[3])
+{
+    metamorph_queued queued;
+    meta_face same;
+    meta_type as;
+    metamorph_err err = metamorph_face_of(function, face, &same);
+    if (err || (err = metamorph_type_of(function, type, &as))) return err;
+    for (int k = 0; k < 3; ++k) complete(copied[k]);
+    metamorph_begin(&queued, async, call, ret_event_k1);
+    const meta_err moved = is_packed ? meta_unpack_face(buf, packed_buf, &same, as, queued.done)
+                                     : meta_pack_face(packed_buf, buf, &same, as, queued.done);
+    return metamorph_end(function, moved, &queued, call, ret_event_k1);
+}
+
 metamorph_err metamorph_pack_face(meta_dim3 *grid_size, meta_dim3 *block_size, void *packed_buf,
                                   void *buf, metamorph_face *face, meta_type_id type,
                                   meta_bool async, meta_callback *call,
                                   metamorph_event *ret_event_k1, metamorph_event *ret_event_c1,
                                   metamorph_event *ret_event_c2, metamorph_event *ret_event_c3)
 {
-    static const char function[] = "meta_pack_face";
-    metamorph_queued queued;
-    meta_face same;
-    meta_type as;
+    metamorph_event *const copied[3] = {ret_event_c1, ret_event_c2, ret_event_c3};
     (void)grid_size;
     (void)block_size;
-    metamorph_err err = metamorph_face_of(function, face, &same);
-    if (err || (err = metamorph_type_of(function, type, &as))) return err;
-    complete(ret_event_c1);
-    complete(ret_event_c2);
-    complete(ret_event_c3);
-    metamorph_begin(&queued, async, call, ret_event_k1);
-    return metamorph_end(function, meta_pack_face(packed_buf, buf, &same, as, queued.done), &queued,
-                         call, ret_event_k1);
+    return move_face("meta_pack_face", false, packed_buf, buf, face, type, async, call,
+                     ret_event_k1, copied);
 }
 
 metamorph_err metamorph_unpack_face(meta_dim3 *grid_size, meta_dim3 *block_size, void *packed_buf,
@@ -131,20 +140,11 @@ metamorph_err metamorph_unpack_face(meta_dim3 *grid_size, meta_dim3 *block_size,
                                     metamorph_event *ret_event_k1, metamorph_event *ret_event_c1,
                                     metamorph_event *ret_event_c2, metamorph_event *ret_event_c3)
 {
-    static const char function[] = "meta_unpack_face";
-    metamorph_queued queued;
-    meta_face same;
-    meta_type as;
+    metamorph_event *const copied[3] = {ret_event_c1, ret_event_c2, ret_event_c3};
     (void)grid_size;
     (void)block_size;
-    metamorph_err err = metamorph_face_of(function, face, &same);
-    if (err || (err = metamorph_type_of(function, type, &as))) return err;
-    complete(ret_event_c1);
-    complete(ret_event_c2);
-    complete(ret_event_c3);
-    metamorph_begin(&queued, async, call, ret_event_k1);
-    return metamorph_end(function, meta_unpack_face(buf, packed_buf, &same, as, queued.done),
-                         &queued, call, ret_event_k1);
+    return move_face("meta_unpack_face", true, packed_buf, buf, face, type, async, call,
+                     ret_event_k1, copied);
 }
 
 /* Transpose @p part of an array whose other extent is larger: by way of a packed copy. */

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "metamorph_mpi.h"
+#include "metamorph_buffers.h"
 #include "metamorph_oracle.h"
 #include "metamorph_style.h"
 
@@ -43,20 +44,6 @@ static void averages_are_those_of_plain_loops(void)
         CHECK_NEAR(sum, of_loops, 1e-4);
     }
     free(expected);
-}
-
-static void *buffer_of(const void *host, size_t bytes)
-{
-    void *buffer = NULL;
-    CHECK_INT(metamorph_alloc(&buffer, bytes), 0);
-    CHECK_INT(metamorph_copy_h2d(buffer, (void *)host, bytes, false, NULL, NULL), 0);
-    return buffer;
-}
-
-static void take(void *buffer, void *host, size_t bytes)
-{
-    CHECK_INT(metamorph_copy_d2h(host, buffer, bytes, false, NULL, NULL), 0);
-    CHECK_INT(metamorph_free(buffer), 0);
 }
 
 /* From device to device and back by the host's MPI, of every type. */

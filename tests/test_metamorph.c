@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "caught.h"
+#include "metamorph_buffers.h"
 #include "metamorph_oracle.h"
 #include "metamorph_style.h"
 
@@ -44,21 +45,6 @@ static void averages_are_those_of_plain_loops(void)
 }
 
 /* ------------------------------------------------------------------ each function */
-
-static void *buffer_of(const void *host, size_t bytes)
-{
-    void *buffer = NULL;
-    CHECK_INT(metamorph_alloc(&buffer, bytes), 0);
-    CHECK_INT(metamorph_copy_h2d(buffer, (void *)host, bytes, false, NULL, NULL), 0);
-    return buffer;
-}
-
-/* The buffer's contents; it is freed. */
-static void take(void *buffer, void *host, size_t bytes)
-{
-    CHECK_INT(metamorph_copy_d2h(host, buffer, bytes, false, NULL, NULL), 0);
-    CHECK_INT(metamorph_free(buffer), 0);
-}
 
 static void reductions_add_to_what_is_there(void)
 {
