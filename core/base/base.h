@@ -54,6 +54,19 @@ void meta_call_hold(const char *call);
  */
 char *meta_error_copy(void);
 
+/* thread_memory.c */
+/** A kind of heap memory that a thread has one of, such as a long message. */
+typedef struct meta_thread_memory {
+    /** The thread ends: frees its memory, and forgets it, since destructors of other keys, which
+     * follow, may still make calls. */
+    void (*release)(void *memory);
+    pthread_key_t key;
+    _Atomic int state; /**< of the key */
+    struct meta_thread_memory *next;
+} meta_thread_memory;
+/** This thread now has @p memory of malloc(), or none: NULL. What it had before is not freed. */
+void meta_thread_memory_keep(meta_thread_memory *kind, void *memory);
+
 /* log.c */
 void meta_log(meta_log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void meta_log_set(meta_log_level level);

@@ -51,36 +51,19 @@ const char *meta_strerror(meta_err err)
 
 /* ------------------------------------------------------------------ long messages */
 
-/* Its value is the thread's long message, which is freed with the thread. */
-static pthread_key_t owner;
-static bool has_owner;
-
-/* Destructors of other keys, which follow, may still make calls that fail. */
 static void release(void *message)
 {
     if (message == long_message) long_message = NULL;
     free(message);
 }
 
-static void make_owner(void)
-{
-    has_owner = pthread_key_create(&owner, release) == 0;
-}
-
-/* Before the library is unloaded, whose release() threads would call. */
-__attribute__((destructor)) static void delete_owner(void)
-{
-    if (has_owner) pthread_key_delete(owner);
-    has_owner = false;
-}
+static meta_thread_memory long_messages = {.release = release};
 
 /* @p message, of malloc(), becomes this thread's; NULL: it has no long one any more. */
 static void replace_long(char *message)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
     if (!message && !long_message) return;
-    pthread_once(&once, make_owner);
-    if (has_owner) pthread_setspecific(owner, message);
+    meta_thread_memory_keep(&long_messages, message);
     free(long_message);
     long_message = message;
 }
@@ -147,8 +130,10 @@ meta_err meta_fail_as(meta_err code, const char *message)
 {
     ++failures;
     if (message == meta_last_error()) return code;
-    char *longer = strlen(message) < SHORT ? NULL : strdup(message);
-    snprintf(short_message, sizeof short_message, "%s", message);
+    const size_t length = strlen(message), kept = length < SHORT ? length : SHORT - 1;
+    char *longer = length < SHORT ? NULL : strdup(message);
+    memmove(short_message, message, kept);
+    short_message[kept] = '\0';
     replace_long(longer);
     return code;
 }

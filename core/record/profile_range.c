@@ -18,36 +18,18 @@ static _Thread_local range *ranges; /* DEEPEST, once the thread has pushed one *
 static _Thread_local int depth;
 static _Thread_local unsigned depth_in_life;
 
-/* Its value is the thread's ranges, which are freed with the thread. */
-static pthread_key_t owner;
-static bool has_owner;
-
-/* Destructors of other keys, which follow, may still push one. */
 static void release(void *of_thread)
 {
     if (of_thread == ranges) ranges = NULL, depth = 0;
     free(of_thread);
 }
 
-static void make_owner(void)
-{
-    has_owner = pthread_key_create(&owner, release) == 0;
-}
-
-/* Before the library is unloaded, whose release() threads would call. */
-__attribute__((destructor)) static void delete_owner(void)
-{
-    if (has_owner) pthread_key_delete(owner);
-    has_owner = false;
-}
-
 static bool have_ranges(void)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    static meta_thread_memory all_ranges = {.release = release};
     if (ranges) return true;
     ranges = malloc(DEEPEST * sizeof *ranges);
-    pthread_once(&once, make_owner);
-    if (ranges && has_owner) pthread_setspecific(owner, ranges);
+    if (ranges) meta_thread_memory_keep(&all_ranges, ranges);
     return ranges != NULL;
 }
 
