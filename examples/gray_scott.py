@@ -3,7 +3,7 @@
 example gray_scott.c in Python.
 
     python3 gray_scott.py [STEPS]                  # one process
-    mpiexec -n 2 python3 gray_scott.py [STEPS]     # with mpi4py: each rank on its own device
+    $(meta-info --launcher) -n 2 python3 gray_scott.py [STEPS]  # with mpi4py: each rank on its own device
 """
 import pathlib
 import sys

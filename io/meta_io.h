@@ -5,24 +5,24 @@
  *  well: threads, progress and META_TIMEOUT as in meta_comm.h.
  *
  *  Every function with a communicator, or with a file that was opened with one, is collective over
- * it unless it says that it is local. If a call fails on one rank, it returns the same error on
- * every rank, and the message names the rank. Only where a rank has no communicator to tell the
- * others with (a description that is NULL or without a size, MPI_COMM_NULL) that rank alone has the
- * error, at once; the others wait until it calls as it should, or for META_TIMEOUT.
+ *  it unless it says that it is local. If a call fails on one rank, it returns the same error on
+ *  every rank, and the message names the rank. Only where a rank has no communicator to tell the
+ *  others with (a description that is NULL or without a size, MPI_COMM_NULL) that rank alone has
+ *  the error, at once; the others wait until it calls as it should, or for META_TIMEOUT.
  *
  *  A file does not depend on how the grid is cut: one that was written by any number of ranks can
- * be read by any other number with other boxes. Index 0 is x, the fastest, in memory and in files.
+ *  be read by any other number with other boxes. Index 0 is x, the fastest, in memory and in files.
  *
  *  A file gets its name when it is complete and on the disk: until then it is called PATH.partial.
- * So an older file of that name stays as it is if the call fails, the disk is full or the job is
- * killed.
+ *  So an older file of that name stays as it is if the call fails, the disk is full or the job is
+ *  killed.
  *
  *  Host memory: in each call, each rank needs room for three pieces of the file, of at most 4 MiB
- * each, and some bytes for each rank and each piece.
+ *  each, and some bytes for each rank and each piece.
  *
  *  Ranks exchange their cells by messages, so that each piece is written and read at once by one
- * rank; files are accessed by the calls of the operating system, not by those of MPI. All ranks
- * must reach the file by the same path, on a file system that they share. */
+ *  rank; files are accessed by the calls of the operating system, not by those of MPI. All ranks
+ *  must reach the file by the same path, on a file system that they share. */
 #ifndef META_IO_H
 #define META_IO_H
 
@@ -40,10 +40,10 @@ typedef enum meta_io_format {
     META_IO_CHECKPOINT, /**< libmeta's own: files PATH.0, PATH.1 … with checksums, to continue a run
                              with the same bits; for machines of the same byte order */
     META_IO_HDF5,       /**< HDF5: a chunked dataset for each field, and PATH.xmf (XDMF) beside it,
-                             which ParaView and VisIt open. Files of other programs can be read, too. */
+                             which ParaView opens. Files of other programs can be read, too. */
     META_IO_NPY, /**< NumPy: one field without attributes, an array of shape (…, y, x). It has no
                       name: it is read under any, and described as "array". */
-    META_IO_VTK, /**< VTK's image data (.vti), compressed, which ParaView and VisIt open; fields of
+    META_IO_VTK, /**< VTK's image data (.vti), compressed, which ParaView opens; fields of
                     the same extents in 1 to 3 dimensions. It is only written. */
     META_IO_PNG, /**< a picture of one plane of one field in 2 or 3 dimensions, by colours from dark
                     (low) to light; without attributes. It is only written. */
@@ -97,7 +97,7 @@ typedef struct meta_io_desc {
     int axis; /**< META_IO_PNG: the dimension along which the plane is cut, 0 … 2; -1: the last */
     int64_t plane; /**< META_IO_PNG: which plane, from 0 on; -1: the middle one */
     double low;  /**< META_IO_PNG: the value of the darkest colour; where it is that of the lightest
-                    one,  both are the least and the greatest finite value of the plane */
+                    one, both are the least and the greatest finite value of the plane */
     double high; /**< META_IO_PNG: the value of the lightest colour */
 } meta_io_desc;
 /** Start value of a meta_io_desc. */
@@ -113,16 +113,16 @@ META_API meta_err meta_io_has(meta_io_format format, int *has);
 /* ------------------------------------------------------------------ writing */
 
 /** Write @p fields fields to the file @p path, which is then on the disk. Work that is queued on
- * the buffers is done before. The boxes of all ranks must cover the global grid of each field, and
- * no cell twice: give elements that two ranks share, such as those of staggered arrays, on one of
- * them. META_IO_HDF5 writes PATH.xmf last: the file that it describes is complete.
+ *  the buffers is done before. The boxes of all ranks must cover the global grid of each field, and
+ *  no cell twice: give elements that two ranks share, such as those of staggered arrays, on one of
+ *  them. META_IO_HDF5 writes PATH.xmf last: the file that it describes is complete.
  *  @param path    the file's name; of META_IO_CHECKPOINT, the name without the number
  *  @param field   @p fields descriptions with different names
  *  @return META_ERR_FILE if the file cannot be written, with the system's reason; META_ERR_ARGUMENT
- * for boxes that leave cells out or have cells of others too; META_ERR_BOUNDS for a box that leaves
- *          its array or the grid; META_ERR_MISMATCH if ranks disagree on the path, the description,
- * or names, types and extents of fields; META_ERR_UNSUPPORTED for a format that this build does not
- *          have, or what the format cannot store */
+ *          for boxes that leave cells out or have cells of others too; META_ERR_BOUNDS for a box
+ *          that leaves its array or the grid; META_ERR_MISMATCH if ranks disagree on the path, the
+ *          description, or names, types and extents of fields; META_ERR_UNSUPPORTED for a format
+ *          that this build does not have, or what the format cannot store */
 META_API meta_err meta_io_write(const char *path, const meta_io_desc *desc, int fields,
                                 const meta_io_field *field);
 
@@ -137,10 +137,10 @@ typedef struct meta_io_request {
     }
 
 /** Begin meta_io_write(): when it returns, the cells are in host memory, or written already as far
- * as they are more than desc->memory, and the buffers may be changed. A thread of the library
- * writes them to the disk meanwhile; it calls neither MPI nor a device. META_IO_VTK is compressed
- * before. The file gets its name in meta_io_wait(), which must be called before
- * meta_comm_finalize(). Several files may be under way, of different paths.
+ *  as they are more than desc->memory, and the buffers may be changed. A thread of the library
+ *  writes them to the disk meanwhile; it calls neither MPI nor a device. META_IO_VTK is compressed
+ *  before. The file gets its name in meta_io_wait(), which must be called before
+ *  meta_comm_finalize(). Several files may be under way, of different paths.
  *  @param request  receives the handle
  *  @return as meta_io_write(); META_ERR_STATE while a file of this path is being written */
 META_API meta_err meta_io_write_begin(const char *path, const meta_io_desc *desc, int fields,
@@ -181,19 +181,19 @@ typedef struct meta_io_file_desc {
     }
 
 /** Open the file @p path for reading. What stands before its data is read, checked and given to
- * every rank.
+ *  every rank.
  *  @param desc  of its members comm, format and number count
  *  @return META_ERR_FILE if it cannot be opened, is not of the format, was written by a machine of
  *          another byte order or by another version, or is damaged; META_ERR_UNSUPPORTED for a
- * format that this build does not have */
+ *  format that this build does not have */
 META_API meta_err meta_io_open(meta_io_file *file, const char *path, const meta_io_desc *desc);
 /** Describe an open file. Local. */
 META_API meta_err meta_io_file_info(meta_io_file file, meta_io_file_desc *desc);
 /** Describe field @p index of the file, 0 ≤ index < the count: name (valid until the file is
- * closed), type, box.ndim and cells; what else @p field has becomes 0. Local. */
+ *  closed), type, box.ndim and cells; what else @p field has becomes 0. Local. */
 META_API meta_err meta_io_field_info(meta_io_file file, int index, meta_io_field *field);
 /** Describe attribute @p index of the file; what it points to is valid until the file is closed.
- * Local. */
+ *  Local. */
 META_API meta_err meta_io_attribute_info(meta_io_file file, int index,
                                          meta_io_attribute *attribute);
 /** The attribute called @p name; as meta_io_attribute_info(). Local.
@@ -204,16 +204,16 @@ META_API meta_err meta_io_attribute_find(meta_io_file file, const char *name,
  *  grid, which others may read too. Work that is queued on the buffers is done before; complete on
  *  return. The checksums of a checkpoint are compared.
  *  @return META_ERR_ARGUMENT for a name that the file does not have; META_ERR_TYPE, or
- * META_ERR_MISMATCH for other extents, if the field has others in the file; META_ERR_BOUNDS;
- * META_ERR_FILE if the file cannot be read, is damaged or became shorter: the buffers' boxes then
- * hold anything */
+ *  META_ERR_MISMATCH for other extents, if the field has others in the file; META_ERR_BOUNDS;
+ *  META_ERR_FILE if the file cannot be read, is damaged or became shorter: the buffers' boxes then
+ *  hold anything */
 META_API meta_err meta_io_read(meta_io_file file, int fields, const meta_io_field *field);
 /** Close the file and set the handle to META_IO_FILE_NULL. Collective. */
 META_API meta_err meta_io_close(meta_io_file *file);
 
 /** The largest number of the checkpoints @p path.0, @p path.1 …; -1 if there is none. Collective
- * over
- *  @p comm. @return META_ERR_FILE if the folder cannot be read */
+ *  over @p comm.
+ *  @return META_ERR_FILE if the folder cannot be read */
 META_API meta_err meta_io_last(MPI_Comm comm, const char *path, int64_t *number);
 
 #ifdef __cplusplus
