@@ -9,7 +9,8 @@ status=tests/ctest.status
 skipped=tests/ctest.skipped
 
 test "${META_TEST_LONG-}" = 1 || set -- -LE '^long$' "$@"
-: "${CTEST_PARALLEL_LEVEL:=$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)}"
+# One more than there are cores, since many tests wait for processes or timeouts.
+: "${CTEST_PARALLEL_LEVEL:=$(($(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1) + 1))}"
 export CTEST_PARALLEL_LEVEL
 
 rm -rf tests/sanitizer
