@@ -92,6 +92,12 @@ const group groups[] = {
         .run = WITH_MPI(app_run),
         .peers = {"parts", "reference"},
     },
+    {
+        .name = "files",
+        .meaning = "five fields of N^3 cells per rank written to a file, and read",
+        .sizes = {64, 128},
+        .run = WITH_MPI(files_run),
+    },
 };
 const int group_count = sizeof groups / sizeof *groups;
 

@@ -46,7 +46,8 @@ static const char figures[] =
     "              thread for small sizes; meta_copy, libmeta's own, if no peer can\n"
     "              be loaded, as with META_MODE=auto. For halo it is send_only, for\n"
     "              its row overlap the stencil alone. Those of reduce only read, and\n"
-    "              those of app copy each variable once.\n"
+    "              those of app copy each variable once. For files it is rank 0, which\n"
+    "              writes, with fsync(), or reads a file of as many bytes by itself.\n"
     "  fraction    gbps relative to the limit\n"
     "  sector_fraction   for pack: the same, counting whole memory sectors touched\n"
     "              by the cells: 32 bytes on a GPU, 64-byte cache lines on a CPU\n"
@@ -95,6 +96,8 @@ static const char names[] =
     "iteration of conjugate gradients; halo.empty is start and finish of empty faces,\n"
     "halo.least of one cell. schedule.known is the same call again, schedule.new one\n"
     "of 512 in random order, schedule.fresh a new buffer with one call.\n"
+    "files.checkpoint and files.hdf5 are written, with _read read, in the current\n"
+    "folder, and removed; what was just written is read from memory.\n"
     "Rows without enough memory or a device are skipped, with a reason on standard\n"
     "error.\n"
     "Exit status: 0 measured, 2 invalid usage or environment, or nothing measured.\n";

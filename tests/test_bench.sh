@@ -155,6 +155,15 @@ else
         grep -q "\"${peer}_ratio\":[0-9]" out || broken "has no ${peer}_ratio"
     done
     rows 7 2 halo app --size 5 --type i32
+    hdf5=2
+    grep -q 'define HAVE_HDF5' "$META_TEST_BUILDDIR/config.h" || hdf5=0
+    for ranks in 1 2; do
+        rows $((2 + hdf5)) $ranks files --size 5
+        for row in checkpoint checkpoint_read; do has files.$row.f64.5; done
+        [ "$(grep -c '"limit":"one \(write\|read\)"' out)" = $((2 + hdf5)) ] || broken 'has rows without limits'
+    done
+    leftover=$(ls | grep '^meta-bench-')
+    [ -z "$leftover" ] || broken "leaves $leftover behind"
     refused 'mpiexec' halo
 fi
 
