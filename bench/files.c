@@ -25,9 +25,8 @@ typedef struct work {
     buffer grid[FIELDS];
     char path[64];  /* of libmeta's file */
     char plain[64]; /* of rank 0's */
-    char *array;    /* what rank 0 writes, again and again, and where it reads to */
-    size_t bytes;   /* of it */
-    int64_t arrays; /* as many as fields of all ranks */
+    char *array;    /* what rank 0 writes for each rank, and where it reads to */
+    size_t bytes;   /* of it: a rank's fields */
 } work;
 
 /* ------------------------------------------------------------------ libmeta */
@@ -73,7 +72,7 @@ static bool plain_file(const work *w, bool writes)
     const int file =
         writes ? open(partial, O_WRONLY | O_CREAT | O_TRUNC, 0666) : open(w->plain, O_RDONLY);
     bool right = file >= 0;
-    for (int64_t k = 0; k < w->arrays && right; ++k)
+    for (int rank = 0; rank < job_here()->size && right; ++rank)
         right = transfer(file, writes, w->array, w->bytes);
     right = right && (!writes || fsync(file) == 0);
     if (!right) note("%s: %s", writes ? partial : w->plain, strerror(errno));
@@ -105,7 +104,7 @@ static void run_plain_read(void *with, int64_t times)
 
 static void measure(bench *b, work *w, const char *name, int64_t size)
 {
-    const double bytes = (double)w->bytes * (double)w->arrays;
+    const double bytes = (double)w->bytes * job_here()->size;
     char what[32];
     row r;
     row_begin(&r, "files", name, b->o->type, size);
@@ -178,13 +177,13 @@ void files_run(bench *b, int64_t size)
     work w = {.desc = META_IO_DESC_INIT};
     meta_box own = {0};
     w.desc.comm = MPI_COMM_WORLD;
-    w.bytes = (size_t)(size * size * size) * element;
-    w.arrays = (int64_t)FIELDS * job_here()->size;
+    w.bytes = FIELDS * (size_t)(size * size * size) * element;
     name_files(&w);
     place_need(b->here, FIELDS * cube_grid_bytes(&c, element), (double)w.bytes);
     if (rows_impossible("files", size)) return;
-    w.array = calloc(1, w.bytes);
+    w.array = malloc(w.bytes);
     if (w.array == NULL) note("no memory for %zu bytes", w.bytes);
+    else memset(w.array, 1, w.bytes);
     for (int f = 0; f < FIELDS; ++f)
         buffer_create_grid(&w.grid[f], &own, c.n, c.ghosts, b->o->type);
     describe_fields(&w, &own, size, type_of(b->o->type));
