@@ -141,11 +141,18 @@ static void copy(exchange *x, const share *s, char *packed, bool to_array)
     if (x->error != META_OK && !to_array) memset(packed, 0, (size_t)bytes_of(x, s));
 }
 
-/* This rank's own share of its own piece. */
+/* This rank's own share of its own piece. The cells of a whole piece are in the same order in the
+ * box. */
 static void move_own(exchange *x, int64_t k)
 {
     const share s = share_of(x, k, x->ranks->rank);
+    int64_t start, cells;
     if (s.from == s.to) return;
+    io_piece(x->grid, k, &start, &cells);
+    if (s.to - s.from == cells) {
+        copy(x, &s, x->piece, !x->writes);
+        return;
+    }
     if (x->writes) copy(x, &s, x->out, false);
     move(x, &s, x->ranks->rank, x->out, x->writes);
     if (!x->writes) copy(x, &s, x->out, true);
