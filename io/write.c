@@ -406,12 +406,6 @@ static meta_err write_fields(writing *w, bool *in_step)
 static meta_err complete(writing *w)
 {
     if (w->ranks.rank != 0) return META_OK;
-    if (w->format->seal) {
-        int file;
-        META_TRY(io_file_open(w->partial, true, &file));
-        META_TRY(io_file_close(w->path, &file,
-                               w->format->seal(&w->head, w->path, file, w->number, w->desc)));
-    }
     META_TRY(io_file_rename(w->partial, w->path));
     w->created = false;
     if (w->format->beside) META_TRY(w->format->beside(&w->head, w->path, w->desc));
@@ -442,16 +436,29 @@ static meta_err begin_all(writing *w, bool beside, bool *in_step)
     return write_fields(w, in_step);
 }
 
-/* Close the file, also after an error. */
+/* What rank 0 writes last. */
+static meta_err seal(writing *w)
+{
+    if (w->ranks.rank != 0 || !w->format->seal) return META_OK;
+    if (w->file < 0) META_TRY(io_file_open(w->partial, true, &w->file)); /* the queue closed it */
+    return w->format->seal(&w->head, w->path, w->file, w->number, w->desc);
+}
+
+/* Close the file, also after an error. Its data comes to the disk in any order: until all is there,
+ * it does not have its name. */
 static meta_err close_all(writing *w, meta_err error)
 {
-    if (!w->queue) return io_file_close(w->path, &w->file, error);
     char text[IO_TEXT];
-    snprintf(text, sizeof text, "%s", meta_last_error());
-    const meta_err queued = io_queue_end(w->queue);
-    w->queue = NULL;
-    w->file = -1;
-    return error == META_OK ? queued : core->fail_as(error, text);
+    if (w->queue) {
+        snprintf(text, sizeof text, "%s", meta_last_error());
+        const meta_err queued = io_queue_end(w->queue);
+        w->queue = NULL;
+        w->file = -1;
+        if (error != META_OK) core->fail_as(error, text);
+        else error = queued;
+    }
+    if (error == META_OK) error = seal(w);
+    return io_file_close(w->path, &w->file, error);
 }
 
 static meta_err finish_all(writing *w, bool in_step, meta_err error)
