@@ -172,7 +172,7 @@ END
 
     # The components of the package, in C, C++ and Fortran.
     mpifort=$(sed -n 's/^MPIFORT = //p' "$build/Makefile")
-    parts=core
+    parts='core;metamorph'
     [ ! -e "$prefix/lib/libmeta_comm.so" ] || parts="$parts;comm"
     [ ! -e "$prefix/lib/libmeta_fortran.so" ] || parts="$parts;fortran"
     # configured PARTS ARGUMENT…: the project, with the package that has moved.
@@ -198,14 +198,15 @@ END
         refuses 'enable_language(Fortran), before find_package' "$parts" -DPRETEND=none
     fi
     { configured "$parts" && cmake --build parts; } >log.build 2>&1 || { cat log log.build; broken 'does not build'; }
-    for program in 'in_c sum 100.0' 'in_cxx version right' 'in_comm ranks right' 'in_fortran sum 100.0'; do
+    for program in 'in_c sum 100.0' 'in_cxx version right' 'in_comm ranks right' 'in_fortran sum 100.0' \
+        'in_metamorph sum 10.0'; do
         name=${program%% *}
-        case $name:$parts in in_comm:*comm* | in_fortran:*fortran* | in_c:* | in_cxx:*) ;; *) continue ;; esac
+        case $name:$parts in in_comm:*comm* | in_fortran:*fortran* | in_c:* | in_cxx:* | in_metamorph:*) ;; *) continue ;; esac
         what="CMake, components $parts: $name"
         META_MODE=openmp "parts/$name" >out 2>err || broken 'fails'
         grep -q -x "${program#* }" out || broken "does not print ${program#* }"
     done
-    refuses 'libmeta has no component cuda; its components are core, comm, fortran and io' 'core;cuda'
+    refuses 'libmeta has no component cuda; its components are core, comm, fortran, io and metamorph' 'core;cuda'
     refuses 'compatible with requested version "0.2"' core -DWANTED=0.2
     refuses 'compatible with requested version "0.0.9"' core -DWANTED=0.0.9
     configured core -DWANTED=0.1.0 || broken 'is not found'
@@ -221,6 +222,7 @@ END
         rmdir away
     }
     without libmeta.so 'install libmeta-dev' core
+    without libmeta_metamorph.so 'component metamorph: there is no ' metamorph
     case $parts in *comm*)
         without libmeta_comm.so \
             'configure it with --with-mpi=mpich or --with-mpi=openmpi; Debian: install libmeta-mpich' 'core;comm'
