@@ -280,7 +280,7 @@ void mpi_fault_arm(int function, int64_t n)
 bool mpi_fault_disarm(void)
 {
     atomic_store(&armed, -1);
-    return atomic_load(&fired);
+    return atomic_exchange(&fired, false);
 }
 
 /* ------------------------------------------------------------------ MPI */
