@@ -157,7 +157,7 @@ typedef int16 meta_exact_float_bits;
         META_PREFETCH((from) + META_EXACT_AHEAD);     \
     } while (0)
 #elif defined(__GNUC__)
-#if defined(__AVX512F__)
+#if defined(__AVX512F__) || (defined(__ARM_FEATURE_SVE_BITS) && __ARM_FEATURE_SVE_BITS == 512)
 #define META_EXACT_LANES 8
 #else
 #define META_EXACT_LANES 4

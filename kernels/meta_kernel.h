@@ -22,8 +22,8 @@
  *
  *  which runs the body for every cell of the box on the device that holds the arrays. Exactly one
  *  file of the program defines META_KERNELS_HERE before it includes the kernel file. There the
- *  program's compiler compiles the body for the CPU: by default for its own target and, on x86-64,
- *  for AVX2 and AVX-512, and once more for META_CHECK=on. The file's text becomes part of the object;
+ *  program's compiler compiles the body for the CPU: by default for its own target, on x86-64 for
+ *  AVX2 and AVX-512, on aarch64 for SVE, and once more for META_CHECK=on. The file's text becomes part of the object;
  *  other devices' compilers build the kernel from it when it first runs. Include a kernel file once in
  *  a source file.
  *
@@ -236,7 +236,8 @@ enum {
     META_KERNEL_AVX2,     /**< AVX2 */
     META_KERNEL_AVX512,   /**< AVX-512 */
     META_KERNEL_CHECKED,  /**< for META_CHECK=on */
-    META_KERNEL_VARIANTS  /**< their number */
+    META_KERNEL_VARIANTS, /**< their number */
+    META_KERNEL_SVE = META_KERNEL_AVX2 /**< on aarch64: SVE, of any width */
 };
 
 /** A kernel for one element type. META_CELLS or META_TEAMS defines it, as heat_f64_kernel, and registers
@@ -964,7 +965,7 @@ template <bool whole> struct meta_k_whole {
                                meta_done_);                                                        \
     }
 
-#define META_K_OBJECT(name, suffix, type, avx2, avx512, team)                                      \
+#define META_K_OBJECT(name, suffix, type, wide, widest, team)                                      \
     static const meta_kernel_parameter name##_##suffix##_parameters[] = {name##_ARGS(META_K_ROW)}; \
     META_K_DEFINE meta_kernel name##_##suffix##_kernel = {                                         \
         sizeof(meta_kernel),                                                                       \
@@ -974,7 +975,7 @@ template <bool whole> struct meta_k_whole {
         META_K_TEXT_OF(name),                                                                      \
         name##_##suffix##_parameters,                                                              \
         (uint32_t)(sizeof name##_##suffix##_parameters / sizeof *name##_##suffix##_parameters),    \
-        {name##_rows_##suffix##_0, avx2, avx512, name##_rows_##suffix##_3},                        \
+        {name##_rows_##suffix##_0, wide, widest, name##_rows_##suffix##_3},                        \
         0,                                                                                         \
         team};                                                                                     \
     __attribute__((constructor)) static void name##_##suffix##_begins(void)                        \
@@ -1006,8 +1007,13 @@ template <bool whole> struct meta_k_whole {
 #define META_K_SET_(name, tag)                                                                     \
     META_K_COMPILE(name, tag, 1)                                                                   \
     META_K_HEAD(name, tag)
-#define META_K_AVX2(name, suffix)                META_K_SET(name, suffix, 1)
-#define META_K_AVX512(name, suffix)              META_K_SET(name, suffix, 2)
+#define META_K_WIDE(name, suffix)                META_K_SET(name, suffix, 1)
+#define META_K_WIDEST(name, suffix)              META_K_SET(name, suffix, 2)
+#ifdef __x86_64__
+#define META_K_ROWS_WIDEST(name, suffix) name##_rows_##suffix##_2
+#else
+#define META_K_ROWS_WIDEST(name, suffix) 0
+#endif
 #define META_K_CHECKED_ALONE(name, suffix, type) META_K_CHECKED_ALONE_(name, suffix, type)
 #define META_K_CHECKED_ALONE_(name, suffix, type)                                                  \
     META_K_COMPILE(name, suffix##_3, 0)                                                            \
@@ -1016,7 +1022,8 @@ template <bool whole> struct meta_k_whole {
 #define META_K_CHECKED(name, suffix, type) META_K_CHECKED_(name, suffix, type)
 #define META_K_CHECKED_(name, suffix, type)                                                        \
     META_K_COMPILE(name, suffix##_3, 0)                                                            \
-    META_K_OBJECT(name, suffix, type, name##_rows_##suffix##_1, name##_rows_##suffix##_2, 0)       \
+    META_K_OBJECT(name, suffix, type, name##_rows_##suffix##_1, META_K_ROWS_WIDEST(name, suffix),  \
+                  0)                                                                               \
     META_K_HEAD(name, suffix##_3)
 
 /* The file's own text, from which other devices' compilers build: once for all kernels of the file. */

@@ -9,7 +9,10 @@
 #endif
 /* Instruction sets, and the last variant: where kernels are compiled, the one that checks. */
 #if defined META_KERNELS_HERE && defined __x86_64__ && !defined META_KERNEL_ONE_VARIANT
-#define META_K_VARIANTS 3
+#define META_K_VARIANTS 3 /* the program's own target, AVX2, AVX-512 */
+#elif defined META_KERNELS_HERE && defined __aarch64__ && defined __linux__ &&                     \
+    !defined META_KERNEL_ONE_VARIANT
+#define META_K_VARIANTS 2 /* the program's own target, SVE */
 #else
 #define META_K_VARIANTS 1
 #endif
@@ -121,7 +124,7 @@
 #if META_K_VARIANT == 0 && META_K_VARIANTS > 1
 #undef META_K_VARIANT
 #define META_K_VARIANT 1
-#elif META_K_VARIANT == 1
+#elif META_K_VARIANT == 1 && META_K_VARIANTS > 2
 #undef META_K_VARIANT
 #define META_K_VARIANT 2
 #elif META_K_VARIANT < META_K_LAST
@@ -218,7 +221,9 @@
 #pragma clang diagnostic push
 #pragma clang diagnostic ignored "-Wpass-failed" /* not every body can be vectorised */
 #pragma clang fp contract(off)
-#if META_K_VARIANT == 1
+#if META_K_VARIANT == 1 && defined __aarch64__
+#pragma clang attribute push(__attribute__((target("sve"))), apply_to = function)
+#elif META_K_VARIANT == 1
 #pragma clang attribute push(__attribute__((target("avx2"))), apply_to = function)
 #elif META_K_VARIANT == 2
 #pragma clang attribute push(                                                                      \
@@ -233,7 +238,9 @@
 #else
 #pragma GCC optimize("fp-contract=off")
 #endif
-#if META_K_VARIANT == 1
+#if META_K_VARIANT == 1 && defined __aarch64__
+#pragma GCC target("+sve")
+#elif META_K_VARIANT == 1
 #pragma GCC target("avx2")
 #elif META_K_VARIANT == 2
 #pragma GCC target("avx512f,avx512vl,avx512bw,avx512dq,prefer-vector-width=512")
@@ -247,9 +254,9 @@
 #elif META_K_VARIANT == 0
 #define META_CELLS(name) META_K_BASELINE(name, META_K_NAME)
 #elif META_K_VARIANT == 1
-#define META_CELLS(name) META_K_AVX2(name, META_K_NAME)
+#define META_CELLS(name) META_K_WIDE(name, META_K_NAME)
 #elif META_K_VARIANT == 2
-#define META_CELLS(name) META_K_AVX512(name, META_K_NAME)
+#define META_CELLS(name) META_K_WIDEST(name, META_K_NAME)
 #elif META_K_VARIANTS > 1
 #define META_CELLS(name) META_K_CHECKED(name, META_K_NAME, META_K_ENUM)
 #else

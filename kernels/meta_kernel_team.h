@@ -279,11 +279,12 @@ typedef struct meta_kernel_teams {
 #define META_K_TEAM_CHECKED(name, suffix, type, x, y, z)                                           \
     META_K_TEAM_CHECKED_(name, suffix, type, x, y, z)
 #define META_K_TEAM_CHECKED_(name, suffix, type, x, y, z)                                          \
-    META_K_TEAM_LAST(name, suffix, type, name##_rows_##suffix##_1, name##_rows_##suffix##_2, x, y, z)
-#define META_K_TEAM_LAST(name, suffix, type, avx2, avx512, x, y, z)                                \
+    META_K_TEAM_LAST(name, suffix, type, name##_rows_##suffix##_1,                                 \
+                     META_K_ROWS_WIDEST(name, suffix), x, y, z)
+#define META_K_TEAM_LAST(name, suffix, type, wide, widest, x, y, z)                                \
     META_K_TEAM_COMPILE(name, suffix##_3, x, y, z, 1)                                              \
     META_K_TEAM_DATA(name, suffix, x, y, z)                                                        \
-    META_K_OBJECT(name, suffix, type, avx2, avx512, &name##_##suffix##_team)                       \
+    META_K_OBJECT(name, suffix, type, wide, widest, &name##_##suffix##_team)                       \
     META_K_TEAM_HEAD(name, suffix##_3)
 
 #endif

@@ -64,9 +64,9 @@ static meta_err build_codes(work *w, meta_kernel *kernel, meta_mode mode, const 
 
 static void build_cpu(work *w, const kernel_target *t)
 {
-    static const char *const sets[] = {"baseline", "avx2", "avx512"};
+    static const char *const sets[] = {"baseline", "avx2", "avx512", "sve"};
     char target[96];
-    for (int k = 0; k < 3; ++k) {
+    for (size_t k = 0; k < sizeof sets / sizeof *sets; ++k) {
         const char *name = *t->detail != '\0' ? t->detail : sets[k];
         const int set = meta_ahead_table.set_named(name);
         snprintf(target, sizeof target, "CPU with %s", name);

@@ -25,13 +25,13 @@ static bool is_number(const char *text)
 /* What is wrong with the part behind the colon. */
 static const char *wrong_detail(const kernel_target *t)
 {
-    static const char *const sets[] = {"baseline", "avx2", "avx512", "native"};
+    static const char *const sets[] = {"baseline", "avx2", "avx512", "sve", "native"};
     if (*t->detail == '\0') return NULL;
     switch (t->language) {
     case LANGUAGE_CPU:
         for (size_t k = 0; k < sizeof sets / sizeof *sets; ++k)
             if (strcmp(t->detail, sets[k]) == 0) return NULL;
-        return "an instruction set: baseline, avx2, avx512 or native";
+        return "an instruction set: baseline, avx2, avx512, sve or native";
     case LANGUAGE_CUDA:
         return kernel_target_capability(t) > 0 ? NULL : "a GPU's architecture, such as sm_90";
     case LANGUAGE_HIP:

@@ -13,6 +13,9 @@
 #include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#ifdef __aarch64__
+#include <sys/prctl.h>
+#endif
 
 #include "base/module.h"
 #include "base/spawn.h"
@@ -139,6 +142,7 @@ void meta_compiler_find(meta_compiler *c)
 #define OPTIONS "-std=gnu11 -O3 -fPIC -shared -fvisibility=hidden -ffp-contract=off -fno-math-errno"
 #define AVX2    " -mavx2"
 #define AVX512  " -mavx512f -mavx512vl -mavx512bw -mavx512dq -mprefer-vector-width=512"
+#define SVE     " -march=armv8.2-a+sve"
 
 int meta_compiler_set(void)
 {
@@ -151,15 +155,27 @@ int meta_compiler_set(void)
         return META_KERNEL_AVX512;
     if (wanted ? strcmp(wanted, "avx2") == 0 : __builtin_cpu_supports("avx2"))
         return META_KERNEL_AVX2;
+#elif defined __aarch64__ && defined PR_SVE_GET_VL
+    /* The code is for any width; where the OpenMP back end has kernels of this one, it is used. */
+    const char *wanted = meta_variable("META_CPU");
+    const int length = prctl(PR_SVE_GET_VL);
+    const int bits = length < 0 ? 0 : 8 * (length & PR_SVE_VL_LEN_MASK);
+    if (wanted ? strcmp(wanted, "sve512") == 0 || strcmp(wanted, "sve256") == 0
+               : bits == 512 || bits == 256)
+        return META_KERNEL_SVE;
 #endif
     return META_KERNEL_BASELINE;
 }
 
 const char *meta_compiler_options(int set)
 {
+#ifdef __aarch64__
+    return set == META_KERNEL_SVE ? OPTIONS SVE : OPTIONS;
+#else
     return set == META_KERNEL_AVX512 ? OPTIONS AVX512
            : set == META_KERNEL_AVX2 ? OPTIONS AVX2
                                      : OPTIONS;
+#endif
 }
 
 int meta_compiler_set_named(const char *name)
@@ -169,6 +185,8 @@ int meta_compiler_set_named(const char *name)
 #ifdef __x86_64__
     if (strcmp(name, "avx2") == 0) return META_KERNEL_AVX2;
     if (strcmp(name, "avx512") == 0) return META_KERNEL_AVX512;
+#elif defined __aarch64__
+    if (strcmp(name, "sve") == 0) return META_KERNEL_SVE;
 #endif
     return -1;
 }

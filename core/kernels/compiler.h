@@ -21,13 +21,12 @@ typedef struct meta_compiler {
  * this machine's processor. */
 void meta_compiler_find(meta_compiler *compiler);
 /** The best instruction set of this machine's processor, or META_CPU's: META_KERNEL_BASELINE …
- * AVX512.
- */
+ * AVX512, or SVE. */
 int meta_compiler_set(void);
 /** The compiler's options for an instruction set, as one text. */
 const char *meta_compiler_options(int set);
-/** The instruction set of that name: baseline, avx2, avx512, or native for meta_compiler_set(); -1
- * if processors of this machine's kind have none. */
+/** The instruction set of that name: baseline, avx2, avx512, sve, or native for
+ * meta_compiler_set(); -1 if processors of this machine's kind have none. */
 int meta_compiler_set_named(const char *name);
 /** Compile @p text, a kernel file of name @p file, to a shared object whose bytes are @p code, of
  *  malloc(). It has `META_COMPILED`.
