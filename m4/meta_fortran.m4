@@ -76,6 +76,11 @@ end program
   AC_LANG_POP([Fortran])
   AS_IF([test $meta_fortran = yes && { test -z "$FC_MODINC" || test -z "$FC_MODOUT"; }],
     [meta_fortran=no meta_fortran_reason="$FC has no known option for where .mod files are"])
+  dnl When cross-compiling, autoconf also takes a compiler for this machine.
+  AS_IF([test $meta_fortran = yes && test "x$cross_compiling" = xyes], [
+    meta_fc_machine=`$FC -dumpmachine 2>/dev/null` meta_cc_machine=`$CC -dumpmachine 2>/dev/null`
+    AS_IF([test "x$meta_fc_machine" != "x$meta_cc_machine"],
+      [meta_fortran=no meta_fortran_reason="$FC compiles for $meta_fc_machine, $CC for $meta_cc_machine"])])
 ])
 
 dnl META_ADD_FC_FLAG(VARIABLE, FLAG)
