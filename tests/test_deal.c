@@ -65,6 +65,7 @@ static void ranks_without_cores_of_their_own_take_turns(void)
     CHECK_OK(meta_finalize());
 }
 
+#ifdef HAVE_HWLOC
 static void a_rank_takes_a_device_near_its_cores(void)
 {
     if (!begin()) return;
@@ -79,6 +80,7 @@ static void a_rank_takes_a_device_near_its_cores(void)
     check_deal_of_cores(6, (const int[]){0, 2, 0, 2, 1, 1});
     CHECK_OK(meta_finalize());
 }
+#endif
 
 static void no_device_gets_two_ranks_more_than_another(void)
 {
