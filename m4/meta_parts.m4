@@ -45,6 +45,25 @@ AC_DEFUN([META_CHECK_OPENMP], [
   AS_IF([test $meta_cv_x86_variants = yes],
     [AC_DEFINE([HAVE_X86_VARIANTS], [1], [the kernels are there for AVX2 and AVX-512 as well])])
   AM_CONDITIONAL([X86_VARIANTS], [test $meta_cv_x86_variants = yes])
+  AC_CACHE_CHECK([whether $CC makes SVE code for vectors of 256 and 512 bits], [meta_cv_sve_variants], [
+    meta_saved=$CFLAGS
+    meta_cv_sve_variants=yes
+    for meta_bits in 256 512; do
+      CFLAGS="$meta_saved -Werror -march=armv8.2-a+sve -msve-vector-bits=$meta_bits"
+      AC_COMPILE_IFELSE([AC_LANG_PROGRAM([[#include <sys/prctl.h>
+#if !defined __ARM_FEATURE_SVE_BITS || __ARM_FEATURE_SVE_BITS < 256
+#error "no vectors of a known width"
+#endif
+]], [[return prctl(PR_SVE_GET_VL);]])], [], [meta_cv_sve_variants=no])
+    done
+    CFLAGS=$meta_saved])
+  AS_IF([test $meta_cv_sve_variants = yes],
+    [AC_DEFINE([HAVE_SVE_VARIANTS], [1], [the kernels are there for SVE of 256 and 512 bits as well])])
+  dnl GCC 12 adds the second half of a masked loop's sums to the first half's memory where the width is fixed.
+  META_SVE=-march=armv8.2-a+sve
+  META_ADD_FLAG([META_SVE], [--param=vect-partial-vector-usage=0])
+  AC_SUBST([META_SVE])
+  AM_CONDITIONAL([SVE_VARIANTS], [test $meta_cv_sve_variants = yes])
   AM_CONDITIONAL([HAVE_OPENMP], [test $meta_openmp = yes])
 ])
 
@@ -65,6 +84,7 @@ AC_DEFUN([META_CHECK_OPENCL], [
 AC_DEFUN([META_CHECK_TESTING], [
   AC_ARG_VAR([CTEST], [the ctest program that make check runs])
   AC_CHECK_PROG([CTEST], [ctest], [ctest])
+  AC_ARG_VAR([EMULATOR], [the command that runs the programs of the tests, built for another machine, as qemu-aarch64])
   AC_ARG_VAR([CTEST_ARGS], [further arguments that make check gives ctest, as -L smoke])
   meta_check=yes
   AS_IF([test -z "$CTEST"], [meta_check=no meta_check_reason="no ctest found (Debian: cmake)"])

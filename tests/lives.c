@@ -30,14 +30,15 @@ static bool begin_life(const char *threads, const char *cpu)
 void lives_each(void (*test)(void))
 {
     static const char *const threads[] = {"1", "2", "3", "7"};
-    static const char *const cpus[] = {NULL, "baseline", "avx2", "avx512"};
+    static const char *const cpus[] = {NULL,     "baseline", "avx2",
+                                       "avx512", "sve256",   "sve512"};
     const char *kept_threads = getenv("META_THREADS"), *kept_cpu = getenv("META_CPU");
     char *threads_before = kept_threads ? strdup(kept_threads) : NULL;
     char *cpu_before = kept_cpu ? strdup(kept_cpu) : NULL;
     meta_mode mode = META_OPENMP;
     CHECK_OK(meta_get_acc(NULL, &mode));
     for (int t = 0; t < 4; ++t)
-        for (int c = 0; c < 4; ++c) {
+        for (size_t c = 0; c < sizeof cpus / sizeof *cpus; ++c) {
             if (mode != META_OPENMP && (t > 0 || cpus[c])) continue; /* it computes elsewhere */
             if (begin_life(threads[t], cpus[c])) test();
         }

@@ -22,7 +22,7 @@ generate "$first" "$count"
 compile "$here/kernels.so" "$cc -std=c11 $flags" || exit 1
 case ${META_MODE:-openmp} in
 openmp)
-    for META_CPU in baseline avx2 avx512; do
+    for META_CPU in baseline avx2 avx512 sve256 sve512; do
         export META_CPU
         META_MODE=openmp "$build/meta-info" 2>/dev/null | grep -q " $META_CPU kernels" || continue
         run "$here/kernels.so" "$META_CPU"

@@ -9,10 +9,10 @@ trap 'rm -f "$out"' EXIT
 status=0 ran=0
 META_MODE=openmp META_TEST_BRIEF=1 # each program runs whole elsewhere
 export META_MODE META_TEST_BRIEF META_CPU META_STREAM_BYTES
-for META_CPU in baseline avx2 avx512; do
+for META_CPU in baseline avx2 avx512 sve256 sve512; do
     "$build/meta-info" >"$out" 2>&1
     if ! grep -q " $META_CPU kernels" "$out"; then
-        if grep -q -e 'does not have these instructions' -e 'as far as they were built' "$out"; then
+        if grep -q -e 'does not have these instructions' -e 'SVE vectors have' -e 'as far as they were built' "$out"; then
             echo "not here: $META_CPU"
             continue
         fi

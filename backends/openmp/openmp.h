@@ -47,7 +47,10 @@ static inline const openmp_kernel *openmp_kernel_of(const meta_call *call)
 openmp_kernel openmp_kernel_baseline(uint32_t kernel, uint32_t type);
 openmp_kernel openmp_kernel_avx2(uint32_t kernel, uint32_t type);
 openmp_kernel openmp_kernel_avx512(uint32_t kernel, uint32_t type);
-extern const openmp_exact openmp_exact_baseline, openmp_exact_avx2, openmp_exact_avx512;
+openmp_kernel openmp_kernel_sve256(uint32_t kernel, uint32_t type);
+openmp_kernel openmp_kernel_sve512(uint32_t kernel, uint32_t type);
+extern const openmp_exact openmp_exact_baseline, openmp_exact_avx2, openmp_exact_avx512,
+    openmp_exact_sve256, openmp_exact_sve512;
 
 /** Select the instruction set; call before any kernel is created. */
 meta_err openmp_variant_choose(void);

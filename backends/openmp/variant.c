@@ -1,20 +1,31 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file variant.c
  *  Run-time selection of the kernel variant: the newest instruction set that the processor
- * supports, or the one that META_CPU names. All variants give bitwise identical results. */
+ * supports, of SVE the one for its width, or the one that META_CPU names. All variants give bitwise identical results. */
 #include "openmp.h"
 
 #include <stdlib.h>
 #include <string.h>
+#ifdef HAVE_SVE_VARIANTS
+#include <sys/prctl.h>
+#endif
+
+#ifdef __aarch64__
+#define NAMES "sve512, sve256 or baseline"
+#else
+#define NAMES "avx512, avx2 or baseline"
+#endif
 
 typedef struct variant {
     const char *name;
     openmp_kernel (*kernel_of)(uint32_t kernel, uint32_t type);
     const openmp_exact *exact;
+    int set; /* the code of a program's kernels: META_KERNEL_BASELINE … */
     int usable;
 } variant;
 
 static const char *chosen = "baseline";
+static int chosen_set = META_KERNEL_BASELINE;
 /* The kernel objects: the chosen variant's kernels. */
 static openmp_kernel kernels[META_KERNEL_COUNT][META_TYPE_COUNT];
 static const openmp_exact *exact;
@@ -22,28 +33,50 @@ static const openmp_exact *exact;
 static void choose(const variant *v)
 {
     chosen = v->name;
+    chosen_set = v->set;
     exact = v->exact;
     for (uint32_t kernel = 0; kernel < META_KERNEL_COUNT; ++kernel)
         for (uint32_t type = 0; type < META_TYPE_COUNT; ++type)
             kernels[kernel][type] = v->kernel_of(kernel, type);
 }
 
+#ifdef HAVE_SVE_VARIANTS
+/* The width of this process's SVE vectors; 0: the processor has none. */
+static int sve_bits(void)
+{
+    const int length = prctl(PR_SVE_GET_VL);
+    return length < 0 ? 0 : 8 * (length & PR_SVE_VL_LEN_MASK);
+}
+#endif
+
 meta_err openmp_variant_choose(void)
 {
 #ifdef HAVE_X86_VARIANTS
     __builtin_cpu_init();
     const variant known[] = {
-        {"avx512", openmp_kernel_avx512, &openmp_exact_avx512,
+        {"avx512", openmp_kernel_avx512, &openmp_exact_avx512, META_KERNEL_AVX512,
          __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
              __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq")},
-        {"avx2", openmp_kernel_avx2, &openmp_exact_avx2, __builtin_cpu_supports("avx2")},
-        {"baseline", openmp_kernel_baseline, &openmp_exact_baseline, 1}};
+        {"avx2", openmp_kernel_avx2, &openmp_exact_avx2, META_KERNEL_AVX2,
+         __builtin_cpu_supports("avx2")},
+#elif defined HAVE_SVE_VARIANTS
+    const variant known[] = {
+        {"sve512", openmp_kernel_sve512, &openmp_exact_sve512, META_KERNEL_SVE, sve_bits() == 512},
+        {"sve256", openmp_kernel_sve256, &openmp_exact_sve256, META_KERNEL_SVE, sve_bits() == 256},
 #else
-    const variant known[] = {{"baseline", openmp_kernel_baseline, &openmp_exact_baseline, 1}};
+    const variant known[] = {
 #endif
+        {"baseline", openmp_kernel_baseline, &openmp_exact_baseline, META_KERNEL_BASELINE, 1}};
     const char *wanted = openmp_host->variable("META_CPU");
     for (size_t k = 0; k < sizeof known / sizeof *known; ++k) {
         if (wanted ? strcmp(wanted, known[k].name) != 0 : !known[k].usable) continue;
+#ifdef HAVE_SVE_VARIANTS
+        if (!known[k].usable && sve_bits() > 0)
+            return openmp_host->fail(META_ERR_ENVIRONMENT,
+                                     "META_CPU=%s: this processor's SVE vectors have %d bits; "
+                                     "leave it out for the best",
+                                     wanted, sve_bits());
+#endif
         if (!known[k].usable)
             return openmp_host->fail(META_ERR_ENVIRONMENT,
                                      "META_CPU=%s: this processor does not have these instructions",
@@ -54,8 +87,8 @@ meta_err openmp_variant_choose(void)
         return META_OK;
     }
     return openmp_host->fail(META_ERR_ENVIRONMENT,
-                             "META_CPU=%s: give avx512, avx2 or baseline, as far as they were "
-                             "built, or leave it out for the best",
+                             "META_CPU=%s: give " NAMES
+                             ", as far as they were built, or leave it out for the best",
                              wanted);
 }
 
@@ -72,11 +105,9 @@ meta_kernel_function *openmp_finish_of(uint32_t combine, uint32_t type)
 /* The program's code for the chosen instruction set, or the next older one that it has. */
 static meta_err create_user(const meta_kernel_source *source, meta_plugin_kernel **kernel)
 {
-    static const char *const names[] = {"baseline", "avx2", "avx512"};
     const meta_kernel *user = source->user;
     openmp_kernel *made;
-    int set = (int)(sizeof names / sizeof *names) - 1;
-    while (set > 0 && strcmp(names[set], chosen) != 0) --set;
+    int set = chosen_set;
     while (set > 0 && !user->cpu[set]) --set;
     if (source->is_checked && user->cpu[META_KERNEL_CHECKED]) set = META_KERNEL_CHECKED;
     if (!user->cpu[set])

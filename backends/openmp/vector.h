@@ -23,6 +23,8 @@ enum { VECTOR_BYTES = 32 };
 #elif defined(__SSE2__)
 #include <emmintrin.h>
 enum { VECTOR_BYTES = 16 };
+#elif defined(__ARM_FEATURE_SVE_BITS) && __ARM_FEATURE_SVE_BITS > 0
+enum { VECTOR_BYTES = __ARM_FEATURE_SVE_BITS / 8 };
 #else
 enum { VECTOR_BYTES = 16 };
 #endif
@@ -43,23 +45,23 @@ typedef float half_f32 __attribute__((vector_size(VECTOR_BYTES / 2), aligned(4),
 #define VECTOR_OF_TWO(f, a, b) _mm_##f(a, b)
 #endif
 #ifdef VECTOR_OF_TWO
-#define VECTOR_EXTREME(name, type, f, is)                                                          \
+#define VECTOR_EXTREME(name, type, mask, f, is)                                                    \
     static inline vector_##type vector_##name##_##type(vector_##type a, vector_##type b)           \
     {                                                                                              \
         return (vector_##type)VECTOR_OF_TWO(f, a, b);                                              \
     }
 #else
-#define VECTOR_EXTREME(name, type, f, is)                                                          \
+#define VECTOR_EXTREME(name, type, mask, f, is)                                                    \
     static inline vector_##type vector_##name##_##type(vector_##type a, vector_##type b)           \
     {                                                                                              \
-        for (size_t k = 0; k < sizeof a / sizeof a[0]; ++k) a[k] = a[k] is b[k] ? a[k] : b[k];     \
-        return a;                                                                                  \
+        const vector_##mask is_a = (vector_##mask)(a is b);                                        \
+        return (vector_##type)((is_a & (vector_##mask)a) | (~is_a & (vector_##mask)b));            \
     }
 #endif
-VECTOR_EXTREME(min, f64, min_pd, <)
-VECTOR_EXTREME(max, f64, max_pd, >)
-VECTOR_EXTREME(min, f32, min_ps, <)
-VECTOR_EXTREME(max, f32, max_ps, >)
+VECTOR_EXTREME(min, f64, i64, min_pd, <)
+VECTOR_EXTREME(max, f64, i64, max_pd, >)
+VECTOR_EXTREME(min, f32, i32, min_ps, <)
+VECTOR_EXTREME(max, f32, i32, max_ps, >)
 #undef VECTOR_EXTREME
 #undef VECTOR_OF_TWO
 
