@@ -26,7 +26,8 @@
 # means it was skipped.
 #
 # Variables: builddir, srcdir, mpiexec, mpi (its kind, or none), sanitize (yes, thread or no), gpu (the GPU
-# back ends that are built, with commas).
+# back ends that are built, with commas), emulator (what runs programs of another machine's kind; scripts,
+# which run programs themselves, are left out then).
 
 function fail(text)
 {
@@ -94,7 +95,7 @@ function entry(backend, map, np,    name, environment, labels, processors, setti
     processors = np ? np : 1
     printf "add_test(%s%s", quoted(name), np || backend ~ /^auto-/ ? unless_missing(backend) : ""
     if (np) printf " %s -n %d", quoted(mpiexec), np
-    printf " %s)\n", quoted(command)
+    printf "%s %s)\n", emulator == "" ? "" : " " emulator, quoted(command)
     printf "math(EXPR timeout \"%d * ${scale}\")\n", field["timeout"] * (sanitize == "no" ? 1 : 4)
     printf "set_tests_properties(%s PROPERTIES\n", quoted(name)
     printf "  TIMEOUT ${timeout} PROCESSORS %d SKIP_RETURN_CODE 77\n", processors
@@ -203,6 +204,7 @@ FNR == 1 {
     tested[FILENAME] = 1
     made = 0
     if (mpi == "none" && (field["np"] != "" || field["mpi"] == "yes")) next
+    if (emulator != "" && FILENAME ~ /\.sh$/) next
     if (field["np"] == "") entries(0)
     count = split(field["np"], number, ",")
     for (n = 1; n <= count; ++n) entries(number[n] + 0)

@@ -92,6 +92,14 @@ need_packages()
     need 'lintian' 'lintian' has_program lintian
 }
 
+# For tests/test_aarch64.sh; on such a machine the other tests say as much.
+need_aarch64()
+{
+    [ "$(uname -m)" != aarch64 ] || return 0
+    need 'a compiler for aarch64' 'gcc-aarch64-linux-gnu libc6-dev-arm64-cross' has_program aarch64-linux-gnu-gcc
+    need 'qemu for programs of aarch64' 'qemu-user' has_program qemu-aarch64
+}
+
 # Whether the folder is HIP-CPU rather than HIP for GPUs, whose headers have the same names.
 is_hip_cpu() { grep -qs "define __HIP_CPU_RT__" "$1/include/hip/hip_runtime.h"; }
 # HIP-CPU is header-only; it needs a C++ compiler and TBB.
