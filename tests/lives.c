@@ -30,8 +30,7 @@ static bool begin_life(const char *threads, const char *cpu)
 void lives_each(void (*test)(void))
 {
     static const char *const threads[] = {"1", "2", "3", "7"};
-    static const char *const cpus[] = {NULL,     "baseline", "avx2",
-                                       "avx512", "sve256",   "sve512"};
+    static const char *const cpus[] = {NULL, "baseline", "avx2", "avx512", "sve256", "sve512"};
     const char *kept_threads = getenv("META_THREADS"), *kept_cpu = getenv("META_CPU");
     char *threads_before = kept_threads ? strdup(kept_threads) : NULL;
     char *cpu_before = kept_cpu ? strdup(kept_cpu) : NULL;

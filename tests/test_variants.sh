@@ -12,7 +12,8 @@ export META_MODE META_TEST_BRIEF META_CPU META_STREAM_BYTES
 for META_CPU in baseline avx2 avx512 sve256 sve512; do
     "$build/meta-info" >"$out" 2>&1
     if ! grep -q " $META_CPU kernels" "$out"; then
-        if grep -q -e 'does not have these instructions' -e 'SVE vectors have' -e 'as far as they were built' "$out"; then
+        if grep -q -e 'does not have these instructions' -e 'SVE vectors have' \
+            -e 'as far as they were built' "$out"; then
             echo "not here: $META_CPU"
             continue
         fi

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file variant.c
  *  Run-time selection of the kernel variant: the newest instruction set that the processor
- * supports, of SVE the one for its width, or the one that META_CPU names. All variants give bitwise identical results. */
+ * supports, of SVE the one for its width, or the one that META_CPU names. All variants give bitwise
+ * identical results. */
 #include "openmp.h"
 
 #include <stdlib.h>
@@ -66,7 +67,8 @@ meta_err openmp_variant_choose(void)
 #else
     const variant known[] = {
 #endif
-        {"baseline", openmp_kernel_baseline, &openmp_exact_baseline, META_KERNEL_BASELINE, 1}};
+        {"baseline", openmp_kernel_baseline, &openmp_exact_baseline, META_KERNEL_BASELINE, 1}
+    };
     const char *wanted = openmp_host->variable("META_CPU");
     for (size_t k = 0; k < sizeof known / sizeof *known; ++k) {
         if (wanted ? strcmp(wanted, known[k].name) != 0 : !known[k].usable) continue;
