@@ -342,6 +342,36 @@ static void a_full_disk_leaves_the_result_right(void)
     scratch_remove(root);
 }
 
+/* Descriptor 0 is that of whatever is opened next, and free again afterwards. */
+static void a_program_without_standard_input_uses_all_folders(void)
+{
+    char code[MOST_CODE], ahead[ROOM + 16];
+    const char *const fact[] = {"language", "ahead", NULL, "compiler 1"};
+    const meta_cached what = {.size = sizeof what,
+                              .kind = "test",
+                              .title = "the code",
+                              .fact = fact,
+                              .facts = 4,
+                              .compiler_facts = 1};
+    const int input = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 100);
+    fresh();
+    close(STDIN_FILENO);
+    gets("one", 1, 0);
+    gets("two", 1, 0); /* the folder is there now, without it */
+    CHECK_INT(fcntl(STDIN_FILENO, F_GETFD), -1);
+    snprintf(ahead, sizeof ahead, "%s/ahead", root);
+    setenv("META_CACHE_DIR", ahead, 1);
+    CHECK_OK(meta_cached_put(&what, code, code_of("ahead", code)));
+    CHECK_INT(fcntl(STDIN_FILENO, F_GETFD), -1);
+    setenv("META_CACHE_DIR", folder, 1);
+    setenv("META_KERNEL_PATH", ahead, 1);
+    gets("ahead", 0, 1);
+    CHECK_INT(fcntl(STDIN_FILENO, F_GETFD), -1);
+    unsetenv("META_KERNEL_PATH");
+    if (input >= 0) dup2(input, STDIN_FILENO), close(input);
+    scratch_remove(root);
+}
+
 static void where_nothing_can_be_created_the_private_folder_is_used(void)
 {
     fresh();
@@ -623,6 +653,7 @@ static void *read_module(const char *name, size_t *bytes)
 static void check_objects(void)
 {
     enum { MANY = 40 };
+    struct rlimit before, full;
     char reason[512] = "";
     size_t bytes[2];
     void *code[2] = {read_module("tests/plugins/.libs/no_symbol.so", &bytes[0]),
@@ -638,6 +669,14 @@ static void check_objects(void)
         if (object[k]) dlclose(object[k]);
     CHECK(!meta_object_open("some.h", "rubbish", 7, reason, sizeof reason));
     CHECK(*reason);
+    getrlimit(RLIMIT_FSIZE, &before);
+    signal(SIGXFSZ, SIG_IGN);
+    full = before;
+    full.rlim_cur = 100;
+    setrlimit(RLIMIT_FSIZE, &full);
+    CHECK(!meta_object_open("some.h", code[0], bytes[0], reason, sizeof reason));
+    setrlimit(RLIMIT_FSIZE, &before);
+    CHECK_CONTAINS(reason, "File too large");
     free(code[0]);
     free(code[1]);
 }
@@ -672,6 +711,7 @@ TEST_MAIN_WITH(&setting, PROMISE(of_many_that_start_together_one_compiles),
                PROMISE(jit_off_neither_compiles_nor_loads),
                PROMISE(without_a_compiler_another_ones_code_is_taken),
                PROMISE(a_damaged_file_is_built_again), PROMISE(a_full_disk_leaves_the_result_right),
+               PROMISE(a_program_without_standard_input_uses_all_folders),
                PROMISE(where_nothing_can_be_created_the_private_folder_is_used),
                PROMISE(the_users_cache_is_where_it_belongs),
                PROMISE(what_others_can_write_is_refused_with_the_reason),

@@ -472,7 +472,7 @@ static void each_communicator_has_its_own_history(void)
     }
     CHECK(step_of(&g, g.now) <= 1.05 * best_of_all(&g));
     CHECK(step_of(&other, other.now) <= 1.05 * best_of_all(&other));
-    MPI_Comm_free(&other.desc.cart);
+    CHECK_INT(MPI_Comm_free(&other.desc.cart), MPI_SUCCESS); /* it frees its history */
     /* A grid of other extents begins anew with whatever cuts there are. */
     g.desc.cells[0] = 60;
     cut_evenly(&g.desc, g.dims, g.extent, g.now);

@@ -7,6 +7,7 @@
 #include "test_mpi.h"
 
 #include <dirent.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>
 #include <sys/resource.h>
@@ -132,6 +133,35 @@ static void ranks_of_different_nodes_do_not(void)
     CHECK_CONTAINS(text, ", 0 of 1 on ");
 }
 
+static const char *boot_id; /* of this rank's machine; NULL: what it is */
+
+/* The library's calls come here. */
+__attribute__((visibility("default"))) FILE *fopen(const char *path, const char *mode)
+{
+    static FILE *(*real)(const char *, const char *);
+    if (!real) *(void **)&real = dlsym(RTLD_NEXT, "fopen");
+    if (boot_id && strcmp(path, "/proc/sys/kernel/random/boot_id") == 0)
+        return fmemopen((void *)(uintptr_t)boot_id, strlen(boot_id), "r");
+    return real(path, mode);
+}
+
+/* Names in which a single bit differs, wherever it is. */
+static void machines_of_different_names_are_different_nodes(void)
+{
+    static char text[TEXT];
+    char name[] = "00000000-0000-0000-0000-000000000000\n";
+    boot_id = name;
+    for (int bit = 0; bit < 3; ++bit)
+        for (int at = 0; at < 36; at += 35) {
+            test_case("bit %d of letter %d", bit, at);
+            if (test_rank % 2) name[at] ^= (char)(1 << bit);
+            live(text);
+            name[at] = '0';
+            CHECK_CONTAINS(text, "not shared: the neighbour is on another node");
+        }
+    boot_id = NULL;
+}
+
 /* Ranks 0 and 1, and the others. */
 static void a_rank_may_have_neighbours_of_both_kinds(void)
 {
@@ -188,6 +218,7 @@ static void a_node_is_a_number(void)
 
 TEST_MPI_MAIN(PROMISE(nothing_of_it_is_in_a_folder_and_no_file_stays_open),
               PROMISE(ranks_of_a_node_use_it), PROMISE(ranks_of_different_nodes_do_not),
+              PROMISE(machines_of_different_names_are_different_nodes),
               PROMISE(a_rank_may_have_neighbours_of_both_kinds),
               PROMISE(where_it_cannot_be_had_messages_go_through_mpi),
               PROMISE(what_one_rank_does_not_want_no_rank_does), PROMISE(a_node_is_a_number))

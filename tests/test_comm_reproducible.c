@@ -7,6 +7,7 @@
 #define META_KERNELS_HERE
 #include "user_exact.kernel.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -206,6 +207,27 @@ static void a_reduction_over_several_sums_forgets_each(void)
     CHECK_OK(meta_free(device));
 }
 
+/* The sum is too low for a double, though not for the exact one, to which another rank could add
+ * what brings it back; of no numbers the highest is minus infinity, to which it could not. */
+static void a_result_of_nothing_takes_the_place_of_a_sum(void)
+{
+    const double numbers[2] = {-DBL_MAX, -DBL_MAX};
+    const meta_box line = {1, {2}, {0}, {2}}, nothing = {1, {2}, {1}, {1}};
+    double local = test_rank == 1 ? DBL_MAX : 0, global = 0;
+    void *device = device_array(sizeof numbers);
+    CHECK_OK(meta_set_reproducible(1));
+    if (case_has_f64() && test_rank == 0) {
+        CHECK_OK(meta_copy_h2d(device, numbers, sizeof numbers, NULL));
+        CHECK_OK(meta_reduce(&local, device, &line, META_SUM, META_F64, NULL));
+        CHECK(isinf(local));
+        CHECK_OK(meta_reduce(&local, device, &nothing, META_MAX, META_F64, NULL));
+    } else if (test_rank == 0) local = -INFINITY;
+    CHECK_OK(meta_allreduce(&global, &local, 1, META_SUM, META_F64, NULL));
+    CHECK(isinf(global) && global < 0);
+    CHECK_OK(meta_set_reproducible(0));
+    CHECK_OK(meta_free(device));
+}
+
 static void more_sums_than_are_remembered_are_right_within_rounding(void)
 {
     enum { MANY = 5000 };
@@ -277,6 +299,7 @@ TEST_COMM_MAIN(PROMISE(global_sums_are_exact_and_rounded_once),
                PROMISE(many_sums_in_one_reduction_are_each_exact),
                PROMISE(other_values_at_the_address_are_what_is_added),
                PROMISE(a_reduction_over_several_sums_forgets_each),
+               PROMISE(a_result_of_nothing_takes_the_place_of_a_sum),
                PROMISE(more_sums_than_are_remembered_are_right_within_rounding),
                PROMISE(ranks_that_disagree_all_get_an_error),
                PROMISE(plain_sums_and_extremes_are_as_before))

@@ -96,6 +96,8 @@ static void failure_at_once(void *unused)
                     "pressure"); /* 3, and the other device cannot have it */
     take_caught(said, sizeof said);
     CHECK_CONTAINS(said, "goes on without sim:1");
+    CHECK_CONTAINS(said, "pressure");
+    CHECK(!strstr(said, "density")); /* there was nothing in it */
     goes_on();
     end();
 }

@@ -537,6 +537,19 @@ static void where_nothing_can_be_created_the_private_folder_is_used(void)
     scratch_remove(root);
 }
 
+/* Whatever else the cache's own folder has or may get. */
+static void what_the_private_folder_has_is_read(void)
+{
+    fresh();
+    setenv("META_CACHE_DIR", "/proc/no", 1);
+    run_only(&usual);
+    CHECK_INT(mkdir(folder, 0700), 0);
+    setenv("META_CACHE_DIR", folder, 1);
+    run_only(&usual);
+    CHECK(!strstr(said, "to know"));
+    scratch_remove(root);
+}
+
 static void a_full_disk_leaves_the_file_as_it_was(void)
 {
     life l = usual;
@@ -734,6 +747,7 @@ TEST_MAIN(PROMISE(the_next_run_tries_nothing), PROMISE(it_is_the_default),
           PROMISE(a_named_file_that_is_not_ours_stays_as_it_is),
           PROMISE(a_file_that_cannot_be_used_is_replaced),
           PROMISE(where_nothing_can_be_created_the_private_folder_is_used),
+          PROMISE(what_the_private_folder_has_is_read),
           PROMISE(a_full_disk_leaves_the_file_as_it_was),
           PROMISE(of_many_that_end_together_none_is_missing),
           PROMISE(those_who_are_killed_damage_nothing), PROMISE(wrong_words_are_errors),

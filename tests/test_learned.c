@@ -262,6 +262,8 @@ static void names_that_the_text_cannot_hold_are_left_out(void)
     snprintf(name, sizeof name, "%0150d", 0);
     meta_learned_add(&t, name, 1, 1, &r, META_TIMES_WINDOW);
     meta_learned_add(&t, "two words", 1, 1, &r, META_TIMES_WINDOW);
+    name[META_LEARNED_NAME] = '\0';
+    meta_learned_add(&t, name, 1, 1, &r, META_TIMES_WINDOW);
     CHECK_U64(t.count, 0);
     name[META_LEARNED_NAME - 1] = '\0';
     meta_learned_add(&t, name, 1, 1, &r, META_TIMES_WINDOW);
@@ -294,6 +296,20 @@ static void of_too_many_lines_the_oldest_go(void)
     meta_learned_clear(&again);
     meta_learned_clear(&t);
     free(text);
+}
+
+/* In bytes per second, whatever each has moved; of one octave. */
+static void of_two_paces_the_faster_is_kept(void)
+{
+    meta_learned t = {.turn = 0};
+    const meta_pace_run *kept = &t.pace[1][meta_octave(1024)];
+    meta_learned_add_pace(&t, 1, &(meta_pace_run){1024, 1e-6});
+    meta_learned_add_pace(&t, 1, &(meta_pace_run){1500, 2e-6});
+    CHECK_NEAR(kept->bytes, 1024, 0);
+    CHECK_NEAR(kept->seconds, 1e-6, 0);
+    meta_learned_add_pace(&t, 1, &(meta_pace_run){1030, 5e-7});
+    CHECK_NEAR(kept->bytes, 1030, 0);
+    CHECK_NEAR(kept->seconds, 5e-7, 0);
 }
 
 static void a_link_follows_what_is_measured(void)
@@ -526,7 +542,8 @@ TEST_MAIN(PROMISE(a_title_that_does_not_end_is_damage), PROMISE(what_is_written_
           PROMISE(a_share_of_the_runs_is_added),
           PROMISE(kernels_devices_and_octaves_are_kept_apart),
           PROMISE(names_that_the_text_cannot_hold_are_left_out),
-          PROMISE(of_too_many_lines_the_oldest_go), PROMISE(a_link_follows_what_is_measured),
+          PROMISE(of_too_many_lines_the_oldest_go), PROMISE(of_two_paces_the_faster_is_kept),
+          PROMISE(a_link_follows_what_is_measured),
           PROMISE(expectations_come_back_bit_by_bit),
           PROMISE(fewer_runs_have_the_same_median_and_order),
           PROMISE(four_new_runs_outvote_what_was_known), PROMISE(only_own_runs_are_handed_on),

@@ -195,6 +195,24 @@ static void each_instruction_set_has_its_own_code(void)
     run_end();
 }
 
+/* Without a compiler that of another one is taken, but not of other options. */
+static void other_options_have_their_own_code(void)
+{
+    char command[RUN_ROOM + 64];
+    run_begin();
+    run_compiler("exec cc \"$@\"");
+    snprintf(command, sizeof command, "%s -O1", getenv("META_CC"));
+    setenv("META_CC", command, 1);
+    CHECK_INT(end_of(begin_worker()), 0);
+    setenv("META_JIT", "load", 1);
+    setenv("META_CC", "cc -O1", 1);
+    CHECK_INT(end_of(begin_worker()), 0);
+    setenv("META_CC", "cc -O0", 1);
+    CHECK_INT(end_of(begin_worker()), 2); /* it may not compile */
+    unsetenv("META_JIT");
+    run_end();
+}
+
 static void so_do_64_in_20_rounds(void)
 {
     char *path = strdup(getenv("PATH"));
@@ -219,4 +237,5 @@ TEST_MAIN_WITH(&setting, PROMISE(of_many_that_start_together_one_compiles),
                PROMISE(a_home_that_is_read_only_costs_no_more),
                PROMISE(without_a_compiler_the_cache_serves_or_all_say_so),
                PROMISE(a_damaged_cache_is_compiled_again),
-               PROMISE(each_instruction_set_has_its_own_code), PROMISE_LONG(so_do_64_in_20_rounds))
+               PROMISE(each_instruction_set_has_its_own_code),
+               PROMISE(other_options_have_their_own_code), PROMISE_LONG(so_do_64_in_20_rounds))
