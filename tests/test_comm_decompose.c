@@ -226,6 +226,30 @@ static void several_dimensions_are_never_cut_worse_than_evenly(void)
                worst, missed, possible);
 }
 
+/* Two by two ranks, for which the best cuts are found only by cutting each dimension again after
+ * the other one: as 8 to 1 and 5 to 4, or the other way round. */
+static void dimensions_are_cut_by_turns(void)
+{
+    static const double speed[4] = {10, 8, 8, 1};
+    const int none[2] = {0, 0};
+    grid g = {.dims = 2, .extent = {2, 2, 1}};
+    double seconds = 0;
+    if (test_size != 4) return;
+    for (int d = 0; d < DIMS; ++d) g.cuts.at[d] = g.cut[d];
+    memcpy(g.speed, speed, sizeof speed);
+    g.desc = (meta_decompose_desc)META_DECOMPOSE_DESC_INIT;
+    g.desc.cells[0] = g.desc.cells[1] = 90;
+    MPI_Cart_create(MPI_COMM_WORLD, 2, g.extent, none, 0, &g.desc.cart);
+    MPI_Cart_coords(g.desc.cart, test_rank, 2, g.at);
+    g.desc.speed = speed[test_rank];
+    if (CHECK_OK(meta_decompose(&g.cuts, &g.desc, &seconds))) {
+        check_cuts(&g, seconds);
+        CHECK_NEAR(seconds, best_of_all(&g), 1e-12);
+        CHECK_NEAR(seconds, 80 * 50 / speed[0], 1e-12);
+    }
+    MPI_Comm_free(&g.desc.cart);
+}
+
 static void equal_speeds_are_cut_evenly(void)
 {
     for (int k = 0; k < 50 && !broken_anywhere(); ++k) {
@@ -515,7 +539,8 @@ static void wrong_arguments_are_refused_by_name(void)
 
 TEST_COMM_MAIN(PROMISE(one_dimension_is_cut_as_well_as_can_be),
                PROMISE(several_dimensions_are_never_cut_worse_than_evenly),
-               PROMISE(equal_speeds_are_cut_evenly), PROMISE(extremes_are_cut_too),
+               PROMISE(dimensions_are_cut_by_turns), PROMISE(equal_speeds_are_cut_evenly),
+               PROMISE(extremes_are_cut_too),
                PROMISE(a_proposal_is_the_best_from_where_the_times_say),
                PROMISE(speed_is_measured_on_the_callers_work),
                PROMISE(a_work_that_fails_is_every_ranks_error),

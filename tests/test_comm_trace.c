@@ -210,6 +210,7 @@ static void check_everything(const char *also)
     take_caught(text, sizeof text);
     besides = "";
     CHECK_INT(strstr(text, "libmeta:") != NULL, test_rank == 0 && *also);
+    CHECK(!strstr(text, "warning"));
     if (test_rank != 0) {
         CHECK(access(path, F_OK) != 0); /* one file for all */
         return;

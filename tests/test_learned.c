@@ -543,8 +543,7 @@ TEST_MAIN(PROMISE(a_title_that_does_not_end_is_damage), PROMISE(what_is_written_
           PROMISE(kernels_devices_and_octaves_are_kept_apart),
           PROMISE(names_that_the_text_cannot_hold_are_left_out),
           PROMISE(of_too_many_lines_the_oldest_go), PROMISE(of_two_paces_the_faster_is_kept),
-          PROMISE(a_link_follows_what_is_measured),
-          PROMISE(expectations_come_back_bit_by_bit),
+          PROMISE(a_link_follows_what_is_measured), PROMISE(expectations_come_back_bit_by_bit),
           PROMISE(fewer_runs_have_the_same_median_and_order),
           PROMISE(four_new_runs_outvote_what_was_known), PROMISE(only_own_runs_are_handed_on),
           PROMISE(what_is_fixed_is_not_tried))
