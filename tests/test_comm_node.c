@@ -3,12 +3,15 @@
  *  Memory that the ranks of a node share: it has no name in the file system, it is private to the
  *  user, and messages go through MPI where it cannot be had. */
 /* TEST: backends=openmp np=2,3,4 timeout=120 labels=comm */
+#include "config.h"
+
 #include "caught.h"
 #include "test_mpi.h"
 
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
+#include <sched.h>
 #include <stdio.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -174,6 +177,23 @@ static void a_rank_may_have_neighbours_of_both_kinds(void)
     if (test_size > 2) CHECK_CONTAINS(text, "not shared: the neighbour is on another node");
 }
 
+/* Unless the launcher gave each rank some of its own. */
+static void ranks_with_the_same_cores_share_them(void)
+{
+    static char text[TEXT];
+    char words[64];
+    cpu_set_t mine, some, all;
+    const int bytes = (int)sizeof mine;
+    CHECK_INT(sched_getaffinity(0, sizeof mine, &mine), 0);
+    MPI_Allreduce(&mine, &some, bytes, MPI_BYTE, MPI_BAND, MPI_COMM_WORLD);
+    MPI_Allreduce(&mine, &all, bytes, MPI_BYTE, MPI_BOR, MPI_COMM_WORLD);
+    const bool same = CPU_EQUAL(&some, &all);
+    const int cores = CPU_COUNT(&mine), share = cores > test_size ? cores / test_size : 1;
+    live(text);
+    snprintf(words, sizeof words, "; its share of the cores is %d\n", share);
+    if (same) CHECK_CONTAINS(text, words);
+}
+
 /* One rank may open no more files when the plan is made. */
 static void where_it_cannot_be_had_messages_go_through_mpi(void)
 {
@@ -220,5 +240,6 @@ TEST_MPI_MAIN(PROMISE(nothing_of_it_is_in_a_folder_and_no_file_stays_open),
               PROMISE(ranks_of_a_node_use_it), PROMISE(ranks_of_different_nodes_do_not),
               PROMISE(machines_of_different_names_are_different_nodes),
               PROMISE(a_rank_may_have_neighbours_of_both_kinds),
+              PROMISE(ranks_with_the_same_cores_share_them),
               PROMISE(where_it_cannot_be_had_messages_go_through_mpi),
               PROMISE(what_one_rank_does_not_want_no_rank_does), PROMISE(a_node_is_a_number))

@@ -322,6 +322,24 @@ static void check_sees_arrows(trace *t)
 }
 
 /* What the tests of a trace would overlook if their parser did. */
+static void how_well_clocks_are_synchronised_is_said(void)
+{
+    static const char *const when[] = {"beginning", "end"};
+    char text[LONG], words[80];
+    setenv("META_LOG", "info", 1);
+    catch_errors();
+    begin_in_file();
+    end();
+    take_caught(text, sizeof text);
+    unsetenv("META_LOG");
+    if (test_rank == 0) remove(path);
+    for (int k = 0; k < 2; ++k) {
+        snprintf(words, sizeof words, "at its %s, clocks of the job are synchronised within ",
+                 when[k]);
+        CHECK_INT(strstr(text, words) != NULL, test_rank == 0 && test_size > 1);
+    }
+}
+
 static void faults_injected_into_a_trace_are_detected(void)
 {
     static const char *const texts[] = {
@@ -459,6 +477,7 @@ static void a_file_that_is_cut_off_still_opens(void)
 
 TEST_MPI_MAIN(PROMISE(everything_that_ran_is_there_and_fits_together),
               PROMISE(a_summary_does_not_change_the_trace),
+              PROMISE(how_well_clocks_are_synchronised_is_said),
               PROMISE(faults_injected_into_a_trace_are_detected),
               PROMISE(a_long_trace_keeps_its_first_events),
               PROMISE(a_file_that_cannot_be_written_is_a_warning),

@@ -241,9 +241,19 @@ static void a_wrong_function_is_an_error(void)
 
 static void errors(void *unused)
 {
-    static const char *const wrong[] = {
-        "",     "costs",   "device",    "device:", "device:x", "type:",
-        "type", "random:", "random:-1", "COST",    "cost ",    "greedy:1"};
+    static const char *const wrong[] = {"",
+                                        "costs",
+                                        "device",
+                                        "device:",
+                                        "device:x",
+                                        "type:",
+                                        "type",
+                                        "random:",
+                                        "random:-1",
+                                        "COST",
+                                        "cost ",
+                                        "greedy:1",
+                                        "type:a_type_whose_name_has_32_letters"};
     int cpu = -1, gpu = -1;
     (void)unused;
     if (!start(CPU GPU, "device:1")) return;
