@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "child.h"
-#include "simulated.h"
 
 enum { NO_DEVICE = 77 };
 
@@ -59,65 +58,6 @@ static void cpu_and_opencl_are_coherent(void)
                                       .few = 300,
                                       .many = 60000,
                                       .life = 100});
-}
-
-enum { FACE = 1 << META_MAX_DIM, APART = 40000 }; /* elements of a face, and of where it lies */
-
-/* A face of as many levels as there may be, none of which is part of the one below. */
-static meta_face deepest_face(int64_t stride)
-{
-    meta_face face = {.count = META_MAX_DIM};
-    for (int d = 0; d < META_MAX_DIM; ++d) {
-        face.size[d] = 2;
-        face.stride[d] = d > 1 ? 3 * face.stride[d - 1] : d == 1 ? 4 : stride;
-    }
-    return face;
-}
-
-static void unpack_on(const char *device, double *field, const meta_face *face, double value)
-{
-    void *packed;
-    CHECK_OK(meta_set_policy(device, META_POLICY_THREAD));
-    CHECK_OK(meta_alloc(&packed, FACE * sizeof value));
-    CHECK_OK(meta_fill(packed, FACE, &value, META_F64, NULL));
-    CHECK_OK(meta_unpack_face(field, packed, face, META_F64, NULL));
-    CHECK_OK(meta_free(packed));
-}
-
-static void unpack_here(double *field, const meta_face *face, double value)
-{
-    for (int n = 0; n < FACE; ++n) {
-        int64_t at = 0;
-        for (int d = 0; d < META_MAX_DIM; ++d) at += (n >> d & 1) * face->stride[d];
-        field[at] = value;
-    }
-}
-
-static void write_two_faces(void *unused)
-{
-    static double expected[APART], found[APART];
-    const meta_face wide = deepest_face(2), narrow = deepest_face(1);
-    const double zero = 0;
-    void *field;
-    (void)unused;
-    simulated_set("a; b", "device:0");
-    if (!CHECK_OK(meta_init())) return;
-    CHECK_OK(meta_alloc(&field, sizeof found));
-    CHECK_OK(meta_fill(field, APART, &zero, META_F64, NULL));
-    unpack_on("device:1", field, &wide, 1);
-    unpack_on("device:0", field, &narrow, 2);
-    unpack_here(expected, &wide, 1);
-    unpack_here(expected, &narrow, 2);
-    CHECK_OK(meta_copy_d2h(found, field, sizeof found, NULL));
-    CHECK_ARRAY(found, expected, APART, META_F64);
-    CHECK_OK(meta_free(field));
-    CHECK_OK(meta_finalize());
-}
-
-/* Only their first strides differ: what the first one wrote is not the second one's. */
-static void faces_of_the_most_levels_stay_apart(void)
-{
-    if (!getenv("META_MODE")) CHECK_CHILD(write_two_faces, NULL);
 }
 
 #define THREE_SIMULATED(memory)                                                                    \
@@ -193,8 +133,7 @@ static void the_device_of_meta_mode_is_coherent(void)
     if (getenv("META_MODE")) coherence_run(&own);
 }
 
-TEST_MAIN(PROMISE(faces_of_the_most_levels_stay_apart), PROMISE(cpu_and_opencl_are_coherent),
-          PROMISE(three_simulated_devices_are_coherent),
+TEST_MAIN(PROMISE(cpu_and_opencl_are_coherent), PROMISE(three_simulated_devices_are_coherent),
           PROMISE(devices_with_little_memory_are_coherent),
           PROMISE(devices_that_copy_between_each_other_are_coherent_with_the_cpu),
           PROMISE(the_rest_is_coherent_when_a_device_fails),
