@@ -342,6 +342,29 @@ static void segments_that_are_not_what_the_file_has_are_refused(void)
     free(whole);
 }
 
+/* Bits 0, 1 and 2 of a segment's flags let its memory be executed, written and read. */
+static void sections_need_the_permissions_of_their_segments(void)
+{
+    enum { SEGMENT = 56, SEGMENTS = 56, HEAD = 64, LOADED = 1 };
+    int taken = 0;
+    if (!prepare()) return;
+    for (int s = 0; s < whole[SEGMENTS]; ++s) {
+        char *segment = whole + HEAD + s * SEGMENT, *flags = segment + 4;
+        for (int bit = 0; *segment == LOADED && bit < 3; ++bit) {
+            if (!(*flags >> bit & 1)) continue;
+            test_case("segment %d without permission %d", s, bit);
+            *flags = (char)(*flags ^ 1 << bit);
+            write_file(whole, whole_bytes);
+            CHECK_CHILD(fail_with_a_reason, (void *)(uintptr_t) "truncated or damaged");
+            *flags = (char)(*flags ^ 1 << bit);
+            ++taken;
+        }
+    }
+    CHECK(taken >= 4); /* at least to read and execute code, and to read and write data */
+    remove_folder();
+    free(whole);
+}
+
 /* ------------------------------------------------------------------ where they are looked for */
 
 static void find_in_order(void *path)
@@ -420,4 +443,5 @@ TEST_MAIN(PROMISE(an_external_back_end_is_selected_by_its_name),
           PROMISE(a_truncated_module_is_refused_at_any_length),
           PROMISE(a_bit_flipped_in_a_header_never_ends_the_process),
           PROMISE(segments_that_are_not_what_the_file_has_are_refused),
+          PROMISE(sections_need_the_permissions_of_their_segments),
           PROMISE(the_first_folder_that_has_a_module_wins), PROMISE(skipped_files_are_named))
