@@ -56,15 +56,18 @@ variant()
     [ "$count" -ge 10 ] || { cat log; echo "BROKEN: only $count tests passed with QEMU_CPU=$QEMU_CPU"; status=1; }
     tests=$((tests + count)) figure="$figure, $count with $name"
 }
-# Left out are devices that are not there, and tests
+# Left out are simulated devices, which compute by the same code, devices that are not there, and tests
 # - that start themselves anew, which qemu could only do for the whole system, by binfmt_misc,
 # - that limit memory or look at a killed process, where qemu does not do what Linux does,
 # - of the choice between devices, which takes minutes here and computes nothing on them, of gigabytes and of fuzzing.
 again='profile|secure|user_cold|user_module|user_text_cold'
 linux='board|plugins|pool'
-slow='choose.*|coherence.*|fuzz.*|large|learn|regret'
-for best in baseline:max,sve=off sve256:max,sve256=on sve512:max,sve512=on; do
-    variant "${best%%:*}" "${best#*:}" -L '^(core|kernel)$' -E "\\.(opencl|auto)|^($again|$linux|$slow)(\\.|\$)"
+slow='auto_.*|choose.*|coherence.*|course|fuzz.*|large|learn|learned|plan|policy|regret'
+but="\\.(opencl|auto|sims)|^($again|$linux|$slow)(\\.|\$)"
+variant baseline max,sve=off -L '^(core|kernel)$' -E "$but"
+# What computes, without META_CHECK=on, whose kernels are for the baseline.
+for bits in 256 512; do
+    variant sve$bits max,sve$bits=on -L '^(core|kernel)$' -R '^[a-z_]*\.openmp(\.7)?$' -E "$but"
 done
 echo "figure: $tests tests passed on aarch64 under qemu: ${figure#, }"
 exit $status
