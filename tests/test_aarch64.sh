@@ -57,13 +57,15 @@ variant()
     tests=$((tests + count)) figure="$figure, $count with $name"
 }
 # Left out are simulated devices, which compute by the same code, devices that are not there, and tests
+# - of compilers for GPUs, which call this machine's c++,
 # - that start themselves anew, which qemu could only do for the whole system, by binfmt_misc,
 # - that limit memory or look at a killed process, where qemu does not do what Linux does,
 # - of the choice between devices, which takes minutes here and computes nothing on them, of gigabytes and of fuzzing.
+gpu=gpu_compilers
 again='profile|secure|user_cold|user_module|user_text_cold'
 linux='board|plugins|pool'
 slow='auto_.*|choose.*|coherence.*|course|fuzz.*|large|learn|learned|plan|policy|regret'
-but="\\.(opencl|auto|sims)|^($again|$linux|$slow)(\\.|\$)"
+but="\\.(opencl|auto|sims)|^($gpu|$again|$linux|$slow)(\\.|\$)"
 variant baseline max,sve=off -L '^(core|kernel)$' -E "$but"
 # What computes, without META_CHECK=on, whose kernels are for the baseline.
 for bits in 256 512; do
