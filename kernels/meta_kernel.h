@@ -23,9 +23,9 @@
  *  which runs the body for every cell of the box on the device that holds the arrays. Exactly one
  *  file of the program defines META_KERNELS_HERE before it includes the kernel file. There the
  *  program's compiler compiles the body for the CPU: by default for its own target, on x86-64 for
- *  AVX2 and AVX-512, on aarch64 for SVE, and once more for META_CHECK=on. The file's text becomes part of the object;
- *  other devices' compilers build the kernel from it when it first runs. Include a kernel file once in
- *  a source file.
+ *  AVX2 and AVX-512, on aarch64 for SVE, and once more for META_CHECK=on. The file's text becomes
+ *  part of the object; other devices' compilers build the kernel from it when it first runs. Include
+ *  a kernel file once in a source file.
  *
  *  The parameters, A(kind, type, name), or A(kind, type, name, reach) for IN and ADD:
  *   - OUT: an array of which every cell of the box is written, and none is read.
