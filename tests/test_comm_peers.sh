@@ -174,7 +174,10 @@ await_end()
         sleep 0.1
     done
 }
-# Checkpoints are written by calls of MPI of its own; one that is not complete does not stay.
+# Checkpoints are written by calls of MPI of its own; one that is not complete does not stay. UCX would end a survivor
+# whose MPI reads the victim's memory.
+UCX_TLS=^cma
+export UCX_TLS
 checkpoints='--checkpoint_interval 1 --checkpoint_keep 2 --checkpoint_file cp'
 set -- KILL '' KILL "$checkpoints" STOP "$checkpoints"
 while [ $# -gt 0 ]; do
