@@ -36,7 +36,9 @@ quietly()
 
 quietly configure sh "$src/configure" --host=aarch64-linux-gnu --with-mpi=no --with-opencl=no --with-fortran=no \
     --with-cuda=no --with-hip=no --with-openmp=yes --enable-werror "CC=$cc" EMULATOR=qemu-aarch64
-quietly make make -j"$(getconf _NPROCESSORS_ONLN)" all test-programs
+# One after the other: `all` is a make of its own, which would build the same objects at the same time.
+quietly make make -j"$(getconf _NPROCESSORS_ONLN)" all
+quietly 'make test-programs' make -j"$(getconf _NPROCESSORS_ONLN)" test-programs
 
 # The compiler of texts that are given at run time.
 mkdir -p bin && ln -sf "$(command -v aarch64-linux-gnu-gcc)" bin/cc || exit 1
