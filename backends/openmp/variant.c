@@ -7,9 +7,8 @@
 
 #include <stdlib.h>
 #include <string.h>
-#ifdef HAVE_SVE_VARIANTS
-#include <sys/prctl.h>
-#endif
+
+#include "processor.h"
 
 #ifdef __aarch64__
 #define NAMES "sve512, sve256 or baseline"
@@ -25,45 +24,31 @@ typedef struct variant {
     int usable;
 } variant;
 
-static const char *chosen = "baseline";
-static int chosen_set = META_KERNEL_BASELINE;
+static variant chosen = {.name = "baseline"};
 /* The kernel objects: the chosen variant's kernels. */
 static openmp_kernel kernels[META_KERNEL_COUNT][META_TYPE_COUNT];
-static const openmp_exact *exact;
 
 static void choose(const variant *v)
 {
-    chosen = v->name;
-    chosen_set = v->set;
-    exact = v->exact;
+    chosen = *v;
     for (uint32_t kernel = 0; kernel < META_KERNEL_COUNT; ++kernel)
         for (uint32_t type = 0; type < META_TYPE_COUNT; ++type)
             kernels[kernel][type] = v->kernel_of(kernel, type);
 }
 
-#ifdef HAVE_SVE_VARIANTS
-/* The width of this process's SVE vectors; 0: the processor has none. */
-static int sve_bits(void)
-{
-    const int length = prctl(PR_SVE_GET_VL);
-    return length < 0 ? 0 : 8 * (length & PR_SVE_VL_LEN_MASK);
-}
-#endif
-
 meta_err openmp_variant_choose(void)
 {
 #ifdef HAVE_X86_VARIANTS
-    __builtin_cpu_init();
     const variant known[] = {
         {"avx512", openmp_kernel_avx512, &openmp_exact_avx512, META_KERNEL_AVX512,
-         __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
-             __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq")},
-        {"avx2", openmp_kernel_avx2, &openmp_exact_avx2, META_KERNEL_AVX2,
-         __builtin_cpu_supports("avx2")},
+         meta_has_avx512()},
+        {"avx2", openmp_kernel_avx2, &openmp_exact_avx2, META_KERNEL_AVX2, meta_has_avx2()},
 #elif defined HAVE_SVE_VARIANTS
     const variant known[] = {
-        {"sve512", openmp_kernel_sve512, &openmp_exact_sve512, META_KERNEL_SVE, sve_bits() == 512},
-        {"sve256", openmp_kernel_sve256, &openmp_exact_sve256, META_KERNEL_SVE, sve_bits() == 256},
+        {"sve512", openmp_kernel_sve512, &openmp_exact_sve512, META_KERNEL_SVE,
+         meta_sve_bits() == 512},
+        {"sve256", openmp_kernel_sve256, &openmp_exact_sve256, META_KERNEL_SVE,
+         meta_sve_bits() == 256},
 #else
     const variant known[] = {
 #endif
@@ -73,18 +58,18 @@ meta_err openmp_variant_choose(void)
     for (size_t k = 0; k < sizeof known / sizeof *known; ++k) {
         if (wanted ? strcmp(wanted, known[k].name) != 0 : !known[k].usable) continue;
 #ifdef HAVE_SVE_VARIANTS
-        if (!known[k].usable && sve_bits() > 0)
+        if (!known[k].usable && meta_sve_bits() > 0)
             return openmp_host->fail(META_ERR_ENVIRONMENT,
                                      "META_CPU=%s: this processor's SVE vectors have %d bits; "
                                      "leave it out for the best",
-                                     wanted, sve_bits());
+                                     wanted, meta_sve_bits());
 #endif
         if (!known[k].usable)
             return openmp_host->fail(META_ERR_ENVIRONMENT,
                                      "META_CPU=%s: this processor does not have these instructions",
                                      wanted);
         choose(&known[k]);
-        openmp_host->log(META_LOG_INFO, "OpenMP: kernels for %s, %s", chosen,
+        openmp_host->log(META_LOG_INFO, "OpenMP: kernels for %s, %s", chosen.name,
                          wanted ? "which META_CPU asks for" : "the best that this processor has");
         return META_OK;
     }
@@ -96,7 +81,7 @@ meta_err openmp_variant_choose(void)
 
 const char *openmp_variant_name(void)
 {
-    return chosen;
+    return chosen.name;
 }
 
 meta_kernel_function *openmp_finish_of(uint32_t combine, uint32_t type)
@@ -109,7 +94,7 @@ static meta_err create_user(const meta_kernel_source *source, meta_plugin_kernel
 {
     const meta_kernel *user = source->user;
     openmp_kernel *made;
-    int set = chosen_set;
+    int set = chosen.set;
     while (set > 0 && !user->cpu[set]) --set;
     if (source->is_checked && user->cpu[META_KERNEL_CHECKED]) set = META_KERNEL_CHECKED;
     if (!user->cpu[set])
@@ -121,7 +106,7 @@ static meta_err create_user(const meta_kernel_source *source, meta_plugin_kernel
     if (!made) return openmp_host->fail(META_ERR_NO_MEMORY, "the host has no memory for a kernel");
     made->user = user;
     made->cpu = user->cpu[set];
-    made->exact = meta_exact_results(source->desc) > 0 ? exact : NULL;
+    made->exact = meta_exact_results(source->desc) > 0 ? chosen.exact : NULL;
     *kernel = (meta_plugin_kernel *)(void *)made;
     return META_OK;
 }

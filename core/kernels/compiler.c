@@ -13,14 +13,12 @@
 #include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#ifdef __aarch64__
-#include <sys/prctl.h>
-#endif
 
 #include "base/module.h"
 #include "base/spawn.h"
 #include "build_log.h"
 #include "cache/cache.h"
+#include "processor.h"
 
 extern char **environ;
 
@@ -148,18 +146,12 @@ int meta_compiler_set(void)
 {
 #ifdef __x86_64__
     const char *wanted = meta_variable("META_CPU");
-    __builtin_cpu_init();
-    if (wanted ? strcmp(wanted, "avx512") == 0
-               : __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
-                     __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq"))
-        return META_KERNEL_AVX512;
-    if (wanted ? strcmp(wanted, "avx2") == 0 : __builtin_cpu_supports("avx2"))
-        return META_KERNEL_AVX2;
-#elif defined __aarch64__ && defined PR_SVE_GET_VL
+    if (wanted ? strcmp(wanted, "avx512") == 0 : meta_has_avx512()) return META_KERNEL_AVX512;
+    if (wanted ? strcmp(wanted, "avx2") == 0 : meta_has_avx2()) return META_KERNEL_AVX2;
+#elif defined __aarch64__
     /* The code is for any width; where the OpenMP back end has kernels of this one, it is used. */
     const char *wanted = meta_variable("META_CPU");
-    const int length = prctl(PR_SVE_GET_VL);
-    const int bits = length < 0 ? 0 : 8 * (length & PR_SVE_VL_LEN_MASK);
+    const int bits = meta_sve_bits();
     if (wanted ? strcmp(wanted, "sve512") == 0 || strcmp(wanted, "sve256") == 0
                : bits == 512 || bits == 256)
         return META_KERNEL_SVE;
