@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cube.h"
@@ -25,7 +24,7 @@ typedef struct work {
     buffer grid[FIELDS];
     char path[64];  /* of libmeta's file */
     char plain[64]; /* of rank 0's */
-    char *array;    /* what rank 0 writes for each rank, and where it reads to */
+    char *array;    /* on rank 0: what it writes for each rank, and where it reads to */
     size_t bytes;   /* of it: a rank's fields */
 } work;
 
@@ -64,40 +63,37 @@ static bool transfer(int file, bool writes, char *data, size_t bytes)
     return true;
 }
 
-/* Under another name until it is on the disk, as libmeta's. */
-static bool plain_file(const work *w, bool writes)
+/* The fields of all ranks, to or from @p file; closes it. */
+static bool transfer_all(const work *w, int file, bool writes)
 {
-    char partial[80];
-    snprintf(partial, sizeof partial, "%s.partial", w->plain);
-    const int file =
-        writes ? open(partial, O_WRONLY | O_CREAT | O_TRUNC, 0666) : open(w->plain, O_RDONLY);
     bool right = file >= 0;
     for (int rank = 0; rank < job_here()->size && right; ++rank)
         right = transfer(file, writes, w->array, w->bytes);
     right = right && (!writes || fsync(file) == 0);
-    if (!right) note("%s: %s", writes ? partial : w->plain, strerror(errno));
+    if (!right) note("%s: %s", w->plain, strerror(errno));
     if (file >= 0) close(file);
-    if (right && writes && rename(partial, w->plain) != 0) {
-        note("%s: %s", partial, strerror(errno));
-        right = false;
-    }
     return right;
 }
 
-static void run_plain(const work *w, int64_t times, bool writes)
-{
-    for (int64_t k = 0; k < times && job_here()->rank == 0; ++k)
-        if (!plain_file(w, writes)) return;
-}
-
+/* Under another name until it is on the disk, as libmeta's. */
 static void run_plain_write(void *with, int64_t times)
 {
-    run_plain(with, times, true);
+    const work *w = with;
+    char partial[80];
+    snprintf(partial, sizeof partial, "%s.partial", w->plain);
+    for (int64_t k = 0; k < times && job_here()->rank == 0; ++k) {
+        if (!transfer_all(w, open(partial, O_WRONLY | O_CREAT | O_TRUNC, 0666), true)) return;
+        if (rename(partial, w->plain) == 0) continue;
+        note("%s: %s", w->plain, strerror(errno));
+        return;
+    }
 }
 
 static void run_plain_read(void *with, int64_t times)
 {
-    run_plain(with, times, false);
+    const work *w = with;
+    for (int64_t k = 0; k < times && job_here()->rank == 0; ++k)
+        if (!transfer_all(w, open(w->plain, O_RDONLY), false)) return;
 }
 
 /* ------------------------------------------------------------------ rows */
@@ -179,11 +175,12 @@ void files_run(bench *b, int64_t size)
     w.desc.comm = MPI_COMM_WORLD;
     w.bytes = FIELDS * (size_t)(size * size * size) * element;
     name_files(&w);
-    place_need(b->here, FIELDS * cube_grid_bytes(&c, element), (double)w.bytes);
+    const bool first = job_here()->rank == 0;
+    place_need(b->here, FIELDS * cube_grid_bytes(&c, element), first ? (double)w.bytes : 0);
     if (rows_impossible("files", size)) return;
-    w.array = malloc(w.bytes);
-    if (w.array == NULL) note("no memory for %zu bytes", w.bytes);
-    else memset(w.array, 1, w.bytes);
+    w.array = first ? malloc(w.bytes) : NULL;
+    if (w.array != NULL) memset(w.array, 1, w.bytes);
+    else if (first) note("no memory for %zu bytes", w.bytes);
     for (int f = 0; f < FIELDS; ++f)
         buffer_create_grid(&w.grid[f], &own, c.n, c.ghosts, b->o->type);
     describe_fields(&w, &own, size, type_of(b->o->type));
