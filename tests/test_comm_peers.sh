@@ -174,16 +174,15 @@ await_end()
         sleep 0.1
     done
 }
-# Checkpoints are written by calls of MPI of its own; one that is not complete does not stay. UCX would end a survivor
-# whose MPI reads the victim's memory.
-UCX_TLS=^cma
-export UCX_TLS
+# Checkpoints are written by calls of MPI of its own; one that is not complete does not stay.
 checkpoints='--checkpoint_interval 1 --checkpoint_keep 2 --checkpoint_file cp'
 set -- KILL '' KILL "$checkpoints" STOP "$checkpoints"
 while [ $# -gt 0 ]; do
     manner=$1
     checkpoints=$2
     shift 2
+    # UCX would end a survivor whose MPI-IO reads the victim's memory.
+    [ -z "$checkpoints" ] || export UCX_TLS=^cma
     # shellcheck disable=SC2086
     launch 3 "$build/meta-minighost" --scaling 1 --nx 24 --ny 24 --nz 24 --num_vars 1 \
         --num_tsteps 1000000 --report_diffusion 0 $checkpoints

@@ -321,7 +321,6 @@ static void check_sees_arrows(trace *t)
     check_sees(t, "two messages are");
 }
 
-/* What the tests of a trace would overlook if their parser did. */
 static void how_well_clocks_are_synchronised_is_said(void)
 {
     static const char *const when[] = {"beginning", "end"};
@@ -340,6 +339,7 @@ static void how_well_clocks_are_synchronised_is_said(void)
     }
 }
 
+/* What the tests of a trace would overlook if their parser did. */
 static void faults_injected_into_a_trace_are_detected(void)
 {
     static const char *const texts[] = {
