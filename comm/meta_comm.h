@@ -16,7 +16,8 @@
  *  or its event has that error, after that many seconds without an answer, whatever else moves
  *  meanwhile: so it must exceed the longest time for which a rank computes, compiles kernels for
  *  its device, reads or writes files or starts, while another one waits for it. (A rank of the
- *  same node that compiles by way of the cache is seen to: the time begins when it has done so.)
+ *  same node that compiles by way of the cache is seen to: the time begins when it has done so.
+ *  Time in which the rank that waits was itself stopped or not scheduled hardly counts.)
  *  A rank of the same node that has ended is noticed within a second. The error names the rank,
  *  what was waited for and the tag; where all ranks take part, those of this node that have ended
  *  or do not wait in libmeta. Afterwards messages with that rank and all collective calls fail at

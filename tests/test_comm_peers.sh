@@ -29,6 +29,7 @@ case $META_TEST_MPI in
     *) options='-disable-auto-cleanup' ;;
 esac
 
+launch_on=
 # launch RANKS PROGRAM ARGUMENT…: in the background, in the folder `run`.
 launch()
 {
@@ -37,7 +38,8 @@ launch()
     what="$*, $manner"
     rm -rf run
     mkdir run
-    $META_TEST_MPIEXEC $options -n "$ranks" sh rank.sh "$here/run" "$@" >out 2>err </dev/null &
+    # shellcheck disable=SC2086
+    $launch_on $META_TEST_MPIEXEC $options -n "$ranks" sh rank.sh "$here/run" "$@" >out 2>err </dev/null &
     job=$!
 }
 # await SECONDS FILE…: until all are there.
@@ -142,7 +144,24 @@ for manner in kill exit; do
 done
 META_TIMEOUT=2
 
-# A rank that compiles is slow, and not dead.
+# hog SECONDS CORE COUNT: processes that compute on a core, and leave little of it to others.
+hog()
+{
+    for k in $(seq "$3"); do
+        taskset -c "$2" timeout "$1" sh -c 'while :; do :; done' &
+        hogs="$hogs $!"
+    done
+}
+unhog()
+{
+    # shellcheck disable=SC2086
+    [ -z "$hogs" ] || kill $hogs
+    hogs=
+}
+hogs=
+core=$(taskset -cp $$ | sed 's/.*: //; s/[,-].*//') # the first that this process may use
+
+# A rank that compiles is slow, and not dead; also on a core where waiting ranks seldom run.
 META_TIMEOUT=1
 cat >slow-cc <<END
 #!/bin/sh
@@ -150,11 +169,22 @@ sleep $((3 * META_TIMEOUT))
 exec ${CC-cc} "\$@"
 END
 chmod +x slow-cc
-for phase in exchange reduce $([ "$long" = 1 ] && echo message); do
+for phase in exchange reduce starved $([ "$long" = 1 ] && echo message); do
     manner=compile
-    META_CC=$here/slow-cc META_CACHE_DIR=$here/cache.$phase launch 3 "$build/tests/dying_peer" $phase compile "$here/run"
+    META_CC=$here/slow-cc
+    META_CACHE_DIR=$here/cache.$phase
+    export META_CC META_CACHE_DIR
+    if [ $phase = starved ]; then
+        phase=reduce
+        hog $limit "$core" 4
+        launch_on="taskset -c $core"
+    fi
+    launch 3 "$build/tests/dying_peer" $phase compile "$here/run"
     await $limit run/ended.0 run/ended.1 run/ended.2
     end_all
+    unhog
+    launch_on=
+    unset META_CC META_CACHE_DIR
     # Nobody sends the message.
     [ $phase = message ] && said 0 'rank 1 .*tag 5' && said 2 'rank 1 .*tag 5' && continue
     for rank in 0 1 2; do
@@ -205,6 +235,28 @@ while [ $# -gt 0 ]; do
     for file in cp.partial* cp.*.lock; do [ ! -e "$file" ] || broken "$file is left"; done
     rm -f cp.*
 done
+
+# A job that is suspended as a whole, and goes on rank by rank, has lost nobody.
+manner=suspended
+launch 3 "$build/meta-minighost" --scaling 1 --nx 24 --ny 24 --nz 24 --num_vars 1 \
+    --num_tsteps 1000000 --report_diffusion 0
+await $limit run/pid.0 run/pid.1 run/pid.2
+for k in 1 2; do
+    sleep 1
+    for rank in 0 1 2; do kill -STOP "$(cat run/pid.$rank)"; done
+    sleep 3
+    for rank in 2 1 0; do
+        kill -CONT "$(cat run/pid.$rank)"
+        sleep 0.3
+    done
+done
+sleep 3
+for rank in 0 1 2; do
+    kill -0 "$(cat run/pid.$rank)" 2>/dev/null || broken "rank $rank has ended"
+done
+kill -KILL "$(cat run/pid.1)" 2>/dev/null
+await_end
+end_all
 
 [ $failed = 0 ] && echo 'nobody waited for the dead'
 exit $failed

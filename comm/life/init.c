@@ -332,7 +332,7 @@ static void end_messages(first_error *first)
     /* A receive without a sender is this rank's error, not a lost peer. */
     const double peer_timeout = comm_job.peer_timeout;
     comm_job.peer_timeout = 0;
-    comm_wait_while(still_receiving, NULL, MPI_Wtime() + comm_job.finalize_timeout);
+    comm_wait_while(still_receiving, NULL, comm_job.finalize_timeout);
     comm_job.peer_timeout = peer_timeout;
     comm_messages_abandon(COMM_RECV);
     comm_messages_abandon(COMM_REDUCE);

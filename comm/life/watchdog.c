@@ -6,6 +6,7 @@
  * of an MPI that is in the middle of a call. It asks MPI nothing, and takes no lock of
  * libmeta_comm. */
 #include <errno.h>
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <time.h>
@@ -36,15 +37,20 @@ static void speak(void)
 
 static void *watch(void *unused)
 {
-    struct timespec end;
-    int error = 0;
     (void)unused;
-    clock_gettime(CLOCK_MONOTONIC, &end);
-    const double nanoseconds = (double)end.tv_nsec + 1e9 * (allowed - (double)(time_t)allowed);
-    end.tv_sec += (time_t)allowed + (nanoseconds >= 1e9);
-    end.tv_nsec = (long)(nanoseconds >= 1e9 ? nanoseconds - 1e9 : nanoseconds);
     pthread_mutex_lock(&lock);
-    while (!returned && error != ETIMEDOUT) error = pthread_cond_timedwait(&returns, &lock, &end);
+    /* Step by step: while this process is stopped, no more than one of them goes by. */
+    const double step = fmin(allowed / 4, 1);
+    for (double left = allowed; !returned && left > 0; left -= step) {
+        struct timespec end;
+        int error = 0;
+        clock_gettime(CLOCK_MONOTONIC, &end);
+        const double nanoseconds = (double)end.tv_nsec + 1e9 * fmin(left, step);
+        end.tv_sec += (time_t)(nanoseconds / 1e9);
+        end.tv_nsec = (long)fmod(nanoseconds, 1e9);
+        while (!returned && error != ETIMEDOUT)
+            error = pthread_cond_timedwait(&returns, &lock, &end);
+    }
     if (!returned) speak();
     pthread_mutex_unlock(&lock);
     return NULL;

@@ -46,7 +46,7 @@ static page *page_of(const comm_memory *memory)
 
 meta_err comm_mates_begin(const meta_cores *cores, comm_memory_name *name)
 {
-    looked = MPI_Wtime();
+    looked = 0;
     pthread_mutex_lock(&own_lock);
     const meta_err error = comm_memory_make(sizeof(page), &own, name);
     pthread_mutex_unlock(&own_lock);
@@ -167,12 +167,12 @@ static void look_at(mate *m, double now)
     m->left = page_of(&m->memory)->left != 0;
 }
 
-void comm_mates_look(void)
+void comm_mates_look(double began, double now)
 {
-    const double every = 0.01, now = count > 0 ? MPI_Wtime() : 0;
+    const double every = 0.01;
     if (now - looked < every) return;
-    /* Nobody can have been seen while this rank did not look. */
-    const double away = now - looked > 10 * every ? now - looked : 0;
+    /* Nobody can have been seen while this rank did not wait. */
+    const double away = began - looked > 10 * every ? began - looked : 0;
     looked = now;
     for (int k = 0; k < count; ++k) {
         mates[k].moved += away;
@@ -210,12 +210,17 @@ static bool is_away(const mate *m, double seconds)
     return m->ended > 0 || looked - m->moved >= seconds;
 }
 
-static bool is_missing(const mate *m, double seconds)
+static bool has_compiled(const mate *m, double seconds)
 {
-    return is_away(m, seconds) && (m->ended > 0 || looked - m->compiled >= seconds);
+    return m->compiled > 0 && looked - m->compiled < seconds;
 }
 
-double comm_mates_compiled(int rank, double seconds)
+static bool is_missing(const mate *m, double seconds)
+{
+    return is_away(m, seconds) && (m->ended > 0 || !has_compiled(m, seconds));
+}
+
+double comm_mates_compiled(int rank, double timeout)
 {
     double least = 0;
     if (rank >= 0) {
@@ -223,10 +228,10 @@ double comm_mates_compiled(int rank, double seconds)
         return m ? m->compiled : 0;
     }
     if (count + 1 < comm_job.size) return 0;
-    for (int k = 0, away = 0; k < count; ++k) {
+    for (int k = 0, found = 0; k < count; ++k) {
         const mate *m = &mates[k];
-        if (!is_away(m, seconds)) continue;
-        if (away++ == 0 || m->compiled < least) least = m->compiled;
+        if (!is_away(m, timeout / 2) && !has_compiled(m, timeout)) continue;
+        if (found++ == 0 || m->compiled < least) least = m->compiled;
     }
     return least;
 }

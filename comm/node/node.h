@@ -48,17 +48,20 @@ const meta_cores *comm_mate_cores(int rank);
 void comm_mate_beat(void);
 /** This rank compiles: on any thread. */
 void comm_mate_compiling(void);
-/** Look at all of them, at most every few milliseconds. */
-void comm_mates_look(void);
+/** Look at all of them, at most every few milliseconds, in a wait that began at @p began; @p now:
+ *  comm_now, of which all times here are. */
+void comm_mates_look(double began, double now);
 /** Whether a rank has not ended, looked at now; true of one that is no mate. */
 bool comm_mate_lives(int rank);
 /** Whether a mate has ended, and that long ago that nothing of it can be on its way any more. */
 bool comm_mate_has_ended(int rank);
 /** The ranks of those, by @p k from 0 on; false: there are no more. */
 bool comm_ended_mate(int k, int *rank);
-/** When that rank was last seen to compile, or, of -1, every mate that has not been seen waiting
- *  for @p seconds; 0: never, or there are ranks that cannot be seen. */
-double comm_mates_compiled(int rank, double seconds);
+/** When rank @p rank was last seen to compile. Of -1: the earliest such time of the mates that may
+ *  keep others waiting, which are those that compiled in the last @p timeout seconds or have not
+ *  been seen waiting for half of that. 0: never, there is no such mate, or some ranks of the job
+ *  are no mates. */
+double comm_mates_compiled(int rank, double timeout);
 /** The ranks of the mates that have ended or have not been seen waiting for @p seconds, as
  *  comm_ended_mate(). */
 bool comm_missing_mate(int k, double seconds, int *rank);

@@ -10,14 +10,14 @@
 #include "node/node.h"
 #include "progress/progress.h"
 
-enum { LOOK_EVERY = 64, WARN_AFTER = 60 };
+enum { LOOK_EVERY = 8, WARN_AFTER = 60 };
 
 static const comm_source *const none[] = {NULL};
 _Atomic int comm_owed;
 double comm_now;
 static const comm_source *const *sources = none;
 static meta_wait_clock polls; /* of callers that come again and again */
-static double last_poll;
+static double last_poll;      /* comm_now */
 
 static meta_err background = META_OK;
 static char background_text[COMM_TEXT];
@@ -41,13 +41,33 @@ meta_err comm_background_take(void)
     return error == META_OK ? META_OK : core->fail_as(error, background_text);
 }
 
+/* ------------------------------------------------------------------ the clock */
+
+void comm_clock_read(meta_wait_clock *wait)
+{
+    static double last, missed;
+    const double timeout = comm_job.peer_timeout, time = MPI_Wtime();
+    const double longest = timeout > 0 ? fmin(timeout / 4, 1) : 1;
+    if (wait->began > 0) missed += fmax(time - last - longest, 0);
+    last = time;
+    comm_now = time - missed;
+    if (wait->began == 0) wait->began = comm_now;
+}
+
+bool comm_clock_round(meta_wait_clock *wait)
+{
+    if (++wait->rounds % LOOK_EVERY != 0) return false;
+    comm_clock_read(wait);
+    return true;
+}
+
 /* ------------------------------------------------------------------ peers that do not answer */
 
 double comm_waited_since(double began, double moved, int rank)
 {
     const double longest = comm_job.peer_timeout, waited = comm_now - fmax(began, moved);
     if (longest == 0 || waited <= longest) return waited;
-    return fmin(waited, comm_now - comm_mates_compiled(rank, longest / 2));
+    return fmin(waited, comm_now - comm_mates_compiled(rank, longest));
 }
 
 bool comm_is_late(double waited, int rank)
@@ -73,7 +93,11 @@ static void warn(void)
 
 static void look(const meta_wait_clock *wait)
 {
-    comm_mates_look();
+    static double looked;
+    const double every = 0.001;
+    if (comm_now - looked < every) return;
+    looked = comm_now;
+    comm_mates_look(wait->began, comm_now);
     if (comm_job.peer_timeout > 0)
         for (int k = 0; sources[k]; ++k) sources[k]->give_up(wait->began);
     else if (comm_now - wait->began > WARN_AFTER) warn();
@@ -92,10 +116,7 @@ bool comm_advance_in(meta_wait_clock *wait)
 {
     const bool moved = comm_advance();
     comm_mate_beat();
-    if (++wait->rounds % LOOK_EVERY != 0) return moved;
-    comm_now = MPI_Wtime();
-    if (wait->began == 0) wait->began = comm_now;
-    else look(wait);
+    if (comm_clock_round(wait)) look(wait);
     return moved;
 }
 
@@ -104,10 +125,8 @@ bool comm_advance_polled(void)
     const double longest = 0.05; /* calls further apart are not one wait */
     const bool moved = comm_advance();
     if (moved) polls = (meta_wait_clock){0};
-    if (moved || ++polls.rounds % LOOK_EVERY != 0) return moved;
-    comm_now = MPI_Wtime();
-    if (polls.began == 0) polls.began = comm_now;
-    else if (comm_now - last_poll > longest) polls.began += comm_now - last_poll - longest;
+    if (moved || !comm_clock_round(&polls)) return moved;
+    if (polls.began < comm_now) polls.began += fmax(comm_now - last_poll - longest, 0);
     last_poll = comm_now;
     look(&polls);
     return moved;
@@ -123,7 +142,7 @@ void comm_back_off(unsigned idle)
     else nanosleep(&nap, NULL);
 }
 
-void comm_wait_while(bool (*busy)(const void *), const void *what, double deadline)
+void comm_wait_while(bool (*busy)(const void *), const void *what, double seconds)
 {
     meta_wait_clock wait = {0};
     for (unsigned idle = 0; busy(what);) {
@@ -131,7 +150,7 @@ void comm_wait_while(bool (*busy)(const void *), const void *what, double deadli
             idle = 0;
             continue;
         }
-        if (deadline > 0 && MPI_Wtime() > deadline) return;
+        if (seconds > 0 && wait.began > 0 && comm_now - wait.began > seconds) return;
         comm_unlock();
         comm_back_off(idle++);
         comm_lock();

@@ -32,8 +32,14 @@ bool comm_advance_in(meta_wait_clock *wait);
 /** The same for callers that come again and again, and may compute between: only time in which
  *  nothing moves and they come often counts as waiting. */
 bool comm_advance_polled(void);
-/** The time as far as the engine knows it, a few milliseconds old: kept where something moves. */
+/** The time that waits are measured by, in seconds, as it was read last: MPI_Wtime() less the time
+ *  in which this process was stopped or not scheduled during a wait, and could not see what had
+ *  come. Of each such gap a quarter of META_TIMEOUT counts, or a second if that is less. */
 extern double comm_now;
+/** Read the clock, in a wait: with the lock, now and then. */
+void comm_clock_read(meta_wait_clock *wait);
+/** The same once in a few rounds of a wait. true: in this one. */
+bool comm_clock_round(meta_wait_clock *wait);
 /** How long something that moved last at @p moved has waited for rank @p rank of the job, or if
  * that is negative for some, in a wait that began at @p began; not while that rank compiled. */
 double comm_waited_since(double began, double moved, int rank);
@@ -42,8 +48,8 @@ double comm_waited_since(double began, double moved, int rank);
 bool comm_is_late(double waited, int rank);
 /** Advance until *complete, releasing the lock between two attempts. */
 void comm_wait(const bool *complete);
-/** Advance while @p busy returns true, at most until @p deadline of MPI_Wtime() if it is not 0. */
-void comm_wait_while(bool (*busy)(const void *), const void *what, double deadline);
+/** Advance while @p busy returns true, for at most @p seconds if they are not 0. */
+void comm_wait_while(bool (*busy)(const void *), const void *what, double seconds);
 bool comm_sources_unfinished(const void *unused);
 bool comm_sources_busy(void);
 /** Operations that their callers have finished, but which have not queued all their work on a

@@ -8,7 +8,7 @@
 #include "node/node.h"
 #include "progress/progress.h"
 
-enum { LOOK_EVERY = 64, WARN_AFTER = 60 };
+enum { WARN_AFTER = 60 };
 
 /* Whether the wait is for rank @p rank of the job. Local. */
 static bool is_for(const comm_awaited *what, int rank)
@@ -51,13 +51,11 @@ static void lose(const comm_awaited *what, const char *text)
         if (is_for(what, rank)) comm_lose(rank, text);
 }
 
-meta_err comm_watch(meta_wait_clock *wait, const comm_awaited *what)
+static meta_err judge(const meta_wait_clock *wait, const comm_awaited *what)
 {
     static bool warned;
     char text[COMM_TEXT / 2];
-    comm_now = MPI_Wtime();
-    if (wait->began == 0) wait->began = comm_now;
-    comm_mates_look();
+    comm_mates_look(wait->began, comm_now);
     const double seconds = comm_waited_since(wait->began, 0, -1);
     if (comm_job.peer_timeout > 0 && (seconds > comm_job.peer_timeout || has_ended(what))) {
         describe(what, comm_job.peer_timeout / 2, text, sizeof text);
@@ -73,22 +71,29 @@ meta_err comm_watch(meta_wait_clock *wait, const comm_awaited *what)
     return META_OK;
 }
 
+meta_err comm_watch(meta_wait_clock *wait, const comm_awaited *what)
+{
+    comm_clock_read(wait);
+    return judge(wait, what);
+}
+
 meta_err comm_watch_rounds(meta_wait_clock *wait, const comm_awaited *what)
 {
     comm_mate_beat();
-    return ++wait->rounds % LOOK_EVERY == 0 ? comm_watch(wait, what) : META_OK;
+    return comm_clock_round(wait) ? judge(wait, what) : META_OK;
 }
 
 /* Let MPI complete a request, one test of which failed. Given up after a second failure, and after
  * META_TIMEOUT or WARN_AFTER seconds; then the request is not MPI_REQUEST_NULL. */
 static meta_err finish(MPI_Request *request, meta_err failed)
 {
-    const double began = MPI_Wtime();
+    meta_wait_clock wait = {0};
     const double longest = comm_job.peer_timeout > 0 ? comm_job.peer_timeout : WARN_AFTER;
     char text[COMM_TEXT];
     int complete = *request == MPI_REQUEST_NULL, code = MPI_SUCCESS;
     snprintf(text, sizeof text, "%s", meta_last_error());
-    for (unsigned idle = 0; !complete && code == MPI_SUCCESS && MPI_Wtime() - began < longest;) {
+    for (unsigned idle = 0; !complete && code == MPI_SUCCESS;) {
+        if (comm_clock_round(&wait) && comm_now - wait.began >= longest) break;
         code = MPI_Test(request, &complete, MPI_STATUS_IGNORE);
         if (complete || comm_advance()) continue;
         comm_unlock();
