@@ -2,10 +2,14 @@
 /** @file io_file.c
  *  Writes, reads and copies files of fields for scripts:
  *
- *      io_file write FORMAT PATH STEP   fields rho (f64), id (i32) and mask (u8, of two dimensions)
- *      io_file check PATH STEP          whether rho of the last checkpoint is that of STEP or a
- * later one io_file copy FROM NAME TO        field NAME of any file, as an array of NumPy io_file
- * skip FORMAT PATH STEP    as write, but rank 1 does not come
+ *      io_file write FORMAT PATH STEP  fields rho (f64), id (i32) and mask (u8, of two dimensions)
+ *      io_file begin FORMAT PATH STEP  the same beside computation
+ *      io_file many FORMAT PATH STEP   larger ones of STEP and all later steps, until it is killed;
+ *                                      rank 0 prints each step when its file is complete
+ *      io_file skip FORMAT PATH STEP   as write, but rank 1 does not come
+ *      io_file check PATH STEP         whether rho of a file, or of the last checkpoint, is that of
+ *                                      STEP or a later one
+ *      io_file copy FROM NAME TO       field NAME of any file, as an array of NumPy
  *
  *  Exit status 1: libmeta's error was printed. */
 #include <inttypes.h>
@@ -81,21 +85,25 @@ static double rho_of(int64_t cell, long step)
 static int fill(meta_io_field *field, long step)
 {
     const int64_t count = count_of(field), first = before(field);
+    const size_t size = field->type == META_F64 ? 8 : field->type == META_I32 ? 4 : 1;
     if (count == 0) return 0;
+    char *values = malloc((size_t)count * size);
     for (int64_t k = 0; k < count; ++k) {
         const double rho = rho_of(first + k, step);
         const int32_t id = (int32_t)(first + k) - 5;
         const uint8_t mask = (uint8_t)(first + k + 250);
-        const size_t size = field->type == META_F64 ? 8 : field->type == META_I32 ? 4 : 1;
         const void *value = size == 8 ? (const void *)&rho : size == 4 ? (const void *)&id : &mask;
-        TRY(meta_copy_h2d((char *)field->buf + (size_t)k * size, value, size, NULL));
+        memcpy(values + (size_t)k * size, value, size);
     }
+    TRY(meta_copy_h2d(field->buf, values, (size_t)count * size, NULL));
+    free(values);
     return 0;
 }
 
-static int write_file(meta_io_format format, const char *path, long step, bool skips, bool beside)
+static int write_file(meta_io_format format, const char *path, long step, const int64_t *cells,
+                      bool skips, bool beside)
 {
-    const int64_t cells[3] = {7, 5, 4}, flat[2] = {6, 3};
+    const int64_t flat[2] = {6, 3};
     const double time = 0.5 * (double)step;
     const int64_t numbers[3] = {1, -2, 3};
     const meta_io_attribute attribute[] = {{"time", NULL, META_F64, 1, &time},
@@ -134,28 +142,49 @@ static int write_file(meta_io_format format, const char *path, long step, bool s
     return drop(3, field);
 }
 
+static int write_many(meta_io_format format, const char *path, long step)
+{
+    const int64_t cells[3] = {64, 48, 40};
+    for (;; ++step) {
+        if (write_file(format, path, step, cells, false, step % 2 != 0 && format != META_IO_NPY))
+            return 1;
+        if (rank == 0) printf("%ld\n", step);
+        fflush(stdout);
+    }
+}
+
 static int check_file(const char *path, long least)
 {
-    const int64_t cells[3] = {7, 5, 4};
     meta_io_file file;
-    meta_io_field field;
-    meta_io_attribute time;
+    meta_io_file_desc info = META_IO_FILE_DESC_INIT;
+    meta_io_field there, field;
     meta_io_desc desc = META_IO_DESC_INIT;
     desc.comm = MPI_COMM_WORLD;
-    desc.format = META_IO_CHECKPOINT;
-    if (make(&field, "rho", META_F64, 3, cells)) return 1;
+    if (access(path, F_OK) != 0) desc.format = META_IO_CHECKPOINT; /* PATH.number */
     TRY(meta_io_open(&file, path, &desc));
-    TRY(meta_io_attribute_find(file, "time", &time));
-    const long step = (long)(2 * *(const double *)time.numbers);
+    TRY(meta_io_file_info(file, &info));
+    for (int f = 0; f < info.fields; ++f) {
+        TRY(meta_io_field_info(file, f, &there));
+        if (info.format == META_IO_NPY || strcmp(there.name, "rho") == 0) break;
+    }
+    if (make(&field, "rho", META_F64, 3, there.cells)) return 1;
     TRY(meta_io_read(file, 1, &field));
+    const int64_t count = count_of(&field), first = before(&field);
+    double *found = malloc((size_t)count * sizeof *found);
+    TRY(meta_copy_d2h(found, field.buf, (size_t)count * sizeof *found, NULL));
+    long step = (long)((found[0] - rho_of(first, 0)) / rho_of(0, 1));
+    if (info.format != META_IO_NPY) {
+        meta_io_attribute time;
+        TRY(meta_io_attribute_find(file, "time", &time));
+        step = (long)(2 * *(const double *)time.numbers);
+    }
     TRY(meta_io_close(&file));
-    for (int64_t k = 0; k < count_of(&field); ++k) {
-        double found;
-        TRY(meta_copy_d2h(&found, (double *)field.buf + k, sizeof found, NULL));
-        if (found == rho_of(before(&field) + k, step)) continue;
-        fprintf(stderr, "cell %" PRId64 " is %g in step %ld\n", before(&field) + k, found, step);
+    for (int64_t k = 0; k < count; ++k) {
+        if (found[k] == rho_of(first + k, step)) continue;
+        fprintf(stderr, "cell %" PRId64 " is %g in step %ld\n", first + k, found[k], step);
         return 1;
     }
+    free(found);
     if (step >= least) return drop(1, &field);
     fprintf(stderr, "the last step is %ld, expected %ld\n", step, least);
     return 1;
@@ -199,12 +228,17 @@ static int run(int argc, char **argv)
                    {"npy", META_IO_NPY},
                    {"vtk", META_IO_VTK},
                    {"png", META_IO_PNG}};
+    const int64_t small[3] = {7, 5, 4};
     const bool skips = argc == 5 && strcmp(argv[1], "skip") == 0;
+    const bool many = argc == 5 && strcmp(argv[1], "many") == 0;
     const bool beside = argc == 5 && strcmp(argv[1], "begin") == 0;
-    if (argc == 5 && (skips || beside || strcmp(argv[1], "write") == 0))
-        for (size_t k = 0; k < sizeof formats / sizeof *formats; ++k)
-            if (strcmp(argv[2], formats[k].name) == 0)
-                return write_file(formats[k].format, argv[3], atol(argv[4]), skips, beside);
+    for (size_t k = 0; k < sizeof formats / sizeof *formats && argc == 5; ++k) {
+        if (strcmp(argv[2], formats[k].name) != 0) continue;
+        const long step = atol(argv[4]);
+        if (many) return write_many(formats[k].format, argv[3], step);
+        if (skips || beside || strcmp(argv[1], "write") == 0)
+            return write_file(formats[k].format, argv[3], step, small, skips, beside);
+    }
     if (argc == 4 && strcmp(argv[1], "check") == 0) return check_file(argv[2], atol(argv[3]));
     if (argc == 5 && strcmp(argv[1], "copy") == 0) return copy_file(argv[2], argv[3], argv[4]);
     fprintf(stderr, "usage: see the head of io_file.c\n");

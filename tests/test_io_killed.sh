@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # Whatever happens while a file is written, the older ones stay: the disk is full from each call on that
-# writes, the process is killed at each, and a rank does not come.
+# writes, the process is killed at each, all ranks are killed at any time, and a rank does not come.
 # TEST: backends=any mpi=yes timeout=300 labels=io
 . "$META_TEST_SRCDIR/tests/programs.sh"
 helper=tests/io_file
@@ -68,6 +68,51 @@ for format in $formats; do
     done
     rm -rf old
 done
+
+# All ranks are killed while they write one file after the other; each step that was announced is there,
+# and every file that has its name is whole. In a short run twice with each format.
+rounds=2
+[ "${META_TEST_LONG-0}" != 1 ] || rounds=50
+cat >rank.sh <<'END'
+echo $$ >pid.$$
+exec "$@"
+END
+kills=0
+for format in checkpoint npy $(echo "$formats" | tr ' ' '\n' | grep -e hdf5 -e vtk); do
+    rm -f file* series*
+    next=1
+    for delay in $(awk -v seed="$seed" -v rounds=$rounds 'BEGIN { srand(seed); while (rounds--) print 0.3 * rand() }'); do
+        rm -f pid.*
+        what="many $format, killed after $delay s from step $next on"
+        : >out
+        $META_TEST_MPIEXEC -n 2 sh rank.sh "$build/$helper" many $format file $next >out 2>err </dev/null &
+        job=$! naps=0
+        while [ ! -s out ] && kill -0 $job 2>/dev/null && [ $naps -lt 1000 ]; do
+            naps=$((naps + 1))
+            sleep 0.02
+        done
+        sleep "$delay"
+        kill -KILL $(cat pid.*)
+        wait $job
+        last=$(grep -x '[0-9][0-9]*' out | tail -n 1)
+        [ -n "$last" ] || { broken 'wrote nothing'; break; }
+        next=$((last + 2)) # one may have got its name without having been announced
+        kills=$((kills + 1))
+        # Of checkpoints the last three stay.
+        kept=file least=$last
+        [ $format != checkpoint ] || kept=$(ls file.* | grep -v partial | sort -t . -k 2nr)
+        [ $format != checkpoint ] || [ $last -lt 3 ] || [ "$(echo "$kept" | grep -c .)" -ge 3 ] || broken "only $kept are there"
+        if [ $format = vtk ]; then
+            [ "$(tail -n 1 file)" = '</VTKFile>' ] || broken 'is damaged'
+            continue
+        fi
+        for file in $kept; do
+            $META_TEST_MPIEXEC -n 1 "$build/$helper" check "$file" $least >out 2>err </dev/null || broken "$file is damaged"
+            least=1
+        done
+    done
+done
+echo "killed $kills times"
 
 # A rank that does not come: the others have an error after META_TIMEOUT.
 for format in $formats; do
