@@ -53,6 +53,7 @@ home=$root/home/user
 # The README's programs, and the guide's project.
 awk '/^```c$/ { on = 1; next } /^```/ { on = 0 } on' "$src/README.md" >"$home/first.c"
 awk '/^```fortran$/ { on = 1; next } /^```/ { on = 0 } on' "$src/README.md" >"$home/first.f90"
+awk '/^```python first$/ { on = 1; next } /^```/ { on = 0 } on' "$src/doc/python.md" >"$home/first.py"
 awk '/^```cmake$/ && !n++ { on = 1; next } /^```/ { on = 0 } on' "$src/doc/installing.md" >"$home/CMakeLists.txt"
 # prints TEXT COMMAND: of the user, in the image.
 prints()
@@ -69,5 +70,6 @@ prints "$sum" 'cc first.c $(pkg-config --cflags --libs libmeta_comm) -o first &&
 prints "$sum" 'META_RANK_MAP="0-1:openmp,*:opencl" mpiexec -n 4 ./first'
 prints "$sum" 'mpifort first.f90 $(pkg-config --cflags --libs libmeta_fortran) -o first_f && mpiexec -n 4 ./first_f'
 prints "$sum" 'cmake -S . -B cmake-build && cmake --build cmake-build && mpiexec -n 4 cmake-build/first'
+prints True 'python3 first.py'
 prints yes 'meta-info && meta-kernel --help >/dev/null && echo yes'
 exit $status

@@ -34,6 +34,7 @@ has_python()
     python3 -c "import $modules" 2>/dev/null || /usr/bin/python3 -c "import $modules" 2>/dev/null
 }
 has_chromium() { has_program chromium-headless-shell || has_program chromium || has_program google-chrome; }
+has_pybuild() { has_program pybuild && has_program py3versions && /usr/bin/python3 -c "import build, installer" 2>/dev/null; }
 has_readers() { has_python h5py numpy vtk; }
 # has_module NAME: of pkg-config.
 has_module() { pkg-config --exists "$1"; }
@@ -90,6 +91,7 @@ need_packages()
 {
     need 'debhelper' 'debhelper' has_program dh
     need 'lintian' 'lintian' has_program lintian
+    need 'pybuild' 'dh-python pybuild-plugin-pyproject python3-all' has_pybuild
 }
 
 # For tests/test_aarch64.sh; on such a machine the other tests say as much.

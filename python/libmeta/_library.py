@@ -136,6 +136,19 @@ def life():
     return _state.life if _state.started else None
 
 
+def _load_comm(mpi):
+    # Where libraries of several MPIs are installed beside each other, their names say which.
+    folder = os.path.dirname(_path)
+    failures = []
+    for name in (f"libmeta_comm-{mpi}.so.0", "libmeta_comm.so" if folder else "libmeta_comm.so.0"):
+        try:
+            return ctypes.CDLL(os.path.join(folder, name))
+        except OSError as failure:
+            failures.append(str(failure))
+    raise Error(f"libmeta_comm was not found beside {_path}: build libmeta with --with-mpi, or install its package for "
+                f"mpi4py's MPI, {mpi} ({'; '.join(failures)})")
+
+
 def comm_library(comm):
     """libmeta_comm, for communicators of mpi4py, whose MPI it must have been built with."""
     global _comm
@@ -143,13 +156,7 @@ def comm_library(comm):
     if not isinstance(comm, MPI.Comm):
         raise TypeError(f"a communicator of mpi4py is needed, not {type(comm).__name__}")
     if _comm is None:
-        folder = os.path.dirname(_path)
-        path = os.path.join(folder, "libmeta_comm.so") if folder else "libmeta_comm.so.0"
-        try:
-            found = ctypes.CDLL(path)
-        except OSError as failure:
-            raise Error(f"libmeta_comm was not found beside {_path}: build libmeta with --with-mpi "
-                        f"({failure})") from None
+        found = _load_comm("openmpi" if MPI.get_vendor()[0] == "Open MPI" else "mpich")
         text, length = ctypes.create_string_buffer(8192), ctypes.c_int()
         # Of the MPI that libmeta_comm is linked with, whose handles may be of another size.
         found.MPI_Get_library_version(text, ctypes.byref(length))
