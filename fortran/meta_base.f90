@@ -14,6 +14,7 @@ module meta_base
     private
     public :: meta_buffer, meta_box, meta_event, META_ASYNC
     public :: meta_range, meta_bounds, meta_is_allocated, meta_element_type, meta_address
+    public :: meta_c_box, meta_box_for_c
     ! Internal to the modules of `meta`.
     public :: buffer_body, host_array, OURS, WRAPPED, BORROWED
     public :: fail, fail_types, code_of, finish, passed_on, event_at, body_of, find_body, body_if_any
@@ -691,6 +692,20 @@ contains
         address = c_null_ptr
         err = body_of(buffer, 'meta_address', 'buffer', body)
         if (err == META_OK) address = body%address
+        call finish(err, stat)
+    end function
+
+    ! A box for C, as its meta_box, of the array at meta_address(): its extents with all padding, and
+    ! indices from 0 on.
+    function meta_box_for_c(buffer, box, stat) result(c)
+        type(meta_buffer), intent(in) :: buffer
+        type(meta_box), intent(in) :: box
+        integer, intent(out), optional :: stat
+        type(meta_c_box) :: c
+        type(buffer_body) :: body
+        integer(c_int) :: err
+        err = body_of(buffer, 'meta_box_for_c', 'buffer', body)
+        if (err == META_OK) err = box_of(body, box, 'meta_box_for_c', 'box', c)
         call finish(err, stat)
     end function
 end module meta_base

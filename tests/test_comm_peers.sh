@@ -204,14 +204,14 @@ await_end()
         sleep 0.1
     done
 }
-# Checkpoints are written by calls of MPI of its own; one that is not complete does not stay.
+# A checkpoint that is not complete does not stay.
 checkpoints='--checkpoint_interval 1 --checkpoint_keep 2 --checkpoint_file cp'
 set -- KILL '' KILL "$checkpoints" STOP "$checkpoints"
 while [ $# -gt 0 ]; do
     manner=$1
     checkpoints=$2
     shift 2
-    # UCX would end a survivor whose MPI-IO reads the victim's memory.
+    # UCX would end a survivor that reads the victim's memory.
     [ -z "$checkpoints" ] || export UCX_TLS=^cma
     # shellcheck disable=SC2086
     launch 3 "$build/meta-minighost" --scaling 1 --nx 24 --ny 24 --nz 24 --num_vars 1 \
@@ -232,7 +232,7 @@ while [ $# -gt 0 ]; do
     got=$?
     if [ $alive = yes ]; then ended 0 2; else [ $got != 0 ] || broken 'ended with status 0'; fi
     grep -q META_TIMEOUT err || broken 'does not say why'
-    for file in cp.partial* cp.*.lock; do [ ! -e "$file" ] || broken "$file is left"; done
+    for file in cp.*.partial; do [ ! -e "$file" ] || broken "$file is left"; done
     rm -f cp.*
 done
 

@@ -90,7 +90,7 @@ static void note_mpi(const blocks *b, const char *what, int error)
 {
     char text[MPI_MAX_ERROR_STRING + 1] = "";
     if (error == MPI_SUCCESS) return;
-    failure_note("%s%s cannot be %s: %s", b->kind, b->path, what, reason_of(error, text));
+    failure_note("%s cannot be %s: %s", b->path, what, reason_of(error, text));
 }
 
 bool blocks_open(blocks *b, const char *name, int mode)
@@ -106,7 +106,7 @@ bool blocks_open(blocks *b, const char *name, int mode)
 
 static void view_variable(blocks *b, int variable)
 {
-    const MPI_Offset at = b->start + blocks_variable_bytes(b->p, b->type) * variable;
+    const MPI_Offset at = blocks_variable_bytes(b->p, b->type) * variable;
     note_mpi(b, "viewed",
              MPI_File_set_view(b->file, at, element(b), b->in_file, "native", MPI_INFO_NULL));
 }
@@ -115,7 +115,7 @@ static void note_short(const blocks *b, const char *what, MPI_Status *status)
 {
     int count;
     MPI_Get_count(status, b->in_memory, &count);
-    if (count != 1) failure_note("%s%s cannot be %s to its end", b->kind, b->path, what);
+    if (count != 1) failure_note("%s cannot be %s to its end", b->path, what);
 }
 
 void blocks_read(blocks *b, int variable, void *cells)
@@ -144,10 +144,10 @@ void blocks_write(blocks *b, int variable, const void *cells)
  * is still not there afterwards. */
 static void note_shorter(const blocks *b)
 {
-    const int64_t end = b->start + blocks_variable_bytes(b->p, b->type) * b->p->variables;
+    const int64_t end = blocks_variable_bytes(b->p, b->type) * b->p->variables;
     MPI_Offset size = 0;
     note_mpi(b, "looked at", MPI_File_get_size(b->file, &size));
-    if (size < end) failure_note("%s%s became shorter while it was read", b->kind, b->path);
+    if (size < end) failure_note("%s became shorter while it was read", b->path);
 }
 
 void blocks_close(blocks *b, bool written)

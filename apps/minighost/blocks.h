@@ -9,10 +9,8 @@
 
 typedef struct blocks {
     const problem *p;
-    const char *kind,
-        *path;     /**< for messages: what it is, "checkpoint " or nothing, and its name */
-    number type;   /**< of the cells in the file and in memory */
-    int64_t start; /**< where the grid begins in the file, in bytes */
+    const char *path; /**< for messages */
+    number type;      /**< of the cells in the file and in memory */
     MPI_File file;
     MPI_Datatype in_file, in_memory;
 } blocks;

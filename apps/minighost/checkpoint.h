@@ -1,20 +1,31 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file checkpoint.h
- *  Checkpoints: files PATH.0, PATH.1 … from which a run restarts, with bitwise identical results
- *  on any number of ranks. A checkpoint is written as PATH.partial and renamed when it is
- *  complete and on the disk, so a numbered file is complete however the program ends. */
+ *  Checkpoints: files PATH.0, PATH.1 … of libmeta_io, from which a run restarts, with bitwise
+ *  identical results on any number of ranks. checkpoint_io.c reads and writes them; the program in
+ *  plain MPI has none (checkpoint_mpi.c). */
 #ifndef CHECKPOINT_H
 #define CHECKPOINT_H
 
-#include "checkpoint_format.h"
 #include "problem.h"
-#include "source.h"
+#include "solve.h"
 
 /** The state of a run between two time steps, but for its grid. */
+typedef struct checkpoint_state {
+    number type;
+    int64_t global[3], variables;
+    int64_t round, step; /**< that were done: from 1 on */
+    int64_t before;      /**< time steps of the run before this round */
+    int64_t stencil, debug_grid, comm_method, num_spikes, num_tsteps, percent_sum, report_diffusion,
+        error_tol;
+} checkpoint_state;
+
+/** A file that a run restarts from. */
 typedef struct checkpoint {
-    char *path; /**< of its file */
-    checkpoint_header h;
-    checkpoint_word *words; /**< checkpoint_words() of each variable */
+    const char *base; /**< its path without the number */
+    char *path;       /**< and with it */
+    int64_t number;
+    checkpoint_state is;
+    double *source, *flux; /**< of each variable */
 } checkpoint;
 
 /** Collective, as all below. Read what stands before the grid in the checkpoint that the options
@@ -26,10 +37,9 @@ void checkpoint_free(checkpoint *c);
 void checkpoint_options(const checkpoint *c, options *o);
 /** Note a failure if the problem is not the checkpoint's. */
 void checkpoint_compare(const checkpoint *c, const problem *p);
-/** Read the grid: @p put gets each variable's array of p->type, with zero ghost cells, in
- *  @p cells. False, and the failure printed, if it is not what was written. */
-bool checkpoint_read(const checkpoint *c, const problem *p, void *cells,
-                     void (*put)(void *context, int variable, const void *cells), void *context);
+/** Give the solver the grid; @p cells has room for the block's array. False, and the failure
+ *  printed, if it is not what was written. */
+bool checkpoint_read(const checkpoint *c, const problem *p, void *cells, solver *s);
 
 /** What a run writes. */
 typedef struct checkpoints {
@@ -45,6 +55,6 @@ void checkpoints_end(checkpoints *w);
 /** Write one, after @p before time steps of other rounds. A failure is printed as a warning, and
  *  forgotten: the older ones are as they were. */
 void checkpoints_write(checkpoints *w, int round, int64_t step, int64_t before,
-                       const double *source, const double *flux, const grid_source *from);
+                       const double *source, const double *flux, solver *s);
 
 #endif

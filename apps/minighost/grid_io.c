@@ -64,14 +64,14 @@ void grid_check_output(const problem *p, const char *path)
 
 bool grid_open_input(grid_file *g, const problem *p, const char *path)
 {
-    *g = (grid_file){.b = {.p = p, .kind = "", .path = path, .type = NUMBER_F64}};
+    *g = (grid_file){.b = {.p = p, .path = path, .type = NUMBER_F64}};
     return blocks_open(&g->b, path, MPI_MODE_RDONLY);
 }
 
 bool grid_open_output(grid_file *g, const problem *p, const char *path)
 {
     long id = (long)getpid();
-    *g = (grid_file){.b = {.p = p, .kind = "", .path = path, .type = NUMBER_F64}};
+    *g = (grid_file){.b = {.p = p, .path = path, .type = NUMBER_F64}};
     watch_begin("a file is created");
     MPI_Bcast(&id, 1, MPI_LONG, 0, p->cart);
     watch_end();

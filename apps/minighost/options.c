@@ -50,7 +50,7 @@ static const struct {
      300},
     {"report_perf", "1: report times of each part, messages and GFLOPS, 2: also per rank (0)",
      AT(report_perf), 1, 0, 2},
-    {"checkpoint_method", "I/O of checkpoints: 1 MPI-IO (1)", AT(checkpoint_method), 1, 1,
+    {"checkpoint_method", "I/O of checkpoints: 1, by libmeta_io (1)", AT(checkpoint_method), 1, 1,
      1},
     {"checkpoint_interval", "write one every N time steps of a round, 0: never (0)",
      AT(checkpoint_interval), 1, 0, INT_MAX},

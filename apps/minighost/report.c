@@ -66,8 +66,8 @@ static void print_problem(const problem *p, const checkpoint *from)
     printf("  blocks        %s\n", blocks_name(o));
     printf("  initial grid  %s\n", initial_grid(o, from));
     if (from != NULL)
-        printf("                after spike %" PRId64 ", time step %" PRId64 "\n", from->h.round,
-               from->h.step);
+        printf("                after spike %" PRId64 ", time step %" PRId64 "\n", from->is.round,
+               from->is.step);
     printf("  spikes        %" PRId64 "\n", o->num_spikes);
     printf("  time steps    %" PRId64 "%s\n", o->num_tsteps,
            o->num_spikes > 1 ? " after each spike" : "");
@@ -99,8 +99,8 @@ static void put_problem(json *j, const problem *p, const checkpoint *from)
     json_string(j, "initial_grid", initial_grid(o, from));
     if (from != NULL) {
         json_open(j, "restarted_after", '{');
-        json_number(j, "spike", from->h.round);
-        json_number(j, "step", from->h.step);
+        json_number(j, "spike", from->is.round);
+        json_number(j, "step", from->is.step);
         json_close(j, '}');
     }
     json_number(j, "spikes", o->num_spikes);

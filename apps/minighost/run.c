@@ -117,12 +117,6 @@ static double total_of(run *r, int variable)
     return value_of(r, r->totals, 0);
 }
 
-static void put_variable(void *context, int variable, const void *cells)
-{
-    const run *r = context;
-    solver_put(r->s, variable, cells);
-}
-
 static void get_variable(void *context, int variable, void *cells)
 {
     const run *r = context;
@@ -131,12 +125,11 @@ static void get_variable(void *context, int variable, void *cells)
 
 static bool set_saved_grid(run *r)
 {
-    const checkpoint_word *words = r->from->words;
-    for (int v = 0; v < r->p->variables; ++v, words += checkpoint_words(&r->from->h)) {
-        r->source[v] = words[WORD_SOURCE].value;
-        r->flux[v] = words[WORD_FLUX].value;
+    for (int v = 0; v < r->p->variables; ++v) {
+        r->source[v] = r->from->source[v];
+        r->flux[v] = r->from->flux[v];
     }
-    return checkpoint_read(r->from, r->p, r->cells, put_variable, r);
+    return checkpoint_read(r->from, r->p, r->cells, r->s);
 }
 
 static bool set_initial_grid(run *r)
@@ -222,8 +215,8 @@ static bool check_step(run *r, int round, int64_t step)
 /* Time steps of the run before this round: those of a checkpoint may have had another number. */
 static int64_t steps_before(const run *r, int round)
 {
-    const int first = r->from != NULL ? (int)r->from->h.round : 1;
-    const int64_t before = r->from != NULL ? checkpoint_before(&r->from->h) : 0;
+    const int first = r->from != NULL ? (int)r->from->is.round : 1;
+    const int64_t before = r->from != NULL ? r->from->is.before : 0;
     return before + (round - first) * r->p->o.num_tsteps;
 }
 
@@ -232,8 +225,7 @@ static void save(run *r, int round, int64_t step)
     const int64_t interval = r->p->o.checkpoint_interval;
     if (interval == 0 || step % interval != 0) return;
     progress_clear();
-    checkpoints_write(&r->written, round, step, steps_before(r, round), r->source, r->flux,
-                      &(grid_source){r->cells, get_variable, r});
+    checkpoints_write(&r->written, round, step, steps_before(r, round), r->source, r->flux, r->s);
 }
 
 static void look(run *r, int round, int64_t step)
@@ -283,8 +275,8 @@ static int advance(run *r, int round, int64_t first)
 /* A round is a spike, if there is one, and its time steps. */
 static int run_round(run *r, int round)
 {
-    const bool resumed = r->from != NULL && round == r->from->h.round;
-    if (resumed) return advance(r, round, r->from->h.step + 1);
+    const bool resumed = r->from != NULL && round == r->from->is.round;
+    if (resumed) return advance(r, round, r->from->is.step + 1);
     if (round <= r->p->o.num_spikes) insert_spike(r, round - 1);
     look(r, round, 0);
     return advance(r, round, 1);
@@ -294,12 +286,12 @@ static int run_rounds(run *r)
 {
     const options *o = &r->p->o;
     const int rounds = o->num_spikes > 0 ? (int)o->num_spikes : 1;
-    const int first = r->from != NULL ? (int)r->from->h.round : 1;
+    const int first = r->from != NULL ? (int)r->from->is.round : 1;
     int status = STATUS_RIGHT;
     report_columns(&r->report);
     laps_begin(o->report_perf > 0, solver_wait);
     progress_begin(r->p,
-                   (rounds - first + 1) * o->num_tsteps - (r->from != NULL ? r->from->h.step : 0));
+                   (rounds - first + 1) * o->num_tsteps - (r->from != NULL ? r->from->is.step : 0));
     for (int round = first; round <= rounds && status == STATUS_RIGHT; ++round)
         status = run_round(r, round);
     progress_end();

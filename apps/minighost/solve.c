@@ -73,6 +73,17 @@ void solver_get(solver *s, int variable, void *cells)
     kernel_get(&s->kernel, cells, s->grid[variable]);
 }
 
+void solver_where(solver *s, int variable, solver_array *array)
+{
+    const meta_box *own = &s->kernel.own;
+    array->cells = s->grid[variable];
+    for (int d = 0; d < 3; ++d) {
+        array->size[d] = own->size[d];
+        array->own.start[d] = own->start[d];
+        array->own.end[d] = own->end[d];
+    }
+}
+
 void solver_sum_sides(const solver *s, int v, int count, void *sums)
 {
     const problem *p = s->p;

@@ -11,6 +11,12 @@ module minighost_solve
     implicit none
     private
 
+    ! Of solve.h.
+    type, bind(c) :: solver_array
+        type(c_ptr) :: cells
+        integer(c_int64_t) :: size(3), first(3), last(3)
+    end type
+
 contains
 
     ! ---------------------------------------------------------------- life
@@ -69,6 +75,23 @@ contains
         type(solver), pointer :: s
         call c_f_pointer(handle, s)
         call array_get(s%p, cells, s%grid(variable + 1))
+    end subroutine
+
+    subroutine where_is(handle, variable, array) bind(c, name='solver_where')
+        type(c_ptr), value :: handle
+        integer(c_int), value :: variable
+        type(solver_array), intent(out) :: array
+        type(solver), pointer :: s
+        type(meta_c_box) :: own
+        integer :: stat
+        call c_f_pointer(handle, s)
+        own = meta_box_for_c(s%grid(variable + 1), s%p%own, stat)
+        call check(stat)
+        array%cells = meta_address(s%grid(variable + 1), stat)
+        call check(stat)
+        array%size = own%size(:3)
+        array%first = own%start(:3)
+        array%last = own%end(:3)
     end subroutine
 
     ! ---------------------------------------------------------------- sums

@@ -22,6 +22,16 @@ void solver_free(solver *s);
 void solver_put(solver *s, int variable, const void *cells);
 void solver_get(solver *s, int variable, void *cells);
 
+/** An array of the solver's, where its device has it: @p size elements along each axis, among them
+ * the block's own cells. */
+typedef struct solver_array {
+    void *cells;
+    int64_t size[3];
+    region own;
+} solver_array;
+/** Where a variable is, until the next time step. Work on it may be queued. */
+void solver_where(solver *s, int variable, solver_array *array);
+
 /** Whether sums are to have the same bits on any ranks: then none is rounded before it is one of
  * all ranks, by solver_add_ranks(). */
 bool solver_reproducible(void);
@@ -41,10 +51,10 @@ void solver_wait(void);
 void solver_step(solver *s, const bool *summed, void *sums);
 
 /** With libmeta only. Collective. To @p cut, which has room as p->cut, the cuts to use next after
- * steps with the present ones: this rank computed @p computing seconds in a step, which took @p step
- * in all, and has room for @p most cells. *gain: how many seconds a step should become shorter, 0 if
- * the cuts are the present ones. @p cart: Fortran's handle of p->cart or of a duplicate, with which
- * libmeta remembers what was measured. */
+ * steps with the present ones: this rank computed @p computing seconds in a step, which took @p
+ * step in all, and has room for @p most cells. *gain: how many seconds a step should become
+ * shorter, 0 if the cuts are the present ones. @p cart: Fortran's handle of p->cart or of a
+ * duplicate, with which libmeta remembers what was measured. */
 void solver_balance(const problem *p, int cart, double computing, double step, int64_t most,
                     int64_t *const cut[3], double *gain);
 /** With libmeta only. Collective. Cut the solver's own problem, @p p, at @p cut, which gets the

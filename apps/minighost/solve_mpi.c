@@ -91,6 +91,12 @@ void solver_get(solver *s, int variable, void *cells)
     memcpy(cells, s->grid[variable], bytes);
 }
 
+void solver_where(solver *s, int variable, solver_array *array)
+{
+    *array = (solver_array){.cells = s->grid[variable], .own = s->p->own};
+    memcpy(array->size, s->p->size, sizeof array->size);
+}
+
 static int pack(const problem *p, double *packed, const double *grid, region r)
 {
     int count = 0;

@@ -116,6 +116,17 @@ static const char *value_of(const char *text, const char *key)
     return at + strspn(at, " ");
 }
 
+/* The type as the file has it, with its quotes, for a message: whatever its bytes are, one line. */
+static void show_type(const char *descr, char *shown, size_t room)
+{
+    size_t n = 0;
+    for (bool last = false; !last && descr[n] && n + 1 < room; ++n) {
+        shown[n] = descr[n] >= ' ' && descr[n] <= '~' ? descr[n] : '?';
+        last = n > 0 && descr[n] == '\'';
+    }
+    shown[n] = '\0';
+}
+
 static meta_err find_type(const char *path, const char *descr, meta_type *type)
 {
     for (int t = 0; descr && *descr == '\'' && t < TYPES; ++t) {
@@ -127,11 +138,12 @@ static meta_err find_type(const char *path, const char *descr, meta_type *type)
         return refuse(path, "has elements of the other byte order: convert it in NumPy, as by "
                             "a.astype(a.dtype.newbyteorder('='))");
     }
-    return core->fail(
-        META_ERR_FILE,
-        "argument 'path': %s has elements of type %.12s, which are none of libmeta's: "
-        "convert it in NumPy, as by a.astype('f8')",
-        path, descr ? descr : "nothing");
+    char shown[13];
+    show_type(descr ? descr : "nothing", shown, sizeof shown);
+    return core->fail(META_ERR_FILE,
+                      "argument 'path': %s has elements of type %s, which are none of libmeta's: "
+                      "convert it in NumPy, as by a.astype('f8')",
+                      path, shown);
 }
 
 /* "(3, 4, 5)": the last one is the fastest unless @p reversed. */

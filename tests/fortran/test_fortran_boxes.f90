@@ -368,6 +368,29 @@ contains
         p(3, 4) = p(3, 4) + p(5, 6)
         call check(meta_sum(buffer) == 1202, 'the sum')
         call check(all(meta_maxloc(buffer) == [3, 4]), 'the element')
+        call padded_for_c()
+    end subroutine
+
+    ! A grid that is large enough to have padding.
+    subroutine padded_for_c()
+        real(c_double), pointer :: p(:, :)
+        type(meta_buffer) :: grid
+        type(meta_c_box) :: c
+        type(meta_box) :: some
+        integer :: stat
+        call meta_grid_alloc(grid, META_F64, [2047, 2048], low=[1, 1], high=[1, 1])
+        call meta_fill_box(grid, meta_bounds(grid), 1.0_c_double)
+        some = meta_range([3, 5], [2047, 2049])
+        c = meta_box_for_c(grid, some)
+        call check(c%ndim == 2 .and. c%size(1) >= 2049 .and. c%size(2) >= 2050, 'the extents')
+        call check(c%end(1) - c%start(1) == 2045 .and. c%end(2) - c%start(2) == 2045, 'the cells')
+        call c_f_pointer(meta_address(grid), p, c%size(:2))
+        p(c%start(1) + 1, c%start(2) + 1) = 4
+        p(c%end(1), c%end(2)) = 3
+        call check(all(meta_maxloc(grid, some) == [3, 5]), 'the first cell')
+        call check(meta_sum(grid, some) == 2045.0_c_double**2 + 5, 'the last cell')
+        c = meta_box_for_c(grid, meta_range([0, 0], [2049, 5]), stat)
+        call check(stat == META_ERR_BOUNDS, 'a box that leaves the bounds')
     end subroutine
 
     subroutine faces_from_parts()

@@ -103,6 +103,7 @@ contains
         real(c_double) :: x
         type(meta_buffer) :: d, e, none
         type(meta_box) :: all, some
+        type(meta_c_box) :: for_c
         type(meta_face) :: face
         type(meta_pointer_desc) :: desc
         type(c_ptr) :: object
@@ -141,6 +142,8 @@ contains
         call is_missing('meta_element_type', 'buffer')
         object = meta_address(none, result)
         call is_missing('meta_address', 'buffer')
+        for_c = meta_box_for_c(none, some, result)
+        call is_missing('meta_box_for_c', 'buffer')
         call meta_copy_d2d(none, d, stat=result)
         call is_missing('meta_copy_d2d', 'dst')
         call meta_copy_d2d(d, none, stat=result)
