@@ -117,23 +117,19 @@ static bool read_fields(checkpoint *c, meta_io_file file)
 {
     meta_io_file_desc info = META_IO_FILE_DESC_INIT;
     check(meta_io_file_info(file, &info));
+    bool same = info.fields >= 1 && info.fields <= MAX_VARIABLES;
     c->is.variables = info.fields;
-    for (int k = 0; k < info.fields; ++k) {
+    for (int k = 0; k < info.fields && same; ++k) {
         meta_io_field f;
         check(meta_io_field_info(file, k, &f));
-        bool same = f.box.ndim == 3 && (f.type == META_F64 || f.type == META_F32);
-        if (k == 0 && same) {
-            c->is.type = f.type == META_F64 ? NUMBER_F64 : NUMBER_F32;
-            memcpy(c->is.global, f.cells, sizeof c->is.global);
-        }
-        same = same && f.type == type_of(c->is.type) &&
+        if (k == 0) c->is.type = f.type == META_F32 ? NUMBER_F32 : NUMBER_F64;
+        if (k == 0) memcpy(c->is.global, f.cells, sizeof c->is.global);
+        same = f.box.ndim == 3 && f.type == type_of(c->is.type) &&
                memcmp(c->is.global, f.cells, sizeof c->is.global) == 0;
-        for (int d = 0; d < 3 && same; ++d) same = f.cells[d] >= 1 && f.cells[d] <= INT_MAX - 2;
-        if (same && info.fields <= MAX_VARIABLES) continue;
-        failure_note("checkpoint %s is not one of MiniGhost: it has other fields", c->path);
-        return false;
+        for (int d = 0; d < 3; ++d) same = same && f.cells[d] >= 1 && f.cells[d] <= INT_MAX - 2;
     }
-    return info.fields > 0;
+    if (!same) failure_note("checkpoint %s is not one of MiniGhost: it has other fields", c->path);
+    return same;
 }
 
 static double *read_sums(const checkpoint *c, meta_io_file file, const char *name)
