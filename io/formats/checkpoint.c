@@ -137,6 +137,39 @@ static bool is_laid_out(const io_head *head, int64_t head_bytes, int64_t size)
     return at == size;
 }
 
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Whether names are allowed and different; they are left in another order. */
+static bool are_names(const char **name, int count)
+{
+    for (int k = 0; k < count; ++k)
+        if (io_name_check(name[k], "name") != META_OK) return false;
+    qsort(name, (size_t)count, sizeof *name, by_text);
+    for (int k = 1; k < count; ++k)
+        if (strcmp(name[k - 1], name[k]) == 0) return false;
+    return true;
+}
+
+/* Whether meta_io_write() would write these fields and attributes. */
+static bool is_allowed(const io_head *head)
+{
+    const int most = head->fields > head->attributes ? head->fields : head->attributes;
+    const char **name = malloc((size_t)most * sizeof *name + 1);
+    bool right = name && head->fields >= 1;
+    for (int f = 0; f < head->fields && right; ++f) name[f] = head->field[f].name;
+    right = right && are_names(name, head->fields);
+    for (int a = 0; a < head->attributes && right; ++a) {
+        name[a] = head->attribute[a].name;
+        right = head->attribute[a].text || head->attribute[a].count >= 1;
+    }
+    right = right && are_names(name, head->attributes);
+    free(name);
+    return right;
+}
+
 static meta_err load_head(io_head *head, const checkpoint_header *h, const char *path, int file)
 {
     void *encoded = malloc((size_t)h->head_bytes + 1);
@@ -146,7 +179,7 @@ static meta_err load_head(io_head *head, const checkpoint_header *h, const char 
         error = refuse(path, "is damaged: its table of fields does not have its checksum; open an "
                              "older one");
     if (error == META_OK && !(io_head_decode(head, encoded, h->head_bytes) &&
-                              is_laid_out(head, h->head_bytes, h->bytes)))
+                              is_laid_out(head, h->head_bytes, h->bytes) && is_allowed(head)))
         error = refuse(path, "has a table of fields that was not written by this library");
     free(encoded);
     return error;
