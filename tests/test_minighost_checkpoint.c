@@ -269,6 +269,13 @@ static void write_as(const written *w)
     snprintf(name, sizeof name, "%s.0", base);
 }
 
+static void must_be_refused_as(const char *what, const written *w, const char *because)
+{
+    test_case("%s", what);
+    write_as(w);
+    must_be_refused(because);
+}
+
 static void what_no_run_can_have_written_is_refused(void)
 {
     const written right = {{1, 7, 0, 23, 0, 10, 1, 9, 100, 8, 20},
@@ -291,37 +298,27 @@ static void what_no_run_can_have_written_is_refused(void)
     char text[2048];
     CHECK(!is_refused(text, sizeof text));
     for (size_t k = 0; k < sizeof wrong / sizeof *wrong; ++k) {
+        char what[64];
         written w = right;
         w.value[wrong[k].number] = wrong[k].value;
-        test_case("%s is %d", numbers[wrong[k].number], (int)wrong[k].value);
-        write_as(&w);
-        must_be_refused("no run can have written");
+        snprintf(what, sizeof what, "%s is %d", numbers[wrong[k].number], (int)wrong[k].value);
+        must_be_refused_as(what, &w, "no run can have written");
     }
-    test_case("no flux");
     written w = right;
     w.attributes = NUMBERS + 1;
-    write_as(&w);
-    must_be_refused("not one of MiniGhost: it has no 'flux'");
-    test_case("a source alone");
+    must_be_refused_as("no flux", &w, "not one of MiniGhost: it has no 'flux'");
     w = right;
     w.sums = 1;
-    write_as(&w);
-    must_be_refused("not one of MiniGhost: it has no 'source'");
-    test_case("integers");
+    must_be_refused_as("a source alone", &w, "not one of MiniGhost: it has no 'source'");
     w = right;
     w.type = META_I64;
-    write_as(&w);
-    must_be_refused("other fields");
-    test_case("two types");
+    must_be_refused_as("integers", &w, "other fields");
     w = right;
     w.second = META_F32;
-    write_as(&w);
-    must_be_refused("other fields");
-    test_case("planes");
+    must_be_refused_as("two types", &w, "other fields");
     w = right;
     w.dimensions = 2;
-    write_as(&w);
-    must_be_refused("other fields");
+    must_be_refused_as("planes", &w, "other fields");
     test_case("another grid");
     write_as(&right);
     problem_free(&p);
