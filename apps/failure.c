@@ -102,6 +102,7 @@ void failure_abort(const char *why)
     fflush(stdout);
     if (is_named(why)) fprintf(stderr, "%s: %s\n", program, why);
     else fprintf(stderr, "%s: rank %d: %s\n", program, rank, why);
+    watch_remove_leaves();
     await_reader(STDOUT_FILENO);
     await_reader(STDERR_FILENO);
     MPI_Abort(MPI_COMM_WORLD, STATUS_UNUSABLE);

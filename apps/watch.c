@@ -48,6 +48,13 @@ static void remove_leaves(void)
     globfree(&found);
 }
 
+void watch_remove_leaves(void)
+{
+    pthread_mutex_lock(&lock);
+    remove_leaves();
+    pthread_mutex_unlock(&lock);
+}
+
 static void *watch(void *unused)
 {
     (void)unused;

@@ -12,5 +12,7 @@ void watch_end(void);
 /** Should the job be ended, this file is removed, and those that MPI made beside it; NULL: none.
  *  The name is kept until another one is given. */
 void watch_leaves(const char *path);
+/** Remove it now: the job is about to be ended otherwise. */
+void watch_remove_leaves(void);
 
 #endif

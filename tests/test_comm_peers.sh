@@ -232,9 +232,39 @@ while [ $# -gt 0 ]; do
     got=$?
     if [ $alive = yes ]; then ended 0 2; else [ $got != 0 ] || broken 'ended with status 0'; fi
     grep -q META_TIMEOUT err || broken 'does not say why'
-    for file in cp.*.partial; do [ ! -e "$file" ] || broken "$file is left"; done
+    for file in cp*.partial; do [ ! -e "$file" ] || broken "$file is left"; done
     rm -f cp.*
 done
+
+# Nor where rank 0, which made it, is stopped before it can remove it.
+manner='STOP of rank 0 in the middle of a checkpoint'
+# shellcheck disable=SC2086
+launch 3 "$build/meta-minighost" --scaling 1 --nx 24 --ny 24 --nz 24 --num_vars 1 \
+    --num_tsteps 1000000 --report_diffusion 0 $checkpoints
+await $limit run/pid.0 run/pid.1 run/pid.2
+tenths=$((10 * limit))
+until ls cp.[0-9]* >/dev/null 2>&1 || [ $tenths = 0 ]; do
+    tenths=$((tenths - 1))
+    sleep 0.1
+done
+tries=1000
+kill -STOP "$(cat run/pid.0)"
+until [ -e cp.partial ] || [ $tries = 0 ]; do
+    tries=$((tries - 1))
+    kill -CONT "$(cat run/pid.0)"
+    sleep 0.00$((tries % 10))
+    kill -STOP "$(cat run/pid.0)"
+done
+[ $tries -gt 0 ] || broken 'was never met with a part of a checkpoint'
+tenths=$((10 * limit))
+while [ -e cp.partial ] && [ $tenths -gt 0 ]; do
+    tenths=$((tenths - 1))
+    sleep 0.1
+done
+for file in cp*.partial; do [ ! -e "$file" ] || broken "$file is left"; done
+kill -KILL "$(cat run/pid.0)" 2>/dev/null
+end_all
+rm -f cp.*
 
 # A job that is suspended as a whole, and goes on rank by rank, has lost nobody.
 manner=suspended

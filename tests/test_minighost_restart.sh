@@ -124,7 +124,7 @@ for fault in FULL_AT CRASH_AT; do
         got=$?
         if [ $fault = FULL_AT ]; then
             [ $got = 0 ] || broken "exit status $got"
-            ! ls cp.*.partial 2>/dev/null || broken 'left a part of a checkpoint'
+            ! ls cp*.partial 2>/dev/null || broken 'left a part of a checkpoint'
             [ -s err ] || break
             grep -v '^meta-minighost: warning: checkpoint cp.[01] cannot be written' err &&
                 broken 'other lines than warnings'

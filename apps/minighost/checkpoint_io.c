@@ -16,6 +16,7 @@
 #include "check.h"
 #include "meta_io.h"
 #include "output.h"
+#include "watch.h"
 
 #define AT(member) offsetof(checkpoint_state, member)
 static const struct {
@@ -42,13 +43,20 @@ static int64_t *number_of(checkpoint_state *is, int k)
     return (int64_t *)(void *)((char *)is + numbers[k].at);
 }
 
-static char *name_of(const char *path, int64_t which)
+static char *name_with(const char *path, const char *end)
 {
-    const size_t room = strlen(path) + NAME_ROOM;
+    const size_t room = strlen(path) + strlen(end) + 1;
     char *name = malloc(room);
     if (name == NULL) failure_note_memory((double)room);
-    else snprintf(name, room, "%s.%" PRId64, path, which);
+    else snprintf(name, room, "%s%s", path, end);
     return name;
+}
+
+static char *name_of(const char *path, int64_t which)
+{
+    char end[NAME_ROOM];
+    snprintf(end, sizeof end, ".%" PRId64, which);
+    return name_with(path, end);
 }
 
 /* As reports and snapshots call a variable. */
@@ -57,15 +65,19 @@ static void name_variable(char *name, int variable)
     snprintf(name, NAME_ROOM, "variable %d", variable + 1);
 }
 
-/* Note that a call has failed on the file @p path. Which argument that was is nothing to users. */
+/* Note that a call has failed on the file @p path. Users need not know which argument that was, but
+ * on which rank it failed, unless that is rank 0. */
 static bool works(meta_err err, const char *path, const char *what)
 {
+    int rank = 0, length = 0;
     if (err == META_OK) return true;
     if (err == META_ERR_PEER) failure_abort(meta_last_error());
-    const char *argument = strstr(meta_last_error(), "argument '");
+    const char *text = meta_last_error();
+    if (sscanf(text, "rank %d: %n", &rank, &length) != 1 || rank == 0) length = 0;
+    const char *argument = strstr(text, "argument '");
     const char *why = argument != NULL ? strstr(argument, "': ") : NULL;
-    failure_note("checkpoint %s cannot be %s: %s", path, what,
-                 why != NULL ? why + 3 : meta_last_error());
+    failure_note("checkpoint %s cannot be %s: %.*s%s", path, what, why != NULL ? length : 0, text,
+                 why != NULL ? why + 3 : text);
     return false;
 }
 
@@ -225,8 +237,8 @@ static void choose_next(checkpoints *w)
     int64_t last;
     if (!works(meta_io_last(w->p->cart, o->checkpoint_file, &last), o->checkpoint_file, "written"))
         return;
-    w->next = last + 1;
-    if (last >= 0 && o->restart_cp_num < -1)
+    w->next = last < INT64_MAX ? last + 1 : last;
+    if (last == INT64_MAX || (last >= 0 && o->restart_cp_num < -1))
         failure_note("--checkpoint_file %s: there is a checkpoint %s.%" PRId64
                      " already; go on from it "
                      "with --restart_cp_num -1, remove it, or give another name",
@@ -311,8 +323,12 @@ void checkpoints_write(checkpoints *w, int round, int64_t step, int64_t before,
     checkpoint_state is = state_of(p, round, step, before);
     failure_lenient();
     char *path = name_of(p->o.checkpoint_file, w->next);
+    char *partial = name_with(p->o.checkpoint_file, ".partial");
     meta_io_field *field = fields_of(p, s);
+    watch_leaves(partial);
     if (!failure_agree(p->cart)) works(write_file(w, &is, source, flux, field), path, "written");
+    watch_leaves(NULL);
+    free(partial);
     free(field);
     if (failure_forgive(p->cart)) {
         ++w->failed;
