@@ -134,6 +134,14 @@ refused_whole 2 'overlap on: this version' meta-minighost-mpi $small --npx 2 --o
 refused_whole 2 'off, measured or dynamic' meta-minighost --balance on
 refused_whole 2 'stencil 20' meta-minighost $small --stencil 20 --balance measured
 refused_whole 2 'balance measured: this version' meta-minighost-mpi $small --npx 2 --balance measured
+# Each option, also one without those that it goes with.
+for option in checkpoint_method checkpoint_interval checkpoint_keep checkpoint_file restart_file restart_cp_num; do
+    refused_whole 2 "$option: this version has no checkpoints; use meta-minighost\$" meta-minighost-mpi $small --npx 2 \
+        --$option 1
+    "$build/meta-minighost" --help | grep -q -e "--$option" || broken "meta-minighost --help has no $option"
+done
+what='meta-minighost-mpi --help'
+! "$build/meta-minighost-mpi" --help | grep -E 'checkpoint|restart' || broken 'promises checkpoints'
 refused_whole 2 'grid-in' meta-minighost $small --grid-in nowhere.f64
 refused_whole 2 'grid-in' meta-minighost $small --nx 21 --grid-in "$golden/initial.f64"
 refused_whole 2 'grid-out' meta-minighost $small --grid-out no/such/folder/grid.f64

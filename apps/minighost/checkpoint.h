@@ -9,6 +9,9 @@
 #include "problem.h"
 #include "solve.h"
 
+/** Whether this program has checkpoints. */
+bool checkpoint_is_there(void);
+
 /** The state of a run between two time steps, but for its grid. */
 typedef struct checkpoint_state {
     number type;

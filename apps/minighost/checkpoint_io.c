@@ -38,6 +38,11 @@ static const struct {
 };
 enum { NUMBERS = sizeof numbers / sizeof *numbers, NAME_ROOM = 24 };
 
+bool checkpoint_is_there(void)
+{
+    return true;
+}
+
 static int64_t *number_of(checkpoint_state *is, int k)
 {
     return (int64_t *)(void *)((char *)is + numbers[k].at);

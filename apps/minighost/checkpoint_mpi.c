@@ -1,24 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file checkpoint_mpi.c
- *  Without libmeta there are no checkpoints. */
+ *  Without libmeta there are no checkpoints: options.c refuses what would ask for one. */
 #include "config.h"
 
 #include "checkpoint.h"
 
 #include <stddef.h>
 
-#include "failure.h"
-
-static void refuse(const char *option, const char *path)
+bool checkpoint_is_there(void)
 {
-    failure_note("--%s %s: this version has no checkpoints; meta-minighost has them", option, path);
+    return false;
 }
 
 bool checkpoint_load(checkpoint *c, const options *o)
 {
+    (void)o;
     *c = (checkpoint){.path = NULL};
-    refuse("restart_file", o->restart_file);
-    return !failure_agree(MPI_COMM_WORLD);
+    return false;
 }
 
 bool checkpoint_read(const checkpoint *c, const problem *p, void *cells, solver *s)
@@ -33,7 +31,6 @@ bool checkpoint_read(const checkpoint *c, const problem *p, void *cells, solver 
 void checkpoints_begin(checkpoints *w, const problem *p)
 {
     *w = (checkpoints){.p = p};
-    if (p->o.checkpoint_interval != 0) refuse("checkpoint_file", p->o.checkpoint_file);
 }
 
 void checkpoints_end(checkpoints *w)

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "checkpoint.h"
 #include "failure.h"
 
 #define AT(member) offsetof(options, member)
@@ -241,6 +242,13 @@ static options_result complete(options *o)
     return OPTIONS_RUN;
 }
 
+/* The program in plain MPI has no checkpoints. */
+static bool is_there(const char *name)
+{
+    return checkpoint_is_there() ||
+           (strncmp(name, "checkpoint_", 11) != 0 && strncmp(name, "restart_", 8) != 0);
+}
+
 /* getopt_long() takes unique beginnings of a name for the name; MiniGhost does not. */
 static bool is_abbreviated(const char *argument, const char *name)
 {
@@ -262,6 +270,11 @@ options_result options_parse(options *o, int argc, char **argv, int ranks)
             (code >= FIRST_NUMBER && is_abbreviated(argv[first], list[which].name))) {
             failure_note("unknown option or needless value: %s (--help lists the options)",
                          argv[first]);
+            return OPTIONS_WRONG;
+        }
+        if (code >= FIRST_NUMBER && !is_there(list[which].name)) {
+            failure_note("--%s: this version has no checkpoints; use meta-minighost",
+                         list[which].name);
             return OPTIONS_WRONG;
         }
         if (code == ':') {
@@ -293,8 +306,11 @@ void options_help(void)
            "the sum over the grid plus the flux out through its boundary is conserved.\n\n",
            failure_program_name());
     for (int i = 0; i < NUMBERS; ++i)
-        printf("  --%-19s N     %s\n", numbers[i].name, numbers[i].meaning);
-    for (int i = 0; i < FILES; ++i) printf("  --%-19s FILE  %s\n", files[i].name, files[i].meaning);
+        if (is_there(numbers[i].name))
+            printf("  --%-19s N     %s\n", numbers[i].name, numbers[i].meaning);
+    for (int i = 0; i < FILES; ++i)
+        if (is_there(files[i].name))
+            printf("  --%-19s FILE  %s\n", files[i].name, files[i].meaning);
     printf("  --%-19s TYPE  %s\n", "type", "f64 or f32: the element type of the grid (f64)");
     printf("  --%-19s NAME  %s\n", "kernel",
            "fast: libmeta's stencil with its sum; reference: MiniGhost 1.0's (fast)");
@@ -305,11 +321,13 @@ void options_help(void)
     printf("  --%-19s       %s\n", "help", "print this help");
     printf("  --%-19s       %s\n\n", "version", "print the version");
     printf("Files hold the global grid, without ghost cells, as raw little-endian float64,\n"
-           "x fastest, one variable after another.\n"
-           "A restart takes the options that the checkpoint holds from it. A checkpoint or\n"
-           "snapshot that cannot be written causes a warning, and the run continues; older\n"
-           "checkpoints are not affected. Under a launcher, standard error is a pipe: use\n"
-           "--progress 2 to get the progress line.\n"
+           "x fastest, one variable after another.\n");
+    if (checkpoint_is_there())
+        printf("A restart takes the options that the checkpoint holds from it. A checkpoint that\n"
+               "cannot be written causes a warning, and the run continues; older ones are not\n"
+               "affected.\n");
+    printf("A snapshot that cannot be written causes a warning, and the run continues. Under a\n"
+           "launcher, standard error is a pipe: use --progress 2 to get the progress line.\n"
            "--report_perf 1 or 2 also writes results.txt and results.yaml in the current folder.\n"
            "--kernel reference is the published algorithm, for comparison: stencil into another\n"
            "array, copy back, sum, each a pass over memory, on CPUs in plain OpenMP loops. Its\n"
