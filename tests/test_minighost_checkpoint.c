@@ -326,6 +326,48 @@ static void what_no_run_can_have_written_is_refused(void)
     end();
 }
 
+/* The state and the grid are of one file. */
+static void a_file_that_is_replaced_before_its_grid_is_read_is_refused(void)
+{
+    written w = {{1, 7, 0, 23, 0, 10, 1, 9, 100, 8, 20},
+                 NUMBERS + 2,
+                 VARIABLES,
+                 3,
+                 META_F64,
+                 META_F64,
+                 VARIABLES};
+    checkpoint c;
+    begin();
+    if (!make_problem("f64", 2, "5")) return;
+    fill_block();
+    write_as(&w);
+    o.restart_file = base;
+    o.restart_cp_num = 0;
+    if (!CHECK(checkpoint_load(&c, &o))) return;
+    w.value[1] = 8;
+    write_as(&w);
+    void *cells = calloc((size_t)p.cells, sizeof(double));
+    char text[256] = "";
+    fflush(stderr);
+    const int saved = dup(2);
+    FILE *to = tmpfile();
+    dup2(fileno(to), 2);
+    failure_lenient();
+    const bool right = checkpoint_read(&c, &p, cells, &block);
+    failure_forgive(p.cart);
+    fflush(stderr);
+    dup2(saved, 2);
+    close(saved);
+    rewind(to);
+    CHECK(!right);
+    if (test_rank == 0 && CHECK(fgets(text, sizeof text, to) != NULL))
+        CHECK_CONTAINS(text, "changed or replaced");
+    fclose(to);
+    free(cells);
+    checkpoint_free(&c);
+    end();
+}
+
 static void a_checkpoint_that_cannot_be_written_leaves_the_older_ones(void)
 {
     checkpoints w;
@@ -371,4 +413,5 @@ static void a_checkpoint_that_cannot_be_written_leaves_the_older_ones(void)
 
 TEST_COMM_MAIN(PROMISE(every_bit_comes_back_on_every_process_grid),
                PROMISE(what_no_run_can_have_written_is_refused),
+               PROMISE(a_file_that_is_replaced_before_its_grid_is_read_is_refused),
                PROMISE(a_checkpoint_that_cannot_be_written_leaves_the_older_ones))

@@ -6,18 +6,9 @@
 #include "checkpoint.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "failure.h"
-
-void checkpoint_free(checkpoint *c)
-{
-    free(c->path);
-    free(c->source);
-    free(c->flux);
-    *c = (checkpoint){.path = NULL};
-}
 
 /* Take a value where it was not given; where it must be the same, it must. */
 static void take(const checkpoint *c, const options *o, const char *name, int64_t *value,

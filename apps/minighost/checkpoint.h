@@ -28,7 +28,8 @@ typedef struct checkpoint {
     char *path;       /**< and with it */
     int64_t number;
     checkpoint_state is;
-    double *source, *flux; /**< of each variable */
+    double *source, *flux;     /**< of each variable */
+    struct meta_io_file *file; /**< open until the grid is read, so that all is of one file */
 } checkpoint;
 
 /** Collective, as all below. Read what stands before the grid in the checkpoint that the options
@@ -42,7 +43,7 @@ void checkpoint_options(const checkpoint *c, options *o);
 void checkpoint_compare(const checkpoint *c, const problem *p);
 /** Give the solver the grid; @p cells has room for the block's array. False, and the failure
  *  printed, if it is not what was written. */
-bool checkpoint_read(const checkpoint *c, const problem *p, void *cells, solver *s);
+bool checkpoint_read(checkpoint *c, const problem *p, void *cells, solver *s);
 
 /** What a run writes. */
 typedef struct checkpoints {

@@ -96,11 +96,10 @@ static bool is_first(MPI_Comm comm)
 /* ------------------------------------------------------------------ what stands before the grid */
 
 /* An attribute, if the file has it with that type and count. */
-static const void *find(const checkpoint *c, meta_io_file file, const char *name, meta_type type,
-                        int64_t count)
+static const void *find(const checkpoint *c, const char *name, meta_type type, int64_t count)
 {
     meta_io_attribute a;
-    if (meta_io_attribute_find(file, name, &a) == META_OK && a.text == NULL && a.type == type &&
+    if (meta_io_attribute_find(*c->file, name, &a) == META_OK && a.text == NULL && a.type == type &&
         a.count == count)
         return a.numbers;
     failure_note("checkpoint %s is not one of MiniGhost: it has no '%s'", c->path, name);
@@ -117,10 +116,10 @@ static bool is_possible(const checkpoint_state *is)
            is->before <= (is->round - 1) * INT_MAX && (is->round > 1 || is->before == 0);
 }
 
-static bool read_numbers(checkpoint *c, meta_io_file file)
+static bool read_numbers(checkpoint *c)
 {
     for (int k = 0; k < NUMBERS; ++k) {
-        const void *value = find(c, file, numbers[k].name, META_I64, 1);
+        const void *value = find(c, numbers[k].name, META_I64, 1);
         if (value == NULL) return false;
         memcpy(number_of(&c->is, k), value, sizeof(int64_t));
     }
@@ -130,15 +129,15 @@ static bool read_numbers(checkpoint *c, meta_io_file file)
 }
 
 /* Their grid; that each is there shows when it is read. */
-static bool read_fields(checkpoint *c, meta_io_file file)
+static bool read_fields(checkpoint *c)
 {
     meta_io_file_desc info = META_IO_FILE_DESC_INIT;
-    check(meta_io_file_info(file, &info));
+    check(meta_io_file_info(*c->file, &info));
     bool same = info.fields >= 1 && info.fields <= MAX_VARIABLES;
     c->is.variables = info.fields;
     for (int k = 0; k < info.fields && same; ++k) {
         meta_io_field f;
-        check(meta_io_field_info(file, k, &f));
+        check(meta_io_field_info(*c->file, k, &f));
         if (k == 0) c->is.type = f.type == META_F32 ? NUMBER_F32 : NUMBER_F64;
         if (k == 0) memcpy(c->is.global, f.cells, sizeof c->is.global);
         same = f.box.ndim == 3 && f.type == type_of(c->is.type) &&
@@ -149,39 +148,38 @@ static bool read_fields(checkpoint *c, meta_io_file file)
     return same;
 }
 
-static double *read_sums(const checkpoint *c, meta_io_file file, const char *name)
+static double *read_sums(const checkpoint *c, const char *name)
 {
     const size_t bytes = (size_t)c->is.variables * sizeof(double);
-    const void *there = find(c, file, name, META_F64, c->is.variables);
+    const void *there = find(c, name, META_F64, c->is.variables);
     double *sums = there != NULL ? malloc(bytes) : NULL;
     if (there != NULL && sums == NULL) failure_note_memory((double)bytes);
     if (sums != NULL) memcpy(sums, there, bytes);
     return sums;
 }
 
-static bool open_file(const checkpoint *c, MPI_Comm comm, meta_io_file *file)
+static void close_file(checkpoint *c)
 {
-    meta_io_desc d = META_IO_DESC_INIT;
-    d.comm = comm;
-    d.format = META_IO_CHECKPOINT;
-    d.number = c->number;
-    return works(meta_io_open(file, c->base, &d), c->path, "read");
+    if (c->file != NULL && c->file->generation != 0) check(meta_io_close(c->file));
 }
 
 static void read_head(checkpoint *c)
 {
-    meta_io_file file;
-    if (!open_file(c, MPI_COMM_WORLD, &file)) return;
-    if (read_numbers(c, file) && read_fields(c, file)) {
-        c->source = read_sums(c, file, "source");
-        c->flux = read_sums(c, file, "flux");
-    }
-    check(meta_io_close(&file));
+    meta_io_desc d = META_IO_DESC_INIT;
+    d.comm = MPI_COMM_WORLD;
+    d.format = META_IO_CHECKPOINT;
+    d.number = c->number;
+    if (!works(meta_io_open(c->file, c->base, &d), c->path, "read")) return;
+    if (!read_numbers(c) || !read_fields(c)) return;
+    c->source = read_sums(c, "source");
+    c->flux = read_sums(c, "flux");
 }
 
 /* The number of the one to restart from, and its name. */
 static bool choose(checkpoint *c)
 {
+    c->file = calloc(1, sizeof *c->file);
+    if (c->file == NULL) failure_note_memory(sizeof *c->file);
     if (c->number < 0 && !works(meta_io_last(MPI_COMM_WORLD, c->base, &c->number), c->base, "read"))
         return false;
     if (c->number < 0)
@@ -200,6 +198,16 @@ bool checkpoint_load(checkpoint *c, const options *o)
     return false;
 }
 
+void checkpoint_free(checkpoint *c)
+{
+    close_file(c);
+    free(c->file);
+    free(c->path);
+    free(c->source);
+    free(c->flux);
+    *c = (checkpoint){.path = NULL};
+}
+
 /* ------------------------------------------------------------------ the grid */
 
 static meta_io_field describe(const problem *p, const char *name, void *cells, const int64_t *size,
@@ -216,20 +224,18 @@ static meta_io_field describe(const problem *p, const char *name, void *cells, c
     return f;
 }
 
-bool checkpoint_read(const checkpoint *c, const problem *p, void *cells, solver *s)
+bool checkpoint_read(checkpoint *c, const problem *p, void *cells, solver *s)
 {
-    meta_io_file file;
     char name[NAME_ROOM];
-    bool right = open_file(c, p->cart, &file);
-    if (failure_agree(p->cart)) return false;
+    bool right = true;
     for (int v = 0; v < p->variables && right; ++v) {
         memset(cells, 0, (size_t)p->cells * number_size(p->type));
         name_variable(name, v);
         const meta_io_field f = describe(p, name, cells, p->size, &p->own);
-        right = works(meta_io_read(file, 1, &f), c->path, "read");
+        right = works(meta_io_read(*c->file, 1, &f), c->path, "read");
         if (right) solver_put(s, v, cells);
     }
-    check(meta_io_close(&file));
+    close_file(c);
     return !failure_agree(p->cart);
 }
 

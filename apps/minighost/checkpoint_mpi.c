@@ -19,7 +19,12 @@ bool checkpoint_load(checkpoint *c, const options *o)
     return false;
 }
 
-bool checkpoint_read(const checkpoint *c, const problem *p, void *cells, solver *s)
+void checkpoint_free(checkpoint *c)
+{
+    (void)c;
+}
+
+bool checkpoint_read(checkpoint *c, const problem *p, void *cells, solver *s)
 {
     (void)c;
     (void)p;

@@ -41,7 +41,7 @@ static bool cut(problem *p)
 }
 
 /* From a checkpoint where @p from is not NULL. */
-static int run_options(const options *o, const checkpoint *from)
+static int run_options(const options *o, checkpoint *from)
 {
     problem p;
     int status = STATUS_UNUSABLE;

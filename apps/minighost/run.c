@@ -20,7 +20,7 @@
 
 typedef struct run {
     const problem *p;
-    const checkpoint *from; /* NULL where the run begins at the beginning */
+    checkpoint *from; /* NULL where the run begins at the beginning */
     solver *s;
     double *cells;          /* one variable's array, on its way to or from the solver or a file */
     double *wanted;         /* the same of the expected grid */
@@ -56,7 +56,7 @@ static void create_cells(run *r)
     if (p->o.expect != NULL) r->wanted = allocate((double)p->cells, sizeof(double));
 }
 
-static void create(run *r, problem *p, const checkpoint *from)
+static void create(run *r, problem *p, checkpoint *from)
 {
     const double variables = p->variables;
     *r = (run){.p = p, .from = from, .tolerance = pow(10, -(double)p->o.error_tol)};
@@ -413,7 +413,7 @@ static int start_and_run(run *r)
     return status;
 }
 
-int run_problem(problem *p, const checkpoint *from)
+int run_problem(problem *p, checkpoint *from)
 {
     run r;
     int status = STATUS_UNUSABLE;

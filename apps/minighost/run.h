@@ -11,6 +11,6 @@
  *  checkpoint @p from was written; at the beginning if that is NULL. With --balance dynamic the
  * problem's block changes.
  *  @return the program's exit status, the same on every rank */
-int run_problem(problem *p, const checkpoint *from);
+int run_problem(problem *p, checkpoint *from);
 
 #endif
