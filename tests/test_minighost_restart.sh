@@ -144,6 +144,19 @@ for fault in FULL_AT CRASH_AT; do
     echo "$fault: $at calls"
 done
 
+# The disk is full for rank 1 alone, which writes some of the pieces: the warning names it.
+if [ "${META_TEST_SANITIZE-no}" = no ]; then
+    rm -f cp.*
+    what='a full disk on rank 1'
+    large='--scaling 1 --nx 110 --ny 110 --nz 110 --num_vars 2 --num_tsteps 1 --npx 2 --checkpoint_file cp --checkpoint_interval 1'
+    $META_TEST_MPIEXEC -n 1 "$build/meta-minighost" $large : \
+        -n 1 env FULL_AT=1 LD_PRELOAD="$crash" "$build/meta-minighost" $large >out 2>err </dev/null ||
+        broken "exit status $?"
+    grep -q '^meta-minighost: warning: checkpoint cp.0 cannot be written: rank 1: .*No space left' err ||
+        broken 'does not name the rank'
+    ! ls cp* 2>/dev/null || broken 'left a part of a checkpoint'
+fi
+
 # Killed at any time, with two ranks.
 size='--scaling 1 --nx 24 --ny 20 --nz 20 --num_vars 3 --num_tsteps 40 --npx 2'
 run 0 2 meta-minighost $size --grid-out whole.f64
