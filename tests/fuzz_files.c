@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file fuzz_files.c
  *  Checkpoints and arrays of NumPy with arbitrary bytes and recomputed checksums: libmeta_io
- * refuses them with one line, or reads them, and writes what it has read as the same bytes (of an
- * array: as one that reads alike). */
+ *  refuses them with one line, or reads them, and what it writes then reads alike. */
 /* TEST: np=1 timeout=300 labels=io,fuzz */
 #include <stdio.h>
 #include <stdlib.h>

@@ -88,6 +88,8 @@ meta_err comm_agree_on(MPI_Comm among, meta_err mine, meta_err *agreed)
     char text[COMM_TEXT];
     snprintf(text, sizeof text, "%s", refused ? refusal.text : meta_last_error());
     *agreed = META_ERR_PEER;
+    /* How the rank was lost says more than that it was. */
+    if (comm_job.lost && mine == META_ERR_PEER) return core->fail_as(mine, text);
     META_TRY(comm_check_lost(phase));
     verdict *v = malloc(sizeof *v);
     if (!v) return core->fail(META_ERR_NO_MEMORY, "no memory to agree on the outcome of a call");
