@@ -50,9 +50,9 @@ META_KERNEL(axpy)
 #ifndef META_OWN_STENCILS /* the back end provides its own stencils */
 /* The average over a stencil's points, alone and with the sum of the averages. The layouts are those
  * of a grid: columns are contiguous, dimension 1 is y and dimension 2 is z (unused by the 2D
- * stencils). FETCH is done at the beginning of each row. */
-#define META_STENCIL(KERNEL, name, POINTS, n, FETCH)                               \
-    KERNEL(name)                                                                   \
+ * stencils). */
+#define META_STENCIL(name, POINTS, n)                               \
+    META_KERNEL(name)                                                                   \
     {                                                                              \
         META_SPACE;                                                                \
         META_OUT(META_T, out, 0);                                                  \
@@ -63,11 +63,10 @@ META_KERNEL(axpy)
         {                                                                          \
             META_GLOBAL META_T *o = out + META_AT(r, 0);                           \
             META_GLOBAL const META_T *c = in + META_AT(r, 1);                      \
-            FETCH;                                                                 \
             META_SIMD META_COLUMNS(i) o[i] = (META_T)((META_T)(POINTS) / (META_T)(n)); \
         }                                                                          \
     }                                                                              \
-    KERNEL(name##_sum)                                                             \
+    META_KERNEL(name##_sum)                                                             \
     {                                                                              \
         META_SPACE;                                                                \
         META_OUT(META_T, out, 0);                                                  \
@@ -80,7 +79,6 @@ META_KERNEL(axpy)
             META_GLOBAL META_T *o = out + META_AT(r, 0);                           \
             META_GLOBAL const META_T *c = in + META_AT(r, 1);                      \
             META_A part = 0;                                                       \
-            FETCH;                                                                 \
             META_SIMD_SUM(part) META_COLUMNS(i)                                    \
             {                                                                      \
                 const META_T average = (META_T)((META_T)(POINTS) / (META_T)(n));   \
@@ -92,20 +90,10 @@ META_KERNEL(axpy)
         META_REDUCE(META_A, sum, META_ADD);                                        \
     }
 
-META_STENCIL(META_KERNEL, stencil_2d5p, META_2D5P, 5, (void)0)
-META_STENCIL(META_KERNEL, stencil_2d9p, META_2D9P, 9, (void)0)
-META_STENCIL(META_KERNEL, stencil_3d7p, META_3D7P, 7, (void)0)
-META_STENCIL(META_KERNEL, stencil_3d27p, META_3D27P, 27, (void)0)
-#ifdef META_FETCH
-/* The same, requesting memory ahead of its use: rows of the result, and the highest rows of those
- * that are read. A test in the loops above would slow them. */
-#define META_FETCH_ROW(offset) META_FETCH(o, c + (offset), sy * (meta_i64)sizeof(META_T))
-META_STENCIL(META_KERNEL_UNUSED, fetching_2d5p, META_2D5P, 5, META_FETCH_ROW(sy))
-META_STENCIL(META_KERNEL_UNUSED, fetching_2d9p, META_2D9P, 9, META_FETCH_ROW(sy))
-META_STENCIL(META_KERNEL_UNUSED, fetching_3d7p, META_3D7P, 7, META_FETCH_ROW(sz))
-META_STENCIL(META_KERNEL_UNUSED, fetching_3d27p, META_3D27P, 27, META_FETCH_ROW(sz))
-#undef META_FETCH_ROW
-#endif
+META_STENCIL(stencil_2d5p, META_2D5P, 5)
+META_STENCIL(stencil_2d9p, META_2D9P, 9)
+META_STENCIL(stencil_3d7p, META_3D7P, 7)
+META_STENCIL(stencil_3d27p, META_3D27P, 27)
 #endif
 
 META_KERNEL(reduce_sum)

@@ -40,7 +40,7 @@ typedef struct meta_work {
     const void *scalar; /**< the element passed by value */
     const meta_space *space;
     meta_i64 row[2], column[2];
-    int fetches;   /**< whether a stencil requests memory ahead of its use */
+    int way;       /**< how a stencil accesses memory */
     void *partial; /**< the thread's partial result of a reduction */
 } meta_work;
 
@@ -51,9 +51,6 @@ typedef void meta_kernel_function(const meta_work *work);
 #define META_JOIN(a, b) META_JOIN_(a, b)
 #define META_KERNEL(name) \
     static void META_JOIN(name, META_SUFFIX)(const meta_work *w)
-/* One that not every back end uses. */
-#define META_KERNEL_UNUSED(name) \
-    static __attribute__((unused)) void META_JOIN(name, META_SUFFIX)(const meta_work *w)
 #define META_SPACE const meta_space *s = w->space
 #define META_OUT(T, name, k) T *name = (T *)w->object[k]
 #define META_IN(T, name, k) const T *name = (const T *)w->object[k]
@@ -73,14 +70,6 @@ typedef void meta_kernel_function(const meta_work *work);
     _Pragma(META_TEXT(omp simd reduction(+ : high, low) reduction(& : below) reduction(| : left)))
 #define META_TEXT(x) #x
 #define META_PREFETCH(p) __builtin_prefetch(p)
-/* Request as many bytes as a row has, some rows behind those at @p out, which is written, and
- * @p in; 4 to 8 KiB were measured to be best. */
-#define META_FETCH_AHEAD 6144
-#define META_FETCH(out, in, bytes)                                                       \
-    for (meta_i64 at_ = META_FETCH_AHEAD; at_ < META_FETCH_AHEAD + (bytes); at_ += 64) { \
-        __builtin_prefetch((const char *)(in) + at_);                                    \
-        __builtin_prefetch((const char *)(out) + at_, 1);                                \
-    }
 #define META_REDUCE(A, accumulator, COMBINE) *(A *)w->partial = accumulator
 /* The partial result of an exact sum. */
 #define META_EXACT_PARTIAL ((meta_i64 *)w->partial)

@@ -5,8 +5,8 @@
  * parallel region; small launches run on the calling thread alone. */
 #include "openmp.h"
 
+#include "access.h"
 #include "faces.h"
-#include "fetch.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -59,43 +59,40 @@ static inline void share_of(const meta_call *call, int k, int n, meta_work *work
     work->scalar = call->values;
     work->space = s;
     work->partial = NULL;
-    work->fetches = 0;
+    work->way = 0;
     share_rows(s, k, n, work);
 }
 
-/* Of floating-point stencils, which alone request memory here, whose next rows lie ahead of a row:
- * not other memory between short pieces of long rows. */
-static fetch_trial begin_trial(const meta_call *call, meta_i64 distance, int threads)
+/* Only floating-point stencils have several ways. */
+static access_trial begin_trial(const meta_call *call, reuse_of_call reuse, int threads)
 {
-    const meta_space *s = call->space;
     const int floating = call->type == META_F64 || call->type == META_F32;
-    if (call->desc->grid == 0 || !floating || s->layout[1].stride[1] > 2 * s->extent[0])
-        return (fetch_trial){0};
-    return fetch_begin(call, distance, threads);
+    return call->desc->grid > 0 && floating ? access_begin(call, reuse, threads)
+                                            : (access_trial){0};
 }
 
 /* ------------------------------------------------------------------ reductions */
 
-static void reduce_share(const meta_call *call, int fetches, int k, int n, char *result)
+static void reduce_share(const meta_call *call, int way, int k, int n, char *result)
 {
     meta_work mine;
     share_of(call, k, n, &mine);
     mine.partial = result;
-    mine.fetches = fetches;
+    mine.way = way;
     openmp_kernel_of(call)->run(&mine);
 }
 
 /* Store the threads' partial results @p apart bytes from each other. The loop runs `threads`
  * shares, even if the runtime provides fewer threads. */
-static void reduce_on(int threads, const meta_call *call, int fetches, char *results, size_t apart)
+static void reduce_on(int threads, const meta_call *call, int way, char *results, size_t apart)
 {
     if (threads == 1) {
-        reduce_share(call, fetches, 0, 1, results);
+        reduce_share(call, way, 0, 1, results);
         return;
     }
 #pragma omp parallel for num_threads(threads) schedule(static, 1)
     for (int k = 0; k < threads; ++k)
-        reduce_share(call, fetches, k, threads, results + (size_t)k * apart);
+        reduce_share(call, way, k, threads, results + (size_t)k * apart);
 }
 
 void openmp_combine(meta_kernel_function *finish, char *results, size_t apart, size_t width,
@@ -108,7 +105,7 @@ void openmp_combine(meta_kernel_function *finish, char *results, size_t apart, s
     finish(&work);
 }
 
-static meta_err run_reduction(const meta_call *call, meta_i64 distance)
+static meta_err run_reduction(const meta_call *call, reuse_of_call reuse)
 {
     _Alignas(LINE) char on_stack[16 * LINES(EXACT_BYTES)];
     const openmp_kernel *kernel = openmp_kernel_of(call);
@@ -120,9 +117,9 @@ static meta_err run_reduction(const meta_call *call, meta_i64 distance)
         !(results = aligned_alloc(LINE, (size_t)threads * apart)))
         return openmp_host->fail(META_ERR_NO_MEMORY,
                                  "the host has no memory for %d partial results", threads);
-    const fetch_trial trial = begin_trial(call, distance, threads);
-    reduce_on(threads, call, trial.fetches, results, apart);
-    fetch_end(&trial);
+    const access_trial trial = begin_trial(call, reuse, threads);
+    reduce_on(threads, call, trial.way, results, apart);
+    access_end(&trial);
     openmp_combine(kernel->finish, results, apart, width, threads, 1, call->result);
     if (results != on_stack) free(results);
     return META_OK;
@@ -169,13 +166,13 @@ static void run_shares(const group *g, int share, int shares)
 /* A single call on several threads. What they read of it reaches them as values, not through the
  * launch: each pointer that they follow into the calling thread's memory fetches a line from its
  * core. */
-static void run_single(const meta_call *call, int fetches, int threads)
+static void run_single(const meta_call *call, int way, int threads)
 {
     meta_kernel_function *const run = openmp_kernel_of(call)->run;
     const meta_space *const space = call->space;
     meta_work whole;
     share_of(call, 0, 1, &whole);
-    whole.fetches = fetches;
+    whole.way = way;
     if (threads == 1) {
         run(&whole);
         return;
@@ -206,12 +203,12 @@ static void run_group(const group *g)
     for (int k = 0; k < threads; ++k) run_shares(g, k, threads);
 }
 
-static void run_stencil(const meta_call *call, meta_i64 distance)
+static void run_stencil(const meta_call *call, reuse_of_call reuse)
 {
     const int threads = openmp_threads_for(work_of(call), WORTH_A_THREAD);
-    const fetch_trial trial = begin_trial(call, distance, threads);
-    run_single(call, trial.fetches, threads);
-    fetch_end(&trial);
+    const access_trial trial = begin_trial(call, reuse, threads);
+    run_single(call, trial.way, threads);
+    access_end(&trial);
 }
 
 static meta_i64 bytes_of(const meta_call *call)
@@ -226,7 +223,8 @@ static meta_err run_calls(const meta_launch *launch)
     for (size_t n = 0; n < launch->count; ++n) {
         const meta_call *call = meta_launch_call(launch, n);
         const openmp_kernel *kernel = openmp_kernel_of(call);
-        const meta_i64 distance = kernel->user ? 0 : fetch_distance(call, bytes_of(call));
+        const reuse_of_call reuse =
+            kernel->user ? (reuse_of_call){0} : reuse_count(call, bytes_of(call));
         const int is_stencil = call->desc->grid > 0;
         meta_err error = META_OK;
         if (!kernel->finish && !kernel->user && !is_stencil) {
@@ -236,8 +234,8 @@ static meta_err run_calls(const meta_launch *launch)
         if (g.count > 0) run_group(&g);
         g = (group){.launch = launch, .first = n + 1};
         if (kernel->user) error = openmp_user_run(call);
-        else if (kernel->finish) error = run_reduction(call, distance);
-        else run_stencil(call, distance);
+        else if (kernel->finish) error = run_reduction(call, reuse);
+        else run_stencil(call, reuse);
         if (error != META_OK) return error;
     }
     if (g.count > 0) run_group(&g);

@@ -5,7 +5,7 @@
  *  copies are divided among the threads like kernels. */
 #include "openmp.h"
 
-#include "fetch.h"
+#include "reuse.h"
 #include "stream.h"
 
 #include <stdlib.h>
@@ -91,7 +91,7 @@ meta_err openmp_copy(meta_plugin_queue *queue, const meta_copy *copy)
     char *mine = (char *)copy->object + copy->offset;
     (void)queue;
     if (copy->stamp) copy->stamp->begin = openmp_now();
-    fetch_copied(2 * (meta_i64)copy->bytes);
+    reuse_copied(2 * (meta_i64)copy->bytes);
     if (copy->kind == META_COPY_H2D) copy_bytes(mine, copy->host, copy->bytes);
     else copy_bytes(copy->host, mine, copy->bytes);
     if (copy->stamp) copy->stamp->end = openmp_now();

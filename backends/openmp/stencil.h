@@ -56,11 +56,11 @@ STENCIL_POINTS(META_T)
 STENCIL_POINTS(VECTOR)
 
 /* `count` rows: a scalar prologue up to the first aligned result, the vector loop, and a scalar
- * epilogue. All callers pass constants as `count` and `stream` and a known-null or non-null
- * `result`, so that the branches fold. */
-#define STENCIL_ROWS(name, n, flat, shares)                                                        \
+ * epilogue. All callers pass constants as `count`, `stream` and `ahead` and a known-null or
+ * non-null `result`, so that the branches fold. */
+#define STENCIL_ROWS(name, n, flat)                                                                \
     static inline __attribute__((always_inline)) void NAME(rows_##name)(                           \
-        const sweep_piece *p, int count, int stream, lanes_sum *result)                            \
+        const sweep_piece *p, int count, int stream, int ahead, lanes_sum *result)                 \
     {                                                                                              \
         enum { LANES = VECTOR_BYTES / sizeof(META_T) };                                            \
         const meta_i64 out_apart = p->out_apart, in_apart = p->in_apart, across = p->across,       \
@@ -73,8 +73,8 @@ STENCIL_POINTS(VECTOR)
         meta_i64 i = 0, end = (meta_i64)head < cells ? (meta_i64)head : cells;                     \
         if (result && count == SWEEP_ROWS) sums = *result;                                         \
         else if (result) {                                                                         \
-            sums.of[0] = result->of[p->first];                                                     \
-            sums.rest[0] = result->rest[p->first];                                                 \
+            sums.of[0] = result->of[0];                                                            \
+            sums.rest[0] = result->rest[0];                                                        \
         }                                                                                          \
         for (;;) {                                                                                 \
             for (; i < end; ++i) {                                                                 \
@@ -87,7 +87,7 @@ STENCIL_POINTS(VECTOR)
             if (end == cells) break;                                                               \
             for (; i + LANES <= cells; i += LANES) {                                               \
                 VECTOR many[SWEEP_ROWS];                                                           \
-                for (int k = 0; !(shares) && p->ahead && k < count; ++k)                           \
+                for (int k = 0; ahead && k < count; ++k)                                           \
                     __builtin_prefetch(in + i + p->ahead + (flat ? k : k + 1) * in_apart);         \
                 POINTS(points_##name, VECTOR)(many, in + i, in_apart, across, count);              \
                 for (int k = 0; k < count; ++k) {                                                  \
@@ -101,48 +101,41 @@ STENCIL_POINTS(VECTOR)
         }                                                                                          \
         if (result && count == SWEEP_ROWS) *result = sums;                                         \
         else if (result) {                                                                         \
-            result->of[p->first] = sums.of[0];                                                     \
-            result->rest[p->first] = sums.rest[0];                                                 \
+            result->of[0] = sums.of[0];                                                            \
+            result->rest[0] = sums.rest[0];                                                        \
         }                                                                                          \
     }                                                                                              \
                                                                                                    \
     static void NAME(piece_##name)(const sweep_piece *p)                                           \
     {                                                                                              \
-        const int four = p->rows == SWEEP_ROWS, stream = p->stream && four;                        \
-        if (stream && p->sum) ROWS(name, SWEEP_ROWS, 1, p->sum);                                   \
-        else if (stream) ROWS(name, SWEEP_ROWS, 1, NULL);                                          \
-        else if (four && p->sum) ROWS(name, SWEEP_ROWS, 0, p->sum);                                \
-        else if (four) ROWS(name, SWEEP_ROWS, 0, NULL);                                            \
-        else if (p->sum) ROWS(name, 1, 0, p->sum);                                                 \
-        else ROWS(name, 1, 0, NULL);                                                               \
+        if (p->rows != SWEEP_ROWS) EITHER(p->sum, name, 1, 0, 0);                                  \
+        else if (p->stream && p->ahead) EITHER(p->sum, name, SWEEP_ROWS, 1, 1);                    \
+        else if (p->stream) EITHER(p->sum, name, SWEEP_ROWS, 1, 0);                                \
+        else if (p->ahead) EITHER(p->sum, name, SWEEP_ROWS, 0, 1);                                 \
+        else EITHER(p->sum, name, SWEEP_ROWS, 0, 0);                                               \
     }                                                                                              \
                                                                                                    \
-    static const sweep_stencil NAME(sweep_##name) = {NAME(piece_##name), flat, shares,             \
-                                                     sizeof(META_T)};                              \
+    static const sweep_stencil NAME(sweep_##name) = {NAME(piece_##name), flat, sizeof(META_T)};    \
     static void NAME(cpu_##name)(const meta_work *w)                                               \
     {                                                                                              \
-        if (!sweep_is_plain(w, &NAME(sweep_##name))) sweep(w, &NAME(sweep_##name), NULL);          \
-        else if (w->fetches) NAME(fetching_##name)(w);                                             \
-        else NAME(stencil_##name)(w);                                                              \
+        sweep(w, &NAME(sweep_##name), NULL);                                                       \
     }                                                                                              \
     static void NAME(cpu_##name##_sum)(const meta_work *w)                                         \
     {                                                                                              \
         lanes_sum sum = {.rest = {0}};                                                             \
-        if (!sweep_is_plain(w, &NAME(sweep_##name))) {                                             \
-            sweep(w, &NAME(sweep_##name), &sum);                                                   \
-            *(double *)w->partial = lanes_total(&sum);                                             \
-        } else if (w->fetches) {                                                                   \
-            NAME(fetching_##name##_sum)(w);                                                        \
-        } else {                                                                                   \
-            NAME(stencil_##name##_sum)(w);                                                         \
-        }                                                                                          \
+        sweep(w, &NAME(sweep_##name), &sum);                                                       \
+        *(double *)w->partial = lanes_total(&sum);                                                 \
     }
-#define ROWS(name, count, stream, sum) NAME(rows_##name)(p, count, stream, sum)
+#define EITHER(sum, name, count, stream, ahead)                                                    \
+    do {                                                                                           \
+        if (sum) NAME(rows_##name)(p, count, stream, ahead, sum);                                  \
+        else NAME(rows_##name)(p, count, stream, ahead, NULL);                                     \
+    } while (0)
 
-STENCIL_ROWS(2d5p, 5, 1, 0)
-STENCIL_ROWS(2d9p, 9, 1, 0)
-STENCIL_ROWS(3d7p, 7, 0, 0)
-STENCIL_ROWS(3d27p, 27, 0, 1)
+STENCIL_ROWS(2d5p, 5, 1)
+STENCIL_ROWS(2d9p, 9, 1)
+STENCIL_ROWS(3d7p, 7, 0)
+STENCIL_ROWS(3d27p, 27, 0)
 
 #undef NAME_
 #undef NAME
@@ -150,7 +143,7 @@ STENCIL_ROWS(3d27p, 27, 0, 1)
 #undef AT
 #undef STENCIL_POINTS
 #undef STENCIL_ROWS
-#undef ROWS
+#undef EITHER
 #undef META_SUFFIX
 #undef META_T
 #undef VECTOR

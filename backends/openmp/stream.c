@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { USUAL_CACHE = 1 << 20, HUGE_PAGE = 1 << 21, FAR = 1 << 26 };
+enum { USUAL_CACHE = 1 << 20, HUGE_PAGE = 1 << 21 };
 
 static meta_i64 forced_bytes = -1; /* META_STREAM_BYTES; -1 if unset */
 static meta_i64 own_cache = USUAL_CACHE;
@@ -171,8 +171,13 @@ int stream_pays(meta_i64 bytes)
 #endif
 }
 
-int stream_is_far(meta_i64 bytes)
+int stream_wanted(meta_i64 bytes)
 {
-    if (forced_bytes >= 0) return bytes >= forced_bytes;
-    return 2 * bytes / openmp_host->threads() >= FAR;
+#ifdef __SSE2__
+    if (forced_bytes >= 0) return bytes >= forced_bytes ? 1 : 0;
+    return -1;
+#else
+    (void)bytes;
+    return 0;
+#endif
 }

@@ -11,8 +11,9 @@ meta_err stream_begin(void);
 /** Whether nontemporal stores are faster for a result of @p bytes, over all threads, computed
  * from about as many bytes of input. Measured the first time the answer depends on the machine. */
 int stream_pays(meta_i64 bytes);
-/** Whether a result is much larger than any cache. */
-int stream_is_far(meta_i64 bytes);
+/** Whether META_STREAM_BYTES, or a lack of such stores, decides for a result of @p bytes: 1 for
+ * nontemporal stores, 0 against them; -1: nothing does. */
+int stream_wanted(meta_i64 bytes);
 /** Size of a core's private cache in bytes. */
 meta_i64 stream_cache(void);
 /** Copy with nontemporal stores; call stream_end() after a thread's last copy. */

@@ -17,7 +17,6 @@ typedef struct block {
     const char *in;
     meta_i64 out_across, out_along, in_along; /* strides */
     meta_i64 cells, across, along;            /* extents: columns, rows per plane, planes */
-    int rows;                                 /* per piece, while enough are left */
 } block;
 
 static meta_i64 least(meta_i64 a, meta_i64 b)
@@ -25,11 +24,10 @@ static meta_i64 least(meta_i64 a, meta_i64 b)
     return a < b ? a : b;
 }
 
-static void run_piece(block *b, meta_i64 x, meta_i64 y, meta_i64 z, int rows, int first)
+static void run_piece(block *b, meta_i64 x, meta_i64 y, meta_i64 z, int rows)
 {
     const meta_i64 bytes = (meta_i64)b->stencil->bytes;
     b->piece.rows = rows;
-    b->piece.first = first;
     b->piece.out = b->out + (x + y * b->out_across + z * b->out_along) * bytes;
     b->piece.in = b->in + (x + y * b->piece.across + z * b->in_along) * bytes;
     b->stencil->run(&b->piece);
@@ -41,12 +39,8 @@ static void sweep_plane(block *b, meta_i64 x, meta_i64 y, meta_i64 rows, meta_i6
     const meta_i64 quarter = b->stencil->flat ? rows / SWEEP_ROWS : 0;
     b->piece.out_apart = quarter * b->out_across;
     b->piece.in_apart = b->stencil->flat ? quarter * b->piece.across : b->in_along;
-    if (b->rows == SWEEP_ROWS)
-        for (meta_i64 k = 0; k < quarter; ++k) run_piece(b, x, y + k, z, SWEEP_ROWS, 0);
-    else
-        for (int q = 0; q < SWEEP_ROWS; ++q)
-            for (meta_i64 k = 0; k < quarter; ++k) run_piece(b, x, y + q * quarter + k, z, 1, q);
-    for (meta_i64 k = SWEEP_ROWS * quarter; k < rows; ++k) run_piece(b, x, y + k, z, 1, 0);
+    for (meta_i64 k = 0; k < quarter; ++k) run_piece(b, x, y + k, z, SWEEP_ROWS);
+    for (meta_i64 k = SWEEP_ROWS * quarter; k < rows; ++k) run_piece(b, x, y + k, z, 1);
 }
 
 /* Rows [y, y + rows) of all planes, four planes at a time. */
@@ -55,9 +49,8 @@ static void sweep_planes(block *b, meta_i64 x, meta_i64 y, meta_i64 rows)
     const meta_i64 fours = b->along - b->along % SWEEP_ROWS;
     b->piece.out_apart = b->out_along;
     b->piece.in_apart = b->in_along;
-    for (meta_i64 z = 0; z < fours; z += b->rows)
-        for (meta_i64 k = 0; k < rows; ++k)
-            run_piece(b, x, y + k, z, b->rows, (int)(z % SWEEP_ROWS));
+    for (meta_i64 z = 0; z < fours; z += SWEEP_ROWS)
+        for (meta_i64 k = 0; k < rows; ++k) run_piece(b, x, y + k, z, SWEEP_ROWS);
     for (meta_i64 z = fours; z < b->along; ++z) sweep_plane(b, x, y, rows, z);
 }
 
@@ -76,45 +69,31 @@ static void sweep_block(block *b)
     }
 }
 
-static int aligned_alike(const meta_space *s, meta_i64 bytes)
+int sweep_is_aligned(const meta_space *s, meta_i64 bytes)
 {
     return s->layout[0].stride[1] * bytes % LINE == 0 &&
            (s->ndim <= 2 || s->layout[0].stride[2] * bytes % LINE == 0);
 }
 
-static meta_i64 bytes_of_result(const meta_space *s, const sweep_stencil *stencil)
-{
-    return s->rows * s->extent[0] * (meta_i64)stencil->bytes;
-}
-
-int sweep_is_plain(const meta_work *work, const sweep_stencil *stencil)
-{
-    return !stencil->shares && !aligned_alike(work->space, (meta_i64)stencil->bytes) &&
-           !stream_is_far(bytes_of_result(work->space, stencil));
-}
-
 /* Result rows of differing alignment are not streamed: cache lines would be written partly by
- * cached and partly by nontemporal stores, at twice the cost. Four rows at a time pay off if they
- * are streamed, share sums or exceed the caches; otherwise single rows are as fast. */
+ * cached and partly by nontemporal stores, at twice the cost. */
 void sweep(const meta_work *work, const sweep_stencil *stencil, void *sum)
 {
     const meta_space *s = work->space;
     const int solid = s->ndim > 2;
     const meta_i64 bytes = (meta_i64)stencil->bytes;
-    const meta_i64 result = bytes_of_result(s, stencil);
-    const int aligned = aligned_alike(s, bytes);
-    const int stream = aligned && stream_pays(result);
-    block b = {.stencil = stencil,
-               .rows = stream || stencil->shares || stream_is_far(result) ? SWEEP_ROWS : 1,
-               .cells = work->column[1] - work->column[0],
-               .out_across = s->layout[0].stride[1],
-               .out_along = solid ? s->layout[0].stride[2] : 0,
-               .in_along = solid ? s->layout[1].stride[2] : 0,
-               .piece = {.across = s->layout[1].stride[1],
-                         .ahead = work->fetches ? ROWS_AHEAD * s->layout[1].stride[1] : 0,
-                         .aligned = aligned,
-                         .stream = stream,
-                         .sum = sum}};
+    const int aligned = sweep_is_aligned(s, bytes);
+    block b = {
+        .stencil = stencil,
+        .cells = work->column[1] - work->column[0],
+        .out_across = s->layout[0].stride[1],
+        .out_along = solid ? s->layout[0].stride[2] : 0,
+        .in_along = solid ? s->layout[1].stride[2] : 0,
+        .piece = {.across = s->layout[1].stride[1],
+                  .ahead = work->way & SWEEP_REQUESTS ? ROWS_AHEAD * s->layout[1].stride[1] : 0,
+                  .aligned = aligned,
+                  .stream = aligned && work->way & SWEEP_STREAMS,
+                  .sum = sum}};
     /* Whole planes as one block; partial planes at the ends of the share as their own. */
     for (meta_i64 number = work->row[0]; number < work->row[1];) {
         const meta_row row = meta_row_first(s, number);

@@ -7,14 +7,17 @@
  *  unroll-and-jam: S. Carr and K. Kennedy, Improving the ratio of memory operations to
  *  floating-point operations in loops, 1994.)
  *
- *  Rows are added to the same accumulators in the same order whether swept singly or in fours, so
- * that a sum does not depend on the result of stream_pays(). */
+ *  Rows are added to the same accumulators in the same order whichever way memory is accessed, so
+ * that a sum does not depend on what was found to be faster. */
 #ifndef META_OPENMP_SWEEP_H
 #define META_OPENMP_SWEEP_H
 
 #include "lang_c.h"
 
 enum { SWEEP_ROWS = 4 };
+/** Ways of accessing memory: requesting rows ahead of their use, and storing results past the
+ * caches. */
+enum { SWEEP_REQUESTS = 1, SWEEP_STREAMS = 2 };
 
 /** The unit of work of a stencil: one row or SWEEP_ROWS rows. Strides are in elements. */
 typedef struct sweep_piece {
@@ -27,8 +30,8 @@ typedef struct sweep_piece {
     int rows;
     int aligned; /**< 1: result rows have the same alignment, and whole cache lines are stored */
     int stream;  /**< 1: use nontemporal stores; implies aligned */
-    void *sum;   /**< NULL, or SWEEP_ROWS accumulators of the new values … */
-    int first;   /**< … of which the first row uses this one, and so on */
+    void *sum;   /**< NULL, or SWEEP_ROWS accumulators of the new values, of which a single row uses
+                    the first */
 } sweep_piece;
 
 typedef void sweep_function(const sweep_piece *piece);
@@ -37,13 +40,11 @@ typedef void sweep_function(const sweep_piece *piece);
 typedef struct sweep_stencil {
     sweep_function *run; /**< computes a piece */
     int flat;            /**< 1: 2D; rows of a piece need not be neighbours */
-    int shares;          /**< 1: rows of a piece share partial sums, not only loads */
     size_t bytes;        /**< element size */
 } sweep_stencil;
 
-/** Whether the shared kernel, a plain loop, is faster for @p work: if rows differ in alignment,
- * short vectors straddle fewer cache lines than long ones. */
-int sweep_is_plain(const meta_work *work, const sweep_stencil *stencil);
+/** Whether all rows of a result of elements of @p bytes begin at the same place in a cache line. */
+int sweep_is_aligned(const meta_space *space, meta_i64 bytes);
 /** Apply @p stencil to a thread's share in @p work; @p sum becomes the pieces' accumulators. */
 void sweep(const meta_work *work, const sweep_stencil *stencil, void *sum);
 

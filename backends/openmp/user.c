@@ -8,7 +8,7 @@
  *  Tseng, Tiling optimizations for 3D scientific computations, 2000.) */
 #include "openmp.h"
 
-#include "fetch.h"
+#include "reuse.h"
 #include "stream.h"
 
 #include <math.h>
@@ -355,8 +355,8 @@ static meta_i64 block_rows(const meta_kernel *kernel, meta_i64 columns)
     return fit > FEW_ROWS ? fit : FEW_ROWS;
 }
 
-/* How far ahead memory is fetched: where a thread's core no longer has it in its cache, and the next
- * rows lie there, not other memory between short pieces of long rows. */
+/* How far ahead memory is fetched: where a thread's core no longer has it in its cache, and the
+ * next rows lie there, not other memory between short pieces of long rows. */
 static meta_i64 fetched_ahead(const meta_call *call, const meta_kernel *kernel, int threads)
 {
     const meta_space *space = call->space;
@@ -373,7 +373,8 @@ static meta_i64 fetched_ahead(const meta_call *call, const meta_kernel *kernel, 
         if (space->ndim > 1 && layout->stride[1] > 2 * columns) return 0;
         bytes += (meta_i64)p->bytes;
     }
-    return bytes > 0 && fetch_distance(call, cells * bytes) > stream_cache() * threads ? AHEAD : 0;
+    return bytes > 0 && reuse_count(call, cells * bytes).distance > stream_cache() * threads ? AHEAD
+                                                                                             : 0;
 }
 
 static void combine_results(const user_call *u)

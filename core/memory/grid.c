@@ -9,7 +9,8 @@
 enum {
     LINE = 64,         /* bytes of a cache line and of the longest vector */
     SET_STRIDE = 4096, /* addresses this far apart map to the same set of a first-level cache */
-    WORTH_PADDING = 24 << 20 /* bytes; a smaller grid loses more cache capacity than it gains */
+    WORTH_PADDING = 1 << 20, /* bytes; a smaller grid is in a core's own cache, which it would fill */
+    LARGE = 24 << 20         /* from here on, whatever share of the grid the padding is */
 };
 
 /* Round up to a multiple of @p line; false on overflow. */
@@ -75,8 +76,15 @@ meta_err meta_grid_alloc(void **ptr, meta_box *box, int ndim, const int64_t *cel
                              low[d] < 0 ? low[d] : high[d]);
     }
     bool fits = lay_out(&made, cells, low, high, 1, element, &bytes);
-    if (fits && bytes >= WORTH_PADDING)
-        fits = lay_out(&made, cells, low, high, LINE / (int64_t)element, element, &bytes);
+    if (fits && bytes >= WORTH_PADDING) {
+        meta_box padded = made;
+        size_t more;
+        fits = lay_out(&padded, cells, low, high, LINE / (int64_t)element, element, &more);
+        if (fits && (bytes >= LARGE || more - bytes <= bytes / 4)) {
+            made = padded;
+            bytes = more;
+        }
+    }
     if (!fits)
         return meta_fail(META_ERR_OVERFLOW, "argument 'cells': with its ghosts the grid has more "
                                             "bytes than any buffer can have");

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file access.c
+ *  Measuring which way of accessing memory is faster. Counts and times are hints: threads that call
+ *  at the same time may lose each other's. */
+#include "access.h"
+
+#include "stream.h"
+#include "sweep.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+
+#define READ(x)     atomic_load_explicit(&(x), memory_order_relaxed)
+#define WRITE(x, v) atomic_store_explicit(&(x), v, memory_order_relaxed)
+
+/* The ways that a call may take, one after the other. */
+typedef struct range {
+    int first, last;
+} range;
+
+/* A round of trials runs each way a few times in turn; one that HOPELESS tries found half as slow
+ * again is left out. Rounds come ever more rarely: what else ran during one of them, and where the
+ * cores of a virtual machine lie, does not count for good. */
+enum { WAYS = (SWEEP_REQUESTS | SWEEP_STREAMS) + 1, TRIES = 4, HOPELESS = 2 };
+enum { FIRST_REST = 32, LONGEST_REST = 4096 };
+/* Measured times differ by as much without a reason. */
+static const double NOISE = 0.03;
+static const char *const name_of[WAYS] = {"plainly", "with memory requested ahead",
+                                          "with results stored past the caches", "with both"};
+
+/* Of a kernel and a distance. */
+typedef struct access_pace {
+    _Atomic double least[WAYS]; /* nanoseconds for a cell, in this round */
+    _Atomic int tries[WAYS];    /* in this round */
+    _Atomic int best;           /* the fastest in the round before */
+    _Atomic int rest, length;   /* calls until the next round, and how many there were */
+} access_pace;
+enum { DISTANCES = 24 };
+static access_pace paces[META_KERNEL_COUNT][META_TYPE_COUNT][DISTANCES][WAYS];
+
+/* One for each power of two, and for calls that may take the same ways; NULL where a thread's core
+ * keeps what it uses. */
+static access_pace *pace_of(const meta_call *call, meta_i64 distance, range ways)
+{
+    int power = -1;
+    for (meta_i64 at = stream_cache(); at < distance && power < DISTANCES - 1; at *= 2) ++power;
+    return power < 0 ? NULL : &paces[call->desc->number][call->type][power][ways.last];
+}
+
+static int best_of(const access_pace *pace, range ways)
+{
+    const int best = READ(pace->best);
+    return best < ways.first ? ways.first : best;
+}
+
+/* Another way than the one before must be faster than what noise explains. */
+static int fastest(const access_pace *pace, range ways)
+{
+    int best = best_of(pace, ways);
+    for (int way = ways.first; way <= ways.last; ++way)
+        if (READ(pace->least[way]) < (1 - NOISE) * READ(pace->least[best])) best = way;
+    return best;
+}
+
+/* The way that was tried least of those that may be the fastest; -1: the round is over. */
+static int to_try(const access_pace *pace, range ways)
+{
+    int next = ways.first;
+    for (int way = next + 1; way <= ways.last; ++way)
+        if (READ(pace->tries[way]) < READ(pace->tries[next])) next = way;
+    if (READ(pace->tries[next]) < HOPELESS) return next;
+    const double least = READ(pace->least[fastest(pace, ways)]);
+    next = -1;
+    for (int way = ways.first; way <= ways.last; ++way)
+        if (READ(pace->tries[way]) < TRIES && READ(pace->least[way]) < 1.5 * least &&
+            (next < 0 || READ(pace->tries[way]) < READ(pace->tries[next])))
+            next = way;
+    return next;
+}
+
+/* Only results in rows that are aligned alike are stored past the caches, and only those that the
+ * caches would not keep until they are used: otherwise what comes next pays for it. What the system
+ * reports as the last cache's size may be that of all of a node's, or of a larger machine's. */
+enum { SHARED_CACHE = 32 << 20 };
+
+static range ways_of(const meta_call *call, meta_i64 distance)
+{
+    const meta_space *s = call->space;
+    const meta_i64 bytes = (meta_i64)meta_element_bytes(call->type);
+    int wanted = sweep_is_aligned(s, bytes) ? stream_wanted(s->rows * s->extent[0] * bytes) : 0;
+    if (wanted < 0 && distance < SHARED_CACHE) wanted = 0;
+    return (range){wanted > 0 ? SWEEP_STREAMS : 0,
+                   wanted ? SWEEP_STREAMS | SWEEP_REQUESTS : SWEEP_REQUESTS};
+}
+
+access_trial access_begin(const meta_call *call, reuse_of_call reuse, int threads)
+{
+    const range ways = ways_of(call, reuse.distance);
+    /* Between short pieces of long rows, the next rows do not lie ahead. */
+    const int pieces = call->space->layout[1].stride[1] > 2 * call->space->extent[0];
+    access_pace *pace = pieces ? NULL : pace_of(call, reuse.distance / threads, ways);
+    if (!pace) return (access_trial){.way = ways.first};
+    const int rest = READ(pace->rest);
+    if (rest > 0) WRITE(pace->rest, rest - 1);
+    if (rest > 0 || !reuse.known) return (access_trial){.way = best_of(pace, ways)};
+    return (access_trial){to_try(pace, ways), ways.first, ways.last, pace, call, openmp_now()};
+}
+
+static void end_round(const access_trial *trial, range ways)
+{
+    access_pace *pace = trial->of;
+    const int best = fastest(pace, ways), length = READ(pace->length);
+    char times[192] = "";
+    for (int way = ways.first, at = 0; way <= ways.last; ++way)
+        at += snprintf(times + at, sizeof times - (size_t)at, "%s%.3f %s",
+                       way == ways.first ? "" : ", ", READ(pace->least[way]), name_of[way]);
+    if (length == 0 || best != READ(pace->best))
+        openmp_host->log(
+            META_LOG_INFO, "OpenMP: %s of %s takes, in ns a cell, %s: it runs %s from now on",
+            trial->call->desc->name, meta_element_name(trial->call->type), times, name_of[best]);
+    WRITE(pace->best, best);
+    WRITE(pace->length, length == 0 ? FIRST_REST : length < LONGEST_REST ? 2 * length : length);
+    for (int way = ways.first; way <= ways.last; ++way) WRITE(pace->tries[way], 0);
+    WRITE(pace->rest, READ(pace->length));
+}
+
+void access_end(const access_trial *trial)
+{
+    access_pace *pace = trial->of;
+    if (!pace) return;
+    const meta_space *space = trial->call->space;
+    const range ways = {trial->first, trial->last};
+    const double cells = (double)space->rows * (double)space->extent[0],
+                 taken = (double)(openmp_now() - trial->begin) / cells;
+    const int way = trial->way, tries = READ(pace->tries[way]);
+    if (tries == 0 || taken < READ(pace->least[way])) WRITE(pace->least[way], taken);
+    WRITE(pace->tries[way], tries + 1);
+    if (to_try(pace, ways) < 0) end_round(trial, ways);
+}
