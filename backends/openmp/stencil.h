@@ -55,10 +55,10 @@
 STENCIL_POINTS(META_T)
 STENCIL_POINTS(VECTOR)
 
-/* `count` rows: a scalar prologue up to the first aligned result, the vector loop, and a scalar
- * epilogue. All callers pass constants as `count`, `stream` and `ahead` and a known-null or
- * non-null `result`, so that the branches fold. */
-#define STENCIL_ROWS(name, n, flat)                                                                \
+/* `count` rows, and so on with their neighbours: a scalar prologue up to the first aligned result,
+ * the vector loop, and a scalar epilogue. All callers pass constants as `count`, `stream` and
+ * `ahead` and a known-null or non-null `result`, so that the branches fold. */
+#define STENCIL_ROWS(name, n_points, flat)                                                         \
     static inline __attribute__((always_inline)) void NAME(rows_##name)(                           \
         const sweep_piece *p, int count, int stream, int ahead, lanes_sum *result)                 \
     {                                                                                              \
@@ -68,36 +68,37 @@ STENCIL_POINTS(VECTOR)
         META_T *out = p->out;                                                                      \
         const META_T *in = p->in;                                                                  \
         const size_t head = p->aligned ? -(uintptr_t)out % VECTOR_BYTES / sizeof(META_T) : 0;      \
+        const meta_i64 before = (meta_i64)head < cells ? (meta_i64)head : cells;                   \
         lanes_sum sums = {.rest = {0}};                                                            \
         META_T one[SWEEP_ROWS];                                                                    \
-        meta_i64 i = 0, end = (meta_i64)head < cells ? (meta_i64)head : cells;                     \
         if (result && count == SWEEP_ROWS) sums = *result;                                         \
         else if (result) {                                                                         \
             sums.of[0] = result->of[0];                                                            \
             sums.rest[0] = result->rest[0];                                                        \
         }                                                                                          \
-        for (;;) {                                                                                 \
-            for (; i < end; ++i) {                                                                 \
-                POINTS(points_##name, META_T)(one, in + i, in_apart, across, count);               \
-                for (int k = 0; k < count; ++k) {                                                  \
-                    out[i + k * out_apart] = one[k] /= (META_T)(n);                                \
-                    if (result) sums.rest[k] += (double)one[k];                                    \
+        for (meta_i64 n = 0; n < p->times; ++n, out += p->out_across, in += across) {              \
+            for (meta_i64 i = 0, end = before;; end = cells) {                                     \
+                for (; i < end; ++i) {                                                             \
+                    POINTS(points_##name, META_T)(one, in + i, in_apart, across, count);           \
+                    for (int k = 0; k < count; ++k) {                                              \
+                        out[i + k * out_apart] = one[k] /= (META_T)(n_points);                     \
+                        if (result) sums.rest[k] += (double)one[k];                                \
+                    }                                                                              \
+                }                                                                                  \
+                if (end == cells) break;                                                           \
+                for (; i + LANES <= cells; i += LANES) {                                           \
+                    VECTOR many[SWEEP_ROWS];                                                       \
+                    for (int k = 0; ahead && k < count; ++k)                                       \
+                        __builtin_prefetch(in + i + p->ahead + (flat ? k : k + 1) * in_apart);     \
+                    POINTS(points_##name, VECTOR)(many, in + i, in_apart, across, count);          \
+                    for (int k = 0; k < count; ++k) {                                              \
+                        many[k] /= (META_T)(n_points);                                             \
+                        if (stream) vector_stream(out + i + k * out_apart, &many[k]);              \
+                        else *(VECTOR *)(out + i + k * out_apart) = many[k];                       \
+                        if (result) NAME(lanes_add)(&sums, k, many[k]);                            \
+                    }                                                                              \
                 }                                                                                  \
             }                                                                                      \
-            if (end == cells) break;                                                               \
-            for (; i + LANES <= cells; i += LANES) {                                               \
-                VECTOR many[SWEEP_ROWS];                                                           \
-                for (int k = 0; ahead && k < count; ++k)                                           \
-                    __builtin_prefetch(in + i + p->ahead + (flat ? k : k + 1) * in_apart);         \
-                POINTS(points_##name, VECTOR)(many, in + i, in_apart, across, count);              \
-                for (int k = 0; k < count; ++k) {                                                  \
-                    many[k] /= (META_T)(n);                                                        \
-                    if (stream) vector_stream(out + i + k * out_apart, &many[k]);                  \
-                    else *(VECTOR *)(out + i + k * out_apart) = many[k];                           \
-                    if (result) NAME(lanes_add)(&sums, k, many[k]);                                \
-                }                                                                                  \
-            }                                                                                      \
-            end = cells;                                                                           \
         }                                                                                          \
         if (result && count == SWEEP_ROWS) *result = sums;                                         \
         else if (result) {                                                                         \

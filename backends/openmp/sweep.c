@@ -15,8 +15,8 @@ typedef struct block {
     const sweep_stencil *stencil;
     char *out;
     const char *in;
-    meta_i64 out_across, out_along, in_along; /* strides */
-    meta_i64 cells, across, along;            /* extents: columns, rows per plane, planes */
+    meta_i64 out_along, in_along;  /* strides */
+    meta_i64 cells, across, along; /* extents: columns, rows per plane, planes */
 } block;
 
 static meta_i64 least(meta_i64 a, meta_i64 b)
@@ -24,11 +24,14 @@ static meta_i64 least(meta_i64 a, meta_i64 b)
     return a < b ? a : b;
 }
 
-static void run_piece(block *b, meta_i64 x, meta_i64 y, meta_i64 z, int rows)
+/* Pieces of so many rows, @p times along the plane. */
+static void run_pieces(block *b, meta_i64 x, meta_i64 y, meta_i64 z, int rows, meta_i64 times)
 {
     const meta_i64 bytes = (meta_i64)b->stencil->bytes;
+    if (times == 0) return;
     b->piece.rows = rows;
-    b->piece.out = b->out + (x + y * b->out_across + z * b->out_along) * bytes;
+    b->piece.times = times;
+    b->piece.out = b->out + (x + y * b->piece.out_across + z * b->out_along) * bytes;
     b->piece.in = b->in + (x + y * b->piece.across + z * b->in_along) * bytes;
     b->stencil->run(&b->piece);
 }
@@ -36,11 +39,11 @@ static void run_piece(block *b, meta_i64 x, meta_i64 y, meta_i64 z, int rows)
 /* Rows [y, y + rows) of one plane; a 2D stencil sweeps four quarters of them concurrently. */
 static void sweep_plane(block *b, meta_i64 x, meta_i64 y, meta_i64 rows, meta_i64 z)
 {
-    const meta_i64 quarter = b->stencil->flat ? rows / SWEEP_ROWS : 0;
-    b->piece.out_apart = quarter * b->out_across;
+    const meta_i64 quarter = b->stencil->flat ? rows / SWEEP_ROWS : 0, done = SWEEP_ROWS * quarter;
+    b->piece.out_apart = quarter * b->piece.out_across;
     b->piece.in_apart = b->stencil->flat ? quarter * b->piece.across : b->in_along;
-    for (meta_i64 k = 0; k < quarter; ++k) run_piece(b, x, y + k, z, SWEEP_ROWS);
-    for (meta_i64 k = SWEEP_ROWS * quarter; k < rows; ++k) run_piece(b, x, y + k, z, 1);
+    run_pieces(b, x, y, z, SWEEP_ROWS, quarter);
+    run_pieces(b, x, y + done, z, 1, rows - done);
 }
 
 /* Rows [y, y + rows) of all planes, four planes at a time. */
@@ -49,8 +52,7 @@ static void sweep_planes(block *b, meta_i64 x, meta_i64 y, meta_i64 rows)
     const meta_i64 fours = b->along - b->along % SWEEP_ROWS;
     b->piece.out_apart = b->out_along;
     b->piece.in_apart = b->in_along;
-    for (meta_i64 z = 0; z < fours; z += SWEEP_ROWS)
-        for (meta_i64 k = 0; k < rows; ++k) run_piece(b, x, y + k, z, SWEEP_ROWS);
+    for (meta_i64 z = 0; z < fours; z += SWEEP_ROWS) run_pieces(b, x, y, z, SWEEP_ROWS, rows);
     for (meta_i64 z = fours; z < b->along; ++z) sweep_plane(b, x, y, rows, z);
 }
 
@@ -86,10 +88,10 @@ void sweep(const meta_work *work, const sweep_stencil *stencil, void *sum)
     block b = {
         .stencil = stencil,
         .cells = work->column[1] - work->column[0],
-        .out_across = s->layout[0].stride[1],
         .out_along = solid ? s->layout[0].stride[2] : 0,
         .in_along = solid ? s->layout[1].stride[2] : 0,
-        .piece = {.across = s->layout[1].stride[1],
+        .piece = {.out_across = s->layout[0].stride[1],
+                  .across = s->layout[1].stride[1],
                   .ahead = work->way & SWEEP_REQUESTS ? ROWS_AHEAD * s->layout[1].stride[1] : 0,
                   .aligned = aligned,
                   .stream = aligned && work->way & SWEEP_STREAMS,

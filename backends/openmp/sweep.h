@@ -19,13 +19,15 @@ enum { SWEEP_ROWS = 4 };
  * caches. */
 enum { SWEEP_REQUESTS = 1, SWEEP_STREAMS = 2 };
 
-/** The unit of work of a stencil: one row or SWEEP_ROWS rows. Strides are in elements. */
+/** The unit of work of a stencil: one row or SWEEP_ROWS rows, and so on with their neighbours in a
+ *  plane. Strides are in elements. */
 typedef struct sweep_piece {
     void *out;                    /**< first cell of the first row */
     const void *in;               /**< the same cell of the input */
     meta_i64 cells;               /**< per row */
     meta_i64 out_apart, in_apart; /**< from one row to the next: planes of a 3D stencil */
-    meta_i64 across;              /**< of in, between neighbouring rows of a plane */
+    meta_i64 out_across, across;  /**< of out and in, between neighbouring rows of a plane */
+    meta_i64 times;               /**< how many neighbours */
     meta_i64 ahead;               /**< in elements, from a row to one that is requested; 0: none */
     int rows;
     int aligned; /**< 1: result rows have the same alignment, and whole cache lines are stored */
