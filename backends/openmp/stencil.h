@@ -10,33 +10,37 @@
 #define NAME(a)      NAME_(a, META_SUFFIX)
 #define POINTS(a, V) NAME_(NAME_(a, V), META_SUFFIX)
 #define AT(V, p)     (*(const V *)(p))
+#define INLINED      static inline __attribute__((always_inline))
 
 /* Sums over the stencil's points for the first cells of rows c, c + apart … V is a scalar or a
  * vector of adjacent cells. The rows of a 3D stencil are neighbours in dimension 2. */
 #define STENCIL_POINTS(V)                                                                          \
-    static inline void POINTS(points_2d5p, V)(V * sum, const META_T *c, meta_i64 apart,            \
-                                              meta_i64 sy, int count)                              \
+    INLINED void POINTS(points_2d5p, V)(V * sum, const META_T *c, meta_i64 apart, meta_i64 sy,     \
+                                        int count)                                                 \
     {                                                                                              \
         for (int k = 0; k < count; ++k, c += apart)                                                \
             sum[k] = (((AT(V, c - 1) + AT(V, c - sy)) + AT(V, c)) + AT(V, c + sy)) + AT(V, c + 1); \
     }                                                                                              \
-    static inline V POINTS(plane, V)(const META_T *c, meta_i64 sy)                                 \
+    INLINED V POINTS(plane, V)(const META_T *c, meta_i64 sy)                                       \
     {                                                                                              \
         V sum = (AT(V, c - 1 - sy) + AT(V, c - 1)) + AT(V, c - 1 + sy);                            \
         for (int x = 0; x < 2; ++x)                                                                \
             sum = ((sum + AT(V, c + x - sy)) + AT(V, c + x)) + AT(V, c + x + sy);                  \
         return sum;                                                                                \
     }                                                                                              \
-    static inline void POINTS(points_2d9p, V)(V * sum, const META_T *c, meta_i64 apart,            \
-                                              meta_i64 sy, int count)                              \
+    INLINED void POINTS(points_2d9p, V)(V * sum, const META_T *c, meta_i64 apart, meta_i64 sy,     \
+                                        int count)                                                 \
     {                                                                                              \
         for (int k = 0; k < count; ++k) sum[k] = POINTS(plane, V)(c + k * apart, sy);              \
     }                                                                                              \
-    static inline void POINTS(points_3d7p, V)(V * sum, const META_T *c, meta_i64 sz, meta_i64 sy,  \
-                                              int count)                                           \
+    INLINED void POINTS(points_3d7p, V)(V * sum, const META_T *c, meta_i64 sz, meta_i64 sy,        \
+                                        int count)                                                 \
     {                                                                                              \
         V plane[SWEEP_ROWS + 2];                                                                   \
-        for (int k = 0; k < count + 2; ++k) plane[k] = AT(V, c + (k - 1) * sz);                    \
+        for (int k = 0; k < count + 2; ++k) {                                                      \
+            plane[k] = AT(V, c + (k - 1) * sz);                                                    \
+            VECTOR_LOADED(plane[k]);                                                               \
+        }                                                                                          \
         for (int k = 0; k < count; ++k)                                                            \
             sum[k] =                                                                               \
                 (((((plane[k] + AT(V, c + k * sz - 1)) + AT(V, c + k * sz - sy)) + plane[k + 1]) + \
@@ -44,8 +48,8 @@
                  AT(V, c + k * sz + 1)) +                                                          \
                 plane[k + 2];                                                                      \
     }                                                                                              \
-    static inline void POINTS(points_3d27p, V)(V * sum, const META_T *c, meta_i64 sz, meta_i64 sy, \
-                                               int count)                                          \
+    INLINED void POINTS(points_3d27p, V)(V * sum, const META_T *c, meta_i64 sz, meta_i64 sy,       \
+                                         int count)                                                \
     {                                                                                              \
         V plane[SWEEP_ROWS + 2];                                                                   \
         for (int k = 0; k < count + 2; ++k) plane[k] = POINTS(plane, V)(c + (k - 1) * sz, sy);     \
@@ -59,8 +63,8 @@ STENCIL_POINTS(VECTOR)
  * the vector loop, and a scalar epilogue. All callers pass constants as `count`, `stream` and
  * `ahead` and a known-null or non-null `result`, so that the branches fold. */
 #define STENCIL_ROWS(name, n_points, flat)                                                         \
-    static inline __attribute__((always_inline)) void NAME(rows_##name)(                           \
-        const sweep_piece *p, int count, int stream, int ahead, lanes_sum *result)                 \
+    INLINED void NAME(rows_##name)(const sweep_piece *p, int count, int stream, int ahead,         \
+                                   lanes_sum *result)                                              \
     {                                                                                              \
         enum { LANES = VECTOR_BYTES / sizeof(META_T) };                                            \
         const meta_i64 out_apart = p->out_apart, in_apart = p->in_apart, across = p->across,       \
@@ -142,6 +146,7 @@ STENCIL_ROWS(3d27p, 27, 0)
 #undef NAME
 #undef POINTS
 #undef AT
+#undef INLINED
 #undef STENCIL_POINTS
 #undef STENCIL_ROWS
 #undef EITHER

@@ -65,6 +65,15 @@ VECTOR_EXTREME(max, f32, i32, max_ps, >)
 #undef VECTOR_EXTREME
 #undef VECTOR_OF_TWO
 
+/** Keep a loaded scalar or vector in a register: gcc prefers to load it again for each use. */
+#if defined(__SSE2__)
+#define VECTOR_LOADED(x) __asm__("" : "+v"(x))
+#elif defined(__aarch64__)
+#define VECTOR_LOADED(x) __asm__("" : "+w"(x))
+#else
+#define VECTOR_LOADED(x) (void)0
+#endif
+
 /** Nontemporal store of VECTOR_BYTES; @p to must be aligned to VECTOR_BYTES. */
 static inline void vector_stream(void *to, const void *from)
 {
