@@ -247,13 +247,12 @@ META_API meta_err meta_free(void *ptr);
  *  on the sides of each of its @p ndim dimensions (arrays of @p ndim elements, each 0 or more). Sets
  *  *box to its layout: start and end are the range of owned cells, size the allocated extents, which
  *  may exceed cells plus ghosts, so use the box as returned. In grids of 1 MiB and more, rows are
- *  padded: the first owned cell of each row is aligned to 64 bytes (start[0] is low[0] rounded up), and
- *  neither rows nor planes are a multiple of 4096 bytes apart, which would map them to the same cache
- *  set. Smaller grids, which a core's own cache may hold, are not padded, nor are those below 24 MiB
- *  which that would make more than a quarter larger.
+ *  padded: the first owned cell of each row is aligned to 64 bytes (the buffer itself to 8, and to an
+ *  element), and neither rows nor planes are a multiple of 4096 bytes apart, which would map them to the
+ *  same cache set. Smaller grids, which a core's own cache may hold, are not padded, nor are those below
+ *  24 MiB that would become more than a quarter larger.
  *  A dimension without neighbours, such as the species of u(x, y, z, species), has 0 ghosts.
- *  The buffer is as from meta_alloc(): contents undefined, free it with meta_free(). A grid without
- *  cells is a buffer too. Equal arguments give equal boxes on every device.
+ *  The contents are undefined; free the buffer with meta_free(). A grid without cells is a buffer too. Equal arguments give equal boxes on every device.
  *  @return META_ERR_NO_MEMORY with the size in bytes, META_ERR_OVERFLOW, META_ERR_ARGUMENT */
 META_API meta_err meta_grid_alloc(void **ptr, meta_box *box, int ndim, const int64_t *cells,
                                   const int *low, const int *high, meta_type type);

@@ -25,7 +25,7 @@ enum { GUARD_BYTES = 4096, CHUNK = 1 << 20, MOST_GONE = 256 };
 typedef struct gone {
     meta_device *device;
     meta_block *block;
-    uint64_t bytes, guard;
+    uint64_t bytes, offset; /* in the block */
     const void *address;
     char words[META_NOTE_ROOM];
 } gone;
@@ -76,7 +76,7 @@ meta_err meta_raw_copy(meta_device *device, meta_copy_kind kind, void *host, voi
 void meta_raw_place(const meta_allocation *a, void **object, uint64_t *offset)
 {
     *object = a->block ? meta_block_memory(a->block)->object : a->memory.object;
-    *offset = a->guard;
+    *offset = a->lead + a->guard;
     if (a->kind != META_MEMORY_HOST) return;
     *object = NULL;
     *offset = (uintptr_t)a->memory.address;
@@ -206,7 +206,7 @@ meta_err meta_check_made(const meta_allocation *a)
 static meta_err look_at_gone(const gone *g)
 {
     const meta_memory *memory = meta_block_memory(g->block);
-    const stretch s = {g->device, memory->object, g->guard, g->bytes, GONE};
+    const stretch s = {g->device, memory->object, g->offset, g->bytes, GONE};
     uint64_t first = 0, last = 0;
     char text[RANGE];
     bool any;
@@ -262,7 +262,7 @@ static meta_err put_away(const meta_allocation *a, const char *words)
     if (error != META_OK) return meta_pool_put(a->device, a->block), error;
     const meta_err others = release_down_to(MOST_GONE - 1, MOST_GONE_BYTES - a->memory.bytes);
     gone *g = &quarantine[(first_gone + gone_count++) % MOST_GONE];
-    *g = (gone){a->device, a->block, a->memory.bytes, a->guard, a->memory.address, ""};
+    *g = (gone){a->device, a->block, a->memory.bytes, a->lead + a->guard, a->memory.address, ""};
     memcpy(g->words, words, strlen(words) + 1);
     gone_bytes += g->bytes;
     return others;

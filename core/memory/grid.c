@@ -8,9 +8,11 @@
 
 enum {
     LINE = 64,         /* bytes of a cache line and of the longest vector */
+    WORD = 8,          /* buffers are aligned to so many at least */
     SET_STRIDE = 4096, /* addresses this far apart map to the same set of a first-level cache */
-    WORTH_PADDING = 1 << 20, /* bytes; a smaller grid is in a core's own cache, which it would fill */
-    LARGE = 24 << 20         /* from here on, whatever share of the grid the padding is */
+    WORTH_PADDING =
+        1 << 20,     /* bytes; a smaller grid is in a core's own cache, which it would fill */
+    LARGE = 24 << 20 /* from here on, whatever share of the grid the padding is */
 };
 
 /* Round up to a multiple of @p line; false on overflow. */
@@ -21,10 +23,11 @@ static bool round_up(int64_t *elements, int64_t line)
     return true;
 }
 
-/* The box and its bytes, with rows aligned to @p line elements; false on overflow. In a row both
- * the ghosts before the first own cell and the whole become a multiple of that. */
+/* The box and its bytes, with rows of a multiple of @p line elements, which begin a multiple of
+ * @p word before the first own cell; false on overflow. The ghosts behind a row's last own cell
+ * share a line with those before the first one of the next row. */
 static bool lay_out(meta_box *box, const int64_t *cells, const int *low, const int *high,
-                    int64_t line, size_t element, size_t *bytes)
+                    int64_t line, int64_t word, size_t element, size_t *bytes)
 {
     /* Rows and planes whose distance is a multiple of SET_STRIDE compete for one set, and a store
      * to one looks like a store to what is loaded of the next. One more line separates rows; one
@@ -33,7 +36,7 @@ static bool lay_out(meta_box *box, const int64_t *cells, const int *low, const i
     int64_t *size = box->size, total = (int64_t)element;
     for (int d = 0; d < box->ndim; ++d) {
         box->start[d] = low[d];
-        if (d == 0 && !round_up(&box->start[d], line)) return false;
+        if (d == 0 && !round_up(&box->start[d], word)) return false;
         if (__builtin_add_overflow(box->start[d], cells[d], &box->end[d])) return false;
         if (__builtin_add_overflow(box->end[d], high[d], &size[d])) return false;
         if (d == 0 && !round_up(&size[d], line)) return false;
@@ -53,7 +56,7 @@ meta_err meta_grid_alloc(void **ptr, meta_box *box, int ndim, const int64_t *cel
 {
     meta_device *device;
     meta_box made = {.ndim = ndim};
-    size_t element, bytes = 0;
+    size_t element, bytes = 0, lead = 0;
     meta_site made_at;
     META_SITE_TAKE(&made_at);
     META_ENTER();
@@ -75,21 +78,24 @@ meta_err meta_grid_alloc(void **ptr, meta_box *box, int ndim, const int64_t *cel
             return meta_fail(META_ERR_ARGUMENT, "argument '%s': %s[%d] is %d", name, name, d,
                              low[d] < 0 ? low[d] : high[d]);
     }
-    bool fits = lay_out(&made, cells, low, high, 1, element, &bytes);
+    bool fits = lay_out(&made, cells, low, high, 1, 1, element, &bytes);
     if (fits && bytes >= WORTH_PADDING) {
+        const int64_t line = LINE / (int64_t)element;
+        const int64_t word = element < WORD ? WORD / (int64_t)element : 1;
         meta_box padded = made;
         size_t more;
-        fits = lay_out(&padded, cells, low, high, LINE / (int64_t)element, element, &more);
+        fits = lay_out(&padded, cells, low, high, line, word, element, &more);
         if (fits && (bytes >= LARGE || more - bytes <= bytes / 4)) {
             made = padded;
             bytes = more;
+            lead = (size_t)((line - made.start[0] % line) % line) * element;
         }
     }
     if (!fits)
         return meta_fail(META_ERR_OVERFLOW, "argument 'cells': with its ghosts the grid has more "
                                             "bytes than any buffer can have");
     META_TRY(meta_device_current(&device));
-    META_TRY(meta_buffer(device, bytes, &made_at, ptr));
+    META_TRY(meta_buffer(device, lead, bytes, &made_at, ptr));
     *box = made;
     return META_OK;
 }

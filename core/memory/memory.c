@@ -54,35 +54,40 @@ static meta_err allocate(meta_allocation *a, size_t bytes)
     return META_OK;
 }
 
-/* A buffer of @p kind between guards, or where memory is short without them. */
-static meta_err new_buffer(meta_memory_kind kind, meta_device *device, size_t bytes,
+/* A buffer of @p kind between guards, or where memory is short without them, @p lead bytes from an
+ * address that is aligned to 64. */
+static meta_err new_buffer(meta_memory_kind kind, meta_device *device, size_t lead, size_t bytes,
                            const meta_site *made, void **ptr)
 {
-    meta_allocation a = {
-        .kind = kind, .device = device, .guard = meta_buffer_hooks->guard_bytes(bytes)};
-    meta_err error = allocate(&a, bytes + 2 * a.guard);
-    if (error == META_ERR_NO_MEMORY && a.guard > 0) a.guard = 0, error = allocate(&a, bytes);
+    meta_allocation a = {.kind = kind,
+                         .device = device,
+                         .guard = meta_buffer_hooks->guard_bytes(bytes),
+                         .lead = lead};
+    meta_err error = allocate(&a, lead + bytes + 2 * a.guard);
+    if (error == META_ERR_NO_MEMORY && a.guard > 0) a.guard = 0, error = allocate(&a, lead + bytes);
     META_TRY(error);
+    const uint64_t before = a.lead + a.guard;
     a.memory.bytes = bytes;
-    /* With reserved addresses the object begins at the guard, otherwise at the buffer. */
-    if (a.memory.object == a.memory.address) a.memory.object = (char *)a.memory.object + a.guard;
-    else a.front = a.guard;
-    a.memory.address = (char *)a.memory.address + a.guard;
+    /* With reserved addresses the object begins with the block, otherwise with the buffer. */
+    if (a.memory.object == a.memory.address) a.memory.object = (char *)a.memory.object + before;
+    else a.front = before;
+    a.memory.address = (char *)a.memory.address + before;
     META_TRY(register_memory(&a, made));
     *ptr = a.memory.address;
     return META_OK;
 }
 
-meta_err meta_buffer(meta_device *device, size_t bytes, const meta_site *made, void **ptr)
+meta_err meta_buffer(meta_device *device, size_t lead, size_t bytes, const meta_site *made,
+                     void **ptr)
 {
     if (bytes > PTRDIFF_MAX)
         return meta_fail(META_ERR_OVERFLOW, "%zu bytes are more than any buffer can have", bytes);
-    return new_buffer(META_MEMORY_DEVICE, device, bytes, made, ptr);
+    return new_buffer(META_MEMORY_DEVICE, device, lead, bytes, made, ptr);
 }
 
 meta_err meta_scratch(meta_device *device, size_t bytes, void **ptr)
 {
-    return meta_buffer(device, bytes, NULL, ptr);
+    return meta_buffer(device, 0, bytes, NULL, ptr);
 }
 
 static meta_err give_back(void *ptr, meta_memory_kind kind, const meta_site *gone)
@@ -130,7 +135,7 @@ meta_err meta_alloc(void **ptr, size_t bytes)
     META_NEED(ptr);
     META_TRY(check_bytes(bytes));
     META_TRY(meta_device_current(&device));
-    return meta_buffer(device, bytes, &made, ptr);
+    return meta_buffer(device, 0, bytes, &made, ptr);
 }
 
 meta_err meta_free(void *ptr)
@@ -150,7 +155,7 @@ meta_err meta_host_alloc(void **ptr, size_t bytes)
     META_NEED(ptr);
     META_TRY(check_bytes(bytes));
     META_TRY(meta_device_current(&device));
-    return new_buffer(META_MEMORY_HOST, device, bytes, &made, ptr);
+    return new_buffer(META_MEMORY_HOST, device, 0, bytes, &made, ptr);
 }
 
 meta_err meta_host_free(void *ptr)

@@ -20,8 +20,8 @@ typedef struct meta_note {
     meta_site made, gone;
     struct meta_note *next; /**< in the free list */
 } meta_note;
-/** The site that meta_here() set for this call, and the return address: with META_CHECK=on that into
- * the program, otherwise into the direct caller, which may be the Fortran binding. */
+/** The site that meta_here() set for this call, and the return address: with META_CHECK=on that
+ * into the program, otherwise into the direct caller, which may be the Fortran binding. */
 void meta_site_take(meta_site *site, const void *caller);
 #define META_SITE_TAKE(site) meta_site_take(site, __builtin_return_address(0))
 /** Truncated to whole UTF-8 characters, control characters replaced; NULL: empty. */
@@ -40,14 +40,15 @@ typedef struct meta_allocation {
     int holds;
     uint64_t front;    /**< bytes of the object before the buffer */
     uint64_t guard;    /**< bytes of guard on both sides */
+    uint64_t lead;     /**< bytes of the block before the front guard */
     meta_block *block; /**< the memory of a META_MEMORY_DEVICE, NULL otherwise */
     meta_note *note;   /**< the registry's own, NULL where there is none */
     bool gone;         /**< freed, while the library keeps its memory */
 } meta_allocation;
 /** @p made: where the program allocated it; NULL for the library's own. */
 meta_err meta_registry_add(const meta_allocation *allocation, const meta_site *made);
-/** Remove the buffer of @p kind that begins at @p ptr; META_ERR_STATE while it is held. Device memory
- *  is remembered as freed until meta_registry_drop(). */
+/** Remove the buffer of @p kind that begins at @p ptr; META_ERR_STATE while it is held. Device
+ * memory is remembered as freed until meta_registry_drop(). */
 meta_err meta_registry_take(void *ptr, meta_memory_kind kind, const char *name,
                             const meta_site *gone, meta_allocation *taken);
 /** The memory of a buffer that was freed is given back: it may be the program's next. */
@@ -133,7 +134,8 @@ typedef struct meta_memory_hooks {
     /** META_CHECK=on: inspect all guards, and all memory that was freed; the first error. */
     meta_err (*verify)(void);
     /* Of a buffer of META_AUTO, by its object: keep its memory on one device from now on, where the
-     * object is that of the device; let it move again; and the device where it is kept, NULL: none. */
+     * object is that of the device; let it move again; and the device where it is kept, NULL: none.
+     */
     meta_err (*pin)(void *buffer, void **object);
     void (*unpin)(void *buffer);
     meta_device *(*pinned)(void *buffer);
@@ -141,8 +143,10 @@ typedef struct meta_memory_hooks {
 extern const meta_memory_hooks *meta_buffer_hooks; /**< set before the first buffer */
 /** A buffer for the library's own use. */
 meta_err meta_scratch(meta_device *device, size_t bytes, void **ptr);
-/** A buffer for the program, which asked for it at @p made. */
-meta_err meta_buffer(meta_device *device, size_t bytes, const meta_site *made, void **ptr);
+/** A buffer for the program, which asked for it at @p made, @p lead bytes (less than 64) behind an
+ *  address that is aligned to 64. */
+meta_err meta_buffer(meta_device *device, size_t lead, size_t bytes, const meta_site *made,
+                     void **ptr);
 void meta_scratch_free(void *ptr);
 /** Forget the buffer without giving its memory back: something else may still use it. */
 void meta_scratch_leave(void *ptr);

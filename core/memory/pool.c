@@ -255,7 +255,8 @@ void meta_pool_leave(meta_device *device, meta_block *block)
 void meta_pool_close(meta_device *device)
 {
     if (!device->pool) return;
-    /* A device that cannot be opened is closed with its lock held, and has no staging memory yet. */
+    /* A device that cannot be opened is closed with its lock held, and has no staging memory yet.
+     */
     if (device->staging) meta_staging_trim(device);
     trim(device, 0);
     pthread_mutex_destroy(&device->pool->lock);
