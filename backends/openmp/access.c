@@ -18,8 +18,8 @@ typedef struct range {
     int first, last;
 } range;
 
-/* A round of trials runs each way a few times in turn; one that HOPELESS tries found half as slow
- * again is left out. Rounds come ever more rarely: what else ran during one of them, and where the
+/* A round of trials runs each way a few times in turn; one that took half as long again in HOPELESS
+ * tries is left out. Rounds come ever more rarely: what else ran during one of them, and where the
  * cores of a virtual machine lie, does not count for good. */
 enum { WAYS = (SWEEP_REQUESTS | SWEEP_STREAMS) + 1, TRIES = 4, HOPELESS = 2 };
 enum { FIRST_REST = 32, LONGEST_REST = 4096 };
@@ -79,8 +79,8 @@ static int to_try(const access_pace *pace, range ways)
 }
 
 /* Only results in rows that are aligned alike are stored past the caches, and only those that the
- * caches would not keep until they are used: otherwise what comes next pays for it. What the system
- * reports as the last cache's size may be that of all of a node's, or of a larger machine's. */
+ * caches would not keep until they are used: otherwise what comes next pays for it. The size of the
+ * last cache is what cores typically share: the system may report that of all of them together. */
 enum { SHARED_CACHE = 32 << 20 };
 
 static range ways_of(const meta_call *call, meta_i64 distance)
@@ -102,8 +102,10 @@ access_trial access_begin(const meta_call *call, reuse_of_call reuse, int thread
     if (!pace) return (access_trial){.way = ways.first};
     const int rest = READ(pace->rest);
     if (rest > 0) WRITE(pace->rest, rest - 1);
-    if (rest > 0 || !reuse.known) return (access_trial){.way = best_of(pace, ways)};
-    return (access_trial){to_try(pace, ways), ways.first, ways.last, pace, call, openmp_now()};
+    /* None is left to try while another thread ends the round. */
+    const int next = rest > 0 || !reuse.known ? -1 : to_try(pace, ways);
+    if (next < 0) return (access_trial){.way = best_of(pace, ways)};
+    return (access_trial){next, ways.first, ways.last, pace, call, openmp_now()};
 }
 
 static void end_round(const access_trial *trial, range ways)

@@ -14,11 +14,11 @@
 
 #include "reuse.h"
 
-/** How a stencil's call is run, and what it takes if several ways are still tried. */
+/** How a stencil's call is run, and, if that is a trial, when it began. */
 typedef struct access_trial {
     int way;                /**< SWEEP_REQUESTS, SWEEP_STREAMS, both or neither */
     int first, last;        /**< the ways that it may take */
-    struct access_pace *of; /**< NULL: it is not one */
+    struct access_pace *of; /**< where its time counts; NULL: it does not */
     const meta_call *call;
     uint64_t begin;
 } access_trial;
