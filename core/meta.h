@@ -252,7 +252,8 @@ META_API meta_err meta_free(void *ptr);
  *  same cache set. Smaller grids, which a core's own cache may hold, are not padded, nor are those below
  *  24 MiB that would become more than a quarter larger.
  *  A dimension without neighbours, such as the species of u(x, y, z, species), has 0 ghosts.
- *  The contents are undefined; free the buffer with meta_free(). A grid without cells is a buffer too. Equal arguments give equal boxes on every device.
+ *  The contents are undefined; free the buffer with meta_free(). A grid without cells is a buffer too.
+ *  Equal arguments give equal boxes on every device.
  *  @return META_ERR_NO_MEMORY with the size in bytes, META_ERR_OVERFLOW, META_ERR_ARGUMENT */
 META_API meta_err meta_grid_alloc(void **ptr, meta_box *box, int ndim, const int64_t *cells,
                                   const int *low, const int *high, meta_type type);

@@ -51,8 +51,8 @@ META_KERNEL(axpy)
 /* The average over a stencil's points, alone and with the sum of the averages. The layouts are those
  * of a grid: columns are contiguous, dimension 1 is y and dimension 2 is z (unused by the 2D
  * stencils). */
-#define META_STENCIL(name, POINTS, n)                               \
-    META_KERNEL(name)                                                                   \
+#define META_STENCIL(name, POINTS, n)                                              \
+    META_KERNEL(name)                                                              \
     {                                                                              \
         META_SPACE;                                                                \
         META_OUT(META_T, out, 0);                                                  \
@@ -66,7 +66,7 @@ META_KERNEL(axpy)
             META_SIMD META_COLUMNS(i) o[i] = (META_T)((META_T)(POINTS) / (META_T)(n)); \
         }                                                                          \
     }                                                                              \
-    META_KERNEL(name##_sum)                                                             \
+    META_KERNEL(name##_sum)                                                        \
     {                                                                              \
         META_SPACE;                                                                \
         META_OUT(META_T, out, 0);                                                  \

@@ -78,9 +78,11 @@ static int to_try(const access_pace *pace, range ways)
     return next;
 }
 
-/* Only results in rows that are aligned alike are stored past the caches, and only those that the
- * caches would not keep until they are used: otherwise what comes next pays for it. The size of the
- * last cache is what cores typically share: the system may report that of all of them together. */
+/* Only results in rows that are aligned alike are stored past the caches: of others, lines would be
+ * written partly by cached and partly by nontemporal stores, at twice the cost. And only those that
+ * the caches would not keep until they are used: otherwise what comes next pays for it. The size of
+ * the last cache is what cores typically share: the system may report that of all of them together.
+ */
 enum { SHARED_CACHE = 32 << 20 };
 
 static range ways_of(const meta_call *call, meta_i64 distance)

@@ -75,11 +75,7 @@ STENCIL_POINTS(VECTOR)
         const meta_i64 before = (meta_i64)head < cells ? (meta_i64)head : cells;                   \
         lanes_sum sums = {.rest = {0}};                                                            \
         META_T one[SWEEP_ROWS];                                                                    \
-        if (result && count == SWEEP_ROWS) sums = *result;                                         \
-        else if (result) {                                                                         \
-            sums.of[0] = result->of[0];                                                            \
-            sums.rest[0] = result->rest[0];                                                        \
-        }                                                                                          \
+        if (result) sums = *result;                                                                \
         for (meta_i64 n = 0; n < p->times; ++n, out += p->out_across, in += across) {              \
             for (meta_i64 i = 0, end = before;; end = cells) {                                     \
                 for (; i < end; ++i) {                                                             \
@@ -104,11 +100,7 @@ STENCIL_POINTS(VECTOR)
                 }                                                                                  \
             }                                                                                      \
         }                                                                                          \
-        if (result && count == SWEEP_ROWS) *result = sums;                                         \
-        else if (result) {                                                                         \
-            result->of[0] = sums.of[0];                                                            \
-            result->rest[0] = sums.rest[0];                                                        \
-        }                                                                                          \
+        if (result) *result = sums;                                                                \
     }                                                                                              \
                                                                                                    \
     static void NAME(piece_##name)(const sweep_piece *p)                                           \

@@ -77,14 +77,11 @@ int sweep_is_aligned(const meta_space *s, meta_i64 bytes)
            (s->ndim <= 2 || s->layout[0].stride[2] * bytes % LINE == 0);
 }
 
-/* Result rows of differing alignment are not streamed: cache lines would be written partly by
- * cached and partly by nontemporal stores, at twice the cost. */
 void sweep(const meta_work *work, const sweep_stencil *stencil, void *sum)
 {
     const meta_space *s = work->space;
     const int solid = s->ndim > 2;
     const meta_i64 bytes = (meta_i64)stencil->bytes;
-    const int aligned = sweep_is_aligned(s, bytes);
     block b = {
         .stencil = stencil,
         .cells = work->column[1] - work->column[0],
@@ -93,8 +90,8 @@ void sweep(const meta_work *work, const sweep_stencil *stencil, void *sum)
         .piece = {.out_across = s->layout[0].stride[1],
                   .across = s->layout[1].stride[1],
                   .ahead = work->way & SWEEP_REQUESTS ? ROWS_AHEAD * s->layout[1].stride[1] : 0,
-                  .aligned = aligned,
-                  .stream = aligned && work->way & SWEEP_STREAMS,
+                  .aligned = sweep_is_aligned(s, bytes),
+                  .stream = work->way & SWEEP_STREAMS,
                   .sum = sum}};
     /* Whole planes as one block; partial planes at the ends of the share as their own. */
     for (meta_i64 number = work->row[0]; number < work->row[1];) {

@@ -31,7 +31,7 @@ typedef struct sweep_piece {
     meta_i64 ahead;               /**< in elements, from a row to one that is requested; 0: none */
     int rows;
     int aligned; /**< 1: result rows have the same alignment, and whole cache lines are stored */
-    int stream;  /**< 1: use nontemporal stores; implies aligned */
+    int stream;  /**< not 0: use nontemporal stores; implies aligned */
     void *sum;   /**< NULL, or SWEEP_ROWS accumulators of the new values, of which a single row uses
                     the first */
 } sweep_piece;

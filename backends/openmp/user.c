@@ -373,8 +373,8 @@ static meta_i64 fetched_ahead(const meta_call *call, const meta_kernel *kernel, 
         if (space->ndim > 1 && layout->stride[1] > 2 * columns) return 0;
         bytes += (meta_i64)p->bytes;
     }
-    return bytes > 0 && reuse_count(call, cells * bytes).distance > stream_cache() * threads ? AHEAD
-                                                                                             : 0;
+    if (bytes == 0) return 0;
+    return reuse_count(call, cells * bytes).distance > stream_cache() * threads ? AHEAD : 0;
 }
 
 static void combine_results(const user_call *u)

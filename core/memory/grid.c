@@ -23,16 +23,17 @@ static bool round_up(int64_t *elements, int64_t line)
     return true;
 }
 
-/* The box and its bytes, with rows of a multiple of @p line elements, which begin a multiple of
- * @p word before the first own cell; false on overflow. The ghosts behind a row's last own cell
+/* The box and its bytes, with rows of a multiple of @p line elements; false on overflow. The first
+ * own cell lies a multiple of WORD behind the beginning. The ghosts behind a row's last own cell
  * share a line with those before the first one of the next row. */
 static bool lay_out(meta_box *box, const int64_t *cells, const int *low, const int *high,
-                    int64_t line, int64_t word, size_t element, size_t *bytes)
+                    int64_t line, size_t element, size_t *bytes)
 {
     /* Rows and planes whose distance is a multiple of SET_STRIDE compete for one set, and a store
      * to one looks like a store to what is loaded of the next. One more line separates rows; one
      * more row then separates planes, because a row is no such multiple any more. */
     const int64_t stride = SET_STRIDE / LINE * line;
+    const int64_t word = line * WORD > LINE ? line * WORD / LINE : 1;
     int64_t *size = box->size, total = (int64_t)element;
     for (int d = 0; d < box->ndim; ++d) {
         box->start[d] = low[d];
@@ -78,13 +79,12 @@ meta_err meta_grid_alloc(void **ptr, meta_box *box, int ndim, const int64_t *cel
             return meta_fail(META_ERR_ARGUMENT, "argument '%s': %s[%d] is %d", name, name, d,
                              low[d] < 0 ? low[d] : high[d]);
     }
-    bool fits = lay_out(&made, cells, low, high, 1, 1, element, &bytes);
+    bool fits = lay_out(&made, cells, low, high, 1, element, &bytes);
     if (fits && bytes >= WORTH_PADDING) {
         const int64_t line = LINE / (int64_t)element;
-        const int64_t word = element < WORD ? WORD / (int64_t)element : 1;
         meta_box padded = made;
         size_t more;
-        fits = lay_out(&padded, cells, low, high, line, word, element, &more);
+        fits = lay_out(&padded, cells, low, high, line, element, &more);
         if (fits && (bytes >= LARGE || more - bytes <= bytes / 4)) {
             made = padded;
             bytes = more;
