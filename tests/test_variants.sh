@@ -34,7 +34,7 @@ for META_CPU in baseline avx2 avx512 sve256 sve512; do
     done
 done
 unset META_CPU
-# A sum must not depend on what the machine was found to be better at; rows are aligned from 24 MiB on.
+# A sum must not depend on what the machine was found to be better at; rows of grids of 24 MiB are always aligned.
 for stencil in 21 22 23 24; do
     [ -x "$build/meta-minighost" ] || break
     for META_STREAM_BYTES in 0 off; do
