@@ -4,9 +4,11 @@
  * what; no rank is left waiting, and older files stay as they are. */
 /* TEST: backends=openmp np=1,3 timeout=120 labels=io */
 /* TEST: backends=opencl np=2 timeout=120 labels=io */
+#include "base/io_base.h"
 #include "io_grids.h"
 #include "scratch.h"
 
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -431,6 +433,79 @@ static void a_checkpoint_with_a_bit_changed_is_refused(void)
     end();
 }
 
+/* Put an array of NumPy in the file's place that has only a description. */
+static void put_npy(const char *text, size_t length)
+{
+    snprintf(file_name, sizeof file_name, "%s", path);
+    image_size = (size_t)snprintf((char *)image, sizeof image, "\x93NUMPY%c%c%c%c%.*s", 1, 0,
+                                  (int)length, 0, (int)length, text);
+    put_image(image_size);
+}
+
+static void a_description_of_numpy_cut_off_anywhere_is_refused(void)
+{
+    static const char text[] = "{'shape': (54,), 'fortran_order': False, 'descr': '<f8'";
+    begin("file");
+    make(true);
+    for (size_t length = 0; length < sizeof text; ++length) {
+        test_case("%.*s", (int)length, text);
+        put_npy(text, length);
+        reading_fails(META_IO_NPY, META_ERR_FILE, path);
+    }
+    drop();
+    end();
+}
+
+/* Let the checkpoint of field "u" of one dimension claim so many cells, with right checksums. */
+static void put_claim(int64_t cells, int64_t in_boxes)
+{
+    enum { HEAD_BYTES = 32, HEAD_SUM = 40, SUM = 48, HEADER = 56 }; /* io/formats/checkpoint.c */
+    enum { CELLS_AT = HEADER + 6 * 8, IN_BOXES_AT = CELLS_AT + 8 }; /* io/formats/table.c */
+    int64_t head_bytes, before;
+    memcpy(&before, image + CELLS_AT, sizeof before);
+    CHECK_INT(before, CELLS);
+    memcpy(image + CELLS_AT, &cells, sizeof cells);
+    memcpy(image + IN_BOXES_AT, &in_boxes, sizeof in_boxes);
+    memcpy(&head_bytes, image + HEAD_BYTES, sizeof head_bytes);
+    uint64_t sum = io_checksum(0, image + HEADER, (size_t)head_bytes);
+    memcpy(image + HEAD_SUM, &sum, sizeof sum);
+    sum = io_checksum(0, image, SUM);
+    memcpy(image + SUM, &sum, sizeof sum);
+    put_image(image_size);
+}
+
+static void a_file_that_claims_more_cells_than_bytes_is_refused(void)
+{
+    static const int64_t claims[] = {INT64_MAX, INT64_MAX - 1, INT64_MAX - CELLS, INT64_MAX / 2};
+    uint8_t bytes[CELLS] = {0};
+    char text[96];
+    begin("file");
+    make(true);
+    meta_io_field line = {.name = "u", .buf = bytes, .type = META_U8, .box = {.ndim = 1}};
+    line.cells[0] = line.box.size[0] = CELLS;
+    line.box.start[0] = line.first[0] = test_rank * CELLS / test_size;
+    line.box.end[0] = (test_rank + 1) * CELLS / test_size;
+    for (size_t k = 0; k < sizeof claims / sizeof *claims; ++k) {
+        test_case("%" PRId64 " cells", claims[k]);
+        snprintf(text, sizeof text,
+                 "{'descr': '|u1', 'fortran_order': False, 'shape': (%" PRId64 ",)}", claims[k]);
+        desc.number = -1;
+        put_npy(text, strlen(text));
+        reading_fails(META_IO_NPY, META_ERR_FILE, "cut off");
+        desc.format = META_IO_CHECKPOINT;
+        desc.number = 0;
+        snprintf(file_name, sizeof file_name, "%s.0", path);
+        for (int in_boxes = 0; in_boxes < 2; ++in_boxes) {
+            CHECK_OK(meta_io_write(path, &desc, 1, &line));
+            load_image();
+            put_claim(claims[k], in_boxes);
+            reading_fails(META_IO_CHECKPOINT, META_ERR_FILE, "not written by this library");
+        }
+    }
+    drop();
+    end();
+}
+
 static void another_shape_type_or_name_is_an_error(void)
 {
     for (int format = META_IO_CHECKPOINT; format <= META_IO_NPY; ++format) {
@@ -585,6 +660,8 @@ TEST_COMM_MAIN(PROMISE(a_wrong_argument_of_one_rank_is_an_error_on_all),
                PROMISE(what_is_no_file_of_ours_is_refused),
                PROMISE(a_file_cut_off_anywhere_is_refused),
                PROMISE(a_checkpoint_with_a_bit_changed_is_refused),
+               PROMISE(a_description_of_numpy_cut_off_anywhere_is_refused),
+               PROMISE(a_file_that_claims_more_cells_than_bytes_is_refused),
                PROMISE(another_shape_type_or_name_is_an_error),
                PROMISE(a_file_that_changes_while_it_is_open_is_noticed),
                PROMISE(handles_are_checked), PROMISE(what_cannot_be_written_leaves_the_older_file))

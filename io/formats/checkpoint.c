@@ -126,12 +126,12 @@ static bool is_laid_out(const io_head *head, int64_t head_bytes, int64_t size)
     int64_t at = (int64_t)sizeof(checkpoint_header) + head_bytes;
     for (int f = 0; f < head->fields; ++f) {
         const io_field *field = &head->field[f];
-        if (field->sums != at || field->grid.level >= 0 || field->grid.pieces > size / 8)
+        if (field->sums != at || field->grid.level >= 0 || field->grid.pieces > (size - at) / 8)
             return false;
         at += field->grid.pieces * (int64_t)sizeof(uint64_t);
     }
     for (int f = 0; f < head->fields; ++f) {
-        if (head->field[f].offset != at || data_bytes(&head->field[f]) > size) return false;
+        if (head->field[f].offset != at || data_bytes(&head->field[f]) > size - at) return false;
         at += data_bytes(&head->field[f]);
     }
     return at == size;

@@ -129,7 +129,7 @@ static void show_type(const char *descr, char *shown, size_t room)
 
 static meta_err find_type(const char *path, const char *descr, meta_type *type)
 {
-    for (int t = 0; descr && *descr == '\'' && t < TYPES; ++t) {
+    for (int t = 0; descr && *descr == '\'' && descr[1] && t < TYPES; ++t) {
         const size_t length = strlen(types[t].code);
         if (strncmp(descr + 2, types[t].code, length) != 0 || descr[2 + length] != '\'') continue;
         *type = types[t].type;

@@ -37,7 +37,7 @@ void io_grid_runs(io_grid *grid, int64_t piece)
 {
     grid->level = -1;
     grid->piece = piece < grid->count ? piece : grid->count;
-    grid->pieces = (grid->count + grid->piece - 1) / grid->piece;
+    grid->pieces = (grid->count - 1) / grid->piece + 1;
 }
 
 void io_grid_boxes(io_grid *grid, int64_t piece)
@@ -48,7 +48,7 @@ void io_grid_boxes(io_grid *grid, int64_t piece)
         grid->below *= grid->cells[grid->level++];
     const int64_t extent = grid->cells[grid->level];
     grid->along = piece / grid->below < extent ? piece / grid->below : extent;
-    grid->per_line = (extent + grid->along - 1) / grid->along;
+    grid->per_line = (extent - 1) / grid->along + 1;
     grid->piece = grid->along * grid->below;
     grid->pieces = grid->per_line * (grid->count / (grid->below * extent));
 }
