@@ -7,6 +7,7 @@
 #include "watch.h"
 
 #include <glob.h>
+#include <math.h>
 #include <mpi.h>
 #include <pthread.h>
 #include <signal.h>
@@ -23,8 +24,9 @@ static pthread_cond_t changed;
 static pthread_t thread;
 static enum { UNKNOWN, NEVER, RUNS } state;
 static double timeout; /* seconds */
+static double left;    /* of it, to the call that is watched */
+static double began;   /* when that call did */
 static int rank;
-static double began;
 static const char *during; /* NULL: nothing */
 static char leaves[4096];
 
@@ -59,16 +61,17 @@ static void *watch(void *unused)
 {
     (void)unused;
     pthread_mutex_lock(&lock);
-    for (;;) {
-        const double end = began + timeout;
+    while (during == NULL || left > 0) {
         if (during == NULL) {
             pthread_cond_wait(&changed, &lock);
-        } else if (now() < end) {
-            const struct timespec at = {(time_t)end, (long)(1e9 * (end - (double)(time_t)end))};
-            pthread_cond_timedwait(&changed, &lock, &at);
-        } else {
-            break;
+            continue;
         }
+        /* Step by step: while this process is stopped, no more than one of them goes by. */
+        const double step = fmin(left, fmin(timeout / 4, 1));
+        const double before = now(), end = before + step;
+        const struct timespec at = {(time_t)end, (long)(1e9 * (end - (double)(time_t)end))};
+        pthread_cond_timedwait(&changed, &lock, &at);
+        left -= fmin(now() - fmax(before, began), step);
     }
     fflush(stdout);
     fprintf(stderr, "%s: rank %d: not every rank has come where %s, for %g s (META_TIMEOUT)\n",
@@ -103,6 +106,7 @@ void watch_begin(const char *what)
     pthread_mutex_lock(&lock);
     if (state == UNKNOWN) start();
     during = what;
+    left = timeout;
     began = now();
     if (state == RUNS) pthread_cond_signal(&changed);
     pthread_mutex_unlock(&lock);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file watch.h
  *  Ends the job where a rank does not come to a call of MPI of the program's own, which returns no
- *  error then: with META_TIMEOUT set, after that many seconds in one call. What libmeta waits for
- * it limits itself. */
+ *  error then: with META_TIMEOUT set, after that many seconds in one call, not counting those for
+ *  which this process was stopped. What libmeta waits for it limits itself. */
 #ifndef WATCH_H
 #define WATCH_H
 
