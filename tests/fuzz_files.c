@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/io_base.h"
+#include "checkpoint_sums.h"
 #include "fuzz.h"
 #include "meta_io.h"
 
@@ -98,24 +98,12 @@ static size_t seed(int n, uint8_t *data, size_t room)
 
 /* ------------------------------------------------------------------ checksums */
 
-/* Of a checkpoint: of its table of fields, its size, its header. Where they lie says
- * io/formats/checkpoint.c. */
+/* Of a checkpoint: of its table of fields, its size, its header. */
 static void repair(uint8_t *data, size_t size, uint64_t how)
 {
-    struct {
-        char magic[8];
-        uint32_t order, version;
-        int64_t bytes, number, head_bytes;
-        uint64_t head_sum, sum;
-    } h;
-    if (size < sizeof h || how % 4 == 0) return;
-    memcpy(&h, data, sizeof h);
-    if (memcmp(h.magic, "metaioCP", sizeof h.magic) != 0) return;
-    if (how >> 4 & 1) h.bytes = (int64_t)size;
-    if (how >> 2 & 3 && h.head_bytes >= 0 && h.head_bytes <= (int64_t)(size - sizeof h))
-        h.head_sum = io_checksum(0, data + sizeof h, (size_t)h.head_bytes);
-    h.sum = io_checksum(0, &h, sizeof h - sizeof h.sum);
-    memcpy(data, &h, sizeof h);
+    if (size < sizeof(checkpoint_start) || how % 4 == 0) return;
+    if (memcmp(data, "metaioCP", 8) != 0) return;
+    checkpoint_sums(data, size, how >> 4 & 1, how >> 2 & 3);
 }
 
 const fuzz_target fuzz_here = {"files", 6, seed, repair, NULL};

@@ -4,7 +4,7 @@
  * what; no rank is left waiting, and older files stay as they are. */
 /* TEST: backends=openmp np=1,3 timeout=120 labels=io */
 /* TEST: backends=opencl np=2 timeout=120 labels=io */
-#include "base/io_base.h"
+#include "checkpoint_sums.h"
 #include "io_grids.h"
 #include "scratch.h"
 
@@ -459,18 +459,13 @@ static void a_description_of_numpy_cut_off_anywhere_is_refused(void)
 /* Let the checkpoint of field "u" of one dimension claim so many cells, with right checksums. */
 static void put_claim(int64_t cells, int64_t in_boxes)
 {
-    enum { HEAD_BYTES = 32, HEAD_SUM = 40, SUM = 48, HEADER = 56 }; /* io/formats/checkpoint.c */
-    enum { CELLS_AT = HEADER + 6 * 8, IN_BOXES_AT = CELLS_AT + 8 }; /* io/formats/table.c */
-    int64_t head_bytes, before;
+    enum { CELLS_AT = sizeof(checkpoint_start) + 6 * 8, IN_BOXES_AT = CELLS_AT + 8 }; /* table.c */
+    int64_t before;
     memcpy(&before, image + CELLS_AT, sizeof before);
     CHECK_INT(before, CELLS);
     memcpy(image + CELLS_AT, &cells, sizeof cells);
     memcpy(image + IN_BOXES_AT, &in_boxes, sizeof in_boxes);
-    memcpy(&head_bytes, image + HEAD_BYTES, sizeof head_bytes);
-    uint64_t sum = io_checksum(0, image + HEADER, (size_t)head_bytes);
-    memcpy(image + HEAD_SUM, &sum, sizeof sum);
-    sum = io_checksum(0, image, SUM);
-    memcpy(image + SUM, &sum, sizeof sum);
+    checkpoint_sums(image, image_size, false, true);
     put_image(image_size);
 }
 
