@@ -47,10 +47,11 @@ static bool step(work *w)
     void *grid[MOST_FIELDS];
     for (int f = 0; f < w->fields; ++f) grid[f] = w->grid[f].at;
     bool right = note_meta(meta_halo_start(w->plan, grid)) &&
-                 note_meta(meta_reduce_boxes(w->sums, SUMS, w->fields, grid, w->sides, w->side,
-                                             META_SUM, type_of(w->type), META_ASYNC)) &&
                  note_meta(meta_halo_finish(w->plan, META_ASYNC));
-    for (int f = 0; f < w->fields && right; ++f) right = stencil(w, f, META_ASYNC);
+    for (int f = 0; f < w->fields && right; ++f)
+        right = note_meta(meta_stencil_sums(w->next[f].at, w->grid[f].at, &w->own, META_3D7P,
+                                            type_of(w->type), sum_of(w, f, SIDES), sum_of(w, f, 0),
+                                            w->sides, w->side, META_ASYNC));
     right = right && note_meta(meta_flush());
     for (int f = 0; f < w->fields; ++f) {
         const buffer old = w->grid[f];

@@ -566,6 +566,18 @@ typedef enum meta_op {
  *              of the new values of the box; it must stay valid until the operation is complete */
 META_API meta_err meta_stencil(void *out, const void *in, const meta_box *box,
                                meta_stencil_kind kind, meta_type type, void *sum, meta_event *done);
+/** meta_stencil(), and before it the sums of @p boxes boxes of @p in, such as the sides of a block: sums[k] at
+ *  host or device address @p sums is that of part[k]. As meta_reduce_boxes() and then meta_stencil(), but on
+ *  CPUs one pass over memory serves both where the sides' boxes lie within @p box: a sum over an x face alone
+ *  reads a cache line for each cell. So floating-point sums may differ in their last bits from those of
+ *  meta_reduce(), unless they are reproducible. Boxes may be empty, have ghost cells and overlap each other.
+ *  @param sums  apart from the cells of @p in and @p out; NULL if @p boxes is 0. It must stay valid until the
+ *               operation is complete.
+ *  @param part  of @p in; NULL if @p boxes is 0. It is read before the call returns.
+ *  @param done  of the stencil and all sums together */
+META_API meta_err meta_stencil_sums(void *out, const void *in, const meta_box *box,
+                                    meta_stencil_kind kind, meta_type type, void *sum, void *sums,
+                                    int boxes, const meta_box *part, meta_event *done);
 /** Reduce the cells of @p box to one element of @p type at host or device address @p result.
  *  F32 sums are accumulated in double if the device supports it; with meta_set_reproducible(), all
  *  floating-point sums are exact. Integers wrap. If any cell is NaN, so is the result; a NaN minimum or

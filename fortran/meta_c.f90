@@ -529,6 +529,18 @@ module meta_c
             type(c_ptr), value :: sum, done
             integer(c_int) :: res
         end function
+        function c_stencil_sums(out, in, box, kind, type, sum, sums, boxes, part, done) &
+            bind(c, name="meta_stencil_sums") result(res)
+            import
+            type(c_ptr), value :: out, in
+            type(meta_c_box), intent(in) :: box
+            integer(c_int), value :: kind, type
+            type(c_ptr), value :: sum, sums
+            integer(c_int), value :: boxes
+            type(meta_c_box), intent(in) :: part(*)
+            type(c_ptr), value :: done
+            integer(c_int) :: res
+        end function
         function c_reduce(result, buf, box, op, type, done) bind(c, name="meta_reduce") result(res)
             import
             type(c_ptr), value :: result, buf

@@ -40,8 +40,10 @@ typedef struct meta_work {
     const void *scalar; /**< the element passed by value */
     const meta_space *space;
     meta_i64 row[2], column[2];
-    int way;       /**< how a stencil accesses memory */
-    void *partial; /**< the thread's partial result of a reduction */
+    int way;                   /**< how a stencil accesses memory */
+    const struct sides *sides; /**< boxes whose sums a stencil adds up … */
+    double *side_sums;         /**< … to these; NULL: there are none */
+    void *partial;             /**< the thread's partial result of a reduction */
 } meta_work;
 
 typedef void meta_kernel_function(const meta_work *work);

@@ -28,7 +28,7 @@ typedef struct argument_value {
     _Alignas(16) unsigned char bytes[16];
 } argument_value;
 
-enum { ARGUMENT_MOST_PARAMETERS = 9, ARGUMENT_MOST_WRONG = 64 };
+enum { ARGUMENT_MOST_PARAMETERS = 10, ARGUMENT_MOST_WRONG = 64 };
 
 /** A public function, as tests/each_argument.awk finds it. */
 typedef struct argument_function {

@@ -408,6 +408,8 @@ static void refuse_everything(void)
     UNSTARTED(meta_transpose_face, p, q, size, META_F64, &done);
     UNSTARTED(meta_stencil, p, q, &good_box, META_3D7P, META_F64, NULL, &done);
     UNSTARTED(meta_reduce, &result, p, &good_box, META_SUM, META_F64, &done);
+    UNSTARTED(meta_stencil_sums, p, q, &good_box, META_3D7P, META_F64, NULL, &result, 1, &good_box,
+              &done);
     UNSTARTED(meta_reduce_boxes, &result, 1, 1, &p, 1, &good_box, META_SUM, META_F64, &done);
     UNSTARTED(meta_dot, &result, p, q, &good_box, META_F64, &done);
     UNSTARTED(meta_axpy, p, &one, q, &good_box, META_F64, &done);
@@ -1017,6 +1019,53 @@ static void stencils_are_refused_by_name(void)
     end();
 }
 
+static void stencils_with_sums_are_refused_by_name(void)
+{
+    meta_box parts[2] = {good_box, good_box};
+    const int64_t *first = good_box.start, *size = good_box.size;
+    const int64_t cell = (first[2] * size[1] + first[1]) * size[0] + first[0];
+    double sums[2];
+    begin();
+    WRONG_BUFFERS("out", meta_stencil_sums, wrong, a, &good_box, META_3D27P, META_F64, &result,
+                  sums, 2, parts, &done);
+    WRONG_BUFFERS("in", meta_stencil_sums, b, wrong, &good_box, META_3D7P, META_F64, &result, sums,
+                  2, parts, &done);
+    WRONG_BOXES("box", "out", meta_stencil_sums, b, a, wrong, META_3D7P, META_F64, &result, sums, 2,
+                parts, &done);
+    WRONG_TYPES(meta_stencil_sums, b, a, &good_box, META_3D7P, wrong, &result, sums, 2, parts,
+                &done);
+    NO_ARITHMETIC(meta_stencil_sums, b, a, &good_box, META_3D7P, wrong, &result, sums, 2, parts,
+                  &done);
+    WRONG_ENUM(meta_stencil_kind, META_STENCIL_COUNT, "kind", meta_stencil_sums, b, a, &good_box,
+               wrong, META_F64, &result, sums, 2, parts, &done);
+    test_case("the sums");
+    REFUSED(META_ERR_ARGUMENT, "boxes", meta_stencil_sums, b, a, &good_box, META_3D7P, META_F64,
+            &result, sums, -1, parts, &done);
+    REFUSED(META_ERR_ARGUMENT, "part", meta_stencil_sums, b, a, &good_box, META_3D7P, META_F64,
+            &result, sums, 2, NULL, &done);
+    REFUSED(META_ERR_ARGUMENT, "sums", meta_stencil_sums, b, a, &good_box, META_3D7P, META_F64,
+            &result, NULL, 2, parts, &done);
+    REFUSED(META_ERR_ALIGNMENT, "sums", meta_stencil_sums, b, a, &good_box, META_3D7P, META_F64,
+            &result, (char *)sums + 1, 2, parts, &done);
+    REFUSED(META_ERR_POINTER, "sums", meta_stencil_sums, b, a, &good_box, META_3D7P, META_F64,
+            &result, (char *)b - 4, 2, parts, &done);
+    REFUSED(META_ERR_OVERLAP, "sums", meta_stencil_sums, b, a, &good_box, META_3D7P, META_F64,
+            &result, (double *)b + cell, 2, parts, &done);
+    REFUSED(META_ERR_OVERLAP, "sums", meta_stencil_sums, b, a, &good_box, META_3D7P, META_F64,
+            &result, (double *)a + cell - 1, 2, parts, &done);
+    parts[1].end[0] = parts[1].size[0] + 1;
+    REFUSED(META_ERR_BOUNDS, "part[1]", meta_stencil_sums, b, a, &good_box, META_3D7P, META_F64,
+            &result, sums, 2, parts, &done);
+    parts[1] = good_box;
+    parts[1].ndim = 0;
+    REFUSED(META_ERR_ARGUMENT, "part[1]", meta_stencil_sums, b, a, &good_box, META_3D7P, META_F64,
+            &result, sums, 2, parts, &done);
+    if (elsewhere)
+        REFUSED(META_ERR_WRONG_DEVICE, "sums", meta_stencil_sums, b, a, &good_box, META_3D7P,
+                META_F64, NULL, elsewhere, 1, parts, &done);
+    end();
+}
+
 static void reductions_are_refused_by_name(void)
 {
     begin();
@@ -1211,9 +1260,9 @@ TEST_MAIN(PROMISE(calls_before_the_start_are_refused), PROMISE(calls_after_the_e
           PROMISE(states_are_refused_by_name), PROMISE(faces_are_refused_by_name),
           PROMISE(slabs_are_refused_by_name), PROMISE(packing_is_refused_by_name),
           PROMISE(unpacking_is_refused_by_name), PROMISE(transposing_is_refused_by_name),
-          PROMISE(stencils_are_refused_by_name), PROMISE(reductions_are_refused_by_name),
-          PROMISE(dot_products_are_refused_by_name), PROMISE(axpy_is_refused_by_name),
-          PROMISE(ranges_and_tools_are_refused_by_name),
+          PROMISE(stencils_are_refused_by_name), PROMISE(stencils_with_sums_are_refused_by_name),
+          PROMISE(reductions_are_refused_by_name), PROMISE(dot_products_are_refused_by_name),
+          PROMISE(axpy_is_refused_by_name), PROMISE(ranges_and_tools_are_refused_by_name),
           PROMISE(timers_and_ranges_out_of_turn_are_refused),
           PROMISE(meta_here_accepts_any_location),
           PROMISE(every_public_function_has_its_cases_here))

@@ -163,6 +163,7 @@ static void compute(void)
     int on;
     for (int k = 0; k < CELLS; ++k) expected += pattern[k], squares += 2 * pattern[k];
     STEP(meta_stencil(life.b, life.a, &box, META_3D7P, META_F64, &sum, NULL));
+    STEP(meta_stencil_sums(life.b, life.a, &box, META_3D7P, META_F64, &sum, sums, 2, boxes, NULL));
     STEP(meta_stencil(life.b, life.a, &box, META_3D27P, META_F64, NULL, META_ASYNC));
     STEP(meta_reduce(&sum, life.a, &all, META_SUM, META_F64, NULL));
     right(sum, expected, "the sum");

@@ -461,6 +461,18 @@ static void grids_are_computed(void)
         CHECK_NEAR(sums[0][0] + sums[1][1], 256 + 384, 0);
     }
     {
+        /* EXAMPLE: meta_stencil_sums */
+        meta_box side[2] = {box, box}; /* the first and the last plane */
+        double of_side[2], of_new;
+        side[0].end[2] = box.start[2] + 1;
+        side[1].start[2] = box.end[2] - 1;
+        TRY(meta_stencil_sums(next, grid, &box, META_3D7P, META_F64, &of_new, of_side, 2, side,
+                              NULL));
+        /* END OF EXAMPLE */
+        CHECK_NEAR(of_new, 512, 0);
+        CHECK_NEAR(of_side[0] + of_side[1], 128, 0);
+    }
+    {
         /* EXAMPLE: meta_set_reproducible meta_get_reproducible */
         int was;
         double sum_again;

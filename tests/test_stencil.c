@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file test_stencil.c
- *  The four stencils against MiniGhost's formula, bit for bit, and the sums fused with them. */
+ *  The four stencils against MiniGhost's formula, bit for bit, and the sums fused with them: of the
+ *  new cells, and of boxes of the old ones. */
 /* TEST: backends=all auto=yes timeout=120 labels=kernel smoke=yes */
 #include "mirror.h"
 #include "sums.h"
@@ -187,6 +188,65 @@ static void run_with_sum(mirror *out, mirror *in, int most_dimensions)
     run_case_with_sum(&c, out, in);
 }
 
+/* ------------------------------------------------------------------ sums of boxes */
+
+enum { MOST_PARTS = 11 };
+
+/* A side of the box, or cells anywhere in the array, one in twenty empty; along each dimension. */
+static meta_box random_part(const meta_box *box)
+{
+    meta_box part = *box;
+    for (int d = 0; d < box->ndim; ++d) {
+        const int64_t how = test_random_in(0, 5), all = box->size[d];
+        if (how == 0 && box->start[d] < box->end[d]) part.end[d] = part.start[d] + 1;
+        if (how == 1 && box->start[d] < box->end[d]) part.start[d] = part.end[d] - 1;
+        if (how != 2) continue;
+        part.start[d] = test_random_in(0, all - 1);
+        part.end[d] = test_random_in(part.start[d] + (test_random_in(0, 19) > 0), all);
+    }
+    return part;
+}
+
+/* In one pass with the stencil or apart, the grid is the same and each sum that of its box. */
+static void run_with_parts(mirror *out, mirror *in, int most_dimensions)
+{
+    enum { ROOM = (MOST_PARTS + 2) * 8 };
+    const stencil_case c = some_case(in->bytes, most_dimensions);
+    const int parts = (int)test_random_in(0, MOST_PARTS);
+    const bool summed = test_random_in(0, 1), on_device = test_random_in(0, 1);
+    unsigned char before[ROOM], found[ROOM], *place = found;
+    sum_expected expected[MOST_PARTS + 1];
+    meta_box part[MOST_PARTS];
+    case_ending ending;
+    size_t bytes = 1;
+    CHECK_OK(meta_type_size(c.type, &bytes));
+    mirror_refill(in, c.type, c.flavour);
+    for (int k = 0; k < parts; ++k) {
+        part[k] = random_part(&c.box);
+        expected[k] = sum_of(in->expected + c.in, &part[k], c.type);
+    }
+    oracle[c.type](out->expected + c.out, in->expected + c.in, &c.box, c.kind);
+    if (summed) expected[parts] = sum_of(out->expected + c.out, &c.box, c.type);
+    test_random_fill(before, ROOM, META_U8);
+    memcpy(found, before, ROOM);
+    if (on_device && !CHECK_OK(meta_alloc((void **)&place, ROOM))) return;
+    if (on_device) CHECK_OK(meta_copy_h2d(place, before, ROOM, NULL));
+    case_ending_pick(&ending);
+    CHECK_OK(meta_stencil_sums(out->device + c.out, in->device + c.in, &c.box, c.kind, c.type,
+                               summed ? place + (size_t)parts * bytes : NULL, place, parts, part,
+                               ending.done));
+    CHECK_OK(case_ending_settle(&ending));
+    mirror_holds(out, c.type, "the grid");
+    if (on_device) CHECK_OK(meta_copy_d2h(found, place, ROOM, NULL));
+    const size_t end = (size_t)(parts + summed) * bytes;
+    for (int k = 0; k < parts + summed; ++k)
+        if (!case_is_float(c.type) || c.flavour != CASE_WILD)
+            sum_check(found + (size_t)k * bytes, &expected[k], c.type,
+                      k == parts ? "of the new cells" : case_box_text(&part[k]));
+    CHECK_ARRAY(found + end, before + end, ROOM - end, META_U8);
+    if (on_device) CHECK_OK(meta_free(place));
+}
+
 /* Beyond the caches a back end may try several ways, and keep the fastest. */
 static void run_again(mirror *out, mirror *in, int most_dimensions)
 {
@@ -240,6 +300,20 @@ static void stencils_have_the_bits_of_the_formula_beyond_the_caches(void)
     if (test_under_oclgrind()) return;
     many(run_again, FAR_BYTES, 3, 10, 1000);
     many(run_again, FAR_BYTES, 0, 10, 1000);
+}
+
+static void sums_of_boxes_are_right_beside_the_same_grid(void)
+{
+    many(run_with_parts, SMALL_BYTES, 4, 2000, 200000);
+    many(run_with_parts, LARGE_BYTES, 3, 60, 6000);
+    many(run_with_parts, LARGE_BYTES, 0, 60, 6000);
+}
+
+static void sums_of_boxes_are_right_beyond_the_caches(void)
+{
+    if (test_under_oclgrind()) return;
+    many(run_with_parts, FAR_BYTES, 3, 10, 1000);
+    many(run_with_parts, FAR_BYTES, 0, 10, 1000);
 }
 
 /* ------------------------------------------------------------------ chosen cases */
@@ -388,6 +462,8 @@ TEST_DEVICE_MAIN(PROMISE(stencils_have_the_bits_of_the_formula_and_touch_no_othe
                  PROMISE(stencils_with_a_sum_make_the_same_grid_and_the_right_sum),
                  PROMISE(stencils_with_a_sum_are_right_on_large_grids),
                  PROMISE(stencils_have_the_bits_of_the_formula_beyond_the_caches),
+                 PROMISE(sums_of_boxes_are_right_beside_the_same_grid),
+                 PROMISE(sums_of_boxes_are_right_beyond_the_caches),
                  PROMISE(integers_are_divided_towards_zero), PROMISE(integers_wrap_around),
                  PROMISE(a_nan_propagates_through_stencil_and_sum),
                  PROMISE(an_infinity_propagates_through_stencil_and_sum),

@@ -249,6 +249,7 @@ static void compute(worker *w)
     int on;
     DO(meta_copy_h2d(w->a, w->in, BYTES, NULL));
     DO(meta_stencil(w->b, w->a, &box, META_3D7P, META_F64, &sum, NULL));
+    DO(meta_stencil_sums(w->b, w->a, &box, META_3D7P, META_F64, &sum, sums, 2, boxes, NULL));
     DO(meta_reduce(&sum, w->a, &all, META_SUM, META_F64, NULL));
     IS(sum, sum_of_in(w));
     DO(meta_fill(w->packed, CELLS, &two, META_F64, META_ASYNC));

@@ -7,6 +7,7 @@
 
 #include "access.h"
 #include "faces.h"
+#include "sides.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -60,6 +61,8 @@ static inline void share_of(const meta_call *call, int k, int n, meta_work *work
     work->space = s;
     work->partial = NULL;
     work->way = 0;
+    work->sides = NULL;
+    work->side_sums = NULL;
     share_rows(s, k, n, work);
 }
 
@@ -217,26 +220,104 @@ static meta_i64 bytes_of(const meta_call *call)
            (meta_i64)(call->desc->passes * meta_element_bytes(call->type));
 }
 
+static meta_err run_alone(const meta_call *call)
+{
+    const openmp_kernel *kernel = openmp_kernel_of(call);
+    if (kernel->user) return openmp_user_run(call);
+    const reuse_of_call reuse = reuse_count(call, bytes_of(call));
+    if (kernel->finish) return run_reduction(call, reuse);
+    run_stencil(call, reuse);
+    return META_OK;
+}
+
+/* What each thread adds up of a stencil's pass and of the boxes summed in it, in lines of its own.
+ */
+typedef struct partials {
+    _Alignas(LINE) double side[SIDES_MOST];
+    _Alignas(LINE) char sum[LINES(sizeof(double))];
+} partials;
+
+/* Call @p n of the launch, a stencil, adds up those of the @p count sums behind it that it can. */
+static meta_err run_with_sides(const meta_launch *launch, size_t n, size_t count)
+{
+    const meta_call *stencil = meta_launch_call(launch, n), *sum[SIDES_MOST];
+    const openmp_kernel *kernel = openmp_kernel_of(stencil);
+    const int threads = openmp_threads_for(work_of(stencil), WORTH_A_THREAD);
+    partials on_stack[16], *results = on_stack;
+    sides all = {.count = 0};
+    for (size_t k = n + 1; k <= n + count; ++k) {
+        const meta_call *call = meta_launch_call(launch, k);
+        if (sides_add(&all, call, stencil)) {
+            sum[all.count - 1] = call;
+            continue;
+        }
+        const meta_err error = run_alone(call);
+        if (error != META_OK) return error;
+    }
+    if (all.count == 0) return run_alone(stencil);
+    if (threads > 16 && !(results = aligned_alloc(LINE, (size_t)threads * sizeof *results)))
+        return openmp_host->fail(META_ERR_NO_MEMORY,
+                                 "the host has no memory for %d partial results", threads);
+    const access_trial trial =
+        begin_trial(stencil, reuse_count(stencil, bytes_of(stencil)), threads);
+#pragma omp parallel for num_threads(threads) schedule(static, 1) if (threads > 1)
+    for (int k = 0; k < threads; ++k) {
+        meta_work mine;
+        memset(&results[k], 0, sizeof *results);
+        share_of(stencil, k, threads, &mine);
+        mine.way = trial.way;
+        mine.partial = results[k].sum;
+        mine.sides = &all;
+        mine.side_sums = results[k].side;
+        kernel->run(&mine);
+    }
+    access_end(&trial);
+    for (int s = 0; s < all.count; ++s) {
+        double of[OPENMP_MOST_THREADS];
+        for (int k = 0; k < threads; ++k) of[k] = results[k].side[s];
+        openmp_combine(openmp_kernel_of(sum[s])->finish, (char *)of, sizeof *of, sizeof *of,
+                       threads, 1, sum[s]->result);
+    }
+    if (kernel->finish)
+        openmp_combine(kernel->finish, results[0].sum, sizeof *results, kernel->partial_bytes,
+                       threads, 1, stencil->result);
+    if (results != on_stack) free(results);
+    return META_OK;
+}
+
+static int is_plain_sum(const meta_call *call)
+{
+    return !openmp_kernel_of(call)->user && call->desc->number == META_KERNEL_REDUCE_SUM;
+}
+
+/* Of floating-point elements: the others' kernels are shared ones, which add up no sides. */
+static int is_stencil(const meta_call *call)
+{
+    return !openmp_kernel_of(call)->user && call->desc->grid > 0 &&
+           (call->type == META_F64 || call->type == META_F32);
+}
+
 static meta_err run_calls(const meta_launch *launch)
 {
     group g = {.launch = launch};
     for (size_t n = 0; n < launch->count; ++n) {
         const meta_call *call = meta_launch_call(launch, n);
         const openmp_kernel *kernel = openmp_kernel_of(call);
-        const reuse_of_call reuse =
-            kernel->user ? (reuse_of_call){0} : reuse_count(call, bytes_of(call));
-        const int is_stencil = call->desc->grid > 0;
-        meta_err error = META_OK;
-        if (!kernel->finish && !kernel->user && !is_stencil) {
+        size_t sums = 0;
+        if (!kernel->finish && !kernel->user && call->desc->grid == 0) {
+            reuse_count(call, bytes_of(call));
             ++g.count;
             continue;
         }
         if (g.count > 0) run_group(&g);
-        g = (group){.launch = launch, .first = n + 1};
-        if (kernel->user) error = openmp_user_run(call);
-        else if (kernel->finish) error = run_reduction(call, reuse);
-        else run_stencil(call, reuse);
+        for (size_t k = n + 1; is_stencil(call) && k < launch->count; ++k) {
+            if (!is_plain_sum(meta_launch_call(launch, k))) break;
+            ++sums;
+        }
+        const meta_err error = sums > 0 ? run_with_sides(launch, n, sums) : run_alone(call);
         if (error != META_OK) return error;
+        n += sums;
+        g = (group){.launch = launch, .first = n + 1};
     }
     if (g.count > 0) run_group(&g);
     return META_OK;

@@ -4,6 +4,7 @@
  * see sweep.h. */
 #include "openmp.h"
 
+#include "sides.h"
 #include "stream.h"
 #include "sweep.h"
 
@@ -17,6 +18,9 @@ typedef struct block {
     const char *in;
     meta_i64 out_along, in_along;  /* strides */
     meta_i64 cells, across, along; /* extents: columns, rows per plane, planes */
+    meta_i64 first[SIDES_DIMS];    /* of the stencil's: its first column, row and plane */
+    const sides *sides;
+    double *side_sums;
 } block;
 
 static meta_i64 least(meta_i64 a, meta_i64 b)
@@ -46,14 +50,42 @@ static void sweep_plane(block *b, meta_i64 x, meta_i64 y, meta_i64 rows, meta_i6
     run_pieces(b, x, y + done, z, 1, rows - done);
 }
 
+/* Of what was just swept: so many columns, rows and planes from (x, y, z) of the block. */
+static void add_sides(const block *b, meta_i64 x, meta_i64 y, meta_i64 z, meta_i64 rows,
+                      meta_i64 planes)
+{
+    const meta_i64 bytes = (meta_i64)b->stencil->bytes, at[] = {x, y, z},
+                   extent[] = {b->piece.cells, rows, planes};
+    for (int n = 0; n < b->sides->count; ++n) {
+        const side *s = &b->sides->of[n];
+        meta_i64 from[SIDES_DIMS], to[SIDES_DIMS];
+        int meets = 1;
+        for (int d = 0; d < SIDES_DIMS; ++d) {
+            from[d] = s->start[d] - b->first[d] > at[d] ? s->start[d] - b->first[d] : at[d];
+            to[d] = least(s->end[d] - b->first[d], at[d] + extent[d]);
+            meets &= from[d] < to[d];
+        }
+        for (meta_i64 plane = from[2]; meets && plane < to[2]; ++plane)
+            b->side_sums[n] += b->stencil->sum_of(
+                b->in + (from[0] + from[1] * b->piece.across + plane * b->in_along) * bytes,
+                to[0] - from[0], to[1] - from[1], b->piece.across);
+    }
+}
+
 /* Rows [y, y + rows) of all planes, four planes at a time. */
 static void sweep_planes(block *b, meta_i64 x, meta_i64 y, meta_i64 rows)
 {
     const meta_i64 fours = b->along - b->along % SWEEP_ROWS;
     b->piece.out_apart = b->out_along;
     b->piece.in_apart = b->in_along;
-    for (meta_i64 z = 0; z < fours; z += SWEEP_ROWS) run_pieces(b, x, y, z, SWEEP_ROWS, rows);
-    for (meta_i64 z = fours; z < b->along; ++z) sweep_plane(b, x, y, rows, z);
+    for (meta_i64 z = 0; z < fours; z += SWEEP_ROWS) {
+        run_pieces(b, x, y, z, SWEEP_ROWS, rows);
+        if (b->sides) add_sides(b, x, y, z, rows, SWEEP_ROWS);
+    }
+    for (meta_i64 z = fours; z < b->along; ++z) {
+        sweep_plane(b, x, y, rows, z);
+        if (b->sides) add_sides(b, x, y, z, rows, 1);
+    }
 }
 
 /* Half the cache holds a block's working set until its rows are reused: the rows of the result
@@ -85,6 +117,9 @@ void sweep(const meta_work *work, const sweep_stencil *stencil, void *sum)
     block b = {
         .stencil = stencil,
         .cells = work->column[1] - work->column[0],
+        .first = {work->column[0]},
+        .sides = work->sides,
+        .side_sums = work->side_sums,
         .out_along = solid ? s->layout[0].stride[2] : 0,
         .in_along = solid ? s->layout[1].stride[2] : 0,
         .piece = {.out_across = s->layout[0].stride[1],
@@ -100,6 +135,8 @@ void sweep(const meta_work *work, const sweep_stencil *stencil, void *sum)
         const int whole = solid && y == 0 && left >= s->extent[1];
         b.across = whole ? s->extent[1] : least(s->extent[1] - y, left);
         b.along = whole ? least(left / s->extent[1], s->extent[2] - row.coordinate[2]) : 1;
+        b.first[1] = y;
+        b.first[2] = solid ? row.coordinate[2] : 0;
         b.out = (char *)work->object[0] + (row.at[0] + work->column[0]) * bytes;
         b.in = (const char *)work->object[1] + (row.at[1] + work->column[0]) * bytes;
         sweep_block(&b);

@@ -41,8 +41,10 @@ typedef void sweep_function(const sweep_piece *piece);
 /** A stencil as sweep() sees it. */
 typedef struct sweep_stencil {
     sweep_function *run; /**< computes a piece */
-    int flat;            /**< 1: 2D; rows of a piece need not be neighbours */
-    size_t bytes;        /**< element size */
+    /** The sum of @p cells of each of @p rows rows, @p across elements from one to the next. */
+    double (*sum_of)(const void *first, meta_i64 cells, meta_i64 rows, meta_i64 across);
+    int flat;     /**< 1: 2D; rows of a piece need not be neighbours */
+    size_t bytes; /**< element size */
 } sweep_stencil;
 
 /** Whether all rows of a result of elements of @p bytes begin at the same place in a cache line. */

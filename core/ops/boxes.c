@@ -211,8 +211,7 @@ static meta_err check_all(void *results, int64_t stride, int fields, void *const
     return META_OK;
 }
 
-/* One of the reductions has failed: nothing may write results behind the error. */
-static meta_err abandon(const void *field, meta_type type, meta_err error)
+meta_err meta_abandon(const void *field, meta_type type, meta_err error)
 {
     char *message = meta_error_copy();
     meta_span span;
@@ -241,7 +240,7 @@ meta_err meta_reduce_boxes(void *results, int64_t stride, int fields, void *cons
                 void *result = (char *)results + (f * stride + b) * bytes;
                 const meta_err error = meta_reduce(result, field[f], &box[b], op, type,
                                                    --left == 0 ? done : META_ASYNC);
-                if (error != META_OK) return abandon(field[f], type, error);
+                if (error != META_OK) return meta_abandon(field[f], type, error);
             }
     return META_OK;
 }

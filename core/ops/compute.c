@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file compute.c
- *  Operations that compute on the cells of a box: stencils, reductions, dot product, axpy. */
+ *  Operations that compute on the cells of a box: reductions, dot product, axpy. */
 #include "ops/ops.h"
 
 #include <math.h>
@@ -74,42 +74,6 @@ meta_err meta_extreme_of_nothing(void *result, const char *name, meta_op op, met
     META_TRY(meta_operand_set(&b.op, 0, index, &places, name));
     meta_operation_value(&b.op, &none);
     return meta_run(&b.op, done);
-}
-
-/* ------------------------------------------------------------------ stencils */
-
-meta_err meta_stencil(void *out, const void *in, const meta_box *box, meta_stencil_kind kind,
-                      meta_type type, void *sum, meta_event *done)
-{
-    static const meta_kernel_id plain[META_STENCIL_COUNT] = {[META_2D5P] = META_KERNEL_STENCIL_2D5P,
-                                                             [META_2D9P] = META_KERNEL_STENCIL_2D9P,
-                                                             [META_3D7P] = META_KERNEL_STENCIL_3D7P,
-                                                             [META_3D27P] =
-                                                                 META_KERNEL_STENCIL_3D27P};
-    static const meta_kernel_id with_sum[META_STENCIL_COUNT] = {
-        [META_2D5P] = META_KERNEL_STENCIL_2D5P_SUM,
-        [META_2D9P] = META_KERNEL_STENCIL_2D9P_SUM,
-        [META_3D7P] = META_KERNEL_STENCIL_3D7P_SUM,
-        [META_3D27P] = META_KERNEL_STENCIL_3D27P_SUM};
-    meta_builtin b;
-    meta_face cells;
-    size_t bytes;
-    META_ENTER();
-    META_TRY(check(box, type, &bytes));
-    if ((int)kind < 0 || kind >= META_STENCIL_COUNT)
-        return meta_fail(META_ERR_ARGUMENT, "argument 'kind' is %d, which is no stencil",
-                         (int)kind);
-    if (meta_box_empty(box)) {
-        if (sum) return meta_result_of_nothing(sum, "sum", META_SUM, type, done);
-        return meta_submit_nothing(done);
-    }
-    meta_face_of_box(&cells, box);
-    meta_operation_begin(&b, sum ? with_sum[kind] : plain[kind], type, &cells);
-    META_TRY(meta_operand_set(&b.op, 0, out, &cells, "out"));
-    META_TRY(meta_operand_set_box(&b.op, 1, in, box, "in"));
-    if (!sum) return meta_run(&b.op, done);
-    META_TRY(meta_operation_result(&b.op, sum, "sum"));
-    return meta_run_stencil_sum(&b, plain[kind], &cells, done);
 }
 
 /* ------------------------------------------------------------------ reductions */

@@ -23,6 +23,11 @@ meta_err meta_result_of_nothing(void *result, const char *name, meta_op op, meta
 meta_err meta_extreme_of_nothing(void *result, const char *name, meta_op op, meta_type type,
                                  meta_event *done);
 
+/* boxes.c */
+/** One of several operations on the buffer @p in has failed: wait for the others, so that nothing
+ * writes results behind the error, which is returned. */
+meta_err meta_abandon(const void *in, meta_type type, meta_err error);
+
 /* kernel.c */
 /** meta_kernel_run() as a part of another public function, by whose name messages go. */
 meta_err meta_user_run(meta_kernel *kernel, const meta_box *box, const void *const *arguments,

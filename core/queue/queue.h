@@ -58,6 +58,8 @@ void meta_pending_release(meta_pending *pending);
 /* submit.c: for a public function; @p done as there */
 /** Queue a bound operation. */
 meta_err meta_submit(meta_operation *op, meta_event *done);
+/** Queue bound operations of one device as one launch. */
+meta_err meta_submit_all(meta_builtin *ops, size_t count, meta_event *done);
 /** Queue bound operations of which the last is an exact sum for the element at @p address. */
 meta_err meta_submit_exact(meta_builtin *ops, size_t count, const void *address, meta_event *done);
 /** Queue a bound operation of a kernel of the program's, some of whose results are exact sums. */

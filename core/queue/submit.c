@@ -9,8 +9,8 @@ typedef struct request {
     meta_device *device;
     meta_operation *op; /* NULL: a copy */
     bool has_exact;     /* some of its results are exact sums */
-    const void *exact;  /* of an exact sum: the result's address; */
-    meta_builtin *sum;  /* then the operations */
+    const void *exact;  /* of an exact sum: the result's address */
+    meta_builtin *ops;  /* then the operations, or several that are one launch */
     size_t count;
     const meta_span *span; /* of a copy */
     meta_copy_kind kind;
@@ -20,8 +20,11 @@ typedef struct request {
 
 static meta_err queue_work(const request *r, meta_pending *pending)
 {
-    if (r->exact) return meta_exact_queue(r->sum, r->count, r->exact, pending);
+    if (r->exact) return meta_exact_queue(r->ops, r->count, r->exact, pending);
     if (r->has_exact) return meta_exact_queue_results(r->op, pending);
+    if (r->ops)
+        return meta_launch_on(META_FROM_PROGRAM, r->device, META_QUEUE_COMPUTE, &r->ops->op,
+                              sizeof *r->ops, r->count, pending);
     if (r->op)
         return meta_launch_on(META_FROM_PROGRAM, r->device, META_QUEUE_COMPUTE, r->op, 0, 1,
                               pending);
@@ -38,8 +41,8 @@ static void order(const meta_hooks *comm, const request *r)
         comm->order(ranges, 1);
         return;
     }
-    for (size_t k = 0; k < (r->sum ? r->count : 1); ++k)
-        comm->order(ranges, meta_operation_ranges(r->sum ? &r->sum[k].op : r->op, ranges));
+    for (size_t k = 0; k < (r->ops ? r->count : 1); ++k)
+        comm->order(ranges, meta_operation_ranges(r->ops ? &r->ops[k].op : r->op, ranges));
 }
 
 static meta_err submit(const request *r, meta_event *done)
@@ -72,9 +75,14 @@ meta_err meta_submit(meta_operation *op, meta_event *done)
     return submit(&(request){.device = op->device, .op = op}, done);
 }
 
+meta_err meta_submit_all(meta_builtin *ops, size_t count, meta_event *done)
+{
+    return submit(&(request){.device = ops->op.device, .ops = ops, .count = count}, done);
+}
+
 meta_err meta_submit_exact(meta_builtin *ops, size_t count, const void *address, meta_event *done)
 {
-    const request r = {.device = ops->op.device, .sum = ops, .count = count, .exact = address};
+    const request r = {.device = ops->op.device, .ops = ops, .count = count, .exact = address};
     return submit(&r, done);
 }
 

@@ -3,7 +3,7 @@
  *  Checking, placing, binding and submitting an operation. */
 #include "schedule/schedule.h"
 
-static meta_err prepare(meta_operation *op)
+meta_err meta_run_check(meta_operation *op)
 {
     META_TRY(meta_place(op));
     if (op->call.desc->operands > 1 && !op->apart) META_TRY(meta_operation_check_overlap(op));
@@ -19,15 +19,24 @@ static meta_err finish(meta_operation *op, meta_event *done)
 
 meta_err meta_run(meta_operation *op, meta_event *done)
 {
-    META_TRY(prepare(op));
+    META_TRY(meta_run_check(op));
     return finish(op, done);
+}
+
+meta_err meta_run_all(meta_builtin *ops, size_t count, meta_event *done)
+{
+    for (size_t k = 0; k < count; ++k) {
+        meta_operation_compact(&ops[k].op);
+        META_TRY(meta_bind(&ops[k].op));
+    }
+    return meta_submit_all(ops, count, done);
 }
 
 meta_err meta_run_sum(meta_builtin *sum, meta_kernel_id exact, meta_event *done)
 {
     meta_operation *op = &sum->op;
     bool is_exact;
-    META_TRY(prepare(op));
+    META_TRY(meta_run_check(op));
     META_TRY(meta_exact_wanted(op->device, op->call.type, &is_exact));
     if (!is_exact) return finish(op, done);
     op->call.desc = &meta_kernel_table[exact];
@@ -38,7 +47,7 @@ meta_err meta_run_sum(meta_builtin *sum, meta_kernel_id exact, meta_event *done)
 
 meta_err meta_run_exact(meta_operation *op, meta_event *done)
 {
-    META_TRY(prepare(op));
+    META_TRY(meta_run_check(op));
     for (uint32_t k = 0; k < op->results; ++k) {
         bool is_exact;
         if (op->call.desc->result[k].combine == META_COMBINE_exact)
@@ -54,7 +63,7 @@ meta_err meta_run_stencil_sum(meta_builtin *fused, meta_kernel_id plain, const m
     meta_operation *op = &fused->op;
     meta_builtin ops[2];
     bool is_exact;
-    META_TRY(prepare(op));
+    META_TRY(meta_run_check(op));
     META_TRY(meta_exact_wanted(op->device, op->call.type, &is_exact));
     if (!is_exact) return finish(op, done);
     const meta_type type = (meta_type)op->call.type;

@@ -16,9 +16,13 @@ meta_err meta_bind(meta_operation *op);
 meta_err meta_rebind(meta_operation *op);
 
 /* run.c */
+/** Place an operation, and check that its operands do not overlap. */
+meta_err meta_run_check(meta_operation *op);
 /** Place, bind and submit an operation. With @p done NULL the call blocks; with an event or
  * META_ASYNC it does not. */
 meta_err meta_run(meta_operation *op, meta_event *done);
+/** Bind and submit operations on one device, which meta_run_check() has passed, as one launch. */
+meta_err meta_run_all(meta_builtin *ops, size_t count, meta_event *done);
 /** meta_run() of a sum, using kernel @p exact if reproducible sums are on. */
 meta_err meta_run_sum(meta_builtin *sum, meta_kernel_id exact, meta_event *done);
 /** meta_run() of a kernel of the program's with exact sums. */

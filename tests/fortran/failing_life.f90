@@ -177,6 +177,8 @@ contains
         if (code == META_OK .and. two(1, 1) /= 2) code = -1
         if (code == META_OK) call meta_fill(b, 1.0_c_double, stat=code)
         if (code == META_OK) call meta_stencil(a, same_as(b), own, META_2D5P, stat=code)
+        if (code == META_OK) call meta_stencil_sums(a, same_as(b), own, META_2D5P, two(:, 1), [own], &
+            stat=code)
         if (code == META_OK) total = meta_sum(b, stat=code)
         if (code == META_OK .and. total /= n * n) code = -1
         if (code == META_OK) at = meta_maxloc(b, stat=code)

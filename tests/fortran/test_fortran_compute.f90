@@ -17,6 +17,7 @@ program test_fortran_compute
     call results_on_the_device()
     call axpy_and_dot()
     call stencils()
+    call stencils_with_sums()
     call integer_stencils()
     call nothing_and_infinity()
     call results_in_flight()
@@ -286,6 +287,69 @@ contains
         call meta_stencil(out, in, meta_range([5, 4, 3]), META_3D27P)
         call check(abs(meta_maxval(out, meta_range([3, 2, 2], [3, 2, 2])) - &
             sum(a(2:4, 1:3, 1:3)) / 27) < 1e-14_c_double, 'a cell of 27 points')
+    end subroutine
+
+    ! Of sides, of ghosts with them, of everything, of nothing.
+    subroutine stencils_with_sums()
+        real(c_double) :: a(0:6, 0:5, 0:4), b(0:6, 0:5, 0:4), c(0:6, 0:5, 0:4), total, sums(7)
+        real(c_float) :: singles(4)
+        type(meta_buffer) :: in, out, again, place, places, flat
+        type(meta_box) :: own, part(5)
+        integer :: k, stat
+        call promise('sums_of_boxes_come_with_a_stencil')
+        own = meta_range([5, 4, 3])
+        part = [meta_range([1, 1, 1], [1, 4, 3]), meta_range([5, 1, 1], [5, 4, 3]), &
+            meta_range([0, 2, 3], [6, 3, 4]), own, meta_range([2, 3, 1], [4, 2, 3])]
+        call random_number(a)
+        call meta_grid_alloc(in, META_F64, [5, 4, 3], [1, 1, 1], [1, 1, 1])
+        call meta_grid_alloc(out, META_F64, [5, 4, 3], [1, 1, 1], [1, 1, 1])
+        call meta_grid_alloc(again, META_F64, [5, 4, 3], [1, 1, 1], [1, 1, 1])
+        call meta_alloc(place, META_F64, meta_range([1]))
+        call meta_alloc(places, META_F64, meta_range([7]))
+        call meta_alloc(flat, META_F64, meta_range([7, 1]))
+        call meta_copy_h2d(in, a)
+        call meta_copy_h2d(out, a)
+        call meta_copy_h2d(again, a)
+        call meta_stencil(again, in, own, META_3D7P, total)
+        call meta_copy_d2h(b, again)
+        do k = 1, 4
+            sums = -7
+            call meta_copy_h2d(places, sums)
+            select case (k)
+            case (1)
+                call meta_stencil_sums(out, in, own, META_3D7P, total, sums, part)
+            case (2)
+                call meta_stencil_sums(out, in, own, META_3D7P, sums, part, META_ASYNC)
+                call meta_flush()
+            case (3)
+                call meta_stencil_sums(out, in, own, META_3D7P, place, places, part)
+                total = meta_sum(place)
+            case default
+                call meta_stencil_sums(out, in, own, META_3D7P, places, part)
+            end select
+            if (k > 2) call meta_copy_d2h(sums, places)
+            call meta_copy_d2h(c, out)
+            call check(all(b == c), 'the array')
+            call check(abs(total - sum(b(1:5, 1:4, 1:3))) < 1e-12_c_double, 'the sum')
+            call check(abs(sums(1) - sum(a(1, 1:4, 1:3))) < 1e-12_c_double, 'of a low side')
+            call check(abs(sums(2) - sum(a(5, 1:4, 1:3))) < 1e-12_c_double, 'of a high side')
+            call check(abs(sums(3) - sum(a(0:6, 2:3, 3:4))) < 1e-12_c_double, 'with ghosts')
+            call check(abs(sums(4) - sum(a(1:5, 1:4, 1:3))) < 1e-12_c_double, 'of all')
+            call check(sums(5) == 0, 'of nothing')
+            call check(all(sums(6:) == -7), 'what lies beyond stays')
+        end do
+        call meta_stencil_sums(out, in, own, META_3D7P, total, sums(1:4), part, stat=stat)
+        call check_err(stat, META_ERR_BOUNDS, "'sums' has 4 elements, and boxes are 5")
+        call meta_stencil_sums(out, in, own, META_3D7P, sums(1:7:2), part(1:2), stat=stat)
+        call check_err(stat, META_ERR_ARGUMENT, "'sums' is not contiguous")
+        call meta_stencil_sums(out, in, own, META_3D7P, singles, part(1:2), stat=stat)
+        call check_err(stat, META_ERR_TYPE, "'sums' is of kind")
+        call meta_stencil_sums(out, in, own, META_3D7P, place, flat, part(1:2), stat=stat)
+        call check_err(stat, META_ERR_ARGUMENT, "'sums' has rank 2: give a buffer of rank 1")
+        part(2) = meta_range([5, 1, 1], [7, 4, 3])
+        call meta_stencil_sums(out, in, own, META_3D7P, total, sums, part, stat=stat)
+        call check_err(stat, META_ERR_BOUNDS, "'part(2)'")
+        call meta_stencil_sums(out, in, own, META_3D7P, total, sums, part(1:0))
     end subroutine
 
     ! The points of a stencil, added and divided as Fortran does.

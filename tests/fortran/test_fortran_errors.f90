@@ -100,7 +100,7 @@ contains
     ! Each argument that is a buffer, of each procedure: never allocated, or freed.
     subroutine every_buffer_argument(freed)
         logical, intent(in) :: freed
-        real(c_double) :: x
+        real(c_double) :: x, y(1)
         type(meta_buffer) :: d, e, none
         type(meta_box) :: all, some
         type(meta_c_box) :: for_c
@@ -180,6 +180,14 @@ contains
         call is_missing('meta_stencil', 'in')
         call meta_stencil(d, e, some, META_2D5P, none, stat=result)
         call is_missing('meta_stencil', 'sum')
+        call meta_stencil_sums(none, d, some, META_2D5P, x, y, [some], stat=result)
+        call is_missing('meta_stencil_sums', 'out')
+        call meta_stencil_sums(d, none, some, META_2D5P, y, [some], stat=result)
+        call is_missing('meta_stencil_sums', 'in')
+        call meta_stencil_sums(d, e, some, META_2D5P, none, e, [some], stat=result)
+        call is_missing('meta_stencil_sums', 'sum')
+        call meta_stencil_sums(d, e, some, META_2D5P, none, [some], stat=result)
+        call is_missing('meta_stencil_sums', 'sums')
         call meta_reduce(x, none, some, META_MAX, stat=result)
         call is_missing('meta_reduce', 'buf')
         call meta_reduce(none, d, some, META_MAX, stat=result)
