@@ -150,6 +150,12 @@ void kernel_apply_box(const kernel *k, void *next, const void *grid, const meta_
     check(meta_stencil(next, grid, box, k->p->stencil, k->type, sum, META_ASYNC));
 }
 
+void kernel_apply_and_sum(const kernel *k, void *next, const void *grid, void *sum, void *sides)
+{
+    check(meta_stencil_sums(next, grid, &k->own, k->p->stencil, k->type, sum, sides, k->p->terms,
+                            k->side, META_ASYNC));
+}
+
 void kernel_apply(const kernel *k, void *next, void *grid, void *sum)
 {
     if (k->threads > 0) apply_loops(k, grid, sum);

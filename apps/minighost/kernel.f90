@@ -10,7 +10,7 @@ module minighost_kernel
     implicit none
     private
     public :: array_new, array_clear, array_put, array_get
-    public :: threads_of_loops, sum_box, apply, apply_box
+    public :: threads_of_loops, sum_box, apply, apply_box, apply_and_sum
 
 contains
 
@@ -129,7 +129,35 @@ contains
         call check(stat)
     end subroutine
 
-    ! The same for all own cells; through `next` back to `array` as MiniGhost 1.0 does it.
+    ! The same for all own cells, and the sums of the cells at the domain's sides to `sums` from
+    ! number `first` on.
+    subroutine apply_and_sum(p, next, array, sums, k, first)
+        type(problem), intent(in) :: p
+        type(meta_buffer), intent(in) :: next, array
+        type(numbers), intent(in) :: sums
+        integer, intent(in) :: k, first
+        integer :: last, stat
+        last = first + p%terms - 1
+        associate (own => p%own, kind => p%stencil, sides => p%term(1:p%terms))
+            if (associated(sums%r8) .and. k == 0) then
+                call meta_stencil_sums(next, array, own, kind, sums%r8(first:last), sides, &
+                    META_ASYNC, stat)
+            else if (associated(sums%r8)) then
+                call meta_stencil_sums(next, array, own, kind, sums%r8(k), sums%r8(first:last), &
+                    sides, META_ASYNC, stat)
+            else if (k == 0) then
+                call meta_stencil_sums(next, array, own, kind, sums%r4(first:last), sides, &
+                    META_ASYNC, stat)
+            else
+                call meta_stencil_sums(next, array, own, kind, sums%r4(k), sums%r4(first:last), &
+                    sides, META_ASYNC, stat)
+            end if
+        end associate
+        call check(stat)
+    end subroutine
+
+    ! The same without those; with --kernel reference through `next` back to `array`, as MiniGhost 1.0
+    ! does it.
     subroutine apply(p, threads, next, array, sums, k)
         type(problem), intent(in) :: p
         integer, intent(in) :: threads, k

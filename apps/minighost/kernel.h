@@ -40,6 +40,8 @@ void kernel_get(const kernel *k, void *cells, const void *grid);
 /** Queue it: the average of each own cell's points in @p grid, into @p next, which may be
  *  @p grid itself, and their sum to @p sum where that is not NULL. Failures are noted. */
 void kernel_apply(const kernel *k, void *next, void *grid, void *sum);
+/** The same in one pass, and the sums of the cells at the domain's sides to @p sides. */
+void kernel_apply_and_sum(const kernel *k, void *next, const void *grid, void *sum, void *sides);
 /** The same for some own cells, where libmeta computes in one pass. */
 void kernel_apply_box(const kernel *k, void *next, const void *grid, const meta_box *box,
                       void *sum);

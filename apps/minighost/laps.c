@@ -28,6 +28,11 @@ void laps_stop(void)
     watch.on = false;
 }
 
+bool laps_on(void)
+{
+    return watch.on;
+}
+
 void laps_resume(void)
 {
     if (watch.on) watch.last = MPI_Wtime();

@@ -28,6 +28,8 @@ enum {
  * but LAP_START, for what the part has begun. */
 void laps_begin(bool on, void (*wait)(void));
 void laps_stop(void);
+/** Whether parts are timed. */
+bool laps_on(void);
 /** What passed since the last lap was no part of a time step. */
 void laps_resume(void);
 /** What passed since then, or since the last lap, is counted for @p part. */

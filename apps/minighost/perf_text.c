@@ -64,7 +64,8 @@ static void print_parts(const perf *f, FILE *to)
     fprintf(to,
             "libmeta exchanges in all directions at once, so that there are no times of each. A\n"
             "device with a queue packs and sends in the finish: the start only queues. Every part\n"
-            "was waited for; without --report_perf they overlap.\n");
+            "was waited for; without --report_perf they overlap, and the stencil adds up the\n"
+            "boundary in its own pass.\n");
 }
 
 static void print_operations(const perf *f, FILE *to)

@@ -10,7 +10,7 @@ module minighost_problem
     public :: check, note, agree, give_cuts
     public :: failure_note_memory
     public :: LAP_STENCIL, LAP_BOUNDARY, LAP_START, LAP_FINISH, OVERLAP_AUTO, OVERLAP_ON
-    public :: lap, failure_seen, problem_checks, problem_exchange_cuts, minighost_threads
+    public :: lap, laps_on, failure_seen, problem_checks, problem_exchange_cuts, minighost_threads
 
     ! As in laps.h and options.h; solve_f.c looks whether they are.
     enum, bind(c)
@@ -81,6 +81,10 @@ module minighost_problem
             import
             integer(c_int), value :: part
         end subroutine
+        function laps_on() bind(c) result(on)
+            import
+            logical(c_bool) :: on
+        end function
         ! Variables count from 0 on in C.
         function problem_checks(p, variable) bind(c) result(checks)
             import
