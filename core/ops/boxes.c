@@ -158,17 +158,22 @@ meta_err meta_copy_box_d2h(void *dst, const meta_box *dst_box, const void *src,
 
 /* ------------------------------------------------------------------ several boxes */
 
-/* Validate box @p b of field @p f; names with their numbers are only formatted for an error. */
+/* Names with their numbers are only formatted for an error, here and below. */
+meta_err meta_box_check_element(const meta_box *box, int b, const char *name)
+{
+    char element[32];
+    if (meta_box_check(&box[b], name) == META_OK) return META_OK;
+    snprintf(element, sizeof element, "%s[%d]", name, b);
+    return meta_box_check(&box[b], element);
+}
+
+/* Validate box @p b of field @p f. */
 static meta_err check_cells(void *const *field, int f, const meta_box *box, int b, meta_type type,
                             meta_span *span)
 {
     char name[32];
-    meta_err error = meta_box_check(&box[b], "box");
-    if (error != META_OK) {
-        snprintf(name, sizeof name, "box[%d]", b);
-        return meta_box_check(&box[b], name);
-    }
-    error = meta_resolve_box(field[f], &box[b], type, "field", span);
+    META_TRY(meta_box_check_element(box, b, "box"));
+    const meta_err error = meta_resolve_box(field[f], &box[b], type, "field", span);
     if (error == META_OK) return META_OK;
     snprintf(name, sizeof name, "field[%d]", f);
     return meta_resolve_box(field[f], &box[b], type, name, span);

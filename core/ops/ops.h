@@ -24,6 +24,8 @@ meta_err meta_extreme_of_nothing(void *result, const char *name, meta_op op, met
                                  meta_event *done);
 
 /* boxes.c */
+/** meta_box_check() of @p box[b], an element of argument @p name. */
+meta_err meta_box_check_element(const meta_box *box, int b, const char *name);
 /** One of several operations on the buffer @p in has failed: wait for the others, so that nothing
  * writes results behind the error, which is returned. */
 meta_err meta_abandon(const void *in, meta_type type, meta_err error);

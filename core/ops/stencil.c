@@ -3,8 +3,6 @@
  *  Stencils, alone and with sums of boxes of their input. */
 #include "ops/ops.h"
 
-#include <stdio.h>
-
 /* How many sums are queued with a stencil; more of them are queued before it. */
 enum { TOGETHER = 8 };
 
@@ -29,14 +27,13 @@ static meta_err check_stencil(const meta_box *box, meta_stencil_kind kind, meta_
     return META_OK;
 }
 
-/* Of a box that is not empty. */
+/* Of a box that is not empty, whose @p cells are set. */
 static meta_err set_stencil(meta_builtin *b, void *out, const void *in, const meta_box *box,
-                            meta_stencil_kind kind, meta_type type, void *sum)
+                            meta_stencil_kind kind, meta_type type, void *sum, meta_face *cells)
 {
-    meta_face cells;
-    meta_face_of_box(&cells, box);
-    meta_operation_begin(b, sum ? with_sum[kind] : plain[kind], type, &cells);
-    META_TRY(meta_operand_set(&b->op, 0, out, &cells, "out"));
+    meta_face_of_box(cells, box);
+    meta_operation_begin(b, sum ? with_sum[kind] : plain[kind], type, cells);
+    META_TRY(meta_operand_set(&b->op, 0, out, cells, "out"));
     META_TRY(meta_operand_set_box(&b->op, 1, in, box, "in"));
     return sum ? meta_operation_result(&b->op, sum, "sum") : META_OK;
 }
@@ -50,9 +47,8 @@ static meta_err run_stencil(void *out, const void *in, const meta_box *box, meta
         if (sum) return meta_result_of_nothing(sum, "sum", META_SUM, type, done);
         return meta_submit_nothing(done);
     }
-    META_TRY(set_stencil(&b, out, in, box, kind, type, sum));
+    META_TRY(set_stencil(&b, out, in, box, kind, type, sum, &cells));
     if (!sum) return meta_run(&b.op, done);
-    meta_face_of_box(&cells, box);
     return meta_run_stencil_sum(&b, plain[kind], &cells, done);
 }
 
@@ -73,7 +69,6 @@ static meta_err check_sums(const meta_operation *stencil, const void *in, meta_t
 {
     const size_t bytes = meta_element_bytes((uint32_t)type);
     meta_span to, from;
-    char name[32];
     int on_device;
     if (boxes < 0)
         return meta_fail(META_ERR_ARGUMENT, "argument 'boxes' is %d: give 0 or more", boxes);
@@ -81,8 +76,7 @@ static meta_err check_sums(const meta_operation *stencil, const void *in, meta_t
     META_NEED(part);
     META_TRY(meta_resolve_any(sums, boxes, type, "sums", &on_device, &to));
     for (int k = 0; k < boxes; ++k) {
-        snprintf(name, sizeof name, "part[%d]", k);
-        META_TRY(meta_box_check(&part[k], name));
+        META_TRY(meta_box_check_element(part, k, "part"));
         META_TRY(meta_resolve_box(in, &part[k], type, "in", &from));
         if (on_device) META_TRY(meta_same_device(&to, "sums", &from, "in"));
     }
@@ -118,13 +112,14 @@ meta_err meta_stencil_sums(void *out, const void *in, const meta_box *box, meta_
                            meta_event *done)
 {
     meta_builtin ops[1 + TOGETHER];
+    meta_face cells;
     bool empty, apart;
     size_t count = 1;
     META_ENTER();
     META_TRY(check_stencil(box, kind, type));
     empty = apart = meta_box_empty(box);
     if (!empty) {
-        META_TRY(set_stencil(&ops[0], out, in, box, kind, type, sum));
+        META_TRY(set_stencil(&ops[0], out, in, box, kind, type, sum, &cells));
         META_TRY(meta_run_check(&ops[0].op));
         META_TRY(meta_exact_wanted(ops[0].op.device, (uint32_t)type, &apart));
     }
