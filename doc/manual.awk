@@ -9,6 +9,8 @@
 # Headings /* ----- TITLE */ divide a header into groups. A page's example is in one of the C files behind the
 # headers, between a line with "EXAMPLE: NAME…" and one with "END OF EXAMPLE", in code that the tests run.
 # Left out: names that begin with META_K_ or meta_k_, and macros that the header undefines.
+# A macro of metamorph*.h that is MetaMorph's name for a function or type of ours is on the page of that: it refers
+# to it, unless a name of libmeta's own headers is spelled alike, whose page then says so.
 
 function fail(text)
 {
@@ -31,6 +33,7 @@ FNR == 1 {
     is_header = FILENAME ~ /\.h$/ && FILENAME !~ /\.kernel\.h$/
     header = FILENAME
     sub(/.*\//, "", header)
+    of_header = header
     if (is_header) {
         headers[++header_count] = header
         group = ""
@@ -42,6 +45,10 @@ FNR == 1 {
             if (line ~ /^ *#undef /) {
                 sub(/^ *#undef +/, "", line)
                 gone[line] = 1
+            } else if (line ~ /^#define [A-Za-z0-9_]+ +metamorph_[A-Za-z0-9_]+$/) {
+                split(line, word, " ")
+                ours_for[word[2]] = word[3]
+                theirs_for[word[3]] = word[2]
             }
         close(FILENAME)
     }
@@ -104,6 +111,7 @@ in_code {
     end_code()
     next
 }
+/^#define / && $2 in ours_for && $3 == ours_for[$2] { next }
 /^#define / {
     kind = "macro"
     start_code()
@@ -151,7 +159,7 @@ function end_code(    n, name, trailing, joins)
         code = trim(substr(code, 1, RSTART - 1))
     }
     name = name_of(code)
-    if (name ~ /^(META_K_|meta_k_|META_([A-Z_]+_)?H$)/ || name in gone || name == "") {
+    if (name ~ /^(META_K_|meta_k_|META(MORPH)?_([A-Z_]+_)?H$)/ || name in gone || name == "") {
         if (name in gone) own = ""
         return
     }
@@ -200,7 +208,7 @@ function name_of(code,    name)
         return name
     }
     if (kind == "typedef" && code !~ /\(/) {
-        sub(/;.*/, "", name)
+        sub(/[;[].*/, "", name)
         sub(/.*[ *]/, "", name)
         return name
     }
@@ -270,7 +278,19 @@ function plain(comment,    lines, k, line, out, end)
         end = out
         out = out (gsub(/`/, "", end) % 2 ? " " : "\n") line
     }
-    return out
+    return of_header ~ /^metamorph/ ? by_our_names(out) : out
+}
+
+# A comment of metamorph*.h, which calls functions as MetaMorph does, but in code.
+function by_our_names(text,    out, word)
+{
+    out = ""
+    while (match(text, /`[^`]*`|[A-Za-z_][A-Za-z0-9_]*/)) {
+        word = substr(text, RSTART, RLENGTH)
+        out = out substr(text, 1, RSTART - 1) (word in ours_for ? ours_for[word] : word)
+        text = substr(text, RSTART + RLENGTH)
+    }
+    return out text
 }
 
 # ---------------------------------------------------------------- words
@@ -289,7 +309,7 @@ function bold(text) { return "\\fB" escaped(text) "\\fP" }
 function inline_text(line,    out, word, name)
 {
     out = ""
-    while (match(line, /`[^`]*`|@p [A-Za-z0-9_]+|meta_[a-z0-9_]+(\(\))?|META_[A-Z0-9_]+|doc\/[a-z\-]+\.md/)) {
+    while (match(line, /`[^`]*`|@p [A-Za-z0-9_]+|meta_[a-z0-9_]+(\(\))?|metamorph_[A-Za-z0-9_]+(\(\))?|META(MORPH)?_[A-Z0-9_]+|metaMode[A-Za-z]+|doc\/[a-z\-]+\.md/)) {
         out = out escaped(substr(line, 1, RSTART - 1))
         word = substr(line, RSTART, RLENGTH)
         line = substr(line, RSTART + RLENGTH)
@@ -434,7 +454,7 @@ function brief_of(text,    line, at, first)
     if (at) text = substr(text, 1, at - 1)
     if (length(text) > 100 && (at = match(text, /, /)) > 24) text = substr(text, 1, at - 1)
     first = substr(text, 1, 1)
-    if (substr(text, 2, 1) ~ /[a-z ]/ && text !~ /^(GPU|MPI)/) text = tolower(first) substr(text, 2)
+    if (substr(text, 2, 1) ~ /[a-z ]/ && text !~ /^(GPU|MPI|MetaMorph)/) text = tolower(first) substr(text, 2)
     return text
 }
 
@@ -539,7 +559,8 @@ function put_macro(n,    line)
 
 function package_of(header)
 {
-    return header == "meta_comm.h" ? "libmeta_comm" : header == "meta_io.h" ? "libmeta_io" : "libmeta"
+    return header == "meta_comm.h" ? "libmeta_comm" : header == "meta_io.h" ? "libmeta_io" : \
+        header ~ /^metamorph/ ? "libmeta_metamorph" : "libmeta"
 }
 
 function put_synopsis(p,    n)
@@ -555,6 +576,11 @@ function put_synopsis(p,    n)
             else if (what[n] == "macro") put_macro(n)
             else put_prototype(text[n])
         }
+    for (n = 1; n <= count; ++n)
+        if (page[n] == p && title[n] in theirs_for) {
+            request(".PP")
+            put("\\fB#define " theirs_for[title[n]] " " title[n] "\\fP")
+        }
     request(".fi")
     if (what[p] == "function") {
         request(".PP")
@@ -563,6 +589,21 @@ function put_synopsis(p,    n)
 }
 
 function is_error_function(p) { return what[p] == "function" && text[p] ~ /^META_API meta_err / }
+
+# A parameter of MetaMorph's that is the same everywhere.
+function said_of_metamorph(one)
+{
+    if (one ~ /^meta_dim3 \*(grid_size|block_size)$/) return "ignored, may be NULL: libmeta chooses the threads"
+    if (one == "meta_bool async")
+        return "false: the function returns when the work is complete. true: the work is queued, and " \
+            "metamorph_flush() waits for it."
+    if (one == "meta_callback *call")
+        return "NULL, or what is called when the work is complete, see meta_callback(). It must stay valid until then."
+    if (one == "metamorph_event *ret_event")
+        return "NULL, or an event of metamorph_init_event(), which becomes that of the work"
+    if (one == "meta_type_id type") return "the type of the elements, see meta_type_id()"
+    return ""
+}
 
 # The parameters that a comment says something about, and those that are the same everywhere.
 function put_parameters(p,    any, pieces, k, one, name, part, n, line, done_parts)
@@ -604,6 +645,12 @@ function put_parameters(p,    any, pieces, k, one, name, part, n, line, done_par
                 request(".I " escaped(name))
                 put_lines("the type of the elements" (name == "to_type" ? " afterwards" : name == "from_type" ? " before" : "") \
                     ", see meta_type()")
+                done_parts = done_parts " " name " "
+            } else if (from[n] ~ /^metamorph/ && said_of_metamorph(one) != "") {
+                if (!any++) request(".SH PARAMETERS")
+                request(".TP")
+                request(".I " escaped(name))
+                put_lines(said_of_metamorph(one))
                 done_parts = done_parts " " name " "
             }
         }
@@ -671,6 +718,54 @@ function put_errors(p,    rest, intro, code, at, clause, any)
     put_lines("META_ERR_ARGUMENT for a NULL or an unknown value, and whatever else in meta_err() fits the arguments.")
 }
 
+# What the functions of metamorph*.h return.
+function put_metamorph_errors(p)
+{
+    request(".SH RETURN VALUE")
+    if (said["return"] != "") {
+        put_lines(said["return"] (said["return"] ~ /\.$/ ? "" : "."))
+        return
+    }
+    if (text[p] ~ /^META_API metamorph_err /)
+        put_lines("0, or an error: a code of libmeta, see meta_err(), or -1 for an argument that is refused here.")
+    else if (from[p] == "metamorph_mpi.h") {
+        put_lines("None. An error ends the job by MPI_Abort(), after a line on the standard error stream.")
+        return
+    } else put_lines("None.")
+    put_lines("An error is also a line on the standard error stream, with the function, the argument and the remedy.")
+}
+
+# The names that MetaMorph has for what is on a page, and those of another header that are spelled alike.
+function put_other_names(p,    n, name, names, alike, where, of_ours, see_ours)
+{
+    names = alike = of_ours = see_ours = ""
+    for (n = 1; n <= count; ++n) {
+        if (page[n] != p) continue
+        if (title[n] in ours_for && ours_for[title[n]] in number) {
+            name = ours_for[title[n]]
+            of_ours = of_ours (of_ours == "" ? "" : ", ") bold(title[n])
+            see_ours = see_ours (see_ours == "" ? "" : ", ") bold(name) "(3)"
+            mention(name)
+        }
+        if (!(title[n] in theirs_for)) continue
+        name = theirs_for[title[n]]
+        names = names (names == "" ? "" : ", ") bold(name)
+        if (!(name in number)) continue
+        alike = alike (alike == "" ? "" : ", ") bold(name) "(3)"
+        where = from[number[name]]
+        mention(name)
+    }
+    if (of_ours != "") {
+        request(".SH NOTES")
+        put("In programs that include " bold("metamorph.h") "(3) something else has the name " of_ours ": see " \
+            see_ours ".")
+    }
+    if (names == "") return
+    request(".PP")
+    put(escaped("MetaMorph's name is a macro, unless METAMORPH_NO_NAMES is defined: ") names ".")
+    if (alike != "") put("Something else has that name where " bold(where) "(3) is included: see " alike ".")
+}
+
 function put_members(p,    n, k, any, label)
 {
     any = 0
@@ -700,7 +795,9 @@ function put_example(p,    n, lines, k, body, least)
     }
     request(".SH EXAMPLE")
     if (body ~ /TRY\(/) {
-        put("TRY() is the check of errors that \\fBlibmeta\\fP(7) shows.")
+        if (from[p] ~ /^metamorph/)
+            put("TRY() leaves the function where a call has not returned 0; the error is printed then.")
+        else put("TRY() is the check of errors that \\fBlibmeta\\fP(7) shows.")
         request(".PP")
     }
     request(".in +4n")
@@ -718,6 +815,7 @@ function put_example(p,    n, lines, k, body, least)
 function guide_of(p)
 {
     if (from[p] == "meta_library.h") return "library"
+    if (from[p] ~ /^metamorph/) return "from-metamorph"
     if (from[p] ~ /^meta_kernel/) return "kernels"
     if (from[p] ~ /^meta_(backend|space|host_kernels)/) return "plugins"
     if (title[p] ~ /reproducible/) return "reproducible"
@@ -747,10 +845,10 @@ function put_see_also(p,    k, n, line, word, distance, most)
             line = text[n]
             if (what[n] == "inline" || what[n] == "macro") sub(/\n.*/, "", line)
             gsub(/\/\*[^*]*\*\//, "", line)
-            while (match(line, /meta_[a-z0-9_]+/)) {
+            while (match(line, /meta(morph)?_[A-Za-z0-9_]+/)) {
                 word = substr(line, RSTART, RLENGTH)
                 line = substr(line, RSTART + RLENGTH)
-                if (word != "meta_err") mention(word)
+                if (word !~ /^meta(morph)?_err$/) mention(word)
             }
         }
     for (k = 1; k <= mentions; ++k) see(mentioned[k], 3)
@@ -782,9 +880,13 @@ function put_see_list(    lines, k)
 
 function write_page(p,    n, names, brief, any, own_name)
 {
+    of_header = from[p]
     divide(comments[p])
     names = title[p]
     for (n = 1; n <= count; ++n) if (page[n] == p && n != p) names = names ", " title[n]
+    for (n = 1; n <= count; ++n)
+        if (page[n] == p && title[n] in theirs_for && !(theirs_for[title[n]] in number))
+            names = names ", " theirs_for[title[n]]
     briefs[p] = brief_of(said[""])
     start_page(title[p], names, briefs[p])
     put_synopsis(p)
@@ -797,19 +899,23 @@ function write_page(p,    n, names, brief, any, own_name)
             request(".B " escaped(title[n]))
             put_lines(plain(comments[n]))
         }
+    if (of_header ~ /^metamorph/) put_other_names(p)
     put_members(p)
     put_parameters(p)
     if (is_error_function(p)) put_errors(p)
+    else if (of_header ~ /^metamorph/ && what[p] == "function") put_metamorph_errors(p)
     else if (said["return"] != "") {
         request(".SH RETURN VALUE")
         put_lines(said["return"])
     }
+    if (of_header !~ /^metamorph/) put_other_names(p)
     put_example(p)
     put_see_also(p)
     end_page(title[p])
     for (n = 1; n <= count; ++n) {
         if (page[n] != p) continue
         if (n != p) write_alias(title[n], title[p])
+        if (title[n] in theirs_for && !(theirs_for[title[n]] in number)) write_alias(theirs_for[title[n]], title[p])
     }
 }
 
@@ -828,6 +934,7 @@ function write_header(header,    n, group, shown, k, comment)
         fail(header " has no comment that begins with @file")
         return
     }
+    of_header = header
     comment = about[header]
     sub(/@file [a-z_.]+[ \t]*\n/, "\n", comment)
     divide(comment)

@@ -6,6 +6,8 @@
 #  - `doc/NAME.md`, `NAME.md` and links to NAME.md lead to the guide's page; there is a warning if there is none.
 #  - In a header, a declaration that shares the comment of the one before it says so. What macros make of lists
 #    is spelled out. What follows the public part, META_K_…, and macros that do not outlive the header are left out.
+#  - In metamorph*.h, comments name our functions instead of the macros that MetaMorph's names are, and the macros
+#    become a list: several are spelled like functions of other headers.
 
 function label(name)
 {
@@ -38,7 +40,7 @@ function linked(line, pattern,    out, word, name)
 FNR == 1 {
     is_guide = FILENAME ~ /\.md$/
     is_main = FILENAME ~ /README\.md$/
-    is_titled = is_code = is_left_out = is_macro_left_out = 0
+    is_titled = is_code = is_left_out = is_macro_left_out = names = 0
     documented = before = ""
     delete gone
     if (!is_guide) {
@@ -48,7 +50,36 @@ FNR == 1 {
                 gone[line] = 1
             }
         close(FILENAME)
+        if (FILENAME ~ /metamorph[a-z_]*\.h$/) read_names(FILENAME)
     }
+}
+
+# What MetaMorph's names stand for, in all of its headers.
+function read_names(path,    file, k, folder, headers)
+{
+    folder = path
+    sub(/[^\/]*$/, "", folder)
+    split("metamorph.h metamorph_mpi.h metamorph_profiling.h", headers, " ")
+    for (k = 1; k <= 3; ++k) {
+        file = folder headers[k]
+        while ((getline line < file) > 0)
+            if (line ~ /^#define [A-Za-z0-9_]+ +metamorph_[A-Za-z0-9_]+$/) {
+                split(line, word, " ")
+                ours_for[word[2]] = word[3]
+            }
+        close(file)
+    }
+}
+
+function by_our_names(text,    out, word)
+{
+    out = ""
+    while (match(text, /`[^`]*`|[A-Za-z_][A-Za-z0-9_]*/)) {
+        word = substr(text, RSTART, RLENGTH)
+        out = out substr(text, 1, RSTART - 1) (word in ours_for ? ours_for[word] : word)
+        text = substr(text, RSTART + RLENGTH)
+    }
+    return out text
 }
 
 # ---------------------------------------------------------------- guides
@@ -79,6 +110,23 @@ is_guide {
 
 /^\/\* (-+ of the parameter list|-+ SHARED in the list|META_K_)/ { is_left_out = 1 }
 is_left_out { print ""; next }
+# MetaMorph's names, as a further paragraph about the file.
+/^#ifndef METAMORPH_NO_NAMES/ {
+    names = 1
+    print "/** @file"
+    next
+}
+names && /^#define / {
+    print (names == 1 ? " *  @details MetaMorph's names, unless METAMORPH_NO_NAMES is defined:" : names)
+    names = " *  - `" $2 "` for @ref " $3
+    next
+}
+names && /^#endif/ {
+    print names " */"
+    names = 0
+    next
+}
+FILENAME ~ /metamorph[a-z_]*\.h$/ && !/^#/ { $0 = by_our_names($0) }
 # Macros that are undefined again, here or by the files that are included with them.
 /^ *#define / {
     name = $2
@@ -111,7 +159,7 @@ is_macro_left_out {
     $0 = linked($0, "doc/[a-z-]+\\.md")
     if (/^ \*/) gsub(/#if/, "\\#if")
 }
-/^META_API .*[ *]meta_[a-z0-9_]*\(/ || /^static inline .*[ *]meta_[a-z0-9_]*\(/ {
+/^META_API .*[ *]meta(morph)?_[A-Za-z0-9_]*\(/ || /^static inline .*[ *]meta_[a-z0-9_]*\(/ {
     name = $0
     sub(/\(.*/, "", name)
     sub(/.*[ *]/, "", name)

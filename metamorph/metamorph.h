@@ -7,12 +7,12 @@
  *  MetaMorph's names are macros here, for functions called metamorph_*, because several of them are
  *  also libmeta's, with other arguments. A source file that needs both libraries defines
  *  METAMORPH_NO_NAMES before it includes this header, includes meta.h too, and writes
- *  metamorph_alloc() for MetaMorph's meta_alloc(). Buffers are the same in both.
+ *  metamorph_alloc() for MetaMorph's `meta_alloc()`. Buffers are the same in both.
  *
  *  Rules for every function:
- *  - It returns 0, or an error: a meta_err of libmeta, or -1 for an argument that is refused here.
- *    Each error is also a line on the standard error stream, with the function, the argument and
- *    the remedy.
+ *  - It returns 0, or an error: a code of libmeta (`meta_err`), or -1 for an argument that is
+ *    refused here. Each error is also a line on the standard error stream, with the function, the
+ *    argument and the remedy.
  *  - Boxes are inclusive: @p array_end is the last index, not the one behind it.
  *  - @p grid_size and @p block_size may be NULL and are ignored: libmeta chooses them.
  *  - @p async false: complete on return. true: queued; meta_flush() waits for it. Work queued on
@@ -47,7 +47,7 @@ extern "C" {
 
 /* ------------------------------------------------------------------ types */
 
-/** 0, or an error. */
+/** What functions return: 0, or an error, which is a code of libmeta (`meta_err`) or -1. */
 typedef int metamorph_err;
 /** Whether a function only queues its work. */
 typedef bool meta_bool;
@@ -66,7 +66,7 @@ typedef enum meta_type_id {
     meta_us = 7,    /**< unsigned short */
     meta_ch = 8,    /**< char */
     meta_uc = 9,    /**< unsigned char */
-    a_db = meta_db, /**< 0.3b's names */
+    a_db = meta_db, /**< a_db to a_uc are the names of these types in 0.3b */
     a_fl = meta_fl,
     a_lo = meta_lo,
     a_ul = meta_ul,
@@ -113,7 +113,8 @@ typedef struct meta_callback {
     void *backend_status; /**< the program's own use: nothing is stored here */
 } meta_callback;
 
-typedef double meta_double;         /**< double */
+/** Elements, as the types of C that meta_type_id counts. */
+typedef double meta_double;
 typedef float meta_float;           /**< float */
 typedef int meta_int;               /**< int */
 typedef long meta_long;             /**< long */
@@ -124,21 +125,23 @@ typedef unsigned short meta_ushort; /**< unsigned short */
 typedef unsigned int meta_uint;     /**< unsigned int */
 typedef unsigned long meta_ulong;   /**< unsigned long */
 
-typedef metamorph_err a_err;     /**< 0.3b's names */
-typedef meta_bool a_bool;        /**< see a_err */
-typedef meta_dim3 a_dim3;        /**< see a_err */
-typedef double a_double;         /**< see a_err */
-typedef float a_float;           /**< see a_err */
-typedef int a_int;               /**< see a_err */
-typedef long a_long;             /**< see a_err */
-typedef short a_short;           /**< see a_err */
-typedef char a_char;             /**< see a_err */
-typedef unsigned char a_uchar;   /**< see a_err */
-typedef unsigned short a_ushort; /**< see a_err */
-typedef unsigned int a_uint;     /**< see a_err */
-typedef unsigned long a_ulong;   /**< see a_err */
+/** The names that types have in MetaMorph 0.3b. */
+typedef metamorph_err a_err;
+typedef meta_bool a_bool;        /**< meta_bool */
+typedef meta_dim3 a_dim3;        /**< meta_dim3 */
+typedef double a_double;         /**< double */
+typedef float a_float;           /**< float */
+typedef int a_int;               /**< int */
+typedef long a_long;             /**< long */
+typedef short a_short;           /**< short */
+typedef char a_char;             /**< char */
+typedef unsigned char a_uchar;   /**< unsigned char */
+typedef unsigned short a_ushort; /**< unsigned short */
+typedef unsigned int a_uint;     /**< unsigned int */
+typedef unsigned long a_ulong;   /**< unsigned long */
 
-/** The size of an element in bytes; (size_t)-1 for an unknown type. */
+/** The size of an element.
+ *  @return bytes; (size_t)-1 for an unknown type, which is printed */
 META_API size_t metamorph_get_atype_size(meta_type_id type);
 
 /* ------------------------------------------------------------------ life and devices */
@@ -148,15 +151,21 @@ META_API void metamorph_init(void);
 /** Complete all work and close the devices. Optional without MPI, where it prints a META_PROFILE;
  *  meta_mpi_finalize() does it as well. */
 META_API void metamorph_finalize(void);
-/** Compute on device @p accel of @p mode from now on, in this thread. -1 is MetaMorph's "any": with
- *  OpenCL the device whose name is in the variable TARGET_DEVICE, or device 0; with CUDA and HIP
- * device 0. OpenMP has one device and ignores @p accel. With metaModePreferGeneric and @p accel up
- * to 0 it is the device that the environment names, above that this one of the same kind. */
+/** Compute on device @p accel of @p mode from now on, in this thread. With metaModePreferGeneric it
+ *  is a device of the kind that the environment names.
+ *  @param accel  number of the device, from 0. -1 is MetaMorph's "any": with OpenCL the one whose
+ *                name is in the variable TARGET_DEVICE, or device 0; with CUDA and HIP device 0;
+ *                with metaModePreferGeneric, as 0, the device that the environment names. Ignored
+ *                with OpenMP, which has one device
+ *  @param mode   kind of the device */
 META_API metamorph_err metamorph_set_acc(int accel, meta_preferred_mode mode);
-/** The current device; either pointer may be NULL. A device of a kind that MetaMorph does not know
- * is metaModePreferGeneric. */
+/** Get the current device.
+ *  @param accel  NULL, or receives its number
+ *  @param mode   NULL, or receives its kind, metaModePreferGeneric for one that MetaMorph does not
+ *                know */
 META_API metamorph_err metamorph_get_acc(int *accel, meta_preferred_mode *mode);
-/** 0: there is nothing to check, since sizes of grids and blocks are ignored. */
+/** Check the sizes of a grid of threads and of its blocks, which libmeta ignores.
+ *  @return 0 */
 META_API metamorph_err metamorph_validate_worksize(meta_dim3 *grid_size, meta_dim3 *block_size);
 /** Complete all queued work, then all messages, and call the callbacks. */
 META_API metamorph_err metamorph_flush(void);
@@ -168,11 +177,14 @@ META_API metamorph_err metamorph_destroy_event(metamorph_event event);
 
 /* ------------------------------------------------------------------ memory */
 
-/** Allocate @p size bytes, at least 1, on the current device. */
+/** Allocate a buffer on the current device.
+ *  @param ptr   receives its address
+ *  @param size  bytes, at least 1 */
 META_API metamorph_err metamorph_alloc(void **ptr, size_t size);
 /** Free a buffer, after completing the work on it. NULL is no error. */
 META_API metamorph_err metamorph_free(void *ptr);
-/** Copy @p size bytes from the host to a buffer, from a buffer to the host, or between buffers. */
+/** Copy @p size bytes from the host to a buffer (h2d), from a buffer to the host (d2h), or between
+ *  buffers (d2d). */
 META_API metamorph_err metamorph_copy_h2d(void *dst, void *src, size_t size, meta_bool async,
                                           meta_callback *call, metamorph_event *ret_event);
 META_API metamorph_err metamorph_copy_d2h(void *dst, void *src, size_t size, meta_bool async,
@@ -182,29 +194,40 @@ META_API metamorph_err metamorph_copy_d2d(void *dst, void *src, size_t size, met
 
 /* ------------------------------------------------------------------ faces */
 
-/** A face with copies of @p si and @p st, @p c elements each; NULL on error. Free it with
- *  meta_free_face(). */
+/** Make a face, a strided section of a buffer. Free it with meta_free_face().
+ *  @param s   index of its first element
+ *  @param c   number of levels, 1 … METAMORPH_FACE_MAX_DEPTH
+ *  @param si  the elements of each level, the slowest first, copied
+ *  @param st  the strides between them, copied
+ *  @return the face; NULL on an error, which is printed */
 META_API metamorph_face *metamorph_get_face(int s, int c, int *si, int *st);
 /** Free a face of meta_get_face() or make_slab_from_3d(). NULL is no error. */
 META_API void metamorph_free_face(metamorph_face *face);
-/** The slab of @p thickness cells at a side of an array of ni × nj × nk: @p face is 0 and 1 for the
- * low and high side of z, 2 and 3 for x, 4 and 5 for y. NULL on error. Free it with
- * meta_free_face(). */
+/** Make the face of a slab at a side of an array of @p ni × @p nj × @p nk cells, x the fastest.
+ *  Free it with meta_free_face().
+ *  @param face       the side: 0 is the low and 1 the high one of z; 2, 3 of x; 4, 5 of y
+ *  @param thickness  cells across the slab
+ *  @return the face; NULL on an error, which is printed */
 META_API metamorph_face *metamorph_make_slab_from_3d(int face, int ni, int nj, int nk,
                                                      int thickness);
-/** Gather the elements of @p face in @p buf into @p packed_buf. The events c1 to c3 are complete.
- */
+/** Gather the elements of @p face in @p buf into @p packed_buf.
+ *  @param ret_event_k1  NULL, or an event of meta_init_event(), which becomes that of the work
+ *  @param ret_event_c1, ret_event_c2, ret_event_c3  NULL or events, which are complete on return */
 META_API metamorph_err metamorph_pack_face(
     meta_dim3 *grid_size, meta_dim3 *block_size, void *packed_buf, void *buf, metamorph_face *face,
     meta_type_id type, meta_bool async, meta_callback *call, metamorph_event *ret_event_k1,
     metamorph_event *ret_event_c1, metamorph_event *ret_event_c2, metamorph_event *ret_event_c3);
-/** Scatter @p packed_buf into the elements of @p face in @p buf. As meta_pack_face(). */
+/** Scatter @p packed_buf into the elements of @p face in @p buf, as meta_pack_face() gathered them.
+ *  @param ret_event_k1  NULL, or an event of meta_init_event(), which becomes that of the work
+ *  @param ret_event_c1, ret_event_c2, ret_event_c3  NULL or events, which are complete on return */
 META_API metamorph_err metamorph_unpack_face(
     meta_dim3 *grid_size, meta_dim3 *block_size, void *packed_buf, void *buf, metamorph_face *face,
     meta_type_id type, meta_bool async, meta_callback *call, metamorph_event *ret_event_k1,
     metamorph_event *ret_event_c1, metamorph_event *ret_event_c2, metamorph_event *ret_event_c3);
-/** Transpose the first tran_dim_xy[0] × tran_dim_xy[1] cells of an array of arr_dim_xy[0] ×
- * arr_dim_xy[1]: cell (x, y) goes to element y + x·arr_dim_xy[1] of @p outdata. */
+/** Transpose an array of two dimensions, or a part of it.
+ *  @param outdata      receives cell (x, y) as element y + x·arr_dim_xy[1]
+ *  @param arr_dim_xy   cells of the array along x and y
+ *  @param tran_dim_xy  how many of them are transposed, from the first one on */
 META_API metamorph_err metamorph_transpose_face(meta_dim3 *grid_size, meta_dim3 *block_size,
                                                 void *indata, void *outdata, meta_dim3 *arr_dim_xy,
                                                 meta_dim3 *tran_dim_xy, meta_type_id type,
@@ -213,15 +236,17 @@ META_API metamorph_err metamorph_transpose_face(meta_dim3 *grid_size, meta_dim3 
 
 /* ------------------------------------------------------------------ compute */
 
-/** Add the dot product of the cells @p array_start … @p array_end, both included, of two arrays to
- * the element at @p reduction_var, in a buffer: set that to 0 first. */
+/** Add the dot product of two arrays, over the cells @p array_start … @p array_end, both included,
+ *  to the element at @p reduction_var, in a buffer: set that to 0 first.
+ *  @param array_size  cells of each array */
 META_API metamorph_err metamorph_dotProd(meta_dim3 *grid_size, meta_dim3 *block_size, void *data1,
                                          void *data2, meta_dim3 *array_size, meta_dim3 *array_start,
                                          meta_dim3 *array_end, void *reduction_var,
                                          meta_type_id type, meta_bool async, meta_callback *call,
                                          metamorph_event *ret_event);
-/** Add the sum of the cells @p array_start … @p array_end, both included, to the element at
- *  @p reduction_var, in a buffer: set that to 0 first. */
+/** Add the sum of an array, over the cells @p array_start … @p array_end, both included, to the
+ *  element at @p reduction_var, in a buffer: set that to 0 first.
+ *  @param array_size  cells of the array */
 META_API metamorph_err metamorph_reduce(meta_dim3 *grid_size, meta_dim3 *block_size, void *data,
                                         meta_dim3 *array_size, meta_dim3 *array_start,
                                         meta_dim3 *array_end, void *reduction_var,

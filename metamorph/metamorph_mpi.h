@@ -27,33 +27,42 @@ META_API void metamorph_mpi_init(int *argc, char ***argv);
 /** Complete all messages, print the profile of METAMORPH_TIMER_LEVEL, close the devices, and
  * finalize MPI if meta_mpi_init() initialized it. The last call of the library. */
 META_API void metamorph_mpi_finalize(void);
-/** This process's rank in MPI_COMM_WORLD. @return -1 before MPI is initialized and after it is
- * finalized */
+/** Get this process's rank in MPI_COMM_WORLD.
+ *  @return 0; -1 before MPI is initialized, after it is finalized, and where @p rank is NULL */
 META_API metamorph_err metamorph_mpi_rank(int *rank);
-/** The MPI type of @p type and, where @p size is not NULL, its size in bytes.
- *  @return MPI_DATATYPE_NULL and a size of 0 for an unknown type */
+/** Get the MPI type of a type.
+ *  @param size  NULL, or receives the size of an element in bytes, 0 for an unknown type
+ *  @return the type; MPI_DATATYPE_NULL for an unknown one, which is printed */
 META_API MPI_Datatype metamorph_get_mpi_type(meta_type_id type, size_t *size);
 
-/** Send @p buf_leng elements of a buffer. @p async 0: as MPI_Send(). Otherwise the data is copied
- * before the function returns, so the buffer may be written at once, and meta_flush() completes the
- * message.
- *  @param req  NULL, or receives MPI_REQUEST_NULL where @p async is not 0: there is nothing to wait
- * for but meta_flush() */
+/** Send @p buf_leng elements of a buffer.
+ *  @param async  0: as MPI_Send(). Otherwise the data is copied before the function returns, so the
+ *                buffer may be written at once, and meta_flush() completes the message
+ *  @param req    NULL, or receives MPI_REQUEST_NULL where @p async is not 0: MPI has nothing to
+ *                wait for, meta_flush() has */
 META_API void metamorph_mpi_packed_face_send(int dst_rank, void *packed_buf, size_t buf_leng,
                                              int tag, MPI_Request *req, meta_type_id type,
                                              int async);
-/** Receive at most @p buf_leng elements into a buffer. @p async 0: they are there on return.
- * Otherwise after meta_flush(). @p req as above. */
+/** Receive at most @p buf_leng elements into a buffer.
+ *  @param async  0: they are there on return. Otherwise they are there after meta_flush()
+ *  @param req    NULL, or receives MPI_REQUEST_NULL where @p async is not 0: MPI has nothing to
+ *                wait for, meta_flush() has */
 META_API void metamorph_mpi_packed_face_recv(int src_rank, void *packed_buf, size_t buf_leng,
                                              int tag, MPI_Request *req, meta_type_id type,
                                              int async);
-/** meta_pack_face() into @p packed_buf, then meta_mpi_packed_face_send() from it. */
+/** Pack a face into @p packed_buf and send it: meta_pack_face(), then meta_mpi_packed_face_send().
+ *  @param async  0: as MPI_Send(). Otherwise the data is copied before the function returns, and
+ *                meta_flush() completes the message
+ *  @param req    NULL, or receives MPI_REQUEST_NULL where @p async is not 0 */
 META_API void metamorph_mpi_pack_and_send_face(meta_dim3 *grid_size, meta_dim3 *block_size,
                                                int dst_rank, metamorph_face *face, void *buf,
                                                void *packed_buf, int tag, MPI_Request *req,
                                                meta_type_id type, int async);
-/** meta_mpi_packed_face_recv() into @p packed_buf, then meta_unpack_face() from it. The face is
- * read before the function returns. A message of another length than the face's ends the job. */
+/** Receive a face into @p packed_buf and unpack it: meta_mpi_packed_face_recv(), then
+ *  meta_unpack_face(). A message of another length than the face's ends the job.
+ *  @param face   read before the function returns
+ *  @param async  0: the elements are in @p buf on return. Otherwise after meta_flush()
+ *  @param req    NULL, or receives MPI_REQUEST_NULL where @p async is not 0 */
 META_API void metamorph_mpi_recv_and_unpack_face(meta_dim3 *grid_size, meta_dim3 *block_size,
                                                  int src_rank, metamorph_face *face, void *buf,
                                                  void *packed_buf, int tag, MPI_Request *req,

@@ -19,7 +19,7 @@ META_API void metamorph_timers_init(void);
 /** Print what METAMORPH_TIMER_LEVEL asks for, and begin from zero. Collective with several ranks.
  */
 META_API metamorph_err metamorph_timers_flush(void);
-/** metaTimersFlush(), and stop the timers. */
+/** Print what METAMORPH_TIMER_LEVEL asks for, as metaTimersFlush() does, and stop the timers. */
 META_API metamorph_err metamorph_timers_finish(void);
 
 #ifndef METAMORPH_NO_NAMES

@@ -308,7 +308,8 @@ for what in README 'cheat sheet' guides examples 'manual pages' ${html:+HTML}; d
     case $path in "$(realpath "$prefix")"/*) ;; *) echo "$what is at: $path"; exit 1 ;; esac
     [ -e "$path" ] || { echo "$path is not there"; exit 1; }
 done
-for page in man3/meta_alloc.3 man3/meta_halo_create.3 man3/META_ERR_BOUNDS.3 man1/meta-minighost.1 man7/libmeta.7; do
+for page in man3/meta_alloc.3 man3/meta_halo_create.3 man3/META_ERR_BOUNDS.3 man3/metamorph_mpi_init.3 \
+    man3/meta_dotProd.3 man1/meta-minighost.1 man7/libmeta.7; do
     [ -s "$prefix/share/man/$page" ] || { echo "$page is not installed"; exit 1; }
 done
 for guide in "$top"/doc/*.md; do

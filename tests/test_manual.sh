@@ -17,10 +17,16 @@ found()
 }
 
 headers="core/meta.h core/library/meta_library.h kernels/meta_kernel.h"
-[ "${META_TEST_MPI:-none}" = none ] || headers="$headers comm/meta_comm.h io/meta_io.h"
-functions=$(cd "$top" && sed -n 's/^META_API .*[ *]\(meta_[a-z0-9_]*\)(.*/\1/p' $headers | sort -u)
+metamorph="metamorph/metamorph.h metamorph/metamorph_profiling.h"
+if [ "${META_TEST_MPI:-none}" != none ]; then
+    headers="$headers comm/meta_comm.h io/meta_io.h"
+    metamorph="$metamorph metamorph/metamorph_mpi.h"
+fi
+functions=$(cd "$top" && sed -n 's/^META_API .*[ *]\(meta_[a-z0-9_]*\)(.*/\1/p
+    s/^META_API .*[ *]\(metamorph_[A-Za-z0-9_]*\)(.*/\1/p' $headers $metamorph | sort -u)
 what='the list of functions'
 [ "$(echo "$functions" | wc -l)" -gt 80 ] || broken 'is too short'
+[ "$(echo "$functions" | grep -c '^metamorph_')" -gt 25 ] || broken "has too few of MetaMorph's"
 
 # ------------------------------------------------------------------ pages
 
@@ -43,9 +49,21 @@ found 'pages of functions' "$(cd "$pages" && for name in $functions; do
         }' "$file"
 done)"
 
+# MetaMorph's names: a page of ours, or a libmeta function's page that says what else has the name.
+found "pages of MetaMorph's names" "$(cd "$top" && sed -n 's/^#define \([A-Za-z0-9_]*\)  *\(metamorph_[A-Za-z0-9_]*\)$/\1 \2/p' \
+    $metamorph | (cd "$pages" && while read -r name ours; do
+    file=man3/$name.3 to=
+    [ -s "$file" ] || { echo "there is no page of $name"; continue; }
+    read -r first to <"$file"
+    [ "$first" = .so ] && file=$to
+    grep -qF "$ours" "$file" || echo "$file does not name $ours"
+    grep -qF "#define $name $ours" "man3/$ours.3" || [ "$(head -c 3 "man3/$ours.3")" = .so ] ||
+        echo "the page of $ours does not name $name"
+done))"
+
 # References at the end of pages and in texts. Without MPI there are no pages of messages and of applications.
 absent='^$'
-[ "${META_TEST_MPI:-none}" != none ] || absent='there is no (meta_comm|meta_halo|meta_io|meta-minighost|meta-dot3d)'
+[ "${META_TEST_MPI:-none}" != none ] || absent='there is no (meta_comm|meta_halo|meta_io|metamorph_mpi|meta-minighost|meta-dot3d)'
 found 'references of pages' "$(cd "$pages" && { printf './%s\n' man*/*.[137] && grep -H . man*/*.[137]; } | awk '
     /^\.\/man/ { sub(/.*\//, ""); there[$0] = 1; next }
     {
@@ -79,7 +97,8 @@ if command -v mandoc >/dev/null; then
         grep -vE '\.so is fragile|missing date|missing manual title' | head -n 20)"
 fi
 if command -v man >/dev/null; then
-    for name in meta_alloc meta_copy_d2h META_ERR_BOUNDS META_CELLS meta.h libmeta libmeta-env meta-info; do
+    for name in meta_alloc meta_copy_d2h META_ERR_BOUNDS META_CELLS meta.h metamorph_alloc \
+        meta_dotProd make_slab_from_3d metamorph.h libmeta libmeta-env meta-info; do
         what="man $name"
         man -M "$pages" -w $name >out 2>err || broken 'finds no page'
     done
