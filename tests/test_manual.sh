@@ -113,7 +113,7 @@ $cc -std=c11 -Wall -Wextra -Werror -fsyntax-only -I"$top/core" -I"$top/kernels" 
 grep -q 'int main' sum.c || broken 'is missing'
 
 # Options of programs, in the help and on the page.
-for program in meta-info meta-kernel meta-bench meta-minighost meta-dot3d; do
+for program in meta-info meta-kernel meta-plot-profile meta-bench meta-minighost meta-dot3d; do
     [ -e "$build/$program" ] || continue
     what="options of $program"
     "$build/$program" --help </dev/null >help 2>err || broken 'has no help'

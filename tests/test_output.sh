@@ -48,7 +48,7 @@ fortran sound.kernel.h --module sound
 END
             ;;
         count-changed-lines) printf '\n--list\n' ;;
-        plot-*) [ -z "$python" ] && return ;;
+        plot-* | meta-plot-*) [ -z "$python" ] && return ;;
         abi | gpu-check | release) ;;
         *) broken 'this test has no modes of it'; return ;;
     esac
@@ -73,7 +73,7 @@ quiet()
         plot-devices) echo plain devices cases axpy cyclic cg minighost repeat threads out examples programs no-plot \
             replot ;;
         count-changed-lines) echo balance overlap ;; # of programs that it speaks of
-        plot-profile) echo out events ;;
+        meta-plot-profile) echo out events ;;
         plot-scaling) echo ranks backends apps size steps repeat threads weak strong out programs mpiexec replot blas \
             report_perf ;;
     esac

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# tools/plot-profile: the page of a run on two ranks has all of it, in a browser without an error; sums are those of
+# meta-plot-profile: the page of a run on two ranks has all of it, in a browser without an error; sums are those of
 # the summary; large, empty, damaged and unfinished files.
 # TEST: backends=any mpi=yes timeout=300 labels=programs
 . "$META_TEST_SRCDIR/tests/programs.sh"
@@ -12,8 +12,8 @@ plot()
 {
     want=$1
     shift
-    what="plot-profile $*"
-    python3 "$META_TEST_SRCDIR/tools/plot-profile" "$@" >out 2>err </dev/null
+    what="meta-plot-profile $*"
+    "$build/meta-plot-profile" "$@" >out 2>err </dev/null
     got=$?
     [ "$got" = "$want" ] || broken "exit status $got, expected $want"
     ! grep -q Traceback err || broken 'a trace of Python'
@@ -25,7 +25,7 @@ told()
     shift
     rm -f none.html
     plot 2 --out none.html "$@"
-    [ "$(grep -c '^plot-profile: ' err)" = 1 ] || broken 'not one message'
+    [ "$(grep -c '^meta-plot-profile: ' err)" = 1 ] || broken 'not one message'
     grep -qF -e "$text" err || broken "does not say: $text"
     [ -z "$(ls none.html* 2>/dev/null)" ] || broken 'leaves a page'
 }
@@ -57,7 +57,13 @@ END
 }
 
 plot 0 --help
-grep -q '^usage: plot-profile' out || broken 'no usage'
+grep -q '^usage: meta-plot-profile' out || broken 'no usage'
+plot 0 --version
+[ "$(cat out)" = "meta-plot-profile $(sed -n 's/^Version: //p' "$build/core/libmeta.pc")" ] || broken 'another version'
+# What is installed is one file, whatever lies beside it.
+cp "$build/meta-plot-profile" alone
+what='the program alone'
+(cd / && PYTHONSAFEPATH=1 "$here/alone" --help) >out 2>err || broken 'needs another file'
 
 # A run on two ranks.
 META_THREADS=1 META_PROFILE=trace:run.json,json:summary.json run 0 2 meta-minighost --scaling 1 --nx 16 --ny 16 \
@@ -256,6 +262,8 @@ told 'nowhere.json: cannot be read: No such file' nowhere.json
 told 'run.json: is a second trace' run.json run.json
 told 'summary.json: is a second summary' summary.json summary.json
 told 'whole number from 1000' --events 3 run.json
+told 'unrecognized arguments: --nothing' --nothing run.json
+told 'required: FILE'
 told 'no/such/folder.html: cannot be written' run.json --out no/such/folder.html
 
 [ $failed = 0 ] && echo 'pages of profiles have what was recorded'

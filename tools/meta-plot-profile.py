@@ -9,9 +9,8 @@ import string
 import sys
 from array import array
 
-sys.dont_write_bytecode = True  # the folder of this script may be a source tree
-import plotting  # noqa: E402
-from plotting import COLOURS, Wrong, number  # noqa: E402
+# make puts the module here: the program is one file (tools/tools.am).
+from plot_common import COLOURS, Parser, Wrong, guarded, number, unit_for
 
 ABOUT = """\
 Makes one HTML page of a run's profile: a timeline of all ranks, the shares of kernels and copies, and
@@ -34,12 +33,15 @@ COMPUTE = (" compute",)
 
 
 def parse(arguments):
-    p = plotting.Parser(prog="plot-profile", description=ABOUT, epilog=MORE, allow_abbrev=False,
-                        formatter_class=argparse.RawDescriptionHelpFormatter)
+    p = Parser(prog="meta-plot-profile", description=ABOUT, epilog=MORE, allow_abbrev=False, add_help=False,
+               formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("files", nargs="+", metavar="FILE", help="a trace, a summary, or one of each")
     p.add_argument("--out", default="profile.html", metavar="FILE", help="the page (profile.html)")
     p.add_argument("--events", type=number(1000), default=100000, metavar="N",
                    help="slices of the timeline, at most about N (100000)")
+    p.add_argument("--help", action="help", help="print this help")
+    p.add_argument("--version", action="version", version="meta-plot-profile @PACKAGE_VERSION@",
+                   help="print the version")
     return p.parse_args(arguments)
 
 
@@ -334,7 +336,7 @@ def rows_of(trace):
 
 
 def seconds(value):
-    factor, unit = plotting.unit_for([value]) if value > 0 else (1, "s")
+    factor, unit = unit_for([value]) if value > 0 else (1, "s")
     return f"{factor * value:.4g} {unit}"
 
 
@@ -732,4 +734,4 @@ SCRIPT = r"""<script>
 
 
 if __name__ == "__main__":
-    sys.exit(plotting.guarded("plot-profile", main, sys.argv[1:]))
+    sys.exit(guarded("meta-plot-profile", main, sys.argv[1:]))
