@@ -309,13 +309,14 @@ for what in README 'cheat sheet' guides examples 'manual pages' ${html:+HTML}; d
     [ -e "$path" ] || { echo "$path is not there"; exit 1; }
 done
 for page in man3/meta_alloc.3 man3/meta_halo_create.3 man3/META_ERR_BOUNDS.3 man3/metamorph_mpi_init.3 \
-    man3/meta_dotProd.3 man1/meta-minighost.1 man7/libmeta.7; do
+    man3/meta_dotProd.3 man1/meta-minighost.1 man1/meta-plot-profile.1 man7/libmeta.7; do
     [ -s "$prefix/share/man/$page" ] || { echo "$page is not installed"; exit 1; }
 done
 for guide in "$top"/doc/*.md; do
     grep -q "^    ${guide##*/}  *[A-Za-z]" documents || { echo "$guide is not installed"; exit 1; }
 done
 "$prefix/bin/meta-info" --ranks 4 >/dev/null
+! command -v python3 >/dev/null || "$prefix/bin/meta-plot-profile" --version
 $META_TEST_MPIEXEC -n 2 "$prefix/bin/meta-dot3d" --nx 16 --ny 8 --nz 4 --iters 2 >dot3d.out ||
     { cat dot3d.out; exit 1; }
 expect "$(tail -n 1 dot3d.out)" PASS
