@@ -9,6 +9,7 @@
 
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #define READ(x)     atomic_load_explicit(&(x), memory_order_relaxed)
 #define WRITE(x, v) atomic_store_explicit(&(x), v, memory_order_relaxed)
@@ -28,23 +29,31 @@ static const double NOISE = 0.03;
 static const char *const name_of[WAYS] = {"plainly", "with memory requested ahead",
                                           "with results stored past the caches", "with both"};
 
-/* Of a kernel and a distance. */
+/* Of a kernel, a distance and ways. */
 typedef struct access_pace {
     _Atomic double least[WAYS]; /* nanoseconds for a cell, in this round */
     _Atomic int tries[WAYS];    /* in this round */
     _Atomic int best;           /* the fastest in the round before */
     _Atomic int rest, length;   /* calls until the next round, and how many there were */
 } access_pace;
+/* One for each power of two, and for calls that may take the same ways. */
 enum { DISTANCES = 24 };
-static access_pace paces[META_KERNEL_COUNT][META_TYPE_COUNT][DISTANCES][WAYS];
+struct access_paces {
+    access_pace of[DISTANCES][WAYS];
+};
+static access_paces builtin[META_KERNEL_COUNT][META_TYPE_COUNT];
 
-/* One for each power of two, and for calls that may take the same ways; NULL where a thread's core
- * keeps what it uses. */
-static access_pace *pace_of(const meta_call *call, meta_i64 distance, range ways)
+access_paces *access_paces_create(void)
+{
+    return calloc(1, sizeof(access_paces));
+}
+
+/* NULL where a thread's core keeps what it uses. */
+static access_pace *pace_of(access_paces *paces, meta_i64 distance, range ways)
 {
     int power = -1;
     for (meta_i64 at = stream_cache(); at < distance && power < DISTANCES - 1; at *= 2) ++power;
-    return power < 0 ? NULL : &paces[call->desc->number][call->type][power][ways.last];
+    return power < 0 ? NULL : &paces->of[power][ways.last];
 }
 
 static int best_of(const access_pace *pace, range ways)
@@ -95,19 +104,32 @@ static range ways_of(const meta_call *call, meta_i64 distance)
                    wanted ? SWEEP_STREAMS | SWEEP_REQUESTS : SWEEP_REQUESTS};
 }
 
-access_trial access_begin(const meta_call *call, reuse_of_call reuse, int threads)
+static access_trial begin(const meta_call *call, access_pace *pace, range ways, int known)
 {
-    const range ways = ways_of(call, reuse.distance);
-    /* Between short pieces of long rows, the next rows do not lie ahead. */
-    const int pieces = call->space->layout[1].stride[1] > 2 * call->space->extent[0];
-    access_pace *pace = pieces ? NULL : pace_of(call, reuse.distance / threads, ways);
     if (!pace) return (access_trial){.way = ways.first};
     const int rest = READ(pace->rest);
     if (rest > 0) WRITE(pace->rest, rest - 1);
     /* None is left to try while another thread ends the round. */
-    const int next = rest > 0 || !reuse.known ? -1 : to_try(pace, ways);
+    const int next = rest > 0 || !known ? -1 : to_try(pace, ways);
     if (next < 0) return (access_trial){.way = best_of(pace, ways)};
     return (access_trial){next, ways.first, ways.last, pace, call, openmp_now()};
+}
+
+access_trial access_begin(const meta_call *call, reuse_of_call reuse, int threads)
+{
+    const range ways = ways_of(call, reuse.distance);
+    access_paces *paces = &builtin[call->desc->number][call->type];
+    /* Between short pieces of long rows, the next rows do not lie ahead. */
+    const int pieces = call->space->layout[1].stride[1] > 2 * call->space->extent[0];
+    return begin(call, pieces ? NULL : pace_of(paces, reuse.distance / threads, ways), ways,
+                 reuse.known);
+}
+
+access_trial access_begin_user(const meta_call *call, reuse_of_call reuse, int threads)
+{
+    const range ways = {0, SWEEP_REQUESTS};
+    access_paces *paces = openmp_kernel_of(call)->paces;
+    return begin(call, pace_of(paces, reuse.distance / threads, ways), ways, reuse.known);
 }
 
 static void end_round(const access_trial *trial, range ways)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file access.h
- *  How a stencil accesses memory: whether it requests rows ahead of their use, which processors do
+ *  How a kernel accesses memory: whether it requests rows ahead of their use, which processors do
  *  by themselves, but begin anew at each row and page of a grid, and follow only so many streams;
- *  and whether it stores past the caches, which saves reading each line of the result first. Where
- * a call's operands are in a core's own cache, as the reuse distance tells, both take time and
- * bring nothing; where they are in memory, a stencil may take half as long. Beyond a core's cache
- * it depends on the machine what is faster, so the first calls of each kernel and distance try all
+ *  and whether a stencil stores past the caches, which saves reading each line of the result first.
+ *  Where a call's operands are in a core's own cache, as the reuse distance tells, both take time
+ *  and bring nothing; where they are in memory, a call may take half as long. Beyond a core's cache
+ *  it depends on the machine what is faster, so the first calls of each kernel and distance try all
  *  ways, and some later ones again. */
 #ifndef META_OPENMP_ACCESS_H
 #define META_OPENMP_ACCESS_H
@@ -14,7 +14,13 @@
 
 #include "reuse.h"
 
-/** How a stencil's call is run, and, if that is a trial, when it began. */
+/** The times of a kernel's calls by each way, for each distance. */
+typedef struct access_paces access_paces;
+
+/** For a kernel of the program's; NULL: the host has no memory. Freed by free(). */
+access_paces *access_paces_create(void);
+
+/** How a call is run, and, if that is a trial, when it began. */
 typedef struct access_trial {
     int way;                /**< SWEEP_REQUESTS, SWEEP_STREAMS, both or neither */
     int first, last;        /**< the ways that it may take */
@@ -25,7 +31,9 @@ typedef struct access_trial {
 
 /** Before a stencil of floating-point elements runs on @p threads. */
 access_trial access_begin(const meta_call *call, reuse_of_call reuse, int threads);
-/** After it. */
+/** Before a kernel of the program's, which stores through the caches, runs on @p threads. */
+access_trial access_begin_user(const meta_call *call, reuse_of_call reuse, int threads);
+/** After either. */
 void access_end(const access_trial *trial);
 
 #endif

@@ -29,9 +29,10 @@ typedef struct openmp_kernel {
     /** Runs two calls interleaved that differ only in their base offsets; may be NULL. */
     void (*run_two)(const meta_work *work, const meta_work *also);
     size_t partial_bytes;      /**< size of a partial result */
-    const meta_kernel *user;   /**< a kernel of the program's: only this, … */
-    meta_kernel_cpu *cpu;      /**< … count, */
-    const openmp_exact *exact; /**< and this: NULL if it has no exact sums */
+    const meta_kernel *user;   /**< a kernel of the program's: only this … */
+    meta_kernel_cpu *cpu;      /**< … and what follows count */
+    const openmp_exact *exact; /**< NULL: it has no exact sums */
+    struct access_paces *paces;
 } openmp_kernel;
 
 /** The function that combines partial results of @p type. */
@@ -110,7 +111,8 @@ typedef struct openmp_team_share {
 /** Compute share @p thread of @p threads of the teams. */
 void openmp_teams_run(const openmp_team_share *share, int thread, int threads);
 /** extremes.c: a thread's partial result of an extreme with its place, before any cell; combining
- *  those of result @p n, @p apart bytes from one thread's to the next one's. They are overwritten. */
+ *  those of result @p n, @p apart bytes from one thread's to the next one's. They are overwritten.
+ */
 void openmp_extreme_begin(void *partial);
 void openmp_extreme_combine(const meta_call *call, uint32_t n, char *partials, size_t apart,
                             int threads);

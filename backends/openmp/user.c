@@ -8,8 +8,9 @@
  *  Tseng, Tiling optimizations for 3D scientific computations, 2000.) */
 #include "openmp.h"
 
-#include "reuse.h"
+#include "access.h"
 #include "stream.h"
+#include "sweep.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -355,26 +356,29 @@ static meta_i64 block_rows(const meta_kernel *kernel, meta_i64 columns)
     return fit > FEW_ROWS ? fit : FEW_ROWS;
 }
 
-/* How far ahead memory is fetched: where a thread's core no longer has it in its cache, and the
- * next rows lie there, not other memory between short pieces of long rows. */
-static meta_i64 fetched_ahead(const meta_call *call, const meta_kernel *kernel, int threads)
+/* Whether memory is requested ahead: only where the next rows lie there, not other memory between
+ * short pieces of long rows, and where calls have been faster with it. */
+static access_trial begin_trial(const meta_call *call, const meta_kernel *kernel, int threads)
 {
+    const access_trial without = {0};
     const meta_space *space = call->space;
     const meta_i64 columns = space->extent[0], cells = space->rows * columns;
     meta_i64 bytes = 0;
     uint32_t array = 0;
-    if (cells < WORTH_A_THREAD || columns < SHORT_ROW) return 0;
+    if (cells < WORTH_A_THREAD || columns < SHORT_ROW) return without;
     for (uint32_t n = 0; n < kernel->parameters; ++n) {
         const meta_kernel_parameter *p = &kernel->parameter[n];
         if (!meta_parameter_is_array(p)) continue;
         const meta_layout *layout = meta_call_layout(call, array++);
         if (p->kind == META_PARAMETER_SCALAR || p->reach == META_PARAMETER_WHOLE || p->dropped & 1)
             continue;
-        if (space->ndim > 1 && layout->stride[1] > 2 * columns) return 0;
+        if (space->ndim > 1 && layout->stride[1] > 2 * columns) return without;
         bytes += (meta_i64)p->bytes;
     }
-    if (bytes == 0) return 0;
-    return reuse_count(call, cells * bytes).distance > stream_cache() * threads ? AHEAD : 0;
+    if (bytes == 0) return without;
+    const reuse_of_call reuse = reuse_count(call, cells * bytes);
+    /* Teams request nothing. */
+    return meta_kernel_team_of(kernel) ? without : access_begin_user(call, reuse, threads);
 }
 
 static void combine_results(const user_call *u)
@@ -403,13 +407,13 @@ meta_err openmp_user_run(const meta_call *call)
     const openmp_exact *exact = kernel->exact;
     const size_t apart = exact ? exact_bytes(exact) + contributions_bytes(kernel->user) : LINE;
     const size_t bytes = (size_t)threads * call->desc->results * apart;
+    access_trial trial = {0};
     user_call u = {.call = call,
                    .kernel = kernel->user,
                    .run = kernel->cpu,
                    .exact = exact,
                    .extent = {space->extent[0], rows, planes},
                    .block = least(rows, block_rows(kernel->user, space->extent[0])),
-                   .ahead = exact ? 0 : fetched_ahead(call, kernel->user, threads),
                    .partials = on_stack,
                    .apart = apart,
                    .threads = threads};
@@ -419,7 +423,10 @@ meta_err openmp_user_run(const meta_call *call)
     for (uint32_t n = 0; n < call->desc->results; ++n)
         for (int k = 0; k < threads && !is_exact(&u, n); ++k)
             set_identity(partial_of(&u, n, k), &call->desc->result[n]);
+    if (!exact) trial = begin_trial(call, kernel->user, threads);
+    u.ahead = trial.way & SWEEP_REQUESTS ? AHEAD : 0;
     run_all(&u);
+    access_end(&trial);
     combine_results(&u);
     if (u.partials != on_stack) free(u.partials);
     return META_OK;

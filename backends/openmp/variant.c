@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "access.h"
 #include "processor.h"
 
 #ifdef __aarch64__
@@ -103,7 +104,11 @@ static meta_err create_user(const meta_kernel_source *source, meta_plugin_kernel
                                  "define META_KERNELS_HERE",
                                  user->name);
     made = calloc(1, sizeof *made);
-    if (!made) return openmp_host->fail(META_ERR_NO_MEMORY, "the host has no memory for a kernel");
+    if (made) made->paces = access_paces_create();
+    if (!made || !made->paces) {
+        free(made);
+        return openmp_host->fail(META_ERR_NO_MEMORY, "the host has no memory for a kernel");
+    }
     made->user = user;
     made->cpu = user->cpu[set];
     made->exact = meta_exact_results(source->desc) > 0 ? chosen.exact : NULL;
@@ -115,7 +120,9 @@ void openmp_kernel_destroy(meta_plugin_device *device, meta_plugin_kernel *kerne
 {
     openmp_kernel *made = (openmp_kernel *)(void *)kernel;
     (void)device;
-    if (made->user) free(made);
+    if (!made->user) return;
+    free(made->paces);
+    free(made);
 }
 
 meta_err openmp_kernel_create(meta_plugin_device *device, const meta_kernel_source *source,

@@ -8,8 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "openmp/openmp.h"
+#include "openmp/access.h"
 #include "openmp/stream.h"
+#include "openmp/sweep.h"
 
 #include "meta_host_kernels.h"
 
@@ -55,6 +56,18 @@ void openmp_combine(meta_kernel_function *finish, char *results, size_t apart, s
 meta_i64 stream_cache(void)
 {
     return 1 << 20;
+}
+
+/* Time is the device's own: nothing is tried. */
+access_trial access_begin_user(const meta_call *call, reuse_of_call reuse, int threads)
+{
+    (void)call, (void)threads;
+    return (access_trial){.way = reuse.distance > stream_cache() ? SWEEP_REQUESTS : 0};
+}
+
+void access_end(const access_trial *trial)
+{
+    (void)trial;
 }
 
 /* ------------------------------------------------------------------ kernel objects */
