@@ -38,7 +38,7 @@ extern "C" {
 
 /** The version of this header; meta_version() has that of the loaded library. */
 #define META_VERSION_MAJOR 0
-#define META_VERSION_MINOR 1 /**< see META_VERSION_MAJOR */
+#define META_VERSION_MINOR 2 /**< see META_VERSION_MAJOR */
 #define META_VERSION_PATCH 0 /**< see META_VERSION_MAJOR */
 
 /** Marks what the libraries export. */

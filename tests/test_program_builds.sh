@@ -23,6 +23,10 @@ thread) flags='-O1 -fsanitize=thread' ;;
 *) flags=-O1 ;;
 esac
 
+version=$(sed -n 's/^AC_INIT(\[libmeta\], \[\([^]]*\)\].*/\1/p' "$META_TEST_SRCDIR/configure.ac")
+minor=${version%.*}
+next=${minor%.*}.$((${minor#*.} + 1)) # which this version is not compatible with
+
 # pkg-config knows the place that libmeta was configured for; here it is another.
 mkdir bin
 real=$(command -v pkg-config)
@@ -113,10 +117,10 @@ rebuilt()
 if command -v cmake >/dev/null; then
     what='CMake'
     project 'a project'
-    cat >'a project/CMakeLists.txt' <<'END'
+    cat >'a project/CMakeLists.txt' <<END
 cmake_minimum_required(VERSION 3.16)
 project(sums LANGUAGES C)
-find_package(libmeta 0.1 REQUIRED)
+find_package(libmeta $minor REQUIRED)
 add_executable(sums main.c less.c)
 target_link_libraries(sums m)
 libmeta_add_kernels(sums more.kernel.h inner/less.kernel.h OPTIONS -Werror -ffile-prefix-map=/=/elsewhere)
@@ -140,10 +144,10 @@ END
     LD_LIBRARY_PATH=$prefix/lib
     what='CMake, kernels in a static library'
     project static
-    cat >static/CMakeLists.txt <<'END'
+    cat >static/CMakeLists.txt <<END
 cmake_minimum_required(VERSION 3.16)
 project(sums LANGUAGES C)
-find_package(libmeta 0.1 REQUIRED)
+find_package(libmeta $minor REQUIRED)
 add_library(less STATIC less.c)
 libmeta_add_kernels(less inner/less.kernel.h ONE_VARIANT)
 add_executable(sums main.c)
@@ -181,7 +185,7 @@ END
         wanted=$1
         shift
         what="CMake, components $wanted $*"
-        cmake -S "$META_TEST_SRCDIR/tests/cmake_project" -B parts -DPARTS="$wanted" -DWANTED=0.1 -DPRETEND= \
+        cmake -S "$META_TEST_SRCDIR/tests/cmake_project" -B parts -DPARTS="$wanted" -DWANTED="$minor" -DPRETEND= \
             -Dlibmeta_DIR="$prefix/lib/cmake/libmeta" -DCMAKE_C_FLAGS="$flags -Wall -Werror" \
             -DCMAKE_CXX_FLAGS="$flags -Wall -Werror" -DCMAKE_Fortran_FLAGS="$flags" \
             ${mpifort:+"-DCMAKE_Fortran_COMPILER=$mpifort"} "$@" >log 2>&1
@@ -207,11 +211,11 @@ END
         grep -q -x "${program#* }" out || broken "does not print ${program#* }"
     done
     refuses 'libmeta has no component cuda; its components are core, comm, fortran, io and metamorph' 'core;cuda'
-    refuses 'compatible with requested version "0.2"' core -DWANTED=0.2
+    refuses 'compatible with requested version "'"$next"'"' core -DWANTED="$next"
     refuses 'compatible with requested version "0.0.9"' core -DWANTED=0.0.9
-    configured core -DWANTED=0.1.0 || broken 'is not found'
+    configured core -DWANTED="$version" || broken 'is not found'
     configured core -DWANTED=0.0.1...1.0 || broken 'is not found'
-    refuses 'requested version range "0.2...1.0"' core -DWANTED=0.2...1.0
+    refuses 'requested version range "'"$next"'...1.0"' core -DWANTED="$next...1.0"
     # without LIBRARY TEXT PART: what is said of the part where a library is not installed.
     without()
     {

@@ -4,7 +4,7 @@
     spack repo create libmeta-repo && mkdir -p libmeta-repo/packages/libmeta
     cp packaging/spack/package.py libmeta-repo/packages/libmeta/
     spack repo add libmeta-repo
-    spack install --no-checksum libmeta +cuda cuda_arch=90     # where libmeta-0.1.0.tar.gz is
+    spack install --no-checksum libmeta +cuda cuda_arch=90     # where libmeta-0.2.0.tar.gz is
 """
 import os
 
@@ -17,10 +17,10 @@ class Libmeta(AutotoolsPackage, CudaPackage, ROCmPackage):
 
     # The release is taken from the current folder or a mirror.
     manual_download = True
-    url = "file://{0}/libmeta-0.1.0.tar.gz".format(os.getcwd())
+    url = "file://{0}/libmeta-0.2.0.tar.gz".format(os.getcwd())
     license("BSD-3-Clause")
 
-    version("0.1.0")
+    version("0.2.0")
 
     variant("mpi", default=True, description="Messages, halo exchange, and the applications")
     variant("fortran", default=True, description="The Fortran modules")
