@@ -16,7 +16,8 @@ unset GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE
 # A checkout of what the script reads, with a dated section, all of one version.
 version=$(sed -n 's/^AC_INIT(\[libmeta\], \[\([^]]*\)\].*/\1/p' "$src/configure.ac")
 for file in configure.ac core/meta.h CHANGELOG.md CITATION.cff debian/changelog packaging/spack/package.py \
-    tools/release tools/bootstrap.sh; do
+    packaging/Dockerfile python/pyproject.toml python/libmeta/_library.py README.md doc/installing.md tools/release \
+    tools/bootstrap.sh; do
     mkdir -p "tree/$(dirname $file)"
     cp "$src/$file" "tree/$file"
 done
@@ -72,6 +73,13 @@ refused 'debian/changelog: the first entry is UNRELEASED' debian/changelog '1s/u
 refused 'debian/changelog: the first entry is of 2026-03-03' debian/changelog \
     's/>  .*/>  Tue, 03 Mar 2026 12:00:00 +0000/'
 refused "package.py: the version is '7.0.0'" packaging/spack/package.py 's/^    version(".*/    version("7.0.0")/'
+refused "Dockerfile: the version is '7.0.0'" packaging/Dockerfile 's/^ARG VERSION=.*/ARG VERSION=7.0.0/'
+refused "pyproject.toml: the version is '7.0.0'" python/pyproject.toml 's/^version = .*/version = "7.0.0"/'
+refused "_library.py: VERSION is '7.1', expected ${version%.*}" python/libmeta/_library.py \
+    's/^VERSION = ([0-9, ]*)/VERSION = (7, 1)/'
+refused "README.md: it calls the release libmeta-7.0.0, expected libmeta-$version" README.md \
+    "0,/libmeta-$version/s//libmeta-7.0.0/"
+refused "installing.md: it calls the release libmeta-7.0.0" doc/installing.md "0,/libmeta-$version/s//libmeta-7.0.0/"
 echo new >new
 released 1 'the work tree is not clean; commit or remove:' --dry-run "$version"
 grep -q '^?? new' ../out || { echo 'BROKEN: the file in the way is not named'; status=1; }

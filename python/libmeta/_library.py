@@ -9,7 +9,7 @@ import subprocess
 import sys
 import weakref
 
-VERSION = (0, 1)  # the libraries that this package can call
+VERSION = (0, 2)  # the libraries that this package can call
 MAX_DIM = 10
 ASYNC = ctypes.c_void_p(-1)
 
