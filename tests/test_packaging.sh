@@ -17,14 +17,14 @@ version=$(sed -n 's/^Version: //p' "$build/core/libmeta.pc")
 
 # ------------------------------------------------------------------ environment module
 
-# module COMMAND…: by Environment Modules, or by what of their commands the file uses.
+# module COMMAND…: by Environment Modules, by Lmod, or by what of their commands the file uses.
+real=$(command -v modulecmd || command -v /usr/share/lmod/lmod/libexec/lmod || command -v "${LMOD_CMD:-lmod}")
 mkdir -p modulefiles/libmeta
 cp "$build/packaging/modulefile" "modulefiles/libmeta/$version"
-if command -v modulecmd >/dev/null; then
+if [ -n "$real" ]; then
     module()
     {
-        env -i PATH=/usr/bin:/bin PKG_CONFIG_PATH=/elsewhere MODULEPATH="$here/modulefiles" \
-            "$(command -v modulecmd)" sh "$@"
+        env -i PATH=/usr/bin:/bin PKG_CONFIG_PATH=/elsewhere MODULEPATH="$here/modulefiles" "$real" sh "$@"
     }
 elif command -v tclsh >/dev/null; then
     cat >module.tcl <<'END'
@@ -50,6 +50,32 @@ if module load libmeta >loaded 2>err; then
     wanted="$prefix/bin:/usr/bin:/bin|$prefix/lib|$prefix/lib/pkgconfig:/elsewhere|$prefix|$prefix/share/man"
     [ "$(cat paths)" = "$wanted" ] || { cat loaded err; broken "the module sets $(cat paths), expected $wanted"; }
     module help libmeta 2>&1 | grep -q "libmeta $version in $prefix\." || broken 'the module has no help'
+    # By real tools, also unloaded. With MANPATH unset or empty the system's pages are found, and so they must be before
+    # and after; who sets MANPATH decides.
+    for given in '' : /pages /pages: :/pages; do
+        [ -n "$real" ] || continue
+        (
+            MANPATH=$given MODULEPATH=$here/modulefiles
+            export MANPATH MODULEPATH
+            unset LOADEDMODULES _LMFILES_
+            eval "$("$real" sh load libmeta)"
+            echo "$MANPATH"
+            eval "$("$real" sh unload libmeta)"
+            echo "${MANPATH-}"
+        ) >paths 2>err
+        for when in loaded unloaded; do
+            read -r now || now='nothing at all'
+            # A colon at the end makes an empty part at the end look like the others.
+            case :$now: in *::*) system=yes ;; *) system=no ;; esac
+            [ $system = "$([ "$given" = /pages ] && echo no || echo yes)" ] ||
+                broken "MANPATH='$given': once the module is $when, it is '$now': the system's pages: $system"
+            case $when:$now in
+                loaded:*$prefix/share/man*) ;;
+                unloaded:*$prefix*) broken "MANPATH='$given' is '$now' after unloading" ;;
+                loaded:*) cat err; broken "MANPATH='$given' is '$now' after loading" ;;
+            esac
+        done <paths
+    done
 elif [ -s err ]; then
     cat err
     broken 'the module cannot be loaded'
