@@ -85,19 +85,27 @@ fi
 
 # The recipe's functions with stand-ins for Spack's names: all variants, none, and each alone.
 cat >recipe.py <<'END'
-import importlib.util, re, subprocess, sys, types
+import importlib.util, os, re, subprocess, sys, types
 
 variants, versions, depended = {}, [], []
 def variant(name, default, description): variants[name] = default
 def version(number, **more): versions.append(number)
 def depends_on(what, when="", type=""): depended.append((what, when))
 def nothing(*args, **more): pass
-spack = types.ModuleType("spack.package")
-for name, thing in dict(variant=variant, version=version, depends_on=depends_on, conflicts=nothing, license=nothing,
-                        AutotoolsPackage=type("AutotoolsPackage", (), {}), CudaPackage=type("CudaPackage", (), {}),
-                        ROCmPackage=type("ROCmPackage", (), {})).items():
-    setattr(spack, name, thing)
-sys.modules["spack"], sys.modules["spack.package"] = types.ModuleType("spack"), spack
+def module(name, **contents):
+    made = sys.modules[name] = types.ModuleType(name)
+    vars(made).update(contents)
+    return made
+module("spack")
+spack = module("spack.package", variant=variant, version=version, depends_on=depends_on, conflicts=nothing,
+               license=nothing)
+# Build systems are of spack.package, and since 1.0 of the repository of packages.
+for file, name in ("autotools", "AutotoolsPackage"), ("cuda", "CudaPackage"), ("rocm", "ROCmPackage"):
+    there = spack if sys.argv[4] == "0.23" else module("spack_repo.builtin.build_systems." + file)
+    setattr(there, name, type(name, (), {}))
+if sys.argv[4] != "0.23":
+    for name in "spack_repo", "spack_repo.builtin", "spack_repo.builtin.build_systems":
+        module(name)
 spec = importlib.util.spec_from_file_location("package", sys.argv[1])
 recipe = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(recipe)
@@ -112,9 +120,12 @@ class Spec:
         return all((name in self.chosen) == (sign == "+") for sign, name in re.findall(r"([+~])(\w+)", wanted))
     def __getitem__(self, name):
         package = type("Package", (), {})()
-        package.prefix = "/prefix/" + name
+        package.name, package.prefix = "mpich" if name == "mpi" else name, os.path.abspath(prefixes[name])
         return package
 
+prefixes = {"mpi": "own", "cuda": "cuda", "hip": "hip"}
+os.makedirs("debian/bin", exist_ok=True)
+open("debian/bin/mpicc.mpich", "w").close()
 help_text = subprocess.run(["sh", sys.argv[2], "--help"], capture_output=True, text=True, check=True).stdout
 known = set(re.findall(r"--(?:with|enable)-[a-z-]+", help_text))
 names = sorted(variants) + ["cuda", "rocm"]
@@ -136,10 +147,16 @@ for chosen in [set(names), set()] + [{name} for name in names]:
     assert ("CUDA_HOME" in environment) == ("cuda" in chosen) and ("ROCM_PATH" in environment) == ("rocm" in chosen)
     if chosen == set(names):
         assert "--with-cuda-arch=80,90" in given and "--with-hip-arch=gfx90a" in given
-        assert "--with-mpi=/prefix/mpi" in given
+        assert "--with-mpi=" + os.path.abspath("own") in given
+        prefixes["mpi"] = "debian" # whose mpicc may be another MPI's
+        assert "--with-mpi=mpich" in package.configure_args()
+        prefixes["mpi"] = "own"
 END
 if command -v python3 >/dev/null; then
-    python3 recipe.py "$src/packaging/spack/package.py" "$src/configure" "$version" || broken "Spack's recipe"
+    for layout in 0.23 1.0; do
+        python3 recipe.py "$src/packaging/spack/spack_repo/libmeta/packages/libmeta/package.py" "$src/configure" \
+            "$version" $layout || broken "Spack's recipe, as of Spack $layout"
+    done
 else
     lacks the_recipe_of_spack_gives_known_options python3 python3
 fi

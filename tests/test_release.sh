@@ -15,7 +15,8 @@ unset GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE
 
 # A checkout of what the script reads, with a dated section, all of one version.
 version=$(sed -n 's/^AC_INIT(\[libmeta\], \[\([^]]*\)\].*/\1/p' "$src/configure.ac")
-for file in configure.ac core/meta.h CHANGELOG.md CITATION.cff debian/changelog packaging/spack/package.py \
+recipe=packaging/spack/spack_repo/libmeta/packages/libmeta/package.py
+for file in configure.ac core/meta.h CHANGELOG.md CITATION.cff debian/changelog $recipe \
     tools/release tools/bootstrap.sh; do
     mkdir -p "tree/$(dirname $file)"
     cp "$src/$file" "tree/$file"
@@ -71,7 +72,7 @@ refused "debian/changelog: the version is '7.0.0'" debian/changelog '1s/(.*)/(7.
 refused 'debian/changelog: the first entry is UNRELEASED' debian/changelog '1s/unstable/UNRELEASED/'
 refused 'debian/changelog: the first entry is of 2026-03-03' debian/changelog \
     's/>  .*/>  Tue, 03 Mar 2026 12:00:00 +0000/'
-refused "package.py: the version is '7.0.0'" packaging/spack/package.py 's/^    version(".*/    version("7.0.0")/'
+refused "package.py: the version is '7.0.0'" $recipe 's/^    version(".*/    version("7.0.0")/'
 echo new >new
 released 1 'the work tree is not clean; commit or remove:' --dry-run "$version"
 grep -q '^?? new' ../out || { echo 'BROKEN: the file in the way is not named'; status=1; }
