@@ -17,14 +17,14 @@ version=$(sed -n 's/^Version: //p' "$build/core/libmeta.pc")
 
 # ------------------------------------------------------------------ environment module
 
-# module COMMAND…: by Environment Modules, or by what of their commands the file uses.
+# module COMMAND…: by Environment Modules, by Lmod, or by what of their commands the file uses.
+real=$(command -v modulecmd || command -v /usr/share/lmod/lmod/libexec/lmod || command -v "${LMOD_CMD:-lmod}")
 mkdir -p modulefiles/libmeta
 cp "$build/packaging/modulefile" "modulefiles/libmeta/$version"
-if command -v modulecmd >/dev/null; then
+if [ -n "$real" ]; then
     module()
     {
-        env -i PATH=/usr/bin:/bin PKG_CONFIG_PATH=/elsewhere MODULEPATH="$here/modulefiles" \
-            "$(command -v modulecmd)" sh "$@"
+        env -i PATH=/usr/bin:/bin PKG_CONFIG_PATH=/elsewhere MODULEPATH="$here/modulefiles" "$real" sh "$@"
     }
 elif command -v tclsh >/dev/null; then
     cat >module.tcl <<'END'
@@ -50,6 +50,32 @@ if module load libmeta >loaded 2>err; then
     wanted="$prefix/bin:/usr/bin:/bin|$prefix/lib|$prefix/lib/pkgconfig:/elsewhere|$prefix|$prefix/share/man"
     [ "$(cat paths)" = "$wanted" ] || { cat loaded err; broken "the module sets $(cat paths), expected $wanted"; }
     module help libmeta 2>&1 | grep -q "libmeta $version in $prefix\." || broken 'the module has no help'
+    # By real tools, also unloaded. With MANPATH unset or empty the system's pages are found, and so they must be before
+    # and after; who sets MANPATH decides.
+    for given in '' : /pages /pages: :/pages; do
+        [ -n "$real" ] || continue
+        (
+            MANPATH=$given MODULEPATH=$here/modulefiles
+            export MANPATH MODULEPATH
+            unset LOADEDMODULES _LMFILES_
+            eval "$("$real" sh load libmeta)"
+            echo "$MANPATH"
+            eval "$("$real" sh unload libmeta)"
+            echo "${MANPATH-}"
+        ) >paths 2>err
+        for when in loaded unloaded; do
+            read -r now || now='nothing at all'
+            # A colon at the end makes an empty part at the end look like the others.
+            case :$now: in *::*) system=yes ;; *) system=no ;; esac
+            [ $system = "$([ "$given" = /pages ] && echo no || echo yes)" ] ||
+                broken "MANPATH='$given': once the module is $when, it is '$now': the system's pages: $system"
+            case $when:$now in
+                loaded:*$prefix/share/man*) ;;
+                unloaded:*$prefix*) broken "MANPATH='$given' is '$now' after unloading" ;;
+                loaded:*) cat err; broken "MANPATH='$given' is '$now' after loading" ;;
+            esac
+        done <paths
+    done
 elif [ -s err ]; then
     cat err
     broken 'the module cannot be loaded'
@@ -59,19 +85,27 @@ fi
 
 # The recipe's functions with stand-ins for Spack's names: all variants, none, and each alone.
 cat >recipe.py <<'END'
-import importlib.util, re, subprocess, sys, types
+import importlib.util, os, re, subprocess, sys, types
 
 variants, versions, depended = {}, [], []
 def variant(name, default, description): variants[name] = default
 def version(number, **more): versions.append(number)
 def depends_on(what, when="", type=""): depended.append((what, when))
 def nothing(*args, **more): pass
-spack = types.ModuleType("spack.package")
-for name, thing in dict(variant=variant, version=version, depends_on=depends_on, conflicts=nothing, license=nothing,
-                        AutotoolsPackage=type("AutotoolsPackage", (), {}), CudaPackage=type("CudaPackage", (), {}),
-                        ROCmPackage=type("ROCmPackage", (), {})).items():
-    setattr(spack, name, thing)
-sys.modules["spack"], sys.modules["spack.package"] = types.ModuleType("spack"), spack
+def module(name, **contents):
+    made = sys.modules[name] = types.ModuleType(name)
+    vars(made).update(contents)
+    return made
+module("spack")
+spack = module("spack.package", variant=variant, version=version, depends_on=depends_on, conflicts=nothing,
+               license=nothing)
+# Build systems are of spack.package, and since 1.0 of the repository of packages.
+for file, name in ("autotools", "AutotoolsPackage"), ("cuda", "CudaPackage"), ("rocm", "ROCmPackage"):
+    there = spack if sys.argv[4] == "0.23" else module("spack_repo.builtin.build_systems." + file)
+    setattr(there, name, type(name, (), {}))
+if sys.argv[4] != "0.23":
+    for name in "spack_repo", "spack_repo.builtin", "spack_repo.builtin.build_systems":
+        module(name)
 spec = importlib.util.spec_from_file_location("package", sys.argv[1])
 recipe = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(recipe)
@@ -86,9 +120,12 @@ class Spec:
         return all((name in self.chosen) == (sign == "+") for sign, name in re.findall(r"([+~])(\w+)", wanted))
     def __getitem__(self, name):
         package = type("Package", (), {})()
-        package.prefix = "/prefix/" + name
+        package.name, package.prefix = "mpich" if name == "mpi" else name, os.path.abspath(prefixes[name])
         return package
 
+prefixes = {"mpi": "own", "cuda": "cuda", "hip": "hip"}
+os.makedirs("debian/bin", exist_ok=True)
+open("debian/bin/mpicc.mpich", "w").close()
 help_text = subprocess.run(["sh", sys.argv[2], "--help"], capture_output=True, text=True, check=True).stdout
 known = set(re.findall(r"--(?:with|enable)-[a-z-]+", help_text))
 names = sorted(variants) + ["cuda", "rocm"]
@@ -110,10 +147,16 @@ for chosen in [set(names), set()] + [{name} for name in names]:
     assert ("CUDA_HOME" in environment) == ("cuda" in chosen) and ("ROCM_PATH" in environment) == ("rocm" in chosen)
     if chosen == set(names):
         assert "--with-cuda-arch=80,90" in given and "--with-hip-arch=gfx90a" in given
-        assert "--with-mpi=/prefix/mpi" in given
+        assert "--with-mpi=" + os.path.abspath("own") in given
+        prefixes["mpi"] = "debian" # whose mpicc may be another MPI's
+        assert "--with-mpi=mpich" in package.configure_args()
+        prefixes["mpi"] = "own"
 END
 if command -v python3 >/dev/null; then
-    python3 recipe.py "$src/packaging/spack/package.py" "$src/configure" "$version" || broken "Spack's recipe"
+    for layout in 0.23 1.0; do
+        python3 recipe.py "$src/packaging/spack/spack_repo/libmeta/packages/libmeta/package.py" "$src/configure" \
+            "$version" $layout || broken "Spack's recipe, as of Spack $layout"
+    done
 else
     lacks the_recipe_of_spack_gives_known_options python3 python3
 fi

@@ -15,9 +15,9 @@ unset GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE
 
 # A checkout of what the script reads, with a dated section, all of one version.
 version=$(sed -n 's/^AC_INIT(\[libmeta\], \[\([^]]*\)\].*/\1/p' "$src/configure.ac")
-for file in configure.ac core/meta.h CHANGELOG.md CITATION.cff debian/changelog packaging/spack/package.py \
-    packaging/Dockerfile python/pyproject.toml python/libmeta/_library.py README.md doc/installing.md tools/release \
-    tools/bootstrap.sh; do
+recipe=packaging/spack/spack_repo/libmeta/packages/libmeta/package.py
+for file in configure.ac core/meta.h CHANGELOG.md CITATION.cff debian/changelog $recipe packaging/Dockerfile \
+    python/pyproject.toml python/libmeta/_library.py README.md doc/installing.md tools/release tools/bootstrap.sh; do
     mkdir -p "tree/$(dirname $file)"
     cp "$src/$file" "tree/$file"
 done
@@ -72,7 +72,7 @@ refused "debian/changelog: the version is '7.0.0'" debian/changelog '1s/(.*)/(7.
 refused 'debian/changelog: the first entry is UNRELEASED' debian/changelog '1s/unstable/UNRELEASED/'
 refused 'debian/changelog: the first entry is of 2026-03-03' debian/changelog \
     's/>  .*/>  Tue, 03 Mar 2026 12:00:00 +0000/'
-refused "package.py: the version is '7.0.0'" packaging/spack/package.py 's/^    version(".*/    version("7.0.0")/'
+refused "package.py: the version is '7.0.0'" $recipe 's/^    version(".*/    version("7.0.0")/'
 refused "Dockerfile: the version is '7.0.0'" packaging/Dockerfile 's/^ARG VERSION=.*/ARG VERSION=7.0.0/'
 refused "pyproject.toml: the version is '7.0.0'" python/pyproject.toml 's/^version = .*/version = "7.0.0"/'
 refused "_library.py: VERSION is '7.1', expected ${version%.*}" python/libmeta/_library.py \

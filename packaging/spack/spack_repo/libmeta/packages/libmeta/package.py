@@ -1,14 +1,20 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Spack's recipe of libmeta.
+"""Spack's recipe of libmeta. This folder is part of a repository for Spack:
 
-    spack repo create libmeta-repo && mkdir -p libmeta-repo/packages/libmeta
-    cp packaging/spack/package.py libmeta-repo/packages/libmeta/
-    spack repo add libmeta-repo
+    tar xf libmeta-0.2.0.tar.gz
+    spack repo add libmeta-0.2.0/packaging/spack/spack_repo/libmeta
     spack install --no-checksum libmeta +cuda cuda_arch=90     # where libmeta-0.2.0.tar.gz is
 """
 import os
 
 from spack.package import *
+
+try:
+    from spack_repo.builtin.build_systems.autotools import AutotoolsPackage
+    from spack_repo.builtin.build_systems.cuda import CudaPackage
+    from spack_repo.builtin.build_systems.rocm import ROCmPackage
+except ImportError:
+    pass  # Before Spack 1.0, spack.package has them.
 
 
 class Libmeta(AutotoolsPackage, CudaPackage, ROCmPackage):
@@ -18,6 +24,7 @@ class Libmeta(AutotoolsPackage, CudaPackage, ROCmPackage):
     # The release is taken from the current folder or a mirror.
     manual_download = True
     url = "file://{0}/libmeta-0.2.0.tar.gz".format(os.getcwd())
+    download_instr = "Run spack in the folder of libmeta's release (libmeta-VERSION.tar.gz), or put it in a mirror."
     license("BSD-3-Clause")
 
     version("0.2.0")
@@ -57,6 +64,19 @@ class Libmeta(AutotoolsPackage, CudaPackage, ROCmPackage):
         if self.spec.satisfies("+rocm"):
             env.set("ROCM_PATH", self.spec["hip"].prefix)
 
+    def setup_run_environment(self, env):
+        # For programs that users link by pkg-config, and for the Python module.
+        env.prepend_path("LD_LIBRARY_PATH", self.prefix.lib)
+
+    def mpi_choice(self):
+        if self.spec.satisfies("~mpi"):
+            return "no"
+        mpi = self.spec["mpi"]
+        # Debian's MPIs share a prefix: mpicc is one of them, mpicc.mpich and mpicc.openmpi are each one's own.
+        if os.path.exists(os.path.join(mpi.prefix, "bin", "mpicc." + mpi.name)):
+            return mpi.name
+        return mpi.prefix
+
     def configure_args(self):
         spec = self.spec
         args = [
@@ -75,11 +95,17 @@ class Libmeta(AutotoolsPackage, CudaPackage, ROCmPackage):
             )
         ]
         args.append("--with-clblast={0}".format("yes" if spec.satisfies("+blas+opencl") else "no"))
-        args.append("--with-mpi={0}".format(spec["mpi"].prefix if spec.satisfies("+mpi") else "no"))
-        cuda = [arch for arch in spec.variants["cuda_arch"].value if arch != "none"] if spec.satisfies("+cuda") else []
-        if cuda:
-            args.append("--with-cuda-arch=" + ",".join(cuda))
-        amd = [arch for arch in spec.variants["amdgpu_target"].value if arch != "none"] if spec.satisfies("+rocm") else []
-        if amd:
-            args.append("--with-hip-arch=" + ",".join(amd))
+        args.append("--with-mpi={0}".format(self.mpi_choice()))
+        for variant, targets, option in (("cuda", "cuda_arch", "cuda-arch"), ("rocm", "amdgpu_target", "hip-arch")):
+            if spec.satisfies("+" + variant):
+                chosen = [target for target in spec.variants[targets].value if target != "none"]
+                if chosen:
+                    args.append("--with-{0}={1}".format(option, ",".join(chosen)))
         return args
+
+    def test_back_ends(self):
+        """meta-info finds the back ends usable"""
+        text = Executable(os.path.join(self.prefix, "bin", "meta-info"))(output=str)
+        for variant in ("openmp", "opencl", "cuda"):
+            # A device may be missing here, but not the module.
+            assert self.spec.satisfies("~" + variant) or "/{0}.so".format(variant) in text, text
