@@ -72,4 +72,5 @@ prints "$sum" 'mpifort first.f90 $(pkg-config --cflags --libs libmeta_fortran) -
 prints "$sum" 'cmake -S . -B cmake-build && cmake --build cmake-build && mpiexec -n 4 cmake-build/first'
 prints True 'python3 first.py'
 prints yes 'meta-info && meta-kernel --help >/dev/null && echo yes'
+prints /usr/share/man/man3/meta_halo_exchange.3.gz 'man -w meta_halo_exchange'
 exit $status
