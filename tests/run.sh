@@ -13,6 +13,12 @@ test "${META_TEST_LONG-}" = 1 || set -- -LE '^long$' "$@"
 : "${CTEST_PARALLEL_LEVEL:=$(($(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1) + 1))}"
 export CTEST_PARALLEL_LEVEL
 
+# Open MPI's jobs have a folder in common, which the last one that ends removes: one that begins meanwhile may fail.
+if grep -q OMPI_ CTestTestfile.cmake 2>/dev/null; then
+    kept=${TMPDIR:-/tmp}/ompi.$(uname -n | sed 's/\..*//').$(id -u)/tests.$$
+    mkdir -p -m 700 "$kept" && trap 'rmdir "$kept"; rmdir "${kept%/*}" 2>/dev/null' EXIT
+fi
+
 rm -rf tests/sanitizer
 mkdir -p tests/sanitizer
 { "$ctest" --output-on-failure --no-label-summary --no-tests=error "$@" 2>&1; echo $? >$status; } |
