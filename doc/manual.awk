@@ -45,11 +45,7 @@ FNR == 1 {
             if (line ~ /^ *#undef /) {
                 sub(/^ *#undef +/, "", line)
                 gone[line] = 1
-            } else if (line ~ /^#define [A-Za-z0-9_]+ +metamorph_[A-Za-z0-9_]+$/) {
-                split(line, word, " ")
-                ours_for[word[2]] = word[3]
-                theirs_for[word[3]] = word[2]
-            }
+            } else keep_name(line)
         close(FILENAME)
     }
     in_example = ""
@@ -279,18 +275,6 @@ function plain(comment,    lines, k, line, out, end)
         out = out (gsub(/`/, "", end) % 2 ? " " : "\n") line
     }
     return of_header ~ /^metamorph/ ? by_our_names(out) : out
-}
-
-# A comment of metamorph*.h, which calls functions as MetaMorph does, but in code.
-function by_our_names(text,    out, word)
-{
-    out = ""
-    while (match(text, /`[^`]*`|[A-Za-z_][A-Za-z0-9_]*/)) {
-        word = substr(text, RSTART, RLENGTH)
-        out = out substr(text, 1, RSTART - 1) (word in ours_for ? ours_for[word] : word)
-        text = substr(text, RSTART + RLENGTH)
-    }
-    return out text
 }
 
 # ---------------------------------------------------------------- words

@@ -62,24 +62,9 @@ function read_names(path,    file, k, folder, headers)
     split("metamorph.h metamorph_mpi.h metamorph_profiling.h", headers, " ")
     for (k = 1; k <= 3; ++k) {
         file = folder headers[k]
-        while ((getline line < file) > 0)
-            if (line ~ /^#define [A-Za-z0-9_]+ +metamorph_[A-Za-z0-9_]+$/) {
-                split(line, word, " ")
-                ours_for[word[2]] = word[3]
-            }
+        while ((getline line < file) > 0) keep_name(line)
         close(file)
     }
-}
-
-function by_our_names(text,    out, word)
-{
-    out = ""
-    while (match(text, /`[^`]*`|[A-Za-z_][A-Za-z0-9_]*/)) {
-        word = substr(text, RSTART, RLENGTH)
-        out = out substr(text, 1, RSTART - 1) (word in ours_for ? ours_for[word] : word)
-        text = substr(text, RSTART + RLENGTH)
-    }
-    return out text
 }
 
 # ---------------------------------------------------------------- guides

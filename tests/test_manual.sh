@@ -135,7 +135,7 @@ refused()
     shift
     mkdir -p made
     printf '%s\n' '/** @file bad.h' ' *  Seeded. */' "$@" >bad.h
-    ! LC_ALL=C $awk -v version=0 -v folder=made -f "$top/doc/manual.awk" bad.h calls.c >out 2>err ||
+    ! LC_ALL=C $awk -v version=0 -v folder=made -f "$top/doc/metamorph.awk" -f "$top/doc/manual.awk" bad.h calls.c >out 2>err ||
         broken 'was accepted'
     grep -qF "$text" err || broken "is not refused with: $text"
 }
@@ -147,7 +147,7 @@ refused 'meta_good has no parameter b' '/** Text.' ' *  @param b  text */' 'META
 what='a sound header'
 printf '%s\n' '/** @file good.h' ' *  Sound. */' '/** Text of @p a, in code: `x`.' ' *  @param a  text' \
     ' *  @return META_ERR_TYPE if so */' 'META_API meta_err meta_good(int a);' >good.h
-LC_ALL=C $awk -v version=0 -v folder=made -f "$top/doc/manual.awk" good.h calls.c >out 2>err || broken 'is refused'
+LC_ALL=C $awk -v version=0 -v folder=made -f "$top/doc/metamorph.awk" -f "$top/doc/manual.awk" good.h calls.c >out 2>err || broken 'is refused'
 for line in '^\.SH PARAMETERS' '^\.I a$' '^\.B META_ERR_TYPE' '^if so' '\\fBx\\fP' '^meta_good(1);'; do
     grep -q "$line" made/meta_good.3 || broken "has no line $line on the page"
 done

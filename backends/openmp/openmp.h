@@ -28,11 +28,11 @@ typedef struct openmp_kernel {
     meta_kernel_function *run, *finish;
     /** Runs two calls interleaved that differ only in their base offsets; may be NULL. */
     void (*run_two)(const meta_work *work, const meta_work *also);
-    size_t partial_bytes;      /**< size of a partial result */
-    const meta_kernel *user;   /**< a kernel of the program's: only this … */
-    meta_kernel_cpu *cpu;      /**< … and what follows count */
-    const openmp_exact *exact; /**< NULL: it has no exact sums */
-    struct access_paces *paces;
+    size_t partial_bytes;       /**< size of a partial result */
+    const meta_kernel *user;    /**< a kernel of the program's: only this … */
+    meta_kernel_cpu *cpu;       /**< … and what follows count */
+    const openmp_exact *exact;  /**< NULL: it has no exact sums */
+    struct access_paces *paces; /**< what its calls took, see access.h */
 } openmp_kernel;
 
 /** The function that combines partial results of @p type. */
