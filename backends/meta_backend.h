@@ -34,7 +34,7 @@
 
 #define META_PLUGIN_MAGIC     0x6174656du /**< "meta" */
 #define META_PLUGIN_ABI_MAJOR 2           /**< plug-ins of another major version are refused */
-#define META_PLUGIN_ABI_MINOR 4           /**< counts the times that members were appended */
+#define META_PLUGIN_ABI_MINOR 5           /**< counts the times that members were appended */
 
 /** Return early with an error. */
 #define META_TRY(expression)                                                                       \
@@ -318,6 +318,12 @@ static inline void *meta_result_memory(const meta_result *result)
     return result->host ? result->host : (char *)result->object + result->offset;
 }
 
+/** What a back end may want to know of a call; bits of meta_call.hints. */
+typedef enum meta_call_hint {
+    META_CALL_FOR_ANOTHER = 1 /**< another process of this node reads operand 0 next, and this one
+                                   does not: it may be stored past this core's caches */
+} meta_call_hint;
+
 /** One kernel applied to one iteration space. */
 typedef struct meta_call {
     uint32_t size; /**< of this structure, in bytes */
@@ -331,7 +337,14 @@ typedef struct meta_call {
     const meta_result *result; /**< NULL unless the kernel is a reduction; an array of desc->results
                                     for META_FAMILY_USER */
     const meta_i64 *start; /**< since 2.2, of META_FAMILY_USER: the box's, in all of its dimensions */
+    uint32_t hints; /**< since 2.5: of meta_call_hint; they change no result. Use meta_call_hints() */
 } meta_call;
+
+/** The hints of a call, of which a library before 2.5 gives none. */
+static inline uint32_t meta_call_hints(const meta_call *call)
+{
+    return call->size > offsetof(meta_call, hints) ? call->hints : 0;
+}
 
 /** The layout of operand @p k. */
 static inline const meta_layout *meta_call_layout(const meta_call *call, uint32_t k)

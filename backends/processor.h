@@ -14,10 +14,11 @@ static inline int meta_has_avx512(void)
            __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq");
 }
 
+/* With fused multiply-adds, which only a VIA processor's AVX2 lacks. */
 static inline int meta_has_avx2(void)
 {
     __builtin_cpu_init();
-    return __builtin_cpu_supports("avx2");
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
 }
 
 #elif defined __aarch64__

@@ -40,7 +40,7 @@ typedef struct meta_work {
     const void *scalar; /**< the element passed by value */
     const meta_space *space;
     meta_i64 row[2], column[2];
-    int way;                   /**< how a stencil accesses memory */
+    int way;                   /**< how a stencil or a copy accesses memory */
     const struct sides *sides; /**< boxes whose sums a stencil adds up … */
     double *side_sums;         /**< … to these; NULL: there are none */
     void *partial;             /**< the thread's partial result of a reduction */

@@ -38,7 +38,7 @@ AC_DEFUN([META_CHECK_OPENMP], [
   AC_SUBST([META_CONTRACT])
   AC_CACHE_CHECK([whether $CC makes AVX2 and AVX-512 code and asks the processor for them], [meta_cv_x86_variants], [
     meta_saved=$CFLAGS
-    CFLAGS="$CFLAGS -mavx2 -mavx512f -mavx512vl -mavx512bw -mavx512dq"
+    CFLAGS="$CFLAGS -mavx2 -mfma -mavx512f -mavx512vl -mavx512bw -mavx512dq"
     AC_LINK_IFELSE([AC_LANG_PROGRAM([], [[__builtin_cpu_init(); return __builtin_cpu_supports("avx512f");]])],
       [meta_cv_x86_variants=yes], [meta_cv_x86_variants=no])
     CFLAGS=$meta_saved])

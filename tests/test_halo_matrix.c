@@ -8,6 +8,8 @@
 /* TEST: np=1,2,3,4,8 timeout=300 labels=comm */
 /* TEST: np=5,6,7 timeout=300 labels=comm long=yes */
 /* TEST: backends=all np=2 mixed=yes timeout=120 labels=comm */
+/* TEST: backends=openmp np=2 with=STREAM_BYTES=0 timeout=200 labels=comm */
+/* TEST: backends=openmp np=2 with=STREAM_BYTES=0,CPU=baseline timeout=200 labels=comm */
 #include "test_mpi.h"
 
 #include <stdlib.h>
@@ -76,6 +78,23 @@ static void every_element_is_as_its_global_index_says(void)
     }
 }
 
+/* Faces and messages of several pages, if blocks are not cut often. */
+static halo_wish large_wish(void)
+{
+    halo_wish wish = halo_wish_random();
+    wish.thick = wish.dims == 1 ? 1000 : wish.dims == 2 ? 500 : test_long() ? 60 : 30;
+    return wish;
+}
+
+static void every_element_of_large_blocks_is_as_its_global_index_says(void)
+{
+    TEST_CASES (k, test_size > 4 ? 2 : 8, 200) {
+        if (halo_broken_anywhere()) break;
+        const halo_wish wish = large_wish();
+        run_wish(&wish, k);
+    }
+}
+
 static void join_with(const char *name, const char *value)
 {
     CHECK_OK(meta_comm_finalize());
@@ -97,8 +116,7 @@ static void values_do_not_depend_on_the_way_messages_take(void)
         join_with(settings[s].name, settings[s].value);
         TEST_CASES (k, test_size > 4 ? 1 : 3, 100) {
             if (halo_broken_anywhere()) break;
-            halo_wish wish = halo_wish_random();
-            wish.thick = wish.dims == 1 ? 1000 : wish.dims == 2 ? 500 : test_long() ? 60 : 30;
+            const halo_wish wish = large_wish();
             run_wish(&wish, k);
         }
     }
@@ -171,5 +189,6 @@ static void floating_sums_have_the_same_bits_every_time(void)
 }
 
 TEST_COMM_MAIN(PROMISE(every_element_is_as_its_global_index_says),
+               PROMISE(every_element_of_large_blocks_is_as_its_global_index_says),
                PROMISE(values_do_not_depend_on_the_way_messages_take),
                PROMISE(floating_sums_have_the_same_bits_every_time))

@@ -338,6 +338,73 @@ static void grid_free(grid *g)
     if (g->out) CHECK_OK(meta_free(g->out));
 }
 
+/* A value whose division by @p points might round wrongly: any bits, subnormal ones, those next to
+ * where the quotient's rounding changes, and the largest, smallest and infinite ones. Exact: long
+ * double has 64 bits or more of x86, aarch64 and POWER, of which (2 q + 1) points takes 59. */
+#define RARE(name, T, U, MANTISSA, LOWEST)                                                         \
+    static T rare_##name(int points)                                                               \
+    {                                                                                              \
+        static const T chosen[] = {-(T)0, (T)INFINITY, -(T)INFINITY, (T)1, MOST_##name};           \
+        const U place = (U)1 << (MANTISSA - 1), bits = (U)test_random();                           \
+        const U exponent = (((U)1 << (8 * sizeof(U) - MANTISSA)) - 1) * place;                     \
+        const U subnormal = bits & ~exponent;                                                      \
+        const int64_t power = test_random_in(LOWEST, -LOWEST - 8);                                 \
+        const long double turn = ((long double)(place | (bits & (place - 1))) + 0.5L) * points;    \
+        T value;                                                                                   \
+        switch (test_random_in(0, 4)) {                                                            \
+        case 0:                                                                                    \
+            memcpy(&value, &bits, sizeof value);                                                   \
+            return value;                                                                          \
+        case 1:                                                                                    \
+            memcpy(&value, &subnormal, sizeof value);                                              \
+            return value;                                                                          \
+        case 2:                                                                                    \
+            return chosen[test_random_in(0, 4)];                                                   \
+        default:                                                                                   \
+            value = (T)ldexpl(turn, (int)power - MANTISSA);                                        \
+            return test_random_in(0, 1) ? value : -value;                                          \
+        }                                                                                          \
+    }                                                                                              \
+                                                                                                   \
+    /* Of each cell's points, all but one at most are -0, which adds nothing. */                   \
+    static void place_apart_##name(void *array, const meta_box *box, int points)                   \
+    {                                                                                              \
+        T *a = array;                                                                              \
+        for (int64_t n = 0; n < case_box_array(box); ++n) {                                        \
+            const int64_t x = n % box->size[0], row = n / box->size[0];                            \
+            const int64_t y = row % box->size[1], z = row / box->size[1];                          \
+            a[n] = x % 3 == 1 && y % 3 == 1 && z % 3 == 1 ? rare_##name(points) : -(T)0;           \
+        }                                                                                          \
+    }
+#define MOST_f64 DBL_MAX
+#define MOST_f32 FLT_MAX
+RARE(f64, double, uint64_t, 53, -1070)
+RARE(f32, float, uint32_t, 24, -145)
+
+static void averages_of_all_exponents_are_rounded_as_a_division_rounds(void)
+{
+    static const int points[] = {5, 9, 7, 27};
+    mirror out = {0}, in = {0};
+    if (!mirror_new(&out, SMALL_BYTES * 4) || !mirror_new(&in, SMALL_BYTES * 4)) return;
+    TEST_CASES (k, 40, 40000) {
+        const meta_type type = k % 2 ? META_F32 : META_F64;
+        const int kind = (int)(k / 2 % META_STENCIL_COUNT);
+        meta_box box = {.ndim = 3, .start = {1, 1, 1}};
+        for (int d = 0; d < 3; ++d) box.size[d] = test_random_in(3, 25);
+        for (int d = 0; d < 3; ++d) box.end[d] = box.size[d] - 1;
+        test_case("%s of %s, %s", stencil_names[kind], case_type_name(type), case_box_text(&box));
+        if (type == META_F64) place_apart_f64(in.expected, &box, points[kind]);
+        else place_apart_f32(in.expected, &box, points[kind]);
+        CHECK_OK(meta_copy_h2d(in.device, in.expected, in.bytes, NULL));
+        oracle[type](out.expected, in.expected, &box, (meta_stencil_kind)kind);
+        CHECK_OK(
+            meta_stencil(out.device, in.device, &box, (meta_stencil_kind)kind, type, NULL, NULL));
+        mirror_holds(&out, type, "the grid");
+    }
+    mirror_free(&out);
+    mirror_free(&in);
+}
+
 static void integers_are_divided_towards_zero(void)
 {
     static const int points[] = {5, 9, 7, 27};
@@ -464,6 +531,7 @@ TEST_DEVICE_MAIN(PROMISE(stencils_have_the_bits_of_the_formula_and_touch_no_othe
                  PROMISE(stencils_have_the_bits_of_the_formula_beyond_the_caches),
                  PROMISE(sums_of_boxes_are_right_beside_the_same_grid),
                  PROMISE(sums_of_boxes_are_right_beyond_the_caches),
+                 PROMISE(averages_of_all_exponents_are_rounded_as_a_division_rounds),
                  PROMISE(integers_are_divided_towards_zero), PROMISE(integers_wrap_around),
                  PROMISE(a_nan_propagates_through_stencil_and_sum),
                  PROMISE(an_infinity_propagates_through_stencil_and_sum),

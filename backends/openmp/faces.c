@@ -111,7 +111,7 @@ void faces_move(const meta_work *work, const meta_work *also, meta_i64 bytes,
     nest n;
     nest_make(&n, work, also, bytes);
     if (n.left <= 0 || n.bytes <= 0) return;
-    faces_loop *loop = loop_for(n.bytes);
+    faces_loop *loop = loop_for(n.bytes, work->way);
     while (n.left > 0) {
         const meta_i64 line = n.count[0];
         if (n.at[0] == 0 && n.left >= line) {
@@ -166,7 +166,9 @@ size_t faces_beside(const meta_launch *launch, size_t first, size_t count, size_
     if (s->rows * s->extent[0] < LEAST || (by_rows && s->extent[0] > NEAR)) return n;
     for (size_t k = first; k < first + count; ++k) {
         const meta_call *other = meta_launch_call(launch, k);
-        if (k != n && same_shape(call, other) &&
+        const int same_object =
+            call->object[0] == other->object[0] || call->object[1] == other->object[1];
+        if (same_object && k != n && same_shape(call, other) &&
             (share_lines(call, other, 0) || share_lines(call, other, 1)))
             return k;
     }

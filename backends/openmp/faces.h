@@ -19,12 +19,16 @@ typedef struct faces_block {
 /** Copy the runs of a block, which must not overlap. */
 typedef void faces_loop(const faces_block *block);
 
-/** The loop specialised for runs of @p bytes. */
-typedef faces_loop *faces_loop_for(meta_i64 bytes);
+/** How runs are stored: the way of a copy in meta_work. */
+enum { FACES_PAST_CACHES = 1 };
+
+/** The loop specialised for runs of @p bytes that are stored in @p way. */
+typedef faces_loop *faces_loop_for(meta_i64 bytes, int way);
 
 /** Copy a thread's share of the space in @p work, with elements of @p bytes, interleaved run by run
  *  with that of @p also, which is NULL or differs only in its operands' base offsets: opposite
- *  faces often share cache lines, a row of one ending where the next row of the other begins. */
+ *  faces often share cache lines, a row of one ending where the next row of the other begins. Both
+ *  are stored in the way of @p work. */
 void faces_move(const meta_work *work, const meta_work *also, meta_i64 bytes,
                 faces_loop_for *loop_for);
 

@@ -2,7 +2,7 @@
 /** @file faces_loops.h
  *  The copy loops by run length. Runs of one, two and three elements have loops of constant
  * length, which compile to single moves; longer runs are copied in vectors, the last of which
- * overlaps the one before it. */
+ * overlaps the one before it. What is stored past the caches is gathered into whole lines first. */
 #ifndef META_OPENMP_FACES_LOOPS_H
 #define META_OPENMP_FACES_LOOPS_H
 
@@ -109,9 +109,108 @@ LOOP(run_of_vectors)
 LOOP(run_long)
 #undef LOOP
 
-static faces_loop *faces_loop_of(meta_i64 bytes)
+/* ------------------------------------------------------------------ the loops past the caches */
+
+/* Short runs that follow each other in the destination fill its lines; opposite faces fill theirs
+ * by turns, as above. The first and last runs, of lines that are not filled, are stored as usual.
+ */
+enum { LINE = 64 };
+
+/* Runs until @p to begins a line, at most @p count. */
+static inline meta_i64 runs_to_line(const char *to, meta_i64 count, meta_i64 bytes)
+{
+    const meta_i64 runs = (meta_i64)(-(uintptr_t)to % LINE) / bytes;
+    return runs < count ? runs : count;
+}
+
+#define PAST(size)                                                                                 \
+    static inline void past_line_##size(char *to, const char *from, meta_i64 from_step)            \
+    {                                                                                              \
+        _Alignas(LINE) char line[LINE];                                                            \
+        for (int k = 0; k < LINE / size; ++k) memcpy(line + k * size, from + k * from_step, size); \
+        for (int v = 0; v < LINE; v += VECTOR_BYTES) vector_stream(to + v, line + v);              \
+    }                                                                                              \
+    static void past_lines_##size(char *to, const char *from, char *also_to,                       \
+                                  const char *also_from, const faces_block *b)                     \
+    {                                                                                              \
+        const meta_i64 each = LINE / size, count = b->count[0], step = b->from_step[0];            \
+        const meta_i64 head = runs_to_line(to, count, size);                                       \
+        const meta_i64 also_head = also_to ? runs_to_line(also_to, count, size) : count;           \
+        const meta_i64 lines = (count - head) / each, also_lines = (count - also_head) / each;     \
+        line_run_of_##size(to, from, head, b);                                                     \
+        if (also_to) line_run_of_##size(also_to, also_from, also_head, b);                         \
+        for (meta_i64 k = 0; k < lines || k < also_lines; ++k) {                                   \
+            const meta_i64 at = head + k * each, also_at = also_head + k * each;                   \
+            if (k < lines) past_line_##size(to + at * size, from + at * step, step);               \
+            if (k < also_lines)                                                                    \
+                past_line_##size(also_to + also_at * size, also_from + also_at * step, step);      \
+        }                                                                                          \
+        const meta_i64 done = head + lines * each, also_done = also_head + also_lines * each;      \
+        line_run_of_##size(to + done * size, from + done * step, count - done, b);                 \
+        if (also_to)                                                                               \
+            line_run_of_##size(also_to + also_done * size, also_from + also_done * step,           \
+                               count - also_done, b);                                              \
+    }                                                                                              \
+    static void faces_past_##size(const faces_block *b)                                            \
+    {                                                                                              \
+        if (b->to_step[0] != size || (uintptr_t)b->to % size || (uintptr_t)b->also_to % size) {    \
+            faces_run_of_##size(b);                                                                \
+            return;                                                                                \
+        }                                                                                          \
+        for (meta_i64 line = 0; line < b->count[1]; ++line) {                                      \
+            const meta_i64 to = line * b->to_step[1], from = line * b->from_step[1];               \
+            past_lines_##size(b->to + to, b->from + from, b->also_to ? b->also_to + to : NULL,     \
+                              b->also_to ? b->also_from + from : NULL, b);                         \
+        }                                                                                          \
+        vector_stream_end();                                                                       \
+    }
+PAST(1)
+PAST(2)
+PAST(4)
+PAST(8)
+PAST(16)
+#undef PAST
+
+/* Runs that are mostly whole lines. */
+static void faces_past_long(const faces_block *b)
+{
+    for (meta_i64 line = 0; line < b->count[1]; ++line)
+        for (meta_i64 run = 0; run < b->count[0]; ++run) {
+            const meta_i64 to = line * b->to_step[1] + run * b->to_step[0];
+            const meta_i64 from = line * b->from_step[1] + run * b->from_step[0];
+            vector_stream_copy(b->to + to, b->from + from, (size_t)b->bytes);
+            if (b->also_to)
+                vector_stream_copy(b->also_to + to, b->also_from + from, (size_t)b->bytes);
+        }
+    vector_stream_end();
+}
+
+/* NULL: runs of @p bytes are not stored past the caches. */
+static faces_loop *faces_past_of(meta_i64 bytes)
+{
+    enum { LONG = 8 * LINE };
+    switch (bytes) {
+#define CASE(size)                                                                                 \
+    case size:                                                                                     \
+        return faces_past_##size;
+        CASE(1)
+        CASE(2)
+        CASE(4)
+        CASE(8)
+        CASE(16)
+#undef CASE
+    default:
+        return bytes >= LONG || bytes % LINE == 0 ? faces_past_long : NULL;
+    }
+}
+
+/* ------------------------------------------------------------------ the choice */
+
+static faces_loop *faces_loop_of(meta_i64 bytes, int way)
 {
     enum { LONG = 1 << 10 }; /* above this, memcpy() is as fast */
+    faces_loop *past = way == FACES_PAST_CACHES ? faces_past_of(bytes) : NULL;
+    if (past) return past;
     switch (bytes) {
 #define CASE(size)                                                                                 \
     case size:                                                                                     \

@@ -19,6 +19,11 @@ enum { WORTH_A_THREAD = 1 << 14, LINE = 64 };
 #define LINES(bytes) (((bytes) + LINE - 1) / LINE * LINE)
 #define EXACT_BYTES  (META_EXACT_WORDS * sizeof(meta_i64))
 
+static meta_i64 cells_of(const meta_call *call)
+{
+    return call->space->rows * call->space->extent[0];
+}
+
 /* Cost of a call in contiguous elements; strided elements and short rows cost more, since each
  * access takes a cache line. */
 static meta_i64 work_of(const meta_call *call)
@@ -112,8 +117,7 @@ static meta_err run_reduction(const meta_call *call, reuse_of_call reuse)
 {
     _Alignas(LINE) char on_stack[16 * LINES(EXACT_BYTES)];
     const openmp_kernel *kernel = openmp_kernel_of(call);
-    const int threads =
-        openmp_threads_for(call->space->rows * call->space->extent[0], WORTH_A_THREAD);
+    const int threads = openmp_threads_for(cells_of(call), WORTH_A_THREAD);
     const size_t width = kernel->partial_bytes, apart = LINES(width);
     char *results = on_stack;
     if ((size_t)threads * apart > sizeof on_stack &&
@@ -134,14 +138,47 @@ static meta_err run_reduction(const meta_call *call, reuse_of_call reuse)
 typedef struct group {
     const meta_launch *launch;
     size_t first, count;
+    int way;         /* of packs for another process */
+    uint64_t *spent; /* NULL, or where the first thread adds up the time of its share of these */
 } group;
 
-static void run_one(const group *g, size_t n, int share, int shares)
+/* Whether a call packs for another process as much as fills some lines. */
+static int packs_for_another(const meta_call *call)
+{
+    enum { LEAST = 8 * LINE };
+    return meta_call_hints(call) & META_CALL_FOR_ANOTHER &&
+           cells_of(call) * (meta_i64)meta_element_bytes(call->type) >= LEAST;
+}
+
+static uint64_t mix(uint64_t hash, meta_i64 value)
+{
+    return (hash ^ (uint64_t)value) * UINT64_C(0x9e3779b97f4a7c15);
+}
+
+/* Before a group's packs for another process, if it has any. */
+static access_trial begin_packs(const group *g)
+{
+    const meta_call *first = NULL;
+    meta_i64 cells = 0;
+    uint64_t shape = 0;
+    for (size_t k = 0; k < g->count; ++k) {
+        const meta_call *call = meta_launch_call(g->launch, g->first + k);
+        const meta_space *s = call->space;
+        if (!packs_for_another(call)) continue;
+        if (!first) first = call;
+        cells += cells_of(call);
+        shape = mix(mix(mix(shape, s->extent[0]), s->rows), s->layout[1].stride[0]);
+    }
+    return first ? access_begin_packs(first, cells, shape >> 32) : (access_trial){0};
+}
+
+static void run_one(const group *g, size_t n, int way, int share, int shares)
 {
     const meta_call *call = meta_launch_call(g->launch, n);
     const openmp_kernel *kernel = openmp_kernel_of(call);
     meta_work mine;
     share_of(call, share, shares, &mine);
+    mine.way = way;
     if (g->count > 1 && kernel->run_two) {
         const size_t other = faces_beside(g->launch, g->first, g->count, n);
         if (other != n && faces_beside(g->launch, g->first, g->count, other) == n) {
@@ -160,9 +197,13 @@ static void run_shares(const group *g, int share, int shares)
 {
     for (size_t k = 0; k < g->count; ++k) {
         const size_t n = g->first + k;
-        if (g->count == 1 || work_of(meta_launch_call(g->launch, n)) >= WORTH_A_THREAD / 4)
-            run_one(g, n, share, shares);
-        else if (k % (size_t)shares == (size_t)share) run_one(g, n, 0, 1);
+        const meta_call *call = meta_launch_call(g->launch, n);
+        const int for_another = packs_for_another(call);
+        const uint64_t begin = for_another && g->spent && share == 0 ? openmp_now() : 0;
+        const int way = for_another ? g->way : 0;
+        if (g->count == 1 || work_of(call) >= WORTH_A_THREAD / 4) run_one(g, n, way, share, shares);
+        else if (k % (size_t)shares == (size_t)share) run_one(g, n, way, 0, 1);
+        if (begin > 0) *g->spent += openmp_now() - begin;
     }
 }
 
@@ -187,23 +228,32 @@ static void run_single(const meta_call *call, int way, int threads)
     }
 }
 
-static void run_group(const group *g)
+static void run_group_on(const group *g, int threads)
 {
-    meta_i64 work = 0;
-    for (size_t k = 0; k < g->count; ++k)
-        work += work_of(meta_launch_call(g->launch, g->first + k));
-    const int threads = openmp_threads_for(work, WORTH_A_THREAD);
     if (threads == 1) {
         run_shares(g, 0, 1);
         return;
     }
-    if (g->count == 1) {
-        run_single(meta_launch_call(g->launch, g->first), 0, threads);
+    if (g->count == 1 && !g->spent) {
+        run_single(meta_launch_call(g->launch, g->first), g->way, threads);
         return;
     }
     /* `threads` shares, even if the runtime provides fewer threads. */
 #pragma omp parallel for num_threads(threads) schedule(static, 1)
     for (int k = 0; k < threads; ++k) run_shares(g, k, threads);
+}
+
+static void run_group(group *g)
+{
+    meta_i64 work = 0;
+    for (size_t k = 0; k < g->count; ++k)
+        work += work_of(meta_launch_call(g->launch, g->first + k));
+    const access_trial trial = begin_packs(g);
+    uint64_t spent = 0;
+    g->way = trial.way;
+    if (trial.of) g->spent = &spent;
+    run_group_on(g, openmp_threads_for(work, WORTH_A_THREAD));
+    if (trial.of) access_end_after(&trial, spent);
 }
 
 static void run_stencil(const meta_call *call, reuse_of_call reuse)

@@ -81,13 +81,15 @@ static double NAME(sum_of_rows)(const void *first, meta_i64 cells, meta_i64 rows
 }
 
 /* `count` rows, and so on with their neighbours: a scalar prologue up to the first aligned result,
- * the vector loop, and a scalar epilogue. All callers pass constants as `count`, `stream` and
- * `ahead` and a known-null or non-null `result`, so that the branches fold. */
+ * the vector loop, and of a last vector, which overlaps the one before it, the cells that are left;
+ * shorter rows are scalar. All callers pass constants as `count`, `stream` and `ahead` and a
+ * known-null or non-null `result`, so that the branches fold. */
 #define STENCIL_ROWS(name, n_points, flat)                                                         \
     INLINED void NAME(rows_##name)(const sweep_piece *p, int count, int stream, int ahead,         \
                                    lanes_sum *result)                                              \
     {                                                                                              \
         enum { LANES = VECTOR_BYTES / sizeof(META_T) };                                            \
+        const META_T points = n_points;                                                            \
         const meta_i64 out_apart = p->out_apart, in_apart = p->in_apart, across = p->across,       \
                        cells = p->cells;                                                           \
         META_T *out = p->out;                                                                      \
@@ -99,10 +101,24 @@ static double NAME(sum_of_rows)(const void *first, meta_i64 cells, meta_i64 rows
         if (result) sums = *result;                                                                \
         for (meta_i64 n = 0; n < p->times; ++n, out += p->out_across, in += across) {              \
             for (meta_i64 i = 0, end = before;; end = cells) {                                     \
+                VECTOR last[SWEEP_ROWS];                                                           \
+                if (end == cells && cells >= LANES && i < cells) {                                 \
+                    const meta_i64 from = cells - LANES;                                           \
+                    POINTS(points_##name, VECTOR)(last, in + from, in_apart, across, count);       \
+                    for (int k = 0; k < count; ++k) {                                              \
+                        last[k] = NAME(vector_quotient)(last[k], points, 1 / points);              \
+                        if (!stream) *(VECTOR *)(out + from + k * out_apart) = last[k];            \
+                        for (meta_i64 x = i; (stream || result) && x < cells; ++x) {               \
+                            if (stream) out[x + k * out_apart] = last[k][x - from];                \
+                            if (result) sums.rest[k] += (double)last[k][x - from];                 \
+                        }                                                                          \
+                    }                                                                              \
+                    break;                                                                         \
+                }                                                                                  \
                 for (; i < end; ++i) {                                                             \
                     POINTS(points_##name, META_T)(one, in + i, in_apart, across, count);           \
                     for (int k = 0; k < count; ++k) {                                              \
-                        out[i + k * out_apart] = one[k] /= (META_T)(n_points);                     \
+                        out[i + k * out_apart] = one[k] /= points;                                 \
                         if (result) sums.rest[k] += (double)one[k];                                \
                     }                                                                              \
                 }                                                                                  \
@@ -113,7 +129,7 @@ static double NAME(sum_of_rows)(const void *first, meta_i64 cells, meta_i64 rows
                         __builtin_prefetch(in + i + p->ahead + (flat ? k : k + 1) * in_apart);     \
                     POINTS(points_##name, VECTOR)(many, in + i, in_apart, across, count);          \
                     for (int k = 0; k < count; ++k) {                                              \
-                        many[k] /= (META_T)(n_points);                                             \
+                        many[k] = NAME(vector_quotient)(many[k], points, 1 / points);              \
                         if (stream) vector_stream(out + i + k * out_apart, &many[k]);              \
                         else *(VECTOR *)(out + i + k * out_apart) = many[k];                       \
                         if (result) NAME(lanes_add)(&sums, k, many[k]);                            \

@@ -65,6 +65,50 @@ VECTOR_EXTREME(max, f32, i32, max_ps, >)
 #undef VECTOR_EXTREME
 #undef VECTOR_OF_TWO
 
+/** The bits of a / @p n for each lane of @p a, where @p n is an odd integer below 2^20 and
+ * @p reciprocal is 1 / n, rounded: its product with a, corrected by what that times n exceeds a.
+ * (P. Markstein, Computation of elementary functions on the IBM RISC System/6000 processor, 1990.)
+ * The excess is exact, also of subnormal numbers: a small multiple of the last place of the
+ * product. The corrected quotient is off by less than 2^-20 of its last place before it is
+ * rounded, while a / n lies at least 1 / (2 n) of that from where rounding changes. The excess of
+ * an infinity is not a number; then the product is right. It is subtracted, which keeps -0. */
+#if defined(VECTOR_512) || (defined(__AVX__) && defined(__FMA__))
+#define VECTOR_QUOTIENT(type, element, p, lanes, bits)                                             \
+    static inline vector_##type vector_quotient_##type(vector_##type a, element n,                 \
+                                                       element reciprocal)                         \
+    {                                                                                              \
+        const lanes r = _mm##bits##_set1_##p(reciprocal);                                          \
+        const lanes q = _mm##bits##_mul_##p((lanes)a, r);                                          \
+        const lanes excess = _mm##bits##_fmsub_##p(q, _mm##bits##_set1_##p(n), (lanes)a);          \
+        return (vector_##type)VECTOR_WHERE_ORDERED(p, excess, r, q);                               \
+    }
+#if defined(VECTOR_512)
+#define VECTOR_WHERE_ORDERED(p, excess, r, q)                                                      \
+    _mm512_mask3_fnmadd_##p(excess, r, q, _mm512_cmp_##p##_mask(excess, excess, _CMP_ORD_Q))
+VECTOR_QUOTIENT(f64, double, pd, __m512d, 512)
+VECTOR_QUOTIENT(f32, float, ps, __m512, 512)
+#else
+#define VECTOR_WHERE_ORDERED(p, excess, r, q)                                                      \
+    _mm256_blendv_##p(q, _mm256_fnmadd_##p(excess, r, q),                                          \
+                      _mm256_cmp_##p(excess, excess, _CMP_ORD_Q))
+VECTOR_QUOTIENT(f64, double, pd, __m256d, 256)
+VECTOR_QUOTIENT(f32, float, ps, __m256, 256)
+#endif
+#undef VECTOR_WHERE_ORDERED
+#undef VECTOR_QUOTIENT
+#else /* the processor divides */
+static inline vector_f64 vector_quotient_f64(vector_f64 a, double n, double reciprocal)
+{
+    (void)reciprocal;
+    return a / n;
+}
+static inline vector_f32 vector_quotient_f32(vector_f32 a, float n, float reciprocal)
+{
+    (void)reciprocal;
+    return a / n;
+}
+#endif
+
 /** Keep a loaded scalar or vector in a register: gcc prefers to load it again for each use. */
 #if defined(__SSE2__)
 #define VECTOR_LOADED(x) __asm__("" : "+v"(x))

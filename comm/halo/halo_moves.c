@@ -100,8 +100,12 @@ meta_err halo_moves_make(halo_exchange *x)
         const meta_face *from = k->kind == HALO_PACK   ? &k->face
                                 : k->kind == HALO_COPY ? &k->from
                                                        : NULL;
-        for (int set = 0; set < HALO_SLOTS; ++set)
-            core->move_begin(&x->moves[set][n], ids[k->kind], p->field[k->field].type, to, from);
+        for (int set = 0; set < HALO_SLOTS; ++set) {
+            meta_builtin *move = &x->moves[set][n];
+            core->move_begin(move, ids[k->kind], p->field[k->field].type, to, from);
+            if (k->kind == HALO_PACK && in_window(x, k))
+                move->op.call.hints = META_CALL_FOR_ANOTHER;
+        }
     }
     return META_OK;
 }
