@@ -151,7 +151,8 @@ META_KERNEL(dot)
             META_COLUMNS(i) best = COMBINE(best, a[i * step]);                  \
         }                                                                       \
         META_REDUCE(META_T, best, COMBINE);                                     \
-    }                                                                           \
+    }
+#define META_FINISH_EXTREME(name, COMBINE, IDENTITY)                            \
     META_KERNEL(finish_##name)                                                  \
     {                                                                           \
         META_SPACE;                                                             \
@@ -164,8 +165,12 @@ META_KERNEL(dot)
         result[s->layout[1].base] = best;                                              \
     }
 
+#ifndef META_OWN_MINIMA /* the back end provides its own, and maxima */
 META_EXTREME(min, META_MIN, META_HIGHEST)
 META_EXTREME(max, META_MAX, META_LOWEST)
+#endif
+META_FINISH_EXTREME(min, META_MIN, META_HIGHEST)
+META_FINISH_EXTREME(max, META_MAX, META_LOWEST)
 
 META_KERNEL(finish_sum)
 {
@@ -188,3 +193,4 @@ META_KERNEL(finish_sum)
 #undef META_3D27P
 #undef META_STENCIL
 #undef META_EXTREME
+#undef META_FINISH_EXTREME

@@ -7,16 +7,18 @@
  *
  *  META_ELEMENT is the size of META_T, META_STREAM the result size in bytes from which on stores
  *  are nontemporal, CPU_VECTOR a vector of META_T that fills a cache line, CPU_SUMS one of META_A with as
- *  many lanes. */
+ *  many lanes, CPU_MASK the result of its comparisons. */
 #define META_OWN_STENCILS
 #if META_ELEMENT == 8
 typedef double8 CPU_VECTOR;
 typedef double8 CPU_SUMS;
+typedef long8 CPU_MASK;
 #define CPU_LOAD(p)     vload8(0, p)
 #define CPU_STORE(v, p) vstore8(v, 0, p)
 #define CPU_WIDEN(v)    (v)
 #else
 typedef float16 CPU_VECTOR;
+typedef int16 CPU_MASK;
 #define CPU_LOAD(p)     vload16(0, p)
 #define CPU_STORE(v, p) vstore16(v, 0, p)
 #ifdef META_HAS_F64

@@ -71,7 +71,10 @@ void ocl_plan_built_in(const ocl_language *about, int number, ocl_plan *p)
              "\n",
              r->suffix, r->definitions, device_definitions(about),
              number == OCL_PROGRAM_F64 ? 8 : 4, about->stream_bytes);
-    if (floating && about->is_cpu) part[count++] = ocl_text_cpu_stencil_h;
+    if (floating && about->is_cpu) {
+        part[count++] = ocl_text_cpu_stencil_h;
+        part[count++] = ocl_text_cpu_extremes_h;
+    }
     part[count++] = r->body;
     if (number >= OCL_PROGRAM_F64) {
         part[count++] = ocl_text_meta_extreme_h;

@@ -75,6 +75,7 @@ extern const unsigned char ocl_text_lang_opencl_user_h[];
 extern const unsigned char ocl_text_lang_team_h[];
 extern const unsigned char ocl_text_meta_kernel_team_body_h[];
 extern const unsigned char ocl_text_cpu_stencil_h[];
+extern const unsigned char ocl_text_cpu_extremes_h[];
 extern const unsigned char ocl_text_move_h[];
 extern const unsigned char ocl_text_arithmetic_h[];
 extern const unsigned char ocl_text_extremes_h[];

@@ -155,7 +155,7 @@ static uint64_t mix(uint64_t hash, meta_i64 value)
     return (hash ^ (uint64_t)value) * UINT64_C(0x9e3779b97f4a7c15);
 }
 
-/* Before a group's packs for another process, if it has any. */
+/* Before a group's packs for another process, of which it has some. */
 static access_trial begin_packs(const group *g)
 {
     const meta_call *first = NULL;
@@ -169,7 +169,7 @@ static access_trial begin_packs(const group *g)
         cells += cells_of(call);
         shape = mix(mix(mix(shape, s->extent[0]), s->rows), s->layout[1].stride[0]);
     }
-    return first ? access_begin_packs(first, cells, shape >> 32) : (access_trial){0};
+    return access_begin_packs(first, cells, shape >> 32);
 }
 
 static void run_one(const group *g, size_t n, int way, int share, int shares)
@@ -198,7 +198,7 @@ static void run_shares(const group *g, int share, int shares)
     for (size_t k = 0; k < g->count; ++k) {
         const size_t n = g->first + k;
         const meta_call *call = meta_launch_call(g->launch, n);
-        const int for_another = packs_for_another(call);
+        const int for_another = (g->way || g->spent) && packs_for_another(call);
         const uint64_t begin = for_another && g->spent && share == 0 ? openmp_now() : 0;
         const int way = for_another ? g->way : 0;
         if (g->count == 1 || work_of(call) >= WORTH_A_THREAD / 4) run_one(g, n, way, share, shares);
@@ -243,17 +243,28 @@ static void run_group_on(const group *g, int threads)
     for (int k = 0; k < threads; ++k) run_shares(g, k, threads);
 }
 
-static void run_group(group *g)
+static void run_group_for_another(group *g, int threads)
 {
-    meta_i64 work = 0;
-    for (size_t k = 0; k < g->count; ++k)
-        work += work_of(meta_launch_call(g->launch, g->first + k));
     const access_trial trial = begin_packs(g);
     uint64_t spent = 0;
     g->way = trial.way;
     if (trial.of) g->spent = &spent;
-    run_group_on(g, openmp_threads_for(work, WORTH_A_THREAD));
+    run_group_on(g, threads);
     if (trial.of) access_end_after(&trial, spent);
+}
+
+static void run_group(group *g)
+{
+    meta_i64 work = 0;
+    int for_another = 0;
+    for (size_t k = 0; k < g->count; ++k) {
+        const meta_call *call = meta_launch_call(g->launch, g->first + k);
+        work += work_of(call);
+        for_another |= packs_for_another(call);
+    }
+    const int threads = openmp_threads_for(work, WORTH_A_THREAD);
+    if (for_another) run_group_for_another(g, threads);
+    else run_group_on(g, threads);
 }
 
 static void run_stencil(const meta_call *call, reuse_of_call reuse)
