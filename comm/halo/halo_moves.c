@@ -25,18 +25,21 @@ static void add_kernel(halo_plan *p, halo_kernel_kind kind, int dir, int field)
     ++p->kernels;
 }
 
-/* Copies within this rank touch nothing that is packed, and are launched with the packing. */
+/* Copies within this rank touch nothing that is packed, and are launched with the packing. What is
+ * packed last is unpacked first, while a cache still has its lines: the first field's. A step has
+ * computed the last one's last. */
 meta_err halo_kernels_make(halo_plan *p)
 {
     p->kernel = calloc(2 * (size_t)p->fields * (size_t)p->dirs, sizeof *p->kernel);
     if (!p->kernel)
         return core->fail(META_ERR_NO_MEMORY, "the host has no memory for a plan of %d fields",
                           p->fields);
-    for (int dir = 0; dir < p->dirs; ++dir)
-        for (int k = 0; k < p->fields && p->link[dir].used; ++k)
-            add_kernel(
-                p, p->link[dir].peer == p->rank && p->op == META_HALO_COPY ? HALO_COPY : HALO_PACK,
-                dir, k);
+    for (int k = p->fields - 1; k >= 0; --k)
+        for (int dir = 0; dir < p->dirs; ++dir) {
+            const halo_link *link = &p->link[dir];
+            const bool copies = link->peer == p->rank && p->op == META_HALO_COPY;
+            if (link->used) add_kernel(p, copies ? HALO_COPY : HALO_PACK, dir, k);
+        }
     p->start_kernels = p->kernels;
     for (int dir = 0; dir < p->dirs; ++dir) {
         halo_link *link = &p->link[dir];
