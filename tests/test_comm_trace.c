@@ -231,7 +231,7 @@ static void check_everything(const char *also)
         CHECK_INT(trace_slices_of(&t, pid, "message", "message in"), MESSAGES);
         CHECK_INT(labelled_slices(&t, pid, "fill f64", "written", labelled_oddly), EXCHANGES);
         CHECK_INT(labelled_slices(&t, pid, "fill f64", "written", ""), FIELDS + 2);
-        CHECK_INT(labelled_slices(&t, pid, "pack f64", "read", "density, energy"),
+        CHECK_INT(labelled_slices(&t, pid, "pack f64", "read", "energy, density"),
                   ways ? EXCHANGES : 0);
         CHECK_INT(trace_slices_of(&t, pid, "message", "allreduce"), 1);
         check_fills_within_steps(&t, pid);

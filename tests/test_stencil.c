@@ -339,8 +339,8 @@ static void grid_free(grid *g)
 }
 
 /* A value whose division by @p points might round wrongly: any bits, subnormal ones, those next to
- * where the quotient's rounding changes, and the largest, smallest and infinite ones. Exact: long
- * double has 64 bits or more of x86, aarch64 and POWER, of which (2 q + 1) points takes 59. */
+ * where the quotient's rounding changes, the largest and infinite ones. (q + 1/2) points takes 59
+ * bits, and a long double has 64 or more on x86, aarch64 and POWER. */
 #define RARE(name, T, U, MANTISSA, LOWEST)                                                         \
     static T rare_##name(int points)                                                               \
     {                                                                                              \

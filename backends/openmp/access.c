@@ -9,7 +9,6 @@
 #include "sweep.h"
 
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #define READ(x)     atomic_load_explicit(&(x), memory_order_relaxed)
@@ -168,19 +167,34 @@ access_trial access_begin_packs(const meta_call *first, meta_i64 cells, uint64_t
     return begin(first, cells, pace, ways, 1);
 }
 
+/* Ways are two or four. Nothing is formatted that is not logged. */
+static void tell(const access_trial *trial, int best)
+{
+    const access_ways *ways = &trial->ways;
+    const char *name = trial->call->desc->name, *type = meta_element_name(trial->call->type);
+#define BEGIN        "OpenMP: %s of %s takes, in ns a cell, "
+#define END          ": it runs %s from now on"
+#define TIMED        "%.3f %s"
+#define TIME_OF(way) READ(trial->of->least[way]), ways->name[way]
+    const int first = ways->first;
+    if (ways->last == first + 1)
+        openmp_host->log(META_LOG_INFO, BEGIN TIMED ", " TIMED END, name, type, TIME_OF(first),
+                         TIME_OF(first + 1), ways->name[best]);
+    else
+        openmp_host->log(META_LOG_INFO, BEGIN TIMED ", " TIMED ", " TIMED ", " TIMED END, name,
+                         type, TIME_OF(0), TIME_OF(1), TIME_OF(2), TIME_OF(3), ways->name[best]);
+#undef BEGIN
+#undef END
+#undef TIMED
+#undef TIME_OF
+}
+
 static void end_round(const access_trial *trial)
 {
     access_pace *pace = trial->of;
     const access_ways ways = trial->ways;
     const int best = fastest(pace, ways), length = READ(pace->length);
-    char times[192] = "";
-    for (int way = ways.first, at = 0; way <= ways.last; ++way)
-        at += snprintf(times + at, sizeof times - (size_t)at, "%s%.3f %s",
-                       way == ways.first ? "" : ", ", READ(pace->least[way]), ways.name[way]);
-    if (length == 0 || best != READ(pace->best))
-        openmp_host->log(
-            META_LOG_INFO, "OpenMP: %s of %s takes, in ns a cell, %s: it runs %s from now on",
-            trial->call->desc->name, meta_element_name(trial->call->type), times, ways.name[best]);
+    if (length == 0 || best != READ(pace->best)) tell(trial, best);
     WRITE(pace->best, best);
     WRITE(pace->length, length == 0 ? FIRST_REST : length < LONGEST_REST ? 2 * length : length);
     for (int way = ways.first; way <= ways.last; ++way) WRITE(pace->tries[way], 0);
