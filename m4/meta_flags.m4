@@ -52,8 +52,11 @@ AC_DEFUN([META_COMPILER_FLAGS], [
   META_ADD_FLAG([META_EDGES], [-fsanitize-coverage=trace-pc])
   AC_SUBST([META_EDGES])
   META_SANITIZE=
+  META_AVX512='-mavx512f -mavx512vl -mavx512bw -mavx512dq'
   AS_CASE([$enable_sanitize],
     [yes], [meta_sanitizers='address, undefined'
+      # GCC 12 then aligns stack frames to 32 bytes only (GCC bug 110027).
+      META_AVX512="$META_AVX512 -mprefer-vector-width=256"
       META_SANITIZE="-fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer"],
     [thread], [meta_sanitizers=thread META_SANITIZE="-fsanitize=thread -fno-omit-frame-pointer"],
     [no], [meta_sanitizers=none],
@@ -74,6 +77,7 @@ AC_DEFUN([META_COMPILER_FLAGS], [
   AC_SUBST([META_CODE])
   AC_SUBST([enable_sanitize])
   AC_SUBST([META_SANITIZE])
+  AC_SUBST([META_AVX512])
   AM_CONDITIONAL([SANITIZE], [test "x$enable_sanitize" = xyes])
 ])
 
