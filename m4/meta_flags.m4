@@ -55,8 +55,6 @@ AC_DEFUN([META_COMPILER_FLAGS], [
   META_AVX512='-mavx512f -mavx512vl -mavx512bw -mavx512dq'
   AS_CASE([$enable_sanitize],
     [yes], [meta_sanitizers='address, undefined'
-      # GCC 12 then aligns stack frames to 32 bytes only (GCC bug 110027).
-      META_AVX512="$META_AVX512 -mprefer-vector-width=256"
       META_SANITIZE="-fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer"],
     [thread], [meta_sanitizers=thread META_SANITIZE="-fsanitize=thread -fno-omit-frame-pointer"],
     [no], [meta_sanitizers=none],
@@ -77,6 +75,11 @@ AC_DEFUN([META_COMPILER_FLAGS], [
   AC_SUBST([META_CODE])
   AC_SUBST([enable_sanitize])
   AC_SUBST([META_SANITIZE])
+  dnl GCC 12 aligns the stack of such code to 32 bytes only (GCC bug 110027), and copies structures by 64.
+  AS_IF([test "x$enable_sanitize" = xyes], [
+    META_ADD_FLAG([META_AVX512], [-mprefer-vector-width=256])
+    META_ADD_FLAG([META_AVX512], [-mmove-max=256])
+    META_ADD_FLAG([META_AVX512], [-mstore-max=256])])
   AC_SUBST([META_AVX512])
   AM_CONDITIONAL([SANITIZE], [test "x$enable_sanitize" = xyes])
 ])
