@@ -112,11 +112,6 @@ static access_ways ways_of(const meta_call *call, meta_i64 distance)
                          .name = name_of};
 }
 
-static meta_i64 cells_of(const meta_call *call)
-{
-    return call->space->rows * call->space->extent[0];
-}
-
 static access_trial begin(const meta_call *call, meta_i64 cells, access_pace *pace,
                           access_ways ways, int known)
 {
@@ -135,7 +130,7 @@ access_trial access_begin(const meta_call *call, reuse_of_call reuse, int thread
     access_paces *paces = &builtin[call->desc->number][call->type];
     /* Between short pieces of long rows, the next rows do not lie ahead. */
     const int pieces = call->space->layout[1].stride[1] > 2 * call->space->extent[0];
-    return begin(call, cells_of(call),
+    return begin(call, openmp_cells_of(call),
                  pieces ? NULL : pace_of(paces, reuse.distance / threads, ways), ways, reuse.known);
 }
 
@@ -143,7 +138,7 @@ access_trial access_begin_user(const meta_call *call, reuse_of_call reuse, int t
 {
     const access_ways ways = {.last = SWEEP_REQUESTS, .name = name_of};
     access_paces *paces = openmp_kernel_of(call)->paces;
-    return begin(call, cells_of(call), pace_of(paces, reuse.distance / threads, ways), ways,
+    return begin(call, openmp_cells_of(call), pace_of(paces, reuse.distance / threads, ways), ways,
                  reuse.known);
 }
 

@@ -19,11 +19,6 @@ enum { WORTH_A_THREAD = 1 << 14, LINE = 64 };
 #define LINES(bytes) (((bytes) + LINE - 1) / LINE * LINE)
 #define EXACT_BYTES  (META_EXACT_WORDS * sizeof(meta_i64))
 
-static meta_i64 cells_of(const meta_call *call)
-{
-    return call->space->rows * call->space->extent[0];
-}
-
 /* Cost of a call in contiguous elements; strided elements and short rows cost more, since each
  * access takes a cache line. */
 static meta_i64 work_of(const meta_call *call)
@@ -117,7 +112,7 @@ static meta_err run_reduction(const meta_call *call, reuse_of_call reuse)
 {
     _Alignas(LINE) char on_stack[16 * LINES(EXACT_BYTES)];
     const openmp_kernel *kernel = openmp_kernel_of(call);
-    const int threads = openmp_threads_for(cells_of(call), WORTH_A_THREAD);
+    const int threads = openmp_threads_for(openmp_cells_of(call), WORTH_A_THREAD);
     const size_t width = kernel->partial_bytes, apart = LINES(width);
     char *results = on_stack;
     if ((size_t)threads * apart > sizeof on_stack &&
@@ -147,7 +142,7 @@ static int packs_for_another(const meta_call *call)
 {
     enum { LEAST = 8 * LINE };
     return meta_call_hints(call) & META_CALL_FOR_ANOTHER &&
-           cells_of(call) * (meta_i64)meta_element_bytes(call->type) >= LEAST;
+           openmp_cells_of(call) * (meta_i64)meta_element_bytes(call->type) >= LEAST;
 }
 
 static uint64_t mix(uint64_t hash, meta_i64 value)
@@ -166,7 +161,7 @@ static access_trial begin_packs(const group *g)
         const meta_space *s = call->space;
         if (!packs_for_another(call)) continue;
         if (!first) first = call;
-        cells += cells_of(call);
+        cells += openmp_cells_of(call);
         shape = mix(mix(mix(shape, s->extent[0]), s->rows), s->layout[1].stride[0]);
     }
     return access_begin_packs(first, cells, shape >> 32);

@@ -43,6 +43,12 @@ static inline const openmp_kernel *openmp_kernel_of(const meta_call *call)
     return (const openmp_kernel *)(const void *)call->kernel;
 }
 
+/** Elements of a call's space. */
+static inline meta_i64 openmp_cells_of(const meta_call *call)
+{
+    return call->space->rows * call->space->extent[0];
+}
+
 /* The kernels of each instruction set that the compiler supports. Functions are NULL if a kernel
  * does not support the type. */
 openmp_kernel openmp_kernel_baseline(uint32_t kernel, uint32_t type);
