@@ -12,52 +12,114 @@
 #define AT(V, p)     (*(const V *)(p))
 #define INLINED      static inline __attribute__((always_inline))
 
+/* Of the cells one before @p here. */
+INLINED META_T POINTS(moved, META_T)(META_T before, META_T here)
+{
+    (void)here;
+    return before;
+}
+INLINED VECTOR POINTS(moved, VECTOR)(VECTOR before, VECTOR here)
+{
+    return NAME(vector_moved)(before, here);
+}
+
 /* Sums over the stencil's points for the first cells of rows c, c + apart … V is a scalar or a
- * vector of adjacent cells. The rows of a 3D stencil are neighbours in dimension 2. */
+ * vector of adjacent cells. The rows of a 3D stencil are neighbours in dimension 2.
+ *
+ * The first of the points are the column at x - 1, whose sum was that at x for the cells before:
+ * before[k] is the sum of the row's column of the last vector, and becomes this one's. Loaded
+ * again, three vectors would straddle cache lines. */
 #define STENCIL_POINTS(V)                                                                          \
-    INLINED void POINTS(points_2d5p, V)(V * sum, const META_T *c, meta_i64 apart, meta_i64 sy,     \
-                                        int count)                                                 \
+    INLINED V POINTS(column, V)(const META_T *c, meta_i64 sy)                                      \
     {                                                                                              \
-        for (int k = 0; k < count; ++k, c += apart)                                                \
-            sum[k] = (((AT(V, c - 1) + AT(V, c - sy)) + AT(V, c)) + AT(V, c + sy)) + AT(V, c + 1); \
+        return (AT(V, c - sy) + AT(V, c)) + AT(V, c + sy);                                         \
     }                                                                                              \
-    INLINED V POINTS(plane, V)(const META_T *c, meta_i64 sy)                                       \
+    INLINED void POINTS(points_2d5p, V)(V * sum, V * before, const META_T *c, meta_i64 apart,      \
+                                        meta_i64 sy, int count)                                    \
     {                                                                                              \
-        V sum = (AT(V, c - 1 - sy) + AT(V, c - 1)) + AT(V, c - 1 + sy);                            \
+        for (int k = 0; k < count; ++k, c += apart) {                                              \
+            VECTOR_ADDRESS(c);                                                                     \
+            const V here = AT(V, c);                                                               \
+            sum[k] = POINTS(moved, V)(before[k], here);                                            \
+            sum[k] = (((sum[k] + AT(V, c - sy)) + here) + AT(V, c + sy)) + AT(V, c + 1);           \
+            before[k] = here;                                                                      \
+        }                                                                                          \
+    }                                                                                              \
+    INLINED V POINTS(plane, V)(V * before, const META_T *c, meta_i64 sy)                           \
+    {                                                                                              \
+        const V here = POINTS(column, V)(c, sy);                                                   \
+        V sum = POINTS(moved, V)(*before, here);                                                   \
+        *before = here;                                                                            \
         for (int x = 0; x < 2; ++x)                                                                \
             sum = ((sum + AT(V, c + x - sy)) + AT(V, c + x)) + AT(V, c + x + sy);                  \
         return sum;                                                                                \
     }                                                                                              \
-    INLINED void POINTS(points_2d9p, V)(V * sum, const META_T *c, meta_i64 apart, meta_i64 sy,     \
-                                        int count)                                                 \
+    INLINED void POINTS(points_2d9p, V)(V * sum, V * before, const META_T *c, meta_i64 apart,      \
+                                        meta_i64 sy, int count)                                    \
     {                                                                                              \
-        for (int k = 0; k < count; ++k) sum[k] = POINTS(plane, V)(c + k * apart, sy);              \
-    }                                                                                              \
-    INLINED void POINTS(points_3d7p, V)(V * sum, const META_T *c, meta_i64 sz, meta_i64 sy,        \
-                                        int count)                                                 \
-    {                                                                                              \
-        V plane[SWEEP_ROWS + 2];                                                                   \
-        for (int k = 0; k < count + 2; ++k) {                                                      \
-            plane[k] = AT(V, c + (k - 1) * sz);                                                    \
-            VECTOR_LOADED(plane[k]);                                                               \
+        for (int k = 0; k < count; ++k, c += apart) {                                              \
+            VECTOR_ADDRESS(c);                                                                     \
+            sum[k] = POINTS(plane, V)(&before[k], c, sy);                                          \
         }                                                                                          \
-        for (int k = 0; k < count; ++k)                                                            \
-            sum[k] =                                                                               \
-                (((((plane[k] + AT(V, c + k * sz - 1)) + AT(V, c + k * sz - sy)) + plane[k + 1]) + \
-                  AT(V, c + k * sz + sy)) +                                                        \
-                 AT(V, c + k * sz + 1)) +                                                          \
-                plane[k + 2];                                                                      \
     }                                                                                              \
-    INLINED void POINTS(points_3d27p, V)(V * sum, const META_T *c, meta_i64 sz, meta_i64 sy,       \
-                                         int count)                                                \
+    INLINED void POINTS(points_3d7p, V)(V * sum, V * before, const META_T *c, meta_i64 sz,         \
+                                        meta_i64 sy, int count)                                    \
     {                                                                                              \
         V plane[SWEEP_ROWS + 2];                                                                   \
-        for (int k = 0; k < count + 2; ++k) plane[k] = POINTS(plane, V)(c + (k - 1) * sz, sy);     \
+        plane[0] = AT(V, c - sz);                                                                  \
+        plane[1] = AT(V, c);                                                                       \
+        for (int k = 0; k < count; ++k, c += sz) {                                                 \
+            VECTOR_ADDRESS(c);                                                                     \
+            plane[k + 2] = AT(V, c + sz);                                                          \
+            VECTOR_LOADED(plane[k + 2]);                                                           \
+            sum[k] = plane[k] + POINTS(moved, V)(before[k], plane[k + 1]);                         \
+            sum[k] = (((sum[k] + AT(V, c - sy)) + plane[k + 1]) + AT(V, c + sy)) + AT(V, c + 1);   \
+            sum[k] += plane[k + 2];                                                                \
+            before[k] = plane[k + 1];                                                              \
+        }                                                                                          \
+    }                                                                                              \
+    INLINED void POINTS(points_3d27p, V)(V * sum, V * before, const META_T *c, meta_i64 sz,        \
+                                         meta_i64 sy, int count)                                   \
+    {                                                                                              \
+        V plane[SWEEP_ROWS + 2];                                                                   \
+        c -= sz;                                                                                   \
+        for (int k = 0; k < count + 2; ++k, c += sz) {                                             \
+            VECTOR_ADDRESS(c);                                                                     \
+            plane[k] = POINTS(plane, V)(&before[k], c, sy);                                        \
+        }                                                                                          \
         for (int k = 0; k < count; ++k) sum[k] = (plane[k] + plane[k + 1]) + plane[k + 2];         \
     }
 
 STENCIL_POINTS(META_T)
 STENCIL_POINTS(VECTOR)
+
+/* What is before the cells at c. */
+#define STENCIL_BEFORE(V)                                                                          \
+    INLINED void POINTS(before_2d5p, V)(V * before, const META_T *c, meta_i64 apart, meta_i64 sy,  \
+                                        int count)                                                 \
+    {                                                                                              \
+        (void)sy;                                                                                  \
+        for (int k = 0; k < count; ++k) before[k] = c[k * apart - 1] - (V){0};                     \
+    }                                                                                              \
+    INLINED void POINTS(before_3d7p, V)(V * before, const META_T *c, meta_i64 sz, meta_i64 sy,     \
+                                        int count)                                                 \
+    {                                                                                              \
+        POINTS(before_2d5p, V)(before, c, sz, sy, count);                                          \
+    }                                                                                              \
+    INLINED void POINTS(before_2d9p, V)(V * before, const META_T *c, meta_i64 apart, meta_i64 sy,  \
+                                        int count)                                                 \
+    {                                                                                              \
+        for (int k = 0; k < count; ++k)                                                            \
+            before[k] = POINTS(column, META_T)(c + k * apart - 1, sy) - (V){0};                    \
+    }                                                                                              \
+    INLINED void POINTS(before_3d27p, V)(V * before, const META_T *c, meta_i64 sz, meta_i64 sy,    \
+                                         int count)                                                \
+    {                                                                                              \
+        POINTS(before_2d9p, V)(before, c - sz, sz, sy, count + 2);                                 \
+    }
+
+STENCIL_BEFORE(META_T)
+STENCIL_BEFORE(VECTOR)
 
 /* Rows of few cells by fours, whose additions do not wait for each other. */
 static double NAME(sum_of_rows)(const void *first, meta_i64 cells, meta_i64 rows, meta_i64 across)
@@ -95,16 +157,18 @@ static double NAME(sum_of_rows)(const void *first, meta_i64 cells, meta_i64 rows
         META_T *out = p->out;                                                                      \
         const META_T *in = p->in;                                                                  \
         const size_t head = p->aligned ? -(uintptr_t)out % VECTOR_BYTES / sizeof(META_T) : 0;      \
-        const meta_i64 before = (meta_i64)head < cells ? (meta_i64)head : cells;                   \
+        const meta_i64 unaligned = (meta_i64)head < cells ? (meta_i64)head : cells;                \
         lanes_sum sums = {.rest = {0}};                                                            \
         META_T one[SWEEP_ROWS];                                                                    \
         if (result) sums = *result;                                                                \
         for (meta_i64 n = 0; n < p->times; ++n, out += p->out_across, in += across) {              \
-            for (meta_i64 i = 0, end = before;; end = cells) {                                     \
-                VECTOR last[SWEEP_ROWS];                                                           \
+            for (meta_i64 i = 0, end = unaligned;; end = cells) {                                  \
+                VECTOR last[SWEEP_ROWS], before[SWEEP_ROWS + 2];                                   \
                 if (end == cells && cells >= LANES && i < cells) {                                 \
                     const meta_i64 from = cells - LANES;                                           \
-                    POINTS(points_##name, VECTOR)(last, in + from, in_apart, across, count);       \
+                    POINTS(before_##name, VECTOR)(before, in + from, in_apart, across, count);     \
+                    POINTS(points_##name, VECTOR)                                                  \
+                    (last, before, in + from, in_apart, across, count);                            \
                     for (int k = 0; k < count; ++k) {                                              \
                         last[k] = NAME(vector_quotient)(last[k], points, 1 / points);              \
                         if (!stream) *(VECTOR *)(out + from + k * out_apart) = last[k];            \
@@ -116,22 +180,29 @@ static double NAME(sum_of_rows)(const void *first, meta_i64 cells, meta_i64 rows
                     break;                                                                         \
                 }                                                                                  \
                 for (; i < end; ++i) {                                                             \
-                    POINTS(points_##name, META_T)(one, in + i, in_apart, across, count);           \
+                    META_T beside[SWEEP_ROWS + 2];                                                 \
+                    POINTS(before_##name, META_T)(beside, in + i, in_apart, across, count);        \
+                    POINTS(points_##name, META_T)(one, beside, in + i, in_apart, across, count);   \
                     for (int k = 0; k < count; ++k) {                                              \
                         out[i + k * out_apart] = one[k] /= points;                                 \
                         if (result) sums.rest[k] += (double)one[k];                                \
                     }                                                                              \
                 }                                                                                  \
                 if (end == cells) break;                                                           \
+                if (i + LANES <= cells)                                                            \
+                    POINTS(before_##name, VECTOR)(before, in + i, in_apart, across, count);        \
                 for (; i + LANES <= cells; i += LANES) {                                           \
                     VECTOR many[SWEEP_ROWS];                                                       \
                     for (int k = 0; ahead && k < count; ++k)                                       \
                         __builtin_prefetch(in + i + p->ahead + (flat ? k : k + 1) * in_apart);     \
-                    POINTS(points_##name, VECTOR)(many, in + i, in_apart, across, count);          \
-                    for (int k = 0; k < count; ++k) {                                              \
+                    POINTS(points_##name, VECTOR)                                                  \
+                    (many, before, in + i, in_apart, across, count);                               \
+                    META_T *to = out + i;                                                          \
+                    for (int k = 0; k < count; ++k, to += out_apart) {                             \
+                        VECTOR_ADDRESS(to);                                                        \
                         many[k] = NAME(vector_quotient)(many[k], points, 1 / points);              \
-                        if (stream) vector_stream(out + i + k * out_apart, &many[k]);              \
-                        else *(VECTOR *)(out + i + k * out_apart) = many[k];                       \
+                        if (stream) vector_stream(to, &many[k]);                                   \
+                        else *(VECTOR *)to = many[k];                                              \
                         if (result) NAME(lanes_add)(&sums, k, many[k]);                            \
                     }                                                                              \
                 }                                                                                  \
@@ -178,6 +249,7 @@ STENCIL_ROWS(3d27p, 27, 0)
 #undef AT
 #undef INLINED
 #undef STENCIL_POINTS
+#undef STENCIL_BEFORE
 #undef STENCIL_ROWS
 #undef EITHER
 #undef META_SUFFIX

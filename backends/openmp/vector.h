@@ -109,6 +109,52 @@ static inline vector_f32 vector_quotient_f32(vector_f32 a, float n, float recipr
 }
 #endif
 
+/** The lanes of @p here, each moved one up, behind the last one of @p before: the vector that
+ * begins one element before @p here, when both lie one after the other in memory. */
+#if defined(VECTOR_512)
+#define VECTOR_MOVED_f64(b, h) _mm512_alignr_epi64((__m512i)(h), (__m512i)(b), 7)
+#define VECTOR_MOVED_f32(b, h) _mm512_alignr_epi32((__m512i)(h), (__m512i)(b), 15)
+#elif defined(__AVX2__) /* of two halves, which the instructions do not cross */
+#define VECTOR_MIDDLE(b, h)    _mm256_permute2x128_si256((__m256i)(b), (__m256i)(h), 0x21)
+#define VECTOR_MOVED_f64(b, h) _mm256_alignr_epi8((__m256i)(h), VECTOR_MIDDLE(b, h), 8)
+#define VECTOR_MOVED_f32(b, h) _mm256_alignr_epi8((__m256i)(h), VECTOR_MIDDLE(b, h), 12)
+#elif defined(__SSE2__) && !defined(__AVX__)
+#define VECTOR_MOVED_f64(b, h) _mm_shuffle_pd((__m128d)(b), (__m128d)(h), 1)
+#define VECTOR_MOVED_f32(b, h)                                                                     \
+    _mm_shuffle_ps(_mm_shuffle_ps((__m128)(b), (__m128)(h), 0x0f), (__m128)(h), 0x98)
+#endif
+#if defined(VECTOR_MOVED_f64)
+#define VECTOR_MOVE(type, mask)                                                                    \
+    static inline vector_##type vector_moved_##type(vector_##type before, vector_##type here)      \
+    {                                                                                              \
+        return (vector_##type)VECTOR_MOVED_##type(before, here);                                   \
+    }
+#elif defined(__clang__)
+#define VECTOR_MOVE(type, mask)                                                                    \
+    static inline vector_##type vector_moved_##type(vector_##type before, vector_##type here)      \
+    {                                                                                              \
+        enum { LANES = VECTOR_BYTES / sizeof here[0] };                                            \
+        for (int lane = LANES - 1; lane > 0; --lane) here[lane] = here[lane - 1];                  \
+        here[0] = before[LANES - 1];                                                               \
+        return here;                                                                               \
+    }
+#else
+#define VECTOR_MOVE(type, mask)                                                                    \
+    static inline vector_##type vector_moved_##type(vector_##type before, vector_##type here)      \
+    {                                                                                              \
+        enum { LANES = VECTOR_BYTES / sizeof here[0] };                                            \
+        vector_##mask from;                                                                        \
+        for (int lane = 0; lane < LANES; ++lane) from[lane] = LANES - 1 + lane;                    \
+        return __builtin_shuffle(before, here, from);                                              \
+    }
+#endif
+VECTOR_MOVE(f64, i64)
+VECTOR_MOVE(f32, i32)
+#undef VECTOR_MOVE
+
+/** Compute an address where it stands. */
+#define VECTOR_ADDRESS(p) __asm__("" : "+r"(p))
+
 /** Keep a loaded scalar or vector in a register: gcc prefers to load it again for each use. */
 #if defined(__SSE2__)
 #define VECTOR_LOADED(x) __asm__("" : "+v"(x))
