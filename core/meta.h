@@ -246,11 +246,11 @@ META_API meta_err meta_free(void *ptr);
 /** Allocate a grid on this thread's device with @p cells owned cells and @p low and @p high ghost cells
  *  on the sides of each of its @p ndim dimensions (arrays of @p ndim elements, each 0 or more). Sets
  *  *box to its layout: start and end are the range of owned cells, size the allocated extents, which
- *  may exceed cells plus ghosts, so use the box as returned. In grids of 1 MiB and more, rows are
+ *  may exceed cells plus ghosts, so use the box as returned. In grids of 256 KiB and more, rows are
  *  padded: the first owned cell of each row is aligned to 64 bytes (the buffer itself to 8, and to an
  *  element), and neither rows nor planes are a multiple of 4096 bytes apart, which would map them to the
- *  same cache set. Smaller grids, which a core's own cache may hold, are not padded, nor are those below
- *  24 MiB that would become more than a quarter larger.
+ *  same cache set. Smaller grids are not padded, nor are those below 24 MiB that would become more than a
+ *  quarter larger.
  *  A dimension without neighbours, such as the species of u(x, y, z, species), has 0 ghosts.
  *  The contents are undefined; free the buffer with meta_free(). A grid without cells is a buffer too.
  *  Equal arguments give equal boxes on every device.

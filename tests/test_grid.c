@@ -11,7 +11,7 @@
 
 enum { LINE = 64, SET_STRIDE = 4096, MOST_CELLS = 1 << 16 };
 /* From WORTH_PADDING on grids are padded by a quarter at most, from LARGE on in any case. */
-enum { WORTH_PADDING = 1 << 20, LARGE = 24 << 20 };
+enum { WORTH_PADDING = 256 << 10, LARGE = 24 << 20 };
 
 /* What was asked for, and what came. */
 typedef struct grid_case {

@@ -10,9 +10,8 @@ enum {
     LINE = 64,         /* bytes of a cache line and of the longest vector */
     WORD = 8,          /* buffers are aligned to so many at least */
     SET_STRIDE = 4096, /* addresses this far apart map to the same set of a first-level cache */
-    WORTH_PADDING =
-        1 << 20,     /* bytes; a smaller grid is in a core's own cache, which it would fill */
-    LARGE = 24 << 20 /* from here on, whatever share of the grid the padding is */
+    WORTH_PADDING = 256 << 10, /* bytes; what a row of less gains, its exchange loses */
+    LARGE = 24 << 20           /* from here on, whatever share of the grid the padding is */
 };
 
 /* Round up to a multiple of @p line; false on overflow. */
