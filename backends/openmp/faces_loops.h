@@ -59,7 +59,9 @@ static inline void run_long(char *to, const char *from, meta_i64 bytes)
 /* The inner loop with its steps in registers, for one space and for two interleaved ones, which
  * take turns every GROUP runs: the cache still has the lines that both use, and eight runs of eight
  * bytes fill a line of a buffer before the other buffer's turn. Lines that another core has read
- * last take several times as long to be written by turns. */
+ * last take several times as long to be written by turns. For one space the block is copied first,
+ * since for all that the compiler knows, what is stored may be the block. Two spaces take longer
+ * with a copy, and have a function of their own, which leaves the registers to the other. */
 enum { GROUP = 8 };
 #define LOOP(run)                                                                                  \
     static inline void line_##run(char *to, const char *from, meta_i64 count,                      \
@@ -72,30 +74,30 @@ enum { GROUP = 8 };
             from += from_step;                                                                     \
         }                                                                                          \
     }                                                                                              \
-    static inline void pair_##run(char *to, const char *from, char *also_to,                       \
-                                  const char *also_from, const faces_block *b)                     \
+    static __attribute__((noinline)) void pairs_##run(const faces_block *b)                        \
     {                                                                                              \
         const meta_i64 to_steps = GROUP * b->to_step[0], from_steps = GROUP * b->from_step[0];     \
-        meta_i64 left = b->count[0];                                                               \
-        for (; left > GROUP; left -= GROUP) {                                                      \
-            line_##run(to, from, GROUP, b);                                                        \
-            line_##run(also_to, also_from, GROUP, b);                                              \
-            to += to_steps;                                                                        \
-            from += from_steps;                                                                    \
-            also_to += to_steps;                                                                   \
-            also_from += from_steps;                                                               \
-        }                                                                                          \
-        line_##run(to, from, left, b);                                                             \
-        line_##run(also_to, also_from, left, b);                                                   \
-    }                                                                                              \
-    static void faces_##run(const faces_block *b)                                                  \
-    {                                                                                              \
         for (meta_i64 line = 0; line < b->count[1]; ++line) {                                      \
-            const meta_i64 to = line * b->to_step[1], from = line * b->from_step[1];               \
-            if (b->also_to)                                                                        \
-                pair_##run(b->to + to, b->from + from, b->also_to + to, b->also_from + from, b);   \
-            else line_##run(b->to + to, b->from + from, b->count[0], b);                           \
+            meta_i64 to = line * b->to_step[1], from = line * b->from_step[1];                     \
+            for (meta_i64 left = b->count[0]; left > 0; left -= GROUP) {                           \
+                const meta_i64 runs = left < GROUP ? left : GROUP;                                 \
+                line_##run(b->to + to, b->from + from, runs, b);                                   \
+                line_##run(b->also_to + to, b->also_from + from, runs, b);                         \
+                to += to_steps;                                                                    \
+                from += from_steps;                                                                \
+            }                                                                                      \
         }                                                                                          \
+    }                                                                                              \
+    static void faces_##run(const faces_block *block)                                              \
+    {                                                                                              \
+        const faces_block b = *block;                                                              \
+        if (b.also_to) {                                                                           \
+            pairs_##run(block);                                                                    \
+            return;                                                                                \
+        }                                                                                          \
+        for (meta_i64 line = 0; line < b.count[1]; ++line)                                         \
+            line_##run(b.to + line * b.to_step[1], b.from + line * b.from_step[1], b.count[0],     \
+                       &b);                                                                        \
     }
 
 #define LOOP_OF(size) LOOP(run_of_##size)

@@ -137,10 +137,10 @@ typedef struct group {
     uint64_t *spent; /* NULL, or where the first thread adds up the time of its share of these */
 } group;
 
-/* Whether a call packs for another process as much as fills some lines. */
+/* Whether a call packs for another process so much that the way may matter. */
 static int packs_for_another(const meta_call *call)
 {
-    enum { LEAST = 8 * LINE };
+    enum { LEAST = 32 * LINE };
     return meta_call_hints(call) & META_CALL_FOR_ANOTHER &&
            openmp_cells_of(call) * (meta_i64)meta_element_bytes(call->type) >= LEAST;
 }
@@ -196,8 +196,9 @@ static void run_shares(const group *g, int share, int shares)
         const int for_another = (g->way || g->spent) && packs_for_another(call);
         const uint64_t begin = for_another && g->spent && share == 0 ? openmp_now() : 0;
         const int way = for_another ? g->way : 0;
-        if (g->count == 1 || work_of(call) >= WORTH_A_THREAD / 4) run_one(g, n, way, share, shares);
-        else if (k % (size_t)shares == (size_t)share) run_one(g, n, way, 0, 1);
+        const int whole = shares > 1 && g->count > 1 && work_of(call) < WORTH_A_THREAD / 4;
+        if (whole && k % (size_t)shares != (size_t)share) continue;
+        run_one(g, n, way, whole ? 0 : share, whole ? 1 : shares);
         if (begin > 0) *g->spent += openmp_now() - begin;
     }
 }
@@ -361,7 +362,8 @@ static meta_err run_calls(const meta_launch *launch)
         const openmp_kernel *kernel = openmp_kernel_of(call);
         size_t sums = 0;
         if (!kernel->finish && !kernel->user && call->desc->grid == 0) {
-            reuse_count(call, bytes_of(call));
+            const meta_i64 bytes = bytes_of(call);
+            if (reuse_counts(bytes)) reuse_count(call, bytes);
             ++g.count;
             continue;
         }

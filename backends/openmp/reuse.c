@@ -6,9 +6,6 @@
 
 #include <stdatomic.h>
 
-/* Calls that touch fewer bytes are not counted: they move little out of a cache. */
-enum { WORTH_COUNTING = 1 << 15 };
-
 /* Where the buffers used last are found by their addresses: sets of four, of which one that is not
  * there replaces the one used longest ago. */
 enum { SETS = 256, PLACES = 4 };
@@ -29,7 +26,7 @@ static int64_t count(int64_t bytes)
 
 void reuse_copied(meta_i64 bytes)
 {
-    if (bytes >= WORTH_COUNTING) count(bytes);
+    if (reuse_counts(bytes)) count(bytes);
 }
 
 /* The bytes from the last use of @p object to @p now; -1: it is not known. */
@@ -53,7 +50,7 @@ static meta_i64 since(const void *object, int64_t now)
 reuse_of_call reuse_count(const meta_call *call, meta_i64 bytes)
 {
     reuse_of_call reuse = {.distance = bytes, .known = 1};
-    if (bytes < WORTH_COUNTING) return reuse;
+    if (!reuse_counts(bytes)) return reuse;
     const int64_t now = count(bytes);
     for (uint32_t k = 0; k < call->desc->operands; ++k) {
         const meta_i64 distance = since(call->object[k], now);

@@ -13,6 +13,11 @@ typedef struct reuse_of_call {
     int known;         /**< 0: an operand may never have been used, and its pages not exist yet */
 } reuse_of_call;
 
+/** Whether @p bytes are counted: fewer move little out of a cache. */
+static inline int reuse_counts(meta_i64 bytes)
+{
+    return bytes >= 1 << 15;
+}
 /** Count a call that touches @p bytes, which its reuse distance is at least. */
 reuse_of_call reuse_count(const meta_call *call, meta_i64 bytes);
 /** Count a copy of @p bytes between a buffer and other memory. */
