@@ -10,7 +10,7 @@ enum {
     LINE = 64,         /* bytes of a cache line and of the longest vector */
     WORD = 8,          /* buffers are aligned to so many at least */
     SET_STRIDE = 4096, /* addresses this far apart map to the same set of a first-level cache */
-    WORTH_PADDING = 256 << 10, /* bytes; what a row of less gains, its exchange loses */
+    WORTH_PADDING = 256 << 10, /* bytes; what stencils gain of less, exchanges lose */
     LARGE = 24 << 20           /* from here on, whatever share of the grid the padding is */
 };
 
