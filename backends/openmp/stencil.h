@@ -12,7 +12,8 @@
 #define AT(V, p)     (*(const V *)(p))
 #define INLINED      static inline __attribute__((always_inline))
 
-/* Of the cells one before @p here. */
+/* The values for the cells one before those of @p here, where @p before are those for the scalar or
+ * vector before it. */
 INLINED META_T POINTS(moved, META_T)(META_T before, META_T here)
 {
     (void)here;
@@ -26,9 +27,9 @@ INLINED VECTOR POINTS(moved, VECTOR)(VECTOR before, VECTOR here)
 /* Sums over the stencil's points for the first cells of rows c, c + apart … V is a scalar or a
  * vector of adjacent cells. The rows of a 3D stencil are neighbours in dimension 2.
  *
- * The first of the points are the column at x - 1, whose sum was that at x for the cells before:
- * before[k] is the sum of the row's column of the last vector, and becomes this one's. Loaded
- * again, three vectors would straddle cache lines. */
+ * The points at x - 1, one or a column of three, are those at x of the cells before, where they
+ * were added up already: before[k] is their sum in row k for the vector before, and becomes that
+ * for this one. Loaded again, they would straddle cache lines. */
 #define STENCIL_POINTS(V)                                                                          \
     INLINED V POINTS(column, V)(const META_T *c, meta_i64 sy)                                      \
     {                                                                                              \
@@ -93,7 +94,8 @@ INLINED VECTOR POINTS(moved, VECTOR)(VECTOR before, VECTOR here)
 STENCIL_POINTS(META_T)
 STENCIL_POINTS(VECTOR)
 
-/* What is before the cells at c. */
+/* before[k] for the first cells of a row, at c. Only a vector's last lane counts; a scalar minus
+ * zeros is a vector of it, also if it is -0. */
 #define STENCIL_BEFORE(V)                                                                          \
     INLINED void POINTS(before_2d5p, V)(V * before, const META_T *c, meta_i64 apart, meta_i64 sy,  \
                                         int count)                                                 \

@@ -152,7 +152,7 @@ VECTOR_MOVE(f64, i64)
 VECTOR_MOVE(f32, i32)
 #undef VECTOR_MOVE
 
-/** Compute an address where it stands. */
+/** Compute an address here: gcc prefers to keep all addresses of a loop, most on the stack. */
 #define VECTOR_ADDRESS(p) __asm__("" : "+r"(p))
 
 /** Keep a loaded scalar or vector in a register: gcc prefers to load it again for each use. */
