@@ -157,6 +157,9 @@ typedef int16 meta_exact_float_bits;
         META_PREFETCH((from) + META_EXACT_AHEAD);     \
     } while (0)
 #elif defined(__GNUC__)
+#if defined(__AVX512F__)
+#include <immintrin.h>
+#endif
 #if defined(__AVX512F__) || (defined(__ARM_FEATURE_SVE_BITS) && __ARM_FEATURE_SVE_BITS == 512)
 #define META_EXACT_LANES 8
 #else
@@ -170,13 +173,19 @@ typedef meta_i32 meta_exact_float_bits __attribute__((vector_size(8 * META_EXACT
 #define META_EXACT_BITS(v)        ((meta_exact_bits)(v))
 #define META_EXACT_STORE(to, v)   memcpy(to, &(v), sizeof(v))
 #define META_EXACT_STORE16(to, v) memcpy(to, &(v), sizeof(v))
+#if defined(__AVX512F__) /* gcc 12 converts eight floats in two halves */
+#define META_EXACT_WIDEN(floats) ((meta_exact_lanes)_mm512_cvtps_pd((__m256)(floats)))
+#else
+#define META_EXACT_WIDEN(floats) __builtin_convertvector(floats, meta_exact_lanes)
+#endif
 #define META_EXACT_LOAD(T, x, from)                                                  \
     do {                                                                             \
-        typedef T lanes_ __attribute__((vector_size(sizeof(T) * META_EXACT_LANES))); \
-        lanes_ loaded_;                                                              \
-        memcpy(&loaded_, from, sizeof loaded_);                                      \
+        meta_exact_floats floats_;                                                   \
+        if (sizeof(T) == sizeof(meta_f32)) {                                         \
+            memcpy(&floats_, from, sizeof floats_);                                  \
+            (x) = META_EXACT_WIDEN(floats_);                                         \
+        } else memcpy(&(x), from, sizeof(x));                                        \
         META_PREFETCH((from) + META_EXACT_AHEAD);                                    \
-        (x) = __builtin_convertvector(loaded_, meta_exact_lanes);                    \
     } while (0)
 #define META_EXACT_LOAD_FLOATS(bits, low, high, from)                                \
     do {                                                                             \
@@ -185,8 +194,8 @@ typedef meta_i32 meta_exact_float_bits __attribute__((vector_size(8 * META_EXACT
         memcpy(&half_[0], from, sizeof half_[0]);                                    \
         memcpy(&half_[1], (from) + META_EXACT_LANES, sizeof half_[1]);               \
         META_PREFETCH((from) + META_EXACT_AHEAD);                                    \
-        (low) = __builtin_convertvector(half_[0], meta_exact_lanes);                 \
-        (high) = __builtin_convertvector(half_[1], meta_exact_lanes);                \
+        (low) = META_EXACT_WIDEN(half_[0]);                                          \
+        (high) = META_EXACT_WIDEN(half_[1]);                                         \
     } while (0)
 #else
 #define META_EXACT_LANES 1

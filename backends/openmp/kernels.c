@@ -29,8 +29,7 @@ static inline void lanes_add_f32(lanes_sum *sums, int row, vector_f32 v)
 {
     half_f32 half[2];
     memcpy(half, &v, sizeof v);
-    sums->of[row] +=
-        __builtin_convertvector(half[0], vector_f64) + __builtin_convertvector(half[1], vector_f64);
+    sums->of[row] += vector_widened(half[0]) + vector_widened(half[1]);
 }
 
 static inline void lanes_multiply_f64(lanes_sum *sums, int run, vector_f64 v, vector_f64 w)
@@ -43,9 +42,7 @@ static inline void lanes_multiply_f32(lanes_sum *sums, int run, vector_f32 v, ve
     half_f32 a[2], b[2];
     memcpy(a, &v, sizeof v);
     memcpy(b, &w, sizeof w);
-    for (int k = 0; k < 2; ++k)
-        sums->of[run] +=
-            __builtin_convertvector(a[k], vector_f64) * __builtin_convertvector(b[k], vector_f64);
+    for (int k = 0; k < 2; ++k) sums->of[run] += vector_widened(a[k]) * vector_widened(b[k]);
 }
 
 static double lanes_total(const lanes_sum *sums)

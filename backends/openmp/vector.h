@@ -109,6 +109,16 @@ static inline vector_f32 vector_quotient_f32(vector_f32 a, float n, float recipr
 }
 #endif
 
+/** Floats as doubles. */
+static inline vector_f64 vector_widened(half_f32 a)
+{
+#if defined(VECTOR_512) /* gcc 12 converts eight floats in two halves */
+    return (vector_f64)_mm512_cvtps_pd((__m256)a);
+#else
+    return __builtin_convertvector(a, vector_f64);
+#endif
+}
+
 /** The lanes of @p here, each moved one up, behind the last one of @p before: the vector that
  * begins one element before @p here, when both lie one after the other in memory. */
 #if defined(VECTOR_512)
