@@ -75,4 +75,13 @@ META_INLINE void meta_row_next(META_SPACE_MEMORY const meta_space *s, meta_row *
     }
 }
 
+/** Go @p rows rows on, at most as many as dimension 1 has left. */
+META_INLINE void meta_row_skip(META_SPACE_MEMORY const meta_space *s, meta_row *r, meta_i64 rows)
+{
+    r->number += rows - 1;
+    r->coordinate[1] += rows - 1;
+    for (int k = 0; k < META_SPACE_OPERANDS; ++k) r->at[k] += (rows - 1) * s->layout[k].stride[1];
+    meta_row_next(s, r);
+}
+
 #endif

@@ -1,49 +1,58 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file reduction.h
  *  Floating-point reductions for CPUs, which replace the shared kernels of these names. Vectorised
- * along the rows, with four concurrent runs of cells, each with its own accumulators, which
- * saturate one core's memory bandwidth. Include with META_SUFFIX, META_T, VECTOR (a vector of
+ * along the rows, with four concurrent runs of rows, each with its own accumulators, which saturate
+ * one core's memory bandwidth. Include with META_SUFFIX, META_T, VECTOR (a vector of
  * META_T) and MASKS (the vector type of a comparison's result) defined. */
 
 #define NAME(a) META_JOIN(a, META_SUFFIX)
 #define AT(p)   (*(const VECTOR *)(p))
 
-/* Accumulate runs of `cells` cells starting at a[k] and, for a dot product, b[k]. */
-typedef void NAME(runs)(const META_T *const *a, const META_T *const *b, meta_i64 cells, int runs,
-                        void *result);
+/* Runs of `rows` rows of `cells` cells: run k begins at a[k] and, of a dot product, b[k], its next
+ * row `across` cells further. */
+typedef struct NAME(piece) {
+    const META_T *a[RUNS], *b[RUNS];
+    meta_i64 across[2], rows, cells;
+} NAME(piece);
 
-static inline __attribute__((always_inline)) void NAME(add_runs)(const META_T *const *a,
-                                                                 const META_T *const *b,
-                                                                 meta_i64 cells, int runs,
-                                                                 lanes_sum *result)
+/* Accumulate `runs` runs, which are RUNS or 1. */
+typedef void NAME(runs)(const NAME(piece) * p, int runs, void *result);
+
+static inline __attribute__((always_inline)) void NAME(add_runs)(const NAME(piece) * p, int is_dot,
+                                                                 int runs, lanes_sum *result)
 {
     enum { LANES = VECTOR_BYTES / sizeof(META_T) };
+    const meta_i64 cells = p->cells;
     lanes_sum sums = *result;
-    meta_i64 i = 0;
-    for (; i + LANES <= cells; i += LANES)
+    for (meta_i64 n = 0; n < p->rows; ++n) {
+        const META_T *a[RUNS], *b[RUNS];
         for (int k = 0; k < runs; ++k) {
-            if (b) NAME(lanes_multiply)(&sums, k, AT(a[k] + i), AT(b[k] + i));
-            else NAME(lanes_add)(&sums, k, AT(a[k] + i));
+            a[k] = p->a[k] + n * p->across[0];
+            b[k] = is_dot ? p->b[k] + n * p->across[1] : NULL;
         }
-    for (; i < cells; ++i)
-        for (int k = 0; k < runs; ++k)
-            sums.rest[k] += b ? (double)a[k][i] * (double)b[k][i] : (double)a[k][i];
+        meta_i64 i = 0;
+        for (; i + LANES <= cells; i += LANES)
+            for (int k = 0; k < runs; ++k) {
+                if (is_dot) NAME(lanes_multiply)(&sums, k, AT(a[k] + i), AT(b[k] + i));
+                else NAME(lanes_add)(&sums, k, AT(a[k] + i));
+            }
+        for (; i < cells; ++i)
+            for (int k = 0; k < runs; ++k)
+                sums.rest[k] += is_dot ? (double)a[k][i] * (double)b[k][i] : (double)a[k][i];
+    }
     *result = sums;
 }
 
-static void NAME(sum_runs)(const META_T *const *a, const META_T *const *b, meta_i64 cells, int runs,
-                           void *result)
+static void NAME(sum_runs)(const NAME(piece) * p, int runs, void *result)
 {
-    (void)b;
-    if (runs == RUNS) NAME(add_runs)(a, NULL, cells, RUNS, result);
-    else NAME(add_runs)(a, NULL, cells, 1, result);
+    if (runs == RUNS) NAME(add_runs)(p, 0, RUNS, result);
+    else NAME(add_runs)(p, 0, 1, result);
 }
 
-static void NAME(dot_runs)(const META_T *const *a, const META_T *const *b, meta_i64 cells, int runs,
-                           void *result)
+static void NAME(dot_runs)(const NAME(piece) * p, int runs, void *result)
 {
-    if (runs == RUNS) NAME(add_runs)(a, b, cells, RUNS, result);
-    else NAME(add_runs)(a, b, cells, 1, result);
+    if (runs == RUNS) NAME(add_runs)(p, 1, RUNS, result);
+    else NAME(add_runs)(p, 1, 1, result);
 }
 
 /* Running minimum or maximum, and NaN masks, since vector min and max drop NaNs. */
@@ -54,31 +63,34 @@ typedef struct NAME(extreme) {
 
 #define EXTREME(name, is, identity)                                                                \
     static inline __attribute__((always_inline)) void NAME(name##_of)(                             \
-        const META_T *const *a, meta_i64 cells, int runs, NAME(extreme) * result)                  \
+        const NAME(piece) * p, int runs, NAME(extreme) * result)                                   \
     {                                                                                              \
         enum { LANES = VECTOR_BYTES / sizeof(META_T) };                                            \
+        const meta_i64 cells = p->cells;                                                           \
         NAME(extreme) e = *result;                                                                 \
-        meta_i64 i = 0;                                                                            \
-        for (; i + LANES <= cells; i += LANES)                                                     \
-            for (int k = 0; k < runs; ++k) {                                                       \
-                const VECTOR v = AT(a[k] + i);                                                     \
-                e.best[k] = NAME(vector_##name)(v, e.best[k]);                                     \
-                e.nan[k] |= v != v;                                                                \
-            }                                                                                      \
-        for (; i < cells; ++i)                                                                     \
-            for (int k = 0; k < runs; ++k) {                                                       \
-                const META_T v = a[k][i];                                                          \
-                if (v is e.best[0][0]) e.best[0][0] = v;                                           \
-                if (v != v) e.nan[0][0] = -1;                                                      \
-            }                                                                                      \
+        for (meta_i64 n = 0; n < p->rows; ++n) {                                                   \
+            const META_T *a[RUNS];                                                                 \
+            for (int k = 0; k < runs; ++k) a[k] = p->a[k] + n * p->across[0];                      \
+            meta_i64 i = 0;                                                                        \
+            for (; i + LANES <= cells; i += LANES)                                                 \
+                for (int k = 0; k < runs; ++k) {                                                   \
+                    const VECTOR v = AT(a[k] + i);                                                 \
+                    e.best[k] = NAME(vector_##name)(v, e.best[k]);                                 \
+                    e.nan[k] |= v != v;                                                            \
+                }                                                                                  \
+            for (; i < cells; ++i)                                                                 \
+                for (int k = 0; k < runs; ++k) {                                                   \
+                    const META_T v = a[k][i];                                                      \
+                    if (v is e.best[0][0]) e.best[0][0] = v;                                       \
+                    if (v != v) e.nan[0][0] = -1;                                                  \
+                }                                                                                  \
+        }                                                                                          \
         *result = e;                                                                               \
     }                                                                                              \
-    static void NAME(name##_runs)(const META_T *const *a, const META_T *const *b, meta_i64 cells,  \
-                                  int runs, void *result)                                          \
+    static void NAME(name##_runs)(const NAME(piece) * p, int runs, void *result)                   \
     {                                                                                              \
-        (void)b;                                                                                   \
-        if (runs == RUNS) NAME(name##_of)(a, cells, RUNS, result);                                 \
-        else NAME(name##_of)(a, cells, 1, result);                                                 \
+        if (runs == RUNS) NAME(name##_of)(p, RUNS, result);                                        \
+        else NAME(name##_of)(p, 1, result);                                                        \
     }                                                                                              \
     static void NAME(cpu_reduce_##name)(const meta_work *w)                                        \
     {                                                                                              \
@@ -102,19 +114,21 @@ typedef struct NAME(extreme) {
 static void NAME(walk_row)(const META_T *a, const META_T *b, meta_i64 cells, NAME(runs) * run,
                            void *result)
 {
-    const META_T *as[RUNS], *bs[RUNS];
     const meta_i64 quarter = cells / RUNS / LINE_CELLS * LINE_CELLS, done = RUNS * quarter;
+    NAME(piece) p = {.rows = 1, .cells = quarter};
     for (int k = 0; k < RUNS; ++k) {
-        as[k] = a + k * quarter;
-        bs[k] = b ? b + k * quarter : NULL;
+        p.a[k] = a + k * quarter;
+        p.b[k] = b ? b + k * quarter : NULL;
     }
-    if (quarter > 0) run(as, bs, quarter, RUNS, result);
-    as[0] = a + done;
-    bs[0] = b ? b + done : NULL;
-    if (done < cells) run(as, bs, cells - done, 1, result);
+    if (quarter > 0) run(&p, RUNS, result);
+    p.cells = cells - done;
+    p.a[0] = a + done;
+    p.b[0] = b ? b + done : NULL;
+    if (p.cells > 0) run(&p, 1, result);
 }
 
-/* A thread's share: four quarters of its rows concurrently, then the remaining rows. */
+/* A thread's share: four quarters of its rows concurrently, as many rows at a time as all four have
+ * left in their planes, then the remaining rows. */
 static void NAME(walk)(const meta_work *w, NAME(runs) * run, int operands, void *result)
 {
     const meta_space *s = w->space;
@@ -123,15 +137,19 @@ static void NAME(walk)(const meta_work *w, NAME(runs) * run, int operands, void 
     const meta_i64 cells = w->column[1] - w->column[0], quarter = (w->row[1] - w->row[0]) / RUNS;
     meta_row row[RUNS];
     if (quarter > 0) {
+        NAME(piece)
+        p = {.across = {s->layout[0].stride[1], b ? s->layout[1].stride[1] : 0}, .cells = cells};
         for (int k = 0; k < RUNS; ++k) row[k] = meta_row_first(s, w->row[0] + k * quarter);
-        for (meta_i64 n = 0; n < quarter; ++n) {
-            const META_T *as[RUNS], *bs[RUNS];
+        for (meta_i64 n = 0; n < quarter; n += p.rows) {
+            p.rows = quarter - n;
             for (int k = 0; k < RUNS; ++k) {
-                as[k] = a + row[k].at[0];
-                bs[k] = b ? b + row[k].at[1] : NULL;
-                meta_row_next(s, &row[k]);
+                const meta_i64 left = s->extent[1] - row[k].coordinate[1];
+                if (left < p.rows) p.rows = left;
+                p.a[k] = a + row[k].at[0];
+                p.b[k] = b ? b + row[k].at[1] : NULL;
             }
-            run(as, bs, cells, RUNS, result);
+            run(&p, RUNS, result);
+            for (int k = 0; k < RUNS; ++k) meta_row_skip(s, &row[k], p.rows);
         }
     }
     for (meta_row r = meta_row_first(s, w->row[0] + RUNS * quarter); r.number < w->row[1];
