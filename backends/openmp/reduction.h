@@ -2,8 +2,8 @@
 /** @file reduction.h
  *  Floating-point reductions for CPUs, which replace the shared kernels of these names. Vectorised
  * along the rows, with four concurrent runs of rows, each with its own accumulators, which saturate
- * one core's memory bandwidth. Include with META_SUFFIX, META_T, VECTOR (a vector of
- * META_T) and MASKS (the vector type of a comparison's result) defined. */
+ * one core's memory bandwidth. Include with META_SUFFIX, META_T, VECTOR (a vector of META_T) and
+ * MASKS (the vector type of a comparison's result) defined. */
 
 #define NAME(a) META_JOIN(a, META_SUFFIX)
 #define AT(p)   (*(const VECTOR *)(p))
@@ -137,8 +137,9 @@ static void NAME(walk)(const meta_work *w, NAME(runs) * run, int operands, void 
     const meta_i64 cells = w->column[1] - w->column[0], quarter = (w->row[1] - w->row[0]) / RUNS;
     meta_row row[RUNS];
     if (quarter > 0) {
-        NAME(piece)
-        p = {.across = {s->layout[0].stride[1], b ? s->layout[1].stride[1] : 0}, .cells = cells};
+        NAME(piece) p = {.cells = cells};
+        p.across[0] = s->layout[0].stride[1];
+        p.across[1] = b ? s->layout[1].stride[1] : 0;
         for (int k = 0; k < RUNS; ++k) row[k] = meta_row_first(s, w->row[0] + k * quarter);
         for (meta_i64 n = 0; n < quarter; n += p.rows) {
             p.rows = quarter - n;
