@@ -230,7 +230,9 @@ printf '[\n]\n' >empty.json
 plot 0 empty.json --out empty.html
 has empty.html 'The trace has no events'
 [ -z "$browser" ] || in_browser empty.html ''
-head -c 3000 run.json >cut.json
+# In the middle of a line, whatever the lengths of the times.
+head -n 20 run.json >cut.json
+sed -n 21p run.json | head -c 30 >>cut.json
 plot 0 cut.json --out cut.html
 has cut.html 'The file ends in the middle of line'
 : >nothing.json
