@@ -21,6 +21,7 @@ limit=120
 end_of()
 {
     echo "BROKEN $what: still running after $limit s"
+    failed=1
     ps -A -o pid,ppid,stat,wchan:20,args | grep -e "[ /]$program" -e '[h]ydra' -e '[o]rted'
     for pid in $(pgrep "$(printf '%.15s' "$program")"); do
         gdb -p "$pid" -batch -ex 'thread apply all backtrace 20' 2>/dev/null
