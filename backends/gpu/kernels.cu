@@ -340,10 +340,11 @@ const gpu_kernel *gpu_kernel_of(uint32_t number, uint32_t type)
             gpu_finish_##to##_u64<1>, gpu_finish_##to##_i32<1>, gpu_finish_##to##_u32<1>           \
     }
 
+/* At file scope: clang 15 does not emit the kernels that a function's table names. */
+static meta_gpu_kernel<1>::type *const places[2][META_U32 + 1] = {PLACES(min_at), PLACES(max_at)};
+
 meta_gpu_kernel<1>::type *gpu_finish_of(uint32_t combine, uint32_t type)
 {
-    static meta_gpu_kernel<1>::type *const places[2][META_U32 + 1] = {PLACES(min_at),
-                                                                      PLACES(max_at)};
     if (meta_has_place(combine))
         return type <= META_U32 ? places[combine == META_COMBINE_max_at][type] : nullptr;
     const gpu_kernel *reduction = gpu_kernel_of(meta_reduction_of(combine), type);
