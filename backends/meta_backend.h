@@ -513,7 +513,8 @@ typedef struct meta_ops {
     /** The native objects in use on @p device, with those of @p queue. */
     meta_err (*state)(meta_plugin_device *device, meta_plugin_queue *queue, meta_state *state);
 
-    /** Allocate device memory; META_ERR_NO_MEMORY if there is none. */
+    /** Allocate device memory; META_ERR_NO_MEMORY if there is none. No other allocation may begin
+     *  where this one ends: the address one past a buffer is no buffer's. */
     meta_err (*alloc)(meta_plugin_device *device, size_t bytes, meta_memory *memory);
     /** Free memory from alloc. All work that uses it is complete. */
     void (*free)(meta_plugin_device *device, const meta_memory *memory);
@@ -522,7 +523,8 @@ typedef struct meta_ops {
                      meta_memory *memory);
     /** End a wrap. All work that uses the memory is complete. */
     void (*unwrap)(meta_plugin_device *device, const meta_memory *memory);
-    /** Optional: page-locked host memory. Without it the core uses aligned host memory. */
+    /** Optional: page-locked host memory, with a gap behind it as for alloc(). Without it the core
+     *  uses aligned host memory. */
     meta_err (*host_alloc)(meta_plugin_device *device, size_t bytes, void **ptr);
     /** Free memory from host_alloc(). */
     void (*host_free)(meta_plugin_device *device, void *ptr, size_t bytes);

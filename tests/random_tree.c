@@ -4,6 +4,7 @@
 #include "random_tree.h"
 
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,12 +14,9 @@ const char *const suffix[KINDS] = {"f64", "f32", "i64", "u64", "i32", "u32", "T"
 
 /* ------------------------------------------------------------------ memory */
 
+/* Ahead of the memory of a piece, which is aligned for any type. */
 typedef struct piece {
-    struct piece *next;
-    union {
-        char bytes[1];
-        node as_node;
-    } in;
+    _Alignas(max_align_t) struct piece *next;
 } piece;
 static piece *pieces;
 
@@ -31,7 +29,7 @@ static void *room_for(size_t bytes)
     }
     p->next = pieces;
     pieces = p;
-    return &p->in;
+    return p + 1;
 }
 
 void tree_reset(void)

@@ -211,6 +211,29 @@ static void thousands_of_live_buffers_never_overlap(void)
     CHECK_U64(after.allocated, before.allocated);
 }
 
+/* One past an array is what a wrong index gives; a GPU's runtime packs memory without a gap. */
+static void the_address_behind_a_buffer_is_no_buffers(void)
+{
+    enum { COUNT = 40, GRANULE = 512 };
+    char *device_memory[COUNT], *host_memory[COUNT];
+    for (size_t k = 0; k < COUNT; ++k) {
+        CHECK_OK(meta_alloc((void **)&device_memory[k], (k % 4 + 1) * GRANULE));
+        CHECK_OK(meta_host_alloc((void **)&host_memory[k], (k % 4 + 1) * GRANULE));
+    }
+    for (size_t k = 0; k < COUNT; ++k) {
+        meta_pointer_desc desc = META_POINTER_DESC_INIT;
+        test_case("buffers %zu", k);
+        CHECK_ERR_NAMES(meta_pointer_info(device_memory[k] + (k % 4 + 1) * GRANULE, &desc),
+                        META_ERR_POINTER, "ptr");
+        CHECK_ERR_NAMES(meta_pointer_info(host_memory[k] + (k % 4 + 1) * GRANULE, &desc),
+                        META_ERR_POINTER, "ptr");
+    }
+    for (size_t k = 0; k < COUNT; ++k) {
+        CHECK_OK(meta_free(device_memory[k]));
+        CHECK_OK(meta_host_free(host_memory[k]));
+    }
+}
+
 static void a_freed_address_is_recognised_until_it_is_issued_again(void)
 {
     enum { BYTES = 4096 };
@@ -434,6 +457,7 @@ TEST_MAIN_WITH(&setting, PROMISE(any_byte_of_a_buffer_can_be_addressed),
                PROMISE(an_address_gives_its_buffer_and_offset),
                PROMISE(checking_is_switched_by_a_word),
                PROMISE(thousands_of_live_buffers_never_overlap),
+               PROMISE(the_address_behind_a_buffer_is_no_buffers),
                PROMISE(a_freed_address_is_recognised_until_it_is_issued_again),
                PROMISE(what_was_freed_is_no_host_memory_either),
                PROMISE(memory_in_use_and_its_peak_are_counted),

@@ -173,12 +173,16 @@ static meta_err fail_of_memory(const meta_plugin_device *device, size_t bytes)
         bytes, GPU_TITLE, device->ordinal, unused, all, (unsigned long long)held(device));
 }
 
+/* The runtimes place memory of 512 bytes right behind other memory, so that the address one past a
+ * buffer would be the next buffer's. A byte more keeps it no buffer's, as on other back ends. */
+enum { GPU_GAP = 1 };
+
 meta_err gpu_alloc(meta_plugin_device *device, size_t bytes, meta_memory *memory)
 {
     void *ptr = NULL;
     META_TRY(gpu_use(device));
     const char *call;
-    const gpu_status status = take(device, bytes, &ptr, &call);
+    const gpu_status status = take(device, bytes + GPU_GAP, &ptr, &call);
     if (status == GPU(ErrorMemoryAllocation)) return fail_of_memory(device, bytes);
     GPU_TRY_AS(call, status);
     memory->address = memory->object = ptr;
@@ -236,7 +240,7 @@ meta_err gpu_host_memory(meta_plugin_device *device, size_t bytes, void **ptr)
 {
     void *found = NULL;
     META_TRY(gpu_use(device));
-    const gpu_status status = gpu_host_malloc(&found, bytes);
+    const gpu_status status = gpu_host_malloc(&found, bytes + GPU_GAP);
     if (status == GPU(ErrorMemoryAllocation)) {
         (void)GPU(GetLastError)();
         return gpu_host->fail(META_ERR_NO_MEMORY,
