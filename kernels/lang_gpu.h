@@ -15,11 +15,22 @@
 
 /** Threads per block; a power of two. */
 #define META_GPU_BLOCK 256
-/** A kernel whose registers allow three resident blocks per multiprocessor. */
+/** The resident blocks per multiprocessor that a kernel's registers allow. */
+#define META_GPU_RESIDENT 4
 #if defined(__HIP_CPU_RT__)
 #define META_GPU_GLOBAL static __global__
 #else
-#define META_GPU_GLOBAL static __global__ __launch_bounds__(META_GPU_BLOCK, 3)
+#define META_GPU_GLOBAL static __global__ __launch_bounds__(META_GPU_BLOCK, META_GPU_RESIDENT)
+#endif
+
+#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
+/** Before a loop that is not worth the registers it takes unrolled. */
+#define META_GPU_ROLLED _Pragma("unroll 1")
+/** Before a loop over a thread's loads, of which several are to be in flight. */
+#define META_GPU_UNROLLED _Pragma("unroll 16")
+#else
+#define META_GPU_ROLLED
+#define META_GPU_UNROLLED
 #endif
 
 /** The arguments of one call: the operands' addresses, the bits of the element passed by value, the
@@ -68,7 +79,8 @@ META_INLINE meta_gpu_row meta_gpu_row_of(const meta_space *s, meta_i64 number, m
     r.y = 0;
     r.left = number < s->rows ? left : 0;
     for (int k = 0; k < META_SPACE_OPERANDS; ++k) r.at[k] = s->layout[k].base;
-    for (meta_i64 d = 1; d < s->ndim; ++d) {
+    META_GPU_ROLLED
+    for (int d = 1; d < (int)s->ndim; ++d) {
         const meta_i64 extent = s->extent[d];
         /* A 32-bit division takes a fraction of the time of a 64-bit one. */
         const meta_i64 whole = (number | extent) >> 32 ? number / extent

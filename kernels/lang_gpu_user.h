@@ -18,8 +18,11 @@
 #ifdef META_USER_HOST
 #include <math.h>
 #define META_FUNCTION static inline __attribute__((unused))
+#define META_USER_ROLLED
 #else
 #define META_FUNCTION static __device__ inline
+/** Before a loop that is not worth the registers it takes unrolled. */
+#define META_USER_ROLLED _Pragma("unroll 1")
 #endif
 #define META_INLINE META_FUNCTION
 
@@ -276,6 +279,7 @@ META_FUNCTION meta_user_row meta_user_row_of(const meta_space *s, meta_i64 numbe
     r.coordinate[0] = r.coordinate[1] = r.coordinate[2] = r.coordinate[3] = 0;
     r.left = number < s->rows ? left : 0;
     for (int k = 0; k < META_SPACE_OPERANDS; ++k) r.at[k] = s->layout[k].base;
+    META_USER_ROLLED
     for (int d = 1; d < (int)s->ndim; ++d) {
         const meta_i64 extent = s->extent[d];
         /* A 32-bit division takes a fraction of the time of a 64-bit one. */

@@ -8,7 +8,7 @@
 
 /* Blocks per multiprocessor of a reduction that only reads: twice what can be resident, since each
  * thread should accumulate many elements. Everything else gets up to GPU_BLOCKS_PER_UNIT. */
-#define REDUCTION_BLOCKS_PER_UNIT 6
+#define REDUCTION_BLOCKS_PER_UNIT (2 * META_GPU_RESIDENT)
 /* Threads per multiprocessor worth having: twice what can be resident. */
 #define THREADS_PER_UNIT 4096
 /* The most rows that one thread takes in succession. */

@@ -130,7 +130,8 @@ template <class S, class T, class A> static __device__ inline A gpu_stencil(cons
     for (meta_i64 line = (meta_i64)high * along + (threadIdx.x >> w->columns_log2); line < lines;
          line += (meta_i64)w->high * along) {
         meta_i64 rest = line, out = s->layout[0].base, in = s->layout[1].base;
-        for (int d = 1; d < s->ndim; ++d) {
+        META_GPU_ROLLED
+        for (int d = 1; d < (int)s->ndim; ++d) {
             if (d == S::ALONG) continue;
             const meta_i64 coordinate = rest % s->extent[d];
             rest /= s->extent[d];
