@@ -230,27 +230,37 @@ static __device__ inline void finish_at(const meta_gpu_call *w, T none)
 
 #include "exact_threads.h"
 
-/* Launched with one block, instead of the shared finish_exact: each thread accumulates one word
- * over every GROUPS-th partial result, then one thread adds the groups and propagates the carries.
- */
+/* Launched with one block, instead of the shared finish_exact: each thread accumulates two words over
+ * every GROUPS-th partial result, with several loads in flight; then the groups are added, and one
+ * thread propagates the carries. */
 static __device__ inline void finish_exact(const meta_gpu_call *w, int bytes)
 {
-    enum { GROUPS = META_GPU_BLOCK / META_EXACT_WORDS };
+    enum { HALF = META_EXACT_WORDS / 2, GROUPS = META_GPU_BLOCK / HALF };
+    static_assert(META_EXACT_WORDS % 2 == 0, "a thread takes a word of each half");
     __shared__ meta_i64 part[GROUPS][META_EXACT_WORDS];
     const meta_i64 *partial = (const meta_i64 *)w->operand[0];
     meta_i64 *result = (meta_i64 *)w->operand[1] + w->space.layout[1].base;
-    const int group = (int)threadIdx.x / META_EXACT_WORDS, k = (int)threadIdx.x % META_EXACT_WORDS;
-    meta_i64 word = 0;
-    for (meta_i64 n = group; n < w->space.extent[0] && group < GROUPS; n += GROUPS)
-        word += partial[n * META_EXACT_WORDS + k];
-    if (group < GROUPS) part[group][k] = word;
+    const int me = (int)threadIdx.x, group = me / HALF, k = me % HALF;
+    meta_i64 low = 0, high = 0;
+    META_GPU_UNROLLED
+    for (int n = group; n < (int)w->space.extent[0]; n += GROUPS) {
+        low += partial[n * META_EXACT_WORDS + k];
+        high += partial[n * META_EXACT_WORDS + k + HALF];
+    }
+    if (group < GROUPS) {
+        part[group][k] = low;
+        part[group][k + HALF] = high;
+    }
     __syncthreads();
-    if (threadIdx.x != 0) return;
-    for (int g = 1; g < GROUPS; ++g)
-        for (int j = 0; j < META_EXACT_WORDS; ++j) part[0][j] += part[g][j];
-    meta_exact_carry(part[0]);
-    for (int j = 0; j < META_EXACT_WORDS; ++j) result[j] = part[0][j];
-    result[META_EXACT_WORDS] = (meta_i64)meta_exact_round(part[0], bytes);
+    if (me < META_EXACT_WORDS)
+        for (int g = 1; g < GROUPS; ++g) part[0][me] += part[g][me];
+    __syncthreads();
+    if (me == 0) {
+        meta_exact_carry(part[0]);
+        result[META_EXACT_WORDS] = (meta_i64)meta_exact_round(part[0], bytes);
+    }
+    __syncthreads();
+    if (me < META_EXACT_WORDS) result[me] = part[0][me];
 }
 
 #define FINISH_EXACT(type)                                                                         \
