@@ -13,6 +13,7 @@
 #define META_MIN(x, y) ((x) != (x) || (x) < (y) ? (x) : (y))
 #define META_MAX(x, y) ((x) != (x) || (x) > (y) ? (x) : (y))
 
+#ifndef META_OWN_PASSES /* the back end provides its own axpy, sums and dot products */
 META_KERNEL(axpy)
 {
     META_SPACE;
@@ -32,6 +33,7 @@ META_KERNEL(axpy)
         }
     }
 }
+#endif
 
 /* The neighbour of cell i at offset (dx, dy, dz). */
 #define META_C(dx, dy, dz) (META_W)c[i + (dx) + (dy)*sy + (dz)*sz]
@@ -96,6 +98,7 @@ META_STENCIL(stencil_3d7p, META_3D7P, 7)
 META_STENCIL(stencil_3d27p, META_3D27P, 27)
 #endif
 
+#ifndef META_OWN_PASSES
 META_KERNEL(reduce_sum)
 {
     META_SPACE;
@@ -137,6 +140,7 @@ META_KERNEL(dot)
     }
     META_REDUCE(META_A, sum, META_ADD);
 }
+#endif
 
 #define META_EXTREME(name, COMBINE, IDENTITY)                                   \
     META_KERNEL(reduce_##name)                                                  \

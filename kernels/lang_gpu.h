@@ -42,6 +42,7 @@ typedef struct meta_gpu_call {
     meta_u64 scalar;
     meta_space space;
     meta_u32 columns_log2, wide, high, depth, pieces; /* pieces: for stencils, see stencil.h */
+    meta_u32 widened; /* the space counts elements of 16 bytes, see passes.h */
 } meta_gpu_call;
 
 /** The arguments of a launch, passed by value. */

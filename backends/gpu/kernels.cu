@@ -10,32 +10,42 @@
 #include "extremes.h"
 #include "kernels.h"
 #include "meta_extreme.h"
+#include "passes.h"
 #include "stencil.h"
 
 #include <cmath>
 
 /* ------------------------------------------------------------------ move kernels, by size */
 
+#define MOVE_KERNEL(name, M)                                                                       \
+    META_KERNEL(name)                                                                              \
+    {                                                                                              \
+        (void)partials;                                                                            \
+        gpu_move<M>(w);                                                                            \
+    }
+#define MOVE_KERNELS(M)                                                                            \
+    MOVE_KERNEL(copy, M)                                                                           \
+    MOVE_KERNEL(pack, M)                                                                           \
+    MOVE_KERNEL(unpack, M)                                                                         \
+    MOVE_KERNEL(transpose, M)                                                                      \
+    META_KERNEL(fill)                                                                              \
+    {                                                                                              \
+        (void)partials;                                                                            \
+        gpu_fill<M>(w);                                                                            \
+    }
+
 #define META_SUFFIX u64
-#define META_M      meta_u64
-#include "move.h"
+MOVE_KERNELS(meta_u64)
 #undef META_SUFFIX
-#undef META_M
 #define META_SUFFIX u32
-#define META_M      meta_u32
-#include "move.h"
+MOVE_KERNELS(meta_u32)
 #undef META_SUFFIX
-#undef META_M
 #define META_SUFFIX u16
-#define META_M      meta_u16
-#include "move.h"
+MOVE_KERNELS(meta_u16)
 #undef META_SUFFIX
-#undef META_M
 #define META_SUFFIX u8
-#define META_M      meta_u8
-#include "move.h"
+MOVE_KERNELS(meta_u8)
 #undef META_SUFFIX
-#undef META_M
 
 /* ------------------------------------------------------------------ combining partial results */
 
@@ -179,6 +189,42 @@ static __device__ inline void finish_at(const meta_gpu_call *w, T none)
         META_REDUCE(A, sum, PLUS);                                                                 \
     }
 
+/* ------------------------------------------------------------------ passes over cells */
+
+/* Used instead of the shared axpy, sums, dot products and extremes. */
+#define META_OWN_PASSES
+#define META_OWN_MINIMA
+#define PASSES(T, W, A, LOWEST, HIGHEST)                                                           \
+    META_KERNEL(axpy)                                                                              \
+    {                                                                                              \
+        (void)partials;                                                                            \
+        gpu_axpy<T, W>(w);                                                                         \
+    }                                                                                              \
+    META_KERNEL(reduce_sum)                                                                        \
+    {                                                                                              \
+        gpu_summed<T, A> take = {(const T *)w->operand[0], 0};                                     \
+        gpu_cells(w, take);                                                                        \
+        META_REDUCE(A, take.sum, PLUS);                                                            \
+    }                                                                                              \
+    META_KERNEL(dot)                                                                               \
+    {                                                                                              \
+        gpu_dotted<T, A> take = {(const T *)w->operand[0], (const T *)w->operand[1], 0};           \
+        gpu_cells(w, take);                                                                        \
+        META_REDUCE(A, take.sum, PLUS);                                                            \
+    }                                                                                              \
+    META_KERNEL(reduce_min)                                                                        \
+    {                                                                                              \
+        gpu_best<T, combine_min> take = {(const T *)w->operand[0], HIGHEST};                       \
+        gpu_cells(w, take);                                                                        \
+        META_REDUCE(T, take.best, combine_min::of);                                                \
+    }                                                                                              \
+    META_KERNEL(reduce_max)                                                                        \
+    {                                                                                              \
+        gpu_best<T, combine_max> take = {(const T *)w->operand[0], LOWEST};                        \
+        gpu_cells(w, take);                                                                        \
+        META_REDUCE(T, take.best, combine_max::of);                                                \
+    }
+
 /* ------------------------------------------------------------------ arithmetic kernels, by type */
 
 #define META_SUFFIX  f64
@@ -226,9 +272,23 @@ static __device__ inline void finish_at(const meta_gpu_call *w, T none)
 
 /* ------------------------------------------------------------------ exact sums */
 
-#include "exact.h"
-
-#include "exact_threads.h"
+#define EXACT_KERNEL(name, type, dot)                                                              \
+    META_KERNEL(name)                                                                              \
+    {                                                                                              \
+        META_EXACT_BEGIN;                                                                          \
+        gpu_exact<meta_##type, dot> take = {(const meta_##type *)w->operand[0],                    \
+                                            (const meta_##type *)w->operand[1], &sum_, shared_};   \
+        gpu_cells(w, take);                                                                        \
+        META_EXACT_END;                                                                            \
+    }
+#define META_SUFFIX f64
+EXACT_KERNEL(exact_sum, f64, false)
+EXACT_KERNEL(exact_dot, f64, true)
+#undef META_SUFFIX
+#define META_SUFFIX f32
+EXACT_KERNEL(exact_sum, f32, false)
+EXACT_KERNEL(exact_dot, f32, true)
+#undef META_SUFFIX
 
 /* Launched with one block, instead of the shared finish_exact: each thread accumulates two words over
  * every GROUPS-th partial result, with several loads in flight; then the groups are added, and one
@@ -271,13 +331,6 @@ static __device__ inline void finish_exact(const meta_gpu_call *w, int bytes)
     }
 FINISH_EXACT(f64)
 FINISH_EXACT(f32)
-
-#define META_SUFFIX f64
-#define META_T      meta_f64
-#include "exact_sum.h"
-#define META_SUFFIX f32
-#define META_T      meta_f32
-#include "exact_sum.h"
 
 /* ------------------------------------------------------------------ the table */
 

@@ -105,6 +105,31 @@ static unsigned map_call(const meta_plugin_device *device, const meta_call *from
     return g.wide * g.high;
 }
 
+/* Count the space of a move in elements of 16 bytes, where all rows begin and end at multiples of
+ * those in both arrays. */
+static void widen(const meta_call *from, meta_gpu_call *call)
+{
+    const meta_i64 n = 16 / (meta_i64)meta_element_bytes(from->type);
+    meta_space *s = &call->space;
+    uint64_t elements = (uint64_t)s->extent[0], address = 0;
+    call->widened = 0;
+    if (from->desc->family != META_FAMILY_MOVE || from->desc->operands != 2) return;
+    for (int k = 0; k < 2; ++k) {
+        meta_layout *layout = &s->layout[k];
+        if (layout->stride[0] != 1) return;
+        address |= (uint64_t)(uintptr_t)call->operand[k];
+        elements |= (uint64_t)layout->base;
+        for (meta_i64 d = 1; d < s->ndim; ++d) elements |= (uint64_t)layout->stride[d];
+    }
+    if (address % 16 != 0 || elements % (uint64_t)n != 0) return;
+    s->extent[0] /= n;
+    for (int k = 0; k < 2; ++k) {
+        s->layout[k].base /= n;
+        for (meta_i64 d = 1; d < s->ndim; ++d) s->layout[k].stride[d] /= n;
+    }
+    call->widened = 1;
+}
+
 /* The core leaves out the layouts of operands that the kernel does not have. */
 static void set_arguments(const meta_call *from, meta_gpu_call *call)
 {
@@ -115,6 +140,7 @@ static void set_arguments(const meta_call *from, meta_gpu_call *call)
     memcpy(&call->space, from->space, meta_space_bytes(operands));
     call->scalar = 0;
     if (from->desc->values > 0) memcpy(&call->scalar, from->values, meta_element_bytes(from->type));
+    widen(from, call);
 }
 
 static meta_err run_one(meta_plugin_queue *queue, meta_gpu_kernel<1>::type *kernel,
