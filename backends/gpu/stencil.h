@@ -10,6 +10,40 @@
 
 #include "lang_gpu.h"
 
+/* Read what the kernel does not write: such loads may go ahead of earlier stores. */
+#if defined(__CUDA_ARCH__)
+#define GPU_READ(p) __ldg(p)
+#else
+#define GPU_READ(p) (*(p))
+#endif
+
+/* x / N for an odd N without the branches of a division: the product with the reciprocal, corrected
+ * by what that times N exceeds x. The bits are those of a division, see vector_quotient_f64() in
+ * backends/openmp/vector.h. */
+template <class T, int N> struct gpu_quotient {
+    static __device__ T of(T x)
+    {
+        return x / (T)N;
+    }
+};
+#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
+template <int N> struct gpu_quotient<meta_f64, N> {
+    static __device__ meta_f64 of(meta_f64 x)
+    {
+        const meta_f64 reciprocal = 1.0 / N, q = x * reciprocal, excess = fma(q, (meta_f64)N, -x);
+        return excess == excess ? fma(-excess, reciprocal, q) : q;
+    }
+};
+template <int N> struct gpu_quotient<meta_f32, N> {
+    static __device__ meta_f32 of(meta_f32 x)
+    {
+        const meta_f32 reciprocal = 1.0f / N, q = x * reciprocal;
+        const meta_f32 excess = fmaf(q, (meta_f32)N, -x);
+        return excess == excess ? fmaf(-excess, reciprocal, q) : q;
+    }
+};
+#endif
+
 /* Each stencil provides start(c), with c at the first cell, and step(c), which returns the sum of
  * the points around c and shifts the registers by one cell. W is the type of the additions. */
 template <class T, class W> struct gpu_2d5p {
@@ -17,13 +51,13 @@ template <class T, class W> struct gpu_2d5p {
     W before, here;
     __device__ void start(const T *c, meta_i64 sy, meta_i64)
     {
-        before = (W)c[-sy];
-        here = (W)c[0];
+        before = (W)GPU_READ(c - sy);
+        here = (W)GPU_READ(c);
     }
     __device__ W step(const T *c, meta_i64 sy, meta_i64)
     {
-        const W after = (W)c[sy];
-        const W sum = ((((W)c[-1] + before) + here) + after) + (W)c[1];
+        const W after = (W)GPU_READ(c + sy);
+        const W sum = ((((W)GPU_READ(c - 1) + before) + here) + after) + (W)GPU_READ(c + 1);
         before = here;
         here = after;
         return sum;
@@ -36,15 +70,15 @@ template <class T, class W> struct gpu_2d9p {
     __device__ void start(const T *c, meta_i64 sy, meta_i64)
     {
         for (int x = 0; x < 3; ++x) {
-            before[x] = (W)c[x - 1 - sy];
-            here[x] = (W)c[x - 1];
+            before[x] = (W)GPU_READ(c + x - 1 - sy);
+            here[x] = (W)GPU_READ(c + x - 1);
         }
     }
     __device__ W step(const T *c, meta_i64 sy, meta_i64)
     {
         W after[3], sum = before[0];
         for (int x = 0; x < 3; ++x) {
-            after[x] = (W)c[x - 1 + sy];
+            after[x] = (W)GPU_READ(c + x - 1 + sy);
             if (x > 0) sum = sum + before[x];
             sum = (sum + here[x]) + after[x];
             before[x] = here[x];
@@ -59,13 +93,16 @@ template <class T, class W> struct gpu_3d7p {
     W before, here;
     __device__ void start(const T *c, meta_i64, meta_i64 sz)
     {
-        before = (W)c[-sz];
-        here = (W)c[0];
+        before = (W)GPU_READ(c - sz);
+        here = (W)GPU_READ(c);
     }
     __device__ W step(const T *c, meta_i64 sy, meta_i64 sz)
     {
-        const W after = (W)c[sz];
-        const W sum = (((((before + (W)c[-1]) + (W)c[-sy]) + here) + (W)c[sy]) + (W)c[1]) + after;
+        const W after = (W)GPU_READ(c + sz);
+        const W sum = (((((before + (W)GPU_READ(c - 1)) + (W)GPU_READ(c - sy)) + here) +
+                        (W)GPU_READ(c + sy)) +
+                       (W)GPU_READ(c + 1)) +
+                      after;
         before = here;
         here = after;
         return sum;
@@ -77,10 +114,10 @@ template <class T, class W> struct gpu_3d27p {
     W before, here;
     static __device__ W plane(const T *c, meta_i64 sy)
     {
-        W sum = (W)c[-1 - sy];
-        sum = (sum + (W)c[-1]) + (W)c[-1 + sy];
-        sum = ((sum + (W)c[-sy]) + (W)c[0]) + (W)c[sy];
-        return ((sum + (W)c[1 - sy]) + (W)c[1]) + (W)c[1 + sy];
+        W sum = (W)GPU_READ(c - 1 - sy);
+        sum = (sum + (W)GPU_READ(c - 1)) + (W)GPU_READ(c - 1 + sy);
+        sum = ((sum + (W)GPU_READ(c - sy)) + (W)GPU_READ(c)) + (W)GPU_READ(c + sy);
+        return ((sum + (W)GPU_READ(c + 1 - sy)) + (W)GPU_READ(c + 1)) + (W)GPU_READ(c + 1 + sy);
     }
     __device__ void start(const T *c, meta_i64 sy, meta_i64 sz)
     {
@@ -97,6 +134,13 @@ template <class T, class W> struct gpu_3d27p {
     }
 };
 
+/* Before the loop of a march: the loads of two cells are in flight. */
+#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
+#define GPU_TWO_CELLS _Pragma("unroll 2")
+#else
+#define GPU_TWO_CELLS
+#endif
+
 /* One march over @p cells cells. @return the sum of the new values; unused, it is optimised away.
  */
 template <class S, class T, class A>
@@ -107,8 +151,9 @@ static __device__ inline A gpu_march(const meta_space *s, T *o, const T *c, meta
     S points;
     A sum = 0;
     points.start(c, sy, sz);
-    for (meta_i64 k = 0; k < cells; ++k, c += step, o += out_step) {
-        const T average = (T)((T)points.step(c, sy, sz) / (T)S::POINTS);
+    GPU_TWO_CELLS
+    for (int k = 0; k < (int)cells; ++k, c += step, o += out_step) {
+        const T average = gpu_quotient<T, S::POINTS>::of((T)points.step(c, sy, sz));
         *o = average;
         sum += (A)average;
     }
@@ -133,8 +178,11 @@ template <class S, class T, class A> static __device__ inline A gpu_stencil(cons
         META_GPU_ROLLED
         for (int d = 1; d < (int)s->ndim; ++d) {
             if (d == S::ALONG) continue;
-            const meta_i64 coordinate = rest % s->extent[d];
-            rest /= s->extent[d];
+            const meta_i64 extent = s->extent[d];
+            const meta_i64 whole =
+                (rest | extent) >> 32 ? rest / extent : (meta_u32)rest / (meta_u32)extent;
+            const meta_i64 coordinate = rest - whole * extent;
+            rest = whole;
             out += coordinate * s->layout[0].stride[d];
             in += coordinate * s->layout[1].stride[d];
         }
