@@ -290,9 +290,9 @@ EXACT_KERNEL(exact_sum, f32, false)
 EXACT_KERNEL(exact_dot, f32, true)
 #undef META_SUFFIX
 
-/* Launched with one block, instead of the shared finish_exact: each thread accumulates two words over
- * every GROUPS-th partial result, with several loads in flight; then the groups are added, and one
- * thread propagates the carries. */
+/* Launched with one block, instead of the shared finish_exact: each thread accumulates two words
+ * over every GROUPS-th partial result, with several loads in flight; then the groups are added, and
+ * one thread propagates the carries. */
 static __device__ inline void finish_exact(const meta_gpu_call *w, int bytes)
 {
     enum { HALF = META_EXACT_WORDS / 2, GROUPS = META_GPU_BLOCK / HALF };
