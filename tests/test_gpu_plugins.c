@@ -30,9 +30,8 @@ static void load(const char *module, const char *symbol)
 {
     void *handle = dlopen(test_built(module), RTLD_NOW | RTLD_LOCAL);
     test_case("%s", module);
-    if (!handle) FAIL("%s", dlerror());
-    else if (!dlsym(handle, symbol)) FAIL("%s", dlerror());
-    CHECK(handle != NULL);
+    const bool found = handle && dlsym(handle, symbol);
+    CHECK_STRING(found ? "found" : dlerror(), "found");
 }
 
 static void what_nvcc_builds_loads(void)
