@@ -30,6 +30,8 @@ AC_DEFUN([META_CHECK_CUDA], [
   AC_SUBST([HIP_WARNINGS])
   AC_SUBST([CUDA_CODE])
   AC_SUBST([CUDA_LIBS])
+  AC_SUBST([NO_NVCC], [""])
+  AS_IF([test $meta_cuda = no], [NO_NVCC=$meta_cuda_reason])
   AM_CONDITIONAL([HAVE_CUDA], [test $meta_cuda = yes])
 ])
 
@@ -115,6 +117,9 @@ AC_DEFUN([META_CHECK_HIP], [
   AS_IF([test $meta_hip = yes], [META_GPU_BACKENDS=$META_GPU_BACKENDS${META_GPU_BACKENDS:+,}hip])
   AC_SUBST([META_GPU_BACKENDS])
   AC_SUBST([with_hip_cpu])
+  AC_SUBST([NO_HIPCC], [""])
+  AS_IF([test $meta_hip = no], [NO_HIPCC=$meta_hip_reason],
+    [test "x$with_hip_cpu" != xno], [NO_HIPCC="built with HIP-CPU"])
   AC_SUBST([HIP_CODE])
   AC_SUBST([HIP_LIBS])
   AM_CONDITIONAL([HAVE_HIP], [test $meta_hip = yes])
@@ -141,7 +146,8 @@ AC_DEFUN([META_FIND_HIP], [
 ])
 
 AC_DEFUN([META_HIP_LIBS], [
-  meta_root=`readlink -f "$HIPCC" 2>/dev/null || echo "$HIPCC"`
+  meta_root=`echo "$HIPCC" | sed 's/.* //'` # behind ccache
+  meta_root=`readlink -f "$meta_root" 2>/dev/null || echo "$meta_root"`
   meta_root=`dirname "$meta_root"`/..
   for meta_dir in "$ROCM_PATH/lib" "$meta_root/lib" "$meta_root/../lib"; do
     AS_IF([test -z "$HIP_LIBS" && test -f "$meta_dir/libamdhip64.so"],

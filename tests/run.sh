@@ -103,9 +103,9 @@ awk '
     END {
         if (!count) print "no test was run: the patterns match none"
         if (reports) print "sanitizers reported errors in our code, above"
-        if (promises) print "promises that ran no check (no such device here):"
+        if (promises) print "promises that ran no check (no such device or compiler here):"
         for (k = 1; k <= promises; ++k) print "  " promise[k] ":" where[promise[k]]
-        list("skipped", "skipped (no such device here):")
+        list("skipped", "skipped (no such device or compiler here):")
         list("failed", "failed:")
         list("passed", "")
         printf "%d passed, %d failed, %d skipped", number["passed"], number["failed"], number["skipped"]

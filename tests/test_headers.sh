@@ -12,6 +12,9 @@ made_with() { sed -n "s/^$1 = //p" "$build/Makefile" 2>/dev/null | head -n 1; }
 cc=$(made_with CC)
 : "${cc:=cc}"
 cxx=${CXX:-c++}
+broken() { echo "BROKEN: $*"; status=1; }
+. "$src/tests/compilers.sh"
+compiler_is_here "$cxx" the_headers_stand_alone_in_cxx || cxx=
 strict="-pedantic -Wall -Wextra -Wshadow -Wconversion -Werror -fsyntax-only"
 include="-I$src/core -I$src/core/library -I$src/kernels -I$src/backends -I$src/comm -I$src/metamorph -I$src/io"
 # MPI's own headers are not ours to judge.
@@ -33,7 +36,7 @@ none) ;;
 esac
 for header in $headers; do
     compiles c "$cc -std=c11" $header
-    if command -v "$cxx" >/dev/null; then compiles c++ "$cxx -std=c++11" $header; fi
+    [ -z "$cxx" ] || compiles c++ "$cxx -std=c++11" $header
 done
 # MetaMorph's names are ours, too: both headers in one file are an error that says what to do.
 for order in 'meta metamorph' 'metamorph meta'; do
@@ -47,10 +50,10 @@ for order in 'meta metamorph' 'metamorph meta'; do
 done
 # Without a pass over a kernel file, which tests of kernels make.
 compiles c "$cc -std=c11 -DMETA_KERNEL_NO_PASS" meta_kernel.h
-if command -v "$cxx" >/dev/null; then compiles c++ "$cxx -std=c++11 -DMETA_KERNEL_NO_PASS" meta_kernel.h; fi
+[ -z "$cxx" ] || compiles c++ "$cxx -std=c++11 -DMETA_KERNEL_NO_PASS" meta_kernel.h
 # Authors of back ends write in C, or in C++ where a GPU's compiler is one.
 compiles c "$cc -std=c11 -Wno-unused-function" meta_backend.h
-if command -v "$cxx" >/dev/null; then compiles c++ "$cxx -std=c++11 -Wno-unused-function" meta_backend.h; fi
+[ -z "$cxx" ] || compiles c++ "$cxx -std=c++11 -Wno-unused-function" meta_backend.h
 
 test $status = 0 && echo "kept   the headers stand alone"
 exit $status

@@ -86,6 +86,7 @@ runs()
 }
 
 try() { builds "$@" && runs "$1"; }
+. "$src/tests/compilers.sh"
 
 cd "$here/elsewhere" || exit 1
 from=..
@@ -115,18 +116,18 @@ some '-O3 -march=native' '-O2 -ffp-contract=fast' -- -O0 -O1 -O2 -O3 -Os '-O2 -g
 while read -r flags; do try "C11, $flags" "$cc -std=c11 $flags $few"; done <flags
 [ "$long" != 1 ] || try 'gnu11, -O3 -march=native' "$cc -std=gnu11 -O3 -march=native"
 try 'C11, -O2 -flto' "$cc -std=c11 -O2 -flto=auto $few" -O2
-if command -v "$cxx" >/dev/null; then
+if compiler_is_here "$cxx" kernels_of_programs_compile_by_cxx; then
     for_all_types 'C++, -std=c++11 -O0' "$cxx -x c++ -std=c++11 -O0" '-x none'
     some '-std=c++17 -O3 -march=native' -- '-std=c++11 -O0' '-std=c++11 -O2' '-std=gnu++17 -O2' >flags
     while read -r flags; do try "C++, $flags" "$cxx -x c++ $flags $few" '-x none'; done <flags
     [ "$long" != 1 ] || try 'C++, -std=c++17 -O2 -flto' "$cxx -x c++ -std=c++17 -O2 -flto=auto" '-x none'
 fi
-if command -v clang >/dev/null; then
+if compiler_is_here clang kernels_of_programs_compile_by_clang; then
     for_all_types 'clang, -std=c11 -O0' 'clang -std=c11 -O0'
     some '-std=gnu11 -O3 -march=native' -- '-std=c11 -O0' '-std=c11 -O2' >flags
     while read -r flags; do try "clang, $flags" "clang $flags $few"; done <flags
 fi
-if command -v clang++ >/dev/null; then
+if compiler_is_here clang++ kernels_of_programs_compile_by_clang_cxx; then
     for_all_types 'clang++, -std=c++17 -O0' 'clang++ -x c++ -std=c++17 -O0' '-x none'
     some -- '-std=c++17 -O3 -march=native' '-std=c++11 -O0' >flags
     while read -r flags; do try "clang++, $flags" "clang++ -x c++ $flags" '-x none'; done <flags

@@ -93,6 +93,14 @@ need_packages()
     need 'lintian' 'lintian' has_program lintian
     need 'pybuild' 'dh-python pybuild-plugin-pyproject python3-all' has_pybuild
 }
+# Those that tests use where they are. nvcc is in no package of Debian's main archive.
+need_compilers()
+{
+    need 'hipcc' 'hipcc' has_program hipcc
+    need 'a C++ compiler' 'g++' has_program c++
+    need 'clang' 'clang' has_program clang
+    need 'clang++' 'clang' has_program clang++
+}
 
 # For tests/test_aarch64.sh; on such a machine the other tests say as much.
 need_aarch64()
