@@ -33,8 +33,8 @@
     } while (0)
 /** Copy an argument that begins with its size to @p own; @p last is its last member in 0.2.0. */
 #define META_GET_DESC(own, desc, last, INIT)                                                       \
-    META_TRY(meta_sized_get(&(own), sizeof(own), desc,                                             \
-                            META_LEAST(__typeof__(own), last), #desc, #INIT))
+    META_TRY(meta_sized_get(&(own), sizeof(own), desc, META_LEAST(__typeof__(own), last), #desc,   \
+                            #INIT))
 /** An output argument that begins with its size: meta_sized_put() fills it in. */
 #define META_NEED_DESC(desc, last, INIT)                                                           \
     META_TRY(meta_sized_need(desc, META_LEAST(__typeof__(*(desc)), last), sizeof *(desc), #desc,   \

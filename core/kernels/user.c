@@ -65,10 +65,13 @@ meta_err meta_kernel_fit(const meta_kernel *kernel, char *text, size_t room)
                  "its description, which version %d.%d.%d does not know: run the program with the "
                  "newer library, or compile the kernel again",
                  name, byte, META_VERSION_MAJOR, META_VERSION_MINOR, META_VERSION_PATCH);
+    else if (fit == META_SIZED_UNSET)
+        snprintf(text, room, "kernel %s has size %zu, more than any version: compile it again", name,
+                 kernel->size);
     else
         snprintf(text, room,
-                 "kernel %s has a description of %zu bytes, but has %zu with the headers of 0.2.0, "
-                 "the oldest that this libmeta takes: compile it again",
+                 "kernel %s has size %zu, less than the %zu of 0.2.0, the oldest headers that this "
+                 "libmeta takes: compile it again",
                  name, kernel->size, META_KERNEL_LEAST);
     return fit == META_SIZED_NEWER ? META_ERR_UNSUPPORTED : META_ERR_ARGUMENT;
 }
