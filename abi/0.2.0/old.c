@@ -133,8 +133,6 @@ static meta_err code_build(void *with, void **code, size_t *bytes)
 static meta_err user_create(const meta_kernel_source *source, meta_plugin_kernel **kernel)
 {
     const char *const facts[] = {source->desc->name, source->text};
-    user_kernel *u = calloc(1, sizeof *u);
-    if (!u) return host->fail(META_ERR_NO_MEMORY, "the host has no memory for a kernel");
     if (source->size < sizeof *source || source->desc->size < sizeof *source->desc ||
         source->user->size < sizeof *source->user)
         return host->fail(META_ERR_PLUGIN, "kernel %s: a structure is smaller than in 0.2.0",
@@ -142,8 +140,10 @@ static meta_err user_create(const meta_kernel_source *source, meta_plugin_kernel
     for (uint32_t n = 0; n < source->desc->results; ++n)
         if (meta_has_place(source->desc->result[n].combine) ||
             source->desc->result[n].combine == META_COMBINE_exact)
-            return free(u), host->fail(META_ERR_UNSUPPORTED, "kernel %s: only sums and extremes",
-                                       source->desc->name);
+            return host->fail(META_ERR_UNSUPPORTED, "kernel %s: only sums and extremes",
+                              source->desc->name);
+    user_kernel *u = calloc(1, sizeof *u);
+    if (!u) return host->fail(META_ERR_NO_MEMORY, "the host has no memory for a kernel");
     u->kernel = source->user;
     const meta_cached code = {.size = sizeof code,
                               .kind = "old",
@@ -272,6 +272,13 @@ static meta_err kernel_create(meta_plugin_device *device, const meta_kernel_sour
     return meta_host_kernel_create(host, source, kernel);
 }
 
+static void kernel_destroy(meta_plugin_device *device, meta_plugin_kernel *kernel)
+{
+    const uintptr_t at = (uintptr_t)kernel, table = (uintptr_t)&meta_host_table;
+    (void)device;
+    if (at < table || at >= table + sizeof meta_host_table) free(kernel);
+}
+
 static void run(const meta_call *call)
 {
     if (call->desc->family == META_FAMILY_USER) user_run(call);
@@ -365,6 +372,7 @@ static const meta_ops ops = {
     .wrap = wrap,
     .unwrap = unwrap,
     .kernel_create = kernel_create,
+    .kernel_destroy = kernel_destroy,
     .queue_create = queue_create,
     .queue_destroy = queue_destroy,
     .queue_finish = queue_finish,
