@@ -16,8 +16,9 @@
  *
  *  Sized structures. A structure with a member `size` states how many bytes of it its author knew;
  * a later minor version appends members. The receiver uses an appended member only if `size` covers
- *  it, and steps through an array by the stride that comes with it, never by sizeof. Everything in
- *  version 2.0 is always there; structures without `size` never change within a major version. */
+ *  it (META_KNOWS), and steps through an array by the stride that comes with it, never by sizeof.
+ *  Into a structure that it fills in it writes no more than `size` bytes. Everything in version 2.0 is
+ *  always there; structures without `size` never change within a major version. */
 #ifndef META_BACKEND_H
 #define META_BACKEND_H
 
@@ -36,6 +37,10 @@
 #define META_PLUGIN_ABI_MAJOR 2           /**< plug-ins of another major version are refused */
 #define META_PLUGIN_ABI_MINOR 5           /**< counts the times that members were appended */
 
+/** Whether a structure that states its size has @p member: whether its author knew it. */
+#define META_KNOWS(structure, member)                                                              \
+    ((size_t)((const char *)(&(structure)->member + 1) - (const char *)(structure)) <=             \
+     (structure)->size)
 /** Return early with an error. */
 #define META_TRY(expression)                                                                       \
     do {                                                                                           \
@@ -248,9 +253,7 @@ static inline uint32_t meta_parameter_words(const meta_kernel_parameter *p)
 /** The team of a kernel, which may be NULL; NULL if it has none or is of a header without teams. */
 static inline const meta_kernel_team *meta_kernel_team_of(const meta_kernel *kernel)
 {
-    return kernel && kernel->size >= offsetof(meta_kernel, team) + sizeof kernel->team
-               ? kernel->team
-               : NULL;
+    return kernel && META_KNOWS(kernel, team) ? kernel->team : NULL;
 }
 /** The members of a team that no edge cuts. */
 static inline uint32_t meta_team_members(const meta_kernel_team *team)
@@ -343,7 +346,7 @@ typedef struct meta_call {
 /** The hints of a call, of which a library before 2.5 gives none. */
 static inline uint32_t meta_call_hints(const meta_call *call)
 {
-    return call->size > offsetof(meta_call, hints) ? call->hints : 0;
+    return META_KNOWS(call, hints) ? call->hints : 0;
 }
 
 /** The layout of operand @p k. */
@@ -488,8 +491,7 @@ static inline meta_err meta_host_cached(const meta_host *host, const meta_cached
     void *code = NULL;
     size_t bytes = 0;
     meta_err err;
-    if (host->size >= offsetof(meta_host, cached) + sizeof host->cached && host->cached)
-        return host->cached(what);
+    if (META_KNOWS(host, cached) && host->cached) return host->cached(what);
     err = what->build(what->with, &code, &bytes);
     free(code);
     return err;

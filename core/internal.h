@@ -8,13 +8,14 @@
 #include <stdbool.h>
 
 #include "base/hooks.h"
+#include "base/sized.h"
 #include "device/cores.h"
 #include "kernels/operation.h"
 #include "memory/span.h"
 #include "queue/pending.h"
 #include "record/share.h"
 
-#define META_CORE_VERSION 10
+#define META_CORE_VERSION 11
 
 typedef struct meta_core {
     uint32_t version; /**< META_CORE_VERSION */
@@ -40,6 +41,12 @@ typedef struct meta_core {
         __attribute__((format(printf, 2, 3)));
     const char *(*variable)(const char *name);
     bool (*is_secure)(void); /**< this process has more rights than its user */
+
+    /** Structures of programs that begin with their size: see base/sized.h. */
+    meta_err (*sized_get)(void *own, size_t now, const void *given, size_t least, const char *name,
+                          const char *init);
+    meta_err (*sized_need)(const void *given, size_t least, size_t now, const char *name,
+                           const char *init);
 
     int (*checked)(void); /**< META_CHECK=on */
 

@@ -49,6 +49,7 @@ static meta_err start(void)
     META_TRY(meta_auto_read());
     META_TRY(meta_reproducible_read());
     META_TRY(meta_profile_read());
+    meta_kernels_report_refused();
     meta_started_set(true);
     return META_OK;
 }

@@ -16,6 +16,13 @@
  *    wrap are in bytes, all others in elements.
  *  - An operation on an empty box or face, or a copy of 0 bytes, is a successful no-op.
  *  - Thread-safe: any number of threads may call at once, each on its own buffers and events.
+ *  - A structure whose first member is `size` may get members at its end in a later version. Set it to
+ *    its META_..._INIT, which sets the size that the program was compiled with; a program that sets
+ *    members one by one sets the others to 0. Programs and libraries of one soname may then differ in
+ *    version: members that the program does not know are 0, which is what they were before. One that is
+ *    compiled with later headers than the library's gets META_ERR_UNSUPPORTED where it sets a member
+ *    that the library does not know; in an output such members stay as they are. A size that no
+ *    version has is META_ERR_ARGUMENT. Structures without `size` never change.
  *  - A child that fork() makes of a process that has opened a device, or asked OpenCL, CUDA or HIP for
  *    theirs, has neither its threads nor its connections to drivers: every function returns
  *    META_ERR_STATE there, meta_init() too. Call fork() before that, or exec() in the child. */

@@ -3,12 +3,10 @@
  *  Arguments of several public functions. */
 #include "io.h"
 
-meta_err io_desc_check(const meta_io_desc *desc)
+meta_err io_desc_get(meta_io_desc *own, const meta_io_desc *desc)
 {
-    if (!desc) return core->fail(META_ERR_ARGUMENT, "argument 'desc' is NULL");
-    if (desc->size >= sizeof *desc) return META_OK;
-    return core->fail(META_ERR_ARGUMENT,
-                      "argument 'desc' has size %zu: set it to META_IO_DESC_INIT", desc->size);
+    return core->sized_get(own, sizeof *own, desc, META_LEAST(meta_io_desc, high), "desc",
+                           "META_IO_DESC_INIT");
 }
 
 meta_err io_path_check(const char *path)

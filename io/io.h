@@ -11,9 +11,9 @@
 meta_err io_fields_check(int fields, const meta_io_field *field);
 
 /* arguments.c */
-/** Whether a description has a communicator, by which other ranks can be told of what is wrong with
- * the rest; local. */
-meta_err io_desc_check(const meta_io_desc *desc);
+/** Copy a description, which then has a communicator, by which other ranks can be told of what is
+ * wrong with the rest; local. */
+meta_err io_desc_get(meta_io_desc *own, const meta_io_desc *desc);
 meta_err io_path_check(const char *path);
 
 /** What the checksum of piece @p k of field @p f depends on besides its bytes. */

@@ -207,9 +207,10 @@ static void discard(opened *o)
 
 static meta_err open_and_keep(meta_io_file *file, const char *path, const meta_io_desc *desc)
 {
-    META_TRY(io_desc_check(desc));
+    meta_io_desc own;
+    META_TRY(io_desc_get(&own, desc));
     io_ranks ranks;
-    META_TRY(io_ranks_open(&ranks, desc->comm, "desc->comm"));
+    META_TRY(io_ranks_open(&ranks, own.comm, "desc->comm"));
     opened *o = calloc(1, sizeof *o);
     meta_err error = !file ? core->fail(META_ERR_ARGUMENT, "argument 'file' is NULL")
                      : !o  ? io_no_memory(sizeof *o)
@@ -223,7 +224,7 @@ static meta_err open_and_keep(meta_io_file *file, const char *path, const meta_i
     o->ranks = ranks;
     o->source.file = -1;
     meta_io_file handle = META_IO_FILE_NULL;
-    error = open_file(o, path, desc);
+    error = open_file(o, path, &own);
     if (error == META_OK) error = io_agree(&ranks, handle_new(o, &handle));
     if (error == META_OK) {
         o->source.path = o->path;
@@ -251,13 +252,14 @@ static meta_err describe_file(meta_io_file file, meta_io_file_desc *desc)
 {
     opened *o;
     META_TRY(file_of(file, false, &o));
-    if (!desc) return core->fail(META_ERR_ARGUMENT, "argument 'desc' is NULL");
-    if (desc->size < sizeof *desc)
-        return core->fail(META_ERR_ARGUMENT,
-                          "argument 'desc' has size %zu: set it to META_IO_FILE_DESC_INIT",
-                          desc->size);
-    *desc = (meta_io_file_desc){desc->size,         o->path,  o->format->format, o->head.fields,
-                                o->head.attributes, o->number};
+    META_TRY(core->sized_need(desc, META_LEAST(meta_io_file_desc, number), sizeof *desc, "desc",
+                              "META_IO_FILE_DESC_INIT"));
+    const meta_io_file_desc found = {.path = o->path,
+                                     .format = o->format->format,
+                                     .fields = o->head.fields,
+                                     .attributes = o->head.attributes,
+                                     .number = o->number};
+    meta_sized_put(desc, &found, sizeof found);
     return META_OK;
 }
 

@@ -490,9 +490,10 @@ static meta_err open_and_write(const char *path, const meta_io_desc *desc, int f
                                const meta_io_field *field)
 {
     bool in_step = true;
-    writing w = {.given = path, .desc = desc, .fields = fields, .field = field, .file = -1};
-    META_TRY(io_desc_check(desc));
-    META_TRY(io_ranks_open(&w.ranks, desc->comm, "desc->comm"));
+    meta_io_desc own;
+    writing w = {.given = path, .desc = &own, .fields = fields, .field = field, .file = -1};
+    META_TRY(io_desc_get(&own, desc));
+    META_TRY(io_ranks_open(&w.ranks, own.comm, "desc->comm"));
     meta_err error = begin_all(&w, false, &in_step);
     return end(&w, error == META_OK ? finish_all(&w, true, META_OK) : close_all(&w, error));
 }
@@ -537,14 +538,15 @@ static meta_err open_and_begin(const char *path, const meta_io_desc *desc, int f
 {
     io_ranks ranks;
     bool in_step = true;
-    META_TRY(io_desc_check(desc));
-    META_TRY(io_ranks_open(&ranks, desc->comm, "desc->comm"));
+    meta_io_desc own;
+    META_TRY(io_desc_get(&own, desc));
+    META_TRY(io_ranks_open(&ranks, own.comm, "desc->comm"));
     writing *w = calloc(1, sizeof *w);
     meta_err error = w ? META_OK : io_no_memory(sizeof *w);
     if (w) {
         *w = (writing){.ranks = ranks,
                        .given = path,
-                       .desc = desc,
+                       .desc = &own,
                        .fields = fields,
                        .field = field,
                        .file = -1};

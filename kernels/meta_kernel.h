@@ -241,7 +241,9 @@ enum {
 };
 
 /** A kernel for one element type. META_CELLS or META_TEAMS defines it, as heat_f64_kernel, and registers
- *  it. */
+ *  it. Members may be appended, as to all structures that begin with their size; those of its arrays and
+ *  those that its CPU code receives do not change, since they are read by programs and plug-ins of other
+ *  versions, too. */
 typedef struct meta_kernel {
     size_t size;      /**< of this structure */
     const char *name; /**< without the type */
@@ -257,7 +259,9 @@ typedef struct meta_kernel {
 
 /** Make a kernel known to the library, and forget it. Called by META_CELLS when a program or shared
  *  object is loaded and unloaded; may be called before meta_init(). A kernel must not be running
- *  when it is forgotten. */
+ *  when it is forgotten. One that was compiled with older headers than those of 0.2.0, or that sets what
+ *  only a newer library knows, cannot be run: a warning in the log names it when the library starts,
+ *  or when it is loaded later, and calls that ask for it return an error. */
 META_API void meta_kernel_register(meta_kernel *kernel);
 META_API void meta_kernel_unregister(meta_kernel *kernel);
 

@@ -41,6 +41,12 @@ compared 1 'another version of a symbol' 'its soname is still' "s/version='LIBME
 compared 1 'a parameter of another type' 'its soname is still' \
     "/<function-decl name='meta_free'/,/function-decl>/s/<parameter type-id='[^']*'/<parameter type-id='95e97e5e'/"
 compared 1 'a structure of another size' 'its soname is still' "s/\(name='meta_box' size-in-bits='\)[0-9]*/\1640/"
+compared 0 'a structure that says its size with a member more at its end' 'no baseline' \
+    "s/\(name='meta_pool_desc' size-in-bits='\)[0-9]*/\1512/; /layout-offset-in-bits='512'>/{N;/'returned'/{N;d}}"
+compared 1 'a structure that says its size with a member more in its middle' 'its soname is still' \
+    "/layout-offset-in-bits='384'>/{N;/'reused'/{N;d}}"
+compared 1 'a structure without a size with a member more at its end' 'its soname is still' \
+    "s/\(name='meta_event' size-in-bits='\)[0-9]*/\132/; /layout-offset-in-bits='32'>/{N;/'generation'/{N;d}}"
 compared 1 'an enumerator of another value' 'its soname is still' "s/\(name='META_ERR_BOUNDS' value='\)4/\177/"
 compared 0 'a new enumerator' 'no baseline' \
     "/name='META_ERR_UNSUPPORTED'/d; s/\(name='META_ERR_COUNT' value='\)21/\120/"

@@ -31,7 +31,8 @@ static double seconds_by(const void *of, int64_t cells)
 
 typedef struct balancer {
     const cuts_ranks *g;
-    const meta_decompose_desc *desc;
+    const meta_decompose_desc *desc; /* the program's, and once it is checked, its copy: */
+    meta_decompose_desc own;
     const meta_cuts *now;
     history *h;
     int64_t cells;    /* of this rank, now */
@@ -134,7 +135,8 @@ static meta_err measure(balancer *b, double step)
 static meta_err balance(balancer *b, const meta_cuts *next, double step, double *gain)
 {
     double expected;
-    META_TRY(cuts_check_desc(b->g, b->desc, "next", next, "computing", b->computing));
+    META_TRY(cuts_check_desc(b->g, &b->own, b->desc, "next", next, "computing", &b->computing));
+    b->desc = &b->own;
     META_TRY(comm_agree(b->g->cart, cuts_check_positive("step", step)));
     META_TRY(cuts_check(b->g, "now", b->now));
     META_TRY(comm_agree(b->g->cart, cuts_check_now(b->g, next, b->now, b->desc, &b->cells)));

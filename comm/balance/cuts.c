@@ -133,18 +133,17 @@ meta_err cuts_check(const cuts_ranks *g, const char *name, const meta_cuts *cuts
     return comm_agree(g->cart, compare_axes(g, name, cuts));
 }
 
-static meta_err check_size(const meta_decompose_desc *desc, size_t least)
+static meta_err get_desc(meta_decompose_desc *own, const meta_decompose_desc *desc)
 {
-    if (desc->size >= least) return META_OK;
-    return core->fail(META_ERR_ARGUMENT,
-                      "argument 'desc' has size %zu: set it to META_DECOMPOSE_DESC_INIT",
-                      desc->size);
+    return core->sized_get(own, sizeof *own, desc, META_LEAST(meta_decompose_desc, most), "desc",
+                           "META_DECOMPOSE_DESC_INIT");
 }
 
 meta_err cuts_check_begins(const meta_decompose_desc *desc)
 {
-    if (!desc) return core->fail(META_ERR_ARGUMENT, "argument 'desc' is NULL");
-    return check_size(desc, offsetof(meta_decompose_desc, cells));
+    meta_decompose_desc own;
+    if (desc && desc->size >= offsetof(meta_decompose_desc, cells)) return META_OK;
+    return get_desc(&own, desc);
 }
 
 /* What needs no other rank: extents, planes, limits. */
@@ -184,16 +183,16 @@ meta_err cuts_check_positive(const char *name, double value)
                       name, value);
 }
 
-static meta_err check_desc(const cuts_ranks *g, const meta_decompose_desc *desc,
-                           const char *out_name, const meta_cuts *out, const char *name,
-                           double value)
+static meta_err check_desc(const cuts_ranks *g, meta_decompose_desc *own,
+                           const meta_decompose_desc *desc, const char *out_name,
+                           const meta_cuts *out, const char *name, const double *value)
 {
     int64_t mine[2 * CUTS_DIMS] = {0}, first[2 * CUTS_DIMS];
     char text[32];
-    const meta_err whole = check_size(desc, sizeof *desc);
+    const meta_err whole = get_desc(own, desc);
     for (int d = 0; d < g->dims && whole == META_OK; ++d) {
-        mine[d] = desc->cells[d];
-        mine[g->dims + d] = desc->least[d];
+        mine[d] = own->cells[d];
+        mine[g->dims + d] = own->least[d];
     }
     memcpy(first, mine, sizeof first);
     META_TRY(comm_all_from(g->cart, first, 2 * g->dims, MPI_INT64_T, 0, CUTS_PHASE));
@@ -206,14 +205,15 @@ static meta_err check_desc(const cuts_ranks *g, const meta_decompose_desc *desc,
     for (int d = 0; d < g->dims; ++d)
         if (!out->at[d])
             return core->fail(META_ERR_ARGUMENT, "argument '%s->at[%d]' is NULL", out_name, d);
-    META_TRY(check_numbers(g, desc));
-    return cuts_check_positive(name, value);
+    META_TRY(check_numbers(g, own));
+    return cuts_check_positive(name, *value);
 }
 
-meta_err cuts_check_desc(const cuts_ranks *g, const meta_decompose_desc *desc, const char *out_name,
-                         const meta_cuts *out, const char *name, double value)
+meta_err cuts_check_desc(const cuts_ranks *g, meta_decompose_desc *own,
+                         const meta_decompose_desc *desc, const char *out_name,
+                         const meta_cuts *out, const char *name, const double *value)
 {
-    return comm_agree(g->cart, check_desc(g, desc, out_name, out, name, value));
+    return comm_agree(g->cart, check_desc(g, own, desc, out_name, out, name, value));
 }
 
 meta_err cuts_check_now(const cuts_ranks *g, const meta_cuts *next, const meta_cuts *now,

@@ -32,11 +32,12 @@ meta_err cuts_check(const cuts_ranks *g, const char *name, const meta_cuts *cuts
 /** Whether there is a description that has a communicator, by which other ranks can be told of what
  * is wrong with the rest; local. */
 meta_err cuts_check_begins(const meta_decompose_desc *desc);
-/** Whether it is whole, says the same on every rank and can be met; whether @p out, called @p
- * out_name, has arrays for results; and whether @p value, called @p name, is positive and finite.
- */
-meta_err cuts_check_desc(const cuts_ranks *g, const meta_decompose_desc *desc, const char *out_name,
-                         const meta_cuts *out, const char *name, double value);
+/** Copy it to @p own. Whether it is whole, says the same on every rank and can be met; whether @p
+ * out, called @p out_name, has arrays for results; and whether *value, which may be of @p own and
+ * is called @p name, is positive and finite. */
+meta_err cuts_check_desc(const cuts_ranks *g, meta_decompose_desc *own,
+                         const meta_decompose_desc *desc, const char *out_name,
+                         const meta_cuts *out, const char *name, const double *value);
 
 /** Whether argument @p value, called @p name, is positive and finite; local. */
 meta_err cuts_check_positive(const char *name, double value);

@@ -474,11 +474,12 @@ meta_err cuts_find(const cuts_ranks *g, const meta_decompose_desc *desc, double 
 static meta_err decompose(const meta_cuts *cuts, const meta_decompose_desc *desc, double *seconds)
 {
     cuts_ranks g;
+    meta_decompose_desc own;
     double longest;
     META_TRY(cuts_check_begins(desc));
     META_TRY(cuts_open(&g, desc->cart, "desc->cart"));
-    meta_err error = cuts_check_desc(&g, desc, "cuts", cuts, "desc->speed", desc->speed);
-    if (error == META_OK) error = cuts_find(&g, desc, desc->speed, NULL, NULL, cuts, &longest);
+    meta_err error = cuts_check_desc(&g, &own, desc, "cuts", cuts, "desc->speed", &own.speed);
+    if (error == META_OK) error = cuts_find(&g, &own, own.speed, NULL, NULL, cuts, &longest);
     if (error == META_OK && seconds) *seconds = longest;
     cuts_close(&g);
     return error;

@@ -4,14 +4,16 @@
 #include "balance/cuts.h"
 
 static meta_err rebalance(const cuts_ranks *g, const meta_cuts *next, const meta_cuts *now,
-                          const meta_decompose_desc *desc, double seconds, double *before,
+                          const meta_decompose_desc *given, double seconds, double *before,
                           double *after)
 {
+    meta_decompose_desc own;
+    const meta_decompose_desc *const desc = &own;
     const double rounding = 1e-9; /* of times turned into speeds and back */
     int64_t cells = 0;
     double worst, expected;
     int full;
-    META_TRY(cuts_check_desc(g, desc, "next", next, "seconds", seconds));
+    META_TRY(cuts_check_desc(g, &own, given, "next", next, "seconds", &seconds));
     META_TRY(cuts_check(g, "now", now));
     META_TRY(comm_agree(g->cart, cuts_check_now(g, next, now, desc, &cells)));
     worst = seconds;

@@ -33,9 +33,9 @@ static meta_err plan_of(meta_halo handle, halo_plan **plan)
 
 /* ------------------------------------------------------------------ making */
 
-/* The description's communicator and its dimensions. *shared: other ranks have it too, and can be
- * told of an error; not one without a fitting topology, which all of its ranks see alike, or which
- * this rank alone was given. */
+/* The description's communicator, as far as its size says that it has one, and its dimensions.
+ * *shared: other ranks have it too, and can be told of an error; not one without a fitting
+ * topology, which all of its ranks see alike, or which this rank alone was given. */
 static meta_err find_cart(const meta_halo_desc *desc, int *dims, bool *shared)
 {
     int topology = MPI_UNDEFINED;
@@ -58,17 +58,15 @@ static meta_err find_cart(const meta_halo_desc *desc, int *dims, bool *shared)
                       *dims, HALO_DIMS);
 }
 
-static meta_err check_desc(const meta_halo *plan, const meta_halo_desc *desc, int *dims,
-                           bool *shared)
+/* *own is set to the description, where that is right. */
+static meta_err read_desc(meta_halo_desc *own, const meta_halo *plan, const meta_halo_desc *desc,
+                          int *dims, bool *shared)
 {
     const meta_err error = find_cart(desc, dims, shared);
     if (!plan) return core->fail(META_ERR_ARGUMENT, "argument 'plan' is NULL");
     META_TRY(error);
-    if (desc->size < offsetof(meta_halo_desc, batch)) /* it came last */
-        return core->fail(META_ERR_ARGUMENT,
-                          "argument 'desc' has size %zu: set it to "
-                          "META_HALO_DESC_INIT",
-                          desc->size);
+    META_TRY(core->sized_get(own, sizeof *own, desc, META_LEAST(meta_halo_desc, field), "desc",
+                             "META_HALO_DESC_INIT")); /* before there were batches */
     if (desc->cart == MPI_COMM_NULL)
         return core->fail(META_ERR_ARGUMENT, "argument 'desc->cart' is MPI_COMM_NULL");
     return META_OK;
@@ -120,8 +118,8 @@ static meta_err verify(halo_plan *p)
     return META_OK;
 }
 
-/* Through MPI, if on any rank a window cannot be made or opened. A rank that could not say so to the
- * others does not go on: they would take its next vote for this one. */
+/* Through MPI, if on any rank a window cannot be made or opened. A rank that could not say so to
+ * the others does not go on: they would take its next vote for this one. */
 static meta_err connect(halo_plan *p)
 {
     meta_err agreed;
@@ -170,17 +168,18 @@ static meta_err build(halo_plan *p, const meta_halo_desc *desc, int dims, MPI_Co
 static meta_err create(meta_halo *plan, const meta_halo_desc *desc)
 {
     MPI_Comm cart;
+    meta_halo_desc own;
     int dims;
     char text[COMM_TEXT];
     bool shared;
-    const meta_err checked = check_desc(plan, desc, &dims, &shared);
+    const meta_err checked = read_desc(&own, plan, desc, &dims, &shared);
     if (!shared) return checked;
     snprintf(text, sizeof text, "%s", meta_last_error());
     META_TRY(comm_duplicate(desc->cart, &cart));
     core->fail_as(checked, text);
     halo_plan *p = calloc(1, sizeof *p);
     if (p) p->cart = cart;
-    const meta_err error = build(p, desc, dims, cart, checked);
+    const meta_err error = build(p, &own, dims, cart, checked);
     if (error != META_OK) {
         snprintf(text, sizeof text, "%s", meta_last_error());
         const bool lost = error == META_ERR_PEER || (p && p->met && halo_drain(p) == META_ERR_PEER);

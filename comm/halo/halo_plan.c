@@ -122,16 +122,10 @@ static meta_err check_sizes(const meta_halo_desc *desc)
     return META_OK;
 }
 
-/* Of a program that was compiled before there were batches: none. */
-static uint32_t batch_of(const meta_halo_desc *desc)
-{
-    return desc->size >= sizeof *desc ? desc->batch : 0;
-}
-
 static meta_err check(halo_plan *p, const meta_halo_desc *desc)
 {
     META_TRY(core->check_box(&desc->box, "desc->box"));
-    META_TRY(find_axes(p, &desc->box, batch_of(desc), "box", p->axis));
+    META_TRY(find_axes(p, &desc->box, desc->batch, "box", p->axis));
     if (desc->kind != META_HALO_FACES && desc->kind != META_HALO_ALL)
         return core->fail(META_ERR_ARGUMENT,
                           "argument 'desc->kind' is %d: give META_HALO_FACES or "
@@ -212,7 +206,7 @@ static meta_err fill_field(halo_plan *p, const meta_halo_desc *desc, int k)
         snprintf(name, sizeof name, "desc->%s", box);
         META_TRY(core->check_box(&f->box, name));
     }
-    META_TRY(find_axes(p, &f->box, batch_of(desc), box, f->axis));
+    META_TRY(find_axes(p, &f->box, desc->batch, box, f->axis));
     META_TRY(core->check_type(f->type, type, &f->element));
     META_TRY(check_widths(p, &f->box, f->axis, box));
     META_TRY(find_stagger(p, k, f, box));

@@ -55,16 +55,8 @@ void halo_traffic_report(void)
 meta_err meta_comm_traffic(meta_traffic *out)
 {
     META_TRY(comm_enter(__func__));
-    meta_err error = META_OK;
-    if (!out) error = core->fail(META_ERR_ARGUMENT, "argument 'traffic' is NULL");
-    else if (out->size < sizeof *out)
-        error =
-            core->fail(META_ERR_ARGUMENT,
-                       "argument 'traffic' has size %zu: set it to META_TRAFFIC_INIT", out->size);
-    if (error == META_OK) {
-        const size_t size = out->size;
-        *out = traffic;
-        out->size = size;
-    }
+    const meta_err error = core->sized_need(out, META_LEAST(meta_traffic, bytes_received),
+                                            sizeof traffic, "traffic", "META_TRAFFIC_INIT");
+    if (error == META_OK) meta_sized_put(out, &traffic, sizeof traffic);
     return comm_leave(error);
 }

@@ -13,6 +13,7 @@
 /* meta.h wraps some functions in macros, which must not apply where they are defined. */
 #define META_NO_PLACES
 #include "base/hooks.h"
+#include "base/sized.h"
 #include "meta_backend.h"
 
 /** A thread's own variable that every call uses: in the part of thread-local storage, small where
@@ -30,14 +31,14 @@
         if ((argument) == NULL)                                                                    \
             return meta_fail(META_ERR_ARGUMENT, "argument '%s' is NULL", #argument);               \
     } while (0)
-/** A descriptor that grows: the caller's size must hold what the first version had. */
-#define META_NEED_DESC(desc, INIT)                                                                 \
-    do {                                                                                           \
-        META_NEED(desc);                                                                           \
-        if ((desc)->size < sizeof *(desc))                                                         \
-            return meta_fail(META_ERR_ARGUMENT, "argument '%s' has size %zu: set it to " #INIT,    \
-                             #desc, (desc)->size);                                                 \
-    } while (0)
+/** Copy an argument that begins with its size to @p own; @p last is its last member in 0.2.0. */
+#define META_GET_DESC(own, desc, last, INIT)                                                       \
+    META_TRY(meta_sized_get(&(own), sizeof(own), desc, META_LEAST(__typeof__(own), last), #desc,   \
+                            #INIT))
+/** An output argument that begins with its size: meta_sized_put() fills it in. */
+#define META_NEED_DESC(desc, last, INIT)                                                           \
+    META_TRY(meta_sized_need(desc, META_LEAST(__typeof__(*(desc)), last), sizeof *(desc), #desc,   \
+                             #INIT))
 
 /* error.c */
 meta_err meta_fail(meta_err code, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -57,15 +57,16 @@ meta_err meta_variable_count(int *count)
 meta_err meta_variable_info(int index, meta_variable_desc *desc)
 {
     meta_call_name(__func__);
-    META_NEED_DESC(desc, META_VARIABLE_DESC_INIT);
+    META_NEED_DESC(desc, value, META_VARIABLE_DESC_INIT);
     if (index < 0 || index >= VARIABLES)
         return meta_fail(META_ERR_ARGUMENT, "argument 'index' is %d, there are %d variables", index,
                          VARIABLES);
-    desc->name = table[index].name;
-    desc->values = table[index].values;
-    desc->initial = table[index].initial;
-    desc->description = table[index].description;
-    desc->value = meta_variable(table[index].name);
+    const meta_variable_desc found = {.name = table[index].name,
+                                      .values = table[index].values,
+                                      .initial = table[index].initial,
+                                      .description = table[index].description,
+                                      .value = meta_variable(table[index].name)};
+    meta_sized_put(desc, &found, sizeof found);
     return META_OK;
 }
 

@@ -191,7 +191,7 @@ meta_err meta_cached_put(const meta_cached *what, const void *code, size_t bytes
                                 : strerror(error));
 }
 
-meta_err meta_cached_code(const meta_cached *what)
+static meta_err load_or_build(const meta_cached *what)
 {
     const double start = meta_milliseconds();
     const char *how = "loaded from the cache";
@@ -230,4 +230,11 @@ meta_err meta_cached_code(const meta_cached *what)
     if (error == META_OK)
         meta_log(META_LOG_INFO, "%s %s in %.0f ms", what->title, how, meta_milliseconds() - start);
     return error;
+}
+
+meta_err meta_cached_code(const meta_cached *what)
+{
+    meta_cached own;
+    META_GET_DESC(own, what, build, sizeof(meta_cached));
+    return load_or_build(&own);
 }

@@ -57,11 +57,11 @@ meta_err meta_device_info(int index, meta_mode mode, meta_device_desc *desc)
     meta_device *device;
     meta_device_desc found = META_DEVICE_DESC_INIT;
     META_ENTER();
-    META_NEED_DESC(desc, META_DEVICE_DESC_INIT);
+    META_NEED_DESC(desc, pci, META_DEVICE_DESC_INIT);
     META_TRY(meta_device_find(index, mode, &device));
     META_TRY(meta_device_describe(device, &found));
     name_device(device->backend, index, &found);
-    *desc = found;
+    meta_sized_put(desc, &found, sizeof found);
     return META_OK;
 }
 
@@ -102,33 +102,35 @@ meta_err meta_get_state(int index, meta_mode mode, meta_state *state)
     meta_device *device;
     meta_state found = META_STATE_INIT;
     META_ENTER();
-    META_NEED_DESC(state, META_STATE_INIT);
+    META_NEED_DESC(state, queue, META_STATE_INIT);
     META_TRY(meta_device_find(index, mode, &device));
     META_TRY(meta_device_open(device, NULL));
     META_TRY(device->backend->ops.state(device->plugin, device->queue[META_QUEUE_COMPUTE], &found));
-    *state = found;
+    meta_sized_put(state, &found, sizeof found);
     return META_OK;
 }
 
 meta_err meta_set_state(int index, meta_mode mode, const meta_state *state)
 {
     meta_device *device;
+    meta_state own;
     META_ENTER();
-    META_NEED_DESC(state, META_STATE_INIT);
+    META_GET_DESC(own, state, queue, META_STATE_INIT);
     META_TRY(meta_device_find(index, mode, &device));
-    return meta_device_open(device, state);
+    return meta_device_open(device, &own);
 }
 
 meta_err meta_mem_info(int index, meta_mode mode, meta_mem_desc *desc)
 {
     meta_device *device;
     META_ENTER();
-    META_NEED_DESC(desc, META_MEM_DESC_INIT);
+    META_NEED_DESC(desc, buffers, META_MEM_DESC_INIT);
     META_TRY(meta_device_find(index, mode, &device));
     META_TRY(meta_device_open(device, NULL));
-    desc->total = device->desc.memory;
-    desc->allocated = device->allocated;
-    desc->peak = device->peak;
-    desc->buffers = device->buffers;
+    const meta_mem_desc found = {.total = device->desc.memory,
+                                 .allocated = device->allocated,
+                                 .peak = device->peak,
+                                 .buffers = device->buffers};
+    meta_sized_put(desc, &found, sizeof found);
     return META_OK;
 }

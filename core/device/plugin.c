@@ -161,9 +161,8 @@ static bool abi_fits(const meta_plugin *plugin, meta_backend *backend)
     if (plugin->magic != META_PLUGIN_MAGIC)
         snprintf(reason, room, "its meta_plugin_v2 is not a libmeta plugin");
     else if (plugin->abi_major != META_PLUGIN_ABI_MAJOR) reason_abi(backend, plugin->abi_major);
-    else if (plugin->size < sizeof *plugin || !plugin->ops ||
-             plugin->ops->size <
-                 offsetof(meta_ops, stamp_release) + sizeof plugin->ops->stamp_release)
+    else if (plugin->size < META_LEAST(meta_plugin, ops) || !plugin->ops ||
+             plugin->ops->size < META_LEAST(meta_ops, stamp_release))
         snprintf(reason, room, "its tables are smaller than ABI %u.0 asks for: rebuild it",
                  META_PLUGIN_ABI_MAJOR);
     else if (!plugin->name || strcmp(plugin->name, backend->name) != 0)
@@ -422,19 +421,19 @@ meta_err meta_backend_count(int *number)
 meta_err meta_backend_info(int index, meta_backend_desc *desc)
 {
     META_ENTER();
-    META_NEED_DESC(desc, META_BACKEND_DESC_INIT);
+    META_NEED_DESC(desc, path, META_BACKEND_DESC_INIT);
     const meta_backend *backend = meta_backend_at(index);
     if (!backend)
         return meta_fail(META_ERR_ARGUMENT, "argument 'index' is %d, there are %d back ends", index,
                          meta_backends());
-    desc->mode = backend->mode;
-    desc->usable = backend->usable;
-    desc->devices = backend->devices;
-    snprintf(desc->name, sizeof desc->name, "%s", backend->name);
-    snprintf(desc->description, sizeof desc->description, "%s",
+    meta_backend_desc found = {
+        .mode = backend->mode, .usable = backend->usable, .devices = backend->devices};
+    snprintf(found.name, sizeof found.name, "%s", backend->name);
+    snprintf(found.description, sizeof found.description, "%s",
              backend->plugin && backend->plugin->description ? backend->plugin->description : "");
-    snprintf(desc->reason, sizeof desc->reason, "%s", backend->reason);
-    snprintf(desc->path, sizeof desc->path, "%s", backend->path);
+    snprintf(found.reason, sizeof found.reason, "%s", backend->reason);
+    snprintf(found.path, sizeof found.path, "%s", backend->path);
+    meta_sized_put(desc, &found, sizeof found);
     return META_OK;
 }
 

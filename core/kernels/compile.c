@@ -37,11 +37,13 @@ static meta_err load(void *with, const void *code, size_t bytes)
     if (!object)
         return meta_fail(META_ERR_DEVICE, "the code of %s cannot be loaded: %s", j->file, reason);
     meta_kernel **first = dlsym(object, META_COMPILED);
-    for (meta_kernel *k = first ? *first : NULL; k; k = next_of(k))
-        if (k->size != sizeof *k) first = NULL;
-    if (!first) {
+    char why[META_KERNEL_MISFIT] = "it has no list of kernels";
+    bool fits = first != NULL;
+    for (meta_kernel *k = first ? *first : NULL; k && fits; k = next_of(k))
+        fits = meta_kernel_fit(k, why, sizeof why) == META_OK;
+    if (!fits) {
         dlclose(object);
-        return meta_fail(META_ERR_DEVICE, "the code of %s is not of this version", j->file);
+        return meta_fail(META_ERR_DEVICE, "the code of %s cannot be used: %s", j->file, why);
     }
     near_function **near = dlsym(object, META_COMPILED_NEAR);
     if (near) *near = meta_kernel_near;

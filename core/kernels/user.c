@@ -12,24 +12,93 @@
 #include "kernels/kernels.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the registry, and of making states */
-static meta_kernel **kernels;
-static int count, room;
+typedef struct kernel_list {
+    meta_kernel **kernel;
+    int count, room;
+} kernel_list;
+static kernel_list known, refused; /* those that run, and those that this library cannot run */
 _Atomic uint64_t meta_user_destroyed;
 
 /* ------------------------------------------------------------------ registry */
 
+/* Out of memory it still runs; it is not found by its name. */
+static bool add(kernel_list *list, meta_kernel *kernel)
+{
+    if (list->count == list->room) {
+        const int more = list->room ? 2 * list->room : 32;
+        meta_kernel **moved = realloc(list->kernel, (size_t)more * sizeof(meta_kernel *));
+        if (!moved) return false;
+        list->kernel = moved;
+        list->room = more;
+    }
+    list->kernel[list->count++] = kernel;
+    return true;
+}
+
+static void take_out(kernel_list *list, const meta_kernel *kernel)
+{
+    int k = 0;
+    while (k < list->count && list->kernel[k] != kernel) ++k;
+    if (k == list->count) return;
+    memmove(&list->kernel[k], &list->kernel[k + 1],
+            (size_t)(list->count - k - 1) * sizeof(meta_kernel *));
+    if (--list->count > 0) return;
+    free(list->kernel);
+    *list = (kernel_list){0};
+}
+
+/* Even those that are too short begin with size and name. */
+static bool is_named(const meta_kernel *kernel)
+{
+    return kernel->size >= offsetof(meta_kernel, type) && kernel->name;
+}
+
+meta_err meta_kernel_fit(const meta_kernel *kernel, char *text, size_t room)
+{
+    size_t byte = 0;
+    const meta_sized_fit fit = meta_sized_look(kernel, META_KERNEL_LEAST, sizeof *kernel, &byte);
+    const char *name = is_named(kernel) ? kernel->name : "without a name";
+    if (fit == META_SIZED_FITS) return META_OK;
+    if (fit == META_SIZED_NEWER)
+        snprintf(text, room,
+                 "kernel %s was compiled with the headers of a newer libmeta, and sets byte %zu of "
+                 "its description, which version %d.%d.%d does not know: run the program with the "
+                 "newer library, or compile the kernel again",
+                 name, byte, META_VERSION_MAJOR, META_VERSION_MINOR, META_VERSION_PATCH);
+    else if (fit == META_SIZED_UNSET)
+        snprintf(text, room, "kernel %s has size %zu, more than any version: compile it again", name,
+                 kernel->size);
+    else
+        snprintf(text, room,
+                 "kernel %s has size %zu, less than the %zu of 0.2.0, the oldest headers that this "
+                 "libmeta takes: compile it again",
+                 name, kernel->size, META_KERNEL_LEAST);
+    return fit == META_SIZED_NEWER ? META_ERR_UNSUPPORTED : META_ERR_ARGUMENT;
+}
+
+static void report(const meta_kernel *kernel)
+{
+    char why[META_KERNEL_MISFIT];
+    if (meta_kernel_fit(kernel, why, sizeof why) != META_OK)
+        meta_log(META_LOG_WARN, "%s; it cannot be run", why);
+}
+
+void meta_kernels_report_refused(void)
+{
+    pthread_mutex_lock(&lock);
+    for (int k = 0; k < refused.count; ++k) report(refused.kernel[k]);
+    pthread_mutex_unlock(&lock);
+}
+
 void meta_kernel_register(meta_kernel *kernel)
 {
-    if (kernel->size < sizeof *kernel) return; /* of an older header */
+    char why[META_KERNEL_MISFIT];
+    const bool runs = meta_kernel_fit(kernel, why, sizeof why) == META_OK;
     pthread_mutex_lock(&lock);
-    if (count == room) {
-        const int more = room ? 2 * room : 32;
-        meta_kernel **moved = realloc(kernels, (size_t)more * sizeof(meta_kernel *));
-        if (moved) kernels = moved, room = more;
-    }
-    /* Out of memory it still runs; it is not found by its name. */
-    if (count < room) kernels[count++] = kernel;
+    const bool added = add(runs ? &known : &refused, kernel);
     pthread_mutex_unlock(&lock);
+    /* Otherwise when the library starts, which reads how much is logged, and where. */
+    if (!runs && (meta_started() || !added)) report(kernel);
 }
 
 static void destroy(meta_user_object *o)
@@ -55,22 +124,14 @@ static void destroy_state(struct meta_kernel_state *state)
 
 void meta_kernel_unregister(meta_kernel *kernel)
 {
-    if (kernel->size < sizeof *kernel) return;
-    struct meta_kernel_state *state;
+    struct meta_kernel_state *state = NULL;
     pthread_mutex_lock(&lock);
-    for (int k = 0; k < count; ++k)
-        if (kernels[k] == kernel) {
-            memmove(&kernels[k], &kernels[k + 1], (size_t)(count - k - 1) * sizeof(meta_kernel *));
-            --count;
-            break;
-        }
-    if (count == 0) {
-        free(kernels);
-        kernels = NULL;
-        room = 0;
+    take_out(&known, kernel);
+    take_out(&refused, kernel);
+    if (kernel->size >= META_KERNEL_LEAST) {
+        state = kernel->state;
+        kernel->state = NULL;
     }
-    state = kernel->state;
-    kernel->state = NULL;
     pthread_mutex_unlock(&lock);
     destroy_state(state);
 }
@@ -81,14 +142,20 @@ meta_err meta_kernel_find(const char *name, meta_type type, meta_kernel **kernel
     if (!name) return meta_fail(META_ERR_ARGUMENT, "argument 'name' is NULL");
     if (!kernel) return meta_fail(META_ERR_ARGUMENT, "argument 'kernel' is NULL");
     meta_kernel *found = NULL;
+    char why[META_KERNEL_MISFIT];
+    meta_err misfit = META_OK;
     bool named = false;
     pthread_mutex_lock(&lock);
-    for (int k = 0; k < count && !found; ++k) {
-        if (strcmp(kernels[k]->name, name) != 0) continue;
+    for (int k = 0; k < known.count && !found; ++k) {
+        if (strcmp(known.kernel[k]->name, name) != 0) continue;
         named = true;
-        if (kernels[k]->type == type) found = kernels[k];
+        if (known.kernel[k]->type == type) found = known.kernel[k];
     }
+    for (int k = 0; k < refused.count && !named; ++k)
+        if (is_named(refused.kernel[k]) && strcmp(refused.kernel[k]->name, name) == 0)
+            misfit = meta_kernel_fit(refused.kernel[k], why, sizeof why);
     pthread_mutex_unlock(&lock);
+    if (misfit != META_OK) return meta_fail(misfit, "argument 'name': %s", why);
     if (!found && named)
         return meta_fail(META_ERR_ARGUMENT,
                          "argument 'type' is %s, for which kernel %s was not compiled: see "
@@ -116,7 +183,7 @@ meta_err meta_kernel_count(int *found)
     if (!found) return meta_fail(META_ERR_ARGUMENT, "argument 'count' is NULL");
     pthread_mutex_lock(&lock);
     *found = 0;
-    for (int k = 0; k < count; ++k) *found += !is_ready_made(kernels[k]);
+    for (int k = 0; k < known.count; ++k) *found += !is_ready_made(known.kernel[k]);
     pthread_mutex_unlock(&lock);
     return META_OK;
 }
@@ -128,9 +195,9 @@ meta_err meta_kernel_at(int index, meta_kernel **kernel)
     meta_kernel *found = NULL;
     int own = 0;
     pthread_mutex_lock(&lock);
-    for (int k = 0; k < count; ++k) {
-        if (is_ready_made(kernels[k])) continue;
-        if (own++ == index) found = kernels[k];
+    for (int k = 0; k < known.count; ++k) {
+        if (is_ready_made(known.kernel[k])) continue;
+        if (own++ == index) found = known.kernel[k];
     }
     pthread_mutex_unlock(&lock);
     if (!found) return meta_fail(META_ERR_ARGUMENT, "argument 'index' is %d of %d", index, own);
@@ -142,8 +209,8 @@ meta_kernel *meta_user_ready(int index)
 {
     meta_kernel *found = NULL;
     pthread_mutex_lock(&lock);
-    for (int k = 0; k < count && !found; ++k)
-        if (is_ready_made(kernels[k]) && index-- == 0) found = kernels[k];
+    for (int k = 0; k < known.count && !found; ++k)
+        if (is_ready_made(known.kernel[k]) && index-- == 0) found = known.kernel[k];
     pthread_mutex_unlock(&lock);
     return found;
 }
@@ -154,12 +221,12 @@ void meta_user_each_beside(const meta_kernel *kernel, void (*function)(const met
     pthread_mutex_lock(&lock);
     for (const meta_kernel *last = NULL, *next;; last = next) {
         next = NULL;
-        for (int k = 0; k < count; ++k)
-            if (kernels[k]->type == kernel->type && kernels[k]->text &&
-                (!last || strcmp(kernels[k]->name, last->name) > 0) &&
-                (!next || strcmp(kernels[k]->name, next->name) < 0) &&
-                strcmp(kernels[k]->text, kernel->text) == 0)
-                next = kernels[k];
+        for (int k = 0; k < known.count; ++k)
+            if (known.kernel[k]->type == kernel->type && known.kernel[k]->text &&
+                (!last || strcmp(known.kernel[k]->name, last->name) > 0) &&
+                (!next || strcmp(known.kernel[k]->name, next->name) < 0) &&
+                strcmp(known.kernel[k]->text, kernel->text) == 0)
+                next = known.kernel[k];
         if (!next) break;
         function(next, with);
     }
@@ -170,12 +237,12 @@ meta_kernel *meta_user_of_text(const char *text, const char *name, meta_type typ
 {
     meta_kernel *found = NULL;
     pthread_mutex_lock(&lock);
-    for (int k = 0; k < count && !found; ++k) {
-        if (!kernels[k]->text || strcmp(kernels[k]->text, text) != 0 ||
-            (name && strcmp(kernels[k]->name, name) != 0))
+    for (int k = 0; k < known.count && !found; ++k) {
+        if (!known.kernel[k]->text || strcmp(known.kernel[k]->text, text) != 0 ||
+            (name && strcmp(known.kernel[k]->name, name) != 0))
             continue;
         if (has_name) *has_name = true;
-        if (!name || kernels[k]->type == type) found = kernels[k];
+        if (!name || known.kernel[k]->type == type) found = known.kernel[k];
     }
     pthread_mutex_unlock(&lock);
     return found;
@@ -495,8 +562,8 @@ static void close_objects(struct meta_kernel_state *s, const meta_device *device
 void meta_user_close(meta_device *device)
 {
     pthread_mutex_lock(&lock);
-    for (int k = 0; k < count; ++k)
-        for (struct meta_kernel_state *s = kernels[k]->state; s; s = s->twin)
+    for (int k = 0; k < known.count; ++k)
+        for (struct meta_kernel_state *s = known.kernel[k]->state; s; s = s->twin)
             close_objects(s, device);
     pthread_mutex_unlock(&lock);
 }

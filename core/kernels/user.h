@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 
+#include "base/sized.h"
 #include "memory/span.h"
 #include "meta_backend.h"
 
@@ -57,6 +58,14 @@ static inline struct meta_kernel_state *meta_user_of(const meta_kernel_desc *des
 }
 
 /* user.c */
+/** The bytes of a kernel's description with the headers of 0.2.0. */
+#define META_KERNEL_LEAST META_LEAST(meta_kernel, team)
+enum { META_KERNEL_MISFIT = 512 }; /* bytes of a message */
+/** Whether this library can run a kernel, which may be of other headers.
+ *  @return META_ERR_ARGUMENT or META_ERR_UNSUPPORTED with the cause in @p text; no error is set */
+meta_err meta_kernel_fit(const meta_kernel *kernel, char *text, size_t room);
+/** The library has started: log which registered kernels cannot be run. */
+void meta_kernels_report_refused(void);
 /** How many states are gone. What is known of a kernel by its descriptor's address is of another
  * one if this number has changed since. */
 extern _Atomic uint64_t meta_user_destroyed;
@@ -95,8 +104,8 @@ meta_err meta_compile_ahead(const char *file, const char *text, int set);
 
 /** The form in which @p device runs a kernel. */
 uint32_t meta_user_form(const struct meta_kernel_state *state, const meta_device *device);
-/** The descriptor with which @p device runs a call of a kernel: without the notes' operand where the
- * device takes none. */
+/** The descriptor with which @p device runs a call of a kernel: without the notes' operand where
+ * the device takes none. */
 static inline const meta_kernel_desc *meta_user_desc_on(const meta_kernel_desc *desc,
                                                         bool is_checked)
 {

@@ -12,7 +12,6 @@
 static meta_err check_matrix(const meta_csr *matrix, size_t *bytes)
 {
     meta_span start, column, value;
-    META_NEED_DESC(matrix, META_CSR_INIT);
     if (matrix->value_type < 0 || matrix->value_type >= META_I16)
         return meta_fail(META_ERR_TYPE, "argument 'matrix': value_type is no arithmetic type");
     if (matrix->start_type != META_I32 && matrix->start_type != META_I64)
@@ -74,14 +73,15 @@ static meta_err check_indices(const meta_csr *m)
 meta_err meta_csr_check(const meta_csr *matrix)
 {
     size_t bytes;
+    meta_csr own;
     META_ENTER();
-    META_NEED(matrix);
-    META_TRY(check_matrix(matrix, &bytes));
-    return check_indices(matrix);
+    META_GET_DESC(own, matrix, value, META_CSR_INIT);
+    META_TRY(check_matrix(&own, &bytes));
+    return check_indices(&own);
 }
 
-meta_err meta_csr_multiply(void *y, const void *a, const meta_csr *matrix, const void *x,
-                           const void *b, meta_event *done)
+static meta_err multiply(void *y, const void *a, const meta_csr *matrix, const void *x,
+                         const void *b, meta_event *done)
 {
     static const meta_library_kernels product[] = {META_LIBRARY_KERNELS(meta_csr_product_i32),
                                                    META_LIBRARY_KERNELS(meta_csr_product_i64)},
@@ -89,8 +89,6 @@ meta_err meta_csr_multiply(void *y, const void *a, const meta_csr *matrix, const
                                                   META_LIBRARY_KERNELS(meta_csr_update_i64)};
     size_t bytes;
     meta_span span;
-    META_ENTER();
-    META_NEED(matrix);
     META_TRY(check_matrix(matrix, &bytes));
     if (a) META_TRY(meta_host_range(a, bytes, "a"));
     if (b) META_TRY(meta_host_range(b, bytes, "b"));
@@ -107,4 +105,13 @@ meta_err meta_csr_multiply(void *y, const void *a, const meta_csr *matrix, const
                                      b};
     const bool wide = matrix->start_type == META_I64;
     return meta_user_run((b ? update : product)[wide][matrix->value_type], &rows, arguments, done);
+}
+
+meta_err meta_csr_multiply(void *y, const void *a, const meta_csr *matrix, const void *x,
+                           const void *b, meta_event *done)
+{
+    meta_csr own;
+    META_ENTER();
+    META_GET_DESC(own, matrix, value, META_CSR_INIT);
+    return multiply(y, a, &own, x, b, done);
 }

@@ -278,12 +278,12 @@ meta_err meta_pool_info(int index, meta_mode mode, meta_pool_desc *desc)
 {
     meta_device *device;
     META_ENTER();
-    META_NEED_DESC(desc, META_POOL_DESC_INIT);
+    META_NEED_DESC(desc, returned, META_POOL_DESC_INIT);
     META_TRY(meta_device_find(index, mode, &device));
     META_TRY(meta_device_open(device, NULL));
     meta_pool *pool = device->pool;
     pthread_mutex_lock(&pool->lock);
-    *desc = pool->now;
+    meta_sized_put(desc, &pool->now, sizeof pool->now);
     pthread_mutex_unlock(&pool->lock);
     return META_OK;
 }

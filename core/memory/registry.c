@@ -435,18 +435,19 @@ meta_err meta_pointer_info(const void *ptr, meta_pointer_desc *desc)
     meta_err error = META_OK;
     meta_device *device = NULL, *pinned = NULL;
     void *object = NULL;
+    meta_pointer_desc found = META_POINTER_DESC_INIT;
     META_ENTER();
-    META_NEED_DESC(desc, META_POINTER_DESC_INIT);
+    META_NEED_DESC(desc, label, META_POINTER_DESC_INIT);
     pthread_rwlock_rdlock(&lock);
     const meta_allocation *a = ptr ? holding(ptr) : NULL;
     if (a) {
         device = a->device;
         object = a->kind != META_MEMORY_HOST ? a->memory.object : NULL;
-        desc->kind = a->kind;
-        desc->base = a->memory.address;
-        desc->bytes = a->memory.bytes;
-        desc->offset = (size_t)((const char *)ptr - base_of(a));
-        meta_label_copy(desc->label, a->note ? a->note->label : NULL);
+        found.kind = a->kind;
+        found.base = a->memory.address;
+        found.bytes = a->memory.bytes;
+        found.offset = (size_t)((const char *)ptr - base_of(a));
+        meta_label_copy(found.label, a->note ? a->note->label : NULL);
     } else {
         error = no_buffer(ptr, "ptr", "meta_alloc(), meta_wrap() or meta_host_alloc()");
     }
@@ -454,8 +455,9 @@ meta_err meta_pointer_info(const void *ptr, meta_pointer_desc *desc)
     META_TRY(error);
     if (object && device->backend->mode == META_AUTO) pinned = meta_buffer_hooks->pinned(object);
     if (pinned) device = pinned;
-    desc->mode = device->backend->mode;
-    desc->index = device->index;
+    found.mode = device->backend->mode;
+    found.index = device->index;
+    meta_sized_put(desc, &found, sizeof found);
     return META_OK;
 }
 

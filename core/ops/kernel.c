@@ -172,13 +172,23 @@ static meta_err give_nothing(const meta_kernel *kernel, const void *const *argum
     return meta_submit_nothing(done);
 }
 
+static meta_err open_first(meta_kernel *kernel)
+{
+    char why[META_KERNEL_MISFIT];
+    const meta_err misfit = meta_kernel_fit(kernel, why, sizeof why);
+    if (misfit != META_OK) return meta_fail(misfit, "argument 'kernel': %s", why);
+    if (!kernel->name || !kernel->parameter)
+        return meta_fail(META_ERR_ARGUMENT, "argument 'kernel' has no name or no parameters");
+    return meta_user_open(kernel);
+}
+
 static meta_err open_kernel(meta_kernel *kernel)
 {
     if (!kernel) return meta_fail(META_ERR_ARGUMENT, "argument 'kernel' is NULL");
-    if (kernel->size < sizeof *kernel || !kernel->name || !kernel->parameter)
-        return meta_fail(META_ERR_ARGUMENT, "argument 'kernel' is not a kernel of this version");
-    if (__builtin_expect(!__atomic_load_n(&kernel->state, __ATOMIC_ACQUIRE), 0))
-        return meta_user_open(kernel);
+    if (__builtin_expect(kernel->size < META_KERNEL_LEAST ||
+                             !__atomic_load_n(&kernel->state, __ATOMIC_ACQUIRE),
+                         0))
+        return open_first(kernel);
     return META_OK;
 }
 
@@ -211,8 +221,7 @@ meta_err meta_user_run(meta_kernel *kernel, const meta_box *box, const void *con
     META_TRY(meta_user_state(kernel, reproducible, &state));
     begin(&u, state, box);
     META_TRY(fill_in(&u, kernel, box, arguments));
-    for (uint32_t k = 0; k < u.op.results; ++k)
-        meta_exact_forget(meta_result_address(&u.op, k), 1);
+    for (uint32_t k = 0; k < u.op.results; ++k) meta_exact_forget(meta_result_address(&u.op, k), 1);
     return state->exact_sums > 0 ? meta_run_exact(&u.op, done) : meta_run(&u.op, done);
 }
 

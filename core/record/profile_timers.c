@@ -319,10 +319,11 @@ meta_err meta_timers_finalize(void)
 meta_err meta_set_tool(const meta_tool *tool)
 {
     meta_call_name(__func__);
-    if (tool) META_NEED_DESC(tool, META_TOOL_INIT);
+    meta_tool own;
+    if (tool) META_GET_DESC(own, tool, end, META_TOOL_INIT);
     META_TRY(want_no_more(META_PROFILE_TOOL));
     if (!tool) return META_OK;
-    meta_tool_set(tool);
+    meta_tool_set(&own);
     meta_profile_want(META_PROFILE_TOOL);
     return META_OK;
 }

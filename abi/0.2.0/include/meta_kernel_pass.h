@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file meta_kernel_pass.h
+ *  One pass over a kernel file: which element type and, where the kernels are compiled, which
+ *  instruction set it is for. The file includes itself, as META_AGAIN, until all have had a pass.
+ *  Only meta_kernel.h includes this. */
+
+#ifndef META_KERNEL_TYPES
+#define META_KERNEL_TYPES (META_KERNEL_F64 | META_KERNEL_F32)
+#endif
+/* Instruction sets, and the last variant: where kernels are compiled, the one that checks. */
+#if defined META_KERNELS_HERE && defined __x86_64__ && !defined META_KERNEL_ONE_VARIANT
+#define META_K_VARIANTS 3 /* the program's own target, AVX2, AVX-512 */
+#elif defined META_KERNELS_HERE && defined __aarch64__ && defined __linux__ &&                     \
+    !defined META_KERNEL_ONE_VARIANT
+#define META_K_VARIANTS 2 /* the program's own target, SVE */
+#else
+#define META_K_VARIANTS 1
+#endif
+#ifdef META_KERNELS_HERE
+#define META_K_LAST 3
+#else
+#define META_K_LAST 0
+#endif
+
+/* ------------------------------------------------------------------ the next pass */
+
+#ifndef META_K_TYPE /* the first pass */
+#pragma push_macro("T")
+#pragma push_macro("FN")
+#pragma push_macro("AT")
+#pragma push_macro("AT1")
+#pragma push_macro("AT2")
+#pragma push_macro("AT4")
+#pragma push_macro("ON")
+#pragma push_macro("GET")
+#pragma push_macro("INDEX")
+#pragma push_macro("ADD")
+#pragma push_macro("ADD_TO")
+#pragma push_macro("LOWER")
+#pragma push_macro("RAISE")
+#pragma push_macro("ABS")
+#pragma push_macro("LEAST")
+#pragma push_macro("MOST")
+#pragma push_macro("SQRT")
+#pragma push_macro("MEMBERS")
+#pragma push_macro("SHARED")
+#pragma push_macro("MY")
+#pragma push_macro("EXTENT")
+#pragma push_macro("START")
+#pragma push_macro("TEAM")
+#pragma push_macro("TEAMS")
+#undef T
+#undef FN
+#undef AT
+#undef AT1
+#undef AT2
+#undef AT4
+#undef ON
+#undef GET
+#undef INDEX
+#undef ADD
+#undef ADD_TO
+#undef LOWER
+#undef RAISE
+#undef ABS
+#undef LEAST
+#undef MOST
+#undef SQRT
+#undef MEMBERS
+#undef SHARED
+#undef MY
+#undef EXTENT
+#undef START
+#undef TEAM
+#undef TEAMS
+#define META_K_AS(result) (__typeof__(*(result)))
+#include "meta_kernel_body.h"
+#include "meta_kernel_team_body.h"
+#define META_FUNCTION    static inline __attribute__((always_inline, unused))
+#define FN(name)         META_K_TAGGED(name, META_K_NAME, META_K_VARIANT)
+#define META_K_VARIANT   0
+#if (META_KERNEL_TYPES) & META_KERNEL_F64
+#define META_K_TYPE 0
+#elif (META_KERNEL_TYPES) & META_KERNEL_F32
+#define META_K_TYPE 1
+#elif (META_KERNEL_TYPES) & META_KERNEL_I64
+#define META_K_TYPE 2
+#elif (META_KERNEL_TYPES) & META_KERNEL_U64
+#define META_K_TYPE 3
+#elif (META_KERNEL_TYPES) & META_KERNEL_I32
+#define META_K_TYPE 4
+#elif (META_KERNEL_TYPES) & META_KERNEL_U32
+#define META_K_TYPE 5
+#else
+#error "META_KERNEL_TYPES names no element type"
+#endif
+#define META_K_FIRST 1
+
+#else /* a later pass */
+#ifdef __clang__
+#pragma clang diagnostic pop
+#if META_K_VARIANT == 1 || META_K_VARIANT == 2
+#pragma clang attribute pop
+#endif
+#else
+#pragma GCC pop_options
+#endif
+#undef META_K_FIRST
+#define META_K_FIRST 0
+#undef T
+#undef ABS
+#undef SQRT
+#undef META_K_NAME
+#undef META_K_ENUM
+#undef META_CELLS
+#undef META_TEAMS
+#undef META_AGAIN
+#undef META_K_AT
+#undef META_K_GET
+#undef META_K_SHARED_AT
+#define META_K_AT(array, x, y, z, w) META_K_INDEX(array, x, y, z, w)
+#define META_K_GET(array, n)         (n) META_K_WHOLE(array)
+#define META_K_SHARED_AT(array, n)   ((void)meta_i, (n))
+#if META_K_VARIANT == 0 && META_K_VARIANTS > 1
+#undef META_K_VARIANT
+#define META_K_VARIANT 1
+#elif META_K_VARIANT == 1 && META_K_VARIANTS > 2
+#undef META_K_VARIANT
+#define META_K_VARIANT 2
+#elif META_K_VARIANT < META_K_LAST
+#undef META_K_VARIANT
+#define META_K_VARIANT 3
+#undef META_K_AT
+#undef META_K_GET
+#undef META_K_SHARED_AT
+#define META_K_AT(array, x, y, z, w)                                                               \
+    (meta_kernel_near(meta_r, #array, __LINE__, meta_i, (x), (y), (z), (w)) +                      \
+     meta_i1 * meta_1_##array + meta_i2 * meta_2_##array)
+#define META_K_GET(array, n) meta_kernel_element(meta_r, #array, __LINE__, (n))
+#define META_K_SHARED_AT(array, n)                                                                 \
+    ((void)meta_i, meta_kernel_near(meta_r, #array, __LINE__, (int64_t)(n), 0, 0, 0, 0))
+#else
+#undef META_K_VARIANT
+#define META_K_VARIANT 0
+#if META_K_TYPE < 1 && ((META_KERNEL_TYPES) & META_KERNEL_F32)
+#undef META_K_TYPE
+#define META_K_TYPE 1
+#elif META_K_TYPE < 2 && ((META_KERNEL_TYPES) & META_KERNEL_I64)
+#undef META_K_TYPE
+#define META_K_TYPE 2
+#elif META_K_TYPE < 3 && ((META_KERNEL_TYPES) & META_KERNEL_U64)
+#undef META_K_TYPE
+#define META_K_TYPE 3
+#elif META_K_TYPE < 4 && ((META_KERNEL_TYPES) & META_KERNEL_I32)
+#undef META_K_TYPE
+#define META_K_TYPE 4
+#else
+#undef META_K_TYPE
+#define META_K_TYPE 5
+#endif
+#endif
+#endif
+
+/* ------------------------------------------------------------------ this pass */
+
+#if META_K_TYPE == 0
+#define T           double
+#define ABS(x)      fabs((T)(x))
+#define SQRT(x)     sqrt((T)(x))
+#define META_K_NAME f64
+#define META_K_ENUM META_F64
+#elif META_K_TYPE == 1
+#define T           float
+#define ABS(x)      fabsf((T)(x))
+#define SQRT(x)     sqrtf((T)(x))
+#define META_K_NAME f32
+#define META_K_ENUM META_F32
+#elif META_K_TYPE == 2
+#define T           int64_t
+#define ABS(x)      ((T)(x) < 0 ? -(T)(x) : (T)(x))
+#define META_K_NAME i64
+#define META_K_ENUM META_I64
+#elif META_K_TYPE == 3
+#define T           uint64_t
+#define ABS(x)      ((T)(x))
+#define META_K_NAME u64
+#define META_K_ENUM META_U64
+#elif META_K_TYPE == 4
+#define T           int32_t
+#define ABS(x)      ((T)(x) < 0 ? -(T)(x) : (T)(x))
+#define META_K_NAME i32
+#define META_K_ENUM META_I32
+#else
+#define T           uint32_t
+#define ABS(x)      ((T)(x))
+#define META_K_NAME u32
+#define META_K_ENUM META_U32
+#endif
+
+/* Whether a later type follows. */
+#if (META_KERNEL_TYPES) >> META_K_TYPE > 1
+#define META_K_MORE 1
+#else
+#define META_K_MORE 0
+#endif
+#if META_K_VARIANT < META_K_LAST || META_K_MORE
+#ifdef META_KERNEL_FILE
+#define META_AGAIN META_KERNEL_FILE
+#elif defined __FILE_NAME__
+#define META_AGAIN __FILE_NAME__
+#else
+#error "this compiler needs META_KERNEL_FILE, the kernel file's own name in quotes, defined in it"
+#endif
+#else
+#define META_AGAIN "meta_kernel_end.h"
+#endif
+#undef META_K_MORE
+
+/* Compile for this pass's instruction set, without contraction; for speed if the program is. */
+#ifdef __clang__
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wpass-failed" /* not every body can be vectorised */
+#pragma clang fp contract(off)
+#if META_K_VARIANT == 1 && defined __aarch64__
+#pragma clang attribute push(__attribute__((target("sve"))), apply_to = function)
+#elif META_K_VARIANT == 1
+#pragma clang attribute push(__attribute__((target("avx2"))), apply_to = function)
+#elif META_K_VARIANT == 2
+#pragma clang attribute push(                                                                      \
+    __attribute__((target("avx512f,avx512vl,avx512bw,avx512dq"))), apply_to = function)
+#endif
+#else
+#pragma GCC push_options
+#if defined __OPTIMIZE__ && META_K_VARIANT == 3
+#pragma GCC optimize("O1", "fp-contract=off")
+#elif defined __OPTIMIZE__ && defined META_KERNELS_HERE
+#pragma GCC optimize("O3", "fp-contract=off")
+#else
+#pragma GCC optimize("fp-contract=off")
+#endif
+#if META_K_VARIANT == 1 && defined __aarch64__
+#pragma GCC target("+sve")
+#elif META_K_VARIANT == 1
+#pragma GCC target("avx2")
+#elif META_K_VARIANT == 2
+#pragma GCC target("avx512f,avx512vl,avx512bw,avx512dq,prefer-vector-width=512")
+#endif
+#endif
+
+#if !defined META_KERNELS_HERE
+#define META_CELLS(name) META_K_DECLARE(name, META_K_NAME, META_K_VARIANT)
+#elif META_K_FIRST
+#define META_CELLS(name) META_K_BASELINE_FIRST(name, META_K_NAME)
+#elif META_K_VARIANT == 0
+#define META_CELLS(name) META_K_BASELINE(name, META_K_NAME)
+#elif META_K_VARIANT == 1
+#define META_CELLS(name) META_K_WIDE(name, META_K_NAME)
+#elif META_K_VARIANT == 2
+#define META_CELLS(name) META_K_WIDEST(name, META_K_NAME)
+#elif META_K_VARIANTS > 1
+#define META_CELLS(name) META_K_CHECKED(name, META_K_NAME, META_K_ENUM)
+#else
+#define META_CELLS(name) META_K_CHECKED_ALONE(name, META_K_NAME, META_K_ENUM)
+#endif
+
+#if !defined META_KERNELS_HERE
+#define META_TEAMS(name, x, y, z) META_K_TEAM_DECLARE(name, META_K_NAME)
+#elif META_K_FIRST
+#define META_TEAMS(name, x, y, z) META_K_TEAM_FIRST(name, META_K_NAME, x, y, z)
+#elif META_K_VARIANT == 0
+#define META_TEAMS(name, x, y, z) META_K_TEAM_BASELINE(name, META_K_NAME, x, y, z)
+#elif META_K_VARIANT < 3
+#define META_TEAMS(name, x, y, z) META_K_TEAM_SET(name, META_K_NAME, META_K_VARIANT, x, y, z)
+#elif META_K_VARIANTS > 1
+#define META_TEAMS(name, x, y, z) META_K_TEAM_CHECKED(name, META_K_NAME, META_K_ENUM, x, y, z)
+#else
+#define META_TEAMS(name, x, y, z) META_K_TEAM_CHECKED_ALONE(name, META_K_NAME, META_K_ENUM, x, y, z)
+#endif
