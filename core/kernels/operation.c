@@ -3,6 +3,7 @@
  *  Building an operation from the arguments of a public call. Operands are validated here, with
  * errors that name the argument, before a device is chosen. */
 #include "kernels/kernels.h"
+#include "memory/shape.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -24,7 +25,8 @@ void meta_operation_init(meta_operation *op, const meta_kernel_desc *desc, meta_
                            .values = values};
     op->device = NULL;
     op->results = 0;
-    op->apart = false;
+    op->apart = op->moved = false;
+    op->given = NULL;
     s->ndim = shape->count;
     s->rows = 1;
     for (int d = 0; d < shape->count; ++d) {
@@ -76,6 +78,19 @@ meta_err meta_operand_set(meta_operation *op, uint32_t k, const void *ptr, const
     return meta_resolve_face(ptr, face, type, name, &operand->span);
 }
 
+meta_err meta_operand_set_cells(meta_operation *op, uint32_t k, const void *ptr,
+                                const meta_box *box, const meta_face *cells, const char *name)
+{
+    const meta_operand *operand = &op->operand[k];
+    const meta_err error = meta_operand_set(op, k, ptr, cells, name);
+    /* Where the buffer is too short for a grid's wrong shape, the shape is the cause. */
+    if ((error != META_OK && error != META_ERR_BOUNDS) || !operand->span.shape) return error;
+    META_TRY(meta_shape_check(&operand->span, op->given ? op->given : box,
+                              meta_operation_type(op, k), name));
+    op->moved |= operand->span.shape->moved;
+    return error;
+}
+
 /* The box extended by the operand's reach. */
 static meta_err box_reached(const meta_box *box, const meta_kernel_desc *kernel,
                             const meta_operand_desc *desc, const char *name, meta_box *reached)
@@ -103,6 +118,7 @@ meta_err meta_operand_set_box(meta_operation *op, uint32_t k, const void *ptr, c
                               const char *name)
 {
     const meta_operand_desc *desc = desc_of(op, k);
+    const meta_box *accessed = box;
     meta_box reached;
     meta_face cells;
     int64_t start;
@@ -111,8 +127,9 @@ meta_err meta_operand_set_box(meta_operation *op, uint32_t k, const void *ptr, c
     if (desc->reach != META_REACH_POINT) {
         META_TRY(box_reached(box, op->call.desc, desc, name, &reached));
         meta_face_of_box(&cells, &reached);
+        accessed = &reached;
     }
-    META_TRY(meta_operand_set(op, k, ptr, &cells, name));
+    META_TRY(meta_operand_set_cells(op, k, ptr, accessed, &cells, name));
     op->operand[k].start = start;
     return META_OK;
 }
@@ -224,6 +241,25 @@ meta_err meta_operation_check_overlap(const meta_operation *op)
                                      meta_element_bytes(meta_operation_type(op, j))));
         }
     }
+    return META_OK;
+}
+
+/* Whether operand @p k has elements of its own along dimension 0 of the box. */
+static bool has_rows(const meta_operation *op, uint32_t k)
+{
+    const uint32_t reach = desc_of(op, k)->reach;
+    return reach != META_REACH_WHOLE && reach != META_REACH_ONE &&
+           meta_call_layout(&op->call, k)->stride[0] == 1;
+}
+
+meta_err meta_operation_check_starts(const meta_operation *op)
+{
+    for (uint32_t k = 1; k < op->call.desc->operands; ++k)
+        for (uint32_t j = 0; j < k && has_rows(op, k); ++j)
+            if (has_rows(op, j))
+                META_TRY(meta_shape_check_starts(&op->operand[j].span, meta_operation_type(op, j),
+                                                 op->operand[j].name, &op->operand[k].span,
+                                                 meta_operation_type(op, k), op->operand[k].name));
     return META_OK;
 }
 
