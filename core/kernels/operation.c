@@ -81,13 +81,18 @@ meta_err meta_operand_set(meta_operation *op, uint32_t k, const void *ptr, const
 meta_err meta_operand_set_cells(meta_operation *op, uint32_t k, const void *ptr,
                                 const meta_box *box, const meta_face *cells, const char *name)
 {
-    const meta_operand *operand = &op->operand[k];
-    const meta_err error = meta_operand_set(op, k, ptr, cells, name);
+    meta_operand *operand = &op->operand[k];
+    meta_span *span = &operand->span;
+    const meta_type type = meta_operation_type(op, k);
+    operand->name = name;
+    meta_operand_lay(op, k, cells);
+    META_TRY(meta_face_reach(cells, "face", &operand->low, &operand->high));
+    const meta_err error = meta_resolve_face(ptr, cells, type, name, span);
     /* Where the buffer is too short for a grid's wrong shape, the shape is the cause. */
-    if ((error != META_OK && error != META_ERR_BOUNDS) || !operand->span.shape) return error;
-    META_TRY(meta_shape_check(&operand->span, op->given ? op->given : box,
-                              meta_operation_type(op, k), name));
-    op->moved |= operand->span.shape->moved;
+    if (__builtin_expect(error != META_OK, 0) && error != META_ERR_BOUNDS) return error;
+    if (!span->shape) return error;
+    META_TRY(meta_shape_check(span, op->given ? op->given : box, type, name));
+    if (__builtin_expect(span->shape->moved, 0)) op->moved = true;
     return error;
 }
 

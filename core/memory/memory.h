@@ -36,15 +36,15 @@ typedef struct meta_block meta_block;
 typedef struct meta_allocation {
     meta_memory memory;
     meta_memory_kind kind;
-    meta_device *device;
     int holds;
+    meta_device *device;
     uint64_t front;          /**< bytes of the object before the buffer */
+    const meta_shape *shape; /**< of a grid: the registry's own copy; NULL: no grid, or freed */
     uint64_t guard;          /**< bytes of guard on both sides */
     uint64_t lead;           /**< bytes of the block before the front guard */
     meta_block *block;       /**< the memory of a META_MEMORY_DEVICE, NULL otherwise */
     meta_note *note;         /**< the registry's own, NULL where there is none */
     bool gone;               /**< freed, while the library keeps its memory */
-    const meta_shape *shape; /**< of a grid: the registry's own copy; NULL: no grid, or freed */
 } meta_allocation;
 /** @p made: where the program allocated it; NULL for the library's own. allocation->shape is
  *  copied. */

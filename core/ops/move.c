@@ -146,27 +146,32 @@ meta_err meta_copy_d2d(void *dst, const void *src, size_t bytes, meta_event *don
     return meta_run(&b.op, done);
 }
 
-meta_err meta_fill(void *buf, int64_t count, const void *value, meta_type type, meta_event *done)
+/* The elements of @p face, those of @p box, or as many packed ones where that is NULL. */
+static meta_err fill(void *buf, const meta_face *face, const meta_box *box, const void *value,
+                     meta_type type, meta_event *done)
 {
     meta_builtin b;
-    meta_face line;
+    meta_operation_begin(&b, META_KERNEL_FILL, type, face);
+    if (box) META_TRY(meta_operand_set_cells(&b.op, 0, buf, box, face, "buf"));
+    else META_TRY(meta_operand_set(&b.op, 0, buf, NULL, "buf"));
+    meta_operation_value(&b.op, value);
+    return meta_run(&b.op, done);
+}
+
+meta_err meta_fill(void *buf, int64_t count, const void *value, meta_type type, meta_event *done)
+{
     size_t bytes;
     META_ENTER();
     META_TRY(meta_type_check(type, &bytes));
     if (count < 0) return meta_fail(META_ERR_ARGUMENT, "argument 'count' is %" PRId64, count);
     META_TRY(meta_host_range(value, bytes, "value"));
     if (count == 0) return meta_submit_nothing(done);
-    line = (meta_face){.count = 1, .size = {count}};
-    meta_operation_begin(&b, META_KERNEL_FILL, type, &line);
-    META_TRY(meta_operand_set(&b.op, 0, buf, NULL, "buf"));
-    meta_operation_value(&b.op, value);
-    return meta_run(&b.op, done);
+    return fill(buf, &(meta_face){.count = 1, .size = {count}}, NULL, value, type, done);
 }
 
 meta_err meta_fill_box(void *buf, const meta_box *box, const void *value, meta_type type,
                        meta_event *done)
 {
-    meta_builtin b;
     meta_face face;
     size_t bytes;
     META_ENTER();
@@ -175,8 +180,5 @@ meta_err meta_fill_box(void *buf, const meta_box *box, const void *value, meta_t
     META_TRY(meta_host_range(value, bytes, "value"));
     if (meta_box_empty(box)) return meta_submit_nothing(done);
     meta_face_of_box(&face, box);
-    meta_operation_begin(&b, META_KERNEL_FILL, type, &face);
-    META_TRY(meta_operand_set_cells(&b.op, 0, buf, box, &face, "buf"));
-    meta_operation_value(&b.op, value);
-    return meta_run(&b.op, done);
+    return fill(buf, &face, box, value, type, done);
 }
