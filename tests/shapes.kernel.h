@@ -43,4 +43,17 @@ META_CELLS(plane)
     ON(u) = ON(depth);
 }
 
+/* A line and a plane of shorter elements than those of u. */
+#define line_ARGS(A) A(INOUT, T, u) A(IN, float, factor, LINE(0))
+META_CELLS(line)
+{
+    ON(u) *= (T)ON(factor);
+}
+
+#define sides_ARGS(A) A(INOUT, T, u) A(IN, float, factor, PLANE(0))
+META_CELLS(sides)
+{
+    ON(u) *= (T)ON(factor);
+}
+
 #include META_AGAIN

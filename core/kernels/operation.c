@@ -249,22 +249,36 @@ meta_err meta_operation_check_overlap(const meta_operation *op)
     return META_OK;
 }
 
-/* Whether operand @p k has elements of its own along dimension 0 of the box. */
-static bool has_rows(const meta_operation *op, uint32_t k)
+/* Which dimension of its grid is dimension @p d of the box for operand @p k; -1: none, or it begins
+ * no grid. */
+static int grid_dimension(const meta_operation *op, uint32_t k, int d)
 {
-    const uint32_t reach = desc_of(op, k)->reach;
-    return reach != META_REACH_WHOLE && reach != META_REACH_ONE &&
-           meta_call_layout(&op->call, k)->stride[0] == 1;
+    const meta_i64 *stride = meta_call_layout(&op->call, k)->stride;
+    const meta_shape *shape = op->operand[k].span.shape;
+    int lacking = 0;
+    if (!shape || stride[d] == 0) return -1;
+    if (shape->box.ndim >= op->space->ndim) return d;
+    for (int e = 0; e < d; ++e) lacking += stride[e] == 0;
+    return d - lacking < shape->box.ndim ? d - lacking : -1;
 }
 
 meta_err meta_operation_check_starts(const meta_operation *op)
 {
-    for (uint32_t k = 1; k < op->call.desc->operands; ++k)
-        for (uint32_t j = 0; j < k && has_rows(op, k); ++j)
-            if (has_rows(op, j))
-                META_TRY(meta_shape_check_starts(&op->operand[j].span, meta_operation_type(op, j),
-                                                 op->operand[j].name, &op->operand[k].span,
-                                                 meta_operation_type(op, k), op->operand[k].name));
+    for (uint32_t k = 0; k < op->call.desc->operands; ++k) {
+        const meta_operand *moved = &op->operand[k];
+        int d = 0;
+        if (!moved->span.shape || !moved->span.shape->moved) continue;
+        while (d < op->space->ndim - 1 && meta_call_layout(&op->call, k)->stride[d] == 0) ++d;
+        if (grid_dimension(op, k, d) != 0) continue;
+        for (uint32_t j = 0; j < op->call.desc->operands; ++j) {
+            const meta_operand *other = &op->operand[j];
+            const int of_other = grid_dimension(op, j, d);
+            if (j == k || of_other < 0) continue;
+            META_TRY(meta_shape_check_starts(&moved->span, meta_operation_type(op, k), moved->name,
+                                             &other->span, meta_operation_type(op, j), other->name,
+                                             of_other));
+        }
+    }
     return META_OK;
 }
 

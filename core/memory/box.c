@@ -218,7 +218,7 @@ meta_err meta_resolve_box(const void *ptr, const meta_box *box, meta_type type, 
     meta_face_of_box(&face, box);
     /* Where the buffer is too short for a grid's wrong shape, the shape is the cause. */
     const meta_err error = meta_resolve_face(ptr, &face, type, name, span);
-    if (error == META_OK || error == META_ERR_BOUNDS)
+    if ((error == META_OK || error == META_ERR_BOUNDS) && !meta_box_empty(box))
         META_TRY(meta_shape_check(span, box, type, name));
     return error;
 }

@@ -97,11 +97,9 @@ meta_err meta_grid_alloc(void **ptr, meta_box *box, int ndim, const int64_t *cel
         return meta_fail(META_ERR_OVERFLOW, "argument 'cells': with its ghosts the grid has more "
                                             "bytes than any buffer can have");
     META_TRY(meta_device_current(&device));
-    shape = (meta_shape){.box = made,
-                         .low = low[0],
-                         .padded = is_padded,
-                         .moved = made.start[0] > low[0],
-                         .element = element};
+    shape = (meta_shape){
+        .box = made, .padded = is_padded, .moved = made.start[0] > low[0], .element = element};
+    for (int d = 0; d < ndim; ++d) shape.low[d] = low[d];
     META_TRY(meta_buffer(device, lead, bytes, &shape, &made_at, ptr));
     *box = made;
     return META_OK;

@@ -71,12 +71,12 @@ meta_err meta_shape_compare(const meta_span *span, const meta_box *box, meta_typ
                             const char *name)
 {
     const meta_shape *s = span->shape;
-    if (s->element != meta_element_bytes((uint32_t)type) || meta_box_empty(box) || is_view(s, box))
-        return META_OK;
+    if (s->element != meta_element_bytes((uint32_t)type) || is_view(s, box)) return META_OK;
     return meta_fail(
         META_ERR_ARGUMENT,
-        "argument '%s'%s is a grid of %s elements whose own cells begin at %s, but by the box it "
-        "is an array of %s, whose rows lie elsewhere: give the box that meta_grid_alloc() returned "
+        "argument '%s'%s is a grid of %s elements whose own cells begin at %s, but the box "
+        "(with GROWN, where the array has it) makes it an array of %s, whose rows lie elsewhere: "
+        "give the box that meta_grid_alloc() returned "
         "for this grid; to use it by the box of other arrays, allocate it by meta_alloc() with "
         "%" PRIu64 " bytes, or all of them by meta_grid_alloc() with the same cells and ghosts and "
         "with elements of the same size, and without GROWN",
@@ -84,20 +84,22 @@ meta_err meta_shape_compare(const meta_span *span, const meta_box *box, meta_typ
         bytes_of(box, s->element));
 }
 
-meta_err meta_shape_check_starts(const meta_span *a, meta_type type_a, const char *name_a,
-                                 const meta_span *b, meta_type type_b, const char *name_b)
+meta_err meta_shape_check_starts(const meta_span *moved, meta_type moved_type,
+                                 const char *moved_name, const meta_span *other,
+                                 meta_type other_type, const char *other_name, int d)
 {
-    const meta_shape *x = a->shape, *y = b->shape;
-    if (!x || !y || x->element != meta_element_bytes((uint32_t)type_a) ||
-        y->element != meta_element_bytes((uint32_t)type_b) || x->box.ndim != y->box.ndim ||
-        x->low != y->low || x->box.start[0] == y->box.start[0])
+    const meta_shape *x = moved->shape, *y = other->shape;
+    if (x->element != meta_element_bytes((uint32_t)moved_type) ||
+        y->element != meta_element_bytes((uint32_t)other_type) || x->low[0] != y->low[d] ||
+        x->box.start[0] == y->box.start[d])
         return META_OK;
+    const uint64_t own = bytes_of(&x->box, x->element), others = bytes_of(&y->box, x->element);
     return meta_fail(
         META_ERR_ARGUMENT,
         "arguments '%s'%s and '%s'%s are grids whose own cells begin at index %" PRId64
-        " and %" PRId64 " of dimension 0, because padding depends on the size of an element: by "
-        "one box, different cells would meet. Allocate '%s' by meta_alloc() with %" PRIu64
-        " bytes, or both by meta_grid_alloc() with elements of the same size",
-        name_a, NOTE(a), name_b, NOTE(b), x->box.start[0], y->box.start[0], name_b,
-        bytes_of(&x->box, y->element));
+        " and %" PRId64 " along the same dimension, because padding depends on the size of an "
+        "element: by one box, different cells would meet. Allocate '%s' by meta_alloc() with "
+        "%" PRIu64 " bytes, or both by meta_grid_alloc() with elements of the same size",
+        other_name, NOTE(other), moved_name, NOTE(moved), y->box.start[d], x->box.start[0],
+        moved_name, x->box.ndim == y->box.ndim && others > own ? others : own);
 }

@@ -8,8 +8,8 @@
 #include "memory/memory.h"
 
 typedef struct meta_shape {
-    meta_box box; /**< as meta_grid_alloc() returned it */
-    int low;      /**< ghosts that were asked for below dimension 0 */
+    meta_box box;          /**< as meta_grid_alloc() returned it */
+    int low[META_MAX_DIM]; /**< ghosts that were asked for */
     bool padded;
     bool moved;     /**< padding has moved the start of dimension 0 up */
     size_t element; /**< bytes */
@@ -19,7 +19,8 @@ typedef struct meta_shape {
 meta_err meta_shape_compare(const meta_span *span, const meta_box *box, meta_type type,
                             const char *name);
 
-/** Where @p span begins a grid, the extents of @p box place rows where the grid has them. */
+/** Where @p span begins a grid, the extents of @p box, which is not empty, place rows where the
+ * grid has them. */
 static inline meta_err meta_shape_check(const meta_span *span, const meta_box *box, meta_type type,
                                         const char *name)
 {
@@ -30,9 +31,11 @@ static inline meta_err meta_shape_check(const meta_span *span, const meta_box *b
     return __builtin_expect(same, 1) ? META_OK : meta_shape_compare(span, box, type, name);
 }
 
-/** Index i of dimension 0 is the same cell in both grids: padding has not moved the start of one
- *  of two that were asked for with the same ghosts. */
-meta_err meta_shape_check_starts(const meta_span *a, meta_type type_a, const char *name_a,
-                                 const meta_span *b, meta_type type_b, const char *name_b);
+/** An index is the same cell along dimension 0 of the grid that @p moved begins, whose start
+ * padding has moved, and along dimension @p d of the one that @p other begins: no two starts differ
+ * that were asked for with as many ghosts. */
+meta_err meta_shape_check_starts(const meta_span *moved, meta_type moved_type,
+                                 const char *moved_name, const meta_span *other,
+                                 meta_type other_type, const char *other_name, int d);
 
 #endif
