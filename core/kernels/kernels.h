@@ -67,7 +67,7 @@ meta_err meta_operation_check_overlap(const meta_operation *op);
 /** Fail if an index is not the same cell in two operands, because padding has moved the start of
  * one.
  */
-meta_err meta_operation_check_starts(const meta_operation *op);
+meta_err meta_operation_check_starts(const meta_operation *op) __attribute__((cold));
 /** Merge dimensions that are contiguous in all operands and drop those of extent 1, unless the
  * kernel depends on the grid's dimensions. */
 void meta_operation_compact(meta_operation *op);
