@@ -71,6 +71,10 @@ typedef struct meta_core {
     /** Host memory, or a device buffer: then *is_device is 1 and the span is filled in. */
     meta_err (*resolve_any)(const void *ptr, int64_t count, meta_type type, const char *name,
                             int *is_device, meta_span *span);
+    /** Where a buffer begins a grid, @p box must be one of an array of its shape. The span is that
+     * of resolve(), which fails with META_ERR_BOUNDS only after it has filled it in. */
+    meta_err (*check_shape)(const meta_span *span, const meta_box *box, meta_type type,
+                            const char *name);
     meta_err (*same_device)(const meta_span *a, const char *name_a, const meta_span *b,
                             const char *name_b);
     meta_err (*no_overlap)(const meta_span *packed, int64_t count, const meta_span *buf,

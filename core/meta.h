@@ -59,7 +59,8 @@ extern "C" {
 typedef enum meta_err {
     META_OK = 0,           /**< success */
     META_ERR_INIT,         /**< called before meta_init() or after meta_finalize() */
-    META_ERR_ARGUMENT,     /**< an argument is NULL, out of range or an unknown enumerator */
+    META_ERR_ARGUMENT,     /**< an argument is NULL, out of range or an unknown enumerator, or a box does
+                                not have the shape of its grid, see meta_grid_alloc() */
     META_ERR_POINTER,      /**< an address outside any live buffer, or of the wrong kind */
     META_ERR_BOUNDS,       /**< a range, box or face is out of bounds of its buffer */
     META_ERR_ALIGNMENT,    /**< an address is not a multiple of the element size */
@@ -261,6 +262,18 @@ META_API meta_err meta_free(void *ptr);
  *  A dimension without neighbours, such as the species of u(x, y, z, species), has 0 ghosts.
  *  The contents are undefined; free the buffer with meta_free(). A grid without cells is a buffer too.
  *  Equal arguments give equal boxes on every device.
+ *
+ *  The grid keeps its shape until it is freed. A call, plan or file that is given its address and a box
+ *  (in a kernel of the program's own with GROWN(), LINE() or PLANE() of the array) whose extents place
+ *  rows or planes elsewhere is META_ERR_ARGUMENT, before anything is written; the message has both
+ *  extents and the remedies. The box may be any part of the grid, and its last extent any number. So is
+ *  a call that uses two grids by one box, if these were asked for with as many ghosts below dimension 0
+ *  and padding has made their starts there different, as those of elements of two sizes. Not checked,
+ *  but addressed as the box says: addresses behind the grid's first byte, elements of another size than
+ *  @p type, faces, a box of more dimensions, and, where the grid is not padded, one of fewer; with
+ *  padding its strides must be some of the grid's. Dimensions of one element do not count. A box of
+ *  another grid with the same extents and another start is a part of this one, and no error in a call
+ *  that uses only this one. Arrays of several shapes in the same memory need meta_alloc().
  *  @return META_ERR_NO_MEMORY with the size in bytes, META_ERR_OVERFLOW, META_ERR_ARGUMENT */
 META_API meta_err meta_grid_alloc(void **ptr, meta_box *box, int ndim, const int64_t *cells,
                                   const int *low, const int *high, meta_type type);

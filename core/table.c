@@ -4,6 +4,7 @@
 #include "base/secure.h"
 #include "check/check.h"
 #include "internal.h"
+#include "memory/shape.h"
 #include "ops/ops.h"
 #include "record/record.h"
 
@@ -27,6 +28,12 @@ static meta_err copy(meta_device *device, meta_queue_kind queue, meta_copy_kind 
                      const meta_span *span, size_t bytes, meta_pending *pending)
 {
     return meta_copy_on(META_FROM_COMM, device, queue, kind, host, span, bytes, pending);
+}
+
+static meta_err check_shape(const meta_span *span, const meta_box *box, meta_type type,
+                            const char *name)
+{
+    return meta_shape_check(span, box, type, name);
 }
 
 const meta_core meta_core_table = {
@@ -57,6 +64,7 @@ const meta_core meta_core_table = {
     .resolve = meta_resolve,
     .resolve_face = meta_resolve_face,
     .resolve_any = meta_resolve_any,
+    .check_shape = check_shape,
     .same_device = meta_same_device,
     .no_overlap = meta_no_overlap_face,
     .hold = hold,

@@ -206,6 +206,18 @@ const char *coherence_name(const coherence_sequence *s, const coherence_buffer *
     return name;
 }
 
+/* The layout of a grid in memory without a shape: sequences address all buffers by any box. */
+static meta_err allocate_grid(coherence_buffer *b, void **device)
+{
+    void *grid;
+    size_t bytes = 1;
+    meta_err err = meta_grid_alloc(&grid, &b->box, 3, b->grid_cells, b->low, b->high, b->type);
+    if (err == META_OK) err = meta_free(grid);
+    if (err == META_OK) err = meta_type_size(b->type, &bytes);
+    for (int d = 0; d < 3; ++d) bytes *= b->box.size[d] > 0 ? (size_t)b->box.size[d] : 1;
+    return err == META_OK ? meta_alloc(device, bytes) : err;
+}
+
 /* A plain buffer is on the other device, which is current only for its allocation. */
 static bool allocate(coherence_sequence *s, coherence_buffer *b)
 {
@@ -213,8 +225,7 @@ static bool allocate(coherence_sequence *s, coherence_buffer *b)
     meta_err err;
     if (b->is_plain && !CALL_OK(s, meta_set_acc(0, s->plain_mode))) return false;
     if (b->native) err = meta_wrap(&device, b->native, b->bytes, META_NATIVE_HOST);
-    else if (b->box.ndim > 0)
-        err = meta_grid_alloc(&device, &b->box, 3, b->grid_cells, b->low, b->high, b->type);
+    else if (b->box.ndim > 0) err = allocate_grid(b, &device);
     else err = meta_alloc(&device, b->bytes);
     if (b->is_plain)
         CALL_OK(s, coherence_one_in(s, 2) ? meta_set_acc(s->index, s->mode)

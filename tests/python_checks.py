@@ -247,6 +247,9 @@ def errors_have_the_librarys_message():
     grid = lm.grid((4, 4), ghosts=1)
     error = fails(lm.Error, "meta_reduce: argument 'box'", grid.sum, ((0, 0), (9, 9)))
     assert error.name == "META_ERR_BOUNDS" and error.code > 0
+    other = lm.grid((5, 4), ghosts=1)
+    error = fails(lm.Error, "the box that meta_grid_alloc() returned", grid.sum, other.box())
+    assert error.name == "META_ERR_ARGUMENT" and grid.fill(2).sum() == 32
     assert fails(lm.Error, "cells", lm.grid, (2, -1)).name == "META_ERR_ARGUMENT"
     error = fails(lm.Error, "meta_grid_alloc", lm.grid, (1 << 40, 1 << 10))
     assert error.name in ("META_ERR_NO_MEMORY", "META_ERR_OVERFLOW")

@@ -126,8 +126,12 @@ static meta_err open_side(moving *m, side *s)
     }
     if (empty) return META_OK;
     snprintf(name, sizeof name, "%s%s", m->name, s->sends ? "from" : "to");
-    return core->resolve(s->sends ? m->field->from : m->field->to, elements, m->field->type, name,
-                         &s->span);
+    const meta_err error = core->resolve(s->sends ? m->field->from : m->field->to, elements,
+                                         m->field->type, name, &s->span);
+    /* Where the buffer is too short for a grid's wrong shape, the shape is the cause. */
+    if (error == META_OK || error == META_ERR_BOUNDS)
+        META_TRY(core->check_shape(&s->span, s->box, m->field->type, name));
+    return error;
 }
 
 /* The packed buffer, and its image on the host where the device is not one. */

@@ -717,8 +717,7 @@ meta_err halo_begin(halo_plan *p, void *const *fields, meta_exchange *handle)
     halo_exchange *x;
     META_TRY(check_unbroken(p));
     if (!fields) return core->fail(META_ERR_ARGUMENT, "argument 'fields' is NULL");
-    const halo_field *f = p->field;
-    META_TRY(core->resolve(fields[0], f->count, f->type, f->name, &first));
+    META_TRY(halo_field_resolve(p->field, fields[0], &first));
     META_TRY(halo_exchange_acquire(p, first.device, &x));
     META_TRY(halo_fields_resolve(x, fields, &first));
     x->waited = true; /* no other thread takes it while this one waits */

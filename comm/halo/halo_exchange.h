@@ -152,6 +152,8 @@ void halo_requests_free(MPI_Request *request, int *count);
 /** The arrays of one exchange: live, on one device, large enough, and apart. @p first: fields[0].
  */
 meta_err halo_fields_resolve(halo_exchange *x, void *const *fields, const meta_span *first);
+/** The array at @p ptr of field @p f of a plan. */
+meta_err halo_field_resolve(const halo_field *f, const void *ptr, meta_span *span);
 /** Moves for the plan's kernels. */
 meta_err halo_moves_make(halo_exchange *x);
 /** Bind them to the arrays and the slot of the exchange that begins. */

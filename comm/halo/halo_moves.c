@@ -115,6 +115,17 @@ meta_err halo_moves_make(halo_exchange *x)
 
 /* ------------------------------------------------------------------ binding */
 
+meta_err halo_field_resolve(const halo_field *f, const void *ptr, meta_span *span)
+{
+    meta_box array = f->box; /* ghosts, too */
+    const meta_err error = core->resolve(ptr, f->count, f->type, f->name, span);
+    /* Where the buffer is too short for a grid's wrong shape, the shape is the cause. */
+    if (error != META_OK && error != META_ERR_BOUNDS) return error;
+    for (int d = 0; d < array.ndim; ++d) array.end[d] = array.size[d];
+    META_TRY(core->check_shape(span, &array, f->type, f->name));
+    return error;
+}
+
 meta_err halo_fields_resolve(halo_exchange *x, void *const *fields, const meta_span *first)
 {
     const halo_plan *p = x->plan;
@@ -122,7 +133,7 @@ meta_err halo_fields_resolve(halo_exchange *x, void *const *fields, const meta_s
         const halo_field *f = &p->field[k];
         meta_span *span = &x->array[k].span;
         if (k == 0) *span = *first;
-        else META_TRY(core->resolve(fields[k], f->count, f->type, f->name, span));
+        else META_TRY(halo_field_resolve(f, fields[k], span));
         META_TRY(core->same_device(first, p->field[0].name, span, f->name));
         for (int other = 0; other < k; ++other) {
             const halo_field *o = &p->field[other];

@@ -3,6 +3,7 @@
  *  Building an operation from the arguments of a public call. Operands are validated here, with
  * errors that name the argument, before a device is chosen. */
 #include "kernels/kernels.h"
+#include "memory/shape.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -24,7 +25,8 @@ void meta_operation_init(meta_operation *op, const meta_kernel_desc *desc, meta_
                            .values = values};
     op->device = NULL;
     op->results = 0;
-    op->apart = false;
+    op->apart = op->moved = false;
+    op->given = NULL;
     s->ndim = shape->count;
     s->rows = 1;
     for (int d = 0; d < shape->count; ++d) {
@@ -76,6 +78,24 @@ meta_err meta_operand_set(meta_operation *op, uint32_t k, const void *ptr, const
     return meta_resolve_face(ptr, face, type, name, &operand->span);
 }
 
+meta_err meta_operand_set_cells(meta_operation *op, uint32_t k, const void *ptr,
+                                const meta_box *box, const meta_face *cells, const char *name)
+{
+    meta_operand *operand = &op->operand[k];
+    meta_span *span = &operand->span;
+    const meta_type type = meta_operation_type(op, k);
+    operand->name = name;
+    meta_operand_lay(op, k, cells);
+    META_TRY(meta_face_reach(cells, "face", &operand->low, &operand->high));
+    const meta_err error = meta_resolve_face(ptr, cells, type, name, span);
+    /* Where the buffer is too short for a grid's wrong shape, the shape is the cause. */
+    if (__builtin_expect(error != META_OK, 0) && error != META_ERR_BOUNDS) return error;
+    if (!span->shape) return error;
+    META_TRY(meta_shape_check(span, op->given ? op->given : box, type, name));
+    if (__builtin_expect(span->shape->moved, 0)) op->moved = true;
+    return error;
+}
+
 /* The box extended by the operand's reach. */
 static meta_err box_reached(const meta_box *box, const meta_kernel_desc *kernel,
                             const meta_operand_desc *desc, const char *name, meta_box *reached)
@@ -103,6 +123,7 @@ meta_err meta_operand_set_box(meta_operation *op, uint32_t k, const void *ptr, c
                               const char *name)
 {
     const meta_operand_desc *desc = desc_of(op, k);
+    const meta_box *accessed = box;
     meta_box reached;
     meta_face cells;
     int64_t start;
@@ -111,8 +132,9 @@ meta_err meta_operand_set_box(meta_operation *op, uint32_t k, const void *ptr, c
     if (desc->reach != META_REACH_POINT) {
         META_TRY(box_reached(box, op->call.desc, desc, name, &reached));
         meta_face_of_box(&cells, &reached);
+        accessed = &reached;
     }
-    META_TRY(meta_operand_set(op, k, ptr, &cells, name));
+    META_TRY(meta_operand_set_cells(op, k, ptr, accessed, &cells, name));
     op->operand[k].start = start;
     return META_OK;
 }
@@ -222,6 +244,39 @@ meta_err meta_operation_check_overlap(const meta_operation *op)
                                      meta_element_bytes(meta_operation_type(op, k)), &other->span,
                                      other->low, other->high, other->name,
                                      meta_element_bytes(meta_operation_type(op, j))));
+        }
+    }
+    return META_OK;
+}
+
+/* Which dimension of its grid is dimension @p d of the box for operand @p k; -1: none, or it begins
+ * no grid. */
+static int grid_dimension(const meta_operation *op, uint32_t k, int d)
+{
+    const meta_i64 *stride = meta_call_layout(&op->call, k)->stride;
+    const meta_shape *shape = op->operand[k].span.shape;
+    int lacking = 0;
+    if (!shape || stride[d] == 0) return -1;
+    if (shape->box.ndim >= op->space->ndim) return d;
+    for (int e = 0; e < d; ++e) lacking += stride[e] == 0;
+    return d - lacking < shape->box.ndim ? d - lacking : -1;
+}
+
+meta_err meta_operation_check_starts(const meta_operation *op)
+{
+    for (uint32_t k = 0; k < op->call.desc->operands; ++k) {
+        const meta_operand *moved = &op->operand[k];
+        int d = 0;
+        if (!moved->span.shape || !moved->span.shape->moved) continue;
+        while (d < op->space->ndim - 1 && meta_call_layout(&op->call, k)->stride[d] == 0) ++d;
+        if (grid_dimension(op, k, d) != 0) continue;
+        for (uint32_t j = 0; j < op->call.desc->operands; ++j) {
+            const meta_operand *other = &op->operand[j];
+            const int of_other = grid_dimension(op, j, d);
+            if (j == k || of_other < 0) continue;
+            META_TRY(meta_shape_check_starts(&moved->span, meta_operation_type(op, k), moved->name,
+                                             &other->span, meta_operation_type(op, j), other->name,
+                                             of_other));
         }
     }
     return META_OK;

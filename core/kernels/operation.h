@@ -31,6 +31,10 @@ typedef struct meta_operation {
     meta_result *where;
     unsigned char value[8]; /**< of a built-in kernel */
     bool apart;             /**< the operands are known not to overlap */
+    bool moved;            /**< an operand that is addressed by the same box as all others is a grid
+                                whose start padding has moved */
+    const meta_box *given; /**< the program's box, where another one has the same cells in fewer
+                                dimensions; NULL: no other */
 } meta_operation;
 
 /** The element type of operand @p k. */
@@ -50,8 +54,7 @@ static inline meta_type meta_operation_result_type(const meta_operation *op, uin
 static inline size_t meta_operation_result_bytes(const meta_operation *op, uint32_t k)
 {
     const meta_kernel_desc *desc = op->call.desc;
-    return desc->results ? meta_result_bytes(&desc->result[k])
-                         : meta_element_bytes(op->call.type);
+    return desc->results ? meta_result_bytes(&desc->result[k]) : meta_element_bytes(op->call.type);
 }
 
 /** The layout of operand @p k, to be written. */

@@ -35,5 +35,5 @@ meta_err meta_convert(void *to, meta_type to_type, const void *from, meta_type f
     META_TRY(check_type(from_type, "from_type"));
     META_TRY(meta_box_check(box, "box"));
     meta_library_flatten(box, &flat);
-    return meta_user_run(kernels[from_type][to_type], &flat, arguments, done);
+    return meta_user_run_flat(kernels[from_type][to_type], &flat, box, arguments, done);
 }

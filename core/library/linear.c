@@ -49,14 +49,14 @@ static target target_of(const void *z, const void *x, const void *y)
 }
 
 static meta_err axpby(void *z, const void *a, const void *x, const void *b, const void *y,
-                      const meta_box *box, meta_type type, meta_event *done)
+                      const meta_box *flat, const meta_box *box, meta_type type, meta_event *done)
 {
     static const meta_library_kernels kernels[] = {[APART] = META_LIBRARY_KERNELS(meta_axpby),
                                                    [TO_X] = META_LIBRARY_KERNELS(meta_axpby_to_x),
                                                    [TO_Y] = META_LIBRARY_KERNELS(meta_axpby_to_y)};
     const target to = target_of(z, x, y);
     const void *const apart[] = {z, x, y, a, b}, *const in_place[] = {z, to == TO_X ? y : x, a, b};
-    return meta_user_run(kernels[to][type], box, to == APART ? apart : in_place, done);
+    return meta_user_run_flat(kernels[to][type], flat, box, to == APART ? apart : in_place, done);
 }
 
 meta_err meta_axpby(void *z, const void *a, const void *x, const void *b, const void *y,
@@ -68,7 +68,7 @@ meta_err meta_axpby(void *z, const void *a, const void *x, const void *b, const 
     META_TRY(check(box, type, &bytes, &flat));
     META_TRY(meta_host_range(a, bytes, "a"));
     META_TRY(meta_host_range(b, bytes, "b"));
-    return axpby(z, a, x, b, y, &flat, type, done);
+    return axpby(z, a, x, b, y, &flat, box, type, done);
 }
 
 /* 1·x is x, so the rounding is that of x + a·y. */
@@ -80,7 +80,7 @@ meta_err meta_xpay(void *z, const void *x, const void *a, const void *y, const m
     META_ENTER();
     META_TRY(check(box, type, &bytes, &flat));
     META_TRY(meta_host_range(a, bytes, "a"));
-    return axpby(z, meta_library_one(type), x, a, y, &flat, type, done);
+    return axpby(z, meta_library_one(type), x, a, y, &flat, box, type, done);
 }
 
 meta_err meta_scale(void *z, const void *a, const void *x, const meta_box *box, meta_type type,
@@ -95,7 +95,7 @@ meta_err meta_scale(void *z, const void *a, const void *x, const meta_box *box, 
     META_ENTER();
     META_TRY(check(box, type, &bytes, &flat));
     META_TRY(meta_host_range(a, bytes, "a"));
-    return meta_user_run(kernels[to][type], &flat, to == APART ? apart : in_place, done);
+    return meta_user_run_flat(kernels[to][type], &flat, box, to == APART ? apart : in_place, done);
 }
 
 meta_err meta_multiply(void *z, const void *x, const void *y, const meta_box *box, meta_type type,
@@ -111,5 +111,5 @@ meta_err meta_multiply(void *z, const void *x, const void *y, const meta_box *bo
     meta_box flat;
     META_ENTER();
     META_TRY(check(box, type, &bytes, &flat));
-    return meta_user_run(kernels[to][type], &flat, arguments, done);
+    return meta_user_run_flat(kernels[to][type], &flat, box, arguments, done);
 }

@@ -2,7 +2,7 @@
 /** @file box.c
  *  Validating the types, boxes, faces and buffers of a call: errors name the argument, before
  * anything runs. */
-#include "memory/memory.h"
+#include "memory/shape.h"
 
 #include <inttypes.h>
 
@@ -216,7 +216,11 @@ meta_err meta_resolve_box(const void *ptr, const meta_box *box, meta_type type, 
     meta_face face;
     META_TRY(meta_box_check(box, "box"));
     meta_face_of_box(&face, box);
-    return meta_resolve_face(ptr, &face, type, name, span);
+    /* Where the buffer is too short for a grid's wrong shape, the shape is the cause. */
+    const meta_err error = meta_resolve_face(ptr, &face, type, name, span);
+    if ((error == META_OK || error == META_ERR_BOUNDS) && !meta_box_empty(box))
+        META_TRY(meta_shape_check(span, box, type, name));
+    return error;
 }
 
 meta_err meta_resolve_any(const void *ptr, int64_t count, meta_type type, const char *name,

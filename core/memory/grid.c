@@ -2,7 +2,7 @@
 /** @file grid.c
  *  Allocation of grids with ghost cells: rows are aligned to cache lines, and padding keeps rows
  * and planes from competing for the same cache sets. */
-#include "memory/memory.h"
+#include "memory/shape.h"
 
 #include <inttypes.h>
 
@@ -55,7 +55,9 @@ meta_err meta_grid_alloc(void **ptr, meta_box *box, int ndim, const int64_t *cel
                          const int *high, meta_type type)
 {
     meta_device *device;
+    meta_shape shape;
     meta_box made = {.ndim = ndim};
+    bool is_padded = false;
     size_t element, bytes = 0, lead = 0;
     meta_site made_at;
     META_SITE_TAKE(&made_at);
@@ -86,6 +88,7 @@ meta_err meta_grid_alloc(void **ptr, meta_box *box, int ndim, const int64_t *cel
         fits = lay_out(&padded, cells, low, high, line, element, &more);
         if (fits && (bytes >= LARGE || more - bytes <= bytes / 4)) {
             made = padded;
+            is_padded = true;
             bytes = more;
             lead = (size_t)((line - made.start[0] % line) % line) * element;
         }
@@ -94,7 +97,10 @@ meta_err meta_grid_alloc(void **ptr, meta_box *box, int ndim, const int64_t *cel
         return meta_fail(META_ERR_OVERFLOW, "argument 'cells': with its ghosts the grid has more "
                                             "bytes than any buffer can have");
     META_TRY(meta_device_current(&device));
-    META_TRY(meta_buffer(device, lead, bytes, &made_at, ptr));
+    shape = (meta_shape){
+        .box = made, .padded = is_padded, .moved = made.start[0] > low[0], .element = element};
+    for (int d = 0; d < ndim; ++d) shape.low[d] = low[d];
+    META_TRY(meta_buffer(device, lead, bytes, &shape, &made_at, ptr));
     *box = made;
     return META_OK;
 }

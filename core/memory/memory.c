@@ -57,12 +57,13 @@ static meta_err allocate(meta_allocation *a, size_t bytes)
 /* A buffer of @p kind between guards, or where memory is short without them, @p lead bytes from an
  * address that is aligned to 64. */
 static meta_err new_buffer(meta_memory_kind kind, meta_device *device, size_t lead, size_t bytes,
-                           const meta_site *made, void **ptr)
+                           const meta_shape *shape, const meta_site *made, void **ptr)
 {
     meta_allocation a = {.kind = kind,
                          .device = device,
                          .guard = meta_buffer_hooks->guard_bytes(bytes),
-                         .lead = lead};
+                         .lead = lead,
+                         .shape = shape};
     meta_err error = allocate(&a, lead + bytes + 2 * a.guard);
     if (error == META_ERR_NO_MEMORY && a.guard > 0) a.guard = 0, error = allocate(&a, lead + bytes);
     META_TRY(error);
@@ -77,17 +78,17 @@ static meta_err new_buffer(meta_memory_kind kind, meta_device *device, size_t le
     return META_OK;
 }
 
-meta_err meta_buffer(meta_device *device, size_t lead, size_t bytes, const meta_site *made,
-                     void **ptr)
+meta_err meta_buffer(meta_device *device, size_t lead, size_t bytes, const meta_shape *shape,
+                     const meta_site *made, void **ptr)
 {
     if (bytes > PTRDIFF_MAX)
         return meta_fail(META_ERR_OVERFLOW, "%zu bytes are more than any buffer can have", bytes);
-    return new_buffer(META_MEMORY_DEVICE, device, lead, bytes, made, ptr);
+    return new_buffer(META_MEMORY_DEVICE, device, lead, bytes, shape, made, ptr);
 }
 
 meta_err meta_scratch(meta_device *device, size_t bytes, void **ptr)
 {
-    return meta_buffer(device, 0, bytes, NULL, ptr);
+    return meta_buffer(device, 0, bytes, NULL, NULL, ptr);
 }
 
 static meta_err give_back(void *ptr, meta_memory_kind kind, const meta_site *gone)
@@ -135,7 +136,7 @@ meta_err meta_alloc(void **ptr, size_t bytes)
     META_NEED(ptr);
     META_TRY(check_bytes(bytes));
     META_TRY(meta_device_current(&device));
-    return meta_buffer(device, 0, bytes, &made, ptr);
+    return meta_buffer(device, 0, bytes, NULL, &made, ptr);
 }
 
 meta_err meta_free(void *ptr)
@@ -155,7 +156,7 @@ meta_err meta_host_alloc(void **ptr, size_t bytes)
     META_NEED(ptr);
     META_TRY(check_bytes(bytes));
     META_TRY(meta_device_current(&device));
-    return new_buffer(META_MEMORY_HOST, device, 0, bytes, &made, ptr);
+    return new_buffer(META_MEMORY_HOST, device, 0, bytes, NULL, &made, ptr);
 }
 
 meta_err meta_host_free(void *ptr)

@@ -36,16 +36,18 @@ typedef struct meta_block meta_block;
 typedef struct meta_allocation {
     meta_memory memory;
     meta_memory_kind kind;
-    meta_device *device;
     int holds;
-    uint64_t front;    /**< bytes of the object before the buffer */
-    uint64_t guard;    /**< bytes of guard on both sides */
-    uint64_t lead;     /**< bytes of the block before the front guard */
-    meta_block *block; /**< the memory of a META_MEMORY_DEVICE, NULL otherwise */
-    meta_note *note;   /**< the registry's own, NULL where there is none */
-    bool gone;         /**< freed, while the library keeps its memory */
+    meta_device *device;
+    uint64_t front;          /**< bytes of the object before the buffer */
+    const meta_shape *shape; /**< of a grid: the registry's own copy; NULL: no grid, or freed */
+    uint64_t guard;          /**< bytes of guard on both sides */
+    uint64_t lead;           /**< bytes of the block before the front guard */
+    meta_block *block;       /**< the memory of a META_MEMORY_DEVICE, NULL otherwise */
+    meta_note *note;         /**< the registry's own, NULL where there is none */
+    bool gone;               /**< freed, while the library keeps its memory */
 } meta_allocation;
-/** @p made: where the program allocated it; NULL for the library's own. */
+/** @p made: where the program allocated it; NULL for the library's own. allocation->shape is
+ *  copied. */
 meta_err meta_registry_add(const meta_allocation *allocation, const meta_site *made);
 /** Remove the buffer of @p kind that begins at @p ptr; META_ERR_STATE while it is held. Device
  * memory is remembered as freed until meta_registry_drop(). */
@@ -144,9 +146,9 @@ extern const meta_memory_hooks *meta_buffer_hooks; /**< set before the first buf
 /** A buffer for the library's own use. */
 meta_err meta_scratch(meta_device *device, size_t bytes, void **ptr);
 /** A buffer for the program, which asked for it at @p made, @p lead bytes (less than 64) behind an
- *  address that is aligned to 64. */
-meta_err meta_buffer(meta_device *device, size_t lead, size_t bytes, const meta_site *made,
-                     void **ptr);
+ *  address that is aligned to 64. @p shape: of a grid, or NULL. */
+meta_err meta_buffer(meta_device *device, size_t lead, size_t bytes, const meta_shape *shape,
+                     const meta_site *made, void **ptr);
 void meta_scratch_free(void *ptr);
 /** Forget the buffer without giving its memory back: something else may still use it. */
 void meta_scratch_leave(void *ptr);

@@ -6,6 +6,7 @@
  *  freed address is known for as long as it cannot be the program's own, and a buffer in memory of
  *  the pool's takes over the range that is there. */
 #include "memory/ranges.h"
+#include "memory/shape.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -35,6 +36,13 @@ static _Atomic bool labelled;
 
 /* Free notes. A note lives as long as its buffer and then in `freed`. */
 static meta_note *spare;
+
+/* The shape of a grid; a free one stays allocated, for threads that have just found it. */
+typedef struct kept_shape {
+    meta_shape of;
+    struct kept_shape *next; /* in the free list */
+} kept_shape;
+static kept_shape *spare_shapes;
 
 /* No buffer has a byte before the one or from the other on: most host addresses, as those on
  * stacks, are outside, which needs no lock to find. */
@@ -105,6 +113,27 @@ static meta_note *note_of(meta_allocation *a)
     return a->note;
 }
 
+/* A copy of the shape that @p a was allocated with becomes the registry's; false: no memory. */
+static bool keep_shape(meta_allocation *a)
+{
+    kept_shape *kept = spare_shapes;
+    if (!a->shape) return true;
+    if (kept) spare_shapes = kept->next;
+    else if (!(kept = malloc(sizeof *kept))) return a->shape = NULL, false;
+    kept->of = *a->shape;
+    a->shape = &kept->of;
+    return true;
+}
+
+static void forget_shape(meta_allocation *a)
+{
+    kept_shape *kept = (kept_shape *)(uintptr_t)a->shape;
+    if (!kept) return;
+    kept->next = spare_shapes;
+    spare_shapes = kept;
+    a->shape = NULL;
+}
+
 /* A buffer's label and origin, to follow its mention in a message. */
 #define NOTE(a) meta_note_text((a)->note, false, (char[META_NOTE_ROOM]){0})
 
@@ -120,6 +149,7 @@ static void drop(meta_allocation *a)
     freed[freed_next].bytes = a->memory.bytes;
     freed[freed_next].note = a->note;
     freed_next = (freed_next + 1) % FREED;
+    forget_shape(a);
     meta_ranges_remove(a);
     set_extent();
 }
@@ -166,9 +196,10 @@ meta_err meta_registry_add(const meta_allocation *allocation, const meta_site *m
                           (unsigned long long)allocation->memory.bytes, allocation->memory.address,
                           (unsigned long long)other->memory.bytes, other->memory.address,
                           other->gone ? ", which was freed" : "", NOTE(other));
-    else if (!(a = enter(allocation)))
+    else if (!(a = enter(allocation)) || !keep_shape(a)) {
+        if (a) drop(a);
         error = meta_fail(META_ERR_NO_MEMORY, "the host has no memory for another buffer");
-    else if (made && note_of(a)) a->note->made = *made;
+    } else if (made && note_of(a)) a->note->made = *made;
     pthread_rwlock_unlock(&lock);
     return error;
 }
@@ -245,6 +276,7 @@ meta_err meta_registry_take(void *ptr, meta_memory_kind kind, const char *name,
     meta_allocation *a = ptr ? holding(ptr) : NULL;
     const meta_err error = check_take(a, ptr, kind, name);
     if (error == META_OK) {
+        forget_shape(a);
         *taken = *a;
         if (gone && note_of(a)) a->note->gone = *gone;
         if (kind == META_MEMORY_DEVICE) a->gone = true;
@@ -316,6 +348,7 @@ bool meta_registry_drain(meta_allocation *taken, char text[META_NOTE_ROOM])
     for (; a && a->gone; a = meta_ranges_last()) drop(a);
     const bool any = a != NULL;
     if (any) {
+        forget_shape(a);
         *taken = *a;
         meta_note_text(taken->note, false, text);
         drop(a);
@@ -335,6 +368,11 @@ void meta_registry_forget(void)
         spare = note->next;
         free(note);
     }
+    while (spare_shapes) {
+        kept_shape *kept = spare_shapes;
+        spare_shapes = kept->next;
+        free(kept);
+    }
     set_extent();
     labelled = false;
     memset(freed, 0, sizeof freed);
@@ -349,6 +387,7 @@ static void fill_span(const meta_allocation *a, const void *ptr, meta_span *span
     span->offset = a->front + span->before;
     span->room = a->memory.bytes - span->before;
     span->address = (char *)(uintptr_t)ptr;
+    span->shape = span->before == 0 ? a->shape : NULL;
 }
 
 meta_err meta_span_at(const void *ptr, const char *name, meta_span *span)

@@ -7,6 +7,7 @@
 #include "meta_backend.h"
 
 typedef struct meta_device meta_device; /* an open device, the core's own */
+typedef struct meta_shape meta_shape;   /* of a grid, see memory/shape.h */
 
 /** Live memory of one device, from an address on. */
 typedef struct meta_span {
@@ -16,6 +17,7 @@ typedef struct meta_span {
     uint64_t room;   /**< bytes from there to the end of the buffer */
     char *address; /**< what the application sees; the data itself where the device is a host one */
     uint64_t before; /**< bytes from the beginning of the buffer, which may lie inside the object */
+    const meta_shape *shape; /**< of the grid that begins here; NULL: of none */
 } meta_span;
 
 #endif

@@ -207,8 +207,8 @@ static meta_err check_reproducible(const meta_kernel *kernel)
     return META_OK;
 }
 
-meta_err meta_user_run(meta_kernel *kernel, const meta_box *box, const void *const *arguments,
-                       meta_event *done)
+meta_err meta_user_run_flat(meta_kernel *kernel, const meta_box *box, const meta_box *given,
+                            const void *const *arguments, meta_event *done)
 {
     const bool reproducible = meta_is_reproducible();
     struct meta_kernel_state *state;
@@ -220,9 +220,16 @@ meta_err meta_user_run(meta_kernel *kernel, const meta_box *box, const void *con
     if (reproducible) META_TRY(check_reproducible(kernel));
     META_TRY(meta_user_state(kernel, reproducible, &state));
     begin(&u, state, box);
+    u.op.given = given;
     META_TRY(fill_in(&u, kernel, box, arguments));
     for (uint32_t k = 0; k < u.op.results; ++k) meta_exact_forget(meta_result_address(&u.op, k), 1);
     return state->exact_sums > 0 ? meta_run_exact(&u.op, done) : meta_run(&u.op, done);
+}
+
+meta_err meta_user_run(meta_kernel *kernel, const meta_box *box, const void *const *arguments,
+                       meta_event *done)
+{
+    return meta_user_run_flat(kernel, box, NULL, arguments, done);
 }
 
 meta_err meta_kernel_run(meta_kernel *kernel, const meta_box *box, const void *const *arguments,

@@ -116,8 +116,9 @@ meta_err meta_copy_box(void *dst, const meta_box *dst_box, const void *src, cons
     meta_face_of_box(&from, src_box);
     if (meta_box_empty(dst_box)) return meta_submit_nothing(done);
     meta_operation_begin(&b, META_KERNEL_COPY, type, &to);
-    META_TRY(meta_operand_set(&b.op, 0, dst, &to, "dst"));
-    META_TRY(meta_operand_set(&b.op, 1, src, &from, "src"));
+    META_TRY(meta_operand_set_cells(&b.op, 0, dst, dst_box, &to, "dst"));
+    META_TRY(meta_operand_set_cells(&b.op, 1, src, src_box, &from, "src"));
+    b.op.moved = false; /* each has its own box */
     b.op.apart = boxes_apart(dst, dst_box, src, src_box);
     return meta_run(&b.op, done);
 }
@@ -145,13 +146,14 @@ meta_err meta_copy_d2d(void *dst, const void *src, size_t bytes, meta_event *don
     return meta_run(&b.op, done);
 }
 
-/* The elements of @p face, or as many packed ones as it has. */
-static meta_err fill(void *buf, const meta_face *face, bool packed, const void *value,
+/* The elements of @p face, those of @p box, or as many packed ones where that is NULL. */
+static meta_err fill(void *buf, const meta_face *face, const meta_box *box, const void *value,
                      meta_type type, meta_event *done)
 {
     meta_builtin b;
     meta_operation_begin(&b, META_KERNEL_FILL, type, face);
-    META_TRY(meta_operand_set(&b.op, 0, buf, packed ? NULL : face, "buf"));
+    if (box) META_TRY(meta_operand_set_cells(&b.op, 0, buf, box, face, "buf"));
+    else META_TRY(meta_operand_set(&b.op, 0, buf, NULL, "buf"));
     meta_operation_value(&b.op, value);
     return meta_run(&b.op, done);
 }
@@ -164,7 +166,7 @@ meta_err meta_fill(void *buf, int64_t count, const void *value, meta_type type, 
     if (count < 0) return meta_fail(META_ERR_ARGUMENT, "argument 'count' is %" PRId64, count);
     META_TRY(meta_host_range(value, bytes, "value"));
     if (count == 0) return meta_submit_nothing(done);
-    return fill(buf, &(meta_face){.count = 1, .size = {count}}, true, value, type, done);
+    return fill(buf, &(meta_face){.count = 1, .size = {count}}, NULL, value, type, done);
 }
 
 meta_err meta_fill_box(void *buf, const meta_box *box, const void *value, meta_type type,
@@ -178,5 +180,5 @@ meta_err meta_fill_box(void *buf, const meta_box *box, const void *value, meta_t
     META_TRY(meta_host_range(value, bytes, "value"));
     if (meta_box_empty(box)) return meta_submit_nothing(done);
     meta_face_of_box(&face, box);
-    return fill(buf, &face, false, value, type, done);
+    return fill(buf, &face, box, value, type, done);
 }

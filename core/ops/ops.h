@@ -34,6 +34,9 @@ meta_err meta_abandon(const void *in, meta_type type, meta_err error);
 /** meta_kernel_run() as a part of another public function, by whose name messages go. */
 meta_err meta_user_run(meta_kernel *kernel, const meta_box *box, const void *const *arguments,
                        meta_event *done);
+/** The same where @p box has the cells of @p given, the program's, in fewer dimensions. */
+meta_err meta_user_run_flat(meta_kernel *kernel, const meta_box *box, const meta_box *given,
+                            const void *const *arguments, meta_event *done);
 /** Build @p kernel for @p device, unless it is built. */
 meta_err meta_user_prepare(meta_kernel *kernel, meta_device *device);
 

@@ -33,7 +33,7 @@ static meta_err set_stencil(meta_builtin *b, void *out, const void *in, const me
 {
     meta_face_of_box(cells, box);
     meta_operation_begin(b, sum ? with_sum[kind] : plain[kind], type, cells);
-    META_TRY(meta_operand_set(&b->op, 0, out, cells, "out"));
+    META_TRY(meta_operand_set_cells(&b->op, 0, out, box, cells, "out"));
     META_TRY(meta_operand_set_box(&b->op, 1, in, box, "in"));
     return sum ? meta_operation_result(&b->op, sum, "sum") : META_OK;
 }
@@ -102,7 +102,7 @@ static meta_err set_sum(meta_builtin *b, const void *in, meta_type type, void *s
     meta_face cells;
     meta_face_of_box(&cells, &part[k]);
     meta_operation_begin(b, META_KERNEL_REDUCE_SUM, type, &cells);
-    META_TRY(meta_operand_set(&b->op, 0, in, &cells, "in"));
+    META_TRY(meta_operand_set_cells(&b->op, 0, in, &part[k], &cells, "in"));
     META_TRY(meta_operation_result(&b->op, sum, "sums"));
     return meta_run_check(&b->op);
 }

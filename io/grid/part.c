@@ -94,8 +94,12 @@ meta_err io_part_open(io_part *part, const meta_io_field *field, int f, const io
         part->place.cells[d] = field->box.end[d] - field->box.start[d];
         part->place.count *= part->place.cells[d];
     }
-    META_TRY(core->resolve_any(field->buf, last_cell(&field->box) + 1, field->type,
-                               name_of(f, ".buf"), &on_device, &span));
+    const meta_err error = core->resolve_any(field->buf, last_cell(&field->box) + 1, field->type,
+                                             name_of(f, ".buf"), &on_device, &span);
+    /* Where the buffer is too short for a grid's wrong shape, the shape is the cause. */
+    if (on_device && (error == META_OK || error == META_ERR_BOUNDS))
+        META_TRY(core->check_shape(&span, &field->box, field->type, name_of(f, ".buf")));
+    META_TRY(error);
     part->on_device = on_device != 0;
     return META_OK;
 }
