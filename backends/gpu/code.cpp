@@ -63,7 +63,10 @@ meta_err gpu_code_run(const gpu_code *code, unsigned blocks, unsigned, gpu_strea
 #include <cuda.h>
 #include <dlfcn.h>
 
-#define MODULE(name) "cu" name
+#define CALL_LOAD   "cuModuleLoadDataEx"
+#define CALL_GET    "cuModuleGetFunction"
+#define CALL_UNLOAD "cuModuleUnload"
+#define CALL_LAUNCH "cuLaunchKernel"
 
 /* The driver's functions, from the library that the runtime has opened as well. */
 static struct {
@@ -73,46 +76,49 @@ static struct {
     decltype(&cuLaunchKernel) launch;
 } driver;
 
-/* The driver's errors have the runtime's numbers. */
-static gpu_status open_driver()
+static meta_err find_functions()
+{
+    void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+    if (library) {
+        driver.load = (decltype(driver.load))dlsym(library, CALL_LOAD);
+        driver.get = (decltype(driver.get))dlsym(library, CALL_GET);
+        driver.unload = (decltype(driver.unload))dlsym(library, CALL_UNLOAD);
+        driver.launch = (decltype(driver.launch))dlsym(library, CALL_LAUNCH);
+    }
+    if (driver.load && driver.get && driver.unload && driver.launch) return META_OK;
+    const char *why = dlerror();
+    return gpu_host->fail(META_ERR_DEVICE,
+                          "the functions of the CUDA driver that load code are not found: %s",
+                          why ? why : "libcuda.so.1 lacks them");
+}
+
+static meta_err open_driver()
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     pthread_mutex_lock(&lock);
-    if (!driver.launch) {
-        void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-        if (library) {
-            driver.load = (decltype(driver.load))dlsym(library, "cuModuleLoadDataEx");
-            driver.get = (decltype(driver.get))dlsym(library, "cuModuleGetFunction");
-            driver.unload = (decltype(driver.unload))dlsym(library, "cuModuleUnload");
-            driver.launch = (decltype(driver.launch))dlsym(library, "cuLaunchKernel");
-        }
-    }
-    const int found = driver.load && driver.get && driver.unload && driver.launch;
+    const meta_err error = driver.launch ? META_OK : find_functions();
     pthread_mutex_unlock(&lock);
-    return found ? cudaSuccess : cudaErrorSharedObjectInitFailed;
+    return error;
 }
 
-static meta_err find_target(const meta_plugin_device *device, gpu_properties *found,
-                            gpu_target *target)
+static meta_err find_target(const meta_plugin_device *device, gpu_target *target)
 {
     int version = 0;
-    GPU_TRY(GetDeviceProperties, (found, device->ordinal));
     GPU_TRY(DriverGetVersion, (&version));
     *target = gpu_target();
-    target->capability = 10 * found->major + found->minor;
+    target->capability = 10 * device->properties.major + device->properties.minor;
     target->driver = version / 1000;
     return META_OK;
 }
 
-/* Of PTX the driver's compiler may have something to say. */
+/* The driver's errors have the runtime's numbers. Of PTX its compiler may have something to say. */
 static gpu_status load(const char *title, const gpu_image *image, void **module)
 {
     char said[4096] = "";
     CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
     void *values[] = {said, (void *)(uintptr_t)(sizeof said - 1)};
-    gpu_status status = open_driver();
-    if (status == cudaSuccess)
-        status = (gpu_status)driver.load((CUmodule *)module, image->code, 2, options, values);
+    const gpu_status status =
+        (gpu_status)driver.load((CUmodule *)module, image->code, 2, options, values);
     if (status != cudaSuccess) meta_log_lines(gpu_host, META_LOG_WARN, "CUDA driver", title, said);
     return status;
 }
@@ -136,14 +142,20 @@ static gpu_status launch(void *function, unsigned blocks, unsigned threads, gpu_
 
 #else
 
-#define MODULE(name) "hip" name
+#define CALL_LOAD   "hipModuleLoadData"
+#define CALL_GET    "hipModuleGetFunction"
+#define CALL_UNLOAD "hipModuleUnload"
+#define CALL_LAUNCH "hipModuleLaunchKernel"
 
-static meta_err find_target(const meta_plugin_device *device, gpu_properties *found,
-                            gpu_target *target)
+static meta_err open_driver()
 {
-    GPU_TRY(GetDeviceProperties, (found, device->ordinal));
+    return META_OK;
+}
+
+static meta_err find_target(const meta_plugin_device *device, gpu_target *target)
+{
     *target = gpu_target();
-    target->amd = found->gcnArchName;
+    target->amd = device->properties.gcnArchName;
     return META_OK;
 }
 
@@ -173,16 +185,30 @@ static gpu_status launch(void *function, unsigned blocks, unsigned threads, gpu_
 
 /* ------------------------------------------------------------------ code on a GPU */
 
+/* The code was made for this device: building libmeta for it would not help. */
+static meta_err fail_to_load(gpu_status status, const char *title)
+{
+    (void)GPU(GetLastError)();
+    if (status == GPU_NO_KERNEL)
+        return gpu_host->fail(META_ERR_DEVICE,
+                              "%s: " CALL_LOAD ": %s (%s); its code must be made by the " GPU_RTC
+                              " of the driver's version: add the folder of that to LD_LIBRARY_PATH",
+                              title, GPU(GetErrorString)(status), GPU(GetErrorName)(status));
+    return gpu_fail(status, CALL_LOAD);
+}
+
 static meta_err load_image(const char *title, const gpu_image *image, gpu_code *code)
 {
     /* Loading needs the device's context, which the runtime makes no later than this. */
     GPU_TRY(Free, (NULL));
-    GPU_TRY_AS(MODULE("ModuleLoadData"), load(title, image, &code->module));
+    META_TRY(open_driver());
+    const gpu_status loaded = load(title, image, &code->module);
+    if (loaded != GPU(Success)) return fail_to_load(loaded, title);
     const gpu_status status = get_function(code->module, &code->function);
     if (status == GPU(Success)) return META_OK;
     gpu_code_drop(code);
     *code = gpu_code();
-    GPU_TRY_AS(MODULE("ModuleGetFunction"), status);
+    GPU_TRY_AS(CALL_GET, status);
     return META_OK;
 }
 
@@ -229,9 +255,8 @@ static meta_err make_or_load(code_job *j)
 meta_err gpu_code_make(const meta_plugin_device *device, const meta_kernel_source *source,
                        const char *title, gpu_passing passing, gpu_code *code)
 {
-    gpu_properties found;
     code_job j = {gpu_target(), title, NULL, code};
-    META_TRY(find_target(device, &found, &j.target));
+    META_TRY(find_target(device, &j.target));
     char *text = gpu_program_text(source, passing);
     if (!text) return gpu_host->fail(META_ERR_NO_MEMORY, "the host has no memory left");
     j.text = text;
@@ -243,14 +268,14 @@ meta_err gpu_code_make(const meta_plugin_device *device, const meta_kernel_sourc
 void gpu_code_drop(const gpu_code *code)
 {
     const gpu_status status = unload(code->module);
-    if (status != GPU(Success)) gpu_warn(status, MODULE("ModuleUnload"));
+    if (status != GPU(Success)) gpu_warn(status, CALL_UNLOAD);
 }
 
 meta_err gpu_code_run(const gpu_code *code, unsigned blocks, unsigned threads, gpu_stream stream,
                       gpu_passing passing, void *arguments, size_t, void *partials)
 {
     void *parameters[] = {passing == GPU_IN_MEMORY ? &arguments : arguments, &partials};
-    GPU_TRY_AS(MODULE("LaunchKernel"), launch(code->function, blocks, threads, stream, parameters));
+    GPU_TRY_AS(CALL_LAUNCH, launch(code->function, blocks, threads, stream, parameters));
     return META_OK;
 }
 

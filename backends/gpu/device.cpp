@@ -90,6 +90,14 @@ meta_err gpu_use(const meta_plugin_device *device)
     return META_OK;
 }
 
+meta_err gpu_stream_create(int urgent, gpu_stream *stream)
+{
+    int least = 0, greatest = 0;
+    GPU_TRY(DeviceGetStreamPriorityRange, (&least, &greatest));
+    GPU_TRY(StreamCreateWithPriority, (stream, GPU(StreamNonBlocking), urgent ? greatest : least));
+    return META_OK;
+}
+
 static meta_err adopt(meta_plugin_device *device, const meta_state *state)
 {
     if (state->platform || state->device || state->context)
@@ -120,13 +128,13 @@ static meta_err check_adopted(meta_plugin_device *device)
 
 static meta_err open_device(meta_plugin_device *device, const meta_state *state)
 {
-    gpu_properties found;
     if (state) META_TRY(adopt(device, state));
     META_TRY(gpu_use(device));
     if (device->adopted) META_TRY(check_adopted(device));
-    GPU_TRY(GetDeviceProperties, (&found, device->ordinal));
-    device->units = found.multiProcessorCount > 0 ? found.multiProcessorCount : 1;
-    GPU_TRY_AS(GPU_PREFIX "StreamCreateWithPriority", gpu_stream_create(&device->memory, 0));
+    GPU_TRY(GetDeviceProperties, (&device->properties, device->ordinal));
+    const int units = device->properties.multiProcessorCount;
+    device->units = units > 0 ? units : 1;
+    META_TRY(gpu_stream_create(0, &device->memory));
     return gpu_pool_open(device);
 }
 

@@ -39,9 +39,10 @@ struct gpu_clock {
 
 struct meta_plugin_device {
     int ordinal;
-    int units;          /**< multiprocessors */
-    gpu_stream adopted; /**< the application's, or NULL */
-    gpu_stream memory;  /**< for stream-ordered allocation and freeing */
+    int units;                 /**< multiprocessors */
+    gpu_properties properties; /**< asked for once: the call is slow on a GPU */
+    gpu_stream adopted;        /**< the application's, or NULL */
+    gpu_stream memory;         /**< for stream-ordered allocation and freeing */
 #if GPU_HAS_POOLS
     GPU(MemPool_t) pool; /**< NULL: memory is not pooled */
 #endif
@@ -107,6 +108,9 @@ void gpu_warn(gpu_status status, const char *call);
 /* device.cpp */
 /** Make @p device the calling thread's current device. */
 meta_err gpu_use(const meta_plugin_device *device);
+/** A stream of the current device that does not wait for the default stream; @p urgent: of the
+ *  highest priority, otherwise of the lowest. */
+meta_err gpu_stream_create(int urgent, gpu_stream *stream);
 
 /* memory.cpp */
 meta_err gpu_pool_open(meta_plugin_device *device);

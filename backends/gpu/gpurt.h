@@ -16,6 +16,7 @@
 #define GPU_NO_KERNEL   cudaErrorNoKernelImageForDevice
 #define GPU_NOT_ITS_OWN cudaErrorInvalidResourceHandle
 #define GPU_ARCH_OPTION "--with-cuda-arch"
+#define GPU_RTC         "NVRTC"
 #define GPU_IS_GPU      1
 #define GPU_HAS_POOLS   1
 #define GPU_POOLS_KNOWN cudaDevAttrMemoryPoolsSupported
@@ -46,6 +47,7 @@ static inline cudaError_t gpu_host_free(void *ptr)
 #define GPU_NO_KERNEL   hipErrorNoBinaryForGpu
 #define GPU_NOT_ITS_OWN hipErrorInvalidHandle
 #define GPU_ARCH_OPTION "--with-hip-arch"
+#define GPU_RTC         "hipRTC"
 typedef hipDeviceProp_t gpu_properties;
 
 #if defined(META_GPU_HIP_CPU)
@@ -89,14 +91,6 @@ typedef GPU(Event_t) gpu_event;
 static inline gpu_status gpu_malloc(void **ptr, size_t bytes)
 {
     return GPU(Malloc)(ptr, bytes);
-}
-
-static inline gpu_status gpu_stream_create(gpu_stream *stream, int urgent)
-{
-    int least = 0, greatest = 0;
-    const gpu_status status = GPU(DeviceGetStreamPriorityRange)(&least, &greatest);
-    if (status != GPU(Success)) return status;
-    return GPU(StreamCreateWithPriority)(stream, GPU(StreamNonBlocking), urgent ? greatest : least);
 }
 
 static inline gpu_status gpu_stream_wait(gpu_stream stream, gpu_event event)

@@ -60,9 +60,15 @@ static inline void gpu_idle_ends()
 
 /* ------------------------------------------------------------------ streams and events */
 
-static inline hipError_t gpu_stream_create(hipStream_t *stream, int urgent)
+/* All streams share one worker thread, so they have no priorities. */
+static inline hipError_t hipDeviceGetStreamPriorityRange(int *least, int *greatest)
 {
-    (void)urgent; /* all streams share one worker thread */
+    *least = *greatest = 0;
+    return hipSuccess;
+}
+
+static inline hipError_t hipStreamCreateWithPriority(hipStream_t *stream, unsigned, int)
+{
     return hipStreamCreate(stream);
 }
 

@@ -222,8 +222,7 @@ static meta_err make_queue(meta_plugin_queue *queue, gpu_stream adopted, int urg
     META_TRY(gpu_use(queue->device));
     queue->stream = adopted;
     if (!adopted) {
-        GPU_TRY_AS(GPU_PREFIX "StreamCreateWithPriority",
-                   gpu_stream_create(&queue->stream, urgent));
+        META_TRY(gpu_stream_create(urgent, &queue->stream));
         queue->owned = 1;
     }
     GPU_TRY_AS(GPU_PREFIX "Malloc",

@@ -60,10 +60,9 @@ static uint64_t shared_bytes(const meta_kernel *kernel, const meta_kernel_desc *
 static meta_err check_team(const meta_plugin_device *device, const meta_kernel *kernel,
                            const meta_kernel_desc *desc)
 {
-    gpu_properties found;
+    const gpu_properties &found = device->properties;
     const uint64_t bytes = shared_bytes(kernel, desc);
     if (!GPU_IS_GPU) return META_OK;
-    GPU_TRY(GetDeviceProperties, (&found, device->ordinal));
     const uint64_t items = meta_team_items(kernel->team);
     const uint64_t most = (uint64_t)found.maxThreadsPerBlock, room = found.sharedMemPerBlock;
     if (items > most)

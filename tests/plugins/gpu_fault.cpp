@@ -166,10 +166,16 @@ static bool is_event(hipEvent_t event, const char *call)
     return false;
 }
 
-hipError_t create_stream(hipStream_t *stream, int urgent)
+hipError_t priorities(int *least, int *greatest)
+{
+    *least = *greatest = 0;
+    return next("hipDeviceGetStreamPriorityRange");
+}
+
+hipError_t create_stream(hipStream_t *stream)
 {
     hipError_t status = next("hipStreamCreateWithPriority");
-    if (status == hipSuccess) status = gpu_stream_create(stream, urgent);
+    if (status == hipSuccess) status = hipStreamCreate(stream);
     if (status == hipSuccess) born(*stream, GPU_FAULT_STREAM, 0);
     return status;
 }
@@ -387,7 +393,7 @@ void *make_stream(int device)
 {
     hipStream_t stream;
     const int before = current;
-    if (gpu_stream_create(&stream, 0) != hipSuccess) return nullptr;
+    if (hipStreamCreate(&stream) != hipSuccess) return nullptr;
     current = device;
     fault::born(stream, GPU_FAULT_STREAM, 0);
     current = before;

@@ -57,7 +57,8 @@ hipError_t driver_version(int *version);
 hipError_t set_device(int device);
 hipError_t describe(gpu_properties *found, int device);
 
-hipError_t create_stream(hipStream_t *stream, int urgent);
+hipError_t priorities(int *least, int *greatest);
+hipError_t create_stream(hipStream_t *stream);
 hipError_t destroy_stream(hipStream_t stream);
 hipError_t finish(hipStream_t stream);
 hipError_t wait_on(hipStream_t stream, hipEvent_t event);
@@ -105,7 +106,8 @@ static inline hipError_t run(F *kernel, dim3 grid, dim3 block, hipStream_t strea
 #define hipGetDeviceProperties(found, device) fault::describe(found, device)
 #define hipDeviceGetAttribute(value, name, device)                                                 \
     (*(value) = 1, fault::next("hipDeviceGetAttribute"))
-#define gpu_stream_create(stream, urgent)                fault::create_stream(stream, urgent)
+#define hipDeviceGetStreamPriorityRange(least, greatest) fault::priorities(least, greatest)
+#define hipStreamCreateWithPriority(stream, flags, rank) fault::create_stream(stream)
 #define hipStreamDestroy(stream)                         fault::destroy_stream(stream)
 #define hipStreamSynchronize(stream)                     fault::finish(stream)
 #define gpu_stream_wait(stream, event)                   fault::wait_on(stream, event)
