@@ -22,8 +22,23 @@
 
 /* ------------------------------------------------------------------ the library's part */
 
-static const meta_host host = {
-    .size = sizeof host, .fail = fake_fail, .log = fake_log, .variable = fake_variable};
+/* A cache that keeps nothing. */
+static int lookups;
+static meta_err look_up(const meta_cached *what)
+{
+    void *code = NULL;
+    size_t bytes = 0;
+    ++lookups;
+    const meta_err error = what->build(what->with, &code, &bytes);
+    free(code);
+    return error;
+}
+
+static const meta_host host = {.size = sizeof host,
+                               .fail = fake_fail,
+                               .log = fake_log,
+                               .variable = fake_variable,
+                               .cached = look_up};
 const meta_host *gpu_host = &host;
 
 #define KERNELS_FOR(type)                                                                          \
@@ -264,6 +279,27 @@ static void the_compiler_of_a_gpu_is_known_by_its_file(void)
     }
     gpu_compiler_facts(&(gpu_target){.amd = "gfx90a"}, said, sizeof said);
     if (strcmp(said, "no hipRTC") != 0) CHECK_CONTAINS(said, "--offload-arch=gfx90a");
+}
+
+/* Each kernel of a program asks for them. */
+static void what_is_known_of_a_compiler_is_looked_up_once(void)
+{
+    const gpu_target targets[] = {{.capability = 80}, {.capability = 86}, {.amd = "gfx1100"}};
+    char said[3][4096], again[4096];
+    for (size_t k = 0; k < sizeof targets / sizeof *targets; ++k) {
+        test_case("target %zu", k);
+        lookups = 0;
+        gpu_compiler_facts(&targets[k], said[k], sizeof said[k]);
+        CHECK_INT(lookups, 1);
+    }
+    lookups = 0;
+    for (size_t k = 0; k < sizeof targets / sizeof *targets; ++k) {
+        test_case("target %zu again", k);
+        if (strncmp(said[k], "no ", 3) == 0) continue; /* one may be found later */
+        gpu_compiler_facts(&targets[k], again, sizeof again);
+        CHECK_STRING(again, said[k]);
+    }
+    CHECK_INT(lookups, 0);
 }
 
 /* A driver does not load code of later versions of CUDA. */
@@ -690,5 +726,6 @@ TEST_MAIN_WITH(&setting, PROMISE(programs_compute_what_the_kernels_do_on_the_cpu
                PROMISE(nvrtc_and_hiprtc_compile_every_form_without_a_warning),
                PROMISE(a_gpu_that_nvrtc_does_not_know_gets_ptx),
                PROMISE(the_compiler_of_a_gpu_is_known_by_its_file),
+               PROMISE(what_is_known_of_a_compiler_is_looked_up_once),
                PROMISE(an_nvrtc_that_is_newer_than_the_driver_is_not_used),
                PROMISE(a_mistake_is_reported_with_its_file_and_line))

@@ -390,7 +390,7 @@ static meta_err find_facts(void *with, void **code, size_t *bytes)
     return check_facts(with, text, *bytes);
 }
 
-void gpu_compiler_facts(const gpu_target *target, char *text, size_t room)
+static meta_err look_up_facts(const gpu_target *target, char *text, size_t room)
 {
     const vendor *v = target->amd ? &amd : &nvidia;
     char gpu[128], linker[FACTS_ROOM] = "";
@@ -413,7 +413,42 @@ void gpu_compiler_facts(const gpu_target *target, char *text, size_t room)
     else snprintf(gpu, sizeof gpu, "%d, CUDA %d", target->capability, target->driver);
     if (!describe_file("/etc/ld.so.cache", linker)) *linker = '\0';
     snprintf(text, room, "no %s", v->title);
-    (void)meta_host_cached(gpu_host, &what); /* without one, gpu_compile() says so */
+    return meta_host_cached(gpu_host, &what);
+}
+
+/* The facts of the kinds of GPUs that this process uses, which rarely has more than one. They stay
+ * right, as a library that was opened stays open. */
+typedef struct remembered {
+    char amd[128]; /* empty: NVIDIA's */
+    int capability, driver;
+    char text[2 * FACTS_ROOM]; /* empty: not used yet */
+} remembered;
+enum { REMEMBERED = 4 };
+static pthread_mutex_t remembered_lock = PTHREAD_MUTEX_INITIALIZER;
+static remembered facts_of[REMEMBERED];
+static int oldest_facts;
+
+void gpu_compiler_facts(const gpu_target *target, char *text, size_t room)
+{
+    const remembered *found = NULL;
+    const char *name = target->amd ? target->amd : "";
+    pthread_mutex_lock(&remembered_lock);
+    for (int k = 0; k < REMEMBERED && !found; ++k) {
+        const remembered *r = &facts_of[k];
+        if (*r->text && strcmp(r->amd, name) == 0 && r->capability == target->capability &&
+            r->driver == target->driver)
+            found = r;
+    }
+    if (found) {
+        snprintf(text, room, "%s", found->text);
+    } else if (look_up_facts(target, text, room) == META_OK && strlen(name) < sizeof found->amd) {
+        remembered *r = &facts_of[oldest_facts++ % REMEMBERED];
+        snprintf(r->amd, sizeof r->amd, "%s", name);
+        r->capability = target->capability;
+        r->driver = target->driver;
+        snprintf(r->text, sizeof r->text, "%s", text);
+    } /* without a compiler, gpu_compile() says so */
+    pthread_mutex_unlock(&remembered_lock);
 }
 
 meta_err gpu_compile(const gpu_target *target, const char *title, const char *text,
