@@ -539,6 +539,103 @@ static void what_was_never_freed_is_named_at_the_end(void)
     CHECK(strlen(text) < 4000);
 }
 
+/* ------------------------------------------------------------------ opened by whom */
+
+/* The state of a device that is open cannot be set. */
+static bool is_open(meta_mode mode)
+{
+    const meta_state state = META_STATE_INIT;
+    const meta_err error = meta_set_state(0, mode, &state);
+    if (error != META_OK) CHECK_INT(error, META_ERR_STATE);
+    return error != META_OK;
+}
+
+static meta_err do_set_acc(meta_mode mode)
+{
+    return meta_set_acc(0, mode);
+}
+static meta_err do_get_acc(meta_mode mode)
+{
+    (void)mode;
+    return meta_get_acc(NULL, &mode);
+}
+static meta_err do_get_state(meta_mode mode)
+{
+    meta_state state = META_STATE_INIT;
+    return meta_get_state(0, mode, &state);
+}
+static meta_err do_mem_info(meta_mode mode)
+{
+    meta_mem_desc desc = META_MEM_DESC_INIT;
+    const meta_err error = meta_mem_info(0, mode, &desc);
+    CHECK(desc.total > 0);
+    return error;
+}
+static meta_err do_pool_info(meta_mode mode)
+{
+    meta_pool_desc desc = META_POOL_DESC_INIT;
+    return meta_pool_info(0, mode, &desc);
+}
+static meta_err do_device_info(meta_mode mode)
+{
+    meta_device_desc desc = META_DEVICE_DESC_INIT;
+    return meta_device_info(0, mode, &desc);
+}
+static meta_err do_device_count(meta_mode mode)
+{
+    int count;
+    return meta_device_count(mode, &count);
+}
+static meta_err do_rank_device(meta_mode mode)
+{
+    return meta_rank_device(0, 1, 0, 1, &mode, NULL, NULL);
+}
+
+static void devices_are_opened_by_the_calls_that_say_so(void)
+{
+    static const struct {
+        const char *name;
+        meta_err (*call)(meta_mode mode);
+        bool opens;
+    } calls[] = {
+        {"meta_set_acc", do_set_acc, true},
+        {"meta_get_acc", do_get_acc, true},
+        {"meta_get_state", do_get_state, true},
+        {"meta_mem_info", do_mem_info, true},
+        {"meta_pool_info", do_pool_info, true},
+        {"meta_device_info", do_device_info, false},
+        {"meta_device_count", do_device_count, false},
+        {"meta_rank_device", do_rank_device, false},
+    };
+    for (size_t k = 0; k < sizeof calls / sizeof *calls; ++k) {
+        if (!CHECK_OK(life_with("META_MODE", "late", NULL))) return;
+        test_case("%s", calls[k].name);
+        const meta_mode mode = mode_of("late");
+        CHECK_OK(calls[k].call(mode));
+        CHECK_INT(is_open(mode), calls[k].opens);
+        end_life();
+    }
+}
+
+/* The back end late says how often it was asked. A driver may take long to answer. */
+static void an_open_devices_description_is_remembered(void)
+{
+    meta_device_desc first = META_DEVICE_DESC_INIT, desc = META_DEVICE_DESC_INIT;
+    meta_mem_desc memory = META_MEM_DESC_INIT;
+    if (!CHECK_OK(life_with("META_MODE", "late", NULL))) return;
+    const meta_mode mode = mode_of("late");
+    CHECK_OK(meta_set_acc(0, mode));
+    CHECK_OK(meta_device_info(0, mode, &first));
+    CHECK_CONTAINS(first.driver, "described ");
+    for (int k = 0; k < 3; ++k) {
+        CHECK_OK(meta_mem_info(0, mode, &memory));
+        CHECK_U64(memory.total, first.memory);
+        CHECK_OK(meta_device_info(0, mode, &desc));
+        CHECK(memcmp(&desc, &first, sizeof desc) == 0);
+    }
+    end_life();
+}
+
 TEST_MAIN(PROMISE(an_unknown_variable_causes_one_warning_with_the_nearest_name),
           PROMISE(what_back_ends_read_is_checked_at_the_start),
           PROMISE(the_log_can_be_switched_off), PROMISE(what_was_never_freed_is_named_at_the_end),
@@ -559,4 +656,6 @@ TEST_MAIN(PROMISE(an_unknown_variable_causes_one_warning_with_the_nearest_name),
           PROMISE(an_invalid_number_of_threads_fails_initialization),
           PROMISE(every_variable_is_described),
           PROMISE(the_library_can_be_reinitialized_repeatedly),
-          PROMISE(a_choice_does_not_outlive_the_library))
+          PROMISE(a_choice_does_not_outlive_the_library),
+          PROMISE(devices_are_opened_by_the_calls_that_say_so),
+          PROMISE(an_open_devices_description_is_remembered))

@@ -72,9 +72,7 @@ static bool is_listed(const meta_device_desc *desc)
 {
     for (int k = 0; k < listed_count && *desc->pci; ++k) {
         meta_device_desc other = META_DEVICE_DESC_INIT;
-        const meta_device *d = listed[k];
-        if (d->backend->ops.device_info(d->index, &other) == META_OK &&
-            strcmp(other.pci, desc->pci) == 0)
+        if (meta_device_describe(listed[k], &other) == META_OK && strcmp(other.pci, desc->pci) == 0)
             return true;
     }
     return false;
@@ -123,7 +121,8 @@ static void list_gpus(meta_mode mode, int node_rank, int node_size)
     if (!backend || !backend->usable) return;
     for (int k = 0; k < backend->devices; ++k) {
         meta_device_desc desc = META_DEVICE_DESC_INIT;
-        if (backend->ops.device_info(k, &desc) != META_OK || !desc.is_gpu || is_listed(&desc))
+        if (meta_device_describe(backend->device[k], &desc) != META_OK || !desc.is_gpu ||
+            is_listed(&desc))
             continue;
         ++gpus;
         if (node_size == 1) add(backend, k);
@@ -160,7 +159,7 @@ meta_err meta_auto_describe(meta_device_desc *desc)
     for (int k = 0; k < listed_count; ++k) {
         meta_device_desc one = META_DEVICE_DESC_INIT;
         const meta_device *d = listed[k];
-        META_TRY(d->backend->ops.device_info(d->index, &one));
+        META_TRY(meta_device_describe(d, &one));
         if (at < sizeof desc->name)
             at += (size_t)snprintf(desc->name + at, sizeof desc->name - at, "%s%s:%d",
                                    k > 0 ? ", " : "", d->backend->name, d->index);

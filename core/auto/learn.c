@@ -58,7 +58,7 @@ static void describe_machine(char *text, size_t room)
     for (int d = 0; d < meta_auto.devices; ++d) {
         const meta_device *device = meta_auto.device[d].device;
         meta_device_desc desc = META_DEVICE_DESC_INIT;
-        if (device->backend->ops.device_info(device->index, &desc) != META_OK) *desc.name = '\0';
+        if (meta_device_describe(device, &desc) != META_OK) *desc.name = '\0';
         for (char *c = desc.name; *c; ++c)
             if (*c == '\n') *c = ' ';
         for (char *c = desc.driver; *c; ++c)

@@ -59,7 +59,7 @@ meta_err meta_device_info(int index, meta_mode mode, meta_device_desc *desc)
     META_ENTER();
     META_NEED_DESC(desc, META_DEVICE_DESC_INIT);
     META_TRY(meta_device_find(index, mode, &device));
-    META_TRY(device->backend->ops.device_info(index, &found));
+    META_TRY(meta_device_describe(device, &found));
     name_device(device->backend, index, &found);
     *desc = found;
     return META_OK;
@@ -122,12 +122,11 @@ meta_err meta_set_state(int index, meta_mode mode, const meta_state *state)
 meta_err meta_mem_info(int index, meta_mode mode, meta_mem_desc *desc)
 {
     meta_device *device;
-    meta_device_desc what = META_DEVICE_DESC_INIT;
     META_ENTER();
     META_NEED_DESC(desc, META_MEM_DESC_INIT);
     META_TRY(meta_device_find(index, mode, &device));
-    META_TRY(device->backend->ops.device_info(index, &what));
-    desc->total = what.memory;
+    META_TRY(meta_device_open(device, NULL));
+    desc->total = device->desc.memory;
     desc->allocated = device->allocated;
     desc->peak = device->peak;
     desc->buffers = device->buffers;

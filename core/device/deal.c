@@ -63,7 +63,7 @@ static bool find_near(const meta_backend *backend, int devices, meta_cores *near
 {
     for (int d = 0; d < devices; ++d) {
         meta_device_desc desc = META_DEVICE_DESC_INIT;
-        if (backend->ops.device_info(d, &desc) != META_OK) return false;
+        if (meta_device_describe(backend->device[d], &desc) != META_OK) return false;
         if (!meta_cores_near(desc.pci, &near[d])) return false;
     }
     return true;

@@ -87,6 +87,13 @@ meta_err meta_device_open(meta_device *device, const meta_state *state)
     return error;
 }
 
+meta_err meta_device_describe(const meta_device *device, meta_device_desc *desc)
+{
+    if (!device->open) return device->backend->ops.device_info(device->index, desc);
+    *desc = device->desc;
+    return META_OK;
+}
+
 meta_err meta_device_queue(meta_device *device, meta_queue_kind kind, meta_plugin_queue **queue)
 {
     meta_err error = META_OK;

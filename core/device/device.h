@@ -93,6 +93,9 @@ typedef struct meta_device_part {
 extern const meta_device_part *meta_device_parts;
 meta_err meta_device_find(int index, meta_mode mode, meta_device **device);
 meta_err meta_device_open(meta_device *device, const meta_state *state);
+/** What the back end knows of a device, open or not. An open one's is remembered: a driver can take long to
+ *  answer. */
+meta_err meta_device_describe(const meta_device *device, meta_device_desc *desc);
 meta_err meta_device_current(meta_device **device);
 meta_err meta_device_queue(meta_device *device, meta_queue_kind kind, meta_plugin_queue **queue);
 meta_err meta_device_finish(meta_device *device);

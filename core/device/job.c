@@ -127,7 +127,7 @@ static int count_alike(const meta_backend *backend, bool *gpus)
     int count = 0;
     for (int k = 0; k < backend->devices; ++k) {
         meta_device_desc desc = META_DEVICE_DESC_INIT;
-        if (backend->ops.device_info(k, &desc) != META_OK) break;
+        if (meta_device_describe(backend->device[k], &desc) != META_OK) break;
         if (k == 0) *gpus = desc.is_gpu;
         if (desc.is_gpu != (int)*gpus) break;
         ++count;
