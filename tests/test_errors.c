@@ -37,6 +37,7 @@ static int out_int;
 static int64_t out_int64;
 static size_t out_size;
 static meta_mode out_mode, mode;
+static int cuda_devices; /* how many there are: this index is the first that is refused */
 static meta_face out_face;
 static meta_box out_box;
 
@@ -257,7 +258,7 @@ static const int unknown[] = {-1, META_TYPE_COUNT, 1000, INT_MAX, INT_MIN};
         REFUSED(META_ERR_NO_DEVICE, "index", function, -1, mode, last);                            \
         REFUSED(META_ERR_NO_DEVICE, "index", function, 1000, mode, last);                          \
         REFUSED(META_ERR_NO_DEVICE, "index", function, INT_MAX, mode, last);                       \
-        REFUSED(META_ERR_NO_DEVICE, "cuda", function, 0, META_CUDA, last);                         \
+        REFUSED(META_ERR_NO_DEVICE, "cuda", function, cuda_devices, META_CUDA, last);              \
     } while (0)
 /* Of functions that fill in a descriptor `desc`, whose size must be set. */
 #define WRONG_DESCS(Desc, argument, function, ...)                                                 \
@@ -280,6 +281,7 @@ static void begin(void)
 {
     test_require_device();
     CHECK_OK(meta_get_acc(NULL, &mode));
+    CHECK_OK(meta_device_count(META_CUDA, &cuda_devices));
     for (int k = 0; k < CELLS; ++k) pattern[k] = 1 + k % 17;
     CHECK_OK(meta_face_box(&good_face, &good_box));
     CHECK_OK(meta_alloc(&a, bytes));
@@ -523,7 +525,7 @@ static void a_refused_choice_leaves_the_threads_device(void)
     REFUSED(META_ERR_ARGUMENT, "index", meta_set_acc, 1, META_SPREAD);
     REFUSED(META_ERR_NO_DEVICE, "index", meta_set_acc, -1, mode);
     REFUSED(META_ERR_NO_DEVICE, "index", meta_set_acc, 1000, mode);
-    REFUSED(META_ERR_NO_DEVICE, "cuda", meta_set_acc, 0, META_CUDA);
+    REFUSED(META_ERR_NO_DEVICE, "cuda", meta_set_acc, cuda_devices, META_CUDA);
     REFUSED(META_ERR_ARGUMENT, "mode", meta_get_acc, NULL, NULL);
     CHECK_OK(meta_get_acc(NULL, &now));
     CHECK_INT(now, mode);

@@ -64,7 +64,7 @@ META_TEAMS(turned, 5, 2, 1)
     MEMBERS                                                                                        \
     {                                                                                              \
         ADD(cells, 1);                                                                             \
-        if (spill && INDEX(0) == 0) SHARED(tile, 10) = 0;                                          \
+        if (spill && INDEX(0) == 0 && INDEX(1) == 0) SHARED(tile, 10) = 0;                       \
         if (STRIDE(in, 0) == 1)                                                                    \
             ON(out) = SHARED(tile, EXTENT(3) * last - MY(0) - EXTENT(0) * MY(1)) + mark;           \
     }
