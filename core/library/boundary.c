@@ -132,7 +132,7 @@ static meta_err set_value(void *array, const meta_box *box, int dim, meta_slab s
 }
 
 /* The outermost layer comes first: if its ghosts and cells lie in the buffer, so do all others. */
-static meta_err set_layers(const meta_device *device, void *array, const meta_box *box, int dim,
+static meta_err set_layers(meta_device *device, void *array, const meta_box *box, int dim,
                            meta_slab side, int64_t width, meta_boundary_kind kind,
                            const void *value, meta_type type, meta_event *done)
 {

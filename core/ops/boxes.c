@@ -216,19 +216,6 @@ static meta_err check_all(void *results, int64_t stride, int fields, void *const
     return META_OK;
 }
 
-meta_err meta_abandon(meta_pieces *pieces, const void *field, meta_type type, meta_err error)
-{
-    meta_span span;
-    meta_pieces_drop(pieces, error);
-    char *message = meta_error_copy();
-    if (meta_resolve(field, 0, type, "field", &span) == META_OK &&
-        meta_device_finish(span.device) != META_OK)
-        meta_log(META_LOG_WARN, "%s", meta_last_error());
-    if (message) meta_fail_as(error, message);
-    free(message);
-    return error;
-}
-
 /* Empty boxes come first: with host results nothing is queued for them, and on a device that works
  * in order the event of the last call is that of every result. */
 meta_err meta_reduce_boxes(void *results, int64_t stride, int fields, void *const *field, int boxes,
@@ -252,7 +239,7 @@ meta_err meta_reduce_boxes(void *results, int64_t stride, int fields, void *cons
                     meta_piece_queued(&pieces, meta_reduce(result, field[f], &box[b], op, type,
                                                            meta_piece(&pieces, --left == 0)));
                 if (error == META_OK) continue;
-                return meta_abandon(&pieces, field[f], type, error);
+                return meta_pieces_drop(&pieces, error);
             }
     return meta_pieces_end(&pieces);
 }

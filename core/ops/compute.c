@@ -78,7 +78,7 @@ meta_err meta_extreme_of_nothing(void *result, const char *name, meta_op op, met
     META_TRY(meta_piece_queued(
         &pieces, meta_result_of_nothing(result, name, op, type, meta_piece(&pieces, false))));
     const meta_err error = meta_piece_queued(&pieces, meta_run(&b.op, meta_piece(&pieces, true)));
-    return error == META_OK ? meta_pieces_end(&pieces) : meta_abandon(&pieces, result, type, error);
+    return error == META_OK ? meta_pieces_end(&pieces) : meta_pieces_drop(&pieces, error);
 }
 
 /* ------------------------------------------------------------------ reductions */

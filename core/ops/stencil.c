@@ -150,5 +150,5 @@ meta_err meta_stencil_sums(void *out, const void *in, const meta_box *box, meta_
             meta_piece_queued(&pieces, count == 1 ? run_stencil(out, in, box, kind, type, sum, last)
                                                   : meta_run_all(ops, count, last));
     }
-    return error == META_OK ? meta_pieces_end(&pieces) : meta_abandon(&pieces, in, type, error);
+    return error == META_OK ? meta_pieces_end(&pieces) : meta_pieces_drop(&pieces, error);
 }

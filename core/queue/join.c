@@ -1,88 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file join.c
- *  Several pieces of device work that complete as one. */
+ *  A public call whose work is several pieces. */
 #include "queue/join.h"
 
 #include <stdlib.h>
 
-/* ------------------------------------------------------------------ joined work */
-
-/* The ticket of a pending without a device. */
-typedef struct joined {
-    size_t count, room;
-    meta_pending part[];
-} joined;
-
-static joined *with_room(joined *j)
+void meta_pieces_begin(meta_pieces *pieces, meta_device *device, meta_event *done)
 {
-    const size_t room = j ? 2 * j->room : 8;
-    if (j && j->count < j->room) return j;
-    joined *more = realloc(j, sizeof *more + room * sizeof *more->part);
-    if (more && !j) more->count = 0;
-    if (more) more->room = room;
-    return more;
-}
-
-void meta_pending_join(meta_pending *all, meta_pending *more)
-{
-    const bool is_joined = all->ticket && !all->device;
-    if (!more->ticket) return;
-    if (!all->ticket) {
-        *all = *more;
-        return;
-    }
-    joined *j = with_room(is_joined ? all->ticket : NULL);
-    if (!j) { /* an error is reported by the queue as well */
-        (void)meta_pending_wait(more);
-        meta_pending_release(more);
-        return;
-    }
-    if (!is_joined) j->part[j->count++] = *all;
-    j->part[j->count++] = *more;
-    *all = (meta_pending){NULL, j};
-}
-
-meta_err meta_joined_test(meta_ticket ticket, int *complete)
-{
-    const joined *j = ticket;
-    meta_err first = META_OK;
-    for (size_t k = 0; k < j->count; ++k) {
-        const meta_err error = meta_pending_test(&j->part[k], complete);
-        if (!*complete) return META_OK;
-        if (first == META_OK) first = error;
-    }
-    return first;
-}
-
-meta_err meta_joined_wait(meta_ticket ticket)
-{
-    const joined *j = ticket;
-    meta_err first = META_OK;
-    char *message = NULL;
-    for (size_t k = 0; k < j->count; ++k) {
-        const meta_err error = meta_pending_wait(&j->part[k]);
-        if (error == META_OK || first != META_OK) continue;
-        first = error;
-        message = meta_error_copy();
-    }
-    if (message) meta_fail_as(first, message);
-    free(message);
-    return first;
-}
-
-void meta_joined_release(meta_ticket ticket)
-{
-    joined *j = ticket;
-    for (size_t k = 0; k < j->count; ++k) meta_pending_release(&j->part[k]);
-    free(j);
-}
-
-/* ------------------------------------------------------------------ a call's pieces */
-
-void meta_pieces_begin(meta_pieces *pieces, const meta_device *device, meta_event *done)
-{
-    *pieces = (meta_pieces){
-        .done = done, .apart = done != META_ASYNC && !meta_in_order(device), .all = {NULL, NULL}};
+    *pieces = (meta_pieces){.device = device,
+                            .done = done,
+                            .apart = done != META_ASYNC && !meta_in_order(device),
+                            .all = {NULL, NULL}};
 }
 
 meta_event *meta_piece(meta_pieces *pieces, bool is_last)
@@ -120,8 +48,9 @@ meta_err meta_pieces_end(meta_pieces *pieces)
 meta_err meta_pieces_drop(meta_pieces *pieces, meta_err error)
 {
     char *message = meta_error_copy();
-    (void)meta_pending_wait(&pieces->all);
     meta_pending_release(&pieces->all);
+    if (meta_device_finish(pieces->device) != META_OK)
+        meta_log(META_LOG_WARN, "%s", meta_last_error());
     if (message) meta_fail_as(error, message);
     free(message);
     return error;

@@ -16,27 +16,24 @@ static inline bool meta_in_order(const meta_device *device)
 
 /** *all becomes it and @p more, which it takes over. Where memory is short it waits for the one. */
 void meta_pending_join(meta_pending *all, meta_pending *more);
-/** What a joined one consists of; called by launch.c, for a pending without a device. */
-meta_err meta_joined_test(meta_ticket joined, int *complete);
-meta_err meta_joined_wait(meta_ticket joined);
-void meta_joined_release(meta_ticket joined);
-
 /** How the pieces of one public call are tracked: each by an event of its own, or none but the last. */
 typedef struct meta_pieces {
+    meta_device *device;
     meta_event *done; /**< the call's */
     bool apart;       /**< each has an event */
     meta_event event; /**< of the piece at hand */
     meta_pending all; /**< of those so far */
 } meta_pieces;
 /** For a call with @p done whose pieces run on @p device. */
-void meta_pieces_begin(meta_pieces *pieces, const meta_device *device, meta_event *done);
+void meta_pieces_begin(meta_pieces *pieces, meta_device *device, meta_event *done);
 /** What the next piece is given as `done`; @p is_last: no other follows. */
 meta_event *meta_piece(meta_pieces *pieces, bool is_last);
 /** The piece was queued, or failed with @p error. @return the same */
 meta_err meta_piece_queued(meta_pieces *pieces, meta_err error);
 /** All were queued: wait for them, or make the call's event theirs. */
 meta_err meta_pieces_end(meta_pieces *pieces);
-/** One failed with @p error: complete those before that have events. @return the same, with its message */
+/** One failed with @p error: complete the others, so that nothing writes results behind the error. @return the
+ *  same, with its message */
 meta_err meta_pieces_drop(meta_pieces *pieces, meta_err error);
 
 #endif
