@@ -497,6 +497,14 @@ static inline meta_err meta_host_cached(const meta_host *host, const meta_cached
     return err;
 }
 
+/** How a back end lets META_CHECK=on check what programs' kernels access (see meta_ops.checks). */
+typedef enum meta_access_checks {
+    /** It runs their CPU code, and where meta_kernel_source.is_checked is set that of META_KERNEL_CHECKED. */
+    META_CHECKS_CPU = 1,
+    /** It builds their text, also one that checks: with one operand more, see META_MAX_OPERANDS. */
+    META_CHECKS_TEXT = 2
+} meta_access_checks;
+
 /** A back end's functions. A member is NULL only where it says "optional"; a plug-in built for an
  *  earlier minor version lacks members at the end (see size), which are then all optional.
  * Functions that return meta_err set the message with host->fail. */
@@ -584,6 +592,9 @@ typedef struct meta_ops {
     /** Optional, since 2.3: the time in nanoseconds on the clock of the stamps, for a back end whose
      * time is not the host's CLOCK_MONOTONIC: a simulation. */
     uint64_t (*now)(void);
+    /** Optional, since 2.5: bits of meta_access_checks. Without one, kernels of programs run as they are with
+     * META_CHECK=on, and libmeta warns once that their AT(), GET() and SHARED() are not checked there. */
+    uint32_t checks;
 } meta_ops;
 
 /** A back end. */

@@ -243,7 +243,8 @@ typedef meta_err meta_halo_work(const meta_box *box, void *with);
  *               the program's own (meta_get_state(), meta_native(), loops on the host) are not: the library
  *               does not see them, and they compute with old ghosts, without an error. Pass NULL for
  *               those, or let @p boundary wait for the event first.
- *  @return the first error, of the exchange or of a work; the exchange is finished in any case */
+ *  @return the first error, of the exchange or of a work; the exchange is finished in any case. Where a work
+ *          fails and @p done is an event, that is not set, and the exchange goes on as with META_ASYNC */
 META_API meta_err meta_halo_overlap(meta_halo plan, void *const *fields, meta_halo_work *interior,
                                     meta_halo_work *boundary, void *with, meta_event *done);
 /** Free the plan and set it to META_HALO_NULL. Collective.

@@ -435,12 +435,14 @@ static meta_err read_fields(opened *o, int fields, const meta_io_field *field, i
                                                   "argument 'fields' is %d, and on rank 0 %" PRId64,
                                                   fields, count)));
     io_item *items = calloc((size_t)fields, sizeof *items);
-    META_TRY(io_agree(&o->ranks, items ? META_OK : io_no_memory((uint64_t)fields * sizeof *items)));
+    meta_err error =
+        io_agree(&o->ranks, items ? META_OK : io_no_memory((uint64_t)fields * sizeof *items));
+    if (error != META_OK) return free(items), error;
     for (int f = 0; f < fields; ++f) {
         snprintf(items[f].name, sizeof items[f].name, "field[%d].name", f);
         items[f].hash = (uint64_t)index[f];
     }
-    const meta_err error = io_compare(&o->ranks, fields, items);
+    error = io_compare(&o->ranks, fields, items);
     free(items);
     META_TRY(error);
     for (int f = 0; f < fields; ++f) META_TRY(read_field(o, &field[f], f, index[f], &in_step));

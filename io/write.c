@@ -210,7 +210,9 @@ static meta_err compare(const writing *w)
     const meta_io_desc *desc = w->desc;
     const int64_t format = desc->format, place[2] = {desc->axis, desc->plane};
     const double range[2] = {desc->low, desc->high};
-    META_TRY(io_agree(&w->ranks, items ? META_OK : io_no_memory((uint64_t)count * sizeof *items)));
+    meta_err error =
+        io_agree(&w->ranks, items ? META_OK : io_no_memory((uint64_t)count * sizeof *items));
+    if (error != META_OK) return free(items), error;
     const io_item own[OWN] = {
         {"path", hash_text(w->given)},
         {"desc->format", io_checksum(5, &format, sizeof format)},
@@ -228,7 +230,7 @@ static meta_err compare(const writing *w)
         snprintf(item->name, sizeof item->name, "desc->attribute[%d]", a);
         item->hash = hash_attribute(&w->head.attribute[a]);
     }
-    const meta_err error = io_compare(&w->ranks, count, items);
+    error = io_compare(&w->ranks, count, items);
     free(items);
     return error;
 }

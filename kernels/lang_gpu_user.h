@@ -202,6 +202,7 @@ typedef struct meta_user_block {
 } meta_user_block;
 
 #define META_USER_KERNEL             META_FUNCTION void
+#define META_USER_NAME(name)         meta_user_##name /* that may be an array's or a helper's too */
 #define META_USER_ARRAY(k)           void *operand##k
 #define META_USER_WORD(k)            const meta_u64 word##k
 #define META_SPACE_PARAMETER         const meta_user_call *meta_w, const meta_user_block meta_block

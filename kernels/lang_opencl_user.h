@@ -173,6 +173,8 @@ META_USER_EXTREME(u32)
 #else
 #define META_USER_KERNEL __kernel void
 #endif
+/* Pasted, so that the name may be that of an array, a built-in function or a macro as well. */
+#define META_USER_NAME(name) meta_user_##name
 #define META_USER_RESULTS_PARAMETERS , __global void *partials, __local void *scratch
 #define META_USER_ARRAY(k)           __global void *operand##k
 #define META_USER_WORD(k)            const meta_u64 word##k

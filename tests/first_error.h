@@ -33,7 +33,7 @@ static bool went(meta_err code, const char *call)
     } while (0)
 
 /* Results are right, unless there was an error. */
-static void right(double is, double expected, const char *what)
+static inline void right(double is, double expected, const char *what)
 {
     if (is != expected)
         FAIL("%s is %.17g, expected %.17g, and there was no error", what, is, expected);

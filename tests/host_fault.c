@@ -38,6 +38,8 @@ static struct {
     atomic_bool ours;
 } remembered[REMEMBERED];
 
+static const char *library = "libmeta"; /* and the plugins */
+
 static bool is_ours(void *caller)
 {
     const size_t k = ((uintptr_t)caller >> 1) % REMEMBERED;
@@ -53,8 +55,9 @@ static bool is_ours(void *caller)
     if (!ours) return false;
     name = strrchr(info.dli_fname, '/');
     name = name ? name + 1 : info.dli_fname;
-    ours = strncmp(name, "libmeta", 7) == 0 || strcmp(name, "openmp.so") == 0 ||
-           strcmp(name, "opencl.so") == 0;
+    ours = strncmp(name, library, strlen(library)) == 0 ||
+           (strcmp(library, "libmeta") == 0 &&
+            (strcmp(name, "openmp.so") == 0 || strcmp(name, "opencl.so") == 0));
     remembered[k].caller = NULL; /* not another one's answer */
     remembered[k].ours = ours;
     remembered[k].caller = caller;
@@ -84,6 +87,12 @@ bool host_fault_driver_fails(const char *function, void *caller)
 void host_fault_of_driver(bool driver)
 {
     of_driver = driver;
+}
+
+void host_fault_of_library(const char *name)
+{
+    library = name;
+    for (size_t k = 0; k < REMEMBERED; ++k) remembered[k].caller = NULL;
 }
 
 void host_fault_arm(long n)

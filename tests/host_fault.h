@@ -17,6 +17,9 @@ bool host_fault_possible(void);
 /** Let the @p n th call from now on fail, as if the host had no memory, no descriptor or no room
  * left; 0: none. Counts anew. */
 void host_fault_arm(long n);
+/** Only calls of the library whose file's name begins with @p name count and fail, and only its blocks are
+ *  counted: libmeta_io. Before all others. */
+void host_fault_of_library(const char *name);
 /** Let nothing fail, and stop counting. @return whether the call that was to fail has come */
 bool host_fault_disarm(void);
 /** Whether calls of OpenCL count and fail from now on, instead of the host's. */

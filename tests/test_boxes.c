@@ -2,7 +2,7 @@
 /** @file test_boxes.c
  *  Boxes copied between arrays of the host and of a device, and several boxes of several arrays
  *  reduced by one call. */
-/* TEST: backends=all timeout=120 labels=kernel smoke=yes */
+/* TEST: backends=all,late auto=yes timeout=120 labels=kernel smoke=yes */
 #include "meta_library.h"
 #include "mirror.h"
 
@@ -228,12 +228,39 @@ static void one_call_reduces_as_many_would(void)
             CHECK_OK(meta_reduce_boxes(on_device ? device : (void *)found, c.stride, c.fields,
                                        c.field, c.boxes, c.box, c.op, c.type, ending.done));
             CHECK_OK(case_ending_settle(&ending));
-            if (!on_device) CHECK_OK(meta_flush());
+            if (!on_device && ending.done == META_ASYNC) CHECK_OK(meta_flush());
             if (on_device) CHECK_OK(meta_copy_d2h(found, device, ROOM, NULL));
             CHECK_ARRAY(found, expected, ROOM, META_U8);
         }
     if (device) CHECK_OK(meta_free(device));
     mirror_free(&m);
+}
+
+/* A stencil without cells is complete at once, its sums are not. */
+static void the_sums_of_a_stencil_without_cells_are_complete_with_its_event(void)
+{
+    enum { N = 2000 };
+    const meta_box none = {2, {N, 3}, {1, 1}, {1, 2}};
+    const meta_box part[2] = {{2, {N, 3}, {0, 0}, {N, 1}}, {2, {N, 3}, {0, 1}, {N, 3}}};
+    int64_t host[3 * N], sum = -1, sums[2] = {-1, -1};
+    void *in = NULL, *out = NULL;
+    meta_event done = META_EVENT_NULL;
+    for (int k = 0; k < 3 * N; ++k) host[k] = k / N + 1;
+    if (!CHECK_OK(meta_alloc(&in, sizeof host)) || !CHECK_OK(meta_alloc(&out, sizeof host))) return;
+    CHECK_OK(meta_copy_h2d(in, host, sizeof host, NULL));
+    CHECK_OK(meta_stencil_sums(out, in, &none, META_2D5P, META_I64, &sum, sums, 2, part, NULL));
+    CHECK_INT(sum, 0);
+    CHECK_INT(sums[0], N);
+    CHECK_INT(sums[1], 5 * N);
+    sum = sums[0] = sums[1] = -1;
+    CHECK_OK(meta_stencil_sums(out, in, &none, META_2D5P, META_I64, &sum, sums, 2, part, &done));
+    CHECK_OK(meta_event_wait(done));
+    CHECK_OK(meta_event_free(&done));
+    CHECK_INT(sum, 0);
+    CHECK_INT(sums[0], N);
+    CHECK_INT(sums[1], 5 * N);
+    CHECK_OK(meta_free(in));
+    CHECK_OK(meta_free(out));
 }
 
 /* Cells that count themselves: every result by the simplest loop. */
@@ -363,10 +390,24 @@ static void an_empty_box_may_have_any_other_extents(void)
     CHECK_OK(meta_face_slab(&face, &empty[2], 1, META_SLAB_LOW, 0));
 }
 
-TEST_DEVICE_MAIN(PROMISE(box_h2d_writes_the_cells_of_the_box_and_no_others),
-                 PROMISE(box_d2h_reads_the_cells_of_the_box_and_writes_no_others),
-                 PROMISE(boxes_are_cut_in_every_dimension), PROMISE(box_copies_name_what_is_wrong),
-                 PROMISE(one_call_reduces_as_many_would),
-                 PROMISE(every_box_of_every_field_has_its_own_sum),
-                 PROMISE(a_wrong_box_leaves_all_results_alone),
-                 PROMISE(an_empty_box_may_have_any_other_extents))
+static void start(int *argc, char ***argv)
+{
+    test_find_own_plugins();
+    test_device.start(argc, argv);
+}
+
+static int finish(int status)
+{
+    return test_device.end(status);
+}
+
+static const test_setting setting = {.start = start, .end = finish};
+
+TEST_MAIN_WITH(&setting, PROMISE(box_h2d_writes_the_cells_of_the_box_and_no_others),
+               PROMISE(box_d2h_reads_the_cells_of_the_box_and_writes_no_others),
+               PROMISE(boxes_are_cut_in_every_dimension), PROMISE(box_copies_name_what_is_wrong),
+               PROMISE(one_call_reduces_as_many_would),
+               PROMISE(the_sums_of_a_stencil_without_cells_are_complete_with_its_event),
+               PROMISE(every_box_of_every_field_has_its_own_sum),
+               PROMISE(a_wrong_box_leaves_all_results_alone),
+               PROMISE(an_empty_box_may_have_any_other_extents))

@@ -122,12 +122,17 @@ static void check_untouched(const halo_case *c, const record *r)
 static meta_err overlap(halo_case *c, meta_halo plan, meta_halo_work *interior,
                         meta_halo_work *boundary, void *with, int way)
 {
-    meta_event done = META_EVENT_NULL;
+    const meta_event untouched = {0x5eed, 0xfeed};
+    meta_event done = untouched;
     meta_err error;
     if (way < 2)
         return meta_halo_overlap(plan, c->fields, interior, boundary, with,
                                  way ? META_ASYNC : NULL);
     error = meta_halo_overlap(plan, c->fields, interior, boundary, with, &done);
+    if (error != META_OK) {
+        CHECK(memcmp(&done, &untouched, sizeof done) == 0); /* it gives an event or an error */
+        return error;
+    }
     CHECK_OK(meta_event_wait(done));
     CHECK_OK(meta_event_free(&done));
     return error;

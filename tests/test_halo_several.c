@@ -133,13 +133,13 @@ static void neither_do_they_through_mpi_and_in_pieces(void)
 {
     CHECK_OK(meta_comm_finalize());
     setenv("META_SHARED", "off", 1);
-    setenv("META_CHUNK", "4096", 1);
+    setenv("META_TEST_CHUNK", "4096", 1);
     test_require(meta_comm_init(NULL, NULL));
     run_cases(false);
     run_cases(true);
     CHECK_OK(meta_comm_finalize());
     unsetenv("META_SHARED");
-    unsetenv("META_CHUNK");
+    unsetenv("META_TEST_CHUNK");
     test_require(meta_comm_init(NULL, NULL));
 }
 

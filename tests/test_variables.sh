@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # The manual page libmeta-env(7) has every environment variable that the libraries and tools read, and no
-# other; documents name no META_ variable that does not exist.
+# other; documents and tests name no META_ variable that does not exist.
 # TEST: timeout=60 labels=core,documents smoke=yes
 src=${META_TEST_SRCDIR:-.}
 build=${META_TEST_BUILDDIR:-.}
@@ -39,6 +39,25 @@ for file in "$src"/README.md "$src"/CONTRIBUTING.md "$src"/doc/*.md; do
         case $name in META_TEST_*) grep -rqw "$name" "$src/tests" "$src/check" && continue ;; esac
         echo "$listed" | grep -qx "$name" || broken "$file sets $name, which does not exist"
     done
+done
+# A test that sets a variable which nothing reads tests something else than it says. Names in quotation marks are those of
+# constants too. Two are there to be unknown, one is part of a text, and one a variable of make.
+tests() { find "$src/tests" "$src/check" -type f -name "$1" | grep -v '/test_variables\.sh$'; }
+constants() { find "$src/core" "$src/comm" "$src/io" "$src/backends" "$src/kernels" -name '*.h'; }
+read_by_tests=$({
+    { tests '*.c'; tests '*.cpp'; } | xargs grep -hoE '(getenv\(|asked\(|define [A-Z_]+ +)"META_[A-Z_]+"'
+    { tests '*.sh'; tests '*.py'; tests check; } | xargs grep -hoE '(\$\{?|environ.{0,8})META_TEST_[A-Z_]+'
+} | grep -oE 'META_[A-Z_]+' | sort -u)
+set_by_tests=$({
+    { tests '*.c'; tests '*.h'; tests '*.cpp'; } | xargs grep -hoE '"META_[A-Z_]+["=]'
+    { tests '*.sh'; tests '*.py'; tests '*.awk'; tests check; } | xargs grep -hoE '\bMETA_[A-Z_]+='
+} | grep -oE 'META_[A-Z_]+' | sort -u)
+[ "$(echo "$set_by_tests" | wc -l)" -gt 40 ] || broken "hardly any variable was found in the tests"
+identifiers=$(constants | xargs grep -hoE '\bMETA_[A-Z_]+' | sort -u)
+for name in $set_by_tests; do
+    case $name in META_MODEE | META_TEST_ANYTHING | META_NATIVE_OF | META_WARNINGS) continue ;; esac
+    printf '%s\n' "$listed" "$read_by_tests" "$identifiers" | grep -qx "$name" ||
+        broken "$(grep -rlw "$name" "$src/tests" "$src/check" | head -3 | tr '\n' ' ')sets $name, which nothing reads"
 done
 [ $status = 0 ] && echo "kept   the manual page has all $(echo "$listed" | wc -l) variables of libmeta, and the others that it reads"
 exit $status

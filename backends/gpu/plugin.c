@@ -41,6 +41,7 @@ static const meta_ops operations = {
     .ticket_release = gpu_ticket_release,
     .stamp_read = gpu_stamp_read,
     .stamp_release = gpu_stamp_release,
+    .checks = META_CHECKS_TEXT,
 };
 
 /* Without fini: at process exit the runtime may already be partly torn down. */

@@ -78,7 +78,8 @@ char *gpu_program_text(const meta_kernel_source *source, gpu_passing passing)
         meta_exact_results(desc) > 0 ? "#define META_USER_REPRODUCIBLE\n" : "");
     fprintf(w, "%s", source->text);
     fprintf(w,
-            "}\n#line 1 \"%s, entry\"\nMETA_USER_ENTRY\n{\n    META_USER_BEGIN\n    meta_user::%s(",
+            "}\n#line 1 \"%s, entry\"\nMETA_USER_ENTRY\n{\n    META_USER_BEGIN\n"
+            "    meta_user::META_USER_NAME(%s)(",
             desc->name, desc->name);
     for (uint32_t k = 0; k < desc->operands; ++k) fprintf(w, "meta_w->operand[%u], ", (unsigned)k);
     for (uint32_t k = 0; k < desc->values; ++k) fprintf(w, "meta_w->word[%u], ", (unsigned)k);

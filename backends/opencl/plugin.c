@@ -46,6 +46,7 @@ static const meta_ops operations = {
     .ticket_release = ocl_ticket_release,
     .stamp_read = ocl_stamp_read,
     .stamp_release = ocl_stamp_release,
+    .checks = META_CHECKS_TEXT,
 };
 
 META_API const meta_plugin meta_plugin_v2 = {

@@ -104,10 +104,7 @@ void ocl_plan_text(const ocl_language *about, const meta_kernel_source *source,
              meta_element_name(source->type), (int)ocl_most_partials(source->desc),
              source->type <= META_F32 ? "#define META_USER_FLOATING\n" : "",
              about->atomic_64 ? "#define META_USER_ATOMIC_64\n" : "");
-    if (source->user) /* the kernel may be called as a built-in function or macro is */
-        snprintf(p->line, sizeof p->line, "#undef %s\n#define %s " OCL_USER_PREFIX "%s\n",
-                 source->desc->name, source->desc->name, source->desc->name);
-    else snprintf(p->line, sizeof p->line, "#line 1 \"%.64s\"\n", source->desc->name);
+    if (!source->user) snprintf(p->line, sizeof p->line, "#line 1 \"%.64s\"\n", source->desc->name);
     p->text[0] = p->first;
     p->text[1] = (const char *)ocl_text_meta_types_h;
     p->text[2] = (const char *)ocl_text_lang_opencl_h;

@@ -17,7 +17,7 @@
 /** Offset in a queue's scratch memory of a result that is copied to the host. */
 #define OCL_RESULT_OFFSET (OCL_MAX_PARTIALS * OCL_EXACT_BYTES)
 
-/** Ahead of the names of a program's kernels, which may be those of built-in functions. */
+/** Ahead of the names of a program's kernels: META_USER_NAME of lang_opencl_user.h. */
 #define OCL_USER_PREFIX "meta_user_"
 
 /** Programs of the built-in kernels: one for each element size that is moved, then one for each

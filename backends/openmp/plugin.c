@@ -162,6 +162,7 @@ static const meta_ops ops = {
     .ticket_test = ticket_test,
     .ticket_wait = ticket_wait,
     .ticket_release = ticket_release,
+    .checks = META_CHECKS_CPU,
 };
 
 META_API const meta_plugin meta_plugin_v2 = {

@@ -221,7 +221,7 @@ static meta_err copy_own(const moving *m)
 
 /* ------------------------------------------------------------------ messages */
 
-/* Post a side's pieces, in parts of at most META_CHUNK bytes. */
+/* Post a side's pieces, in parts of at most META_TEST_CHUNK bytes. */
 static meta_err post(moving *m, const side *s)
 {
     for (int k = 0; k < s->count; ++k) {

@@ -343,6 +343,21 @@ static bool is_empty(const meta_box *box)
     return false;
 }
 
+/* A work failed, so that the caller gets no event: the exchange goes on as with META_ASYNC. */
+static meta_err fail_beside(meta_halo plan, meta_event *event, meta_err error)
+{
+    char text[COMM_TEXT];
+    halo_plan *p;
+    snprintf(text, sizeof text, "%s", meta_last_error());
+    if (comm_enter("meta_halo_overlap") == META_OK) {
+        if (plan_of(plan, &p) == META_OK) halo_untrack(p, *event);
+        comm_leave(META_OK);
+    }
+    meta_event_free(event);
+    core->ready("meta_halo_overlap");
+    return core->fail_as(error, text);
+}
+
 /* The callbacks may call the library: they run without the lock. */
 meta_err meta_halo_overlap(meta_halo plan, void *const *fields, meta_halo_work *interior,
                            meta_halo_work *boundary, void *with, meta_event *done)
@@ -365,14 +380,19 @@ meta_err meta_halo_overlap(meta_halo plan, void *const *fields, meta_halo_work *
     if (!is_empty(&inside))
         error = comm_callback_error(interior(&inside, with), before, __func__, "interior");
     if (error != META_OK) snprintf(text, sizeof text, "%s", meta_last_error());
+    meta_event event;
+    const bool tracked = done && done != META_ASYNC;
+    meta_event *const ending = !tracked ? done : error == META_OK ? &event : META_ASYNC;
     META_TRY(comm_enter(__func__));
-    const meta_err second = comm_leave(finish(plan, done));
+    const meta_err second = comm_leave(finish(plan, ending));
     if (error != META_OK) return core->fail_as(error, text);
     META_TRY(second);
     for (int k = 0; k < borders && error == META_OK; ++k) {
         before = core->failures();
         error = comm_callback_error(boundary(&border[k], with), before, __func__, "boundary");
     }
+    if (tracked && error != META_OK) return fail_beside(plan, &event, error);
+    if (tracked) *done = event;
     return error;
 }
 

@@ -795,3 +795,13 @@ meta_err halo_finish(halo_plan *p, meta_event *done)
                           "first");
     return halo_end(x, done);
 }
+
+void halo_untrack(halo_plan *p, meta_event event)
+{
+    bool never;
+    halo_exchange *x = halo_handle_find(p->last, &never);
+    if (!x || !x->tracked || x->event.slot != event.slot || x->event.generation != event.generation)
+        return;
+    x->tracked = false;
+    if (x->done) comm_background_error(x->status, x->text);
+}

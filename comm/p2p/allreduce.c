@@ -72,7 +72,7 @@ static bool reducing(comm_message *m)
     return upload(m);
 }
 
-/* Give MPI @p elements elements at @p data, in parts that META_CHUNK allows: @p bytes and @p
+/* Give MPI @p elements elements at @p data, in parts that META_TEST_CHUNK allows: @p bytes and @p
  * numbers of @p datatype an element. Behind the first request if there is one. */
 static void give(comm_message *m, void *data, int64_t elements, size_t bytes, int numbers,
                  MPI_Datatype datatype, MPI_Op op)
@@ -327,7 +327,7 @@ static meta_err load(comm_message *m, void *recv, const void *send, const meta_s
         if (!array)
             return core->fail(META_ERR_NO_MEMORY,
                               "the host has no memory for the %" PRId64 " parts of a reduction "
-                              "(a larger META_CHUNK makes fewer)",
+                              "(a larger META_TEST_CHUNK makes fewer)",
                               requests);
         for (int64_t k = 0; k < requests; ++k) array[k] = MPI_REQUEST_NULL;
         m->requests = array;

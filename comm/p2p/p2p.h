@@ -27,7 +27,7 @@ void comm_operations_free(void);
  *  0: whole. */
 size_t comm_chunk_for(meta_device *device, size_t bytes);
 /** The payload of one MPI message where pieces of @p wish bytes are wanted (0: whole): what
- *  META_CHUNK allows, and not so little that there are thousands. */
+ *  META_TEST_CHUNK allows, and not so little that there are thousands. */
 size_t comm_chunk_fit(size_t bytes, size_t wish);
 /** Forget what was measured: the devices are about to be closed. */
 void comm_speeds_forget(void);

@@ -111,7 +111,7 @@ meta_err comm_parts_cut(comm_message *m, size_t chunk, size_t room)
     m->part = m->inline_part;
     return core->fail(META_ERR_NO_MEMORY,
                       "the host has no memory for the %zu parts of a message "
-                      "(a larger META_CHUNK makes fewer)",
+                      "(a larger META_TEST_CHUNK makes fewer)",
                       m->parts);
 }
 

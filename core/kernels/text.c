@@ -152,8 +152,10 @@ char *meta_user_text(const struct meta_kernel_state *s, uint32_t form)
     for (uint32_t n = 0; n < s->desc.results; ++n)
         if (meta_has_place(s->result[n].combine)) words = meta_partial_words(&s->result[n]);
     fprintf(p, "#define META_USER_PARTIAL_WORDS %u\n", (unsigned)words);
+    /* A back end of another version may not have this word. */
+    fprintf(p, "#ifndef META_USER_NAME\n#define META_USER_NAME(name) name\n#endif\n");
     put_file(p, kernel);
-    fprintf(p, "\n#line 1 \"%s, run\"\n%s %s(", kernel->name,
+    fprintf(p, "\n#line 1 \"%s, run\"\n%s META_USER_NAME(%s)(", kernel->name,
             kernel->team ? "META_TEAM_KERNEL" : "META_USER_KERNEL", kernel->name);
     put_parameters(&w);
     put_values(&w);

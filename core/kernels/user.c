@@ -457,12 +457,28 @@ static meta_plugin_kernel *find_form(struct meta_kernel_state *s, const meta_dev
     return NULL;
 }
 
-/* Back ends of other makers get what the program wrote. META_AUTO may choose any. */
+/* Back ends of other makers get what the program wrote, unless they say that they know the text
+ * that checks. META_AUTO may choose any. */
 bool meta_user_is_checked(const meta_device *device)
 {
     const meta_mode mode = device->backend->mode;
-    return meta_check_on &&
-           (mode == META_OPENCL || mode == META_CUDA || mode == META_HIP || mode == META_AUTO);
+    return meta_check_on && (mode == META_OPENCL || mode == META_CUDA || mode == META_HIP ||
+                             mode == META_AUTO || device->backend->ops.checks & META_CHECKS_TEXT);
+}
+
+/* Where nothing checks what kernels access, the log says so: once for each back end, as it leaves
+ * out what it has said. */
+static void tell_unchecked(const meta_device *device)
+{
+    const meta_backend *backend = device->backend;
+    if (!meta_check_on || meta_user_is_checked(device) || backend->mode == META_OPENMP ||
+        backend->ops.checks & META_CHECKS_CPU)
+        return;
+    meta_log(META_LOG_WARN,
+             "META_CHECK: the back end %s does not check what kernels of programs access: an AT() "
+             "beyond the declared reach, and a GET() or SHARED() beyond the array, are not found "
+             "there. All else is checked",
+             backend->name);
 }
 
 uint32_t meta_user_form(const struct meta_kernel_state *s, const meta_device *device)
@@ -510,6 +526,7 @@ static meta_err make(struct meta_kernel_state *s, meta_device *device, uint32_t 
                          s->kernel->name);
     const meta_err error = device->backend->ops.kernel_create(device->plugin, &source, &o->kernel);
     if (error != META_OK) return free(o), error;
+    tell_unchecked(device);
     o->device = device;
     o->form = form;
     o->is_beside = is_beside;

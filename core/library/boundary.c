@@ -2,6 +2,7 @@
 /** @file boundary.c
  *  Boundary conditions: kernels that set slabs of ghost cells from the cells beside them. */
 #include "library/library.h"
+#include "queue/join.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -131,14 +132,16 @@ static meta_err set_value(void *array, const meta_box *box, int dim, meta_slab s
 }
 
 /* The outermost layer comes first: if its ghosts and cells lie in the buffer, so do all others. */
-static meta_err set_layers(void *array, const meta_box *box, int dim, meta_slab side, int64_t width,
-                           meta_boundary_kind kind, const void *value, meta_type type,
-                           meta_event *done)
+static meta_err set_layers(meta_device *device, void *array, const meta_box *box, int dim,
+                           meta_slab side, int64_t width, meta_boundary_kind kind,
+                           const void *value, meta_type type, meta_event *done)
 {
     static const meta_library_kernels even = META_LIBRARY_KERNELS(meta_boundary_even),
                                       odd = META_LIBRARY_KERNELS(meta_boundary_odd);
     const bool is_odd = kind == META_BOUNDARY_WALL || kind == META_BOUNDARY_ODD;
     const int64_t bytes = (int64_t)meta_element_bytes((uint32_t)type);
+    meta_pieces pieces;
+    meta_pieces_begin(&pieces, device, done);
     for (int64_t layer = width - 1; layer >= 0; --layer) {
         const bool mirrors = kind != META_BOUNDARY_GRADIENT;
         const unsigned times = kind == META_BOUNDARY_WALL       ? 2
@@ -150,10 +153,12 @@ static meta_err set_layers(void *array, const meta_box *box, int dim, meta_slab 
         lay_slab(&cells, &ghost, &inner, box, dim, side, layer, mirrors ? layer : 0);
         const void *const arguments[] = {(char *)array + ghost * bytes,
                                          (const char *)array + inner * bytes, &offset};
-        META_TRY(meta_user_run((is_odd ? odd : even)[type], &cells, arguments,
-                               layer == 0 ? done : META_ASYNC));
+        const meta_err error =
+            meta_piece_queued(&pieces, meta_user_run((is_odd ? odd : even)[type], &cells, arguments,
+                                                     meta_piece(&pieces, layer == 0)));
+        if (error != META_OK) return meta_pieces_drop(&pieces, error);
     }
-    return META_OK;
+    return meta_pieces_end(&pieces);
 }
 
 meta_err meta_boundary(void *array, const meta_box *box, int dim, meta_slab side, int64_t width,
@@ -178,5 +183,5 @@ meta_err meta_boundary(void *array, const meta_box *box, int dim, meta_slab side
     META_TRY(meta_resolve_box(array, box, type, "array", &span));
     if (kind == META_BOUNDARY_VALUE)
         return set_value(array, box, dim, side, width, value, type, done);
-    return set_layers(array, box, dim, side, width, kind, value, type, done);
+    return set_layers(span.device, array, box, dim, side, width, kind, value, type, done);
 }

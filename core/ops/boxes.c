@@ -216,36 +216,30 @@ static meta_err check_all(void *results, int64_t stride, int fields, void *const
     return META_OK;
 }
 
-meta_err meta_abandon(const void *field, meta_type type, meta_err error)
-{
-    char *message = meta_error_copy();
-    meta_span span;
-    if (meta_resolve(field, 0, type, "field", &span) == META_OK &&
-        meta_device_finish(span.device) != META_OK)
-        meta_log(META_LOG_WARN, "%s", meta_last_error());
-    if (message) meta_fail_as(error, message);
-    free(message);
-    return error;
-}
-
-/* Empty boxes come first: with host results nothing is queued for them, and the event of the last
- * call must cover every result. */
+/* Empty boxes come first: with host results nothing is queued for them, and on a device that works
+ * in order the event of the last call is that of every result. */
 meta_err meta_reduce_boxes(void *results, int64_t stride, int fields, void *const *field, int boxes,
                            const meta_box *box, meta_op op, meta_type type, meta_event *done)
 {
     int64_t left = (int64_t)fields * boxes;
+    meta_pieces pieces;
+    meta_span span;
     META_ENTER();
     META_TRY(check_all(results, stride, fields, field, boxes, box, op, type));
     const int64_t bytes = (int64_t)meta_element_bytes((uint32_t)type);
     if (left == 0) return meta_submit_nothing(done);
+    META_TRY(meta_resolve(field[0], 0, type, "field", &span));
+    meta_pieces_begin(&pieces, span.device, done);
     for (int pass = 0; pass < 2; ++pass)
         for (int f = 0; f < fields; ++f)
             for (int b = 0; b < boxes; ++b) {
                 if (meta_box_empty(&box[b]) != (pass == 0)) continue;
                 void *result = (char *)results + (f * stride + b) * bytes;
-                const meta_err error = meta_reduce(result, field[f], &box[b], op, type,
-                                                   --left == 0 ? done : META_ASYNC);
-                if (error != META_OK) return meta_abandon(field[f], type, error);
+                const meta_err error =
+                    meta_piece_queued(&pieces, meta_reduce(result, field[f], &box[b], op, type,
+                                                           meta_piece(&pieces, --left == 0)));
+                if (error == META_OK) continue;
+                return meta_pieces_drop(&pieces, error);
             }
-    return META_OK;
+    return meta_pieces_end(&pieces);
 }

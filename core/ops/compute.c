@@ -62,18 +62,23 @@ meta_err meta_extreme_of_nothing(void *result, const char *name, meta_op op, met
     const int64_t none = -1;
     int64_t *index = ((meta_extreme_i64 *)result)->index;
     meta_builtin b;
+    meta_pieces pieces;
     meta_span span;
     int is_device;
     META_TRY(meta_resolve_extreme(result, type, name, &is_device, &span));
-    META_TRY(meta_result_of_nothing(result, name, op, type, is_device ? META_ASYNC : NULL));
     if (!is_device) {
+        META_TRY(meta_result_of_nothing(result, name, op, type, NULL));
         for (int d = 0; d < META_MAX_DIM; ++d) index[d] = none;
         return meta_submit_nothing(done);
     }
     meta_operation_begin(&b, META_KERNEL_FILL, META_I64, &places);
     META_TRY(meta_operand_set(&b.op, 0, index, &places, name));
     meta_operation_value(&b.op, &none);
-    return meta_run(&b.op, done);
+    meta_pieces_begin(&pieces, span.device, done);
+    META_TRY(meta_piece_queued(
+        &pieces, meta_result_of_nothing(result, name, op, type, meta_piece(&pieces, false))));
+    const meta_err error = meta_piece_queued(&pieces, meta_run(&b.op, meta_piece(&pieces, true)));
+    return error == META_OK ? meta_pieces_end(&pieces) : meta_pieces_drop(&pieces, error);
 }
 
 /* ------------------------------------------------------------------ reductions */

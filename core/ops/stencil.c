@@ -89,10 +89,21 @@ static meta_err check_sums(const meta_operation *stencil, const void *in, meta_t
 }
 
 /* Queue sum @p k on its own: of an empty box, a reproducible one, or one too many. */
-static meta_err sum_apart(const void *in, meta_type type, void *sums, int k, const meta_box *part)
+static meta_err sum_apart(const void *in, meta_type type, void *sums, int k, const meta_box *part,
+                          meta_pieces *pieces)
 {
     char *sum = (char *)sums + k * (int64_t)meta_element_bytes((uint32_t)type);
-    return meta_reduce(sum, in, &part[k], META_SUM, type, META_ASYNC);
+    return meta_piece_queued(
+        pieces, meta_reduce(sum, in, &part[k], META_SUM, type, meta_piece(pieces, false)));
+}
+
+/* Those of a stencil without cells. */
+static meta_err sums_alone(const void *in, meta_type type, void *sum, void *sums, int boxes,
+                           const meta_box *part, meta_event *done)
+{
+    void *const field = (void *)(uintptr_t)in;
+    if (sum) META_TRY(meta_result_of_nothing(sum, "sum", META_SUM, type, NULL));
+    return meta_reduce_boxes(sums, boxes, 1, &field, boxes, part, META_SUM, type, done);
 }
 
 static meta_err set_sum(meta_builtin *b, const void *in, meta_type type, void *sums, int k,
@@ -113,23 +124,31 @@ meta_err meta_stencil_sums(void *out, const void *in, const meta_box *box, meta_
 {
     meta_builtin ops[1 + TOGETHER];
     meta_face cells;
-    bool empty, apart;
+    meta_pieces pieces;
+    bool apart = false;
     size_t count = 1;
     META_ENTER();
     META_TRY(check_stencil(box, kind, type));
-    empty = apart = meta_box_empty(box);
+    const bool empty = meta_box_empty(box);
     if (!empty) {
         META_TRY(set_stencil(&ops[0], out, in, box, kind, type, sum, &cells));
         META_TRY(meta_run_check(&ops[0].op));
         META_TRY(meta_exact_wanted(ops[0].op.device, (uint32_t)type, &apart));
     }
     META_TRY(check_sums(empty ? NULL : &ops[0].op, in, type, sums, boxes, part));
+    if (boxes == 0) return run_stencil(out, in, box, kind, type, sum, done);
+    if (empty) return sums_alone(in, type, sum, sums, boxes, part, done);
+    meta_pieces_begin(&pieces, ops[0].op.device, done);
     meta_err error = META_OK;
     for (int k = 0; k < boxes && error == META_OK; ++k)
         if (apart || count > TOGETHER || meta_box_empty(&part[k]))
-            error = sum_apart(in, type, sums, k, part);
+            error = sum_apart(in, type, sums, k, part, &pieces);
         else error = set_sum(&ops[count++], in, type, sums, k, part);
-    if (error == META_OK && count == 1) error = run_stencil(out, in, box, kind, type, sum, done);
-    else if (error == META_OK) error = meta_run_all(ops, count, done);
-    return error == META_OK || boxes == 0 ? error : meta_abandon(in, type, error);
+    if (error == META_OK) {
+        meta_event *last = meta_piece(&pieces, true);
+        error =
+            meta_piece_queued(&pieces, count == 1 ? run_stencil(out, in, box, kind, type, sum, last)
+                                                  : meta_run_all(ops, count, last));
+    }
+    return error == META_OK ? meta_pieces_end(&pieces) : meta_pieces_drop(&pieces, error);
 }

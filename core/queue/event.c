@@ -162,6 +162,19 @@ void meta_event_complete(meta_event event, meta_err status, const char *message)
     pthread_mutex_unlock(&lock);
 }
 
+void meta_event_take(meta_event event, meta_pending *pending)
+{
+    *pending = (meta_pending){NULL, NULL};
+    if (event.generation == 0) return;
+    pthread_mutex_lock(&lock);
+    slot *s = at(event.slot);
+    *pending = s->pending;
+    s->pending = (meta_pending){NULL, NULL};
+    s->detached = true;
+    reclaim(event.slot);
+    pthread_mutex_unlock(&lock);
+}
+
 void meta_event_drop(meta_event event)
 {
     pthread_mutex_lock(&lock);

@@ -7,7 +7,7 @@
  * then its rounded element to the caller's place; in a job the exact sum follows to a record in
  * host memory, which is complete no later than the result. A kernel of the program's may have
  * several sums, each with a second launch. */
-#include "queue/queue.h"
+#include "queue/join.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -258,12 +258,31 @@ static meta_err launch(meta_operation *op, meta_pending *pending)
 }
 
 /* The caller may free what the steps before a failed one use. */
-static void finish_failed(meta_device *device, meta_err error)
+static void finish_failed(meta_device *device, meta_pending *pending, meta_err error)
 {
     char *message = meta_error_copy();
     meta_device_finish(device);
+    if (pending) meta_pending_release(pending);
     if (message) meta_fail_as(error, message);
     free(message);
+}
+
+/* Queue what goes to the caller's place, and its record. *pending is joined with both, or on a
+ * device that works in order becomes that of the last step if it @p is_last. */
+static meta_err queue_element(meta_operation *element, const meta_span *scratch, meta_i64 *limbs,
+                              bool is_last, meta_pending *pending)
+{
+    const bool apart = pending && !meta_in_order(element->device);
+    const bool tracked = apart || (pending && is_last);
+    meta_pending piece = {NULL, NULL};
+    META_TRY(launch(element, tracked && (apart || !limbs) ? &piece : NULL));
+    if (tracked) meta_pending_join(pending, &piece);
+    if (!limbs) return META_OK;
+    piece = (meta_pending){NULL, NULL};
+    META_TRY(meta_copy_on(META_FROM_PROGRAM, element->device, META_QUEUE_COMPUTE, META_COPY_D2H,
+                          limbs, scratch, RECORD_BYTES, tracked ? &piece : NULL));
+    if (tracked) meta_pending_join(pending, &piece);
+    return META_OK;
 }
 
 static meta_err queue_steps(meta_builtin *ops, size_t count, const meta_span *scratch,
@@ -274,10 +293,7 @@ static meta_err queue_steps(meta_builtin *ops, size_t count, const meta_span *sc
                           scratch));
     *sum->op.where = (meta_result){.object = scratch->object, .offset = scratch->offset};
     for (size_t k = 0; k < count; ++k) META_TRY(launch(&ops[k].op, NULL));
-    META_TRY(launch(&element.op, limbs ? NULL : pending));
-    if (!limbs) return META_OK;
-    return meta_copy_on(META_FROM_PROGRAM, sum->op.device, META_QUEUE_COMPUTE, META_COPY_D2H, limbs,
-                        scratch, RECORD_BYTES, pending);
+    return queue_element(&element.op, scratch, limbs, true, pending);
 }
 
 meta_err meta_exact_queue(meta_builtin *ops, size_t count, const void *address,
@@ -293,7 +309,7 @@ meta_err meta_exact_queue(meta_builtin *ops, size_t count, const void *address,
         meta_workspace_take(device, META_QUEUE_COMPUTE, RESULT_BYTES, &block, &scratch);
     if (error == META_OK) {
         error = queue_steps(ops, count, &scratch, limbs, pending);
-        if (error != META_OK) finish_failed(device, error);
+        if (error != META_OK) finish_failed(device, pending, error);
         meta_workspace_give(device, block);
     }
     if (error != META_OK) meta_exact_forget(address, 1);
@@ -328,21 +344,18 @@ static uint32_t divert(meta_operation *op, const meta_span *scratch, exact_resul
     return count;
 }
 
-/* The kernel, then for each sum its element and, in a job, its record. The last step of all is the
- * one that tells when they are complete. */
+/* The kernel, then for each sum its element and, in a job, its record. On a device that works in
+ * order the last step of all tells when they are complete. */
 static meta_err queue_results(meta_operation *op, exact_result *sum, uint32_t count,
                               meta_pending *pending)
 {
     meta_builtin element;
-    META_TRY(launch(op, NULL));
+    const bool apart = pending && !meta_in_order(op->device);
+    META_TRY(launch(op, apart ? pending : NULL));
     for (uint32_t k = 0; k < count; ++k) {
         exact_result *e = &sum[k];
-        meta_pending *last = k + 1 == count ? pending : NULL;
         META_TRY(move_element(&element, op->device, e->type, &e->to, &e->scratch));
-        META_TRY(launch(&element.op, e->limbs ? NULL : last));
-        if (e->limbs)
-            META_TRY(meta_copy_on(META_FROM_PROGRAM, op->device, META_QUEUE_COMPUTE, META_COPY_D2H,
-                                  e->limbs, &e->scratch, RECORD_BYTES, last));
+        META_TRY(queue_element(&element.op, &e->scratch, e->limbs, k + 1 == count, pending));
     }
     return META_OK;
 }
@@ -361,7 +374,7 @@ meta_err meta_exact_queue_results(meta_operation *op, meta_pending *pending)
         error = remember(op->device, sum[k].address, &sum[k].limbs);
     if (error == META_OK) {
         error = queue_results(op, sum, count, pending);
-        if (error != META_OK) finish_failed(op->device, error);
+        if (error != META_OK) finish_failed(op->device, pending, error);
     }
     meta_workspace_give(op->device, block);
     for (uint32_t k = 0; k < count && error != META_OK; ++k) meta_exact_forget(sum[k].address, 1);

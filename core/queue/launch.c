@@ -1,27 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file launch.c
- *  Work on a device's queues: launches and copies, seen by observers on their way to the back end,
- *  and what tells when they are complete. */
+ *  Work on a device's queues: launches and copies, seen by observers on their way to the back end.
+ */
 #include "queue/queue.h"
-
-meta_err meta_pending_test(const meta_pending *pending, int *complete)
-{
-    *complete = 1;
-    if (!pending->ticket) return META_OK;
-    return pending->device->backend->ops.ticket_test(pending->ticket, complete);
-}
-
-meta_err meta_pending_wait(const meta_pending *pending)
-{
-    if (!pending->ticket) return META_OK;
-    return pending->device->backend->ops.ticket_wait(pending->ticket);
-}
-
-void meta_pending_release(meta_pending *pending)
-{
-    if (pending->ticket) pending->device->backend->ops.ticket_release(pending->ticket);
-    pending->ticket = NULL;
-}
 
 _Atomic int meta_observers_on;
 static meta_observer *_Atomic observers[META_OBSERVERS];

@@ -104,6 +104,8 @@ meta_err meta_event_new(meta_event *event);
 /** The event follows @p pending, which it takes over. */
 void meta_event_follow(meta_event event, const meta_pending *pending);
 void meta_event_complete(meta_event event, meta_err status, const char *message);
+/** What @p event follows, which is device work that is taken over; the event is gone. */
+void meta_event_take(meta_event event, meta_pending *pending);
 /** Forget an event that was never given out. */
 void meta_event_drop(meta_event event);
 /** Advance messages and call due callbacks. */

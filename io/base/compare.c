@@ -46,9 +46,10 @@ meta_err io_compare(const io_ranks *ranks, int count, const io_item *items)
     void *first = NULL;
     if (ranks->rank == 0 && (first = malloc((size_t)bytes + 1)))
         memcpy(first, items, (size_t)bytes);
-    META_TRY(io_share(ranks, ranks->rank != 0 || first ? META_OK : io_no_memory((uint64_t)bytes),
-                      &first, &bytes));
-    const meta_err error = find_other(count, items, bytes / (int64_t)sizeof *items, first);
+    meta_err error = io_share(
+        ranks, ranks->rank != 0 || first ? META_OK : io_no_memory((uint64_t)bytes), &first, &bytes);
+    if (error != META_OK) return free(first), error; /* rank 0's */
+    error = find_other(count, items, bytes / (int64_t)sizeof *items, first);
     free(first);
     return io_agree(ranks, error);
 }

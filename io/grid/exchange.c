@@ -236,11 +236,12 @@ meta_err io_exchange(const io_ranks *ranks, const io_grid *grid, const io_box *b
     const size_t room = (size_t)grid->piece * part->element;
     *in_step = true;
     char *memory = calloc(3, room);
-    META_TRY(io_agree(ranks, memory ? META_OK : io_no_memory(3 * (uint64_t)room)));
+    meta_err error = io_agree(ranks, memory ? META_OK : io_no_memory(3 * (uint64_t)room));
+    if (error != META_OK) return free(memory), error;
     x.piece = memory;
     x.out = memory + room;
     x.in = memory + 2 * room;
-    const meta_err error = rounds(&x);
+    error = rounds(&x);
     *in_step = error == META_OK;
     if (error != META_OK) return error; /* MPI may still use the memory */
     free(memory);

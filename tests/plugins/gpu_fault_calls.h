@@ -107,7 +107,8 @@ static inline hipError_t run(F *kernel, dim3 grid, dim3 block, hipStream_t strea
 #define hipDeviceGetAttribute(value, name, device)                                                 \
     (*(value) = 1, fault::next("hipDeviceGetAttribute"))
 #define hipDeviceGetStreamPriorityRange(least, greatest) fault::priorities(least, greatest)
-#define hipStreamCreateWithPriority(stream, flags, rank) fault::create_stream(stream)
+#define hipStreamCreateWithPriority(stream, flags, rank)                                           \
+    ((void)(rank), fault::create_stream(stream))
 #define hipStreamDestroy(stream)                         fault::destroy_stream(stream)
 #define hipStreamSynchronize(stream)                     fault::finish(stream)
 #define gpu_stream_wait(stream, event)                   fault::wait_on(stream, event)

@@ -264,6 +264,9 @@ static const meta_ops ops = {
     .ticket_wait = sim_ticket_wait,
     .ticket_release = sim_ticket_release,
     .now = now,
+#ifndef SIM_BLIND
+    .checks = META_CHECKS_CPU,
+#endif
 };
 
 META_API const meta_plugin meta_plugin_v2 = {
@@ -271,7 +274,11 @@ META_API const meta_plugin meta_plugin_v2 = {
     .abi_major = META_PLUGIN_ABI_MAJOR,
     .abi_minor = META_PLUGIN_ABI_MINOR,
     .size = sizeof meta_plugin_v2,
+#ifdef SIM_BLIND
+    .name = "blind",
+#else
     .name = "sim",
+#endif
     .description = "simulated devices with a virtual clock",
     .init = init,
     .fini = fini,

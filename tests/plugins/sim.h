@@ -2,7 +2,8 @@
 /** @file sim.h
  *  Private header of the back end sim: simulated devices with a virtual clock, for tests of what
  * chooses devices and moves data between them. Kernels and copies really run, on the CPU, but as
- * late as their order permits, so that a missing wait gives wrong data. */
+ * late as their order permits, so that a missing wait gives wrong data. With -DSIM_BLIND it is the back end
+ * blind, which has no part in META_CHECK=on. */
 #ifndef SIM_H
 #define SIM_H
 

@@ -82,7 +82,11 @@ void sim_kernels_begin(const meta_host *host)
 static meta_err create_user(const meta_kernel_source *source, sim_kernel *kernel)
 {
     const meta_kernel *user = source->user;
+#ifdef SIM_BLIND
+    meta_kernel_cpu *checked = NULL;
+#else
     meta_kernel_cpu *checked = source->is_checked ? user->cpu[META_KERNEL_CHECKED] : NULL;
+#endif
     kernel->openmp.user = user;
     kernel->openmp.cpu = checked ? checked : user->cpu[META_KERNEL_BASELINE];
     kernel->openmp.exact = meta_exact_results(source->desc) > 0 ? &exact : NULL;
