@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Generates CTestTestfile.cmake from the TEST lines of the test sources and scripts given as arguments.
 #
-#   /* TEST: backends=openmp,opencl np=1,2 timeout=120 labels=core,kernel smoke=yes */
+#   /* TEST: backends=openmp,opencl np=1,2 labels=core,kernel smoke=yes */
 #
 #   backends=  names, `others` for opencl and the GPU back ends that are built, `all` for openmp and
 #              those, or `any` (default): one entry each with META_MODE set, or one without it for `any`; `none`
@@ -13,7 +13,8 @@
 #   auto=yes   two more entries, with META_MODE=auto and devices chosen at random: .auto, of openmp and opencl,
 #              and .sims, of openmp and simulated devices (tests/plugins/sim.c); for each GPU back end that is
 #              built two more: .auto-hip, of openmp and it, and .auto-opencl-hip, of opencl as well …
-#   timeout=   seconds (default 120); more with sanitizers, in a long run, under oclgrind, with META_CHECK=1
+#   timeout=   seconds after which a test that hangs is ended (default 600): ten times what it takes on an idle core or
+#              more, since others may use the machine; more with sanitizers, in a long run, under oclgrind, with META_CHECK=1
 #   labels=    for ctest -L; those with np= or mpi=yes are labelled mpi as well
 #   alone=yes  not in parallel with other tests: it installs, and libtool then relinks in place the
 #              libraries that tests run with
@@ -96,7 +97,7 @@ function entry(backend, map, np,    name, environment, labels, processors, setti
     printf "add_test(%s%s", quoted(name), np || backend ~ /^auto-/ ? unless_missing(backend) : ""
     if (np) printf " %s -n %d", quoted(mpiexec), np
     printf "%s %s)\n", emulator == "" ? "" : " " emulator, quoted(command)
-    printf "math(EXPR timeout \"%d * ${scale}\")\n", field["timeout"] * (sanitize == "no" ? 1 : 4)
+    printf "math(EXPR timeout \"%d * ${scale}\")\n", field["timeout"] * (sanitize == "no" ? 1 : 2)
     printf "set_tests_properties(%s PROPERTIES\n", quoted(name)
     printf "  TIMEOUT ${timeout} PROCESSORS %d SKIP_RETURN_CODE 77\n", processors
     if (field["alone"] == "yes") print "  RUN_SERIAL TRUE"
@@ -130,9 +131,9 @@ function entries(np,    count, name, openmp, k)
 BEGIN {
     print "# Made by tests/ctest.awk from the TEST lines of the tests."
     print "set(scale 1)"
-    print "if(\"$ENV{META_TEST_LONG}\" STREQUAL \"1\")\n  set(scale 30)"
-    print "elseif(\"$ENV{META_TEST_BRIEF}\" STREQUAL \"1\")\n  set(scale 5)"
-    print "elseif(\"$ENV{META_CHECK}\" STREQUAL \"1\")\n  set(scale 3)\nendif()"
+    print "if(\"$ENV{META_TEST_LONG}\" STREQUAL \"1\")\n  set(scale 12)"
+    print "elseif(\"$ENV{META_TEST_BRIEF}\" STREQUAL \"1\")\n  set(scale 2)"
+    print "elseif(\"$ENV{META_CHECK}\" STREQUAL \"1\")\n  set(scale 2)\nendif()"
     print "set(pocl \"$ENV{META_TEST_POCL_CACHE}\")"
     print "if(NOT pocl)\n  set(pocl " quoted(builddir "/tests/cache/pocl") ")\nendif()"
     # Tests beside each other have more threads than there are cores: those that wait should sleep.
@@ -191,7 +192,7 @@ FNR == 1 {
 /^(#|!|\/\*) TEST:/ {
     delete field
     field["backends"] = "any"
-    field["timeout"] = 120
+    field["timeout"] = 600
     field["np"] = field["mixed"] = field["mpi"] = ""
     field["labels"] = field["alone"] = field["smoke"] = field["long"] = field["with"] = field["auto"] = ""
     sub(/^.*TEST:/, "")

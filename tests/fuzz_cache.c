@@ -2,7 +2,7 @@
 /** @file fuzz_cache.c
  *  Files of compiled code with arbitrary bytes: loaded when header, key, length and checksum are
  * right, as this file computes them from the format; else refused with the reason. */
-/* TEST: timeout=300 labels=core,fuzz */
+/* TEST: labels=core,fuzz */
 #include "cache/cache.h"
 #include "fuzz.h"
 

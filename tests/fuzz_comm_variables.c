@@ -3,7 +3,7 @@
  *  The META_* variables of messages with arbitrary values, several at once: the process joins a job
  * of one rank, sums a number and leaves, or the error names one of them; without them it joins
  * afterwards. An input has lines of NAME=VALUE. */
-/* TEST: np=1 timeout=300 labels=comm,fuzz */
+/* TEST: np=1 labels=comm,fuzz */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

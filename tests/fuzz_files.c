@@ -2,7 +2,7 @@
 /** @file fuzz_files.c
  *  Checkpoints and arrays of NumPy with arbitrary bytes and recomputed checksums: libmeta_io
  *  refuses them with one line, or reads them, and what it writes then reads alike. */
-/* TEST: np=1 timeout=300 labels=io,fuzz */
+/* TEST: np=1 labels=io,fuzz */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
  *  opened: rejected with one line, or written again as the same bytes. The first six bytes of an
  *  input are the grid's extents, its number of variables, and by how much the file shrinks; the
  *  rest is the file. */
-/* TEST: np=1 timeout=300 labels=programs,fuzz */
+/* TEST: np=1 labels=programs,fuzz */
 #include "config.h"
 
 #include <getopt.h>

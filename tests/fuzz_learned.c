@@ -2,7 +2,7 @@
 /** @file fuzz_learned.c
  *  Files of learned times with arbitrary text and recomputed checksums: refused with the reason and
  *  nothing left in the table, or what is written of the table is read as the same again. */
-/* TEST: timeout=300 labels=core,fuzz */
+/* TEST: labels=core,fuzz */
 #include "auto/learned.h"
 #include "cache/cache.h"
 #include "fuzz.h"

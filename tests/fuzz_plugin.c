@@ -3,7 +3,7 @@
  *  A back end's file with arbitrary headers, length, section table, ABI number and size: it works,
  * or the reason says why not; the process never ends, which is a child for each input. Damage in
  * code and data is not detected, so that these stay as they are. */
-/* TEST: timeout=300 labels=core,fuzz */
+/* TEST: labels=core,fuzz */
 #include "fuzz.h"
 
 #include <elf.h>

@@ -3,7 +3,7 @@
  *  META_RANK_MAP with arbitrary text, and META_MODE as its fallback: an error names the
  *  variable, or each rank gets the device that an independent parser, written from the
  *  documentation, expects. The text that this parser prints gives the same result. */
-/* TEST: timeout=300 labels=core,fuzz */
+/* TEST: labels=core,fuzz */
 #include "fuzz.h"
 
 #include <limits.h>

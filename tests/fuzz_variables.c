@@ -2,7 +2,7 @@
 /** @file fuzz_variables.c
  *  The META_* variables with arbitrary values, several at once: the library starts, or the error
  * names one of them; without them it starts afterwards. An input has lines of NAME=VALUE. */
-/* TEST: timeout=300 labels=core,fuzz */
+/* TEST: labels=core,fuzz */
 #include "fuzz.h"
 #include "fuzz_lines.h"
 

@@ -2,11 +2,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Runs ctest in the current folder with the arguments given, then counts what passed, failed and was
 # skipped, and lists the promises that ran no check. Tests labelled long take part where META_TEST_LONG
-# is 1. Exit status 0: none failed, and no sanitizer found anything in our code.
+# is 1. With META_TEST_TIMES=FILE, the time of each test is appended to that file. Exit status 0: none failed,
+# and no sanitizer found anything in our code.
 ctest=${CTEST:-ctest}
 log=tests/ctest.log
 status=tests/ctest.status
 skipped=tests/ctest.skipped
+times=tests/ctest.times
 
 test "${META_TEST_LONG-}" = 1 || set -- -LE '^long$' "$@"
 # One more than there are cores, since many tests wait for processes or timeouts.
@@ -113,4 +115,14 @@ awk '
         exit number["failed"] > 0 || !count
     }' reports="$(echo $reports | wc -w)" skipped=$skipped $skipped $log
 
-test $? = 0 && test "$(cat $status)" = 0 && test -z "$reports"
+passed=$?
+
+# SECONDS TEST, the slowest first; .ci/run collects them of all its sections.
+sed -n 's/^ *[0-9]*\/[0-9]* *Test *#[0-9]*: \([^ ]*\) .* \([0-9.]*\) sec.*/\2 \1/p' $log | LC_ALL=C sort -k1,1nr >$times
+if [ "$(wc -l <$times)" -gt 10 ]; then
+    echo 'the slowest, in seconds:'
+    head -n 10 $times
+fi
+[ -z "${META_TEST_TIMES-}" ] || cat $times >>"$META_TEST_TIMES"
+
+test $passed = 0 && test "$(cat $status)" = 0 && test -z "$reports"

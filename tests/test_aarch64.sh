@@ -3,7 +3,7 @@
 # On aarch64 libmeta builds without a warning and its tests pass: cross-built for single processes and OpenMP, in the
 # folder aarch64 of the build folder, and run by qemu. Once with the vectors of NEON, and once for each width of SVE
 # that there are kernels for; each time the kernels must be those for it.
-# TEST: timeout=240 labels=aarch64 alone=yes long=yes
+# TEST: labels=aarch64 alone=yes long=yes
 set -u
 src=$(cd "${META_TEST_SRCDIR:-.}" && pwd) build=$(cd "${META_TEST_BUILDDIR:-.}" && pwd)
 root=/usr/aarch64-linux-gnu

@@ -3,7 +3,7 @@
  *  The plug-in ABI itself: each back end that was built is loaded without libmeta and driven
  * through its function table, in a child process. What the core does not yet do, but a later minor
  * version may, is done here: longer structures, waits and copies between devices. */
-/* TEST: backends=any timeout=180 labels=core smoke=yes */
+/* TEST: backends=any labels=core smoke=yes */
 #include "test.h"
 
 #include <dlfcn.h>

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # What libraries export is what the last release exported (abi/): no public symbol or type is missing or changed
 # unless the soname is another one. Changed baselines show that tools/abi finds what it is to find.
-# TEST: timeout=120 labels=core,build,mpi
+# TEST: labels=core,build,mpi
 set -u
 src=$META_TEST_SRCDIR build=$META_TEST_BUILDDIR
 for tool in abidw abidiff; do

@@ -2,7 +2,7 @@
 /** @file test_arguments.c
  *  Every parameter of every function of meta.h, meta_library.h and meta_kernel.h, misused in every
  * way that its type allows; the roles of the parameters. See each_argument.h. */
-/* TEST: backends=all auto=yes timeout=120 labels=core smoke=yes */
+/* TEST: backends=all auto=yes labels=core smoke=yes */
 #include "config.h"
 
 #include "each_argument.h"

@@ -2,7 +2,7 @@
 /** @file test_auto_clocks.c
  *  The times of work with META_MODE=auto, where each device has a clock of its own: a copy of which
  *  parts lie on two devices does not mix them. */
-/* TEST: backends=none auto=yes timeout=60 labels=core */
+/* TEST: backends=none auto=yes labels=core */
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>

@@ -3,7 +3,7 @@
  *  The profile of META_MODE=auto: which copies between devices there were, of how many bytes, why,
  *  where kernels ran, and what one device would have cost. On simulated devices, whose speeds are
  *  known and whose time is exact. */
-/* TEST: backends=any timeout=120 labels=core,tools */
+/* TEST: backends=any labels=core,tools */
 #include "config.h"
 
 #include <math.h>

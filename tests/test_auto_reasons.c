@@ -2,7 +2,7 @@
 /** @file test_auto_reasons.c
  *  Why META_MODE=auto copies bytes between devices: each reason that the summary has for it, by a
  *  program that gives it no other. On simulated devices. */
-/* TEST: timeout=120 labels=core,tools */
+/* TEST: labels=core,tools */
 #include "config.h"
 
 #include <stdio.h>

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # meta-dot3d --blas: on each back end the peer's BLAS library computes the product, and the header names
 # it; without one, and in every other unsupported case, one line says what to do.
-# TEST: backends=any mpi=yes timeout=600 labels=programs,peers
+# TEST: backends=any mpi=yes labels=programs,peers
 . "$META_TEST_SRCDIR/tests/programs.sh"
 # LeakSanitizer itself crashes, or hangs, over the threads of the OpenCL peer's libraries.
 [ "${META_TEST_SANITIZE-no}" = no ] || export ASAN_OPTIONS="${ASAN_OPTIONS-}:detect_leaks=0"

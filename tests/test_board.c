@@ -2,7 +2,7 @@
 /** @file test_board.c
  *  The board of a node, alone: what processes say on it, also ones that are killed while they do,
  *  and files that are no board. */
-/* TEST: labels=core smoke=yes timeout=120 */
+/* TEST: labels=core smoke=yes */
 #include "config.h"
 
 #include <dirent.h>

@@ -2,7 +2,7 @@
 /** @file test_boxes.c
  *  Boxes copied between arrays of the host and of a device, and several boxes of several arrays
  *  reduced by one call. */
-/* TEST: backends=all,late auto=yes timeout=120 labels=kernel smoke=yes */
+/* TEST: backends=all,late auto=yes labels=kernel smoke=yes */
 #include "meta_library.h"
 #include "mirror.h"
 

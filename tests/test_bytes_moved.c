@@ -3,7 +3,7 @@
  *  META_MODE=auto moves little more than the least bytes with which a program can do, where that
  * can be worked out: programs whose calls go to given devices, on simulated devices that copy
  * between each other and count what they copy. */
-/* TEST: backends=any timeout=120 labels=core */
+/* TEST: backends=any labels=core */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 /** @file test_cache_change.c
  *  Files of the cache's folder that processes change: each change is there afterwards, and whoever
  * is killed while it writes leaves what was there. */
-/* TEST: timeout=120 labels=core,cache smoke=yes */
+/* TEST: labels=core,cache smoke=yes */
 #include "cache/cache.h"
 #include "scratch.h"
 #include "test.h"

@@ -3,7 +3,7 @@
  *  The policy cost of META_MODE=auto is never much worse than the best device alone. Workloads run
  *  on simulated machines, whose virtual time is exact, with all work on each device in turn and
  *  with devices chosen by cost. */
-/* TEST: backends=any timeout=120 labels=core */
+/* TEST: backends=any labels=core */
 #include "config.h"
 
 #define META_KERNELS_HERE

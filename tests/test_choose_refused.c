@@ -3,7 +3,7 @@
  *  A kernel that a device of META_MODE=auto refuses, since its compiler does or it lacks double
  *  precision, runs on the others, whatever the policy is, and the device is asked for it once. On
  *  simulated devices. */
-/* TEST: timeout=120 labels=core */
+/* TEST: labels=core */
 #include "config.h"
 
 #define META_KERNELS_HERE

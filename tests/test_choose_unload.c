@@ -3,7 +3,7 @@
  *  A kernel that is loaded where an unloaded one was, at the same addresses, is a new one to
  *  META_MODE=auto: it inherits neither its times nor its place in a loop. On simulated devices,
  *  of which one is slow at the first kernel only. */
-/* TEST: timeout=120 labels=core */
+/* TEST: labels=core */
 #include "config.h"
 
 #define META_KERNELS_HERE

@@ -3,7 +3,7 @@
  *  Random sequences of calls give the bits of plain arrays on the host, whichever devices the
  *  library chooses and wherever it moves the data. META_TEST_SEED sets the base seed;
  *  META_TEST_SEQUENCE=N runs only sequence N. With META_MODE set, the sequences run there. */
-/* TEST: backends=any timeout=300 labels=core */
+/* TEST: backends=any labels=core */
 #include "coherence.h"
 
 #include <stdio.h>

@@ -3,7 +3,7 @@
  *  Random sequences as in test_coherence.c, with halo exchanges and messages among them. All ranks
  *  run the same sequence with the same numbers and the grid is periodic, so what a rank receives
  *  from a neighbour is what it has itself. */
-/* TEST: np=1,2 timeout=300 labels=comm */
+/* TEST: np=1,2 labels=comm */
 #include "coherence.h"
 
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 /** @file test_comm_arguments.c
  *  Every parameter of every function of meta_comm.h, misused in every way that its type allows, on
  * all ranks alike and on one alone; the roles of the parameters. See each_argument.h. */
-/* TEST: backends=all np=1,2 timeout=120 labels=comm */
+/* TEST: backends=all np=1,2 labels=comm */
 #include "config.h"
 
 #include "each_argument.h"

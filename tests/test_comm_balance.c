@@ -3,7 +3,7 @@
  *  meta_balance() on simulated devices: what a rank takes for its cells is computed, not measured,
  *  by a random function that is not proportional to them. Where it ends is compared with the best
  *  of all possible cuts, and with even ones. */
-/* TEST: backends=openmp np=1,2,3,4 timeout=300 labels=comm */
+/* TEST: backends=openmp np=1,2,3,4 labels=comm */
 #include "cut_arrays.h"
 
 #include <float.h>

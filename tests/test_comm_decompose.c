@@ -2,7 +2,7 @@
 /** @file test_comm_decompose.c
  *  meta_decompose(): compared with all possible cuts, on small random grids, speeds and memory
  *  limits; and invalid arguments. */
-/* TEST: backends=openmp np=1,2,3,4 timeout=300 labels=comm */
+/* TEST: backends=openmp np=1,2,3,4 labels=comm */
 #include "cut_arrays.h"
 
 #include <inttypes.h>

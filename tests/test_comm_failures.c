@@ -5,9 +5,9 @@
  * one at a time. Every time there is an error with a message, or all results are right, and the
  * job can be joined again. One rank is its own neighbour: what others do about an error stands in
  * test_comm_faults.c. */
-/* TEST: backends=openmp np=1 timeout=200 labels=comm */
-/* TEST: backends=opencl np=1 timeout=200 labels=comm */
-/* TEST: backends=openmp np=1 with=CHECK=1 timeout=200 labels=comm */
+/* TEST: backends=openmp np=1 labels=comm */
+/* TEST: backends=opencl np=1 labels=comm */
+/* TEST: backends=openmp np=1 with=CHECK=1 labels=comm */
 #include "test_mpi.h"
 
 #include <inttypes.h>

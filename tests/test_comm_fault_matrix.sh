@@ -10,7 +10,7 @@
 #
 # A call may take 1.5 timeouts, and besides, since many ranks share the cores, META_TEST_NOISE seconds. Messages
 # that need not name the victim: 5 %, for before ranks have met they do not know each other.
-# TEST: backends=any mpi=yes timeout=240 labels=comm,programs
+# TEST: backends=any mpi=yes labels=comm,programs
 . "$META_TEST_SRCDIR/tests/programs.sh"
 LC_ALL=C
 export LC_ALL

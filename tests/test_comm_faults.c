@@ -5,9 +5,9 @@
  * on all ranks alike or on one alone. Every time there is an error that names the function, nothing
  * is left behind that ranks do not free together, no other rank waits longer than META_TIMEOUT, and
  * the library goes on; after META_ERR_PEER once it has left the job and joined it again. */
-/* TEST: backends=openmp np=2 timeout=200 labels=comm */
-/* TEST: backends=openmp np=1,3 timeout=200 labels=comm long=yes */
-/* TEST: backends=opencl np=2 mixed=yes timeout=200 labels=comm long=yes */
+/* TEST: backends=openmp np=2 labels=comm */
+/* TEST: backends=openmp np=1,3 labels=comm long=yes */
+/* TEST: backends=opencl np=2 mixed=yes labels=comm long=yes */
 #include "test_mpi.h"
 
 #include <inttypes.h>

@@ -4,8 +4,8 @@
  *  support, a trial succeeded, and all ranks agree; ghost cells are then correct as well.
  *  Without META_MODE the device is the fake one of tests/plugins/card.c, whose memory MPI can
  *  use or not, as configured; with it, a real one. */
-/* TEST: np=1,2,3 timeout=300 labels=comm smoke=yes */
-/* TEST: backends=all np=1,2 mixed=yes timeout=300 labels=comm */
+/* TEST: np=1,2,3 labels=comm smoke=yes */
+/* TEST: backends=all np=1,2 mixed=yes labels=comm */
 #include "test_mpi.h"
 
 #include <stdio.h>

@@ -2,7 +2,7 @@
 /** @file test_comm_large.c
  *  Messages of more elements than an int can count, point-to-point and in a halo exchange. Needs
  *  18 GiB of memory, 5 of them in /dev/shm. */
-/* TEST: backends=openmp np=2 timeout=300 labels=comm long=yes */
+/* TEST: backends=openmp np=2 labels=comm long=yes */
 #include "test_mpi.h"
 
 #include <inttypes.h>

@@ -2,7 +2,7 @@
 /** @file test_comm_learn.c
  *  META_LEARN with several ranks: what each has learned is in one file, by which they all decide
  *  alike, though their devices differ in speed. */
-/* TEST: np=4 timeout=120 labels=comm,cache */
+/* TEST: np=4 labels=comm,cache */
 #include "config.h"
 
 #include <stdio.h>

@@ -2,8 +2,8 @@
 /** @file test_comm_life.c
  *  Joining and leaving a job: ranks, the same outcome on every rank, and a finalize that completes
  *  whatever messages and plans were left behind. */
-/* TEST: backends=all np=1,2,3 timeout=120 labels=comm smoke=yes */
-/* TEST: backends=openmp np=2 with=PROGRESS=thread timeout=120 labels=comm */
+/* TEST: backends=all np=1,2,3 labels=comm smoke=yes */
+/* TEST: backends=openmp np=2 with=PROGRESS=thread labels=comm */
 #include "test_mpi.h"
 
 #include <pthread.h>

@@ -2,13 +2,13 @@
 /** @file test_comm_messages.c
  *  Point-to-point messages and reductions between ranks on any devices: contents, order,
  *  blocking and non-blocking, to the rank itself, and disagreement between the two ends. */
-/* TEST: backends=none auto=yes np=2 timeout=180 labels=comm */
-/* TEST: backends=all np=1,2,3 mixed=yes timeout=180 labels=comm */
-/* TEST: backends=all np=1,2,3 mixed=yes with=PIPELINE=4096 timeout=180 labels=comm */
-/* TEST: backends=openmp,opencl np=2 mixed=yes with=TEST_CHUNK=5000 timeout=180 labels=comm */
-/* TEST: backends=openmp,opencl np=3 mixed=yes with=PIPELINE=65536 timeout=180 labels=comm long=yes
+/* TEST: backends=none auto=yes np=2 labels=comm */
+/* TEST: backends=all np=1,2,3 mixed=yes labels=comm */
+/* TEST: backends=all np=1,2,3 mixed=yes with=PIPELINE=4096 labels=comm */
+/* TEST: backends=openmp,opencl np=2 mixed=yes with=TEST_CHUNK=5000 labels=comm */
+/* TEST: backends=openmp,opencl np=3 mixed=yes with=PIPELINE=65536 labels=comm long=yes
  */
-/* TEST: backends=openmp np=2 mixed=yes with=PROGRESS=thread,PIPELINE=4096 timeout=180 labels=comm
+/* TEST: backends=openmp np=2 mixed=yes with=PROGRESS=thread,PIPELINE=4096 labels=comm
  */
 #include "test_mpi.h"
 

@@ -2,7 +2,7 @@
 /** @file test_comm_metamorph.c
  *  MetaMorph's messages between ranks on any devices: programs in its style against plain loops,
  * and what MPI promises of them. */
-/* TEST: backends=all np=2 mixed=yes timeout=120 labels=comm */
+/* TEST: backends=all np=2 mixed=yes labels=comm */
 #define METAMORPH_NO_NAMES
 #include "test_mpi.h"
 

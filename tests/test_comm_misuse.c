@@ -3,7 +3,7 @@
  *  Invalid arguments, calls in the wrong state, and neighbours that disagree: the right error
  *  code on every rank concerned, a message that names the argument or both values, and
  *  communication that continues to work. */
-/* TEST: backends=all np=1,2,3 mixed=yes timeout=120 labels=comm */
+/* TEST: backends=all np=1,2,3 mixed=yes labels=comm */
 #include "test_mpi.h"
 
 #include <pthread.h>

@@ -2,7 +2,7 @@
 /** @file test_comm_node.c
  *  Memory that the ranks of a node share: it has no name in the file system, it is private to the
  *  user, and messages go through MPI where it cannot be had. */
-/* TEST: backends=openmp np=2,3,4 timeout=120 labels=comm */
+/* TEST: backends=openmp np=2,3,4 labels=comm */
 #include "config.h"
 
 #include "caught.h"

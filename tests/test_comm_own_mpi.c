@@ -2,7 +2,7 @@
 /** @file test_comm_own_mpi.c
  *  A program that leaves MPI to libmeta: meta_comm_init() initializes it, and meta_comm_finalize()
  *  finalizes it, but not when the call is rejected. */
-/* TEST: np=2 timeout=60 labels=comm */
+/* TEST: np=2 labels=comm */
 #include <mpi.h>
 #include <pthread.h>
 

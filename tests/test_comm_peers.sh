@@ -3,7 +3,7 @@
 # Ranks that are killed, exit early, stop, or sleep too long, in each phase of a program: with
 # META_TIMEOUT set no other one hangs; each gets META_ERR_PEER with the peer, the phase and the tag,
 # and exits with a nonzero status. So does the sleeper, when it goes on alone.
-# TEST: backends=any mpi=yes timeout=600 labels=comm,programs
+# TEST: backends=any mpi=yes labels=comm,programs
 . "$META_TEST_SRCDIR/tests/programs.sh"
 META_TIMEOUT=2
 META_MODE=openmp

@@ -2,9 +2,9 @@
 /** @file test_comm_pieces.c
  *  Reductions of more numbers than pass at once: right at the edges of pieces, wherever the numbers
  * lie and however the caller waits; and with little memory of their own. */
-/* TEST: backends=all np=2 mixed=yes timeout=120 labels=comm */
-/* TEST: backends=openmp np=1,3 timeout=120 labels=comm */
-/* TEST: backends=opencl np=3 mixed=yes timeout=120 labels=comm long=yes */
+/* TEST: backends=all np=2 mixed=yes labels=comm */
+/* TEST: backends=openmp np=1,3 labels=comm */
+/* TEST: backends=opencl np=3 mixed=yes labels=comm long=yes */
 #include "test_mpi.h"
 
 #include <inttypes.h>

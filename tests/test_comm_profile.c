@@ -2,8 +2,8 @@
 /** @file test_comm_profile.c
  *  Profiling of messages and exchanges: counts, the time hidden behind kernels, and the table of
  *  all ranks. */
-/* TEST: backends=all np=1,2,3 mixed=yes timeout=120 labels=comm */
-/* TEST: backends=openmp np=2 with=SHARED=off,PROGRESS=thread timeout=120 labels=comm */
+/* TEST: backends=all np=1,2,3 mixed=yes labels=comm */
+/* TEST: backends=openmp np=2 with=SHARED=off,PROGRESS=thread labels=comm */
 #include "caught.h"
 #include "internal.h"
 #include "test_mpi.h"

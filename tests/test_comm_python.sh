@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The Python package on ranks with different devices, where mpi4py is that of this MPI; where it is another one's, what
 # is said of it is right, and the test is skipped.
-# TEST: backends=any mpi=yes timeout=180 labels=comm,python
+# TEST: backends=any mpi=yes labels=comm,python
 . "$META_TEST_SRCDIR/tests/programs.sh"
 . "$META_TEST_SRCDIR/tests/python.sh"
 need_opencl

@@ -2,8 +2,8 @@
 /** @file test_comm_redistribute.c
  *  meta_redistribute(): on random process grids, cuts, paddings, types and numbers of fields,
  *  including staggered ones, every cell of every array is compared with its global index. */
-/* TEST: backends=none auto=yes np=3 timeout=300 labels=comm */
-/* TEST: backends=all np=1,2,3,4 mixed=yes timeout=300 labels=comm */
+/* TEST: backends=none auto=yes np=3 labels=comm */
+/* TEST: backends=all np=1,2,3,4 mixed=yes labels=comm */
 #include "test_mpi.h"
 
 #include <pthread.h>

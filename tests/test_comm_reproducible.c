@@ -2,8 +2,8 @@
 /** @file test_comm_reproducible.c
  *  Reproducible sums over ranks: the bits are those of one exact sum over all numbers, however
  *  they are distributed over any kinds of devices. */
-/* TEST: backends=none auto=yes np=2 timeout=240 labels=comm */
-/* TEST: backends=all np=1,2,3,4 mixed=yes timeout=240 labels=comm smoke=yes */
+/* TEST: backends=none auto=yes np=2 labels=comm */
+/* TEST: backends=all np=1,2,3,4 mixed=yes labels=comm smoke=yes */
 #define META_KERNELS_HERE
 #include "user_exact.kernel.h"
 

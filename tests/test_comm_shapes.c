@@ -2,7 +2,7 @@
 /** @file test_comm_shapes.c
  *  Halo plans, redistribution and files do not read or write a grid by a box that contradicts its
  *  shape either. */
-/* TEST: backends=openmp,opencl auto=yes np=1,2 timeout=120 labels=comm,io */
+/* TEST: backends=openmp,opencl auto=yes np=1,2 labels=comm,io */
 #include "meta_io.h"
 #include "scratch.h"
 #include "test_mpi.h"

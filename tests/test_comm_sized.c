@@ -2,7 +2,7 @@
 /** @file test_comm_sized.c
  *  Structures of meta_comm.h and meta_io.h that begin with their size, of a program compiled with
  *  later headers; see test_sized.c. */
-/* TEST: backends=openmp np=1,2 timeout=60 labels=comm,io */
+/* TEST: backends=openmp np=1,2 labels=comm,io */
 #include <stdio.h>
 #include <unistd.h>
 

@@ -2,8 +2,8 @@
 /** @file test_comm_trace.c
  *  The trace of a job: every activity appears once, slices nest, timestamps never decrease, each
  *  send matches its receive; and traces that cannot be written. */
-/* TEST: backends=all np=1,2,3 mixed=yes timeout=120 labels=comm,tools */
-/* TEST: backends=openmp np=2 with=SHARED=off timeout=120 labels=comm,tools */
+/* TEST: backends=all np=1,2,3 mixed=yes labels=comm,tools */
+/* TEST: backends=openmp np=2 with=SHARED=off labels=comm,tools */
 #include <signal.h>
 #include <stdio.h>
 #include <sys/resource.h>

@@ -3,9 +3,9 @@
  *  The success path formats no text: a name for an error that never occurs costs as much as a
  *  small message, especially where a program's libraries replace parts of printf, as Fortran's
  *  do. Kernels, buffers, copies, messages, reductions and exchanges are watched after a warm-up. */
-/* TEST: backends=all np=1,2 mixed=yes timeout=120 labels=comm */
-/* TEST: backends=openmp np=2 mixed=yes with=SHARED=off,PIPELINE=4096 timeout=120 labels=comm */
-/* TEST: backends=openmp np=2 with=PROGRESS=thread timeout=120 labels=comm */
+/* TEST: backends=all np=1,2 mixed=yes labels=comm */
+/* TEST: backends=openmp np=2 mixed=yes with=SHARED=off,PIPELINE=4096 labels=comm */
+/* TEST: backends=openmp np=2 with=PROGRESS=thread labels=comm */
 #include "test_mpi.h"
 
 #include <stdlib.h>

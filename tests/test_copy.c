@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file test_copy.c
  *  Copies to, from and on a device, box copies, and fills. */
-/* TEST: backends=all auto=yes timeout=120 labels=kernel smoke=yes */
+/* TEST: backends=all auto=yes labels=kernel smoke=yes */
 #include "mirror.h"
 
 #include <stdlib.h>

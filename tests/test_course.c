@@ -3,7 +3,7 @@
  *  What planning a loop takes beside its steps, alone: with times that change from run to run, as
  *  those of short kernels do, it stays within its share, and what matters is followed all the
  *  same. */
-/* TEST: labels=core smoke=yes timeout=60 */
+/* TEST: labels=core smoke=yes */
 #include "auto/course.h"
 #include "auto/link.h"
 #include "auto/share.h"

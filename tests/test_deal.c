@@ -3,7 +3,7 @@
  *  Assignment of a node's devices to its ranks. The back end cards has three; hwloc gets a
  *  topology where the second device is near the first two cores, the first and the third near
  *  the other two. */
-/* TEST: backends=any timeout=60 labels=core smoke=yes */
+/* TEST: backends=any labels=core smoke=yes */
 #include "config.h"
 
 #include "test.h"

@@ -2,7 +2,7 @@
 /** @file test_devices.c
  *  Choosing devices: META_MODE, META_RANK_MAP, threads, the table of variables, initialization and
  *  finalization. The back ends plain and late of tests/plugins are available too. */
-/* TEST: backends=any timeout=120 labels=core smoke=yes */
+/* TEST: backends=any labels=core smoke=yes */
 #include "test.h"
 
 #include <stdarg.h>

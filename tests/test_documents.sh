@@ -7,7 +7,7 @@
 #
 # Without PREFIX the build is installed in a temporary folder, and LD_LIBRARY_PATH is set for its
 # programs. `make installcheck` passes the configured PREFIX, where it is not needed.
-# TEST: backends=any mpi=yes timeout=600 labels=documents alone=yes
+# TEST: backends=any mpi=yes labels=documents alone=yes
 set -eu
 top=$META_TEST_SRCDIR build=$META_TEST_BUILDDIR
 here=$(mktemp -d)

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # meta-info --draw: cores, NUMA nodes, devices and ranks of simulated nodes, as text and as a picture, and its errors.
-# TEST: timeout=120 labels=programs
+# TEST: labels=programs
 . "$META_TEST_SRCDIR/tests/programs.sh"
 # hwloc reads no file where a choice of components is set.
 unset HWLOC_COMPONENTS HWLOC_XMLFILE HWLOC_SYNTHETIC HWLOC_THISSYSTEM

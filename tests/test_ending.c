@@ -2,7 +2,7 @@
 /** @file test_ending.c
  *  Calls at the wrong time: while another thread ends the library, from functions that the library
  *  called, and in a child of fork(). */
-/* TEST: backends=all,late timeout=120 labels=core */
+/* TEST: backends=all,late labels=core */
 #include "child.h"
 #include "test.h"
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # Every error code of meta.h is reached: some test checks that a call returns it. Prints how many checks expect each.
-# TEST: timeout=60 labels=core,build smoke=yes
+# TEST: labels=core,build smoke=yes
 src=${META_TEST_SRCDIR:-.}
 build=${META_TEST_BUILDDIR:-.}
 awk=$(sed -n 's/^AWK = //p' "$build/Makefile")

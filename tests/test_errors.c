@@ -2,7 +2,7 @@
 /** @file test_errors.c
  *  Misuse of every public function of meta.h: the right error code, a message that names the
  *  function and the argument, no output written, and a library that remains usable. */
-/* TEST: backends=all auto=yes timeout=120 labels=core smoke=yes */
+/* TEST: backends=all auto=yes labels=core smoke=yes */
 #include "test.h"
 
 #include <inttypes.h>

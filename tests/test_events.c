@@ -2,8 +2,8 @@
 /** @file test_events.c
  *  Order and completion: blocking and non-blocking calls, execution order, events and their
  *  callbacks. The back end "late" (tests/plugins/late.c) delays its work as long as possible. */
-/* TEST: backends=all,late auto=yes timeout=120 labels=core smoke=yes */
-/* TEST: backends=all,late timeout=120 labels=core with=CHECK=1 */
+/* TEST: backends=all,late auto=yes labels=core smoke=yes */
+/* TEST: backends=all,late labels=core with=CHECK=1 */
 #include "internal.h"
 #include "test.h"
 

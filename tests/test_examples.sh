@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The examples, installed with the library, are built by the Makefile and the CMakeLists.txt beside
 # them, and compute what their serial versions do: on every back end and on mixed ranks.
-# TEST: backends=any mpi=yes timeout=600 labels=documents alone=yes
+# TEST: backends=any mpi=yes labels=documents alone=yes
 . "$META_TEST_SRCDIR/tests/programs.sh"
 need_opencl
 unset LD_LIBRARY_PATH

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* META_MODE=auto goes on without a device that fails while the program runs: what only it held is
  * lost, and said to be; all else is as if it had never been there. */
-/* TEST: backends=any timeout=60 labels=core */
+/* TEST: backends=any labels=core */
 #include "cases.h"
 
 #include <stdio.h>

@@ -2,9 +2,9 @@
 /** @file test_golden.c
  *  MiniGhost's solver against results of the MiniGhost 1.0 reference: every stencil, exchange
  *  method, kernel, process grid and mix of OpenMP and OpenCL ranks; many cases in one job. */
-/* TEST: backends=none auto=yes np=2,3 timeout=600 labels=golden */
-/* TEST: np=1,3,4,8 timeout=600 labels=golden */
-/* TEST: np=2 timeout=600 labels=golden smoke=yes */
+/* TEST: backends=none auto=yes np=2,3 labels=golden */
+/* TEST: np=1,3,4,8 labels=golden */
+/* TEST: np=2 labels=golden smoke=yes */
 #include <getopt.h>
 #include <math.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
  *  The application's kernels as programs for CUDA and HIP, without a GPU: NVRTC and hipRTC, where
  * they are installed, compile them without a warning, and the system's C++ compiler, for which a
  * block of threads is a loop, makes of them what computes the same as the kernels' own CPU code. */
-/* TEST: timeout=300 labels=core */
+/* TEST: labels=core */
 #define META_KERNELS_HERE
 #include "compiled.kernel.h"
 #include "compiled_real.kernel.h"

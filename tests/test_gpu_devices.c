@@ -3,7 +3,7 @@
  *  Several GPUs in one process, no GPU, and native objects of the application on one of them. On
  *  HIP-CPU, with the layer of tests/plugins/gpu_fault.h, which simulates two devices; each case
  *  is a child process. */
-/* TEST: backends=any timeout=120 labels=core smoke=yes */
+/* TEST: backends=any labels=core smoke=yes */
 #include "test.h"
 
 #include <pthread.h>

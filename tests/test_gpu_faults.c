@@ -3,7 +3,7 @@
  *  Every runtime call of the GPU back end fails in turn, once or permanently: the outcome is an
  *  error that names the call or the correct result, the rest of the library works, and nothing
  *  leaks. On HIP-CPU, with the layer of tests/plugins/gpu_fault.h; each case is a child process. */
-/* TEST: backends=any timeout=300 labels=core smoke=yes */
+/* TEST: backends=any labels=core smoke=yes */
 #include "test.h"
 
 #include <stdio.h>

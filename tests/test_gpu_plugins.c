@@ -3,7 +3,7 @@
  *  The back ends for GPUs and their peers, as nvcc and hipcc make them: each loads with all of its
  *  symbols bound, without a GPU or a driver. Where a compiler is missing, its promise is skipped,
  * or broken if META_TEST_CI=1 asks for all compilers. */
-/* TEST: backends=any timeout=60 labels=build */
+/* TEST: backends=any labels=build */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 /** @file test_grid.c
  *  meta_grid_alloc(): grids have the requested cells and alignment, and work like any other
  *  buffer. */
-/* TEST: backends=all auto=yes timeout=120 labels=core,kernel smoke=yes */
+/* TEST: backends=all auto=yes labels=core,kernel smoke=yes */
 #include "cases.h"
 
 #include <inttypes.h>

@@ -3,8 +3,8 @@
  *  Random exchanges for a fixed time (ten minutes in a long run, one minute in CI), with new
  *  plans and arrays for every few of them: the process's memory, address space, files, threads,
  *  shared memory, MPI objects and device memory do not grow. */
-/* TEST: np=2 timeout=120 labels=comm */
-/* TEST: np=4 timeout=120 labels=comm long=yes */
+/* TEST: np=2 labels=comm */
+/* TEST: np=4 labels=comm long=yes */
 #include "test_mpi.h"
 
 #include <dirent.h>

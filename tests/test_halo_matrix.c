@@ -4,12 +4,12 @@
  *  fields of different types, extents and staggering, copies and sums, and every ordered pair of
  *  back ends. Each element of each array (ghost cells, owned cells and padding) is compared with
  *  the oracle. A long run covers all combinations, other runs a sample. */
-/* TEST: backends=none auto=yes np=2,3 timeout=300 labels=comm */
-/* TEST: np=1,2,3,4,8 timeout=300 labels=comm */
-/* TEST: np=5,6,7 timeout=300 labels=comm long=yes */
-/* TEST: backends=all np=2 mixed=yes timeout=120 labels=comm */
-/* TEST: backends=openmp np=2 with=STREAM_BYTES=0 timeout=200 labels=comm */
-/* TEST: backends=openmp np=2 with=STREAM_BYTES=0,CPU=baseline timeout=200 labels=comm */
+/* TEST: backends=none auto=yes np=2,3 labels=comm */
+/* TEST: np=1,2,3,4,8 labels=comm */
+/* TEST: np=5,6,7 labels=comm long=yes */
+/* TEST: backends=all np=2 mixed=yes labels=comm */
+/* TEST: backends=openmp np=2 with=STREAM_BYTES=0 labels=comm */
+/* TEST: backends=openmp np=2 with=STREAM_BYTES=0,CPU=baseline labels=comm */
 #include "test_mpi.h"
 
 #include <stdlib.h>

@@ -3,8 +3,8 @@
  *  Order of an exchange relative to work queued before and after it and to other plans in
  *  flight. The back end "late" (tests/plugins/late.c) delays its work as long as possible; the
  *  same on a blocked device: test_halo_order_opencl.c. */
-/* TEST: backends=none auto=yes np=2 timeout=180 labels=comm */
-/* TEST: backends=all,late np=1,2,3 mixed=yes timeout=180 labels=comm */
+/* TEST: backends=none auto=yes np=2 labels=comm */
+/* TEST: backends=all,late np=1,2,3 mixed=yes labels=comm */
 #include "test_mpi.h"
 
 static void start(int *argc, char ***argv)

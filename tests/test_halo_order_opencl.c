@@ -3,7 +3,7 @@
  *  An exchange on a blocked device: a user event in the library's queue keeps later work from
  *  running until the test completes it. The exchange is ordered after the work queued before it
  *  and before the work queued after it, and the host does not wait. */
-/* TEST: backends=opencl np=1,2,3 mixed=yes timeout=120 labels=comm */
+/* TEST: backends=opencl np=1,2,3 mixed=yes labels=comm */
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
 

@@ -3,8 +3,8 @@
  *  meta_halo_overlap(): its boxes partition the owned cells, and the interior needs no ghost
  *  cells; a stencil through it is bitwise the same as an exchange followed by the stencil; an
  *  error in the application's work is returned without affecting the exchange. */
-/* TEST: backends=none auto=yes np=2 timeout=180 labels=comm */
-/* TEST: backends=all np=1,2,3 mixed=yes timeout=180 labels=comm */
+/* TEST: backends=none auto=yes np=2 labels=comm */
+/* TEST: backends=all np=1,2,3 mixed=yes labels=comm */
 #include "test_mpi.h"
 
 #include <stdlib.h>

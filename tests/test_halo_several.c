@@ -4,9 +4,9 @@
  *  ended in another order than they were begun in, which differs from rank to rank. Every element
  * is compared with the oracle of halo_cases.h. The back end "late" delays its work, so that a later
  *  exchange may be ready before an earlier one. */
-/* TEST: backends=none auto=yes np=2 timeout=180 labels=comm */
-/* TEST: np=1,2,3,4,8 timeout=300 labels=comm */
-/* TEST: backends=all,late np=2 mixed=yes timeout=180 labels=comm */
+/* TEST: backends=none auto=yes np=2 labels=comm */
+/* TEST: np=1,2,3,4,8 labels=comm */
+/* TEST: backends=all,late np=2 mixed=yes labels=comm */
 #include "test_mpi.h"
 
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 /** @file test_halo_traffic.c
  *  What halo exchanges moved is counted by path, and the log says it at the end: each path that
  *  carried anything, also in one direction only, and no other. */
-/* TEST: backends=openmp np=1,2 timeout=60 labels=comm */
+/* TEST: backends=openmp np=1,2 labels=comm */
 #include "test_mpi.h"
 
 #include <inttypes.h>

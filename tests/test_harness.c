@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file test_harness.c
  *  The harness itself: a promise that ran no check is not reported as kept. */
-/* TEST: timeout=60 labels=core smoke=yes */
+/* TEST: labels=core smoke=yes */
 #include "test.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # The public headers are self-contained, in strict C11 and in C++11, without a warning.
-# TEST: timeout=60 labels=core,build
+# TEST: labels=core,build
 src=${META_TEST_SRCDIR:-.}
 build=${META_TEST_BUILDDIR:-.}
 status=0

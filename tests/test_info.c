@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file test_info.c
  *  meta-info --json prints one JSON document that agrees with the library. */
-/* TEST: backends=any timeout=60 labels=tools smoke=yes */
+/* TEST: backends=any labels=tools smoke=yes */
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,8 +2,8 @@
 /** @file test_io.c
  *  Files of fields: what is written by some ranks comes back, bit by bit, on others with other
  * cuts, in every format, of every type and from every device. */
-/* TEST: backends=all np=1,3 mixed=yes timeout=120 labels=io */
-/* TEST: backends=openmp np=3 with=TEST_CHUNK=4096 timeout=120 labels=io */
+/* TEST: backends=all np=1,3 mixed=yes labels=io */
+/* TEST: backends=openmp np=3 with=TEST_CHUNK=4096 labels=io */
 #include "io_grids.h"
 #include "scratch.h"
 

@@ -2,8 +2,8 @@
 /** @file test_io_errors.c
  *  What is wrong with a file or with the arguments is the same error on every rank, which says
  * what; no rank is left waiting, and older files stay as they are. */
-/* TEST: backends=openmp np=1,3 timeout=120 labels=io */
-/* TEST: backends=opencl np=2 timeout=120 labels=io */
+/* TEST: backends=openmp np=1,3 labels=io */
+/* TEST: backends=opencl np=2 labels=io */
 #include "checkpoint_sums.h"
 #include "io_grids.h"
 #include "scratch.h"

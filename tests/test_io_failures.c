@@ -3,7 +3,7 @@
  *  Whatever the host may refuse one rank while a file is written or read fails in turn: the call is
  * an error on every rank, or all is right; no rank keeps memory or an open file of it; and the next
  * file is written as if nothing had been. */
-/* TEST: backends=openmp np=1,2 timeout=200 labels=io */
+/* TEST: backends=openmp np=1,2 labels=io */
 #include "first_error.h"
 #include "host_fault.h"
 #include "io_grids.h"

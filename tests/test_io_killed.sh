@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Whatever happens while a file is written, the older ones stay: the disk is full from each call on that
 # writes, the process is killed at each, all ranks are killed at any time, and a rank does not come.
-# TEST: backends=any mpi=yes timeout=300 labels=io
+# TEST: backends=any mpi=yes labels=io
 . "$META_TEST_SRCDIR/tests/programs.sh"
 helper=tests/io_file
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # Files of libmeta as other programs read them, h5py, NumPy and VTK, and files of theirs as libmeta reads them.
-# TEST: backends=any mpi=yes timeout=120 labels=io
+# TEST: backends=any mpi=yes labels=io
 . "$META_TEST_SRCDIR/tests/programs.sh"
 helper=tests/io_file
 readers=$META_TEST_SRCDIR/tests/io_readers.py

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file test_json.c
  *  Text in JSON files: every character of Unicode stays as it is, and what is none is replaced. */
-/* TEST: timeout=60 labels=core */
+/* TEST: labels=core */
 #include "test.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # meta-info --kernels lists the kernels of shared objects, and says which file it cannot open.
-# TEST: timeout=60 labels=tools
+# TEST: labels=tools
 . "$META_TEST_SRCDIR/tests/programs.sh"
 top=$META_TEST_SRCDIR
 

@@ -2,7 +2,7 @@
 /** @file test_labels.c
  *  Labels of buffers and the source locations of their allocation and deallocation: in errors,
  *  and in the report of buffers that were never freed. */
-/* TEST: backends=all auto=yes timeout=60 labels=core smoke=yes */
+/* TEST: backends=all auto=yes labels=core smoke=yes */
 #include "caught.h"
 #include "test.h"
 

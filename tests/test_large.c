@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file test_large.c
  *  Buffers of more elements than an int can count. Needs 5 GiB of memory. */
-/* TEST: backends=all timeout=300 labels=kernel long=yes */
+/* TEST: backends=all labels=kernel long=yes */
 #include "test.h"
 
 #include <inttypes.h>

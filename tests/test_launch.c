@@ -2,7 +2,7 @@
 /** @file test_launch.c
  *  Many moves in one launch, as halo plans make them: every face, edge and corner of several
  *  grids at once gives the same result as a plain loop, however the back end combines them. */
-/* TEST: backends=all auto=yes timeout=120 labels=kernel smoke=yes */
+/* TEST: backends=all auto=yes labels=kernel smoke=yes */
 #include "internal.h"
 #include "mirror.h"
 

@@ -3,7 +3,7 @@
  *  META_LEARN: what a process learns of its devices is kept for the next one, in whatever state
  * files and folders are and however processes end; with META_LEARN=read decisions are repeated.
  * Devices are simulated: their speeds are given, and each launch is noted. */
-/* TEST: backends=any timeout=240 labels=core,cache */
+/* TEST: backends=any labels=core,cache */
 #include "config.h"
 
 #define META_KERNELS_HERE

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file test_library_sparse.c
  *  Sparse matrices, the checksum of a buffer, prefix sums. */
-/* TEST: backends=all auto=yes timeout=600 labels=core */
-/* TEST: backends=openmp timeout=240 labels=core with=CHECK=1 */
-/* TEST: backends=others timeout=600 labels=core with=CHECK=1 long=yes */
-/* TEST: backends=openmp timeout=240 labels=core with=THREADS=7 */
+/* TEST: backends=all auto=yes labels=core */
+/* TEST: backends=openmp labels=core with=CHECK=1 */
+/* TEST: backends=others labels=core with=CHECK=1 long=yes */
+/* TEST: backends=openmp labels=core with=THREADS=7 */
 #include "meta_library.h"
 #include "mirror.h"
 

@@ -2,11 +2,11 @@
 /** @file test_library_stencil.c
  *  The ready stencils with constant weights and with weights of each cell, and their dot products.
  */
-/* TEST: backends=all auto=yes timeout=600 labels=core */
-/* TEST: backends=openmp timeout=240 labels=core with=CHECK=1 */
-/* TEST: backends=others timeout=600 labels=core with=CHECK=1 long=yes */
-/* TEST: backends=openmp timeout=240 labels=core with=THREADS=7 */
-/* TEST: backends=openmp timeout=240 labels=core with=CPU=baseline */
+/* TEST: backends=all auto=yes labels=core */
+/* TEST: backends=openmp labels=core with=CHECK=1 */
+/* TEST: backends=others labels=core with=CHECK=1 long=yes */
+/* TEST: backends=openmp labels=core with=THREADS=7 */
+/* TEST: backends=openmp labels=core with=CPU=baseline */
 #include "meta_library.h"
 #include "mirror.h"
 #include "sums.h"

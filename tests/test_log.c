@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file test_log.c
  *  The destination of the log, and its levels. */
-/* TEST: backends=openmp timeout=60 labels=core */
+/* TEST: backends=openmp labels=core */
 #include "caught.h"
 #include "test.h"
 

@@ -3,7 +3,7 @@
  *  The recognition of loops and the pieces of their data, alone: a loop is entered with the call
  *  and after the step that a plain search finds, and its pieces cover what each call uses, wherever
  *  buffers lie. */
-/* TEST: labels=core smoke=yes timeout=60 */
+/* TEST: labels=core smoke=yes */
 #include "auto/loop.h"
 #include "test.h"
 

@@ -3,7 +3,7 @@
 # The manual: each exported function has a page with an example, pages are well-formed and refer to pages that there
 # are, those of programs have the programs' options; the site that `make html` makes has every function and no
 # broken link; what is not documented is an error. The examples themselves are run by test_manual_*.c.
-# TEST: timeout=120 labels=documents smoke=yes
+# TEST: labels=documents smoke=yes
 . "$META_TEST_SRCDIR/tests/programs.sh"
 top=$META_TEST_SRCDIR
 pages=$build/.libs/share/man

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file test_manual_comm.c
  *  The examples of the manual pages of meta_comm.h, see test_manual_examples.c. */
-/* TEST: backends=openmp np=1,2,3 mixed=yes timeout=120 labels=comm,documents */
+/* TEST: backends=openmp np=1,2,3 mixed=yes labels=comm,documents */
 #include "test_mpi.h"
 
 #include <stdio.h>

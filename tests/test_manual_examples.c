@@ -3,7 +3,7 @@
  *  The examples of the manual pages of meta.h and meta_library.h: what stands between EXAMPLE and
  * END OF EXAMPLE is shown by the pages of the names given there (doc/manual.awk), and does what it
  * says. */
-/* TEST: backends=all timeout=240 labels=core,documents */
+/* TEST: backends=all labels=core,documents */
 #define META_KERNEL_NO_PASS /* this program has no kernels */
 #include "meta_kernel.h"
 #include "meta_library.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file test_manual_io.c
  *  The examples of the manual pages of meta_io.h, see test_manual_examples.c. */
-/* TEST: backends=openmp np=1,3 timeout=120 labels=io,documents */
+/* TEST: backends=openmp np=1,3 labels=io,documents */
 #include "meta_io.h"
 #include "scratch.h"
 #include "test_mpi.h"

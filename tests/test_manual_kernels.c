@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file test_manual_kernels.c
  *  The examples of the manual pages of meta_kernel.h, see test_manual_examples.c. */
-/* TEST: backends=all timeout=240 labels=core,documents */
-/* TEST: backends=openmp timeout=240 labels=core,documents with=CHECK=1 */
+/* TEST: backends=all labels=core,documents */
+/* TEST: backends=openmp labels=core,documents with=CHECK=1 */
 #define META_KERNELS_HERE /* the one file that holds the program's kernels */
 #include "manual.kernel.h"
 

@@ -2,7 +2,7 @@
 /** @file test_manual_metamorph.c
  *  The examples of the manual pages of metamorph.h and metamorph_profiling.h, see
  * test_manual_examples.c. */
-/* TEST: backends=all timeout=120 labels=core,documents */
+/* TEST: backends=all labels=core,documents */
 #define METAMORPH_NO_NAMES
 #include "metamorph.h"
 #include "metamorph_profiling.h"

@@ -2,7 +2,7 @@
 /** @file test_metamorph.c
  *  MetaMorph's functions in one process: programs in its style against plain loops, every function
  *  against the simplest loop, callbacks, events, devices, and what is refused. */
-/* TEST: backends=all auto=yes timeout=180 labels=core */
+/* TEST: backends=all auto=yes labels=core */
 #define METAMORPH_NO_NAMES
 #include "metamorph.h"
 #include "metamorph_profiling.h"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # MetaMorph's functions that return no error end the job where they fail, after a line that says why.
-# TEST: backends=any mpi=yes timeout=60 labels=comm
+# TEST: backends=any mpi=yes labels=comm
 . "$META_TEST_SRCDIR/tests/programs.sh"
 export META_MODE=openmp
 

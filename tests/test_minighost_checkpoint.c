@@ -2,7 +2,7 @@
 /** @file test_minighost_checkpoint.c
  *  MiniGhost's checkpoints: bitwise restart on every process grid; files of libmeta_io that no run
  *  can have written are refused with one line. */
-/* TEST: np=1,3 timeout=120 labels=programs */
+/* TEST: np=1,3 labels=programs */
 #include "config.h"
 
 #include <fcntl.h>

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # MiniGhost's performance report, results files and JSON describe the run: the parts sum to the whole,
 # operations and messages match a count by hand, and no file is written unless requested.
-# TEST: backends=any mpi=yes timeout=600 labels=programs
+# TEST: backends=any mpi=yes labels=programs
 . "$META_TEST_SRCDIR/tests/programs.sh"
 need_opencl
 

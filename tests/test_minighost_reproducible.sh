@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # With META_REPRODUCIBLE=1 our programs print the same sums, to the last digit, on any number of ranks and
 # threads, any process grid and any mix of back ends; and they are correct.
-# TEST: backends=any mpi=yes timeout=600 labels=programs
+# TEST: backends=any mpi=yes labels=programs
 . "$META_TEST_SRCDIR/tests/programs.sh"
 need_opencl
 golden=$META_TEST_SRCDIR/tests/golden

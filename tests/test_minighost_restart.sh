@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # A run of MiniGhost restarted from a checkpoint gives bitwise the same result, on any ranks and
 # back ends; older checkpoints survive a crash at any moment, a full disk, and a deleted folder.
-# TEST: backends=any mpi=yes timeout=600 labels=programs
+# TEST: backends=any mpi=yes labels=programs
 . "$META_TEST_SRCDIR/tests/programs.sh"
 need_opencl
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # MiniGhost's visualization output: the VTK files hold the grid bitwise, whichever device computed
 # it, an image shows where it is warm, and the progress line is printed only on terminals.
-# TEST: backends=any mpi=yes timeout=600 labels=programs
+# TEST: backends=any mpi=yes labels=programs
 . "$META_TEST_SRCDIR/tests/programs.sh"
 need_opencl
 

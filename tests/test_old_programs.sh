@@ -3,7 +3,7 @@
 # A program, a module of kernels and a plug-in that are compiled with the headers of 0.2.0 (abi/0.2.0) run with the
 # libraries of today, and the layouts of structures are those that they know. In a long run also with libraries whose
 # structures have grown.
-# TEST: timeout=900 labels=core,comm,io,build
+# TEST: labels=core,comm,io,build
 . "$META_TEST_SRCDIR/tests/programs.sh"
 src=$META_TEST_SRCDIR old=$META_TEST_SRCDIR/abi/0.2.0
 made_with() { sed -n "s/^$1 = //p" "$build/Makefile"; }

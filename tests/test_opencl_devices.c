@@ -2,7 +2,7 @@
 /** @file test_opencl_devices.c
  *  Devices of OpenCL other than the one at hand: its own answers to clGetDeviceInfo() are replaced,
  * so that it says that it is a GPU, that it has less room, or that it cannot be used. */
-/* TEST: backends=opencl timeout=120 labels=core */
+/* TEST: backends=opencl labels=core */
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
  *  work that crosses from one queue or device to another. */
 /* Not labelled `kernel`, so not run on oclgrind: version 21.10 ends the process at an intrinsic that
  * inlining leaves in these kernels, and its compiler's messages do not follow #line. */
-/* TEST: backends=opencl timeout=120 labels=core */
+/* TEST: backends=opencl labels=core */
 #define FAKE_LOG_LEVEL META_LOG_WARN
 #include "fake_host.h"
 #include "meta_backend.h"

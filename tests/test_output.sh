@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # What a program prints and cannot be written is an error: on a full disk, where the reader has gone, and where there
 # is no standard output. Of each program and script, each option that --help lists.
-# TEST: timeout=300 labels=programs
+# TEST: labels=programs
 . "$META_TEST_SRCDIR/tests/programs.sh"
 top=$META_TEST_SRCDIR
 module=$build/tests/plugins/.libs/user_module.so

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Follows doc/plugins.md: compiles the installed example against the installed headers,
 # and uses the back end.
-# TEST: timeout=120 labels=documents
+# TEST: labels=documents
 set -eu
 top=$META_TEST_SRCDIR build=$META_TEST_BUILDDIR
 here=$(mktemp -d)

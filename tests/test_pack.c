@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file test_pack.c
  *  Packing, unpacking and transposing faces (strided sections), and constructing them. */
-/* TEST: backends=all auto=yes timeout=120 labels=kernel smoke=yes */
+/* TEST: backends=all auto=yes labels=kernel smoke=yes */
 #include "mirror.h"
 
 #include <inttypes.h>

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The files for package managers: the environment module sets what it says, Spack's recipe gives configure only
 # options that it has, in every variant, and what the packages of Debian and the image name exists.
-# TEST: timeout=120 labels=core,build
+# TEST: labels=core,build
 set -u
 src=$(cd "$META_TEST_SRCDIR" && pwd) build=$(cd "$META_TEST_BUILDDIR" && pwd)
 here=$(mktemp -d)

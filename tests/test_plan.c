@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file test_plan.c
  *  Plans for loops, alone: against the best of all plans, found by trying each one. */
-/* TEST: labels=core smoke=yes timeout=120 */
+/* TEST: labels=core smoke=yes */
 #include "auto/plan.h"
 #include "test.h"
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # meta-plot-profile: the page of a run on two ranks has all of it, in a browser without an error; sums are those of
 # the summary; large, empty, damaged and unfinished files.
-# TEST: backends=any mpi=yes timeout=300 labels=programs
+# TEST: backends=any mpi=yes labels=programs
 . "$META_TEST_SRCDIR/tests/programs.sh"
 command -v python3 >/dev/null || { echo 'there is no python3 here'; exit 77; }
 : >out >err

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # tools/plot-scaling: every configuration is run and recorded, its figures are valid images, and each
 # error is reported in one line.
-# TEST: backends=any mpi=yes timeout=600 labels=programs
+# TEST: backends=any mpi=yes labels=programs
 . "$META_TEST_SRCDIR/tests/programs.sh"
 
 python=

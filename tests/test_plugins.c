@@ -3,7 +3,7 @@
  *  Back ends as plug-ins: a third-party one works, one that is not usable gives the reason, and a
  *  damaged file never crashes the process. Each case is a child process, since modules are never
  *  unloaded. */
-/* TEST: backends=any timeout=120 labels=core smoke=yes */
+/* TEST: backends=any labels=core smoke=yes */
 #include "test.h"
 
 #include <stdio.h>

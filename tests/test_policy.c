@@ -2,7 +2,7 @@
 /** @file test_policy.c
  *  Policies of META_MODE=auto: each one's choices on simulated devices, whose threads and kernels
  * they are for, the program's own, and their errors. */
-/* TEST: backends=any timeout=120 labels=core */
+/* TEST: backends=any labels=core */
 #include "config.h"
 
 #define META_KERNELS_HERE

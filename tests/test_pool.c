@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file test_pool.c
  *  The memory pool: reuse of freed memory, how much is kept, and when it is released. */
-/* TEST: backends=all timeout=60 labels=core smoke=yes */
+/* TEST: backends=all labels=core smoke=yes */
 #include "test.h"
 
 #include <pthread.h>

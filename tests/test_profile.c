@@ -2,7 +2,7 @@
 /** @file test_profile.c
  *  Profiling of a run: every call and byte is counted, times fit into the elapsed time; ranges, the
  *  summary table, and tool callbacks. */
-/* TEST: backends=all,late,plain timeout=120 labels=core smoke=yes */
+/* TEST: backends=all,late,plain labels=core smoke=yes */
 #include "caught.h"
 #include "child.h"
 #include "internal.h"

@@ -3,7 +3,7 @@
  *  The summary as JSON: it is valid whatever buffers are called, it has what was counted, and with
  *  META_MODE=auto where kernels ran, what was copied between devices and why, and what each device
  *  alone would have taken. On simulated devices, whose time is exact. */
-/* TEST: timeout=120 labels=core,tools */
+/* TEST: labels=core,tools */
 #include "config.h"
 
 #include <jansson.h>

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Programs with kernels are built by CMake, make and automake with an installed libmeta, in folders with
 # spaces; a change of the kernel file alone rebuilds what it must. CMake finds the components of the package.
-# TEST: backends=any timeout=300 labels=build alone=yes
+# TEST: backends=any labels=build alone=yes
 . "$META_TEST_SRCDIR/tests/programs.sh"
 unset LD_LIBRARY_PATH MAKEFLAGS MAKEOVERRIDES
 META_CACHE_DIR=$here/cache

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Our programs from the command line: correct runs end with PASS and status 0, wrong results with FAIL
 # and 1, invalid input with one line on standard error, no file written, and 2.
-# TEST: backends=any mpi=yes timeout=600 labels=programs
+# TEST: backends=any mpi=yes labels=programs
 . "$META_TEST_SRCDIR/tests/programs.sh"
 need_opencl
 golden=$META_TEST_SRCDIR/tests/golden

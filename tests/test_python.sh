@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # The Python package in one process, against NumPy and the C headers.
-# TEST: backends=openmp,opencl auto=yes timeout=180 labels=core,python
+# TEST: backends=openmp,opencl auto=yes labels=core,python
 mode=${META_MODE-}
 . "$META_TEST_SRCDIR/tests/programs.sh"
 . "$META_TEST_SRCDIR/tests/python.sh"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # `pip install` of the package from the source tree, the ways to the library, and the programs of doc/python.md.
-# TEST: timeout=120 labels=python,documents
+# TEST: labels=python,documents
 . "$META_TEST_SRCDIR/tests/programs.sh"
 . "$META_TEST_SRCDIR/tests/python.sh"
 : >out >err

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Random kernels compile without a warning and compute the same bits with every compiler, language and
 # level of optimization; the compilers of CUDA and HIP, which need no GPU, take them without a warning.
-# TEST: timeout=400 labels=core,build
+# TEST: labels=core,build
 . "${META_TEST_SRCDIR:-.}/tests/random.sh"
 . "$src/tests/compilers.sh"
 META_MODE=openmp

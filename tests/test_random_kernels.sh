@@ -6,7 +6,7 @@
 #   test_random_kernels.sh [--only kNUMBER | --count COUNT]
 #
 # META_TEST_SEED is of the kernels and of their data; a kernel depends on it and its own number alone.
-# TEST: backends=all timeout=300 labels=core
+# TEST: backends=all labels=core
 . "${META_TEST_SRCDIR:-.}/tests/random.sh"
 
 case ${META_MODE:-openmp} in

@@ -7,7 +7,7 @@
 #   test_random_sums.sh [--only kNUMBER]
 #
 # META_TEST_SEED is of the kernels and of their data.
-# TEST: backends=all timeout=300 labels=core
+# TEST: backends=all labels=core
 . "${META_TEST_SRCDIR:-.}/tests/random.sh"
 
 case ${META_MODE:-openmp} in

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file test_reduce.c
  *  Reductions, dot products and axpy on boxes of arrays of any number of dimensions. */
-/* TEST: backends=all auto=yes timeout=120 labels=kernel smoke=yes */
+/* TEST: backends=all auto=yes labels=kernel smoke=yes */
 #include "mirror.h"
 #include "sums.h"
 

@@ -2,8 +2,8 @@
 /** @file test_registry.c
  *  Buffers are addresses: pointer arithmetic, lookup, freeing and reuse, and memory statistics of a
  *  device. */
-/* TEST: backends=all auto=yes timeout=120 labels=core smoke=yes */
-/* TEST: backends=all auto=yes timeout=120 labels=core with=CHECK=1 */
+/* TEST: backends=all auto=yes labels=core smoke=yes */
+/* TEST: backends=all auto=yes labels=core with=CHECK=1 */
 #include "test.h"
 
 #include <signal.h>

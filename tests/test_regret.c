@@ -7,7 +7,7 @@
  *
  *  Where a machine's figures would need arrays larger than this test may allocate, arrays and all
  *  rates are smaller by the same factor, which leaves all times as they are. */
-/* TEST: backends=any timeout=300 labels=core */
+/* TEST: backends=any labels=core */
 #include "config.h"
 
 #include <stdio.h>

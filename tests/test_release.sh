@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # tools/release refuses a tree that is not clean, and versions and dates that differ, with the file and the remedy.
-# TEST: timeout=60 labels=core,build
+# TEST: labels=core,build
 set -u
 src=$(cd "$META_TEST_SRCDIR" && pwd)
 command -v git >/dev/null || { echo 'skipped a_release_is_refused_where_files_disagree'; echo 'no git here'; exit 77; }

@@ -2,7 +2,7 @@
 /** @file test_reproducible.c
  *  Reproducible sums of one process: the exact sum, rounded once, whatever the numbers, the box,
  *  the number of threads and the instruction set. */
-/* TEST: backends=all auto=yes timeout=240 labels=kernel smoke=yes */
+/* TEST: backends=all auto=yes labels=kernel smoke=yes */
 #include "exact_sums.h"
 #include "lives.h"
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # No room of the libraries includes or calls a room above it, and no files depend on each other but
 # those that tests/rooms.list names. Calls are taken from the symbols of the built objects.
-# TEST: timeout=120 labels=core,build smoke=yes
+# TEST: labels=core,build smoke=yes
 set -u
 src=${META_TEST_SRCDIR:-.}
 build=${META_TEST_BUILDDIR:-.}

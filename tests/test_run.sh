@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # tests/run.sh fails where a test fails, where one is missing, and where its arguments match no test.
-# TEST: timeout=60 labels=core,build
+# TEST: labels=core,build
 src=${META_TEST_SRCDIR:-.}
 case $src in /*) ;; *) src=$PWD/$src ;; esac
 here=$(mktemp -d)
@@ -44,6 +44,8 @@ ran 0 'random cases on openmp: 42, none wrong' -R openmp
 ran 0 'third.opencl: 7 of 7' -R third
 ran 1 'no test was run' -R nothing
 ran 1 'no test was run' -R slow
+META_TEST_TIMES=$here/times ran 0 '1 passed' -R good
+grep -qx '[0-9.]* good' times || { echo 'BROKEN: META_TEST_TIMES has no time of the test:'; cat times; status=1; }
 META_TEST_LONG=1
 export META_TEST_LONG
 ran 1 '0 passed, 1 failed' -R slow

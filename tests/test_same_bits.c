@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file test_same_bits.c
  *  The same operations are bitwise identical on every device of every back end. */
-/* TEST: backends=any timeout=120 labels=kernel smoke=yes */
+/* TEST: backends=any labels=kernel smoke=yes */
 #include "cases.h"
 
 #include <inttypes.h>

@@ -4,7 +4,7 @@
  *  environment: as the kernel says it by AT_SECURE, which this program can stand in for, and, where
  *  the test runs as root, in a setuid copy of it that another user starts. And back ends are not
  *  loaded from where others can write. */
-/* TEST: timeout=60 labels=core,cache smoke=yes */
+/* TEST: labels=core,cache smoke=yes */
 #include "test.h"
 
 #define META_KERNEL_NO_PASS

@@ -2,8 +2,8 @@
 /** @file test_shapes.c
  *  A grid is never read or written by a box that contradicts its shape: that is an error, before
  *  anything is written; and what addresses it rightly works as with any buffer. */
-/* TEST: backends=all auto=yes timeout=240 labels=core */
-/* TEST: backends=openmp timeout=120 labels=core with=CHECK=1 */
+/* TEST: backends=all auto=yes labels=core */
+/* TEST: backends=openmp labels=core with=CHECK=1 */
 #define META_KERNELS_HERE
 #include "shapes.kernel.h"
 

@@ -4,7 +4,7 @@
  *  at most 1.10 of what it takes with the best joint plan, after some steps. The devices are
  *  simulated, each rank has a virtual clock of its own, and a kernel takes as many times as long as
  *  ranks have used its device in the step before. */
-/* TEST: np=2,4,8 timeout=300 labels=core */
+/* TEST: np=2,4,8 labels=core */
 #include "config.h"
 
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file test_sharing.c
  *  Sharing a host-memory device: the application's own loops between the library's calls. */
-/* TEST: backends=openmp timeout=60 labels=core */
+/* TEST: backends=openmp labels=core */
 #include "test.h"
 
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 /** @file test_sharing_opencl.c
  *  Sharing an OpenCL device: the library's queue for the application's own kernels, and the
  *  application's own context, queue and buffers for the library. */
-/* TEST: backends=opencl timeout=120 labels=core */
+/* TEST: backends=opencl labels=core */
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
 

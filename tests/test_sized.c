@@ -2,7 +2,7 @@
 /** @file test_sized.c
  *  Structures that begin with their size, of programs compiled with later headers, and the rule by
  *  which the library reads all of them; those of 0.2.0 are in tests/test_old_programs.sh. */
-/* TEST: backends=openmp timeout=60 labels=core smoke=yes */
+/* TEST: backends=openmp labels=core smoke=yes */
 #define META_KERNELS_HERE
 #include "user_sound.kernel.h"
 

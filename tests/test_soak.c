@@ -6,7 +6,7 @@
  *  three, beside what a few stacks take.
  *
  *  A few seconds, or a quarter of an hour with META_TEST_LONG=1, or META_TEST_SOAK_SECONDS. */
-/* TEST: backends=none mixed=yes auto=yes np=2 timeout=120 labels=comm */
+/* TEST: backends=none mixed=yes auto=yes np=2 labels=comm */
 #define META_KERNELS_HERE
 #include "soak.kernel.h"
 

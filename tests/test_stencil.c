@@ -2,7 +2,7 @@
 /** @file test_stencil.c
  *  The four stencils against MiniGhost's formula, bit for bit, and the sums fused with them: of the
  *  new cells, and of boxes of the old ones. */
-/* TEST: backends=all auto=yes timeout=120 labels=kernel smoke=yes */
+/* TEST: backends=all auto=yes labels=kernel smoke=yes */
 #include "mirror.h"
 #include "sums.h"
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Exported symbols and dependencies of the built libraries: each exports the functions of its headers,
 # a back end and its peer one symbol each, and none links a library that it must not need.
-# TEST: timeout=30 labels=core,build smoke=yes
+# TEST: labels=core,build smoke=yes
 src=${META_TEST_SRCDIR:-.}
 build=${META_TEST_BUILDDIR:-.}
 status=0

@@ -7,7 +7,7 @@
  *
  *  A long run makes 100,000 calls in each thread. META_TEST_CALLS=N sets their number; a run that
  * was stopped goes on where it was (progress.h). */
-/* TEST: backends=all auto=yes timeout=120 labels=core */
+/* TEST: backends=all auto=yes labels=core */
 #include "config.h"
 
 #include <inttypes.h>

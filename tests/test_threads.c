@@ -2,7 +2,7 @@
 /** @file test_threads.c
  *  Many application threads at once, each on its own buffers and events, on one device and on
  *  two. */
-/* TEST: backends=all,late timeout=120 labels=core */
+/* TEST: backends=all,late labels=core */
 #include "internal.h"
 #include "test.h"
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The README's table "What it was tried with": .ci/run runs what stands in the column "tested before each change", and
 # where META_TEST_CI=1, as there, this machine has the versions.
-# TEST: timeout=60 labels=documents
+# TEST: labels=documents
 set -u
 src=${META_TEST_SRCDIR:-.} build=${META_TEST_BUILDDIR:-.}
 status=0

@@ -2,7 +2,7 @@
 /** @file test_two_mpis.c
  *  A second MPI library in the process: an error where calls of the program may reach it, a warning
  *  where it is apart. tests/test_documents.sh does so with two real ones. */
-/* TEST: np=1 timeout=60 labels=comm */
+/* TEST: np=1 labels=comm */
 #include <dlfcn.h>
 #include <stdio.h>
 

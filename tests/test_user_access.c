@@ -2,7 +2,7 @@
 /** @file test_user_access.c
  *  On CPUs the first calls of a program's kernel try whether requesting memory ahead is faster,
  *  where the memory is not in a core's cache. */
-/* TEST: backends=openmp timeout=120 labels=core */
+/* TEST: backends=openmp labels=core */
 #define META_KERNELS_HERE
 #include "user_access.kernel.h"
 

@@ -3,10 +3,10 @@
  *  Kernels of the program's own whose cells add to the same elements, that read numbers where they
  *  lie on the device, and that write anywhere: what a serial loop leaves, and no other element
  *  touched. */
-/* TEST: backends=all auto=yes timeout=240 labels=core smoke=yes */
-/* TEST: backends=openmp timeout=240 labels=core with=CHECK=1 */
-/* TEST: backends=others timeout=240 labels=core with=CHECK=1 long=yes */
-/* TEST: backends=openmp timeout=240 labels=core with=THREADS=7 */
+/* TEST: backends=all auto=yes labels=core smoke=yes */
+/* TEST: backends=openmp labels=core with=CHECK=1 */
+/* TEST: backends=others labels=core with=CHECK=1 long=yes */
+/* TEST: backends=openmp labels=core with=THREADS=7 */
 #define META_KERNELS_HERE
 #include "user_add.kernel.h"
 

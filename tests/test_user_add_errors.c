@@ -2,8 +2,8 @@
 /** @file test_user_add_errors.c
  *  Misuse of arrays that cells add to, of numbers on the device and of arrays that are written
  *  anywhere: the right error code, a message that names the argument, and nothing written. */
-/* TEST: backends=all timeout=120 labels=core */
-/* TEST: backends=all timeout=120 labels=core with=CHECK=1 */
+/* TEST: backends=all labels=core */
+/* TEST: backends=all labels=core with=CHECK=1 */
 #define META_KERNELS_HERE
 #include "user_add.kernel.h"
 

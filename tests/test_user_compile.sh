@@ -6,7 +6,7 @@
 # A sample compiles for all types without optimization, since it is the front end that warns, and with it for a
 # floating-point and an integer type, which are also what runs on OpenCL. Where something else than the code is tried,
 # there is one instruction set.
-# TEST: timeout=400 labels=core,kernel,build
+# TEST: labels=core,kernel,build
 src=${META_TEST_SRCDIR:-.}
 build=${META_TEST_BUILDDIR:-.}
 here=$(mktemp -d)

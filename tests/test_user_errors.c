@@ -2,7 +2,7 @@
 /** @file test_user_errors.c
  *  Misuse of the program's own kernels: the right error code, a message that names the argument,
  *  nothing written, and a library that remains usable. */
-/* TEST: backends=all,plain,late auto=yes timeout=120 labels=core smoke=yes */
+/* TEST: backends=all,plain,late auto=yes labels=core smoke=yes */
 #define META_KERNELS_HERE
 #include "user_sound.kernel.h"
 

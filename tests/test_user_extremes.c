@@ -3,12 +3,12 @@
  *  Least and greatest contributions of the program's own kernels with the cell where they lie:
  * ties, NaN, cells that contribute nothing, boxes of all dimensions, results on the host and the
  * device. */
-/* TEST: backends=all auto=yes timeout=300 labels=core smoke=yes */
-/* TEST: backends=openmp timeout=300 labels=core with=CHECK=1 */
-/* TEST: backends=others timeout=300 labels=core with=CHECK=1 long=yes */
-/* TEST: backends=openmp timeout=300 labels=core with=THREADS=7 */
-/* TEST: backends=openmp timeout=300 labels=core with=CPU=avx2 */
-/* TEST: backends=openmp timeout=300 labels=core with=CPU=baseline */
+/* TEST: backends=all auto=yes labels=core smoke=yes */
+/* TEST: backends=openmp labels=core with=CHECK=1 */
+/* TEST: backends=others labels=core with=CHECK=1 long=yes */
+/* TEST: backends=openmp labels=core with=THREADS=7 */
+/* TEST: backends=openmp labels=core with=CPU=avx2 */
+/* TEST: backends=openmp labels=core with=CPU=baseline */
 #define META_KERNELS_HERE
 #include "user_extremes.kernel.h"
 

@@ -2,9 +2,9 @@
 /** @file test_user_forms.c
  *  Where features of kernels meet: teams and reproducible sums with bodies in a back end's own
  *  language, and with the checks of META_CHECK=1. */
-/* TEST: backends=all timeout=240 labels=core */
-/* TEST: backends=openmp timeout=300 labels=core with=CHECK=1 */
-/* TEST: backends=others timeout=300 labels=core with=CHECK=1 long=yes */
+/* TEST: backends=all labels=core */
+/* TEST: backends=openmp labels=core with=CHECK=1 */
+/* TEST: backends=others labels=core with=CHECK=1 long=yes */
 #define META_KERNELS_HERE
 #include "user_forms.kernel.h"
 

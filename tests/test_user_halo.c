@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file test_user_halo.c
  *  Order of the program's own kernels and of halo exchanges of the same arrays. */
-/* TEST: backends=none auto=yes np=2 timeout=180 labels=comm */
-/* TEST: backends=all np=1,2,3 mixed=yes timeout=180 labels=comm */
-/* TEST: backends=all np=2 timeout=180 labels=comm with=CHECK=1 */
+/* TEST: backends=none auto=yes np=2 labels=comm */
+/* TEST: backends=all np=1,2,3 mixed=yes labels=comm */
+/* TEST: backends=all np=2 labels=comm with=CHECK=1 */
 #define META_KERNELS_HERE
 #include "user_halo.kernel.h"
 

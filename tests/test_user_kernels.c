@@ -2,10 +2,10 @@
 /** @file test_user_kernels.c
  *  Kernels of the program's own for every element type: the bits of a plain loop in boxes of every
  *  shape, and no other cell touched. */
-/* TEST: backends=all auto=yes timeout=240 labels=core smoke=yes */
-/* TEST: backends=openmp timeout=240 labels=core with=CHECK=1 */
-/* TEST: backends=others timeout=240 labels=core with=CHECK=1 long=yes */
-/* TEST: backends=openmp timeout=240 labels=core with=THREADS=7 */
+/* TEST: backends=all auto=yes labels=core smoke=yes */
+/* TEST: backends=openmp labels=core with=CHECK=1 */
+/* TEST: backends=others labels=core with=CHECK=1 long=yes */
+/* TEST: backends=openmp labels=core with=THREADS=7 */
 #define META_KERNELS_HERE
 #include "user_kernels.kernel.h"
 

@@ -2,7 +2,7 @@
 /** @file test_user_module.c
  *  The life of the program's own kernels: those of shared objects that are opened and closed, the
  *  library's end and new start between two runs, profiles, and a program that ends without it. */
-/* TEST: backends=all timeout=120 labels=core smoke=yes */
+/* TEST: backends=all labels=core smoke=yes */
 #define META_KERNELS_HERE
 #include "user_sound.kernel.h"
 

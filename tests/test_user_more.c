@@ -2,10 +2,10 @@
 /** @file test_user_more.c
  *  Parameters of every kind of the program's own kernels: reaches, arrays and values of other types
  *  than T's, structures, indices, names, and as many arrays as there may be. */
-/* TEST: backends=all auto=yes timeout=240 labels=core */
-/* TEST: backends=openmp auto=yes timeout=240 labels=core with=CHECK=1 */
-/* TEST: backends=others timeout=240 labels=core with=CHECK=1 long=yes */
-/* TEST: backends=openmp timeout=240 labels=core with=THREADS=7 */
+/* TEST: backends=all auto=yes labels=core */
+/* TEST: backends=openmp auto=yes labels=core with=CHECK=1 */
+/* TEST: backends=others labels=core with=CHECK=1 long=yes */
+/* TEST: backends=openmp labels=core with=THREADS=7 */
 #define META_KERNELS_HERE
 #include "user_more.kernel.h"
 

@@ -2,7 +2,7 @@
 /** @file test_user_names.c
  *  Kernels of the program's own whose names are those of arrays, values, scalars, results and
  *  memory of teams, of their own or of other kernels of the file, and of a language's functions. */
-/* TEST: backends=all auto=yes timeout=120 labels=core */
+/* TEST: backends=all auto=yes labels=core */
 #define META_KERNELS_HERE
 #include "user_names.kernel.h"
 

@@ -2,9 +2,9 @@
 /** @file test_user_native.c
  *  Kernels with bodies in a back end's own language: they run where it is the device's, and with
  *  META_CHECK=1 whatever they compute is compared with what the portable body does. */
-/* TEST: backends=all timeout=240 labels=core */
-/* TEST: backends=openmp timeout=300 labels=core with=CHECK=1 */
-/* TEST: backends=others timeout=300 labels=core with=CHECK=1 long=yes */
+/* TEST: backends=all labels=core */
+/* TEST: backends=openmp labels=core with=CHECK=1 */
+/* TEST: backends=others labels=core with=CHECK=1 long=yes */
 #define META_KERNELS_HERE
 #include "user_native.kernel.h"
 

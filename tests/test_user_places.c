@@ -3,10 +3,10 @@
  *  Extremes with their places where other features meet them: beside reproducible sums, and in
  * teams, whose members contribute in several phases. Numbers are few, so that most extremes are
  * tied. */
-/* TEST: backends=all auto=yes timeout=240 labels=core smoke=yes */
-/* TEST: backends=openmp timeout=240 labels=core with=CHECK=1 */
-/* TEST: backends=others timeout=240 labels=core with=CHECK=1 long=yes */
-/* TEST: backends=openmp timeout=240 labels=core with=THREADS=7 */
+/* TEST: backends=all auto=yes labels=core smoke=yes */
+/* TEST: backends=openmp labels=core with=CHECK=1 */
+/* TEST: backends=others labels=core with=CHECK=1 long=yes */
+/* TEST: backends=openmp labels=core with=THREADS=7 */
 #define META_KERNELS_HERE
 #include "user_places.kernel.h"
 

@@ -2,7 +2,7 @@
 /** @file test_user_reach.c
  *  META_CHECK=1 finds kernels of the program's own that do not do what their lists say: that reach
  *  further, or leave cells of an OUT array out. */
-/* TEST: backends=all auto=yes timeout=240 labels=core with=CHECK=1 */
+/* TEST: backends=all auto=yes labels=core with=CHECK=1 */
 #define META_KERNELS_HERE
 #include "user_reach.kernel.h"
 

@@ -2,10 +2,10 @@
 /** @file test_user_results.c
  *  Sums, minima and maxima of the program's own kernels: what cells contribute, where results go,
  *  and when they are valid. */
-/* TEST: backends=all auto=yes timeout=240 labels=core smoke=yes */
-/* TEST: backends=openmp timeout=240 labels=core with=CHECK=1 */
-/* TEST: backends=others timeout=240 labels=core with=CHECK=1 long=yes */
-/* TEST: backends=openmp timeout=240 labels=core with=THREADS=7 */
+/* TEST: backends=all auto=yes labels=core smoke=yes */
+/* TEST: backends=openmp labels=core with=CHECK=1 */
+/* TEST: backends=others labels=core with=CHECK=1 long=yes */
+/* TEST: backends=openmp labels=core with=THREADS=7 */
 #define META_KERNELS_HERE
 #include "user_results.kernel.h"
 

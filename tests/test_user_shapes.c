@@ -2,10 +2,10 @@
 /** @file test_user_shapes.c
  *  Kernels of the program's own with arrays of other shapes than the box's: lines, planes, and
  *  staggered ones. */
-/* TEST: backends=all auto=yes timeout=240 labels=core */
-/* TEST: backends=openmp timeout=240 labels=core with=CHECK=1 */
-/* TEST: backends=others timeout=240 labels=core with=CHECK=1 long=yes */
-/* TEST: backends=openmp timeout=240 labels=core with=THREADS=7 */
+/* TEST: backends=all auto=yes labels=core */
+/* TEST: backends=openmp labels=core with=CHECK=1 */
+/* TEST: backends=others labels=core with=CHECK=1 long=yes */
+/* TEST: backends=openmp labels=core with=THREADS=7 */
 #define META_KERNELS_HERE
 #include "user_shapes.kernel.h"
 

@@ -2,7 +2,7 @@
 /** @file test_user_slabs.c
  *  Kernels of the program's own that read the array which they write: allowed where no cell is
  * written that another one reads, which boundary conditions need. */
-/* TEST: backends=openmp,opencl auto=yes timeout=120 labels=core */
+/* TEST: backends=openmp,opencl auto=yes labels=core */
 #define META_KERNELS_HERE
 #include "user_slabs.kernel.h"
 

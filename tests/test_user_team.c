@@ -2,9 +2,9 @@
 /** @file test_user_team.c
  *  Kernels whose cells are computed by teams: in boxes of every shape the bits of plain loops over
  *  teams, members and phases, and no other cell touched. */
-/* TEST: backends=all auto=yes timeout=240 labels=core smoke=yes */
-/* TEST: backends=all auto=yes timeout=240 labels=core with=CHECK=1 */
-/* TEST: backends=openmp timeout=240 labels=core with=THREADS=7 */
+/* TEST: backends=all auto=yes labels=core smoke=yes */
+/* TEST: backends=all auto=yes labels=core with=CHECK=1 */
+/* TEST: backends=openmp labels=core with=THREADS=7 */
 #define MEMBERS 1 /* the program's own, which the kernel file does not see */
 #define SHARED  2
 #define MY      4

@@ -3,8 +3,8 @@
  *  Misuse of teams: a body that breaks the rules of phases, teams that are too large, and what
  *  META_CHECK finds in them. The kernels are texts, since a program's compiler may refuse them too.
  */
-/* TEST: backends=all timeout=240 labels=core */
-/* TEST: backends=all auto=yes timeout=240 labels=core with=CHECK=1 */
+/* TEST: backends=all labels=core */
+/* TEST: backends=all auto=yes labels=core with=CHECK=1 */
 #define META_KERNEL_NO_PASS
 #include "meta_kernel.h"
 

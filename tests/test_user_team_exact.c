@@ -3,10 +3,10 @@
  *  Reproducible sums of kernels of teams: the exact sum of what the members contribute, rounded
  *  once, whatever the numbers, the box, the teams, the number of threads and the instruction set.
  */
-/* TEST: backends=all timeout=240 labels=core smoke=yes */
-/* TEST: backends=openmp timeout=240 labels=core with=CHECK=1 */
-/* TEST: backends=others timeout=240 labels=core with=CHECK=1 long=yes */
-/* TEST: backends=openmp timeout=240 labels=core with=THREADS=7 */
+/* TEST: backends=all labels=core smoke=yes */
+/* TEST: backends=openmp labels=core with=CHECK=1 */
+/* TEST: backends=others labels=core with=CHECK=1 long=yes */
+/* TEST: backends=openmp labels=core with=THREADS=7 */
 #define META_KERNELS_HERE
 #include "user_team_exact.kernel.h"
 

@@ -3,7 +3,7 @@
  *  META_CHECK=on for the program's own kernels on back ends of other makers: what needs no help of
  * theirs is checked, and what does is checked or the log says once that it is not. The back ends
  * sim and blind of tests/plugins are alike but for this. */
-/* TEST: backends=any timeout=60 labels=core */
+/* TEST: backends=any labels=core */
 #define META_KERNELS_HERE
 #include "user_reach.kernel.h"
 

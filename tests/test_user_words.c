@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file test_user_words.c
  *  The words of arithmetic in the program's own kernels, given what is not of the element type. */
-/* TEST: backends=all auto=yes timeout=120 labels=core */
+/* TEST: backends=all auto=yes labels=core */
 #define META_KERNELS_HERE
 #include "user_words.kernel.h"
 #include "user_words_u32.kernel.h"

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The manual page libmeta-env(7) has every environment variable that the libraries and tools read, and no
 # other; documents and tests name no META_ variable that does not exist.
-# TEST: timeout=60 labels=core,documents smoke=yes
+# TEST: labels=core,documents smoke=yes
 src=${META_TEST_SRCDIR:-.}
 build=${META_TEST_BUILDDIR:-.}
 status=0

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The OpenMP kernels of every instruction set that this processor supports pass the kernel tests, with
 # cached and with non-temporal stores.
-# TEST: timeout=400 labels=core
+# TEST: labels=core
 build=${META_TEST_BUILDDIR:-.}
 out=$(mktemp)
 trap 'rm -f "$out"' EXIT

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file test_version.c
  *  The version, and the names of error codes. */
-/* TEST: backends=any timeout=30 labels=core smoke=yes */
+/* TEST: backends=any labels=core smoke=yes */
 #include "test.h"
 
 #include <string.h>

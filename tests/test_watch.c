@@ -2,7 +2,7 @@
 /** @file test_watch.c
  *  The programs' watch over their own calls of MPI: it ends a process that waits too long, and not
  *  one that was only stopped for long. Of MPI it asks the rank, which this file tells it. */
-/* TEST: timeout=120 labels=programs */
+/* TEST: labels=programs */
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  *  With META_MODE=auto a kernel of the CPU does not hold up what is queued behind it on other
  *  devices. A kernel on the CPU waits at a gate that the program opens later, and notes which
  * thread ran it; the other device is simulated. */
-/* TEST: backends=openmp timeout=120 labels=core */
+/* TEST: backends=openmp labels=core */
 #include "config.h"
 
 #include <pthread.h>

@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 ! Module meta_any: arrays of ranks and kinds that module meta has no overload for.
-! TEST: backends=openmp,opencl timeout=60 labels=fortran
+! TEST: backends=openmp,opencl labels=fortran
 program test_fortran_any
     use, intrinsic :: iso_c_binding
     use meta

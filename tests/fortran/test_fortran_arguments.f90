@@ -2,7 +2,7 @@
 ! Each argument of each procedure that Fortran lets a program give wrongly, other than buffers
 ! (test_fortran_errors.f90): an error that names the procedure and the Fortran argument, and the
 ! library remains usable.
-! TEST: backends=all timeout=60 labels=fortran smoke=yes
+! TEST: backends=all labels=fortran smoke=yes
 module argument_cases
     use, intrinsic :: iso_c_binding
     implicit none

@@ -1,7 +1,7 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 ! A program that initializes and finalizes MPI itself: libmeta uses one of its communicators, and
 ! does not finalize MPI.
-! TEST: backends=openmp np=1,3 timeout=60 labels=fortran,comm
+! TEST: backends=openmp np=1,3 labels=fortran,comm
 program test_fortran_attach
     use, intrinsic :: iso_c_binding
     use meta

@@ -3,7 +3,7 @@
 # Module `meta` is the whole API: what the C headers declare and what Fortran declares of it are the
 # same functions, arguments, enumerators and structures, and every public function has its Fortran
 # procedure, which calls it. Prints the functions bound over the public ones.
-# TEST: timeout=60 labels=fortran,build smoke=yes
+# TEST: labels=fortran,build smoke=yes
 # shellcheck disable=SC2086 # variables of several words
 src=${META_TEST_SRCDIR:-.}
 build=${META_TEST_BUILDDIR:-.}

@@ -1,7 +1,7 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 ! Ranges of the program's own indices: filling and copying boxes, grids with ghosts and padding,
 ! sections of arrays, faces, each against the same assignment to an array.
-! TEST: backends=all auto=yes timeout=60 labels=fortran
+! TEST: backends=all auto=yes labels=fortran
 program test_fortran_boxes
     use, intrinsic :: iso_c_binding
     use meta

@@ -1,7 +1,7 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 ! Ranks: messages, reductions, halo exchange with overlap, decomposition and redistribution, each
 ! compared with values computed from the global index of a cell.
-! TEST: backends=openmp,opencl np=1,2,3 mixed=yes timeout=120 labels=fortran,comm
+! TEST: backends=openmp,opencl np=1,2,3 mixed=yes labels=fortran,comm
 module comm_cases
     use, intrinsic :: iso_c_binding
     use meta

@@ -1,7 +1,7 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 ! Each argument of each procedure between ranks, given wrongly on all ranks: an error that names the
 ! procedure and the Fortran argument on every rank, and no rank waits.
-! TEST: backends=openmp,opencl np=1,2 timeout=60 labels=fortran,comm
+! TEST: backends=openmp,opencl np=1,2 labels=fortran,comm
 module comm_argument_cases
     use, intrinsic :: iso_c_binding
     use meta

@@ -1,7 +1,7 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 ! Computation: reductions against Fortran's intrinsics, locations of extremes, dot product, axpy,
 ! stencils against the loop, and the kinds of results.
-! TEST: backends=all timeout=60 labels=fortran
+! TEST: backends=all labels=fortran
 program test_fortran_compute
     use, intrinsic :: iso_c_binding
     use meta

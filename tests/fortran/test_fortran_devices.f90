@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 ! Queries of devices, back ends, variables, native objects and memory from Fortran.
-! TEST: backends=all auto=yes timeout=60 labels=fortran
+! TEST: backends=all auto=yes labels=fortran
 module chosen_last
     use meta
     use testing

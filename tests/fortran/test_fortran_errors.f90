@@ -1,7 +1,7 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 ! Invalid arguments in Fortran: each is an error that names the Fortran argument, and the library
 ! remains usable.
-! TEST: backends=all timeout=60 labels=fortran smoke=yes
+! TEST: backends=all labels=fortran smoke=yes
 program test_fortran_errors
     use, intrinsic :: iso_c_binding
     use meta

@@ -1,7 +1,7 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 ! Completion: operations that block, that are tracked by an event and that are not, and procedures
 ! that are called once an event is complete.
-! TEST: backends=all timeout=60 labels=fortran
+! TEST: backends=all labels=fortran
 module event_cases
     use, intrinsic :: iso_c_binding
     use meta

@@ -1,7 +1,7 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 ! Files of distributed fields: what is written comes back with other cuts, with its attributes; wrong
 ! arguments of one rank are errors on all.
-! TEST: backends=openmp np=1,3 timeout=120 labels=fortran,io
+! TEST: backends=openmp np=1,3 labels=fortran,io
 module file_cases
     use, intrinsic :: iso_c_binding
     use meta

@@ -1,8 +1,8 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 ! Plans of one and two dimensions, with ghosts of any width, periodic or not, for arrays of several
 ! types of which one is staggered: every element is compared with its global index.
-! TEST: backends=none auto=yes np=2 timeout=120 labels=fortran,comm
-! TEST: backends=openmp,opencl np=1,2,3 mixed=yes timeout=120 labels=fortran,comm
+! TEST: backends=none auto=yes np=2 labels=fortran,comm
+! TEST: backends=openmp,opencl np=1,2,3 mixed=yes labels=fortran,comm
 module halo_cases
     use, intrinsic :: iso_c_binding
     use meta

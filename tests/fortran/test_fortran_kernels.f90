@@ -1,7 +1,7 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 ! Kernels of the program's own: arguments of each kind against loops, the device as a place of results,
 ! shifted arrays, ghost widths, and what is refused.
-! TEST: backends=all auto=yes timeout=120 labels=fortran
+! TEST: backends=all auto=yes labels=fortran
 program test_fortran_kernels
     use, intrinsic :: iso_c_binding
     use meta

@@ -2,7 +2,7 @@
 ! Labels and allocation sites of buffers: labels given at allocation or later, and source locations,
 ! in descriptors and in errors of both layers. With --leak, for
 ! tests/fortran/test_fortran_stderr.sh, buffers that are never freed.
-! TEST: backends=all timeout=60 labels=fortran smoke=yes
+! TEST: backends=all labels=fortran smoke=yes
 program test_fortran_labels
     use, intrinsic :: iso_c_binding
     use meta

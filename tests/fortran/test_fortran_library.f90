@@ -1,7 +1,7 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 ! The ready kernels: linear algebra, conversion, stencils, boundary conditions, sparse matrices,
 ! checksums and prefix sums, against the loop or the intrinsic.
-! TEST: backends=all timeout=600 labels=fortran
+! TEST: backends=all labels=fortran
 program test_fortran_library
     use, intrinsic :: iso_c_binding
     use meta

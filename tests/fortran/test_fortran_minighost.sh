@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # MiniGhost in Fortran: the options, grids, reports and failures of the one in C, on any mix of devices, and
 # each restarts from the other's checkpoints.
-# TEST: mpi=yes timeout=300 labels=fortran,programs
+# TEST: mpi=yes labels=fortran,programs
 # shellcheck disable=SC2086 # variables of several words
 . "$META_TEST_SRCDIR/tests/programs.sh"
 need_opencl

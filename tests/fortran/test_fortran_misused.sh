@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The tests of misuse know every procedure of module meta: one that is new is misused too, or named here with the
 # reason why it cannot fail.
-# TEST: timeout=30 labels=fortran
+# TEST: labels=fortran
 src=${META_TEST_SRCDIR:-.}
 status=0
 broken() { echo "BROKEN: $*"; status=1; }

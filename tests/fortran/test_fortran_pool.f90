@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 ! The memory pool: reuse of freed memory, how much is kept, and releasing it.
-! TEST: backends=all timeout=60 labels=fortran
+! TEST: backends=all labels=fortran
 program test_fortran_pool
     use, intrinsic :: iso_c_binding
     use meta

@@ -1,7 +1,7 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 ! Profiling: timers, ranges, and tool callbacks. With --summary,
 ! for tests/fortran/test_fortran_stderr.sh, prints the summary table.
-! TEST: backends=all timeout=60 labels=fortran smoke=yes
+! TEST: backends=all labels=fortran smoke=yes
 module profiling_cases
     use, intrinsic :: iso_c_binding
     use meta

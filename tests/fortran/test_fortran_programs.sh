@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The proxy application in Fortran: the options, results and failures of the one in C, on any mix of
 # devices.
-# TEST: mpi=yes timeout=200 labels=fortran,programs
+# TEST: mpi=yes labels=fortran,programs
 . "$META_TEST_SRCDIR/tests/programs.sh"
 need_opencl
 

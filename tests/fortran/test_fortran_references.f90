@@ -1,7 +1,7 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 ! References to device memory: however buffers are created, copied, returned and left, the memory
 ! is valid while a variable refers to it, and is freed once, with the last reference.
-! TEST: backends=openmp,opencl timeout=60 labels=fortran smoke=yes
+! TEST: backends=openmp,opencl labels=fortran smoke=yes
 module reference_cases
     use, intrinsic :: iso_c_binding
     use meta

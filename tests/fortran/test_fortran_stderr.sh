@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Standard error of Fortran programs: the report of buffers that were never freed names labels
 # and source locations, and the timer summary covers the work between its start and its print.
-# TEST: backends=openmp timeout=60 labels=fortran
+# TEST: backends=openmp labels=fortran
 build=${META_TEST_BUILDDIR:-.}
 here=$(mktemp -d)
 trap 'rm -rf "$here"' EXIT

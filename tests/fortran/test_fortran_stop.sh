@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # An error in Fortran without `stat` ends the program with status 1 and the library's message.
-# TEST: backends=openmp timeout=60 labels=fortran
+# TEST: backends=openmp labels=fortran
 build=${META_TEST_BUILDDIR:-.}
 here=$(mktemp -d)
 trap 'rm -rf "$here"' EXIT

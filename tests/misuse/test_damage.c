@@ -3,7 +3,7 @@
  *  Messages that are corrupted between two ranks: with META_CHECK=1 the receiver of each gets an
  *  error that says whether the header or the payload was corrupted, and later messages arrive
  *  intact. */
-/* TEST: backends=all np=2 mixed=yes timeout=60 labels=comm with=CHECK=1 */
+/* TEST: backends=all np=2 mixed=yes labels=comm with=CHECK=1 */
 #include "test_mpi.h"
 
 enum { SMALL = 100, LARGE = 200000, HEADER = 40 };

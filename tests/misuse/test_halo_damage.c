@@ -4,7 +4,7 @@
  *  error that names the peer, the exchange and the tag, the cells are not unpacked, and the plan
  *  remains usable. Through shared memory, through MPI from the host in one message or in parts,
  *  and where MPI accesses device memory. */
-/* TEST: backends=all np=2 mixed=yes timeout=60 labels=comm with=CHECK=1 */
+/* TEST: backends=all np=2 mixed=yes labels=comm with=CHECK=1 */
 #include "test_mpi.h"
 
 #include <stdio.h>

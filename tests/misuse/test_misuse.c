@@ -3,7 +3,7 @@
  *  Memory errors that META_CHECK=1 detects: each one here gives an error of the right kind that
  *  names the buffers by label and source line, none ends the process, and the library remains
  *  usable. A correct program gets no error. */
-/* TEST: backends=all auto=yes timeout=60 labels=core with=CHECK=1 smoke=yes */
+/* TEST: backends=all auto=yes labels=core with=CHECK=1 smoke=yes */
 #include "config.h"
 
 #include "test.h"
