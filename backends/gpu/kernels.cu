@@ -272,23 +272,9 @@ static __device__ inline void finish_at(const meta_gpu_call *w, T none)
 
 /* ------------------------------------------------------------------ exact sums */
 
-#define EXACT_KERNEL(name, type, dot)                                                              \
-    META_KERNEL(name)                                                                              \
-    {                                                                                              \
-        META_EXACT_BEGIN;                                                                          \
-        gpu_exact<meta_##type, dot> take = {(const meta_##type *)w->operand[0],                    \
-                                            (const meta_##type *)w->operand[1], &sum_, shared_};   \
-        gpu_cells(w, take);                                                                        \
-        META_EXACT_END;                                                                            \
-    }
-#define META_SUFFIX f64
-EXACT_KERNEL(exact_sum, f64, false)
-EXACT_KERNEL(exact_dot, f64, true)
-#undef META_SUFFIX
-#define META_SUFFIX f32
-EXACT_KERNEL(exact_sum, f32, false)
-EXACT_KERNEL(exact_dot, f32, true)
-#undef META_SUFFIX
+#include "exact.h"
+
+#include "exact_threads.h"
 
 /* Launched with one block, instead of the shared finish_exact: each thread accumulates two words
  * over every GROUPS-th partial result, with several loads in flight; then the groups are added, and
@@ -331,6 +317,13 @@ static __device__ inline void finish_exact(const meta_gpu_call *w, int bytes)
     }
 FINISH_EXACT(f64)
 FINISH_EXACT(f32)
+
+#define META_SUFFIX f64
+#define META_T      meta_f64
+#include "exact_sum.h"
+#define META_SUFFIX f32
+#define META_T      meta_f32
+#include "exact_sum.h"
 
 /* ------------------------------------------------------------------ the table */
 

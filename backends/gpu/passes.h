@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file passes.h
  *  What a GPU does with cells, several at a time (see cells.h), instead of the shared kernels:
- * moves, sums, dot products, extremes and exact sums. */
+ *  moves, sums, dot products and extremes. */
 #ifndef META_GPU_PASSES_H
 #define META_GPU_PASSES_H
 
 #include "cells.h"
-
-#include "exact.h"
-
-#include "exact_threads.h"
 
 /* N elements, da apart. */
 template <int N, class T>
@@ -121,55 +117,6 @@ template <class T, class Combine> struct gpu_best {
         T value[N];
         gpu_load<N>(value, in + a, da);
         for (int k = 0; k < N; ++k) best = Combine::of(best, value[k]);
-    }
-};
-
-/* ------------------------------------------------------------------ exact sums */
-
-/* Add N doubles to @p e as meta_exact_take() does, if all lie below the bound and leave no
- * remainder.
- * @return whether that is so; else nothing is added. */
-template <int N>
-static __device__ inline bool gpu_take_exactly(meta_exact_stream *e, const meta_f64 *x)
-{
-    bool below = e->count <= META_EXACT_COUNT - N, whole = true;
-    meta_f64 high = e->high, low = e->low;
-    for (int k = 0; k < N; ++k) below &= (x[k] < 0 ? -x[k] : x[k]) < e->bound;
-    if (!below) return false;
-    for (int k = 0; k < N; ++k) {
-        const meta_f64 part = (e->first + x[k]) - e->first, rest = x[k] - part;
-        const meta_f64 next = (e->second + rest) - e->second;
-        whole &= rest == next;
-        high += part;
-        low += next;
-    }
-    if (!whole) return false;
-    e->high = high;
-    e->low = low;
-    e->count += N;
-    return true;
-}
-
-/* Of the elements of x, or of their products with those of y. */
-template <class T, bool dot> struct gpu_exact {
-    const T *x, *y;
-    meta_exact_stream *sum;
-    meta_u32 *shared;
-    template <int N> __device__ inline void cells(meta_i64 a, meta_i64 da, meta_i64 b, meta_i64 db)
-    {
-        T left[N], right[N];
-        meta_f64 value[N];
-        gpu_load<N>(left, x + a, da);
-        if (dot) gpu_load<N>(right, y + b, db);
-        for (int k = 0; k < N; ++k)
-            value[k] = dot ? (meta_f64)left[k] * (meta_f64)right[k] : (meta_f64)left[k];
-        if (N == 1) {
-            meta_exact_take(sum, shared, value[0]);
-        } else if (!gpu_take_exactly<N>(sum, value)) {
-            /* Loaded once more: an array that is indexed in a loop does not lie in registers. */
-            META_GPU_ROLLED
-            for (int k = 0; k < N; ++k) cells<1>(a + k * da, 0, b + k * db, 0);
-        }
     }
 };
 
