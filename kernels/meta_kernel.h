@@ -240,6 +240,9 @@ enum {
     META_KERNEL_SVE = META_KERNEL_AVX2 /**< on aarch64: SVE, of any width */
 };
 
+/** Its CPU code was compiled without optimization. */
+#define META_KERNEL_UNOPTIMIZED 1u
+
 /** A kernel for one element type. META_CELLS or META_TEAMS defines it, as heat_f64_kernel, and registers
  *  it. Members may be appended, as to all structures that begin with their size; those of its arrays and
  *  those that its CPU code receives do not change, since they are read by programs and plug-ins of other
@@ -252,6 +255,7 @@ typedef struct meta_kernel {
     const char *text; /**< of the kernel file */
     const meta_kernel_parameter *parameter; /**< its parameters */
     uint32_t parameters;                    /**< their number */
+    uint32_t flags;                         /**< META_KERNEL_UNOPTIMIZED or 0 */
     meta_kernel_cpu *cpu[META_KERNEL_VARIANTS]; /**< NULL: not compiled for that set */
     struct meta_kernel_state *state;            /**< libmeta's */
     const struct meta_kernel_team *team;        /**< of META_TEAMS; else NULL */
@@ -921,8 +925,19 @@ template <bool whole> struct meta_k_whole {
 /* A kernel without results computes whole rows; that it could compute pieces of them would slow short
  * rows down, so what fetches ahead is a function of its own. Where accesses are checked there is none:
  * `fetches` is 0. */
+#if defined __cplusplus || defined __clang__
+#define META_K_APART(function) static __attribute__((noinline)) function;
+#else
+/* Of a file compiled with -O0 gcc keeps functions that are never called, unless they are inline, and of
+ * an inline one with this attribute it warns. In C++ it does not heed a macro's pragma. */
+#define META_K_APART(function)                                                                     \
+    _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wattributes\"")              \
+    static inline __attribute__((noinline)) function;                                              \
+    _Pragma("GCC diagnostic pop")
+#endif
 #define META_K_CPU(name, tag, fetches)                                                             \
-    static __attribute__((noinline)) void name##_ahead_##tag(const meta_kernel_rows *meta_r)       \
+    META_K_APART(void name##_ahead_##tag(const meta_kernel_rows *meta_r))                          \
+    static void name##_ahead_##tag(const meta_kernel_rows *meta_r)                                 \
     {                                                                                              \
         enum { name##_ARGS(META_K_ORDER) meta_k_parameters_ };                                     \
         enum { name##_ARGS(META_K_COLUMN) meta_k_columns_ };                                       \
@@ -979,6 +994,7 @@ template <bool whole> struct meta_k_whole {
         META_K_TEXT_OF(name),                                                                      \
         name##_##suffix##_parameters,                                                              \
         (uint32_t)(sizeof name##_##suffix##_parameters / sizeof *name##_##suffix##_parameters),    \
+        META_K_FLAGS,                                                                              \
         {name##_rows_##suffix##_0, wide, widest, name##_rows_##suffix##_3},                        \
         0,                                                                                         \
         team};                                                                                     \

@@ -19,6 +19,7 @@
 #undef META_K_GET
 #undef META_K_NAME
 #undef META_K_ENUM
+#undef META_K_FLAGS
 #undef META_CELLS
 #undef META_TEAMS
 #undef META_AGAIN

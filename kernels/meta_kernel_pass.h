@@ -22,6 +22,25 @@
 #define META_K_LAST 0
 #endif
 
+/* sqrt() sets errno of what is negative, and so gcc and clang call it for each cell. Where it is
+ * declared to depend on its argument alone it is an instruction, which vectorizes. gcc has no option
+ * for part of a file that does this. The parentheses are for <tgmath.h>, whose sqrt is a macro. */
+#if defined META_KERNELS_HERE && !defined META_K_SQRT_IS_CONST
+#define META_K_SQRT_IS_CONST
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wredundant-decls"
+#ifdef __cplusplus
+extern "C" {
+__attribute__((const)) double(sqrt)(double) noexcept(noexcept((sqrt)(0.0)));
+__attribute__((const)) float(sqrtf)(float) noexcept(noexcept((sqrtf)(0.0f)));
+}
+#else
+__attribute__((const)) double(sqrt)(double);
+__attribute__((const)) float(sqrtf)(float);
+#endif
+#pragma GCC diagnostic pop
+#endif
+
 /* ------------------------------------------------------------------ the next pass */
 
 #ifndef META_K_TYPE /* the first pass */
@@ -112,6 +131,7 @@
 #undef SQRT
 #undef META_K_NAME
 #undef META_K_ENUM
+#undef META_K_FLAGS
 #undef META_CELLS
 #undef META_TEAMS
 #undef META_AGAIN
@@ -216,7 +236,14 @@
 #endif
 #undef META_K_MORE
 
-/* Compile for this pass's instruction set, without contraction; for speed if the program is. */
+/* Compile for this pass's instruction set, without contraction, and with gcc for speed whatever the
+ * program's level is; clang cannot, and META_KERNEL_PROGRAM_LEVEL asks for that level. META_K_FLAGS is
+ * not what __OPTIMIZE__ is within: a preprocessor that runs alone does not follow these options. */
+#if defined __OPTIMIZE__ || !(defined __clang__ || defined META_KERNEL_PROGRAM_LEVEL)
+#define META_K_FLAGS 0
+#else
+#define META_K_FLAGS META_KERNEL_UNOPTIMIZED
+#endif
 #ifdef __clang__
 #pragma clang diagnostic push
 #pragma clang diagnostic ignored "-Wpass-failed" /* not every body can be vectorised */
@@ -231,12 +258,12 @@
 #endif
 #else
 #pragma GCC push_options
-#if defined __OPTIMIZE__ && META_K_VARIANT == 3
-#pragma GCC optimize("O1", "fp-contract=off")
-#elif defined __OPTIMIZE__ && defined META_KERNELS_HERE
-#pragma GCC optimize("O3", "fp-contract=off")
-#else
+#if !defined META_KERNELS_HERE || defined META_KERNEL_PROGRAM_LEVEL
 #pragma GCC optimize("fp-contract=off")
+#elif META_K_VARIANT == 3
+#pragma GCC optimize("O1", "fp-contract=off")
+#else
+#pragma GCC optimize("O3", "fp-contract=off")
 #endif
 #if META_K_VARIANT == 1 && defined __aarch64__
 #pragma GCC target("+sve")

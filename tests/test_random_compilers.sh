@@ -24,21 +24,21 @@ try()
     compile "$here/kernels.so" "$@" && run "$here/kernels.so" "$1"
 }
 
-one=-DMETA_KERNEL_ONE_VARIANT
-try "$cc -std=c11 -O0 $one"
+one=-DMETA_KERNEL_ONE_VARIANT level=-DMETA_KERNEL_PROGRAM_LEVEL
+try "$cc -std=c11 -O0 $one $level"
 try "$cc -std=gnu11 -O3 -march=native $one"
 try "$cc -std=c11 -O2 -flto=auto $one" -O2
 try "$cxx -x c++ -std=c++11 -O2 $one" '-x none'
 try "clang -std=c11 -O2 $one"
 if [ "${META_TEST_LONG-}" = 1 ]; then
-    for flags in -O1 -O2 -O3 -Os; do try "$cc -std=c11 $flags"; done
+    for flags in -O0 -O1 -O2 -O3 -Os "-O2 $level"; do try "$cc -std=c11 $flags"; done
     try "$cc -std=c11 -O2 -ffp-contract=fast $one"
     try "$cxx -x c++ -std=c++17 -O3 -march=native $one" '-x none'
     for flags in -O0 -O2 -O3 '-O3 -march=native'; do try "clang -std=c11 $flags"; done
     try "clang++ -x c++ -std=c++17 -O2 $one" '-x none'
 fi
 
-compile "$here/kernels.so" "$cc -std=c11 -O0 $one" && {
+compile "$here/kernels.so" "$cc -std=c11 -O0 $one $level" && {
     "$build/tests/random_compile" "$here/kernels.so" >"$here/out" 2>&1
     case $? in
     0 | 77) grep -e '^kept' -e '^skipped' "$here/out" ;;

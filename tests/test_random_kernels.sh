@@ -11,7 +11,7 @@
 
 case ${META_MODE:-openmp} in
 openmp) count=$(some 6 1000) flags=-O2 ;;
-*) count=$(some 4 1000) flags='-O0 -DMETA_KERNEL_ONE_VARIANT' ;; # the CPU code does not run
+*) count=$(some 4 1000) flags='-O0 -DMETA_KERNEL_ONE_VARIANT -DMETA_KERNEL_PROGRAM_LEVEL' ;; # the CPU code does not run
 esac
 first=0
 case ${1-} in

@@ -149,6 +149,10 @@ meta_err meta_user_noted(const meta_kernel *kernel, const int64_t *section);
  *  what members of a team must not. */
 meta_err meta_team_check(const meta_kernel *kernel);
 
+/* unoptimized.c */
+/** Log a warning that names the program's kernels whose CPU code was compiled without optimization. */
+void meta_user_warn_unoptimized(void);
+
 /* text.c */
 /** The text of @p state's kernel in @p form for the compiler of a device: of its file, the
  * definitions ahead of it and the function that runs it for a space behind it. @return NULL if
