@@ -120,6 +120,10 @@
  *  greatest element of the array, since the order of additions may differ. The bits of reproducible
  *  sums are compared.
  *
+ *  gcc compiles kernels at -O3 whatever the program's level is, unless META_KERNEL_PROGRAM_LEVEL is
+ *  defined, as for a debugger; clang compiles them at the program's level. In a file with
+ *  META_KERNELS_HERE sqrt() and sqrtf() set no errno, which keeps compilers from vectorizing them.
+ *
  *  A kernel gives the same bits on every device, whatever the program's compiler flags, except for
  *  -ffast-math, which is refused, for clang's -ffp-contract=fast, which overrides what this header
  *  says, and for functions that differ between devices, such as exp(). The order of additions to a

@@ -25,6 +25,12 @@ else
     prefix=$here/installed$(sed -n 's/^prefix=//p' "$build/core/libmeta.pc")
     export LD_LIBRARY_PATH="$prefix/lib"
 fi
+# every_compile_line_has_O2
+lines=$(grep -nE '^[^|`]*(cc|-compiler\)) .*\.(c|f90) .*pkg-config' "$top/README.md" "$top"/doc/*.md "$top/packaging/modulefile.in")
+if [ "$(printf '%s\n' "$lines" | wc -l)" -lt 15 ] || printf '%s\n' "$lines" | grep -v -e ' -O2 '; then
+    echo 'BROKEN: compile lines of the documents without -O2, above, or fewer of them than there are'
+    exit 1
+fi
 sanitize=
 [ "${META_TEST_SANITIZE-no}" = no ] || sanitize='-fsanitize=address,undefined'
 unset META_BACKEND_PATH META_MODE META_RANK_MAP META_THREADS

@@ -315,27 +315,6 @@ static void what_is_known_of_a_compiler_is_looked_up_once(void)
     CHECK_INT(lookups, 0);
 }
 
-/* Each kernel of a program asks for them. */
-static void what_is_known_of_a_compiler_is_looked_up_once(void)
-{
-    const gpu_target targets[] = {{.capability = 80}, {.capability = 86}, {.amd = "gfx1100"}};
-    char said[3][4096], again[4096];
-    for (size_t k = 0; k < sizeof targets / sizeof *targets; ++k) {
-        test_case("target %zu", k);
-        lookups = 0;
-        gpu_compiler_facts(&targets[k], said[k], sizeof said[k]);
-        CHECK_INT(lookups, 1);
-    }
-    lookups = 0;
-    for (size_t k = 0; k < sizeof targets / sizeof *targets; ++k) {
-        test_case("target %zu again", k);
-        if (strncmp(said[k], "no ", 3) == 0) continue; /* one may be found later */
-        gpu_compiler_facts(&targets[k], again, sizeof again);
-        CHECK_STRING(again, said[k]);
-    }
-    CHECK_INT(lookups, 0);
-}
-
 /* A driver does not load code of later versions of CUDA. */
 static void an_nvrtc_that_is_newer_than_the_driver_is_not_used(void)
 {

@@ -72,7 +72,7 @@ prints()
     status=1
 }
 sum='4 ranks: sum 1048576.0 of 1048576.0'
-prints "$sum" 'cc first.c $(pkg-config --cflags --libs libmeta_comm) -o first && mpiexec -n 4 ./first'
+prints "$sum" 'cc -O2 first.c $(pkg-config --cflags --libs libmeta_comm) -o first && mpiexec -n 4 ./first'
 prints "$sum" 'META_RANK_MAP="0-1:openmp,*:opencl" mpiexec -n 4 ./first'
 prints "$sum" 'mpifort first.f90 $(pkg-config --cflags --libs libmeta_fortran) -o first_f && mpiexec -n 4 ./first_f'
 prints "$sum" 'cmake -S . -B cmake-build && cmake --build cmake-build && mpiexec -n 4 cmake-build/first'
