@@ -150,7 +150,7 @@ meta_err meta_user_noted(const meta_kernel *kernel, const int64_t *section);
 meta_err meta_team_check(const meta_kernel *kernel);
 
 /* unoptimized.c */
-/** Log a warning that names the program's kernels whose CPU code was compiled without optimization. */
+/** Log a warning that names the program's kernels whose CPU code was not optimized. */
 void meta_user_warn_unoptimized(void);
 
 /* text.c */
