@@ -259,10 +259,10 @@ typedef struct meta_kernel {
     const char *text; /**< of the kernel file */
     const meta_kernel_parameter *parameter; /**< its parameters */
     uint32_t parameters;                    /**< their number */
-    uint32_t flags;                         /**< META_KERNEL_UNOPTIMIZED or 0 */
     meta_kernel_cpu *cpu[META_KERNEL_VARIANTS]; /**< NULL: not compiled for that set */
     struct meta_kernel_state *state;            /**< libmeta's */
     const struct meta_kernel_team *team;        /**< of META_TEAMS; else NULL */
+    uint64_t flags;                             /**< META_KERNEL_UNOPTIMIZED or 0 */
 } meta_kernel;
 
 /** Make a kernel known to the library, and forget it. Called by META_CELLS when a program or shared
@@ -998,10 +998,10 @@ template <bool whole> struct meta_k_whole {
         META_K_TEXT_OF(name),                                                                      \
         name##_##suffix##_parameters,                                                              \
         (uint32_t)(sizeof name##_##suffix##_parameters / sizeof *name##_##suffix##_parameters),    \
-        META_K_FLAGS,                                                                              \
         {name##_rows_##suffix##_0, wide, widest, name##_rows_##suffix##_3},                        \
         0,                                                                                         \
-        team};                                                                                     \
+        team,                                                                                      \
+        META_K_FLAGS};                                                                             \
     __attribute__((constructor)) static void name##_##suffix##_begins(void)                        \
     {                                                                                              \
         meta_kernel_register(&name##_##suffix##_kernel);                                           \

@@ -8,12 +8,17 @@
 #include "kernels/user.h"
 #include "meta_kernel.h"
 
+bool meta_user_is_unoptimized(const meta_kernel *kernel)
+{
+    return META_KNOWS(kernel, flags) && kernel->flags & META_KERNEL_UNOPTIMIZED;
+}
+
 /* Number @p index of the program's kernels; NULL: there is none, or it was optimized. */
 static const meta_kernel *unoptimized(int index)
 {
     meta_kernel *kernel = NULL;
     if (meta_kernel_at(index, &kernel) != META_OK) return NULL;
-    return kernel->flags & META_KERNEL_UNOPTIMIZED ? kernel : NULL;
+    return meta_user_is_unoptimized(kernel) ? kernel : NULL;
 }
 
 /* A kernel is registered once for each element type. */

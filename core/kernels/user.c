@@ -513,7 +513,7 @@ static meta_err make(struct meta_kernel_state *s, meta_device *device, uint32_t 
                                  .user = s->kernel,
                                  .is_checked = meta_check_on};
     META_TRY(check_backend(s, device));
-    if (s->kernel->flags & META_KERNEL_UNOPTIMIZED && device->backend->mode == META_OPENMP)
+    if (meta_user_is_unoptimized(s->kernel) && device->backend->mode == META_OPENMP)
         meta_user_warn_unoptimized();
     if (!s->text[form] && s->kernel->text) {
         s->text[form] = meta_user_text(s, form);

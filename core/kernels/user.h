@@ -150,6 +150,8 @@ meta_err meta_user_noted(const meta_kernel *kernel, const int64_t *section);
 meta_err meta_team_check(const meta_kernel *kernel);
 
 /* unoptimized.c */
+/** Whether the program's compiler did not optimize its CPU code, as far as it says so. */
+bool meta_user_is_unoptimized(const meta_kernel *kernel);
 /** Log a warning that names the program's kernels whose CPU code was not optimized. */
 void meta_user_warn_unoptimized(void);
 
