@@ -18,6 +18,8 @@
 #   labels=    for ctest -L; those with np= or mpi=yes are labelled mpi as well
 #   alone=yes  not in parallel with other tests: it installs, and libtool then relinks in place the
 #              libraries that tests run with
+#   setup=NAME run before the tests with needs=NAME, whenever one of those is run
+#   needs=NAME see setup=
 #   smoke=yes  also run by make distcheck
 #   long=yes   only run by ./check --long
 #   with=      NAME=VALUE,…: META_NAME of the environment, in entries that are also named after the value
@@ -101,6 +103,8 @@ function entry(backend, map, np,    name, environment, labels, processors, setti
     printf "set_tests_properties(%s PROPERTIES\n", quoted(name)
     printf "  TIMEOUT ${timeout} PROCESSORS %d SKIP_RETURN_CODE 77\n", processors
     if (field["alone"] == "yes") print "  RUN_SERIAL TRUE"
+    if (field["setup"] != "") print "  FIXTURES_SETUP " field["setup"]
+    if (field["needs"] != "") print "  FIXTURES_REQUIRED " field["needs"]
     if (labels != "") printf "  LABELS %s\n", quoted(labels)
     gsub(/[\\"$]/, "\\\\&", environment)
     printf "  ENVIRONMENT \"%s;POCL_CACHE_DIR=${pocl}${preload}\")\n", environment
@@ -194,7 +198,7 @@ FNR == 1 {
     field["backends"] = "any"
     field["timeout"] = 600
     field["np"] = field["mixed"] = field["mpi"] = ""
-    field["labels"] = field["alone"] = field["smoke"] = field["long"] = field["with"] = field["auto"] = ""
+    field["labels"] = field["alone"] = field["setup"] = field["needs"] = field["smoke"] = field["long"] = field["with"] = field["auto"] = ""
     sub(/^.*TEST:/, "")
     sub(/\*\/ *$/, "")
     for (k = 1; k <= NF; ++k) {

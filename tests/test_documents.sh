@@ -5,9 +5,9 @@
 #
 #   test_documents.sh [PREFIX]
 #
-# Without PREFIX the build is installed in a temporary folder, and LD_LIBRARY_PATH is set for its
+# Without PREFIX it is what tests/test_install.sh has installed, and LD_LIBRARY_PATH is set for its
 # programs. `make installcheck` passes the configured PREFIX, where it is not needed.
-# TEST: backends=any mpi=yes labels=documents alone=yes
+# TEST: backends=any mpi=yes labels=documents needs=install
 set -eu
 top=$META_TEST_SRCDIR build=$META_TEST_BUILDDIR
 here=$(mktemp -d)
@@ -18,11 +18,7 @@ unset LD_LIBRARY_PATH
 if [ $# -gt 0 ]; then
     prefix=$1
 else
-    MAKEFLAGS='' make -s -C "$build" install DESTDIR="$here/installed" >install.log 2>&1 || {
-        cat install.log
-        exit 1
-    }
-    prefix=$here/installed$(sed -n 's/^prefix=//p' "$build/core/libmeta.pc")
+    prefix=$build/tests/installed$(sed -n 's/^prefix=//p' "$build/core/libmeta.pc")
     export LD_LIBRARY_PATH="$prefix/lib"
 fi
 # every_compile_line_has_O2
@@ -302,7 +298,7 @@ doxygen=$(sed -n 's/^DOXYGEN = //p' "$build/Makefile")
 html=
 if [ $# = 0 ] && command -v "$doxygen" >/dev/null; then
     html=html
-    MAKEFLAGS='' make -s -C "$build" install-html DESTDIR="$here/installed" >install.log 2>&1 || {
+    MAKEFLAGS='' make -s -C "$build" install-html DESTDIR="$build/tests/installed" >install.log 2>&1 || {
         cat install.log
         exit 1
     }

@@ -2,16 +2,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The examples, installed with the library, are built by the Makefile and the CMakeLists.txt beside
 # them, and compute what their serial versions do: on every back end and on mixed ranks.
-# TEST: backends=any mpi=yes labels=documents alone=yes
+# TEST: backends=any mpi=yes labels=documents needs=install
 . "$META_TEST_SRCDIR/tests/programs.sh"
 need_opencl
 unset LD_LIBRARY_PATH
 
-MAKEFLAGS='' make -s -C "$build" install DESTDIR="$here/installed" >install.log 2>&1 || {
-    cat install.log
-    exit 1
-}
-prefix=$here/installed$(sed -n 's/^prefix=//p' "$build/core/libmeta.pc")
+prefix=$build/tests/installed$(sed -n 's/^prefix=//p' "$build/core/libmeta.pc")
 examples=$prefix/share/doc/libmeta/examples
 export LD_LIBRARY_PATH="$prefix/lib"
 

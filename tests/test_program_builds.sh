@@ -2,17 +2,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Programs with kernels are built by CMake, make and automake with an installed libmeta, in folders with
 # spaces; a change of the kernel file alone rebuilds what it must. CMake finds the components of the package.
-# TEST: backends=any labels=build alone=yes
+# TEST: backends=any labels=build needs=install
 . "$META_TEST_SRCDIR/tests/programs.sh"
 unset LD_LIBRARY_PATH MAKEFLAGS MAKEOVERRIDES
 META_CACHE_DIR=$here/cache
 export META_CACHE_DIR
 installed="$here/installed here"
-make -s -C "$build" install DESTDIR="$here/installed" >install.log 2>&1 || {
-    cat install.log
-    exit 1
-}
-mv installed "$installed" # libtool does not install to a folder with spaces
+cp -a "$build/tests/installed" "$installed"
 prefix=$installed$(sed -n 's/^prefix=//p' "$build/core/libmeta.pc")
 LD_LIBRARY_PATH=$prefix/lib
 export LD_LIBRARY_PATH
