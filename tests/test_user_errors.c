@@ -14,6 +14,7 @@
 
 #include <inttypes.h>
 #include <limits.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -303,7 +304,7 @@ static void arguments_of_a_kernel_object_are_checked(void)
                     "'kernel'");
     CHECK_ERR_NAMES(meta_kernel_run(&sound_i32_kernel, &good_box, NULL, NULL), META_ERR_ARGUMENT,
                     "'arguments'");
-    small.size = sizeof small - 1;
+    small.size = offsetof(meta_kernel, team); /* less than in any version */
     CHECK_ERR_NAMES(meta_kernel_run(&small, &good_box, arguments, NULL), META_ERR_ARGUMENT,
                     "'kernel'");
     arguments[5] = NULL;
