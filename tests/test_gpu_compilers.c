@@ -152,7 +152,8 @@ static void compile_for(const gpu_target *target, const char *title, bool all, u
 
 static void nvrtc_compiles_every_kind_of_parameter_without_a_warning(void)
 {
-    static const int capabilities[] = {70, 90, 75, 80, 100}; /* the least, and the one with PTX, first */
+    static const int capabilities[] = {70, 90, 75, 80,
+                                       100}; /* the least, and the one with PTX, first */
     const size_t count = sizeof capabilities / sizeof *capabilities;
     for (size_t k = 0; k < (size_t)test_count(2, (int64_t)count) && k < count; ++k) {
         char title[32];
