@@ -16,6 +16,7 @@ thread) cc="$cc -fsanitize=thread" ;;
 esac
 META_CACHE_DIR=$here/cache
 export META_CACHE_DIR
+unset META_CHECK # one of the runs sets it
 mkdir plugins headers files
 flags='-std=gnu11 -O1 -Wall -Wextra -Werror -DMETA_KERNEL_ONE_VARIANT'
 paths="-I$old/include -L$build/.libs"
