@@ -84,7 +84,7 @@ run()
     # shellcheck disable=SC2086
     "$build/tests/random_run" "$1" "$seed" ${3-} ${4-} >"$here/out" 2>&1
     case $? in
-    0) tail -n 3 "$here/out" | sed -n "s/ wrong\$/& ($2)/p" ;;
+    0) tail -n 3 "$here/out" | sed -n "s| wrong\$|& ($2)|p" ;;
     77) cat "$here/out"
         exit 77 ;;
     *) broken "$2"
