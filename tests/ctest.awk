@@ -103,6 +103,11 @@ function entry(backend, map, np,    name, environment, labels, processors, setti
     printf "set_tests_properties(%s PROPERTIES\n", quoted(name)
     printf "  TIMEOUT ${timeout} PROCESSORS %d SKIP_RETURN_CODE 77\n", processors
     if (field["alone"] == "yes") print "  RUN_SERIAL TRUE"
+    # Beside each other they would compile the same OpenCL programs; one after the other finds them in PoCL's cache.
+    if (environment ~ /opencl/) {
+        if (before[FILENAME] != "") printf "  DEPENDS %s\n", quoted(before[FILENAME])
+        before[FILENAME] = name
+    }
     if (field["setup"] != "") print "  FIXTURES_SETUP " field["setup"]
     if (field["needs"] != "") print "  FIXTURES_REQUIRED " field["needs"]
     if (labels != "") printf "  LABELS %s\n", quoted(labels)

@@ -75,40 +75,45 @@ static void live(char *text)
 
 /* ------------------------------------------------------------------ promises */
 
-/* Files in a folder, with a part of their names: in a common folder other processes have theirs. */
-static int files_in(const char *folder, const char *named)
+static int open_files(void)
 {
     int count = 0;
-    DIR *d = opendir(folder);
-    for (const struct dirent *f = NULL; d && (f = readdir(d));) count += strstr(f->d_name, named) != NULL;
+    DIR *d = opendir("/proc/self/fd");
+    while (d && readdir(d)) ++count;
     if (d) closedir(d);
     return count;
 }
 
-/* Mappings of shared memory of ours, each of which nobody else may open. */
-static int mappings(void)
+/* This process's mappings of files whose paths have this text. */
+static int mappings_of(const char *text)
 {
     char line[4352];
     int count = 0;
     FILE *maps = fopen("/proc/self/maps", "r");
     if (!CHECK(maps != NULL)) return 0;
-    while (fgets(line, sizeof line, maps)) count += strstr(line, "/memfd:libmeta (") != NULL;
+    while (fgets(line, sizeof line, maps)) count += strstr(line, text) != NULL;
     fclose(maps);
     return count;
+}
+
+/* Shared memory of ours, which nobody else may open. */
+static int mappings(void)
+{
+    return mappings_of("/memfd:libmeta (");
 }
 
 static void nothing_of_it_is_in_a_folder_and_no_file_stays_open(void)
 {
     ring r;
     test_require(meta_comm_init(NULL, NULL));
-    const int open = files_in("/proc/self/fd", ""), mapped = mappings();
+    const int open = open_files(), mapped = mappings();
     CHECK_INT(mapped, test_size);
     open_ring(&r);
     exchange(&r);
-    CHECK_INT(files_in("/proc/self/fd", ""), open);
+    CHECK_INT(open_files(), open);
     CHECK_INT(mappings(), mapped + (test_size == 2 ? 2 : 3));
     MPI_Barrier(MPI_COMM_WORLD);
-    CHECK_INT(files_in("/dev/shm", "libmeta"), 0);
+    CHECK_INT(mappings_of("/dev/shm/libmeta"), 0);
     close_ring(&r);
     CHECK_INT(mappings(), mapped);
     CHECK_OK(meta_comm_finalize());
