@@ -20,6 +20,7 @@
 #              libraries that tests run with
 #   setup=NAME run before the tests with needs=NAME, whenever one of those is run
 #   needs=NAME see setup=
+#   binaries=yes  the cache gets the binaries of OpenCL programs (tests/plugins/no_binaries.c)
 #   smoke=yes  also run by make distcheck
 #   long=yes   only run by ./check --long
 #   with=      NAME=VALUE,…: META_NAME of the environment, in entries that are also named after the value
@@ -80,6 +81,7 @@ function entry(backend, map, np,    name, environment, labels, processors, setti
         name = name "." substr(setting[k], index(setting[k], "=") + 1)
     }
     name = name (np ? ".np" np : "")
+    if (field["binaries"] == "yes") environment = environment ";META_TEST_BINARIES=1"
     if (name in seen) fail("there are two tests called " name)
     sub(/\/tests\/sanitizer\/report/, "/tests/sanitizer/" name, environment)
     seen[name] = 1
@@ -162,13 +164,11 @@ BEGIN {
         ";META_TEST_SIM=near memory=8G | far latency=20us bandwidth=5G memory=8G peer=2G | twin memory=8G peer=2G"
     count = split(gpu, name, ",")
     for (k = 1; k <= count; ++k) look_for(name[k])
-    # MPICH's waits never yield; with the tests' layer, where it is built, they do. AddressSanitizer
+    # Where the tests' own layer is built: waits in MPI yield, and OpenCL programs have no binaries. AddressSanitizer
     # wants to be the first library, lest another stand before its functions; this one does not.
-    yield = builddir "/tests/plugins/.libs/yield.so"
+    layer = builddir "/tests/plugins/.libs/preload.so"
     print "set(preload \"\")"
-    if (mpi == "mpich")
-        printf "if(EXISTS %s)\n  set(preload %s)\nendif()\n", quoted(yield),
-            quoted(";LD_PRELOAD=" yield)
+    printf "if(EXISTS %s)\n  set(preload %s)\nendif()\n", quoted(layer), quoted(";LD_PRELOAD=" layer)
     # An error ends the process; leaks are written down, and tests/run.sh picks those that are ours.
     # What hwloc's component for PCI leaves behind, each block seen from an unloaded library, costs
     # LeakSanitizer ten seconds at the end of a program that uses MPI. A thread that starts OpenCL gets LLVM's
@@ -203,7 +203,7 @@ FNR == 1 {
     field["backends"] = "any"
     field["timeout"] = 600
     field["np"] = field["mixed"] = field["mpi"] = ""
-    field["labels"] = field["alone"] = field["setup"] = field["needs"] = field["smoke"] = field["long"] = field["with"] = field["auto"] = ""
+    field["labels"] = field["alone"] = field["setup"] = field["needs"] = field["smoke"] = field["binaries"] = field["long"] = field["with"] = field["auto"] = ""
     sub(/^.*TEST:/, "")
     sub(/\*\/ *$/, "")
     for (k = 1; k <= NF; ++k) {

@@ -16,6 +16,9 @@ those of which tests/mutants.list says that they change no result, are counted a
 run that was stopped goes on where it was: what is known stands in DIR/results.jsonl. At the end the survivors are
 printed as diffs, and a line of figures.
 
+The tests are those that .ci/run runs with MPICH, in its environment: a test of its section with META_CHECK=1 is another
+one, called NAME.checked, which is not recorded.
+
   --count N       that many mutants (default: META_TEST_MUTANTS, or 10); more later keep the first N
   --seed S        of the choice (default: 1)
   --files REGEX   only in files whose path it matches from the beginning
@@ -36,6 +39,7 @@ import json
 import os
 import re
 import resource
+import shlex
 import shutil
 import signal
 import subprocess
@@ -224,10 +228,37 @@ def diff_of(site):
         "\n".join("+" + l for l in new.split("\n")))
 
 
-# ---------------------------------------------------------------- building
-
 class Failure(Exception):
     pass
+
+
+# ---------------------------------------------------------------- what CI runs
+
+def sections():
+    """Of each section of .ci/run that runs tests with MPICH and without sanitizers: what is added to the tests' names,
+    its variables, and its arguments of ctest. Releases are without that file; there it is ./check alone."""
+    try:
+        with open(os.path.join(ROOT, ".ci", "run"), encoding="utf-8") as file:
+            lines = file.read().replace("\\\n", " ").splitlines()
+    except OSError:
+        lines = ["section 'tests' ./check"]
+    for line in lines:
+        if not line.startswith("section "):
+            continue
+        words, environment = shlex.split(line)[2:], {}
+        if words[0] == "env":
+            words = words[1:]
+            while "=" in words[0]:
+                environment.update([words.pop(0).split("=", 1)])
+        end = words.index("--") if "--" in words else len(words)
+        if words[0] != "./check" or set(words[1:end]) - {"--checked"}:
+            continue
+        if "--checked" in words[1:end]:
+            environment["META_CHECK"] = "1"
+        yield ".checked" if "META_CHECK" in environment else "", environment, words[end + 1:]
+
+
+# ---------------------------------------------------------------- building
 
 
 class Builder:
@@ -244,6 +275,7 @@ class Builder:
         if shutil.which("ccache"):
             self.environment.setdefault("CC", "ccache gcc")
             self.environment.setdefault("CCACHE_NOHASHDIR", "1")
+        self.environment["META_TEST_REQUIRE_TOOLS"] = "1"
         self.environment.setdefault("META_TEST_POCL_CACHE", os.path.join(self.source, "build", "tests", "cache", "pocl"))
 
     def run(self, *command, folder=None):
@@ -389,9 +421,13 @@ class Tests:
         self.record(Builder(folder, "build-lines"))
 
     def listed(self, builder):
+        return [test for section in sections() for test in self.listed_of(builder, *section)]
+
+    def listed_of(self, builder, suffix, variables, arguments):
         wanted = set(self.options.backends.split(","))
-        listed = subprocess.run(["ctest", "--show-only=json-v1", "-LE", "^(%s)$" % NO_TESTS, "-L", "^(%s)$" % TESTS],
-                                cwd=builder.build, stdout=subprocess.PIPE, check=True).stdout
+        listed = subprocess.run(["ctest", "--show-only=json-v1", "-LE", "^(%s)$" % NO_TESTS, "-L", "^(%s)$" % TESTS] +
+                                arguments, cwd=builder.build, stdout=subprocess.PIPE, check=True,
+                                env=dict(builder.environment, **variables)).stdout
         found = []
         for test in json.loads(listed)["tests"]:
             if "command" not in test:
@@ -401,16 +437,17 @@ class Tests:
             program = [w for w in test["command"] if re.fullmatch(re.escape(builder.build) + PROGRAM, w)]
             if program and (not backend or backend[0] in wanted) and \
                     re.search(self.options.tests, test["name"]):
-                found.append({"name": test["name"], "command": test["command"], "timeout": values.get("TIMEOUT", 120),
-                              "environment": dict(e.split("=", 1) for e in values.get("ENVIRONMENT", [])),
+                environment = dict(e.split("=", 1) for e in values.get("ENVIRONMENT", []))
+                found.append({"name": test["name"] + suffix, "command": test["command"],
+                              "timeout": values.get("TIMEOUT", 120), "environment": dict(variables, **environment),
                               "program": os.path.relpath(program[0], builder.build)})
         return found
 
     def record(self, lines):
         """Which lines each test runs, as far as that is not known of the code as it is."""
         known = self.reach.load()
-        # With OpenCL the same lines run for minutes, and what it compiles is not seen.
-        left = [t["name"] for t in self.tests if ".opencl" not in t["name"] and not (known and self.reach.is_known(t))]
+        # With OpenCL the same lines run for minutes, and what it compiles is not seen. What is run once more comes last.
+        left = [t["name"] for t in self.tests if not re.search(r"\.opencl|\.checked$", t["name"]) and not (known and self.reach.is_known(t))]
         scratch = self.scratch + "-lines"
         spent = self.reach.spent()
         if left and spent < self.options.record:

@@ -37,11 +37,16 @@ run()
     shift 3
     what="$program $* on $ranks ranks, META_RANK_MAP=${META_RANK_MAP-}"
     $META_TEST_MPIEXEC -n "$ranks" "$build/$program" "$@" >out 2>err </dev/null &
-    job=$! naps=0
+    job=$! naps=0 tenths=0
     while kill -0 $job 2>/dev/null; do
-        naps=$((naps + 1))
-        [ $naps != $((50 * limit)) ] || end_of $job
-        sleep 0.02
+        if [ $naps -lt 25 ]; then
+            naps=$((naps + 1))
+            sleep 0.02
+        else
+            tenths=$((tenths + 1))
+            [ $tenths != $((10 * limit)) ] || end_of $job
+            sleep 0.1
+        fi
     done
     wait $job
     got=$?

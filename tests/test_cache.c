@@ -3,7 +3,7 @@
  *  The cache of compiled code by itself: what is kept is loaded, in whatever state its folders and
  * files are, and of processes that start cold together one compiles, though some are killed. The
  * compiler is a function that counts its calls, which all processes see. */
-/* TEST: labels=core,cache smoke=yes */
+/* TEST: binaries=yes labels=core,cache smoke=yes */
 #include "cache/cache.h"
 #include "caught.h"
 #include "scratch.h"

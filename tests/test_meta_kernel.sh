@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # meta-kernel: what it checks and writes, of kernel files and of shared objects, and what it refuses.
-# TEST: backends=any labels=tools
+# TEST: backends=any binaries=yes labels=tools
 . "$META_TEST_SRCDIR/tests/programs.sh"
 META_CACHE_DIR=$here/cache META_MODE=openmp
 export META_CACHE_DIR META_MODE

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # meta-kernel build: what it makes ahead of time runs where nothing can be compiled, whoever of the user
 # and root owns it, and nothing that others could have written is loaded.
-# TEST: backends=any labels=tools
+# TEST: backends=any binaries=yes labels=tools
 . "$META_TEST_SRCDIR/tests/programs.sh"
 META_CACHE_DIR=$here/cache
 export META_CACHE_DIR

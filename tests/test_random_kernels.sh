@@ -10,8 +10,8 @@
 . "${META_TEST_SRCDIR:-.}/tests/random.sh"
 
 case ${META_MODE:-openmp} in
-openmp) count=$(some 6 1000) flags=-O2 ;;
-*) count=$(some 4 1000) flags='-O0 -DMETA_KERNEL_ONE_VARIANT -DMETA_KERNEL_PROGRAM_LEVEL' ;; # the CPU code does not run
+openmp) count=$(some 4 1000) flags=-O2 ;;
+*) count=$(some 2 1000) flags='-O0 -DMETA_KERNEL_ONE_VARIANT -DMETA_KERNEL_PROGRAM_LEVEL' ;; # the CPU code does not run
 esac
 first=0
 case ${1-} in

@@ -3,7 +3,7 @@
  *  Many processes of a program with kernels of its own that start together on a device whose code
  * is compiled at run time: one compiles each program. Some are killed, the home is read-only, there
  * is no C compiler: all others end with the right numbers. */
-/* TEST: backends=all labels=core,cache */
+/* TEST: backends=all binaries=yes labels=core,cache */
 #define META_KERNELS_HERE
 #include "user_cold.kernel.h"
 

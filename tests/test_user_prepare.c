@@ -2,7 +2,7 @@
 /** @file test_user_prepare.c
  *  Building kernels ahead of the time loop: all of them or a list, by several processes, with
  * kernels among them that cannot be built. */
-/* TEST: backends=all labels=core */
+/* TEST: backends=all binaries=yes labels=core */
 #define META_KERNELS_HERE
 #include "user_prepare.kernel.h"
 

@@ -2,7 +2,7 @@
 /** @file test_user_text.c
  *  Kernels whose text is given at run time: they compute on every device what the text says, are
  * compiled once, and whatever is wrong with text or compiler is an error with the reason. */
-/* TEST: backends=all labels=core,cache smoke=yes */
+/* TEST: backends=all binaries=yes labels=core,cache smoke=yes */
 #define META_KERNELS_HERE
 #include "user_sound.kernel.h"
 

@@ -3,7 +3,7 @@
  *  Many processes of a program that start together and give the same text: one compiles. Some are
  * killed, the cache is damaged or read-only, the compiler is gone: each process ends with the right
  * numbers, or with the error that it should. */
-/* TEST: labels=core,cache */
+/* TEST: binaries=yes labels=core,cache */
 #include "test.h"
 
 #define META_KERNEL_NO_PASS
