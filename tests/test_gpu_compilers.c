@@ -124,11 +124,19 @@ static bool lacks_form(const meta_kernel *kernel, uint32_t form)
            strcmp(kernel->name, "tiles") != 0;
 }
 
-/* Compile the kernels for @p target, of those for all types only some if not @p all. */
-static void compile_for(const gpu_target *target, const char *title, bool all, uint32_t form)
+/* Of what types the kernels are compiled, where all types would take long. */
+typedef enum { ONE_TYPE, TWO_TYPES, ALL_TYPES } types;
+
+static bool is_of(const meta_kernel *kernel, types wanted)
+{
+    return wanted == ALL_TYPES || kernel->type == META_F32 ||
+           (wanted == TWO_TYPES && kernel->type == META_I32);
+}
+
+static void compile_for(const gpu_target *target, const char *title, types wanted, uint32_t form)
 {
     for (int k = 0; k < KERNELS; ++k) {
-        if (!all && kernels[k]->type != META_F32 && kernels[k]->type != META_I32) continue;
+        if (!is_of(kernels[k], wanted)) continue;
         if (lacks_form(kernels[k], form)) continue;
         struct meta_kernel_state state;
         gpu_image image = {NULL, 0};
@@ -152,13 +160,13 @@ static void compile_for(const gpu_target *target, const char *title, bool all, u
 
 static void nvrtc_compiles_every_kind_of_parameter_without_a_warning(void)
 {
-    static const int capabilities[] = {70, 90, 75, 80,
-                                       100}; /* the least, and the one with PTX, first */
-    const size_t count = sizeof capabilities / sizeof *capabilities;
-    for (size_t k = 0; k < (size_t)test_count(2, (int64_t)count) && k < count; ++k) {
+    static const int capabilities[] = {90, 70, 75, 80, 100};
+    const size_t count = test_long() ? sizeof capabilities / sizeof *capabilities : 1;
+    for (size_t k = 0; k < count; ++k) {
         char title[32];
         snprintf(title, sizeof title, "sm_%d", capabilities[k]);
-        compile_for(&(gpu_target){.capability = capabilities[k]}, title, capabilities[k] == 90, 0);
+        compile_for(&(gpu_target){.capability = capabilities[k]}, title,
+                    capabilities[k] == 90 ? ALL_TYPES : TWO_TYPES, 0);
     }
 }
 
@@ -186,17 +194,18 @@ static void a_plain_program_has_no_checks(void)
 static void nvrtc_and_hiprtc_compile_every_form_without_a_warning(void)
 {
     for (uint32_t form = 1; form < META_USER_FORMS; ++form) {
-        compile_for(&(gpu_target){.capability = 80}, "sm_80", false, form);
-        compile_for(&(gpu_target){.amd = "gfx90a"}, "gfx90a", false, form);
+        compile_for(&(gpu_target){.capability = 80}, "sm_80", test_long() ? TWO_TYPES : ONE_TYPE,
+                    form);
+        compile_for(&(gpu_target){.amd = "gfx90a"}, "gfx90a", test_long() ? TWO_TYPES : ONE_TYPE,
+                    form);
     }
 }
 
-/* It takes half a second for each, so a sample is of two types and of one form. */
+/* It takes half a second for each. */
 static void hiprtc_compiles_every_kind_of_parameter_without_a_warning(void)
 {
-    const bool all = test_count(0, 1) != 0;
-    compile_for(&(gpu_target){.amd = "gfx90a"}, "gfx90a", all, 0);
-    if (all) compile_for(&(gpu_target){.amd = "gfx1030"}, "gfx1030", false, 0);
+    compile_for(&(gpu_target){.amd = "gfx90a"}, "gfx90a", test_long() ? ALL_TYPES : TWO_TYPES, 0);
+    if (test_long()) compile_for(&(gpu_target){.amd = "gfx1030"}, "gfx1030", TWO_TYPES, 0);
 }
 
 static void exact_sums_compile_without_a_warning(void)
@@ -210,7 +219,10 @@ static void exact_sums_compile_without_a_warning(void)
             gpu_image image = {NULL, 0};
             describe(&state, kernel);
             if (!make_exact(&state) || lacks_form(kernel, form)) continue;
-            if (targets[t].capability != 90 && form > 0 && !test_long()) continue;
+            const bool sampled = targets[t].capability == 90
+                                     ? form == 0 || kernel->type == META_F32
+                                     : form == 0 && targets[t].amd && kernel->type == META_F32;
+            if (!sampled && !test_long()) continue;
             char *program = program_with(kernel, &state, GPU_BY_VALUE, form);
             if (!program) return;
             test_case("%s for %s, target %d, form %u", kernel->name,
