@@ -71,7 +71,7 @@ function look_for(backend)
         backend, backend
 }
 
-function entry(backend, map, np,    name, environment, labels, processors, settings, setting, k)
+function entry(backend, map, np,    name, environment, labels, processors, cost, settings, setting, k)
 {
     name = file (backend == "any" ? "" : "." backend)
     environment = common
@@ -98,12 +98,15 @@ function entry(backend, map, np,    name, environment, labels, processors, setti
     if (field["long"] == "yes") labels = labels ";long"
     sub(/^;/, "", labels)
     processors = np ? np : 1
+    # Scripts first, some of which take a minute; those that need all slots last, together, since slots stand empty
+    # before and after each.
+    cost = command ~ /\.sh$/ ? 4 : np > 2 ? 1 : np ? 2 : 3
     printf "add_test(%s%s", quoted(name), np || backend ~ /^auto-/ ? unless_missing(backend) : ""
     if (np) printf " %s -n %d", quoted(mpiexec), np
     printf "%s %s)\n", emulator == "" ? "" : " " emulator, quoted(command)
     printf "math(EXPR timeout \"%d * ${scale}\")\n", field["timeout"] * (sanitize == "no" ? 1 : 2)
     printf "set_tests_properties(%s PROPERTIES\n", quoted(name)
-    printf "  TIMEOUT ${timeout} PROCESSORS %d SKIP_RETURN_CODE 77\n", processors
+    printf "  TIMEOUT ${timeout} PROCESSORS %d COST %d SKIP_RETURN_CODE 77\n", processors, cost
     if (field["alone"] == "yes") print "  RUN_SERIAL TRUE"
     # Beside each other they would compile the same OpenCL programs; one after the other finds them in PoCL's cache.
     if (environment ~ /opencl/) {

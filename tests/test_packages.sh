@@ -5,7 +5,8 @@
 # with CMake.
 #
 #   test_packages.sh          all of this
-#   test_packages.sh here     only make the packages, with this machine's compilers, and see what lintian says
+#   test_packages.sh here     only make the packages, with this machine's compilers and without optimization, and see
+#                             what lintian says
 # TEST: timeout=3600 labels=packages alone=yes long=yes
 set -u
 src=$(cd "$META_TEST_SRCDIR" && pwd) build=$(cd "$META_TEST_BUILDDIR" && pwd)
@@ -44,7 +45,7 @@ fi
 if [ "${1-}" = here ]; then
     tar xf "libmeta-$version.tar.gz"
     cd "libmeta-$version" || exit 1
-    DEB_BUILD_OPTIONS="nocheck noautodbgsym parallel=$(getconf _NPROCESSORS_ONLN)"
+    DEB_BUILD_OPTIONS="nocheck noopt noautodbgsym parallel=$(getconf _NPROCESSORS_ONLN)"
     export DEB_BUILD_OPTIONS
     # -d: what it is built with need not come from Debian's packages.
     MAKEFLAGS='' quietly 'dpkg-buildpackage' dpkg-buildpackage -us -uc -b -d
