@@ -6,7 +6,7 @@
  * job can be joined again. One rank is its own neighbour: what others do about an error stands in
  * test_comm_faults.c. */
 /* TEST: backends=openmp np=1 labels=comm */
-/* TEST: backends=opencl binaries=yes np=1 labels=comm */
+/* TEST: backends=opencl np=1 labels=comm */
 /* TEST: backends=openmp np=1 with=CHECK=1 labels=comm */
 #include "test_mpi.h"
 

@@ -4,7 +4,7 @@
  * makes in a life of all its public functions, one at a time. Every time there is an error with a
  * message, or all results are right; nothing is left behind, and the library can be ended and
  * started again. */
-/* TEST: backends=openmp,opencl binaries=yes labels=core */
+/* TEST: backends=openmp,opencl labels=core */
 /* TEST: backends=openmp labels=core with=CHECK=1 */
 /* TEST: auto=yes backends=none labels=core long=yes */
 #include "config.h"

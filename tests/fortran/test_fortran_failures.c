@@ -4,7 +4,7 @@
  * once in each of many processes: the error and its message reach Fortran, or all results are
  * right; nothing is left behind, and the next life is right. Where an allocation fails that the
  * Fortran compiler made for itself, its run time ends the program: such ends are counted apart. */
-/* TEST: backends=openmp,opencl binaries=yes labels=fortran */
+/* TEST: backends=openmp,opencl labels=fortran */
 #include "config.h"
 
 #include <signal.h>
