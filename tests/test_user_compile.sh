@@ -96,7 +96,7 @@ from=..
 
 few=-DUSER_PROGRAM_FEW # types
 level=-DMETA_KERNEL_PROGRAM_LEVEL
-if [ "$long" = 1 ]; then few= plain=-O2; else plain="-O0 $level -DMETA_KERNEL_ONE_VARIANT $few"; fi
+if [ "$long" = 1 ]; then few= one= plain=-O2; else one=-DMETA_KERNEL_ONE_VARIANT plain="-O0 $level -DMETA_KERNEL_ONE_VARIANT $few"; fi
 
 # for_all_types NAME 'COMPILER FLAGS' [LINK FLAGS]
 for_all_types() { builds "$@" && runs "$1" openmp; }
@@ -123,13 +123,13 @@ while read -r flags; do try "C11, $flags" "$cc -std=c11 $flags $few"; done <flag
 if compiler_is_here "$cxx" kernels_of_programs_compile_by_cxx; then
     for_all_types 'C++, -std=c++11 -O0' "$cxx -x c++ -std=c++11 -O0 $level" '-x none'
     some '-std=c++17 -O3 -march=native' -- '-std=c++11 -O0' '-std=c++11 -O2' '-std=gnu++17 -O2' >flags
-    while read -r flags; do try "C++, $flags" "$cxx -x c++ $flags $few" '-x none'; done <flags
+    while read -r flags; do try "C++, $flags" "$cxx -x c++ $flags $few $one" '-x none'; done <flags
     [ "$long" != 1 ] || try 'C++, -std=c++17 -O2 -flto' "$cxx -x c++ -std=c++17 -O2 -flto=auto" '-x none'
 fi
 if compiler_is_here clang kernels_of_programs_compile_by_clang; then
     [ "$long" != 1 ] || for_all_types 'clang, -std=c11 -O0' 'clang -std=c11 -O0'
     some '-std=gnu11 -O3 -march=native' -- '-std=c11 -O0' '-std=c11 -O2' >flags
-    while read -r flags; do try "clang, $flags" "clang $flags $few"; done <flags
+    while read -r flags; do try "clang, $flags" "clang $flags $few $one"; done <flags
 fi
 if compiler_is_here clang++ kernels_of_programs_compile_by_clang_cxx; then
     for_all_types 'clang++, -std=c++17 -O0' 'clang++ -x c++ -std=c++17 -O0' '-x none'
@@ -153,7 +153,7 @@ if grep -q "$here/files" program; then
 fi
 # and from elsewhere the text comes in a file of its own; without it the assembler says what it lacks.
 cd elsewhere || exit 1
-if $cc -std=c11 -ffile-prefix-map="$here"=. $include -I"$from/files" -c "$from/sources/user_program.c" \
+if $cc -std=c11 $plain -ffile-prefix-map="$here"=. $include -I"$from/files" -c "$from/sources/user_program.c" \
     -o user_program.o >log 2>&1; then
     broken 'a text that is not found: it compiles'
 elif ! grep -q 'user_program.kernel.h' log; then
