@@ -46,7 +46,8 @@ tests() { find "$src/tests" "$src/check" -type f -name "$1" | grep -v '/test_var
 constants() { find "$src/core" "$src/comm" "$src/io" "$src/backends" "$src/kernels" -name '*.h'; }
 read_by_tests=$({
     { tests '*.c'; tests '*.cpp'; } | xargs grep -hoE '(getenv\(|asked\(|define [A-Z_]+ +)"META_[A-Z_]+"'
-    { tests '*.sh'; tests '*.py'; tests check; } | xargs grep -hoE '(\$\{?|environ.{0,8})META_TEST_[A-Z_]+'
+    { tests '*.sh'; tests '*.py'; tests '*.awk'; tests check; } |
+        xargs grep -hoE '(\$(ENV)?\{?|environ.{0,8})META_TEST_[A-Z_]+'
 } | grep -oE 'META_[A-Z_]+' | sort -u)
 set_by_tests=$({
     { tests '*.c'; tests '*.h'; tests '*.cpp'; } | xargs grep -hoE '"META_[A-Z_]+["=]'
