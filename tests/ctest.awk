@@ -109,7 +109,7 @@ function entry(backend, map, np,    name, environment, labels, processors, cost,
     printf "  TIMEOUT ${timeout} PROCESSORS %d COST %d SKIP_RETURN_CODE 77\n", processors, cost
     if (field["alone"] == "yes") print "  RUN_SERIAL TRUE"
     # Beside each other they would compile the same OpenCL programs; one after the other finds them in PoCL's cache.
-    if (environment ~ /opencl/) {
+    if ((map != "" ? map : backend ~ /^auto/ ? devices(backend) : backend) ~ /opencl/) {
         if (before[FILENAME] != "") printf "  DEPENDS %s\n", quoted(before[FILENAME])
         before[FILENAME] = name
     }
@@ -176,16 +176,15 @@ BEGIN {
     # What hwloc's component for PCI leaves behind, each block seen from an unloaded library, costs
     # LeakSanitizer ten seconds at the end of a program that uses MPI. A thread that starts OpenCL gets LLVM's
     # alternate signal stack, which AddressSanitizer would unmap as its own when the thread ends.
-    if (sanitize == "yes")
+    # META_TEST_LEAKS=0 is for those that LeakSanitizer cannot look at (tests/run.sh).
+    if (sanitize == "yes") {
         common = common ";ASAN_OPTIONS=abort_on_error=1:exitcode=0:allocator_may_return_null=1" \
             ":detect_stack_use_after_return=1:verify_asan_link_order=0:use_sigaltstack=0" \
             ":log_path=" builddir "/tests/sanitizer/report" \
             ";UBSAN_OPTIONS=print_stacktrace=1;HWLOC_COMPONENTS=-pci"
-    # META_TEST_LEAKS=0 is for those that LeakSanitizer cannot look at (tests/run.sh).
-    if (sanitize == "yes") {
-        print "set(leaks \"\")\nif(\"$ENV{META_TEST_LEAKS}\" STREQUAL \"0\")\n  set(leaks \":detect_leaks=0\")\nendif()"
-        printf "string(APPEND preload \";LSAN_OPTIONS=print_suppressions=0:suppressions=%s${leaks}\")\n",
-            srcdir "/tests/lsan.supp"
+        printf "string(APPEND preload %s)\n",
+            quoted(";LSAN_OPTIONS=print_suppressions=0:suppressions=" srcdir "/tests/lsan.supp")
+        print "if(\"$ENV{META_TEST_LEAKS}\" STREQUAL \"0\")\n  string(APPEND preload :detect_leaks=0)\nendif()"
     }
     # Compute on one thread: ThreadSanitizer does not see libgomp's barriers. UCX and it hook the same calls.
     if (sanitize == "thread")

@@ -260,7 +260,6 @@ def sections():
 
 # ---------------------------------------------------------------- building
 
-
 class Builder:
     """A copy of the sources in @p folder/source, built in its folder @p name as ./check builds."""
 

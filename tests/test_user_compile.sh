@@ -96,7 +96,11 @@ from=..
 
 few=-DUSER_PROGRAM_FEW # types
 level=-DMETA_KERNEL_PROGRAM_LEVEL
-if [ "$long" = 1 ]; then few= one= plain=-O2; else one=-DMETA_KERNEL_ONE_VARIANT plain="-O0 $level -DMETA_KERNEL_ONE_VARIANT $few"; fi
+if [ "$long" = 1 ]; then few= one= quick= plain=-O2
+else
+    one=-DMETA_KERNEL_ONE_VARIANT
+    quick="$one $level" plain="-O0 $one $level $few"
+fi
 
 # for_all_types NAME 'COMPILER FLAGS' [LINK FLAGS]
 for_all_types() { builds "$@" && runs "$1" openmp; }
@@ -115,11 +119,11 @@ some()
 
 # The program's compiler, from another folder than the file's.
 for_all_types 'C11, -O0' "$cc -std=c11 -O0 $level"
-some '-O3 -march=native -ffp-contract=fast' -- -O0 -O1 -O2 -O3 -Os '-O2 -g' '-O2 -fPIC' '-O2 -fno-inline' \
+some '-O3 -march=native' "-O2 -ffp-contract=fast $one" -- -O0 -O1 -O2 -O3 -Os '-O2 -g' '-O2 -fPIC' '-O2 -fno-inline' \
     '-O3 -funroll-loops -fno-math-errno' '-O2 -fvisibility=hidden' '-O2 -DMETA_KERNEL_ONE_VARIANT' >flags
 while read -r flags; do try "C11, $flags" "$cc -std=c11 $flags $few"; done <flags
 [ "$long" != 1 ] || try 'gnu11, -O3 -march=native' "$cc -std=gnu11 -O3 -march=native"
-[ "$long" != 1 ] || try 'C11, -O2 -flto' "$cc -std=c11 -O2 -flto=auto" -O2
+try 'C11, -O2 -flto' "$cc -std=c11 -O2 -flto=auto $few $one" -O2
 if compiler_is_here "$cxx" kernels_of_programs_compile_by_cxx; then
     for_all_types 'C++, -std=c++11 -O0' "$cxx -x c++ -std=c++11 -O0 $level" '-x none'
     some '-std=c++17 -O3 -march=native' -- '-std=c++11 -O0' '-std=c++11 -O2' '-std=gnu++17 -O2' >flags
@@ -183,7 +187,6 @@ refused()
         head -n 20 log
     fi
 }
-if [ "$long" = 1 ]; then quick=; else quick="-DMETA_KERNEL_ONE_VARIANT $level"; fi
 head='#include "user_program.kernel.h"
 meta_err wrong(const meta_box *box, double *u, const double *v, double *most, uint64_t *count, heat_shape shape, meta_event *done);
 meta_err wrong(const meta_box *box, double *u, const double *v, double *most, uint64_t *count, heat_shape shape, meta_event *done)'
@@ -370,6 +373,6 @@ PROGRAM
 PROGRAM
 done
 
-[ $ran -ge 10 ] || broken "only $ran programs ran"
+[ $ran -ge 12 ] || broken "only $ran programs ran"
 [ $status = 0 ] && echo "kept   $ran programs with the same bits"
 exit $status
