@@ -97,7 +97,8 @@ function entry(backend, map, np,    name, environment, labels, processors, cost,
     if (field["smoke"] == "yes") labels = labels ";smoke"
     if (field["long"] == "yes") labels = labels ";long"
     sub(/^;/, "", labels)
-    processors = np ? np : 1
+    # Ranks wait for each other nearly half of their time.
+    processors = np > 2 ? int((np + 1) / 2) : 1
     # Scripts first, some of which take a minute; those that need all slots last, together, since slots stand empty
     # before and after each.
     cost = command ~ /\.sh$/ ? 4 : np > 2 ? 1 : np ? 2 : 3
