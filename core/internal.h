@@ -8,6 +8,7 @@
 #include <stdbool.h>
 
 #include "base/hooks.h"
+#include "base/plain.h"
 #include "base/sized.h"
 #include "device/cores.h"
 #include "kernels/operation.h"

@@ -38,6 +38,9 @@ END {
     printf "libmeta reads them in meta_init().\n"
     printf "For a META_ variable that is not listed here it logs a warning with the nearest known name.\n"
     printf "meta\\-info \\-\\-env prints the current values.\n"
+    printf ".PP\nBlanks around a value and around the entries of a list do not count, nor does whether a word listed\n"
+    printf "here is in capital letters; names of files, folders and commands are taken as they are. A number of bytes\n"
+    printf "may have a unit, 64K, 4\\ MiB or 2G: powers of 1024. Fractions have a point in every locale.\n"
     printf ".SH VARIABLES\n"
     while (match(text, /META_VARIABLE\([ \t]*[A-Z0-9_]+[ \t]*,/)) {
         name = substr(text, RSTART + 14, RLENGTH - 15)
@@ -56,7 +59,7 @@ END {
         exit 1
     }
     printf ".SH OTHER VARIABLES\nlibmeta also reads these, which belong to others.\n"
-    other("OMP_NUM_THREADS", "CPU threads, where META_THREADS is not set.")
+    other("OMP_NUM_THREADS", "CPU threads, where META_THREADS is not set: the first number of a list. Another value does not count, and the log says so.")
     other("XDG_CACHE_HOME, HOME", "Where the cache of compiled code is, if META_CACHE_DIR does not say.")
     other("TMPDIR", "The folder of temporary files, and of the cache where no other can be written.")
     other("PATH", "Where the C compiler of kernels is looked for.")

@@ -36,11 +36,23 @@ static bool whole(const char **at, int *value)
     return true;
 }
 
-/* RANKS:MODE or RANKS:MODE:N, up to a comma or the end. */
+static bool is_blank(char c)
+{
+    return c != '\0' && strchr(" \t\n\v\f\r", c) != NULL;
+}
+
+static void skip_blanks(const char **at)
+{
+    while (is_blank(**at)) ++*at;
+}
+
+/* RANKS:MODE or RANKS:MODE:N, up to a comma or the end, with blanks around it. */
 static bool read_entry(const char **at, entry *e)
 {
     size_t length = 0;
+    char name[4096];
     *e = (entry){.first = 0, .last = INT_MAX, .index = -1};
+    skip_blanks(at);
     if (**at == '*') ++*at;
     else {
         if (!whole(at, &e->first)) return false;
@@ -48,15 +60,16 @@ static bool read_entry(const char **at, entry *e)
         if (**at == '-' && (++*at, !whole(at, &e->last) || e->last < e->first)) return false;
     }
     if (*(*at)++ != ':') return false;
-    for (; **at != '\0' && **at != ',' && **at != ':'; ++*at) {
-        if (length == NAME || **at == '/') return false;
-        e->name[length++] = **at;
-    }
-    if (length == 0) return false;
+    for (; **at != '\0' && **at != ',' && **at != ':'; ++*at) name[length++] = **at;
+    while (**at != ':' && length > 0 && is_blank(name[length - 1])) --length;
+    if (length == 0 || length > NAME || memchr(name, '/', length) != NULL) return false;
+    memcpy(e->name, name, length);
     if (**at != ':') return true;
     ++*at;
-    return whole(at, &e->index) && (**at == ',' || **at == '\0') &&
-           strcmp(e->name, "spread") != 0 && strcmp(e->name, "auto") != 0;
+    if (!whole(at, &e->index)) return false;
+    skip_blanks(at);
+    return (**at == ',' || **at == '\0') && strcmp(e->name, "spread") != 0 &&
+           strcmp(e->name, "auto") != 0;
 }
 
 /* How many entries; -1 if it is no map. */
@@ -208,7 +221,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const size_t length = size < sizeof map ? size : sizeof map - 1;
     memcpy(map, data, length);
     map[length] = '\0';
-    if (*map == '\0') return 0; /* as good as not set */
+    const char *first_word = map;
+    skip_blanks(&first_word);
+    if (*first_word == '\0') return 0; /* as good as not set */
     const int count = read_map(map, entries);
     ask_all(map, first, entries, count);
     if (count >= 0) {

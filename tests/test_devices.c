@@ -116,8 +116,11 @@ static void metamorph_mode_may_be_spelled_as_metamorph_does(void)
                     "METAMORPH_MODE asks for opencl");
     end_life();
     CHECK_OK(life_with("META_MODE", "OpenMP", NULL));
+    check_rank(0, "openmp", 0);
+    end_life();
+    CHECK_OK(life_with("META_MODE", "Plain", NULL));
     CHECK_ERR_NAMES(meta_rank_device(0, 1, 0, 1, NULL, NULL, NULL), META_ERR_NO_DEVICE,
-                    "META_MODE asks for 'OpenMP'");
+                    "META_MODE asks for 'Plain'");
     end_life();
 }
 
@@ -301,9 +304,10 @@ static void the_first_entry_that_names_a_rank_wins(void)
 
 static void the_map_beats_meta_mode_for_the_ranks_it_names(void)
 {
-    CHECK_OK(life_with("META_RANK_MAP", "1:late", "META_MODE", "plain", NULL));
+    CHECK_OK(life_with("META_RANK_MAP", " 1:late , 3:OpenMP:0 ", "META_MODE", "plain", NULL));
     check_rank(0, "plain", 0);
     check_rank(1, "late", 0);
+    check_rank(3, "openmp", 0);
     check_rank(2, "plain", 0);
     end_life();
     CHECK_OK(life_with("META_RANK_MAP", "2:cuda:900", "META_MODE", "plain", NULL));
@@ -379,9 +383,33 @@ static void meta_threads_beats_omp_num_threads_beats_the_share(void)
     CHECK_OK(life_with("META_MODE", "openmp", "OMP_NUM_THREADS", "5", NULL));
     CHECK_INT(threads_on_node_of(1), 5);
     end_life();
-    CHECK_OK(life_with("META_MODE", "openmp", "OMP_NUM_THREADS", "4,2", NULL));
-    CHECK_INT(threads_on_node_of(1), 4);
+    static const char *const four[] = {"4,2", " 4", "4 ", "4 , 2", "+4", "\t4\n"};
+    for (size_t k = 0; k < sizeof four / sizeof *four; ++k) {
+        CHECK_OK(life_with("META_MODE", "openmp", "OMP_NUM_THREADS", four[k], NULL));
+        CHECK_INT(threads_on_node_of(1), 4);
+        end_life();
+    }
+}
+
+static void start_with_omp_num_threads(void *value)
+{
+    CHECK_OK(life_with("META_MODE", "openmp", NULL));
+    const int usual = threads_on_node_of(1);
     end_life();
+    CHECK_OK(life_with("META_MODE", "openmp", "OMP_NUM_THREADS", value, NULL));
+    CHECK_INT(threads_on_node_of(1), usual);
+    end_life();
+}
+
+static void an_invalid_omp_num_threads_is_left_out_with_a_warning(void)
+{
+    static const char *const wrong[] = {"0", "-1", "x", "2x", "1.5", "4 2", ",4", "4097"};
+    for (size_t k = 0; k < sizeof wrong / sizeof *wrong; ++k) {
+        char text[4096] = "", said[64];
+        snprintf(said, sizeof said, "OMP_NUM_THREADS=%s does not begin with", wrong[k]);
+        CHECK_CHILD_SAYS(start_with_omp_num_threads, (void *)(uintptr_t)wrong[k], text);
+        CHECK_CONTAINS(text, said);
+    }
 }
 
 static void an_invalid_number_of_threads_fails_initialization(void)
@@ -445,9 +473,9 @@ static void an_unknown_variable_causes_one_warning_with_the_nearest_name(void)
 static void what_back_ends_read_is_checked_at_the_start(void)
 {
     static const char *const wrong[][2] = {
-        {"META_CPU", "avx9"},        {"META_CPU", "avx512 "},       {"META_CPU", "|"},
+        {"META_CPU", "avx9"},        {"META_CPU", "avx512 x"},      {"META_CPU", "|"},
         {"META_GPU_POOL", "x"},      {"META_STREAM_BYTES", "many"}, {"META_STREAM_BYTES", "-1"},
-        {"META_STREAM_BYTES", "1k"}, {"META_STREAM_BYTES", "byte"}, {"META_STREAM_BYTES", "1e9"},
+        {"META_STREAM_BYTES", "1q"}, {"META_STREAM_BYTES", "byte"}, {"META_STREAM_BYTES", "1e9"},
         {"META_STREAM_BYTES", "aut"}};
     static const char *const right[][2] = {{"META_CPU", "baseline"},
                                            {"META_STREAM_BYTES", "off"},
@@ -638,6 +666,7 @@ static void an_open_devices_description_is_remembered(void)
 
 TEST_MAIN(PROMISE(an_unknown_variable_causes_one_warning_with_the_nearest_name),
           PROMISE(what_back_ends_read_is_checked_at_the_start),
+          PROMISE(an_invalid_omp_num_threads_is_left_out_with_a_warning),
           PROMISE(the_log_can_be_switched_off), PROMISE(what_was_never_freed_is_named_at_the_end),
           PROMISE(meta_mode_names_the_back_end_of_every_rank),
           PROMISE(metamorph_mode_is_read_where_meta_mode_is_not_set),

@@ -447,6 +447,8 @@ static void META_POOL_sets_the_limit(void)
     const bool pooled = empty_pool(MIB);
     again_with("12345678");
     CHECK_U64(pool().limit, pooled ? 12345678 : 0);
+    again_with("12 MiB");
+    CHECK_U64(pool().limit, pooled ? 12 * MIB : 0);
     CHECK_U64(pool().held, 0);
     again_with("off");
     CHECK_OK(meta_free(allocated(100)));
@@ -456,7 +458,7 @@ static void META_POOL_sets_the_limit(void)
     if (!checked()) CHECK_U64(pool().held, 0);
     CHECK_U64(pool().reused, 0);
     CHECK_OK(meta_finalize());
-    static const char *const wrong[] = {"on", "-1", "12k", "1e6", "99999999999999999999999"};
+    static const char *const wrong[] = {"on", "-1", "12q", "1e6", "99999999999999999999999"};
     for (size_t k = 0; k < sizeof wrong / sizeof *wrong; ++k) {
         setenv("META_POOL", wrong[k], 1);
         CHECK_ERR_NAMES(meta_init(), META_ERR_ENVIRONMENT, wrong[k]);

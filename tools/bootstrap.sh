@@ -86,6 +86,7 @@ need_to_check()
     need 'abidiff' 'abigail-tools' has_program abidiff
     need 'Environment Modules' 'environment-modules' has_program modulecmd
     need 'git' 'git' has_program git
+    need 'locales' 'locales' test -f /usr/share/i18n/locales/de_DE
 }
 need_packages()
 {

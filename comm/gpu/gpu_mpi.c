@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 typedef enum wish { NEVER, AUTO, ALWAYS, WISHES } wish;
 static const char *const wish_names[WISHES] = {"off", "auto", "on"};
@@ -29,7 +28,7 @@ meta_err comm_gpu_mpi_read(void)
     asked = AUTO;
     if (!text) return META_OK;
     for (int k = 0; k < WISHES; ++k)
-        if (strcasecmp(text, wish_names[k]) == 0) return asked = (wish)k, META_OK;
+        if (strcmp(text, wish_names[k]) == 0) return asked = (wish)k, META_OK;
     return core->fail(META_ERR_ENVIRONMENT, "META_GPU_MPI=%s: give auto, on or off", text);
 }
 

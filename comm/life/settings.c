@@ -7,7 +7,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 /* An MPI message's length, header included, is an int. */
 enum { LEAST_CHUNK = 4096, MOST_CHUNK = 2147483647 - 4096 };
@@ -28,20 +27,18 @@ static meta_err read_bytes(const char *name, const char *text, size_t *bytes)
 static meta_err read_word(const char *name, const char *first, const char *second, bool *is_second)
 {
     const char *text = core->variable(name);
-    *is_second = text && strcasecmp(text, second) == 0;
-    if (!text || *is_second || strcasecmp(text, first) == 0) return META_OK;
+    *is_second = text && strcmp(text, second) == 0;
+    if (!text || *is_second || strcmp(text, first) == 0) return META_OK;
     return core->fail(META_ERR_ENVIRONMENT, "%s=%s: give %s or %s", name, text, first, second);
 }
 
 static meta_err read_timeout(double *seconds)
 {
     const char *text = core->variable("META_TIMEOUT");
-    char *end;
+    double value;
     *seconds = 0;
     if (!text) return META_OK;
-    errno = 0;
-    const double value = strtod(text, &end);
-    if (errno || *end || !isfinite(value) || value < 0)
+    if (!meta_plain_number(text, &value) || !isfinite(value))
         return core->fail(META_ERR_ENVIRONMENT, "META_TIMEOUT=%s: give a number of seconds", text);
     *seconds = value;
     return META_OK;
@@ -50,8 +47,8 @@ static meta_err read_timeout(double *seconds)
 static meta_err read_abort(bool *ends_process)
 {
     const char *text = core->variable("META_TIMEOUT_ABORT");
-    *ends_process = text && (strcmp(text, "1") == 0 || strcasecmp(text, "on") == 0);
-    if (!text || *ends_process || strcmp(text, "0") == 0 || strcasecmp(text, "off") == 0)
+    *ends_process = text && (strcmp(text, "1") == 0 || strcmp(text, "on") == 0);
+    if (!text || *ends_process || strcmp(text, "0") == 0 || strcmp(text, "off") == 0)
         return META_OK;
     return core->fail(META_ERR_ENVIRONMENT, "META_TIMEOUT_ABORT=%s: give off or on", text);
 }
@@ -71,7 +68,7 @@ meta_err comm_settings_read(void)
     comm_job.pipeline = 0;
     comm_job.finalize_timeout = 10;
     if (chunk) META_TRY(read_bytes("META_TEST_CHUNK", chunk, &comm_job.chunk));
-    if (pipeline && strcasecmp(pipeline, "auto") != 0)
+    if (pipeline && strcmp(pipeline, "auto") != 0)
         META_TRY(read_bytes("META_PIPELINE", pipeline, &comm_job.pipeline));
     META_TRY(read_timeout(&comm_job.peer_timeout));
     if (core->variable("META_TIMEOUT")) comm_job.finalize_timeout = comm_job.peer_timeout;

@@ -252,8 +252,9 @@ void comm_mates_describe(double seconds, char *text, size_t room)
         if (m->left) snprintf(text + at, room - at, "; rank %d has left the job", m->rank);
         else if (m->ended > 0) snprintf(text + at, room - at, "; rank %d has ended", m->rank);
         else
-            snprintf(text + at, room - at, "; rank %d has not waited in libmeta for %.3g s",
-                     m->rank, looked - m->moved);
+            meta_plain_print(text + at, room - at,
+                             "; rank %d has not waited in libmeta for %.3g s", m->rank,
+                             looked - m->moved);
     }
 }
 

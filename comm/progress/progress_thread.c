@@ -4,7 +4,7 @@
  * while none are under way. It does what any call of the library does, under the same lock. */
 #include "progress/progress.h"
 
-#include <strings.h>
+#include <string.h>
 
 static pthread_t thread;
 static bool running, stopping;
@@ -12,7 +12,7 @@ static bool running, stopping;
 int comm_thread_level_wanted(void)
 {
     const char *text = core->variable("META_PROGRESS");
-    return text && strcasecmp(text, "thread") == 0 ? MPI_THREAD_MULTIPLE : MPI_THREAD_FUNNELED;
+    return text && strcmp(text, "thread") == 0 ? MPI_THREAD_MULTIPLE : MPI_THREAD_FUNNELED;
 }
 
 static void *advance(void *unused)

@@ -3,6 +3,8 @@
  *  META_EXPLAIN=on: each kind of decision, once, with what it rests on. */
 #include "auto/auto.h"
 
+#include "base/plain.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -50,13 +52,13 @@ void meta_explain_terms(const meta_auto_reasons *r, char *text, size_t room)
         if (at >= room) break;
         if (!one->is_candidate) length = snprintf(text + at, room - at, "cannot run it");
         else
-            length = snprintf(text + at, room - at, "%s%.1f us%s",
-                              one->is_known ? "" : "not known yet, at best ", one->time / 1e3,
-                              d == r->home ? " at home" : "");
+            length = meta_plain_print(text + at, room - at, "%s%.1f us%s",
+                                      one->is_known ? "" : "not known yet, at best ",
+                                      one->time / 1e3, d == r->home ? " at home" : "");
         at += length > 0 ? (size_t)length : 0;
         if (at < room && one->is_candidate && one->move > 0) {
-            length = snprintf(text + at, room - at, " and %.1f us to move data there and back",
-                              one->move / 1e3);
+            length = meta_plain_print(text + at, room - at,
+                                      " and %.1f us to move data there and back", one->move / 1e3);
             at += length > 0 ? (size_t)length : 0;
         }
     }
@@ -103,9 +105,11 @@ void meta_explain_plan(const uint8_t *plan, uint32_t calls, double now_ns, doubl
                                     at > 0 ? ", " : "", count, meta_auto_name(d, name));
         at += length > 0 ? (size_t)length : 0;
     }
+    const locale_t before = meta_plain_begin();
     fprintf(stderr,
             "libmeta: a loop of %" PRIu32 " calls: %.1f us a step, with %s %.1f us: these\n", calls,
             now_ns / 1e3, text, next_ns / 1e3);
+    meta_plain_end(before);
 }
 
 void meta_explain_trial(uint32_t calls, int d)

@@ -9,7 +9,6 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 #include "cache/cache.h"
 
@@ -27,7 +26,7 @@ meta_err meta_learn_read(void)
     const size_t length = colon ? (size_t)(colon - text) : text ? strlen(text) : 0;
     int k = text ? OFF : ON;
     while (text && k < WORDS &&
-           (strlen(words[k]) != length || strncasecmp(text, words[k], length) != 0))
+           (strlen(words[k]) != length || strncmp(text, words[k], length) != 0))
         ++k;
     if (k == WORDS || (colon && (k == OFF || !colon[1])))
         return meta_fail(META_ERR_ENVIRONMENT,

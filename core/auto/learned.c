@@ -6,12 +6,12 @@
 #include "auto/learned.h"
 
 #include <inttypes.h>
-#include <locale.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/plain.h"
 #include "cache/cache.h"
 #include "meta_backend.h"
 
@@ -150,21 +150,6 @@ static void write_all(FILE *to, const meta_learned *t, const char *machine)
     for (size_t k = 0; k < t->count; ++k) write_line(to, &t->line[k]);
 }
 
-/* Switch this thread to a locale whose numbers have points. */
-static locale_t plain_numbers(locale_t *before)
-{
-    const locale_t plain = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
-    if (plain) *before = uselocale(plain);
-    return plain;
-}
-
-static void usual_numbers(locale_t plain, locale_t before)
-{
-    if (!plain) return;
-    uselocale(before);
-    freelocale(plain);
-}
-
 static void checksum(const char *text, size_t bytes, char sum[33])
 {
     meta_cache_key key = META_CACHE_KEY_INIT;
@@ -175,13 +160,12 @@ static void checksum(const char *text, size_t bytes, char sum[33])
 char *meta_learned_text(meta_learned *t, const char *machine, size_t *bytes)
 {
     char *text = NULL, sum[33];
-    locale_t before = (locale_t)0, plain;
     FILE *to = open_memstream(&text, bytes);
     if (!to) return NULL;
     sort(t);
-    plain = plain_numbers(&before);
+    const locale_t before = meta_plain_begin();
     write_all(to, t, machine);
-    usual_numbers(plain, before);
+    meta_plain_end(before);
     bool written = fflush(to) == 0;
     if (written) {
         checksum(text, *bytes, sum);
@@ -337,16 +321,15 @@ bool meta_learned_parse(meta_learned *t, const char *text, size_t bytes, const c
                         int devices, char *reason, size_t room)
 {
     const char *at;
-    locale_t before = (locale_t)0, plain;
     if (!is_mine(text, bytes, machine, &at, reason, room)) return false;
     const size_t length = (size_t)(text + checked(text, bytes) - at);
     char *copy = malloc(length + 1);
     if (!copy) return snprintf(reason, room, "the host has no memory for it"), false;
     memcpy(copy, at, length);
     copy[length] = '\0';
-    plain = plain_numbers(&before);
+    const locale_t before = meta_plain_begin();
     const bool read = read_lines(t, copy, devices);
-    usual_numbers(plain, before);
+    meta_plain_end(before);
     free(copy);
     if (!read) {
         snprintf(reason, room, "it is damaged");

@@ -80,7 +80,14 @@ void meta_log_file(const char *name);
 /** The rank is final: open the log file and write the lines buffered so far. */
 void meta_log_open(void);
 
+/* value.c */
+/** @p value of a variable that env.def gives @p forms as its readers expect it, for the rest of the
+ *  process; NULL where it is empty. Without memory it is as it was. */
+const char *meta_value_of(const char *value, const char *forms);
+
 /* env.c */
+/** NULL where it is not set or empty. Of the META_* variables without blanks around it, as env.def
+ *  spells words, and a size as a number of bytes. */
 const char *meta_variable(const char *name);
 /** Read a variable that is on or off (or 1 or 0); unset is off. @p on is set only on success. */
 meta_err meta_variable_switch(const char *name, bool *on);

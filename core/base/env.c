@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/auxv.h>
 
 extern char **environ;
@@ -32,7 +31,10 @@ bool meta_is_secure(void)
 const char *meta_variable(const char *name)
 {
     const char *value = meta_is_secure() ? NULL : getenv(name);
-    return value && *value ? value : NULL;
+    if (!value || !*value) return NULL;
+    for (const variable *v = table; v < table + VARIABLES; ++v)
+        if (strcmp(v->name, name) == 0) return meta_value_of(value, v->values);
+    return value;
 }
 
 meta_err meta_variable_switch(const char *name, bool *on)
@@ -40,7 +42,7 @@ meta_err meta_variable_switch(const char *name, bool *on)
     static const char *const words[] = {"off", "0", "on", "1"};
     const char *value = meta_variable(name);
     int k = 0;
-    while (value && k < 4 && strcasecmp(value, words[k]) != 0) ++k;
+    while (value && k < 4 && strcmp(value, words[k]) != 0) ++k;
     if (k == 4) return meta_fail(META_ERR_ENVIRONMENT, "%s=%s: give on or off", name, value);
     *on = k >= 2;
     return META_OK;
@@ -146,7 +148,7 @@ meta_err meta_env_read(void)
     meta_log_set(META_LOG_WARN);
     if (level) {
         int k = 0;
-        while (k < 4 && strcasecmp(level, words[k]) != 0) ++k;
+        while (k < 4 && strcmp(level, words[k]) != 0) ++k;
         if (k == 4)
             return meta_fail(META_ERR_ENVIRONMENT, "META_LOG=%s: give off, warn, info or debug",
                              level);

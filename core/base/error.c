@@ -5,6 +5,8 @@
  * library's thread-local storage has to be small (META_THREAD_OWN). */
 #include "base/base.h"
 
+#include "base/plain.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -103,6 +105,7 @@ meta_err meta_fail(meta_err code, const char *format, ...)
     va_list arguments, again;
     const char *colon = *current_call ? ": " : "";
     const int used = snprintf(text, sizeof text, "%s%s", current_call, colon);
+    const locale_t before = meta_plain_begin();
     va_start(arguments, format);
     va_copy(again, arguments);
     const int length = vsnprintf(text + used, sizeof text - (size_t)used, format, arguments);
@@ -116,6 +119,7 @@ meta_err meta_fail(meta_err code, const char *format, ...)
         }
     }
     va_end(again);
+    meta_plain_end(before);
     replace_long(longer);
     memcpy(short_message, text, sizeof text);
     return code;

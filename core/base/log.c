@@ -5,6 +5,8 @@
  *  opened. */
 #include "base/base.h"
 
+#include "base/plain.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -135,9 +137,11 @@ void meta_log(meta_log_level level, const char *format, ...)
     char text[LINE - 64], who[24] = "", line[LINE];
     va_list arguments;
     if (level == META_LOG_OFF || (int)level > allowed) return;
+    const locale_t before = meta_plain_begin();
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
+    meta_plain_end(before);
     if (level == META_LOG_WARN && is_repeated(text)) return;
     const int who_rank = prefix;
     if (who_rank >= 0) snprintf(who, sizeof who, "[%d]", who_rank);

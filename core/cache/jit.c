@@ -3,10 +3,10 @@
  *  META_JIT and META_JIT_TIMEOUT: whether code is made at run time, and how long that may take. */
 #include "cache/cache.h"
 
+#include "base/plain.h"
 #include "base/secure.h"
 
-#include <stdlib.h>
-#include <strings.h>
+#include <string.h>
 
 enum { TIMEOUT_SECONDS = 120, MOST_SECONDS = 86400 };
 
@@ -18,16 +18,14 @@ meta_err meta_jit_read(void)
     static const char *const words[] = {"off", "load", "on"};
     const char *wanted = meta_variable("META_JIT"), *limit = meta_variable("META_JIT_TIMEOUT");
     int k;
-    for (k = META_JIT_OFF; wanted && k <= META_JIT_ON && strcasecmp(wanted, words[k]) != 0;) ++k;
+    for (k = META_JIT_OFF; wanted && k <= META_JIT_ON && strcmp(wanted, words[k]) != 0;) ++k;
     if (wanted && k > META_JIT_ON)
         return meta_fail(META_ERR_ENVIRONMENT, "META_JIT=%s: give off, load or on", wanted);
     mode = wanted ? (meta_jit_mode)k : META_JIT_ON;
     if (meta_is_secure()) mode = META_JIT_LOAD; /* compilers take programs from the environment */
     timeout = TIMEOUT_SECONDS;
     if (!limit) return META_OK;
-    char *end;
-    timeout = strtod(limit, &end);
-    if (*end || !(timeout > 0 && timeout <= MOST_SECONDS)) {
+    if (!meta_plain_number(limit, &timeout) || !(timeout > 0 && timeout <= MOST_SECONDS)) {
         timeout = TIMEOUT_SECONDS;
         return meta_fail(META_ERR_ENVIRONMENT,
                          "META_JIT_TIMEOUT=%s: give seconds, more than 0 and at most %d", limit,

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/plain.h"
 #include "check/cells.h"
 #include "check/raw.h"
 #include "check/watched.h"
@@ -222,10 +223,10 @@ static void value_text(meta_type type, const void *at, char *text, size_t room)
     else memcpy(&half, at, sizeof half);
     switch (type) {
     case META_F64:
-        snprintf(text, room, "%.17g", number(type, at));
+        meta_plain_print(text, room, "%.17g", number(type, at));
         break;
     case META_F32:
-        snprintf(text, room, "%.9g", number(type, at));
+        meta_plain_print(text, room, "%.9g", number(type, at));
         break;
     case META_I64:
         snprintf(text, room, "%" PRId64, (int64_t)word);

@@ -326,8 +326,21 @@ static meta_backend *probed_automatic(void)
     return &automatic;
 }
 
+/* The library's own name that @p name is in capital letters, or @p name. */
+static const char *own_name(const char *name)
+{
+    static const char *const own[] = {"auto", "openmp", "opencl", "cuda", "hip"};
+    for (size_t k = 0; k < sizeof own / sizeof *own; ++k) {
+        size_t at = 0;
+        while (own[k][at] && (name[at] | ('a' - 'A')) == own[k][at]) ++at;
+        if (!own[k][at] && !name[at]) return own[k];
+    }
+    return name;
+}
+
 meta_backend *meta_backend_named(const char *name)
 {
+    name = own_name(name);
     if (strcmp(name, automatic.name) == 0) return probed_automatic();
     pthread_mutex_lock(&lock);
     meta_backend *backend = listed(name);

@@ -109,12 +109,17 @@ static meta_err read_count(const char *name, bool strict)
     if (!text || requested) return META_OK;
     errno = 0;
     const long count = strtol(text, &end, 10);
+    if (!strict) end += strspn(end, " \t\n\v\f\r");
     /* OMP_NUM_THREADS may be a list, one number for each nesting level. */
     if (errno || end == text || count < 1 || count > META_MAX_CPUS ||
         (*end && (strict || *end != ','))) {
-        if (!strict) return META_OK;
-        return meta_fail(META_ERR_ENVIRONMENT, "%s=%s: give a whole number from 1 to %d", name,
-                         text, META_MAX_CPUS);
+        if (strict)
+            return meta_fail(META_ERR_ENVIRONMENT, "%s=%s: give a whole number from 1 to %d", name,
+                             text, META_MAX_CPUS);
+        meta_log(META_LOG_WARN,
+                 "%s=%s does not begin with a whole number from 1 to %d, and does not count", name,
+                 text, META_MAX_CPUS);
+        return META_OK;
     }
     requested = (int)count;
     return META_OK;

@@ -3,8 +3,18 @@
  *  See words.h. */
 #include "kernels/words.h"
 
-#include <ctype.h>
 #include <string.h>
+
+/* Letters and blanks are C's, in every locale. */
+static bool is_of_name(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+static bool is_space(char c)
+{
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
 
 static void step(meta_words *w)
 {
@@ -69,7 +79,7 @@ static void read_word(meta_words *w)
 {
     w->word = w->at;
     w->word_line = w->line;
-    while (isalnum((unsigned char)*w->at) || *w->at == '_') ++w->at;
+    while (is_of_name(*w->at)) ++w->at;
     w->length = (size_t)(w->at - w->word);
 }
 
@@ -92,7 +102,7 @@ void meta_words_next_or_directive(meta_words *w)
     if (w->is_directive) skip_directive(w);
     w->is_directive = false;
     for (;;) {
-        if (isspace((unsigned char)*w->at)) step(w);
+        if (is_space(*w->at)) step(w);
         else if (is_comment(w)) skip_comment(w);
         else if (*w->at == '"' || *w->at == '\'') skip_quoted(w, *w->at);
         else if (*w->at != '#') break;

@@ -3,6 +3,8 @@
  *  The summary of a run as a table. */
 #include "record/record.h"
 
+#include "base/plain.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -140,7 +142,9 @@ void meta_profile_report(const meta_profile_share *share, int count, int flags)
         meta_log(META_LOG_WARN, "the host has no memory for the summary of a run");
         return;
     }
+    const locale_t before = meta_plain_begin();
     if (flags & META_PROFILE_SUMMARY) print(share, count, lines, used);
+    meta_plain_end(before);
     if (flags & META_PROFILE_JSON) meta_profile_write(share, count, lines, used);
     free(lines);
 }

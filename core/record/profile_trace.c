@@ -6,6 +6,8 @@
  * host device's queue that several threads run, go to further lanes of the same name. */
 #include "record/record.h"
 
+#include "base/plain.h"
+
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -278,8 +280,8 @@ static void put_process(writer *w)
     const uint64_t full = full_since;
     if (gethostname(node, sizeof node - 1) != 0) *node = '\0';
     if (w->clock->within > 0)
-        snprintf(clock, sizeof clock, ", clock within %.1f us of rank 0's",
-                 1e-3 * w->clock->within);
+        meta_plain_print(clock, sizeof clock, ", clock within %.1f us of rank 0's",
+                         1e-3 * w->clock->within);
     put(w, line,
         snprintf(
             line, sizeof line,

@@ -68,6 +68,7 @@ meta_err io_series_add(const char *series, const char *path, double time)
             series);
     }
     FILE *to = open_memstream(&after, &bytes);
+    const locale_t plain = meta_plain_begin();
     if (to) {
         fputs(first, to);
         keep_earlier(to, before, time);
@@ -75,6 +76,7 @@ meta_err io_series_add(const char *series, const char *path, double time)
         io_xml_text(to, name_of(series, path));
         fprintf(to, "\"/>\n%s", last);
     }
+    meta_plain_end(plain);
     const meta_err error =
         to && fclose(to) == 0 ? io_file_whole(series, after, bytes) : io_no_memory(bytes);
     free(before);

@@ -151,7 +151,9 @@ static meta_err make_head(const io_head *head, const meta_io_desc *desc, int64_t
                           size_t *bytes)
 {
     FILE *to = open_memstream(text, bytes);
+    const locale_t before = meta_plain_begin();
     if (to) print_head(to, head, desc, start);
+    meta_plain_end(before);
     return to && fclose(to) == 0 ? META_OK : io_no_memory(1 << 12);
 }
 

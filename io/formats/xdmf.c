@@ -102,7 +102,9 @@ meta_err io_xdmf_write(const io_head *head, const char *path, const meta_io_desc
     size_t bytes = 0;
     FILE *to = name ? open_memstream(&text, &bytes) : NULL;
     meta_err error = META_OK;
+    const locale_t before = meta_plain_begin();
     if (to) print_all(to, head, slash ? slash + 1 : path, desc);
+    meta_plain_end(before);
     if (!to || fclose(to) != 0) error = io_no_memory(bytes);
     else error = io_file_whole(name, text, bytes);
     free(text);
