@@ -206,7 +206,7 @@ contains
         call finish(err, stat)
     end subroutine
 
-    function do_work(with) bind(c) result(err)
+    function do_work(with) bind(c, name='') result(err)
         type(c_ptr), value :: with
         integer(c_int) :: err
         type(work_of), pointer :: it

@@ -481,7 +481,7 @@ contains
         if (both%failed) err = passed_on(err)
     end function
 
-    function do_interior(box, with) bind(c) result(err)
+    function do_interior(box, with) bind(c, name='') result(err)
         type(meta_c_box), intent(in) :: box
         type(c_ptr), value :: with
         integer(c_int) :: err
@@ -490,7 +490,7 @@ contains
         err = answer_of(both%interior, box, both)
     end function
 
-    function do_boundary(box, with) bind(c) result(err)
+    function do_boundary(box, with) bind(c, name='') result(err)
         type(meta_c_box), intent(in) :: box
         type(c_ptr), value :: with
         integer(c_int) :: err

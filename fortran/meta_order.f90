@@ -74,7 +74,7 @@ contains
         call finish(err, stat)
     end subroutine
 
-    subroutine complete_one(user, status) bind(c)
+    subroutine complete_one(user, status) bind(c, name='')
         type(c_ptr), value :: user
         integer(c_int), value :: status
         type(waiting), pointer :: it

@@ -78,7 +78,7 @@ contains
         call finish(c_set_policy_function(c_funloc(ask), c_loc(current(scope)), scope), stat)
     end subroutine
 
-    function ask(decision, user) bind(c) result(place)
+    function ask(decision, user) bind(c, name='') result(place)
         type(meta_c_decision), intent(in) :: decision
         type(c_ptr), value :: user
         integer(c_int) :: place

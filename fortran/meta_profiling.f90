@@ -97,7 +97,7 @@ contains
         call finish(err, stat)
     end subroutine
 
-    subroutine tell_begin(user, activity, name, bytes, id) bind(c)
+    subroutine tell_begin(user, activity, name, bytes, id) bind(c, name='')
         type(c_ptr), value :: user
         integer(c_int), value :: activity
         type(c_ptr), value :: name
@@ -107,7 +107,7 @@ contains
         call it%begin(it%user, activity, text_of(name), bytes, id)
     end subroutine
 
-    subroutine tell_end(user, activity, id, begin, end) bind(c)
+    subroutine tell_end(user, activity, id, begin, end) bind(c, name='')
         type(c_ptr), value :: user
         integer(c_int), value :: activity
         integer(c_int64_t), value :: id, begin, end

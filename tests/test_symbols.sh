@@ -69,6 +69,12 @@ if test -e "$build/.libs/libmeta_io.so"; then
     compare "$build/.libs/libmeta_io.so" "$src/io/meta_io.h"
     needs_none "$build/.libs/libmeta_io.so" 'opencl|cuda|amdhip|hsa|gomp|libomp'
 fi
+# A module procedure with a C name is every program's: gfortran's own begin with __meta, flang's with _QMmeta.
+for library in "$build/.libs/libmeta_fortran.so"; do
+    test -e "$library" || continue
+    symbols=$(exported "$library" | grep -vE '^(__meta|_QMmeta|meta)')
+    test -z "$symbols" || broken "$library shows $(echo $symbols): give them bind(c, name='')"
+done
 for module in "$build"/.libs/libmeta/*.so; do
     test -e "$module" || continue
     symbols=$(exported "$module")
