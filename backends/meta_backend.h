@@ -22,6 +22,11 @@
 #ifndef META_BACKEND_H
 #define META_BACKEND_H
 
+/* Compilers judge a program by its own lines. */
+#if defined __GNUC__ && !defined META_JUDGE_HEADERS
+#pragma GCC system_header
+#endif
+
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>

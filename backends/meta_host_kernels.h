@@ -6,6 +6,11 @@
 #ifndef META_HOST_KERNELS_H
 #define META_HOST_KERNELS_H
 
+/* Compilers judge a program by its own lines. */
+#if defined __GNUC__ && !defined META_JUDGE_HEADERS
+#pragma GCC system_header
+#endif
+
 #include <math.h>
 #include <stddef.h>
 
@@ -177,8 +182,8 @@ static inline void meta_host_run(const meta_call *call)
     for (uint32_t k = 0; k < call->desc->operands; ++k) work.object[k] = call->object[k];
     kernel->run(&work);
     if (!kernel->finish) return;
-    kernel->finish(
-        &(meta_work){.object = {partial, meta_result_memory(call->result)}, .space = &one});
+    meta_work last = {.object = {partial, meta_result_memory(call->result)}, .space = &one};
+    kernel->finish(&last);
 }
 
 #endif

@@ -40,6 +40,11 @@
 #ifndef META_COMM_H
 #define META_COMM_H
 
+/* Compilers judge a program by its own lines. */
+#if defined __GNUC__ && !defined META_JUDGE_HEADERS
+#pragma GCC system_header
+#endif
+
 #include <mpi.h>
 
 #include "meta.h"

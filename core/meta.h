@@ -29,6 +29,11 @@
 #ifndef META_H
 #define META_H
 
+/* Compilers judge a program by its own lines. */
+#if defined __GNUC__ && !defined META_JUDGE_HEADERS
+#pragma GCC system_header
+#endif
+
 #if defined METAMORPH_H && !defined METAMORPH_NO_NAMES
 #error "meta.h and metamorph.h name different functions alike: include one of them, or " \
        "define METAMORPH_NO_NAMES before metamorph.h and call metamorph_alloc() for its meta_alloc()"

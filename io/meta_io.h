@@ -26,6 +26,11 @@
 #ifndef META_IO_H
 #define META_IO_H
 
+/* Compilers judge a program by its own lines. */
+#if defined __GNUC__ && !defined META_JUDGE_HEADERS
+#pragma GCC system_header
+#endif
+
 #include "meta_comm.h"
 
 #ifdef __cplusplus

@@ -132,6 +132,12 @@
 #ifndef META_KERNEL_H
 #define META_KERNEL_H
 
+/* Compilers judge a program by its own lines; but of an unknown word in a list gcc only warns, in C, as
+ * of a function that is not declared. */
+#if defined __GNUC__ && defined __cplusplus && !defined META_JUDGE_HEADERS
+#pragma GCC system_header
+#endif
+
 #include <math.h>
 
 #include "meta.h"
@@ -600,6 +606,15 @@ template <bool whole> struct meta_k_whole {
 #define META_K_WITHIN(array, x, y, z, w)                                                           \
     +(int)meta_k_within<(META_K_REACHES(array, x, y, z, w))>::zero
 #define META_K_WHOLE(array) +(int)meta_k_whole<(sizeof(meta_k->meta_x0_##array) == 1)>::zero
+#elif __STDC_VERSION__ < 201112 /* where it is a macro of the C library's, for declarations alone */
+#define META_K_WITHIN(array, x, y, z, w)                                                           \
+    +0 * (int)sizeof(struct {                                                                      \
+        int AT_is_beyond_the_reach_of_##array : META_K_REACHES(array, x, y, z, w) ? 1 : -1;        \
+    })
+#define META_K_WHOLE(array)                                                                        \
+    +0 * (int)sizeof(struct {                                                                      \
+        int GET_is_of_no_WHOLE_array_##array : sizeof(meta_k->meta_x0_##array) == 1 ? 1 : -1;      \
+    })
 #else
 #define META_K_WITHIN(array, x, y, z, w)                                                           \
     +0 * (int)sizeof(struct {                                                                      \
@@ -980,7 +995,7 @@ template <bool whole> struct meta_k_whole {
 
 #define META_K_TYPED(name, suffix)                                                                 \
     META_K_EXTERN meta_kernel name##_##suffix##_kernel;                                            \
-    static inline META_K_UNUSED meta_err name##_##suffix(                                          \
+    static inline meta_err name##_##suffix(                                                        \
         const meta_box *meta_cells_, name##_ARGS(META_K_CALL) meta_event *meta_done_)              \
     {                                                                                              \
         const void *const meta_arguments[] = {name##_ARGS(META_K_PASS)};                           \

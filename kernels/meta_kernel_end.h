@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file meta_kernel_end.h
  *  After the last pass over a kernel file: the program's macros and options are in force again. */
+#if defined __GNUC__ && defined __cplusplus && !defined META_JUDGE_HEADERS
+#pragma GCC system_header
+#endif
+#pragma GCC diagnostic pop
 #ifdef __clang__
-#pragma clang diagnostic pop
 #if META_K_VARIANT == 1 || META_K_VARIANT == 2
 #pragma clang attribute pop
 #endif

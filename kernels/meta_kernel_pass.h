@@ -3,6 +3,9 @@
  *  One pass over a kernel file: which element type and, where the kernels are compiled, which
  *  instruction set it is for. The file includes itself, as META_AGAIN, until all have had a pass.
  *  Only meta_kernel.h includes this. */
+#if defined __GNUC__ && defined __cplusplus && !defined META_JUDGE_HEADERS
+#pragma GCC system_header
+#endif
 
 #ifndef META_KERNEL_TYPES
 #define META_KERNEL_TYPES (META_KERNEL_F64 | META_KERNEL_F32)
@@ -116,8 +119,8 @@ __attribute__((const)) float(sqrtf)(float);
 #define META_K_FIRST 1
 
 #else /* a later pass */
+#pragma GCC diagnostic pop
 #ifdef __clang__
-#pragma clang diagnostic pop
 #if META_K_VARIANT == 1 || META_K_VARIANT == 2
 #pragma clang attribute pop
 #endif
@@ -236,6 +239,35 @@ __attribute__((const)) float(sqrtf)(float);
 #endif
 #undef META_K_MORE
 
+/* Warnings about the words that kernels consist of, and a kernel's text is C for OpenCL's compilers,
+ * whatever the program's language and style are. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wfloat-equal"
+#ifdef __cplusplus
+#pragma GCC diagnostic ignored "-Wold-style-cast"
+#pragma GCC diagnostic ignored "-Wzero-as-null-pointer-constant"
+#else
+#pragma GCC diagnostic ignored "-Wdeclaration-after-statement"
+#endif
+#ifdef __clang__
+#pragma clang diagnostic ignored "-Wc11-extensions"
+#pragma clang diagnostic ignored "-Wc++98-compat-pedantic"
+#pragma clang diagnostic ignored "-Wpass-failed" /* not every body can be vectorised */
+#pragma clang diagnostic ignored "-Wunused-function" /* a typed function that is not called */
+#pragma clang diagnostic ignored "-Wused-but-marked-unused"
+#else
+#pragma GCC diagnostic ignored "-Wduplicated-branches"
+#pragma GCC diagnostic ignored "-Winline"
+#ifdef __cplusplus
+#pragma GCC diagnostic ignored "-Wuseless-cast"
+#else
+#pragma GCC diagnostic ignored "-Wc++-compat"
+#endif
+#if !defined __cplusplus && __STDC_VERSION__ < 201112
+#pragma GCC diagnostic ignored "-Wpedantic" /* _Generic */
+#endif
+#endif
+
 /* Compile for this pass's instruction set, without contraction, and with gcc for speed whatever the
  * program's level is; clang cannot, and META_KERNEL_PROGRAM_LEVEL asks for that level. META_K_FLAGS is
  * not what __OPTIMIZE__ is within: a preprocessor that runs alone does not follow these options. */
@@ -245,8 +277,6 @@ __attribute__((const)) float(sqrtf)(float);
 #define META_K_FLAGS META_KERNEL_UNOPTIMIZED
 #endif
 #ifdef __clang__
-#pragma clang diagnostic push
-#pragma clang diagnostic ignored "-Wpass-failed" /* not every body can be vectorised */
 #pragma clang fp contract(off)
 #if META_K_VARIANT == 1 && defined __aarch64__
 #pragma clang attribute push(__attribute__((target("sve"))), apply_to = function)

@@ -33,7 +33,8 @@ AC_DEFUN([META_COMPILER_FLAGS], [
   AS_IF([test "x$enable_native" != xno], [META_ADD_FLAG([META_NATIVE], [-march=native])])
   AC_SUBST([META_NATIVE])
 
-  META_WARNINGS=
+  dnl Which programs' compilers do not see warnings of (pragma system_header).
+  META_WARNINGS=-DMETA_JUDGE_HEADERS
   META_ADD_FLAG([META_WARNINGS], [-Wall])
   META_ADD_FLAG([META_WARNINGS], [-Wextra])
   META_ADD_FLAG([META_WARNINGS], [-Wshadow])

@@ -27,6 +27,11 @@
 #ifndef METAMORPH_H
 #define METAMORPH_H
 
+/* Compilers judge a program by its own lines. */
+#if defined __GNUC__ && !defined META_JUDGE_HEADERS
+#pragma GCC system_header
+#endif
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>

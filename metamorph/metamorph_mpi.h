@@ -13,6 +13,11 @@
 #ifndef METAMORPH_MPI_H
 #define METAMORPH_MPI_H
 
+/* Compilers judge a program by its own lines. */
+#if defined __GNUC__ && !defined META_JUDGE_HEADERS
+#pragma GCC system_header
+#endif
+
 #include <mpi.h>
 
 #include "metamorph.h"

@@ -7,6 +7,11 @@
 #ifndef METAMORPH_PROFILING_H
 #define METAMORPH_PROFILING_H
 
+/* Compilers judge a program by its own lines. */
+#if defined __GNUC__ && !defined META_JUDGE_HEADERS
+#pragma GCC system_header
+#endif
+
 #include "metamorph.h"
 
 #ifdef __cplusplus

@@ -23,6 +23,11 @@
 #ifndef META_LIBRARY_H
 #define META_LIBRARY_H
 
+/* Compilers judge a program by its own lines. */
+#if defined __GNUC__ && !defined META_JUDGE_HEADERS
+#pragma GCC system_header
+#endif
+
 #include "meta.h"
 
 #ifdef __cplusplus
