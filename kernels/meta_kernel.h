@@ -1017,6 +1017,8 @@ template <bool whole> struct meta_k_whole {
         0,                                                                                         \
         team,                                                                                      \
         META_K_FLAGS};                                                                             \
+    META_K_EXTERN const char META_K_ENDED(name, suffix);                                           \
+    const char META_K_ENDED(name, suffix) = 0;                                                     \
     __attribute__((constructor)) static void name##_##suffix##_begins(void)                        \
     {                                                                                              \
         meta_kernel_register(&name##_##suffix##_kernel);                                           \
@@ -1025,6 +1027,16 @@ template <bool whole> struct meta_k_whole {
     {                                                                                              \
         meta_kernel_unregister(&name##_##suffix##_kernel);                                         \
     }
+
+/* The first pass refers to what the last one defines: where the file does not come to that, the linker
+ * tells why. */
+#define META_K_ENDED(name, suffix)                                                                 \
+    name##_##suffix##_kernel_file_has_an_include_guard_or_pragma_once
+#define META_K_NEEDS_END(name, suffix) META_K_NEEDS_END_(name, suffix)
+#define META_K_NEEDS_END_(name, suffix)                                                            \
+    META_K_EXTERN const char META_K_ENDED(name, suffix);                                           \
+    __attribute__((used)) static const char *const name##_##suffix##_end =                         \
+        &META_K_ENDED(name, suffix);
 
 /* What META_CELLS is in each pass; the body of the function follows. */
 #define META_K_DECLARE(name, suffix, variant) META_K_DECLARE_(name, suffix)
@@ -1036,7 +1048,8 @@ template <bool whole> struct meta_k_whole {
     META_K_BOUNDS(name, tag)                                                                       \
     META_K_HEAD(name, tag);                                                                        \
     META_K_CPU(name, tag, fetches)
-#define META_K_BASELINE_FIRST(name, suffix) META_K_TEXT(name) META_K_BASELINE(name, suffix)
+#define META_K_BASELINE_FIRST(name, suffix)                                                        \
+    META_K_TEXT(name) META_K_NEEDS_END(name, suffix) META_K_BASELINE(name, suffix)
 #define META_K_BASELINE(name, suffix)       META_K_BASELINE_(name, suffix)
 #define META_K_BASELINE_(name, suffix)                                                             \
     META_K_TYPED(name, suffix)                                                                     \

@@ -260,7 +260,7 @@ typedef struct meta_kernel_teams {
     META_K_BOUNDS(name, suffix##_0)                                                                \
     META_K_TEAM_HEAD(name, suffix##_0)
 #define META_K_TEAM_FIRST(name, suffix, x, y, z)                                                   \
-    META_K_TEXT(name) META_K_TEAM_BASELINE(name, suffix, x, y, z)
+    META_K_TEXT(name) META_K_NEEDS_END(name, suffix) META_K_TEAM_BASELINE(name, suffix, x, y, z)
 #define META_K_TEAM_BASELINE(name, suffix, x, y, z) META_K_TEAM_BASELINE_(name, suffix, x, y, z)
 #define META_K_TEAM_BASELINE_(name, suffix, x, y, z)                                               \
     META_K_TYPED(name, suffix)                                                                     \

@@ -139,6 +139,19 @@ for language in $languages; do
     found "keyword_$word.kernel.h, C11, .*: ok"
     found "keyword_$word.kernel.h[:(]7"
 done
+# Passes include the file again, which what keeps others from being read twice prevents.
+{ printf '#ifndef HEAT_H\n#define HEAT_H\n'; cat heat.kernel.h; echo '#endif'; } >guarded.kernel.h
+did 1 check guarded.kernel.h --for c
+found 'guarded.kernel.h:1: the include guard #ifndef HEAT_H keeps the kernel file from including itself'
+{ echo '#pragma once'; cat heat.kernel.h; } >once.kernel.h
+did 1 check once.kernel.h --for c
+found 'once.kernel.h:1: #pragma once keeps the kernel file from including itself'
+# What editors of other systems write: a byte order mark, and ends of lines of two characters.
+{ printf '\357\273\277'; sed 's/$/\r/' heat.kernel.h; } >marked.kernel.h
+for language in c++ $languages; do did 0 check marked.kernel.h --for "c,$language"; done
+# Conditions that end before that are no guards.
+{ printf '#ifndef WIDTH\n#define WIDTH 1\n#endif\n'; cat heat.kernel.h; } >width.kernel.h
+did 0 check width.kernel.h --for c
 # No compiler: not checked, and said what to install.
 mkdir tools
 for tool in sh cc as ld ls sed dirname basename; do ln -s "$(command -v $tool)" tools/; done

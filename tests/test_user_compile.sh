@@ -141,6 +141,22 @@ if compiler_is_here clang++ kernels_of_programs_compile_by_clang_cxx; then
     while read -r flags; do try "clang++, $flags" "clang++ -x c++ $flags" '-x none'; done <flags
 fi
 
+# In a program the linker tells of what keeps a kernel file from including itself.
+for first in '#pragma once' '#ifndef A_H
+#define A_H'; do
+    { echo "$first"; cat <<'END'
+#include <meta_kernel.h>
+#define guarded_ARGS(A) A(INOUT, T, x)
+META_CELLS(guarded) { ON(x) = ON(x) + 1; }
+#include META_AGAIN
+END
+        [ "${first#*ifndef}" = "$first" ] || echo '#endif'; } >guarded.kernel.h
+    printf '#define META_KERNELS_HERE\n#include "guarded.kernel.h"\nint main(void) { return 0; }\n' >guarded.c
+    ! $cc -std=c11 $include guarded.c -o guarded $libraries >log 2>&1 || broken "links with $first"
+    grep -q 'guarded_f64_kernel_file_has_an_include_guard_or_pragma_once' log ||
+        { broken "the linker does not tell of $first"; cat log; }
+done
+
 # Linked in another folder: an absolute path leads to the kernel file from everywhere.
 from=$here
 if builds 'C11, -flto, absolute paths' "$cc -std=c11 $plain -flto=auto" -O2; then

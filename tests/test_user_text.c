@@ -221,6 +221,11 @@ static void a_mistake_is_reported_with_its_file_and_line(void)
     refused(META_ERR_ARGUMENT, "add.kernel.h",
             "#define add_ARGS(A) A(INN, T, field)\n#include <meta_kernel.h>\nMETA_CELLS(add) {}\n",
             "add.kernel.h:3");
+    refused(META_ERR_ARGUMENT, "a.h", "/* */\n  #  pragma once // a comment\nMETA_CELLS(a) {}\n",
+            "a.h:2: #pragma once keeps");
+    refused(META_ERR_ARGUMENT, "a.h",
+            "#ifndef A_H\n#define A_H 1\n#include <meta_kernel.h>\n#include META_AGAIN\n#endif\n",
+            "a.h:1: the include guard #ifndef A_H keeps");
     setenv("META_CC", "cc -ffast-math", 1);
     refused(META_ERR_ARGUMENT, "add.kernel.h", run_text(number), "-ffast-math");
     run_end();

@@ -487,6 +487,7 @@ meta_err meta_compiler_check(meta_check_language language, const char *file, con
     *said = NULL;
     *command = '\0';
     META_TRY(meta_compiler_check_file(file));
+    if (language != META_CHECK_OPENCL) META_TRY(meta_compiler_check_guard(file, text));
     find_for(&c, language);
     if (!c.path[0]) return meta_fail(META_ERR_UNSUPPORTED, "%s", missing[language]);
     memcpy(command, c.path, sizeof c.path);

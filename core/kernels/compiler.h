@@ -52,6 +52,9 @@ meta_err meta_compiler_check(meta_check_language language, const char *file, con
 
 /** Whether @p file can be the name of a kernel file; otherwise sets the error. */
 meta_err meta_compiler_check_file(const char *file);
+/** Whether the text includes itself again: without an include guard or #pragma once around that;
+ *  otherwise sets the error, which names it. */
+meta_err meta_compiler_check_guard(const char *file, const char *text);
 
 /** The symbol of a compiled object that has its kernels: a list, linked by their `state`. */
 #define META_COMPILED "meta_compiled_kernels"

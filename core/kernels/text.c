@@ -37,12 +37,15 @@ static const char *accumulator(const meta_kernel_parameter *p)
     return is_place(p) ? places[p->type] : names[p->type];
 }
 
-/* The kernel file, its lines' numbers kept: what it includes is ahead of it already. */
+/* The kernel file, its lines' numbers kept: what it includes is ahead of it already. A byte order mark
+ * begins files alone. */
 static void put_file(FILE *p, const meta_kernel *kernel)
 {
+    static const char mark[] = "\xef\xbb\xbf";
+    const size_t marked = strncmp(kernel->text, mark, 3) == 0 ? 3 : 0;
     const char *folder = strrchr(kernel->file, '/'); /* where it was built is not part of a text */
     fprintf(p, "#line 1 \"%s\"\n", folder ? folder + 1 : kernel->file);
-    for (const char *line = kernel->text; *line;) {
+    for (const char *line = kernel->text + marked; *line;) {
         const size_t length = strcspn(line, "\n");
         const char *word = line + strspn(line, " \t");
         const bool includes =
