@@ -18,6 +18,16 @@ static void leave(void)
     core->leave();
 }
 
+static void at_end(meta_err (*end)(void))
+{
+    enum { MOST = sizeof comm_job.at_end / sizeof *comm_job.at_end };
+    int k = 0;
+    comm_lock();
+    while (k < MOST && comm_job.at_end[k] && comm_job.at_end[k] != end) ++k;
+    if (k < MOST) comm_job.at_end[k] = end;
+    comm_unlock();
+}
+
 static size_t chunk(void)
 {
     return comm_job.chunk;
@@ -109,6 +119,7 @@ const meta_comm meta_comm_table = {
     .size = sizeof(meta_comm),
     .enter = enter,
     .leave = leave,
+    .at_end = at_end,
     .chunk = chunk,
     .duplicate = duplicate,
     .free = free_copy,

@@ -14,7 +14,7 @@
 #include "internal.h"
 #include "meta_comm.h"
 
-#define META_COMM_TABLE_VERSION 1
+#define META_COMM_TABLE_VERSION 2
 
 typedef struct meta_comm {
     uint32_t version; /**< META_COMM_TABLE_VERSION */
@@ -23,6 +23,9 @@ typedef struct meta_comm {
      *  leave() ends it unless it failed. */
     meta_err (*enter)(const char *call);
     void (*leave)(void);
+    /** Have @p end called by meta_comm_finalize(), whose error its error becomes, as long as ranks
+     * can still meet. Once for a job, which has room for two; again is as good. */
+    void (*at_end)(meta_err (*end)(void));
     /** The number of payload bytes that one message may have at most; the same on every rank. */
     size_t (*chunk)(void);
 

@@ -69,9 +69,10 @@ META_API meta_err meta_comm_init(int *argc, char ***argv);
  *  MPI must be initialized. Collective over @p comm, once. */
 META_API meta_err meta_comm_attach(MPI_Comm comm);
 /** Complete all messages, or cancel receives that nothing is sent to with META_ERR_STATE after
- *  META_TIMEOUT seconds, 10 where it is not set; free
+ *  META_TIMEOUT seconds, 10 where it is not set; complete files that are being written; free
  *  remaining plans and the duplicated communicator; finalize libmeta and MPI if meta_comm_init()
- *  initialized them. Collective.
+ *  initialized them. Collective. In a program that calls MPI_Finalize() first this is done there, but
+ *  for libmeta's end, with a warning: META_ERR_INIT is returned here then.
  *  @return the first error of untracked messages; META_ERR_PEER if a rank was given up: MPI then stays
  *          initialized, because MPI_Finalize() would wait for that rank; META_ERR_STATE in a function
  *          that the library called */

@@ -205,6 +205,23 @@ static void discard(opened *o)
     free(o);
 }
 
+/* Of a program that leaves the job without meta_io_close(). */
+static meta_err close_all(void)
+{
+    for (uint32_t k = 0; k < slot_count; ++k) {
+        pthread_mutex_lock(&lock);
+        opened *o = slots[k].file;
+        slots[k].file = NULL;
+        pthread_mutex_unlock(&lock);
+        if (!o) continue;
+        core->log(META_LOG_WARN,
+                  "meta_comm_finalize: the file %s was never closed: call meta_io_close()",
+                  o->path);
+        discard(o);
+    }
+    return META_OK;
+}
+
 static meta_err open_and_keep(meta_io_file *file, const char *path, const meta_io_desc *desc)
 {
     meta_io_desc own;
@@ -230,6 +247,7 @@ static meta_err open_and_keep(meta_io_file *file, const char *path, const meta_i
         o->source.path = o->path;
         o->source.head = &o->head;
         *file = handle;
+        job->at_end(close_all);
         return META_OK;
     }
     char text[IO_TEXT];

@@ -525,6 +525,8 @@ static meta_err keep(writing *w)
     return META_OK;
 }
 
+static meta_err complete_all(void);
+
 static void add(writing *w, meta_io_request *request)
 {
     pthread_mutex_lock(&lock);
@@ -562,6 +564,7 @@ static meta_err open_and_begin(const char *path, const meta_io_desc *desc, int f
         if (w->queue) io_queue_close(w->queue);
         w->field = NULL; /* the program's */
         add(w, request);
+        job->at_end(complete_all);
         return META_OK;
     }
     if (!w) {
@@ -626,4 +629,31 @@ meta_err meta_io_wait(meta_io_request *request)
 {
     META_TRY(io_enter(__func__));
     return io_leave(wait_for(request));
+}
+
+/* Of a program that leaves the job without meta_io_wait(). */
+static meta_err complete_all(void)
+{
+    meta_err first = META_OK;
+    char text[IO_TEXT] = "";
+    for (;;) {
+        pthread_mutex_lock(&lock);
+        writing **last = &under_way; /* the first that was begun, on every rank */
+        while (*last && (*last)->next) last = &(*last)->next;
+        writing *w = *last;
+        *last = NULL;
+        pthread_mutex_unlock(&lock);
+        if (!w) return first == META_OK ? META_OK : core->fail_as(first, text);
+        core->log(
+            META_LOG_WARN,
+            "meta_comm_finalize: the file %s was never waited for, and is completed now: call "
+            "meta_io_wait(), which tells whether it is",
+            w->path);
+        const meta_err error = end(w, finish_all(w, true, META_OK));
+        if (error != META_OK && first == META_OK) {
+            first = error;
+            snprintf(text, sizeof text, "%s", meta_last_error());
+        }
+        free(w);
+    }
 }

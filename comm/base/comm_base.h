@@ -32,13 +32,14 @@ typedef struct comm_process {
     size_t chunk;            /**< most payload bytes of one MPI message; the same on every rank */
     double finalize_timeout; /**< seconds that meta_comm_finalize() waits for messages */
     double peer_timeout; /**< seconds without an answer before a peer counts as lost; 0: never */
-    bool lost;           /**< one is: what needs all ranks is skipped */
-    char lost_why[256];  /**< what the first one did not do */
-    size_t pipeline;     /**< bytes of the pieces of a staged message; 0: measured */
-    bool shared;         /**< ranks of a node exchange through shared memory */
-    bool direct;         /**< MPI takes GPU memory: comm_gpu_mpi_takes() */
-    bool wants_thread;   /**< META_PROGRESS=thread */
-    bool crowded;        /**< there are more ranks on the node than cores */
+    meta_err (*at_end[2])(void); /**< what meta_comm_finalize() calls first, up to NULL */
+    bool lost;                   /**< one is: what needs all ranks is skipped */
+    char lost_why[256];          /**< what the first one did not do */
+    size_t pipeline;             /**< bytes of the pieces of a staged message; 0: measured */
+    bool shared;                 /**< ranks of a node exchange through shared memory */
+    bool direct;                 /**< MPI takes GPU memory: comm_gpu_mpi_takes() */
+    bool wants_thread;           /**< META_PROGRESS=thread */
+    bool crowded;                /**< there are more ranks on the node than cores */
     int profiled; /**< META_PROFILE: what all ranks record, META_PROFILE_SUMMARY, _JSON or _TRACE */
 } comm_process;
 extern comm_process comm_job;

@@ -84,7 +84,12 @@ meta_err comm_check_lost(const char *phase)
 
 meta_err comm_check_attached(void)
 {
+    int finalized = 0;
     if (comm_job.attached) return META_OK;
+    if (MPI_Finalized(&finalized) == MPI_SUCCESS && finalized)
+        return core->fail(META_ERR_INIT,
+                          "this process is not part of a job: MPI_Finalize() has been "
+                          "called, which ended it");
     return core->fail(META_ERR_INIT, "this process is not part of a job: call meta_comm_init() or "
                                      "meta_comm_attach() first");
 }

@@ -12,7 +12,9 @@
 #include "p2p/p2p.h"
 #include "record/comm_record.h"
 
-static bool own_mpi; /* MPI_Init_thread() was ours, and MPI_Finalize() is */
+static bool own_mpi;  /* MPI_Init_thread() was ours, and MPI_Finalize() is */
+static bool mpi_ends; /* MPI_Finalize() has been called, and calls us */
+static bool own_rest; /* after that, meta_init() was ours, and its end still is */
 
 /* The first of several failures, with its message. */
 typedef struct first_error {
@@ -102,6 +104,8 @@ static meta_err choose_device(int *threads)
     return meta_get_acc(&index, &mode);
 }
 
+static void end_with_mpi(void);
+
 /* With a communicator made. @p error: of this rank, which the others do not know of. First the
  * ranks of a node meet: from then on each can tell which one does not come. */
 static meta_err join(meta_err error)
@@ -123,6 +127,7 @@ static meta_err join(meta_err error)
     META_TRY(comm_profile_begin());
     report(threads);
     error = comm_gpu_mpi_decide();
+    if (error == META_OK) error = comm_mpi_end_watch(end_with_mpi);
     if (error == META_OK) error = comm_progress_thread_start();
     return comm_agree(comm_job.messages, error);
 }
@@ -137,6 +142,7 @@ static void stop_thread(void)
 
 static void leave(void)
 {
+    comm_mpi_end_forget(mpi_ends);
     comm_lost_forget();
     comm_operations_free();
     comm_free(&comm_job.collectives);
@@ -326,6 +332,18 @@ static meta_err drain(void)
     return error;
 }
 
+/* libmeta_io ends what a program has left, without the lock. */
+static void end_files(first_error *first)
+{
+    enum { MOST = sizeof comm_job.at_end / sizeof *comm_job.at_end };
+    for (int k = 0; k < MOST && comm_job.at_end[k]; ++k) {
+        comm_unlock();
+        const meta_err error = comm_job.at_end[k]();
+        comm_lock();
+        keep_first(first, error);
+    }
+}
+
 /* End what is under way. Ranks that were lost, or cannot be met, are not waited for again. */
 static void end_messages(first_error *first)
 {
@@ -358,6 +376,43 @@ static meta_err finalize_mpi(void)
     return comm_mpi(code, "MPI_Finalize");
 }
 
+/* All but MPI itself. */
+static meta_err end_job(first_error *first)
+{
+    if (comm_job.attached) {
+        META_TRY(comm_thread_allowed());
+        end_files(first);
+        end_messages(first);
+    }
+    keep_first(first, comm_background_take());
+    const bool own_core = comm_job.own_core;
+    if (comm_job.messages != MPI_COMM_NULL) leave();
+    comm_job.attached = false;
+    own_rest = own_core && mpi_ends;
+    if (own_core && !mpi_ends && core->started()) keep_first(first, finalize_core());
+    return META_OK;
+}
+
+/* All ranks are in MPI_Finalize(), or in meta_comm_finalize(), which does the same. The core goes
+ * on: buffers are the program's. */
+static void end_with_mpi(void)
+{
+    first_error first = {0};
+    comm_lock();
+    core->hold_call("MPI_Finalize");
+    core->log(META_LOG_WARN,
+              "MPI_Finalize() was called before meta_comm_finalize(), which is made up "
+              "for: call that first");
+    mpi_ends = true;
+    if (core->in_call() || end_job(&first) != META_OK || first.error != META_OK)
+        core->log(META_LOG_WARN, "the job has not ended well: %s",
+                  core->in_call()
+                      ? "MPI_Finalize() was called by a function that the library called"
+                      : first.text);
+    own_mpi = mpi_ends = false;
+    end_call(META_OK);
+}
+
 static meta_err finalize(const char *call)
 {
     first_error first = {0};
@@ -368,17 +423,17 @@ static meta_err finalize(const char *call)
         return core->fail(META_ERR_STATE, "a function that the library called cannot end it: call "
                                           "meta_comm_finalize() when the call has returned");
     COMM_MPI(MPI_Finalized, (&finalized));
-    if (finalized || (comm_job.messages == MPI_COMM_NULL && !own_mpi))
-        return core->fail(META_ERR_INIT, "this process is not part of a job");
-    if (comm_job.attached) {
-        META_TRY(comm_thread_allowed());
-        end_messages(&first);
+    if (finalized) {
+        if (own_rest && core->started()) keep_first(&first, finalize_core());
+        own_rest = false;
+        if (first.error != META_OK) return report_first(&first);
+        return core->fail(META_ERR_INIT,
+                          "this process is not part of a job: MPI_Finalize() has been "
+                          "called, which ended it");
     }
-    keep_first(&first, comm_background_take());
-    const bool own_core = comm_job.own_core;
-    if (comm_job.messages != MPI_COMM_NULL) leave();
-    comm_job.attached = false;
-    if (own_core && core->started()) keep_first(&first, finalize_core());
+    if (comm_job.messages == MPI_COMM_NULL && !own_mpi)
+        return core->fail(META_ERR_INIT, "this process is not part of a job");
+    META_TRY(end_job(&first));
     /* MPI_Finalize() would wait for the rank that does not answer. */
     if (comm_job.lost)
         keep_first(&first,

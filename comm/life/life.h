@@ -16,6 +16,12 @@ meta_err comm_launcher_check(void);
 /** Cut @p version, of MPI_Get_library_version(), to the name and number. */
 void comm_shorten_version(char *version);
 
+/* mpi_end.c */
+/** Have @p call called where MPI_Finalize() is called from now on, while MPI can still be used. */
+meta_err comm_mpi_end_watch(void (*call)(void));
+/** No more. @p by_mpi: in that call. */
+void comm_mpi_end_forget(bool by_mpi);
+
 /* node.c */
 /** Find the ranks of this node, with this rank's place among them. @p error: of this rank so far,
  *  which all then return. Collective over comm_job.messages. */
