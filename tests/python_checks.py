@@ -8,6 +8,7 @@ import io
 import os
 import re
 import runpy
+import subprocess
 import sys
 import traceback
 
@@ -279,6 +280,53 @@ def errors_have_the_librarys_message():
     fails(lm.Error, "libmeta is started", lm.init)
 
 
+def numbers_that_do_not_fit_are_errors():
+    for dtype, right, wrong in (("u1", (0, 255, 7.0, np.uint64(9), True), (256, -1, 0.5, np.int64(-3), 1e300, np.nan)),
+                                ("i8", (-2**63, 2**63 - 1, -1.0), (2**63, -2**63 - 1, 2.0**63, 1.5)),
+                                ("u8", (2**64 - 1,), (2**64, -1, 2.0**64)),
+                                ("f4", (0.1, np.inf, -np.inf, 3e38, 2**100), (1e39, -1e300, 2**200))):
+        grid = lm.grid((3,), ghosts=1, dtype=dtype)
+        for number in right:
+            expected = np.dtype(dtype).type(number)
+            grid.fill(number)
+            assert (grid.get() == expected).all(), (dtype, number)
+            assert (lm.array([number] * 3, dtype=dtype).get() == expected).all(), (dtype, number)
+            assert (grid.put([number] * 3).get() == expected).all(), (dtype, number)
+        for number in wrong:
+            for call in (grid.fill, lambda n: grid.put([1, n, 1])):
+                try:
+                    call(number)
+                    raise AssertionError(f"{number} is taken for {dtype}")
+                except (OverflowError, TypeError):
+                    pass
+        assert (grid.get() == expected).all()  # nothing was written
+    grid = lm.grid((4,), dtype="i4")
+    fails(OverflowError, "fill: the value is 2147483648: give -2147483648 to 2147483647", grid.fill, 2**31)
+    fails(OverflowError, "put: the values have 4294967296, which int32 does not hold", grid.put, [1, 2, 3, 2**32])
+    fails(TypeError, "give a whole number", grid.fill, 0.5)
+    fails(TypeError, "give a number", lm.grid(4).fill, "3")
+    fails(OverflowError, "axpy: the factor", lm.axpy, grid, 2**40, grid)
+    # What NumPy counts with is as good as Python's.
+    five = np.array([5])[0]
+    assert lm.grid(five).shape == (5,) and lm.grid((five, np.uint8(3)), ghosts=np.int16(2)).low == (2, 2)
+    assert lm.grid((five,), ghosts=(five,)).fill(1).sum(((np.int8(1),), (five,))) == 4
+    fails(TypeError, "shape: an extent is 2.5", lm.grid, (2.5, 3))
+    fails(OverflowError, "shape: an extent", lm.grid, 2**64)
+    fails(OverflowError, "ghosts: a width", lm.grid, 4, 2**32)
+    fails(OverflowError, "box: an index", grid.sum, ((0,), (2**63,)))
+    fails(TypeError, "box: an index", grid.sum, ((0,), (1.5,)))
+    fails(OverflowError, "set_device: the number", lm.set_device, "openmp", 2**32)
+    scaled = lm.kernel(PLAIN.replace("A(INOUT, T, u)", "A(INOUT, T, u) A(VALUE, int32_t, k)"), "twice")
+    scaled(lm.grid(4).fill(1), np.int64(100))
+    fails(OverflowError, "twice: k is 2147483648: give -2147483648 to 2147483647", scaled, lm.grid(4), 2**31)
+
+
+def a_child_ends_in_silence():
+    program = "import os, sys, libmeta as lm; lm.array([1.0]).sum()\nif os.fork() == 0: sys.exit(0)\nsys.exit(os.wait()[1])"
+    ended = subprocess.run([sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+    assert (ended.returncode, ended.stdout) == (0, b""), ended
+
+
 def a_life_ends_and_another_begins():
     grid = lm.array([1.0, 2.0])
     lm.finalize()
@@ -298,6 +346,7 @@ for promise in (structures_and_numbers_are_those_of_c, an_array_comes_back_as_it
                 boxes_count_from_the_first_owned_cell, a_view_is_the_memory_itself_where_the_host_has_it,
                 memory_goes_with_the_last_reference, results_are_those_of_numpy, stencils_are_averages,
                 kernels_from_text_compute, devices_are_listed_and_chosen, errors_have_the_librarys_message,
+                numbers_that_do_not_fit_are_errors, a_child_ends_in_silence,
                 a_life_ends_and_another_begins, gray_scott_has_the_bits_of_plain_loops):
     try:
         promise()

@@ -66,6 +66,21 @@ def queued_work_comes_behind_the_exchange():
     halo.free()
 
 
+def ranks_may_have_numbers_of_several_kinds():
+    mine = 0.5 if world.rank == 0 else world.rank
+    for how, expected in (("sum", 0.5 + sum(range(1, world.size))), ("min", 0.5), ("max", max(world.size - 1, 0.5))):
+        got = lm.allreduce(mine, how)
+        assert got == expected and isinstance(got, float), got
+    assert lm.allreduce(2**62 if world.rank == 0 else 1, "max") == 2**62
+    for wrong in (2**63, "3", None):
+        try:
+            lm.allreduce(wrong if world.rank == world.size - 1 else 1)
+            raise AssertionError("is accepted")
+        except OverflowError as failure:
+            assert "a rank's number" in str(failure)
+    assert lm.allreduce(1) == world.size
+
+
 def ghosts_are_added():
     u = lm.grid(cells, ghosts=1)
     u.fill(1)
@@ -99,7 +114,8 @@ def errors_are_the_same_on_every_rank():
     # The plan is left to finalize().
 
 
-for promise in (faces_or_all_neighbours_are_exchanged, queued_work_comes_behind_the_exchange, ghosts_are_added,
+for promise in (faces_or_all_neighbours_are_exchanged, queued_work_comes_behind_the_exchange,
+                ranks_may_have_numbers_of_several_kinds, ghosts_are_added,
                 errors_are_the_same_on_every_rank):
     try:
         promise()

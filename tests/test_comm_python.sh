@@ -37,4 +37,5 @@ what='the program of the guide'
 block halo >halo.py
 ranks '0:openmp,*:opencl' 2 halo.py
 [ "$(cat out)" = 4096.000000 ] || broken 'has another sum'
+grep -q libmeta err && broken 'is followed by warnings'
 exit $failed

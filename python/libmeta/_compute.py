@@ -27,7 +27,7 @@ def axpy(y, a, x, box=None):
     """y += a·x; queued."""
     same_layout("axpy", y, x)
     where = y.box(box)
-    check(library().meta_axpy(pointer(y.pointer), y.element(a), pointer(x.pointer), ctypes.byref(where), y.type,
+    check(library().meta_axpy(pointer(y.pointer), y.element(a, "axpy: the factor"), pointer(x.pointer), ctypes.byref(where), y.type,
                               ASYNC))
 
 

@@ -4,6 +4,7 @@
 import ctypes
 
 from ._library import check, library
+from ._types import whole
 
 
 class _BackendDesc(ctypes.Structure):
@@ -68,6 +69,7 @@ def set_device(name, index=None):
         if not number.isdigit():
             raise ValueError(f"set_device: '{name}:{number}' is no device: give a back end's name and a number")
         index = int(number)
+    index = 0 if index is None else whole(index, "set_device: the number", 0, 2**31 - 1)
     mode = ctypes.c_int()
     check(library().meta_mode_find(name.encode(), ctypes.byref(mode)))
-    check(library().meta_set_acc(index or 0, mode.value))
+    check(library().meta_set_acc(index, mode.value))

@@ -2,11 +2,12 @@
 """Grids: arrays in a device's memory."""
 
 import ctypes
+import numbers
 
 import numpy
 
 from ._library import ASYNC, MAX_DIM, Box, Error, alive, check, library, life, pointer
-from ._types import C_TYPES, DTYPES, type_of
+from ._types import C_TYPES, DTYPES, element, elements, type_of, whole
 
 _SUM, _MIN, _MAX = range(3)
 
@@ -14,7 +15,8 @@ _SUM, _MIN, _MAX = range(3)
 def _widths(ghosts, ndim):
     """Ghost widths at the low and high sides, from a number, one for each dimension, or a pair of these."""
     def each(width):
-        width = (width,) * ndim if isinstance(width, int) else tuple(width)
+        width = (width,) * ndim if isinstance(width, numbers.Integral) else tuple(width)
+        width = tuple(whole(n, "ghosts: a width", 0, 2**31 - 1) for n in width)
         if len(width) != ndim:
             raise ValueError(f"ghosts: {len(width)} widths for {ndim} dimensions")
         return width
@@ -33,7 +35,8 @@ class Grid:
 
     def __init__(self, shape, ghosts=0, dtype="f8", label=None):
         self._pointer = None
-        shape = (shape,) if isinstance(shape, int) else tuple(int(n) for n in shape)
+        shape = (shape,) if isinstance(shape, numbers.Integral) else tuple(shape)
+        shape = tuple(whole(n, "shape: an extent") for n in shape)
         if not 1 <= len(shape) <= MAX_DIM:
             raise ValueError(f"shape: a grid has 1 to {MAX_DIM} dimensions, not {len(shape)}")
         self.shape, self.ndim = shape, len(shape)
@@ -41,9 +44,9 @@ class Grid:
         self.type = type_of(dtype)
         self.dtype = DTYPES[self.type]
         address, self.own = ctypes.c_void_p(), Box()
-        numbers = ctypes.c_int * self.ndim
+        widths = ctypes.c_int * self.ndim
         check(library().meta_grid_alloc(ctypes.byref(address), ctypes.byref(self.own), self.ndim,
-                                        (ctypes.c_int64 * self.ndim)(*shape), numbers(*self.low), numbers(*self.high),
+                                        (ctypes.c_int64 * self.ndim)(*shape), widths(*self.low), widths(*self.high),
                                         self.type))
         self._pointer, self._life = address.value, life()
         alive.add(self)
@@ -89,8 +92,8 @@ class Grid:
         found = Box(self.ndim)
         for d in range(self.ndim):
             found.size[d] = self.own.size[d]
-            found.start[d] = self.own.start[d] + first[d]
-            found.end[d] = self.own.start[d] + end[d]
+            found.start[d] = whole(self.own.start[d] + whole(first[d], "box: an index"), "box: an index")
+            found.end[d] = whole(self.own.start[d] + whole(end[d], "box: an index"), "box: an index")
         return found
 
     def with_ghosts(self):
@@ -99,15 +102,15 @@ class Grid:
 
     # ---------------------------------------------------------------- contents
 
-    def element(self, value):
+    def element(self, value, what="a number"):
         """A number as the C library takes it."""
-        return ctypes.byref(C_TYPES[self.type](self.dtype.type(value).item()))
+        return ctypes.byref(element(value, self.type, what))
 
     def fill(self, value, box=None):
         """Set cells to a number; without a box, ghosts too."""
         where = self.box(self.with_ghosts() if box is None else box)
-        check(library().meta_fill_box(pointer(self.pointer), ctypes.byref(where), self.element(value), self.type,
-                                      ASYNC))
+        check(library().meta_fill_box(pointer(self.pointer), ctypes.byref(where), self.element(value, "fill: the value"),
+                                      self.type, ASYNC))
         return self
 
     def _dense(self, box):
@@ -120,7 +123,7 @@ class Grid:
     def put(self, values, box=None):
         """Copy an array, or what NumPy makes one of, to the cells: a[x, y, z] to cell (x, y, z) of the box."""
         where, dense, shape = self._dense(box)
-        host = numpy.asfortranarray(numpy.broadcast_to(numpy.asarray(values, self.dtype), shape))
+        host = numpy.asfortranarray(numpy.broadcast_to(elements(values, self.dtype, "put: the values"), shape))
         check(library().meta_copy_box_h2d(pointer(self.pointer), ctypes.byref(where), pointer(host.ctypes.data),
                                           ctypes.byref(dense), self.type, None))
         return self

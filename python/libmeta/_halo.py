@@ -4,8 +4,8 @@
 import ctypes
 import numbers
 
-from ._library import ASYNC, MAX_DIM, Box, Error, check, comm_handle, comm_library, comm_type, attached_library
-from ._types import NAMES
+from ._library import ASYNC, MAX_DIM, Box, Error, check, comm_handle, comm_library, comm_type, attached_library, plans
+from ._types import NAMES, element
 
 _FACES, _ALL = 0, 1
 _COPY, _ADD = 0, 1
@@ -55,6 +55,7 @@ class Halo:
         for d in range(grids[0].ndim):
             desc.low[d], desc.high[d] = grids[0].low[d], grids[0].high[d]
         check(self._lib.meta_halo_create(ctypes.byref(self._plan), ctypes.byref(desc)))
+        plans.append(self._plan)
 
     def _addresses(self, grids):
         grids = grids if isinstance(grids, (list, tuple)) else [grids]
@@ -77,6 +78,7 @@ class Halo:
 
     def free(self):
         """Free the plan; collective. finalize() frees those that are left."""
+        plans[:] = [plan for plan in plans if plan is not self._plan]
         check(self._lib.meta_halo_free(ctypes.byref(self._plan)))
 
     def __enter__(self):
@@ -88,15 +90,35 @@ class Halo:
 
 
 def allreduce(value, operation="sum"):
-    """The "sum", "min" or "max" of a number over all ranks of init(comm), on each of them. Collective. Unlike mpi4py's
-    it lets exchanges go on meanwhile."""
+    """The "sum", "min" or "max" of a number over all ranks of init(comm), on each of them: an integer of 64 bits, which
+    wraps, where all have integers, else a real number. Collective. Unlike mpi4py's it lets exchanges go on meanwhile.
+    """
     if operation not in _OPERATIONS:
         raise ValueError(f"allreduce: '{operation}' is none of {', '.join(_OPERATIONS)}")
     library = attached_library("allreduce")
+
+    def reduced(number, kind, how):
+        mine = element(number, NAMES.index(kind), "allreduce: the number")
+        check(library.meta_allreduce(ctypes.byref(mine), ctypes.byref(mine), ctypes.c_int64(1),
+                                     _OPERATIONS.index(how), NAMES.index(kind), None))
+        return mine.value
+
+    # A rank without a part may have the integer 0; and no rank may leave the others alone.
+    kind = ("i64", "f64", None)[reduced(_kind_of(value), "i64", "max")]
+    if kind is None:
+        raise OverflowError(f"allreduce: a rank's number is none that a reduction takes; {value!r} here: give integers "
+                            "of 64 bits or reals")
+    return reduced(value, kind, operation)
+
+
+def _kind_of(value):
+    """0: an integer of 64 bits, 1: a real number, 2: neither."""
     if isinstance(value, numbers.Integral):
-        element, kind = ctypes.c_int64(int(value)), NAMES.index("i64")
-    else:
-        element, kind = ctypes.c_double(float(value)), NAMES.index("f64")
-    check(library.meta_allreduce(ctypes.byref(element), ctypes.byref(element), ctypes.c_int64(1),
-                                 _OPERATIONS.index(operation), kind, None))
-    return element.value
+        return 0 if -2**63 <= value < 2**63 else 2
+    if isinstance(value, (str, bytes)):
+        return 2
+    try:
+        float(value)
+        return 1
+    except (TypeError, ValueError):
+        return 2

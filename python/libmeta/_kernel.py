@@ -3,11 +3,9 @@
 
 import ctypes
 
-import numpy
-
 from ._grid import Grid
 from ._library import ASYNC, MAX_DIM, Error, check, library, pointer
-from ._types import C_TYPES, NAMES, type_of
+from ._types import C_TYPES, NAMES, element, type_of, whole
 
 # In the order of meta_parameter_kind and meta_parameter_reach.
 _OUT, _INOUT, _IN, _ADD, _SCALAR, _VALUE, _SUM, _MIN, _MAX, _MIN_AT, _MAX_AT = range(11)
@@ -56,6 +54,7 @@ class Kernel:
 
     def reach(self, ndim=3):
         """The ghost widths that its arrays need, as grid() takes them."""
+        ndim = whole(ndim, "reach: the number of dimensions", 1, MAX_DIM)
         low, high = (ctypes.c_int * MAX_DIM)(), (ctypes.c_int * MAX_DIM)()
         check(library().meta_kernel_reach(self._kernel, low, high))
         return tuple(low[:ndim]), tuple(high[:ndim])
@@ -89,8 +88,7 @@ class Kernel:
 
     def _value(self, parameter, value):
         if parameter.type < len(C_TYPES):
-            c_type = C_TYPES[parameter.type]
-            return c_type(value if not isinstance(value, numpy.generic) else value.item())
+            return element(value, parameter.type, f"{self.name}: {parameter.name.decode()}")
         value = bytes(value)  # a structure
         if len(value) != parameter.bytes:
             raise ValueError(f"{self.name}: {parameter.name.decode()} has {parameter.bytes} bytes, not {len(value)}")

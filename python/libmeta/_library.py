@@ -125,10 +125,12 @@ class _State:
     started = False
     attached = False  # by meta_comm_attach()
     life = 0          # counts starts: what is of an earlier one is gone
+    process = 0       # that has started it
 
 
 _state = _State()
 alive = weakref.WeakSet()  # buffers that are to be freed before the library ends
+plans = []                 # of exchanges, as well
 
 
 def life():
@@ -192,6 +194,7 @@ def init(comm=None):
         check(comm_library(comm).meta_comm_attach(comm_handle(comm)))
     _state.started, _state.attached = True, comm is not None
     _state.life += 1
+    _state.process = os.getpid()
 
 
 def attached_library(function):
@@ -214,16 +217,20 @@ def finalize():
         return
     try:
         check(_lib.meta_flush())
+        for plan in plans:  # in the order in which all ranks have made them
+            _comm.meta_halo_free(ctypes.byref(plan))
         for buffer in list(alive):
             buffer.free()
     finally:
+        plans.clear()
         end = _comm.meta_comm_finalize if _state.attached else _lib.meta_finalize
         _state.started = _state.attached = False
         check(end())
 
 
 def _at_exit():
-    if not (_state.attached and getattr(sys, "last_type", None)):
+    # A child by fork() has neither started the library nor its devices and ranks.
+    if os.getpid() == _state.process and not (_state.attached and getattr(sys, "last_type", None)):
         finalize()
 
 
