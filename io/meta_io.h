@@ -121,6 +121,8 @@ META_API meta_err meta_io_has(meta_io_format format, int *has);
  *  the buffers is done before. The boxes of all ranks must cover the global grid of each field, and
  *  no cell twice: give elements that two ranks share, such as those of staggered arrays, on one of
  *  them. META_IO_HDF5 writes PATH.xmf last: the file that it describes is complete.
+ *  A field or file whose name has a colon is left out there, with a warning; of META_U64 viewers see
+ *  values below 2^63.
  *  @param path    the file's name; of META_IO_CHECKPOINT, the name without the number
  *  @param field   @p fields descriptions with different names
  *  @return META_ERR_FILE if the file cannot be written, with the system's reason; META_ERR_ARGUMENT

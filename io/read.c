@@ -86,6 +86,11 @@ static meta_err find_format(opened *o, meta_io_format wanted, int file)
         const io_format *format = io_format_of((meta_io_format)k);
         if (format->is_begun(start, (int64_t)begun)) o->format = format;
     }
+    /* HDF5 leaves room for a block of the program's, of a length that is a power of two. */
+    for (int64_t at = 512; !o->format && at <= bytes - (int64_t)sizeof start; at *= 2) {
+        META_TRY(io_read_at(o->path, file, start, sizeof start, at));
+        if (io_hdf5.is_begun(start, sizeof start)) o->format = &io_hdf5;
+    }
     if (!o->format)
         return core->fail(META_ERR_FILE,
                           "argument 'path': %s is no file of a format that this library reads, or "
@@ -416,12 +421,75 @@ static meta_err read_piece(void *with, int64_t k, void *data, size_t bytes, bool
                       o->path, k, f->name);
 }
 
+/* Dimensions in the other order. */
+static void reverse(int ndim, int64_t *numbers)
+{
+    for (int d = 0; d < ndim / 2; ++d) {
+        const int64_t first = numbers[d];
+        numbers[d] = numbers[ndim - 1 - d];
+        numbers[ndim - 1 - d] = first;
+    }
+}
+
+/* Between packed cells with the first dimension of @p cells fastest, and with its last one. */
+static void transpose(int ndim, const int64_t *cells, size_t element, const char *from, char *to)
+{
+    int64_t at[META_MAX_DIM] = {0}, step[META_MAX_DIM], place = 0;
+    step[ndim - 1] = (int64_t)element;
+    for (int d = ndim - 2; d >= 0; --d) step[d] = step[d + 1] * cells[d + 1];
+    for (int d = 0; d < ndim; from += element) {
+        memcpy(to + place, from, element);
+        for (d = 0; d < ndim; ++d) {
+            place += step[d];
+            if (++at[d] < cells[d]) break;
+            place -= step[d] * cells[d];
+            at[d] = 0;
+        }
+    }
+}
+
+/* The file has the field's dimensions in the other order: so it is read to memory that has, too. */
+static meta_err read_reversed(opened *o, const meta_io_field *field, int f, int index,
+                              bool *in_step)
+{
+    io_part part, stored;
+    io_box *boxes;
+    target t = {o, index};
+    const int ndim = o->head.field[index].grid.ndim;
+    io_grid grid = o->head.field[index].grid;
+    meta_err error = io_part_open(&part, field, f, &grid);
+    const size_t bytes = error == META_OK ? (size_t)part.place.count * part.element : 0;
+    char *memory = bytes > 0 ? malloc(2 * bytes) : NULL;
+    if (bytes > 0 && !memory) error = io_no_memory(2 * bytes);
+    reverse(ndim, grid.cells);
+    stored = part;
+    stored.buf = memory;
+    stored.on_device = false;
+    reverse(ndim, stored.place.first);
+    reverse(ndim, stored.place.cells);
+    stored.box = (meta_box){.ndim = ndim};
+    for (int d = 0; d < ndim; ++d) stored.box.size[d] = stored.box.end[d] = stored.place.cells[d];
+    error = io_boxes_gather(&o->ranks, error, &stored.place, &boxes);
+    if (error == META_OK) {
+        error = io_exchange(&o->ranks, &grid, boxes, &stored, false, read_piece, &t, in_step);
+        free(boxes);
+        if (error == META_OK && bytes > 0) {
+            transpose(ndim, stored.place.cells, part.element, memory, memory + bytes);
+            error = io_part_copy(&part, 0, part.place.count, memory + bytes, true);
+        }
+        if (*in_step) error = io_agree(&o->ranks, error);
+    }
+    free(memory);
+    return error;
+}
+
 static meta_err read_field(opened *o, const meta_io_field *field, int f, int index, bool *in_step)
 {
     io_part part;
     io_box *boxes;
     target t = {o, index};
     const io_grid *grid = &o->head.field[index].grid;
+    if (o->head.field[index].reversed) return read_reversed(o, field, f, index, in_step);
     META_TRY(io_boxes_gather(&o->ranks, io_part_open(&part, field, f, grid), &part.place, &boxes));
     meta_err error = io_exchange(&o->ranks, grid, boxes, &part, false, read_piece, &t, in_step);
     free(boxes);

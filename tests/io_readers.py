@@ -53,9 +53,9 @@ def read_hdf5(path):
         assert attribute.get("Center") == "Cell"
     name = path.split("/")[-1]
     assert sets == {
-        "rho": (name + ":/rho", "4 5 7", "Float", "8"),
-        "id": (name + ":/id", "4 5 7", "Int", "4"),
-        "mask": (name + ":/mask", "3 6", "UChar", "1"),
+        "rho": (name + ":/rho/", "4 5 7", "Float", "8"),
+        "id": (name + ":/id/", "4 5 7", "Int", "4"),
+        "mask": (name + ":/mask/", "3 6", "UChar", "1"),
     }, sets
 
 
@@ -94,7 +94,7 @@ def write_npy(folder):
     from numpy.lib import format as npy
 
     numpy.save(folder + "/plain.npy", RHO)
-    numpy.save(folder + "/fortran.npy", numpy.asfortranarray(RHO.T))
+    numpy.save(folder + "/fortran.npy", numpy.asfortranarray(RHO))
     with open(folder + "/version2.npy", "wb") as file:
         npy.write_array(file, RHO, version=(2, 0))
     numpy.save(folder + "/line.npy", numpy.arange(11, dtype="u2"))
@@ -122,6 +122,10 @@ def write_hdf5(path):
         file.attrs["text"] = "of variable length"
         file.attrs["texts"] = ["several", "of them"]
         file.attrs["flag"] = True
+    with h5py.File(path + "-blocked", "w", userblock_size=2048) as file:
+        file["whole"] = RHO
+    with open(path + "-blocked", "r+b") as file:
+        file.write(b"what the program likes")
     with h5py.File(path + "-bare", "w") as file:
         file.create_group("group")
 

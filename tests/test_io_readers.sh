@@ -60,6 +60,8 @@ if grep -q 'define HAVE_HDF5' "$build/config.h"; then
             run 0 2 $helper copy theirs.h5 $name copied.npy
             by "$python" same copied.npy rho
         done
+        run 0 2 $helper copy theirs.h5-blocked whole copied.npy
+        by "$python" same copied.npy rho
         run 0 3 $helper copy theirs.h5 small copied.npy
         by "$python" same copied.npy small
         # What is no field is left out.

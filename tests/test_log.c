@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static char text[1 << 15];
@@ -105,6 +106,15 @@ static void what_cannot_go_to_the_file_goes_to_the_stream(void)
     live("info", "/dev/full", -1);
     CHECK_CONTAINS(text, "META_LOG_FILE=/dev/full cannot be written: No space left");
     CHECK_CONTAINS(text, "opened openmp:0");
+    /* A named pipe that nobody reads. */
+    char name[64], said[128];
+    snprintf(name, sizeof name, "tests/pipe.%ld", (long)getpid());
+    CHECK_INT(mkfifo(name, 0600), 0);
+    live("info", name, -1);
+    snprintf(said, sizeof said, "META_LOG_FILE=%s cannot be opened: No such device", name);
+    CHECK_CONTAINS(text, said);
+    CHECK_CONTAINS(text, "opened openmp:0");
+    remove(name);
 }
 
 TEST_MAIN(PROMISE(higher_log_levels_log_more), PROMISE(the_log_says_where_each_back_end_is),

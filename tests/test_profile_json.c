@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "child.h"
@@ -198,6 +199,23 @@ static void a_full_disk_is_worth_a_warning(void)
     CHECK_CONTAINS(text, "the summary /dev/full could not be written: No space left on device");
 }
 
+static void write_to_a_pipe(void *name)
+{
+    snprintf(path, sizeof path, "%s", (const char *)name);
+    run((char[]){"sim:0"});
+}
+
+static void a_pipe_that_nobody_reads_is_not_waited_for(void)
+{
+    static char text[4096];
+    char name[64];
+    snprintf(name, sizeof name, "tests/pipe.%ld", (long)getpid());
+    CHECK_INT(mkfifo(name, 0600), 0);
+    CHECK_CHILD_SAYS(write_to_a_pipe, name, text);
+    CHECK_CONTAINS(text, "could not be written: No such device or address");
+    remove(name);
+}
+
 static void ask_for_no_file(void *unused)
 {
     (void)unused;
@@ -214,4 +232,5 @@ static void a_file_without_a_name_is_an_error(void)
 
 TEST_MAIN(PROMISE(rows_have_what_was_counted), PROMISE(what_auto_knows_is_there),
           PROMISE(what_never_ran_on_a_device_is_counted), PROMISE(a_full_disk_is_worth_a_warning),
+          PROMISE(a_pipe_that_nobody_reads_is_not_waited_for),
           PROMISE(a_file_without_a_name_is_an_error))

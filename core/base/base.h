@@ -68,6 +68,11 @@ typedef struct meta_thread_memory {
 /** This thread now has @p memory of malloc(), or none: NULL. What it had before is not freed. */
 void meta_thread_memory_keep(meta_thread_memory *kind, void *memory);
 
+/* file.c */
+/** Open a file to write to, as open() does, with these flags besides. A named pipe that nobody reads
+ *  is an error, and not waited for. */
+int meta_file_to_write(const char *path, int flags);
+
 /* log.c */
 void meta_log(meta_log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void meta_log_set(meta_log_level level);

@@ -97,9 +97,7 @@ static void open_file(void)
     if (used < 0 || (size_t)used >= sizeof name) {
         errno = ENAMETOOLONG;
     } else {
-        const int flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | (place ? O_TRUNC : 0);
-        do file = open(name, flags, 0666);
-        while (file < 0 && errno == EINTR);
+        file = meta_file_to_write(name, O_APPEND | (place ? O_TRUNC : 0));
     }
     if (file < 0)
         fprintf(stderr, "libmeta: warning: META_LOG_FILE=%s cannot be opened: %s\n", pattern,

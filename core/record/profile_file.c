@@ -74,8 +74,7 @@ bool meta_trace_open(void)
 {
     if (!*path) return false;
     whole = 0;
-    do file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    while (file < 0 && errno == EINTR);
+    file = meta_file_to_write(path, O_TRUNC);
     if (file < 0) give_up(errno);
     meta_trace_put(NULL, "[\n", 2);
     return file >= 0;

@@ -6,9 +6,11 @@
 #include "record/record.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 typedef meta_profile_line line;
 enum { QUOTED = 6 * 64 + 8 }; /* a name or label with each character escaped */
@@ -199,10 +201,12 @@ static bool put_all(FILE *f, const meta_profile_share *share, int count, const l
 void meta_profile_write(const meta_profile_share *share, int count, const line *lines, size_t used)
 {
     if (!*path) return;
-    FILE *f = fopen(path, "we");
+    const int file = meta_file_to_write(path, O_TRUNC);
+    FILE *f = file >= 0 ? fdopen(file, "w") : NULL;
     const bool is_written = f && put_all(f, share, count, lines, used);
     const int error = errno;
     if (f) fclose(f); /* its text is written, or the error known */
+    else if (file >= 0) close(file);
     if (is_written) meta_log(META_LOG_INFO, "the summary of this run is in %s", path);
     else meta_log(META_LOG_WARN, "the summary %s could not be written: %s", path, strerror(error));
     *path = '\0';

@@ -44,7 +44,8 @@ meta_err io_file_create(const char *path, const char *partial, int *file)
 
 meta_err io_file_open(const char *path, bool writes, int *file)
 {
-    *file = open(path, (writes ? O_WRONLY : O_RDONLY) | O_CLOEXEC);
+    /* A named pipe, or what is in its place meanwhile, is not waited for. */
+    *file = open(path, (writes ? O_WRONLY : O_RDONLY) | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     return *file >= 0 ? META_OK : io_file_error(path, writes ? "written" : "opened");
 }
 

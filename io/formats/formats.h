@@ -17,6 +17,7 @@ typedef struct io_field {
     meta_type type;
     size_t element;
     io_grid grid;
+    bool reversed;    /**< in the file the last dimension is the fastest; pieces are runs there */
     int64_t offset;   /**< of the data in bytes, where pieces lie one behind the other; else -1 */
     int64_t *address; /**< of each piece otherwise; NULL where only the format's library knows */
     int64_t sums;     /**< of the checksums of pieces, 8 bytes each; -1: there are none */

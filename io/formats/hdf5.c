@@ -23,17 +23,34 @@
 
 /* ------------------------------------------------------------------ its errors */
 
-/* Its messages on the standard error stream are off while this library calls it. */
+/* While this library calls it, its messages do not go to the standard error stream; the first one
+ * is kept, since the next call that succeeds forgets it. */
 typedef struct quiet {
     H5E_auto2_t function;
     void *data;
 } quiet;
+static _Thread_local char said[IO_TEXT / 2];
+
+static herr_t take_first(unsigned number, const H5E_error2_t *error, void *unused)
+{
+    (void)unused;
+    if (number == 0) snprintf(said, sizeof said, "%s", error->desc ? error->desc : "");
+    return 0;
+}
+
+/* HDF5's innermost function knows why. */
+static herr_t listen(hid_t errors, void *unused)
+{
+    if (!*said) H5Ewalk2(errors, H5E_WALK_UPWARD, take_first, unused);
+    return 0;
+}
 
 static quiet be_quiet(void)
 {
     quiet before;
+    *said = '\0';
     H5Eget_auto2(H5E_DEFAULT, &before.function, &before.data);
-    H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+    H5Eset_auto2(H5E_DEFAULT, listen, NULL);
     return before;
 }
 
@@ -42,19 +59,10 @@ static void be_loud(quiet before)
     H5Eset_auto2(H5E_DEFAULT, before.function, before.data);
 }
 
-static herr_t take_first(unsigned number, const H5E_error2_t *error, void *text)
-{
-    if (number == 0) snprintf(text, IO_TEXT / 2, "%s", error->desc ? error->desc : "");
-    return 0;
-}
-
-/* META_ERR_FILE with what HDF5's innermost function said. */
 static meta_err fail(const char *path, const char *what)
 {
-    char text[IO_TEXT / 2] = "";
-    H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, take_first, text);
     return core->fail(META_ERR_FILE, "argument 'path': %s cannot be %s by HDF5: %s", path, what,
-                      *text ? text : "it gives no reason");
+                      *said ? said : "it gives no reason");
 }
 
 /* ------------------------------------------------------------------ types */
@@ -201,6 +209,20 @@ static meta_err make(io_head *head, const char *path, hid_t file)
     return META_OK;
 }
 
+/* From 64 KiB on attributes are kept apart from what they describe, which HDF5 does since 1.8. */
+static bool allow_large(const io_head *head, hid_t settings)
+{
+    enum { SMALL = 60000 };
+    bool large = false;
+    for (int k = 0; k < head->attributes; ++k) {
+        const meta_io_attribute *a = &head->attribute[k];
+        size_t element = 1;
+        if (!a->text) core->check_type(a->type, "type", &element);
+        large |= (uint64_t)a->count * element > SMALL;
+    }
+    return !large || H5Pset_libver_bounds(settings, H5F_LIBVER_V18, H5F_LIBVER_LATEST) >= 0;
+}
+
 static meta_err write_pages(const io_pages *pages, const char *path, const char *partial)
 {
     int file;
@@ -217,8 +239,8 @@ static meta_err begin(io_head *head, const char *path, const char *partial)
     }
     io_pages pages;
     const quiet before = be_quiet();
-    const hid_t file =
-        io_pages_open(&pages) ? H5Fcreate(partial, H5F_ACC_TRUNC, H5P_DEFAULT, pages.settings) : -1;
+    const bool ready = io_pages_open(&pages) && allow_large(head, pages.settings);
+    const hid_t file = ready ? H5Fcreate(partial, H5F_ACC_TRUNC, H5P_DEFAULT, pages.settings) : -1;
     meta_err error = file >= 0 ? make(head, path, file) : fail(path, "written");
     if (file >= 0 && H5Fclose(file) < 0 && error == META_OK) error = fail(path, "written");
     if (error == META_OK) error = write_pages(&pages, path, partial);
@@ -267,14 +289,11 @@ static void load_set(loading *l, const char *name, hid_t set)
 static herr_t visit_link(hid_t root, const char *name, const H5L_info_t *info, void *with)
 {
     loading *l = with;
-    H5O_info_t object;
     if (info->type != H5L_TYPE_HARD || strlen(name) >= META_IO_NAME_BYTES) return 0;
-    if (H5Oget_info_by_name(root, name, &object, H5P_DEFAULT) < 0) return -1;
-    if (object.type != H5O_TYPE_DATASET) return 0;
-    const hid_t set = H5Dopen2(root, name, H5P_DEFAULT);
-    if (set < 0) return -1;
-    load_set(l, name, set);
-    H5Dclose(set);
+    const hid_t object = H5Oopen(root, name, H5P_DEFAULT);
+    if (object < 0) return -1;
+    if (H5Iget_type(object) == H5I_DATASET) load_set(l, name, object);
+    H5Oclose(object);
     return l->error == META_OK ? 0 : 1;
 }
 

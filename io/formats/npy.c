@@ -146,8 +146,8 @@ static meta_err find_type(const char *path, const char *descr, meta_type *type)
                       path, shown);
 }
 
-/* "(3, 4, 5)": the last one is the fastest unless @p reversed. */
-static bool find_shape(const char *text, bool reversed, int *ndim, int64_t *cells)
+/* "(3, 4, 5)": the last one is x. */
+static bool find_shape(const char *text, int *ndim, int64_t *cells)
 {
     int64_t found[META_MAX_DIM];
     int count = 0;
@@ -161,7 +161,7 @@ static bool find_shape(const char *text, bool reversed, int *ndim, int64_t *cell
         if (*text == ',') text += 1 + strspn(text + 1, " ");
         else if (*text != ')') return false;
     }
-    for (int d = 0; d < count; ++d) cells[d] = found[reversed ? d : count - 1 - d];
+    for (int d = 0; d < count; ++d) cells[d] = found[count - 1 - d];
     *ndim = count;
     return count > 0;
 }
@@ -176,12 +176,13 @@ static meta_err parse(io_head *head, const char *path, const char *text, int64_t
     META_TRY(find_type(path, value_of(text, "'descr'"), &type));
     if (!order || (strncmp(order, "True", 4) != 0 && strncmp(order, "False", 5) != 0))
         return refuse(path, "does not say 'fortran_order': True or False");
-    if (!find_shape(value_of(text, "'shape'"), *order == 'T', &ndim, cells))
+    if (!find_shape(value_of(text, "'shape'"), &ndim, cells))
         return refuse(path, "has a shape that no field has: 1 to 10 extents, each at least 1, are "
                             "needed");
     META_TRY(io_head_add_field(head, "array", type, ndim, cells));
     io_field *f = &head->field[0];
     io_grid_runs(&f->grid, io_piece_room(f->element));
+    f->reversed = *order == 'T' && ndim > 1;
     f->offset = start;
     if (size - start == f->grid.count * (int64_t)f->element) return META_OK;
     return core->fail(

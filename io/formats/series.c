@@ -20,7 +20,7 @@ static const char line_begin[] = "    <DataSet timestep=\"";
 static meta_err load(const char *series, char **text)
 {
     int64_t bytes;
-    int file = open(series, O_RDONLY | O_CLOEXEC);
+    int file = open(series, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (file < 0) return errno == ENOENT ? META_OK : io_file_error(series, "read");
     meta_err error = io_file_size(series, file, &bytes);
     if (error == META_OK) {

@@ -113,13 +113,15 @@ static void put_text(sink *s, const char *text)
     put(s, text, (int64_t)strlen(text));
 }
 
+enum { REVERSED = 2 }; /* 0: runs of cells, 1: boxes */
+
 static void put_field(sink *s, const io_field *f)
 {
     put_text(s, f->name);
     put_number(s, f->type);
     put_number(s, f->grid.ndim);
     put(s, f->grid.cells, f->grid.ndim * (int64_t)sizeof *f->grid.cells);
-    put_number(s, f->grid.level >= 0);
+    put_number(s, f->reversed ? REVERSED : f->grid.level >= 0);
     put_number(s, f->grid.piece);
     put_number(s, f->offset);
     put_number(s, f->sums);
@@ -200,7 +202,7 @@ static void get_field(reader *r, io_head *head)
     r->right = r->right && type >= 0 && type < META_TYPE_COUNT && ndim >= 1 && ndim <= META_MAX_DIM;
     const char *at = get(r, r->right ? ndim * (int64_t)sizeof *cells : -1);
     if (at) memcpy(cells, at, (size_t)ndim * sizeof *cells);
-    const bool in_boxes = get_number(r) != 0;
+    const int64_t cut = get_number(r);
     const int64_t piece = get_number(r), offset = get_number(r), sums = get_number(r);
     if (!r->right) return;
     r->right = io_head_add_field(head, name, (meta_type)type, (int)ndim, cells) == META_OK;
@@ -208,8 +210,9 @@ static void get_field(reader *r, io_head *head)
     io_field *f = &head->field[head->fields - 1];
     r->right = piece >= 1 && piece <= f->grid.count && piece <= MOST_PIECE / (int64_t)f->element;
     if (!r->right) return;
-    if (in_boxes) io_grid_boxes(&f->grid, piece);
+    if (cut != 0 && cut != REVERSED) io_grid_boxes(&f->grid, piece);
     else io_grid_runs(&f->grid, piece);
+    f->reversed = cut == REVERSED;
     r->right = f->grid.piece == piece;
     f->offset = offset;
     f->sums = sums;

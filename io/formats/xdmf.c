@@ -33,6 +33,7 @@ static void print_field(FILE *to, const io_field *f, const char *file)
         f->type == META_I64 || f->type == META_I32 || f->type == META_I16 || f->type == META_I8;
     const char *kind = is_real ? "Float" : is_signed ? "Int" : "UInt";
     if (f->element == 1) kind = is_signed ? "Char" : "UChar";
+    if (f->type == META_U64) kind = "Int"; /* viewers take 32 bits of a UInt */
     fprintf(to, "      <Attribute Name=\"");
     io_xml_text(to, f->name);
     fprintf(to,
@@ -42,9 +43,11 @@ static void print_field(FILE *to, const io_field *f, const char *file)
     print_extents(to, &f->grid, f->grid.ndim, 0);
     fprintf(to, "\">");
     io_xml_text(to, file);
+    /* The slash behind it: ParaView's reader drops the last letter if it is not of ASCII, or a
+     * blank. */
     fprintf(to, ":/");
     io_xml_text(to, f->name);
-    fprintf(to, "</DataItem>\n      </Attribute>\n");
+    fprintf(to, "/</DataItem>\n      </Attribute>\n");
 }
 
 static void print_time(FILE *to, const io_head *head)
@@ -56,6 +59,12 @@ static void print_time(FILE *to, const io_head *head)
 static bool are_alike(const io_grid *a, const io_grid *b)
 {
     return a->ndim == b->ndim && memcmp(a->cells, b->cells, sizeof a->cells) == 0;
+}
+
+/* Readers end the file's name, and the data set's, at a colon. */
+static bool can_be_named(const char *name)
+{
+    return strchr(name, ':') == NULL;
 }
 
 /* The fields with the extents of field @p first; a grid of one dimension is drawn as one of two. */
@@ -77,7 +86,8 @@ static void print_grid(FILE *to, const io_head *head, int first, const char *fil
     print_reals(to, desc->spacing, dims);
     fprintf(to, "      </Geometry>\n");
     for (int f = first; f < head->fields; ++f)
-        if (are_alike(&head->field[f].grid, grid)) print_field(to, &head->field[f], file);
+        if (can_be_named(head->field[f].name) && are_alike(&head->field[f].grid, grid))
+            print_field(to, &head->field[f], file);
     fprintf(to, "    </Grid>\n");
 }
 
@@ -87,9 +97,10 @@ static void print_all(FILE *to, const io_head *head, const char *file, const met
             "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<!DOCTYPE Xdmf SYSTEM \"Xdmf.dtd\" []>\n"
             "<Xdmf Version=\"2.0\">\n  <Domain>\n");
     for (int f = 0; f < head->fields; ++f) {
-        bool is_new = head->field[f].grid.ndim <= 3;
+        bool is_new = head->field[f].grid.ndim <= 3 && can_be_named(head->field[f].name);
         for (int e = 0; e < f && is_new; ++e)
-            is_new = !are_alike(&head->field[e].grid, &head->field[f].grid);
+            is_new = !can_be_named(head->field[e].name) ||
+                     !are_alike(&head->field[e].grid, &head->field[f].grid);
         if (is_new) print_grid(to, head, f, file, desc);
     }
     fprintf(to, "  </Domain>\n</Xdmf>\n");
@@ -97,13 +108,26 @@ static void print_all(FILE *to, const io_head *head, const char *file, const met
 
 meta_err io_xdmf_write(const io_head *head, const char *path, const meta_io_desc *desc)
 {
-    const char *slash = strrchr(path, '/');
+    const char *slash = strrchr(path, '/'), *file = slash ? slash + 1 : path;
+    for (int f = 0; f < head->fields; ++f)
+        if (!can_be_named(head->field[f].name))
+            core->log(
+                META_LOG_WARN,
+                "%s.xmf is without the field '%s', whose name has a colon: readers of XDMF would "
+                "not find it",
+                path, head->field[f].name);
+    if (!can_be_named(file)) {
+        core->log(META_LOG_WARN,
+                  "there is no %s.xmf: readers of XDMF do not find a file whose name has a colon",
+                  path);
+        return META_OK;
+    }
     char *text = NULL, *name = io_path(path, ".xmf");
     size_t bytes = 0;
     FILE *to = name ? open_memstream(&text, &bytes) : NULL;
     meta_err error = META_OK;
     const locale_t before = meta_plain_begin();
-    if (to) print_all(to, head, slash ? slash + 1 : path, desc);
+    if (to) print_all(to, head, file, desc);
     meta_plain_end(before);
     if (!to || fclose(to) != 0) error = io_no_memory(bytes);
     else error = io_file_whole(name, text, bytes);
