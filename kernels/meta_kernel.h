@@ -1017,7 +1017,6 @@ template <bool whole> struct meta_k_whole {
         0,                                                                                         \
         team,                                                                                      \
         META_K_FLAGS};                                                                             \
-    META_K_EXTERN const char META_K_ENDED(name, suffix);                                           \
     const char META_K_ENDED(name, suffix) = 0;                                                     \
     __attribute__((constructor)) static void name##_##suffix##_begins(void)                        \
     {                                                                                              \
@@ -1028,12 +1027,11 @@ template <bool whole> struct meta_k_whole {
         meta_kernel_unregister(&name##_##suffix##_kernel);                                         \
     }
 
-/* The first pass refers to what the last one defines: where the file does not come to that, the linker
- * tells why. */
+/* A type's first pass refers to what its last one defines: where the file does not come to that, the
+ * linker tells why. */
 #define META_K_ENDED(name, suffix)                                                                 \
     name##_##suffix##_kernel_file_has_an_include_guard_or_pragma_once
-#define META_K_NEEDS_END(name, suffix) META_K_NEEDS_END_(name, suffix)
-#define META_K_NEEDS_END_(name, suffix)                                                            \
+#define META_K_NEEDS_END(name, suffix)                                                             \
     META_K_EXTERN const char META_K_ENDED(name, suffix);                                           \
     __attribute__((used)) static const char *const name##_##suffix##_end =                         \
         &META_K_ENDED(name, suffix);
@@ -1048,11 +1046,11 @@ template <bool whole> struct meta_k_whole {
     META_K_BOUNDS(name, tag)                                                                       \
     META_K_HEAD(name, tag);                                                                        \
     META_K_CPU(name, tag, fetches)
-#define META_K_BASELINE_FIRST(name, suffix)                                                        \
-    META_K_TEXT(name) META_K_NEEDS_END(name, suffix) META_K_BASELINE(name, suffix)
+#define META_K_BASELINE_FIRST(name, suffix) META_K_TEXT(name) META_K_BASELINE(name, suffix)
 #define META_K_BASELINE(name, suffix)       META_K_BASELINE_(name, suffix)
 #define META_K_BASELINE_(name, suffix)                                                             \
     META_K_TYPED(name, suffix)                                                                     \
+    META_K_NEEDS_END(name, suffix)                                                                 \
     META_K_COMPILE(name, suffix##_0, 1)                                                            \
     META_K_HEAD(name, suffix##_0)
 #define META_K_SET(name, suffix, variant) META_K_SET_(name, suffix##_##variant)

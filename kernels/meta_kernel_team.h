@@ -260,10 +260,11 @@ typedef struct meta_kernel_teams {
     META_K_BOUNDS(name, suffix##_0)                                                                \
     META_K_TEAM_HEAD(name, suffix##_0)
 #define META_K_TEAM_FIRST(name, suffix, x, y, z)                                                   \
-    META_K_TEXT(name) META_K_NEEDS_END(name, suffix) META_K_TEAM_BASELINE(name, suffix, x, y, z)
+    META_K_TEXT(name) META_K_TEAM_BASELINE(name, suffix, x, y, z)
 #define META_K_TEAM_BASELINE(name, suffix, x, y, z) META_K_TEAM_BASELINE_(name, suffix, x, y, z)
 #define META_K_TEAM_BASELINE_(name, suffix, x, y, z)                                               \
     META_K_TYPED(name, suffix)                                                                     \
+    META_K_NEEDS_END(name, suffix)                                                                 \
     META_K_TEAM_SET_(name, suffix##_0, x, y, z)
 #define META_K_TEAM_SET(name, suffix, variant, x, y, z)                                            \
     META_K_TEAM_SET_OF(name, suffix, variant, x, y, z)
