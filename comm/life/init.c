@@ -400,9 +400,10 @@ static void end_with_mpi(void)
     first_error first = {0};
     comm_lock();
     core->hold_call("MPI_Finalize");
-    core->log(META_LOG_WARN,
-              "MPI_Finalize() was called before meta_comm_finalize(), which is made up "
-              "for: call that first");
+    core->log(
+        META_LOG_WARN,
+        "MPI_Finalize() was called before meta_comm_finalize(), and ends the job in its place: "
+        "call meta_comm_finalize() first");
     mpi_ends = true;
     if (core->in_call() || end_job(&first) != META_OK || first.error != META_OK)
         core->log(META_LOG_WARN, "the job has not ended well: %s",
