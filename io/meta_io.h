@@ -146,8 +146,9 @@ typedef struct meta_io_request {
 /** Begin meta_io_write(): when it returns, the cells are in host memory, or written already as far
  *  as they are more than desc->memory, and the buffers may be changed. A thread of the library
  *  writes them to the disk meanwhile; it calls neither MPI nor a device. META_IO_VTK is compressed
- *  before. The file gets its name in meta_io_wait(); meta_comm_finalize() calls that for files that
- *  were never waited for, with a warning and with their errors as its own. Several files may be under way, of different paths.
+ *  before. The file gets its name in meta_io_wait(); meta_comm_finalize() completes files that were
+ *  never waited for, with a warning, and their errors are its own. Several files may be under way,
+ *  of different paths.
  *  @param request  receives the handle
  *  @return as meta_io_write(); META_ERR_STATE while a file of this path is being written */
 META_API meta_err meta_io_write_begin(const char *path, const meta_io_desc *desc, int fields,

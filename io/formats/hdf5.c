@@ -31,7 +31,7 @@ typedef struct quiet {
 } quiet;
 static _Thread_local char said[IO_TEXT / 2];
 
-static herr_t take_first(unsigned number, const H5E_error2_t *error, void *unused)
+static herr_t take_innermost(unsigned number, const H5E_error2_t *error, void *unused)
 {
     (void)unused;
     if (number == 0) snprintf(said, sizeof said, "%s", error->desc ? error->desc : "");
@@ -39,9 +39,9 @@ static herr_t take_first(unsigned number, const H5E_error2_t *error, void *unuse
 }
 
 /* HDF5's innermost function knows why. */
-static herr_t listen(hid_t errors, void *unused)
+static herr_t keep_first(hid_t errors, void *unused)
 {
-    if (!*said) H5Ewalk2(errors, H5E_WALK_UPWARD, take_first, unused);
+    if (!*said) H5Ewalk2(errors, H5E_WALK_UPWARD, take_innermost, unused);
     return 0;
 }
 
@@ -50,7 +50,7 @@ static quiet be_quiet(void)
     quiet before;
     *said = '\0';
     H5Eget_auto2(H5E_DEFAULT, &before.function, &before.data);
-    H5Eset_auto2(H5E_DEFAULT, listen, NULL);
+    H5Eset_auto2(H5E_DEFAULT, keep_first, NULL);
     return before;
 }
 
