@@ -101,7 +101,7 @@ static void words(argument *a, const char *good, const char *const *wrong, size_
         static const char *const wrong[] = {__VA_ARGS__};                                          \
         words(a, good, wrong, sizeof wrong / sizeof *wrong, code);                                 \
     }
-WORDS(name_of_mode, "openmp", META_ERR_NO_DEVICE, "", "nonsense", "../openmp", "OpenMP", "openmp:0")
+WORDS(name_of_mode, "openmp", META_ERR_NO_DEVICE, "", "nonsense", "../openmp", "OpenMPI", "openmp:0")
 WORDS(name_of_range, "range", META_OK, "")
 WORDS(policy, "cost", META_ERR_ARGUMENT, "", "best", "device:", "type:", "random:x", "cost:1")
 WORDS(label, "a label", META_OK, "")

@@ -472,8 +472,8 @@ static void variables_and_types_are_refused_by_name(void)
 static void back_ends_are_refused_by_name(void)
 {
     static char long_name[5000];
-    const char *const names[] = {"",       "nonsense", "../openmp", "openmp.so",
-                                 "OpenMP", "openmp:0", long_name};
+    const char *const names[] = {"",        "nonsense", "../openmp", "openmp.so",
+                                 "OpenMPI", "openmp:0", long_name};
     begin();
     memset(long_name, 'n', sizeof long_name - 1);
     REFUSED(META_ERR_ARGUMENT, "count", meta_backend_count, NULL);
@@ -683,9 +683,23 @@ static void box_copies_are_refused_by_name(void)
 
 static void box_copies_with_the_host_are_refused_by_name(void)
 {
-    meta_box other = good_box;
+    /* Far behind the address, where addresses begin again. */
+    meta_box other = good_box, far = {3, {NX, NY, NZ}, {1, 1, 1}, {NX - 1, NY - 1, NZ - 1}};
+    const int64_t planes = INT64_MAX / ((int64_t)NX * NY * 8) - 1;
+    void *last = (void *)(UINTPTR_MAX - 15);
     ++other.start[1];
+    far.size[2] = planes;
+    far.start[2] = planes - NZ + 1;
+    far.end[2] = planes - 1;
     begin();
+    REFUSED(META_ERR_OVERFLOW, "src", meta_copy_box_h2d, a, &good_box, last, &good_box, META_F64,
+            &done);
+    REFUSED(META_ERR_OVERFLOW, "dst", meta_copy_box_d2h, last, &good_box, a, &good_box, META_F64,
+            &done);
+    REFUSED(META_ERR_OVERFLOW, "src", meta_copy_box_h2d, a, &good_box,
+            (void *)(UINTPTR_MAX / 2 + 4096), &far, META_F64, &done);
+    REFUSED(META_ERR_OVERFLOW, "src", meta_copy_h2d, a, last, 32, &done);
+    REFUSED(META_ERR_OVERFLOW, "dst", meta_copy_d2h, last, a, 32, &done);
     WRONG_BUFFERS("dst", meta_copy_box_h2d, wrong, &good_box, foreign, &good_box, META_F64, &done);
     WRONG_BUFFERS("src", meta_copy_box_d2h, foreign, &good_box, wrong, &good_box, META_F64, &done);
     WRONG_BOXES("dst_box", "dst", meta_copy_box_h2d, a, wrong, foreign, wrong, META_F64, &done);
@@ -736,6 +750,8 @@ static void wraps_are_refused_by_name(void)
     REFUSED(META_ERR_ARGUMENT, "native", meta_wrap, &out_pointer, NULL, bytes, META_NATIVE_HOST);
     REFUSED(META_ERR_ARGUMENT, "bytes", meta_wrap, &out_pointer, foreign, 0, META_NATIVE_HOST);
     REFUSED(META_ERR_OVERFLOW, "bytes", meta_wrap, &out_pointer, foreign, SIZE_MAX,
+            META_NATIVE_HOST);
+    REFUSED(META_ERR_OVERFLOW, "native", meta_wrap, &out_pointer, (void *)(UINTPTR_MAX - 15), 32,
             META_NATIVE_HOST);
     WRONG_ENUM(meta_native_kind, META_NATIVE_OBJECT + 1, "kind", meta_wrap, &out_pointer, foreign,
                bytes, wrong);

@@ -180,6 +180,11 @@ meta_err meta_wrap(void **ptr, void *native, size_t bytes, meta_native_kind kind
         return meta_fail(META_ERR_ARGUMENT,
                          "argument 'kind' is %d: give META_NATIVE_HOST or META_NATIVE_OBJECT",
                          (int)kind);
+    if (kind == META_NATIVE_HOST && bytes > UINTPTR_MAX - (uintptr_t)native)
+        return meta_fail(
+            META_ERR_OVERFLOW,
+            "argument 'native' (%p): %zu bytes reach past the end of the address space", native,
+            bytes);
     META_TRY(meta_device_current(&a.device));
     META_TRY(a.device->backend->ops.wrap(a.device->plugin, native, bytes, kind, &a.memory));
     META_TRY(register_memory(&a, &made));

@@ -108,6 +108,20 @@ static meta_err copy_pieces(const box_copy *c, const meta_box *device, const met
     return META_OK;
 }
 
+/* Elements @p low … @p high behind @p host, which need not be where addresses are. */
+static meta_err check_host(const char *host, int64_t low, int64_t high, size_t element,
+                           const char *name)
+{
+    uint64_t before, bytes;
+    if (__builtin_mul_overflow((uint64_t)low, element, &before) ||
+        __builtin_mul_overflow((uint64_t)(high - low + 1), element, &bytes) ||
+        before > UINTPTR_MAX - (uintptr_t)host)
+        return meta_fail(META_ERR_OVERFLOW,
+                         "argument '%s' (%p): the box reaches past the end of the address space",
+                         name, (const void *)host);
+    return meta_host_range(host + before, bytes, name);
+}
+
 static meta_err copy_boxes(box_copy *c, const meta_box *device_box, const meta_box *host_box,
                            meta_event *done)
 {
@@ -126,8 +140,7 @@ static meta_err copy_boxes(box_copy *c, const meta_box *device_box, const meta_b
     META_TRY(meta_face_count(&face, host_name, &cells));
     META_TRY(meta_face_reach(&face, host_name, &low, &high));
     if (!c->host) return meta_fail(META_ERR_ARGUMENT, "argument '%s' is NULL", host_name);
-    META_TRY(meta_host_range(c->host + low * (int64_t)c->element,
-                             (uint64_t)(high - low + 1) * c->element, host_name));
+    META_TRY(check_host(c->host, low, high, c->element, host_name));
     const uint64_t all = (uint64_t)cells * c->element;
     const size_t piece = all < PIECE ? (size_t)all : PIECE;
     if (!is_run(device_box)) META_TRY(meta_scratch(span.device, piece, &c->packed));
