@@ -36,6 +36,9 @@ const char *host_fault_function(void);
 /** Blocks of memory that libmeta has allocated and not freed, and open descriptors of this process.
  */
 long host_fault_blocks(void);
+/** How many more than @p before: a second later, if there are any, since a thread that has ended may be
+ *  about to free what it had. */
+long host_fault_blocks_kept(long before);
 int host_fault_descriptors(void);
 /** Where blocks were allocated that were not freed, from number @p from of the order in which they
  * were, as text: a static buffer. */

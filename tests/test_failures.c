@@ -408,9 +408,9 @@ static void fail_in_turn(bool driver)
         count_outcome();
         check_error();
         CHECK_ERR(meta_flush(), META_ERR_INIT); /* a long message is kept until the next one */
-        if (host_fault_blocks() > blocks) {
-            FAIL("%ld blocks are left behind:%s", host_fault_blocks() - blocks,
-                 host_fault_blocks_text(from));
+        const long kept = host_fault_blocks_kept(blocks);
+        if (kept > 0) {
+            FAIL("%ld blocks are left behind:%s", kept, host_fault_blocks_text(from));
             blocks = host_fault_blocks();
         }
         if (host_fault_descriptors() > files) {
