@@ -34,8 +34,8 @@
  *     the author promises that no cell accesses an element that another one writes.
  *   - IN: an array that is read; reach says where. CELL: at the cell itself. STAR(r): up to r cells
  *     away along one dimension. BOX(r): up to r cells away along every dimension. SIDES(x0, x1, y0,
- *     y1, z0, z1): in the box that ends so many cells before and behind the cell. WHOLE: anywhere,
- *     by GET().
+ *     y1, z0, z1): in the box that ends so many cells before and behind the cell; SIDES2(x0, x1, y0, y1)
+ *     and SIDES1(x0, x1) for fewer dimensions. WHOLE: anywhere, by GET().
  *   - ADD: an array to which cells add, atomically and in any order, by ADD_TO(); it is neither read
  *     nor written otherwise. Its reach says where, as for IN.
  *   - VALUE: a number or a structure of up to 64 bytes, by value.
@@ -61,8 +61,8 @@
  *   - LINE(d): it has dimension d alone, size[d] elements; PLANE(d): all dimensions but d. IN and ADD
  *     only; the reach may be left out, and is then CELL. AT() ignores offsets along dimensions that the
  *     array lacks.
- *   - GROWN(x, y, z): its extents are the box's size plus these numbers, which may be negative: a
- *     staggered array. Index (i, j, k) belongs to cell (i, j, k): with GROWN(1, 0, 0) element i is the
+ *   - GROWN(x, y, z), GROWN2(x, y), GROWN1(x): its extents are the box's size plus these numbers, which
+ *     may be negative: a staggered array. Index (i, j, k) belongs to cell (i, j, k): with GROWN(1, 0, 0) element i is the
  *     face below cell i, and i + 1 the one above it. May follow LINE() or PLANE().
  *
  *  In the body:
@@ -494,15 +494,21 @@ META_K_ADDS_WHOLE(uint32_t, u32, uint32_t)
 #define META_K_REACH_BOX(r)  META_PARAMETER_BOX, {r, r, r, r}, {r, r, r, r}
 #define META_K_REACH_SIDES(x0, x1, y0, y1, z0, z1)                                                 \
     META_PARAMETER_BOX, {x0, y0, z0, 0}, {x1, y1, z1, 0}
+#define META_K_REACH_SIDES2(x0, x1, y0, y1) META_K_REACH_SIDES(x0, x1, y0, y1, 0, 0)
+#define META_K_REACH_SIDES1(x0, x1)         META_K_REACH_SIDES(x0, x1, 0, 0, 0, 0)
 /* Of an OUT and an INOUT array. */
 #define META_K_REACH_OUT_                 META_K_REACH_CELL
 #define META_K_REACH_OUT_GROWN(x, y, z)   META_K_REACH_CELL
+#define META_K_REACH_OUT_GROWN2(x, y)     META_K_REACH_CELL
+#define META_K_REACH_OUT_GROWN1(x)        META_K_REACH_CELL
 #define META_K_REACH_OUT_LINE(d)          META_K_REACH_CELL /* which a call refuses */
 #define META_K_REACH_OUT_PLANE(d)         META_K_REACH_CELL
 #define META_K_REACH_INOUT_               META_K_REACH_CELL
 #define META_K_REACH_INOUT_CELL           META_K_REACH_CELL
 #define META_K_REACH_INOUT_WHOLE          META_K_REACH_WHOLE
 #define META_K_REACH_INOUT_GROWN(x, y, z) META_K_REACH_CELL
+#define META_K_REACH_INOUT_GROWN2(x, y)   META_K_REACH_CELL
+#define META_K_REACH_INOUT_GROWN1(x)      META_K_REACH_CELL
 #define META_K_REACH_INOUT_LINE(d)        META_K_REACH_CELL /* which a call refuses */
 #define META_K_REACH_INOUT_PLANE(d)       META_K_REACH_CELL
 #define META_K_REACH_LINE(d)              META_K_REACH_CELL
@@ -519,7 +525,11 @@ META_K_ADDS_WHOLE(uint32_t, u32, uint32_t)
 #define META_K_DROPS_STAR(r)                       0u
 #define META_K_DROPS_BOX(r)                        0u
 #define META_K_DROPS_SIDES(x0, x1, y0, y1, z0, z1) 0u
+#define META_K_DROPS_SIDES2(x0, x1, y0, y1)        0u
+#define META_K_DROPS_SIDES1(x0, x1)                0u
 #define META_K_DROPS_GROWN(x, y, z)                0u
+#define META_K_DROPS_GROWN2(x, y)                  0u
+#define META_K_DROPS_GROWN1(x)                     0u
 #define META_K_DROPS_LINE(d)                       (((1u << META_MAX_DIM) - 1) & ~(1u << (d)))
 #define META_K_DROPS_PLANE(d)                      (1u << (d))
 #define META_K_GROWS_
@@ -528,7 +538,11 @@ META_K_ADDS_WHOLE(uint32_t, u32, uint32_t)
 #define META_K_GROWS_STAR(r)
 #define META_K_GROWS_BOX(r)
 #define META_K_GROWS_SIDES(x0, x1, y0, y1, z0, z1)
+#define META_K_GROWS_SIDES2(x0, x1, y0, y1)
+#define META_K_GROWS_SIDES1(x0, x1)
 #define META_K_GROWS_GROWN(x, y, z) x, y, z,
+#define META_K_GROWS_GROWN2(x, y)   x, y, 0,
+#define META_K_GROWS_GROWN1(x)      x, 0, 0,
 #define META_K_GROWS_LINE(d)
 #define META_K_GROWS_PLANE(d)
 
@@ -567,9 +581,13 @@ META_K_ADDS_WHOLE(uint32_t, u32, uint32_t)
 #define META_K_FAR_STAR(r)                       r, r, r, r, r, r, r, r, 1
 #define META_K_FAR_BOX(r)                        r, r, r, r, r, r, r, r, 0
 #define META_K_FAR_SIDES(x0, x1, y0, y1, z0, z1) x0, x1, y0, y1, z0, z1, 0, 0, 0
+#define META_K_FAR_SIDES2(x0, x1, y0, y1)        x0, x1, y0, y1, 0, 0, 0, 0, 0
+#define META_K_FAR_SIDES1(x0, x1)                x0, x1, 0, 0, 0, 0, 0, 0, 0
 #define META_K_FAR_LINE(d)                       META_K_FAR_
 #define META_K_FAR_PLANE(d)                      META_K_FAR_
 #define META_K_FAR_GROWN(x, y, z)                META_K_FAR_
+#define META_K_FAR_GROWN2(x, y)                  META_K_FAR_
+#define META_K_FAR_GROWN1(x)                     META_K_FAR_
 
 /* Offsets that are constant expressions are held against the reach by the compiler. META_K_CONSTANT is
  * the value of one, and 0 of any other expression. In C, zero times an integer constant expression is

@@ -75,7 +75,7 @@ META_CELLS(adds)
 #define shapes_ARGS(A)                                                                             \
     A(OUT, T, to) A(IN, T, row, STAR(1), LINE(0)) A(IN, T, column, BOX(2), LINE(1))                \
     A(IN, T, side, CELL, PLANE(0)) A(IN, T, top, PLANE(1))                                         \
-    A(IN, T, u, SIDES(0, 1, 0, 0, 0, 0), GROWN(1, 0, 0)) A(INOUT, T, v, GROWN(0, 1, 0))
+    A(IN, T, u, SIDES2(0, 1, 0, 0), GROWN2(1, 0)) A(INOUT, T, v, GROWN2(0, 1))
 META_CELLS(shapes)
 {
     ON(to) = AT2(row, -1, 0) + 2 * AT2(column, 0, 2) + 4 * ON(side) + 8 * ON(top) +

@@ -6,7 +6,7 @@
 
 /* What flows out of a cell: u lies on the faces in x, in an array with one more of them, or, where
  * all arrays have the same extents, in one with none. */
-#define grown_ARGS(A) A(OUT, T, out) A(IN, T, u, SIDES(0, 1, 0, 0, 0, 0), GROWN(1, 0, 0))
+#define grown_ARGS(A) A(OUT, T, out) A(IN, T, u, SIDES1(0, 1), GROWN1(1))
 META_CELLS(grown)
 {
     ON(out) = AT(u, 1, 0, 0) - ON(u);

@@ -31,7 +31,7 @@ META_CELLS(total)
 }
 
 /* Up to four contributions of a cell. */
-#define several_ARGS(A) A(IN, T, x, SIDES(1, 1, 0, 0, 0, 0)) A(SUM, T, sum)
+#define several_ARGS(A) A(IN, T, x, SIDES1(1, 1)) A(SUM, T, sum)
 META_CELLS(several)
 {
     ADD(sum, AT(x, -1, 0, 0));

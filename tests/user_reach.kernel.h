@@ -7,7 +7,7 @@
 
 /* Reads as far away as it is told. */
 #define reads_ARGS(A)                                                                              \
-    A(OUT, T, out) A(IN, T, star, STAR(1)) A(IN, T, sides, SIDES(2, 0, 0, 1, 0, 0))                \
+    A(OUT, T, out) A(IN, T, star, STAR(1)) A(IN, T, sides, SIDES2(2, 0, 0, 1))                \
     A(IN, T, line, BOX(1), LINE(2)) A(IN, T, cell, CELL) A(VALUE, int32_t, which)                  \
     A(VALUE, int32_t, x) A(VALUE, int32_t, y) A(VALUE, int32_t, z)
 META_CELLS(reads)
@@ -65,7 +65,7 @@ META_CELLS(puts_at)
 
 /* Adds as far away as it is told. */
 #define adds_ARGS(A)                                                                               \
-    A(ADD, T, sum, SIDES(1, 0, 0, 2, 0, 0)) A(VALUE, int64_t, x) A(VALUE, int64_t, y)
+    A(ADD, T, sum, SIDES2(1, 0, 0, 2)) A(VALUE, int64_t, x) A(VALUE, int64_t, y)
 META_CELLS(adds)
 {
     ADD_TO(AT(sum, x, y, 0), 1); /* the line of SIDES */
