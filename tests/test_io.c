@@ -5,7 +5,7 @@
 /* TEST: backends=all np=1,3 mixed=yes labels=io */
 /* TEST: backends=openmp np=3 with=TEST_CHUNK=4096 labels=io */
 #include "io_grids.h"
-#include "scratch.h"
+#include "scratch_mpi.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -17,15 +17,13 @@ static char folder[256], path[320];
 /* Rank 0's folder, on all ranks. */
 static void begin(const char *name)
 {
-    if (test_rank == 0) scratch_make("io", folder, sizeof folder);
-    MPI_Bcast(folder, (int)sizeof folder, MPI_CHAR, 0, MPI_COMM_WORLD);
+    scratch_share("io", folder, sizeof folder);
     snprintf(path, sizeof path, "%s/%s", folder, name);
 }
 
 static void end(void)
 {
-    MPI_Barrier(MPI_COMM_WORLD);
-    if (test_rank == 0) scratch_remove(folder);
+    scratch_remove_shared(folder);
 }
 
 /* A number in 0 … count - 1, the same on every rank. */

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "meta_io.h"
-#include "scratch.h"
+#include "scratch_mpi.h"
 #include "test_mpi.h"
 
 enum { CELLS = 5 };
@@ -16,8 +16,7 @@ static char folder[256];
 static void begin(void)
 {
     char name[300];
-    if (test_rank == 0) scratch_make("io-ends", folder, sizeof folder);
-    MPI_Bcast(folder, (int)sizeof folder, MPI_CHAR, 0, MPI_COMM_WORLD);
+    scratch_share("io-ends", folder, sizeof folder);
     snprintf(name, sizeof name, "%s/log%d", folder, test_rank);
     setenv("META_LOG_FILE", name, 1);
     test_require(meta_comm_attach(MPI_COMM_WORLD));
@@ -26,9 +25,7 @@ static void begin(void)
 static void end(void)
 {
     unsetenv("META_LOG_FILE");
-    MPI_Barrier(MPI_COMM_WORLD);
-    if (test_rank == 0) scratch_remove(folder);
-    MPI_Barrier(MPI_COMM_WORLD);
+    scratch_remove_shared(folder);
 }
 
 /* This rank's part of a line of cells. */

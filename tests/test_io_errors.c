@@ -6,7 +6,7 @@
 /* TEST: backends=opencl np=2 labels=io */
 #include "checkpoint_sums.h"
 #include "io_grids.h"
-#include "scratch.h"
+#include "scratch_mpi.h"
 
 #include <inttypes.h>
 #include <signal.h>
@@ -30,16 +30,13 @@ static bool has(int format)
 
 static void begin(const char *name)
 {
-    if (test_rank == 0) scratch_make("io-errors", folder, sizeof folder);
-    MPI_Bcast(folder, (int)sizeof folder, MPI_CHAR, 0, MPI_COMM_WORLD);
+    scratch_share("io-errors", folder, sizeof folder);
     snprintf(path, sizeof path, "%s/%s", folder, name);
 }
 
 static void end(void)
 {
-    MPI_Barrier(MPI_COMM_WORLD);
-    if (test_rank == 0) scratch_remove(folder);
-    MPI_Barrier(MPI_COMM_WORLD);
+    scratch_remove_shared(folder);
 }
 
 /* ------------------------------------------------------------------ a field cut along y */

@@ -7,7 +7,7 @@
 #include "first_error.h"
 #include "host_fault.h"
 #include "io_grids.h"
-#include "scratch.h"
+#include "scratch_mpi.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -20,8 +20,7 @@ static meta_io_desc desc;
 static void begin(void)
 {
     io_cut cut = {.ndim = 2, .cells = {NX, NY}};
-    if (test_rank == 0) scratch_make("io-failures", folder, sizeof folder);
-    MPI_Bcast(folder, (int)sizeof folder, MPI_CHAR, 0, MPI_COMM_WORLD);
+    scratch_share("io-failures", folder, sizeof folder);
     for (int r = 0; r < test_size; ++r) {
         cut.box[r].end[0] = NX;
         cut.box[r].first[1] = NY * r / test_size;
@@ -37,9 +36,7 @@ static void end(void)
 {
     io_array_free(&field, false);
     io_array_free(&target, false);
-    MPI_Barrier(MPI_COMM_WORLD);
-    if (test_rank == 0) scratch_remove(folder);
-    MPI_Barrier(MPI_COMM_WORLD);
+    scratch_remove_shared(folder);
 }
 
 /* ------------------------------------------------------------------ what is done */

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "meta_io.h"
-#include "scratch.h"
+#include "scratch_mpi.h"
 #include "test_mpi.h"
 
 enum { CELLS = 4 };
@@ -18,16 +18,13 @@ static double cells[CELLS * CELLS];
 
 static void begin(const char *name)
 {
-    if (test_rank == 0) scratch_make("io-limits", folder, sizeof folder);
-    MPI_Bcast(folder, (int)sizeof folder, MPI_CHAR, 0, MPI_COMM_WORLD);
+    scratch_share("io-limits", folder, sizeof folder);
     snprintf(path, sizeof path, "%s/%s", folder, name);
 }
 
 static void end(void)
 {
-    MPI_Barrier(MPI_COMM_WORLD);
-    if (test_rank == 0) scratch_remove(folder);
-    MPI_Barrier(MPI_COMM_WORLD);
+    scratch_remove_shared(folder);
 }
 
 /* A square of which rank 0 has all cells. */

@@ -410,7 +410,7 @@ static void end_with_mpi(void)
                   core->in_call()
                       ? "MPI_Finalize() was called by a function that the library called"
                       : first.text);
-    own_mpi = mpi_ends = false;
+    own_mpi = mpi_ends = comm_job.attached = false;
     end_call(META_OK);
 }
 
@@ -428,9 +428,7 @@ static meta_err finalize(const char *call)
         if (own_rest && core->started()) keep_first(&first, finalize_core());
         own_rest = false;
         if (first.error != META_OK) return report_first(&first);
-        return core->fail(META_ERR_INIT,
-                          "this process is not part of a job: MPI_Finalize() has been "
-                          "called, which ended it");
+        return comm_check_attached();
     }
     if (comm_job.messages == MPI_COMM_NULL && !own_mpi)
         return core->fail(META_ERR_INIT, "this process is not part of a job");

@@ -86,6 +86,8 @@ void meta_log_file(const char *name);
 void meta_log_open(void);
 
 /* value.c */
+/** Whether the first @p length characters are the same letters of ASCII, capital or small. */
+bool meta_same_word(const char *a, const char *b, size_t length);
 /** @p value of a variable that env.def gives @p forms as its readers expect it, for the rest of the
  *  process; NULL where it is empty. Without memory it is as it was. */
 const char *meta_value_of(const char *value, const char *forms);

@@ -43,7 +43,7 @@ static char small(char c)
     return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
 
-static bool same_word(const char *a, const char *b, size_t length)
+bool meta_same_word(const char *a, const char *b, size_t length)
 {
     size_t k = 0;
     while (k < length && small(a[k]) == small(b[k])) ++k;
@@ -62,7 +62,7 @@ static void spell(char *entry, size_t length, const char *forms)
     const char *colon = memchr(entry, ':', length);
     const size_t letters = colon ? (size_t)(colon - entry) : length;
     for (const char *form = forms; *form; form += strspn(form, " |")) {
-        if (strcspn(form, " |:[") == letters && same_word(form, entry, letters)) {
+        if (strcspn(form, " |:[") == letters && meta_same_word(form, entry, letters)) {
             memcpy(entry, form, letters);
             return;
         }
@@ -132,7 +132,8 @@ const char *meta_value_of(const char *value, const char *forms)
     if (strstr(forms, "bytes") && read_size(text, length, &bytes)) {
         result = keep(digits, (size_t)snprintf(digits, sizeof digits, "%" PRIu64, bytes));
     } else if (is_path(forms)) {
-        const bool is_off = length == 3 && same_word(text, "off", length) && strstr(forms, "off");
+        const bool is_off =
+            length == 3 && meta_same_word(text, "off", length) && strstr(forms, "off");
         return is_off ? "off" : value;
     } else {
         char *spelt = malloc(length + 1);

@@ -330,11 +330,9 @@ static meta_backend *probed_automatic(void)
 static const char *own_name(const char *name)
 {
     static const char *const own[] = {"auto", "openmp", "opencl", "cuda", "hip"};
-    for (size_t k = 0; k < sizeof own / sizeof *own; ++k) {
-        size_t at = 0;
-        while (own[k][at] && (name[at] | ('a' - 'A')) == own[k][at]) ++at;
-        if (!own[k][at] && !name[at]) return own[k];
-    }
+    const size_t length = strlen(name);
+    for (size_t k = 0; k < sizeof own / sizeof *own; ++k)
+        if (strlen(own[k]) == length && meta_same_word(name, own[k], length)) return own[k];
     return name;
 }
 

@@ -27,8 +27,8 @@ def axpy(y, a, x, box=None):
     """y += a·x; queued."""
     same_layout("axpy", y, x)
     where = y.box(box)
-    check(library().meta_axpy(pointer(y.pointer), y.element(a, "axpy: the factor"), pointer(x.pointer), ctypes.byref(where), y.type,
-                              ASYNC))
+    factor = y.element(a, "axpy: the factor")
+    check(library().meta_axpy(pointer(y.pointer), factor, pointer(x.pointer), ctypes.byref(where), y.type, ASYNC))
 
 
 def copy(to, source, box=None, source_box=None):

@@ -109,8 +109,8 @@ class Grid:
     def fill(self, value, box=None):
         """Set cells to a number; without a box, ghosts too."""
         where = self.box(self.with_ghosts() if box is None else box)
-        check(library().meta_fill_box(pointer(self.pointer), ctypes.byref(where), self.element(value, "fill: the value"),
-                                      self.type, ASYNC))
+        number = self.element(value, "fill: the value")
+        check(library().meta_fill_box(pointer(self.pointer), ctypes.byref(where), number, self.type, ASYNC))
         return self
 
     def _dense(self, box):

@@ -78,8 +78,8 @@ class Halo:
 
     def free(self):
         """Free the plan; collective. finalize() frees those that are left."""
-        plans[:] = [plan for plan in plans if plan is not self._plan]
         check(self._lib.meta_halo_free(ctypes.byref(self._plan)))
+        plans[:] = [plan for plan in plans if plan is not self._plan]
 
     def __enter__(self):
         return self
