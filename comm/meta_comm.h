@@ -72,7 +72,8 @@ META_API meta_err meta_comm_attach(MPI_Comm comm);
  *  META_TIMEOUT seconds, 10 where it is not set; complete files that are being written; free
  *  remaining plans and the duplicated communicator; finalize libmeta and MPI if meta_comm_init()
  *  initialized them. Collective. In a program that calls MPI_Finalize() first this is done there, but
- *  for libmeta's end, with a warning: META_ERR_INIT is returned here then.
+ *  for libmeta's end, with a warning: META_ERR_INIT is returned here then. With META_PROGRESS=thread
+ *  no message may be under way in that call: the progress thread would be in MPI at the same time.
  *  @return the first error of untracked messages; META_ERR_PEER if a rank was given up: MPI then stays
  *          initialized, because MPI_Finalize() would wait for that rank; META_ERR_STATE in a function
  *          that the library called */

@@ -2,7 +2,9 @@
 /** @file test_comm_mpi_first.c
  *  A program that calls MPI_Finalize() before meta_comm_finalize(): the job ends there, with what
  * was under way, buffers stay until the program's last call, and errors say why. With
- * META_PROGRESS=thread MPI was initialised by the library. */
+ * META_PROGRESS=thread MPI was initialised by the library, and nothing is under way: while the
+ * thread is in MPI, a program may not call MPI_Finalize() (MPICH 4.0.2 then aborts now and then).
+ */
 /* TEST: backends=openmp np=1,2 labels=comm */
 /* TEST: backends=openmp np=2 with=PROGRESS=thread labels=comm */
 #include "scratch.h"
@@ -34,6 +36,7 @@ static void the_job_ends_with_mpi(void)
     snprintf(name, sizeof name, "%s/log", folder);
     setenv("META_LOG_FILE", name, 1);
     begin_job();
+    const bool sends = test_size > 1 && !getenv("META_PROGRESS");
     CHECK_OK(meta_alloc(&u, 12 * sizeof(double)));
     CHECK_OK(meta_alloc(&message, BYTES));
     MPI_Cart_create(MPI_COMM_WORLD, 1, &test_size, &periodic, 0, &desc.cart);
@@ -41,7 +44,7 @@ static void the_job_ends_with_mpi(void)
     desc.low[0] = desc.high[0] = 1;
     CHECK_OK(meta_halo_create(&plan, &desc));
     /* Nobody receives it. */
-    if (test_size > 1)
+    if (sends)
         CHECK_OK(
             meta_packed_send((test_rank + 1) % test_size, message, BYTES, META_U8, 1, META_ASYNC));
     MPI_Comm_free(&desc.cart);
@@ -59,7 +62,7 @@ static void the_job_ends_with_mpi(void)
     CHECK(scratch_read(name, log, sizeof log));
     CHECK_CONTAINS(log, "MPI_Finalize() was called before meta_comm_finalize()");
     CHECK_CONTAINS(log, "1 halo plan was never freed");
-    if (test_size > 1) CHECK_CONTAINS(log, "was never received");
+    if (sends) CHECK_CONTAINS(log, "was never received");
     CHECK(!strstr(log, "has not ended well"));
     scratch_remove(folder);
 }
