@@ -194,7 +194,8 @@ typedef struct meta_halo_desc {
  *  META_ERR_MISMATCH naming them and both values. Periodicity is the communicator's.
  *  @return META_ERR_ARGUMENT for a box of fewer dimensions than the communicator, or with ghosts along a
  *  batch; META_ERR_BOUNDS for ghosts outside the array, a box thinner than what it sends or arrays
- * of other extents; META_ERR_TYPE for sums of a type that the device cannot add */
+ * of other extents; META_ERR_TYPE for sums of a type that the device cannot add; META_ERR_MPI where MPI refuses to
+ * duplicate the communicator, which is done for the first of its plans and once in some thousand more */
 META_API meta_err meta_halo_create(meta_halo *plan, const meta_halo_desc *desc);
 /** Begin an exchange of the plan's number of arrays: their own cells are sent as all work queued so
  *  far leaves them. Until the exchange is finished the arrays' own cells may be read, not written,
@@ -254,8 +255,9 @@ typedef meta_err meta_halo_work(const meta_box *box, void *with);
  *          fails and @p done is an event, that is not set, and the exchange goes on as with META_ASYNC */
 META_API meta_err meta_halo_overlap(meta_halo plan, void *const *fields, meta_halo_work *interior,
                                     meta_halo_work *boundary, void *with, meta_event *done);
-/** Free the plan and set it to META_HALO_NULL. Collective.
- *  @return META_ERR_STATE while an exchange is not finished or ended; META_ERR_PEER where not all ranks come:
+/** Free the plan and set it to META_HALO_NULL. Collective, but waits only for neighbours. Messages of an exchange that
+ *  only a neighbour began are received and dropped, with a warning.
+ *  @return META_ERR_STATE while an exchange is not finished or ended; META_ERR_PEER where a neighbour does not come:
  *          the plan is freed all the same */
 META_API meta_err meta_halo_free(meta_halo *plan);
 

@@ -31,6 +31,8 @@
     F(Comm_create_keyval, (MPI_Comm_copy_attr_function *a, MPI_Comm_delete_attr_function *b, \
       int *c, void *d), (a, b, c, d)) \
     F(Comm_delete_attr, (MPI_Comm a, int b), (a, b)) \
+    F(Comm_create_errhandler, (MPI_Comm_errhandler_function *a, MPI_Errhandler *b), (a, b)) \
+    F(Comm_get_errhandler, (MPI_Comm a, MPI_Errhandler *b), (a, b)) \
     F(Comm_get_attr, (MPI_Comm a, int b, void *c, int *d), (a, b, c, d)) \
     F(Comm_rank, (MPI_Comm a, int *b), (a, b)) \
     F(Comm_set_attr, (MPI_Comm a, int b, void *c), (a, b, c)) \

@@ -318,10 +318,9 @@ static void drain(moving *m)
         ends[r] = MPI_REQUEST_NULL;
         if (r != m->g->rank) MPI_Isend(NULL, 0, MPI_BYTE, r, END, m->g->cart, &ends[r]);
     }
+    comm_drained what = {"while cells in whose move MPI failed are dropped", 10, 0};
     for (int r = 0; r < size; ++r)
-        if (r != m->g->rank &&
-            comm_drain_peer(m->g->cart, r, END, "while cells in whose move MPI failed are dropped"))
-            break;
+        if (r != m->g->rank && comm_drain_peer(m->g->cart, r, MPI_ANY_TAG, END, &what)) break;
     for (int r = 0; r < size; ++r) comm_request_give_up(&ends[r], false);
     free(ends);
     bool given_up = true;

@@ -72,13 +72,11 @@ static meta_err read_desc(meta_halo_desc *own, const meta_halo *plan, const meta
     return META_OK;
 }
 
-/* Frees the plan; @p collective: its communicator too. */
-static void destroy(halo_plan *p, bool collective)
+static void destroy(halo_plan *p, halo_leaving how)
 {
-    if (!collective) p->lost = true;
     halo_exchanges_free(p);
     halo_window_free(p);
-    if (collective) comm_free(&p->cart);
+    halo_place_leave(&p->place, how);
     free(p->send_part);
     free(p->recv_part);
     free(p->kernel);
@@ -106,14 +104,14 @@ static meta_err prepare(halo_plan *p, const meta_halo_desc *desc, int dims)
     p->dirs = dims == 1 ? 3 : dims == 2 ? 9 : 27;
     for (int dir = 0; dir < HALO_DIRS; ++dir) p->link[dir].peer = MPI_PROC_NULL;
     META_TRY(make_slot(&p->slot));
-    COMM_MPI(MPI_Comm_rank, (p->cart, &p->rank));
+    COMM_MPI(MPI_Comm_rank, (p->place.comm, &p->rank));
     META_TRY(halo_plan_fill(p, desc));
     return halo_ranks_find(p);
 }
 
 static meta_err verify(halo_plan *p)
 {
-    META_TRY(comm_agree(p->cart, halo_plan_verify(p)));
+    META_TRY(comm_agree(p->place.comm, halo_plan_verify(p)));
     halo_messages_place(p); /* again: now it is known what comes through the window */
     return META_OK;
 }
@@ -130,8 +128,8 @@ static meta_err connect(halo_plan *p)
     snprintf(text, sizeof text, "%s", meta_last_error());
     META_TRY(verify(p));
     core->fail_as(own, text);
-    meta_err error = comm_agree_on(p->cart, own, &agreed);
-    if (error == META_OK) error = comm_agree_on(p->cart, halo_window_open(p), &agreed);
+    meta_err error = comm_agree_on(p->place.comm, own, &agreed);
+    if (error == META_OK) error = comm_agree_on(p->place.comm, halo_window_open(p), &agreed);
     if (agreed == META_ERR_PEER || (error != META_OK && !comm_job.shared)) return error;
     halo_window_seal(p);
     if (error == META_OK) return META_OK;
@@ -153,21 +151,30 @@ static meta_err make_messages(halo_plan *p)
 }
 
 /* @p checked: this rank's arguments are right. */
-static meta_err build(halo_plan *p, const meta_halo_desc *desc, int dims, MPI_Comm cart,
+static meta_err build(halo_plan *p, const meta_halo_desc *desc, int dims, MPI_Comm comm,
                       meta_err checked)
 {
-    META_TRY(comm_agree(cart, checked == META_OK ? prepare(p, desc, dims) : checked));
+    META_TRY(comm_agree(comm, checked == META_OK ? prepare(p, desc, dims) : checked));
     p->met = true;
     META_TRY(connect(p));
-    META_TRY(comm_agree(cart, make_messages(p)));
+    META_TRY(comm_agree(comm, make_messages(p)));
     halo_record_plan(p);
     halo_paths_report(p);
     return META_OK;
 }
 
+/* Of a plan that was not made, for the reason @p error. */
+static halo_leaving drop_messages(const halo_plan *p, meta_err error)
+{
+    comm_drained what = {"while a halo plan that was not made is dropped", 10, 0};
+    if (error == META_ERR_PEER) return HALO_LEFT_DIRTY;
+    if (p && p->met && halo_drain(p, false, &what) != META_OK) return HALO_LEFT_DIRTY;
+    return error == META_ERR_MPI ? HALO_LEFT_DRAINED : HALO_LEFT_CLEAN;
+}
+
 static meta_err create(meta_halo *plan, const meta_halo_desc *desc)
 {
-    MPI_Comm cart;
+    halo_place place;
     meta_halo_desc own;
     int dims;
     char text[COMM_TEXT];
@@ -175,16 +182,16 @@ static meta_err create(meta_halo *plan, const meta_halo_desc *desc)
     const meta_err checked = read_desc(&own, plan, desc, &dims, &shared);
     if (!shared) return checked;
     snprintf(text, sizeof text, "%s", meta_last_error());
-    META_TRY(comm_duplicate(desc->cart, &cart));
+    META_TRY(halo_place_take(desc->cart, &place));
     core->fail_as(checked, text);
     halo_plan *p = calloc(1, sizeof *p);
-    if (p) p->cart = cart;
-    const meta_err error = build(p, &own, dims, cart, checked);
+    if (p) p->place = place;
+    const meta_err error = build(p, &own, dims, place.comm, checked);
     if (error != META_OK) {
         snprintf(text, sizeof text, "%s", meta_last_error());
-        const bool lost = error == META_ERR_PEER || (p && p->met && halo_drain(p) == META_ERR_PEER);
-        if (p) destroy(p, !lost);
-        else comm_free(&cart);
+        const halo_leaving how = drop_messages(p, error);
+        if (p) destroy(p, how);
+        else halo_place_leave(&place, how);
         return core->fail_as(error, text);
     }
     p->made = ++made;
@@ -211,19 +218,19 @@ static meta_err free_plan(meta_halo *plan)
     }
     halo_wait_idle(p);
     const bool lost = p->lost || comm_job.lost;
-    /* All ranks are here: no collective call below waits long. */
-    meta_err error = META_OK, agreed = META_ERR_PEER;
-    if (!lost) error = comm_agree_on(p->cart, p->broken ? META_ERR_STATE : META_OK, &agreed);
-    if (agreed != META_OK && agreed != META_ERR_PEER) {
-        /* All ranks drain then, whether or not an exchange failed on this one. */
-        char text[COMM_TEXT];
-        snprintf(text, sizeof text, "%s", meta_last_error());
-        agreed = halo_drain(p);
-        if (error == META_ERR_STATE) error = agreed;
-        else core->fail_as(error, text);
-    }
+    comm_drained what = {.phase = "while a halo plan is freed"};
+    const meta_err error = lost ? META_OK : halo_drain(p, true, &what);
+    if (what.dropped > 0 && !p->broken)
+        core->log(META_LOG_WARN,
+                  "meta_halo_free: %lld message%s of the plan to rank %d of the Cartesian "
+                  "communicator %s never received: a neighbour began more exchanges, or one "
+                  "of them failed",
+                  (long long)what.dropped, what.dropped == 1 ? "" : "s", p->rank,
+                  what.dropped == 1 ? "was" : "were");
     slots[p->slot].plan = NULL;
-    destroy(p, agreed == META_OK);
+    destroy(p, lost || error != META_OK ? HALO_LEFT_DIRTY
+               : p->broken              ? HALO_LEFT_DRAINED
+                                        : HALO_LEFT_CLEAN);
     *plan = (meta_halo)META_HALO_NULL;
     return error;
 }
@@ -237,22 +244,38 @@ static halo_plan *oldest(void)
     return found;
 }
 
-void comm_plans_drop(bool collective)
+/* A plan that ends with the job. */
+static meta_err drop_plan(halo_plan *p, bool met)
 {
+    comm_drained what = {"while a halo plan that was never freed is dropped", 10, 0};
+    for (halo_exchange *x = p->exchanges; x; x = x->next)
+        if (x->state != HALO_IDLE)
+            halo_give_up(x, core->fail(META_ERR_STATE, "an exchange of a halo plan was not "
+                                                       "complete when communication was ended"));
+    const bool drains = met && !comm_job.lost;
+    const meta_err error = drains ? halo_drain(p, true, &what) : META_OK;
+    slots[p->slot].plan = NULL;
+    destroy(p, drains && error == META_OK ? HALO_LEFT_DRAINED : HALO_LEFT_DIRTY);
+    return error;
+}
+
+meta_err comm_plans_drop(bool met)
+{
+    char text[COMM_TEXT];
+    meta_err first = META_OK;
     uint32_t left = 0;
     for (halo_plan *p; (p = oldest()); ++left) {
-        for (halo_exchange *x = p->exchanges; x; x = x->next)
-            if (x->state != HALO_IDLE)
-                halo_give_up(x,
-                             core->fail(META_ERR_STATE, "an exchange of a halo plan was not "
-                                                        "complete when communication was ended"));
-        slots[p->slot].plan = NULL;
-        destroy(p, collective);
+        const meta_err error = drop_plan(p, met);
+        if (first != META_OK || error == META_OK) continue;
+        first = error;
+        snprintf(text, sizeof text, "%s", meta_last_error());
     }
+    halo_families_drop();
     halo_record_forget();
     if (left > 0)
         core->log(META_LOG_WARN, "%u halo plan%s never freed: call meta_halo_free()",
                   (unsigned)left, left == 1 ? " was" : "s were");
+    return first == META_OK ? META_OK : core->fail_as(first, text);
 }
 
 /* ------------------------------------------------------------------ public */

@@ -11,8 +11,9 @@ extern const comm_source comm_exchange_source;
 
 /** Whether any exchange, ended or not, still has messages under way. */
 bool comm_exchanges_busy(void);
-/** Free every plan that is left; @p collective: with its communicator. */
-void comm_plans_drop(bool collective);
+/** Free every plan that is left, and the plans' communicators. @p met: all ranks do. @return the
+ *  first error of MPI */
+meta_err comm_plans_drop(bool met);
 /** Write the traffic of all exchanges to the log, and reset it. */
 void halo_traffic_report(void);
 

@@ -38,25 +38,25 @@ static meta_err make_buffers(halo_exchange *x)
                                        : META_OK;
 }
 
-/* A message's tag is its direction as the sender sees it, and that of its seal an own one; its
- * parts arrive in order. */
+/* The parts of a message have one tag: they arrive in order. */
 static meta_err make_requests(halo_exchange *x)
 {
     const halo_plan *p = x->plan;
     for (int k = 0; k < p->sends; ++k) {
         const halo_part *m = &p->send_part[k];
         void *memory = m->seal ? (void *)&x->seal[m->dir] : halo_send_memory(x, m->at);
-        COMM_MPI(MPI_Send_init,
-                 (memory, (int)m->bytes, MPI_BYTE, p->link[m->dir].peer,
-                  m->dir + (m->seal ? 2 * HALO_DIRS : 0), p->cart, &x->send[x->sends]));
+        COMM_MPI(MPI_Send_init, (memory, (int)m->bytes, MPI_BYTE, p->link[m->dir].peer,
+                                 halo_tag(p, m->seal ? HALO_TAG_SEAL : HALO_TAG_DATA, m->dir),
+                                 p->place.comm, &x->send[x->sends]));
         ++x->sends;
     }
     for (int k = 0; k < p->recvs; ++k) {
         const halo_part *m = &p->recv_part[k];
         void *memory = m->seal ? (void *)&x->seal[p->dirs + m->dir] : halo_recv_memory(x, m->at);
-        COMM_MPI(MPI_Recv_init, (memory, (int)m->bytes, MPI_BYTE, p->link[m->dir].peer,
-                                 p->dirs - 1 - m->dir + (m->seal ? 2 * HALO_DIRS : 0), p->cart,
-                                 &x->recv[x->recvs]));
+        COMM_MPI(MPI_Recv_init,
+                 (memory, (int)m->bytes, MPI_BYTE, p->link[m->dir].peer,
+                  halo_tag(p, m->seal ? HALO_TAG_SEAL : HALO_TAG_DATA, p->dirs - 1 - m->dir),
+                  p->place.comm, &x->recv[x->recvs]));
         ++x->recvs;
     }
     return META_OK;

@@ -580,7 +580,7 @@ static bool describe(const halo_exchange *x, char *text, size_t room)
              "halo exchange %llu: rank %d of the Cartesian communicator, the neighbour towards %s, "
              "%s its message of tag %d",
              (unsigned long long)x->number, x->plan->link[dir].peer, name, what,
-             taking ? dir : x->plan->dirs - 1 - dir);
+             halo_tag(x->plan, HALO_TAG_DATA, taking ? dir : x->plan->dirs - 1 - dir));
     return true;
 }
 

@@ -164,8 +164,8 @@ meta_err halo_begin(halo_plan *p, void *const *fields, meta_exchange *handle);
 meta_err halo_end(halo_exchange *x, meta_event *done);
 meta_err halo_start(halo_plan *p, void *const *fields);
 meta_err halo_finish(halo_plan *p, meta_event *done);
-/** The caller of halo_finish() does not pass on the event that it got: an error of the exchange is one of
- *  the background. */
+/** The caller of halo_finish() does not pass on the event that it got: an error of the exchange is
+ * one of the background. */
 void halo_untrack(halo_plan *p, meta_event event);
 /** Wait until nothing of the plan is under way. */
 void halo_wait_idle(const halo_plan *p);

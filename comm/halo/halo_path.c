@@ -17,7 +17,7 @@ meta_err halo_ranks_find(halo_plan *p)
 {
     int there[HALO_DIRS], ranks[HALO_DIRS];
     MPI_Group here = MPI_GROUP_NULL, all = MPI_GROUP_NULL;
-    COMM_MPI(MPI_Comm_group, (p->cart, &here));
+    COMM_MPI(MPI_Comm_group, (p->place.comm, &here));
     meta_err error = comm_mpi(MPI_Comm_group(comm_job.messages, &all), "MPI_Comm_group");
     for (int dir = 0; dir < p->dirs; ++dir) there[dir] = p->link[dir].peer;
     if (error == META_OK)

@@ -237,7 +237,7 @@ static int axes_of(const halo_link *link)
 static meta_err find_peer(const halo_plan *p, halo_link *link)
 {
     int extent[HALO_DIMS], periodic[HALO_DIMS], at[HALO_DIMS];
-    COMM_MPI(MPI_Cart_get, (p->cart, p->dims, extent, periodic, at));
+    COMM_MPI(MPI_Cart_get, (p->place.comm, p->dims, extent, periodic, at));
     link->peer = MPI_PROC_NULL;
     for (int d = 0; d < p->dims; ++d) {
         at[d] += link->offset[d];
@@ -245,7 +245,7 @@ static meta_err find_peer(const halo_plan *p, halo_link *link)
         if (!periodic[d]) return META_OK;
         at[d] = (at[d] + extent[d]) % extent[d];
     }
-    return comm_mpi(MPI_Cart_rank(p->cart, at, &link->peer), "MPI_Cart_rank");
+    return comm_mpi(MPI_Cart_rank(p->place.comm, at, &link->peer), "MPI_Cart_rank");
 }
 
 /* The range of field @p f along @p d that lies on side @p w (0: all own elements), inside, or with

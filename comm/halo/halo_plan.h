@@ -15,7 +15,12 @@ enum {
     HALO_DIRS = 27,
     HALO_TEXT = 16,
     HALO_SLOTS = 2, /**< exchanges whose messages a window holds */
-    HALO_ALIGN = 64 /**< bytes: where each message begins in its buffer */
+    /* A message's tag is its direction as the sender sees it, behind one of these. */
+    HALO_TAG_DATA = 0,             /**< in an exchange, or a comparison's first message */
+    HALO_TAG_ARRAYS = HALO_DIRS,   /**< a comparison's second message */
+    HALO_TAG_SEAL = 2 * HALO_DIRS, /**< checksums */
+    HALO_TAGS = 3 * HALO_DIRS,     /**< of a plan */
+    HALO_ALIGN = 64                /**< bytes: where each message begins in its buffer */
 };
 
 /** One array of a plan. */
@@ -87,14 +92,23 @@ typedef struct halo_device {
     bool pageable; /**< its copies take host memory that is not page-locked */
 } halo_device;
 
+/** The part of a communicator that a plan has for itself: a range of tags. */
+typedef struct halo_family halo_family; /* halo_family.c */
+typedef struct halo_place {
+    MPI_Comm comm; /**< a duplicate of the program's, shared with other plans */
+    int first_tag; /**< of HALO_TAGS */
+    halo_family *family;
+    int range;
+} halo_place;
+
 typedef struct halo_window halo_window; /* halo_window.c */
 typedef struct halo_exchange halo_exchange;
 
 typedef struct halo_plan {
     uint32_t slot;
     uint64_t made; /**< grows from plan to plan: ranks share the order of those that they share */
-    MPI_Comm cart; /**< a duplicate of its own */
-    int rank;      /**< in cart */
+    halo_place place;
+    int rank;         /**< in place.comm */
     halo_device home; /**< of the thread that made the plan: decides chunks and routes */
 
     /* geometry: halo_plan.c; dimensions are the communicator's unless they are a box's */
@@ -135,6 +149,25 @@ typedef struct halo_plan {
 void halo_dir_name(const halo_plan *p, int dir, char name[HALO_TEXT]);
 /** Whether another rank lies in direction @p dir, whether or not anything is exchanged with it. */
 bool halo_has_neighbour(const halo_plan *p, int dir);
+/** The tag of a message of kind @p kind, HALO_TAG_…, which its sender sends in direction @p dir. */
+static inline int halo_tag(const halo_plan *p, int kind, int dir)
+{
+    return p->place.first_tag + kind + dir;
+}
+
+/* halo_family.c */
+/** A place among the plans of the program's communicator @p of, the same on every rank. Collective,
+ *  one outcome for all; also the ranks' comparison, now and then, of which places are free. */
+meta_err halo_place_take(MPI_Comm of, halo_place *place);
+/** How a plan leaves it. */
+typedef enum halo_leaving {
+    HALO_LEFT_CLEAN,   /**< nothing failed: it is used again */
+    HALO_LEFT_DRAINED, /**< messages were received, but a request may still be MPI's */
+    HALO_LEFT_DIRTY    /**< messages may be under way: the communicator is not freed either */
+} halo_leaving;
+void halo_place_leave(const halo_place *place, halo_leaving how);
+/** All plans are gone. Collective, unless a rank was lost. */
+void halo_families_drop(void);
 
 /* halo_plan.c */
 /** Everything about the plan that this rank can tell alone. */
@@ -200,10 +233,10 @@ void halo_window_put_checksum(const halo_plan *p, uint64_t number, int dir, uint
 uint32_t halo_window_get_checksum(const halo_plan *p, uint64_t number, int dir);
 
 /* halo_drain.c */
-/** After a failure: take in what neighbours sent and this rank has not received, so that no later
- *  plan whose communicator has the same context in MPI meets it. Every neighbour does the same.
+/** Take in what neighbours have sent and this rank has not received, so that no later plan with
+ *  these tags meets it. Every neighbour does the same. @p made: all ranks have made the plan.
  *  @return META_ERR_PEER if one does not in time */
-meta_err halo_drain(const halo_plan *p);
+meta_err halo_drain(const halo_plan *p, bool made, comm_drained *what);
 
 /* halo_overlap.c */
 /** The own cells that nothing received from a neighbour touches, and up to six boxes of the rest;

@@ -203,17 +203,18 @@ typedef struct comparison {
     array_offer arrays[]; /* this rank's, and behind them each neighbour's, of as many fields */
 } comparison;
 
-/* A message's tag is its direction as the sender sees it, behind @p tags. */
-static meta_err swap(const halo_plan *p, int dir, int tags, const void *mine, void *theirs,
+static meta_err swap(const halo_plan *p, int dir, int kind, const void *mine, void *theirs,
                      size_t bytes, requests *r)
 {
-    const int peer = p->link[dir].peer, opposite = tags + p->dirs - 1 - dir;
-    COMM_MPI(MPI_Irecv, (theirs, (int)bytes, MPI_BYTE, peer, opposite, p->cart, &r->all[r->count]));
+    const int peer = p->link[dir].peer;
+    const int to = halo_tag(p, kind, dir), from = halo_tag(p, kind, p->dirs - 1 - dir);
+    COMM_MPI(MPI_Irecv,
+             (theirs, (int)bytes, MPI_BYTE, peer, from, p->place.comm, &r->all[r->count]));
     r->peer[r->count] = peer;
-    r->tag[r->count++] = opposite;
-    COMM_MPI(MPI_Isend, (mine, (int)bytes, MPI_BYTE, peer, tags + dir, p->cart, &r->all[r->count]));
+    r->tag[r->count++] = from;
+    COMM_MPI(MPI_Isend, (mine, (int)bytes, MPI_BYTE, peer, to, p->place.comm, &r->all[r->count]));
     r->peer[r->count] = peer;
-    r->tag[r->count++] = tags + dir;
+    r->tag[r->count++] = to;
     return META_OK;
 }
 
@@ -223,7 +224,7 @@ static meta_err finish(const halo_plan *p, comparison *c, meta_err error)
     requests *r = &c->requests;
     for (int k = 0; k < r->count && error == META_OK; ++k)
         error = comm_request_wait(&r->all[k], (comm_awaited){"while neighbours compare halo plans",
-                                                             p->cart, r->peer[k], r->tag[k]});
+                                                             p->place.comm, r->peer[k], r->tag[k]});
     for (int k = 0; k < r->count && error != META_OK; ++k)
         if (!comm_request_give_up(&r->all[k], k % 2 == 0)) c->left_to_mpi = true;
     r->count = 0;
@@ -235,7 +236,8 @@ static meta_err swap_offers(const halo_plan *p, comparison *c)
     meta_err error = META_OK;
     for (int dir = 0; dir < p->dirs && error == META_OK; ++dir)
         if (halo_has_neighbour(p, dir))
-            error = swap(p, dir, 0, &c->mine[dir], &c->theirs[dir], sizeof *c->mine, &c->requests);
+            error = swap(p, dir, HALO_TAG_DATA, &c->mine[dir], &c->theirs[dir], sizeof *c->mine,
+                         &c->requests);
     return finish(p, c, error);
 }
 
@@ -252,8 +254,8 @@ static meta_err swap_arrays(const halo_plan *p, comparison *c)
     for (int dir = 0; dir < p->dirs && error == META_OK; ++dir)
         if (halo_has_neighbour(p, dir) && same_version(&c->mine[dir], &c->theirs[dir]) &&
             c->mine[dir].fields == c->theirs[dir].fields)
-            error =
-                swap(p, dir, HALO_DIRS, c->arrays, others_arrays(p, c, dir), bytes, &c->requests);
+            error = swap(p, dir, HALO_TAG_ARRAYS, c->arrays, others_arrays(p, c, dir), bytes,
+                         &c->requests);
     return finish(p, c, error);
 }
 
@@ -313,7 +315,7 @@ meta_err halo_plan_verify(halo_plan *p)
                        : core->fail(META_ERR_NO_MEMORY,
                                     "the host has no memory to compare %d fields", p->fields);
     /* No rank may wait for an offer that another one has no memory to make. */
-    error = comm_agree(p->cart, error);
+    error = comm_agree(p->place.comm, error);
     if (error == META_OK) {
         fill(p, c);
         error = compare_all(p, c);

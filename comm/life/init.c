@@ -293,7 +293,8 @@ static bool discard(int *discarded)
 {
     MPI_Status status;
     bool found;
-    if (comm_take_in(comm_job.messages, MPI_ANY_SOURCE, &found, &status) != META_OK || !found)
+    if (comm_take_in(comm_job.messages, MPI_ANY_SOURCE, MPI_ANY_TAG, &found, &status) != META_OK ||
+        !found)
         return false;
     if (++*discarded == 1)
         core->log(META_LOG_WARN,
@@ -358,7 +359,7 @@ static void end_messages(first_error *first)
     bool met = false; /* ranks free their plans together */
     if (!comm_job.lost) keep_first(first, comm_meet(comm_job.messages, &met));
     if (!met) comm_lose(-1, "not every rank has come to meta_comm_finalize()");
-    comm_plans_drop(met);
+    keep_first(first, comm_plans_drop(met));
     if (met) keep_first(first, drain());
     keep_first(first, comm_profile_end());
     comm_messages_abandon(COMM_SEND);

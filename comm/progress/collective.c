@@ -3,6 +3,7 @@
  *  Collective calls of MPI that end when a rank does not come: the calls that do not block, waited
  *  for by the engine. MPI may use the memory of a call that was given up as long as the process
  *  lives, so it is memory of its own, which is then left to MPI. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -100,23 +101,86 @@ struct duplicate {
 };
 static struct duplicate *given_up;
 
+/* That MPI has no communicator left is an error of the program's communicator, or where it shows
+ * when the request is tested, of one that MPI always has; all of them end the process by default.
+ */
+enum { HANDLED = 3 };
+typedef struct handlers {
+    MPI_Errhandler ours;
+    MPI_Comm comm[HANDLED];
+    MPI_Errhandler handler[HANDLED];
+    int count;
+} handlers;
+static bool refused; /* MPI has raised an error: what it makes is not to be used */
+
+static void note(MPI_Comm *comm, int *code, ...)
+{
+    (void)comm, (void)code;
+    refused = true;
+}
+
+/* @p error, or if there is none that of setting them as they were. */
+static meta_err handlers_restore(handlers *h, meta_err error)
+{
+    while (h->count-- > 0) {
+        const int code = MPI_Comm_set_errhandler(h->comm[h->count], h->handler[h->count]);
+        if (error == META_OK) error = comm_mpi(code, "MPI_Comm_set_errhandler");
+        MPI_Errhandler_free(&h->handler[h->count]);
+    }
+    if (h->ours != MPI_ERRHANDLER_NULL) MPI_Errhandler_free(&h->ours);
+    return error;
+}
+
+static meta_err handlers_set(handlers *h, MPI_Comm comm)
+{
+    *h = (handlers){.ours = MPI_ERRHANDLER_NULL, .comm = {comm, MPI_COMM_WORLD, MPI_COMM_SELF}};
+    refused = false;
+    COMM_MPI(MPI_Comm_create_errhandler, (note, &h->ours));
+    for (int k = 0; k < HANDLED; ++k) {
+        COMM_MPI(MPI_Comm_get_errhandler, (h->comm[k], &h->handler[k]));
+        h->count = k + 1;
+        COMM_MPI(MPI_Comm_set_errhandler, (h->comm[k], h->ours));
+    }
+    return META_OK;
+}
+
+static meta_err explain(meta_err error)
+{
+    char text[COMM_TEXT];
+    if (!refused || error != META_ERR_MPI) return error;
+    snprintf(text, sizeof text, "%s", meta_last_error());
+    return core->fail(error,
+                      "%s; a communicator was to be duplicated, of which MPI has few (MPICH "
+                      "2048): free those that are not needed",
+                      text);
+}
+
+/* Begin, and wait. */
+static meta_err duplicate(MPI_Comm comm, struct duplicate *made, MPI_Request *request,
+                          const char *phase)
+{
+    COMM_MPI(MPI_Comm_idup, (comm, &made->comm, request));
+    return comm_request_wait(request, comm_all_of(comm, phase));
+}
+
 meta_err comm_all_duplicate(MPI_Comm comm, MPI_Comm *copy, const char *phase)
 {
     MPI_Request request = MPI_REQUEST_NULL;
+    handlers h;
     *copy = MPI_COMM_NULL;
     META_TRY(comm_check_lost(phase));
     struct duplicate *made = malloc(sizeof *made);
     if (!made) return core->fail(META_ERR_NO_MEMORY, "no memory to duplicate a communicator");
     made->comm = MPI_COMM_NULL;
-    meta_err error = comm_mpi(MPI_Comm_idup(comm, &made->comm, &request), "MPI_Comm_idup");
-    const bool began = error == META_OK;
-    if (began) error = comm_request_wait(&request, comm_all_of(comm, phase));
+    meta_err error = handlers_set(&h, comm);
+    if (error == META_OK) error = explain(duplicate(comm, made, &request, phase));
+    error = handlers_restore(&h, error);
     if (request != MPI_REQUEST_NULL) {
         made->next = given_up;
         given_up = made;
         return error;
     }
-    if (began) *copy = made->comm;
+    if (!refused) *copy = made->comm;
     free(made);
     return error;
 }

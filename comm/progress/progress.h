@@ -99,14 +99,22 @@ meta_err comm_meet(MPI_Comm among, bool *met);
 bool comm_request_give_up(MPI_Request *request, bool cancel);
 /** Receive and drop a message that has come, for which there is no memory. */
 void comm_consume(MPI_Comm among, int source, int tag);
-/** Receive and drop a message from @p source, or MPI_ANY_SOURCE; @p found: there was one, described
- *  by *status. @return META_ERR_PEER if it does not arrive in time */
-meta_err comm_take_in(MPI_Comm among, int source, bool *found, MPI_Status *status);
+/** Receive and drop a message from @p source, or MPI_ANY_SOURCE, of tag @p tag, or MPI_ANY_TAG;
+ *  @p found: there was one, described by *status. @return META_ERR_PEER if it does not arrive in time
+ */
+meta_err comm_take_in(MPI_Comm among, int source, int tag, bool *found, MPI_Status *status);
 
 /* drain.c */
-/** Receive and discard what rank @p peer of @p among has sent, up to a message of tag @p end, its
- *  last one. @return META_ERR_PEER if that does not come */
-meta_err comm_drain_peer(MPI_Comm among, int peer, int end, const char *phase);
+/** What a peer's messages are drained for: comm_drain_peer(). */
+typedef struct comm_drained {
+    const char *phase; /**< as "while a halo plan is freed" */
+    double longest;    /**< seconds without an answer where META_TIMEOUT is not set; 0: no limit */
+    int64_t dropped;   /**< messages so far, without the last ones */
+} comm_drained;
+/** Receive and discard what rank @p peer of @p among has sent with tag @p tag, or MPI_ANY_TAG, up to
+ *  its last message, an empty one of tag @p end.
+ *  @return META_ERR_PEER if that does not come in time */
+meta_err comm_drain_peer(MPI_Comm among, int peer, int tag, int end, comm_drained *what);
 
 /* collective.c: collective calls, which return META_ERR_PEER where a rank does not come within
  * META_TIMEOUT, and at once where one was lost before. @p phase is as above. */

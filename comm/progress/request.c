@@ -144,8 +144,11 @@ bool comm_request_give_up(MPI_Request *request, bool cancel)
     enum { ATTEMPTS = 4000 }; /* a tenth of a second of naps, after attempts that only yield */
     int complete = 0;
     if (*request == MPI_REQUEST_NULL) return true;
-    /* Only what is active is cancelled, as one that persists may not be. */
+    /* Only what is active is cancelled, as one that persists may not be. A receive that stays
+     * active takes what is sent later, so that MPI is asked again where it failed. */
     int code = MPI_Test(request, &complete, MPI_STATUS_IGNORE);
+    if (code != MPI_SUCCESS && *request != MPI_REQUEST_NULL)
+        code = MPI_Test(request, &complete, MPI_STATUS_IGNORE);
     if (code == MPI_SUCCESS && !complete && cancel) MPI_Cancel(request);
     for (unsigned k = 0; k < ATTEMPTS && code == MPI_SUCCESS && !complete; ++k) {
         comm_back_off(k);
@@ -165,12 +168,12 @@ void comm_consume(MPI_Comm among, int source, int tag)
     MPI_Recv(NULL, 0, MPI_BYTE, source, tag, among, MPI_STATUS_IGNORE);
 }
 
-meta_err comm_take_in(MPI_Comm among, int source, bool *found, MPI_Status *status)
+meta_err comm_take_in(MPI_Comm among, int source, int wanted, bool *found, MPI_Status *status)
 {
     MPI_Request request;
     int there = 0, bytes = 0;
     *found = false;
-    COMM_MPI(MPI_Iprobe, (source, MPI_ANY_TAG, among, &there, status));
+    COMM_MPI(MPI_Iprobe, (source, wanted, among, &there, status));
     if (!there) return META_OK;
     const int from = status->MPI_SOURCE, tag = status->MPI_TAG;
     COMM_MPI(MPI_Get_count, (status, MPI_BYTE, &bytes));
