@@ -344,6 +344,10 @@ static meta_err find_attribute(meta_io_file file, const char *name, meta_io_attr
         *attribute = o->head.attribute[a];
         return META_OK;
     }
+    char why[IO_WHY];
+    if (io_head_left_out(&o->head, IO_ATTRIBUTE, name, why))
+        return core->fail(META_ERR_UNSUPPORTED, "argument 'name': attribute '%s' of %s %s", name,
+                          o->path, why);
     return core->fail(META_ERR_ARGUMENT, "argument 'name': %s has no attribute '%s'", o->path,
                       name);
 }
@@ -363,6 +367,10 @@ static meta_err find_field(const opened *o, const meta_io_field *field, int f, i
     for (*index = 0; *index < head->fields; ++*index)
         if (o->format->format == META_IO_NPY || strcmp(head->field[*index].name, field->name) == 0)
             break;
+    char why[IO_WHY];
+    if (*index == head->fields && io_head_left_out(head, IO_FIELD, field->name, why))
+        return core->fail(META_ERR_UNSUPPORTED, "argument 'field[%d].name': '%s' of %s %s", f,
+                          field->name, o->path, why);
     if (*index == head->fields)
         return core->fail(META_ERR_ARGUMENT, "argument 'field[%d].name': %s has no field '%s'", f,
                           o->path, field->name);

@@ -209,7 +209,15 @@ static int copy_file(const char *from, const char *name, const char *to)
         TRY(meta_io_close(&file));
         return drop(1, &field);
     }
-    fprintf(stderr, "%s has no field %s\n", from, name);
+    /* Why the library does not read it. */
+    const int64_t cells[1] = {1};
+    meta_io_field wanted;
+    meta_io_attribute attribute;
+    if (make(&wanted, name, META_F64, 1, cells)) return 1;
+    if (meta_io_read(file, 1, &wanted) != META_OK) fprintf(stderr, "%s\n", meta_last_error());
+    if (meta_io_attribute_find(file, name, &attribute) != META_OK)
+        fprintf(stderr, "%s\n", meta_last_error());
+    if (drop(1, &wanted)) return 1;
     for (int f = 0; f < info.fields; ++f) {
         meta_io_field there;
         TRY(meta_io_field_info(file, f, &there));

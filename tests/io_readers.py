@@ -119,6 +119,9 @@ def write_hdf5(path):
         file["pairs"] = RHO.astype("c16")
         file.create_group("group")["inner"] = RHO
         file.create_dataset("empty", shape=(0, 3))
+        file["half"] = RHO.astype("f2")
+        file["words"] = ["of", "a", "text"]
+        file["elsewhere"] = h5py.SoftLink("/whole")
         file.attrs["text"] = "of variable length"
         file.attrs["texts"] = ["several", "of them"]
         file.attrs["flag"] = True

@@ -32,6 +32,7 @@ typedef struct io_head {
     int64_t plane; /**< of a picture: which one */
     io_field *field;
     meta_io_attribute *attribute; /**< with memory of its own */
+    char *left_out; /**< io_head_leave_out(): kind and name on a line, why on the next; or NULL */
 } io_head;
 
 /* table.c */
@@ -42,6 +43,13 @@ meta_err io_head_copy(io_head *head, int fields, const meta_io_field *field, int
 meta_err io_head_add_field(io_head *head, const char *name, meta_type type, int ndim,
                            const int64_t *cells);
 meta_err io_head_add_attribute(io_head *head, const meta_io_attribute *attribute);
+/** What is left out: a field or an attribute. */
+typedef enum io_kind { IO_FIELD = 'f', IO_ATTRIBUTE = 'a' } io_kind;
+/** The file has one called @p name, which is not read: @p why, as "is of a compound type". */
+meta_err io_head_leave_out(io_head *head, io_kind kind, const char *name, const char *why);
+enum { IO_WHY = 96 };
+/** Whether the file has one that was left out, and why. */
+bool io_head_left_out(const io_head *head, io_kind kind, const char *name, char why[IO_WHY]);
 void io_head_free(io_head *head);
 /** The head as bytes, a multiple of 8, to be freed; NULL: no memory. */
 void *io_head_encode(const io_head *head, int64_t *bytes);

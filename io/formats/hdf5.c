@@ -261,22 +261,54 @@ typedef struct loading {
     meta_err error;
 } loading;
 
-/* A dataset that can be a field; others are left out. */
-static void load_set(loading *l, const char *name, hid_t set)
+/* "has elements of a type that is not read: WHICH". */
+static void name_type(hid_t stored, char why[IO_WHY])
+{
+    static const char *const names[H5T_NCLASSES] = {
+        [H5T_INTEGER] = "integers",  [H5T_FLOAT] = "floats",         [H5T_TIME] = "times",
+        [H5T_STRING] = "strings",    [H5T_BITFIELD] = "bits",        [H5T_OPAQUE] = "opaque",
+        [H5T_COMPOUND] = "compound", [H5T_REFERENCE] = "references", [H5T_ENUM] = "an enumeration",
+        [H5T_VLEN] = "lists",        [H5T_ARRAY] = "arrays"};
+    const H5T_class_t class = H5Tget_class(stored);
+    snprintf(why, IO_WHY, "has elements of a type that is not read: %s of %zu bytes",
+             class >= 0 && class < H5T_NCLASSES && names[class] ? names[class] : "another",
+             H5Tget_size(stored));
+}
+
+/* The extents of a dataset that can be a field, or why it cannot. */
+static bool fits_field(hid_t space, hid_t stored, io_grid *grid, meta_type *type, char why[IO_WHY])
 {
     hsize_t extents[META_MAX_DIM];
-    int64_t cells[META_MAX_DIM];
+    grid->ndim = space >= 0 ? H5Sget_simple_extent_ndims(space) : -1;
+    if (grid->ndim < 1 || grid->ndim > META_MAX_DIM ||
+        H5Sget_simple_extent_dims(space, extents, NULL) != grid->ndim) {
+        snprintf(why, IO_WHY, "has %d dimensions: fields have 1 to %d", grid->ndim, META_MAX_DIM);
+        return false;
+    }
+    for (int d = 0; d < grid->ndim; ++d) {
+        const hsize_t extent = extents[grid->ndim - 1 - d];
+        grid->cells[d] = (int64_t)extent;
+        if (extent >= 1 && extent <= INT64_MAX) continue;
+        snprintf(why, IO_WHY, "has %llu elements along dimension %d", (unsigned long long)extent,
+                 d);
+        return false;
+    }
+    if (stored >= 0 && type_of(stored, type)) return true;
+    name_type(stored, why);
+    return false;
+}
+
+/* A dataset: a field, or left out. */
+static void load_set(loading *l, const char *name, hid_t set)
+{
+    char why[IO_WHY];
+    io_grid grid = {.ndim = 0};
     meta_type type = META_F64;
     const hid_t space = H5Dget_space(set), stored = H5Dget_type(set);
-    const int ndim = space >= 0 ? H5Sget_simple_extent_ndims(space) : -1;
-    bool fits = ndim >= 1 && ndim <= META_MAX_DIM && stored >= 0 && type_of(stored, &type) &&
-                H5Sget_simple_extent_dims(space, extents, NULL) == ndim;
-    for (int d = 0; d < ndim && fits; ++d) {
-        fits = extents[ndim - 1 - d] >= 1 && extents[ndim - 1 - d] <= INT64_MAX;
-        cells[d] = (int64_t)extents[ndim - 1 - d];
-    }
-    if (fits) {
-        l->error = io_head_add_field(l->head, name, type, ndim, cells);
+    if (!fits_field(space, stored, &grid, &type, why)) {
+        l->error = io_head_leave_out(l->head, IO_FIELD, name, why);
+    } else {
+        l->error = io_head_add_field(l->head, name, type, grid.ndim, grid.cells);
         if (l->error == META_OK) {
             io_field *f = &l->head->field[l->head->fields - 1];
             io_grid_boxes(&f->grid, io_piece_room(f->element));
@@ -289,10 +321,15 @@ static void load_set(loading *l, const char *name, hid_t set)
 static herr_t visit_link(hid_t root, const char *name, const H5L_info_t *info, void *with)
 {
     loading *l = with;
-    if (info->type != H5L_TYPE_HARD || strlen(name) >= META_IO_NAME_BYTES) return 0;
+    if (strlen(name) >= META_IO_NAME_BYTES) return 0;
+    if (info->type != H5L_TYPE_HARD) {
+        l->error = io_head_leave_out(l->head, IO_FIELD, name, "is a link, which is not followed");
+        return l->error == META_OK ? 0 : 1;
+    }
     const hid_t object = H5Oopen(root, name, H5P_DEFAULT);
     if (object < 0) return -1;
     if (H5Iget_type(object) == H5I_DATASET) load_set(l, name, object);
+    else l->error = io_head_leave_out(l->head, IO_FIELD, name, "is no dataset: a group or a type");
     H5Oclose(object);
     return l->error == META_OK ? 0 : 1;
 }
@@ -315,7 +352,7 @@ static bool load_text(hid_t attribute, hid_t type, char **text)
     return right && *text;
 }
 
-/* An attribute that libmeta can describe; others are left out. */
+/* An attribute that libmeta can describe, or left out. */
 static bool load_attribute(loading *l, const char *name, hid_t attribute)
 {
     const hid_t type = H5Aget_type(attribute), space = H5Aget_space(attribute);
@@ -336,7 +373,17 @@ static bool load_attribute(loading *l, const char *name, hid_t attribute)
         a.numbers = numbers;
         fits = true;
     }
-    if (right && fits) l->error = io_head_add_attribute(l->head, &a);
+    if (right && fits) {
+        l->error = io_head_add_attribute(l->head, &a);
+    } else if (right) {
+        char why[IO_WHY];
+        if (H5Tget_class(type) == H5T_STRING)
+            snprintf(why, sizeof why, "has %lld strings, of which only one is read",
+                     (long long)count);
+        else if (count < 1) snprintf(why, sizeof why, "is empty");
+        else name_type(type, why);
+        l->error = io_head_leave_out(l->head, IO_ATTRIBUTE, name, why);
+    }
     if (space >= 0) H5Sclose(space);
     if (type >= 0) H5Tclose(type);
     free(text);

@@ -2,6 +2,7 @@
 /** @file table.c
  *  Fields and attributes of a file: copied, and as bytes, which rank 0 gives to the others and
  *  checkpoints begin with. Bytes are read without trusting them. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -68,8 +69,38 @@ meta_err io_head_copy(io_head *head, int fields, const meta_io_field *field, int
     return META_OK;
 }
 
+/* Of a name with an end of a line nothing is kept. */
+meta_err io_head_leave_out(io_head *head, io_kind kind, const char *name, const char *why)
+{
+    const size_t before = head->left_out ? strlen(head->left_out) : 0;
+    const size_t more = strlen(name) + strlen(why) + 4;
+    if (strchr(name, '\n')) return META_OK;
+    char *text = realloc(head->left_out, before + more);
+    if (!text) return io_no_memory(before + more);
+    head->left_out = text;
+    snprintf(text + before, more, "%c%s\n%s\n", kind, name, why);
+    return META_OK;
+}
+
+bool io_head_left_out(const io_head *head, io_kind kind, const char *name, char why[IO_WHY])
+{
+    const size_t length = strlen(name);
+    const char *line = head->left_out;
+    while (line && *line) {
+        const char *reason = strchr(line, '\n') + 1, *end = strchr(reason, '\n');
+        if (*line == (char)kind && (size_t)(reason - line) == length + 2 &&
+            memcmp(line + 1, name, length) == 0) {
+            snprintf(why, IO_WHY, "%.*s", (int)(end - reason), reason);
+            return true;
+        }
+        line = end + 1;
+    }
+    return false;
+}
+
 void io_head_free(io_head *head)
 {
+    free(head->left_out);
     for (int f = 0; f < head->fields; ++f) {
         free(head->field[f].name);
         free(head->field[f].address);
@@ -144,6 +175,7 @@ static void put_head(sink *s, const io_head *head)
     put_number(s, head->attributes);
     for (int f = 0; f < head->fields; ++f) put_field(s, &head->field[f]);
     for (int a = 0; a < head->attributes; ++a) put_attribute(s, &head->attribute[a]);
+    if (head->left_out) put_text(s, head->left_out);
 }
 
 void *io_head_encode(const io_head *head, int64_t *bytes)
@@ -238,6 +270,18 @@ static void get_attribute(reader *r, io_head *head)
     free(text);
 }
 
+/* Only complete pairs of lines. */
+static void get_left_out(reader *r, io_head *head)
+{
+    const int64_t length = get_number(r);
+    const char *at = get(r, length);
+    head->left_out = at ? strndup(at, (size_t)length) : NULL;
+    int64_t lines = 0;
+    for (int64_t k = 0; head->left_out && k < length; ++k) lines += head->left_out[k] == '\n';
+    r->right = r->right && length > 0 && head->left_out && lines % 2 == 0 &&
+               (int64_t)strlen(head->left_out) == length && head->left_out[length - 1] == '\n';
+}
+
 bool io_head_decode(io_head *head, const void *bytes, int64_t count)
 {
     reader r = {bytes, count, true};
@@ -245,6 +289,7 @@ bool io_head_decode(io_head *head, const void *bytes, int64_t count)
     const int64_t fields = get_number(&r), attributes = get_number(&r);
     for (int64_t f = 0; f < fields && r.right; ++f) get_field(&r, head);
     for (int64_t a = 0; a < attributes && r.right; ++a) get_attribute(&r, head);
+    if (r.right && r.left > 0) get_left_out(&r, head);
     if (r.right && r.left == 0 && fields >= 0 && attributes >= 0) return true;
     io_head_free(head);
     return false;
