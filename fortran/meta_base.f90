@@ -41,10 +41,12 @@ module meta_base
         enumerator :: OURS = 0, WRAPPED, BORROWED
     end enum
 
+    ! Without default values: under -std=f2003 gfortran 13 and later finalize the value with which a
+    ! component of such a type is allocated.
     type :: reference
-        type(c_ptr) :: body = c_null_ptr
-        integer(c_int64_t) :: generation = 0
-        integer(c_int64_t) :: self = 0
+        type(c_ptr) :: body
+        integer(c_int64_t) :: generation
+        integer(c_int64_t) :: self
     contains
         final :: reference_final
     end type
@@ -459,7 +461,10 @@ contains
         integer(c_int64_t) :: generation
         integer(c_int) :: kept
         if (.not. allocated(lhs%ref) .and. .not. allocated(rhs%ref)) return
-        if (.not. allocated(lhs%ref)) allocate (lhs%ref)
+        if (.not. allocated(lhs%ref)) then
+            allocate (lhs%ref)
+            lhs%ref%self = 0
+        end if
         body = c_null_ptr
         generation = 0
         if (allocated(rhs%ref)) then
@@ -499,7 +504,7 @@ contains
             if (c_associated(buffer%ref%body)) then
                 call c_f_pointer(buffer%ref%body, body)
                 err = fail(META_ERR_POINTER, call, "argument '" // name // "' was freed" // &
-                    words_of_freed(body, buffer%ref%generation))
+                    words_of_freed(body, buffer%ref%generation) // words_of_copy(buffer%ref))
                 return
             end if
         end if
@@ -551,6 +556,16 @@ contains
         text = text_of(c_last_error())
         k = index(text, freed)
         if (k > 0) words = text(k+len(freed):)
+    end function
+
+    ! Why a reference that was never counted is stale.
+    function words_of_copy(ref) result(words)
+        type(reference), intent(in) :: ref
+        character(len=:), allocatable :: words
+        words = ''
+        if (ref%self /= 0 .and. .not. is_registered(ref)) words = '; the compiler has ' // &
+            'copied it without the assignment of type(meta_buffer): give a type with buffers ' // &
+            'an assignment(=) of its own (doc/fortran.md)'
     end function
 
     ! Labels new memory.
@@ -605,7 +620,10 @@ contains
         err = META_OK
         failed = 0
         new = c_null_ptr
-        if (.not. allocated(buffer%ref)) allocate (buffer%ref, stat=failed)
+        if (.not. allocated(buffer%ref)) then
+            allocate (buffer%ref, stat=failed)
+            if (failed == 0) buffer%ref%self = 0
+        end if
         if (failed == 0) new = metaf_body_new(shape%address, shape%type, owner)
         if (.not. c_associated(new)) then
             err = fail(META_ERR_NO_MEMORY, call, 'no memory for the description of a buffer')

@@ -130,6 +130,8 @@ AC_DEFUN([META_FORTRAN_FLAGS], [
   META_FC_NAME=`basename "$FC" | sed 's/@<:@^A-Za-z0-9_+.-@:>@/_/g'`
   AS_IF([test "x$ac_cv_fc_compiler_gnu" = xyes],
     [META_FC_NAME=gfortran-`$FC -dumpversion | sed 's/\..*//'`])
+  AS_CASE([$META_FC_NAME], [gfortran-1@<:@3-9@:>@*],
+    [AC_MSG_WARN([$META_FC_NAME: a type with components of type(meta_buffer) needs an assignment(=) of its own (doc/fortran.md, Buffers)])])
   dnl What CMake calls it; empty where that is not known here.
   META_FC_ID=
   AS_CASE([x$ac_cv_fc_compiler_gnu:$META_FC_NAME], [xyes:*], [META_FC_ID=GNU], [*:ifx*], [META_FC_ID=IntelLLVM],

@@ -8,16 +8,46 @@ module reference_cases
     use testing
     implicit none
 
+    ! Types with buffers have assignments of their own, as the guide asks for: gfortran 13 and later
+    ! copy their components bit by bit otherwise.
     type :: object
         type(meta_buffer) :: field
         integer :: number = 0
+    contains
+        procedure, private :: assign_object
+        generic :: assignment(=) => assign_object
     end type
     type, extends(object) :: larger
         type(meta_buffer) :: pair(2)
         type(meta_buffer), allocatable :: list(:)
+    contains
+        procedure, private :: assign_larger
+        generic :: assignment(=) => assign_larger
     end type
 
 contains
+
+    elemental subroutine assign_object(lhs, rhs)
+        class(object), intent(inout) :: lhs
+        type(object), intent(in) :: rhs
+        lhs%field = rhs%field
+        lhs%number = rhs%number
+    end subroutine
+
+    elemental subroutine assign_larger(lhs, rhs)
+        class(larger), intent(inout) :: lhs
+        type(larger), intent(in) :: rhs
+        integer :: k
+        lhs%field = rhs%field
+        lhs%number = rhs%number
+        lhs%pair = rhs%pair
+        if (allocated(lhs%list)) deallocate (lhs%list)
+        if (.not. allocated(rhs%list)) return
+        allocate (lhs%list(size(rhs%list)))
+        do k = 1, size(rhs%list)
+            lhs%list(k) = rhs%list(k)
+        end do
+    end subroutine
 
     ! A buffer of four numbers with this value.
     function make(value) result(buffer)
@@ -231,6 +261,19 @@ contains
         call check_int(buffers_now(), 1_c_int64_t, 'buffers')
     end subroutine
 
+    ! Whoever uses such a copy when the last reference has gone is told what it was.
+    subroutine a_copy_without_assignment_that_is_left()
+        type(meta_buffer) :: b
+        type(meta_buffer), allocatable :: c
+        integer :: stat
+        b = make(1.0_c_double)
+        allocate (c, source=b)
+        b = make(2.0_c_double)
+        call meta_fill(c, 1.0_c_double, stat=stat)
+        call check_err(stat, META_ERR_POINTER, 'copied it without the assignment of type(meta_buffer)')
+        call meta_fill(b, 1.0_c_double)
+    end subroutine
+
     subroutine kept_in_a_module()
         type(meta_buffer), save :: kept
         kept = make(1.0_c_double)
@@ -267,6 +310,7 @@ program test_fortran_references
     call leaves_nothing(moved_allocations, 'moved_allocations_are_counted')
     call leaves_nothing(freed_by_hand, 'meta_free_ends_every_copy')
     call leaves_nothing(copies_without_assignment, 'copies_without_assignment_do_no_harm')
+    call leaves_nothing(a_copy_without_assignment_that_is_left, 'an_error_names_copies_without_assignment')
 
     call promise('a_buffer_that_outlives_the_library_is_no_buffer')
     call kept_in_a_module()
