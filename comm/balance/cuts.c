@@ -53,7 +53,7 @@ meta_err cuts_open(cuts_ranks *g, MPI_Comm cart, const char *name)
 
 void cuts_close(cuts_ranks *g)
 {
-    comm_free(&g->cart);
+    if (!g->dirty) comm_free(&g->cart);
 }
 
 static meta_err differs(const char *name, int64_t mine, int64_t first)

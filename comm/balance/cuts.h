@@ -13,6 +13,7 @@ enum { CUTS_DIMS = 3 };
 /** A rank in its process grid. */
 typedef struct cuts_ranks {
     MPI_Comm cart; /**< a duplicate, which returns errors */
+    bool dirty;    /**< messages may be under way in it: it is not freed */
     int rank, dims;
     int extent[CUTS_DIMS], at[CUTS_DIMS]; /**< 1 and 0 in dimensions that are not there */
 } cuts_ranks;

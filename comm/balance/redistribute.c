@@ -54,7 +54,7 @@ static meta_err agree_on_fields(const cuts_ranks *g, const meta_cuts *before,
 }
 
 /* Everything that can be wrong with a field, before anything is written. */
-static meta_err check_fields(const cuts_ranks *g, const meta_cuts *before, const meta_cuts *after,
+static meta_err check_fields(cuts_ranks *g, const meta_cuts *before, const meta_cuts *after,
                              int fields, const meta_redistribute_field *field, const int *more)
 {
     moving m;
@@ -63,7 +63,7 @@ static meta_err check_fields(const cuts_ranks *g, const meta_cuts *before, const
     return META_OK;
 }
 
-static meta_err move_fields(const cuts_ranks *g, const meta_cuts *before, const meta_cuts *after,
+static meta_err move_fields(cuts_ranks *g, const meta_cuts *before, const meta_cuts *after,
                             int fields, const meta_redistribute_field *field, int *more)
 {
     META_TRY(comm_agree(g->cart, check_boxes(g, fields, field)));
@@ -87,7 +87,7 @@ static meta_err check_count(int fields, const meta_redistribute_field *field, co
     return META_OK;
 }
 
-static meta_err redistribute(const cuts_ranks *g, const meta_cuts *before, const meta_cuts *after,
+static meta_err redistribute(cuts_ranks *g, const meta_cuts *before, const meta_cuts *after,
                              int fields, const meta_redistribute_field *field)
 {
     const int64_t count = fields;

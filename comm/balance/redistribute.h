@@ -35,7 +35,7 @@ typedef struct side {
 } side;
 
 typedef struct moving {
-    const cuts_ranks *g;
+    cuts_ranks *g;
     const meta_cuts *before, *after;
     const meta_redistribute_field *field;
     char name[32];        /**< of the field */
@@ -48,7 +48,7 @@ typedef struct moving {
 
 /** Find and check both arrays of field[index]; nothing is allocated yet. @p more, for each
  * dimension, is what ranks agreed on. Local. */
-meta_err redistribute_open(moving *m, const cuts_ranks *g, const meta_cuts *before,
+meta_err redistribute_open(moving *m, cuts_ranks *g, const meta_cuts *before,
                            const meta_cuts *after, const meta_redistribute_field *field, int index,
                            const int *more);
 /** Move it, and free what was allocated. Collective, with its errors the same everywhere. */

@@ -241,7 +241,7 @@ static meta_err post(moving *m, const side *s)
     return META_OK;
 }
 
-meta_err redistribute_open(moving *m, const cuts_ranks *g, const meta_cuts *before,
+meta_err redistribute_open(moving *m, cuts_ranks *g, const meta_cuts *before,
                            const meta_cuts *after, const meta_redistribute_field *field, int index,
                            const int *more)
 {
@@ -306,11 +306,13 @@ static void hold(const moving *m, bool on)
 }
 
 /* MPI failed on some rank: what was sent must not meet the next communicator. Every rank tells each
- * other one that it has sent all, and discards what comes before. */
+ * other one that it has sent all, and discards what comes before; where it cannot, the communicator
+ * is left to MPI (which may end the job when one with a message in it is freed: MPICH 4.1). */
 static void drain(moving *m)
 {
     enum { END = 1 };
     int size = 0;
+    m->g->dirty = true;
     if (MPI_Comm_size(m->g->cart, &size) != MPI_SUCCESS) return;
     MPI_Request *ends = malloc((size_t)size * sizeof *ends);
     if (!ends) return;
@@ -319,8 +321,11 @@ static void drain(moving *m)
         if (r != m->g->rank) MPI_Isend(NULL, 0, MPI_BYTE, r, END, m->g->cart, &ends[r]);
     }
     comm_drained what = {"while cells in whose move MPI failed are dropped", 10, 0};
-    for (int r = 0; r < size; ++r)
-        if (r != m->g->rank && comm_drain_peer(m->g->cart, r, MPI_ANY_TAG, END, &what)) break;
+    bool drained = true;
+    for (int r = 0; r < size && drained; ++r)
+        drained =
+            r == m->g->rank || comm_drain_peer(m->g->cart, r, MPI_ANY_TAG, END, &what) == META_OK;
+    m->g->dirty = !drained;
     for (int r = 0; r < size; ++r) comm_request_give_up(&ends[r], false);
     free(ends);
     bool given_up = true;
