@@ -28,7 +28,8 @@
  *  a kernel file once in a source file.
  *
  *  The parameters, A(kind, type, name), or A(kind, type, name, reach) for IN and ADD:
- *   - OUT: an array of which every cell of the box is written, and none is read.
+ *   - OUT: an array of which every cell of the box is written. A body may read what it has written to
+ *     the cell; what was there before is undefined.
  *   - INOUT: an array read and written at the cell itself only; the reach CELL may be given.
  *     A(INOUT, type, name, WHOLE): an array of which a cell reads and writes any element, by GET();
  *     the author promises that no cell accesses an element that another one writes.

@@ -453,6 +453,22 @@ static void numbers_are_rounded_as_in_c(void)
     compare(&rounded, 60, 10000);
 }
 
+#define BACK(NAME, name, T)                                                                        \
+    static void back_cell_##name(const cell *c)                                                    \
+    {                                                                                              \
+        const T first = OF(T, 2) + 1;                                                              \
+        OF(T, 1) = first * 2;                                                                      \
+        OF(T, 0) = first + first * 2;                                                              \
+    }
+EACH_TYPE(BACK)
+
+static void what_a_body_has_written_it_may_read_back(void)
+{
+    static const subject back = {"back",         {0}, {0}, 1, 4, back_cell_f32, back_cell_i32, 3,
+                                 {OWN, OWN, OWN}};
+    compare(&back, 60, 10000);
+}
+
 TEST_DEVICE_MAIN(PROMISE(a_kernel_may_reach_differently_far_to_each_side),
                  PROMISE(a_kernel_may_reach_along_four_dimensions),
                  PROMISE(lines_and_planes_have_words_of_their_own),
@@ -464,4 +480,5 @@ TEST_DEVICE_MAIN(PROMISE(a_kernel_may_reach_differently_far_to_each_side),
                  PROMISE(names_do_not_meet_those_of_the_texts_around_a_kernel),
                  PROMISE(a_kernel_may_be_called_like_a_function_of_the_device),
                  PROMISE(the_words_of_arithmetic_are_those_of_c),
-                 PROMISE(numbers_are_rounded_as_in_c))
+                 PROMISE(numbers_are_rounded_as_in_c),
+                 PROMISE(what_a_body_has_written_it_may_read_back))

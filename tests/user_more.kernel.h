@@ -189,4 +189,13 @@ META_CELLS(rounded)
     AT(known, 0, 0, 0) = (float)rint(beyond) == beyond ? AT(in, 0, 0, 0) : 0;
 }
 
+/* A cell of an OUT array is read where the body has written it. */
+#define back_ARGS(A) A(OUT, T, first) A(OUT, T, second) A(IN, T, in, CELL)
+META_CELLS(back)
+{
+    AT(first, 0, 0, 0) = AT(in, 0, 0, 0) + 1;
+    AT(second, 0, 0, 0) = AT(first, 0, 0, 0) * 2;
+    AT(first, 0, 0, 0) += AT(second, 0, 0, 0);
+}
+
 #include META_AGAIN

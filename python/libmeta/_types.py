@@ -45,7 +45,7 @@ def element(value, kind, what):
         if isinstance(value, (str, bytes)):
             raise TypeError(f"{what} is {value!r}: give a number")
         number = float(value)
-        if math.isfinite(number) and abs(number) > numpy.finfo(DTYPES[kind]).max:
+        if math.isfinite(number) and abs(number) > float(numpy.finfo(DTYPES[kind]).max):
             raise OverflowError(f"{what} is {number}, which {NAMES[kind]} does not hold")
         return C_TYPES[kind](number)
     if isinstance(value, float) and value.is_integer():
