@@ -255,6 +255,12 @@ __attribute__((const)) float(sqrtf)(float);
 #pragma clang diagnostic ignored "-Wpass-failed" /* not every body can be vectorised */
 #pragma clang diagnostic ignored "-Wunused-function" /* a typed function that is not called */
 #pragma clang diagnostic ignored "-Wused-but-marked-unused"
+#if __has_warning("-Wunsafe-buffer-usage")
+#pragma clang diagnostic ignored "-Wunsafe-buffer-usage" /* an array is a pointer, AT() an element */
+#endif
+#if __has_warning("-Wpre-c11-compat")
+#pragma clang diagnostic ignored "-Wpre-c11-compat"
+#endif
 #else
 #pragma GCC diagnostic ignored "-Wduplicated-branches"
 #pragma GCC diagnostic ignored "-Winline"
