@@ -219,6 +219,11 @@ if [ "$(id -u)" = 0 ]; then
         # A user's program loads what root has put there.
         chmod 755 "$here"
         as_user="setpriv --reuid 12345 --regid 12345 --clear-groups"
+        # Below a home that only root can enter the user has no libraries.
+        if ! $as_user test -r "$build/.libs/libmeta.so.0" 2>/dev/null; then
+            cp -rL "$build/.libs" libs && chmod -R a+rX libs
+            as_user="$as_user env LD_LIBRARY_PATH=$here/libs"
+        fi
         what='objects of root, for a user'
         # shellcheck disable=SC2086
         $as_user env HOME="$here/none" META_CACHE_DIR=off META_JIT=load META_MODE=openmp \

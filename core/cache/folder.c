@@ -181,7 +181,7 @@ unsigned meta_cache_file_mode(void)
 static int node_folder(int place, char *path)
 {
     const char *base = place == 0 ? "/dev/shm" : temporary();
-    if (access(base, W_OK) != 0) return -1;
+    if (faccessat(AT_FDCWD, base, W_OK, AT_EACCESS) != 0) return -1;
     if (!fits(snprintf(path, PATH_MAX, "%s/libmeta-%u", base, (unsigned)geteuid()), PATH_MAX))
         return -1;
     return open_own(path, true, false);

@@ -10,6 +10,7 @@
 
 #include <dirent.h>
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -108,7 +109,8 @@ static bool in_folder(const char *folder, bool is_named, void *context)
     meta_backend *backend = context;
     const int length =
         snprintf(backend->path, sizeof backend->path, "%s/%s.so", folder, backend->name);
-    if (length > 0 && (size_t)length < sizeof backend->path && access(backend->path, F_OK) == 0 &&
+    if (length > 0 && (size_t)length < sizeof backend->path &&
+        faccessat(AT_FDCWD, backend->path, F_OK, AT_EACCESS) == 0 &&
         !(is_named && is_open_to_others(backend->path)))
         return true;
     backend->path[0] = '\0';

@@ -30,7 +30,7 @@ meta_err io_file_may_be(const char *path)
                           "argument 'path': %s is there already, and is not a regular file: give "
                           "another name",
                           path);
-    if (access(path, W_OK) != 0) return io_file_error(path, "written");
+    if (faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) != 0) return io_file_error(path, "written");
     return META_OK;
 }
 
