@@ -441,6 +441,13 @@ contains
         if (is_registered) is_registered = ref%self == metaf_self(ref%self)
     end function
 
+    pure subroutine make_empty(ref)
+        type(reference), intent(inout) :: ref
+        ref%body = c_null_ptr
+        ref%generation = 0
+        ref%self = 0
+    end subroutine
+
     pure subroutine release_reference(body, generation)
         type(c_ptr), intent(in) :: body
         integer(c_int64_t), intent(in) :: generation
@@ -463,7 +470,7 @@ contains
         if (.not. allocated(lhs%ref) .and. .not. allocated(rhs%ref)) return
         if (.not. allocated(lhs%ref)) then
             allocate (lhs%ref)
-            lhs%ref%self = 0
+            call make_empty(lhs%ref)
         end if
         body = c_null_ptr
         generation = 0
@@ -622,7 +629,7 @@ contains
         new = c_null_ptr
         if (.not. allocated(buffer%ref)) then
             allocate (buffer%ref, stat=failed)
-            if (failed == 0) buffer%ref%self = 0
+            if (failed == 0) call make_empty(buffer%ref)
         end if
         if (failed == 0) new = metaf_body_new(shape%address, shape%type, owner)
         if (.not. c_associated(new)) then
