@@ -66,7 +66,8 @@ static int forget(MPI_Comm comm, int keyval, void *value, void *extra)
     (void)comm, (void)keyval, (void)extra;
     f->is_known = false;
     if (!comm_trylock()) return MPI_SUCCESS;
-    delete_unused();
+    if (f->copies == 0) free(f); /* deleted before, when MPI did not delete the attribute */
+    else delete_unused();
     comm_unlock();
     return MPI_SUCCESS;
 }
