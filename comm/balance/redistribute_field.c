@@ -320,7 +320,7 @@ static void drain(moving *m)
         ends[r] = MPI_REQUEST_NULL;
         if (r != m->g->rank) MPI_Isend(NULL, 0, MPI_BYTE, r, END, m->g->cart, &ends[r]);
     }
-    comm_drained what = {"while cells in whose move MPI failed are dropped", 10, 0};
+    comm_drained what = {"while cells in whose move MPI failed are dropped", COMM_DRAIN_SECONDS, 0};
     bool drained = true;
     for (int r = 0; r < size && drained; ++r)
         drained =

@@ -166,7 +166,7 @@ static meta_err build(halo_plan *p, const meta_halo_desc *desc, int dims, MPI_Co
 /* Of a plan that was not made, for the reason @p error. */
 static halo_leaving drop_messages(const halo_plan *p, meta_err error)
 {
-    comm_drained what = {"while a halo plan that was not made is dropped", 10, 0};
+    comm_drained what = {"while a halo plan that was not made is dropped", COMM_DRAIN_SECONDS, 0};
     if (error == META_ERR_PEER) return HALO_LEFT_DIRTY;
     if (p && p->met && halo_drain(p, false, &what) != META_OK) return HALO_LEFT_DIRTY;
     return error == META_ERR_MPI ? HALO_LEFT_DRAINED : HALO_LEFT_CLEAN;
@@ -247,7 +247,8 @@ static halo_plan *oldest(void)
 /* A plan that ends with the job. */
 static meta_err drop_plan(halo_plan *p, bool met)
 {
-    comm_drained what = {"while a halo plan that was never freed is dropped", 10, 0};
+    comm_drained what = {"while a halo plan that was never freed is dropped", COMM_DRAIN_SECONDS,
+                         0};
     for (halo_exchange *x = p->exchanges; x; x = x->next)
         if (x->state != HALO_IDLE)
             halo_give_up(x, core->fail(META_ERR_STATE, "an exchange of a halo plan was not "

@@ -26,7 +26,7 @@ struct halo_family {
     _Atomic bool is_known; /**< MPI has this as an attribute of it: it is not freed yet */
     MPI_Comm *copy;        /**< the duplicates */
     int copies, ranges;    /**< and how many ranges each has */
-    unsigned char *range;  /**< range_state of each, for this rank */
+    unsigned char *range;  /**< of each, on this rank: a plan has it, or it is not used again */
     unsigned char *given;  /**< RANGE_FREE: all ranks had it free, and give it next */
     int plans;
     bool dirty; /**< a later communicator could meet messages in the context of a duplicate */

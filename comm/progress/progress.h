@@ -105,6 +105,8 @@ void comm_consume(MPI_Comm among, int source, int tag);
 meta_err comm_take_in(MPI_Comm among, int source, int tag, bool *found, MPI_Status *status);
 
 /* drain.c */
+/** How long a peer that is known to drain too may take to say that it has sent all. */
+enum { COMM_DRAIN_SECONDS = 10 };
 /** What a peer's messages are drained for: comm_drain_peer(). */
 typedef struct comm_drained {
     const char *phase; /**< as "while a halo plan is freed" */
