@@ -130,15 +130,51 @@ found 'other languages: not checked: its kernels are not known'
 did 1 check wrong.kernel.h --for opencl
 found '^wrong.kernel.h:7'
 # Mistakes in one language only: each language finds its own, and C takes them all.
-bad() { sed "s/const T here = /const T $2 = 1, here = $2 * /" heat.kernel.h >$1.kernel.h; }
-bad keyword_cxx new
-bad keyword_opencl global
+bad() { sed "s/const T here = /$2; const T here = one * /" heat.kernel.h >$1.kernel.h; }
+bad cxx 'enum one { ONE } one = 1'
+bad opencl 'static int one = 1'
 for language in $languages; do
-    case $language in opencl) word=opencl ;; *) word=cxx ;; esac
-    did 1 check keyword_$word.kernel.h --for c,$language
-    found "keyword_$word.kernel.h, C11, .*: ok"
-    found "keyword_$word.kernel.h[:(]7"
+    case $language in opencl) name=opencl ;; *) name=cxx ;; esac
+    did 1 check $name.kernel.h --for c,$language
+    found "$name.kernel.h, C11, .*: ok"
+    found "$name.kernel.h[:(]7"
 done
+# Every name that a language of devices reserves and C does not is one for a variable, a helper and a macro.
+cat >reserved <<'END'
+and and_eq bitand bitor catch char8_t class co_await co_return co_yield compl concept const_cast consteval constexpr
+constinit decltype delete dynamic_cast explicit export friend mutable namespace new noexcept not not_eq nullptr operator
+or or_eq private protected public reinterpret_cast requires static_cast template this throw try typeid typename using
+virtual xor xor_eq kernel global local constant generic read_only write_only read_write pipe half quad uchar uchar16
+char2 short3 int4 uint8 long16 ulong2 float3 float4 double8 half2 longlong2 ulonglong2 image2d_t image3d_t sampler_t
+event_t queue_t ndrange_t clk_event_t reserve_id_t vec_step get_global_id get_local_size acospi asinpi atan2pi cospi
+exp10 fract half_cos native_sin mad maxmag minmag pown powr rootn rsqrt sincos sinpi tanpi abs_diff add_sat hadd rhadd
+clamp clz ctz mad_hi mad24 mul24 mad_sat max min mul_hi rotate sub_sat upsample popcount degrees mix radians step
+smoothstep sign cross dot distance length normalize fast_length isequal isnotequal isordered any all bitselect select
+vload4 vstore2 prefetch barrier mem_fence atomic_add atom_inc shuffle shuffle2 convert_int as_float async_work_group_copy
+threadIdx blockIdx blockDim gridDim warpSize dim3 brev ffs ffsll norm norm3d rhypot rnorm rcbrt normcdf erfinv erfcx
+saturate fdivide clock64 cyl_bessel_i0 cudaMalloc hipMalloc linux unix i386
+END
+{
+    printf '#define META_KERNEL_TYPES META_KERNEL_F64\n#include <meta_kernel.h>\n'
+    for name in $(cat reserved); do printf '#undef %s\n' $name; done
+    for name in $(cat reserved); do printf 'META_FUNCTION T FN(%s)(T %s) { return %s; }\n' $name $name $name; done
+    echo '#define names_ARGS(A) A(OUT, T, out)'
+    echo 'META_CELLS(names) {'
+    n=0
+    for name in $(cat reserved); do
+        n=$((n + 1))
+        printf '#define %s_of(%s) (2 * (%s))\n  T %s = FN(%s)(%s_of(%d));\n' $name $name $name $name $name $name $n
+    done
+    printf '  ON(out) = 0'
+    for name in $(cat reserved); do printf '\n   + %s' $name; done
+    printf ';\n}\n#include META_AGAIN\n'
+} >reserved.kernel.h
+for language in $languages; do
+    case $language in c++) continue ;; esac
+    did 0 check reserved.kernel.h --for c,$language
+done
+did 1 check reserved.kernel.h --for c,c++
+found '^reserved.kernel.h, C++11, .*: reserved.kernel.h:3: and is a keyword of C++: a program in C++ cannot include the'
 # Passes include the file again, which what keeps others from being read twice prevents.
 { printf '#ifndef HEAT_H\n#define HEAT_H\n'; cat heat.kernel.h; echo '#endif'; } >guarded.kernel.h
 did 1 check guarded.kernel.h --for c

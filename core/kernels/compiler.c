@@ -3,6 +3,7 @@
  *  Running the system's C compiler in a folder of its own, with the language of kernels, which the
  * library carries. */
 #include "kernels/compiler.h"
+#include "kernels/reserved.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -494,5 +495,12 @@ meta_err meta_compiler_check(meta_check_language language, const char *file, con
     META_TRY(meta_build_folder(folder));
     const meta_err error = check_in(&c, &manners[language], folder, file, text, said);
     meta_build_folder_remove(folder);
+    meta_words keyword;
+    if (error == META_ERR_ARGUMENT && language == META_CHECK_CXX &&
+        meta_find_keyword_of_cxx(text, &keyword))
+        return meta_fail(error,
+                         "%s:%d: %.*s is a keyword of C++: a program in C++ cannot include the "
+                         "file; C and all devices take it",
+                         file, keyword.word_line, (int)keyword.length, keyword.word);
     return error;
 }

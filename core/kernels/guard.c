@@ -18,11 +18,9 @@ typedef struct name {
 
 static name name_behind(const meta_words *w)
 {
-    meta_words next = {.at = w->at, .line = w->line};
-    while (*next.at == ' ' || *next.at == '\t') ++next.at;
-    if (*next.at == '\n' || *next.at == '\r') return (name){.line = w->word_line};
-    meta_words_next(&next);
-    return (name){next.word, next.length, w->word_line};
+    meta_words next = *w;
+    const bool has_one = meta_words_next_of_directive(&next);
+    return (name){next.word, has_one ? next.length : 0, w->word_line};
 }
 
 static bool is_same(const name *a, const name *b)

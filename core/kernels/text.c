@@ -37,24 +37,6 @@ static const char *accumulator(const meta_kernel_parameter *p)
     return is_place(p) ? places[p->type] : names[p->type];
 }
 
-/* The kernel file, its lines' numbers kept: what it includes is ahead of it already. A byte order mark
- * begins files alone. */
-static void put_file(FILE *p, const meta_kernel *kernel)
-{
-    static const char mark[] = "\xef\xbb\xbf";
-    const size_t marked = strncmp(kernel->text, mark, 3) == 0 ? 3 : 0;
-    const char *folder = strrchr(kernel->file, '/'); /* where it was built is not part of a text */
-    fprintf(p, "#line 1 \"%s\"\n", folder ? folder + 1 : kernel->file);
-    for (const char *line = kernel->text + marked; *line;) {
-        const size_t length = strcspn(line, "\n");
-        const char *word = line + strspn(line, " \t");
-        const bool includes =
-            *word == '#' && strncmp(word + 1 + strspn(word + 1, " \t"), "include", 7) == 0;
-        fprintf(p, "%.*s\n", includes ? 0 : (int)length, line);
-        line += length + (line[length] == '\n');
-    }
-}
-
 static void put_parameters(const meta_text *w)
 {
     FILE *p = w->p;
@@ -75,12 +57,14 @@ static void put_values(const meta_text *w)
     for (uint32_t n = 0; n < kernel->parameters; ++n) {
         const meta_kernel_parameter *a = &kernel->parameter[n];
         if (meta_parameter_is_array(a)) {
-            if (a->kind == META_PARAMETER_SCALAR)
-                fprintf(p,
-                        "    const %s meta_p%u = *((META_GLOBAL const %s *)operand%u + "
-                        "s->layout[%u].base);\n",
-                        a->type_name, (unsigned)n, a->type_name, (unsigned)operand,
+            if (a->kind == META_PARAMETER_SCALAR) {
+                fprintf(p, "    const ");
+                meta_text_type(w, a->type_name);
+                fprintf(p, "meta_p%u = *((META_GLOBAL const ", (unsigned)n);
+                meta_text_type(w, a->type_name);
+                fprintf(p, "*)operand%u + s->layout[%u].base);\n", (unsigned)operand,
                         (unsigned)operand);
+            }
             ++operand;
         } else if (meta_text_is_exact(w, a)) {
             fprintf(p, "    META_%s_EXACT(%u, %u);\n", kernel->team ? "TEAM" : "USER", (unsigned)n,
@@ -91,8 +75,9 @@ static void put_values(const meta_text *w)
             else fprintf(p, "{META_%s_%s, 0, 0, -1};\n", limit(a), meta_element_name(a->type));
         } else {
             const uint32_t words = meta_parameter_words(a);
-            fprintf(p, "    union { meta_u64 word[%u]; %s value; } meta_p%u;\n", (unsigned)words,
-                    a->type_name, (unsigned)n);
+            fprintf(p, "    union { meta_u64 word[%u]; ", (unsigned)words);
+            meta_text_type(w, a->type_name);
+            fprintf(p, "value; } meta_p%u;\n", (unsigned)n);
             for (uint32_t k = 0; k < words; ++k, ++word)
                 fprintf(p, "    meta_p%u.word[%u] = word%u;\n", (unsigned)n, (unsigned)k,
                         (unsigned)word);
@@ -149,7 +134,7 @@ char *meta_user_text(const struct meta_kernel_state *s, uint32_t form)
     size_t size;
     FILE *p = open_memstream(&text, &size);
     if (!p) return NULL;
-    const meta_text w = {p, form, s};
+    const meta_text w = {p, form, s, meta_text_renames(kernel, form)};
     meta_text_words(&w);
     meta_text_team_extents(&w);
     for (uint32_t n = 0; n < s->desc.results; ++n)
@@ -157,7 +142,7 @@ char *meta_user_text(const struct meta_kernel_state *s, uint32_t form)
     fprintf(p, "#define META_USER_PARTIAL_WORDS %u\n", (unsigned)words);
     /* A back end of another version may not have this word. */
     fprintf(p, "#ifndef META_USER_NAME\n#define META_USER_NAME(name) name\n#endif\n");
-    put_file(p, kernel);
+    meta_text_file(&w);
     fprintf(p, "\n#line 1 \"%s, run\"\n%s META_USER_NAME(%s)(", kernel->name,
             kernel->team ? "META_TEAM_KERNEL" : "META_USER_KERNEL", kernel->name);
     put_parameters(&w);

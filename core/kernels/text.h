@@ -14,6 +14,7 @@ typedef struct meta_text {
     FILE *p;
     uint32_t form; /**< of META_USER_CHECKED and META_USER_NATIVE */
     const struct meta_kernel_state *state;
+    bool renames; /**< names of the file that the device's language reserves, see text_file.c */
 } meta_text;
 
 static inline bool meta_text_is_checked(const meta_text *w)
@@ -32,17 +33,16 @@ static inline bool meta_text_is_exact(const meta_text *w, const meta_kernel_para
     return w->state->exact_sums > 0 && meta_parameter_is_real_sum(p);
 }
 
-/** The type of an array's elements, in a static buffer. */
-static inline const char *meta_text_element(const meta_kernel_parameter *p)
-{
-    static _Thread_local char text[128];
-    if (p->kind == META_PARAMETER_ADD)
-        snprintf(text, sizeof text, "meta_added_%s", meta_element_name(p->type));
-    else
-        snprintf(text, sizeof text, "%s%s", p->kind == META_PARAMETER_IN ? "const " : "",
-                 p->type_name);
-    return text;
-}
+/* text_file.c */
+/** Whether the names in the text of that form that a device's language reserves are replaced: not
+ * where the file has words that it means in such a language. */
+bool meta_text_renames(const meta_kernel *kernel, uint32_t form);
+/** What a name of the file begins with in the text, which it does not in the file. */
+const char *meta_text_own(const meta_text *w, const char *name);
+/** A type of the file's, and a blank. */
+void meta_text_type(const meta_text *w, const char *type);
+/** The file. */
+void meta_text_file(const meta_text *w);
 
 /** The type in which the body contributes to a result: of a sum wider, as of the built-in sums. */
 static inline const char *meta_text_contribution(const meta_kernel_parameter *p)

@@ -19,20 +19,34 @@ static const char native_words[] =
 
 /* ------------------------------------------------------------------ the head */
 
+/* The type of an array's elements. */
+static void put_element(const meta_text *w, const meta_kernel_parameter *a)
+{
+    fprintf(w->p, "META_GLOBAL %s", a->kind == META_PARAMETER_IN ? "const " : "");
+    if (a->kind == META_PARAMETER_ADD) fprintf(w->p, "meta_added_%s ", meta_element_name(a->type));
+    else meta_text_type(w, a->type_name);
+}
+
 /* An array and its strides. */
 static void put_array(const meta_text *w, const meta_kernel_parameter *a)
 {
-    fprintf(w->p, "META_GLOBAL %s *META_RESTRICT %s, ", meta_text_element(a), a->name);
+    const char *own = meta_text_own(w, a->name);
+    put_element(w, a);
+    fprintf(w->p, "*META_RESTRICT %s%s, ", own, a->name);
     for (int d = 0; d < META_KERNEL_DIMS; ++d)
-        fprintf(w->p, "const meta_i64 meta_%d_%s, ", d, a->name);
-    if (meta_text_is_checked(w)) fprintf(w->p, "const meta_near meta_n_%s, ", a->name);
+        fprintf(w->p, "const meta_i64 meta_%d_%s%s, ", d, own, a->name);
+    if (meta_text_is_checked(w)) fprintf(w->p, "const meta_near meta_n_%s%s, ", own, a->name);
 }
 
 /* The memory that a team's members share. */
 static void put_memory(const meta_text *w, const meta_kernel_shared *m)
 {
-    fprintf(w->p, "META_TEAM_MEMORY %s *META_RESTRICT %s, ", m->type_name, m->name);
-    if (meta_text_is_checked(w)) fprintf(w->p, "const meta_near_memory meta_n_%s, ", m->name);
+    const char *own = meta_text_own(w, m->name);
+    fprintf(w->p, "META_TEAM_MEMORY ");
+    meta_text_type(w, m->type_name);
+    fprintf(w->p, "*META_RESTRICT %s%s, ", own, m->name);
+    if (meta_text_is_checked(w))
+        fprintf(w->p, "const meta_near_memory meta_n_%s%s, ", own, m->name);
 }
 
 static void put_extents(const meta_text *w, int first, int count)
@@ -45,11 +59,17 @@ static void put_formals(const meta_text *w, const meta_kernel *k)
     FILE *p = w->p;
     for (uint32_t n = 0; n < k->parameters; ++n) {
         const meta_kernel_parameter *a = &k->parameter[n];
+        const char *own = meta_text_own(w, a->name);
         if (meta_parameter_is_array(a) && a->kind != META_PARAMETER_SCALAR) put_array(w, a);
         else if (meta_parameter_is_result(a)) {
-            fprintf(p, "%s *%s, ", meta_text_contribution(a), a->name);
-            if (a->kind == META_PARAMETER_SUM) fprintf(p, "const meta_i64 meta_own_%s, ", a->name);
-        } else fprintf(p, "const %s %s, ", a->type_name, a->name);
+            fprintf(p, "%s *%s%s, ", meta_text_contribution(a), own, a->name);
+            if (a->kind == META_PARAMETER_SUM)
+                fprintf(p, "const meta_i64 meta_own_%s%s, ", own, a->name);
+        } else {
+            fprintf(p, "const ");
+            meta_text_type(w, a->type_name);
+            fprintf(p, "%s%s, ", own, a->name);
+        }
     }
     for (uint32_t m = 0; k->team && m < k->team->shareds; ++m) put_memory(w, &k->team->shared[m]);
     if (meta_text_is_checked(w)) fprintf(p, "META_GLOBAL meta_i64 *meta_note, ");
@@ -70,11 +90,13 @@ static void put_head(const meta_kernel *k, void *with)
     /* AT() pastes names of arrays together, which must not be macros of the compiler's. */
     for (uint32_t n = 0; n < k->parameters; ++n)
         if (meta_parameter_is_array(&k->parameter[n]))
-            fprintf(p, "#undef %s\n", k->parameter[n].name);
+            fprintf(p, "#undef %s%s\n", meta_text_own(w, k->parameter[n].name),
+                    k->parameter[n].name);
     for (uint32_t m = 0; k->team && m < k->team->shareds; ++m)
-        fprintf(p, "#undef %s\n", k->team->shared[m].name);
-    fprintf(p, "#define META_%s_%s META_FUNCTION void %s_cell(", k->team ? "TEAMS" : "CELLS",
-            k->name, k->name);
+        fprintf(p, "#undef %s%s\n", meta_text_own(w, k->team->shared[m].name),
+                k->team->shared[m].name);
+    fprintf(p, "#define META_%s_%s%s META_FUNCTION void %s_cell(", k->team ? "TEAMS" : "CELLS",
+            meta_text_own(w, k->name), k->name, k->name);
     put_formals(w, k);
     if (!meta_text_is_native(w)) return;
     fprintf(p, "#define META_NATIVE_OF_%s META_FUNCTION void %s_native(", k->name, k->name);
@@ -134,8 +156,11 @@ void meta_text_checks(const meta_text *w)
 void meta_text_array(const meta_text *w, uint32_t parameter, unsigned array, const char *index)
 {
     const meta_kernel_parameter *a = &w->state->kernel->parameter[parameter];
-    fprintf(w->p, "        META_GLOBAL %s *meta_p%u = (META_GLOBAL %s *)operand%u + %s[%u];\n",
-            meta_text_element(a), (unsigned)parameter, meta_text_element(a), array, index, array);
+    fprintf(w->p, "        ");
+    put_element(w, a);
+    fprintf(w->p, "*meta_p%u = (", (unsigned)parameter);
+    put_element(w, a);
+    fprintf(w->p, "*)operand%u + %s[%u];\n", array, index, array);
 }
 
 static void put_actuals(const meta_text *w)

@@ -50,9 +50,11 @@ void meta_text_teams(const meta_text *w)
                    z = (unsigned)team->extent[2];
     const uint32_t first =
         w->state->desc.values - META_KERNEL_DIMS; /* the word of the box's start */
-    for (uint32_t m = 0; m < team->shareds; ++m)
-        fprintf(p, "    META_TEAM_VARIABLE %s meta_m%u[%u];\n", team->shared[m].type_name,
-                (unsigned)m, (unsigned)team->shared[m].count);
+    for (uint32_t m = 0; m < team->shareds; ++m) {
+        fprintf(p, "    META_TEAM_VARIABLE ");
+        meta_text_type(w, team->shared[m].type_name);
+        fprintf(p, "meta_m%u[%u];\n", (unsigned)m, (unsigned)team->shared[m].count);
+    }
     fprintf(
         p,
         "    const meta_i64 meta_all = meta_teams_of(s, %u, %u, %u);\n"
@@ -63,8 +65,8 @@ void meta_text_teams(const meta_text *w)
     for (unsigned d = 0; d < META_KERNEL_DIMS; ++d)
         fprintf(p, "        meta_t.start[%u] += (meta_i64)word%u;\n", d, (unsigned)first + d);
     put_arrays(w);
-    /* A body in the device's language may use the memory outside phases, which begin with a barrier:
-     * the team before must have done with it. */
+    /* A body in the device's language may use the memory outside phases, which begin with a
+     * barrier: the team before must have done with it. */
     if (meta_text_is_native(w))
         fprintf(p, "#ifdef META_TEAM_BARRIER\n        META_TEAM_BARRIER;\n#endif\n");
     /* What a member has not written is NaN, as on CPUs. */

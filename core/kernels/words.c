@@ -83,6 +83,12 @@ static void read_word(meta_words *w)
     w->length = (size_t)(w->at - w->word);
 }
 
+static void read_word_or_other(meta_words *w)
+{
+    read_word(w);
+    if (w->length == 0 && *w->at) ++w->at, w->length = 1;
+}
+
 static bool is_blank(char c)
 {
     return c == ' ' || c == '\t';
@@ -109,8 +115,30 @@ void meta_words_next_or_directive(meta_words *w)
         else if (read_directive(w)) return;
         else skip_directive(w);
     }
-    read_word(w);
-    if (w->length == 0 && *w->at) ++w->at, w->length = 1;
+    read_word_or_other(w);
+}
+
+bool meta_words_next_of_directive(meta_words *w)
+{
+    bool has_ended = false;
+    while (!has_ended) {
+        if (is_blank(*w->at) || *w->at == '\r') {
+            step(w);
+        } else if (w->at[0] == '\\' && w->at[1]) { /* the next line continues it */
+            step(w);
+            step(w);
+        } else if (is_comment(w)) {
+            has_ended = w->at[1] == '/';
+            skip_comment(w);
+        } else if (*w->at == '"' || *w->at == '\'') {
+            skip_quoted(w, *w->at);
+        } else {
+            break;
+        }
+    }
+    w->is_directive = !has_ended && *w->at && *w->at != '\n';
+    if (w->is_directive) read_word_or_other(w);
+    return w->is_directive;
 }
 
 void meta_words_next(meta_words *w)
