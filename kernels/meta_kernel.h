@@ -471,6 +471,7 @@ META_K_ADDS_WHOLE(int64_t, i64, uint64_t)
 META_K_ADDS_WHOLE(uint64_t, u64, uint64_t)
 META_K_ADDS_WHOLE(int32_t, i32, uint32_t)
 META_K_ADDS_WHOLE(uint32_t, u32, uint32_t)
+#define META_K_IS_FIRST(result) ((result)->meta_has == 0)
 /* The number of a member's cell; where there are no teams, the rows' loop knows better. */
 #define META_K_CELL                                                                                \
     (meta_r->number + meta_i + meta_i1 * meta_r->columns + meta_i2 * meta_r->planes)
@@ -719,11 +720,11 @@ template <bool whole> struct meta_k_whole {
 
 /* ------------------------------------------------------------------ the CPU code */
 
-/* Cells whose contributions to a result are collected before they are combined, in as many lanes as
- * keep the processor from waiting for one addition to begin the next. */
+/* What a cell contributes to a result is combined with what the cell so many columns before it has:
+ * in lanes, which are many so that no contribution waits for the one before, and few so that they stay
+ * in the first cache. What is computed does not depend on the pieces of a row. */
 #define META_K_CHUNK META_KERNEL_PIECE
-#define META_K_LANES 32
-/* Cells between two requests for memory ahead, a multiple of the lanes; and a cache line. */
+/* Cells between two requests for memory ahead, of which a chunk is a multiple; and a cache line. */
 #define META_K_SHORT_CHUNK 64
 #define META_K_LINE        64
 
@@ -782,13 +783,14 @@ template <bool whole> struct meta_k_whole {
 #define META_K_LOAD_RESULT(type, name, identity)                                                   \
     type *const meta_of_##name = (type *)meta_r->argument[meta_n_##name].at;                       \
     const type meta_none_##name = identity;                                                        \
-    type meta_row_##name[META_K_CHUNK], meta_lane_##name[META_K_LANES];                            \
-    for (int meta_l = 0; meta_l < META_K_LANES; ++meta_l) meta_lane_##name[meta_l] = meta_none_##name;
+    type meta_lane_##name[META_K_CHUNK];                                                           \
+    for (int64_t meta_l = 0; meta_l < meta_lanes; ++meta_l)                                        \
+        meta_lane_##name[meta_l] = meta_none_##name;
 #define META_K_LOAD_SUM(type, name) META_K_LOAD_RESULT(META_K_SUM_TYPE(type), name, 0)
 #define META_K_LOAD_MIN(type, name) META_K_LOAD_RESULT(type, name, META_K_HIGHEST(type))
 #define META_K_LOAD_MAX(type, name) META_K_LOAD_RESULT(type, name, META_K_LOWEST(type))
 
-/* A cell contributes to variables of its own, which are kept for the whole chunk. */
+/* A cell contributes to variables of its own, then those to its lane. */
 #define META_K_BEGIN(kind, type, ...)                                                              \
     META_K_APPLY_TO(META_K_BEGIN_##kind, type, META_K_NAME_OF(__VA_ARGS__, ))
 #define META_K_BEGIN_OUT(type, name)
@@ -806,7 +808,13 @@ template <bool whole> struct meta_k_whole {
 #define META_K_KEEP_ADD(name)
 #define META_K_KEEP_SCALAR(name)
 #define META_K_KEEP_VALUE(name)
-#define META_K_KEEP_SUM(name) meta_row_##name[meta_i - meta_from] = name;
+#define META_K_KEEP_SUM(name)        META_K_KEEP_ALL(name, META_K_TO_SUM, name)
+#define META_K_KEEP_MIN(name)        META_K_KEEP_ALL(name, META_K_TO_MIN, name.meta_value)
+#define META_K_KEEP_MAX(name)        META_K_KEEP_ALL(name, META_K_TO_MAX, name.meta_value)
+#define META_K_KEEP_ALL(name, to, x) to(meta_lane_##name[meta_i - meta_first], x);
+#define META_K_TO_SUM(a, b)          (a) += (b)
+#define META_K_TO_MIN(a, b)          (a) = META_K_LEAST(a, b)
+#define META_K_TO_MAX(a, b)          (a) = META_K_MOST(a, b)
 
 #define META_K_ACTUAL(kind, type, ...)                                                             \
     META_K_APPLY(META_K_ACTUAL_##kind, META_K_NAME_OF(__VA_ARGS__, ))
@@ -822,7 +830,7 @@ template <bool whole> struct meta_k_whole {
 #define META_K_ACTUAL_MIN(name)    META_K_ACTUAL_RESULT(name)
 #define META_K_ACTUAL_MAX(name)    META_K_ACTUAL_RESULT(name)
 
-/* After a chunk: combine its cells' contributions, each lane those of every META_K_LANES-th cell. */
+/* After a chunk. */
 #define META_K_END(kind, type, ...)                                                                \
     META_K_APPLY(META_K_END_##kind, META_K_NAME_OF(__VA_ARGS__, ))
 #define META_K_END_OUT(name)
@@ -831,22 +839,13 @@ template <bool whole> struct meta_k_whole {
 #define META_K_END_ADD(name)
 #define META_K_END_SCALAR(name)
 #define META_K_END_VALUE(name)
-#define META_K_END_ALL(name, to)                                                                   \
-    for (int64_t meta_n = meta_cells; meta_n % META_K_LANES; ++meta_n)                             \
-        meta_row_##name[meta_n] = meta_none_##name;                                                \
-    for (int64_t meta_n = 0; meta_n < meta_cells; meta_n += META_K_LANES)                          \
-        for (int meta_l = 0; meta_l < META_K_LANES; ++meta_l)                                      \
-            to(meta_lane_##name[meta_l], meta_row_##name[meta_n + meta_l]);
-#define META_K_TO_SUM(a, b) (a) += (b)
-#define META_K_TO_MIN(a, b) (a) = META_K_LEAST(a, b)
-#define META_K_TO_MAX(a, b) (a) = META_K_MOST(a, b)
-#define META_K_END_SUM(name) META_K_END_ALL(name, META_K_TO_SUM)
-#define META_K_END_MIN(name) META_K_END_ALL(name, META_K_TO_MIN)
-#define META_K_END_MAX(name) META_K_END_ALL(name, META_K_TO_MAX)
+#define META_K_END_SUM(name)
+#define META_K_END_MIN(name)
+#define META_K_END_MAX(name)
 
-/* After the last row: to the caller's lanes. What cells contribute to a reproducible sum is all in the
- * row's buffer then, so that the loops are the same; what members of a team contribute to it is where
- * the caller wants it. `meta_given` is the number of contributions in the row's buffer. */
+/* After the last row: to the caller's accumulators. While sums are to be reproducible there is one row,
+ * and each of its cells has a lane: `meta_given` is their number; what members of a team contribute is
+ * where the caller wants it. */
 #define META_K_GIVE(kind, type, ...)                                                               \
     META_K_APPLY(META_K_GIVE_##kind, META_K_NAME_OF(__VA_ARGS__, ))
 #define META_K_GIVE_OUT(name)
@@ -856,18 +855,25 @@ template <bool whole> struct meta_k_whole {
 #define META_K_GIVE_SCALAR(name)
 #define META_K_GIVE_VALUE(name)
 #define META_K_GIVE_ALL(name, to)                                                                  \
-    for (int meta_l = 0; meta_l < META_K_LANES; ++meta_l)                                          \
-        to(meta_of_##name[meta_l % META_KERNEL_LANES], meta_lane_##name[meta_l]);
+    for (int64_t meta_n = 0; meta_n < meta_lanes; meta_n += META_KERNEL_LANES)                     \
+        for (int meta_l = 0; meta_l < META_KERNEL_LANES; ++meta_l)                                 \
+            to(meta_of_##name[meta_l], meta_lane_##name[meta_n + meta_l]);
 #define META_K_GIVE_SUM(name)                                                                      \
     if (META_K_IS_REAL(meta_none_##name) && meta_r->reproducible) {                                \
         for (int64_t meta_n = 0; meta_n < meta_given; ++meta_n)                                    \
-            meta_of_##name[meta_n] = meta_row_##name[meta_n];                                      \
+            meta_of_##name[meta_n] = meta_lane_##name[meta_n];                                     \
     } else {                                                                                       \
         META_K_GIVE_ALL(name, META_K_TO_SUM)                                                       \
     }
 #define META_K_IS_REAL(sum) ((__typeof__(+(sum)))0.5 > 0)
 #define META_K_GIVE_MIN(name) META_K_GIVE_ALL(name, META_K_TO_MIN)
 #define META_K_GIVE_MAX(name) META_K_GIVE_ALL(name, META_K_TO_MAX)
+
+/* Lanes for rows of so many cells, a multiple of the accumulators. */
+#define META_K_LANES_OF(cells)                                                                     \
+    ((cells) < META_K_CHUNK                                                                        \
+         ? ((cells) + META_KERNEL_LANES - 1) / META_KERNEL_LANES * META_KERNEL_LANES               \
+         : META_K_CHUNK)
 
 /* To the next row. */
 #define META_K_STEP(kind, type, ...)                                                               \
@@ -933,7 +939,8 @@ template <bool whole> struct meta_k_whole {
 #define META_K_SWEEP(name, tag, chunk, ahead)                                                      \
     const int64_t meta_chunk = chunk, meta_ahead = ahead;                                          \
     const struct name##_near_##tag *const meta_k META_K_UNUSED = 0;                                \
-    const int64_t meta_given META_K_UNUSED = meta_r->cells;                                        \
+    const int64_t meta_given META_K_UNUSED = meta_r->cells,                                        \
+                  meta_lanes META_K_UNUSED = META_K_LANES_OF(meta_given);                          \
     int64_t meta_x[META_KERNEL_DIMS] = {meta_r->index[0], meta_r->index[1], meta_r->index[2],      \
                                         meta_r->index[3]};                                         \
     const int meta_alone META_K_UNUSED = meta_r->alone;                                            \
@@ -943,7 +950,8 @@ template <bool whole> struct meta_k_whole {
         for (int64_t meta_from = 0; meta_from < meta_r->cells; meta_from += meta_chunk) {          \
             const int64_t meta_cells = meta_r->cells - meta_from < meta_chunk                      \
                                            ? meta_r->cells - meta_from                             \
-                                           : meta_chunk;                                           \
+                                           : meta_chunk,                                           \
+                          meta_first META_K_UNUSED = meta_from - meta_from % META_K_CHUNK;         \
             if (meta_ahead) {                                                                      \
                 name##_ARGS(META_K_AHEAD)                                                          \
             }                                                                                      \

@@ -41,15 +41,23 @@
 #define ADD_TO(element, x) META_K_ADD_TO(element, x)
 #define LOWER(result, x) META_K_TO_EXTREME(result, x, META_K_BELOW, META_K_LEAST)
 #define RAISE(result, x) META_K_TO_EXTREME(result, x, META_K_ABOVE, META_K_MOST)
-/* A MIN or MAX, with a place or without: whatever is not used of it, compilers remove. */
+/* A MIN or MAX, with a place or without: whatever is not used of it, compilers remove. Where each
+ * cell begins with nothing, META_K_IS_FIRST is whether it has contributed nothing yet, which compilers
+ * know of most: then nothing is compared. */
+#ifndef META_K_IS_FIRST
+#define META_K_IS_FIRST(result) 0
+#endif
 #define META_K_TO_EXTREME(result, x, BEYOND, TAKE)                                         \
-    ((result)->meta_has = 1, (result)->meta_new = (x),                                     \
+    ((result)->meta_new = (x),                                                             \
      (result)->meta_cell =                                                                 \
          META_K_FIRST_OF(BEYOND, (result)->meta_new, META_K_CELL, (result)->meta_value,    \
                          (result)->meta_cell)                                              \
              ? META_K_CELL                                                                 \
              : (result)->meta_cell,                                                        \
-     (result)->meta_value = TAKE((result)->meta_value, (result)->meta_new))
+     (result)->meta_value = META_K_IS_FIRST(result)                                        \
+                                ? (result)->meta_new                                       \
+                                : TAKE((result)->meta_value, (result)->meta_new),          \
+     (result)->meta_has = 1)
 #define LEAST(x, y)      ((x) < (y) ? (x) : (y))
 #define MOST(x, y)       ((x) < (y) ? (y) : (x))
 

@@ -90,6 +90,9 @@ struct meta_k_contributed_u32 { uint32_t meta_value, meta_has, meta_new; int64_t
 #define META_K_COMMA_MIN_AT
 #define META_K_COMMA_MAX_AT
 
+/* In which a chunk's extreme is found. */
+#define META_K_LANES 32
+
 /* What the argument of a MIN_AT or MAX_AT points to: the first extreme of the cells so far, and its
  * cell's number in the box, -1 for none. */
 #define META_K_LOAD_AT(type, name, identity)                                                       \
@@ -109,8 +112,6 @@ struct meta_k_contributed_u32 { uint32_t meta_value, meta_has, meta_new; int64_t
 #define META_K_BEGIN_MAX(type, name)     META_K_BEGIN_EXTREME(type, name)
 #define META_K_BEGIN_MIN_AT(type, name)  META_K_BEGIN_EXTREME(type, name)
 #define META_K_BEGIN_MAX_AT(type, name)  META_K_BEGIN_EXTREME(type, name)
-#define META_K_KEEP_MIN(name)    meta_row_##name[meta_i - meta_from] = name.meta_value;
-#define META_K_KEEP_MAX(name)    META_K_KEEP_MIN(name)
 #define META_K_KEEP_MIN_AT(name)                                                                   \
     meta_row_##name[meta_i - meta_from] = name.meta_value;                                         \
     meta_has_##name[meta_i - meta_from] = name.meta_has;
@@ -118,7 +119,8 @@ struct meta_k_contributed_u32 { uint32_t meta_value, meta_has, meta_new; int64_t
 #define META_K_ACTUAL_MIN_AT(name) META_K_ACTUAL_RESULT(name)
 #define META_K_ACTUAL_MAX_AT(name) META_K_ACTUAL_RESULT(name)
 
-/* After a chunk: its extreme, in lanes; and only if that comes before the best so far, its place. */
+/* After a chunk: whether it has anything that comes before the best so far; only then its extreme, in
+ * lanes, and the place of that. */
 #define META_K_IS_AT(name, n)                                                                      \
     (((meta_row_##name[n] == *meta_lane_##name) |                                                  \
       ((meta_row_##name[n] != meta_row_##name[n]) & (*meta_lane_##name != *meta_lane_##name))) &   \
@@ -126,7 +128,16 @@ struct meta_k_contributed_u32 { uint32_t meta_value, meta_has, meta_new; int64_t
 #define META_K_HALVE(name, to, half)                                                               \
     for (int meta_l = 0; meta_l < (half); ++meta_l)                                                \
         to(meta_lane_##name[meta_l], meta_lane_##name[meta_l + (half)]);
-#define META_K_END_AT(name, to, BEYOND)                                                            \
+#define META_K_END_AT(name, to, BEYOND, BEHIND)                                                    \
+    int meta_search_##name = meta_best_##name.number < 0 ||                                        \
+                             meta_best_##name.number > meta_at + meta_from;                        \
+    if (meta_best_##name.value == meta_best_##name.value) /* no NaN, before which nothing comes */ \
+        for (int64_t meta_n = 0; meta_n < meta_cells; ++meta_n)                                    \
+            meta_search_##name |= !(meta_row_##name[meta_n] BEHIND meta_best_##name.value);        \
+    if (meta_search_##name) {                                                                      \
+        META_K_SEARCH(name, to, BEYOND)                                                            \
+    }
+#define META_K_SEARCH(name, to, BEYOND)                                                            \
     for (int64_t meta_n = meta_cells; meta_n % META_K_LANES; ++meta_n) {                           \
         meta_row_##name[meta_n] = meta_none_##name;                                                \
         meta_has_##name[meta_n] = 0;                                                               \
@@ -157,8 +168,8 @@ struct meta_k_contributed_u32 { uint32_t meta_value, meta_has, meta_new; int64_t
             }                                                                                      \
             break;                                                                                 \
         }
-#define META_K_END_MIN_AT(name)  META_K_END_AT(name, META_K_TO_MIN, META_K_BELOW)
-#define META_K_END_MAX_AT(name)  META_K_END_AT(name, META_K_TO_MAX, META_K_ABOVE)
+#define META_K_END_MIN_AT(name)  META_K_END_AT(name, META_K_TO_MIN, META_K_BELOW, >=)
+#define META_K_END_MAX_AT(name)  META_K_END_AT(name, META_K_TO_MAX, META_K_ABOVE, <=)
 #define META_K_GIVE_MIN_AT(name) *meta_of_##name = meta_best_##name;
 #define META_K_GIVE_MAX_AT(name) *meta_of_##name = meta_best_##name;
 

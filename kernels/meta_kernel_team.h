@@ -207,7 +207,8 @@ typedef struct meta_kernel_teams {
         const meta_kernel_place *const meta_t =                                                    \
             &((const meta_kernel_teams *)(const void *)meta_r)->place;                             \
         const int64_t meta_i META_K_UNUSED = 0, meta_from META_K_UNUSED = 0,                       \
-                      meta_cells META_K_UNUSED = 1, meta_given META_K_UNUSED = 0;                  \
+                      meta_cells META_K_UNUSED = 1, meta_given META_K_UNUSED = 0,                  \
+                      meta_first META_K_UNUSED = 0, meta_lanes META_K_UNUSED = META_KERNEL_LANES;  \
         META_K_ASSERT((x) > 0 && (y) > 0 && (z) > 0 &&                                             \
                           (int64_t)(x) * (y) * (z) <= META_KERNEL_MEMBERS,                         \
                       "a team of " #name " has 1 to 65536 members");                               \
