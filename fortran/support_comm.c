@@ -4,13 +4,14 @@
 #include "support_comm.h"
 
 #include "binding.h"
+#include "comm_handle.h"
 #include "support.h"
 
 #include <string.h>
 
 meta_err metaf_comm_attach(int comm)
 {
-    return meta_comm_attach(MPI_Comm_f2c(comm));
+    return meta_comm_attach(comm_of_handle(comm));
 }
 
 meta_err metaf_halo_create(meta_halo *plan, int cart, const meta_box *box, const int *low,
@@ -18,7 +19,7 @@ meta_err metaf_halo_create(meta_halo *plan, int cart, const meta_box *box, const
                            meta_halo_op op, const meta_halo_field *field, uint32_t batch)
 {
     meta_halo_desc desc = META_HALO_DESC_INIT;
-    desc.cart = MPI_Comm_f2c(cart);
+    desc.cart = comm_of_handle(cart);
     desc.box = *box;
     memcpy(desc.low, low, sizeof desc.low);
     memcpy(desc.high, high, sizeof desc.high);
@@ -33,20 +34,20 @@ meta_err metaf_halo_create(meta_halo *plan, int cart, const meta_box *box, const
 
 meta_err metaf_cuts_block(const meta_cuts *cuts, int cart, int rank, int64_t *first, int64_t *cells)
 {
-    return meta_cuts_block(cuts, MPI_Comm_f2c(cart), rank, first, cells);
+    return meta_cuts_block(cuts, comm_of_handle(cart), rank, first, cells);
 }
 
 meta_err metaf_measure_speed(int comm, meta_speed_work *work, void *with, int64_t cells, int times,
                              double *speed)
 {
-    return meta_measure_speed(MPI_Comm_f2c(comm), work, with, cells, times, speed);
+    return meta_measure_speed(comm_of_handle(comm), work, with, cells, times, speed);
 }
 
 static meta_decompose_desc described(int cart, const int64_t *cells, const int64_t *least,
                                      int64_t most)
 {
     meta_decompose_desc desc = META_DECOMPOSE_DESC_INIT;
-    desc.cart = MPI_Comm_f2c(cart);
+    desc.cart = comm_of_handle(cart);
     memcpy(desc.cells, cells, sizeof desc.cells);
     memcpy(desc.least, least, sizeof desc.least);
     desc.most = most;
@@ -80,7 +81,7 @@ meta_err metaf_balance(const meta_cuts *next, const meta_cuts *now, int cart, co
 meta_err metaf_redistribute(int cart, const meta_cuts *before, const meta_cuts *after, int fields,
                             const meta_redistribute_field *field)
 {
-    return meta_redistribute(MPI_Comm_f2c(cart), before, after, fields, field);
+    return meta_redistribute(comm_of_handle(cart), before, after, fields, field);
 }
 
 void metaf_refuse(int code)
@@ -94,7 +95,7 @@ meta_err metaf_cart_parts(int cart, int most, int *dims, int *parts)
 {
     int extents[META_MAX_DIM], periods[META_MAX_DIM], coords[META_MAX_DIM];
     int kind = MPI_UNDEFINED, count = 0, initialized = 0;
-    const MPI_Comm comm = MPI_Comm_f2c(cart);
+    const MPI_Comm comm = comm_of_handle(cart);
     MPI_Initialized(&initialized);
     if (initialized && comm != MPI_COMM_NULL) MPI_Topo_test(comm, &kind);
     if (kind != MPI_CART) return META_ERR_ARGUMENT;

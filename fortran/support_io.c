@@ -3,6 +3,8 @@
  *  Converts integer handles of communicators to MPI_Comm; see support_io.h. */
 #include "support_io.h"
 
+#include "comm_handle.h"
+
 #include <string.h>
 
 meta_err metaf_io_write(const char *path, int comm, meta_io_format format, int attributes,
@@ -12,7 +14,7 @@ meta_err metaf_io_write(const char *path, int comm, meta_io_format format, int a
                         int fields, const meta_io_field *field, meta_io_request *request)
 {
     meta_io_desc desc = META_IO_DESC_INIT;
-    desc.comm = MPI_Comm_f2c(comm);
+    desc.comm = comm_of_handle(comm);
     desc.format = format;
     desc.attributes = attributes;
     desc.attribute = attribute;
@@ -34,7 +36,7 @@ meta_err metaf_io_open(meta_io_file *file, const char *path, int comm, meta_io_f
                        int64_t number)
 {
     meta_io_desc desc = META_IO_DESC_INIT;
-    desc.comm = MPI_Comm_f2c(comm);
+    desc.comm = comm_of_handle(comm);
     desc.format = format;
     desc.number = number;
     return meta_io_open(file, path, &desc);
@@ -42,5 +44,5 @@ meta_err metaf_io_open(meta_io_file *file, const char *path, int comm, meta_io_f
 
 meta_err metaf_io_last(int comm, const char *path, int64_t *number)
 {
-    return meta_io_last(MPI_Comm_f2c(comm), path, number);
+    return meta_io_last(comm_of_handle(comm), path, number);
 }

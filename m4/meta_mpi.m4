@@ -42,6 +42,12 @@ meta_mpi_try () {
 #error another one
 #endif
 ]])], [MPI_KIND=openmpi])
+  dnl The standard ABI of MPI 5, whose header defines this whichever MPI it comes with.
+  AC_PREPROC_IFELSE([AC_LANG_SOURCE([[#include <mpi.h>
+#ifndef MPI_ABI_VERSION
+#error another one
+#endif
+]])], [MPI_KIND=abi])
   CPPFLAGS=$meta_saved_cppflags CFLAGS=$meta_saved_cflags LIBS=$meta_saved_libs
   if test $meta_mpi_links = no; then
     meta_mpi_reason="a program cannot be linked with the flags of $meta_path (MPI 3 or later is needed)"
@@ -52,11 +58,13 @@ meta_mpi_try () {
     return
   fi
   meta_folder=${meta_path%/*} meta_suffix=${meta_path##*/mpicc}
+  dnl One launcher serves an MPI's own ABI and the standard one.
   for meta_launcher in mpiexec mpirun; do
-    if test -x "$meta_folder/$meta_launcher$meta_suffix"; then
-      MPIEXEC=$meta_folder/$meta_launcher$meta_suffix
-      break
-    fi
+    for meta_program in $meta_launcher$meta_suffix $meta_launcher${meta_suffix%_abi}; do
+      if test -z "$MPIEXEC" && test -x "$meta_folder/$meta_program"; then
+        MPIEXEC=$meta_folder/$meta_program
+      fi
+    done
   done
   MPICC=$meta_path
   meta_mpi=yes
@@ -65,8 +73,8 @@ meta_mpi_try () {
 
 AC_DEFUN([META_CHECK_MPI], [
   AC_ARG_WITH([mpi],
-    [AS_HELP_STRING([--with-mpi=mpich|openmpi|DIR|no|auto],
-      [the MPI that libmeta_comm and the applications are built with; DIR/bin/mpicc is that of an own installation; auto takes MPICH where there are several @<:@auto@:>@])],
+    [AS_HELP_STRING([--with-mpi=mpich|openmpi|abi|DIR|no|auto],
+      [the MPI that libmeta_comm and the applications are built with; abi is the standard ABI of MPI 5, by the mpicc_abi in PATH, and runs with every MPI that has a libmpi_abi.so; DIR/bin/mpicc, or DIR/bin/mpicc_abi alone, is that of an own installation; auto takes MPICH where there are several @<:@auto@:>@])],
     [], [with_mpi=auto])
   META_MPI_DEFINE_TRY
   meta_mpi=no meta_mpi_reason= MPICC= MPIEXEC= MPI_KIND=none
@@ -82,12 +90,21 @@ AC_DEFUN([META_CHECK_MPI], [
       for meta_candidate in mpicc.$with_mpi mpicc; do
         test $meta_mpi = yes || meta_mpi_try $meta_candidate $with_mpi
       done],
+    [abi], [
+      AC_MSG_CHECKING([for MPI's standard ABI])
+      for meta_candidate in mpicc_abi mpicc; do
+        test $meta_mpi = yes || meta_mpi_try $meta_candidate abi
+      done
+      AS_IF([test -z "$meta_mpi_reason"], [meta_mpi_reason="neither mpicc_abi nor mpicc is in PATH"])],
     [AC_MSG_CHECKING([for MPI in $with_mpi])
-     meta_mpi_try "$with_mpi/bin/mpicc" any])
+     meta_candidate=mpicc
+     AS_IF([test -x "$with_mpi/bin/mpicc" || test ! -x "$with_mpi/bin/mpicc_abi"], [], [meta_candidate=mpicc_abi])
+     meta_mpi_try "$with_mpi/bin/$meta_candidate" any])
   AS_IF([test "x$with_mpi" != xno], [
     AS_IF([test $meta_mpi = yes], [AC_MSG_RESULT([$MPI_KIND ($MPICC)])], [
       AC_MSG_RESULT([no])
       AS_IF([test -z "$meta_mpi_reason"], [meta_mpi_reason="no mpicc found"])
+      AS_IF([test "x$with_mpi" = xabi], [AC_MSG_ERROR([--with-mpi=abi: $meta_mpi_reason; put the folder of an mpicc_abi in PATH (MPICH 5.0 has one; pip install mpich, which puts it beside Python's programs)])])
       AS_IF([test "x$with_mpi" != xauto], [AC_MSG_ERROR([--with-mpi=$with_mpi: $meta_mpi_reason; install that MPI (Debian: mpich libmpich-dev, or openmpi-bin libopenmpi-dev) or give its folder with --with-mpi=DIR])])
     ])])
   AS_IF([test $meta_mpi = no], [MPI_CPPFLAGS= MPI_CFLAGS= MPI_LIBS= MPI_KIND=none])

@@ -149,7 +149,7 @@ for header in core/meta.h core/library/meta_library.h kernels/meta_kernel.h back
     awk -f "$src/tests/grow.awk" "$src/$header" >"grown/$header"
 done
 grep -q grown grown/core/meta.h || broken 'nothing has grown'
-(cd grown/build && unset MAKEFLAGS MAKELEVEL MFLAGS && ../configure --with-mpi="$(made_with MPI_KIND | sed 's/^$/no/')" \
+(cd grown/build && unset MAKEFLAGS MAKELEVEL MFLAGS && PATH=$(dirname "$(made_with MPICC)"):$PATH ../configure --with-mpi="$(made_with with_mpi)" \
     --with-openmp=yes --with-opencl=no --with-fortran=no --with-cuda=no --with-hip=no &&
     make -s -j"$(nproc)" all) >out 2>err || broken 'cannot be built'
 [ $failed = 1 ] || runs "$here/grown/build/.libs" openmp old

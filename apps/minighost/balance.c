@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "comm_handle.h"
 #include "failure.h"
 #include "laps.h"
 #include "room.h"
@@ -134,7 +135,7 @@ static bool try_blocks(const problem *p, int64_t *cut[3])
     double computing = 1, step = 1, gain = 0;
     rehearse(p, &computing, &step);
     if (failure_agree(p->cart)) return false;
-    solver_balance(p, MPI_Comm_c2f(p->cart), computing, step, room_cells(p, false), cut, &gain);
+    solver_balance(p, handle_of_comm(p->cart), computing, step, room_cells(p, false), cut, &gain);
     return !failure_agree(p->cart) && gain > 0;
 }
 
@@ -240,7 +241,7 @@ static bool propose(balancing *b, solver *s, int64_t left)
     const double computing = median(b->own, BALANCE_SAMPLES),
                  step = largest_of(p, median(b->whole, BALANCE_SAMPLES));
     double gain = 0;
-    solver_balance(p, MPI_Comm_c2f(b->cart), computing, step, room_cells(p, true), b->cut, &gain);
+    solver_balance(p, handle_of_comm(b->cart), computing, step, room_cells(p, true), b->cut, &gain);
     const bool moves = pays(b, step, gain, left);
     if (moves) move(b, s);
     /* What is on trial is judged soon. */

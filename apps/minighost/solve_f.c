@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "check.h"
+#include "comm_handle.h"
 #include "laps.h"
 #include "ranks.h"
 
@@ -18,7 +19,7 @@ _Static_assert(NUMBER_F64 == 0 && NUMBER_F32 == 1, "types");
 
 void minighost_shape_of(const problem *p, minighost_shape *shape)
 {
-    *shape = (minighost_shape){.cart = MPI_Comm_c2f(p->cart),
+    *shape = (minighost_shape){.cart = handle_of_comm(p->cart),
                                .type = (int)type_of(p->type),
                                .stencil = (int)p->stencil,
                                .variables = p->variables,

@@ -5,6 +5,7 @@
 #include "config.h"
 
 #include "check.h"
+#include "comm_handle.h"
 #include "solver.h"
 
 void solver_balance(const problem *p, int cart, double computing, double step, int64_t most,
@@ -13,7 +14,7 @@ void solver_balance(const problem *p, int cart, double computing, double step, i
     const meta_cuts next = {{cut[0], cut[1], cut[2]}};
     const meta_cuts now = {{p->cut[0], p->cut[1], p->cut[2]}};
     meta_decompose_desc desc = META_DECOMPOSE_DESC_INIT;
-    desc.cart = MPI_Comm_f2c(cart);
+    desc.cart = comm_of_handle(cart);
     for (int d = 0; d < 3; ++d) desc.cells[d] = p->global[d];
     desc.most = most;
     check(meta_balance(&next, &now, &desc, computing, step, gain));

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file cart.c
  *  MPI functions for the Fortran tests, without mpi.mod: communicators are integer handles. */
-#include <mpi.h>
+#include "../../fortran/comm_handle.h"
+
 #include <stddef.h>
 
 int test_cart_new(int ndims, const int *periodic);
@@ -19,13 +20,13 @@ int test_cart_new(int ndims, const int *periodic)
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     MPI_Dims_create(size, ndims, parts);
     MPI_Cart_create(MPI_COMM_WORLD, ndims, parts, periodic, 0, &cart);
-    return MPI_Comm_c2f(cart);
+    return handle_of_comm(cart);
 }
 
 /** MPI_COMM_WORLD, which is no Cartesian one. */
 int test_world(void)
 {
-    return MPI_Comm_c2f(MPI_COMM_WORLD);
+    return handle_of_comm(MPI_COMM_WORLD);
 }
 
 void test_mpi_start(void)
@@ -44,7 +45,7 @@ int test_mpi_end(void)
 
 void test_cart_free(int handle)
 {
-    MPI_Comm cart = MPI_Comm_f2c(handle);
+    MPI_Comm cart = comm_of_handle(handle);
     MPI_Comm_free(&cart);
 }
 
@@ -52,7 +53,7 @@ void test_cart_free(int handle)
 void test_cart_place(int handle, int ndims, int *parts, int *coords, int *low, int *high)
 {
     int periods[10];
-    const MPI_Comm cart = MPI_Comm_f2c(handle);
+    const MPI_Comm cart = comm_of_handle(handle);
     MPI_Cart_get(cart, ndims, parts, periods, coords);
     for (int d = 0; d < ndims; ++d) MPI_Cart_shift(cart, d, 1, low + d, high + d);
 }
