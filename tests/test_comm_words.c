@@ -122,7 +122,7 @@ static void formatting_in_each_library_is_detected(void)
     words_listen();
     meta_halo plan = plan_of(cart, META_HALO_FACES, META_HALO_COPY, NULL, FIELDS);
     CHECK(words_heard() > 0);
-    CHECK(words_from("libmeta_comm.so") > 0);
+    CHECK(words_from("libmeta_comm") > 0); /* its name may have that of its MPI */
 
     /* Back ends describe a device that is not open, each in the run on another one. */
     CHECK_OK(meta_get_acc(NULL, &mode));

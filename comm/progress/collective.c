@@ -111,12 +111,12 @@ typedef struct handlers {
     MPI_Errhandler handler[HANDLED];
     int count;
 } handlers;
-static bool refused; /* MPI has raised an error: what it makes is not to be used */
+static int raised; /* MPI's error, after which what it makes is not to be used; else MPI_SUCCESS */
 
 static void note(MPI_Comm *comm, int *code, ...)
 {
-    (void)comm, (void)code;
-    refused = true;
+    (void)comm;
+    raised = *code;
 }
 
 /* @p error, or if there is none that of setting them as they were. */
@@ -134,7 +134,7 @@ static meta_err handlers_restore(handlers *h, meta_err error)
 static meta_err handlers_set(handlers *h, MPI_Comm comm)
 {
     *h = (handlers){.ours = MPI_ERRHANDLER_NULL, .comm = {comm, MPI_COMM_WORLD, MPI_COMM_SELF}};
-    refused = false;
+    raised = MPI_SUCCESS;
     COMM_MPI(MPI_Comm_create_errhandler, (note, &h->ours));
     for (int k = 0; k < HANDLED; ++k) {
         COMM_MPI(MPI_Comm_get_errhandler, (h->comm[k], &h->handler[k]));
@@ -147,7 +147,7 @@ static meta_err handlers_set(handlers *h, MPI_Comm comm)
 static meta_err explain(meta_err error)
 {
     char text[COMM_TEXT];
-    if (!refused || error != META_ERR_MPI) return error;
+    if (raised == MPI_SUCCESS || error != META_ERR_MPI) return error;
     snprintf(text, sizeof text, "%s", meta_last_error());
     return core->fail(error,
                       "%s; a communicator was to be duplicated, of which MPI has few (MPICH "
@@ -173,14 +173,19 @@ meta_err comm_all_duplicate(MPI_Comm comm, MPI_Comm *copy, const char *phase)
     if (!made) return core->fail(META_ERR_NO_MEMORY, "no memory to duplicate a communicator");
     made->comm = MPI_COMM_NULL;
     meta_err error = handlers_set(&h, comm);
-    if (error == META_OK) error = explain(duplicate(comm, made, &request, phase));
+    if (error == META_OK) {
+        error = duplicate(comm, made, &request, phase);
+        /* MPICH 5.0 returns success where a handler has returned. */
+        if (error == META_OK) error = comm_mpi(raised, "MPI_Comm_idup");
+        error = explain(error);
+    }
     error = handlers_restore(&h, error);
     if (request != MPI_REQUEST_NULL) {
         made->next = given_up;
         given_up = made;
         return error;
     }
-    if (!refused) *copy = made->comm;
+    if (raised == MPI_SUCCESS) *copy = made->comm;
     free(made);
     return error;
 }
