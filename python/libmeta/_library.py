@@ -54,6 +54,9 @@ def _candidates():
                 return [("LIBMETA", path)]
         return [("LIBMETA", os.path.join(wanted, "libmeta.so"))]
     places = []
+    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib", "libmeta.so.0")
+    if os.path.exists(path):  # of a wheel that has it
+        return [("this package", path)]
     folder = _pkg_config()
     if folder:
         places.append(("pkg-config", os.path.join(folder, "libmeta.so")))
@@ -138,6 +141,23 @@ def life():
     return _state.life if _state.started else None
 
 
+def _mpi_kind(mpi):
+    """Whose handles a module of mpi4py has, as configure's --with-mpi names it."""
+    if mpi._handleof(mpi.COMM_WORLD) == 0x101:  # this address in MPI 5's standard ABI alone
+        return "abi"
+    return "openmpi" if mpi.get_vendor()[0] == "Open MPI" else "mpich"
+
+
+def _has_standard_abi(library):
+    """Whether the MPI that a library is linked with is one of the standard ABI."""
+    try:
+        ask = library.MPI_Abi_get_version
+    except AttributeError:
+        return False
+    major, minor = ctypes.c_int(-1), ctypes.c_int(-1)
+    return ask(ctypes.byref(major), ctypes.byref(minor)) == 0 and major.value > 0
+
+
 def _load_comm(mpi):
     # Where libraries of several MPIs are installed beside each other, their names say which.
     folder = os.path.dirname(_path)
@@ -158,14 +178,19 @@ def comm_library(comm):
     if not isinstance(comm, MPI.Comm):
         raise TypeError(f"a communicator of mpi4py is needed, not {type(comm).__name__}")
     if _comm is None:
-        found = _load_comm("openmpi" if MPI.get_vendor()[0] == "Open MPI" else "mpich")
+        kind = _mpi_kind(MPI)
+        found = _load_comm(kind)
         text, length = ctypes.create_string_buffer(8192), ctypes.c_int()
         # Of the MPI that libmeta_comm is linked with, whose handles may be of another size.
         found.MPI_Get_library_version(text, ctypes.byref(length))
         theirs, ours = text.value.decode("utf-8", "replace"), MPI.Get_library_version()
-        if theirs.rstrip("\0\n ") != ours.rstrip("\0\n "):
-            raise Error(f"libmeta_comm was built with another MPI than mpi4py: {theirs.splitlines()[0]} there, "
-                        f"{ours.splitlines()[0]} here. Build libmeta --with-mpi for mpi4py's, or mpi4py for libmeta's")
+        # An MPI has its own ABI and the standard one in two libraries of the same version.
+        abi = " by the standard ABI"
+        theirs_abi, ours_abi = abi if _has_standard_abi(found) else "", abi if kind == "abi" else ""
+        if theirs.rstrip("\0\n ") != ours.rstrip("\0\n ") or theirs_abi != ours_abi:
+            raise Error(f"libmeta_comm was built with another MPI than mpi4py: {theirs.splitlines()[0]}{theirs_abi} "
+                        f"there, {ours.splitlines()[0]}{ours_abi} here. Build libmeta --with-mpi for mpi4py's, or mpi4py "
+                        "for libmeta's")
         _comm = found
     return _comm
 
