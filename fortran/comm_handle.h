@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file comm_handle.h
- *  Communicators and Fortran's integer handles of them. MPI 5 has functions for it that no language
- *  owns, with the same integers, and its standard ABI has only these. Includes nothing of libmeta. */
+ *  Converts communicators to and from Fortran's integer handles. MPI_Comm_fromint() and
+ *  MPI_Comm_toint() of MPI 5 take the same integers as MPI_Comm_f2c() and MPI_Comm_c2f(), which the
+ *  standard ABI lacks. */
 #ifndef META_FORTRAN_COMM_HANDLE_H
 #define META_FORTRAN_COMM_HANDLE_H
 

@@ -35,8 +35,7 @@ meta_err comm_launcher_check(void)
     comm_shorten_version(version);
     const char *own = strstr(version, "MPICH") ? "MPICH (mpiexec.mpich on Debian)" : "that MPI";
     if (!open_mpi && (processes = number_in("OMPI_COMM_WORLD_SIZE")) > 1)
-        return core->fail(META_ERR_MPI, text, version, "Open MPI's launcher", processes,
-                          own);
+        return core->fail(META_ERR_MPI, text, version, "Open MPI's launcher", processes, own);
     if (open_mpi && !getenv("OMPI_COMM_WORLD_SIZE") && (processes = number_in("PMI_SIZE")) > 1)
         return core->fail(META_ERR_MPI, text, version, "the launcher of MPICH or another MPI",
                           processes, "Open MPI (mpiexec.openmpi on Debian)");
