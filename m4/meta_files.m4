@@ -36,9 +36,12 @@ dnl where ldd cannot tell, as for another machine's programs.
 AC_DEFUN([META_LIST_MPIS], [
   meta_saved_libs=$LIBS meta_saved_cppflags=$CPPFLAGS meta_saved_ldflags=$LDFLAGS
   LIBS="$2 $LIBS" CPPFLAGS="$CPPFLAGS $HDF5_CFLAGS $MPI_CPPFLAGS" LDFLAGS="$LDFLAGS -Wl,--no-as-needed"
-  $1=
+  $1= meta_folders=
+  for meta_word in $2; do
+    AS_CASE([$meta_word], [-L*], [meta_folders=$meta_folders`echo "$meta_word" | sed 's/^-L//'`:])
+  done
   AC_LINK_IFELSE([AC_LANG_PROGRAM([[$3]], [[$4]])],
-    [$1=`ldd ./conftest$ac_exeext 2>/dev/null | sed -n 's/^@<:@@<:@:blank:@:>@@:>@*\(libmpi@<:@^ @:>@*\) .*/\1/p' | tr '\n' ' '`])
+    [$1=`LD_LIBRARY_PATH=$meta_folders$LD_LIBRARY_PATH ldd ./conftest$ac_exeext 2>/dev/null | sed -n 's/^@<:@@<:@:blank:@:>@@:>@*\(libmpi@<:@^ @:>@*\) .*/\1/p' | tr '\n' ' '`])
   LIBS=$meta_saved_libs CPPFLAGS=$meta_saved_cppflags LDFLAGS=$meta_saved_ldflags
 ])
 
