@@ -49,7 +49,7 @@ END
             ;;
         count-changed-lines) printf '\n--list\n' ;;
         plot-* | meta-plot-*) [ -z "$python" ] && return ;;
-        abi | gpu-check | release) ;;
+        abi | gpu-check | make-wheel | release) ;;
         *) broken 'this test has no modes of it'; return ;;
     esac
     printf '%s\n' --help
@@ -68,6 +68,7 @@ quiet()
         meta-bench) echo size fields type ;;
         meta-kernel) echo library ;;
         abi) echo baseline ;;
+        make-wheel) echo local output ;; # the name of what it made
         release) echo armor detach-sign dry-run key local-user out ;; # gpg has its own
         gpu-check) echo backend report parts bench build ;;
         plot-devices) echo plain devices cases axpy cyclic cg minighost repeat threads out examples programs no-plot \
