@@ -67,6 +67,7 @@ END {
     other("ROCM_PATH, HIP_PATH", "Where hipRTC is looked for, behind the places of the dynamic linker.")
     other("LD_LIBRARY_PATH", "Said in messages about compilers that were not found.")
     other("POCL_MAX_PTHREAD_COUNT, POCL_CPU_MAX_CU_COUNT", "PoCL\\[aq]s threads. Set, unless they are, to the threads of this process.")
+    other("POCL_WORK_GROUP_METHOD", "How PoCL forms work-groups. Set to cbs, unless it is set, for PoCL 6 with LLVM 18, which ends the process for some kernels otherwise.")
     other("POCL_CACHE_DIR", "Where PoCL keeps its own files. Set, unless it is, where PoCL\\[aq]s folder in the home cannot be written.")
     other("LD_PRELOAD", "Under valgrind, every buffer is allocated by itself (META_POOL).")
     other("PMI_SIZE, OMPI_COMM_WORLD_SIZE", "Set by launchers: how many processes there are, to notice one of another MPI.")

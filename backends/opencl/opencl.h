@@ -116,6 +116,8 @@ meta_err ocl_fail(cl_int status, const char *call);
 /* pocl.c */
 /** Set what PoCL reads from the environment, unless the user has: before OpenCL's first call. */
 void ocl_prepare_pocl(void);
+/** Avoid faults of the PoCL whose platform has this @p version: before a kernel is compiled. */
+void ocl_adapt_pocl(const char *version);
 
 /* platform.c */
 int ocl_device_count(char *reason, size_t room);

@@ -147,9 +147,13 @@ static void insert(const ocl_about *about)
 
 static void add_platform(cl_platform_id platform)
 {
+    char version[256];
     cl_uint count = 0;
     cl_device_id *ids;
     ocl_about *more;
+    if (clGetPlatformInfo(platform, CL_PLATFORM_VERSION, sizeof version, version, NULL) ==
+        CL_SUCCESS)
+        ocl_adapt_pocl(version);
     if (clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 0, NULL, &count) != CL_SUCCESS || !count)
         return;
     ids = calloc(count, sizeof *ids);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file pocl.c
- *  What PoCL reads from the environment when the OpenCL loader first opens it: its number of
- * threads, and where it keeps its files. */
+ *  What PoCL reads from the environment: when the OpenCL loader first opens it, its number of
+ * threads and where it keeps its files; when it compiles a kernel, how it forms work-groups. */
 #include "config.h"
 
 #include <fcntl.h>
@@ -73,6 +73,18 @@ static void choose_folder(void)
     ocl_host->log(META_LOG_INFO, "PoCL keeps its files in %s, as it cannot write to the home",
                   path);
     setenv("POCL_CACHE_DIR", path, 0);
+}
+
+/* PoCL 6 runs LLVM's pass instcombine by name, and so LLVM 18 verifies that one iteration of it was
+ * enough. If not, the process ends: "Instruction Combining did not reach a fixpoint after 1
+ * iterations". That was seen when PoCL compiles a kernel for a binary, which is for any work-group
+ * size: it then moves phi nodes to the stack just before that pass, but not if its work-groups are
+ * continuations (cbs). PoCL 5 cannot be built with LLVM 18, PoCL 7 no longer runs the pass. */
+void ocl_adapt_pocl(const char *version)
+{
+    const char *pocl = strstr(version, "PoCL 6."), *llvm = strstr(version, "LLVM ");
+    if (pocl && llvm && strtol(llvm + strlen("LLVM "), NULL, 10) >= 18)
+        setenv("POCL_WORK_GROUP_METHOD", "cbs", 0);
 }
 
 void ocl_prepare_pocl(void)
