@@ -923,16 +923,53 @@ template <bool whole> struct meta_k_whole {
 #else
 #define META_K_SIMD_independent _Pragma("GCC ivdep")
 #endif
-#define META_K_COMMA(kind, type, ...) META_K_COMMA_##kind
-#define META_K_COMMA_OUT
-#define META_K_COMMA_INOUT
-#define META_K_COMMA_IN
-#define META_K_COMMA_ADD ,
-#define META_K_COMMA_SCALAR
-#define META_K_COMMA_VALUE
-#define META_K_COMMA_SUM
-#define META_K_COMMA_MIN
-#define META_K_COMMA_MAX
+/* Nor with clang 16 and later where cells may read an element by an index that is the same for all of
+ * them: of a WHOLE array, of one that lacks dimensions, of a structure. Told to vectorize, clang computes
+ * such an address in lane 0 alone, even where a condition skips in lane 0 the unsigned division that it
+ * depends on: `if (INDEX(0) % 3 == 1) x = GET(table, a / b);` then reads at an undefined address (seen
+ * with 17 to 20 and 22). By itself it was not seen to vectorize such a loop. */
+#if defined __clang__ && __clang_major__ >= 16
+#define META_K_COMMON ,
+#else
+#define META_K_COMMON
+#endif
+#define META_K_COMMA(kind, type, ...)                 META_K_COMMA_##kind(type, __VA_ARGS__, , , , )
+#define META_K_COMMA_OUT(type, name, a, b, c, ...)    META_K_COMMONS(a, b, c)
+#define META_K_COMMA_INOUT(type, name, a, b, c, ...)  META_K_COMMONS(a, b, c)
+#define META_K_COMMA_IN(type, name, a, b, c, ...)     META_K_COMMONS(a, b, c)
+#define META_K_COMMA_ADD(...)                         ,
+#define META_K_COMMA_SCALAR(...)
+#define META_K_COMMA_VALUE(type, ...)                                                              \
+    META_K_IF_SHARED(META_K_NUMBER_##type, META_K_NOTHING, META_K_OF_STRUCTURE, )()
+#define META_K_OF_STRUCTURE() META_K_COMMON
+#define META_K_COMMA_SUM(...)
+#define META_K_COMMA_MIN(...)
+#define META_K_COMMA_MAX(...)
+#define META_K_COMMONS(a, b, c) META_K_COMMON_##a META_K_COMMON_##b META_K_COMMON_##c
+#define META_K_COMMON_
+#define META_K_COMMON_CELL
+#define META_K_COMMON_WHOLE META_K_COMMON
+#define META_K_COMMON_STAR(r)
+#define META_K_COMMON_BOX(r)
+#define META_K_COMMON_SIDES(x0, x1, y0, y1, z0, z1)
+#define META_K_COMMON_SIDES2(x0, x1, y0, y1)
+#define META_K_COMMON_SIDES1(x0, x1)
+#define META_K_COMMON_GROWN(x, y, z)
+#define META_K_COMMON_GROWN2(x, y)
+#define META_K_COMMON_GROWN1(x)
+#define META_K_COMMON_LINE(d)   META_K_COMMON
+#define META_K_COMMON_PLANE(d)  META_K_COMMON
+#define META_K_NUMBER_double    ~, ~
+#define META_K_NUMBER_float     ~, ~
+#define META_K_NUMBER_int64_t   ~, ~
+#define META_K_NUMBER_uint64_t  ~, ~
+#define META_K_NUMBER_int32_t   ~, ~
+#define META_K_NUMBER_uint32_t  ~, ~
+#define META_K_NUMBER_int16_t   ~, ~
+#define META_K_NUMBER_uint16_t  ~, ~
+#define META_K_NUMBER_int8_t    ~, ~
+#define META_K_NUMBER_uint8_t   ~, ~
+#define META_K_NUMBER_int       ~, ~
 
 /* The cells of all rows, `chunk` of a row at a time; before each of these pieces memory is fetched
  * `ahead`, unless that is 0. */

@@ -87,8 +87,8 @@ struct meta_k_contributed_u32 { uint32_t meta_value, meta_has, meta_new; int64_t
 #define META_K_AHEAD_MAX_AT(type, name)
 #define META_K_STEP_MIN_AT(name)
 #define META_K_STEP_MAX_AT(name)
-#define META_K_COMMA_MIN_AT
-#define META_K_COMMA_MAX_AT
+#define META_K_COMMA_MIN_AT(...)
+#define META_K_COMMA_MAX_AT(...)
 
 /* In which a chunk's extreme is found. */
 #define META_K_LANES 32

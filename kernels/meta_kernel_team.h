@@ -149,7 +149,7 @@ typedef struct meta_kernel_teams {
 #define META_K_GIVE_SHARED(name)
 #define META_K_STEP_SHARED(name) /* which only META_CELLS uses */                                  \
     META_K_ASSERT(0, "SHARED " #name " is for kernels that META_TEAMS begins");
-#define META_K_COMMA_SHARED
+#define META_K_COMMA_SHARED(...)
 
 /* ------------------------------------------------------------------ the CPU code */
 
@@ -160,8 +160,8 @@ typedef struct meta_kernel_teams {
 #endif
 
 /* Members of a phase are independent of each other but for what they contribute to results, which lies
- * in memory here: clang, told that nothing else depends on an earlier member, loses that (19 at -O2).
- * Additions to arrays are always atomic. */
+ * in memory here: clang is not told that they are. Nor could 16 and later be, as members share memory,
+ * see META_K_COMMON. Additions to arrays are always atomic. */
 #ifdef __clang__
 #define META_K_TEAM_SIMD
 #else

@@ -27,6 +27,14 @@ META_CELLS(length)
     ON(y) = SQRT(ON(y) * ON(y) + along * along);
     RAISE(most, ABS(along) - ON(x) * ON(x));
 }
+/* Told to vectorize this, clang 16 and later read elsewhere in some cells. */
+#define quotient_ARGS(A) A(OUT, T, y) A(IN, T, x, WHOLE) A(VALUE, uint32_t, a) A(VALUE, uint32_t, b)
+META_CELLS(quotient)
+{
+    T found = 0;
+    if (INDEX(0) % 3 == 1) found = GET(x, a / b);
+    ON(y) = found;
+}
 #include META_AGAIN
 END
 # Two files, one of which only calls a kernel; and <math.h> has been used before the kernel file.
@@ -65,6 +73,9 @@ static void print(const void *bytes, size_t count)
         TRY(meta_copy_d2h(out, y, sizeof out, NULL));                                                          \
         print(out, sizeof out);                                                                                \
         print(&most, sizeof most);                                                                             \
+        TRY(quotient_##suffix(&all, (T *)y, (const T *)x, 30, 7, NULL));                                       \
+        TRY(meta_copy_d2h(out, y, sizeof out, NULL));                                                          \
+        print(out, sizeof out);                                                                                \
         TRY(meta_free(x));                                                                                     \
         TRY(meta_free(y));                                                                                     \
     } while (0)
@@ -112,7 +123,7 @@ runs()
     else cp out bits; first=$what; fi
     tail -n 1 out | grep -q -x '3 3' || broken 'does not print 3 3'
     if [ "${1-}" ]; then
-        [ "$(grep -c '' err)" = 1 ] && grep -q 'warning: kernels compiled without optimization.*: root, length;.* -O2$' err ||
+        [ "$(grep -c '' err)" = 1 ] && grep -q 'warning: kernels compiled without optimization.*: root, length, quotient;.* -O2$' err ||
             broken 'has not the one warning that names its kernels'
         META_LOG=off ./program >/dev/null 2>err && [ ! -s err ] || broken 'warns with META_LOG=off'
     else

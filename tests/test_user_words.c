@@ -108,6 +108,25 @@ static void the_limits_of_integers_are_known(void)
     free_arrays();
 }
 
+static void cells_that_do_not_divide_do_not_disturb_those_that_do(void)
+{
+    static uint32_t table[CELLS], expected[CELLS];
+    if (!make_arrays()) return;
+    for (uint32_t k = 0; k < CELLS; ++k) table[k] = 1000 + k;
+    CHECK_OK(meta_copy_h2d(device[1], table, sizeof table, NULL));
+    for (uint32_t b = 1; b < 9; ++b) {
+        const uint32_t a = 30;
+        uint32_t total = 0, sum = 0;
+        test_case("element %u / %u", (unsigned)a, (unsigned)b);
+        for (int k = 0; k < CELLS; ++k) sum += expected[k] = k % 3 == 1 ? table[a / b] : 0;
+        CHECK_OK(quotient_u32(&box, (void *)device[0], (void *)device[1], a, b, &total, NULL));
+        CHECK(total == sum);
+        holds(0, expected, META_U32);
+    }
+    free_arrays();
+}
+
 TEST_DEVICE_MAIN(PROMISE(absolute_values_and_roots_are_of_the_element_type),
                  PROMISE(absolute_values_of_integers_are_of_the_element_type),
-                 PROMISE(the_limits_of_integers_are_known))
+                 PROMISE(the_limits_of_integers_are_known),
+                 PROMISE(cells_that_do_not_divide_do_not_disturb_those_that_do))

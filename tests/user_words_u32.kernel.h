@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A kernel of test_user_words: as user_words.kernel.h, for integers. */
+/* Kernels of test_user_words: as user_words.kernel.h, for integers. */
 #define META_KERNEL_TYPES (META_KERNEL_I32 | META_KERNEL_U32)
 #define META_KERNEL_FILE  "user_words_u32.kernel.h"
 #include <meta_kernel.h>
@@ -8,6 +8,18 @@
 META_CELLS(magnitude)
 {
     AT(out, 0, 0, 0) = (double)ABS(AT(in, 0, 0, 0));
+}
+
+/* An element that is the same for all cells that read one; the others do not divide. */
+#define quotient_ARGS(A)                                                                           \
+    A(OUT, T, out)                                                                                 \
+    A(IN, T, table, WHOLE) A(VALUE, uint32_t, a) A(VALUE, uint32_t, b) A(SUM, T, total)
+META_CELLS(quotient)
+{
+    T found = 0;
+    if (INDEX(0) % 3 == 1) found = GET(table, a / b);
+    ON(out) = found;
+    ADD(total, found);
 }
 
 #include META_AGAIN

@@ -80,8 +80,7 @@ bool meta_find_keyword_of_cxx(const char *text, meta_words *found)
 {
     *found = (meta_words){.at = text, .line = 1};
     do {
-        if (!found->is_directive || !meta_words_next_of_directive(found))
-            meta_words_next_or_directive(found);
+        meta_words_next_everywhere(found);
         if (is_among(cxx_keywords, found->word, found->length)) return true;
     } while (found->length > 0);
     return false;

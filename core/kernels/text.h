@@ -5,6 +5,7 @@
 #ifndef META_KERNELS_TEXT_H
 #define META_KERNELS_TEXT_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "kernels/user.h"
@@ -71,6 +72,11 @@ void meta_text_checks(const meta_text *w);
 void meta_text_array(const meta_text *w, uint32_t parameter, unsigned array, const char *index);
 /** The call, a statement. */
 void meta_text_call(const meta_text *w);
+
+/* text_divides.c */
+/** Whether a body may access an element that is the same for all cells, by an index that it divides
+ * for: LLVM must not vectorize the loop over them. */
+bool meta_text_divides(const meta_kernel *kernel);
 
 /* text_rows.c */
 /** What stands before a loop over cells or members: those that add to the same elements, or share

@@ -141,6 +141,11 @@ bool meta_words_next_of_directive(meta_words *w)
     return w->is_directive;
 }
 
+void meta_words_next_everywhere(meta_words *w)
+{
+    if (!w->is_directive || !meta_words_next_of_directive(w)) meta_words_next_or_directive(w);
+}
+
 void meta_words_next(meta_words *w)
 {
     do meta_words_next_or_directive(w);

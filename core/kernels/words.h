@@ -25,6 +25,8 @@ void meta_words_next_or_directive(meta_words *w);
 /** Read the next word, or other character, of the directive at which the last call has stopped.
  *  @return false: it has no more of them */
 bool meta_words_next_of_directive(meta_words *w);
+/** Read the next word, or other character, also of directives. */
+void meta_words_next_everywhere(meta_words *w);
 /** Whether the word is @p text. */
 bool meta_words_is(const meta_words *w, const char *text);
 /** Whether @p text, and no more than a comment behind it, follows a directive's name. */
