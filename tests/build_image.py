@@ -6,7 +6,7 @@
     build_image.py --in ROOT USER COMMAND
 
 Leaves the root of stage K, from 0, in FOLDER/K; --in runs a command there, as a user in the home folder. Knows FROM
-debian:12, ARG, ENV, COPY, WORKDIR, USER, RUN and CMD, as far as packaging/Dockerfile uses them. Needs root, mmdebstrap, chroot and unshare, and Debian's mirrors.
+debian:12 and debian:13, ARG, ENV, COPY, WORKDIR, USER, RUN and CMD, as far as packaging/Dockerfile uses them. Needs root, mmdebstrap, chroot and unshare, and Debian's mirrors.
 """
 import glob
 import os
@@ -14,6 +14,9 @@ import re
 import shutil
 import subprocess
 import sys
+
+
+RELEASES = {"debian:12": "bookworm", "debian:13": "trixie"}
 
 
 def fail(text):
@@ -36,10 +39,14 @@ def instructions(path):
             joined = ""
 
 
+def expanded(text, variables):
+    return re.sub(r"\$\{(\w+)\}|\$(\w+)", lambda m: variables.get(m[1] or m[2], ""), text)
+
+
 class Stage:
-    def __init__(self, root):
+    def __init__(self, root, release):
         self.root, self.variables, self.folder, self.user = root, {}, "/", "root"
-        subprocess.run(["mmdebstrap", "--quiet", "--variant=minbase", "bookworm", root], check=True)
+        subprocess.run(["mmdebstrap", "--quiet", "--variant=minbase", release, root], check=True)
         # Docker's images find names as their host does, and their packages start no service.
         shutil.copy("/etc/resolv.conf", root + "/etc/resolv.conf")
         with open(root + "/usr/sbin/policy-rc.d", "w", encoding="utf-8") as file:
@@ -47,7 +54,7 @@ class Stage:
         os.chmod(root + "/usr/sbin/policy-rc.d", 0o755)
 
     def expand(self, text):
-        return re.sub(r"\$\{(\w+)\}|\$(\w+)", lambda m: self.variables.get(m[1] or m[2], ""), text)
+        return expanded(text, self.variables)
 
     def run(self, command):
         return run_in(self.root, command, self.folder, self.user, self.variables)
@@ -75,21 +82,22 @@ def run_in(root, command, folder="/", user="root", variables=()):
 
 
 def build(path, context, target, given):
-    stages, names = [], {}
+    stages, names, ahead = [], {}, {}
     for number, line in instructions(path):
         word, _, rest = line.partition(" ")
         rest = rest.strip()
         stage = stages[-1] if stages else None
         print("== %s:%d: %s %s" % (path, number, word, rest), flush=True)
         if word == "FROM":
-            image, _, name = rest.partition(" AS ")
-            if image != "debian:12":
-                fail("line %d: the image is %s, and only debian:12 is known" % (number, image))
-            stages.append(Stage(os.path.join(target, str(len(stages)))))
+            image, _, name = expanded(rest, ahead).partition(" AS ")
+            if image not in RELEASES:
+                fail("line %d: the image is %s, and only %s are known" % (number, image, " and ".join(RELEASES)))
+            stages.append(Stage(os.path.join(target, str(len(stages))), RELEASES[image]))
             names[name] = stages[-1]
         elif word in ("ARG", "ENV"):
             key, _, value = rest.partition("=")
-            stage.variables[key] = given.get(key, value) if word == "ARG" else value
+            variables = stage.variables if stage else ahead
+            variables[key] = given.get(key, value) if word == "ARG" else value
         elif word == "COPY":
             option, source = re.match(r"(?:--from=(\w+) )?(\S+) ", rest).groups()
             base = names[option].root if option else context + "/"

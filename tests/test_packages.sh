@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # A release as Debian packages: they are made, and lintian finds no error. packaging/Dockerfile says how, and its steps
-# are run in clean roots of Debian 12; there a user compiles and runs the README's first programs, with pkg-config and
+# are run in clean roots of Debian 12 and 13; there a user compiles and runs the README's first programs, with pkg-config and
 # with CMake.
 #
-#   test_packages.sh          all of this
+#   test_packages.sh [12|13]  all of this, in roots of one release or both
 #   test_packages.sh here     only make the packages, with this machine's compilers and without optimization, and see
 #                             what lintian says
 # TEST: timeout=3600 labels=packages alone=yes long=yes
@@ -53,31 +53,36 @@ if [ "${1-}" = here ]; then
     exit
 fi
 
-quietly 'the image' python3 "$src/tests/build_image.py" "$src/packaging/Dockerfile" "$here" "$here" "VERSION=$version"
-checked 0/build
-root=$here/1 status=0
-home=$root/home/user
 # The README's programs, and the guide's project.
-awk '/^```c$/ { on = 1; next } /^```/ { on = 0 } on' "$src/README.md" >"$home/first.c"
-awk '/^```fortran$/ { on = 1; next } /^```/ { on = 0 } on' "$src/README.md" >"$home/first.f90"
-awk '/^```python first$/ { on = 1; next } /^```/ { on = 0 } on' "$src/doc/python.md" >"$home/first.py"
-awk '/^```cmake$/ && !n++ { on = 1; next } /^```/ { on = 0 } on' "$src/doc/installing.md" >"$home/CMakeLists.txt"
+awk '/^```c$/ { on = 1; next } /^```/ { on = 0 } on' "$src/README.md" >first.c
+awk '/^```fortran$/ { on = 1; next } /^```/ { on = 0 } on' "$src/README.md" >first.f90
+awk '/^```python first$/ { on = 1; next } /^```/ { on = 0 } on' "$src/doc/python.md" >first.py
+awk '/^```cmake$/ && !n++ { on = 1; next } /^```/ { on = 0 } on' "$src/doc/installing.md" >CMakeLists.txt
+status=0
 # prints TEXT COMMAND: of the user, in the image.
 prints()
 {
     python3 "$src/tests/build_image.py" --in "$root" user "$2" >out 2>err
     got=$?
-    [ $got = 0 ] && grep -q -F -x -e "$1" out && { echo "kept   $2"; return; }
+    [ $got = 0 ] && grep -q -F -x -e "$1" out && { echo "kept   Debian $release: $2"; return; }
     cat out err
-    echo "BROKEN: status $got, expected a line '$1' of: $2"
+    echo "BROKEN: Debian $release: status $got, expected a line '$1' of: $2"
     status=1
 }
 sum='4 ranks: sum 1048576.0 of 1048576.0'
-prints "$sum" 'cc -O2 first.c $(pkg-config --cflags --libs libmeta_comm) -o first && mpiexec -n 4 ./first'
-prints "$sum" 'META_RANK_MAP="0-1:openmp,*:opencl" mpiexec -n 4 ./first'
-prints "$sum" 'mpifort first.f90 $(pkg-config --cflags --libs libmeta_fortran) -o first_f && mpiexec -n 4 ./first_f'
-prints "$sum" 'cmake -S . -B cmake-build && cmake --build cmake-build && mpiexec -n 4 cmake-build/first'
-prints True 'python3 first.py'
-prints yes 'meta-info && meta-kernel --help >/dev/null && echo yes'
-prints /usr/share/man/man3/meta_halo_exchange.3.gz 'man -w meta_halo_exchange'
+for release in ${1-12 13}; do
+    root=$here/$release/1
+    quietly "the image, Debian $release" python3 "$src/tests/build_image.py" "$src/packaging/Dockerfile" "$here" "$here/$release" \
+        "VERSION=$version" "DEBIAN=$release"
+    [ "$release" != 12 ] || checked 12/0/build # by this machine's lintian, which is Debian 12's
+    cp first.* CMakeLists.txt "$root/home/user"
+    prints "$sum" 'cc -O2 first.c $(pkg-config --cflags --libs libmeta_comm) -o first && mpiexec -n 4 ./first'
+    prints "$sum" 'META_RANK_MAP="0-1:openmp,*:opencl" mpiexec -n 4 ./first'
+    prints "$sum" 'mpifort first.f90 $(pkg-config --cflags --libs libmeta_fortran) -o first_f && mpiexec -n 4 ./first_f'
+    prints "$sum" 'cmake -S . -B cmake-build && cmake --build cmake-build && mpiexec -n 4 cmake-build/first'
+    prints True 'python3 first.py'
+    prints yes 'meta-info && meta-kernel --help >/dev/null && echo yes'
+    prints /usr/share/man/man3/meta_halo_exchange.3.gz 'man -w meta_halo_exchange'
+    rm -rf "${here:?}/$release"
+done
 exit $status
