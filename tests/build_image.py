@@ -83,6 +83,7 @@ def run_in(root, command, folder="/", user="root", variables=()):
 
 def build(path, context, target, given):
     stages, names, ahead = [], {}, {}
+    os.makedirs(target, exist_ok=True)
     for number, line in instructions(path):
         word, _, rest = line.partition(" ")
         rest = rest.strip()
