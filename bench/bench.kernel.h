@@ -67,4 +67,29 @@ META_CELLS(bench_least)
 {
     AT1(out, 0) = value;
 }
+
+/* Results of all cells. */
+#define bench_sum_ARGS(A) A(IN, T, u, CELL) A(SUM, T, sum)
+META_CELLS(bench_sum)
+{
+    ADD(sum, ON(u));
+}
+
+#define bench_min_ARGS(A) A(IN, T, u, CELL) A(MIN, T, least)
+META_CELLS(bench_min)
+{
+    LOWER(least, ON(u));
+}
+
+#define bench_max_ARGS(A) A(IN, T, u, CELL) A(MAX, T, most)
+META_CELLS(bench_max)
+{
+    RAISE(most, ON(u));
+}
+
+#define bench_min_at_ARGS(A) A(IN, T, u, CELL) A(MIN_AT, T, least)
+META_CELLS(bench_min_at)
+{
+    LOWER(least, ON(u));
+}
 #include META_AGAIN

@@ -80,7 +80,8 @@ const group groups[] = {
     },
     {
         .name = "kernels",
-        .meaning = "a program's own kernels: 7 points with sum, Gray-Scott, CG; the smallest call",
+        .meaning = "a program's own kernels: 7 points with sum, Gray-Scott, results of all cells, "
+                   "CG; the smallest call",
         .sizes = {1, 128, 256},
         .run = kernels_run,
         .peers = {"builtin", "openmp", "opencl", "cuda", "hip", "plain"},

@@ -112,6 +112,67 @@ static void run_least_built_in(void *with, int64_t times)
         if (!note_meta(meta_fill_box(at(w, 0), &w->box, one, w->type, NULL))) return;
 }
 
+/* ------------------------------------------------------------------ results of all cells */
+
+/* Runs the kernel of that name, whose result is of those variables. */
+#define RUN_RESULT(name, variables)                                                                \
+    static void run_##name(void *with, int64_t times)                                              \
+    {                                                                                              \
+        const work *w = with;                                                                      \
+        variables;                                                                                 \
+        for (int64_t k = 0; k < times; ++k)                                                        \
+            if (!note_meta(w->type == META_F64                                                     \
+                               ? bench_##name##_f64(&w->box, at(w, 0), &f64, NULL)                 \
+                               : bench_##name##_f32(&w->box, at(w, 0), &f32, NULL)))               \
+                return;                                                                            \
+    }
+RUN_RESULT(sum, double f64; float f32)
+RUN_RESULT(min, double f64; float f32)
+RUN_RESULT(max, double f64; float f32)
+RUN_RESULT(min_at, meta_extreme_f64 f64; meta_extreme_f32 f32)
+
+static volatile double kept; /* so that the loops are not left out */
+
+static void run_plain_result(const work *w, meta_op op, int64_t times)
+{
+    const void *u = (const char *)w->array[0].native.object + w->array[0].native.offset;
+    for (int64_t k = 0; k < times; ++k) kept = plain_result(u, &w->box, op, w->type == META_F64);
+}
+
+static void run_plain_sum(void *with, int64_t times)
+{
+    run_plain_result(with, META_SUM, times);
+}
+
+static void run_plain_min(void *with, int64_t times)
+{
+    run_plain_result(with, META_MIN, times);
+}
+
+static void run_plain_max(void *with, int64_t times)
+{
+    run_plain_result(with, META_MAX, times);
+}
+
+static void measure_results(bench *b, work *w, int64_t size)
+{
+    static const struct {
+        const char *name;
+        void (*run)(void *with, int64_t times), (*plain)(void *with, int64_t times);
+    } result[] = {{"sum", run_sum, run_plain_sum},
+                  {"min", run_min, run_plain_min},
+                  {"max", run_max, run_plain_max},
+                  {"min_at", run_min_at, run_plain_min}};
+    const double bytes = (double)number_size(b->o->type) * (double)(size * size * size);
+    for (size_t k = 0; k < sizeof result / sizeof *result; ++k) {
+        row r;
+        row_begin(&r, "kernels", result[k].name, b->o->type, size);
+        row_add(&r, result[k].name, SUBJECT, result[k].run, w, bytes);
+        if (b->here->all_host) row_add(&r, "openmp", PEER, result[k].plain, w, bytes);
+        row_end(b, &r);
+    }
+}
+
 static void measure_grids(bench *b, work *w, int64_t size)
 {
     const double bytes = (double)number_size(b->o->type) * (double)(size * size * size);
@@ -155,8 +216,12 @@ void kernels_run(bench *b, int64_t size)
             buffer_create_grid(&w.array[k], &w.box, c.n, c.ghosts, b->o->type);
     }
     if (!rows_impossible("kernels", size)) {
-        if (size == 1) measure_least(b, &w, size);
-        else measure_grids(b, &w, size);
+        if (size == 1) {
+            measure_least(b, &w, size);
+        } else {
+            measure_grids(b, &w, size);
+            measure_results(b, &w, size);
+        }
     }
     for (int k = 0; k < ARRAYS; ++k)
         if (w.array[k].at) buffer_free(&w.array[k]);

@@ -3,6 +3,8 @@
  *  See plain_loops.h. */
 #include "plain_loops.h"
 
+#include <math.h>
+
 #ifdef _OPENMP
 #include <omp.h>
 #endif
@@ -46,6 +48,37 @@ void plain_gray_scott(void *u1, void *v1, const void *u0, const void *v0, const 
 {
     if (f64) gray_scott_f64(u1, v1, u0, v0, box);
     else gray_scott_f32(u1, v1, u0, v0, box);
+}
+
+#define RESULT(T, name, rows, cells, begin, take)                                                  \
+    static double name(const T *u, const meta_box *b)                                              \
+    {                                                                                              \
+        T r = begin;                                                                               \
+        _Pragma(rows) for (int64_t z = b->start[2]; z < b->end[2]; ++z)                            \
+        {                                                                                          \
+            for (int64_t y = b->start[1]; y < b->end[1]; ++y) {                                    \
+                const T *row = u + (z * b->size[1] + y) * b->size[0];                              \
+                const int64_t end = b->end[0];                                                     \
+                _Pragma(cells) for (int64_t x = b->start[0]; x < end; ++x) take;                   \
+            }                                                                                      \
+        }                                                                                          \
+        return (double)r;                                                                          \
+    }
+#define RESULTS(T, name)                                                                           \
+    RESULT(T, sum_##name, "omp parallel for schedule(static) reduction(+ : r)",                    \
+           "omp simd reduction(+ : r)", 0, r += row[x])                                            \
+    RESULT(T, min_##name, "omp parallel for schedule(static) reduction(min : r)",                  \
+           "omp simd reduction(min : r)", INFINITY, r = row[x] < r ? row[x] : r)                   \
+    RESULT(T, max_##name, "omp parallel for schedule(static) reduction(max : r)",                  \
+           "omp simd reduction(max : r)", -INFINITY, r = row[x] > r ? row[x] : r)
+RESULTS(double, f64)
+RESULTS(float, f32)
+
+double plain_result(const void *u, const meta_box *box, meta_op op, bool f64)
+{
+    if (op == META_SUM) return f64 ? sum_f64(u, box) : sum_f32(u, box);
+    if (op == META_MIN) return f64 ? min_f64(u, box) : min_f32(u, box);
+    return f64 ? max_f64(u, box) : max_f32(u, box);
 }
 
 /* ------------------------------------------------------------------ a step of MiniGhost */

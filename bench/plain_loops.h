@@ -22,6 +22,10 @@ void plain_threads(int threads);
 void plain_gray_scott(void *u1, void *v1, const void *u0, const void *v0, const meta_box *box,
                       bool f64);
 
+/** The sum, the least or the greatest of the cells of @p box, f64 or f32; a NaN may be passed over.
+ */
+double plain_result(const void *u, const meta_box *box, meta_op op, bool f64);
+
 /** A step of MiniGhost 1.0's algorithm as its authors published it (Barrett, Vaughan and Heroux,
  *  MiniGhost 1.0, 2012), f64 or f32, over the n³ cells of a dense array with one ghost cell around:
  *  the averages of 7 points are written to @p work, copied back, and summed. @return the sum */

@@ -116,8 +116,9 @@ has schedule.new.f64.1
 rows 1 0 kernels --size 1
 grep -q '"builtin_ratio":[0-9]' out || broken 'has no builtin_ratio'
 case $META_TEST_MPI in none) cg=0 ;; *) cg=1 ;; esac
-rows $((2 + cg)) 0 kernels --size 6
+rows $((6 + cg)) 0 kernels --size 6
 has kernels.3d7p_sum.f64.6
+has kernels.min_at.f64.6
 grep -q '"builtin_ratio":[0-9]' out || broken 'has no builtin_ratio'
 [ "${META_MODE-openmp}" = spread ] || grep -q "\"${META_MODE-openmp}_ratio\":[0-9]" out ||
     broken 'has no ratio to a kernel written by hand'
@@ -135,7 +136,7 @@ else
     has app.minighost_3f.f32.6
     grep -q '"parts_ratio":[0-9]' out || broken 'has no parts_ratio'
     [ "${META_MODE-openmp}" != openmp ] || grep -q '"reference_ratio":[0-9]' out || broken 'has no reference_ratio'
-    rows 3 2 kernels --size 5 --type f32
+    rows 7 2 kernels --size 5 --type f32
     has kernels.cg.f32.5
     [ "${META_MODE-openmp}" != openmp ] || grep -q '"plain_ratio":[0-9]' out || broken 'has no plain_ratio'
     rows 6 2 halo --size 6
