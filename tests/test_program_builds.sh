@@ -122,7 +122,10 @@ target_link_libraries(sums m)
 libmeta_add_kernels(sums more.kernel.h inner/less.kernel.h OPTIONS -Werror -ffile-prefix-map=/=/elsewhere)
 target_link_libraries(sums c)
 END
-    cmake -S 'a project' -B 'a build' -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_C_FLAGS="$flags -flto -Wall" >log 2>&1 || {
+    # CMake 3.27 and later ask the linker which files it read, which leaves the space in the name of a folder as it is;
+    # CMake then links each time, as one of two files is missing.
+    cmake -S 'a project' -B 'a build' -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_C_FLAGS="$flags -flto -Wall" \
+        -DCMAKE_LINK_DEPENDS_USE_LINKER=OFF >log 2>&1 || {
         cat log
         broken 'does not configure'
     }
