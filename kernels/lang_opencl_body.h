@@ -65,10 +65,9 @@ static inline meta_i64 meta_share(meta_i64 total, meta_i64 k, meta_i64 n)
 #define META_SIMD_SUM(x)
 #endif
 #define META_SIMD_EXACT(high, low, below, left) META_SIMD_SUM(high)
-/* Loops that LLVM's vectorizer may compile wrongly, see core/kernels/text_divides.c. */
+/* Loops of programs' kernels that LLVM's vectorizer may compile wrongly, see core/kernels/text_divides.c. */
 #if defined __clang__ && __clang_major__ >= 16
-#define META_SIMD_DIVIDES     _Pragma("clang loop vectorize(disable)")
-#define META_SIMD_SUM_DIVIDES META_SIMD_DIVIDES
+#define META_SIMD_DIVIDES _Pragma("clang loop vectorize(disable)")
 #endif
 /* The language has several address spaces, a CPU only one. */
 #ifdef __clang__

@@ -126,7 +126,24 @@ static void cells_that_do_not_divide_do_not_disturb_those_that_do(void)
     free_arrays();
 }
 
+static void arrays_of_a_cell_are_its_own(void)
+{
+    static uint32_t x[CELLS], expected[CELLS];
+    if (!make_arrays()) return;
+    for (uint32_t k = 0; k < CELLS; ++k) x[k] = 1 + k;
+    CHECK_OK(meta_copy_h2d(device[1], x, sizeof x, NULL));
+    for (uint32_t a = 0; a < 8; ++a) {
+        test_case("element %u", (unsigned)a);
+        for (uint32_t k = 0; k < CELLS; ++k)
+            expected[k] = (k % 3 == 1 ? x[k] * (a + 1) : 0) + 100 * x[k] * ((a + 3) % 8 + 1);
+        CHECK_OK(window_u32(&box, (void *)device[0], (void *)device[1], a, NULL));
+        holds(0, expected, META_U32);
+    }
+    free_arrays();
+}
+
 TEST_DEVICE_MAIN(PROMISE(absolute_values_and_roots_are_of_the_element_type),
                  PROMISE(absolute_values_of_integers_are_of_the_element_type),
                  PROMISE(the_limits_of_integers_are_known),
-                 PROMISE(cells_that_do_not_divide_do_not_disturb_those_that_do))
+                 PROMISE(cells_that_do_not_divide_do_not_disturb_those_that_do),
+                 PROMISE(arrays_of_a_cell_are_its_own))

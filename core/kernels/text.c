@@ -142,8 +142,7 @@ char *meta_user_text(const struct meta_kernel_state *s, uint32_t form)
     fprintf(p, "#define META_USER_PARTIAL_WORDS %u\n", (unsigned)words);
     /* Words that a back end of another version, or one without LLVM's vectorizer, may not have. */
     fprintf(p, "#ifndef META_USER_NAME\n#define META_USER_NAME(name) name\n#endif\n"
-               "#ifndef META_SIMD_DIVIDES\n#define META_SIMD_DIVIDES META_SIMD\n"
-               "#define META_SIMD_SUM_DIVIDES META_SIMD_SUM(0)\n#endif\n");
+               "#ifndef META_SIMD_DIVIDES\n#define META_SIMD_DIVIDES META_SIMD_SUM(0)\n#endif\n");
     meta_text_file(&w);
     fprintf(p, "\n#line 1 \"%s, run\"\n%s META_USER_NAME(%s)(", kernel->name,
             kernel->team ? "META_TEAM_KERNEL" : "META_USER_KERNEL", kernel->name);

@@ -47,9 +47,7 @@ const char *meta_text_pragma(const meta_text *w)
     if (meta_text_is_checked(w)) return "";
     for (uint32_t n = 0; n < s->kernel->parameters; ++n)
         if (s->kernel->parameter[n].kind == META_PARAMETER_ADD) return "";
-    const bool sums = s->desc.results > s->exact_sums;
-    if (meta_text_divides(s->kernel)) return sums ? "META_SIMD_SUM_DIVIDES" : "META_SIMD_DIVIDES";
-    return sums ? "META_SIMD_SUM(0)" : "META_SIMD";
+    return meta_text_divides(s->kernel) ? "META_SIMD_DIVIDES" : "META_SIMD_SUM(0)";
 }
 
 void meta_text_rows(const meta_text *w)
