@@ -25,6 +25,12 @@ static void *at(const work *w, int k)
     return w->array[k].at;
 }
 
+/* The same array for what is not libmeta. */
+static void *native(const work *w, int k)
+{
+    return (char *)w->array[k].native.object + w->array[k].native.offset;
+}
+
 static void run_points7(void *with, int64_t times)
 {
     const work *w = with;
@@ -62,11 +68,9 @@ static void run_gray_scott(void *with, int64_t times)
 static void run_plain(void *with, int64_t times)
 {
     const work *w = with;
-    void *native[ARRAYS];
-    for (int k = 0; k < ARRAYS; ++k)
-        native[k] = (char *)w->array[k].native.object + w->array[k].native.offset;
     for (int64_t k = 0; k < times; ++k)
-        plain_gray_scott(native[0], native[1], native[2], native[3], &w->box, w->type == META_F64);
+        plain_gray_scott(native(w, 0), native(w, 1), native(w, 2), native(w, 3), &w->box,
+                         w->type == META_F64);
 }
 
 static void run_by_hand(void *with, int64_t times)
@@ -135,8 +139,8 @@ static volatile double kept; /* so that the loops are not left out */
 
 static void run_plain_result(const work *w, meta_op op, int64_t times)
 {
-    const void *u = (const char *)w->array[0].native.object + w->array[0].native.offset;
-    for (int64_t k = 0; k < times; ++k) kept = plain_result(u, &w->box, op, w->type == META_F64);
+    for (int64_t k = 0; k < times; ++k)
+        kept = plain_result(native(w, 0), &w->box, op, w->type == META_F64);
 }
 
 static void run_plain_sum(void *with, int64_t times)

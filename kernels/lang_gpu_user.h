@@ -326,7 +326,6 @@ META_FUNCTION void meta_user_row_next(const meta_space *s, meta_user_row *r)
                                                  meta_user_row_of(s, share_.row, meta_w->depth);   \
                                              r.left > 0; meta_user_row_next(s, &r))
 #define META_COLUMNS(i) for (meta_i64 i = share_.column; i < s->extent[0]; i += share_.columns)
-#define META_SIMD
 #define META_SIMD_SUM(x)
 
 #include "lang_team.h"

@@ -10,6 +10,9 @@ cd "$here" || exit 1
 unset META_MODE META_RANK_MAP
 failed=0
 
+# made_with VARIABLE: what configure has found out for this build.
+made_with() { sed -n "s/^$1 = //p" "$build/Makefile" | head -n 1; }
+
 need_opencl()
 {
     "$build/meta-info" | grep -q '^  opencl  *usable' || { echo 'no device: opencl'; exit 77; }

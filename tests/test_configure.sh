@@ -6,7 +6,6 @@
 . "$META_TEST_SRCDIR/tests/programs.sh"
 src=$META_TEST_SRCDIR
 : >out >err
-made_with() { sed -n "s/^$1 = //p" "$build/Makefile" | head -n 1; }
 cc=$(made_with CC)
 
 mkdir -p mpi/bin mpi/include hdf5-abi hdf5-serial include pc

@@ -6,7 +6,6 @@
 # TEST: labels=core,comm,io,build
 . "$META_TEST_SRCDIR/tests/programs.sh"
 src=$META_TEST_SRCDIR old=$META_TEST_SRCDIR/abi/0.2.0
-made_with() { sed -n "s/^$1 = //p" "$build/Makefile"; }
 cc=$(made_with CC) && cc=${cc#ccache }
 mpi=$(made_with MPI_CPPFLAGS) mpi_libs=$(made_with MPI_LIBS) program_mpi=program_mpi
 [ "${META_TEST_MPI-none}" != none ] || mpi=none program_mpi=

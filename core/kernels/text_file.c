@@ -8,8 +8,6 @@
 #include "kernels/text.h"
 #include "kernels/words.h"
 
-#define OWN "meta_word_"
-
 bool meta_text_renames(const meta_kernel *kernel, uint32_t form)
 {
     static const char *const means_theirs[] = {"__OPENCL", "__CUDA", "__HIP", "__cplusplus"};
@@ -18,9 +16,15 @@ bool meta_text_renames(const meta_kernel *kernel, uint32_t form)
     return !(form & META_USER_NATIVE);
 }
 
+/* What a word of the file begins with in the text, which it does not in the file. */
+static const char *own(const meta_text *w, const char *word, size_t length)
+{
+    return w->renames && meta_is_reserved(word, length) ? "meta_word_" : "";
+}
+
 const char *meta_text_own(const meta_text *w, const char *name)
 {
-    return w->renames && meta_is_reserved(name, strlen(name)) ? OWN : "";
+    return own(w, name, strlen(name));
 }
 
 /* As it is in C, but that compilers of devices need not read more than ASCII. */
@@ -31,8 +35,7 @@ static void put_between(FILE *p, const char *from, const char *to)
 
 static void put_word(const meta_text *w, const char *word, size_t length)
 {
-    const bool renamed = w->renames && meta_is_reserved(word, length);
-    fprintf(w->p, "%s%.*s", renamed ? OWN : "", (int)length, word);
+    fprintf(w->p, "%s%.*s", own(w, word, length), (int)length, word);
 }
 
 void meta_text_type(const meta_text *w, const char *type)
