@@ -3,12 +3,12 @@
 #
 #   /* TEST: backends=openmp,opencl np=1,2 labels=core,kernel smoke=yes */
 #
-#   backends=  names, `others` for opencl and the GPU back ends that are built, `all` for openmp and
-#              those, or `any` (default): one entry each with META_MODE set, or one without it for `any`; `none`
+#   backends=  names, `gpus` for the GPU back ends that are built, `others` for opencl and those, `all` for openmp and
+#              these, or `any` (default): one entry each with META_MODE set, or one without it for `any`; `none`
 #              where there are others than these
 #   np=        numbers of ranks: one entry each, under the MPI launcher; none without MPI
-#   mixed=yes  with np= above 1: one more entry each, half the ranks on OpenMP, half on OpenCL; and
-#              so with each GPU back end that is built, called mixed-cuda …
+#   mixed=yes  with np= above 1: one more entry each, half the ranks on OpenMP, half on OpenCL; and one with
+#              each GPU back end that is built beside one rank of OpenMP and, of three or more, one of OpenCL: mixed-cuda …
 #   mpi=yes    omitted without MPI even if np= is not given
 #   auto=yes   two more entries, with META_MODE=auto and devices chosen at random: .auto, of openmp and opencl,
 #              and .sims, of openmp and simulated devices (tests/plugins/sim.c); for each GPU back end that is
@@ -60,8 +60,9 @@ function devices(backend)
 }
 
 # Probes for the device with a test that needs one. META_TEST_REQUIRE_BACKENDS makes the probe fail instead of
-# skip, and then all tests are run.
-function look_for(backend)
+# skip, and then all tests are run. Without a GPU of NVIDIA they are run on the fake CUDA (tests/cuda/), where that is
+# built: two ranks' kernels are interpreted at the same time, each by one thread.
+function look_for(backend,    fake)
 {
     printf "set(no_%s)\n", backend
     printf "execute_process(COMMAND env META_MODE=%s %s the_null_event_is_complete\n", backend,
@@ -69,6 +70,12 @@ function look_for(backend)
     print "  RESULT_VARIABLE status OUTPUT_QUIET ERROR_QUIET TIMEOUT 60)"
     printf "if(\"${status}\" STREQUAL \"77\")\n  set(no_%s sh -c \"echo no device: %s && exit 77\")\nendif()\n",
         backend, backend
+    if (backend != "cuda") return
+    fake = builddir "/tests/cuda/.libs"
+    print "set(fake_cuda \"\")"
+    printf "if(NOT \"${no_cuda}\" STREQUAL \"\" AND EXISTS %s)\n", quoted(fake "/cuda.so")
+    printf "  set(no_cuda)\n  set(fake_cuda %s)\nendif()\n",
+        quoted(";META_BACKEND_PATH=" fake ";FAKE_CUDA_THREADS=1")
 }
 
 function entry(backend, map, np,    name, environment, labels, processors, cost, settings, setting, k)
@@ -118,15 +125,20 @@ function entry(backend, map, np,    name, environment, labels, processors, cost,
     if (field["needs"] != "") print "  FIXTURES_REQUIRED " field["needs"]
     if (labels != "") printf "  LABELS %s\n", quoted(labels)
     gsub(/[\\"$]/, "\\\\&", environment)
+    # One fake device, or two or four for META_MODE=auto.
+    if (backend ~ /cuda/)
+        environment = environment "${fake_cuda};FAKE_CUDA_DEVICES=" \
+            (backend ~ /^auto-opencl/ ? 4 : backend ~ /^auto/ ? 2 : 1)
     printf "  ENVIRONMENT \"%s;POCL_CACHE_DIR=${pocl}${preload}\")\n", environment
 }
 
 function entries(np,    count, name, openmp, k)
 {
     sub(/^all/, "openmp,others", field["backends"])
-    sub(/others/, "opencl" (gpu == "" ? "" : "," gpu), field["backends"])
+    sub(/others/, "opencl,gpus", field["backends"])
+    sub(/gpus/, gpu, field["backends"])
     count = split(field["backends"], name, ",")
-    for (k = 1; k <= count; ++k) if (name[k] != "none") entry(name[k], "", np)
+    for (k = 1; k <= count; ++k) if (name[k] != "none" && name[k] != "") entry(name[k], "", np)
     if (field["auto"] == "yes") {
         entry("auto", "", np)
         entry("sims", "", np)
@@ -140,6 +152,7 @@ function entries(np,    count, name, openmp, k)
     openmp = (np > 2 ? "0-" int(np / 2) - 1 : "0") ":openmp"
     entry("mixed", openmp ",*:opencl", np)
     count = split(gpu, name, ",")
+    if (np > 2) openmp = "0:openmp,1:opencl"
     for (k = 1; k <= count; ++k) entry("mixed-" name[k], openmp ",*:" name[k], np)
 }
 
@@ -227,7 +240,8 @@ FNR == 1 {
     if (field["np"] == "") entries(0)
     count = split(field["np"], number, ",")
     for (n = 1; n <= count; ++n) entries(number[n] + 0)
-    if (!made) fail("the TEST line asks for no test at all")
+    # "none,": only GPU back ends, of which none is built
+    if (!made && field["backends"] != "none,") fail("the TEST line asks for no test at all")
 }
 
 END {

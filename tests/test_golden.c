@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file test_golden.c
  *  MiniGhost's solver against results of the MiniGhost 1.0 reference: every stencil, exchange
- *  method, kernel, process grid and mix of OpenMP and OpenCL ranks; many cases in one job. */
+ *  method, kernel, process grid and mix of ranks on OpenMP, OpenCL and a GPU; many cases in one
+ * job. */
 /* TEST: backends=none auto=yes np=2,3 labels=golden */
+/* TEST: backends=none,gpus np=1,2,3 labels=golden */
 /* TEST: np=1,3,4,8 labels=golden */
 /* TEST: np=2 labels=golden smoke=yes */
 #include <getopt.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "failure.h"
 #include "options.h"
@@ -35,11 +38,15 @@ static double initial[CELLS], expected[STENCILS][CELLS];
 
 typedef struct golden_case {
     int stencil, method, np[3];
-    bool reference;     /* --kernel */
-    bool overlap;       /* --overlap on */
-    bool moves;         /* blocks change between time steps, as with --balance dynamic */
-    unsigned on_opencl; /* rank k computes with OpenCL where bit k is set */
+    bool reference; /* --kernel */
+    bool overlap;   /* --overlap on */
+    bool moves;     /* blocks change between time steps, as with --balance dynamic */
+    int64_t mix;    /* rank k's back end is digit k, in the base of their number */
 } golden_case;
+
+/* The back ends of the ranks: OpenMP and OpenCL, and with META_MODE=cuda or hip that one too. */
+static const char *backend[3] = {"openmp", "opencl"};
+static int backends = 2;
 
 static bool load(const char *name, double *cells)
 {
@@ -65,10 +72,11 @@ static bool load_all(void)
 static void set_map(const golden_case *c)
 {
     char map[16 * 32] = "";
+    int64_t mix = c->mix;
     int used = 0;
-    for (int k = 0; k < test_size; ++k)
+    for (int k = 0; k < test_size; ++k, mix /= backends)
         used += snprintf(map + used, sizeof map - (size_t)used, "%s%d:%s", k ? "," : "", k,
-                         c->on_opencl >> k & 1 ? "opencl" : "openmp");
+                         backend[mix % backends]);
     setenv("META_RANK_MAP", map, 1);
 }
 
@@ -109,8 +117,8 @@ static bool describe(const golden_case *c, options *o)
                     c->overlap ? "on" : "off",
                     NULL};
     optind = 0;
-    test_case("stencil %d, method %d, %s kernel, process grid %d x %d x %d, OpenCL ranks %#x%s",
-              c->stencil, c->method, kernel, c->np[0], c->np[1], c->np[2], c->on_opencl,
+    test_case("stencil %d, method %d, %s kernel, process grid %d x %d x %d, mix %lld%s", c->stencil,
+              c->method, kernel, c->np[0], c->np[1], c->np[2], (long long)c->mix,
               c->moves ? ", blocks that move" : "");
     return CHECK(options_parse(o, (int)(sizeof argv / sizeof *argv) - 1, argv, test_size) ==
                  OPTIONS_RUN);
@@ -238,21 +246,28 @@ static int process_grids(int (*grids)[3])
  * take hours, every mix with the process grids in turn. A short run takes a sample of these. */
 enum { MANY = 256 };
 
+static int64_t count_mixes(void)
+{
+    int64_t mixes = 1;
+    for (int k = 0; k < test_size; ++k) mixes *= backends;
+    return mixes;
+}
+
 static int64_t count_cases(int grids)
 {
-    const int64_t mixes = (int64_t)1 << test_size;
+    const int64_t mixes = count_mixes();
     return mixes < MANY ? mixes * grids : mixes;
 }
 
 static void make_case(int64_t n, int kind, int (*grids)[3], int count, golden_case *c)
 {
-    const int64_t mixes = (int64_t)1 << test_size;
+    const int64_t mixes = count_mixes();
     const int64_t grid = mixes < MANY ? n / mixes : (n + kind) % count;
     c->stencil = 21 + kind / METHODS / KERNELS;
     c->method = 10 + kind / KERNELS % METHODS;
     c->reference = kind % KERNELS == 1;
     c->overlap = !c->reference && (n + kind) % 2 == 0;
-    c->on_opencl = (unsigned)(n % mixes);
+    c->mix = n % mixes;
     for (int d = 0; d < 3; ++d) c->np[d] = grids[grid][d];
 }
 
@@ -284,16 +299,27 @@ static void cells_that_are_moved_between_time_steps_agree_as_well(void)
     run_cases(true);
 }
 
+/* Skipped by name where a back end of the mixes is missing. */
+static void require(const char *mode)
+{
+    setenv("META_MODE", mode, 1);
+    if (meta_init() != META_OK) return;
+    test_require(meta_get_acc(&(int){0}, NULL));
+    meta_finalize();
+}
+
 static void start(int *argc, char ***argv)
 {
+    static char gpu[16];
+    const char *mode = getenv("META_MODE");
     test_mpi_start(argc, argv);
     failure_program((*argv)[0]);
-    /* The mixes need both back ends: skipped by name where one is missing. */
-    setenv("META_MODE", "opencl", 1);
-    if (meta_init() == META_OK) {
-        test_require(meta_get_acc(&(int){0}, NULL));
-        meta_finalize();
+    if (mode && (strcmp(mode, "cuda") == 0 || strcmp(mode, "hip") == 0)) {
+        snprintf(gpu, sizeof gpu, "%s", mode);
+        backend[backends++] = gpu;
+        require(gpu);
     }
+    require("opencl");
 }
 
 static const test_setting golden = {start, test_mpi_worst, test_mpi_end};
