@@ -12,7 +12,8 @@ changed file and too slow to be recorded come last; a change for which there are
 sees no lines, as in what is compiled at run time and in constants of files, the tests of the changed file's room come
 first, the fastest first, then all others. A test that runs five times as long as without the change, and 15 s, has
 noticed it too. One that fails without a change is left out. Changes after which the compiler makes the same code, and
-those of which tests/mutants.list says that they change no result, are counted apart, since no test can notice them. A
+those of which tests/mutants.list says that they change no result, are counted apart, since no test can notice them.
+With --files backends/gpu the host code of the CUDA back end is changed, and tests run on the fake CUDA (tests/cuda/). A
 run that was stopped goes on where it was: what is known stands in DIR/results.jsonl. At the end the survivors are
 printed as diffs, and a line of figures.
 
@@ -25,7 +26,8 @@ one, called NAME.checked, which is not recorded.
   --at FILE:LINE  every change of that line, or the one with that number (from 0)
   --limit SECONDS how long the tests may run for a mutant before it counts as a survivor (default: 240)
   --record S      how long tests may run for the record in all, the fastest first (default: 900; 0: none)
-  --backends A,B  only tests on these back ends, and those that choose none (default: openmp,opencl,auto,sims,mixed)
+  --backends A,B  only tests on these back ends, and those that choose none (default: openmp,opencl,auto,sims,mixed; of
+                  backends/gpu: cuda,auto-cuda,auto-opencl-cuda,mixed-cuda)
   --tests REGEX   only tests whose name it matches
   --folder DIR    where it works (default: build-mutants)
   --survivors     run the survivors again, against the tests as they are now
@@ -51,11 +53,13 @@ import reach
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 FOLDERS = ("core", "comm", "backends/openmp", "kernels")
+GPU = "backends/gpu"
 # Interfaces, of which programs and plugins have copies; what only compilers of GPUs read, and what only runs with a GPU.
 LEFT_OUT = re.compile(r"core/meta\.h|core/library/meta_library\.h|comm/meta_comm\.h|comm/binding\.h|comm/gpu/|kernels/lang_gpu|"
-                      r"kernels/exact_threads\.h")
+                      r"kernels/exact_threads\.h|backends/gpu/(cells|kernels|passes|stencil|facts|compiler_host|gpurt_hip_cpu)\b")
 # What the near tests of a room are called; a test whose name has a word of the file's name is near as well.
 NEAR = (
+    (GPU + "/", r"gpu_|fault|errors|copy|events|pool|reduce|launch|user_"),
     ("core/auto/", r"coherence|choose|policy|loop|plan$|slabs|times|learn|worker|board|auto_|regret|share_devices|deal"),
     ("core/base/", r"version|errors|log|devices|plugins|cache|harness|abi"),
     ("core/cache/", r"cache|user_text|user_prepare"),
@@ -180,12 +184,12 @@ def text_of(path):
 
 def all_sites(pattern):
     found = []
-    for folder in FOLDERS:
+    for folder in (GPU,) if pattern.startswith(GPU) else FOLDERS:
         for base, folders, names in os.walk(os.path.join(ROOT, folder)):
             folders.sort()
             for name in sorted(names):
                 path = os.path.relpath(os.path.join(base, name), ROOT)
-                if name.endswith((".c", ".h")) and not LEFT_OUT.match(path) and re.match(pattern, path):
+                if name.endswith((".c", ".cpp", ".h")) and not LEFT_OUT.match(path) and re.match(pattern, path):
                     text = text_of(path)
                     for begin, end, replacement in sites_in(text):
                         found.append({"file": path, "line": text.count("\n", 0, begin) + 1, "begin": begin, "end": end,
@@ -263,7 +267,8 @@ def sections():
 class Builder:
     """A copy of the sources in @p folder/source, built in its folder @p name as ./check builds."""
 
-    def __init__(self, folder, name="build"):
+    def __init__(self, folder, name="build", gpu=False):
+        self.gpu = gpu
         self.source = os.path.join(folder, "source")
         self.build = os.path.join(self.source, name)
         self.log = os.path.join(folder, "build.log")
@@ -274,6 +279,7 @@ class Builder:
         if shutil.which("ccache"):
             self.environment.setdefault("CC", "ccache gcc")
             self.environment.setdefault("CCACHE_NOHASHDIR", "1")
+            self.environment.setdefault("NVCC", "ccache " + (shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"))
         self.environment["META_TEST_REQUIRE_TOOLS"] = "1"
         self.environment.setdefault("META_TEST_POCL_CACHE", os.path.join(self.source, "build", "tests", "cache", "pocl"))
 
@@ -312,7 +318,7 @@ class Builder:
     def configure(self, *arguments):
         if not os.path.exists(os.path.join(self.build, "Makefile")):
             words = ["--with-mpi=mpich", "--with-openmp=yes", "--with-opencl=yes", "--with-jansson=yes", "--with-fortran=yes",
-                     "--enable-werror"]
+                     "--enable-werror"] + (["--with-cuda=yes", "--with-cuda-arch=90"] if self.gpu else [])
             if not self.run("bash", "-c", '. tools/bootstrap.sh; mkdir -p "$0"; configure_in "$0" "$@"',
                             os.path.basename(self.build), *words, *arguments, folder=self.source):
                 raise Failure("configure failed; see " + self.log)
@@ -324,11 +330,13 @@ class Builder:
             raise Failure("the sources do not build; see " + self.log)
 
     def make(self, *targets):
+        gpu = ["backends/gpu/cuda.la"] if self.gpu else []
         return self.run("make", "-s", "-j%d" % (os.cpu_count() or 1), "peers_LTLIBRARIES=",
-                        "pkglib_LTLIBRARIES=backends/openmp/openmp.la backends/opencl/opencl.la", *targets)
+                        "pkglib_LTLIBRARIES=" + " ".join(["backends/openmp/openmp.la", "backends/opencl/opencl.la"] + gpu), *targets)
 
     def make_libraries(self, *more):
-        return self.make("libmeta.la", "libmeta_comm.la", "meta-info", "meta-mpi-probe", ".libs/libmeta/modules.stamp", *more)
+        fake = ["tests/cuda/lib/libnvrtc.la", "tests/cuda/cuda.la"] if self.gpu else []
+        return self.make("libmeta.la", "libmeta_comm.la", "meta-info", "meta-mpi-probe", ".libs/libmeta/modules.stamp", *fake, *more)
 
     def needed_programs(self):
         """Those of the tests that will be run, which ctest only describes where they are there."""
@@ -363,10 +371,11 @@ class Builder:
     def code(self):
         """What the libraries would run, without what tells where it comes from."""
         total = hashlib.sha256()
-        for name in ("libmeta.so", "libmeta_comm.so", "libmeta/openmp.so", "libmeta/opencl.so"):
+        names = [".libs/libmeta.so", ".libs/libmeta_comm.so", ".libs/libmeta/openmp.so", ".libs/libmeta/opencl.so"]
+        for name in names + (["tests/cuda/.libs/cuda.so"] if self.gpu else []):
             out = os.path.join(self.build, "mutant.code")
             subprocess.run(["objcopy", "-g", "-R", ".note.gnu.build-id",
-                            os.path.realpath(os.path.join(self.build, ".libs", name)), out], check=True)
+                            os.path.realpath(os.path.join(self.build, name)), out], check=True)
             with open(out, "rb") as file:
                 total.update(file.read())
             os.remove(out)
@@ -417,7 +426,8 @@ class Tests:
         self.times = {}
         self.load()
         self.reach = reach.Reach(os.path.join(folder, "reach.jsonl"), builder.source, builder.build + "-lines", FOLDERS)
-        self.record(Builder(folder, "build-lines"))
+        if not builder.gpu:
+            self.record(Builder(folder, "build-lines"))
 
     def listed(self, builder):
         return [test for section in sections() for test in self.listed_of(builder, *section)]
@@ -669,7 +679,7 @@ def run(options):
     known = known_in(results)
     todo = [s for s in sites if not is_equivalent(s) and (key_of(s) not in known or (
         options.survivors and known[key_of(s)]["verdict"] == "survived"))]
-    builder = Builder(folder)
+    builder = Builder(folder, gpu=options.files.startswith(GPU))
     builder.copy()
     builder.configure()
     if todo:
@@ -709,13 +719,16 @@ def main():
     parser.add_argument("--at")
     parser.add_argument("--limit", type=float, default=240)
     parser.add_argument("--record", type=float, default=900)
-    parser.add_argument("--backends", default="openmp,opencl,auto,sims,mixed")
+    parser.add_argument("--backends")
     parser.add_argument("--tests", default="")
     parser.add_argument("--folder", default=os.path.join(ROOT, "build-mutants"))
     parser.add_argument("--survivors", action="store_true")
     parser.add_argument("--list", action="store_true")
+    options = parser.parse_args()
+    options.backends = options.backends or ("cuda,auto-cuda,auto-opencl-cuda,mixed-cuda" if options.files.startswith(GPU)
+                                            else "openmp,opencl,auto,sims,mixed")
     try:
-        return run(parser.parse_args())
+        return run(options)
     except Failure as failure:
         print("tests/mutate.py: %s" % failure, file=sys.stderr)
         return 2
