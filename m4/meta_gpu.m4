@@ -33,6 +33,35 @@ AC_DEFUN([META_CHECK_CUDA], [
   AC_SUBST([NO_NVCC], [""])
   AS_IF([test $meta_cuda = no], [NO_NVCC=$meta_cuda_reason])
   AM_CONDITIONAL([HAVE_CUDA], [test $meta_cuda = yes])
+  META_CHECK_FAKE_CUDA
+])
+
+dnl Tests run the CUDA back end on a fake CUDA of their own, which is compiled with the toolkit's headers
+dnl and stands before its NVRTC.
+AC_DEFUN([META_CHECK_FAKE_CUDA], [
+  meta_fake_cuda=no CUDA_INCLUDE= NVRTC_FILE=
+  AS_IF([test $meta_cuda = no], [meta_fake_cuda_reason="there is no CUDA back end"], [
+    meta_release=`$NVCC --version 2>/dev/null | sed -n 's/.*release \(@<:@0-9@:>@*\)\..*/\1/p'`
+    for meta_dir in "$CUDA_HOME" "$meta_root" "$meta_root/targets/x86_64-linux"; do
+      AS_IF([test -z "$CUDA_INCLUDE" && test -f "$meta_dir/include/cuda.h"],
+        [CUDA_INCLUDE=`cd "$meta_dir/include" && pwd`])
+      for meta_lib in lib64 lib; do
+        AS_IF([test -z "$NVRTC_FILE" && test -f "$meta_dir/$meta_lib/libnvrtc.so.13"],
+          [NVRTC_FILE=`cd "$meta_dir/$meta_lib" && pwd`/libnvrtc.so.13])
+      done
+    done
+    AS_IF([test "x$meta_release" != x13],
+        [meta_fake_cuda_reason="it is for CUDA 13, and $NVCC is of ${meta_release:-an unknown version}"],
+      [test -z "$CUDA_INCLUDE"], [meta_fake_cuda_reason="cuda.h not found beside $NVCC; set CUDA_HOME"],
+      [test -z "$NVRTC_FILE"], [meta_fake_cuda_reason="libnvrtc.so.13 not found beside $NVCC; set CUDA_HOME"],
+      [PKG_CHECK_MODULES([ZSTD], [libzstd], [meta_fake_cuda=yes],
+        [meta_fake_cuda_reason="libzstd not found (Debian: libzstd-dev)"])])
+  ])
+  AC_SUBST([CUDA_INCLUDE])
+  AC_SUBST([NVRTC_FILE])
+  AC_SUBST([NO_FAKE_CUDA], [""])
+  AS_IF([test $meta_fake_cuda = no], [NO_FAKE_CUDA=$meta_fake_cuda_reason])
+  AM_CONDITIONAL([HAVE_FAKE_CUDA], [test $meta_fake_cuda = yes])
 ])
 
 AC_DEFUN([META_FIND_CUDA], [

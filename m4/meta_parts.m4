@@ -142,6 +142,7 @@ AC_DEFUN([META_SUMMARY], [
   META_LINE([Fortran module meta_any], [fortran_any], [])
   META_LINE([make check], [check], [${MPIEXEC:+ranks under $MPIEXEC}])
   META_LINE([tests of JSON], [jansson], [])
+  META_LINE([tests of CUDA without a GPU], [fake_cuda], [])
   META_LINE([make html], [html], [by $DOXYGEN])
   META_LINE([sanitizers], [sanitize], [$meta_sanitizers])
   echo

@@ -29,7 +29,7 @@ bool fault_find(void)
 void fault_check_nothing_left(void)
 {
     static const char *const kinds[GPU_FAULT_KINDS] = {"device memory", "host memory", "streams",
-                                                       "events", "pools"};
+                                                       "events",        "pools",       "modules"};
     for (int k = 0; k < GPU_FAULT_KINDS; ++k)
         if (fault->live[k] != 0)
             FAIL("%ld of the %s were not given back", fault->live[k], kinds[k]);

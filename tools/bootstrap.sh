@@ -33,6 +33,7 @@ has_python()
     modules=$(IFS=,; echo "$*")
     python3 -c "import $modules" 2>/dev/null || /usr/bin/python3 -c "import $modules" 2>/dev/null
 }
+has_nvcc() { has_program "${NVCC:-nvcc}" || [ -x "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc" ]; }
 has_chromium() { has_program chromium-headless-shell || has_program chromium || has_program google-chrome; }
 has_pybuild() { has_program pybuild && has_program py3versions && /usr/bin/python3 -c "import build, installer" 2>/dev/null; }
 has_readers() { has_python h5py numpy vtk; }
@@ -87,6 +88,8 @@ need_to_check()
     need 'Environment Modules' 'environment-modules' has_program modulecmd
     need 'git' 'git' has_program git
     need 'locales' 'locales' test -f /usr/share/i18n/locales/de_DE
+    # The tests' fake CUDA decompresses what nvcc compiled.
+    ! has_nvcc || need 'zstd' 'libzstd-dev' has_header zstd.h
 }
 need_packages()
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file gpu_fault.h
- *  The control block shared by the tests and the HIP back end built for them: which runtime call
- *  fails, how many devices are emulated, and what was recorded of the calls. */
+ *  The control block shared by the tests and what runs the GPU back ends on the CPU, HIP-CPU with
+ *  fault injection or the fake CUDA: which runtime call fails, how many devices are emulated, and
+ * what was recorded of the calls. */
 #ifndef META_TEST_GPU_FAULT_H
 #define META_TEST_GPU_FAULT_H
 
@@ -18,10 +19,11 @@ typedef enum gpu_fault_kind {
     GPU_FAULT_STREAM,
     GPU_FAULT_EVENT,
     GPU_FAULT_POOL,
+    GPU_FAULT_MODULE, /**< code that was loaded at run time; of CUDA alone */
     GPU_FAULT_KINDS
 } gpu_fault_kind;
 
-/** Status codes of the runtime, with HIP's numbers. */
+/** Status codes of the runtime, which HIP and CUDA number alike. */
 typedef enum gpu_fault_status {
     GPU_FAULT_OUT_OF_MEMORY = 2,
     GPU_FAULT_OLD_DRIVER = 35,
@@ -36,7 +38,7 @@ typedef enum gpu_fault_status {
 typedef struct gpu_fault {
     /* set by the test */
     int devices;        /**< number of devices; META_TEST_GPUS, or 2 */
-    int count_status;   /**< result of hipGetDeviceCount(); 0: success */
+    int count_status;   /**< result of GetDeviceCount(); 0: success */
     int driver_version; /**< 0: there is no driver */
     long fail_at;       /**< number of the call that fails, counted from 1; 0: none */
     int sticky;         /**< all later calls fail too, as after a device is lost */
@@ -53,6 +55,8 @@ typedef struct gpu_fault {
     void (*free_stream)(void *stream);
     void *(*make_memory)(int device, size_t bytes);
     void (*free_memory)(void *memory);
+    /** Read device memory. @return 0: there is none */
+    int (*peek)(void *to, const void *from, size_t bytes);
 } gpu_fault;
 
 #ifdef __cplusplus

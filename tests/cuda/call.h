@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file call.h
+ *  What every call begins and ends with: it is counted, may be ordered to fail, and reports its
+ *  misuse; the thread's last error; and which objects are alive. */
+#ifndef META_TEST_CUDA_CALL_H
+#define META_TEST_CUDA_CALL_H
+
+#include <cuda_runtime_api.h>
+#include <stdbool.h>
+
+#include "../plugins/gpu_fault.h"
+
+/** Which call fails, and what was recorded of them; exported for tests. */
+extern gpu_fault gpu_fault_control;
+
+/** A call in progress. @p ordered: the status that it is to fail with; 0: it is not. One that
+ *  creates or queues something does nothing then; one that waits or releases something does so
+ *  first. */
+typedef struct fake_call {
+    const char *name;
+    cudaError_t ordered;
+} fake_call;
+
+fake_call call_begin(const char *name);
+/** Remember @p status as the thread's last error, where it is one. @return status */
+cudaError_t call_end(cudaError_t status);
+/** The program has used CUDA wrongly; counted, and printed. */
+void call_misuse(const char *name, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/** The fake has no such thing: ends the program. */
+_Noreturn void call_lacks(const char *name, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/** Return from a call of the runtime that fails. */
+#define CALL_TRY(status)                                                                           \
+    do {                                                                                           \
+        const cudaError_t tried_ = (status);                                                       \
+        if (tried_ != cudaSuccess) return call_end(tried_);                                        \
+    } while (0)
+
+/** Objects that a program has handles of. Functions of modules are not counted. */
+enum { CALL_FUNCTION = GPU_FAULT_KINDS, CALL_KINDS };
+void object_add(int kind, const void *object);
+bool object_is(int kind, const void *object);
+void object_remove(int kind, const void *object);
+/** Memory is found by its address, so it is only counted. */
+void object_count(gpu_fault_kind kind, long by);
+
+/** For the report: a kernel that is launched, for the first time or again. */
+void call_note_kernel(const char *name);
+
+/** The thread's last error; cudaGetLastError() forgets it. */
+extern _Thread_local cudaError_t call_last_error;
+
+#endif

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file device.c
+ *  The runtime's functions that describe devices and choose one, and what is wrong with them. */
+#include "device.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "call.h"
+#include "memory.h"
+#include "settings.h"
+
+static _Thread_local int current;
+static _Thread_local bool is_bound;
+static atomic_int broken[FAKE_DEVICES]; /* 0, or the error that stays */
+
+int device_current(void)
+{
+    return current;
+}
+
+bool device_is_bound(void)
+{
+    return is_bound;
+}
+
+void device_bind(void)
+{
+    is_bound = true;
+}
+
+/* ------------------------------------------------------------------ what is wrong */
+
+/* The runtime needs a driver of its own major version or a later one. */
+cudaError_t device_missing(void)
+{
+    if (gpu_fault_control.count_status) return (cudaError_t)gpu_fault_control.count_status;
+    if (gpu_fault_control.driver_version / 1000 < CUDART_VERSION / 1000)
+        return cudaErrorInsufficientDriver;
+    return gpu_fault_control.devices > 0 ? cudaSuccess : cudaErrorNoDevice;
+}
+
+cudaError_t device_status(int device)
+{
+    const cudaError_t missing = device_missing();
+    return missing != cudaSuccess ? missing : (cudaError_t)atomic_load(&broken[device]);
+}
+
+cudaError_t device_error(void)
+{
+    return (cudaError_t)atomic_load(&broken[current]);
+}
+
+void device_break(int device, cudaError_t status, const char *work, const char *why)
+{
+    int none = 0;
+    if (atomic_compare_exchange_strong(&broken[device], &none, (int)status))
+        call_misuse(work, "%s", why);
+}
+
+/* ------------------------------------------------------------------ errors */
+
+static const struct error {
+    cudaError_t status;
+    const char *name, *text;
+} errors[] = {
+#define ERROR(name, text)                                                                          \
+    {                                                                                              \
+        name, #name, text                                                                          \
+    }
+    ERROR(cudaSuccess, "no error"),
+    ERROR(cudaErrorInvalidValue, "invalid argument"),
+    ERROR(cudaErrorMemoryAllocation, "out of memory"),
+    ERROR(cudaErrorInitializationError, "initialization error"),
+    ERROR(cudaErrorInvalidConfiguration, "invalid configuration argument"),
+    ERROR(cudaErrorInvalidMemcpyDirection, "invalid copy direction for memcpy"),
+    ERROR(cudaErrorInsufficientDriver,
+          "CUDA driver version is insufficient for CUDA runtime version"),
+    ERROR(cudaErrorInvalidDeviceFunction, "invalid device function"),
+    ERROR(cudaErrorNoDevice, "no CUDA-capable device is detected"),
+    ERROR(cudaErrorInvalidDevice, "invalid device ordinal"),
+    ERROR(cudaErrorInvalidKernelImage, "device kernel image is invalid"),
+    ERROR(cudaErrorDeviceUninitialized, "invalid device context"),
+    ERROR(cudaErrorNoKernelImageForDevice,
+          "no kernel image is available for execution on the device"),
+    ERROR(cudaErrorInvalidPtx, "a PTX JIT compilation failed"),
+    ERROR(cudaErrorInvalidResourceHandle, "invalid resource handle"),
+    ERROR(cudaErrorSymbolNotFound, "named symbol not found"),
+    ERROR(cudaErrorNotReady, "device not ready"),
+    ERROR(cudaErrorIllegalAddress, "an illegal memory access was encountered"),
+    ERROR(cudaErrorMisalignedAddress, "misaligned address"),
+    ERROR(cudaErrorLaunchFailure, "unspecified launch failure"),
+    ERROR(cudaErrorNotSupported, "operation not supported"),
+    ERROR(cudaErrorUnknown, "unknown error"),
+#undef ERROR
+};
+
+static const struct error *find_error(cudaError_t status)
+{
+    for (size_t k = 0; k < sizeof errors / sizeof *errors; ++k)
+        if (errors[k].status == status) return &errors[k];
+    return NULL;
+}
+
+const char *cudaGetErrorName(cudaError_t status)
+{
+    const struct error *found = find_error(status);
+    return found ? found->name : "unrecognized error code";
+}
+
+const char *cudaGetErrorString(cudaError_t status)
+{
+    const struct error *found = find_error(status);
+    return found ? found->text : "unrecognized error code";
+}
+
+cudaError_t cudaGetLastError(void)
+{
+    const cudaError_t status = call_last_error;
+    call_last_error = device_error();
+    return status;
+}
+
+/* ------------------------------------------------------------------ devices and versions */
+
+static cudaError_t check_device(const char *call, int device)
+{
+    const cudaError_t missing = device_missing();
+    if (missing != cudaSuccess) return missing;
+    if (device >= 0 && device < gpu_fault_control.devices && device < FAKE_DEVICES)
+        return cudaSuccess;
+    call_misuse(call, "there is no device %d", device);
+    return cudaErrorInvalidDevice;
+}
+
+cudaError_t cudaGetDeviceCount(int *count)
+{
+    const fake_call call = call_begin(__func__);
+    CALL_TRY(call.ordered);
+    *count = 0;
+    CALL_TRY(device_missing());
+    *count = gpu_fault_control.devices;
+    return cudaSuccess;
+}
+
+cudaError_t cudaDriverGetVersion(int *version)
+{
+    const fake_call call = call_begin(__func__);
+    CALL_TRY(call.ordered);
+    *version = gpu_fault_control.driver_version;
+    return cudaSuccess;
+}
+
+cudaError_t cudaRuntimeGetVersion(int *version)
+{
+    const fake_call call = call_begin(__func__);
+    CALL_TRY(call.ordered);
+    *version = CUDART_VERSION;
+    return cudaSuccess;
+}
+
+cudaError_t cudaSetDevice(int device)
+{
+    const fake_call call = call_begin(__func__);
+    CALL_TRY(call.ordered);
+    CALL_TRY(check_device(call.name, device));
+    current = device;
+    is_bound = true;
+    return cudaSuccess;
+}
+
+cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *found, int device)
+{
+    const fake_call call = call_begin(__func__);
+    CALL_TRY(call.ordered);
+    CALL_TRY(check_device(call.name, device));
+    memset(found, 0, sizeof *found);
+    snprintf(found->name, sizeof found->name, "pretended GPU %d", device);
+    found->totalGlobalMem = (size_t)settings.memory;
+    found->sharedMemPerBlock = 48 << 10;
+    found->regsPerBlock = 64 << 10;
+    found->warpSize = 32;
+    found->maxThreadsPerBlock = 1024;
+    found->major = (int)settings.capability / 10;
+    found->minor = (int)settings.capability % 10;
+    found->multiProcessorCount = (int)settings.units;
+    found->unifiedAddressing = 1;
+    found->memoryPoolsSupported = (int)settings.pools;
+    found->pciBusID = device + 1;
+    return cudaSuccess;
+}
+
+cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, int device)
+{
+    const fake_call call = call_begin(__func__);
+    CALL_TRY(call.ordered);
+    CALL_TRY(check_device(call.name, device));
+    if (attribute != cudaDevAttrMemoryPoolsSupported)
+        call_lacks(call.name, "attribute %d", (int)attribute);
+    *value = (int)settings.pools;
+    return cudaSuccess;
+}
+
+cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest)
+{
+    const fake_call call = call_begin(__func__);
+    CALL_TRY(call.ordered);
+    CALL_TRY(device_status(current));
+    *least = 0;
+    *greatest = -5;
+    return cudaSuccess;
+}
+
+/* Neighbours reach each other, as on boards with several GPUs; others do not. */
+cudaError_t cudaDeviceCanAccessPeer(int *can, int device, int peer)
+{
+    const fake_call call = call_begin(__func__);
+    CALL_TRY(call.ordered);
+    CALL_TRY(check_device(call.name, device));
+    CALL_TRY(check_device(call.name, peer));
+    *can = device != peer && (device + peer) % 2 == 1;
+    return cudaSuccess;
+}
+
+cudaError_t cudaMemGetInfo(size_t *unused, size_t *all)
+{
+    const fake_call call = call_begin(__func__);
+    CALL_TRY(call.ordered);
+    CALL_TRY(device_status(current));
+    *all = (size_t)settings.memory;
+    *unused = *all - memory_reserved(current);
+    return cudaSuccess;
+}

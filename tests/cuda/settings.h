@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file settings.h
+ *  The variables FAKE_CUDA_… of the environment, read when the library is loaded. A wrong value or
+ *  an unknown name ends the program.
+ *
+ *  FAKE_CUDA_DEVICES=N      how many devices there are, 0 to 16 (META_TEST_GPUS, or 1)
+ *  FAKE_CUDA_DRIVER=N       the driver's version, as cudaDriverGetVersion() has it; 0: no driver
+ *  FAKE_CUDA_CAPABILITY=N   of the devices: 75, 90
+ *  FAKE_CUDA_UNITS=N        multiprocessors of a device
+ *  FAKE_CUDA_MEMORY=BYTES   of a device
+ *  FAKE_CUDA_POOLS=0        the devices have no memory pools
+ *  FAKE_CUDA_THREADS=N      host threads that run a kernel's blocks
+ *  FAKE_CUDA_LAZY=1         work waits until somebody waits for it, or for what needs it
+ *  FAKE_CUDA_DELAY=N        a random delay of at most N microseconds before each piece of work
+ *  FAKE_CUDA_SEED=N         of those delays
+ *  FAKE_CUDA_RACES=1        races on shared memory are errors of the kernel
+ *  FAKE_CUDA_OPEN=1         the host may access device memory, as a GPU-aware MPI does
+ *  FAKE_CUDA_FAIL_AT=N      the N-th call fails,
+ *  FAKE_CUDA_FAIL_STATUS=N  with this status (999),
+ *  FAKE_CUDA_FAIL_STICKY=1  and so do all calls after it
+ *  FAKE_CUDA_FAIL_CALL=NAME[:STATUS]  each call of this function fails; one of NVRTC too
+ *  FAKE_CUDA_REPORT=FILE    what was called, what ran and what is left over is appended to FILE
+ * when the process ends; -: to standard error FAKE_CUDA_QUIET=1        misuse is not printed when
+ * it happens */
+#ifndef META_TEST_CUDA_SETTINGS_H
+#define META_TEST_CUDA_SETTINGS_H
+
+enum { FAKE_DEVICES = 16 };
+
+typedef struct fake_settings {
+    long devices, driver, capability, units, memory, pools, threads;
+    long lazy, delay, seed, races, open;
+    long fail_at, fail_status, fail_sticky, quiet;
+    const char *fail_call, *report;
+} fake_settings;
+
+extern fake_settings settings;
+
+/** Read the environment; before anything else of the library. */
+void settings_read(void);
+
+#endif
