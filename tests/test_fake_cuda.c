@@ -491,8 +491,7 @@ static void the_report_says_what_was_called_and_what_is_left_over(void)
                                     "seed 77",
                                     "called cudaMalloc 2",
                                     "ran add_one 1",
-                                    "calls with an error pending: 2, the first: cudaFree after "
-                                    "cudaErrorMemoryAllocation",
+                                    "calls with an error pending: 2, the first: cudaFree after",
                                     "misuse: 1",
                                     "left over: 1 device memory",
                                     "left over: 1 streams",
