@@ -5,6 +5,8 @@
 /* TEST: labels=core */
 #include "test.h"
 
+#include <dlfcn.h>
+#include <nvrtc.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -468,7 +470,60 @@ static void races_on_shared_memory_are_errors_if_they_are_sought(void)
     CHECK_FAKE(run_race, "");
 }
 
+/* ------------------------------------------------------------------ NVRTC */
+
+#define NVRTC(name) ((__typeof__(&name))dlsym(nvrtc, #name))
+
+static void compile(void)
+{
+    static const char text[] = "extern \"C\" __global__ void one(int *a) { *a = 1; }";
+    static const char *const options[] = {"-arch=sm_75"};
+    const bool fails = getenv("FAKE_CUDA_FAIL_CALL") != NULL;
+    void *nvrtc = dlopen(test_built("tests/cuda/lib/.libs/libnvrtc.so.13"), RTLD_NOW | RTLD_LOCAL);
+    nvrtcProgram program = NULL;
+    char *code = NULL;
+    size_t bytes = 0;
+    CUmodule module = NULL;
+    if (!nvrtc) {
+        FAIL("%s", dlerror());
+        return;
+    }
+    CHECK_INT(NVRTC(nvrtcCreateProgram)(&program, text, "one", 0, NULL, NULL), NVRTC_SUCCESS);
+    CHECK_INT(NVRTC(nvrtcCompileProgram)(program, 1, options),
+              fails ? NVRTC_ERROR_OUT_OF_MEMORY : NVRTC_SUCCESS);
+    if (fails) return;
+    CHECK_INT(NVRTC(nvrtcGetCUBINSize)(program, &bytes), NVRTC_SUCCESS);
+    code = malloc(bytes);
+    if (!code) abort();
+    CHECK_INT(NVRTC(nvrtcGetCUBIN)(program, code), NVRTC_SUCCESS);
+    CHECK_CONTAINS(code, ".target sm_75");
+    CUDA_OK(CUDA(cudaFree)(NULL));
+    CHECK_INT(CUDA(cuModuleLoadDataEx)(&module, code, 0, NULL, NULL), CUDA_SUCCESS);
+    free(code);
+}
+
+static void nvrtc_gives_out_ptx_where_machine_code_is_asked_for(void)
+{
+    CHECK_FAKE(compile, "");
+    CHECK_FAKE(compile, "FAKE_CUDA_FAIL_CALL=nvrtcCompileProgram:1");
+}
+
 /* ------------------------------------------------------------------ the report and the control */
+
+static void misuse_once(void)
+{
+    (void)CUDA(cudaFree)(&fake);
+    *fake->misuse = '\0';
+}
+
+static void misuse_is_printed_when_it_happens(void)
+{
+    char text[4096];
+    CHECK_INT(FAKE_SAYS(text, misuse_once, "FAKE_CUDA_QUIET=0").status, 0);
+    CHECK_STRING(text, "fake CUDA: cudaFree: no device memory begins there\n");
+    CHECK_INT(FAKE_SAYS(text, misuse_once, "FAKE_CUDA_QUIET=1").status, 0);
+    CHECK_STRING(text, "");
+}
 
 static void leave_things(void)
 {
@@ -542,5 +597,7 @@ TEST_MAIN(PROMISE(there_are_as_many_devices_as_asked_for),
           PROMISE(code_that_cannot_be_loaded_is_refused_with_the_reason),
           PROMISE(a_module_that_is_unloaded_before_its_kernels_turn_is_an_error),
           PROMISE(races_on_shared_memory_are_errors_if_they_are_sought),
+          PROMISE(nvrtc_gives_out_ptx_where_machine_code_is_asked_for),
+          PROMISE(misuse_is_printed_when_it_happens),
           PROMISE(the_report_says_what_was_called_and_what_is_left_over),
           PROMISE(a_test_has_objects_made_and_looks_into_memory))
