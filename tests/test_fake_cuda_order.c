@@ -491,11 +491,11 @@ static void share_pool(void)
     CUDA_FAILS(CUDA(cudaMemPoolSetAccess)(pool, &access, 1), cudaErrorInvalidDevice);
     fake_misused("cannot be granted");
     access.location.id = 1;
-    if (!getenv("META_TEST_NO_ACCESS")) CUDA_OK(CUDA(cudaMemPoolSetAccess)(pool, &access, 1));
+    if (!getenv("WITHOUT_ACCESS")) CUDA_OK(CUDA(cudaMemPoolSetAccess)(pool, &access, 1));
     CUDA_OK(CUDA(cudaSetDevice)(1));
     cudaStream_t second = fake_stream();
     CUDA_OK(fake_launch(fake_kernel("add_one"), 1, memory, second));
-    if (getenv("META_TEST_NO_ACCESS")) {
+    if (getenv("WITHOUT_ACCESS")) {
         CUDA_FAILS(CUDA(cudaStreamSynchronize)(second), cudaErrorIllegalAddress);
         fake_misused("add_one");
         return;
@@ -507,7 +507,7 @@ static void share_pool(void)
 static void a_kernel_reaches_memory_of_another_device_if_it_was_granted(void)
 {
     CHECK_FAKE(share_pool, "FAKE_CUDA_DEVICES=3");
-    CHECK_FAKE(share_pool, "FAKE_CUDA_DEVICES=3 META_TEST_NO_ACCESS=1");
+    CHECK_FAKE(share_pool, "FAKE_CUDA_DEVICES=3 WITHOUT_ACCESS=1");
 }
 
 TEST_MAIN(PROMISE(the_work_of_a_stream_runs_in_its_order), PROMISE(an_event_orders_two_streams),

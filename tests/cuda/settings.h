@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file settings.h
- *  The variables FAKE_CUDA_… of the environment, read when the library is loaded. A wrong value or an
- *  unknown name ends the program.
+ *  The variables FAKE_CUDA_… of the environment, read when the library is loaded. A wrong value or
+ * an unknown name ends the program.
  *
  *  FAKE_CUDA_DEVICES=N      how many devices there are, 0 to 16 (META_TEST_GPUS, or 1)
  *  FAKE_CUDA_DRIVER=N       the driver's version, as cudaDriverGetVersion() has it; 0: no driver
