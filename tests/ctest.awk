@@ -23,6 +23,7 @@
 #   binaries=yes  the cache gets the binaries of OpenCL programs (tests/plugins/no_binaries.c)
 #   smoke=yes  also run by make distcheck
 #   long=yes   only run by ./check --long
+#   fake=no    not on the fake CUDA: other software's libraries need NVIDIA's driver
 #   with=      NAME=VALUE,…: META_NAME of the environment, in entries that are also named after the value
 #
 # Entries are called FILE.BACKEND.npN, without the parts that are not given. Several lines may stand
@@ -61,7 +62,7 @@ function devices(backend)
 
 # Probes for the device with a test that needs one. META_TEST_REQUIRE_BACKENDS makes the probe fail instead of
 # skip, and then all tests are run. Without a GPU of NVIDIA they are run on the fake CUDA (tests/cuda/), where that is
-# built: two ranks' kernels are interpreted at the same time, each by one thread.
+# built: each process interprets its kernels on one thread, and random cases are fewer.
 function look_for(backend,    fake)
 {
     printf "set(no_%s)\n", backend
@@ -72,13 +73,14 @@ function look_for(backend,    fake)
         backend, backend
     if (backend != "cuda") return
     fake = builddir "/tests/cuda/.libs"
-    print "set(fake_cuda \"\")"
+    print "set(fake_cuda \"\")\nset(no_nvidia ${no_cuda})"
     printf "if(NOT \"${no_cuda}\" STREQUAL \"\" AND EXISTS %s)\n", quoted(fake "/cuda.so")
-    printf "  set(no_cuda)\n  set(fake_cuda %s)\nendif()\n",
-        quoted(";META_BACKEND_PATH=" fake ";FAKE_CUDA_THREADS=1")
+    printf "  set(no_cuda)\n  set(fake_cuda %s)\n", quoted(";META_BACKEND_PATH=" fake ";FAKE_CUDA_THREADS=1")
+    print "  if(NOT \"$ENV{META_TEST_LONG}\" STREQUAL \"1\")\n    string(APPEND fake_cuda \";META_TEST_BRIEF=1\")\n  endif()"
+    print "endif()"
 }
 
-function entry(backend, map, np,    name, environment, labels, processors, cost, settings, setting, k)
+function entry(backend, map, np,    name, environment, labels, processors, cost, settings, setting, real, k)
 {
     name = file (backend == "any" ? "" : "." backend)
     environment = common
@@ -109,7 +111,9 @@ function entry(backend, map, np,    name, environment, labels, processors, cost,
     # Scripts first, some of which take a minute; those that need all slots last, together, since slots stand empty
     # before and after each.
     cost = command ~ /\.sh$/ ? 4 : np > 2 ? 1 : np ? 2 : 3
-    printf "add_test(%s%s", quoted(name), np || backend ~ /^auto-/ ? unless_missing(backend) : ""
+    real = backend == "cuda" && field["fake"] == "no"
+    printf "add_test(%s%s", quoted(name),
+        real ? " ${no_nvidia}" : np || backend ~ /^auto-/ ? unless_missing(backend) : ""
     if (np) printf " %s -n %d", quoted(mpiexec), np
     printf "%s %s)\n", emulator == "" ? "" : " " emulator, quoted(command)
     printf "math(EXPR timeout \"%d * ${scale}\")\n", field["timeout"] * (sanitize == "no" ? 1 : 2)
@@ -126,7 +130,7 @@ function entry(backend, map, np,    name, environment, labels, processors, cost,
     if (labels != "") printf "  LABELS %s\n", quoted(labels)
     gsub(/[\\"$]/, "\\\\&", environment)
     # One fake device, or two or four for META_MODE=auto.
-    if (backend ~ /cuda/)
+    if (backend ~ /cuda/ && !real)
         environment = environment "${fake_cuda};FAKE_CUDA_DEVICES=" \
             (backend ~ /^auto-opencl/ ? 4 : backend ~ /^auto/ ? 2 : 1)
     printf "  ENVIRONMENT \"%s;POCL_CACHE_DIR=${pocl}${preload}\")\n", environment
@@ -225,7 +229,7 @@ FNR == 1 {
     field["backends"] = "any"
     field["timeout"] = 600
     field["np"] = field["mixed"] = field["mpi"] = ""
-    field["labels"] = field["alone"] = field["setup"] = field["needs"] = field["smoke"] = field["binaries"] = field["long"] = field["with"] = field["auto"] = ""
+    field["labels"] = field["alone"] = field["setup"] = field["needs"] = field["smoke"] = field["binaries"] = field["long"] = field["with"] = field["auto"] = field["fake"] = ""
     sub(/^.*TEST:/, "")
     sub(/\*\/ *$/, "")
     for (k = 1; k <= NF; ++k) {

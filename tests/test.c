@@ -353,8 +353,11 @@ void *test_alloc_elsewhere(meta_mode mode, size_t bytes)
 
 void test_find_own_plugins(void)
 {
-    const char *mode = getenv("META_MODE");
-    setenv("META_BACKEND_PATH", test_built("tests/plugins/.libs"), 1);
+    const char *mode = getenv("META_MODE"), *others = getenv("META_BACKEND_PATH");
+    char folders[4096];
+    snprintf(folders, sizeof folders, "%s%s%s", test_built("tests/plugins/.libs"), others ? ":" : "",
+             others ? others : "");
+    setenv("META_BACKEND_PATH", folders, 1);
     if (mode && (strcmp(mode, "late") == 0 || strcmp(mode, "plain") == 0))
         setenv("META_TEST_REQUIRE_BACKENDS", mode, 1);
 }

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # meta-bench as used from the command line and scripts: every group prints rows with unique names and
 # numbers; invalid usage gives a one-line error and status 2. Performance is not checked.
-# TEST: backends=all labels=programs,mpi
+# TEST: backends=all fake=no labels=programs,mpi
 set -u
 bench=$META_TEST_BUILDDIR/meta-bench
 here=$(mktemp -d)

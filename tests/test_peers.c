@@ -3,7 +3,7 @@
  *  The peers compute correctly: dot products, sums, copies and triads of any length at any
  *  offset, and a time step of Gray-Scott, on the memory that meta_native() returns; a peer that
  * cannot be loaded gives the reason. */
-/* TEST: backends=all labels=peers */
+/* TEST: backends=all fake=no labels=peers */
 #include "config.h"
 
 #include "test.h"

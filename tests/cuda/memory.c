@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file memory.c
- *  Addresses are handed out in rising order, round an address space that is much larger than the
- *  memory, so that those of freed memory stay invalid for long. Nothing is unmapped: what still
- * uses freed memory finds a pattern there, and no crash hides who it was. */
+ *  Addresses are handed out in rising order, so that those of freed memory stay invalid for a
+ * while, and from the beginning again after so many bytes that a process that allocates and frees
+ * stays small. Nothing is unmapped: what still uses freed memory finds a pattern there, and no
+ * crash hides who it was. */
 #include "memory.h"
 
 #include <pthread.h>
@@ -15,6 +16,8 @@
 
 enum { ALIGNMENT = 512, PAGE = 4096, GAP = 256 };
 enum { FRESH = 0xa5, FREED = 0xdd, BEHIND = 0x5e };
+/* Bytes of addresses that are handed out before they begin again. */
+static const size_t round_bytes = (size_t)32 << 20;
 /* Larger memory is not filled to its end: each page of it would need memory of the machine. */
 static const size_t most_filled = (size_t)64 << 20;
 
@@ -22,6 +25,7 @@ static const size_t most_filled = (size_t)64 << 20;
 typedef struct space {
     char *address, *bytes;
     size_t size, cursor;
+    size_t handed_out; /* since they began again */
 } space;
 static space device_space = {.size = (size_t)1 << 38}, host_space = {.size = (size_t)1 << 37};
 
@@ -101,6 +105,8 @@ static void insert(const memory_block *block)
 static bool find_free(space *s, size_t bytes, size_t alignment, size_t *offset)
 {
     const uint64_t base = (uint64_t)s->address;
+    if (s->handed_out > round_bytes) s->cursor = s->handed_out = 0;
+    s->handed_out += bytes;
     size_t at = rounded(s->cursor, alignment);
     for (int turn = 0; turn < 2; ++turn, at = 0) {
         size_t k = first_behind(base + at);

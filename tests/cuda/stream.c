@@ -21,6 +21,7 @@ struct CUstream_st {
     uint64_t pushed, wanted, done, seen;
     stream_work *first, **end;
     bool has_thread, has_ended;
+    pthread_t thread;
     unsigned random;
     pthread_cond_t changed;
 };
@@ -64,10 +65,15 @@ void stream_end(cudaStream_t stream)
 {
     object_remove(GPU_FAULT_STREAM, stream);
     pthread_mutex_lock(&lock);
+    const bool has_thread = stream->has_thread, is_idle = stream->done == stream->pushed;
+    const pthread_t thread = stream->thread;
     stream->has_ended = true;
     pthread_cond_signal(&stream->changed);
     release(stream);
     pthread_mutex_unlock(&lock);
+    if (!has_thread) return;
+    if (is_idle) pthread_join(thread, NULL);
+    else pthread_detach(thread);
 }
 
 cudaError_t stream_check(const char *call, cudaStream_t stream)
@@ -123,10 +129,8 @@ static void *serve(void *argument)
 /* With the lock held. */
 static void start_thread(cudaStream_t s)
 {
-    pthread_t thread;
     if (s->has_thread) return;
-    if (pthread_create(&thread, NULL, serve, s) != 0) call_lacks("stream", "one more thread");
-    pthread_detach(thread);
+    if (pthread_create(&s->thread, NULL, serve, s) != 0) call_lacks("stream", "one more thread");
     s->has_thread = true;
     ++s->references;
 }
