@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file ptx.h
- *  Runs PTX, the text that nvcc and NVRTC compile kernels to, on the CPU: modules, their kernels, and
- *  launches. Nothing here knows CUDA's runtime; device memory is asked for through ptx_memory. */
+ *  Runs PTX, the text that nvcc and NVRTC compile kernels to, on the CPU: modules, their kernels,
+ * and launches. Nothing here knows CUDA's runtime; device memory is asked for through ptx_memory.
+ */
 #ifndef META_TEST_PTX_H
 #define META_TEST_PTX_H
 
@@ -19,7 +20,8 @@ typedef struct ptx_memory {
     /** Find the allocation that contains [address, address + bytes) and that kernels of this device
      *  may access now. @return 1, or 0: there is none */
     int (*find)(const struct ptx_memory *memory, uint64_t address, size_t bytes, ptx_range *found);
-    /** Allocate memory for a module's global variables, and free it. @return 1, or 0: none is left */
+    /** Allocate memory for a module's global variables, and free it. @return 1, or 0: none is left
+     */
     int (*allocate)(const struct ptx_memory *memory, size_t bytes, ptx_range *made);
     void (*release)(const struct ptx_memory *memory, const ptx_range *made);
 } ptx_memory;
@@ -27,8 +29,8 @@ typedef struct ptx_memory {
 typedef struct ptx_module ptx_module;
 typedef struct ptx_kernel ptx_kernel;
 
-/** Parse a module and initialise its global variables in @p memory, which it uses until it is freed.
- *  Kernels are translated on first use.
+/** Parse a module and initialise its global variables in @p memory, which it uses until it is
+ * freed. Kernels are translated on first use.
  *  @param why  of @p room bytes: on failure what is wrong, with the line of PTX
  *  @return NULL on failure */
 ptx_module *ptx_load(const char *text, const ptx_memory *memory, char *why, size_t room);

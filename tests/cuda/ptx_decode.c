@@ -225,9 +225,11 @@ ptx_ins *ptx_append(ptx_decoder *d, ptx_handler *run, int outputs, int count, co
     return in;
 }
 
+static const ptx_op *const tables[] = {ptx_ops_integer, ptx_ops_float, ptx_ops_convert,
+                                       ptx_ops_warp};
+
 const ptx_op *ptx_op_find(const char *name, size_t length, ptx_type type)
 {
-    const ptx_op *const tables[] = {ptx_ops_integer, ptx_ops_float, ptx_ops_convert, ptx_ops_warp};
     if (type == PTX_NONE) return NULL;
     for (size_t t = 0; t < sizeof tables / sizeof *tables; ++t)
         for (const ptx_op *op = tables[t]; op->name; ++op)
@@ -642,6 +644,18 @@ static const struct {
                  {"vote", decode_warp},
                  {"activemask", decode_warp}};
 
+/* Operands of instructions that are not known are not read: they may have any form. */
+static bool is_known(const ptx_decoder *d)
+{
+    const ptx_part *name = &d->parts[0];
+    for (size_t k = 0; k < sizeof own_forms / sizeof *own_forms; ++k)
+        if (ptx_named_op(d, own_forms[k].name)) return true;
+    for (size_t t = 0; t < sizeof tables / sizeof *tables; ++t)
+        for (const ptx_op *op = tables[t]; op->name; ++op)
+            if (strncmp(op->name, name->text, (size_t)name->length) == 0) return true;
+    return ptx_named_op(d, "madc");
+}
+
 static void decode(ptx_decoder *d)
 {
     for (size_t k = 0; k < sizeof own_forms / sizeof *own_forms; ++k) {
@@ -673,6 +687,7 @@ void ptx_translate_instruction(ptx_builder *b)
     d.opcode = ptx_word(r);
     if (b->error->failed) return;
     split_opcode(&d);
+    if (!is_known(&d)) ptx_refuse(&d, "this instruction is not supported");
     while (!b->error->failed && !ptx_at(r, ";")) {
         if (d.operands == PTX_OPERANDS) ptx_bad(r, "so many operands are not supported");
         else ptx_read_operand(b, &d.operand[d.operands++]);
