@@ -483,6 +483,36 @@ static void untracked_reductions_are_complete_after_flush(void)
     CHECK_OK(meta_free(array));
 }
 
+/* Host memory that one result of several is bound for is copied in parts: a copy finds the result in
+ * place, and one that overwrites it is the later one. */
+static void a_pending_result_is_in_its_place_before_a_copy_uses_it(void)
+{
+    enum { COUNT = 3000, PLACES = 4, AT = 2 };
+    const meta_box line = {1, {COUNT}, {0}, {COUNT}};
+    const int64_t three = 3;
+    void *array = NULL, *copy = NULL;
+    if (!CHECK_OK(meta_alloc(&array, COUNT * sizeof three)) ||
+        !CHECK_OK(meta_alloc(&copy, PLACES * sizeof(int64_t))))
+        return;
+    CHECK_OK(meta_fill(array, COUNT, &three, META_I64, NULL));
+    for (int from = 0; from < PLACES; ++from)
+        for (int to = from + 1; to <= PLACES; ++to) {
+            const size_t bytes = (size_t)(to - from) * sizeof(int64_t);
+            int64_t host[PLACES] = {10, 11, 12, 13}, found[PLACES] = {0};
+            test_case("places %d to %d of %d, of which %d is a result's", from, to, PLACES, AT);
+            CHECK_OK(meta_reduce(&host[AT], array, &line, META_SUM, META_I64, META_ASYNC));
+            CHECK_OK(meta_copy_h2d(copy, host + from, bytes, META_ASYNC));
+            CHECK_OK(meta_copy_d2h(found + from, copy, bytes, NULL));
+            for (int k = from; k < to; ++k) CHECK_INT(found[k], k == AT ? 3 * COUNT : 10 + k);
+            CHECK_OK(meta_reduce(&host[AT], array, &line, META_MAX, META_I64, META_ASYNC));
+            CHECK_OK(meta_copy_d2h(host + from, copy, bytes, META_ASYNC));
+            CHECK_OK(meta_flush());
+            CHECK_INT(host[AT], from <= AT && AT < to ? 3 * COUNT : 3);
+        }
+    CHECK_OK(meta_free(array));
+    CHECK_OK(meta_free(copy));
+}
+
 TEST_DEVICE_MAIN(PROMISE(reductions_take_every_cell_of_the_box_and_no_other),
                  PROMISE(reductions_of_large_boxes_are_right),
                  PROMISE(dot_takes_every_pair_of_cells_of_the_box),
@@ -494,4 +524,5 @@ TEST_DEVICE_MAIN(PROMISE(reductions_take_every_cell_of_the_box_and_no_other),
                  PROMISE(f32_products_are_accumulated_in_double),
                  PROMISE(an_empty_box_gives_the_identity_on_host_and_device),
                  PROMISE(many_reductions_are_in_flight_and_each_in_its_turn),
-                 PROMISE(untracked_reductions_are_complete_after_flush))
+                 PROMISE(untracked_reductions_are_complete_after_flush),
+                 PROMISE(a_pending_result_is_in_its_place_before_a_copy_uses_it))
