@@ -4,8 +4,9 @@
 #   /* TEST: backends=openmp,opencl np=1,2 labels=core,kernel smoke=yes */
 #
 #   backends=  names, `gpus` for the GPU back ends that are built, `others` for opencl and those, `all` for openmp and
-#              these, or `any` (default): one entry each with META_MODE set, or one without it for `any`; `none`
-#              where there are others than these
+#              these, `faults` for the GPU back ends that run on the CPU, where calls of their runtime fail as ordered
+#              (tests/fault.h), or `any` (default): one entry each with META_MODE set, or one without it for `any`;
+#              `none` where there are others than these
 #   np=        numbers of ranks: one entry each, under the MPI launcher; none without MPI
 #   mixed=yes  with np= above 1: one more entry each, half the ranks on OpenMP, half on OpenCL; and one with
 #              each GPU back end that is built beside one rank of OpenMP and, of three or more, one of OpenCL: mixed-cuda …
@@ -31,7 +32,7 @@
 # means it was skipped.
 #
 # Variables: builddir, srcdir, mpiexec, mpi (its kind, or none), sanitize (yes, thread or no), gpu (the GPU
-# back ends that are built, with commas), emulator (what runs programs of another machine's kind; scripts,
+# back ends that are built, with commas), faults (those of backends=faults, with blanks), emulator (what runs programs of another machine's kind; scripts,
 # which run programs themselves, are left out then).
 
 function fail(text)
@@ -129,10 +130,8 @@ function entry(backend, map, np,    name, environment, labels, processors, cost,
     if (field["needs"] != "") print "  FIXTURES_REQUIRED " field["needs"]
     if (labels != "") printf "  LABELS %s\n", quoted(labels)
     gsub(/[\\"$]/, "\\\\&", environment)
-    # One fake device, or two or four for META_MODE=auto.
-    if (backend ~ /cuda/ && !real)
-        environment = environment "${fake_cuda};FAKE_CUDA_DEVICES=" \
-            (backend ~ /^auto-opencl/ ? 4 : backend ~ /^auto/ ? 2 : 1)
+    if (backend ~ /cuda/ && !real) environment = environment "${fake_cuda}"
+    if (backend ~ /^auto.*cuda/) environment = environment ";FAKE_CUDA_DEVICES=" (backend ~ /opencl/ ? 4 : 2)
     printf "  ENVIRONMENT \"%s;POCL_CACHE_DIR=${pocl}${preload}\")\n", environment
 }
 
@@ -141,6 +140,8 @@ function entries(np,    count, name, openmp, k)
     sub(/^all/, "openmp,others", field["backends"])
     sub(/others/, "opencl,gpus", field["backends"])
     sub(/gpus/, gpu, field["backends"])
+    gsub(/ +/, ",", faults)
+    sub(/faults/, faults, field["backends"])
     count = split(field["backends"], name, ",")
     for (k = 1; k <= count; ++k) if (name[k] != "none" && name[k] != "") entry(name[k], "", np)
     if (field["auto"] == "yes") {

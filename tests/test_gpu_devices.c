@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file test_gpu_devices.c
  *  Several GPUs in one process, no GPU, and native objects of the application on one of them. On
- *  HIP-CPU, with the layer of tests/plugins/gpu_fault.h, which simulates two devices; each case
- *  is a child process. */
-/* TEST: backends=any labels=core smoke=yes */
+ *  simulated devices, see fault.h; each case is a child process. */
+/* TEST: backends=faults labels=core smoke=yes */
 #include "test.h"
 
 #include <pthread.h>
@@ -36,7 +35,7 @@ static void end(void)
 
 typedef struct absence {
     int status, driver;
-    const char *reason;
+    char reason[128];
 } absence;
 
 static void look_in_vain(void *argument)
@@ -48,8 +47,8 @@ static void look_in_vain(void *argument)
     fault->devices = 0;
     fault->count_status = a->status;
     fault->driver_version = a->driver;
-    if (!start("hip")) return;
-    CHECK_OK(meta_device_count(META_HIP, &count));
+    if (!start(gpu->name)) return;
+    CHECK_OK(meta_device_count(gpu->mode, &count));
     CHECK_INT(count, 0);
     CHECK_ERR_NAMES(meta_alloc(&p, bytes), META_ERR_NO_DEVICE, a->reason);
     CHECK_OK(meta_set_acc(0, META_OPENMP));
@@ -60,16 +59,20 @@ static void look_in_vain(void *argument)
 
 static void a_missing_gpu_is_reported_with_the_reason(void)
 {
-    static absence reasons[] = {
-        {0, 50631000, "no HIP-CPU device is visible"},
-        {GPU_FAULT_NO_DEVICE, 50631000, "HIP_VISIBLE_DEVICES"},
-        {GPU_FAULT_OLD_DRIVER, 0, "no driver for HIP-CPU devices is installed"},
-        {GPU_FAULT_OLD_DRIVER, 40231000, "the driver serves HIP-CPU 4.2, but"},
-        {GPU_FAULT_UNKNOWN, 50631000, "hipGetDeviceCount: "},
-    };
-    for (size_t k = 0; k < sizeof reasons / sizeof *reasons; ++k) {
-        test_case("%s", reasons[k].reason);
-        CHECK_CHILD(look_in_vain, &reasons[k]);
+    absence none[] = {{.driver = gpu->good_driver},
+                      {.driver = gpu->good_driver, .status = GPU_FAULT_NO_DEVICE},
+                      {.driver = 0, .status = GPU_FAULT_OLD_DRIVER},
+                      {.driver = gpu->old_driver, .status = GPU_FAULT_OLD_DRIVER},
+                      {.driver = gpu->good_driver, .status = GPU_FAULT_UNKNOWN}};
+    enum { REASONS = sizeof none / sizeof *none, ROOM = sizeof none->reason };
+    snprintf(none[0].reason, ROOM, "no %s device is visible", gpu->title);
+    snprintf(none[1].reason, ROOM, "%s", gpu->visible);
+    snprintf(none[2].reason, ROOM, "no driver for %s devices is installed", gpu->title);
+    snprintf(none[3].reason, ROOM, "the driver serves %s %s, but", gpu->title, gpu->old_version);
+    snprintf(none[4].reason, ROOM, "%s: ", fault_call("GetDeviceCount"));
+    for (int k = 0; k < REASONS; ++k) {
+        test_case("%s", none[k].reason);
+        CHECK_CHILD(look_in_vain, &none[k]);
     }
 }
 
@@ -81,12 +84,12 @@ static void launch_in_vain(void *unused)
     double *p = NULL;
     (void)unused;
     setenv("META_CHECK", "0", 1); /* which makes other calls before the launch */
-    if (!start("hip") || !CHECK_OK(meta_alloc((void **)&p, bytes))) return;
+    if (!start(gpu->name) || !CHECK_OK(meta_alloc((void **)&p, bytes))) return;
     CHECK_OK(meta_fill(p, CELLS, &zero, META_F64, NULL));
     fault->status = GPU_FAULT_NO_KERNEL;
     fault->fail_at = fault->calls + 2; /* the first makes the device the thread's */
-    CHECK_ERR_NAMES(meta_fill(p, CELLS, &zero, META_F64, NULL), META_ERR_DEVICE, "--with-hip-arch");
-    CHECK_STRING(fault->failed, "hipLaunchKernel");
+    CHECK_ERR_NAMES(meta_fill(p, CELLS, &zero, META_F64, NULL), META_ERR_DEVICE, gpu->arch);
+    CHECK_STRING(fault->failed, fault_call("LaunchKernel"));
     CHECK_OK(meta_free(p));
     end();
 }
@@ -102,7 +105,7 @@ static void a_gpu_without_compiled_kernels_is_reported(void)
 static double *buffer_of(int device, double value)
 {
     double *buffer = NULL;
-    CHECK_OK(meta_set_acc(device, META_HIP));
+    CHECK_OK(meta_set_acc(device, gpu->mode));
     if (CHECK_OK(meta_alloc((void **)&buffer, bytes)))
         CHECK_OK(meta_fill(buffer, CELLS, &value, META_F64, META_ASYNC));
     return buffer;
@@ -125,7 +128,7 @@ static void use_two(void *unused)
     meta_event event;
     int index = -1;
     (void)unused;
-    if (!start("hip")) return;
+    if (!start(gpu->name)) return;
     for (int k = 0; k < 2; ++k) buffer[k] = buffer_of(k, k + 1);
     CHECK_OK(meta_get_acc(&index, NULL));
     CHECK_INT(index, 1);
@@ -133,7 +136,7 @@ static void use_two(void *unused)
     for (int k = 0; k < 2; ++k) {
         CHECK_OK(meta_pointer_info(buffer[k], &where));
         CHECK_INT(where.index, k);
-        CHECK_OK(meta_device_info(k, META_HIP, &desc));
+        CHECK_OK(meta_device_info(k, gpu->mode, &desc));
         CHECK_CONTAINS(desc.name, k == 0 ? "GPU 0" : "GPU 1");
         check_sum(buffer[k], (k + 1.0) * CELLS);
     }
@@ -146,7 +149,7 @@ static void use_two(void *unused)
     check_sum(buffer[0], 2.0 * CELLS);
     /* An event of one, waited for while the thread's device is the other. */
     CHECK_OK(meta_reduce(&sum, buffer[1], &all, META_SUM, META_F64, &event));
-    CHECK_OK(meta_set_acc(0, META_HIP));
+    CHECK_OK(meta_set_acc(0, gpu->mode));
     CHECK_OK(meta_event_wait(event));
     CHECK(sum == 2.0 * CELLS);
     CHECK_OK(meta_event_free(&event));
@@ -175,7 +178,7 @@ static void use_threads(void *unused)
     pthread_t thread[4];
     int device[4];
     (void)unused;
-    if (!start("hip")) return;
+    if (!start(gpu->name)) return;
     for (int k = 0; k < 4; ++k) {
         device[k] = k % 2;
         CHECK(pthread_create(&thread[k], NULL, work_on_one, &device[k]) == 0);
@@ -189,25 +192,48 @@ static void threads_may_use_different_devices(void)
     CHECK_CHILD(use_threads, NULL);
 }
 
+static void describe_open_devices(void *unused)
+{
+    meta_device_desc desc = META_DEVICE_DESC_INIT;
+    meta_mem_desc use = META_MEM_DESC_INIT;
+    (void)unused;
+    if (!start(gpu->name)) return;
+    for (int k = 0; k < 2; ++k) CHECK_OK(meta_set_acc(k, gpu->mode));
+    const long calls = fault->calls;
+    for (int k = 0; k < 2; ++k) {
+        CHECK_OK(meta_device_info(k, gpu->mode, &desc));
+        CHECK_OK(meta_mem_info(k, gpu->mode, &use));
+        CHECK_CONTAINS(desc.name, k == 0 ? "GPU 0" : "GPU 1");
+        CHECK_U64(use.total, desc.memory);
+    }
+    CHECK_INT(fault->calls, calls);
+    end();
+}
+
+static void an_open_device_is_described_without_its_driver(void)
+{
+    CHECK_CHILD(describe_open_devices, NULL);
+}
+
 /* ------------------------------------------------------------------ the application's own */
 
 static void wrap_own(void *unused)
 {
     static double host[CELLS];
     const double three = 3;
-    double *own = NULL, *buffer = NULL;
+    double *own = NULL, *buffer = NULL, last = 0;
     void *object = NULL;
     (void)unused;
-    if (!start("hip")) return;
+    if (!start(gpu->name)) return;
     own = fault->make_memory(1, bytes);
     if (!CHECK(own)) return;
-    CHECK_OK(meta_set_acc(0, META_HIP));
+    CHECK_OK(meta_set_acc(0, gpu->mode));
     CHECK_ERR_NAMES(meta_wrap((void **)&buffer, own, bytes, META_NATIVE_OBJECT),
                     META_ERR_WRONG_DEVICE, "device 1, not to 0");
     CHECK_ERR(meta_wrap((void **)&buffer, own, bytes, META_NATIVE_HOST), META_ERR_POINTER);
     CHECK_ERR_NAMES(meta_wrap((void **)&buffer, host, bytes, META_NATIVE_OBJECT), META_ERR_POINTER,
                     "'native' is no memory of");
-    CHECK_OK(meta_set_acc(1, META_HIP));
+    CHECK_OK(meta_set_acc(1, gpu->mode));
     CHECK_ERR(meta_wrap((void **)&buffer, own, bytes + 1, META_NATIVE_OBJECT), META_ERR_BOUNDS);
     if (CHECK_OK(meta_wrap((void **)&buffer, own, bytes, META_NATIVE_OBJECT))) {
         CHECK(buffer == own);
@@ -216,7 +242,8 @@ static void wrap_own(void *unused)
         CHECK_OK(meta_fill(buffer, CELLS, &three, META_F64, META_ASYNC));
         check_sum(buffer, 3.0 * CELLS);
         CHECK_OK(meta_unwrap(buffer));
-        CHECK(own[CELLS - 1] == 3);
+        CHECK(fault->peek(&last, own + CELLS - 1, sizeof last));
+        CHECK(last == 3);
     }
     fault->free_memory(own);
     end();
@@ -232,18 +259,18 @@ static void use_own_stream(void *unused)
     meta_state given = META_STATE_INIT, found = META_STATE_INIT;
     double *buffer;
     (void)unused;
-    if (!start("hip")) return;
+    if (!start(gpu->name)) return;
     given.queue = fault->make_stream(1);
     given.context = given.queue;
-    CHECK_ERR_NAMES(meta_set_state(1, META_HIP, &given), META_ERR_ARGUMENT, "'state'");
+    CHECK_ERR_NAMES(meta_set_state(1, gpu->mode, &given), META_ERR_ARGUMENT, "'state'");
     given.context = NULL;
-    CHECK_ERR_NAMES(meta_set_state(0, META_HIP, &given), META_ERR_ARGUMENT, "no stream of");
+    CHECK_ERR_NAMES(meta_set_state(0, gpu->mode, &given), META_ERR_ARGUMENT, "no stream of");
     *fault->misuse = '\0'; /* that is how it was found out */
-    CHECK_OK(meta_set_state(1, META_HIP, &given));
-    CHECK_ERR(meta_set_state(1, META_HIP, &given), META_ERR_STATE);
-    CHECK_OK(meta_get_state(1, META_HIP, &found));
+    CHECK_OK(meta_set_state(1, gpu->mode, &given));
+    CHECK_ERR(meta_set_state(1, gpu->mode, &given), META_ERR_STATE);
+    CHECK_OK(meta_get_state(1, gpu->mode, &found));
     CHECK(found.queue == given.queue);
-    CHECK_OK(meta_get_state(0, META_HIP, &found));
+    CHECK_OK(meta_get_state(0, gpu->mode, &found));
     CHECK(found.queue && found.queue != given.queue);
     buffer = buffer_of(1, 4);
     check_sum(buffer, 4.0 * CELLS);
@@ -267,12 +294,12 @@ static void deal(void *number)
     char text[16];
     snprintf(text, sizeof text, "%d", devices);
     setenv("META_TEST_GPUS", text, 1);
-    if (!start("hip")) return;
+    if (!start(gpu->name)) return;
     for (int r = 0; r < 4; ++r) {
         int index = -1;
         meta_mode mode = -1;
         CHECK_OK(meta_rank_device(r, 4, r, 4, &mode, &index, NULL));
-        CHECK_INT(mode, META_HIP);
+        CHECK_INT(mode, gpu->mode);
         CHECK_INT(index, r % devices);
     }
     CHECK_OK(meta_set_job(3, 4, 3, 4));
@@ -295,11 +322,14 @@ static void the_ranks_of_a_node_take_turns(void)
 
 static void ask_for_a_third(void *unused)
 {
+    char third[16], count[32];
     void *p;
     (void)unused;
-    if (!start("hip:2")) return;
+    snprintf(third, sizeof third, "%s:2", gpu->name);
+    snprintf(count, sizeof count, "%s has 2 devices", gpu->name);
+    if (!start(third)) return;
     CHECK_ERR_NAMES(meta_alloc(&p, bytes), META_ERR_NO_DEVICE, "2");
-    CHECK_ERR_NAMES(meta_set_acc(2, META_HIP), META_ERR_NO_DEVICE, "hip has 2 devices");
+    CHECK_ERR_NAMES(meta_set_acc(2, gpu->mode), META_ERR_NO_DEVICE, count);
     end();
 }
 
@@ -312,6 +342,7 @@ TEST_MAIN(PROMISE(a_missing_gpu_is_reported_with_the_reason),
           PROMISE(a_gpu_without_compiled_kernels_is_reported),
           PROMISE(two_devices_in_one_process_are_independent),
           PROMISE(threads_may_use_different_devices),
+          PROMISE(an_open_device_is_described_without_its_driver),
           PROMISE(a_device_pointer_is_wrapped_where_it_belongs),
           PROMISE(the_applications_stream_is_used_and_left),
           PROMISE(the_ranks_of_a_node_take_turns), PROMISE(a_missing_device_is_an_error))

@@ -1,67 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file test_gpu_faults.c
- *  Every runtime call of the GPU back end fails in turn, once or permanently: the outcome is an
- *  error that names the call or the correct result, the rest of the library works, and nothing
- *  leaks. On HIP-CPU, with the layer of tests/plugins/gpu_fault.h; each case is a child process. */
-/* TEST: backends=any labels=core smoke=yes */
+ *  Every call of the runtime that a GPU back end makes for the library's own operations fails in
+ *  turn, once or for ever; see fault_lives.h. */
+/* TEST: backends=faults labels=core smoke=yes */
 #include "test.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
-#include "child.h"
-#include "fault.h"
+#include "fault_lives.h"
 #include "internal.h"
 
 enum { N = 10, CELLS = N * N * N, INNER = (N - 2) * (N - 2) * (N - 2), FACE = (N - 2) * (N - 2) };
 static const size_t bytes = CELLS * sizeof(double);
 static const meta_box box = {3, {N, N, N}, {1, 1, 1}, {N - 1, N - 1, N - 1}};
 static const meta_box all = {1, {CELLS}, {0}, {CELLS}};
-
-/* What one child is to do. */
-typedef struct fault_case {
-    bool adopt;       /* the application's stream, and no pool */
-    bool many;        /* more results than can be in flight at once */
-    long fail_at;     /* number of the call that fails */
-    int status;       /* with which */
-    bool sticky;      /* and so does every later one */
-    long *calls_made; /* shared with the parent: by all of it, without a failure */
-} fault_case;
-
-/* ------------------------------------------------------------------ calls that may fail */
-
-static bool failed; /* some call returned an error */
-
-/* @return whether it succeeded; an error must be one of the injected failure, and name it. */
-static bool went(meta_err err, const char *call, int line)
-{
-    char text[512];
-    if (err == META_OK) return true;
-    snprintf(text, sizeof text, "%s", meta_last_error());
-    if (!fault->failed ||
-        (err != META_ERR_DEVICE && err != META_ERR_NO_MEMORY && err != META_ERR_NO_DEVICE))
-        return test_fail(__FILE__, line, "%s: %s (%s), failed: %s", call, meta_strerror(err), text,
-                         fault->failed ? fault->failed : "nothing");
-    /* The first that failed need not matter; of memory it says how much was wanted. */
-    if (!failed && !strstr(text, fault->sticky ? "hip" : fault->failed) &&
-        !strstr(text, "bytes asked for"))
-        test_fail(__FILE__, line, "%s: \"%s\" does not name %s", call, text, fault->failed);
-    failed = true;
-    return false;
-}
-#define TRY(call) went((call), #call, __LINE__)
-
-/* A result is right unless an error was returned before. */
-static void check_value(double found, double expected, const char *what, int line)
-{
-    if (!failed && found != expected)
-        test_fail(__FILE__, line, "%s is %g, expected %g, and no error was returned", what, found,
-                  expected);
-}
-#define CHECK_VALUE(found, expected) check_value((found), (expected), #found, __LINE__)
 
 /* ------------------------------------------------------------------ what is done */
 
@@ -71,6 +23,7 @@ static double sum_of_in, sum_inside;
 
 static void prepare_input(void)
 {
+    sum_of_in = 0;
     for (int k = 0; k < CELLS; ++k) {
         in[k] = k;
         sum_of_in += k;
@@ -154,7 +107,7 @@ static void compute(const buffers *m)
     TRY(meta_dot(&dot, m->a, m->b, &box, META_F64, META_ASYNC));
     TRY(meta_copy_h2d(m->b, &sum, sizeof sum, META_ASYNC)); /* what a result is on its way to */
     TRY(meta_flush());
-    for (int k = 0; k < INNER && !failed; ++k) {
+    for (int k = 0; k < INNER && !fault_reported; ++k) {
         const int cell = 1 + k % (N - 2) + N * (1 + k / (N - 2) % (N - 2)) + N * N * (1 + k / FACE);
         dot -= 3.0 * cell * cell;
     }
@@ -210,17 +163,18 @@ static void share(const buffers *m)
     meta_state state = META_STATE_INIT;
     meta_device_desc desc = META_DEVICE_DESC_INIT;
     meta_mem_desc use = META_MEM_DESC_INIT;
-    double *own = fault->make_memory(0, bytes), *wrapped = NULL;
+    double *own = fault->make_memory(0, bytes), *wrapped = NULL, five = 0;
     void *object = NULL;
-    TRY(meta_device_info(0, META_HIP, &desc));
-    TRY(meta_mem_info(0, META_HIP, &use));
-    if (TRY(meta_get_state(0, META_HIP, &state))) CHECK(state.queue);
+    TRY(meta_device_info(0, gpu->mode, &desc));
+    TRY(meta_mem_info(0, gpu->mode, &use));
+    if (TRY(meta_get_state(0, gpu->mode, &state))) CHECK(state.queue);
     CHECK_OK(meta_native(m->a + 3, &object, NULL));
     CHECK(object == m->a);
     if (CHECK(own) && TRY(meta_wrap((void **)&wrapped, own, bytes, META_NATIVE_OBJECT))) {
         TRY(meta_copy_h2d(wrapped, in, bytes, META_ASYNC));
         TRY(meta_unwrap(wrapped));
-        CHECK_VALUE(own[5], 5);
+        CHECK(fault->peek(&five, own + 5, sizeof five));
+        CHECK_VALUE(five, 5);
     }
     fault->free_memory(own);
 }
@@ -236,137 +190,53 @@ static void reduce_often(const buffers *m)
     for (int k = 0; k < MANY; ++k) CHECK_VALUE(sums[k], sum_of_in);
 }
 
-/* The rest of the library does not notice. */
-static void compute_on_openmp(void)
-{
-    double *p = NULL, sum = 0;
-    CHECK_OK(meta_set_acc(0, META_OPENMP));
-    if (!CHECK_OK(meta_alloc((void **)&p, bytes))) return;
-    CHECK_OK(meta_copy_h2d(p, in, bytes, NULL));
-    CHECK_OK(meta_reduce(&sum, p, &all, META_SUM, META_F64, NULL));
-    CHECK(sum == sum_of_in);
-    CHECK_OK(meta_free(p));
-}
-
-static void use_gpu(const fault_case *c)
+static void use(void (*more)(const buffers *m))
 {
     buffers m;
+    prepare_input();
     if (make_buffers(&m)) {
         move(&m);
         compute(&m);
         use_both_queues(&m);
         share(&m);
-        if (c->many) reduce_often(&m);
+        if (more) more(&m);
     }
     free_buffers(&m);
 }
 
-/* Twice: a failure that passes is one of a single try. */
-static bool open_gpu(void *stream)
+static void use_gpu(void)
 {
-    meta_state state = META_STATE_INIT;
-    state.queue = stream;
-    for (int tries = 0; tries < 2; ++tries) {
-        if (stream && !TRY(meta_set_state(0, META_HIP, &state))) continue;
-        if (TRY(meta_set_acc(0, META_HIP))) return true;
-    }
-    return false;
+    use(NULL);
 }
 
-/* One life of the library. */
-static void live(const fault_case *c)
+static void use_gpu_often(void)
 {
-    void *stream = c->adopt ? fault->make_stream(0) : NULL;
-    CHECK_OK(meta_init());
-    if (open_gpu(stream)) use_gpu(c);
-    compute_on_openmp();
-    TRY(meta_finalize());
-    if (stream) fault->free_stream(stream);
-    fault_check_nothing_left();
+    use(reduce_often);
 }
 
-/* ------------------------------------------------------------------ children */
-
-/* Of what the back end itself took from the host, where a sanitizer keeps account. */
-__attribute__((weak)) int __lsan_do_recoverable_leak_check(void);
-
-static void run_case(void *argument)
-{
-    const fault_case *c = argument;
-    alarm(120); /* a hang is a failure */
-    if (!fault_find()) return;
-    setenv("META_LOG", "off", 1);
-    setenv("META_MODE", "hip", 1);
-    unsetenv("META_RANK_MAP");
-    setenv("META_POOL", "off", 1); /* each buffer is to be the driver's */
-    setenv("META_GPU_POOL", c->adopt ? "off" : "1048576", 1);
-    prepare_input();
-    fault->fail_at = c->fail_at;
-    fault->status = c->status;
-    fault->sticky = c->sticky;
-    live(c);
-    if (c->calls_made) *c->calls_made = fault->calls;
-    /* The device works again in the next life. */
-    fault->fail_at = 0;
-    fault->failed = NULL;
-    failed = false;
-    live(&(fault_case){.adopt = c->adopt});
-    if (__lsan_do_recoverable_leak_check) CHECK_INT(__lsan_do_recoverable_leak_check(), 0);
-}
-
-/* How many calls a life makes in which nothing fails. */
-static long calls_made(fault_case c)
-{
-    long *shared =
-        mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    long calls;
-    if (!CHECK(shared != MAP_FAILED)) return 0;
-    c.calls_made = shared;
-    CHECK_CHILD(run_case, &c);
-    calls = *shared;
-    CHECK(calls > 100);
-    munmap(shared, sizeof *shared);
-    return calls;
-}
-
-/* Each call, or every @p step-th from @p from on, with each status or one after the other. */
-static void fail_each(fault_case c, long from, long step)
-{
-    static const int statuses[] = {GPU_FAULT_OUT_OF_MEMORY, GPU_FAULT_LAUNCH_FAILURE,
-                                   GPU_FAULT_NOT_SUPPORTED};
-    enum { STATUSES = sizeof statuses / sizeof *statuses };
-    const long calls = calls_made(c);
-    for (long k = from; k <= calls; k += step)
-        for (int s = 0; s < (test_long() ? STATUSES : 1); ++s) {
-            c.fail_at = k;
-            c.status = statuses[(k + s) % STATUSES];
-            test_case("call %ld of %ld fails with status %d%s", k, calls, c.status,
-                      c.sticky ? ", as do all later ones" : "");
-            CHECK_CHILD(run_case, &c);
-        }
-}
+/* ------------------------------------------------------------------ promises */
 
 static void a_transient_failure_is_an_error_or_recovered_from(void)
 {
-    fail_each((fault_case){0}, 1, 1);
+    fault_each((fault_life){.use = use_gpu}, 1, 1);
 }
 
 static void failures_with_the_applications_stream_and_no_pool_are_handled(void)
 {
-    fail_each((fault_case){.adopt = true}, 1, test_count(3, 1));
+    fault_each((fault_life){.use = use_gpu, .adopt = true}, 1, test_count(3, 1));
 }
 
 static void a_device_that_is_lost_leaves_the_others(void)
 {
-    fail_each((fault_case){.sticky = true}, 1, test_count(2, 1));
-    fail_each((fault_case){.adopt = true, .sticky = true}, 1, test_count(7, 1));
+    fault_each((fault_life){.use = use_gpu, .sticky = true}, 1, test_count(2, 1));
+    fault_each((fault_life){.use = use_gpu, .adopt = true, .sticky = true}, 1, test_count(7, 1));
 }
 
 static void failures_with_more_pending_results_than_slots_are_handled(void)
 {
-    const long before = calls_made((fault_case){0});
-    fail_each((fault_case){.many = true}, before - 50, test_count(61, 5));
-    fail_each((fault_case){.many = true, .sticky = true}, before - 50, test_count(97, 7));
+    const long before = fault_calls((fault_life){.use = use_gpu});
+    fault_each((fault_life){.use = use_gpu_often}, before - 50, test_count(61, 5));
+    fault_each((fault_life){.use = use_gpu_often, .sticky = true}, before - 50, test_count(97, 7));
 }
 
 TEST_MAIN(PROMISE(a_transient_failure_is_an_error_or_recovered_from),
