@@ -40,9 +40,7 @@ static meta_err copy_part(meta_plugin_queue *queue, const meta_copy *all,
                             .host = (char *)all->host + (range->begin - all->offset),
                             .ticket = &own,
                             .stamp = all->stamp ? &stamp : NULL};
-    const meta_err error = ops->copy(real, &part);
-    if (error == META_ERR_DEVICE) meta_auto_fails(meta_auto_lane_number(lane), lane->last + 1);
-    META_TRY(error);
+    META_TRY(meta_auto_notice(lane, ops->copy(real, &part)));
     const meta_mark mark = meta_auto_queued(lane, own, all->ticket ? &work : NULL);
     queue->host[meta_auto_lane_number(lane)] = meta_mark_number(mark);
     meta_auto_commit(range, 1, d, mark);

@@ -73,6 +73,7 @@ void meta_auto_fails(int lane, uint64_t number)
     char name[48], note[META_NOTE_ROOM];
     spoilt_work spoilt;
     meta_auto.failed |= UINT32_C(1) << d;
+    meta_auto.device[d].device->given_up = true;
     find_spoilt(&spoilt, lane, number);
     if (is_first)
         meta_log(META_LOG_WARN, "META_MODE=auto goes on without %s, which has failed: %s",
@@ -82,6 +83,12 @@ void meta_auto_fails(int lane, uint64_t number)
         if (give_up(b, d, &spoilt))
             meta_log(META_LOG_WARN, "with %s the contents of the buffer at %p%s are lost",
                      meta_auto_name(d, name), b->address, meta_registry_note(b->address, note));
+}
+
+meta_err meta_auto_notice(const meta_auto_lane *lane, meta_err error)
+{
+    if (error == META_ERR_DEVICE) meta_auto_fails(meta_auto_lane_number(lane), lane->last + 1);
+    return error;
 }
 
 meta_err meta_auto_lost(const meta_auto_buffer *b)

@@ -10,7 +10,9 @@ static meta_auto_work *spare; /* free ones */
 
 meta_err meta_auto_queue(meta_auto_lane *lane, meta_plugin_queue **queue)
 {
-    if (!lane->queue) META_TRY(meta_device_queue(lane->of->device, lane->kind, &lane->queue));
+    if (!lane->queue)
+        META_TRY(
+            meta_auto_notice(lane, meta_device_queue(lane->of->device, lane->kind, &lane->queue)));
     *queue = lane->queue;
     return META_OK;
 }
@@ -250,7 +252,8 @@ meta_err meta_auto_order(meta_auto_lane *lane, meta_mark mark)
     /* Of a device that has failed, it waits only for the end of what reads the bytes it writes. */
     if (error == META_OK && !(meta_auto.failed >> earlier / 2 & 1))
         lane->behind[lane->behinds++] = (meta_auto_behind){earlier, number, lane->last + 1};
-    if (error == META_ERR_UNSUPPORTED) {
+    /* Where a device has failed, which one it is shows in its work. */
+    if (error == META_ERR_UNSUPPORTED || error == META_ERR_DEVICE) {
         wait_up_to(other, number);
         error = META_OK;
     }

@@ -145,7 +145,7 @@ static meta_err launch_on(meta_plugin_queue *queue, const meta_launch *launch, b
     mine.ticket = &own;
     mine.stamp = wanted || launch->stamp ? &stamp : NULL;
     *tried = true;
-    META_TRY(ops->launch(real, &mine));
+    META_TRY(meta_auto_notice(lane, ops->launch(real, &mine)));
     meta_auto.expected = meta_auto.chosen;
     const meta_mark mark = meta_auto_queued(lane, own, launch->ticket ? &work : NULL);
     if (b->uses_host) queue->host[meta_auto_lane_number(lane)] = meta_mark_number(mark);
@@ -223,10 +223,6 @@ static meta_err launch_somewhere(meta_plugin_queue *queue, const meta_launch *la
         if (__builtin_expect(meta_accounted & META_ACCOUNT_DECISIONS, 0))
             meta_account_decide(launch, queue->kind, meta_explained(), d);
         const meta_err error = launch_on(queue, launch, b, d, t, &tried);
-        if (tried && error == META_ERR_DEVICE) {
-            const meta_auto_lane *lane = meta_auto_lane_of(d, queue->kind);
-            meta_auto_fails(meta_auto_lane_number(lane), lane->last + 1);
-        }
         const bool fails = error == META_ERR_DEVICE && meta_auto.failed >> d & 1;
         choice.among &= meta_auto_usable() & ~(UINT32_C(1) << d);
         if (b->refused) {

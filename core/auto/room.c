@@ -142,7 +142,10 @@ meta_err meta_auto_place(meta_auto_buffer *b, int d)
             copy->block = NULL;
             return exhausted(b, d);
         }
-    if (error != META_OK) return copy->block = NULL, error;
+    if (error != META_OK) {
+        copy->block = NULL;
+        return meta_auto_notice(meta_auto_lane_of(d, META_QUEUE_COMPUTE), error);
+    }
     copy->object = meta_block_memory(copy->block)->object;
     return META_OK;
 }

@@ -42,9 +42,7 @@ static meta_err queue_copy(meta_auto_lane *lane, meta_copy *copy, meta_mark *mar
     META_TRY(meta_auto_queue(lane, &queue));
     copy->size = sizeof *copy;
     copy->ticket = &ticket;
-    const meta_err error = lane->of->ops->copy(queue, copy);
-    if (error == META_ERR_DEVICE) meta_auto_fails(meta_auto_lane_number(lane), lane->last + 1);
-    META_TRY(error);
+    META_TRY(meta_auto_notice(lane, lane->of->ops->copy(queue, copy)));
     *mark = meta_auto_queued(lane, ticket, share);
     return META_OK;
 }

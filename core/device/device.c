@@ -114,7 +114,7 @@ meta_err meta_device_finish(meta_device *device)
         meta_plugin_queue *queue = device->queue[k];
         if (!queue) continue;
         const meta_err error = device->backend->ops.queue_finish(queue);
-        if (first == META_OK) first = error;
+        if (first == META_OK && !device->given_up) first = error;
     }
     return first;
 }

@@ -70,6 +70,7 @@ struct meta_device {
     int index;
     pthread_mutex_t lock; /**< opening, queues, staging */
     _Atomic bool open;
+    _Atomic bool given_up; /**< META_MODE=auto goes on without it and has said so */
     meta_plugin_device *plugin;
     meta_plugin_queue *_Atomic queue[META_QUEUE_COUNT]; /**< created on first use */
     meta_device_desc desc;
@@ -98,6 +99,7 @@ meta_err meta_device_open(meta_device *device, const meta_state *state);
 meta_err meta_device_describe(const meta_device *device, meta_device_desc *desc);
 meta_err meta_device_current(meta_device **device);
 meta_err meta_device_queue(meta_device *device, meta_queue_kind kind, meta_plugin_queue **queue);
+/** Complete its work; the first error, but for a device that was given up. */
 meta_err meta_device_finish(meta_device *device);
 int meta_device_is_host(const meta_device *device);
 meta_err meta_device_desc_of(const meta_device *device, meta_device_desc *desc);
