@@ -185,16 +185,16 @@ static gpu_status launch(void *function, unsigned blocks, unsigned threads, gpu_
 
 /* ------------------------------------------------------------------ code on a GPU */
 
-/* The code was made for this device: building libmeta for it would not help. */
-static meta_err fail_to_load(gpu_status status, const char *title)
+/* The code was made for this device: building libmeta for it would not help. Drivers may look at it
+ * when it is loaded or not before it runs. */
+static meta_err fail_of_code(gpu_status status, const char *call, const char *title)
 {
+    if (status != GPU_NO_KERNEL) return gpu_fail(status, call);
     (void)GPU(GetLastError)();
-    if (status == GPU_NO_KERNEL)
-        return gpu_host->fail(META_ERR_DEVICE,
-                              "%s: " CALL_LOAD ": %s (%s); its code must be made by the " GPU_RTC
-                              " of the driver's version: add the folder of that to LD_LIBRARY_PATH",
-                              title, GPU(GetErrorString)(status), GPU(GetErrorName)(status));
-    return gpu_fail(status, CALL_LOAD);
+    return gpu_host->fail(META_ERR_DEVICE,
+                          "%s: %s: %s (%s); its code must be made by the " GPU_RTC
+                          " of the driver's version: add the folder of that to LD_LIBRARY_PATH",
+                          title, call, GPU(GetErrorString)(status), GPU(GetErrorName)(status));
 }
 
 static meta_err load_image(const char *title, const gpu_image *image, gpu_code *code)
@@ -203,13 +203,12 @@ static meta_err load_image(const char *title, const gpu_image *image, gpu_code *
     GPU_TRY(Free, (NULL));
     META_TRY(open_driver());
     const gpu_status loaded = load(title, image, &code->module);
-    if (loaded != GPU(Success)) return fail_to_load(loaded, title);
+    if (loaded != GPU(Success)) return fail_of_code(loaded, CALL_LOAD, title);
     const gpu_status status = get_function(code->module, &code->function);
     if (status == GPU(Success)) return META_OK;
     gpu_code_drop(code);
     *code = gpu_code();
-    GPU_TRY_AS(CALL_GET, status);
-    return META_OK;
+    return fail_of_code(status, CALL_GET, title);
 }
 
 /* What a program's code is made of, for the cache. */
@@ -275,8 +274,9 @@ meta_err gpu_code_run(const gpu_code *code, unsigned blocks, unsigned threads, g
                       gpu_passing passing, void *arguments, size_t, void *partials)
 {
     void *parameters[] = {passing == GPU_IN_MEMORY ? &arguments : arguments, &partials};
-    GPU_TRY_AS(CALL_LAUNCH, launch(code->function, blocks, threads, stream, parameters));
-    return META_OK;
+    const gpu_status status = launch(code->function, blocks, threads, stream, parameters);
+    return status == GPU(Success) ? META_OK
+                                  : fail_of_code(status, CALL_LAUNCH, "a kernel of the program");
 }
 
 #endif
