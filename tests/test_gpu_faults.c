@@ -214,6 +214,41 @@ static void use_gpu_often(void)
     use(reduce_often);
 }
 
+/* ------------------------------------------------------------------ beside OpenMP */
+
+/* What was lost with the device is an error when it is read. */
+static void compute_once(double *a, double *b)
+{
+    const double two = 2;
+    double sum = 0;
+    out[CELLS - 1] = 0;
+    TRY(meta_copy_h2d(a, in, bytes, META_ASYNC));
+    TRY(meta_copy_h2d(b, in, bytes, META_ASYNC));
+    TRY(meta_axpy(b, &two, a, &all, META_F64, META_ASYNC));
+    TRY(meta_reduce(&sum, b, &all, META_SUM, META_F64, META_ASYNC));
+    TRY(meta_copy_d2h(out, b, bytes, NULL));
+    TRY(meta_flush());
+    CHECK_VALUE(sum, 3 * sum_of_in);
+    CHECK_VALUE(out[CELLS - 1], 3 * (CELLS - 1));
+}
+
+/* Once the device is known to fail, all goes to OpenMP. */
+static void use_both(void)
+{
+    double *a = NULL, *b = NULL;
+    prepare_input();
+    if (TRY(meta_alloc((void **)&a, bytes)) && TRY(meta_alloc((void **)&b, bytes))) {
+        compute_once(a, b);
+        if (fault_reported) {
+            fault_reported = false;
+            compute_once(a, b);
+            CHECK(!fault_reported);
+        }
+    }
+    if (a) TRY(meta_free(a));
+    if (b) TRY(meta_free(b));
+}
+
 /* ------------------------------------------------------------------ promises */
 
 static void a_transient_failure_is_an_error_or_recovered_from(void)
@@ -239,7 +274,14 @@ static void failures_with_more_pending_results_than_slots_are_handled(void)
     fault_each((fault_life){.use = use_gpu_often, .sticky = true}, before - 50, test_count(97, 7));
 }
 
+static void with_auto_a_device_that_fails_takes_only_what_it_had(void)
+{
+    fault_each((fault_life){.use = use_both, .automatic = true}, 1, 1);
+    fault_each((fault_life){.use = use_both, .automatic = true, .sticky = true}, 1, 1);
+}
+
 TEST_MAIN(PROMISE(a_transient_failure_is_an_error_or_recovered_from),
           PROMISE(failures_with_the_applications_stream_and_no_pool_are_handled),
           PROMISE(a_device_that_is_lost_leaves_the_others),
-          PROMISE(failures_with_more_pending_results_than_slots_are_handled))
+          PROMISE(failures_with_more_pending_results_than_slots_are_handled),
+          PROMISE(with_auto_a_device_that_fails_takes_only_what_it_had))

@@ -206,12 +206,20 @@ hipError_t wait_on(hipStream_t stream, hipEvent_t event)
     return status == hipSuccess ? gpu_stream_wait(stream, event) : status;
 }
 
-hipError_t create_event(hipEvent_t *event)
+hipError_t create_event(hipEvent_t *event, hipEventFlags flags, const char *call)
 {
-    hipError_t status = next("hipEventCreateWithFlags");
-    if (status == hipSuccess) status = hipEventCreateWithFlags(event, hipEventDisableTiming);
+    hipError_t status = next(call);
+    if (status == hipSuccess) status = hipEventCreateWithFlags(event, flags);
     if (status == hipSuccess) born(*event, GPU_FAULT_EVENT, 0);
     return status;
+}
+
+hipError_t time_between(float *milliseconds, hipEvent_t begin, hipEvent_t end)
+{
+    const hipError_t status = next("hipEventElapsedTime");
+    if (!is_event(begin, "hipEventElapsedTime") || !is_event(end, "hipEventElapsedTime"))
+        return hipErrorInvalidHandle;
+    return status == hipSuccess ? hipEventElapsedTime(milliseconds, begin, end) : status;
 }
 
 hipError_t destroy_event(hipEvent_t event)

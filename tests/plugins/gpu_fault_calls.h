@@ -62,7 +62,8 @@ hipError_t create_stream(hipStream_t *stream);
 hipError_t destroy_stream(hipStream_t stream);
 hipError_t finish(hipStream_t stream);
 hipError_t wait_on(hipStream_t stream, hipEvent_t event);
-hipError_t create_event(hipEvent_t *event);
+hipError_t create_event(hipEvent_t *event, hipEventFlags flags, const char *call);
+hipError_t time_between(float *milliseconds, hipEvent_t begin, hipEvent_t end);
 hipError_t destroy_event(hipEvent_t event);
 hipError_t record(hipEvent_t event, hipStream_t stream);
 hipError_t query(hipEvent_t event);
@@ -109,10 +110,13 @@ static inline hipError_t run(F *kernel, dim3 grid, dim3 block, hipStream_t strea
 #define hipDeviceGetStreamPriorityRange(least, greatest) fault::priorities(least, greatest)
 #define hipStreamCreateWithPriority(stream, flags, rank)                                           \
     ((void)(rank), fault::create_stream(stream))
-#define hipStreamDestroy(stream)                         fault::destroy_stream(stream)
-#define hipStreamSynchronize(stream)                     fault::finish(stream)
-#define gpu_stream_wait(stream, event)                   fault::wait_on(stream, event)
-#define hipEventCreateWithFlags(event, flags)            fault::create_event(event)
+#define hipStreamDestroy(stream)       fault::destroy_stream(stream)
+#define hipStreamSynchronize(stream)   fault::finish(stream)
+#define gpu_stream_wait(stream, event) fault::wait_on(stream, event)
+#define hipEventCreate(event)          fault::create_event(event, hipEventDefault, "hipEventCreate")
+#define hipEventCreateWithFlags(event, flags)                                                      \
+    fault::create_event(event, flags, "hipEventCreateWithFlags")
+#define hipEventElapsedTime(time, begin, end)            fault::time_between(time, begin, end)
 #define hipEventDestroy(event)                           fault::destroy_event(event)
 #define hipEventRecord(event, stream)                    fault::record(event, stream)
 #define hipEventQuery(event)                             fault::query(event)
