@@ -84,10 +84,11 @@ static void live(const fault_life *life)
 {
     void *stream = life->adopt ? fault->make_stream(0) : NULL;
     fault_reported = false;
-    CHECK_OK(meta_init());
-    if (open_device(life, stream)) life->use();
-    compute_on_openmp();
-    TRY(meta_finalize());
+    if (life->start ? TRY(life->start()) : CHECK_OK(meta_init())) {
+        if (open_device(life, stream)) life->use();
+        compute_on_openmp();
+        TRY(life->stop ? life->stop() : meta_finalize());
+    }
     if (stream) fault->free_stream(stream);
     fault_check_nothing_left();
 }

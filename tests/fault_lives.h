@@ -10,13 +10,15 @@
 
 /** A life. */
 typedef struct fault_life {
-    void (*use)(void); /**< what is done on the GPU, the thread's device */
-    bool adopt;        /**< with the application's stream, and no pool */
-    bool automatic;    /**< by META_MODE=auto, with OpenMP beside the GPU */
-    bool compile;      /**< no code of the program's kernels is in the cache */
-    long fail_at;      /**< number of the call that fails */
-    int status;        /**< with which */
-    bool sticky;       /**< and so does every later one */
+    void (*use)(void);                      /**< what is done on the GPU, the thread's device */
+    meta_err (*start)(void), (*stop)(void); /**< NULL: meta_init(), which opens no device, and
+                                                 meta_finalize() */
+    bool adopt;                             /**< with the application's stream, and no pool */
+    bool automatic;                         /**< by META_MODE=auto, with OpenMP beside the GPU */
+    bool compile;                           /**< no code of the program's kernels is in the cache */
+    long fail_at;                           /**< number of the call that fails */
+    int status;                             /**< with which */
+    bool sticky;                            /**< and so does every later one */
 } fault_life;
 
 /** How many calls such a life makes without a failure. */
