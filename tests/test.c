@@ -354,9 +354,11 @@ void *test_alloc_elsewhere(meta_mode mode, size_t bytes)
 void test_find_own_plugins(void)
 {
     const char *mode = getenv("META_MODE"), *others = getenv("META_BACKEND_PATH");
-    char folders[4096];
-    snprintf(folders, sizeof folders, "%s%s%s", test_built("tests/plugins/.libs"), others ? ":" : "",
-             others ? others : "");
+    char folders[8192];
+    const int length =
+        snprintf(folders, sizeof folders, "%s%s%s", test_built("tests/plugins/.libs"),
+                 others ? ":" : "", others ? others : "");
+    if (length < 0 || (size_t)length >= sizeof folders) abort();
     setenv("META_BACKEND_PATH", folders, 1);
     if (mode && (strcmp(mode, "late") == 0 || strcmp(mode, "plain") == 0))
         setenv("META_TEST_REQUIRE_BACKENDS", mode, 1);
