@@ -300,6 +300,9 @@ static void atomic_operations_return_what_was_there(void)
         {"max.s32 %t0, [%at], -1", 3, 3},
         {"max.u64 %w0, [%at], -1", 3, 0xffffffffffffffff},
         {"max.s64 %w0, [%at], -1", 3, 3},
+        {"min.s64 %w0, [%at], -1", 3, 0xffffffffffffffff},
+        {"min.u64 %w0, [%at], 2", 3, 2},
+        {"max.u32 %t0, [%at], -1", 3, 0xffffffff},
         {"inc.u32 %t0, [%at], 5", 4, 5},
         {"inc.u32 %t0, [%at], 5", 5, 0},
         {"dec.u32 %t0, [%at], 5", 0, 5},
@@ -460,6 +463,41 @@ static void a_loop_of_uniform_steps_counts_for_each_thread(void)
                         "st.global.u64 [%at], %w0;"),
              1, 70, memory, sizeof memory);
     for (uint64_t t = 0; t < 70; ++t) CHECK_U64(memory[t], 5 * (t + 1) + t * (t + 1) / 2);
+}
+
+/* Branches on a predicate that is the same for all threads, because of where it comes from. */
+static void uniform_branches_go_one_way(void)
+{
+    uint64_t memory[70];
+    try_text(
+        KERNEL(
+            "",
+            "mov.u32 %t0, %ntid.x; setp.eq.u32 %p0, %t0, 70; setp.ne.u32 %p1, %t0, 70;\n"
+            "mov.u64 %w0, 0; @%p0 bra A; mov.u64 %w0, 100;\nA: @%p1 bra B; add.u64 %w0, %w0, 1;\n"
+            "B: @!%p1 bra C; add.u64 %w0, %w0, 200;\nC: @!%p0 bra D; add.u64 %w0, %w0, 2;\n"
+            "D: @%p1 trap; setp.lt.u32 %p2, %i, 5; @%p2 bra E; @%p1 bra F; add.u64 %w0, %w0, 4;\n"
+            "E: st.global.u64 [%at], %w0;\n@%p0 exit;\nF: st.global.u64 [%at], 0;"),
+        1, 70, memory, sizeof memory);
+    for (int t = 0; t < 70; ++t) CHECK_U64(memory[t], t < 5 ? 3 : 7);
+}
+
+static void comments_and_directives_of_tools_are_passed(void)
+{
+    uint64_t memory[3] = {0};
+    const char *text =
+        ".file 1 \"a file.cu\"\n.section .debug_str { .b8 1, 2 { 3 } }\n.visible .func named();\n"
+        ".entry k(.param .u64 memory)\n.pragma \"before\";\n.maxnreg 32 .noreturn\n{ // a comment "
+        "}\n"
+        "/* another\n } */ .reg .b64 %w<2>; .loc 1 5 3\n.pragma \"nounroll\";\n"
+        "ld.param.u64 %w0, [memory]; ; .loc 1 6 4, function_name $L_1, inlined_at 1 2 3\n"
+        "{ .reg .b32 %w0; mov.u32 %w0, %nwarpid; mov.b64 %w1, {%w0, 0}; } st.global.u64 [%w0], "
+        "%w1;\n"
+        "{ .reg .b32 %w0; mov.u32 %w0, %total_smem_size; mov.b64 %w1, {%w0, 0}; }\n"
+        "st.global.u64 [%w0+8], %w1; st.global.u64 [%w0+16], 0b101; }";
+    try_text(text, 1, 70, memory, sizeof memory);
+    CHECK_U64(memory[0], 3);
+    CHECK_U64(memory[1], 0);
+    CHECK_U64(memory[2], 5);
 }
 
 static void a_trap_is_a_fault(void)
@@ -750,6 +788,47 @@ static void an_instruction_that_is_not_supported_is_named(void)
     check_refused(KERNEL("", ".reg .f16x2 %x;"), "registers of this type are not supported");
     check_refused(KERNEL("", "{ add.u32 %t0, %t1, 1;"), "PTX line");
     check_refused(KERNEL("", "add.u32 %t0 %t1, 1;"), "a comma or semicolon is expected, at '%t1'");
+    check_refused(KERNEL("", "mov.f32 %f0, -0f3f800000;"), "a minus before bits");
+    check_refused(KERNEL(".func f(.param .b64 x) { ret; }\n", "call f;"), "too few arguments");
+    check_refused(KERNEL(".func f() { ret; }\n", "{ .param .b64 x; call f, (x); }"),
+                  "too many arguments");
+    check_refused(KERNEL(".func f() { ret; }\n", "{ .param .b64 x; call (x), f; }"),
+                  "too many arguments");
+    check_refused(KERNEL(".func f(.param .b64 x) { ret; }\n", "{ .param .b32 x; call f, (x); }"),
+                  "this argument is too small, at 'x'");
+    check_refused(KERNEL(".func f(.param .b64 x) { ret; }\n", "call f, (%w0);"),
+                  "only .param variables");
+    check_refused(KERNEL("", "@%p0 call f;"), "a call under a predicate");
+    check_refused(KERNEL("", "{ .param .b64 x; mov.b64 %w0, x; }"),
+                  "the address of a function's parameter");
+    check_refused(KERNEL("", "mov.u64 %w0, k;"), "a value is expected, at 'k'");
+    check_refused(KERNEL("", "add.u64 %w0, !%w1, 1;"), "no predicate to be negated");
+    check_refused(KERNEL("", "@%t0 add.u32 %t0, %t0, 1;"), "a predicate is expected");
+    check_refused(KERNEL("", "add.u64 %t0, %w1, 1;"),
+                  "a register of 4 bytes for a result of 8, at '%t0'");
+    check_refused(KERNEL("", "setp.between.u32 %p0, %t1, %t2;"),
+                  "this comparison is not supported");
+    check_refused(KERNEL("", "set.lt.f64.f64 %d0, %d1, %d2;"), "this form of set is not supported");
+    check_refused(KERNEL("", "add.cc.u16 %h0, %h1, %h2;"), "this form of carry is not supported");
+    check_refused(KERNEL("", "mov.b64 {%t0, %t1, %t2}, %w0;"), "this form of mov is not supported");
+    check_refused(KERNEL("", "cvta.banana.u64 %w0, %w1;"), "this form of cvta is not supported");
+    check_refused(KERNEL("", "isspacep.const %p0, %w1;"), "this form of isspacep is not supported");
+    check_refused(KERNEL("", "lop3.b32 %t0, %t1, %t2, %t3, %t4;"),
+                  "this form of lop3 is not supported");
+    check_refused(KERNEL("", "shfl.up.b32 %t0, %t1, %t2, %t3;"),
+                  "this instruction is not supported, at 'shfl.up.b32'");
+    check_refused(KERNEL("", "bra %t0;"), "a branch to what is no label");
+    check_refused(KERNEL("", "brx.idx %t0, 5;"), "this form of branch is not supported");
+    check_refused(KERNEL("", "L: brx.idx %t0, L;"), "this label is not declared, at 'L'");
+    check_refused(KERNEL("", "ld.global.u32 %t0, %m;"), "an address in brackets is expected");
+    check_refused(KERNEL("", "ld.global.u32 %t0, [%t1];"),
+                  "an address of 4 bytes is not supported here");
+    check_refused(KERNEL(SHARED_ARRAY, "ld.u32 %t0, [s];"), "a variable as a generic address");
+    check_refused(KERNEL("", "st.const.u32 [%m], 1;"), "this form of access is not supported");
+    check_refused(KERNEL("", "mul.u32 %t0, %t1, %t2;"),
+                  "this instruction is not supported, at 'mul.u32'");
+    check_refused(KERNEL("", "neg.u32 %t0, %t1;"),
+                  "this instruction is not supported, at 'neg.u32'");
     check_refused(KERNEL("", "ld.global.v2.u32 {%t0, %t1, %t2}, [%m];"),
                   "this form of access is not supported");
 }
@@ -809,29 +888,28 @@ static void any_number_of_host_threads_computes_the_same(void)
     try_free_all();
 }
 
-TEST_MAIN(PROMISE(loads_extend_and_stores_cut), PROMISE(an_access_outside_an_allocation_is_a_fault),
-          PROMISE(a_misaligned_access_is_a_fault),
-          PROMISE(shared_local_and_parameter_memory_have_their_ends),
-          PROMISE(generic_addresses_reach_every_space),
-          PROMISE(the_space_of_a_generic_address_is_known),
-          PROMISE(a_module_s_variables_have_their_values_and_are_released),
-          PROMISE(arguments_are_aligned_and_described),
-          PROMISE(dynamic_shared_memory_begins_behind_the_static),
-          PROMISE(atomic_operations_return_what_was_there),
-          PROMISE(atomic_sums_of_all_blocks_lose_nothing), PROMISE(each_thread_knows_its_place),
-          PROMISE(lane_masks_are_of_the_lanes), PROMISE(threads_that_part_meet_again),
-          PROMISE(an_indexed_branch_goes_to_its_target),
-          PROMISE(predicates_guard_single_instructions),
-          PROMISE(values_of_one_branch_do_not_reach_the_other),
-          PROMISE(a_loop_of_uniform_steps_counts_for_each_thread), PROMISE(a_trap_is_a_fault),
-          PROMISE(a_barrier_shows_what_others_wrote),
-          PROMISE(threads_that_have_left_are_not_waited_for),
-          PROMISE(different_barriers_are_a_fault), PROMISE(races_on_shared_memory_are_found),
-          PROMISE(what_is_ordered_is_no_race), PROMISE(a_warp_s_barrier_orders_its_threads_only),
-          PROMISE(shuffles_read_other_lanes), PROMISE(votes_count_the_threads_of_the_mask),
-          PROMISE(a_warp_s_instruction_needs_all_whom_it_names),
-          PROMISE(functions_are_called_with_their_arguments),
-          PROMISE(text_that_is_no_ptx_is_refused_with_its_line),
-          PROMISE(an_instruction_that_is_not_supported_is_named),
-          PROMISE(another_kernel_of_the_module_still_runs),
-          PROMISE(any_number_of_host_threads_computes_the_same))
+TEST_MAIN(
+    PROMISE(loads_extend_and_stores_cut), PROMISE(an_access_outside_an_allocation_is_a_fault),
+    PROMISE(a_misaligned_access_is_a_fault),
+    PROMISE(shared_local_and_parameter_memory_have_their_ends),
+    PROMISE(generic_addresses_reach_every_space), PROMISE(the_space_of_a_generic_address_is_known),
+    PROMISE(a_module_s_variables_have_their_values_and_are_released),
+    PROMISE(arguments_are_aligned_and_described),
+    PROMISE(dynamic_shared_memory_begins_behind_the_static),
+    PROMISE(atomic_operations_return_what_was_there),
+    PROMISE(atomic_sums_of_all_blocks_lose_nothing), PROMISE(each_thread_knows_its_place),
+    PROMISE(lane_masks_are_of_the_lanes), PROMISE(threads_that_part_meet_again),
+    PROMISE(an_indexed_branch_goes_to_its_target), PROMISE(predicates_guard_single_instructions),
+    PROMISE(values_of_one_branch_do_not_reach_the_other),
+    PROMISE(a_loop_of_uniform_steps_counts_for_each_thread), PROMISE(uniform_branches_go_one_way),
+    PROMISE(comments_and_directives_of_tools_are_passed), PROMISE(a_trap_is_a_fault),
+    PROMISE(a_barrier_shows_what_others_wrote), PROMISE(threads_that_have_left_are_not_waited_for),
+    PROMISE(different_barriers_are_a_fault), PROMISE(races_on_shared_memory_are_found),
+    PROMISE(what_is_ordered_is_no_race), PROMISE(a_warp_s_barrier_orders_its_threads_only),
+    PROMISE(shuffles_read_other_lanes), PROMISE(votes_count_the_threads_of_the_mask),
+    PROMISE(a_warp_s_instruction_needs_all_whom_it_names),
+    PROMISE(functions_are_called_with_their_arguments),
+    PROMISE(text_that_is_no_ptx_is_refused_with_its_line),
+    PROMISE(an_instruction_that_is_not_supported_is_named),
+    PROMISE(another_kernel_of_the_module_still_runs),
+    PROMISE(any_number_of_host_threads_computes_the_same))

@@ -231,10 +231,18 @@ static void read_value(ptx_builder *b, ptx_value *v)
     v->symbol = symbol;
 }
 
+void ptx_clear_operand(ptx_operand *o)
+{
+    o->form = PTX_ONE;
+    o->one = o->second = (ptx_value){.kind = PTX_NOTHING};
+    o->offset = 0;
+    o->count = 0;
+}
+
 void ptx_read_operand(ptx_builder *b, ptx_operand *o)
 {
     ptx_reader *r = &b->reader;
-    *o = (ptx_operand){.form = PTX_ONE};
+    ptx_clear_operand(o);
     const bool vector = ptx_accept(r, "{"), names = !vector && ptx_accept(r, "(");
     if (vector || names) {
         const char *close = vector ? "}" : ")";
@@ -416,6 +424,7 @@ static void bind(ptx_builder *b, const ptx_reader *declared, const ptx_operand *
         if (!variable || variable->kind != PTX_IS_LOCAL)
             ptx_bad_at(&r, &given->list[k].token,
                        "only .param variables are supported as arguments");
+        if (ptx_at(&r, ")")) ptx_bad(&r, "there are too many arguments");
         ptx_expect(&r, ".param");
         const ptx_variable v = ptx_declared(&r);
         ptx_symbol *symbol =
@@ -423,7 +432,7 @@ static void bind(ptx_builder *b, const ptx_reader *declared, const ptx_operand *
         if (symbol) symbol->bytes = v.bytes, symbol->is_argument = true;
         if (variable && variable->bytes < v.bytes)
             ptx_bad_at(&r, &v.name, "this argument is too small");
-        if (k + 1 < given->count) ptx_expect(&r, ",");
+        ptx_accept(&r, ",");
     }
     if (!ptx_at(&r, ")")) ptx_bad(&r, "there are too few arguments");
 }
@@ -446,6 +455,8 @@ void ptx_translate_call(ptx_builder *b, const ptx_operand *o, int count)
     }
     const ptx_function *f = symbol->function;
     ptx_scope parameters = {.is_function = true};
+    if ((returns->count && !f->has_returns) || (arguments->count && !f->has_parameters))
+        ptx_bad_at(&b->reader, name, "there are too many arguments");
     if (f->has_returns) bind(b, &f->returns, returns, &parameters);
     if (f->has_parameters) bind(b, &f->parameters, arguments, &parameters);
     if (!b->error->failed) ptx_translate_body(b, f, &parameters);
@@ -486,6 +497,16 @@ static void free_builder(ptx_builder *b)
     free(b->constants);
 }
 
+/* Threads that reach an entry's end leave. */
+static void append_leave(ptx_builder *b)
+{
+    ptx_kernel *k = b->kernel;
+    ptx_ins *grown = ptx_grow(b, k->code, k->instructions, &b->instruction_room, sizeof *grown);
+    if (!grown) return;
+    k->code = grown;
+    k->code[k->instructions++] = (ptx_ins){.flow = PTX_LEAVE};
+}
+
 ptx_kernel *ptx_translate(ptx_module *m, const ptx_symbol *entry, ptx_error *error)
 {
     ptx_kernel *k = calloc(1, sizeof *k);
@@ -502,6 +523,7 @@ ptx_kernel *ptx_translate(ptx_module *m, const ptx_symbol *entry, ptx_error *err
     declare_parameters(&b, entry->function, &parameters);
     if (!error->failed) ptx_translate_body(&b, entry->function, &parameters);
     ptx_forget_names(&parameters.names);
+    if (!error->failed) append_leave(&b);
     if (!error->failed) ptx_assign_rows(&b);
     free_builder(&b);
     k->facts.name = k->name;

@@ -104,6 +104,8 @@ typedef struct ptx_operand {
     ptx_value list[PTX_LIST];
 } ptx_operand;
 
+/** One that is not there; its list stays as it is. */
+void ptx_clear_operand(ptx_operand *operand);
 void ptx_read_operand(ptx_builder *b, ptx_operand *operand);
 
 #endif

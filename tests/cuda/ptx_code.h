@@ -128,8 +128,9 @@ void ptx_fail(const ptx_ins *in, ptx_context *c, int status, int thread, const c
 
 #define PTX_ROW(in, c, k) ((void *)((c)->rows + (size_t)(in)->row[k] * (c)->stride))
 
+/* An output may be an input too, element for element. Clang finds that out at run time. */
 #ifdef __clang__
-#define PTX_VECTOR _Pragma("clang loop vectorize(assume_safety)")
+#define PTX_VECTOR
 #else
 #define PTX_VECTOR _Pragma("GCC ivdep")
 #endif

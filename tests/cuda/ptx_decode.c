@@ -681,7 +681,10 @@ static void read_predicate(ptx_decoder *d)
 void ptx_translate_instruction(ptx_builder *b)
 {
     ptx_reader *r = &b->reader;
-    ptx_decoder d = {.b = b, .predicate = -1, .type = PTX_NONE, .from = PTX_NONE};
+    ptx_operand operands[PTX_OPERANDS];
+    ptx_decoder d = {
+        .b = b, .operand = operands, .predicate = -1, .type = PTX_NONE, .from = PTX_NONE};
+    for (int k = 0; k < PTX_OPERANDS; ++k) ptx_clear_operand(&operands[k]);
     if (ptx_at(r, "@")) read_predicate(&d);
     d.line = r->token.line;
     d.opcode = ptx_word(r);

@@ -28,7 +28,7 @@ typedef struct ptx_decoder {
     ptx_type type,
         from; /**< its types; from is the last, and both are the same where there is one */
     int type_count;
-    ptx_operand operand[PTX_OPERANDS];
+    ptx_operand *operand; /**< PTX_OPERANDS of them */
     int operands;
     int predicate; /**< a register, or -1 */
     bool negated;

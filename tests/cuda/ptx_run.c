@@ -116,25 +116,31 @@ PTX_CLONES static int count_held(const ptx_ins *in, const ptx_context *c)
 
 /* ------------------------------------------------------------------ straight instructions */
 
+/* Set a row to its first element. */
+static void repeat(char *row, int width, int count)
+{
+    uint16_t *u16 = (void *)row;
+    uint32_t *u32 = (void *)row;
+    uint64_t *u64 = (void *)row;
+    switch (width) {
+    case 1:
+        memset(row, *row, (size_t)count);
+        break;
+    case 2:
+        for (int i = 1; i < count; ++i) u16[i] = u16[0];
+        break;
+    case 4:
+        for (int i = 1; i < count; ++i) u32[i] = u32[0];
+        break;
+    default:
+        for (int i = 1; i < count; ++i) u64[i] = u64[0];
+    }
+}
+
 static void spread(const ptx_ins *in, const ptx_context *c)
 {
-    const int count = (c->threads + 15) / 16 * 16;
-    for (int k = 0; k < in->outputs; ++k) {
-        char *row = PTX_ROW(in, c, k);
-        if (!in->spread[k]) continue;
-        if (in->width[k] == 1) {
-            memset(row, *row, (size_t)count);
-        } else if (in->width[k] == 2) {
-            uint16_t *d = (void *)row;
-            for (int i = 1; i < count; ++i) d[i] = d[0];
-        } else if (in->width[k] == 4) {
-            uint32_t *d = (void *)row;
-            for (int i = 1; i < count; ++i) d[i] = d[0];
-        } else {
-            uint64_t *d = (void *)row;
-            for (int i = 1; i < count; ++i) d[i] = d[0];
-        }
-    }
+    for (int k = 0; k < in->outputs; ++k)
+        if (in->spread[k]) repeat(PTX_ROW(in, c, k), in->width[k], (c->threads + 15) / 16 * 16);
 }
 
 static void run_uniform(const ptx_ins *in, ptx_context *c)
@@ -291,9 +297,9 @@ static void run_block(ptx_worker *w)
 
 static bool make_room(char **bytes, size_t *room, size_t need)
 {
-    if (need <= *room) return true;
+    if (*bytes && need <= *room) return true;
     free(*bytes);
-    need = (need + 63) / 64 * 64;
+    need = (need / 64 + 1) * 64;
     *bytes = aligned_alloc(64, need);
     *room = *bytes ? need : 0;
     if (*bytes) memset(*bytes, 0, need);
@@ -356,13 +362,15 @@ static uint64_t special_of_block(const ptx_fixed *f, const ptx_context *c, const
 static void fill(const ptx_fixed *f, ptx_context *c, const ptx_launch *l)
 {
     char *row = c->rows + (size_t)f->row * c->stride;
-    const bool each = f->special < PTX_NTID_X;
-    const unsigned count = f->spread ? (unsigned)c->threads : 1;
-    uint64_t value = each ? 0 : special_of_block(f, c, l);
-    for (unsigned i = 0; i < count; ++i) {
-        if (each) value = special_of_thread(f->special, c->shape, i);
-        memcpy(row + (size_t)i * f->width, &value, f->width);
+    if (f->special < PTX_NTID_X) {
+        uint32_t *each = (void *)row;
+        for (unsigned i = 0; i < (unsigned)c->threads; ++i)
+            each[i] = (uint32_t)special_of_thread(f->special, c->shape, i);
+        return;
     }
+    const uint64_t value = special_of_block(f, c, l);
+    memcpy(row, &value, f->width);
+    if (f->spread) repeat(row, f->width, (c->threads + 15) / 16 * 16);
 }
 
 static bool is_of_a_block(const ptx_fixed *f)

@@ -110,7 +110,7 @@ bool try_run(ptx_kernel *kernel, unsigned blocks, unsigned threads, const uint64
              int count, ptx_fault *fault)
 {
     char bytes[256] = {0};
-    memcpy(bytes, arguments, (size_t)count * sizeof *arguments);
+    if (count) memcpy(bytes, arguments, (size_t)count * sizeof *arguments);
     const ptx_launch launch = {
         .grid = {blocks, 1, 1}, .block = {threads, 1, 1}, .arguments = bytes, .threads = 2};
     return ptx_run(kernel, &try_memory, &launch, fault);
