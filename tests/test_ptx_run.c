@@ -113,6 +113,27 @@ static void an_access_outside_an_allocation_is_a_fault(void)
                 "illegal address 0x4");
     check_fault(KERNEL("", "mov.u64 %w0, -8; ld.global.u64 %w1, [%w0];"), PTX_ILLEGAL_ADDRESS,
                 "0xfffffffffffffff8");
+    /* In the middle of a block, below and above, by all threads and by every second. */
+    check_fault(KERNEL("",
+                       "setp.eq.u32 %p0, %i, 30; selp.b64 %w0, -8, 0, %p0; add.u64 %w0, %w0, %m;\n"
+                       "ld.global.u64 %w1, [%w0];"),
+                PTX_ILLEGAL_ADDRESS, "thread 30 0 0, PTX line 9");
+    check_fault(KERNEL("",
+                       "setp.eq.u32 %p0, %i, 30; selp.b64 %w0, 512, 0, %p0; add.u64 %w0, %w0, %m;\n"
+                       "ld.global.u64 %w1, [%w0];"),
+                PTX_ILLEGAL_ADDRESS, "thread 30 0 0, PTX line 9");
+    check_fault(
+        KERNEL("", "setp.eq.u32 %p0, %i, 30; selp.b64 %w0, -8, 0, %p0; add.u64 %w0, %w0, %m;\n"
+                   "and.b32 %t0, %i, 1; setp.eq.u32 %p1, %t0, 0; @%p1 ld.global.u64 %w1, [%w0];"),
+        PTX_ILLEGAL_ADDRESS, "thread 30 0 0, PTX line 9");
+    check_fault(
+        KERNEL("", "setp.eq.u32 %p0, %i, 30; selp.b64 %w0, 512, 0, %p0; add.u64 %w0, %w0, %m;\n"
+                   "and.b32 %t0, %i, 1; setp.eq.u32 %p1, %t0, 0; @%p1 st.global.u64 [%w0], %w1;"),
+        PTX_ILLEGAL_ADDRESS, "thread 30 0 0, PTX line 9");
+    check_fault(
+        KERNEL("", "setp.eq.u32 %p0, %i, 30; selp.b64 %w0, 4, 0, %p0; add.u64 %w0, %w0, %m;\n"
+                   "and.b32 %t0, %i, 1; setp.eq.u32 %p1, %t0, 0; @%p1 st.global.u64 [%w0], %w1;"),
+        PTX_MISALIGNED, "thread 30 0 0, PTX line 9");
     check_fault(KERNEL("", "atom.global.add.u32 %t0, [%m+512], 1;"), PTX_ILLEGAL_ADDRESS,
                 "updates 4 bytes");
     check_fault(KERNEL("", "setp.eq.u32 %p0, %i, 7; @%p0 ld.global.u8 %t0, [%m+512];"),
@@ -184,6 +205,50 @@ static void generic_addresses_reach_every_space(void)
             "shl.b64 %w6, %w6, 32; add.u64 %w3, %w3, %w6; st.global.u64 [%w2], %w3;\n"),
         1, 40, memory, sizeof memory);
     for (uint64_t t = 0; t < 40; ++t) CHECK_U64(memory[t], (8 * t << 32) + 0x831);
+}
+
+static void threads_of_one_access_may_reach_several_allocations(void)
+{
+    uint64_t memory[70];
+    for (uint64_t t = 0; t < 70; ++t) memory[t] = 1000 + t;
+    try_text(KERNEL(".global .align 8 .u64 g[70];\n.shared .align 8 .b8 s[560];\n",
+                    "mov.u64 %w0, g; add.u64 %w0, %w0, %i64; st.global.u64 [%w0], %i64;\n"
+                    "mov.u64 %w1, s; add.u64 %w1, %w1, %i64; st.shared.u64 [%w1], 5; "
+                    "cvta.shared.u64 %w1, %w1;\n"
+                    "and.b32 %t0, %i, 1; setp.eq.u32 %p0, %t0, 1; selp.b64 %w2, %w0, %at, %p0; "
+                    "ld.global.u64 %w3, [%w2];\n"
+                    "setp.gt.u32 %p1, %i, 20; selp.b64 %w2, %w1, %w2, %p1; ld.u64 %w4, [%w2];\n"
+                    "shl.b64 %w4, %w4, 32; add.u64 %w3, %w3, %w4; st.global.u64 [%at], %w3;"),
+             1, 70, memory, sizeof memory);
+    for (uint64_t t = 0; t < 70; ++t) {
+        const uint64_t global = t % 2 ? 8 * t : 1000 + t;
+        CHECK_U64(memory[t], global + ((t > 20 ? 5 : global) << 32));
+    }
+}
+
+static void vectors_of_parameters_reach_all_threads(void)
+{
+    uint64_t memory[70], arguments[3] = {0, 0x700000003, 0x123456789abcdef0};
+    uint64_t *device = try_allocate(sizeof memory, &arguments[0]);
+    ptx_fault fault;
+    ptx_module *module =
+        try_load(".entry k(.param .u64 memory, .param .align 8 .b8 v[16]) { .reg .b64 %w<9>; .reg "
+                 ".b32 %t<9>; .reg .b16 %h<9>;\n"
+                 "ld.param.u64 %w0, [memory]; mov.u32 %t0, %tid.x; mul.wide.u32 %w1, %t0, 8; "
+                 "add.u64 %w0, %w0, %w1;\n"
+                 "ld.param.v2.u32 {%t1, %t2}, [v]; ld.param.v4.u16 {%h0, %h1, %h2, %h3}, [v+8]; "
+                 "ld.param.s8 %h4, [v+9];\n"
+                 "ld.param.u8 %w3, [v+8]; cvt.s32.s16 %t7, %h4; cvt.u64.u32 %w4, %t7;\n"
+                 "mad.lo.u32 %t3, %t1, 100, %t2; cvt.u32.u16 %t4, %h3; cvt.u32.u16 %t5, %h1; "
+                 "add.u32 %t4, %t4, %t5; xor.b32 %t3, %t3, %t0;\n"
+                 "mov.b64 %w2, {%t3, %t4}; add.u64 %w2, %w2, %w3; add.u64 %w2, %w2, %w4; "
+                 "st.global.u64 [%w0], %w2; ret; }");
+    ptx_kernel *kernel = try_kernel(module);
+    if (kernel && CHECK(try_run(kernel, 1, 70, arguments, 3, &fault)))
+        for (uint64_t t = 0; t < 70; ++t)
+            CHECK_U64(device[t], (307 ^ t) + ((0x1234ull + 0x9abc) << 32) + 0xf0 + 0xffffffde);
+    ptx_free(module);
+    try_free_all();
 }
 
 static void the_space_of_a_generic_address_is_known(void)
@@ -303,6 +368,16 @@ static void atomic_operations_return_what_was_there(void)
         {"min.s64 %w0, [%at], -1", 3, 0xffffffffffffffff},
         {"min.u64 %w0, [%at], 2", 3, 2},
         {"max.u32 %t0, [%at], -1", 3, 0xffffffff},
+        {"max.u32 %t0, [%at], 3", 5, 5},
+        {"max.s32 %t0, [%at], 3", 5, 5},
+        {"min.u32 %t0, [%at], 3", 5, 3},
+        {"min.s32 %t0, [%at], 3", 5, 3},
+        {"min.s32 %t0, [%at], 7", 5, 5},
+        {"min.s64 %w0, [%at], 7", 5, 5},
+        {"min.u64 %w0, [%at], 7", 5, 5},
+        {"dec.u32 %t0, [%at], 5", 5, 4},
+        {"max.u64 %w0, [%at], 3", 5, 5},
+        {"max.s64 %w0, [%at], 3", 5, 5},
         {"inc.u32 %t0, [%at], 5", 4, 5},
         {"inc.u32 %t0, [%at], 5", 5, 0},
         {"dec.u32 %t0, [%at], 5", 0, 5},
@@ -476,9 +551,11 @@ static void uniform_branches_go_one_way(void)
             "mov.u64 %w0, 0; @%p0 bra A; mov.u64 %w0, 100;\nA: @%p1 bra B; add.u64 %w0, %w0, 1;\n"
             "B: @!%p1 bra C; add.u64 %w0, %w0, 200;\nC: @!%p0 bra D; add.u64 %w0, %w0, 2;\n"
             "D: @%p1 trap; setp.lt.u32 %p2, %i, 5; @%p2 bra E; @%p1 bra F; add.u64 %w0, %w0, 4;\n"
-            "E: st.global.u64 [%at], %w0;\n@%p0 exit;\nF: st.global.u64 [%at], 0;"),
+            "E: @%p0 add.u64 %w0, %w0, 8; @%p1 add.u64 %w0, %w0, 16; st.global.u64 [%at], "
+            "%w0;\n@%p0 exit;\n"
+            "F: st.global.u64 [%at], 0;"),
         1, 70, memory, sizeof memory);
-    for (int t = 0; t < 70; ++t) CHECK_U64(memory[t], t < 5 ? 3 : 7);
+    for (int t = 0; t < 70; ++t) CHECK_U64(memory[t], t < 5 ? 11 : 15);
 }
 
 static void comments_and_directives_of_tools_are_passed(void)
@@ -595,6 +672,29 @@ static void what_is_ordered_is_no_race(void)
     check_race(KERNEL(SHARED_ARRAY, "setp.eq.u32 %p0, %i, 0; @%p0 st.shared.u32 [s], %i; bar.sync "
                                     "0; setp.eq.u32 %p0, %i, 33; @%p0 st.shared.u32 [s], %i;"),
                NULL);
+}
+
+/* All read, then some of one warp do again: its barrier does not order what the other warp read. */
+static void a_read_is_not_forgotten_by_another(void)
+{
+    check_race(
+        KERNEL(
+            SHARED_ARRAY,
+            "ld.shared.u32 %t0, [s]; setp.lt.u32 %p0, %i, 32; @%p0 exit; ld.shared.u32 %t0, [s];\n"
+            "bar.warp.sync 0xffffffff; setp.eq.u32 %p1, %i, 40;\n@%p1 st.shared.u32 [s], 1;"),
+        "thread 63 (and others) read at PTX line 9");
+}
+
+/* On global memory, a sum of f32 has no subnormal numbers. */
+static void an_atomic_sum_keeps_subnormal_numbers_in_shared_memory(void)
+{
+    uint64_t memory[1] = {0};
+    try_text(KERNEL(SHARED_ARRAY,
+                    "st.shared.u32 [s], 1; atom.shared.add.f32 %f0, [s], 0f00000001; ld.shared.u32 "
+                    "%t0, [s];\n"
+                    "st.global.u32 [%m], %t0; red.global.add.f32 [%m+4], 0f80000001;"),
+             1, 1, memory, sizeof memory);
+    CHECK_U64(memory[0], 2);
 }
 
 /* A barrier of a warp orders its threads, and no others. */
@@ -888,28 +988,35 @@ static void any_number_of_host_threads_computes_the_same(void)
     try_free_all();
 }
 
-TEST_MAIN(
-    PROMISE(loads_extend_and_stores_cut), PROMISE(an_access_outside_an_allocation_is_a_fault),
-    PROMISE(a_misaligned_access_is_a_fault),
-    PROMISE(shared_local_and_parameter_memory_have_their_ends),
-    PROMISE(generic_addresses_reach_every_space), PROMISE(the_space_of_a_generic_address_is_known),
-    PROMISE(a_module_s_variables_have_their_values_and_are_released),
-    PROMISE(arguments_are_aligned_and_described),
-    PROMISE(dynamic_shared_memory_begins_behind_the_static),
-    PROMISE(atomic_operations_return_what_was_there),
-    PROMISE(atomic_sums_of_all_blocks_lose_nothing), PROMISE(each_thread_knows_its_place),
-    PROMISE(lane_masks_are_of_the_lanes), PROMISE(threads_that_part_meet_again),
-    PROMISE(an_indexed_branch_goes_to_its_target), PROMISE(predicates_guard_single_instructions),
-    PROMISE(values_of_one_branch_do_not_reach_the_other),
-    PROMISE(a_loop_of_uniform_steps_counts_for_each_thread), PROMISE(uniform_branches_go_one_way),
-    PROMISE(comments_and_directives_of_tools_are_passed), PROMISE(a_trap_is_a_fault),
-    PROMISE(a_barrier_shows_what_others_wrote), PROMISE(threads_that_have_left_are_not_waited_for),
-    PROMISE(different_barriers_are_a_fault), PROMISE(races_on_shared_memory_are_found),
-    PROMISE(what_is_ordered_is_no_race), PROMISE(a_warp_s_barrier_orders_its_threads_only),
-    PROMISE(shuffles_read_other_lanes), PROMISE(votes_count_the_threads_of_the_mask),
-    PROMISE(a_warp_s_instruction_needs_all_whom_it_names),
-    PROMISE(functions_are_called_with_their_arguments),
-    PROMISE(text_that_is_no_ptx_is_refused_with_its_line),
-    PROMISE(an_instruction_that_is_not_supported_is_named),
-    PROMISE(another_kernel_of_the_module_still_runs),
-    PROMISE(any_number_of_host_threads_computes_the_same))
+TEST_MAIN(PROMISE(loads_extend_and_stores_cut), PROMISE(an_access_outside_an_allocation_is_a_fault),
+          PROMISE(a_misaligned_access_is_a_fault),
+          PROMISE(shared_local_and_parameter_memory_have_their_ends),
+          PROMISE(generic_addresses_reach_every_space),
+          PROMISE(threads_of_one_access_may_reach_several_allocations),
+          PROMISE(vectors_of_parameters_reach_all_threads),
+          PROMISE(the_space_of_a_generic_address_is_known),
+          PROMISE(a_module_s_variables_have_their_values_and_are_released),
+          PROMISE(arguments_are_aligned_and_described),
+          PROMISE(dynamic_shared_memory_begins_behind_the_static),
+          PROMISE(atomic_operations_return_what_was_there),
+          PROMISE(atomic_sums_of_all_blocks_lose_nothing), PROMISE(each_thread_knows_its_place),
+          PROMISE(lane_masks_are_of_the_lanes), PROMISE(threads_that_part_meet_again),
+          PROMISE(an_indexed_branch_goes_to_its_target),
+          PROMISE(predicates_guard_single_instructions),
+          PROMISE(values_of_one_branch_do_not_reach_the_other),
+          PROMISE(a_loop_of_uniform_steps_counts_for_each_thread),
+          PROMISE(uniform_branches_go_one_way),
+          PROMISE(comments_and_directives_of_tools_are_passed), PROMISE(a_trap_is_a_fault),
+          PROMISE(a_barrier_shows_what_others_wrote),
+          PROMISE(threads_that_have_left_are_not_waited_for),
+          PROMISE(different_barriers_are_a_fault), PROMISE(races_on_shared_memory_are_found),
+          PROMISE(what_is_ordered_is_no_race), PROMISE(a_read_is_not_forgotten_by_another),
+          PROMISE(an_atomic_sum_keeps_subnormal_numbers_in_shared_memory),
+          PROMISE(a_warp_s_barrier_orders_its_threads_only), PROMISE(shuffles_read_other_lanes),
+          PROMISE(votes_count_the_threads_of_the_mask),
+          PROMISE(a_warp_s_instruction_needs_all_whom_it_names),
+          PROMISE(functions_are_called_with_their_arguments),
+          PROMISE(text_that_is_no_ptx_is_refused_with_its_line),
+          PROMISE(an_instruction_that_is_not_supported_is_named),
+          PROMISE(another_kernel_of_the_module_still_runs),
+          PROMISE(any_number_of_host_threads_computes_the_same))

@@ -216,7 +216,7 @@ ptx_ins *ptx_append(ptx_decoder *d, ptx_handler *run, int outputs, int count, co
                     .outputs = (unsigned char)outputs,
                     .line = d->line,
                     .has_predicate = d->predicate >= 0,
-                    .predicate = (uint32_t)d->predicate,
+                    .predicate = d->predicate >= 0 ? (uint32_t)d->predicate : 0,
                     .negated = d->negated};
     for (int j = 0; j < count; ++j) {
         in->row[j] = (uint32_t)registers[j];

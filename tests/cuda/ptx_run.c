@@ -82,14 +82,13 @@ static const uint8_t *predicate_row(const ptx_ins *in, const ptx_context *c)
     return (const uint8_t *)(c->rows + (size_t)in->predicate * c->stride);
 }
 
-/* Those of the lanes for which an instruction's predicate holds. */
+/* Those of the lanes for which an instruction's predicate holds; it does for some. */
 static int held(const ptx_ins *in, const ptx_context *c, const uint16_t *lanes, int count,
                 uint16_t *some)
 {
     const uint8_t *p = predicate_row(in, c);
     int found = 0;
     if (!in->has_predicate || in->uniform_predicate) {
-        if (in->has_predicate && (p[0] != 0) == in->negated) return 0;
         memcpy(some, lanes, (size_t)count * sizeof *some);
         return count;
     }
