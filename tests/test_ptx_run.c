@@ -6,6 +6,7 @@
 /* TEST: labels=core */
 #include "test.h"
 
+#include <fenv.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -888,6 +889,9 @@ static void an_instruction_that_is_not_supported_is_named(void)
     check_refused(KERNEL("", ".reg .f16x2 %x;"), "registers of this type are not supported");
     check_refused(KERNEL("", "{ add.u32 %t0, %t1, 1;"), "PTX line");
     check_refused(KERNEL("", "add.u32 %t0 %t1, 1;"), "a comma or semicolon is expected, at '%t1'");
+    check_refused(KERNEL("", "add.f64 %d0, %d1, 0f3f800000;"), "a number of another type");
+    check_refused(KERNEL("", "add.u32 %t0, %t1, 0d3ff0000000000000;"), "a number of another type");
+    check_refused(KERNEL("", "and.pred %p0, !%t0, %p1;"), "no predicate to be negated");
     check_refused(KERNEL("", "mov.f32 %f0, -0f3f800000;"), "a minus before bits");
     check_refused(KERNEL(".func f(.param .b64 x) { ret; }\n", "call f;"), "too few arguments");
     check_refused(KERNEL(".func f() { ret; }\n", "{ .param .b64 x; call f, (x); }"),
@@ -956,7 +960,22 @@ static void another_kernel_of_the_module_still_runs(void)
     ptx_free(module);
 }
 
-/* ------------------------------------------------------------------ host threads */
+/* ------------------------------------------------------------------ the host */
+
+static void the_host_s_rounding_is_neither_used_nor_changed(void)
+{
+    uint32_t memory[2] = {0x3f800000, 0};
+    fesetround(FE_UPWARD);
+    const bool ran = try_text(KERNEL("", "ld.global.f32 %f0, [%m]; add.f32 %f1, %f0, 0f33000000;\n"
+                                         "sub.rz.f32 %f2, %f0, 0f33000000; add.f32 %f1, %f1, "
+                                         "0f33000000; st.global.f32 [%m+4], %f1;"),
+                              1, 1, memory, sizeof memory);
+    const int after = fegetround();
+    fesetround(FE_TONEAREST);
+    CHECK(ran);
+    CHECK_INT(after, FE_UPWARD);
+    CHECK_INT(memory[1], 0x3f800000);
+}
 
 static void any_number_of_host_threads_computes_the_same(void)
 {
@@ -1019,4 +1038,5 @@ TEST_MAIN(PROMISE(loads_extend_and_stores_cut), PROMISE(an_access_outside_an_all
           PROMISE(text_that_is_no_ptx_is_refused_with_its_line),
           PROMISE(an_instruction_that_is_not_supported_is_named),
           PROMISE(another_kernel_of_the_module_still_runs),
+          PROMISE(the_host_s_rounding_is_neither_used_nor_changed),
           PROMISE(any_number_of_host_threads_computes_the_same))

@@ -482,8 +482,7 @@ static void declare_parameters(ptx_builder *b, const ptx_function *f, ptx_scope 
         k->parameters = grown;
         const size_t at = round_up(k->facts.argument_bytes, v.align);
         k->parameters[k->facts.parameters++] = (ptx_parameter){at, v.bytes};
-        ptx_symbol *symbol = ptx_name(&scope->names, r, &v.name, PTX_IS_PARAMETER, at);
-        if (symbol) symbol->bytes = v.bytes;
+        ptx_name(&scope->names, r, &v.name, PTX_IS_PARAMETER, at);
         k->facts.argument_bytes = at + v.bytes;
         if (!ptx_accept(r, ",") && !ptx_at(r, ")")) ptx_bad(r, "a comma is expected");
     }

@@ -150,8 +150,7 @@ static void global_variable(ptx_module *m, ptx_reader *r)
     memset(made.bytes, 0, v.bytes);
     if (made.begin % v.align)
         ptx_bad_at(r, &v.name, "memory that is aligned to %zu bytes is not supported", v.align);
-    ptx_symbol *symbol = ptx_name(&m->names, r, &v.name, PTX_IS_GLOBAL, made.begin);
-    if (symbol) symbol->bytes = v.bytes, symbol->align = v.align;
+    ptx_name(&m->names, r, &v.name, PTX_IS_GLOBAL, made.begin);
     if (ptx_accept(r, "=")) initialise(r, &v, made.bytes);
 }
 

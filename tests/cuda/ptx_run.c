@@ -5,6 +5,7 @@
  * them. */
 #include "ptx_module.h"
 
+#include <fenv.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -479,6 +480,9 @@ static void *run_blocks(void *given)
         if (w) return_worker(k->module, w);
         return NULL;
     }
+    fenv_t host;
+    fegetenv(&host);
+    fesetenv(FE_DFL_ENV);
     w->executed = 0;
     for (uint64_t b; !atomic_load(&r->failed) && (b = atomic_fetch_add(&r->next, 1)) < r->blocks;) {
         w->c.block[0] = (unsigned)(b % l->grid[0]);
@@ -489,6 +493,7 @@ static void *run_blocks(void *given)
         run_block(w);
         if (fault.status) report(r, &fault);
     }
+    fesetenv(&host);
     atomic_fetch_add(&all_executed, w->executed);
     return_worker(k->module, w);
     return NULL;
