@@ -137,8 +137,8 @@ void ptx_fail(const ptx_ins *in, ptx_context *c, int status, int thread, const c
 
 /* Handlers are compiled for several generations of x86-64, and the machine's is chosen when the
  * program starts. Sanitizers do not support that. */
-#if defined __x86_64__ && defined __GNUC__ && !defined __clang__ && !defined PTX_ONE_CLONE &&      \
-    !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__
+#if defined __x86_64__ && defined __GLIBC__ && !defined __clang__ && __GNUC__ >= 12 &&             \
+    !defined PTX_ONE_CLONE && !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__
 #define PTX_CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #else
 #define PTX_CLONES

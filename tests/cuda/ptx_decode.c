@@ -55,7 +55,7 @@ static void split_opcode(ptx_decoder *d)
 }
 
 /* The name under which a table has the instruction: its parts that nobody has taken. */
-static void name_of_rest(ptx_decoder *d, char *name, size_t room)
+void ptx_name_of_rest(ptx_decoder *d, char *name, size_t room)
 {
     size_t used = 0;
     for (int k = 0; k < d->part_count; ++k) {
@@ -96,7 +96,7 @@ int ptx_temporary(ptx_decoder *d, ptx_type type)
     return ptx_new_register(d->b, ptx_type_bytes(type));
 }
 
-static ptx_type unsigned_of(size_t bytes)
+ptx_type ptx_unsigned_of(size_t bytes)
 {
     return bytes == 1 ? PTX_U8 : bytes == 2 ? PTX_U16 : bytes == 4 ? PTX_U32 : PTX_U64;
 }
@@ -166,7 +166,7 @@ int ptx_source(ptx_decoder *d, const ptx_value *v, ptx_type type)
     }
     const int narrow = ptx_temporary(d, type);
     const int registers[] = {narrow, v->reg};
-    ptx_append(d, ptx_convert(type, unsigned_of(have)), 1, 2, registers)->pure = true;
+    ptx_append(d, ptx_convert(type, ptx_unsigned_of(have)), 1, 2, registers)->pure = true;
     return narrow;
 }
 
@@ -194,7 +194,7 @@ void ptx_finish(ptx_decoder *d)
 {
     for (int k = 0; k < d->widenings && !d->b->error->failed; ++k) {
         const ptx_widening *w = &d->widening[k];
-        const ptx_type to = unsigned_of(d->b->registers[w->reg].width);
+        const ptx_type to = ptx_unsigned_of(d->b->registers[w->reg].width);
         const int registers[] = {w->reg, w->from};
         ptx_append(d, ptx_convert(to, w->type), 1, 2, registers)->pure = true;
     }
@@ -251,7 +251,7 @@ int ptx_apply(ptx_decoder *d, const char *name, ptx_type type, int result, int a
     return result;
 }
 
-static ptx_rounding take_rounding(ptx_decoder *d)
+ptx_rounding ptx_take_rounding(ptx_decoder *d)
 {
     if (ptx_take(d, "rz")) return PTX_TO_ZERO;
     if (ptx_take(d, "rm")) return PTX_DOWN;
@@ -260,389 +260,39 @@ static ptx_rounding take_rounding(ptx_decoder *d)
     return PTX_NEAREST;
 }
 
-/* Any instruction that a table has: its name without types, and its operands as the table says. */
-static void decode_by_table(ptx_decoder *d)
-{
-    const ptx_rounding rounding = ptx_is_float(d->type) ? take_rounding(d) : PTX_NEAREST;
-    const bool flush = ptx_take(d, "ftz"), saturates = ptx_is_float(d->type) && ptx_take(d, "sat");
-    char name[64];
-    name_of_rest(d, name, sizeof name);
-    if (strcmp(name, "slct") == 0) strcpy(name, d->from == PTX_F32 ? "slct.f32" : "slct.s32");
-    const ptx_op *op = ptx_op_find(name, strlen(name), d->type);
-    if (!op) {
-        ptx_refuse(d, "this instruction is not supported");
-        return;
-    }
-    if ((int)strlen(op->operands) != d->operands) {
-        ptx_refuse(d, "this instruction has another number of operands");
-        return;
-    }
-    int registers[PTX_OPERANDS];
-    const ptx_type type = ptx_operand_type(op->operands[0], d->type);
-    const bool flushes = flush && d->type == PTX_F32;
-    for (int k = 1; k < d->operands; ++k) {
-        registers[k] =
-            ptx_source(d, &d->operand[k].one, ptx_operand_type(op->operands[k], d->type));
-        if (flushes && op->operands[k] == 't')
-            registers[k] = ptx_apply(d, "flush", PTX_F32, -1, registers[k], -1, -1);
-    }
-    registers[0] = ptx_result(d, &d->operand[0].one, type);
-    ptx_ins *in = ptx_append(d, op->run[d->type], 1, d->operands, registers);
-    in->pure = true;
-    if (rounding != PTX_NEAREST) {
-        in->plain = in->run;
-        in->run = ptx_directed;
-        in->aux = rounding;
-    }
-    if (flushes && type == PTX_F32) ptx_apply(d, "flush", type, registers[0], registers[0], -1, -1);
-    if (saturates) ptx_apply(d, "saturate", type, registers[0], registers[0], -1, -1);
-}
-
-/* A comparison, which and, or, or xor with a predicate may follow, for setp and set. */
-static void decode_comparison(ptx_decoder *d, const ptx_value *both, int first)
-{
-    const char *const combine = ptx_take(d, "and")   ? "and"
-                                : ptx_take(d, "or")  ? "or"
-                                : ptx_take(d, "xor") ? "xor"
-                                                     : NULL;
-    const bool flush = ptx_take(d, "ftz") && d->from == PTX_F32;
-    char name[64];
-    d->parts[0] = (ptx_part){"setp", 4, false};
-    name_of_rest(d, name, sizeof name);
-    const int count = first + 2 + (combine != NULL);
-    if (d->operands != count || !ptx_op_find(name, strlen(name), d->from)) {
-        ptx_refuse(d, "this comparison is not supported");
-        return;
-    }
-    int a = ptx_source(d, &d->operand[first].one, d->from),
-        b = ptx_source(d, &d->operand[first + 1].one, d->from);
-    if (flush)
-        a = ptx_apply(d, "flush", PTX_F32, -1, a, -1, -1),
-        b = ptx_apply(d, "flush", PTX_F32, -1, b, -1, -1);
-    const int c = combine ? ptx_source(d, &d->operand[count - 1].one, PTX_PRED) : -1;
-    const bool plain = !combine && both[1].kind == PTX_NOTHING;
-    const int p =
-        ptx_apply(d, name, d->from, plain ? ptx_result(d, &both[0], PTX_PRED) : -1, a, b, -1);
-    if (plain) return;
-    const int q = ptx_apply(d, "not", PTX_PRED, -1, p, -1, -1);
-    for (int k = 0; k < 2 && both[k].kind != PTX_NOTHING; ++k) {
-        const int result = ptx_result(d, &both[k], PTX_PRED);
-        if (combine) ptx_apply(d, combine, PTX_PRED, result, k ? q : p, c, -1);
-        else ptx_apply(d, "mov", PTX_PRED, result, k ? q : p, -1, -1);
-    }
-}
-
-static void decode_setp(ptx_decoder *d)
-{
-    const ptx_value both[] = {d->operand[0].one, d->operand[0].second};
-    decode_comparison(d, both, 1);
-}
-
-static void decode_set(ptx_decoder *d)
-{
-    const int p = ptx_temporary(d, PTX_PRED);
-    const ptx_value both[2] = {{.kind = PTX_A_REGISTER, .reg = p}};
-    const uint64_t yes = d->type == PTX_F32 ? 0x3f800000 : 0xffffffff;
-    if (d->type_count != 2 || ptx_type_bytes(d->type) != 4)
-        ptx_refuse(d, "this form of set is not supported");
-    decode_comparison(d, both, 1);
-    if (d->b->error->failed) return;
-    ptx_apply(d, "selp", d->type, ptx_result(d, &d->operand[0].one, d->type),
-              ptx_constant(d->b, 4, yes), ptx_constant(d->b, 4, 0), p);
-}
-
-/* add.cc, addc, mad.lo.cc, madc.hi and so on. */
-static bool decode_carry(ptx_decoder *d)
-{
-    static const char *const names[] = {"add", "addc", "sub", "subc", "mad", "madc"};
-    int k = 0;
-    while (k < 6 && !ptx_named_op(d, names[k])) ++k;
-    if (k == 6) return false;
-    const bool sets = ptx_take(d, "cc"), uses = k % 2 == 1, is_mad = k > 3;
-    if (!sets && !uses) return false;
-    const ptx_op *op = ptx_op_find(k / 2 == 1 ? "subc" : "addc", 4, d->type);
-    if (!op || d->operands != (is_mad ? 4 : 3)) {
-        ptx_refuse(d, "this form of carry is not supported");
-        return true;
-    }
-    if (d->b->carry < 0) d->b->carry = ptx_temporary(d, PTX_PRED);
-    int a = ptx_source(d, &d->operand[1].one, d->type),
-        b = ptx_source(d, &d->operand[2].one, d->type);
-    if (is_mad) {
-        const bool high = ptx_take(d, "hi");
-        if (!high && !ptx_take(d, "lo")) ptx_refuse(d, "this form of carry is not supported");
-        a = ptx_apply(d, high ? "mul.hi" : "mul.lo", d->type, -1, a, b, -1);
-        b = ptx_source(d, &d->operand[3].one, d->type);
-    }
-    d->parts[0].used = true;
-    const int out = sets ? d->b->carry : ptx_temporary(d, PTX_PRED);
-    const int registers[] = {ptx_result(d, &d->operand[0].one, d->type), out, a, b,
-                             uses ? d->b->carry : ptx_constant(d->b, 1, 0)};
-    ptx_append(d, op->run[d->type], 2, 5, registers)->pure = true;
-    return true;
-}
-
-/* Parts of a register, one after the other from the low bits on. */
-static void decode_pack(ptx_decoder *d)
-{
-    const ptx_operand *parts = &d->operand[1];
-    const size_t bytes = ptx_type_bytes(d->type);
-    const ptx_type whole = unsigned_of(bytes),
-                   part = unsigned_of(bytes / (size_t)(parts->count ? parts->count : 1));
-    int sum = -1;
-    for (int k = 0; k < parts->count; ++k) {
-        const int widened = ptx_temporary(d, whole),
-                  registers[] = {widened, ptx_source(d, &parts->list[k], part)};
-        ptx_append(d, ptx_convert(whole, part), 1, 2, registers)->pure = true;
-        const int by = ptx_constant(d->b, 4, 8 * (uint64_t)k * ptx_type_bytes(part));
-        const int moved = k ? ptx_apply(d, "shl", whole, -1, widened, by, -1) : widened;
-        sum = k ? ptx_apply(d, "or", whole, -1, sum, moved, -1) : moved;
-    }
-    ptx_apply(d, "mov", whole, ptx_result(d, &d->operand[0].one, whole), sum, -1, -1);
-}
-
-static void decode_unpack(ptx_decoder *d)
-{
-    const ptx_operand *parts = &d->operand[0];
-    const size_t bytes = ptx_type_bytes(d->type);
-    const ptx_type whole = unsigned_of(bytes),
-                   part = unsigned_of(bytes / (size_t)(parts->count ? parts->count : 1));
-    const int from = ptx_source(d, &d->operand[1].one, whole);
-    for (int k = 0; k < parts->count; ++k) {
-        if (parts->list[k].kind == PTX_A_SINK) continue;
-        const int by = ptx_constant(d->b, 4, 8 * (uint64_t)k * ptx_type_bytes(part));
-        const int moved = k ? ptx_apply(d, "shr", whole, -1, from, by, -1) : from;
-        const int registers[] = {ptx_result(d, &parts->list[k], part), moved};
-        ptx_append(d, ptx_convert(part, whole), 1, 2, registers)->pure = true;
-    }
-}
-
-static void decode_mov(ptx_decoder *d)
-{
-    const bool unpack = d->operand[0].form == PTX_VECTOR_OF,
-               pack = d->operand[1].form == PTX_VECTOR_OF;
-    const int parts = d->operand[pack].count;
-    d->parts[0].used = true;
-    if (d->operands != 2 || d->type_count != 1 || (pack && unpack) ||
-        ((pack || unpack) && parts != 2 && parts != 4 && parts != 8)) {
-        ptx_refuse(d, "this form of mov is not supported");
-        return;
-    }
-    if (d->operand[1].one.kind == PTX_AN_ADDRESS_OF && d->operand[1].one.symbol->is_argument) {
-        ptx_refuse(d, "the address of a function's parameter is not supported");
-        return;
-    }
-    if (pack) decode_pack(d);
-    else if (unpack) decode_unpack(d);
-    else {
-        const int from = ptx_source(d, &d->operand[1].one, d->type);
-        ptx_apply(d, "mov", d->type, ptx_result(d, &d->operand[0].one, d->type), from, -1, -1);
-    }
-}
-
-/* Between generic addresses and those of a space. */
-static void decode_cvta(ptx_decoder *d)
-{
-    const bool to = ptx_take(d, "to");
-    const bool plain = ptx_take(d, "global") || ptx_take(d, "const");
-    const uint64_t window = ptx_take(d, "shared") || ptx_take(d, "shared::cta") ? PTX_SHARED_WINDOW
-                            : ptx_take(d, "local")                              ? PTX_LOCAL_WINDOW
-                            : ptx_take(d, "param") || ptx_take(d, "param::entry") ? PTX_PARAM_WINDOW
-                                                                                  : 0;
-    d->parts[0].used = true;
-    if (d->operands != 2 || ptx_type_bytes(d->type) != 8 || (!plain && !window)) {
-        ptx_refuse(d, "this form of cvta is not supported");
-        return;
-    }
-    const int from = ptx_source(d, &d->operand[1].one, PTX_U64),
-              result = ptx_result(d, &d->operand[0].one, PTX_U64);
-    if (plain) ptx_apply(d, "mov", PTX_U64, result, from, -1, -1);
-    else if (to)
-        ptx_apply(d, "and", PTX_U64, result, from, ptx_constant(d->b, 8, ~PTX_WINDOWS), -1);
-    else ptx_apply(d, "or", PTX_U64, result, from, ptx_constant(d->b, 8, window), -1);
-}
-
-static void decode_isspacep(ptx_decoder *d)
-{
-    const bool global = ptx_take(d, "global");
-    const uint64_t window = ptx_take(d, "shared") || ptx_take(d, "shared::cta") ? PTX_SHARED_WINDOW
-                            : ptx_take(d, "local")                              ? PTX_LOCAL_WINDOW
-                            : global                                            ? PTX_WINDOWS
-                                                                                : 0;
-    d->parts[0].used = true;
-    if (d->operands != 2 || !window) {
-        ptx_refuse(d, "this form of isspacep is not supported");
-        return;
-    }
-    const int from = ptx_source(d, &d->operand[1].one, PTX_U64);
-    const int bits = ptx_apply(d, "and", PTX_U64, -1, from, ptx_constant(d->b, 8, window), -1);
-    ptx_apply(d, global ? "setp.eq" : "setp.ne", PTX_U64,
-              ptx_result(d, &d->operand[0].one, PTX_PRED), bits, ptx_constant(d->b, 8, 0), -1);
-}
-
-static void decode_lop3(ptx_decoder *d)
-{
-    const ptx_value *table = &d->operand[4].one;
-    d->parts[0].used = true;
-    if (d->operands != 5 || table->kind != PTX_A_NUMBER || d->type != PTX_U32) {
-        ptx_refuse(d, "this form of lop3 is not supported");
-        return;
-    }
-    int source[3];
-    for (int k = 0; k < 3; ++k) source[k] = ptx_source(d, &d->operand[k + 1].one, PTX_U32);
-    ptx_apply(d, "lop3", PTX_U32, ptx_result(d, &d->operand[0].one, PTX_U32), source[0], source[1],
-              source[2]);
-    if (!d->b->error->failed)
-        d->b->kernel->code[d->b->kernel->instructions - 1].aux = (uint32_t)table->value;
-}
-
-/* Exchanges within a warp. None is pure: they depend on which threads take part. */
-static void decode_warp(ptx_decoder *d)
-{
-    char name[64];
-    name_of_rest(d, name, sizeof name);
-    const ptx_op *op = ptx_op_find(name, strlen(name), d->type);
-    const bool shuffles = ptx_named_op(d, "shfl"), waits = ptx_named_op(d, "bar");
-    const int given = d->operands + shuffles;
-    if (!op || (int)strlen(op->operands) != given) {
-        ptx_refuse(d, "this instruction is not supported");
-        return;
-    }
-    static const ptx_value sink = {.kind = PTX_A_SINK};
-    int registers[PTX_OPERANDS], count = 0;
-    if (!waits)
-        registers[count++] =
-            ptx_result(d, &d->operand[0].one, ptx_operand_type(op->operands[0], d->type));
-    if (shuffles) {
-        const ptx_value *second = &d->operand[0].second;
-        registers[count++] = ptx_result(d, second->kind == PTX_NOTHING ? &sink : second, PTX_PRED);
-    }
-    for (int k = waits ? 0 : 1; k < d->operands; ++k, ++count)
-        registers[count] =
-            ptx_source(d, &d->operand[k].one, ptx_operand_type(op->operands[count], d->type));
-    ptx_append(d, op->run[d->type], waits ? 0 : 1 + shuffles, count, registers);
-}
-
-/* ------------------------------------------------------------------ branches and barriers */
-
-static ptx_ins *append_flow(ptx_decoder *d, ptx_flow flow)
-{
-    ptx_ins *in = ptx_append(d, NULL, 0, 0, NULL);
-    in->flow = (unsigned char)flow;
-    d->parts[0].used = true;
-    return in;
-}
-
-static void decode_branch(ptx_decoder *d)
-{
-    ptx_take(d, "uni");
-    if (d->operands != 1 || d->operand[0].one.kind != PTX_A_NAME) {
-        ptx_refuse(d, "a branch to what is no label");
-        return;
-    }
-    append_flow(d, PTX_BRANCH);
-    ptx_branch_to(d->b, d->b->kernel->instructions - 1, &d->operand[0].one.token);
-}
-
-static void decode_indexed_branch(ptx_decoder *d)
-{
-    ptx_take(d, "uni");
-    if (!ptx_take(d, "idx") || d->operands != 2 || d->operand[1].one.kind != PTX_A_NAME) {
-        ptx_refuse(d, "this form of branch is not supported");
-        return;
-    }
-    const int index = ptx_source(d, &d->operand[0].one, PTX_U32);
-    ptx_ins *in = ptx_append(d, NULL, 0, 1, &index);
-    in->flow = PTX_INDEXED;
-    d->parts[0].used = true;
-    ptx_branch_to(d->b, d->b->kernel->instructions - 1, &d->operand[1].one.token);
-}
-
-static void decode_return(ptx_decoder *d)
-{
-    ptx_take(d, "uni");
-    const bool ends = ptx_named_op(d, "exit") || d->b->in_entry;
-    append_flow(d, ends ? PTX_LEAVE : PTX_BRANCH)->target = -1;
-}
-
-static void decode_trap(ptx_decoder *d)
-{
-    append_flow(d, PTX_TRAP);
-}
-
-static void decode_barrier(ptx_decoder *d)
-{
-    if (ptx_take(d, "warp")) {
-        for (int k = 1; k < d->part_count; ++k) d->parts[k].used = false;
-        d->type = PTX_U32;
-        decode_warp(d);
-        return;
-    }
-    ptx_take(d, "cta");
-    ptx_take(d, "aligned");
-    if (!ptx_take(d, "sync") || d->operands != 1 || d->operand[0].one.kind != PTX_A_NUMBER) {
-        ptx_refuse(d, "this form of barrier is not supported");
-        return;
-    }
-    append_flow(d, PTX_BARRIER);
-}
-
-static void decode_call(ptx_decoder *d)
-{
-    ptx_take(d, "uni");
-    d->parts[0].used = true;
-    if (d->predicate >= 0) ptx_refuse(d, "a call under a predicate is not supported");
-    else ptx_translate_call(d->b, d->operand, d->operands);
-}
-
-static void decode_fence(ptx_decoder *d)
-{
-    static const char *const parts[] = {"cta", "gl",      "sys",     "gpu",
-                                        "sc",  "acq_rel", "acquire", "release"};
-    for (size_t k = 0; k < sizeof parts / sizeof *parts; ++k) ptx_take(d, parts[k]);
-    ptx_append(d, ptx_fence, 0, 0, NULL);
-    d->parts[0].used = true;
-}
-
-/* What has no effect that a thread could see. */
-static void decode_hint(ptx_decoder *d)
-{
-    for (int k = 0; k < d->part_count; ++k) d->parts[k].used = true;
-}
-
 /* ------------------------------------------------------------------ the choice */
 
 static const struct {
     const char *name;
-    void (*decode)(ptx_decoder *d);
-} own_forms[] = {{"mov", decode_mov},
+    ptx_decode *decode;
+} own_forms[] = {{"mov", ptx_decode_mov},
                  {"ld", ptx_decode_memory},
                  {"ldu", ptx_decode_memory},
                  {"st", ptx_decode_memory},
                  {"atom", ptx_decode_memory},
                  {"red", ptx_decode_memory},
                  {"cvt", ptx_decode_convert},
-                 {"cvta", decode_cvta},
-                 {"setp", decode_setp},
-                 {"set", decode_set},
-                 {"lop3", decode_lop3},
-                 {"bra", decode_branch},
-                 {"brx", decode_indexed_branch},
-                 {"ret", decode_return},
-                 {"exit", decode_return},
-                 {"trap", decode_trap},
-                 {"bar", decode_barrier},
-                 {"barrier", decode_barrier},
-                 {"call", decode_call},
-                 {"membar", decode_fence},
-                 {"fence", decode_fence},
-                 {"prefetch", decode_hint},
-                 {"prefetchu", decode_hint},
-                 {"nanosleep", decode_hint},
-                 {"isspacep", decode_isspacep},
-                 {"shfl", decode_warp},
-                 {"vote", decode_warp},
-                 {"activemask", decode_warp}};
+                 {"cvta", ptx_decode_cvta},
+                 {"setp", ptx_decode_setp},
+                 {"set", ptx_decode_set},
+                 {"lop3", ptx_decode_lop3},
+                 {"bra", ptx_decode_branch},
+                 {"brx", ptx_decode_indexed_branch},
+                 {"ret", ptx_decode_return},
+                 {"exit", ptx_decode_return},
+                 {"trap", ptx_decode_trap},
+                 {"bar", ptx_decode_barrier},
+                 {"barrier", ptx_decode_barrier},
+                 {"call", ptx_decode_call},
+                 {"membar", ptx_decode_fence},
+                 {"fence", ptx_decode_fence},
+                 {"prefetch", ptx_decode_hint},
+                 {"prefetchu", ptx_decode_hint},
+                 {"nanosleep", ptx_decode_hint},
+                 {"isspacep", ptx_decode_isspacep},
+                 {"shfl", ptx_decode_warp},
+                 {"vote", ptx_decode_warp},
+                 {"activemask", ptx_decode_warp}};
 
 /* Operands of instructions that are not known are not read: they may have any form. */
 static bool is_known(const ptx_decoder *d)
@@ -663,7 +313,7 @@ static void decode(ptx_decoder *d)
         own_forms[k].decode(d);
         return;
     }
-    if (!decode_carry(d)) decode_by_table(d);
+    if (!ptx_decode_carry(d)) ptx_decode_by_table(d);
 }
 
 static void read_predicate(ptx_decoder *d)

@@ -60,8 +60,22 @@ int ptx_apply(ptx_decoder *d, const char *name, ptx_type type, int result, int a
 /** The types of operands that a letter of ptx_op stands for. */
 ptx_type ptx_operand_type(char letter, ptx_type type);
 
-/** Loads, stores and atomic operations. */
-void ptx_decode_memory(ptx_decoder *d);
-void ptx_decode_convert(ptx_decoder *d);
+/** The name under which a table has the instruction: its parts that were not taken, which now are.
+ */
+void ptx_name_of_rest(ptx_decoder *d, char *name, size_t room);
+ptx_rounding ptx_take_rounding(ptx_decoder *d);
+ptx_type ptx_unsigned_of(size_t bytes);
+
+/* ------------------------------------------------------------------ by subject */
+
+/** Any instruction that a table of handlers has. */
+void ptx_decode_by_table(ptx_decoder *d);
+/** @return whether it sets or uses the carry */
+bool ptx_decode_carry(ptx_decoder *d);
+typedef void ptx_decode(ptx_decoder *d);
+ptx_decode ptx_decode_mov, ptx_decode_setp, ptx_decode_set, ptx_decode_cvta, ptx_decode_isspacep,
+    ptx_decode_lop3, ptx_decode_warp, ptx_decode_convert, ptx_decode_memory;
+ptx_decode ptx_decode_branch, ptx_decode_indexed_branch, ptx_decode_return, ptx_decode_trap,
+    ptx_decode_barrier, ptx_decode_call, ptx_decode_fence, ptx_decode_hint;
 
 #endif

@@ -48,18 +48,9 @@ static void to_integer(ptx_decoder *d, int x, int result)
     else append_convert(d, d->type, d->from, result, integral);
 }
 
-static ptx_rounding take_rounding(ptx_decoder *d)
-{
-    if (ptx_take(d, "rz")) return PTX_TO_ZERO;
-    if (ptx_take(d, "rm")) return PTX_DOWN;
-    if (ptx_take(d, "rp")) return PTX_UP;
-    ptx_take(d, "rn");
-    return PTX_NEAREST;
-}
-
 static void integer_to_float(ptx_decoder *d, int x, int result)
 {
-    const ptx_rounding rounding = take_rounding(d);
+    const ptx_rounding rounding = ptx_take_rounding(d);
     ptx_type from = d->from;
     if (ptx_type_bytes(from) < 4) {
         const ptx_type wide = ptx_is_signed(from) ? PTX_S32 : PTX_U32;
@@ -85,7 +76,7 @@ static void float_to_float(ptx_decoder *d, int x, int result)
         else ptx_apply(d, step, d->type, result, x, -1, -1);
         return;
     }
-    const ptx_rounding rounding = take_rounding(d);
+    const ptx_rounding rounding = ptx_take_rounding(d);
     append_convert(d, d->type, d->from, result, x);
     if (rounding == PTX_NEAREST || d->type == PTX_F64 || d->b->error->failed) return;
     ptx_ins *in = &d->b->kernel->code[d->b->kernel->instructions - 1];
