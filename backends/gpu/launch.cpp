@@ -340,9 +340,13 @@ meta_err gpu_launch(meta_plugin_queue *queue, const meta_launch *launch)
     ++queue->sequence;
     gpu_stamp_begin(queue, launch->stamp);
     meta_err error = launch_all(queue, launch);
-    if (error == META_OK && launch->ticket) error = gpu_ticket_put(queue, launch->ticket);
+    /* Its end is recorded before the ticket: whoever has waited for that can read the times. */
     gpu_stamp_end(queue, launch->stamp, error != META_OK);
-    if (error != META_OK) abandon(queue);
+    if (error == META_OK && launch->ticket) error = gpu_ticket_put(queue, launch->ticket);
+    if (error != META_OK) {
+        gpu_stamp_drop(launch->stamp);
+        abandon(queue);
+    }
     pthread_mutex_unlock(&queue->lock);
     return error;
 }

@@ -98,6 +98,14 @@ void gpu_stamp_end(meta_plugin_queue *queue, meta_stamp *stamp, int failed)
     stamp->work = NULL;
 }
 
+/* Of work that cannot be waited for. */
+void gpu_stamp_drop(meta_stamp *stamp)
+{
+    if (!stamp || !stamp->work) return;
+    gpu_stamp_release(stamp->work);
+    stamp->work = NULL;
+}
+
 /* Nanoseconds from the clock's base event to @p event. */
 static int since_base(const gpu_clock *clock, gpu_event event, double *nanoseconds)
 {
@@ -357,10 +365,7 @@ static meta_err queue_copy(meta_plugin_queue *queue, const meta_copy *copy)
                  upload ? GPU(MemcpyHostToDevice) : GPU(MemcpyDeviceToHost), queue->stream));
     }
     ++queue->sequence;
-    if (!copy->ticket) return META_OK;
-    const meta_err error = gpu_ticket_put(queue, copy->ticket);
-    if (error != META_OK) (void)GPU(StreamSynchronize)(queue->stream);
-    return error;
+    return META_OK;
 }
 
 meta_err gpu_copy(meta_plugin_queue *queue, const meta_copy *copy)
@@ -368,8 +373,13 @@ meta_err gpu_copy(meta_plugin_queue *queue, const meta_copy *copy)
     META_TRY(gpu_use(queue->device));
     pthread_mutex_lock(&queue->lock);
     gpu_stamp_begin(queue, copy->stamp);
-    const meta_err error = queue_copy(queue, copy);
+    meta_err error = queue_copy(queue, copy);
     gpu_stamp_end(queue, copy->stamp, error != META_OK);
+    if (error == META_OK && copy->ticket &&
+        (error = gpu_ticket_put(queue, copy->ticket)) != META_OK) {
+        gpu_stamp_drop(copy->stamp);
+        (void)GPU(StreamSynchronize)(queue->stream);
+    }
     pthread_mutex_unlock(&queue->lock);
     return error;
 }

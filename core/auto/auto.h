@@ -27,8 +27,10 @@ typedef struct meta_auto_ticket {
 } meta_auto_ticket;
 /** Of work that is complete. */
 extern meta_auto_ticket meta_auto_complete;
-/** Order @p lane behind the queue's earlier work with host memory. */
-meta_err meta_auto_order_host(const meta_plugin_queue *queue, meta_auto_lane *lane);
+/** Order @p lane behind the queue's earlier work with host memory, of which it will use @p range.
+ */
+meta_err meta_auto_order_host(const meta_plugin_queue *queue, meta_auto_lane *lane,
+                              meta_auto_host_range range);
 void meta_auto_queue_after(meta_plugin_queue *queue, const meta_plugin_queue *earlier);
 void meta_auto_queue_wait(meta_plugin_queue *queue, const meta_auto_ticket *ticket);
 meta_err meta_auto_ticket_test(const meta_auto_ticket *ticket, int *complete);

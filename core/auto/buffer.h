@@ -58,8 +58,8 @@ meta_err meta_auto_place(meta_auto_buffer *buffer, int d);
 /** Work of a lane from number @p number on has failed: the device is no longer used, and what only
  * it holds is lost. */
 void meta_auto_fails(int lane, uint64_t number);
-/** The result of a call of the lane's device: with META_ERR_DEVICE it has failed, from the lane's next work on.
- * @return @p error */
+/** The result of a call of the lane's device, which has failed if it is META_ERR_DEVICE, from the
+ * lane's next work on. @return @p error */
 meta_err meta_auto_notice(const meta_auto_lane *lane, meta_err error);
 /** META_ERR_DEVICE: bytes of the buffer that a call needs are lost. */
 meta_err meta_auto_lost(const meta_auto_buffer *buffer);
@@ -105,6 +105,8 @@ static inline bool meta_auto_holds(const meta_auto_slab *slab, const meta_auto_r
     return ((keeps ? slab->rest | slab->valid : slab->valid) >> d & 1) != 0;
 }
 enum { META_AUTO_RANGES = META_MAX_OPERANDS + META_KERNEL_PARAMETERS };
+/** Extend @p range to the results that @p call puts into host memory. */
+void meta_auto_add_results(const meta_call *call, meta_auto_host_range *range);
 /** What @p call touches. A range of which it writes only some bytes is one that it reads as well.
  *  @return how many ranges */
 int meta_auto_touched(const meta_call *call, meta_auto_range *ranges);

@@ -30,14 +30,16 @@ static meta_err copy_part(meta_plugin_queue *queue, const meta_copy *all,
     meta_auto.why = queue->kind == META_QUEUE_HALO ? META_AUTO_WHY_HALO : META_AUTO_WHY_HOST;
     meta_worker_decide(lane->of, 0);
     META_TRY(meta_auto_acquire(lane, range, 1));
-    META_TRY(meta_auto_order_host(queue, lane));
+    char *const host = (char *)all->host + (range->begin - all->offset);
+    const uint64_t bytes = range->end - range->begin;
+    META_TRY(meta_auto_order_host(queue, lane, (meta_auto_host_range){host, host + bytes}));
     META_TRY(meta_auto_queue(lane, &real));
     const meta_copy part = {.size = sizeof part,
                             .kind = all->kind,
                             .object = range->buffer->copy[d].object,
                             .offset = range->begin,
-                            .bytes = range->end - range->begin,
-                            .host = (char *)all->host + (range->begin - all->offset),
+                            .bytes = bytes,
+                            .host = host,
                             .ticket = &own,
                             .stamp = all->stamp ? &stamp : NULL};
     META_TRY(meta_auto_notice(lane, ops->copy(real, &part)));

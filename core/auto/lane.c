@@ -159,6 +159,22 @@ void meta_auto_wait(meta_mark mark)
     wait_up_to(&meta_auto.lane[meta_mark_lane(mark)], meta_mark_number(mark));
 }
 
+void meta_auto_note_results(meta_auto_lane *lane, meta_auto_host_range range)
+{
+    if (lane->first && lane->end->number == lane->last) lane->end->results = range;
+}
+
+void meta_auto_await_results(const meta_auto_lane *lane, meta_mark mark, meta_auto_host_range range)
+{
+    meta_auto_lane *other = &meta_auto.lane[meta_mark_lane(mark)];
+    uint64_t last = 0;
+    if (other == lane) return;
+    for (const meta_auto_work *w = other->first; w && w->number <= meta_mark_number(mark);
+         w = w->next)
+        if (w->results.begin < range.end && range.begin < w->results.end) last = w->number;
+    wait_up_to(other, last);
+}
+
 static meta_auto_work *new_work(void)
 {
     meta_auto_work *w = spare;

@@ -11,11 +11,11 @@ typedef struct bound {
     meta_auto_range *range;
     size_t ranges;
     meta_call *call;
-    void **object;      /**< of one call after the other */
-    meta_result *where; /**< likewise */
-    void *own;          /**< memory for these; NULL: it is of the stack */
-    bool uses_host;
-    const meta_call *refused; /**< whose kernel the device refuses; NULL: none */
+    void **object;             /**< of one call after the other */
+    meta_result *where;        /**< likewise */
+    void *own;                 /**< memory for these; NULL: it is of the stack */
+    meta_auto_host_range host; /* where results in host memory are, and perhaps other bytes */
+    const meta_call *refused;  /**< whose kernel the device refuses; NULL: none */
 } bound;
 
 /* Memory of the stack does for any one call, and for the faces of an exchange. */
@@ -53,8 +53,7 @@ static void look_at(const meta_launch *launch, bound *b)
     for (size_t n = 0; n < launch->count; ++n) {
         const meta_call *call = meta_launch_call(launch, n);
         b->ranges += (size_t)meta_auto_touched(call, b->range + b->ranges);
-        for (uint32_t k = 0; k < meta_auto_results(call->desc); ++k)
-            b->uses_host |= call->result[k].host != NULL;
+        meta_auto_add_results(call, &b->host);
     }
 }
 
@@ -135,7 +134,7 @@ static meta_err launch_on(meta_plugin_queue *queue, const meta_launch *launch, b
     META_TRY(bind_kernels(launch, b, device));
     meta_worker_decide(lane->of, meta_auto.chosen);
     META_TRY(meta_auto_acquire(lane, b->range, b->ranges));
-    if (b->uses_host) META_TRY(meta_auto_order_host(queue, lane));
+    if (b->host.begin) META_TRY(meta_auto_order_host(queue, lane, b->host));
     META_TRY(meta_auto_queue(lane, &real));
     bind_objects(launch, b, d);
     const bool wanted = meta_cost_wanted(launch, d, &sample);
@@ -148,7 +147,10 @@ static meta_err launch_on(meta_plugin_queue *queue, const meta_launch *launch, b
     META_TRY(meta_auto_notice(lane, ops->launch(real, &mine)));
     meta_auto.expected = meta_auto.chosen;
     const meta_mark mark = meta_auto_queued(lane, own, launch->ticket ? &work : NULL);
-    if (b->uses_host) queue->host[meta_auto_lane_number(lane)] = meta_mark_number(mark);
+    if (b->host.begin) {
+        queue->host[meta_auto_lane_number(lane)] = meta_mark_number(mark);
+        meta_auto_note_results(lane, b->host);
+    }
     meta_auto_commit(b->range, b->ranges, d, mark);
     meta_auto_hand_stamp(ops, &stamp, launch->stamp, wanted ? &sample : NULL);
     meta_ran_on = device;
@@ -258,6 +260,6 @@ meta_err meta_auto_launch_on(meta_plugin_queue *queue, const meta_launch *l)
     free(b.own);
     if (error != META_OK) meta_auto_ticket_abandon(t, error);
     /* Whether the program waits for results is of interest though they are there. */
-    else if (l->ticket) *l->ticket = t || !b.uses_host ? t : &meta_auto_complete;
+    else if (l->ticket) *l->ticket = t || !b.host.begin ? t : &meta_auto_complete;
     return error;
 }

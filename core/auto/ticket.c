@@ -10,11 +10,15 @@
 
 #include <stdlib.h>
 
-meta_err meta_auto_order_host(const meta_plugin_queue *queue, meta_auto_lane *lane)
+meta_err meta_auto_order_host(const meta_plugin_queue *queue, meta_auto_lane *lane,
+                              meta_auto_host_range range)
 {
-    for (int k = 0; k < 2 * meta_auto.devices; ++k)
-        if (queue->host[k] > meta_auto.done[k])
-            META_TRY(meta_auto_order(lane, meta_mark_of(k, queue->host[k])));
+    for (int k = 0; k < 2 * meta_auto.devices; ++k) {
+        if (queue->host[k] <= meta_auto.done[k]) continue;
+        const meta_mark mark = meta_mark_of(k, queue->host[k]);
+        meta_auto_await_results(lane, mark, range);
+        META_TRY(meta_auto_order(lane, mark));
+    }
     return META_OK;
 }
 

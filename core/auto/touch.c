@@ -126,12 +126,21 @@ static uint64_t result_bytes(const meta_call *call, uint32_t k)
     return desc->results ? meta_result_bytes(&desc->result[k]) : meta_element_bytes(call->type);
 }
 
+void meta_auto_add_results(const meta_call *call, meta_auto_host_range *range)
+{
+    for (uint32_t k = 0; k < meta_auto_results(call->desc); ++k) {
+        const char *begin = call->result[k].host;
+        if (!begin) continue;
+        const char *end = begin + result_bytes(call, k);
+        if (!range->begin || begin < range->begin) range->begin = begin;
+        if (end > range->end) range->end = end;
+    }
+}
+
 int meta_auto_touched(const meta_call *call, meta_auto_range *ranges)
 {
     const meta_kernel_desc *desc = call->desc;
-    const uint32_t results = desc->results                        ? desc->results
-                             : desc->combine != META_COMBINE_none ? 1
-                                                                  : 0;
+    const uint32_t results = meta_auto_results(desc);
     int count = 0;
     for (uint32_t k = 0; k < desc->operands; ++k) operand(call, k, &ranges[count++]);
     for (uint32_t k = 0; k < results; ++k) {
