@@ -110,7 +110,8 @@ static void set_environment(const fault_life *life)
     setenv("META_AUTO_DEVICES", devices, 1);
     setenv("META_POLICY", "device:1", 1);
     unsetenv("META_RANK_MAP");
-    setenv("META_POOL", "off", 1); /* each buffer is to be the driver's */
+    setenv("HWLOC_COMPONENTS", "-pci", 1); /* looking for the device's place takes long */
+    setenv("META_POOL", "off", 1);         /* each buffer is to be the driver's */
     setenv("META_GPU_POOL", life->adopt ? "off" : "1048576", 1);
 }
 

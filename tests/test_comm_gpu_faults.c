@@ -142,14 +142,14 @@ static const fault_life life = {.use = use_halo, .start = join_job, .stop = meta
 
 static void a_call_that_fails_in_an_exchange_is_an_error_or_recovered_from(void)
 {
-    fault_each(life, 1, test_count(2, 1));
+    fault_each(life, 1, 1);
 }
 
 static void a_job_goes_on_after_its_device_was_lost(void)
 {
     fault_life lost = life;
     lost.sticky = true;
-    fault_each(lost, 1, test_count(5, 1));
+    fault_each(lost, 1, test_count(4, 1));
 }
 
 TEST_MAIN(PROMISE(a_call_that_fails_in_an_exchange_is_an_error_or_recovered_from),

@@ -38,10 +38,11 @@ typedef struct buffers {
 static bool make_buffers(buffers *m)
 {
     *m = (buffers){0};
-    return TRY(meta_alloc((void **)&m->a, bytes)) & TRY(meta_alloc((void **)&m->b, bytes)) &
-           TRY(meta_alloc((void **)&m->packed, bytes)) &
-           TRY(meta_alloc((void **)&m->result, sizeof(double))) &
-           TRY(meta_host_alloc((void **)&m->pinned, bytes));
+    bool made = TRY(meta_alloc((void **)&m->a, bytes));
+    made &= TRY(meta_alloc((void **)&m->b, bytes));
+    made &= TRY(meta_alloc((void **)&m->packed, bytes));
+    made &= TRY(meta_alloc((void **)&m->result, sizeof(double)));
+    return TRY(meta_host_alloc((void **)&m->pinned, bytes)) && made;
 }
 
 /* Freeing may report what the device's queue met, but frees all the same. */

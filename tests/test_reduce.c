@@ -483,8 +483,8 @@ static void untracked_reductions_are_complete_after_flush(void)
     CHECK_OK(meta_free(array));
 }
 
-/* Host memory that one result of several is bound for is copied in parts: a copy finds the result in
- * place, and one that overwrites it is the later one. */
+/* Of an array on the host one element is a result that is not there yet. A copy from the element
+ * finds the result there, and a copy to it is the later write. */
 static void a_pending_result_is_in_its_place_before_a_copy_uses_it(void)
 {
     enum { COUNT = 3000, PLACES = 4, AT = 2 };

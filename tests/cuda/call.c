@@ -81,8 +81,13 @@ static cudaError_t ordered_by_number(long number)
     return control.status ? (cudaError_t)control.status : cudaErrorUnknown;
 }
 
+/* The thread's latest call, and the one before it. */
+static _Thread_local const char *latest, *previous;
+
 fake_call call_begin(const char *name)
 {
+    previous = latest;
+    latest = name;
     fake_call call = {name, ordered_by_name(name)};
     pthread_mutex_lock(&lock);
     add_to(&calls_by_name, name);
@@ -95,6 +100,13 @@ fake_call call_begin(const char *name)
                  cudaGetErrorName(call_last_error));
     pthread_mutex_unlock(&lock);
     return call;
+}
+
+void call_uncount(void)
+{
+    pthread_mutex_lock(&lock);
+    control.calls -= previous && strcmp(previous, "cudaSetDevice") == 0 ? 2 : 1;
+    pthread_mutex_unlock(&lock);
 }
 
 cudaError_t call_end(cudaError_t status)

@@ -22,6 +22,10 @@ typedef struct fake_call {
 } fake_call;
 
 fake_call call_begin(const char *name);
+/** The call found what it asked for not ready. There are as many of those as the time allows, so
+ *  they do not count, nor does a cudaSetDevice() just before: later calls have the same numbers in
+ *  each run. */
+void call_uncount(void);
 /** Remember @p status as the thread's last error, where it is one. @return status */
 cudaError_t call_end(cudaError_t status);
 /** The program has used CUDA wrongly; counted, and printed. */

@@ -191,6 +191,7 @@ cudaError_t cudaEventQuery(cudaEvent_t event)
     release(captured);
     CALL_TRY(call.ordered);
     CALL_TRY(device_status(device));
+    if (!done) call_uncount();
     return done ? cudaSuccess : call_end(cudaErrorNotReady);
 }
 
