@@ -19,7 +19,7 @@ static bool built_by(const char *name, const char *reason)
     const char *ci = getenv("META_TEST_CI");
     has_compiler |= *reason == '\0';
     if (*reason == '\0') return true;
-    printf("no plug-in was built by %s: %s\n", name, reason);
+    printf("no plug-in was built with %s: %s\n", name, reason);
     if (ci && strcmp(ci, "1") == 0) FAIL("META_TEST_CI=1 asks for %s: %s", name, reason);
     return false;
 }
@@ -41,6 +41,12 @@ static void what_nvcc_builds_loads(void)
     load(".libs/libmeta/peers/cuda.so", "meta_peer_v1");
 }
 
+static void cuda_is_tested_without_a_gpu(void)
+{
+    if (!built_by("nvcc", NO_NVCC) || !built_by("the fake CUDA", NO_FAKE_CUDA)) return;
+    load("tests/cuda/.libs/cuda.so", "meta_plugin_v2");
+}
+
 static void what_hipcc_builds_loads(void)
 {
     if (!built_by("hipcc", NO_HIPCC)) return;
@@ -56,4 +62,5 @@ static int end_of_test(int status)
 }
 static const test_setting setting = {.end = end_of_test};
 
-TEST_MAIN_WITH(&setting, PROMISE(what_nvcc_builds_loads), PROMISE(what_hipcc_builds_loads))
+TEST_MAIN_WITH(&setting, PROMISE(what_nvcc_builds_loads), PROMISE(cuda_is_tested_without_a_gpu),
+               PROMISE(what_hipcc_builds_loads))

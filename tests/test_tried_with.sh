@@ -72,9 +72,9 @@ tried 'MPI' 'MPICH @, Open MPI @, ranks on one node' "$(number 3 mpichversion) $
     check:mpi=mpich .ci/run:openmpi
 tried 'OpenCL' 'PoCL @ on the CPU, oclgrind @' "$(number 2 platform) $(number 2 oclgrind --version)" \
     tools/bootstrap.sh:pocl .ci/run:sanitize check:'need .oclgrind'
-tried 'CUDA' 'nvcc @ compiles the back end, its NVRTC kernels of programs; the back end loads' \
+tried 'CUDA' "nvcc @ compiles the back end, its NVRTC kernels of programs; both run on a simulated device, which interprets PTX: neither machine code nor time nor NVIDIA's driver is tested by that" \
     "$(number 2 nvcc_release)" .ci/run:'die.*nvcc' .ci/run:META_TEST_CI=1 tests/tests.am:test_gpu_plugins \
-    tests/tests.am:test_gpu_compilers
+    tests/tests.am:test_gpu_compilers tests/cuda/cuda.am:libcuda.la tests/ctest.awk:fake_cuda
 tried 'HIP' "hipcc @ compiles the back end, its hipRTC kernels of programs; the back end loads" \
     "$(number 3 package hipcc)" .ci/run:need_compilers tools/bootstrap.sh:'has_program hipcc' .ci/run:META_TEST_CI=1
 tried 'Python' '@ with NumPy; mpi4py @ with Open MPI' "$(number 2 "$python" --version) $(number 3 "$python" -c '
