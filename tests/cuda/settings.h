@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file settings.h
  *  The variables FAKE_CUDA_… of the environment, read when the library is loaded. A wrong value or
- * an unknown name ends the program.
+ *  an unknown name ends the program.
  *
  *  FAKE_CUDA_DEVICES=N      how many devices there are, 0 to 16 (META_TEST_GPUS, or 1)
  *  FAKE_CUDA_DRIVER=N       the driver's version, as cudaDriverGetVersion() has it; 0: no driver
@@ -19,9 +19,8 @@
  *  FAKE_CUDA_FAIL_STATUS=N  with this status (999),
  *  FAKE_CUDA_FAIL_STICKY=1  and so do all calls after it
  *  FAKE_CUDA_FAIL_CALL=NAME[:STATUS]  each call of this function fails; one of NVRTC too
- *  FAKE_CUDA_REPORT=FILE    what was called, what ran and what is left over is appended to FILE
- * when the process ends; -: to standard error FAKE_CUDA_QUIET=1        misuse is not printed when
- * it happens */
+ *  FAKE_CUDA_REPORT=FILE    append what ran and what is left over to FILE (-: print it)
+ *  FAKE_CUDA_QUIET=1        do not print misuse when it happens */
 #ifndef META_TEST_CUDA_SETTINGS_H
 #define META_TEST_CUDA_SETTINGS_H
 
