@@ -19,6 +19,7 @@ AC_DEFUN([META_CHECK_CUDA], [
       [compute capabilities that code is made for; the highest also as PTX for later ones @<:@70,80,90,100 as far as nvcc knows them@:>@])],
     [], [with_cuda_arch=auto])
   AC_ARG_VAR([NVCC], [CUDA compiler])
+  AC_ARG_VAR([NVCCFLAGS], [flags of the CUDA compiler; those that begin with -f or -W are its host compiler's])
   AC_ARG_VAR([CUDA_HOME], [folder of the CUDA toolkit, where nvcc is not on the PATH])
   meta_cuda=no meta_cuda_reason="--with-cuda=no" CUDA_CODE= CUDA_LIBS=
   AS_IF([test "x$with_cuda" != xno], [META_FIND_CUDA])

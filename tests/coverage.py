@@ -14,7 +14,7 @@ import os
 import subprocess
 import sys
 
-PARTS = ("core", "comm", "backends/openmp", "backends/opencl", "kernels")
+PARTS = ("core", "comm", "backends/openmp", "backends/opencl", "backends/gpu", "kernels")
 LEAST_LINES, LEAST_BRANCHES = 95.0, 85.0
 
 

@@ -131,6 +131,11 @@ function entry(backend, map, np,    name, environment, labels, processors, cost,
     if (labels != "") printf "  LABELS %s\n", quoted(labels)
     gsub(/[\\"$]/, "\\\\&", environment)
     if (backend ~ /cuda/ && !real) environment = environment "${fake_cuda}"
+    # On the fake, work of plain entries waits until it is needed, and races on shared memory are errors, but where
+    # META_CHECK=1 lets kernels stray, and in the largest ones; beside other back ends work begins late by chance.
+    if (backend == "cuda")
+        environment = environment ";FAKE_CUDA_LAZY=1" (name ~ /\.cuda$/ && file != "large" ? ";FAKE_CUDA_RACES=1" : "")
+    if (backend == "mixed-cuda") environment = environment ";FAKE_CUDA_DELAY=200"
     if (backend ~ /^auto.*cuda/) environment = environment ";FAKE_CUDA_DEVICES=" (backend ~ /opencl/ ? 4 : 2)
     printf "  ENVIRONMENT \"%s;POCL_CACHE_DIR=${pocl}${preload}\")\n", environment
 }

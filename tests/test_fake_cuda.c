@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "fake_cuda.h"
+#include "on_fake_cuda.h"
 
 enum { MANY = 1000 };
 

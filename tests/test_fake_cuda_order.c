@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fake_cuda.h"
+#include "on_fake_cuda.h"
 
 #define LAZY "FAKE_CUDA_LAZY=1"
 

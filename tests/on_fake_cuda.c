@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/** @file fake_cuda.c
+/** @file on_fake_cuda.c
  *  Loads the fake CUDA into a child process, and calls it. */
 #include "config.h"
 
-#include "fake_cuda.h"
+#include "on_fake_cuda.h"
 
 #include <dlfcn.h>
 #include <stdio.h>

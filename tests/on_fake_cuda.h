@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/** @file fake_cuda.h
+/** @file on_fake_cuda.h
  *  For tests of the fake CUDA itself: each case is a child process with variables of its own, that
  *  loads the fake and calls it. */
-#ifndef META_TEST_FAKE_CUDA_H
-#define META_TEST_FAKE_CUDA_H
+#ifndef META_TEST_ON_FAKE_CUDA_H
+#define META_TEST_ON_FAKE_CUDA_H
 
 #include <cuda.h>
 #include <cuda_runtime_api.h>
