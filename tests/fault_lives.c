@@ -95,10 +95,15 @@ static void live(const fault_life *life)
 
 /* ------------------------------------------------------------------ children */
 
-/* What a child is told, and where it writes how many calls there were. */
+/* What a child writes for the test: how many calls there were, and of all children those that made
+ * fewer calls than the one that was to fail. */
+typedef struct told {
+    long calls, unreached;
+} told;
+
 typedef struct child {
     const fault_life *life;
-    long *calls;
+    told *told;
 } child;
 
 static void set_environment(const fault_life *life)
@@ -132,7 +137,8 @@ static void live_twice(void *argument)
     fault->status = c->life->status;
     fault->sticky = c->life->sticky;
     live(c->life);
-    if (c->calls) *c->calls = fault->calls;
+    c->told->calls = fault->calls;
+    if (c->life->fail_at && !fault->failed) ++c->told->unreached;
     /* The device works again in the next life. */
     setenv("META_CACHE_DIR", kept, 1);
     fault->fail_at = 0;
@@ -141,13 +147,19 @@ static void live_twice(void *argument)
     if (__lsan_do_recoverable_leak_check) CHECK_INT(__lsan_do_recoverable_leak_check(), 0);
 }
 
+static told *share(void)
+{
+    told *shared =
+        mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    return CHECK(shared != MAP_FAILED) ? shared : NULL;
+}
+
 long fault_calls(fault_life life)
 {
-    long *shared =
-        mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (!CHECK(shared != MAP_FAILED)) return 0;
+    told *shared = share();
+    if (!shared) return 0;
     CHECK_CHILD(live_twice, (&(child){&life, shared}));
-    const long calls = *shared;
+    const long calls = shared->calls;
     munmap(shared, sizeof *shared);
     return calls;
 }
@@ -158,7 +170,10 @@ void fault_each(fault_life life, long from, long step)
                                    GPU_FAULT_NOT_SUPPORTED};
     enum { STATUSES = sizeof statuses / sizeof *statuses };
     const long calls = fault_calls(life);
+    long cases = 0;
+    told *shared = share();
     CHECK(calls > 50);
+    if (!shared) return;
     for (long k = from; k <= calls; k += step)
         for (int s = 0; s < (test_long() ? STATUSES : 1); ++s) {
             life.fail_at = k;
@@ -167,6 +182,10 @@ void fault_each(fault_life life, long from, long step)
             if (life.automatic && life.sticky) life.status = GPU_FAULT_LAUNCH_FAILURE;
             test_case("call %ld of %ld fails with status %d%s", k, calls, life.status,
                       life.sticky ? ", as do all later ones" : "");
-            CHECK_CHILD(live_twice, (&(child){&life, NULL}));
+            CHECK_CHILD(live_twice, (&(child){&life, shared}));
+            ++cases;
         }
+    test_case("%ld of %ld cases without a failing call", shared->unreached, cases);
+    CHECK(shared->unreached * 20 <= cases);
+    munmap(shared, sizeof *shared);
 }

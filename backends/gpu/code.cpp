@@ -185,9 +185,9 @@ static gpu_status launch(void *function, unsigned blocks, unsigned threads, gpu_
 
 /* ------------------------------------------------------------------ code on a GPU */
 
-/* The code was made for this device: building libmeta for it would not help. Drivers may look at it
- * when it is loaded or not before it runs. */
-static meta_err fail_of_code(gpu_status status, const char *call, const char *title)
+/* A driver may reject the code at load, at lookup, or at the first launch. It was made for this
+ * device, so building libmeta for it would not help. */
+static meta_err fail_rejected_code(gpu_status status, const char *call, const char *title)
 {
     if (status != GPU_NO_KERNEL) return gpu_fail(status, call);
     (void)GPU(GetLastError)();
@@ -203,12 +203,12 @@ static meta_err load_image(const char *title, const gpu_image *image, gpu_code *
     GPU_TRY(Free, (NULL));
     META_TRY(open_driver());
     const gpu_status loaded = load(title, image, &code->module);
-    if (loaded != GPU(Success)) return fail_of_code(loaded, CALL_LOAD, title);
+    if (loaded != GPU(Success)) return fail_rejected_code(loaded, CALL_LOAD, title);
     const gpu_status status = get_function(code->module, &code->function);
     if (status == GPU(Success)) return META_OK;
     gpu_code_drop(code);
     *code = gpu_code();
-    return fail_of_code(status, CALL_GET, title);
+    return fail_rejected_code(status, CALL_GET, title);
 }
 
 /* What a program's code is made of, for the cache. */
@@ -275,8 +275,9 @@ meta_err gpu_code_run(const gpu_code *code, unsigned blocks, unsigned threads, g
 {
     void *parameters[] = {passing == GPU_IN_MEMORY ? &arguments : arguments, &partials};
     const gpu_status status = launch(code->function, blocks, threads, stream, parameters);
-    return status == GPU(Success) ? META_OK
-                                  : fail_of_code(status, CALL_LAUNCH, "a kernel of the program");
+    return status == GPU(Success)
+               ? META_OK
+               : fail_rejected_code(status, CALL_LAUNCH, "a kernel of the program");
 }
 
 #endif

@@ -128,7 +128,8 @@ void gpu_event_keep(meta_plugin_device *device, gpu_event event);
 meta_err gpu_ticket_put(meta_plugin_queue *queue, meta_ticket *ticket);
 /** Record timing events around what is queued between the two calls. @p stamp may be NULL. */
 void gpu_stamp_begin(meta_plugin_queue *queue, meta_stamp *stamp);
-void gpu_stamp_end(meta_plugin_queue *queue, meta_stamp *stamp, int failed);
+void gpu_stamp_end(meta_plugin_queue *queue, meta_stamp *stamp);
+/** Release the stamp of work that failed or has no ticket. */
 void gpu_stamp_drop(meta_stamp *stamp);
 /** Reserve a slot for a result of the current launch. */
 meta_err gpu_result_slot(meta_plugin_queue *queue, void *host, size_t bytes, void **slot);

@@ -88,17 +88,15 @@ void gpu_stamp_begin(meta_plugin_queue *queue, meta_stamp *stamp)
     free(made);
 }
 
-void gpu_stamp_end(meta_plugin_queue *queue, meta_stamp *stamp, int failed)
+void gpu_stamp_end(meta_plugin_queue *queue, meta_stamp *stamp)
 {
     gpu_stamp *made = stamp ? (gpu_stamp *)stamp->work : NULL;
-    if (!made || (!failed && record_timed(queue, &made->end))) return;
+    if (!made || record_timed(queue, &made->end)) return;
     (void)GPU(GetLastError)();
-    keep(queue->device, &queue->device->timed, made->begin);
-    free(made);
-    stamp->work = NULL;
+    made->end = NULL;
+    gpu_stamp_drop(stamp);
 }
 
-/* Of work that cannot be waited for. */
 void gpu_stamp_drop(meta_stamp *stamp)
 {
     if (!stamp || !stamp->work) return;
@@ -374,12 +372,12 @@ meta_err gpu_copy(meta_plugin_queue *queue, const meta_copy *copy)
     pthread_mutex_lock(&queue->lock);
     gpu_stamp_begin(queue, copy->stamp);
     meta_err error = queue_copy(queue, copy);
-    gpu_stamp_end(queue, copy->stamp, error != META_OK);
-    if (error == META_OK && copy->ticket &&
-        (error = gpu_ticket_put(queue, copy->ticket)) != META_OK) {
-        gpu_stamp_drop(copy->stamp);
-        (void)GPU(StreamSynchronize)(queue->stream);
+    if (error == META_OK) {
+        gpu_stamp_end(queue, copy->stamp);
+        if (copy->ticket) error = gpu_ticket_put(queue, copy->ticket);
+        if (error != META_OK) (void)GPU(StreamSynchronize)(queue->stream);
     }
+    if (error != META_OK) gpu_stamp_drop(copy->stamp);
     pthread_mutex_unlock(&queue->lock);
     return error;
 }

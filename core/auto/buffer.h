@@ -58,9 +58,9 @@ meta_err meta_auto_place(meta_auto_buffer *buffer, int d);
 /** Work of a lane from number @p number on has failed: the device is no longer used, and what only
  * it holds is lost. */
 void meta_auto_fails(int lane, uint64_t number);
-/** The result of a call of the lane's device, which has failed if it is META_ERR_DEVICE, from the
- * lane's next work on. @return @p error */
-meta_err meta_auto_notice(const meta_auto_lane *lane, meta_err error);
+/** If @p error is META_ERR_DEVICE, mark the lane's device as failed from its next work on.
+ * @return @p error */
+meta_err meta_auto_check_device(const meta_auto_lane *lane, meta_err error);
 /** META_ERR_DEVICE: bytes of the buffer that a call needs are lost. */
 meta_err meta_auto_lost(const meta_auto_buffer *buffer);
 /** META_ERR_DEVICE: the device has failed. */

@@ -42,7 +42,7 @@ static meta_err copy_part(meta_plugin_queue *queue, const meta_copy *all,
                             .host = host,
                             .ticket = &own,
                             .stamp = all->stamp ? &stamp : NULL};
-    META_TRY(meta_auto_notice(lane, ops->copy(real, &part)));
+    META_TRY(meta_auto_check_device(lane, ops->copy(real, &part)));
     const meta_mark mark = meta_auto_queued(lane, own, all->ticket ? &work : NULL);
     queue->host[meta_auto_lane_number(lane)] = meta_mark_number(mark);
     meta_auto_commit(range, 1, d, mark);

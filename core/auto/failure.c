@@ -85,7 +85,7 @@ void meta_auto_fails(int lane, uint64_t number)
                      meta_auto_name(d, name), b->address, meta_registry_note(b->address, note));
 }
 
-meta_err meta_auto_notice(const meta_auto_lane *lane, meta_err error)
+meta_err meta_auto_check_device(const meta_auto_lane *lane, meta_err error)
 {
     if (error == META_ERR_DEVICE) meta_auto_fails(meta_auto_lane_number(lane), lane->last + 1);
     return error;

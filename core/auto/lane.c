@@ -11,8 +11,8 @@ static meta_auto_work *spare; /* free ones */
 meta_err meta_auto_queue(meta_auto_lane *lane, meta_plugin_queue **queue)
 {
     if (!lane->queue)
-        META_TRY(
-            meta_auto_notice(lane, meta_device_queue(lane->of->device, lane->kind, &lane->queue)));
+        META_TRY(meta_auto_check_device(
+            lane, meta_device_queue(lane->of->device, lane->kind, &lane->queue)));
     *queue = lane->queue;
     return META_OK;
 }

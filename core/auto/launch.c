@@ -14,7 +14,7 @@ typedef struct bound {
     void **object;             /**< of one call after the other */
     meta_result *where;        /**< likewise */
     void *own;                 /**< memory for these; NULL: it is of the stack */
-    meta_auto_host_range host; /* where results in host memory are, and perhaps other bytes */
+    meta_auto_host_range host; /* covers all results in host memory; may include bytes between */
     const meta_call *refused;  /**< whose kernel the device refuses; NULL: none */
 } bound;
 
@@ -144,7 +144,7 @@ static meta_err launch_on(meta_plugin_queue *queue, const meta_launch *launch, b
     mine.ticket = &own;
     mine.stamp = wanted || launch->stamp ? &stamp : NULL;
     *tried = true;
-    META_TRY(meta_auto_notice(lane, ops->launch(real, &mine)));
+    META_TRY(meta_auto_check_device(lane, ops->launch(real, &mine)));
     meta_auto.expected = meta_auto.chosen;
     const meta_mark mark = meta_auto_queued(lane, own, launch->ticket ? &work : NULL);
     if (b->host.begin) {

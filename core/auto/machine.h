@@ -26,9 +26,8 @@ typedef struct meta_auto_work {
     bool complete;
     bool is_spoilt; /**< it runs behind work that has failed */
     meta_err error;
-    uint64_t expected; /**< nanoseconds; 0: not known */
-    meta_auto_host_range
-        results; /**< where the host puts results when it has waited for the work */
+    uint64_t expected;            /**< nanoseconds; 0: not known */
+    meta_auto_host_range results; /**< host memory that its results are written to on completion */
     char *message;
     struct meta_auto_work *next; /**< queued behind it on its lane; of free ones any */
 } meta_auto_work;
@@ -134,10 +133,10 @@ meta_mark meta_auto_queued(meta_auto_lane *lane, meta_ticket ticket, meta_auto_w
 uint64_t meta_auto_backlog(int device);
 /** What is queued on @p lane from now on runs behind the work of @p mark. */
 meta_err meta_auto_order(meta_auto_lane *lane, meta_mark mark);
-/** The lane's last work puts results into @p range when the host has waited for it. */
+/** The host writes the results of the lane's last work to @p range when that completes. */
 void meta_auto_note_results(meta_auto_lane *lane, meta_auto_host_range range);
-/** Wait for work of another lane, up to @p mark, with results for bytes of @p range: no order
- * between devices includes what the host does. */
+/** Wait for work of another lane, up to @p mark, whose results overlap @p range. Events between
+ * devices do not cover the host's writes. */
 void meta_auto_await_results(const meta_auto_lane *lane, meta_mark mark,
                              meta_auto_host_range range);
 /** Wait for the work of @p mark; its error is reported by whoever has a share of it. */

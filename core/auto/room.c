@@ -144,7 +144,7 @@ meta_err meta_auto_place(meta_auto_buffer *b, int d)
         }
     if (error != META_OK) {
         copy->block = NULL;
-        return meta_auto_notice(meta_auto_lane_of(d, META_QUEUE_COMPUTE), error);
+        return meta_auto_check_device(meta_auto_lane_of(d, META_QUEUE_COMPUTE), error);
     }
     copy->object = meta_block_memory(copy->block)->object;
     return META_OK;

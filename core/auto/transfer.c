@@ -42,7 +42,7 @@ static meta_err queue_copy(meta_auto_lane *lane, meta_copy *copy, meta_mark *mar
     META_TRY(meta_auto_queue(lane, &queue));
     copy->size = sizeof *copy;
     copy->ticket = &ticket;
-    META_TRY(meta_auto_notice(lane, lane->of->ops->copy(queue, copy)));
+    META_TRY(meta_auto_check_device(lane, lane->of->ops->copy(queue, copy)));
     *mark = meta_auto_queued(lane, ticket, share);
     return META_OK;
 }

@@ -99,7 +99,8 @@ meta_err meta_device_open(meta_device *device, const meta_state *state);
 meta_err meta_device_describe(const meta_device *device, meta_device_desc *desc);
 meta_err meta_device_current(meta_device **device);
 meta_err meta_device_queue(meta_device *device, meta_queue_kind kind, meta_plugin_queue **queue);
-/** Complete its work; the first error, but for a device that was given up. */
+/** Complete its work. @return the first error; META_OK for a device that META_MODE=auto has given up:
+ * that was reported */
 meta_err meta_device_finish(meta_device *device);
 int meta_device_is_host(const meta_device *device);
 meta_err meta_device_desc_of(const meta_device *device, meta_device_desc *desc);
