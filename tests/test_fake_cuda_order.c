@@ -7,10 +7,12 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "on_fake_cuda.h"
 
 #define LAZY "FAKE_CUDA_LAZY=1"
+enum { PATIENCE = 10000 }; /* milliseconds */
 
 static void synchronise(cudaStream_t stream)
 {
@@ -402,6 +404,25 @@ static void work_that_is_queued_after_a_free_cannot_use_the_memory(void)
     CHECK_FAKE(free_in_order, LAZY);
 }
 
+static void destroy_after_free(void)
+{
+    const uint32_t *number = numbers();
+    uint32_t found;
+    cudaStream_t stream = fake_stream();
+    void *memory = pool_memory(4, pool_of(0, 0), stream);
+    fake_upload(memory, &number[1], stream);
+    CUDA_OK(CUDA(cudaFreeAsync)(memory, stream));
+    CUDA_OK(CUDA(cudaStreamDestroy)(stream));
+    for (int k = 0; k < PATIENCE && fake->peek(&found, memory, 4); ++k) usleep(1000);
+    CHECK(!fake->peek(&found, memory, 4));
+}
+
+static void what_a_destroyed_stream_is_to_free_is_freed(void)
+{
+    CHECK_FAKE(destroy_after_free, LAZY);
+    CHECK_FAKE(destroy_after_free, "");
+}
+
 static void keep_and_trim(void)
 {
     cudaStream_t stream = fake_stream(), other = fake_stream();
@@ -458,6 +479,7 @@ static void fill_pool(void)
     CUDA_OK(CUDA(cudaFreeAsync)(memory, stream));
     CUDA_FAILS(CUDA(cudaMallocFromPoolAsync)(&more, 700, pool, stream), cudaErrorMemoryAllocation);
     synchronise(stream);
+    CHECK_U64(reserved(pool), 600);
     CUDA_OK(CUDA(cudaMemPoolTrimTo)(pool, 0));
     memory = pool_memory(700, pool, stream);
     /* A destroyed pool lives as long as its memory. */
@@ -490,6 +512,8 @@ static void share_pool(void)
     access.location.id = 2;
     CUDA_FAILS(CUDA(cudaMemPoolSetAccess)(pool, &access, 1), cudaErrorInvalidDevice);
     fake_misused("cannot be granted");
+    access.location.id = 0; /* its own device has access already */
+    CUDA_OK(CUDA(cudaMemPoolSetAccess)(pool, &access, 1));
     access.location.id = 1;
     if (!getenv("WITHOUT_ACCESS")) CUDA_OK(CUDA(cudaMemPoolSetAccess)(pool, &access, 1));
     CUDA_OK(CUDA(cudaSetDevice)(1));
@@ -522,6 +546,7 @@ TEST_MAIN(PROMISE(the_work_of_a_stream_runs_in_its_order), PROMISE(an_event_orde
           PROMISE(memory_freed_before_its_works_turn_is_an_error),
           PROMISE(a_pools_memory_can_be_used_when_its_allocation_has_had_its_turn),
           PROMISE(work_that_is_queued_after_a_free_cannot_use_the_memory),
+          PROMISE(what_a_destroyed_stream_is_to_free_is_freed),
           PROMISE(a_pool_keeps_memory_until_the_host_has_seen_it_freed),
           PROMISE(a_pool_releases_what_is_above_its_threshold_when_the_host_waits),
           PROMISE(what_a_pool_keeps_counts_as_used),

@@ -13,6 +13,9 @@ int device_current(void);
 bool device_is_bound(void);
 void device_bind(void);
 
+/** Whether kernels of @p device may access memory of @p other, another device. */
+bool device_reaches(int device, int other);
+
 /** Whether calls that need a device work at all: the driver is new enough and there is a device. */
 cudaError_t device_missing(void);
 /** The same, and the error that stays with the context of @p device. */

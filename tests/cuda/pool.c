@@ -47,7 +47,7 @@ static void shrink(cudaMemPool_t pool, uint64_t least)
 {
     for (pool_block **at = &pool->blocks; *at;) {
         pool_block *block = *at;
-        if (block->address || pool->reserved < least + block->bytes ||
+        if (block->address || pool->reserved < least || pool->reserved - least < block->bytes ||
             !stream_was_seen(block->freed)) {
             at = &block->next;
             continue;
@@ -213,7 +213,7 @@ static cudaError_t check_access(const char *call, cudaMemPool_t pool,
         call_misuse(call, "there is no device %d", device);
         return cudaErrorInvalidDevice;
     }
-    if (device != pool->device && (device + pool->device) % 2 == 1) return cudaSuccess;
+    if (device == pool->device || device_reaches(device, pool->device)) return cudaSuccess;
     call_misuse(call, "device %d cannot be granted access to memory of device %d", device,
                 pool->device);
     return cudaErrorInvalidDevice;

@@ -2,7 +2,7 @@
 /** @file stream.c
  *  Streams as threads, made with the first work. A lazy stream sleeps until somebody waits for a
  *  piece of its work, and then does the work up to that piece: another stream that needs it has to
- *  wait for it itself. */
+ *  wait for it itself. When a lazy stream is destroyed, it does all its work. */
 #include "stream.h"
 
 #include <pthread.h>
@@ -97,7 +97,7 @@ static stream_work *next_work(cudaStream_t s)
 {
     for (;;) {
         if (!s->first && s->has_ended) return NULL;
-        if (s->first && (!settings.lazy || s->wanted >= s->first->number)) break;
+        if (s->first && (!settings.lazy || s->has_ended || s->wanted >= s->first->number)) break;
         pthread_cond_wait(&s->changed, &lock);
     }
     stream_work *work = s->first;
