@@ -51,6 +51,7 @@ void fake_run(void *argument)
 {
     const fake_case *c = argument;
     char variables[256], *rest = NULL;
+    unsetenv("META_TEST_GPUS");
     snprintf(variables, sizeof variables, "%s", c->variables);
     for (char *one = strtok_r(variables, " ", &rest); one; one = strtok_r(NULL, " ", &rest)) {
         char *value = strchr(one, '=');
@@ -58,7 +59,6 @@ void fake_run(void *argument)
         setenv(one, value, 1);
     }
     setenv("FAKE_CUDA_QUIET", "1", 0);
-    unsetenv("META_TEST_GPUS");
     library = dlopen(test_built("tests/cuda/lib/.libs/libcuda.so.1"), RTLD_NOW | RTLD_LOCAL);
     if (!library) {
         FAIL("%s", dlerror());

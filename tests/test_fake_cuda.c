@@ -23,7 +23,8 @@ enum { MANY = 1000 };
 
 static void count_devices(void)
 {
-    const int expected = atoi(getenv("FAKE_CUDA_DEVICES"));
+    const char *devices = getenv("FAKE_CUDA_DEVICES");
+    const int expected = atoi(devices ? devices : getenv("META_TEST_GPUS"));
     int count = -1;
     CUDA_FAILS(CUDA(cudaGetDeviceCount)(&count), expected ? cudaSuccess : cudaErrorNoDevice);
     CHECK_INT(count, expected);
@@ -38,6 +39,9 @@ static void there_are_as_many_devices_as_asked_for(void)
     CHECK_FAKE(count_devices, "FAKE_CUDA_DEVICES=0");
     CHECK_FAKE(count_devices, "FAKE_CUDA_DEVICES=1");
     CHECK_FAKE(count_devices, "FAKE_CUDA_DEVICES=16");
+    CHECK_FAKE(count_devices, "META_TEST_GPUS=2");
+    CHECK_FAKE(count_devices, "META_TEST_GPUS=2 FAKE_CUDA_DEVICES=1");
+    CHECK_FAKE(count_devices, "FAKE_CUDA_DEVICES=1 META_TEST_GPUS=2");
 }
 
 static void use_old_driver(void)
@@ -357,6 +361,16 @@ static void use_default_stream(void)
     (void)CUDA(cudaStreamSynchronize)(NULL);
 }
 
+static void load_initialised_by_address(void)
+{
+    CUmodule module;
+    CUDA_OK(CUDA(cudaFree)(NULL));
+    (void)CUDA(cuModuleLoadDataEx)(&module,
+                                   ".version 8.0\n.target sm_75\n.address_size 64\n"
+                                   ".global .u64 a = 1;\n.global .u64 b[1] = {a};\n",
+                                   0, NULL, NULL);
+}
+
 static void count_only(void)
 {
     int count;
@@ -368,6 +382,8 @@ static void what_the_fake_lacks_ends_the_program_and_is_named(void)
     char text[4096];
     CHECK_INT(FAKE_SAYS(text, use_default_stream, "").signal, SIGABRT);
     CHECK_CONTAINS(text, "cudaStreamSynchronize: the fake lacks default streams");
+    CHECK_INT(FAKE_SAYS(text, load_initialised_by_address, "").signal, SIGABRT);
+    CHECK_CONTAINS(text, "cuModuleLoadDataEx: the fake lacks what the module needs: PTX line 5");
     CHECK_INT(FAKE_SAYS(text, count_only, "FAKE_CUDA_LACY=1").status, 1);
     CHECK_CONTAINS(text, "FAKE_CUDA_LACY=1: there is no such variable");
     CHECK_INT(FAKE_SAYS(text, count_only, "FAKE_CUDA_DEVICES=17").status, 1);
@@ -474,20 +490,24 @@ static void races_on_shared_memory_are_errors_if_they_are_sought(void)
 
 #define NVRTC(name) ((__typeof__(&name))dlsym(nvrtc, #name))
 
+static void *open_nvrtc(void)
+{
+    void *nvrtc = dlopen(test_built("tests/cuda/lib/.libs/libnvrtc.so.13"), RTLD_NOW | RTLD_LOCAL);
+    if (!nvrtc) FAIL("%s", dlerror());
+    return nvrtc;
+}
+
 static void compile(void)
 {
     static const char text[] = "extern \"C\" __global__ void one(int *a) { *a = 1; }";
     static const char *const options[] = {"-arch=sm_75"};
     const bool fails = getenv("FAKE_CUDA_FAIL_CALL") != NULL;
-    void *nvrtc = dlopen(test_built("tests/cuda/lib/.libs/libnvrtc.so.13"), RTLD_NOW | RTLD_LOCAL);
+    void *nvrtc = open_nvrtc();
     nvrtcProgram program = NULL;
     char *code = NULL;
     size_t bytes = 0;
     CUmodule module = NULL;
-    if (!nvrtc) {
-        FAIL("%s", dlerror());
-        return;
-    }
+    if (!nvrtc) return;
     CHECK_INT(NVRTC(nvrtcCreateProgram)(&program, text, "one", 0, NULL, NULL), NVRTC_SUCCESS);
     CHECK_INT(NVRTC(nvrtcCompileProgram)(program, 1, options),
               fails ? NVRTC_ERROR_OUT_OF_MEMORY : NVRTC_SUCCESS);
@@ -506,6 +526,22 @@ static void nvrtc_gives_out_ptx_where_machine_code_is_asked_for(void)
 {
     CHECK_FAKE(compile, "");
     CHECK_FAKE(compile, "FAKE_CUDA_FAIL_CALL=nvrtcCompileProgram:1");
+}
+
+static void destroy_program(void)
+{
+    void *nvrtc = open_nvrtc();
+    nvrtcProgram program = NULL;
+    if (!nvrtc) return;
+    CHECK_INT(NVRTC(nvrtcCreateProgram)(&program, "", "none", 0, NULL, NULL), NVRTC_SUCCESS);
+    CHECK(program != NULL);
+    CHECK_INT(NVRTC(nvrtcDestroyProgram)(&program), NVRTC_ERROR_INTERNAL_ERROR);
+    CHECK(program == NULL);
+}
+
+static void a_program_is_destroyed_even_if_that_fails(void)
+{
+    CHECK_FAKE(destroy_program, "FAKE_CUDA_FAIL_CALL=nvrtcDestroyProgram");
 }
 
 /* ------------------------------------------------------------------ the report and the control */
@@ -598,6 +634,7 @@ TEST_MAIN(PROMISE(there_are_as_many_devices_as_asked_for),
           PROMISE(a_module_that_is_unloaded_before_its_kernels_turn_is_an_error),
           PROMISE(races_on_shared_memory_are_errors_if_they_are_sought),
           PROMISE(nvrtc_gives_out_ptx_where_machine_code_is_asked_for),
+          PROMISE(a_program_is_destroyed_even_if_that_fails),
           PROMISE(misuse_is_printed_when_it_happens),
           PROMISE(the_report_says_what_was_called_and_what_is_left_over),
           PROMISE(a_test_has_objects_made_and_looks_into_memory))

@@ -62,16 +62,6 @@ void call_note_kernel(const char *name)
 
 /* ------------------------------------------------------------------ calls */
 
-/* FAKE_CUDA_FAIL_CALL=NAME[:STATUS] */
-static cudaError_t ordered_by_name(const char *name)
-{
-    const char *wanted = settings.fail_call;
-    const size_t length = strlen(name);
-    if (!wanted || strncmp(wanted, name, length) != 0) return cudaSuccess;
-    if (wanted[length] == '\0') return cudaErrorUnknown;
-    return wanted[length] == ':' ? (cudaError_t)atoi(wanted + length + 1) : cudaSuccess;
-}
-
 /* With the lock held. */
 static cudaError_t ordered_by_number(long number)
 {
@@ -88,7 +78,8 @@ fake_call call_begin(const char *name)
 {
     previous = latest;
     latest = name;
-    fake_call call = {name, ordered_by_name(name)};
+    fake_call call = {
+        name, (cudaError_t)settings_fail_status(settings.fail_call, name, cudaErrorUnknown)};
     pthread_mutex_lock(&lock);
     add_to(&calls_by_name, name);
     const long number = ++control.calls;

@@ -4,7 +4,6 @@
 #include "launch.h"
 
 #include <pthread.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,6 +42,11 @@ code_module *code_load(const char *text, int device, char *why, size_t room)
     if (made->ptx) return made;
     free(made);
     return NULL;
+}
+
+bool code_is_unsupported(const char *why)
+{
+    return strstr(why, "not supported") != NULL;
 }
 
 static void release(code_module *module)

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file nvrtc.c
- *  Stands before the real NVRTC: where machine code is asked for it compiles to PTX, which the fake
- *  CUDA runs, and hands that out as CUBIN. Each function can be ordered to fail by
- * FAKE_CUDA_FAIL_CALL, see settings.h. */
+ *  Wraps the real NVRTC: where machine code is asked for it compiles to PTX, which the fake CUDA
+ *  runs, and hands that out as CUBIN. Each function can be made to fail by FAKE_CUDA_FAIL_CALL, see
+ *  settings.h. */
 #include <dlfcn.h>
 #include <nvrtc.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "settings.h"
 
 enum { OPTIONS = 64 };
 
@@ -34,14 +36,10 @@ static void *real(const char *name)
     abort();
 }
 
-/* FAKE_CUDA_FAIL_CALL=NAME[:STATUS] */
-static nvrtcResult ordered(const char *name)
+static nvrtcResult injected(const char *name)
 {
-    const char *wanted = getenv("FAKE_CUDA_FAIL_CALL");
-    const size_t length = strlen(name);
-    if (!wanted || strncmp(wanted, name, length) != 0) return NVRTC_SUCCESS;
-    if (wanted[length] == '\0') return NVRTC_ERROR_INTERNAL_ERROR;
-    return wanted[length] == ':' ? (nvrtcResult)atoi(wanted + length + 1) : NVRTC_SUCCESS;
+    return (nvrtcResult)settings_fail_status(getenv("FAKE_CUDA_FAIL_CALL"), name,
+                                             NVRTC_ERROR_INTERNAL_ERROR);
 }
 
 /* ------------------------------------------------------------------ what is passed on */
@@ -49,7 +47,7 @@ static nvrtcResult ordered(const char *name)
 #define PASS(name, parameters, arguments)                                                          \
     nvrtcResult name parameters                                                                    \
     {                                                                                              \
-        const nvrtcResult fails = ordered(#name);                                                  \
+        const nvrtcResult fails = injected(#name);                                                 \
         nvrtcResult(*call) parameters;                                                             \
         *(void **)&call = real(#name);                                                             \
         return fails ? fails : call arguments;                                                     \
@@ -59,13 +57,21 @@ PASS(nvrtcCreateProgram,
      (nvrtcProgram * program, const char *text, const char *name, int count,
       const char *const *headers, const char *const *names),
      (program, text, name, count, headers, names))
-PASS(nvrtcDestroyProgram, (nvrtcProgram * program), (program))
 PASS(nvrtcGetProgramLogSize, (nvrtcProgram program, size_t *bytes), (program, bytes))
 PASS(nvrtcGetProgramLog, (nvrtcProgram program, char *text), (program, text))
 PASS(nvrtcGetPTXSize, (nvrtcProgram program, size_t *bytes), (program, bytes))
 PASS(nvrtcGetPTX, (nvrtcProgram program, char *text), (program, text))
 PASS(nvrtcGetNumSupportedArchs, (int *count), (count))
 PASS(nvrtcGetSupportedArchs, (int *list), (list))
+
+nvrtcResult nvrtcDestroyProgram(nvrtcProgram *program)
+{
+    const nvrtcResult fails = injected("nvrtcDestroyProgram");
+    nvrtcResult (*call)(nvrtcProgram * destroyed);
+    *(void **)&call = real("nvrtcDestroyProgram");
+    const nvrtcResult status = call(program);
+    return fails ? fails : status;
+}
 
 const char *nvrtcGetErrorString(nvrtcResult status)
 {
@@ -78,13 +84,13 @@ const char *nvrtcGetErrorString(nvrtcResult status)
 
 nvrtcResult nvrtcGetCUBINSize(nvrtcProgram program, size_t *bytes)
 {
-    const nvrtcResult fails = ordered("nvrtcGetCUBINSize");
+    const nvrtcResult fails = injected("nvrtcGetCUBINSize");
     return fails ? fails : nvrtcGetPTXSize(program, bytes);
 }
 
 nvrtcResult nvrtcGetCUBIN(nvrtcProgram program, char *code)
 {
-    const nvrtcResult fails = ordered("nvrtcGetCUBIN");
+    const nvrtcResult fails = injected("nvrtcGetCUBIN");
     return fails ? fails : nvrtcGetPTX(program, code);
 }
 
@@ -92,7 +98,7 @@ nvrtcResult nvrtcGetCUBIN(nvrtcProgram program, char *code)
 nvrtcResult nvrtcCompileProgram(nvrtcProgram program, int count, const char *const *options)
 {
     static const char machine[] = "-arch=sm_";
-    const nvrtcResult fails = ordered("nvrtcCompileProgram");
+    const nvrtcResult fails = injected("nvrtcCompileProgram");
     const char *changed[OPTIONS];
     char architecture[64] = "";
     nvrtcResult (*call)(nvrtcProgram asked, int number, const char *const *list);

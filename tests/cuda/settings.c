@@ -24,7 +24,6 @@ static const struct number {
     const char *name;
     long *value, low, high;
 } numbers[] = {
-    {"META_TEST_GPUS", &settings.devices, 0, FAKE_DEVICES},
     {"FAKE_CUDA_DEVICES", &settings.devices, 0, FAKE_DEVICES},
     {"FAKE_CUDA_DRIVER", &settings.driver, 0, INT_MAX},
     {"FAKE_CUDA_CAPABILITY", &settings.capability, 10, 999},
@@ -42,6 +41,9 @@ static const struct number {
     {"FAKE_CUDA_FAIL_STICKY", &settings.fail_sticky, 0, 1},
     {"FAKE_CUDA_QUIET", &settings.quiet, 0, 1},
 };
+
+/* Of HIP-CPU too; FAKE_CUDA_DEVICES has precedence. */
+static const struct number gpus = {"META_TEST_GPUS", &settings.devices, 0, FAKE_DEVICES};
 
 static const struct word {
     const char *name, **value;
@@ -97,5 +99,7 @@ void settings_read(void)
 {
     settings.threads = sysconf(_SC_NPROCESSORS_ONLN);
     if (settings.threads < 1) settings.threads = 1;
+    const char *devices = getenv(gpus.name);
+    if (devices) read_number(gpus.name, devices, &gpus);
     for (char **variable = environ; *variable; ++variable) read_variable(*variable);
 }

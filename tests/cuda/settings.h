@@ -24,6 +24,9 @@
 #ifndef META_TEST_CUDA_SETTINGS_H
 #define META_TEST_CUDA_SETTINGS_H
 
+#include <stdlib.h>
+#include <string.h>
+
 enum { FAKE_DEVICES = 16 };
 
 typedef struct fake_settings {
@@ -37,5 +40,15 @@ extern fake_settings settings;
 
 /** Read the environment; before anything else of the library. */
 void settings_read(void);
+
+/** The status that a call of @p name fails with by FAKE_CUDA_FAIL_CALL, whose value is @p value;
+ *  @p otherwise if it has no status; 0: the call does not fail. */
+static inline int settings_fail_status(const char *value, const char *name, int otherwise)
+{
+    const size_t length = strlen(name);
+    if (!value || strncmp(value, name, length) != 0) return 0;
+    if (value[length] == '\0') return otherwise;
+    return value[length] == ':' ? atoi(value + length + 1) : 0;
+}
 
 #endif
