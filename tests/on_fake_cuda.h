@@ -26,7 +26,7 @@ typedef struct fake_case {
 #define FAKE_SAYS(text, body, variables)                                                           \
     test_child(fake_run, (&(fake_case){(body), (variables)}), (text), sizeof(text))
 /** The body of the child process. At its end no misuse may be left that fake_misused() has not
- * taken. */
+ *  taken. */
 void fake_run(void *argument);
 
 /** A function of the fake: CUDA(cudaMalloc)(&p, bytes). */
@@ -53,7 +53,7 @@ CUfunction fake_kernel(const char *name);
  *  race: all threads write one element of shared memory */
 cudaError_t fake_launch(CUfunction kernel, unsigned threads, void *pointer, cudaStream_t stream);
 
-/** Upload a number in a stream; from page-locked memory: in its turn. */
+/** Upload a number in a stream. Page-locked memory is read when the copy executes. */
 void fake_upload(void *memory, const uint32_t *number, cudaStream_t stream);
 /** The number at a device address, whatever is queued. */
 uint32_t fake_peek(const void *memory);

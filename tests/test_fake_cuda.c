@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file test_fake_cuda.c
  *  The fake CUDA keeps what NVIDIA documents of devices, memory, copies, errors and modules, and
- * its variables do what they say. The order of work: test_fake_cuda_order.c. */
+ *  its variables do what they say. The order of work: test_fake_cuda_order.c. */
 /* TEST: labels=core */
 #include "test.h"
 
@@ -461,7 +461,7 @@ static void unload_early(void)
     fake_misused("unloaded");
 }
 
-static void a_module_that_is_unloaded_before_its_kernels_turn_is_an_error(void)
+static void a_module_that_is_unloaded_before_its_kernel_runs_is_an_error(void)
 {
     CHECK_FAKE(unload_early, "FAKE_CUDA_LAZY=1");
 }
@@ -631,7 +631,7 @@ TEST_MAIN(PROMISE(there_are_as_many_devices_as_asked_for),
           PROMISE(what_the_fake_lacks_ends_the_program_and_is_named),
           PROMISE(a_kernel_runs_once_for_each_thread),
           PROMISE(code_that_cannot_be_loaded_is_refused_with_the_reason),
-          PROMISE(a_module_that_is_unloaded_before_its_kernels_turn_is_an_error),
+          PROMISE(a_module_that_is_unloaded_before_its_kernel_runs_is_an_error),
           PROMISE(races_on_shared_memory_are_errors_if_they_are_sought),
           PROMISE(nvrtc_gives_out_ptx_where_machine_code_is_asked_for),
           PROMISE(a_program_is_destroyed_even_if_that_fails),

@@ -29,7 +29,7 @@ static void let_wait(cudaStream_t stream, cudaEvent_t event)
     CUDA_OK(CUDA(cudaStreamWaitEvent)(stream, event, 0));
 }
 
-/* Numbers in page-locked memory, which a copy reads in its turn. */
+/* Numbers in page-locked memory, which is read when a copy of it executes. */
 static uint32_t *numbers(void)
 {
     uint32_t *made = fake_host_memory(8 * sizeof *made);
@@ -265,7 +265,7 @@ static void upload_and_change(void)
     CHECK_U64(fake_peek(b), 9);
 }
 
-static void pageable_memory_is_staged_and_page_locked_memory_read_in_turn(void)
+static void pageable_memory_is_staged_and_page_locked_memory_read_when_the_copy_executes(void)
 {
     CHECK_FAKE(upload_and_change, LAZY);
 }
@@ -299,7 +299,7 @@ static void free_early(void)
     fake_misused("freed");
 }
 
-static void memory_freed_before_its_works_turn_is_an_error(void)
+static void memory_freed_before_a_copy_of_it_executes_is_an_error(void)
 {
     CHECK_FAKE(free_early, LAZY);
 }
@@ -360,7 +360,7 @@ static void copy_too_early(void)
     cudaStream_t first = fake_stream(), second = fake_stream();
     fake_upload(pool_memory(4, pool_of(0, 0), first), number, second);
     CUDA_FAILS(CUDA(cudaStreamSynchronize)(second), cudaErrorIllegalAddress);
-    fake_misused("not allocated yet");
+    fake_misused("not yet allocated");
 }
 
 static void launch_too_early(void)
@@ -372,7 +372,7 @@ static void launch_too_early(void)
     fake_misused("add_one");
 }
 
-static void a_pools_memory_can_be_used_when_its_allocation_has_had_its_turn(void)
+static void a_pools_memory_can_be_used_when_its_allocation_has_executed(void)
 {
     CHECK_FAKE(allocate_in_order, LAZY);
     CHECK_FAKE(allocate_in_order, "");
@@ -541,10 +541,10 @@ TEST_MAIN(PROMISE(the_work_of_a_stream_runs_in_its_order), PROMISE(an_event_orde
           PROMISE(work_ends_after_its_stream_was_destroyed),
           PROMISE(the_time_between_events_is_known_when_both_are_complete),
           PROMISE(events_order_streams_of_two_devices),
-          PROMISE(pageable_memory_is_staged_and_page_locked_memory_read_in_turn),
+          PROMISE(pageable_memory_is_staged_and_page_locked_memory_read_when_the_copy_executes),
           PROMISE(a_download_to_pageable_memory_is_complete_on_return),
-          PROMISE(memory_freed_before_its_works_turn_is_an_error),
-          PROMISE(a_pools_memory_can_be_used_when_its_allocation_has_had_its_turn),
+          PROMISE(memory_freed_before_a_copy_of_it_executes_is_an_error),
+          PROMISE(a_pools_memory_can_be_used_when_its_allocation_has_executed),
           PROMISE(work_that_is_queued_after_a_free_cannot_use_the_memory),
           PROMISE(what_a_destroyed_stream_is_to_free_is_freed),
           PROMISE(a_pool_keeps_memory_until_the_host_has_seen_it_freed),

@@ -14,7 +14,7 @@ cudaError_t cudaMalloc(void **memory, size_t bytes)
 {
     const fake_call call = call_begin(__func__);
     const int device = device_current();
-    CALL_TRY(call.ordered);
+    CALL_TRY(call.injected);
     CALL_TRY(device_status(device));
     device_bind();
     if (bytes == 0) call_lacks(call.name, "memory of no bytes");
@@ -53,7 +53,7 @@ cudaError_t cudaFree(void *memory)
         memory_return(found.device, found.range.end - found.range.begin);
         object_count(GPU_FAULT_MEMORY, -1);
     }
-    CALL_TRY(call.ordered);
+    CALL_TRY(call.injected);
     CALL_TRY(device_status(memory ? found.device : device_current()));
     device_bind();
     return cudaSuccess;
@@ -62,7 +62,7 @@ cudaError_t cudaFree(void *memory)
 cudaError_t cudaHostAlloc(void **memory, size_t bytes, unsigned flags)
 {
     const fake_call call = call_begin(__func__);
-    CALL_TRY(call.ordered);
+    CALL_TRY(call.injected);
     CALL_TRY(device_status(device_current()));
     device_bind();
     if (bytes == 0) call_lacks(call.name, "memory of no bytes");
@@ -87,7 +87,7 @@ cudaError_t cudaFreeHost(void *memory)
         drop(call.name, memory);
         object_count(GPU_FAULT_HOST_MEMORY, -1);
     }
-    CALL_TRY(call.ordered);
+    CALL_TRY(call.injected);
     CALL_TRY(device_status(device_current()));
     return cudaSuccess;
 }
@@ -96,7 +96,7 @@ cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *found, const 
 {
     const fake_call call = call_begin(__func__);
     memory_block block;
-    CALL_TRY(call.ordered);
+    CALL_TRY(call.injected);
     CALL_TRY(device_status(device_current()));
     memset(found, 0, sizeof *found);
     found->type = cudaMemoryTypeUnregistered;

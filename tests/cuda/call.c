@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file call.c
- *  Counts calls, lets them fail as ordered, keeps the thread's last error, the handles that are
+ *  Counts calls, injects faults into them, keeps the thread's last error, the handles that are
  *  valid and what was misused, and reports all that when the process ends. */
 #include "call.h"
 
@@ -63,7 +63,7 @@ void call_note_kernel(const char *name)
 /* ------------------------------------------------------------------ calls */
 
 /* With the lock held. */
-static cudaError_t ordered_by_number(long number)
+static cudaError_t injected_by_number(long number)
 {
     const bool fails = control.fail_at > 0 &&
                        (number == control.fail_at || (control.sticky && number > control.fail_at));
@@ -83,8 +83,8 @@ fake_call call_begin(const char *name)
     pthread_mutex_lock(&lock);
     add_to(&calls_by_name, name);
     const long number = ++control.calls;
-    if (call.ordered == cudaSuccess) call.ordered = ordered_by_number(number);
-    if (call.ordered != cudaSuccess && !control.failed) control.failed = name;
+    if (call.injected == cudaSuccess) call.injected = injected_by_number(number);
+    if (call.injected != cudaSuccess && !control.failed) control.failed = name;
     if (call_last_error != cudaSuccess && device_error() == cudaSuccess &&
         with_error_pending++ == 0)
         snprintf(first_pending, sizeof first_pending, "%s after %s", name,

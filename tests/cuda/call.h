@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file call.h
- *  What every call begins and ends with: it is counted, may be ordered to fail, and reports its
+ *  What every call begins and ends with: it is counted, may be made to fail, and reports its
  *  misuse; the thread's last error; and which objects are alive. */
 #ifndef META_TEST_CUDA_CALL_H
 #define META_TEST_CUDA_CALL_H
@@ -13,18 +13,17 @@
 /** Which call fails, and what was recorded of them; exported for tests. */
 extern gpu_fault gpu_fault_control;
 
-/** A call in progress. @p ordered: the status that it is to fail with; 0: it is not. One that
- *  creates or queues something does nothing then; one that waits or releases something does so
- *  first. */
+/** A call in progress. @p injected: the status to return; cudaSuccess: none. With a fault, a call
+ *  that creates or enqueues has no effect; one that waits or releases still does. */
 typedef struct fake_call {
     const char *name;
-    cudaError_t ordered;
+    cudaError_t injected;
 } fake_call;
 
 fake_call call_begin(const char *name);
-/** The call found what it asked for not ready. There are as many of those as the time allows, so
- *  they do not count, nor does a cudaSetDevice() just before: later calls have the same numbers in
- *  each run. */
+/** Take back the number of a query that returned cudaErrorNotReady, and of a cudaSetDevice() just
+ *  before it: how many there are depends on timing. For tests of one thread: with several, a number
+ *  may be given twice. */
 void call_uncount(void);
 /** Remember @p status as the thread's last error, where it is one. @return status */
 cudaError_t call_end(cudaError_t status);

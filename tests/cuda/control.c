@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file control.c
  *  The block by which a test controls the fake, of the layout that the tests of HIP-CPU use too,
- * and objects that it makes for the application. */
+ *  and objects that it makes for the application. */
 #include <string.h>
 
 #include "call.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file copy.c
  *  Copies in streams. From pageable memory they are staged before the call returns; to pageable
- *  memory the call returns when the copy is done; all others are done in their turn. */
+ *  memory the call returns when the copy is done; all others are done in stream order. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -65,13 +65,14 @@ static void run_copy(stream_work *work, int device)
             memmove(copy->to.bytes, copy->from.is_pageable ? copy->staged : copy->from.bytes,
                     copy->bytes);
         else
-            device_break(device, cudaErrorIllegalAddress, copy->call,
-                         "in the copy's turn its memory was not allocated yet, or freed");
+            device_break(
+                device, cudaErrorIllegalAddress, copy->call,
+                "when the copy executed, its memory was not yet allocated or already freed");
     }
     free(copy);
 }
 
-/* Wait where one side is pageable memory that is written. */
+/* Returns when complete if the target is pageable. */
 static cudaError_t queue_copy(const char *call, cudaStream_t stream, const side *to,
                               const side *from, size_t bytes)
 {
@@ -97,7 +98,7 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaM
     const fake_call call = call_begin(__func__);
     side target, source;
     CALL_TRY(stream_check(call.name, stream));
-    CALL_TRY(call.ordered);
+    CALL_TRY(call.injected);
     CALL_TRY(device_status(stream_device(stream)));
     if (kind != cudaMemcpyHostToDevice && kind != cudaMemcpyDeviceToHost)
         call_lacks(call.name, "copies of kind %d", (int)kind);
@@ -114,7 +115,7 @@ cudaError_t cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int f
     const fake_call call = call_begin(__func__);
     side target, source;
     CALL_TRY(stream_check(call.name, stream));
-    CALL_TRY(call.ordered);
+    CALL_TRY(call.injected);
     CALL_TRY(device_status(stream_device(stream)));
     if (bytes == 0) return cudaSuccess;
     CALL_TRY(find_side(call.name, to, bytes, false, &target));

@@ -137,7 +137,7 @@ static cudaError_t check_device(const char *call, int device)
 cudaError_t cudaGetDeviceCount(int *count)
 {
     const fake_call call = call_begin(__func__);
-    CALL_TRY(call.ordered);
+    CALL_TRY(call.injected);
     *count = 0;
     CALL_TRY(device_missing());
     *count = gpu_fault_control.devices;
@@ -147,7 +147,7 @@ cudaError_t cudaGetDeviceCount(int *count)
 cudaError_t cudaDriverGetVersion(int *version)
 {
     const fake_call call = call_begin(__func__);
-    CALL_TRY(call.ordered);
+    CALL_TRY(call.injected);
     *version = gpu_fault_control.driver_version;
     return cudaSuccess;
 }
@@ -155,7 +155,7 @@ cudaError_t cudaDriverGetVersion(int *version)
 cudaError_t cudaRuntimeGetVersion(int *version)
 {
     const fake_call call = call_begin(__func__);
-    CALL_TRY(call.ordered);
+    CALL_TRY(call.injected);
     *version = CUDART_VERSION;
     return cudaSuccess;
 }
@@ -163,7 +163,7 @@ cudaError_t cudaRuntimeGetVersion(int *version)
 cudaError_t cudaSetDevice(int device)
 {
     const fake_call call = call_begin(__func__);
-    CALL_TRY(call.ordered);
+    CALL_TRY(call.injected);
     CALL_TRY(check_device(call.name, device));
     current = device;
     is_bound = true;
@@ -173,10 +173,10 @@ cudaError_t cudaSetDevice(int device)
 cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *found, int device)
 {
     const fake_call call = call_begin(__func__);
-    CALL_TRY(call.ordered);
+    CALL_TRY(call.injected);
     CALL_TRY(check_device(call.name, device));
     memset(found, 0, sizeof *found);
-    snprintf(found->name, sizeof found->name, "pretended GPU %d", device);
+    snprintf(found->name, sizeof found->name, "simulated GPU %d", device);
     found->totalGlobalMem = (size_t)settings.memory;
     found->sharedMemPerBlock = 48 << 10;
     found->regsPerBlock = 64 << 10;
@@ -194,7 +194,7 @@ cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *found, int device)
 cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, int device)
 {
     const fake_call call = call_begin(__func__);
-    CALL_TRY(call.ordered);
+    CALL_TRY(call.injected);
     CALL_TRY(check_device(call.name, device));
     if (attribute != cudaDevAttrMemoryPoolsSupported)
         call_lacks(call.name, "attribute %d", (int)attribute);
@@ -205,7 +205,7 @@ cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, in
 cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest)
 {
     const fake_call call = call_begin(__func__);
-    CALL_TRY(call.ordered);
+    CALL_TRY(call.injected);
     CALL_TRY(device_status(current));
     *least = 0;
     *greatest = -5;
@@ -221,7 +221,7 @@ bool device_reaches(int device, int other)
 cudaError_t cudaDeviceCanAccessPeer(int *can, int device, int peer)
 {
     const fake_call call = call_begin(__func__);
-    CALL_TRY(call.ordered);
+    CALL_TRY(call.injected);
     CALL_TRY(check_device(call.name, device));
     CALL_TRY(check_device(call.name, peer));
     *can = device_reaches(device, peer);
@@ -231,7 +231,7 @@ cudaError_t cudaDeviceCanAccessPeer(int *can, int device, int peer)
 cudaError_t cudaMemGetInfo(size_t *unused, size_t *all)
 {
     const fake_call call = call_begin(__func__);
-    CALL_TRY(call.ordered);
+    CALL_TRY(call.injected);
     CALL_TRY(device_status(current));
     *all = (size_t)settings.memory;
     *unused = *all - memory_reserved(current);

@@ -27,7 +27,7 @@ struct CUfunc_st {
 /* The driver's errors have the runtime's numbers. Its calls need a context. */
 static cudaError_t begin(const fake_call *call)
 {
-    if (call->ordered != cudaSuccess) return call->ordered;
+    if (call->injected != cudaSuccess) return call->injected;
     const cudaError_t status = device_status(device_current());
     if (status != cudaSuccess) return status;
     if (device_is_bound()) return cudaSuccess;

@@ -110,7 +110,7 @@ static cudaError_t check(const char *call, cudaEvent_t event)
 static cudaError_t create(const char *name, cudaEvent_t *event, bool is_timed)
 {
     const fake_call call = call_begin(name);
-    CALL_TRY(call.ordered);
+    CALL_TRY(call.injected);
     CALL_TRY(device_status(device_current()));
     cudaEvent_t made = calloc(1, sizeof *made);
     if (!made) abort();
@@ -140,7 +140,7 @@ cudaError_t cudaEventDestroy(cudaEvent_t event)
     object_remove(GPU_FAULT_EVENT, event);
     release(event->captured);
     free(event);
-    CALL_TRY(call.ordered);
+    CALL_TRY(call.injected);
     CALL_TRY(device_status(device));
     return cudaSuccess;
 }
@@ -154,7 +154,7 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
         call_misuse(call.name, "the event and the stream belong to two devices");
         return call_end(cudaErrorInvalidResourceHandle);
     }
-    CALL_TRY(call.ordered);
+    CALL_TRY(call.injected);
     CALL_TRY(device_status(event->device));
     capture *made = calloc(1, sizeof *made);
     if (!made) abort();
@@ -170,7 +170,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
     CALL_TRY(stream_check(call.name, stream));
     CALL_TRY(check(call.name, event));
     if (flags) call_lacks(call.name, "flags %u", flags);
-    CALL_TRY(call.ordered);
+    CALL_TRY(call.injected);
     CALL_TRY(device_status(stream_device(stream)));
     capture *captured = captured_by(event);
     if (!captured) return cudaSuccess;
@@ -178,7 +178,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
     return cudaSuccess;
 }
 
-/* Where it is ordered to fail, the work has ended. */
+/* With an injected fault it waits, so that the work has ended. */
 cudaError_t cudaEventQuery(cudaEvent_t event)
 {
     const fake_call call = call_begin(__func__);
@@ -186,10 +186,10 @@ cudaError_t cudaEventQuery(cudaEvent_t event)
     const int device = event->device;
     capture *captured = captured_by(event);
     bool done = true;
-    if (captured && call.ordered != cudaSuccess) stream_host_wait(captured->place);
+    if (captured && call.injected != cudaSuccess) stream_host_wait(captured->place);
     else if (captured) done = stream_is_done(captured->place);
     release(captured);
-    CALL_TRY(call.ordered);
+    CALL_TRY(call.injected);
     CALL_TRY(device_status(device));
     if (!done) call_uncount();
     return done ? cudaSuccess : call_end(cudaErrorNotReady);
@@ -203,7 +203,7 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event)
     capture *captured = captured_by(event);
     if (captured) stream_host_wait(captured->place);
     release(captured);
-    CALL_TRY(call.ordered);
+    CALL_TRY(call.injected);
     CALL_TRY(device_status(device));
     return cudaSuccess;
 }
@@ -223,7 +223,7 @@ cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEve
     const fake_call call = call_begin(__func__);
     CALL_TRY(check(call.name, start));
     CALL_TRY(check(call.name, end));
-    CALL_TRY(call.ordered);
+    CALL_TRY(call.injected);
     CALL_TRY(device_status(start->device));
     if (!start->is_timed || !end->is_timed || start->device != end->device) {
         call_misuse(call.name, "events without timing, or of two devices");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file fatbin.c
  *  Reads fat binaries as nvcc 13 writes them. NVIDIA does not document them: a header, then
- * entries, each with a header of its own and PTX or machine code, compressed or not. */
+ *  entries, each with a header of its own and PTX or machine code, compressed or not. */
 #include "fatbin.h"
 
 #include <stdint.h>

@@ -95,7 +95,7 @@ static void run_launch(stream_work *work, int device)
     if (device_status(device) == cudaSuccess) {
         if (has_unloaded(l->module))
             device_break(device, cudaErrorLaunchFailure, ptx_facts_of(l->kernel)->name,
-                         "its module was unloaded before the kernel's turn");
+                         "its module was unloaded before the kernel ran");
         else if (!ptx_run(l->kernel, &memory.ptx, &l->launch, &fault))
             device_break(device, (cudaError_t)fault.status, ptx_facts_of(l->kernel)->name,
                          fault.text);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file memory.h
  *  The addresses of device memory, which the host cannot touch, and of page-locked host memory;
- * what is allocated there, and who may access it when. */
+ *  what is allocated there, and who may access it when. */
 #ifndef META_TEST_CUDA_MEMORY_H
 #define META_TEST_CUDA_MEMORY_H
 
@@ -20,14 +20,14 @@ typedef struct memory_block {
     int device;
     unsigned access;   /**< the devices with access, as bits */
     const void *pool;  /**< NULL: of none */
-    bool waiting;      /**< its stream-ordered allocation has not had its turn */
+    bool waiting;      /**< its stream-ordered allocation has not executed */
     uint64_t released; /**< the ticket of its stream-ordered release; 0: none is queued */
 } memory_block;
 
 /** Allocate, filled with a pattern. @return its address; NULL where there is no room */
 void *memory_take(memory_kind kind, int device, size_t bytes, const void *pool, unsigned access);
 /** Free what begins at @p address, and fill it with a pattern. The addresses are not used again
- * soon.
+ *  soon.
  *  @return whether nothing was written behind its end */
 bool memory_drop(const void *address);
 
@@ -48,7 +48,7 @@ void memory_return(int device, size_t bytes);
 size_t memory_reserved(int device);
 
 /** Whether the work of @p ticket may access the memory now, on @p device or, -1, on any. Work that
- * was queued after the memory's release may not. */
+ *  was queued after the memory's release may not. */
 bool memory_usable(int device, uint64_t ticket, const void *address, size_t bytes,
                    ptx_range *found);
 

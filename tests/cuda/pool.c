@@ -127,7 +127,7 @@ static cudaError_t check(const char *call, cudaMemPool_t pool)
 cudaError_t cudaMemPoolCreate(cudaMemPool_t *pool, const struct cudaMemPoolProps *wanted)
 {
     const fake_call call = call_begin(__func__);
-    CALL_TRY(call.ordered);
+    CALL_TRY(call.injected);
     CALL_TRY(device_status(device_current()));
     if (wanted->allocType != cudaMemAllocationTypePinned ||
         wanted->location.type != cudaMemLocationTypeDevice || wanted->handleTypes ||
@@ -161,14 +161,14 @@ cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool)
     pool->threshold = 0;
     end_if_unused(pool);
     pthread_mutex_unlock(&lock);
-    CALL_TRY(call.ordered);
+    CALL_TRY(call.injected);
     return cudaSuccess;
 }
 
 cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr attribute, void *value)
 {
     const fake_call call = call_begin(__func__);
-    CALL_TRY(call.ordered);
+    CALL_TRY(call.injected);
     CALL_TRY(check(call.name, pool));
     if (attribute != cudaMemPoolAttrReleaseThreshold)
         call_lacks(call.name, "setting attribute %d", (int)attribute);
@@ -181,7 +181,7 @@ cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr att
 cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr attribute, void *value)
 {
     const fake_call call = call_begin(__func__);
-    CALL_TRY(call.ordered);
+    CALL_TRY(call.injected);
     CALL_TRY(check(call.name, pool));
     if (attribute != cudaMemPoolAttrReservedMemCurrent)
         call_lacks(call.name, "attribute %d", (int)attribute);
@@ -194,7 +194,7 @@ cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr att
 cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t least)
 {
     const fake_call call = call_begin(__func__);
-    CALL_TRY(call.ordered);
+    CALL_TRY(call.injected);
     CALL_TRY(check(call.name, pool));
     pthread_mutex_lock(&lock);
     shrink(pool, least);
@@ -223,7 +223,7 @@ cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const struct cudaMemAccessD
                                  size_t count)
 {
     const fake_call call = call_begin(__func__);
-    CALL_TRY(call.ordered);
+    CALL_TRY(call.injected);
     CALL_TRY(check(call.name, pool));
     for (size_t k = 0; k < count; ++k) CALL_TRY(check_access(call.name, pool, &access[k]));
     pthread_mutex_lock(&lock);
@@ -276,7 +276,7 @@ cudaError_t cudaMallocFromPoolAsync(void **memory, size_t bytes, cudaMemPool_t p
                                     cudaStream_t stream)
 {
     const fake_call call = call_begin(__func__);
-    CALL_TRY(call.ordered);
+    CALL_TRY(call.injected);
     CALL_TRY(stream_check(call.name, stream));
     CALL_TRY(check(call.name, pool));
     CALL_TRY(device_status(stream_device(stream)));
@@ -316,7 +316,7 @@ cudaError_t cudaFreeAsync(void *memory, cudaStream_t stream)
     block->address = NULL;
     pthread_mutex_unlock(&lock);
     object_count(GPU_FAULT_MEMORY, -1);
-    CALL_TRY(call.ordered);
+    CALL_TRY(call.injected);
     CALL_TRY(device_status(stream_device(stream)));
     return cudaSuccess;
 }

@@ -142,7 +142,7 @@ cudaError_t cudaLaunchKernel(const void *host, dim3 grid, dim3 block, void **arg
     code_module *module = NULL;
     cudaError_t status;
     CALL_TRY(stream_check(call.name, stream));
-    CALL_TRY(call.ordered);
+    CALL_TRY(call.injected);
     CALL_TRY(device_status(stream_device(stream)));
     device_bind();
     pthread_mutex_lock(&lock);

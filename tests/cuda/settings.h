@@ -4,15 +4,15 @@
  *  an unknown name ends the program.
  *
  *  FAKE_CUDA_DEVICES=N      how many devices there are, 0 to 16 (META_TEST_GPUS, or 1)
- *  FAKE_CUDA_DRIVER=N       the driver's version, as cudaDriverGetVersion() has it; 0: no driver
- *  FAKE_CUDA_CAPABILITY=N   of the devices: 75, 90
- *  FAKE_CUDA_UNITS=N        multiprocessors of a device
- *  FAKE_CUDA_MEMORY=BYTES   of a device
+ *  FAKE_CUDA_DRIVER=N       the driver's version (the toolkit's); 0: there is no driver
+ *  FAKE_CUDA_CAPABILITY=N   of the devices, as 75 for sm_75 (90)
+ *  FAKE_CUDA_UNITS=N        multiprocessors of a device (4)
+ *  FAKE_CUDA_MEMORY=BYTES   of a device (16 GiB)
  *  FAKE_CUDA_POOLS=0        the devices have no memory pools
- *  FAKE_CUDA_THREADS=N      host threads that run a kernel's blocks
- *  FAKE_CUDA_LAZY=1         work waits until somebody waits for it, or for what needs it
- *  FAKE_CUDA_DELAY=N        a random delay of at most N microseconds before each piece of work
- *  FAKE_CUDA_SEED=N         of those delays
+ *  FAKE_CUDA_THREADS=N      host threads that run a kernel's blocks (the host's processors)
+ *  FAKE_CUDA_LAZY=1         work does not start until the host or other work waits for it
+ *  FAKE_CUDA_DELAY=N        a random delay below N microseconds before each piece of work
+ *  FAKE_CUDA_SEED=N         of those delays (1)
  *  FAKE_CUDA_RACES=1        races on shared memory are errors of the kernel
  *  FAKE_CUDA_OPEN=1         the host may access device memory, as a GPU-aware MPI does
  *  FAKE_CUDA_FAIL_AT=N      the N-th call fails,

@@ -231,7 +231,7 @@ cudaError_t cudaStreamCreateWithPriority(cudaStream_t *stream, unsigned flags, i
 {
     (void)priority; /* one out of range counts as the nearest in it */
     const fake_call call = call_begin(__func__);
-    CALL_TRY(call.ordered);
+    CALL_TRY(call.injected);
     if (flags != cudaStreamNonBlocking) call_lacks(call.name, "streams with flags %u", flags);
     CALL_TRY(device_status(device_current()));
     device_bind();
@@ -245,7 +245,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream)
     CALL_TRY(stream_check(call.name, stream));
     const int device = stream->device;
     stream_end(stream);
-    CALL_TRY(call.ordered);
+    CALL_TRY(call.injected);
     CALL_TRY(device_status(device));
     return cudaSuccess;
 }
@@ -258,7 +258,7 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream)
     const int device = stream->device;
     stream_host_wait(all);
     stream_place_release(all);
-    CALL_TRY(call.ordered);
+    CALL_TRY(call.injected);
     CALL_TRY(device_status(device));
     return cudaSuccess;
 }

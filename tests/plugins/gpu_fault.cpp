@@ -62,8 +62,9 @@ hipError_t next(const char *call)
     return (hipError_t)control.status;
 }
 
-/* There are as many queries that find an event not ready as the time allows: they do not count, nor
- * does hipSetDevice() just before. */
+/* Take back the number of a query that returned hipErrorNotReady, and of a hipSetDevice() just
+ * before it: how many there are depends on timing. For tests of one thread: with several, a number
+ * may be given twice. */
 static void uncount()
 {
     const std::lock_guard<std::mutex> locked(lock);
@@ -161,7 +162,7 @@ hipError_t describe(gpu_properties *found, int device)
     if (status != hipSuccess) return status;
     if (device < 0 || device >= control.devices) return hipErrorInvalidDevice;
     const hipError_t real = hipGetDeviceProperties(found, 0);
-    snprintf(found->name, sizeof found->name, "pretended GPU %d", device);
+    snprintf(found->name, sizeof found->name, "simulated GPU %d", device);
     return real;
 }
 

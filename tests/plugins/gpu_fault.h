@@ -2,7 +2,7 @@
 /** @file gpu_fault.h
  *  The control block shared by the tests and what runs the GPU back ends on the CPU, HIP-CPU with
  *  fault injection or the fake CUDA: which runtime call fails, how many devices are emulated, and
- * what was recorded of the calls. */
+ *  what was recorded of the calls. */
 #ifndef META_TEST_GPU_FAULT_H
 #define META_TEST_GPU_FAULT_H
 
