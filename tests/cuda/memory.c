@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file memory.c
  *  Addresses are handed out in rising order, so that those of freed memory stay invalid for a
- * while, and from the beginning again after so many bytes that a process that allocates and frees
- * stays small. Nothing is unmapped: what still uses freed memory finds a pattern there, and no
- * crash hides who it was. */
+ *  while, and from the beginning again after so many bytes that a process that allocates and frees
+ *  stays small. Nothing is unmapped: what still uses freed memory finds a pattern there, or zeros
+ *  beyond its first MiB, and no crash hides who it was. */
 #include "memory.h"
 
 #include <pthread.h>
@@ -108,7 +108,7 @@ static bool find_free(space *s, size_t bytes, size_t alignment, size_t *offset)
     if (s->handed_out > round_bytes) s->cursor = s->handed_out = 0;
     s->handed_out += bytes;
     size_t at = rounded(s->cursor, alignment);
-    for (int turn = 0; turn < 2; ++turn, at = 0) {
+    for (int pass = 0; pass < 2; ++pass, at = 0) {
         size_t k = first_behind(base + at);
         if (k > 0 && blocks[k - 1].range.end + GAP > base + at) --k;
         for (; at + bytes <= s->size; ++k) {
@@ -168,6 +168,7 @@ static void unfill(const memory_block *block)
     fill(block, FREED);
     if (bytes <= few) return;
     char *from = (char *)rounded((uintptr_t)block->range.bytes + few, PAGE);
+    if (from >= block->range.bytes + bytes) return;
     const size_t whole = (size_t)(block->range.bytes + bytes - from) / PAGE * PAGE;
     if (whole) madvise(from, whole, MADV_DONTNEED);
 }
@@ -201,7 +202,9 @@ bool memory_find(const void *address, size_t bytes, memory_block *found)
 
 bool memory_is_device_address(const void *address)
 {
+    pthread_rwlock_rdlock(&lock);
     const uint64_t base = (uint64_t)device_space.address;
+    pthread_rwlock_unlock(&lock);
     return base && (uint64_t)address >= base && (uint64_t)address < base + device_space.size;
 }
 

@@ -17,7 +17,8 @@
 
 /* A fat binary, and what was loaded of it, by device. */
 typedef struct binary {
-    const void *data;
+    const void *data; /* NULL: it was unregistered */
+    int references;   /* its handle and its functions */
     code_module *module[FAKE_DEVICES];
 } binary;
 
@@ -58,7 +59,14 @@ void **__cudaRegisterFatBinary(void *wrapper)
     if (!made) abort();
     if (!fatbin_is(wrapped->data)) call_lacks(__func__, "fat binaries of this kind");
     made->data = wrapped->data;
+    made->references = 1;
     return (void **)made;
+}
+
+/* With the lock held. */
+static void release(binary *of)
+{
+    if (--of->references == 0) free(of);
 }
 
 void __cudaRegisterFatBinaryEnd(void **handle)
@@ -76,9 +84,11 @@ void __cudaRegisterFunction(void **handle, const char *host, char *device, const
     if (!made) abort();
     *made = (function){host, name, (binary *)handle};
     pthread_mutex_lock(&lock);
+    ++made->of->references;
     function **found = tsearch(made, &functions, compare_functions);
     if (!found) abort();
     if (*found != made) { /* of a module that was unloaded before */
+        release((*found)->of);
         **found = *made;
         free(made);
     }
@@ -95,6 +105,7 @@ void __cudaUnregisterFatBinary(void **handle)
         gone->module[k] = NULL;
     }
     gone->data = NULL;
+    release(gone);
     pthread_mutex_unlock(&lock);
 }
 
