@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file call.h
  *  What every call begins and ends with: it is counted, may be made to fail, and reports its
- *  misuse; the thread's last error; and which objects are alive. */
+ *  misuse; and the thread's last error. */
 #ifndef META_TEST_CUDA_CALL_H
 #define META_TEST_CUDA_CALL_H
 
 #include <cuda_runtime_api.h>
-#include <stdbool.h>
 
 #include "../plugins/gpu_fault.h"
 
@@ -25,6 +24,7 @@ fake_call call_begin(const char *name);
  *  before it: how many there are depends on timing. For tests of one thread: with several, a number
  *  may be given twice. */
 void call_uncount(void);
+long call_count(void);
 /** Remember @p status as the thread's last error, where it is one. @return status */
 cudaError_t call_end(cudaError_t status);
 /** The program has used CUDA wrongly; counted, and printed. */
@@ -39,17 +39,6 @@ _Noreturn void call_lacks(const char *name, const char *format, ...)
         const cudaError_t tried_ = (status);                                                       \
         if (tried_ != cudaSuccess) return call_end(tried_);                                        \
     } while (0)
-
-/** Objects that a program has handles of. Functions of modules are not counted. */
-enum { CALL_FUNCTION = GPU_FAULT_KINDS, CALL_KINDS };
-void object_add(int kind, const void *object);
-bool object_is(int kind, const void *object);
-void object_remove(int kind, const void *object);
-/** Memory is found by its address, so it is only counted. */
-void object_count(gpu_fault_kind kind, long by);
-
-/** For the report: a kernel that is launched, for the first time or again. */
-void call_note_kernel(const char *name);
 
 /** The thread's last error; cudaGetLastError() forgets it. */
 extern _Thread_local cudaError_t call_last_error;

@@ -6,6 +6,7 @@
 
 #include "call.h"
 #include "memory.h"
+#include "object.h"
 #include "settings.h"
 #include "stream.h"
 

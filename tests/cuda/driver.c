@@ -10,6 +10,7 @@
 #include "device.h"
 #include "fatbin.h"
 #include "launch.h"
+#include "object.h"
 #include "settings.h"
 #include "stream.h"
 
@@ -124,7 +125,7 @@ CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *
     made->kernel = kernel;
     made->next = module->functions;
     module->functions = made;
-    object_add(CALL_FUNCTION, made);
+    object_add(OBJECT_FUNCTION, made);
     *function = made;
     return CUDA_SUCCESS;
 }
@@ -137,7 +138,7 @@ CUresult cuModuleUnload(CUmodule module)
     while (module->functions) {
         CUfunction function = module->functions;
         module->functions = function->next;
-        object_remove(CALL_FUNCTION, function);
+        object_remove(OBJECT_FUNCTION, function);
         free(function);
     }
     code_unload(module->code);
@@ -156,7 +157,7 @@ CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, u
     DRIVER_TRY(stream_check(call.name, stream));
     DRIVER_TRY(begin(&call));
     if (extra) call_lacks(call.name, "arguments in 'extra'");
-    if (!object_is(CALL_FUNCTION, function) || code_device(function->code) != device_current()) {
+    if (!object_is(OBJECT_FUNCTION, function) || code_device(function->code) != device_current()) {
         call_misuse(call.name, "there is no such kernel on this device");
         return CUDA_ERROR_INVALID_HANDLE;
     }

@@ -8,6 +8,7 @@
 
 #include "call.h"
 #include "device.h"
+#include "object.h"
 #include "stream.h"
 
 /* What one call of cudaEventRecord() captured; kept by the event and by the work that needs it. */

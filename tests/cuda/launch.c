@@ -10,6 +10,7 @@
 #include "call.h"
 #include "device.h"
 #include "memory.h"
+#include "report.h"
 #include "settings.h"
 #include "stream.h"
 
@@ -146,7 +147,7 @@ cudaError_t code_launch(const char *call, code_module *module, ptx_kernel *kerne
     pthread_mutex_lock(&lock);
     ++module->references;
     pthread_mutex_unlock(&lock);
-    call_note_kernel(facts->name);
+    report_kernel(facts->name);
     stream_place_release(stream_push(stream, &l->work));
     return cudaSuccess;
 }

@@ -11,6 +11,7 @@
 #include "call.h"
 #include "device.h"
 #include "memory.h"
+#include "object.h"
 #include "settings.h"
 #include "stream.h"
 

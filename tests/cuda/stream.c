@@ -12,6 +12,7 @@
 
 #include "call.h"
 #include "device.h"
+#include "object.h"
 #include "pool.h"
 #include "settings.h"
 
