@@ -652,6 +652,9 @@ static void races_on_shared_memory_are_found(void)
                "reads byte 0, which thread 63 (and others) wrote");
     check_race(KERNEL(SHARED_ARRAY, "mov.u64 %w0, s; cvta.shared.u64 %w0, %w0; st.u32 [%w0], %i;"),
                "a race");
+    check_race(KERNEL(SHARED_ARRAY, "setp.eq.u32 %p0, %i, 0; @%p0 st.shared.u32 [s], 0;\n"
+                                    "atom.shared.add.u32 %t0, [s], 1;"),
+               "thread 1 0 0, PTX line 10 (atom.shared.add.u32 %t0, [s], 1;): a race");
 }
 
 static void what_is_ordered_is_no_race(void)
@@ -666,6 +669,14 @@ static void what_is_ordered_is_no_race(void)
     check_race(KERNEL(SHARED_ARRAY, "ld.shared.u32 %t4, [s]; ld.shared.u32 %t4, [s];"), NULL);
     check_race(KERNEL(SHARED_ARRAY, "atom.shared.add.u32 %t0, [s], 1; atom.shared.add.u32 %t0, "
                                     "[s], 1; bar.sync 0; ld.shared.u32 %t0, [s];"),
+               NULL);
+    check_race(KERNEL(SHARED_ARRAY, "setp.eq.u32 %p0, %i, 0; @%p0 st.shared.u32 [s], 0; bar.sync "
+                                    "0; atom.shared.add.u32 %t0, [s], 1;"),
+               NULL);
+    check_race(KERNEL(SHARED_ARRAY,
+                      "setp.gt.u32 %p1, %i, 31; @%p1 exit; setp.eq.u32 %p0, %i, 0; @%p0 "
+                      "st.shared.u32 [s], 0; bar.warp.sync 0xffffffff; atom.shared.add.u32 %t0, "
+                      "[s], 1;"),
                NULL);
     check_race(KERNEL(SHARED_ARRAY, MINE "st.shared.u8 [%t2], %i; st.shared.u8 [%t2+3], %i; "
                                          "xor.b32 %t4, %t2, 4; ld.shared.u8 %t5, [%t4+1];"),
@@ -762,6 +773,11 @@ static void votes_count_the_threads_of_the_mask(void)
                    "or.b32 %t2, %t2, %t5; mov.b64 %w0, {%t1, %t2}; st.global.u64 [%at], %w0;"),
         1, 64, memory, sizeof memory);
     for (int t = 0; t < 64; ++t) CHECK_U64(memory[t], 0x9aaaaaaaa);
+    try_text(KERNEL("", "and.b32 %t0, %i, 3; setp.eq.u32 %p0, %t0, 1; @%p0 mov.pred %p0, -1;\n"
+                        "vote.sync.ballot.b32 %t1, %p0, 0xffffffff; cvt.u64.u32 %w0, %t1; "
+                        "st.global.u64 [%at], %w0;"),
+             1, 64, memory, sizeof memory);
+    for (int t = 0; t < 64; ++t) CHECK_U64(memory[t], 0x22222222);
 }
 
 static void a_warp_s_instruction_needs_all_whom_it_names(void)

@@ -117,6 +117,7 @@ static int number(ptx_decoder *d, const ptx_value *v, ptx_type type)
             ptx_type_bytes(type) != (v->literal == PTX_BITS_OF_F32 ? 4 : 8))
             ptx_bad_at(&d->b->reader, &v->token, "a number of another type is not supported");
     }
+    if (type == PTX_PRED) bits = bits != 0;
     return ptx_constant(d->b, ptx_type_bytes(type), bits);
 }
 

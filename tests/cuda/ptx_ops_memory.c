@@ -12,16 +12,21 @@ typedef enum access_kind { READS, WRITES, UPDATES } access_kind;
 
 /* ------------------------------------------------------------------ races on shared memory */
 
-/* Whether an access of this barrier interval is by another thread, and not ordered by a barrier of
- * the warp. */
-static bool is_unordered(const ptx_context *c, const ptx_access *a, int thread)
+/* Whether a barrier of the block, or of the thread's warp, came after an access. */
+static bool is_before_barrier(const ptx_context *c, const ptx_access *a, int thread)
 {
-    if (a->epoch != c->epoch || (a->scope == PTX_ONE_THREAD && a->thread == thread)) return false;
-    return a->scope == PTX_SEVERAL_WARPS || a->thread / 32 != thread / 32 ||
-           a->warp_epoch == c->warp_epoch[thread / 32];
+    return a->epoch != c->epoch ||
+           (a->scope != PTX_SEVERAL_WARPS && a->thread / 32 == thread / 32 &&
+            a->warp_epoch != c->warp_epoch[thread / 32]);
 }
 
-/* Add an access to those before it. */
+/* Whether an access is by another thread, with no barrier after it. */
+static bool is_unordered(const ptx_context *c, const ptx_access *a, int thread)
+{
+    return !(a->scope == PTX_ONE_THREAD && a->thread == thread) && !is_before_barrier(c, a, thread);
+}
+
+/* Add an access to those before it: they are atomic where all since the barrier are. */
 static void add_access(const ptx_context *c, ptx_access *a, const ptx_access *now)
 {
     unsigned char scope = PTX_ONE_THREAD;
@@ -29,8 +34,10 @@ static void add_access(const ptx_context *c, ptx_access *a, const ptx_access *no
         scope = a->scope == PTX_SEVERAL_WARPS || a->thread / 32 != now->thread / 32
                     ? PTX_SEVERAL_WARPS
                     : PTX_ONE_WARP;
+    const bool atomic = now->atomic && (a->atomic || is_before_barrier(c, a, now->thread));
     *a = *now;
     a->scope = scope;
+    a->atomic = atomic;
 }
 
 static bool note_byte(const ptx_ins *in, ptx_context *c, uint64_t at, int thread, access_kind kind)
