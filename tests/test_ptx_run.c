@@ -183,6 +183,31 @@ static void shared_local_and_parameter_memory_have_their_ends(void)
                 PTX_ILLEGAL_ADDRESS, "shared memory");
 }
 
+static void what_is_only_read_is_not_written(void)
+{
+    static const char *const variables =
+        ".global .align 8 .u64 before;\n.const .align 8 .u64 c = 1;\n.global .align 8 .u64 g;\n"
+        ".const .align 8 .u64 e[2];\n";
+    char text[2000];
+    snprintf(text, sizeof text, "%s%s%s%s", variables, HEAD,
+             "mov.u64 %w0, c; ld.u64 %w1, [%w0]; st.u64 [%w0], %w1;", END);
+    check_fault(text, PTX_ILLEGAL_ADDRESS, "writes 8 bytes at the illegal address 0x");
+    snprintf(text, sizeof text, "%s%s%s%s", variables, HEAD,
+             "mov.u64 %w0, e; red.add.u64 [%w0+8], 1;", END);
+    check_fault(text, PTX_ILLEGAL_ADDRESS, "updates 8 bytes at the illegal address 0x");
+    uint64_t memory[1] = {0};
+    snprintf(text, sizeof text, "%s%s%s%s", variables, HEAD,
+             "mov.u64 %w0, g; st.u64 [%w0], 5; mov.u64 %w1, before; red.add.u64 [%w1], 6; "
+             "ld.global.u64 %w2, [g]; ld.global.u64 %w3, [before]; ld.const.u64 %w4, [c];\n"
+             "mad.lo.u64 %w2, %w2, 10, %w3; mad.lo.u64 %w2, %w2, 10, %w4; st.u64 [%m], %w2;",
+             END);
+    try_text(text, 1, 1, memory, sizeof memory);
+    CHECK_U64(memory[0], 561);
+    check_fault(KERNEL("", ".local .align 8 .b8 l[16]; mov.u64 %w0, l; cvta.local.u64 %w0, %w0;\n"
+                           "atom.add.u64 %w1, [%w0], 1;"),
+                PTX_ILLEGAL_ADDRESS, "updates 8 bytes of local memory");
+}
+
 static void generic_addresses_reach_every_space(void)
 {
     uint64_t memory[40];
@@ -707,6 +732,13 @@ static void an_atomic_sum_keeps_subnormal_numbers_in_shared_memory(void)
                     "st.global.u32 [%m], %t0; red.global.add.f32 [%m+4], 0f80000001;"),
              1, 1, memory, sizeof memory);
     CHECK_U64(memory[0], 2);
+    memory[0] = 0x100000000;
+    try_text(KERNEL(SHARED_ARRAY,
+                    "mov.u64 %w0, s; cvta.shared.u64 %w0, %w0; st.u32 [%w0], 1;\n"
+                    "red.add.f32 [%w0], 0f00000001; ld.u32 %t0, [%w0]; st.global.u32 [%m], %t0;\n"
+                    "red.add.f32 [%m+4], 0f00000001;"),
+             1, 1, memory, sizeof memory);
+    CHECK_U64(memory[0], 2);
 }
 
 /* A barrier of a warp orders its threads, and no others. */
@@ -725,6 +757,17 @@ static void a_warp_s_barrier_orders_its_threads_only(void)
         KERNEL(SHARED_ARRAY,
                MINE "st.shared.u32 [%t2], %i; bar.warp.sync 0xffffffff; ld.shared.u32 %t4, [%t3];"),
         "a race");
+    check_race(KERNEL(SHARED_ARRAY,
+                      MINE "and.b32 %t4, %i, 16; setp.eq.u32 %p0, %t4, 0; "
+                           "selp.b32 %t5, 0xffff, 0xffff0000, %p0; xor.b32 %t4, %t2, 64;\n"
+                           "st.shared.u32 [%t2], %i; bar.warp.sync %t5; ld.shared.u32 %t6, "
+                           "[%t4];"),
+               "a race");
+    check_race(KERNEL(SHARED_ARRAY,
+                      MINE "and.b32 %t4, %i, 16; setp.ne.u32 %p0, %t4, 0; @%p0 exit; xor.b32 %t4, "
+                           "%t2, 4; st.shared.u32 [%t2], %i;\n"
+                           "bar.warp.sync 0xffff; ld.shared.u32 %t5, [%t4];"),
+               NULL);
 }
 
 /* ------------------------------------------------------------------ warps */
@@ -791,6 +834,12 @@ static void a_warp_s_instruction_needs_all_whom_it_names(void)
     check_fault(KERNEL("", "setp.lt.u32 %p0, %i, 8; @%p0 bra LOW;\nbar.sync 0; ret;\nLOW: "
                            "vote.sync.ballot.b32 %t0, %p0, 0xffff; bar.sync 0;"),
                 PTX_LAUNCH_FAILURE, "its mask 0xffff names thread 8");
+    check_fault(KERNEL("", "setp.eq.u32 %p0, %i, 40; selp.b32 %t1, 0x1ff, -1, %p0;\n"
+                           "vote.sync.any.pred %p1, %p0, %t1;"),
+                PTX_LAUNCH_FAILURE, "its mask 0xffffffff names thread 40, whose mask is 0x1ff");
+    CHECK(!faults(KERNEL("", "setp.lt.u32 %p0, %i, 16; selp.b32 %t1, 0xffff, 0xffff0000, %p0;\n"
+                             "bar.warp.sync %t1; shfl.sync.bfly.b32 %t0, %i, 1, 31, %t1;"),
+                  32, false, &fault));
     check_fault(KERNEL("", "shfl.sync.idx.b32 %t0, %i, 9, 31, 0x1ff;"), PTX_LAUNCH_FAILURE,
                 "reads the value of thread 9, which does not take part");
     check_fault(
@@ -901,6 +950,8 @@ static void an_instruction_that_is_not_supported_is_named(void)
     check_refused(KERNEL("", "cvt.s32.f32 %t0, %f0;"), "a rounding to integers is expected");
     check_refused(KERNEL("", "cvt.rn.f16.f32 %h0, %f0;"), "this conversion is not supported");
     check_refused(KERNEL("", "atom.global.add.f16 %h0, [%m], %h1;"),
+                  "this atomic operation is not supported");
+    check_refused(KERNEL("", ".local .b64 l; red.local.add.u64 [l], 1;"),
                   "this atomic operation is not supported");
     check_refused(KERNEL("", ".reg .f16x2 %x;"), "registers of this type are not supported");
     check_refused(KERNEL("", "{ add.u32 %t0, %t1, 1;"), "PTX line");
@@ -1026,7 +1077,7 @@ static void any_number_of_host_threads_computes_the_same(void)
 TEST_MAIN(PROMISE(loads_extend_and_stores_cut), PROMISE(an_access_outside_an_allocation_is_a_fault),
           PROMISE(a_misaligned_access_is_a_fault),
           PROMISE(shared_local_and_parameter_memory_have_their_ends),
-          PROMISE(generic_addresses_reach_every_space),
+          PROMISE(what_is_only_read_is_not_written), PROMISE(generic_addresses_reach_every_space),
           PROMISE(threads_of_one_access_may_reach_several_allocations),
           PROMISE(vectors_of_parameters_reach_all_threads),
           PROMISE(the_space_of_a_generic_address_is_known),

@@ -107,6 +107,8 @@ struct ptx_context {
     const char *param;
     size_t shared_bytes, local_bytes, param_bytes;
     const ptx_memory *memory;
+    const ptx_range *constant; /**< the module's .const variables */
+    size_t constants;
     ptx_range cached[4];
     int next_cached;
     const ptx_kernel *kernel;

@@ -16,7 +16,8 @@ static ptx_space take_space(ptx_decoder *d, bool *is_constant)
     return PTX_GENERIC;
 }
 
-/* Hints for caches, and orders: with one thread after the other each order is the strongest. */
+/* Cache hints are ignored. Plain and relaxed accesses are the same here; acquire and release are
+ * fences before and after. */
 static bool take_hints(ptx_decoder *d)
 {
     static const char *const hints[] = {"ca",
@@ -98,7 +99,8 @@ static void decode_atomic(ptx_decoder *d, bool returns)
         if (ptx_take(d, names[k])) name = names[k];
     const bool swaps = strcmp(name, "cas") == 0;
     ptx_handler *run = d->type_count == 1 ? ptx_atomic(name, d->type) : NULL;
-    if (!run || is_constant || d->operands != 2 + returns + swaps) {
+    if (!run || is_constant || space == PTX_LOCAL || space == PTX_PARAM ||
+        d->operands != 2 + returns + swaps) {
         ptx_refuse(d, "this atomic operation is not supported");
         return;
     }

@@ -136,7 +136,7 @@ static void initialise(ptx_reader *r, const ptx_variable *v, char *bytes)
     } while (depth > 0 && r->token.kind != PTX_END);
 }
 
-static void global_variable(ptx_module *m, ptx_reader *r)
+static void global_variable(ptx_module *m, ptx_reader *r, bool is_constant)
 {
     const ptx_variable v = ptx_declared(r);
     ptx_range *grown = realloc(m->globals, (m->global_count + 1) * sizeof *grown), made;
@@ -146,7 +146,9 @@ static void global_variable(ptx_module *m, ptx_reader *r)
         ptx_bad_at(r, &v.name, "no memory is left for a global variable of %zu bytes", v.bytes);
         return;
     }
-    m->globals[m->global_count++] = made;
+    ptx_range *place = &m->globals[is_constant ? m->constant_count++ : m->global_count];
+    m->globals[m->global_count++] = *place;
+    *place = made;
     memset(made.bytes, 0, v.bytes);
     if (made.begin % v.align)
         ptx_bad_at(r, &v.name, "memory that is aligned to %zu bytes is not supported", v.align);
@@ -220,7 +222,8 @@ static void directive(ptx_module *m, ptx_reader *r)
         return;
     if (ptx_accept(r, ".entry")) function(m, r, true);
     else if (ptx_accept(r, ".func")) function(m, r, false);
-    else if (ptx_accept(r, ".global") || ptx_accept(r, ".const")) global_variable(m, r);
+    else if (ptx_accept(r, ".global")) global_variable(m, r, false);
+    else if (ptx_accept(r, ".const")) global_variable(m, r, true);
     else if (ptx_accept(r, ".shared")) shared_variable(m, r);
     else if (ptx_at(r, ".target") || ptx_at(r, ".file")) ptx_skip_line(r);
     else if (ptx_accept(r, ".address_size")) {

@@ -106,7 +106,7 @@ struct ptx_module {
     ptx_names names;
     const ptx_memory *memory;
     ptx_range *globals;
-    size_t global_count;
+    size_t global_count, constant_count; /**< those of .const come first */
     pthread_mutex_t lock;
     ptx_worker *idle; /**< what runs blocks, kept for the next launch */
 };

@@ -78,6 +78,14 @@ static const char *doing(access_kind kind)
     return kind == READS ? "reads" : kind == WRITES ? "writes" : "updates";
 }
 
+/* Whether a module's .const variable is among the bytes: kernels may only read it. */
+static bool has_constant(const ptx_context *c, uint64_t begin, uint64_t end)
+{
+    for (size_t k = 0; k < c->constants; ++k)
+        if (begin < c->constant[k].end && end > c->constant[k].begin) return true;
+    return false;
+}
+
 static const ptx_range *find(ptx_context *c, uint64_t address, size_t bytes)
 {
     for (int k = 0; k < 4; ++k) {
@@ -118,14 +126,16 @@ static uint64_t resolve_one(const ptx_ins *in, ptx_context *c, uint64_t a, int t
         base = c->shared, have = c->shared_bytes;
         break;
     case PTX_LOCAL:
-        base = c->local + (size_t)thread * c->local_bytes, have = c->local_bytes;
+        base = c->local + (size_t)thread * c->local_bytes;
+        have = kind == UPDATES ? 0 : c->local_bytes;
         break;
     case PTX_PARAM:
         base = NULL, have = kind == READS ? c->param_bytes : 0;
         break;
     default: {
         const ptx_range *r = find(c, a, in->bytes);
-        if (r) return (uint64_t)(uintptr_t)r->bytes + (a - r->begin);
+        if (r && (kind == READS || !has_constant(c, a, a + in->bytes)))
+            return (uint64_t)(uintptr_t)r->bytes + (a - r->begin);
         ptx_fail(in, c, PTX_ILLEGAL_ADDRESS, thread,
                  "%s %d bytes at the illegal address 0x%" PRIx64, doing(kind), in->bytes, a);
         return 0;
@@ -191,7 +201,8 @@ static bool resolve(const ptx_ins *in, ptx_context *c, int row, access_kind kind
     if (aligned && (in->space == PTX_GLOBAL || in->space == PTX_GENERIC) &&
         !(e.bits & PTX_WINDOWS)) {
         const ptx_range *r = find(c, e.low, in->bytes);
-        if (r && e.high < r->end && r->end - e.high >= in->bytes) {
+        if (r && e.high < r->end && r->end - e.high >= in->bytes &&
+            (kind == READS || !has_constant(c, e.low, e.high + in->bytes))) {
             c->base = (uint64_t)(uintptr_t)r->bytes - r->begin;
             return true;
         }
@@ -259,11 +270,11 @@ ptx_handler *ptx_store_of(size_t bytes)
 
 /* ------------------------------------------------------------------ atomic operations */
 
-/* On global memory an f32 sum has no subnormal numbers, says the manual. */
-static inline float sum_f32(const ptx_ins *in, float a, float b)
+/* atom.add.f32 on global memory flushes subnormal inputs and results to zero. */
+static inline float sum_f32(const ptx_context *c, const char *p, float a, float b)
 {
     static const float least = 0x1p-126f;
-    const bool flushes = in->space != PTX_SHARED;
+    const bool flushes = (uintptr_t)p - (uintptr_t)c->shared >= c->shared_bytes;
     if (flushes && a < least && a > -least) a = __builtin_copysignf(0, a);
     if (flushes && b < least && b > -least) b = __builtin_copysignf(0, b);
     const float sum = a + b;
@@ -304,7 +315,7 @@ ATOMIC(atom_min, s64, int64_t, uint64_t, a < b ? a : b)
 ATOMIC(atom_max, s64, int64_t, uint64_t, a > b ? a : b)
 ATOMIC(atom_inc, u32, uint32_t, uint32_t, a >= b ? 0 : a + 1)
 ATOMIC(atom_dec, u32, uint32_t, uint32_t, a == 0 || a > b ? b : a - 1)
-ATOMIC(atom_add, f32, float, uint32_t, sum_f32(in, a, b))
+ATOMIC(atom_add, f32, float, uint32_t, sum_f32(c, p, a, b))
 ATOMIC(atom_add, f64, double, uint64_t, a + b)
 
 #define WORDS(f)                                                                                   \

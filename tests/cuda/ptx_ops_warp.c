@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file ptx_ops_warp.c
  *  Instructions that exchange values between the threads of a warp. All threads that the mask names
- *  must run them together, as far as they have not ended. */
+ * and that have not exited must execute them together, with the same mask. This is stricter than
+ * sm_70, where threads need not have converged when they reach one. */
 #include "ptx_code.h"
 
 #include <string.h>
@@ -14,10 +15,12 @@ static void active_lanes(ptx_context *c, uint32_t mask[WARPS])
     PTX_EACH_EXACTLY(c, i, mask[i / 32] |= (uint32_t)1 << i % 32;)
 }
 
-/* Whether the threads that a thread's mask names are here, the thread itself among them. */
-static bool are_here(const ptx_ins *in, ptx_context *c, int thread, uint32_t members,
+/* Whether the threads that a thread's mask names are here, with the same mask, and the thread
+ * itself is among them. */
+static bool are_here(const ptx_ins *in, ptx_context *c, int thread, const uint32_t *masks,
                      uint32_t active)
 {
+    const uint32_t members = masks[thread];
     if (!(members >> thread % 32 & 1)) {
         ptx_fail(in, c, PTX_LAUNCH_FAILURE, thread, "its mask 0x%x does not name the thread itself",
                  members);
@@ -25,11 +28,17 @@ static bool are_here(const ptx_ins *in, ptx_context *c, int thread, uint32_t mem
     }
     for (int lane = 0; lane < 32; ++lane) {
         const int other = thread / 32 * 32 + lane;
-        if (!((members & ~active) >> lane & 1) || other >= c->threads || c->at[other] == PTX_LEFT)
-            continue;
-        ptx_fail(in, c, PTX_LAUNCH_FAILURE, thread,
-                 "its mask 0x%x names thread %d, which does not run this together with it", members,
-                 other);
+        if (!(members >> lane & 1) || other >= c->threads || c->at[other] == PTX_LEFT) continue;
+        const bool is_here = active >> lane & 1;
+        if (is_here && masks[other] == members) continue;
+        if (is_here)
+            ptx_fail(in, c, PTX_LAUNCH_FAILURE, thread,
+                     "its mask 0x%x names thread %d, whose mask is 0x%x", members, other,
+                     masks[other]);
+        else
+            ptx_fail(in, c, PTX_LAUNCH_FAILURE, thread,
+                     "its mask 0x%x names thread %d, which does not run this together with it",
+                     members, other);
         return false;
     }
     return true;
@@ -42,13 +51,16 @@ static void activemask(const ptx_ins *in, ptx_context *c)
     PTX_EACH_EXACTLY(c, i, d[i] = mask[i / 32];)
 }
 
+/* A barrier of a part of a warp orders no accesses: races between other parts must be found. */
 static void warp_sync(const ptx_ins *in, ptx_context *c)
 {
-    const uint32_t *members = PTX_ROW(in, c, 0);
-    uint32_t mask[WARPS];
-    active_lanes(c, mask);
-    PTX_EACH_EXACTLY(c, i, if (!are_here(in, c, i, members[i], mask[i / 32])) return;)
-    for (int w = 0; w < WARPS; ++w) c->warp_epoch[w] += mask[w] != 0;
+    const uint32_t *masks = PTX_ROW(in, c, 0);
+    uint32_t active[WARPS], all[WARPS] = {0};
+    active_lanes(c, active);
+    PTX_EACH_EXACTLY(c, i, if (!are_here(in, c, i, masks, active[i / 32])) return;)
+    for (int i = 0; i < c->threads; ++i) all[i / 32] |= (uint32_t)(c->at[i] != PTX_LEFT) << i % 32;
+    PTX_EACH_EXACTLY(c, i, if ((masks[i] & all[i / 32]) != all[i / 32]) active[i / 32] = 0;)
+    for (int w = 0; w < WARPS; ++w) c->warp_epoch[w] += active[w] != 0;
 }
 
 /* ------------------------------------------------------------------ shuffles */
@@ -79,7 +91,7 @@ static void shuffle(const ptx_ins *in, ptx_context *c, direction to)
     PTX_EACH_EXACTLY(c, i, value[i] = a[i];)
     PTX_EACH_EXACTLY(
         c, i, bool range; const int from = source_lane(to, i % 32, b[i], limits[i], &range);
-        if (!are_here(in, c, i, members[i], mask[i / 32])) return;
+        if (!are_here(in, c, i, members, mask[i / 32])) return;
         if (!(mask[i / 32] & members[i] & (uint32_t)1 << from)) {
             ptx_fail(in, c, PTX_LAUNCH_FAILURE, i,
                      "it reads the value of thread %d, which does not take part",
@@ -115,7 +127,7 @@ static bool votes(const ptx_ins *in, ptx_context *c, uint32_t ballot[WARPS])
     const uint32_t *members = PTX_ROW(in, c, 2);
     uint32_t mask[WARPS];
     active_lanes(c, mask);
-    PTX_EACH_EXACTLY(c, i, if (!are_here(in, c, i, members[i], mask[i / 32])) return false;)
+    PTX_EACH_EXACTLY(c, i, if (!are_here(in, c, i, members, mask[i / 32])) return false;)
     memset(ballot, 0, WARPS * sizeof *ballot);
     PTX_EACH_EXACTLY(c, i, ballot[i / 32] |= (uint32_t)vote[i] << i % 32;)
     for (int w = 0; w < WARPS; ++w) ballot[w] &= mask[w];

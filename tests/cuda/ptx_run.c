@@ -393,6 +393,8 @@ static bool prepare(ptx_worker *w, ptx_kernel *k, const ptx_memory *memory, cons
                        .shared_bytes = k->facts.shared_bytes,
                        .local_bytes = k->local_bytes,
                        .memory = memory,
+                       .constant = k->module->globals,
+                       .constants = k->module->constant_count,
                        .kernel = k,
                        .fault = fault};
     memcpy(c->shape, l->block, sizeof c->shape);
