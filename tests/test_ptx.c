@@ -316,6 +316,19 @@ static void comparisons_combine_with_a_predicate(void)
           {"setp.lt.and.s32 %p0|%x, %a, %b, %c;", "prrp", {2, 1, 1}, 1},
           {"setp.lt.and.s32 %p0|%x, %a, %b, %c;", "prrp", {2, 1, 0}, 0},
           {"setp.lt.or.s32 %p0|%x, %a, %b, %c;", "prrp", {1, 2, 1}, 1},
+          {"setp.lt.and.s32 %c|%x, %a, %b, %c;", "prrp", {2, 1, 1}, 1},
+          {"setp.lt.and.s32 %x|%c, %a, %b, %c;", "prrp", {1, 2, 1}, 1},
+          {"setp.lt.or.s32 %x|%c, %a, %b, %c; and.pred %x, %x, %c;", "prrp", {1, 2, 0}, 0},
+          {"mov.pred %x, 0; @%c setp.lt.s32 %c|%x, %a, %b;", "prrp", {2, 1, 1}, 1},
+          {"mov.pred %x, 1; @%c setp.lt.s32 %c|%x, %a, %b;", "prrp", {1, 2, 1}, 0},
+          {"mov.pred %x, 0; @%c setp.lt.s32 %x|%c, %a, %b;", "prrp", {1, 2, 1}, 1},
+          {"mov.pred %x, 1; @%c setp.lt.s32 %x|%c, %a, %b; or.pred %x, %x, %c;",
+           "prrp",
+           {1, 2, 0},
+           1},
+          {"mov.pred %x, 0; @%c setp.lt.and.s32 %c|%x, %a, %b, %c;", "prrp", {2, 1, 1}, 1},
+          {"mov.pred %x, 0; @!%c setp.lt.s32 %c|%x, %a, %b;", "prrp", {2, 1, 0}, 1},
+          {"mov.pred %x, 0; @!%c setp.lt.s32 %c|%x, %b, %a;", "prrp", {1, 2, 0}, 1},
           {"set.lt.u32.s32 %x, %a, %b;", "rrr", {-1ull, 0}, ALL32},
           {"set.lt.u32.s32 %x, %a, %b;", "rrr", {0, 0}, 0},
           {"set.gt.f32.s32 %x, %a, %b;", "rrr", {1, 0}, 0x3f800000});
@@ -330,6 +343,10 @@ static void values_are_chosen(void)
           OP3("slct.u32.s32", "rrrr", 1, 2, -1, 2), OP3("slct.b64.s32", "dddr", 1, 2, MIN32, 2),
           OP3("slct.f32.f32", "rrrr", 1, 2, 0x80000000, 1),
           OP3("slct.f32.f32", "rrrr", 1, 2, 0x7fc00000, 2),
+          OP3("slct.f32.f32", "rrrr", 1, 2, 0x80000001, 2),
+          OP3("slct.ftz.f32.f32", "rrrr", 1, 2, 0x80000001, 1),
+          OP3("slct.ftz.f32.f32", "rrrr", 1, 2, 0xbf800000, 2),
+          {"slct.ftz.b64.f32 %x, %a, %b, %c;", "dddr", {1, 2, 0x80000001}, 1},
           OP3("slct.f64.f32", "dddr", 1, 2, 0xbf800000, 2),
           {"mov.b64 %x, {%a, %b};", "drr", {0x11111111, 0x22222222}, 0x2222222211111111},
           {"mov.b64 {%t0, %x}, %a;", "rd", {0x2222222211111111}, 0x22222222},
@@ -825,7 +842,16 @@ static void approximations_are_exact_where_they_can_be(void)
           OP1("rcp.approx.ftz.f64", "dd", 1, INF64),
           OP1("rcp.approx.ftz.f64", "dd", NEG64(INF64), MIN64),
           OP1("rsqrt.approx.ftz.f64", "dd", 0x4010000000000000, 0x3fe0000000000000),
-          OP1("rsqrt.approx.ftz.f64", "dd", 0, INF64));
+          OP1("rsqrt.approx.ftz.f64", "dd", 0, INF64),
+          OP1("rsqrt.approx.ftz.f64", "dd", 0x4000000000000000, 0x3fe6a09e00000000),
+          OP1("rsqrt.approx.ftz.f64", "dd", 1, INF64),
+          OP1("rsqrt.approx.f64", "dd", 0x4010000000000000, 0x3fe0000000000000),
+          OP1("rsqrt.approx.f64", "dd", 4, 0x6170000000000000),
+          {"rsqrt.approx.f64 %w0, %a; mul.f64 %w0, %w0, %w0; mul.f64 %w0, %w0, %a; sub.f64 %w0, "
+           "%w0, 0d3ff0000000000000; abs.f64 %w0, %w0; setp.lt.f64 %x, %w0, 0d3cf0000000000000;",
+           "pd",
+           {0x4000000000000000},
+           1});
 }
 
 TEST_MAIN(PROMISE(integer_sums_and_products_wrap), PROMISE(high_and_wide_products_are_exact),

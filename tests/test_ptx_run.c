@@ -1000,6 +1000,11 @@ static void an_instruction_that_is_not_supported_is_named(void)
                   "this instruction is not supported, at 'mul.u32'");
     check_refused(KERNEL("", "neg.u32 %t0, %t1;"),
                   "this instruction is not supported, at 'neg.u32'");
+    check_refused(KERNEL("", "rcp.approx.f64 %d0, %d1;"),
+                  "this instruction is not supported, at 'rcp.approx.f64'");
+    check_refused(KERNEL("", "add.ftz.f64 %d0, %d1, %d2;"),
+                  "this instruction is not supported, at 'add.ftz.f64'");
+    check_refused(KERNEL("", "slct.ftz.f32.s32 %f0, %f1, %f2, %t0;"), "not supported");
     check_refused(KERNEL("", "ld.global.v2.u32 {%t0, %t1, %t2}, [%m];"),
                   "this form of access is not supported");
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file ptx_decode.c
- *  Translates instructions: most by their entry in the tables of handlers, and branches, barriers
- * and those whose text has a form of its own. */
+ *  One instruction: its opcode's parts, its operands' registers, and the function that translates
+ * it.
+ */
 #include "ptx_decode.h"
 
 #include <stdio.h>

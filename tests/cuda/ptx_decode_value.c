@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file ptx_decode_value.c
- *  Translates instructions that compute values: most by their entry in the tables of handlers, and
- * those whose text has a form of its own. */
+ *  Translates arithmetic, comparisons, moves, address conversions and warp instructions. */
 #include "ptx_decode.h"
 
 #include <string.h>
@@ -10,10 +9,12 @@
 void ptx_decode_by_table(ptx_decoder *d)
 {
     const ptx_rounding rounding = ptx_is_float(d->type) ? ptx_take_rounding(d) : PTX_NEAREST;
-    const bool flush = ptx_take(d, "ftz"), saturates = ptx_is_float(d->type) && ptx_take(d, "sat");
+    const bool saturates = ptx_is_float(d->type) && ptx_take(d, "sat");
+    const bool flush = d->from == PTX_F32 && ptx_take(d, "ftz");
     char name[64];
     ptx_name_of_rest(d, name, sizeof name);
-    if (strcmp(name, "slct") == 0) strcpy(name, d->from == PTX_F32 ? "slct.f32" : "slct.s32");
+    const bool is_choice = strcmp(name, "slct") == 0;
+    if (is_choice) strcpy(name, d->from == PTX_F32 ? "slct.f32" : "slct.s32");
     const ptx_op *op = ptx_op_find(name, strlen(name), d->type);
     if (!op) {
         ptx_refuse(d, "this instruction is not supported");
@@ -25,11 +26,11 @@ void ptx_decode_by_table(ptx_decoder *d)
     }
     int registers[PTX_OPERANDS];
     const ptx_type type = ptx_operand_type(op->operands[0], d->type);
-    const bool flushes = flush && d->type == PTX_F32;
+    const char flushed = is_choice ? 'f' : 't'; /* a choice flushes only what it depends on */
     for (int k = 1; k < d->operands; ++k) {
         registers[k] =
             ptx_source(d, &d->operand[k].one, ptx_operand_type(op->operands[k], d->type));
-        if (flushes && op->operands[k] == 't')
+        if (flush && op->operands[k] == flushed)
             registers[k] = ptx_apply(d, "flush", PTX_F32, -1, registers[k], -1, -1);
     }
     registers[0] = ptx_result(d, &d->operand[0].one, type);
@@ -40,7 +41,8 @@ void ptx_decode_by_table(ptx_decoder *d)
         in->run = ptx_directed;
         in->aux = rounding;
     }
-    if (flushes && type == PTX_F32) ptx_apply(d, "flush", type, registers[0], registers[0], -1, -1);
+    if (flush && !is_choice && type == PTX_F32)
+        ptx_apply(d, "flush", type, registers[0], registers[0], -1, -1);
     if (saturates) ptx_apply(d, "saturate", type, registers[0], registers[0], -1, -1);
 }
 
@@ -70,12 +72,18 @@ static void decode_comparison(ptx_decoder *d, const ptx_value *both, int first)
     const int p =
         ptx_apply(d, name, d->from, plain ? ptx_result(d, &both[0], PTX_PRED) : -1, a, b, -1);
     if (plain) return;
-    const int q = ptx_apply(d, "not", PTX_PRED, -1, p, -1, -1);
-    for (int k = 0; k < 2 && both[k].kind != PTX_NOTHING; ++k) {
-        const int result = ptx_result(d, &both[k], PTX_PRED);
-        if (combine) ptx_apply(d, combine, PTX_PRED, result, k ? q : p, c, -1);
-        else ptx_apply(d, "mov", PTX_PRED, result, k ? q : p, -1, -1);
+    if (both[1].kind == PTX_NOTHING) {
+        ptx_apply(d, combine, PTX_PRED, ptx_result(d, &both[0], PTX_PRED), p, c, -1);
+        return;
     }
+    int value[2] = {p, ptx_apply(d, "not", PTX_PRED, -1, p, -1, -1)};
+    for (int k = 0; k < 2 && combine; ++k)
+        value[k] = ptx_apply(d, combine, PTX_PRED, -1, value[k], c, -1);
+    /* The instruction's own predicate may be an output: it is set last. */
+    const bool swaps = both[0].kind == PTX_A_REGISTER && both[0].reg == d->predicate;
+    for (int k = 0; k < 2; ++k)
+        ptx_apply(d, "mov", PTX_PRED, ptx_result(d, &both[k ^ swaps], PTX_PRED), value[k ^ swaps],
+                  -1, -1);
 }
 
 void ptx_decode_setp(ptx_decoder *d)

@@ -70,8 +70,7 @@ static inline double result_f64(double x)
                  d[i] = (value);)                                                                  \
     }
 
-/* Of equal numbers, which may be zeros of different sign, the lower has a sign bit that either has.
- */
+/* min(-0, +0) is -0 and max(-0, +0) is +0: combine the sign bits of equal operands. */
 #define LESSER(t, T)                                                                               \
     static inline T lesser_##t(T a, T b)                                                           \
     {                                                                                              \
@@ -157,7 +156,9 @@ APPROXIMATE(sin_f32, sin(a))
 APPROXIMATE(cos_f32, cos(a))
 APPROXIMATE(tanh_f32, tanh(a))
 
-/* The low half of an approximate f64 is 0, and subnormal numbers are, on both sides. */
+UNARY(rsqrt_f64, double, double, 1 / sqrt(a))
+
+/* With .ftz the low half of an approximate f64 is 0, and subnormal numbers are, on both sides. */
 static inline double rough(double x)
 {
     return flushed_f64(of_bits_f64(bits_f64(x) & ~(uint64_t)0xffffffff));
@@ -182,56 +183,57 @@ void ptx_directed(const ptx_ins *in, ptx_context *c)
         [PTX_F32] = f##_f32                                                                        \
     }
 
-const ptx_op ptx_ops_float[] = {
-    {"add", "ttt", BOTH(add)},
-    {"sub", "ttt", BOTH(sub)},
-    {"mul", "ttt", BOTH(mul)},
-    {"fma", "tttt", BOTH(fma)},
-    {"mad", "tttt", BOTH(fma)},
-    {"div", "ttt", BOTH(div)},
-    {"div.full", "ttt", SINGLE(div)},
-    {"div.approx", "ttt", SINGLE(div)},
-    {"sqrt", "tt", BOTH(sqrt)},
-    {"sqrt.approx", "tt", SINGLE(sqrt)},
-    {"rcp", "tt", BOTH(rcp)},
-    {"rcp.approx", "tt", {[PTX_F32] = rcp_f32, [PTX_F64] = rcp_rough_f64}},
-    {"rsqrt.approx", "tt", {[PTX_F32] = rsqrt_f32, [PTX_F64] = rsqrt_rough_f64}},
-    {"ex2.approx", "tt", SINGLE(ex2)},
-    {"lg2.approx", "tt", SINGLE(lg2)},
-    {"sin.approx", "tt", SINGLE(sin)},
-    {"cos.approx", "tt", SINGLE(cos)},
-    {"tanh.approx", "tt", SINGLE(tanh)},
-    {"min", "ttt", BOTH(min)},
-    {"max", "ttt", BOTH(max)},
-    {"min.NaN", "ttt", SINGLE(minnan)},
-    {"max.NaN", "ttt", SINGLE(maxnan)},
-    {"neg", "tt", BOTH(neg)},
-    {"abs", "tt", BOTH(abs)},
-    {"copysign", "ttt", BOTH(copysign)},
-    {"saturate", "tt", BOTH(saturate)},
-    {"flush", "tt", SINGLE(flush)},
-    {"rni", "tt", BOTH(rni)},
-    {"rzi", "tt", BOTH(rzi)},
-    {"rmi", "tt", BOTH(rmi)},
-    {"rpi", "tt", BOTH(rpi)},
-    {"testp.finite", "pt", BOTH(finite)},
-    {"testp.infinite", "pt", BOTH(infinite)},
-    {"testp.number", "pt", BOTH(number)},
-    {"testp.notanumber", "pt", BOTH(notanumber)},
-    {"testp.normal", "pt", BOTH(normal)},
-    {"testp.subnormal", "pt", BOTH(subnormal)},
-    {"setp.eq", "ptt", BOTH(eq)},
-    {"setp.ne", "ptt", BOTH(ne)},
-    {"setp.lt", "ptt", BOTH(lt)},
-    {"setp.le", "ptt", BOTH(le)},
-    {"setp.gt", "ptt", BOTH(gt)},
-    {"setp.ge", "ptt", BOTH(ge)},
-    {"setp.equ", "ptt", BOTH(equ)},
-    {"setp.neu", "ptt", BOTH(neu)},
-    {"setp.ltu", "ptt", BOTH(ltu)},
-    {"setp.leu", "ptt", BOTH(leu)},
-    {"setp.gtu", "ptt", BOTH(gtu)},
-    {"setp.geu", "ptt", BOTH(geu)},
-    {"setp.num", "ptt", BOTH(num)},
-    {"setp.nan", "ptt", BOTH(nan)},
-    {0}};
+const ptx_op ptx_ops_float[] = {{"add", "ttt", BOTH(add)},
+                                {"sub", "ttt", BOTH(sub)},
+                                {"mul", "ttt", BOTH(mul)},
+                                {"fma", "tttt", BOTH(fma)},
+                                {"mad", "tttt", BOTH(fma)},
+                                {"div", "ttt", BOTH(div)},
+                                {"div.full", "ttt", SINGLE(div)},
+                                {"div.approx", "ttt", SINGLE(div)},
+                                {"sqrt", "tt", BOTH(sqrt)},
+                                {"sqrt.approx", "tt", SINGLE(sqrt)},
+                                {"rcp", "tt", BOTH(rcp)},
+                                {"rcp.approx", "tt", SINGLE(rcp)},
+                                {"rcp.approx.ftz", "tt", {[PTX_F64] = rcp_rough_f64}},
+                                {"rsqrt.approx", "tt", BOTH(rsqrt)},
+                                {"rsqrt.approx.ftz", "tt", {[PTX_F64] = rsqrt_rough_f64}},
+                                {"ex2.approx", "tt", SINGLE(ex2)},
+                                {"lg2.approx", "tt", SINGLE(lg2)},
+                                {"sin.approx", "tt", SINGLE(sin)},
+                                {"cos.approx", "tt", SINGLE(cos)},
+                                {"tanh.approx", "tt", SINGLE(tanh)},
+                                {"min", "ttt", BOTH(min)},
+                                {"max", "ttt", BOTH(max)},
+                                {"min.NaN", "ttt", SINGLE(minnan)},
+                                {"max.NaN", "ttt", SINGLE(maxnan)},
+                                {"neg", "tt", BOTH(neg)},
+                                {"abs", "tt", BOTH(abs)},
+                                {"copysign", "ttt", BOTH(copysign)},
+                                {"saturate", "tt", BOTH(saturate)},
+                                {"flush", "tt", SINGLE(flush)},
+                                {"rni", "tt", BOTH(rni)},
+                                {"rzi", "tt", BOTH(rzi)},
+                                {"rmi", "tt", BOTH(rmi)},
+                                {"rpi", "tt", BOTH(rpi)},
+                                {"testp.finite", "pt", BOTH(finite)},
+                                {"testp.infinite", "pt", BOTH(infinite)},
+                                {"testp.number", "pt", BOTH(number)},
+                                {"testp.notanumber", "pt", BOTH(notanumber)},
+                                {"testp.normal", "pt", BOTH(normal)},
+                                {"testp.subnormal", "pt", BOTH(subnormal)},
+                                {"setp.eq", "ptt", BOTH(eq)},
+                                {"setp.ne", "ptt", BOTH(ne)},
+                                {"setp.lt", "ptt", BOTH(lt)},
+                                {"setp.le", "ptt", BOTH(le)},
+                                {"setp.gt", "ptt", BOTH(gt)},
+                                {"setp.ge", "ptt", BOTH(ge)},
+                                {"setp.equ", "ptt", BOTH(equ)},
+                                {"setp.neu", "ptt", BOTH(neu)},
+                                {"setp.ltu", "ptt", BOTH(ltu)},
+                                {"setp.leu", "ptt", BOTH(leu)},
+                                {"setp.gtu", "ptt", BOTH(gtu)},
+                                {"setp.geu", "ptt", BOTH(geu)},
+                                {"setp.num", "ptt", BOTH(num)},
+                                {"setp.nan", "ptt", BOTH(nan)},
+                                {0}};
