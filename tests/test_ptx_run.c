@@ -338,7 +338,40 @@ static void arguments_are_aligned_and_described(void)
     CHECK_U64(facts->argument_bytes, 36);
     CHECK_U64(facts->shared_bytes, 100);
     CHECK_INT(facts->max_threads, 64);
+    CHECK_INT(facts->required[0], 0);
     ptx_free(module);
+}
+
+static void a_required_shape_is_described(void)
+{
+    static const struct {
+        const char *text;
+        unsigned shape[3];
+    } cases[] = {{".entry k() .reqntid 32 { ret; }", {32, 1, 1}},
+                 {".entry k() .reqntid 32, 2 .minnctapersm 2 { ret; }", {32, 2, 1}},
+                 {".entry k() .reqntid 8, 4, 2 { ret; }", {8, 4, 2}},
+                 {".entry k() { ret; }", {0, 0, 0}}};
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; ++k) {
+        test_case("%s", cases[k].text);
+        ptx_module *module = try_load(cases[k].text);
+        const ptx_kernel *kernel = try_kernel(module);
+        const unsigned *shape = cases[k].shape;
+        if (!kernel) return;
+        const ptx_facts *facts = ptx_facts_of(kernel);
+        for (int d = 0; d < 3; ++d) CHECK_INT(facts->required[d], shape[d]);
+        CHECK_INT(facts->max_threads, *shape ? shape[0] * shape[1] * shape[2] : 1024);
+        ptx_free(module);
+    }
+}
+
+static void local_memory_has_no_values_of_earlier_blocks(void)
+{
+    uint64_t memory[64];
+    try_text(KERNEL("",
+                    ".local .align 8 .b8 l[16];\n"
+                    "ld.local.u64 %w0, [l+8]; st.local.u64 [l+8], 5; st.global.u64 [%at], %w0;"),
+             3, 64, memory, sizeof memory);
+    for (int t = 0; t < 64; ++t) CHECK_U64(memory[t], 0xdbdbdbdbdbdbdbdb);
 }
 
 static void dynamic_shared_memory_begins_behind_the_static(void)
@@ -593,12 +626,12 @@ static void comments_and_directives_of_tools_are_passed(void)
         "}\n"
         "/* another\n } */ .reg .b64 %w<2>; .loc 1 5 3\n.pragma \"nounroll\";\n"
         "ld.param.u64 %w0, [memory]; ; .loc 1 6 4, function_name $L_1, inlined_at 1 2 3\n"
-        "{ .reg .b32 %w0; mov.u32 %w0, %nwarpid; mov.b64 %w1, {%w0, 0}; } st.global.u64 [%w0], "
+        "{ .reg .b32 %w0; mov.u32 %w0, %ntid.x; mov.b64 %w1, {%w0, 0}; } st.global.u64 [%w0], "
         "%w1;\n"
         "{ .reg .b32 %w0; mov.u32 %w0, %total_smem_size; mov.b64 %w1, {%w0, 0}; }\n"
         "st.global.u64 [%w0+8], %w1; st.global.u64 [%w0+16], 0b101; }";
     try_text(text, 1, 70, memory, sizeof memory);
-    CHECK_U64(memory[0], 3);
+    CHECK_U64(memory[0], 70);
     CHECK_U64(memory[1], 0);
     CHECK_U64(memory[2], 5);
 }
@@ -915,7 +948,30 @@ static void text_that_is_no_ptx_is_refused_with_its_line(void)
                   "PTX line 5: this name is declared twice, at 'g'");
     check_refused(".global .texref t;", "not supported in a declaration, at '.texref'");
     check_refused(".global .u32 g[0x];", "this is no number here");
-    check_refused(".global .align 4096 .b8 g[8];\n", "aligned to 4096 bytes is not supported");
+    check_refused(".global .align 1099511627776 .b8 g[8];\n", "bytes is not supported");
+}
+
+static void what_is_not_supported_is_not_called_invalid(void)
+{
+    static const struct {
+        const char *text;
+        int lacked;
+    } cases[] = {{".entry k() { ret; }", 0},
+                 {".global .u32 g = k;", 1},
+                 {".global .u32 g[2] = {1, 2, 3};", 0},
+                 {".global .texref t;", 1},
+                 {".alias f, g;", 1},
+                 {".global .align 1099511627776 .b8 g[8];", 1},
+                 {".entry k() {", 0},
+                 {".global .u32 g;\n.global .u32 g; .alias f, g;", 0}};
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; ++k) {
+        char why[600], whole[200];
+        test_case("%s", cases[k].text);
+        snprintf(whole, sizeof whole, ".version 9.0\n.target sm_90\n.address_size 64\n%s",
+                 cases[k].text);
+        ptx_free(ptx_load(whole, &try_memory, why, sizeof why));
+        CHECK_INT(ptx_load_lacked(), cases[k].lacked);
+    }
 }
 
 static void an_instruction_that_is_not_supported_is_named(void)
@@ -934,6 +990,7 @@ static void an_instruction_that_is_not_supported_is_named(void)
     check_refused(KERNEL("", "add.u32 %t0, %t99, 1;"),
                   "this register is not declared or not supported, at '%t99'");
     check_refused(KERNEL("", "mov.u32 %t0, %smid;"), "at '%smid'");
+    check_refused(KERNEL("", "mov.u32 %t0, %nwarpid;"), "at '%nwarpid'");
     check_refused(KERNEL("", "add.f32 %f0, %f1, 1;"),
                   "a number of another type is not supported, at '1'");
     check_refused(KERNEL("", "mov.u32 %tid.x, 1;"), "a register for a result is expected");
@@ -1087,7 +1144,8 @@ TEST_MAIN(PROMISE(loads_extend_and_stores_cut), PROMISE(an_access_outside_an_all
           PROMISE(vectors_of_parameters_reach_all_threads),
           PROMISE(the_space_of_a_generic_address_is_known),
           PROMISE(a_module_s_variables_have_their_values_and_are_released),
-          PROMISE(arguments_are_aligned_and_described),
+          PROMISE(arguments_are_aligned_and_described), PROMISE(a_required_shape_is_described),
+          PROMISE(local_memory_has_no_values_of_earlier_blocks),
           PROMISE(dynamic_shared_memory_begins_behind_the_static),
           PROMISE(atomic_operations_return_what_was_there),
           PROMISE(atomic_sums_of_all_blocks_lose_nothing), PROMISE(each_thread_knows_its_place),
@@ -1108,6 +1166,7 @@ TEST_MAIN(PROMISE(loads_extend_and_stores_cut), PROMISE(an_access_outside_an_all
           PROMISE(a_warp_s_instruction_needs_all_whom_it_names),
           PROMISE(functions_are_called_with_their_arguments),
           PROMISE(text_that_is_no_ptx_is_refused_with_its_line),
+          PROMISE(what_is_not_supported_is_not_called_invalid),
           PROMISE(an_instruction_that_is_not_supported_is_named),
           PROMISE(another_kernel_of_the_module_still_runs),
           PROMISE(the_host_s_rounding_is_neither_used_nor_changed),

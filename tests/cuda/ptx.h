@@ -34,6 +34,9 @@ typedef struct ptx_kernel ptx_kernel;
  *  @param why  of @p room bytes: on failure what is wrong, with the line of PTX
  *  @return NULL on failure */
 ptx_module *ptx_load(const char *text, const ptx_memory *memory, char *why, size_t room);
+/** Whether the calling thread's last ptx_load() failed because of what is not supported here; the
+ * text may be valid. */
+int ptx_load_lacked(void);
 void ptx_free(ptx_module *module);
 
 /** The kernel of a name, which lives as long as its module.
@@ -54,6 +57,7 @@ typedef struct ptx_facts {
     size_t argument_bytes;
     size_t shared_bytes;  /**< static shared memory */
     unsigned max_threads; /**< .maxntid, or 1024 */
+    unsigned required[3]; /**< .reqntid: the shape that blocks must have; 0: any */
 } ptx_facts;
 const ptx_facts *ptx_facts_of(const ptx_kernel *kernel);
 

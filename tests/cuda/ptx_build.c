@@ -86,7 +86,6 @@ static int special_register(ptx_builder *b, const ptx_token *name)
                                                     [PTX_NCTAID_X] = "%nctaid.x",
                                                     [PTX_NCTAID_Y] = "%nctaid.y",
                                                     [PTX_NCTAID_Z] = "%nctaid.z",
-                                                    [PTX_WARPS] = "%nwarpid",
                                                     [PTX_DYNAMIC_BYTES] = "%dynamic_smem_size",
                                                     [PTX_TOTAL_BYTES] = "%total_smem_size",
                                                     [PTX_CTAID_X] = "%ctaid.x",
@@ -512,7 +511,7 @@ ptx_kernel *ptx_translate(ptx_module *m, const ptx_symbol *entry, ptx_error *err
     if (k) k->name = strndup(entry->name.text, entry->name.length);
     if (!k || !k->name) {
         free(k);
-        *error = (ptx_error){true, "out of memory"};
+        *error = (ptx_error){.failed = true, .text = "out of memory"};
         return NULL;
     }
     ptx_builder b = {.module = m, .kernel = k, .error = error, .carry = -1};
@@ -529,6 +528,7 @@ ptx_kernel *ptx_translate(ptx_module *m, const ptx_symbol *entry, ptx_error *err
     k->facts.parameter = k->parameters;
     k->facts.shared_bytes = b.shared_bytes;
     k->facts.max_threads = entry->function->max_threads;
+    memcpy(k->facts.required, entry->function->required, sizeof k->facts.required);
     k->local_bytes = round_up(k->local_bytes, 16);
     if (!error->failed) return k;
     ptx_free_kernel(k);

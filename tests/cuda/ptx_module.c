@@ -98,7 +98,7 @@ ptx_variable ptx_declared(ptx_reader *r)
         else if (ptx_accept(r, ".v2")) count = 2;
         else if (ptx_accept(r, ".v4")) count = 4;
         else if (is_space || ptx_at(r, ".ptr")) ptx_next(r); /* what a parameter points to */
-        else ptx_bad(r, "this is not supported in a declaration");
+        else ptx_unsupported(r, "this is not supported in a declaration");
     }
     if (v.type == PTX_NONE) ptx_bad(r, "a type is expected");
     v.name = ptx_word(r);
@@ -125,7 +125,7 @@ static void initialise(ptx_reader *r, const ptx_variable *v, char *bytes)
         else if (!ptx_accept(r, ",")) {
             const bool minus = ptx_accept(r, "-");
             if (r->token.kind != PTX_NUMBER)
-                ptx_bad(r, "an initial value that is no number is not supported");
+                ptx_unsupported(r, "an initial value that is no number is not supported");
             ptx_literal literal;
             uint64_t value = ptx_number(r, &literal);
             if (minus) value = (uint64_t)0 - value;
@@ -151,7 +151,7 @@ static void global_variable(ptx_module *m, ptx_reader *r, bool is_constant)
     *place = made;
     memset(made.bytes, 0, v.bytes);
     if (made.begin % v.align)
-        ptx_bad_at(r, &v.name, "memory that is aligned to %zu bytes is not supported", v.align);
+        ptx_unsupported(r, "memory that is aligned to %zu bytes is not supported", v.align);
     ptx_name(&m->names, r, &v.name, PTX_IS_GLOBAL, made.begin);
     if (ptx_accept(r, "=")) initialise(r, &v, made.bytes);
 }
@@ -168,14 +168,17 @@ static void shared_variable(ptx_module *m, ptx_reader *r)
 static void performance_directives(ptx_reader *r, ptx_function *f)
 {
     for (;;) {
-        const bool most = ptx_at(r, ".maxntid") || ptx_at(r, ".reqntid");
+        const bool exactly = ptx_at(r, ".reqntid"), most = exactly || ptx_at(r, ".maxntid");
         if (most) f->max_threads = 1;
+        if (exactly) f->required[0] = f->required[1] = f->required[2] = 1;
         if (most || ptx_at(r, ".minnctapersm") || ptx_at(r, ".maxnctapersm") ||
             ptx_at(r, ".maxnreg")) {
+            unsigned dimension = 0;
             do {
                 ptx_next(r);
                 const uint64_t n = ptx_number(r, NULL);
                 if (most) f->max_threads *= (unsigned)n;
+                if (exactly && dimension < 3) f->required[dimension++] = (unsigned)n;
             } while (ptx_at(r, ","));
         } else if (ptx_accept(r, ".pragma")) {
             ptx_next(r);
@@ -227,17 +230,24 @@ static void directive(ptx_module *m, ptx_reader *r)
     else if (ptx_accept(r, ".shared")) shared_variable(m, r);
     else if (ptx_at(r, ".target") || ptx_at(r, ".file")) ptx_skip_line(r);
     else if (ptx_accept(r, ".address_size")) {
-        if (!ptx_at(r, "64")) ptx_bad(r, "addresses of 64 bits are expected");
+        if (!ptx_at(r, "64")) ptx_unsupported(r, "addresses of 64 bits are expected");
         ptx_next(r);
     } else if (ptx_accept(r, ".section")) {
         while (r->token.kind != PTX_END && !ptx_at(r, "{")) ptx_next(r);
         ptx_skip_group(r, '{', '}');
     } else {
-        ptx_bad(r, "this is not known in a module");
+        ptx_unsupported(r, "this is not known in a module");
     }
 }
 
 /* ------------------------------------------------------------------ modules */
+
+static _Thread_local bool lacked;
+
+int ptx_load_lacked(void)
+{
+    return lacked;
+}
 
 static void say(char *why, size_t room, const char *text)
 {
@@ -249,6 +259,7 @@ ptx_module *ptx_load(const char *text, const ptx_memory *memory, char *why, size
     ptx_error error = {0};
     ptx_reader r;
     ptx_module *m = calloc(1, sizeof *m);
+    lacked = false;
     if (m) m->text = malloc(strlen(text) + 1);
     if (!m || !m->text) {
         free(m);
@@ -264,6 +275,7 @@ ptx_module *ptx_load(const char *text, const ptx_memory *memory, char *why, size
     while (r.token.kind != PTX_END) directive(m, &r);
     if (!error.failed) return m;
     say(why, room, error.text);
+    lacked = error.unsupported;
     ptx_free(m);
     return NULL;
 }

@@ -27,7 +27,7 @@ typedef enum ptx_symbol_kind {
 typedef struct ptx_function {
     bool is_entry, has_returns, has_parameters;
     ptx_reader returns, parameters, body; /**< behind the opening bracket or brace */
-    unsigned max_threads;
+    unsigned max_threads, required[3];
     ptx_kernel *kernel; /**< once it was asked for */
 } ptx_function;
 
@@ -81,7 +81,6 @@ typedef enum ptx_special {
     PTX_NCTAID_X,
     PTX_NCTAID_Y,
     PTX_NCTAID_Z,
-    PTX_WARPS,
     PTX_DYNAMIC_BYTES,
     PTX_TOTAL_BYTES,
     PTX_CTAID_X,

@@ -15,7 +15,7 @@
 
 #define WAITS                                                                                      \
     ((uint32_t)1 << 31) /* in a thread's next instruction: it waits at the barrier before */
-enum { SHARED_POISON = 0xdb, MOST_HOST_THREADS = 64 };
+enum { POISON = 0xdb, MOST_HOST_THREADS = 64 };
 
 /** What one host thread runs blocks with. */
 struct ptx_worker {
@@ -278,7 +278,8 @@ static void run_block(ptx_worker *w)
 {
     ptx_context *c = &w->c;
     memset(w->next, 0, sizeof w->next);
-    memset(c->shared, SHARED_POISON, c->shared_bytes);
+    memset(c->shared, POISON, c->shared_bytes);
+    memset(c->local, POISON, c->local_bytes * (size_t)c->threads);
     ++c->epoch;
     while (!c->fault->status) {
         uint32_t above;
@@ -348,8 +349,6 @@ static uint64_t special_of_block(const ptx_fixed *f, const ptx_context *c, const
     case PTX_CTAID_Y:
     case PTX_CTAID_Z:
         return c->block[f->special - PTX_CTAID_X];
-    case PTX_WARPS:
-        return (unsigned)(c->threads + 31) / 32;
     case PTX_DYNAMIC_BYTES:
         return l->dynamic_shared;
     case PTX_TOTAL_BYTES:

@@ -178,6 +178,16 @@ void ptx_bad(ptx_reader *r, const char *format, ...)
     va_end(list);
 }
 
+void ptx_unsupported(ptx_reader *r, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    const ptx_token token = r->token;
+    r->error->unsupported = !r->error->failed;
+    fail(r, &token, format, list);
+    va_end(list);
+}
+
 void ptx_bad_at(ptx_reader *r, const ptx_token *token, const char *format, ...)
 {
     va_list list;

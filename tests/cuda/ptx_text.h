@@ -22,7 +22,7 @@ typedef struct ptx_token {
 } ptx_token;
 
 typedef struct ptx_error {
-    bool failed;
+    bool failed, unsupported; /**< the latter: the text may be valid */
     char text[512];
 } ptx_error;
 
@@ -57,5 +57,8 @@ void ptx_skip_line(ptx_reader *reader);
 void ptx_bad(ptx_reader *reader, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void ptx_bad_at(ptx_reader *reader, const ptx_token *token, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/** An error at the current token: what is there is valid, or may be, and not supported. */
+void ptx_unsupported(ptx_reader *reader, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 #endif
