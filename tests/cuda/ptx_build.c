@@ -495,14 +495,14 @@ static void free_builder(ptx_builder *b)
     free(b->constants);
 }
 
-/* Threads that reach an entry's end leave. */
-static void append_leave(ptx_builder *b)
+/* Threads that reach an entry's end exit. */
+static void append_exit(ptx_builder *b)
 {
     ptx_kernel *k = b->kernel;
     ptx_ins *grown = ptx_grow(b, k->code, k->instructions, &b->instruction_room, sizeof *grown);
     if (!grown) return;
     k->code = grown;
-    k->code[k->instructions++] = (ptx_ins){.flow = PTX_LEAVE};
+    k->code[k->instructions++] = (ptx_ins){.flow = PTX_EXIT};
 }
 
 ptx_kernel *ptx_translate(ptx_module *m, const ptx_symbol *entry, ptx_error *error)
@@ -521,7 +521,7 @@ ptx_kernel *ptx_translate(ptx_module *m, const ptx_symbol *entry, ptx_error *err
     declare_parameters(&b, entry->function, &parameters);
     if (!error->failed) ptx_translate_body(&b, entry->function, &parameters);
     ptx_forget_names(&parameters.names);
-    if (!error->failed) append_leave(&b);
+    if (!error->failed) append_exit(&b);
     if (!error->failed) ptx_assign_rows(&b);
     free_builder(&b);
     k->facts.name = k->name;

@@ -14,7 +14,7 @@ typedef struct ptx_register {
         is_dynamic_base; /**< the latter: its value is added to where dynamic memory begins */
     ptx_special special;
     uint64_t value;
-    bool is_uniform, spread;
+    bool is_uniform, broadcast;
     int definitions;
     uint32_t row;
 } ptx_register;

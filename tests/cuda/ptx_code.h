@@ -43,10 +43,11 @@ typedef void ptx_handler(const ptx_ins *in, ptx_context *c);
 
 typedef enum ptx_flow {
     PTX_STRAIGHT,
-    PTX_UNIFORM, /**< the same for all threads of a block: run once, and its outputs spread */
+    PTX_UNIFORM, /**< the same for all threads of a block: run once, and its outputs are broadcast
+                  */
     PTX_BRANCH,
     PTX_INDEXED, /**< a branch to one of several targets */
-    PTX_LEAVE,
+    PTX_EXIT,
     PTX_BARRIER,
     PTX_TRAP
 } ptx_flow;
@@ -60,7 +61,7 @@ typedef enum ptx_space { PTX_GENERIC, PTX_GLOBAL, PTX_SHARED, PTX_LOCAL, PTX_PAR
 #define PTX_WINDOWS       ((uint64_t)7 << 59)
 
 enum { PTX_ROWS = 10, PTX_MOST_THREADS = 1024 };
-#define PTX_LEFT UINT32_MAX
+#define PTX_EXITED UINT32_MAX
 
 /** Rows: the outputs first, then the inputs, in the order of the instruction's text. */
 struct ptx_ins {
@@ -71,8 +72,8 @@ struct ptx_ins {
     unsigned char rows, outputs;
     bool pure; /**< its outputs depend on its inputs alone */
     unsigned char flow, space;
-    unsigned char bytes;   /**< of an access to memory, of one thread */
-    bool spread[PTX_ROWS]; /**< whether an output of PTX_UNIFORM is read by other instructions */
+    unsigned char bytes;      /**< of an access to memory, of one thread */
+    bool broadcast[PTX_ROWS]; /**< whether an output of PTX_UNIFORM is read by other instructions */
     bool has_predicate, negated, uniform_predicate;
     uint32_t predicate; /**< a row */
     uint32_t aux;
@@ -115,12 +116,23 @@ struct ptx_context {
     int first; /**< the first thread that runs a uniform instruction */
     unsigned block[3];
     unsigned shape[3];  /**< of a block */
-    const uint32_t *at; /**< per thread: the next instruction, or PTX_LEFT */
+    const uint32_t *at; /**< per thread: the next instruction, or PTX_EXITED */
     ptx_fault *fault;
     /* Races on shared memory, where they are to be found. */
     ptx_access *wrote, *read;
     uint32_t epoch, *warp_epoch;
 };
+
+/** Where dynamic shared memory begins, behind the static. */
+static inline size_t ptx_dynamic_offset(size_t static_bytes)
+{
+    return (static_bytes + 15) / 16 * 16;
+}
+/** The elements of a row that may be written: the threads', rounded up to whole vectors. */
+static inline int ptx_padded(int threads)
+{
+    return (threads + 15) / 16 * 16;
+}
 
 /** Record a fault of a thread, unless there is one. */
 void ptx_fail(const ptx_ins *in, ptx_context *c, int status, int thread, const char *format, ...)
@@ -165,6 +177,33 @@ void ptx_fail(const ptx_ins *in, ptx_context *c, int status, int thread, const c
     for (int j_ = 0, n_ = (c)->lane ? (c)->lanes : (c)->end - (c)->from; j_ < n_; ++j_) {          \
         const int i = (c)->lane ? (c)->lane[j_] : (c)->from + j_;                                  \
         __VA_ARGS__                                                                                \
+    }
+
+/** Handlers of one output: a value of type D of inputs a, b and e of types A, B and C. */
+#define PTX_UNARY(name, D, A, value)                                                               \
+    PTX_CLONES static void name(const ptx_ins *in, ptx_context *c)                                 \
+    {                                                                                              \
+        D *d = PTX_ROW(in, c, 0);                                                                  \
+        const A *row_a = PTX_ROW(in, c, 1);                                                        \
+        PTX_EACH(c, i, const A a = row_a[i]; d[i] = (D)(value);)                                   \
+    }
+#define PTX_BINARY(name, D, A, B, value)                                                           \
+    PTX_CLONES static void name(const ptx_ins *in, ptx_context *c)                                 \
+    {                                                                                              \
+        D *d = PTX_ROW(in, c, 0);                                                                  \
+        const A *row_a = PTX_ROW(in, c, 1);                                                        \
+        const B *row_b = PTX_ROW(in, c, 2);                                                        \
+        PTX_EACH(c, i, const A a = row_a[i]; const B b = row_b[i]; d[i] = (D)(value);)             \
+    }
+#define PTX_TERNARY(name, D, A, B, C, value)                                                       \
+    PTX_CLONES static void name(const ptx_ins *in, ptx_context *c)                                 \
+    {                                                                                              \
+        D *d = PTX_ROW(in, c, 0);                                                                  \
+        const A *row_a = PTX_ROW(in, c, 1);                                                        \
+        const B *row_b = PTX_ROW(in, c, 2);                                                        \
+        const C *row_e = PTX_ROW(in, c, 3);                                                        \
+        PTX_EACH(c, i, const A a = row_a[i]; const B b = row_b[i]; const C e = row_e[i];           \
+                 d[i] = (D)(value);)                                                               \
     }
 
 /** An instruction by its name without types, and the types of its operands, outputs first:

@@ -31,21 +31,26 @@ static int limited(ptx_decoder *d, ptx_type to, ptx_type from, int x)
     return x;
 }
 
-static void to_integer(ptx_decoder *d, int x, int result)
+/* The instruction that rounds to an integer as the opcode says. NULL: it does not say. */
+static const char *take_integer_rounding(ptx_decoder *d)
 {
     static const char *const roundings[] = {"rni", "rzi", "rmi", "rpi"};
+    for (int k = 0; k < 4; ++k)
+        if (ptx_take(d, roundings[k])) return roundings[k];
+    return NULL;
+}
+
+static void to_integer(ptx_decoder *d, int x, int result)
+{
     const bool limits = ptx_take(d, "sat");
     if (!ptx_is_float(d->from)) {
         if (limits) x = limited(d, d->type, d->from, x);
         append_convert(d, d->type, d->from, result, x);
         return;
     }
-    int integral = -1;
-    for (int k = 0; k < 4; ++k)
-        if (ptx_take(d, roundings[k]))
-            integral = ptx_apply(d, roundings[k], d->from, -1, x, -1, -1);
-    if (integral < 0) ptx_refuse(d, "a rounding to integers is expected");
-    else append_convert(d, d->type, d->from, result, integral);
+    const char *step = take_integer_rounding(d);
+    if (!step) ptx_refuse(d, "a rounding to integers is expected");
+    else append_convert(d, d->type, d->from, result, ptx_apply(d, step, d->from, -1, x, -1, -1));
 }
 
 static void integer_to_float(ptx_decoder *d, int x, int result)
@@ -67,10 +72,8 @@ static void integer_to_float(ptx_decoder *d, int x, int result)
 
 static void float_to_float(ptx_decoder *d, int x, int result)
 {
-    static const char *const roundings[] = {"rni", "rzi", "rmi", "rpi"};
-    const char *step = d->type == d->from ? "mov" : NULL;
-    for (int k = 0; k < 4; ++k)
-        if (ptx_take(d, roundings[k])) step = roundings[k];
+    const char *step = take_integer_rounding(d);
+    if (!step && d->type == d->from) step = "mov";
     if (step) {
         if (d->type != d->from) ptx_refuse(d, "this conversion is not supported");
         else ptx_apply(d, step, d->type, result, x, -1, -1);

@@ -40,7 +40,7 @@ void ptx_decode_return(ptx_decoder *d)
 {
     ptx_take(d, "uni");
     const bool ends = ptx_named_op(d, "exit") || d->b->in_entry;
-    append_flow(d, ends ? PTX_LEAVE : PTX_BRANCH)->target = -1;
+    append_flow(d, ends ? PTX_EXIT : PTX_BRANCH)->target = -1;
 }
 
 void ptx_decode_trap(ptx_decoder *d)

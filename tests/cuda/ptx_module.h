@@ -93,7 +93,7 @@ typedef enum ptx_special {
 typedef struct ptx_fixed {
     uint32_t row;
     unsigned char width;
-    bool spread;         /**< whether all threads' elements are read, or only the first */
+    bool broadcast;      /**< whether all threads' elements are read, or only the first */
     ptx_special special; /**< PTX_SPECIALS: it is a constant */
     uint64_t value;
 } ptx_fixed;

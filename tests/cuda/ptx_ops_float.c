@@ -46,29 +46,8 @@ static inline double result_f64(double x)
     return x;
 }
 
-#define UNARY(name, D, T, value)                                                                   \
-    PTX_CLONES static void name(const ptx_ins *in, ptx_context *c)                                 \
-    {                                                                                              \
-        D *d = PTX_ROW(in, c, 0);                                                                  \
-        const T *row_a = PTX_ROW(in, c, 1);                                                        \
-        PTX_EACH(c, i, const T a = row_a[i]; d[i] = (D)(value);)                                   \
-    }
-#define BINARY(name, D, T, value)                                                                  \
-    PTX_CLONES static void name(const ptx_ins *in, ptx_context *c)                                 \
-    {                                                                                              \
-        D *d = PTX_ROW(in, c, 0);                                                                  \
-        const T *row_a = PTX_ROW(in, c, 1), *row_b = PTX_ROW(in, c, 2);                            \
-        PTX_EACH(c, i, const T a = row_a[i]; const T b = row_b[i]; d[i] = (D)(value);)             \
-    }
-#define TERNARY(name, T, value)                                                                    \
-    PTX_CLONES static void name(const ptx_ins *in, ptx_context *c)                                 \
-    {                                                                                              \
-        T *d = PTX_ROW(in, c, 0);                                                                  \
-        const T *row_a = PTX_ROW(in, c, 1), *row_b = PTX_ROW(in, c, 2),                            \
-                *row_e = PTX_ROW(in, c, 3);                                                        \
-        PTX_EACH(c, i, const T a = row_a[i]; const T b = row_b[i]; const T e = row_e[i];           \
-                 d[i] = (value);)                                                                  \
-    }
+#define BINARY(name, D, T, value) PTX_BINARY(name, D, T, T, value)
+#define TERNARY(name, T, value)   PTX_TERNARY(name, T, T, T, T, value)
 
 /* min(-0, +0) is -0 and max(-0, +0) is +0: combine the sign bits of equal operands. */
 #define LESSER(t, T)                                                                               \
@@ -93,18 +72,18 @@ LESSER(f64, double)
     BINARY(mul_##t, T, T, result_##t(a *b))                                                        \
     BINARY(div_##t, T, T, result_##t(a / b))                                                       \
     TERNARY(fma_##t, T, result_##t(__builtin_fma##suffix(a, b, e)))                                \
-    UNARY(sqrt_##t, T, T, result_##t(__builtin_sqrt##suffix(a)))                                   \
-    UNARY(rcp_##t, T, T, result_##t((T)1 / a))                                                     \
+    PTX_UNARY(sqrt_##t, T, T, result_##t(__builtin_sqrt##suffix(a)))                               \
+    PTX_UNARY(rcp_##t, T, T, result_##t((T)1 / a))                                                 \
     BINARY(min_##t, T, T, lesser_##t(a, b))                                                        \
     BINARY(max_##t, T, T, greater_##t(a, b))                                                       \
-    UNARY(neg_##t, T, T, of_bits_##t(bits_##t(a) ^ SIGN_##t))                                      \
-    UNARY(abs_##t, T, T, of_bits_##t(bits_##t(a) & ~SIGN_##t))                                     \
+    PTX_UNARY(neg_##t, T, T, of_bits_##t(bits_##t(a) ^ SIGN_##t))                                  \
+    PTX_UNARY(abs_##t, T, T, of_bits_##t(bits_##t(a) & ~SIGN_##t))                                 \
     BINARY(copysign_##t, T, T, of_bits_##t((bits_##t(b) & ~SIGN_##t) | (bits_##t(a) & SIGN_##t)))  \
-    UNARY(saturate_##t, T, T, a > 0 ? a < 1 ? a : (T)1 : (T)0)                                     \
-    UNARY(rni_##t, T, T, result_##t(__builtin_rint##suffix(a)))                                    \
-    UNARY(rzi_##t, T, T, result_##t(__builtin_trunc##suffix(a)))                                   \
-    UNARY(rmi_##t, T, T, result_##t(__builtin_floor##suffix(a)))                                   \
-    UNARY(rpi_##t, T, T, result_##t(__builtin_ceil##suffix(a)))                                    \
+    PTX_UNARY(saturate_##t, T, T, a > 0 ? a < 1 ? a : (T)1 : (T)0)                                 \
+    PTX_UNARY(rni_##t, T, T, result_##t(__builtin_rint##suffix(a)))                                \
+    PTX_UNARY(rzi_##t, T, T, result_##t(__builtin_trunc##suffix(a)))                               \
+    PTX_UNARY(rmi_##t, T, T, result_##t(__builtin_floor##suffix(a)))                               \
+    PTX_UNARY(rpi_##t, T, T, result_##t(__builtin_ceil##suffix(a)))                                \
     BINARY(eq_##t, uint8_t, T, a == b)                                                             \
     BINARY(ne_##t, uint8_t, T, (a < b) | (a > b))                                                  \
     BINARY(lt_##t, uint8_t, T, a < b)                                                              \
@@ -119,12 +98,12 @@ LESSER(f64, double)
     BINARY(geu_##t, uint8_t, T, !(a < b))                                                          \
     BINARY(num_##t, uint8_t, T, (a == a) & (b == b))                                               \
     BINARY(nan_##t, uint8_t, T, (a != a) | (b != b))                                               \
-    UNARY(finite_##t, uint8_t, T, a - a == 0)                                                      \
-    UNARY(infinite_##t, uint8_t, T, (a == a) & (a - a != 0))                                       \
-    UNARY(number_##t, uint8_t, T, a == a)                                                          \
-    UNARY(notanumber_##t, uint8_t, T, a != a)                                                      \
-    UNARY(normal_##t, uint8_t, T, isnormal(a) != 0)                                                \
-    UNARY(subnormal_##t, uint8_t, T, fpclassify(a) == FP_SUBNORMAL)
+    PTX_UNARY(finite_##t, uint8_t, T, a - a == 0)                                                  \
+    PTX_UNARY(infinite_##t, uint8_t, T, (a == a) & (a - a != 0))                                   \
+    PTX_UNARY(number_##t, uint8_t, T, a == a)                                                      \
+    PTX_UNARY(notanumber_##t, uint8_t, T, a != a)                                                  \
+    PTX_UNARY(normal_##t, uint8_t, T, isnormal(a) != 0)                                            \
+    PTX_UNARY(subnormal_##t, uint8_t, T, fpclassify(a) == FP_SUBNORMAL)
 ARITHMETIC(f32, float, f)
 ARITHMETIC(f64, double, )
 BINARY(minnan_f32, float, float, a != a || b != b ? NAN_f32 : lesser_f32(a, b))
@@ -138,7 +117,7 @@ static inline double flushed_f64(double x)
 {
     return bits_f64(x) & 0x7ff0000000000000 ? x : of_bits_f64(bits_f64(x) & SIGN_f64);
 }
-UNARY(flush_f32, float, float, flushed_f32(a))
+PTX_UNARY(flush_f32, float, float, flushed_f32(a))
 
 /* Approximations: the manual bounds their errors, and these are better than that. */
 #define APPROXIMATE(name, value)                                                                   \
@@ -156,15 +135,15 @@ APPROXIMATE(sin_f32, sin(a))
 APPROXIMATE(cos_f32, cos(a))
 APPROXIMATE(tanh_f32, tanh(a))
 
-UNARY(rsqrt_f64, double, double, 1 / sqrt(a))
+PTX_UNARY(rsqrt_f64, double, double, 1 / sqrt(a))
 
 /* With .ftz the low half of an approximate f64 is 0, and subnormal numbers are, on both sides. */
 static inline double rough(double x)
 {
     return flushed_f64(of_bits_f64(bits_f64(x) & ~(uint64_t)0xffffffff));
 }
-UNARY(rcp_rough_f64, double, double, rough(1 / flushed_f64(a)))
-UNARY(rsqrt_rough_f64, double, double, rough(1 / sqrt(flushed_f64(a))))
+PTX_UNARY(rcp_rough_f64, double, double, rough(1 / flushed_f64(a)))
+PTX_UNARY(rsqrt_rough_f64, double, double, rough(1 / sqrt(flushed_f64(a))))
 
 void ptx_directed(const ptx_ins *in, ptx_context *c)
 {

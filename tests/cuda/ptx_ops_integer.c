@@ -6,32 +6,6 @@
 typedef __int128 s128;
 typedef unsigned __int128 u128;
 
-#define UNARY(name, D, A, value)                                                                   \
-    PTX_CLONES static void name(const ptx_ins *in, ptx_context *c)                                 \
-    {                                                                                              \
-        D *d = PTX_ROW(in, c, 0);                                                                  \
-        const A *row_a = PTX_ROW(in, c, 1);                                                        \
-        PTX_EACH(c, i, const A a = row_a[i]; d[i] = (D)(value);)                                   \
-    }
-#define BINARY(name, D, A, B, value)                                                               \
-    PTX_CLONES static void name(const ptx_ins *in, ptx_context *c)                                 \
-    {                                                                                              \
-        D *d = PTX_ROW(in, c, 0);                                                                  \
-        const A *row_a = PTX_ROW(in, c, 1);                                                        \
-        const B *row_b = PTX_ROW(in, c, 2);                                                        \
-        PTX_EACH(c, i, const A a = row_a[i]; const B b = row_b[i]; d[i] = (D)(value);)             \
-    }
-#define TERNARY(name, D, A, B, C, value)                                                           \
-    PTX_CLONES static void name(const ptx_ins *in, ptx_context *c)                                 \
-    {                                                                                              \
-        D *d = PTX_ROW(in, c, 0);                                                                  \
-        const A *row_a = PTX_ROW(in, c, 1);                                                        \
-        const B *row_b = PTX_ROW(in, c, 2);                                                        \
-        const C *row_e = PTX_ROW(in, c, 3);                                                        \
-        PTX_EACH(c, i, const A a = row_a[i]; const B b = row_b[i]; const C e = row_e[i];           \
-                 d[i] = (D)(value);)                                                               \
-    }
-
 /* Wide: of at least 32 bits, unsigned, so that nothing overflows. */
 #define UNSIGNED_TYPES(F, ...)                                                                     \
     F(u16, uint16_t, uint32_t, ##__VA_ARGS__)                                                      \
@@ -39,52 +13,55 @@ typedef unsigned __int128 u128;
     F(u64, uint64_t, uint64_t, ##__VA_ARGS__)
 
 #define WRAPPING(t, T, W)                                                                          \
-    BINARY(add_##t, T, T, T, (W)a + b)                                                             \
-    BINARY(sub_##t, T, T, T, (W)a - b)                                                             \
-    BINARY(mul_##t, T, T, T, (W)a *b)                                                              \
-    BINARY(and_##t, T, T, T, a &b)                                                                 \
-    BINARY(or_##t, T, T, T, a | b)                                                                 \
-    BINARY(xor_##t, T, T, T, a ^ b)                                                                \
-    UNARY(not_##t, T, T, ~(W)a)                                                                    \
-    UNARY(cnot_##t, T, T, a == 0)                                                                  \
-    UNARY(neg_##t, T, T, (W)0 - a)                                                                 \
-    TERNARY(mad_##t, T, T, T, T, (W)a *b + e)                                                      \
-    BINARY(shl_##t, T, T, uint32_t, b < 8 * sizeof(T) ? (W)a << (b & (8 * sizeof(T) - 1)) : 0)     \
-    BINARY(shr_##t, T, T, uint32_t, b < 8 * sizeof(T) ? (W)a >> (b & (8 * sizeof(T) - 1)) : 0)     \
-    BINARY(div_##t, T, T, T, b ? a / (b ? b : (T)1) : (T) ~(W)0)                                   \
-    BINARY(rem_##t, T, T, T, b ? a % (b ? b : (T)1) : a)                                           \
-    TERNARY(selp_##t, T, T, T, uint8_t, e ? a : b)
+    PTX_BINARY(add_##t, T, T, T, (W)a + b)                                                         \
+    PTX_BINARY(sub_##t, T, T, T, (W)a - b)                                                         \
+    PTX_BINARY(mul_##t, T, T, T, (W)a *b)                                                          \
+    PTX_BINARY(and_##t, T, T, T, a &b)                                                             \
+    PTX_BINARY(or_##t, T, T, T, a | b)                                                             \
+    PTX_BINARY(xor_##t, T, T, T, a ^ b)                                                            \
+    PTX_UNARY(not_##t, T, T, ~(W)a)                                                                \
+    PTX_UNARY(cnot_##t, T, T, a == 0)                                                              \
+    PTX_UNARY(neg_##t, T, T, (W)0 - a)                                                             \
+    PTX_TERNARY(mad_##t, T, T, T, T, (W)a *b + e)                                                  \
+    PTX_BINARY(shl_##t, T, T, uint32_t, b < 8 * sizeof(T) ? (W)a << (b & (8 * sizeof(T) - 1)) : 0) \
+    PTX_BINARY(shr_##t, T, T, uint32_t, b < 8 * sizeof(T) ? (W)a >> (b & (8 * sizeof(T) - 1)) : 0) \
+    PTX_BINARY(div_##t, T, T, T, b ? a / (b ? b : (T)1) : (T) ~(W)0)                               \
+    PTX_BINARY(rem_##t, T, T, T, b ? a % (b ? b : (T)1) : a)                                       \
+    PTX_TERNARY(selp_##t, T, T, T, uint8_t, e ? a : b)
 UNSIGNED_TYPES(WRAPPING)
 
-BINARY(and_pred, uint8_t, uint8_t, uint8_t, a &b)
-BINARY(or_pred, uint8_t, uint8_t, uint8_t, a | b)
-BINARY(xor_pred, uint8_t, uint8_t, uint8_t, a ^ b)
-UNARY(not_pred, uint8_t, uint8_t, !a)
-UNARY(mov_u8, uint8_t, uint8_t, a)
-UNARY(mov_u16, uint16_t, uint16_t, a)
-UNARY(mov_u32, uint32_t, uint32_t, a)
-UNARY(mov_u64, uint64_t, uint64_t, a)
+PTX_BINARY(and_pred, uint8_t, uint8_t, uint8_t, a &b)
+PTX_BINARY(or_pred, uint8_t, uint8_t, uint8_t, a | b)
+PTX_BINARY(xor_pred, uint8_t, uint8_t, uint8_t, a ^ b)
+PTX_UNARY(not_pred, uint8_t, uint8_t, !a)
+PTX_UNARY(mov_u8, uint8_t, uint8_t, a)
+PTX_UNARY(mov_u16, uint16_t, uint16_t, a)
+PTX_UNARY(mov_u32, uint32_t, uint32_t, a)
+PTX_UNARY(mov_u64, uint64_t, uint64_t, a)
 
 /* The manual leaves division by 0 open. The quotient is all ones, as GPUs compute it. */
 #define SIGNED(t, T, U, W)                                                                         \
-    BINARY(div_##t, T, T, T, b == 0 ? (T)-1 : b == -1 ? (T)((W)0 - (W)(U)a) : a / (b ? b : (T)1))  \
-    BINARY(rem_##t, T, T, T, b == 0 ? a : b == -1 ? (T)0 : a % (b ? b : (T)1))                     \
-    BINARY(shr_##t, T, T, uint32_t, a >> (b < 8 * sizeof(T) ? b : 8 * sizeof(T) - 1))              \
-    UNARY(abs_##t, U, T, a < 0 ? (W)0 - (W)(U)a : (W)(U)a)
+    PTX_BINARY(div_##t, T, T, T,                                                                   \
+               b == 0    ? (T)-1                                                                   \
+               : b == -1 ? (T)((W)0 - (W)(U)a)                                                     \
+                         : a / (b ? b : (T)1))                                                     \
+    PTX_BINARY(rem_##t, T, T, T, b == 0 ? a : b == -1 ? (T)0 : a % (b ? b : (T)1))                 \
+    PTX_BINARY(shr_##t, T, T, uint32_t, a >> (b < 8 * sizeof(T) ? b : 8 * sizeof(T) - 1))          \
+    PTX_UNARY(abs_##t, U, T, a < 0 ? (W)0 - (W)(U)a : (W)(U)a)
 SIGNED(s16, int16_t, uint16_t, uint32_t)
 SIGNED(s32, int32_t, uint32_t, uint32_t)
 SIGNED(s64, int64_t, uint64_t, uint64_t)
 
 /* W: of twice the width, of the same sign. */
 #define ORDERED(t, T, U, W)                                                                        \
-    BINARY(min_##t, T, T, T, a < b ? a : b)                                                        \
-    BINARY(max_##t, T, T, T, a > b ? a : b)                                                        \
-    BINARY(mulhi_##t, T, T, T, (W)a *b >> 8 * sizeof(T))                                           \
-    TERNARY(madhi_##t, U, T, T, U, (U)((W)a * b >> 8 * sizeof(T)) + (uint64_t)e)                   \
-    BINARY(lt_##t, uint8_t, T, T, a < b)                                                           \
-    BINARY(le_##t, uint8_t, T, T, a <= b)                                                          \
-    BINARY(gt_##t, uint8_t, T, T, a > b)                                                           \
-    BINARY(ge_##t, uint8_t, T, T, a >= b)
+    PTX_BINARY(min_##t, T, T, T, a < b ? a : b)                                                    \
+    PTX_BINARY(max_##t, T, T, T, a > b ? a : b)                                                    \
+    PTX_BINARY(mulhi_##t, T, T, T, (W)a *b >> 8 * sizeof(T))                                       \
+    PTX_TERNARY(madhi_##t, U, T, T, U, (U)((W)a * b >> 8 * sizeof(T)) + (uint64_t)e)               \
+    PTX_BINARY(lt_##t, uint8_t, T, T, a < b)                                                       \
+    PTX_BINARY(le_##t, uint8_t, T, T, a <= b)                                                      \
+    PTX_BINARY(gt_##t, uint8_t, T, T, a > b)                                                       \
+    PTX_BINARY(ge_##t, uint8_t, T, T, a >= b)
 ORDERED(u16, uint16_t, uint16_t, uint32_t)
 ORDERED(s16, int16_t, uint16_t, int32_t)
 ORDERED(u32, uint32_t, uint32_t, uint64_t)
@@ -93,13 +70,13 @@ ORDERED(u64, uint64_t, uint64_t, u128)
 ORDERED(s64, int64_t, uint64_t, s128)
 
 #define EQUAL(t, T, W)                                                                             \
-    BINARY(eq_##t, uint8_t, T, T, a == b)                                                          \
-    BINARY(ne_##t, uint8_t, T, T, a != b)
+    PTX_BINARY(eq_##t, uint8_t, T, T, a == b)                                                      \
+    PTX_BINARY(ne_##t, uint8_t, T, T, a != b)
 UNSIGNED_TYPES(EQUAL)
 
 #define WIDE(t, T, W, U)                                                                           \
-    BINARY(mulwide_##t, W, T, T, (W)a *b)                                                          \
-    TERNARY(madwide_##t, U, T, T, U, (U)((W)a * b) + e)
+    PTX_BINARY(mulwide_##t, W, T, T, (W)a *b)                                                      \
+    PTX_TERNARY(madwide_##t, U, T, T, U, (U)((W)a * b) + e)
 WIDE(u16, uint16_t, uint32_t, uint32_t)
 WIDE(s16, int16_t, int32_t, uint32_t)
 WIDE(u32, uint32_t, uint64_t, uint64_t)
@@ -109,8 +86,8 @@ static inline int32_t saturated(int64_t x)
 {
     return (int32_t)(x < INT32_MIN ? INT32_MIN : x > INT32_MAX ? INT32_MAX : x);
 }
-BINARY(addsat_s32, int32_t, int32_t, int32_t, saturated((int64_t)a + b))
-BINARY(subsat_s32, int32_t, int32_t, int32_t, saturated((int64_t)a - b))
+PTX_BINARY(addsat_s32, int32_t, int32_t, int32_t, saturated((int64_t)a + b))
+PTX_BINARY(subsat_s32, int32_t, int32_t, int32_t, saturated((int64_t)a - b))
 
 /* Carries: outputs are the sum and the carry, inputs two numbers and the carry. */
 #define CARRY(t, T, W, value)                                                                      \
@@ -131,14 +108,14 @@ CARRY(subc_u64, uint64_t, u128, (u128)a[i] - b[i] - e[i])
 /* ------------------------------------------------------------------ bits */
 
 #define COUNTING(t, T, BITS, popcount, leading)                                                    \
-    UNARY(popc_##t, uint32_t, T, popcount(a))                                                      \
-    UNARY(clz_##t, uint32_t, T, a ? leading(a) : BITS)                                             \
-    UNARY(bfind_##t, uint32_t, T, a ? BITS - 1 - leading(a) : -1)                                  \
-    UNARY(shiftamt_##t, uint32_t, T, a ? leading(a) : -1)                                          \
-    UNARY(bfind_s##BITS, uint32_t, int##BITS##_t,                                                  \
-          a ^ a >> (BITS - 1) ? BITS - 1 - leading((T)(a ^ a >> (BITS - 1))) : -1)                 \
-    UNARY(shiftamt_s##BITS, uint32_t, int##BITS##_t,                                               \
-          a ^ a >> (BITS - 1) ? leading((T)(a ^ a >> (BITS - 1))) : -1)
+    PTX_UNARY(popc_##t, uint32_t, T, popcount(a))                                                  \
+    PTX_UNARY(clz_##t, uint32_t, T, a ? leading(a) : BITS)                                         \
+    PTX_UNARY(bfind_##t, uint32_t, T, a ? BITS - 1 - leading(a) : -1)                              \
+    PTX_UNARY(shiftamt_##t, uint32_t, T, a ? leading(a) : -1)                                      \
+    PTX_UNARY(bfind_s##BITS, uint32_t, int##BITS##_t,                                              \
+              a ^ a >> (BITS - 1) ? BITS - 1 - leading((T)(a ^ a >> (BITS - 1))) : -1)             \
+    PTX_UNARY(shiftamt_s##BITS, uint32_t, int##BITS##_t,                                           \
+              a ^ a >> (BITS - 1) ? leading((T)(a ^ a >> (BITS - 1))) : -1)
 COUNTING(u32, uint32_t, 32, __builtin_popcount, __builtin_clz)
 COUNTING(u64, uint64_t, 64, __builtin_popcountll, __builtin_clzll)
 
@@ -151,8 +128,8 @@ static inline uint64_t reversed(uint64_t x)
     x = (x >> 2 & 0x3333333333333333) | (x & 0x3333333333333333) << 2;
     return (x >> 1 & 0x5555555555555555) | (x & 0x5555555555555555) << 1;
 }
-UNARY(brev_u32, uint32_t, uint32_t, reversed(a) >> 32)
-UNARY(brev_u64, uint64_t, uint64_t, reversed(a))
+PTX_UNARY(brev_u32, uint32_t, uint32_t, reversed(a) >> 32)
+PTX_UNARY(brev_u64, uint64_t, uint64_t, reversed(a))
 
 /* The low bits of a mask of so many; all of them from 64 on. */
 static inline uint64_t low_bits(uint32_t count)
@@ -170,10 +147,10 @@ static inline uint64_t field(uint64_t a, uint32_t at, uint32_t count, uint32_t b
     const bool negative = sign && most > 0 && (a >> top & 1);
     return negative ? found | ~low_bits(have) : found;
 }
-TERNARY(bfe_u32, uint32_t, uint32_t, uint32_t, uint32_t, field(a, b, e, 32, false))
-TERNARY(bfe_s32, uint32_t, uint32_t, uint32_t, uint32_t, field(a, b, e, 32, true))
-TERNARY(bfe_u64, uint64_t, uint64_t, uint32_t, uint32_t, field(a, b, e, 64, false))
-TERNARY(bfe_s64, uint64_t, uint64_t, uint32_t, uint32_t, field(a, b, e, 64, true))
+PTX_TERNARY(bfe_u32, uint32_t, uint32_t, uint32_t, uint32_t, field(a, b, e, 32, false))
+PTX_TERNARY(bfe_s32, uint32_t, uint32_t, uint32_t, uint32_t, field(a, b, e, 32, true))
+PTX_TERNARY(bfe_u64, uint64_t, uint64_t, uint32_t, uint32_t, field(a, b, e, 64, false))
+PTX_TERNARY(bfe_s64, uint64_t, uint64_t, uint32_t, uint32_t, field(a, b, e, 64, true))
 
 static inline uint64_t inserted(uint64_t a, uint64_t b, uint32_t at, uint32_t count, uint32_t bits)
 {
@@ -203,18 +180,18 @@ static inline uint32_t permuted(uint32_t a, uint32_t b, uint32_t selector)
     }
     return value;
 }
-TERNARY(prmt_u32, uint32_t, uint32_t, uint32_t, uint32_t, permuted(a, b, e))
+PTX_TERNARY(prmt_u32, uint32_t, uint32_t, uint32_t, uint32_t, permuted(a, b, e))
 
 /* Of the funnel b:a. */
 static inline uint64_t funnel(uint32_t a, uint32_t b)
 {
     return (uint64_t)b << 32 | a;
 }
-TERNARY(shf_l_wrap, uint32_t, uint32_t, uint32_t, uint32_t, funnel(a, b) << (e & 31) >> 32)
-TERNARY(shf_r_wrap, uint32_t, uint32_t, uint32_t, uint32_t, funnel(a, b) >> (e & 31))
-TERNARY(shf_l_clamp, uint32_t, uint32_t, uint32_t, uint32_t,
-        funnel(a, b) << (e < 32 ? e : 32) >> 32)
-TERNARY(shf_r_clamp, uint32_t, uint32_t, uint32_t, uint32_t, funnel(a, b) >> (e < 32 ? e : 32))
+PTX_TERNARY(shf_l_wrap, uint32_t, uint32_t, uint32_t, uint32_t, funnel(a, b) << (e & 31) >> 32)
+PTX_TERNARY(shf_r_wrap, uint32_t, uint32_t, uint32_t, uint32_t, funnel(a, b) >> (e & 31))
+PTX_TERNARY(shf_l_clamp, uint32_t, uint32_t, uint32_t, uint32_t,
+            funnel(a, b) << (e < 32 ? e : 32) >> 32)
+PTX_TERNARY(shf_r_clamp, uint32_t, uint32_t, uint32_t, uint32_t, funnel(a, b) >> (e < 32 ? e : 32))
 
 /* aux: the truth table. */
 PTX_CLONES static void lop3_u32(const ptx_ins *in, ptx_context *c)
@@ -230,13 +207,13 @@ PTX_CLONES static void lop3_u32(const ptx_ins *in, ptx_context *c)
                     (a & b & ~e & mask[6]) | (a & b & e & mask[7]);)
 }
 
-TERNARY(slct_u16, uint16_t, uint16_t, uint16_t, int32_t, e >= 0 ? a : b)
-TERNARY(slct_u32, uint32_t, uint32_t, uint32_t, int32_t, e >= 0 ? a : b)
-TERNARY(slct_u64, uint64_t, uint64_t, uint64_t, int32_t, e >= 0 ? a : b)
-TERNARY(slctf_u16, uint16_t, uint16_t, uint16_t, float, e >= 0 ? a : b)
-TERNARY(slctf_u32, uint32_t, uint32_t, uint32_t, float, e >= 0 ? a : b)
-TERNARY(slctf_u64, uint64_t, uint64_t, uint64_t, float, e >= 0 ? a : b)
-TERNARY(selp_u8, uint8_t, uint8_t, uint8_t, uint8_t, e ? a : b)
+PTX_TERNARY(slct_u16, uint16_t, uint16_t, uint16_t, int32_t, e >= 0 ? a : b)
+PTX_TERNARY(slct_u32, uint32_t, uint32_t, uint32_t, int32_t, e >= 0 ? a : b)
+PTX_TERNARY(slct_u64, uint64_t, uint64_t, uint64_t, int32_t, e >= 0 ? a : b)
+PTX_TERNARY(slctf_u16, uint16_t, uint16_t, uint16_t, float, e >= 0 ? a : b)
+PTX_TERNARY(slctf_u32, uint32_t, uint32_t, uint32_t, float, e >= 0 ? a : b)
+PTX_TERNARY(slctf_u64, uint64_t, uint64_t, uint64_t, float, e >= 0 ? a : b)
+PTX_TERNARY(selp_u8, uint8_t, uint8_t, uint8_t, uint8_t, e ? a : b)
 
 /* ------------------------------------------------------------------ names */
 

@@ -28,7 +28,7 @@ static bool are_here(const ptx_ins *in, ptx_context *c, int thread, const uint32
     }
     for (int lane = 0; lane < 32; ++lane) {
         const int other = thread / 32 * 32 + lane;
-        if (!(members >> lane & 1) || other >= c->threads || c->at[other] == PTX_LEFT) continue;
+        if (!(members >> lane & 1) || other >= c->threads || c->at[other] == PTX_EXITED) continue;
         const bool is_here = active >> lane & 1;
         if (is_here && masks[other] == members) continue;
         if (is_here)
@@ -58,7 +58,8 @@ static void warp_sync(const ptx_ins *in, ptx_context *c)
     uint32_t active[WARPS], all[WARPS] = {0};
     active_lanes(c, active);
     PTX_EACH_EXACTLY(c, i, if (!are_here(in, c, i, masks, active[i / 32])) return;)
-    for (int i = 0; i < c->threads; ++i) all[i / 32] |= (uint32_t)(c->at[i] != PTX_LEFT) << i % 32;
+    for (int i = 0; i < c->threads; ++i)
+        all[i / 32] |= (uint32_t)(c->at[i] != PTX_EXITED) << i % 32;
     PTX_EACH_EXACTLY(c, i, if ((masks[i] & all[i / 32]) != all[i / 32]) active[i / 32] = 0;)
     for (int w = 0; w < WARPS; ++w) c->warp_epoch[w] += active[w] != 0;
 }
@@ -134,7 +135,7 @@ static bool votes(const ptx_ins *in, ptx_context *c, uint32_t ballot[WARPS])
     return true;
 }
 
-/* A thread's mask may name some that have left. */
+/* A thread's mask may name some that have exited. */
 #define VOTE(name, D, value)                                                                       \
     static void name(const ptx_ins *in, ptx_context *c)                                            \
     {                                                                                              \

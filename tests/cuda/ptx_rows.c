@@ -34,16 +34,16 @@ static void find_uniform(ptx_builder *b)
 }
 
 /* Which uniform registers other instructions read, from all elements of the row. */
-static void find_spread(ptx_builder *b)
+static void find_broadcast(ptx_builder *b)
 {
     ptx_kernel *k = b->kernel;
     for (int n = 0; n < k->instructions; ++n) {
         ptx_ins *in = &k->code[n];
         if (in->has_predicate && b->registers[in->predicate].is_uniform && in->flow != PTX_STRAIGHT)
             in->uniform_predicate = true;
-        else if (in->has_predicate) b->registers[in->predicate].spread = true;
+        else if (in->has_predicate) b->registers[in->predicate].broadcast = true;
         for (int j = in->outputs; j < in->rows && in->flow != PTX_UNIFORM; ++j)
-            b->registers[in->row[j]].spread = true;
+            b->registers[in->row[j]].broadcast = true;
     }
 }
 
@@ -62,7 +62,7 @@ static bool *find_used(ptx_builder *b)
 static bool list_fixed(ptx_builder *b, const bool *used)
 {
     ptx_kernel *k = b->kernel;
-    const uint64_t dynamic = (b->shared_bytes + 15) / 16 * 16;
+    const uint64_t dynamic = ptx_dynamic_offset(b->shared_bytes);
     for (int n = 0; n < b->register_count; ++n)
         k->fixed_count += used[n] && b->registers[n].is_fixed;
     k->fixed = calloc((size_t)k->fixed_count + 1, sizeof *k->fixed);
@@ -73,7 +73,7 @@ static bool list_fixed(ptx_builder *b, const bool *used)
         if (used[n] && r->is_fixed)
             *f++ = (ptx_fixed){.row = r->row,
                                .width = r->width,
-                               .spread = r->spread || !r->is_uniform,
+                               .broadcast = r->broadcast || !r->is_uniform,
                                .special = r->special,
                                .value = r->is_dynamic_base ? dynamic : r->value};
     }
@@ -98,7 +98,7 @@ void ptx_assign_rows(ptx_builder *b)
 {
     ptx_kernel *k = b->kernel;
     find_uniform(b);
-    find_spread(b);
+    find_broadcast(b);
     bool *used = find_used(b);
     if (used) place_rows(b, used);
     if (!used || !list_fixed(b, used)) ptx_bad(&b->reader, "out of memory");
@@ -106,7 +106,7 @@ void ptx_assign_rows(ptx_builder *b)
         ptx_ins *in = &k->code[n];
         for (int j = 0; j < in->rows; ++j) {
             const ptx_register *r = &b->registers[in->row[j]];
-            in->spread[j] = j < in->outputs && r->spread;
+            in->broadcast[j] = j < in->outputs && r->broadcast;
             in->row[j] = r->row;
         }
         if (in->has_predicate) in->predicate = b->registers[in->predicate].row;

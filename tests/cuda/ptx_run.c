@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file ptx_run.c
  *  Runs the blocks of a launch. The threads of a block go in lockstep: those whose next instruction
- * is the lowest run it together, so that threads that took different branches meet again behind
- * them. */
+ * is the lowest run it together, so that divergent threads reconverge behind the branch. */
 #include "ptx_module.h"
 
 #include <fenv.h>
@@ -13,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WAITS                                                                                      \
+#define AT_BARRIER                                                                                 \
     ((uint32_t)1 << 31) /* in a thread's next instruction: it waits at the barrier before */
 enum { POISON = 0xdb, MOST_HOST_THREADS = 64 };
 
@@ -70,12 +69,12 @@ void ptx_fail(const ptx_ins *in, ptx_context *c, int status, int thread, const c
 
 static void choose(ptx_context *c, const uint16_t *lanes, int count)
 {
-    const bool together = lanes[count - 1] - lanes[0] + 1 == count;
-    c->lane = together ? NULL : lanes;
+    const bool contiguous = lanes[count - 1] - lanes[0] + 1 == count;
+    c->lane = contiguous ? NULL : lanes;
     c->lanes = count;
     c->from = lanes[0];
     c->end = lanes[count - 1] + 1;
-    c->to = count == c->threads ? (count + 15) / 16 * 16 : c->end;
+    c->to = count == c->threads ? ptx_padded(count) : c->end;
 }
 
 static const uint8_t *predicate_row(const ptx_ins *in, const ptx_context *c)
@@ -84,8 +83,8 @@ static const uint8_t *predicate_row(const ptx_ins *in, const ptx_context *c)
 }
 
 /* Those of the lanes for which an instruction's predicate holds; it does for some. */
-static int held(const ptx_ins *in, const ptx_context *c, const uint16_t *lanes, int count,
-                uint16_t *some)
+static int select_by_predicate(const ptx_ins *in, const ptx_context *c, const uint16_t *lanes,
+                               int count, uint16_t *some)
 {
     const uint8_t *p = predicate_row(in, c);
     int found = 0;
@@ -100,8 +99,8 @@ static int held(const ptx_ins *in, const ptx_context *c, const uint16_t *lanes, 
     return found;
 }
 
-/* How many there are. */
-PTX_CLONES static int count_held(const ptx_ins *in, const ptx_context *c)
+/* How many these are. */
+PTX_CLONES static int count_selected(const ptx_ins *in, const ptx_context *c)
 {
     if (!in->has_predicate) return c->lanes;
     const uint8_t *p = predicate_row(in, c);
@@ -137,10 +136,10 @@ static void repeat(char *row, int width, int count)
     }
 }
 
-static void spread(const ptx_ins *in, const ptx_context *c)
+static void broadcast(const ptx_ins *in, const ptx_context *c)
 {
     for (int k = 0; k < in->outputs; ++k)
-        if (in->spread[k]) repeat(PTX_ROW(in, c, k), in->width[k], (c->threads + 15) / 16 * 16);
+        if (in->broadcast[k]) repeat(PTX_ROW(in, c, k), in->width[k], ptx_padded(c->threads));
 }
 
 static void run_uniform(const ptx_ins *in, ptx_context *c)
@@ -157,12 +156,12 @@ static void run_uniform(const ptx_ins *in, ptx_context *c)
     c->from = from;
     c->end = end;
     c->to = to;
-    spread(in, c);
+    broadcast(in, c);
 }
 
 static void run_predicated(const ptx_ins *in, ptx_worker *w, const uint16_t *lanes, int count)
 {
-    const int some = held(in, &w->c, lanes, count, w->some);
+    const int some = select_by_predicate(in, &w->c, lanes, count, w->some);
     if (!some) return;
     choose(&w->c, w->some, some);
     in->run(in, &w->c);
@@ -173,7 +172,7 @@ static void run_predicated(const ptx_ins *in, ptx_worker *w, const uint16_t *lan
 
 PTX_CLONES static uint32_t lowest(const uint32_t *next, int count)
 {
-    uint32_t low = PTX_LEFT;
+    uint32_t low = PTX_EXITED;
     for (int i = 0; i < count; ++i) low = next[i] < low ? next[i] : low;
     return low;
 }
@@ -182,7 +181,7 @@ PTX_CLONES static uint32_t lowest(const uint32_t *next, int count)
 static int gather(const ptx_worker *w, uint32_t at, uint16_t *lanes, uint32_t *above)
 {
     int count = 0;
-    uint32_t other = PTX_LEFT;
+    uint32_t other = PTX_EXITED;
     for (int i = 0; i < w->c.threads; ++i) {
         const uint32_t next = w->next[i];
         lanes[count] = (uint16_t)i;
@@ -193,14 +192,14 @@ static int gather(const ptx_worker *w, uint32_t at, uint16_t *lanes, uint32_t *a
     return count;
 }
 
-/* All threads that have not left wait: they go on together. */
+/* All threads that have not exited wait: they go on together. */
 static bool release(ptx_worker *w)
 {
     ptx_context *c = &w->c;
     uint32_t where = 0;
     for (int i = 0; i < c->threads; ++i) {
-        if (w->next[i] == PTX_LEFT) continue;
-        const uint32_t next = w->next[i] & ~WAITS;
+        if (w->next[i] == PTX_EXITED) continue;
+        const uint32_t next = w->next[i] & ~AT_BARRIER;
         if (where && next != where) {
             const ptx_ins *here = &c->kernel->code[next - 1], *there = &c->kernel->code[where - 1];
             ptx_fail(here, c, PTX_LAUNCH_FAILURE, i,
@@ -219,7 +218,7 @@ static bool release(ptx_worker *w)
 /* Send threads to the targets that a predicate, or an index, chooses for each. */
 static void diverge(const ptx_ins *in, ptx_worker *w, const uint16_t *lanes, int count, uint32_t at)
 {
-    const int taken = held(in, &w->c, lanes, count, w->some);
+    const int taken = select_by_predicate(in, &w->c, lanes, count, w->some);
     for (int j = 0; j < count; ++j) w->next[lanes[j]] = at + 1;
     if (in->flow == PTX_BRANCH) {
         for (int j = 0; j < taken; ++j) w->next[w->some[j]] = (uint32_t)in->target;
@@ -254,7 +253,7 @@ static void run_group(ptx_worker *w, uint32_t at, const uint16_t *lanes, int cou
             ++at;
             continue;
         }
-        const int taken = count_held(in, c);
+        const int taken = count_selected(in, c);
         if (taken == 0) {
             ++at;
         } else if (in->flow == PTX_BRANCH && taken == count) {
@@ -263,11 +262,11 @@ static void run_group(ptx_worker *w, uint32_t at, const uint16_t *lanes, int cou
             diverge(in, w, lanes, count, at);
             return;
         } else {
-            const int some = held(in, c, lanes, count, w->some);
+            const int some = select_by_predicate(in, c, lanes, count, w->some);
             for (int j = 0; j < count; ++j) w->next[lanes[j]] = at + 1;
             if (in->flow == PTX_TRAP) ptx_fail(in, c, PTX_LAUNCH_FAILURE, w->some[0], "a trap");
             for (int j = 0; j < some; ++j)
-                w->next[w->some[j]] = in->flow == PTX_LEAVE ? PTX_LEFT : (at + 1) | WAITS;
+                w->next[w->some[j]] = in->flow == PTX_EXIT ? PTX_EXITED : (at + 1) | AT_BARRIER;
             return;
         }
     }
@@ -284,8 +283,8 @@ static void run_block(ptx_worker *w)
     while (!c->fault->status) {
         uint32_t above;
         const uint32_t at = lowest(w->next, c->threads);
-        if (at == PTX_LEFT) return;
-        if (at >= WAITS) {
+        if (at == PTX_EXITED) return;
+        if (at >= AT_BARRIER) {
             if (!release(w)) return;
             continue;
         }
@@ -369,7 +368,7 @@ static void fill(const ptx_fixed *f, ptx_context *c, const ptx_launch *l)
     }
     const uint64_t value = special_of_block(f, c, l);
     memcpy(row, &value, f->width);
-    if (f->spread) repeat(row, f->width, (c->threads + 15) / 16 * 16);
+    if (f->broadcast) repeat(row, f->width, ptx_padded(c->threads));
 }
 
 static bool is_of_a_block(const ptx_fixed *f)
@@ -397,7 +396,8 @@ static bool prepare(ptx_worker *w, ptx_kernel *k, const ptx_memory *memory, cons
                        .kernel = k,
                        .fault = fault};
     memcpy(c->shape, l->block, sizeof c->shape);
-    if (l->dynamic_shared) c->shared_bytes = (c->shared_bytes + 15) / 16 * 16 + l->dynamic_shared;
+    if (l->dynamic_shared)
+        c->shared_bytes = ptx_dynamic_offset(c->shared_bytes) + l->dynamic_shared;
     if (!make_room(&w->rows, &w->row_room, k->row_bytes * c->stride + 64) ||
         !make_room(&w->shared, &w->shared_room, c->shared_bytes) ||
         !make_room(&w->local, &w->local_room, k->local_bytes * (size_t)threads))
