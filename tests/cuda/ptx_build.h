@@ -60,6 +60,8 @@ int ptx_new_register(ptx_builder *b, size_t width);
 int ptx_constant(ptx_builder *b, size_t width, uint64_t value);
 /** The register with the address of dynamic shared memory. */
 int ptx_dynamic_base(ptx_builder *b, size_t width);
+/** The register of a name as %tid.x. @return -1: there is none, or it is not supported */
+int ptx_special_register(ptx_builder *b, const ptx_token *name);
 ptx_symbol *ptx_lookup(ptx_builder *b, const ptx_token *name, int *number);
 /** Translate a function's body at its call, or an entry's; @p names are its parameters'. */
 void ptx_translate_body(ptx_builder *b, const ptx_function *f, ptx_scope *parameters);
