@@ -2,7 +2,7 @@
 /** @file test_comm_gpu_faults.c
  *  Every call of the runtime that a GPU back end makes for halo exchanges fails in turn, once or
  * for ever; see fault_lives.h. One rank is its own neighbour, by MPI without a launcher. */
-/* TEST: backends=faults mpi=yes labels=comm */
+/* TEST: backends=faults timeout=1800 mpi=yes labels=comm */
 #include <mpi.h>
 #include <stdlib.h>
 #include <string.h>
@@ -153,14 +153,14 @@ static const fault_life life = {.use = use_halo, .start = join_job, .stop = meta
 
 static void a_call_that_fails_in_an_exchange_is_an_error_or_recovered_from(void)
 {
-    fault_each(life, 1, 1);
+    fault_each(life, 1, test_long() ? 1 : 2);
 }
 
 static void a_job_goes_on_after_its_device_was_lost(void)
 {
     fault_life lost = life;
     lost.sticky = true;
-    fault_each(lost, 1, test_count(4, 1));
+    fault_each(lost, 1, test_long() ? 1 : 4);
 }
 
 static void with_auto_an_exchange_goes_on_without_a_device_that_fails(void)
@@ -168,9 +168,9 @@ static void with_auto_an_exchange_goes_on_without_a_device_that_fails(void)
     fault_life both = life;
     both.use = use_halo_beside_openmp;
     both.automatic = true;
-    fault_each(both, 1, test_count(2, 1));
+    fault_each(both, 1, test_long() ? 1 : 2);
     both.sticky = true;
-    fault_each(both, 2, test_count(4, 1));
+    fault_each(both, 2, test_long() ? 1 : 4);
 }
 
 TEST_MAIN(PROMISE(a_call_that_fails_in_an_exchange_is_an_error_or_recovered_from),

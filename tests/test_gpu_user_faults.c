@@ -3,7 +3,7 @@
  *  Every call of the runtime and the driver that a GPU back end makes for a program's own kernels
  *  fails in turn, once or for ever; see fault_lives.h. Their code is loaded from the cache or
  *  compiled; arguments are passed by value and in memory. */
-/* TEST: backends=faults labels=core */
+/* TEST: backends=faults timeout=1800 labels=core */
 #define META_KERNELS_HERE
 #include "user_laden.kernel.h"
 #include "user_smooth.kernel.h"
@@ -121,24 +121,24 @@ static void a_failing_call_for_a_programs_kernel_is_an_error_or_recovered_from(v
 
 static void a_device_that_is_lost_with_a_programs_kernels_leaves_the_others(void)
 {
-    fault_each((fault_life){.use = use_kernels, .sticky = true}, 1, test_count(2, 1));
+    fault_each((fault_life){.use = use_kernels, .sticky = true}, 1, test_long() ? 1 : 2);
 }
 
 static void with_auto_a_programs_kernels_go_on_without_a_device_that_fails(void)
 {
     const fault_life life = {.use = use_kernels_beside_openmp, .automatic = true};
     const fault_life lost = {.use = use_kernels_beside_openmp, .automatic = true, .sticky = true};
-    fault_each(life, 1, test_count(2, 1));
-    fault_each(lost, 2, test_count(2, 1));
+    fault_each(life, 1, test_long() ? 1 : 2);
+    fault_each(lost, 2, test_long() ? 1 : 2);
 }
 
 /* HIP-CPU's compiler makes no call of the runtime. */
 static void failures_around_the_compiler_are_handled(void)
 {
     const int64_t step = gpu->driver ? 3 : 40;
-    fault_each((fault_life){.use = use_kernels, .compile = true}, 1, test_count(step, 1));
+    fault_each((fault_life){.use = use_kernels, .compile = true}, 1, test_long() ? 1 : step);
     fault_each((fault_life){.use = use_kernels, .compile = true, .sticky = true}, 2,
-               test_count(2 * step, 1));
+               test_long() ? 1 : 2 * step);
 }
 
 /* What the driver does with code when it is given some, and when that runs. */

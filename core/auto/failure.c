@@ -35,8 +35,8 @@ static bool give_up(meta_auto_buffer *b, int d, const spoilt_work *spoilt)
     return is_lost;
 }
 
-/* Add the work that runs behind it, and mark it. */
-static void spoil_behind(spoilt_work *spoilt)
+/* Add the work that runs behind it, and mark it as spoilt by device @p d. */
+static void spoil_behind(spoilt_work *spoilt, int d)
 {
     bool more = true;
     while (more) {
@@ -51,7 +51,7 @@ static void spoil_behind(spoilt_work *spoilt)
     }
     for (int l = 0; l < 2 * meta_auto.devices; ++l)
         for (meta_auto_work *w = meta_auto.lane[l].first; w; w = w->next)
-            w->is_spoilt |= w->number >= spoilt->from[l];
+            if (w->number >= spoilt->from[l] && !w->spoilt_by) w->spoilt_by = 1 + d;
 }
 
 /* The device's own work that has failed, and what runs behind it. That may be found in any order:
@@ -62,23 +62,24 @@ static void find_spoilt(spoilt_work *spoilt, int lane, uint64_t number)
     for (int l = 0; l < META_SLABS_LANES; ++l) spoilt->from[l] = UINT64_MAX;
     spoilt->from[lane] = number;
     spoilt->from[other] = meta_auto.done[other] + 1;
-    spoil_behind(spoilt);
+    spoil_behind(spoilt, lane / 2);
 }
 
 void meta_auto_fails(int lane, uint64_t number)
 {
     const int d = lane / 2;
     const bool is_first = !(meta_auto.failed >> d & 1);
-    char *why = is_first ? meta_error_copy() : NULL;
+    char *const why = meta_auto.device[d].failure;
     char name[48], note[META_NOTE_ROOM];
     spoilt_work spoilt;
     meta_auto.failed |= UINT32_C(1) << d;
     meta_auto.device[d].device->given_up = true;
-    find_spoilt(&spoilt, lane, number);
-    if (is_first)
+    if (is_first) {
+        snprintf(why, sizeof meta_auto.device[d].failure, "%s", meta_last_error());
         meta_log(META_LOG_WARN, "META_MODE=auto goes on without %s, which has failed: %s",
-                 meta_auto_name(d, name), why ? why : "");
-    free(why);
+                 meta_auto_name(d, name), why);
+    }
+    find_spoilt(&spoilt, lane, number);
     for (meta_auto_buffer *b = meta_auto.newest; b; b = b->older)
         if (give_up(b, d, &spoilt))
             meta_log(META_LOG_WARN, "with %s the contents of the buffer at %p%s are lost",

@@ -70,10 +70,14 @@ static void look_back(int of)
 static void complete(meta_auto_work *w, meta_err error)
 {
     const bool fails = error == META_ERR_DEVICE;
+    char name[48];
     if (w->complete) return;
     if (error == META_OK) look_back(w->lane);
-    if (error == META_OK && w->is_spoilt)
-        error = meta_fail(META_ERR_DEVICE, "it ran behind work of another device that has failed");
+    if (error == META_OK && w->spoilt_by) {
+        const int d = w->spoilt_by - 1;
+        error = meta_fail(META_ERR_DEVICE, "it ran behind work of %s, which has failed: %s",
+                          meta_auto_name(d, name), meta_auto.device[d].failure);
+    }
     w->complete = true;
     w->error = error;
     w->message = error != META_OK ? meta_error_copy() : NULL;

@@ -24,7 +24,7 @@ typedef struct meta_auto_work {
     const meta_ops *ops;
     meta_ticket ticket;
     bool complete;
-    bool is_spoilt; /**< it runs behind work that has failed */
+    int spoilt_by; /**< 1 + number of the device behind whose failed work it runs; 0: none */
     meta_err error;
     uint64_t expected;            /**< nanoseconds; 0: not known */
     meta_auto_host_range results; /**< host memory that its results are written to on completion */
@@ -62,9 +62,10 @@ typedef struct meta_auto_device {
     /** What is queued there next runs behind the work, which is of any device; NULL: it is ordered
      *  by ops->queue_wait(). @return META_ERR_UNSUPPORTED: the host is to wait for it */
     meta_err (*run_behind)(meta_auto_work *work);
-    int number;   /**< in the machine, and bit in sets of devices */
-    bool is_host; /**< an object is an address of the host's */
-    bool is_cpu;  /**< it computes on the cores of the caller */
+    int number;        /**< in the machine, and bit in sets of devices */
+    bool is_host;      /**< an object is an address of the host's */
+    bool is_cpu;       /**< it computes on the cores of the caller */
+    char failure[256]; /**< why it is no longer used */
 } meta_auto_device;
 
 /** The devices among which is chosen, and all state; guarded by the lock, which the functions here
