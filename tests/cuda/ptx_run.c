@@ -278,7 +278,7 @@ static void run_block(ptx_worker *w)
     ptx_context *c = &w->c;
     memset(w->next, 0, sizeof w->next);
     memset(c->shared, POISON, c->shared_bytes);
-    memset(c->local, POISON, c->local_bytes * (size_t)c->threads);
+    if (c->local_bytes) memset(c->local, POISON, c->local_bytes * (size_t)c->threads);
     ++c->epoch;
     while (!c->fault->status) {
         uint32_t above;
