@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file ptx_decode.c
  *  One instruction: its opcode's parts, its operands' registers, and the function that translates
- * it.
- */
+ * it. */
 #include "ptx_decode.h"
 
 #include <stdio.h>
