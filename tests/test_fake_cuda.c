@@ -428,11 +428,11 @@ static void load_wrongly(void)
               CUDA_ERROR_NO_BINARY_FOR_GPU);
     CHECK_INT(CUDA(cuModuleLoadDataEx)(&module, "nonsense", 0, NULL, NULL),
               CUDA_ERROR_INVALID_IMAGE);
-    CHECK_INT(CUDA(cuModuleLoadDataEx)(&module,
-                                       ".version 8.0\n.target sm_75\n.address_size 64\n.nonsense\n",
-                                       2, options, values),
+    CHECK_INT(CUDA(cuModuleLoadDataEx)(
+                  &module, ".version 8.0\n.target sm_75\n.address_size 64\n.visible .entry (\n", 2,
+                  options, values),
               CUDA_ERROR_INVALID_PTX);
-    CHECK_CONTAINS(said, "nonsense");
+    CHECK_CONTAINS(said, "PTX line ");
     CHECK(module == NULL);
     module = fake_module();
     CHECK_INT(CUDA(cuModuleGetFunction)(&kernel, module, "missing"), CUDA_ERROR_NOT_FOUND);

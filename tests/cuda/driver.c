@@ -90,7 +90,7 @@ CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned count,
     DRIVER_TRY(ptx_of(image, &text));
     code_module *code = code_load(text, device_current(), why, sizeof why);
     free(text);
-    if (!code && code_is_unsupported(why)) call_lacks(call.name, "what the module needs: %s", why);
+    if (!code && ptx_load_lacked()) call_lacks(call.name, "what the module needs: %s", why);
     if (!code) {
         if (log.text && log.room) snprintf(log.text, log.room, "%s", why);
         return CUDA_ERROR_INVALID_PTX;

@@ -45,11 +45,6 @@ code_module *code_load(const char *text, int device, char *why, size_t room)
     return NULL;
 }
 
-bool code_is_unsupported(const char *why)
-{
-    return strstr(why, "not supported") != NULL;
-}
-
 static void release(code_module *module)
 {
     pthread_mutex_lock(&lock);
@@ -113,6 +108,13 @@ static cudaError_t check_size(const char *call, const ptx_facts *kernel, dim3 gr
         threads == 0 || threads > kernel->max_threads || threads > 1024 || block.z > 64) {
         call_misuse(call, "%s: a grid of %u x %u x %u blocks of %u x %u x %u threads", kernel->name,
                     grid.x, grid.y, grid.z, block.x, block.y, block.z);
+        return cudaErrorInvalidConfiguration;
+    }
+    const unsigned *required = kernel->required;
+    if (required[0] &&
+        (block.x != required[0] || block.y != required[1] || block.z != required[2])) {
+        call_misuse(call, "%s: blocks of %u x %u x %u threads, but it requires %u x %u x %u",
+                    kernel->name, block.x, block.y, block.z, required[0], required[1], required[2]);
         return cudaErrorInvalidConfiguration;
     }
     if (kernel->shared_bytes + shared <= 48 << 10) return cudaSuccess;

@@ -14,8 +14,6 @@ typedef struct code_module code_module;
 
 /** @param why  of @p room bytes: what is wrong. @return NULL on failure */
 code_module *code_load(const char *text, int device, char *why, size_t room);
-/** Whether the code was refused because the fake lacks something, not because it is wrong. */
-bool code_is_unsupported(const char *why);
 /** Kernels of it that have not run by now are an error of the device. */
 void code_unload(code_module *module);
 /** @return NULL on failure, as ptx_find() */
