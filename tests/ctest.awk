@@ -133,7 +133,8 @@ function entry(backend, map, np,    name, environment, labels, processors, cost,
     if (backend ~ /cuda/ && !real) environment = environment "${fake_cuda}"
     # On the fake, work of plain entries waits until it is needed, and races on shared memory are errors, but where
     # META_CHECK=1 lets kernels stray, and in the largest ones; beside other back ends work begins late by chance.
-    if (backend == "cuda")
+    # Hundreds of processes whose calls fail would take minutes so.
+    if (backend == "cuda" && file !~ /faults$/)
         environment = environment ";FAKE_CUDA_LAZY=1" (name ~ /\.cuda$/ && file != "large" ? ";FAKE_CUDA_RACES=1" : "")
     if (backend == "mixed-cuda") environment = environment ";FAKE_CUDA_DELAY=200"
     if (backend ~ /^auto.*cuda/) environment = environment ";FAKE_CUDA_DEVICES=" (backend ~ /opencl/ ? 4 : 2)
