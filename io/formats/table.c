@@ -275,11 +275,13 @@ static void get_left_out(reader *r, io_head *head)
 {
     const int64_t length = get_number(r);
     const char *at = get(r, length);
-    head->left_out = at ? strndup(at, (size_t)length) : NULL;
+    char *text = at ? strndup(at, (size_t)length) : NULL;
     int64_t lines = 0;
-    for (int64_t k = 0; head->left_out && k < length; ++k) lines += head->left_out[k] == '\n';
-    r->right = r->right && length > 0 && head->left_out && lines % 2 == 0 &&
-               (int64_t)strlen(head->left_out) == length && head->left_out[length - 1] == '\n';
+    head->left_out = text;
+    /* In a damaged file the text may end before its length. */
+    r->right = r->right && text && length > 0 && (int64_t)strlen(text) == length;
+    for (int64_t k = 0; r->right && k < length; ++k) lines += text[k] == '\n';
+    r->right = r->right && lines % 2 == 0 && text[length - 1] == '\n';
 }
 
 bool io_head_decode(io_head *head, const void *bytes, int64_t count)
