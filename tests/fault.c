@@ -85,10 +85,9 @@ bool fault_is_named(const char *text)
 
 void fault_check_nothing_left(void)
 {
-    static const char *const kinds[GPU_FAULT_KINDS] = {"device memory", "host memory", "streams",
-                                                       "events",        "pools",       "modules"};
     for (int k = 0; k < GPU_FAULT_KINDS; ++k)
         if (fault->live[k] != 0)
-            FAIL("%ld of the %s were not given back", fault->live[k], kinds[k]);
+            FAIL("%ld of the %s were not given back", fault->live[k],
+                 gpu_fault_kind_name((gpu_fault_kind)k));
     CHECK_STRING(fault->misuse, "");
 }

@@ -340,8 +340,7 @@ meta_err gpu_launch(meta_plugin_queue *queue, const meta_launch *launch)
     ++queue->sequence;
     gpu_stamp_begin(queue, launch->stamp);
     meta_err error = launch_all(queue, launch);
-    /* The end is recorded before the ticket: whoever has waited for the ticket can read the times.
-     */
+    /* Recorded before the ticket: whoever has waited for that can read the times. */
     if (error == META_OK) gpu_stamp_end(queue, launch->stamp);
     if (error == META_OK && launch->ticket) error = gpu_ticket_put(queue, launch->ticket);
     if (error != META_OK) {

@@ -54,10 +54,10 @@ void object_count(gpu_fault_kind kind, long by)
 
 void object_print_left(FILE *report)
 {
-    static const char *const kinds[GPU_FAULT_KINDS] = {"device memory", "host memory", "streams",
-                                                       "events",        "pools",       "modules"};
     pthread_mutex_lock(&lock);
     for (int k = 0; k < GPU_FAULT_KINDS; ++k)
-        if (control.live[k]) fprintf(report, "  left over: %ld %s\n", control.live[k], kinds[k]);
+        if (control.live[k])
+            fprintf(report, "  left over: %ld %s\n", control.live[k],
+                    gpu_fault_kind_name((gpu_fault_kind)k));
     pthread_mutex_unlock(&lock);
 }

@@ -22,6 +22,12 @@ typedef enum gpu_fault_kind {
     GPU_FAULT_MODULE, /**< code that was loaded at run time; of CUDA alone */
     GPU_FAULT_KINDS
 } gpu_fault_kind;
+static inline const char *gpu_fault_kind_name(gpu_fault_kind kind)
+{
+    static const char *const names[GPU_FAULT_KINDS] = {"device memory", "host memory", "streams",
+                                                       "events",        "pools",       "modules"};
+    return names[kind];
+}
 
 /** Status codes of the runtime, which HIP and CUDA number alike. */
 typedef enum gpu_fault_status {
