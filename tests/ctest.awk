@@ -137,6 +137,8 @@ function entry(backend, map, np,    name, environment, labels, processors, cost,
     if (backend == "cuda" && file !~ /faults$/)
         environment = environment ";FAKE_CUDA_LAZY=1" (name ~ /\.cuda$/ && file != "large" ? ";FAKE_CUDA_RACES=1" : "")
     if (backend == "mixed-cuda") environment = environment ";FAKE_CUDA_DELAY=200"
+    # MPI takes the memory of two ranks, and is refused that of one.
+    if (file == "comm_gpu_mpi" && backend == "cuda" && np == 2) environment = environment ";FAKE_CUDA_OPEN=1"
     if (backend ~ /^auto.*cuda/) environment = environment ";FAKE_CUDA_DEVICES=" (backend ~ /opencl/ ? 4 : 2)
     printf "  ENVIRONMENT \"%s;POCL_CACHE_DIR=${pocl}${preload}\")\n", environment
 }
