@@ -56,7 +56,7 @@ AC_DEFUN([META_COMPILER_FLAGS], [
   META_AVX512='-mavx512f -mavx512vl -mavx512bw -mavx512dq'
   AS_CASE([$enable_sanitize],
     [yes], [meta_sanitizers='address, undefined'
-      META_SANITIZE="-fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer"],
+      META_SANITIZE="-fsanitize=address -fsanitize=undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer"],
     [thread], [meta_sanitizers=thread META_SANITIZE="-fsanitize=thread -fno-omit-frame-pointer"],
     [no], [meta_sanitizers=none],
     [AC_MSG_ERROR([--enable-sanitize=$enable_sanitize: give yes, thread or no])])

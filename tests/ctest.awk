@@ -64,7 +64,7 @@ function devices(backend)
 # Probes for the device with a test that needs one. META_TEST_REQUIRE_BACKENDS makes the probe fail instead of
 # skip, and then all tests are run. Without a GPU of NVIDIA they are run on the fake CUDA (tests/cuda/), where that is
 # built: each process interprets its kernels on one thread, and random cases are fewer.
-function look_for(backend,    fake)
+function look_for(backend,    fake, libraries)
 {
     printf "set(no_%s)\n", backend
     printf "execute_process(COMMAND env META_MODE=%s %s the_null_event_is_complete\n", backend,
@@ -74,9 +74,11 @@ function look_for(backend,    fake)
         backend, backend
     if (backend != "cuda") return
     fake = builddir "/tests/cuda/.libs"
+    # A sanitizer's dlopen() does not look where the back end's own would, so it would find the real NVRTC.
+    libraries = sanitize == "no" ? "" : ";LD_LIBRARY_PATH=" builddir "/tests/cuda/lib/.libs"
     print "set(fake_cuda \"\")\nset(no_nvidia ${no_cuda})"
     printf "if(NOT \"${no_cuda}\" STREQUAL \"\" AND EXISTS %s)\n", quoted(fake "/cuda.so")
-    printf "  set(no_cuda)\n  set(fake_cuda %s)\n", quoted(";META_BACKEND_PATH=" fake ";FAKE_CUDA_THREADS=1")
+    printf "  set(no_cuda)\n  set(fake_cuda %s)\n", quoted(";META_BACKEND_PATH=" fake libraries ";FAKE_CUDA_THREADS=1")
     print "  if(NOT \"$ENV{META_TEST_LONG}\" STREQUAL \"1\")\n    string(APPEND fake_cuda \";META_TEST_BRIEF=1\")\n  endif()"
     print "endif()"
 }
