@@ -15,6 +15,7 @@ typedef struct fault_life {
                                                  meta_finalize() */
     bool adopt;                             /**< with the application's stream, and no pool */
     bool automatic;                         /**< by META_MODE=auto, with OpenMP beside the GPU */
+    bool profile;                           /**< with META_PROFILE, which takes times */
     bool compile;                           /**< no code of the program's kernels is in the cache */
     long fail_at;                           /**< number of the call that fails */
     int status;                             /**< with which */

@@ -250,6 +250,18 @@ static void use_both(void)
     if (b) TRY(meta_free(b));
 }
 
+/* Times that cannot be read are missing from the profile, and that is all. */
+static void use_profile(void)
+{
+    double *a = NULL, *b = NULL;
+    prepare_input();
+    if (TRY(meta_alloc((void **)&a, bytes)) && TRY(meta_alloc((void **)&b, bytes)))
+        compute_once(a, b);
+    if (fault->failed && strstr(fault->failed, "EventElapsedTime")) CHECK(!fault_reported);
+    if (a) TRY(meta_free(a));
+    if (b) TRY(meta_free(b));
+}
+
 /* ------------------------------------------------------------------ promises */
 
 static void a_transient_failure_is_an_error_or_recovered_from(void)
@@ -282,8 +294,14 @@ static void with_auto_a_device_that_fails_takes_only_what_it_had(void)
     fault_each((fault_life){.use = use_both, .automatic = true, .sticky = true}, 1, 1);
 }
 
+static void failures_while_times_are_taken_are_handled(void)
+{
+    fault_each((fault_life){.use = use_profile, .profile = true}, 1, 1);
+}
+
 TEST_MAIN(PROMISE(a_transient_failure_is_an_error_or_recovered_from),
           PROMISE(failures_with_the_applications_stream_and_no_pool_are_handled),
           PROMISE(a_device_that_is_lost_leaves_the_others),
           PROMISE(failures_with_more_pending_results_than_slots_are_handled),
-          PROMISE(with_auto_a_device_that_fails_takes_only_what_it_had))
+          PROMISE(with_auto_a_device_that_fails_takes_only_what_it_had),
+          PROMISE(failures_while_times_are_taken_are_handled))
