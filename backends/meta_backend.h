@@ -254,6 +254,11 @@ static inline uint32_t meta_parameter_words(const meta_kernel_parameter *p)
     return (p->bytes + 7) / 8;
 }
 
+/** The most words that a kernel's text takes one by one, as `META_USER_WORD(k)`: with 32 arrays they fit in
+ *  the 1 KiB of arguments that every OpenCL device takes. Of more it has `META_USER_WORDS_PARAMETER` instead,
+ *  with its comma if it is anything, and reaches them by `META_USER_WORD_AT(k)`. */
+#define META_WORDS_BY_VALUE 64
+
 /* Teams of cells, see meta_kernel_team.h. */
 /** The team of a kernel, which may be NULL; NULL if it has none or is of a header without teams. */
 static inline const meta_kernel_team *meta_kernel_team_of(const meta_kernel *kernel)

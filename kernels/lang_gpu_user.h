@@ -205,6 +205,8 @@ typedef struct meta_user_block {
 #define META_USER_NAME(name)         meta_user_##name /* that may be an array's or a helper's too */
 #define META_USER_ARRAY(k)           void *operand##k
 #define META_USER_WORD(k)            const meta_u64 word##k
+#define META_USER_WORDS_PARAMETER    /* many are not passed one by one */
+#define META_USER_WORD_AT(k)         meta_w->word[k]
 #define META_SPACE_PARAMETER         const meta_user_call *meta_w, const meta_user_block meta_block
 #define META_USER_RESULTS_PARAMETERS , void *meta_partials
 #define META_SPACE                   const meta_space *s = &meta_w->space

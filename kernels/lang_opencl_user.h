@@ -178,6 +178,9 @@ META_USER_EXTREME(u32)
 #define META_USER_RESULTS_PARAMETERS , __global void *partials, __local void *scratch
 #define META_USER_ARRAY(k)           __global void *operand##k
 #define META_USER_WORD(k)            const meta_u64 word##k
+/* Of values that are many, in memory. */
+#define META_USER_WORDS_PARAMETER __global const meta_u64 *meta_words,
+#define META_USER_WORD_AT(k)      meta_words[k]
 
 #define META_USER_SUM(a, b) ((a) + (b))
 #define META_USER_MIN(a, b) META_K_LEAST(a, b)

@@ -20,7 +20,13 @@
  *      meta_err heat_f64(const meta_box *box, double *next, const double *now, double k,
  *                        double *change, meta_event *done);
  *
- *  which runs the body for every cell of the box on the device that holds the arrays. Exactly one
+ *  which runs the body for every cell of the box on the device that holds the arrays, and one that takes
+ *  its arguments by name:
+ *
+ *      heat_f64_with(&box, &(heat_f64_arguments){.next = b, .now = a, .k = 0.1, .change = &change}, done);
+ *
+ *  There the compiler refuses a name that the list has not; an array, SCALAR or result that is left out is
+ *  NULL, which is an error that names it, and a VALUE that is left out is 0. Exactly one
  *  file of the program defines META_KERNELS_HERE before it includes the kernel file. There the
  *  program's compiler compiles the body for the CPU: by default for its own target, on x86-64 for
  *  AVX2 and AVX-512, on aarch64 for SVE, and once more for META_CHECK=on. The file's text becomes
@@ -39,7 +45,7 @@
  *     and SIDES1(x0, x1) for fewer dimensions. WHOLE: anywhere, by GET().
  *   - ADD: an array to which cells add, atomically and in any order, by ADD_TO(); it is neither read
  *     nor written otherwise. Its reach says where, as for IN.
- *   - VALUE: a number or a structure of up to 64 bytes, by value.
+ *   - VALUE: a number or a structure of up to 512 bytes, by value.
  *   - SCALAR: a number that lies on the device, such as the result of an earlier kernel. Its argument
  *     is the address of one element in device memory; in the body it is a constant. Work is ordered
  *     as for an array that is read, so the host need not wait for the number.
@@ -164,7 +170,7 @@ extern "C" {
 /** The most arrays and SCALARs among them. */
 #define META_KERNEL_ARRAYS 32
 /** The most bytes of a VALUE. */
-#define META_KERNEL_VALUE 64
+#define META_KERNEL_VALUE 512
 /** The dimensions along which a kernel can read neighbours. */
 #define META_KERNEL_DIMS 4
 
@@ -700,6 +706,24 @@ template <bool whole> struct meta_k_whole {
 #define META_K_PASS_MIN(name)    name,
 #define META_K_PASS_MAX(name)    name,
 
+/* META_K_FIELD: a parameter as a member of the structure of arguments; META_K_NAMED: what the call by position
+ * gets of that. */
+#define META_K_FIELD(kind, type, ...)                                                              \
+    META_K_APPLY_TO(META_K_FIELD_##kind, type, META_K_NAME_OF(__VA_ARGS__, ))
+#define META_K_FIELD_OUT(type, name)    type *name;
+#define META_K_FIELD_INOUT(type, name)  type *name;
+#define META_K_FIELD_IN(type, name)     const type *name;
+#define META_K_FIELD_ADD(type, name)    type *name;
+#define META_K_FIELD_SCALAR(type, name) const type *name;
+#define META_K_FIELD_VALUE(type, name)  type name;
+#define META_K_FIELD_SUM(type, name)    type *name;
+#define META_K_FIELD_MIN(type, name)    type *name;
+#define META_K_FIELD_MAX(type, name)    type *name;
+#define META_K_NAMED(kind, type, ...)                                                              \
+    META_K_IF_SHARED(META_K_PROBE_##kind, META_K_NOTHING, META_K_NAMED_OF, )                       \
+    (META_K_NAME_OF(__VA_ARGS__, ))
+#define META_K_NAMED_OF(name) meta_given_->name,
+
 /* META_K_FORMAL: a parameter of the body's function; META_K_ACTUAL: its argument in the CPU code. */
 #define META_K_FORMAL(kind, type, ...)                                                             \
     META_K_APPLY_TO(META_K_FORMAL_##kind, type, META_K_NAME_OF(__VA_ARGS__, ))
@@ -1067,6 +1091,17 @@ template <bool whole> struct meta_k_whole {
         const void *const meta_arguments[] = {name##_ARGS(META_K_PASS)};                           \
         return meta_kernel_run(&name##_##suffix##_kernel, meta_cells_, meta_arguments,             \
                                meta_done_);                                                        \
+    }                                                                                              \
+    typedef struct name##_##suffix##_arguments {                                                   \
+        name##_ARGS(META_K_FIELD)                                                                  \
+    } name##_##suffix##_arguments;                                                                 \
+    static inline meta_err META_K_UNUSED name##_##suffix##_with(                                   \
+        const meta_box *meta_cells_, const name##_##suffix##_arguments *meta_given_,               \
+        meta_event *meta_done_)                                                                    \
+    {                                                                                              \
+        if (!meta_given_)                                                                          \
+            return meta_kernel_run(&name##_##suffix##_kernel, meta_cells_, 0, meta_done_);         \
+        return name##_##suffix(meta_cells_, name##_ARGS(META_K_NAMED) meta_done_);                 \
     }
 
 #define META_K_OBJECT(name, suffix, type, wide, widest, team)                                      \

@@ -68,6 +68,8 @@ struct meta_k_contributed_u32 { uint32_t meta_value, meta_has, meta_new; int64_t
 #define META_K_CALL_MAX_AT(type, name)   META_K_EXTREME(type) *name,
 #define META_K_PASS_MIN_AT(name)         name,
 #define META_K_PASS_MAX_AT(name)         name,
+#define META_K_FIELD_MIN_AT(type, name) META_K_EXTREME(type) *name;
+#define META_K_FIELD_MAX_AT(type, name) META_K_EXTREME(type) *name;
 #define META_K_FORMAL_EXTREME(type, name)                                                          \
     META_K_CONTRIBUTED(type) *__restrict__ name META_K_UNUSED,
 #define META_K_FORMAL_MIN(type, name)    META_K_FORMAL_EXTREME(type, name)

@@ -136,6 +136,7 @@ typedef struct meta_kernel_teams {
 #define META_K_NEAR_SHARED(name, ...)
 #define META_K_CALL_SHARED(type, name)
 #define META_K_PASS_SHARED(name)
+#define META_K_FIELD_SHARED(type, name)
 #define META_K_FORMAL_SHARED(type, name) type *__restrict__ name META_K_UNUSED,
 #define META_K_ORDER_SHARED(name)
 #define META_K_COLUMN_SHARED(name, ...)

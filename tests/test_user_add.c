@@ -466,7 +466,8 @@ static void numbers_on_the_device_are_enough(void)
     const int32_t *from = (void *)buffers[0].expected;
     CHECK_OK(rest_i32(&box, &n[3], &n[8], &difference, NULL));
     CHECK_INT(difference, from[3] - from[8]);
-    CHECK_OK(rest_i32(&box, &n[8], &n[8], &to[5], META_ASYNC));
+    CHECK_OK(rest_i32_with(
+        &box, &(rest_i32_arguments){.a = &n[8], .b = &n[8], .difference = &to[5]}, META_ASYNC));
     CHECK_OK(rest_i32(&box, &n[8], &to[5], &to[6], META_ASYNC));
     expected[5] = 0;
     expected[6] = from[8];

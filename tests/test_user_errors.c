@@ -46,6 +46,9 @@ static meta_err run(const meta_box *box, int32_t *const *array, int32_t *to_most
                      event);
 }
 
+/* Which has the buffers once they are there. */
+static sound_i32_arguments by_name = {.a = 5, .most = &most, .total = &total};
+
 static void begin(int *argc, char ***argv)
 {
     void *ptr = NULL;
@@ -60,6 +63,11 @@ static void begin(int *argc, char ***argv)
         good[k] = ptr;
         CHECK_OK(meta_copy_h2d(good[k], pattern, BYTES, NULL));
     }
+    by_name.out = good[0];
+    by_name.field = good[1];
+    by_name.near = good[2];
+    by_name.beside = good[3];
+    by_name.table = good[4];
     CHECK_OK(meta_host_alloc(&page_locked, BYTES));
     foreign = malloc(BYTES);
     elsewhere = test_alloc_elsewhere(mode, BYTES);
@@ -93,12 +101,13 @@ static void restore(void)
     for (int k = 0; k < 2; ++k) CHECK_OK(meta_copy_h2d(good[k], pattern, BYTES, NULL));
 }
 
-/* The same call with good arguments does what it should; the arrays are left as they were. */
+/* The same call with good arguments, by their names, does what it should; the arrays are left as
+ * they were. */
 static void works(void)
 {
     int32_t found[CELLS], expected_total = 0, expected_most = INT32_MIN;
     if (!runs_kernels) return;
-    CHECK_OK(run(&good_box, good, &most, &total, NULL));
+    CHECK_OK(sound_i32_with(&good_box, &by_name, NULL));
     CHECK_OK(meta_copy_d2h(found, good[0], BYTES, NULL));
     for (int z = 1; z < NZ - 1; ++z)
         for (int y = 1; y < NY - 1; ++y)
@@ -168,6 +177,44 @@ static void a_wrong_pointer_is_refused_by_the_name_of_its_array(void)
             refused(&good_box, array, &most, &total, wrong[w].code, names[k]);
         }
     works();
+}
+
+static void an_argument_by_name_that_is_left_out_is_named_and_a_value_is_0(void)
+{
+    const size_t at[] = {
+        offsetof(sound_i32_arguments, out),   offsetof(sound_i32_arguments, field),
+        offsetof(sound_i32_arguments, near),  offsetof(sound_i32_arguments, beside),
+        offsetof(sound_i32_arguments, table), offsetof(sound_i32_arguments, most),
+        offsetof(sound_i32_arguments, total),
+    };
+    static const char *const left_out[] = {"'out'",   "'field'", "'near'", "'beside'",
+                                           "'table'", "'most'",  "'total'"};
+    for (size_t k = 0; k < sizeof at / sizeof *at; ++k) {
+        sound_i32_arguments some = by_name;
+        memset((char *)&some + at[k], 0, sizeof(void *));
+        most = total = -77;
+        CHECK_ERR_NAMES(sound_i32_with(&good_box, &some, NULL), META_ERR_ARGUMENT, left_out[k]);
+        CHECK_CONTAINS(meta_last_error(), "sound");
+        CHECK(most == -77 && total == -77);
+    }
+    CHECK_ERR_NAMES(sound_i32_with(&good_box, NULL, NULL), META_ERR_ARGUMENT, "'arguments'");
+    arrays_are_untouched();
+    works();
+    if (!runs_kernels) return;
+    CHECK_OK(sound_i32_with(&good_box,
+                            &(sound_i32_arguments){.out = good[0],
+                                                   .field = good[1],
+                                                   .near = good[2],
+                                                   .beside = good[3],
+                                                   .table = good[4],
+                                                   .most = &most,
+                                                   .total = &total},
+                            NULL));
+    const int32_t without = most;
+    restore();
+    CHECK_OK(sound_i32_with(&good_box, &by_name, NULL));
+    CHECK_INT(without, most - 5);
+    restore();
 }
 
 static void an_array_on_another_device_is_refused(void)
@@ -465,6 +512,7 @@ static void a_back_end_without_such_kernels_says_so(void)
 }
 
 TEST_MAIN_WITH(&setting, PROMISE(a_wrong_pointer_is_refused_by_the_name_of_its_array),
+               PROMISE(an_argument_by_name_that_is_left_out_is_named_and_a_value_is_0),
                PROMISE(an_array_on_another_device_is_refused),
                PROMISE(a_written_array_must_not_overlap_another),
                PROMISE(arrays_side_by_side_do_not_overlap), PROMISE(inputs_may_be_the_same_array),

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file test_user_laden.c
- *  A kernel with so many arguments that a GPU's code takes them from memory, which the launches of
- * a queue have in common. */
+ *  Kernels with so many bytes of arguments that a device takes them from memory: a GPU's code all
+ * of them, from memory that the launches of a queue have in common, OpenCL's the values. */
 /* TEST: backends=all auto=yes labels=core */
 /* TEST: backends=others labels=core with=CHECK=1 long=yes */
 #define META_KERNELS_HERE
+#include "user_heavy.kernel.h"
+
 #include "user_laden.kernel.h"
 
 #include "mirror.h"
@@ -105,4 +107,103 @@ static void queued_launches_have_their_own_arguments(void)
     free_buffers();
 }
 
-TEST_DEVICE_MAIN(PROMISE(queued_launches_have_their_own_arguments))
+/* ------------------------------------------------------------------ large values */
+
+enum { WIDE = 30, HIGH = CELLS / WIDE };
+_Static_assert(sizeof(heavy_block) == META_KERNEL_VALUE, "the largest value");
+
+/* A launch of a kernel with four large values, of elements that both types have. */
+typedef struct heavy {
+    meta_box box;
+    heavy_block a, c, d;
+    heavy_bytes b;
+    int own, expected_sum;
+    bool in_teams;
+    union {
+        float f32;
+        int32_t i32;
+    } sum;
+} heavy;
+
+static void choose_heavy(heavy *l)
+{
+    static const meta_box box = {2, {WIDE, HIGH}, {2, 1}, {WIDE - 1, HIGH - 3}};
+    *l = (heavy){.box = box, .own = (int)test_random_in(-9, 9), .in_teams = test_random_in(0, 1)};
+    for (int k = 0; k < 64; ++k) {
+        l->a.number[k] = test_random_in(-9, 9);
+        l->c.number[k] = test_random_in(-9, 9);
+        l->d.number[k] = test_random_in(-9, 9);
+    }
+    for (int k = 0; k < 509; ++k) l->b.byte[k] = (signed char)test_random_in(-9, 9);
+}
+
+static double element(const mirror *m, meta_type type, int64_t at)
+{
+    return type == META_F32 ? (double)((const float *)(const void *)m->expected)[at]
+                            : ((const int32_t *)(const void *)m->expected)[at];
+}
+
+/* Small whole numbers, of which sums are exact. */
+static void fill_small(const mirror *m, meta_type type)
+{
+    for (int k = 0; k < CELLS; ++k) {
+        const int32_t x = (int32_t)test_random_in(-9, 9);
+        if (type == META_F32) ((float *)(void *)m->expected)[k] = (float)x;
+        else ((int32_t *)(void *)m->expected)[k] = x;
+    }
+    CHECK_OK(meta_copy_h2d(m->device, m->expected, CELLS * sizeof(int32_t), NULL));
+}
+
+static void expect_heavy(heavy *l, mirror *to, const mirror *from, meta_type type)
+{
+    for (int64_t n = 0; n < case_box_cells(&l->box); ++n) {
+        const int64_t at = case_box_index(&l->box, n), k = (at % WIDE + 3 * (at / WIDE)) % 64;
+        const int x = (int)element(from, type, at) + l->own +
+                      (int)(l->a.number[k] + 2 * l->b.byte[445 + k] + 3 * l->c.number[63 - k] +
+                            5 * l->d.number[k]);
+        if (type == META_F32) ((float *)(void *)to->expected)[at] = (float)x;
+        else ((int32_t *)(void *)to->expected)[at] = x;
+        l->expected_sum += x;
+    }
+}
+
+static meta_err run_heavy(heavy *l, const mirror *to, const mirror *from, meta_type type)
+{
+    void *out_of = to->device;
+    const void *in_of = from->device;
+    if (type == META_F32)
+        return (l->in_teams ? heavy_team_f32 : heavy_f32)(
+            &l->box, out_of, in_of, l->a, l->b, (float)l->own, l->c, l->d, &l->sum.f32, META_ASYNC);
+    return (l->in_teams ? heavy_team_i32 : heavy_i32)(&l->box, out_of, in_of, l->a, l->b, l->own,
+                                                      l->c, l->d, &l->sum.i32, META_ASYNC);
+}
+
+/* As they are, and with sums that are exact. */
+static void values_of_512_bytes_arrive_whole(void)
+{
+    static heavy launches[LAUNCHES];
+    for (int round = 0; round < 4; ++round) {
+        const meta_type type = round % 2 ? META_F32 : META_I32;
+        if (!make_buffers()) return;
+        fill_small(&in[0], type);
+        CHECK_OK(meta_set_reproducible(round / 2));
+        for (int n = 0; n < LAUNCHES; ++n) {
+            fill_small(&out[n], type);
+            choose_heavy(&launches[n]);
+            expect_heavy(&launches[n], &out[n], &in[0], type);
+        }
+        for (int n = 0; n < LAUNCHES; ++n) CHECK_OK(run_heavy(&launches[n], &out[n], &in[0], type));
+        CHECK_OK(meta_flush());
+        CHECK_OK(meta_set_reproducible(0));
+        for (int n = 0; n < LAUNCHES; ++n) {
+            const heavy *l = &launches[n];
+            test_case("round %d, launch %d%s", round, n, l->in_teams ? ", in teams" : "");
+            mirror_holds(&out[n], type, "heavy");
+            CHECK_INT(type == META_F32 ? (int)l->sum.f32 : l->sum.i32, l->expected_sum);
+        }
+        free_buffers();
+    }
+}
+
+TEST_DEVICE_MAIN(PROMISE(queued_launches_have_their_own_arguments),
+                 PROMISE(values_of_512_bytes_arrive_whole))

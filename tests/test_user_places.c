@@ -149,8 +149,17 @@ static meta_err run_beside(const meta_box *box, meta_type type, void *const *to,
     if (type == META_F64)
         return beside_f64(box, to[CELLS], to[LOW], to[TOTAL], a, b, to[HIGH], to[MOST],
                           to[PRODUCTS], to[LOW_SOME], done);
-    return beside_f32(box, to[CELLS], to[LOW], to[TOTAL], a, b, to[HIGH], to[MOST], to[PRODUCTS],
-                      to[LOW_SOME], done);
+    return beside_f32_with(box,
+                           &(beside_f32_arguments){.cells = to[CELLS],
+                                                   .x = a,
+                                                   .y = b,
+                                                   .total = to[TOTAL],
+                                                   .products = to[PRODUCTS],
+                                                   .low = to[LOW],
+                                                   .low_some = to[LOW_SOME],
+                                                   .high = to[HIGH],
+                                                   .most = to[MOST]},
+                           done);
 }
 
 static void beside_once(int64_t cells, int dimensions)

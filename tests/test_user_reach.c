@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file test_user_reach.c
  *  META_CHECK=1 finds kernels of the program's own that do not do what their lists say: that reach
- *  further, or leave cells of an OUT array out. */
+ *  further, or leave cells of an OUT array out; and calls whose arrays are perhaps in the wrong
+ * order. */
 /* TEST: backends=all auto=yes labels=core with=CHECK=1 */
 #define META_KERNELS_HERE
 #include "user_reach.kernel.h"
 
+#include "caught.h"
 #include "test.h"
 
 #include <stdio.h>
@@ -308,6 +310,49 @@ static void values_that_equal_poison_may_be_written(void)
     for (int k = 0; k < 3; ++k) CHECK_OK(meta_free(device[k]));
 }
 
+/* ------------------------------------------------------------------ labels */
+
+static int reports_of(const reads_f32_arguments *arguments, char *text, size_t room)
+{
+    int lines = 0;
+    catch_errors();
+    for (int k = 0; k < 3; ++k) CHECK_OK(reads_f32_with(&box, arguments, NULL));
+    take_caught(text, room);
+    for (const char *at = text; (at = strstr(at, "wrong order")); ++at) ++lines;
+    return lines;
+}
+
+static void arrays_labelled_as_each_others_parameters_are_reported_once(void)
+{
+    static const char *const labels[ARRAYS] = {"out", "star", "sides", "line", "other"};
+    static char text[4096];
+    if (!make_arrays()) return;
+    for (int k = 0; k < ARRAYS; ++k) CHECK_OK(meta_label(array[k], labels[k]));
+    reads_f32_arguments a = {.out = array[0],
+                             .star = array[1],
+                             .sides = array[2],
+                             .line = array[3],
+                             .cell = array[4],
+                             .which = 3};
+    CHECK_INT(reports_of(&a, text, sizeof text), 0);
+    a.line = array[4]; /* another label, and none that is a parameter's */
+    a.cell = array[3];
+    CHECK_INT(reports_of(&a, text, sizeof text), 0);
+    a = (reads_f32_arguments){.out = array[0],
+                              .star = array[3],
+                              .sides = array[2],
+                              .line = array[1],
+                              .cell = array[4],
+                              .which = 3};
+    CHECK_INT(reports_of(&a, text, sizeof text), 1);
+    CHECK_CONTAINS(text,
+                   "kernel reads: argument 'star' is the array with label \"line\", and 'line' "
+                   "the one with label \"star\"");
+    CHECK_CONTAINS(text, "reads_f32_with()");
+    CHECK_INT(reports_of(&a, text, sizeof text), 0);
+    free_arrays();
+}
+
 TEST_DEVICE_MAIN(PROMISE(an_access_beyond_the_reach_is_found_by_line_and_offset),
                  PROMISE(a_write_beside_the_cell_is_found),
                  PROMISE(what_is_within_reach_is_computed_as_ever),
@@ -317,4 +362,5 @@ TEST_DEVICE_MAIN(PROMISE(an_access_beyond_the_reach_is_found_by_line_and_offset)
                  PROMISE(a_kernel_with_all_arrays_is_checked_too),
                  PROMISE(a_text_given_at_run_time_is_checked_too),
                  PROMISE(a_cell_of_an_output_that_is_not_written_is_found),
-                 PROMISE(values_that_equal_poison_may_be_written))
+                 PROMISE(values_that_equal_poison_may_be_written),
+                 PROMISE(arrays_labelled_as_each_others_parameters_are_reported_once))

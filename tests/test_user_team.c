@@ -210,8 +210,10 @@ static void mirror_once(void)
                buffer[1].expected + 4 * case_box_index(&box, from), 4);
     }
     case_ending_pick(&ending);
-    CHECK_OK(mirrored_f32(&box, (float *)(void *)buffer[0].device,
-                          (const float *)(void *)buffer[1].device, ending.done));
+    CHECK_OK(mirrored_f32_with(
+        &box,
+        &(mirrored_f32_arguments){.in = (void *)buffer[1].device, .out = (void *)buffer[0].device},
+        ending.done));
     CHECK_OK(case_ending_settle(&ending));
     for (int k = 0; k < 2; ++k) mirror_holds(&buffer[k], META_F32, "mirrored");
 }

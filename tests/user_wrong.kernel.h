@@ -41,7 +41,7 @@ META_CELLS(too_many_parameters)
 #ifndef USER_WRONG_GIANT
 #define USER_WRONG_GIANT
 typedef struct user_wrong_giant {
-    char byte[65];
+    char byte[513];
 } user_wrong_giant;
 #endif
 #define giant_value_ARGS(A) A(OUT, T, out) A(VALUE, user_wrong_giant, giant)

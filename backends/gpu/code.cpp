@@ -12,6 +12,8 @@
 
 #if defined(META_GPU_HIP_CPU)
 
+#include <vector>
+
 #include "compiler_host.h"
 
 meta_err gpu_code_make(const meta_plugin_device *, const meta_kernel_source *source,
@@ -32,12 +34,12 @@ void gpu_code_drop(const gpu_code *code)
 /* A launch: each block is one call of the function. */
 struct host_launch {
     gpu_host_function *function;
-    alignas(8) char arguments[GPU_PROGRAM_BYTES];
+    std::vector<uint64_t> arguments;
 };
 
 META_GPU_GLOBAL void run_block(const host_launch &launch, void *partials)
 {
-    launch.function(launch.arguments, partials, blockIdx.x, gridDim.x);
+    launch.function((char *)(uintptr_t)launch.arguments.data(), partials, blockIdx.x, gridDim.x);
 }
 
 meta_err gpu_code_run(const gpu_code *code, unsigned blocks, unsigned, gpu_stream stream,
@@ -45,7 +47,8 @@ meta_err gpu_code_run(const gpu_code *code, unsigned blocks, unsigned, gpu_strea
 {
     host_launch launch;
     memcpy(&launch.function, &code->function, sizeof launch.function);
-    memcpy(launch.arguments, arguments, bytes);
+    launch.arguments.resize((bytes + 7) / 8);
+    memcpy(launch.arguments.data(), arguments, bytes);
     GPU_TRY_AS(GPU_PREFIX "LaunchKernel",
                gpu_run(run_block, dim3(blocks), dim3(1), stream, launch, partials));
     return META_OK;

@@ -200,8 +200,8 @@ static meta_err launch_one(meta_plugin_queue *queue, const meta_call *call)
 static meta_err run_user(meta_plugin_queue *queue, const gpu_user_kernel *kernel,
                          const meta_call *call, const grid *g)
 {
-    alignas(uint64_t) char arguments[GPU_PROGRAM_BYTES];
     const size_t bytes = gpu_program_bytes(call->desc);
+    void *const arguments = __builtin_alloca(bytes); /* up to GPU_PROGRAM_BYTES */
     void *passed = arguments;
     gpu_program_arguments(call, g, arguments);
     if (kernel->passing == GPU_IN_MEMORY && GPU_IS_GPU) {

@@ -149,10 +149,11 @@ static meta_err create_built_in(meta_plugin_device *device, const meta_kernel_de
 
 /* ------------------------------------------------------------------ kernels from text */
 
-/* Whether the arguments exceed what the device has room for. */
-static bool space_needs_buffer(const ocl_about *about, const meta_kernel_desc *desc)
+/* Whether the arguments exceed what the device has room for, with so many values. */
+static bool space_needs_buffer(const ocl_about *about, const meta_kernel_desc *desc,
+                               uint32_t values)
 {
-    const size_t others = ((size_t)desc->operands + desc->values) * sizeof(cl_ulong);
+    const size_t others = ((size_t)desc->operands + values) * sizeof(cl_ulong);
     return others + meta_space_bytes(desc->operands) > about->argument_bytes;
 }
 
@@ -218,9 +219,10 @@ static meta_err create_text(meta_plugin_device *device, const meta_kernel_source
     kernel->is_text = true;
     kernel->team = meta_kernel_team_of(source->user);
     kernel->buffers = desc->operands;
-    kernel->scalars = desc->values;
+    kernel->words_in_buffer = source->user && desc->values > META_WORDS_BY_VALUE;
+    kernel->scalars = kernel->words_in_buffer ? 1 : desc->values;
     if (!device->about.is_cpu) kernel->shared = meta_exact_results(desc) * OCL_SHARED_BYTES;
-    kernel->space_in_buffer = space_needs_buffer(&device->about, desc);
+    kernel->space_in_buffer = space_needs_buffer(&device->about, desc, kernel->scalars);
     META_TRY(ocl_program_build_text(device, source, kernel->space_in_buffer, &program));
     err = create_cl(device, program, kernel);
     clReleaseProgram(program); /* the kernel keeps it */

@@ -78,26 +78,54 @@ static cl_int set_buffer(cl_kernel kernel, cl_uint index, void *object)
     return clSetKernelArg(kernel, index, sizeof buffer, buffer ? &buffer : NULL);
 }
 
-/* Set all arguments anew, as a buffer of an earlier launch may be gone. @p space is the buffer of
- * the space where the kernel has it in one, @p items the size of a work group. */
-static cl_int set_arguments(const meta_plugin_kernel *kernel, const meta_call *call, cl_mem space,
-                            cl_mem partials, size_t items)
+/* What a launch has in buffers of its own, as another may still read those before it. The driver
+ * keeps them until the kernel has run. NULL: it is an argument. */
+typedef struct passed {
+    cl_mem space, words;
+} passed;
+
+static cl_int pass(const meta_plugin_queue *queue, const void *from, size_t bytes, cl_mem *buffer)
 {
-    const char *values = call->values;
+    cl_int status = CL_SUCCESS;
+    *buffer = clCreateBuffer(queue->device->context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, bytes,
+                             (void *)(uintptr_t)from, &status);
+    return status;
+}
+
+static void release(const passed *in)
+{
+    if (in->space) clReleaseMemObject(in->space);
+    if (in->words) clReleaseMemObject(in->words);
+}
+
+static cl_int set_words(const meta_plugin_kernel *kernel, const char *values, cl_uint *index)
+{
+    cl_int status = CL_SUCCESS;
+    for (uint32_t k = 0; k < kernel->scalars && status == CL_SUCCESS; ++k) {
+        cl_ulong bits = 0; /* ocl_describe() rejects big-endian devices */
+        if (k < kernel->values)
+            memcpy(&bits, values + k * kernel->element_bytes, kernel->element_bytes);
+        status = clSetKernelArg(kernel->cl, (*index)++, sizeof bits, &bits);
+    }
+    return status;
+}
+
+/* Set all arguments anew, as a buffer of an earlier launch may be gone. @p items: the size of a
+ * work group. */
+static cl_int set_arguments(const meta_plugin_kernel *kernel, const meta_call *call,
+                            const passed *in, cl_mem partials, size_t items)
+{
     const size_t space_bytes = meta_space_bytes(kernel->buffers);
     cl_uint index = 0;
     cl_int status = CL_SUCCESS;
     for (uint32_t k = 0; k < kernel->buffers && status == CL_SUCCESS; ++k)
         status = set_buffer(kernel->cl, index++, k < kernel->operands ? call->object[k] : NULL);
-    for (uint32_t k = 0; k < kernel->scalars && status == CL_SUCCESS; ++k) {
-        cl_ulong bits = 0; /* ocl_describe() rejects big-endian devices */
-        if (k < kernel->values)
-            memcpy(&bits, values + k * kernel->element_bytes, kernel->element_bytes);
-        status = clSetKernelArg(kernel->cl, index++, sizeof bits, &bits);
-    }
     if (status == CL_SUCCESS)
-        status = space ? set_buffer(kernel->cl, index++, space)
-                       : clSetKernelArg(kernel->cl, index++, space_bytes, call->space);
+        status = in->words ? set_buffer(kernel->cl, index++, in->words)
+                           : set_words(kernel, call->values, &index);
+    if (status == CL_SUCCESS)
+        status = in->space ? set_buffer(kernel->cl, index++, in->space)
+                           : clSetKernelArg(kernel->cl, index++, space_bytes, call->space);
     if ((kernel->is_text && kernel->results == 0) || status != CL_SUCCESS) return status;
     status = set_buffer(kernel->cl, index++, partials);
     if (status != CL_SUCCESS) return status;
@@ -119,26 +147,24 @@ static meta_err fail_of_kernel(const char *function, const meta_plugin_kernel *k
 static meta_err enqueue(meta_plugin_queue *queue, const meta_plugin_kernel *kernel,
                         const meta_call *call, const shape *s, cl_event *event)
 {
-    cl_mem space = NULL;
+    passed in = {NULL, NULL};
+    const char *failed = "clCreateBuffer";
     cl_int status = CL_SUCCESS;
-    if (kernel->space_in_buffer) {
-        /* One for each launch, as another may still read its own. The driver keeps it until the
-         * kernel has run. */
-        space =
-            clCreateBuffer(queue->device->context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR,
-                           meta_space_bytes(kernel->buffers), (void *)(size_t)call->space, &status);
-        if (status != CL_SUCCESS) return fail_of_kernel("clCreateBuffer", kernel, status);
+    if (kernel->space_in_buffer)
+        status = pass(queue, call->space, meta_space_bytes(kernel->buffers), &in.space);
+    if (kernel->words_in_buffer && status == CL_SUCCESS)
+        status = pass(queue, call->values, kernel->values * sizeof(cl_ulong), &in.words);
+    if (status == CL_SUCCESS) {
+        failed = "clSetKernelArg";
+        status = set_arguments(kernel, call, &in, queue->scratch, s->local[0] * s->local[1]);
     }
-    status = set_arguments(kernel, call, space, queue->scratch, s->local[0] * s->local[1]);
-    if (status != CL_SUCCESS) {
-        if (space) clReleaseMemObject(space);
-        return fail_of_kernel("clSetKernelArg", kernel, status);
+    if (status == CL_SUCCESS) {
+        failed = "clEnqueueNDRangeKernel";
+        status = clEnqueueNDRangeKernel(queue->cl, kernel->cl, 2, NULL, s->global, s->local, 0,
+                                        NULL, event);
     }
-    status =
-        clEnqueueNDRangeKernel(queue->cl, kernel->cl, 2, NULL, s->global, s->local, 0, NULL, event);
-    if (space) clReleaseMemObject(space);
-    if (status != CL_SUCCESS) return fail_of_kernel("clEnqueueNDRangeKernel", kernel, status);
-    return META_OK;
+    release(&in);
+    return status == CL_SUCCESS ? META_OK : fail_of_kernel(failed, kernel, status);
 }
 
 /* ------------------------------------------------------------------ launches */

@@ -66,6 +66,7 @@ struct meta_plugin_kernel {
     uint32_t partials;            /**< the most work groups, of a kernel with results */
     size_t shared;                /**< bytes of local memory for its exact sums */
     bool space_in_buffer;         /**< the space is passed in a buffer */
+    bool words_in_buffer;         /**< and so are the values, as one parameter */
     const meta_kernel_team *team; /**< its cells are computed by teams */
     char name[64];
 };

@@ -37,13 +37,25 @@ static const char *accumulator(const meta_kernel_parameter *p)
     return is_place(p) ? places[p->type] : names[p->type];
 }
 
+static bool has_words_in_memory(const meta_text *w)
+{
+    return w->state->desc.values > META_WORDS_BY_VALUE;
+}
+
+void meta_text_word(const meta_text *w, uint32_t k)
+{
+    fprintf(w->p, has_words_in_memory(w) ? "META_USER_WORD_AT(%u)" : "word%u", (unsigned)k);
+}
+
 static void put_parameters(const meta_text *w)
 {
     FILE *p = w->p;
     const meta_kernel_desc *desc = &w->state->desc;
     for (uint32_t k = 0; k < desc->operands + meta_text_is_checked(w); ++k)
         fprintf(p, "META_USER_ARRAY(%u), ", (unsigned)k);
-    for (uint32_t k = 0; k < desc->values; ++k) fprintf(p, "META_USER_WORD(%u), ", (unsigned)k);
+    if (has_words_in_memory(w)) fprintf(p, "META_USER_WORDS_PARAMETER ");
+    for (uint32_t k = 0; k < desc->values && !has_words_in_memory(w); ++k)
+        fprintf(p, "META_USER_WORD(%u), ", (unsigned)k);
     fprintf(p, "META_SPACE_PARAMETER%s)\n{\n    META_SPACE;\n",
             desc->results ? " META_USER_RESULTS_PARAMETERS" : "");
 }
@@ -78,9 +90,11 @@ static void put_values(const meta_text *w)
             fprintf(p, "    union { meta_u64 word[%u]; ", (unsigned)words);
             meta_text_type(w, a->type_name);
             fprintf(p, "value; } meta_p%u;\n", (unsigned)n);
-            for (uint32_t k = 0; k < words; ++k, ++word)
-                fprintf(p, "    meta_p%u.word[%u] = word%u;\n", (unsigned)n, (unsigned)k,
-                        (unsigned)word);
+            for (uint32_t k = 0; k < words; ++k, ++word) {
+                fprintf(p, "    meta_p%u.word[%u] = ", (unsigned)n, (unsigned)k);
+                meta_text_word(w, word);
+                fprintf(p, ";\n");
+            }
         }
     }
 }

@@ -28,6 +28,9 @@ static inline bool meta_text_is_native(const meta_text *w)
     return (w->form & META_USER_NATIVE) != 0;
 }
 
+/** How the text reaches word @p k of the values. */
+void meta_text_word(const meta_text *w, uint32_t k);
+
 /** Whether a result is an exact sum. */
 static inline bool meta_text_is_exact(const meta_text *w, const meta_kernel_parameter *p)
 {

@@ -9,11 +9,12 @@ static void put_index(const meta_text *w)
     const uint32_t first =
         w->state->desc.values - META_KERNEL_DIMS; /* the word of the box's start */
     fprintf(p, "        const meta_i64 meta_x[%d] = {", META_KERNEL_DIMS);
-    for (uint32_t d = 0; d < META_KERNEL_DIMS; ++d)
-        if (d == 0) fprintf(p, "(meta_i64)word%u, ", (unsigned)first);
-        else
-            fprintf(p, "(meta_i64)word%u + (s->ndim > %u ? r.coordinate[%u] : 0), ",
-                    (unsigned)(first + d), (unsigned)d, (unsigned)d);
+    for (uint32_t d = 0; d < META_KERNEL_DIMS; ++d) {
+        fprintf(p, "(meta_i64)");
+        meta_text_word(w, first + d);
+        if (d > 0) fprintf(p, " + (s->ndim > %u ? r.coordinate[%u] : 0)", (unsigned)d, (unsigned)d);
+        fprintf(p, ", ");
+    }
     fprintf(p, "};\n        const meta_i64 meta_n[3] = {r.number * s->extent[0], 0, 0};\n");
 }
 

@@ -62,8 +62,11 @@ void meta_text_teams(const meta_text *w)
         "meta_n += META_TEAM_STEP) {\n"
         "        meta_team meta_t = meta_team_of(s, meta_n, %u, %u, %u);\n",
         x, y, z, x, y, z);
-    for (unsigned d = 0; d < META_KERNEL_DIMS; ++d)
-        fprintf(p, "        meta_t.start[%u] += (meta_i64)word%u;\n", d, (unsigned)first + d);
+    for (unsigned d = 0; d < META_KERNEL_DIMS; ++d) {
+        fprintf(p, "        meta_t.start[%u] += (meta_i64)", d);
+        meta_text_word(w, first + d);
+        fprintf(p, ";\n");
+    }
     put_arrays(w);
     /* A body in the device's language may use the memory outside phases, which begin with a
      * barrier: the team before must have done with it. */

@@ -15,7 +15,7 @@ typedef struct user_operation {
     void *object[META_KERNEL_ARRAYS];
     meta_operand result[META_KERNEL_PARAMETERS];
     meta_result where[META_KERNEL_PARAMETERS];
-    uint64_t value[META_KERNEL_PARAMETERS * META_KERNEL_VALUE / 8 + META_KERNEL_DIMS];
+    uint64_t *value;              /* words */
     meta_i64 start[META_MAX_DIM]; /* of the box */
     union {
         meta_space space;
@@ -149,6 +149,17 @@ static meta_err fill_in(user_operation *u, const meta_kernel *kernel, const meta
     return META_OK;
 }
 
+/* A program has many kernels with an array of that name. */
+static meta_err fail_in_call(meta_err error, const meta_kernel *kernel)
+{
+    char text[2048], called[160];
+    snprintf(called, sizeof called, "kernel %.100s", kernel->name);
+    if (strstr(meta_last_error(), called)) return error;
+    snprintf(text, sizeof text, "%s, in a call of %s for %s", meta_last_error(), called,
+             meta_element_name((uint32_t)kernel->type));
+    return meta_fail_as(error, text);
+}
+
 /* Results of a kernel that runs for no cell. */
 static meta_err give_nothing(const meta_kernel *kernel, const void *const *arguments,
                              meta_event *done)
@@ -219,9 +230,11 @@ meta_err meta_user_run_flat(meta_kernel *kernel, const meta_box *box, const meta
     if (meta_box_empty(box)) return give_nothing(kernel, arguments, done);
     if (reproducible) META_TRY(check_reproducible(kernel));
     META_TRY(meta_user_state(kernel, reproducible, &state));
+    u.value = __builtin_alloca(state->desc.values * sizeof *u.value); /* up to 32 KiB */
     begin(&u, state, box);
     u.op.given = given;
-    META_TRY(fill_in(&u, kernel, box, arguments));
+    const meta_err error = fill_in(&u, kernel, box, arguments);
+    if (error != META_OK) return fail_in_call(error, kernel);
     for (uint32_t k = 0; k < u.op.results; ++k) meta_exact_forget(meta_result_address(&u.op, k), 1);
     return state->exact_sums > 0 ? meta_run_exact(&u.op, done) : meta_run(&u.op, done);
 }
