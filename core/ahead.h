@@ -10,7 +10,7 @@
 
 /** Changes with the table. A program checks it before it uses any other member: a libmeta of
  * another build may be found when it starts. */
-#define META_AHEAD_VERSION 2
+#define META_AHEAD_VERSION 3
 
 /** One of the codes that devices run of a kernel, depending on a program's settings. */
 typedef struct meta_ahead_code {

@@ -40,7 +40,7 @@ END
             ! "$build/meta-info" --fortran-compiler >/dev/null 2>&1 || echo --fortran-compiler
             ;;
         meta-kernel) cat <<END
-check sound.kernel.h --for c
+check sound.kernel.h --for c --verbose
 build sound.kernel.h --for cpu:baseline --plain -o objects
 embed sound.kernel.h
 text sound.kernel.h

@@ -220,7 +220,7 @@ static void a_mistake_is_reported_with_its_file_and_line(void)
             "has no kernel");
     refused(META_ERR_ARGUMENT, "add.kernel.h",
             "#define add_ARGS(A) A(INN, T, field)\n#include <meta_kernel.h>\nMETA_CELLS(add) {}\n",
-            "add.kernel.h:3");
+            "add.kernel.h:1: list of kernel add: 'INN' is no kind of parameter");
     refused(META_ERR_ARGUMENT, "a.h", "/* */\n  #  pragma once // a comment\nMETA_CELLS(a) {}\n",
             "a.h:2: #pragma once keeps");
     refused(META_ERR_ARGUMENT, "a.h",

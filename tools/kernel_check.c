@@ -28,12 +28,18 @@ static void conclude(kernel_report *r, const char *what, const char *language, c
 
 /* ------------------------------------------------------------------ C and C++ */
 
-static meta_err check_text(kernel_report *r, const kernel_file *file, meta_check_language language)
+static meta_err check_text(kernel_report *r, const kernel_file *file, meta_check_language language,
+                           bool verbose)
 {
-    char command[PATH_MAX], *said;
+    char command[PATH_MAX], target[PATH_MAX + 16], *said;
+    const char *title = language == META_CHECK_C ? "C11" : "C++11";
     const meta_err error = meta_ahead_table.check(language, file->name, file->text, command, &said);
-    conclude(r, file->name, language == META_CHECK_C ? "C11" : "C++11", command, error, said,
-             language == META_CHECK_C ? NULL : "install g++ or clang");
+    snprintf(target, sizeof target, "%s, %s", title, command);
+    if (error == META_ERR_ARGUMENT && !verbose && said && strstr(meta_last_error(), said))
+        kernel_report_mistake(r, file->name, target, said);
+    else
+        conclude(r, file->name, title, command, error, said,
+                 language == META_CHECK_C ? NULL : "install g++ or clang");
     free(said);
     return error;
 }
@@ -124,16 +130,22 @@ static void check_language(kernel_report *r, const kernel_file *file, const kern
 
 /* ------------------------------------------------------------------ all of it */
 
-/* The languages that need no list of parameters. @return whether the C compiler takes the file */
-static bool check_texts(kernel_report *r, const kernel_file *file, const kernel_targets *targets)
+static bool names(const kernel_targets *targets, kernel_language language)
 {
-    bool sound = true;
-    for (int k = 0; k < targets->count; ++k) {
-        const kernel_language language = targets->target[k].language;
-        if (language == LANGUAGE_CPU) sound = check_text(r, file, META_CHECK_C) == META_OK && sound;
-        if (language == LANGUAGE_CXX) check_text(r, file, META_CHECK_CXX);
-    }
-    return sound;
+    for (int k = 0; k < targets->count; ++k)
+        if (targets->target[k].language == language) return true;
+    return false;
+}
+
+/* The languages that need no list of parameters; of a mistake in C, C++ would say the same. @return
+ * whether the C compiler takes the file */
+static bool check_texts(kernel_report *r, const kernel_file *file, const kernel_targets *targets,
+                        bool verbose)
+{
+    if (names(targets, LANGUAGE_CPU) && check_text(r, file, META_CHECK_C, verbose) != META_OK)
+        return false;
+    if (names(targets, LANGUAGE_CXX)) check_text(r, file, META_CHECK_CXX, verbose);
+    return true;
 }
 
 /* @return what no check depends on, or NULL */
@@ -143,13 +155,6 @@ static const char *needless_detail(const kernel_targets *targets)
         if (targets->target[k].language == LANGUAGE_CPU && *targets->target[k].detail != '\0')
             return targets->target[k].detail;
     return NULL;
-}
-
-static bool names_c(const kernel_targets *targets)
-{
-    for (int k = 0; k < targets->count; ++k)
-        if (targets->target[k].language == LANGUAGE_CPU) return true;
-    return false;
 }
 
 kernel_outcome kernel_check_part(const char *path, const kernel_target *target)
@@ -162,7 +167,7 @@ kernel_outcome kernel_check_part(const char *path, const kernel_target *target)
     return kernel_report_outcome(&r);
 }
 
-kernel_outcome kernel_check(char *path, const kernel_targets *targets)
+kernel_outcome kernel_check(char *path, const kernel_targets *targets, bool verbose)
 {
     static const kernel_targets all = {.target = {{.language = LANGUAGE_CPU},
                                                   {.language = LANGUAGE_CXX},
@@ -182,9 +187,11 @@ kernel_outcome kernel_check(char *path, const kernel_targets *targets)
     if (targets->count == 0) targets = &all;
     if (!kernel_file_read(&file, path)) return OUTCOME_NOT_DONE;
     kernel_outcome outcome = OUTCOME_DONE;
-    if ((file.text && !check_texts(&r, &file, targets)) || !kernel_file_load(&file, path)) {
+    if ((file.text && !check_texts(&r, &file, targets, verbose)) ||
+        !kernel_file_load(&file, path)) {
         if (!file.text) outcome = OUTCOME_NOT_DONE;
-        else if (!names_c(targets) && check_text(&r, &file, META_CHECK_C) == META_OK)
+        else if (!names(targets, LANGUAGE_CPU) &&
+                 check_text(&r, &file, META_CHECK_C, verbose) == META_OK)
             outcome = OUTCOME_NOT_DONE; /* kernel_file_load() has said why */
         else
             kernel_report_missing(&r, file.name, "other languages",

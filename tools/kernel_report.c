@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "kernel_mistake.h"
 #include "meta_backend.h"
 
 /* The compiler's messages, as lines of their own. */
@@ -31,6 +32,14 @@ void kernel_report_line(kernel_report *r, const char *what, const char *target, 
     if (error == META_OK) print_messages(said);
     else r->refused = true;
     fflush(stdout);
+}
+
+void kernel_report_mistake(kernel_report *r, const char *file, const char *target, const char *said)
+{
+    printf("%s, %s: does not compile (--verbose has all that the compiler says):\n", file, target);
+    kernel_mistake_write(file, said, stdout);
+    fflush(stdout);
+    r->refused = true;
 }
 
 void kernel_report_missing(kernel_report *r, const char *what, const char *target,

@@ -29,6 +29,10 @@ typedef struct kernel_report {
  * helps where a compiler is missing, or NULL. */
 void kernel_report_line(kernel_report *r, const char *what, const char *target, meta_err error,
                         const char *said, const char *install);
+/** Print a line on a file that a C or C++ compiler refuses, and the first mistake of what it @p
+ * said. */
+void kernel_report_mistake(kernel_report *r, const char *file, const char *target,
+                           const char *said);
 /** Print a line on what cannot be done here, with the reason as of printf(). */
 void kernel_report_missing(kernel_report *r, const char *what, const char *target,
                            const char *reason, ...) __attribute__((format(printf, 4, 5)));

@@ -20,20 +20,21 @@
 #include "kernel_check.h"
 #include "kernel_file.h"
 #include "kernel_fortran.h"
+#include "kernel_mistake.h"
 #include "meta.h"
 #include "standard_output.h"
 
 typedef struct request {
     kernel_outcome (*command)(const struct request *r);
-    bool needs_library; /* its functions are called */
-    bool takes_more;    /* any number of files */
-    const char *takes;  /* the options of the command, as their codes */
-    char given[8];      /* and those that were given */
-    const char *file;   /* the first one */
+    bool starts_library; /* before its functions are called */
+    bool takes_more;     /* any number of files */
+    const char *takes;   /* the options of the command, as their codes */
+    char given[8];       /* and those that were given */
+    const char *file;    /* the first one */
     char *const *files;
     int count;
     const char *out, *module;
-    bool is_part;
+    bool is_part, verbose;
     kernel_extent extent;
     kernel_targets targets;
 } request;
@@ -135,6 +136,20 @@ static bool can_be_included(const char *path)
 }
 
 /* What a C file includes is looked for beside it, so the kernel file's whole path is given. */
+/* The program's compiler would say a mistake of the file for each type and instruction set: here it
+ * is said once, before anything is written. Without a compiler here, that of the program has to do.
+ */
+static bool has_mistake(const kernel_file *file)
+{
+    char command[PATH_MAX], *said = NULL;
+    const meta_err error =
+        meta_ahead_table.check(META_CHECK_GNU, file->name, file->text, command, &said);
+    if (error == META_ERR_ARGUMENT && said) kernel_mistake_write(file->name, said, stderr);
+    else if (error == META_ERR_ARGUMENT) fprintf(stderr, "%s\n", meta_last_error());
+    free(said);
+    return error == META_ERR_ARGUMENT;
+}
+
 static kernel_outcome write_source(const request *r)
 {
     kernel_file file;
@@ -148,6 +163,7 @@ static kernel_outcome write_source(const request *r)
         fail("%s cannot be included by C: rename what has a quotation mark or a line break in its "
              "name, and a file with a backslash",
              path);
+    else if (has_mistake(&file)) status = OUTCOME_REFUSED;
     else to = open_out(r);
     if (to) {
         kernel_file_write_source(&file, path, to);
@@ -160,7 +176,7 @@ static kernel_outcome write_source(const request *r)
 static kernel_outcome check(const request *r)
 {
     if (r->is_part) return kernel_check_part(r->files[0], &r->targets.target[0]);
-    return kernel_check(r->files[0], &r->targets);
+    return kernel_check(r->files[0], &r->targets, r->verbose);
 }
 
 static kernel_outcome build(const request *r)
@@ -173,7 +189,7 @@ static kernel_outcome build(const request *r)
 static void print_help(void)
 {
     printf(
-        "usage: meta-kernel check FILE [--for LANGUAGE,...]\n"
+        "usage: meta-kernel check FILE [--for LANGUAGE,...] [--verbose]\n"
         "       meta-kernel build FILE... --for TARGET,... -o FOLDER [--library] [--plain]\n"
         "       meta-kernel embed FILE [-o OUT.c]\n"
         "       meta-kernel text FILE [-o OUT.c]\n"
@@ -187,7 +203,9 @@ static void print_help(void)
         "some\n"
         "  build    compile every kernel for machines without compilers, into a folder that\n"
         "           META_KERNEL_PATH names there\n"
-        "  embed    write the C file that compiles the kernels, with the file's text\n"
+        "  embed    write the C file that compiles the kernels, with the file's text, unless the "
+        "system's\n"
+        "           C compiler finds a mistake in it\n"
         "  text     write the file's text alone as C, for META_KERNEL_TEXT_APART\n"
         "  fortran  write a Fortran module with a typed procedure for each kernel\n\n"
         "  -o OUT         the file to write (default: standard output), or the folder\n"
@@ -197,6 +215,8 @@ static void print_help(void)
         "opencl[:DEVICE], cuda:sm_90\n"
         "                 and hip:gfx90a; cpu alone stands for all instruction sets\n"
         "  --library      build: the ready kernels of meta_library.h too; FILE may be left out\n"
+        "  --verbose      check: all that the C and C++ compilers say of a mistake, not only the "
+        "first\n"
         "  --plain        build: without the code of META_CHECK=on and META_REPRODUCIBLE=on\n"
         "  --module NAME  the Fortran module's name (default: heat_kernels of heat.kernel.h)\n"
         "  --help         print this help\n"
@@ -212,9 +232,9 @@ static bool find_command(const char *name, request *r)
     static const struct {
         const char *name;
         kernel_outcome (*command)(const struct request *r);
-        bool needs_library, takes_more;
+        bool starts_library, takes_more;
         const char *takes;
-    } commands[] = {{"check", check, true, false, "fp"},
+    } commands[] = {{"check", check, true, false, "fpw"},
                     {"build", build, true, true, "folcp"},
                     {"embed", write_source, false, false, "o"},
                     {"text", write_text, true, false, "o"},
@@ -222,7 +242,7 @@ static bool find_command(const char *name, request *r)
     for (size_t k = 0; k < sizeof commands / sizeof *commands; ++k)
         if (strcmp(name, commands[k].name) == 0) {
             r->command = commands[k].command;
-            r->needs_library = commands[k].needs_library;
+            r->starts_library = commands[k].starts_library;
             r->takes_more = commands[k].takes_more;
             r->takes = commands[k].takes;
             return true;
@@ -241,6 +261,7 @@ static bool take_option(request *r, int code)
     else if (code == 'l') r->extent.library = true;
     else if (code == 'c') r->extent.plain = true;
     else if (code == 'p') r->is_part = true;
+    else if (code == 'w') r->verbose = true;
     else wrong = kernel_targets_read(optarg, &r->targets);
     if (wrong) fail("%s", wrong);
     return !wrong;
@@ -252,8 +273,8 @@ static bool check_request(const request *r, const char *command)
     static const struct {
         char code;
         const char *name;
-    } options[] = {
-        {'o', "-o"}, {'m', "--module"}, {'f', "--for"}, {'l', "--library"}, {'c', "--plain"}};
+    } options[] = {{'o', "-o"},        {'m', "--module"}, {'f', "--for"},
+                   {'l', "--library"}, {'c', "--plain"},  {'w', "--verbose"}};
     for (size_t k = 0; k < sizeof options / sizeof *options; ++k)
         if (strchr(r->given, options[k].code) && !strchr(r->takes, options[k].code))
             return fail("%s: it has no option %s", command, options[k].name), false;
@@ -282,6 +303,7 @@ static bool read_command_line(request *r, int argc, char **argv, kernel_outcome 
                                          {"for", required_argument, NULL, 'f'},
                                          {"library", no_argument, NULL, 'l'},
                                          {"plain", no_argument, NULL, 'c'},
+                                         {"verbose", no_argument, NULL, 'w'},
                                          {"part", no_argument, NULL, 'p'},
                                          /* for kernel_part() */ {"help", no_argument, NULL, 'h'},
                                          {"version", no_argument, NULL, 'v'},
@@ -322,8 +344,8 @@ static kernel_outcome run(int argc, char **argv)
     request r;
     kernel_outcome status;
     if (!read_command_line(&r, argc, argv, &status)) return status;
-    if (!r.needs_library) return r.command(&r); /* a build need not start a device's runtime */
     if (!check_library()) return OUTCOME_NOT_DONE;
+    if (!r.starts_library) return r.command(&r); /* a build need not start a device's runtime */
     /* What compilers say is printed once, with the kernel that they say it of. */
     if (r.command == check) setenv("META_LOG", "off", 0);
     if (meta_init() != META_OK) return fail("%s", meta_last_error());

@@ -148,8 +148,7 @@ meta_err meta_compile_ahead(const char *file, const char *text, int set)
     facts f;
     void *code = NULL;
     size_t bytes = 0;
-    META_TRY(meta_compiler_check_file(file));
-    META_TRY(meta_compiler_check_guard(file, text));
+    META_TRY(meta_compiler_check_text(file, text));
     meta_compiler_find(&compiler);
     compiler.set = set;
     job j = {.compiler = &compiler, .file = file, .text = text};
@@ -208,8 +207,7 @@ meta_err meta_kernel_compile(meta_kernel **kernel, const char *name, meta_type t
     META_ENTER();
     META_NEED(file);
     META_NEED(text);
-    META_TRY(meta_compiler_check_file(file));
-    META_TRY(meta_compiler_check_guard(file, text));
+    META_TRY(meta_compiler_check_text(file, text));
     if (kernel) META_NEED(name);
     if (name) META_NEED(kernel);
     if (kernel && ((uint32_t)type >= META_TYPE_COUNT || !(META_USER_TYPES >> type & 1)))

@@ -207,6 +207,13 @@ meta_err meta_compiler_check_file(const char *file)
     return META_OK;
 }
 
+meta_err meta_compiler_check_text(const char *file, const char *text)
+{
+    META_TRY(meta_compiler_check_file(file));
+    META_TRY(meta_compiler_check_guard(file, text));
+    return meta_compiler_check_lists(file, text);
+}
+
 static meta_err write_file(const char *folder, const char *name, const char *text)
 {
     char path[PATH_MAX + MOST_FILE_NAME];
@@ -437,19 +444,22 @@ meta_err meta_compiler_run(const meta_compiler *c, const char *file, const char 
     "#define META_KERNEL_FILE \"%s\"\n"                                                            \
     "#endif\n"                                                                                     \
     "#include \"%s\"\n"
-#define CHECK_OPTIONS " -O1 -Wall -Wextra -pedantic -fsyntax-only"
+/* A misspelt function would be a warning, and an error when the code is loaded. */
+#define NO_DECLARATION " -Werror=implicit-function-declaration"
+#define CHECK_OPTIONS  " -O1 -Wall -Wextra -pedantic -fsyntax-only"
 static const manner manners[] = {
-    [META_CHECK_C] = {UNIT, CHECK_UNIT, "-std=c11" CHECK_OPTIONS, false},
+    [META_CHECK_C] = {UNIT, CHECK_UNIT, "-std=c11" NO_DECLARATION CHECK_OPTIONS, false},
     [META_CHECK_CXX] = {"unit.cpp", CHECK_UNIT, "-std=c++11" CHECK_OPTIONS, false},
     [META_CHECK_OPENCL] = {"unit.cl", "#define META_CHECKED \"%s\"\n#include \"%s\"\n",
                            "-x cl -cl-std=CL1.2 -Xclang -finclude-default-header -Wall "
                            "-fsyntax-only",
-                           false}};
+                           false},
+    [META_CHECK_GNU] = {UNIT, CHECK_UNIT, "-std=gnu11" NO_DECLARATION " -fsyntax-only", false}};
 
 static void find_for(meta_compiler *c, meta_check_language language)
 {
     static const char *const cxx[] = {"c++", "g++", "clang++"}, *const opencl[] = {"clang"};
-    if (language == META_CHECK_C) {
+    if (language == META_CHECK_C || language == META_CHECK_GNU) {
         meta_compiler_find(c);
         return;
     }
@@ -482,13 +492,14 @@ meta_err meta_compiler_check(meta_check_language language, const char *file, con
             ("there is no C compiler, none of cc, gcc and clang in PATH; install one, or "
              "set META_CC"),
         [META_CHECK_CXX] = "there is no C++ compiler, none of c++, g++ and clang++ in PATH",
-        [META_CHECK_OPENCL] = "there is no OpenCL compiler, clang in PATH"};
+        [META_CHECK_OPENCL] = "there is no OpenCL compiler, clang in PATH",
+        [META_CHECK_GNU] = "there is no C compiler"};
     meta_compiler c;
     char folder[PATH_MAX];
     *said = NULL;
     *command = '\0';
-    META_TRY(meta_compiler_check_file(file));
-    if (language != META_CHECK_OPENCL) META_TRY(meta_compiler_check_guard(file, text));
+    META_TRY(language == META_CHECK_OPENCL ? meta_compiler_check_file(file)
+                                           : meta_compiler_check_text(file, text));
     find_for(&c, language);
     if (!c.path[0]) return meta_fail(META_ERR_UNSUPPORTED, "%s", missing[language]);
     memcpy(command, c.path, sizeof c.path);

@@ -37,9 +37,11 @@ meta_err meta_compiler_run(const meta_compiler *compiler, const char *file, cons
 
 /** Languages in which a text is checked without code being made of it. */
 typedef enum meta_check_language {
-    META_CHECK_C,     /**< C11, by META_CC or else as for meta_compiler_find() */
-    META_CHECK_CXX,   /**< C++11, by c++, g++ or clang++ */
-    META_CHECK_OPENCL /**< OpenCL C 1.2, by clang */
+    META_CHECK_C,      /**< C11, by META_CC or else as for meta_compiler_find() */
+    META_CHECK_CXX,    /**< C++11, by c++, g++ or clang++ */
+    META_CHECK_OPENCL, /**< OpenCL C 1.2, by clang */
+    META_CHECK_GNU /**< mistakes alone, as C11 with what GNU's headers add: what a program may be
+                      built as */
 } meta_check_language;
 /** Have a text of name @p file checked: a kernel file, or for OpenCL C a whole program.
  *  @param command  the compiler's path, empty if there is none; room for PATH_MAX
@@ -55,6 +57,13 @@ meta_err meta_compiler_check_file(const char *file);
 /** Whether the text includes itself again: without an include guard or #pragma once around that;
  *  otherwise sets the error, which names it. */
 meta_err meta_compiler_check_guard(const char *file, const char *text);
+
+/** Whether the file's parameter lists, and what goes with them, are as kernel files have them, as
+ * far as text tells: otherwise sets the error, with the line. A compiler says of such mistakes what
+ * nobody reads. */
+meta_err meta_compiler_check_lists(const char *file, const char *text);
+/** All of these. */
+meta_err meta_compiler_check_text(const char *file, const char *text);
 
 /** The symbol of a compiled object that has its kernels: a list, linked by their `state`. */
 #define META_COMPILED "meta_compiled_kernels"

@@ -66,8 +66,8 @@ meta_err meta_kernel_fit(const meta_kernel *kernel, char *text, size_t room)
                  "newer library, or compile the kernel again",
                  name, byte, META_VERSION_MAJOR, META_VERSION_MINOR, META_VERSION_PATCH);
     else if (fit == META_SIZED_UNSET)
-        snprintf(text, room, "kernel %s has size %zu, more than any version: compile it again", name,
-                 kernel->size);
+        snprintf(text, room, "kernel %s has size %zu, more than any version: compile it again",
+                 name, kernel->size);
     else
         snprintf(text, room,
                  "kernel %s has size %zu, less than the %zu of 0.2.0, the oldest headers that this "
