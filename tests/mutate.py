@@ -59,6 +59,7 @@ LEFT_OUT = re.compile(r"core/meta\.h|core/library/meta_library\.h|comm/meta_comm
                       r"kernels/exact_threads\.h|backends/gpu/(cells|kernels|passes|stencil|facts|compiler_host|gpurt_hip_cpu)\b")
 # What the near tests of a room are called; a test whose name has a word of the file's name is near as well.
 NEAR = (
+    (GPU + "/co", r"user_(cold|kernels|laden|prepare)\.cuda|gpu_(compilers|user_faults)"),  # compiler.c, code.cpp
     (GPU + "/", r"gpu_|fault|errors|copy|events|pool|reduce|launch|user_"),
     ("core/auto/", r"coherence|choose|policy|loop|plan$|slabs|times|learn|worker|board|auto_|regret|share_devices|deal"),
     ("core/base/", r"version|errors|log|devices|plugins|cache|harness|abi"),

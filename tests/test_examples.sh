@@ -98,6 +98,18 @@ fi
     exit $failed
 ) || failed=1
 
+# On a simulated device of NVIDIA (tests/cuda/), which interprets their kernels, alone and beside the others.
+fake=$build/tests/cuda/.libs
+if [ -e "$fake/cuda.so" ]; then
+    (
+        META_BACKEND_PATH=$fake FAKE_CUDA_THREADS=1 FAKE_CUDA_LAZY=1
+        export META_BACKEND_PATH FAKE_CUDA_THREADS FAKE_CUDA_LAZY
+        checked made '*:cuda' 1
+        checked made '0:opencl,1:cuda,*:openmp' 3
+        exit $failed
+    ) || failed=1
+fi
+
 # The plain twins of the examples for META_MODE=auto, and their command lines.
 for example in axpy cyclic_reduction; do
     ran 0 1 "$here/made/$example" --plain --check 9

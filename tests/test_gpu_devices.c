@@ -205,6 +205,8 @@ static void describe_open_devices(void *unused)
         CHECK_OK(meta_mem_info(k, gpu->mode, &use));
         CHECK_CONTAINS(desc.name, k == 0 ? "GPU 0" : "GPU 1");
         CHECK_U64(use.total, desc.memory);
+        /* HIP-CPU has none. */
+        if (gpu->driver) CHECK_STRING(desc.pci, k == 0 ? "002a:01:1f.0" : "002a:02:1f.0");
     }
     CHECK_INT(fault->calls, calls);
     end();

@@ -162,16 +162,29 @@ static bool refuse(const char *call, double *a, double *b, double *sum, meta_ext
     return FAIL("%s is not called", name);
 }
 
+/* A life whose kernel is made anew, with two arrays. */
+static bool begin(double **a, double **b)
+{
+    if (!fault_find()) return false;
+    setenv("META_LOG", "off", 1);
+    setenv("META_CACHE_DIR", "off", 1);
+    return CHECK_OK(meta_init()) && CHECK_OK(meta_alloc((void **)a, CELLS * sizeof **a)) &&
+           CHECK_OK(meta_alloc((void **)b, CELLS * sizeof **b));
+}
+
+static void end(double *a, double *b)
+{
+    CHECK_OK(meta_free(a));
+    CHECK_OK(meta_free(b));
+    CHECK_OK(meta_finalize());
+    fault_check_nothing_left();
+}
+
 static void refuse_code(void *call)
 {
     double *a = NULL, *b = NULL, sum = 0;
     meta_extreme_f64 most;
-    if (!fault_find()) return;
-    setenv("META_LOG", "off", 1);
-    setenv("META_CACHE_DIR", "off", 1);
-    CHECK_OK(meta_init());
-    CHECK_OK(meta_alloc((void **)&a, CELLS * sizeof *a));
-    CHECK_OK(meta_alloc((void **)&b, CELLS * sizeof *b));
+    if (!begin(&a, &b)) return;
     fault->status = GPU_FAULT_NO_KERNEL;
     if (refuse(call, a, b, &sum, &most)) {
         CHECK_CONTAINS(meta_last_error(), fault->failed);
@@ -180,10 +193,7 @@ static void refuse_code(void *call)
     }
     fault->fail_at = 0;
     CHECK_OK(smooth_f64(&box, a, b, 0, &sum, &most, NULL));
-    CHECK_OK(meta_free(a));
-    CHECK_OK(meta_free(b));
-    CHECK_OK(meta_finalize());
-    fault_check_nothing_left();
+    end(a, b);
 }
 
 /* It was made for the device: what would help is another compiler. */
@@ -195,8 +205,68 @@ static void code_that_the_driver_refuses_is_not_blamed_on_the_build(void)
     }
 }
 
+/* Functions of NVRTC, and what the error says where one fails; NULL: code is made nevertheless. */
+typedef struct compiler_call {
+    const char *name, *says;
+} compiler_call;
+static const compiler_call compiler_calls[] = {
+    {"nvrtcVersion", "nvrtcVersion: NVRTC_ERROR_INTERNAL_ERROR"},
+    {"nvrtcGetNumSupportedArchs", NULL},
+    {"nvrtcGetSupportedArchs", NULL},
+    {"nvrtcCreateProgram", "program of kernel smooth for f64: NVRTC_ERROR_INTERNAL_ERROR"},
+    {"nvrtcCompileProgram", "kernel smooth for f64 does not compile"},
+    {"nvrtcGetProgramLogSize", NULL},
+    {"nvrtcGetProgramLog", NULL},
+    {"nvrtcGetCUBINSize", "code of kernel smooth for f64: NVRTC_ERROR_INTERNAL_ERROR"},
+    {"nvrtcGetCUBIN", "code of kernel smooth for f64: NVRTC_ERROR_INTERNAL_ERROR"},
+    {"nvrtcDestroyProgram", NULL},
+};
+
+/* The failure is no longer there when the kernel is run again. */
+static void fail_in_compiler(void *argument)
+{
+    const compiler_call *call = argument;
+    double *a = NULL, *b = NULL, sum = 0;
+    meta_extreme_f64 most;
+    setenv("FAKE_CUDA_FAIL_CALL", call->name, 1);
+    if (!begin(&a, &b)) return;
+    const meta_err error = smooth_f64(&box, a, b, 0, &sum, &most, NULL);
+    unsetenv("FAKE_CUDA_FAIL_CALL");
+    if (CHECK_INT(error != META_OK, call->says != NULL) && call->says)
+        CHECK_CONTAINS(meta_last_error(), call->says);
+    /* A library that does not tell its version is not looked for again. */
+    if (strcmp(call->name, "nvrtcVersion") != 0) smooth(a, b);
+    end(a, b);
+}
+
+static void a_failing_function_of_nvrtc_is_named_or_done_without(void)
+{
+    for (size_t k = 0; gpu->driver && k < sizeof compiler_calls / sizeof *compiler_calls; ++k) {
+        test_case("%s", compiler_calls[k].name);
+        CHECK_CHILD(fail_in_compiler, (void *)(uintptr_t)&compiler_calls[k]);
+    }
+}
+
+/* The driver makes its code of PTX for the newest GPU that NVRTC knows. */
+static void compile_ptx(void *argument)
+{
+    double *a = NULL, *b = NULL;
+    (void)argument;
+    setenv("FAKE_CUDA_CAPABILITY", "199", 1);
+    if (!begin(&a, &b)) return;
+    smooth(a, b);
+    end(a, b);
+}
+
+static void code_for_a_gpu_that_nvrtc_does_not_know_is_made_by_the_driver(void)
+{
+    if (gpu->driver) CHECK_CHILD(compile_ptx, NULL);
+}
+
 TEST_MAIN(PROMISE(a_failing_call_for_a_programs_kernel_is_an_error_or_recovered_from),
           PROMISE(a_device_that_is_lost_with_a_programs_kernels_leaves_the_others),
           PROMISE(with_auto_a_programs_kernels_go_on_without_a_device_that_fails),
           PROMISE(failures_around_the_compiler_are_handled),
-          PROMISE(code_that_the_driver_refuses_is_not_blamed_on_the_build))
+          PROMISE(code_that_the_driver_refuses_is_not_blamed_on_the_build),
+          PROMISE(a_failing_function_of_nvrtc_is_named_or_done_without),
+          PROMISE(code_for_a_gpu_that_nvrtc_does_not_know_is_made_by_the_driver))

@@ -98,6 +98,7 @@ static const vendor amd = {"hipRTC",
 typedef struct library {
     const vendor *of;
     bool sought, found;
+    char unfit[160]; /* why one that is there cannot be used */
     int major, minor;
     int *known; /* what NVRTC can compile for, as capabilities; NULL: it does not say */
     int count;
@@ -134,7 +135,25 @@ static void list_known(library *l)
     if (!l->call.architectures || !l->call.architecture || l->call.architectures(&count) != 0 ||
         count < 1 || !(l->known = calloc((size_t)count, sizeof *l->known)))
         return;
-    if (l->call.architecture(l->known) == 0) l->count = count;
+    if (l->call.architecture(l->known) == 0) {
+        l->count = count;
+    } else {
+        free(l->known);
+        l->known = NULL;
+    }
+}
+
+static bool find_functions(library *l, const vendor *v, const char *name, void *file)
+{
+    for (size_t k = 0; v->names[k]; ++k) {
+        void *symbol = dlsym(file, v->names[k]);
+        if (!symbol && k < v->needed) {
+            snprintf(l->unfit, sizeof l->unfit, "%s has no function %s", name, v->names[k]);
+            return false;
+        }
+        memcpy((char *)&l->call + k * sizeof symbol, &symbol, sizeof symbol);
+    }
+    return true;
 }
 
 /* With the lock held. */
@@ -144,18 +163,19 @@ static void seek(library *l, const vendor *v, const char *name)
     l->of = v;
     l->sought = true;
     if (!file) return;
-    for (size_t k = 0; v->names[k]; ++k) {
-        void *symbol = dlsym(file, v->names[k]);
-        if (!symbol && k < v->needed) {
-            gpu_host->log(META_LOG_INFO, "%s has no function %s", name, v->names[k]);
-            dlclose(file);
-            return;
-        }
-        memcpy((char *)&l->call + k * sizeof symbol, &symbol, sizeof symbol);
+    if (find_functions(l, v, name, file)) {
+        const int status = l->call.version(&l->major, &l->minor);
+        l->found = status == 0;
+        if (status != 0)
+            snprintf(l->unfit, sizeof l->unfit, "%s: %s: %s", name, v->names[0],
+                     l->call.error(status));
     }
-    if (l->call.version(&l->major, &l->minor) != 0) return;
-    list_known(l);
-    l->found = true;
+    if (l->found) {
+        list_known(l);
+    } else {
+        gpu_host->log(META_LOG_INFO, "%s", l->unfit);
+        dlclose(file);
+    }
 }
 
 /* ------------------------------------------------------------------ the choice of one */
@@ -199,8 +219,15 @@ static library *choose(const gpu_target *target, const vendor *v, int *capabilit
 static meta_err fail_to_choose(const gpu_target *target, const vendor *v, const char *title,
                                bool too_new)
 {
+    const char *unfit = NULL;
     bool found = false;
-    for (int k = 0; k < LIBRARIES; ++k) found |= opened[v == &amd][k].found;
+    for (int k = LIBRARIES; k-- > 0;) {
+        const library *l = &opened[v == &amd][k];
+        found |= l->found;
+        if (*l->unfit) unfit = l->unfit;
+    }
+    if (!found && unfit)
+        return gpu_host->fail(META_ERR_UNSUPPORTED, "%s cannot be compiled: %s", title, unfit);
     if (!found)
         return gpu_host->fail(META_ERR_UNSUPPORTED,
                               "%s cannot be compiled: no %s was found, which is in %s or an older "
