@@ -98,14 +98,14 @@ fi
     exit $failed
 ) || failed=1
 
-# On a simulated device of NVIDIA (tests/cuda/), which interprets their kernels, alone and beside the others.
+# On a simulated device of NVIDIA (tests/cuda/), which interprets their kernels, alone and beside OpenMP.
 fake=$build/tests/cuda/.libs
 if [ -e "$fake/cuda.so" ]; then
     (
         META_BACKEND_PATH=$fake FAKE_CUDA_THREADS=1 FAKE_CUDA_LAZY=1
         export META_BACKEND_PATH FAKE_CUDA_THREADS FAKE_CUDA_LAZY
         checked made '*:cuda' 1
-        checked made '0:opencl,1:cuda,*:openmp' 3
+        checked made '0:cuda,*:openmp' 2
         exit $failed
     ) || failed=1
 fi
