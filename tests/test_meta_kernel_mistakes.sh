@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Of a typical mistake in a kernel file, meta-kernel check and meta-kernel embed say at most ten lines, of which the
 # first that matters has the file, the line and the cause; embed then writes nothing.
-# TEST: labels=core
+# TEST: labels=tools
 . "$META_TEST_SRCDIR/tests/programs.sh"
 tried=0
 
