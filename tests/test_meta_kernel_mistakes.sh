@@ -111,8 +111,14 @@ cat >sound.kernel.h <<'END'
 #define ONE(A) A(IN, T, from, NEAR)
 #define copy_ARGS(A) ONE(A) A(OUT, T, to) A(SUM, int64_t, cells)
 #if 0
-#define other_ARGS(A) A(
+#define other_ARGS(A) A(INN, T, from)
 #endif
+#ifdef COPY_ALL
+#define all_ARGS(A) A(IN, T, from, WHOLE) A(OUT, T, to)
+#else
+#define all_ARGS(A) A(IN, T, from, CELL) A(OUT, T, to)
+#endif
+META_CELLS(all) { ON(to) = ON(from); }
 META_CELLS(copy)
 {
 #ifdef COPY_NOTHING
@@ -128,6 +134,12 @@ META_CELLS(copy)
 END
 what='meta-kernel check of a file with macros of its own'
 "$build/meta-kernel" check sound.kernel.h --for c >out 2>err || broken 'refuses it'
+
+# A program for CPUs alone may have headers of its own.
+echo 'typedef double number;' >number.h
+sed '1a #include "number.h"' sound.kernel.h >own.kernel.h
+what='meta-kernel embed of a file with a header of its own'
+"$build/meta-kernel" embed own.kernel.h -o written.c >out 2>err || broken 'refuses it'
 
 # All of it, for those who want that.
 printf '#include <meta_kernel.h>\n#define f_ARGS(A) A(INOUT, T, x)\nMETA_CELLS(f) { ON(x) = nothing; }\n#include META_AGAIN\n' \

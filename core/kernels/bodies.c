@@ -120,11 +120,10 @@ static meta_err judge_word(const body *b, const meta_words *w)
 
 /* ------------------------------------------------------------------ what is not closed */
 
-/* The parentheses that are open, by line. */
+/* The parentheses that are open, by line, and how many braces. */
 typedef struct open {
     int line[PARENTHESES];
     int depth, braces;
-    bool judged; /* a condition of the preprocessor may have them in each branch */
 } open;
 
 static meta_err refuse_open(const body *b, const open *o)
@@ -145,10 +144,11 @@ static bool count(open *o, const meta_words *w)
     return *w->word == '}' && o->braces == 0;
 }
 
+/* A condition of the preprocessor ends it: each branch may have a brace, or mean another list. */
 meta_err meta_body_check(const char *file, const meta_list *list, meta_words w)
 {
     body b = {.file = file, .list = list, .line = w.word_line};
-    open o = {.judged = true};
+    open o = {.depth = 0};
     do meta_words_next_or_directive(&w);
     while (w.length > 0 && !w.is_directive && !meta_words_is(&w, "{"));
     if (!meta_words_is(&w, "{") || w.is_directive) return META_OK;
@@ -156,12 +156,11 @@ meta_err meta_body_check(const char *file, const meta_list *list, meta_words w)
     for (bool ended = count(&o, &w); !ended;) {
         meta_words_next_or_directive(&w);
         if (w.length == 0 || (w.is_directive && meta_words_is(&w, "include")))
-            return o.judged ? refuse_open(&b, &o) : META_OK;
-        if (w.is_directive) {
-            o.judged = o.judged && !meta_words_is(&w, "else") && !meta_words_is(&w, "elif");
-            continue;
-        }
-        if (o.judged && o.depth > 0 && meta_words_is(&w, "}")) return refuse_open(&b, &o);
+            return refuse_open(&b, &o);
+        if (w.is_directive && !meta_words_is(&w, "define") && !meta_words_is(&w, "pragma"))
+            return META_OK;
+        if (w.is_directive) continue;
+        if (o.depth > 0 && meta_words_is(&w, "}")) return refuse_open(&b, &o);
         META_TRY(judge_word(&b, &w));
         ended = count(&o, &w);
     }

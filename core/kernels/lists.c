@@ -300,18 +300,23 @@ static bool begin_list(list *l, const char *file, const char *text, const meta_w
     return true;
 }
 
-/* The list of the kernel that @p name names, judged before; false: the file has none. */
-static bool find_list(list *l, const char *file, const char *text, const meta_words *name)
+/* The list of the kernel that @p name names, judged before. @return how many the file has: of
+ * several, which depend on conditions, @p l has no parameters */
+static int find_list(list *l, const char *file, const char *text, const meta_words *name)
 {
     meta_words w = {.at = text, .line = 1};
+    int found = 0;
+    list one;
     do {
         meta_words_next_or_directive(&w);
         if (!w.is_directive || !meta_words_is(&w, "define")) continue;
-        if (begin_list(l, file, text, &w) && l->of.kernel_length == name->length &&
-            memcmp(l->of.kernel, name->word, name->length) == 0)
-            return judge_list(l) == META_OK;
+        if (!begin_list(&one, file, text, &w) || one.of.kernel_length != name->length ||
+            memcmp(one.of.kernel, name->word, name->length) != 0)
+            continue;
+        *l = one;
+        if (++found == 1 && judge_list(l) != META_OK) l->of.parameters = 0;
     } while (w.length > 0);
-    return false;
+    return found;
 }
 
 /* META_CELLS(name) and META_TEAMS(name, …) need a list of that name, which their body keeps to. */
@@ -322,7 +327,7 @@ static meta_err judge_kernel(const char *file, const char *text, const contents 
     meta_words_next(&w);
     if (!meta_words_is(&w, "(")) return META_OK;
     meta_words_next(&w);
-    if (find_list(&l, file, text, &w)) return meta_body_check(file, &l.of, w);
+    if (find_list(&l, file, text, &w) > 0) return meta_body_check(file, &l.of, w);
     if (c->includes_more) return META_OK;
     const int length = (int)(w.length < 100 ? w.length : 100);
     return meta_fail(META_ERR_ARGUMENT,
@@ -350,13 +355,26 @@ static bool begins_with(const meta_words *w, const char *text)
     return w->length >= strlen(text) && memcmp(w->word, text, strlen(text)) == 0;
 }
 
+/* At a directive: whether what follows is behind #if 0. @p depth: how deep, 0 if it is not. */
+static bool is_left_out(const meta_words *w, int *depth)
+{
+    const bool begins = w->length >= 2 && memcmp(w->word, "if", 2) == 0;
+    if (*depth == 0) *depth = meta_words_is(w, "if") && meta_words_directive_has(w, "0");
+    else if (begins) ++*depth;
+    else if (meta_words_is(w, "endif")) --*depth;
+    else if (*depth == 1 && (meta_words_is(w, "else") || meta_words_is(w, "elif"))) *depth = 0;
+    return *depth > 0;
+}
+
 meta_err meta_compiler_check_lists(const char *file, const char *text)
 {
     meta_words w = {.at = text, .line = 1};
     contents c = {.first_kernel = 0};
+    int left_out = 0;
     list l;
     do {
         meta_words_next_or_directive(&w);
+        if (w.is_directive ? is_left_out(&w, &left_out) : left_out > 0) continue;
         if (w.is_directive) {
             if (meta_words_is(&w, "include")) note_include(&c, &w);
             if (meta_words_is(&w, "define") && begin_list(&l, file, text, &w))

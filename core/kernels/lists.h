@@ -22,8 +22,9 @@ typedef struct meta_list {
     int parameters;
 } meta_list;
 
-/** Whether the body that follows @p w, at `META_CELLS(name)` or the like, uses the parameters of @p
- * list as their kinds are used, and ends; otherwise sets the error, with the line. */
+/** Whether the body that follows @p w, up to a condition of the preprocessor, at `META_CELLS(name)`
+ * or the like, uses the parameters of @p list as their kinds are used, and ends; otherwise sets the
+ * error, with the line. */
 meta_err meta_body_check(const char *file, const meta_list *list, meta_words w);
 
 #endif
