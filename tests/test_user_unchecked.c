@@ -5,6 +5,8 @@
  * sim and blind of tests/plugins are alike but for this. */
 /* TEST: backends=any labels=core */
 #define META_KERNELS_HERE
+#include "user_heavy.kernel.h"
+
 #include "user_reach.kernel.h"
 
 #include <stdio.h>
@@ -65,6 +67,12 @@ static void run_blind(void *mode)
     CHECK_OK(writes_f32(&inner, a, 0, NULL));
     CHECK_OK(gets_f64(&inner, a, b, c, NULL));
     CHECK_OK(gets_f64(&inner, a, b, c, NULL));
+    /* It is of plug-in ABI 2.4, and may have room for smaller values only. */
+    CHECK_ERR_NAMES(heavy_i32_with(&inner,
+                                   &(heavy_i32_arguments){.out = a, .in = c, .sum = &(int32_t){0}},
+                                   NULL),
+                    META_ERR_UNSUPPORTED, "blind is of 2.4");
+    CHECK_CONTAINS(meta_last_error(), "kernel heavy: values of more than 64 bytes");
     end(said, sizeof said);
     CHECK_INT(times(said, "the back end blind does not check"), 1);
     CHECK_CONTAINS(said, "AT() beyond the declared reach");

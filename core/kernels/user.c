@@ -487,20 +487,37 @@ uint32_t meta_user_form(const struct meta_kernel_state *s, const meta_device *de
            (meta_user_has_native(s->kernel, device->backend->mode) ? META_USER_NATIVE : 0u);
 }
 
+/* Up to ABI 2.4 a value had 64 bytes at most, and a text took all words one by one. */
+static bool has_large_values(const struct meta_kernel_state *s, meta_mode mode)
+{
+    enum { MOST = 64 };
+    for (uint32_t n = 0; n < s->kernel->parameters; ++n) {
+        const meta_kernel_parameter *p = &s->kernel->parameter[n];
+        if (p->kind == META_PARAMETER_VALUE && p->bytes > MOST) return true;
+    }
+    return s->desc.values > META_WORDS_BY_VALUE &&
+           (mode == META_OPENCL || mode == META_CUDA || mode == META_HIP);
+}
+
 /* What a back end of an older version does not know, or would get wrong. */
 static meta_err check_backend(const struct meta_kernel_state *s, const meta_device *device)
 {
     const unsigned minor = device->backend->plugin->abi_minor;
     const char *what = minor < 1 ? "kernels of programs" : NULL;
+    int since = minor < 1 ? 1 : 2;
     for (uint32_t k = 0; k < s->desc.results && minor < 2; ++k)
         if (meta_has_place(s->result[k].combine)) what = "MIN_AT and MAX_AT";
     if (s->kernel->team && minor < 2) what = "teams";
     if (s->exact_sums > 0 && minor < 2) what = "reproducible sums";
+    if (!what && minor < 5 && has_large_values(s, device->backend->mode)) {
+        what = "values of more than 64 bytes, or 512 together,";
+        since = 5;
+    }
     if (!what) return META_OK;
     return meta_fail(META_ERR_UNSUPPORTED,
                      "kernel %s: %s need a back end of plug-in ABI 2.%d, and %s is of 2.%u: "
                      "rebuild it",
-                     s->kernel->name, what, minor < 1 ? 1 : 2, device->backend->name, minor);
+                     s->kernel->name, what, since, device->backend->name, minor);
 }
 
 /* With the state's lock held. */
