@@ -258,6 +258,11 @@ static inline uint32_t meta_parameter_words(const meta_kernel_parameter *p)
  *  the 1 KiB of arguments that every OpenCL device takes. Of more it has `META_USER_WORDS_PARAMETER` instead,
  *  with its comma if it is anything, and reaches them by `META_USER_WORD_AT(k)`. */
 #define META_WORDS_BY_VALUE 64
+/** Whether the words of such a kernel's values are in memory. */
+static inline int meta_words_in_memory(const meta_kernel_desc *desc)
+{
+    return desc->values > META_WORDS_BY_VALUE;
+}
 
 /* Teams of cells, see meta_kernel_team.h. */
 /** The team of a kernel, which may be NULL; NULL if it has none or is of a header without teams. */

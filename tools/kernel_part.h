@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file kernel_part.h
- *  Parts of meta-kernel's work in processes of their own: the compilers of two devices, each with
- * an LLVM of its own, may abort in one process, and one that breaks must not take the others along.
+ *  Parts of meta-kernel's work in processes of their own: the compilers of two devices, each with an
+ * LLVM of its own, may abort in one process, and one that breaks must not take the others along.
  */
 #ifndef META_KERNEL_PART_H
 #define META_KERNEL_PART_H

@@ -82,7 +82,7 @@ char *gpu_program_text(const meta_kernel_source *source, gpu_passing passing)
             "    meta_user::META_USER_NAME(%s)(",
             desc->name, desc->name);
     for (uint32_t k = 0; k < desc->operands; ++k) fprintf(w, "meta_w->operand[%u], ", (unsigned)k);
-    for (uint32_t k = 0; k < desc->values && desc->values <= META_WORDS_BY_VALUE; ++k)
+    for (uint32_t k = 0; k < desc->values && !meta_words_in_memory(desc); ++k)
         fprintf(w, "meta_w->word[%u], ", (unsigned)k);
     fprintf(w, "meta_w, meta_block%s);\n}\n", desc->results ? ", meta_partials" : "");
     const int broken = ferror(w);

@@ -219,7 +219,7 @@ static meta_err create_text(meta_plugin_device *device, const meta_kernel_source
     kernel->is_text = true;
     kernel->team = meta_kernel_team_of(source->user);
     kernel->buffers = desc->operands;
-    kernel->words_in_buffer = source->user && desc->values > META_WORDS_BY_VALUE;
+    kernel->words_in_buffer = source->user && meta_words_in_memory(desc);
     kernel->scalars = kernel->words_in_buffer ? 1 : desc->values;
     if (!device->about.is_cpu) kernel->shared = meta_exact_results(desc) * OCL_SHARED_BYTES;
     kernel->space_in_buffer = space_needs_buffer(&device->about, desc, kernel->scalars);

@@ -69,16 +69,16 @@ static bool is_name(const part *p)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
-/* Whether the file has a macro of the name that the part begins with. */
-static bool is_macro(const list *l, const part *p)
+/* Whether the file has a macro of that name. */
+static bool is_macro(const char *text, const char *word, size_t length)
 {
-    meta_words w = {.at = l->text, .line = 1};
+    meta_words w = {.at = text, .line = 1};
     do {
         meta_words_next_or_directive(&w);
         if (!w.is_directive || !meta_words_is(&w, "define")) continue;
         meta_words name = w;
-        if (meta_words_next_of_directive(&name) && name.length == p->first_length &&
-            memcmp(name.word, p->first, name.length) == 0)
+        if (meta_words_next_of_directive(&name) && name.length == length &&
+            memcmp(name.word, word, length) == 0)
             return true;
     } while (w.length > 0);
     return false;
@@ -102,7 +102,7 @@ static const char *const reaches[] = {"STAR", "BOX", "SIDES", "SIDES2", "SIDES1"
 static meta_err judge_item(const list *l, int line, const part *name, const part *kind,
                            const part *item)
 {
-    if (is_macro(l, item)) return META_OK;
+    if (is_macro(l->text, item->first, item->first_length)) return META_OK;
     if (is_one_of(item, plain) ? item->words > 1 : !is_one_of(item, numbered))
         return refuse(l, line,
                       "'%.*s' of array %.*s is neither a reach (CELL, STAR(r), BOX(r), SIDES(...), "
@@ -339,11 +339,9 @@ static meta_err judge_kernel(const char *file, const char *text, const contents 
 /* What begins as META_CELLS does, is no macro of the file's, and has something in parentheses. */
 static meta_err judge_other(const char *file, const char *text, const meta_words *w)
 {
-    const part name = {.first = w->word, .first_length = w->length};
-    const list l = {.text = text};
     meta_words next = *w;
     meta_words_next(&next);
-    if (!meta_words_is(&next, "(") || is_macro(&l, &name)) return META_OK;
+    if (!meta_words_is(&next, "(") || is_macro(text, w->word, w->length)) return META_OK;
     return meta_fail(META_ERR_ARGUMENT,
                      "%s:%d: '%.*s' begins no kernel: META_CELLS(name) or META_TEAMS(name, x, y, "
                      "z) does",

@@ -18,7 +18,7 @@ typedef struct meta_listed {
 typedef struct meta_list {
     const char *kernel;
     size_t kernel_length;
-    meta_listed parameter[64];
+    meta_listed parameter[META_KERNEL_PARAMETERS];
     int parameters;
 } meta_list;
 

@@ -37,14 +37,10 @@ static const char *accumulator(const meta_kernel_parameter *p)
     return is_place(p) ? places[p->type] : names[p->type];
 }
 
-static bool has_words_in_memory(const meta_text *w)
-{
-    return w->state->desc.values > META_WORDS_BY_VALUE;
-}
-
 void meta_text_word(const meta_text *w, uint32_t k)
 {
-    fprintf(w->p, has_words_in_memory(w) ? "META_USER_WORD_AT(%u)" : "word%u", (unsigned)k);
+    fprintf(w->p, meta_words_in_memory(&w->state->desc) ? "META_USER_WORD_AT(%u)" : "word%u",
+            (unsigned)k);
 }
 
 static void put_parameters(const meta_text *w)
@@ -53,8 +49,8 @@ static void put_parameters(const meta_text *w)
     const meta_kernel_desc *desc = &w->state->desc;
     for (uint32_t k = 0; k < desc->operands + meta_text_is_checked(w); ++k)
         fprintf(p, "META_USER_ARRAY(%u), ", (unsigned)k);
-    if (has_words_in_memory(w)) fprintf(p, "META_USER_WORDS_PARAMETER ");
-    for (uint32_t k = 0; k < desc->values && !has_words_in_memory(w); ++k)
+    if (meta_words_in_memory(desc)) fprintf(p, "META_USER_WORDS_PARAMETER ");
+    for (uint32_t k = 0; k < desc->values && !meta_words_in_memory(desc); ++k)
         fprintf(p, "META_USER_WORD(%u), ", (unsigned)k);
     fprintf(p, "META_SPACE_PARAMETER%s)\n{\n    META_SPACE;\n",
             desc->results ? " META_USER_RESULTS_PARAMETERS" : "");

@@ -495,7 +495,7 @@ static bool has_large_values(const struct meta_kernel_state *s, meta_mode mode)
         const meta_kernel_parameter *p = &s->kernel->parameter[n];
         if (p->kind == META_PARAMETER_VALUE && p->bytes > MOST) return true;
     }
-    return s->desc.values > META_WORDS_BY_VALUE &&
+    return meta_words_in_memory(&s->desc) &&
            (mode == META_OPENCL || mode == META_CUDA || mode == META_HIP);
 }
 
