@@ -47,21 +47,15 @@ cat >one.sh <<'END'
 results=$1 ranks=$2 fault=$3 phase=$4 k=$5 victim=$6
 shift 6
 folder=$(mktemp -d "$here/run.XXXXXX")
-# Again if the fault did not happen, since a rank was too slow to start and the others gave it up.
-for attempt in 1 2 3; do
-    rm -rf "$folder"
-    mkdir "$folder"
-    # Open MPI's launcher may not end though all ranks have: a deadlock in its PMIx, seen once.
-    sh "$here/with.sh" "$@" timeout -k 5 $((60 + 15 * META_TIMEOUT)) $META_TEST_MPIEXEC $options -n "$ranks" \
-        "$build/tests/fault_matrix" "$folder" "$ranks" "$fault" "$phase" "$k" "$victim" >"$folder/out" 2>&1 </dev/null
-    figures=$(awk -v timeout="$META_TIMEOUT" -v ranks="$ranks" -v victim="$victim" -v fault="$fault" \
-        -v noise="$noise" -f "$META_TEST_SRCDIR/tests/fault_matrix.awk" "$folder"/calls.* "$folder"/err.* \
-        "$folder/out" "$folder"/end.*) && break
-    figures=
-done
-if [ -z "$figures" ]; then
-    echo "$ranks $fault $phase $k $victim $*" >>"$here/unready"
-    mv "$folder" "$here/unready.$ranks-$fault-$phase-$k-$victim"
+# Open MPI's launcher may not end though all ranks have: a deadlock in its PMIx, seen once.
+sh "$here/with.sh" "$@" timeout -k 5 $((60 + 15 * META_TIMEOUT)) $META_TEST_MPIEXEC $options -n "$ranks" \
+    "$build/tests/fault_matrix" "$folder" "$ranks" "$fault" "$phase" "$k" "$victim" >"$folder/out" 2>&1 </dev/null
+if ! figures=$(awk -v timeout="$META_TIMEOUT" -v ranks="$ranks" -v victim="$victim" -v fault="$fault" \
+    -v noise="$noise" -f "$META_TEST_SRCDIR/tests/fault_matrix.awk" "$folder"/calls.* "$folder"/err.* \
+    "$folder/out" "$folder"/end.*); then
+    kept=unready.$ranks-$fault-$phase-$k-$victim
+    rm -rf "${here:?}/$kept"
+    mv "$folder" "$here/$kept"
     exit
 fi
 echo "$ranks $fault $phase $k $victim $* : $figures" >>"$results"
@@ -132,8 +126,19 @@ mkdir late
 META_TIMEOUT_ABORT=off sh with.sh auto calls openmp $META_TEST_MPIEXEC -n 3 "$build/tests/fault_matrix" "$here/late" 3 \
     sleep init 1 1 >late/out 2>&1 </dev/null &
 late=$!
-grep -v '^$' "$results" | sed 's/ : .*//' | sort -u >finished
-comm -23 wanted finished | xargs -P "$jobs" -L 1 sh one.sh "$results"
+# left: the runs that are still wanted.
+left()
+{
+    grep -v '^$' "$results" | sed 's/ : .*//' | sort -u >finished
+    comm -23 wanted finished
+}
+left | xargs -r -P "$jobs" -L 1 sh one.sh "$results"
+# The fault does not come if a rank was so slow to start that the others gave it up: again with fewer runs at a time.
+left >unready
+xargs -r -P 2 -L 1 sh one.sh "$results" <unready
+left >unready
+META_TIMEOUT=$((2 * META_TIMEOUT)) xargs -r -P 1 -L 1 sh one.sh "$results" <unready
+left >unready
 
 wait $late
 what='rank 1 is late for MPI_Init_thread()'
@@ -144,7 +149,6 @@ for rank in 0 2; do
     grep -q 'MPI_Init_thread() has not returned' late/err.$rank || broken "rank $rank says nothing"
 done
 
-touch unready
 if [ $((10 * $(wc -l <unready))) -gt "$runs" ]; then
     broken 'too many runs in which the fault did not come: its rank was given up before'
     cat unready unready.*/*
