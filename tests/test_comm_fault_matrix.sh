@@ -50,14 +50,16 @@ folder=$(mktemp -d "$here/run.XXXXXX")
 # Open MPI's launcher may not end though all ranks have: a deadlock in its PMIx, seen once.
 sh "$here/with.sh" "$@" timeout -k 5 $((60 + 15 * META_TIMEOUT)) $META_TEST_MPIEXEC $options -n "$ranks" \
     "$build/tests/fault_matrix" "$folder" "$ranks" "$fault" "$phase" "$k" "$victim" >"$folder/out" 2>&1 </dev/null
-if ! figures=$(awk -v timeout="$META_TIMEOUT" -v ranks="$ranks" -v victim="$victim" -v fault="$fault" \
+figures=$(awk -v timeout="$META_TIMEOUT" -v ranks="$ranks" -v victim="$victim" -v fault="$fault" \
     -v noise="$noise" -f "$META_TEST_SRCDIR/tests/fault_matrix.awk" "$folder"/calls.* "$folder"/err.* \
-    "$folder/out" "$folder"/end.*); then
-    kept=unready.$ranks-$fault-$phase-$k-$victim
-    rm -rf "${here:?}/$kept"
-    mv "$folder" "$here/$kept"
-    exit
-fi
+    "$folder/out" "$folder"/end.*) || figures=
+case $last:$figures in
+    *: | 0:*\ late=[1-9]*)
+        kept=unready.$ranks-$fault-$phase-$k-$victim
+        rm -rf "${here:?}/$kept"
+        mv "$folder" "$here/$kept"
+        exit ;;
+esac
 echo "$ranks $fault $phase $k $victim $* : $figures" >>"$results"
 case $figures in
     hang=0\ crash=0*\ other=0\ late=0\ *)
@@ -132,12 +134,13 @@ left()
     grep -v '^$' "$results" | sed 's/ : .*//' | sort -u >finished
     comm -23 wanted finished
 }
-left | xargs -r -P "$jobs" -L 1 sh one.sh "$results"
-# The fault does not come if a rank was so slow to start that the others gave it up: again with fewer runs at a time.
+left | last=0 xargs -r -P "$jobs" -L 1 sh one.sh "$results"
+# Again with fewer at a time: where a rank was so slow to start that the others gave it up, so that the fault did not
+# come, and where a call was late, which may be for want of a core.
 left >unready
-xargs -r -P 2 -L 1 sh one.sh "$results" <unready
+last=0 xargs -r -P 2 -L 1 sh one.sh "$results" <unready
 left >unready
-META_TIMEOUT=$((2 * META_TIMEOUT)) xargs -r -P 1 -L 1 sh one.sh "$results" <unready
+last=1 META_TIMEOUT=$((2 * META_TIMEOUT)) xargs -r -P 1 -L 1 sh one.sh "$results" <unready
 left >unready
 
 wait $late
