@@ -64,8 +64,8 @@ extern "C" {
 typedef enum meta_err {
     META_OK = 0,           /**< success */
     META_ERR_INIT,         /**< called before meta_init() or after meta_finalize() */
-    META_ERR_ARGUMENT,     /**< an argument is NULL, out of range or an unknown enumerator, or a box does
-                                not have the shape of its grid, see meta_grid_alloc() */
+    META_ERR_ARGUMENT,     /**< an argument is NULL, out of range or an unknown enumerator, or a box
+                                contradicts the shape of its grid, see meta_box */
     META_ERR_POINTER,      /**< an address outside any live buffer, or of the wrong kind */
     META_ERR_BOUNDS,       /**< a range, box or face is out of bounds of its buffer */
     META_ERR_ALIGNMENT,    /**< an address is not a multiple of the element size */
@@ -238,7 +238,21 @@ typedef enum meta_type {
 META_API meta_err meta_type_size(meta_type type, size_t *bytes);
 
 /** A box in an N-dimensional array: the array's allocated extents (so size[0] is the leading
- *  dimension, or pitch) and a half-open range in each dimension. An empty range makes an empty box. */
+ *  dimension, or pitch) and a half-open range in each dimension. An empty range makes an empty box.
+ *
+ *  Arrays with shapes of their own: a grid (meta_grid_alloc(), meta_grid_family(), meta_grid_shape()) knows its
+ *  extents. Where a call is given a grid's first byte, and its type and box have the grid's element size and number of
+ *  dimensions, the array is a grid. Every other array, such as memory of meta_alloc() or meta_wrap(), an address behind
+ *  a buffer's first byte, or elements of another size, has no shape but the box's.
+ *  - A call with **one box for its arrays** addresses each grid by the grid's own extents, and all other arrays by the
+ *    box's size. Index i is the same cell in all of them, so that arrays of cells, faces and nodes, of any
+ *    element sizes, meet in one call. Grids whose own cells begin at different indices are META_ERR_ARGUMENT, a box that
+ *    leaves a grid is META_ERR_BOUNDS; the message names the arrays. A box with as many elements as the grid, but other
+ *    extents, is another view of its memory, if its rows lie where those of the grid do: of a single row, say.
+ *  - A call with **a box for each array**, such as a copy, goes by the boxes. Extents that place a grid's rows elsewhere
+ *    are META_ERR_ARGUMENT: the last extent may be any number, and dimensions of one element do not count.
+ *  A box of fewer dimensions than a grid may view it as a flat array, where it has no padding; with padding the strides
+ *  must be some of the grid's, else META_ERR_ARGUMENT. One of more dimensions goes by its own size. */
 typedef struct meta_box {
     int ndim;                    /**< 1 … META_MAX_DIM */
     int64_t size[META_MAX_DIM];  /**< the array's extents */
@@ -258,9 +272,9 @@ META_API meta_err meta_alloc(void **ptr, size_t bytes);
 META_API meta_err meta_free(void *ptr);
 /** Allocate a grid on this thread's device with @p cells owned cells and @p low and @p high ghost cells
  *  on the sides of each of its @p ndim dimensions (arrays of @p ndim elements, each 0 or more). Sets
- *  *box to its layout: start and end are the range of owned cells, size the allocated extents, which
- *  may exceed cells plus ghosts, so use the box as returned. In grids of 256 KiB and more, rows are
- *  padded: the first owned cell of each row is aligned to 64 bytes (the buffer itself to 8, and to an
+ *  *box to its layout: start and end are the range of owned cells, so start is @p low; size the allocated
+ *  extents, which may exceed cells plus ghosts, so use the box as returned. In grids of 256 KiB and more,
+ *  rows are padded: the first owned cell of each row is aligned to 64 bytes (the buffer itself to an
  *  element), and neither rows nor planes are a multiple of 4096 bytes apart, which would map them to the
  *  same cache set. Smaller grids are not padded, nor are those below 24 MiB that would become more than a
  *  quarter larger.
@@ -268,20 +282,37 @@ META_API meta_err meta_free(void *ptr);
  *  The contents are undefined; free the buffer with meta_free(). A grid without cells is a buffer too.
  *  Equal arguments give equal boxes on every device.
  *
- *  The grid keeps its shape until it is freed. A call, plan or file that is given its address and a box
- *  (in a kernel of the program's own with GROWN(), LINE() or PLANE() of the array) whose extents place
- *  rows or planes elsewhere is META_ERR_ARGUMENT, before anything is written; the message has both
- *  extents and the remedies. The box may be any part of the grid, and its last extent any number. So is
- *  a call that uses two grids by one box, if these were asked for with as many ghosts below dimension 0
- *  and padding has made their starts there different, as those of elements of two sizes. Not checked,
- *  but addressed as the box says: addresses behind the grid's first byte, elements of another size than
- *  @p type, faces, a box of more dimensions, and, where the grid is not padded, one of fewer; with
- *  padding its strides must be some of the grid's. Dimensions of one element do not count. A box of
- *  another grid with the same extents and another start is a part of this one, and no error in a call
- *  that uses only this one. Arrays of several shapes in the same memory need meta_alloc().
+ *  The grid has its shape until it is freed, or meta_grid_shape() gives it another one: see meta_box for
+ *  what that means in calls.
  *  @return META_ERR_NO_MEMORY with the size in bytes, META_ERR_OVERFLOW, META_ERR_ARGUMENT */
 META_API meta_err meta_grid_alloc(void **ptr, meta_box *box, int ndim, const int64_t *cells,
                                   const int *low, const int *high, meta_type type);
+/** An array of a family of grids, such as `{.name = "u", .type = META_F64, .stagger = {1}}` for velocities on the faces
+ *  in x. */
+typedef struct meta_grid_field {
+    const char *name;          /**< its label, as by meta_label(), read before the call returns; NULL: none */
+    meta_type type;            /**< of its elements */
+    int stagger[META_MAX_DIM]; /**< how many more elements than cells it has along each dimension, behind the last own
+                                    cell: 1 along the x axis for faces in x, 1 along all for nodes; may be negative,
+                                    as far as there are ghosts. Index i belongs to cell i: with 1, element i is the
+                                    face below cell i, and i + 1 the one above it. */
+    void *ptr;                 /**< receives the grid */
+    meta_box box;              /**< receives its layout: its own elements are the cells plus the stagger */
+} meta_grid_field;
+/** Allocate @p fields grids for the same cells, as meta_grid_alloc() would each, but so that they suit each other: all
+ *  have the same start, and the same extents in elements in all dimensions but the last, whatever their types and
+ *  staggers. All are padded, or none. On an error none is allocated and nothing is written. Free each by meta_free().
+ *  @param field  their descriptions; no two have the same name
+ *  @param box    NULL, or receives the box of the cells, to be used for calls on arrays of the family
+ *  @return META_ERR_ARGUMENT for a stagger that leaves own cells without elements; the errors of meta_grid_alloc() */
+META_API meta_err meta_grid_family(meta_grid_field *field, int fields, meta_box *box, int ndim,
+                                   const int64_t *cells, const int *low, const int *high);
+/** Make the buffer at @p ptr, which comes from meta_alloc(), meta_grid_alloc() or meta_grid_family(), a grid of the
+ *  extents and own cells of @p box, of elements of @p type's size; with NULL for @p box, whose @p type means nothing, an
+ *  array without a shape, which goes by the box of each call. It holds for calls from now on; contents stay.
+ *  @return META_ERR_POINTER for memory that is wrapped, of the host or freed, and for an address behind the buffer's
+ *          first byte; META_ERR_BOUNDS if the buffer has fewer bytes */
+META_API meta_err meta_grid_shape(void *ptr, const meta_box *box, meta_type type);
 /** Allocate pinned (page-locked) host memory, the fastest for copies to and from this thread's device.
  *  It may be passed wherever a host address is expected. Free it with meta_host_free().
  *  @return META_ERR_NO_MEMORY with the size */
@@ -297,11 +328,11 @@ META_API meta_err meta_copy_h2d(void *dst, const void *src, size_t bytes, meta_e
 META_API meta_err meta_copy_d2h(void *dst, const void *src, size_t bytes, meta_event *done);
 META_API meta_err meta_copy_d2d(void *dst, const void *src, size_t bytes, meta_event *done);
 /** Copy the cells of @p src_box to @p dst_box. Both buffers are on one device; the boxes have the same
- *  extent in every dimension and do not overlap. */
+ *  extent in every dimension and do not overlap. A box for each array (see meta_box). */
 META_API meta_err meta_copy_box(void *dst, const meta_box *dst_box, const void *src,
                                 const meta_box *src_box, meta_type type, meta_event *done);
 /** Copy the cells of @p src_box to @p dst_box, the one in an array of the host, the other in a device
- *  buffer: each box has its own array's shape, so that a dense array comes into a padded grid, and a
+ *  buffer: a box for each array (see meta_box), so that a dense array comes into a padded grid, and a
  *  part of a grid out of it, by one call. The boxes are of equal extent in every dimension; cells
  *  outside them stay as they are, on the host too. At most 2 MiB are packed at
  *  once, so no second grid is needed. Today the copy is complete on return even with an event; do not
@@ -311,8 +342,8 @@ META_API meta_err meta_copy_box_h2d(void *dst, const meta_box *dst_box, const vo
                                     const meta_box *src_box, meta_type type, meta_event *done);
 META_API meta_err meta_copy_box_d2h(void *dst, const meta_box *dst_box, const void *src,
                                     const meta_box *src_box, meta_type type, meta_event *done);
-/** Set @p count elements, or the cells of @p box, to the element at host address @p value, which
- *  is read before the call returns. */
+/** Set @p count elements, or the cells of @p box (by a grid's own extents, see meta_box), to the element at host
+ *  address @p value, which is read before the call returns. */
 META_API meta_err meta_fill(void *buf, int64_t count, const void *value, meta_type type,
                             meta_event *done);
 META_API meta_err meta_fill_box(void *buf, const meta_box *box, const void *value, meta_type type,
@@ -582,8 +613,9 @@ typedef enum meta_op {
 } meta_op;
 
 /** Set each cell of @p box in @p out to the equal-weight average of the stencil's points in @p in
- *  (Barrett, Vaughan and Heroux, MiniGhost 1.0, 2012). @p out and @p in have the box's layout, are on
- *  one device and do not overlap. The stencil's radius is 1: the array has at least one cell beyond
+ *  (Barrett, Vaughan and Heroux, MiniGhost 1.0, 2012). @p out and @p in are on
+ *  one device and do not overlap; each grid goes by its own extents (see meta_box), other arrays by the box's. The
+ *  stencil's radius is 1: the array @p in has at least one cell beyond
  *  the box on each side of the stencil's dimensions. Further dimensions are a batch. Integer sums wrap
  *  modulo 2^n; integer division rounds towards zero. Results are bitwise identical on every back end,
  *  except for the payload of a NaN.
@@ -603,7 +635,8 @@ META_API meta_err meta_stencil(void *out, const void *in, const meta_box *box,
 META_API meta_err meta_stencil_sums(void *out, const void *in, const meta_box *box,
                                     meta_stencil_kind kind, meta_type type, void *sum, void *sums,
                                     int boxes, const meta_box *part, meta_event *done);
-/** Reduce the cells of @p box to one element of @p type at host or device address @p result.
+/** Reduce the cells of @p box, by a grid's own extents (see meta_box), to one element of @p type at host or device
+ *  address @p result.
  *  F32 sums are accumulated in double if the device supports it; with meta_set_reproducible(), all
  *  floating-point sums are exact. Integers wrap. If any cell is NaN, so is the result; a NaN minimum or
  *  maximum always has the same bits, and a zero one is +0. For an empty box the sum is 0, the minimum
@@ -613,14 +646,15 @@ META_API meta_err meta_reduce(void *result, const void *buf, const meta_box *box
 /** meta_reduce() of @p boxes boxes of each of @p fields buffers, by one call: such as the sums at a
  *  block's sides of all variables. Box b of field[f] goes to element f·stride + b of @p results, at host or
  *  device address; elements between stay as they are. Each result is what meta_reduce() makes of that
- *  box, so its bits and what meta_allreduce() does with it are the same. The buffers are on one device.
- *  @p field and @p box are read before the call returns.
+ *  box, so its bits and what meta_allreduce() does with it are the same. The buffers are on one device;
+ *  each grid goes by its own extents (see meta_box). @p field and @p box are read before the call returns.
  *  @param stride  at least @p boxes; of a single field it means nothing
  *  @param done    of all results together */
 META_API meta_err meta_reduce_boxes(void *results, int64_t stride, int fields, void *const *field,
                                     int boxes, const meta_box *box, meta_op op, meta_type type,
                                     meta_event *done);
-/** The sum over the cells of @p box of a·b; both buffers have the box's shape. As meta_reduce(). */
+/** The sum over the cells of @p box of a·b; each grid goes by its own extents (see meta_box), other
+ *  arrays by the box's. As meta_reduce(). */
 META_API meta_err meta_dot(void *result, const void *a, const void *b, const meta_box *box,
                            meta_type type, meta_event *done);
 /** Make sums reproducible (@p on 1) or not (0), for all later calls of this process; the default is
@@ -642,7 +676,8 @@ META_API meta_err meta_set_reproducible(int on);
 /** Whether sums are reproducible; *on is 0 or 1. */
 META_API meta_err meta_get_reproducible(int *on);
 /** y += alpha·x on the cells of @p box; @p alpha is a host address, read before the call returns.
- *  @p x may be @p y itself; otherwise they do not overlap. */
+ *  @p x may be @p y itself; otherwise they do not overlap. Each grid goes by its own extents (see meta_box), other arrays
+ *  by the box's. */
 META_API meta_err meta_axpy(void *y, const void *alpha, const void *x, const meta_box *box,
                             meta_type type, meta_event *done);
 
@@ -704,6 +739,7 @@ META_API meta_err meta_set_tool(const meta_tool *tool);
 #define meta_alloc(...)      META_SAY_PLACE(meta_alloc(__VA_ARGS__))
 #define meta_free(...)       META_SAY_PLACE(meta_free(__VA_ARGS__))
 #define meta_grid_alloc(...) META_SAY_PLACE(meta_grid_alloc(__VA_ARGS__))
+#define meta_grid_family(...) META_SAY_PLACE(meta_grid_family(__VA_ARGS__))
 #define meta_host_alloc(...) META_SAY_PLACE(meta_host_alloc(__VA_ARGS__))
 #define meta_host_free(...)  META_SAY_PLACE(meta_host_free(__VA_ARGS__))
 #define meta_wrap(...)       META_SAY_PLACE(meta_wrap(__VA_ARGS__))

@@ -63,13 +63,14 @@
  *  A type is T, the element type that the kernel is compiled for, or one of double, float, int64_t,
  *  uint64_t, int32_t and uint32_t; of a VALUE or SHARED memory, any.
  *
- *  An array that is not WHOLE has the extents in the box's size, unless a further item gives its shape. In
- *  the item of an IN or ADD array it follows the reach:
+ *  An array that is not WHOLE has the shape of its own that its grid has (see meta_box in meta.h): so arrays of cells,
+ *  faces and nodes meet in a kernel. Any other memory has the extents in the box's size, unless a further item gives its
+ *  shape; an array that is a grid may have such an item, too. In the item of an IN or ADD array it follows the reach:
  *   - LINE(d): it has dimension d alone, size[d] elements; PLANE(d): all dimensions but d. IN and ADD
  *     only; the reach may be left out, and is then CELL. AT() ignores offsets along dimensions that the
  *     array lacks.
  *   - GROWN(x, y, z), GROWN2(x, y), GROWN1(x): its extents are the box's size plus these numbers, which
- *     may be negative: a staggered array. Index (i, j, k) belongs to cell (i, j, k): with GROWN(1, 0, 0) element i is the
+ *     may be negative: a staggered array that is no grid (a grid has its own extents). Index (i, j, k) belongs to cell (i, j, k): with GROWN(1, 0, 0) element i is the
  *     face below cell i, and i + 1 the one above it. May follow LINE() or PLANE().
  *
  *  In the body:
@@ -293,7 +294,7 @@ META_API void meta_kernel_unregister(meta_kernel *kernel);
  *  @param done       as everywhere; a result is valid once the work is complete
  *  @return META_ERR_ARGUMENT if the kernel or the box is not valid, META_ERR_POINTER if an array or a
  *          SCALAR is not on a device, META_ERR_BOUNDS if an array is too small for the box and the
- *          kernel's reach, META_ERR_OVERLAP if an element that is written may be accessed as another
+ *          kernel's reach, META_ERR_ARGUMENT if the own cells of two grids begin at different indices, META_ERR_OVERLAP if an element that is written may be accessed as another
  *          array's too, META_ERR_WRONG_DEVICE, META_ERR_UNSUPPORTED if the device's back end cannot
  *          build it, if a team is larger than it can be there or, while sums are to be reproducible,
  *          if the kernel adds floating-point numbers to an ADD array, or has a floating-point SUM and

@@ -165,6 +165,36 @@ static void grids_have_ghosts(void)
     CHECK_NEAR(inner[0] + inner[16 * 8 - 1], 2, 0);
 }
 
+static void a_family_meets_in_one_call(void)
+{
+    double first = 0, flux = 0;
+    /* EXAMPLE: meta_grid_family meta_grid_field */
+    const int64_t cells[2] = {16, 8};
+    const int ghosts[2] = {1, 1};
+    const double half = 0.5, two = 2;
+    meta_grid_field f[] = {{.name = "density", .type = META_F64},
+                           {.name = "velocity", .type = META_F64, .stagger = {1, 0}}};
+    meta_box box; /* of the cells */
+    TRY(meta_grid_family(f, 2, &box, 2, cells, ghosts, ghosts));
+    TRY(meta_fill_box(f[0].ptr, &f[0].box, &half, META_F64, NULL)); /* 16 × 8 cells */
+    TRY(meta_fill_box(f[1].ptr, &f[1].box, &two, META_F64, NULL));  /* 17 × 8 faces */
+    TRY(meta_dot(&flux, f[0].ptr, f[1].ptr, &box, META_F64, NULL));
+    for (int k = 0; k < 2; ++k) TRY(meta_free(f[k].ptr));
+    /* END OF EXAMPLE */
+    CHECK_NEAR(flux, 16 * 8, 0);
+    /* EXAMPLE: meta_grid_shape */
+    const meta_box wide = {2, {12, 10}, {1, 1}, {11, 9}}, narrow = {2, {11, 9}, {1, 1}, {11, 9}};
+    void *buf;
+    TRY(meta_alloc(&buf, 12 * 10 * sizeof(double)));
+    TRY(meta_grid_shape(buf, &wide, META_F64));                  /* a grid of 12 × 10 elements */
+    TRY(meta_fill_box(buf, &narrow, &two, META_F64, NULL));      /* by its own extents */
+    TRY(meta_grid_shape(buf, NULL, META_F64));                   /* by those of a box again */
+    TRY(meta_copy_d2h(&first, (double *)buf + 12 + 1, 8, NULL)); /* the first own cell */
+    TRY(meta_free(buf));
+    /* END OF EXAMPLE */
+    CHECK_NEAR(first, 2, 0);
+}
+
 static void boxes_are_copied(void)
 {
     double back[4] = {0};
@@ -703,12 +733,13 @@ TEST_DEVICE_MAIN(PROMISE(the_library_begins_and_ends), PROMISE(a_job_is_describe
                  PROMISE(versions_agree), PROMISE(back_ends_are_listed),
                  PROMISE(variables_are_listed), PROMISE(devices_are_listed),
                  PROMISE(a_thread_changes_its_device), PROMISE(buffers_hold_what_is_copied),
-                 PROMISE(grids_have_ghosts), PROMISE(boxes_are_copied),
-                 PROMISE(host_memory_is_pinned), PROMISE(a_host_array_is_a_buffer_of_openmp),
-                 PROMISE(buffers_have_names), PROMISE(a_place_is_the_callers),
-                 PROMISE(memory_is_counted), PROMISE(work_is_queued),
-                 PROMISE(native_objects_are_shared), PROMISE(objects_come_before_the_first_use),
-                 PROMISE(policies_are_set), PROMISE(faces_are_packed), PROMISE(grids_are_computed),
+                 PROMISE(grids_have_ghosts), PROMISE(a_family_meets_in_one_call),
+                 PROMISE(boxes_are_copied), PROMISE(host_memory_is_pinned),
+                 PROMISE(a_host_array_is_a_buffer_of_openmp), PROMISE(buffers_have_names),
+                 PROMISE(a_place_is_the_callers), PROMISE(memory_is_counted),
+                 PROMISE(work_is_queued), PROMISE(native_objects_are_shared),
+                 PROMISE(objects_come_before_the_first_use), PROMISE(policies_are_set),
+                 PROMISE(faces_are_packed), PROMISE(grids_are_computed),
                  PROMISE(profiles_are_printed), PROMISE(a_tool_is_told),
                  PROMISE(linear_algebra_is_ready), PROMISE(types_are_converted),
                  PROMISE(stencils_have_weights), PROMISE(boundaries_are_set),

@@ -48,14 +48,12 @@ void meta_operand_lay(meta_operation *op, uint32_t k, const meta_face *face);
  * of packed elements if @p face is NULL. */
 meta_err meta_operand_set(meta_operation *op, uint32_t k, const void *ptr, const meta_face *face,
                           const char *name);
-/** The same of the section @p cells that is @p box: a grid must have the shape that the box says.
- */
-meta_err meta_operand_set_cells(meta_operation *op, uint32_t k, const void *ptr,
-                                const meta_box *box, const meta_face *cells, const char *name);
-/** Set operand @p k to the cells of @p box of the device buffer at @p ptr, plus the neighbours in
- *  the kernel's reach. */
-meta_err meta_operand_set_box(meta_operation *op, uint32_t k, const void *ptr, const meta_box *box,
-                              const char *name);
+/** Set operand @p k to the cells of @p box, which is not empty, of the device buffer at @p ptr,
+ * plus the neighbours in the kernel's reach: by the extents of the grid there, where it is one,
+ * otherwise by those of the box. @p lacking: the dimensions that the array lacks, as a mask; the
+ * box has an extent of 1 along them. */
+meta_err meta_operand_set_array(meta_operation *op, uint32_t k, const void *ptr,
+                                const meta_box *box, uint32_t lacking, const char *name);
 /** Set the element passed by value. */
 void meta_operation_value(meta_operation *op, const void *value);
 /** Set the destination of the reduction's result: host memory or a device buffer. */
@@ -64,9 +62,7 @@ meta_err meta_operation_result(meta_operation *op, void *ptr, const char *name);
  * may be identical to one that is read element by element; of the program's if their elements do.
  */
 meta_err meta_operation_check_overlap(const meta_operation *op);
-/** Fail if an index is not the same cell in two operands, because padding has moved the start of
- * one.
- */
+/** Fail if two operands are grids whose own cells begin at different indices. */
 meta_err meta_operation_check_starts(const meta_operation *op) __attribute__((cold));
 /** Merge dimensions that are contiguous in all operands and drop those of extent 1, unless the
  * kernel depends on the grid's dimensions. */

@@ -25,7 +25,8 @@ void meta_operation_init(meta_operation *op, const meta_kernel_desc *desc, meta_
                            .values = values};
     op->device = NULL;
     op->results = 0;
-    op->apart = op->moved = false;
+    op->apart = op->own_boxes = op->origins_differ = op->uneven = false;
+    op->origin = 0;
     op->given = NULL;
     s->ndim = shape->count;
     s->rows = 1;
@@ -68,6 +69,7 @@ meta_err meta_operand_set(meta_operation *op, uint32_t k, const void *ptr, const
     meta_operand *operand = &op->operand[k];
     const meta_type type = meta_operation_type(op, k);
     operand->name = name;
+    operand->is_grid = false;
     meta_operand_lay(op, k, face);
     if (!face) {
         operand->low = 0;
@@ -78,22 +80,32 @@ meta_err meta_operand_set(meta_operation *op, uint32_t k, const void *ptr, const
     return meta_resolve_face(ptr, face, type, name, &operand->span);
 }
 
-meta_err meta_operand_set_cells(meta_operation *op, uint32_t k, const void *ptr,
-                                const meta_box *box, const meta_face *cells, const char *name)
+/* The box by which operand @p k is addressed, whose span is set and begins a grid: @p own, or the
+ * one that *@p box is.
+ */
+static meta_err apply_shape(meta_operation *op, uint32_t k, const char *name, meta_box *own,
+                            const meta_box **box)
 {
     meta_operand *operand = &op->operand[k];
-    meta_span *span = &operand->span;
+    const meta_span *span = &operand->span;
+    const meta_shape *shape = span->shape;
     const meta_type type = meta_operation_type(op, k);
-    operand->name = name;
-    meta_operand_lay(op, k, cells);
-    META_TRY(meta_face_reach(cells, "face", &operand->low, &operand->high));
-    const meta_err error = meta_resolve_face(ptr, cells, type, name, span);
-    /* Where the buffer is too short for a grid's wrong shape, the shape is the cause. */
-    if (__builtin_expect(error != META_OK, 0) && error != META_ERR_BOUNDS) return error;
-    if (!span->shape) return error;
-    META_TRY(meta_shape_check(span, op->given ? op->given : box, type, name));
-    if (__builtin_expect(span->shape->moved, 0)) op->moved = true;
-    return error;
+    const meta_box *asked = op->given ? op->given : *box, *used = asked;
+    if (op->own_boxes) return meta_shape_check(span, asked, type, name);
+    operand->is_grid = meta_shape_counts(shape, asked, type);
+    if (__builtin_expect(!operand->is_grid || !meta_shape_same(shape, asked, asked->ndim), 0)) {
+        META_TRY(operand->lacking ? meta_shape_apply_lacking(span, asked, operand->lacking, type,
+                                                             name, own, &used)
+                                  : meta_shape_apply(span, asked, type, name, own, &used));
+        operand->is_grid = used != asked;
+    }
+    if (!operand->is_grid) return META_OK;
+    if (op->origin == 0) op->origin = shape->origin;
+    else if (op->origin != shape->origin) op->origins_differ = true;
+    if (used == asked) return META_OK;
+    if (op->given) op->uneven = true;
+    else *box = used;
+    return META_OK;
 }
 
 /* The box extended by the operand's reach. */
@@ -119,24 +131,27 @@ static meta_err box_reached(const meta_box *box, const meta_kernel_desc *kernel,
     return META_OK;
 }
 
-meta_err meta_operand_set_box(meta_operation *op, uint32_t k, const void *ptr, const meta_box *box,
-                              const char *name)
+meta_err meta_operand_set_array(meta_operation *op, uint32_t k, const void *ptr,
+                                const meta_box *box, uint32_t lacking, const char *name)
 {
     const meta_operand_desc *desc = desc_of(op, k);
-    const meta_box *accessed = box;
-    meta_box reached;
+    meta_operand *operand = &op->operand[k];
+    meta_box own, reached;
     meta_face cells;
-    int64_t start;
+    operand->name = name;
+    operand->lacking = lacking;
+    operand->is_grid = false;
+    META_TRY(meta_span_at(ptr, name, &operand->span));
+    if (operand->span.shape) META_TRY(apply_shape(op, k, name, &own, &box));
     meta_face_of_box(&cells, box);
-    start = cells.start;
+    meta_operand_lay(op, k, &cells);
     if (desc->reach != META_REACH_POINT) {
         META_TRY(box_reached(box, op->call.desc, desc, name, &reached));
         meta_face_of_box(&cells, &reached);
-        accessed = &reached;
     }
-    META_TRY(meta_operand_set_cells(op, k, ptr, accessed, &cells, name));
-    op->operand[k].start = start;
-    return META_OK;
+    META_TRY(meta_face_reach(&cells, "face", &operand->low, &operand->high));
+    return meta_reach_check(&operand->span, operand->low, operand->high,
+                            meta_element_bytes((uint32_t)meta_operation_type(op, k)), name);
 }
 
 void meta_operation_value(meta_operation *op, const void *value)
@@ -249,34 +264,33 @@ meta_err meta_operation_check_overlap(const meta_operation *op)
     return META_OK;
 }
 
-/* Which dimension of its grid is dimension @p d of the box for operand @p k; -1: none, or it begins
- * no grid. */
-static int grid_dimension(const meta_operation *op, uint32_t k, int d)
+/* Where the own cells of the grid of operand @p k begin along dimension @p d of the call; -1: that
+ * is none of its dimensions. */
+static int64_t start_along(const meta_operation *op, uint32_t k, int d)
 {
-    const meta_i64 *stride = meta_call_layout(&op->call, k)->stride;
-    const meta_shape *shape = op->operand[k].span.shape;
-    int lacking = 0;
-    if (!shape || stride[d] == 0) return -1;
-    if (shape->box.ndim >= op->space->ndim) return d;
-    for (int e = 0; e < d; ++e) lacking += stride[e] == 0;
-    return d - lacking < shape->box.ndim ? d - lacking : -1;
+    const meta_operand *o = &op->operand[k];
+    const int dims = op->given ? op->given->ndim : (int)op->space->ndim;
+    int e = d;
+    if (!o->is_grid || (o->lacking >> d & 1)) return -1;
+    if (o->span.shape->box.ndim < dims)
+        e -= __builtin_popcount(o->lacking & ((UINT32_C(1) << d) - 1));
+    return o->span.shape->box.start[e];
 }
 
 meta_err meta_operation_check_starts(const meta_operation *op)
 {
-    for (uint32_t k = 0; k < op->call.desc->operands; ++k) {
-        const meta_operand *moved = &op->operand[k];
-        int d = 0;
-        if (!moved->span.shape || !moved->span.shape->moved) continue;
-        while (d < op->space->ndim - 1 && meta_call_layout(&op->call, k)->stride[d] == 0) ++d;
-        if (grid_dimension(op, k, d) != 0) continue;
-        for (uint32_t j = 0; j < op->call.desc->operands; ++j) {
-            const meta_operand *other = &op->operand[j];
-            const int of_other = grid_dimension(op, j, d);
-            if (j == k || of_other < 0) continue;
-            META_TRY(meta_shape_check_starts(&moved->span, meta_operation_type(op, k), moved->name,
-                                             &other->span, meta_operation_type(op, j), other->name,
-                                             of_other));
+    const int dims = op->given ? op->given->ndim : (int)op->space->ndim;
+    for (int d = 0; d < dims; ++d) {
+        const meta_operand *first = NULL;
+        int64_t begins = -1;
+        for (uint32_t k = 0; k < op->call.desc->operands; ++k) {
+            const meta_operand *o = &op->operand[k];
+            const int64_t start = start_along(op, k, d);
+            if (start < 0) continue;
+            if (!first) first = o, begins = start;
+            if (start != begins)
+                return meta_shape_starts_differ(&first->span, first->name, begins, &o->span,
+                                                o->name, start, d);
         }
     }
     return META_OK;

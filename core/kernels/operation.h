@@ -16,6 +16,8 @@ typedef struct meta_operand {
     meta_span span;    /**< live memory; .device is NULL if there is no such operand */
     int64_t start;     /**< elements from the span's address to element (0, …) of the space */
     int64_t low, high; /**< elements that the kernel may access, relative to the span's address */
+    uint32_t lacking;  /**< the dimensions that the array lacks, as a mask */
+    bool is_grid;      /**< an index of the call is one of the grid that the span begins */
 } meta_operand;
 
 /** The caller owns the arrays it points to, see meta_builtin. */
@@ -31,10 +33,12 @@ typedef struct meta_operation {
     meta_result *where;
     unsigned char value[8]; /**< of a built-in kernel */
     bool apart;             /**< the operands are known not to overlap */
-    bool moved;            /**< an operand that is addressed by the same box as all others is a grid
-                                whose start padding has moved */
-    const meta_box *given; /**< the program's box, where another one has the same cells in fewer
-                                dimensions; NULL: no other */
+    bool own_boxes;         /**< each array has a box of its own, whose extents a grid must have */
+    uint64_t origin;        /**< of the first grid whose index is that of the call; 0: none yet */
+    bool origins_differ;    /**< perhaps: see meta_operation_check_starts() */
+    const meta_box *given;  /**< the program's box, where another one has the same cells in fewer
+                                 dimensions; NULL: no other */
+    bool uneven;            /**< a grid's extents are others than those of `given` */
 } meta_operation;
 
 /** The element type of operand @p k. */

@@ -166,6 +166,7 @@ meta_err meta_boundary(void *array, const meta_box *box, int dim, meta_slab side
 {
     const bool mirrors = kind != META_BOUNDARY_VALUE && kind != META_BOUNDARY_GRADIENT;
     meta_span span;
+    meta_box own;
     size_t bytes;
     META_ENTER();
     META_TRY(meta_type_arithmetic(type, &bytes));
@@ -179,9 +180,9 @@ meta_err meta_boundary(void *array, const meta_box *box, int dim, meta_slab side
     if (kind < META_BOUNDARY_GRADIENT || (kind == META_BOUNDARY_GRADIENT && value))
         META_TRY(meta_host_range(value, bytes, "value"));
     if (width == 0 || meta_box_empty(box)) return meta_submit_nothing(done);
-    META_TRY(check_layers(box, dim, side, width, mirrors ? width : 1, "width", "width"));
-    META_TRY(meta_resolve_box(array, box, type, "array", &span));
+    META_TRY(meta_resolve_array(array, box, type, "array", &span, &own));
+    META_TRY(check_layers(&own, dim, side, width, mirrors ? width : 1, "width", "width"));
     if (kind == META_BOUNDARY_VALUE)
-        return set_value(array, box, dim, side, width, value, type, done);
-    return set_layers(span.device, array, box, dim, side, width, kind, value, type, done);
+        return set_value(array, &own, dim, side, width, value, type, done);
+    return set_layers(span.device, array, &own, dim, side, width, kind, value, type, done);
 }

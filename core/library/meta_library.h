@@ -5,7 +5,8 @@
  *  run on every back end; their files, core/library/NAME.kernel.h of the sources, may serve as examples.
  *
  *  The rules of meta.h hold, and for every function here:
- *  - Arrays on a box are device buffers with the extents in the box's size. All arrays of a call are on
+ *  - Arrays on a box are device buffers: each grid goes by its own extents (see meta_box in meta.h), every other array
+ *    has those in the box's size. All arrays of a call are on
  *    one device, and do not overlap unless the function says otherwise.
  *  - Numbers (`a`, `b`, `value`, `weight` of constants) are host addresses of elements of @p type, read
  *    before the call returns.

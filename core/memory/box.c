@@ -150,10 +150,8 @@ meta_err meta_face_reach(const meta_face *face, const char *name, int64_t *low, 
 /* The label and origin of the buffer at an address, to follow its mention in a message. */
 #define NOTE(address) meta_registry_note(address, (char[META_NOTE_ROOM]){0})
 
-/* The elements @p low … @p high of @p bytes each, counted from the beginning of @p span, are
- * aligned and inside the buffer. */
-static meta_err check_reach(const meta_span *span, int64_t low, int64_t high, size_t bytes,
-                            const char *name)
+meta_err meta_reach_check(const meta_span *span, int64_t low, int64_t high, size_t bytes,
+                          const char *name)
 {
     const void *ptr = span->address;
     if ((uintptr_t)ptr % bytes != 0)
@@ -195,7 +193,7 @@ meta_err meta_resolve(const void *ptr, int64_t count, meta_type type, const char
     size_t bytes = 1;
     META_TRY(check_count(count, type, name, &bytes));
     META_TRY(meta_span_at(ptr, name, span));
-    return check_reach(span, 0, count - 1, bytes, name);
+    return meta_reach_check(span, 0, count - 1, bytes, name);
 }
 
 meta_err meta_resolve_face(const void *ptr, const meta_face *face, meta_type type, const char *name,
@@ -207,7 +205,7 @@ meta_err meta_resolve_face(const void *ptr, const meta_face *face, meta_type typ
     META_TRY(meta_face_count(face, "face", &count));
     if (count > 0) META_TRY(meta_face_reach(face, "face", &low, &high));
     META_TRY(meta_span_at(ptr, name, span));
-    return count > 0 ? check_reach(span, low, high, bytes, name) : META_OK;
+    return count > 0 ? meta_reach_check(span, low, high, bytes, name) : META_OK;
 }
 
 meta_err meta_resolve_box(const void *ptr, const meta_box *box, meta_type type, const char *name,
@@ -223,6 +221,20 @@ meta_err meta_resolve_box(const void *ptr, const meta_box *box, meta_type type, 
     return error;
 }
 
+meta_err meta_resolve_array(const void *ptr, const meta_box *box, meta_type type, const char *name,
+                            meta_span *span, meta_box *own)
+{
+    const meta_box *used = box;
+    meta_face face;
+    meta_box grid;
+    META_TRY(meta_box_check(box, "box"));
+    META_TRY(meta_span_at(ptr, name, span));
+    if (!meta_box_empty(box)) META_TRY(meta_shape_apply(span, box, type, name, &grid, &used));
+    meta_face_of_box(&face, used);
+    if (own) *own = *used;
+    return meta_resolve_face(ptr, &face, type, name, span);
+}
+
 meta_err meta_resolve_any(const void *ptr, int64_t count, meta_type type, const char *name,
                           int *is_device, meta_span *span)
 {
@@ -231,7 +243,7 @@ meta_err meta_resolve_any(const void *ptr, int64_t count, meta_type type, const 
     META_TRY(check_count(count, type, name, &bytes));
     if (__builtin_mul_overflow((uint64_t)count, bytes, &total)) total = UINT64_MAX;
     META_TRY(meta_span_or_host(ptr, total, name, is_device, span));
-    if (*is_device) return check_reach(span, 0, count - 1, bytes, name);
+    if (*is_device) return meta_reach_check(span, 0, count - 1, bytes, name);
     if ((uintptr_t)ptr % bytes != 0)
         return meta_fail(META_ERR_ALIGNMENT,
                          "argument '%s' (%p) is not a multiple of the element size, %zu bytes",

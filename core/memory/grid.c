@@ -5,14 +5,25 @@
 #include "memory/shape.h"
 
 #include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 enum {
     LINE = 64,         /* bytes of a cache line and of the longest vector */
-    WORD = 8,          /* buffers are aligned to so many at least */
     SET_STRIDE = 4096, /* addresses this far apart map to the same set of a first-level cache */
     WORTH_PADDING = 256 << 10, /* bytes; what stencils gain of less, exchanges lose */
     LARGE = 24 << 20           /* from here on, whatever share of the grid the padding is */
 };
+
+/* What is asked for of one grid, or of the grids of a family in common. */
+typedef struct wanted {
+    int ndim;
+    const int64_t *cells;
+    const int *low, *high;
+    int more[META_MAX_DIM]; /* the largest stagger of each dimension, at least 0 */
+    size_t least, most;     /* bytes of the smallest and of the largest element */
+} wanted;
 
 /* Round up to a multiple of @p line; false on overflow. */
 static bool round_up(int64_t *elements, int64_t line)
@@ -22,43 +33,104 @@ static bool round_up(int64_t *elements, int64_t line)
     return true;
 }
 
-/* The box and its bytes, with rows of a multiple of @p line elements; false on overflow. The first
- * own cell lies a multiple of WORD behind the beginning. The ghosts behind a row's last own cell
- * share a line with those before the first one of the next row. */
-static bool lay_out(meta_box *box, const int64_t *cells, const int *low, const int *high,
-                    int64_t line, size_t element, size_t *bytes)
+/* The bytes of elements that @p box has; false on overflow. */
+static bool count_bytes(const meta_box *box, size_t element, size_t *bytes)
+{
+    int64_t total = (int64_t)element;
+    for (int d = 0; d < box->ndim; ++d)
+        if (__builtin_mul_overflow(total, box->size[d] > 0 ? box->size[d] : 1, &total))
+            return false;
+    *bytes = (size_t)total;
+    return true;
+}
+
+/* The box of the cells, with rows of a multiple of @p line elements and room for all staggers;
+ * false on overflow. The ghosts behind a row's last own cell share a line with those before the
+ * first one of the next row. */
+static bool lay_out(meta_box *box, const wanted *w, int64_t line)
 {
     /* Rows and planes whose distance is a multiple of SET_STRIDE compete for one set, and a store
      * to one looks like a store to what is loaded of the next. One more line separates rows; one
-     * more row then separates planes, because a row is no such multiple any more. */
-    const int64_t stride = SET_STRIDE / LINE * line;
-    const int64_t word = line * WORD > LINE ? line * WORD / LINE : 1;
-    int64_t *size = box->size, total = (int64_t)element;
-    for (int d = 0; d < box->ndim; ++d) {
-        box->start[d] = low[d];
-        if (d == 0 && !round_up(&box->start[d], word)) return false;
-        if (__builtin_add_overflow(box->start[d], cells[d], &box->end[d])) return false;
-        if (__builtin_add_overflow(box->end[d], high[d], &size[d])) return false;
+     * more row then separates planes, because a row is no such multiple any more. What is no
+     * multiple for the largest elements is none for smaller ones. */
+    const int64_t stride = SET_STRIDE / (int64_t)w->most;
+    int64_t *size = box->size;
+    *box = (meta_box){.ndim = w->ndim};
+    for (int d = 0; d < w->ndim; ++d) {
+        box->start[d] = w->low[d];
+        if (__builtin_add_overflow(box->start[d], w->cells[d], &box->end[d]) ||
+            __builtin_add_overflow(box->end[d], w->high[d], &size[d]) ||
+            __builtin_add_overflow(size[d], w->more[d], &size[d]))
+            return false;
         if (d == 0 && !round_up(&size[d], line)) return false;
     }
-    if (line > 1 && box->ndim > 1 && size[0] > 0 && size[0] % stride == 0) size[0] += line;
-    if (line > 1 && box->ndim > 2 && size[1] > 0 &&
+    if (line > 1 && w->ndim > 1 && size[0] > 0 && size[0] % stride == 0) size[0] += line;
+    if (line > 1 && w->ndim > 2 && size[1] > 0 &&
         size[0] % stride * (size[1] % stride) % stride == 0)
         ++size[1];
-    for (int d = 0; d < box->ndim; ++d)
-        if (__builtin_mul_overflow(total, size[d] > 0 ? size[d] : 1, &total)) return false;
-    *bytes = (size_t)total;
     return true;
+}
+
+static meta_err overflows(const char *what)
+{
+    return meta_fail(META_ERR_OVERFLOW,
+                     "argument 'cells': with its ghosts %s has more bytes than any buffer can have",
+                     what);
+}
+
+/* Fails where the numbers are none of a grid. */
+static meta_err check_extents(const wanted *w)
+{
+    if (w->ndim < 1 || w->ndim > META_MAX_DIM)
+        return meta_fail(META_ERR_ARGUMENT, "argument 'ndim' is %d: give 1 to %d", w->ndim,
+                         META_MAX_DIM);
+    for (int d = 0; d < w->ndim; ++d) {
+        const char *name = w->low[d] < 0 ? "low" : "high";
+        if (w->cells[d] < 0)
+            return meta_fail(META_ERR_ARGUMENT, "argument 'cells': cells[%d] is %" PRId64, d,
+                             w->cells[d]);
+        if (w->low[d] < 0 || w->high[d] < 0)
+            return meta_fail(META_ERR_ARGUMENT, "argument '%s': %s[%d] is %d", name, name, d,
+                             w->low[d] < 0 ? w->low[d] : w->high[d]);
+    }
+    return META_OK;
+}
+
+/* The box, and whether it is padded: as one grid of the largest elements is worth it. */
+static meta_err choose(const wanted *w, const char *what, meta_box *box, bool *padded)
+{
+    meta_box lined;
+    size_t bytes, more;
+    *padded = false;
+    if (!lay_out(box, w, 1) || !count_bytes(box, w->most, &bytes)) return overflows(what);
+    if (bytes < WORTH_PADDING) return META_OK;
+    if (!lay_out(&lined, w, LINE / (int64_t)w->least) || !count_bytes(&lined, w->most, &more))
+        return overflows(what);
+    *padded = bytes >= LARGE || more - bytes <= bytes / 4;
+    if (*padded) *box = lined;
+    return META_OK;
+}
+
+/* A grid of @p box, its first own cell aligned to a line if it is padded. */
+static meta_err make(const meta_box *box, bool padded, size_t element, const meta_site *made,
+                     void **ptr)
+{
+    const meta_shape shape = {.box = *box, .padded = padded, .element = element};
+    const int64_t line = LINE / (int64_t)element;
+    const size_t lead = padded ? (size_t)((line - box->start[0] % line) % line) * element : 0;
+    meta_device *device;
+    size_t bytes;
+    if (!count_bytes(box, element, &bytes)) return overflows("it");
+    META_TRY(meta_device_current(&device));
+    return meta_buffer(device, lead, bytes, &shape, made, ptr);
 }
 
 meta_err meta_grid_alloc(void **ptr, meta_box *box, int ndim, const int64_t *cells, const int *low,
                          const int *high, meta_type type)
 {
-    meta_device *device;
-    meta_shape shape;
-    meta_box made = {.ndim = ndim};
-    bool is_padded = false;
-    size_t element, bytes = 0, lead = 0;
+    wanted w = {.ndim = ndim, .cells = cells, .low = low, .high = high};
+    meta_box made;
+    bool padded;
     meta_site made_at;
     META_SITE_TAKE(&made_at);
     META_ENTER();
@@ -67,40 +139,114 @@ meta_err meta_grid_alloc(void **ptr, meta_box *box, int ndim, const int64_t *cel
     META_NEED(cells);
     META_NEED(low);
     META_NEED(high);
-    if (ndim < 1 || ndim > META_MAX_DIM)
-        return meta_fail(META_ERR_ARGUMENT, "argument 'ndim' is %d: give 1 to %d", ndim,
-                         META_MAX_DIM);
-    META_TRY(meta_type_check(type, &element));
-    for (int d = 0; d < ndim; ++d) {
-        const char *name = low[d] < 0 ? "low" : "high";
-        if (cells[d] < 0)
-            return meta_fail(META_ERR_ARGUMENT, "argument 'cells': cells[%d] is %" PRId64, d,
-                             cells[d]);
-        if (low[d] < 0 || high[d] < 0)
-            return meta_fail(META_ERR_ARGUMENT, "argument '%s': %s[%d] is %d", name, name, d,
-                             low[d] < 0 ? low[d] : high[d]);
-    }
-    bool fits = lay_out(&made, cells, low, high, 1, element, &bytes);
-    if (fits && bytes >= WORTH_PADDING) {
-        const int64_t line = LINE / (int64_t)element;
-        meta_box padded = made;
-        size_t more;
-        fits = lay_out(&padded, cells, low, high, line, element, &more);
-        if (fits && (bytes >= LARGE || more - bytes <= bytes / 4)) {
-            made = padded;
-            is_padded = true;
-            bytes = more;
-            lead = (size_t)((line - made.start[0] % line) % line) * element;
-        }
-    }
-    if (!fits)
-        return meta_fail(META_ERR_OVERFLOW, "argument 'cells': with its ghosts the grid has more "
-                                            "bytes than any buffer can have");
-    META_TRY(meta_device_current(&device));
-    shape = (meta_shape){
-        .box = made, .padded = is_padded, .moved = made.start[0] > low[0], .element = element};
-    for (int d = 0; d < ndim; ++d) shape.low[d] = low[d];
-    META_TRY(meta_buffer(device, lead, bytes, &shape, &made_at, ptr));
+    META_TRY(check_extents(&w));
+    META_TRY(meta_type_check(type, &w.least));
+    w.most = w.least;
+    META_TRY(choose(&w, "the grid", &made, &padded));
+    META_TRY(make(&made, padded, w.most, &made_at, ptr));
     *box = made;
     return META_OK;
+}
+
+/* ------------------------------------------------------------------ families */
+
+/* Fails unless all fields can be grids of one family; fills in what they have in common. */
+static meta_err check_fields(const meta_grid_field *field, int fields, wanted *w)
+{
+    w->least = SIZE_MAX;
+    for (int f = 0; f < fields; ++f) {
+        size_t element;
+        char name[32];
+        snprintf(name, sizeof name, "field[%d].type", f);
+        META_TRY(meta_type_check_named(field[f].type, name, &element));
+        if (element < w->least) w->least = element;
+        if (element > w->most) w->most = element;
+        for (int d = 0; d < w->ndim; ++d) {
+            const int more = field[f].stagger[d];
+            if (more < -w->high[d])
+                return meta_fail(META_ERR_ARGUMENT,
+                                 "argument 'field': field[%d].stagger[%d] is %d, and there are %d "
+                                 "ghosts at the high side, so that own cells would have no "
+                                 "element: give -%d or more, or more ghosts",
+                                 f, d, more, w->high[d], w->high[d]);
+            if (more < 0 && -more > w->cells[d])
+                return meta_fail(META_ERR_ARGUMENT,
+                                 "argument 'field': field[%d].stagger[%d] is %d, and there are "
+                                 "%" PRId64 " cells",
+                                 f, d, more, w->cells[d]);
+            if (more > w->more[d]) w->more[d] = more;
+        }
+        for (int e = 0; e < f && field[f].name; ++e)
+            if (field[e].name && strcmp(field[e].name, field[f].name) == 0)
+                return meta_fail(META_ERR_ARGUMENT,
+                                 "argument 'field': field[%d] and field[%d] are both called '%s'",
+                                 e, f, field[f].name);
+    }
+    return META_OK;
+}
+
+/* The box of a field: in the last dimension it has only its own elements. */
+static meta_box box_of(const meta_box *common, const wanted *w, const int *stagger)
+{
+    const int last = w->ndim - 1;
+    meta_box box = *common;
+    for (int d = 0; d < w->ndim; ++d) box.end[d] += stagger[d];
+    if (last > 0) box.size[last] += stagger[last] - w->more[last];
+    return box;
+}
+
+meta_err meta_grid_family(meta_grid_field *field, int fields, meta_box *box, int ndim,
+                          const int64_t *cells, const int *low, const int *high)
+{
+    static const int none[META_MAX_DIM];
+    wanted w = {.ndim = ndim, .cells = cells, .low = low, .high = high};
+    meta_box common;
+    bool padded;
+    meta_site made_at;
+    META_SITE_TAKE(&made_at);
+    META_ENTER();
+    META_NEED(field);
+    META_NEED(cells);
+    META_NEED(low);
+    META_NEED(high);
+    if (fields < 1)
+        return meta_fail(META_ERR_ARGUMENT, "argument 'fields' is %d: give 1 or more", fields);
+    META_TRY(check_extents(&w));
+    META_TRY(check_fields(field, fields, &w));
+    META_TRY(choose(&w, "a grid of the family", &common, &padded));
+    void **made = calloc((size_t)fields, sizeof *made);
+    meta_err error = META_OK;
+    if (!made) return meta_fail(META_ERR_NO_MEMORY, "the host has no memory left");
+    for (int f = 0; f < fields && error == META_OK; ++f) {
+        const meta_box own = box_of(&common, &w, field[f].stagger);
+        error = make(&own, padded, meta_element_bytes((uint32_t)field[f].type), &made_at, &made[f]);
+    }
+    for (int f = 0; f < fields; ++f) {
+        if (error != META_OK) {
+            meta_scratch_free(made[f]);
+            continue;
+        }
+        field[f].ptr = made[f];
+        field[f].box = box_of(&common, &w, field[f].stagger);
+        if (field[f].name) meta_registry_name(made[f], field[f].name);
+    }
+    free(made);
+    if (error == META_OK && box) *box = box_of(&common, &w, none);
+    return error;
+}
+
+/* ------------------------------------------------------------------ other buffers */
+
+meta_err meta_grid_shape(void *ptr, const meta_box *box, meta_type type)
+{
+    meta_shape shape = {.box = {0}};
+    size_t bytes = 0;
+    META_ENTER();
+    META_NEED(ptr);
+    if (!box) return meta_registry_shape(ptr, NULL, 0);
+    META_TRY(meta_type_check(type, &shape.element));
+    META_TRY(meta_array_check(box, "box"));
+    if (!count_bytes(box, shape.element, &bytes)) return overflows("the grid");
+    shape.box = *box;
+    return meta_registry_shape(ptr, &shape, bytes);
 }

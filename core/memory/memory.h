@@ -69,6 +69,11 @@ typedef struct meta_called {
 /** Whether any buffer may have a label. */
 bool meta_registry_labelled(void);
 void meta_registry_label(const void *address, meta_called *called);
+/** Label the buffer at @p ptr, where the host has memory for a label. */
+void meta_registry_name(const void *ptr, const char *label);
+/** The buffer that begins at @p ptr becomes a grid of @p shape, which has @p bytes and is copied,
+ * or with NULL, an array without a shape. */
+meta_err meta_registry_shape(const void *ptr, const meta_shape *shape, uint64_t bytes);
 /** The buffer with the lowest address above @p address, of all where that is NULL; false: none. */
 bool meta_registry_behind(const void *address, meta_allocation *found);
 /** Remove any buffer, with its note's text, when the library ends; false when there is none left.
@@ -103,8 +108,17 @@ meta_err meta_resolve(const void *ptr, int64_t count, meta_type type, const char
                       meta_span *span);
 meta_err meta_resolve_face(const void *ptr, const meta_face *face, meta_type type, const char *name,
                            meta_span *span);
+/** A span of the cells of @p box at @p ptr, whose extents a grid must have. */
 meta_err meta_resolve_box(const void *ptr, const meta_box *box, meta_type type, const char *name,
                           meta_span *span);
+/** The same by the extents of the grid at @p ptr, where it is one. @p own: NULL, or receives the
+ * box with these. */
+meta_err meta_resolve_array(const void *ptr, const meta_box *box, meta_type type, const char *name,
+                            meta_span *span, meta_box *own);
+/** The elements @p low … @p high of @p bytes each, counted from the beginning of @p span, are
+ *  aligned and inside the buffer. */
+meta_err meta_reach_check(const meta_span *span, int64_t low, int64_t high, size_t bytes,
+                          const char *name);
 meta_err meta_resolve_any(const void *ptr, int64_t count, meta_type type, const char *name,
                           int *is_device, meta_span *span);
 /** The same for a result with a place: the meta_extreme_f64 or the like of @p type. */

@@ -113,6 +113,20 @@ static meta_note *note_of(meta_allocation *a)
     return a->note;
 }
 
+/* A number for the start of a shape, which is not 0: six bits of it for each dimension, or where
+ * they do not hold it, a number of this shape alone. */
+static uint64_t origin_of(const meta_shape *shape)
+{
+    enum { BITS = 6 };
+    const meta_box *box = &shape->box;
+    uint64_t origin = UINT64_C(1) << (BITS * META_MAX_DIM);
+    for (int d = 0; d < box->ndim; ++d) {
+        if (box->start[d] >> BITS) return UINT64_C(1) << 63 | (uintptr_t)shape;
+        origin |= (uint64_t)box->start[d] << (BITS * d);
+    }
+    return origin;
+}
+
 /* A copy of the shape that @p a was allocated with becomes the registry's; false: no memory. */
 static bool keep_shape(meta_allocation *a)
 {
@@ -121,6 +135,7 @@ static bool keep_shape(meta_allocation *a)
     if (kept) spare_shapes = kept->next;
     else if (!(kept = malloc(sizeof *kept))) return a->shape = NULL, false;
     kept->of = *a->shape;
+    kept->of.origin = origin_of(&kept->of);
     a->shape = &kept->of;
     return true;
 }
@@ -500,6 +515,14 @@ meta_err meta_pointer_info(const void *ptr, meta_pointer_desc *desc)
     return META_OK;
 }
 
+/* False: no memory. */
+static bool set_label(meta_allocation *a, const char *label)
+{
+    if (!note_of(a)) return false;
+    meta_label_copy(a->note->label, label);
+    return labelled = true;
+}
+
 meta_err meta_label(const void *ptr, const char *label)
 {
     meta_err error = META_OK;
@@ -507,8 +530,60 @@ meta_err meta_label(const void *ptr, const char *label)
     pthread_rwlock_wrlock(&lock);
     meta_allocation *a = ptr ? holding(ptr) : NULL;
     if (!a) error = no_buffer(ptr, "ptr", "meta_alloc(), meta_wrap() or meta_host_alloc()");
-    else if (note_of(a)) meta_label_copy(a->note->label, label), labelled = true;
-    else error = meta_fail(META_ERR_NO_MEMORY, "the host has no memory for a label");
+    else if (!set_label(a, label))
+        error = meta_fail(META_ERR_NO_MEMORY, "the host has no memory for a label");
+    pthread_rwlock_unlock(&lock);
+    return error;
+}
+
+void meta_registry_name(const void *ptr, const char *label)
+{
+    pthread_rwlock_wrlock(&lock);
+    meta_allocation *a = holding(ptr);
+    if (a) set_label(a, label);
+    pthread_rwlock_unlock(&lock);
+}
+
+/* Whether the buffer at @p ptr may have another shape, of @p bytes. */
+static meta_err check_shape(const meta_allocation *a, const void *ptr, uint64_t bytes)
+{
+    if (!a) return no_buffer(ptr, "ptr", "meta_alloc() or meta_grid_alloc()");
+    if (a->kind != META_MEMORY_DEVICE)
+        return meta_fail(
+            META_ERR_POINTER,
+            "argument 'ptr' (%p)%s comes from %s, and only a buffer of meta_alloc() or "
+            "meta_grid_alloc() has a shape of its own: use it by its box",
+            ptr, NOTE(a), a->kind == META_MEMORY_HOST ? "meta_host_alloc()" : "meta_wrap()");
+    if (base_of(a) != ptr)
+        return meta_fail(
+            META_ERR_POINTER,
+            "argument 'ptr' (%p) lies inside the buffer that begins at %p%s, and only "
+            "a whole buffer has a shape: give the beginning, or use this part by its box",
+            ptr, a->memory.address, NOTE(a));
+    if (bytes > a->memory.bytes)
+        return meta_fail(
+            META_ERR_BOUNDS,
+            "argument 'box': an array of these extents has %llu bytes, the buffer%s %llu",
+            (unsigned long long)bytes, NOTE(a), (unsigned long long)a->memory.bytes);
+    return META_OK;
+}
+
+meta_err meta_registry_shape(const void *ptr, const meta_shape *shape, uint64_t bytes)
+{
+    pthread_rwlock_wrlock(&lock);
+    meta_allocation *a = holding(ptr);
+    meta_err error = check_shape(a, ptr, bytes);
+    if (error == META_OK) {
+        const meta_shape *before = a->shape;
+        a->shape = shape;
+        if (keep_shape(a)) {
+            meta_allocation old = {.shape = before};
+            forget_shape(&old);
+        } else {
+            a->shape = before;
+            error = meta_fail(META_ERR_NO_MEMORY, "the host has no memory for a shape");
+        }
+    }
     pthread_rwlock_unlock(&lock);
     return error;
 }

@@ -5,6 +5,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 /* The strides of the dimensions of an array that have more than one element, and whether any index
  * but 0 is used along them. */
@@ -75,31 +76,82 @@ meta_err meta_shape_compare(const meta_span *span, const meta_box *box, meta_typ
     return meta_fail(
         META_ERR_ARGUMENT,
         "argument '%s'%s is a grid of %s elements whose own cells begin at %s, but the box "
-        "(with GROWN, where the array has it) makes it an array of %s, whose rows lie elsewhere: "
-        "give the box that meta_grid_alloc() returned "
-        "for this grid; to use it by the box of other arrays, allocate it by meta_alloc() with "
-        "%" PRIu64 " bytes, or all of them by meta_grid_alloc() with the same cells and ghosts and "
-        "with elements of the same size, and without GROWN",
-        name, NOTE(span), EXTENTS(&s->box), START(&s->box), EXTENTS(box),
-        bytes_of(box, s->element));
+        "makes it an array of %s, whose rows lie elsewhere: give the box that meta_grid_alloc() "
+        "returned for this grid; to use its memory as an array of another shape, forget the "
+        "grid's by meta_grid_shape() with NULL",
+        name, NOTE(span), EXTENTS(&s->box), START(&s->box), EXTENTS(box));
 }
 
-meta_err meta_shape_check_starts(const meta_span *moved, meta_type moved_type,
-                                 const char *moved_name, const meta_span *other,
-                                 meta_type other_type, const char *other_name, int d)
+/* ------------------------------------------------------------------ by the grid's extents */
+
+meta_err meta_shape_apply(const meta_span *span, const meta_box *box, meta_type type,
+                          const char *name, meta_box *own, const meta_box **used)
 {
-    const meta_shape *x = moved->shape, *y = other->shape;
-    if (x->element != meta_element_bytes((uint32_t)moved_type) ||
-        y->element != meta_element_bytes((uint32_t)other_type) || x->low[0] != y->low[d] ||
-        x->box.start[0] == y->box.start[d])
+    const meta_shape *s = span->shape;
+    int d = 0;
+    *used = box;
+    if (!s) return META_OK;
+    if (!meta_shape_counts(s, box, type)) return meta_shape_check(span, box, type, name);
+    if (meta_shape_same(s, box, box->ndim)) return META_OK;
+    while (d < box->ndim && box->end[d] <= s->box.size[d]) ++d;
+    if (d == box->ndim) {
+        *own = *box;
+        memcpy(own->size, s->box.size, sizeof own->size);
+        *used = own;
         return META_OK;
-    const uint64_t own = bytes_of(&x->box, x->element), others = bytes_of(&y->box, x->element);
+    }
+    /* Another shape of the same memory. */
+    if (bytes_of(box, 1) == bytes_of(&s->box, 1) && is_view(s, box)) return META_OK;
+    return meta_fail(
+        META_ERR_BOUNDS,
+        "argument 'box', dimension %d: [%" PRId64 ", %" PRId64 ") leaves '%s'%s, which is a grid "
+        "of %s elements whose own cells begin at %s: give a box inside all arrays of the call, or "
+        "allocate '%s' with more cells, ghosts or stagger; to use its memory as an array of "
+        "another shape, forget the grid's by meta_grid_shape() with NULL",
+        d, box->start[d], box->end[d], name, NOTE(span), EXTENTS(&s->box), START(&s->box), name);
+}
+
+meta_err meta_shape_apply_lacking(const meta_span *span, const meta_box *box, uint32_t lacking,
+                                  meta_type type, const char *name, meta_box *own,
+                                  const meta_box **used)
+{
+    meta_box squeezed = {.ndim = 0}, grid;
+    const meta_box *taken;
+    *used = box;
+    if (!span->shape) return META_OK;
+    for (int d = 0; d < box->ndim; ++d) {
+        if (lacking >> d & 1) continue;
+        squeezed.size[squeezed.ndim] = box->size[d];
+        squeezed.start[squeezed.ndim] = box->start[d];
+        squeezed.end[squeezed.ndim++] = box->end[d];
+    }
+    if (span->shape->box.ndim != squeezed.ndim) {
+        /* A grid of the call's dimensions must lack them, too. */
+        for (int d = 0; d < box->ndim && span->shape->box.ndim == box->ndim; ++d)
+            if ((lacking >> d & 1) && span->shape->box.size[d] != 1)
+                return meta_shape_check(span, box, type, name);
+        return meta_shape_apply(span, box, type, name, own, used);
+    }
+    META_TRY(meta_shape_apply(span, &squeezed, type, name, &grid, &taken));
+    if (taken == &squeezed && !(meta_shape_counts(span->shape, &squeezed, type) &&
+                                meta_shape_same(span->shape, &squeezed, squeezed.ndim)))
+        return META_OK;
+    *own = *box;
+    for (int d = 0, e = 0; d < box->ndim; ++d)
+        if (!(lacking >> d & 1)) own->size[d] = taken->size[e++];
+    *used = own;
+    return META_OK;
+}
+
+meta_err meta_shape_starts_differ(const meta_span *first, const char *first_name,
+                                  int64_t first_start, const meta_span *second,
+                                  const char *second_name, int64_t second_start, int d)
+{
     return meta_fail(
         META_ERR_ARGUMENT,
         "arguments '%s'%s and '%s'%s are grids whose own cells begin at index %" PRId64
-        " and %" PRId64 " along the same dimension, because padding depends on the size of an "
-        "element: by one box, different cells would meet. Allocate '%s' by meta_alloc() with "
-        "%" PRIu64 " bytes, or both by meta_grid_alloc() with elements of the same size",
-        other_name, NOTE(other), moved_name, NOTE(moved), y->box.start[d], x->box.start[0],
-        moved_name, x->box.ndim == y->box.ndim && others > own ? others : own);
+        " and %" PRId64 " along dimension %d, so that an index would be different cells in them: "
+        "allocate both with as many ghosts, as by meta_grid_family(); to use the memory of one by "
+        "the box alone, forget its shape by meta_grid_shape() with NULL",
+        first_name, NOTE(first), second_name, NOTE(second), first_start, second_start, d);
 }

@@ -1,19 +1,33 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file shape.h
- *  The shape of a grid, which its buffer keeps from meta_grid_alloc() to meta_free(): nothing is
- *  addressed by a box that contradicts it. */
+ *  The shape of a grid, which its buffer has from meta_grid_alloc() or meta_grid_shape() on. A call
+ * with one box for several arrays addresses each grid by its own extents; a copy, a file or a plan,
+ * which has a box for each array, fails where that contradicts the grid's. */
 #ifndef META_SHAPE_H
 #define META_SHAPE_H
 
 #include "memory/memory.h"
 
 typedef struct meta_shape {
-    meta_box box;          /**< as meta_grid_alloc() returned it */
-    int low[META_MAX_DIM]; /**< ghosts that were asked for */
+    meta_box box; /**< the extents and own cells */
     bool padded;
-    bool moved;     /**< padding has moved the start of dimension 0 up */
-    size_t element; /**< bytes */
+    size_t element;  /**< bytes */
+    uint64_t origin; /**< equal for equal starts of as many dimensions; set by the registry */
 } meta_shape;
+
+/** Whether @p box is one of elements of @p type in the grid's own number of dimensions. */
+static inline bool meta_shape_counts(const meta_shape *s, const meta_box *box, meta_type type)
+{
+    return s->box.ndim == box->ndim && s->element == meta_element_bytes((uint32_t)type);
+}
+
+/** Whether the first @p dims extents are the grid's. */
+static inline bool meta_shape_same(const meta_shape *s, const meta_box *box, int dims)
+{
+    bool same = true;
+    for (int d = 0; same && d < dims; ++d) same = box->size[d] == s->box.size[d];
+    return same;
+}
 
 /** meta_shape_check() where the extents are others than the grid's. */
 meta_err meta_shape_compare(const meta_span *span, const meta_box *box, meta_type type,
@@ -26,16 +40,28 @@ static inline meta_err meta_shape_check(const meta_span *span, const meta_box *b
 {
     const meta_shape *s = span->shape;
     if (!s) return META_OK;
-    bool same = box->ndim <= s->box.ndim; /* strides follow from all extents but the last */
-    for (int d = 0; same && d < box->ndim - 1; ++d) same = box->size[d] == s->box.size[d];
+    /* strides follow from all extents but the last */
+    const bool same = box->ndim <= s->box.ndim && meta_shape_same(s, box, box->ndim - 1);
     return __builtin_expect(same, 1) ? META_OK : meta_shape_compare(span, box, type, name);
 }
 
-/** An index is the same cell along dimension 0 of the grid that @p moved begins, whose start
- * padding has moved, and along dimension @p d of the one that @p other begins: no two starts differ
- * that were asked for with as many ghosts. */
-meta_err meta_shape_check_starts(const meta_span *moved, meta_type moved_type,
-                                 const char *moved_name, const meta_span *other,
-                                 meta_type other_type, const char *other_name, int d);
+/** The box by which an array of a call is addressed that is given @p box, which is not empty: of
+ * the extents of the grid that @p span begins, if that counts. @p own has room for it; *@p used is
+ * @p own or @p box. */
+meta_err meta_shape_apply(const meta_span *span, const meta_box *box, meta_type type,
+                          const char *name, meta_box *own, const meta_box **used);
+
+/** The same for an array that lacks the dimensions of the mask @p lacking, along which @p box has
+ * an extent of 1: the grid may lack them, too. */
+meta_err meta_shape_apply_lacking(const meta_span *span, const meta_box *box, uint32_t lacking,
+                                  meta_type type, const char *name, meta_box *own,
+                                  const meta_box **used);
+
+/** The error for two grids of a call whose starts differ along dimension @p d of the call, @p
+ * first_start and
+ *  @p second_start. */
+meta_err meta_shape_starts_differ(const meta_span *first, const char *first_name,
+                                  int64_t first_start, const meta_span *second,
+                                  const char *second_name, int64_t second_start, int d);
 
 #endif

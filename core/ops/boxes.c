@@ -186,10 +186,10 @@ static meta_err check_cells(void *const *field, int f, const meta_box *box, int 
 {
     char name[32];
     META_TRY(meta_box_check_element(box, b, "box"));
-    const meta_err error = meta_resolve_box(field[f], &box[b], type, "field", span);
+    const meta_err error = meta_resolve_array(field[f], &box[b], type, "field", span, NULL);
     if (error == META_OK) return META_OK;
     snprintf(name, sizeof name, "field[%d]", f);
-    return meta_resolve_box(field[f], &box[b], type, name, span);
+    return meta_resolve_array(field[f], &box[b], type, name, span, NULL);
 }
 
 /* Validate all reductions, so that none is queued before another one fails. */

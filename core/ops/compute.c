@@ -98,7 +98,7 @@ meta_err meta_reduce(void *result, const void *buf, const meta_box *box, meta_op
     if (meta_box_empty(box)) return meta_result_of_nothing(result, "result", op, type, done);
     meta_face_of_box(&cells, box);
     meta_operation_begin(&b, kernels[op], type, &cells);
-    META_TRY(meta_operand_set_cells(&b.op, 0, buf, box, &cells, "buf"));
+    META_TRY(meta_operand_set_array(&b.op, 0, buf, box, 0, "buf"));
     META_TRY(meta_operation_result(&b.op, result, "result"));
     return op == META_SUM ? meta_run_sum(&b, META_KERNEL_EXACT_SUM, done) : meta_run(&b.op, done);
 }
@@ -114,8 +114,8 @@ meta_err meta_dot(void *result, const void *a, const void *b, const meta_box *bo
     if (meta_box_empty(box)) return meta_result_of_nothing(result, "result", META_SUM, type, done);
     meta_face_of_box(&cells, box);
     meta_operation_begin(&dot, META_KERNEL_DOT, type, &cells);
-    META_TRY(meta_operand_set_cells(&dot.op, 0, a, box, &cells, "a"));
-    META_TRY(meta_operand_set_cells(&dot.op, 1, b, box, &cells, "b"));
+    META_TRY(meta_operand_set_array(&dot.op, 0, a, box, 0, "a"));
+    META_TRY(meta_operand_set_array(&dot.op, 1, b, box, 0, "b"));
     META_TRY(meta_operation_result(&dot.op, result, "result"));
     return meta_run_sum(&dot, META_KERNEL_EXACT_DOT, done);
 }
@@ -132,8 +132,8 @@ meta_err meta_axpy(void *y, const void *alpha, const void *x, const meta_box *bo
     if (meta_box_empty(box)) return meta_submit_nothing(done);
     meta_face_of_box(&cells, box);
     meta_operation_begin(&b, META_KERNEL_AXPY, type, &cells);
-    META_TRY(meta_operand_set_cells(&b.op, 0, y, box, &cells, "y"));
-    META_TRY(meta_operand_set_cells(&b.op, 1, x, box, &cells, "x"));
+    META_TRY(meta_operand_set_array(&b.op, 0, y, box, 0, "y"));
+    META_TRY(meta_operand_set_array(&b.op, 1, x, box, 0, "x"));
     meta_operation_value(&b.op, alpha);
     return meta_run(&b.op, done);
 }

@@ -2,6 +2,7 @@
 /** @file kernel.c
  *  Running a kernel of the program's own: its arguments become an operation. */
 #include "auto/auto.h"
+#include "memory/shape.h"
 #include "ops/ops.h"
 
 #include <inttypes.h>
@@ -47,6 +48,7 @@ static meta_err set_whole(meta_operation *op, uint32_t k, const void *ptr, const
     meta_operand *o = &op->operand[k];
     const meta_type type = meta_operation_type(op, k);
     o->name = name;
+    o->is_grid = false;
     META_TRY(meta_resolve(ptr, 1, type, name, &o->span));
     o->start = o->low = 0;
     o->high = (int64_t)(o->span.room / meta_element_bytes(type)) - 1;
@@ -59,6 +61,7 @@ static meta_err set_scalar(meta_operation *op, uint32_t k, const void *ptr, cons
     meta_operand *o = &op->operand[k];
     char text[1024];
     o->name = name;
+    o->is_grid = false;
     o->start = o->low = o->high = 0;
     const meta_err error = meta_resolve(ptr, 1, meta_operation_type(op, k), name, &o->span);
     if (error != META_ERR_POINTER) return error;
@@ -68,10 +71,18 @@ static meta_err set_scalar(meta_operation *op, uint32_t k, const void *ptr, cons
     return meta_fail_as(error, text);
 }
 
+/* Whether the array at @p ptr goes by its grid's extents. */
+static bool is_grid(const void *ptr, const meta_box *box, meta_type type, const char *name)
+{
+    meta_span span;
+    return meta_span_at(ptr, name, &span) == META_OK && span.shape &&
+           meta_shape_counts(span.shape, box, type);
+}
+
 /* An array whose shape is not the box's: the box of its own elements, of extent 1 along dimensions
  * that it lacks. */
 static meta_err box_of_array(const meta_kernel *kernel, const meta_kernel_parameter *p,
-                             const meta_box *box, meta_box *array)
+                             const void *ptr, meta_type type, const meta_box *box, meta_box *array)
 {
     const uint32_t all = (UINT32_C(1) << box->ndim) - 1;
     if (p->dropped) {
@@ -92,6 +103,10 @@ static meta_err box_of_array(const meta_kernel *kernel, const meta_kernel_parame
             continue;
         }
         if (d < META_KERNEL_DIMS) array->size[d] += p->grown[d];
+        if (box->end[d] > array->size[d] && is_grid(ptr, box, type, p->name)) {
+            *array = *box;
+            return META_OK;
+        }
         if (box->end[d] > array->size[d])
             return meta_fail(META_ERR_BOUNDS,
                              "argument 'box', dimension %d: [%" PRId64 ", %" PRId64
@@ -107,8 +122,8 @@ static meta_err set_shaped(meta_operation *op, uint32_t k, const void *ptr, cons
                            const meta_kernel *kernel, const meta_kernel_parameter *p)
 {
     meta_box array;
-    META_TRY(box_of_array(kernel, p, box, &array));
-    META_TRY(meta_operand_set_box(op, k, ptr, &array, p->name));
+    META_TRY(box_of_array(kernel, p, ptr, meta_operation_type(op, k), box, &array));
+    META_TRY(meta_operand_set_array(op, k, ptr, &array, p->dropped, p->name));
     for (int d = 0; d < box->ndim; ++d)
         if (p->dropped >> d & 1) meta_operation_layout(op, k)->stride[d] = 0;
     return META_OK;
@@ -140,7 +155,7 @@ static meta_err fill_in(user_operation *u, const meta_kernel *kernel, const meta
         } else if (__builtin_expect(s->is_shaped[n], 0)) {
             META_TRY(set_shaped(&u->op, array++, argument, box, kernel, p));
         } else {
-            META_TRY(meta_operand_set_box(&u->op, array++, argument, box, p->name));
+            META_TRY(meta_operand_set_array(&u->op, array++, argument, box, 0, p->name));
         }
     }
     for (uint32_t d = 0; d < META_KERNEL_DIMS; ++d)
@@ -235,6 +250,8 @@ meta_err meta_user_run_flat(meta_kernel *kernel, const meta_box *box, const meta
     u.op.given = given;
     const meta_err error = fill_in(&u, kernel, box, arguments);
     if (error != META_OK) return fail_in_call(error, kernel);
+    if (__builtin_expect(u.op.uneven, 0))
+        return meta_user_run_flat(kernel, given, NULL, arguments, done);
     for (uint32_t k = 0; k < u.op.results; ++k) meta_exact_forget(meta_result_address(&u.op, k), 1);
     return state->exact_sums > 0 ? meta_run_exact(&u.op, done) : meta_run(&u.op, done);
 }

@@ -106,19 +106,18 @@ meta_err meta_boxes_alike(const meta_box *dst_box, const meta_box *src_box)
 meta_err meta_copy_box(void *dst, const meta_box *dst_box, const void *src, const meta_box *src_box,
                        meta_type type, meta_event *done)
 {
-    meta_face to, from;
+    meta_face to;
     meta_builtin b;
     size_t bytes;
     META_ENTER();
     META_TRY(meta_type_check(type, &bytes));
     META_TRY(meta_boxes_alike(dst_box, src_box));
     meta_face_of_box(&to, dst_box);
-    meta_face_of_box(&from, src_box);
     if (meta_box_empty(dst_box)) return meta_submit_nothing(done);
     meta_operation_begin(&b, META_KERNEL_COPY, type, &to);
-    META_TRY(meta_operand_set_cells(&b.op, 0, dst, dst_box, &to, "dst"));
-    META_TRY(meta_operand_set_cells(&b.op, 1, src, src_box, &from, "src"));
-    b.op.moved = false; /* each has its own box */
+    b.op.own_boxes = true;
+    META_TRY(meta_operand_set_array(&b.op, 0, dst, dst_box, 0, "dst"));
+    META_TRY(meta_operand_set_array(&b.op, 1, src, src_box, 0, "src"));
     b.op.apart = boxes_apart(dst, dst_box, src, src_box);
     return meta_run(&b.op, done);
 }
@@ -152,7 +151,7 @@ static meta_err fill(void *buf, const meta_face *face, const meta_box *box, cons
 {
     meta_builtin b;
     meta_operation_begin(&b, META_KERNEL_FILL, type, face);
-    if (box) META_TRY(meta_operand_set_cells(&b.op, 0, buf, box, face, "buf"));
+    if (box) META_TRY(meta_operand_set_array(&b.op, 0, buf, box, 0, "buf"));
     else META_TRY(meta_operand_set(&b.op, 0, buf, NULL, "buf"));
     meta_operation_value(&b.op, value);
     return meta_run(&b.op, done);

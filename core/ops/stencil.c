@@ -33,8 +33,8 @@ static meta_err set_stencil(meta_builtin *b, void *out, const void *in, const me
 {
     meta_face_of_box(cells, box);
     meta_operation_begin(b, sum ? with_sum[kind] : plain[kind], type, cells);
-    META_TRY(meta_operand_set_cells(&b->op, 0, out, box, cells, "out"));
-    META_TRY(meta_operand_set_box(&b->op, 1, in, box, "in"));
+    META_TRY(meta_operand_set_array(&b->op, 0, out, box, 0, "out"));
+    META_TRY(meta_operand_set_array(&b->op, 1, in, box, 0, "in"));
     return sum ? meta_operation_result(&b->op, sum, "sum") : META_OK;
 }
 
@@ -77,7 +77,7 @@ static meta_err check_sums(const meta_operation *stencil, const void *in, meta_t
     META_TRY(meta_resolve_any(sums, boxes, type, "sums", &on_device, &to));
     for (int k = 0; k < boxes; ++k) {
         META_TRY(meta_box_check_element(part, k, "part"));
-        META_TRY(meta_resolve_box(in, &part[k], type, "in", &from));
+        META_TRY(meta_resolve_array(in, &part[k], type, "in", &from, NULL));
         if (on_device) META_TRY(meta_same_device(&to, "sums", &from, "in"));
     }
     for (uint32_t k = 0; on_device && stencil && k < stencil->call.desc->operands; ++k) {
@@ -113,7 +113,7 @@ static meta_err set_sum(meta_builtin *b, const void *in, meta_type type, void *s
     meta_face cells;
     meta_face_of_box(&cells, &part[k]);
     meta_operation_begin(b, META_KERNEL_REDUCE_SUM, type, &cells);
-    META_TRY(meta_operand_set_cells(&b->op, 0, in, &part[k], &cells, "in"));
+    META_TRY(meta_operand_set_array(&b->op, 0, in, &part[k], 0, "in"));
     META_TRY(meta_operation_result(&b->op, sum, "sums"));
     return meta_run_check(&b->op);
 }

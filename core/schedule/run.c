@@ -7,7 +7,7 @@ meta_err meta_run_check(meta_operation *op)
 {
     META_TRY(meta_place(op));
     if (op->call.desc->operands > 1 && !op->apart) META_TRY(meta_operation_check_overlap(op));
-    if (__builtin_expect(op->moved, 0)) META_TRY(meta_operation_check_starts(op));
+    if (__builtin_expect(op->origins_differ, 0)) META_TRY(meta_operation_check_starts(op));
     return META_OK;
 }
 
