@@ -141,7 +141,7 @@ typedef enum meta_halo_op {
 /** One of several arrays with different types or layouts. */
 typedef struct meta_halo_field {
     meta_type type; /**< of its elements */
-    meta_box box; /**< as meta_halo_desc.box, in this array. In each dimension of the communicator its
+    meta_box box; /**< as meta_halo_desc.box, in this array: that of a grid, such as meta_grid_field.box. In each dimension of the communicator its
                      own cells are as many as that one's, or one more: a staggered array, whose last
                      own element is the high neighbour's first one (both own it), and whose ghosts lie
                      beyond it. META_HALO_COPY leaves such a shared element as it is; META_HALO_ADD
@@ -158,7 +158,8 @@ typedef struct meta_halo_desc {
     size_t size;   /**< of this structure */
     MPI_Comm cart; /**< Cartesian, 1 … 3 dimensions; its dimension d is the box's dimension d (0 is x),
                         or, with `batch`, the d-th of those that are none */
-    meta_box box;  /**< this rank's own cells in the array, ghosts outside; at least as many
+    meta_box box;  /**< this rank's own cells in the array, ghosts outside. A plan goes by the boxes that it was made
+                        with: a grid of other extents is META_ERR_ARGUMENT (see meta_box). At least as many
                         dimensions as @p cart has. Extents may differ from rank to rank, where they
                         are the same along each side that two ranks share; a batch's may not. */
     int low[META_MAX_DIM];  /**< ghost cells at the low side of each dimension of the box, 0 … n;
@@ -368,7 +369,7 @@ typedef struct meta_redistribute_field {
     meta_box from_box; /**< its own cells in the array: as many as the block's, or in any dimension
                           one more, as meta_halo_field.box describes it, the same on every rank */
     void *to;          /**< and after; another buffer, of the same device or another one */
-    meta_box to_box;   /**< Both have the communicator's dimensions: of an array with a batch behind
+    meta_box to_box;   /**< A box for each array (see meta_box). Both have the communicator's dimensions: of an array with a batch behind
                           them, as u(x, y, z, species), give each part as a field, at its address. */
 } meta_redistribute_field;
 /** Move the own cells of @p fields arrays from blocks cut at @p before to blocks cut at @p after.
