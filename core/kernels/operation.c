@@ -143,6 +143,7 @@ meta_err meta_operand_set_array(meta_operation *op, uint32_t k, const void *ptr,
     operand->is_grid = false;
     META_TRY(meta_span_at(ptr, name, &operand->span));
     if (operand->span.shape) META_TRY(apply_shape(op, k, name, &own, &box));
+    if (op->uneven) return META_OK; /* the call begins anew, with the program's box */
     meta_face_of_box(&cells, box);
     meta_operand_lay(op, k, &cells);
     if (desc->reach != META_REACH_POINT) {
