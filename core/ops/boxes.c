@@ -2,6 +2,7 @@
 /** @file boxes.c
  *  Operations made of other public ones: boxes copied between an array of the host and one of a
  *  device, and several boxes of several arrays reduced by one call. */
+#include "memory/shape.h"
 #include "ops/ops.h"
 
 #include <inttypes.h>
@@ -180,26 +181,42 @@ meta_err meta_box_check_element(const meta_box *box, int b, const char *name)
     return meta_box_check(&box[b], element);
 }
 
-/* Validate box @p b of field @p f. */
+/* Validate box @p b of field @p f; @p own receives it with the extents that the array has. */
 static meta_err check_cells(void *const *field, int f, const meta_box *box, int b, meta_type type,
-                            meta_span *span)
+                            meta_span *span, meta_box *own)
 {
     char name[32];
     META_TRY(meta_box_check_element(box, b, "box"));
-    const meta_err error = meta_resolve_array(field[f], &box[b], type, "field", span, NULL);
+    const meta_err error = meta_resolve_array(field[f], &box[b], type, "field", span, own);
     if (error == META_OK) return META_OK;
     snprintf(name, sizeof name, "field[%d]", f);
-    return meta_resolve_array(field[f], &box[b], type, name, span, NULL);
+    return meta_resolve_array(field[f], &box[b], type, name, span, own);
+}
+
+/* Fail if the own cells of fields @p e and @p f, whose spans begin grids, begin at different
+ * indices. */
+static meta_err check_starts(const meta_span *first, int e, const meta_span *span, int f)
+{
+    const meta_box *a = &first->shape->box, *b = &span->shape->box;
+    char names[2][32];
+    int d = 0;
+    if (first->shape->origin == span->shape->origin) return META_OK;
+    while (d < a->ndim && a->start[d] == b->start[d]) ++d;
+    if (d == a->ndim) return META_OK;
+    snprintf(names[0], sizeof names[0], "field[%d]", e);
+    snprintf(names[1], sizeof names[1], "field[%d]", f);
+    return meta_shape_starts_differ(first, names[0], a->start[d], span, names[1], b->start[d], d);
 }
 
 /* Validate all reductions, so that none is queued before another one fails. */
 static meta_err check_all(void *results, int64_t stride, int fields, void *const *field, int boxes,
                           const meta_box *box, meta_op op, meta_type type)
 {
-    meta_span at, first, span;
+    meta_span at, first, span, grid = {.shape = NULL};
+    meta_box own;
     size_t bytes;
     int64_t room;
-    int on_device;
+    int on_device, grid_field = 0;
     META_TRY(meta_type_arithmetic(type, &bytes));
     META_TRY(meta_op_check(op));
     if (fields < 0 || boxes < 0)
@@ -221,10 +238,16 @@ static meta_err check_all(void *results, int64_t stride, int fields, void *const
     META_TRY(meta_resolve_any(results, room, type, "results", &on_device, &at));
     for (int f = 0; f < fields; ++f)
         for (int b = 0; b < boxes; ++b) {
-            META_TRY(check_cells(field, f, box, b, type, &span));
+            META_TRY(check_cells(field, f, box, b, type, &span, &own));
             if (f == 0 && b == 0) first = span;
             META_TRY(meta_same_device(&span, "field", &first, "field[0]"));
             if (on_device) META_TRY(meta_same_device(&at, "results", &span, "field"));
+            if (!span.shape || meta_box_empty(&own) || !meta_shape_counts(span.shape, &own, type) ||
+                !meta_shape_same(span.shape, &own, own.ndim))
+                continue;
+            if (!grid.shape) grid = span, grid_field = f;
+            if (grid.shape->box.ndim == span.shape->box.ndim)
+                META_TRY(check_starts(&grid, grid_field, &span, f));
         }
     return META_OK;
 }
