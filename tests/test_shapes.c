@@ -222,7 +222,7 @@ static bool two_grids(void **x, const int *x_low, void **y, const int *y_low, me
     static const int high[2] = {2, 2};
     return CHECK_OK(meta_grid_alloc(y, box, 2, cells, y_low, high, META_F64)) &&
            CHECK_OK(meta_grid_alloc(x, box, 2, cells, x_low, high, META_F64)) &&
-           CHECK_OK(meta_label(x ? *x : NULL, "inner")) && CHECK_OK(meta_label(*y, "outer")) &&
+           CHECK_OK(meta_label(*x, "inner")) && CHECK_OK(meta_label(*y, "outer")) &&
            CHECK_OK(meta_fill(*x, case_box_array(box), &one, META_F64, NULL));
 }
 
@@ -266,6 +266,46 @@ static void grids_that_begin_at_the_same_cell_meet_wherever_it_is(void)
         CHECK_OK(meta_free(x));
         CHECK_OK(meta_free(y));
     }
+}
+
+/* As many elements, of which one has more ghosts before its cells and the other behind them, used
+ * as a whole: kernels without neighbours may have them flat. */
+static void equal_extents_do_not_make_up_for_different_starts(void)
+{
+    static const int64_t cells[2] = {30, 20};
+    static const int less[2] = {1, 1}, more[2] = {1, 2};
+    static const int flat[] = {0, 3, 4, 5};
+    meta_box box, other;
+    void *x, *y;
+    if (!CHECK_OK(meta_grid_alloc(&x, &box, 2, cells, less, more, META_F64)) ||
+        !CHECK_OK(meta_grid_alloc(&y, &other, 2, cells, more, less, META_F64)))
+        return;
+    CHECK(memcmp(box.size, other.size, sizeof box.size) == 0);
+    for (int d = 0; d < 2; ++d) box.start[d] = 0, box.end[d] = box.size[d];
+    for (size_t k = 0; k < sizeof flat / sizeof *flat; ++k)
+        CHECK_ERR_NAMES(of_pair(flat[k], x, y, &box, NULL), META_ERR_ARGUMENT,
+                        "begin at index 1 and 2 along dimension 1");
+    CHECK_OK(meta_free(x));
+    CHECK_OK(meta_free(y));
+}
+
+static void sums_of_several_fields_take_the_same_cells_of_each(void)
+{
+    static const int low[][2] = {{1, 1}, {1, 2}};
+    double results[2] = {9, 9};
+    meta_box box;
+    void *x, *y;
+    if (!two_grids(&x, low[0], &y, low[1], &box)) return;
+    void *const fields[] = {x, y};
+    CHECK_ERR_NAMES(meta_reduce_boxes(results, 1, 2, fields, 1, &box, META_SUM, META_F64, NULL),
+                    META_ERR_ARGUMENT, "begin at index 1 and 2 along dimension 1");
+    CHECK_CONTAINS(meta_last_error(), "'field[0]' (\"inner\"");
+    CHECK_CONTAINS(meta_last_error(), "'field[1]' (\"outer\"");
+    CHECK(results[0] == 9 && results[1] == 9);
+    CHECK_OK(meta_grid_shape(y, NULL, META_F64));
+    CHECK_OK(meta_reduce_boxes(results, 1, 2, fields, 1, &box, META_SUM, META_F64, NULL));
+    CHECK_OK(meta_free(x));
+    CHECK_OK(meta_free(y));
 }
 
 /* Dimension 0 of a grid of fewer dimensions is one of the box's: the first, or the second. A
@@ -584,6 +624,8 @@ TEST_DEVICE_MAIN(PROMISE(a_staggered_grid_is_read_with_and_without_grown),
                  PROMISE(a_line_and_planes_are_grids_of_fewer_dimensions),
                  PROMISE(grids_that_begin_at_different_cells_are_an_error_that_names_both),
                  PROMISE(grids_that_begin_at_the_same_cell_meet_wherever_it_is),
+                 PROMISE(equal_extents_do_not_make_up_for_different_starts),
+                 PROMISE(sums_of_several_fields_take_the_same_cells_of_each),
                  PROMISE(lines_and_planes_begin_where_the_others_do),
                  PROMISE(boxes_of_two_grids_may_start_anywhere),
                  PROMISE(a_box_of_other_extents_is_refused_by_copies_alone),
