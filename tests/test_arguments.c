@@ -52,6 +52,8 @@ ARGUMENT_INT_ROLE(layer, int64_t, 0, {-1, META_ERR_ARGUMENT}, {INT64_MIN, META_E
 ARGUMENT_INT_ROLE(on_or_off, int, 1, {2, META_ERR_ARGUMENT}, {-1, META_ERR_ARGUMENT},
                   {INT_MIN, META_ERR_ARGUMENT})
 ARGUMENT_INT_ROLE(few, int, 2, {-1, META_ERR_ARGUMENT}, {INT_MIN, META_ERR_ARGUMENT})
+ARGUMENT_INT_ROLE(fields, int, 2, {0, META_ERR_ARGUMENT}, {-1, META_ERR_ARGUMENT},
+                  {INT_MIN, META_ERR_ARGUMENT})
 ARGUMENT_INT_ROLE(stride, int64_t, 2, {1, META_ERR_ARGUMENT}, {-1, META_ERR_ARGUMENT},
                   {INT64_MIN, META_ERR_ARGUMENT}, {INT64_MAX, META_ERR_OVERFLOW})
 ARGUMENT_INT_ROLE(face_start, int64_t, 3, {INT64_MIN, META_OK})
@@ -101,7 +103,8 @@ static void words(argument *a, const char *good, const char *const *wrong, size_
         static const char *const wrong[] = {__VA_ARGS__};                                          \
         words(a, good, wrong, sizeof wrong / sizeof *wrong, code);                                 \
     }
-WORDS(name_of_mode, "openmp", META_ERR_NO_DEVICE, "", "nonsense", "../openmp", "OpenMPI", "openmp:0")
+WORDS(name_of_mode, "openmp", META_ERR_NO_DEVICE, "", "nonsense", "../openmp", "OpenMPI",
+      "openmp:0")
 WORDS(name_of_range, "range", META_OK, "")
 WORDS(policy, "cost", META_ERR_ARGUMENT, "", "best", "device:", "type:", "random:x", "cost:1")
 WORDS(label, "a label", META_OK, "")
@@ -362,6 +365,44 @@ static void made_out_pointer(argument *a)
     ARGUMENT_WRONG(a, "NULL", META_ERR_ARGUMENT, void *, NULL);
 }
 
+/* Two fields, which the call at hand may fill in. */
+static meta_grid_field *family_out;
+static void fields_of_family(argument *a)
+{
+    enum { FIELDS = 2 };
+    static const meta_grid_field good[FIELDS] = {{.name = "u", .type = META_F64, .stagger = {1}},
+                                                 {.name = "v", .type = META_I16}};
+    meta_grid_field *same = argument_out(sizeof good), *untyped = argument_out(sizeof good),
+                    *fewer = argument_out(sizeof good);
+    family_out = argument_out(sizeof good);
+    memcpy(family_out, good, sizeof good);
+    memcpy(same, good, sizeof good);
+    memcpy(untyped, good, sizeof good);
+    memcpy(fewer, good, sizeof good);
+    same[1].name = "u";
+    untyped[1].type = META_TYPE_COUNT;
+    fewer[0].stagger[1] = -2;
+    ARGUMENT_GOOD(a, meta_grid_field *, family_out);
+    ARGUMENT_WRONG(a, "NULL", META_ERR_ARGUMENT, meta_grid_field *, NULL);
+    ARGUMENT_WRONG(a, "of one name", META_ERR_ARGUMENT, meta_grid_field *, same);
+    ARGUMENT_WRONG(a, "with fewer elements than cells", META_ERR_ARGUMENT, meta_grid_field *,
+                   fewer);
+    argument_misuse *wrong = argument_add(a, "of no type", META_ERR_TYPE);
+    memcpy(wrong->value.bytes, &untyped, sizeof untyped);
+    wrong->also = "field[1].type";
+}
+
+static void free_family(meta_err code)
+{
+    for (int k = 0; k < 2 && code == META_OK; ++k) CHECK_OK(meta_free(family_out[k].ptr));
+}
+
+/* Of another size than the freed buffer, whose memory it must not have. */
+static void make_cells(void)
+{
+    CHECK_OK(meta_alloc(&T.made, 3 * ARGUMENT_CELLS * sizeof(double)));
+}
+
 static void *made(void)
 {
     void *ptr;
@@ -576,6 +617,15 @@ static const argument_row rows[] = {
     {"meta_grid_alloc", "low", ghosts},
     {"meta_grid_alloc", "high", ghosts},
     {"meta_grid_alloc", "type", argument_type},
+    {"meta_grid_family", "field", fields_of_family},
+    {"meta_grid_family", "fields", fields},
+    {"meta_grid_family", "box", box_out},
+    {"meta_grid_family", "ndim", dimensions},
+    {"meta_grid_family", "cells", extents},
+    {"meta_grid_family", "low", ghosts},
+    {"meta_grid_family", "high", ghosts},
+    {"meta_grid_shape", "ptr", made_buffer},
+    {"meta_grid_shape", "type", argument_type},
     {"meta_host_alloc", "ptr", made_out_pointer},
     {"meta_host_alloc", "bytes", bytes_to_allocate},
     {"meta_host_free", "ptr", made_buffer},
@@ -697,6 +747,8 @@ static const argument_accepted accepted[] = {
     {"meta_rank_device", "mode", "NULL", "documented"},
     {"meta_rank_device", "index", "NULL", "documented"},
     {"meta_rank_device", "threads", "NULL", "documented"},
+    {"meta_grid_family", "box", "NULL", "documented"},
+    {"meta_grid_shape", "box", "NULL", "forgets the shape"},
     {"meta_native", "object", "NULL", "documented: not both"},
     {"meta_native", "offset", "NULL", "documented: not both"},
     {"meta_event_waitall", "count", "0", "waits for nothing"},
@@ -732,6 +784,8 @@ static const argument_around around[] = {
     {"meta_alloc", NULL, free_allocated, {META_OK}},
     {"meta_free", make_buffer, free_buffer, {META_OK}},
     {"meta_grid_alloc", NULL, free_allocated, {META_OK}},
+    {"meta_grid_family", NULL, free_family, {META_OK}},
+    {"meta_grid_shape", make_cells, free_made, {META_OK}},
     {"meta_host_alloc", NULL, free_host_allocated, {META_OK}},
     {"meta_host_free", make_host_buffer, free_host_buffer, {META_OK}},
     {"meta_wrap", NULL, unwrap_wrapped, {META_OK, META_ERR_POINTER}},

@@ -35,6 +35,7 @@ static double pattern[CELLS], found[CELLS];
 static struct {
     bool started, timers, ranged;
     void *a, *b, *packed, *grid, *pinned, *wrapped, *matrix;
+    meta_grid_field family[3];
     double native[CELLS];
     meta_event event;
     int called;
@@ -93,6 +94,7 @@ static void allocate(void)
 {
     static const int64_t cells[] = {4, 4, 4};
     static const int ghosts[] = {1, 1, 1};
+    static const char *const names[] = {"pressure", "velocity", NULL};
     meta_box laid;
     meta_device_desc device = META_DEVICE_DESC_INIT;
     meta_pointer_desc pointer = META_POINTER_DESC_INIT;
@@ -106,6 +108,12 @@ static void allocate(void)
     STEP(meta_alloc(&life.packed, BYTES));
     STEP(meta_alloc(&life.matrix, 256));
     STEP(meta_grid_alloc(&life.grid, &laid, 3, cells, ghosts, ghosts, META_F64));
+    for (int k = 0; k < 3; ++k)
+        life.family[k] = (meta_grid_field){
+            .name = names[k], .type = k == 1 ? META_F32 : META_F64, .stagger = {k > 0}};
+    STEP(meta_grid_family(life.family, 3, NULL, 3, cells, ghosts, ghosts));
+    STEP(meta_grid_shape(life.packed, &box, META_F64));
+    STEP(meta_grid_shape(life.packed, NULL, META_F64));
     STEP(meta_host_alloc(&life.pinned, BYTES));
     if (device.is_host)
         STEP(meta_wrap(&life.wrapped, life.native, sizeof life.native, META_NATIVE_HOST));
@@ -302,6 +310,7 @@ static void end_life(void)
     END((meta_free), life.b);
     END((meta_free), life.packed);
     END((meta_free), life.grid);
+    for (int k = 0; k < 3; ++k) END((meta_free), life.family[k].ptr);
     END((meta_free), life.matrix);
     END((meta_host_free), life.pinned);
     if (first.code != META_OK) check_usable();
