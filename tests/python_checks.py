@@ -36,7 +36,7 @@ def structures_and_numbers_are_those_of_c():
         c = {name: int(value) for name, value in (line.split() for line in lines)}
     structures = {"meta_box": _library.Box, "meta_backend_desc": _devices._BackendDesc,
                   "meta_device_desc": _devices._DeviceDesc, "meta_kernel_parameter": _kernel._Parameter,
-                  "meta_kernel": _kernel._Kernel, "meta_extreme_f64": _kernel._extreme(ctypes.c_double),
+                  "meta_grid_field": _grid._Field, "meta_kernel": _kernel._Kernel, "meta_extreme_f64": _kernel._extreme(ctypes.c_double),
                   "meta_extreme_f32": _kernel._extreme(ctypes.c_float)}
     if "MPI_Comm" in c:
         comm = ctypes.c_int if c["MPI_Comm"] == 4 else ctypes.c_void_p
@@ -207,6 +207,91 @@ def kernels_from_text_compute():
     assert (f.get() == 4 * a.astype("f4")).all()
 
 
+DIVERGENCE = """
+#include <meta_kernel.h>
+#define divergence_ARGS(A) A(OUT, T, p) A(IN, float, u, SIDES(0, 1, 0, 0, 0, 0)) A(IN, T, v, SIDES(0, 0, 0, 1, 0, 0)) \\
+    A(IN, int32_t, node, SIDES(0, 1, 0, 1, 0, 0)) A(SUM, T, total)
+META_CELLS(divergence)
+{
+    ON(p) = (T)(AT2(u, 1, 0) - ON(u)) + AT2(v, 0, 1) - ON(v) + (T)(AT2(node, 1, 1) - ON(node));
+    ADD(total, ON(p));
+}
+#include META_AGAIN
+"""
+
+
+def a_family_has_cells_faces_and_nodes_of_the_same_cells():
+    divergence = lm.kernel(DIVERGENCE, "divergence")
+    shapes = [tuple(int(n) for n in rng.integers(1, 12, 2)) for _ in range(8)] + [(250, 200)]  # the last one is padded
+    for number, (nx, ny) in enumerate(shapes):
+        ghosts = (((0, 0), (0, 0)), ((1, 1), (1, 1)), ((3, 1), (2, 2)))[number % 3]
+        grids = lm.family((nx, ny), ghosts, {"p": "f8", "q": ("f8", (0, 0)), "u": ("f4", (1, 0)), "v": ("f8", (0, 1)),
+                                             "node": ("i4", (1, 1))})
+        assert list(grids) == ["p", "q", "u", "v", "node"]
+        p, q, u, v, node = grids.values()
+        assert [g.shape for g in grids.values()] == [(nx, ny), (nx, ny), (nx + 1, ny), (nx, ny + 1), (nx + 1, ny + 1)]
+        assert len({(g.own.size[0], g.own.start[0], g.own.start[1], g.low, g.high) for g in grids.values()}) == 1
+        host = {name: rng.integers(-50, 50, tuple(b - a for a, b in zip(*g.with_ghosts()))).astype(g.dtype)
+                for name, g in grids.items()}
+        for name, g in grids.items():
+            g.put(host[name], g.with_ghosts())
+        own = {name: host[name][g.low[0]:g.low[0] + g.shape[0], g.low[1]:g.low[1] + g.shape[1]]
+               for name, g in grids.items()}
+
+        def unchanged():
+            return all((g.get(g.with_ghosts()) == host[name]).all() for name, g in grids.items())
+        total = divergence(p, u, v, node)
+        own["p"][:] = (own["u"][1:] - own["u"][:-1]) + (own["v"][:, 1:] - own["v"][:, :-1]) + \
+            (own["node"][1:, 1:] - own["node"][:-1, :-1])
+        assert total == own["p"].sum() and unchanged()
+        cells = own["v"][:, :ny]
+        lm.axpy(v, 2, q)
+        cells += 2 * own["q"]
+        assert unchanged() and v.dot(q) == q.dot(v) == (cells * own["q"]).sum()
+        part = ((nx // 2, 0), (nx, 1))
+        assert v.dot(q, part) == (cells * own["q"])[nx // 2:, :1].sum()
+        assert u.sum() == own["u"].sum() and node.max() == own["node"].max()
+        v.fill(7, ((0, ny), (nx, ny + 1)))
+        own["v"][:, ny] = 7
+        assert unchanged()
+        if min(ghosts[0]) > 0:
+            w = np.array(host["q"], order="F")
+            lm.stencil(v, q, "2d5p")
+            x, y = ghosts[0]
+            near = w[x:x + nx, y:y + ny] + w[x - 1:x - 1 + nx, y:y + ny] + w[x + 1:x + 1 + nx, y:y + ny] + \
+                w[x:x + nx, y - 1:y - 1 + ny] + w[x:x + nx, y + 1:y + 1 + ny]
+            assert np.allclose(v.get(((0, 0), (nx, ny))), near / 5, rtol=1e-13)
+            host["v"][:] = v.get(v.with_ghosts())
+            assert (own["v"][:, ny] == 7).all() and unchanged()
+    single = lm.family(5, fields={"x": ("f8", (1,)), "y": ("f8", (-1,))}, ghosts=1)
+    assert single["x"].shape == (6,) and single["y"].shape == (4,) and single["x"].fill(2).dot(single["y"].fill(3)) == 24
+
+
+def errors_of_families_say_what_is_wrong():
+    fields = {"p": "f8", "u": ("f8", (0, 1))}
+    p, u = lm.family((4, 3), 1, fields).values()
+    error = fails(lm.Error, "dimension 1: [1, 6) leaves 'x' (\"p\"", lm.axpy, u, 1, p, ((0, 0), (4, 5)))
+    assert error.name == "META_ERR_BOUNDS" and "a grid of 6 x 5 elements" in str(error)
+    other = lm.family((4, 3), 2, {"w": "f8"})["w"]
+    error = fails(lm.Error, "are grids whose own cells begin at index 1 and 2 along dimension 0", lm.axpy, u, 1, other)
+    assert error.name == "META_ERR_ARGUMENT" and "'y' (\"u\"" in str(error) and "'x' (\"w\"" in str(error)
+    error = fails(lm.Error, "field[1].stagger[0] is -2, and there are 1 ghosts at the high side", lm.family, (4, 3), 1,
+                  {"p": "f8", "u": ("f8", (-2, 0))})
+    assert error.name == "META_ERR_ARGUMENT"
+    count = len(_library.alive)
+    error = fails(lm.Error, "meta_grid_family", lm.family, (1 << 40, 1 << 10), 1, fields)
+    assert error.name in ("META_ERR_NO_MEMORY", "META_ERR_OVERFLOW") and len(_library.alive) <= count
+    fails(ValueError, "no field is given", lm.family, (4, 3))
+    fails(ValueError, "1 to 10 dimensions", lm.family, (), 0, fields)
+    fails(ValueError, "the stagger of u has 2 numbers for 3 dimensions", lm.family, (4, 3, 2), 1, fields)
+    fails(TypeError, "the stagger of u is 0.5", lm.family, 4, 1, {"u": ("f8", (0.5,))})
+    fails(TypeError, "complex128", lm.family, 4, 1, {"u": complex})
+    fails(lm.Error, "covers", lm.copy, u, p, ((0, 0), (5, 3)), ((0, 0), (4, 3)))
+    error = fails(lm.Error, "the grids differ in the number of dimensions", lm.kernel(DIVERGENCE, "divergence"), p,
+                  lm.grid((4, 3), 1, "f4"), lm.grid(4, 1), lm.grid((4, 3), 1, "i4"))
+    assert error.name == "META_ERR_ARGUMENT"
+
+
 def gray_scott_has_the_bits_of_plain_loops():
     lm.finalize()
     arguments, sys.argv = sys.argv, ["gray_scott.py", "12"]
@@ -248,9 +333,9 @@ def errors_have_the_librarys_message():
     grid = lm.grid((4, 4), ghosts=1)
     error = fails(lm.Error, "meta_reduce: argument 'box'", grid.sum, ((0, 0), (9, 9)))
     assert error.name == "META_ERR_BOUNDS" and error.code > 0
-    other = lm.grid((5, 4), ghosts=1)
-    error = fails(lm.Error, "the box that meta_grid_alloc() returned", grid.sum, other.box())
-    assert error.name == "META_ERR_ARGUMENT" and grid.fill(2).sum() == 32
+    other = lm.grid((6, 4), ghosts=1)
+    error = fails(lm.Error, "[1, 7) leaves 'buf'", grid.sum, other.box())
+    assert error.name == "META_ERR_BOUNDS" and grid.fill(2).sum() == 32
     assert fails(lm.Error, "cells", lm.grid, (2, -1)).name == "META_ERR_ARGUMENT"
     error = fails(lm.Error, "meta_grid_alloc", lm.grid, (1 << 40, 1 << 10))
     assert error.name in ("META_ERR_NO_MEMORY", "META_ERR_OVERFLOW")
@@ -262,8 +347,11 @@ def errors_have_the_librarys_message():
     fails(TypeError, "machine's byte order", lm.grid, 4, dtype=">f8")
     fails(ValueError, "box: give", grid.sum, ((0,), (1,)))
     fails(ValueError, "'3d8p' is none of", lm.stencil, grid, grid, "3d8p")
-    fails(lm.Error, "the grids differ", grid.dot, lm.grid((4, 5), ghosts=1))
-    fails(lm.Error, "the grids differ", lm.axpy, grid, 1, lm.grid((4, 4)))
+    fails(lm.Error, "the grids differ", grid.dot, lm.grid((4, 4), ghosts=1, dtype="f4"))
+    fails(lm.Error, "the grids differ", lm.axpy, grid, 1, lm.grid((4, 4, 4), ghosts=1))
+    error = fails(lm.Error, "are grids whose own cells begin at index 1 and 0 along dimension 0",
+                  lm.axpy, lm.grid((4, 4), ghosts=1, label="wide"), 1, lm.grid((8, 8), label="narrow"))
+    assert error.name == "META_ERR_ARGUMENT" and '"wide"' in str(error) and '"narrow"' in str(error)
     fails(TypeError, "cannot be copied", lm.copy, grid, lm.grid((4, 4), dtype="f4"))
     twice = lm.kernel(PLAIN, "twice")
     fails(TypeError, "2 arguments, but it takes 1: u", twice, grid, grid)
@@ -347,7 +435,8 @@ broken = 0
 for promise in (structures_and_numbers_are_those_of_c, an_array_comes_back_as_it_was,
                 boxes_count_from_the_first_owned_cell, a_view_is_the_memory_itself_where_the_host_has_it,
                 memory_goes_with_the_last_reference, results_are_those_of_numpy, stencils_are_averages,
-                kernels_from_text_compute, devices_are_listed_and_chosen, errors_have_the_librarys_message,
+                kernels_from_text_compute, a_family_has_cells_faces_and_nodes_of_the_same_cells,
+                errors_of_families_say_what_is_wrong, devices_are_listed_and_chosen, errors_have_the_librarys_message,
                 numbers_that_do_not_fit_are_errors, a_child_ends_in_silence,
                 a_life_ends_and_another_begins, gray_scott_has_the_bits_of_plain_loops):
     try:

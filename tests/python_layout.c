@@ -18,6 +18,9 @@ int main(void)
 {
     SIZE(meta_box);
     MEMBER(meta_box, ndim), MEMBER(meta_box, size), MEMBER(meta_box, start), MEMBER(meta_box, end);
+    SIZE(meta_grid_field);
+    MEMBER(meta_grid_field, name), MEMBER(meta_grid_field, type), MEMBER(meta_grid_field, stagger);
+    MEMBER(meta_grid_field, ptr), MEMBER(meta_grid_field, box);
     SIZE(meta_backend_desc);
     MEMBER(meta_backend_desc, mode), MEMBER(meta_backend_desc, usable),
         MEMBER(meta_backend_desc, devices);

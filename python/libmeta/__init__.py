@@ -14,10 +14,10 @@ doc/python.md is the guide.
 
 from ._compute import axpy, copy, stencil
 from ._devices import Device, device, devices, set_device
-from ._grid import Grid, array, grid
+from ._grid import Grid, array, family, grid
 from ._halo import Halo, allreduce
 from ._kernel import Kernel, kernel
 from ._library import Error, flush, init, finalize, version
 
-__all__ = ["Device", "Error", "Grid", "Halo", "Kernel", "allreduce", "array", "axpy", "copy", "device", "devices",
+__all__ = ["Device", "Error", "Grid", "Halo", "Kernel", "allreduce", "array", "axpy", "copy", "device", "devices", "family",
            "finalize", "flush", "grid", "init", "kernel", "set_device", "stencil", "version"]

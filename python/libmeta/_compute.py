@@ -3,7 +3,7 @@
 
 import ctypes
 
-from ._grid import same_layout
+from ._grid import common_box
 from ._library import ASYNC, check, library, pointer
 from ._types import C_TYPES
 
@@ -15,8 +15,7 @@ def stencil(out, source, kind, box=None, sum=False):
     With `sum` it returns the sum of the new cells; otherwise the work is queued."""
     if kind not in _STENCILS:
         raise ValueError(f"stencil: '{kind}' is none of {', '.join(_STENCILS)}")
-    same_layout("stencil", out, source)
-    result, where = C_TYPES[out.type](), out.box(box)
+    result, where = C_TYPES[out.type](), common_box("stencil", box, out, source)
     check(library().meta_stencil(pointer(out.pointer), pointer(source.pointer), ctypes.byref(where),
                                  _STENCILS.index(kind), out.type, ctypes.byref(result) if sum else None,
                                  None if sum else ASYNC))
@@ -25,8 +24,7 @@ def stencil(out, source, kind, box=None, sum=False):
 
 def axpy(y, a, x, box=None):
     """y += a·x; queued."""
-    same_layout("axpy", y, x)
-    where = y.box(box)
+    where = common_box("axpy", box, y, x)
     factor = y.element(a, "axpy: the factor")
     check(library().meta_axpy(pointer(y.pointer), factor, pointer(x.pointer), ctypes.byref(where), y.type, ASYNC))
 

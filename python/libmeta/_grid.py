@@ -12,6 +12,21 @@ from ._types import C_TYPES, DTYPES, element, elements, type_of, whole
 _SUM, _MIN, _MAX = range(3)
 
 
+class _Field(ctypes.Structure):
+    """meta_grid_field"""
+    _fields_ = [("name", ctypes.c_char_p), ("type", ctypes.c_int), ("stagger", ctypes.c_int * MAX_DIM),
+                ("ptr", ctypes.c_void_p), ("box", Box)]
+
+
+def _extents(shape, what):
+    """The extents of owned cells, from a number or one for each dimension."""
+    shape = (shape,) if isinstance(shape, numbers.Integral) else tuple(shape)
+    shape = tuple(whole(n, f"{what}: an extent") for n in shape)
+    if not 1 <= len(shape) <= MAX_DIM:
+        raise ValueError(f"{what}: a grid has 1 to {MAX_DIM} dimensions, not {len(shape)}")
+    return shape
+
+
 def _widths(ghosts, ndim):
     """Ghost widths at the low and high sides, from a number, one for each dimension, or a pair of these."""
     def each(width):
@@ -26,32 +41,35 @@ def _widths(ghosts, ndim):
 
 
 class Grid:
-    """An array in a device's memory, with ghost cells around the owned ones. Made by grid() and array().
+    """An array in a device's memory, with ghost cells around the owned ones. Made by grid(), array() and family().
 
     `shape` are the owned cells, x first; `dtype`; `low` and `high` the ghost widths. Cell 0 is the first owned one, so
     ghosts are at -1 and at shape[d]. A `box`, here and in other functions, is a pair of cells, (first, end), the
-    second one being behind the last cell in each dimension; None is all owned cells.
+    second one being behind the last cell in each dimension; None is all owned cells. Operations of several grids take
+    grids of any shapes with the same ghosts below: a cell is the same one in all, and None is the cells that all own.
     """
 
     def __init__(self, shape, ghosts=0, dtype="f8", label=None):
         self._pointer = None
-        shape = (shape,) if isinstance(shape, numbers.Integral) else tuple(shape)
-        shape = tuple(whole(n, "shape: an extent") for n in shape)
-        if not 1 <= len(shape) <= MAX_DIM:
-            raise ValueError(f"shape: a grid has 1 to {MAX_DIM} dimensions, not {len(shape)}")
-        self.shape, self.ndim = shape, len(shape)
-        self.low, self.high = _widths(ghosts, self.ndim)
-        self.type = type_of(dtype)
-        self.dtype = DTYPES[self.type]
-        address, self.own = ctypes.c_void_p(), Box()
-        widths = ctypes.c_int * self.ndim
-        check(library().meta_grid_alloc(ctypes.byref(address), ctypes.byref(self.own), self.ndim,
-                                        (ctypes.c_int64 * self.ndim)(*shape), widths(*self.low), widths(*self.high),
-                                        self.type))
-        self._pointer, self._life = address.value, life()
-        alive.add(self)
+        shape = _extents(shape, "shape")
+        low, high = _widths(ghosts, len(shape))
+        kind = type_of(dtype)
+        address, own = ctypes.c_void_p(), Box()
+        widths = ctypes.c_int * len(shape)
+        check(library().meta_grid_alloc(ctypes.byref(address), ctypes.byref(own), len(shape),
+                                        (ctypes.c_int64 * len(shape))(*shape), widths(*low), widths(*high), kind))
+        self._adopt(address.value, own, low, high, kind)
         if label:
             check(library().meta_label(pointer(address.value), str(label).encode()))
+
+    def _adopt(self, address, own, low, high, kind):
+        self.ndim, self.own = own.ndim, own
+        self.shape = tuple(own.end[d] - own.start[d] for d in range(own.ndim))
+        self.low, self.high = low, high
+        self.type, self.dtype = kind, DTYPES[kind]
+        self._pointer, self._life = address, life()
+        alive.add(self)
+        return self
 
     # ---------------------------------------------------------------- life
 
@@ -217,26 +235,54 @@ class Grid:
         return self._reduce(_MAX, box)
 
     def dot(self, other, box=None):
-        """The sum of the products with another grid of the same layout."""
-        result, where = C_TYPES[self.type](), self.box(box)
-        same_layout("dot", self, other)
+        """The sum of the products with another grid."""
+        result, where = C_TYPES[self.type](), common_box("dot", box, self, other)
         check(library().meta_dot(ctypes.byref(result), pointer(self.pointer), pointer(other.pointer),
                                  ctypes.byref(where), self.type, None))
         return result.value
 
 
-def same_layout(function, first, other):
-    """The C library has one box and one type for both arrays."""
-    if first.type != other.type or list(first.own.size) != list(other.own.size) or \
-            list(first.own.start) != list(other.own.start):
-        raise Error(f"{function}: the grids differ in type, shape or ghosts: {first!r}, {other!r}",
+def common_box(function, box, first, other):
+    """The box of two grids of one type; without one, of the cells that both own."""
+    if first.type != other.type or first.ndim != other.ndim:
+        raise Error(f"{function}: the grids differ in type or in the number of dimensions: {first!r}, {other!r}",
                     name="META_ERR_ARGUMENT")
+    return first.box(box if box is not None else owned_by_all((first, other)))
+
+
+def owned_by_all(grids):
+    """The box of the cells that all of some grids own, which have as many dimensions."""
+    return (0,) * grids[0].ndim, tuple(map(min, zip(*(grid.shape for grid in grids))))
 
 
 def grid(shape, ghosts=0, dtype="f8", label=None):
     """A grid of `shape` owned cells on the current device; its contents are undefined. `ghosts` is the width on every
     side, one for each dimension, or a pair of tuples for the low and high sides."""
     return Grid(shape, ghosts, dtype, label)
+
+
+def family(cells, ghosts=0, fields=None):
+    """Grids for the same cells that are used together, such as those of cells, faces and nodes: a dictionary of them
+    by the names of `fields`, which are their labels, too. `fields` has for each name its type and how many elements more
+    than cells it has along each dimension, behind the last cell, as in {"p": "f8", "u": ("f8", (1, 0))}: element i of
+    u is the face below cell i, and i + 1 the one above it. All have the same ghost widths, and are laid out alike."""
+    cells = _extents(cells, "cells")
+    low, high = _widths(ghosts, len(cells))
+    if not fields:
+        raise ValueError("family: no field is given: fields={name: (type, stagger)}")
+    asked = (_Field * len(fields))()
+    for field, (name, what) in zip(asked, fields.items()):
+        dtype, stagger = what if isinstance(what, tuple) else (what, (0,) * len(cells))
+        if len(stagger) != len(cells):
+            raise ValueError(f"family: the stagger of {name} has {len(stagger)} numbers for {len(cells)} dimensions")
+        field.name, field.type = str(name).encode(), type_of(dtype)
+        for d, more in enumerate(stagger):
+            field.stagger[d] = whole(more, f"family: the stagger of {name}", -2**31, 2**31 - 1)
+    widths = ctypes.c_int * len(cells)
+    check(library().meta_grid_family(asked, len(asked), None, len(cells), (ctypes.c_int64 * len(cells))(*cells),
+                                     widths(*low), widths(*high)))
+    return {name: Grid.__new__(Grid)._adopt(field.ptr, Box.from_buffer_copy(field.box), low, high, field.type)
+            for name, field in zip(fields, asked)}
 
 
 def array(values, ghosts=0, dtype=None, label=None):

@@ -3,7 +3,7 @@
 
 import ctypes
 
-from ._grid import Grid
+from ._grid import Grid, owned_by_all
 from ._library import ASYNC, MAX_DIM, Error, check, library, pointer
 from ._types import C_TYPES, NAMES, element, type_of, whole
 
@@ -95,17 +95,16 @@ class Kernel:
         return ctypes.create_string_buffer(value, len(value))
 
     def __call__(self, *arguments, box=None, wait=True, **named):
-        """`box` of the first array that has the box's shape; all of its owned cells where it is not given. `wait=False`
-        queues the work, for kernels without results."""
+        """`box` of the arrays that have all of the box's dimensions; the cells that all of these own where it is not
+        given. `wait=False` queues the work, for kernels without results."""
         given = self._sorted(arguments, named)
-        addresses, keep, results, shape = [], [], [], None
+        addresses, keep, results, flat = [], [], [], []
         for parameter in self._parameters:
             value = given.get(parameter.name.decode())
             if parameter.kind <= _SCALAR:
                 addresses.append(self._array(parameter, value))
-                flat = parameter.kind != _SCALAR and parameter.reach != _WHOLE and not parameter.dropped
-                if shape is None and flat and not any(parameter.grown):
-                    shape = value
+                if parameter.kind != _SCALAR and parameter.reach != _WHOLE and not parameter.dropped:
+                    flat.append(value)
                 continue
             if parameter.kind == _VALUE:
                 keep.append(self._value(parameter, value))
@@ -114,15 +113,17 @@ class Kernel:
                 keep.append(_extreme(c_type)() if parameter.kind >= _MIN_AT else c_type())
                 results.append((parameter, keep[-1]))
             addresses.append(ctypes.addressof(keep[-1]))
-        if shape is None:
-            raise Error(f"{self.name}: none of its arrays has the box's shape: such kernels cannot be called from "
-                        "Python", name="META_ERR_UNSUPPORTED")
+        if not flat:
+            raise Error(f"{self.name}: none of its arrays has all dimensions of the box: such kernels cannot be called "
+                        "from Python", name="META_ERR_UNSUPPORTED")
+        if any(grid.ndim != flat[0].ndim for grid in flat):
+            raise Error(f"{self.name}: the grids differ in the number of dimensions: {flat}", name="META_ERR_ARGUMENT")
         if results and not wait:
             raise ValueError(f"{self.name}: its results are waited for: wait=False is for kernels without any")
-        where = shape.box(box)
+        where = flat[0].box(box if box is not None else owned_by_all(flat))
         check(library().meta_kernel_run(self._kernel, ctypes.byref(where),
                                         (ctypes.c_void_p * len(addresses))(*addresses), None if wait else ASYNC))
-        found = [self._result(parameter, result, shape) for parameter, result in results]
+        found = [self._result(parameter, result, flat[0]) for parameter, result in results]
         return found[0] if len(found) == 1 else tuple(found) if found else None
 
     @staticmethod
