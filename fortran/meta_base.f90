@@ -17,7 +17,7 @@ module meta_base
     public :: meta_c_box, meta_box_for_c
     ! Internal to the modules of `meta`.
     public :: buffer_body, host_array, OURS, WRAPPED, BORROWED
-    public :: fail, fail_types, code_of, finish, passed_on, event_at, body_of, find_body, body_if_any
+    public :: fail, fail_types, fail_starts, code_of, finish, passed_on, event_at, body_of, find_body, body_if_any
     public :: adopt, release, buffers_forget
     public :: whole, box_of, is_contiguous, extents_of, type_name, type_bytes, type_matches
     public :: need_host, digits_of, text_of, c_text, need_free, message_text, address_plus, ndim_of
@@ -33,7 +33,7 @@ module meta_base
     type, bind(c) :: buffer_body
         integer(c_int64_t) :: generation = 0
         type(c_ptr) :: address = c_null_ptr
-        integer(c_int) :: type = META_TYPE_COUNT, ndim = 1, owner = 0
+        integer(c_int) :: type = META_TYPE_COUNT, ndim = 1, owner = 0, is_grid = 0
         integer(c_int64_t) :: size(META_MAX_DIM), origin(META_MAX_DIM)
         integer(c_int64_t) :: lower(META_MAX_DIM), upper(META_MAX_DIM)
     end type
@@ -152,6 +152,21 @@ contains
         integer(c_int) :: err
         err = fail(META_ERR_TYPE, call, "argument '" // a_name // "' is of " // &
             type_name(a%type) // ", '" // b_name // "' of " // type_name(b%type))
+    end function
+
+    ! Two grids of a call in which an index is not the same cell along `dimension`, where their first
+    ! elements have the indices `a_first` and `b_first`.
+    function fail_starts(call, a_name, a, a_first, b_name, b, b_first, dimension) result(err)
+        character(len=*), intent(in) :: call, a_name, b_name
+        type(buffer_body), intent(in) :: a, b
+        integer(c_int64_t), intent(in) :: a_first, b_first
+        integer, intent(in) :: dimension
+        integer(c_int) :: err
+        err = fail(META_ERR_ARGUMENT, call, "arguments '" // a_name // "'" // words_of(a) // &
+            " and '" // b_name // "'" // words_of(b) // ' are grids that begin at the indices ' // &
+            digits_of(a_first) // ' and ' // digits_of(b_first) // ' along dimension ' // &
+            digits_of(int(dimension, c_int64_t)) // ': allocate both with as many ghosts ' // &
+            'below the own cells, as by meta_grid_family()')
     end function
 
     ! The code of what fail() returned.
@@ -360,13 +375,16 @@ contains
         box%upper(1:body%ndim) = body%upper(1:body%ndim)
     end function
 
-    ! Converts `box` of a buffer to the C box `c`. It must be within the buffer's bounds.
-    function box_of(body, box, call, name, c) result(err)
+    ! Converts `box` of a buffer to the C box `c`. It must be within the buffer's bounds. `array` is the
+    ! argument's name where the call has several buffers of different bounds.
+    function box_of(body, box, call, name, c, array) result(err)
         type(buffer_body), intent(in) :: body
         type(meta_box), intent(in) :: box
         character(len=*), intent(in) :: call, name
         type(meta_c_box), intent(inout) :: c
+        character(len=*), intent(in), optional :: array
         integer(c_int) :: err
+        character(len=:), allocatable :: whose
         integer :: d
         err = META_OK
         if (box%ndim /= body%ndim) then
@@ -382,9 +400,11 @@ contains
             c%end(d) = 0
             if (box%upper(d) < box%lower(d)) cycle
             if (box%lower(d) < body%lower(d) .or. box%upper(d) > body%upper(d)) then
+                whose = "the buffer's bounds "
+                if (present(array)) whose = "the bounds of '" // array // "', "
                 err = fail(META_ERR_BOUNDS, call, "argument '" // name // "', dimension " // &
                     digits_of(int(d, c_int64_t)) // ': ' // digits_of(box%lower(d)) // ':' // &
-                    digits_of(box%upper(d)) // " leaves the buffer's bounds " // &
+                    digits_of(box%upper(d)) // ' leaves ' // whose // &
                     digits_of(body%lower(d)) // ':' // digits_of(body%upper(d)) // words_of(body))
                 return
             end if
@@ -638,6 +658,7 @@ contains
         end if
         call c_f_pointer(new, body)
         body%ndim = shape%ndim
+        body%is_grid = shape%is_grid
         body%size = shape%size
         body%origin = shape%origin
         body%lower = shape%lower

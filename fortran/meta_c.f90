@@ -66,6 +66,13 @@ module meta_c
         integer(c_int) :: ndim = 0
         integer(c_int64_t) :: size(META_MAX_DIM), start(META_MAX_DIM), end(META_MAX_DIM)
     end type
+    type, bind(c) :: meta_c_grid_field
+        type(c_ptr) :: name
+        integer(c_int) :: type
+        integer(c_int) :: stagger(META_MAX_DIM)
+        type(c_ptr) :: ptr
+        type(meta_c_box) :: box
+    end type
     type, bind(c) :: meta_c_face
         integer(c_int64_t) :: start = 0
         integer(c_int) :: count = 0
@@ -258,6 +265,22 @@ module meta_c
             type(meta_c_box), intent(inout) :: box
             integer(c_int), value :: ndim
             type(c_ptr), value :: cells, low, high
+            integer(c_int), value :: type
+            integer(c_int) :: res
+        end function
+        function c_grid_family(field, fields, box, ndim, cells, low, high) bind(c, &
+            name="meta_grid_family") result(res)
+            import
+            type(meta_c_grid_field), intent(inout) :: field(*)
+            integer(c_int), value :: fields
+            type(c_ptr), value :: box
+            integer(c_int), value :: ndim
+            type(c_ptr), value :: cells, low, high
+            integer(c_int) :: res
+        end function
+        function c_grid_shape(ptr, box, type) bind(c, name="meta_grid_shape") result(res)
+            import
+            type(c_ptr), value :: ptr, box
             integer(c_int), value :: type
             integer(c_int) :: res
         end function

@@ -21,6 +21,7 @@ typedef struct metaf_body {
     void *address;
     int type, ndim;
     int owner;
+    int is_grid;                  /**< whether a call goes by its own extents, as meta_box says */
     int64_t size[META_MAX_DIM];   /**< allocated extents, with padding */
     int64_t origin[META_MAX_DIM]; /**< the program's index of the first element allocated */
     int64_t lower[META_MAX_DIM], upper[META_MAX_DIM]; /**< the program's bounds */

@@ -17,6 +17,7 @@ static const struct {
 } terms[] = {
     {"desc->field[#].type", "fields(#)"},
     {"field[#].box", "box(#)"},
+    {"field[#].stagger", "field(#)%stagger"},
     {"field[#].from_box", "from_box(#)"},
     {"field[#].to_box", "to_box(#)"},
     {"field[#].from", "from(#)"},

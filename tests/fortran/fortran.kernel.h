@@ -60,6 +60,16 @@ META_CELLS(shapes)
     ADD_TO(ON(sums), ON(cells));
 }
 
+/* Arrays of a family of grids. */
+#define family_ARGS(A)                                                                             \
+    A(OUT, T, cells) A(IN, T, faces, SIDES(0, 1, 0, 0, 0, 0))                                      \
+    A(IN, int32_t, nodes, SIDES(0, 1, 0, 1, 0, 0)) A(IN, float, thin, CELL) A(SUM, T, total)
+META_CELLS(family)
+{
+    ON(cells) = AT2(faces, 1, 0) - ON(faces) + (T)(AT2(nodes, 1, 1) - ON(nodes)) + (T)ON(thin);
+    ADD(total, ON(cells));
+}
+
 /* Where the greatest value lies, and the least one that is not masked. */
 #define peak_ARGS(A)                                                                               \
     A(IN, T, u, CELL) A(IN, uint32_t, masked, CELL) A(MAX_AT, T, top) A(MIN_AT, T, bottom)         \

@@ -110,7 +110,7 @@ contains
         call check_err(stat, META_ERR_BOUNDS, "'box(3)'")
         fields(2) = results
         call meta_reduce_boxes(sums, fields, box(1:2), META_OP_SUM, stat=stat)
-        call check_err(stat, META_ERR_BOUNDS, "'field(2)' differs")
+        call check_err(stat, META_ERR_ARGUMENT, "'field(1)' and 'field(2)' differ in rank")
         call meta_reduce_boxes(sums, fields(1:0), box, META_OP_SUM)
         call check(all(sums == before), 'no field')
     end subroutine
