@@ -96,7 +96,8 @@ contains
         type(meta_buffer), intent(inout) :: a, b, packed
         integer, intent(out) :: code
         type(meta_pointer_desc) :: pointer_desc
-        type(meta_buffer) :: wrapped
+        type(meta_buffer) :: wrapped, pair(2)
+        type(meta_grid_field) :: field(2)
         real(c_double), pointer :: pinned(:)
         real(c_double), target :: own(n)
         logical :: is_host
@@ -106,6 +107,12 @@ contains
         own = 1
         call meta_alloc(a, META_F64, meta_range([n, n]), code)
         if (code == META_OK) call meta_grid_alloc(b, META_F64, [n, n], [0, 0], [0, 0], code)
+        field(1) = meta_grid_field('x', META_F64)
+        field(2) = meta_grid_field('y', META_F32, [1, 0])
+        if (code == META_OK) call meta_grid_family(pair, field, [n, n], [0, 0], [1, 0], code)
+        if (meta_is_allocated(pair(1)) .neqv. meta_is_allocated(pair(2))) code = -1
+        if (meta_is_allocated(pair(1))) call meta_free(pair(1), ignored)
+        if (meta_is_allocated(pair(2))) call meta_free(pair(2), ignored)
         if (code == META_OK) call meta_alloc(packed, META_F64, meta_range([n * n]), code)
         if (code == META_OK) call meta_label(a, 'density', code)
         if (code == META_OK) call meta_pointer_info(a, pointer_desc, code)

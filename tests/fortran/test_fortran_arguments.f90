@@ -177,6 +177,8 @@ contains
 
     subroutine memory()
         type(meta_buffer) :: new
+        type(meta_buffer) :: pair(2)
+        type(meta_grid_field) :: field(2)
         type(meta_pointer_desc) :: desc
         real(c_double), pointer :: p(:)
         real(c_double), target :: a(8, 6), line(4)
@@ -189,6 +191,9 @@ contains
             call refused(META_ERR_TYPE, 'meta_alloc', 'type')
             call meta_grid_alloc(new, no_numbers(k), [4], [1], [1], result)
             call refused(META_ERR_TYPE, 'meta_grid_alloc', 'type')
+            field = [meta_grid_field('u', META_F64), meta_grid_field('', no_numbers(k))]
+            call meta_grid_family(pair, field, [4], [1], [1], result)
+            call refused(META_ERR_TYPE, 'meta_grid_family', 'field(2)%type')
             call meta_wrap(new, c_loc(line), no_numbers(k), meta_range([4]), META_NATIVE_HOST, &
                 result)
             call refused(META_ERR_TYPE, 'meta_wrap', 'type')
@@ -213,6 +218,27 @@ contains
         call check_err(result, META_ERR_OVERFLOW, 'meta_grid_alloc: ')
         call meta_grid_alloc(new, META_F64, [4, 4], [1], [1, 1], result)
         call refused(META_ERR_ARGUMENT, 'meta_grid_alloc', 'low')
+        field = [meta_grid_field('u', META_F64), meta_grid_field('v', META_F64, [0, -huge(1)])]
+        call meta_grid_family(pair, field, [4, 4], [1, 1], [1, 1], result)
+        call refused(META_ERR_ARGUMENT, 'meta_grid_family', 'field')
+        call meta_grid_family(pair(1:1), field, [4, 4], [1, 1], [1, 1], result)
+        call refused(META_ERR_ARGUMENT, 'meta_grid_family', 'buffer')
+        field(2) = meta_grid_field('v', META_F64, [0, huge(1)])
+        call meta_grid_family(pair, field, [4, -1], [1, 1], [1, 1], result)
+        call refused(META_ERR_ARGUMENT, 'meta_grid_family', 'cells')
+        call meta_grid_family(pair, field, [4, 4], [1, -1], [1, 1], result)
+        call refused(META_ERR_ARGUMENT, 'meta_grid_family', 'low')
+        call meta_grid_family(pair, field, [4, 4], [1, 1], [-huge(1), 1], result)
+        call refused(META_ERR_ARGUMENT, 'meta_grid_family', 'high')
+        call meta_grid_family(pair, field, [most, most], [1, 1], [1, 1], result)
+        call check_err(result, META_ERR_OVERFLOW, 'meta_grid_family: ')
+        call check(.not. meta_is_allocated(pair(1)), 'no family')
+        call meta_grid_shape(d, outside, result)
+        call refused(META_ERR_BOUNDS, 'meta_grid_shape', 'box')
+        call meta_grid_shape(d, none, result)
+        call refused(META_ERR_ARGUMENT, 'meta_grid_shape', 'box')
+        call meta_grid_shape(new, own, result)
+        call refused(META_ERR_POINTER, 'meta_grid_shape', 'buffer')
         call check(.not. meta_is_allocated(new), 'no buffer')
         call meta_host_alloc(p, meta_range([2, 2]), result)
         call refused(META_ERR_ARGUMENT, 'meta_host_alloc', 'bounds')

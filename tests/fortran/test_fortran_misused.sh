@@ -10,7 +10,7 @@ tests="$src/tests/fortran/test_fortran_errors.f90 $src/tests/fortran/test_fortra
 $src/tests/fortran/test_fortran_comm_arguments.f90 $src/tests/fortran/test_fortran_files.f90"
 
 # Types, and what a program's own procedures look like.
-no_procedures=' meta_buffer meta_box meta_c_box meta_event meta_face meta_kernel meta_argument meta_csr meta_cuts meta_halo
+no_procedures=' meta_buffer meta_grid_field meta_box meta_c_box meta_event meta_face meta_kernel meta_argument meta_csr meta_cuts meta_halo
 meta_exchange meta_state meta_candidate meta_decision meta_traffic meta_backend_desc meta_variable_desc
 meta_device_desc meta_pointer_desc meta_mem_desc meta_pool_desc meta_extreme_f64 meta_extreme_f32 meta_extreme_i64
 meta_extreme_i32 meta_policy_function meta_event_function meta_tool_begin meta_tool_end meta_halo_work
