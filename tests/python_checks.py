@@ -36,7 +36,8 @@ def structures_and_numbers_are_those_of_c():
         c = {name: int(value) for name, value in (line.split() for line in lines)}
     structures = {"meta_box": _library.Box, "meta_backend_desc": _devices._BackendDesc,
                   "meta_device_desc": _devices._DeviceDesc, "meta_kernel_parameter": _kernel._Parameter,
-                  "meta_grid_field": _grid._Field, "meta_kernel": _kernel._Kernel, "meta_extreme_f64": _kernel._extreme(ctypes.c_double),
+                  "meta_grid_field": _grid._Field, "meta_kernel": _kernel._Kernel,
+                  "meta_extreme_f64": _kernel._extreme(ctypes.c_double),
                   "meta_extreme_f32": _kernel._extreme(ctypes.c_float)}
     if "MPI_Comm" in c:
         comm = ctypes.c_int if c["MPI_Comm"] == 4 else ctypes.c_void_p
@@ -264,7 +265,8 @@ def a_family_has_cells_faces_and_nodes_of_the_same_cells():
             host["v"][:] = v.get(v.with_ghosts())
             assert (own["v"][:, ny] == 7).all() and unchanged()
     single = lm.family(5, fields={"x": ("f8", (1,)), "y": ("f8", (-1,))}, ghosts=1)
-    assert single["x"].shape == (6,) and single["y"].shape == (4,) and single["x"].fill(2).dot(single["y"].fill(3)) == 24
+    assert single["x"].shape == (6,) and single["y"].shape == (4,)
+    assert single["x"].fill(2).dot(single["y"].fill(3)) == 24
 
 
 def errors_of_families_say_what_is_wrong():

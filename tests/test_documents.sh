@@ -129,6 +129,9 @@ if [ -n "$(sed -n 's/^MPIFORT = //p' "$build/Makefile")" ]; then
     block "$top/doc/fortran.md" view fortran >view.f90
     in_fortran view
     expect "$(./view)" 2304.0
+    block "$top/doc/fortran.md" family fortran >family.f90
+    in_fortran family
+    expect "$(./family)" 20160.0
 fi
 
 for name in wave grow staggered charge prefix bits; do

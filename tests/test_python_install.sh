@@ -48,6 +48,9 @@ for mode in openmp opencl; do
     block first >first.py
     META_MODE=$mode "$python" first.py >out 2>err
     [ "$(cat out)" = True ] || broken "first, on $mode"
+    block family >family.py
+    META_MODE=$mode "$python" family.py >out 2>err
+    [ "$(cat out)" = '(101, 80) 20160.0' ] || broken "family, on $mode"
     block kernel >kernel.py
     META_MODE=$mode "$python" kernel.py >out 2>err
     heat=$(cat out)

@@ -19,5 +19,5 @@ from ._halo import Halo, allreduce
 from ._kernel import Kernel, kernel
 from ._library import Error, flush, init, finalize, version
 
-__all__ = ["Device", "Error", "Grid", "Halo", "Kernel", "allreduce", "array", "axpy", "copy", "device", "devices", "family",
-           "finalize", "flush", "grid", "init", "kernel", "set_device", "stencil", "version"]
+__all__ = ["Device", "Error", "Grid", "Halo", "Kernel", "allreduce", "array", "axpy", "copy", "device", "devices",
+           "family", "finalize", "flush", "grid", "init", "kernel", "set_device", "stencil", "version"]

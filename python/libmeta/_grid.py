@@ -263,9 +263,10 @@ def grid(shape, ghosts=0, dtype="f8", label=None):
 
 def family(cells, ghosts=0, fields=None):
     """Grids for the same cells that are used together, such as those of cells, faces and nodes: a dictionary of them
-    by the names of `fields`, which are their labels, too. `fields` has for each name its type and how many elements more
-    than cells it has along each dimension, behind the last cell, as in {"p": "f8", "u": ("f8", (1, 0))}: element i of
-    u is the face below cell i, and i + 1 the one above it. All have the same ghost widths, and are laid out alike."""
+    by the names of `fields`, which are their labels, too. `fields` has for each name its type and how many more
+    elements than cells it has along each dimension, behind the last cell, as in {"p": "f8", "u": ("f8", (1, 0))}:
+    element i of u is the face below cell i, and i + 1 the one above it. All have the same ghost widths, and are laid
+    out alike."""
     cells = _extents(cells, "cells")
     low, high = _widths(ghosts, len(cells))
     if not fields:
