@@ -286,6 +286,7 @@ contains
         real(c_double), allocatable :: a(:, :), b(:, :), d(:, :)
         real(c_double) :: sums(1, 3)
         integer :: cells(2), low(2), high(2), k, nx, ny
+        type(meta_kernel) :: follow
         type(meta_box) :: box
         call promise('an_array_without_a_shape_gives_the_box_its_extents')
         call make_family(grid, cells, low, high, large=.true.)
@@ -314,6 +315,16 @@ contains
             'a weight')
         call meta_multiply(dense, grid(P), grid(U), box)
         call check(meta_sum(dense, box) == sum(a(1:nx, 1:ny) * b(1:nx, 1:ny)), 'the first one')
+        ! A grid that is shifted is none.
+        call put_numbers(dense, d)
+        call meta_grid_shape(dense, box)
+        call meta_kernel_find(follow, 'follow', META_F64)
+        call meta_kernel_run(follow, box, [meta_array(grid(P)), meta_array(meta_shifted(dense, [1, 0]))])
+        a(1:nx, 1:ny) = d(2:nx+1, 1:ny)
+        call check_numbers(grid(P), a, 'a shifted one')
+        call meta_kernel_run(follow, box, [meta_array(grid(U)), meta_array(dense)])
+        b(1:nx, 1:ny) = d(1:nx, 1:ny)
+        call check_numbers(grid(U), b, 'two grids')
         call meta_free(dense)
         call free_all(grid)
     end subroutine
