@@ -66,8 +66,8 @@ typedef struct meta_io_field {
                     work is queued. It may be NULL for an empty box. Writing leaves it alone. */
     meta_type type; /**< of its elements */
     meta_box box;   /**< this rank's cells in the array, whose extents a grid must have (see meta_box in
-                         meta.h); others, such as ghosts, are left out when
-                         writing and left alone when reading. May be empty. */
+                         meta.h); others, such as ghosts, are left out when writing and left alone
+                         when reading. May be empty. */
     int64_t first[META_MAX_DIM]; /**< the global index of the first cell of the box */
     int64_t cells[META_MAX_DIM]; /**< extents of the global grid, of as many dimensions as box. When
                                       reading, cells[0] may be 0: the file's extents are taken. */
