@@ -117,8 +117,13 @@ contains
             allocate (b(1 - s%low(1):s%n(1) + 1 + s%high(1), 1 - s%low(2):s%n(2) + s%high(2)))
             call fill_own(a, s, 0)
             call fill_own(b, s, 1)
-            call meta_alloc(fields(1), a, meta_range(lbound(a), ubound(a)), label='cells')
-            call meta_alloc(fields(2), META_F32, meta_range(lbound(b), ubound(b)), label='nodes')
+            if (mod(k, 2) == 0) then
+                call meta_grid_family(fields, [meta_grid_field('cells', META_I32), &
+                    meta_grid_field('nodes', META_F32, [1, 0])], s%n, s%low, s%high)
+            else
+                call meta_alloc(fields(1), a, meta_range(lbound(a), ubound(a)), label='cells')
+                call meta_alloc(fields(2), META_F32, meta_range(lbound(b), ubound(b)), label='nodes')
+            end if
             call meta_copy_h2d(fields(1), a)
             call meta_copy_h2d(fields(2), real(b, c_float))
             own = [meta_range(s%n), meta_range(s%n + [1, 0])]
