@@ -96,31 +96,33 @@ static meta_err check_extents(const wanted *w)
     return META_OK;
 }
 
-/* The box, and whether it is padded: as one grid of the largest elements is worth it. */
-static meta_err choose(const wanted *w, const char *what, meta_box *box, bool *padded)
+/* The box, and whether its rows are whole lines: as one grid of the largest elements is worth it.
+ */
+static meta_err choose(const wanted *w, const char *what, meta_box *box, bool *lined)
 {
-    meta_box lined;
+    meta_box in_lines;
     size_t bytes, more;
-    *padded = false;
+    *lined = false;
     if (!lay_out(box, w, 1) || !count_bytes(box, w->most, &bytes)) return overflows(what);
     if (bytes < WORTH_PADDING) return META_OK;
-    if (!lay_out(&lined, w, LINE / (int64_t)w->least) || !count_bytes(&lined, w->most, &more))
+    if (!lay_out(&in_lines, w, LINE / (int64_t)w->least) || !count_bytes(&in_lines, w->most, &more))
         return overflows(what);
-    *padded = bytes >= LARGE || more - bytes <= bytes / 4;
-    if (*padded) *box = lined;
+    *lined = bytes >= LARGE || more - bytes <= bytes / 4;
+    if (*lined) *box = in_lines;
     return META_OK;
 }
 
-/* A grid of @p box, its first own cell aligned to a line if it is padded. */
-static meta_err make(const meta_box *box, bool padded, size_t element, const meta_site *made,
-                     void **ptr)
+/* A grid of @p box, its first own cell aligned to a line if rows are whole ones. */
+static meta_err make(const meta_box *box, const wanted *w, bool lined, size_t element,
+                     const meta_site *made, void **ptr)
 {
-    const meta_shape shape = {.box = *box, .padded = padded, .element = element};
+    meta_shape shape = {.box = *box, .element = element};
     const int64_t line = LINE / (int64_t)element;
-    const size_t lead = padded ? (size_t)((line - box->start[0] % line) % line) * element : 0;
+    const size_t lead = lined ? (size_t)((line - box->start[0] % line) % line) * element : 0;
     meta_device *device;
     size_t bytes;
     if (!count_bytes(box, element, &bytes)) return overflows("it");
+    for (int d = 0; d < w->ndim; ++d) shape.padded |= box->size[d] > box->end[d] + w->high[d];
     META_TRY(meta_device_current(&device));
     return meta_buffer(device, lead, bytes, &shape, made, ptr);
 }
@@ -130,7 +132,7 @@ meta_err meta_grid_alloc(void **ptr, meta_box *box, int ndim, const int64_t *cel
 {
     wanted w = {.ndim = ndim, .cells = cells, .low = low, .high = high};
     meta_box made;
-    bool padded;
+    bool lined;
     meta_site made_at;
     META_SITE_TAKE(&made_at);
     META_ENTER();
@@ -142,8 +144,8 @@ meta_err meta_grid_alloc(void **ptr, meta_box *box, int ndim, const int64_t *cel
     META_TRY(check_extents(&w));
     META_TRY(meta_type_check(type, &w.least));
     w.most = w.least;
-    META_TRY(choose(&w, "the grid", &made, &padded));
-    META_TRY(make(&made, padded, w.most, &made_at, ptr));
+    META_TRY(choose(&w, "the grid", &made, &lined));
+    META_TRY(make(&made, &w, lined, w.most, &made_at, ptr));
     *box = made;
     return META_OK;
 }
@@ -201,7 +203,7 @@ meta_err meta_grid_family(meta_grid_field *field, int fields, meta_box *box, int
     static const int none[META_MAX_DIM];
     wanted w = {.ndim = ndim, .cells = cells, .low = low, .high = high};
     meta_box common;
-    bool padded;
+    bool lined;
     meta_site made_at;
     META_SITE_TAKE(&made_at);
     META_ENTER();
@@ -213,13 +215,14 @@ meta_err meta_grid_family(meta_grid_field *field, int fields, meta_box *box, int
         return meta_fail(META_ERR_ARGUMENT, "argument 'fields' is %d: give 1 or more", fields);
     META_TRY(check_extents(&w));
     META_TRY(check_fields(field, fields, &w));
-    META_TRY(choose(&w, "a grid of the family", &common, &padded));
+    META_TRY(choose(&w, "a grid of the family", &common, &lined));
     void **made = calloc((size_t)fields, sizeof *made);
     meta_err error = META_OK;
     if (!made) return meta_fail(META_ERR_NO_MEMORY, "the host has no memory left");
     for (int f = 0; f < fields && error == META_OK; ++f) {
         const meta_box own = box_of(&common, &w, field[f].stagger);
-        error = make(&own, padded, meta_element_bytes((uint32_t)field[f].type), &made_at, &made[f]);
+        error =
+            make(&own, &w, lined, meta_element_bytes((uint32_t)field[f].type), &made_at, &made[f]);
     }
     for (int f = 0; f < fields; ++f) {
         if (error != META_OK) {

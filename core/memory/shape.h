@@ -9,8 +9,8 @@
 #include "memory/memory.h"
 
 typedef struct meta_shape {
-    meta_box box; /**< the extents and own cells */
-    bool padded;
+    meta_box box;    /**< the extents and own cells */
+    bool padded;     /**< extents exceed own cells and ghosts, so that rows have gaps */
     size_t element;  /**< bytes */
     uint64_t origin; /**< equal for equal starts of as many dimensions; set by the registry */
 } meta_shape;
