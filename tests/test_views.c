@@ -341,8 +341,6 @@ static meta_err check_random(void *p, const meta_box *own, const meta_box *box, 
     return error;
 }
 
-/* From so many elements on grids are padded, to rows of whole lines. */
-
 static void a_random_box_is_refused_or_addresses_the_cells_of_the_grid(void)
 {
     int found[META_ERR_COUNT] = {0};
