@@ -1,0 +1,487 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Shock tubes and a blast: compressible flow of an ideal gas in a rectangle with reflecting walls,
+ * distributed over all ranks. Each rank computes on the device that META_MODE or META_RANK_MAP
+ * gives it, by the kernels in euler.kernel.h. ./euler --help says how to call it.
+ *
+ * Cells have density and energy, nodes velocities, faces what flows through them. A step moves the
+ * cells with the flow, half a step ahead for the pressure, as in the staggered schemes since von
+ * Neumann and Richtmyer (J. Appl. Phys. 21, 1950), and remaps the flow to the grid, first along one
+ * axis and then along the other, which take turns. Mass and total energy are conserved but for
+ * rounding.
+ *
+ * Arrays have GHOSTS layers of ghosts, as many as a whole step reaches: so a step has one exchange,
+ * and each kernel runs on a layer less or so than the last one. What ranks compute twice are the
+ * same bits, so results depend neither on the ranks nor on where the grid is cut. */
+#define META_KERNELS_HERE /* the one file that holds the program's kernels */
+#include "euler.kernel.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <meta_io.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TRY(call)                                                                                  \
+    do {                                                                                           \
+        if (call) fprintf(stderr, "%s\n", meta_last_error()), MPI_Abort(MPI_COMM_WORLD, 1);        \
+    } while (0)
+
+/* Steps before UNTIMED are not timed: kernels are compiled. */
+enum { GHOSTS = 4, UNTIMED = 4, WRONG_USAGE = 2 };
+static const double COURANT = 0.5; /* of the time that a signal needs to cross a cell */
+
+/* ------------------------------------------------------------------ the command line */
+
+typedef struct problem {
+    const char *name;
+    double low[2], high[2];       /* the box of the other gas, in parts of the grid */
+    double density[2], energy[2]; /* outside, inside */
+    double time;                  /* at which it ends by itself */
+} problem;
+
+/* Sod, J. Comput. Phys. 27, 1978: pressures 1 and 0.1. */
+static const problem problems[] = {
+    {"sod-x", {0, 0}, {0.5, 1}, {0.125, 1}, {2, 2.5}, 0.2},
+    {"sod-y", {0, 0}, {1, 0.5}, {0.125, 1}, {2, 2.5}, 0.2},
+    {"blast", {0.45, 0.45}, {0.55, 0.55}, {1, 1}, {0.25, 25}, 0.1},
+};
+
+typedef struct options {
+    const problem *problem;
+    int64_t cells[2], steps, log, snapshot;
+    double time;
+    const char *file, *restart, *density;
+} options;
+
+static const char usage[] =
+    "usage: euler [OPTION ...] PROBLEM NX NY\n"
+    "PROBLEM is sod-x, sod-y (Sod's shock tube along an axis) or blast (a hot square in the "
+    "middle).\n"
+    "NX and NY are the numbers of cells, which are squares; the longer side of the grid is 1.\n"
+    "  --time T        end at this time; without it: 0.2, blast 0.1\n"
+    "  --steps N       end before step N + 1\n"
+    "  --log N         print a line in every N-th step; without it: 100\n"
+    "  --snapshot N    write a file, for --restart, in every N-th step\n"
+    "  --file PATH     that is called PATH.0, PATH.1 ...; without it: euler\n"
+    "  --restart PATH  go on from the last one of PATH.0, PATH.1 ...\n"
+    "  --density FILE  write the density at the end, for NumPy\n"
+    "  --help          print this text\n";
+
+static int rank, ranks;
+
+static int fail_usage(const char *what, const char *value)
+{
+    if (rank == 0) fprintf(stderr, "euler: %s '%s'; --help lists all there is\n", what, value);
+    return WRONG_USAGE;
+}
+
+static int is_count(const char *text, int64_t least, int64_t *count)
+{
+    char *end;
+    errno = 0;
+    *count = strtoll(text, &end, 10);
+    return end != text && !*end && errno == 0 && *count >= least && *count <= INT32_MAX;
+}
+
+static int is_time(const char *text, double *time)
+{
+    char *end;
+    *time = strtod(text, &end);
+    return end != text && !*end && *time > 0 && *time < INFINITY;
+}
+
+/* @return 0, or the program's exit status + 1 */
+static int read_options(options *o, int argc, char **argv)
+{
+    const struct option list[] = {{"time", required_argument, NULL, 't'},
+                                  {"steps", required_argument, NULL, 's'},
+                                  {"log", required_argument, NULL, 'l'},
+                                  {"snapshot", required_argument, NULL, 'n'},
+                                  {"file", required_argument, NULL, 'f'},
+                                  {"restart", required_argument, NULL, 'r'},
+                                  {"density", required_argument, NULL, 'd'},
+                                  {"help", no_argument, NULL, 'h'},
+                                  {0}};
+    const int known = sizeof problems / sizeof *problems;
+    int code;
+    *o = (options){.steps = INT64_MAX, .log = 100, .file = "euler"};
+    opterr = 0;
+    while ((code = getopt_long(argc, argv, ":", list, NULL)) != -1) {
+        if (code == 'h') return rank == 0 ? fputs(usage, stdout), 1 : 1;
+        if (code == ':') return 1 + fail_usage("a value is missing behind", argv[optind - 1]);
+        if (code == '?') return 1 + fail_usage("there is no option", argv[optind - 1]);
+        if (code == 't' && !is_time(optarg, &o->time))
+            return 1 + fail_usage("--time takes a time above 0, not", optarg);
+        if (code == 's' && !is_count(optarg, 0, &o->steps))
+            return 1 + fail_usage("--steps takes a number of steps, not", optarg);
+        if (code == 'l' && !is_count(optarg, 1, &o->log))
+            return 1 + fail_usage("--log takes a number of steps from 1 on, not", optarg);
+        if (code == 'n' && !is_count(optarg, 1, &o->snapshot))
+            return 1 + fail_usage("--snapshot takes a number of steps from 1 on, not", optarg);
+        if (code == 'f') o->file = optarg;
+        if (code == 'r') o->restart = optarg;
+        if (code == 'd') o->density = optarg;
+    }
+    if (argc - optind < 3)
+        return 1 +
+               fail_usage("it takes PROBLEM NX NY, of which are missing behind", argv[argc - 1]);
+    if (argc - optind > 3) return 1 + fail_usage("there is too much:", argv[optind + 3]);
+    for (int p = 0; p < known; ++p)
+        if (strcmp(argv[optind], problems[p].name) == 0) o->problem = &problems[p];
+    if (!o->problem) return 1 + fail_usage("PROBLEM is sod-x, sod-y or blast, not", argv[optind]);
+    for (int d = 0; d < 2; ++d)
+        if (!is_count(argv[optind + 1 + d], GHOSTS, &o->cells[d]))
+            return 1 + fail_usage(d ? "NY is a number of cells from 4 on, not"
+                                    : "NX is a number of cells from 4 on, not",
+                                  argv[optind + 1 + d]);
+    if (o->time == 0) o->time = o->problem->time;
+    return 0;
+}
+
+/* ------------------------------------------------------------------ this rank's part */
+
+enum { RHO, E, D, W, U, V, U1, V1, HEAT, FX, FY, MF, EF, ARRAYS, STATE = 4 };
+
+typedef struct flow {
+    options o;
+    MPI_Comm cart;
+    int64_t first[2], cells[2]; /* its cells in the whole grid */
+    int wall[2][2];             /* whether the low and the high side of an axis are walls */
+    double edge;                /* of a cell */
+    meta_grid_field field[ARRAYS];
+    double *a[ARRAYS]; /* the arrays */
+    meta_box own;      /* its cells in the arrays */
+    meta_halo halo;
+    int64_t step;
+    double time;
+    meta_extreme_f64 least; /* time to cross a cell, of this rank's cells */
+    double crossing;        /* of all ranks' */
+} flow;
+
+/* The own cells, with so many more at either side of each axis; of nodes, one more at the high
+ * sides. */
+static meta_box widened(const flow *f, int x, int y, int nodes)
+{
+    meta_box box = f->own;
+    box.start[0] -= x, box.end[0] += x + nodes;
+    box.start[1] -= y, box.end[1] += y + nodes;
+    return box;
+}
+
+static void make_grid(flow *f)
+{
+    int dims[2] = {0, 0}, open[2] = {0, 0}, at[2], ghosts[2] = {GHOSTS, GHOSTS}, beyond[2];
+    const meta_grid_field fields[ARRAYS] = {
+        [RHO] = {.name = "density", .type = META_F64},
+        [E] = {.name = "energy", .type = META_F64},
+        [D] = {.name = "moved density", .type = META_F64},
+        [W] = {.name = "pressure", .type = META_F64},
+        [U] = {.name = "u", .type = META_F64, .stagger = {1, 1}},
+        [V] = {.name = "v", .type = META_F64, .stagger = {1, 1}},
+        [U1] = {.name = "new u", .type = META_F64, .stagger = {1, 1}},
+        [V1] = {.name = "new v", .type = META_F64, .stagger = {1, 1}},
+        [HEAT] = {.name = "heat", .type = META_F64, .stagger = {1, 1}},
+        [FX] = {.name = "flux in x", .type = META_F64, .stagger = {1, 0}},
+        [FY] = {.name = "flux in y", .type = META_F64, .stagger = {0, 1}},
+        [MF] = {.name = "mass flux", .type = META_F64, .stagger = {1, 1}},
+        [EF] = {.name = "energy of flux", .type = META_F64, .stagger = {1, 1}},
+    };
+    /* The long axis gets more ranks, if any. */
+    MPI_Dims_create(ranks, 2, dims);
+    if ((dims[0] > dims[1]) != (f->o.cells[0] > f->o.cells[1])) {
+        const int swap = dims[0];
+        dims[0] = dims[1], dims[1] = swap;
+    }
+    MPI_Cart_create(MPI_COMM_WORLD, 2, dims, open, 0, &f->cart);
+    MPI_Cart_coords(f->cart, rank, 2, at);
+    for (int d = 0; d < 2; ++d) {
+        f->first[d] = f->o.cells[d] * at[d] / dims[d];
+        f->cells[d] = f->o.cells[d] * (at[d] + 1) / dims[d] - f->first[d];
+        MPI_Cart_shift(f->cart, d, 1, &beyond[0], &beyond[1]);
+        for (int high = 0; high < 2; ++high) f->wall[d][high] = beyond[high] == MPI_PROC_NULL;
+    }
+    const int64_t longer = f->o.cells[0] > f->o.cells[1] ? f->o.cells[0] : f->o.cells[1];
+    f->edge = 1 / (double)longer;
+
+    memcpy(f->field, fields, sizeof fields);
+    TRY(meta_grid_family(f->field, ARRAYS, &f->own, 2, f->cells, ghosts, ghosts));
+    for (int n = 0; n < ARRAYS; ++n) {
+        f->a[n] = f->field[n].ptr;
+        meta_box all = f->field[n].box;
+        memset(all.start, 0, sizeof all.start);
+        memcpy(all.end, all.size, sizeof all.end);
+        /* Kernels compute outermost cells from what is not set, and do not use them. */
+        TRY(meta_fill_box(f->a[n], &all, &(double){0}, META_F64, META_ASYNC));
+    }
+    meta_halo_field travels[STATE];
+    const int state[STATE] = {RHO, E, U, V};
+    for (int n = 0; n < STATE; ++n)
+        travels[n] = (meta_halo_field){META_F64, f->field[state[n]].box};
+    meta_halo_desc desc = META_HALO_DESC(f->cart, f->own, GHOSTS, META_HALO_ALL, STATE, META_F64);
+    desc.field = travels;
+    TRY(meta_halo_create(&f->halo, &desc));
+}
+
+static void free_grid(flow *f)
+{
+    TRY(meta_halo_free(&f->halo));
+    for (int n = 0; n < ARRAYS; ++n) TRY(meta_free(f->a[n]));
+    MPI_Comm_free(&f->cart);
+}
+
+static void begin(flow *f)
+{
+    const problem *p = f->o.problem;
+    euler_gases gas = {.density = {p->density[0], p->density[1]},
+                       .energy = {p->energy[0], p->energy[1]}};
+    for (int d = 0; d < 2; ++d) {
+        const double cells = (double)f->o.cells[d];
+        gas.low[d] = (int64_t)(cells * p->low[d]) - f->first[d] + f->own.start[d];
+        gas.high[d] =
+            f->o.cells[d] - (int64_t)(cells * (1 - p->high[d])) - f->first[d] + f->own.start[d];
+    }
+    TRY(euler_begin_f64(&f->own, f->a[RHO], f->a[E], gas, META_ASYNC));
+}
+
+/* ------------------------------------------------------------------ a step */
+
+/* Set the ghosts behind walls: in y behind those in x, on the ghosts of which they depend. */
+static void set_walls(flow *f)
+{
+    const int64_t pitch = f->own.size[0];
+    for (int d = 0; d < 2; ++d) {
+        const int64_t layer = d ? pitch : 1, along = d ? 1 : pitch;
+        const int64_t rows = f->cells[1 - d] + 2 * GHOSTS;
+        for (int high = 0; high < 2; ++high) {
+            const int64_t outwards = high ? layer : -layer;
+            const int64_t node = (high ? f->own.end[d] : f->own.start[d]) * layer; /* on the wall */
+            const int64_t cell = high ? node - layer : node;                       /* at it */
+            const euler_wall wall = {.cell_to = cell + outwards,
+                                     .cell_from = cell,
+                                     .node_to = node + outwards,
+                                     .node_from = node - outwards,
+                                     .outwards = outwards,
+                                     .along = along,
+                                     .cell_rows = rows,
+                                     .u = d == 0 ? -1 : 1,
+                                     .v = d == 1 ? -1 : 1};
+            const meta_box box = {2, {GHOSTS, rows + 1}, {0, 0}, {GHOSTS, rows + 1}};
+            if (f->wall[d][high])
+                TRY(euler_wall_f64(&box, f->a[RHO], f->a[E], f->a[U], f->a[V], wall, META_ASYNC));
+        }
+    }
+}
+
+/* Move the cells with the flow for `r` edges of a cell at speed 1. */
+static void move(flow *f, double r)
+{
+    double **a = f->a;
+    const meta_box all = widened(f, 4, 4, 0), nodes = widened(f, 3, 3, 1);
+    TRY(euler_press_f64_with(&all,
+                             &(euler_press_f64_arguments){
+                                 .w = a[W], .rho = a[RHO], .e = a[E], .u = a[U], .v = a[V], .r = r},
+                             META_ASYNC));
+    TRY(euler_accelerate_f64_with(
+        &nodes,
+        &(euler_accelerate_f64_arguments){
+            .u1 = a[U1], .v1 = a[V1], .u = a[U], .v = a[V], .w = a[W], .rho = a[RHO], .r = r},
+        META_ASYNC));
+    /* On nodes: the last row and column of cells are computed for their low faces. */
+    TRY(euler_lagrange_f64_with(&nodes,
+                                &(euler_lagrange_f64_arguments){.e = a[E],
+                                                                .d = a[D],
+                                                                .fx = a[FX],
+                                                                .fy = a[FY],
+                                                                .rho = a[RHO],
+                                                                .w = a[W],
+                                                                .u = a[U],
+                                                                .v = a[V],
+                                                                .u1 = a[U1],
+                                                                .v1 = a[V1],
+                                                                .r = r},
+                                META_ASYNC));
+}
+
+/* Call a kernel of the axis, with arguments by name. */
+#define ALONG_AXIS(name, box, done, ...)                                                           \
+    TRY(axis ? name##_y_f64_with(box, &(name##_y_f64_arguments){__VA_ARGS__}, done)                \
+             : name##_x_f64_with(box, &(name##_x_f64_arguments){__VA_ARGS__}, done))
+
+/* Sweep along `axis`: the first one from velocities U1 and V1 to U and V, the second one back. */
+static void sweep(flow *f, int axis, int second)
+{
+    double **a = f->a, **from = second ? &a[U] : &a[U1], **to = second ? &a[U1] : &a[U];
+    /* The first sweep serves the second one, which reads cells and nodes beyond the own ones. */
+    const int more = second ? 1 : 3;
+    meta_box faces = axis ? widened(f, more, 1, 0) : widened(f, 1, more, 0);
+    const meta_box nodes = axis ? widened(f, more - 1, 0, 1) : widened(f, 0, more - 1, 1);
+    const meta_box cells = axis ? widened(f, more, 1, 0) : widened(f, 1, more, 0);
+    faces.end[axis] += 1;
+    ALONG_AXIS(euler_flux, &faces, META_ASYNC, .mf = a[MF], .ef = a[EF], .f = a[axis ? FY : FX],
+               .rho = a[RHO], .d = a[D], .e = a[E]);
+    ALONG_AXIS(euler_nodes, &nodes, META_ASYNC, .u1 = to[0], .v1 = to[1], .heat = a[HEAT],
+               .mf = a[MF], .rho = a[RHO], .u = from[0], .v = from[1]);
+    if (second)
+        ALONG_AXIS(euler_finish, &f->own, NULL, .rho = a[RHO], .e = a[E], .mf = a[MF], .ef = a[EF],
+                   .heat = a[HEAT], .u = to[0], .v = to[1], .least = &f->least);
+    else
+        ALONG_AXIS(euler_cells, &cells, META_ASYNC, .rho = a[RHO], .e = a[E], .mf = a[MF],
+                   .ef = a[EF], .heat = a[HEAT], .d = a[D], .f = a[axis ? FX : FY]);
+}
+
+/* One step, with ghosts and the limit of all ranks' cells at its beginning. */
+static void advance(flow *f)
+{
+    const double left = f->o.time - f->time, safe = COURANT * f->edge * f->crossing;
+    const double dt = safe < left ? safe : left;
+    const int axis = (int)(f->step % 2);
+    move(f, dt / f->edge);
+    sweep(f, axis, 0);
+    sweep(f, !axis, 1);
+    for (int n = U; n <= V; ++n) {
+        double *swap = f->a[n];
+        f->a[n] = f->a[n + 2], f->a[n + 2] = swap;
+    }
+    f->time = safe < left ? f->time + dt : f->o.time;
+    f->step += 1;
+}
+
+/* Make ready for the next step, or a summary: the least of all ranks comes while ghosts travel. */
+static void exchange(flow *f)
+{
+    TRY(meta_halo_start(f->halo, (void *[]){f->a[RHO], f->a[E], f->a[U], f->a[V]}));
+    TRY(meta_allreduce(&f->crossing, &f->least.value, 1, META_MIN, META_F64, NULL));
+    TRY(meta_halo_finish(f->halo, META_ASYNC));
+    set_walls(f);
+}
+
+/* ------------------------------------------------------------------ output and files */
+
+static void print_line(flow *f)
+{
+    double **a = f->a, mass, internal, kinetic;
+    const int64_t none = INT64_MAX;
+    int64_t cell = none, first;
+    TRY(euler_summary_f64(&f->own, a[RHO], a[E], a[U], a[V], &mass, &internal, &kinetic, NULL));
+    TRY(meta_allreduce(&mass, &mass, 1, META_SUM, META_F64, NULL));
+    TRY(meta_allreduce(&internal, &internal, 1, META_SUM, META_F64, NULL));
+    TRY(meta_allreduce(&kinetic, &kinetic, 1, META_SUM, META_F64, NULL));
+    /* Of all cells with the least limit the first one of the whole grid. */
+    if (f->least.value == f->crossing)
+        cell = f->least.index[0] - f->own.start[0] + f->first[0] +
+               f->o.cells[0] * (f->least.index[1] - f->own.start[1] + f->first[1]);
+    TRY(meta_allreduce(&first, &cell, 1, META_MIN, META_I64, NULL));
+    const double volume = f->edge * f->edge;
+    if (rank == 0)
+        printf("step %" PRId64
+               ", time %.9g: mass %.17g, energy %.17g = %.9g internal + %.9g kinetic; "
+               "dt %.6g by cell (%" PRId64 ", %" PRId64 ")\n",
+               f->step, f->time, volume * mass, volume * (internal + kinetic), volume * internal,
+               volume * kinetic, COURANT * f->edge * f->crossing, first % f->o.cells[0],
+               first / f->o.cells[0]);
+}
+
+/* The fields of the state in files. Of nodes that ranks share each is written by the higher one. */
+static void describe(const flow *f, int writing, meta_io_field *field)
+{
+    const int state[STATE] = {RHO, E, U, V};
+    for (int n = 0; n < STATE; ++n) {
+        const int nodes = n >= 2;
+        field[n] = (meta_io_field){f->field[state[n]].name, f->a[state[n]], META_F64,
+                                   f->field[state[n]].box, .cells = {0}};
+        for (int d = 0; d < 2; ++d) {
+            field[n].first[d] = f->first[d];
+            field[n].cells[d] = f->o.cells[d] + nodes;
+            if (nodes && writing && !f->wall[d][1]) field[n].box.end[d] -= 1;
+        }
+    }
+}
+
+static void write_snapshot(const flow *f)
+{
+    const meta_io_attribute attribute[] = {{"step", NULL, META_I64, 1, &f->step},
+                                           {"time", NULL, META_F64, 1, &f->time}};
+    meta_io_desc file = META_IO_DESC_INIT;
+    meta_io_field field[STATE];
+    describe(f, 1, field);
+    file.comm = f->cart;
+    file.format = META_IO_CHECKPOINT;
+    file.number = f->step;
+    file.attributes = 2;
+    file.attribute = attribute;
+    TRY(meta_io_write(f->o.file, &file, STATE, field));
+}
+
+static void read_snapshot(flow *f)
+{
+    meta_io_desc last = META_IO_DESC_INIT;
+    meta_io_attribute step, time;
+    meta_io_field field[STATE];
+    meta_io_file file;
+    describe(f, 0, field);
+    last.comm = f->cart;
+    last.format = META_IO_CHECKPOINT;
+    TRY(meta_io_open(&file, f->o.restart, &last));
+    TRY(meta_io_attribute_find(file, "step", &step));
+    TRY(meta_io_attribute_find(file, "time", &time));
+    f->step = *(const int64_t *)step.numbers;
+    f->time = *(const double *)time.numbers;
+    TRY(meta_io_read(file, STATE, field));
+    TRY(meta_io_close(&file));
+}
+
+static void write_density(const flow *f)
+{
+    meta_io_desc file = META_IO_DESC_INIT;
+    meta_io_field field[STATE];
+    describe(f, 1, field);
+    file.comm = f->cart;
+    file.format = META_IO_NPY;
+    TRY(meta_io_write(f->o.density, &file, 1, field));
+}
+
+/* ------------------------------------------------------------------ the program */
+
+int main(int argc, char **argv)
+{
+    static flow f;
+    TRY(meta_comm_init(&argc, &argv));
+    TRY(meta_comm_rank(&rank, &ranks));
+    const int wrong = read_options(&f.o, argc, argv);
+    if (wrong) {
+        TRY(meta_comm_finalize());
+        return wrong - 1;
+    }
+    make_grid(&f);
+    if (f.o.restart) read_snapshot(&f);
+    else begin(&f);
+    TRY(euler_limit_f64(&f.own, f.a[E], f.a[U], f.a[V], &f.least, NULL));
+    exchange(&f);
+    print_line(&f);
+
+    const int64_t from = f.step;
+    int64_t timed = from;
+    double start = MPI_Wtime();
+    while (f.step < f.o.steps && f.time < f.o.time) {
+        advance(&f);
+        exchange(&f);
+        if (f.step % f.o.log == 0) print_line(&f);
+        if (f.o.snapshot && f.step % f.o.snapshot == 0) write_snapshot(&f);
+        if (f.step == from + UNTIMED) {
+            TRY(meta_flush());
+            start = MPI_Wtime(), timed = f.step;
+        }
+    }
+    TRY(meta_flush());
+    const double seconds = MPI_Wtime() - start, steps = (double)(f.step - timed);
+    if (f.step % f.o.log) print_line(&f);
+    if (rank == 0 && steps > 0)
+        printf("%d ranks: %.2f ns for a cell and a step\n", ranks,
+               1e9 * seconds / steps / (double)f.o.cells[0] / (double)f.o.cells[1]);
+    if (f.o.density) write_density(&f);
+    free_grid(&f);
+    TRY(meta_comm_finalize());
+    return 0;
+}
