@@ -92,7 +92,8 @@ META_FUNCTION T FN(sound)(T e)
 }
 META_FUNCTION T FN(viscosity)(T compression, T sound)
 {
-    return compression > 0 ? (T)LINEAR * sound + (T)QUADRATIC * compression : 0;
+    const T compressed = (T)LINEAR * sound + (T)QUADRATIC * compression;
+    return compression > 0 ? compressed : 0;
 }
 
 /* The time that a signal needs to cross a cell, over the cell's edge: u and v are sums of corners. */
@@ -120,8 +121,7 @@ META_CELLS(euler_press)
 {
     const T grows = (T)0.5 * (ACROSS_X(u) + ACROSS_Y(v)), half = (T)0.5 * r * grows;
     const T p = (T)(GAMMA - 1) * ON(rho) * ON(e);
-    const T shrinks = grows < 0 ? -grows : 0;
-    const T q = ON(rho) * shrinks * FN(viscosity)(shrinks, FN(sound)(ON(e)));
+    const T q = ON(rho) * -grows * FN(viscosity)(-grows, FN(sound)(ON(e)));
     ON(w) = (p - (T)(GAMMA - 1) * (p + q) * half) / (1 + half) + q;
 }
 
@@ -161,15 +161,17 @@ META_CELLS(euler_lagrange)
 
 /* What flows through a face has the value of the cell that it comes from, with van Leer's monotonic
  * slope there (J. Comput. Phys. 23, 1977; 32, 1979), at the middle of the part that leaves: four
- * values along the sweep, whether the flow goes up, and the share that stays. */
+ * values along the sweep, whether the flow goes up, and the share that stays. As elsewhere, values
+ * are computed first and chosen then, so that compilers vectorize the loop over cells. */
 META_FUNCTION T FN(upstream)(T a, T b, T c, T d, int up, T stays)
 {
-    const T at = up ? b : c, before = up ? b - a : d - c, across = c - b;
-    const T one = ABS(before), other = ABS(across), mean = (T)0.25 * ABS(before + across);
-    const T lesser = one < other ? one : other, slope = lesser < mean ? lesser : mean; /* half */
-    const T towards = before * across > 0 ? stays * slope : 0;
-    const T rises = across > 0 ? towards : -towards;
-    return up ? at + rises : at - rises;
+    const T rise = c - b, below = b - a, above = d - c;
+    const T at = up ? b : c, behind = up ? below : above;
+    const T one = ABS(rise), other = ABS(behind), mean = (T)0.25 * ABS(rise + behind);
+    const T lesser = one < other ? one : other, half = lesser < mean ? lesser : mean;
+    const T most = stays * half, change = rise * behind > 0 ? most : 0;
+    const T onwards = rise > 0 ? change : -change;
+    return at + (up ? onwards : -onwards);
 }
 
 #define ALONG(a, n, X, Y) AT2(a, (n) * (X), (n) * (Y)) /* n cells away along the sweep */
