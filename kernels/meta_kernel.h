@@ -129,7 +129,8 @@
  *  sums are compared.
  *
  *  gcc compiles kernels at -O3 whatever the program's level is, unless META_KERNEL_PROGRAM_LEVEL is
- *  defined, as for a debugger; clang compiles them at the program's level. In a file with
+ *  defined, as for a debugger; clang compiles them at the program's level. A value that a conditional
+ *  expression does not choose may be computed all the same, and raise a flag of <fenv.h>. In a file with
  *  META_KERNELS_HERE sqrt() and sqrtf() set no errno, which keeps compilers from vectorizing them.
  *
  *  A kernel gives the same bits on every device, whatever the program's compiler flags, except for

@@ -295,11 +295,11 @@ __attribute__((const)) float(sqrtf)(float);
 #else
 #pragma GCC push_options
 #if !defined META_KERNELS_HERE || defined META_KERNEL_PROGRAM_LEVEL
-#pragma GCC optimize("fp-contract=off")
+#pragma GCC optimize("fp-contract=off", "no-trapping-math")
 #elif META_K_VARIANT == 3
-#pragma GCC optimize("O1", "fp-contract=off")
+#pragma GCC optimize("O1", "fp-contract=off", "no-trapping-math")
 #else
-#pragma GCC optimize("O3", "fp-contract=off")
+#pragma GCC optimize("O3", "fp-contract=off", "no-trapping-math")
 #endif
 #if META_K_VARIANT == 1 && defined __aarch64__
 #pragma GCC target("+sve")
