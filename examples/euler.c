@@ -36,16 +36,16 @@ static const double COURANT = 0.5; /* of the time that a signal needs to cross a
 
 typedef struct problem {
     const char *name;
-    double low[2], high[2];       /* the box of the other gas, in parts of the grid */
+    double below[2], above[2]; /* parts of the grid's sides that a box of another gas leaves out */
     double density[2], energy[2]; /* outside, inside */
     double time;                  /* at which it ends by itself */
 } problem;
 
 /* Sod, J. Comput. Phys. 27, 1978: pressures 1 and 0.1. */
 static const problem problems[] = {
-    {"sod-x", {0, 0}, {0.5, 1}, {0.125, 1}, {2, 2.5}, 0.2},
-    {"sod-y", {0, 0}, {1, 0.5}, {0.125, 1}, {2, 2.5}, 0.2},
-    {"blast", {0.45, 0.45}, {0.55, 0.55}, {1, 1}, {0.25, 25}, 0.1},
+    {"sod-x", {0, 0}, {0.5, 0}, {0.125, 1}, {2, 2.5}, 0.2},
+    {"sod-y", {0, 0}, {0, 0.5}, {0.125, 1}, {2, 2.5}, 0.2},
+    {"blast", {0.45, 0.45}, {0.45, 0.45}, {1, 1}, {0.25, 25}, 0.1},
 };
 
 typedef struct options {
@@ -73,7 +73,7 @@ static int rank, ranks;
 
 static int fail_usage(const char *what, const char *value)
 {
-    if (rank == 0) fprintf(stderr, "euler: %s '%s'; --help lists all there is\n", what, value);
+    if (rank == 0) fprintf(stderr, "euler: %s '%s'; --help lists what there is\n", what, value);
     return WRONG_USAGE;
 }
 
@@ -92,50 +92,42 @@ static int is_time(const char *text, double *time)
     return end != text && !*end && *time > 0 && *time < INFINITY;
 }
 
+#define TAKES(name, code)                                                                          \
+    {                                                                                              \
+        name, required_argument, NULL, code                                                        \
+    }
 /* @return 0, or the program's exit status + 1 */
 static int read_options(options *o, int argc, char **argv)
 {
-    const struct option list[] = {{"time", required_argument, NULL, 't'},
-                                  {"steps", required_argument, NULL, 's'},
-                                  {"log", required_argument, NULL, 'l'},
-                                  {"snapshot", required_argument, NULL, 'n'},
-                                  {"file", required_argument, NULL, 'f'},
-                                  {"restart", required_argument, NULL, 'r'},
-                                  {"density", required_argument, NULL, 'd'},
-                                  {"help", no_argument, NULL, 'h'},
-                                  {0}};
-    const int known = sizeof problems / sizeof *problems;
+    enum { STEPS, LOG, SNAPSHOT, FILE_NAME, RESTART, DENSITY, TIME, HELP };
+    const struct option list[] = {
+        TAKES("steps", STEPS),    TAKES("log", LOG),         TAKES("snapshot", SNAPSHOT),
+        TAKES("file", FILE_NAME), TAKES("restart", RESTART), TAKES("density", DENSITY),
+        TAKES("time", TIME),      {"help", 0, NULL, HELP},   {0}};
+    int64_t *const count[] = {&o->steps, &o->log, &o->snapshot};
+    const char **const path[] = {&o->file, &o->restart, &o->density};
     int code;
     *o = (options){.steps = INT64_MAX, .log = 100, .file = "euler"};
     opterr = 0;
     while ((code = getopt_long(argc, argv, ":", list, NULL)) != -1) {
-        if (code == 'h') return rank == 0 ? fputs(usage, stdout), 1 : 1;
+        if (code == HELP) return rank == 0 ? fputs(usage, stdout), 1 : 1;
         if (code == ':') return 1 + fail_usage("a value is missing behind", argv[optind - 1]);
         if (code == '?') return 1 + fail_usage("there is no option", argv[optind - 1]);
-        if (code == 't' && !is_time(optarg, &o->time))
+        if (code == TIME && !is_time(optarg, &o->time))
             return 1 + fail_usage("--time takes a time above 0, not", optarg);
-        if (code == 's' && !is_count(optarg, 0, &o->steps))
-            return 1 + fail_usage("--steps takes a number of steps, not", optarg);
-        if (code == 'l' && !is_count(optarg, 1, &o->log))
-            return 1 + fail_usage("--log takes a number of steps from 1 on, not", optarg);
-        if (code == 'n' && !is_count(optarg, 1, &o->snapshot))
-            return 1 + fail_usage("--snapshot takes a number of steps from 1 on, not", optarg);
-        if (code == 'f') o->file = optarg;
-        if (code == 'r') o->restart = optarg;
-        if (code == 'd') o->density = optarg;
+        if (code <= SNAPSHOT && !is_count(optarg, 1, count[code]))
+            return 1 +
+                   fail_usage("--steps, --log and --snapshot take a number of steps, not", optarg);
+        if (code >= FILE_NAME && code <= DENSITY) *path[code - FILE_NAME] = optarg;
     }
-    if (argc - optind < 3)
-        return 1 +
-               fail_usage("it takes PROBLEM NX NY, of which are missing behind", argv[argc - 1]);
-    if (argc - optind > 3) return 1 + fail_usage("there is too much:", argv[optind + 3]);
-    for (int p = 0; p < known; ++p)
+    if (argc - optind != 3)
+        return 1 + fail_usage("PROBLEM NX NY are three arguments; they end with", argv[argc - 1]);
+    for (size_t p = 0; p < sizeof problems / sizeof *problems; ++p)
         if (strcmp(argv[optind], problems[p].name) == 0) o->problem = &problems[p];
     if (!o->problem) return 1 + fail_usage("PROBLEM is sod-x, sod-y or blast, not", argv[optind]);
-    for (int d = 0; d < 2; ++d)
-        if (!is_count(argv[optind + 1 + d], GHOSTS, &o->cells[d]))
-            return 1 + fail_usage(d ? "NY is a number of cells from 4 on, not"
-                                    : "NX is a number of cells from 4 on, not",
-                                  argv[optind + 1 + d]);
+    for (int n = optind + 1; n < argc; ++n)
+        if (!is_count(argv[n], GHOSTS, &o->cells[n - optind - 1]))
+            return 1 + fail_usage("NX and NY are numbers of cells from 4 on, not", argv[n]);
     if (o->time == 0) o->time = o->problem->time;
     return 0;
 }
@@ -170,65 +162,59 @@ static meta_box widened(const flow *f, int x, int y, int nodes)
     return box;
 }
 
-static void make_grid(flow *f)
+/* Share the cells out to the ranks: the longer axis to more of them, if any.
+ * @return 0, or the program's exit status + 1 */
+static int share_cells(flow *f)
 {
-    int dims[2] = {0, 0}, open[2] = {0, 0}, at[2], ghosts[2] = {GHOSTS, GHOSTS}, beyond[2];
-    const meta_grid_field fields[ARRAYS] = {
-        [RHO] = {.name = "density", .type = META_F64},
-        [E] = {.name = "energy", .type = META_F64},
-        [D] = {.name = "moved density", .type = META_F64},
-        [W] = {.name = "pressure", .type = META_F64},
-        [U] = {.name = "u", .type = META_F64, .stagger = {1, 1}},
-        [V] = {.name = "v", .type = META_F64, .stagger = {1, 1}},
-        [U1] = {.name = "new u", .type = META_F64, .stagger = {1, 1}},
-        [V1] = {.name = "new v", .type = META_F64, .stagger = {1, 1}},
-        [HEAT] = {.name = "heat", .type = META_F64, .stagger = {1, 1}},
-        [FX] = {.name = "flux in x", .type = META_F64, .stagger = {1, 0}},
-        [FY] = {.name = "flux in y", .type = META_F64, .stagger = {0, 1}},
-        [MF] = {.name = "mass flux", .type = META_F64, .stagger = {1, 1}},
-        [EF] = {.name = "energy of flux", .type = META_F64, .stagger = {1, 1}},
-    };
-    /* The long axis gets more ranks, if any. */
+    int dims[2] = {0, 0}, open[2] = {0, 0}, at[2], beyond[2];
     MPI_Dims_create(ranks, 2, dims);
-    if ((dims[0] > dims[1]) != (f->o.cells[0] > f->o.cells[1])) {
-        const int swap = dims[0];
-        dims[0] = dims[1], dims[1] = swap;
+    if (f->o.cells[0] < f->o.cells[1]) {
+        const int most = dims[0];
+        dims[0] = dims[1], dims[1] = most;
     }
     MPI_Cart_create(MPI_COMM_WORLD, 2, dims, open, 0, &f->cart);
     MPI_Cart_coords(f->cart, rank, 2, at);
     for (int d = 0; d < 2; ++d) {
+        if (f->o.cells[d] < GHOSTS * dims[d])
+            return 1 + fail_usage("each rank needs 4 cells along an axis; give fewer ranks or more",
+                                  d ? "NY" : "NX");
         f->first[d] = f->o.cells[d] * at[d] / dims[d];
         f->cells[d] = f->o.cells[d] * (at[d] + 1) / dims[d] - f->first[d];
         MPI_Cart_shift(f->cart, d, 1, &beyond[0], &beyond[1]);
         for (int high = 0; high < 2; ++high) f->wall[d][high] = beyond[high] == MPI_PROC_NULL;
     }
-    const int64_t longer = f->o.cells[0] > f->o.cells[1] ? f->o.cells[0] : f->o.cells[1];
-    f->edge = 1 / (double)longer;
+    f->edge = 1 / (double)(f->o.cells[0] > f->o.cells[1] ? f->o.cells[0] : f->o.cells[1]);
+    return 0;
+}
+
+#define FIELD(label, x, y)                                                                         \
+    {                                                                                              \
+        .name = label, .type = META_F64, .stagger = { x, y }                                       \
+    }
+static void make_grid(flow *f)
+{
+    const int ghosts[2] = {GHOSTS, GHOSTS}, state[STATE] = {RHO, E, U, V};
+    const meta_grid_field fields[ARRAYS] = {
+        FIELD("density", 0, 0),       FIELD("energy", 0, 0),    FIELD("moved density", 0, 0),
+        FIELD("pressure", 0, 0),      FIELD("u", 1, 1),         FIELD("v", 1, 1),
+        FIELD("new u", 1, 1),         FIELD("new v", 1, 1),     FIELD("heat", 1, 1),
+        FIELD("flux in x", 1, 0),     FIELD("flux in y", 0, 1), FIELD("mass flux", 1, 1),
+        FIELD("energy of flux", 1, 1)};
 
     memcpy(f->field, fields, sizeof fields);
     TRY(meta_grid_family(f->field, ARRAYS, &f->own, 2, f->cells, ghosts, ghosts));
     for (int n = 0; n < ARRAYS; ++n) {
         f->a[n] = f->field[n].ptr;
-        meta_box all = f->field[n].box;
-        memset(all.start, 0, sizeof all.start);
-        memcpy(all.end, all.size, sizeof all.end);
-        /* Kernels compute outermost cells from what is not set, and do not use them. */
-        TRY(meta_fill_box(f->a[n], &all, &(double){0}, META_F64, META_ASYNC));
+        /* At the rim kernels compute from what no kernel has set, and nothing depends on that. */
+        const int64_t elements = f->field[n].box.size[0] * f->field[n].box.size[1];
+        TRY(meta_fill(f->a[n], elements, &(double){0}, META_F64, META_ASYNC));
     }
     meta_halo_field travels[STATE];
-    const int state[STATE] = {RHO, E, U, V};
     for (int n = 0; n < STATE; ++n)
         travels[n] = (meta_halo_field){META_F64, f->field[state[n]].box};
     meta_halo_desc desc = META_HALO_DESC(f->cart, f->own, GHOSTS, META_HALO_ALL, STATE, META_F64);
     desc.field = travels;
     TRY(meta_halo_create(&f->halo, &desc));
-}
-
-static void free_grid(flow *f)
-{
-    TRY(meta_halo_free(&f->halo));
-    for (int n = 0; n < ARRAYS; ++n) TRY(meta_free(f->a[n]));
-    MPI_Comm_free(&f->cart);
 }
 
 static void begin(flow *f)
@@ -237,10 +223,9 @@ static void begin(flow *f)
     euler_gases gas = {.density = {p->density[0], p->density[1]},
                        .energy = {p->energy[0], p->energy[1]}};
     for (int d = 0; d < 2; ++d) {
-        const double cells = (double)f->o.cells[d];
-        gas.low[d] = (int64_t)(cells * p->low[d]) - f->first[d] + f->own.start[d];
-        gas.high[d] =
-            f->o.cells[d] - (int64_t)(cells * (1 - p->high[d])) - f->first[d] + f->own.start[d];
+        const int64_t cells = f->o.cells[d], at = f->own.start[d] - f->first[d];
+        gas.low[d] = at + (int64_t)((double)cells * p->below[d]);
+        gas.high[d] = at + cells - (int64_t)((double)cells * p->above[d]);
     }
     TRY(euler_begin_f64(&f->own, f->a[RHO], f->a[E], gas, META_ASYNC));
 }
@@ -258,15 +243,9 @@ static void set_walls(flow *f)
             const int64_t outwards = high ? layer : -layer;
             const int64_t node = (high ? f->own.end[d] : f->own.start[d]) * layer; /* on the wall */
             const int64_t cell = high ? node - layer : node;                       /* at it */
-            const euler_wall wall = {.cell_to = cell + outwards,
-                                     .cell_from = cell,
-                                     .node_to = node + outwards,
-                                     .node_from = node - outwards,
-                                     .outwards = outwards,
-                                     .along = along,
-                                     .cell_rows = rows,
-                                     .u = d == 0 ? -1 : 1,
-                                     .v = d == 1 ? -1 : 1};
+            const euler_wall wall = {
+                cell + outwards, cell, node + outwards, node - outwards, outwards,
+                along,           rows, d == 0 ? -1 : 1, d == 1 ? -1 : 1};
             const meta_box box = {2, {GHOSTS, rows + 1}, {0, 0}, {GHOSTS, rows + 1}};
             if (f->wall[d][high])
                 TRY(euler_wall_f64(&box, f->a[RHO], f->a[E], f->a[U], f->a[V], wall, META_ASYNC));
@@ -274,40 +253,27 @@ static void set_walls(flow *f)
     }
 }
 
-/* Move the cells with the flow for `r` edges of a cell at speed 1. */
+/* Call a kernel with arguments by name; of the axis, the one for x or for y. */
+#define CALL(name, box, done, ...)                                                                 \
+    TRY(name##_f64_with(box, &(name##_f64_arguments){__VA_ARGS__}, done))
+#define CALL_ALONG(axis, name, box, done, ...)                                                     \
+    if (axis) CALL(name##_y, box, done, __VA_ARGS__);                                              \
+    else CALL(name##_x, box, done, __VA_ARGS__)
+
+/* Move the cells with the flow for `r` edges of a cell at speed 1: velocities U and V become U1 and
+ * V1. */
 static void move(flow *f, double r)
 {
     double **a = f->a;
-    const meta_box all = widened(f, 4, 4, 0), nodes = widened(f, 3, 3, 1);
-    TRY(euler_press_f64_with(&all,
-                             &(euler_press_f64_arguments){
-                                 .w = a[W], .rho = a[RHO], .e = a[E], .u = a[U], .v = a[V], .r = r},
-                             META_ASYNC));
-    TRY(euler_accelerate_f64_with(
-        &nodes,
-        &(euler_accelerate_f64_arguments){
-            .u1 = a[U1], .v1 = a[V1], .u = a[U], .v = a[V], .w = a[W], .rho = a[RHO], .r = r},
-        META_ASYNC));
-    /* On nodes: the last row and column of cells are computed for their low faces. */
-    TRY(euler_lagrange_f64_with(&nodes,
-                                &(euler_lagrange_f64_arguments){.e = a[E],
-                                                                .d = a[D],
-                                                                .fx = a[FX],
-                                                                .fy = a[FY],
-                                                                .rho = a[RHO],
-                                                                .w = a[W],
-                                                                .u = a[U],
-                                                                .v = a[V],
-                                                                .u1 = a[U1],
-                                                                .v1 = a[V1],
-                                                                .r = r},
-                                META_ASYNC));
+    const meta_box cells = widened(f, 4, 4, 0), nodes = widened(f, 3, 3, 1);
+    CALL(euler_press, &cells, META_ASYNC, .w = a[W], .rho = a[RHO], .e = a[E], .u = a[U], .v = a[V],
+         .r = r);
+    CALL(euler_accelerate, &nodes, META_ASYNC, .u1 = a[U1], .v1 = a[V1], .u = a[U], .v = a[V],
+         .w = a[W], .rho = a[RHO], .r = r);
+    /* The last row and column, which no cells have, are for low faces alone. */
+    CALL(euler_lagrange, &nodes, META_ASYNC, .e = a[E], .d = a[D], .fx = a[FX], .fy = a[FY],
+         .rho = a[RHO], .w = a[W], .u = a[U], .v = a[V], .u1 = a[U1], .v1 = a[V1], .r = r);
 }
-
-/* Call a kernel of the axis, with arguments by name. */
-#define ALONG_AXIS(name, box, done, ...)                                                           \
-    TRY(axis ? name##_y_f64_with(box, &(name##_y_f64_arguments){__VA_ARGS__}, done)                \
-             : name##_x_f64_with(box, &(name##_x_f64_arguments){__VA_ARGS__}, done))
 
 /* Sweep along `axis`: the first one from velocities U1 and V1 to U and V, the second one back. */
 static void sweep(flow *f, int axis, int second)
@@ -315,20 +281,21 @@ static void sweep(flow *f, int axis, int second)
     double **a = f->a, **from = second ? &a[U] : &a[U1], **to = second ? &a[U1] : &a[U];
     /* The first sweep serves the second one, which reads cells and nodes beyond the own ones. */
     const int more = second ? 1 : 3;
-    meta_box faces = axis ? widened(f, more, 1, 0) : widened(f, 1, more, 0);
-    const meta_box nodes = axis ? widened(f, more - 1, 0, 1) : widened(f, 0, more - 1, 1);
     const meta_box cells = axis ? widened(f, more, 1, 0) : widened(f, 1, more, 0);
+    const meta_box nodes = axis ? widened(f, more - 1, 0, 1) : widened(f, 0, more - 1, 1);
+    meta_box faces = cells;
     faces.end[axis] += 1;
-    ALONG_AXIS(euler_flux, &faces, META_ASYNC, .mf = a[MF], .ef = a[EF], .f = a[axis ? FY : FX],
-               .rho = a[RHO], .d = a[D], .e = a[E]);
-    ALONG_AXIS(euler_nodes, &nodes, META_ASYNC, .u1 = to[0], .v1 = to[1], .heat = a[HEAT],
+    CALL_ALONG(axis, euler_flux, &faces, META_ASYNC, .mf = a[MF], .ef = a[EF],
+               .f = a[axis ? FY : FX], .rho = a[RHO], .d = a[D], .e = a[E]);
+    CALL_ALONG(axis, euler_nodes, &nodes, META_ASYNC, .u1 = to[0], .v1 = to[1], .heat = a[HEAT],
                .mf = a[MF], .rho = a[RHO], .u = from[0], .v = from[1]);
-    if (second)
-        ALONG_AXIS(euler_finish, &f->own, NULL, .rho = a[RHO], .e = a[E], .mf = a[MF], .ef = a[EF],
-                   .heat = a[HEAT], .u = to[0], .v = to[1], .least = &f->least);
-    else
-        ALONG_AXIS(euler_cells, &cells, META_ASYNC, .rho = a[RHO], .e = a[E], .mf = a[MF],
+    if (!second) {
+        CALL_ALONG(axis, euler_cells, &cells, META_ASYNC, .rho = a[RHO], .e = a[E], .mf = a[MF],
                    .ef = a[EF], .heat = a[HEAT], .d = a[D], .f = a[axis ? FX : FY]);
+    } else {
+        CALL_ALONG(axis, euler_finish, &f->own, NULL, .rho = a[RHO], .e = a[E], .mf = a[MF],
+                   .ef = a[EF], .heat = a[HEAT], .u = to[0], .v = to[1], .least = &f->least);
+    }
 }
 
 /* One step, with ghosts and the limit of all ranks' cells at its beginning. */
@@ -361,26 +328,23 @@ static void exchange(flow *f)
 
 static void print_line(flow *f)
 {
-    double **a = f->a, mass, internal, kinetic;
+    double **a = f->a, sum[3];
     const int64_t none = INT64_MAX;
     int64_t cell = none, first;
-    TRY(euler_summary_f64(&f->own, a[RHO], a[E], a[U], a[V], &mass, &internal, &kinetic, NULL));
-    TRY(meta_allreduce(&mass, &mass, 1, META_SUM, META_F64, NULL));
-    TRY(meta_allreduce(&internal, &internal, 1, META_SUM, META_F64, NULL));
-    TRY(meta_allreduce(&kinetic, &kinetic, 1, META_SUM, META_F64, NULL));
+    TRY(euler_summary_f64(&f->own, a[RHO], a[E], a[U], a[V], &sum[0], &sum[1], &sum[2], NULL));
+    TRY(meta_allreduce(sum, sum, 3, META_SUM, META_F64, NULL));
+    for (int n = 0; n < 3; ++n) sum[n] *= f->edge * f->edge;
     /* Of all cells with the least limit the first one of the whole grid. */
     if (f->least.value == f->crossing)
         cell = f->least.index[0] - f->own.start[0] + f->first[0] +
                f->o.cells[0] * (f->least.index[1] - f->own.start[1] + f->first[1]);
     TRY(meta_allreduce(&first, &cell, 1, META_MIN, META_I64, NULL));
-    const double volume = f->edge * f->edge;
     if (rank == 0)
         printf("step %" PRId64
                ", time %.9g: mass %.17g, energy %.17g = %.9g internal + %.9g kinetic; "
                "dt %.6g by cell (%" PRId64 ", %" PRId64 ")\n",
-               f->step, f->time, volume * mass, volume * (internal + kinetic), volume * internal,
-               volume * kinetic, COURANT * f->edge * f->crossing, first % f->o.cells[0],
-               first / f->o.cells[0]);
+               f->step, f->time, sum[0], sum[1] + sum[2], sum[1], sum[2],
+               COURANT * f->edge * f->crossing, first % f->o.cells[0], first / f->o.cells[0]);
 }
 
 /* The fields of the state in files. Of nodes that ranks share each is written by the higher one. */
@@ -399,7 +363,8 @@ static void describe(const flow *f, int writing, meta_io_field *field)
     }
 }
 
-static void write_snapshot(const flow *f)
+/* Write so many of the fields; a snapshot of all says when it was. */
+static void write_file(const flow *f, const char *path, meta_io_format format, int fields)
 {
     const meta_io_attribute attribute[] = {{"step", NULL, META_I64, 1, &f->step},
                                            {"time", NULL, META_F64, 1, &f->time}};
@@ -407,11 +372,11 @@ static void write_snapshot(const flow *f)
     meta_io_field field[STATE];
     describe(f, 1, field);
     file.comm = f->cart;
-    file.format = META_IO_CHECKPOINT;
+    file.format = format;
     file.number = f->step;
-    file.attributes = 2;
+    file.attributes = fields == STATE ? 2 : 0;
     file.attribute = attribute;
-    TRY(meta_io_write(f->o.file, &file, STATE, field));
+    TRY(meta_io_write(path, &file, fields, field));
 }
 
 static void read_snapshot(flow *f)
@@ -432,16 +397,6 @@ static void read_snapshot(flow *f)
     TRY(meta_io_close(&file));
 }
 
-static void write_density(const flow *f)
-{
-    meta_io_desc file = META_IO_DESC_INIT;
-    meta_io_field field[STATE];
-    describe(f, 1, field);
-    file.comm = f->cart;
-    file.format = META_IO_NPY;
-    TRY(meta_io_write(f->o.density, &file, 1, field));
-}
-
 /* ------------------------------------------------------------------ the program */
 
 int main(int argc, char **argv)
@@ -449,7 +404,8 @@ int main(int argc, char **argv)
     static flow f;
     TRY(meta_comm_init(&argc, &argv));
     TRY(meta_comm_rank(&rank, &ranks));
-    const int wrong = read_options(&f.o, argc, argv);
+    int wrong = read_options(&f.o, argc, argv);
+    if (!wrong) wrong = share_cells(&f);
     if (wrong) {
         TRY(meta_comm_finalize());
         return wrong - 1;
@@ -468,7 +424,8 @@ int main(int argc, char **argv)
         advance(&f);
         exchange(&f);
         if (f.step % f.o.log == 0) print_line(&f);
-        if (f.o.snapshot && f.step % f.o.snapshot == 0) write_snapshot(&f);
+        if (f.o.snapshot && f.step % f.o.snapshot == 0)
+            write_file(&f, f.o.file, META_IO_CHECKPOINT, STATE);
         if (f.step == from + UNTIMED) {
             TRY(meta_flush());
             start = MPI_Wtime(), timed = f.step;
@@ -480,8 +437,10 @@ int main(int argc, char **argv)
     if (rank == 0 && steps > 0)
         printf("%d ranks: %.2f ns for a cell and a step\n", ranks,
                1e9 * seconds / steps / (double)f.o.cells[0] / (double)f.o.cells[1]);
-    if (f.o.density) write_density(&f);
-    free_grid(&f);
+    if (f.o.density) write_file(&f, f.o.density, META_IO_NPY, 1);
+    TRY(meta_halo_free(&f.halo));
+    for (int n = 0; n < ARRAYS; ++n) TRY(meta_free(f.a[n]));
+    MPI_Comm_free(&f.cart);
     TRY(meta_comm_finalize());
     return 0;
 }

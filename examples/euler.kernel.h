@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Two-dimensional flow of an ideal gas on a staggered grid of square cells: a Lagrangian step, and a
- * remap back to the grid, which sweeps along x and along y.
+/* Two-dimensional flow of an ideal gas on a staggered grid of square cells: a Lagrangian step, and a remap back to
+ * the grid, which sweeps along x and along y.
  *
- * Index (x, y) is a cell, the node at its corner of low x and y, and its faces at the low sides.
- * Lengths are in cells, so a cell's volume is 1 and its mass its density; `r` is dt/h, a time step in
- * units that make a velocity times r a number of cells. Sums of four corners add diagonal pairs
- * first: so mirrored and transposed flows keep the same bits. */
+ * Index (x, y) is a cell, the node at its corner of low x and y, and its faces at the low sides. Lengths are in
+ * cells, so a cell's volume is 1 and its mass its density; `r` is dt/h, a time step in units that make a velocity
+ * times r a number of cells. Sums of four corners add diagonal pairs first: so mirrored and transposed flows keep
+ * the same bits. */
 #define META_KERNEL_TYPES META_KERNEL_F64
 #include <meta_kernel.h>
 
@@ -50,8 +50,8 @@ META_CELLS(euler_begin)
     ON(e) = in ? g.energy[1] : g.energy[0];
 }
 
-/* Mirror the flow at a reflecting wall: cells at their faces, nodes about those on the wall. The box is
- * of layers and of rows of nodes. */
+/* Mirror the flow at a reflecting wall: cells at their faces, nodes about those on the wall. The box is of layers
+ * and of rows of nodes. */
 #define euler_wall_ARGS(A)                                                                         \
     A(INOUT, T, rho, WHOLE) A(INOUT, T, e, WHOLE) A(INOUT, T, u, WHOLE) A(INOUT, T, v, WHOLE)      \
     A(VALUE, euler_wall, w)
@@ -70,8 +70,7 @@ META_CELLS(euler_wall)
 #define euler_summary_ARGS(A)                                                                      \
     A(IN, T, rho, CELL) A(IN, T, e, CELL) A(IN, T, u, CELL_NODES) A(IN, T, v, CELL_NODES)          \
     A(SUM, T, mass) A(SUM, T, internal) A(SUM, T, kinetic)
-#define SQUARE(x, y)                                                                               \
-    (AT2(u, x, y) * AT2(u, x, y) + AT2(v, x, y) * AT2(v, x, y))
+#define SQUARE(x, y) (AT2(u, x, y) * AT2(u, x, y) + AT2(v, x, y) * AT2(v, x, y))
 META_CELLS(euler_summary)
 {
     const T squares = (SQUARE(0, 0) + SQUARE(1, 1)) + (SQUARE(1, 0) + SQUARE(0, 1));
@@ -79,13 +78,12 @@ META_CELLS(euler_summary)
     ADD(internal, ON(rho) * ON(e));
     ADD(kinetic, ON(rho) * squares * (T)0.125);
 }
-#undef SQUARE
 
 /* ------------------------------------------------------------------ the Lagrangian step */
 
-/* The speed of sound, and the viscous pressure over density and speed, at a compression: a scalar of
- * a quadratic term (von Neumann and Richtmyer, J. Appl. Phys. 21, 1950) and a linear one (Landshoff,
- * LA-1930, 1955), as in Wilkins, J. Comput. Phys. 36, 1980. */
+/* The speed of sound, and the viscous pressure over density and speed, at a compression: a scalar of a quadratic
+ * term (von Neumann and Richtmyer, J. Appl. Phys. 21, 1950) and a linear one (Landshoff, LA-1930, 1955), as in
+ * Wilkins, J. Comput. Phys. 36, 1980. */
 META_FUNCTION T FN(sound)(T e)
 {
     return SQRT((T)(GAMMA * (GAMMA - 1)) * e);
@@ -102,8 +100,7 @@ META_FUNCTION T FN(crossing)(T e, T compression, T u, T v)
     const T c = FN(sound)(e), a = ABS(u), b = ABS(v), flow = a > b ? a : b;
     return 1 / (c + 2 * FN(viscosity)(compression, c) + (T)0.25 * flow);
 }
-#define CROSSING(e)                                                                                \
-    FN(crossing)(e, (T)-0.5 * (ACROSS_X(u) + ACROSS_Y(v)), CORNERS(u), CORNERS(v))
+#define CROSSING(e) FN(crossing)(e, (T)-0.5 * (ACROSS_X(u) + ACROSS_Y(v)), CORNERS(u), CORNERS(v))
 
 /* The least of it, before the first step. Later steps have it of euler_finish. */
 #define euler_limit_ARGS(A)                                                                        \
@@ -137,8 +134,8 @@ META_CELLS(euler_accelerate)
     ON(v1) = ON(v) - by * ((here + left) - (below + last));
 }
 
-/* The step's work, by the mean of old and new velocities: with them the cells lose what nodes gain.
- * Volumes swept by the low faces, and the density in the volume that the cell has then. */
+/* The step's work, by the mean of old and new velocities: with them the cells lose what nodes gain. Volumes swept
+ * by the low faces, and the density in the volume that the cell has then. */
 #define euler_lagrange_ARGS(A)                                                                     \
     A(INOUT, T, e) A(OUT, T, d) A(OUT, T, fx) A(OUT, T, fy) A(IN, T, rho, CELL) A(IN, T, w, CELL)  \
     A(IN, T, u, CELL_NODES) A(IN, T, v, CELL_NODES) A(IN, T, u1, CELL_NODES)                       \
@@ -155,23 +152,21 @@ META_CELLS(euler_lagrange)
     ON(fx) = west;
     ON(fy) = south;
 }
-#undef MEAN
 
 /* ------------------------------------------------------------------ the remap */
 
-/* What flows through a face has the value of the cell that it comes from, with van Leer's monotonic
- * slope there (J. Comput. Phys. 23, 1977; 32, 1979), at the middle of the part that leaves: four
- * values along the sweep, whether the flow goes up, and the share that stays. As elsewhere, values
- * are computed first and chosen then, so that compilers vectorize the loop over cells. */
+/* What flows through a face has the value of the cell that it comes from, with van Leer's monotonic slope there
+ * (J. Comput. Phys. 23, 1977; 32, 1979), at the middle of the part that leaves: four values along the sweep,
+ * whether the flow goes up, and the share that stays. As elsewhere, values are computed first and chosen then, so
+ * that the loop over cells becomes vector code. */
 META_FUNCTION T FN(upstream)(T a, T b, T c, T d, int up, T stays)
 {
-    const T rise = c - b, below = b - a, above = d - c;
-    const T at = up ? b : c, behind = up ? below : above;
-    const T one = ABS(rise), other = ABS(behind), mean = (T)0.25 * ABS(rise + behind);
-    const T lesser = one < other ? one : other, half = lesser < mean ? lesser : mean;
+    const T below = b - a, rise = c - b, above = d - c;
+    const T at = up ? b : c, behind = up ? below : above, sum = rise + behind;
+    const T one = ABS(rise), other = ABS(behind), mean = (T)0.25 * ABS(sum);
+    const T lesser = LEAST(one, other), half = LEAST(lesser, mean);
     const T most = stays * half, change = rise * behind > 0 ? most : 0;
-    const T onwards = rise > 0 ? change : -change;
-    return at + (up ? onwards : -onwards);
+    return at + ((sum > 0) == up ? change : -change); /* `half` of the slope between two cells */
 }
 
 #define ALONG(a, n, X, Y) AT2(a, (n) * (X), (n) * (Y)) /* n cells away along the sweep */
@@ -191,19 +186,13 @@ META_FUNCTION T FN(upstream)(T a, T b, T c, T d, int up, T stays)
     ON(ef) = UPSTREAM(e, X, Y, 1 - ABS(mass) * per_mass);                                          \
     ON(mf) = mass;
 #define euler_flux_x_ARGS(A) FLUX_ARGS(A, SIDES2(2, 1, 0, 0))
-META_CELLS(euler_flux_x)
-{
-    FLUX(1, 0)
-}
+META_CELLS(euler_flux_x) { FLUX(1, 0) }
 #define euler_flux_y_ARGS(A) FLUX_ARGS(A, SIDES2(0, 0, 2, 1))
-META_CELLS(euler_flux_y)
-{
-    FLUX(0, 1)
-}
+META_CELLS(euler_flux_y) { FLUX(0, 1) }
 
-/* Velocities after a sweep, with the mean of the mass fluxes around (Benson, Comput. Methods Appl.
- * Mech. Engrg. 99, 1992), and the kinetic energy that the mean velocity lacks (DeBar, UCIR-760,
- * 1974). All are changes of what was there: where nothing flows, no bit changes. */
+/* Velocities after a sweep, with the mean of the mass fluxes around (Benson, Comput. Methods Appl. Mech. Engrg.
+ * 99, 1992), and the kinetic energy that the mean velocity lacks (DeBar, UCIR-760, 1974). All are changes of what
+ * was there: where nothing flows, no bit changes. */
 #define NODES_ARGS(A, FLUXES, CELLS, NODES)                                                        \
     A(OUT, T, u1) A(OUT, T, v1) A(OUT, T, heat) A(IN, T, mf, FLUXES) A(IN, T, rho, CELLS)          \
     A(IN, T, u, NODES) A(IN, T, v, NODES)
@@ -222,12 +211,12 @@ META_CELLS(euler_flux_y)
     const int in_up = in > 0, out_up = out > 0;                                                    \
     const T in_stays = 1 - 4 * ABS(in) / (in_up ? below : here);                                   \
     const T out_stays = 1 - 4 * ABS(out) / (out_up ? here : above);                                \
-    const T u_here = ON(u), v_here = ON(v), mass = (T)0.25 * here + (in - out);                    \
+    const T mass = (T)0.25 * here + (in - out), per_mass = 1 / mass;                               \
+    const T u_here = ON(u), v_here = ON(v);                                                        \
     const T du_in = LINE_UPSTREAM(u, -1, X, Y, in_up, in_stays) - u_here;                          \
     const T dv_in = LINE_UPSTREAM(v, -1, X, Y, in_up, in_stays) - v_here;                          \
     const T du_out = LINE_UPSTREAM(u, 0, X, Y, out_up, out_stays) - u_here;                        \
     const T dv_out = LINE_UPSTREAM(v, 0, X, Y, out_up, out_stays) - v_here;                        \
-    const T per_mass = 1 / mass;                                                                   \
     const T du = (in * du_in - out * du_out) * per_mass;                                           \
     const T dv = (in * dv_in - out * dv_out) * per_mass;                                           \
     ON(u1) = u_here + du;                                                                          \
@@ -237,16 +226,10 @@ META_CELLS(euler_flux_y)
                          mass * (du * du + dv * dv));
 #define euler_nodes_x_ARGS(A)                                                                      \
     NODES_ARGS(A, SIDES2(1, 1, 1, 0), SIDES2(2, 1, 1, 0), SIDES2(2, 2, 0, 0))
-META_CELLS(euler_nodes_x)
-{
-    NODES(1, 0)
-}
+META_CELLS(euler_nodes_x) { NODES(1, 0) }
 #define euler_nodes_y_ARGS(A)                                                                      \
     NODES_ARGS(A, SIDES2(1, 0, 1, 1), SIDES2(1, 0, 2, 1), SIDES2(0, 0, 2, 2))
-META_CELLS(euler_nodes_y)
-{
-    NODES(0, 1)
-}
+META_CELLS(euler_nodes_y) { NODES(0, 1) }
 
 /* Mass and energy of cells after a sweep, with a quarter of the heat of each corner. */
 #define CELLS_ARGS(A, NEXT)                                                                        \
@@ -290,22 +273,4 @@ META_CELLS(euler_finish_y)
     LOWER(least, CROSSING(now));
 }
 
-#undef CORNERS
-#undef AROUND
-#undef ACROSS_X
-#undef ACROSS_Y
-#undef CELL_NODES
-#undef NODE_CELLS
-#undef CROSSING
-#undef ALONG
-#undef UPSTREAM
-#undef PAIR
-#undef LINE_UPSTREAM
-#undef FLUX_ARGS
-#undef FLUX
-#undef NODES_ARGS
-#undef NODES
-#undef CELLS_ARGS
-#undef CELLS
-#undef FINISH_ARGS
 #include META_AGAIN
