@@ -17,7 +17,6 @@
 
 #include <errno.h>
 #include <getopt.h>
-#include <inttypes.h>
 #include <meta_io.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,8 +56,7 @@ typedef struct options {
 
 static const char usage[] =
     "usage: euler [OPTION ...] PROBLEM NX NY\n"
-    "PROBLEM is sod-x, sod-y (Sod's shock tube along an axis) or blast (a hot square in the "
-    "middle).\n"
+    "PROBLEM: sod-x, sod-y (Sod's shock tube along an axis), blast (a hot square amid).\n"
     "NX and NY are the numbers of cells, which are squares; the longer side of the grid is 1.\n"
     "  --time T        end at this time; without it: 0.2, blast 0.1\n"
     "  --steps N       end before step N + 1\n"
@@ -85,13 +83,6 @@ static int is_count(const char *text, int64_t least, int64_t *count)
     return end != text && !*end && errno == 0 && *count >= least && *count <= INT32_MAX;
 }
 
-static int is_time(const char *text, double *time)
-{
-    char *end;
-    *time = strtod(text, &end);
-    return end != text && !*end && *time > 0 && *time < INFINITY;
-}
-
 #define TAKES(name, code)                                                                          \
     {                                                                                              \
         name, required_argument, NULL, code                                                        \
@@ -106,6 +97,7 @@ static int read_options(options *o, int argc, char **argv)
         TAKES("time", TIME),      {"help", 0, NULL, HELP},   {0}};
     int64_t *const count[] = {&o->steps, &o->log, &o->snapshot};
     const char **const path[] = {&o->file, &o->restart, &o->density};
+    char rest;
     int code;
     *o = (options){.steps = INT64_MAX, .log = 100, .file = "euler"};
     opterr = 0;
@@ -113,7 +105,7 @@ static int read_options(options *o, int argc, char **argv)
         if (code == HELP) return rank == 0 ? fputs(usage, stdout), 1 : 1;
         if (code == ':') return 1 + fail_usage("a value is missing behind", argv[optind - 1]);
         if (code == '?') return 1 + fail_usage("there is no option", argv[optind - 1]);
-        if (code == TIME && !is_time(optarg, &o->time))
+        if (code == TIME && (sscanf(optarg, "%lf%c", &o->time, &rest) != 1 || !(o->time > 0)))
             return 1 + fail_usage("--time takes a time above 0, not", optarg);
         if (code <= SNAPSHOT && !is_count(optarg, 1, count[code]))
             return 1 +
@@ -135,6 +127,7 @@ static int read_options(options *o, int argc, char **argv)
 /* ------------------------------------------------------------------ this rank's part */
 
 enum { RHO, E, D, W, U, V, U1, V1, HEAT, FX, FY, MF, EF, ARRAYS, STATE = 4 };
+static const int state[STATE] = {RHO, E, U, V}; /* what a step begins with */
 
 typedef struct flow {
     options o;
@@ -152,8 +145,7 @@ typedef struct flow {
     double crossing;        /* of all ranks' */
 } flow;
 
-/* The own cells, with so many more at either side of each axis; of nodes, one more at the high
- * sides. */
+/* The own cells and so many more at either side of an axis; of nodes, one more at high sides. */
 static meta_box widened(const flow *f, int x, int y, int nodes)
 {
     meta_box box = f->own;
@@ -166,12 +158,10 @@ static meta_box widened(const flow *f, int x, int y, int nodes)
  * @return 0, or the program's exit status + 1 */
 static int share_cells(flow *f)
 {
-    int dims[2] = {0, 0}, open[2] = {0, 0}, at[2], beyond[2];
+    int dims[2] = {0, 0}, open[2] = {0, 0}, at[2];
     MPI_Dims_create(ranks, 2, dims);
-    if (f->o.cells[0] < f->o.cells[1]) {
-        const int most = dims[0];
-        dims[0] = dims[1], dims[1] = most;
-    }
+    const int most = dims[0];
+    if (f->o.cells[0] < f->o.cells[1]) dims[0] = dims[1], dims[1] = most;
     MPI_Cart_create(MPI_COMM_WORLD, 2, dims, open, 0, &f->cart);
     MPI_Cart_coords(f->cart, rank, 2, at);
     for (int d = 0; d < 2; ++d) {
@@ -180,8 +170,7 @@ static int share_cells(flow *f)
                                   d ? "NY" : "NX");
         f->first[d] = f->o.cells[d] * at[d] / dims[d];
         f->cells[d] = f->o.cells[d] * (at[d] + 1) / dims[d] - f->first[d];
-        MPI_Cart_shift(f->cart, d, 1, &beyond[0], &beyond[1]);
-        for (int high = 0; high < 2; ++high) f->wall[d][high] = beyond[high] == MPI_PROC_NULL;
+        f->wall[d][0] = at[d] == 0, f->wall[d][1] = at[d] == dims[d] - 1;
     }
     f->edge = 1 / (double)(f->o.cells[0] > f->o.cells[1] ? f->o.cells[0] : f->o.cells[1]);
     return 0;
@@ -193,7 +182,7 @@ static int share_cells(flow *f)
     }
 static void make_grid(flow *f)
 {
-    const int ghosts[2] = {GHOSTS, GHOSTS}, state[STATE] = {RHO, E, U, V};
+    const int ghosts[2] = {GHOSTS, GHOSTS};
     const meta_grid_field fields[ARRAYS] = {
         FIELD("density", 0, 0),       FIELD("energy", 0, 0),    FIELD("moved density", 0, 0),
         FIELD("pressure", 0, 0),      FIELD("u", 1, 1),         FIELD("v", 1, 1),
@@ -239,14 +228,16 @@ static void set_walls(flow *f)
     for (int d = 0; d < 2; ++d) {
         const int64_t layer = d ? pitch : 1, along = d ? 1 : pitch;
         const int64_t rows = f->cells[1 - d] + 2 * GHOSTS;
+        const meta_box box = {2, {GHOSTS, rows + 1}, {0, 0}, {GHOSTS, rows + 1}};
         for (int high = 0; high < 2; ++high) {
-            const int64_t outwards = high ? layer : -layer;
-            const int64_t node = (high ? f->own.end[d] : f->own.start[d]) * layer; /* on the wall */
-            const int64_t cell = high ? node - layer : node;                       /* at it */
-            const euler_wall wall = {
-                cell + outwards, cell, node + outwards, node - outwards, outwards,
-                along,           rows, d == 0 ? -1 : 1, d == 1 ? -1 : 1};
-            const meta_box box = {2, {GHOSTS, rows + 1}, {0, 0}, {GHOSTS, rows + 1}};
+            const int64_t node = (high ? f->own.end[d] : f->own.start[d]) * layer;
+            const euler_wall wall = {high ? node - layer : node,
+                                     node,
+                                     high ? layer : -layer,
+                                     along,
+                                     rows,
+                                     d == 0 ? -1 : 1,
+                                     d == 1 ? -1 : 1};
             if (f->wall[d][high])
                 TRY(euler_wall_f64(&box, f->a[RHO], f->a[E], f->a[U], f->a[V], wall, META_ASYNC));
         }
@@ -260,8 +251,7 @@ static void set_walls(flow *f)
     if (axis) CALL(name##_y, box, done, __VA_ARGS__);                                              \
     else CALL(name##_x, box, done, __VA_ARGS__)
 
-/* Move the cells with the flow for `r` edges of a cell at speed 1: velocities U and V become U1 and
- * V1. */
+/* Move the cells with the flow, as far as `r` edges at speed 1; new velocities are U1 and V1. */
 static void move(flow *f, double r)
 {
     double **a = f->a;
@@ -339,18 +329,17 @@ static void print_line(flow *f)
         cell = f->least.index[0] - f->own.start[0] + f->first[0] +
                f->o.cells[0] * (f->least.index[1] - f->own.start[1] + f->first[1]);
     TRY(meta_allreduce(&first, &cell, 1, META_MIN, META_I64, NULL));
+    const double dt = COURANT * f->edge * f->crossing;
+    const int x = (int)(first % f->o.cells[0]), y = (int)(first / f->o.cells[0]);
     if (rank == 0)
-        printf("step %" PRId64
-               ", time %.9g: mass %.17g, energy %.17g = %.9g internal + %.9g kinetic; "
-               "dt %.6g by cell (%" PRId64 ", %" PRId64 ")\n",
-               f->step, f->time, sum[0], sum[1] + sum[2], sum[1], sum[2],
-               COURANT * f->edge * f->crossing, first % f->o.cells[0], first / f->o.cells[0]);
+        printf("step %d, time %.9g: mass %.17g, energy %.17g = internal %.9g + kinetic %.9g; "
+               "dt %.6g by cell (%d, %d)\n",
+               (int)f->step, f->time, sum[0], sum[1] + sum[2], sum[1], sum[2], dt, x, y);
 }
 
 /* The fields of the state in files. Of nodes that ranks share each is written by the higher one. */
 static void describe(const flow *f, int writing, meta_io_field *field)
 {
-    const int state[STATE] = {RHO, E, U, V};
     for (int n = 0; n < STATE; ++n) {
         const int nodes = n >= 2;
         field[n] = (meta_io_field){f->field[state[n]].name, f->a[state[n]], META_F64,
@@ -417,26 +406,22 @@ int main(int argc, char **argv)
     exchange(&f);
     print_line(&f);
 
-    const int64_t from = f.step;
-    int64_t timed = from;
-    double start = MPI_Wtime();
+    const int64_t timed = f.step + UNTIMED;
+    double start = 0;
     while (f.step < f.o.steps && f.time < f.o.time) {
+        if (f.step == timed) start = MPI_Wtime();
         advance(&f);
         exchange(&f);
         if (f.step % f.o.log == 0) print_line(&f);
         if (f.o.snapshot && f.step % f.o.snapshot == 0)
             write_file(&f, f.o.file, META_IO_CHECKPOINT, STATE);
-        if (f.step == from + UNTIMED) {
-            TRY(meta_flush());
-            start = MPI_Wtime(), timed = f.step;
-        }
     }
     TRY(meta_flush());
-    const double seconds = MPI_Wtime() - start, steps = (double)(f.step - timed);
+    const double seconds = MPI_Wtime() - start, cells = (double)f.o.cells[0] * (double)f.o.cells[1];
     if (f.step % f.o.log) print_line(&f);
-    if (rank == 0 && steps > 0)
+    if (rank == 0 && f.step > timed)
         printf("%d ranks: %.2f ns for a cell and a step\n", ranks,
-               1e9 * seconds / steps / (double)f.o.cells[0] / (double)f.o.cells[1]);
+               1e9 * seconds / (double)(f.step - timed) / cells);
     if (f.o.density) write_file(&f, f.o.density, META_IO_NPY, 1);
     TRY(meta_halo_free(&f.halo));
     for (int n = 0; n < ARRAYS; ++n) TRY(meta_free(f.a[n]));

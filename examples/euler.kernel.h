@@ -22,12 +22,12 @@ typedef struct euler_gases {
     double density[2], energy[2]; /* outside, inside */
 } euler_gases;
 
-/* A wall: where its layer of ghosts 0, and of cells and nodes inside, begin in the arrays. */
+/* A wall, by elements of the arrays: where the first row's cell at it and the node on it are, how far it is
+ * outwards from a layer to the next and along the wall from a row to the next. */
 typedef struct euler_wall {
-    int64_t cell_to, cell_from, node_to, node_from; /* elements from the first one */
-    int64_t outwards, along;                        /* from a layer and from a row to the next */
-    int64_t cell_rows;                              /* that arrays of cells have along the wall */
-    double u, v;                                    /* signs of the mirrored velocities */
+    int64_t cell, node, outwards, along;
+    int64_t cell_rows; /* that arrays of cells have along the wall */
+    double u, v;       /* signs of the mirrored velocities */
 } euler_wall;
 #endif
 
@@ -36,7 +36,7 @@ typedef struct euler_wall {
 /* Twice the difference of a nodes' array across a cell. */
 #define ACROSS_X(a) ((AT2(a, 1, 0) + AT2(a, 1, 1)) - (AT2(a, 0, 0) + AT2(a, 0, 1)))
 #define ACROSS_Y(a) ((AT2(a, 0, 1) + AT2(a, 1, 1)) - (AT2(a, 0, 0) + AT2(a, 1, 0)))
-#define CELL_NODES  SIDES2(0, 1, 0, 1) /* what a cell reads of an array of nodes */
+#define CELL_NODES  SIDES2(0, 1, 0, 1) /* where a cell reads an array of nodes */
 #define NODE_CELLS  SIDES2(1, 0, 1, 0)
 
 /* ------------------------------------------------------------------ begin, walls, summary */
@@ -50,20 +50,20 @@ META_CELLS(euler_begin)
     ON(e) = in ? g.energy[1] : g.energy[0];
 }
 
-/* Mirror the flow at a reflecting wall: cells at their faces, nodes about those on the wall. The box is of layers
- * and of rows of nodes. */
+/* Mirror the flow at a reflecting wall: the box is of layers and of rows of nodes. */
 #define euler_wall_ARGS(A)                                                                         \
     A(INOUT, T, rho, WHOLE) A(INOUT, T, e, WHOLE) A(INOUT, T, u, WHOLE) A(INOUT, T, v, WHOLE)      \
     A(VALUE, euler_wall, w)
 META_CELLS(euler_wall)
 {
-    const int64_t out = INDEX(0) * w.outwards, row = INDEX(1) * w.along;
+    const int64_t row = INDEX(1) * w.along, cell = w.cell + row, node = w.node + row;
+    const int64_t inner = INDEX(0) * w.outwards, outer = inner + w.outwards;
     if (INDEX(1) < w.cell_rows) {
-        GET(rho, w.cell_to + row + out) = GET(rho, w.cell_from + row - out);
-        GET(e, w.cell_to + row + out) = GET(e, w.cell_from + row - out);
+        GET(rho, cell + outer) = GET(rho, cell - inner);
+        GET(e, cell + outer) = GET(e, cell - inner);
     }
-    GET(u, w.node_to + row + out) = w.u * GET(u, w.node_from + row - out);
-    GET(v, w.node_to + row + out) = w.v * GET(v, w.node_from + row - out);
+    GET(u, node + outer) = w.u * GET(u, node - outer);
+    GET(v, node + outer) = w.v * GET(v, node - outer);
 }
 
 /* Mass, internal energy and kinetic energy, each in cells' volumes. */
@@ -244,33 +244,17 @@ META_CELLS(euler_nodes_y) { NODES(0, 1) }
 /* After the first sweep a cell's volume lacks what the second one, along the other axis, sweeps. */
 #define euler_cells_x_ARGS(A)                                                                      \
     CELLS_ARGS(A, SIDES2(0, 1, 0, 0)) A(OUT, T, d) A(IN, T, f, SIDES2(0, 0, 0, 1))
-META_CELLS(euler_cells_x)
-{
-    CELLS(1, 0)
-    ON(d) = mass / (1 + (AT2(f, 0, 1) - ON(f)));
-}
+META_CELLS(euler_cells_x) { CELLS(1, 0) ON(d) = mass / (1 + (AT2(f, 0, 1) - ON(f))); }
 #define euler_cells_y_ARGS(A)                                                                      \
     CELLS_ARGS(A, SIDES2(0, 0, 0, 1)) A(OUT, T, d) A(IN, T, f, SIDES2(0, 1, 0, 0))
-META_CELLS(euler_cells_y)
-{
-    CELLS(0, 1)
-    ON(d) = mass / (1 + (AT2(f, 1, 0) - ON(f)));
-}
+META_CELLS(euler_cells_y) { CELLS(0, 1) ON(d) = mass / (1 + (AT2(f, 1, 0) - ON(f))); }
 
 /* After the second one it is 1, and the next step's limit is known. */
 #define FINISH_ARGS(A, NEXT)                                                                       \
     CELLS_ARGS(A, NEXT) A(IN, T, u, CELL_NODES) A(IN, T, v, CELL_NODES) A(MIN_AT, T, least)
 #define euler_finish_x_ARGS(A) FINISH_ARGS(A, SIDES2(0, 1, 0, 0))
-META_CELLS(euler_finish_x)
-{
-    CELLS(1, 0)
-    LOWER(least, CROSSING(now));
-}
+META_CELLS(euler_finish_x) { CELLS(1, 0) LOWER(least, CROSSING(now)); }
 #define euler_finish_y_ARGS(A) FINISH_ARGS(A, SIDES2(0, 0, 0, 1))
-META_CELLS(euler_finish_y)
-{
-    CELLS(0, 1)
-    LOWER(least, CROSSING(now));
-}
+META_CELLS(euler_finish_y) { CELLS(0, 1) LOWER(least, CROSSING(now)); }
 
 #include META_AGAIN
