@@ -21,18 +21,22 @@ printf '#!/bin/sh\nexec "%s" --define-variable=prefix="%s" "$@"\n' "$real" "$pre
 chmod +x bin/pkg-config
 what='make'
 PATH=$here/bin:$PATH PKG_CONFIG_PATH=$prefix/lib/pkgconfig MAKEFLAGS='' \
-    make -s -f "$prefix/share/doc/libmeta/examples/Makefile" CC="${CC:-cc}" CFLAGS="$flags" euler >out 2>err ||
+    make -s -f "$prefix/share/doc/libmeta/examples/Makefile" CC="${CC:-cc}" CFLAGS="$flags" euler euler_mpi >out 2>err ||
     broken 'fails'
 [ $failed = 0 ] || exit 1
 
 # euler RANKS ARGUMENT…: in this folder.
-euler() { ran 0 "$@"; }
+euler()
+{
+    on=$1
+    shift
+    ran 0 "$on" "$here/euler" "$@"
+}
+# ran STATUS RANKS PROGRAM ARGUMENT…: run(), of a program that is not in the build folder.
 ran()
 {
-    want_status=$1 want_ranks=$2
-    shift 2
-    (build=; run "$want_status" "$want_ranks" "$here/euler" "$@"; exit $failed) || failed=1
-    what="euler $*"
+    (build=; run "$@"; exit $failed) || failed=1
+    what="$3 on $2 ranks"
 }
 same() { cmp -s "$1" "$2" || broken "$1 is not $2"; }
 # rows FORMAT NX NY FILE: what NumPy's file has, a row of the grid on each line.
@@ -77,8 +81,10 @@ awk '/^step/ { for (n = 1; n < NF; ++n) { if ($n == "mass") m = $(n + 1) + 0; if
     /^step 300,/ { ++lines; drift = (m / m0 - 1) ^ 2 + (e / e0 - 1) ^ 2 }
     END { exit !(lines == 2 && m0 > 0 && e0 > 0 && drift < 1e-24) }' out || broken 'mass or energy is not conserved'
 rows x8 48 48 all.npy | plain >all
-upside_down <all | cmp -s - all || broken 'low and high y differ'
-columns <all | upside_down | columns | plain | cmp -s - all || broken 'low and high x differ'
+upside_down <all >mirrored_y
+same mirrored_y all
+columns <all | upside_down | columns | plain >mirrored_x
+same mirrored_x all
 
 # Any ranks, and a restart on others: the same bits, and with reproducible sums the same lines.
 export META_REPRODUCIBLE=on
@@ -96,6 +102,12 @@ tail -n 1 on1.log >last
 grep '^step' out | tail -n 1 | cmp -s - last || broken 'its last line is another one'
 unset META_REPRODUCIBLE
 
+# The same in plain MPI and OpenMP, on the same ranks: the same bits.
+for ranks in 1 4; do
+    ran 0 $ranks "$here/euler_mpi" blast 37 26 60 raw
+    tail -c $((8 * 37 * 26)) on1.npy | cmp -s - raw || broken 'the density is not that of euler'
+done
+
 # OpenCL, alone and beside OpenMP: libmeta contracts no multiply-adds, but a device's square root may differ.
 for ranks in 1 2; do
     export META_RANK_MAP='0:opencl,*:openmp'
@@ -110,9 +122,9 @@ export META_RANK_MAP='*:openmp'
 # What is wrong is named, with what would be right.
 wrong()
 {
-    text=$1
-    shift
-    ran 2 "$@"
+    text=$1 on=$2
+    shift 2
+    ran 2 "$on" "$here/euler" "$@"
     grep -q -e "$text" err || broken "does not say: $text"
 }
 wrong "PROBLEM is sod-x, sod-y or blast, not 'sod'" 1 sod 10 10
@@ -124,9 +136,9 @@ wrong "take a number of steps, not '-1'" 1 --steps -1 blast 10 10
 wrong "takes a time above 0, not 'nan'" 1 --time nan blast 10 10
 wrong "a value is missing behind '--restart'" 1 blast 10 10 --restart
 wrong 'give fewer ranks or more' 4 blast 10 4
-ran 0 1 --help
+euler 1 --help
 grep -q '^usage: euler' out || broken 'has no help'
-ran any 2 blast 8 8 --restart none
+ran any 2 "$here/euler" blast 8 8 --restart none
 grep -q 'no checkpoint none.0' err || broken 'does not say which file is missing'
 
 [ $failed = 0 ] && echo "Sod's tube and a blast are as they should be"
