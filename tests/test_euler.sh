@@ -53,8 +53,12 @@ rows f8 200 4 x.npy | awk '
         return p > p0 ? (p - p0) * sqrt(2 / d0 / (2.4 * p + 0.4 * p0)) : 5 * sqrt(1.4 * p0 / d0) * ((p / p0) ^ (1 / 7) - 1)
     }
     NR == 1 {
-        for (low = 0.1, high = 1; high - low > 1e-14; speed(p, 1, 1) + speed(p, 0.1, 0.125) > 0 ? high = p : low = p)
+        low = 0.1
+        for (high = 1; high - low > 1e-14; ) {
             p = (low + high) / 2
+            if (speed(p, 1, 1) + speed(p, 0.1, 0.125) > 0) high = p
+            else low = p
+        }
         u = speed(p, 0.1, 0.125); c0 = sqrt(1.4)
         left = p ^ (1 / 1.4); c = sqrt(1.4 * p / left)
         right = 0.125 * (6 * p + 0.1) / (6 * 0.1 + p)
