@@ -11,7 +11,9 @@
  *
  * Arrays have GHOSTS layers of ghosts, as many as a whole step reaches: so a step has one exchange,
  * and each kernel runs on a layer less or so than the last one. What ranks compute twice are the
- * same bits, so results depend neither on the ranks nor on where the grid is cut. */
+ * same bits, so results depend neither on the ranks nor on where the grid is cut.
+ *
+ * euler_mpi.c computes the same in plain MPI and OpenMP. */
 #define META_KERNELS_HERE /* the one file that holds the program's kernels */
 #include "euler.kernel.h"
 
