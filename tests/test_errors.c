@@ -355,6 +355,7 @@ static void refuse_everything(void)
     meta_event event = {0, 1};
     const meta_event none = META_EVENT_NULL;
     const int64_t size[2] = {2, 2};
+    meta_grid_field out_field = {.type = META_F64};
     void *const p = stack, *const q = stack + 8;
     set_outputs();
     refused(meta_finalize(), META_ERR_INIT, "meta_finalize", NULL, __LINE__);
@@ -370,6 +371,8 @@ static void refuse_everything(void)
     UNSTARTED(meta_rank_device, 0, 1, 0, 1, &out_mode, &out_int, NULL);
     UNSTARTED(meta_alloc, &out_pointer, 8);
     UNSTARTED(meta_grid_alloc, &out_pointer, &out_box, 2, size, no_ghosts, no_ghosts, META_F64);
+    UNSTARTED(meta_grid_family, &out_field, 1, &out_box, 2, size, no_ghosts, no_ghosts);
+    UNSTARTED(meta_grid_shape, p, &good_box, META_F64);
     UNSTARTED(meta_free, p);
     UNSTARTED(meta_host_alloc, &out_pointer, 8);
     UNSTARTED(meta_host_free, p);
@@ -603,6 +606,35 @@ static void grids_are_refused_by_name(void)
         REFUSED(META_ERR_OVERFLOW, "cells", meta_grid_alloc, p, box, d, far, ghosts, ghosts,
                 META_F64);
     REFUSED(META_ERR_NO_MEMORY, "bytes", meta_grid_alloc, p, box, 3, vast, ghosts, ghosts, META_U8);
+    end();
+}
+
+static void families_are_refused_by_name(void)
+{
+    static const int64_t n[META_MAX_DIM] = {4, 4, 4}, negative[] = {4, -1, 4};
+    static const int ghosts[META_MAX_DIM] = {1, 1, 1};
+    meta_grid_field f[2] = {{.name = "u", .type = META_F64}, {.name = "u", .type = META_F32}};
+    meta_box *box = &out_box;
+    begin();
+    REFUSED(META_ERR_ARGUMENT, "field", meta_grid_family, NULL, 2, box, 3, n, ghosts, ghosts);
+    REFUSED(META_ERR_ARGUMENT, "fields", meta_grid_family, f, 0, box, 3, n, ghosts, ghosts);
+    REFUSED(META_ERR_ARGUMENT, "ndim", meta_grid_family, f, 1, box, 0, n, ghosts, ghosts);
+    REFUSED(META_ERR_ARGUMENT, "cells[1] is -1", meta_grid_family, f, 1, box, 3, negative, ghosts,
+            ghosts);
+    REFUSED(META_ERR_ARGUMENT, "both called 'u'", meta_grid_family, f, 2, box, 3, n, ghosts,
+            ghosts);
+    f[1] = (meta_grid_field){.type = META_TYPE_COUNT};
+    REFUSED(META_ERR_TYPE, "field[1].type", meta_grid_family, f, 2, box, 3, n, ghosts, ghosts);
+    f[1] = (meta_grid_field){.type = META_F32, .stagger = {0, -2}};
+    REFUSED(META_ERR_ARGUMENT, "field[1].stagger[1] is -2", meta_grid_family, f, 2, box, 3, n,
+            ghosts, ghosts);
+    CHECK(!f[0].ptr && !f[1].ptr);
+    REFUSED(META_ERR_ARGUMENT, "ptr", meta_grid_shape, NULL, &good_box, META_F64);
+    REFUSED(META_ERR_POINTER, "ptr", meta_grid_shape, freed, &good_box, META_F64);
+    REFUSED(META_ERR_POINTER, "ptr", meta_grid_shape, foreign, &good_box, META_F64);
+    REFUSED(META_ERR_POINTER, "ptr", meta_grid_shape, page_locked, &good_box, META_F64);
+    REFUSED(META_ERR_POINTER, "ptr", meta_grid_shape, (char *)a + 8, &good_box, META_F64);
+    REFUSED(META_ERR_TYPE, "type", meta_grid_shape, a, &good_box, META_TYPE_COUNT);
     end();
 }
 
@@ -1270,8 +1302,9 @@ TEST_MAIN(PROMISE(calls_before_the_start_are_refused), PROMISE(calls_after_the_e
           PROMISE(variables_and_types_are_refused_by_name), PROMISE(back_ends_are_refused_by_name),
           PROMISE(devices_are_refused_by_name), PROMISE(a_refused_choice_leaves_the_threads_device),
           PROMISE(a_process_outside_the_job_is_rejected), PROMISE(allocations_are_refused_by_name),
-          PROMISE(grids_are_refused_by_name), PROMISE(what_cannot_be_freed_is_refused_by_name),
-          PROMISE(copies_are_refused_by_name), PROMISE(box_copies_are_refused_by_name),
+          PROMISE(grids_are_refused_by_name), PROMISE(families_are_refused_by_name),
+          PROMISE(what_cannot_be_freed_is_refused_by_name), PROMISE(copies_are_refused_by_name),
+          PROMISE(box_copies_are_refused_by_name),
           PROMISE(box_copies_with_the_host_are_refused_by_name), PROMISE(fills_are_refused_by_name),
           PROMISE(wraps_are_refused_by_name), PROMISE(policies_are_refused_by_name),
           PROMISE(addresses_are_refused_by_name), PROMISE(no_events_are_refused_by_name),
