@@ -138,7 +138,12 @@ typedef enum meta_halo_op {
                        order, so floating sums do not depend on which message comes first. */
 } meta_halo_op;
 
-/** One of several arrays with different types or layouts. */
+/** One of several arrays with different types or layouts, such as those of a family of grids:
+ *
+ *      const meta_halo_field list[] = {{f[0].type, f[0].box}, {f[1].type, f[1].box}};
+ *      meta_halo_desc desc = META_HALO_DESC(cart, box, 1, META_HALO_FACES, 2, META_F64);
+ *      desc.field = list; // desc.box is that of the cells
+ */
 typedef struct meta_halo_field {
     meta_type type; /**< of its elements */
     meta_box box; /**< as meta_halo_desc.box, in this array: that of a grid, such as meta_grid_field.box. In each dimension of the communicator its

@@ -303,7 +303,12 @@ typedef struct meta_grid_field {
  *  have the same start, and the same extents in elements in all dimensions but the last, whatever their types and
  *  staggers. All are padded, or none. On an error none is allocated and nothing is written. Free each by meta_free().
  *  @param field  their descriptions; no two have the same name
- *  @param box    NULL, or receives the box of the cells, to be used for calls on arrays of the family
+ *  @param fields how many, 1 or more
+ *  @param box    NULL, or receives the box of the cells, to be used for calls on arrays of the family; its size is that
+ *                of an array without a stagger
+ *  @param cells  own cells along each of @p ndim dimensions
+ *  @param low    ghosts of each array on the low side
+ *  @param high   and on the high side, behind the staggered elements
  *  @return META_ERR_ARGUMENT for a stagger that leaves own cells without elements; the errors of meta_grid_alloc() */
 META_API meta_err meta_grid_family(meta_grid_field *field, int fields, meta_box *box, int ndim,
                                    const int64_t *cells, const int *low, const int *high);

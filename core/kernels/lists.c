@@ -63,10 +63,14 @@ static bool is_one_of(const part *p, const char *const *names)
     return false;
 }
 
+static bool begins_name(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
 static bool is_name(const part *p)
 {
-    const char c = p->words == 1 ? *p->first : ' ';
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+    return p->words == 1 && begins_name(*p->first);
 }
 
 /* Whether the file has a macro of that name. */
@@ -97,7 +101,48 @@ static const char *const others[] = {"VALUE", "SCALAR", "SUM",    "MIN",
 static const char *const plain[] = {"CELL", "WHOLE", NULL};
 static const char *const numbered[] = {"STAR",  "BOX",   "SIDES",  "SIDES2", "SIDES1", "LINE",
                                        "PLANE", "GROWN", "GROWN2", "GROWN1", NULL};
+static const int numbers[] = {1, 1, 6, 4, 2, 1, 1, 3, 2, 1}; /* that each of them has */
 static const char *const reaches[] = {"STAR", "BOX", "SIDES", "SIDES2", "SIDES1", NULL};
+
+/* The numbers of NAME(number, ...), and whether one of them is negative. @return 0 where a word is
+ * among them, which may stand for several */
+static int count_numbers(const part *item, bool *negative)
+{
+    int count = 1, depth = 0;
+    char before = 0;
+    *negative = false;
+    for (const char *at = item->first + item->first_length; at < item->end; ++at) {
+        if (*at == ' ' || *at == '\\' || *at == '\n') continue;
+        if (begins_name(*at)) return 0;
+        depth += (*at == '(') - (*at == ')');
+        count += *at == ',' && depth == 1;
+        *negative |= *at == '-' && depth == 1 && (before == '(' || before == ',');
+        before = *at;
+    }
+    return count;
+}
+
+static meta_err judge_numbers(const list *l, int line, const part *name, const part *item)
+{
+    bool negative;
+    int k = 0;
+    if (item->words < 4)
+        return refuse(l, line, "'%.*s' of array %.*s has no numbers: write %.*s(...)",
+                      TEXT_OF(item), TEXT_OF(name), (int)item->first_length, item->first);
+    const int count = count_numbers(item, &negative);
+    while (!is_word(item, numbered[k])) ++k;
+    if (count > 0 && count != numbers[k])
+        return refuse(l, line, "'%.*s' of array %.*s has %d number%s: %s takes %d%s", TEXT_OF(item),
+                      TEXT_OF(name), count, count == 1 ? "" : "s", numbered[k], numbers[k],
+                      numbers[k] > 2 ? ", and there are others with 1 or 2 behind the name for "
+                                       "fewer dimensions"
+                                     : "");
+    if (negative && is_one_of(item, reaches))
+        return refuse(l, line,
+                      "'%.*s' of array %.*s has a negative number: it counts cells on a side",
+                      TEXT_OF(item), TEXT_OF(name));
+    return META_OK;
+}
 
 static meta_err judge_item(const list *l, int line, const part *name, const part *kind,
                            const part *item)
@@ -112,9 +157,7 @@ static meta_err judge_item(const list *l, int line, const part *name, const part
         return refuse(l, line,
                       "array %.*s is OUT, which every cell writes at itself: leave '%.*s' out",
                       TEXT_OF(name), TEXT_OF(item));
-    if (is_one_of(item, numbered) && item->words < 4)
-        return refuse(l, line, "'%.*s' of array %.*s has no numbers: write %.*s(...)",
-                      TEXT_OF(item), TEXT_OF(name), (int)item->first_length, item->first);
+    if (is_one_of(item, numbered)) META_TRY(judge_numbers(l, line, name, item));
     if (is_one_of(item, reaches) && !is_word(kind, "IN") && !is_word(kind, "ADD"))
         return refuse(l, line,
                       "array %.*s is %.*s, which a cell accesses at itself: it has no reach '%.*s'",

@@ -120,11 +120,13 @@ static meta_err box_reached(const meta_box *box, const meta_kernel_desc *kernel,
     *reached = *box;
     for (int d = 0; d < box->ndim && d < META_REACH_DIMS; ++d) {
         if (box->start[d] < desc->low[d] || box->size[d] - box->end[d] < desc->high[d])
-            return meta_fail(META_ERR_BOUNDS,
-                             "argument 'box', dimension %d: [%" PRId64 ", %" PRId64 ") of %" PRId64
-                             " leaves no cell for the stencil to reach over%s%s",
-                             d, box->start[d], box->end[d], box->size[d], is_user ? " in " : "",
-                             is_user ? name : "");
+            return meta_fail(
+                META_ERR_BOUNDS,
+                "argument 'box', dimension %d: [%" PRId64 ", %" PRId64 ") of %" PRId64
+                " leaves no cell for the stencil to reach over%s%s, %d on the low side and %d on "
+                "the high one: give a smaller box, or an array with more ghosts",
+                d, box->start[d], box->end[d], box->size[d], is_user ? " in " : "",
+                is_user ? name : "", (int)desc->low[d], (int)desc->high[d]);
         reached->start[d] -= desc->low[d];
         reached->end[d] += desc->high[d];
     }

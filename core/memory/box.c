@@ -63,8 +63,8 @@ static meta_err check_box(const meta_box *box, const char *name, bool any)
             box->end[d] > box->size[d])
             return meta_fail(META_ERR_BOUNDS,
                              "argument '%s', dimension %d: [%" PRId64 ", %" PRId64
-                             ") is no range in an extent of %" PRId64,
-                             name, d, box->start[d], box->end[d], box->size[d]);
+                             ") is no range in %s.size[%d], which is %" PRId64,
+                             name, d, box->start[d], box->end[d], name, d, box->size[d]);
         empty |= box->start[d] == box->end[d];
         overflows |= __builtin_mul_overflow(cells, box->size[d] > 0 ? box->size[d] : 1, &cells) ||
                      cells > INT64_MAX / 8;

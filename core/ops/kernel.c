@@ -240,7 +240,8 @@ meta_err meta_user_run_flat(meta_kernel *kernel, const meta_box *box, const meta
     struct meta_kernel_state *state;
     user_operation u;
     META_TRY(open_kernel(kernel));
-    META_TRY(meta_box_check(box, "box"));
+    const meta_err wrong_box = meta_box_check(box, "box");
+    if (wrong_box != META_OK) return fail_in_call(wrong_box, kernel);
     if (!arguments) return meta_fail(META_ERR_ARGUMENT, "argument 'arguments' is NULL");
     if (meta_box_empty(box)) return give_nothing(kernel, arguments, done);
     if (reproducible) META_TRY(check_reproducible(kernel));
