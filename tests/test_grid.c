@@ -248,7 +248,7 @@ static void a_failed_allocation_says_how_many_bytes_it_wanted(void)
 
 /* ------------------------------------------------------------------ families */
 
-enum { MOST_FIELDS = 9, NAME = 16 };
+enum { MOST_FIELDS = 9, NAME = 24 };
 
 /* What was asked for of a family, and what came. */
 typedef struct family_case {
