@@ -2,8 +2,8 @@
 /** @file test_family.c
  *  Every operation that takes one box for its arrays addresses each grid by the grid's own extents,
  *  and memory without a shape by the box's: the same cells in all of them, and no others. */
-/* TEST: backends=all auto=yes labels=core,kernel */
-/* TEST: backends=openmp labels=core,kernel with=CHECK=1 */
+/* TEST: backends=all auto=yes labels=core */
+/* TEST: backends=openmp labels=core with=CHECK=1 */
 #define META_KERNELS_HERE
 #include "family.kernel.h"
 
@@ -325,7 +325,7 @@ static void on_families(int least, bool real, void (*check)(family *))
     const int64_t families = families_here();
     int padded = 0;
     for (int64_t k = families; k > 0 && test_failures() == 0; --k) {
-        const bool large = k % 2 == 0 && !test_under_oclgrind(), wide = case_has_f64() && k % 4 < 2;
+        const bool large = k % 2 == 0, wide = case_has_f64() && k % 4 < 2;
         const meta_type type = !real ? signed_type() : wide ? META_F64 : META_F32;
         const int ndim = (int)test_random_in(least, 4);
         family f;
@@ -334,7 +334,7 @@ static void on_families(int least, bool real, void (*check)(family *))
         for (int n = 0; made && n < BOXES; ++n) made = run_check(&f, n % 2, check);
         free_family(&f);
     }
-    CHECK(padded > 1 || families < 16 || test_under_oclgrind() || test_failures() > 0);
+    CHECK(padded > 1 || families < 16 || test_failures() > 0);
 }
 
 /* ------------------------------------------------------------------ fill, sums, linear algebra */
