@@ -177,6 +177,14 @@ meta_box case_box_within(int ndim, const int low[4], const int high[4], int64_t 
     return box;
 }
 
+bool case_grid(void **ptr, meta_box *box, int ndim, const int64_t *cells, int ghosts,
+               meta_type type)
+{
+    int width[META_MAX_DIM];
+    for (int d = 0; d < META_MAX_DIM; ++d) width[d] = ghosts;
+    return CHECK_OK(meta_grid_alloc(ptr, box, ndim, cells, width, width, type));
+}
+
 int64_t case_box_cells(const meta_box *box)
 {
     int64_t cells = 1;

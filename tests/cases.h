@@ -39,14 +39,17 @@ meta_box case_box(int ndim, int reach, int64_t cells);
 /** Another array, of at most @p cells cells if there is room, and in it a box of the extents of
  *  @p box. */
 meta_box case_box_like(const meta_box *box, int64_t cells);
-/** A random box with at least @p low[d] cells before it and @p high[d] behind it in each of the first
- *  four dimensions, in an array of at most @p cells cells. One dimension is often long, up to
+/** A random box with at least @p low[d] cells before it and @p high[d] behind it in each of the
+ * first four dimensions, in an array of at most @p cells cells. One dimension is often long, up to
  *  thousands of cells, and rows are often whole cache lines. */
 meta_box case_box_within(int ndim, const int low[4], const int high[4], int64_t cells);
 /** The cells of the box, those of the array, and the index in the array of the box's cell @p n. */
 int64_t case_box_cells(const meta_box *box);
 int64_t case_box_array(const meta_box *box);
 int64_t case_box_index(const meta_box *box, int64_t n);
+/** A grid with @p ghosts ghost cells on every side. */
+bool case_grid(void **ptr, meta_box *box, int ndim, const int64_t *cells, int ghosts,
+               meta_type type);
 /** Where the cell lies that is so many cells away along the first four dimensions, counted from any
  *  cell; dimensions that the box does not have add nothing. */
 int64_t case_box_away(const meta_box *box, int x, int y, int z, int w);

@@ -18,18 +18,6 @@
 
 static const double one = 1, two = 2, nine = 9;
 
-static int64_t cells_of(const meta_box *box)
-{
-    return case_box_cells(box);
-}
-
-static bool grid(void **ptr, meta_box *box, int ndim, const int64_t *cells, int ghosts,
-                 meta_type type)
-{
-    const int width[META_MAX_DIM] = {ghosts, ghosts, ghosts, ghosts};
-    return CHECK_OK(meta_grid_alloc(ptr, box, ndim, cells, width, width, type));
-}
-
 static double sum_of(const void *u, const meta_box *box)
 {
     double sum = -1;
@@ -55,7 +43,8 @@ static void check_staggered(int ndim, int64_t n, int64_t depth)
     meta_box c, f;
     void *out, *u;
     test_case("%d dimensions, %" PRId64 " by %" PRId64 " cells", ndim, n, n);
-    if (!grid(&out, &c, ndim, cells, 2, META_F64) || !grid(&u, &f, ndim, faces, 2, META_F64))
+    if (!case_grid(&out, &c, ndim, cells, 2, META_F64) ||
+        !case_grid(&u, &f, ndim, faces, 2, META_F64))
         return;
     CHECK_OK(ramp_f64(&f, u, f.start[0], NULL));
     for (int of_faces = 0; of_faces < 2; ++of_faces) {
@@ -66,10 +55,10 @@ static void check_staggered(int ndim, int64_t n, int64_t depth)
         const meta_box *box = of_faces ? &cells_in_faces : &c;
         CHECK_OK(meta_fill_box(out, &c, &nine, META_F64, NULL));
         CHECK_OK(grown_f64(box, out, u, NULL));
-        CHECK_NEAR(sum_of(out, &c), (double)cells_of(&c), 0);
+        CHECK_NEAR(sum_of(out, &c), (double)case_box_cells(&c), 0);
         CHECK_OK(meta_fill_box(out, &c, &nine, META_F64, NULL));
         CHECK_OK(equal_f64(box, out, u, NULL));
-        CHECK_NEAR(sum_of(out, &c), (double)cells_of(&c), 0);
+        CHECK_NEAR(sum_of(out, &c), (double)case_box_cells(&c), 0);
     }
     CHECK_OK(meta_free(out));
     CHECK_OK(meta_free(u));
@@ -92,13 +81,13 @@ static void memory_without_a_shape_is_staggered_by_grown(void)
     const int64_t cells[2] = {400, 400};
     meta_box c, faces;
     void *out, *u;
-    if (!grid(&out, &c, 2, cells, 2, META_F64)) return;
+    if (!case_grid(&out, &c, 2, cells, 2, META_F64)) return;
     faces = c;
     faces.size[0] += 1, faces.end[0] += 1;
     if (!CHECK_OK(meta_alloc(&u, 8 * (size_t)case_box_array(&faces)))) return;
     CHECK_OK(ramp_f64(&faces, u, faces.start[0], NULL));
     CHECK_OK(grown_f64(&c, out, u, NULL));
-    CHECK_NEAR(sum_of(out, &c), (double)cells_of(&c), 0);
+    CHECK_NEAR(sum_of(out, &c), (double)case_box_cells(&c), 0);
     CHECK_OK(meta_free(out));
     CHECK_OK(meta_free(u));
 }
@@ -111,21 +100,21 @@ static void check_mask(int ndim, int64_t n, int ghosts)
     meta_box own, masked;
     void *u, *mask;
     test_case("%d dimensions of %" PRId64 " cells, %d ghosts", ndim, n, ghosts);
-    if (!grid(&u, &own, ndim, cells, ghosts, META_F64) ||
-        !grid(&mask, &masked, ndim, cells, ghosts, META_I32))
+    if (!case_grid(&u, &own, ndim, cells, ghosts, META_F64) ||
+        !case_grid(&mask, &masked, ndim, cells, ghosts, META_I32))
         return;
     CHECK_OK(meta_fill_box(u, &own, &one, META_F64, NULL));
     CHECK_OK(meta_fill(mask, case_box_array(&masked), &none, META_I32, NULL));
     CHECK_OK(meta_fill_box(mask, &masked, &set, META_I32, NULL));
     CHECK_OK(masked_f64(&own, u, mask, NULL));
-    CHECK_NEAR(sum_of(u, &own), (double)cells_of(&own), 0);
+    CHECK_NEAR(sum_of(u, &own), (double)case_box_cells(&own), 0);
     CHECK_OK(masked_f64(&masked, u, mask, NULL));
-    CHECK_NEAR(sum_of(u, &own), (double)cells_of(&own), 0);
+    CHECK_NEAR(sum_of(u, &own), (double)case_box_cells(&own), 0);
     CHECK_OK(meta_free(mask));
-    if (!grid(&mask, &masked, ndim, cells, ghosts, META_I64)) return;
+    if (!case_grid(&mask, &masked, ndim, cells, ghosts, META_I64)) return;
     CHECK_OK(meta_fill_box(mask, &masked, &wide_set, META_I64, NULL));
     CHECK_OK(wide_masked_f64(&own, u, mask, NULL));
-    CHECK_NEAR(sum_of(u, &own), (double)cells_of(&own), 0);
+    CHECK_NEAR(sum_of(u, &own), (double)case_box_cells(&own), 0);
     CHECK_OK(meta_free(mask));
     CHECK_OK(meta_free(u));
 }
@@ -146,9 +135,10 @@ static void a_line_and_planes_are_grids_of_fewer_dimensions(void)
     const float half = 0.5f;
     meta_box volume, plane, line, side;
     void *u, *depth, *factor, *sides;
-    if (!grid(&u, &volume, 3, cells, 1, META_F64) || !grid(&depth, &plane, 2, cells, 1, META_F64) ||
-        !grid(&factor, &line, 1, cells, 1, META_F32) ||
-        !grid(&sides, &side, 2, cells + 1, 1, META_F32))
+    if (!case_grid(&u, &volume, 3, cells, 1, META_F64) ||
+        !case_grid(&depth, &plane, 2, cells, 1, META_F64) ||
+        !case_grid(&factor, &line, 1, cells, 1, META_F32) ||
+        !case_grid(&sides, &side, 2, cells + 1, 1, META_F32))
         return;
     CHECK(plane.size[1] != volume.size[1] || plane.size[0] != volume.size[0] ||
           line.size[0] != volume.size[0]);
@@ -156,11 +146,11 @@ static void a_line_and_planes_are_grids_of_fewer_dimensions(void)
     CHECK_OK(meta_fill_box(factor, &line, &half, META_F32, NULL));
     CHECK_OK(meta_fill_box(sides, &side, &half, META_F32, NULL));
     CHECK_OK(plane_f64(&volume, u, depth, NULL));
-    CHECK_NEAR(sum_of(u, &volume), 2 * (double)cells_of(&volume), 0);
+    CHECK_NEAR(sum_of(u, &volume), 2 * (double)case_box_cells(&volume), 0);
     CHECK_OK(line_f64(&volume, u, factor, NULL));
-    CHECK_NEAR(sum_of(u, &volume), (double)cells_of(&volume), 0);
+    CHECK_NEAR(sum_of(u, &volume), (double)case_box_cells(&volume), 0);
     CHECK_OK(sides_f64(&volume, u, sides, NULL));
-    CHECK_NEAR(sum_of(u, &volume), 0.5 * (double)cells_of(&volume), 0);
+    CHECK_NEAR(sum_of(u, &volume), 0.5 * (double)case_box_cells(&volume), 0);
     CHECK_OK(meta_free(u));
     CHECK_OK(meta_free(depth));
     CHECK_OK(meta_free(factor));
@@ -317,16 +307,16 @@ static void lines_and_planes_begin_where_the_others_do(void)
     meta_box own, lower;
     void *u, *factor;
     if (!CHECK_OK(meta_grid_alloc(&u, &own, 3, block, low, high, META_F64)) ||
-        !grid(&factor, &lower, 1, block, 2, META_F32))
+        !case_grid(&factor, &lower, 1, block, 2, META_F32))
         return;
     CHECK_ERR_NAMES(line_f64(&own, u, factor, NULL), META_ERR_ARGUMENT, "'u'");
     CHECK_CONTAINS(meta_last_error(), "'factor'");
     CHECK_CONTAINS(meta_last_error(), "begin at index 1 and 2 along dimension 0");
     CHECK_OK(meta_free(factor));
-    if (!grid(&factor, &lower, 1, block, 1, META_F32)) return;
+    if (!case_grid(&factor, &lower, 1, block, 1, META_F32)) return;
     CHECK_OK(line_f64(&own, u, factor, NULL));
     CHECK_OK(meta_free(factor));
-    if (!grid(&factor, &lower, 2, block + 1, 2, META_F32)) return;
+    if (!case_grid(&factor, &lower, 2, block + 1, 2, META_F32)) return;
     CHECK_ERR_NAMES(sides_f64(&own, u, factor, NULL), META_ERR_ARGUMENT,
                     "begin at index 3 and 2 along dimension 2");
     CHECK_OK(meta_free(factor));
@@ -343,14 +333,15 @@ static void boxes_of_two_grids_may_start_anywhere(void)
     meta_box own, to, from;
     int32_t set = 3, sum = 0;
     void *a, *b;
-    if (!grid(&a, &from, 2, cells, 2, META_I32) || !grid(&b, &own, 2, cells, 1, META_I32)) return;
+    if (!case_grid(&a, &from, 2, cells, 2, META_I32) || !case_grid(&b, &own, 2, cells, 1, META_I32))
+        return;
     CHECK_OK(meta_fill_box(a, &from, &set, META_I32, NULL));
     to = own;
     to.end[0] -= 1;
     from.start[0] += 1;
     CHECK_OK(meta_copy_box(b, &to, a, &from, META_I32, NULL));
     CHECK_OK(meta_reduce(&sum, b, &to, META_SUM, META_I32, NULL));
-    CHECK_INT(sum, 3 * cells_of(&to));
+    CHECK_INT(sum, 3 * case_box_cells(&to));
     to.start[0] -= 1, to.end[0] -= 1; /* over a ghost cell */
     CHECK_OK(meta_copy_box(b, &to, a, &from, META_I32, NULL));
     CHECK_OK(meta_free(a));
@@ -488,7 +479,7 @@ static bool begin(setting *s, int longer, bool whole)
     static double host[HOST];
     meta_box own;
     *s = (setting){.host = host};
-    if (!grid(&s->b, &own, 2, cells, 2, META_F64) || !CHECK_OK(meta_alloc(&s->a, sizeof host)))
+    if (!case_grid(&s->b, &own, 2, cells, 2, META_F64) || !CHECK_OK(meta_alloc(&s->a, sizeof host)))
         return false;
     CHECK_OK(meta_label(s->b, "pressure"));
     CHECK_OK(meta_fill(s->a, HOST, &two, META_F64, NULL));
@@ -593,7 +584,7 @@ static void *work(void *argument)
         wrong += meta_fill_box(p, &own, &one, META_F64, NULL) != META_OK;
         wrong += meta_fill_box(p, &other, &two, META_F64, NULL) != META_OK;
         wrong += meta_reduce(&sum, p, &own, META_SUM, META_F64, NULL) != META_OK;
-        wrong += sum != 2 * (double)cells_of(&own);
+        wrong += sum != 2 * (double)case_box_cells(&own);
         other.end[0] = other.size[0];
         wrong += meta_fill_box(p, &other, &one, META_F64, NULL) != META_ERR_BOUNDS;
         wrong += meta_grid_shape(p, NULL, META_F64) != META_OK;

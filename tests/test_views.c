@@ -10,18 +10,6 @@
 
 static const double one = 1, nine = 9;
 
-static int64_t cells_of(const meta_box *box)
-{
-    return case_box_cells(box);
-}
-
-static bool grid(void **ptr, meta_box *box, int ndim, const int64_t *cells, int ghosts,
-                 meta_type type)
-{
-    const int width[META_MAX_DIM] = {ghosts, ghosts, ghosts, ghosts};
-    return CHECK_OK(meta_grid_alloc(ptr, box, ndim, cells, width, width, type));
-}
-
 /* ------------------------------------------------------------------ views */
 
 /* The cells of @p box in the array at @p ptr are written, and nothing else of the buffer. */
@@ -31,7 +19,8 @@ static void check_fill(char *ptr, const meta_box *box, size_t buffer_bytes, void
     double *found = malloc(buffer_bytes), *expected = malloc(buffer_bytes);
     if (!CHECK(found && expected)) return;
     for (int64_t k = 0; k < count; ++k) expected[k] = one;
-    for (int64_t n = 0; n < cells_of(box); ++n) expected[first + case_box_index(box, n)] = nine;
+    for (int64_t n = 0; n < case_box_cells(box); ++n)
+        expected[first + case_box_index(box, n)] = nine;
     CHECK_OK(meta_fill(buffer, count, &one, META_F64, NULL));
     CHECK_OK(meta_fill_box(ptr, box, &nine, META_F64, NULL));
     CHECK_OK(meta_copy_d2h(found, buffer, buffer_bytes, NULL));
@@ -133,7 +122,7 @@ static void only_a_grid_without_padding_is_viewed_by_other_rows(void)
     for (int padded = 0; padded < 2; ++padded) {
         meta_box own;
         void *p;
-        if (!grid(&p, &own, 3, padded ? many : few, 1, META_F64)) return;
+        if (!case_grid(&p, &own, 3, padded ? many : few, 1, META_F64)) return;
         CHECK_INT(own.size[0] > 38, padded);
         const size_t bytes = 8 * (size_t)case_box_array(&own);
         const meta_box line = {1, {case_box_array(&own)}, {3}, {case_box_array(&own) - 5}},
@@ -155,7 +144,7 @@ static void extents_of_one_are_no_dimensions(void)
     size_t bytes;
     const int64_t cells[4] = {1, 300, 1, 200};
     void *p;
-    if (!grid(&p, &own, 4, cells, 0, META_F64)) return;
+    if (!case_grid(&p, &own, 4, cells, 0, META_F64)) return;
     bytes = 8 * (size_t)case_box_array(&own);
     box = (meta_box){2, {own.size[0] * 300, 200}, {0, 3}, {own.size[0] * 300, 190}};
     check_fill(p, &box, bytes, p);
@@ -216,7 +205,7 @@ static void a_grid_is_used_as_elements_of_another_type(void)
     int64_t least = 0;
     uint32_t half = 0;
     void *p;
-    if (!grid(&p, &box, 2, cells, 1, META_F64)) return;
+    if (!case_grid(&p, &box, 2, cells, 1, META_F64)) return;
     CHECK_OK(meta_fill_box(p, &box, &minus, META_I64, NULL));
     CHECK_OK(meta_reduce(&least, p, &box, META_MAX, META_I64, NULL));
     CHECK_INT(least, -1);
@@ -234,14 +223,14 @@ static void a_freed_grid_takes_its_shape_with_it(void)
     for (int n = 0; n < 20; ++n) {
         meta_box first, second;
         void *p;
-        if (!grid(&p, &first, 2, square, 0, META_F64)) return;
+        if (!case_grid(&p, &first, 2, square, 0, META_F64)) return;
         const size_t bytes = 8 * (size_t)case_box_array(&first);
         CHECK_ERR(meta_fill_box(p, &other, &one, META_F64, NULL), META_ERR_BOUNDS);
         CHECK_OK(meta_free(p));
         if (!CHECK_OK(meta_alloc(&p, bytes))) return;
         CHECK_OK(meta_fill_box(p, &other, &one, META_F64, NULL));
         CHECK_OK(meta_free(p));
-        if (!grid(&p, &second, 2, wide, 0, META_F64)) return;
+        if (!case_grid(&p, &second, 2, wide, 0, META_F64)) return;
         CHECK_OK(meta_fill_box(p, &second, &one, META_F64, NULL));
         CHECK_ERR(meta_fill_box(p, &first, &one, META_F64, NULL), META_ERR_BOUNDS);
         CHECK_OK(meta_free(p));
@@ -302,7 +291,7 @@ static void random_box(const meta_box *own, meta_box *box)
         box->end[d] =
             test_random_in(test_random_in(0, 1) ? box->size[d] : box->start[d] + 1, box->size[d]);
     }
-    for (int d = box->ndim - 1; d >= 0 && case_box_index(box, cells_of(box) - 1) >= room; --d)
+    for (int d = box->ndim - 1; d >= 0 && case_box_index(box, case_box_cells(box) - 1) >= room; --d)
         box->start[d] = 0, box->end[d] = 1;
 }
 
@@ -332,7 +321,7 @@ static meta_err check_random(void *p, const meta_box *own, const meta_box *box, 
     CHECK_OK(meta_fill(p, (int64_t)bytes / 8, &before, META_F64, NULL));
     CHECK_INT(meta_fill_box(p, box, &nine, META_F64, NULL), error);
     for (size_t k = 0; k < bytes / 8; ++k) expected[k] = before;
-    for (int64_t n = 0; error == META_OK && n < cells_of(&used); ++n)
+    for (int64_t n = 0; error == META_OK && n < case_box_cells(&used); ++n)
         expected[case_box_index(&used, n)] = nine;
     CHECK_OK(meta_copy_d2h(found, p, bytes, NULL));
     CHECK_ARRAY(found, expected, bytes / 8, META_F64);

@@ -92,8 +92,8 @@ static meta_err apply_shape(meta_operation *op, uint32_t k, const char *name, me
     const meta_type type = meta_operation_type(op, k);
     const meta_box *asked = op->given ? op->given : *box, *used = asked;
     if (op->own_boxes) return meta_shape_check(span, asked, type, name);
-    operand->is_grid = meta_shape_counts(shape, asked, type);
-    if (__builtin_expect(!operand->is_grid || !meta_shape_same(shape, asked, asked->ndim), 0)) {
+    operand->is_grid = meta_shape_is(shape, asked, type);
+    if (__builtin_expect(!operand->is_grid, 0)) {
         META_TRY(operand->lacking ? meta_shape_apply_lacking(span, asked, operand->lacking, type,
                                                              name, own, &used)
                                   : meta_shape_apply(span, asked, type, name, own, &used));

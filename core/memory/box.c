@@ -227,12 +227,16 @@ meta_err meta_resolve_array(const void *ptr, const meta_box *box, meta_type type
     const meta_box *used = box;
     meta_face face;
     meta_box grid;
+    int64_t low, high;
     META_TRY(meta_box_check(box, "box"));
     META_TRY(meta_span_at(ptr, name, span));
-    if (!meta_box_empty(box)) META_TRY(meta_shape_apply(span, box, type, name, &grid, &used));
-    meta_face_of_box(&face, used);
+    if (own) *own = *box;
+    if (meta_box_empty(box)) return META_OK;
+    META_TRY(meta_shape_apply(span, box, type, name, &grid, &used));
     if (own) *own = *used;
-    return meta_resolve_face(ptr, &face, type, name, span);
+    meta_face_of_box(&face, used);
+    META_TRY(meta_face_reach(&face, "face", &low, &high));
+    return meta_reach_check(span, low, high, meta_element_bytes((uint32_t)type), name);
 }
 
 meta_err meta_resolve_any(const void *ptr, int64_t count, meta_type type, const char *name,

@@ -133,9 +133,7 @@ meta_err meta_shape_apply_lacking(const meta_span *span, const meta_box *box, ui
         return meta_shape_apply(span, box, type, name, own, used);
     }
     META_TRY(meta_shape_apply(span, &squeezed, type, name, &grid, &taken));
-    if (taken == &squeezed && !(meta_shape_counts(span->shape, &squeezed, type) &&
-                                meta_shape_same(span->shape, &squeezed, squeezed.ndim)))
-        return META_OK;
+    if (taken == &squeezed && !meta_shape_is(span->shape, &squeezed, type)) return META_OK;
     *own = *box;
     for (int d = 0, e = 0; d < box->ndim; ++d)
         if (!(lacking >> d & 1)) own->size[d] = taken->size[e++];

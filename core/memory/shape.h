@@ -29,6 +29,12 @@ static inline bool meta_shape_same(const meta_shape *s, const meta_box *box, int
     return same;
 }
 
+/** Whether an array of elements of @p type that has the extents of @p box is the grid. */
+static inline bool meta_shape_is(const meta_shape *s, const meta_box *box, meta_type type)
+{
+    return meta_shape_counts(s, box, type) && meta_shape_same(s, box, box->ndim);
+}
+
 /** meta_shape_check() where the extents are others than the grid's. */
 meta_err meta_shape_compare(const meta_span *span, const meta_box *box, meta_type type,
                             const char *name);

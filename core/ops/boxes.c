@@ -242,8 +242,7 @@ static meta_err check_all(void *results, int64_t stride, int fields, void *const
             if (f == 0 && b == 0) first = span;
             META_TRY(meta_same_device(&span, "field", &first, "field[0]"));
             if (on_device) META_TRY(meta_same_device(&at, "results", &span, "field"));
-            if (!span.shape || meta_box_empty(&own) || !meta_shape_counts(span.shape, &own, type) ||
-                !meta_shape_same(span.shape, &own, own.ndim))
+            if (!span.shape || meta_box_empty(&own) || !meta_shape_is(span.shape, &own, type))
                 continue;
             if (!grid.shape) grid = span, grid_field = f;
             if (grid.shape->box.ndim == span.shape->box.ndim)
