@@ -350,6 +350,35 @@ static void arrays_labelled_as_each_others_parameters_are_reported_once(void)
     free_arrays();
 }
 
+static void grids_of_another_kind_of_number_are_reported_once(void)
+{
+    static char text[4096];
+    const meta_type types[] = {META_I32, META_U32, META_F32};
+    const int64_t extent[] = {CELLS};
+    const int none[] = {0};
+    int64_t cells;
+    void *grid[3];
+    meta_box all[3];
+    for (int k = 0; k < 3; ++k)
+        CHECK_OK(meta_grid_alloc(&grid[k], &all[k], 1, extent, none, none, types[k]));
+    CHECK_OK(meta_label(grid[2], "speed"));
+    catch_errors();
+    for (int k = 0; k < 3; ++k)
+        CHECK_OK(copies_i32(&all[0], grid[1], grid[0], grid[2], &cells, NULL));
+    take_caught(text, sizeof text);
+    CHECK_CONTAINS(text, "kernel copies: argument 'in' is an array of i32, and a grid of f32");
+    CHECK_CONTAINS(text, "speed");
+    const char *reported = strstr(text, "a grid of ");
+    CHECK(reported && !strstr(reported + 1, "a grid of "));
+    CHECK_OK(meta_grid_shape(grid[2], &all[2], META_I32));
+    CHECK_OK(meta_label(grid[2], "index"));
+    catch_errors();
+    CHECK_OK(copies_i32(&all[0], grid[1], grid[0], grid[2], &cells, NULL));
+    take_caught(text, sizeof text);
+    CHECK(!strstr(text, "a grid of "));
+    for (int k = 0; k < 3; ++k) CHECK_OK(meta_free(grid[k]));
+}
+
 TEST_DEVICE_MAIN(PROMISE(an_access_beyond_the_reach_is_found_by_line_and_offset),
                  PROMISE(a_write_beside_the_cell_is_found),
                  PROMISE(what_is_within_reach_is_computed_as_ever),
@@ -360,4 +389,5 @@ TEST_DEVICE_MAIN(PROMISE(an_access_beyond_the_reach_is_found_by_line_and_offset)
                  PROMISE(a_text_given_at_run_time_is_checked_too),
                  PROMISE(a_cell_of_an_output_that_is_not_written_is_found),
                  PROMISE(values_that_equal_poison_may_be_written),
-                 PROMISE(arrays_labelled_as_each_others_parameters_are_reported_once))
+                 PROMISE(arrays_labelled_as_each_others_parameters_are_reported_once),
+                 PROMISE(grids_of_another_kind_of_number_are_reported_once))

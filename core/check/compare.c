@@ -246,7 +246,7 @@ static meta_err run(meta_task *work)
     const size_t count = work->launch.count;
     const char *name = count > 0 ? work->launch.calls->desc->name : "nothing";
     conflict met = {.with = NULL};
-    for (size_t k = 0; k < count; ++k) meta_swapped_report(meta_task_operation(work, k));
+    for (size_t k = 0; k < count; ++k) meta_suspicious_report(meta_task_operation(work, k));
     for (size_t k = 0; k < count; ++k) mark_results(meta_task_operation(work, k));
     for (size_t k = 0; k < count; ++k) mark_operation(meta_task_operation(work, k), &met);
     if (met.with) { /* its value would depend on the order of execution */

@@ -26,10 +26,10 @@ meta_err meta_watched_set(const watched *w, unsigned char *from);
 /** The buffer's contents now, to be freed; NULL with an error. */
 meta_err meta_watched_get(const watched *w, unsigned char **image);
 
-/* swapped.c */
-/** Say in the log, once, which arrays of a kernel of the program's have labels that are the names
- * of each other's parameters. */
-void meta_swapped_report(const meta_operation *op);
+/* suspicious.c */
+/** Warn in the log, once, about arguments of a kernel of the program's that are perhaps wrong: arrays
+ * whose labels are the names of each other's parameters, and grids of another type. */
+void meta_suspicious_report(const meta_operation *op);
 
 /* native.c */
 /** meta_poison_run(); where a kernel has a body in the device's own language, its portable one runs

@@ -113,10 +113,11 @@ static meta_err choose(const wanted *w, const char *what, meta_box *box, bool *l
 }
 
 /* A grid of @p box, its first own cell aligned to a line if rows are whole ones. */
-static meta_err make(const meta_box *box, const wanted *w, bool lined, size_t element,
+static meta_err make(const meta_box *box, const wanted *w, bool lined, meta_type type,
                      const meta_site *made, void **ptr)
 {
-    meta_shape shape = {.box = *box, .element = element};
+    const size_t element = meta_element_bytes((uint32_t)type);
+    meta_shape shape = {.box = *box, .type = type, .element = element};
     const int64_t line = LINE / (int64_t)element;
     const size_t lead = lined ? (size_t)((line - box->start[0] % line) % line) * element : 0;
     meta_device *device;
@@ -145,7 +146,7 @@ meta_err meta_grid_alloc(void **ptr, meta_box *box, int ndim, const int64_t *cel
     META_TRY(meta_type_check(type, &w.least));
     w.most = w.least;
     META_TRY(choose(&w, "the grid", &made, &lined));
-    META_TRY(make(&made, &w, lined, w.most, &made_at, ptr));
+    META_TRY(make(&made, &w, lined, type, &made_at, ptr));
     *box = made;
     return META_OK;
 }
@@ -221,8 +222,7 @@ meta_err meta_grid_family(meta_grid_field *field, int fields, meta_box *box, int
     if (!made) return meta_fail(META_ERR_NO_MEMORY, "the host has no memory left");
     for (int f = 0; f < fields && error == META_OK; ++f) {
         const meta_box own = box_of(&common, &w, field[f].stagger);
-        error =
-            make(&own, &w, lined, meta_element_bytes((uint32_t)field[f].type), &made_at, &made[f]);
+        error = make(&own, &w, lined, field[f].type, &made_at, &made[f]);
     }
     for (int f = 0; f < fields; ++f) {
         if (error != META_OK) {
@@ -242,7 +242,7 @@ meta_err meta_grid_family(meta_grid_field *field, int fields, meta_box *box, int
 
 meta_err meta_grid_shape(void *ptr, const meta_box *box, meta_type type)
 {
-    meta_shape shape = {.box = {0}};
+    meta_shape shape = {.type = type};
     size_t bytes = 0;
     META_ENTER();
     META_NEED(ptr);

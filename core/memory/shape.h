@@ -11,7 +11,8 @@
 typedef struct meta_shape {
     meta_box box;    /**< the extents and own cells */
     bool padded;     /**< extents exceed own cells and ghosts, so that rows have gaps */
-    size_t element;  /**< bytes */
+    meta_type type;  /**< of an element */
+    size_t element;  /**< its bytes */
     uint64_t origin; /**< equal for equal starts of as many dimensions; set by the registry */
 } meta_shape;
 
