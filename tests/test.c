@@ -179,9 +179,11 @@ bool test_check_array(const void *found, const void *expected, size_t count, met
 /* ------------------------------------------------------------------ random cases */
 
 /* splitmix64: every seed is a good one, and the whole state is one number. */
+static const uint64_t random_step = UINT64_C(0x9e3779b97f4a7c15);
+
 uint64_t test_random(void)
 {
-    uint64_t z = state += UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t z = state += random_step;
     z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
     z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
     return z ^ (z >> 31);
@@ -206,18 +208,36 @@ double test_random_real(void)
     return (double)(test_random() >> 11) * 0x1p-53;
 }
 
+/* An element takes a number or bits, of which both are drawn. */
+static double drawn_number(void)
+{
+    const double number = test_random_real() * 200 - 100;
+    state += random_step;
+    return number;
+}
+
+static uint64_t drawn_bits(void)
+{
+    state += random_step;
+    return test_random();
+}
+
 void test_random_fill(void *array, size_t count, meta_type type)
 {
     const size_t bytes = size_of(type);
     unsigned char *element = array;
-    for (size_t k = 0; k < count; ++k, element += bytes) {
-        const double f64 = test_random_real() * 200 - 100;
-        const float f32 = (float)f64;
-        const uint64_t bits = test_random();
-        memcpy(element, &bits, bytes);
-        if (type == META_F64) memcpy(element, &f64, bytes);
-        if (type == META_F32) memcpy(element, &f32, bytes);
+#define FILL(T, drawn)                                                                             \
+    for (size_t k = 0; k < count; ++k, element += sizeof(T)) {                                     \
+        const T value = (T)drawn;                                                                  \
+        memcpy(element, &value, sizeof value);                                                     \
     }
+    if (type == META_F64) FILL(double, drawn_number())
+    else if (type == META_F32) FILL(float, drawn_number())
+    else if (bytes == 8) FILL(uint64_t, drawn_bits())
+    else if (bytes == 4) FILL(uint32_t, drawn_bits())
+    else if (bytes == 2) FILL(uint16_t, drawn_bits())
+    else FILL(uint8_t, drawn_bits())
+#undef FILL
 }
 
 static void start_random(const char *name)

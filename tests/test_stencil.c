@@ -63,9 +63,11 @@ static const point plane[] = {{-1, -1, 0}, {-1, 0, 0}, {-1, 1, 0}, {0, -1, 0}, {
                               meta_stencil_kind kind)                                              \
     {                                                                                              \
         const int64_t sy = box->size[0], sz = box->size[0] * box->size[1];                         \
-        for (int64_t n = 0; n < case_box_cells(box); ++n) {                                        \
-            const int64_t at = case_box_index(box, n);                                             \
-            ((T *)out)[at] = average_##name((const T *)in + at, kind, sy, sz);                     \
+        const int64_t row = box->end[0] - box->start[0], cells = case_box_cells(box);              \
+        for (int64_t n = 0; n < cells; n += row) {                                                 \
+            const int64_t first = case_box_index(box, n);                                          \
+            for (int64_t at = first; at < first + row; ++at)                                       \
+                ((T *)out)[at] = average_##name((const T *)in + at, kind, sy, sz);                 \
         }                                                                                          \
     }
 CASE_ARITHMETIC_TYPES(ORACLE)
@@ -80,10 +82,12 @@ static void (*const oracle[])(void *, const void *, const meta_box *, meta_stenc
 
 static sum_expected sum_of(const void *array, const meta_box *box, meta_type type)
 {
+    const int64_t row = box->end[0] - box->start[0], cells = case_box_cells(box);
     sum_expected sum = {0};
-    for (int64_t n = 0; n < case_box_cells(box); ++n) {
-        const int64_t at = case_box_index(box, n);
-        sum_add(&sum, sum_real(array, at, type), sum_whole(array, at, type));
+    for (int64_t n = 0; n < cells; n += row) {
+        const int64_t first = case_box_index(box, n);
+        for (int64_t at = first; at < first + row; ++at)
+            sum_add(&sum, sum_real(array, at, type), sum_whole(array, at, type));
     }
     return sum;
 }
