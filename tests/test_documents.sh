@@ -274,7 +274,8 @@ fails_with()
 # A program that was linked with the other MPI is told so. That one may have to be allowed to run here.
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
 export PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
-if [ -n "$fortran" ] && command -v mpifort.$other >/dev/null; then
+echo end >nothing.f90
+if [ -n "$fortran" ] && mpifort.$other nothing.f90 -o nothing 2>/dev/null; then
     # shellcheck disable=SC2046
     mpifort.$other first.f90 -o wrong $(PATH=$here/bin:$PATH pkg-config --cflags --libs libmeta_fortran) \
         -Wl,-rpath,"$prefix/lib"

@@ -39,10 +39,13 @@ has_pybuild() { has_program pybuild && has_program py3versions && /usr/bin/pytho
 has_readers() { has_python h5py numpy vtk; }
 # has_module NAME: of pkg-config.
 has_module() { pkg-config --exists "$1"; }
-# has_mpi KIND: a compiler wrapper of that MPI, and its launcher.
+# has_mpi KIND: a compiler wrapper of that MPI that finds mpi.h, which Debian's may be installed without, and its launcher.
 has_mpi()
 {
-    if has_program "mpicc.$1"; then has_program "mpiexec.$1"; return; fi
+    if has_program "mpicc.$1"; then
+        has_program "mpiexec.$1" && echo '#include <mpi.h>' | "mpicc.$1" -E -o /dev/null - >/dev/null 2>&1
+        return
+    fi
     has_program mpicc && has_program mpiexec &&
         printf '#include <mpi.h>\nMPICH_VERSION OPEN_MPI\n' | mpicc -E - 2>/dev/null | tail -n 1 |
         case $1 in mpich) grep -qv '^MPICH_VERSION' ;; *) grep -qv 'OPEN_MPI$' ;; esac
