@@ -286,7 +286,7 @@ static void sweep(flow *f, int axis, int second)
                    .ef = a[EF], .heat = a[HEAT], .d = a[D], .f = a[axis ? FX : FY]);
     } else {
         CALL_ALONG(axis, euler_finish, &f->own, NULL, .rho = a[RHO], .e = a[E], .mf = a[MF],
-                   .ef = a[EF], .heat = a[HEAT], .u = to[0], .v = to[1], .least = &f->least);
+                   .ef = a[EF], .heat = a[HEAT], .u = to[0], .v = to[1], .least = &f->least.value);
     }
 }
 
@@ -327,6 +327,7 @@ static void print_line(flow *f)
     TRY(meta_allreduce(sum, sum, 3, META_SUM, META_F64, NULL));
     for (int n = 0; n < 3; ++n) sum[n] *= f->edge * f->edge;
     /* Of all cells with the least limit the first one of the whole grid. */
+    TRY(euler_limit_f64(&f->own, a[E], a[U], a[V], &f->least, NULL));
     if (f->least.value == f->crossing)
         cell = f->least.index[0] - f->own.start[0] + f->first[0] +
                f->o.cells[0] * (f->least.index[1] - f->own.start[1] + f->first[1]);

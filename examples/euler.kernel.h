@@ -102,7 +102,7 @@ META_FUNCTION T FN(crossing)(T e, T compression, T u, T v)
 }
 #define CROSSING(e) FN(crossing)(e, (T)-0.5 * (ACROSS_X(u) + ACROSS_Y(v)), CORNERS(u), CORNERS(v))
 
-/* The least of it, before the first step. Later steps have it of euler_finish. */
+/* The least of it, and of which cell. Steps get it from euler_finish, faster without the cell. */
 #define euler_limit_ARGS(A)                                                                        \
     A(IN, T, e, CELL) A(IN, T, u, CELL_NODES) A(IN, T, v, CELL_NODES) A(MIN_AT, T, least)
 META_CELLS(euler_limit)
@@ -251,7 +251,7 @@ META_CELLS(euler_cells_y) { CELLS(0, 1) ON(d) = mass / (1 + (AT2(f, 1, 0) - ON(f
 
 /* After the second one it is 1, and the next step's limit is known. */
 #define FINISH_ARGS(A, NEXT)                                                                       \
-    CELLS_ARGS(A, NEXT) A(IN, T, u, CELL_NODES) A(IN, T, v, CELL_NODES) A(MIN_AT, T, least)
+    CELLS_ARGS(A, NEXT) A(IN, T, u, CELL_NODES) A(IN, T, v, CELL_NODES) A(MIN, T, least)
 #define euler_finish_x_ARGS(A) FINISH_ARGS(A, SIDES2(0, 1, 0, 0))
 META_CELLS(euler_finish_x) { CELLS(1, 0) LOWER(least, CROSSING(now)); }
 #define euler_finish_y_ARGS(A) FINISH_ARGS(A, SIDES2(0, 0, 0, 1))
