@@ -88,7 +88,8 @@ figures figures_of(const row *r, int rounds)
                  .sector_fraction = NAN,
                  .over_raw_seconds = NAN,
                  .over_fixed_seconds = NAN,
-                 .hidden = NAN};
+                 .hidden = NAN,
+                 .peer_seconds = {NAN, NAN, NAN}};
     f.seconds = spread_of(subject->seconds, rounds);
     f.gbps = gbps(subject, rounds);
     if (limit != NULL) compare_with_limit(&f, r, limit, rounds);
@@ -98,6 +99,7 @@ figures figures_of(const row *r, int rounds)
         if (c->dropped || !(c->role & PEER)) continue;
         if (strcmp(c->name, "raw") == 0) f.over_raw_seconds = compare(subject, c, rounds, true);
         if (strcmp(c->name, "fixed") == 0) f.over_fixed_seconds = compare(subject, c, rounds, true);
+        if (r->times_peer && f.peers == 0) f.peer_seconds = spread_of(c->seconds, rounds);
         f.peer[f.peers].name = c->name;
         f.peer[f.peers++].ratio = compare(c, subject, rounds, false);
     }

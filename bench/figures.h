@@ -13,6 +13,7 @@ typedef struct figures {
     const char *limit; /**< the fastest of the row's limits; NULL where it has none */
     double limit_gbps, fraction;
     double sector_fraction, over_raw_seconds, over_fixed_seconds, hidden;
+    spread peer_seconds; /**< of the first peer, where the row says so */
     int peers;
     struct {
         const char *name;

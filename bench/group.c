@@ -94,6 +94,14 @@ const group groups[] = {
         .peers = {"parts", "reference"},
     },
     {
+        .name = "euler",
+        .meaning = "a time step of examples/euler.c, N^2 cells of all ranks; times are of a cell",
+        .sizes = {256, 960, 1920},
+        .run = WITH_MPI(euler_run),
+        .peers = {"plain"},
+        .extra = "plain least",
+    },
+    {
         .name = "files",
         .meaning = "five fields of N^3 cells per rank written to a file, and read",
         .sizes = {64, 128},

@@ -42,6 +42,7 @@ void kernels_run(bench *b, int64_t size);
 /** Row cg of group kernels. */
 void cg_run(bench *b, int64_t size);
 void app_run(bench *b, int64_t size);
+void euler_run(bench *b, int64_t size);
 void files_run(bench *b, int64_t size);
 
 /** An empty row called GROUP.WHAT.TYPE.SIZE. */

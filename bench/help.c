@@ -34,7 +34,7 @@ static const char method[] =
     "Fractions and ratios are computed per round; their median is reported.\n\n";
 
 static const char figures[] =
-    "  seconds     of one call\n"
+    "  seconds     of one call; for euler, of a step over its cells\n"
     "  gbps        10^9 bytes per second. A stencil moves 2 elements per cell (16\n"
     "              bytes in f64), a reduction those it reads, a copy, pack or unpack\n"
     "              those it reads and writes, an exchange those that a rank sends, a\n"
@@ -58,6 +58,7 @@ static const char figures[] =
     "  hidden      for halo.overlap, where meta_halo_overlap() computes 3d7p during an\n"
     "              exchange: (exchange + stencil - both) / exchange, the share of the\n"
     "              exchange that is hidden; below 0 if overlapping is slower\n"
+    "  plain least, plain_seconds, plain_seconds_min   for euler: the peer's own times\n"
     "  messages    for halo: messages that a rank sends in an exchange, including\n"
     "              those to itself\n"
     "  PEER_ratio  the peer's time over libmeta's; above 1 libmeta is faster\n"
@@ -81,7 +82,9 @@ static const char figures[] =
     "    openmp    for kernels: a plain OpenMP loop, compiled with -O3 -march=native\n"
     "    opencl, cuda, hip   for kernels: a kernel written by hand in that language\n"
     "    plain     for reduce, the plain sum against the reproducible one; for the row\n"
-    "              cg of kernels, the same algorithm in plain MPI and OpenMP\n"
+    "              cg of kernels and for euler, the same algorithm in plain MPI and\n"
+    "              OpenMP, for euler with the same bits and on the CPU, whatever libmeta\n"
+    "              computes on\n"
     "    parts     for app: its stencils with their sums, and send_only\n"
     "    reference for app: the algorithm of MiniGhost 1.0 as published, in plain MPI\n"
     "              and OpenMP: averages, copy back and sum in a pass each\n"
@@ -96,6 +99,7 @@ static const char names[] =
     "iteration of conjugate gradients; halo.empty is start and finish of empty faces,\n"
     "halo.least of one cell. schedule.known is the same call again, schedule.new one\n"
     "of 512 in random order, schedule.fresh a new buffer with one call.\n"
+    "euler.step is of N x N cells, shared out to the ranks.\n"
     "files.checkpoint and files.hdf5 are written, with _read read, in the current\n"
     "folder, and removed; what was just written is read from memory.\n"
     "Rows without enough memory or a device are skipped, with a reason on standard\n"

@@ -91,6 +91,10 @@ static void print_line(const row *r, const figures *f)
     if (!isnan(f->over_raw_seconds)) printf(" %8.2f us", 1e6 * f->over_raw_seconds);
     if (!isnan(f->over_fixed_seconds)) printf(" %8.3f us", 1e6 * f->over_fixed_seconds);
     if (!isnan(f->hidden)) printf(" %*.2f hidden", PEER_WIDTH, f->hidden);
+    if (!isnan(f->peer_seconds.least)) {
+        printf("  ");
+        print_seconds(f->peer_seconds.least);
+    }
     printf("\n");
 }
 
@@ -118,6 +122,11 @@ static void write_object(const place *p, const row *r, const figures *f)
         char key[64];
         snprintf(key, sizeof key, "%s_ratio", f->peer[k].name);
         json_real(&j, key, f->peer[k].ratio);
+        if (k > 0 || isnan(f->peer_seconds.least)) continue;
+        snprintf(key, sizeof key, "%s_seconds", f->peer[k].name);
+        json_real(&j, key, f->peer_seconds.median);
+        snprintf(key, sizeof key, "%s_seconds_min", f->peer[k].name);
+        json_real(&j, key, f->peer_seconds.least);
     }
     json_close(&j, '}');
 }

@@ -35,6 +35,7 @@ typedef struct row {
     int count;
     double sector_bytes; /**< 0, or bytes the subject moves, counting whole memory sectors */
     int64_t messages;    /**< 0, or messages per repetition */
+    bool times_peer;     /**< the times of the first peer are figures as well */
     bool hides; /**< the subject overlaps the work of the next two contenders: hidden refers
                      to the first of them */
 } row;

@@ -139,6 +139,11 @@ else
     rows 7 2 kernels --size 5 --type f32
     has kernels.cg.f32.5
     [ "${META_MODE-openmp}" != openmp ] || grep -q '"plain_ratio":[0-9]' out || broken 'has no plain_ratio'
+    for ranks in 1 2; do
+        rows 1 $ranks euler --size 9
+        has euler.step.f64.9
+        grep -q '"plain_ratio":[0-9].*"plain_seconds_min":[0-9]' out || broken 'has no times of the plain program'
+    done
     rows 6 2 halo --size 6
     has halo.empty.f64.0
     has halo.least.f64.1
