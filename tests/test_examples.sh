@@ -28,9 +28,9 @@ MAKEFLAGS='' make -s -C made -f "$examples/Makefile" CC="${CC:-cc}" CFLAGS="$fla
     broken 'fails'
 mpifort=$(sed -n 's/^MPIFORT = //p' "$build/Makefile")
 if [ -n "$mpifort" ]; then
-    what='make of the example in Fortran'
+    what='make of the examples in Fortran'
     MAKEFLAGS='' make -s -C made -f "$examples/Makefile" CC="${CC:-cc}" CFLAGS="$flags" FC="$mpifort" \
-        FFLAGS="$flags -Wno-compare-reals" shallow_water >out 2>err || broken 'fails'
+        FFLAGS="$flags -Wno-compare-reals" shallow_water euler_fortran >out 2>err || broken 'fails'
 fi
 if command -v cmake >/dev/null; then
     what='cmake'
@@ -39,7 +39,8 @@ if command -v cmake >/dev/null; then
         -DCMAKE_C_FLAGS="$flags -O1 -DMETA_KERNEL_ONE_VARIANT -DMETA_KERNEL_PROGRAM_LEVEL" \
         ${mpifort:+"-DCMAKE_Fortran_COMPILER=$mpifort"} && cmake --build cmade; } >out 2>err ||
         broken 'fails'
-    [ -z "$mpifort" ] || [ -x cmade/shallow_water ] || broken 'leaves the example in Fortran out'
+    [ -z "$mpifort" ] || { [ -x cmade/shallow_water ] && [ -x cmade/euler_fortran ]; } ||
+        broken 'leaves an example in Fortran out'
 fi
 [ $failed = 0 ] || exit 1
 
