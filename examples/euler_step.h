@@ -86,10 +86,7 @@ static const char *share_cells(flow *f)
     return NULL;
 }
 
-#define FIELD(label, x, y)                                                                         \
-    {                                                                                              \
-        .name = label, .type = META_F64, .stagger = { x, y }                                       \
-    }
+#define FIELD(label, x, y) ((meta_grid_field){.name = label, .type = META_F64, .stagger = {x, y}})
 static void make_grid(flow *f)
 {
     const int ghosts[2] = {GHOSTS, GHOSTS};
@@ -99,7 +96,6 @@ static void make_grid(flow *f)
         FIELD("new u", 1, 1),         FIELD("new v", 1, 1),     FIELD("heat", 1, 1),
         FIELD("flux in x", 1, 0),     FIELD("flux in y", 0, 1), FIELD("mass flux", 1, 1),
         FIELD("energy of flux", 1, 1)};
-
     memcpy(f->field, fields, sizeof fields);
     TRY(meta_grid_family(f->field, ARRAYS, &f->own, 2, f->cells, ghosts, ghosts));
     for (int n = 0; n < ARRAYS; ++n) {
@@ -141,13 +137,8 @@ static void set_walls(flow *f)
         const meta_box box = {2, {GHOSTS, rows + 1}, {0, 0}, {GHOSTS, rows + 1}};
         for (int high = 0; high < 2; ++high) {
             const int64_t node = (high ? f->own.end[d] : f->own.start[d]) * layer;
-            const euler_wall wall = {high ? node - layer : node,
-                                     node,
-                                     high ? layer : -layer,
-                                     along,
-                                     rows,
-                                     d == 0 ? -1 : 1,
-                                     d == 1 ? -1 : 1};
+            const int64_t cell = high ? node - layer : node, outward = high ? layer : -layer;
+            const euler_wall wall = {cell, node, outward, along, rows, d ? 1 : -1, d ? -1 : 1};
             if (f->wall[d][high])
                 TRY(euler_wall_f64(&box, f->a[RHO], f->a[E], f->a[U], f->a[V], wall, META_ASYNC));
         }
