@@ -117,4 +117,5 @@ const meta_ahead meta_ahead_table = {.version = META_AHEAD_VERSION,
                                      .put = meta_cached_put,
                                      .compile = compile,
                                      .set_named = meta_compiler_set_named,
-                                     .prepare_built_in = prepare_built_in};
+                                     .prepare_built_in = prepare_built_in,
+                                     .record = meta_compiler_record};

@@ -10,7 +10,7 @@
 
 /** Changes with the table. A program checks it before it uses any other member: a libmeta of
  * another build may be found when it starts. */
-#define META_AHEAD_VERSION 3
+#define META_AHEAD_VERSION 4
 
 /** One of the codes that devices run of a kernel, depending on a program's settings. */
 typedef struct meta_ahead_code {
@@ -46,6 +46,8 @@ typedef struct meta_ahead {
     int (*set_named)(const char *name);
     /** Build the library's own kernels for this thread's device, for every type that it has. */
     meta_err (*prepare_built_in)(void);
+    /** See meta_compiler_record(). */
+    meta_err (*record)(const char *file, const char *text, meta_record_kind *kind, char **record);
 } meta_ahead;
 
 META_API extern const meta_ahead meta_ahead_table;

@@ -810,8 +810,14 @@ template <bool whole> struct meta_k_whole {
     type *const meta_of_##name = (type *)meta_r->argument[meta_n_##name].at;                       \
     const type meta_none_##name = identity;                                                        \
     type meta_lane_##name[META_K_CHUNK];                                                           \
+    META_K_CLEAR(name)
+#ifdef META_KERNEL_REPORT /* see META_K_CPU */
+#define META_K_CLEAR(name) __asm__("" : "=m"(meta_lane_##name));
+#else
+#define META_K_CLEAR(name)                                                                         \
     for (int64_t meta_l = 0; meta_l < meta_lanes; ++meta_l)                                        \
         meta_lane_##name[meta_l] = meta_none_##name;
+#endif
 #define META_K_LOAD_SUM(type, name) META_K_LOAD_RESULT(META_K_SUM_TYPE(type), name, 0)
 #define META_K_LOAD_MIN(type, name) META_K_LOAD_RESULT(type, name, META_K_HIGHEST(type))
 #define META_K_LOAD_MAX(type, name) META_K_LOAD_RESULT(type, name, META_K_LOWEST(type))
@@ -880,6 +886,10 @@ template <bool whole> struct meta_k_whole {
 #define META_K_GIVE_ADD(name)
 #define META_K_GIVE_SCALAR(name)
 #define META_K_GIVE_VALUE(name)
+#ifdef META_KERNEL_REPORT
+#define META_K_GIVE_ALL(name, to) __asm__ volatile("" : : "m"(meta_lane_##name));
+#define META_K_GIVE_SUM(name)     META_K_GIVE_ALL(name, )
+#else
 #define META_K_GIVE_ALL(name, to)                                                                  \
     for (int64_t meta_n = 0; meta_n < meta_lanes; meta_n += META_KERNEL_LANES)                     \
         for (int meta_l = 0; meta_l < META_KERNEL_LANES; ++meta_l)                                 \
@@ -891,6 +901,7 @@ template <bool whole> struct meta_k_whole {
     } else {                                                                                       \
         META_K_GIVE_ALL(name, META_K_TO_SUM)                                                       \
     }
+#endif
 #define META_K_IS_REAL(sum) ((__typeof__(+(sum)))0.5 > 0)
 #define META_K_GIVE_MIN(name) META_K_GIVE_ALL(name, META_K_TO_MIN)
 #define META_K_GIVE_MAX(name) META_K_GIVE_ALL(name, META_K_TO_MAX)
@@ -999,8 +1010,37 @@ template <bool whole> struct meta_k_whole {
 #define META_K_NUMBER_uint8_t   ~, ~
 #define META_K_NUMBER_int       ~, ~
 
+/* Those of a piece of a row. */
+#define META_K_CELL_LOOP(name, tag)                                                                \
+    META_K_SIMD(name##_ARGS(META_K_COMMA))                                                         \
+    for (int64_t meta_i = meta_from; meta_i < meta_from + meta_cells; ++meta_i) {                  \
+        name##_ARGS(META_K_BEGIN)                                                                  \
+            name##_cell_##tag(name##_ARGS(META_K_ACTUAL) meta_i, 0, 0, 0, meta_x,                  \
+                              meta_alone, meta_r, meta_k);                                         \
+        name##_ARGS(META_K_KEEP)                                                                   \
+    }
 /* The cells of all rows, `chunk` of a row at a time; before each of these pieces memory is fetched
- * `ahead`, unless that is 0. */
+ * `ahead`, unless that is 0. META_KERNEL_REPORT is for meta-kernel check, which reads what the compiler
+ * says of the loop over cells. Compilers give all loops of a macro the macro's line: so that one is
+ * alone then, in a function whose name has the line. */
+#ifdef META_KERNEL_REPORT
+#define META_K_CPU(name, tag, fetches) META_K_CPU_AT(name, tag, __LINE__)
+#define META_K_CPU_AT(name, tag, line) META_K_CPU_AT_(name, tag, line)
+#define META_K_CPU_AT_(name, tag, line)                                                            \
+    __attribute__((used)) static void name##_rows_##tag##_##line(const meta_kernel_rows *meta_r)   \
+    {                                                                                              \
+        enum { name##_ARGS(META_K_ORDER) meta_k_parameters_ };                                     \
+        enum { name##_ARGS(META_K_COLUMN) meta_k_columns_ };                                       \
+        const struct name##_near_##tag *const meta_k META_K_UNUSED = 0;                            \
+        const int64_t meta_x[META_KERNEL_DIMS] = {meta_r->index[0], meta_r->index[1],              \
+                                                  meta_r->index[2], meta_r->index[3]};             \
+        const int64_t meta_at META_K_UNUSED = meta_r->number, meta_from = meta_r->ahead,           \
+                      meta_cells = meta_r->cells,                                                  \
+                      meta_first META_K_UNUSED = meta_from - meta_from % META_K_CHUNK;             \
+        const int meta_alone META_K_UNUSED = meta_r->alone;                                        \
+        name##_ARGS(META_K_LOAD) META_K_CELL_LOOP(name, tag) name##_ARGS(META_K_GIVE)              \
+    }
+#else
 #define META_K_SWEEP(name, tag, chunk, ahead)                                                      \
     const int64_t meta_chunk = chunk, meta_ahead = ahead;                                          \
     const struct name##_near_##tag *const meta_k META_K_UNUSED = 0;                                \
@@ -1020,13 +1060,7 @@ template <bool whole> struct meta_k_whole {
             if (meta_ahead) {                                                                      \
                 name##_ARGS(META_K_AHEAD)                                                          \
             }                                                                                      \
-            META_K_SIMD(name##_ARGS(META_K_COMMA))                                                 \
-            for (int64_t meta_i = meta_from; meta_i < meta_from + meta_cells; ++meta_i) {          \
-                name##_ARGS(META_K_BEGIN)                                                          \
-                    name##_cell_##tag(name##_ARGS(META_K_ACTUAL) meta_i, 0, 0, 0, meta_x,          \
-                                      meta_alone, meta_r, meta_k);                                 \
-                name##_ARGS(META_K_KEEP)                                                           \
-            }                                                                                      \
+            META_K_CELL_LOOP(name, tag)                                                            \
             name##_ARGS(META_K_END)                                                                \
         }                                                                                          \
         name##_ARGS(META_K_STEP)++ meta_x[1];                                                      \
@@ -1069,6 +1103,7 @@ template <bool whole> struct meta_k_whole {
                                           : META_K_CHUNK,                                          \
                      meta_k_results_ == 0 ? 0 : meta_r->ahead)                                     \
     }
+#endif
 
 /* ------------------------------------------------------------------ what META_CELLS makes */
 
@@ -1160,6 +1195,7 @@ template <bool whole> struct meta_k_whole {
 #define META_K_SET_(name, tag)                                                                     \
     META_K_COMPILE(name, tag, 1)                                                                   \
     META_K_HEAD(name, tag)
+#define META_K_REPORTED(name, suffix, variant)   META_K_SET(name, suffix, variant)
 #define META_K_WIDE(name, suffix)                META_K_SET(name, suffix, 1)
 #define META_K_WIDEST(name, suffix)              META_K_SET(name, suffix, 2)
 #ifdef __x86_64__

@@ -172,7 +172,12 @@ struct meta_k_contributed_u32 { uint32_t meta_value, meta_has, meta_new; int64_t
         }
 #define META_K_END_MIN_AT(name)  META_K_END_AT(name, META_K_TO_MIN, META_K_BELOW, >=)
 #define META_K_END_MAX_AT(name)  META_K_END_AT(name, META_K_TO_MAX, META_K_ABOVE, <=)
+#ifdef META_KERNEL_REPORT
+#define META_K_GIVE_MIN_AT(name) __asm__ volatile("" : : "m"(meta_row_##name), "m"(meta_has_##name));
+#define META_K_GIVE_MAX_AT(name) META_K_GIVE_MIN_AT(name)
+#else
 #define META_K_GIVE_MIN_AT(name) *meta_of_##name = meta_best_##name;
 #define META_K_GIVE_MAX_AT(name) *meta_of_##name = meta_best_##name;
+#endif
 
 #endif

@@ -19,7 +19,9 @@
 #else
 #define META_K_VARIANTS 1
 #endif
-#ifdef META_KERNELS_HERE
+#if defined META_KERNELS_HERE && defined META_KERNEL_REPORT
+#define META_K_LAST (META_K_VARIANTS - 1)
+#elif defined META_KERNELS_HERE
 #define META_K_LAST 3
 #else
 #define META_K_LAST 0
@@ -312,6 +314,8 @@ __attribute__((const)) float(sqrtf)(float);
 
 #if !defined META_KERNELS_HERE
 #define META_CELLS(name) META_K_DECLARE(name, META_K_NAME, META_K_VARIANT)
+#elif defined META_KERNEL_REPORT
+#define META_CELLS(name) META_K_REPORTED(name, META_K_NAME, META_K_VARIANT)
 #elif META_K_FIRST
 #define META_CELLS(name) META_K_BASELINE_FIRST(name, META_K_NAME)
 #elif META_K_VARIANT == 0
@@ -328,6 +332,8 @@ __attribute__((const)) float(sqrtf)(float);
 
 #if !defined META_KERNELS_HERE
 #define META_TEAMS(name, x, y, z) META_K_TEAM_DECLARE(name, META_K_NAME)
+#elif defined META_KERNEL_REPORT
+#define META_TEAMS(name, x, y, z) META_K_TEAM_SET(name, META_K_NAME, META_K_VARIANT, x, y, z)
 #elif META_K_FIRST
 #define META_TEAMS(name, x, y, z) META_K_TEAM_FIRST(name, META_K_NAME, x, y, z)
 #elif META_K_VARIANT == 0

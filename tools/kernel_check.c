@@ -14,6 +14,7 @@
 #include "kernel_device.h"
 #include "kernel_file.h"
 #include "kernel_part.h"
+#include "kernel_vectors.h"
 
 static const kernel_report nothing = {.done = "ok", .missing = "not checked"};
 
@@ -198,6 +199,7 @@ kernel_outcome kernel_check(char *path, const kernel_targets *targets, bool verb
                                   "its kernels are not known before the C compiler takes it");
         r.incomplete = true;
     } else {
+        if (file.text && names(targets, LANGUAGE_CPU)) kernel_vectors_print(&file);
         for (int k = 0; k < targets->count; ++k)
             if (targets->target[k].language != LANGUAGE_CXX)
                 outcome = kernel_report_worse(

@@ -74,10 +74,12 @@ const char meta_compiler_unit[] =
 #define UNIT     "unit.c"
 #define OBJECT   "kernels.so"
 #define OUTPUT   "output"
+#define RECORD   "record"   /* what the compiler says of loops */
 #define TEXT     "text"     /* folder of the kernel file */
 #define LANGUAGE "language" /* folder of what it includes */
-/* Plenty for the messages of a text of any sense; the error has the first MiB of them. */
-enum { MOST_OUTPUT = 1 << 22, MOST_FILE_NAME = 100 };
+/* Plenty for the messages of a text of any sense; the error has the first MiB of them. A record has
+ * every function's code. */
+enum { MOST_OUTPUT = 1 << 22, MOST_RECORD = 1 << 29, MOST_FILE_NAME = 100 };
 
 /* ------------------------------------------------------------------ which compiler */
 
@@ -237,6 +239,7 @@ typedef struct manner {
     const char *format; /* its text */
     const char *options;
     bool makes_object;
+    const char *record; /* the option that precedes the path of RECORD, or NULL */
 } manner;
 
 /* In two folders, so that a kernel file takes no header's place. */
@@ -323,7 +326,8 @@ static meta_run_end start(const meta_compiler *c, const manner *m, const char *f
 {
     enum { MOST = 64 };
     char options[512], temporary[PATH_MAX + 16], language[PATH_MAX + 16], text[PATH_MAX + 16],
-        unit[PATH_MAX + 16], object[PATH_MAX + 16], output[PATH_MAX + 16], *rest = NULL;
+        unit[PATH_MAX + 16], object[PATH_MAX + 16], output[PATH_MAX + 16], record[PATH_MAX + 80],
+        *rest = NULL;
     const char *argument[MOST];
     int count = 0;
     snprintf(options, sizeof options, "%s", m->options);
@@ -333,12 +337,14 @@ static meta_run_end start(const meta_compiler *c, const manner *m, const char *f
     snprintf(unit, sizeof unit, "%s/%s", folder, m->unit);
     snprintf(object, sizeof object, "%s/" OBJECT, folder);
     snprintf(output, sizeof output, "%s/" OUTPUT, folder);
+    snprintf(record, sizeof record, "%s%s/" RECORD, m->record ? m->record : "", folder);
     argument[count++] = c->path;
     for (int k = 0; c->argument[k]; ++k) argument[count++] = c->argument[k];
     for (char *word = strtok_r(options, " ", &rest); word; word = strtok_r(NULL, " ", &rest))
         argument[count++] = word;
     argument[count++] = language;
     argument[count++] = text;
+    if (m->record) argument[count++] = record;
     if (m->makes_object) {
         argument[count++] = "-o";
         argument[count++] = object;
@@ -346,8 +352,9 @@ static meta_run_end start(const meta_compiler *c, const manner *m, const char *f
     argument[count++] = unit;
     if (m->makes_object) argument[count++] = "-lm";
     argument[count] = NULL;
-    char *const with[] = {temporary, (char[]){"LC_ALL=C"}};
-    const char **environment = environment_with(with, 2);
+    /* An object of ccache's has no record. */
+    char *const with[] = {temporary, (char[]){"LC_ALL=C"}, (char[]){"CCACHE_DISABLE=1"}};
+    const char **environment = environment_with(with, m->record ? 3 : 2);
     *number = ENOMEM;
     if (!environment) return META_RUN_NOT_STARTED;
     const meta_run_end end =
@@ -384,7 +391,7 @@ static meta_err run_in(const meta_compiler *c, const char *folder, const char *f
     char path[PATH_MAX + 16], reason[160];
     int number = 0;
     size_t length = 0;
-    const manner m = {UNIT, meta_compiler_unit, meta_compiler_options(c->set), true};
+    const manner m = {UNIT, meta_compiler_unit, meta_compiler_options(c->set), true, NULL};
     META_TRY(write_files(folder, &m, file, text));
     const meta_run_end end = start(c, &m, folder, &number);
     char *said = read_file(folder, OUTPUT, MOST_OUTPUT, &length);
@@ -448,13 +455,14 @@ meta_err meta_compiler_run(const meta_compiler *c, const char *file, const char 
 #define NO_DECLARATION " -Werror=implicit-function-declaration"
 #define CHECK_OPTIONS  " -O1 -Wall -Wextra -pedantic -fsyntax-only"
 static const manner manners[] = {
-    [META_CHECK_C] = {UNIT, CHECK_UNIT, "-std=c11" NO_DECLARATION CHECK_OPTIONS, false},
-    [META_CHECK_CXX] = {"unit.cpp", CHECK_UNIT, "-std=c++11" CHECK_OPTIONS, false},
+    [META_CHECK_C] = {UNIT, CHECK_UNIT, "-std=c11" NO_DECLARATION CHECK_OPTIONS, false, NULL},
+    [META_CHECK_CXX] = {"unit.cpp", CHECK_UNIT, "-std=c++11" CHECK_OPTIONS, false, NULL},
     [META_CHECK_OPENCL] = {"unit.cl", "#define META_CHECKED \"%s\"\n#include \"%s\"\n",
                            "-x cl -cl-std=CL1.2 -Xclang -finclude-default-header -Wall "
                            "-fsyntax-only",
-                           false},
-    [META_CHECK_GNU] = {UNIT, CHECK_UNIT, "-std=gnu11" NO_DECLARATION " -fsyntax-only", false}};
+                           false, NULL},
+    [META_CHECK_GNU] = {UNIT, CHECK_UNIT, "-std=gnu11" NO_DECLARATION " -fsyntax-only", false,
+                        NULL}};
 
 static void find_for(meta_compiler *c, meta_check_language language)
 {
@@ -514,4 +522,56 @@ meta_err meta_compiler_check(meta_check_language language, const char *file, con
                          "file; C and all devices take it",
                          file, keyword.word_line, (int)keyword.length, keyword.word);
     return error;
+}
+
+/* ------------------------------------------------------------------ which loops become vectors */
+
+#define RECORD_UNIT                                                                                \
+    "#define META_KERNELS_HERE\n"                                                                  \
+    "#define META_KERNEL_REPORT\n"                                                                 \
+    "#ifndef __FILE_NAME__\n"                                                                      \
+    "#define META_KERNEL_FILE \"%s\"\n"                                                            \
+    "#endif\n"                                                                                     \
+    "#include \"%s\"\n"
+/* As most programs are compiled. */
+#define RECORD_OPTIONS "-std=gnu11 -O2 -w -S -o /dev/null"
+static const manner recorders[] = {
+    [META_RECORD_GCC] = {UNIT, RECORD_UNIT, RECORD_OPTIONS, false,
+                         "-fdump-tree-vect-optimized-missed-lineno="},
+    [META_RECORD_CLANG] = {UNIT, RECORD_UNIT,
+                           RECORD_OPTIONS " -fsave-optimization-record=yaml "
+                                          "-foptimization-record-passes=^(loop-vectorize)?$",
+                           false, "-foptimization-record-file="}};
+
+/* @return the record, or NULL: the compiler is another one */
+static char *record_in(const meta_compiler *c, const manner *m, const char *folder,
+                       const char *file, const char *text)
+{
+    int number = 0;
+    size_t length = 0;
+    if (write_files(folder, m, file, text) != META_OK) return NULL;
+    const meta_run_end end = start(c, m, folder, &number);
+    char *record = read_file(folder, RECORD, MOST_RECORD, &length);
+    if (record && end == META_RUN_EXITED && number == 0 && length > 0) strip(record, folder);
+    else free(record), record = NULL;
+    return record;
+}
+
+meta_err meta_compiler_record(const char *file, const char *text, meta_record_kind *kind,
+                              char **record)
+{
+    meta_compiler c;
+    char folder[PATH_MAX];
+    *record = NULL;
+    META_TRY(meta_compiler_check_text(file, text));
+    find_for(&c, META_CHECK_C);
+    for (int k = META_RECORD_GCC; k <= META_RECORD_CLANG && c.path[0] && !*record; ++k) {
+        META_TRY(meta_build_folder(folder));
+        *kind = (meta_record_kind)k;
+        *record = record_in(&c, &recorders[k], folder, file, text);
+        meta_build_folder_remove(folder);
+    }
+    if (*record) return META_OK;
+    return meta_fail(META_ERR_UNSUPPORTED, "%s says nothing of loops that gcc or clang would say",
+                     c.path[0] ? c.path : "no C compiler");
 }

@@ -52,6 +52,21 @@ typedef enum meta_check_language {
 meta_err meta_compiler_check(meta_check_language language, const char *file, const char *text,
                              char *command, char **said);
 
+/** Whose record says which loops over cells become vectors. */
+typedef enum meta_record_kind {
+    META_RECORD_GCC,  /**< its dump of the pass `vect`, with missed and optimized loops and lines */
+    META_RECORD_CLANG /**< its optimization record of the pass `loop-vectorize`, as YAML */
+} meta_record_kind;
+/** Compile a kernel file for every instruction set that a program's kernels are compiled for, and
+ * get what the compiler records of loops. The loop over the cells of kernel heat is in function
+ * heat_rows_f64_1_12, of the element type, the set (META_KERNEL_BASELINE …) and the line of
+ * META_CELLS.
+ *  @param record  of malloc(), NULL with an error
+ *  @return META_ERR_UNSUPPORTED if the compiler is neither gcc nor clang, or does not compile the
+ * file */
+meta_err meta_compiler_record(const char *file, const char *text, meta_record_kind *kind,
+                              char **record);
+
 /** Whether @p file can be the name of a kernel file; otherwise sets the error. */
 meta_err meta_compiler_check_file(const char *file);
 /** Whether the text includes itself again: without an include guard or #pragma once around that;
