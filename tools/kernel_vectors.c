@@ -184,7 +184,7 @@ static void read_gcc_line(report *r, finding *f, const char *line)
 {
     place at;
     const char *rest = *line == ' ' ? in_line(line, "[") : NULL;
-    if (rest && in_line(line, "] if (")) {
+    if (rest && (in_line(line, "] if (") || in_line(line, "] switch ("))) {
         if (!f->branch_line && read_place(r, rest + 1, &at) && at.in_kernel_file &&
             at.line != f->line)
             f->branch_line = at.line;
