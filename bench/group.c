@@ -87,6 +87,15 @@ const group groups[] = {
         .peers = {"builtin", "openmp", "opencl", "cuda", "hip", "plain"},
     },
     {
+        .name = "advice",
+        .meaning = "a program's own kernels in a fast form, each against a slow one that does the "
+                   "same",
+        .sizes = {64, 128},
+        .run = advice_run,
+        .peers = {"slow"},
+        .extra = "slow least",
+    },
+    {
         .name = "app",
         .meaning = "a time step of meta-minighost with all sums, N^3 cells per rank",
         .sizes = {64, 128, 256},

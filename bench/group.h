@@ -39,6 +39,7 @@ void dispatch_run(bench *b, int64_t size);
 void schedule_run(bench *b, int64_t size);
 void alloc_run(bench *b, int64_t size);
 void kernels_run(bench *b, int64_t size);
+void advice_run(bench *b, int64_t size);
 /** Row cg of group kernels. */
 void cg_run(bench *b, int64_t size);
 void app_run(bench *b, int64_t size);

@@ -81,6 +81,8 @@ static const char figures[] =
     "    builtin   for kernels: libmeta's own kernel of the same formula\n"
     "    openmp    for kernels: a plain OpenMP loop, compiled with -O3 -march=native\n"
     "    opencl, cuda, hip   for kernels: a kernel written by hand in that language\n"
+    "    slow      for advice: the slow form of the same work; its ratio is that of the\n"
+    "              least times, and slow_seconds_min is its least\n"
     "    plain     for reduce, the plain sum against the reproducible one; for the row\n"
     "              cg of kernels and for euler, the same algorithm in plain MPI and\n"
     "              OpenMP, for euler with the same bits and on the CPU, whatever libmeta\n"
