@@ -194,6 +194,7 @@ void advice_run(bench *b, int64_t size)
             row_begin(&r, "advice", pairs[k].name, b->o->type, size);
             row_add(&r, pairs[k].name, SUBJECT, pairs[k].fast, &w, 0);
             row_add(&r, "slow", PEER, pairs[k].slow, &w, 0);
+            r.times_peer = true;
             row_end(b, &r);
         }
     give_back(&w);

@@ -88,7 +88,6 @@ figures figures_of(const row *r, int rounds)
                  .sector_fraction = NAN,
                  .over_raw_seconds = NAN,
                  .over_fixed_seconds = NAN,
-                 .slow_least = NAN,
                  .hidden = NAN,
                  .peer_seconds = {NAN, NAN, NAN}};
     f.seconds = spread_of(subject->seconds, rounds);
@@ -103,10 +102,8 @@ figures figures_of(const row *r, int rounds)
         if (r->times_peer && f.peers == 0) f.peer_seconds = spread_of(c->seconds, rounds);
         f.peer[f.peers].name = c->name;
         f.peer[f.peers].ratio = compare(c, subject, rounds, false);
-        if (strcmp(c->name, "slow") == 0) {
-            f.slow_least = spread_of(c->seconds, rounds).least;
-            f.peer[f.peers].ratio = f.slow_least / f.seconds.least;
-        }
+        if (strcmp(c->name, "slow") == 0)
+            f.peer[f.peers].ratio = f.peer_seconds.least / f.seconds.least;
         ++f.peers;
     }
     return f;

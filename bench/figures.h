@@ -14,7 +14,6 @@ typedef struct figures {
     double limit_gbps, fraction;
     double sector_fraction, over_raw_seconds, over_fixed_seconds, hidden;
     spread peer_seconds; /**< of the first peer, where the row says so */
-    double slow_least; /**< the least time of the slow form; its ratio is that of the least times */
     int peers;
     struct {
         const char *name;

@@ -90,7 +90,6 @@ static void print_line(const row *r, const figures *f)
     if (!isnan(f->sector_fraction)) print_number(PEER_WIDTH, 3, f->sector_fraction);
     if (!isnan(f->over_raw_seconds)) printf(" %8.2f us", 1e6 * f->over_raw_seconds);
     if (!isnan(f->over_fixed_seconds)) printf(" %8.3f us", 1e6 * f->over_fixed_seconds);
-    if (!isnan(f->slow_least)) printf(" "), print_seconds(f->slow_least);
     if (!isnan(f->hidden)) printf(" %*.2f hidden", PEER_WIDTH, f->hidden);
     if (!isnan(f->peer_seconds.least)) {
         printf("  ");
@@ -117,7 +116,6 @@ static void write_object(const place *p, const row *r, const figures *f)
     if (!isnan(f->sector_fraction)) json_real(&j, "sector_fraction", f->sector_fraction);
     if (!isnan(f->over_raw_seconds)) json_real(&j, "over_raw_seconds", f->over_raw_seconds);
     if (!isnan(f->over_fixed_seconds)) json_real(&j, "over_fixed_seconds", f->over_fixed_seconds);
-    if (!isnan(f->slow_least)) json_real(&j, "slow_seconds_min", f->slow_least);
     if (!isnan(f->hidden)) json_real(&j, "hidden", f->hidden);
     if (r->messages > 0) json_number(&j, "messages", r->messages);
     for (int k = 0; k < f->peers; ++k) {
