@@ -143,7 +143,7 @@
 
 /* Compilers judge a program by its own lines; but of an unknown word in a list gcc only warns, in C, as
  * of a function that is not declared. */
-#if defined __GNUC__ && defined __cplusplus && !defined META_JUDGE_HEADERS
+#if defined __GNUC__ && !defined META_JUDGE_HEADERS
 #pragma GCC system_header
 #endif
 
@@ -369,6 +369,8 @@ META_API meta_err meta_kernel_at(int index, meta_kernel **kernel);
 #ifdef __cplusplus
 }
 #endif
+
+#include "meta_kernel_list.h"
 
 #include "meta_kernel_team.h"
 
@@ -644,24 +646,39 @@ template <bool whole> struct meta_k_whole {
         int GET_is_of_no_WHOLE_array_##array : sizeof(meta_k->meta_x0_##array) == 1 ? 1 : -1;      \
     })
 #else
+/* Where gcc judges no headers it needs no semicolon there: of a statement that lacks its own, it skips the
+ * rest up to the next one. */
+#if defined __clang__ || defined META_JUDGE_HEADERS
+#define META_K_SEMICOLON ;
+#else
+#define META_K_SEMICOLON
+#endif
 #define META_K_WITHIN(array, x, y, z, w)                                                           \
-    +0 * (int)sizeof(struct {                                                                      \
+    +0 * (int)__extension__ sizeof(struct {                                                        \
         _Static_assert(META_K_REACHES(array, x, y, z, w),                                          \
                        "AT() of " #array " at (" #x ", " #y ", " #z ", " #w                        \
-                       "), beyond the reach that the kernel's list declares");                     \
-        char meta_c;                                                                               \
+                       "), beyond the reach that the kernel's list declares") META_K_SEMICOLON     \
     })
 #define META_K_WHOLE(array)                                                                        \
-    +0 * (int)sizeof(struct {                                                                      \
+    +0 * (int)__extension__ sizeof(struct {                                                        \
         _Static_assert(sizeof(meta_k->meta_x0_##array) == 1,                                       \
-                       "GET() of " #array ", which is not WHOLE in the kernel's list");            \
-        char meta_c;                                                                               \
+                       "GET() of " #array ", which is not WHOLE in the kernel's list")             \
+            META_K_SEMICOLON                                                                       \
     })
 #endif
 
+/* An element of an array. In C compilers go no further than the first mistake among these: no array, none
+ * of META_K_NEAR. */
+#ifndef __cplusplus
+#define META_K_ELEMENT(array, index)                                                               \
+    _Generic(&array[0], default: _Generic(*meta_k->meta_star_##array, default: array[index]))
+#define META_K_SHARED_ELEMENT(array, index) _Generic(&array[0], default: array[index])
+#endif
+#define META_K_RESULT(result) meta_extreme_##result
+
 /* META_K_ROW: a parameter as data. */
 #define META_K_ROW(kind, type, ...)                                                                \
-    META_K_IF_SHARED(META_K_PROBE_##kind, META_K_NOTHING, META_K_ROW_OF, )                         \
+    META_K_IF(META_K_PROBE_##kind, META_K_NOTHING, META_K_ROW_OF, )                         \
     ({#type, META_K_ROW_##kind(type, __VA_ARGS__)})
 #define META_K_ROW_OF(...) __VA_ARGS__,
 #define META_K_ROW_(kind, type, name, ...)                                                         \
@@ -687,15 +704,15 @@ template <bool whole> struct meta_k_whole {
 /* META_K_CALL: a parameter of the typed function; META_K_PASS: what it passes on. */
 #define META_K_CALL(kind, type, ...)                                                               \
     META_K_APPLY_TO(META_K_CALL_##kind, type, META_K_NAME_OF(__VA_ARGS__, ))
-#define META_K_CALL_OUT(type, name)    type *name,
-#define META_K_CALL_INOUT(type, name)  type *name,
-#define META_K_CALL_IN(type, name)     const type *name,
-#define META_K_CALL_ADD(type, name)    type *name,
-#define META_K_CALL_SCALAR(type, name) const type *name,
-#define META_K_CALL_VALUE(type, name)  type name,
-#define META_K_CALL_SUM(type, name)    type *name,
-#define META_K_CALL_MIN(type, name)    type *name,
-#define META_K_CALL_MAX(type, name)    type *name,
+#define META_K_CALL_OUT(type, name)    __typeof__(type) *name,
+#define META_K_CALL_INOUT(type, name)  __typeof__(type) *name,
+#define META_K_CALL_IN(type, name)     const __typeof__(type) *name,
+#define META_K_CALL_ADD(type, name)    __typeof__(type) *name,
+#define META_K_CALL_SCALAR(type, name) const __typeof__(type) *name,
+#define META_K_CALL_VALUE(type, name)  __typeof__(type) name,
+#define META_K_CALL_SUM(type, name)    __typeof__(type) *name,
+#define META_K_CALL_MIN(type, name)    __typeof__(type) *name,
+#define META_K_CALL_MAX(type, name)    __typeof__(type) *name,
 #define META_K_PASS(kind, type, ...)                                                               \
     META_K_APPLY(META_K_PASS_##kind, META_K_NAME_OF(__VA_ARGS__, ))
 #define META_K_PASS_OUT(name)    name,
@@ -712,17 +729,17 @@ template <bool whole> struct meta_k_whole {
  * gets of that. */
 #define META_K_FIELD(kind, type, ...)                                                              \
     META_K_APPLY_TO(META_K_FIELD_##kind, type, META_K_NAME_OF(__VA_ARGS__, ))
-#define META_K_FIELD_OUT(type, name)    type *name;
-#define META_K_FIELD_INOUT(type, name)  type *name;
-#define META_K_FIELD_IN(type, name)     const type *name;
-#define META_K_FIELD_ADD(type, name)    type *name;
-#define META_K_FIELD_SCALAR(type, name) const type *name;
-#define META_K_FIELD_VALUE(type, name)  type name;
-#define META_K_FIELD_SUM(type, name)    type *name;
-#define META_K_FIELD_MIN(type, name)    type *name;
-#define META_K_FIELD_MAX(type, name)    type *name;
+#define META_K_FIELD_OUT(type, name)    __typeof__(type) *name;
+#define META_K_FIELD_INOUT(type, name)  __typeof__(type) *name;
+#define META_K_FIELD_IN(type, name)     const __typeof__(type) *name;
+#define META_K_FIELD_ADD(type, name)    __typeof__(type) *name;
+#define META_K_FIELD_SCALAR(type, name) const __typeof__(type) *name;
+#define META_K_FIELD_VALUE(type, name)  __typeof__(type) name;
+#define META_K_FIELD_SUM(type, name)    __typeof__(type) *name;
+#define META_K_FIELD_MIN(type, name)    __typeof__(type) *name;
+#define META_K_FIELD_MAX(type, name)    __typeof__(type) *name;
 #define META_K_NAMED(kind, type, ...)                                                              \
-    META_K_IF_SHARED(META_K_PROBE_##kind, META_K_NOTHING, META_K_NAMED_OF, )                       \
+    META_K_IF(META_K_PROBE_##kind, META_K_NOTHING, META_K_NAMED_OF, )                       \
     (META_K_NAME_OF(__VA_ARGS__, ))
 #define META_K_NAMED_OF(name) meta_given_->name,
 
@@ -732,14 +749,16 @@ template <bool whole> struct meta_k_whole {
 #define META_K_STRIDES(name)                                                                       \
     const int64_t meta_0_##name META_K_UNUSED, const int64_t meta_1_##name META_K_UNUSED,          \
         const int64_t meta_2_##name META_K_UNUSED, const int64_t meta_3_##name META_K_UNUSED,
-#define META_K_FORMAL_OUT(type, name)   type *__restrict__ name META_K_UNUSED, META_K_STRIDES(name)
-#define META_K_FORMAL_INOUT(type, name) type *__restrict__ name META_K_UNUSED, META_K_STRIDES(name)
+#define META_K_FORMAL_OUT(type, name)   __typeof__(type) *__restrict__ name META_K_UNUSED,                                     \
+        META_K_STRIDES(name)
+#define META_K_FORMAL_INOUT(type, name) __typeof__(type) *__restrict__ name META_K_UNUSED,                                     \
+        META_K_STRIDES(name)
 #define META_K_FORMAL_IN(type, name)                                                               \
-    const type *__restrict__ name META_K_UNUSED, META_K_STRIDES(name)
+    const __typeof__(type) *__restrict__ name META_K_UNUSED, META_K_STRIDES(name)
 #define META_K_FORMAL_ADD(type, name)                                                              \
     META_K_ADDED(type) *__restrict__ name META_K_UNUSED, META_K_STRIDES(name)
-#define META_K_FORMAL_SCALAR(type, name) const type name META_K_UNUSED,
-#define META_K_FORMAL_VALUE(type, name)  const type name META_K_UNUSED,
+#define META_K_FORMAL_SCALAR(type, name) const __typeof__(type) name META_K_UNUSED,
+#define META_K_FORMAL_VALUE(type, name)  const __typeof__(type) name META_K_UNUSED,
 #define META_K_FORMAL_SUM(type, name)                                                              \
     META_K_SUM_TYPE(type) *__restrict__ name META_K_UNUSED,                                        \
         const int64_t meta_own_##name META_K_UNUSED,
@@ -799,13 +818,13 @@ template <bool whole> struct meta_k_whole {
     const int64_t meta_1_##name = meta_r->argument[meta_n_##name].stride[1],                       \
                   meta_2_##name = meta_r->argument[meta_n_##name].stride[2],                       \
                   meta_3_##name = meta_r->argument[meta_n_##name].stride[3];
-#define META_K_LOAD_OUT(type, name)    META_K_LOAD_ARRAY(type, name)
-#define META_K_LOAD_INOUT(type, name)  META_K_LOAD_ARRAY(type, name)
-#define META_K_LOAD_IN(type, name)     META_K_LOAD_ARRAY(const type, name)
+#define META_K_LOAD_OUT(type, name)    META_K_LOAD_ARRAY(__typeof__(type), name)
+#define META_K_LOAD_INOUT(type, name)  META_K_LOAD_ARRAY(__typeof__(type), name)
+#define META_K_LOAD_IN(type, name)     META_K_LOAD_ARRAY(const __typeof__(type), name)
 #define META_K_LOAD_ADD(type, name)    META_K_LOAD_ARRAY(META_K_ADDED(type), name)
 #define META_K_LOAD_SCALAR(type, name) META_K_LOAD_VALUE(type, name)
 #define META_K_LOAD_VALUE(type, name)                                                              \
-    const type name = *(const type *)meta_r->argument[meta_n_##name].at;
+    const __typeof__(type) name = *(const __typeof__(type) *)meta_r->argument[meta_n_##name].at;
 #define META_K_LOAD_RESULT(type, name, identity)                                                   \
     type *const meta_of_##name = (type *)meta_r->argument[meta_n_##name].at;                       \
     const type meta_none_##name = identity;                                                        \
@@ -979,7 +998,7 @@ template <bool whole> struct meta_k_whole {
 #define META_K_COMMA_ADD(...)                         ,
 #define META_K_COMMA_SCALAR(...)
 #define META_K_COMMA_VALUE(type, ...)                                                              \
-    META_K_IF_SHARED(META_K_NUMBER_##type, META_K_NOTHING, META_K_OF_STRUCTURE, )()
+    META_K_IF(META_K_NUMBER_##type, META_K_NOTHING, META_K_OF_STRUCTURE, )()
 #define META_K_OF_STRUCTURE() META_K_COMMON
 #define META_K_COMMA_SUM(...)
 #define META_K_COMMA_MIN(...)
@@ -1173,6 +1192,10 @@ template <bool whole> struct meta_k_whole {
     META_K_EXTERN const char META_K_ENDED(name, suffix);                                           \
     __attribute__((used)) static const char *const name##_##suffix##_end =                         \
         &META_K_ENDED(name, suffix);
+
+/* Likely misspellings. */
+#define META_CELL(...) META_K_STOP(META_CELL begins no kernel: META_CELLS does)
+#define META_TEAM(...) META_K_STOP(META_TEAM begins no kernel: META_TEAMS does)
 
 /* What META_CELLS is in each pass; the body of the function follows. */
 #define META_K_DECLARE(name, suffix, variant) META_K_DECLARE_(name, suffix)

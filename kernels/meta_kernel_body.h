@@ -7,12 +7,15 @@
  * META_K_MEMBER, and 0 where there is one for all.
  * META_K_AS(result)(x) is a conversion to the type that the result points to, for languages that
  * warn of one that is not written. META_K_ADD_TO(element, x) adds to an element of an ADD array. */
-#define AT1(array, x)          array[META_K_AT(array, x, 0, 0, 0)]
-#define AT2(array, x, y)       array[META_K_AT(array, x, y, 0, 0)]
-#define AT(array, x, y, z)     array[META_K_AT(array, x, y, z, 0)]
-#define AT4(array, x, y, z, w) array[META_K_AT(array, x, y, z, w)]
-#define ON(array)              array[META_K_AT(array, 0, 0, 0, 0)]
-#define GET(array, n)          array[META_K_GET(array, n)]
+#ifndef META_K_ELEMENT
+#define META_K_ELEMENT(array, index) array[index]
+#endif
+#define AT1(array, x)          META_K_ELEMENT(array, META_K_AT(array, x, 0, 0, 0))
+#define AT2(array, x, y)       META_K_ELEMENT(array, META_K_AT(array, x, y, 0, 0))
+#define AT(array, x, y, z)     META_K_ELEMENT(array, META_K_AT(array, x, y, z, 0))
+#define AT4(array, x, y, z, w) META_K_ELEMENT(array, META_K_AT(array, x, y, z, w))
+#define ON(array)              META_K_ELEMENT(array, META_K_AT(array, 0, 0, 0, 0))
+#define GET(array, n)          META_K_ELEMENT(array, META_K_GET(array, n))
 #ifndef META_K_WITHIN /* where nothing is checked: the CPU's compiler has */
 #define META_K_WITHIN(array, x, y, z, w)
 #define META_K_WHOLE(array)
@@ -39,8 +42,12 @@
 #define ADD(result, x) \
     ((result)[meta_own_##result * META_K_MEMBER] += META_K_AS(result)(x))
 #define ADD_TO(element, x) META_K_ADD_TO(element, x)
-#define LOWER(result, x) META_K_TO_EXTREME(result, x, META_K_BELOW, META_K_LEAST)
-#define RAISE(result, x) META_K_TO_EXTREME(result, x, META_K_ABOVE, META_K_MOST)
+/* The variable that an extreme's contributions go to. */
+#ifndef META_K_RESULT
+#define META_K_RESULT(result) (result)
+#endif
+#define LOWER(result, x) META_K_TO_EXTREME(META_K_RESULT(result), x, META_K_BELOW, META_K_LEAST)
+#define RAISE(result, x) META_K_TO_EXTREME(META_K_RESULT(result), x, META_K_ABOVE, META_K_MOST)
 /* A MIN or MAX, with a place or without: whatever is not used of it, compilers remove. Where each
  * cell begins with nothing, META_K_IS_FIRST is whether it has contributed nothing yet, which compilers
  * know of most: then nothing is compared. */
@@ -48,16 +55,16 @@
 #define META_K_IS_FIRST(result) 0
 #endif
 #define META_K_TO_EXTREME(result, x, BEYOND, TAKE)                                         \
-    ((result)->meta_new = (x),                                                             \
-     (result)->meta_cell =                                                                 \
-         META_K_FIRST_OF(BEYOND, (result)->meta_new, META_K_CELL, (result)->meta_value,    \
-                         (result)->meta_cell)                                              \
+    (result->meta_new = (x),                                                             \
+     result->meta_cell =                                                                 \
+         META_K_FIRST_OF(BEYOND, result->meta_new, META_K_CELL, result->meta_value,    \
+                         result->meta_cell)                                              \
              ? META_K_CELL                                                                 \
-             : (result)->meta_cell,                                                        \
-     (result)->meta_value = META_K_IS_FIRST(result)                                        \
-                                ? (result)->meta_new                                       \
-                                : TAKE((result)->meta_value, (result)->meta_new),          \
-     (result)->meta_has = 1)
+             : result->meta_cell,                                                        \
+     result->meta_value = META_K_IS_FIRST(result)                                        \
+                                ? result->meta_new                                       \
+                                : TAKE(result->meta_value, result->meta_new),          \
+     result->meta_has = 1)
 #define LEAST(x, y)      ((x) < (y) ? (x) : (y))
 #define MOST(x, y)       ((x) < (y) ? (y) : (x))
 

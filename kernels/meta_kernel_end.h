@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file meta_kernel_end.h
  *  After the last pass over a kernel file: the program's macros and options are in force again. */
-#if defined __GNUC__ && defined __cplusplus && !defined META_JUDGE_HEADERS
+#if defined __GNUC__ && !defined META_JUDGE_HEADERS
 #pragma GCC system_header
 #endif
 #pragma GCC diagnostic pop
@@ -23,6 +23,8 @@
 #undef META_K_NAME
 #undef META_K_ENUM
 #undef META_K_FLAGS
+#undef META_K_JUDGE_FIRST
+#undef META_K_TELLS
 #undef META_CELLS
 #undef META_TEAMS
 #undef META_AGAIN

@@ -71,7 +71,7 @@ struct meta_k_contributed_u32 { uint32_t meta_value, meta_has, meta_new; int64_t
 #define META_K_FIELD_MIN_AT(type, name) META_K_EXTREME(type) *name;
 #define META_K_FIELD_MAX_AT(type, name) META_K_EXTREME(type) *name;
 #define META_K_FORMAL_EXTREME(type, name)                                                          \
-    META_K_CONTRIBUTED(type) *__restrict__ name META_K_UNUSED,
+    META_K_CONTRIBUTED(type) *__restrict__ meta_extreme_##name META_K_UNUSED,
 #define META_K_FORMAL_MIN(type, name)    META_K_FORMAL_EXTREME(type, name)
 #define META_K_FORMAL_MAX(type, name)    META_K_FORMAL_EXTREME(type, name)
 #define META_K_FORMAL_MIN_AT(type, name) META_K_FORMAL_EXTREME(type, name)

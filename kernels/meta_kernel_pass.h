@@ -3,7 +3,7 @@
  *  One pass over a kernel file: which element type and, where the kernels are compiled, which
  *  instruction set it is for. The file includes itself, as META_AGAIN, until all have had a pass.
  *  Only meta_kernel.h includes this. */
-#if defined __GNUC__ && defined __cplusplus && !defined META_JUDGE_HEADERS
+#if defined __GNUC__ && !defined META_JUDGE_HEADERS
 #pragma GCC system_header
 #endif
 
@@ -121,6 +121,18 @@ __attribute__((const)) float(sqrtf)(float);
 #define META_K_FIRST 1
 
 #else /* a later pass */
+/* gcc does not end where a body leaves a parenthesis of a word open, but takes what follows for the word's
+ * argument: directives have effect there, and _Pragma has none. */
+#if defined __GNUC__ && !defined __clang__
+#define META_K_CLOSED
+#pragma push_macro("META_K_CLOSED")
+#undef META_K_CLOSED
+_Pragma("pop_macro(\"META_K_CLOSED\")")
+#ifndef META_K_CLOSED
+#include <a body before this leaves a parenthesis open: meta-kernel check says where>
+#endif
+#undef META_K_CLOSED
+#endif
 #pragma GCC diagnostic pop
 #ifdef __clang__
 #if META_K_VARIANT == 1 || META_K_VARIANT == 2
@@ -137,6 +149,7 @@ __attribute__((const)) float(sqrtf)(float);
 #undef META_K_NAME
 #undef META_K_ENUM
 #undef META_K_FLAGS
+#undef META_K_JUDGE_FIRST
 #undef META_CELLS
 #undef META_TEAMS
 #undef META_AGAIN
@@ -295,6 +308,9 @@ __attribute__((const)) float(sqrtf)(float);
     __attribute__((target("avx512f,avx512vl,avx512bw,avx512dq"))), apply_to = function)
 #endif
 #else
+#if META_K_FIRST && !defined __NO_TRAPPING_MATH__
+#define META_K_TELLS
+#endif
 #pragma GCC push_options
 #if !defined META_KERNELS_HERE || defined META_KERNEL_PROGRAM_LEVEL
 #pragma GCC optimize("fp-contract=off", "no-trapping-math")
@@ -302,6 +318,14 @@ __attribute__((const)) float(sqrtf)(float);
 #pragma GCC optimize("O1", "fp-contract=off", "no-trapping-math")
 #else
 #pragma GCC optimize("O3", "fp-contract=off", "no-trapping-math")
+#endif
+/* gcc has these options at file scope only, and in C a macro tells: not within a body that has left a brace
+ * open, of which it would say that all that follows is wrong. */
+#if defined META_K_TELLS && !defined __NO_TRAPPING_MATH__
+#if !META_K_FIRST
+#include <a body before this leaves a brace open: meta-kernel check says where>
+#endif
+#undef META_K_TELLS
 #endif
 #if META_K_VARIANT == 1 && defined __aarch64__
 #pragma GCC target("+sve")
@@ -312,12 +336,19 @@ __attribute__((const)) float(sqrtf)(float);
 #endif
 #endif
 
+#if META_K_FIRST
+#define META_K_JUDGE_FIRST(name, by) META_K_JUDGE(name, by)
+#else
+#define META_K_JUDGE_FIRST(name, by)
+#endif
+
 #if !defined META_KERNELS_HERE
-#define META_CELLS(name) META_K_DECLARE(name, META_K_NAME, META_K_VARIANT)
+#define META_CELLS(name)                                                                           \
+    META_K_JUDGE_FIRST(name, CELLS) META_K_DECLARE(name, META_K_NAME, META_K_VARIANT)
 #elif defined META_KERNEL_REPORT
 #define META_CELLS(name) META_K_REPORTED(name, META_K_NAME, META_K_VARIANT)
 #elif META_K_FIRST
-#define META_CELLS(name) META_K_BASELINE_FIRST(name, META_K_NAME)
+#define META_CELLS(name) META_K_JUDGE_FIRST(name, CELLS) META_K_BASELINE_FIRST(name, META_K_NAME)
 #elif META_K_VARIANT == 0
 #define META_CELLS(name) META_K_BASELINE(name, META_K_NAME)
 #elif META_K_VARIANT == 1
@@ -331,11 +362,15 @@ __attribute__((const)) float(sqrtf)(float);
 #endif
 
 #if !defined META_KERNELS_HERE
-#define META_TEAMS(name, x, y, z) META_K_TEAM_DECLARE(name, META_K_NAME)
+#define META_TEAMS(name, ...)                                                                      \
+    META_K_JUDGE_FIRST(name, TEAMS) META_K_JUDGE_EXTENTS(__VA_ARGS__)                              \
+    META_K_TEAM_DECLARE(name, META_K_NAME)
 #elif defined META_KERNEL_REPORT
 #define META_TEAMS(name, x, y, z) META_K_TEAM_SET(name, META_K_NAME, META_K_VARIANT, x, y, z)
 #elif META_K_FIRST
-#define META_TEAMS(name, x, y, z) META_K_TEAM_FIRST(name, META_K_NAME, x, y, z)
+#define META_TEAMS(name, ...)                                                                      \
+    META_K_JUDGE_FIRST(name, TEAMS) META_K_JUDGE_EXTENTS(__VA_ARGS__)                              \
+    META_K_TEAM_FIRST(name, META_K_NAME, __VA_ARGS__)
 #elif META_K_VARIANT == 0
 #define META_TEAMS(name, x, y, z) META_K_TEAM_BASELINE(name, META_K_NAME, x, y, z)
 #elif META_K_VARIANT < 3

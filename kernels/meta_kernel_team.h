@@ -104,31 +104,27 @@ typedef struct meta_kernel_teams {
 
 /* ------------------------------------------------------------------ SHARED in the list */
 
-/* META_K_IF_SHARED chooses by the kind: the first of two macros for SHARED, else the second. */
-#define META_K_PROBE_SHARED                      ~, ~
-#define META_K_IF_SHARED(...)                    META_K_IF_SHARED_(__VA_ARGS__)
-#define META_K_IF_SHARED_(probe, first, chosen, ...) chosen
-#define META_K_NOTHING(...)
+#define META_K_PROBE_SHARED ~, ~
 
 #define META_K_SHARED_ROW(kind, type, ...)                                                         \
-    META_K_IF_SHARED(META_K_PROBE_##kind, META_K_SHARED_ROW_OF, META_K_NOTHING, )                  \
+    META_K_IF(META_K_PROBE_##kind, META_K_SHARED_ROW_OF, META_K_NOTHING, )                  \
     (type, #type, __VA_ARGS__)
 #define META_K_SHARED_ROW_OF(type, text, name, count)                                              \
     {text, #name, (uint32_t)sizeof(type), (uint32_t)(count)},
 #define META_K_SHARED_SUM(kind, type, ...)                                                         \
-    META_K_IF_SHARED(META_K_PROBE_##kind, META_K_SHARED_SUM_OF, META_K_NOTHING, )                  \
+    META_K_IF(META_K_PROBE_##kind, META_K_SHARED_SUM_OF, META_K_NOTHING, )                  \
     (type, __VA_ARGS__)
 #define META_K_SHARED_SUM_OF(type, name, count) +(int64_t)sizeof(type) * (count)
 /* Variables of the function that computes a team. The empty asm is as if it wrote all of them: that a
  * phase reads only what one before it has written is beyond what compilers see, and they would warn. */
 #define META_K_SHARED_MEMORY(kind, type, ...)                                                      \
-    META_K_IF_SHARED(META_K_PROBE_##kind, META_K_SHARED_MEMORY_OF, META_K_NOTHING, )               \
+    META_K_IF(META_K_PROBE_##kind, META_K_SHARED_MEMORY_OF, META_K_NOTHING, )               \
     (type, __VA_ARGS__)
 #define META_K_SHARED_MEMORY_OF(type, name, count)                                                 \
-    __attribute__((aligned(64))) type name[count];                                                 \
+    __attribute__((aligned(64))) __typeof__(type) name[count];                                                 \
     __asm__("" : "=m"(name));
 #define META_K_SHARED_POISON(kind, type, ...)                                                      \
-    META_K_IF_SHARED(META_K_PROBE_##kind, META_K_SHARED_POISON_OF, META_K_NOTHING, )               \
+    META_K_IF(META_K_PROBE_##kind, META_K_SHARED_POISON_OF, META_K_NOTHING, )               \
     (type, __VA_ARGS__)
 #define META_K_SHARED_POISON_OF(type, name, count) __builtin_memset(name, 0xff, sizeof(name));
 
@@ -137,7 +133,7 @@ typedef struct meta_kernel_teams {
 #define META_K_CALL_SHARED(type, name)
 #define META_K_PASS_SHARED(name)
 #define META_K_FIELD_SHARED(type, name)
-#define META_K_FORMAL_SHARED(type, name) type *__restrict__ name META_K_UNUSED,
+#define META_K_FORMAL_SHARED(type, name) __typeof__(type) *__restrict__ name META_K_UNUSED,
 #define META_K_ORDER_SHARED(name)
 #define META_K_COLUMN_SHARED(name, ...)
 #define META_K_IS_RESULT_SHARED
@@ -148,17 +144,10 @@ typedef struct meta_kernel_teams {
 #define META_K_ACTUAL_SHARED(name) name,
 #define META_K_END_SHARED(name)
 #define META_K_GIVE_SHARED(name)
-#define META_K_STEP_SHARED(name) /* which only META_CELLS uses */                                  \
-    META_K_ASSERT(0, "SHARED " #name " is for kernels that META_TEAMS begins");
+#define META_K_STEP_SHARED(name)
 #define META_K_COMMA_SHARED(...)
 
 /* ------------------------------------------------------------------ the CPU code */
-
-#ifdef __cplusplus
-#define META_K_ASSERT(condition, text) static_assert(condition, text)
-#else
-#define META_K_ASSERT(condition, text) _Static_assert(condition, text)
-#endif
 
 /* Members of a phase are independent of each other but for what they contribute to results, which lies
  * in memory here: clang is not told that they are. Nor could 16 and later be, as members share memory,
@@ -174,17 +163,17 @@ typedef struct meta_kernel_teams {
  * META_K_OWN_CLEAR sets those of a team to 0, META_K_OWN_ANY is whether there are any. */
 #define META_K_OWN_OF_SUM ~, ~
 #define META_K_OWN(kind, type, ...)                                                                \
-    META_K_IF_SHARED(META_K_OWN_OF_##kind, META_K_OWN_ACTUAL, META_K_ACTUAL, )                     \
+    META_K_IF(META_K_OWN_OF_##kind, META_K_OWN_ACTUAL, META_K_ACTUAL, )                     \
     (kind, type, __VA_ARGS__)
 #define META_K_OWN_ACTUAL(kind, type, name)                                                        \
     META_K_IS_REAL(meta_none_##name) ? meta_of_##name : &name, META_K_IS_REAL(meta_none_##name),
 #define META_K_OWN_CLEAR(kind, type, ...)                                                          \
-    META_K_IF_SHARED(META_K_OWN_OF_##kind, META_K_OWN_ZEROS, META_K_NOTHING, )(type, __VA_ARGS__)
+    META_K_IF(META_K_OWN_OF_##kind, META_K_OWN_ZEROS, META_K_NOTHING, )(type, __VA_ARGS__)
 #define META_K_OWN_ZEROS(type, name)                                                               \
     for (int64_t meta_n = 0; META_K_IS_REAL(meta_none_##name) && meta_n < meta_members; ++meta_n)  \
         meta_of_##name[meta_n] = 0;
 #define META_K_OWN_ANY(kind, type, ...)                                                            \
-    META_K_IF_SHARED(META_K_OWN_OF_##kind, META_K_OWN_IS_REAL, META_K_NOTHING, )(type, __VA_ARGS__)
+    META_K_IF(META_K_OWN_OF_##kind, META_K_OWN_IS_REAL, META_K_NOTHING, )(type, __VA_ARGS__)
 #define META_K_OWN_IS_REAL(type, name) +META_K_IS_REAL(meta_none_##name)
 
 /* For results a team is what a cell is elsewhere: a row of one, whose number is that of the member that
@@ -192,7 +181,7 @@ typedef struct meta_kernel_teams {
  * the body is compiled with constant extents. */
 #define META_K_TEAM_END(kind, type, ...)                                                           \
     {                                                                                              \
-        const int64_t meta_at META_K_UNUSED = META_K_IF_SHARED(                                    \
+        const int64_t meta_at META_K_UNUSED = META_K_IF(                                    \
             META_K_PLACE_OF_##kind, META_K_MEMBER_OF, META_K_NO_MEMBER, )(__VA_ARGS__, );          \
         META_K_END(kind, type, __VA_ARGS__)                                                        \
     }
