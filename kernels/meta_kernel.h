@@ -141,8 +141,7 @@
 #ifndef META_KERNEL_H
 #define META_KERNEL_H
 
-/* Compilers judge a program by its own lines; but of an unknown word in a list gcc only warns, in C, as
- * of a function that is not declared. */
+/* Compilers judge a program by its own lines. */
 #if defined __GNUC__ && !defined META_JUDGE_HEADERS
 #pragma GCC system_header
 #endif
@@ -667,8 +666,8 @@ template <bool whole> struct meta_k_whole {
     })
 #endif
 
-/* An element of an array. In C compilers go no further than the first mistake among these: no array, none
- * of META_K_NEAR. */
+/* An element of an array. Where the controlling expression of a _Generic is wrong, gcc and clang say so and
+ * skip the rest: that of an array which is none, or of which META_K_NEAR has no member. */
 #ifndef __cplusplus
 #define META_K_ELEMENT(array, index)                                                               \
     _Generic(&array[0], default: _Generic(*meta_k->meta_star_##array, default: array[index]))
@@ -749,10 +748,10 @@ template <bool whole> struct meta_k_whole {
 #define META_K_STRIDES(name)                                                                       \
     const int64_t meta_0_##name META_K_UNUSED, const int64_t meta_1_##name META_K_UNUSED,          \
         const int64_t meta_2_##name META_K_UNUSED, const int64_t meta_3_##name META_K_UNUSED,
-#define META_K_FORMAL_OUT(type, name)   __typeof__(type) *__restrict__ name META_K_UNUSED,                                     \
-        META_K_STRIDES(name)
-#define META_K_FORMAL_INOUT(type, name) __typeof__(type) *__restrict__ name META_K_UNUSED,                                     \
-        META_K_STRIDES(name)
+#define META_K_FORMAL_OUT(type, name)                                                                \
+    __typeof__(type) *__restrict__ name META_K_UNUSED, META_K_STRIDES(name)
+#define META_K_FORMAL_INOUT(type, name)                                                              \
+    __typeof__(type) *__restrict__ name META_K_UNUSED, META_K_STRIDES(name)
 #define META_K_FORMAL_IN(type, name)                                                               \
     const __typeof__(type) *__restrict__ name META_K_UNUSED, META_K_STRIDES(name)
 #define META_K_FORMAL_ADD(type, name)                                                              \

@@ -27,6 +27,7 @@ const meta_language_file meta_language[META_LANGUAGE_FILES] = {
     {"meta_kernel.h", meta_language_meta_kernel_h},
     {"meta_kernel_body.h", meta_language_meta_kernel_body_h},
     {"meta_kernel_end.h", meta_language_meta_kernel_end_h},
+    {"meta_kernel_list.h", meta_language_meta_kernel_list_h},
     {"meta_kernel_pass.h", meta_language_meta_kernel_pass_h},
     {"meta_kernel_team.h", meta_language_meta_kernel_team_h},
     {"meta_kernel_team_body.h", meta_language_meta_kernel_team_body_h},

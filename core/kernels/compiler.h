@@ -94,6 +94,7 @@ extern const char meta_compiler_unit[];
 extern const unsigned char meta_language_meta_kernel_h[];
 extern const unsigned char meta_language_meta_kernel_body_h[];
 extern const unsigned char meta_language_meta_kernel_end_h[];
+extern const unsigned char meta_language_meta_kernel_list_h[];
 extern const unsigned char meta_language_meta_kernel_pass_h[];
 extern const unsigned char meta_language_meta_kernel_team_h[];
 extern const unsigned char meta_language_meta_kernel_team_body_h[];
@@ -107,7 +108,7 @@ typedef struct meta_language_file {
     const char *name;
     const unsigned char *text;
 } meta_language_file;
-enum { META_LANGUAGE_FILES = 10 };
+enum { META_LANGUAGE_FILES = 11 };
 extern const meta_language_file meta_language[META_LANGUAGE_FILES];
 
 #endif
