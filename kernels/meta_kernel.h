@@ -648,7 +648,7 @@ template <bool whole> struct meta_k_whole {
 /* Where gcc judges no headers it needs no semicolon there: of a statement that lacks its own, it skips the
  * rest up to the next one. */
 #if defined __clang__ || defined META_JUDGE_HEADERS
-#define META_K_SEMICOLON ;
+#define META_K_SEMICOLON ; char meta_c;
 #else
 #define META_K_SEMICOLON
 #endif
@@ -669,9 +669,11 @@ template <bool whole> struct meta_k_whole {
 /* An element of an array. Where the controlling expression of a _Generic is wrong, gcc and clang say so and
  * skip the rest: that of an array which is none, or of which META_K_NEAR has no member. */
 #ifndef __cplusplus
-#define META_K_ELEMENT(array, index)                                                               \
-    _Generic(&array[0], default: _Generic(*meta_k->meta_star_##array, default: array[index]))
-#define META_K_SHARED_ELEMENT(array, index) _Generic(&array[0], default: array[index])
+#define META_K_ELEMENT(array)                                                                      \
+    _Generic(&array[0], default: _Generic(*meta_k->meta_star_##array, default:
+#define META_K_ELEMENT_END           ))
+#define META_K_SHARED_ELEMENT(array) _Generic(&array[0], default:
+#define META_K_SHARED_ELEMENT_END    )
 #endif
 #define META_K_RESULT(result) meta_extreme_##result
 
@@ -1193,8 +1195,8 @@ template <bool whole> struct meta_k_whole {
         &META_K_ENDED(name, suffix);
 
 /* Likely misspellings. */
-#define META_CELL(...) META_K_STOP(META_CELL begins no kernel: META_CELLS does)
-#define META_TEAM(...) META_K_STOP(META_TEAM begins no kernel: META_TEAMS does)
+#define META_CELL(...) META_K_FAIL(META_CELL begins no kernel: META_CELLS does)
+#define META_TEAM(...) META_K_FAIL(META_TEAM begins no kernel: META_TEAMS does)
 
 /* What META_CELLS is in each pass; the body of the function follows. */
 #define META_K_DECLARE(name, suffix, variant) META_K_DECLARE_(name, suffix)

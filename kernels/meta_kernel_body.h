@@ -8,14 +8,15 @@
  * META_K_AS(result)(x) is a conversion to the type that the result points to, for languages that
  * warn of one that is not written. META_K_ADD_TO(element, x) adds to an element of an ADD array. */
 #ifndef META_K_ELEMENT
-#define META_K_ELEMENT(array, index) array[index]
+#define META_K_ELEMENT(array)
+#define META_K_ELEMENT_END
 #endif
-#define AT1(array, x)          META_K_ELEMENT(array, META_K_AT(array, x, 0, 0, 0))
-#define AT2(array, x, y)       META_K_ELEMENT(array, META_K_AT(array, x, y, 0, 0))
-#define AT(array, x, y, z)     META_K_ELEMENT(array, META_K_AT(array, x, y, z, 0))
-#define AT4(array, x, y, z, w) META_K_ELEMENT(array, META_K_AT(array, x, y, z, w))
-#define ON(array)              META_K_ELEMENT(array, META_K_AT(array, 0, 0, 0, 0))
-#define GET(array, n)          META_K_ELEMENT(array, META_K_GET(array, n))
+#define AT1(array, x)          META_K_ELEMENT(array) array[META_K_AT(array, x, 0, 0, 0)] META_K_ELEMENT_END
+#define AT2(array, x, y)       META_K_ELEMENT(array) array[META_K_AT(array, x, y, 0, 0)] META_K_ELEMENT_END
+#define AT(array, x, y, z)     META_K_ELEMENT(array) array[META_K_AT(array, x, y, z, 0)] META_K_ELEMENT_END
+#define AT4(array, x, y, z, w) META_K_ELEMENT(array) array[META_K_AT(array, x, y, z, w)] META_K_ELEMENT_END
+#define ON(array)              META_K_ELEMENT(array) array[META_K_AT(array, 0, 0, 0, 0)] META_K_ELEMENT_END
+#define GET(array, n)          META_K_ELEMENT(array) array[META_K_GET(array, n)] META_K_ELEMENT_END
 #ifndef META_K_WITHIN /* where nothing is checked: the CPU's compiler has */
 #define META_K_WITHIN(array, x, y, z, w)
 #define META_K_WHOLE(array)

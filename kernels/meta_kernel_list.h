@@ -152,7 +152,8 @@
 #define META_K_PRAGMA(...) _Pragma(#__VA_ARGS__)
 #define META_K_ERROR(...)  META_K_ERROR_(__VA_ARGS__)
 #define META_K_ERROR_(...) META_K_PRAGMA(GCC error #__VA_ARGS__)
-#define META_K_STOP(...)   META_K_PRAGMA(GCC dependency <__VA_ARGS__>)
+#define META_K_STOP(...)   META_K_PRAGMA(GCC dependency <mistake in a kernel: __VA_ARGS__>)
+#define META_K_FAIL(...)   META_K_ERROR(__VA_ARGS__) META_K_STOP(see above)
 
 /* META_K_JUDGE: what compilers are to assure of a sound list. Else the errors, in the words of the file as
  * far as T goes. */
@@ -168,7 +169,7 @@
 /* The extents in META_TEAMS. */
 #define META_K_JUDGE_EXTENTS(...)                                                                  \
     META_K_IF(META_K_OF_EXTENTS(META_K_COUNT(__VA_ARGS__, more, more, 6, 5, 4, 3, 2, 1, )),        \
-              META_K_NOTHING, META_K_STOP, )                                                       \
+              META_K_NOTHING, META_K_FAIL, )                                                       \
     (META_TEAMS(name, x, y, z) has three extents)
 #define META_K_OF_EXTENTS(count)  META_K_OF_EXTENTS_(count)
 #define META_K_OF_EXTENTS_(count) META_K_SAME_3_##count

@@ -129,7 +129,7 @@ __attribute__((const)) float(sqrtf)(float);
 #undef META_K_CLOSED
 _Pragma("pop_macro(\"META_K_CLOSED\")")
 #ifndef META_K_CLOSED
-#include <a body before this leaves a parenthesis open: meta-kernel check says where>
+#include <mistake in a kernel: a body before this leaves a parenthesis open: meta-kernel check says where>
 #endif
 #undef META_K_CLOSED
 #endif
@@ -323,7 +323,7 @@ _Pragma("pop_macro(\"META_K_CLOSED\")")
  * open, of which it would say that all that follows is wrong. */
 #if defined META_K_TELLS && !defined __NO_TRAPPING_MATH__
 #if !META_K_FIRST
-#include <a body before this leaves a brace open: meta-kernel check says where>
+#include <mistake in a kernel: a body before this leaves a brace open: meta-kernel check says where>
 #endif
 #undef META_K_TELLS
 #endif

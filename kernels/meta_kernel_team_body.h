@@ -11,9 +11,11 @@
  * `meta_member` is the member's number in its team. It is a parameter, 0, of bodies that may
  * contribute to results outside phases: those of cells, and those in a back end's own language. */
 #ifndef META_K_SHARED_ELEMENT
-#define META_K_SHARED_ELEMENT(array, index) array[index]
+#define META_K_SHARED_ELEMENT(array)
+#define META_K_SHARED_ELEMENT_END
 #endif
-#define SHARED(array, n) META_K_SHARED_ELEMENT(array, META_K_SHARED_AT(array, n))
+#define SHARED(array, n)                                                                           \
+    META_K_SHARED_ELEMENT(array) array[META_K_SHARED_AT(array, n)] META_K_SHARED_ELEMENT_END
 #ifndef META_K_SHARED_AT
 #define META_K_SHARED_AT(array, n) ((void)meta_i, (n))
 #endif

@@ -71,10 +71,10 @@ mistake 5 'SUM total has an item behind its name' 's/SUM, T, total/SUM, T, total
     'parameter A(SUM, T, total, CELL) has an item behind its name'
 mistake 13 'SHARED part has no number of elements' 's/part, 64/part/' \
     'parameter A(SHARED, T, part) has no number of elements'
-mistake 3 "unknown type name 'Real'" 's/IN, T, now/IN, Real, now/' '.Real.' g++
+mistake 3 "'Real' undeclared" 's/IN, T, now/IN, Real, now/' '.Real.' g++
 mistake 5 "'VALU' is no kind of parameter" 's/VALUE, T, c2/VALU, T, c2/' 'parameter A(VALU, T, c2) is of no kind'
-mistake 5 "unknown type name 'rates'" 's/VALUE, T, c2/VALUE, rates, c2/' '.rates.' g++
-mistake 14 'SHARED part is for kernels that META_TEAMS begins' 's/META_TEAMS(sums, 64, 1, 1)/META_CELLS(sums)/' \
+mistake 5 "'rates' undeclared" 's/VALUE, T, c2/VALUE, rates, c2/' '.rates.' g++
+mistake 14 'A(SHARED, T, part, 64) is for kernels that META_TEAMS begins' 's/META_TEAMS(sums, 64, 1, 1)/META_CELLS(sums)/' \
     'parameter A(SHARED, T, part, 64) is for kernels that META_TEAMS begins'
 # In what goes with it.
 mistake 14 'META_TEAMS' 's/META_TEAMS(sums, 64, 1, 1)/META_TEAMS(sums, 64, 1)/' \

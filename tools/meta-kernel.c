@@ -144,7 +144,9 @@ static bool has_mistake(const kernel_file *file)
     char command[PATH_MAX], *said = NULL;
     meta_err error = meta_ahead_table.check(META_CHECK_GNU, file->name, file->text, command, &said);
     /* A program for CPUs alone may have headers of its own, which are not seen from here. */
-    if (said && (strstr(said, "No such file") || strstr(said, "file not found"))) error = META_OK;
+    if (said && (strstr(said, "No such file") || strstr(said, "file not found")) &&
+        !strstr(said, "mistake in a kernel: ")) /* by which the header ends a compilation */
+        error = META_OK;
     if (error == META_ERR_ARGUMENT && said) kernel_mistake_write(file->name, said, stderr);
     else if (error == META_ERR_ARGUMENT) fprintf(stderr, "%s\n", meta_last_error());
     free(said);
